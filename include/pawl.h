@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pawl: distributed locks for MPI programs.
+ *
+ * The unit is the lock table: n locks spread over the ranks of a communicator,
+ * created and freed collectively. Lock state lives at the lock's home rank and
+ * is moved by one-sided operations only; no rank has to answer.
+ *
+ * Error contract, stated once for every call below
+ *   Calls return PAWL_SUCCESS (0) or one of the PAWL_ERR_* codes. A call that
+ *   fails has changed nothing: locks held before are still held, and no lock
+ *   has been acquired. pawl_strerror() names the code; pawl_error_message()
+ *   has the sentence about the last failure in the calling thread, with the
+ *   option or argument at fault and the accepted values. Unknown options and
+ *   modes are rejected before anything else happens. Collective calls return
+ *   the same code on every rank.
+ *
+ * Thread safety
+ *   Every thread of every rank is a lock client of its own. Calls on one table
+ *   may run concurrently in several threads if MPI was initialised with
+ *   MPI_THREAD_MULTIPLE; at lower levels the MPI rule for the calling thread
+ *   applies. The thread that acquired a lock releases it. (Locks of mpi-win-lock
+ *   are the process's, as MPI has it.) Creating and freeing
+ *   are collective over the communicator, one thread a rank.
+ *
+ * Memory
+ *   A release makes every load and store of the critical section visible to
+ *   the next holder on the same node. One-sided operations that the critical
+ *   section issued on windows of the application are the application's: flush
+ *   them (MPI_Win_flush) before the release.
+ */
+#ifndef PAWL_H
+#define PAWL_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
+#define PAWL_VERSION_MAJOR 0
+#define PAWL_VERSION_MINOR 1
+#define PAWL_VERSION_PATCH 0
+
+/* ------------------------------------------------------------------ errors */
+
+enum {
+	PAWL_SUCCESS = 0,
+	PAWL_ERR_ARG,         /* a null handle, a bad count, an unknown mode */
+	PAWL_ERR_KIND,        /* no lock of that name */
+	PAWL_ERR_OPTION,      /* unknown option, or a value out of range */
+	PAWL_ERR_UNSUPPORTED, /* this kind of lock cannot do that */
+	PAWL_ERR_THREAD,      /* the MPI thread level is too low */
+	PAWL_ERR_WINDOW,      /* the MPI could not provide a usable window */
+	PAWL_ERR_TOPOLOGY,    /* the topology string or file does not fit the job */
+	PAWL_ERR_MPI,         /* another MPI call failed */
+	PAWL_ERR_NOMEM,       /* out of memory */
+	PAWL_ERR_RANGE,       /* lock index out of range */
+	PAWL_ERR_TOO_MANY,    /* more locks at once than option max_held */
+	PAWL_ERR_HELD,        /* held: cannot be freed, or acquired once more */
+	PAWL_ERR_NOT_HELD,    /* released by a thread that does not hold it */
+	PAWL_ERR_BUSY,        /* try-acquire: somebody else has the lock */
+	PAWL_ERR_TIMEOUT      /* timed acquire: the time is over */
+};
+
+/* A constant phrase for a code; never NULL. Thread safe. */
+const char *pawl_strerror(int code);
+
+/* The sentence about the last failed call of this thread, or "" if none failed
+ * yet. Valid until the next failing call of this thread. */
+const char *pawl_error_message(void);
+
+/* "0.1.0". */
+const char *pawl_version(void);
+
+/* ------------------------------------------------------------- lock kinds */
+
+/* Capabilities, a bit set. */
+enum {
+	PAWL_CAP_SHARED = 1, /* PAWL_SHARED is granted to many at a time */
+	PAWL_CAP_TRY = 2,    /* pawl_lock_try_acquire() */
+	PAWL_CAP_TIMED = 4,  /* pawl_lock_timed_acquire() */
+	PAWL_CAP_FAIR = 8    /* nobody waits for ever while others come and go */
+};
+
+struct pawl_kind {
+	const char *name;      /* "d-mcs", "rma-rw", ...: the same everywhere */
+	const char *summary;   /* one line for people */
+	const char *reference; /* paper and section */
+	const char *options;   /* names of the options it takes beyond the common ones */
+	unsigned capabilities; /* PAWL_CAP_* */
+};
+
+/* The kinds of this build, index 0, 1, ...; NULL past the last one.
+ * Local, thread safe, may be called before MPI_Init. */
+const struct pawl_kind *pawl_kind_get(int index);
+
+/* The kind of that name, or NULL. Local, thread safe. */
+const struct pawl_kind *pawl_kind_find(const char *name);
+
+/* ------------------------------------------------------------ lock tables */
+
+typedef struct pawl_table pawl_table;
+
+enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2 };
+
+/*
+ * Create a table of n locks (1 <= n < 2^40) of the given kind over comm.
+ * Collective. kind, n and the options must agree on all ranks.
+ *
+ * Options are string pairs in info under the key "pawl_" + name; info may be
+ * MPI_INFO_NULL, and keys without that prefix are left to others. The
+ * environment variable PAWL_NAME (upper case) overrides the option name.
+ * Common to all kinds:
+ *   home      block | cyclic: lock l lives at rank l / ceil(n/P) or l mod P
+ *   max_held  locks that one process may hold or await at a time, over all its
+ *             threads; 1 .. 65535, default 16
+ *   threads   auto | single | multiple: single spares the atomics that keep
+ *             threads of a rank apart; multiple fails where MPI does not grant
+ *             MPI_THREAD_MULTIPLE
+ *   topology  a synthetic string such as "rack:2 node:2 package:2 core:4"
+ *             instead of discovery; see pawl(3)
+ *   topology_file, groups   where groups of nodes come from; see pawl(3)
+ *   wait      auto | spin | yield | park: how a client waits
+ *   spin      microseconds to spin before yielding or parking; 0 .. 1000000
+ *   watchdog  seconds after which a waiting client reports on stderr what it
+ *             waits for; 0 (off) .. 86400
+ * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max,
+ * native_window): see pawl(3).
+ *
+ * Cost: one window on node-shared memory; one more over all ranks if comm
+ * spans several nodes. The table keeps a duplicate of comm.
+ */
+int pawl_table_create(MPI_Comm comm, const char *kind, uint64_t n, MPI_Info info,
+		      pawl_table **table);
+
+/* The home of lock l: a rank of the table's communicator. Must be a pure
+ * function; it is called on every node, for every lock, at creation only. */
+typedef int pawl_home_fn(uint64_t lock, void *arg);
+
+/* As pawl_table_create(), with homes chosen by the caller. Costs 8 bytes a lock
+ * on every node to remember them. Collective. */
+int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_home_fn *home,
+			    void *arg, MPI_Info info, pawl_table **table);
+
+/* Free the table and set *table to NULL. Collective. PAWL_ERR_HELD, and the
+ * table lives on, if a lock is held on any rank. */
+int pawl_table_free(pawl_table **table);
+
+/* What the table is: filled in locally. */
+struct pawl_table_info {
+	const struct pawl_kind *kind;
+	uint64_t n;               /* locks */
+	int ranks, nodes, levels; /* of the communicator and its topology */
+	int max_held;             /* as granted */
+	uint64_t bytes;           /* of lock state on this rank, queue nodes included */
+	const char *transport;    /* "node" (shared memory only) or "mpi" */
+	const char *topology;     /* the levels, outermost first, for people */
+	const char *parameters;   /* the thresholds in force, for people */
+};
+int pawl_table_get_info(const pawl_table *table, struct pawl_table_info *info);
+
+/* The home rank of a lock. Local. */
+int pawl_table_home(const pawl_table *table, uint64_t lock, int *rank);
+
+/* ------------------------------------------------------------------ locks */
+
+/*
+ * Acquire lock (0 <= lock < n) in the mode PAWL_EXCLUSIVE or PAWL_SHARED; wait
+ * as long as it takes. Local (one-sided); allocates nothing and calls no
+ * collective. PAWL_ERR_UNSUPPORTED for PAWL_SHARED on kinds without
+ * PAWL_CAP_SHARED; PAWL_ERR_HELD if this thread has it already.
+ */
+int pawl_lock_acquire(pawl_table *table, uint64_t lock, int mode);
+
+/* Acquire it without waiting for other holders, or return PAWL_ERR_BUSY. */
+int pawl_lock_try_acquire(pawl_table *table, uint64_t lock, int mode);
+
+/* Wait at most that many seconds (>= 0), then return PAWL_ERR_TIMEOUT. */
+int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double seconds);
+
+/* Release a lock held by this thread, whatever its mode. */
+int pawl_lock_release(pawl_table *table, uint64_t lock);
+
+/* ------------------------------------------------------------- statistics */
+
+/* Operations of this rank on the table since creation or the last reset, by
+ * kind; index 0: the target is on the same node, 1: on another node ("far").
+ * Loads and stores of a rank in its own memory are no operations. */
+struct pawl_stats {
+	uint64_t acquires;   /* successful ones, all modes */
+	uint64_t atomics[2]; /* fetch-and-op, compare-and-swap, accumulate */
+	uint64_t gets[2];
+	uint64_t puts[2];
+	uint64_t flushes[2]; /* of the network transport only */
+	uint64_t waits;      /* times a client had to wait for a word */
+	uint64_t parks;      /* of these, times it gave up its core */
+};
+
+/* Local. Exact while no other thread of this rank uses the table. */
+int pawl_table_get_stats(const pawl_table *table, struct pawl_stats *stats);
+int pawl_table_reset_stats(pawl_table *table);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Homes by the caller's own function: a map from lock to rank and index, 8 bytes
+ * a lock, once per node in shared memory.
+ */
+#include <stdlib.h>
+
+#include "core/error.h"
+#include "core/table.h"
+
+enum { INDEX_BITS = 40 };
+
+/* Fill the map (one rank a node does), or only count; the most locks of any
+ * home, or 0 if the function named a rank that is none. */
+static uint64_t assign(const pawl_table *t, pawl_home_fn *home, void *arg, uint64_t *map,
+		       uint64_t *counts, uint64_t *bad)
+{
+	uint64_t most = 0;
+
+	for (uint64_t l = 0; l < t->space.n; l++) {
+		int rank = home(l, arg);
+
+		if (rank < 0 || rank >= t->space.topo->nranks) {
+			*bad = l;
+			return 0;
+		}
+		map[l] = (uint64_t)rank << INDEX_BITS | counts[rank]++;
+		if (counts[rank] > most)
+			most = counts[rank];
+	}
+	return most;
+}
+
+int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
+{
+	MPI_Comm node_comm = t->job.node_comm;
+	MPI_Aint bytes = 0, size;
+	uint64_t *counts = NULL, *map = NULL, bad = 0;
+	int64_t most = INT64_MAX; /* signed: MPICH takes the minimum of unsigned ones as if */
+	int rank, unit, rc, ok;
+
+	MPI_Comm_rank(node_comm, &rank);
+	if (rank == 0) {
+		bytes = (MPI_Aint)(t->space.n * sizeof *map);
+		counts = calloc((size_t)t->space.topo->nranks, sizeof *counts);
+	}
+	rc = MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, node_comm, &map, &t->homes_win);
+	if (rc != MPI_SUCCESS)
+		t->homes_win = MPI_WIN_NULL;
+	ok = rc == MPI_SUCCESS && (rank > 0 || counts);
+	MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, t->comm);
+	if (!ok) {
+		free(counts);
+		return error_set(PAWL_ERR_NOMEM, "no memory for the homes of %llu locks",
+				 (unsigned long long)t->space.n);
+	}
+	MPI_Win_shared_query(t->homes_win, 0, &size, &unit, &map);
+	if (rank == 0)
+		most = (int64_t)assign(t, home, arg, map, counts, &bad);
+	free(counts);
+	/* The smallest answer: 0 if any node's function failed. */
+	MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_UINT64_T, MPI_MAX, t->comm);
+	MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MIN, t->comm);
+	if (most == 0)
+		return error_set(PAWL_ERR_ARG,
+				 "the home function gave lock %llu a rank that is none of the"
+				 " communicator's (0 to %d)",
+				 (unsigned long long)bad, t->space.topo->nranks - 1);
+	t->space.block = (uint64_t)most;
+	t->space.homes = map;
+	t->space.home = LOCK_HOME_MAP;
+	return PAWL_SUCCESS;
+}
+
+void homes_free(pawl_table *t)
+{
+	if (t->homes_win != MPI_WIN_NULL)
+		MPI_Win_free(&t->homes_win);
+}

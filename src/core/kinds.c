@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of lock kinds: a lock is one protocol file and one line here.
+ * Benchmarks, tests and tools iterate this table and name no lock.
+ */
+#include "core/kinds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct lock_protocol lock_dmcs, lock_rma_mcs, lock_rma_rw, lock_cas_spin,
+    lock_cas_backoff, lock_fompi_spin, lock_fompi_rw, lock_mpi_win_lock;
+#ifdef PAWL_BROKEN_KINDS
+/* Deliberately wrong variants, which the tests have to catch (tests/broken). */
+extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw;
+#endif
+
+static const struct lock_protocol *const kinds[] = {
+    &lock_dmcs,        &lock_rma_mcs,       &lock_rma_rw,   &lock_cas_spin,
+    &lock_cas_backoff, &lock_fompi_spin,    &lock_fompi_rw, &lock_mpi_win_lock,
+#ifdef PAWL_BROKEN_KINDS
+    &lock_broken_dmcs, &lock_broken_rma_rw,
+#endif
+};
+
+enum { COUNT = sizeof kinds / sizeof kinds[0] };
+
+const struct lock_protocol *kinds_get(int index)
+{
+	return index >= 0 && index < COUNT ? kinds[index] : NULL;
+}
+
+const struct lock_protocol *kinds_find(const char *name)
+{
+	for (int i = 0; name && i < COUNT; i++)
+		if (strcmp(kinds[i]->kind.name, name) == 0)
+			return kinds[i];
+	return NULL;
+}
+
+const char *kinds_list(char *text, size_t len)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < COUNT && used < len; i++)
+		used += (size_t)snprintf(text + used, len - used, "%s%s", i ? ", " : "",
+					 kinds[i]->kind.name);
+	return text;
+}
+
+const struct pawl_kind *pawl_kind_get(int index)
+{
+	const struct lock_protocol *p = kinds_get(index);
+
+	return p ? &p->kind : NULL;
+}
+
+const struct pawl_kind *pawl_kind_find(const char *name)
+{
+	const struct lock_protocol *p = kinds_find(name);
+
+	return p ? &p->kind : NULL;
+}

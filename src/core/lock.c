@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls on locks, and what a table tells about itself. */
+#include <string.h>
+
+#include "core/error.h"
+#include "core/table.h"
+
+static int check(const pawl_table *t, uint64_t lock, int mode)
+{
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED)
+		return error_set(PAWL_ERR_ARG,
+				 "mode: %d is neither PAWL_EXCLUSIVE (%d) nor PAWL_SHARED (%d)",
+				 mode, PAWL_EXCLUSIVE, PAWL_SHARED);
+	if (lock >= t->space.n)
+		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
+				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+	if (mode == PAWL_SHARED && !(t->space.protocol->kind.capabilities & PAWL_CAP_SHARED))
+		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED",
+				 t->space.protocol->kind.name);
+	return PAWL_SUCCESS;
+}
+
+static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
+{
+	return t && mode == PAWL_EXCLUSIVE && lock < t->space.n;
+}
+
+/* The one way in: claim a slot, let the protocol acquire, or give it back. */
+static inline int acquire_by(pawl_table *t, uint64_t lock, int mode, uint64_t deadline_ns,
+			     int (*how)(const struct lock_space *, struct lock_slot *))
+{
+	struct lock_slot *slot;
+	int rc = PAWL_SUCCESS;
+
+	slot = slots_claim(t, lock, &rc);
+	if (!slot)
+		return rc;
+	slot->mode = mode;
+	slot->deadline_ns = deadline_ns;
+	rc = how(&t->space, slot);
+	if (__builtin_expect(rc != PAWL_SUCCESS, 0)) {
+		slots_give_back(t, slot);
+		return error_note(rc, rc == PAWL_ERR_BUSY ? "somebody else has the lock"
+							  : "the time is over");
+	}
+	slot->acquires++;
+	return PAWL_SUCCESS;
+}
+
+int pawl_lock_acquire(pawl_table *t, uint64_t lock, int mode)
+{
+	if (!is_plain(t, lock, mode)) {
+		int rc = check(t, lock, mode);
+
+		if (rc != PAWL_SUCCESS)
+			return rc;
+	}
+	return acquire_by(t, lock, mode, 0, t->space.protocol->acquire);
+}
+
+int pawl_lock_try_acquire(pawl_table *t, uint64_t lock, int mode)
+{
+	int rc = check(t, lock, mode);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (!(t->space.protocol->kind.capabilities & PAWL_CAP_TRY))
+		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no try-acquire",
+				 t->space.protocol->kind.name);
+	return acquire_by(t, lock, mode, 0, t->space.protocol->try_acquire);
+}
+
+int pawl_lock_timed_acquire(pawl_table *t, uint64_t lock, int mode, double seconds)
+{
+	int rc = check(t, lock, mode);
+	double ns = seconds * 1e9;
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (!(seconds >= 0))
+		return error_set(PAWL_ERR_ARG, "seconds: %g is negative or not a number", seconds);
+	if (!(t->space.protocol->kind.capabilities & PAWL_CAP_TIMED))
+		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no timed acquire",
+				 t->space.protocol->kind.name);
+	/* More than a century is for ever. */
+	return acquire_by(t, lock, mode, ns < 4e18 ? rma_now_ns() + (uint64_t)ns : 0,
+			  t->space.protocol->acquire);
+}
+
+int pawl_lock_release(pawl_table *t, uint64_t lock)
+{
+	struct lock_slot *slot;
+
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (lock >= t->space.n)
+		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
+				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+	slot = slots_find(t, lock);
+	if (!slot)
+		return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",
+				 (unsigned long long)lock);
+	t->space.protocol->release(&t->space, slot);
+	slots_give_back(t, slot);
+	return PAWL_SUCCESS;
+}
+
+int pawl_table_home(const pawl_table *t, uint64_t lock, int *rank)
+{
+	uint64_t index;
+
+	if (!t || !rank)
+		return error_set(PAWL_ERR_ARG, "%s is null", t ? "rank" : "table");
+	if (lock >= t->space.n)
+		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
+				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+	lock_home(&t->space, lock, rank, &index);
+	return PAWL_SUCCESS;
+}
+
+int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
+{
+	if (!t || !info)
+		return error_set(PAWL_ERR_ARG, "%s is null", t ? "info" : "table");
+	*info = (struct pawl_table_info){
+	    .kind = &t->space.protocol->kind,
+	    .n = t->space.n,
+	    .ranks = t->space.topo->nranks,
+	    .nodes = t->space.topo->nnodes,
+	    .levels = t->space.topo->nlevels,
+	    .max_held = t->space.max_held,
+	    .bytes = t->space.bytes,
+	    .transport = t->rma.transport->name,
+	    .topology = t->space.topo->text,
+	    .parameters = t->parameters,
+	};
+	return PAWL_SUCCESS;
+}
+
+int pawl_table_get_stats(const pawl_table *t, struct pawl_stats *stats)
+{
+	if (!t || !stats)
+		return error_set(PAWL_ERR_ARG, "%s is null", t ? "stats" : "table");
+	memset(stats, 0, sizeof *stats);
+	for (int i = 0; i < t->space.max_held; i++) {
+		const struct lock_slot *slot = &t->slots[i];
+
+		stats->acquires += slot->acquires;
+		stats->waits += slot->client.waits;
+		stats->parks += slot->client.parks;
+		for (int far = 0; far < 2; far++) {
+			stats->atomics[far] += slot->client.count[RMA_ATOMIC][far];
+			stats->gets[far] += slot->client.count[RMA_GET][far];
+			stats->puts[far] += slot->client.count[RMA_PUT][far];
+			stats->flushes[far] += slot->client.count[RMA_FLUSH][far];
+		}
+	}
+	return PAWL_SUCCESS;
+}
+
+int pawl_table_reset_stats(pawl_table *t)
+{
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	for (int i = 0; i < t->space.max_held; i++) {
+		struct lock_slot *slot = &t->slots[i];
+
+		slot->acquires = slot->client.waits = slot->client.parks = 0;
+		memset(slot->client.count, 0, sizeof slot->client.count);
+	}
+	return PAWL_SUCCESS;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options of a table: MPI_Info keys and environment variables. */
+#ifndef CORE_OPTIONS_H
+#define CORE_OPTIONS_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "locks/lock.h"
+
+enum option_threads { THREADS_AUTO, THREADS_SINGLE, THREADS_MULTIPLE };
+enum option_wait { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_PARK };
+
+struct options {
+	enum lock_home home;
+	int64_t max_held;
+	enum option_threads threads;
+	enum option_wait wait;
+	int64_t spin_us; /* -1: as waiting finds right */
+	int64_t watchdog_s;
+	char *topology, *topology_file, *groups; /* NULL: not given */
+	struct lock_params params;
+	uint64_t hash; /* of all values given, to see whether ranks agree */
+};
+
+/* Read the options for a kind: defaults, then info, then the environment. Sets
+ * the thread's error; o is to be freed by options_free in any case. */
+int options_read(struct options *o, const struct lock_protocol *p, MPI_Info info);
+void options_free(struct options *o);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Slots: the queue nodes of this process, claimed by a thread for one lock from
+ * acquire to release. They belong to the process and not to the lock, so their
+ * number limits how many locks it holds or awaits at a time, and nothing else.
+ */
+#include <stdlib.h>
+
+#include "core/error.h"
+#include "core/table.h"
+
+/* Who the calling thread is: the address of something of its own. */
+static uintptr_t self(const pawl_table *t)
+{
+	static _Thread_local char mine __attribute__((tls_model("initial-exec")));
+
+	return t->threaded ? (uintptr_t)&mine : SLOTS_ONLY_OWNER;
+}
+
+static bool take(pawl_table *t, struct slot_claim *claim, uintptr_t me)
+{
+	uintptr_t nobody = 0;
+
+	if (t->threaded)
+		return atomic_compare_exchange_strong_explicit(
+		    &claim->owner, &nobody, me, memory_order_acquire, memory_order_relaxed);
+	atomic_store_explicit(&claim->owner, me, memory_order_relaxed);
+	return true;
+}
+
+static struct lock_slot *claimed(pawl_table *t, int index, uint64_t lock)
+{
+	struct lock_slot *slot = &t->slots[index];
+
+	t->claims[index].lock = lock;
+	slot->lock = slot->client.lock = lock;
+	return slot;
+}
+
+/* A slot that was never used: threads race for it. */
+static int take_new(pawl_table *t, uintptr_t me)
+{
+	for (;;) {
+		int top = atomic_load_explicit(&t->top, memory_order_relaxed);
+
+		if (top >= t->space.max_held)
+			return -1;
+		if (atomic_compare_exchange_strong(&t->top, &top, top + 1) &&
+		    take(t, &t->claims[top], me))
+			return top;
+	}
+}
+
+struct lock_slot *slots_claim_any(pawl_table *t, uint64_t lock, int *code)
+{
+	uintptr_t me = self(t);
+	int top = atomic_load_explicit(&t->top, memory_order_relaxed), free_one = -1;
+
+	for (int i = 0; i < top; i++) {
+		struct slot_claim *claim = &t->claims[i];
+		uintptr_t owner = atomic_load_explicit(&claim->owner, memory_order_relaxed);
+
+		if (owner == 0 && free_one < 0)
+			free_one = i;
+		if (owner == me && claim->lock == lock) {
+			*code = error_set(PAWL_ERR_HELD, "lock %llu is held by this thread already",
+					  (unsigned long long)lock);
+			return NULL;
+		}
+	}
+	for (int i = free_one; i >= 0 && i < top; i++)
+		if (atomic_load_explicit(&t->claims[i].owner, memory_order_relaxed) == 0 &&
+		    take(t, &t->claims[i], me))
+			return claimed(t, i, lock);
+	free_one = take_new(t, me);
+	if (free_one >= 0)
+		return claimed(t, free_one, lock);
+	*code = error_set(PAWL_ERR_TOO_MANY,
+			  "this process holds or awaits %d locks of the table, as many as option"
+			  " max_held allows (1 to 65535)",
+			  t->space.max_held);
+	return NULL;
+}
+
+struct lock_slot *slots_find_any(pawl_table *t, uint64_t lock)
+{
+	uintptr_t me = self(t);
+	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
+
+	for (int i = 0; i < top; i++)
+		if (atomic_load_explicit(&t->claims[i].owner, memory_order_relaxed) == me &&
+		    t->claims[i].lock == lock)
+			return &t->slots[i];
+	return NULL;
+}
+
+int slots_in_use(const pawl_table *t)
+{
+	int n = 0;
+
+	for (int i = 0; i < atomic_load(&t->top); i++)
+		n += atomic_load(&t->claims[i].owner) != 0;
+	return n;
+}
+
+bool slots_create(pawl_table *t)
+{
+	const struct lock_space *s = &t->space;
+	size_t n = (size_t)s->max_held;
+	uint64_t words = s->protocol->scratch_words ? s->protocol->scratch_words(s) : 0;
+
+	t->claims = calloc(n, sizeof *t->claims);
+	t->slots = calloc(n, sizeof *t->slots);
+	t->scratch = calloc(n * (words ? words : 1), sizeof *t->scratch);
+	if (!t->claims || !t->slots || !t->scratch)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		lock_slot_init(s, &t->slots[i], &t->rma, (int)i, t->scratch + i * words);
+	return true;
+}
+
+void slots_free(pawl_table *t)
+{
+	free(t->claims);
+	free(t->slots);
+	free(t->scratch);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lock tables: creation and the end of them. Every step that can fail on one
+ * rank alone is followed by an agreement, so that all ranks go on or all return
+ * the same code.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/kinds.h"
+#include "core/options.h"
+#include "core/table.h"
+#include "rma/rma_mpi.h"
+
+#define MAX_LOCKS (UINT64_C(1) << 40)
+
+uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes)
+{
+	uint64_t at = s->bytes;
+
+	s->bytes += (locks * bytes + 63) / 64 * 64;
+	return at;
+}
+
+/* The worst code of all ranks. A rank that did well where another failed has
+ * nothing to tell but that. */
+static int agree(MPI_Comm comm, int code)
+{
+	int worst = code;
+
+	MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
+	if (code == PAWL_SUCCESS && worst != PAWL_SUCCESS)
+		error_set(worst, "another rank failed: %s (its message says more)",
+			  pawl_strerror(worst));
+	return worst;
+}
+
+static int check_mpi(void)
+{
+	int initialized, finalized;
+
+	MPI_Initialized(&initialized);
+	MPI_Finalized(&finalized);
+	if (!initialized || finalized)
+		return error_set(PAWL_ERR_MPI, "MPI is %s",
+				 initialized ? "finalized"
+					     : "not initialised: call MPI_Init first");
+	return PAWL_SUCCESS;
+}
+
+static int check_arguments(const char *kind, uint64_t n, const struct lock_protocol *p)
+{
+	char names[256];
+
+	if (!kind || !p)
+		return error_set(PAWL_ERR_KIND, "there is no lock %s%s%s; the kinds are: %s",
+				 kind ? "\"" : "", kind ? kind : "(null)", kind ? "\"" : "",
+				 kinds_list(names, sizeof names));
+	if (n < 1 || n >= MAX_LOCKS)
+		return error_set(PAWL_ERR_ARG, "n: a table has 1 to 2^40 - 1 locks, not %llu",
+				 (unsigned long long)n);
+	return PAWL_SUCCESS;
+}
+
+static int check_threads(pawl_table *t, const struct options *o, const struct lock_protocol *p)
+{
+	int level;
+
+	if (o->threads == THREADS_MULTIPLE && p->per_process)
+		return error_set(
+		    PAWL_ERR_UNSUPPORTED,
+		    "option threads: a lock of %s is the process's, so threads cannot be"
+		    " multiple (auto or single)",
+		    p->kind.name);
+	MPI_Query_thread(&level);
+	if (o->threads == THREADS_MULTIPLE && level < MPI_THREAD_MULTIPLE)
+		return error_set(PAWL_ERR_THREAD,
+				 "option threads: multiple needs MPI_THREAD_MULTIPLE; MPI was"
+				 " initialised with less (use MPI_Init_thread)");
+	t->threaded = o->threads == THREADS_MULTIPLE ||
+		      (o->threads == THREADS_AUTO && level == MPI_THREAD_MULTIPLE);
+	return PAWL_SUCCESS;
+}
+
+/* Whether kind, n and options are those of rank 0. */
+static int check_equal(MPI_Comm comm, const struct options *o, const char *kind, uint64_t n)
+{
+	uint64_t mine[2] = {o->hash ^ n, n}, low[2], high[2];
+
+	for (; *kind; kind++)
+		mine[0] = mine[0] * 31 + (unsigned char)*kind;
+	MPI_Allreduce(mine, low, 2, MPI_UINT64_T, MPI_MIN, comm);
+	MPI_Allreduce(mine, high, 2, MPI_UINT64_T, MPI_MAX, comm);
+	if (memcmp(low, high, sizeof low) != 0)
+		return error_set(PAWL_ERR_ARG, "kind, n or the options (info and PAWL_* variables)"
+					       " differ between ranks");
+	return PAWL_SUCCESS;
+}
+
+/* Microseconds to look before parking: cheap where every rank has a core, and
+ * theft where it has not. The longer ones pay for waking a parked rank. */
+enum { SPIN_US = 50, SPIN_CROWDED_SOON_US = 50, SPIN_CROWDED_LATER_US = 2 };
+
+static void choose_waiting(pawl_table *t, const struct options *o)
+{
+	struct rma_waiting *w = &t->rma.waiting;
+	uint64_t soon, later;
+
+	w->crowded = t->job.host_ranks > t->job.host_cores && o->wait != WAIT_SPIN;
+	soon = w->crowded ? SPIN_CROWDED_SOON_US : SPIN_US;
+	later = w->crowded ? SPIN_CROWDED_LATER_US : SPIN_US;
+	if (o->spin_us >= 0)
+		soon = later = (uint64_t)o->spin_us;
+	w->spin_ns[RMA_SOON] = o->wait == WAIT_SPIN ? UINT64_MAX : soon * 1000;
+	w->spin_ns[RMA_LATER] = o->wait == WAIT_SPIN ? UINT64_MAX : later * 1000;
+	w->park = o->wait == WAIT_AUTO || o->wait == WAIT_PARK;
+	w->watchdog = (double)o->watchdog_s;
+}
+
+static int choose_layout(pawl_table *t, const struct lock_protocol *p, const struct options *o,
+			 uint64_t n, pawl_home_fn *home, void *arg)
+{
+	struct lock_space *s = &t->space;
+	char err[ERROR_LENGTH] = "";
+	uint64_t ranks = (uint64_t)t->job.topo->nranks;
+	int rc;
+
+	s->protocol = p;
+	s->topo = t->job.topo;
+	s->params = o->params;
+	s->n = n;
+	s->home = o->home;
+	s->block = (n + ranks - 1) / ranks;
+	s->max_held = (int)o->max_held;
+	s->domain = s->topo->nnodes == 1 ? RMA_NODE : RMA_NET;
+	if (home) {
+		rc = homes_create(t, home, arg);
+		if (rc != PAWL_SUCCESS)
+			return rc;
+	}
+	s->bytes = RMA_HEADER_BYTES;
+	s->slots = lock_reserve(s, (uint64_t)s->max_held, SLOT_BYTES);
+	rc = p->layout(s, err, sizeof err);
+	if (rc != PAWL_SUCCESS)
+		error_set(rc, "%s", err);
+	return rc;
+}
+
+static int make_segments(pawl_table *t)
+{
+	static const int codes[] = {
+	    [RMA_OK] = PAWL_SUCCESS,
+	    [RMA_FAIL_WINDOW] = PAWL_ERR_WINDOW,
+	    [RMA_FAIL_MODEL] = PAWL_ERR_WINDOW,
+	    [RMA_FAIL_NOMEM] = PAWL_ERR_NOMEM,
+	};
+	char err[ERROR_LENGTH] = "";
+	struct topo *topo = t->job.topo;
+	enum rma_failure failure =
+	    rma_mpi_create(&t->rma, t->comm, t->job.node_comm, topo->node, topo->nnodes,
+			   t->job.one_host, t->space.bytes, err, sizeof err);
+
+	return failure == RMA_OK ? PAWL_SUCCESS : error_set(codes[failure], "%s", err);
+}
+
+static int open_protocol(pawl_table *t)
+{
+	const struct lock_protocol *p = t->space.protocol;
+	char err[ERROR_LENGTH] = "";
+	int rc = PAWL_SUCCESS;
+
+	if (p->init)
+		p->init(&t->space, &t->rma);
+	if (p->open)
+		rc = p->open(&t->space, &t->comm, err, sizeof err);
+	if (rc != PAWL_SUCCESS)
+		error_set(rc, "%s", err);
+	if (p->describe)
+		p->describe(&t->space, t->parameters, sizeof t->parameters);
+	return rc;
+}
+
+/* Everything that exists of t, in the reverse order. Collective. */
+static void destroy(pawl_table *t)
+{
+	const struct lock_protocol *p = t->space.protocol;
+
+	if (p && p->close && t->space.state)
+		p->close(&t->space);
+	rma_mpi_free(&t->rma);
+	slots_free(t);
+	if (p && p->destroy)
+		p->destroy(&t->space);
+	free(t->space.state);
+	homes_free(t);
+	topo_job_free(&t->job);
+	if (t->comm != MPI_COMM_NULL)
+		MPI_Comm_free(&t->comm);
+	free(t);
+}
+
+static int build(pawl_table *t, const struct lock_protocol *p, const struct options *o, uint64_t n,
+		 pawl_home_fn *home, void *arg)
+{
+	struct topo_request request = {o->topology, o->topology_file, o->groups};
+	char err[ERROR_LENGTH] = "";
+	int rc;
+
+	if (topo_discover(t->comm, &request, &t->job, err, sizeof err) != 0)
+		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
+	rc = agree(t->comm, choose_layout(t, p, o, n, home, arg));
+	if (rc == PAWL_SUCCESS)
+		rc = make_segments(t);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	choose_waiting(t, o);
+	rc = slots_create(t) ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
+	rc = agree(t->comm, rc);
+	if (rc == PAWL_SUCCESS)
+		rc = agree(t->comm, open_protocol(t));
+	return rc;
+}
+
+int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_home_fn *home,
+			    void *arg, MPI_Info info, pawl_table **table)
+{
+	const struct lock_protocol *p = kinds_find(kind);
+	struct options o = {.hash = 0};
+	pawl_table *t;
+	int rc = check_mpi(), inter = 0;
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (comm == MPI_COMM_NULL)
+		return error_set(PAWL_ERR_ARG, "comm is MPI_COMM_NULL");
+	MPI_Comm_test_inter(comm, &inter);
+	if (inter)
+		return error_set(PAWL_ERR_ARG, "comm is an inter-communicator");
+	/* From here on all ranks go together. */
+	t = calloc(1, sizeof *t);
+	rc = check_arguments(kind, n, p);
+	if (rc == PAWL_SUCCESS && !table)
+		rc = error_set(PAWL_ERR_ARG, "table is a null pointer");
+	if (rc == PAWL_SUCCESS && !t)
+		rc = error_set(PAWL_ERR_NOMEM, "out of memory");
+	if (rc == PAWL_SUCCESS)
+		rc = options_read(&o, p, info);
+	if (rc == PAWL_SUCCESS)
+		rc = check_threads(t, &o, p);
+	rc = agree(comm, rc);
+	if (rc == PAWL_SUCCESS)
+		rc = check_equal(comm, &o, kind, n);
+	if (rc != PAWL_SUCCESS) {
+		options_free(&o);
+		free(t);
+		return rc;
+	}
+	t->homes_win = MPI_WIN_NULL;
+	t->job.node_comm = MPI_COMM_NULL;
+	MPI_Comm_dup(comm, &t->comm);
+	/* Failing windows are reported, not fatal. */
+	MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
+	rc = build(t, p, &o, n, home, arg);
+	options_free(&o);
+	if (rc != PAWL_SUCCESS) {
+		destroy(t);
+		return rc;
+	}
+	*table = t;
+	return PAWL_SUCCESS;
+}
+
+int pawl_table_create(MPI_Comm comm, const char *kind, uint64_t n, MPI_Info info,
+		      pawl_table **table)
+{
+	return pawl_table_create_homed(comm, kind, n, NULL, NULL, info, table);
+}
+
+int pawl_table_free(pawl_table **table)
+{
+	pawl_table *t;
+	int in_use, most;
+
+	if (!table || !*table)
+		return error_set(PAWL_ERR_ARG, "table is a null %s", table ? "handle" : "pointer");
+	t = *table;
+	in_use = slots_in_use(t);
+	MPI_Allreduce(&in_use, &most, 1, MPI_INT, MPI_MAX, t->comm);
+	if (in_use)
+		return error_set(PAWL_ERR_HELD, "this rank holds or awaits %d locks of the table",
+				 in_use);
+	if (most)
+		return error_set(PAWL_ERR_HELD, "another rank holds or awaits locks of the table");
+	destroy(t);
+	*table = NULL;
+	return PAWL_SUCCESS;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A table as the core sees it. */
+#ifndef CORE_TABLE_H
+#define CORE_TABLE_H
+
+#include <mpi.h>
+#include <pawl.h>
+
+#include "locks/lock.h"
+#include "rma/rma.h"
+#include "topo/discover.h"
+
+/* Which client has a slot: small and apart from the slots, for it is searched
+ * at every acquire and release. */
+struct slot_claim {
+	_Atomic(uintptr_t) owner; /* 0: free */
+	uint64_t lock;
+};
+
+struct pawl_table {
+	struct lock_space space;
+	struct rma rma;
+	bool threaded;
+	_Atomic(int) top; /* no slot from here on was ever claimed */
+	struct slot_claim *claims;
+	struct lock_slot *slots; /* [space.max_held] */
+	int64_t *scratch;        /* of all slots */
+	MPI_Comm comm;
+	struct topo_job job;
+	MPI_Win homes_win; /* LOCK_HOME_MAP: the map, in node memory */
+	char parameters[256];
+};
+
+/* slots.c ----------------------------------------------------------------- */
+
+/* The general case of slots_claim() and slots_find(). */
+struct lock_slot *slots_claim_any(pawl_table *t, uint64_t lock, int *code);
+struct lock_slot *slots_find_any(pawl_table *t, uint64_t lock);
+
+/* Whether this is the common case: threads are not told apart, and never was
+ * more than one lock held at a time. Then there is nothing to search. */
+static inline bool slots_one_only(const pawl_table *t)
+{
+	return !t->threaded && atomic_load_explicit(&t->top, memory_order_relaxed) == 1;
+}
+
+/* Who holds a slot of a table whose threads are not told apart. */
+enum { SLOTS_ONLY_OWNER = 1 };
+
+/* Claim a slot for the calling thread and lock; NULL with *code and the
+ * thread's error set. */
+static inline struct lock_slot *slots_claim(pawl_table *t, uint64_t lock, int *code)
+{
+	struct slot_claim *first = t->claims;
+	struct lock_slot *slot = t->slots;
+
+	if (!slots_one_only(t) || atomic_load_explicit(&first->owner, memory_order_relaxed))
+		return slots_claim_any(t, lock, code);
+	atomic_store_explicit(&first->owner, SLOTS_ONLY_OWNER, memory_order_relaxed);
+	first->lock = slot->lock = slot->client.lock = lock;
+	return slot;
+}
+
+/* The slot with which the calling thread holds lock, or NULL. */
+static inline struct lock_slot *slots_find(pawl_table *t, uint64_t lock)
+{
+	const struct slot_claim *first = t->claims;
+
+	if (!slots_one_only(t))
+		return slots_find_any(t, lock);
+	if (!atomic_load_explicit(&first->owner, memory_order_relaxed) || first->lock != lock)
+		return NULL;
+	return t->slots;
+}
+
+static inline void slots_give_back(pawl_table *t, struct lock_slot *slot)
+{
+	/* Orders this client's use of the slot before the next claim of it; pairs
+	 * with the acquire in take(). */
+	atomic_store_explicit(&t->claims[slot->index].owner, 0, memory_order_release);
+}
+
+/* Locks held or awaited by this process. */
+int slots_in_use(const pawl_table *t);
+/* Allocate them; false: out of memory. */
+bool slots_create(pawl_table *t);
+void slots_free(pawl_table *t);
+
+/* homes.c ----------------------------------------------------------------- */
+
+/* Collective over t->comm: build the map of a home function, and set
+ * space.block. The same code on all ranks. */
+int homes_create(pawl_table *t, pawl_home_fn *home, void *arg);
+void homes_free(pawl_table *t);
+
+#endif

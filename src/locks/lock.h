@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a lock protocol sees, and what it has to provide.
+ *
+ * A protocol file includes this header (and those of protocols it is built
+ * from), issues the operations of rma.h, and names the words it waits for. It
+ * contains no MPI call, no waiting loop and no allocation in acquire or release.
+ * To the rest of the library it is one descriptor, struct lock_protocol.
+ */
+#ifndef LOCKS_LOCK_H
+#define LOCKS_LOCK_H
+
+#include <pawl.h>
+
+#include "rma/rma.h"
+#include "topo/topo.h"
+
+/* ------------------------------------------------------------- parameters */
+
+/* Passes within an element before the lock leaves it: T_L,i by kind of level. */
+enum { LOCK_LEVEL_KINDS = TOPO_GANG + 1 };
+
+/* The options of the protocols, checked and filled in by core/options.c. */
+struct lock_params {
+	int64_t t_l[LOCK_LEVEL_KINDS]; /* by enum topo_kind; [TOPO_MACHINE] is unused */
+	int64_t t_dc;                  /* ranks that share one reader counter; 0: a node's */
+	int64_t t_r;                   /* readers per counter before a waiting writer closes it */
+	int64_t t_w; /* writers in a row before readers get a turn; 0: product of t_l */
+	int64_t backoff_min, backoff_max; /* nanoseconds */
+	bool native_create;               /* mpi-win-lock: windows by MPI_Win_create */
+};
+
+/* ------------------------------------------------------------------ space */
+
+enum lock_home { LOCK_HOME_BLOCK, LOCK_HOME_CYCLIC, LOCK_HOME_MAP };
+
+/* The table as its protocol sees it: the same on every rank, so that thousands
+ * of virtual ranks can share one. */
+struct lock_space {
+	const struct lock_protocol *protocol;
+	const struct topo *topo;
+	struct lock_params params;
+	uint64_t n; /* locks */
+	enum lock_home home;
+	uint64_t block;        /* locks a rank, the most */
+	const uint64_t *homes; /* LOCK_HOME_MAP: rank << 40 | index, by lock */
+	int max_held;
+	enum rma_domain domain; /* of words that every rank may change: NODE on one node */
+	uint64_t slots;         /* offset of the queue nodes in every segment */
+	uint64_t bytes;         /* of a segment, so far */
+	void *state;            /* the protocol's constants, from its layout(); free()d */
+};
+
+/* ------------------------------------------------------------------ slots */
+
+/* A queue node: one client at one lock. Its words are in the segment of its
+ * process, a cache line each. NODE words are written by node peers (and read by
+ * the owner), NET words through the transport. */
+enum {
+	SLOT_NEXT_NODE = 0,
+	SLOT_STATUS_NODE = 8,
+	SLOT_NEXT_NET = 16,
+	SLOT_STATUS_NET = 24,
+	SLOT_BYTES = 64
+};
+_Static_assert(SLOT_STATUS_NODE == SLOT_NEXT_NODE + 8 && SLOT_NEXT_NET == SLOT_STATUS_NODE + 8 &&
+		   SLOT_STATUS_NET == SLOT_NEXT_NET + 8 && SLOT_STATUS_NET + 8 <= SLOT_BYTES,
+	       "the words of a slot do not overlap and fit into it");
+_Static_assert(RMA_HEADER_BYTES % SLOT_BYTES == 0, "slots are aligned to cache lines");
+
+/* The private half of a slot. */
+struct lock_slot {
+	int64_t id; /* (rank << 16 | index) + 1: how other ranks name it, never 0 */
+	uint64_t lock;
+	int index;                          /* of this slot in its process */
+	int mode;                           /* PAWL_EXCLUSIVE or PAWL_SHARED */
+	struct rma_word next[2], status[2]; /* its words, by enum rma_domain */
+	struct rma_word tail; /* for the protocol: found by acquire, used by release */
+	int64_t passed;       /* what came with the hand-over and goes on with the next */
+	uint8_t contended;    /* the last release of this slot found a successor */
+	uint8_t as_writer;    /* a reader that holds the lock as a writer would */
+	uint8_t phase;        /* of a reader at a gate counter */
+	uint64_t deadline_ns; /* of a timed acquire; 0: none */
+	int64_t *scratch;     /* results in flight, as many as scratch_words() asked for */
+	uint64_t acquires;
+	struct rma_client client;
+};
+
+/* Slot ids show in the low 32 bits when they differ from null, for futexes. */
+static inline int64_t slot_make_id(int rank, int index)
+{
+	return (((int64_t)rank << 16) | index) + 1;
+}
+
+static inline int slot_rank(int64_t id)
+{
+	return (int)((id - 1) >> 16);
+}
+
+static inline uint64_t slot_offset(const struct lock_space *s, int64_t id)
+{
+	return s->slots + (uint64_t)((id - 1) & 0xffff) * SLOT_BYTES;
+}
+
+/* The NEXT or STATUS word of any slot in the given domain. */
+RMA_INLINE struct rma_word slot_next(const struct lock_space *s, struct rma_client *c,
+				     enum rma_domain d, int64_t id)
+{
+	return rma_word(c->rma, d, slot_rank(id),
+			slot_offset(s, id) + (d == RMA_NODE ? SLOT_NEXT_NODE : SLOT_NEXT_NET));
+}
+
+RMA_INLINE struct rma_word slot_status(const struct lock_space *s, struct rma_client *c,
+				       enum rma_domain d, int64_t id)
+{
+	return rma_word(c->rma, d, slot_rank(id),
+			slot_offset(s, id) + (d == RMA_NODE ? SLOT_STATUS_NODE : SLOT_STATUS_NET));
+}
+
+/* A slot of the process that r belongs to, zeroed before. */
+static inline void lock_slot_init(const struct lock_space *s, struct lock_slot *slot, struct rma *r,
+				  int index, int64_t *scratch)
+{
+	slot->id = slot_make_id(r->rank, index);
+	slot->client.rma = r;
+	slot->client.target = RMA_NO_TARGET;
+	slot->index = index;
+	slot->scratch = scratch;
+	for (int d = RMA_NODE; d <= RMA_NET; d++) {
+		slot->next[d] = slot_next(s, &slot->client, (enum rma_domain)d, slot->id);
+		slot->status[d] = slot_status(s, &slot->client, (enum rma_domain)d, slot->id);
+	}
+}
+
+/* ------------------------------------------------------------------ homes */
+
+/* rank and index of a lock; division in 32 bits where that is enough, since
+ * this is on the path of every acquire. */
+RMA_INLINE void lock_home(const struct lock_space *s, uint64_t lock, int *rank, uint64_t *index)
+{
+	uint64_t by = s->home == LOCK_HOME_CYCLIC ? (uint64_t)s->topo->nranks : s->block, q, r;
+
+	if (s->n == 1 && s->home != LOCK_HOME_MAP) {
+		*rank = 0;
+		*index = 0;
+		return;
+	}
+	if (s->home == LOCK_HOME_MAP) {
+		*rank = (int)(s->homes[lock] >> 40);
+		*index = s->homes[lock] & ((UINT64_C(1) << 40) - 1);
+		return;
+	}
+	if ((lock | by) >> 32) {
+		q = lock / by;
+		r = lock % by;
+	} else {
+		q = (uint32_t)lock / (uint32_t)by;
+		r = (uint32_t)lock % (uint32_t)by;
+	}
+	*rank = (int)(s->home == LOCK_HOME_CYCLIC ? r : q);
+	*index = s->home == LOCK_HOME_CYCLIC ? q : r;
+}
+
+/* A word at the home: stride bytes a lock from offset base on. */
+RMA_INLINE struct rma_word lock_home_word(const struct lock_space *s, struct rma_client *c,
+					  enum rma_domain d, uint64_t base, uint64_t stride,
+					  uint64_t lock)
+{
+	uint64_t index;
+	int rank;
+
+	lock_home(s, lock, &rank, &index);
+	return rma_word(c->rma, d, rank, base + index * stride);
+}
+
+/* Layout: take room for locks times bytes in every segment, 64-byte aligned. */
+uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes);
+
+/* ------------------------------------------------------------- descriptor */
+
+struct lock_protocol {
+	struct pawl_kind kind;
+	/* Choose the layout: lock_reserve() the words of s->n locks, and put
+	 * constants into s->state. A pure function of space; PAWL_ERR_*, with the
+	 * sentence in err, if the parameters do not fit. */
+	int (*layout)(struct lock_space *s, char *err, size_t errlen);
+	/* Free what s->state points to, not s->state itself; NULL: nothing. */
+	void (*destroy)(struct lock_space *s);
+	/* The parameters in force, for people; NULL: none. */
+	void (*describe)(const struct lock_space *s, char *text, size_t len);
+	/* int64_t of scratch that a slot needs; NULL: none. */
+	uint64_t (*scratch_words)(const struct lock_space *s);
+	/* Bring words into their first state, by each rank for its own segment;
+	 * NULL: all zero. */
+	void (*init)(const struct lock_space *s, struct rma *r);
+	/* slot has lock and mode set. PAWL_SUCCESS, PAWL_ERR_BUSY (try),
+	 * PAWL_ERR_TIMEOUT (kinds with PAWL_CAP_TIMED, if deadline_ns is set). */
+	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);
+	int (*try_acquire)(const struct lock_space *s, struct lock_slot *slot);
+	void (*release)(const struct lock_space *s, struct lock_slot *slot);
+	/* The lock is the process's and not the thread's: option threads cannot be
+	 * multiple. */
+	bool per_process;
+	/* Only for the contestant that is no Pawl lock (mpi_win_lock.c): windows
+	 * of its own over the MPI_Comm that mpi_comm points to. Collective; NULL
+	 * elsewhere. close also undoes an open that failed. */
+	int (*open)(struct lock_space *s, void *mpi_comm, char *err, size_t errlen);
+	void (*close)(struct lock_space *s);
+};
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Segments in MPI windows.
+ *
+ * The memory of every rank is a piece of its node's MPI_Win_allocate_shared
+ * window, so node peers load and store it. If there are several nodes, the same
+ * memory is put under a second window over all ranks, in one passive-target
+ * epoch (lock_all) that stays open; operations complete by flush.
+ *
+ * A table on one node makes no second window at all: so it also runs where the
+ * MPI's general one-sided component is broken (Open MPI 4.x with osc/rdma).
+ *
+ * Plain stores and loads through MPI. On MPICH a fetching operation costs half
+ * of put + flush or get + flush over TCP, since its answer is the completion;
+ * on Open MPI's components it is the other way round. Both are used as one
+ * 8-byte aligned access, which every MPI performs whole.
+ */
+#include "rma/rma_mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct mpi_state {
+	MPI_Comm comm, node_comm;
+	MPI_Win node_win, net_win;
+	bool epoch;
+};
+
+#ifdef MPICH_VERSION
+enum { STORE_BY_FETCH = 1 };
+#else
+enum { STORE_BY_FETCH = 0 };
+#endif
+
+static struct mpi_state *state_of(struct rma_client *c)
+{
+	return c->rma->state;
+}
+
+/* All operands have been read. */
+static void forget_operands(struct rma_client *c)
+{
+	c->operands = 0;
+	c->target = RMA_NO_TARGET;
+}
+
+/* Keep the operand of an operation on a rank where MPI may read it until the
+ * flush that covers it. */
+static int64_t *operand(struct rma_client *c, int rank, int64_t value)
+{
+	int64_t *place;
+
+	if (c->operands == RMA_OPERANDS) {
+		/* All places are taken: orders the operations in flight before the
+		 * reuse of their operands. */
+		MPI_Win_flush_all(state_of(c)->net_win);
+		forget_operands(c);
+	}
+	if (c->operands == 0)
+		c->target = rank;
+	else if (c->target != rank)
+		c->target = RMA_MANY_TARGETS;
+	place = &c->operand[c->operands++];
+	*place = value;
+	return place;
+}
+
+static void mpi_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
+		    int64_t *result)
+{
+	MPI_Fetch_and_op(operand(c, w.rank, value), result, MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
+			 op == RMA_REPLACE ? MPI_REPLACE : MPI_SUM, state_of(c)->net_win);
+}
+
+static void mpi_put(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	static _Thread_local int64_t ignored;
+
+	if (STORE_BY_FETCH)
+		mpi_fao(c, w, RMA_REPLACE, value, &ignored);
+	else
+		MPI_Put(operand(c, w.rank, value), 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1,
+			MPI_INT64_T, state_of(c)->net_win);
+}
+
+static void mpi_get(struct rma_client *c, struct rma_word w, int64_t *result)
+{
+	if (STORE_BY_FETCH)
+		MPI_Fetch_and_op(operand(c, w.rank, 0), result, MPI_INT64_T, w.rank,
+				 (MPI_Aint)w.offset, MPI_NO_OP, state_of(c)->net_win);
+	else
+		MPI_Get(result, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1, MPI_INT64_T,
+			state_of(c)->net_win);
+}
+
+/* By fetch-and-op: Open MPI's osc/ucx performs MPI_Accumulate as get, compute
+ * and put, which other atomics do not respect. */
+static void mpi_acc(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	static _Thread_local int64_t ignored;
+
+	mpi_fao(c, w, RMA_SUM, value, &ignored);
+}
+
+static void mpi_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
+		    int64_t *result)
+{
+	int64_t *compare, *swap;
+
+	if (c->operands + 2 > RMA_OPERANDS)
+		c->operands = RMA_OPERANDS; /* both places from the same batch */
+	compare = operand(c, w.rank, expected);
+	swap = operand(c, w.rank, value);
+	MPI_Compare_and_swap(swap, compare, result, MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
+			     state_of(c)->net_win);
+}
+
+/* A probe for messages that never come makes the MPI look at its network. (On
+ * MPICH only if it is for a communicator with other ranks in it.) */
+static void mpi_progress(struct rma_client *c)
+{
+	int flag;
+
+	MPI_Iprobe(MPI_ANY_SOURCE, 0, state_of(c)->comm, &flag, MPI_STATUS_IGNORE);
+}
+
+static void mpi_flush(struct rma_client *c, int rank)
+{
+	MPI_Win_flush(rank, state_of(c)->net_win);
+	if (c->target == rank)
+		forget_operands(c);
+	/* The MPI has operations on own memory done without a look at the network;
+	 * a rank that works on locks at its own home would never serve others. */
+	if (rank == c->rma->rank)
+		mpi_progress(c);
+}
+
+static void mpi_flush_all(struct rma_client *c)
+{
+	MPI_Win_flush_all(state_of(c)->net_win);
+	forget_operands(c);
+}
+
+static const struct rma_transport node_transport = {
+    .name = "node",
+    .progress = mpi_progress,
+};
+
+static const struct rma_transport mpi_transport = {
+    .name = "mpi",
+    .put = mpi_put,
+    .get = mpi_get,
+    .acc = mpi_acc,
+    .fao = mpi_fao,
+    .cas = mpi_cas,
+    .flush = mpi_flush,
+    .flush_all = mpi_flush_all,
+    .progress = mpi_progress,
+};
+
+/* Whether every rank of comm came so far. */
+static bool all_agree(MPI_Comm comm, bool mine)
+{
+	int ok = mine;
+
+	MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
+	return ok;
+}
+
+static bool is_unified(MPI_Win win)
+{
+	int *model, flag;
+
+	MPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
+	return flag && *model == MPI_WIN_UNIFIED;
+}
+
+/* Open MPI 4's default one-sided component crashes on one host instead of
+ * failing, so where a "several nodes" table is made on one host by a synthetic
+ * topology, look before the leap. */
+static bool would_crash(bool one_host)
+{
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION <= 4
+	return one_host && !getenv("OMPI_MCA_osc");
+#else
+	(void)one_host;
+	return false;
+#endif
+}
+
+static enum rma_failure make_node_window(struct rma *r, struct mpi_state *s, size_t bytes,
+					 char *err, size_t errlen)
+{
+	MPI_Info info;
+	void *mine = NULL;
+	int rc;
+
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "alloc_shared_noncontig", "true");
+	rc = MPI_Win_allocate_shared((MPI_Aint)bytes, 1, info, s->node_comm, &mine, &s->node_win);
+	MPI_Info_free(&info);
+	if (!all_agree(s->comm, rc == MPI_SUCCESS && mine)) {
+		snprintf(err, errlen,
+			 "MPI_Win_allocate_shared failed for %zu bytes a rank: is there room in"
+			 " /dev/shm or the MPI's session directory%s?",
+			 bytes,
+#ifdef OPEN_MPI
+			 ", and is component sm among those that OMPI_MCA_osc allows"
+#else
+			 ""
+#endif
+		);
+		return RMA_FAIL_WINDOW;
+	}
+	memset(mine, 0, bytes);
+	if (!all_agree(s->comm, is_unified(s->node_win))) {
+		snprintf(err, errlen,
+			 "the MPI's shared windows have a separate memory model;"
+			 " MPI_WIN_UNIFIED is needed");
+		return RMA_FAIL_MODEL;
+	}
+	r->map[r->rank] = mine;
+	return RMA_OK;
+}
+
+static void map_node(struct rma *r, struct mpi_state *s)
+{
+	MPI_Group all, here;
+	int n, *local, *global;
+
+	MPI_Comm_size(s->node_comm, &n);
+	MPI_Comm_group(s->comm, &all);
+	MPI_Comm_group(s->node_comm, &here);
+	local = malloc(2 * (size_t)n * sizeof *local);
+	if (local) {
+		global = local + n;
+		for (int i = 0; i < n; i++)
+			local[i] = i;
+		MPI_Group_translate_ranks(here, n, local, all, global);
+		for (int i = 0; i < n; i++) {
+			MPI_Aint size;
+			int unit;
+			void *base;
+
+			MPI_Win_shared_query(s->node_win, i, &size, &unit, &base);
+			r->map[global[i]] = base;
+		}
+	}
+	free(local);
+	MPI_Group_free(&all);
+	MPI_Group_free(&here);
+}
+
+static enum rma_failure make_net_window(struct rma *r, struct mpi_state *s, bool one_host,
+					size_t bytes, char *err, size_t errlen)
+{
+	static const char cure[] =
+#ifdef OPEN_MPI
+	    ": Open MPI's default one-sided component (osc/rdma) does not work here; run with"
+	    " OMPI_MCA_osc=^rdma in the environment, or mpirun --mca osc ^rdma";
+#else
+	    ": the MPI has no one-sided communication between these nodes; see its own message";
+#endif
+	int rc;
+
+	if (!all_agree(s->comm, !would_crash(one_host))) {
+		snprintf(err, errlen, "a window over several nodes was not tried%s", cure);
+		return RMA_FAIL_WINDOW;
+	}
+	rc = MPI_Win_create(r->map[r->rank], (MPI_Aint)bytes, 1, MPI_INFO_NULL, s->comm,
+			    &s->net_win);
+	if (!all_agree(s->comm, rc == MPI_SUCCESS)) {
+		if (rc != MPI_SUCCESS)
+			s->net_win = MPI_WIN_NULL;
+		snprintf(err, errlen, "MPI_Win_create failed over the nodes%s", cure);
+		return RMA_FAIL_WINDOW;
+	}
+	if (!all_agree(s->comm, is_unified(s->net_win))) {
+		snprintf(err, errlen,
+			 "the MPI's windows over several nodes have a separate memory"
+			 " model; MPI_WIN_UNIFIED is needed");
+		return RMA_FAIL_MODEL;
+	}
+	MPI_Win_lock_all(MPI_MODE_NOCHECK, s->net_win);
+	s->epoch = true;
+	return RMA_OK;
+}
+
+enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, const int *node,
+				int nnodes, bool one_host, size_t bytes, char *err, size_t errlen)
+{
+	struct mpi_state *s = calloc(1, sizeof *s);
+	enum rma_failure failure;
+	int nranks;
+
+	MPI_Comm_size(comm, &nranks);
+	MPI_Comm_rank(comm, &r->rank);
+	r->map = calloc((size_t)nranks, sizeof *r->map);
+	r->node = node;
+	r->my_node = node[r->rank];
+	r->transport = &node_transport;
+	r->net = nnodes > 1;
+	r->state = s;
+	if (!all_agree(comm, s && r->map)) {
+		snprintf(err, errlen, "out of memory");
+		free(s);
+		free(r->map);
+		r->state = r->map = NULL;
+		return RMA_FAIL_NOMEM;
+	}
+	s->comm = comm;
+	s->node_comm = node_comm;
+	s->node_win = s->net_win = MPI_WIN_NULL;
+	failure = make_node_window(r, s, bytes, err, errlen);
+	if (failure == RMA_OK) {
+		map_node(r, s);
+		if (nnodes > 1) {
+			r->transport = &mpi_transport;
+			failure = make_net_window(r, s, one_host, bytes, err, errlen);
+		}
+	}
+	/* Orders everybody's zeroed segment before anybody's first operation. */
+	MPI_Barrier(comm);
+	if (failure != RMA_OK)
+		rma_mpi_free(r);
+	return failure;
+}
+
+void rma_mpi_free(struct rma *r)
+{
+	struct mpi_state *s = r->state;
+
+	if (!s)
+		return;
+	if (s->epoch)
+		MPI_Win_unlock_all(s->net_win);
+	if (s->net_win != MPI_WIN_NULL)
+		MPI_Win_free(&s->net_win);
+	if (s->node_win != MPI_WIN_NULL)
+		MPI_Win_free(&s->node_win);
+	free(s);
+	free(r->map);
+	r->map = NULL;
+	r->state = NULL;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one place where clients wait.
+ *
+ * A client looks at the word again and again for a while (spin_ns), then it
+ * parks: it sleeps on a NODE word by futex, and whoever writes the word wakes
+ * it. Two things bend this:
+ *   - Where ranks outnumber cores, whoever is awaited may be waiting for our
+ *     core: between looks the core is given away. Waking a parked rank takes
+ *     longer than many hand-overs, so who is next in a queue still looks for a
+ *     while (RMA_SOON); who knows that others have their turn first parks at
+ *     once and leaves them the cores (RMA_LATER).
+ *   - Where MPI operations are driven by the calls of their target, a rank that
+ *     sleeps stalls all who operate on its memory: other clients, if the table
+ *     has NET words, and in any case the application. Whoever holds the lock may
+ *     be getting data from us, so not to drive the MPI could be a dead-lock. We
+ *     drive it at each look (NET) or now and then (NODE words only), and park for
+ *     a limited time: a 64th of the time waited, at most a millisecond. (A larger
+ *     share would feed on itself: a sleeping rank delays those it waits for.) So
+ *     a rank that waits for long burns less than a per cent of a core, and delays
+ *     others by no more than a millisecond.
+ */
+#include "rma/rma.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	LOOKS_PER_CLOCK = 32,    /* look this often at the word for a look at the clock, */
+	LOOKS_PER_YIELD = 16,    /* before giving the core away once, */
+	LOOKS_PER_PROGRESS = 64, /* and before driving the MPI once */
+	NAP_MIN_NS = 200000,
+	NAP_MAX_NS = 1000000,
+	NAP_SHARE = 64,
+	SLEEP_NS = 50000, /* a back-off as long as this is slept through */
+	POLL_NS =
+	    20000000, /* where only looking tells, give the core away so long before napping */
+};
+
+uint64_t rma_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	struct timespec t = {
+	    .tv_sec = (time_t)(ns / 1000000000u),
+	    .tv_nsec = (long)(ns % 1000000000u),
+	};
+	return t;
+}
+
+/* Futexes compare 32 bits: the low half of the word. Protocols see to it that
+ * every change that is waited for shows there. */
+static uint32_t *futex_address(struct rma_word w)
+{
+	char *p = (char *)w.map;
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	p += 4;
+#endif
+	return (uint32_t *)(void *)p;
+}
+
+void rma_wake_parked(struct rma_word w)
+{
+	syscall(SYS_futex, futex_address(w), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Sleep until the word differs from value, somebody wakes us, or ns are over. */
+static void park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns)
+{
+	_Atomic(int64_t) *parked = rma_parked(c->rma, w);
+	struct timespec t = timespec_of(ns);
+
+	c->parks++;
+	/* Counted in before the last look at the word (which the kernel takes);
+	 * pairs with rma_wake(): either the writer sees us counted, or we see
+	 * what it wrote. */
+	atomic_fetch_add_explicit(parked, 1, memory_order_seq_cst);
+	syscall(SYS_futex, futex_address(w), FUTEX_WAIT, (uint32_t)value, &t, NULL, 0);
+	atomic_fetch_sub_explicit(parked, 1, memory_order_seq_cst);
+}
+
+static void progress(struct rma_client *c, uint64_t look)
+{
+	if (c->rma->net || look % LOOKS_PER_PROGRESS == 0)
+		c->rma->transport->progress(c);
+}
+
+static void report(struct rma_client *c, struct rma_word w, int64_t value, uint64_t waited,
+		   const char *what)
+{
+	fprintf(stderr,
+		"pawl: rank %d has waited %.1f s at lock %llu for %s"
+		" (rank %d, offset %llu, value 0x%llx)\n",
+		c->rma->rank, (double)waited * 1e-9, (unsigned long long)c->lock, what, w.rank,
+		(unsigned long long)w.offset, (unsigned long long)value);
+}
+
+static uint64_t nap_ns(uint64_t waited)
+{
+	uint64_t ns = waited / NAP_SHARE;
+
+	return ns < NAP_MIN_NS ? NAP_MIN_NS : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
+}
+
+/* After the spinning: give the core away in the way that fits. */
+static void give_way(struct rma_client *c, struct rma_word w, int64_t value, uint64_t waited)
+{
+	struct timespec t = timespec_of(nap_ns(waited));
+
+	if (!c->rma->waiting.park || (c->rma->net && waited < POLL_NS)) {
+		sched_yield();
+		return;
+	}
+	c->rma->transport->progress(c);
+	if (rma_is_cpu(w))
+		park(c, w, value, nap_ns(waited));
+	else
+		nanosleep(&t, NULL);
+}
+
+/* A word of another node: ask for it. */
+static int64_t await_remote(struct rma_client *c, struct rma_word w, int64_t mask,
+			    enum rma_cond cond, int64_t ref, const char *what)
+{
+	struct rma_pause p = {.rounds = 0};
+
+	for (;;) {
+		int64_t value;
+
+		rma_get(c, w, &value);
+		rma_flush(c, w); /* orders the get before the look at its result */
+		if (rma_holds(value, mask, cond, ref))
+			return value;
+		rma_pause(c, &p, what);
+	}
+}
+
+int64_t rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+		       int64_t ref, enum rma_patience patience, const char *what)
+{
+	const struct rma_waiting *how = &c->rma->waiting;
+	uint64_t start, waited = 0, spin_ns = how->spin_ns[patience];
+	bool reported = false;
+
+	c->waits++;
+	if (c->rma->transport->await)
+		return c->rma->transport->await(c, w, mask, cond, ref, what);
+	if (!w.map)
+		return await_remote(c, w, mask, cond, ref, what);
+	start = rma_now_ns();
+	for (unsigned look = 1;; look++) {
+		int64_t value = atomic_load_explicit(w.map, memory_order_seq_cst);
+
+		if (rma_holds(value, mask, cond, ref))
+			return value;
+		progress(c, look);
+		if (waited >= spin_ns)
+			give_way(c, w, value, waited);
+		else if (how->crowded && (c->rma->net || look % LOOKS_PER_YIELD == 0))
+			sched_yield();
+		else
+			relax();
+		if (waited >= spin_ns || look % LOOKS_PER_CLOCK == 0)
+			waited = rma_now_ns() - start;
+		if (how->watchdog > 0 && !reported && (double)waited > how->watchdog * 1e9) {
+			report(c, w, value, waited, what);
+			reported = true;
+		}
+	}
+}
+
+/* Pass ns of time, driving the transport if need be; asleep if it is worth it. */
+static void pass_time(struct rma_client *c, uint64_t ns)
+{
+	uint64_t start = rma_now_ns(), look = 0;
+	struct timespec t = timespec_of(ns);
+
+	if (ns >= SLEEP_NS && c->rma->waiting.park) {
+		c->rma->transport->progress(c);
+		nanosleep(&t, NULL);
+		return;
+	}
+
+	do {
+		progress(c, look++);
+		if (c->rma->waiting.crowded)
+			sched_yield();
+		else
+			relax();
+	} while (rma_now_ns() - start < ns);
+}
+
+bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
+{
+	const struct rma_waiting *how = &c->rma->waiting;
+	uint64_t ns = 0, waited, now;
+
+	if (p->min_ns) {
+		unsigned shift = p->rounds < 32 ? (unsigned)p->rounds : 32;
+
+		ns = p->min_ns << shift;
+		if (ns > p->max_ns || ns < p->min_ns)
+			ns = p->max_ns;
+	}
+	p->rounds++;
+	if (c->rma->transport->pause) {
+		c->rma->transport->pause(c, ns);
+		return true;
+	}
+	now = rma_now_ns();
+	if (!p->since_ns) {
+		p->since_ns = now;
+		c->waits++;
+	}
+	waited = now - p->since_ns;
+	if (p->deadline_ns && now >= p->deadline_ns)
+		return false;
+	if (how->watchdog > 0 && !p->reported && (double)waited > how->watchdog * 1e9) {
+		fprintf(stderr, "pawl: rank %d has waited %.1f s at lock %llu for %s\n",
+			c->rma->rank, (double)waited * 1e-9, (unsigned long long)c->lock, what);
+		p->reported = true;
+	}
+	if (ns) {
+		pass_time(c, ns);
+		return true;
+	}
+	progress(c, p->rounds);
+	if (how->park && waited > POLL_NS) {
+		struct timespec t = timespec_of(nap_ns(waited));
+
+		nanosleep(&t, NULL);
+	} else if (how->crowded || waited >= how->spin_ns[RMA_SOON]) {
+		sched_yield();
+	} else {
+		relax();
+	}
+	return true;
+}

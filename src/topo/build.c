@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Paths of ranks into the tree of levels: who shares an element with whom,
+ * which levels say something, and every index a lock's layout asks for.
+ *
+ * Each level is first a division of the ranks: division[p] is p's element. A
+ * division refines the one above it, so two of them with equally many elements
+ * are the same division, and pruning needs to look at the counts only.
+ *
+ * Elements are numbered by their lowest rank, at every level, and so are the
+ * children of an element: the result depends on who is together, not on the
+ * ids by which the caller happened to say so. All of it is O(levels * P log P).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topo/topo.h"
+
+struct division {
+	enum topo_kind kind;
+	const char *name;
+	int count;
+	int *element; /* [nranks] */
+};
+
+struct key {
+	int parent, id, rank;
+};
+
+/* A topology is one block: the struct, then its integers, then its text. */
+struct block {
+	struct topo t;
+	int pool[];
+};
+
+static int key_compare(const void *va, const void *vb)
+{
+	const struct key *a = va, *b = vb;
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return 0;
+}
+
+/* Rename the classes in element[] to 0, 1, ... by their lowest rank. */
+static void number_by_lowest(int nranks, int count, int *element, int *map)
+{
+	int next = 0;
+
+	for (int c = 0; c < count; c++)
+		map[c] = -1;
+	for (int p = 0; p < nranks; p++) {
+		if (map[element[p]] < 0)
+			map[element[p]] = next++;
+		element[p] = map[element[p]];
+	}
+}
+
+/* Split the parent's elements by column col of the paths; keys and map are scratch. */
+static int refine(int nranks, const int *parent, const struct topo_path *paths, int col,
+		  int *element, struct key *keys, int *map)
+{
+	int count = 0;
+
+	for (int p = 0; p < nranks; p++)
+		keys[p] = (struct key){parent[p], paths[p].id[col], p};
+	qsort(keys, (size_t)nranks, sizeof(*keys), key_compare);
+	for (int k = 0; k < nranks; k++) {
+		if (k == 0 || key_compare(&keys[k - 1], &keys[k]) != 0)
+			count++;
+		element[keys[k].rank] = count - 1;
+	}
+	number_by_lowest(nranks, count, element, map);
+	return count;
+}
+
+/* Keep the divisions that say something, in place; returns how many. One that
+ * repeats its parent says nothing, nor does one whose elements are single
+ * ranks. Of two equal ones the outer stays, but a node stays before a group:
+ * that its ranks share memory is worth more than the name of a rack. */
+static int prune(int nranks, int n, struct division *d)
+{
+	int kept = 1;
+
+	for (int i = 1; i < n; i++) {
+		if (d[i].count == nranks)
+			break;
+		if (d[i].count > d[kept - 1].count)
+			d[kept++] = d[i];
+		else if (d[i].kind == TOPO_NODE && kept > 1)
+			d[kept - 1] = d[i];
+	}
+	return kept;
+}
+
+static int *take(int **pool, int n)
+{
+	int *mine = *pool;
+
+	*pool += n;
+	return mine;
+}
+
+/* members and first by counting; what is left in first is where each starts. */
+static void fill_members(const struct topo *t, struct topo_level *l)
+{
+	for (int p = 0; p < t->nranks; p++)
+		l->first[l->element[p] + 1]++;
+	for (int j = 0; j < l->count; j++)
+		l->first[j + 1] += l->first[j];
+	for (int p = 0; p < t->nranks; p++)
+		l->members[l->first[l->element[p]]++] = p;
+	memmove(l->first + 1, l->first, (size_t)l->count * sizeof(int));
+	l->first[0] = 0;
+	l->min_size = t->nranks;
+	for (int j = 0; j < l->count; j++) {
+		if (l->first[j + 1] - l->first[j] < l->min_size)
+			l->min_size = l->first[j + 1] - l->first[j];
+	}
+}
+
+/* inner is the next level, or NULL if l is the innermost: the children are then
+ * the ranks. index[nranks] and nchildren[nranks] are scratch. */
+static void fill_children(const struct topo *t, struct topo_level *l,
+			  const struct topo_level *inner, int *index, int *nchildren)
+{
+	for (int p = 0; p < t->nranks; p++)
+		index[p] = -1;
+	memset(nchildren, 0, (size_t)t->nranks * sizeof(int));
+	for (int p = 0; p < t->nranks; p++) {
+		int child = inner ? inner->element[p] : p;
+
+		if (index[child] < 0)
+			index[child] = nchildren[l->element[p]]++;
+		l->child[p] = index[child];
+	}
+	for (int j = 0; j < l->count; j++) {
+		if (nchildren[j] > l->max_children)
+			l->max_children = nchildren[j];
+	}
+}
+
+/* Ranks by (element of level 1, of level 2, ..., rank): a radix sort, whose
+ * last digit is the innermost level. from and start are scratch. */
+static void fill_order(struct topo *t, int *from, int *start)
+{
+	for (int p = 0; p < t->nranks; p++)
+		t->order[p] = p;
+	for (int i = t->nlevels - 1; i >= 0; i--) {
+		const struct topo_level *l = &t->level[i];
+
+		memcpy(from, t->order, (size_t)t->nranks * sizeof(int));
+		memcpy(start, l->first, (size_t)l->count * sizeof(int));
+		for (int k = 0; k < t->nranks; k++)
+			t->order[start[l->element[from[k]]]++] = from[k];
+	}
+}
+
+static void fill_text(struct topo *t, size_t room)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < t->nlevels && at < room; i++) {
+		int n = snprintf(t->text + at, room - at, "%s%s %d", i ? " > " : "",
+				 t->level[i].name, t->level[i].count);
+		if (n > 0)
+			at += (size_t)n;
+	}
+}
+
+static struct topo *allocate(int nranks, int n, const struct division *d, size_t *text_room)
+{
+	size_t ints = (size_t)(3 * n + 2) * (size_t)nranks;
+	struct block *b;
+	struct topo *t;
+	int *pool;
+
+	for (int i = 0; i < n; i++)
+		ints += (size_t)d[i].count + 1;
+	*text_room = (size_t)n * (sizeof(t->level[0].name) + 16);
+	b = calloc(1, sizeof(*b) + ints * sizeof(int) + *text_room);
+	if (!b)
+		return NULL;
+	t = &b->t;
+	pool = b->pool;
+	t->nranks = nranks;
+	t->nlevels = n;
+	t->node = take(&pool, nranks);
+	t->order = take(&pool, nranks);
+	for (int i = 0; i < n; i++) {
+		t->level[i].element = take(&pool, nranks);
+		t->level[i].child = take(&pool, nranks);
+		t->level[i].members = take(&pool, nranks);
+		t->level[i].first = take(&pool, d[i].count + 1);
+	}
+	t->text = (char *)pool;
+	return t;
+}
+
+/* The topology of divisions d[0 .. n-1], outermost first; prunes d. */
+static struct topo *assemble(int nranks, int n, struct division *d, int nnodes, const int *node,
+			     char *err, size_t errlen)
+{
+	size_t each = (size_t)nranks * sizeof(int), text_room;
+	struct topo *t = NULL;
+	int *scratch = malloc(2 * each);
+
+	n = prune(nranks, n, d);
+	if (n > TOPO_MAX_LEVELS) {
+		snprintf(err, errlen, "topology: %d levels, at most %d fit", n, TOPO_MAX_LEVELS);
+		free(scratch);
+		return NULL;
+	}
+	if (scratch)
+		t = allocate(nranks, n, d, &text_room);
+	if (!t) {
+		snprintf(err, errlen, "topology: no memory for %d levels of %d ranks", n, nranks);
+		free(scratch);
+		return NULL;
+	}
+	t->nnodes = nnodes;
+	memcpy(t->node, node, each);
+	for (int i = 0; i < n; i++) {
+		t->level[i].kind = d[i].kind;
+		t->level[i].count = d[i].count;
+		snprintf(t->level[i].name, sizeof(t->level[i].name), "%s", d[i].name);
+		memcpy(t->level[i].element, d[i].element, each);
+		fill_members(t, &t->level[i]);
+	}
+	for (int i = 0; i < n; i++)
+		fill_children(t, &t->level[i], i + 1 < n ? &t->level[i + 1] : NULL, scratch,
+			      scratch + nranks);
+	fill_order(t, scratch, scratch + nranks);
+	fill_text(t, text_room);
+	free(scratch);
+	return t;
+}
+
+/* The column of the nodes, or -1 and a message if the columns make no sense. */
+static int check_columns(int nlevels, const enum topo_kind *kinds, const char *const *names,
+			 char *err, size_t errlen)
+{
+	int node = -1;
+
+	if (nlevels < 1 || nlevels >= TOPO_MAX_LEVELS) {
+		snprintf(err, errlen, "topology: %d levels below the machine, accepted are 1 to %d",
+			 nlevels, TOPO_MAX_LEVELS - 1);
+		return -1;
+	}
+	for (int i = 0; i < nlevels; i++) {
+		const char *why = NULL;
+
+		if (!names[i] || !names[i][0] ||
+		    strlen(names[i]) >= sizeof(((struct topo_level *)0)->name))
+			why = "a name is missing or has more than 23 characters";
+		else if (kinds[i] == TOPO_MACHINE)
+			why = "the machine is no column, it is always there";
+		else if (kinds[i] == TOPO_NODE && node >= 0)
+			why = "there are two node levels";
+		else if (kinds[i] == TOPO_GROUP && node >= 0)
+			why = "a group of nodes is below the nodes";
+		else if (kinds[i] != TOPO_GROUP && kinds[i] != TOPO_NODE && node < 0)
+			why = "only groups of nodes can be above the nodes";
+		if (why) {
+			snprintf(err, errlen, "topology: level %d (\"%s\"): %s", i + 1,
+				 names[i] ? names[i] : "", why);
+			return -1;
+		}
+		if (kinds[i] == TOPO_NODE)
+			node = i;
+	}
+	if (node < 0)
+		snprintf(err, errlen, "topology: there is no node level");
+	return node;
+}
+
+/* How many columns are left when the first with an unbound rank collapses, and
+ * all below it. culprit: a rank that is unbound there. */
+static int bound_columns(int nranks, int nlevels, const struct topo_path *paths, int *culprit)
+{
+	for (int p = 0; p < nranks; p++) {
+		for (int i = 0; i < nlevels; i++) {
+			if (paths[p].id[i] < 0) {
+				nlevels = i;
+				*culprit = p;
+			}
+		}
+	}
+	return nlevels;
+}
+
+struct topo *topo_build(int nranks, int nlevels, const enum topo_kind *kinds,
+			const char *const *names, const struct topo_path *paths, char *err,
+			size_t errlen)
+{
+	struct division d[TOPO_MAX_LEVELS];
+	struct topo *t = NULL;
+	struct key *keys;
+	int *ints;
+	int node, culprit = -1;
+
+	if (nranks < 1) {
+		snprintf(err, errlen, "topology: %d ranks, there must be at least 1", nranks);
+		return NULL;
+	}
+	node = check_columns(nlevels, kinds, names, err, errlen);
+	if (node < 0)
+		return NULL;
+	nlevels = bound_columns(nranks, nlevels, paths, &culprit);
+	if (nlevels <= node) {
+		snprintf(err, errlen, "topology: rank %d has no place at level \"%s\"", culprit,
+			 names[nlevels]);
+		return NULL;
+	}
+	keys = malloc((size_t)nranks * sizeof(*keys));
+	ints = calloc((size_t)(nlevels + 2) * (size_t)nranks, sizeof(*ints));
+	if (!keys || !ints) {
+		snprintf(err, errlen, "topology: no memory for %d ranks", nranks);
+		goto out;
+	}
+	d[0] = (struct division){TOPO_MACHINE, "machine", 1, ints};
+	for (int i = 0; i < nlevels; i++) {
+		int *element = d[i].element + nranks;
+
+		d[i + 1] = (struct division){kinds[i], names[i], 0, element};
+		d[i + 1].count = refine(nranks, d[i].element, paths, i, element, keys,
+					ints + (size_t)(nlevels + 1) * (size_t)nranks);
+	}
+	t = assemble(nranks, nlevels + 1, d, d[node + 1].count, d[node + 1].element, err, errlen);
+out:
+	free(keys);
+	free(ints);
+	return t;
+}
+
+/* Ranks of each node that run at a time in one innermost element, or 0 where
+ * the node needs no gangs: its ranks have a core each, or an element would get
+ * one core, and a gang of one rank says nothing. ranks, parts: scratch. */
+static void gang_sizes(const struct topo *t, const int *cores, int *size, int *ranks, int *parts)
+{
+	const struct topo_level *l = &t->level[t->nlevels - 1];
+
+	for (int n = 0; n < t->nnodes; n++)
+		ranks[n] = parts[n] = size[n] = 0;
+	for (int p = 0; p < t->nranks; p++)
+		ranks[t->node[p]]++;
+	for (int j = 0; j < l->count; j++)
+		parts[t->node[l->members[l->first[j]]]]++;
+	for (int n = 0; n < t->nnodes; n++) {
+		if (parts[n] > 0 && ranks[n] > cores[n] && cores[n] / parts[n] >= 2)
+			size[n] = cores[n] / parts[n];
+	}
+}
+
+/* Deal the members of every innermost element out into gangs. */
+static int split_gangs(const struct topo *t, const int *size, int *gang)
+{
+	const struct topo_level *l = &t->level[t->nlevels - 1];
+	int count = 0;
+
+	for (int j = 0; j < l->count; j++) {
+		int limit = size[t->node[l->members[l->first[j]]]];
+
+		for (int k = l->first[j]; k < l->first[j + 1]; k++) {
+			int nth = k - l->first[j];
+
+			if (nth == 0 || (limit > 0 && nth % limit == 0))
+				count++;
+			gang[l->members[k]] = count - 1;
+		}
+	}
+	return count;
+}
+
+struct topo *topo_add_gangs(const struct topo *t, const int *cores, char *err, size_t errlen)
+{
+	struct division d[TOPO_MAX_LEVELS + 1];
+	size_t ranks = (size_t)t->nranks;
+	int n = t->nlevels;
+	int *gang, *size;
+	struct topo *with;
+
+	for (int i = 0; i < t->nnodes; i++) {
+		if (cores[i] < 1) {
+			snprintf(err, errlen, "topology: node %d has %d cores", i, cores[i]);
+			return NULL;
+		}
+	}
+	gang = malloc(4 * ranks * sizeof(int));
+	if (!gang) {
+		snprintf(err, errlen, "topology: no memory for %d ranks", t->nranks);
+		return NULL;
+	}
+	size = gang + ranks;
+	for (int i = 0; i < n; i++)
+		d[i] = (struct division){t->level[i].kind, t->level[i].name, t->level[i].count,
+					 t->level[i].element};
+	/* Gangs of gangs would be gangs of other ranks than were asked for. */
+	if (t->level[n - 1].kind != TOPO_GANG) {
+		int count;
+
+		gang_sizes(t, cores, size, size + ranks, size + 2 * ranks);
+		count = split_gangs(t, size, gang);
+		number_by_lowest(t->nranks, count, gang, size);
+		d[n++] = (struct division){TOPO_GANG, "gang", count, gang};
+	}
+	with = assemble(t->nranks, n, d, t->nnodes, t->node, err, errlen);
+	free(gang);
+	return with;
+}
+
+void topo_free(struct topo *t)
+{
+	free(t); /* the head of its block, and the block is all there is */
+}

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The tests catch what is wrong: a D-MCS that skips its wait once in a hundred
+# acquires, and an RMA-RW whose writers do not wait for the readers inside, fail
+# the very program that the real ones pass.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+program=$builddir/tests/broken/exclusion
+
+# violated RANKS ARGUMENT...: the program reports a violation; given more time if
+# a busy machine leaves it too little to meet one.
+violated()
+{
+	violated_ranks=$1
+	shift
+	for violated_budget in 0.3 1 3; do
+		violated_said=$(caught mpi_run "$violated_ranks" 120 "$program" "$@" \
+			--budget "$violated_budget") || continue
+		printf '%s\n' "$violated_said"
+		printf '%s\n' "$violated_said" | grep -q violation && return
+	done
+	return 1
+}
+
+check "a d-mcs that does not wait, 2 ranks" violated 2 --only broken-d-mcs
+check "a d-mcs that does not wait, 4 ranks" violated 4 --only broken-d-mcs
+check "an rma-rw that does not drain, ticket counters" \
+	violated 4 --only broken-rma-rw --set t_r=1
+check "an rma-rw that does not drain, gate counters" \
+	violated 2 --only broken-rma-rw --set t_r=1 --set "topology=node:2 core:1"
+check "an rma-rw that does not drain, ticket counters over nodes" \
+	violated 2 --only broken-rma-rw --set t_r=1 --set "topology=node:2 core:1" --set t_dc=2
+tap_program "the real ones, in the same program" mpi_run 4 120 "$program" --only rma-rw
+
+finish

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "broken_readers.h"
+#include "locks/readers.c"

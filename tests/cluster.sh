@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every kind of lock over TCP between two hosts of two ranks.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+case $TEST_MPI in
+openmpi | mpich) ;;
+*) skip_all "netcluster knows Open MPI and MPICH" ;;
+esac
+lock=$builddir/tests/lock
+
+cluster()
+{
+	cluster_seconds=$1
+	shift
+	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout "$cluster_seconds" "$@"
+}
+
+said=$(cluster 60 -- true 2>&1)
+[ $? != 77 ] || skip_all "$said"
+
+tap_program "2 hosts x 2" cluster 300 -- "$lock/exclusion" --except mpi-win-lock --limit 120
+tap_program "2 hosts x 2, mpi-win-lock" cluster 120 -- "$lock/exclusion" --only mpi-win-lock
+tap_program "2 hosts x 2, small thresholds" cluster 120 -- "$lock/exclusion" --only rma-rw \
+	--set t_l=1 --set t_r=1 --set t_w=2
+tap_program "2 hosts x 2, operations" cluster 120 -- "$lock/operations"
+tap_program "2 hosts x 2, errors" cluster 120 -- "$lock/errors"
+
+finish

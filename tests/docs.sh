@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The manual pages are clean and complete, and all places agree on the version.
+
+. "$srcdir/tests/tap.sh"
+
+clean()
+{
+	said=$(groff -ww -man -Tutf8 -rHY=0 -z "$1" 2>&1)
+	[ -z "$said" ] || { printf '%s\n' "$said"; return 1; }
+}
+for page in "$srcdir"/man/*.[13]; do
+	name="groff has no complaint about ${page##*/}"
+	if command -v groff >/dev/null; then
+		check "$name" clean "$page"
+	else
+		skip "$name" "no groff"
+	fi
+done
+
+# Without escapes that only matter to groff.
+sed 's/\\-/-/g; s/\\&//g; s/\\f[A-Z]//g' "$srcdir/man/pawl.3" >docs.tmp
+trap 'rm -f docs.tmp' EXIT
+
+# in_page WORD...: every word stands in pawl.3, on its own.
+in_page()
+{
+	bad=0
+	[ $# -gt 0 ] || { echo "nothing to look for"; return 1; }
+	for word; do
+		grep -qwF -e "$word" docs.tmp || { echo "not in pawl.3: $word"; bad=1; }
+	done
+	return $bad
+}
+check "pawl(3) has every function" in_page $(pawl_functions)
+check "pawl(3) has every constant" \
+	in_page $(pawl_h | grep -oE '^[[:space:]]*PAWL_[A-Z_]+' | sort -u)
+check "pawl(3) has every field of the structures" \
+	in_page $(pawl_h | awk '/^struct.*{/ { on = 1; next } /^}/ { on = 0 } on' |
+		grep -oE '[a-z_]+(\[2\])?[,;]' | sed 's/[^a-z_].*//' | sort -u)
+# The options are listed in the comment on pawl_table_create().
+check "pawl(3) has every option" \
+	in_page $(sed -n '/Common to all kinds:/,/\*\//s/^ \*   \([a-z][a-z_, ]*\)  .*/\1/p' \
+		"$srcdir/include/pawl.h" | tr -d ',')
+
+versions()
+{
+	header=$(pawl_h | awk '/define PAWL_VERSION_/ { v = v "." $3 } END { print substr(v, 2) }')
+	news=$(grep -m 1 -oE '^[0-9]+\.[0-9.]+' "$srcdir/NEWS")
+	pc=$(sed -n 's/^Version: //p' "$builddir/pawl.pc")
+	echo "configure.ac $TEST_VERSION, pawl.h $header, NEWS $news, pawl.pc $pc"
+	[ "$TEST_VERSION,$TEST_VERSION,$TEST_VERSION" = "$header,$news,$pc" ]
+}
+check "one version everywhere" versions
+
+finish

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mistakes: each gets its code on every rank and a message that names what is at
+ * fault and what is accepted, and nothing already acquired is lost.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+static void expect_message(const char *word)
+{
+	expect(strstr(pawl_error_message(), word), "the message lacks \"%s\": %s", word,
+	       pawl_error_message());
+}
+
+/* ---------------------------------------------------------------- options */
+
+struct mistake {
+	const char *kind, *option, *value;
+	int code;
+	const char *words[3]; /* in the message */
+};
+
+static const struct mistake mistakes[] = {
+    {"no-such-lock", NULL, NULL, PAWL_ERR_KIND, {"no-such-lock", "d-mcs", "rma-rw"}},
+    {"d-mcs", "xyz", "1", PAWL_ERR_OPTION, {"xyz", "max_held", "topology"}},
+    {"d-mcs", "t_r", "5", PAWL_ERR_OPTION, {"t_r", "d-mcs", "max_held"}},
+    {"d-mcs", "max_held", "0", PAWL_ERR_OPTION, {"max_held", "1", "65535"}},
+    {"d-mcs", "max_held", "65536", PAWL_ERR_OPTION, {"max_held", "1", "65535"}},
+    {"d-mcs", "max_held", "many", PAWL_ERR_OPTION, {"max_held", "many", "65535"}},
+    {"d-mcs", "max_held", "", PAWL_ERR_OPTION, {"max_held", "65535", NULL}},
+    {"d-mcs", "home", "moon", PAWL_ERR_OPTION, {"home", "block", "cyclic"}},
+    {"d-mcs", "wait", "patiently", PAWL_ERR_OPTION, {"wait", "spin", "park"}},
+    {"d-mcs", "spin", "-1", PAWL_ERR_OPTION, {"spin", "-1", "1000000"}},
+    {"d-mcs", "watchdog", "1.5", PAWL_ERR_OPTION, {"watchdog", "1.5", "86400"}},
+    {"d-mcs", "topology", "moon:2", PAWL_ERR_TOPOLOGY, {"moon", "node", "package"}},
+    {"d-mcs", "topology", "node:0", PAWL_ERR_TOPOLOGY, {"node", "0", NULL}},
+    {"d-mcs",
+     "topology_file",
+     "/no/such/file",
+     PAWL_ERR_TOPOLOGY,
+     {"topology_file", "/no/such/file", NULL}},
+    {"d-mcs", "groups", "-3", PAWL_ERR_TOPOLOGY, {"groups", "-3", "none"}},
+    {"rma-mcs", "t_l", "0", PAWL_ERR_OPTION, {"t_l", "0", "1048575"}},
+    {"rma-mcs", "t_l", "moon:3", PAWL_ERR_OPTION, {"t_l", "moon", "package"}},
+    {"rma-mcs", "t_l", "node:x", PAWL_ERR_OPTION, {"t_l", "x", "1048575"}},
+    {"rma-rw", "t_r", "0", PAWL_ERR_OPTION, {"t_r", "1", "2147483647"}},
+    {"rma-rw", "t_w", "1048577", PAWL_ERR_OPTION, {"t_w", "0", "1048576"}},
+    {"rma-rw", "t_dc", "-1", PAWL_ERR_OPTION, {"t_dc", "0", "1048576"}},
+    {"cas-backoff",
+     "backoff_min",
+     "1000000",
+     PAWL_ERR_OPTION,
+     {"backoff_min", "backoff_max", NULL}},
+    {"mpi-win-lock",
+     "native_window",
+     "other",
+     PAWL_ERR_OPTION,
+     {"native_window", "allocate", "create"}},
+};
+
+static void one_mistake(const struct mistake *m)
+{
+	pawl_table *table = NULL;
+	MPI_Info info;
+	int code;
+
+	MPI_Info_create(&info);
+	if (m->option) {
+		char key[64] = "pawl_";
+
+		strcat(key, m->option);
+		MPI_Info_set(info, key, m->value[0] ? m->value : " ");
+	}
+	MPI_Info_set(info, "somebody_elses_key", "is left alone");
+	code = pawl_table_create(MPI_COMM_WORLD, m->kind, 1, info, &table);
+	expect_code(code, m->code, "create");
+	expect(!table, "a table came of it");
+	for (int i = 0; i < 3 && m->words[i]; i++)
+		expect_message(m->words[i]);
+	MPI_Info_free(&info);
+	result("%s with %s=%s", m->kind, m->option ? m->option : "no option",
+	       m->value ? m->value : "");
+}
+
+static void environment(void)
+{
+	pawl_table *table = NULL;
+
+	setenv("PAWL_XYZ", "1", 1);
+	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table),
+		    PAWL_ERR_OPTION, "create with PAWL_XYZ");
+	expect_message("PAWL_XYZ");
+	expect_message("max_held");
+	unsetenv("PAWL_XYZ");
+	result("an unknown environment variable");
+
+	setenv("PAWL_T_R", "none", 1);
+	expect_code(pawl_table_create(MPI_COMM_WORLD, "rma-rw", 1, MPI_INFO_NULL, &table),
+		    PAWL_ERR_OPTION, "create with PAWL_T_R=none");
+	expect_message("t_r");
+	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table),
+		    PAWL_SUCCESS, "create of a kind without t_r");
+	unsetenv("PAWL_T_R");
+	table_close(table);
+	result("an environment variable for another kind");
+
+	if (tap_size > 1) {
+		table = NULL;
+		setenv("PAWL_MAX_HELD", tap_rank ? "5" : "6", 1);
+		expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table),
+			    PAWL_ERR_ARG, "create with options that differ");
+		expect_message("differ");
+		unsetenv("PAWL_MAX_HELD");
+		result("options that differ between ranks");
+
+		setenv("PAWL_MAX_HELD", tap_rank ? "0" : "6", 1);
+		expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table),
+			    PAWL_ERR_OPTION, "create with a bad option on some ranks");
+		unsetenv("PAWL_MAX_HELD");
+		result("a bad option on some ranks fails on all");
+	}
+}
+
+/* -------------------------------------------------------------- arguments */
+
+static int off_the_map(uint64_t lock, void *arg)
+{
+	(void)arg;
+	return lock == 3 ? tap_size : 0;
+}
+
+static void arguments(void)
+{
+	pawl_table *table = NULL;
+	struct pawl_table_info info;
+	struct pawl_stats stats;
+	int rank;
+
+	expect_code(pawl_table_create(MPI_COMM_NULL, "d-mcs", 1, MPI_INFO_NULL, &table),
+		    PAWL_ERR_ARG, "MPI_COMM_NULL");
+	expect_message("comm");
+	expect_code(pawl_table_create(MPI_COMM_WORLD, NULL, 1, MPI_INFO_NULL, &table),
+		    PAWL_ERR_KIND, "no kind");
+	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 0, MPI_INFO_NULL, &table),
+		    PAWL_ERR_ARG, "n = 0");
+	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", UINT64_MAX, MPI_INFO_NULL, &table),
+		    PAWL_ERR_ARG, "n = 2^64 - 1");
+	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, NULL),
+		    PAWL_ERR_ARG, "no place for the table");
+	expect_code(pawl_table_create_homed(MPI_COMM_WORLD, "d-mcs", 8, off_the_map, NULL,
+					    MPI_INFO_NULL, &table),
+		    PAWL_ERR_ARG, "a home that is no rank");
+	expect_message("lock 3");
+	expect_code(pawl_table_free(NULL), PAWL_ERR_ARG, "free of NULL");
+	expect_code(pawl_table_free(&table), PAWL_ERR_ARG, "free of a null handle");
+	result("creation and freeing with bad arguments");
+
+	expect_code(pawl_lock_acquire(NULL, 0, PAWL_EXCLUSIVE), PAWL_ERR_ARG, "acquire");
+	expect_code(pawl_lock_try_acquire(NULL, 0, PAWL_EXCLUSIVE), PAWL_ERR_ARG, "try");
+	expect_code(pawl_lock_timed_acquire(NULL, 0, PAWL_EXCLUSIVE, 1), PAWL_ERR_ARG, "timed");
+	expect_code(pawl_lock_release(NULL, 0), PAWL_ERR_ARG, "release");
+	expect_code(pawl_table_get_info(NULL, &info), PAWL_ERR_ARG, "info");
+	expect_code(pawl_table_get_stats(NULL, &stats), PAWL_ERR_ARG, "stats");
+	expect_code(pawl_table_reset_stats(NULL), PAWL_ERR_ARG, "reset");
+	expect_code(pawl_table_home(NULL, 0, &rank), PAWL_ERR_ARG, "home");
+	expect(!pawl_kind_find(NULL) && !pawl_kind_find("moon") && !pawl_kind_get(-1) &&
+		   !pawl_kind_get(1000),
+	       "kinds that are none");
+	result("null handles");
+}
+
+static void lock_calls(void)
+{
+	pawl_table *table = table_open("cas-backoff", 4, NULL, NULL);
+	int rank;
+
+	expect_code(pawl_lock_acquire(table, 4, PAWL_EXCLUSIVE), PAWL_ERR_RANGE, "acquire 4 of 4");
+	expect_message("3");
+	expect_code(pawl_lock_acquire(table, UINT64_MAX, PAWL_EXCLUSIVE), PAWL_ERR_RANGE, "-1");
+	expect_code(pawl_lock_release(table, 4), PAWL_ERR_RANGE, "release 4 of 4");
+	expect_code(pawl_table_home(table, 4, &rank), PAWL_ERR_RANGE, "home of 4 of 4");
+	expect_code(pawl_lock_acquire(table, 0, 0), PAWL_ERR_ARG, "mode 0");
+	expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE | PAWL_SHARED), PAWL_ERR_ARG,
+		    "both modes");
+	expect_message("PAWL_EXCLUSIVE");
+	expect_code(pawl_lock_acquire(table, 0, PAWL_SHARED), PAWL_ERR_UNSUPPORTED, "shared");
+	expect_code(pawl_lock_timed_acquire(table, 0, PAWL_EXCLUSIVE, -1), PAWL_ERR_ARG, "-1 s");
+	expect_code(pawl_lock_release(table, 0), PAWL_ERR_NOT_HELD, "release of what is free");
+	result("acquire and release with bad arguments");
+	table_close(table);
+	result("and the table is none the worse");
+}
+
+/* ---------------------------------------------------------------- holding */
+
+static void holding(const struct pawl_kind *kind)
+{
+	/* As many locks a rank as this kind can have at most, below max_held. */
+	uint64_t n = 3 * (uint64_t)tap_size, mine = 3 * (uint64_t)tap_rank;
+	pawl_table *table = table_open(kind->name, n, "max_held", "2"), *same = table;
+
+	if (!table) {
+		result("%s: a table", kind->name);
+		return;
+	}
+	expect_code(pawl_lock_acquire(table, mine, PAWL_EXCLUSIVE), PAWL_SUCCESS, "first");
+	expect_code(pawl_lock_acquire(table, mine, PAWL_EXCLUSIVE), PAWL_ERR_HELD, "once more");
+	expect_code(pawl_lock_acquire(table, mine + 1, PAWL_EXCLUSIVE), PAWL_SUCCESS, "second");
+	expect_code(pawl_lock_acquire(table, mine + 2, PAWL_EXCLUSIVE), PAWL_ERR_TOO_MANY, "third");
+	expect_message("max_held");
+	expect_code(pawl_lock_release(table, mine + 2), PAWL_ERR_NOT_HELD, "release of the third");
+	expect_code(pawl_lock_release(table, mine + 1), PAWL_SUCCESS, "release of the second");
+	expect_code(pawl_lock_acquire(table, mine + 2, PAWL_EXCLUSIVE), PAWL_SUCCESS,
+		    "now it fits");
+	expect_code(pawl_lock_release(table, mine + 2), PAWL_SUCCESS, "release of the third");
+	result("%s: max_held exceeded, nothing lost", kind->name);
+
+	/* Rank 0 still holds one. */
+	if (tap_rank > 0)
+		expect_code(pawl_lock_release(table, mine), PAWL_SUCCESS, "release of the first");
+	expect_code(pawl_table_free(&table), PAWL_ERR_HELD, "free while rank 0 holds");
+	expect(table == same, "the handle has changed");
+	expect_message("hold");
+	if (tap_rank == 0)
+		expect_code(pawl_lock_release(table, mine), PAWL_SUCCESS, "release after all");
+	result("%s: freed while held", kind->name);
+	table_close(table);
+	result("%s: freed", kind->name);
+}
+
+int main(int argc, char **argv)
+{
+	const struct pawl_kind *kind;
+
+	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
+		one_mistake(&mistakes[i]);
+	environment();
+	arguments();
+	lock_calls();
+	for (int i = 0; (kind = tap_kind(&i));)
+		holding(kind);
+	if (tap_thread_level < MPI_THREAD_MULTIPLE) {
+		const struct mistake m = {"d-mcs",
+					  "threads",
+					  "multiple",
+					  PAWL_ERR_THREAD,
+					  {"threads", "MPI_THREAD_MULTIPLE", NULL}};
+
+		one_mistake(&m);
+	} else {
+		skip("the MPI grants MPI_THREAD_MULTIPLE anyhow", "threads=multiple without it");
+	}
+	return tap_end();
+}

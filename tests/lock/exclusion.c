@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every kind of lock keeps its promises: mutual exclusion without contention and
+ * with all ranks contending, with several locks held at once and homes
+ * everywhere, with roles mixed, by try and timed acquires; and in the end every
+ * lock is free.
+ */
+#include "exclusion.h"
+
+enum {
+	AT_ONCE = 3,   /* locks held at once */
+	AT_LEAST = 3,  /* rounds of a loop, however slow */
+	SECTIONS = 20, /* of a client without contention */
+	LOOKS = 20     /* of one who holds for long */
+};
+
+const struct pawl_kind *kind;
+pawl_table *table;
+uint64_t locks;
+uint64_t seed;
+
+int home_of(uint64_t lock)
+{
+	int rank = -1;
+
+	expect_code(pawl_table_home(table, lock, &rank), PAWL_SUCCESS, "pawl_table_home");
+	return rank;
+}
+
+bool can(unsigned capability)
+{
+	return (kind->capabilities & capability) != 0;
+}
+
+void acquire(uint64_t lock, int mode)
+{
+	expect_code(pawl_lock_acquire(table, lock, mode), PAWL_SUCCESS, "acquire");
+}
+
+void release(uint64_t lock)
+{
+	expect_code(pawl_lock_release(table, lock), PAWL_SUCCESS, "release");
+}
+
+void inside(uint64_t lock, int mode)
+{
+	bool slowly = random_below(&seed, 8) == 0;
+
+	if (mode == PAWL_EXCLUSIVE)
+		payload_write(lock, home_of(lock), slowly);
+	else
+		payload_read(lock, home_of(lock), slowly);
+}
+
+bool more(int round, double began)
+{
+	return round < AT_LEAST || seconds_now() < began + tap_budget;
+}
+
+void expect_total(int64_t written)
+{
+	int64_t wanted = 0, found = 0;
+
+	meet();
+	MPI_Reduce(&written, &wanted, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+	if (tap_rank == 0)
+		for (uint64_t l = 0; l < locks; l++)
+			found += payload_count(l, home_of(l));
+	if (tap_verbose)
+		note("%lld changes", (long long)wanted);
+	expect(tap_rank != 0 || found == wanted, "violation: %lld changes made, %lld found",
+	       (long long)wanted, (long long)found);
+	payload_reset();
+}
+
+/* Rank who can have every lock at once. */
+static void expect_free(int who)
+{
+	meet();
+	for (uint64_t l = 0; tap_rank == who && l < locks; l++) {
+		int rc = can(PAWL_CAP_TRY) ? pawl_lock_try_acquire(table, l, PAWL_EXCLUSIVE)
+					   : pawl_lock_acquire(table, l, PAWL_EXCLUSIVE);
+
+		if (expect(rc == PAWL_SUCCESS, "lock %llu is not free in the end: %s",
+			   (unsigned long long)l, pawl_error_message()))
+			release(l);
+	}
+	meet();
+}
+
+/* ------------------------------------------------------------------ cases */
+
+static void uncontended(void)
+{
+	uint64_t stride = (locks + (uint64_t)tap_size - 1) / (uint64_t)tap_size;
+	int64_t written = 0;
+
+	for (int turn = 0; turn < 2; turn++) {
+		/* A lock of its own for each rank: near, then at another's. */
+		uint64_t l = (uint64_t)((tap_rank + turn) % tap_size) * stride % locks;
+
+		if ((uint64_t)tap_size * stride > locks)
+			l = (uint64_t)((tap_rank + turn) % tap_size);
+		for (int i = 0; i < SECTIONS; i++) {
+			int mode = i % 2 && can(PAWL_CAP_SHARED) ? PAWL_SHARED : PAWL_EXCLUSIVE;
+
+			acquire(l, mode);
+			inside(l, mode);
+			written += mode == PAWL_EXCLUSIVE;
+			release(l);
+		}
+		meet();
+	}
+	expect_total(written);
+}
+
+static void contended(void)
+{
+	double began = seconds_now();
+	int64_t written = 0;
+
+	for (int i = 0; more(i, began); i++) {
+		acquire(1, PAWL_EXCLUSIVE);
+		inside(1, PAWL_EXCLUSIVE);
+		written++;
+		release(1);
+	}
+	expect_total(written);
+}
+
+/* Several locks at once, in ascending order, released in any. */
+static void several(void)
+{
+	double began = seconds_now();
+	int64_t written = 0;
+
+	for (int i = 0; more(i, began); i++) {
+		uint64_t l[AT_ONCE], next = 0;
+		int first = (int)random_below(&seed, AT_ONCE);
+
+		for (int k = 0; k < AT_ONCE; k++) {
+			uint32_t room = (uint32_t)(locks - next) - (uint32_t)(AT_ONCE - 1 - k);
+
+			l[k] = next + random_below(&seed, room);
+			next = l[k] + 1;
+			acquire(l[k], PAWL_EXCLUSIVE);
+		}
+		for (int k = 0; k < AT_ONCE; k++)
+			inside(l[k], PAWL_EXCLUSIVE);
+		written += AT_ONCE;
+		for (int k = 0; k < AT_ONCE; k++)
+			release(l[(first + k) % AT_ONCE]);
+	}
+	expect_total(written);
+}
+
+static void mixed_roles(void)
+{
+	double began = seconds_now();
+	int64_t written = 0;
+
+	for (int i = 0; more(i, began); i++) {
+		int mode = random_below(&seed, 4) == 0 ? PAWL_EXCLUSIVE : PAWL_SHARED;
+
+		acquire(1, mode);
+		inside(1, mode);
+		written += mode == PAWL_EXCLUSIVE;
+		release(1);
+	}
+	expect_total(written);
+}
+
+/* Who is inside for long keeps the others out, who all come meanwhile. */
+static void held_for_long(void)
+{
+	int64_t written = 0;
+
+	for (int mode = PAWL_EXCLUSIVE;
+	     mode <= (can(PAWL_CAP_SHARED) ? PAWL_SHARED : PAWL_EXCLUSIVE); mode++) {
+		int mine = tap_rank == 0 ? mode : PAWL_EXCLUSIVE, home = home_of(1);
+		int64_t before = 0, mine_before = written;
+
+		if (tap_rank == 0) {
+			acquire(1, mine);
+			before = payload_count(1, home);
+		}
+		meet();
+		if (tap_rank != 0)
+			acquire(1, mine);
+		for (int i = 0; i < (tap_rank == 0 ? LOOKS : 1); i++) {
+			inside(1, mine);
+			written += mine == PAWL_EXCLUSIVE;
+			linger(tap_rank == 0 ? tap_budget / LOOKS : 0);
+		}
+		expect(tap_rank != 0 || payload_count(1, home) - before == written - mine_before,
+		       "violation: somebody else came in while the lock was held for long");
+		release(1);
+		meet();
+	}
+	expect_total(written);
+}
+
+/* All readers are inside at one time: none of them leaves before all came. */
+static void readers_meet(void)
+{
+	acquire(1, PAWL_SHARED);
+	meet();
+	release(1);
+	meet();
+}
+
+/* --------------------------------------------------------------- programs */
+
+static void run(const char *what, void (*test)(void))
+{
+	now_doing("%s, %s", kind->name, what);
+	seed = (uint64_t)tap_rank * 1000003;
+	meet();
+	test();
+	expect_free(tap_size - 1);
+	result("%s: %s", kind->name, what);
+}
+
+static void unsupported(void)
+{
+	if (!can(PAWL_CAP_SHARED))
+		expect_code(pawl_lock_acquire(table, 0, PAWL_SHARED), PAWL_ERR_UNSUPPORTED,
+			    "shared");
+	if (!can(PAWL_CAP_TRY))
+		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_ERR_UNSUPPORTED,
+			    "try acquire");
+	if (!can(PAWL_CAP_TIMED))
+		expect_code(pawl_lock_timed_acquire(table, 0, PAWL_EXCLUSIVE, 1),
+			    PAWL_ERR_UNSUPPORTED, "timed acquire");
+}
+
+static void all_cases(void)
+{
+	run("uncontended", uncontended);
+	run("contended by all", contended);
+	run("held for long", held_for_long);
+	if (can(PAWL_CAP_SHARED)) {
+		run("all readers inside at one time", readers_meet);
+		run("roles mixed", mixed_roles);
+	}
+	if (can(PAWL_CAP_TRY)) {
+		run("try acquire of what is held, and free", try_alone);
+		run("try and blocking acquires mixed", try_contended);
+	}
+	if (can(PAWL_CAP_TIMED)) {
+		run("timed acquire of what is held", timed_out);
+		run("timed acquires contend", timed_contended);
+	}
+	run("what it cannot do is refused", unsupported);
+}
+
+static int scattered(uint64_t lock, void *arg)
+{
+	(void)arg;
+	return (int)((lock * 7 + 3) % (uint64_t)tap_size);
+}
+
+enum { BLOCK, CYCLIC, SCATTERED, HOMES };
+
+static pawl_table *open_with(int homes)
+{
+	now_doing("%s, a new table", kind->name);
+	if (homes == SCATTERED)
+		return table_open_homed(kind->name, locks, scattered);
+	return table_open(kind->name, locks, "home", homes == BLOCK ? "block" : "cyclic");
+}
+
+/* All cases, and the homes that are left to see. Making a table takes its time
+ * where ranks outnumber cores, so the short tests see one way to choose homes
+ * for each kind and number of ranks. */
+static void one_kind(int first_homes)
+{
+	static const char *const names[] = {
+	    "several at once, homes by block",
+	    "several at once, homes cyclic",
+	    "several at once, homes by a function",
+	};
+	struct pawl_table_info info;
+
+	table = open_with(first_homes);
+	if (!result("%s: a table", kind->name))
+		return;
+	pawl_table_get_info(table, &info);
+	note("%s on %s; %s", kind->name, info.topology, info.parameters);
+	all_cases();
+	run(names[first_homes], several);
+	for (int i = 1; tap_long && i < HOMES; i++) {
+		int homes = (first_homes + i) % HOMES;
+		pawl_table *fresh = open_with(homes);
+
+		/* The old one is freed while the new one lives. */
+		table_close(table);
+		table = fresh;
+		if (result("%s: one more table", kind->name))
+			run(names[homes], several);
+	}
+	table_close(table);
+	result("%s: the table is freed", kind->name);
+}
+
+int main(int argc, char **argv)
+{
+	int homes = 0;
+
+	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	payload_start();
+	locks = 2 * (uint64_t)tap_size + 3;
+	for (int n = tap_size; n > 1; n /= 2)
+		homes++;
+	for (int i = 0; (kind = tap_kind(&i));)
+		one_kind((homes + i) % HOMES);
+	payload_end();
+	return tap_end();
+}

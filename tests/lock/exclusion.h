@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the halves of the exclusion test share: the table under test, and what
+ * its clients do. */
+#ifndef TESTS_EXCLUSION_H
+#define TESTS_EXCLUSION_H
+
+#include "payload.h"
+#include "tap.h"
+
+extern const struct pawl_kind *kind;
+extern pawl_table *table;
+extern uint64_t locks; /* of the table */
+extern uint64_t seed;
+
+int home_of(uint64_t lock);
+bool can(unsigned capability);
+/* Acquire and release, which have to work. */
+void acquire(uint64_t lock, int mode);
+void release(uint64_t lock);
+/* What a client does inside. */
+void inside(uint64_t lock, int mode);
+/* Whether a loop of this rank goes on; the ranks began at about one time. */
+bool more(int round, double began);
+/* All changes of all ranks are there: written of them by this rank. */
+void expect_total(int64_t written);
+
+/* exclusion_try.c */
+void try_alone(void);
+void try_contended(void);
+void timed_out(void);
+void timed_contended(void);
+
+#endif

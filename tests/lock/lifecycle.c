@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables come and go: made and freed many times without a leak, several at a
+ * time, over parts of the job, and with a million locks.
+ */
+#include <malloc.h>
+#include <string.h>
+
+#include "tap.h"
+
+enum { WARM_UP = 100, LEAK_BYTES = 256 }; /* a table; less is the MPI's, for a communicator */
+
+static size_t heap_in_use(void)
+{
+	return mallinfo2().uordblks + mallinfo2().hblkhd;
+}
+
+static void use(pawl_table *table)
+{
+	expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+	expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+}
+
+static void many_times(const struct pawl_kind *kind, int rounds)
+{
+	size_t before = 0, after;
+
+	now_doing("%s, %d tables", kind->name, rounds);
+	for (int i = 0; i < rounds; i++) {
+		pawl_table *table = table_open(kind->name, 10, NULL, NULL);
+
+		if (table)
+			use(table);
+		table_close(table);
+		if (i + 1 == WARM_UP)
+			before = heap_in_use();
+	}
+	after = heap_in_use();
+	if (rounds > WARM_UP && after > before)
+		expect((after - before) / (size_t)(rounds - WARM_UP) < LEAK_BYTES,
+		       "%zu bytes more in use after %d tables", after - before, rounds - WARM_UP);
+	result("%s: %d tables made and freed", kind->name, rounds);
+}
+
+static void together(void)
+{
+	enum { MANY = 20 };
+	pawl_table *tables[MANY];
+	const struct pawl_kind *kind;
+	int n = 0;
+
+	now_doing("tables at one time");
+	for (int round = 0; n < MANY && round < MANY; round++)
+		for (int i = 0; n < MANY && (kind = tap_kind(&i));)
+			tables[n++] = table_open(kind->name, 5, NULL, NULL);
+	for (int i = 0; i < n; i++)
+		use(tables[i]);
+	for (int i = 0; i < n; i += 2)
+		table_close(tables[i]);
+	for (int i = 1; i < n; i += 2)
+		table_close(tables[i]);
+	result("%d tables at one time", n);
+}
+
+static void parts_of_the_job(void)
+{
+	pawl_table *table = NULL;
+	MPI_Comm part;
+
+	MPI_Comm_split(MPI_COMM_WORLD, tap_rank % 2, -tap_rank, &part);
+	expect_code(pawl_table_create(part, "d-mcs", 3, MPI_INFO_NULL, &table), PAWL_SUCCESS,
+		    "create over a part");
+	/* The table keeps what it needs of the communicator. */
+	MPI_Comm_free(&part);
+	if (table)
+		use(table);
+	expect_code(pawl_table_free(&table), PAWL_SUCCESS, "free");
+	result("tables over parts of the job, in reverse order of ranks");
+}
+
+static void a_million(void)
+{
+	const uint64_t n = 1000000;
+	struct pawl_table_info info = {.bytes = 0};
+	uint64_t bytes;
+	double start, took;
+	pawl_table *table;
+
+	now_doing("a million locks");
+	meet();
+	start = seconds_now();
+	table = table_open("d-mcs", n, NULL, NULL);
+	took = seconds_now() - start;
+	if (table)
+		pawl_table_get_info(table, &info);
+	MPI_Allreduce(&info.bytes, &bytes, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+	expect((double)bytes / (double)n <= 16, "%.2f bytes a lock", (double)bytes / (double)n);
+	expect(took < 2, "creation took %.2f s", took);
+	for (uint64_t l = (uint64_t)tap_rank; table && l < n; l += 997) {
+		expect_code(pawl_lock_acquire(table, l, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+		expect_code(pawl_lock_release(table, l), PAWL_SUCCESS, "release");
+	}
+	note("%.2f bytes a lock, created in %.3f s", (double)bytes / (double)n, took);
+	table_close(table);
+	result("a million d-mcs locks: at most 16 bytes each, made in less than 2 s");
+}
+
+int main(int argc, char **argv)
+{
+	const struct pawl_kind *kind;
+
+	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	for (int i = 0; (kind = tap_kind(&i));)
+		/* All kinds share the way there; the full number is for one of each. */
+		many_times(kind, tap_long || strcmp(kind->name, "rma-rw") == 0 ? tap_rounds
+									       : tap_rounds / 10);
+	together();
+	parts_of_the_job();
+	a_million();
+	return tap_end();
+}

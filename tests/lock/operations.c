@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations per acquire and release, counted: these figures never vary. To be
+ * run on at least 4 ranks on 2 nodes (really, or by --set topology=...).
+ */
+#include "tap.h"
+
+static pawl_table *table;
+
+static struct pawl_stats measured(uint64_t lock, int mode, int times, bool acquire_only)
+{
+	struct pawl_stats s = {.acquires = 0};
+
+	expect_code(pawl_table_reset_stats(table), PAWL_SUCCESS, "reset");
+	for (int i = 0; i < times; i++) {
+		expect_code(pawl_lock_acquire(table, lock, mode), PAWL_SUCCESS, "acquire");
+		if (!acquire_only)
+			expect_code(pawl_lock_release(table, lock), PAWL_SUCCESS, "release");
+	}
+	expect_code(pawl_table_get_stats(table, &s), PAWL_SUCCESS, "stats");
+	return s;
+}
+
+/* Far operations but flushes. */
+static uint64_t far_of(const struct pawl_stats *s)
+{
+	return s->atomics[1] + s->gets[1] + s->puts[1];
+}
+
+/* The last rank and lock 0 of one table: far from each other. */
+static bool is_far_client(void)
+{
+	return tap_rank == tap_size - 1;
+}
+
+static void dmcs(void)
+{
+	table = table_open("d-mcs", 1, NULL, NULL);
+	now_doing("d-mcs");
+	if (table && is_far_client()) {
+		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, true);
+
+		expect(s.acquires == 1 && s.atomics[1] == 1 && far_of(&s) == 1 &&
+			   s.atomics[0] + s.gets[0] + s.puts[0] == 0,
+		       "acquire: %d far operations", (int)far_of(&s));
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+		pawl_table_get_stats(table, &s);
+		expect(s.atomics[1] == 2 && far_of(&s) == 2, "both: %d far operations",
+		       (int)far_of(&s));
+	}
+	meet();
+	table_close(table);
+	result("d-mcs, uncontended: 1 atomic to acquire and 1 to release, nothing else");
+}
+
+/* The last but one rank hands the lock over to the last, which has queued for it
+ * for so long; the far operations, flushes included, of this rank for that. */
+static uint64_t hand_over(double seconds)
+{
+	struct pawl_stats s = {.acquires = 0};
+
+	if (tap_rank == tap_size - 2)
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+	meet();
+	if (tap_rank == tap_size - 2) {
+		linger(seconds);
+		expect_code(pawl_table_reset_stats(table), PAWL_SUCCESS, "reset");
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+		expect_code(pawl_table_get_stats(table, &s), PAWL_SUCCESS, "stats");
+	} else if (tap_rank == tap_size - 1) {
+		s = measured(0, PAWL_EXCLUSIVE, 1, true);
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	}
+	meet();
+	return far_of(&s) + s.flushes[1];
+}
+
+static void rma_mcs(void)
+{
+	uint64_t far = 1;
+
+	table = table_open("rma-mcs", 1, NULL, NULL);
+	now_doing("rma-mcs");
+	if (table && is_far_client()) {
+		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 10, false);
+
+		expect(s.atomics[1] == 20 && far_of(&s) == 20, "%d far operations for 10 acquires",
+		       (int)far_of(&s));
+	}
+	meet();
+	result("rma-mcs, uncontended from another node: 1 far atomic to acquire and 1 to release");
+
+	/* The two last ranks share a node. If the second is not in the queue yet
+	 * when the first releases, the lock leaves the node: once more, slower. */
+	for (int i = 0; table && i < 6 && far != 0; i++) {
+		uint64_t mine = hand_over(0.02 * (1 << i));
+
+		MPI_Allreduce(&mine, &far, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+	}
+	expect(far == 0, "%d far operations for a hand-over", (int)far);
+	table_close(table);
+	result("rma-mcs: a hand-over within a node has no far operation");
+}
+
+static void readers(const char *t_dc, uint64_t most)
+{
+	table = table_open("rma-rw", 1, t_dc ? "t_dc" : NULL, t_dc);
+	now_doing("rma-rw, readers");
+	if (table) {
+		struct pawl_stats s = measured(0, PAWL_SHARED, 10, false);
+
+		expect(far_of(&s) <= 10 * most, "%d far operations for 10 acquires",
+		       (int)far_of(&s));
+	}
+	meet();
+	table_close(table);
+	result("rma-rw, a reader%s: at most %d far operations to acquire, as many to release",
+	       t_dc ? " with a counter for all" : "", (int)most / 2);
+}
+
+int main(int argc, char **argv)
+{
+	struct pawl_table_info info = {.nodes = 0};
+
+	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	table = table_open("d-mcs", 1, NULL, NULL);
+	if (table)
+		pawl_table_get_info(table, &info);
+	table_close(table);
+	result("a table");
+	if (info.nodes < 2 || tap_size < 4) {
+		skip("needs 4 ranks on 2 nodes", "operations across nodes");
+		return tap_end();
+	}
+	note("%s", "counted on 2 nodes or more");
+	dmcs();
+	rma_mcs();
+	readers(NULL, 0);
+	readers("1048576", 2);
+	return tap_end();
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See tap.h. */
+#include "tap.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TEXT = 600 };
+
+int tap_rank, tap_size, tap_thread_level;
+bool tap_one_host, tap_long, tap_verbose;
+double tap_budget = 0.1;
+int tap_rounds = 1000;
+
+static unsigned limit_s = 60;
+static const char *only, *except;
+static int count, failed;
+
+static pthread_mutex_t reason_mutex = PTHREAD_MUTEX_INITIALIZER;
+static char reason[TEXT];
+static bool has_reason;
+static char doing[TEXT] = "the start";
+
+/* --------------------------------------------------------------- watchdog */
+
+static void on_alarm(int sig)
+{
+	static const char head[] = "# hung: ";
+	ssize_t ignored;
+
+	(void)sig;
+	ignored = write(STDERR_FILENO, head, sizeof head - 1);
+	ignored += write(STDERR_FILENO, doing, strnlen(doing, sizeof doing));
+	ignored += write(STDERR_FILENO, "\n", 1);
+	(void)ignored;
+	_exit(1);
+}
+
+static PRINTF(2, 0) void format_into(char *text, const char *format, va_list ap)
+{
+	vsnprintf(text, TEXT, format, ap);
+}
+
+void now_doing(const char *format, ...)
+{
+	va_list ap;
+	int used;
+
+	alarm(0);
+	used = snprintf(doing, sizeof doing, "rank %d: ", tap_rank);
+	va_start(ap, format);
+	vsnprintf(doing + used, sizeof doing - (size_t)used, format, ap);
+	va_end(ap);
+	alarm(limit_s);
+}
+
+/* ---------------------------------------------------------------- program */
+
+static void set_option(const char *pair)
+{
+	char name[64] = "PAWL_";
+	const char *equals = strchr(pair, '=');
+	size_t len = strlen(name);
+
+	if (!equals || equals - pair > 40) {
+		fprintf(stderr, "--set wants NAME=VALUE\n");
+		_exit(2);
+	}
+	for (const char *c = pair; c < equals; c++)
+		name[len++] = (char)toupper((unsigned char)*c);
+	name[len] = '\0';
+	setenv(name, equals + 1, 1);
+}
+
+static void read_options(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i += 2) {
+		const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+
+		if (value && strcmp(argv[i], "--budget") == 0) {
+			tap_budget = atof(value);
+		} else if (value && strcmp(argv[i], "--limit") == 0) {
+			limit_s = (unsigned)atoi(value);
+		} else if (value && strcmp(argv[i], "--rounds") == 0) {
+			tap_rounds = atoi(value);
+		} else if (value && strcmp(argv[i], "--set") == 0) {
+			set_option(value);
+		} else if (value && strcmp(argv[i], "--verbose") == 0) {
+			tap_verbose = atoi(value) != 0;
+		} else if (value && strcmp(argv[i], "--only") == 0) {
+			only = value;
+		} else if (value && strcmp(argv[i], "--except") == 0) {
+			except = value;
+		} else {
+			fprintf(stderr, "%s: unknown option %s\n", argv[0], argv[i]);
+			_exit(2);
+		}
+	}
+}
+
+void tap_start(int *argc, char ***argv, int thread_level)
+{
+	MPI_Comm host;
+	int size;
+
+	const char *length = getenv("TEST_LONG");
+
+	tap_long = length && *length;
+	if (tap_long)
+		tap_budget = 1;
+	/* A client that waits long tells what for, before the watchdog ends it. */
+	setenv("PAWL_WATCHDOG", "20", 0);
+	read_options(*argc, *argv);
+	signal(SIGALRM, on_alarm);
+	alarm(limit_s);
+	MPI_Init_thread(argc, argv, thread_level, &tap_thread_level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &tap_rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &tap_size);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+	MPI_Comm_size(host, &size);
+	MPI_Comm_free(&host);
+	tap_one_host = size == tap_size;
+	MPI_Allreduce(MPI_IN_PLACE, &tap_one_host, 1, MPI_C_BOOL, MPI_LAND, MPI_COMM_WORLD);
+	if (only && !pawl_kind_find(only)) {
+		fprintf(stderr, "there is no lock %s\n", only);
+		_exit(2);
+	}
+}
+
+int tap_end(void)
+{
+	int status = failed ? 1 : 0;
+
+	if (tap_rank == 0)
+		printf("1..%d\n", count);
+	fflush(stdout);
+	now_doing("the end of MPI");
+	meet();
+	/* MPICH over several hosts may hang in MPI_Finalize. */
+	if (!tap_one_host) {
+		sleep_for(0.2);
+		_exit(status);
+	}
+	MPI_Finalize();
+	alarm(0);
+	return status;
+}
+
+bool tap_wants(const struct pawl_kind *kind)
+{
+	return (!only || strcmp(kind->name, only) == 0) &&
+	       (!except || strcmp(kind->name, except) != 0);
+}
+
+const struct pawl_kind *tap_kind(int *i)
+{
+	const struct pawl_kind *kind;
+
+	do
+		kind = pawl_kind_get((*i)++);
+	while (kind && !tap_wants(kind));
+	return kind;
+}
+
+/* ---------------------------------------------------------------- results */
+
+void fail(const char *format, ...)
+{
+	va_list ap;
+
+	pthread_mutex_lock(&reason_mutex);
+	if (!has_reason) {
+		va_start(ap, format);
+		format_into(reason, format, ap);
+		va_end(ap);
+		has_reason = true;
+	}
+	pthread_mutex_unlock(&reason_mutex);
+}
+
+bool expect_code(int got, int wanted, const char *what)
+{
+	return expect(got == wanted, "%s: %s instead of %s: %s", what, pawl_strerror(got),
+		      pawl_strerror(wanted), got ? pawl_error_message() : "");
+}
+
+bool result(const char *format, ...)
+{
+	int who = has_reason ? tap_rank : tap_size;
+	char name[TEXT];
+	va_list ap;
+
+	va_start(ap, format);
+	format_into(name, format, ap);
+	va_end(ap);
+	meet();
+	MPI_Allreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	if (who < tap_size)
+		MPI_Bcast(reason, TEXT, MPI_CHAR, who, MPI_COMM_WORLD);
+	count++;
+	failed += who < tap_size;
+	if (tap_rank == 0) {
+		if (who < tap_size)
+			printf("not ok %d - %s # rank %d: %s\n", count, name, who, reason);
+		else
+			printf("ok %d - %s\n", count, name);
+		fflush(stdout);
+	}
+	has_reason = false;
+	return who == tap_size;
+}
+
+void skip(const char *why, const char *format, ...)
+{
+	char name[TEXT];
+	va_list ap;
+
+	va_start(ap, format);
+	format_into(name, format, ap);
+	va_end(ap);
+	count++;
+	if (tap_rank == 0) {
+		printf("ok %d - %s # SKIP %s\n", count, name, why);
+		fflush(stdout);
+	}
+}
+
+void note(const char *format, ...)
+{
+	char text[TEXT];
+	va_list ap;
+
+	va_start(ap, format);
+	format_into(text, format, ap);
+	va_end(ap);
+	if (tap_rank == 0) {
+		printf("# %s\n", text);
+		fflush(stdout);
+	}
+}
+
+/* ---------------------------------------------------------------- helpers */
+
+void sleep_for(double seconds)
+{
+	struct timespec t = {
+	    .tv_sec = (time_t)seconds,
+	    .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9),
+	};
+
+	nanosleep(&t, NULL);
+}
+
+void linger(double seconds)
+{
+	double end = seconds_now() + seconds;
+	int flag;
+
+	while (seconds_now() < end) {
+		MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+		sched_yield();
+	}
+}
+
+double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void meet(void)
+{
+	MPI_Request request;
+	int done = 0;
+
+	MPI_Ibarrier(MPI_COMM_WORLD, &request);
+	for (int i = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done; i++)
+		sleep_for(i < 100 ? 20e-6 : 200e-6);
+}
+
+uint32_t random_below(uint64_t *state, uint32_t n)
+{
+	/* splitmix64 */
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((z ^ (z >> 31)) % n);
+}
+
+pawl_table *table_open(const char *kind, uint64_t n, const char *name, const char *value)
+{
+	pawl_table *table = NULL;
+	MPI_Info info;
+	char key[64];
+
+	MPI_Info_create(&info);
+	if (name) {
+		snprintf(key, sizeof key, "pawl_%s", name);
+		MPI_Info_set(info, key, value);
+	}
+	expect_code(pawl_table_create(MPI_COMM_WORLD, kind, n, info, &table), PAWL_SUCCESS,
+		    "pawl_table_create");
+	MPI_Info_free(&info);
+	return table;
+}
+
+pawl_table *table_open_homed(const char *kind, uint64_t n, pawl_home_fn *home)
+{
+	pawl_table *table = NULL;
+
+	expect_code(
+	    pawl_table_create_homed(MPI_COMM_WORLD, kind, n, home, NULL, MPI_INFO_NULL, &table),
+	    PAWL_SUCCESS, "pawl_table_create_homed");
+	return table;
+}
+
+void table_close(pawl_table *table)
+{
+	if (!table)
+		return;
+	meet();
+	expect_code(pawl_table_free(&table), PAWL_SUCCESS, "pawl_table_free");
+	expect(!table, "pawl_table_free left the handle");
+}

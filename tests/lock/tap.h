@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the test programs share: results in TAP, printed by rank 0, where a
+ * result is good only if all ranks find it good; a watchdog that says what hung;
+ * tables of locks made as the command line wants them.
+ *
+ * A test records what it finds with expect(), on any rank and in any thread, and
+ * ends with result(), which is collective. Nothing aborts: a program that found
+ * something wrong goes on, and exits with 1.
+ */
+#ifndef TESTS_TAP_H
+#define TESTS_TAP_H
+
+#include <mpi.h>
+#include <pawl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PRINTF(a, b) __attribute__((format(printf, a, b)))
+
+extern int tap_rank, tap_size;
+extern bool tap_one_host; /* all ranks share memory */
+extern int tap_thread_level;
+extern double tap_budget; /* seconds that a loop of a test runs */
+extern int tap_rounds;    /* of tests that count and do not time */
+extern bool tap_long;     /* TEST_LONG asks for full length */
+extern bool tap_verbose;  /* --verbose 1: how much was done */
+
+/* ---------------------------------------------------------------- program */
+
+/* Initialise MPI and read the options that all programs have:
+ *   --budget S         seconds a loop (default 0.1)
+ *   --rounds N         of tests that count (default 1000)
+ *   --limit S          seconds until a test counts as hung (default 60)
+ *   --set NAME=VALUE   a Pawl option of all tables (PAWL_NAME in the environment)
+ *   --only KIND        no other kind of lock
+ *   --except KIND      all kinds but this one
+ *   --verbose 1        how much a test did */
+void tap_start(int *argc, char ***argv, int thread_level);
+
+/* The plan, the end of MPI, and the status for main(). */
+int tap_end(void);
+
+/* Whether --only and --except leave this kind in. */
+bool tap_wants(const struct pawl_kind *kind);
+
+/* Iterate: for (int i = 0; (kind = tap_kind(&i)); ) */
+const struct pawl_kind *tap_kind(int *i);
+
+/* ---------------------------------------------------------------- results */
+
+/* Record a failure of the running test; the first one of a rank is told. */
+void fail(const char *format, ...) PRINTF(1, 2);
+
+/* fail() if a condition does not hold; says whether it does. */
+#define expect(condition, ...) ((condition) ? true : (fail(__VA_ARGS__), false))
+
+/* As expect(), for a call of Pawl that ought to return a code. */
+bool expect_code(int got, int wanted, const char *what);
+
+/* The end of a test: one line of TAP. Collective; whether all ranks are happy. */
+bool result(const char *format, ...) PRINTF(1, 2);
+void skip(const char *reason, const char *format, ...) PRINTF(2, 3);
+/* Rank 0 prints a comment. */
+void note(const char *format, ...) PRINTF(1, 2);
+
+/* What is going on, for the watchdog; it starts to count again. */
+void now_doing(const char *format, ...) PRINTF(1, 2);
+
+/* ---------------------------------------------------------------- helpers */
+
+/* A barrier that leaves the core to others while it waits. */
+void meet(void);
+double seconds_now(void);
+void sleep_for(double seconds);
+/* Take that time, giving the core away, but look after the MPI: a rank that
+ * sleeps delays what others do at its memory, and so would hide their mistakes. */
+void linger(double seconds);
+/* A small random number generator, of its own for each client. */
+uint32_t random_below(uint64_t *state, uint32_t n);
+
+/* Make a table; NULL and a recorded failure if that does not work. Collective. */
+pawl_table *table_open(const char *kind, uint64_t n, const char *name, const char *value);
+pawl_table *table_open_homed(const char *kind, uint64_t n, pawl_home_fn *home);
+/* Free it, which has to work. Collective; NULL is fine. */
+void table_close(pawl_table *table);
+
+#endif

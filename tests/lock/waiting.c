@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How clients wait: who waits for a second on one node burns next to nothing,
+ * the application's own one-sided operations go on at a rank that waits, and in
+ * a queue everybody gets a share.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "tap.h"
+
+enum { HOLD_MS = 1000, MOST_BURNT_PERCENT = 5 };
+
+static pawl_table *table;
+
+static double cpu_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static void one_second(const struct pawl_kind *kind, int holder, int mode)
+{
+	double cpu = 0, waited = 0;
+
+	now_doing("%s, a wait of a second", kind->name);
+	if (tap_rank == 0)
+		expect_code(pawl_lock_acquire(table, 0, holder), PAWL_SUCCESS, "acquire");
+	meet();
+	if (tap_rank == 0) {
+		sleep_for(HOLD_MS * 1e-3);
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	} else {
+		waited = seconds_now();
+		cpu = cpu_seconds();
+		expect_code(pawl_lock_acquire(table, 0, mode), PAWL_SUCCESS, "acquire");
+		cpu = cpu_seconds() - cpu;
+		waited = seconds_now() - waited;
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+		expect(cpu * 100 < waited * MOST_BURNT_PERCENT,
+		       "%.0f ms of CPU in a wait of %.0f ms", cpu * 1e3, waited * 1e3);
+	}
+	meet();
+	result("%s: a wait of a second, of a %s for a %s, burns less than %d %% of a core",
+	       kind->name, mode == PAWL_SHARED ? "reader" : "writer",
+	       holder == PAWL_SHARED ? "reader" : "writer", MOST_BURNT_PERCENT);
+}
+
+/* Rank 1 holds the lock and fetches data from rank 0, which waits for the lock. */
+static void work_at_who_waits(const struct pawl_kind *kind)
+{
+	enum { GETS = 100 };
+	int64_t mine = 4711, got = 0;
+	MPI_Win win;
+
+	now_doing("%s, RMA at a rank that waits", kind->name);
+	MPI_Win_create(&mine, sizeof mine, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	if (tap_rank == 1)
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+	meet();
+	if (tap_rank == 1) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+		sleep_for(0.05); /* rank 0 sleeps by now */
+		for (int i = 0; i < GETS; i++) {
+			got = 0;
+			MPI_Get(&got, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win);
+			MPI_Win_flush(0, win);
+			expect(got == 4711, "got %lld", (long long)got);
+		}
+		MPI_Win_unlock(0, win);
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	} else if (tap_rank == 0) {
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	}
+	meet();
+	MPI_Win_free(&win);
+	result("%s: the holder works at the memory of a rank that waits", kind->name);
+}
+
+/* All in one queue: nobody gets less than a tenth of an equal share. */
+static void shares(const struct pawl_kind *kind)
+{
+	double end;
+	int64_t mine = 0, all, least;
+
+	now_doing("%s, shares", kind->name);
+	meet();
+	end = seconds_now() + 5 * tap_budget;
+	while (seconds_now() < end) {
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+		mine++;
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	}
+	meet();
+	MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Allreduce(&mine, &least, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+	expect(least > 0, "a rank got nothing in %.1f s (all: %lld)", 5 * tap_budget,
+	       (long long)all);
+	note("%s: %lld acquires, the least of a rank %.0f %% of an equal share", kind->name,
+	     (long long)all, 100.0 * (double)least * tap_size / (double)all);
+	result("%s: everybody gets a share", kind->name);
+}
+
+int main(int argc, char **argv)
+{
+	const struct pawl_kind *kind;
+
+	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	if (tap_size < 2 || !tap_one_host) {
+		skip("needs 2 ranks on one host", "waiting");
+		return tap_end();
+	}
+	for (int i = 0; (kind = tap_kind(&i));) {
+		if (!(kind->capabilities & PAWL_CAP_FAIR))
+			continue;
+		table = table_open(kind->name, 1, NULL, NULL);
+		if (!table) {
+			result("%s: a table", kind->name);
+			continue;
+		}
+		one_second(kind, PAWL_EXCLUSIVE, PAWL_EXCLUSIVE);
+		if (kind->capabilities & PAWL_CAP_SHARED) {
+			one_second(kind, PAWL_EXCLUSIVE, PAWL_SHARED);
+			one_second(kind, PAWL_SHARED, PAWL_EXCLUSIVE);
+		}
+		work_at_who_waits(kind);
+		shares(kind);
+		table_close(table);
+		result("%s: the table is freed", kind->name);
+	}
+	return tap_end();
+}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by the test scripts: run MPI programs on this host, whoever we are and
+# however few cores there are.
+
+# Open MPI refuses root unless told twice.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# Open MPI 4.1: osc/rdma crashes in MPI_Win_allocate on one node
+# (open-mpi/ompi issue 7027); without it osc/sm or osc/ucx serves the windows.
+export OMPI_MCA_osc="${OMPI_MCA_osc-^rdma}"
+# Containers often forbid reading another process's memory.
+export OMPI_MCA_btl_vader_single_copy_mechanism="${OMPI_MCA_btl_vader_single_copy_mechanism-none}"
+
+# mpi_run N SECONDS PROGRAM [ARGUMENT...]: its status; 124 or 137 if the time was
+# over. A program without a slash is looked for in PATH.
+mpi_run()
+{
+	mpi_ranks=$1
+	mpi_seconds=$2
+	shift 2
+	case $TEST_MPI:${MPIRUN##*/} in
+	openmpi:mpi* | openmpi:orte* | openmpi:prte*)
+		set -- --oversubscribe --bind-to none -n "$mpi_ranks" "$@"
+		;;
+	*)
+		set -- -n "$mpi_ranks" "$@"
+		;;
+	esac
+	timeout -k 5 "$mpi_seconds" "$MPIRUN" "$@" </dev/null
+}
+
+# mpi_can_run: whether there is a launcher (configure --without-mpirun: no).
+mpi_can_run()
+{
+	[ "${MPIRUN:-no}" != no ]
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every kind of lock on one node: alone, and by 2, 4 and 8 ranks, which outnumber
+# the cores of a small machine.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+lock=$builddir/tests/lock
+
+for ranks in 1 2 4; do
+	tap_program "$ranks ranks" mpi_run $ranks 300 "$lock/exclusion"
+done
+# A critical section of the MPI's own lock takes milliseconds here.
+tap_program "8 ranks" mpi_run 8 300 "$lock/exclusion" --except mpi-win-lock
+tap_program "errors, 3 ranks" mpi_run 3 120 "$lock/errors"
+tap_program "threads, 2 ranks" mpi_run 2 120 "$lock/threads"
+tap_program "waiting, 2 ranks" mpi_run 2 120 "$lock/waiting"
+tap_program "waiting, 4 ranks" mpi_run 4 120 "$lock/waiting"
+
+finish

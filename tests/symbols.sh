@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The shared library exports what pawl.h declares and nothing else.
+
+. "$srcdir/tests/tap.sh"
+
+lib=$builddir/.libs/libpawl.so
+[ -e "$lib" ] || skip_all "no shared library in this build"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+"${NM:-nm}" -D --defined-only "$lib" |
+	awk '$2 ~ /^[A-Z]$/ { print $3 }' |
+	grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort -u >"$dir/exported"
+pawl_functions >"$dir/declared"
+
+check "nm finds symbols" test -s "$dir/exported"
+check "pawl.h declares functions" test -s "$dir/declared"
+
+foreign()
+{
+	! grep -v '^pawl_' "$dir/exported"
+}
+check "all exported names start with pawl_" foreign
+
+missing()
+{
+	! comm -13 "$dir/exported" "$dir/declared" | grep .
+}
+check "all functions of pawl.h are exported" missing
+
+undeclared()
+{
+	! comm -23 "$dir/exported" "$dir/declared" | grep .
+}
+check "all exported names are in pawl.h" undeclared
+
+finish

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Hierarchies that this machine does not have, by synthetic topologies: what is
+# a node there works on windows across nodes here. Thresholds are small, so that
+# every path is taken.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+lock=$builddir/tests/lock
+
+# case RANKS TOPOLOGY ARGUMENT...
+case_of()
+{
+	ranks=$1
+	topology=$2
+	shift 2
+	tap_program "$topology, $ranks ranks${*:+, $*}" mpi_run "$ranks" 300 "$lock/exclusion" \
+		--except mpi-win-lock --set "topology=$topology" "$@"
+}
+
+case_of 4 "node:2 core:2"
+case_of 4 "node:2 core:2" --only rma-rw --set t_r=1 --set t_w=1 --set t_l=1
+case_of 4 "node:2 core:2" --only rma-rw --set t_dc=4 --set t_r=1 --set t_w=2
+case_of 4 "node:2 core:2" --only rma-rw --set t_dc=1
+# As many ranks as small machines have cores: no operation waits for its turn,
+# so this one meets the most interleavings.
+case_of 2 "node:2 core:1" --only rma-rw --set t_r=1 --set t_w=1 --budget 1
+case_of 4 "node:4 core:1" --only rma-mcs
+case_of 4 "package:2 numa:2 core:1" --only rma-mcs --set t_l=1
+case_of 8 "package:2 l3:2 core:2" --only rma-rw --set t_l=2 --set t_r=2
+case_of 8 "rack:2 node:2 core:2" --only rma-mcs --set t_l=1
+case_of 8 "rack:2 node:2 core:2" --only rma-rw --set t_l=2 --set t_r=1
+case_of 8 "node:2 package:2 core:2" --only rma-mcs --set t_l=node:2,package:1
+case_of 8 "node:2 package:2 core:2" --only rma-rw --set t_w=3
+case_of 5 "cyclic rack:2 node:2 core:2" --only rma-rw
+
+tap_program "threads on node:2 core:2" mpi_run 4 120 "$lock/threads" \
+	--set "topology=node:2 core:2"
+tap_program "operations on node:2 core:2" mpi_run 4 120 "$lock/operations" \
+	--set "topology=node:2 core:2"
+
+finish
