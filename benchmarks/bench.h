@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of pawl-bench share.
+ *
+ *   pawl-bench.c  main: contestants take turns, repetition after repetition
+ *   options.c     the command line
+ *   contestants.c who takes part
+ *   trial.c       one contestant, one workload, once: set up, verify, time
+ *   workloads.c   the measured loops
+ *   outcome.c     what all ranks measured, put together
+ *   verify.c      the data that locks protect, and the check of mutual exclusion
+ *   dht.c         the distributed hash table
+ *   measure.c     clock, random numbers, histograms, medians
+ *   watchdog.c    ends a run that hangs
+ *   report.c      the table for people; json.c: the lines for programs
+ *   native.c      what the MPI at hand needs, and its name
+ */
+#ifndef PAWL_BENCH_H
+#define PAWL_BENCH_H
+
+#include <mpi.h>
+#include <pawl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Exit codes. */
+enum { BENCH_OK = 0, BENCH_VIOLATION = 1, BENCH_USAGE = 2, BENCH_HANG = 3 };
+
+/* ---------------------------------------------------------------- settings */
+
+enum { MAX_LOCK_OPTIONS = 32 };
+enum placement { ON_HOME, ON_REMOTE };
+enum when { AUTO, ALWAYS, NEVER };
+
+struct settings {
+	const char *locks, *benches; /* lists, or NULL */
+	const char *reference;       /* ratios are to this one */
+	double fw;                   /* percent */
+	uint64_t n;
+	double zipf;
+	double seconds, warmup, verify; /* warmup < 0: a tenth of seconds */
+	uint64_t iterations;            /* 0: by time */
+	int repetitions;
+	int active; /* 0: all */
+	enum placement active_on;
+	enum when progress;
+	int timeout;
+	uint64_t seed;
+	bool json;
+	const char *json_file; /* NULL: stdout */
+	bool help, version, list;
+	int lock_options;
+	const char *lock_option[MAX_LOCK_OPTIONS]; /* NAME=VALUE */
+};
+
+/* False: err has the sentence. Prints nothing, calls no MPI. */
+bool settings_parse(struct settings *s, int argc, char **argv, char *err, size_t errlen);
+void settings_help(FILE *out);
+
+/* Walk a list of names separated by commas: the length of the first word, or 0. */
+size_t list_word(const char **list);
+bool list_has(const char *list, const char *name);
+
+/* The options that all kinds take, and whether a kind takes this one. */
+bool option_is_common(const char *name, size_t len);
+bool kind_takes(const struct pawl_kind *kind, const char *name, size_t len);
+
+/* -------------------------------------------------------------------- team */
+
+/* The ranks and where they are. */
+struct team {
+	MPI_Comm comm, node_comm;
+	int rank, ranks;
+	int nodes;    /* that share memory, whatever option topology says */
+	int *node_of; /* by rank */
+};
+
+void team_create(struct team *t);
+void team_free(struct team *t);
+
+/* Wait for all ranks while the MPI makes progress. Eager: look again at once. */
+void team_wait(const struct team *t, bool eager);
+uint64_t team_sum(const struct team *t, uint64_t value);
+
+/* ----------------------------------------------------------------- measure */
+
+/* A clock that costs little: the processor's where that is steady. */
+extern double ticks_per_ns;
+void clock_calibrate(void);
+uint64_t clock_ns(void);
+
+#if defined(__x86_64__)
+extern bool clock_is_tsc;
+static inline uint64_t ticks(void)
+{
+	return __builtin_expect(clock_is_tsc, 1) ? __builtin_ia32_rdtsc() : clock_ns();
+}
+#else
+static inline uint64_t ticks(void)
+{
+	return clock_ns();
+}
+#endif
+
+/* xorshift64*: state is never 0. */
+static inline uint64_t random_next(uint64_t *state)
+{
+	uint64_t x = *state;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	*state = x;
+	return x * UINT64_C(2685821657736338717);
+}
+uint64_t random_seed(uint64_t seed, int rank);
+uint64_t random_zipf(uint64_t *state, uint64_t n, double s); /* 0 .. n-1 */
+
+/* Counts by the logarithm of the value: 16 buckets to a power of two. */
+enum { HIST_SUB = 16, HIST_BUCKETS = 61 * HIST_SUB };
+struct histogram {
+	uint64_t max;
+	uint64_t count[HIST_BUCKETS];
+};
+
+static inline void histogram_add(struct histogram *h, uint64_t value)
+{
+	int shift = value < HIST_SUB ? 0 : 59 - __builtin_clzll(value);
+
+	h->count[(uint64_t)shift * HIST_SUB + (value >> shift)]++;
+	if (value > h->max)
+		h->max = value;
+}
+/* The value below which a fraction of all lies; 0 if there are none. */
+double histogram_quantile(const struct histogram *h, double fraction);
+
+double median(const double *values, int count);
+double jain(const double *values, int count);
+
+/* ------------------------------------------------------------- contestants */
+
+struct workload;
+struct trial;
+
+/* A lock, or a pseudo lock that knows its own loop. */
+struct contestant {
+	const char *name, *summary;
+	const struct pawl_kind *kind; /* NULL: a pseudo lock */
+	const char *only;             /* the workload of a pseudo lock */
+	void (*run)(struct trial *t); /* its loop */
+};
+
+/* The contestant with that index in the list of all, or NULL. */
+const struct contestant *contestant_get(int index);
+bool contestant_plays(const struct contestant *c, const struct workload *w,
+		      const struct settings *s);
+
+/* ------------------------------------------------------------------ trials */
+
+/* What one repetition measured, the same on all ranks. */
+struct outcome {
+	uint64_t acquires, exclusive, violations;
+	double seconds, throughput; /* seconds: the slowest rank's */
+	double p50, p99, max;       /* ns of acquire and release together */
+	double fairness, slowest;   /* slowest: acquires/s of the slowest active rank */
+	bool counted;               /* this kind counts its operations */
+	double atomic, get, put, flush, far;
+};
+
+struct cell;
+
+/* Everything a loop needs, in one place. */
+struct trial {
+	const struct settings *set;
+	const struct team *team;
+	const struct contestant *who;
+	const struct workload *what;
+	pawl_table *table; /* NULL for pseudo locks; and before, to make one */
+	bool is_active;
+	int active;
+
+	/* What to pick. */
+	uint64_t random;
+	uint64_t locks;
+	uint32_t writers; /* of 2^32 picks */
+	const uint32_t *ring;
+	uint32_t turn;
+
+	/* When to stop, and how often to look. */
+	uint64_t ticks, limit, clock_cost;
+	uint32_t stride;
+
+	/* The protected data, of the first so many locks. */
+	struct cell *cells; /* all of them if one node, else this rank's */
+	MPI_Win win;
+	uint64_t n_cells;
+
+	/* What came out, on this rank. */
+	uint64_t acquires, exclusive, verified, counted, violations;
+	double elapsed_ns;
+	struct histogram hist;
+};
+
+enum { RING = 1 << 16, MAX_CELLS = 1 << 16 };
+
+/* BENCH_OK and *out; or BENCH_USAGE where the contestant cannot take part:
+ * why has the sentence and *fatal says whether the command line is at fault. */
+int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bool *fatal);
+void trial_free(struct trial *t); /* the table, if there is one */
+/* Collective. */
+void outcome_gather(struct trial *t, struct outcome *out);
+/* An acquire or a release failed: no way on. */
+_Noreturn void trial_abort(const struct trial *t, const char *doing);
+
+/* --------------------------------------------------------------- workloads */
+
+struct workload {
+	const char *name, *summary;
+	void (*run)(struct trial *t);
+	bool counts;    /* its critical section counts, so the sum is checked */
+	bool by_itself; /* it brings its own data and iterations (dht) */
+};
+
+extern const struct workload workloads[];
+const struct workload *workload_find(const char *name, size_t len);
+void raw_pair_run(struct trial *t);
+
+/* One lock and one mode by chance. */
+struct pick {
+	uint64_t lock;
+	int mode;
+};
+
+static inline struct pick trial_pick(struct trial *t)
+{
+	uint64_t x = random_next(&t->random);
+	struct pick p = {.mode = (uint32_t)x < t->writers ? PAWL_EXCLUSIVE : PAWL_SHARED};
+
+	if (t->writers == UINT32_MAX)
+		p.mode = PAWL_EXCLUSIVE;
+	if (t->ring)
+		p.lock = t->ring[t->turn++ % RING];
+	else if (t->locks > 1)
+		p.lock = (uint64_t)(((unsigned __int128)x * t->locks) >> 64);
+	return p;
+}
+
+/* ------------------------------------------------------------------ verify */
+
+/* Words protected by one lock; nothing here is atomic, nor should it be. */
+struct cell {
+	volatile int64_t word[4]; /* equal, whenever nobody writes */
+	volatile int64_t counter, touched;
+	volatile int64_t raw; /* of raw-pair */
+	int64_t unused;
+};
+
+void cells_create(struct trial *t);
+void cells_free(struct trial *t);
+void cells_clear(struct trial *t);
+/* Inside the critical section of p: the work of SOB and WCSB. */
+void cells_touch(struct trial *t, struct pick p);
+void cells_count(struct trial *t, struct pick p);
+/* Acquire and check for a while, all ranks. */
+void verify_run(struct trial *t);
+/* What the words and the counters add up to, of the cells of this rank. */
+void cells_sum(struct trial *t, uint64_t *sums);
+
+/* --------------------------------------------------------------------- dht */
+
+int dht_open(struct trial *t); /* collective */
+void dht_close(struct trial *t);
+void dht_run(struct trial *t);
+uint64_t dht_iterations(const struct trial *t);
+
+/* ---------------------------------------------------------------- watchdog */
+
+/* A step may take so much longer than the longest is expected to; 0: for ever. */
+void watchdog_start(const struct team *t, int seconds, double expected);
+/* The next step has this much time; what stays valid. table may be NULL. */
+void watchdog_step(const char *who, const char *what, const char *step);
+void watchdog_at(const char *at); /* for the report; cheap */
+void watchdog_rest(void);
+
+/* ------------------------------------------------------------------ report */
+
+/* All repetitions of one contestant at one workload. */
+struct result {
+	const struct contestant *who;
+	const struct workload *what;
+	int ranks, nodes, active, repetitions;
+	double fw;
+	uint64_t n;
+	char skipped[200]; /* why, or "" */
+	char transport[16], topology[128], parameters[160];
+	pawl_table *table;       /* from one repetition to the next */
+	struct outcome *outcome; /* by repetition */
+};
+
+/* Medians over the repetitions; sums for acquires, seconds and violations. */
+struct outcome result_sum(const struct result *r);
+void report_table(const struct settings *s, const struct result *results, int count);
+void report_json(FILE *out, const struct settings *s, const struct result *r);
+void report_list(FILE *out);
+void report_progress(const struct settings *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ------------------------------------------------------------------ native */
+
+/* Before MPI_Init. */
+void native_prepare(void);
+/* What was done, for people, or NULL. */
+const char *native_note(void);
+/* "Open MPI 4.1.4" */
+const char *native_name(void);
+
+#endif

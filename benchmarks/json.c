@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What programs read: one JSON object a line (man page pawl-bench(1)). */
+#include <string.h>
+
+#include "bench.h"
+
+static void put_string(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, "\"%s\":\"", key);
+	for (const char *p = value ? value : ""; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			fprintf(out, "\\%c", *p);
+		else if ((unsigned char)*p < ' ')
+			fprintf(out, "\\u%04x", (unsigned)*p);
+		else
+			fputc(*p, out);
+	}
+	fprintf(out, "\"");
+}
+
+static void put_case(FILE *out, const struct settings *s, const struct result *r)
+{
+	put_string(out, "lock", r->who->name);
+	fprintf(out, ",");
+	put_string(out, "bench", r->what->name);
+	fprintf(out, ",");
+	put_string(out, "version", pawl_version());
+	fprintf(out, ",");
+	put_string(out, "mpi", native_name());
+	fprintf(out, ",");
+	put_string(out, "transport", r->transport);
+	fprintf(out,
+		",\"ranks\":%d,\"nodes\":%d,\"active\":%d,\"fw\":%g,\"locks\":%llu,\"zipf\":%g"
+		",\"repetitions\":%d",
+		r->ranks, r->nodes, r->active, r->fw, (unsigned long long)r->n, s->zipf,
+		r->repetitions);
+}
+
+static void put_operations(FILE *out, const struct outcome *o)
+{
+	fprintf(out, ",\"ops_per_acquire\":");
+	if (o->counted)
+		fprintf(out,
+			"{\"atomic\":%.4f,\"get\":%.4f,\"put\":%.4f,\"flush\":%.4f,\"far\":%.4f}",
+			o->atomic, o->get, o->put, o->flush, o->far);
+	else
+		fprintf(out, "null");
+}
+
+void report_json(FILE *out, const struct settings *s, const struct result *r)
+{
+	struct outcome o;
+
+	if (r->skipped[0])
+		return;
+	o = result_sum(r);
+	fprintf(out, "{");
+	put_case(out, s, r);
+	fprintf(out, ",\"acquires\":%llu,\"exclusive\":%llu,\"seconds\":%.6f,\"throughput\":%.1f",
+		(unsigned long long)o.acquires, (unsigned long long)o.exclusive, o.seconds,
+		o.throughput);
+	fprintf(out, ",\"throughputs\":[");
+	for (int i = 0; i < r->repetitions; i++)
+		fprintf(out, "%s%.1f", i ? "," : "", r->outcome[i].throughput);
+	fprintf(out,
+		"],\"latency_ns\":{\"p50\":%.1f,\"p99\":%.1f,\"max\":%.1f},\"fairness\":%.4f,"
+		"\"slowest\":%.1f",
+		o.p50, o.p99, o.max, o.fairness, o.slowest);
+	put_operations(out, &o);
+	fprintf(out, ",\"violations\":%llu,", (unsigned long long)o.violations);
+	put_string(out, "parameters", r->parameters);
+	fprintf(out, ",");
+	put_string(out, "topology", r->topology);
+	fprintf(out, "}\n");
+	fflush(out);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command line. Nothing is printed here: what is wrong is said in one
+ * sentence, which names the option and what it accepts.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+#define COMMON_OPTIONS "home,max_held,threads,topology,topology_file,groups,wait,spin,watchdog"
+
+/* In the order of the table below. */
+enum {
+	LIST = 256,
+	LOCK,
+	BENCH,
+	FW,
+	LOCKS,
+	ZIPF,
+	SECONDS,
+	ITERATIONS,
+	WARMUP,
+	REPETITIONS,
+	ACTIVE,
+	ACTIVE_ON,
+	VERIFY,
+	NO_VERIFY,
+	REFERENCE,
+	JSON,
+	SEED,
+	TIMEOUT,
+	PROGRESS,
+	VERSION,
+	HELP = 'h',
+	OPTION = 'o'
+};
+
+static const struct option table[] = {
+    {"list", no_argument, NULL, LIST},
+    {"lock", required_argument, NULL, LOCK},
+    {"bench", required_argument, NULL, BENCH},
+    {"fw", required_argument, NULL, FW},
+    {"locks", required_argument, NULL, LOCKS},
+    {"zipf", required_argument, NULL, ZIPF},
+    {"seconds", required_argument, NULL, SECONDS},
+    {"iterations", required_argument, NULL, ITERATIONS},
+    {"warmup", required_argument, NULL, WARMUP},
+    {"repetitions", required_argument, NULL, REPETITIONS},
+    {"active", required_argument, NULL, ACTIVE},
+    {"active-on", required_argument, NULL, ACTIVE_ON},
+    {"option", required_argument, NULL, OPTION},
+    {"verify", required_argument, NULL, VERIFY},
+    {"no-verify", no_argument, NULL, NO_VERIFY},
+    {"reference", required_argument, NULL, REFERENCE},
+    {"json", optional_argument, NULL, JSON},
+    {"seed", required_argument, NULL, SEED},
+    {"timeout", required_argument, NULL, TIMEOUT},
+    {"progress", required_argument, NULL, PROGRESS},
+    {"help", no_argument, NULL, HELP},
+    {"version", no_argument, NULL, VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static struct {
+	char *text;
+	size_t len;
+} error;
+
+static bool wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static bool wrong(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(error.text, error.len, fmt, args);
+	va_end(args);
+	return false;
+}
+
+/* -------------------------------------------------------------------- lists */
+
+size_t list_word(const char **list)
+{
+	*list += strspn(*list, ", ");
+	return strcspn(*list, ", ");
+}
+
+static bool list_has_word(const char *list, const char *name, size_t len)
+{
+	size_t word;
+
+	for (; list && (word = list_word(&list)); list += word)
+		if (word == len && strncmp(list, name, len) == 0)
+			return true;
+	return false;
+}
+
+bool list_has(const char *list, const char *name)
+{
+	return list_has_word(list, name, strlen(name));
+}
+
+bool option_is_common(const char *name, size_t len)
+{
+	return list_has_word(COMMON_OPTIONS, name, len);
+}
+
+bool kind_takes(const struct pawl_kind *kind, const char *name, size_t len)
+{
+	return option_is_common(name, len) || list_has_word(kind->options, name, len);
+}
+
+/* ------------------------------------------------------------------- values */
+
+static bool to_real(const char *option, const char *text, double min, double max, double *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtod(text, &end);
+	if (errno || end == text || *end || !(*value >= min && *value <= max))
+		return wrong("--%s: \"%s\" is not a number from %g to %g", option, text, min, max);
+	return true;
+}
+
+static bool to_count(const char *option, const char *text, uint64_t min, uint64_t max,
+		     uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (errno || end == text || *end || text[0] < '0' || text[0] > '9' || *value < min ||
+	    *value > max)
+		return wrong("--%s: \"%s\" is not a whole number from %llu to %llu", option, text,
+			     (unsigned long long)min, (unsigned long long)max);
+	return true;
+}
+
+static bool to_int(const char *option, const char *text, int min, int max, int *value)
+{
+	uint64_t v = 0;
+
+	if (!to_count(option, text, (uint64_t)min, (uint64_t)max, &v))
+		return false;
+	*value = (int)v;
+	return true;
+}
+
+/* One of the words, by its place. */
+static bool to_choice(const char *option, const char *text, const char *words, int *value)
+{
+	size_t len;
+
+	*value = 0;
+	for (const char *p = words; (len = list_word(&p)); p += len, (*value)++)
+		if (strlen(text) == len && strncmp(text, p, len) == 0)
+			return true;
+	return wrong("--%s: \"%s\" is not one of: %s", option, text, words);
+}
+
+static const struct contestant *find_contestant(const char *name, size_t len)
+{
+	const struct contestant *c;
+
+	for (int i = 0; (c = contestant_get(i)); i++)
+		if (strlen(c->name) == len && strncmp(c->name, name, len) == 0)
+			return c;
+	return NULL;
+}
+
+static void append(char *text, size_t len, const char *word)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, len - used, "%s%s", used ? ", " : "", word);
+}
+
+static bool check_locks(const char *option, const char *list)
+{
+	char names[1024] = "";
+	const struct contestant *c;
+	size_t len;
+
+	for (const char *p = list; (len = list_word(&p)); p += len) {
+		if (find_contestant(p, len))
+			continue;
+		for (int i = 0; (c = contestant_get(i)); i++)
+			append(names, sizeof names, c->name);
+		return wrong("--%s: there is no lock \"%.*s\"; accepted: %s", option, (int)len, p,
+			     names);
+	}
+	return list_word(&list) ? true : wrong("--%s: no name given", option);
+}
+
+static bool check_benches(const char *list)
+{
+	char names[256] = "";
+	size_t len;
+
+	for (const char *p = list; (len = list_word(&p)); p += len) {
+		if (workload_find(p, len))
+			continue;
+		for (const struct workload *w = workloads; w->name; w++)
+			append(names, sizeof names, w->name);
+		return wrong("--bench: there is no workload \"%.*s\"; accepted: %s", (int)len, p,
+			     names);
+	}
+	return list_word(&list) ? true : wrong("--bench: no name given");
+}
+
+/* NAME=VALUE. The library checks the value. */
+static bool add_lock_option(struct settings *s, const char *text)
+{
+	const char *equals = strchr(text, '=');
+	char names[1024] = "", word[64];
+	const struct pawl_kind *kind;
+
+	if (!equals || equals == text)
+		return wrong("-o: \"%s\" is not NAME=VALUE", text);
+	if (s->lock_options == MAX_LOCK_OPTIONS)
+		return wrong("-o: at most %d of them", MAX_LOCK_OPTIONS);
+	s->lock_option[s->lock_options++] = text;
+	for (int i = 0; (kind = pawl_kind_get(i)); i++)
+		if (kind_takes(kind, text, (size_t)(equals - text)))
+			return true;
+	snprintf(names, sizeof names, "%s", COMMON_OPTIONS);
+	for (int i = 0; (kind = pawl_kind_get(i)); i++) {
+		size_t len;
+
+		for (const char *p = kind->options; p && (len = list_word(&p)); p += len) {
+			snprintf(word, sizeof word, "%.*s", (int)len, p);
+			if (!list_has(names, word))
+				append(names, sizeof names, word);
+		}
+	}
+	return wrong("-o: no lock has an option \"%.*s\"; accepted: %s", (int)(equals - text), text,
+		     names);
+}
+
+/* ----------------------------------------------------------- the command line */
+
+static bool set_one(struct settings *s, int which, const char *value)
+{
+	int choice = 0;
+	bool ok = true;
+
+	switch (which) {
+	case LIST:
+		s->list = true;
+		break;
+	case HELP:
+		s->help = true;
+		break;
+	case VERSION:
+		s->version = true;
+		break;
+	case LOCK:
+		s->locks = value;
+		return check_locks("lock", value);
+	case REFERENCE:
+		s->reference = value;
+		return check_locks("reference", value);
+	case BENCH:
+		s->benches = value;
+		return check_benches(value);
+	case FW:
+		return to_real("fw", value, 0, 100, &s->fw);
+	case LOCKS:
+		return to_count("locks", value, 1, 4000000000, &s->n);
+	case ZIPF:
+		return to_real("zipf", value, 0, 10, &s->zipf);
+	case SECONDS:
+		return to_real("seconds", value, 0.001, 3600, &s->seconds);
+	case ITERATIONS:
+		return to_count("iterations", value, 1, 1000000000000, &s->iterations);
+	case WARMUP:
+		return to_real("warmup", value, 0, 3600, &s->warmup);
+	case REPETITIONS:
+		return to_int("repetitions", value, 1, 1000, &s->repetitions);
+	case ACTIVE:
+		return to_int("active", value, 1, 1000000, &s->active);
+	case ACTIVE_ON:
+		ok = to_choice("active-on", value, "home, remote", &choice);
+		s->active_on = (enum placement)choice;
+		break;
+	case OPTION:
+		return add_lock_option(s, value);
+	case VERIFY:
+		return to_real("verify", value, 0, 3600, &s->verify);
+	case NO_VERIFY:
+		s->verify = 0;
+		break;
+	case JSON:
+		s->json = true;
+		s->json_file = value;
+		break;
+	case SEED:
+		return to_count("seed", value, 0, UINT64_MAX, &s->seed);
+	case TIMEOUT:
+		return to_int("timeout", value, 0, 86400, &s->timeout);
+	case PROGRESS:
+		ok = to_choice("progress", value, "auto, always, never", &choice);
+		s->progress = (enum when)choice;
+		break;
+	default:
+		return false;
+	}
+	return ok;
+}
+
+bool settings_parse(struct settings *s, int argc, char **argv, char *err, size_t errlen)
+{
+	int which;
+
+	*s = (struct settings){.reference = "mpi-win-lock",
+			       .fw = 100,
+			       .n = 1,
+			       .seconds = 1,
+			       .warmup = -1,
+			       .verify = 0.2,
+			       .repetitions = 3,
+			       .timeout = 120,
+			       .seed = 1};
+	error.text = err;
+	error.len = errlen;
+	opterr = 0;
+	while ((which = getopt_long(argc, argv, ":ho:", table, NULL)) != -1) {
+		const char *given = argv[optind - 1];
+
+		if (which == '?' && optopt && optopt < 256)
+			return wrong("unknown option -%c; see --help", optopt);
+		if (which == '?')
+			return wrong("option %s: unknown, ambiguous, or takes no value; see --help",
+				     given);
+		if (which == ':')
+			return wrong("option %s needs a value; see --help", given);
+		if (!set_one(s, which, optarg))
+			return false;
+	}
+	if (optind < argc)
+		return wrong("\"%s\": only options are expected; see --help", argv[optind]);
+	return true;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pawl-bench: Pawl's locks compared with each other and with the MPI's own.
+ *
+ * Contestants take turns within one run, all of them in each repetition, so that
+ * what disturbs the machine disturbs all alike. Only the public API is used.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+enum { MAX_CONTESTANTS = 80, MANY_LOCKS = 100000 };
+
+static struct settings set;
+static struct team team;
+static struct trial trial;
+static uint64_t violations;
+
+/* ------------------------------------------------------------------- one turn */
+
+static void note_table(struct result *r)
+{
+	struct pawl_table_info info;
+
+	r->active = trial.active;
+	if (!trial.table) {
+		snprintf(r->transport, sizeof r->transport, "%s",
+			 r->what->by_itself ? "mpi" : "node");
+		return;
+	}
+	pawl_table_get_info(trial.table, &info);
+	snprintf(r->transport, sizeof r->transport, "%s", info.transport);
+	snprintf(r->topology, sizeof r->topology, "%s", info.topology);
+	snprintf(r->parameters, sizeof r->parameters, "%s", info.parameters);
+	if (team.nodes == 1 && info.nodes > 1)
+		r->nodes = info.nodes;
+}
+
+/* False: the command line is at fault. */
+static bool take_turn(struct result *r, int repetition)
+{
+	char why[512] = "";
+	bool fatal;
+	int rc;
+
+	report_progress(&set, "%s: repetition %d of %d: %s", r->what->name, repetition + 1,
+			set.repetitions, r->who->name);
+	trial.who = r->who;
+	trial.what = r->what;
+	trial.table = r->table;
+	trial.random = random_seed(set.seed + (uint64_t)repetition * 1000003, team.rank);
+	rc = trial_run(&trial, &r->outcome[repetition], why, sizeof why, &fatal);
+	if (rc == BENCH_OK)
+		note_table(r);
+	if (set.n > MANY_LOCKS)
+		trial_free(&trial);
+	r->table = trial.table;
+	if (rc == BENCH_OK) {
+		violations += r->outcome[repetition].violations;
+		return true;
+	}
+	snprintf(r->skipped, sizeof r->skipped, "%s", why);
+	if (fatal && team.rank == 0)
+		fprintf(stderr, "pawl-bench: %s: %s\n", r->who->name, why);
+	return !fatal;
+}
+
+/* -------------------------------------------------------------- one workload */
+
+static FILE *json_out;
+
+static void report(const struct result *results, int count)
+{
+	if (team.rank != 0)
+		return;
+	report_progress(&set, "%s", "");
+	if (!set.json || set.json_file)
+		report_table(&set, results, count);
+	for (int i = 0; json_out && i < count; i++)
+		report_json(json_out, &set, &results[i]);
+}
+
+static bool run_workload(const struct workload *w)
+{
+	static struct result results[MAX_CONTESTANTS];
+	const struct contestant *c;
+	int count = 0;
+	bool ok = true;
+
+	for (int i = 0; (c = contestant_get(i)) && count < MAX_CONTESTANTS; i++) {
+		if (!contestant_plays(c, w, &set))
+			continue;
+		results[count++] = (struct result){
+		    .who = c,
+		    .what = w,
+		    .ranks = team.ranks,
+		    .nodes = team.nodes,
+		    .active = team.ranks,
+		    .repetitions = set.repetitions,
+		    .fw = set.fw,
+		    .n = set.n,
+		    .outcome = calloc((size_t)set.repetitions, sizeof(struct outcome)),
+		};
+	}
+	for (int rep = 0; rep < set.repetitions && ok; rep++)
+		for (int i = 0; i < count && ok; i++)
+			if (!results[i].skipped[0])
+				ok = take_turn(&results[i], rep);
+	if (ok && count)
+		report(results, count);
+	if (!count && team.rank == 0)
+		fprintf(stderr, "pawl-bench: none of the locks takes part in %s\n", w->name);
+	for (int i = 0; i < count; i++) {
+		trial.table = results[i].table;
+		trial.who = results[i].who;
+		trial_free(&trial);
+		free(results[i].outcome);
+	}
+	return ok;
+}
+
+static bool run_all(void)
+{
+	const char *list = set.benches ? set.benches : "ecsb";
+	bool ok = true;
+	size_t len;
+
+	for (; ok && (len = list_word(&list)); list += len)
+		ok = run_workload(workload_find(list, len));
+	return ok;
+}
+
+/* ------------------------------------------------------------- start and end */
+
+/* The locks to pick, in the order of the picks: drawn beforehand, for drawing
+ * takes longer than some locks do. Popular locks are spread over the ranks. */
+static uint32_t *make_ring(void)
+{
+	uint64_t state = random_seed(set.seed + 77, team.rank);
+	uint32_t *ring;
+
+	if (set.zipf <= 0 || set.n == 1)
+		return NULL;
+	ring = malloc(sizeof *ring * RING);
+	for (int i = 0; ring && i < RING; i++)
+		ring[i] =
+		    (uint32_t)(random_zipf(&state, set.n, set.zipf) * UINT64_C(2654435761) % set.n);
+	return ring;
+}
+
+static const char *check_team(void)
+{
+	static char text[256];
+	bool bad = false;
+
+	if (set.active > team.ranks) {
+		snprintf(text, sizeof text, "--active: %d is more than the %d ranks of this run",
+			 set.active, team.ranks);
+		bad = true;
+	} else if (set.active && set.active_on == ON_REMOTE && team.nodes == 1) {
+		for (int i = 0; i < set.lock_options; i++)
+			bad = bad || strncmp(set.lock_option[i], "topology", 8) == 0;
+		bad = !bad;
+		snprintf(text, sizeof text,
+			 "--active-on=remote: all ranks are on one node; accepted here: home");
+	}
+	if (!bad && set.json_file && team.rank == 0) {
+		json_out = fopen(set.json_file, "w");
+		if (!json_out)
+			snprintf(text, sizeof text, "--json: cannot write %s", set.json_file);
+		bad = !json_out;
+	} else if (!bad && set.json) {
+		json_out = stdout;
+	}
+	return team_sum(&team, bad) ? text : NULL;
+}
+
+static int run(void)
+{
+	const char *error = check_team();
+	bool ok;
+
+	if (error) {
+		if (team.rank == 0)
+			fprintf(stderr, "pawl-bench: %s\n", error);
+		return BENCH_USAGE;
+	}
+	if (native_note() && team.rank == 0)
+		fprintf(stderr, "note: %s\n", native_note());
+	clock_calibrate();
+	watchdog_start(&team, set.timeout, 2 * set.seconds + set.verify + fmax(set.warmup, 0));
+	trial.set = &set;
+	trial.team = &team;
+	trial.ring = make_ring();
+	cells_create(&trial);
+	ok = run_all();
+	cells_free(&trial);
+	free((void *)trial.ring);
+	if (!ok)
+		return BENCH_USAGE;
+	if (violations && team.rank == 0)
+		fprintf(stderr, "pawl-bench: mutual exclusion was VIOLATED %llu times\n",
+			(unsigned long long)violations);
+	return violations ? BENCH_VIOLATION : BENCH_OK;
+}
+
+/* Over several hosts MPICH 4.0 often hangs in MPI_Finalize (pmodels/mpich pull
+ * request 6596); when all is said, all ranks just leave. */
+static void finish(int status)
+{
+	bool several = team.nodes > 1;
+
+	if (json_out && json_out != stdout)
+		fclose(json_out);
+	fflush(NULL);
+	MPI_Barrier(team.comm);
+	if (several) {
+		usleep(100000);
+		_exit(status);
+	}
+	team_free(&team);
+	MPI_Finalize();
+}
+
+static bool is_first_rank(void)
+{
+	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+	const char *value;
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if ((value = getenv(names[i])) && strcmp(value, "0") != 0)
+			return false;
+	return true;
+}
+
+/* Questions that need no MPI. */
+static bool answer(void)
+{
+	if (!set.help && !set.version && !set.list)
+		return false;
+	if (!is_first_rank())
+		return true;
+	if (set.help)
+		settings_help(stdout);
+	else if (set.version)
+		printf("pawl-bench (Pawl) %s\n", pawl_version());
+	else
+		report_list(stdout);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	char error[1200] = "";
+	bool good = settings_parse(&set, argc, argv, error, sizeof error);
+	int status = BENCH_USAGE, level;
+
+	if (good && answer())
+		return BENCH_OK;
+	native_prepare();
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+	team_create(&team);
+	if (good)
+		status = run();
+	else if (team.rank == 0)
+		fprintf(stderr, "pawl-bench: %s\n", error);
+	finish(status);
+	return status;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A trial: one contestant plays one workload once. Its table is kept for the next
+ * repetition, for making one takes an MPI long where ranks outnumber cores; if
+ * tables are big it is freed at once.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+/* The hash table goes by iterations, but takes no more than so many times the seconds. */
+enum { STRIDE = 16, SHORT_NS = 1000, MOST_SECONDS = 2 };
+
+_Noreturn void trial_abort(const struct trial *t, const char *doing)
+{
+	fprintf(stderr, "pawl-bench: rank %d, %s, %s: %s failed: %s\n", t->team->rank, t->who->name,
+		t->what->name, doing, pawl_error_message());
+	fflush(NULL);
+	MPI_Abort(MPI_COMM_WORLD, BENCH_VIOLATION);
+	_exit(BENCH_VIOLATION);
+}
+
+/* ------------------------------------------------------------------- set-up */
+
+/* The library's options, those that this kind takes. */
+static MPI_Info make_info(const struct trial *t)
+{
+	MPI_Info info;
+
+	MPI_Info_create(&info);
+	for (int i = 0; i < t->set->lock_options; i++) {
+		const char *option = t->set->lock_option[i], *equals = strchr(option, '=');
+		char key[64];
+
+		if (!kind_takes(t->who->kind, option, (size_t)(equals - option)))
+			continue;
+		snprintf(key, sizeof key, "pawl_%.*s", (int)(equals - option), option);
+		MPI_Info_set(info, key, equals + 1);
+	}
+	return info;
+}
+
+static int open_table(struct trial *t, char *why, size_t whylen, bool *fatal)
+{
+	MPI_Info info = make_info(t);
+	int rc = pawl_table_create(t->team->comm, t->who->name, t->set->n, info, &t->table);
+
+	MPI_Info_free(&info);
+	if (rc != PAWL_SUCCESS) {
+		snprintf(why, whylen, "%s", pawl_error_message());
+		*fatal = rc != PAWL_ERR_UNSUPPORTED && rc != PAWL_ERR_WINDOW;
+		return BENCH_USAGE;
+	}
+	return BENCH_OK;
+}
+
+/* Nodes as the table sees them: option topology may make several of one. */
+static int node_of(const struct trial *t, int rank)
+{
+	struct pawl_table_info info = {.nodes = 1};
+
+	if (t->table)
+		pawl_table_get_info(t->table, &info);
+	if (t->team->nodes > 1 || info.nodes < 2)
+		return t->team->node_of[rank];
+	return (int)((int64_t)rank * info.nodes / t->team->ranks);
+}
+
+/* The k-th rank from the home of lock 0 on, of those on the right side; then the
+ * others. */
+static void choose_active(struct trial *t)
+{
+	const int ranks = t->team->ranks;
+	int home = 0, place = 0;
+
+	t->active = t->set->active ? t->set->active : ranks;
+	t->is_active = t->active >= ranks;
+	if (t->table)
+		pawl_table_home(t->table, 0, &home);
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < ranks; i++) {
+			int r = (home + i) % ranks;
+			bool near = node_of(t, r) == node_of(t, home);
+			bool wanted = near == (t->set->active_on == ON_HOME);
+
+			if (wanted == (pass == 0) && place++ < t->active && r == t->team->rank)
+				t->is_active = true;
+		}
+	}
+}
+
+static void choose_picks(struct trial *t)
+{
+	double fw = t->set->fw / 100;
+	bool shares = !t->who->kind || (t->who->kind->capabilities & PAWL_CAP_SHARED);
+
+	t->locks = t->set->n;
+	t->writers = !shares || fw >= 1 ? UINT32_MAX : (uint32_t)(fw * 0x1p32);
+	t->turn = (uint32_t)random_next(&t->random);
+}
+
+static void clear_counts(struct trial *t)
+{
+	t->acquires = t->exclusive = 0;
+	t->elapsed_ns = 0;
+	memset(&t->hist, 0, sizeof t->hist);
+}
+
+/* ---------------------------------------------------------------- measuring */
+
+/* All ranks, which come from a barrier and end with one: the active ones play, the
+ * others wait. */
+static void play(struct trial *t, double seconds, uint64_t iterations)
+{
+	int home = 0;
+	bool eager;
+
+	if (t->table)
+		pawl_table_home(t->table, 0, &home);
+	clear_counts(t);
+	t->ticks = seconds > 0 ? (uint64_t)(seconds * 1e9 * ticks_per_ns) : UINT64_MAX;
+	t->limit = iterations ? iterations : UINT64_MAX;
+	if (t->is_active)
+		(t->who->run ? t->who->run : t->what->run)(t);
+	/* A home that others may need to make progress stays awake. */
+	eager = t->is_active || home == t->team->rank || (t->team->nodes > 1 && t->locks > 1);
+	watchdog_at("waiting for the other ranks");
+	team_wait(t->team, eager);
+}
+
+/* What reading the clock adds to a sample. */
+static uint64_t clock_cost(void)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 1000; i++) {
+		uint64_t a = ticks(), b = ticks();
+
+		if (b - a < least)
+			least = b - a;
+	}
+	return least;
+}
+
+static void warm_up(struct trial *t)
+{
+	const struct settings *s = t->set;
+	double seconds = s->warmup >= 0 ? s->warmup : s->iterations ? 0 : s->seconds / 10;
+	uint64_t iterations = s->iterations && s->warmup < 0 ? (s->iterations + 9) / 10 : 0;
+	double ns = 0;
+
+	t->clock_cost = clock_cost();
+	t->stride = 1;
+	if (seconds > 0 || iterations)
+		play(t, seconds, iterations);
+	if (t->acquires)
+		ns = t->elapsed_ns / (double)t->acquires;
+	t->stride = t->acquires && ns < SHORT_NS ? STRIDE : 1;
+}
+
+static void measure(struct trial *t)
+{
+	const struct settings *s = t->set;
+
+	if (t->table)
+		pawl_table_reset_stats(t->table);
+	if (t->what->by_itself)
+		play(t, s->seconds * MOST_SECONDS, dht_iterations(t));
+	else
+		play(t, s->iterations ? 0 : s->seconds, s->iterations);
+}
+
+static void perform(struct trial *t, struct outcome *out)
+{
+	const char *who = t->who->name, *what = t->what->name;
+
+	watchdog_step(who, what, t->what->by_itself ? "hash table" : "verification");
+	if (!t->what->by_itself)
+		cells_clear(t);
+	team_wait(t->team, true);
+	if (t->what->by_itself) {
+		t->stride = 1;
+	} else {
+		if (t->table && t->set->verify > 0)
+			verify_run(t);
+		watchdog_step(who, what, "warm-up");
+		warm_up(t);
+		watchdog_step(who, what, "timed part");
+	}
+	measure(t);
+	outcome_gather(t, out);
+}
+
+int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bool *fatal)
+{
+	int rc = BENCH_OK;
+
+	*fatal = false;
+	t->violations = t->counted = t->verified = 0;
+	watchdog_step(t->who->name, t->what->name, "creation of the table");
+	if (t->who->kind && !t->table)
+		rc = open_table(t, why, whylen, fatal);
+	if (rc == BENCH_OK && !t->who->kind && !t->what->by_itself && t->team->nodes > 1) {
+		snprintf(why, whylen, "one node only");
+		rc = BENCH_USAGE;
+	}
+	if (rc == BENCH_OK && t->what->by_itself) {
+		rc = dht_open(t);
+		if (rc != BENCH_OK)
+			snprintf(why, whylen, "out of memory");
+	}
+	if (rc == BENCH_OK) {
+		if (!t->what->by_itself)
+			choose_active(t);
+		choose_picks(t);
+		perform(t, out);
+	}
+	watchdog_rest();
+	return rc;
+}
+
+void trial_free(struct trial *t)
+{
+	if (!t->table)
+		return;
+	watchdog_step(t->who->name, t->what->name, "freeing of the table");
+	if (pawl_table_free(&t->table) != PAWL_SUCCESS)
+		trial_abort(t, "freeing");
+	watchdog_rest();
+}

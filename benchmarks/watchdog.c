@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ends a run that hangs. A thread in each rank sleeps until the time of the step
+ * is over; it then says where this rank is, waits until the other ranks have
+ * said the same, and ends the process. It calls no MPI and never wakes up while
+ * all goes well, but once a time-out.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	const struct team *team;
+	int seconds;
+	uint64_t since_ns; /* 0: at rest */
+	const char *who, *what, *step;
+	const char *volatile at;
+} dog;
+
+static void bark(void)
+{
+	fprintf(stderr, "pawl-bench: rank %d of %d hangs: %s, %s, %s%s%s; over %d s (--timeout)\n",
+		dog.team->rank, dog.team->ranks, dog.who, dog.what, dog.step, dog.at ? ", " : "",
+		dog.at ? dog.at : "", dog.seconds);
+	fflush(NULL);
+	/* The first rank that ends takes the others with it. */
+	sleep(2);
+	_exit(BENCH_HANG);
+}
+
+static void *watch(void *arg)
+{
+	const uint64_t limit = (uint64_t)dog.seconds * 1000000000u;
+
+	for (;;) {
+		uint64_t now, left;
+
+		pthread_mutex_lock(&mutex);
+		now = clock_ns();
+		left = dog.since_ns ? dog.since_ns + limit - now : limit;
+		if (dog.since_ns && now - dog.since_ns >= limit)
+			bark();
+		pthread_mutex_unlock(&mutex);
+		nanosleep(&(struct timespec){.tv_sec = (time_t)(left / 1000000000u),
+					     .tv_nsec = (long)(left % 1000000000u)},
+			  NULL);
+	}
+	return arg;
+}
+
+void watchdog_start(const struct team *t, int seconds, double expected)
+{
+	pthread_t thread;
+
+	dog.team = t;
+	dog.seconds = seconds + (int)expected;
+	if (seconds > 0 && pthread_create(&thread, NULL, watch, NULL) == 0)
+		pthread_detach(thread);
+}
+
+void watchdog_step(const char *who, const char *what, const char *step)
+{
+	pthread_mutex_lock(&mutex);
+	dog.who = who;
+	dog.what = what;
+	dog.step = step;
+	dog.at = NULL;
+	dog.since_ns = clock_ns();
+	pthread_mutex_unlock(&mutex);
+}
+
+void watchdog_at(const char *at)
+{
+	dog.at = at;
+}
+
+void watchdog_rest(void)
+{
+	pthread_mutex_lock(&mutex);
+	dog.since_ns = 0;
+	pthread_mutex_unlock(&mutex);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The workloads of the RMA-RW paper (HPDC'16), section 5:
+ *   LB    latency of acquire and release
+ *   ECSB  throughput with an empty critical section
+ *   SOB   one memory access in the critical section
+ *   WCSB  a shared counter is incremented, then 1 to 4 us of work
+ *   WARB  1 to 4 us of work after the release
+ *
+ * One loop serves them all: it is compiled once for each. Where acquires are
+ * short, one in "stride" is timed, and the end is looked for at the same time, so
+ * that the clock costs little. The latency is that of acquire and release; what
+ * the critical section takes is left out. LB times so many in a row, and takes
+ * their mean for a sample: a clock of 10 ns cannot tell locks of 10 ns apart.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum work { NOTHING, ROW, TOUCH, COUNT_AND_SPIN, SPIN_AFTER };
+
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* So many since then: one sample, without the clock's own time. */
+static inline void sample(struct trial *t, uint64_t start, uint64_t many)
+{
+	uint64_t took = ticks() - start;
+
+	took = took > t->clock_cost ? took - t->clock_cost : 0;
+	histogram_add(&t->hist, many > 1 ? (took + many / 2) / many : took);
+}
+
+/* 1 to 4 us. */
+static void spin_a_while(struct trial *t)
+{
+	double ns = 1000 + (double)(random_next(&t->random) >> 40) * 0x1p-24 * 3000;
+	uint64_t start = ticks(), wanted = (uint64_t)(ns * ticks_per_ns);
+
+	while (ticks() - start < wanted)
+		relax();
+}
+
+static inline __attribute__((always_inline)) void inside(struct trial *t, struct pick p,
+							 enum work work)
+{
+	if (work == TOUCH)
+		cells_touch(t, p);
+	if (work == COUNT_AND_SPIN) {
+		cells_count(t, p);
+		spin_a_while(t);
+	}
+}
+
+static inline __attribute__((always_inline)) void cycle(struct trial *t, enum work work)
+{
+	struct pick p = trial_pick(t);
+
+	if (__builtin_expect(pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS, 0))
+		trial_abort(t, "acquire");
+	inside(t, p, work);
+	if (__builtin_expect(pawl_lock_release(t->table, p.lock) != PAWL_SUCCESS, 0))
+		trial_abort(t, "release");
+	t->exclusive += p.mode == PAWL_EXCLUSIVE;
+	if (work == SPIN_AFTER)
+		spin_a_while(t);
+}
+
+/* The same, with the clock read. */
+static inline __attribute__((always_inline)) void timed_cycle(struct trial *t, enum work work,
+							      uint64_t start)
+{
+	struct pick p = trial_pick(t);
+	uint64_t middle, after;
+
+	if (pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS)
+		trial_abort(t, "acquire");
+	if (work == TOUCH || work == COUNT_AND_SPIN) {
+		middle = ticks();
+		inside(t, p, work);
+		after = ticks();
+		start += after - middle;
+	}
+	if (pawl_lock_release(t->table, p.lock) != PAWL_SUCCESS)
+		trial_abort(t, "release");
+	sample(t, start, 1);
+	t->exclusive += p.mode == PAWL_EXCLUSIVE;
+	if (work == SPIN_AFTER)
+		spin_a_while(t);
+}
+
+static inline __attribute__((always_inline)) void loop(struct trial *t, enum work work)
+{
+	const uint64_t start = ticks(), limit = t->limit;
+	uint64_t now, done = 0;
+
+	while ((now = ticks()) - start < t->ticks && done < limit) {
+		uint64_t more = limit - done < t->stride ? limit - done : t->stride;
+
+		if (work != ROW)
+			timed_cycle(t, work, now);
+		for (uint64_t i = work != ROW; i < more; i++)
+			cycle(t, work);
+		if (work == ROW)
+			sample(t, now, more);
+		done += more;
+	}
+	t->acquires = done;
+	t->elapsed_ns = (double)(now - start) / ticks_per_ns;
+}
+
+static void run_row(struct trial *t)
+{
+	loop(t, ROW);
+}
+
+static void run_empty(struct trial *t)
+{
+	loop(t, NOTHING);
+}
+
+static void run_touch(struct trial *t)
+{
+	loop(t, TOUCH);
+}
+
+static void run_count(struct trial *t)
+{
+	loop(t, COUNT_AND_SPIN);
+}
+
+static void run_wait(struct trial *t)
+{
+	loop(t, SPIN_AFTER);
+}
+
+const struct workload workloads[] = {
+    {.name = "lb", .summary = "latency of acquire + release", .run = run_row},
+    {.name = "ecsb", .summary = "throughput, empty critical section", .run = run_empty},
+    {.name = "sob",
+     .summary = "throughput, one memory access in the critical section",
+     .run = run_touch},
+    {.name = "wcsb",
+     .summary = "throughput, a counter incremented and 1-4 us of work inside",
+     .run = run_count,
+     .counts = true},
+    {.name = "warb", .summary = "throughput, 1-4 us of work after the release", .run = run_wait},
+    {.name = "dht",
+     .summary = "distributed hash table: inserts (--fw) and look-ups in one rank's volume",
+     .run = dht_run,
+     .by_itself = true},
+    {.name = NULL},
+};
+
+const struct workload *workload_find(const char *name, size_t len)
+{
+	for (const struct workload *w = workloads; w->name; w++)
+		if (strlen(w->name) == len && strncmp(w->name, name, len) == 0)
+			return w;
+	return NULL;
+}
+
+/* --------------------------------------------------------------- raw-pair */
+
+/* What no lock can beat: an exchange and a compare-exchange on one word. */
+static inline void pair(_Atomic(int64_t) *word)
+{
+	int64_t expected = 1;
+
+	(void)atomic_exchange_explicit(word, 1, memory_order_acquire);
+	atomic_compare_exchange_strong_explicit(word, &expected, 0, memory_order_release,
+						memory_order_relaxed);
+}
+
+void raw_pair_run(struct trial *t)
+{
+	_Atomic(int64_t) *word = (_Atomic(int64_t) *)(void *)&t->cells[0].raw;
+	const uint64_t start = ticks(), limit = t->limit;
+	uint64_t now, done = 0;
+
+	while ((now = ticks()) - start < t->ticks && done < limit) {
+		uint64_t more = limit - done < t->stride ? limit - done : t->stride;
+
+		for (uint64_t i = 0; i < more; i++)
+			pair(word);
+		sample(t, now, more);
+		done += more;
+	}
+	t->acquires = t->exclusive = done;
+	t->elapsed_ns = (double)(now - start) / ticks_per_ns;
+}
