@@ -1,0 +1,82 @@
+/*
+ * RMA-MCS, the tree of MCS queues: model of src/locks/queue_tree.c.  The steps A1.. and R1.. are in
+ * queue_tree.inc.
+ *
+ * What it models.  -DLEVELS=2 (default): 2 elements of 2 processes.  -DLEVELS=3: two racks, the first
+ * with a node of two processes and a node of one, the second with one node of one (all kinds of pass
+ * and of unwinding, 4 processes).  T2 and T3 are the passes allowed in a row within an element (default
+ * 1).  A process takes the lock as often as it likes and may stop between any two acquisitions.
+ *
+ * What it proves.  Mutual exclusion; no dead-lock (awaits are blocking guards); a child element never
+ * stands twice in a queue (assert at A2), a link is null when a successor writes it (A3), nobody is
+ * told twice (R2, R6, R10); at the end all tails and inner links are null.  With -DLIVE=v, under weak
+ * fairness, process v gets the lock whenever it wants it.  -DTRY: a process may also try, at its choice.
+ *
+ * What it abstracts.  One lock, one slot a process.  An operation followed by its flush with nothing of
+ * the same process between is one step; operations are atomic per word and memory is sequentially consistent.
+ *
+ * Known-broken variants: -DBREAK_LINK  PARENT goes out before the element has left the parent
+ *                                      queue and before its LINK was taken
+ */
+#ifndef LEVELS
+#define LEVELS 2
+#endif
+#define RW 0
+#ifndef T2
+#define T2 1
+#endif
+#ifndef T3
+#define T3 1
+#endif
+
+#if LEVELS == 2
+#ifndef NP
+#define NP 4
+#endif
+#define NE 3
+#define E2(p) (1 + p / 2)
+#elif defined(FIVE)
+/* root 0, racks 1 2, nodes 3 4 (rack 1) 5 6 (rack 2); processes 0 1 | 2 || 3 | 4 */
+#define NP 5
+#define NE 7
+#define E2(p) (p < 3 -> 1 : 2)
+#define E3(p) (p < 2 -> 3 : p + 2)
+#else
+/* root 0, racks 1 2, nodes 3 4 (rack 1) 5 (rack 2); processes 0 1 | 2 || 3 */
+#define NP 4
+#define NE 6
+#define E2(p) (p < 3 -> 1 : 2)
+#define E3(p) (p < 2 -> 3 : p + 2)
+#endif
+
+#include "queue_tree.inc"
+
+#include "ghost.inc"
+
+proctype P(byte p)
+{
+	QUEUE_VARS;
+
+	do
+	:: WANT;
+		acquire(p);
+		/* CS */
+		critical_exclusive(p);
+		release(p)
+#ifdef TRY
+	:: try_acquire(p);
+		if
+		:: s == HEAD ->
+			critical_exclusive(p);
+			release(p)
+		:: else -> s = 0
+		fi
+#endif
+	:: d_step { alive--; if :: alive == 0 -> assert(nw == 0); assert_queues_empty() :: else fi } break
+	od
+}
+
+init {
+	byte i;
+	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
+}

@@ -1,0 +1,281 @@
+/*
+ * RMA-RW with gate counters: model of src/locks/readers_gate.c under src/locks/rma_rw.c; the writers'
+ * queue (steps A and R) is queue_tree.inc.
+ *
+ * What it models.  NW writers (default 2) and NR readers (2), K counters (1; reader r counts at r mod K),
+ * a tree of LEVELS levels for the writers (1: one queue; 2: elements of two processes), T_W, T_R, and
+ * ATTEMPTS (1) after which a reader queues as a writer (0: never).  Every process takes the lock as often as it
+ * likes and may stop between any two acquisitions.  -DTRY: a process may also try, at its choice.
+ *
+ * What it proves.  A writer is alone and readers meet no writer; no more than T_W writers between two
+ * openings; no dead-lock (awaits are blocking guards); the phases of all counters are equal when a writer
+ * closes or opens them; at the end the queues are empty, the gates open and nobody is counted in.  With
+ * -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (writers 0..NW-1, then
+ * readers).
+ *
+ * What it abstracts.  GATE counts modulo 4.  What a reader compares is how often GATE moved since it
+ * looked first (late[p], up to 2, moved along with GATE; NOT_LOOKING when the reader does not care): with
+ * before = 2r or 2r-1 (need = 0 or 1 moves until its phase r opens) the gate passed phase r if and only if
+ * late > need, and opened it if and only if late >= need.  This is exact for GATE of any size.  Arrivals
+ * since BASE count up to T_R, anew from the look that precedes the closing, as BASE is read at the next
+ * look only.  The look of a writer that waits (L) is one step per counter and question: torn reads
+ * can make it close earlier or look again, and what it waits for stays true once T_R came.  Operations
+ * on several counters before one flush come in either order; within a counter BASE is read by the next
+ * head of the queue only, so its order against GATE does not matter.  An operation followed by its flush
+ * with nothing of the same process between is one step; operations are atomic per word and memory is
+ * sequentially consistent (RA2 before RA3, C before D).
+ *
+ * Known-broken variants: -DBREAK_DRAIN    a writer does not wait for readers to leave
+ *                        -DBREAK_RECHECK  a reader does not look at GATE again (RA3)
+ *                        -DBREAK_OPEN     the counters are opened after the root queue was left
+ *                        -DATTEMPTS=0     a reader never queues as a writer (safe, but it starves)
+ *                        -DBREAK_TRY      no look at the phase before (L2): a try that closed phase r, found
+ *                                         readers inside and opened phase r + 1 leaves them in a counter
+ *                                         that nobody waits for
+ */
+#ifndef NW
+#define NW 2
+#endif
+#ifndef NR
+#define NR 2
+#endif
+#ifndef K
+#define K 1
+#endif
+#ifndef TR
+#define TR 1
+#endif
+#ifndef TW
+#define TW 2
+#endif
+#ifndef T2
+#define T2 1
+#endif
+#ifndef LEVELS
+#define LEVELS 1
+#endif
+#ifndef ATTEMPTS
+#define ATTEMPTS 1
+#endif
+#define RW 1
+#define NP (NW + NR)
+#if LEVELS == 1
+#define NE 1
+#else
+#define NE 3
+#define E2(p) (1 + p / 2)
+#endif
+
+#include "queue_tree.inc"
+#include "ghost.inc"
+
+byte gate[K];      /* GATE modulo 4: 2 * (r & 1), + 1: closed */
+byte a[2 * K];     /* low half of A[r & 1] of counter c, at 2c + (r & 1) */
+byte since[2 * K]; /* its high half - BASE, up to TR */
+byte late[NR];     /* how often GATE moved since the reader looked, up to 2 */
+byte streak;       /* ghost: writers since the last opening */
+#define NOT_LOOKING 3
+
+#define NOW(c) (2 * (c) + (gate[c] >> 1))  /* A of the phase open or just closed */
+#define NEXT(c) (2 * (c) + 1 - (gate[c] >> 1))
+#define C(p) ((p) % K)
+
+/* puts to all counters before one flush take effect in either order: counter y, then the others */
+#if K == 1
+#define ANY_ORDER y = 0
+#define TURN(i) i
+#else
+#define ANY_ORDER if :: y = 0 :: y = 1 fi
+#define TURN(i) ((i + y) % K)
+#endif
+
+/* put(GATE, GATE + 1) to all counters; flush.  x: what it is at all of them */
+inline move_gates()
+{
+	ANY_ORDER;
+	x = gate[0];
+	do
+	:: i < K -> d_step {
+			c = TURN(i);
+			assert(gate[c] == x);
+			gate[c] = (gate[c] + 1) % 4;
+			i++;
+			/* ghost: the readers of this counter */
+			n = 0;
+			do
+			:: n < NR -> if :: C(NW + n) == c && late[n] < 2 -> late[n]++ :: else fi; n++
+			:: else -> n = 0; break
+			od }
+	:: else -> d_step { i = 0; y = 0; c = 0; x = 0 } break
+	od
+}
+
+inline close_all()
+{
+	/* C: put(BASE, arrivals at the next phase as read at the look), put(GATE, 2r + 1); flush */
+	assert(!(gate[0] & 1));
+	move_gates()
+}
+
+inline root_close()
+{
+	do
+	:: i < K ->
+		/* L1: await nobody inside, or T_R arrivals since BASE; once per counter */
+		a[NOW(i)] == 0 || since[NOW(i)] >= TR;
+		/* L2: and nobody left of the phase before (a try may have left some there); from here
+		 * arrivals count for the next phase */
+#ifdef BREAK_TRY
+		d_step { since[NEXT(i)] = 0; i++ }
+#else
+		atomic { a[NEXT(i)] == 0 -> since[NEXT(i)] = 0; i++ }
+#endif
+	:: else -> i = 0; break
+	od;
+	close_all()
+#ifndef BREAK_DRAIN
+	;
+	/* D: await nobody inside */
+	do
+	:: i < K -> atomic { a[NOW(i)] == 0 -> i++ }
+	:: else -> i = 0; break
+	od
+#endif
+}
+
+inline root_open()
+{
+	/* O: put(GATE, 2r + 2) to all; flush */
+	d_step { assert(gate[0] & 1); streak = 0 }
+	move_gates()
+}
+
+#ifdef TRY
+/* s: HEAD, and closed; or BUSY, and nothing held */
+inline try_close(p)
+{
+	busy = 0;
+	do
+	:: i < K && !busy ->
+		busy = (a[NOW(i)] != 0);
+#ifdef BREAK_TRY
+		d_step { since[NEXT(i)] = 0; i++ }
+#else
+		d_step { busy = (busy || a[NEXT(i)] != 0); since[NEXT(i)] = 0; i++ }
+#endif
+	:: else -> i = 0; break
+	od;
+	if
+	:: !busy ->
+		close_all();
+		do
+		:: i < K -> d_step { busy = (busy || a[NOW(i)] != 0); i++ }
+		:: else -> i = 0; break
+		od;
+		if
+		:: busy -> root_open()
+		:: else
+		fi
+	:: else
+	fi;
+	if
+	:: busy -> abandon(p); s = BUSY; busy = 0
+	:: else
+	fi
+}
+#endif
+
+proctype P(byte p)
+{
+	QUEUE_VARS;
+	byte i, c, y, n;        /* writing */
+	byte before, need, phase, bad; /* reading */
+#ifdef TRY
+	bit busy;
+#endif
+
+	do
+	:: WANT;
+		if
+		:: p >= NW ->
+again:
+			/* RA1: before = get GATE: which phase is open, or the next to open? */
+			atomic { before = gate[C(p)]; late[p - NW] = 0; need = before & 1;
+				 phase = 2 * C(p) + (((before + 1) >> 1) & 1); before = 0 }
+			/* RA2: fao(A[r & 1], +1 in both halves) */
+			d_step { a[phase]++; if :: since[phase] < TR -> since[phase]++ :: else fi }
+#ifndef BREAK_RECHECK
+			/* RA3: get GATE: not beyond that phase? */
+			if
+			:: late[p - NW] > need ->
+				/* RA4: too late: fao(A, -1) */
+				d_step { a[phase]--; phase = 0; need = 0; late[p - NW] = NOT_LOOKING;
+					 bad = bad + (ATTEMPTS > 0) }
+				if
+				:: ATTEMPTS == 0 || bad < ATTEMPTS -> goto again
+				:: else -> bad = 0; goto write
+				fi
+			:: else
+			fi;
+#endif
+			/* RA5: await GATE >= 2r */
+			atomic { late[p - NW] >= need -> late[p - NW] = NOT_LOOKING; need = 0; bad = 0 }
+read:			critical_shared(p);
+			/* RR1: acc(A[r & 1], -1) */
+			atomic { a[phase]--; phase = 0 }
+			goto next
+		:: else
+		fi;
+write:		acquire(p);
+cs:		atomic { streak++; assert(streak <= TW) }
+		critical_exclusive(p);
+		release(p);
+next:		skip
+#ifdef TRY
+	:: p < NW ->
+		try_acquire(p);
+		if
+		:: s == HEAD -> try_close(p)
+		:: else
+		fi;
+		if
+		:: s == HEAD -> goto cs
+		:: else -> s = 0
+		fi
+	:: p >= NW ->
+		/* RA1 to RA4, if open, without waiting */
+		if
+		:: d_step { !(gate[C(p)] & 1) -> before = gate[C(p)]; late[p - NW] = 0;
+			    phase = 2 * C(p) + (before >> 1); before = 0 }
+			d_step { a[phase]++; if :: since[phase] < TR -> since[phase]++ :: else fi }
+			if
+			:: late[p - NW] > 0 ->
+				d_step { a[phase]--; phase = 0; late[p - NW] = NOT_LOOKING }
+			:: else -> late[p - NW] = NOT_LOOKING; goto read
+			fi
+		:: else
+		fi
+#endif
+	:: break
+	od;
+	atomic {
+		alive--;
+		if
+		:: alive == 0 ->
+			assert(nw == 0 && nr == 0 && TAIL[0] == 0);
+			do
+			:: alive < K -> assert(!(gate[alive] & 1) && a[NOW(alive)] == 0 && a[NEXT(alive)] == 0); alive++
+			:: else -> alive = 0; break
+			od
+		:: else
+		fi
+	}
+}
+
+init {
+	byte i;
+	atomic {
+		do :: i < NR -> late[i] = NOT_LOOKING; i++ :: else -> i = 0; break od;
+		do :: i < NP -> run P(i); i++ :: else -> break od
+	}
+}

@@ -1,0 +1,282 @@
+/*
+ * RMA-RW with ticket counters: model of src/locks/readers_ticket.c under src/locks/rma_rw.c; the
+ * writers' queue (steps A and R) is queue_tree.inc.
+ *
+ * What it models.  NW writers (default 2) and NR readers (2), K counters (1; reader r counts at r mod K),
+ * a tree of LEVELS levels for the writers (1: one queue; 2: elements of two processes), T_W, T_R.
+ * Every process takes the lock as often as it likes and may stop between any two acquisitions.
+ * -DTRY: a process may also try, at its choice.
+ *
+ * What it proves.  A writer is alone and readers meet no writer; no more than T_W writers between two
+ * openings; no dead-lock (awaits are blocking guards); all gates are alike when the counters are opened,
+ * and OUT is then the arrivals before the closing; at the end the queues are empty, the gates open and
+ * all who arrived have left.  With -DLIVE=v, under weak fairness, process v gets the lock whenever it
+ * wants it (writers 0..NW-1, then readers).
+ *
+ * What it abstracts.  Arrivals and departures count modulo M (more than the readers there can be inside,
+ * so equality is exact); arrivals - BASE counts up to T_R (it is only compared with T_R), and starts
+ * anew at the closing, as BASE is read at the next look only.  The look of a writer that waits (L) is one
+ * step: torn reads can make it close earlier or look again, and what it waits for stays true once T_R
+ * came.  The look of a try is two steps.  Operations on several counters before one flush come in either
+ * order.  An operation followed by its flush with nothing of the same process between is one step;
+ * operations are atomic per word and memory is sequentially consistent.
+ *
+ * Known-broken variants: -DBREAK_DRAIN    a writer does not wait for readers to leave
+ *                        -DBREAK_RECHECK  a reader arrives and looks at the gate in two operations
+ *                        -DBREAK_OPEN     the counters are opened after the root queue was left
+ *                        -DBREAK_TURN     a writer waits until nobody is inside, however many came (it
+ *                                         starves)
+ *                        -DBREAK_TRY      a try reads IN before OUT: it can see the counter idle with a
+ *                                         blocked reader inside; closed and opened again, the gate goes
+ *                                         round its four states under that reader's feet
+ */
+#ifndef NW
+#define NW 2
+#endif
+#ifndef NR
+#define NR 2
+#endif
+#ifndef K
+#define K 1
+#endif
+#ifndef TR
+#define TR 1
+#endif
+#ifndef TW
+#define TW 2
+#endif
+#ifndef T2
+#define T2 1
+#endif
+#ifndef LEVELS
+#define LEVELS 1
+#endif
+/* counts modulo M: differences are at most the readers of a counter (BREAK_TRY also compares torn reads) */
+#ifdef BREAK_TRY
+#define M 8
+#else
+#define M ((NR + K - 1) / K + 1)
+#endif
+#define RW 1
+#define NP (NW + NR)
+#if LEVELS == 1
+#define NE 1
+#else
+#define NE 3
+#define E2(p) (1 + p / 2)
+#endif
+
+#include "queue_tree.inc"
+#include "ghost.inc"
+
+byte gate[K], arr[K]; /* one word IN: gate modulo 4, arrivals modulo M */
+byte out[K];          /* OUT */
+byte since[K];        /* arrivals - BASE, up to TR */
+byte streak;          /* ghost: writers since the last opening */
+#ifdef TRY
+bit idle[K];          /* ghost: nobody inside when OUT was read, and nobody came since */
+#define CAME(c) idle[c] = 0
+#else
+#define CAME(c) skip
+#endif
+
+/* operations on all counters before one flush take effect in either order: counter y, then the others */
+#if K == 1
+#define ANY_ORDER y = 0
+#define TURN(i) i
+#else
+#define ANY_ORDER if :: y = 0 :: y = 1 fi
+#define TURN(i) ((i + y) % K)
+#endif
+
+inline close_all()
+{
+	/* C: before = fao(IN, +1); flush; put(BASE, arrivals(before)) */
+	ANY_ORDER;
+	i = 0;
+	do
+	:: i < K -> d_step {
+			c = TURN(i);
+			assert(!(gate[c] & 1));
+			gate[c]++;
+			before[c] = arr[c];
+			since[c] = 0;
+			i++ }
+	:: else -> d_step { i = 0; y = 0; c = 0 } break
+	od
+}
+
+inline drain_all()
+{
+#ifndef BREAK_DRAIN
+	/* D: await OUT == arrivals(before) */
+	do
+	:: i < K -> atomic { out[i] == before[i] -> i++ }
+	:: else -> break
+	od;
+#endif
+	atomic { i = 0; do :: i < K -> before[i] = 0; i++ :: else -> i = 0; break od }
+}
+
+inline root_close()
+{
+	/* L: await idle, or T_R arrivals since BASE; once per counter */
+	do
+#ifdef BREAK_TURN
+	:: i < K -> atomic { out[i] == arr[i] -> i++ }
+#else
+	:: i < K -> atomic { out[i] == arr[i] || since[i] >= TR -> i++ }
+#endif
+	:: else -> i = 0; break
+	od;
+	close_all();
+	drain_all()
+}
+
+inline root_open()
+{
+	/* O: the gate as it stands at this process's counter, to all: acc(IN, gate == 3 ? -3 : +1); flush.
+	 * (assert: no other has changed anything since D) */
+	ANY_ORDER;
+	x = gate[0];
+	do
+	:: i < K -> d_step {
+			c = TURN(i);
+			assert(gate[c] == x && (x & 1));
+			streak = 0;
+			gate[c] = (x == 3 -> 0 : gate[c] + 1);
+			i++ }
+	:: else -> d_step { i = 0; y = 0; c = 0; x = 0 } break
+	od
+}
+
+#ifdef TRY
+/* s: HEAD, and closed; or BUSY, and nothing held */
+inline try_close(p)
+{
+	x = 0;
+	do
+#ifdef BREAK_TRY
+	:: i < K && !x ->
+		before[i] = arr[i];
+		x = (before[i] != out[i]);
+		before[i] = 0;
+		i++
+#else
+	:: i < K && !x ->
+		/* get OUT; flush; get IN: nobody inside when OUT was read, and nobody came between */
+		idle[i] = (out[i] == arr[i]);
+		d_step { x = !idle[i]; idle[i] = 0; i++ }
+#endif
+	:: else -> i = 0; break
+	od;
+	if
+	:: x == 0 ->
+		close_all();
+		do
+		:: i < K -> d_step { x = (x || out[i] != before[i]); before[i] = 0; i++ }
+		:: else -> i = 0; break
+		od;
+		if
+		:: x != 0 -> root_open(); x = 1
+		:: else
+		fi
+	:: else
+	fi;
+	if
+	:: x != 0 -> x = 0; abandon(p); s = BUSY
+	:: else
+	fi
+}
+#endif
+
+inline goodbye()
+{
+	atomic {
+		alive--;
+		if
+		:: alive == 0 ->
+			assert(nw == 0 && nr == 0 && TAIL[0] == 0);
+			do
+			:: alive < K -> assert(!(gate[alive] & 1) && out[alive] == arr[alive]); alive++
+			:: else -> alive = 0; break
+			od
+		:: else
+		fi
+	}
+}
+
+proctype W(byte p)
+{
+	QUEUE_VARS;
+	byte i, c, y, before[K];
+
+	do
+	:: WANT;
+		acquire(p);
+cs:		atomic { streak++; assert(streak <= TW) }
+		critical_exclusive(p);
+		release(p)
+#ifdef TRY
+	:: try_acquire(p);
+		if
+		:: s == HEAD -> try_close(p)
+		:: else
+		fi;
+		if
+		:: s == HEAD -> goto cs
+		:: else -> s = 0
+		fi
+#endif
+	:: break
+	od;
+	goodbye()
+}
+
+#define C(p) ((p) % K)
+
+proctype R(byte p)
+{
+	byte old;
+
+	do
+	:: WANT;
+		/* RA1: old = fao(IN, +4); flush */
+#ifdef BREAK_RECHECK
+		old = gate[C(p)];
+		d_step { arr[C(p)] = (arr[C(p)] + 1) % M;
+			 if :: since[C(p)] < TR -> since[C(p)]++ :: else fi }
+#else
+		d_step { old = gate[C(p)]; arr[C(p)] = (arr[C(p)] + 1) % M; CAME(C(p));
+			 if :: since[C(p)] < TR -> since[C(p)]++ :: else fi }
+#endif
+		/* RA2: if closed: await the gate to move */
+		if
+		:: old & 1 -> gate[C(p)] != old
+		:: else
+		fi;
+		old = 0;
+		critical_shared(p);
+		/* RR1: acc(OUT, +1); flush */
+		out[C(p)] = (out[C(p)] + 1) % M
+#ifdef TRY
+	:: d_step { !(gate[C(p)] & 1) -> arr[C(p)] = (arr[C(p)] + 1) % M; CAME(C(p));
+		    if :: since[C(p)] < TR -> since[C(p)]++ :: else fi };
+		critical_shared(p);
+		out[C(p)] = (out[C(p)] + 1) % M
+#endif
+	:: break
+	od;
+	goodbye()
+}
+
+init {
+	byte i;
+	atomic {
+		do
+		:: i < NW -> run W(i); i++
+		:: i >= NW && i < NP -> run R(i); i++
+		:: else -> break
+		od
+	}
+}
