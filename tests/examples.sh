@@ -12,5 +12,18 @@ for example in counter hashtable; do
 done
 check "counter, 1 rank" mpi_run 1 60 "$builddir/examples/counter"
 
+# The program in README.md.
+readme()
+{
+	sed -n '/^<!-- example: readme -->/,/^```$/p' "$srcdir/README.md" |
+		sed -e '/^<!--/d' -e '/^```/d' >readme.tmp.c
+	grep -q main readme.tmp.c || { echo "no program in README.md"; return 1; }
+	"$builddir/libtool" --silent --mode=link $CC -I"$srcdir/include" readme.tmp.c \
+		"$builddir/libpawl.la" -o readme.tmp && mpi_run 4 60 "$builddir/readme.tmp"
+	readme_status=$?
+	rm -rf readme.tmp readme.tmp.c .libs/readme.tmp .libs/lt-readme.tmp
+	return $readme_status
+}
+check "the example in README.md, 4 ranks" readme
 
 finish
