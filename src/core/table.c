@@ -171,8 +171,6 @@ static int open_protocol(pawl_table *t)
 	char err[ERROR_LENGTH] = "";
 	int rc = PAWL_SUCCESS;
 
-	if (p->init)
-		p->init(&t->space, &t->rma);
 	if (p->open)
 		rc = p->open(&t->space, &t->comm, err, sizeof err);
 	if (rc != PAWL_SUCCESS)

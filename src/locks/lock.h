@@ -180,7 +180,7 @@ uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes);
 
 struct lock_protocol {
 	struct pawl_kind kind;
-	/* Choose the layout: lock_reserve() the words of s->n locks, and put
+	/* Choose the layout: lock_reserve() the words (all zero at first) of s->n locks, and put
 	 * constants into s->state. A pure function of space; PAWL_ERR_*, with the
 	 * sentence in err, if the parameters do not fit. */
 	int (*layout)(struct lock_space *s, char *err, size_t errlen);
@@ -190,9 +190,6 @@ struct lock_protocol {
 	void (*describe)(const struct lock_space *s, char *text, size_t len);
 	/* int64_t of scratch that a slot needs; NULL: none. */
 	uint64_t (*scratch_words)(const struct lock_space *s);
-	/* Bring words into their first state, by each rank for its own segment;
-	 * NULL: all zero. */
-	void (*init)(const struct lock_space *s, struct rma *r);
 	/* slot has lock and mode set. PAWL_SUCCESS, PAWL_ERR_BUSY (try),
 	 * PAWL_ERR_TIMEOUT (kinds with PAWL_CAP_TIMED, if deadline_ns is set). */
 	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);

@@ -171,7 +171,7 @@ static void close_all(const struct lock_space *s, const struct readers *r, struc
 	for (int g = 0; g < r->groups; g++)
 		rma_put(c, readers_word(r, c, slot->lock, g, BASE), arrivals(before[g]));
 #ifdef BREAK_RW_DRAIN
-	rma_flush_all(c, readers_far(s));
+	rma_flush_all(c, readers_far(s)); /* orders BASE before the next writer's look (L) */
 	return;
 #endif
 	/* D: wait until they all have left; (C). */
