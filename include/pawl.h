@@ -85,7 +85,8 @@ enum {
 	PAWL_CAP_SHARED = 1, /* PAWL_SHARED is granted to many at a time */
 	PAWL_CAP_TRY = 2,    /* pawl_lock_try_acquire() */
 	PAWL_CAP_TIMED = 4,  /* pawl_lock_timed_acquire() */
-	PAWL_CAP_FAIR = 8    /* nobody waits for ever while others come and go */
+	PAWL_CAP_FAIR = 8,   /* nobody waits for ever while others come and go */
+	PAWL_CAP_INTENT = 16 /* PAWL_INTENT keeps out sharers, not other intents */
 };
 
 struct pawl_kind {
@@ -107,7 +108,14 @@ const struct pawl_kind *pawl_kind_find(const char *name);
 
 typedef struct pawl_table pawl_table;
 
-enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2 };
+/*
+ * Modes. Who holds exclusively is alone; sharers are in together. Intents are in
+ * together too, but not with sharers: where one lock stands for a whole and others
+ * for its parts, who is about to lock a part exclusively first takes the lock of the
+ * whole with PAWL_INTENT, and who takes that one shared has all parts unchanged.
+ * (Gray's modes X, S and IX.)
+ */
+enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4 };
 
 /*
  * Create a table of n locks (1 <= n < 2^40) of the given kind over comm.
@@ -171,10 +179,11 @@ int pawl_table_home(const pawl_table *table, uint64_t lock, int *rank);
 /* ------------------------------------------------------------------ locks */
 
 /*
- * Acquire lock (0 <= lock < n) in the mode PAWL_EXCLUSIVE or PAWL_SHARED; wait
- * as long as it takes. Local (one-sided); allocates nothing and calls no
- * collective. PAWL_ERR_UNSUPPORTED for PAWL_SHARED on kinds without
- * PAWL_CAP_SHARED; PAWL_ERR_HELD if this thread has it already.
+ * Acquire lock (0 <= lock < n) in the mode PAWL_EXCLUSIVE, PAWL_SHARED or
+ * PAWL_INTENT; wait as long as it takes. Local (one-sided); allocates nothing and
+ * calls no collective. PAWL_ERR_UNSUPPORTED for PAWL_SHARED and PAWL_INTENT on kinds
+ * without PAWL_CAP_SHARED and PAWL_CAP_INTENT; PAWL_ERR_HELD if this thread has it
+ * already.
  */
 int pawl_lock_acquire(pawl_table *table, uint64_t lock, int mode);
 

@@ -9,15 +9,19 @@ static int check(const pawl_table *t, uint64_t lock, int mode)
 {
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
-	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED)
+	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED && mode != PAWL_INTENT)
 		return error_set(PAWL_ERR_ARG,
-				 "mode: %d is neither PAWL_EXCLUSIVE (%d) nor PAWL_SHARED (%d)",
-				 mode, PAWL_EXCLUSIVE, PAWL_SHARED);
+				 "mode: %d is none of PAWL_EXCLUSIVE (%d), PAWL_SHARED (%d) and"
+				 " PAWL_INTENT (%d)",
+				 mode, PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT);
 	if (lock >= t->space.n)
 		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
 				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
 	if (mode == PAWL_SHARED && !(t->space.protocol->kind.capabilities & PAWL_CAP_SHARED))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED",
+				 t->space.protocol->kind.name);
+	if (mode == PAWL_INTENT && !(t->space.protocol->kind.capabilities & PAWL_CAP_INTENT))
+		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_INTENT",
 				 t->space.protocol->kind.name);
 	return PAWL_SUCCESS;
 }

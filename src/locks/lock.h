@@ -73,12 +73,12 @@ struct lock_slot {
 	int64_t id; /* (rank << 16 | index) + 1: how other ranks name it, never 0 */
 	uint64_t lock;
 	int index;                          /* of this slot in its process */
-	int mode;                           /* PAWL_EXCLUSIVE or PAWL_SHARED */
+	int mode;                           /* PAWL_EXCLUSIVE, PAWL_SHARED, ... */
 	struct rma_word next[2], status[2]; /* its words, by enum rma_domain */
 	struct rma_word tail; /* for the protocol: found by acquire, used by release */
 	int64_t passed;       /* what came with the hand-over and goes on with the next */
 	uint8_t contended;    /* the last release of this slot found a successor */
-	uint8_t as_writer;    /* a reader that holds the lock as a writer would */
+	uint8_t as_writer;    /* it holds the lock as the head of the writers' queue */
 	uint8_t phase;        /* of a reader at a gate counter */
 	uint64_t deadline_ns; /* of a timed acquire; 0: none */
 	int64_t *scratch;     /* results in flight, as many as scratch_words() asked for */

@@ -226,6 +226,9 @@ static void unsupported(void)
 	if (!can(PAWL_CAP_SHARED))
 		expect_code(pawl_lock_acquire(table, 0, PAWL_SHARED), PAWL_ERR_UNSUPPORTED,
 			    "shared");
+	if (!can(PAWL_CAP_INTENT))
+		expect_code(pawl_lock_acquire(table, 0, PAWL_INTENT), PAWL_ERR_UNSUPPORTED,
+			    "intent");
 	if (!can(PAWL_CAP_TRY))
 		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_ERR_UNSUPPORTED,
 			    "try acquire");
@@ -242,6 +245,11 @@ static void all_cases(void)
 	if (can(PAWL_CAP_SHARED)) {
 		run("all readers inside at one time", readers_meet);
 		run("roles mixed", mixed_roles);
+	}
+	if (can(PAWL_CAP_INTENT)) {
+		run("all intents inside at one time", intents_meet);
+		run("intents, parts and the whole", intents_and_others);
+		run("what goes with what", intents_try);
 	}
 	if (can(PAWL_CAP_TRY)) {
 		run("try acquire of what is held, and free", try_alone);

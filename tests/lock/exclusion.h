@@ -30,4 +30,9 @@ void try_contended(void);
 void timed_out(void);
 void timed_contended(void);
 
+/* exclusion_intent.c */
+void intents_and_others(void);
+void intents_meet(void);
+void intents_try(void);
+
 #endif

@@ -118,6 +118,24 @@ static void readers(const char *t_dc, uint64_t most)
 	       t_dc ? " with a counter for all" : "", (int)most / 2);
 }
 
+/* One atomic each way, in every mode. */
+static void mgl(void)
+{
+	static const int modes[] = {PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT};
+
+	table = table_open("mgl", 1, NULL, NULL);
+	now_doing("mgl");
+	for (int i = 0; table && is_far_client() && i < 3; i++) {
+		struct pawl_stats s = measured(0, modes[i], 10, false);
+
+		expect(s.atomics[1] == 20 && far_of(&s) == 20 && s.atomics[0] == 0,
+		       "mode %d: %d far operations for 10 acquires", modes[i], (int)far_of(&s));
+	}
+	meet();
+	table_close(table);
+	result("mgl, uncontended in any mode: 1 far atomic to acquire and 1 to release");
+}
+
 int main(int argc, char **argv)
 {
 	struct pawl_table_info info = {.nodes = 0};
@@ -135,6 +153,7 @@ int main(int argc, char **argv)
 	note("%s", "counted on 2 nodes or more");
 	dmcs();
 	rma_mcs();
+	mgl();
 	readers(NULL, 0);
 	readers("1048576", 2);
 	return tap_end();

@@ -1,0 +1,211 @@
+/*
+ * The multi-granularity lock: model of src/locks/mgl.c.
+ *
+ * What it models.  NP processes (default 3); each asks as often as it likes, in any mode, and may stop
+ * between any two requests.  The queue is a list that is handed on in order, with what queue_tree.h
+ * promises: a client comes to it fresh, or passed by a holder that saw a successor.
+ *
+ * What it proves.  No two holders in conflict; no dead-lock (awaits are blocking guards); CLOSED is set
+ * once at a time; at the end the word is
+ * zero and the queue empty.  With -DLIVE=v, under weak fairness, process v gets the lock whenever it
+ * wants it and does not merely try.  -DTRY: a process may also try, at its choice.
+ *
+ * What it abstracts.  One lock.  An operation followed by its flush is one step; operations are atomic per
+ * word and memory is sequentially consistent.  The queue's own words: models/rma_mcs.pml.
+ *
+ * Known-broken variants: -DBREAK_DRAIN  an exclusive head does not wait for holders
+ *                        -DBREAK_LEAVE  the queue is left before CLOSED is taken back
+ *                        -DBREAK_PASS   a sharer hands the queue on as an exclusive holder does
+ */
+#ifndef NP
+#define NP 3
+#endif
+
+#define SHARED 0
+#define INTENT 1
+#define EXCLUSIVE 2
+
+byte n[2];    /* the word: SHARED and INTENT holders, */
+bit excl;     /* an exclusive holder that did not queue, */
+byte closed;  /* and whether the head of the queue keeps all others out */
+
+#define NONE 0
+#define FRESH 1
+#define PASSED 2
+chan queue = [NP] of { byte };
+byte token[NP];
+
+byte alive = NP;
+byte ns, ni, nx; /* ghost: holders */
+
+#ifdef LIVE
+bit want, in;
+#define WANT if :: p == LIVE -> want = 1 :: else fi
+#define IN if :: p == LIVE -> d_step { want = 0; in = 1 } :: else fi
+#define OUT_OF if :: p == LIVE -> in = 0 :: else fi
+ltl live { [] (want -> <> in) }
+#else
+#define WANT skip
+#define IN skip
+#define OUT_OF skip
+#endif
+
+#define OTHERS(m) (excl || n[1 - (m)] > 0)
+#define ANYBODY (excl || n[SHARED] > 0 || n[INTENT] > 0)
+
+inline critical(m)
+{
+	atomic {
+		if
+		:: m == SHARED -> ns++; assert(ni == 0 && nx == 0)
+		:: m == INTENT -> ni++; assert(ns == 0 && nx == 0)
+		:: else -> nx++; assert(ns == 0 && ni == 0 && nx == 1)
+		fi;
+		IN
+	}
+	atomic {
+		if
+		:: m == SHARED -> ns--
+		:: m == INTENT -> ni--
+		:: else -> nx--
+		fi;
+		OUT_OF
+	}
+}
+
+/* F1, F2: without queueing */
+inline fast(m)
+{
+	if
+	:: m == EXCLUSIVE ->
+		/* F1: old = cas(W, 0 -> EXCL); flush */
+		d_step { held = !ANYBODY && !closed; if :: held -> excl = 1 :: else fi }
+	:: else ->
+		/* F1: old = fao(W, +one); flush */
+		d_step { held = !OTHERS(m) && !closed; n[m]++ };
+		if
+		:: !held -> n[m]-- /* F2: acc(W, -one); flush */
+		:: else
+		fi
+	fi
+}
+
+/* leave the queue; whoever comes next gets the token t */
+inline leave(t)
+{
+	atomic {
+		queue?_;
+		if
+		:: nempty(queue) -> queue?<next>; token[next] = t; next = 0
+		:: else
+		fi
+	}
+}
+
+inline slow(m)
+{
+	/* A1: enter the queue, wait for its head */
+	atomic { queue!p; token[p] = (len(queue) == 1 -> FRESH : NONE) }
+	token[p] != NONE;
+	if
+	:: m == EXCLUSIVE ->
+		if
+		:: token[p] == FRESH ->
+			/* A2: fao(W, +CLOSED); flush; A3: await nobody */
+			d_step { closed++; assert(closed == 1) };
+#ifndef BREAK_DRAIN
+			!ANYBODY
+#endif
+		:: else
+		fi;
+		queued = 1
+	:: else ->
+		if
+		:: token[p] == FRESH ->
+			/* A4: old = fao(W, +one); flush */
+			d_step { held = !OTHERS(m); n[m]++ }
+			if
+			:: !held ->
+				/* A5: acc(W, CLOSED - one); flush; A6: await no others */
+				d_step { n[m]--; closed++; assert(closed == 1) };
+				!OTHERS(m)
+			:: else
+			fi
+		:: else -> held = 0
+		fi;
+		/* A7: acc(W, +one - CLOSED); flush; A8: leave the queue */
+#ifdef BREAK_LEAVE
+		if
+		:: !held -> n[m]++; leave(FRESH); closed--
+		:: else -> leave(FRESH)
+		fi
+#else
+#ifdef BREAK_PASS
+		if
+		:: !held -> n[m]++; leave(PASSED)
+		:: else -> leave(FRESH)
+		fi
+#else
+		if
+		:: !held -> d_step { n[m]++; closed-- }
+		:: else
+		fi;
+		leave(FRESH)
+#endif
+#endif
+	fi;
+	held = 1
+}
+
+inline release(m)
+{
+	if
+	:: m != EXCLUSIVE -> n[m]-- /* R1: acc(W, -one); flush */
+	:: m == EXCLUSIVE && !queued -> excl = 0 /* R1: acc(W, -EXCL); flush */
+	:: m == EXCLUSIVE && queued ->
+		queued = 0;
+		if
+		:: len(queue) > 1 -> leave(PASSED) /* R2: a successor is seen */
+		:: closed--; leave(FRESH) /* R3: acc(W, -CLOSED); flush; leave */
+		fi
+	fi
+}
+
+proctype P(byte p)
+{
+	byte m, next;
+	bit held, queued;
+
+	do
+	:: atomic { WANT; if :: m = SHARED :: m = INTENT :: m = EXCLUSIVE fi }
+		fast(m);
+		if
+		:: !held -> slow(m)
+		:: else
+		fi;
+		critical(m);
+		release(m);
+		d_step { held = 0; m = 0; token[p] = NONE }
+#ifdef TRY
+	:: if :: m = SHARED :: m = INTENT :: m = EXCLUSIVE fi;
+		fast(m);
+		if
+		:: held -> critical(m); release(m); held = 0
+		:: else
+		fi;
+		m = 0
+#endif
+	:: d_step {
+		alive--;
+		if
+		:: alive == 0 -> assert(!ANYBODY && closed == 0 && empty(queue))
+		:: else
+		fi }
+		break
+	od
+}
+
+init {
+	byte i;
+	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
+}

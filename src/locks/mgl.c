@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A multi-granularity lock: shared, exclusive, and "intent", which excludes
+ * sharers but not other intents. After J. Gray et al., "Granularity of locks and
+ * degrees of consistency in a shared data base" (1976), modes S, X and IX; the
+ * shape is ours. Who is about to change a part of something announces that by
+ * intent at the lock of the whole, and then locks the part; who wants the whole
+ * unchanged takes the whole shared.
+ *
+ * Words. W, at the home: EXCL (an exclusive holder that did not queue), CLOSED
+ * (the head of the queue keeps all newcomers out, and holds the lock if it is
+ * exclusive), and the numbers of sharers and of intents. Beside it the tree of
+ * queues of rma-mcs (queue_tree.c) for those who find W in their way.
+ *
+ * Fairness: the queue is first come, first served, but for passes within an
+ * element (T_L,i). While its head waits CLOSED keeps newcomers out, so that it
+ * waits only for those who are in. (A stream of failing tries can be seen in W
+ * for moments, and may delay the head by as much.)
+ *
+ * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to
+ * release. Hand-over between exclusive holders: as in rma-mcs, W untouched.
+ *
+ * Ordering guarantees
+ *   (A) Who did not queue holds by one atomic operation on W that found nobody
+ *       in conflict and not CLOSED; it counts the holder at the same time.
+ *   (B) The head of the queue sets CLOSED, and only then looks for holders; (A)
+ *       lets nobody in after that, so what it sees gone is gone.
+ *   (C) A sharer or intent that queued is counted by the operation that takes
+ *       CLOSED back. It leaves the queue after that, so CLOSED is set by one
+ *       client at a time; and it never passes the lock on as an exclusive holder
+ *       does, not even below the root.
+ *   (D) An exclusive holder that queued leaves CLOSED set for a successor that
+ *       it sees: the successor holds the lock at once.
+ *
+ * Progress: starvation-free if holders release.
+ *
+ * Bounds: 2^20 - 1 clients at one lock.
+ *
+ * Model: models/mgl.pml, whose steps F1 ... R3 are named below.
+ */
+#include "locks/queue_tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* W. What a parked head waits for shows in the low half. (The number of intents
+ * reaches beyond; 1024 of them that leave between two looks go unnoticed, for as
+ * long as a nap lasts.) */
+enum { SHARED_SHIFT = 2, INTENT_SHIFT = 22, COUNT_BITS = 20 };
+#define EXCL INT64_C(1)
+#ifndef BREAK_MGL_DOOR
+#define CLOSED INT64_C(2)
+#else /* for the tests: a wrong one, whose door stays open */
+#define CLOSED INT64_C(0)
+#endif
+#define COUNT(shift) (((INT64_C(1) << COUNT_BITS) - 1) << (shift))
+#define SHARERS COUNT(SHARED_SHIFT)
+#define INTENTS COUNT(INTENT_SHIFT)
+#define ANYBODY (EXCL | SHARERS | INTENTS)
+
+enum { WORD_BYTES = 8 };
+_Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
+_Static_assert((CLOSED | EXCL) < (1 << SHARED_SHIFT) && SHARED_SHIFT + COUNT_BITS == INTENT_SHIFT &&
+		   INTENT_SHIFT + COUNT_BITS < 63,
+	       "the fields of W do not overlap");
+
+struct constants {
+	struct queue_tree tree;
+	uint64_t words;
+};
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct constants *k = calloc(1, sizeof *k);
+
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	s->state = k;
+	k->words = lock_reserve(s, s->block, WORD_BYTES);
+	return queue_tree_layout(s, &k->tree, 0, err, errlen);
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	const struct constants *k = s->state;
+
+	queue_tree_describe(s, &k->tree, text, len);
+}
+
+RMA_INLINE struct rma_word word(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
+}
+
+/* What a sharer or an intent adds to W, */
+RMA_INLINE int64_t one(const struct lock_slot *slot)
+{
+	return INT64_C(1) << (slot->mode == PAWL_SHARED ? SHARED_SHIFT : INTENT_SHIFT);
+}
+
+/* and whom it cannot be in with. */
+RMA_INLINE int64_t others(const struct lock_slot *slot)
+{
+	return EXCL | (slot->mode == PAWL_SHARED ? INTENTS : SHARERS);
+}
+
+RMA_INLINE int64_t fetch_and_add(struct lock_slot *slot, struct rma_word w, int64_t value)
+{
+	int64_t old;
+
+	rma_fao(&slot->client, w, RMA_SUM, value, &old);
+	rma_flush(&slot->client, w); /* orders the sum before the look at old */
+	return old;
+}
+
+RMA_INLINE void add(struct lock_slot *slot, struct rma_word w, int64_t value)
+{
+	rma_acc(&slot->client, w, value);
+	/* Orders the sum before whatever this client does next: its return, its
+	 * leave of the queue, its next look; pairs with A3, A6. */
+	rma_flush(&slot->client, w);
+}
+
+/* ------------------------------------------------------ without queueing */
+
+/* F1, F2: true if we are in; (A). */
+RMA_INLINE bool enter_at_once(struct lock_slot *slot, struct rma_word w)
+{
+	int64_t old;
+
+	if (slot->mode == PAWL_EXCLUSIVE) {
+		rma_cas(&slot->client, w, 0, EXCL, &old);
+		rma_flush(&slot->client, w); /* orders the swap before the look at old */
+		return old == 0;
+	}
+	old = fetch_and_add(slot, w, one(slot));
+	if (!(old & (others(slot) | CLOSED)))
+		return true;
+	add(slot, w, -one(slot));
+	return false;
+}
+
+/* -------------------------------------------------------- by the queue */
+
+/* A2, A3: the head of the queue shuts the door and waits until all have left; (B). */
+static void close_exclusive(struct lock_slot *slot, struct rma_word w)
+{
+	if (fetch_and_add(slot, w, CLOSED) & ANYBODY)
+		rma_await(&slot->client, w, ANYBODY, RMA_EQ, 0, RMA_SOON,
+			  "holders to leave the lock word");
+}
+
+/* A4 to A7: let a sharer or an intent in; the door is open after that. */
+static void enter_from_queue(struct lock_slot *slot, struct rma_word w, enum queue_entry entry)
+{
+	if (entry == QUEUE_FRESH) {
+		if (!(fetch_and_add(slot, w, one(slot)) & others(slot)))
+			return;
+		add(slot, w, CLOSED - one(slot));
+		rma_await(&slot->client, w, others(slot), RMA_EQ, 0, RMA_SOON,
+			  "holders in another mode to leave the lock word");
+	}
+	add(slot, w, one(slot) - CLOSED); /* (C) */
+}
+
+static RMA_SLOW_PATH void enter_queue(const struct lock_space *s, struct lock_slot *slot,
+				      struct rma_word w)
+{
+	const struct constants *k = s->state;
+	enum queue_entry entry = queue_tree_acquire(s, &k->tree, slot); /* A1 */
+
+	if (slot->mode == PAWL_EXCLUSIVE) {
+		if (entry == QUEUE_FRESH)
+			close_exclusive(slot, w);
+		slot->as_writer = 1;
+		return;
+	}
+	enter_from_queue(slot, w, entry);
+	queue_tree_abandon(s, &k->tree, slot); /* A8 */
+}
+
+/* R2, R3: an exclusive holder that queued leaves the root; (D). */
+static enum queue_leave before_root(const struct lock_space *s, struct lock_slot *slot,
+				    bool successor)
+{
+	if (successor)
+		return QUEUE_HAND_ON;
+	add(slot, word(s, slot), -CLOSED);
+	return QUEUE_REOPENED;
+}
+
+/* --------------------------------------------------------------- the calls */
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_word w = word(s, slot);
+
+	slot->as_writer = 0;
+	if (!enter_at_once(slot, w))
+		enter_queue(s, slot, w);
+	return PAWL_SUCCESS;
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	slot->as_writer = 0;
+	return enter_at_once(slot, word(s, slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+static void release(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	if (slot->as_writer)
+		queue_tree_release(s, &k->tree, slot, before_root);
+	else /* R1 */
+		add(slot, word(s, slot), slot->mode == PAWL_EXCLUSIVE ? -EXCL : -one(slot));
+}
+
+#ifndef MGL_NAME
+#define MGL_NAME "mgl"
+#define MGL_PROTOCOL lock_mgl
+#endif
+
+const struct lock_protocol MGL_PROTOCOL = {
+    .kind =
+	{
+	    .name = MGL_NAME,
+	    .summary = "shared, exclusive and intent in one word; a tree of queues behind it",
+	    .reference = "Gray et al. 1976 (modes); the queue of HPDC'16 (RMA-RW)",
+	    .options = "t_l",
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_FAIR,
+	},
+    .layout = layout,
+    .describe = describe,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+};
