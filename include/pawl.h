@@ -19,9 +19,9 @@
  *   Every thread of every rank is a lock client of its own. Calls on one table
  *   may run concurrently in several threads if MPI was initialised with
  *   MPI_THREAD_MULTIPLE; at lower levels the MPI rule for the calling thread
- *   applies. The thread that acquired a lock releases it. (Locks of mpi-win-lock
- *   are the process's, as MPI has it.) Creating and freeing
- *   are collective over the communicator, one thread a rank.
+ *   applies. The thread that acquired a lock releases it, unless option owner says
+ *   that locks are the process's. (Those of mpi-win-lock always are, as MPI has it.)
+ *   Creating and freeing are collective over the communicator, one thread a rank.
  *
  * Memory
  *   A release makes every load and store of the critical section visible to
@@ -128,6 +128,9 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4 };
  *   home      block | cyclic: lock l lives at rank l / ceil(n/P) or l mod P
  *   max_held  locks that one process may hold or await at a time, over all its
  *             threads; 1 .. 65535, default 16
+ *   owner     thread | process: a lock is released by the thread that acquired
+ *             it, or by any thread of its process (which then must not acquire it
+ *             twice at a time)
  *   threads   auto | single | multiple: single spares the atomics that keep
  *             threads of a rank apart; multiple fails where MPI does not grant
  *             MPI_THREAD_MULTIPLE
@@ -135,6 +138,9 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4 };
  *             instead of discovery; see pawl(3)
  *   topology_file, groups   where groups of nodes come from; see pawl(3)
  *   wait      auto | spin | yield | park: how a client waits
+ *   progress  lazy | eager: whether a waiting rank drives the MPI now and then, or
+ *             at almost every look and without sleeping where it is the lock's home;
+ *             for programs that hold the lock to operate on windows at its home
  *   spin      microseconds to spin before yielding or parking; 0 .. 1000000
  *   watchdog  seconds after which a waiting client reports on stderr what it
  *             waits for; 0 (off) .. 86400
@@ -195,6 +201,16 @@ int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double s
 
 /* Release a lock held by this thread, whatever its mode. */
 int pawl_lock_release(pawl_table *table, uint64_t lock);
+
+/*
+ * Acquire lock whole with PAWL_INTENT and lock part with PAWL_EXCLUSIVE, in one
+ * round trip if nobody is in the way; for kinds with PAWL_CAP_INTENT. Each may
+ * also be released by itself, in any order.
+ */
+int pawl_lock_acquire_part(pawl_table *table, uint64_t whole, uint64_t part);
+
+/* Release both. PAWL_ERR_NOT_HELD if not both are held in these modes. */
+int pawl_lock_release_part(pawl_table *table, uint64_t whole, uint64_t part);
 
 /* ------------------------------------------------------------- statistics */
 

@@ -111,6 +111,58 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 	return PAWL_SUCCESS;
 }
 
+int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part)
+{
+	struct lock_slot *w, *p;
+	int rc = check(t, whole, PAWL_INTENT);
+
+	if (rc == PAWL_SUCCESS)
+		rc = check(t, part, PAWL_EXCLUSIVE);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (whole == part)
+		return error_set(PAWL_ERR_ARG, "whole and part are both lock %llu",
+				 (unsigned long long)whole);
+	w = slots_claim(t, whole, &rc);
+	if (!w)
+		return rc;
+	p = slots_claim(t, part, &rc);
+	if (!p) {
+		slots_give_back(t, w);
+		return rc;
+	}
+	w->mode = PAWL_INTENT;
+	p->mode = PAWL_EXCLUSIVE;
+	w->deadline_ns = p->deadline_ns = 0;
+	t->space.protocol->acquire_part(&t->space, w, p);
+	w->acquires++;
+	p->acquires++;
+	return PAWL_SUCCESS;
+}
+
+int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
+{
+	struct lock_slot *w, *p;
+	int rc = check(t, whole, PAWL_INTENT);
+
+	if (rc == PAWL_SUCCESS)
+		rc = check(t, part, PAWL_EXCLUSIVE);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	w = slots_find(t, whole);
+	p = slots_find(t, part);
+	if (!w || !p || w->mode != PAWL_INTENT || p->mode != PAWL_EXCLUSIVE)
+		return error_set(PAWL_ERR_NOT_HELD,
+				 "lock %llu with intent and lock %llu exclusively are not both held"
+				 " by this %s",
+				 (unsigned long long)whole, (unsigned long long)part,
+				 t->by_process ? "process" : "thread");
+	t->space.protocol->release_part(&t->space, w, p);
+	slots_give_back(t, p);
+	slots_give_back(t, w);
+	return PAWL_SUCCESS;
+}
+
 int pawl_table_home(const pawl_table *t, uint64_t lock, int *rank)
 {
 	uint64_t index;

@@ -38,11 +38,13 @@ struct spec {
 static const struct spec specs[] = {
     {"home", CHOICE, AT(home), 0, 0, "block cyclic", true},
     {"max_held", NUMBER, AT(max_held), 1, 65535, NULL, true},
+    {"owner", CHOICE, AT(owner), 0, 0, "thread process", true},
     {"threads", CHOICE, AT(threads), 0, 0, "auto single multiple", true},
     {"topology", TEXT, AT(topology), 0, 0, NULL, true},
     {"topology_file", TEXT, AT(topology_file), 0, 0, NULL, true},
     {"groups", TEXT, AT(groups), 0, 0, NULL, true},
     {"wait", CHOICE, AT(wait), 0, 0, "auto spin yield park", true},
+    {"progress", CHOICE, AT(progress), 0, 0, "lazy eager", true},
     {"spin", NUMBER, AT(spin_us), 0, 1000000, NULL, true},
     {"watchdog", NUMBER, AT(watchdog_s), 0, 86400, NULL, true},
     {"t_l", LEVELS, AT(params.t_l), 1, 1048575, NULL, false},
@@ -181,7 +183,9 @@ static int set_choice(struct options *o, const struct spec *s, const char *text)
 			 s->choices);
 }
 _Static_assert(sizeof(enum lock_home) == sizeof(int) && sizeof(enum option_wait) == sizeof(int) &&
-		   sizeof(enum option_threads) == sizeof(int),
+		   sizeof(enum option_threads) == sizeof(int) &&
+		   sizeof(enum option_owner) == sizeof(int) &&
+		   sizeof(enum option_progress) == sizeof(int),
 	       "choices are stored as int");
 
 static int set_text(struct options *o, const struct spec *s, const char *text)
@@ -289,6 +293,9 @@ static int read_info(struct options *o, const struct lock_protocol *p, MPI_Info 
 	return rc;
 }
 
+/* Variables that are meant for the layer under MPI_Win_lock (src/dropin). */
+static const char foreign[] = "lock stats";
+
 static int read_variable(struct options *o, const struct lock_protocol *p, const char *entry)
 {
 	char name[64], list[512];
@@ -302,6 +309,8 @@ static int read_variable(struct options *o, const struct lock_protocol *p, const
 		name[len++] = (char)tolower((unsigned char)*c);
 	name[len] = '\0';
 	s = find_spec(name);
+	if (!s && in_list(foreign, name))
+		return PAWL_SUCCESS;
 	if (s)
 		return takes(p, s) ? set_value(o, s, equals + 1) : PAWL_SUCCESS;
 	for (int i = 0; i < COUNT && used < sizeof list; i++)

@@ -9,13 +9,17 @@
 #include "locks/lock.h"
 
 enum option_threads { THREADS_AUTO, THREADS_SINGLE, THREADS_MULTIPLE };
+enum option_owner { OWNER_THREAD, OWNER_PROCESS };
+enum option_progress { PROGRESS_LAZY, PROGRESS_EAGER };
 enum option_wait { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_PARK };
 
 struct options {
 	enum lock_home home;
 	int64_t max_held;
 	enum option_threads threads;
+	enum option_owner owner;
 	enum option_wait wait;
+	enum option_progress progress;
 	int64_t spin_us; /* -1: as waiting finds right */
 	int64_t watchdog_s;
 	char *topology, *topology_file, *groups; /* NULL: not given */

@@ -9,12 +9,13 @@
 #include "core/error.h"
 #include "core/table.h"
 
-/* Who the calling thread is: the address of something of its own. */
+/* Who the calling thread is: the address of something of its own, or what all
+ * threads are together. */
 static uintptr_t self(const pawl_table *t)
 {
 	static _Thread_local char mine __attribute__((tls_model("initial-exec")));
 
-	return t->threaded ? (uintptr_t)&mine : SLOTS_ONLY_OWNER;
+	return t->threaded && !t->by_process ? (uintptr_t)&mine : SLOTS_ONLY_OWNER;
 }
 
 static bool take(pawl_table *t, struct slot_claim *claim, uintptr_t me)

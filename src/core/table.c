@@ -79,6 +79,7 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 		return error_set(PAWL_ERR_THREAD,
 				 "option threads: multiple needs MPI_THREAD_MULTIPLE; MPI was"
 				 " initialised with less (use MPI_Init_thread)");
+	t->by_process = o->owner == OWNER_PROCESS || p->per_process;
 	t->threaded = o->threads == THREADS_MULTIPLE ||
 		      (o->threads == THREADS_AUTO && level == MPI_THREAD_MULTIPLE);
 	return PAWL_SUCCESS;
@@ -103,6 +104,20 @@ static int check_equal(MPI_Comm comm, const struct options *o, const char *kind,
  * theft where it has not. The longer ones pay for waking a parked rank. */
 enum { SPIN_US = 50, SPIN_CROWDED_SOON_US = 50, SPIN_CROWDED_LATER_US = 2 };
 
+/* How often a waiting rank drives the MPI, in looks: the words of a table over
+ * several nodes are brought by it. */
+enum { LOOKS_NET = 1, LOOKS_EAGER = 4, LOOKS_LAZY = 64 };
+
+/* The holder of a lock is likely to work on data where the lock is. */
+static bool is_home(const struct rma_client *c)
+{
+	uint64_t index;
+	int rank;
+
+	lock_home(c->rma->waiting.space, c->lock, &rank, &index);
+	return rank == c->rma->rank;
+}
+
 static void choose_waiting(pawl_table *t, const struct options *o)
 {
 	struct rma_waiting *w = &t->rma.waiting;
@@ -117,6 +132,11 @@ static void choose_waiting(pawl_table *t, const struct options *o)
 	w->spin_ns[RMA_LATER] = o->wait == WAIT_SPIN ? UINT64_MAX : later * 1000;
 	w->park = o->wait == WAIT_AUTO || o->wait == WAIT_PARK;
 	w->watchdog = (double)o->watchdog_s;
+	w->looks = t->rma.net                      ? LOOKS_NET
+		   : o->progress == PROGRESS_EAGER ? LOOKS_EAGER
+						   : LOOKS_LAZY;
+	w->serves = o->progress == PROGRESS_EAGER ? is_home : NULL;
+	w->space = &t->space;
 }
 
 static int choose_layout(pawl_table *t, const struct lock_protocol *p, const struct options *o,

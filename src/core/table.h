@@ -20,7 +20,8 @@ struct slot_claim {
 struct pawl_table {
 	struct lock_space space;
 	struct rma rma;
-	bool threaded;
+	bool threaded;    /* calls may come from several threads at a time */
+	bool by_process;  /* a lock is not the thread's that acquired it */
 	_Atomic(int) top; /* no slot from here on was ever claimed */
 	struct slot_claim *claims;
 	struct lock_slot *slots; /* [space.max_held] */

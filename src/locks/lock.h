@@ -195,6 +195,12 @@ struct lock_protocol {
 	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);
 	int (*try_acquire)(const struct lock_space *s, struct lock_slot *slot);
 	void (*release)(const struct lock_space *s, struct lock_slot *slot);
+	/* whole with PAWL_INTENT and part with PAWL_EXCLUSIVE, and both back; kinds
+	 * with PAWL_CAP_INTENT. */
+	int (*acquire_part)(const struct lock_space *s, struct lock_slot *whole,
+			    struct lock_slot *part);
+	void (*release_part)(const struct lock_space *s, struct lock_slot *whole,
+			     struct lock_slot *part);
 	/* The lock is the process's and not the thread's: option threads cannot be
 	 * multiple. */
 	bool per_process;

@@ -18,7 +18,8 @@
  * for moments, and may delay the head by as much.)
  *
  * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to
- * release. Hand-over between exclusive holders: as in rma-mcs, W untouched.
+ * release; a part and the intent at its whole 2 in 1, and 2 in 1. Hand-over between exclusive
+ * holders: as in rma-mcs, W untouched.
  *
  * Ordering guarantees
  *   (A) Who did not queue holds by one atomic operation on W that found nobody
@@ -205,6 +206,48 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+/* The intent at the whole and the part exclusively, both asked for at once. Not
+ * to hold the part while it waits for the whole, it gives the part back then. */
+static int acquire_part(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part)
+{
+	struct rma_word w = word(s, whole), p = word(s, part);
+	int64_t in, before;
+
+	whole->as_writer = part->as_writer = 0;
+	rma_fao(&whole->client, w, RMA_SUM, one(whole), &in);
+	rma_cas(&part->client, p, 0, EXCL, &before);
+	rma_flush(&whole->client, w); /* orders the sum before the look at in, */
+	rma_flush(&part->client, p);  /* and the swap before the look at before */
+	if (in & (others(whole) | CLOSED)) {
+		if (before == 0)
+			add(part, p, -EXCL);
+		add(whole, w, -one(whole));
+		enter_queue(s, whole, w);
+		return acquire(s, part);
+	}
+	if (before != 0)
+		enter_queue(s, part, p);
+	return PAWL_SUCCESS;
+}
+
+static void release_part(const struct lock_space *s, struct lock_slot *whole,
+			 struct lock_slot *part)
+{
+	struct rma_word w = word(s, whole), p = word(s, part);
+
+	if (part->as_writer) {
+		queue_tree_release(s, &((const struct constants *)s->state)->tree, part,
+				   before_root);
+		add(whole, w, -one(whole));
+		return;
+	}
+	/* In either order: nothing of the critical section is left to protect. */
+	rma_acc(&part->client, p, -EXCL);
+	rma_acc(&whole->client, w, -one(whole));
+	rma_flush(&part->client, p);  /* orders the release before our return, */
+	rma_flush(&whole->client, w); /* and that of the intent */
+}
+
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	slot->as_writer = 0;
@@ -240,4 +283,6 @@ const struct lock_protocol MGL_PROTOCOL = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .acquire_part = acquire_part,
+    .release_part = release_part,
 };

@@ -86,6 +86,11 @@ struct rma_waiting {
 	bool crowded;        /* ranks outnumber cores: give way between looks */
 	bool park;           /* then sleep on the word; or else give way for ever */
 	double watchdog;     /* seconds until a report on stderr; 0: never */
+	unsigned looks;      /* at the word between two calls that drive the MPI */
+	/* Whether those who hold what c waits for are likely to need this process to
+	 * drive the MPI, so that it must not sleep yet; NULL: no. */
+	bool (*serves)(const struct rma_client *c);
+	const void *space; /* for serves */
 };
 
 /* A process's view of the segments of a table. */

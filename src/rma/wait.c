@@ -32,9 +32,8 @@
 #include <unistd.h>
 
 enum {
-	LOOKS_PER_CLOCK = 32,    /* look this often at the word for a look at the clock, */
-	LOOKS_PER_YIELD = 16,    /* before giving the core away once, */
-	LOOKS_PER_PROGRESS = 64, /* and before driving the MPI once */
+	LOOKS_PER_CLOCK = 32, /* look this often at the word for a look at the clock, */
+	LOOKS_PER_YIELD = 16, /* and before giving the core away once */
 	NAP_MIN_NS = 200000,
 	NAP_MAX_NS = 1000000,
 	NAP_SHARE = 64,
@@ -103,7 +102,7 @@ static void park(struct rma_client *c, struct rma_word w, int64_t value, uint64_
 
 static void progress(struct rma_client *c, uint64_t look)
 {
-	if (c->rma->net || look % LOOKS_PER_PROGRESS == 0)
+	if (look % c->rma->waiting.looks == 0)
 		c->rma->transport->progress(c);
 }
 
@@ -127,9 +126,10 @@ static uint64_t nap_ns(uint64_t waited)
 /* After the spinning: give the core away in the way that fits. */
 static void give_way(struct rma_client *c, struct rma_word w, int64_t value, uint64_t waited)
 {
+	const struct rma_waiting *how = &c->rma->waiting;
 	struct timespec t = timespec_of(nap_ns(waited));
 
-	if (!c->rma->waiting.park || (c->rma->net && waited < POLL_NS)) {
+	if (!how->park || (waited < POLL_NS && (c->rma->net || (how->serves && how->serves(c))))) {
 		sched_yield();
 		return;
 	}

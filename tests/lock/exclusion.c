@@ -226,9 +226,11 @@ static void unsupported(void)
 	if (!can(PAWL_CAP_SHARED))
 		expect_code(pawl_lock_acquire(table, 0, PAWL_SHARED), PAWL_ERR_UNSUPPORTED,
 			    "shared");
-	if (!can(PAWL_CAP_INTENT))
+	if (!can(PAWL_CAP_INTENT)) {
 		expect_code(pawl_lock_acquire(table, 0, PAWL_INTENT), PAWL_ERR_UNSUPPORTED,
 			    "intent");
+		expect_code(pawl_lock_acquire_part(table, 0, 1), PAWL_ERR_UNSUPPORTED, "part");
+	}
 	if (!can(PAWL_CAP_TRY))
 		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_ERR_UNSUPPORTED,
 			    "try acquire");

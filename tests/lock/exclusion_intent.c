@@ -10,16 +10,24 @@ static void write_part(uint64_t part)
 	payload_write(part, home_of(part), random_below(&seed, 8) == 0);
 }
 
-/* The whole, then one part exclusively. */
+/* The whole, then one part exclusively; both ways to acquire and to release. */
 static void change_part(void)
 {
 	uint64_t part = FIRST_PART + random_below(&seed, PARTS);
 
-	acquire(1, PAWL_INTENT);
-	acquire(part, PAWL_EXCLUSIVE);
+	if (random_below(&seed, 2)) {
+		acquire(1, PAWL_INTENT);
+		acquire(part, PAWL_EXCLUSIVE);
+	} else {
+		expect_code(pawl_lock_acquire_part(table, 1, part), PAWL_SUCCESS, "acquire part");
+	}
 	write_part(part);
-	release(part);
-	release(1);
+	if (random_below(&seed, 2)) {
+		release(part);
+		release(1);
+	} else {
+		expect_code(pawl_lock_release_part(table, 1, part), PAWL_SUCCESS, "release part");
+	}
 }
 
 /* Nobody changes a part while we look at the whole. */
