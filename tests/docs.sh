@@ -9,7 +9,7 @@ clean()
 	said=$(groff -ww -man -Tutf8 -rHY=0 -z "$1" 2>&1)
 	[ -z "$said" ] || { printf '%s\n' "$said"; return 1; }
 }
-for page in "$srcdir"/man/*.[13]; do
+for page in "$srcdir"/man/*.[137]; do
 	name="groff has no complaint about ${page##*/}"
 	if command -v groff >/dev/null; then
 		check "$name" clean "$page"

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which windows get locks of Pawl, and which of a pool.
+ *
+ * The processes of a new window agree by one MPI_Allreduce: that all of them want
+ * and can have our locks, on the same kind and options; and on a number in a pool
+ * that is free at all of them. What does not fit is told once, and the window
+ * keeps the locks of the MPI.
+ *
+ * With MPI_THREAD_MULTIPLE two threads may make windows over congruent
+ * communicators at one time, and in different order on different processes. So the
+ * processes compare which pools they know, and after choosing a number make sure
+ * that everybody got it; if not, they begin again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "dropin/dropin.h"
+
+/* What the processes tell each other; combined by bitwise and. */
+enum {
+	FIT, /* bits: want our locks, can have them */
+	KEY,
+	NOT_KEY, /* equal if and only if both come out as complements */
+	POOLS,
+	NOT_POOLS,      /* the same for the pools that are known */
+	SALT,           /* of rank 0 */
+	FREE,           /* numbers that are free, by pool */
+	MOST_POOLS = 8, /* of one group and key; more windows have to do without */
+	WORDS = FREE + MOST_POOLS
+};
+enum { WANTED = 1, ABLE = 2 };
+enum { FIRST_IDS = 16 };
+
+static const char default_kind[] = "mgl";
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static struct pool *pools;                               /* by name */
+static int at_end = MPI_KEYVAL_INVALID;
+static _Atomic(uint64_t) salts;
+
+/* ------------------------------------------------------------ inside Pawl */
+
+static _Thread_local int inside;
+
+bool dropin_inside(void)
+{
+	return inside > 0;
+}
+
+void dropin_enter(void)
+{
+	inside++;
+}
+
+void dropin_leave(void)
+{
+	inside--;
+}
+
+/* ------------------------------------------------------------ what is asked */
+
+struct request {
+	const char *kind;
+	char kind_text[MPI_MAX_INFO_VAL + 1];
+	MPI_Info options; /* keys pawl_* for the table */
+	uint64_t key;
+	bool wanted;
+	char why[256]; /* it cannot be had; or "" */
+};
+
+static uint64_t hash(uint64_t h, const char *text)
+{
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return h * 31;
+}
+
+static void copy_option(struct request *r, MPI_Info info, const char *key)
+{
+	char value[MPI_MAX_INFO_VAL + 1];
+	int there;
+
+	PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+	if (!there || strcmp(key, "pawl_ranges") == 0)
+		return;
+	if (strcmp(key, "pawl_lock") == 0) {
+		strcpy(r->kind_text, value);
+		r->kind = r->kind_text;
+		return;
+	}
+	PMPI_Info_set(r->options, key, value);
+	/* A sum: keys come in any order. */
+	r->key += hash(hash(UINT64_C(14695981039346656037), key), value);
+}
+
+static bool no_locks(MPI_Info info)
+{
+	char value[16];
+	int there;
+
+	PMPI_Info_get(info, "no_locks", sizeof value - 1, value, &there);
+	return there && strcmp(value, "true") == 0;
+}
+
+static void read_info(struct request *r, MPI_Info info)
+{
+	int n;
+
+	if (info == MPI_INFO_NULL)
+		return;
+	if (no_locks(info))
+		r->wanted = false;
+	PMPI_Info_get_nkeys(info, &n);
+	for (int i = 0; i < n; i++) {
+		char key[MPI_MAX_INFO_KEY + 1];
+
+		PMPI_Info_get_nthkey(info, i, key);
+		if (strncmp(key, "pawl_", 5) == 0)
+			copy_option(r, info, key);
+	}
+}
+
+/* "rma-rw, mgl, ...": the kinds that have what a window needs. */
+static const char *usable_kinds(char *text, size_t len)
+{
+	const struct pawl_kind *k;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int i = 0; (k = pawl_kind_get(i)) && used < len; i++)
+		if (k->capabilities & PAWL_CAP_SHARED && strcmp(k->name, "mpi-win-lock") != 0)
+			used += (size_t)snprintf(text + used, len - used, "%s, ", k->name);
+	return text;
+}
+
+static void check_kind(struct request *r)
+{
+	const struct pawl_kind *k = pawl_kind_find(r->kind);
+	char kinds[128];
+
+	if (strcmp(r->kind, "native") == 0)
+		r->wanted = false;
+	else if (!k || !(k->capabilities & PAWL_CAP_SHARED) || strcmp(k->name, "mpi-win-lock") == 0)
+		snprintf(r->why, sizeof r->why,
+			 "PAWL_LOCK (info key pawl_lock): \"%s\" is %s; accepted: %snative",
+			 r->kind, k ? "no lock that readers can share" : "no lock of Pawl",
+			 usable_kinds(kinds, sizeof kinds));
+}
+
+static void read_request(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
+{
+	const char *env = getenv("PAWL_LOCK");
+	int size, flag, *model;
+
+	*r = (struct request){.kind = default_kind, .wanted = true};
+	PMPI_Info_create(&r->options);
+	read_info(r, info);
+	if (env)
+		r->kind = env;
+	check_kind(r);
+	r->key = hash(r->key, r->kind);
+	PMPI_Comm_size(comm, &size);
+	if (size == 1)
+		r->wanted = false; /* nobody to keep out */
+	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
+	if (!r->why[0] && (!flag || *model != MPI_WIN_UNIFIED))
+		snprintf(r->why, sizeof r->why,
+			 "the MPI gives this window the separate memory model, and MPI_WIN_UNIFIED"
+			 " is needed");
+}
+
+/* ---------------------------------------------------------------- agreement */
+
+static bool usable(const struct pool *p, uint64_t key, MPI_Comm comm)
+{
+	int same;
+
+	if (p->key != key)
+		return false;
+	PMPI_Comm_compare(p->comm, comm, &same);
+	return same == MPI_IDENT || same == MPI_CONGRUENT;
+}
+
+/* Those for such windows, by name. */
+static int usable_pools(struct pool **list, uint64_t key, MPI_Comm comm)
+{
+	int n = 0;
+
+	for (struct pool *p = pools; p && n < MOST_POOLS; p = p->next)
+		if (usable(p, key, comm))
+			list[n++] = p;
+	return n;
+}
+
+static uint64_t all_ids(const struct pool *p)
+{
+	return p->ids == POOL_IDS ? UINT64_MAX : (UINT64_C(1) << p->ids) - 1;
+}
+
+static uint64_t new_salt(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return ((uint64_t)t.tv_nsec * UINT64_C(0x9e3779b97f4a7c15)) ^ ((uint64_t)t.tv_sec << 20) ^
+	       atomic_fetch_add(&salts, 1);
+}
+
+static void propose(uint64_t *words, const struct request *r, struct pool **list, int n, int rank)
+{
+	uint64_t names = UINT64_C(1) + (uint64_t)n;
+
+	for (int i = 0; i < MOST_POOLS; i++) {
+		words[FREE + i] = i < n ? all_ids(list[i]) & ~list[i]->used : 0;
+		if (i < n)
+			names = names * UINT64_C(0x9e3779b97f4a7c15) + list[i]->name;
+	}
+	words[FIT] = (r->wanted ? WANTED : 0) | (r->why[0] ? 0 : ABLE);
+	words[KEY] = r->key;
+	words[NOT_KEY] = ~r->key;
+	words[POOLS] = names;
+	words[NOT_POOLS] = ~names;
+	words[SALT] = rank == 0 ? new_salt() : UINT64_MAX;
+}
+
+/* The k-th bit that is set, counted round. */
+static int pick_bit(uint64_t bits, uint64_t k)
+{
+	k %= (uint64_t)__builtin_popcountll(bits);
+	while (k--)
+		bits &= bits - 1;
+	return __builtin_ctzll(bits);
+}
+
+static bool threads_race(void)
+{
+	int level;
+
+	PMPI_Query_thread(&level);
+	return level == MPI_THREAD_MULTIPLE;
+}
+
+/* Take a number that is free everywhere; false: somebody was faster somewhere. */
+static bool take_id(MPI_Comm comm, struct pool *p, int id)
+{
+	uint64_t bit = UINT64_C(1) << id;
+	int got, all;
+
+	pthread_mutex_lock(&lock);
+	got = !(p->used & bit);
+	p->used |= bit;
+	pthread_mutex_unlock(&lock);
+	all = got;
+	if (threads_race())
+		PMPI_Allreduce(&got, &all, 1, MPI_INT, MPI_MIN, comm);
+	if (got && !all) {
+		pthread_mutex_lock(&lock);
+		p->used &= ~bit;
+		pthread_mutex_unlock(&lock);
+	}
+	return all;
+}
+
+static void add_pool(struct pool *p)
+{
+	struct pool **at = &pools;
+
+	pthread_mutex_lock(&lock);
+	while (*at && (*at)->name < p->name)
+		at = &(*at)->next;
+	p->next = *at;
+	*at = p;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Find or make a pool with room, and take a number. NULL: not for this window,
+ * on all processes alike. */
+static struct pool *agree(MPI_Comm comm, struct request *r, int *id)
+{
+	for (;;) {
+		struct pool *list[MOST_POOLS], *fresh;
+		uint64_t words[WORDS];
+		int rank, n;
+
+		PMPI_Comm_rank(comm, &rank);
+		pthread_mutex_lock(&lock);
+		n = usable_pools(list, r->key, comm);
+		propose(words, r, list, n, rank);
+		pthread_mutex_unlock(&lock);
+		PMPI_Allreduce(MPI_IN_PLACE, words, WORDS, MPI_UINT64_T, MPI_BAND, comm);
+		if (!(words[FIT] & WANTED)) {
+			r->wanted = false;
+			return NULL;
+		}
+		if (!(words[FIT] & ABLE) || words[KEY] != ~words[NOT_KEY]) {
+			if (!r->why[0])
+				snprintf(
+				    r->why, sizeof r->why,
+				    "PAWL_LOCK, pawl_* info keys or memory models differ between"
+				    " processes");
+			return NULL;
+		}
+		if (words[POOLS] != ~words[NOT_POOLS])
+			continue;
+		for (int i = 0; i < n; i++) {
+			if (!words[FREE + i])
+				continue;
+			*id = pick_bit(words[FREE + i], threads_race() ? words[SALT] : 0);
+			fresh = list[i];
+			goto found;
+		}
+		if (n == MOST_POOLS) {
+			snprintf(r->why, sizeof r->why,
+				 "more than %d windows over one group of processes at a time",
+				 FIRST_IDS + (MOST_POOLS - 1) * POOL_IDS);
+			return NULL;
+		}
+		fresh = pool_create(comm, r->kind, r->options, n ? POOL_IDS : FIRST_IDS, r->why,
+				    sizeof r->why);
+		if (!fresh)
+			return NULL;
+		fresh->key = r->key;
+		fresh->name = words[SALT];
+		add_pool(fresh);
+		continue;
+	found:
+		if (take_id(comm, fresh, *id))
+			return fresh;
+	}
+}
+
+/* ------------------------------------------------------------------- windows */
+
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF while the MPI still works. */
+static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+	(void)comm;
+	(void)keyval;
+	(void)value;
+	(void)extra;
+	report_print();
+	/* By name, which is the same order on all processes. */
+	while (pools) {
+		struct pool *p = pools;
+
+		pools = p->next;
+		pool_free(p);
+	}
+	return MPI_SUCCESS;
+}
+
+static void arrange_end(void)
+{
+	pthread_mutex_lock(&lock);
+	if (at_end == MPI_KEYVAL_INVALID) {
+		PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &at_end, NULL);
+		PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, NULL);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void give_back_id(struct pool *p, int id)
+{
+	pthread_mutex_lock(&lock);
+	p->used &= ~(UINT64_C(1) << id);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Known under its handle, without locks yet. */
+static struct window *window_new(MPI_Win win, MPI_Comm comm)
+{
+	struct window *w = calloc(1, sizeof *w);
+
+	if (!w)
+		return NULL;
+	PMPI_Comm_size(comm, &w->size);
+	w->win = win;
+	w->threads = threads_race();
+	w->comm = MPI_COMM_NULL;
+	w->held = calloc((size_t)w->size, sizeof *w->held);
+	if (w->held && windows_add(w)) {
+		pthread_mutex_init(&w->door, NULL);
+		return w;
+	}
+	free(w->held);
+	free(w);
+	return NULL;
+}
+
+/* No longer under its handle. */
+static void window_free(struct window *w)
+{
+	if (w->comm != MPI_COMM_NULL)
+		PMPI_Comm_free(&w->comm);
+	if (w->pool)
+		give_back_id(w->pool, w->id);
+	pthread_mutex_destroy(&w->door);
+	free(w->held);
+	free(w);
+}
+
+void dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win win)
+{
+	struct window *w = NULL;
+	struct request r;
+	int id = 0;
+
+	read_request(&r, comm, info, win);
+	if (r.wanted && !r.why[0] && !(w = window_new(win, comm)))
+		snprintf(r.why, sizeof r.why, "out of memory");
+	if (w)
+		w->pool = agree(comm, &r, &id);
+	else
+		agree(comm, &r, &id);
+	PMPI_Info_free(&r.options);
+	if (w && w->pool) {
+		w->id = id;
+		arrange_end();
+		report_begin(w, comm, r.kind);
+		return;
+	}
+	if (w) {
+		windows_remove(w);
+		window_free(w);
+	}
+	if (r.wanted)
+		report_once(comm, "windows keep the locks of the MPI", r.why);
+}
+
+int dropin_free(struct window *w, MPI_Win *win)
+{
+	int rc, held = w ? atomic_load_explicit(&w->locks, memory_order_relaxed) : 0;
+
+	if (held)
+		return dropin_raise(*win, MPI_ERR_RMA_SYNC,
+				    "MPI_Win_free while this process holds %d locks of the window",
+				    held);
+	if (!w)
+		return PMPI_Win_free(win);
+	report_window(w);
+	/* Once it is free the MPI may give the handle to another window. */
+	windows_remove(w);
+	rc = PMPI_Win_free(win);
+	if (rc == MPI_SUCCESS)
+		window_free(w);
+	else
+		windows_add(w);
+	return rc;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The drop-in layer: Pawl's locks under MPI_Win_lock, for programs that do not
+ * know Pawl. It stands between the program and the MPI by the profiling
+ * interface: it defines MPI_Win_lock, and calls PMPI_Win_lock.
+ *
+ *   calls.c    the MPI_* calls of C; fortran.c those of Fortran
+ *   epochs.c   what locking and unlocking a window means
+ *   attach.c   which windows get locks of Pawl, and in which pool
+ *   pool.c     tables of locks for windows over one group of processes
+ *   windows.c  from an MPI_Win to what we know about it
+ *   report.c   what people are told: once, or as PAWL_STATS=1 asks
+ *   ranges.c   pawl_win_lock_range()
+ *
+ * Native epochs are opened with MPI_MODE_NOCHECK and stay what they are to the
+ * MPI: it knows which targets may be accessed, finds misuse, and completes
+ * operations at the unlock. All that is taken from it is the locking. So fence,
+ * post-start-complete-wait and everything else need no attention here.
+ */
+#ifndef DROPIN_DROPIN_H
+#define DROPIN_DROPIN_H
+
+#include <mpi.h>
+#include <pawl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a process has of a target. BUSY: one of its threads is at it. */
+enum held { HELD_NOT, HELD_BUSY, HELD_NOCHECK, HELD_SHARED, HELD_EXCLUSIVE };
+
+/* What can be waited for, for the statistics. */
+enum call { CALL_EXCLUSIVE, CALL_SHARED, CALL_ALL, CALL_KINDS };
+
+struct waits {
+	uint64_t calls, waited; /* waited: took longer than WAITED_NS */
+	double total_ns, max_ns;
+};
+
+struct pool;
+
+struct window {
+	MPI_Win win;
+	struct pool *pool;
+	int id;   /* in the pool */
+	int size; /* of its communicator */
+
+	_Atomic(unsigned char) *held; /* [size], enum held */
+	_Atomic(unsigned char) all;   /* by lock_all */
+	_Atomic(int) locks;           /* targets held, and lock_all */
+	int exclusive;                /* targets that ride on the intent; under door */
+	pthread_mutex_t door;
+
+	bool threads; /* of this process may lock at one time */
+
+	/* With PAWL_STATS=1 */
+	MPI_Comm comm; /* a duplicate, or MPI_COMM_NULL */
+	char kind[32];
+	struct waits waits[CALL_KINDS];
+};
+
+/* attach.c ---------------------------------------------------------------- */
+
+/* The MPI has made a window over comm. Collective over comm. Never fails: a
+ * window that gets no locks of ours has those of the MPI. */
+void dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win win);
+
+/* Whether the calling thread is inside Pawl, whose own windows are no business
+ * of this layer. */
+bool dropin_inside(void);
+void dropin_enter(void);
+void dropin_leave(void);
+
+/* epochs.c ---------------------------------------------------------------- */
+
+int dropin_lock(struct window *w, int type, int rank, int assertion);
+int dropin_unlock(struct window *w, int rank);
+int dropin_lock_all(struct window *w, int assertion);
+int dropin_unlock_all(struct window *w);
+/* MPI_Win_free: collective. w may be NULL. */
+int dropin_free(struct window *w, MPI_Win *win);
+
+/* Raise an error of that class on the window. */
+int dropin_raise(MPI_Win win, int class, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* pool.c ------------------------------------------------------------------ */
+
+enum { POOL_IDS = 64 };
+
+/* Locks for up to POOL_IDS windows over congruent communicators. */
+struct pool {
+	pawl_table *targets, *wholes; /* the same table if its kind has intents */
+	MPI_Comm comm;                /* a duplicate */
+	uint64_t key;                 /* hash of what was asked for */
+	uint64_t name;                /* the same on all processes, and its own */
+	int ids, size;
+	bool far;      /* not all of them share memory */
+	uint64_t used; /* bit set: ids in use by this process; under the lock of attach.c */
+	struct pool *next;
+};
+
+/* Collective. NULL, and the reason in why, on all ranks alike. */
+struct pool *pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, char *why,
+			 size_t whylen);
+void pool_free(struct pool *p);
+
+static inline uint64_t pool_target(const struct pool *p, int id, int rank)
+{
+	return (uint64_t)id * (uint64_t)p->size + (uint64_t)rank;
+}
+
+/* The lock of the whole window. */
+uint64_t pool_whole(const struct pool *p, int id);
+
+/* windows.c --------------------------------------------------------------- */
+
+/* NULL: not ours. */
+struct window *windows_find(MPI_Win win);
+bool windows_add(struct window *w);
+void windows_remove(struct window *w);
+
+/* report.c ---------------------------------------------------------------- */
+
+/* PAWL_STATS=1 */
+bool report_wanted(void);
+/* On stderr, each reason once in this process, if this is rank 0 of comm. */
+void report_once(MPI_Comm comm, const char *what, const char *why);
+uint64_t report_clock(void); /* nanoseconds */
+/* A call took from begin to now. */
+void report_wait(struct window *w, enum call call, uint64_t begin_ns);
+/* If that is wanted: w has locks now. Collective. */
+void report_begin(struct window *w, MPI_Comm comm, const char *kind);
+/* Add up what all ranks of w waited, for the end of the program. Collective. */
+void report_window(struct window *w);
+void report_print(void);
+
+#endif

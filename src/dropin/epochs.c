@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What locking and unlocking mean.
+ *
+ *   MPI_Win_lock(shared, r)     the lock of target r, shared
+ *   MPI_Win_lock(exclusive, r)  the lock of the whole window with intent, then the
+ *                               lock of target r, exclusively
+ *   MPI_Win_lock_all            the lock of the whole window, shared
+ *
+ * The intent is the process's: it is acquired for its first exclusive target and
+ * released after the last. So a process that has a target never waits for the
+ * whole.
+ *
+ * Order. The native epoch is opened first, without checks, for it is there that
+ * the MPI finds misuse; it costs no communication. At the unlock the native epoch
+ * is closed first: the MPI completes all operations at the target. Only then is
+ * the lock released.
+ *
+ * Memory: see order_memory().
+ */
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "dropin/dropin.h"
+
+/* Errors of a window go to its handler. A handler that is about to abort gets no
+ * text from us, so people do. */
+int dropin_raise(MPI_Win win, int class, const char *format, ...)
+{
+	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+	va_list args;
+
+	PMPI_Win_get_errhandler(win, &handler);
+	if (handler == MPI_ERRORS_ARE_FATAL) {
+		char text[256];
+
+		va_start(args, format);
+		vsnprintf(text, sizeof text, format, args);
+		va_end(args);
+		fprintf(stderr, "pawl: %s\n", text);
+	}
+	if (handler != MPI_ERRHANDLER_NULL)
+		PMPI_Errhandler_free(&handler);
+	PMPI_Win_call_errhandler(win, class);
+	return class;
+}
+
+/* ----------------------------------------------------------- what is held */
+
+/* Where threads do not meet plain loads and stores do; a locked instruction is a
+ * good part of what an uncontended lock costs. */
+
+static enum held look(_Atomic(unsigned char) *held)
+{
+	return (enum held)atomic_load_explicit(held, memory_order_relaxed);
+}
+
+static void settle(_Atomic(unsigned char) *held, enum held what)
+{
+	/* Orders what this thread did at the target before the next claim; pairs
+	 * with change(). */
+	atomic_store_explicit(held, (unsigned char)what, memory_order_release);
+}
+
+static bool change(const struct window *w, _Atomic(unsigned char) *held, enum held from)
+{
+	unsigned char was = (unsigned char)from;
+
+	if (!w->threads) {
+		if (look(held) != from)
+			return false;
+		settle(held, HELD_BUSY);
+		return true;
+	}
+	return atomic_compare_exchange_strong_explicit(held, &was, HELD_BUSY, memory_order_acquire,
+						       memory_order_relaxed);
+}
+
+static bool claim(const struct window *w, _Atomic(unsigned char) *held)
+{
+	return change(w, held, HELD_NOT);
+}
+
+/* From held to BUSY; what it was, or HELD_NOT and unchanged. */
+static enum held unsettle(const struct window *w, _Atomic(unsigned char) *held)
+{
+	enum held was = look(held);
+
+	return was > HELD_BUSY && change(w, held, was) ? was : HELD_NOT;
+}
+
+static void count_locks(struct window *w, int change)
+{
+	if (w->threads)
+		atomic_fetch_add_explicit(&w->locks, change, memory_order_relaxed);
+	else
+		atomic_store_explicit(
+		    &w->locks, atomic_load_explicit(&w->locks, memory_order_relaxed) + change,
+		    memory_order_relaxed);
+}
+
+/* Within a node the lock's own atomics order loads and stores. What came from
+ * another node was put by the MPI: orders it before this process's own accesses,
+ * and those before the release; pairs with itself, at lock and unlock. */
+static void order_memory(const struct window *w)
+{
+	if (w->pool->far)
+		atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* ------------------------------------------------------------- the intent */
+
+/* Threads of a process meet here. One may hold the door while it waits for the
+ * whole, and it is the MPI that brings that, so the others drive it meanwhile. */
+static void take_door(struct window *w)
+{
+	while (w->threads && pthread_mutex_trylock(&w->door) != 0) {
+		int flag;
+
+		PMPI_Iprobe(MPI_ANY_SOURCE, 0, w->pool->comm, &flag, MPI_STATUS_IGNORE);
+		sched_yield();
+	}
+}
+
+static void leave_door(struct window *w)
+{
+	if (w->threads)
+		pthread_mutex_unlock(&w->door);
+}
+
+/* Whether the intent and the target can be asked for at once. Not where threads
+ * meet: they would wait at the door for a target that is none of theirs. */
+static bool together(const struct window *w)
+{
+	return !w->threads && w->pool->wholes == w->pool->targets;
+}
+
+static int acquire_intent(struct window *w)
+{
+	int rc = PAWL_SUCCESS;
+
+	take_door(w);
+	if (w->exclusive == 0)
+		rc = pawl_lock_acquire(w->pool->wholes, pool_whole(w->pool, w->id), PAWL_INTENT);
+	w->exclusive += rc == PAWL_SUCCESS;
+	leave_door(w);
+	return rc;
+}
+
+static int release_intent(struct window *w)
+{
+	int rc = PAWL_SUCCESS;
+
+	take_door(w);
+	if (--w->exclusive == 0)
+		rc = pawl_lock_release(w->pool->wholes, pool_whole(w->pool, w->id));
+	leave_door(w);
+	return rc;
+}
+
+static int acquire_exclusive(struct window *w, int rank)
+{
+	const struct pool *p = w->pool;
+	uint64_t target = pool_target(p, w->id, rank);
+	int rc;
+
+	if (together(w) && w->exclusive == 0) {
+		rc = pawl_lock_acquire_part(p->targets, pool_whole(p, w->id), target);
+		w->exclusive += rc == PAWL_SUCCESS;
+		return rc;
+	}
+	rc = acquire_intent(w);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	rc = pawl_lock_acquire(p->targets, target, PAWL_EXCLUSIVE);
+	if (rc != PAWL_SUCCESS)
+		release_intent(w);
+	return rc;
+}
+
+static int release_exclusive(struct window *w, int rank)
+{
+	const struct pool *p = w->pool;
+	uint64_t target = pool_target(p, w->id, rank);
+	int rc, also;
+
+	if (together(w) && w->exclusive == 1) {
+		w->exclusive = 0;
+		return pawl_lock_release_part(p->targets, pool_whole(p, w->id), target);
+	}
+	rc = pawl_lock_release(p->targets, target);
+	also = release_intent(w);
+	return rc != PAWL_SUCCESS ? rc : also;
+}
+
+/* --------------------------------------------------------- single targets */
+
+static int acquire_target(struct window *w, int rank, enum held what)
+{
+	if (what == HELD_EXCLUSIVE)
+		return acquire_exclusive(w, rank);
+	return pawl_lock_acquire(w->pool->targets, pool_target(w->pool, w->id, rank), PAWL_SHARED);
+}
+
+static int release_target(struct window *w, int rank, enum held what)
+{
+	if (what == HELD_EXCLUSIVE)
+		return release_exclusive(w, rank);
+	return pawl_lock_release(w->pool->targets, pool_target(w->pool, w->id, rank));
+}
+
+int dropin_lock(struct window *w, int type, int rank, int assertion)
+{
+	enum held what = assertion & MPI_MODE_NOCHECK ? HELD_NOCHECK
+			 : type == MPI_LOCK_SHARED    ? HELD_SHARED
+						      : HELD_EXCLUSIVE;
+	uint64_t begin = 0;
+	int rc;
+
+	/* Not a target of ours: the MPI knows what that means. */
+	if (rank < 0 || rank >= w->size)
+		return PMPI_Win_lock(type, rank, assertion, w->win);
+	if (atomic_load_explicit(&w->all, memory_order_relaxed) != HELD_NOT)
+		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
+				    "MPI_Win_lock of target %d while MPI_Win_lock_all holds", rank);
+	if (!claim(w, &w->held[rank]))
+		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
+				    "MPI_Win_lock of target %d, which is locked already", rank);
+	rc = PMPI_Win_lock(type, rank, assertion | MPI_MODE_NOCHECK, w->win);
+	if (rc == MPI_SUCCESS && what != HELD_NOCHECK) {
+		if (report_wanted())
+			begin = report_clock();
+		rc = acquire_target(w, rank, what);
+		if (begin)
+			report_wait(w, what == HELD_SHARED ? CALL_SHARED : CALL_EXCLUSIVE, begin);
+		if (rc != PAWL_SUCCESS) {
+			PMPI_Win_unlock(rank, w->win);
+			settle(&w->held[rank], HELD_NOT);
+			return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_lock of target %d: %s",
+					    rank, pawl_error_message());
+		}
+	}
+	if (rc != MPI_SUCCESS) {
+		settle(&w->held[rank], HELD_NOT);
+		return rc;
+	}
+	count_locks(w, 1);
+	settle(&w->held[rank], what);
+	order_memory(w);
+	return MPI_SUCCESS;
+}
+
+int dropin_unlock(struct window *w, int rank)
+{
+	enum held what;
+	int rc, ours = PAWL_SUCCESS;
+
+	if (rank < 0 || rank >= w->size)
+		return PMPI_Win_unlock(rank, w->win);
+	what = unsettle(w, &w->held[rank]);
+	if (what == HELD_NOT)
+		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
+				    "MPI_Win_unlock of target %d, which is not locked", rank);
+	order_memory(w);
+	rc = PMPI_Win_unlock(rank, w->win);
+	if (what != HELD_NOCHECK)
+		ours = release_target(w, rank, what);
+	count_locks(w, -1);
+	settle(&w->held[rank], HELD_NOT);
+	if (ours != PAWL_SUCCESS)
+		return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_unlock of target %d: %s", rank,
+				    pawl_error_message());
+	return rc;
+}
+
+/* ------------------------------------------------------------ all targets */
+
+int dropin_lock_all(struct window *w, int assertion)
+{
+	enum held what = assertion & MPI_MODE_NOCHECK ? HELD_NOCHECK : HELD_SHARED;
+	uint64_t begin = 0;
+	int rc;
+
+	if (atomic_load_explicit(&w->locks, memory_order_relaxed) != 0 || !claim(w, &w->all))
+		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
+				    "MPI_Win_lock_all while targets are locked already");
+	rc = PMPI_Win_lock_all(assertion | MPI_MODE_NOCHECK, w->win);
+	if (rc == MPI_SUCCESS && what == HELD_SHARED) {
+		if (report_wanted())
+			begin = report_clock();
+		rc = pawl_lock_acquire(w->pool->wholes, pool_whole(w->pool, w->id), PAWL_SHARED);
+		if (begin)
+			report_wait(w, CALL_ALL, begin);
+		if (rc != PAWL_SUCCESS) {
+			PMPI_Win_unlock_all(w->win);
+			settle(&w->all, HELD_NOT);
+			return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_lock_all: %s",
+					    pawl_error_message());
+		}
+	}
+	if (rc != MPI_SUCCESS) {
+		settle(&w->all, HELD_NOT);
+		return rc;
+	}
+	count_locks(w, 1);
+	settle(&w->all, what);
+	order_memory(w);
+	return MPI_SUCCESS;
+}
+
+int dropin_unlock_all(struct window *w)
+{
+	enum held what = unsettle(w, &w->all);
+	int rc, ours = PAWL_SUCCESS;
+
+	if (what == HELD_NOT)
+		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
+				    "MPI_Win_unlock_all without MPI_Win_lock_all");
+	order_memory(w);
+	rc = PMPI_Win_unlock_all(w->win);
+	if (what != HELD_NOCHECK)
+		ours = pawl_lock_release(w->pool->wholes, pool_whole(w->pool, w->id));
+	count_locks(w, -1);
+	settle(&w->all, HELD_NOT);
+	if (ours != PAWL_SUCCESS)
+		return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_unlock_all: %s",
+				    pawl_error_message());
+	return rc;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pools of locks. To make a lock table takes longer than to make a window, and
+ * programs make many windows; so a table is made for a number of windows over one
+ * group of processes, and kept until MPI_Finalize.
+ *
+ * Lock id * size + r is that of target r of window id, and lives at r. The lock
+ * of a whole window is acquired shared by MPI_Win_lock_all, and with intent by who
+ * locks a target exclusively. It needs a kind with intents; if the kind for the
+ * targets has none, whole windows have a table of their own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dropin/dropin.h"
+
+static const char whole_kind[] = "mgl";
+
+/* Locks that one process may hold at a time, unless it says otherwise: one for
+ * each target and window, within reason. */
+enum { MOST_HELD = 4096 };
+
+static void set_default(MPI_Info info, const char *key, const char *value)
+{
+	int len, there;
+
+	PMPI_Info_get_valuelen(info, key, &len, &there);
+	if (!there)
+		PMPI_Info_set(info, key, value);
+}
+
+static int create_table(struct pool *p, const char *kind, MPI_Info options, uint64_t n,
+			pawl_table **table)
+{
+	MPI_Info info;
+	char held[24];
+	long most = (long)p->ids * (p->size + 1);
+	int rc;
+
+	if (most > MOST_HELD + p->size)
+		most = MOST_HELD + p->size;
+	PMPI_Info_dup(options, &info);
+	snprintf(held, sizeof held, "%ld", most < 65535 ? most : 65535);
+	set_default(info, "pawl_max_held", held);
+	set_default(info, "pawl_progress", "eager");
+	PMPI_Info_set(info, "pawl_home", "cyclic");
+	PMPI_Info_set(info, "pawl_owner", "process");
+	dropin_enter();
+	rc = pawl_table_create(p->comm, kind, n, info, table);
+	dropin_leave();
+	PMPI_Info_free(&info);
+	return rc;
+}
+
+static bool has_intents(const char *kind)
+{
+	const struct pawl_kind *k = pawl_kind_find(kind);
+
+	return k && (k->capabilities & PAWL_CAP_INTENT);
+}
+
+struct pool *pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, char *why,
+			 size_t whylen)
+{
+	struct pool *p = calloc(1, sizeof *p);
+	int ok = p != NULL, rc;
+	uint64_t n;
+
+	/* Out of memory on one rank is out of memory for all. */
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
+	if (!ok) {
+		snprintf(why, whylen, "out of memory");
+		free(p);
+		return NULL;
+	}
+	PMPI_Comm_dup(comm, &p->comm);
+	PMPI_Comm_size(comm, &p->size);
+	p->ids = ids;
+	n = (uint64_t)ids * (uint64_t)p->size;
+	if (has_intents(kind)) {
+		rc = create_table(p, kind, options, n + (uint64_t)ids, &p->targets);
+		p->wholes = p->targets;
+	} else {
+		rc = create_table(p, kind, options, n, &p->targets);
+		if (rc == PAWL_SUCCESS)
+			rc = create_table(p, whole_kind, MPI_INFO_NULL, (uint64_t)ids, &p->wholes);
+	}
+	if (rc == PAWL_SUCCESS) {
+		struct pawl_table_info info;
+
+		pawl_table_get_info(p->targets, &info);
+		p->far = info.nodes > 1;
+		return p;
+	}
+	snprintf(why, whylen, "%s", pawl_error_message());
+	pool_free(p);
+	return NULL;
+}
+
+void pool_free(struct pool *p)
+{
+	dropin_enter();
+	if (p->wholes && p->wholes != p->targets)
+		pawl_table_free(&p->wholes);
+	if (p->targets)
+		pawl_table_free(&p->targets);
+	dropin_leave();
+	PMPI_Comm_free(&p->comm);
+	free(p);
+}
+
+uint64_t pool_whole(const struct pool *p, int id)
+{
+	uint64_t first = p->wholes == p->targets ? pool_target(p, p->ids, 0) : 0;
+
+	return first + (uint64_t)id;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What people are told, on stderr. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "dropin/dropin.h"
+
+enum { WAITED_NS = 10000, REASONS = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static uint64_t told[REASONS];                           /* hashes */
+static int n_told;
+static char *lines; /* what report_print() prints */
+static size_t lines_len;
+
+void report_once(MPI_Comm comm, const char *what, const char *why)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+	int rank;
+	bool news = true;
+
+	for (const char *c = why; *c; c++)
+		h = (h ^ (unsigned char)*c) * UINT64_C(1099511628211);
+	PMPI_Comm_rank(comm, &rank);
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < n_told; i++)
+		news = news && told[i] != h;
+	if (news && n_told < REASONS)
+		told[n_told++] = h;
+	pthread_mutex_unlock(&lock);
+	if (rank == 0 && news)
+		fprintf(stderr, "pawl: %s: %s\n", what, why);
+}
+
+/* ---------------------------------------------------------------- statistics */
+
+bool report_wanted(void)
+{
+	static _Atomic(int) wanted; /* 0: not known, 1: no, 2: yes */
+	int w = atomic_load_explicit(&wanted, memory_order_relaxed);
+
+	if (!w) {
+		const char *env = getenv("PAWL_STATS");
+
+		w = env && strcmp(env, "0") != 0 && env[0] ? 2 : 1;
+		atomic_store_explicit(&wanted, w, memory_order_relaxed);
+	}
+	return w == 2;
+}
+
+uint64_t report_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void report_wait(struct window *w, enum call call, uint64_t begin_ns)
+{
+	double ns = (double)(report_clock() - begin_ns);
+	struct waits *s = &w->waits[call];
+
+	pthread_mutex_lock(&lock);
+	s->calls++;
+	s->waited += ns > WAITED_NS;
+	s->total_ns += ns;
+	if (ns > s->max_ns)
+		s->max_ns = ns;
+	pthread_mutex_unlock(&lock);
+}
+
+void report_begin(struct window *w, MPI_Comm comm, const char *kind)
+{
+	if (!report_wanted())
+		return;
+	PMPI_Comm_dup(comm, &w->comm);
+	snprintf(w->kind, sizeof w->kind, "%s", kind);
+}
+
+static void append(const char *text)
+{
+	size_t len = strlen(text);
+	char *more;
+
+	pthread_mutex_lock(&lock);
+	more = realloc(lines, lines_len + len + 1);
+	if (more) {
+		lines = more;
+		memcpy(lines + lines_len, text, len + 1);
+		lines_len += len;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void append_waits(const struct waits *s, const char *name)
+{
+	char line[256];
+
+	if (!s->calls)
+		return;
+	snprintf(line, sizeof line, "pawl:   %-24s %11llu %11llu %11.3f %11.3f %11.3f\n", name,
+		 (unsigned long long)s->calls, (unsigned long long)s->waited, s->total_ns * 1e-6,
+		 s->total_ns * 1e-3 / (double)s->calls, s->max_ns * 1e-6);
+	append(line);
+}
+
+void report_window(struct window *w)
+{
+	static const char *const names[CALL_KINDS] = {
+	    [CALL_EXCLUSIVE] = "MPI_Win_lock exclusive",
+	    [CALL_SHARED] = "MPI_Win_lock shared",
+	    [CALL_ALL] = "MPI_Win_lock_all",
+	};
+	char name[MPI_MAX_OBJECT_NAME], line[MPI_MAX_OBJECT_NAME + 160];
+	struct waits all[CALL_KINDS];
+	uint64_t calls = 0;
+	int rank, len;
+
+	if (w->comm == MPI_COMM_NULL)
+		return;
+	PMPI_Comm_rank(w->comm, &rank);
+	for (int i = 0; i < CALL_KINDS; i++) {
+		PMPI_Reduce(&w->waits[i].calls, &all[i].calls, 2, MPI_UINT64_T, MPI_SUM, 0,
+			    w->comm);
+		PMPI_Reduce(&w->waits[i].total_ns, &all[i].total_ns, 1, MPI_DOUBLE, MPI_SUM, 0,
+			    w->comm);
+		PMPI_Reduce(&w->waits[i].max_ns, &all[i].max_ns, 1, MPI_DOUBLE, MPI_MAX, 0,
+			    w->comm);
+		calls += rank == 0 ? all[i].calls : 0;
+	}
+	if (rank != 0 || !calls)
+		return;
+	name[0] = '\0';
+	PMPI_Win_get_name(w->win, name, &len);
+	snprintf(line, sizeof line,
+		 "pawl: window%s%s over %d ranks, %s\n"
+		 "pawl:   %-24s %11s %11s %11s %11s %11s\n",
+		 name[0] ? " " : "", name, w->size, w->kind, "", "calls", "over 10 us", "total ms",
+		 "mean us", "longest ms");
+	append(line);
+	for (int i = 0; i < CALL_KINDS; i++)
+		append_waits(&all[i], names[i]);
+}
+
+void report_print(void)
+{
+	if (lines)
+		fputs(lines, stderr);
+	free(lines);
+	lines = NULL;
+	lines_len = 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From an MPI_Win to what we know about it: a hash table that is read at every
+ * lock and changed when windows come and go.
+ *
+ * Readers take no lock. A window is in the table as long as its MPI_Win is valid,
+ * and a program that uses a handle while it frees it is wrong anyway; so all that
+ * can happen to a reader is that the table grows under it. It then reads the old
+ * one, which has all windows that were there when it was left: old ones are kept.
+ */
+#include <stdlib.h>
+
+#include "dropin/dropin.h"
+
+struct table {
+	uint64_t mask; /* entries - 1 */
+	struct table *older;
+	_Atomic(struct window *) entry[];
+};
+
+static _Atomic(struct table *) current;
+static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t count; /* of entries that are not null, removed ones included */
+static struct window removed;
+
+static uint64_t place(MPI_Win win)
+{
+	return ((uint64_t)(uintptr_t)win * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+}
+
+struct window *windows_find(MPI_Win win)
+{
+	/* Pairs with the release in grow(): entries before the table. */
+	struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+
+	if (!t)
+		return NULL;
+	for (uint64_t i = place(win);; i++) {
+		/* Pairs with the release in windows_add(): contents before the entry. */
+		struct window *w =
+		    atomic_load_explicit(&t->entry[i & t->mask], memory_order_acquire);
+
+		if (!w || w->win == win)
+			return w;
+	}
+}
+
+static void put(struct table *t, struct window *w)
+{
+	uint64_t i = place(w->win);
+
+	while (atomic_load_explicit(&t->entry[i & t->mask], memory_order_relaxed))
+		i++;
+	atomic_store_explicit(&t->entry[i & t->mask], w, memory_order_release);
+}
+
+/* Room for one more, at most half full. */
+static bool grow(void)
+{
+	struct table *old = atomic_load_explicit(&current, memory_order_relaxed), *t;
+	uint64_t entries = 64, live = 0;
+
+	if (old && 2 * (count + 1) <= old->mask + 1)
+		return true;
+	for (uint64_t i = 0; old && i <= old->mask; i++) {
+		struct window *w = atomic_load_explicit(&old->entry[i], memory_order_relaxed);
+
+		live += w && w != &removed;
+	}
+	while (entries < 4 * (live + 1))
+		entries *= 2;
+	t = calloc(1, sizeof *t + entries * sizeof t->entry[0]);
+	if (!t)
+		return false;
+	t->mask = entries - 1;
+	t->older = old;
+	for (uint64_t i = 0; old && i <= old->mask; i++) {
+		struct window *w = atomic_load_explicit(&old->entry[i], memory_order_relaxed);
+
+		if (w && w != &removed)
+			put(t, w);
+	}
+	count = live;
+	atomic_store_explicit(&current, t, memory_order_release);
+	return true;
+}
+
+bool windows_add(struct window *w)
+{
+	bool ok;
+
+	pthread_mutex_lock(&change);
+	removed.win = MPI_WIN_NULL;
+	ok = grow();
+	if (ok) {
+		put(atomic_load_explicit(&current, memory_order_relaxed), w);
+		count++;
+	}
+	pthread_mutex_unlock(&change);
+	return ok;
+}
+
+void windows_remove(struct window *w)
+{
+	struct table *t;
+
+	pthread_mutex_lock(&change);
+	t = atomic_load_explicit(&current, memory_order_relaxed);
+	for (uint64_t i = place(w->win);; i++) {
+		struct window *e =
+		    atomic_load_explicit(&t->entry[i & t->mask], memory_order_relaxed);
+
+		if (e == w) {
+			atomic_store_explicit(&t->entry[i & t->mask], &removed,
+					      memory_order_release);
+			break;
+		}
+		if (!e)
+			break;
+	}
+	pthread_mutex_unlock(&change);
+}
