@@ -96,7 +96,9 @@ struct pool {
 	uint64_t key;                 /* hash of what was asked for */
 	uint64_t name;                /* the same on all processes, and its own */
 	int ids, size;
+	int rank;
 	bool far;      /* not all of them share memory */
+	bool crowded;  /* on this node they outnumber the cores */
 	uint64_t used; /* bit set: ids in use by this process; under the lock of attach.c */
 	struct pool *next;
 };

@@ -109,6 +109,41 @@ static void order_memory(const struct window *w)
 		atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* ------------------------------------------------------ the others' progress */
+
+static void drive(const struct window *w)
+{
+	int flag;
+
+	PMPI_Iprobe(MPI_ANY_SOURCE, 0, w->pool->comm, &flag, MPI_STATUS_IGNORE);
+}
+
+enum { TURNS = 2 };
+
+/*
+ * Before the MPI completes operations at a target. Where they are performed by the
+ * target, and processes take turns on the cores, the target may not be running; and
+ * some MPIs do not give their core away while they wait for it. So let it run first,
+ * after sending what it has to do.
+ */
+static void before_completion(const struct window *w, int target)
+{
+	if (!w->pool->crowded || target == w->pool->rank)
+		return;
+	for (int i = 0; i < TURNS; i++) {
+		drive(w);
+		sched_yield();
+	}
+}
+
+/* Some MPIs work on own memory without a look at the network. A process that locks
+ * itself over and over would never perform what others want of it. */
+static void after_unlock(const struct window *w, int target)
+{
+	if (target == w->pool->rank)
+		drive(w);
+}
+
 /* ------------------------------------------------------------- the intent */
 
 /* Threads of a process meet here. One may hold the door while it waits for the
@@ -116,9 +151,7 @@ static void order_memory(const struct window *w)
 static void take_door(struct window *w)
 {
 	while (w->threads && pthread_mutex_trylock(&w->door) != 0) {
-		int flag;
-
-		PMPI_Iprobe(MPI_ANY_SOURCE, 0, w->pool->comm, &flag, MPI_STATUS_IGNORE);
+		drive(w);
 		sched_yield();
 	}
 }
@@ -263,11 +296,13 @@ int dropin_unlock(struct window *w, int rank)
 		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
 				    "MPI_Win_unlock of target %d, which is not locked", rank);
 	order_memory(w);
+	before_completion(w, rank);
 	rc = PMPI_Win_unlock(rank, w->win);
 	if (what != HELD_NOCHECK)
 		ours = release_target(w, rank, what);
 	count_locks(w, -1);
 	settle(&w->held[rank], HELD_NOT);
+	after_unlock(w, rank);
 	if (ours != PAWL_SUCCESS)
 		return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_unlock of target %d: %s", rank,
 				    pawl_error_message());
@@ -318,6 +353,7 @@ int dropin_unlock_all(struct window *w)
 		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
 				    "MPI_Win_unlock_all without MPI_Win_lock_all");
 	order_memory(w);
+	before_completion(w, -1);
 	rc = PMPI_Win_unlock_all(w->win);
 	if (what != HELD_NOCHECK)
 		ours = pawl_lock_release(w->pool->wholes, pool_whole(w->pool, w->id));

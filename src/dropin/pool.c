@@ -9,6 +9,7 @@
  * locks a target exclusively. It needs a kind with intents; if the kind for the
  * targets has none, whole windows have a table of their own.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,6 +53,23 @@ static int create_table(struct pool *p, const char *kind, MPI_Info options, uint
 	return rc;
 }
 
+/* Whether the processes of comm on this node have to take turns on its cores. */
+static bool is_crowded(MPI_Comm comm)
+{
+	MPI_Comm node;
+	cpu_set_t cores;
+	int here;
+
+	CPU_ZERO(&cores);
+	sched_getaffinity(0, sizeof cores, &cores);
+	PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+	PMPI_Comm_size(node, &here);
+	/* Each may be bound to cores of its own. */
+	PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);
+	PMPI_Comm_free(&node);
+	return here > CPU_COUNT(&cores);
+}
+
 static bool has_intents(const char *kind)
 {
 	const struct pawl_kind *k = pawl_kind_find(kind);
@@ -75,6 +93,8 @@ struct pool *pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int 
 	}
 	PMPI_Comm_dup(comm, &p->comm);
 	PMPI_Comm_size(comm, &p->size);
+	PMPI_Comm_rank(comm, &p->rank);
+	p->crowded = is_crowded(comm);
 	p->ids = ids;
 	n = (uint64_t)ids * (uint64_t)p->size;
 	if (has_intents(kind)) {

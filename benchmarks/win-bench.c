@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sections under MPI_Win_lock, by a program that knows nothing but the MPI: for
+ * benchmarks/dropin, which runs it on the MPI's own locks and on those of
+ * libpawl-mpi. All ranks lock one target for a while.
+ *
+ *   win-bench [--section=empty|getput] [--fw=PERCENT] [--seconds=S] [--active=N]
+ *             [--target=RANK] [--window=allocate|create] [--exit]
+ *
+ * --exit: end without MPI_Finalize, where MPICH hangs over several hosts.
+ * Prints one line: acquires per second, those of the slowest and of the fastest
+ * rank, mean and longest time of a section in microseconds, and whether the
+ * counter that exclusive sections increase came out right.
+ */
+#include <getopt.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct settings {
+	bool getput, create;
+	double fw, seconds;
+	int active, target;
+	bool exits;
+};
+
+struct tally {
+	int64_t sections, exclusive;
+	double longest;
+};
+
+static int rank, ranks;
+
+static bool parse(struct settings *s, int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"section", required_argument, NULL, 's'}, {"fw", required_argument, NULL, 'w'},
+	    {"seconds", required_argument, NULL, 't'}, {"active", required_argument, NULL, 'a'},
+	    {"target", required_argument, NULL, 'r'},  {"exit", no_argument, NULL, 'x'},
+	    {"window", required_argument, NULL, 'm'},  {NULL, 0, NULL, 0},
+	};
+	int c;
+
+	*s = (struct settings){.fw = 100, .seconds = 0.5, .active = ranks};
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 's' && strcmp(optarg, "empty") != 0 && strcmp(optarg, "getput") != 0)
+			return false;
+		if (c == 'm' && strcmp(optarg, "allocate") != 0 && strcmp(optarg, "create") != 0)
+			return false;
+		if (c == 'm')
+			s->create = strcmp(optarg, "create") == 0;
+		else if (c == 's')
+			s->getput = strcmp(optarg, "getput") == 0;
+		else if (c == 'w')
+			s->fw = atof(optarg);
+		else if (c == 't')
+			s->seconds = atof(optarg);
+		else if (c == 'a')
+			s->active = atoi(optarg);
+		else if (c == 'r')
+			s->target = atoi(optarg);
+		else if (c == 'x')
+			s->exits = true;
+		else
+			return false;
+	}
+	return optind == argc && s->active >= 1 && s->active <= ranks && s->target >= 0 &&
+	       s->target < ranks && s->seconds > 0;
+}
+
+static uint64_t random_next(uint64_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x;
+}
+
+/* One get and one put of words that nobody else uses meanwhile: completed by the
+ * unlock. Sharers get only. */
+static void work(const struct settings *s, MPI_Win win, bool exclusive)
+{
+	static int64_t in, out;
+
+	if (!s->getput)
+		return;
+	MPI_Get(&in, 1, MPI_INT64_T, s->target, 1, 1, MPI_INT64_T, win);
+	if (exclusive)
+		MPI_Put(&out, 1, MPI_INT64_T, s->target, 2, 1, MPI_INT64_T, win);
+}
+
+/* Once in a while the counter, so that a lock that does not lock is seen. */
+static void count(const struct settings *s, MPI_Win win)
+{
+	int64_t value;
+
+	MPI_Get(&value, 1, MPI_INT64_T, s->target, 0, 1, MPI_INT64_T, win);
+	MPI_Win_flush(s->target, win);
+	value++;
+	MPI_Put(&value, 1, MPI_INT64_T, s->target, 0, 1, MPI_INT64_T, win);
+}
+
+enum { COUNT_EVERY = 64 };
+
+static void play(const struct settings *s, MPI_Win win, struct tally *t)
+{
+	uint64_t random = (uint64_t)rank * 7919 + 12345;
+	double begin = MPI_Wtime(), last = begin, now = begin;
+
+	while (now - begin < s->seconds) {
+		bool exclusive = (double)(random_next(&random) % 100000) < s->fw * 1000;
+
+		MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, s->target, 0, win);
+		if (exclusive && t->exclusive++ % COUNT_EVERY == 0)
+			count(s, win);
+		else
+			work(s, win, exclusive);
+		MPI_Win_unlock(s->target, win);
+		t->sections++;
+		now = MPI_Wtime();
+		if (now - last > t->longest)
+			t->longest = now - last;
+		last = now;
+	}
+}
+
+/* Wait until all are here, with the MPI at work and the core for others. */
+static void meet(void)
+{
+	MPI_Request request;
+	int done = 0;
+
+	MPI_Ibarrier(MPI_COMM_WORLD, &request);
+	while (!done) {
+		MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+		sched_yield();
+	}
+}
+
+static void report(const struct settings *s, const struct tally *mine, MPI_Win win, int64_t *base)
+{
+	int64_t counted = (mine->exclusive + COUNT_EVERY - 1) / COUNT_EVERY;
+	int64_t sum[2] = {mine->sections, counted}, least = mine->sections, most = least, found = 0;
+	double longest = mine->longest;
+
+	if (rank >= s->active)
+		least = INT64_MAX;
+	MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	if (rank == s->target) {
+		MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+		found = base[0];
+		MPI_Win_unlock(rank, win);
+	}
+	MPI_Bcast(&found, 1, MPI_INT64_T, s->target, MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("%.0f %.0f %.0f %.3f %.1f %s\n", (double)sum[0] / s->seconds,
+		       (double)least / s->seconds, (double)most / s->seconds,
+		       s->seconds * 1e6 * s->active / (double)(sum[0] ? sum[0] : 1), longest * 1e6,
+		       found == sum[1] ? "right" : "WRONG");
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	struct tally mine = {.sections = 0}, warm = {.sections = 0};
+	struct settings s, brief;
+	static int64_t own[8];
+	int64_t *base;
+	MPI_Win win;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (!parse(&s, argc, argv)) {
+		if (rank == 0)
+			fprintf(stderr, "win-bench: see the head of benchmarks/win-bench.c\n");
+		MPI_Finalize();
+		return 2;
+	}
+	if (s.create) {
+		base = own;
+		MPI_Win_create(base, sizeof own, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	} else {
+		MPI_Win_allocate(sizeof own, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	}
+	memset(base, 0, sizeof own);
+	meet();
+	brief = s;
+	brief.seconds = s.seconds / 10;
+	if (rank < s.active)
+		play(&brief, win, &warm);
+	meet();
+	if (rank == s.target) {
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+		base[0] = 0;
+		MPI_Win_unlock(rank, win);
+	}
+	meet();
+	if (rank < s.active)
+		play(&s, win, &mine);
+	meet();
+	report(&s, &mine, win, base);
+	if (s.exits) {
+		meet();
+		fflush(NULL);
+		_exit(0);
+	}
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}
