@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tap.h"
+#include "tables.h"
 
 static void expect_message(const char *word)
 {

@@ -5,7 +5,7 @@
 #define TESTS_EXCLUSION_H
 
 #include "payload.h"
-#include "tap.h"
+#include "tables.h"
 
 extern const struct pawl_kind *kind;
 extern pawl_table *table;

@@ -6,7 +6,7 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "tap.h"
+#include "tables.h"
 
 enum { WARM_UP = 100, LEAK_BYTES = 256 }; /* a table; less is the MPI's, for a communicator */
 

@@ -3,7 +3,7 @@
  * Operations per acquire and release, counted: these figures never vary. To be
  * run on at least 4 ranks on 2 nodes (really, or by --set topology=...).
  */
-#include "tap.h"
+#include "tables.h"
 
 static pawl_table *table;
 

@@ -21,7 +21,7 @@ double tap_budget = 0.1;
 int tap_rounds = 1000;
 
 static unsigned limit_s = 60;
-static const char *only, *except;
+const char *tap_only, *tap_except;
 static int count, failed;
 
 static pthread_mutex_t reason_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -96,9 +96,9 @@ static void read_options(int argc, char **argv)
 		} else if (value && strcmp(argv[i], "--verbose") == 0) {
 			tap_verbose = atoi(value) != 0;
 		} else if (value && strcmp(argv[i], "--only") == 0) {
-			only = value;
+			tap_only = value;
 		} else if (value && strcmp(argv[i], "--except") == 0) {
-			except = value;
+			tap_except = value;
 		} else {
 			fprintf(stderr, "%s: unknown option %s\n", argv[0], argv[i]);
 			_exit(2);
@@ -129,10 +129,6 @@ void tap_start(int *argc, char ***argv, int thread_level)
 	MPI_Comm_free(&host);
 	tap_one_host = size == tap_size;
 	MPI_Allreduce(MPI_IN_PLACE, &tap_one_host, 1, MPI_C_BOOL, MPI_LAND, MPI_COMM_WORLD);
-	if (only && !pawl_kind_find(only)) {
-		fprintf(stderr, "there is no lock %s\n", only);
-		_exit(2);
-	}
 }
 
 int tap_end(void)
@@ -154,22 +150,6 @@ int tap_end(void)
 	return status;
 }
 
-bool tap_wants(const struct pawl_kind *kind)
-{
-	return (!only || strcmp(kind->name, only) == 0) &&
-	       (!except || strcmp(kind->name, except) != 0);
-}
-
-const struct pawl_kind *tap_kind(int *i)
-{
-	const struct pawl_kind *kind;
-
-	do
-		kind = pawl_kind_get((*i)++);
-	while (kind && !tap_wants(kind));
-	return kind;
-}
-
 /* ---------------------------------------------------------------- results */
 
 void fail(const char *format, ...)
@@ -184,12 +164,6 @@ void fail(const char *format, ...)
 		has_reason = true;
 	}
 	pthread_mutex_unlock(&reason_mutex);
-}
-
-bool expect_code(int got, int wanted, const char *what)
-{
-	return expect(got == wanted, "%s: %s instead of %s: %s", what, pawl_strerror(got),
-		      pawl_strerror(wanted), got ? pawl_error_message() : "");
 }
 
 bool result(const char *format, ...)
@@ -296,40 +270,4 @@ uint32_t random_below(uint64_t *state, uint32_t n)
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
 	return (uint32_t)((z ^ (z >> 31)) % n);
-}
-
-pawl_table *table_open(const char *kind, uint64_t n, const char *name, const char *value)
-{
-	pawl_table *table = NULL;
-	MPI_Info info;
-	char key[64];
-
-	MPI_Info_create(&info);
-	if (name) {
-		snprintf(key, sizeof key, "pawl_%s", name);
-		MPI_Info_set(info, key, value);
-	}
-	expect_code(pawl_table_create(MPI_COMM_WORLD, kind, n, info, &table), PAWL_SUCCESS,
-		    "pawl_table_create");
-	MPI_Info_free(&info);
-	return table;
-}
-
-pawl_table *table_open_homed(const char *kind, uint64_t n, pawl_home_fn *home)
-{
-	pawl_table *table = NULL;
-
-	expect_code(
-	    pawl_table_create_homed(MPI_COMM_WORLD, kind, n, home, NULL, MPI_INFO_NULL, &table),
-	    PAWL_SUCCESS, "pawl_table_create_homed");
-	return table;
-}
-
-void table_close(pawl_table *table)
-{
-	if (!table)
-		return;
-	meet();
-	expect_code(pawl_table_free(&table), PAWL_SUCCESS, "pawl_table_free");
-	expect(!table, "pawl_table_free left the handle");
 }

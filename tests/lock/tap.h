@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the test programs share: results in TAP, printed by rank 0, where a
- * result is good only if all ranks find it good; a watchdog that says what hung;
- * tables of locks made as the command line wants them.
+ * result is good only if all ranks find it good; a watchdog that says what hung.
+ * It knows MPI alone; tables.h has what concerns Pawl's locks.
  *
  * A test records what it finds with expect(), on any rank and in any thread, and
  * ends with result(), which is collective. Nothing aborts: a program that found
@@ -12,7 +12,6 @@
 #define TESTS_TAP_H
 
 #include <mpi.h>
-#include <pawl.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,10 +20,11 @@
 extern int tap_rank, tap_size;
 extern bool tap_one_host; /* all ranks share memory */
 extern int tap_thread_level;
-extern double tap_budget; /* seconds that a loop of a test runs */
-extern int tap_rounds;    /* of tests that count and do not time */
-extern bool tap_long;     /* TEST_LONG asks for full length */
-extern bool tap_verbose;  /* --verbose 1: how much was done */
+extern double tap_budget;                 /* seconds that a loop of a test runs */
+extern int tap_rounds;                    /* of tests that count and do not time */
+extern bool tap_long;                     /* TEST_LONG asks for full length */
+extern bool tap_verbose;                  /* --verbose 1: how much was done */
+extern const char *tap_only, *tap_except; /* --only and --except */
 
 /* ---------------------------------------------------------------- program */
 
@@ -32,7 +32,7 @@ extern bool tap_verbose;  /* --verbose 1: how much was done */
  *   --budget S         seconds a loop (default 0.1)
  *   --rounds N         of tests that count (default 1000)
  *   --limit S          seconds until a test counts as hung (default 60)
- *   --set NAME=VALUE   a Pawl option of all tables (PAWL_NAME in the environment)
+ *   --set NAME=VALUE   a Pawl option of all locks (PAWL_NAME in the environment)
  *   --only KIND        no other kind of lock
  *   --except KIND      all kinds but this one
  *   --verbose 1        how much a test did */
@@ -41,12 +41,6 @@ void tap_start(int *argc, char ***argv, int thread_level);
 /* The plan, the end of MPI, and the status for main(). */
 int tap_end(void);
 
-/* Whether --only and --except leave this kind in. */
-bool tap_wants(const struct pawl_kind *kind);
-
-/* Iterate: for (int i = 0; (kind = tap_kind(&i)); ) */
-const struct pawl_kind *tap_kind(int *i);
-
 /* ---------------------------------------------------------------- results */
 
 /* Record a failure of the running test; the first one of a rank is told. */
@@ -54,9 +48,6 @@ void fail(const char *format, ...) PRINTF(1, 2);
 
 /* fail() if a condition does not hold; says whether it does. */
 #define expect(condition, ...) ((condition) ? true : (fail(__VA_ARGS__), false))
-
-/* As expect(), for a call of Pawl that ought to return a code. */
-bool expect_code(int got, int wanted, const char *what);
 
 /* The end of a test: one line of TAP. Collective; whether all ranks are happy. */
 bool result(const char *format, ...) PRINTF(1, 2);
@@ -78,11 +69,5 @@ void sleep_for(double seconds);
 void linger(double seconds);
 /* A small random number generator, of its own for each client. */
 uint32_t random_below(uint64_t *state, uint32_t n);
-
-/* Make a table; NULL and a recorded failure if that does not work. Collective. */
-pawl_table *table_open(const char *kind, uint64_t n, const char *name, const char *value);
-pawl_table *table_open_homed(const char *kind, uint64_t n, pawl_home_fn *home);
-/* Free it, which has to work. Collective; NULL is fine. */
-void table_close(pawl_table *table);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sched.h>
 
 #include "payload.h"
-#include "tap.h"
+#include "tables.h"
 
 enum { THREADS = 3, LOCKS = 2, AT_LEAST = 3 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "tap.h"
+#include "tables.h"
 
 enum { HOLD_MS = 1000, MOST_BURNT_PERCENT = 5 };
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See tables.h. */
+#include "tables.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool tap_wants(const struct pawl_kind *kind)
+{
+	if (tap_only && !pawl_kind_find(tap_only)) {
+		fprintf(stderr, "there is no lock %s\n", tap_only);
+		_exit(2);
+	}
+	return (!tap_only || strcmp(kind->name, tap_only) == 0) &&
+	       (!tap_except || strcmp(kind->name, tap_except) != 0);
+}
+
+const struct pawl_kind *tap_kind(int *i)
+{
+	const struct pawl_kind *kind;
+
+	do
+		kind = pawl_kind_get((*i)++);
+	while (kind && !tap_wants(kind));
+	return kind;
+}
+
+bool expect_code(int got, int wanted, const char *what)
+{
+	return expect(got == wanted, "%s: %s instead of %s: %s", what, pawl_strerror(got),
+		      pawl_strerror(wanted), got ? pawl_error_message() : "");
+}
+
+pawl_table *table_open(const char *kind, uint64_t n, const char *name, const char *value)
+{
+	pawl_table *table = NULL;
+	MPI_Info info;
+	char key[64];
+
+	MPI_Info_create(&info);
+	if (name) {
+		snprintf(key, sizeof key, "pawl_%s", name);
+		MPI_Info_set(info, key, value);
+	}
+	expect_code(pawl_table_create(MPI_COMM_WORLD, kind, n, info, &table), PAWL_SUCCESS,
+		    "pawl_table_create");
+	MPI_Info_free(&info);
+	return table;
+}
+
+pawl_table *table_open_homed(const char *kind, uint64_t n, pawl_home_fn *home)
+{
+	pawl_table *table = NULL;
+
+	expect_code(
+	    pawl_table_create_homed(MPI_COMM_WORLD, kind, n, home, NULL, MPI_INFO_NULL, &table),
+	    PAWL_SUCCESS, "pawl_table_create_homed");
+	return table;
+}
+
+void table_close(pawl_table *table)
+{
+	if (!table)
+		return;
+	meet();
+	expect_code(pawl_table_free(&table), PAWL_SUCCESS, "pawl_table_free");
+	expect(!table, "pawl_table_free left the handle");
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the tests of Pawl's own interface share: which kinds of lock to test, and
+ * tables of locks made as the command line wants them.
+ */
+#ifndef TESTS_TABLES_H
+#define TESTS_TABLES_H
+
+#include <pawl.h>
+
+#include "tap.h"
+
+/* Whether --only and --except leave this kind in. */
+bool tap_wants(const struct pawl_kind *kind);
+
+/* Iterate: for (int i = 0; (kind = tap_kind(&i)); ) */
+const struct pawl_kind *tap_kind(int *i);
+
+/* As expect(), for a call of Pawl that ought to return a code. */
+bool expect_code(int got, int wanted, const char *what);
+
+/* Make a table; NULL and a recorded failure if that does not work. Collective. */
+pawl_table *table_open(const char *kind, uint64_t n, const char *name, const char *value);
+pawl_table *table_open_homed(const char *kind, uint64_t n, pawl_home_fn *home);
+/* Free it, which has to work. Collective; NULL is fine. */
+void table_close(pawl_table *table);
+
+#endif
