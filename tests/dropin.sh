@@ -1,0 +1,255 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# MPI programs that know nothing of Pawl, with the drop-in layer and without: the
+# layer is preloaded, or linked before the MPI. What passes natively has to pass
+# under it, with every kind of lock that readers can share; and each test of
+# mutual exclusion fails if its locks have no effect.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+programs=$builddir/tests/dropin
+sources=$srcdir/tests/dropin
+lib=$builddir/.libs/libpawl-mpi.so
+long=${TEST_LONG:+--budget 1}
+work=dropin.$$.tmp
+mkdir "$work" || exit 1
+trap 'rm -rf "$work"' EXIT
+# No kind of lock from outside: each run names its own.
+unset PAWL_LOCK PAWL_STATS
+
+# All of them; the first ones are those that a lock without effect fails.
+exclusive="exclusive shared lock_all nesting mixture windows phases threads"
+all="$exclusive operations dynamic objects progress misuse"
+# What says most about a kind of lock, in little time.
+core="exclusive shared lock_all nesting mixture"
+
+# under KIND RANKS SECONDS PROGRAM...: with the layer; KIND "default" leaves the
+# choice to it.
+under()
+{
+	under_kind=$1
+	under_ranks=$2
+	under_seconds=$3
+	shift 3
+	under_set="LD_PRELOAD=$lib LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+	[ "$under_kind" = default ] || under_set="$under_set PAWL_LOCK=$under_kind"
+	mpi_run "$under_ranks" "$under_seconds" env $under_set TEST_STRICT=1 "$@"
+}
+
+# Misuse is the layer's to notice; natively it would be the MPI's.
+native()
+{
+	native_ranks=$1
+	native_seconds=$2
+	shift 2
+	mpi_run "$native_ranks" "$native_seconds" env TEST_STRICT=0 "$@"
+}
+
+# broken RUN...: the run is caught; given more time if a busy machine leaves it
+# too little to meet a violation.
+broken()
+{
+	for broken_budget in 0.05 0.5 2; do
+		broken_said=$(TEST_BREAK=1 caught "$@" --budget "$broken_budget") && break
+		broken_said=
+	done
+	printf '%s\n' "$broken_said" | head -n 1
+	[ -n "$broken_said" ]
+}
+
+# env_broken RUN PROGRAM: the same for a program without options.
+env_broken()
+{
+	for broken_try in 1 2 3; do
+		TEST_BREAK=1 caught $1 4 60 "$2" && return
+	done
+	return 1
+}
+
+# fails RUN...: it ends by itself, and not well.
+fails()
+{
+	"$@" >"$work/fails" 2>&1
+	fails_status=$?
+	head -n 3 "$work/fails"
+	[ $fails_status != 0 ] && [ $fails_status != 124 ] && [ $fails_status != 137 ]
+}
+
+# ------------------------------------------------------- programs to compile
+
+# wrapper NAME: the wrapper NAME that belongs to the compiler CC.
+wrapper()
+{
+	for wrapper_word in $CC; do
+		case ${wrapper_word##*/} in
+		mpicc*) printf '%s\n' "$wrapper_word" | sed "s|mpicc\([^/]*\)\$|$1\1|" ;;
+		esac
+	done
+}
+
+# fortran NAME FLAG: build it with that interface, or say why not.
+fortran()
+{
+	fortran_compiler=$(wrapper mpifort)
+	[ -n "$fortran_compiler" ] && command -v "$fortran_compiler" >/dev/null ||
+		{ echo "no mpifort that goes with $CC"; return 1; }
+	echo "      end" >"$work/empty.f90"
+	fortran_flags=
+	$fortran_compiler -fallow-argument-mismatch -c "$work/empty.f90" -o "$work/empty.o" \
+		2>/dev/null && fortran_flags=-fallow-argument-mismatch
+	case $1 in
+	mpif.h) echo "      include 'mpif.h'" ;;
+	*) echo "      use $1" ;;
+	esac >"$work/empty.f90"
+	echo "      end" >>"$work/empty.f90"
+	(cd "$work" && $fortran_compiler -c empty.f90 -o empty.o) 2>/dev/null ||
+		{ echo "$fortran_compiler has no $1"; return 1; }
+	$CC -c "$sources/fortran_c.c" -o "$work/fortran_c.o" 2>&1 &&
+		$fortran_compiler -w $fortran_flags $2 "$sources/fortran.F90" \
+			"$work/fortran_c.o" -o "$work/fortran-$1" 2>&1
+}
+
+cxx()
+{
+	cxx_compiler=$(wrapper mpicxx)
+	[ -n "$cxx_compiler" ] && command -v "$cxx_compiler" >/dev/null ||
+		{ echo "no mpicxx that goes with $CC"; return 1; }
+	$cxx_compiler -std=c++11 -Wall "$sources/cxx.cc" -o "$work/c++" 2>&1
+}
+
+compiled=
+for language in c++ fortran-mpif.h fortran-mpi fortran-mpi_f08; do
+	case $language in
+	c++) said=$(cxx) ;;
+	fortran-mpif.h) said=$(fortran mpif.h) ;;
+	fortran-mpi) said=$(fortran mpi -DUSE_MPI) ;;
+	fortran-mpi_f08) said=$(fortran mpi_f08 -DUSE_MPI_F08) ;;
+	esac
+	if [ -x "$work/$language" ]; then
+		compiled="$compiled $language"
+	else
+		skip "a program in $language" "$(printf '%s\n' "$said" | tail -n 1)"
+	fi
+done
+
+# ------------------------------------------------------------------ natively
+
+for program in $all; do
+	tap_program "native, $program" native 4 170 "$programs/$program" --limit 150 \
+		${long:---budget 0.05}
+done
+for program in $compiled; do
+	tap_program "native, $program" native 4 60 "$work/$program"
+done
+for program in $exclusive; do
+	check "native, $program notices locks without effect" broken native 4 60 \
+		"$programs/$program"
+done
+for program in $compiled; do
+	check "native, $program notices locks without effect" env_broken native "$work/$program"
+done
+
+if [ ! -e "$lib" ]; then
+	skip "the same under the layer" "no .libs/libpawl-mpi.so in this build"
+	finish
+fi
+
+# ---------------------------------------------------------- the layer itself
+
+replaced()
+{
+	"${NM:-nm}" -D --defined-only "$lib" | awk '{ print $3 }' >"$work/symbols"
+	for symbol in MPI_Win_create MPI_Win_allocate MPI_Win_allocate_shared \
+		MPI_Win_create_dynamic MPI_Win_free MPI_Win_lock MPI_Win_unlock MPI_Win_lock_all \
+		MPI_Win_unlock_all; do
+		grep -qx "$symbol" "$work/symbols" || { echo "no $symbol"; return 1; }
+	done
+}
+check "the layer defines the calls that it replaces" replaced
+check "an unknown lock in PAWL_LOCK" fails under no-such-lock 2 60 "$programs/exclusive"
+check "an unknown lock in the info of a window" \
+	fails under default 2 60 env TEST_INFO=pawl_lock=no-such-lock "$programs/exclusive"
+check "an unknown option in the info of a window" \
+	fails under default 2 60 env TEST_INFO=pawl_no_such_option=1 "$programs/exclusive"
+
+statistics()
+{
+	under default 2 60 "$programs/lock_all" >"$work/quiet" 2>&1 || return 1
+	under default 2 60 env PAWL_STATS=1 "$programs/lock_all" >"$work/stats" 2>&1 || return 1
+	! grep -vE '^(ok|1\.\.)' "$work/quiet" || { echo "not silent without PAWL_STATS"; return 1; }
+	grep -i pawl "$work/stats" | grep '[1-9]'
+}
+check "PAWL_STATS=1 prints what was done" statistics
+
+linked()
+{
+	"$builddir/libtool" --silent --mode=link $CC -D_GNU_SOURCE -std=c11 "$sources/misuse.c" \
+		"$sources/area.c" "$srcdir/tests/lock/tap.c" "$builddir/libpawl-mpi.la" \
+		-o "$work/misuse" -pthread
+}
+if check_linked=$(linked 2>&1); then
+	tap_program "linked before the MPI, misuse" mpi_run 2 60 env TEST_STRICT=1 "$work/misuse"
+else
+	check "link a program with libpawl-mpi.la" linked
+fi
+
+# ----------------------------------------------------------------- under it
+
+for program in $all; do
+	tap_program "default, $program" under default 4 170 "$programs/$program" --limit 150 $long
+done
+for program in $compiled; do
+	tap_program "default, $program" under default 4 60 "$work/$program"
+	check "default, $program notices locks without effect" env_broken "under default" \
+		"$work/$program"
+	# Were its calls to pass by, nobody would look at this.
+	check "default, $program goes through the layer" fails under no-such-lock 4 60 \
+		"$work/$program"
+done
+for program in exclusive lock_all mixture; do
+	check "default, $program notices locks without effect" broken under default 4 60 \
+		"$programs/$program"
+done
+tap_program "native by PAWL_LOCK, exclusive" \
+	mpi_run 4 120 env LD_PRELOAD="$lib" PAWL_LOCK=native TEST_STRICT=0 "$programs/exclusive"
+for ranks in 1 8; do
+	tap_program "default, $ranks ranks" under default $ranks 170 "$programs/mixture" --limit 150
+done
+
+kinds=${TEST_KINDS-$("$programs/kinds")}
+check "the library has kinds of lock that readers share" test -n "$kinds"
+for kind in $kinds; do
+	for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo $core); do
+		tap_program "$kind, $program" under "$kind" 4 170 "$programs/$program" \
+			--limit 150 $long
+	done
+	tap_program "$kind by info" under default 4 120 env TEST_INFO="pawl_lock=$kind" \
+		"$programs/lock_all"
+	for seed in ${TEST_LONG:+11 12 13 14 15}; do
+		tap_program "$kind, seed $seed, 8 ranks" under "$kind" 8 300 \
+			env TEST_SEED=$seed "$programs/mixture" --limit 280 $long
+	done
+done
+
+# ------------------------------------------------------------- over two hosts
+
+case $TEST_MPI in
+openmpi | mpich) said=$("$srcdir/tests/netcluster" run -n 4 --mpi "$TEST_MPI" --timeout 60 -- true 2>&1) ;;
+*) said="netcluster knows Open MPI and MPICH" && false ;;
+esac || { skip "2 hosts x 2" "$said"; finish; }
+
+cluster()
+{
+	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 120 -- \
+		env LD_PRELOAD="$lib" LD_LIBRARY_PATH="$builddir/.libs" TEST_STRICT=1 "$@" --limit 100
+}
+for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo $core phases); do
+	tap_program "2 hosts x 2, $program" cluster "$programs/$program"
+done
+for kind in $kinds; do
+	tap_program "2 hosts x 2, $kind, mixture" cluster env PAWL_LOCK="$kind" "$programs/mixture"
+done
+
+finish
