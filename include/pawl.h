@@ -113,9 +113,12 @@ typedef struct pawl_table pawl_table;
  * together too, but not with sharers: where one lock stands for a whole and others
  * for its parts, who is about to lock a part exclusively first takes the lock of the
  * whole with PAWL_INTENT, and who takes that one shared has all parts unchanged.
- * (Gray's modes X, S and IX.)
+ * (Gray's modes X, S and IX.) A client that holds one part already and had no
+ * intent for it (a shared part) acquires the intent with PAWL_INTENT | PAWL_AHEAD:
+ * it waits for holders, and not behind others who wait, for they may be waiting
+ * for that part.
  */
-enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4 };
+enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
 
 /*
  * Create a table of n locks (1 <= n < 2^40) of the given kind over comm.

@@ -2,7 +2,7 @@
  * The multi-granularity lock: model of src/locks/mgl.c.
  *
  * What it models.  NP processes (default 3); each asks as often as it likes, in any mode, and may stop
- * between any two requests.  The queue is a list that is handed on in order, with what queue_tree.h
+ * between any two requests.  -DNOAHEAD: nobody asks for an intent ahead of the queue.  The queue is a list that is handed on in order, with what queue_tree.h
  * promises: a client comes to it fresh, or passed by a holder that saw a successor.
  *
  * What it proves.  No two holders in conflict; no dead-lock (awaits are blocking guards); CLOSED is set
@@ -16,6 +16,8 @@
  * Known-broken variants: -DBREAK_DRAIN  an exclusive head does not wait for holders
  *                        -DBREAK_LEAVE  the queue is left before CLOSED is taken back
  *                        -DBREAK_PASS   a sharer hands the queue on as an exclusive holder does
+ *                        -DBREAK_AHEAD  the head of the queue does not look for intents that came
+ *                                       ahead of it
  */
 #ifndef NP
 #define NP 3
@@ -24,10 +26,11 @@
 #define SHARED 0
 #define INTENT 1
 #define EXCLUSIVE 2
+#define AHEAD 3 /* an intent that does not queue */
 
 byte n[2];    /* the word: SHARED and INTENT holders, */
-bit excl;     /* an exclusive holder that did not queue, */
-byte closed;  /* and whether the head of the queue keeps all others out */
+byte excl;    /* an exclusive holder, */
+byte closed;  /* and whether the head of the queue keeps newcomers out */
 
 #define NONE 0
 #define FRESH 1
@@ -58,7 +61,7 @@ inline critical(m)
 	atomic {
 		if
 		:: m == SHARED -> ns++; assert(ni == 0 && nx == 0)
-		:: m == INTENT -> ni++; assert(ns == 0 && nx == 0)
+		:: m == INTENT || m == AHEAD -> ni++; assert(ns == 0 && nx == 0)
 		:: else -> nx++; assert(ns == 0 && ni == 0 && nx == 1)
 		fi;
 		IN
@@ -66,7 +69,7 @@ inline critical(m)
 	atomic {
 		if
 		:: m == SHARED -> ns--
-		:: m == INTENT -> ni--
+		:: m == INTENT || m == AHEAD -> ni--
 		:: else -> nx--
 		fi;
 		OUT_OF
@@ -102,6 +105,17 @@ inline leave(t)
 	}
 }
 
+/* N1: old = fao(W, +one); flush; N2: await no others */
+inline ahead()
+{
+	d_step { held = !OTHERS(INTENT); n[INTENT]++ };
+	if
+	:: !held -> !OTHERS(INTENT)
+	:: else
+	fi;
+	held = 1
+}
+
 inline slow(m)
 {
 	/* A1: enter the queue, wait for its head */
@@ -111,62 +125,81 @@ inline slow(m)
 	:: m == EXCLUSIVE ->
 		if
 		:: token[p] == FRESH ->
-			/* A2: fao(W, +CLOSED); flush; A3: await nobody */
+			/* A2: fao(W, +CLOSED); flush */
 			d_step { closed++; assert(closed == 1) };
+			do
+			::
 #ifndef BREAK_DRAIN
-			!ANYBODY
+				/* A3: await nobody */
+				!ANYBODY;
 #endif
+				/* A4: old = fao(W, +EXCL); flush */
+				d_step { held = n[SHARED] == 0 && n[INTENT] == 0; excl++; assert(excl == 1) };
+#if defined(BREAK_DRAIN) || defined(BREAK_AHEAD)
+				held = 1;
+#endif
+				if
+				:: held -> break
+				:: else -> excl-- /* acc(W, -EXCL); flush */
+				fi
+			od
 		:: else
 		fi;
 		queued = 1
 	:: else ->
 		if
 		:: token[p] == FRESH ->
-			/* A4: old = fao(W, +one); flush */
+			/* A5: old = fao(W, +one); flush */
 			d_step { held = !OTHERS(m); n[m]++ }
-			if
-			:: !held ->
-				/* A5: acc(W, CLOSED - one); flush; A6: await no others */
-				d_step { n[m]--; closed++; assert(closed == 1) };
-				!OTHERS(m)
-			:: else
-			fi
-		:: else -> held = 0
-		fi;
-		/* A7: acc(W, +one - CLOSED); flush; A8: leave the queue */
-#ifdef BREAK_LEAVE
-		if
-		:: !held -> n[m]++; leave(FRESH); closed--
-		:: else -> leave(FRESH)
-		fi
+		:: else ->
+			/* A6: old = fao(W, +one - CLOSED - EXCL); flush */
+#ifdef BREAK_PASS
+			held = 1; n[m]++
 #else
+			d_step { held = n[1 - m] == 0; n[m]++; closed--; excl-- }
+#endif
+		fi;
+		do
+		:: held -> break
+		:: else ->
+			/* A7: acc(W, CLOSED - one); flush; A8: await no others */
+			d_step { n[m]--; closed++; assert(closed == 1) };
+			!OTHERS(m);
+			/* A9: old = fao(W, +one - CLOSED); flush */
+#ifdef BREAK_LEAVE
+			n[m]++; leave(FRESH); closed--; goto got
+#else
+#ifdef BREAK_AHEAD
+			d_step { held = 1; n[m]++; closed-- }
+#else
+			d_step { held = !OTHERS(m); n[m]++; closed-- }
+#endif
+#endif
+		od;
+		/* A10: leave the queue */
 #ifdef BREAK_PASS
 		if
-		:: !held -> n[m]++; leave(PASSED)
+		:: token[p] == PASSED -> leave(PASSED)
 		:: else -> leave(FRESH)
 		fi
 #else
-		if
-		:: !held -> d_step { n[m]++; closed-- }
-		:: else
-		fi;
 		leave(FRESH)
 #endif
-#endif
 	fi;
-	held = 1
+got:	held = 1
 }
 
 inline release(m)
 {
 	if
-	:: m != EXCLUSIVE -> n[m]-- /* R1: acc(W, -one); flush */
+	:: m == AHEAD -> n[INTENT]--
+	:: m == SHARED || m == INTENT -> n[m]-- /* R1: acc(W, -one); flush */
 	:: m == EXCLUSIVE && !queued -> excl = 0 /* R1: acc(W, -EXCL); flush */
 	:: m == EXCLUSIVE && queued ->
 		queued = 0;
 		if
 		:: len(queue) > 1 -> leave(PASSED) /* R2: a successor is seen */
-		:: closed--; leave(FRESH) /* R3: acc(W, -CLOSED); flush; leave */
+		:: d_step { closed--; excl-- }; leave(FRESH) /* R3: acc(W, -CLOSED - EXCL); flush; leave */
 		fi
 	fi
 }
@@ -186,6 +219,13 @@ proctype P(byte p)
 		critical(m);
 		release(m);
 		d_step { held = 0; m = 0; token[p] = NONE }
+#ifndef NOAHEAD
+	:: m = AHEAD;
+		ahead();
+		critical(m);
+		release(m);
+		d_step { held = 0; m = 0 }
+#endif
 #ifdef TRY
 	:: if :: m = SHARED :: m = INTENT :: m = EXCLUSIVE fi;
 		fast(m);

@@ -9,18 +9,19 @@ static int check(const pawl_table *t, uint64_t lock, int mode)
 {
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
-	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED && mode != PAWL_INTENT)
+	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED && (mode & ~PAWL_AHEAD) != PAWL_INTENT)
 		return error_set(PAWL_ERR_ARG,
-				 "mode: %d is none of PAWL_EXCLUSIVE (%d), PAWL_SHARED (%d) and"
-				 " PAWL_INTENT (%d)",
-				 mode, PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT);
+				 "mode: %d is none of PAWL_EXCLUSIVE (%d), PAWL_SHARED (%d),"
+				 " PAWL_INTENT (%d) and PAWL_INTENT | PAWL_AHEAD (%d)",
+				 mode, PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT,
+				 PAWL_INTENT | PAWL_AHEAD);
 	if (lock >= t->space.n)
 		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
 				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
 	if (mode == PAWL_SHARED && !(t->space.protocol->kind.capabilities & PAWL_CAP_SHARED))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED",
 				 t->space.protocol->kind.name);
-	if (mode == PAWL_INTENT && !(t->space.protocol->kind.capabilities & PAWL_CAP_INTENT))
+	if ((mode & PAWL_INTENT) && !(t->space.protocol->kind.capabilities & PAWL_CAP_INTENT))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_INTENT",
 				 t->space.protocol->kind.name);
 	return PAWL_SUCCESS;
@@ -151,7 +152,7 @@ int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
 		return rc;
 	w = slots_find(t, whole);
 	p = slots_find(t, part);
-	if (!w || !p || w->mode != PAWL_INTENT || p->mode != PAWL_EXCLUSIVE)
+	if (!w || !p || !(w->mode & PAWL_INTENT) || p->mode != PAWL_EXCLUSIVE)
 		return error_set(PAWL_ERR_NOT_HELD,
 				 "lock %llu with intent and lock %llu exclusively are not both held"
 				 " by this %s",

@@ -4,8 +4,9 @@
  *
  * The processes of a new window agree by one MPI_Allreduce: that all of them want
  * and can have our locks, on the same kind and options; and on a number in a pool
- * that is free at all of them. What does not fit is told once, and the window
- * keeps the locks of the MPI.
+ * that is free at all of them. What the layer cannot give is told once, and the
+ * window keeps the locks of the MPI; a mistake of the user is an error, and there is
+ * no window.
  *
  * With MPI_THREAD_MULTIPLE two threads may make windows over congruent
  * communicators at one time, and in different order on different processes. So the
@@ -21,7 +22,7 @@
 
 /* What the processes tell each other; combined by bitwise and. */
 enum {
-	FIT, /* bits: want our locks, can have them */
+	FIT, /* bits, enum fit */
 	KEY,
 	NOT_KEY, /* equal if and only if both come out as complements */
 	POOLS,
@@ -31,7 +32,7 @@ enum {
 	MOST_POOLS = 8, /* of one group and key; more windows have to do without */
 	WORDS = FREE + MOST_POOLS
 };
-enum { WANTED = 1, ABLE = 2 };
+enum fit { WANTED = 1, ABLE = 2, SANE = 4 };
 enum { FIRST_IDS = 16 };
 
 static const char default_kind[] = "mgl";
@@ -68,7 +69,8 @@ struct request {
 	MPI_Info options; /* keys pawl_* for the table */
 	uint64_t key;
 	bool wanted;
-	char why[256]; /* it cannot be had; or "" */
+	bool mistake;  /* of the user */
+	char why[512]; /* it cannot be had; or "" */
 };
 
 static uint64_t hash(uint64_t h, const char *text)
@@ -148,6 +150,7 @@ static void check_kind(struct request *r)
 			 "PAWL_LOCK (info key pawl_lock): \"%s\" is %s; accepted: %snative",
 			 r->kind, k ? "no lock that readers can share" : "no lock of Pawl",
 			 usable_kinds(kinds, sizeof kinds));
+	r->mistake = r->why[0] != '\0';
 }
 
 static void read_request(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
@@ -218,7 +221,7 @@ static void propose(uint64_t *words, const struct request *r, struct pool **list
 		if (i < n)
 			names = names * UINT64_C(0x9e3779b97f4a7c15) + list[i]->name;
 	}
-	words[FIT] = (r->wanted ? WANTED : 0) | (r->why[0] ? 0 : ABLE);
+	words[FIT] = (r->wanted ? WANTED : 0) | (r->why[0] ? 0 : ABLE) | (r->mistake ? 0 : SANE);
 	words[KEY] = r->key;
 	words[NOT_KEY] = ~r->key;
 	words[POOLS] = names;
@@ -276,59 +279,100 @@ static void add_pool(struct pool *p)
 	pthread_mutex_unlock(&lock);
 }
 
+static bool is_mistake(int code)
+{
+	return code == PAWL_ERR_OPTION || code == PAWL_ERR_KIND || code == PAWL_ERR_ARG ||
+	       code == PAWL_ERR_TOPOLOGY;
+}
+
+/* What the processes said together; if it is no, why. */
+static bool fits(const uint64_t *words, struct request *r)
+{
+	if (!(words[FIT] & WANTED)) {
+		r->wanted = false;
+		return false;
+	}
+	r->mistake = !(words[FIT] & SANE) || words[KEY] != ~words[NOT_KEY];
+	if (!r->mistake && words[FIT] & ABLE)
+		return true;
+	if (!r->why[0])
+		snprintf(r->why, sizeof r->why, "%s",
+			 words[KEY] != ~words[NOT_KEY]
+			     ? "PAWL_LOCK or the info keys pawl_* differ between processes"
+			     : "another process cannot have it");
+	return false;
+}
+
+/* What all processes say; false if the pools they know differ (for a moment). */
+static bool ask(MPI_Comm comm, const struct request *r, uint64_t *words, struct pool **list, int *n)
+{
+	int rank;
+
+	PMPI_Comm_rank(comm, &rank);
+	pthread_mutex_lock(&lock);
+	*n = usable_pools(list, r->key, comm);
+	propose(words, r, list, *n, rank);
+	pthread_mutex_unlock(&lock);
+	PMPI_Allreduce(MPI_IN_PLACE, words, WORDS, MPI_UINT64_T, MPI_BAND, comm);
+	return words[POOLS] == ~words[NOT_POOLS];
+}
+
+/* A pool with a number that is free everywhere, and that number; or NULL. */
+static struct pool *choose(const uint64_t *words, struct pool **list, int n, int *id)
+{
+	for (int i = 0; i < n; i++) {
+		if (!words[FREE + i])
+			continue;
+		*id = pick_bit(words[FREE + i], threads_race() ? words[SALT] : 0);
+		return list[i];
+	}
+	return NULL;
+}
+
+/* One more pool for such windows; false: that cannot be. */
+static bool more_room(MPI_Comm comm, struct request *r, const uint64_t *words, int n)
+{
+	struct pool *fresh;
+	int rc;
+
+	if (n == MOST_POOLS) {
+		snprintf(r->why, sizeof r->why,
+			 "there are %d windows over one group of processes already",
+			 FIRST_IDS + (MOST_POOLS - 1) * POOL_IDS);
+		return false;
+	}
+	rc = pool_create(comm, r->kind, r->options, n ? POOL_IDS : FIRST_IDS, &fresh);
+	if (rc != PAWL_SUCCESS) {
+		snprintf(r->why, sizeof r->why, "%s", pawl_error_message());
+		r->mistake = is_mistake(rc);
+		return false;
+	}
+	fresh->key = r->key;
+	fresh->name = words[SALT];
+	add_pool(fresh);
+	return true;
+}
+
 /* Find or make a pool with room, and take a number. NULL: not for this window,
  * on all processes alike. */
 static struct pool *agree(MPI_Comm comm, struct request *r, int *id)
 {
-	for (;;) {
-		struct pool *list[MOST_POOLS], *fresh;
-		uint64_t words[WORDS];
-		int rank, n;
+	struct pool *list[MOST_POOLS], *pool;
+	uint64_t words[WORDS];
+	int n;
 
-		PMPI_Comm_rank(comm, &rank);
-		pthread_mutex_lock(&lock);
-		n = usable_pools(list, r->key, comm);
-		propose(words, r, list, n, rank);
-		pthread_mutex_unlock(&lock);
-		PMPI_Allreduce(MPI_IN_PLACE, words, WORDS, MPI_UINT64_T, MPI_BAND, comm);
-		if (!(words[FIT] & WANTED)) {
-			r->wanted = false;
+	for (;;) {
+		bool known = ask(comm, r, words, list, &n);
+
+		if (!fits(words, r))
 			return NULL;
-		}
-		if (!(words[FIT] & ABLE) || words[KEY] != ~words[NOT_KEY]) {
-			if (!r->why[0])
-				snprintf(
-				    r->why, sizeof r->why,
-				    "PAWL_LOCK, pawl_* info keys or memory models differ between"
-				    " processes");
-			return NULL;
-		}
-		if (words[POOLS] != ~words[NOT_POOLS])
+		if (!known)
 			continue;
-		for (int i = 0; i < n; i++) {
-			if (!words[FREE + i])
-				continue;
-			*id = pick_bit(words[FREE + i], threads_race() ? words[SALT] : 0);
-			fresh = list[i];
-			goto found;
-		}
-		if (n == MOST_POOLS) {
-			snprintf(r->why, sizeof r->why,
-				 "more than %d windows over one group of processes at a time",
-				 FIRST_IDS + (MOST_POOLS - 1) * POOL_IDS);
+		pool = choose(words, list, n, id);
+		if (pool && take_id(comm, pool, *id))
+			return pool;
+		if (!pool && !more_room(comm, r, words, n))
 			return NULL;
-		}
-		fresh = pool_create(comm, r->kind, r->options, n ? POOL_IDS : FIRST_IDS, r->why,
-				    sizeof r->why);
-		if (!fresh)
-			return NULL;
-		fresh->key = r->key;
-		fresh->name = words[SALT];
-		add_pool(fresh);
-		continue;
-	found:
-		if (take_id(comm, fresh, *id))
-			return fresh;
 	}
 }
 
@@ -402,8 +446,9 @@ static void window_free(struct window *w)
 	free(w);
 }
 
-void dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win win)
+int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 {
+	MPI_Win win = *handle;
 	struct window *w = NULL;
 	struct request r;
 	int id = 0;
@@ -420,14 +465,22 @@ void dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win win)
 		w->id = id;
 		arrange_end();
 		report_begin(w, comm, r.kind);
-		return;
+		return MPI_SUCCESS;
 	}
 	if (w) {
 		windows_remove(w);
 		window_free(w);
 	}
-	if (r.wanted)
-		report_once(comm, "windows keep the locks of the MPI", r.why);
+	if (!r.wanted)
+		return MPI_SUCCESS;
+	if (r.mistake) {
+		report_once(comm, "no window", r.why);
+		PMPI_Win_free(handle);
+		PMPI_Comm_call_errhandler(comm, MPI_ERR_INFO);
+		return MPI_ERR_INFO;
+	}
+	report_once(comm, "windows keep the locks of the MPI", r.why);
+	return MPI_SUCCESS;
 }
 
 int dropin_free(struct window *w, MPI_Win *win)

@@ -5,11 +5,9 @@
 /* These are for the program to find instead of the MPI's. */
 #pragma GCC visibility push(default)
 
-static int made(int rc, MPI_Comm comm, MPI_Info info, const MPI_Win *win)
+static int made(int rc, MPI_Comm comm, MPI_Info info, MPI_Win *win)
 {
-	if (rc == MPI_SUCCESS && !dropin_inside())
-		dropin_attach(comm, info, *win);
-	return rc;
+	return rc == MPI_SUCCESS && !dropin_inside() ? dropin_attach(comm, info, win) : rc;
 }
 
 int MPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)

@@ -62,9 +62,10 @@ struct window {
 
 /* attach.c ---------------------------------------------------------------- */
 
-/* The MPI has made a window over comm. Collective over comm. Never fails: a
- * window that gets no locks of ours has those of the MPI. */
-void dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win win);
+/* The MPI has made a window over comm: give it locks, if it is to have ours.
+ * Collective over comm. An MPI error, raised, and no window, only if what was asked
+ * for is wrong. */
+int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *win);
 
 /* Whether the calling thread is inside Pawl, whose own windows are no business
  * of this layer. */
@@ -103,9 +104,8 @@ struct pool {
 	struct pool *next;
 };
 
-/* Collective. NULL, and the reason in why, on all ranks alike. */
-struct pool *pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, char *why,
-			 size_t whylen);
+/* Collective. A code of pawl.h, with its message, on all ranks alike. */
+int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, struct pool **pool);
 void pool_free(struct pool *p);
 
 static inline uint64_t pool_target(const struct pool *p, int id, int rank)

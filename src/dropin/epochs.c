@@ -8,8 +8,8 @@
  *   MPI_Win_lock_all            the lock of the whole window, shared
  *
  * The intent is the process's: it is acquired for its first exclusive target and
- * released after the last. So a process that has a target never waits for the
- * whole.
+ * released after the last; and ahead of those who wait for the whole if the process
+ * has a shared target already. So nobody who has a target waits for one who waits.
  *
  * Order. The native epoch is opened first, without checks, for it is there that
  * the MPI finds misuse; it costs no communication. At the unlock the native epoch
@@ -169,13 +169,19 @@ static bool together(const struct window *w)
 	return !w->threads && w->pool->wholes == w->pool->targets;
 }
 
+static bool holds_any(const struct window *w)
+{
+	return atomic_load_explicit(&w->locks, memory_order_relaxed) != 0;
+}
+
 static int acquire_intent(struct window *w)
 {
 	int rc = PAWL_SUCCESS;
 
 	take_door(w);
 	if (w->exclusive == 0)
-		rc = pawl_lock_acquire(w->pool->wholes, pool_whole(w->pool, w->id), PAWL_INTENT);
+		rc = pawl_lock_acquire(w->pool->wholes, pool_whole(w->pool, w->id),
+				       PAWL_INTENT | (holds_any(w) ? PAWL_AHEAD : 0));
 	w->exclusive += rc == PAWL_SUCCESS;
 	leave_door(w);
 	return rc;
@@ -198,7 +204,7 @@ static int acquire_exclusive(struct window *w, int rank)
 	uint64_t target = pool_target(p, w->id, rank);
 	int rc;
 
-	if (together(w) && w->exclusive == 0) {
+	if (together(w) && !holds_any(w)) {
 		rc = pawl_lock_acquire_part(p->targets, pool_whole(p, w->id), target);
 		w->exclusive += rc == PAWL_SUCCESS;
 		return rc;

@@ -28,10 +28,14 @@ static inline void finish(MPI_Fint *ierr, int rc)
 }
 
 static inline void made(MPI_Fint *ierr, MPI_Fint rc, const MPI_Fint *comm, const MPI_Fint *info,
-			const MPI_Fint *win)
+			MPI_Fint *win)
 {
-	if (rc == MPI_SUCCESS && !dropin_inside())
-		dropin_attach(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), PMPI_Win_f2c(*win));
+	if (rc == MPI_SUCCESS && !dropin_inside()) {
+		MPI_Win w = PMPI_Win_f2c(*win);
+
+		rc = dropin_attach(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &w);
+		*win = PMPI_Win_c2f(w);
+	}
 	finish(ierr, rc);
 }
 

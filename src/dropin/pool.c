@@ -40,7 +40,10 @@ static int create_table(struct pool *p, const char *kind, MPI_Info options, uint
 
 	if (most > MOST_HELD + p->size)
 		most = MOST_HELD + p->size;
-	PMPI_Info_dup(options, &info);
+	if (options == MPI_INFO_NULL)
+		PMPI_Info_create(&info);
+	else
+		PMPI_Info_dup(options, &info);
 	snprintf(held, sizeof held, "%ld", most < 65535 ? most : 65535);
 	set_default(info, "pawl_max_held", held);
 	set_default(info, "pawl_progress", "eager");
@@ -77,44 +80,46 @@ static bool has_intents(const char *kind)
 	return k && (k->capabilities & PAWL_CAP_INTENT);
 }
 
-struct pool *pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, char *why,
-			 size_t whylen)
+static int create_tables(struct pool *p, const char *kind, MPI_Info options)
+{
+	uint64_t n = (uint64_t)p->ids * (uint64_t)p->size, wholes = (uint64_t)p->ids;
+	int rc;
+
+	if (has_intents(kind)) {
+		rc = create_table(p, kind, options, n + wholes, &p->targets);
+		p->wholes = p->targets;
+		return rc;
+	}
+	rc = create_table(p, kind, options, n, &p->targets);
+	return rc ? rc : create_table(p, whole_kind, MPI_INFO_NULL, wholes, &p->wholes);
+}
+
+int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, struct pool **pool)
 {
 	struct pool *p = calloc(1, sizeof *p);
+	struct pawl_table_info info;
 	int ok = p != NULL, rc;
-	uint64_t n;
 
 	/* Out of memory on one rank is out of memory for all. */
 	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
 	if (!ok) {
-		snprintf(why, whylen, "out of memory");
 		free(p);
-		return NULL;
+		return PAWL_ERR_NOMEM;
 	}
 	PMPI_Comm_dup(comm, &p->comm);
 	PMPI_Comm_size(comm, &p->size);
 	PMPI_Comm_rank(comm, &p->rank);
 	p->crowded = is_crowded(comm);
 	p->ids = ids;
-	n = (uint64_t)ids * (uint64_t)p->size;
-	if (has_intents(kind)) {
-		rc = create_table(p, kind, options, n + (uint64_t)ids, &p->targets);
-		p->wholes = p->targets;
-	} else {
-		rc = create_table(p, kind, options, n, &p->targets);
-		if (rc == PAWL_SUCCESS)
-			rc = create_table(p, whole_kind, MPI_INFO_NULL, (uint64_t)ids, &p->wholes);
+	rc = create_tables(p, kind, options);
+	if (rc != PAWL_SUCCESS) {
+		pool_free(p);
+		return rc;
 	}
-	if (rc == PAWL_SUCCESS) {
-		struct pawl_table_info info;
-
-		pawl_table_get_info(p->targets, &info);
-		p->far = info.nodes > 1;
-		return p;
-	}
-	snprintf(why, whylen, "%s", pawl_error_message());
-	pool_free(p);
-	return NULL;
+	pawl_table_get_info(p->targets, &info);
+	p->far = info.nodes > 1;
+	*pool = p;
+	return PAWL_SUCCESS;
 }
 
 void pool_free(struct pool *p)

@@ -7,33 +7,42 @@
  * intent at the lock of the whole, and then locks the part; who wants the whole
  * unchanged takes the whole shared.
  *
- * Words. W, at the home: EXCL (an exclusive holder that did not queue), CLOSED
- * (the head of the queue keeps all newcomers out, and holds the lock if it is
- * exclusive), and the numbers of sharers and of intents. Beside it the tree of
- * queues of rma-mcs (queue_tree.c) for those who find W in their way.
+ * Words. W, at the home: EXCL (there is an exclusive holder), CLOSED (the head of
+ * the queue keeps newcomers out), and the numbers of sharers and of intents. Beside
+ * it the tree of queues of rma-mcs (queue_tree.c) for those who find W in their way.
+ *
+ * Ahead. Who holds a part and then needs the intent at the whole must not wait
+ * behind one who waits for the whole: that one may be waiting for a third, who waits
+ * for the part. An intent with PAWL_AHEAD passes by the queue: it is counted in W at
+ * once and waits for holders only.
  *
  * Fairness: the queue is first come, first served, but for passes within an
  * element (T_L,i). While its head waits CLOSED keeps newcomers out, so that it
- * waits only for those who are in. (A stream of failing tries can be seen in W
- * for moments, and may delay the head by as much.)
+ * waits only for those who are in, and for intents that come ahead. (A stream of
+ * failing tries can be seen in W for moments, and may delay the head by as much.) An
+ * intent ahead waits while exclusive holders pass the lock on to each other.
  *
  * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to
- * release; a part and the intent at its whole 2 in 1, and 2 in 1. Hand-over between exclusive
- * holders: as in rma-mcs, W untouched.
+ * release; a part and the intent at its whole 2 in 1, and 2 in 1. Hand-over
+ * between exclusive holders: as in rma-mcs, W untouched.
  *
  * Ordering guarantees
  *   (A) Who did not queue holds by one atomic operation on W that found nobody
  *       in conflict and not CLOSED; it counts the holder at the same time.
  *   (B) The head of the queue sets CLOSED, and only then looks for holders; (A)
- *       lets nobody in after that, so what it sees gone is gone.
- *   (C) A sharer or intent that queued is counted by the operation that takes
- *       CLOSED back. It leaves the queue after that, so CLOSED is set by one
- *       client at a time; and it never passes the lock on as an exclusive holder
- *       does, not even below the root.
- *   (D) An exclusive holder that queued leaves CLOSED set for a successor that
- *       it sees: the successor holds the lock at once.
+ *       lets nobody in after that but intents ahead.
+ *   (C) The head is in by the operation that counts it (EXCL, or one more sharer or
+ *       intent), if that finds nobody in conflict; else it takes it back. An intent
+ *       ahead never takes its count back. So of the two one sees the other, and it
+ *       is the head that gives way.
+ *   (D) A sharer or intent takes CLOSED back when it is in, and leaves the queue
+ *       after that: CLOSED is set by one client at a time. It never passes the
+ *       lock on as an exclusive holder does, not even below the root.
+ *   (E) An exclusive holder that queued leaves CLOSED and EXCL set for a successor
+ *       that it sees: the successor holds the lock at once.
  *
- * Progress: starvation-free if holders release.
+ * Progress: starvation-free if holders release and intents ahead end; dead-lock-free
+ * in any case.
  *
  * Bounds: 2^20 - 1 clients at one lock.
  *
@@ -145,27 +154,52 @@ RMA_INLINE bool enter_at_once(struct lock_slot *slot, struct rma_word w)
 	return false;
 }
 
-/* -------------------------------------------------------- by the queue */
-
-/* A2, A3: the head of the queue shuts the door and waits until all have left; (B). */
-static void close_exclusive(struct lock_slot *slot, struct rma_word w)
+/* N1, N2: an intent that passes by the queue; (C). */
+static void enter_ahead(struct lock_slot *slot, struct rma_word w)
 {
-	if (fetch_and_add(slot, w, CLOSED) & ANYBODY)
-		rma_await(&slot->client, w, ANYBODY, RMA_EQ, 0, RMA_SOON,
-			  "holders to leave the lock word");
-}
-
-/* A4 to A7: let a sharer or an intent in; the door is open after that. */
-static void enter_from_queue(struct lock_slot *slot, struct rma_word w, enum queue_entry entry)
-{
-	if (entry == QUEUE_FRESH) {
-		if (!(fetch_and_add(slot, w, one(slot)) & others(slot)))
-			return;
-		add(slot, w, CLOSED - one(slot));
+	if (fetch_and_add(slot, w, one(slot)) & others(slot))
 		rma_await(&slot->client, w, others(slot), RMA_EQ, 0, RMA_SOON,
 			  "holders in another mode to leave the lock word");
+}
+
+/* -------------------------------------------------------- by the queue */
+
+/* A2 to A4: the head of the queue shuts the door, waits until all have left, and is
+ * in if no intent came ahead; (B), (C). */
+static void enter_exclusive(struct lock_slot *slot, struct rma_word w)
+{
+	bool wait = fetch_and_add(slot, w, CLOSED) & ANYBODY;
+
+	for (;; wait = true) {
+		if (wait)
+			rma_await(&slot->client, w, ANYBODY, RMA_EQ, 0, RMA_SOON,
+				  "holders to leave the lock word");
+		if (!(fetch_and_add(slot, w, EXCL) & ANYBODY))
+			return;
+		add(slot, w, -EXCL);
 	}
-	add(slot, w, one(slot) - CLOSED); /* (C) */
+}
+
+/* A5 to A9: the same for a sharer or an intent; the door is open after that. */
+static void enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_entry entry)
+{
+	int64_t in_the_way = others(slot), old;
+
+	if (entry == QUEUE_FRESH) {
+		old = fetch_and_add(slot, w, one(slot));
+	} else {
+		/* The holder before us left EXCL set. */
+		old = fetch_and_add(slot, w, one(slot) - CLOSED - EXCL) & ~EXCL;
+		/* Intents ahead have only waited for EXCL to go. */
+		if (rma_is_cpu(w))
+			rma_wake(&slot->client, w);
+	}
+	while (old & in_the_way) {
+		add(slot, w, CLOSED - one(slot));
+		rma_await(&slot->client, w, in_the_way, RMA_EQ, 0, RMA_SOON,
+			  "holders in another mode to leave the lock word");
+		old = fetch_and_add(slot, w, one(slot) - CLOSED);
+	}
 }
 
 static RMA_SLOW_PATH void enter_queue(const struct lock_space *s, struct lock_slot *slot,
@@ -176,21 +210,21 @@ static RMA_SLOW_PATH void enter_queue(const struct lock_space *s, struct lock_sl
 
 	if (slot->mode == PAWL_EXCLUSIVE) {
 		if (entry == QUEUE_FRESH)
-			close_exclusive(slot, w);
+			enter_exclusive(slot, w);
 		slot->as_writer = 1;
 		return;
 	}
-	enter_from_queue(slot, w, entry);
-	queue_tree_abandon(s, &k->tree, slot); /* A8 */
+	enter_counted(slot, w, entry);
+	queue_tree_abandon(s, &k->tree, slot); /* A10; (D) */
 }
 
-/* R2, R3: an exclusive holder that queued leaves the root; (D). */
+/* R2, R3: an exclusive holder that queued leaves the root; (E). */
 static enum queue_leave before_root(const struct lock_space *s, struct lock_slot *slot,
 				    bool successor)
 {
 	if (successor)
 		return QUEUE_HAND_ON;
-	add(slot, word(s, slot), -CLOSED);
+	add(slot, word(s, slot), -CLOSED - EXCL);
 	return QUEUE_REOPENED;
 }
 
@@ -201,7 +235,9 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	struct rma_word w = word(s, slot);
 
 	slot->as_writer = 0;
-	if (!enter_at_once(slot, w))
+	if (slot->mode == (PAWL_INTENT | PAWL_AHEAD))
+		enter_ahead(slot, w);
+	else if (!enter_at_once(slot, w))
 		enter_queue(s, slot, w);
 	return PAWL_SUCCESS;
 }

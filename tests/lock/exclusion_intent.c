@@ -30,6 +30,22 @@ static void change_part(void)
 	}
 }
 
+/* One part shared, then a later one exclusively: others may wait for the whole, and
+ * must not wait for each other. */
+static void change_later_part(void)
+{
+	uint64_t part = FIRST_PART + random_below(&seed, PARTS - 1);
+	uint64_t later = part + 1 + random_below(&seed, (uint32_t)(FIRST_PART + PARTS - 1 - part));
+
+	acquire(part, PAWL_SHARED);
+	acquire(1, PAWL_INTENT | PAWL_AHEAD);
+	acquire(later, PAWL_EXCLUSIVE);
+	write_part(later);
+	release(part);
+	release(later);
+	release(1);
+}
+
 /* Nobody changes a part while we look at the whole. */
 static void read_whole(void)
 {
@@ -61,6 +77,9 @@ void intents_and_others(void)
 			written += PARTS;
 		} else if (turn < 4) {
 			read_whole();
+		} else if (turn < 6) {
+			change_later_part();
+			written++;
 		} else {
 			change_part();
 			written++;
