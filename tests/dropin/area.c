@@ -190,7 +190,7 @@ int64_t area_sum(struct area *a, int index)
 	int64_t sum;
 
 	meet_in(a->comm);
-	MPI_Win_lock(MPI_LOCK_SHARED, a->rank, 0, a->win);
+	area_lock(a, MPI_LOCK_SHARED, a->rank);
 	sum = a->mine[index];
 	MPI_Win_unlock(a->rank, a->win);
 	MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT64_T, MPI_SUM, a->comm);
@@ -202,7 +202,7 @@ int64_t area_word(struct area *a, int target, int index)
 	int64_t word;
 
 	meet_in(a->comm);
-	MPI_Win_lock(MPI_LOCK_SHARED, target, 0, a->win);
+	area_lock(a, MPI_LOCK_SHARED, target);
 	area_get(a, target, index, 1, &word);
 	MPI_Win_unlock(target, a->win);
 	meet_in(a->comm);

@@ -41,7 +41,9 @@ MPI_Aint area_bytes(int words);
 void area_open(struct area *a, enum area_flavour f, MPI_Comm comm, int words, MPI_Info info);
 void area_close(struct area *a);
 
-/* MPI_Win_lock() and MPI_Win_lock_all(). */
+/* MPI_Win_lock() and MPI_Win_lock_all(). (MPICH 4.0 never gives back a lock of a
+ * target that has been locked with MPI_MODE_NOCHECK before: a broken test must
+ * not lock in earnest afterwards.) */
 void area_lock(struct area *a, int type, int target);
 void area_lock_all(struct area *a);
 

@@ -27,7 +27,7 @@ static void move_some(struct area *from, int from_rank, struct area *to, int to_
 static void start_words(struct area *w)
 {
 	meet();
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
+	area_lock(w, MPI_LOCK_EXCLUSIVE, w->rank);
 	w->mine[0] = START;
 	MPI_Win_unlock(w->rank, w->win);
 	meet();

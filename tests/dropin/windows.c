@@ -18,7 +18,7 @@ static void exercise(struct area *a, int least)
 	int64_t found;
 
 	/* What is there already counts as done by the owner. */
-	MPI_Win_lock(MPI_LOCK_SHARED, a->rank, 0, a->win);
+	area_lock(a, MPI_LOCK_SHARED, a->rank);
 	done[a->rank] = a->mine[0];
 	MPI_Win_unlock(a->rank, a->win);
 	MPI_Barrier(a->comm);
@@ -37,7 +37,7 @@ static void exercise(struct area *a, int least)
 		       (long long)found, (long long)done[t]);
 	}
 	/* The rank of a lock is the rank whose memory it is. */
-	MPI_Win_lock(MPI_LOCK_SHARED, a->rank, 0, a->win);
+	area_lock(a, MPI_LOCK_SHARED, a->rank);
 	found = a->mine[0];
 	MPI_Win_unlock(a->rank, a->win);
 	expect(found == done[a->rank], "my word is %lld, and %lld were done", (long long)found,
@@ -147,7 +147,7 @@ static void many(void)
 
 static void in_turn(void)
 {
-	int rounds = tap_long ? 300 : 20;
+	int rounds = tap_long ? 300 : 15;
 	double budget = tap_budget;
 	struct area a;
 

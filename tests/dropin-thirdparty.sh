@@ -1,0 +1,195 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Other people's libraries on top of MPI's locks, natively and under the drop-in
+# layer, with equal results: mpi4py and its own tests of one-sided communication,
+# coarrays of Fortran through OpenCoarrays, ARMCI-MPI. Each is skipped where it is
+# not installed. mpi4py's tests are those in $TEST_MPI4PY_TESTS (a folder); with
+# TEST_LONG=1, else, they are fetched by apt-get source into the build tree.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+sources=$srcdir/tests/dropin
+lib=$builddir/.libs/libpawl-mpi.so
+work=$builddir/dropin-thirdparty.$$.tmp
+mkdir "$work" || exit 1
+trap 'rm -rf "$work"' EXIT
+unset PAWL_LOCK PAWL_STATS
+layer="LD_PRELOAD=$lib LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+[ -e "$lib" ] || skip "all of this under the layer" "no .libs/libpawl-mpi.so in this build"
+
+# told FILE COMMAND...: run it, keep its results in FILE, print them; its status.
+told()
+{
+	told_file=$1
+	shift
+	"$@" >"$told_file.all" 2>"$told_file.errors"
+	told_status=$?
+	grep -E '^(not )?ok|^1\.\.' "$told_file.all" >"$told_file"
+	cat "$told_file"
+	[ $told_status = 0 ] || tail -n 5 "$told_file.errors"
+	return $told_status
+}
+
+# equal NAME RANKS PROGRAM...: a program that prints TAP passes, passes under the
+# layer, and prints the same.
+equal()
+{
+	equal_name=$1
+	equal_ranks=$2
+	shift 2
+	tap_program "$equal_name, native" told "$work/native" mpi_run "$equal_ranks" 60 "$@"
+	[ -e "$lib" ] || return
+	tap_program "$equal_name, under the layer" \
+		told "$work/layer" mpi_run "$equal_ranks" 60 env $layer "$@"
+	check "$equal_name prints the same" diff "$work/native" "$work/layer"
+	check "$equal_name goes through the layer" fails "$equal_ranks" 60 \
+		env $layer PAWL_LOCK=no-such-lock "$@"
+}
+
+# fails RANKS SECONDS COMMAND...: were its calls to pass by the layer, an unknown
+# lock would be no error.
+fails()
+{
+	! mpi_run "$@" >"$work/unknown" 2>&1
+}
+
+# wrapper NAME: the wrapper NAME that belongs to the compiler CC.
+wrapper()
+{
+	for wrapper_word in $CC; do
+		case ${wrapper_word##*/} in
+		mpicc*) printf '%s\n' "$wrapper_word" | sed "s|mpicc\([^/]*\)\$|$1\1|" ;;
+		esac
+	done
+}
+
+# -------------------------------------------------- coarrays, and ARMCI-MPI
+
+fortran=$(wrapper mpifort)
+if [ -n "$fortran" ] && $fortran -fcoarray=lib "$sources/coarray.f90" -J "$work" \
+	"-lcaf_$TEST_MPI" -o "$work/coarray" >"$work/said" 2>&1; then
+	for ranks in 2 4; do
+		equal "coarrays, $ranks images" $ranks "$work/coarray"
+	done
+else
+	skip "coarrays" "no OpenCoarrays for this MPI (libcoarrays-$TEST_MPI-dev)"
+fi
+
+if $CC -std=c11 "$sources/armci.c" "-larmci-$TEST_MPI" -o "$work/armci" >"$work/said" 2>&1; then
+	for ranks in 1 4; do
+		equal "ARMCI, $ranks ranks" $ranks "$work/armci"
+	done
+else
+	skip "ARMCI" "no ARMCI-MPI for this MPI (libarmci-mpi-dev)"
+fi
+
+# ------------------------------------------------------------------- mpi4py
+
+# The python3 with an mpi4py that is linked with the MPI under test, or why not: the
+# first one in PATH need not be the one that Debian's modules belong to.
+mpi4py_python()
+{
+	python_said="no python3-mpi4py"
+	for python_one in python3 /usr/bin/python3; do
+		vendor=$($python_one -c 'from mpi4py import MPI; print(MPI.get_vendor()[0])' \
+			2>/dev/null) || continue
+		case $TEST_MPI:$vendor in
+		"openmpi:Open MPI" | mpich:MPICH)
+			echo $python_one
+			return
+			;;
+		esac
+		python_said="mpi4py is linked with $vendor"
+	done
+	echo "$python_said"
+	return 1
+}
+
+# The folder of mpi4py's tests, of the release that is installed.
+mpi4py_tests()
+{
+	if [ -n "$TEST_MPI4PY_TESTS" ]; then
+		printf '%s\n' "$TEST_MPI4PY_TESTS"
+		return
+	fi
+	fetched=$builddir/mpi4py-source
+	if [ -n "$TEST_LONG" ] && [ ! -d "$fetched" ] && command -v apt-get >/dev/null; then
+		fetch_mpi4py "$fetched" >"$work/fetch.log" 2>&1
+	fi
+	find "$fetched" -name test_rma.py 2>/dev/null | sed 's|/[^/]*$||;q'
+}
+
+# Source packages by a configuration of our own: the system's has often none.
+fetch_mpi4py()
+{
+	apt=$work/apt
+	version=$(dpkg-query -W -f '${source:Version}' python3-mpi4py) || return
+	mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$1.tmp"
+	. /etc/os-release
+	echo "deb-src http://deb.debian.org/debian $VERSION_CODENAME main" >"$apt/sources.list"
+	set -- "$1" -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+		-o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" -o APT::Sandbox::User=
+	fetch_into=$1
+	shift
+	timeout 120 apt-get "$@" update &&
+		(cd "$fetch_into.tmp" && timeout 120 apt-get "$@" source "mpi4py=$version") &&
+		mv "$fetch_into.tmp" "$fetch_into"
+	fetch_status=$?
+	rm -rf "$fetch_into.tmp"
+	return $fetch_status
+}
+
+# python_results FILE RANKS SECONDS TEST ASSIGNMENT...: what each test of each rank
+# came to, sorted. Every rank writes a file of its own.
+python_results()
+{
+	results_of=$1
+	results_ranks=$2
+	results_seconds=$3
+	results_test=$4
+	shift 4
+	rm -f "$work"/rank.*
+	(cd "${results_test%/*}" && mpi_run "$results_ranks" "$results_seconds" env "$@" \
+		PYTHONDONTWRITEBYTECODE=1 sh -c 'exec "$3" "$1" -v \
+			>"$2/rank.${OMPI_COMM_WORLD_RANK-$PMI_RANK}" 2>&1' \
+		sh "$results_test" "$work" "$python") >"$work/launcher" 2>&1
+	results_status=$?
+	grep -hE '\.\.\. (ok|FAIL|ERROR|skipped|expected failure)|^(Ran|FAILED|OK)' "$work"/rank.* |
+		sed 's/ in [0-9.]*s$//' | sort >"$results_of"
+	echo "status $results_status" >>"$results_of"
+}
+
+same_results()
+{
+	python_results "$work/native" "$1" 300 "$2"
+	grep -q '\.\.\. ok' "$work/native" || { tail -n 5 "$work"/rank.*; return 1; }
+	grep -cE '\.\.\. ok' "$work/native" | sed 's/$/ single results are ok natively/'
+	grep -E '\.\.\. (FAIL|ERROR)' "$work/native" | sed 's/^/natively: /'
+	[ -e "$lib" ] || return 0
+	python_results "$work/layer" "$1" 300 "$2" $layer
+	diff "$work/native" "$work/layer"
+}
+
+if ! python=$(mpi4py_python); then
+	skip "mpi4py" "$python"
+	finish
+fi
+for ranks in 1 4; do
+	equal "mpi4py, $ranks ranks" $ranks $python "$sources/mpi4py_locks.py"
+done
+tests=$(mpi4py_tests)
+if [ -z "$tests" ] || [ ! -e "$tests/test_rma.py" ]; then
+	skip "mpi4py's own tests" "not in TEST_MPI4PY_TESTS, nor fetched (TEST_LONG=1 tries)"
+	finish
+fi
+tests=$(cd "$tests" && pwd)
+for ranks in 1 2 4; do
+	for test in "$tests"/test_rma*.py "$tests/test_win.py" "$tests"/test_util_sync.py; do
+		[ -e "$test" ] || continue
+		check "mpi4py's ${test##*/}, $ranks ranks" same_results $ranks "$test"
+	done
+done
+
+finish
