@@ -210,7 +210,7 @@ for program in $compiled; do
 	check "default, $program goes through the layer" fails under no-such-lock 4 60 \
 		"$work/$program"
 done
-for program in $exclusive; do
+for program in $exclusive misuse; do
 	check "default, $program notices locks without effect" broken under default 4 60 \
 		"$programs/$program"
 done

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wrong calls. The MPI standard calls them erroneous and names the class of the
- * error, but leaves it to an implementation whether it notices; some hang or
- * abort. So only bad arguments are tried, unless TEST_STRICT=1 is in the
+ * error, but leaves it to an implementation whether it notices. What one does not
+ * notice is told as a comment, and cases that make an MPI fail (MPICH 4.0 aborts,
+ * Open MPI 4.1 frees what is locked) are left out, unless TEST_STRICT=1 is in the
  * environment: then every wrong call has to give an error of its class through
  * the window's error handler, and has to leave the window usable. --only CASE
- * tries one, and without TEST_STRICT tells what was not noticed as a comment.
+ * tries one.
  *
  * TEST_BREAK=1: the calls are made rightly, so no error comes.
  */
@@ -281,15 +282,15 @@ static const struct {
 	void (*run)(void);
 	bool noticed; /* by every MPI that the tests have met, without harm */
 } cases[] = {
-    {"unlock-without-lock", unlock_without_lock, false},
+    {"unlock-without-lock", unlock_without_lock, true},
     {"unlock-of-another", unlock_of_another, false},
-    {"unlock-all-without", unlock_all_without, false},
-    {"lock-twice", lock_twice, false},
-    {"lock-all-twice", lock_all_twice, false},
-    {"lock-within-all", lock_within_all, false},
-    {"all-within-lock", all_within_lock, false},
+    {"unlock-all-without", unlock_all_without, true},
+    {"lock-twice", lock_twice, true},
+    {"lock-all-twice", lock_all_twice, true},
+    {"lock-within-all", lock_within_all, true},
+    {"all-within-lock", all_within_lock, true},
     {"bad-arguments", bad_arguments, true},
-    {"user-handler", user_handler, false},
+    {"user-handler", user_handler, true},
     {"held-at-free", held_lock, false},
     {"all-held-at-free", held_lock_all, false},
 };
