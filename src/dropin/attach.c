@@ -288,11 +288,11 @@ static bool is_mistake(int code)
 /* What the processes said together; if it is no, why. */
 static bool fits(const uint64_t *words, struct request *r)
 {
-	if (!(words[FIT] & WANTED)) {
+	r->mistake = !(words[FIT] & SANE) || words[KEY] != ~words[NOT_KEY];
+	if (!r->mistake && !(words[FIT] & WANTED)) {
 		r->wanted = false;
 		return false;
 	}
-	r->mistake = !(words[FIT] & SANE) || words[KEY] != ~words[NOT_KEY];
 	if (!r->mistake && words[FIT] & ABLE)
 		return true;
 	if (!r->why[0])
@@ -471,7 +471,7 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 		windows_remove(w);
 		window_free(w);
 	}
-	if (!r.wanted)
+	if (!r.mistake && !r.wanted)
 		return MPI_SUCCESS;
 	if (r.mistake) {
 		report_once(comm, "no window", r.why);
