@@ -2,15 +2,15 @@
 /*
  * Sections under MPI_Win_lock, by a program that knows nothing but the MPI: for
  * benchmarks/dropin, which runs it on the MPI's own locks and on those of
- * libpawl-mpi. All ranks lock one target for a while.
+ * libpawl-mpi. All ranks lock one target, in rounds of as many sections for each.
  *
  *   win-bench [--section=empty|getput] [--fw=PERCENT] [--seconds=S] [--active=N]
  *             [--target=RANK] [--window=allocate|create] [--exit]
  *
  * --exit: end without MPI_Finalize, where MPICH hangs over several hosts.
- * Prints one line: acquires per second, those of the slowest and of the fastest
- * rank, mean and longest time of a section in microseconds, and whether the
- * counter that exclusive sections increase came out right.
+ * Prints one line: sections per second of all ranks together, the mean time from one
+ * to the next and the longest of any rank, in microseconds, and whether the counter
+ * that exclusive sections increase came out right.
  */
 #include <getopt.h>
 #include <mpi.h>
@@ -30,8 +30,10 @@ struct settings {
 };
 
 struct tally {
-	int64_t sections, exclusive;
+	int64_t sections, exclusive; /* of this rank */
 	double longest;
+	int64_t counted; /* of all ranks, in rounds that count */
+	double seconds;
 };
 
 static int rank, ranks;
@@ -107,12 +109,14 @@ static void count(const struct settings *s, MPI_Win win)
 
 enum { COUNT_EVERY = 64 };
 
-static void play(const struct settings *s, MPI_Win win, struct tally *t)
+static void play(const struct settings *s, MPI_Win win, int64_t sections, struct tally *t)
 {
-	uint64_t random = (uint64_t)rank * 7919 + 12345;
-	double begin = MPI_Wtime(), last = begin, now = begin;
+	static uint64_t random;
+	double last = MPI_Wtime(), now;
 
-	while (now - begin < s->seconds) {
+	if (!random)
+		random = (uint64_t)rank * 7919 + 12345;
+	for (int64_t i = 0; i < sections; i++) {
 		bool exclusive = (double)(random_next(&random) % 100000) < s->fw * 1000;
 
 		MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, s->target, 0, win);
@@ -142,17 +146,34 @@ static void meet(void)
 	}
 }
 
+/* Rounds, until the time is over. All ranks do as many sections in each, so that one
+ * that gets the lock more often is not counted for more. */
+static void rounds(const struct settings *s, MPI_Win win, struct tally *t)
+{
+	int64_t sections = 1;
+
+	while (t->seconds < s->seconds) {
+		double begin = MPI_Wtime(), took;
+
+		if (rank < s->active)
+			play(s, win, sections, t);
+		meet();
+		took = MPI_Wtime() - begin;
+		MPI_Bcast(&took, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+		if (took * 20 > s->seconds)
+			t->seconds += took;
+		else /* too short to count */
+			sections *= 2;
+		t->counted += took * 20 > s->seconds ? sections * s->active : 0;
+	}
+}
+
 static void report(const struct settings *s, const struct tally *mine, MPI_Win win, int64_t *base)
 {
-	int64_t counted = (mine->exclusive + COUNT_EVERY - 1) / COUNT_EVERY;
-	int64_t sum[2] = {mine->sections, counted}, least = mine->sections, most = least, found = 0;
+	int64_t written = (mine->exclusive + COUNT_EVERY - 1) / COUNT_EVERY, found = 0;
 	double longest = mine->longest;
 
-	if (rank >= s->active)
-		least = INT64_MAX;
-	MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-	MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-	MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, &written, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 	MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	if (rank == s->target) {
 		MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
@@ -161,17 +182,16 @@ static void report(const struct settings *s, const struct tally *mine, MPI_Win w
 	}
 	MPI_Bcast(&found, 1, MPI_INT64_T, s->target, MPI_COMM_WORLD);
 	if (rank == 0)
-		printf("%.0f %.0f %.0f %.3f %.1f %s\n", (double)sum[0] / s->seconds,
-		       (double)least / s->seconds, (double)most / s->seconds,
-		       s->seconds * 1e6 * s->active / (double)(sum[0] ? sum[0] : 1), longest * 1e6,
-		       found == sum[1] ? "right" : "WRONG");
+		printf("%.1f %.3f %.1f %s\n", (double)mine->counted / mine->seconds,
+		       mine->seconds * 1e6 / (double)mine->counted, longest * 1e6,
+		       found == written ? "right" : "WRONG");
 	fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-	struct tally mine = {.sections = 0}, warm = {.sections = 0};
-	struct settings s, brief;
+	struct tally mine = {.sections = 0};
+	struct settings s;
 	static int64_t own[8];
 	int64_t *base;
 	MPI_Win win;
@@ -193,20 +213,7 @@ int main(int argc, char **argv)
 	}
 	memset(base, 0, sizeof own);
 	meet();
-	brief = s;
-	brief.seconds = s.seconds / 10;
-	if (rank < s.active)
-		play(&brief, win, &warm);
-	meet();
-	if (rank == s.target) {
-		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
-		base[0] = 0;
-		MPI_Win_unlock(rank, win);
-	}
-	meet();
-	if (rank < s.active)
-		play(&s, win, &mine);
-	meet();
+	rounds(&s, win, &mine);
 	report(&s, &mine, win, base);
 	if (s.exits) {
 		meet();
