@@ -10,7 +10,7 @@
  *   clients.c      acquire and release, and what must hold while locks are held
  *   trace.c        the hash of a schedule, and its time line for people
  *   adversary.c    timing that looks for the worst order
- *   machine.c      timing of a machine that a file describes
+ *   machine.c      timing of a machine, and machine_file.c its description
  *
  * Segments are not mapped (struct rma's map[] is all NULL), so that every access
  * comes here. What a rank does between two of them takes no time.
@@ -111,10 +111,11 @@ struct sim_request {
 	uint64_t seed;
 	const struct sim_timing *timing;
 	void *timing_state;
-	bool paced;             /* critical sections take longer than releases */
-	bool aged;              /* counters start next to their wrap, where there are any */
-	uint64_t most_accesses; /* of all ranks; 0: any */
-	FILE *timeline;         /* where to print what happens, or NULL */
+	bool paced;     /* critical sections take longer than releases */
+	bool aged;      /* counters start next to their wrap, where there are any */
+	uint64_t extra; /* bytes for the application: at offset space.bytes, of any one rank */
+	uint64_t most_accesses;           /* of all ranks; 0: any */
+	FILE *timeline;                   /* where to print what happens, or NULL */
 	void (*play)(struct sim_rank *r); /* what each rank does */
 	void *user;
 };
@@ -189,14 +190,22 @@ extern const struct rma_transport sim_node_transport, sim_net_transport;
 
 /* effect.c ------------------------------------------------------------------ */
 
+/* Where the bytes of a rank are in the memory of all. */
+static inline uint64_t sim_address(const struct sim_world *w, int rank, uint64_t offset)
+{
+	if (offset >= w->space.bytes)
+		rank = w->request.ranks - 1;
+	return (uint64_t)rank * w->space.bytes + offset;
+}
+
 static inline int64_t *sim_word(struct sim_world *w, int rank, uint64_t offset)
 {
-	return &w->words[((uint64_t)rank * w->space.bytes + offset) / sizeof(int64_t)];
+	return &w->words[sim_address(w, rank, offset) / sizeof(int64_t)];
 }
 
 static inline struct sim_line *sim_line(struct sim_world *w, struct rma_word x)
 {
-	return &w->lines[((uint64_t)x.rank * w->space.bytes + x.offset) / 64];
+	return &w->lines[sim_address(w, x.rank, x.offset) / 64];
 }
 
 /* Perform it; what it fetched. */

@@ -60,12 +60,13 @@ static bool allocate(struct sim_world *w)
 {
 	const struct lock_protocol *p = w->request.protocol;
 	size_t ranks = (size_t)w->request.ranks;
+	uint64_t bytes = ranks * w->space.bytes + (w->request.extra + 63) / 64 * 64;
 	uint64_t scratch = p->scratch_words ? p->scratch_words(&w->space) : 0;
 
 	w->ranks = calloc(ranks, sizeof *w->ranks);
 	w->map = calloc(ranks, sizeof *w->map);
-	w->words = calloc(ranks, w->space.bytes);
-	w->lines = calloc(ranks * (w->space.bytes / 64), sizeof *w->lines);
+	w->words = calloc(1, bytes);
+	w->lines = calloc(bytes / 64, sizeof *w->lines);
 	w->scratch = calloc(ranks * (scratch ? scratch : 1), sizeof *w->scratch);
 	w->locks = calloc(w->request.locks, sizeof *w->locks);
 	if (!w->ranks || !w->map || !w->words || !w->lines || !w->scratch || !w->locks) {
