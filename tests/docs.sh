@@ -51,11 +51,13 @@ every_option()
 	in_page $options
 }
 check "pawl-bench(1) has every option" every_option benchmarks/pawl-bench
-if [ -x "$builddir/benchmarks/sim/pawl-sim" ]; then
-	check "pawl-sim(1) has every option" every_option benchmarks/sim/pawl-sim
-else
-	skip "pawl-sim(1) has every option" "configured without SimGrid"
-fi
+for name in pawl-sim pawl-tune; do
+	if [ -x "$builddir/benchmarks/sim/$name" ]; then
+		check "$name(1) has every option" every_option benchmarks/sim/$name
+	else
+		skip "$name(1) has every option" "configured without SimGrid"
+	fi
+done
 
 versions()
 {

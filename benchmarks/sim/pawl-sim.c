@@ -6,7 +6,6 @@
  */
 #include "sim_bench.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,76 +13,7 @@ enum { MAX_CONTESTANTS = 80 };
 
 static struct settings set;
 static struct machine machine;
-static char name[96];
 static int status = BENCH_OK, ranks;
-
-/* What stands for the MPI in tables and lines. */
-const char *native_name(void)
-{
-	return name;
-}
-
-/* --------------------------------------------------------------------- machines */
-
-static const char ending[] = ".machine";
-
-static const char *folder(void)
-{
-	return set.machines ? set.machines : MACHINES_DIR;
-}
-
-static int by_name(const struct dirent *e)
-{
-	size_t len = strlen(e->d_name), end = sizeof ending - 1;
-
-	return len > end && strcmp(e->d_name + len - end, ending) == 0;
-}
-
-static bool list_machines(FILE *out)
-{
-	struct dirent **entries;
-	int n = scandir(folder(), &entries, by_name, alphasort);
-
-	fprintf(out, "\nMachines (--machine), in %s:\n", folder());
-	for (int i = 0; i < n; i++) {
-		char path[4400], err[1200];
-		struct machine m;
-
-		snprintf(path, sizeof path, "%s/%s", folder(), entries[i]->d_name);
-		entries[i]->d_name[strlen(entries[i]->d_name) - strlen(ending)] = '\0';
-		fprintf(out, "  %-22s%s\n", entries[i]->d_name,
-			machine_read(&m, path, err, sizeof err) ? m.summary : err);
-		free(entries[i]);
-	}
-	if (n >= 0)
-		free(entries);
-	return n >= 0;
-}
-
-/* A name, or a file if there is a slash in it. */
-static bool open_machine(void)
-{
-	char path[4400], err[1200];
-
-	if (!set.machine) {
-		fprintf(stderr, "pawl-sim: --machine=NAME is needed; see --list\n");
-		return false;
-	}
-	if (strchr(set.machine, '/'))
-		snprintf(path, sizeof path, "%s", set.machine);
-	else
-		snprintf(path, sizeof path, "%s/%s%s", folder(), set.machine, ending);
-	if (!machine_read(&machine, path, err, sizeof err)) {
-		fprintf(stderr,
-			"pawl-sim: --machine: %s; a name of --list or a file with a \"/\" in its"
-			" name is expected\n",
-			err);
-		return false;
-	}
-	snprintf(name, sizeof name, "simulated %.80s", set.machine);
-	ranks = set.ranks ? set.ranks : machine.ranks;
-	return true;
-}
 
 /* ------------------------------------------------------------------------- runs */
 
@@ -183,11 +113,13 @@ int main(int argc, char **argv)
 	}
 	if (set.list) {
 		report_list(stdout);
-		return list_machines(stdout) ? BENCH_OK
-					     : refuse("--machines: cannot read the folder");
+		return sim_list_machines(&set, stdout)
+			   ? BENCH_OK
+			   : refuse("--machines: cannot read the folder");
 	}
-	if (!open_machine())
-		return BENCH_USAGE;
+	if (!sim_open_machine(&set, &machine, error, sizeof error))
+		return refuse(error);
+	ranks = set.ranks ? set.ranks : machine.ranks;
 	if (set.active > ranks)
 		return refuse("--active: more than --ranks has");
 	if (set.seconds > 0 && list_has(set.benches, "dht"))

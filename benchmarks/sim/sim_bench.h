@@ -4,6 +4,9 @@
  * marks.
  *
  *   pawl-sim.c   main: one world for each lock, workload and repetition
+ *   pawl-tune.c  main of another program: thresholds for a goal
+ *   tune.c       its search
+ *   machines.c   the files of machines
  *   run.c        a world of a machine: set up, played, measured
  *   play.c       the workloads in virtual time
  *   table.c      the hash table in virtual time
@@ -50,6 +53,11 @@ struct sim_run {
 /* BENCH_OK and *out; or BENCH_USAGE where the contestant cannot take part, and
  * BENCH_VIOLATION, BENCH_HANG if a lock failed: why has the sentence. */
 int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *why, size_t whylen);
+
+/* machines.c: in the folder of the settings. A name, or a file if there is a slash
+ * in it; false: err has the sentence. */
+bool sim_open_machine(const struct settings *s, struct machine *m, char *err, size_t errlen);
+bool sim_list_machines(const struct settings *s, FILE *out);
 
 /* play.c: what each rank does. */
 void sim_play(struct sim_rank *r);
