@@ -114,8 +114,7 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 	part->acquires++;
 	part->exclusive += exclusive;
 	histogram_add(&run->hist, took);
-	run->over = run->most ? run->done >= run->warm + run->most
-			      : engine_now() >= run->start + run->limit;
+	run->over = run->done >= run->warm + run->most && engine_now() >= run->start + run->limit;
 	if (!run->over)
 		return;
 	run->end = engine_now();

@@ -45,7 +45,7 @@ static void choose_length(struct sim_run *run)
 		run->most = TURNS_LEAST;
 	run->warm = run->most / 10 + 1;
 	run->limit = (sim_time)(s->seconds * (double)SIM_S);
-	if (run->limit)
+	if (run->limit && !s->iterations)
 		run->most = 0;
 }
 

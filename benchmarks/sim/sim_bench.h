@@ -35,7 +35,7 @@ struct sim_run {
 	int ranks, active;
 	uint32_t writers; /* of 2^32 acquires */
 	uint64_t warm, most;
-	sim_time limit; /* of the measured part, if most is 0 */
+	sim_time limit; /* of the measured part, at least */
 
 	struct sim_world *world;
 	struct sim_part *part;

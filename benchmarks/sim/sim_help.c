@@ -32,7 +32,7 @@ void settings_help(FILE *out)
 	    "How long, in virtual time, after a tenth of it to warm up\n"
 	    "  --iterations=N         acquires, N times as many as there are active ranks\n"
 	    "                         (default: 20, but 20000 altogether)\n"
-	    "  --seconds=S            this time instead (not dht)\n"
+	    "  --seconds=S            this time instead (not dht); with both, until both are over\n"
 	    "  --repetitions=R        with other random numbers; medians count (default: 1)\n"
 	    "  --seed=N               of the random numbers (default: 1)\n"
 	    "\n"
