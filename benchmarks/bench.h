@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of pawl-bench share.
+ * What the files of pawl-bench share. pawl-sim has those marked with * as well.
  *
  *   pawl-bench.c  main: contestants take turns, repetition after repetition
- *   options.c     the command line
- *   contestants.c who takes part
+ *   options.c     * the command line
+ *   contestants.c * who takes part
  *   trial.c       one contestant, one workload, once: set up, verify, time
  *   workloads.c   the measured loops
  *   outcome.c     what all ranks measured, put together
  *   verify.c      the data that locks protect, and the check of mutual exclusion
  *   dht.c         the distributed hash table
- *   measure.c     clock, random numbers, histograms, medians
+ *   measure.c     * clock, random numbers, histograms, medians
  *   watchdog.c    ends a run that hangs
- *   report.c      the table for people; json.c: the lines for programs
+ *   report.c      * the table for people; json.c: * the lines for programs
  *   native.c      what the MPI at hand needs, and its name
  */
 #ifndef PAWL_BENCH_H
@@ -50,12 +50,18 @@ struct settings {
 	bool json;
 	const char *json_file; /* NULL: stdout */
 	bool help, version, list;
+	/* Of pawl-sim. */
+	bool simulate;
+	const char *machine, *machines; /* a name or file, and the folder of names */
+	int ranks;                      /* 0: as the machine has it */
 	int lock_options;
 	const char *lock_option[MAX_LOCK_OPTIONS]; /* NAME=VALUE */
 };
 
-/* False: err has the sentence. Prints nothing, calls no MPI. */
-bool settings_parse(struct settings *s, int argc, char **argv, char *err, size_t errlen);
+/* False: err has the sentence. Prints nothing, calls no MPI. simulate: for
+ * pawl-sim, which has other options. */
+bool settings_parse(struct settings *s, int argc, char **argv, bool simulate, char *err,
+		    size_t errlen);
 void settings_help(FILE *out);
 
 /* Walk a list of names separated by commas: the length of the first word, or 0. */
@@ -151,6 +157,9 @@ struct contestant {
 	void (*run)(struct trial *t); /* its loop */
 };
 
+/* Those that are no kinds of the library, up to one without a name. */
+extern const struct contestant pseudo_contestants[];
+
 /* The contestant with that index in the list of all, or NULL. */
 const struct contestant *contestant_get(int index);
 bool contestant_plays(const struct contestant *c, const struct workload *w,
@@ -221,6 +230,16 @@ struct workload {
 	bool counts;    /* its critical section counts, so the sum is checked */
 	bool by_itself; /* it brings its own data and iterations (dht) */
 };
+
+/* X(name, summary, counts, by_itself) */
+#define WORKLOADS(X)                                                                              \
+	X(lb, "latency of acquire + release", false, false)                                       \
+	X(ecsb, "throughput, empty critical section", false, false)                               \
+	X(sob, "throughput, one memory access in the critical section", false, false)             \
+	X(wcsb, "throughput, a counter incremented and 1-4 us of work inside", true, false)       \
+	X(warb, "throughput, 1-4 us of work after the release", false, false)                     \
+	X(dht, "distributed hash table: inserts (--fw) and look-ups in one rank's volume", false, \
+	  true)
 
 extern const struct workload workloads[];
 const struct workload *workload_find(const char *name, size_t len);

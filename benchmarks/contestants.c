@@ -4,18 +4,7 @@
 
 #include "bench.h"
 
-static const struct contestant pseudo[] = {
-    {.name = "raw-pair",
-     .summary = "no lock: an atomic exchange and a compare-exchange (one node; lb)",
-     .only = "lb",
-     .run = raw_pair_run},
-    {.name = "fompi-a",
-     .summary = "no lock: the hash table kept right by atomics alone (dht)",
-     .only = "dht",
-     .run = dht_run},
-};
-
-enum { PSEUDO = sizeof pseudo / sizeof pseudo[0], KINDS = 64 };
+enum { KINDS = 64 };
 
 const struct contestant *contestant_get(int index)
 {
@@ -24,9 +13,9 @@ const struct contestant *contestant_get(int index)
 
 	if (index < 0)
 		return NULL;
-	if (index < PSEUDO)
-		return &pseudo[index];
-	index -= PSEUDO;
+	for (const struct contestant *c = pseudo_contestants; c->name; c++)
+		if (index-- == 0)
+			return c;
 	kind = pawl_kind_get(index);
 	if (!kind || index >= KINDS)
 		return NULL;
@@ -36,6 +25,14 @@ const struct contestant *contestant_get(int index)
 	    .kind = kind,
 	};
 	return &of_kind[index];
+}
+
+const struct workload *workload_find(const char *name, size_t len)
+{
+	for (const struct workload *w = workloads; w->name; w++)
+		if (strlen(w->name) == len && strncmp(w->name, name, len) == 0)
+			return w;
+	return NULL;
 }
 
 /* Unless locks are named, the hash table is for those that let readers share. */

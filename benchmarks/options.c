@@ -14,6 +14,8 @@
 
 #define COMMON_OPTIONS "home,max_held,threads,topology,topology_file,groups,wait,spin,watchdog"
 
+#define SIMULATED_OPTIONS "home,topology"
+
 /* In the order of the table below. */
 enum {
 	LIST = 256,
@@ -36,6 +38,9 @@ enum {
 	TIMEOUT,
 	PROGRESS,
 	VERSION,
+	MACHINE,
+	MACHINES,
+	RANKS,
 	HELP = 'h',
 	OPTION = 'o'
 };
@@ -61,10 +66,33 @@ static const struct option table[] = {
     {"seed", required_argument, NULL, SEED},
     {"timeout", required_argument, NULL, TIMEOUT},
     {"progress", required_argument, NULL, PROGRESS},
+    {"machine", required_argument, NULL, MACHINE},
+    {"machines", required_argument, NULL, MACHINES},
+    {"ranks", required_argument, NULL, RANKS},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
 };
+
+enum { OPTIONS = sizeof table / sizeof table[0] };
+
+/* Whether the program has that option. */
+static bool has(bool simulate, int which)
+{
+	switch (which) {
+	case MACHINE:
+	case MACHINES:
+	case RANKS:
+		return simulate;
+	case WARMUP:
+	case VERIFY:
+	case NO_VERIFY:
+	case TIMEOUT:
+		return !simulate;
+	default:
+		return true;
+	}
+}
 
 static struct {
 	char *text;
@@ -224,6 +252,11 @@ static bool add_lock_option(struct settings *s, const char *text)
 
 	if (!equals || equals == text)
 		return wrong("-o: \"%s\" is not NAME=VALUE", text);
+	if (s->simulate && option_is_common(text, (size_t)(equals - text)) &&
+	    !list_has_word(SIMULATED_OPTIONS, text, (size_t)(equals - text)))
+		return wrong("-o: %.*s means nothing in virtual time; of the options of all kinds,"
+			     " accepted: " SIMULATED_OPTIONS,
+			     (int)(equals - text), text);
 	if (s->lock_options == MAX_LOCK_OPTIONS)
 		return wrong("-o: at most %d of them", MAX_LOCK_OPTIONS);
 	s->lock_option[s->lock_options++] = text;
@@ -277,7 +310,7 @@ static bool set_one(struct settings *s, int which, const char *value)
 	case ZIPF:
 		return to_real("zipf", value, 0, 10, &s->zipf);
 	case SECONDS:
-		return to_real("seconds", value, 0.001, 3600, &s->seconds);
+		return to_real("seconds", value, s->simulate ? 1e-6 : 0.001, 3600, &s->seconds);
 	case ITERATIONS:
 		return to_count("iterations", value, 1, 1000000000000, &s->iterations);
 	case WARMUP:
@@ -309,16 +342,22 @@ static bool set_one(struct settings *s, int which, const char *value)
 		ok = to_choice("progress", value, "auto, always, never", &choice);
 		s->progress = (enum when)choice;
 		break;
+	case MACHINE:
+		s->machine = value;
+		break;
+	case MACHINES:
+		s->machines = value;
+		break;
+	case RANKS:
+		return to_int("ranks", value, 1, 1048576, &s->ranks);
 	default:
 		return false;
 	}
 	return ok;
 }
 
-bool settings_parse(struct settings *s, int argc, char **argv, char *err, size_t errlen)
+static void set_defaults(struct settings *s, bool simulate)
 {
-	int which;
-
 	*s = (struct settings){.reference = "mpi-win-lock",
 			       .fw = 100,
 			       .n = 1,
@@ -328,10 +367,29 @@ bool settings_parse(struct settings *s, int argc, char **argv, char *err, size_t
 			       .repetitions = 3,
 			       .timeout = 120,
 			       .seed = 1};
+	if (!simulate)
+		return;
+	/* Virtual time is the same each time, and runs until there is enough. */
+	s->simulate = true;
+	s->reference = "d-mcs";
+	s->seconds = 0;
+	s->repetitions = 1;
+}
+
+bool settings_parse(struct settings *s, int argc, char **argv, bool simulate, char *err,
+		    size_t errlen)
+{
+	static struct option usable[OPTIONS];
+	int which, n = 0;
+
+	for (int i = 0; i < OPTIONS; i++)
+		if (!table[i].name || has(simulate, table[i].val))
+			usable[n++] = table[i];
+	set_defaults(s, simulate);
 	error.text = err;
 	error.len = errlen;
 	opterr = 0;
-	while ((which = getopt_long(argc, argv, ":ho:", table, NULL)) != -1) {
+	while ((which = getopt_long(argc, argv, ":ho:", usable, NULL)) != -1) {
 		const char *given = argv[optind - 1];
 
 		if (which == '?' && optopt && optopt < 256)

@@ -255,7 +255,7 @@ static bool answer(void)
 int main(int argc, char **argv)
 {
 	char error[1200] = "";
-	bool good = settings_parse(&set, argc, argv, error, sizeof error);
+	bool good = settings_parse(&set, argc, argv, false, error, sizeof error);
 	int status = BENCH_USAGE, level;
 
 	if (good && answer())

@@ -114,56 +114,52 @@ static inline __attribute__((always_inline)) void loop(struct trial *t, enum wor
 	t->elapsed_ns = (double)(now - start) / ticks_per_ns;
 }
 
-static void run_row(struct trial *t)
+static void run_lb(struct trial *t)
 {
 	loop(t, ROW);
 }
 
-static void run_empty(struct trial *t)
+static void run_ecsb(struct trial *t)
 {
 	loop(t, NOTHING);
 }
 
-static void run_touch(struct trial *t)
+static void run_sob(struct trial *t)
 {
 	loop(t, TOUCH);
 }
 
-static void run_count(struct trial *t)
+static void run_wcsb(struct trial *t)
 {
 	loop(t, COUNT_AND_SPIN);
 }
 
-static void run_wait(struct trial *t)
+static void run_warb(struct trial *t)
 {
 	loop(t, SPIN_AFTER);
 }
 
-const struct workload workloads[] = {
-    {.name = "lb", .summary = "latency of acquire + release", .run = run_row},
-    {.name = "ecsb", .summary = "throughput, empty critical section", .run = run_empty},
-    {.name = "sob",
-     .summary = "throughput, one memory access in the critical section",
-     .run = run_touch},
-    {.name = "wcsb",
-     .summary = "throughput, a counter incremented and 1-4 us of work inside",
-     .run = run_count,
-     .counts = true},
-    {.name = "warb", .summary = "throughput, 1-4 us of work after the release", .run = run_wait},
-    {.name = "dht",
-     .summary = "distributed hash table: inserts (--fw) and look-ups in one rank's volume",
-     .run = dht_run,
-     .by_itself = true},
+#define run_dht dht_run
+#define ROW_OF(which, text, count, alone) \
+	{.name = #which,                  \
+	 .summary = (text),               \
+	 .run = run_##which,              \
+	 .counts = (count),               \
+	 .by_itself = (alone)},
+
+const struct workload workloads[] = {WORKLOADS(ROW_OF){.name = NULL}};
+
+const struct contestant pseudo_contestants[] = {
+    {.name = "raw-pair",
+     .summary = "no lock: an atomic exchange and a compare-exchange (one node; lb)",
+     .only = "lb",
+     .run = raw_pair_run},
+    {.name = "fompi-a",
+     .summary = "no lock: the hash table kept right by atomics alone (dht)",
+     .only = "dht",
+     .run = dht_run},
     {.name = NULL},
 };
-
-const struct workload *workload_find(const char *name, size_t len)
-{
-	for (const struct workload *w = workloads; w->name; w++)
-		if (strlen(w->name) == len && strncmp(w->name, name, len) == 0)
-			return w;
-	return NULL;
-}
 
 /* --------------------------------------------------------------- raw-pair */
 

@@ -28,7 +28,7 @@ in_page()
 	bad=0
 	[ $# -gt 0 ] || { echo "nothing to look for"; return 1; }
 	for word; do
-		grep -qwF -e "$word" docs.tmp || { echo "not in pawl.3: $word"; bad=1; }
+		grep -qwF -e "$word" docs.tmp || { echo "not in the page: $word"; bad=1; }
 	done
 	return $bad
 }
@@ -42,6 +42,22 @@ check "pawl(3) has every field of the structures" \
 check "pawl(3) has every option" \
 	in_page $(sed -n '/Common to all kinds:/,/\*\//s/^ \*   \([a-z][a-z_, ]*\)  .*/\1/p' \
 		"$srcdir/include/pawl.h" | tr -d ',')
+
+# every_option PROGRAM: each long option of its --help stands in its page.
+every_option()
+{
+	options=$("$builddir/$1" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u)
+	sed 's/\\-/-/g; s/\\&//g; s/\\f[A-Z]//g' "$srcdir/man/${1##*/}.1" >docs.tmp
+	in_page $options
+}
+check "pawl-bench(1) has every option" every_option benchmarks/pawl-bench
+for name in pawl-sim pawl-tune; do
+	if [ -x "$builddir/benchmarks/sim/$name" ]; then
+		check "$name(1) has every option" every_option benchmarks/sim/$name
+	else
+		skip "$name(1) has every option" "configured without SimGrid"
+	fi
+done
 
 versions()
 {

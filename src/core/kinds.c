@@ -12,14 +12,27 @@ extern const struct lock_protocol lock_dmcs, lock_rma_mcs, lock_rma_rw, lock_cas
     lock_cas_backoff, lock_fompi_spin, lock_fompi_rw, lock_mpi_win_lock;
 #ifdef PAWL_BROKEN_KINDS
 /* Deliberately wrong variants, which the tests have to catch (tests/broken). */
-extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_broken_mgl;
+extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_broken_mgl,
+    lock_broken_dmcs_link, lock_broken_dmcs_grant, lock_broken_rma_rw_close;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
-    &lock_dmcs,        &lock_rma_mcs,       &lock_rma_rw,     &lock_mgl,          &lock_cas_spin,
-    &lock_cas_backoff, &lock_fompi_spin,    &lock_fompi_rw,   &lock_mpi_win_lock,
+    &lock_dmcs,
+    &lock_rma_mcs,
+    &lock_rma_rw,
+    &lock_mgl,
+    &lock_cas_spin,
+    &lock_cas_backoff,
+    &lock_fompi_spin,
+    &lock_fompi_rw,
+    &lock_mpi_win_lock,
 #ifdef PAWL_BROKEN_KINDS
-    &lock_broken_dmcs, &lock_broken_rma_rw, &lock_broken_mgl,
+    &lock_broken_dmcs,
+    &lock_broken_rma_rw,
+    &lock_broken_mgl,
+    &lock_broken_dmcs_link,
+    &lock_broken_dmcs_grant,
+    &lock_broken_rma_rw_close,
 #endif
 };
 

@@ -69,7 +69,7 @@ static const struct {
 enum { LEVEL_NAMES = sizeof level_names / sizeof level_names[0] };
 
 /* Where crossing costs more, the lock stays longer before it crosses. */
-static void set_defaults(struct options *o)
+void options_default(struct options *o)
 {
 	memset(o, 0, sizeof *o);
 	o->max_held = 16;
@@ -257,23 +257,30 @@ static int set_value(struct options *o, const struct spec *s, const char *text)
 
 static const char info_prefix[] = "pawl_", env_prefix[] = "PAWL_";
 
+int options_set(struct options *o, const struct lock_protocol *p, const char *name,
+		const char *value, const char *what)
+{
+	const struct spec *s = find_spec(name);
+	char list[256];
+
+	if (!s)
+		return error_set(PAWL_ERR_OPTION, "%s: there is no option %s; %s takes: %s", what,
+				 name, p->kind.name, accepted(p, list, sizeof list));
+	if (!takes(p, s))
+		return error_set(PAWL_ERR_OPTION, "%s: %s has no option %s; it takes: %s", what,
+				 p->kind.name, name, accepted(p, list, sizeof list));
+	return set_value(o, s, value);
+}
+
 static int read_info_key(struct options *o, const struct lock_protocol *p, MPI_Info info,
 			 const char *key)
 {
-	const char *name = key + strlen(info_prefix);
-	const struct spec *s = find_spec(name);
-	char value[MPI_MAX_INFO_VAL + 1], list[256];
+	char value[MPI_MAX_INFO_VAL + 1] = "", what[MPI_MAX_INFO_KEY + 16];
 	int found;
 
-	if (!s)
-		return error_set(PAWL_ERR_OPTION,
-				 "info key %s: there is no option %s; %s takes: %s", key, name,
-				 p->kind.name, accepted(p, list, sizeof list));
-	if (!takes(p, s))
-		return error_set(PAWL_ERR_OPTION, "info key %s: %s has no option %s; it takes: %s",
-				 key, p->kind.name, name, accepted(p, list, sizeof list));
 	MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
-	return found ? set_value(o, s, value) : PAWL_SUCCESS;
+	snprintf(what, sizeof what, "info key %s", key);
+	return options_set(o, p, key + strlen(info_prefix), value, what);
 }
 
 static int read_info(struct options *o, const struct lock_protocol *p, MPI_Info info)
@@ -322,7 +329,7 @@ static int read_variable(struct options *o, const struct lock_protocol *p, const
 			 (int)(equals - entry), entry, name, list);
 }
 
-static int read_environment(struct options *o, const struct lock_protocol *p)
+int options_environment(struct options *o, const struct lock_protocol *p)
 {
 	extern char **environ;
 	int rc = PAWL_SUCCESS;
@@ -333,19 +340,24 @@ static int read_environment(struct options *o, const struct lock_protocol *p)
 	return rc;
 }
 
+int options_check(const struct options *o)
+{
+	if (o->params.backoff_min > o->params.backoff_max)
+		return error_set(
+		    PAWL_ERR_OPTION, "option backoff_min: %lld is more than backoff_max, %lld",
+		    (long long)o->params.backoff_min, (long long)o->params.backoff_max);
+	return PAWL_SUCCESS;
+}
+
 int options_read(struct options *o, const struct lock_protocol *p, MPI_Info info)
 {
 	int rc;
 
-	set_defaults(o);
+	options_default(o);
 	rc = read_info(o, p, info);
 	if (rc == PAWL_SUCCESS)
-		rc = read_environment(o, p);
-	if (rc == PAWL_SUCCESS && o->params.backoff_min > o->params.backoff_max)
-		rc = error_set(PAWL_ERR_OPTION,
-			       "option backoff_min: %lld is more than backoff_max, %lld",
-			       (long long)o->params.backoff_min, (long long)o->params.backoff_max);
-	return rc;
+		rc = options_environment(o, p);
+	return rc == PAWL_SUCCESS ? options_check(o) : rc;
 }
 
 void options_free(struct options *o)

@@ -27,6 +27,15 @@ struct options {
 	uint64_t hash; /* of all values given, to see whether ranks agree */
 };
 
+/* The four steps of options_read(), for those who have no MPI: start, set any
+ * number (what: how to call it in messages), look at the environment, and see
+ * whether the values go together. All set the thread's error. */
+void options_default(struct options *o);
+int options_set(struct options *o, const struct lock_protocol *p, const char *name,
+		const char *value, const char *what);
+int options_environment(struct options *o, const struct lock_protocol *p);
+int options_check(const struct options *o);
+
 /* Read the options for a kind: defaults, then info, then the environment. Sets
  * the thread's error; o is to be freed by options_free in any case. */
 int options_read(struct options *o, const struct lock_protocol *p, MPI_Info info);

@@ -11,18 +11,11 @@
 #include "core/error.h"
 #include "core/kinds.h"
 #include "core/options.h"
+#include "core/space.h"
 #include "core/table.h"
 #include "rma/rma_mpi.h"
 
 #define MAX_LOCKS (UINT64_C(1) << 40)
-
-uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes)
-{
-	uint64_t at = s->bytes;
-
-	s->bytes += (locks * bytes + 63) / 64 * 64;
-	return at;
-}
 
 /* The worst code of all ranks. A rank that did well where another failed has
  * nothing to tell but that. */
@@ -143,29 +136,15 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 			 uint64_t n, pawl_home_fn *home, void *arg)
 {
 	struct lock_space *s = &t->space;
-	char err[ERROR_LENGTH] = "";
-	uint64_t ranks = (uint64_t)t->job.topo->nranks;
 	int rc;
 
-	s->protocol = p;
-	s->topo = t->job.topo;
-	s->params = o->params;
-	s->n = n;
-	s->home = o->home;
-	s->block = (n + ranks - 1) / ranks;
-	s->max_held = (int)o->max_held;
-	s->domain = s->topo->nnodes == 1 ? RMA_NODE : RMA_NET;
+	space_begin(s, p, t->job.topo, o, n);
 	if (home) {
 		rc = homes_create(t, home, arg);
 		if (rc != PAWL_SUCCESS)
 			return rc;
 	}
-	s->bytes = RMA_HEADER_BYTES;
-	s->slots = lock_reserve(s, (uint64_t)s->max_held, SLOT_BYTES);
-	rc = p->layout(s, err, sizeof err);
-	if (rc != PAWL_SUCCESS)
-		error_set(rc, "%s", err);
-	return rc;
+	return space_layout(s);
 }
 
 static int make_segments(pawl_table *t)
@@ -209,9 +188,7 @@ static void destroy(pawl_table *t)
 		p->close(&t->space);
 	rma_mpi_free(&t->rma);
 	slots_free(t);
-	if (p && p->destroy)
-		p->destroy(&t->space);
-	free(t->space.state);
+	space_free(&t->space);
 	homes_free(t);
 	topo_job_free(&t->job);
 	if (t->comm != MPI_COMM_NULL)

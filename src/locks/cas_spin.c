@@ -96,6 +96,16 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 	rma_flush(&slot->client, w); /* orders the release before our return */
 }
 
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+	int64_t word = *lock_memory_home(s, m, k->words, WORD_BYTES, lock);
+
+	snprintf(err, errlen, "its word is 0x%llx", (unsigned long long)word);
+	return word == 0;
+}
+
 const struct lock_protocol lock_cas_spin = {
     .kind =
 	{
@@ -109,6 +119,7 @@ const struct lock_protocol lock_cas_spin = {
     .acquire = acquire_spin,
     .try_acquire = try_acquire,
     .release = release,
+    .idle = idle,
 };
 
 static void describe_backoff(const struct lock_space *s, char *text, size_t len)
@@ -131,4 +142,5 @@ const struct lock_protocol lock_cas_backoff = {
     .acquire = acquire_backoff,
     .try_acquire = try_acquire,
     .release = release,
+    .idle = idle,
 };

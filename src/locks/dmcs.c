@@ -143,6 +143,23 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 	hand_over(s, slot, succ);
 }
 
+/* The queue ahead. */
+static uint64_t overtakes(const struct lock_space *s, int mode)
+{
+	(void)mode;
+	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
+}
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+	int64_t tail = *lock_memory_home(s, m, k->tails, TAIL_BYTES, lock);
+
+	snprintf(err, errlen, "TAIL is 0x%llx", (unsigned long long)tail);
+	return tail == 0;
+}
+
 #ifndef DMCS_NAME
 #define DMCS_NAME "d-mcs"
 #define DMCS_PROTOCOL lock_dmcs
@@ -161,4 +178,6 @@ const struct lock_protocol DMCS_PROTOCOL = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .overtakes = overtakes,
+    .idle = idle,
 };

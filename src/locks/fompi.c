@@ -178,6 +178,20 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 		release_exclusive(s, slot);
 }
 
+/* GLOBAL counts the locks of the table, so it is idle only if all of them are:
+ * and it is looked at when all are. */
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+	int64_t local = *lock_memory_home(s, m, k->locals, LOCAL_BYTES, lock);
+	int64_t global = *lock_memory_word(m, 0, k->global);
+
+	snprintf(err, errlen, "LOCAL is 0x%llx and GLOBAL %lld", (unsigned long long)local,
+		 (long long)global);
+	return local == 0 && global == 0;
+}
+
 const struct lock_protocol lock_fompi_spin = {
     .kind =
 	{
@@ -192,6 +206,7 @@ const struct lock_protocol lock_fompi_spin = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .idle = idle,
 };
 
 const struct lock_protocol lock_fompi_rw = {
@@ -208,4 +223,5 @@ const struct lock_protocol lock_fompi_rw = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .idle = idle,
 };

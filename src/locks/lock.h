@@ -176,6 +176,30 @@ RMA_INLINE struct rma_word lock_home_word(const struct lock_space *s, struct rma
 /* Layout: take room for locks times bytes in every segment, 64-byte aligned. */
 uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes);
 
+/* ------------------------------------------------------------- the simulator */
+
+/* All segments as they are, for who looks from outside of any rank. */
+struct lock_memory {
+	int64_t *(*word)(void *arg, int rank, uint64_t offset);
+	void *arg;
+};
+
+static inline int64_t *lock_memory_word(const struct lock_memory *m, int rank, uint64_t offset)
+{
+	return m->word(m->arg, rank, offset);
+}
+
+/* Of the word of lock_home_word(). */
+static inline int64_t *lock_memory_home(const struct lock_space *s, const struct lock_memory *m,
+					uint64_t base, uint64_t stride, uint64_t lock)
+{
+	uint64_t index;
+	int rank;
+
+	lock_home(s, lock, &rank, &index);
+	return lock_memory_word(m, rank, base + index * stride);
+}
+
 /* ------------------------------------------------------------- descriptor */
 
 struct lock_protocol {
@@ -201,6 +225,17 @@ struct lock_protocol {
 			    struct lock_slot *part);
 	void (*release_part)(const struct lock_space *s, struct lock_slot *whole,
 			     struct lock_slot *part);
+	/* What the simulator checks; NULL: nothing to check. overtakes: once a client
+	 * waits for a word, the most exclusive acquires of others before its own, by
+	 * the mode of that, as long as a release is over before the next one begins
+	 * (a kind with PAWL_CAP_FAIR has a bound). idle: whether the
+	 * words are as they should be while nobody holds or awaits the lock; if not,
+	 * err says which. age: on words that are all zero, put counters of the lock
+	 * that wrap next to their wrap. */
+	uint64_t (*overtakes)(const struct lock_space *s, int mode);
+	bool (*idle)(const struct lock_space *s, uint64_t lock, const struct lock_memory *m,
+		     char *err, size_t errlen);
+	void (*age)(const struct lock_space *s, uint64_t lock, const struct lock_memory *m);
 	/* The lock is the process's and not the thread's: option threads cannot be
 	 * multiple. */
 	bool per_process;

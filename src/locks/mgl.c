@@ -191,7 +191,7 @@ static void enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_
 		/* The holder before us left EXCL set. */
 		old = fetch_and_add(slot, w, one(slot) - CLOSED - EXCL) & ~EXCL;
 		/* Intents ahead have only waited for EXCL to go. */
-		if (rma_is_cpu(w))
+		if (rma_is_mapped_cpu(w))
 			rma_wake(&slot->client, w);
 	}
 	while (old & in_the_way) {
@@ -300,6 +300,20 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 		add(slot, word(s, slot), slot->mode == PAWL_EXCLUSIVE ? -EXCL : -one(slot));
 }
 
+/* ------------------------------------------------------------- the simulator */
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+	int64_t w = *lock_memory_home(s, m, k->words, WORD_BYTES, lock);
+
+	if (w == 0)
+		return queue_tree_idle(s, &k->tree, lock, m, err, errlen);
+	snprintf(err, errlen, "the lock word is 0x%llx", (unsigned long long)w);
+	return false;
+}
+
 #ifndef MGL_NAME
 #define MGL_NAME "mgl"
 #define MGL_PROTOCOL lock_mgl
@@ -321,4 +335,5 @@ const struct lock_protocol MGL_PROTOCOL = {
     .release = release,
     .acquire_part = acquire_part,
     .release_part = release_part,
+    .idle = idle,
 };

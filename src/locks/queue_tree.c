@@ -129,6 +129,64 @@ void queue_tree_describe(const struct lock_space *s, const struct queue_tree *t,
 					 (long long)t->level[i - 1].threshold);
 }
 
+/* How many others can come first. An element of level i keeps the lock for at
+ * most (t + 1) holds of its children. In a queue everybody ahead holds once; and
+ * the element comes back to the parent's queue at most as often as it has
+ * members, where it waits for the other elements each time; and for one more
+ * hold, if that begins between its leaving there and its next member's coming. */
+uint64_t queue_tree_overtakes(const struct lock_space *s, const struct queue_tree *t)
+{
+	double hold[TOPO_MAX_LEVELS + 2], wait = 0;
+
+	hold[t->n + 1] = 1;
+	for (int i = t->n; i > 1; i--)
+		hold[i] = (double)(t->level[i - 1].threshold + 1) * hold[i + 1];
+	for (int i = 1; i <= t->n; i++) {
+		double members = s->topo->level[i - 1].max_children;
+
+		if (i == t->n)
+			members *= s->max_held;
+		wait = members * hold[i + 1] + (i > 1 ? (members + 1) * (wait + hold[i] + 1) : 0);
+	}
+	return wait < 1e18 ? (uint64_t)wait : UINT64_MAX;
+}
+
+/* TAIL and all LINK words are null. */
+static bool element_idle(const struct queue_level *l, int64_t *words, int i, int j, char *err,
+			 size_t errlen)
+{
+	for (uint64_t k = 0; k < l->stride / WORD_BYTES; k++) {
+		if (words[k] == 0)
+			continue;
+		snprintf(err, errlen, "at level %d, element %d, %s %d is %lld", i, j,
+			 k ? "LINK" : "TAIL", k ? (int)k - 1 : 0, (long long)words[k]);
+		return false;
+	}
+	return true;
+}
+
+bool queue_tree_idle(const struct lock_space *s, const struct queue_tree *t, uint64_t lock,
+		     const struct lock_memory *m, char *err, size_t errlen)
+{
+	const struct queue_level *root = &t->level[0];
+
+	if (!element_idle(root, lock_memory_home(s, m, root->base, root->stride, lock), 1, 0, err,
+			  errlen))
+		return false;
+	for (int i = 2; i <= t->n; i++) {
+		const struct queue_level *l = &t->level[i - 1];
+
+		for (int j = 0; j < s->topo->level[i - 1].count; j++) {
+			uint64_t at = l->base + topo_tail_index(s->topo, i, j, lock) * l->stride;
+			int rank = topo_tail_rank(s->topo, i, j, lock);
+
+			if (!element_idle(l, lock_memory_word(m, rank, at), i, j, err, errlen))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* ------------------------------------------------------------------ words */
 
 /* TAIL (offset 0) or a LINK of this client's element at level i. The root's

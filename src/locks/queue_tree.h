@@ -21,6 +21,11 @@ struct queue_tree {
 	int64_t run_mask, run_limit;
 };
 
+/* For the descriptors of protocols with a tree; see lock.h. */
+uint64_t queue_tree_overtakes(const struct lock_space *s, const struct queue_tree *t);
+bool queue_tree_idle(const struct lock_space *s, const struct queue_tree *t, uint64_t lock,
+		     const struct lock_memory *m, char *err, size_t errlen);
+
 /* How a client came to the lock. */
 enum queue_entry {
 	QUEUE_PASSED, /* handed over: the lock is held by this client */

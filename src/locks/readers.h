@@ -48,23 +48,43 @@ struct readers_form {
 			  struct lock_slot *slot);
 	/* The lock goes to the readers. Complete at all counters on return. */
 	void (*open)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
+	/* Of the words of one counter; see struct lock_protocol. */
+	bool (*idle)(const int64_t *counter, char *err, size_t errlen);
+	void (*age)(int64_t *counter);
 };
 
 extern const struct readers_form readers_ticket, readers_gate;
 
 int readers_layout(struct lock_space *s, struct readers *r, char *err, size_t errlen);
 
-/* A word of the counter of group g for a lock; counters are dealt out over the
+/* Where the counter of group g for a lock is; counters are dealt out over the
  * ranks of the group. */
-static inline struct rma_word readers_word(const struct readers *r, struct rma_client *c,
-					   uint64_t lock, int g, uint64_t offset)
+static inline uint64_t readers_place(const struct readers *r, uint64_t lock, int g, int *rank)
 {
 	int size = r->first[g + 1] - r->first[g];
 	uint64_t index = (uint64_t)size == 1 ? lock : lock / (uint64_t)size;
 	int which = (uint64_t)size == 1 ? 0 : (int)(lock % (uint64_t)size);
 
-	return rma_word(c->rma, r->domain, r->members[r->first[g] + which],
-			r->base + index * r->form->bytes + offset);
+	*rank = r->members[r->first[g] + which];
+	return r->base + index * r->form->bytes;
+}
+
+static inline struct rma_word readers_word(const struct readers *r, struct rma_client *c,
+					   uint64_t lock, int g, uint64_t offset)
+{
+	int rank;
+	uint64_t place = readers_place(r, lock, g, &rank);
+
+	return rma_word(c->rma, r->domain, rank, place + offset);
+}
+
+static inline int64_t *readers_memory(const struct readers *r, const struct lock_memory *m,
+				      uint64_t lock, int g)
+{
+	int rank;
+	uint64_t place = readers_place(r, lock, g, &rank);
+
+	return lock_memory_word(m, rank, place);
 }
 
 static inline int readers_own_group(const struct readers *r, const struct rma_client *c)

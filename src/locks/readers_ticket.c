@@ -39,6 +39,7 @@
 #include "locks/readers.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 struct ticket {
 	int64_t in, out, base, unused;
@@ -239,6 +240,24 @@ static bool try_close(const struct lock_space *s, const struct readers *r, struc
 	return !inside;
 }
 
+static bool idle(const int64_t *counter, char *err, size_t errlen)
+{
+	const struct ticket *t = (const struct ticket *)(const void *)counter;
+
+	snprintf(err, errlen, "a reader counter has IN 0x%llx and OUT 0x%llx",
+		 (unsigned long long)t->in, (unsigned long long)t->out);
+	return !(t->in & CLOSED) && difference(arrivals(t->in), t->out) == 0;
+}
+
+/* A few arrivals before their wrap, and the gate before its own. */
+static void age(int64_t *counter)
+{
+	struct ticket *t = (struct ticket *)(void *)counter;
+
+	t->out = t->base = (INT64_C(1) << 62) - 3;
+	t->in = -3 * (int64_t)ARRIVAL + 2;
+}
+
 const struct readers_form readers_ticket = {
     .name = "ticket",
     .bytes = sizeof(struct ticket),
@@ -249,4 +268,6 @@ const struct readers_form readers_ticket = {
     .close = close_gates,
     .try_close = try_close,
     .open = open_gates,
+    .idle = idle,
+    .age = age,
 };

@@ -51,6 +51,18 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 	queue_tree_release(s, s->state, slot, NULL);
 }
 
+static uint64_t overtakes(const struct lock_space *s, int mode)
+{
+	(void)mode;
+	return queue_tree_overtakes(s, s->state);
+}
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	return queue_tree_idle(s, s->state, lock, m, err, errlen);
+}
+
 const struct lock_protocol lock_rma_mcs = {
     .kind =
 	{
@@ -65,4 +77,6 @@ const struct lock_protocol lock_rma_mcs = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .overtakes = overtakes,
+    .idle = idle,
 };

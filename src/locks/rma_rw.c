@@ -163,6 +163,40 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 		k->readers.form->leave(s, &k->readers, slot);
 }
 
+/* ------------------------------------------------------------- the simulator */
+
+/* A reader has T_W writers before it; where it may have to come as a writer, it
+ * waits as one. */
+static uint64_t overtakes(const struct lock_space *s, int mode)
+{
+	const struct constants *k = s->state;
+
+	if (mode == PAWL_SHARED && k->readers.form == &readers_ticket)
+		return (uint64_t)k->t_w;
+	return queue_tree_overtakes(s, &k->tree) + (uint64_t)k->t_w;
+}
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+
+	if (!queue_tree_idle(s, &k->tree, lock, m, err, errlen))
+		return false;
+	for (int g = 0; g < k->readers.groups; g++)
+		if (!k->readers.form->idle(readers_memory(&k->readers, m, lock, g), err, errlen))
+			return false;
+	return true;
+}
+
+static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+{
+	const struct constants *k = s->state;
+
+	for (int g = 0; g < k->readers.groups; g++)
+		k->readers.form->age(readers_memory(&k->readers, m, lock, g));
+}
+
 #ifndef RMA_RW_NAME
 #define RMA_RW_NAME "rma-rw"
 #define RMA_RW_PROTOCOL lock_rma_rw
@@ -184,4 +218,7 @@ const struct lock_protocol RMA_RW_PROTOCOL = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .overtakes = overtakes,
+    .idle = idle,
+    .age = age,
 };

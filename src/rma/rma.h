@@ -44,21 +44,24 @@ enum { RMA_PARKED_COUNTS = 8, RMA_HEADER_BYTES = 64 };
 _Static_assert(RMA_PARKED_COUNTS * sizeof(int64_t) == RMA_HEADER_BYTES, "one cache line");
 
 enum {
-	RMA_CPU = 1, /* a NODE word that is mapped: CPU atomics, complete at once */
-	RMA_FAR = 2  /* on another node */
+	RMA_CPU = 1,      /* a NODE word that is mapped: CPU atomics, complete at once */
+	RMA_FAR = 2,      /* on another node */
+	RMA_NODE_WORD = 4 /* a NODE word of a virtual rank: the transport does the same */
 };
 
 struct rma_word {
 	_Atomic(int64_t) *map; /* where this process sees it, or NULL */
 	uint64_t offset;
 	int32_t rank;
-	uint32_t flags; /* RMA_CPU, RMA_FAR */
+	uint32_t flags; /* RMA_CPU, RMA_FAR, RMA_NODE_WORD */
 };
 
 struct rma_client;
 
 /* What a transport provides, for words that are not mapped NODE words. One for
- * tables of NODE words only has but a name and progress. */
+ * tables of NODE words only has but a name and progress. That of virtual ranks,
+ * which map nothing, serves NODE words too: its operations on them are atomic,
+ * complete on return, and go on with no flush. */
 struct rma_transport {
 	const char *name;
 	void (*put)(struct rma_client *c, struct rma_word w, int64_t value);
@@ -72,12 +75,14 @@ struct rma_transport {
 	void (*flush_all)(struct rma_client *c);
 	/* Let the MPI do what others, and the application, ask of this rank. */
 	void (*progress)(struct rma_client *c);
-	/* Virtual time replaces these four; NULL on real machines. */
+	/* Virtual time replaces these four; NULL on real machines. await is for
+	 * words of the client's node, and counts c->waits; pause is rma_pause(). */
 	int64_t (*peek)(struct rma_client *c, struct rma_word w);
 	void (*poke)(struct rma_client *c, struct rma_word w, int64_t value);
 	int64_t (*await)(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
 			 int64_t ref, const char *what);
-	void (*pause)(struct rma_client *c, uint64_t nanoseconds);
+	bool (*pause)(struct rma_client *c, uint64_t nanoseconds, uint64_t deadline_ns,
+		      const char *what);
 };
 
 /* How clients of a process wait; see wait.c. */
@@ -134,11 +139,20 @@ RMA_INLINE struct rma_word rma_word(const struct rma *r, enum rma_domain domain,
 		w.flags = domain == RMA_NODE ? RMA_CPU : 0;
 	} else if (r->node[rank] != r->my_node) {
 		w.flags = RMA_FAR;
+	} else if (domain == RMA_NODE) {
+		w.flags = RMA_NODE_WORD;
 	}
 	return w;
 }
 
+/* Whether operations on it are CPU atomics, complete when the call returns. */
 RMA_INLINE bool rma_is_cpu(struct rma_word w)
+{
+	return w.flags & (RMA_CPU | RMA_NODE_WORD);
+}
+
+/* Whether this process performs them itself. */
+RMA_INLINE bool rma_is_mapped_cpu(struct rma_word w)
 {
 	return w.flags & RMA_CPU;
 }
@@ -172,7 +186,7 @@ RMA_INLINE void rma_wake(struct rma_client *c, struct rma_word w)
 /* Place value in the word, and wake who waits for it. */
 RMA_INLINE void rma_put(struct rma_client *c, struct rma_word w, int64_t value)
 {
-	if (rma_is_cpu(w)) {
+	if (rma_is_mapped_cpu(w)) {
 		c->count[RMA_PUT][0]++;
 		atomic_store_explicit(w.map, value, memory_order_seq_cst);
 		rma_wake(c, w);
@@ -184,7 +198,7 @@ RMA_INLINE void rma_put(struct rma_client *c, struct rma_word w, int64_t value)
 
 RMA_INLINE void rma_get(struct rma_client *c, struct rma_word w, int64_t *result)
 {
-	if (rma_is_cpu(w)) {
+	if (rma_is_mapped_cpu(w)) {
 		c->count[RMA_GET][0]++;
 		*result = atomic_load_explicit(w.map, memory_order_seq_cst);
 		return;
@@ -196,7 +210,7 @@ RMA_INLINE void rma_get(struct rma_client *c, struct rma_word w, int64_t *result
 /* Add value to the word, and wake who waits for it. */
 RMA_INLINE void rma_acc(struct rma_client *c, struct rma_word w, int64_t value)
 {
-	if (rma_is_cpu(w)) {
+	if (rma_is_mapped_cpu(w)) {
 		c->count[RMA_ATOMIC][0]++;
 		atomic_fetch_add_explicit(w.map, value, memory_order_seq_cst);
 		rma_wake(c, w);
@@ -210,7 +224,7 @@ RMA_INLINE void rma_acc(struct rma_client *c, struct rma_word w, int64_t value)
 RMA_INLINE void rma_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
 			int64_t *result)
 {
-	if (!rma_is_cpu(w)) {
+	if (!rma_is_mapped_cpu(w)) {
 		rma_count(c, RMA_ATOMIC, w);
 		c->rma->transport->fao(c, w, op, value, result);
 		return;
@@ -226,7 +240,7 @@ RMA_INLINE void rma_fao(struct rma_client *c, struct rma_word w, enum rma_op op,
 RMA_INLINE void rma_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
 			int64_t *result)
 {
-	if (rma_is_cpu(w)) {
+	if (rma_is_mapped_cpu(w)) {
 		c->count[RMA_ATOMIC][0]++;
 		*result = expected;
 		atomic_compare_exchange_strong_explicit(w.map, result, value, memory_order_seq_cst,

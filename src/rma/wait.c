@@ -164,9 +164,9 @@ int64_t rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, en
 	uint64_t start, waited = 0, spin_ns = how->spin_ns[patience];
 	bool reported = false;
 
-	c->waits++;
-	if (c->rma->transport->await)
+	if (c->rma->transport->await && !(w.flags & RMA_FAR))
 		return c->rma->transport->await(c, w, mask, cond, ref, what);
+	c->waits++;
 	if (!w.map)
 		return await_remote(c, w, mask, cond, ref, what);
 	start = rma_now_ns();
@@ -226,8 +226,8 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 	}
 	p->rounds++;
 	if (c->rma->transport->pause) {
-		c->rma->transport->pause(c, ns);
-		return true;
+		c->waits += p->rounds == 1;
+		return c->rma->transport->pause(c, ns, p->deadline_ns, what);
 	}
 	now = rma_now_ns();
 	if (!p->since_ns) {

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pawl-sim: Pawl's locks on a machine that is described by a file, in virtual
+ * time. The protocols are those of the library; their operations take the time
+ * that the file says. The same command gives the same figures on every machine.
+ */
+#include "sim_bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CONTESTANTS = 80 };
+
+static struct settings set;
+static struct machine machine;
+static int status = BENCH_OK, ranks;
+
+/* ------------------------------------------------------------------------- runs */
+
+static void run_one(struct result *r, int repetition)
+{
+	static struct sim_run run;
+	struct settings again = set;
+	char why[400] = "";
+	int rc;
+
+	report_progress(&set, "%s: repetition %d of %d: %s", r->what->name, repetition + 1,
+			set.repetitions, r->who->name);
+	again.seed += (uint64_t)repetition * 1000003;
+	run = (struct sim_run){
+	    .set = &again, .who = r->who, .what = r->what, .machine = &machine, .ranks = ranks};
+	rc = sim_run(&run, r, &r->outcome[repetition], why, sizeof why);
+	report_progress(&set, "%s", "");
+	if (rc == BENCH_OK)
+		return;
+	snprintf(r->skipped, sizeof r->skipped, "%s", why);
+	if (rc == BENCH_USAGE && !set.locks)
+		return;
+	fprintf(stderr, "pawl-sim: %s, %s: %s\n", r->who->name, r->what->name, why);
+	status = rc;
+}
+
+static bool run_workload(const struct workload *w, FILE *json)
+{
+	static struct result results[MAX_CONTESTANTS];
+	const struct contestant *c;
+	int count = 0;
+
+	for (int i = 0; (c = contestant_get(i)) && count < MAX_CONTESTANTS; i++) {
+		struct result *r = &results[count];
+
+		if (!contestant_plays(c, w, &set))
+			continue;
+		count++;
+		*r = (struct result){
+		    .who = c,
+		    .what = w,
+		    .ranks = ranks,
+		    .nodes = 1,
+		    .active = ranks,
+		    .repetitions = set.repetitions,
+		    .fw = set.fw,
+		    .n = set.n,
+		    .outcome = calloc((size_t)set.repetitions, sizeof(struct outcome)),
+		};
+		for (int k = 0; r->outcome && k < set.repetitions && !r->skipped[0]; k++)
+			run_one(r, k);
+		if (json)
+			report_json(json, &set, r);
+	}
+	if (count && (!set.json || set.json_file))
+		report_table(&set, results, count);
+	if (!count)
+		fprintf(stderr, "pawl-sim: none of the locks takes part in %s\n", w->name);
+	for (int i = 0; i < count; i++)
+		free(results[i].outcome);
+	return count > 0;
+}
+
+static void run_all(void *arg)
+{
+	const char *list = set.benches ? set.benches : "ecsb";
+	FILE *json = arg;
+	size_t len;
+
+	for (; (len = list_word(&list)); list += len)
+		if (!run_workload(workload_find(list, len), json))
+			status = BENCH_USAGE;
+}
+
+/* ------------------------------------------------------------- start and end */
+
+static int refuse(const char *what)
+{
+	fprintf(stderr, "pawl-sim: %s\n", what);
+	return BENCH_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	char error[1200] = "";
+	FILE *json = NULL;
+
+	if (!settings_parse(&set, argc, argv, true, error, sizeof error))
+		return refuse(error);
+	if (set.help) {
+		settings_help(stdout);
+		return BENCH_OK;
+	}
+	if (set.version) {
+		printf("pawl-sim (Pawl) %s\n", pawl_version());
+		return BENCH_OK;
+	}
+	if (set.list) {
+		report_list(stdout);
+		return sim_list_machines(&set, stdout)
+			   ? BENCH_OK
+			   : refuse("--machines: cannot read the folder");
+	}
+	if (!sim_open_machine(&set, &machine, error, sizeof error))
+		return refuse(error);
+	ranks = set.ranks ? set.ranks : machine.ranks;
+	if (set.active > ranks)
+		return refuse("--active: more than --ranks has");
+	if (set.seconds > 0 && list_has(set.benches, "dht"))
+		return refuse(
+		    "--seconds: the hash table is sized by turns; accepted: --iterations");
+	if (set.json)
+		json = set.json_file ? fopen(set.json_file, "w") : stdout;
+	if (set.json && !json)
+		return refuse("--json: cannot write that file");
+	if (engine_run(run_all, json) != 0)
+		status = BENCH_HANG;
+	if (json && json != stdout && fclose(json) != 0)
+		return refuse("--json: cannot write that file");
+	return status;
+}

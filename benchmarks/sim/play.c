@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The workloads of workloads.c in virtual time. The protected word is one of the
+ * lock's home, so one access of it is one operation there. A turn's latency is
+ * that of acquire and release; what happens in between is left out.
+ */
+#include "sim_bench.h"
+
+enum { WORK_MIN_NS = 1000, WORK_SPREAD_NS = 3000, CELLS = 1 << 16 };
+
+enum {
+#define NUMBER_OF(which, text, count, alone) W_##which,
+	WORKLOADS(NUMBER_OF)
+};
+
+#define ROW_OF(which, text, count, alone) \
+	{.name = #which, .summary = (text), .counts = (count), .by_itself = (alone)},
+
+const struct workload workloads[] = {WORKLOADS(ROW_OF){.name = NULL}};
+
+const struct contestant pseudo_contestants[] = {
+    {.name = "fompi-a",
+     .summary = "no lock: the hash table kept right by atomics alone (dht)",
+     .only = "dht"},
+    {.name = NULL},
+};
+
+static int work_of(const struct sim_run *run)
+{
+	return (int)(run->what - workloads);
+}
+
+/* ------------------------------------------------------------------- protected */
+
+static struct rma_word cell(struct sim_rank *r, uint64_t lock)
+{
+	const struct lock_space *s = &r->world->space;
+	uint64_t index;
+	int home;
+
+	lock_home(s, lock, &home, &index);
+	return rma_word(&r->rma, s->domain, home, s->bytes + lock % CELLS * 64);
+}
+
+static void touch(struct sim_rank *r, uint64_t lock, bool exclusive)
+{
+	struct rma_client *c = &sim_part_of(r)->data;
+	struct rma_word w = cell(r, lock);
+	int64_t seen;
+
+	if (exclusive)
+		rma_put(c, w, r->id);
+	else
+		rma_get(c, w, &seen);
+	rma_flush(c, w); /* orders the access before the release */
+}
+
+static void count(struct sim_rank *r, uint64_t lock)
+{
+	struct rma_client *c = &sim_part_of(r)->data;
+	struct rma_word w = cell(r, lock);
+
+	rma_acc(c, w, 1);
+	rma_flush(c, w); /* orders the count before the release */
+}
+
+/* 1 to 4 us. */
+static void work_a_while(struct sim_rank *r)
+{
+	sim_sleep(r, WORK_MIN_NS * SIM_NS + sim_below(&r->random, WORK_SPREAD_NS * SIM_NS));
+}
+
+static void inside(struct sim_rank *r, uint64_t lock, bool exclusive)
+{
+	int work = work_of(sim_run_of(r));
+
+	if (work == W_sob)
+		touch(r, lock, exclusive);
+	if (work == W_wcsb) {
+		count(r, lock);
+		work_a_while(r);
+	}
+}
+
+/* ------------------------------------------------------------------- measuring */
+
+static void snapshot(struct sim_run *run, uint64_t counts[RMA_NKINDS][2])
+{
+	for (int k = 0; k < RMA_NKINDS; k++)
+		for (int far = 0; far < 2; far++) {
+			counts[k][far] = 0;
+			for (int id = 0; id < run->ranks; id++)
+				counts[k][far] += run->world->ranks[id].slot.client.count[k][far];
+		}
+}
+
+/* A turn is over: it counts from the end of the warm-up on. */
+static void note(struct sim_rank *r, sim_time took, bool exclusive)
+{
+	struct sim_run *run = sim_run_of(r);
+	struct sim_part *part = sim_part_of(r);
+
+	run->done++;
+	if (run->over)
+		return;
+	if (!run->measuring) {
+		if (run->done < run->warm)
+			return;
+		run->measuring = true;
+		run->start = engine_now();
+		snapshot(run, run->before);
+		return;
+	}
+	part->acquires++;
+	part->exclusive += exclusive;
+	histogram_add(&run->hist, took);
+	run->over = run->done >= run->warm + run->most && engine_now() >= run->start + run->limit;
+	if (!run->over)
+		return;
+	run->end = engine_now();
+	snapshot(run, run->after);
+}
+
+/* ------------------------------------------------------------------------ turns */
+
+void sim_enter(struct sim_rank *r, uint64_t lock, int mode)
+{
+	if (sim_run_of(r)->who->kind)
+		sim_acquire(r, lock, mode, SIM_ACQUIRE, 0);
+}
+
+void sim_leave(struct sim_rank *r)
+{
+	if (sim_run_of(r)->who->kind)
+		sim_release(r);
+}
+
+static uint64_t pick(struct sim_rank *r)
+{
+	const struct settings *s = sim_run_of(r)->set;
+
+	if (s->n == 1)
+		return 0;
+	if (s->zipf > 0)
+		return random_zipf(&r->random, s->n, s->zipf) * UINT64_C(2654435761) % s->n;
+	return sim_below(&r->random, s->n);
+}
+
+static void turn(struct sim_rank *r)
+{
+	struct sim_run *run = sim_run_of(r);
+	bool exclusive =
+	    run->writers == UINT32_MAX || (uint32_t)(sim_random(&r->random) >> 32) < run->writers;
+	uint64_t lock = pick(r);
+	sim_time start = engine_now(), in, out;
+
+	sim_enter(r, lock, exclusive ? PAWL_EXCLUSIVE : PAWL_SHARED);
+	in = engine_now();
+	inside(r, lock, exclusive);
+	out = engine_now();
+	sim_leave(r);
+	note(r, in - start + engine_now() - out, exclusive);
+	if (work_of(run) == W_warb)
+		work_a_while(r);
+}
+
+static void table_turn(struct sim_rank *r)
+{
+	sim_time start = engine_now();
+
+	sim_table_turn(r);
+	note(r, engine_now() - start, false);
+}
+
+void sim_play(struct sim_rank *r)
+{
+	struct sim_run *run = sim_run_of(r);
+
+	if (!sim_part_of(r)->is_active)
+		return;
+	/* Nobody starts at the very same time. */
+	sim_sleep(r, sim_below(&r->random, SIM_US));
+	while (!run->over)
+		(run->what->by_itself ? table_turn : turn)(r);
+}

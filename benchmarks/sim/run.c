@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One run of pawl-sim: a world of the machine, in which one contestant plays one
+ * workload, and what came out. */
+#include "sim_bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/kinds.h"
+
+/* Enough turns to be steady: 20 of each rank, and not too few of all. */
+enum { TURNS_EACH = 20, TURNS_LEAST = 20000, CELLS = 1 << 16 };
+
+/* ------------------------------------------------------------------------ set-up */
+
+static int read_options(const struct sim_run *run, const struct lock_protocol *p, struct options *o)
+{
+	const struct settings *s = run->set;
+	int rc = PAWL_SUCCESS;
+
+	options_default(o);
+	for (int i = 0; i < s->lock_options && rc == PAWL_SUCCESS; i++) {
+		const char *option = s->lock_option[i], *equals = strchr(option, '=');
+		char name[64];
+
+		snprintf(name, sizeof name, "%.*s", (int)(equals - option), option);
+		if (kind_takes(&p->kind, name, strlen(name)))
+			rc = options_set(o, p, name, equals + 1, "-o");
+	}
+	if (rc == PAWL_SUCCESS)
+		rc = options_environment(o, p);
+	return rc == PAWL_SUCCESS ? options_check(o) : rc;
+}
+
+static void choose_length(struct sim_run *run)
+{
+	const struct settings *s = run->set;
+
+	run->active = s->active ? s->active : run->ranks;
+	run->most = s->iterations ? s->iterations * (uint64_t)run->active
+				  : TURNS_EACH * (uint64_t)run->active;
+	if (!s->iterations && run->most < TURNS_LEAST)
+		run->most = TURNS_LEAST;
+	run->warm = run->most / 10 + 1;
+	run->limit = (sim_time)(s->seconds * (double)SIM_S);
+	if (run->limit && !s->iterations)
+		run->most = 0;
+}
+
+/* The hash table has all but its owner work on it; otherwise as --active says: from
+ * the home of lock 0 on, those on the right side first. */
+static void choose_active(struct sim_run *run)
+{
+	const struct topo *t = run->world->topo;
+	uint64_t index;
+	int home = 0, place = 0;
+
+	lock_home(&run->world->space, 0, &home, &index);
+	run->owner = home;
+	if (run->what->by_itself && run->ranks > 1)
+		run->active = run->ranks - 1;
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < run->ranks; i++) {
+			int id = (home + i) % run->ranks;
+			bool near = t->node[id] == t->node[home];
+
+			if (run->what->by_itself && id == home && run->ranks > 1)
+				continue;
+			if ((near == (run->set->active_on == ON_HOME)) == (pass == 0) &&
+			    place++ < run->active)
+				run->part[id].is_active = true;
+		}
+	}
+}
+
+static void choose_writers(struct sim_run *run)
+{
+	double fw = run->set->fw / 100;
+	bool shares = run->who->kind && (run->who->kind->capabilities & PAWL_CAP_SHARED);
+
+	run->writers = !shares || fw >= 1 ? UINT32_MAX : (uint32_t)(fw * 0x1p32);
+}
+
+static bool make_world(struct sim_run *run, const struct lock_protocol *p, const struct options *o)
+{
+	uint64_t cells = run->set->n < CELLS ? run->set->n : CELLS;
+	struct sim_request q = {
+	    .protocol = p,
+	    .options = o,
+	    .topology = o->topology ? o->topology : run->machine->topology,
+	    .ranks = run->ranks,
+	    .locks = run->set->n,
+	    .seed = run->set->seed,
+	    .timing = &machine_timing,
+	    .extra = run->what->by_itself ? sim_table_bytes(run) : cells * 64,
+	    .play = sim_play,
+	    .user = run,
+	};
+
+	run->world = sim_world_create(&q);
+	run->part = calloc((size_t)run->ranks, sizeof *run->part);
+	if (!run->world || !run->part)
+		return false;
+	run->world->request.timing_state = machine_start(run->machine, run->world->topo->nnodes);
+	for (int id = 0; id < run->ranks; id++) {
+		run->part[id].data.rma = &run->world->ranks[id].rma;
+		run->part[id].data.target = RMA_NO_TARGET;
+	}
+	return run->world->request.timing_state != NULL;
+}
+
+/* ------------------------------------------------------------------- what came out */
+
+static void add_up(const struct sim_run *run, struct outcome *out)
+{
+	double *acquires = malloc(sizeof *acquires * (size_t)run->ranks), least = HUGE_VAL, n;
+	int active = 0;
+
+	memset(out, 0, sizeof *out);
+	for (int id = 0; acquires && id < run->ranks; id++) {
+		const struct sim_part *part = &run->part[id];
+
+		out->acquires += part->acquires;
+		out->exclusive += part->exclusive;
+		if (!part->is_active)
+			continue;
+		acquires[active++] = (double)part->acquires;
+		least = fmin(least, (double)part->acquires);
+	}
+	out->seconds = (double)(run->end - run->start) / (double)SIM_S;
+	out->throughput = out->seconds > 0 ? (double)out->acquires / out->seconds : 0;
+	out->slowest = out->seconds > 0 ? least / out->seconds : 0;
+	out->fairness = acquires ? jain(acquires, active) : 0;
+	free(acquires);
+	out->p50 = histogram_quantile(&run->hist, 0.5) / (double)SIM_NS;
+	out->p99 = histogram_quantile(&run->hist, 0.99) / (double)SIM_NS;
+	out->max = (double)run->hist.max / (double)SIM_NS;
+	n = out->acquires ? (double)out->acquires : 1;
+	out->counted = run->who->kind != NULL;
+	for (int far = 0; far < 2; far++) {
+		double part[RMA_NKINDS];
+
+		for (int k = 0; k < RMA_NKINDS; k++)
+			part[k] = (double)(run->after[k][far] - run->before[k][far]) / n;
+		out->atomic += part[RMA_ATOMIC];
+		out->get += part[RMA_GET];
+		out->put += part[RMA_PUT];
+		out->flush += part[RMA_FLUSH];
+		if (far)
+			out->far = part[RMA_ATOMIC] + part[RMA_GET] + part[RMA_PUT];
+	}
+}
+
+static void note_world(const struct sim_run *run, struct result *r)
+{
+	const struct sim_world *w = run->world;
+	const struct lock_protocol *p = w->request.protocol;
+
+	r->active = run->active;
+	r->nodes = w->topo->nnodes;
+	snprintf(r->transport, sizeof r->transport, "simulated");
+	snprintf(r->topology, sizeof r->topology, "%s", w->topo->text);
+	if (p->describe && run->who->kind)
+		p->describe(&w->space, r->parameters, sizeof r->parameters);
+}
+
+static int judge(struct sim_run *run, enum sim_verdict v, struct outcome *out, char *why,
+		 size_t whylen)
+{
+	if (v == SIM_FINE && run->what->by_itself)
+		out->violations = sim_table_wrong(run);
+	if (v == SIM_FINE && !out->violations)
+		return BENCH_OK;
+	if (v == SIM_FINE)
+		snprintf(why, whylen, "the hash table has lost or won %llu elements",
+			 (unsigned long long)out->violations);
+	else
+		snprintf(why, whylen, "%s", run->world->why);
+	return v == SIM_STUCK || v == SIM_STARVED ? BENCH_HANG : BENCH_VIOLATION;
+}
+
+int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *why, size_t whylen)
+{
+	/* A contestant without a lock still needs a layout; any kind's will do. */
+	const struct lock_protocol *p = run->who->kind ? kinds_find(run->who->name) : kinds_get(0);
+	struct options o;
+	int rc = BENCH_USAGE;
+
+	choose_length(run);
+	choose_writers(run);
+	if (read_options(run, p, &o) != PAWL_SUCCESS || !make_world(run, p, &o)) {
+		snprintf(why, whylen, "%s", pawl_error_message());
+	} else {
+		enum sim_verdict v;
+
+		choose_active(run);
+		v = sim_world_run(run->world);
+		add_up(run, out);
+		note_world(run, r);
+		rc = judge(run, v, out, why, whylen);
+	}
+	options_free(&o);
+	if (run->world) {
+		machine_end(run->world->request.timing_state);
+		sim_world_free(run->world);
+	}
+	free(run->part);
+	return rc;
+}

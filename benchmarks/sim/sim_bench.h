@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of pawl-sim share, besides those of pawl-bench that bench.h
+ * marks.
+ *
+ *   pawl-sim.c   main: one world for each lock, workload and repetition
+ *   pawl-tune.c  main of another program: thresholds for a goal
+ *   tune.c       its search
+ *   machines.c   the files of machines
+ *   run.c        a world of a machine: set up, played, measured
+ *   play.c       the workloads in virtual time
+ *   table.c      the hash table in virtual time
+ *   sim_help.c   --help
+ */
+#ifndef PAWL_SIM_BENCH_H
+#define PAWL_SIM_BENCH_H
+
+#include "../bench.h"
+#include "sim/machine.h"
+
+/* What a rank did in the measured part. */
+struct sim_part {
+	uint64_t acquires, exclusive;
+	uint64_t inserted, missed; /* of the hash table, in the whole run */
+	struct rma_client data;    /* with which it works on the protected data */
+	bool is_active;
+};
+
+/* One contestant, one workload, one repetition. */
+struct sim_run {
+	const struct settings *set;
+	const struct contestant *who;
+	const struct workload *what;
+	const struct machine *machine;
+	int ranks, active;
+	uint32_t writers; /* of 2^32 acquires */
+	uint64_t warm, most;
+	sim_time limit; /* of the measured part, at least */
+
+	struct sim_world *world;
+	struct sim_part *part;
+	uint64_t done;
+	bool measuring, over;
+	sim_time start, end;
+	uint64_t before[RMA_NKINDS][2], after[RMA_NKINDS][2];
+	struct histogram hist; /* of picoseconds */
+
+	/* The hash table. */
+	uint64_t buckets, heap;
+	int owner;
+};
+
+/* BENCH_OK and *out; or BENCH_USAGE where the contestant cannot take part, and
+ * BENCH_VIOLATION, BENCH_HANG if a lock failed: why has the sentence. */
+int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *why, size_t whylen);
+
+/* machines.c: in the folder of the settings. A name, or a file if there is a slash
+ * in it; false: err has the sentence. */
+bool sim_open_machine(const struct settings *s, struct machine *m, char *err, size_t errlen);
+bool sim_list_machines(const struct settings *s, FILE *out);
+
+/* play.c: what each rank does. */
+void sim_play(struct sim_rank *r);
+static inline struct sim_run *sim_run_of(const struct sim_rank *r)
+{
+	return r->world->request.user;
+}
+static inline struct sim_part *sim_part_of(const struct sim_rank *r)
+{
+	return &sim_run_of(r)->part[r->id];
+}
+/* Acquires, unless the contestant has no lock. */
+void sim_enter(struct sim_rank *r, uint64_t lock, int mode);
+void sim_leave(struct sim_rank *r);
+
+/* table.c */
+uint64_t sim_table_bytes(struct sim_run *run);
+/* An insert or a look-up. */
+void sim_table_turn(struct sim_rank *r);
+/* Elements lost or too many, when all is over. */
+uint64_t sim_table_wrong(struct sim_run *run);
+
+#endif

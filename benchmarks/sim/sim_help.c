@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pawl-sim --help */
+#include "../bench.h"
+
+void settings_help(FILE *out)
+{
+	fputs(
+	    "Usage: pawl-sim --machine=NAME [OPTION]...\n"
+	    "Pawl's locks on a machine of which only a description is at hand, in virtual\n"
+	    "time: the protocols of the library, with as many ranks as you like.\n"
+	    "\n"
+	    "What is simulated\n"
+	    "  --list                 list locks, workloads and machines\n"
+	    "  --machine=NAME         this machine; a file, if there is a \"/\" in it\n"
+	    "  --machines=DIR         where machines have their files\n"
+	    "  --ranks=P              virtual ranks (default: the machine's)\n"
+	    "  --lock=A,B,...         these locks (default: all)\n"
+	    "  --bench=A,B,...        these workloads (default: ecsb)\n"
+	    "  --fw=PERCENT           acquires that are exclusive, drawn by chance (default: "
+	    "100);\n"
+	    "                         for dht: operations that insert\n"
+	    "  --locks=N              locks in the table (default: 1)\n"
+	    "  --zipf=S               skew of the choice of locks; 0: all alike (default)\n"
+	    "  --active=K             K ranks acquire, the others do nothing (default: all)\n"
+	    "  --active-on=home|remote\n"
+	    "                         whether the active ranks are those of the node where lock\n"
+	    "                         0 lives (default: home)\n"
+	    "  -o, --option=NAME=VALUE\n"
+	    "                         an option of the library, see pawl(3), for the locks that\n"
+	    "                         take it; of those that all take, home and topology\n"
+	    "\n"
+	    "How long, in virtual time, after a tenth of it to warm up\n"
+	    "  --iterations=N         acquires, N times as many as there are active ranks\n"
+	    "                         (default: 20, but 20000 altogether)\n"
+	    "  --seconds=S            this time instead (not dht); with both, until both are over\n"
+	    "  --repetitions=R        with other random numbers; medians count (default: 1)\n"
+	    "  --seed=N               of the random numbers (default: 1)\n"
+	    "\n"
+	    "Output\n"
+	    "  --json[=FILE]          a JSON object a line, to FILE besides the table, or in its\n"
+	    "                         place: the lines of pawl-bench\n"
+	    "  --reference=LOCK       ratios are to this lock (default: d-mcs)\n"
+	    "  --progress=auto|always|never\n"
+	    "                         a line on stderr that says what is running (default: auto:\n"
+	    "                         if stderr is a terminal)\n"
+	    "  -h, --help             this text\n"
+	    "  --version              the version\n"
+	    "\n"
+	    "Exit status: 0 all well; 1 mutual exclusion was violated; 2 wrong options; 3 ranks\n"
+	    "wait for ever.\n",
+	    out);
+}

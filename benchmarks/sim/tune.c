@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Search for thresholds in simulation. Each threshold has a ladder of values;
+ * one after the other is moved up and down its ladder for as long as that
+ * improves the goal, with strides that halve, until a whole round changes
+ * nothing. A run is the same each time, so a better figure is a better setting
+ * and no luck of that run; it may still be luck of the seed, so an improvement
+ * has to be more than half a per cent.
+ */
+#include "tune.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WORTH_IT 1.005
+
+enum { ROUNDS = 6, STRIDE = 4 };
+
+/* ----------------------------------------------------------------- the ladders */
+
+static void add_value(struct tune_knob *k, int64_t value)
+{
+	if (k->values < TUNE_VALUES)
+		k->value[k->values++] = value;
+}
+
+/* Powers of two from low to high; zero: 0 is in front of them. */
+static struct tune_knob *add_knob(struct tune *t, const char *name, bool zero, int64_t low,
+				  int64_t high, int64_t at_first)
+{
+	struct tune_knob *k = &t->knob[t->knobs];
+
+	if (t->knobs == TUNE_KNOBS)
+		return NULL;
+	t->knobs++;
+	snprintf(k->name, sizeof k->name, "%s", name);
+	if (zero)
+		add_value(k, 0);
+	for (int64_t v = low; v <= high; v *= 2)
+		add_value(k, v);
+	for (int i = 0; i < k->values; i++)
+		if (k->value[i] <= at_first)
+			k->first = i;
+	k->now = k->first;
+	return k;
+}
+
+/* Names of the levels below the machine that option t_l knows, each once. */
+static void add_levels(struct tune *t, const struct topo *topo, const struct lock_params *p)
+{
+	static const char *const names[] = {
+	    [TOPO_GROUP] = "group", [TOPO_NODE] = "node",   [TOPO_PACKAGE] = "package",
+	    [TOPO_NUMA] = "numa",   [TOPO_CACHE] = "cache", [TOPO_GANG] = "gang",
+	};
+
+	for (int i = 2; i <= topo->nlevels; i++) {
+		enum topo_kind kind = topo->level[i - 1].kind;
+		struct tune_knob *k;
+
+		if (i > 2 && kind == topo->level[i - 2].kind)
+			continue;
+		k = add_knob(t, names[kind], false, 1, 4096, p->t_l[kind]);
+		if (k)
+			k->is_level = true;
+	}
+}
+
+bool tune_begin(struct tune *t)
+{
+	struct topo *topo = topo_parse(t->machine->topology, t->ranks, t->error, sizeof t->error);
+	const struct pawl_kind *kind = t->who->kind;
+	struct options o;
+
+	if (!topo)
+		return false;
+	options_default(&o);
+	if (kind_takes(kind, "t_dc", 4))
+		add_knob(t, "t_dc", true, 1, t->ranks, o.params.t_dc);
+	if (kind_takes(kind, "t_l", 3))
+		add_levels(t, topo, &o.params);
+	if (kind_takes(kind, "t_w", 3))
+		add_knob(t, "t_w", true, 1, 65536, o.params.t_w);
+	if (kind_takes(kind, "t_r", 3))
+		add_knob(t, "t_r", false, 1, 65536, o.params.t_r);
+	if (kind_takes(kind, "backoff_min", 11))
+		add_knob(t, "backoff_min", false, 64, 65536, o.params.backoff_min);
+	topo_free(topo);
+	if (!t->knobs)
+		snprintf(t->error, sizeof t->error, "%s has no thresholds on this machine",
+			 kind->name);
+	return t->knobs > 0;
+}
+
+/* -------------------------------------------------------------------- the runs */
+
+int tune_options(const struct tune *t, char text[][TUNE_TEXT])
+{
+	int n = 0, levels = -1;
+
+	for (int i = 0; i < t->knobs; i++) {
+		const struct tune_knob *k = &t->knob[i];
+		long long value = k->value[k->now];
+
+		if (!k->is_level) {
+			snprintf(text[n++], TUNE_TEXT, "%s=%lld", k->name, value);
+		} else if (levels < 0) {
+			levels = n++;
+			snprintf(text[levels], TUNE_TEXT, "t_l=%s:%lld", k->name, value);
+		} else {
+			size_t used = strlen(text[levels]);
+
+			snprintf(text[levels] + used, TUNE_TEXT - used, ",%s:%lld", k->name, value);
+		}
+	}
+	return n;
+}
+
+static bool run(struct tune *t, bool with_defaults, struct outcome *out)
+{
+	char text[TUNE_KNOBS][TUNE_TEXT];
+	struct settings set = *t->set;
+	struct sim_run *r = calloc(1, sizeof *r);
+	struct result *ignored = calloc(1, sizeof *ignored);
+	int n = with_defaults ? 0 : tune_options(t, text), rc = BENCH_USAGE;
+
+	for (int i = 0; i < n && set.lock_options < MAX_LOCK_OPTIONS; i++)
+		set.lock_option[set.lock_options++] = text[i];
+	t->runs++;
+	if (r && ignored) {
+		*r = (struct sim_run){.set = &set,
+				      .who = t->who,
+				      .what = t->what,
+				      .machine = t->machine,
+				      .ranks = t->ranks};
+		rc = sim_run(r, ignored, out, t->error, sizeof t->error);
+	}
+	free(r);
+	free(ignored);
+	return rc == BENCH_OK;
+}
+
+double tune_score(const struct tune *t, const struct outcome *o)
+{
+	/* Whoever is below the floor is the better the nearer it is, and worse than
+	 * everybody above. */
+	if (o->fairness < t->floor)
+		return 1e-12 * o->fairness;
+	if (t->goal == TUNE_P99)
+		return o->p99 > 0 ? 1e9 / o->p99 : 0;
+	return t->goal == TUNE_SLOWEST ? o->slowest : o->throughput;
+}
+
+/* ------------------------------------------------------------------ the search */
+
+/* Move one threshold as far as it helps; whether it did. */
+static bool improve(struct tune *t, struct tune_knob *k)
+{
+	bool moved = false;
+
+	for (int stride = STRIDE; stride; stride /= 2) {
+		for (int sign = -1; sign <= 1; sign += 2) {
+			for (;;) {
+				struct outcome o;
+				int from = k->now, to = from + sign * stride;
+
+				if (to < 0 || to >= k->values)
+					break;
+				k->now = to;
+				if (!run(t, false, &o) ||
+				    tune_score(t, &o) < WORTH_IT * tune_score(t, &t->best)) {
+					k->now = from;
+					break;
+				}
+				t->best = o;
+				moved = true;
+			}
+		}
+	}
+	return moved;
+}
+
+void tune_search(void *arg)
+{
+	struct tune *t = arg;
+	bool moved = true;
+
+	if (!run(t, true, &t->defaults))
+		return;
+	t->best = t->defaults;
+	for (int round = 0; moved && round < ROUNDS; round++) {
+		moved = false;
+		for (int i = 0; i < t->knobs; i++)
+			moved = improve(t, &t->knob[i]) || moved;
+	}
+	/* Settings that a lock refuses were passed over. */
+	t->error[0] = '\0';
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The search for thresholds; see tune.c. */
+#ifndef PAWL_SIM_TUNE_H
+#define PAWL_SIM_TUNE_H
+
+#include "sim_bench.h"
+
+enum tune_goal { TUNE_THROUGHPUT, TUNE_P99, TUNE_SLOWEST };
+
+/* One threshold: an option, or a level of option t_l. */
+enum { TUNE_VALUES = 24, TUNE_KNOBS = 12, TUNE_TEXT = 160 };
+struct tune_knob {
+	char name[24]; /* "t_r", or the name of a level */
+	bool is_level; /* of t_l */
+	int64_t value[TUNE_VALUES];
+	int values, now, first; /* first: the default, or next to it */
+};
+
+struct tune {
+	const struct settings *set;
+	const struct machine *machine;
+	const struct contestant *who;
+	const struct workload *what;
+	int ranks;
+	enum tune_goal goal;
+	double floor; /* of fairness */
+	struct tune_knob knob[TUNE_KNOBS];
+	int knobs, runs;
+	struct outcome defaults, best;
+	char error[400]; /* why it failed, or "" */
+};
+
+/* Which thresholds the lock has on this machine; false: none, or an error. */
+bool tune_begin(struct tune *t);
+/* In the engine: the outcome with the defaults, and the best that was found. */
+void tune_search(void *tune);
+/* The options as they are now, "t_r=64" and "t_l=node:8,group:2": how many. */
+int tune_options(const struct tune *t, char text[][TUNE_TEXT]);
+/* What the goal makes of an outcome: more is better. */
+double tune_score(const struct tune *t, const struct outcome *o);
+
+#endif

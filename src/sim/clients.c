@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Virtual ranks acquire and release. Who holds what is kept here, apart from the
+ * words of the lock, so that two holders are seen whenever there are two.
+ */
+#include <stdio.h>
+
+#include "sim/sim.h"
+
+void sim_begin_wait(struct sim_rank *r)
+{
+	if (!r->mode || r->holding || r->waited)
+		return;
+	r->waited = true;
+	r->seen = r->world->locks[r->lock].exclusive;
+}
+
+static const char *mode_name(int mode)
+{
+	if (mode & PAWL_INTENT)
+		return mode & PAWL_AHEAD ? "with intent, ahead" : "with intent";
+	return mode == PAWL_EXCLUSIVE ? "exclusive" : "shared";
+}
+
+/* Between its beginning to wait and its grant, others came before. */
+static void check_overtakes(struct sim_rank *r)
+{
+	struct sim_world *w = r->world;
+	const struct lock_protocol *p = w->request.protocol;
+	uint64_t passed, most;
+
+	if (!r->waited)
+		return;
+	passed = w->locks[r->lock].exclusive - r->seen;
+	if (passed > w->most_overtakes)
+		w->most_overtakes = passed;
+	if (!p->overtakes || !w->request.paced)
+		return;
+	most = p->overtakes(&w->space, r->mode);
+	if (passed > most)
+		sim_fail(w, SIM_STARVED,
+			 "overtaking: rank %d waited (%s) while lock %llu was granted %llu times to"
+			 " writers; at most %llu can be",
+			 r->id, mode_name(r->mode), (unsigned long long)r->lock,
+			 (unsigned long long)passed, (unsigned long long)most);
+}
+
+static int *holders(struct sim_lock *l, int mode)
+{
+	if (mode & PAWL_INTENT)
+		return &l->intents;
+	return mode == PAWL_EXCLUSIVE ? &l->writers : &l->readers;
+}
+
+/* Whether holders are in that must not be in with this mode. */
+static bool in_conflict(const struct sim_lock *l, int mode)
+{
+	return l->writers || (mode != PAWL_SHARED && l->readers) ||
+	       (!(mode & PAWL_INTENT) && l->intents);
+}
+
+static void granted(struct sim_rank *r)
+{
+	struct sim_world *w = r->world;
+	struct sim_lock *l = &w->locks[r->lock];
+
+	check_overtakes(r);
+	r->holding = true;
+	r->slot.acquires++;
+	w->acquires++;
+	sim_note(r, "HOLDS lock %llu, %s", (unsigned long long)r->lock, mode_name(r->mode));
+	if (in_conflict(l, r->mode))
+		sim_fail(w, SIM_VIOLATION,
+			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers and"
+			 " %d intents have it, the last of them rank %d",
+			 r->id, (unsigned long long)r->lock, mode_name(r->mode), l->writers,
+			 l->readers, l->intents, l->last);
+	++*holders(l, r->mode);
+	l->exclusive += r->mode == PAWL_EXCLUSIVE;
+	l->last = r->id;
+	sim_step(r);
+}
+
+int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, uint64_t ns)
+{
+	static const char *const names[] = {"acquires", "tries", "acquires in time"};
+	struct sim_world *w = r->world;
+	const struct lock_protocol *p = w->request.protocol;
+	struct lock_slot *slot = &r->slot;
+	int rc;
+
+	slot->lock = slot->client.lock = r->lock = lock;
+	slot->mode = r->mode = mode;
+	slot->deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
+	r->waited = r->holding = false;
+	r->began = engine_now();
+	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
+	rc = (how == SIM_TRY ? p->try_acquire : p->acquire)(&w->space, slot);
+	if (rc == PAWL_SUCCESS) {
+		granted(r);
+		return rc;
+	}
+	r->mode = 0;
+	sim_note(r, "%s", rc == PAWL_ERR_BUSY ? "is told that it is busy" : "runs out of time");
+	if ((rc == PAWL_ERR_BUSY && how != SIM_TRY) ||
+	    (rc == PAWL_ERR_TIMEOUT && how != SIM_TIMED) ||
+	    (rc != PAWL_ERR_BUSY && rc != PAWL_ERR_TIMEOUT))
+		sim_fail(w, SIM_MISUSE, "rank %d: an acquire must not return %d", r->id, rc);
+	sim_step(r);
+	return rc;
+}
+
+void sim_release(struct sim_rank *r)
+{
+	struct sim_lock *l = &r->world->locks[r->lock];
+
+	--*holders(l, r->mode);
+	sim_note(r, "releases lock %llu", (unsigned long long)r->lock);
+	r->world->request.protocol->release(&r->world->space, &r->slot);
+	r->holding = false;
+	r->mode = 0;
+	sim_note(r, "has released it");
+}
+
+/* ------------------------------------------------------------------ at the end */
+
+static int64_t *word_of(void *arg, int rank, uint64_t offset)
+{
+	return sim_word(arg, rank, offset);
+}
+
+void sim_check_idle(struct sim_world *w)
+{
+	const struct lock_protocol *p = w->request.protocol;
+	struct lock_memory memory = {word_of, w};
+	char err[200] = "";
+
+	for (uint64_t l = 0; p->idle && l < w->request.locks; l++)
+		if (!p->idle(&w->space, l, &memory, err, sizeof err))
+			sim_fail(w, SIM_NOT_IDLE, "nobody holds or awaits lock %llu, but %s",
+				 (unsigned long long)l, err);
+}
+
+void sim_age(struct sim_world *w)
+{
+	const struct lock_protocol *p = w->request.protocol;
+	struct lock_memory memory = {word_of, w};
+
+	for (uint64_t l = 0; p->age && l < w->request.locks; l++)
+		p->age(&w->space, l, &memory);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations take effect: the one place where words of virtual ranks change.
+ * Whoever waits for a word is told when it fits; it looks again when it comes to
+ * it, and goes on waiting if the word has changed once more.
+ */
+#include "sim/sim.h"
+
+void sim_watch(struct sim_rank *r, struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref)
+{
+	struct sim_line *line = sim_line(r->world, w);
+
+	r->word = w;
+	r->mask = mask;
+	r->cond = cond;
+	r->ref = ref;
+	r->line = line;
+	r->next_watcher = line->watchers;
+	line->watchers = r;
+}
+
+static void wake(void *arg)
+{
+	struct sim_rank *r = arg;
+
+	engine_wake(r->actor);
+}
+
+static void changed(struct sim_world *w, struct rma_word x, int64_t value)
+{
+	struct sim_rank **at = &sim_line(w, x)->watchers, *r;
+
+	while ((r = *at)) {
+		if (r->word.rank != x.rank || r->word.offset != x.offset ||
+		    !rma_holds(value, r->mask, r->cond, r->ref)) {
+			at = &r->next_watcher;
+			continue;
+		}
+		*at = r->next_watcher;
+		r->line = NULL;
+		engine_at(engine_now() + w->request.timing->notice(r, x), wake, r);
+	}
+}
+
+static void store(struct sim_world *w, struct rma_word x, int64_t *word, int64_t value)
+{
+	*word = value;
+	if (sim_line(w, x)->watchers)
+		changed(w, x, value);
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, enum rma_op op,
+		    int64_t operand, int64_t expected)
+{
+	static const char *const verbs[] = {
+	    [SIM_PUT] = "put",      [SIM_GET] = "get",     [SIM_ACC] = "add",
+	    [SIM_FAO] = "fetch-op", [SIM_CAS] = "swap-if", [SIM_PEEK] = "load",
+	    [SIM_POKE] = "store",
+	};
+	struct sim_world *world = r->world;
+	int64_t *word = sim_word(world, w.rank, w.offset), old = *word, new = old;
+
+	switch (kind) {
+	case SIM_PUT:
+	case SIM_POKE:
+		new = operand;
+		break;
+	case SIM_ACC:
+		new = sum(old, operand);
+		break;
+	case SIM_FAO:
+		new = op == RMA_REPLACE ? operand : sum(old, operand);
+		break;
+	case SIM_CAS:
+		new = old == expected ? operand : old;
+		break;
+	case SIM_GET:
+	case SIM_PEEK:
+		sim_trace(r, verbs[kind], w, old, old);
+		return old;
+	}
+	sim_trace(r, verbs[kind], w, old, new);
+	store(world, w, word, new);
+	return old;
+}
+
+void sim_effect(void *arg)
+{
+	struct sim_op *op = arg;
+	struct sim_rank *r = op->rank;
+
+	op->value = sim_perform(r, op->word, op->kind, op->op, op->operand, op->expected);
+	op->effective = true;
+	op->known = engine_now() + r->world->request.timing->answer(op);
+	if (r->flushing != op->word.rank && r->flushing != RMA_MANY_TARGETS)
+		return;
+	/* A flush waits for it, and ends when the last one is known. */
+	if (--r->unfinished == 0)
+		engine_at(op->known, wake, r);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine on SimGrid; see engine.h.
+ *
+ * Events wait in a heap of our own, by time and then by number: SimGrid's timers
+ * break ties in no given order, and its clock is a double, in which equal spans
+ * differ by when they begin. One timer of the kernel at a time carries the clock
+ * to the next event. Its callback goes on with the events after it for as long
+ * as they wake nobody, so that SimGrid's scheduler is entered once a wake-up and
+ * not once an event.
+ *
+ * An actor that has ended its work stays, for making one costs more than a small
+ * world takes to run.
+ */
+#include "sim/engine.h"
+
+#include <algorithm>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+#include <vector>
+
+namespace sg4 = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+
+struct engine_actor {
+	sg4::ActorPtr actor;
+	void (*body)(void *arg);
+	void *arg;
+	bool blocked;
+};
+
+namespace
+{
+struct event {
+	sim_time when;
+	uint64_t number;
+	void (*call)(void *arg);
+	void *arg;
+	bool operator<(const event &e) const
+	{
+		return when != e.when ? when > e.when : number > e.number;
+	}
+};
+
+sg4::Host *machine;
+std::vector<event> events; /* a heap, the next one in front */
+std::vector<engine_actor *> actors, unemployed;
+sim_time now;
+uint64_t number;
+double origin; /* SimGrid's time when ours was 0 */
+bool armed, in_events, ending;
+unsigned woken;                   /* by the events of one timer */
+unsigned runnable;                /* actors that are awake and not yet running */
+engine_actor *current, *listener; /* who awaits silence */
+
+constexpr double PER_SECOND = 1e-12;
+constexpr unsigned STACK_KIB = 64;
+
+void run_events();
+
+void arm()
+{
+	if (armed || (events.empty() && !listener))
+		return;
+	armed = true;
+	double date = events.empty() ? 0 : origin + (double)events.front().when * PER_SECOND;
+	Timer::set(std::max(date, sg4::Engine::get_clock()), run_events);
+}
+
+/* The timer's callback, in SimGrid's own context. */
+void run_events()
+{
+	armed = false;
+	in_events = true;
+	woken = 0;
+	while (!woken && !events.empty()) {
+		event e = events.front();
+		std::pop_heap(events.begin(), events.end());
+		events.pop_back();
+		now = e.when;
+		e.call(e.arg);
+	}
+	if (!woken && listener) {
+		engine_actor *who = listener;
+		listener = nullptr;
+		engine_wake(who);
+	}
+	in_events = false;
+}
+
+/* Let others run; whoever goes to sleep sees to it that the clock goes on. */
+void stop(engine_actor *self)
+{
+	self->blocked = true;
+	arm();
+	sg4::this_actor::suspend();
+	runnable--;
+	current = self;
+}
+
+void work(engine_actor *self)
+{
+	runnable--;
+	current = self;
+	while (!ending) {
+		self->body(self->arg);
+		unemployed.push_back(self);
+		if (!ending)
+			stop(self);
+	}
+}
+} // namespace
+
+sim_time engine_now(void)
+{
+	return now;
+}
+
+struct engine_actor *engine_self(void)
+{
+	return current;
+}
+
+void engine_at(sim_time when, void (*call)(void *arg), void *arg)
+{
+	events.push_back({std::max(when, now), number++, call, arg});
+	std::push_heap(events.begin(), events.end());
+}
+
+void engine_block(void)
+{
+	stop(current);
+}
+
+void engine_wake(struct engine_actor *actor)
+{
+	if (!actor->blocked)
+		return;
+	actor->blocked = false;
+	woken++;
+	runnable++;
+	/* Others may run before this returns to the actor that called. */
+	engine_actor *caller = current;
+	actor->actor->resume();
+	current = caller;
+}
+
+static void wake_later(void *arg)
+{
+	engine_wake(static_cast<engine_actor *>(arg));
+}
+
+void engine_sleep(sim_time span)
+{
+	if (!runnable && (events.empty() || events.front().when > now + span)) {
+		/* Nothing happens before: go on in its own context. */
+		now += span;
+		return;
+	}
+	engine_at(now + span, wake_later, current);
+	stop(current);
+}
+
+void engine_await_silence(void)
+{
+	listener = current;
+	stop(current);
+}
+
+void engine_restart(void)
+{
+	events.clear();
+	now = number = 0;
+	origin = sg4::Engine::get_clock();
+}
+
+static void start(void *arg)
+{
+	auto *a = static_cast<engine_actor *>(arg);
+
+	if (a->actor) {
+		engine_wake(a);
+		return;
+	}
+	woken++;
+	runnable++;
+	a->actor = sg4::Actor::create("rank", machine, [a] { work(a); });
+}
+
+struct engine_actor *engine_spawn(void (*body)(void *arg), void *arg)
+{
+	engine_actor *a;
+
+	if (unemployed.empty()) {
+		a = new engine_actor{};
+		actors.push_back(a);
+	} else {
+		a = unemployed.back();
+		unemployed.pop_back();
+	}
+	a->body = body;
+	a->arg = arg;
+	engine_at(now, start, a);
+	return a;
+}
+
+/* All work is done: let the actors that stayed for more of it end. */
+static void dismiss(void *)
+{
+	ending = true;
+	for (engine_actor *a : unemployed)
+		engine_wake(a);
+}
+
+struct first {
+	void (*body)(void *arg);
+	void *arg;
+};
+
+static void begin(void *arg)
+{
+	auto *f = static_cast<first *>(arg);
+
+	f->body(f->arg);
+	engine_at(now, dismiss, nullptr);
+}
+
+int engine_run(void (*body)(void *arg), void *arg)
+{
+	const char *argv[] = {"pawl", "--log=root.threshold:warning", nullptr};
+	int argc = 2;
+	sg4::Engine engine(&argc, const_cast<char **>(argv));
+	first f = {body, arg};
+	bool all;
+
+	sg4::Engine::set_config("network/model:CM02");
+	sg4::Engine::set_config("contexts/nthreads:1");
+	sg4::Engine::set_config("contexts/stack-size:" + std::to_string(STACK_KIB));
+	sg4::Engine::set_config("surf/precision:1e-12");
+	auto *zone = sg4::create_full_zone("world");
+	machine = zone->create_host("machine", 1e9);
+	zone->seal();
+
+	engine_spawn(begin, &f);
+	arm();
+	engine.run();
+	all = unemployed.size() == actors.size();
+	for (engine_actor *a : actors)
+		delete a;
+	actors.clear();
+	unemployed.clear();
+	return all ? 0 : 1;
+}

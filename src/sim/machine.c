@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Timing of a machine.
+ *
+ * By CPU: a cache line is with the rank that changed it last, and moves to who
+ * wants it. A move costs what the innermost element that has both of them says;
+ * changes of one line happen one after the other.
+ *
+ * Through the network: a rank spends "send" on each operation; its node's NIC
+ * sends one message each "gap"; the message travels for "latency"; the target's
+ * NIC serves one message after the other, and atomics of one word one after the
+ * other; the answer travels back. Operations on one's own node go the same way,
+ * with a latency of their own ("loopback").
+ */
+#include "sim/machine.h"
+
+#include <stdlib.h>
+
+struct nic {
+	sim_time out, in; /* when it is free to send, and to serve */
+};
+
+struct machine_state {
+	const struct machine *machine;
+	struct nic nic[];
+};
+
+struct machine_state *machine_start(const struct machine *m, int nodes)
+{
+	struct machine_state *s = calloc(1, sizeof *s + (size_t)nodes * sizeof s->nic[0]);
+
+	if (s)
+		s->machine = m;
+	return s;
+}
+
+void machine_end(struct machine_state *s)
+{
+	free(s);
+}
+
+static struct machine_state *state_of(const struct sim_rank *r)
+{
+	return r->world->request.timing_state;
+}
+
+/* The innermost element that has both. */
+static enum topo_kind nearest(const struct topo *t, int p, int q)
+{
+	for (int i = t->nlevels; i > 1; i--)
+		if (topo_element(t, p, i) == topo_element(t, q, i))
+			return t->level[i - 1].kind;
+	return t->nnodes == 1 ? TOPO_NODE : TOPO_MACHINE;
+}
+
+static sim_time later(sim_time a, sim_time b)
+{
+	return a > b ? a : b;
+}
+
+/* ---------------------------------------------------------------------- by CPU */
+
+static int place_of(const struct sim_rank *r, const struct sim_line *line)
+{
+	if (line->owner == 0)
+		return MACHINE_MEMORY;
+	if (line->owner == r->id + 1)
+		return MACHINE_OWN;
+	return (int)nearest(r->world->topo, r->id, line->owner - 1);
+}
+
+static bool changes(enum sim_kind kind)
+{
+	return kind != SIM_GET && kind != SIM_PEEK;
+}
+
+static sim_time access_time(struct sim_rank *r, struct rma_word w, enum sim_kind kind)
+{
+	const struct machine *m = state_of(r)->machine;
+	struct sim_line *line = sim_line(r->world, w);
+	int place = place_of(r, line);
+	sim_time now = engine_now();
+
+	if (!changes(kind))
+		return m->read[place];
+	line->free = later(now, line->free) + m->write[place];
+	line->owner = r->id + 1;
+	return line->free - now;
+}
+
+static sim_time notice_time(struct sim_rank *r, struct rma_word w)
+{
+	const struct machine *m = state_of(r)->machine;
+
+	return m->look / 2 + m->read[place_of(r, sim_line(r->world, w))];
+}
+
+static sim_time pause_time(struct sim_rank *r, uint64_t ns)
+{
+	const struct machine *m = state_of(r)->machine;
+
+	return ns ? ns * SIM_NS : m->look;
+}
+
+/* --------------------------------------------------------- through the network */
+
+static enum machine_op op_of(enum sim_kind kind)
+{
+	return kind == SIM_PUT ? MACHINE_PUT : kind == SIM_GET ? MACHINE_GET : MACHINE_ATOMIC;
+}
+
+static bool is_loopback(const struct sim_op *op)
+{
+	return !(op->word.flags & RMA_FAR);
+}
+
+static sim_time latency(const struct sim_op *op)
+{
+	struct sim_rank *r = op->rank;
+	const struct machine *m = state_of(r)->machine;
+	enum topo_kind k =
+	    is_loopback(op) ? TOPO_NODE : nearest(r->world->topo, r->id, op->word.rank);
+	double part = (double)(sim_random(&r->world->random) >> 11) * 0x1p-53;
+
+	return m->latency[k] + (sim_time)((double)m->latency[k] * m->jitter * part);
+}
+
+static void arrive(void *arg)
+{
+	struct sim_op *op = arg;
+	struct sim_world *w = op->rank->world;
+	struct machine_state *s = state_of(op->rank);
+	const struct machine *m = s->machine;
+	struct nic *nic = &s->nic[w->topo->node[op->word.rank]];
+	sim_time *server = m->half_duplex ? &nic->out : &nic->in;
+	struct sim_line *line = sim_line(w, op->word);
+	enum machine_op what = op_of(op->kind);
+	sim_time done;
+
+	*server = later(engine_now(), *server) + m->serve[what];
+	if (is_loopback(op))
+		*server += m->loopback;
+	done = *server;
+	if (what == MACHINE_ATOMIC)
+		done = line->free = later(done, line->free) + m->same_word;
+	if (changes(op->kind))
+		line->owner = 0;
+	if (done > engine_now())
+		engine_at(done, sim_effect, op);
+	else
+		sim_effect(op);
+}
+
+static sim_time send_op(struct sim_op *op)
+{
+	struct machine_state *s = state_of(op->rank);
+	const struct machine *m = s->machine;
+	struct nic *nic = &s->nic[op->rank->world->topo->node[op->rank->id]];
+	sim_time leaves = later(engine_now() + m->send, nic->out);
+
+	nic->out = leaves + m->gap;
+	engine_at(leaves + latency(op), arrive, op);
+	return m->send;
+}
+
+/* Nothing is held back. */
+static void push_op(struct sim_op *op)
+{
+	(void)op;
+}
+
+static sim_time answer_time(const struct sim_op *op)
+{
+	return latency(op) + state_of(op->rank)->machine->extra[op_of(op->kind)];
+}
+
+const struct sim_timing machine_timing = {
+    .access = access_time,
+    .send = send_op,
+    .push = push_op,
+    .answer = answer_time,
+    .notice = notice_time,
+    .pause = pause_time,
+};

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The transport of virtual ranks. A NODE word is accessed by CPU: at once and
+ * whole, after the time that the access takes. Any other operation goes through
+ * the network, and takes effect when the timing says, in any order. What it
+ * fetched is in its place only after the flush; until then there is rubbish
+ * there, for a protocol that looks too early to find.
+ */
+#include <stdlib.h>
+
+#include "sim/sim.h"
+
+#define RUBBISH INT64_C(0x5a5ada7a5a5ada7a)
+
+static struct sim_rank *rank_of(struct rma_client *c)
+{
+	return c->rma->state;
+}
+
+static const struct sim_timing *timing_of(const struct sim_rank *r)
+{
+	return r->world->request.timing;
+}
+
+/* ---------------------------------------------------------------- operations */
+
+static int64_t access_word(struct sim_rank *r, struct rma_word w, enum sim_kind kind,
+			   enum rma_op op, int64_t operand, int64_t expected)
+{
+	sim_step(r);
+	sim_sleep(r, timing_of(r)->access(r, w, kind));
+	return sim_perform(r, w, kind, op, operand, expected);
+}
+
+static struct sim_op *new_op(struct sim_rank *r)
+{
+	struct sim_op *op = r->world->spare;
+
+	if (op)
+		r->world->spare = op->next;
+	else
+		op = malloc(sizeof *op);
+	if (!op)
+		abort();
+	return op;
+}
+
+static void issue(struct rma_client *c, struct rma_word w, enum sim_kind kind, enum rma_op what,
+		  int64_t operand, int64_t expected, int64_t *result)
+{
+	struct sim_rank *r = rank_of(c);
+	struct sim_op *op;
+
+	if (w.flags & RMA_NODE_WORD) {
+		int64_t old = access_word(r, w, kind, what, operand, expected);
+
+		if (result)
+			*result = old;
+		return;
+	}
+	sim_step(r);
+	op = new_op(r);
+	*op = (struct sim_op){
+	    .next = r->ops,
+	    .rank = r,
+	    .word = w,
+	    .kind = kind,
+	    .op = what,
+	    .operand = operand,
+	    .expected = expected,
+	    .result = result,
+	};
+	r->ops = op;
+	if (result)
+		*result = RUBBISH;
+	sim_sleep(r, timing_of(r)->send(op));
+}
+
+static void sim_put(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	issue(c, w, SIM_PUT, RMA_REPLACE, value, 0, NULL);
+}
+
+static void sim_get(struct rma_client *c, struct rma_word w, int64_t *result)
+{
+	issue(c, w, SIM_GET, RMA_SUM, 0, 0, result);
+}
+
+static void sim_acc(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	issue(c, w, SIM_ACC, RMA_SUM, value, 0, NULL);
+}
+
+static void sim_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
+		    int64_t *result)
+{
+	issue(c, w, SIM_FAO, op, value, 0, result);
+}
+
+static void sim_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
+		    int64_t *result)
+{
+	issue(c, w, SIM_CAS, RMA_REPLACE, value, expected, result);
+}
+
+/* -------------------------------------------------------------------- flushes */
+
+static bool covers(int target, const struct sim_op *op)
+{
+	return target == RMA_MANY_TARGETS || op->word.rank == target;
+}
+
+/* Hand out the results, and forget the operations. */
+static void collect(struct sim_rank *r, int target)
+{
+	struct sim_op **at = &r->ops, *op;
+
+	while ((op = *at)) {
+		if (!covers(target, op)) {
+			at = &op->next;
+			continue;
+		}
+		if (op->result)
+			*op->result = op->value;
+		*at = op->next;
+		op->next = r->world->spare;
+		r->world->spare = op;
+	}
+}
+
+static sim_time last_known(const struct sim_rank *r, int target)
+{
+	sim_time last = 0;
+
+	for (const struct sim_op *op = r->ops; op; op = op->next)
+		if (covers(target, op) && op->known > last)
+			last = op->known;
+	return last;
+}
+
+static void flush(struct rma_client *c, int target)
+{
+	struct sim_rank *r = rank_of(c);
+	const char *what = r->what;
+	sim_time last;
+
+	sim_step(r);
+	r->unfinished = 0;
+	for (struct sim_op *op = r->ops; op; op = op->next) {
+		if (!covers(target, op) || op->effective)
+			continue;
+		r->unfinished++;
+		if (op->held)
+			timing_of(r)->push(op);
+		op->held = false;
+	}
+	if (r->unfinished) {
+		r->what = "a flush";
+		r->flushing = target;
+		sim_block(r);
+		r->flushing = RMA_NO_TARGET;
+		r->what = what;
+	}
+	last = last_known(r, target);
+	if (last > engine_now())
+		sim_sleep(r, last - engine_now());
+	collect(r, target);
+}
+
+static void flush_all(struct rma_client *c)
+{
+	flush(c, RMA_MANY_TARGETS);
+}
+
+/* -------------------------------------------------------------------- waiting */
+
+static int64_t sim_peek(struct rma_client *c, struct rma_word w)
+{
+	return access_word(rank_of(c), w, SIM_PEEK, RMA_SUM, 0, 0);
+}
+
+static void sim_poke(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	access_word(rank_of(c), w, SIM_POKE, RMA_REPLACE, value, 0);
+}
+
+static int64_t sim_await(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+			 int64_t ref, const char *what)
+{
+	struct sim_rank *r = rank_of(c);
+	int64_t value = sim_peek(c, w);
+
+	if (rma_holds(value, mask, cond, ref))
+		return value;
+	c->waits++;
+	sim_begin_wait(r);
+	r->what = what;
+	r->word = w;
+	r->has_word = true;
+	while (!rma_holds(*sim_word(r->world, w.rank, w.offset), mask, cond, ref)) {
+		sim_watch(r, w, mask, cond, ref);
+		sim_block(r);
+		sim_step(r);
+	}
+	r->what = NULL;
+	r->has_word = false;
+	return sim_perform(r, w, SIM_PEEK, RMA_SUM, 0, 0);
+}
+
+static bool sim_pause(struct rma_client *c, uint64_t ns, uint64_t deadline_ns, const char *what)
+{
+	struct sim_rank *r = rank_of(c);
+	const char *before = r->what;
+
+	if (deadline_ns && engine_now() / SIM_NS >= deadline_ns)
+		return false;
+	r->what = what;
+	sim_step(r);
+	sim_sleep(r, timing_of(r)->pause(r, ns));
+	r->what = before;
+	return true;
+}
+
+/* Nobody needs to be driven here. */
+static void progress(struct rma_client *c)
+{
+	(void)c;
+}
+
+const struct rma_transport sim_node_transport = {
+    .name = "node",
+    .put = sim_put,
+    .get = sim_get,
+    .acc = sim_acc,
+    .fao = sim_fao,
+    .cas = sim_cas,
+    .flush = flush,
+    .progress = progress,
+    .peek = sim_peek,
+    .poke = sim_poke,
+    .await = sim_await,
+    .pause = sim_pause,
+};
+
+const struct rma_transport sim_net_transport = {
+    .name = "mpi",
+    .put = sim_put,
+    .get = sim_get,
+    .acc = sim_acc,
+    .fao = sim_fao,
+    .cas = sim_cas,
+    .flush = flush,
+    .flush_all = flush_all,
+    .progress = progress,
+    .peek = sim_peek,
+    .poke = sim_poke,
+    .await = sim_await,
+    .pause = sim_pause,
+};

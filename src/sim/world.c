@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A world of virtual ranks: made from a topology string and options, run, ended. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/space.h"
+#include "sim/sim.h"
+
+/* splitmix64: seeds of neighbouring streams have nothing in common. */
+uint64_t sim_seed(uint64_t seed, uint64_t stream)
+{
+	uint64_t x =
+	    seed * UINT64_C(0xd1342543de82ef95) + UINT64_C(0x9e3779b97f4a7c15) * (stream + 1);
+
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	x ^= x >> 31;
+	return x ? x : 1;
+}
+
+void sim_fail(struct sim_world *w, enum sim_verdict v, const char *fmt, ...)
+{
+	va_list args;
+
+	if (w->over)
+		return;
+	w->over = true;
+	w->verdict = v;
+	va_start(args, fmt);
+	vsnprintf(w->why, sizeof w->why, fmt, args);
+	va_end(args);
+}
+
+/* ------------------------------------------------------------------ creation */
+
+static void set_up_rank(struct sim_world *w, int id, uint64_t scratch_words)
+{
+	struct sim_rank *r = &w->ranks[id];
+
+	r->world = w;
+	r->id = id;
+	r->flushing = RMA_NO_TARGET;
+	r->random = sim_seed(w->request.seed, (uint64_t)id + 1);
+	r->rma = (struct rma){
+	    .transport = w->topo->nnodes > 1 ? &sim_net_transport : &sim_node_transport,
+	    .map = w->map,
+	    .node = w->topo->node,
+	    .rank = id,
+	    .my_node = w->topo->node[id],
+	    .net = w->topo->nnodes > 1,
+	    .state = r,
+	};
+	lock_slot_init(&w->space, &r->slot, &r->rma, 0, w->scratch + (uint64_t)id * scratch_words);
+}
+
+static bool allocate(struct sim_world *w)
+{
+	const struct lock_protocol *p = w->request.protocol;
+	size_t ranks = (size_t)w->request.ranks;
+	uint64_t bytes = ranks * w->space.bytes + (w->request.extra + 63) / 64 * 64;
+	uint64_t scratch = p->scratch_words ? p->scratch_words(&w->space) : 0;
+
+	w->ranks = calloc(ranks, sizeof *w->ranks);
+	w->map = calloc(ranks, sizeof *w->map);
+	w->words = calloc(1, bytes);
+	w->lines = calloc(bytes / 64, sizeof *w->lines);
+	w->scratch = calloc(ranks * (scratch ? scratch : 1), sizeof *w->scratch);
+	w->locks = calloc(w->request.locks, sizeof *w->locks);
+	if (!w->ranks || !w->map || !w->words || !w->lines || !w->scratch || !w->locks) {
+		error_set(PAWL_ERR_NOMEM, "out of memory for %d virtual ranks", w->request.ranks);
+		return false;
+	}
+	for (int id = 0; id < w->request.ranks; id++)
+		set_up_rank(w, id, scratch);
+	return true;
+}
+
+struct sim_world *sim_world_create(const struct sim_request *q)
+{
+	struct sim_world *w = calloc(1, sizeof *w);
+	char err[ERROR_LENGTH] = "";
+
+	if (!w) {
+		error_set(PAWL_ERR_NOMEM, "out of memory");
+		return NULL;
+	}
+	w->request = *q;
+	w->random = sim_seed(q->seed, 0);
+	w->hash = UINT64_C(14695981039346656037);
+	if (q->protocol->open) {
+		error_set(PAWL_ERR_UNSUPPORTED, "%s cannot be simulated: its locks are the MPI's",
+			  q->protocol->kind.name);
+		free(w);
+		return NULL;
+	}
+	w->topo = topo_parse(q->topology, q->ranks, err, sizeof err);
+	if (!w->topo) {
+		error_set(PAWL_ERR_TOPOLOGY, "%s", err);
+		free(w);
+		return NULL;
+	}
+	space_begin(&w->space, q->protocol, w->topo, q->options, q->locks);
+	w->space.max_held = 1; /* a rank has one client */
+	if (space_layout(&w->space) != PAWL_SUCCESS || !allocate(w)) {
+		sim_world_free(w);
+		return NULL;
+	}
+	if (q->aged)
+		sim_age(w);
+	return w;
+}
+
+void sim_world_free(struct sim_world *w)
+{
+	for (int id = 0; w->ranks && id < w->request.ranks; id++)
+		for (struct sim_op *op = w->ranks[id].ops, *next; op; op = next) {
+			next = op->next;
+			free(op);
+		}
+	for (struct sim_op *op = w->spare, *next; op; op = next) {
+		next = op->next;
+		free(op);
+	}
+	space_free(&w->space);
+	free(w->locks);
+	free(w->scratch);
+	free(w->lines);
+	free(w->words);
+	free(w->map);
+	free(w->ranks);
+	topo_free(w->topo);
+	free(w);
+}
+
+/* --------------------------------------------------------------------- ranks */
+
+static void leave_if_over(struct sim_rank *r)
+{
+	if (__builtin_expect(r->world->over, 0))
+		longjmp(r->out, 1);
+}
+
+void sim_sleep(struct sim_rank *r, sim_time span)
+{
+	if (span)
+		engine_sleep(span);
+	leave_if_over(r);
+}
+
+void sim_block(struct sim_rank *r)
+{
+	engine_block();
+	leave_if_over(r);
+}
+
+void sim_step(struct sim_rank *r)
+{
+	struct sim_world *w = r->world;
+
+	if (++w->accesses == w->request.most_accesses)
+		sim_fail(w, SIM_STARVED,
+			 "no end after %llu accesses of memory; %llu acquires were granted, and"
+			 " rank %d goes on with %s",
+			 (unsigned long long)w->accesses, (unsigned long long)w->acquires, r->id,
+			 r->what ? r->what : "its work");
+	leave_if_over(r);
+}
+
+static void live(void *arg)
+{
+	struct sim_rank *r = arg;
+
+	if (!setjmp(r->out))
+		r->world->request.play(r);
+	r->done = true;
+	r->world->unfinished--;
+	r->world->end = engine_now();
+}
+
+/* ----------------------------------------------------------------------- run */
+
+/* What a rank waits for, in words. */
+static void describe_wait(struct sim_rank *r, char *text, size_t len)
+{
+	struct sim_world *w = r->world;
+	char name[80];
+
+	if (r->has_word)
+		snprintf(text, len, "%s (%s is 0x%llx)", r->what,
+			 sim_name(w, r->word, name, sizeof name),
+			 (unsigned long long)*sim_word(w, r->word.rank, r->word.offset));
+	else
+		snprintf(text, len, "%s", r->what ? r->what : "nothing known");
+}
+
+/* Name the first of those who wait for ever; the time line has all. */
+static void report_stuck(struct sim_world *w)
+{
+	char first[160] = "", text[160];
+	int waiting = 0, who = 0;
+
+	for (int id = 0; id < w->request.ranks; id++) {
+		struct sim_rank *r = &w->ranks[id];
+
+		if (r->done)
+			continue;
+		describe_wait(r, text, sizeof text);
+		sim_note(r, "waits for ever for %s", text);
+		if (!waiting++) {
+			who = id;
+			memcpy(first, text, sizeof first);
+		}
+	}
+	sim_fail(w, SIM_STUCK, "dead-lock: %d ranks wait for ever; rank %d for %s", waiting, who,
+		 first);
+}
+
+/* Whoever is still blocked finds the world over, and leaves. */
+static void evacuate(struct sim_world *w)
+{
+	engine_restart();
+	for (int id = 0; id < w->request.ranks; id++)
+		if (!w->ranks[id].done)
+			engine_wake(w->ranks[id].actor);
+	engine_await_silence();
+}
+
+enum sim_verdict sim_world_run(struct sim_world *w)
+{
+	engine_restart();
+	w->unfinished = w->request.ranks;
+	for (int id = 0; id < w->request.ranks; id++)
+		w->ranks[id].actor = engine_spawn(live, &w->ranks[id]);
+	engine_await_silence();
+	if (w->unfinished && !w->over)
+		report_stuck(w);
+	if (w->unfinished)
+		evacuate(w);
+	if (w->verdict == SIM_FINE)
+		sim_check_idle(w);
+	return w->verdict;
+}

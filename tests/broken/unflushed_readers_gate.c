@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unflushed_readers.h"
+#define BREAK_FLUSH_IN "close_all"
+#include "unflushed.h"
+
+#include "locks/readers_gate.c"

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# pawl-tune finds the best value of a ladder that is tried whole, beats the
+# defaults on two machines, and says what is wrong.
+
+. "$srcdir/tests/tap.sh"
+
+tune=$builddir/benchmarks/sim/pawl-tune
+sim=$builddir/benchmarks/sim/pawl-sim
+[ -x "$tune" ] || skip_all "configured without SimGrid"
+machines=--machines=$srcdir/machines
+
+# figure NAME: of the JSON line on stdin.
+figure()
+{
+	sed -n "s/.*\"$1\":\([-+.0-9e]*\).*/\1/p"
+}
+
+# More passes within a node are faster and less fair; where fairness has a floor,
+# the best threshold is inside of the ladder, which is tried whole here.
+optimum()
+{
+	common="--ranks=32 --lock=rma-mcs --iterations=30"
+	for t_l in 1 2 4 8 16 32 64 128 256 512 1024 2048 4096; do
+		"$sim" $machines --machine=xc30-aries $common -o t_l=node:$t_l --json >tune.tmp
+		echo "$t_l $(figure throughput <tune.tmp) $(figure fairness <tune.tmp)"
+	done >tune.ladder.tmp
+	cat tune.ladder.tmp
+	said=$("$tune" xc30-aries ecsb $machines $common --fairness=0.99)
+	printf '%s\n' "$said"
+	found=$(printf '%s\n' "$said" | sed -n 's/^  -o t_l=node:\([0-9]*\)$/\1/p')
+	awk -v found="$found" '
+		{ speed[$1] = $2 }
+		$3 >= 0.99 && $2 > best { best = $2; at = $1 }
+		END {
+			print "best with this floor: " at
+			exit !(at > 1 && at < 4096 && speed[found] >= 0.99 * best)
+		}' tune.ladder.tmp
+	rc=$?
+	rm -f tune.tmp tune.ladder.tmp
+	return $rc
+}
+check "the known optimum" optimum
+
+# beats MACHINE FACTOR ARGUMENT...: what was found, set as printed, is so much
+# better than the defaults, and the figure is that of pawl-sim.
+beats()
+{
+	machine=$1
+	factor=$2
+	shift 2
+	said=$("$tune" "$machine" ecsb $machines "$@") || return 1
+	printf '%s\n' "$said"
+	options=$(printf '%s\n' "$said" | sed -n 's/^  \(-o .*\)/\1/p')
+	before=$("$sim" $machines --machine="$machine" --bench=ecsb "$@" --json | figure throughput)
+	after=$("$sim" $machines --machine="$machine" --bench=ecsb "$@" $options --json | figure throughput)
+	echo "throughput $before with the defaults, $after with what was found"
+	awk "BEGIN { exit !($before > 0 && $after >= $factor * $before) }"
+}
+check "better than the defaults on xc30-aries" \
+	beats xc30-aries 1.1 --lock=rma-rw --ranks=48 --fw=2 --iterations=50
+check "better than the defaults on cx5-6nodes" \
+	beats cx5-6nodes 1.1 --lock=rma-rw --ranks=96 --fw=20 --iterations=30
+
+fair()
+{
+	said=$("$tune" xc30-aries ecsb $machines --ranks=32 --lock=rma-mcs --iterations=30 \
+		--fairness=0.99)
+	printf '%s\n' "$said"
+	printf '%s\n' "$said" | sed -n 's/^found.*fairness \([0-9.]*\),.*/\1/p' |
+		awk '{ found = $1 >= 0.99 } END { exit !found }'
+}
+check "a floor of fairness is kept" fair
+
+complains()
+{
+	words=$1
+	shift
+	said=$("$tune" $machines "$@" 2>&1)
+	rc=$?
+	printf '%s\n' "$said"
+	[ $rc = 2 ] && printf '%s\n' "$said" | grep -q -e "$words"
+}
+check "no workload" complains "MACHINE and WORKLOAD are needed" xc30-aries
+check "a goal that is none" complains "one of: throughput, p99, slowest" xc30-aries ecsb --goal=fun
+check "a lock without thresholds" complains "has no thresholds" xc30-aries ecsb --lock=d-mcs
+
+finish

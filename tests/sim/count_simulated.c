@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What operations each rank issues in virtual time; see count.h. */
+#include "count.h"
+
+#include "core/kinds.h"
+#include "sim/adversary.h"
+
+static int status;
+
+/* The turns are far apart. */
+static void play(struct sim_rank *r)
+{
+	for (int turn = r->id; turn < COUNT_TURNS; turn += COUNT_RANKS) {
+		sim_sleep(r, (sim_time)(turn + 1) * SIM_MS - engine_now());
+		sim_acquire(r, (uint64_t)turn % COUNT_LOCKS,
+			    count_mode(&r->world->request.protocol->kind, turn), SIM_ACQUIRE, 0);
+		sim_release(r);
+	}
+}
+
+static void report(const struct sim_world *w)
+{
+	for (int id = 0; id < COUNT_RANKS; id++) {
+		const struct rma_client *c = &w->ranks[id].slot.client;
+		struct pawl_stats s = {0};
+
+		for (int far = 0; far < 2; far++) {
+			s.atomics[far] = c->count[RMA_ATOMIC][far];
+			s.gets[far] = c->count[RMA_GET][far];
+			s.puts[far] = c->count[RMA_PUT][far];
+			s.flushes[far] = c->count[RMA_FLUSH][far];
+		}
+		count_print(w->request.protocol->kind.name, w->request.topology, id, &s);
+	}
+}
+
+static void simulate(const struct lock_protocol *p, const char *topology)
+{
+	struct adversary calm = {.quick = 50, .slow = -1, .victim = -1};
+	struct options o;
+	struct sim_world *w;
+	struct sim_request q = {
+	    .protocol = p,
+	    .options = &o,
+	    .topology = topology,
+	    .ranks = COUNT_RANKS,
+	    .locks = COUNT_LOCKS,
+	    .seed = 1,
+	    .timing = &adversary_timing,
+	    .timing_state = &calm,
+	    .play = play,
+	};
+
+	options_default(&o);
+	w = sim_world_create(&q);
+	if (!w || sim_world_run(w) != SIM_FINE) {
+		fprintf(stderr, "%s: %s\n", p->kind.name, w ? w->why : pawl_error_message());
+		status = 1;
+	} else {
+		report(w);
+	}
+	if (w)
+		sim_world_free(w);
+}
+
+static void simulate_all(void *arg)
+{
+	const struct lock_protocol *p;
+
+	(void)arg;
+	for (int i = 0; (p = kinds_get(i)); i++)
+		for (int k = 0; count_topologies[k] && !p->open; k++)
+			simulate(p, count_topologies[k]);
+}
+
+int main(void)
+{
+	return engine_run(simulate_all, NULL) || status;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a seed stands for. Worlds are small, for what is wrong shows with few
+ * ranks, and many small worlds see more orders than a big one. In some of them
+ * ranks go on until the slowest has had its share: so a kind that calls itself
+ * fair has to be it. In some of these nobody stands still, and critical sections
+ * outlast releases: there the kind's own bound on overtaking is checked.
+ */
+#include "draw.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_ACCESSES = 400000, OUTSTAY_NS = 5000, PER_CENT = 100 };
+
+static const struct {
+	const char *text;
+	int ranks;
+} topologies[] = {
+    {"core:2", 2},
+    {"core:3", 3},
+    {"package:2 core:2", 4},
+    {"node:2 core:1", 2},
+    {"node:3 core:1", 3},
+    {"node:2 core:2", 4},
+    {"node:2 core:2", 3},
+    {"node:4 core:2", 8},
+    {"cyclic node:2 core:3", 6},
+    {"node:2 package:2 core:2", 8},
+    {"rack:2 node:2 core:1", 4},
+    {"rack:2 node:2 core:2", 7},
+};
+
+enum { TOPOLOGIES = sizeof topologies / sizeof topologies[0], VALUES = 4 };
+
+/* Small thresholds, for they are reached soon; "" is the default. */
+static const struct {
+	const char *name;
+	const char *value[VALUES];
+} choices[] = {
+    {"t_l", {"1", "2", "3", ""}},          {"t_dc", {"0", "1", "2", "4"}},
+    {"t_r", {"1", "2", "8", ""}},          {"t_w", {"0", "1", "2", "3"}},
+    {"backoff_min", {"1", "1", "10", ""}},
+};
+
+enum { CHOICES = sizeof choices / sizeof choices[0] };
+
+static bool takes(const struct lock_protocol *p, const char *name)
+{
+	const char *at = strstr(p->kind.options, name);
+
+	return at != NULL;
+}
+
+static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t *random)
+{
+	size_t used = strlen(d->text);
+
+	options_default(&d->options);
+	d->options.home = sim_below(random, 2) ? LOCK_HOME_CYCLIC : LOCK_HOME_BLOCK;
+	for (int i = 0; i < CHOICES; i++) {
+		const char *value = choices[i].value[sim_below(random, VALUES)];
+
+		/* With the default an element may well keep the lock for tens of
+		 * thousands of acquires: fair, but too long to wait for here. */
+		if (!value[0] && d->until_all_done && strcmp(choices[i].name, "t_l") == 0)
+			value = "8";
+		if (!takes(p, choices[i].name) || !value[0])
+			continue;
+		if (options_set(&d->options, p, choices[i].name, value, "the test") != PAWL_SUCCESS)
+			return false;
+		used += (size_t)snprintf(d->text + used, sizeof d->text - used, ", %s %s",
+					 choices[i].name, value);
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- what they do */
+
+static int draw_mode(struct sim_rank *r, const struct draw *d, unsigned capabilities)
+{
+	if ((int)sim_below(&r->random, PER_CENT) < d->writers || !(capabilities & PAWL_CAP_SHARED))
+		return PAWL_EXCLUSIVE;
+	if (!(capabilities & PAWL_CAP_INTENT) || (int)sim_below(&r->random, PER_CENT) < d->sharers)
+		return PAWL_SHARED;
+	return sim_below(&r->random, 3) ? PAWL_INTENT : PAWL_INTENT | PAWL_AHEAD;
+}
+
+static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
+{
+	int mode = draw_mode(r, d, capabilities);
+	uint64_t lock = sim_below(&r->random, d->request.locks), ns = 0;
+	enum sim_how how = SIM_ACQUIRE;
+
+	if ((capabilities & PAWL_CAP_TRY) && (int)sim_below(&r->random, PER_CENT) < d->tries)
+		how = SIM_TRY;
+	if ((capabilities & PAWL_CAP_TIMED) && (int)sim_below(&r->random, PER_CENT) < d->timed) {
+		how = SIM_TIMED;
+		ns = sim_below(&r->random, 1000);
+	}
+	if (how == SIM_TRY)
+		mode &= ~PAWL_AHEAD;
+	if (sim_acquire(r, lock, mode, how, ns) != PAWL_SUCCESS)
+		return;
+	sim_sleep(r, d->outstay * SIM_NS + sim_below(&r->random, d->inside * SIM_NS));
+	sim_release(r);
+}
+
+static void play(struct sim_rank *r)
+{
+	struct draw *d = r->world->request.user;
+	unsigned capabilities = r->world->request.protocol->kind.capabilities;
+
+	for (int i = 0; i < d->attempts || (d->until_all_done && d->lagging); i++) {
+		attempt(r, d, capabilities);
+		if (i == d->attempts - 1)
+			d->lagging--;
+		sim_sleep(r, sim_below(&r->random, d->away * SIM_NS));
+	}
+}
+
+/* -------------------------------------------------------------------- the world */
+
+bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
+{
+	static const uint64_t inside[] = {1, 50, 1000}, away[] = {1, 20, 200, 5000};
+	static const int writers[] = {100, 50, 20, 80}, per_cent[] = {0, 0, 20, 60};
+	uint64_t random = sim_seed(seed, 1u << 20);
+	int which = (int)sim_below(&random, TOPOLOGIES);
+
+	memset(d, 0, sizeof *d);
+	adversary_draw(&d->adversary, &random);
+	d->attempts = 1 + (int)sim_below(&random, sim_below(&random, 2) ? 6 : 40);
+	d->until_all_done = (p->kind.capabilities & PAWL_CAP_FAIR) && sim_below(&random, 4) == 0;
+	d->writers = writers[sim_below(&random, 4)];
+	d->sharers = 100 - writers[sim_below(&random, 4)];
+	d->tries = per_cent[sim_below(&random, 4)];
+	d->timed = per_cent[sim_below(&random, 4)];
+	d->inside = inside[sim_below(&random, 3)];
+	d->outstay = d->until_all_done && sim_below(&random, 2) ? OUTSTAY_NS : 0;
+	if (d->outstay)
+		d->adversary = (struct adversary){.quick = 50, .slow = -1, .victim = -1};
+	d->away = away[sim_below(&random, 4)];
+	d->lagging = topologies[which].ranks;
+	d->request = (struct sim_request){
+	    .protocol = p,
+	    .options = &d->options,
+	    .topology = topologies[which].text,
+	    .ranks = topologies[which].ranks,
+	    .locks = sim_below(&random, 4) ? 1 : 3,
+	    .seed = seed,
+	    .timing = &adversary_timing,
+	    .timing_state = &d->adversary,
+	    .paced = d->outstay > 0,
+	    .aged = sim_below(&random, 4) == 0,
+	    .most_accesses = MOST_ACCESSES,
+	    .play = play,
+	    .user = d,
+	};
+	snprintf(d->text, sizeof d->text, "%s, %d ranks, %d locks%s%s", d->request.topology,
+		 d->request.ranks, (int)d->request.locks,
+		 d->request.aged ? ", counters before their wrap" : "",
+		 d->until_all_done ? ", until all have had their share" : "");
+	return draw_options(d, p, &random);
+}
