@@ -10,6 +10,9 @@
  * zero and the queue empty.  With -DLIVE=v, under weak fairness, process v gets the lock whenever it
  * wants it and does not merely try.  -DTRY: a process may also try, at its choice.
  *
+ * -DRIDE: processes 0 and 1 share a node, and intents of a node ride together, at most LIMIT (default 2)
+ * before the node asks anew.
+ *
  * What it abstracts.  One lock.  An operation followed by its flush is one step; operations are atomic per
  * word and memory is sequentially consistent.  The queue's own words: models/rma_mcs.pml.
  *
@@ -18,6 +21,7 @@
  *                        -DBREAK_PASS   a sharer hands the queue on as an exclusive holder does
  *                        -DBREAK_AHEAD  the head of the queue does not look for intents that came
  *                                       ahead of it
+ *                        -DBREAK_RIDE   the first of a node lets others ride before it is in
  */
 #ifndef NP
 #define NP 3
@@ -37,6 +41,46 @@ byte closed;  /* and whether the head of the queue keeps newcomers out */
 #define PASSED 2
 chan queue = [NP] of { byte };
 byte token[NP];
+
+#ifdef RIDE
+#ifndef LIMIT
+#define LIMIT 2
+#endif
+#define NODE(p) (p / 2)
+byte riders[2], joined[2]; /* the node's word: how many ride, how many have since it was opened, */
+bit open[2];               /* and whether they may */
+#define ALONE 0
+#define OPENS 1
+#define RIDES 2
+
+/* G1: a compare-and-swap that may have to be tried again */
+inline get_on(p, is_ahead)
+{
+	d_step {
+		if
+		:: riders[NODE(p)] == 0 -> how = OPENS; riders[NODE(p)] = 1; joined[NODE(p)] = 1
+		:: else ->
+			if
+			:: joined[NODE(p)] >= LIMIT || (is_ahead && !open[NODE(p)]) -> how = ALONE
+			:: else -> how = RIDES; riders[NODE(p)]++; joined[NODE(p)]++
+			fi
+		fi
+	}
+}
+
+/* G4: the last one to get off gives the intent back */
+inline get_off(p)
+{
+	d_step {
+		riders[NODE(p)]--;
+		last = riders[NODE(p)] == 0;
+		if
+		:: last -> joined[NODE(p)] = 0; open[NODE(p)] = 0
+		:: else
+		fi
+	}
+}
+#endif
 
 byte alive = NP;
 byte ns, ni, nx; /* ghost: holders */
@@ -204,26 +248,79 @@ inline release(m)
 	fi
 }
 
+inline acquire(m)
+{
+#ifdef RIDE
+	how = ALONE;
+	if
+	:: m == INTENT || m == AHEAD -> get_on(p, m == AHEAD)
+	:: else
+	fi;
+	if
+#ifdef BREAK_RIDE
+	:: how == RIDES -> held = 1
+#else
+	:: how == RIDES -> open[NODE(p)]; held = 1 /* G2: await OPEN */
+#endif
+	:: else ->
+#endif
+		if
+		:: m == AHEAD -> ahead()
+		:: else ->
+			fast(m);
+			if
+			:: !held -> slow(m)
+			:: else
+			fi
+		fi
+#ifdef RIDE
+		;
+		if
+		:: how == OPENS -> open[NODE(p)] = 1 /* G3: acc(V, OPEN) */
+		:: else
+		fi
+	fi
+#endif
+}
+
+inline release_any(m)
+{
+#ifdef RIDE
+	last = 1;
+	if
+	:: how != ALONE -> get_off(p)
+	:: else
+	fi;
+	if
+	:: last -> release(m)
+	:: else
+	fi;
+	d_step { how = ALONE; last = 0 }
+#else
+	release(m)
+#endif
+}
+
 proctype P(byte p)
 {
 	byte m, next;
 	bit held, queued;
+#ifdef RIDE
+	byte how;
+	bit last;
+#endif
 
 	do
 	:: atomic { WANT; if :: m = SHARED :: m = INTENT :: m = EXCLUSIVE fi }
-		fast(m);
-		if
-		:: !held -> slow(m)
-		:: else
-		fi;
+		acquire(m);
 		critical(m);
-		release(m);
+		release_any(m);
 		d_step { held = 0; m = 0; token[p] = NONE }
 #ifndef NOAHEAD
 	:: m = AHEAD;
-		ahead();
+		acquire(m);
 		critical(m);
-		release(m);
+		release_any(m);
 		d_step { held = 0; m = 0 }
 #endif
 #ifdef TRY
@@ -238,7 +335,11 @@ proctype P(byte p)
 	:: d_step {
 		alive--;
 		if
-		:: alive == 0 -> assert(!ANYBODY && closed == 0 && empty(queue))
+		:: alive == 0 ->
+			assert(!ANYBODY && closed == 0 && empty(queue));
+#ifdef RIDE
+			assert(riders[0] == 0 && riders[1] == 0 && !open[0] && !open[1])
+#endif
 		:: else
 		fi }
 		break

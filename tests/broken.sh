@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The tests catch what is wrong: a D-MCS that skips its wait once in a hundred
 # acquires, an RMA-RW whose writers do not wait for the readers inside, and an mgl
-# that does not keep newcomers out fail the very program that the real ones pass.
+# that does not wait for those who are in fail the very program that the real ones pass.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -33,8 +33,8 @@ check "an rma-rw that does not drain, gate counters" \
 	violated 2 --only broken-rma-rw --set t_r=1 --set "topology=node:2 core:1"
 check "an rma-rw that does not drain, ticket counters over nodes" \
 	violated 2 --only broken-rma-rw --set t_r=1 --set "topology=node:2 core:1" --set t_dc=2
-check "an mgl with an open door, 2 ranks" violated 2 --only broken-mgl
-check "an mgl with an open door, over nodes" \
+check "an mgl that does not wait, 2 ranks" violated 2 --only broken-mgl
+check "an mgl that does not wait, over nodes" \
 	violated 4 --only broken-mgl --set "topology=node:2 core:2"
 tap_program "the real ones, in the same program" mpi_run 4 120 "$program" --only rma-rw
 

@@ -80,6 +80,7 @@ struct lock_slot {
 	uint8_t contended;    /* the last release of this slot found a successor */
 	uint8_t as_writer;    /* it holds the lock as the head of the writers' queue */
 	uint8_t phase;        /* of a reader at a gate counter */
+	uint8_t rides;        /* its intent is one for several clients of its node */
 	uint64_t deadline_ns; /* of a timed acquire; 0: none */
 	int64_t *scratch;     /* results in flight, as many as scratch_words() asked for */
 	uint64_t acquires;

@@ -16,6 +16,11 @@
  * for the part. An intent with PAWL_AHEAD passes by the queue: it is counted in W at
  * once and waits for holders only.
  *
+ * Riding. Over several nodes each node has a word V per lock. The first of its clients
+ * that asks for an intent gets it at W; others of the node who come while it is there
+ * ride on it, up to T_L of the node level, and the last one gives it back. Under
+ * contention announcing oneself then costs no far operation.
+ *
  * Fairness: the queue is first come, first served, but for passes within an
  * element (T_L,i). While its head waits CLOSED keeps newcomers out, so that it
  * waits only for those who are in, and for intents that come ahead. (A stream of
@@ -40,13 +45,15 @@
  *       lock on as an exclusive holder does, not even below the root.
  *   (E) An exclusive holder that queued leaves CLOSED and EXCL set for a successor
  *       that it sees: the successor holds the lock at once.
+ *   (F) Who opens V for riders is counted in W before, and the count goes from W
+ *       only when nobody rides; V is then zero, and the next one counts anew.
  *
  * Progress: starvation-free if holders release and intents ahead end; dead-lock-free
  * in any case.
  *
  * Bounds: 2^20 - 1 clients at one lock.
  *
- * Model: models/mgl.pml, whose steps F1 ... R3 are named below.
+ * Model: models/mgl.pml, whose steps F1 ... R3, G1 ... G4 are named below.
  */
 #include "locks/queue_tree.h"
 
@@ -58,11 +65,7 @@
  * long as a nap lasts.) */
 enum { SHARED_SHIFT = 2, INTENT_SHIFT = 22, COUNT_BITS = 20 };
 #define EXCL INT64_C(1)
-#ifndef BREAK_MGL_DOOR
 #define CLOSED INT64_C(2)
-#else /* for the tests: a wrong one, whose door stays open */
-#define CLOSED INT64_C(0)
-#endif
 #define COUNT(shift) (((INT64_C(1) << COUNT_BITS) - 1) << (shift))
 #define SHARERS COUNT(SHARED_SHIFT)
 #define INTENTS COUNT(INTENT_SHIFT)
@@ -74,9 +77,21 @@ _Static_assert((CLOSED | EXCL) < (1 << SHARED_SHIFT) && SHARED_SHIFT + COUNT_BIT
 		   INTENT_SHIFT + COUNT_BITS < 63,
 	       "the fields of W do not overlap");
 
+/* V: whether riders may be on, how many there are, and how many got on since the
+ * first one did. */
+enum { RIDERS_SHIFT = 1, JOINED_SHIFT = 22 };
+#define OPEN INT64_C(1)
+#define RIDER (INT64_C(1) << RIDERS_SHIFT)
+#define JOINED (INT64_C(1) << JOINED_SHIFT)
+_Static_assert(RIDERS_SHIFT + COUNT_BITS < JOINED_SHIFT && JOINED_SHIFT + COUNT_BITS < 63,
+	       "the fields of V do not overlap");
+
 struct constants {
 	struct queue_tree tree;
 	uint64_t words;
+	int node_level; /* of V; 0: there is one node only, and nobody rides */
+	uint64_t rides;
+	int64_t most_rides;
 };
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
@@ -89,6 +104,15 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	}
 	s->state = k;
 	k->words = lock_reserve(s, s->block, WORD_BYTES);
+	for (int i = 2; s->domain == RMA_NET && i <= s->topo->nlevels; i++)
+		if (s->topo->level[i - 1].kind == TOPO_NODE)
+			k->node_level = i;
+	if (k->node_level) {
+		uint64_t size = (uint64_t)s->topo->level[k->node_level - 1].min_size;
+
+		k->rides = lock_reserve(s, (s->n + size - 1) / size, WORD_BYTES);
+		k->most_rides = s->params.t_l[TOPO_NODE];
+	}
 	return queue_tree_layout(s, &k->tree, 0, err, errlen);
 }
 
@@ -170,6 +194,10 @@ static void enter_exclusive(struct lock_slot *slot, struct rma_word w)
 {
 	bool wait = fetch_and_add(slot, w, CLOSED) & ANYBODY;
 
+#ifdef BREAK_MGL_DRAIN /* for the tests: a wrong one, which does not wait */
+	add(slot, w, EXCL);
+	return;
+#endif
 	for (;; wait = true) {
 		if (wait)
 			rma_await(&slot->client, w, ANYBODY, RMA_EQ, 0, RMA_SOON,
@@ -228,65 +256,190 @@ static enum queue_leave before_root(const struct lock_space *s, struct lock_slot
 	return QUEUE_REOPENED;
 }
 
+/* ------------------------------------------------------------------ riding */
+
+enum ride { ALONE, OPENS, RIDES };
+
+static struct rma_word ride_word(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	const int i = k->node_level, j = topo_element(s->topo, slot->client.rma->rank, i);
+
+	return rma_word(slot->client.rma, RMA_NODE, topo_tail_rank(s->topo, i, j, slot->lock),
+			k->rides + topo_tail_index(s->topo, i, j, slot->lock) * WORD_BYTES);
+}
+
+/* G1: ride with others of the node, or be the first of them, or, if too many have
+ * done so already, go alone. An intent ahead cannot wait for a first one that queues. */
+static enum ride get_on(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	struct rma_client *c = &slot->client;
+	struct rma_word v;
+	int64_t old, next, seen;
+
+	if (!k->node_level)
+		return ALONE;
+	v = ride_word(s, slot);
+	do {
+		rma_get(c, v, &old);
+		if (old && (old >> JOINED_SHIFT >= k->most_rides ||
+			    ((slot->mode & PAWL_AHEAD) && !(old & OPEN))))
+			return ALONE;
+		next = old + RIDER + JOINED;
+		rma_cas(c, v, old, next, &seen);
+	} while (seen != old);
+	return old ? RIDES : OPENS;
+}
+
+/* G2: the first one is in. */
+static void ride(const struct lock_space *s, struct lock_slot *slot)
+{
+	rma_await(&slot->client, ride_word(s, slot), OPEN, RMA_NE, 0, RMA_SOON,
+		  "the intent of its node");
+}
+
+/* G3: we are in, and others may ride; (F). */
+static void let_ride(const struct lock_space *s, struct lock_slot *slot)
+{
+	rma_acc(&slot->client, ride_word(s, slot), OPEN);
+}
+
+/* G4: whether we were the last one, who gives the intent back. */
+static bool get_off(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word v;
+	int64_t old, seen;
+	bool last;
+
+	if (!slot->rides)
+		return true;
+	v = ride_word(s, slot);
+	do {
+		rma_get(c, v, &old);
+		last = (old & (((INT64_C(1) << COUNT_BITS) - 1) << RIDERS_SHIFT)) == RIDER;
+		rma_cas(c, v, old, last ? 0 : old - RIDER, &seen);
+	} while (seen != old);
+	return last;
+}
+
 /* --------------------------------------------------------------- the calls */
+
+static void enter(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+{
+	const struct constants *k = s->state;
+
+	if (slot->mode == (PAWL_INTENT | PAWL_AHEAD))
+		enter_ahead(slot, w);
+	else if (queue_tree_waiters_near(s, &k->tree, slot) || !enter_at_once(slot, w))
+		enter_queue(s, slot, w);
+}
+
+static void acquire_intent(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+{
+	enum ride how = get_on(s, slot);
+
+	slot->rides = how != ALONE;
+	if (how == RIDES) {
+		ride(s, slot);
+		return;
+	}
+	enter(s, slot, w);
+	if (how == OPENS)
+		let_ride(s, slot);
+}
 
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_word w = word(s, slot);
 
-	slot->as_writer = 0;
-	if (slot->mode == (PAWL_INTENT | PAWL_AHEAD))
-		enter_ahead(slot, w);
-	else if (!enter_at_once(slot, w))
-		enter_queue(s, slot, w);
+	slot->as_writer = slot->rides = 0;
+	if (slot->mode & PAWL_INTENT)
+		acquire_intent(s, slot, w);
+	else
+		enter(s, slot, w);
 	return PAWL_SUCCESS;
 }
 
 /* The intent at the whole and the part exclusively, both asked for at once. Not
  * to hold the part while it waits for the whole, it gives the part back then. */
-static int acquire_part(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part)
+static void acquire_both(const struct lock_space *s, struct lock_slot *whole,
+			 struct lock_slot *part)
 {
 	struct rma_word w = word(s, whole), p = word(s, part);
 	int64_t in, before;
+	bool queue_whole, queue_part;
 
-	whole->as_writer = part->as_writer = 0;
 	rma_fao(&whole->client, w, RMA_SUM, one(whole), &in);
 	rma_cas(&part->client, p, 0, EXCL, &before);
 	rma_flush(&whole->client, w); /* orders the sum before the look at in, */
 	rma_flush(&part->client, p);  /* and the swap before the look at before */
-	if (in & (others(whole) | CLOSED)) {
-		if (before == 0)
+	queue_whole = in & (others(whole) | CLOSED);
+	queue_part = before != 0;
+	if (queue_whole) {
+		if (!queue_part)
 			add(part, p, -EXCL);
 		add(whole, w, -one(whole));
 		enter_queue(s, whole, w);
-		return acquire(s, part);
 	}
-	if (before != 0)
+	if (whole->rides)
+		let_ride(s, whole);
+	if (queue_whole)
+		enter(s, part, p);
+	else if (queue_part)
 		enter_queue(s, part, p);
+}
+
+static int acquire_part(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part)
+{
+	enum ride how = get_on(s, whole);
+
+	whole->as_writer = part->as_writer = 0;
+	whole->rides = how != ALONE;
+	part->rides = 0;
+	if (how == RIDES) {
+		ride(s, whole);
+		enter(s, part, word(s, part));
+	} else {
+		acquire_both(s, whole, part);
+	}
 	return PAWL_SUCCESS;
+}
+
+static void release_counted(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t value = slot->mode == PAWL_EXCLUSIVE ? EXCL : one(slot);
+
+	if (get_off(s, slot))
+		add(slot, word(s, slot), -value); /* R1 */
 }
 
 static void release_part(const struct lock_space *s, struct lock_slot *whole,
 			 struct lock_slot *part)
 {
+	const struct constants *k = s->state;
 	struct rma_word w = word(s, whole), p = word(s, part);
+	bool last;
 
 	if (part->as_writer) {
-		queue_tree_release(s, &((const struct constants *)s->state)->tree, part,
-				   before_root);
-		add(whole, w, -one(whole));
+		queue_tree_release(s, &k->tree, part, before_root);
+		release_counted(s, whole);
 		return;
 	}
+	last = get_off(s, whole);
 	/* In either order: nothing of the critical section is left to protect. */
 	rma_acc(&part->client, p, -EXCL);
-	rma_acc(&whole->client, w, -one(whole));
-	rma_flush(&part->client, p);  /* orders the release before our return, */
-	rma_flush(&whole->client, w); /* and that of the intent */
+	if (last)
+		rma_acc(&whole->client, w, -one(whole));
+	rma_flush(&part->client, p); /* orders the release before our return, */
+	if (last)
+		rma_flush(&whole->client, w); /* and that of the intent */
 }
 
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
-	slot->as_writer = 0;
+	slot->as_writer = slot->rides = 0;
 	return enter_at_once(slot, word(s, slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
@@ -296,8 +449,8 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 
 	if (slot->as_writer)
 		queue_tree_release(s, &k->tree, slot, before_root);
-	else /* R1 */
-		add(slot, word(s, slot), slot->mode == PAWL_EXCLUSIVE ? -EXCL : -one(slot));
+	else
+		release_counted(s, slot);
 }
 
 /* ------------------------------------------------------------- the simulator */
@@ -306,12 +459,23 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 		 size_t errlen)
 {
 	const struct constants *k = s->state;
+	const int i = k->node_level;
 	int64_t w = *lock_memory_home(s, m, k->words, WORD_BYTES, lock);
 
-	if (w == 0)
-		return queue_tree_idle(s, &k->tree, lock, m, err, errlen);
-	snprintf(err, errlen, "the lock word is 0x%llx", (unsigned long long)w);
-	return false;
+	if (w) {
+		snprintf(err, errlen, "the lock word is 0x%llx", (unsigned long long)w);
+		return false;
+	}
+	for (int j = 0; i && j < s->topo->level[i - 1].count; j++) {
+		w = *lock_memory_word(m, topo_tail_rank(s->topo, i, j, lock),
+				      k->rides + topo_tail_index(s->topo, i, j, lock) * WORD_BYTES);
+		if (w) {
+			snprintf(err, errlen, "the riders' word of node %d is 0x%llx", j,
+				 (unsigned long long)w);
+			return false;
+		}
+	}
+	return queue_tree_idle(s, &k->tree, lock, m, err, errlen);
 }
 
 #ifndef MGL_NAME

@@ -47,6 +47,10 @@ int queue_tree_layout(struct lock_space *s, struct queue_tree *t, int64_t max_ru
 void queue_tree_describe(const struct lock_space *s, const struct queue_tree *t, char *text,
 			 size_t len);
 
+/* Whether somebody near is in the queue already; costs no far operation. */
+bool queue_tree_waiters_near(const struct lock_space *s, const struct queue_tree *t,
+			     struct lock_slot *slot);
+
 enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct queue_tree *t,
 				    struct lock_slot *slot);
 enum queue_entry queue_tree_try_acquire(const struct lock_space *s, const struct queue_tree *t,

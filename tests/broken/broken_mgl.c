@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A multi-granularity lock whose queue does not shut the door: its head sees that
- * nobody is in, and others come in behind its back. The tests have to catch it. */
-#define BREAK_MGL_DOOR
+/* A multi-granularity lock of which an exclusive client that comes to the head of
+ * the queue does not wait for those who are in. The tests have to catch it. */
+#define BREAK_MGL_DRAIN
 #define MGL_NAME "broken-mgl"
 #define MGL_PROTOCOL lock_broken_mgl
 #include "locks/mgl.c"
