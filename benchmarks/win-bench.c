@@ -160,11 +160,11 @@ static void rounds(const struct settings *s, MPI_Win win, struct tally *t)
 		meet();
 		took = MPI_Wtime() - begin;
 		MPI_Bcast(&took, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-		if (took * 20 > s->seconds)
+		if (took * 4 > s->seconds)
 			t->seconds += took;
 		else /* too short to count */
 			sections *= 2;
-		t->counted += took * 20 > s->seconds ? sections * s->active : 0;
+		t->counted += took * 4 > s->seconds ? sections * s->active : 0;
 	}
 }
 

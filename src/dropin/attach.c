@@ -68,7 +68,7 @@ struct request {
 	char kind_text[MPI_MAX_INFO_VAL + 1];
 	MPI_Info options; /* keys pawl_* for the table */
 	uint64_t key;
-	bool wanted;
+	bool wanted, direct;
 	bool mistake;  /* of the user */
 	char why[512]; /* it cannot be had; or "" */
 };
@@ -153,6 +153,33 @@ static void check_kind(struct request *r)
 	r->mistake = r->why[0] != '\0';
 }
 
+/* Whether the operations on such a window of one node's processes are loads and
+ * stores: shared ones, and with Open MPI (osc/sm) those that the MPI allocates. */
+static bool is_direct(MPI_Win win)
+{
+	int *flavor, flag;
+
+	PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);
+	if (!flag)
+		return false;
+#ifdef OPEN_MPI
+	if (*flavor == MPI_WIN_FLAVOR_ALLOCATE)
+		return true;
+#endif
+	return *flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
+static void set_progress(struct request *r, bool direct)
+{
+	int len, there;
+
+	PMPI_Info_get_valuelen(r->options, "pawl_progress", &len, &there);
+	if (there)
+		return;
+	PMPI_Info_set(r->options, "pawl_progress", direct ? "lazy" : "eager");
+	r->key += direct;
+}
+
 static void read_request(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
 {
 	const char *env = getenv("PAWL_LOCK");
@@ -164,6 +191,8 @@ static void read_request(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Wi
 	if (env)
 		r->kind = env;
 	check_kind(r);
+	r->direct = is_direct(win);
+	set_progress(r, r->direct);
 	r->key = hash(r->key, r->kind);
 	PMPI_Comm_size(comm, &size);
 	if (size == 1)
@@ -463,6 +492,7 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 	PMPI_Info_free(&r.options);
 	if (w && w->pool) {
 		w->id = id;
+		w->direct = r.direct && !w->pool->far;
 		arrange_end();
 		report_begin(w, comm, r.kind);
 		return MPI_SUCCESS;

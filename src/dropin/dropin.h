@@ -53,6 +53,7 @@ struct window {
 	pthread_mutex_t door;
 
 	bool threads; /* of this process may lock at one time */
+	bool direct;  /* its operations are loads and stores, and need nobody's help */
 
 	/* With PAWL_STATS=1 */
 	MPI_Comm comm; /* a duplicate, or MPI_COMM_NULL */

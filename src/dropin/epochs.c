@@ -7,6 +7,10 @@
  *                               lock of target r, exclusively
  *   MPI_Win_lock_all            the lock of the whole window, shared
  *
+ * On one node there are no remote operations to be saved, and a word that all
+ * exclusive locks change would cost more than the rest: there MPI_Win_lock_all is the
+ * locks of all targets, shared, in the order of ranks, and nobody needs an intent.
+ *
  * The intent is the process's: it is acquired for its first exclusive target and
  * released after the last; and ahead of those who wait for the whole if the process
  * has a shared target already. So nobody who has a target waits for one who waits.
@@ -128,7 +132,7 @@ enum { TURNS = 2 };
  */
 static void before_completion(const struct window *w, int target)
 {
-	if (!w->pool->crowded || target == w->pool->rank)
+	if (w->direct || !w->pool->crowded || target == w->pool->rank)
 		return;
 	for (int i = 0; i < TURNS; i++) {
 		drive(w);
@@ -140,7 +144,7 @@ static void before_completion(const struct window *w, int target)
  * itself over and over would never perform what others want of it. */
 static void after_unlock(const struct window *w, int target)
 {
-	if (target == w->pool->rank)
+	if (!w->direct && target == w->pool->rank)
 		drive(w);
 }
 
@@ -204,6 +208,8 @@ static int acquire_exclusive(struct window *w, int rank)
 	uint64_t target = pool_target(p, w->id, rank);
 	int rc;
 
+	if (!p->far)
+		return pawl_lock_acquire(p->targets, target, PAWL_EXCLUSIVE);
 	if (together(w) && !holds_any(w)) {
 		rc = pawl_lock_acquire_part(p->targets, pool_whole(p, w->id), target);
 		w->exclusive += rc == PAWL_SUCCESS;
@@ -224,6 +230,8 @@ static int release_exclusive(struct window *w, int rank)
 	uint64_t target = pool_target(p, w->id, rank);
 	int rc, also;
 
+	if (!p->far)
+		return pawl_lock_release(p->targets, target);
 	if (together(w) && w->exclusive == 1) {
 		w->exclusive = 0;
 		return pawl_lock_release_part(p->targets, pool_whole(p, w->id), target);
@@ -317,6 +325,36 @@ int dropin_unlock(struct window *w, int rank)
 
 /* ------------------------------------------------------------ all targets */
 
+static int release_all(struct window *w, int targets)
+{
+	const struct pool *p = w->pool;
+	int rc = PAWL_SUCCESS;
+
+	if (p->far)
+		return pawl_lock_release(p->wholes, pool_whole(p, w->id));
+	for (int r = targets - 1; r >= 0; r--)
+		if (pawl_lock_release(p->targets, pool_target(p, w->id, r)) != PAWL_SUCCESS)
+			rc = PAWL_ERR_NOT_HELD;
+	return rc;
+}
+
+static int acquire_all(struct window *w)
+{
+	const struct pool *p = w->pool;
+
+	if (p->far)
+		return pawl_lock_acquire(p->wholes, pool_whole(p, w->id), PAWL_SHARED);
+	for (int r = 0; r < w->size; r++) {
+		int rc = pawl_lock_acquire(p->targets, pool_target(p, w->id, r), PAWL_SHARED);
+
+		if (rc != PAWL_SUCCESS) {
+			release_all(w, r);
+			return rc;
+		}
+	}
+	return PAWL_SUCCESS;
+}
+
 int dropin_lock_all(struct window *w, int assertion)
 {
 	enum held what = assertion & MPI_MODE_NOCHECK ? HELD_NOCHECK : HELD_SHARED;
@@ -330,7 +368,7 @@ int dropin_lock_all(struct window *w, int assertion)
 	if (rc == MPI_SUCCESS && what == HELD_SHARED) {
 		if (report_wanted())
 			begin = report_clock();
-		rc = pawl_lock_acquire(w->pool->wholes, pool_whole(w->pool, w->id), PAWL_SHARED);
+		rc = acquire_all(w);
 		if (begin)
 			report_wait(w, CALL_ALL, begin);
 		if (rc != PAWL_SUCCESS) {
@@ -362,7 +400,7 @@ int dropin_unlock_all(struct window *w)
 	before_completion(w, -1);
 	rc = PMPI_Win_unlock_all(w->win);
 	if (what != HELD_NOCHECK)
-		ours = pawl_lock_release(w->pool->wholes, pool_whole(w->pool, w->id));
+		ours = release_all(w, w->size);
 	count_locks(w, -1);
 	settle(&w->all, HELD_NOT);
 	if (ours != PAWL_SUCCESS)

@@ -46,7 +46,6 @@ static int create_table(struct pool *p, const char *kind, MPI_Info options, uint
 		PMPI_Info_dup(options, &info);
 	snprintf(held, sizeof held, "%ld", most < 65535 ? most : 65535);
 	set_default(info, "pawl_max_held", held);
-	set_default(info, "pawl_progress", "eager");
 	PMPI_Info_set(info, "pawl_home", "cyclic");
 	PMPI_Info_set(info, "pawl_owner", "process");
 	dropin_enter();

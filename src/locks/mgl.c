@@ -313,8 +313,6 @@ static bool get_off(const struct lock_space *s, struct lock_slot *slot)
 	int64_t old, seen;
 	bool last;
 
-	if (!slot->rides)
-		return true;
 	v = ride_word(s, slot);
 	do {
 		rma_get(c, v, &old);
@@ -326,17 +324,37 @@ static bool get_off(const struct lock_space *s, struct lock_slot *slot)
 
 /* --------------------------------------------------------------- the calls */
 
-static void enter(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+enum { ATTEMPTS = 16 };
+
+/* Whoever has just left is likely to come back at once, with all words in its cache.
+ * So within a node an unsuccessful client looks for a moment whether W becomes free
+ * before it queues, which stops that. */
+static bool enter_soon(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
 {
 	const struct constants *k = s->state;
+	int64_t in_the_way = slot->mode == PAWL_EXCLUSIVE ? -1 : others(slot) | CLOSED;
 
+	for (int i = 0; i < ATTEMPTS; i++) {
+		if (queue_tree_waiters_near(s, &k->tree, slot))
+			return false;
+		if (enter_at_once(slot, w))
+			return true;
+		if (!rma_glance(w, in_the_way))
+			return false;
+	}
+	return false;
+}
+
+static void enter(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+{
 	if (slot->mode == (PAWL_INTENT | PAWL_AHEAD))
 		enter_ahead(slot, w);
-	else if (queue_tree_waiters_near(s, &k->tree, slot) || !enter_at_once(slot, w))
+	else if (!enter_soon(s, slot, w))
 		enter_queue(s, slot, w);
 }
 
-static void acquire_intent(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+static RMA_SLOW_PATH void acquire_intent(const struct lock_space *s, struct lock_slot *slot,
+					 struct rma_word w)
 {
 	enum ride how = get_on(s, slot);
 
@@ -355,6 +373,10 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	struct rma_word w = word(s, slot);
 
 	slot->as_writer = slot->rides = 0;
+	/* Free at a glance: what follows is for the others. */
+	if (slot->mode == PAWL_EXCLUSIVE && rma_is_mapped_cpu(w) &&
+	    rma_peek(&slot->client, w) == 0 && enter_at_once(slot, w))
+		return PAWL_SUCCESS;
 	if (slot->mode & PAWL_INTENT)
 		acquire_intent(s, slot, w);
 	else
@@ -411,7 +433,7 @@ static void release_counted(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t value = slot->mode == PAWL_EXCLUSIVE ? EXCL : one(slot);
 
-	if (get_off(s, slot))
+	if (!slot->rides || get_off(s, slot))
 		add(slot, word(s, slot), -value); /* R1 */
 }
 
@@ -427,7 +449,7 @@ static void release_part(const struct lock_space *s, struct lock_slot *whole,
 		release_counted(s, whole);
 		return;
 	}
-	last = get_off(s, whole);
+	last = !whole->rides || get_off(s, whole);
 	/* In either order: nothing of the critical section is left to protect. */
 	rma_acc(&part->client, p, -EXCL);
 	if (last)

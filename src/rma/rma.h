@@ -313,6 +313,10 @@ static inline int64_t rma_await(struct rma_client *c, struct rma_word w, int64_t
 	return rma_await_long(c, w, mask, cond, ref, patience, what);
 }
 
+/* Look for a moment whether a mapped NODE word has none of the bits of mask. False if
+ * not; at once for all other words. */
+bool rma_glance(struct rma_word w, int64_t mask);
+
 /* The other way to wait, for protocols that look again by themselves (compare
  * and swap loops): one pause between two looks. Zero it before the first. */
 struct rma_pause {

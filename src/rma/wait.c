@@ -191,6 +191,19 @@ int64_t rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, en
 	}
 }
 
+/* Less than queueing and being handed the lock takes. */
+enum { LOOKS_PER_GLANCE = 64 };
+
+bool rma_glance(struct rma_word w, int64_t mask)
+{
+	for (int i = 0; rma_is_mapped_cpu(w) && i < LOOKS_PER_GLANCE; i++) {
+		if (!(atomic_load_explicit(w.map, memory_order_relaxed) & mask))
+			return true;
+		relax();
+	}
+	return false;
+}
+
 /* Pass ns of time, driving the transport if need be; asleep if it is worth it. */
 static void pass_time(struct rma_client *c, uint64_t ns)
 {
