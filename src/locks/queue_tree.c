@@ -278,11 +278,8 @@ bool queue_tree_waiters_near(const struct lock_space *s, const struct queue_tree
 			     struct lock_slot *slot)
 {
 	struct rma_word tail = tail_word(s, t, slot, t->n);
-	int64_t last = 0;
 
-	if (t->level[t->n - 1].domain == RMA_NODE)
-		rma_get(&slot->client, tail, &last);
-	return last != 0;
+	return t->level[t->n - 1].domain == RMA_NODE && rma_peek(&slot->client, tail) != 0;
 }
 
 enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct queue_tree *t,

@@ -270,7 +270,8 @@ static inline void rma_flush_all(struct rma_client *c, bool far)
 	c->rma->transport->flush_all(c);
 }
 
-/* A rank's load and store of words in its own segment. */
+/* A rank's load and store of words in its own segment; it may also look so at NODE
+ * words of its node, for a hint. */
 RMA_INLINE int64_t rma_peek(struct rma_client *c, struct rma_word w)
 {
 	if (__builtin_expect(!w.map, 0))
