@@ -210,7 +210,9 @@ for program in $compiled; do
 	check "default, $program goes through the layer" fails under no-such-lock 4 60 \
 		"$work/$program"
 done
+# Not threads: what an MPI does with threads that do lock nothing may end it.
 for program in $exclusive misuse; do
+	[ "$program" != threads ] || continue
 	check "default, $program notices locks without effect" broken under default 4 60 \
 		"$programs/$program"
 done
