@@ -112,13 +112,18 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 	return PAWL_SUCCESS;
 }
 
+static int check_part(const pawl_table *t, uint64_t whole, uint64_t part)
+{
+	int rc = check(t, whole, PAWL_INTENT);
+
+	return rc == PAWL_SUCCESS ? check(t, part, PAWL_EXCLUSIVE) : rc;
+}
+
 int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part)
 {
 	struct lock_slot *w, *p;
-	int rc = check(t, whole, PAWL_INTENT);
+	int rc = check_part(t, whole, part);
 
-	if (rc == PAWL_SUCCESS)
-		rc = check(t, part, PAWL_EXCLUSIVE);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	if (whole == part)
@@ -144,10 +149,8 @@ int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part)
 int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
 {
 	struct lock_slot *w, *p;
-	int rc = check(t, whole, PAWL_INTENT);
+	int rc = check_part(t, whole, part);
 
-	if (rc == PAWL_SUCCESS)
-		rc = check(t, part, PAWL_EXCLUSIVE);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	w = slots_find(t, whole);

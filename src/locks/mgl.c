@@ -155,7 +155,7 @@ RMA_INLINE void add(struct lock_slot *slot, struct rma_word w, int64_t value)
 {
 	rma_acc(&slot->client, w, value);
 	/* Orders the sum before whatever this client does next: its return, its
-	 * leave of the queue, its next look; pairs with A3, A6. */
+	 * leave of the queue, its next look; pairs with A3, A8, N2. */
 	rma_flush(&slot->client, w);
 }
 
