@@ -65,7 +65,8 @@ enum {
 	PAWL_ERR_HELD,        /* held: cannot be freed, or acquired once more */
 	PAWL_ERR_NOT_HELD,    /* released by a thread that does not hold it */
 	PAWL_ERR_BUSY,        /* try-acquire: somebody else has the lock */
-	PAWL_ERR_TIMEOUT      /* timed acquire: the time is over */
+	PAWL_ERR_TIMEOUT,     /* timed acquire: the time is over */
+	PAWL_ERR_LEASE_LOST   /* released after others took the holder for dead */
 };
 
 /* A constant phrase for a code; never NULL. Thread safe. */
@@ -82,11 +83,12 @@ const char *pawl_version(void);
 
 /* Capabilities, a bit set. */
 enum {
-	PAWL_CAP_SHARED = 1, /* PAWL_SHARED is granted to many at a time */
-	PAWL_CAP_TRY = 2,    /* pawl_lock_try_acquire() */
-	PAWL_CAP_TIMED = 4,  /* pawl_lock_timed_acquire() */
-	PAWL_CAP_FAIR = 8,   /* nobody waits for ever while others come and go */
-	PAWL_CAP_INTENT = 16 /* PAWL_INTENT keeps out sharers, not other intents */
+	PAWL_CAP_SHARED = 1,   /* PAWL_SHARED is granted to many at a time */
+	PAWL_CAP_TRY = 2,      /* pawl_lock_try_acquire() */
+	PAWL_CAP_TIMED = 4,    /* pawl_lock_timed_acquire() */
+	PAWL_CAP_FAIR = 8,     /* nobody waits for ever while others come and go */
+	PAWL_CAP_INTENT = 16,  /* PAWL_INTENT keeps out sharers, not other intents */
+	PAWL_CAP_RECOVERS = 32 /* a lock whose holder died goes on (option lease) */
 };
 
 struct pawl_kind {
@@ -147,7 +149,7 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *   spin      microseconds to spin before yielding or parking; 0 .. 1000000
  *   watchdog  seconds after which a waiting client reports on stderr what it
  *             waits for; 0 (off) .. 86400
- * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max,
+ * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max, lease,
  * native_window): see pawl(3).
  *
  * Cost: one window on node-shared memory; one more over all ranks if comm
@@ -202,7 +204,11 @@ int pawl_lock_try_acquire(pawl_table *table, uint64_t lock, int mode);
 /* Wait at most that many seconds (>= 0), then return PAWL_ERR_TIMEOUT. */
 int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double seconds);
 
-/* Release a lock held by this thread, whatever its mode. */
+/*
+ * Release a lock held by this thread, whatever its mode. PAWL_ERR_LEASE_LOST, on
+ * kinds with PAWL_CAP_RECOVERS: it was held for longer than its lease, others took
+ * this thread for dead and may have had the lock since. It is not held any more.
+ */
 int pawl_lock_release(pawl_table *table, uint64_t lock);
 
 /*

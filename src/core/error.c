@@ -66,6 +66,8 @@ const char *pawl_strerror(int code)
 		return "lock is busy";
 	case PAWL_ERR_TIMEOUT:
 		return "timed out";
+	case PAWL_ERR_LEASE_LOST:
+		return "lease lost";
 	default:
 		return "unknown error code";
 	}

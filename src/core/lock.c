@@ -97,6 +97,7 @@ int pawl_lock_timed_acquire(pawl_table *t, uint64_t lock, int mode, double secon
 int pawl_lock_release(pawl_table *t, uint64_t lock)
 {
 	struct lock_slot *slot;
+	int rc;
 
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
@@ -107,9 +108,14 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 	if (!slot)
 		return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",
 				 (unsigned long long)lock);
-	t->space.protocol->release(&t->space, slot);
+	rc = t->space.protocol->release(&t->space, slot);
 	slots_give_back(t, slot);
-	return PAWL_SUCCESS;
+	if (rc == PAWL_ERR_LEASE_LOST)
+		return error_set(rc,
+				 "lock %llu was held longer than its lease, and others took its"
+				 " holder for dead",
+				 (unsigned long long)lock);
+	return rc;
 }
 
 static int check_part(const pawl_table *t, uint64_t whole, uint64_t part)

@@ -53,6 +53,7 @@ static const struct spec specs[] = {
     {"t_w", NUMBER, AT(params.t_w), 0, 1048576, NULL, false},
     {"backoff_min", NUMBER, AT(params.backoff_min), 1, 1000000000, NULL, false},
     {"backoff_max", NUMBER, AT(params.backoff_max), 1, 1000000000, NULL, false},
+    {"lease", NUMBER, AT(params.lease_us), 0, 3600000000, NULL, false},
     {"native_window", CHOICE, AT(params.native_create), 0, 0, "allocate create", false},
 };
 
@@ -83,6 +84,7 @@ void options_default(struct options *o)
 	o->params.t_r = 1024;
 	o->params.backoff_min = 500;
 	o->params.backoff_max = 100000;
+	o->params.lease_us = 10000;
 	o->hash = UINT64_C(14695981039346656037);
 }
 

@@ -87,13 +87,14 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return attempt(slot, lock_word(s, slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-static void release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_word w = lock_word(s, slot);
 	int64_t holder;
 
 	rma_fao(&slot->client, w, RMA_REPLACE, 0, &holder);
 	rma_flush(&slot->client, w); /* orders the release before our return */
+	return PAWL_SUCCESS;
 }
 
 static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,

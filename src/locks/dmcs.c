@@ -126,7 +126,7 @@ static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot
 	rma_flush(c, grant); /* orders the grant before our return; pairs with A4 */
 }
 
-static void release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	int64_t succ = rma_peek(c, slot->next[s->domain]); /* R1: is somebody linked to us? */
@@ -138,9 +138,10 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 		rma_cas(c, slot->tail, slot->id, 0, &last);
 		rma_flush(c, slot->tail); /* orders the swap before the look at last */
 		if (last == slot->id)
-			return;
+			return PAWL_SUCCESS;
 	}
 	hand_over(s, slot, succ);
+	return PAWL_SUCCESS;
 }
 
 /* The queue ahead. */

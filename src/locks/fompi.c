@@ -170,12 +170,13 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_ERR_BUSY;
 }
 
-static void release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	if (slot->mode == PAWL_SHARED)
 		uncount_reader(s, slot);
 	else
 		release_exclusive(s, slot);
+	return PAWL_SUCCESS;
 }
 
 /* GLOBAL counts the locks of the table, so it is idle only if all of them are:

@@ -27,6 +27,7 @@ struct lock_params {
 	int64_t t_r;                   /* readers per counter before a waiting writer closes it */
 	int64_t t_w; /* writers in a row before readers get a turn; 0: product of t_l */
 	int64_t backoff_min, backoff_max; /* nanoseconds */
+	int64_t lease_us;                 /* who holds longer is taken for dead; 0: never */
 	bool native_create;               /* mpi-win-lock: windows by MPI_Win_create */
 };
 
@@ -77,6 +78,7 @@ struct lock_slot {
 	struct rma_word next[2], status[2]; /* its words, by enum rma_domain */
 	struct rma_word tail; /* for the protocol: found by acquire, used by release */
 	int64_t passed;       /* what came with the hand-over and goes on with the next */
+	int64_t note[4];      /* the same, for words of its own */
 	uint8_t contended;    /* the last release of this slot found a successor */
 	uint8_t as_writer;    /* it holds the lock as the head of the writers' queue */
 	uint8_t phase;        /* of a reader at a gate counter */
@@ -219,7 +221,9 @@ struct lock_protocol {
 	 * PAWL_ERR_TIMEOUT (kinds with PAWL_CAP_TIMED, if deadline_ns is set). */
 	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);
 	int (*try_acquire)(const struct lock_space *s, struct lock_slot *slot);
-	void (*release)(const struct lock_space *s, struct lock_slot *slot);
+	/* PAWL_SUCCESS; PAWL_ERR_LEASE_LOST (kinds with PAWL_CAP_RECOVERS) if others took
+	 * the holder for dead. Either way the slot is free again. */
+	int (*release)(const struct lock_space *s, struct lock_slot *slot);
 	/* whole with PAWL_INTENT and part with PAWL_EXCLUSIVE, and both back; kinds
 	 * with PAWL_CAP_INTENT. */
 	int (*acquire_part)(const struct lock_space *s, struct lock_slot *whole,

@@ -465,7 +465,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return enter_at_once(slot, word(s, slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-static void release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -473,6 +473,7 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 		queue_tree_release(s, &k->tree, slot, before_root);
 	else
 		release_counted(s, slot);
+	return PAWL_SUCCESS;
 }
 
 /* ------------------------------------------------------------- the simulator */

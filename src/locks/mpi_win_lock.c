@@ -113,7 +113,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static void release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 	uint64_t index;
@@ -121,6 +121,7 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 
 	lock_home(s, slot->lock, &rank, &index);
 	MPI_Win_unlock(rank, k->win[index]);
+	return PAWL_SUCCESS;
 }
 
 const struct lock_protocol lock_mpi_win_lock = {

@@ -46,9 +46,10 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 								       : PAWL_SUCCESS;
 }
 
-static void release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	queue_tree_release(s, s->state, slot, NULL);
+	return PAWL_SUCCESS;
 }
 
 static uint64_t overtakes(const struct lock_space *s, int mode)

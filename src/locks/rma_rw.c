@@ -153,7 +153,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_ERR_BUSY;
 }
 
-static void release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -161,6 +161,7 @@ static void release(const struct lock_space *s, struct lock_slot *slot)
 		release_as_writer(s, slot);
 	else
 		k->readers.form->leave(s, &k->readers, slot);
+	return PAWL_SUCCESS;
 }
 
 /* ------------------------------------------------------------- the simulator */

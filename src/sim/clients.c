@@ -116,7 +116,9 @@ void sim_release(struct sim_rank *r)
 
 	--*holders(l, r->mode);
 	sim_note(r, "releases lock %llu", (unsigned long long)r->lock);
-	r->world->request.protocol->release(&r->world->space, &r->slot);
+	if (r->world->request.protocol->release(&r->world->space, &r->slot) != PAWL_SUCCESS)
+		sim_fail(r->world, SIM_MISUSE, "rank %d: the release of a living holder failed",
+			 r->id);
 	r->holding = false;
 	r->mode = 0;
 	sim_note(r, "has released it");
