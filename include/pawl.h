@@ -206,7 +206,7 @@ int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double s
 
 /*
  * Release a lock held by this thread, whatever its mode. PAWL_ERR_LEASE_LOST, on
- * kinds with PAWL_CAP_RECOVERS: it was held for longer than its lease, others took
+ * kinds with option lease: it was held for longer than its lease, others took
  * this thread for dead and may have had the lock since. It is not held any more.
  */
 int pawl_lock_release(pawl_table *table, uint64_t lock);

@@ -10,10 +10,12 @@
 
 extern const struct lock_protocol lock_dmcs, lock_rma_mcs, lock_rma_rw, lock_cas_spin, lock_mgl,
     lock_cas_backoff, lock_fompi_spin, lock_fompi_rw, lock_mpi_win_lock;
+extern const struct lock_protocol lock_dslr;
 #ifdef PAWL_BROKEN_KINDS
 /* Deliberately wrong variants, which the tests have to catch (tests/broken). */
 extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_broken_mgl,
     lock_broken_dmcs_link, lock_broken_dmcs_grant, lock_broken_rma_rw_close;
+extern const struct lock_protocol lock_broken_dslr;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
@@ -25,6 +27,7 @@ static const struct lock_protocol *const kinds[] = {
     &lock_cas_backoff,
     &lock_fompi_spin,
     &lock_fompi_rw,
+    &lock_dslr,
     &lock_mpi_win_lock,
 #ifdef PAWL_BROKEN_KINDS
     &lock_broken_dmcs,
@@ -33,6 +36,7 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_dmcs_link,
     &lock_broken_dmcs_grant,
     &lock_broken_rma_rw_close,
+    &lock_broken_dslr,
 #endif
 };
 

@@ -221,7 +221,7 @@ struct lock_protocol {
 	 * PAWL_ERR_TIMEOUT (kinds with PAWL_CAP_TIMED, if deadline_ns is set). */
 	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);
 	int (*try_acquire)(const struct lock_space *s, struct lock_slot *slot);
-	/* PAWL_SUCCESS; PAWL_ERR_LEASE_LOST (kinds with PAWL_CAP_RECOVERS) if others took
+	/* PAWL_SUCCESS; PAWL_ERR_LEASE_LOST (kinds with option lease) if others took
 	 * the holder for dead. Either way the slot is free again. */
 	int (*release)(const struct lock_space *s, struct lock_slot *slot);
 	/* whole with PAWL_INTENT and part with PAWL_EXCLUSIVE, and both back; kinds

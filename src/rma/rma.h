@@ -83,6 +83,8 @@ struct rma_transport {
 			 int64_t ref, const char *what);
 	bool (*pause)(struct rma_client *c, uint64_t nanoseconds, uint64_t deadline_ns,
 		      const char *what);
+	/* And this one the clock of rma_clock(). */
+	uint64_t (*clock)(const struct rma_client *c);
 };
 
 /* How clients of a process wait; see wait.c. */
@@ -98,6 +100,15 @@ struct rma_waiting {
 	const void *space; /* for serves */
 };
 
+/* The clock that the ranks of a table share: that of rank 0, as far as this rank
+ * knows it. Between hosts it is compared once, and drifts apart from then on. */
+struct rma_shared_clock {
+	int64_t offset_ns;  /* to add to rma_now_ns() */
+	uint64_t error_ns;  /* the most by which the sum was wrong */
+	uint64_t since_ns;  /* at that time, */
+	uint64_t drift_ppm; /* and how fast it gets worse */
+};
+
 /* A process's view of the segments of a table. */
 struct rma {
 	const struct rma_transport *transport;
@@ -106,7 +117,8 @@ struct rma {
 	int rank, my_node;
 	bool net; /* others operate on this segment through the transport */
 	struct rma_waiting waiting;
-	void *state; /* the transport's own */
+	struct rma_shared_clock clock; /* of kinds that ask for it; else this rank's own */
+	void *state;                   /* the transport's own */
 };
 
 enum { RMA_OPERANDS = 64, RMA_NO_TARGET = -1, RMA_MANY_TARGETS = -2 };
@@ -332,5 +344,24 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what);
 
 /* Monotonic time. */
 uint64_t rma_now_ns(void);
+
+/* The time for leases: monotonic, virtual where time is, and of all ranks together
+ * for kinds that ask for it. */
+static inline uint64_t rma_clock(const struct rma_client *c)
+{
+	const struct rma *r = c->rma;
+
+	if (r->transport->clock)
+		return r->transport->clock(c);
+	return rma_now_ns() + (uint64_t)r->clock.offset_ns;
+}
+
+/* The most by which it may differ from that of rank 0, as of now. */
+static inline uint64_t rma_clock_error(const struct rma_client *c, uint64_t now)
+{
+	const struct rma_shared_clock *k = &c->rma->clock;
+
+	return k->error_ns + (k->drift_ppm ? (now - k->since_ns) / 1000000 * k->drift_ppm : 0);
+}
 
 #endif

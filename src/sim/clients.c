@@ -59,6 +59,32 @@ static bool in_conflict(const struct sim_lock *l, int mode)
 	       (!(mode & PAWL_INTENT) && l->intents);
 }
 
+/* Who holds for long may be taken for dead, if the lock has leases. How long a lease
+ * is in the end is the kind's; a quarter of it is sure. */
+static bool outstays(const struct sim_rank *r)
+{
+	uint64_t lease = r->world->request.lease_ns;
+
+	return lease && engine_now() - r->granted >= lease * SIM_NS / 4;
+}
+
+/* Whoever is in the way of this grant and has outstayed its lease has lost the lock; its
+ * release has to tell it so. */
+static void take_from(struct sim_rank *by)
+{
+	struct sim_world *w = by->world;
+
+	for (int id = 0; id < w->request.ranks; id++) {
+		struct sim_rank *r = &w->ranks[id];
+
+		if (!r->counted || r->lock != by->lock || !outstays(r))
+			continue;
+		--*holders(&w->locks[r->lock], r->mode);
+		r->counted = false;
+		sim_note(r, "has lost lock %llu to rank %d", (unsigned long long)r->lock, by->id);
+	}
+}
+
 static void granted(struct sim_rank *r)
 {
 	struct sim_world *w = r->world;
@@ -70,12 +96,16 @@ static void granted(struct sim_rank *r)
 	w->acquires++;
 	sim_note(r, "HOLDS lock %llu, %s", (unsigned long long)r->lock, mode_name(r->mode));
 	if (in_conflict(l, r->mode))
+		take_from(r);
+	if (in_conflict(l, r->mode))
 		sim_fail(w, SIM_VIOLATION,
 			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers and"
 			 " %d intents have it, the last of them rank %d",
 			 r->id, (unsigned long long)r->lock, mode_name(r->mode), l->writers,
 			 l->readers, l->intents, l->last);
 	++*holders(l, r->mode);
+	r->counted = true;
+	r->granted = engine_now();
 	l->exclusive += r->mode == PAWL_EXCLUSIVE;
 	l->last = r->id;
 	sim_step(r);
@@ -113,15 +143,33 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 void sim_release(struct sim_rank *r)
 {
 	struct sim_lock *l = &r->world->locks[r->lock];
+	bool lost = !r->counted;
+	int rc;
 
-	--*holders(l, r->mode);
+	if (r->counted)
+		--*holders(l, r->mode);
+	r->counted = false;
 	sim_note(r, "releases lock %llu", (unsigned long long)r->lock);
-	if (r->world->request.protocol->release(&r->world->space, &r->slot) != PAWL_SUCCESS)
+	rc = r->world->request.protocol->release(&r->world->space, &r->slot);
+	if (lost && rc != PAWL_ERR_LEASE_LOST)
+		sim_fail(r->world, SIM_MISUSE,
+			 "rank %d: others came in, and its release says nothing of it", r->id);
+	if (rc != PAWL_SUCCESS && !outstays(r))
 		sim_fail(r->world, SIM_MISUSE, "rank %d: the release of a living holder failed",
 			 r->id);
 	r->holding = false;
 	r->mode = 0;
 	sim_note(r, "has released it");
+}
+
+void sim_die(struct sim_rank *r)
+{
+	if (r->counted)
+		--*holders(&r->world->locks[r->lock], r->mode);
+	r->counted = false;
+	r->dead = true;
+	r->world->deaths++;
+	sim_note(r, "dies");
 }
 
 /* ------------------------------------------------------------------ at the end */

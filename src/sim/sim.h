@@ -94,6 +94,11 @@ struct sim_rank {
 	/* The acquire that goes on, or the lock held. */
 	int mode; /* 0: none */
 	bool holding, waited;
+	bool counted;     /* among the holders of the lock: holds it, and nobody else came in */
+	sim_time granted; /* when */
+	bool dead;
+	uint64_t lives;      /* so many accesses more; 0: to the end */
+	int64_t skew_ns;     /* of its clock, against the true time */
 	uint64_t lock, seen; /* exclusive grants when it began to wait */
 	sim_time began;
 	void *user;
@@ -114,8 +119,10 @@ struct sim_request {
 	bool paced;     /* critical sections take longer than releases */
 	bool aged;      /* counters start next to their wrap, where there are any */
 	uint64_t extra; /* bytes for the application: at offset space.bytes, of any one rank */
-	uint64_t most_accesses;           /* of all ranks; 0: any */
-	FILE *timeline;                   /* where to print what happens, or NULL */
+	uint64_t most_accesses;  /* of all ranks; 0: any */
+	uint64_t lease_ns;       /* who holds for longer may lose the lock; 0: nobody does */
+	uint64_t clock_error_ns; /* the most that a rank's clock is wrong */
+	FILE *timeline;          /* where to print what happens, or NULL */
 	void (*play)(struct sim_rank *r); /* what each rank does */
 	void *user;
 };
@@ -139,6 +146,7 @@ struct sim_world {
 	uint64_t random;
 	int unfinished;
 	bool over; /* ranks leave at their next access */
+	int deaths;
 	uint64_t hash, accesses, acquires;
 	uint64_t most_overtakes;
 	sim_time end; /* when the last rank was done */
@@ -223,6 +231,8 @@ enum sim_how { SIM_ACQUIRE, SIM_TRY, SIM_TIMED };
 /* PAWL_SUCCESS, PAWL_ERR_BUSY, PAWL_ERR_TIMEOUT (after ns nanoseconds). */
 int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, uint64_t ns);
 void sim_release(struct sim_rank *r);
+/* The rank is no more: what it had is for others to recover. */
+void sim_die(struct sim_rank *r);
 /* The rank begins to wait for a word. */
 void sim_begin_wait(struct sim_rank *r);
 /* All is quiet: whether the words of all locks say so too. */

@@ -214,11 +214,20 @@ static bool sim_pause(struct rma_client *c, uint64_t ns, uint64_t deadline_ns, c
 
 	if (deadline_ns && engine_now() / SIM_NS >= deadline_ns)
 		return false;
+	sim_begin_wait(r);
 	r->what = what;
 	sim_step(r);
 	sim_sleep(r, timing_of(r)->pause(r, ns));
 	r->what = before;
 	return true;
+}
+
+/* Virtual time, as a rank knows it whose clock is wrong by so much. */
+static uint64_t sim_clock(const struct rma_client *c)
+{
+	const struct sim_rank *r = c->rma->state;
+
+	return engine_now() / SIM_NS + r->world->request.clock_error_ns + (uint64_t)r->skew_ns;
 }
 
 /* Nobody needs to be driven here. */
@@ -240,6 +249,7 @@ const struct rma_transport sim_node_transport = {
     .poke = sim_poke,
     .await = sim_await,
     .pause = sim_pause,
+    .clock = sim_clock,
 };
 
 const struct rma_transport sim_net_transport = {
@@ -256,4 +266,5 @@ const struct rma_transport sim_net_transport = {
     .poke = sim_poke,
     .await = sim_await,
     .pause = sim_pause,
+    .clock = sim_clock,
 };

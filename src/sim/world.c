@@ -51,8 +51,12 @@ static void set_up_rank(struct sim_world *w, int id, uint64_t scratch_words)
 	    .rank = id,
 	    .my_node = w->topo->node[id],
 	    .net = w->topo->nnodes > 1,
+	    .clock = {.error_ns = w->request.clock_error_ns},
 	    .state = r,
 	};
+	if (w->request.clock_error_ns)
+		r->skew_ns = (int64_t)sim_below(&w->random, 2 * w->request.clock_error_ns + 1) -
+			     (int64_t)w->request.clock_error_ns;
 	lock_slot_init(&w->space, &r->slot, &r->rma, 0, w->scratch + (uint64_t)id * scratch_words);
 }
 
@@ -166,6 +170,10 @@ void sim_step(struct sim_rank *r)
 			 " rank %d goes on with %s",
 			 (unsigned long long)w->accesses, (unsigned long long)w->acquires, r->id,
 			 r->what ? r->what : "its work");
+	if (__builtin_expect(r->lives != 0, 0) && --r->lives == 0) {
+		sim_die(r);
+		longjmp(r->out, 1);
+	}
 	leave_if_over(r);
 }
 
@@ -239,7 +247,8 @@ enum sim_verdict sim_world_run(struct sim_world *w)
 		report_stuck(w);
 	if (w->unfinished)
 		evacuate(w);
-	if (w->verdict == SIM_FINE)
+	/* The words of a lock may go on to name who died last. */
+	if (w->verdict == SIM_FINE && !w->deaths)
 		sim_check_idle(w);
 	return w->verdict;
 }

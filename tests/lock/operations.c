@@ -146,6 +146,23 @@ static void mgl(void)
 	result("mgl, uncontended in any mode: 1 far atomic to acquire and 1 to release");
 }
 
+/* One atomic each way, for writers and readers. */
+static void dslr(void)
+{
+	table = table_open("dslr", 1, NULL, NULL);
+	now_doing("dslr");
+	for (int mode = PAWL_EXCLUSIVE; table && is_far_client() && mode <= PAWL_SHARED; mode++) {
+		struct pawl_stats s = measured(0, mode, 10, false);
+
+		expect(s.atomics[1] == 20 && far_of(&s) == 20 && s.flushes[1] == 20,
+		       "mode %d: %d far operations and %d flushes for 10 acquires", mode,
+		       (int)far_of(&s), (int)s.flushes[1]);
+	}
+	meet();
+	table_close(table);
+	result("dslr, uncontended in any mode: 1 far atomic to acquire and 1 to release");
+}
+
 int main(int argc, char **argv)
 {
 	struct pawl_table_info info = {.nodes = 0};
@@ -164,6 +181,7 @@ int main(int argc, char **argv)
 	dmcs();
 	rma_mcs();
 	mgl();
+	dslr();
 	readers(NULL, 0);
 	readers("1048576", 2);
 	return tap_end();

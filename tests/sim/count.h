@@ -10,6 +10,7 @@
 
 #include <pawl.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { COUNT_RANKS = 4, COUNT_ROUNDS = 5, COUNT_LOCKS = 3 };
 enum { COUNT_TURNS = COUNT_RANKS * COUNT_ROUNDS };
@@ -21,6 +22,15 @@ static inline int count_mode(const struct pawl_kind *kind, int turn)
 {
 	return (kind->capabilities & PAWL_CAP_SHARED) && turn / COUNT_RANKS % 2 ? PAWL_SHARED
 										: PAWL_EXCLUSIVE;
+}
+
+/* Microseconds: so long that it matters to no operation how fast the turns follow each
+ * other. */
+#define COUNT_LEASE "100000"
+
+static inline int count_leases(const struct pawl_kind *kind)
+{
+	return strstr(kind->options, "lease") != NULL;
 }
 
 static inline void count_print(const char *kind, const char *topology, int rank,

@@ -2,8 +2,6 @@
 /* What operations each rank issues here; see count.h. */
 #include "count.h"
 
-#include <string.h>
-
 static int rank;
 
 static void report(const char *kind, const char *topology, const struct pawl_stats *mine)
@@ -24,6 +22,8 @@ static int play(const struct pawl_kind *kind, const char *topology)
 
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "pawl_topology", topology);
+	if (count_leases(kind))
+		MPI_Info_set(info, "pawl_lease", COUNT_LEASE);
 	rc = pawl_table_create(MPI_COMM_WORLD, kind->name, COUNT_LOCKS, info, &t);
 	MPI_Info_free(&info);
 	for (int turn = 0; turn < COUNT_TURNS && rc == PAWL_SUCCESS; turn++) {

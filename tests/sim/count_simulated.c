@@ -52,6 +52,8 @@ static void simulate(const struct lock_protocol *p, const char *topology)
 	};
 
 	options_default(&o);
+	if (count_leases(&p->kind))
+		options_set(&o, p, "lease", COUNT_LEASE, "the test");
 	w = sim_world_create(&q);
 	if (!w || sim_world_run(w) != SIM_FINE) {
 		fprintf(stderr, "%s: %s\n", p->kind.name, w ? w->why : pawl_error_message());

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ACCESSES = 400000, OUTSTAY_NS = 5000, PER_CENT = 100 };
+enum { MOST_ACCESSES = 400000, OUTSTAY_NS = 5000, PER_CENT = 100, PER_MILLE = 1000 };
+enum { LIFE = 200 /* accesses until a rank dies, at most */ };
 
 static const struct {
 	const char *text;
@@ -50,6 +51,31 @@ static bool takes(const struct lock_protocol *p, const char *name)
 	const char *at = strstr(p->kind.options, name);
 
 	return at != NULL;
+}
+
+/* Leases. Where they are there for recovery, nobody who lives is to lose one by the
+ * stops of the adversary alone; where readers live by them, they may. */
+static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *random)
+{
+	static const char *const recovery[VALUES] = {"0", "0", "1000", "10000"};
+	static const char *const reading[VALUES] = {"5", "20", "50", "200"};
+	bool recovers = p->kind.capabilities & PAWL_CAP_RECOVERS;
+	const char *value = (recovers ? recovery : reading)[sim_below(random, VALUES)];
+	size_t used = strlen(d->text);
+
+	if (!takes(p, "lease"))
+		return true;
+	snprintf(d->text + used, sizeof d->text - used, ", lease %s", value);
+	if (options_set(&d->options, p, "lease", value, "the test") != PAWL_SUCCESS)
+		return false;
+	d->request.lease_ns = (uint64_t)d->options.params.lease_us * 1000;
+	if (!recovers) {
+		d->request.clock_error_ns = sim_below(random, 2) ? d->request.lease_ns / 10 : 0;
+	} else if (d->request.lease_ns && !d->until_all_done) {
+		d->deaths = (int)sim_below(random, (uint64_t)d->request.ranks);
+		d->sleeps = sim_below(random, 2) ? 50 : 0;
+	}
+	return true;
 }
 
 static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t *random)
@@ -103,6 +129,8 @@ static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilit
 	if (sim_acquire(r, lock, mode, how, ns) != PAWL_SUCCESS)
 		return;
 	sim_sleep(r, d->outstay * SIM_NS + sim_below(&r->random, d->inside * SIM_NS));
+	if ((int)sim_below(&r->random, PER_MILLE) < d->sleeps)
+		sim_sleep(r, 4 * d->request.lease_ns * SIM_NS);
 	sim_release(r);
 }
 
@@ -111,6 +139,8 @@ static void play(struct sim_rank *r)
 	struct draw *d = r->world->request.user;
 	unsigned capabilities = r->world->request.protocol->kind.capabilities;
 
+	if (r->id < d->deaths)
+		r->lives = 1 + sim_below(&r->random, LIFE);
 	for (int i = 0; i < d->attempts || (d->until_all_done && d->lagging); i++) {
 		attempt(r, d, capabilities);
 		if (i == d->attempts - 1)
@@ -161,5 +191,5 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 		 d->request.ranks, (int)d->request.locks,
 		 d->request.aged ? ", counters before their wrap" : "",
 		 d->until_all_done ? ", until all have had their share" : "");
-	return draw_options(d, p, &random);
+	return draw_options(d, p, &random) && draw_lease(d, p, &random);
 }

@@ -15,6 +15,8 @@ struct draw {
 	int writers;           /* per cent of acquires */
 	int sharers;           /* of the others, if the kind has intents */
 	int tries, timed;      /* per cent of acquires, if the kind has them */
+	int deaths;            /* ranks that die */
+	int sleeps;            /* per mille of sections that outlast their lease */
 	uint64_t inside, away; /* at most so many nanoseconds in and between, */
 	uint64_t outstay;      /* and at least so many in */
 	char text[200];        /* for people */

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DSLR: a reader-writer bakery in one word. Yoon, Chowdhury, Mozafari, "Distributed
+ * Lock Management with RDMA: Decentralization without Starvation", SIGMOD'18; a
+ * baseline of the ShiftLock paper (FAST'25, section 4).
+ *
+ * The word at the lock's home has two pairs of counters: MAX_X and MAX_S, the tickets
+ * given out to writers and readers, and N_X and N_S, how many of them are done. One
+ * fetch-and-add draws a ticket and tells what is ahead of it. A writer's turn is when
+ * N_X and N_S are what MAX_X and MAX_S were; a reader's, when N_X is what MAX_X was.
+ *
+ * Fairness: first come, first served, by the order of the fetch-and-adds; readers that
+ * follow each other are in together. Uncontended: acquire 1 atomic, 1 round trip;
+ * release 1 atomic, 1 round trip. Who waits polls by get, and pauses in between as
+ * long as there are clients ahead (backoff_min for each, at most backoff_max), or for
+ * a 16th of the time waited, if that is more.
+ *
+ * No carry reaches another counter. A counter has 13 bits and a guard bit above them.
+ * The increment that carries into the guard is the work of one client, which takes it
+ * out again by compare-and-swap: before it waits, or before its release returns. Who
+ * sees any guard bit does not go in. So while a guard is set each client adds to a
+ * counter once at the most (one that was in before still leaves), and as there are
+ * fewer clients than 2^13, the guard does not overflow. Counters are compared modulo
+ * 2^13, the clients being fewer than that.
+ *
+ * Leases. A client whose turn it is has N_X or N_S changed within a lease of going in. Who
+ * waits and sees neither change for two leases (in 8 looks or more: one long stop of its
+ * own tells nothing) takes somebody for dead: it swaps in a word with the next ERA and all
+ * counters 0. All tickets of the era before are void; who
+ * waits with one draws another. A look that took longer than a quarter of a lease starts the
+ * count again: the home was away, and what others sent there waited as well.
+ *
+ * Ordering guarantees
+ *   (A) A ticket and the counters it is compared with come out of one atomic operation.
+ *   (B) When it is a ticket's turn, N_X and N_S stay until its owner changes them
+ *       (N_S: or a fellow reader), so no look is too late to see it.
+ *   (C) Counters are moved by a blind addition only in the era that it is meant for:
+ *       a holder that was away for more than one and a half leases releases by
+ *       compare-and-swap, which fails in a later era. A quick one's addition has half a
+ *       lease to arrive; it fetches what was there, so if it came too late all the same
+ *       it is taken back, and the caller is told.
+ *   (D) Who finds out late that it is its turn (half a lease after the look before)
+ *       moves BEAT before it goes in, by compare-and-swap: others who count from an
+ *       earlier moment then fail to take it for dead, and start to count again. Where
+ *       four answers in a row are that slow it goes in, for there no look is quick
+ *       enough for anybody to be taken for dead.
+ *
+ * Recovery, honestly. That a holder is dead is a guess from a clock: one that sleeps for
+ * longer than its lease inside its critical section loses the lock, others may come in, and
+ * its release returns PAWL_ERR_LEASE_LOST. What two recoveries do to each other (ABA,
+ * Figure 2b of the ShiftLock paper: a client that was about to reset the lock is stopped,
+ * another resets it, and when the first goes on, the word happens to be what it was)
+ * is kept off by ERA: the word differs from then on. ERA has 5 bits; a client that
+ * stops between its last look and its swap for exactly 32 recoveries (64 leases at the least),
+ * or while every counter goes round to just the value it had, still does harm. Nothing
+ * in one word can keep that off. With lease 0 there are no recoveries, and no clock is
+ * looked at to acquire or release.
+ *
+ * Progress: starvation-free if holders release (lease 0), or are recovered.
+ *
+ * Different from the paper: counters of 13 bits that go round, instead of 16 bits that
+ * are reset by whoever draws the ticket 2^15; ERA, BEAT and the release by compare-and-swap,
+ * (C) and (D), are ours. The paper's reset leaves no trace in the word. try-acquire
+ * is a get and a compare-and-swap of the whole word; a timed acquire would have to give
+ * a ticket back, which only the last in the line can do, so there is none.
+ *
+ * Model: models/dslr.pml, whose steps A1 ... R3 are named below.
+ */
+#include "locks/lock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WORD_BYTES = 8 };
+_Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
+
+/* Where the parts of the word begin. */
+enum { N_X = 0, N_S = 14, MAX_X = 28, MAX_S = 42, BEAT = 56, ERA = 59 };
+#define COUNT UINT64_C(0x1fff)
+#define GUARD (COUNT + 1)
+#define GUARDS ((GUARD << N_X) | (GUARD << N_S) | (GUARD << MAX_X) | (GUARD << MAX_S))
+#define BEATS UINT64_C(7)
+#define ERAS UINT64_C(31)
+#define TICKETS (((COUNT | GUARD) << MAX_X) | ((COUNT | GUARD) << MAX_S))
+_Static_assert(MAX_S + 14 == BEAT && BEAT + 3 == ERA && ERA + 5 == 64, "the parts fill the word");
+
+enum { NOTE_ERA, NOTE_SINCE };
+enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8, WAITED_SHARE = 16, NAP_MAX_NS = 1000000 };
+
+struct constants {
+	uint64_t words;
+	uint64_t lease_ns;
+};
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	uint64_t clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
+	struct constants *k;
+
+	if (clients > COUNT) {
+		snprintf(err, errlen,
+			 "option max_held: dslr counts at most %d clients, and %d ranks with"
+			 " max_held %d may be more; accepted here: 1 to %d",
+			 (int)COUNT, s->topo->nranks, s->max_held, (int)COUNT / s->topo->nranks);
+		return PAWL_ERR_UNSUPPORTED;
+	}
+	k = malloc(sizeof *k);
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->words = lock_reserve(s, s->block, WORD_BYTES);
+	k->lease_ns = (uint64_t)s->params.lease_us * 1000;
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	snprintf(text, len, "lease %lld us, backoff %lld ns for each client ahead, at most %lld ns",
+		 (long long)s->params.lease_us, (long long)s->params.backoff_min,
+		 (long long)s->params.backoff_max);
+}
+
+RMA_INLINE struct rma_word lock_word(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
+}
+
+/* ------------------------------------------------------------------- the word */
+
+RMA_INLINE uint64_t count_of(uint64_t word, int at)
+{
+	return (word >> at) & COUNT;
+}
+
+RMA_INLINE uint64_t era_of(uint64_t word)
+{
+	return word >> ERA;
+}
+
+RMA_INLINE int max_of(int mode)
+{
+	return mode == PAWL_SHARED ? MAX_S : MAX_X;
+}
+
+RMA_INLINE int done_of(int mode)
+{
+	return mode == PAWL_SHARED ? N_S : N_X;
+}
+
+/* Whether an addition to this counter, which found word, has set its guard. */
+RMA_INLINE bool sets_guard(uint64_t word, int at)
+{
+	return ((word >> at) & (COUNT | GUARD)) == COUNT;
+}
+
+/* The word after an addition to a counter by compare-and-swap: no guard is needed. */
+static uint64_t counted(uint64_t word, int at)
+{
+	return sets_guard(word, at) ? word & ~(COUNT << at) : word + (UINT64_C(1) << at);
+}
+
+static uint64_t with_beat(uint64_t word)
+{
+	uint64_t beat = ((word >> BEAT) + 1) & BEATS;
+
+	return (word & ~(BEATS << BEAT)) | beat << BEAT;
+}
+
+static uint64_t next_era(uint64_t word)
+{
+	return ((era_of(word) + 1) & ERAS) << ERA;
+}
+
+/* Whether it is the turn of who drew its ticket when the word was ticket. */
+RMA_INLINE bool is_turn(uint64_t word, uint64_t ticket, int mode)
+{
+#ifdef BREAK_DSLR_READERS
+	if (mode == PAWL_EXCLUSIVE && !(word & GUARDS))
+		return count_of(word, N_X) == count_of(ticket, MAX_X);
+#endif
+	return !(word & GUARDS) && count_of(word, N_X) == count_of(ticket, MAX_X) &&
+	       (mode == PAWL_SHARED || count_of(word, N_S) == count_of(ticket, MAX_S));
+}
+
+/* How many clients are ahead of the ticket; when a guard is set, one more. */
+static uint64_t ahead_of(uint64_t word, uint64_t ticket, int mode)
+{
+	uint64_t n = (count_of(ticket, MAX_X) - count_of(word, N_X)) & COUNT;
+
+	if (mode == PAWL_EXCLUSIVE)
+		n += (count_of(ticket, MAX_S) - count_of(word, N_S)) & COUNT;
+	return n ? n : 1;
+}
+
+/* ----------------------------------------------------------------- operations */
+
+static uint64_t look(struct rma_client *c, struct rma_word w)
+{
+	int64_t word;
+
+	rma_get(c, w, &word);
+	rma_flush(c, w); /* orders the get before the use of what it got */
+	return (uint64_t)word;
+}
+
+/* Draw a ticket, or count out; what was there before. */
+RMA_INLINE uint64_t add(struct rma_client *c, struct rma_word w, int at)
+{
+	int64_t word;
+
+	rma_fao(c, w, RMA_SUM, (int64_t)(UINT64_C(1) << at), &word);
+	rma_flush(c,
+		  w); /* orders the addition before what follows; pairs with the looks of others */
+	return (uint64_t)word;
+}
+
+/* Replace *word by another, or learn what is there instead. */
+static bool swap(struct rma_client *c, struct rma_word w, uint64_t *word, uint64_t by)
+{
+	int64_t seen;
+
+	rma_cas(c, w, (int64_t)*word, (int64_t)by, &seen);
+	rma_flush(c, w); /* orders the swap before the look at what it found */
+	if ((uint64_t)seen == *word)
+		return true;
+	*word = (uint64_t)seen;
+	return false;
+}
+
+/* G: our addition has set a guard: take it out, unless the era is over. Nobody adds
+ * more than once meanwhile, so this ends. */
+static RMA_SLOW_PATH void clear_guard(struct rma_client *c, struct rma_word w, int at, uint64_t era)
+{
+	uint64_t word = look(c, w);
+
+	while (era_of(word) == era)
+		if (swap(c, w, &word, word & ~(GUARD << at)))
+			return;
+}
+
+/* ---------------------------------------------------------------------- leases */
+
+RMA_INLINE uint64_t lease_of(const struct lock_space *s)
+{
+	const struct constants *k = s->state;
+
+	return k->lease_ns;
+}
+
+/* What keeps the word's clock running: it stays as long as nobody gets on. */
+static bool moves(uint64_t before, uint64_t after)
+{
+	return ((before ^ after) & ~TICKETS) != 0;
+}
+
+/* D: it was not our turn at since, and is now. False: the era is over. */
+static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct rma_word w,
+		    uint64_t word, uint64_t since)
+{
+	struct rma_client *c = &slot->client;
+	uint64_t lease = lease_of(s), era = era_of(word);
+
+	slot->note[NOTE_ERA] = (int64_t)era;
+	for (int slow = 0; lease && rma_clock(c) - since > lease / 2 && slow < SLOW_ANSWERS;) {
+		uint64_t issued = rma_clock(c), by = with_beat(word);
+
+		if (swap(c, w, &word, by)) {
+			word = by;
+			since = issued;
+			slow++;
+		} else if (era_of(word) != era) {
+			return false;
+		}
+	}
+	slot->note[NOTE_SINCE] = (int64_t)since;
+	return true;
+}
+
+/* ------------------------------------------------------------------ acquisition */
+
+/* Pause before the next look, the longer the more are ahead. */
+static void back_off(const struct lock_space *s, struct lock_slot *slot, struct rma_pause *p,
+		     uint64_t ahead, uint64_t waited)
+{
+	uint64_t lease = lease_of(s), ns = ahead * (uint64_t)s->params.backoff_min;
+
+	if (ns > (uint64_t)s->params.backoff_max)
+		ns = (uint64_t)s->params.backoff_max;
+	if (waited / WAITED_SHARE > ns)
+		ns = waited / WAITED_SHARE < NAP_MAX_NS ? waited / WAITED_SHARE : NAP_MAX_NS;
+	if (lease && ns > lease / 8)
+		ns = lease / 8;
+	p->min_ns = p->max_ns = ns;
+	rma_pause(&slot->client, p, "its turn in the bakery");
+}
+
+/* A2: wait for the turn of the ticket, which was drawn after since. False: the era is
+ * over, and the ticket void. */
+static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot *slot,
+				    struct rma_word w, uint64_t ticket, uint64_t since)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_pause p = {.rounds = 0};
+	uint64_t lease = lease_of(s), word = ticket, began = rma_clock(c);
+	uint64_t moved = began, answered = began;
+	unsigned quiet = 0;
+
+	for (;;) {
+		uint64_t before = word, issued;
+
+		back_off(s, slot, &p, ahead_of(word, ticket, slot->mode), answered - began);
+		issued = rma_clock(c);
+		word = look(c, w);
+		answered = rma_clock(c);
+		if (era_of(word) != era_of(ticket))
+			return false;
+		if (is_turn(word, ticket, slot->mode))
+			return confirm(s, slot, w, word, since);
+		since = issued;
+		quiet++;
+		if (moves(before, word) || answered - issued > lease / 4) {
+			moved = answered;
+			quiet = 0;
+		}
+		/* A3: nobody has got on for two leases. */
+		if (lease && answered - moved > 2 * lease && quiet >= QUIET_LOOKS &&
+		    swap(c, w, &word, next_era(word)))
+			return false;
+	}
+}
+
+/* One ticket: false if its era ended before its turn. */
+RMA_INLINE bool attempt(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+{
+	struct rma_client *c = &slot->client;
+	int at = max_of(slot->mode);
+	uint64_t since = lease_of(s) ? rma_clock(c) : 0;
+	uint64_t ticket = add(c, w, at); /* A1; (A) */
+
+	if (sets_guard(ticket, at)) {
+		clear_guard(c, w, at, era_of(ticket));
+		return wait_turn(s, slot, w, ticket, since);
+	}
+	if (is_turn(ticket, ticket, slot->mode))
+		return confirm(s, slot, w, ticket + (UINT64_C(1) << at), since);
+	return wait_turn(s, slot, w, ticket, since);
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_word w = slot->tail = lock_word(s, slot);
+
+	while (!attempt(s, slot, w))
+		;
+	return PAWL_SUCCESS;
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word w = slot->tail = lock_word(s, slot);
+	uint64_t word = look(c, w), since, by;
+
+	/* A1 and A2 in one swap, as long as it would be our turn at once. */
+	do {
+		if (!is_turn(word, word, slot->mode))
+			return PAWL_ERR_BUSY;
+		since = rma_clock(c);
+		by = counted(word, max_of(slot->mode));
+	} while (!swap(c, w, &word, by));
+	return confirm(s, slot, w, by, since) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+/* ---------------------------------------------------------------------- release */
+
+/* R2: away for longer than was agreed; (C). */
+static RMA_SLOW_PATH int release_late(struct lock_slot *slot, int at)
+{
+	struct rma_client *c = &slot->client;
+	uint64_t word = look(c, slot->tail);
+
+	while (era_of(word) == (uint64_t)slot->note[NOTE_ERA])
+		if (swap(c, slot->tail, &word, counted(word, at)))
+			return PAWL_SUCCESS;
+	return PAWL_ERR_LEASE_LOST;
+}
+
+/* R3: the addition arrived in a later era, where it does not belong. */
+static RMA_SLOW_PATH int take_back(struct lock_slot *slot, int at)
+{
+	rma_acc(&slot->client, slot->tail, -(int64_t)(UINT64_C(1) << at));
+	rma_flush(&slot->client, slot->tail); /* orders it before our return */
+	return PAWL_ERR_LEASE_LOST;
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	uint64_t lease = lease_of(s), old, era = (uint64_t)slot->note[NOTE_ERA];
+	int at = done_of(slot->mode);
+
+	if (lease && rma_clock(c) - (uint64_t)slot->note[NOTE_SINCE] > lease + lease / 2)
+		return release_late(slot, at);
+	old = add(c, slot->tail, at); /* R1; pairs with A2 of who is next */
+	if (era_of(old) != era)
+		return take_back(slot, at);
+	if (sets_guard(old, at))
+		clear_guard(c, slot->tail, at, era);
+	return PAWL_SUCCESS;
+}
+
+/* --------------------------------------------------------------- the simulator */
+
+/* Tickets drawn before. (An era's end, which takes a death, voids the order.) */
+static uint64_t overtakes(const struct lock_space *s, int mode)
+{
+	(void)mode;
+	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
+}
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+	uint64_t word = (uint64_t)*lock_memory_home(s, m, k->words, WORD_BYTES, lock);
+
+	snprintf(err, errlen, "its word is 0x%llx", (unsigned long long)word);
+	return !(word & GUARDS) && count_of(word, N_X) == count_of(word, MAX_X) &&
+	       count_of(word, N_S) == count_of(word, MAX_S);
+}
+
+static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+{
+	const struct constants *k = s->state;
+	uint64_t x = COUNT - 1, readers = COUNT - 2;
+
+	*lock_memory_home(s, m, k->words, WORD_BYTES, lock) =
+	    (int64_t)(x << N_X | readers << N_S | x << MAX_X | readers << MAX_S | BEATS << BEAT |
+		      ERAS << ERA);
+}
+
+#ifndef DSLR_NAME
+#define DSLR_NAME "dslr"
+#define DSLR_PROTOCOL lock_dslr
+#endif
+
+const struct lock_protocol DSLR_PROTOCOL = {
+    .kind =
+	{
+	    .name = DSLR_NAME,
+	    .summary = "baseline: a reader-writer bakery, tickets by fetch-and-add",
+	    .reference = "SIGMOD'18 (DSLR); FAST'25 (ShiftLock), section 4",
+	    .options = "backoff_min backoff_max lease",
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
+	},
+    .layout = layout,
+    .describe = describe,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+    .overtakes = overtakes,
+    .idle = idle,
+    .age = age,
+};
