@@ -150,7 +150,7 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *   watchdog  seconds after which a waiting client reports on stderr what it
  *             waits for; 0 (off) .. 86400
  * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max, lease,
- * native_window): see pawl(3).
+ * recoveries, * native_window): see pawl(3).
  *
  * Cost: one window on node-shared memory; one more over all ranks if comm
  * spans several nodes. The table keeps a duplicate of comm.
@@ -234,6 +234,7 @@ struct pawl_stats {
 	uint64_t flushes[2]; /* of the network transport only */
 	uint64_t waits;      /* times a client had to wait for a word */
 	uint64_t parks;      /* of these, times it gave up its core */
+	uint64_t recoveries; /* locks that this rank started anew after a failure */
 };
 
 /* Local. Exact while no other thread of this rank uses the table. */

@@ -36,6 +36,7 @@ check "an rma-rw that does not drain, ticket counters over nodes" \
 check "an mgl that does not wait, 2 ranks" violated 2 --only broken-mgl
 check "an mgl that does not wait, over nodes" \
 	violated 4 --only broken-mgl --set "topology=node:2 core:2"
+check "a shiftlock that does not drain" violated 4 --only broken-shiftlock
 check "a dslr whose writers do not wait for readers" violated 4 --only broken-dslr
 tap_program "the real ones, in the same program" mpi_run 4 120 "$program" --only rma-rw
 

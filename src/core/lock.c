@@ -47,6 +47,11 @@ static inline int acquire_by(pawl_table *t, uint64_t lock, int mode, uint64_t de
 	rc = how(&t->space, slot);
 	if (__builtin_expect(rc != PAWL_SUCCESS, 0)) {
 		slots_give_back(t, slot);
+		if (rc == PAWL_ERR_TOO_MANY)
+			return error_set(rc,
+					 "lock %llu: its home has no room for another recovery from"
+					 " a failure (option recoveries)",
+					 (unsigned long long)lock);
 		return error_note(rc, rc == PAWL_ERR_BUSY ? "somebody else has the lock"
 							  : "the time is over");
 	}
@@ -216,6 +221,7 @@ int pawl_table_get_stats(const pawl_table *t, struct pawl_stats *stats)
 		stats->acquires += slot->acquires;
 		stats->waits += slot->client.waits;
 		stats->parks += slot->client.parks;
+		stats->recoveries += slot->recoveries;
 		for (int far = 0; far < 2; far++) {
 			stats->atomics[far] += slot->client.count[RMA_ATOMIC][far];
 			stats->gets[far] += slot->client.count[RMA_GET][far];
@@ -233,7 +239,7 @@ int pawl_table_reset_stats(pawl_table *t)
 	for (int i = 0; i < t->space.max_held; i++) {
 		struct lock_slot *slot = &t->slots[i];
 
-		slot->acquires = slot->client.waits = slot->client.parks = 0;
+		slot->acquires = slot->recoveries = slot->client.waits = slot->client.parks = 0;
 		memset(slot->client.count, 0, sizeof slot->client.count);
 	}
 	return PAWL_SUCCESS;

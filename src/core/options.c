@@ -54,6 +54,7 @@ static const struct spec specs[] = {
     {"backoff_min", NUMBER, AT(params.backoff_min), 1, 1000000000, NULL, false},
     {"backoff_max", NUMBER, AT(params.backoff_max), 1, 1000000000, NULL, false},
     {"lease", NUMBER, AT(params.lease_us), 0, 3600000000, NULL, false},
+    {"recoveries", NUMBER, AT(params.recoveries), 1, 16777216, NULL, false},
     {"native_window", CHOICE, AT(params.native_create), 0, 0, "allocate create", false},
 };
 
@@ -85,6 +86,7 @@ void options_default(struct options *o)
 	o->params.backoff_min = 500;
 	o->params.backoff_max = 100000;
 	o->params.lease_us = 10000;
+	o->params.recoveries = 4096;
 	o->hash = UINT64_C(14695981039346656037);
 }
 

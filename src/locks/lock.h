@@ -28,6 +28,7 @@ struct lock_params {
 	int64_t t_w; /* writers in a row before readers get a turn; 0: product of t_l */
 	int64_t backoff_min, backoff_max; /* nanoseconds */
 	int64_t lease_us;                 /* who holds longer is taken for dead; 0: never */
+	int64_t recoveries;               /* from failures, at the most, by home */
 	bool native_create;               /* mpi-win-lock: windows by MPI_Win_create */
 };
 
@@ -85,7 +86,7 @@ struct lock_slot {
 	uint8_t rides;        /* its intent is one for several clients of its node */
 	uint64_t deadline_ns; /* of a timed acquire; 0: none */
 	int64_t *scratch;     /* results in flight, as many as scratch_words() asked for */
-	uint64_t acquires;
+	uint64_t acquires, recoveries;
 	struct rma_client client;
 };
 

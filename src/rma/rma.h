@@ -75,12 +75,12 @@ struct rma_transport {
 	void (*flush_all)(struct rma_client *c);
 	/* Let the MPI do what others, and the application, ask of this rank. */
 	void (*progress)(struct rma_client *c);
-	/* Virtual time replaces these four; NULL on real machines. await is for
+	/* Virtual time replaces these five; NULL on real machines. await is for
 	 * words of the client's node, and counts c->waits; pause is rma_pause(). */
 	int64_t (*peek)(struct rma_client *c, struct rma_word w);
 	void (*poke)(struct rma_client *c, struct rma_word w, int64_t value);
-	int64_t (*await)(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
-			 int64_t ref, const char *what);
+	bool (*await)(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+		      int64_t ref, uint64_t deadline_ns, const char *what, int64_t *value);
 	bool (*pause)(struct rma_client *c, uint64_t nanoseconds, uint64_t deadline_ns,
 		      const char *what);
 	/* And this one the clock of rma_clock(). */
@@ -305,8 +305,9 @@ static inline bool rma_holds(int64_t value, int64_t mask, enum rma_cond cond, in
 }
 
 /* The slow half of rma_await (wait.c). */
-int64_t rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
-		       int64_t ref, enum rma_patience patience, const char *what);
+bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+		    int64_t ref, enum rma_patience patience, uint64_t deadline_ns, const char *what,
+		    int64_t *value);
 
 /*
  * Wait until (word & mask) ==/!= ref and return the word. what says for people
@@ -317,13 +318,35 @@ static inline int64_t rma_await(struct rma_client *c, struct rma_word w, int64_t
 				enum rma_cond cond, int64_t ref, enum rma_patience patience,
 				const char *what)
 {
-	if (w.map) {
-		int64_t value = atomic_load_explicit(w.map, memory_order_seq_cst);
+	int64_t value;
 
+	if (w.map) {
+		value = atomic_load_explicit(w.map, memory_order_seq_cst);
 		if (rma_holds(value, mask, cond, ref))
 			return value;
 	}
-	return rma_await_long(c, w, mask, cond, ref, patience, what);
+	rma_await_long(c, w, mask, cond, ref, patience, 0, what, &value);
+	return value;
+}
+
+/* The same until a time of rma_clock() (without offset); 0: for ever. False if it is over;
+ * *value is the word as last seen. */
+static inline bool rma_await_until(struct rma_client *c, struct rma_word w, int64_t mask,
+				   enum rma_cond cond, int64_t ref, enum rma_patience patience,
+				   uint64_t deadline_ns, const char *what, int64_t *value)
+{
+	if (w.map) {
+		*value = atomic_load_explicit(w.map, memory_order_seq_cst);
+		if (rma_holds(*value, mask, cond, ref))
+			return true;
+	}
+	return rma_await_long(c, w, mask, cond, ref, patience, deadline_ns, what, value);
+}
+
+/* Whether rma_await() looks at it without an operation. */
+static inline bool rma_is_here(const struct rma_client *c, struct rma_word w)
+{
+	return w.map || (c->rma->transport->await && !(w.flags & RMA_FAR));
 }
 
 /* Look for a moment whether a mapped NODE word has none of the bits of mask. False if
@@ -342,8 +365,9 @@ struct rma_pause {
 /* False once the deadline has passed. */
 bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what);
 
-/* Monotonic time. */
+/* Monotonic time; and no later than that, by some milliseconds at most, in less time. */
 uint64_t rma_now_ns(void);
+uint64_t rma_coarse_now_ns(void);
 
 /* The time for leases: monotonic, virtual where time is, and of all ranks together
  * for kinds that ask for it. */

@@ -50,6 +50,14 @@ uint64_t rma_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+uint64_t rma_coarse_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -141,43 +149,43 @@ static void give_way(struct rma_client *c, struct rma_word w, int64_t value, uin
 }
 
 /* A word of another node: ask for it. */
-static int64_t await_remote(struct rma_client *c, struct rma_word w, int64_t mask,
-			    enum rma_cond cond, int64_t ref, const char *what)
+static bool await_remote(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+			 int64_t ref, uint64_t deadline_ns, const char *what, int64_t *value)
 {
-	struct rma_pause p = {.rounds = 0};
+	struct rma_pause p = {.deadline_ns = deadline_ns};
 
-	for (;;) {
-		int64_t value;
-
-		rma_get(c, w, &value);
+	do {
+		rma_get(c, w, value);
 		rma_flush(c, w); /* orders the get before the look at its result */
-		if (rma_holds(value, mask, cond, ref))
-			return value;
-		rma_pause(c, &p, what);
-	}
+		if (rma_holds(*value, mask, cond, ref))
+			return true;
+	} while (rma_pause(c, &p, what));
+	return false;
 }
 
-int64_t rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
-		       int64_t ref, enum rma_patience patience, const char *what)
+bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+		    int64_t ref, enum rma_patience patience, uint64_t deadline_ns, const char *what,
+		    int64_t *value)
 {
 	const struct rma_waiting *how = &c->rma->waiting;
 	uint64_t start, waited = 0, spin_ns = how->spin_ns[patience];
 	bool reported = false;
 
 	if (c->rma->transport->await && !(w.flags & RMA_FAR))
-		return c->rma->transport->await(c, w, mask, cond, ref, what);
+		return c->rma->transport->await(c, w, mask, cond, ref, deadline_ns, what, value);
 	c->waits++;
 	if (!w.map)
-		return await_remote(c, w, mask, cond, ref, what);
+		return await_remote(c, w, mask, cond, ref, deadline_ns, what, value);
 	start = rma_now_ns();
 	for (unsigned look = 1;; look++) {
-		int64_t value = atomic_load_explicit(w.map, memory_order_seq_cst);
-
-		if (rma_holds(value, mask, cond, ref))
-			return value;
+		*value = atomic_load_explicit(w.map, memory_order_seq_cst);
+		if (rma_holds(*value, mask, cond, ref))
+			return true;
+		if (deadline_ns && start + waited >= deadline_ns)
+			return false;
 		progress(c, look);
 		if (waited >= spin_ns)
-			give_way(c, w, value, waited);
+			give_way(c, w, *value, waited);
 		else if (how->crowded && (c->rma->net || look % LOOKS_PER_YIELD == 0))
 			sched_yield();
 		else
@@ -185,7 +193,7 @@ int64_t rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, en
 		if (waited >= spin_ns || look % LOOKS_PER_CLOCK == 0)
 			waited = rma_now_ns() - start;
 		if (how->watchdog > 0 && !reported && (double)waited > how->watchdog * 1e9) {
-			report(c, w, value, waited, what);
+			report(c, w, *value, waited, what);
 			reported = true;
 		}
 	}

@@ -26,6 +26,20 @@ static void wake(void *arg)
 	engine_wake(r->actor);
 }
 
+void sim_alarm(void *arg)
+{
+	struct sim_rank *r = arg, **at;
+
+	/* an alarm that was set for an earlier wait, or comes with the change */
+	if (!r->alarm || engine_now() < r->alarm || !r->line)
+		return;
+	for (at = &r->line->watchers; *at != r; at = &(*at)->next_watcher)
+		;
+	*at = r->next_watcher;
+	r->line = NULL;
+	engine_wake(r->actor);
+}
+
 static void changed(struct sim_world *w, struct rma_word x, int64_t value)
 {
 	struct sim_rank **at = &sim_line(w, x)->watchers, *r;

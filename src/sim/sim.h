@@ -89,6 +89,7 @@ struct sim_rank {
 	struct sim_line *line;
 	int64_t mask, ref;
 	enum rma_cond cond;
+	sim_time alarm; /* 0: none */
 	/* or for operations to be known. */
 	int unfinished, flushing;
 	/* The acquire that goes on, or the lock held. */
@@ -98,6 +99,10 @@ struct sim_rank {
 	sim_time granted; /* when */
 	bool dead;
 	uint64_t lives;      /* so many accesses more; 0: to the end */
+	uint64_t nap_after;  /* it stops before that access, unless it holds the lock; 0: never, */
+	sim_time nap;        /* for so long at most, */
+	int naps;            /* so many times, */
+	uint64_t nap_within; /* with at most so many accesses between */
 	int64_t skew_ns;     /* of its clock, against the true time */
 	uint64_t lock, seen; /* exclusive grants when it began to wait */
 	sim_time began;
@@ -223,6 +228,8 @@ int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, e
 void sim_effect(void *op);
 void sim_watch(struct sim_rank *r, struct rma_word w, int64_t mask, enum rma_cond cond,
 	       int64_t ref);
+/* The time is over for a rank that watches. */
+void sim_alarm(void *rank);
 
 /* clients.c ----------------------------------------------------------------- */
 

@@ -24,10 +24,23 @@ static const struct sim_timing *timing_of(const struct sim_rank *r)
 
 /* ---------------------------------------------------------------- operations */
 
+/* A rank that is stopped for long, and goes on where it was. */
+static void nap(struct sim_rank *r)
+{
+	if (__builtin_expect(!r->nap_after || (r->nap_after == 1 && r->counted), 1) ||
+	    --r->nap_after)
+		return;
+	sim_note(r, "is stopped");
+	sim_sleep(r, 1 + sim_below(&r->random, r->nap));
+	r->nap_after = --r->naps > 0 ? 1 + sim_below(&r->random, r->nap_within) : 0;
+	sim_note(r, "goes on");
+}
+
 static int64_t access_word(struct sim_rank *r, struct rma_word w, enum sim_kind kind,
 			   enum rma_op op, int64_t operand, int64_t expected)
 {
 	sim_step(r);
+	nap(r);
 	sim_sleep(r, timing_of(r)->access(r, w, kind));
 	return sim_perform(r, w, kind, op, operand, expected);
 }
@@ -59,6 +72,7 @@ static void issue(struct rma_client *c, struct rma_word w, enum sim_kind kind, e
 		return;
 	}
 	sim_step(r);
+	nap(r);
 	op = new_op(r);
 	*op = (struct sim_op){
 	    .next = r->ops,
@@ -184,27 +198,37 @@ static void sim_poke(struct rma_client *c, struct rma_word w, int64_t value)
 	access_word(rank_of(c), w, SIM_POKE, RMA_REPLACE, value, 0);
 }
 
-static int64_t sim_await(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
-			 int64_t ref, const char *what)
+static bool sim_await(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+		      int64_t ref, uint64_t deadline_ns, const char *what, int64_t *value)
 {
 	struct sim_rank *r = rank_of(c);
-	int64_t value = sim_peek(c, w);
+	bool in_time = true;
 
-	if (rma_holds(value, mask, cond, ref))
-		return value;
+	*value = sim_peek(c, w);
+	if (rma_holds(*value, mask, cond, ref))
+		return true;
 	c->waits++;
 	sim_begin_wait(r);
 	r->what = what;
 	r->word = w;
 	r->has_word = true;
 	while (!rma_holds(*sim_word(r->world, w.rank, w.offset), mask, cond, ref)) {
+		if (deadline_ns && engine_now() >= deadline_ns * SIM_NS) {
+			in_time = false;
+			break;
+		}
 		sim_watch(r, w, mask, cond, ref);
+		r->alarm = deadline_ns * SIM_NS;
+		if (deadline_ns)
+			engine_at(r->alarm, sim_alarm, r);
 		sim_block(r);
+		r->alarm = 0;
 		sim_step(r);
 	}
 	r->what = NULL;
 	r->has_word = false;
-	return sim_perform(r, w, SIM_PEEK, RMA_SUM, 0, 0);
+	*value = sim_perform(r, w, SIM_PEEK, RMA_SUM, 0, 0);
+	return in_time;
 }
 
 static bool sim_pause(struct rma_client *c, uint64_t ns, uint64_t deadline_ns, const char *what)

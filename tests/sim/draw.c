@@ -13,6 +13,7 @@
 
 enum { MOST_ACCESSES = 400000, OUTSTAY_NS = 5000, PER_CENT = 100, PER_MILLE = 1000 };
 enum { LIFE = 200 /* accesses until a rank dies, at most */ };
+enum { NAPS = 4, NAPPERS = 60 /* per cent of the ranks */ };
 
 static const struct {
 	const char *text;
@@ -74,6 +75,7 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 	} else if (d->request.lease_ns && !d->until_all_done) {
 		d->deaths = (int)sim_below(random, (uint64_t)d->request.ranks);
 		d->sleeps = sim_below(random, 2) ? 50 : 0;
+		d->naps = sim_below(random, 3) ? 10u << sim_below(random, 4) : 0;
 	}
 	return true;
 }
@@ -141,6 +143,12 @@ static void play(struct sim_rank *r)
 
 	if (r->id < d->deaths)
 		r->lives = 1 + sim_below(&r->random, LIFE);
+	if (d->naps && sim_below(&r->random, PER_CENT) < NAPPERS) {
+		r->naps = NAPS;
+		r->nap_within = d->naps;
+		r->nap_after = 1 + sim_below(&r->random, d->naps);
+		r->nap = (1 + sim_below(&r->random, 20)) * d->request.lease_ns * SIM_NS;
+	}
 	for (int i = 0; i < d->attempts || (d->until_all_done && d->lagging); i++) {
 		attempt(r, d, capabilities);
 		if (i == d->attempts - 1)

@@ -16,6 +16,7 @@ struct draw {
 	int sharers;           /* of the others, if the kind has intents */
 	int tries, timed;      /* per cent of acquires, if the kind has them */
 	int deaths;            /* ranks that die */
+	uint64_t naps;         /* ranks are stopped for leases, after so many accesses at most */
 	int sleeps;            /* per mille of sections that outlast their lease */
 	uint64_t inside, away; /* at most so many nanoseconds in and between, */
 	uint64_t outstay;      /* and at least so many in */
