@@ -176,6 +176,7 @@ static int open_protocol(pawl_table *t)
 		error_set(rc, "%s", err);
 	if (p->describe)
 		p->describe(&t->space, t->parameters, sizeof t->parameters);
+	lease_describe(t);
 	return rc;
 }
 
@@ -213,6 +214,8 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	choose_waiting(t, o);
 	rc = slots_create(t) ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
 	rc = agree(t->comm, rc);
+	if (rc == PAWL_SUCCESS)
+		lease_fit(t);
 	if (rc == PAWL_SUCCESS)
 		rc = agree(t->comm, open_protocol(t));
 	return rc;

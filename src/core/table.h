@@ -29,6 +29,7 @@ struct pawl_table {
 	MPI_Comm comm;
 	struct topo_job job;
 	MPI_Win homes_win; /* LOCK_HOME_MAP: the map, in node memory */
+	int64_t asked_lease_us; /* if another one is in force; else 0 */
 	char parameters[256];
 };
 
@@ -86,6 +87,13 @@ int slots_in_use(const pawl_table *t);
 /* Allocate them; false: out of memory. */
 bool slots_create(pawl_table *t);
 void slots_free(pawl_table *t);
+
+/* lease.c ----------------------------------------------------------------- */
+
+/* Make the lease longer if it does not fit the machine. Collective. */
+void lease_fit(pawl_table *t);
+/* Say so in t->parameters. */
+void lease_describe(pawl_table *t);
 
 /* homes.c ----------------------------------------------------------------- */
 

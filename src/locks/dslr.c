@@ -89,7 +89,6 @@ enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8, WAITED_SHARE = 16, NAP_MAX_NS = 100000
 
 struct constants {
 	uint64_t words;
-	uint64_t lease_ns;
 };
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
@@ -110,7 +109,6 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 		return PAWL_ERR_NOMEM;
 	}
 	k->words = lock_reserve(s, s->block, WORD_BYTES);
-	k->lease_ns = (uint64_t)s->params.lease_us * 1000;
 	s->state = k;
 	return PAWL_SUCCESS;
 }
@@ -246,9 +244,7 @@ static RMA_SLOW_PATH void clear_guard(struct rma_client *c, struct rma_word w, i
 
 RMA_INLINE uint64_t lease_of(const struct lock_space *s)
 {
-	const struct constants *k = s->state;
-
-	return k->lease_ns;
+	return (uint64_t)s->params.lease_us * 1000;
 }
 
 /* What keeps the word's clock running: it stays as long as nobody gets on. */

@@ -74,9 +74,8 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 			 DEFAULT_TURN, GRANT_MOST_ROW, (long long)s->params.t_w);
 		return PAWL_ERR_OPTION;
 	}
-	k->lease_ns = (uint64_t)s->params.lease_us * 1000;
-	k->coarse = k->lease_ns >= COARSE_LEASE_NS;
-	k->n_spares = k->lease_ns ? s->params.recoveries : 0;
+	k->coarse = lease_ns(s) >= COARSE_LEASE_NS;
+	k->n_spares = lease_ns(s) ? s->params.recoveries : 0;
 	k->blocks = lock_reserve(s, s->block, BLOCK_BYTES);
 	k->used = lock_reserve(s, 1, sizeof(int64_t));
 	k->spares = lock_reserve(s, (uint64_t)k->n_spares, BLOCK_BYTES);
@@ -88,7 +87,7 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 {
 	const struct shiftlock *k = s->state;
 
-	if (k->lease_ns)
+	if (lease_ns(s))
 		snprintf(text, len, "t_w %lld, lease %lld us", (long long)k->turn,
 			 (long long)s->params.lease_us);
 	else
@@ -114,12 +113,10 @@ static int arrive(struct lock_slot *slot, int64_t count, int64_t *old)
  * given up meanwhile; (I). */
 static bool is_late(const struct lock_space *s, struct lock_slot *slot, const struct lease_watch *w)
 {
-	const struct shiftlock *k = s->state;
-
 #ifdef BREAK_SHIFTLOCK_LATE
 	return false;
 #endif
-	return k->lease_ns && lease_now(s, slot) - w->looked > k->lease_ns;
+	return lease_ns(s) && lease_now(s, slot) - w->looked > lease_ns(s);
 }
 
 /* A holder shows that it lives: REL changes, or the lock is dead; (I). */
@@ -358,9 +355,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 /* How long to wait for somebody who counted in and has yet to link itself. */
 static uint64_t patience(const struct lock_space *s, struct lock_slot *slot)
 {
-	const struct shiftlock *k = s->state;
-
-	return k->lease_ns ? lease_now(s, slot) + k->lease_ns : 0;
+	return lease_ns(s) ? lease_now(s, slot) + lease_ns(s) : 0;
 }
 
 /* Who is behind us in the queue; 0: it does not come. Pairs with W5. */

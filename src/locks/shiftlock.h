@@ -86,10 +86,15 @@ struct shiftlock {
 	uint64_t spares; /* those that take the place of dead ones */
 	uint64_t used;   /* word: how many spares are in use */
 	int64_t n_spares;
-	int64_t turn;      /* writers in a row */
-	uint64_t lease_ns; /* 0: none */
-	bool coarse;       /* the lease is long for the kernel's coarse clock */
+	int64_t turn; /* writers in a row */
+	bool coarse;  /* the lease is long for the kernel's coarse clock */
 };
+
+/* 0: none */
+RMA_INLINE uint64_t lease_ns(const struct lock_space *s)
+{
+	return (uint64_t)s->params.lease_us * 1000;
+}
 
 /* notes of a slot */
 enum { NOTE_BLOCK, NOTE_SELF, NOTE_TURN };

@@ -127,16 +127,14 @@ int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot)
 
 uint64_t lease_now(const struct lock_space *s, struct lock_slot *slot)
 {
-	const struct shiftlock *k = s->state;
-
-	return k->lease_ns ? rma_clock(&slot->client) : 0;
+	return lease_ns(s) ? rma_clock(&slot->client) : 0;
 }
 
 uint64_t lease_glance(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 
-	if (!k->lease_ns)
+	if (!lease_ns(s))
 		return 0;
 	if (k->coarse && rma_is_mapped_cpu(slot->tail))
 		return rma_coarse_now_ns();
@@ -178,8 +176,6 @@ static int give_up_block(struct lock_slot *slot, int64_t a)
 int lease_check(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
 		uint64_t before, int64_t a)
 {
-	const struct shiftlock *k = s->state;
-
 	if (a & A_DEAD)
 		return SHIFTLOCK_DEAD;
 	w->looked = before;
@@ -188,11 +184,11 @@ int lease_check(const struct lock_space *s, struct lock_slot *slot, struct lease
 		w->since = lease_now(s, slot);
 		return PAWL_SUCCESS;
 	}
-	if (!k->lease_ns || before - w->since < LEASES_TO_DEATH * k->lease_ns)
+	if (!lease_ns(s) || before - w->since < LEASES_TO_DEATH * lease_ns(s))
 		return PAWL_SUCCESS;
 #ifndef BREAK_SHIFTLOCK_STALE
 	/* (F): not with an old look. */
-	if (lease_now(s, slot) - before > k->lease_ns)
+	if (lease_now(s, slot) - before > lease_ns(s))
 		return PAWL_SUCCESS;
 #endif
 	return give_up_block(slot, a);
@@ -210,7 +206,5 @@ int lease_look(const struct lock_space *s, struct lock_slot *slot, struct lease_
 
 uint64_t lease_next_look(const struct lock_space *s, struct lock_slot *slot)
 {
-	const struct shiftlock *k = s->state;
-
-	return k->lease_ns ? lease_now(s, slot) + k->lease_ns / LOOKS_PER_LEASE : 0;
+	return lease_ns(s) ? lease_now(s, slot) + lease_ns(s) / LOOKS_PER_LEASE : 0;
 }
