@@ -212,6 +212,15 @@ int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double s
 int pawl_lock_release(pawl_table *table, uint64_t lock);
 
 /*
+ * For tests of recovery: forget a lock held by this thread, without a release, as a
+ * process that died would. Others get it when its lease is over. Kinds with
+ * PAWL_CAP_RECOVERS; PAWL_ERR_UNSUPPORTED for others. What the holder occupied of
+ * option max_held stays occupied until the kind knows that the lock was recovered
+ * (PAWL_ERR_TOO_MANY if all of it is).
+ */
+int pawl_lock_abandon(pawl_table *table, uint64_t lock);
+
+/*
  * Acquire lock whole with PAWL_INTENT and lock part with PAWL_EXCLUSIVE, in one
  * round trip if nobody is in the way; for kinds with PAWL_CAP_INTENT. Each may
  * also be released by itself, in any order.

@@ -123,6 +123,27 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 	return rc;
 }
 
+int pawl_lock_abandon(pawl_table *t, uint64_t lock)
+{
+	struct lock_slot *slot;
+
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (lock >= t->space.n)
+		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
+				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+	if (!(t->space.protocol->kind.capabilities & PAWL_CAP_RECOVERS))
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "%s has no way to recover a lock that its holder abandoned",
+				 t->space.protocol->kind.name);
+	slot = slots_find(t, lock);
+	if (!slot)
+		return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",
+				 (unsigned long long)lock);
+	slots_abandon(t, slot);
+	return PAWL_SUCCESS;
+}
+
 static int check_part(const pawl_table *t, uint64_t whole, uint64_t part)
 {
 	int rc = check(t, whole, PAWL_INTENT);

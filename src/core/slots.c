@@ -38,6 +38,27 @@ static struct lock_slot *claimed(pawl_table *t, int index, uint64_t lock)
 	return slot;
 }
 
+/* A slot whose lock was abandoned, if the protocol lets one go. The claim is this
+ * thread's while it asks. */
+static int take_abandoned(pawl_table *t, uintptr_t me)
+{
+	const struct lock_protocol *p = t->space.protocol;
+	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
+
+	for (int i = 0; i < top && p->abandon; i++) {
+		_Atomic(uintptr_t) *owner = &t->claims[i].owner;
+		uintptr_t abandoned = SLOTS_ABANDONED;
+
+		if (!atomic_compare_exchange_strong_explicit(
+			owner, &abandoned, me, memory_order_acquire, memory_order_relaxed))
+			continue;
+		if (p->abandon(&t->space, &t->slots[i]))
+			return i;
+		atomic_store_explicit(owner, SLOTS_ABANDONED, memory_order_release);
+	}
+	return -1;
+}
+
 /* A slot that was never used: threads race for it. */
 static int take_new(pawl_table *t, uintptr_t me)
 {
@@ -74,11 +95,13 @@ struct lock_slot *slots_claim_any(pawl_table *t, uint64_t lock, int *code)
 		    take(t, &t->claims[i], me))
 			return claimed(t, i, lock);
 	free_one = take_new(t, me);
+	if (free_one < 0)
+		free_one = take_abandoned(t, me);
 	if (free_one >= 0)
 		return claimed(t, free_one, lock);
 	*code = error_set(PAWL_ERR_TOO_MANY,
-			  "this process holds or awaits %d locks of the table, as many as option"
-			  " max_held allows (1 to 65535)",
+			  "this process holds, awaits or has abandoned %d locks of the table, as"
+			  " many as option max_held allows (1 to 65535)",
 			  t->space.max_held);
 	return NULL;
 }
@@ -95,12 +118,26 @@ struct lock_slot *slots_find_any(pawl_table *t, uint64_t lock)
 	return NULL;
 }
 
+void slots_abandon(pawl_table *t, struct lock_slot *slot)
+{
+	struct slot_claim *claim = &t->claims[slot->index];
+
+	/* Of no lock, so that no search finds it. */
+	claim->lock = UINT64_MAX;
+	/* Orders this client's use of the slot before that of who asks for it next;
+	 * pairs with the acquire in take_abandoned(). */
+	atomic_store_explicit(&claim->owner, SLOTS_ABANDONED, memory_order_release);
+}
+
 int slots_in_use(const pawl_table *t)
 {
 	int n = 0;
 
-	for (int i = 0; i < atomic_load(&t->top); i++)
-		n += atomic_load(&t->claims[i].owner) != 0;
+	for (int i = 0; i < atomic_load(&t->top); i++) {
+		uintptr_t owner = atomic_load(&t->claims[i].owner);
+
+		n += owner != 0 && owner != SLOTS_ABANDONED;
+	}
 	return n;
 }
 

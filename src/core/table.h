@@ -46,8 +46,9 @@ static inline bool slots_one_only(const pawl_table *t)
 	return !t->threaded && atomic_load_explicit(&t->top, memory_order_relaxed) == 1;
 }
 
-/* Who holds a slot of a table whose threads are not told apart. */
-enum { SLOTS_ONLY_OWNER = 1 };
+/* Who holds a slot of a table whose threads are not told apart; and of a slot whose
+ * holder forgot its lock. No thread has such an address. */
+enum { SLOTS_ONLY_OWNER = 1, SLOTS_ABANDONED = 2 };
 
 /* Claim a slot for the calling thread and lock; NULL with *code and the
  * thread's error set. */
@@ -81,6 +82,9 @@ static inline void slots_give_back(pawl_table *t, struct lock_slot *slot)
 	 * with the acquire in take(). */
 	atomic_store_explicit(&t->claims[slot->index].owner, 0, memory_order_release);
 }
+
+/* Its lock is forgotten; the slot is not free before the protocol says so. */
+void slots_abandon(pawl_table *t, struct lock_slot *slot);
 
 /* Locks held or awaited by this process. */
 int slots_in_use(const pawl_table *t);

@@ -225,6 +225,13 @@ struct lock_protocol {
 	/* PAWL_SUCCESS; PAWL_ERR_LEASE_LOST (kinds with option lease) if others took
 	 * the holder for dead. Either way the slot is free again. */
 	int (*release)(const struct lock_space *s, struct lock_slot *slot);
+	/* The holder forgot this lock (pawl_lock_abandon): whether the slot may serve
+	 * again, for the lock has been recovered and nobody will look at the slot's
+	 * words on behalf of the past. Asked when slots are short, again and again until
+	 * the answer is yes; lock, mode and the protocol's members of the slot are as at
+	 * the end of the acquire. May look, issue operations and change the slot, but
+	 * not wait. NULL: never. Kinds with PAWL_CAP_RECOVERS. */
+	bool (*abandon)(const struct lock_space *s, struct lock_slot *slot);
 	/* whole with PAWL_INTENT and part with PAWL_EXCLUSIVE, and both back; kinds
 	 * with PAWL_CAP_INTENT. */
 	int (*acquire_part)(const struct lock_space *s, struct lock_slot *whole,

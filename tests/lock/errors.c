@@ -161,6 +161,7 @@ static void arguments(void)
 	expect_code(pawl_lock_try_acquire(NULL, 0, PAWL_EXCLUSIVE), PAWL_ERR_ARG, "try");
 	expect_code(pawl_lock_timed_acquire(NULL, 0, PAWL_EXCLUSIVE, 1), PAWL_ERR_ARG, "timed");
 	expect_code(pawl_lock_release(NULL, 0), PAWL_ERR_ARG, "release");
+	expect_code(pawl_lock_abandon(NULL, 0), PAWL_ERR_ARG, "abandon");
 	expect_code(pawl_table_get_info(NULL, &info), PAWL_ERR_ARG, "info");
 	expect_code(pawl_table_get_stats(NULL, &stats), PAWL_ERR_ARG, "stats");
 	expect_code(pawl_table_reset_stats(NULL), PAWL_ERR_ARG, "reset");
@@ -188,6 +189,9 @@ static void lock_calls(void)
 	expect_code(pawl_lock_acquire(table, 0, PAWL_SHARED), PAWL_ERR_UNSUPPORTED, "shared");
 	expect_code(pawl_lock_timed_acquire(table, 0, PAWL_EXCLUSIVE, -1), PAWL_ERR_ARG, "-1 s");
 	expect_code(pawl_lock_release(table, 0), PAWL_ERR_NOT_HELD, "release of what is free");
+	expect_code(pawl_lock_abandon(table, 4), PAWL_ERR_RANGE, "abandon 4 of 4");
+	expect_code(pawl_lock_abandon(table, 0), PAWL_ERR_UNSUPPORTED, "abandon without recovery");
+	expect_message("recover");
 	result("acquire and release with bad arguments");
 	table_close(table);
 	result("and the table is none the worse");

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The slots of a process, with a protocol that does nothing: what is claimed is
+ * found, what is abandoned is neither held nor free until the protocol lets it go.
+ * Prints TAP; any failed check fails the program.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/table.h"
+
+enum { HELD = 3 };
+
+static int tests, failures, asked;
+static bool lets_go;
+
+static void ok(bool good, const char *what)
+{
+	tests++;
+	failures += !good;
+	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
+}
+
+static bool abandon(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	asked++;
+	return lets_go && slot->lock == 7;
+}
+
+static struct lock_protocol protocol = {.abandon = abandon};
+static char *map[1];
+static const int node[1] = {0};
+
+static pawl_table *open_table(bool threaded)
+{
+	pawl_table *t = calloc(1, sizeof *t);
+
+	t->space = (struct lock_space){.protocol = &protocol, .n = 100, .max_held = HELD};
+	t->rma.map = map;
+	t->rma.node = node;
+	t->threaded = threaded;
+	if (!slots_create(t))
+		exit(2);
+	asked = 0;
+	lets_go = false;
+	return t;
+}
+
+static void close_table(pawl_table *t)
+{
+	slots_free(t);
+	free(t);
+}
+
+static struct lock_slot *claim(pawl_table *t, uint64_t lock, int wanted)
+{
+	int code = PAWL_SUCCESS;
+	struct lock_slot *slot = slots_claim(t, lock, &code);
+
+	return code == wanted && (slot != NULL) == (wanted == PAWL_SUCCESS) ? slot : NULL;
+}
+
+static bool refused(pawl_table *t, uint64_t lock, int wanted)
+{
+	int code = PAWL_SUCCESS;
+
+	return !slots_claim(t, lock, &code) && code == wanted;
+}
+
+static void one_lock(bool threaded)
+{
+	pawl_table *t = open_table(threaded);
+	struct lock_slot *slot = claim(t, 7, PAWL_SUCCESS), *again;
+
+	ok(slot && slots_find(t, 7) == slot && !slots_find(t, 8), "what is claimed is found");
+	ok(refused(t, 7, PAWL_ERR_HELD), "and is not claimed twice");
+	slots_abandon(t, slot);
+	ok(!slots_find(t, 7) && slots_in_use(t) == 0, "what is abandoned is not held");
+	again = claim(t, 7, PAWL_SUCCESS);
+	ok(again && again != slot && slots_find(t, 7) == again && asked == 0,
+	   "the same lock gets another slot");
+	slots_give_back(t, again);
+	ok(slots_in_use(t) == 0 && !slots_find(t, 7), "what is given back is free");
+	close_table(t);
+}
+
+static void all_of_them(bool threaded)
+{
+	pawl_table *t = open_table(threaded);
+	struct lock_slot *first = claim(t, 7, PAWL_SUCCESS), *last;
+
+	slots_abandon(t, first);
+	for (uint64_t l = 8; l < 7 + HELD; l++)
+		claim(t, l, PAWL_SUCCESS);
+	ok(slots_in_use(t) == HELD - 1 && refused(t, 20, PAWL_ERR_TOO_MANY) && asked == 1,
+	   "an abandoned slot counts as long as the protocol keeps it");
+	ok(strstr(pawl_error_message(), "max_held") != NULL, "and the sentence names max_held");
+	lets_go = true;
+	last = claim(t, 20, PAWL_SUCCESS);
+	ok(last == first && last->lock == 20 && slots_find(t, 20) == last, "then it serves again");
+	slots_abandon(t, last);
+	ok(refused(t, 21, PAWL_ERR_TOO_MANY), "the protocol is told which lock it was");
+	close_table(t);
+}
+
+static void without_hook(void)
+{
+	pawl_table *t = open_table(false);
+
+	protocol.abandon = NULL;
+	for (uint64_t l = 0; l < HELD; l++)
+		slots_abandon(t, claim(t, l, PAWL_SUCCESS));
+	ok(refused(t, 50, PAWL_ERR_TOO_MANY), "a protocol without a hook never lets go");
+	protocol.abandon = abandon;
+	close_table(t);
+}
+
+int main(void)
+{
+	for (int threaded = 0; threaded < 2; threaded++) {
+		one_lock(threaded);
+		all_of_them(threaded);
+	}
+	without_hook();
+	printf("1..%d\n", tests);
+	return failures != 0;
+}
