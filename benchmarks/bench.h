@@ -11,6 +11,7 @@
  *   verify.c      the data that locks protect, and the check of mutual exclusion
  *   dht.c         the distributed hash table
  *   measure.c     * clock, random numbers, histograms, medians
+ *   zipf.c        * Zipf's law
  *   watchdog.c    ends a run that hangs
  *   report.c      * the table for people; json.c: * the lines for programs
  *   native.c      what the MPI at hand needs, and its name
@@ -121,7 +122,18 @@ static inline uint64_t random_next(uint64_t *state)
 	return x * UINT64_C(2685821657736338717);
 }
 uint64_t random_seed(uint64_t seed, int rank);
-uint64_t random_zipf(uint64_t *state, uint64_t n, double s); /* 0 .. n-1 */
+
+/* Zipf's law over 0 .. n-1, the first the likeliest. zipf_spread() strews the likely
+ * ones over all: one to one on 0 .. n-1. */
+struct zipf {
+	double n, s, first, last, shift;
+};
+void zipf_start(struct zipf *z, uint64_t n, double s);
+uint64_t zipf_next(const struct zipf *z, uint64_t *random);
+static inline uint64_t zipf_spread(uint64_t k, uint64_t n)
+{
+	return k * UINT64_C(2654435761) % n; /* a prime */
+}
 
 /* Counts by the logarithm of the value: 16 buckets to a power of two. */
 enum { HIST_SUB = 16, HIST_BUCKETS = 61 * HIST_SUB };

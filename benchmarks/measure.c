@@ -65,41 +65,6 @@ uint64_t random_seed(uint64_t seed, int rank)
 	return x ? x : 1;
 }
 
-/* Zipf by rejection-inversion (Hoermann and Derflinger, 1996). */
-static double zipf_integral(double x, double s)
-{
-	double l = log(x), t = (1 - s) * l;
-
-	return (fabs(t) > 1e-8 ? expm1(t) / t : 1 + t / 2) * l;
-}
-
-static double zipf_inverse(double x, double s)
-{
-	double t = x * (1 - s);
-
-	if (t < -1)
-		t = -1;
-	return exp((fabs(t) > 1e-8 ? log1p(t) / t : 1 - t / 2) * x);
-}
-
-uint64_t random_zipf(uint64_t *state, uint64_t n, double s)
-{
-	double first = zipf_integral(1.5, s) - 1, last = zipf_integral((double)n + 0.5, s);
-	double shift = 2 - zipf_inverse(zipf_integral(2.5, s) - exp(-s * log(2)), s);
-
-	for (;;) {
-		double u = last + (double)(random_next(state) >> 11) * 0x1p-53 * (first - last);
-		double x = zipf_inverse(u, s), k = floor(x + 0.5);
-
-		if (k < 1)
-			k = 1;
-		if (k > (double)n)
-			k = (double)n;
-		if (k - x <= shift || u >= zipf_integral(k + 0.5, s) - exp(-s * log(k)))
-			return (uint64_t)k - 1;
-	}
-}
-
 /* ---------------------------------------------------------------- statistics */
 
 /* The middle of a bucket. */

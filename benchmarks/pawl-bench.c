@@ -140,14 +140,15 @@ static bool run_all(void)
 static uint32_t *make_ring(void)
 {
 	uint64_t state = random_seed(set.seed + 77, team.rank);
+	struct zipf z;
 	uint32_t *ring;
 
 	if (set.zipf <= 0 || set.n == 1)
 		return NULL;
 	ring = malloc(sizeof *ring * RING);
+	zipf_start(&z, set.n, set.zipf);
 	for (int i = 0; ring && i < RING; i++)
-		ring[i] =
-		    (uint32_t)(random_zipf(&state, set.n, set.zipf) * UINT64_C(2654435761) % set.n);
+		ring[i] = (uint32_t)zipf_spread(zipf_next(&z, &state), set.n);
 	return ring;
 }
 

@@ -142,7 +142,7 @@ static uint64_t pick(struct sim_rank *r)
 	if (s->n == 1)
 		return 0;
 	if (s->zipf > 0)
-		return random_zipf(&r->random, s->n, s->zipf) * UINT64_C(2654435761) % s->n;
+		return zipf_spread(zipf_next(&sim_run_of(r)->zipf, &r->random), s->n);
 	return sim_below(&r->random, s->n);
 }
 

@@ -190,6 +190,7 @@ int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *wh
 
 	choose_length(run);
 	choose_writers(run);
+	zipf_start(&run->zipf, run->set->n, run->set->zipf);
 	if (read_options(run, p, &o) != PAWL_SUCCESS || !make_world(run, p, &o)) {
 		snprintf(why, whylen, "%s", pawl_error_message());
 	} else {

@@ -34,6 +34,7 @@ struct sim_run {
 	const struct machine *machine;
 	int ranks, active;
 	uint32_t writers; /* of 2^32 acquires */
+	struct zipf zipf; /* by which locks are picked, if there is a law */
 	uint64_t warm, most;
 	sim_time limit; /* of the measured part, at least */
 
