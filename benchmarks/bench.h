@@ -10,9 +10,14 @@
  *   outcome.c     what all ranks measured, put together
  *   verify.c      the data that locks protect, and the check of mutual exclusion
  *   dht.c         the distributed hash table
+ *   locktable.c   * near and far locks
+ *   picks.c       which locks, in which mode
+ *   micro.c       parts of the latency, and clients that fail
  *   measure.c     * clock, random numbers, histograms, medians
+ *   spread.c      * what a histogram says
  *   zipf.c        * Zipf's law
  *   watchdog.c    ends a run that hangs
+ *   medians.c     * of all repetitions
  *   report.c      * the table for people; json.c: * the lines for programs
  *   native.c      what the MPI at hand needs, and its name
  */
@@ -22,6 +27,7 @@
 #include <mpi.h>
 #include <pawl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -37,9 +43,11 @@ enum when { AUTO, ALWAYS, NEVER };
 struct settings {
 	const char *locks, *benches; /* lists, or NULL */
 	const char *reference;       /* ratios are to this one */
-	double fw;                   /* percent */
-	uint64_t n;
+	double fw;                   /* percent; negative: as the workload has it */
+	uint64_t n;                  /* 0: likewise */
 	double zipf;
+	double locality;                /* percent */
+	double fail;                    /* probability */
 	double seconds, warmup, verify; /* warmup < 0: a tenth of seconds */
 	uint64_t iterations;            /* 0: by time */
 	int repetitions;
@@ -64,6 +72,9 @@ struct settings {
 bool settings_parse(struct settings *s, int argc, char **argv, bool simulate, char *err,
 		    size_t errlen);
 void settings_help(FILE *out);
+/* With the workload's own values where the command line has none. */
+struct workload;
+struct settings settings_for(const struct settings *s, const struct workload *w);
 
 /* Walk a list of names separated by commas: the length of the first word, or 0. */
 size_t list_word(const char **list);
@@ -138,7 +149,7 @@ static inline uint64_t zipf_spread(uint64_t k, uint64_t n)
 /* Counts by the logarithm of the value: 16 buckets to a power of two. */
 enum { HIST_SUB = 16, HIST_BUCKETS = 61 * HIST_SUB };
 struct histogram {
-	uint64_t max;
+	uint64_t max, sum;
 	uint64_t count[HIST_BUCKETS];
 };
 
@@ -147,11 +158,23 @@ static inline void histogram_add(struct histogram *h, uint64_t value)
 	int shift = value < HIST_SUB ? 0 : 59 - __builtin_clzll(value);
 
 	h->count[(uint64_t)shift * HIST_SUB + (value >> shift)]++;
+	h->sum += value;
 	if (value > h->max)
 		h->max = value;
 }
 /* The value below which a fraction of all lies; 0 if there are none. */
 double histogram_quantile(const struct histogram *h, double fraction);
+
+/* What a histogram says, in nanoseconds. */
+enum { CDF_POINTS = 101 };
+struct spread {
+	uint64_t count;
+	double mean, p50, p99, max;
+	double cdf[CDF_POINTS]; /* the time within which cdf_fraction(i) of all were done */
+};
+double cdf_fraction(int point); /* 1 %, 2 %, ..., 99 %, 99.9 %, 100 % */
+void spread_of(struct spread *s, const struct histogram *h, double units_per_ns);
+void spread_median(struct spread *s, const struct spread *const *of, int count);
 
 double median(const double *values, int count);
 double jain(const double *values, int count);
@@ -174,10 +197,15 @@ extern const struct contestant pseudo_contestants[];
 
 /* The contestant with that index in the list of all, or NULL. */
 const struct contestant *contestant_get(int index);
+/* Whether readers share it; a pseudo lock knows by itself. */
+bool contestant_shares(const struct contestant *c);
 bool contestant_plays(const struct contestant *c, const struct workload *w,
 		      const struct settings *s);
 
 /* ------------------------------------------------------------------ trials */
+
+/* Times of a workload's own, and parts of the time in which is counted. */
+enum { MAX_SERIES = 8, TIMELINE = 50 };
 
 /* What one repetition measured, the same on all ranks. */
 struct outcome {
@@ -187,6 +215,11 @@ struct outcome {
 	double fairness, slowest;   /* slowest: acquires/s of the slowest active rank */
 	bool counted;               /* this kind counts its operations */
 	double atomic, get, put, flush, far;
+	double far_atomic, far_get, far_put; /* what far consists of */
+	double waits, parks;
+	uint64_t abandoned, leases_lost;
+	struct spread all, series[MAX_SERIES]; /* of the workload's series */
+	double timeline[TIMELINE];             /* acquires/s in equal parts of the time */
 };
 
 struct cell;
@@ -205,8 +238,13 @@ struct trial {
 	uint64_t random;
 	uint64_t locks;
 	uint32_t writers; /* of 2^32 picks */
-	const uint32_t *ring;
+	uint32_t *ring;
 	uint32_t turn;
+	const void *law; /* of the ring, for so many locks */
+	uint64_t law_n;
+	double local; /* of the ring: the share of locks that are near */
+
+	uint32_t failures; /* of 2^32 releases */
 
 	/* When to stop, and how often to look. */
 	uint64_t ticks, limit, clock_cost;
@@ -219,11 +257,13 @@ struct trial {
 
 	/* What came out, on this rank. */
 	uint64_t acquires, exclusive, verified, counted, violations;
+	uint64_t abandoned, leases_lost;
 	double elapsed_ns;
-	struct histogram hist;
+	struct histogram hist, series[MAX_SERIES];
+	uint64_t timeline[TIMELINE + 1];
 };
 
-enum { RING = 1 << 16, MAX_CELLS = 1 << 16 };
+enum { RING = 1 << 18, MAX_CELLS = 1 << 16 };
 
 /* BENCH_OK and *out; or BENCH_USAGE where the contestant cannot take part:
  * why has the sentence and *fatal says whether the command line is at fault. */
@@ -233,26 +273,60 @@ void trial_free(struct trial *t); /* the table, if there is one */
 void outcome_gather(struct trial *t, struct outcome *out);
 /* An acquire or a release failed: no way on. */
 _Noreturn void trial_abort(const struct trial *t, const char *doing);
+/* Release; a lease that was lost on the way is counted. */
+void trial_release_failed(struct trial *t, int code);
+static inline void trial_release(struct trial *t, uint64_t lock)
+{
+	int rc = pawl_lock_release(t->table, lock);
+
+	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
+		trial_release_failed(t, rc);
+}
+/* Of a rank, as the table sees nodes. */
+int trial_node_of(const struct trial *t, int rank);
 
 /* --------------------------------------------------------------- workloads */
 
 struct workload {
 	const char *name, *summary;
 	void (*run)(struct trial *t);
-	bool counts;    /* its critical section counts, so the sum is checked */
-	bool by_itself; /* it brings its own data and iterations (dht) */
+	bool counts;               /* its critical section counts, so the sum is checked */
+	bool by_itself;            /* it brings its own data and iterations (dht) */
+	uint64_t n;                /* locks, unless --locks says */
+	double fw;                 /* percent, unless --fw says */
+	bool cdf;                  /* the distribution of its latencies is shown */
+	bool near_and_far;         /* its locks are dealt and picked by node (locktable.c) */
+	int held;                  /* locks that a rank holds at a time; 0: as the library has it */
+	const char *const *series; /* names of times of its own, up to NULL; or NULL */
+	/* Of what it needs beside a table, before and after each trial; NULL: nothing.
+	 * Collective. open: BENCH_OK, or BENCH_USAGE with a sentence in why. */
+	int (*open)(struct trial *t, char *why, size_t whylen);
+	void (*close)(struct trial *t);
 };
 
-/* X(name, summary, counts, by_itself) */
-#define WORKLOADS(X)                                                                              \
-	X(lb, "latency of acquire + release", false, false)                                       \
-	X(ecsb, "throughput, empty critical section", false, false)                               \
-	X(sob, "throughput, one memory access in the critical section", false, false)             \
-	X(wcsb, "throughput, a counter incremented and 1-4 us of work inside", true, false)       \
-	X(warb, "throughput, 1-4 us of work after the release", false, false)                     \
-	X(dht, "distributed hash table: inserts (--fw) and look-ups in one rank's volume", false, \
-	  true)
+/* X(name, summary, counts, by_itself, n, fw, cdf, near_and_far, held, series) */
+#define WORKLOADS(X)                                                                               \
+	X(lb, "latency of acquire + release", false, false, 1, 100, false, false, 0, NULL)         \
+	X(ecsb, "throughput, empty critical section", false, false, 1, 100, false, false, 0, NULL) \
+	X(sob, "throughput, one memory access in the critical section", false, false, 1, 100,      \
+	  false, false, 0, NULL)                                                                   \
+	X(wcsb, "throughput, a counter incremented and 1-4 us of work inside", true, false, 1,     \
+	  100, false, false, 0, NULL)                                                              \
+	X(warb, "throughput, 1-4 us of work after the release", false, false, 1, 100, false,       \
+	  false, 0, NULL)                                                                          \
+	X(dht, "distributed hash table: inserts (--fw) and look-ups in one rank's volume", false,  \
+	  true, 1, 100, false, false, 0, NULL)                                                     \
+	X(locktable, "throughput, locks of one's own node (--locality) and of others", false,      \
+	  false, 1000, 100, true, true, 0, NULL)                                                   \
+	X(micro, "throughput and parts of the latency, readers and writers at many locks", false,  \
+	  false, 100000, 50, false, false, 1, micro_series)
 
+#define WORKLOAD(which, text, count, alone, locks_, fw_, cdf_, near_, held_, series_)              \
+	.name = #which, .summary = (text), .counts = (count), .by_itself = (alone), .n = (locks_), \
+	.fw = (fw_), .cdf = (cdf_), .near_and_far = (near_), .held = (held_), .series = (series_)
+
+enum { MICRO_WRITER, MICRO_READER, MICRO_RELEASE, MICRO_WAITED };
+extern const char *const micro_series[];
 extern const struct workload workloads[];
 const struct workload *workload_find(const char *name, size_t len);
 void raw_pair_run(struct trial *t);
@@ -262,6 +336,10 @@ struct pick {
 	uint64_t lock;
 	int mode;
 };
+
+/* picks.c: before a trial; false: out of memory. */
+bool picks_choose(struct trial *t);
+void picks_free(struct trial *t);
 
 static inline struct pick trial_pick(struct trial *t)
 {
@@ -277,6 +355,24 @@ static inline struct pick trial_pick(struct trial *t)
 	return p;
 }
 
+/* -------------------------------------------------- the workloads' own pieces */
+
+void micro_run(struct trial *t);
+
+/* The locks as a client sees them, near ones first. */
+struct locktable {
+	uint32_t *lock;
+	uint64_t locks, near, far;
+	uint32_t local; /* of 2^32 picks */
+};
+/* Ranks by their nodes; malloc()ed. */
+int *locktable_order(const int *node_of, int ranks);
+int locktable_home(uint64_t lock, const int *order, int ranks, uint64_t locks);
+bool locktable_start(struct locktable *l, uint64_t locks, double locality);
+void locktable_add(struct locktable *l, uint64_t lock, bool is_near);
+uint64_t locktable_pick(const struct locktable *l, uint64_t *random);
+void locktable_end(struct locktable *l);
+
 /* ------------------------------------------------------------------ verify */
 
 /* Words protected by one lock; nothing here is atomic, nor should it be. */
@@ -287,7 +383,7 @@ struct cell {
 	int64_t unused;
 };
 
-void cells_create(struct trial *t);
+void cells_create(struct trial *t, uint64_t locks);
 void cells_free(struct trial *t);
 void cells_clear(struct trial *t);
 /* Inside the critical section of p: the work of SOB and WCSB. */

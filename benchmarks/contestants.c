@@ -27,6 +27,14 @@ const struct contestant *contestant_get(int index)
 	return &of_kind[index];
 }
 
+const char *const micro_series[] = {
+    [MICRO_WRITER] = "acquire-writer",
+    [MICRO_READER] = "acquire-reader",
+    [MICRO_RELEASE] = "release",
+    [MICRO_WAITED] = "acquire-waited",
+    NULL,
+};
+
 const struct workload *workload_find(const char *name, size_t len)
 {
 	for (const struct workload *w = workloads; w->name; w++)
@@ -35,11 +43,18 @@ const struct workload *workload_find(const char *name, size_t len)
 	return NULL;
 }
 
+bool contestant_shares(const struct contestant *c)
+{
+	return !c->kind || (c->kind->capabilities & PAWL_CAP_SHARED);
+}
+
 /* Unless locks are named, the hash table is for those that let readers share. */
 bool contestant_plays(const struct contestant *c, const struct workload *w,
 		      const struct settings *s)
 {
 	if (c->only && strcmp(c->only, w->name) != 0)
+		return false;
+	if (s->fail > 0 && c->kind && !(c->kind->capabilities & PAWL_CAP_RECOVERS))
 		return false;
 	if (s->locks)
 		return list_has(s->locks, c->name);

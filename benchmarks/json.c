@@ -34,6 +34,9 @@ static void put_case(FILE *out, const struct settings *s, const struct result *r
 		",\"repetitions\":%d",
 		r->ranks, r->nodes, r->active, r->fw, (unsigned long long)r->n, s->zipf,
 		r->repetitions);
+	if (r->what->near_and_far)
+		fprintf(out, ",\"locality\":%g", r->nodes > 1 ? s->locality : 100.0);
+	fprintf(out, ",\"readers\":\"%s\"", contestant_shares(r->who) ? "shared" : "exclusive");
 }
 
 static void put_operations(FILE *out, const struct outcome *o)
@@ -41,10 +44,49 @@ static void put_operations(FILE *out, const struct outcome *o)
 	fprintf(out, ",\"ops_per_acquire\":");
 	if (o->counted)
 		fprintf(out,
-			"{\"atomic\":%.4f,\"get\":%.4f,\"put\":%.4f,\"flush\":%.4f,\"far\":%.4f}",
-			o->atomic, o->get, o->put, o->flush, o->far);
+			"{\"atomic\":%.4f,\"get\":%.4f,\"put\":%.4f,\"flush\":%.4f,\"far\":%.4f,"
+			"\"far_atomic\":%.4f,\"far_get\":%.4f,\"far_put\":%.4f}",
+			o->atomic, o->get, o->put, o->flush, o->far, o->far_atomic, o->far_get,
+			o->far_put);
 	else
 		fprintf(out, "null");
+}
+
+static void put_cdf(FILE *out, const struct spread *s)
+{
+	fprintf(out, ",\"cdf\":[");
+	for (int i = 0; i < CDF_POINTS; i++)
+		fprintf(out, "%s[%.1f,%g]", i ? "," : "", i < CDF_POINTS - 1 ? s->cdf[i] : s->max,
+			cdf_fraction(i));
+	fprintf(out, "]");
+}
+
+/* The times of the workload's own; with their distributions where those are shown. */
+static void put_series(FILE *out, const struct result *r, const struct outcome *o)
+{
+	fprintf(out, ",\"times\":{");
+	for (int i = 0; r->what->series[i]; i++) {
+		const struct spread *s = &o->series[i];
+
+		fprintf(out,
+			"%s\"%s\":{\"count\":%llu,\"mean\":%.1f,\"p50\":%.1f,\"p99\":%.1f,"
+			"\"max\":%.1f",
+			i ? "," : "", r->what->series[i], (unsigned long long)s->count, s->mean,
+			s->p50, s->p99, s->max);
+		if (r->what->cdf && s->count)
+			put_cdf(out, s);
+		fprintf(out, "}");
+	}
+	fprintf(out, "}");
+}
+
+static void put_timeline(FILE *out, const struct settings *s, const struct outcome *o)
+{
+	fprintf(out, ",\"fail\":%g,\"abandoned\":%llu,\"goodput\":[", s->fail,
+		(unsigned long long)o->abandoned);
+	for (int i = 0; i < TIMELINE; i++)
+		fprintf(out, "%s%.1f", i ? "," : "", o->timeline[i]);
+	fprintf(out, "]");
 }
 
 void report_json(FILE *out, const struct settings *s, const struct result *r)
@@ -67,6 +109,14 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 		"\"slowest\":%.1f",
 		o.p50, o.p99, o.max, o.fairness, o.slowest);
 	put_operations(out, &o);
+	fprintf(out, ",\"waits\":%.4f,\"parks\":%.4f,\"leases_lost\":%llu", o.waits, o.parks,
+		(unsigned long long)o.leases_lost);
+	if (r->what->series)
+		put_series(out, r, &o);
+	if (r->what->cdf)
+		put_cdf(out, &o.all);
+	if (s->fail > 0)
+		put_timeline(out, s, &o);
 	fprintf(out, ",\"violations\":%llu,", (unsigned long long)o.violations);
 	put_string(out, "parameters", r->parameters);
 	fprintf(out, ",");

@@ -24,6 +24,8 @@ enum {
 	FW,
 	LOCKS,
 	ZIPF,
+	LOCALITY,
+	FAIL,
 	SECONDS,
 	ITERATIONS,
 	WARMUP,
@@ -52,6 +54,8 @@ static const struct option table[] = {
     {"fw", required_argument, NULL, FW},
     {"locks", required_argument, NULL, LOCKS},
     {"zipf", required_argument, NULL, ZIPF},
+    {"locality", required_argument, NULL, LOCALITY},
+    {"fail", required_argument, NULL, FAIL},
     {"seconds", required_argument, NULL, SECONDS},
     {"iterations", required_argument, NULL, ITERATIONS},
     {"warmup", required_argument, NULL, WARMUP},
@@ -84,6 +88,7 @@ static bool has(bool simulate, int which)
 	case MACHINES:
 	case RANKS:
 		return simulate;
+	case FAIL:
 	case WARMUP:
 	case VERIFY:
 	case NO_VERIFY:
@@ -309,6 +314,10 @@ static bool set_one(struct settings *s, int which, const char *value)
 		return to_count("locks", value, 1, 4000000000, &s->n);
 	case ZIPF:
 		return to_real("zipf", value, 0, 10, &s->zipf);
+	case LOCALITY:
+		return to_real("locality", value, 0, 100, &s->locality);
+	case FAIL:
+		return to_real("fail", value, 0, 0.5, &s->fail);
 	case SECONDS:
 		return to_real("seconds", value, s->simulate ? 1e-6 : 0.001, 3600, &s->seconds);
 	case ITERATIONS:
@@ -359,8 +368,8 @@ static bool set_one(struct settings *s, int which, const char *value)
 static void set_defaults(struct settings *s, bool simulate)
 {
 	*s = (struct settings){.reference = "mpi-win-lock",
-			       .fw = 100,
-			       .n = 1,
+			       .fw = -1,
+			       .locality = 95,
 			       .seconds = 1,
 			       .warmup = -1,
 			       .verify = 0.2,
@@ -374,6 +383,48 @@ static void set_defaults(struct settings *s, bool simulate)
 	s->reference = "d-mcs";
 	s->seconds = 0;
 	s->repetitions = 1;
+}
+
+/* Only micro has failing clients, and only some locks survive them. */
+static bool check_fail(const struct settings *s)
+{
+	const char *list = s->benches ? s->benches : "ecsb";
+	const struct contestant *c;
+	char names[512] = "";
+	size_t len;
+
+	if (s->fail <= 0)
+		return true;
+	for (; (len = list_word(&list)); list += len)
+		if (!list_has_word("micro", list, len))
+			return wrong("--fail: not with workload %.*s; accepted with: micro",
+				     (int)len, list);
+	for (int i = 0; (c = contestant_get(i)); i++)
+		if (c->kind && (c->kind->capabilities & PAWL_CAP_RECOVERS))
+			append(names, sizeof names, c->name);
+	if (!names[0])
+		return wrong("--fail: no lock of this build recovers from a holder that died");
+	for (list = s->locks; list && (len = list_word(&list)); list += len) {
+		c = find_contestant(list, len);
+		if (!c->kind || !(c->kind->capabilities & PAWL_CAP_RECOVERS))
+			return wrong("--fail: %s does not recover from a holder that died;"
+				     " accepted: %s",
+				     c->name, names);
+	}
+	return true;
+}
+
+struct settings settings_for(const struct settings *s, const struct workload *w)
+{
+	struct settings mine = *s;
+
+	if (!mine.n)
+		mine.n = w->n;
+	if (mine.fw < 0)
+		mine.fw = w->fw;
+	if (w->near_and_far)
+		mine.zipf = 0; /* it has a law of its own */
+	return mine;
 }
 
 bool settings_parse(struct settings *s, int argc, char **argv, bool simulate, char *err,
@@ -404,5 +455,5 @@ bool settings_parse(struct settings *s, int argc, char **argv, bool simulate, ch
 	}
 	if (optind < argc)
 		return wrong("\"%s\": only options are expected; see --help", argv[optind]);
-	return true;
+	return check_fail(s);
 }

@@ -14,9 +14,12 @@
 /* Of one rank. */
 struct part {
 	uint64_t is_active, acquires, exclusive, violations;
-	uint64_t atomic, get, put, flush, far;
+	uint64_t atomic[2], get[2], put[2], flush; /* near and far */
+	uint64_t waits, parks, abandoned, leases_lost;
 	uint64_t written[2], held[2]; /* increments of word and counter; their sums */
 	uint64_t slowest_sample;
+	uint64_t series_sum[MAX_SERIES], series_max[MAX_SERIES], hist_sum;
+	uint64_t timeline[TIMELINE + 1];
 	double elapsed_ns;
 };
 
@@ -40,11 +43,20 @@ static struct part my_part(struct trial *t)
 
 	if (t->table)
 		pawl_table_get_stats(t->table, &s);
-	p.atomic = s.atomics[0] + s.atomics[1];
-	p.get = s.gets[0] + s.gets[1];
-	p.put = s.puts[0] + s.puts[1];
+	memcpy(p.atomic, s.atomics, sizeof p.atomic);
+	memcpy(p.get, s.gets, sizeof p.get);
+	memcpy(p.put, s.puts, sizeof p.put);
 	p.flush = s.flushes[0] + s.flushes[1];
-	p.far = s.atomics[1] + s.gets[1] + s.puts[1];
+	p.waits = s.waits;
+	p.parks = s.parks;
+	p.abandoned = t->abandoned;
+	p.leases_lost = t->leases_lost;
+	p.hist_sum = t->hist.sum;
+	for (int i = 0; i < MAX_SERIES; i++) {
+		p.series_sum[i] = t->series[i].sum;
+		p.series_max[i] = t->series[i].max;
+	}
+	memcpy(p.timeline, t->timeline, sizeof p.timeline);
 	if (t->what->by_itself)
 		dht_close(t);
 	else
@@ -58,30 +70,67 @@ static uint64_t difference(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-static void add_up(const struct part *parts, int ranks, struct outcome *out)
+/* Every counter of a part is added but the times. */
+static void add(struct part *sum, const struct part *p)
+{
+	sum->acquires += p->acquires;
+	sum->exclusive += p->exclusive;
+	sum->violations += p->violations;
+	for (int i = 0; i < 2; i++) {
+		sum->atomic[i] += p->atomic[i];
+		sum->get[i] += p->get[i];
+		sum->put[i] += p->put[i];
+		sum->written[i] += p->written[i];
+		sum->held[i] += p->held[i];
+	}
+	sum->flush += p->flush;
+	sum->waits += p->waits;
+	sum->parks += p->parks;
+	sum->abandoned += p->abandoned;
+	sum->leases_lost += p->leases_lost;
+	sum->elapsed_ns = fmax(sum->elapsed_ns, p->elapsed_ns);
+	if (p->slowest_sample > sum->slowest_sample)
+		sum->slowest_sample = p->slowest_sample;
+	sum->hist_sum += p->hist_sum;
+	for (int i = 0; i < MAX_SERIES; i++) {
+		sum->series_sum[i] += p->series_sum[i];
+		if (p->series_max[i] > sum->series_max[i])
+			sum->series_max[i] = p->series_max[i];
+	}
+	for (int i = 0; i <= TIMELINE; i++)
+		sum->timeline[i] += p->timeline[i];
+}
+
+static void operations(const struct part *sum, struct outcome *out)
+{
+	double n = sum->acquires ? (double)sum->acquires : 1;
+
+	out->atomic = (double)(sum->atomic[0] + sum->atomic[1]) / n;
+	out->get = (double)(sum->get[0] + sum->get[1]) / n;
+	out->put = (double)(sum->put[0] + sum->put[1]) / n;
+	out->flush = (double)sum->flush / n;
+	out->far_atomic = (double)sum->atomic[1] / n;
+	out->far_get = (double)sum->get[1] / n;
+	out->far_put = (double)sum->put[1] / n;
+	out->far = out->far_atomic + out->far_get + out->far_put;
+	/* A kind that issued no operation at all does not count. */
+	out->counted = out->atomic + out->get + out->put > 0;
+	out->waits = (double)sum->waits / n;
+	out->parks = (double)sum->parks / n;
+}
+
+static struct part add_up(const struct trial *t, const struct part *parts, int ranks,
+			  struct outcome *out)
 {
 	struct part sum = {.acquires = 0};
-	double *acquires = malloc(sizeof *acquires * (size_t)ranks), n, least = HUGE_VAL;
+	double *acquires = malloc(sizeof *acquires * (size_t)ranks), least = HUGE_VAL;
+	double part_of_time = (double)t->ticks / ticks_per_ns * 1e-9 / TIMELINE;
 	int active = 0;
 
 	for (int r = 0; r < ranks; r++) {
 		const struct part *p = &parts[r];
 
-		sum.acquires += p->acquires;
-		sum.exclusive += p->exclusive;
-		sum.violations += p->violations;
-		sum.atomic += p->atomic;
-		sum.get += p->get;
-		sum.put += p->put;
-		sum.flush += p->flush;
-		sum.far += p->far;
-		for (int i = 0; i < 2; i++) {
-			sum.written[i] += p->written[i];
-			sum.held[i] += p->held[i];
-		}
-		sum.elapsed_ns = fmax(sum.elapsed_ns, p->elapsed_ns);
-		if (p->slowest_sample > sum.slowest_sample)
-			sum.slowest_sample = p->slowest_sample;
+		add(&sum, p);
 		if (p->is_active) {
 			acquires[active++] = (double)p->acquires;
 			least = fmin(least, (double)p->acquires);
@@ -89,6 +138,8 @@ static void add_up(const struct part *parts, int ranks, struct outcome *out)
 	}
 	out->acquires = sum.acquires;
 	out->exclusive = sum.exclusive;
+	out->abandoned = sum.abandoned;
+	out->leases_lost = sum.leases_lost;
 	out->violations = sum.violations + difference(sum.written[0], sum.held[0]) +
 			  difference(sum.written[1], sum.held[1]);
 	out->seconds = sum.elapsed_ns * 1e-9;
@@ -96,32 +147,42 @@ static void add_up(const struct part *parts, int ranks, struct outcome *out)
 	out->slowest = out->seconds > 0 ? least / out->seconds : 0;
 	out->fairness = jain(acquires, active);
 	out->max = (double)sum.slowest_sample / ticks_per_ns;
-	/* A kind that issued no operation at all does not count. */
-	out->counted = sum.atomic + sum.get + sum.put > 0;
-	n = sum.acquires ? (double)sum.acquires : 1;
-	out->atomic = (double)sum.atomic / n;
-	out->get = (double)sum.get / n;
-	out->put = (double)sum.put / n;
-	out->flush = (double)sum.flush / n;
-	out->far = (double)sum.far / n;
+	operations(&sum, out);
+	for (int i = 0; i < TIMELINE; i++)
+		out->timeline[i] = (double)sum.timeline[i] / part_of_time;
 	free(acquires);
+	return sum;
+}
+
+/* One distribution of all ranks; the sum and the maximum are known already. */
+static void gather_spread(const struct team *team, struct histogram *h, uint64_t sum, uint64_t max,
+			  struct spread *out)
+{
+	MPI_Request request;
+
+	MPI_Iallreduce(MPI_IN_PLACE, h->count, HIST_BUCKETS, MPI_UINT64_T, MPI_SUM, team->comm,
+		       &request);
+	finish(&request);
+	h->sum = sum;
+	h->max = max;
+	spread_of(out, h, ticks_per_ns);
 }
 
 void outcome_gather(struct trial *t, struct outcome *out)
 {
 	const struct team *team = t->team;
-	struct part mine = my_part(t), *parts = calloc((size_t)team->ranks, sizeof *parts);
+	struct part mine = my_part(t), *parts = calloc((size_t)team->ranks, sizeof *parts), sum;
 	MPI_Request request;
 
 	MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, parts, sizeof mine, MPI_BYTE, team->comm,
 		       &request);
 	finish(&request);
-	add_up(parts, team->ranks, out);
+	sum = add_up(t, parts, team->ranks, out);
 	free(parts);
-	MPI_Iallreduce(MPI_IN_PLACE, t->hist.count, HIST_BUCKETS, MPI_UINT64_T, MPI_SUM, team->comm,
-		       &request);
-	finish(&request);
-	t->hist.max = (uint64_t)(out->max * ticks_per_ns) + 1;
-	out->p50 = histogram_quantile(&t->hist, 0.5) / ticks_per_ns;
-	out->p99 = histogram_quantile(&t->hist, 0.99) / ticks_per_ns;
+	gather_spread(team, &t->hist, sum.hist_sum, sum.slowest_sample, &out->all);
+	out->p50 = out->all.p50;
+	out->p99 = out->all.p99;
+	for (int i = 0; t->what->series && t->what->series[i]; i++)
+		gather_spread(team, &t->series[i], sum.series_sum[i], sum.series_max[i],
+			      &out->series[i]);
 }

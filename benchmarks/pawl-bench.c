@@ -55,7 +55,7 @@ static bool take_turn(struct result *r, int repetition)
 	rc = trial_run(&trial, &r->outcome[repetition], why, sizeof why, &fatal);
 	if (rc == BENCH_OK)
 		note_table(r);
-	if (set.n > MANY_LOCKS)
+	if (trial.set->n > MANY_LOCKS)
 		trial_free(&trial);
 	r->table = trial.table;
 	if (rc == BENCH_OK) {
@@ -72,26 +72,29 @@ static bool take_turn(struct result *r, int repetition)
 
 static FILE *json_out;
 
-static void report(const struct result *results, int count)
+static void report(const struct settings *s, const struct result *results, int count)
 {
 	if (team.rank != 0)
 		return;
 	report_progress(&set, "%s", "");
 	if (!set.json || set.json_file)
-		report_table(&set, results, count);
+		report_table(s, results, count);
 	for (int i = 0; json_out && i < count; i++)
-		report_json(json_out, &set, &results[i]);
+		report_json(json_out, s, &results[i]);
 }
 
 static bool run_workload(const struct workload *w)
 {
 	static struct result results[MAX_CONTESTANTS];
+	const struct settings s = settings_for(&set, w);
 	const struct contestant *c;
 	int count = 0;
 	bool ok = true;
 
+	trial.set = &s;
+
 	for (int i = 0; (c = contestant_get(i)) && count < MAX_CONTESTANTS; i++) {
-		if (!contestant_plays(c, w, &set))
+		if (!contestant_plays(c, w, &s))
 			continue;
 		results[count++] = (struct result){
 		    .who = c,
@@ -100,8 +103,8 @@ static bool run_workload(const struct workload *w)
 		    .nodes = team.nodes,
 		    .active = team.ranks,
 		    .repetitions = set.repetitions,
-		    .fw = set.fw,
-		    .n = set.n,
+		    .fw = s.fw,
+		    .n = s.n,
 		    .outcome = calloc((size_t)set.repetitions, sizeof(struct outcome)),
 		};
 	}
@@ -110,7 +113,7 @@ static bool run_workload(const struct workload *w)
 			if (!results[i].skipped[0])
 				ok = take_turn(&results[i], rep);
 	if (ok && count)
-		report(results, count);
+		report(&s, results, count);
 	if (!count && team.rank == 0)
 		fprintf(stderr, "pawl-bench: none of the locks takes part in %s\n", w->name);
 	for (int i = 0; i < count; i++) {
@@ -134,23 +137,6 @@ static bool run_all(void)
 }
 
 /* ------------------------------------------------------------- start and end */
-
-/* The locks to pick, in the order of the picks: drawn beforehand, for drawing
- * takes longer than some locks do. Popular locks are spread over the ranks. */
-static uint32_t *make_ring(void)
-{
-	uint64_t state = random_seed(set.seed + 77, team.rank);
-	struct zipf z;
-	uint32_t *ring;
-
-	if (set.zipf <= 0 || set.n == 1)
-		return NULL;
-	ring = malloc(sizeof *ring * RING);
-	zipf_start(&z, set.n, set.zipf);
-	for (int i = 0; ring && i < RING; i++)
-		ring[i] = (uint32_t)zipf_spread(zipf_next(&z, &state), set.n);
-	return ring;
-}
 
 static const char *check_team(void)
 {
@@ -179,6 +165,21 @@ static const char *check_team(void)
 	return team_sum(&team, bad) ? text : NULL;
 }
 
+/* Of all workloads that were asked for. */
+static uint64_t most_locks(void)
+{
+	const char *list = set.benches ? set.benches : "ecsb";
+	uint64_t most = 1;
+	size_t len;
+
+	for (; (len = list_word(&list)); list += len) {
+		struct settings s = settings_for(&set, workload_find(list, len));
+
+		most = s.n > most ? s.n : most;
+	}
+	return most;
+}
+
 static int run(void)
 {
 	const char *error = check_team();
@@ -195,11 +196,10 @@ static int run(void)
 	watchdog_start(&team, set.timeout, 2 * set.seconds + set.verify + fmax(set.warmup, 0));
 	trial.set = &set;
 	trial.team = &team;
-	trial.ring = make_ring();
-	cells_create(&trial);
+	cells_create(&trial, most_locks());
 	ok = run_all();
 	cells_free(&trial);
-	free((void *)trial.ring);
+	picks_free(&trial);
 	if (!ok)
 		return BENCH_USAGE;
 	if (violations && team.rank == 0)

@@ -8,89 +8,6 @@
 
 #include "bench.h"
 
-typedef double outcome_field(const struct outcome *o);
-
-static double field_throughput(const struct outcome *o)
-{
-	return o->throughput;
-}
-static double field_p50(const struct outcome *o)
-{
-	return o->p50;
-}
-static double field_p99(const struct outcome *o)
-{
-	return o->p99;
-}
-static double field_fairness(const struct outcome *o)
-{
-	return o->fairness;
-}
-static double field_slowest(const struct outcome *o)
-{
-	return o->slowest;
-}
-
-static double field_atomic(const struct outcome *o)
-{
-	return o->atomic;
-}
-static double field_get(const struct outcome *o)
-{
-	return o->get;
-}
-static double field_put(const struct outcome *o)
-{
-	return o->put;
-}
-static double field_flush(const struct outcome *o)
-{
-	return o->flush;
-}
-static double field_far(const struct outcome *o)
-{
-	return o->far;
-}
-
-static double middle(const struct result *r, outcome_field *field)
-{
-	double *values = malloc(sizeof *values * (size_t)r->repetitions), m;
-
-	for (int i = 0; i < r->repetitions; i++)
-		values[i] = field(&r->outcome[i]);
-	m = median(values, r->repetitions);
-	free(values);
-	return m;
-}
-
-struct outcome result_sum(const struct result *r)
-{
-	struct outcome sum = {
-	    .throughput = middle(r, field_throughput),
-	    .p50 = middle(r, field_p50),
-	    .p99 = middle(r, field_p99),
-	    .fairness = middle(r, field_fairness),
-	    .slowest = middle(r, field_slowest),
-	    .atomic = middle(r, field_atomic),
-	    .get = middle(r, field_get),
-	    .put = middle(r, field_put),
-	    .flush = middle(r, field_flush),
-	    .far = middle(r, field_far),
-	};
-
-	for (int i = 0; i < r->repetitions; i++) {
-		const struct outcome *o = &r->outcome[i];
-
-		sum.acquires += o->acquires;
-		sum.exclusive += o->exclusive;
-		sum.violations += o->violations;
-		sum.seconds += o->seconds;
-		sum.max = fmax(sum.max, o->max);
-		sum.counted = sum.counted || o->counted;
-	}
-	return sum;
-}
-
 /* ------------------------------------------------------------------- numbers */
 
 struct text {
@@ -161,6 +78,12 @@ static void heading(const struct settings *s, const struct result *r)
 				 (unsigned long long)r->n, r->n == 1 ? "" : "s", r->fw);
 	if (s->zipf > 0)
 		used += (size_t)snprintf(text + used, sizeof text - used, ", zipf %g", s->zipf);
+	if (r->what->near_and_far)
+		used += (size_t)snprintf(text + used, sizeof text - used, ", locality %g %%%s",
+					 r->nodes > 1 ? s->locality : 100.0,
+					 r->nodes > 1 ? "" : " (one node)");
+	if (s->fail > 0)
+		used += (size_t)snprintf(text + used, sizeof text - used, ", failures %g", s->fail);
 	printf("%s; median of %d\n", text, r->repetitions);
 }
 
@@ -176,6 +99,56 @@ static void row(const struct result *r, double reference)
 	if (reference > 0)
 		printf("%10s", ratio(o.throughput / reference).s);
 	printf("\n");
+}
+
+/* The workload's own times: what they are, then a row for each. */
+static void parts(const struct result *r)
+{
+	struct outcome o = result_sum(r);
+
+	for (int i = 0; r->what->series[i]; i++) {
+		const struct spread *s = &o.series[i];
+
+		if (s->count)
+			printf("  %-14s  %-18s%11llu%11s%11s%11s%11s\n", r->who->name,
+			       r->what->series[i], (unsigned long long)s->count,
+			       duration(s->mean).s, duration(s->p50).s, duration(s->p99).s,
+			       duration(s->max).s);
+	}
+	if (o.counted)
+		printf("  %-14s  per acquire: atomics %.2f (far %.2f), gets %.2f (%.2f), puts %.2f"
+		       " (%.2f); waits %.3f\n",
+		       r->who->name, o.atomic, o.far_atomic, o.get, o.far_get, o.put, o.far_put,
+		       o.waits);
+	if (o.abandoned || o.leases_lost)
+		printf("  %-14s  %llu locks abandoned, %llu leases lost\n", r->who->name,
+		       (unsigned long long)o.abandoned, (unsigned long long)o.leases_lost);
+}
+
+static void all_parts(const struct result *results, int count)
+{
+	if (!results[0].what->series)
+		return;
+	printf("\n  %-14s  %-18s%11s%11s%11s%11s%11s\n", "lock", "times", "samples", "mean", "p50",
+	       "p99", "max");
+	for (int i = 0; i < count; i++)
+		if (!results[i].skipped[0])
+			parts(&results[i]);
+}
+
+/* Where some are readers, who takes them for writers. */
+static void note_readers(const struct result *results, int count)
+{
+	bool any = false;
+
+	for (int i = 0; i < count; i++) {
+		if (contestant_shares(results[i].who) || results[i].skipped[0])
+			continue;
+		printf("%s%s",
+		       any ? ", " : "  readers acquire exclusively: ", results[i].who->name);
+		any = true;
+	}
+	printf("%s", any ? "\n" : "");
 }
 
 void report_table(const struct settings *s, const struct result *results, int count)
@@ -199,7 +172,15 @@ void report_table(const struct settings *s, const struct result *results, int co
 		else
 			row(&results[i], reference);
 	}
+	if (results[0].fw < 100)
+		note_readers(results, count);
+	all_parts(results, count);
 	fflush(stdout);
+}
+
+static bool can(const struct contestant *c, unsigned capability)
+{
+	return c->kind && (c->kind->capabilities & capability);
 }
 
 void report_list(FILE *out)
@@ -208,9 +189,9 @@ void report_list(FILE *out)
 
 	fprintf(out, "Locks (--lock):\n");
 	for (int i = 0; (c = contestant_get(i)); i++)
-		fprintf(out, "  %-14s%s%s\n", c->name, c->summary,
-			c->kind && (c->kind->capabilities & PAWL_CAP_SHARED) ? " [readers share]"
-									     : "");
+		fprintf(out, "  %-14s%s%s%s\n", c->name, c->summary,
+			can(c, PAWL_CAP_RECOVERS) ? " [recovers]" : "",
+			can(c, PAWL_CAP_SHARED) ? " [readers share]" : "");
 	fprintf(out, "\nWorkloads (--bench):\n");
 	for (const struct workload *w = workloads; w->name; w++)
 		fprintf(out, "  %-14s%s\n", w->name, w->summary);

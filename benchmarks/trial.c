@@ -11,7 +11,7 @@
 #include "bench.h"
 
 /* The hash table goes by iterations, but takes no more than so many times the seconds. */
-enum { STRIDE = 16, SHORT_NS = 1000, MOST_SECONDS = 2 };
+enum { STRIDE = 16, SHORT_NS = 1000, MOST_SECONDS = 2, HELD_FAILING = 256 };
 
 _Noreturn void trial_abort(const struct trial *t, const char *doing)
 {
@@ -22,14 +22,32 @@ _Noreturn void trial_abort(const struct trial *t, const char *doing)
 	_exit(BENCH_VIOLATION);
 }
 
+void trial_release_failed(struct trial *t, int code)
+{
+	if (code != PAWL_ERR_LEASE_LOST)
+		trial_abort(t, "release");
+	t->leases_lost++;
+}
+
 /* ------------------------------------------------------------------- set-up */
+
+/* Locks a rank has to hold at a time; abandoned ones stay held for a while. */
+static int held(const struct trial *t)
+{
+	return t->set->fail > 0 ? HELD_FAILING : t->what->held;
+}
 
 /* The library's options, those that this kind takes. */
 static MPI_Info make_info(const struct trial *t)
 {
+	char number[16];
 	MPI_Info info;
 
 	MPI_Info_create(&info);
+	if (held(t)) {
+		snprintf(number, sizeof number, "%d", held(t));
+		MPI_Info_set(info, "pawl_max_held", number);
+	}
 	for (int i = 0; i < t->set->lock_options; i++) {
 		const char *option = t->set->lock_option[i], *equals = strchr(option, '=');
 		char key[64];
@@ -42,10 +60,37 @@ static MPI_Info make_info(const struct trial *t)
 	return info;
 }
 
+struct deal {
+	int *order, ranks;
+	uint64_t locks;
+};
+
+static int home_of(uint64_t lock, void *arg)
+{
+	const struct deal *d = arg;
+
+	return locktable_home(lock, d->order, d->ranks, d->locks);
+}
+
+static int create_table(struct trial *t, MPI_Info info)
+{
+	const struct team *team = t->team;
+	struct deal deal = {NULL, team->ranks, t->set->n};
+	int rc;
+
+	if (!t->what->near_and_far)
+		return pawl_table_create(team->comm, t->who->name, t->set->n, info, &t->table);
+	deal.order = locktable_order(team->node_of, team->ranks);
+	rc = pawl_table_create_homed(team->comm, t->who->name, t->set->n, home_of, &deal, info,
+				     &t->table);
+	free(deal.order);
+	return rc;
+}
+
 static int open_table(struct trial *t, char *why, size_t whylen, bool *fatal)
 {
 	MPI_Info info = make_info(t);
-	int rc = pawl_table_create(t->team->comm, t->who->name, t->set->n, info, &t->table);
+	int rc = create_table(t, info);
 
 	MPI_Info_free(&info);
 	if (rc != PAWL_SUCCESS) {
@@ -57,7 +102,7 @@ static int open_table(struct trial *t, char *why, size_t whylen, bool *fatal)
 }
 
 /* Nodes as the table sees them: option topology may make several of one. */
-static int node_of(const struct trial *t, int rank)
+int trial_node_of(const struct trial *t, int rank)
 {
 	struct pawl_table_info info = {.nodes = 1};
 
@@ -82,7 +127,7 @@ static void choose_active(struct trial *t)
 	for (int pass = 0; pass < 2; pass++) {
 		for (int i = 0; i < ranks; i++) {
 			int r = (home + i) % ranks;
-			bool near = node_of(t, r) == node_of(t, home);
+			bool near = trial_node_of(t, r) == trial_node_of(t, home);
 			bool wanted = near == (t->set->active_on == ON_HOME);
 
 			if (wanted == (pass == 0) && place++ < t->active && r == t->team->rank)
@@ -91,21 +136,14 @@ static void choose_active(struct trial *t)
 	}
 }
 
-static void choose_picks(struct trial *t)
-{
-	double fw = t->set->fw / 100;
-	bool shares = !t->who->kind || (t->who->kind->capabilities & PAWL_CAP_SHARED);
-
-	t->locks = t->set->n;
-	t->writers = !shares || fw >= 1 ? UINT32_MAX : (uint32_t)(fw * 0x1p32);
-	t->turn = (uint32_t)random_next(&t->random);
-}
-
 static void clear_counts(struct trial *t)
 {
 	t->acquires = t->exclusive = 0;
+	t->abandoned = t->leases_lost = 0;
 	t->elapsed_ns = 0;
 	memset(&t->hist, 0, sizeof t->hist);
+	memset(t->series, 0, sizeof t->series);
+	memset(t->timeline, 0, sizeof t->timeline);
 }
 
 /* ---------------------------------------------------------------- measuring */
@@ -193,6 +231,24 @@ static void perform(struct trial *t, struct outcome *out)
 	outcome_gather(t, out);
 }
 
+/* What the workload needs besides the table. */
+static int prepare(struct trial *t, char *why, size_t whylen)
+{
+	int rc = t->what->by_itself ? dht_open(t) : BENCH_OK;
+
+	if (rc != BENCH_OK) {
+		snprintf(why, whylen, "out of memory");
+		return rc;
+	}
+	if (!t->what->by_itself)
+		choose_active(t);
+	if (team_sum(t->team, !picks_choose(t))) {
+		snprintf(why, whylen, "out of memory");
+		return BENCH_USAGE;
+	}
+	return t->what->open ? t->what->open(t, why, whylen) : BENCH_OK;
+}
+
 int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bool *fatal)
 {
 	int rc = BENCH_OK;
@@ -206,16 +262,12 @@ int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bo
 		snprintf(why, whylen, "one node only");
 		rc = BENCH_USAGE;
 	}
-	if (rc == BENCH_OK && t->what->by_itself) {
-		rc = dht_open(t);
-		if (rc != BENCH_OK)
-			snprintf(why, whylen, "out of memory");
-	}
+	if (rc == BENCH_OK)
+		rc = prepare(t, why, whylen);
 	if (rc == BENCH_OK) {
-		if (!t->what->by_itself)
-			choose_active(t);
-		choose_picks(t);
 		perform(t, out);
+		if (t->what->close)
+			t->what->close(t);
 	}
 	watchdog_rest();
 	return rc;

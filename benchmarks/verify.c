@@ -24,13 +24,13 @@ static uint64_t cells_here(const struct trial *t)
 	return t->team->nodes > 1 ? (t->n_cells + ranks - 1) / ranks : t->n_cells;
 }
 
-void cells_create(struct trial *t)
+void cells_create(struct trial *t, uint64_t locks)
 {
 	const struct team *team = t->team;
 	MPI_Aint size;
 	int unit;
 
-	t->n_cells = t->set->n < MAX_CELLS ? t->set->n : MAX_CELLS;
+	t->n_cells = locks < MAX_CELLS ? locks : MAX_CELLS;
 	size = (MPI_Aint)(cells_here(t) * sizeof(struct cell));
 	if (team->nodes == 1) {
 		MPI_Win_allocate_shared(team->rank ? 0 : size, 1, MPI_INFO_NULL, team->comm,

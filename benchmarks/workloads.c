@@ -140,12 +140,9 @@ static void run_warb(struct trial *t)
 }
 
 #define run_dht dht_run
-#define ROW_OF(which, text, count, alone) \
-	{.name = #which,                  \
-	 .summary = (text),               \
-	 .run = run_##which,              \
-	 .counts = (count),               \
-	 .by_itself = (alone)},
+#define run_locktable run_ecsb /* with other picks */
+#define run_micro micro_run
+#define ROW_OF(which, ...) {WORKLOAD(which, __VA_ARGS__), .run = run_##which},
 
 const struct workload workloads[] = {WORKLOADS(ROW_OF){.name = NULL}};
 

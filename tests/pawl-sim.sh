@@ -35,14 +35,15 @@ check "another seed, other lines" other_seed
 complete()
 {
 	machine=$1
-	sim --machine="$machine" --ranks=20 --iterations=20 --bench=lb,ecsb,sob,wcsb,warb --json \
+	sim --machine="$machine" --ranks=20 --iterations=20 --bench=lb,ecsb,sob,wcsb,warb,locktable,micro \
+		--locks=40 --json \
 		>"$tmp/lines" || return 1
 	for lock in $(sim --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on { print $1 }'); do
 		case $lock in
 		mpi-win-lock | fompi-a) continue ;;
 		esac
 		lines=$(grep -c "\"lock\":\"$lock\"" "$tmp/lines")
-		[ "$lines" = 5 ] || { echo "$lock: $lines lines"; return 1; }
+		[ "$lines" = 7 ] || { echo "$lock: $lines lines"; return 1; }
 	done
 }
 machines=$(sim --list | awk '/^Machines/ { on = 1; next } on { print $1 }')
@@ -52,6 +53,18 @@ for machine in $machines; do
 done
 check "the hash table holds what was inserted" \
 	sim --machine=xc30-aries --ranks=40 --bench=dht --fw=20 --iterations=50
+
+# Near locks are the faster, the more of them are picked.
+faster_near()
+{
+	for locality in 50 100; do
+		sim --machine=cloudlab-cx3-20nodes --ranks=40 --bench=locktable --lock=rma-mcs \
+			--locality=$locality --iterations=50 --json
+	done | sed -n 's/.*"throughput":\([0-9]*\).*/\1/p' | {
+		read -r half && read -r all && echo "$half, $all" && [ "$all" -gt $((half * 2)) ]
+	}
+}
+check "locktable: locality matters" faster_near
 
 # complains WORDS ARGUMENT...: status 2, and a sentence with these words.
 complains()

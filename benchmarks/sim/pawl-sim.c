@@ -20,7 +20,7 @@ static int status = BENCH_OK, ranks;
 static void run_one(struct result *r, int repetition)
 {
 	static struct sim_run run;
-	struct settings again = set;
+	struct settings again = settings_for(&set, r->what);
 	char why[400] = "";
 	int rc;
 
@@ -43,13 +43,14 @@ static void run_one(struct result *r, int repetition)
 static bool run_workload(const struct workload *w, FILE *json)
 {
 	static struct result results[MAX_CONTESTANTS];
+	const struct settings s = settings_for(&set, w);
 	const struct contestant *c;
 	int count = 0;
 
 	for (int i = 0; (c = contestant_get(i)) && count < MAX_CONTESTANTS; i++) {
 		struct result *r = &results[count];
 
-		if (!contestant_plays(c, w, &set))
+		if (!contestant_plays(c, w, &s))
 			continue;
 		count++;
 		*r = (struct result){
@@ -59,17 +60,17 @@ static bool run_workload(const struct workload *w, FILE *json)
 		    .nodes = 1,
 		    .active = ranks,
 		    .repetitions = set.repetitions,
-		    .fw = set.fw,
-		    .n = set.n,
+		    .fw = s.fw,
+		    .n = s.n,
 		    .outcome = calloc((size_t)set.repetitions, sizeof(struct outcome)),
 		};
 		for (int k = 0; r->outcome && k < set.repetitions && !r->skipped[0]; k++)
 			run_one(r, k);
 		if (json)
-			report_json(json, &set, r);
+			report_json(json, &s, r);
 	}
 	if (count && (!set.json || set.json_file))
-		report_table(&set, results, count);
+		report_table(&s, results, count);
 	if (!count)
 		fprintf(stderr, "pawl-sim: none of the locks takes part in %s\n", w->name);
 	for (int i = 0; i < count; i++)

@@ -9,12 +9,11 @@
 enum { WORK_MIN_NS = 1000, WORK_SPREAD_NS = 3000, CELLS = 1 << 16 };
 
 enum {
-#define NUMBER_OF(which, text, count, alone) W_##which,
+#define NUMBER_OF(which, ...) W_##which,
 	WORKLOADS(NUMBER_OF)
 };
 
-#define ROW_OF(which, text, count, alone) \
-	{.name = #which, .summary = (text), .counts = (count), .by_itself = (alone)},
+#define ROW_OF(which, ...) {WORKLOAD(which, __VA_ARGS__)},
 
 const struct workload workloads[] = {WORKLOADS(ROW_OF){.name = NULL}};
 
@@ -84,6 +83,15 @@ static void inside(struct sim_rank *r, uint64_t lock, bool exclusive)
 
 /* ------------------------------------------------------------------- measuring */
 
+static uint64_t all_waits(const struct sim_run *run)
+{
+	uint64_t n = 0;
+
+	for (int id = 0; id < run->ranks; id++)
+		n += run->world->ranks[id].slot.client.waits;
+	return n;
+}
+
 static void snapshot(struct sim_run *run, uint64_t counts[RMA_NKINDS][2])
 {
 	for (int k = 0; k < RMA_NKINDS; k++)
@@ -109,6 +117,7 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 		run->measuring = true;
 		run->start = engine_now();
 		snapshot(run, run->before);
+		run->waits = all_waits(run);
 		return;
 	}
 	part->acquires++;
@@ -119,6 +128,17 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 		return;
 	run->end = engine_now();
 	snapshot(run, run->after);
+	run->waits = all_waits(run) - run->waits;
+}
+
+/* The same of the parts of a turn. */
+static void note_parts(struct sim_run *run, sim_time acquire, sim_time release, bool exclusive,
+		       bool waited)
+{
+	histogram_add(&run->series[exclusive ? MICRO_WRITER : MICRO_READER], acquire);
+	histogram_add(&run->series[MICRO_RELEASE], release);
+	if (waited)
+		histogram_add(&run->series[MICRO_WAITED], acquire);
 }
 
 /* ------------------------------------------------------------------------ turns */
@@ -141,6 +161,9 @@ static uint64_t pick(struct sim_rank *r)
 
 	if (s->n == 1)
 		return 0;
+	if (sim_run_of(r)->what->near_and_far)
+		return locktable_pick(&sim_run_of(r)->node_locks[r->world->topo->node[r->id]],
+				      &r->random);
 	if (s->zipf > 0)
 		return zipf_spread(zipf_next(&sim_run_of(r)->zipf, &r->random), s->n);
 	return sim_below(&r->random, s->n);
@@ -151,14 +174,17 @@ static void turn(struct sim_rank *r)
 	struct sim_run *run = sim_run_of(r);
 	bool exclusive =
 	    run->writers == UINT32_MAX || (uint32_t)(sim_random(&r->random) >> 32) < run->writers;
-	uint64_t lock = pick(r);
+	uint64_t lock = pick(r), waits = r->slot.client.waits;
 	sim_time start = engine_now(), in, out;
 
 	sim_enter(r, lock, exclusive ? PAWL_EXCLUSIVE : PAWL_SHARED);
 	in = engine_now();
 	inside(r, lock, exclusive);
 	out = engine_now();
+	waits = r->slot.client.waits - waits;
 	sim_leave(r);
+	if (run->what->series && run->measuring && !run->over)
+		note_parts(run, in - start, engine_now() - out, exclusive, waits > 0);
 	note(r, in - start + engine_now() - out, exclusive);
 	if (work_of(run) == W_warb)
 		work_a_while(r);

@@ -11,7 +11,7 @@
 #include "core/kinds.h"
 
 /* Enough turns to be steady: 20 of each rank, and not too few of all. */
-enum { TURNS_EACH = 20, TURNS_LEAST = 20000, CELLS = 1 << 16 };
+enum { TURNS_EACH = 20, TURNS_LEAST = 20000, CELLS = 1 << 16, HOME_INDEX_BITS = 40 };
 
 /* ------------------------------------------------------------------------ set-up */
 
@@ -83,6 +83,62 @@ static void choose_writers(struct sim_run *run)
 	run->writers = !shares || fw >= 1 ? UINT32_MAX : (uint32_t)(fw * 0x1p32);
 }
 
+/* Deal the locks to the ranks of all nodes: homes for the layout. */
+static bool deal_locks(struct sim_run *run, const struct topo *t)
+{
+	uint64_t n = run->set->n, *count = calloc((size_t)run->ranks, sizeof *count);
+	int *order = locktable_order(t->node, run->ranks);
+
+	run->homes = malloc(sizeof *run->homes * n);
+	for (uint64_t l = 0; count && order && run->homes && l < n; l++) {
+		int rank = locktable_home(l, order, run->ranks, n);
+
+		run->homes[l] = (uint64_t)rank << HOME_INDEX_BITS | count[rank]++;
+		run->block = count[rank] > run->block ? count[rank] : run->block;
+	}
+	free(count);
+	free(order);
+	return run->block > 0;
+}
+
+/* What ranks of each node pick from. */
+static bool sort_locks(struct sim_run *run, const struct topo *t)
+{
+	uint64_t n = run->set->n;
+
+	run->node_locks = calloc((size_t)t->nnodes, sizeof *run->node_locks);
+	for (int node = 0; run->node_locks && node < t->nnodes; node++) {
+		struct locktable *l = &run->node_locks[node];
+
+		if (!locktable_start(l, n, run->set->locality))
+			return false;
+		for (uint64_t i = 0; i < n; i++)
+			locktable_add(l, i, t->node[run->homes[i] >> HOME_INDEX_BITS] == node);
+	}
+	return run->node_locks != NULL;
+}
+
+static int near_and_far(struct sim_run *run, const char *topology)
+{
+	char err[200] = "";
+	struct topo *t = topo_parse(topology, run->ranks, err, sizeof err);
+	bool ok;
+
+	if (!t)
+		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
+	ok = deal_locks(run, t) && sort_locks(run, t);
+	topo_free(t);
+	return ok ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
+}
+
+static void free_locks(struct sim_run *run)
+{
+	for (int node = 0; run->node_locks && node < run->world->topo->nnodes; node++)
+		locktable_end(&run->node_locks[node]);
+	free(run->node_locks);
+	free(run->homes);
+}
+
 static bool make_world(struct sim_run *run, const struct lock_protocol *p, const struct options *o)
 {
 	uint64_t cells = run->set->n < CELLS ? run->set->n : CELLS;
@@ -99,6 +155,10 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 	    .user = run,
 	};
 
+	if (run->what->near_and_far && near_and_far(run, q.topology) != PAWL_SUCCESS)
+		return false;
+	q.homes = run->homes;
+	q.block = run->block;
 	run->world = sim_world_create(&q);
 	run->part = calloc((size_t)run->ranks, sizeof *run->part);
 	if (!run->world || !run->part)
@@ -113,9 +173,30 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 
 /* ------------------------------------------------------------------- what came out */
 
+static double per_acquire(const struct sim_run *run, enum rma_kind k, int far, double acquires)
+{
+	return (double)(run->after[k][far] - run->before[k][far]) / acquires;
+}
+
+static void count_operations(const struct sim_run *run, struct outcome *out)
+{
+	double n = out->acquires ? (double)out->acquires : 1;
+
+	out->counted = run->who->kind != NULL;
+	out->far_atomic = per_acquire(run, RMA_ATOMIC, 1, n);
+	out->far_get = per_acquire(run, RMA_GET, 1, n);
+	out->far_put = per_acquire(run, RMA_PUT, 1, n);
+	out->far = out->far_atomic + out->far_get + out->far_put;
+	out->atomic = out->far_atomic + per_acquire(run, RMA_ATOMIC, 0, n);
+	out->get = out->far_get + per_acquire(run, RMA_GET, 0, n);
+	out->put = out->far_put + per_acquire(run, RMA_PUT, 0, n);
+	out->flush = per_acquire(run, RMA_FLUSH, 0, n) + per_acquire(run, RMA_FLUSH, 1, n);
+	out->waits = (double)run->waits / n;
+}
+
 static void add_up(const struct sim_run *run, struct outcome *out)
 {
-	double *acquires = malloc(sizeof *acquires * (size_t)run->ranks), least = HUGE_VAL, n;
+	double *acquires = malloc(sizeof *acquires * (size_t)run->ranks), least = HUGE_VAL;
 	int active = 0;
 
 	memset(out, 0, sizeof *out);
@@ -134,23 +215,13 @@ static void add_up(const struct sim_run *run, struct outcome *out)
 	out->slowest = out->seconds > 0 ? least / out->seconds : 0;
 	out->fairness = acquires ? jain(acquires, active) : 0;
 	free(acquires);
-	out->p50 = histogram_quantile(&run->hist, 0.5) / (double)SIM_NS;
-	out->p99 = histogram_quantile(&run->hist, 0.99) / (double)SIM_NS;
-	out->max = (double)run->hist.max / (double)SIM_NS;
-	n = out->acquires ? (double)out->acquires : 1;
-	out->counted = run->who->kind != NULL;
-	for (int far = 0; far < 2; far++) {
-		double part[RMA_NKINDS];
-
-		for (int k = 0; k < RMA_NKINDS; k++)
-			part[k] = (double)(run->after[k][far] - run->before[k][far]) / n;
-		out->atomic += part[RMA_ATOMIC];
-		out->get += part[RMA_GET];
-		out->put += part[RMA_PUT];
-		out->flush += part[RMA_FLUSH];
-		if (far)
-			out->far = part[RMA_ATOMIC] + part[RMA_GET] + part[RMA_PUT];
-	}
+	spread_of(&out->all, &run->hist, (double)SIM_NS);
+	for (int i = 0; run->what->series && run->what->series[i]; i++)
+		spread_of(&out->series[i], &run->series[i], (double)SIM_NS);
+	out->p50 = out->all.p50;
+	out->p99 = out->all.p99;
+	out->max = out->all.max;
+	count_operations(run, out);
 }
 
 static void note_world(const struct sim_run *run, struct result *r)
@@ -204,6 +275,7 @@ int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *wh
 	}
 	options_free(&o);
 	if (run->world) {
+		free_locks(run);
 		machine_end(run->world->request.timing_state);
 		sim_world_free(run->world);
 	}

@@ -44,7 +44,13 @@ struct sim_run {
 	bool measuring, over;
 	sim_time start, end;
 	uint64_t before[RMA_NKINDS][2], after[RMA_NKINDS][2];
-	struct histogram hist; /* of picoseconds */
+	uint64_t waits;
+	struct histogram hist, series[MAX_SERIES]; /* of picoseconds */
+
+	/* Of a workload with near and far locks. */
+	uint64_t *homes;              /* by lock */
+	uint64_t block;               /* locks a rank, the most */
+	struct locktable *node_locks; /* by node */
 
 	/* The hash table. */
 	uint64_t buckets, heap;

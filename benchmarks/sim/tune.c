@@ -118,7 +118,7 @@ int tune_options(const struct tune *t, char text[][TUNE_TEXT])
 static bool run(struct tune *t, bool with_defaults, struct outcome *out)
 {
 	char text[TUNE_KNOBS][TUNE_TEXT];
-	struct settings set = *t->set;
+	struct settings set = settings_for(t->set, t->what);
 	struct sim_run *r = calloc(1, sizeof *r);
 	struct result *ignored = calloc(1, sizeof *ignored);
 	int n = with_defaults ? 0 : tune_options(t, text), rc = BENCH_USAGE;

@@ -118,6 +118,8 @@ struct sim_request {
 	const char *topology;          /* synthetic */
 	int ranks;
 	uint64_t locks;
+	const uint64_t *homes; /* rank << 40 | index, by lock; NULL: as the options say */
+	uint64_t block;        /* with homes: locks a rank, the most */
 	uint64_t seed;
 	const struct sim_timing *timing;
 	void *timing_state;

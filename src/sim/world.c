@@ -108,6 +108,11 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 	}
 	space_begin(&w->space, q->protocol, w->topo, q->options, q->locks);
 	w->space.max_held = 1; /* a rank has one client */
+	if (q->homes) {
+		w->space.home = LOCK_HOME_MAP;
+		w->space.homes = q->homes;
+		w->space.block = q->block;
+	}
 	if (space_layout(&w->space) != PAWL_SUCCESS || !allocate(w)) {
 		sim_world_free(w);
 		return NULL;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LOCKTABLE: the lock table of the ALock paper (SPAA'24), section 6: locks are dealt
+ * equally to the nodes, and clients acquire those of their own node with the
+ * probability --locality, one like the other, otherwise those of other nodes.
+ *
+ * Homes: the ranks in the order of their nodes share the locks in equal pieces, so
+ * that every node has as many as another, to one, if it has as many ranks; also where
+ * there are fewer locks than ranks. (A table that is created without this order,
+ * by cyclic homes, would put 20 locks on the first 20 ranks.)
+ */
+#include <stdlib.h>
+
+#include "bench.h"
+
+int locktable_home(uint64_t lock, const int *order, int ranks, uint64_t locks)
+{
+	return order[(uint64_t)((unsigned __int128)lock * (uint64_t)ranks / locks)];
+}
+
+/* node_of is small and dense: a pass for each node. */
+int *locktable_order(const int *node_of, int ranks)
+{
+	int *order = malloc(sizeof *order * (size_t)ranks), n = 0;
+
+	for (int node = 0; order && n < ranks; node++)
+		for (int r = 0; r < ranks; r++)
+			if (node_of[r] == node)
+				order[n++] = r;
+	return order;
+}
+
+bool locktable_start(struct locktable *l, uint64_t locks, double locality)
+{
+	*l = (struct locktable){
+	    .lock = malloc(sizeof *l->lock * locks),
+	    .locks = locks,
+	    .local = locality >= 100 ? UINT32_MAX : (uint32_t)(locality / 100 * 0x1p32),
+	};
+	return l->lock != NULL;
+}
+
+/* Near ones from the front, the others from the back. */
+void locktable_add(struct locktable *l, uint64_t lock, bool is_near)
+{
+	l->lock[is_near ? l->near++ : l->locks - ++l->far] = (uint32_t)lock;
+}
+
+uint64_t locktable_pick(const struct locktable *l, uint64_t *random)
+{
+	uint64_t x = random_next(random);
+	bool is_near = l->local == UINT32_MAX || (uint32_t)x < l->local;
+	uint64_t first, of;
+
+	if (!l->near || !l->far)
+		is_near = l->near > 0;
+	first = is_near ? 0 : l->near;
+	of = is_near ? l->near : l->far;
+	return l->lock[first + (uint64_t)(((unsigned __int128)random_next(random) * of) >> 64)];
+}
+
+void locktable_end(struct locktable *l)
+{
+	free(l->lock);
+	l->lock = NULL;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a client picks: the share of writers, and a ring of locks in the order of the
+ * picks where these follow a law. The ring is drawn beforehand, for drawing takes
+ * longer than some locks do, and kept as long as the law is the same.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+/* Popular locks are spread over the ranks. */
+static void draw_zipf(struct trial *t, uint32_t *ring, uint64_t *random)
+{
+	const struct settings *s = t->set;
+	struct zipf z;
+
+	zipf_start(&z, s->n, s->zipf);
+	for (int i = 0; i < RING; i++)
+		ring[i] = (uint32_t)zipf_spread(zipf_next(&z, random), s->n);
+}
+
+static bool draw_near(struct trial *t, uint32_t *ring, uint64_t *random)
+{
+	int here = trial_node_of(t, t->team->rank);
+	struct locktable table;
+
+	if (!locktable_start(&table, t->set->n, t->set->locality))
+		return false;
+	for (uint64_t l = 0; l < t->set->n; l++) {
+		int home = 0;
+
+		pawl_table_home(t->table, l, &home);
+		locktable_add(&table, l, trial_node_of(t, home) == here);
+	}
+	for (int i = 0; i < RING; i++)
+		ring[i] = (uint32_t)locktable_pick(&table, random);
+	t->local = (double)table.near / (double)table.locks;
+	locktable_end(&table);
+	return true;
+}
+
+/* What law there is: the workload whose own it is, else that of Zipf, else none. */
+static const void *law_of(const struct trial *t)
+{
+	if (t->what->near_and_far && t->table)
+		return t->what;
+	return t->set->zipf > 0 && t->set->n > 1 && !t->what->by_itself ? t->set : NULL;
+}
+
+static bool draw_ring(struct trial *t)
+{
+	uint64_t random = random_seed(t->set->seed + 77, t->team->rank);
+	const void *law = law_of(t);
+
+	if (law == t->law && t->set->n == t->law_n)
+		return true;
+	free(t->ring);
+	t->ring = law ? malloc(sizeof *t->ring * RING) : NULL;
+	t->law = law;
+	t->law_n = t->set->n;
+	if (!t->ring)
+		return !law;
+	if (law != t->what) {
+		draw_zipf(t, t->ring, &random);
+		return true;
+	}
+	return draw_near(t, t->ring, &random);
+}
+
+bool picks_choose(struct trial *t)
+{
+	double fw = t->set->fw / 100;
+
+	t->locks = t->set->n;
+	t->writers = !contestant_shares(t->who) || fw >= 1 ? UINT32_MAX : (uint32_t)(fw * 0x1p32);
+	t->turn = (uint32_t)random_next(&t->random);
+	t->failures = (uint32_t)(t->set->fail * 0xffffffff);
+	return draw_ring(t);
+}
+
+void picks_free(struct trial *t)
+{
+	free(t->ring);
+	t->ring = NULL;
+}

@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The workloads of pawl-bench that use many locks: every kind plays them, and what
+# they tell adds up.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+program=$builddir/benchmarks/pawl-bench
+tmp=workloads.$$.tmp
+mkdir "$tmp"
+trap 'rm -rf "$tmp"' EXIT
+kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' |
+	grep -vE '^(raw-pair|fompi-a|redlock)$')
+
+# bench RANKS OPTION...: JSON lines to $tmp/lines.
+bench()
+{
+	ranks=$1
+	shift
+	mpi_run "$ranks" 100 "$program" --seconds=0.03 --warmup=0 --verify=0.01 --repetitions=1 \
+		--progress=never --timeout=60 --json "$@" >"$tmp/lines"
+}
+
+# Every kind but the MPI's own, which has too few windows, has one line per workload.
+complete()
+{
+	wanted=$1
+	shift
+	bench "$@" || { cat "$tmp/lines"; return 1; }
+	for kind in $kinds; do
+		[ "$kind" != mpi-win-lock ] || continue
+		lines=$(grep -c "\"lock\":\"$kind\"" "$tmp/lines")
+		[ "$lines" = "$wanted" ] || { echo "$kind: $lines lines"; return 1; }
+	done
+}
+
+# number NAME LINE: the value of a field.
+number()
+{
+	printf '%s\n' "$2" | sed -n "s/.*\"$1\":\\([-+.0-9e]*\\).*/\\1/p"
+}
+
+check "locktable and micro, 2 ranks" complete 2 2 --bench=locktable,micro --locks=1000 --zipf=0.99
+check "locktable and micro, 4 ranks on 2 nodes" \
+	complete 2 4 --bench=locktable,micro --locks=64 -o "topology=node:2 core:2"
+
+# A distribution ends with all, and never falls.
+rising()
+{
+	sed -n 's/.*"cdf":\[\(\[.*\]\)\].*/\1/p' "$tmp/lines" | grep . >"$tmp/cdf" || return 1
+	tr -d '[]' <"$tmp/cdf" | awk -F, '
+		{
+			n++
+			for (i = 3; i < NF; i += 2)
+				if ($i + 0 < $(i - 2) + 0 || $(i + 1) + 0 <= $(i - 1) + 0)
+					bad++
+			if ($NF != 1)
+				bad++
+		}
+		END { print n " distributions, " bad + 0 " bad"; exit bad || !n }'
+}
+check "distributions of latencies rise to 1" rising
+
+# shares LOCALITY: of a lock that needs a fixed number of operations, so many are far.
+shares()
+{
+	bench 4 --bench=locktable --locks=64 --locality="$1" --lock=cas-spin --active=1 \
+		--iterations=4000 -o "topology=node:2 core:2" || return 1
+	line=$(cat "$tmp/lines")
+	far=$(number far "$line")
+	atomic=$(number atomic "$line")
+	awk -v far="$far" -v all="$atomic" -v local="$1" 'BEGIN {
+		got = 100 * (1 - far / all)
+		print got " % of the operations are near"
+		exit !(all > 0 && got > local - 2 && got < local + 2)
+	}'
+}
+check "locality 100 %" shares 100
+check "locality 85 %" shares 85
+
+mixture()
+{
+	bench 2 --bench=micro --lock=rma-rw --fw=5 --iterations=40000 || return 1
+	line=$(cat "$tmp/lines")
+	awk -v x="$(number exclusive "$line")" -v all="$(number acquires "$line")" 'BEGIN {
+		print x " of " all " are exclusive"
+		exit !(all == 80000 && x / all > 0.045 && x / all < 0.055)
+	}'
+}
+check "one acquire in 20 is exclusive" mixture
+exclusive_readers()
+{
+	bench 2 --bench=micro --lock=d-mcs --fw=5 &&
+		grep -q '"readers":"exclusive"' "$tmp/lines" &&
+		! grep -q '"acquire-reader":{"count":[1-9]' "$tmp/lines"
+}
+check "readers of a lock without shared mode are writers, and it says so" exclusive_readers
+
+# complains WORDS OPTION...: status 2, and a sentence with these words.
+complains()
+{
+	words=$1
+	shift
+	said=$("$program" "$@" 2>&1)
+	rc=$?
+	printf '%s\n' "$said"
+	[ $rc = 2 ] && printf '%s\n' "$said" | grep -q -e "$words"
+}
+check "--locality out of range" complains "from 0 to 100" --locality=101
+check "--fail out of range" complains "from 0 to 0.5" --bench=micro --fail=1
+check "--fail is micro's" complains "accepted with: micro" --bench=ecsb --fail=0.1
+check "--fail needs locks that recover" complains "recover" --bench=micro --fail=0.1 --lock=d-mcs
+
+# Where there are locks that recover, all that is abandoned is acquired again.
+survives()
+{
+	bench 2 --bench=micro --locks=2 --fail=0.01 --lock="$1" --iterations=2000 -o lease=2000 ||
+		{ cat "$tmp/lines"; return 1; }
+	line=$(cat "$tmp/lines")
+	echo "$(number abandoned "$line") abandoned"
+	[ "$(number acquires "$line")" = 4000 ] && [ "$(number abandoned "$line")" -gt 0 ]
+}
+recovering=$("$program" --list | sed -n 's/^  \([^ ]*\) .*\[recovers\].*/\1/p')
+for kind in $recovering; do
+	check "$kind survives clients that forget" survives "$kind"
+done
+[ -n "$recovering" ] || skip "clients that forget" "no lock of this build recovers"
+
+finish
