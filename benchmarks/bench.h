@@ -7,6 +7,7 @@
  *   contestants.c * who takes part
  *   trial.c       one contestant, one workload, once: set up, verify, time
  *   workloads.c   the measured loops
+ *   transactions.c  TATP and TPC-C; their generators: tatp.c, tpcc.c, txn.c, txn.h
  *   outcome.c     what all ranks measured, put together
  *   verify.c      the data that locks protect, and the check of mutual exclusion
  *   dht.c         the distributed hash table
@@ -46,8 +47,9 @@ struct settings {
 	double fw;                   /* percent; negative: as the workload has it */
 	uint64_t n;                  /* 0: likewise */
 	double zipf;
-	double locality;                /* percent */
-	double fail;                    /* probability */
+	double locality; /* percent */
+	double fail;     /* probability */
+	uint64_t subscribers, warehouses;
 	double seconds, warmup, verify; /* warmup < 0: a tenth of seconds */
 	uint64_t iterations;            /* 0: by time */
 	int repetitions;
@@ -218,6 +220,7 @@ struct outcome {
 	double far_atomic, far_get, far_put; /* what far consists of */
 	double waits, parks;
 	uint64_t abandoned, leases_lost;
+	uint64_t requests, reader_requests;
 	struct spread all, series[MAX_SERIES]; /* of the workload's series */
 	double timeline[TIMELINE];             /* acquires/s in equal parts of the time */
 };
@@ -258,6 +261,7 @@ struct trial {
 	/* What came out, on this rank. */
 	uint64_t acquires, exclusive, verified, counted, violations;
 	uint64_t abandoned, leases_lost;
+	uint64_t requests, reader_requests; /* of locks, by transactions */
 	double elapsed_ns;
 	struct histogram hist, series[MAX_SERIES];
 	uint64_t timeline[TIMELINE + 1];
@@ -295,6 +299,8 @@ struct workload {
 	uint64_t n;                /* locks, unless --locks says */
 	double fw;                 /* percent, unless --fw says */
 	bool cdf;                  /* the distribution of its latencies is shown */
+	bool dealt;                /* nodes have equal pieces of its locks */
+	bool transactions;         /* it acquires several locks at a time, and counts that as one */
 	bool near_and_far;         /* its locks are dealt and picked by node (locktable.c) */
 	int held;                  /* locks that a rank holds at a time; 0: as the library has it */
 	const char *const *series; /* names of times of its own, up to NULL; or NULL */
@@ -358,6 +364,12 @@ static inline struct pick trial_pick(struct trial *t)
 /* -------------------------------------------------- the workloads' own pieces */
 
 void micro_run(struct trial *t);
+
+/* transactions.c */
+void tatp_run(struct trial *t);
+void tpcc_run(struct trial *t);
+int tatp_open(struct trial *t, char *why, size_t whylen);
+int tpcc_open(struct trial *t, char *why, size_t whylen);
 
 /* The locks as a client sees them, near ones first. */
 struct locktable {

@@ -111,6 +111,10 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 	put_operations(out, &o);
 	fprintf(out, ",\"waits\":%.4f,\"parks\":%.4f,\"leases_lost\":%llu", o.waits, o.parks,
 		(unsigned long long)o.leases_lost);
+	if (o.requests)
+		fprintf(out, ",\"locks_each\":%.4f,\"reader_requests\":%.4f",
+			(double)o.requests / (double)o.acquires,
+			(double)o.reader_requests / (double)o.requests);
 	if (r->what->series)
 		put_series(out, r, &o);
 	if (r->what->cdf)

@@ -69,6 +69,8 @@ struct outcome result_sum(const struct result *r)
 		sum.violations += o->violations;
 		sum.abandoned += o->abandoned;
 		sum.leases_lost += o->leases_lost;
+		sum.requests += o->requests;
+		sum.reader_requests += o->reader_requests;
 		sum.seconds += o->seconds;
 		sum.max = fmax(sum.max, o->max);
 		sum.counted = sum.counted || o->counted;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "txn.h"
 
 #define COMMON_OPTIONS "home,max_held,threads,topology,topology_file,groups,wait,spin,watchdog"
 
@@ -26,6 +27,8 @@ enum {
 	ZIPF,
 	LOCALITY,
 	FAIL,
+	SUBSCRIBERS,
+	WAREHOUSES,
 	SECONDS,
 	ITERATIONS,
 	WARMUP,
@@ -56,6 +59,8 @@ static const struct option table[] = {
     {"zipf", required_argument, NULL, ZIPF},
     {"locality", required_argument, NULL, LOCALITY},
     {"fail", required_argument, NULL, FAIL},
+    {"subscribers", required_argument, NULL, SUBSCRIBERS},
+    {"warehouses", required_argument, NULL, WAREHOUSES},
     {"seconds", required_argument, NULL, SECONDS},
     {"iterations", required_argument, NULL, ITERATIONS},
     {"warmup", required_argument, NULL, WARMUP},
@@ -89,6 +94,8 @@ static bool has(bool simulate, int which)
 	case RANKS:
 		return simulate;
 	case FAIL:
+	case SUBSCRIBERS:
+	case WAREHOUSES:
 	case WARMUP:
 	case VERIFY:
 	case NO_VERIFY:
@@ -318,6 +325,10 @@ static bool set_one(struct settings *s, int which, const char *value)
 		return to_real("locality", value, 0, 100, &s->locality);
 	case FAIL:
 		return to_real("fail", value, 0, 0.5, &s->fail);
+	case SUBSCRIBERS:
+		return to_count("subscribers", value, 1, 100000000, &s->subscribers);
+	case WAREHOUSES:
+		return to_count("warehouses", value, 1, 10000, &s->warehouses);
 	case SECONDS:
 		return to_real("seconds", value, s->simulate ? 1e-6 : 0.001, 3600, &s->seconds);
 	case ITERATIONS:
@@ -370,6 +381,8 @@ static void set_defaults(struct settings *s, bool simulate)
 	*s = (struct settings){.reference = "mpi-win-lock",
 			       .fw = -1,
 			       .locality = 95,
+			       .subscribers = TATP_SUBSCRIBERS,
+			       .warehouses = TPCC_WAREHOUSES,
 			       .seconds = 1,
 			       .warmup = -1,
 			       .verify = 0.2,
@@ -420,9 +433,9 @@ struct settings settings_for(const struct settings *s, const struct workload *w)
 
 	if (!mine.n)
 		mine.n = w->n;
-	if (mine.fw < 0)
+	if (mine.fw < 0 || w->transactions)
 		mine.fw = w->fw;
-	if (w->near_and_far)
+	if (w->near_and_far || w->transactions)
 		mine.zipf = 0; /* it has a law of its own */
 	return mine;
 }

@@ -15,7 +15,7 @@
 struct part {
 	uint64_t is_active, acquires, exclusive, violations;
 	uint64_t atomic[2], get[2], put[2], flush; /* near and far */
-	uint64_t waits, parks, abandoned, leases_lost;
+	uint64_t waits, parks, abandoned, leases_lost, requests, reader_requests;
 	uint64_t written[2], held[2]; /* increments of word and counter; their sums */
 	uint64_t slowest_sample;
 	uint64_t series_sum[MAX_SERIES], series_max[MAX_SERIES], hist_sum;
@@ -51,6 +51,8 @@ static struct part my_part(struct trial *t)
 	p.parks = s.parks;
 	p.abandoned = t->abandoned;
 	p.leases_lost = t->leases_lost;
+	p.requests = t->requests;
+	p.reader_requests = t->reader_requests;
 	p.hist_sum = t->hist.sum;
 	for (int i = 0; i < MAX_SERIES; i++) {
 		p.series_sum[i] = t->series[i].sum;
@@ -88,6 +90,8 @@ static void add(struct part *sum, const struct part *p)
 	sum->parks += p->parks;
 	sum->abandoned += p->abandoned;
 	sum->leases_lost += p->leases_lost;
+	sum->requests += p->requests;
+	sum->reader_requests += p->reader_requests;
 	sum->elapsed_ns = fmax(sum->elapsed_ns, p->elapsed_ns);
 	if (p->slowest_sample > sum->slowest_sample)
 		sum->slowest_sample = p->slowest_sample;
@@ -140,6 +144,8 @@ static struct part add_up(const struct trial *t, const struct part *parts, int r
 	out->exclusive = sum.exclusive;
 	out->abandoned = sum.abandoned;
 	out->leases_lost = sum.leases_lost;
+	out->requests = sum.requests;
+	out->reader_requests = sum.reader_requests;
 	out->violations = sum.violations + difference(sum.written[0], sum.held[0]) +
 			  difference(sum.written[1], sum.held[1]);
 	out->seconds = sum.elapsed_ns * 1e-9;

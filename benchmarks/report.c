@@ -74,8 +74,10 @@ static void heading(const struct settings *s, const struct result *r)
 	if (r->active < r->ranks)
 		used +=
 		    (size_t)snprintf(text + used, sizeof text - used, " (%d active)", r->active);
-	used += (size_t)snprintf(text + used, sizeof text - used, ", %llu lock%s, F_W = %g %%",
-				 (unsigned long long)r->n, r->n == 1 ? "" : "s", r->fw);
+	used += (size_t)snprintf(text + used, sizeof text - used, ", %llu lock%s",
+				 (unsigned long long)r->n, r->n == 1 ? "" : "s");
+	if (!r->what->transactions)
+		used += (size_t)snprintf(text + used, sizeof text - used, ", F_W = %g %%", r->fw);
 	if (s->zipf > 0)
 		used += (size_t)snprintf(text + used, sizeof text - used, ", zipf %g", s->zipf);
 	if (r->what->near_and_far)
@@ -116,10 +118,14 @@ static void parts(const struct result *r)
 			       duration(s->max).s);
 	}
 	if (o.counted)
-		printf("  %-14s  per acquire: atomics %.2f (far %.2f), gets %.2f (%.2f), puts %.2f"
+		printf("  %-14s  per %s: atomics %.2f (far %.2f), gets %.2f (%.2f), puts %.2f"
 		       " (%.2f); waits %.3f\n",
-		       r->who->name, o.atomic, o.far_atomic, o.get, o.far_get, o.put, o.far_put,
-		       o.waits);
+		       r->who->name, r->what->transactions ? "transaction" : "acquire", o.atomic,
+		       o.far_atomic, o.get, o.far_get, o.put, o.far_put, o.waits);
+	if (o.requests)
+		printf("  %-14s  %.2f locks a transaction, %.1f %% of the requests by readers\n",
+		       r->who->name, (double)o.requests / (double)o.acquires,
+		       100.0 * (double)o.reader_requests / (double)o.requests);
 	if (o.abandoned || o.leases_lost)
 		printf("  %-14s  %llu locks abandoned, %llu leases lost\n", r->who->name,
 		       (unsigned long long)o.abandoned, (unsigned long long)o.leases_lost);
@@ -151,6 +157,18 @@ static void note_readers(const struct result *results, int count)
 	printf("%s", any ? "\n" : "");
 }
 
+static void columns(bool transactions)
+{
+	const char *each = transactions ? "/trans." : "/acq.";
+
+	printf("  %-14s%11s%11s%33s%9s%11s%9s%7s\n", "", "", "time per",
+	       transactions ? "latency of a transaction" : "latency of acquire + release", "fair-",
+	       "slowest", "atomics", "far");
+	printf("  %-14s%11s%11s%11s%11s%11s%9s%11s%9s%7s%11s", "lock",
+	       transactions ? "trans./s" : "acquires/s", transactions ? "trans." : "acquire", "p50",
+	       "p99", "max", "ness", "rank", each, transactions ? "" : each, "violations");
+}
+
 void report_table(const struct settings *s, const struct result *results, int count)
 {
 	double reference = 0;
@@ -159,10 +177,7 @@ void report_table(const struct settings *s, const struct result *results, int co
 		if (strcmp(results[i].who->name, s->reference) == 0 && !results[i].skipped[0])
 			reference = result_sum(&results[i]).throughput;
 	heading(s, &results[0]);
-	printf("  %-14s%11s%11s%33s%9s%11s%9s%7s\n", "", "", "time per",
-	       "latency of acquire + release", "fair-", "slowest", "atomics", "far");
-	printf("  %-14s%11s%11s%11s%11s%11s%9s%11s%9s%7s%11s", "lock", "acquires/s", "acquire",
-	       "p50", "p99", "max", "ness", "rank", "/acq.", "/acq.", "violations");
+	columns(results[0].what->transactions);
 	if (reference > 0)
 		printf("  vs %s", s->reference);
 	printf("\n");
@@ -172,7 +187,7 @@ void report_table(const struct settings *s, const struct result *results, int co
 		else
 			row(&results[i], reference);
 	}
-	if (results[0].fw < 100)
+	if (results[0].fw < 100 || results[0].what->transactions)
 		note_readers(results, count);
 	all_parts(results, count);
 	fflush(stdout);

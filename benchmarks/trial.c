@@ -78,7 +78,7 @@ static int create_table(struct trial *t, MPI_Info info)
 	struct deal deal = {NULL, team->ranks, t->set->n};
 	int rc;
 
-	if (!t->what->near_and_far)
+	if (!t->what->near_and_far && !t->what->dealt)
 		return pawl_table_create(team->comm, t->who->name, t->set->n, info, &t->table);
 	deal.order = locktable_order(team->node_of, team->ranks);
 	rc = pawl_table_create_homed(team->comm, t->who->name, t->set->n, home_of, &deal, info,
@@ -139,7 +139,7 @@ static void choose_active(struct trial *t)
 static void clear_counts(struct trial *t)
 {
 	t->acquires = t->exclusive = 0;
-	t->abandoned = t->leases_lost = 0;
+	t->abandoned = t->leases_lost = t->requests = t->reader_requests = 0;
 	t->elapsed_ns = 0;
 	memset(&t->hist, 0, sizeof t->hist);
 	memset(t->series, 0, sizeof t->series);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "txn.h"
 
 enum work { NOTHING, ROW, TOUCH, COUNT_AND_SPIN, SPIN_AFTER };
 
@@ -144,7 +145,35 @@ static void run_warb(struct trial *t)
 #define run_micro micro_run
 #define ROW_OF(which, ...) {WORKLOAD(which, __VA_ARGS__), .run = run_##which},
 
-const struct workload workloads[] = {WORKLOADS(ROW_OF){.name = NULL}};
+/* Those that virtual ranks play as well, and the others. */
+const struct workload workloads[] = {
+    WORKLOADS(ROW_OF){
+	.name = "tatp",
+	.summary = "transactions of TATP (telecom, 80 % readers), two-phase locking",
+	.run = tatp_run,
+	.n = TATP_LOCKS,
+	.fw = 100,
+	.cdf = true,
+	.transactions = true,
+	.held = TXN_LOCKS,
+	.series = tatp_types,
+	.open = tatp_open,
+    },
+    {
+	.name = "tpcc",
+	.summary = "transactions of TPC-C (87 % writers), two-phase locking",
+	.run = tpcc_run,
+	.n = TPCC_LOCKS,
+	.fw = 100,
+	.cdf = true,
+	.transactions = true,
+	.dealt = true,
+	.held = TXN_LOCKS,
+	.series = tpcc_types,
+	.open = tpcc_open,
+    },
+    {.name = NULL},
+};
 
 const struct contestant pseudo_contestants[] = {
     {.name = "raw-pair",

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Transactions as a lock sees them: a type, and which locks it wants in which mode.
+ * Generators (tatp.c, tpcc.c) draw them; nothing here knows MPI.
+ */
+#ifndef PAWL_BENCH_TXN_H
+#define PAWL_BENCH_TXN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TXN_LOCKS = 32 };
+
+struct txn_want {
+	uint64_t lock;
+	int mode; /* PAWL_SHARED, PAWL_EXCLUSIVE */
+};
+
+struct txn {
+	int type, n;
+	struct txn_want want[TXN_LOCKS];
+};
+
+void txn_add(struct txn *x, uint64_t lock, int mode);
+/* In ascending order of locks, each of them once and in the stronger mode: who
+ * acquires in this order never waits for one who waits for him. */
+void txn_order(struct txn *x);
+/* The lock of a row, of so many locks: the table and its key, hashed. */
+uint64_t txn_hash(uint64_t table, uint64_t key, uint64_t locks);
+/* low .. high, all alike; and the non-uniform one of TPC and TATP. */
+uint64_t txn_uniform(uint64_t *random, uint64_t low, uint64_t high);
+uint64_t txn_nurand(uint64_t *random, uint64_t a, uint64_t c, uint64_t low, uint64_t high);
+/* A type by its percentage; the percentages add up to 100. */
+int txn_type(uint64_t *random, const int *percent);
+
+/* ------------------------------------------------------------------------- TATP */
+
+enum { TATP_GSD, TATP_GND, TATP_GAD, TATP_USD, TATP_UL, TATP_ICF, TATP_DCF, TATP_TYPES };
+enum { TATP_LOCKS = 680236, TATP_SUBSCRIBERS = 100000, TATP_NS = 2800 };
+extern const char *const tatp_types[];
+
+struct tatp {
+	uint64_t subscribers, locks;
+};
+void tatp_draw(const struct tatp *b, uint64_t *random, struct txn *x);
+
+/* ------------------------------------------------------------------------ TPC-C */
+
+enum { TPCC_NEW, TPCC_PAY, TPCC_ORD, TPCC_DLY, TPCC_STK, TPCC_TYPES };
+enum { TPCC_LOCKS = 60490, TPCC_WAREHOUSES = 100, TPCC_NS = 7000 };
+/* Locks a warehouse has for itself and its districts. */
+enum { TPCC_DISTRICTS = 10, TPCC_OWN = 1 + TPCC_DISTRICTS };
+extern const char *const tpcc_types[];
+
+struct tpcc {
+	uint64_t warehouses;  /* of each node */
+	uint64_t nodes, node; /* this client's */
+	uint64_t locks;
+};
+void tpcc_draw(const struct tpcc *b, uint64_t *random, struct txn *x);
+
+#endif
