@@ -7,6 +7,7 @@
  *   contestants.c * who takes part
  *   trial.c       one contestant, one workload, once: set up, verify, time
  *   workloads.c   the measured loops
+ *   bank.c        accounts in a Redis server; redis.c, redis_server.c, redlock.c
  *   transactions.c  TATP and TPC-C; their generators: tatp.c, tpcc.c, txn.c, txn.h
  *   outcome.c     what all ranks measured, put together
  *   verify.c      the data that locks protect, and the check of mutual exclusion
@@ -44,6 +45,7 @@ enum when { AUTO, ALWAYS, NEVER };
 struct settings {
 	const char *locks, *benches; /* lists, or NULL */
 	const char *reference;       /* ratios are to this one */
+	bool own_reference;          /* that was chosen by the command line */
 	double fw;                   /* percent; negative: as the workload has it */
 	uint64_t n;                  /* 0: likewise */
 	double zipf;
@@ -247,7 +249,8 @@ struct trial {
 	uint64_t law_n;
 	double local; /* of the ring: the share of locks that are near */
 
-	uint32_t failures; /* of 2^32 releases */
+	uint32_t failures;  /* of 2^32 releases */
+	uint32_t transfers; /* of 2^32 transactions of the bank */
 
 	/* When to stop, and how often to look. */
 	uint64_t ticks, limit, clock_cost;
@@ -300,11 +303,13 @@ struct workload {
 	double fw;                 /* percent, unless --fw says */
 	bool cdf;                  /* the distribution of its latencies is shown */
 	bool dealt;                /* nodes have equal pieces of its locks */
+	bool fixed;                /* --fw and --zipf do not change it */
+	const char *reference;     /* ratios are to this one, unless --reference says; or NULL */
 	bool transactions;         /* it acquires several locks at a time, and counts that as one */
 	bool near_and_far;         /* its locks are dealt and picked by node (locktable.c) */
 	int held;                  /* locks that a rank holds at a time; 0: as the library has it */
 	const char *const *series; /* names of times of its own, up to NULL; or NULL */
-	/* Of what it needs beside a table, before and after each trial; NULL: nothing.
+	/* Of what it needs beside a table, before and after the loops; NULL: nothing.
 	 * Collective. open: BENCH_OK, or BENCH_USAGE with a sentence in why. */
 	int (*open)(struct trial *t, char *why, size_t whylen);
 	void (*close)(struct trial *t);
@@ -364,6 +369,13 @@ static inline struct pick trial_pick(struct trial *t)
 /* -------------------------------------------------- the workloads' own pieces */
 
 void micro_run(struct trial *t);
+
+/* bank.c; the bank ends with the run. */
+extern const char *const bank_series[];
+void bank_run(struct trial *t);
+int bank_open(struct trial *t, char *why, size_t whylen);
+void bank_close(struct trial *t);
+void bank_end(void);
 
 /* transactions.c */
 void tatp_run(struct trial *t);

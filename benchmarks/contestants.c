@@ -45,7 +45,8 @@ const struct workload *workload_find(const char *name, size_t len)
 
 bool contestant_shares(const struct contestant *c)
 {
-	return !c->kind || (c->kind->capabilities & PAWL_CAP_SHARED);
+	return c->kind ? (c->kind->capabilities & PAWL_CAP_SHARED) != 0
+		       : strcmp(c->name, "redlock") != 0;
 }
 
 /* Unless locks are named, the hash table is for those that let readers share. */

@@ -311,6 +311,7 @@ static bool set_one(struct settings *s, int which, const char *value)
 		return check_locks("lock", value);
 	case REFERENCE:
 		s->reference = value;
+		s->own_reference = true;
 		return check_locks("reference", value);
 	case BENCH:
 		s->benches = value;
@@ -433,10 +434,12 @@ struct settings settings_for(const struct settings *s, const struct workload *w)
 
 	if (!mine.n)
 		mine.n = w->n;
-	if (mine.fw < 0 || w->transactions)
+	if (mine.fw < 0 || w->fixed)
 		mine.fw = w->fw;
-	if (w->near_and_far || w->transactions)
+	if (w->near_and_far || w->fixed)
 		mine.zipf = 0; /* it has a law of its own */
+	if (w->reference && !s->own_reference)
+		mine.reference = w->reference;
 	return mine;
 }
 

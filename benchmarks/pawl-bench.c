@@ -28,7 +28,9 @@ static void note_table(struct result *r)
 	r->active = trial.active;
 	if (!trial.table) {
 		snprintf(r->transport, sizeof r->transport, "%s",
-			 r->what->by_itself ? "mpi" : "node");
+			 r->what->by_itself      ? "mpi"
+			 : r->what->transactions ? "redis"
+						 : "node");
 		return;
 	}
 	pawl_table_get_info(trial.table, &info);
@@ -198,6 +200,7 @@ static int run(void)
 	trial.team = &team;
 	cells_create(&trial, most_locks());
 	ok = run_all();
+	bank_end();
 	cells_free(&trial);
 	picks_free(&trial);
 	if (!ok)

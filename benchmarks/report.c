@@ -76,7 +76,7 @@ static void heading(const struct settings *s, const struct result *r)
 		    (size_t)snprintf(text + used, sizeof text - used, " (%d active)", r->active);
 	used += (size_t)snprintf(text + used, sizeof text - used, ", %llu lock%s",
 				 (unsigned long long)r->n, r->n == 1 ? "" : "s");
-	if (!r->what->transactions)
+	if (!r->what->fixed)
 		used += (size_t)snprintf(text + used, sizeof text - used, ", F_W = %g %%", r->fw);
 	if (s->zipf > 0)
 		used += (size_t)snprintf(text + used, sizeof text - used, ", zipf %g", s->zipf);
@@ -187,7 +187,7 @@ void report_table(const struct settings *s, const struct result *results, int co
 		else
 			row(&results[i], reference);
 	}
-	if (results[0].fw < 100 || results[0].what->transactions)
+	if (results[0].fw < 100 || results[0].what->fixed)
 		note_readers(results, count);
 	all_parts(results, count);
 	fflush(stdout);

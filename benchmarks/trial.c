@@ -228,11 +228,13 @@ static void perform(struct trial *t, struct outcome *out)
 		watchdog_step(who, what, "timed part");
 	}
 	measure(t);
+	if (t->what->close)
+		t->what->close(t);
 	outcome_gather(t, out);
 }
 
 /* What the workload needs besides the table. */
-static int prepare(struct trial *t, char *why, size_t whylen)
+static int prepare(struct trial *t, char *why, size_t whylen, bool *fatal)
 {
 	int rc = t->what->by_itself ? dht_open(t) : BENCH_OK;
 
@@ -246,7 +248,9 @@ static int prepare(struct trial *t, char *why, size_t whylen)
 		snprintf(why, whylen, "out of memory");
 		return BENCH_USAGE;
 	}
-	return t->what->open ? t->what->open(t, why, whylen) : BENCH_OK;
+	rc = t->what->open ? t->what->open(t, why, whylen) : BENCH_OK;
+	*fatal = rc != BENCH_OK;
+	return rc;
 }
 
 int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bool *fatal)
@@ -263,12 +267,9 @@ int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bo
 		rc = BENCH_USAGE;
 	}
 	if (rc == BENCH_OK)
-		rc = prepare(t, why, whylen);
-	if (rc == BENCH_OK) {
+		rc = prepare(t, why, whylen, fatal);
+	if (rc == BENCH_OK)
 		perform(t, out);
-		if (t->what->close)
-			t->what->close(t);
-	}
 	watchdog_rest();
 	return rc;
 }

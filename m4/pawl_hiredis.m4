@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# PAWL_TRY_HIREDIS: after PAWL_FIND_PACKAGE([HIREDIS]). For workload bank of
+# pawl-bench: HIREDIS_CFLAGS, HIREDIS_LIBS, or nothing.
+AC_DEFUN([PAWL_TRY_HIREDIS], [
+AS_IF([test "x$pawl_have_HIREDIS" = xyes], [
+	PKG_CHECK_MODULES([HIREDIS], [hiredis])
+	HIREDIS_CFLAGS="-DPAWL_HAVE_HIREDIS $HIREDIS_CFLAGS"
+])
+AC_SUBST([HIREDIS_CFLAGS])
+AC_SUBST([HIREDIS_LIBS])
+])
