@@ -1,54 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# JSON lines of pawl-bench in, a gnuplot script out. Called by ./plot with
+# JSON lines of pawl-bench in, a gnuplot script out. Called by ./plot, behind
+# plot-common.awk, with
 #   out   the folder of the figures, or ""
 #   bars  the file of the one figure with bars, or ""
-
-function text(key, s)
-{
-	if (!match($0, "\"" key "\":\"[^\"]*\""))
-		return ""
-	s = substr($0, RSTART, RLENGTH)
-	return substr(s, length(key) + 5, length(s) - length(key) - 5)
-}
-
-function number(key, s)
-{
-	if (!match($0, "\"" key "\":[-+.0-9e]+"))
-		return 0
-	s = substr($0, RSTART, RLENGTH)
-	return substr(s, length(key) + 4) + 0
-}
-
-# Add to a list of distinct names; they keep the order of their coming.
-function note(list, name, i)
-{
-	for (i = 1; i <= count[list]; i++)
-		if (item[list, i] == name)
-			return i
-	item[list, ++count[list]] = name
-	return count[list]
-}
-
-function plural(n, word)
-{
-	return n " " word (n == 1 ? "" : "s")
-}
-
-BEGIN {
-	# Okabe and Ito: told apart by colour-blind readers too.
-	colours = split("#0072B2 #D55E00 #009E73 #CC79A7 #56B4E9 #E69F00 #000000 #999999 #882255 #332288",
-	                colour, " ")
-	points = split("5 7 9 13 11 4 6 8 12 10", point, " ")
-}
 
 /^{"lock"/ {
 	lock = text("lock"); bench = text("bench"); mpi = text("mpi")
 	ranks = number("ranks"); nodes = number("nodes"); active = number("active")
 	fw = number("fw"); locks = number("locks")
+	law = (number("zipf") > 0 ? ", zipf " number("zipf") : "") \
+		(bench == "locktable" ? ", locality " number("locality") " %" : "") \
+		(number("fail") > 0 ? ", failures " number("fail") : "")
 	speed = number("throughput"); p50 = number("p50")
 	note("lock", lock); note("mpi", mpi)
 	# One run, for the bars.
-	key = bench SUBSEP ranks SUBSEP nodes SUBSEP active SUBSEP fw SUBSEP locks
+	key = bench SUBSEP ranks SUBSEP nodes SUBSEP active SUBSEP fw SUBSEP locks SUBSEP law
 	note("case", key)
 	case_ranks[key] = ranks
 	if (active == ranks || bench == "dht")
@@ -56,39 +22,17 @@ BEGIN {
 	case_bench[key] = bench
 	case_title[key] = toupper(bench) ", " plural(ranks, "rank") (nodes > 1 ? " on " nodes " nodes" : "") \
 		(active < ranks && bench != "dht" ? (active == 1 ? ", uncontended" : ", " active " active") : "") \
-		(locks > 1 ? ", " locks " locks" : "") \
+		(locks > 1 ? ", " locks " locks" : "") law \
 		(fw < 100 || bench == "dht" ? ", F_W = " fw " %" : "")
 	bar[key, lock, mpi] = bench == "lb" ? p50 : speed
 	# Series over ranks. LB uncontended has one point, whatever the ranks.
 	if (active == 1 && ranks > 1 && bench != "dht")
 		next
-	note("group", mpi SUBSEP nodes SUBSEP bench SUBSEP locks)
-	group = mpi SUBSEP nodes SUBSEP bench SUBSEP locks
+	group = mpi SUBSEP nodes SUBSEP bench SUBSEP locks SUBSEP law
+	note("group", group)
 	note("ranks" group, ranks); note("fw" group, fw); note("locks" group, lock)
 	value[group, lock, fw, ranks] = bench == "lb" ? p50 : speed
 	has[group, lock, fw] = 1
-}
-
-function colour_of(lock)
-{
-	return colour[(note("lock", lock) - 1) % colours + 1]
-}
-
-# "#0072B2" as a number.
-function rgb(s, i, v)
-{
-	v = 0
-	for (i = 2; i <= 7; i++)
-		v = v * 16 + index("0123456789ABCDEF", substr(s, i, 1)) - 1
-	return v
-}
-
-function header(file, width, height)
-{
-	printf "\nreset\nset terminal svg size %d,%d font 'DejaVu Sans,13' background '#ffffff' noenhanced\n", width, height
-	printf "set output '%s'\n", file
-	print "set border 3 lc '#555555'\nset tics nomirror out textcolor '#222222'\nset grid back lc '#dddddd' lw 1 lt 1"
-	print "set errorbars 0\nset key noenhanced"
 }
 
 # ---------------------------------------------------------------------- bars
@@ -99,18 +43,6 @@ function short(v, time)
 		return v < 1e3 ? sprintf("%.3g ns", v) : v < 1e6 ? sprintf("%.3g us", v / 1e3) : \
 			v < 1e9 ? sprintf("%.3g ms", v / 1e6) : sprintf("%.3g s", v / 1e9)
 	return v < 1e3 ? sprintf("%.3g", v) : v < 1e6 ? sprintf("%.3g k", v / 1e3) : sprintf("%.3g M", v / 1e6)
-}
-
-function axis(time)
-{
-	if (time)
-		return "('1 ns' 1, '10 ns' 10, '100 ns' 100, '1 us' 1e3, '10 us' 1e4, '100 us' 1e5, '1 ms' 1e6, '10 ms' 1e7, '100 ms' 1e8, '1 s' 1e9, '10 s' 1e10, '100 s' 1e11)"
-	return "('1' 1, '10' 10, '100' 100, '1 k' 1e3, '10 k' 1e4, '100 k' 1e5, '1 M' 1e6, '10 M' 1e7, '100 M' 1e8, '1 G' 1e9)"
-}
-
-function decade(v)
-{
-	return 10 ^ int(log(v) / log(10) + (v >= 1 ? 0 : -1))
 }
 
 # The bars of one run: its locks from top to bottom, one bar for each MPI.
@@ -144,7 +76,7 @@ function panel(c, m, l, y, i, n, name, low, high, tics, h, present, v, time)
 	low = decade(low) / 2; high = decade(high) * 10 * 6
 	printf "set title '%s' font ',14'\nset ytics (%s) scale 0\nset yrange [%g:0.6]\n", case_title[c], tics, -n + 0.4
 	printf "set logscale x\nset xtics %s\nset xrange [%g:%g]\nset mxtics 1\n", axis(time), low, high
-	printf "set xlabel '%s'\n", time ? "acquire + release, median (shorter is better)" : "acquires a second (longer is better)"
+	printf "set xlabel '%s'\n", time ? "acquire + release, median (shorter is better)" : units(case_bench[c]) " a second (longer is better)"
 	printf "plot $bars using (%g):1:(%g):2:3:4:6 with boxxyerror fs solid lc rgb variable notitle, \\\n", low, low
 	printf "  $bars using 2:1:5 with labels left offset 0.6,0 font ',11' tc '#222222' notitle\n"
 }
@@ -211,7 +143,7 @@ function lines(g, fw, title, time, several, l, id, plots, name, tics, r)
 		tics = tics (r > 1 ? ", " : "") item["ranks" g, r]
 	printf "set title '%s' font ',14'\nset logscale xy\nset xtics (%s)\nset ytics %s\nset mytics 1\n", title, tics, axis(time)
 	printf "set xrange [%g:%g]\nset xlabel 'ranks'\n", item["ranks" g, 1] * 0.85, item["ranks" g, count["ranks" g]] * 1.15
-	printf "set ylabel '%s' offset 1,0\n", time ? "acquire + release, median" : bench_of[g] == "dht" ? "operations a second" : "acquires a second"
+	printf "set ylabel '%s' offset 1,0\n", time ? "acquire + release, median" : units(bench_of[g]) " a second"
 	printf "set yrange [*:*]\nset key outside right center Left reverse samplen 2.5 spacing 1.3\nplot %s\n", plots
 }
 
@@ -229,7 +161,7 @@ function panels(g, file, title, time, n, f)
 
 function where(part)
 {
-	return part[1] ", " plural(part[2], "node") (part[4] > 1 ? ", " part[4] " locks" : "")
+	return part[1] ", " plural(part[2], "node") (part[4] > 1 ? ", " part[4] " locks" : "") part[5]
 }
 
 function draw_group(g, part, bench, name, time, f, l, title, some)
@@ -243,7 +175,7 @@ function draw_group(g, part, bench, name, time, f, l, title, some)
 	time = bench == "lb"
 	name = bench
 	if (count["group" bench] > 1) {
-		name = bench "-" tolower(part[1]) "-" part[2] "n" (part[4] > 1 ? "-" part[4] "l" : "")
+		name = bench "-" tolower(part[1]) "-" part[2] "n" (part[4] > 1 ? "-" part[4] "l" : "") part[5]
 		gsub(/[^a-z0-9.]+/, "-", name)
 	}
 	title = toupper(bench) ": " where(part)

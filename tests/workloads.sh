@@ -108,6 +108,26 @@ exclusive_readers()
 }
 check "readers of a lock without shared mode are writers, and it says so" exclusive_readers
 
+# All figures that there is data for, each of them with curves or bars.
+figures()
+{
+	bench 2 --bench=locktable,micro,tatp,tpcc --locks=1000 --warehouses=2 --lock=d-mcs,rma-rw ||
+		return 1
+	mv "$tmp/lines" "$tmp/lines.json"
+	"$srcdir/benchmarks/plot" --out "$tmp/figures" "$tmp/lines.json" || return 1
+	for name in contestants locktable-cdf micro-ops tatp-cdf tpcc-cdf; do
+		for lock in d-mcs rma-rw; do
+			grep -q ">$lock<" "$tmp/figures/$name.svg" || { echo "$name: no $lock"; return 1; }
+		done
+		[ "$(grep -c '<path' "$tmp/figures/$name.svg")" -gt 8 ] || return 1
+	done
+}
+if command -v gnuplot >/dev/null; then
+	check "figures of all of them" figures
+else
+	skip "figures of all of them" "no gnuplot"
+fi
+
 # complains WORDS OPTION...: status 2, and a sentence with these words.
 complains()
 {
