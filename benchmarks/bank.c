@@ -156,6 +156,8 @@ void bank_run(struct trial *t)
 /* Of rank 0. */
 static bool open_bank(const struct trial *t, char *why, size_t whylen)
 {
+	if (!redis_usable(why, whylen))
+		return false;
 	bank.runs = redis_start(bank.path, why, whylen);
 	if (!bank.runs || !redis_connect(bank.path, why, whylen))
 		return false;

@@ -15,6 +15,9 @@ enum { REDIS_PATH = 100, REDIS_TOKEN = 33 };
 bool redis_start(char *path, char *why, size_t whylen);
 void redis_stop(void);
 
+/* Whether this build can talk to a server at all. */
+bool redis_usable(char *why, size_t whylen);
+
 /* Of this process. False: why has the sentence. */
 bool redis_connect(const char *path, char *why, size_t whylen);
 void redis_disconnect(void);
