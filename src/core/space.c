@@ -27,7 +27,7 @@ void space_begin(struct lock_space *s, const struct lock_protocol *p, const stru
 	    .home = o->home,
 	    .block = (n + ranks - 1) / ranks,
 	    .max_held = (int)o->max_held,
-	    .domain = topo->nnodes == 1 ? RMA_NODE : RMA_NET,
+	    .domain = topo->nnodes == 1 && !p->network ? RMA_NODE : RMA_NET,
 	};
 }
 

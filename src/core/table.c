@@ -157,9 +157,9 @@ static int make_segments(pawl_table *t)
 	};
 	char err[ERROR_LENGTH] = "";
 	struct topo *topo = t->job.topo;
-	enum rma_failure failure =
-	    rma_mpi_create(&t->rma, t->comm, t->job.node_comm, topo->node, topo->nnodes,
-			   t->job.one_host, t->space.bytes, err, sizeof err);
+	enum rma_failure failure = rma_mpi_create(&t->rma, t->comm, t->job.node_comm, topo->node,
+						  t->space.domain == RMA_NET, t->job.one_host,
+						  t->space.bytes, err, sizeof err);
 
 	return failure == RMA_OK ? PAWL_SUCCESS : error_set(codes[failure], "%s", err);
 }

@@ -2,7 +2,9 @@
 /*
  * Baselines: a compare-and-swap spin lock at the home, without back-off
  * ("cas-spin") and with truncated exponential back-off ("cas-backoff", options
- * backoff_min and backoff_max).
+ * backoff_min and backoff_max). "rdma-spin" is cas-spin with a NET word on one node
+ * too, so that every access takes the network's path: the spin lock that the ALock
+ * paper (SPAA'24, section 6) compares with.
  *
  * Fairness: none; a client may starve. Uncontended: acquire 1 atomic, release 1
  * atomic, 1 round trip each. Contended: every attempt is one more atomic at the
@@ -116,6 +118,23 @@ const struct lock_protocol lock_cas_spin = {
 	    .options = "",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},
+    .layout = layout,
+    .acquire = acquire_spin,
+    .try_acquire = try_acquire,
+    .release = release,
+    .idle = idle,
+};
+
+const struct lock_protocol lock_rdma_spin = {
+    .kind =
+	{
+	    .name = "rdma-spin",
+	    .summary = "baseline: cas-spin with every access through the network, near ones too",
+	    .reference = "ALock's baseline (SPAA'24, section 6)",
+	    .options = "",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
+	},
+    .network = true,
     .layout = layout,
     .acquire = acquire_spin,
     .try_acquire = try_acquire,

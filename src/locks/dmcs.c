@@ -10,26 +10,23 @@
  * to the predecessor, and the grant to the successor. Waiting is on words of
  * the waiter's own memory.
  *
- * Ordering guarantees
- *   (A) Own NEXT and STATUS are reset before the swap makes this client visible:
- *       they are plain stores into own memory, and who could write them learns
- *       of us only from TAIL.
- *   (B) The link is written after the swap has told whose it is, and before we
- *       wait; at most one client ever links to a queue node, once.
- *   (C) What a holder did in node memory is visible to the next holder: the
- *       grant is stored after it and awaited with acquire semantics.
+ * Ordering guarantees: those of mcs.h, which has the protocol.
  *
  * Progress: starvation-free if holders release. Release may wait for a successor
  * that has swapped TAIL and not yet linked itself (as MCS does).
  *
  * Different from the paper: the listing flushes neither the reset of NEXT and
- * STATUS nor names what orders it before the swap; see (A). Its STATUS and WAIT
- * are one word. Queue nodes are per client and not per process, and are named
- * by slot ids. All words are NODE words on one node, NET words otherwise.
+ * STATUS nor names what orders it before the swap; see (A) there. Its STATUS and
+ * WAIT are one word. Queue nodes are per client and not per process, and are
+ * named by slot ids. All words are NODE words on one node, NET words otherwise.
  *
- * Model: models/dmcs.pml, whose steps A1 ... R4 are named below.
+ * "rdma-mcs" is the same with NET words on one node too, so that every access
+ * takes the network's path: the MCS lock that the ALock paper (SPAA'24, section 6)
+ * compares with.
+ *
+ * Model: models/dmcs.pml.
  */
-#include "locks/lock.h"
+#include "locks/mcs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +34,7 @@
 enum { TAIL_BYTES = 8 };
 _Static_assert(TAIL_BYTES == sizeof(int64_t), "one word a lock at its home");
 
-enum { STATUS_WAIT = 0, STATUS_GO = 1 };
+enum { GO = 1 };
 
 struct constants {
 	uint64_t tails;
@@ -67,80 +64,42 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slot *slot,
 				     int64_t pred)
 {
-	struct rma_client *c = &slot->client;
-	struct rma_word link = slot_next(s, c, s->domain, pred);
-
-	/* A3: the predecessor sees us; (B). */
-	rma_put(c, link, slot->id);
-	rma_flush(c, link); /* orders the link before our wait; pairs with R3 */
+	mcs_link(s, slot, s->domain, pred);
 #ifdef BREAK_DMCS_WAIT
 	if (BREAK_DMCS_WAIT)
 		return PAWL_SUCCESS;
 #endif
-	/* A4: wait for the grant of R4; (C). */
-	rma_await(c, slot->status[s->domain], -1, RMA_NE, STATUS_WAIT, RMA_SOON,
-		  "the grant of its predecessor");
+	mcs_await_grant(slot, s->domain);
 	return PAWL_SUCCESS;
 }
 
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
 {
-	struct rma_client *c = &slot->client;
-	struct rma_word tail = slot->tail = tail_word(s, slot);
 	int64_t pred;
 
-	/* A1: our queue node says "no successor, not yet ours"; (A). */
-	rma_poke(c, slot->next[s->domain], 0);
-	rma_poke(c, slot->status[s->domain], STATUS_WAIT);
-	/* A2: enter the queue at its tail. */
-	rma_fao(c, tail, RMA_REPLACE, slot->id, &pred);
-	rma_flush(c, tail); /* orders the swap before the look at pred */
+	slot->tail = tail_word(s, slot);
+	pred = mcs_enter(slot, s->domain, slot->tail);
 	return pred ? wait_behind(s, slot, pred) : PAWL_SUCCESS;
 }
 
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
-	struct rma_client *c = &slot->client;
-	struct rma_word tail = slot->tail = tail_word(s, slot);
-	int64_t pred;
-
-	/* A1 and A2, only if the queue is empty. */
-	rma_poke(c, slot->next[s->domain], 0);
-	rma_cas(c, tail, 0, slot->id, &pred);
-	rma_flush(c, tail); /* orders the swap before the look at pred */
-	return pred ? PAWL_ERR_BUSY : PAWL_SUCCESS;
+	slot->tail = tail_word(s, slot);
+	return mcs_try_enter(slot, s->domain, slot->tail) ? PAWL_ERR_BUSY : PAWL_SUCCESS;
 }
 
-/* R4: grant the lock; succ 0: to somebody who came after us and is about to link. */
 static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot *slot,
 				    int64_t succ)
 {
-	struct rma_client *c = &slot->client;
-	struct rma_word grant;
-
-	if (!succ) /* R3; pairs with A3 */
-		succ = rma_await(c, slot->next[s->domain], -1, RMA_NE, 0, RMA_SOON,
-				 "its successor to link itself");
-	grant = slot_status(s, c, s->domain, succ);
-	rma_put(c, grant, STATUS_GO);
-	rma_flush(c, grant); /* orders the grant before our return; pairs with A4 */
+	mcs_hand_over(s, slot, s->domain, succ, GO);
 }
 
 static int release(const struct lock_space *s, struct lock_slot *slot)
 {
-	struct rma_client *c = &slot->client;
-	int64_t succ = rma_peek(c, slot->next[s->domain]); /* R1: is somebody linked to us? */
+	int64_t succ;
 
-	if (!succ) {
-		int64_t last;
-
-		/* R2: if we are still the tail, the queue becomes empty. */
-		rma_cas(c, slot->tail, slot->id, 0, &last);
-		rma_flush(c, slot->tail); /* orders the swap before the look at last */
-		if (last == slot->id)
-			return PAWL_SUCCESS;
-	}
-	hand_over(s, slot, succ);
+	if (!mcs_leave(slot, s->domain, slot->tail, &succ))
+		hand_over(s, slot, succ);
 	return PAWL_SUCCESS;
 }
 
@@ -164,6 +123,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 #ifndef DMCS_NAME
 #define DMCS_NAME "d-mcs"
 #define DMCS_PROTOCOL lock_dmcs
+#define DMCS_BASELINE
 #endif
 
 const struct lock_protocol DMCS_PROTOCOL = {
@@ -182,3 +142,23 @@ const struct lock_protocol DMCS_PROTOCOL = {
     .overtakes = overtakes,
     .idle = idle,
 };
+
+#ifdef DMCS_BASELINE
+const struct lock_protocol lock_rdma_mcs = {
+    .kind =
+	{
+	    .name = "rdma-mcs",
+	    .summary = "baseline: d-mcs with every access through the network, near ones too",
+	    .reference = "ALock's baseline (SPAA'24, section 6)",
+	    .options = "",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_FAIR,
+	},
+    .network = true,
+    .layout = layout,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+    .overtakes = overtakes,
+    .idle = idle,
+};
+#endif

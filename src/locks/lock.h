@@ -47,7 +47,8 @@ struct lock_space {
 	uint64_t block;        /* locks a rank, the most */
 	const uint64_t *homes; /* LOCK_HOME_MAP: rank << 40 | index, by lock */
 	int max_held;
-	enum rma_domain domain; /* of words that every rank may change: NODE on one node */
+	enum rma_domain domain; /* of words that every rank may change: NODE on one node,
+				   unless the protocol says network */
 	uint64_t slots;         /* offset of the queue nodes in every segment */
 	uint64_t bytes;         /* of a segment, so far */
 	void *state;            /* the protocol's constants, from its layout(); free()d */
@@ -249,6 +250,9 @@ struct lock_protocol {
 	bool (*idle)(const struct lock_space *s, uint64_t lock, const struct lock_memory *m,
 		     char *err, size_t errlen);
 	void (*age)(const struct lock_space *s, uint64_t lock, const struct lock_memory *m);
+	/* Its words are NET words on one node too, and every access takes the way
+	 * through the network: for baselines that do so. */
+	bool network;
 	/* The lock is the process's and not the thread's: option threads cannot be
 	 * multiple. */
 	bool per_process;

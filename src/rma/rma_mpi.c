@@ -3,12 +3,13 @@
  * Segments in MPI windows.
  *
  * The memory of every rank is a piece of its node's MPI_Win_allocate_shared
- * window, so node peers load and store it. If there are several nodes, the same
- * memory is put under a second window over all ranks, in one passive-target
- * epoch (lock_all) that stays open; operations complete by flush.
+ * window, so node peers load and store it. If there are several nodes, or the
+ * lock wants the network in any case, the same memory is put under a second
+ * window over all ranks, in one passive-target epoch (lock_all) that stays open;
+ * operations complete by flush.
  *
- * A table on one node makes no second window at all: so it also runs where the
- * MPI's general one-sided component is broken (Open MPI 4.x with osc/rdma).
+ * A table on one node otherwise makes no second window at all: so it also runs
+ * where the MPI's general one-sided component is broken (Open MPI 4.x with osc/rdma).
  *
  * Plain stores and loads through MPI. On MPICH a fetching operation costs half
  * of put + flush or get + flush over TCP, since its answer is the completion;
@@ -288,7 +289,7 @@ static enum rma_failure make_net_window(struct rma *r, struct mpi_state *s, bool
 }
 
 enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, const int *node,
-				int nnodes, bool one_host, size_t bytes, char *err, size_t errlen)
+				bool net, bool one_host, size_t bytes, char *err, size_t errlen)
 {
 	struct mpi_state *s = calloc(1, sizeof *s);
 	enum rma_failure failure;
@@ -300,7 +301,7 @@ enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm
 	r->node = node;
 	r->my_node = node[r->rank];
 	r->transport = &node_transport;
-	r->net = nnodes > 1;
+	r->net = net;
 	r->state = s;
 	if (!all_agree(comm, s && r->map)) {
 		snprintf(err, errlen, "out of memory");
@@ -315,7 +316,7 @@ enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm
 	failure = make_node_window(r, s, bytes, err, errlen);
 	if (failure == RMA_OK) {
 		map_node(r, s);
-		if (nnodes > 1) {
+		if (net) {
 			r->transport = &mpi_transport;
 			failure = make_net_window(r, s, one_host, bytes, err, errlen);
 		}

@@ -12,13 +12,14 @@ enum rma_failure { RMA_OK, RMA_FAIL_WINDOW, RMA_FAIL_MODEL, RMA_FAIL_NOMEM };
 
 /*
  * Collective over comm: give every rank a zeroed segment of bytes, mapped by
- * the ranks of its node (node_comm), and open to all of comm if several nodes.
- * node[nranks] is the node of each rank; it must outlive r. one_host: all ranks
- * are on one host, whatever node[] says. The result, also the failure, is the
- * same on all ranks; err then has the sentence.
+ * the ranks of its node (node_comm), and open to all of comm through the network
+ * if net, as has to be on several nodes. node[nranks] is the node of each rank;
+ * it must outlive r. one_host: all ranks are on one host, whatever node[] says.
+ * The result, also the failure, is the same on all ranks; err then has the
+ * sentence.
  */
 enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, const int *node,
-				int nnodes, bool one_host, size_t bytes, char *err, size_t errlen);
+				bool net, bool one_host, size_t bytes, char *err, size_t errlen);
 
 /* Collective. */
 void rma_mpi_free(struct rma *r);

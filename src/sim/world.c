@@ -45,12 +45,12 @@ static void set_up_rank(struct sim_world *w, int id, uint64_t scratch_words)
 	r->flushing = RMA_NO_TARGET;
 	r->random = sim_seed(w->request.seed, (uint64_t)id + 1);
 	r->rma = (struct rma){
-	    .transport = w->topo->nnodes > 1 ? &sim_net_transport : &sim_node_transport,
+	    .transport = w->space.domain == RMA_NET ? &sim_net_transport : &sim_node_transport,
 	    .map = w->map,
 	    .node = w->topo->node,
 	    .rank = id,
 	    .my_node = w->topo->node[id],
-	    .net = w->topo->nnodes > 1,
+	    .net = w->space.domain == RMA_NET,
 	    .clock = {.error_ns = w->request.clock_error_ns},
 	    .state = r,
 	};

@@ -163,6 +163,62 @@ static void dslr(void)
 	result("dslr, uncontended in any mode: 1 far atomic to acquire and 1 to release");
 }
 
+static bool same(const struct pawl_stats *a, const struct pawl_stats *b)
+{
+	bool equal = a->waits == b->waits;
+
+	for (int far = 0; far < 2; far++)
+		equal = equal && a->atomics[far] == b->atomics[far] &&
+			a->gets[far] == b->gets[far] && a->puts[far] == b->puts[far] &&
+			a->flushes[far] == b->flushes[far];
+	return equal;
+}
+
+static void expect_counts(const struct pawl_stats *s, const struct pawl_stats *wanted,
+			  const char *what)
+{
+	for (int far = 0; !same(s, wanted) && far < 2; far++)
+		fail("%s, %s: %d atomics, %d gets, %d puts, %d flushes", what, far ? "far" : "near",
+		     (int)s->atomics[far], (int)s->gets[far], (int)s->puts[far],
+		     (int)s->flushes[far]);
+}
+
+/* What one client does without contention: these operations and no others, to
+ * acquire and for both. Lock 0 is at rank 0. */
+static void exactly(const char *kind, int client, struct pawl_stats acquire, struct pawl_stats both)
+{
+	bool far = client != 0;
+
+	table = table_open(kind, 1, NULL, NULL);
+	now_doing("%s", kind);
+	if (table && tap_rank == client) {
+		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, true);
+
+		expect_counts(&s, &acquire, "acquire");
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+		pawl_table_get_stats(table, &s);
+		expect_counts(&s, &both, "acquire and release");
+	}
+	meet();
+	table_close(table);
+	result("%s, uncontended %s: %d atomic and %d get to acquire, %d atomic to release,"
+	       " %d flushes",
+	       kind, far ? "from another node" : "at its home",
+	       (int)(acquire.atomics[0] + acquire.atomics[1]),
+	       (int)(acquire.gets[0] + acquire.gets[1]),
+	       (int)(both.atomics[0] + both.atomics[1] - acquire.atomics[0] - acquire.atomics[1]),
+	       (int)(both.flushes[0] + both.flushes[1]));
+}
+
+/* Through the network, also at home. */
+static void by_network(const char *kind)
+{
+	exactly(kind, 0, (struct pawl_stats){.atomics = {1, 0}, .flushes = {1, 0}},
+		(struct pawl_stats){.atomics = {2, 0}, .flushes = {2, 0}});
+	exactly(kind, tap_size - 1, (struct pawl_stats){.atomics = {0, 1}, .flushes = {0, 1}},
+		(struct pawl_stats){.atomics = {0, 2}, .flushes = {0, 2}});
+}
+
 int main(int argc, char **argv)
 {
 	struct pawl_table_info info = {.nodes = 0};
@@ -182,6 +238,8 @@ int main(int argc, char **argv)
 	rma_mcs();
 	mgl();
 	dslr();
+	by_network("rdma-mcs");
+	by_network("rdma-spin");
 	readers(NULL, 0);
 	readers("1048576", 2);
 	return tap_end();
