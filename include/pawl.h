@@ -149,8 +149,8 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *   spin      microseconds to spin before yielding or parking; 0 .. 1000000
  *   watchdog  seconds after which a waiting client reports on stderr what it
  *             waits for; 0 (off) .. 86400
- * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max, lease,
- * recoveries, * native_window): see pawl(3).
+ * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max,
+ * local_budget, remote_budget, lease, recoveries, native_window): see pawl(3).
  *
  * Cost: one window on node-shared memory; one more over all ranks if comm
  * spans several nodes. The table keeps a duplicate of comm.

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The tests catch what is wrong: a D-MCS that skips its wait once in a hundred
-# acquires, an RMA-RW whose writers do not wait for the readers inside, and an mgl
-# that does not wait for those who are in fail the very program that the real ones pass.
+# acquires, an RMA-RW whose writers do not wait for the readers inside, an mgl that does
+# not wait for those who are in, and an ALock whose cohorts do not heed each other fail
+# the very program that the real ones pass.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -38,6 +39,8 @@ check "an mgl that does not wait, over nodes" \
 	violated 4 --only broken-mgl --set "topology=node:2 core:2"
 check "a shiftlock that does not drain" violated 4 --only broken-shiftlock
 check "a dslr whose writers do not wait for readers" violated 4 --only broken-dslr
+check "an alock of two cohorts that do not look for each other" \
+	violated 2 --only broken-alock --set "topology=node:2 core:1"
 tap_program "the real ones, in the same program" mpi_run 4 120 "$program" --only rma-rw
 
 finish

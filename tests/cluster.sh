@@ -26,6 +26,7 @@ tap_program "2 hosts x 2" cluster 300 -- "$lock/exclusion" --except mpi-win-lock
 tap_program "2 hosts x 2, mpi-win-lock" cluster 120 -- "$lock/exclusion" --only mpi-win-lock
 tap_program "2 hosts x 2, small thresholds" cluster 120 -- "$lock/exclusion" --only rma-rw \
 	--set t_l=1 --set t_r=1 --set t_w=2
+tap_program "2 hosts x 2, cohorts" cluster 120 -- "$lock/cohorts"
 tap_program "2 hosts x 2, operations" cluster 120 -- "$lock/operations"
 tap_program "2 hosts x 2, errors" cluster 120 -- "$lock/errors"
 

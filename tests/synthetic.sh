@@ -28,6 +28,8 @@ case_of 4 "node:2 core:2" --only rma-rw --set t_dc=1
 # so this one meets the most interleavings.
 case_of 2 "node:2 core:1" --only rma-rw --set t_r=1 --set t_w=1 --budget 1
 case_of 4 "node:4 core:1" --only rma-mcs
+case_of 4 "node:4 core:1" --only alock --set local_budget=1 --set remote_budget=2
+case_of 2 "node:2 core:1" --only alock
 case_of 4 "package:2 numa:2 core:1" --only rma-mcs --set t_l=1
 case_of 8 "package:2 l3:2 core:2" --only rma-rw --set t_l=2 --set t_r=2
 case_of 8 "rack:2 node:2 core:2" --only rma-mcs --set t_l=1
@@ -37,6 +39,8 @@ case_of 8 "node:2 package:2 core:2" --only rma-rw --set t_w=3
 case_of 5 "cyclic rack:2 node:2 core:2" --only rma-rw
 
 tap_program "threads on node:2 core:2" mpi_run 4 120 "$lock/threads" \
+	--set "topology=node:2 core:2"
+tap_program "cohorts on node:2 core:2" mpi_run 4 120 "$lock/cohorts" \
 	--set "topology=node:2 core:2"
 tap_program "operations on node:2 core:2" mpi_run 4 120 "$lock/operations" \
 	--set "topology=node:2 core:2"

@@ -11,13 +11,15 @@
 extern const struct lock_protocol lock_dmcs, lock_rma_mcs, lock_rma_rw, lock_cas_spin, lock_mgl,
     lock_shiftlock, lock_cas_backoff, lock_fompi_spin, lock_fompi_rw, lock_mpi_win_lock;
 extern const struct lock_protocol lock_dslr;
-extern const struct lock_protocol lock_rdma_mcs, lock_rdma_spin;
+extern const struct lock_protocol lock_alock, lock_rdma_mcs, lock_rdma_spin;
 #ifdef PAWL_BROKEN_KINDS
 /* Deliberately wrong variants, which the tests have to catch (tests/broken). */
 extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_broken_mgl,
     lock_broken_dmcs_link, lock_broken_dmcs_grant, lock_broken_rma_rw_close;
 extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
     lock_broken_shiftlock_era, lock_broken_shiftlock_late, lock_broken_shiftlock_link;
+extern const struct lock_protocol lock_broken_alock, lock_broken_alock_budget,
+    lock_broken_alock_look, lock_broken_alock_victim;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
@@ -26,6 +28,7 @@ static const struct lock_protocol *const kinds[] = {
     &lock_rma_rw,
     &lock_mgl,
     &lock_shiftlock,
+    &lock_alock,
     &lock_cas_spin,
     &lock_cas_backoff,
     &lock_fompi_spin,
@@ -46,6 +49,10 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_shiftlock_era,
     &lock_broken_shiftlock_late,
     &lock_broken_shiftlock_link,
+    &lock_broken_alock,
+    &lock_broken_alock_budget,
+    &lock_broken_alock_look,
+    &lock_broken_alock_victim,
 #endif
 };
 

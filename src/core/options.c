@@ -53,6 +53,8 @@ static const struct spec specs[] = {
     {"t_w", NUMBER, AT(params.t_w), 0, 1048576, NULL, false},
     {"backoff_min", NUMBER, AT(params.backoff_min), 1, 1000000000, NULL, false},
     {"backoff_max", NUMBER, AT(params.backoff_max), 1, 1000000000, NULL, false},
+    {"local_budget", NUMBER, AT(params.budget[RMA_NODE]), 1, 1048575, NULL, false},
+    {"remote_budget", NUMBER, AT(params.budget[RMA_NET]), 1, 1048575, NULL, false},
     {"lease", NUMBER, AT(params.lease_us), 0, 3600000000, NULL, false},
     {"recoveries", NUMBER, AT(params.recoveries), 1, 16777216, NULL, false},
     {"native_window", CHOICE, AT(params.native_create), 0, 0, "allocate create", false},
@@ -85,6 +87,8 @@ void options_default(struct options *o)
 	o->params.t_r = 1024;
 	o->params.backoff_min = 500;
 	o->params.backoff_max = 100000;
+	o->params.budget[RMA_NODE] = 5;
+	o->params.budget[RMA_NET] = 20;
 	o->params.lease_us = 10000;
 	o->params.recoveries = 4096;
 	o->hash = UINT64_C(14695981039346656037);

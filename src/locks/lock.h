@@ -27,6 +27,7 @@ struct lock_params {
 	int64_t t_r;                   /* readers per counter before a waiting writer closes it */
 	int64_t t_w; /* writers in a row before readers get a turn; 0: product of t_l */
 	int64_t backoff_min, backoff_max; /* nanoseconds */
+	int64_t budget[2];                /* acquires in a row of a cohort, by enum rma_domain */
 	int64_t lease_us;                 /* who holds longer is taken for dead; 0: never */
 	int64_t recoveries;               /* from failures, at the most, by home */
 	bool native_create;               /* mpi-win-lock: windows by MPI_Win_create */

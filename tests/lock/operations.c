@@ -210,6 +210,15 @@ static void exactly(const char *kind, int client, struct pawl_stats acquire, str
 	       (int)(both.flushes[0] + both.flushes[1]));
 }
 
+static void alock(void)
+{
+	exactly("alock", 0, (struct pawl_stats){.atomics = {1, 0}, .gets = {1, 0}},
+		(struct pawl_stats){.atomics = {2, 0}, .gets = {1, 0}});
+	exactly("alock", tap_size - 1,
+		(struct pawl_stats){.atomics = {0, 1}, .gets = {0, 1}, .flushes = {0, 2}},
+		(struct pawl_stats){.atomics = {0, 2}, .gets = {0, 1}, .flushes = {0, 3}});
+}
+
 /* Through the network, also at home. */
 static void by_network(const char *kind)
 {
@@ -238,6 +247,7 @@ int main(int argc, char **argv)
 	rma_mcs();
 	mgl();
 	dslr();
+	alock();
 	by_network("rdma-mcs");
 	by_network("rdma-spin");
 	readers(NULL, 0);

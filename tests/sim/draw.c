@@ -40,9 +40,10 @@ static const struct {
 	const char *name;
 	const char *value[VALUES];
 } choices[] = {
-    {"t_l", {"1", "2", "3", ""}},          {"t_dc", {"0", "1", "2", "4"}},
-    {"t_r", {"1", "2", "8", ""}},          {"t_w", {"0", "1", "2", "3"}},
-    {"backoff_min", {"1", "1", "10", ""}},
+    {"t_l", {"1", "2", "3", ""}},           {"t_dc", {"0", "1", "2", "4"}},
+    {"t_r", {"1", "2", "8", ""}},           {"t_w", {"0", "1", "2", "3"}},
+    {"backoff_min", {"1", "1", "10", ""}},  {"local_budget", {"1", "2", "3", ""}},
+    {"remote_budget", {"1", "2", "4", ""}},
 };
 
 enum { CHOICES = sizeof choices / sizeof choices[0] };
@@ -93,6 +94,9 @@ static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t
 		 * thousands of acquires: fair, but too long to wait for here. */
 		if (!value[0] && d->until_all_done && strcmp(choices[i].name, "t_l") == 0)
 			value = "8";
+		/* Who waits for the other cohort polls: fewer turns, fewer polls. */
+		if (!value[0] && d->until_all_done && strstr(choices[i].name, "budget"))
+			value = "4";
 		if (!takes(p, choices[i].name) || !value[0])
 			continue;
 		if (options_set(&d->options, p, choices[i].name, value, "the test") != PAWL_SUCCESS)
