@@ -153,7 +153,8 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  * local_budget, remote_budget, lease, recoveries, native_window): see pawl(3).
  *
  * Cost: one window on node-shared memory; one more over all ranks if comm
- * spans several nodes. The table keeps a duplicate of comm.
+ * spans several nodes, or if the kind takes the network always (rdma-mcs,
+ * rdma-spin). The table keeps a duplicate of comm.
  */
 int pawl_table_create(MPI_Comm comm, const char *kind, uint64_t n, MPI_Info info,
 		      pawl_table **table);

@@ -52,9 +52,9 @@
  *     together with the swap would spare it too, and be wrong: a client that then
  *     turns out to be no leader has called the other cohort in on its predecessor.
  *   - Budget and flag are one word: STATUS is 1 + what is left of the budget.
- *   - There is a try-acquire: a leader that sees the other cohort leaves its queue;
- *     if somebody queued behind it meanwhile, that one becomes the leader, as with a
- *     budget that is over.
+ *   - There is a try-acquire: a leader that sees the other cohort writes VICTIM and
+ *     leaves its queue; if somebody queued behind it meanwhile, that one becomes the
+ *     leader, as with a budget that is over.
  *   - On a table of one node all are local, and nobody looks at the other TAIL.
  *
  * Model: models/alock.pml, whose steps P1 ... P3 and T are named below.
@@ -166,9 +166,20 @@ RMA_INLINE bool is_alone(const struct lock_space *s, struct lock_slot *slot, enu
 	return tail == 0;
 }
 
-/* P2: let the other cohort go first, P3: and wait until it is gone, or lets us. */
-static RMA_SLOW_PATH void give_way(const struct lock_space *s, struct lock_slot *slot,
-				   enum rma_domain cohort)
+/* P2: let the other cohort go first. */
+static void give_way(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
+{
+	struct rma_word victim = word_of(s, slot, VICTIM);
+
+	rma_put(&slot->client, victim, cohort + 1);
+	/* orders VICTIM before the looks at it and at the other TAIL, and before the
+	 * end of a try; pairs with the looks of the other leader; (B). */
+	rma_flush(&slot->client, victim);
+}
+
+/* P3: wait until the other cohort is gone, or lets us. */
+static RMA_SLOW_PATH void await_turn(const struct lock_space *s, struct lock_slot *slot,
+				     enum rma_domain cohort)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word victim = word_of(s, slot, VICTIM);
@@ -176,10 +187,7 @@ static RMA_SLOW_PATH void give_way(const struct lock_space *s, struct lock_slot 
 	struct rma_pause p = {.rounds = 0};
 	int64_t me = cohort + 1, tail, last;
 
-	rma_put(c, victim, me);
-	/* orders VICTIM before the looks at it and at the other TAIL; pairs with the
-	 * same of the other leader; (B). */
-	rma_flush(c, victim);
+	give_way(s, slot, cohort);
 	for (;;) {
 		rma_get(c, other, &tail);
 		rma_get(c, victim, &last);
@@ -194,7 +202,7 @@ static RMA_SLOW_PATH void give_way(const struct lock_space *s, struct lock_slot 
 RMA_INLINE void lead(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	if (!is_alone(s, slot, cohort))
-		give_way(s, slot, cohort);
+		await_turn(s, slot, cohort);
 	slot->passed = s->params.budget[cohort];
 }
 
@@ -241,7 +249,8 @@ static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot
 	mcs_hand_over(s, slot, cohort, succ, status);
 }
 
-/* T: lead the queue only if it is empty, and only if the other one is. */
+/* T: lead the queue only if it is empty, and only if the other one is. Else P2, lest
+ * the other leader wait for us, and find other tries there each time it looks. */
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
@@ -253,6 +262,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	slot->passed = s->params.budget[cohort];
 	if (is_alone(s, slot, cohort))
 		return PAWL_SUCCESS;
+	give_way(s, slot, cohort);
 	if (!mcs_leave(slot, cohort, slot->tail, &succ))
 		hand_over(s, slot, cohort, succ, BUDGET_OVER);
 	return PAWL_ERR_BUSY;

@@ -1,0 +1,224 @@
+/*
+ * ALock, the asymmetric lock: model of src/locks/alock.c.
+ *
+ * What it models.  NL processes of the local cohort and NR of the remote one (default 2 and 2), with
+ * one slot each and budgets BL and BR (default 1 and 2); a process takes the lock as often as it likes
+ * and may stop between any two acquisitions, so that a pass holds for any number of them.
+ *
+ * What it proves.  Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
+ * hang is an invalid end state); a link is null when a successor writes it; at the end both tails are
+ * null; a cohort gets the lock at most its budget of times while the leader of the other waits
+ * (GlobalFairness of the technical report, with a number; not with -DUNCOUNTED);
+ * with -DTRY also when processes try, at their choice;
+ * with -DBOUND=v, while process v waits, others get the lock at most as often as overtakes() says;
+ * with -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live:
+ * StarvationFree of the report).
+ *
+ * What it abstracts.  One lock, one slot a process.  An operation followed by its flush with nothing
+ * of the same process between is one step, at the point where it takes effect; the two looks of P3
+ * share a flush, may take effect in any order, and either alone ends the wait.  Operations are atomic
+ * per word and memory is sequentially consistent.
+ *
+ * Known-broken variants: -DBREAK_LOOK      the look at the other tail may come before the swap (no flush
+ *                                          between them)
+ *                        -DBREAK_FLUSH     the looks of P3 may come before VICTIM is written (no flush)
+ *                        -DBREAK_TOGETHER  VICTIM is written with the swap, before it is known who leads
+ *                        -DBREAK_YIELD     VICTIM is not written when the budget is over
+ *                        -DBREAK_TRY       a try leaves without a look for who queued behind it
+ *                        -DBREAK_GONE      a try leaves without having written VICTIM
+ */
+#ifndef NL
+#define NL 2
+#endif
+#ifndef NR
+#define NR 2
+#endif
+#define NP (NL + NR)
+#ifndef BL
+#define BL 1
+#endif
+#ifndef BR
+#define BR 2
+#endif
+
+#define WAIT 0 /* STATUS: else 1 + what is left of the budget */
+
+#define COHORT(p) (p >= NL) /* 0: local, 1: remote */
+#define BUDGET(c) (c -> BR : BL)
+
+byte TAIL[2];    /* at the home, by cohort: 0 or slot id; slot id = process + 1 */
+byte VICTIM;     /* 0 at first; else 1 + cohort */
+byte NEXT[NP];   /* in the slots */
+byte STATUS[NP];
+
+#include "ghost.inc"
+
+/* No part of the protocol: whose leader waits, and how often the other cohort had the lock since. */
+bit leads[2];
+byte turns[2];
+#ifdef UNCOUNTED
+#define TURN skip
+#else
+#define TURN turns[1 - c]++; assert(turns[1 - c] <= BUDGET(c))
+#endif
+#define LEADS leads[c] = 1; turns[c] = 0; WAITS
+
+#ifdef BOUND
+bit waits;
+byte before; /* grants to others since process BOUND waits */
+#define AHEAD (BOUND < NL -> NL - 1 : NR - 1)
+#define OWN (BOUND < NL -> BL : BR)
+#define OTHER (BOUND < NL -> BR : BL)
+#ifndef MOST
+#define MOST (AHEAD + OTHER * (AHEAD / OWN + 1 + (AHEAD > 0)))
+#endif
+#define WAITS if :: p == BOUND -> waits = 1 :: else fi
+#define GRANTED if :: p == BOUND -> waits = 0; before = 0 \
+	:: p != BOUND && waits -> before++; assert(before <= MOST) \
+	:: else fi
+#else
+#define WAITS skip
+#define GRANTED skip
+#endif
+
+proctype P(byte p)
+{
+	byte pred, succ, left;
+	bit c = COHORT(p);
+#ifdef BREAK_LOOK
+	bit alone;
+#endif
+
+	do
+#ifdef TRY
+	::
+		/* T: cas(TAIL, 0 -> me); flush */
+		NEXT[p] = 0;
+		d_step { pred = TAIL[c]; if :: pred == 0 -> TAIL[c] = p + 1 :: else fi }
+		if
+		:: pred != 0 -> pred = 0; goto out
+		:: else
+		fi;
+		/* P1: get(the other TAIL); flush */
+		if
+		:: TAIL[1 - c] == 0 -> left = BUDGET(c); goto cs
+		:: else
+		fi;
+#ifndef BREAK_GONE
+		/* P2: put(VICTIM, my cohort); flush */
+		VICTIM = c + 1;
+#endif
+#ifdef BREAK_TRY
+		TAIL[c] = 0;
+		goto out;
+#endif
+		/* leave; a successor leads in our place */
+		left = 1;
+		goto leave
+#endif
+	:: atomic {
+		/* A1: poke NEXT := 0 and STATUS := WAIT, both own memory */
+		NEXT[p] = 0; /* before WANT: an else that comes first would be that of the do */
+		WANT;
+		STATUS[p] = WAIT }
+#ifdef BREAK_LOOK
+		alone = (TAIL[1 - c] == 0);
+#endif
+#ifdef BREAK_TOGETHER
+		VICTIM = c + 1;
+#endif
+		/* A2: pred = fao(TAIL, me, REPLACE); flush */
+		d_step { pred = TAIL[c]; TAIL[c] = p + 1 }
+		if
+		:: pred != 0 ->
+			/* A3: put(pred.NEXT, me); flush */
+			d_step {
+				assert(NEXT[pred - 1] == 0);
+				NEXT[pred - 1] = p + 1;
+				pred = 0;
+				WAITS
+			}
+			/* A4: await STATUS != WAIT */
+			atomic { STATUS[p] != WAIT; left = STATUS[p] - 1 }
+			if
+			:: left > 0 -> goto cs
+			:: else
+			fi
+#ifdef BREAK_YIELD
+			;
+			d_step { left = BUDGET(c); LEADS }
+			goto wait
+#endif
+		:: else
+#ifdef BREAK_LOOK
+			-> if
+			:: alone -> alone = 0; left = BUDGET(c); goto cs
+			:: else
+			fi
+#endif
+		fi;
+lead:		left = BUDGET(c);
+#ifndef BREAK_TOGETHER
+		/* P1: get(the other TAIL); flush */
+		if
+		:: TAIL[1 - c] == 0 -> goto cs
+		:: else
+		fi;
+#ifdef BREAK_FLUSH
+		/* P3 before P2 */
+		if
+		:: c == 1 && VICTIM != c + 1 -> VICTIM = c + 1; goto cs
+		:: true
+		fi;
+#endif
+		/* P2: put(VICTIM, my cohort); flush */
+		d_step { VICTIM = c + 1; LEADS }
+#else
+		LEADS;
+#endif
+wait:		/* P3: get(the other TAIL), get(VICTIM); flush; until one of them lets us */
+		if
+		:: TAIL[1 - c] == 0
+		:: VICTIM != c + 1
+		fi;
+		/* CS */
+cs:		atomic {
+			leads[c] = 0;
+			turns[c] = 0;
+			if
+			:: leads[1 - c] -> TURN
+			:: else
+			fi;
+			GRANTED
+		}
+		critical_exclusive(p);
+		/* R1: succ = peek NEXT */
+leave:		succ = NEXT[p];
+		if
+		:: succ == 0 ->
+			/* R2: r = cas(TAIL, me -> 0); flush */
+			d_step { pred = TAIL[c]; if :: pred == p + 1 -> TAIL[c] = 0 :: else fi }
+			if
+			:: pred == p + 1 -> pred = 0; goto out
+			:: else -> pred = 0
+			fi;
+			/* R3: await NEXT != 0 */
+			atomic { NEXT[p] != 0; succ = NEXT[p] }
+		:: else
+		fi;
+		/* R4: put(succ.STATUS, what is left); flush */
+		d_step { assert(STATUS[succ - 1] == WAIT); STATUS[succ - 1] = left; succ = 0 }
+out:		left = 0
+	:: d_step {
+		alive--;
+		if
+		:: alive == 0 -> assert(TAIL[0] == 0 && TAIL[1] == 0 && nw == 0)
+		:: else
+		fi } break
+	od
+}
+
+init {
+	byte i;
+	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
+}
