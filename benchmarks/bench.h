@@ -292,6 +292,12 @@ static inline void trial_release(struct trial *t, uint64_t lock)
 /* Of a rank, as the table sees nodes. */
 int trial_node_of(const struct trial *t, int rank);
 
+/* Whether a release went wrong. Who outlasted its lease is told so, and goes on. */
+static inline bool has_failed(int rc)
+{
+	return __builtin_expect(rc != PAWL_SUCCESS, 0) && rc != PAWL_ERR_LEASE_LOST;
+}
+
 /* --------------------------------------------------------------- workloads */
 
 struct workload {

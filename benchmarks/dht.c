@@ -176,7 +176,7 @@ static void acquire(struct trial *t, int mode)
 
 static void release(struct trial *t)
 {
-	if (t->table && pawl_lock_release(t->table, 0) != PAWL_SUCCESS)
+	if (t->table && has_failed(pawl_lock_release(t->table, 0)))
 		trial_abort(t, "release");
 }
 

@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) void cycle(struct trial *t, enum wo
 	if (__builtin_expect(pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS, 0))
 		trial_abort(t, "acquire");
 	inside(t, p, work);
-	if (__builtin_expect(pawl_lock_release(t->table, p.lock) != PAWL_SUCCESS, 0))
+	if (__builtin_expect(has_failed(pawl_lock_release(t->table, p.lock)), 0))
 		trial_abort(t, "release");
 	t->exclusive += p.mode == PAWL_EXCLUSIVE;
 	if (work == SPIN_AFTER)
@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) void timed_cycle(struct trial *t, e
 		after = ticks();
 		start += after - middle;
 	}
-	if (pawl_lock_release(t->table, p.lock) != PAWL_SUCCESS)
+	if (has_failed(pawl_lock_release(t->table, p.lock)))
 		trial_abort(t, "release");
 	sample(t, start, 1);
 	t->exclusive += p.mode == PAWL_EXCLUSIVE;

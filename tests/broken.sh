@@ -41,6 +41,7 @@ check "a shiftlock that does not drain" violated 4 --only broken-shiftlock
 check "a dslr whose writers do not wait for readers" violated 4 --only broken-dslr
 check "an alock of two cohorts that do not look for each other" \
 	violated 2 --only broken-alock --set "topology=node:2 core:1"
+check "a drtm whose writers do not wait for the lease" violated 4 --only broken-drtm
 tap_program "the real ones, in the same program" mpi_run 4 120 "$program" --only rma-rw
 
 finish

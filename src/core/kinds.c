@@ -9,17 +9,16 @@
 #include <string.h>
 
 extern const struct lock_protocol lock_dmcs, lock_rma_mcs, lock_rma_rw, lock_cas_spin, lock_mgl,
-    lock_shiftlock, lock_cas_backoff, lock_fompi_spin, lock_fompi_rw, lock_mpi_win_lock;
-extern const struct lock_protocol lock_dslr;
-extern const struct lock_protocol lock_alock, lock_rdma_mcs, lock_rdma_spin;
+    lock_shiftlock, lock_cas_backoff, lock_fompi_spin, lock_fompi_rw, lock_mpi_win_lock, lock_dslr,
+    lock_alock, lock_rdma_mcs, lock_rdma_spin, lock_drtm;
 #ifdef PAWL_BROKEN_KINDS
 /* Deliberately wrong variants, which the tests have to catch (tests/broken). */
 extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_broken_mgl,
     lock_broken_dmcs_link, lock_broken_dmcs_grant, lock_broken_rma_rw_close;
 extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
-    lock_broken_shiftlock_era, lock_broken_shiftlock_late, lock_broken_shiftlock_link;
-extern const struct lock_protocol lock_broken_alock, lock_broken_alock_budget,
-    lock_broken_alock_look, lock_broken_alock_victim;
+    lock_broken_shiftlock_era, lock_broken_shiftlock_late, lock_broken_shiftlock_link,
+    lock_broken_alock, lock_broken_alock_budget, lock_broken_alock_look, lock_broken_alock_victim,
+    lock_broken_drtm, lock_broken_drtm_clock;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
@@ -36,6 +35,7 @@ static const struct lock_protocol *const kinds[] = {
     &lock_dslr,
     &lock_rdma_mcs,
     &lock_rdma_spin,
+    &lock_drtm,
     &lock_mpi_win_lock,
 #ifdef PAWL_BROKEN_KINDS
     &lock_broken_dmcs,
@@ -53,6 +53,8 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_alock_budget,
     &lock_broken_alock_look,
     &lock_broken_alock_victim,
+    &lock_broken_drtm,
+    &lock_broken_drtm_clock,
 #endif
 };
 

@@ -116,10 +116,11 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 	rc = t->space.protocol->release(&t->space, slot);
 	slots_give_back(t, slot);
 	if (rc == PAWL_ERR_LEASE_LOST)
-		return error_set(rc,
-				 "lock %llu was held longer than its lease, and others took its"
-				 " holder for dead",
-				 (unsigned long long)lock);
+		return error_set(
+		    rc,
+		    "lock %llu was held longer than its lease, and others may have had it"
+		    " since",
+		    (unsigned long long)lock);
 	return rc;
 }
 

@@ -212,6 +212,8 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	choose_waiting(t, o);
+	if (p->shares_clock)
+		clock_share(t);
 	rc = slots_create(t) ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
 	rc = agree(t->comm, rc);
 	if (rc == PAWL_SUCCESS)

@@ -28,7 +28,7 @@ struct pawl_table {
 	int64_t *scratch;        /* of all slots */
 	MPI_Comm comm;
 	struct topo_job job;
-	MPI_Win homes_win; /* LOCK_HOME_MAP: the map, in node memory */
+	MPI_Win homes_win;      /* LOCK_HOME_MAP: the map, in node memory */
 	int64_t asked_lease_us; /* if another one is in force; else 0 */
 	char parameters[256];
 };
@@ -98,6 +98,11 @@ void slots_free(pawl_table *t);
 void lease_fit(pawl_table *t);
 /* Say so in t->parameters. */
 void lease_describe(pawl_table *t);
+
+/* clock.c ----------------------------------------------------------------- */
+
+/* Collective over t->comm: what rma_clock() needs to be that of all ranks. */
+void clock_share(pawl_table *t);
 
 /* homes.c ----------------------------------------------------------------- */
 

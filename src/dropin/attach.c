@@ -125,6 +125,15 @@ static void read_info(struct request *r, MPI_Info info)
 	}
 }
 
+/* Readers share it, it has a try-acquire (the MPI's own has not), and it takes nobody for
+ * dead: programs that know nothing of leases hold locks as long as they like. */
+static bool is_usable(const struct pawl_kind *k)
+{
+	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY;
+
+	return (k->capabilities & wanted) == wanted && !strstr(k->options, "lease");
+}
+
 /* "rma-rw, mgl, ...": the kinds that have what a window needs. */
 static const char *usable_kinds(char *text, size_t len)
 {
@@ -133,7 +142,7 @@ static const char *usable_kinds(char *text, size_t len)
 
 	text[0] = '\0';
 	for (int i = 0; (k = pawl_kind_get(i)) && used < len; i++)
-		if (k->capabilities & PAWL_CAP_SHARED && strcmp(k->name, "mpi-win-lock") != 0)
+		if (is_usable(k))
 			used += (size_t)snprintf(text + used, len - used, "%s, ", k->name);
 	return text;
 }
@@ -145,10 +154,13 @@ static void check_kind(struct request *r)
 
 	if (strcmp(r->kind, "native") == 0)
 		r->wanted = false;
-	else if (!k || !(k->capabilities & PAWL_CAP_SHARED) || strcmp(k->name, "mpi-win-lock") == 0)
+	else if (!k || !is_usable(k))
 		snprintf(r->why, sizeof r->why,
 			 "PAWL_LOCK (info key pawl_lock): \"%s\" is %s; accepted: %snative",
-			 r->kind, k ? "no lock that readers can share" : "no lock of Pawl",
+			 r->kind,
+			 !k                                  ? "no lock of Pawl"
+			 : k->capabilities & PAWL_CAP_SHARED ? "no lock that fits windows"
+							     : "no lock that readers can share",
 			 usable_kinds(kinds, sizeof kinds));
 	r->mistake = r->why[0] != '\0';
 }

@@ -257,6 +257,8 @@ struct lock_protocol {
 	/* The lock is the process's and not the thread's: option threads cannot be
 	 * multiple. */
 	bool per_process;
+	/* rma_clock() has to be one clock for all ranks. */
+	bool shares_clock;
 	/* Only for the contestant that is no Pawl lock (mpi_win_lock.c): windows
 	 * of its own over the MPI_Comm that mpi_comm points to. Collective; NULL
 	 * elsewhere. close also undoes an open that failed. */

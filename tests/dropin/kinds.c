@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints the kinds of lock that readers can share, but for the MPI's own one
- * (which has no try-acquire): those to put under MPI_Win_lock. */
+ * (which has no try-acquire) and those with leases: those to put under MPI_Win_lock. */
 #include <pawl.h>
 #include <stdio.h>
+#include <string.h>
 
 int main(void)
 {
@@ -10,7 +11,7 @@ int main(void)
 	const struct pawl_kind *kind;
 
 	for (int i = 0; (kind = pawl_kind_get(i)); i++)
-		if ((kind->capabilities & wanted) == wanted)
+		if ((kind->capabilities & wanted) == wanted && !strstr(kind->options, "lease"))
 			printf("%s\n", kind->name);
 	return 0;
 }

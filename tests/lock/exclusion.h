@@ -17,8 +17,9 @@ bool can(unsigned capability);
 /* Acquire and release, which have to work. */
 void acquire(uint64_t lock, int mode);
 void release(uint64_t lock);
-/* What a client does inside. */
+/* What a client does inside; and with the release. */
 void inside(uint64_t lock, int mode);
+void inside_and_release(uint64_t lock, int mode);
 /* Whether a loop of this rank goes on; the ranks began at about one time. */
 bool more(int round, double began);
 /* All changes of all ranks are there: written of them by this rank. */

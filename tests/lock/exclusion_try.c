@@ -53,9 +53,8 @@ void try_contended(void)
 		} else {
 			acquire(1, mode);
 		}
-		inside(1, mode);
+		inside_and_release(1, mode);
 		written += mode == PAWL_EXCLUSIVE;
-		release(1);
 	}
 	expect_total(written);
 }
@@ -96,9 +95,8 @@ void timed_contended(void)
 		if (rc == PAWL_ERR_TIMEOUT && patience < 1)
 			continue;
 		expect_code(rc, PAWL_SUCCESS, "timed acquire");
-		inside(1, mode);
+		inside_and_release(1, mode);
 		written += mode == PAWL_EXCLUSIVE;
-		release(1);
 	}
 	expect_total(written);
 }

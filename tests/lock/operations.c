@@ -228,6 +228,25 @@ static void by_network(const char *kind)
 		(struct pawl_stats){.atomics = {0, 2}, .flushes = {0, 2}});
 }
 
+/* Readers find each other's lease, and leave it. */
+static void drtm(void)
+{
+	table = table_open("drtm", 1, "lease", "2000000");
+	now_doing("drtm");
+	if (table && is_far_client()) {
+		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 10, false);
+
+		expect(s.atomics[1] == 20 && far_of(&s) == 20, "%d far operations for 10 writers",
+		       (int)far_of(&s));
+		s = measured(0, PAWL_SHARED, 10, false);
+		expect(s.atomics[1] == 10 && far_of(&s) == 10, "%d far operations for 10 readers",
+		       (int)far_of(&s));
+	}
+	meet();
+	table_close(table);
+	result("drtm, uncontended: 1 far atomic to acquire, 1 for a writer to release");
+}
+
 int main(int argc, char **argv)
 {
 	struct pawl_table_info info = {.nodes = 0};
@@ -250,6 +269,7 @@ int main(int argc, char **argv)
 	alock();
 	by_network("rdma-mcs");
 	by_network("rdma-spin");
+	drtm();
 	readers(NULL, 0);
 	readers("1048576", 2);
 	return tap_end();

@@ -120,18 +120,28 @@ void payload_write(uint64_t lock, int home, bool slowly)
 	store(lock, home, INSIDE, 1, &none);
 }
 
-void payload_read(uint64_t lock, int home, bool slowly)
+void payload_see(uint64_t lock, int home, bool slowly, struct payload_seen *seen)
 {
-	int64_t w[4], again[4];
-
-	load(lock, home, 0, 4, w);
-	check(lock, w, 0, "a reader comes");
+	load(lock, home, 0, 4, seen->first);
 	if (slowly)
 		linger(SLOW_S);
-	load(lock, home, 0, 4, again);
-	check(lock, again, 0, "a reader leaves");
-	expect(w[COUNT] == again[COUNT], "violation at lock %llu: words changed under a reader",
-	       (unsigned long long)lock);
+	load(lock, home, 0, 4, seen->last);
+}
+
+void payload_judge(uint64_t lock, const struct payload_seen *seen)
+{
+	check(lock, seen->first, 0, "a reader comes");
+	check(lock, seen->last, 0, "a reader leaves");
+	expect(seen->first[COUNT] == seen->last[COUNT],
+	       "violation at lock %llu: words changed under a reader", (unsigned long long)lock);
+}
+
+void payload_read(uint64_t lock, int home, bool slowly)
+{
+	struct payload_seen seen;
+
+	payload_see(lock, home, slowly, &seen);
+	payload_judge(lock, &seen);
 }
 
 int64_t payload_count(uint64_t lock, int home)

@@ -24,6 +24,14 @@ void payload_reset(void);
 void payload_write(uint64_t lock, int home, bool slowly);
 void payload_read(uint64_t lock, int home, bool slowly);
 
+/* The halves of payload_read(), for readers who learn only later whether they had the lock
+ * all the time. */
+struct payload_seen {
+	int64_t first[4], last[4];
+};
+void payload_see(uint64_t lock, int home, bool slowly, struct payload_seen *seen);
+void payload_judge(uint64_t lock, const struct payload_seen *seen);
+
 /* How often the words of a lock were changed. */
 int64_t payload_count(uint64_t lock, int home);
 

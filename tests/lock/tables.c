@@ -32,14 +32,22 @@ bool expect_code(int got, int wanted, const char *what)
 		      pawl_strerror(wanted), got ? pawl_error_message() : "");
 }
 
+bool readers_expire(const struct pawl_kind *kind)
+{
+	return strstr(kind->options, "lease") && !(kind->capabilities & PAWL_CAP_RECOVERS);
+}
+
 /* On a busy machine a holder may well stop for longer than any lease that tests have the
- * time for, so locks that take the silent for dead do not do it here. */
+ * time for, so locks that take the silent for dead do not do it here. Where readers live by leases,
+ * writers wait for them, so they are short. */
 static void choose_lease(const char *name, MPI_Info info)
 {
 	const struct pawl_kind *kind = pawl_kind_find(name);
 
 	if (kind && (kind->capabilities & PAWL_CAP_RECOVERS))
 		MPI_Info_set(info, "pawl_lease", "0");
+	else if (kind && readers_expire(kind))
+		MPI_Info_set(info, "pawl_lease", "2000");
 }
 
 pawl_table *table_open(const char *kind, uint64_t n, const char *name, const char *value)

@@ -19,6 +19,10 @@ const struct pawl_kind *tap_kind(int *i);
 /* As expect(), for a call of Pawl that ought to return a code. */
 bool expect_code(int got, int wanted, const char *what);
 
+/* Readers have the lock for a limited time, and learn from their release whether they
+ * stayed in it. */
+bool readers_expire(const struct pawl_kind *kind);
+
 /* Make a table; NULL and a recorded failure if that does not work. Collective. */
 pawl_table *table_open(const char *kind, uint64_t n, const char *name, const char *value);
 pawl_table *table_open_homed(const char *kind, uint64_t n, pawl_home_fn *home);

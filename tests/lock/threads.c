@@ -25,18 +25,25 @@ static void section(struct worker *w)
 {
 	uint64_t lock = random_below(&w->seed, LOCKS);
 	bool shared = (kind->capabilities & PAWL_CAP_SHARED) && random_below(&w->seed, 2);
-	int mode = shared ? PAWL_SHARED : PAWL_EXCLUSIVE, home;
+	int mode = shared ? PAWL_SHARED : PAWL_EXCLUSIVE, home, rc;
+	struct payload_seen seen;
 
 	expect_code(pawl_table_home(table, lock, &home), PAWL_SUCCESS, "home");
 	if (!expect_code(pawl_lock_acquire(table, lock, mode), PAWL_SUCCESS, "acquire"))
 		return;
 	expect_code(pawl_lock_acquire(table, lock, mode), PAWL_ERR_HELD, "acquire once more");
 	if (shared)
-		payload_read(lock, home, false);
+		payload_see(lock, home, false, &seen);
 	else
 		payload_write(lock, home, false);
 	w->writes[lock] += !shared;
-	expect_code(pawl_lock_release(table, lock), PAWL_SUCCESS, "release");
+	rc = pawl_lock_release(table, lock);
+	/* What was read without the lock is not to be used, nor judged. */
+	if (!(shared && rc == PAWL_ERR_LEASE_LOST && readers_expire(kind))) {
+		expect_code(rc, PAWL_SUCCESS, "release");
+		if (shared)
+			payload_judge(lock, &seen);
+	}
 	expect_code(pawl_lock_release(table, lock), PAWL_ERR_NOT_HELD, "release once more");
 }
 

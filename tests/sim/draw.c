@@ -72,7 +72,8 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 		return false;
 	d->request.lease_ns = (uint64_t)d->options.params.lease_us * 1000;
 	if (!recovers) {
-		d->request.clock_error_ns = sim_below(random, 2) ? d->request.lease_ns / 10 : 0;
+		d->request.clock_error_ns = sim_below(random, 2) ? d->request.lease_ns / 2 : 0;
+		d->sleeps = sim_below(random, 2) ? 200 : 0;
 	} else if (d->request.lease_ns && !d->until_all_done) {
 		d->deaths = (int)sim_below(random, (uint64_t)d->request.ranks);
 		d->sleeps = sim_below(random, 2) ? 50 : 0;
@@ -136,7 +137,7 @@ static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilit
 		return;
 	sim_sleep(r, d->outstay * SIM_NS + sim_below(&r->random, d->inside * SIM_NS));
 	if ((int)sim_below(&r->random, PER_MILLE) < d->sleeps)
-		sim_sleep(r, 4 * d->request.lease_ns * SIM_NS);
+		sim_sleep(r, sim_below(&r->random, 4 * d->request.lease_ns * SIM_NS));
 	sim_release(r);
 }
 
