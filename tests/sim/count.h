@@ -26,7 +26,7 @@ static inline int count_mode(const struct pawl_kind *kind, int turn)
 
 /* Microseconds: so long that it matters to no operation how fast the turns follow each
  * other. */
-#define COUNT_LEASE "100000"
+#define COUNT_LEASE "400000"
 
 static inline int count_leases(const struct pawl_kind *kind)
 {
