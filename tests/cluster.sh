@@ -24,6 +24,7 @@ said=$(cluster 60 -- true 2>&1)
 
 tap_program "2 hosts x 2" cluster 300 -- "$lock/exclusion" --except mpi-win-lock --limit 120
 tap_program "2 hosts x 2, mpi-win-lock" cluster 120 -- "$lock/exclusion" --only mpi-win-lock
+tap_program "2 hosts x 2, rpc" cluster 120 -- "$lock/exclusion" --only rpc --threads 1
 tap_program "2 hosts x 2, small thresholds" cluster 120 -- "$lock/exclusion" --only rma-rw \
 	--set t_l=1 --set t_r=1 --set t_w=2
 tap_program "2 hosts x 2, cohorts" cluster 120 -- "$lock/cohorts"

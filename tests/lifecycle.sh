@@ -14,6 +14,8 @@ tap_program "1 rank" mpi_run 1 120 "$program"
 tap_program "2 ranks" mpi_run 2 300 "$program"
 tap_program "4 ranks" mpi_run 4 120 "$program" --rounds 20
 
+tap_program "2 ranks, rpc" mpi_run 2 120 "$program" --only rpc --threads 1 --rounds 200
+
 no_leak()
 {
 	rm -f lifecycle.vg.*

@@ -14,6 +14,9 @@ for ranks in 1 2 4; do
 done
 # A critical section of the MPI's own lock takes milliseconds here.
 tap_program "8 ranks" mpi_run 8 300 "$lock/exclusion" --except mpi-win-lock
+# Its servers are threads.
+tap_program "rpc, 4 ranks" mpi_run 4 120 "$lock/exclusion" --only rpc --threads 1
+tap_program "rpc, errors" mpi_run 3 60 "$lock/errors" --only rpc --threads 1
 tap_program "errors, 3 ranks" mpi_run 3 120 "$lock/errors"
 tap_program "threads, 2 ranks" mpi_run 2 120 "$lock/threads"
 tap_program "waiting, 2 ranks" mpi_run 2 120 "$lock/waiting"

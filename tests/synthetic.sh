@@ -36,6 +36,7 @@ case_of 8 "rack:2 node:2 core:2" --only rma-mcs --set t_l=1
 case_of 8 "rack:2 node:2 core:2" --only rma-rw --set t_l=2 --set t_r=1
 case_of 8 "node:2 package:2 core:2" --only rma-mcs --set t_l=node:2,package:1
 case_of 8 "node:2 package:2 core:2" --only rma-rw --set t_w=3
+case_of 4 "node:2 core:2" --only rpc --threads 1
 case_of 5 "cyclic rack:2 node:2 core:2" --only rma-rw
 
 tap_program "threads on node:2 core:2" mpi_run 4 120 "$lock/threads" \

@@ -72,6 +72,12 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 		return error_set(PAWL_ERR_THREAD,
 				 "option threads: multiple needs MPI_THREAD_MULTIPLE; MPI was"
 				 " initialised with less (use MPI_Init_thread)");
+	if (p->needs_threads && level < MPI_THREAD_MULTIPLE)
+		return error_set(PAWL_ERR_THREAD,
+				 "%s answers its clients from a thread of its own, which needs"
+				 " MPI_THREAD_MULTIPLE; MPI was initialised with less (use"
+				 " MPI_Init_thread)",
+				 p->kind.name);
 	t->by_process = o->owner == OWNER_PROCESS || p->per_process;
 	t->threaded = o->threads == THREADS_MULTIPLE ||
 		      (o->threads == THREADS_AUTO && level == MPI_THREAD_MULTIPLE);

@@ -125,13 +125,15 @@ static void read_info(struct request *r, MPI_Info info)
 	}
 }
 
-/* Readers share it, it has a try-acquire (the MPI's own has not), and it takes nobody for
- * dead: programs that know nothing of leases hold locks as long as they like. */
+/* Readers share it, it has a try-acquire (the MPI's own has not), it needs no thread of its own,
+ * and it takes nobody for dead: programs that know nothing of leases hold locks as long as they
+ * like. */
 static bool is_usable(const struct pawl_kind *k)
 {
 	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY;
 
-	return (k->capabilities & wanted) == wanted && !strstr(k->options, "lease");
+	return (k->capabilities & wanted) == wanted && !strstr(k->options, "lease") &&
+	       strcmp(k->name, "rpc") != 0;
 }
 
 /* "rma-rw, mgl, ...": the kinds that have what a window needs. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints the kinds of lock that readers can share, but for the MPI's own one
- * (which has no try-acquire) and those with leases: those to put under MPI_Win_lock. */
+ * (which has no try-acquire) those with leases, and those with threads of their own: those to put
+ * under MPI_Win_lock. */
 #include <pawl.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,8 @@ int main(void)
 	const struct pawl_kind *kind;
 
 	for (int i = 0; (kind = pawl_kind_get(i)); i++)
-		if ((kind->capabilities & wanted) == wanted && !strstr(kind->options, "lease"))
+		if ((kind->capabilities & wanted) == wanted && !strstr(kind->options, "lease") &&
+		    strcmp(kind->name, "rpc") != 0)
 			printf("%s\n", kind->name);
 	return 0;
 }

@@ -21,6 +21,7 @@ double tap_budget = 0.1;
 int tap_rounds = 1000;
 
 static unsigned limit_s = 60;
+static bool threads;
 const char *tap_only, *tap_except;
 static int count, failed;
 
@@ -91,6 +92,8 @@ static void read_options(int argc, char **argv)
 			limit_s = (unsigned)atoi(value);
 		} else if (value && strcmp(argv[i], "--rounds") == 0) {
 			tap_rounds = atoi(value);
+		} else if (value && strcmp(argv[i], "--threads") == 0) {
+			threads = atoi(value) != 0;
 		} else if (value && strcmp(argv[i], "--set") == 0) {
 			set_option(value);
 		} else if (value && strcmp(argv[i], "--verbose") == 0) {
@@ -121,7 +124,8 @@ void tap_start(int *argc, char ***argv, int thread_level)
 	read_options(*argc, *argv);
 	signal(SIGALRM, on_alarm);
 	alarm(limit_s);
-	MPI_Init_thread(argc, argv, thread_level, &tap_thread_level);
+	MPI_Init_thread(argc, argv, threads ? MPI_THREAD_MULTIPLE : thread_level,
+			&tap_thread_level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &tap_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &tap_size);
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);

@@ -35,6 +35,7 @@ extern const char *tap_only, *tap_except; /* --only and --except */
  *   --set NAME=VALUE   a Pawl option of all locks (PAWL_NAME in the environment)
  *   --only KIND        no other kind of lock
  *   --except KIND      all kinds but this one
+ *   --threads 1        MPI_THREAD_MULTIPLE, whatever the program needs
  *   --verbose 1        how much a test did */
 void tap_start(int *argc, char ***argv, int thread_level);
 
