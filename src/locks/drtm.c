@@ -32,6 +32,8 @@
  *   (B) A writer swaps for a lease only when it is over by every clock; a reader is in by
  *       a lease, its own or one that it found, only if that is not over by any clock when
  *       it looks at it, after its swap has returned.
+ *       An end is only ever put off: the new one is computed when the old one is known, which
+ *       has less than half a lease left, and is swapped in for that one only.
  *   (C) A reader's loads come before the look at the clock that says that they were in time.
  *
  * Progress: dead-lock-free, as long as round trips take less than half a lease now and then.

@@ -10,8 +10,7 @@ static int status;
 /* The turns are far apart, and what comes after a whole round finds no lease any more. */
 static sim_time time_of(int turn)
 {
-	return (sim_time)(turn / COUNT_RANKS) * SIM_S +
-	       (sim_time)(turn % COUNT_RANKS + 1) * SIM_MS;
+	return (sim_time)(turn / COUNT_RANKS) * SIM_S + (sim_time)(turn % COUNT_RANKS + 1) * SIM_MS;
 }
 
 static void play(struct sim_rank *r)

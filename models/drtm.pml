@@ -1,0 +1,156 @@
+/*
+ * DrTM's lock, writers by compare-and-swap and readers by leases: model of src/locks/drtm.c.
+ *
+ * What it models.  NW writers (default 2) and NR readers (1) at one word: 0, a writer, or the end of a
+ * lease. Time is in steps: a tick may come between any two steps of anybody, so a process may stop for as
+ * long as you like. A process's clock is wrong by -2, 0 or +2 steps, chosen at the start (it only asks
+ * "is the lease over?"), and it counts this in. A lease lasts L steps (2).
+ *
+ * What it proves.  A writer is alone (assert at CS); no writer is in beside a reader whose lease is not
+ * over: a reader that finds out at its release that it was in time has met no writer; no
+ * dead-lock (awaits are blocking guards); at the end no writer is in the word.
+ *
+ * What it abstracts.  Time counts down to the end of a lease instead of up, so that it is finite: LEFT is what
+ * is left of the word's lease by the true clock, + SHIFT, down to 0, when it is over by every clock; who
+ * knows of a lease counts down its own copy of it. Two leases are the same word if they end at the same time,
+ * that is if as much is left of both. An operation followed by its flush is one step; the word is
+ * atomic and memory sequentially consistent.
+ *
+ * Known-broken variants: -DBREAK_LEASE   a writer does not wait for the lease to be over
+ *                        -DBREAK_CLOCK   a writer trusts its clock
+ *                        -DBREAK_SHORTEN a reader computes the new end before it knows the one that it replaces
+ */
+#ifndef NW
+#define NW 2
+#endif
+#ifndef NR
+#define NR 1
+#endif
+#define NP (NW + NR)
+#define L 2
+#ifndef ERROR
+#define ERROR 2
+#endif
+#define SHIFT (3 * ERROR)
+
+#define FREE 0
+#define WRITER 1
+#define LEASED 2
+byte kind; /* of the word, */
+byte left; /* and what is left of its lease */
+
+byte mine[NP];  /* of the lease that a client has, or is about to swap in, or waits for */
+byte found[NP]; /* of the one that it is about to replace */
+byte skew[NP];  /* of each clock, + ERROR */
+bit inside[NP]; /* readers in their critical section */
+bit met[NP];    /* ghost: a writer was in beside it */
+
+#include "ghost.inc"
+
+/* a new lease by the clock of p: L + 2 ERROR from its now */
+#define NEW(p) (SHIFT + skew[p] - ERROR + L + 2 * ERROR)
+/* not over by any clock: left by the clock of p, less ERROR, is more than 0 */
+#define SURE(l, p) (l > SHIFT + skew[p])
+/* over by every clock: left by the clock of p, and ERROR, is less than 0 */
+#ifdef BREAK_CLOCK
+#define OVER(l, p) (l + ERROR < SHIFT + skew[p])
+#else
+#define OVER(l, p) (l + 2 * ERROR < SHIFT + skew[p])
+#endif
+#ifdef BREAK_LEASE
+#define WAITED_FOR true
+#else
+#define WAITED_FOR OVER(mine[p], p)
+#endif
+
+#define DOWN(x) x = (x > 0 -> x - 1 : 0)
+#define MEETS(r) met[r] = met[r] || inside[r]
+
+active proctype Clock()
+{
+end:	do
+	:: d_step { DOWN(left); DOWN(mine[0]); DOWN(mine[1]); DOWN(mine[2]);
+		    DOWN(found[0]); DOWN(found[1]); DOWN(found[2]) }
+	od
+}
+
+#define TAKE kind = WRITER; left = 0; MEETS(0); MEETS(1); MEETS(2)
+
+proctype W(byte p)
+{
+	do
+	:: 	do
+		:: atomic { kind == FREE -> TAKE }; break
+		:: atomic { kind == LEASED -> mine[p] = left };
+			/* until it is over by our clock; then swap, if it is still the same */
+			WAITED_FOR;
+			if
+			:: atomic { kind == LEASED && left == mine[p] -> TAKE }; break
+			:: atomic { !(kind == LEASED && left == mine[p]) -> mine[p] = 0 }
+			fi
+		od;
+		mine[p] = 0;
+		critical_exclusive(p);
+		kind = FREE
+	:: break
+	od;
+	atomic { alive--; if :: alive == 0 -> assert(kind != WRITER) :: else fi }
+}
+
+proctype R(byte p)
+{
+	do
+	:: 	do
+		::	/* a new end; then swap it in for 0, */
+			mine[p] = NEW(p);
+			if
+			:: atomic { kind == FREE -> kind = LEASED; left = mine[p] }
+			:: atomic { kind != FREE -> mine[p] = 0 }
+			fi;
+			/* the clock, when the swap has returned */
+			if :: SURE(mine[p], p) -> break :: else -> mine[p] = 0 fi
+		::	/* or for a lease that was found, and is short */
+#ifdef BREAK_SHORTEN
+			mine[p] = NEW(p);
+			atomic { kind == LEASED && !SURE(left, p) -> found[p] = left };
+#else
+			atomic { kind == LEASED && !SURE(left, p) -> found[p] = left };
+			mine[p] = NEW(p);
+#endif
+			if
+			:: atomic { kind == LEASED && left == found[p] -> left = mine[p] }
+			:: atomic { !(kind == LEASED && left == found[p]) -> mine[p] = 0 }
+			fi;
+			found[p] = 0;
+			if :: SURE(mine[p], p) -> break :: else -> mine[p] = 0 fi
+		::	/* or find one that is not */
+			atomic { kind == LEASED && SURE(left, p) -> mine[p] = left };
+			if :: SURE(mine[p], p) -> break :: else -> mine[p] = 0 fi
+		od;
+		atomic { inside[p] = 1; met[p] = (kind == WRITER) };
+		/* release: if the clock says that it was in time, it was alone with readers */
+		atomic { assert(!(SURE(mine[p], p) && met[p])); inside[p] = 0; met[p] = 0; mine[p] = 0 }
+	:: break
+	od;
+	atomic { alive--; if :: alive == 0 -> assert(kind != WRITER) :: else fi }
+}
+
+init {
+	byte i;
+	atomic {
+		do
+		:: i < NP ->
+			if
+			:: skew[i] = 0
+			:: skew[i] = ERROR
+			:: skew[i] = 2 * ERROR
+			fi;
+			if
+			:: i < NW -> run W(i)
+			:: else -> run R(i)
+			fi;
+			i++
+		:: else -> break
+		od
+	}
+}

@@ -1,0 +1,193 @@
+/*
+ * DSLR, a reader-writer bakery in one word: model of src/locks/dslr.c.
+ *
+ * What it models.  NW writers (default 2) and NR readers (1), 3 or 4 in all, at one word: tickets MAX_X, MAX_S and
+ * those done N_X, N_S, each of C values and a guard bit above; ERA of E values.  A process takes the
+ * lock as often as it likes and may stop between any two acquisitions; all counters start next
+ * to their wrap.  -DDEATHS=n: up to n processes die, inside or while they wait or before they have
+ * taken a guard out.  Who waits may then take the dead for dead, and be stopped for as long as you like
+ * before it resets the word.
+ *
+ * What it proves.  A writer is alone and readers meet no writer; no counter carries past its guard
+ * (assert in ADD); no dead-lock (awaits are blocking guards), deaths or not; at the end, if nobody died, all
+ * tickets are done and no guard is set.  With -DLIVE=v, under weak fairness, process v gets the lock
+ * whenever it wants it (writers 0..NW-1, then readers).
+ *
+ * What it abstracts.  Time: a client takes somebody for dead only while a dead one is in the way of its
+ * era (that nobody is taken for dead who lives is for clocks, and for the adversary of tests/sim), so BEAT,
+ * late turns and late releases are left out.  ERA counts modulo E, more than deaths can use up.  An
+ * operation followed by its flush is one step; the word is atomic and memory sequentially consistent.
+ *
+ * Known-broken variants: -DBREAK_READERS  a writer does not wait for the readers before it
+ *                        -DBREAK_GUARD    who sees a guard goes in all the same: a counter overflows
+ *                        -DBREAK_ERA      a reset leaves no trace in the word (Figure 2b of the ShiftLock
+ *                                         paper): a second one, stopped for a while, resets a lock in use
+ */
+#ifndef NW
+#define NW 2
+#endif
+#ifndef NR
+#define NR 1
+#endif
+#ifndef DEATHS
+#define DEATHS 0
+#endif
+#define NP (NW + NR)
+#define C (NP + 1) /* more than clients */
+#define E 4 /* more than DEATHS */
+#ifdef BREAK_ERA
+#define NEXT_ERA(e) e
+#else
+#define NEXT_ERA(e) ((e + 1) % E)
+#endif
+
+typedef word_t { byte nx, ns, mx, ms, era };
+word_t W;      /* counters 0..C-1, C and more with the guard */
+bit blocks[E]; /* ghost: a dead client is in the way of this era */
+byte deaths;
+#ifdef BREAK_ERA
+byte epoch;    /* who waits learns of a reset all the same, lest it wait for ever */
+byte mine[NP];
+#define NOTE(p) mine[p] = epoch
+#define VOID(p) (epoch != mine[p])
+#define RESET epoch++
+#else
+#define NOTE(p) skip
+#define VOID(p) (W.era != era[p])
+#define RESET skip
+#endif
+
+/* what clients know, for all to see: A3 is not taken while anybody could get on */
+#define OUT 0
+#define WAITS 1
+#define GETS_ON 2
+byte tx[NP], ts[NP], era[NP], state[NP];
+
+#include "ghost.inc"
+
+#define V(f) ((f) % C)
+#ifdef BREAK_GUARD
+#define ANY_GUARD false
+#else
+#define ANY_GUARD (W.nx >= C || W.ns >= C || W.mx >= C || W.ms >= C)
+#endif
+#ifdef BREAK_READERS
+#define READERS_DONE(p) true
+#else
+#define READERS_DONE(p) (p >= NW || V(W.ns) == ts[p])
+#endif
+#define TURN(p) (!VOID(p) && !ANY_GUARD && V(W.nx) == tx[p] && READERS_DONE(p))
+#define CAN_GO(p) (state[p] == GETS_ON || (state[p] == WAITS && (VOID(p) || TURN(p))))
+
+#if NP == 4
+#define NOBODY_CAN_GO (!CAN_GO(0) && !CAN_GO(1) && !CAN_GO(2) && !CAN_GO(3))
+#else
+#define NOBODY_CAN_GO (!CAN_GO(0) && !CAN_GO(1) && !CAN_GO(2))
+#endif
+
+/* an addition by one: set says whether it has set the guard */
+#define ADD(f) set = (f == C - 1); f++; assert(f < 2 * C)
+/* G: take it out, unless the era is over */
+#define CLEAR(f) \
+	if \
+	:: set -> \
+		MAY_DIE; \
+		d_step { if :: !VOID(p) -> assert(f >= C); f = f - C :: else fi; set = 0 } \
+	:: else \
+	fi
+
+#define DIE atomic { deaths < DEATHS -> deaths++; blocks[W.era] = blocks[W.era] || !VOID(p); goto dead }
+#if DEATHS
+#define MAY_DIE if :: DIE :: true fi
+#else
+#define MAY_DIE skip
+#endif
+
+proctype P(byte p)
+{
+	bit set;
+#if DEATHS
+	word_t seen;
+#endif
+
+	do
+	:: atomic { WANT; state[p] = GETS_ON }
+again:		skip;
+		/* A1: ticket = fao(W, MAX + 1); flush */
+		d_step {
+			tx[p] = V(W.mx);
+			ts[p] = V(W.ms);
+			era[p] = W.era;
+			NOTE(p);
+			if
+			:: p < NW -> ADD(W.mx)
+			:: else -> ADD(W.ms)
+			fi
+		}
+		if
+		:: p < NW -> CLEAR(W.mx)
+		:: else -> CLEAR(W.ms)
+		fi;
+		state[p] = WAITS;
+		/* A2: wait for the turn */
+		do
+		:: atomic { TURN(p) -> state[p] = GETS_ON; break }
+		:: atomic { VOID(p) -> state[p] = GETS_ON; goto again }
+#if DEATHS
+		:: DIE
+		:: /* A3: nobody gets on; the swap comes when it comes */
+			atomic {
+				!VOID(p) && blocks[W.era] && NOBODY_CAN_GO ->
+				seen.nx = W.nx; seen.ns = W.ns; seen.mx = W.mx; seen.ms = W.ms;
+				seen.era = W.era }
+			d_step {
+				if
+				:: W.nx == seen.nx && W.ns == seen.ns && W.mx == seen.mx &&
+				   W.ms == seen.ms && W.era == seen.era ->
+					blocks[W.era] = 0;
+					W.nx = 0; W.ns = 0; W.mx = 0; W.ms = 0;
+					W.era = NEXT_ERA(W.era);
+					RESET
+				:: else
+				fi;
+				seen.nx = 0; seen.ns = 0; seen.mx = 0; seen.ms = 0; seen.era = 0
+			}
+#endif
+		od;
+		MAY_DIE;
+		if
+		:: p < NW -> critical_exclusive(p)
+		:: else -> critical_shared(p)
+		fi;
+		/* R1: fao(W, N + 1); flush */
+		d_step {
+			if
+			:: p < NW -> ADD(W.nx)
+			:: else -> ADD(W.ns)
+			fi
+		}
+		if
+		:: p < NW -> CLEAR(W.nx)
+		:: else -> CLEAR(W.ns)
+		fi;
+		d_step { tx[p] = 0; ts[p] = 0; era[p] = 0; state[p] = OUT }
+	:: atomic {
+		alive--;
+		if
+		:: alive == 0 && !deaths ->
+			assert(nw == 0 && nr == 0 && W.nx == W.mx && W.ns == W.ms && !ANY_GUARD)
+		:: else
+		fi };
+		goto end
+	od;
+dead:	atomic { alive--; state[p] = OUT }
+end:	skip
+}
+
+init {
+	byte i;
+	atomic {
+		W.nx = C - 1; W.mx = C - 1; W.ns = (NR -> C - 1 : 0); W.ms = W.ns;
+		do :: i < NP -> run P(i); i++ :: else -> break od
+	}
+}

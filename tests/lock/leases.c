@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Leases on real clocks: who holds a lock for much longer than its lease loses it to
+ * others, is told so by its release, and the lock is none the worse. And who keeps to it
+ * loses nothing.
+ */
+#include "tables.h"
+
+#define LEASE_US "100000"
+#define LEASE_S 0.1
+
+static pawl_table *table;
+
+/* Rank 0 outstays its lease; the others come in meanwhile, one after the other. */
+static void outstayed(const struct pawl_kind *kind, int mode)
+{
+	double began;
+	int rc = PAWL_SUCCESS;
+
+	now_doing("%s, a lease outstayed", kind->name);
+	if (tap_rank == 0)
+		expect_code(pawl_lock_acquire(table, 0, mode), PAWL_SUCCESS, "acquire");
+	meet();
+	began = seconds_now();
+	if (tap_rank == 0) {
+		/* Until all the others were in. */
+		meet();
+		rc = pawl_lock_release(table, 0);
+		expect_code(rc, PAWL_ERR_LEASE_LOST, "release of what others had");
+		expect_code(pawl_lock_release(table, 0), PAWL_ERR_NOT_HELD, "and once more");
+	} else {
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+		expect(seconds_now() - began > 0.4 * LEASE_S || tap_rank > 1,
+		       "the lease is over after %.3f s", seconds_now() - began);
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+		meet();
+	}
+	result("%s: a %s that outstays its lease loses the lock, and is told", kind->name,
+	       mode == PAWL_SHARED ? "reader" : "writer");
+}
+
+/* Everybody in turn, and nobody is late. */
+static void kept(const struct pawl_kind *kind)
+{
+	int64_t lost = 0, all;
+	double end;
+
+	now_doing("%s, leases that are kept", kind->name);
+	meet();
+	end = seconds_now() + tap_budget;
+	for (int i = 0; i < 3 || seconds_now() < end; i++) {
+		int rc;
+
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+		rc = pawl_lock_release(table, 0);
+		if (rc != PAWL_ERR_LEASE_LOST)
+			expect_code(rc, PAWL_SUCCESS, "release");
+		lost += rc == PAWL_ERR_LEASE_LOST;
+	}
+	meet();
+	MPI_Allreduce(&lost, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+	expect(all == 0, "%d leases of " LEASE_US " us were lost", (int)all);
+	result("%s: who keeps to its lease loses nothing", kind->name);
+}
+
+int main(int argc, char **argv)
+{
+	const struct pawl_kind *kind;
+
+	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	if (tap_size < 2) {
+		skip("needs 2 ranks", "leases");
+		return tap_end();
+	}
+	for (int i = 0; (kind = tap_kind(&i));) {
+		bool recovers = kind->capabilities & PAWL_CAP_RECOVERS;
+
+		if (!recovers && !readers_expire(kind))
+			continue;
+		table = table_open(kind->name, 1, "lease", LEASE_US);
+		if (!table) {
+			result("%s: a table", kind->name);
+			continue;
+		}
+		kept(kind);
+		if (recovers)
+			outstayed(kind, PAWL_EXCLUSIVE);
+		if (kind->capabilities & PAWL_CAP_SHARED)
+			outstayed(kind, PAWL_SHARED);
+		kept(kind);
+		table_close(table);
+		result("%s: the table is freed", kind->name);
+	}
+	return tap_end();
+}
