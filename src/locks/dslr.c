@@ -439,6 +439,14 @@ static void age(const struct lock_space *s, uint64_t lock, const struct lock_mem
 		      ERAS << ERA);
 }
 
+/* A client has no words that others would write. */
+static bool abandon(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	(void)slot;
+	return true;
+}
+
 #ifndef DSLR_NAME
 #define DSLR_NAME "dslr"
 #define DSLR_PROTOCOL lock_dslr
@@ -458,6 +466,7 @@ const struct lock_protocol DSLR_PROTOCOL = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .abandon = abandon,
     .overtakes = overtakes,
     .idle = idle,
     .age = age,

@@ -489,6 +489,20 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	return slot->mode == PAWL_SHARED ? release_as_reader(slot) : release_as_writer(s, slot);
 }
 
+/* Who was never linked to can serve again at once. In a queue, somebody may still link
+ * to us, until the block is given up. */
+static bool abandon(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t a;
+
+	(void)s;
+	if (slot->mode == PAWL_SHARED || !slot->as_writer)
+		return true;
+	rma_get(&slot->client, slot->tail, &a);
+	rma_flush(&slot->client, slot->tail); /* orders the get before the look at a */
+	return a & A_DEAD;
+}
+
 /* ------------------------------------------------------------- the simulator */
 
 /* A writer has the queue before it, and who holds the lock without being in the
@@ -563,6 +577,7 @@ const struct lock_protocol SHIFTLOCK_PROTOCOL = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .abandon = abandon,
     .overtakes = overtakes,
     .idle = idle,
     .age = age,
