@@ -147,10 +147,10 @@ static void mgl(void)
 }
 
 /* One atomic each way, for writers and readers. */
-static void dslr(void)
+static void one_each_way(const char *kind)
 {
-	table = table_open("dslr", 1, NULL, NULL);
-	now_doing("dslr");
+	table = table_open(kind, 1, NULL, NULL);
+	now_doing("%s", kind);
 	for (int mode = PAWL_EXCLUSIVE; table && is_far_client() && mode <= PAWL_SHARED; mode++) {
 		struct pawl_stats s = measured(0, mode, 10, false);
 
@@ -160,7 +160,7 @@ static void dslr(void)
 	}
 	meet();
 	table_close(table);
-	result("dslr, uncontended in any mode: 1 far atomic to acquire and 1 to release");
+	result("%s, uncontended in any mode: 1 far atomic to acquire and 1 to release", kind);
 }
 
 static bool same(const struct pawl_stats *a, const struct pawl_stats *b)
@@ -265,7 +265,8 @@ int main(int argc, char **argv)
 	dmcs();
 	rma_mcs();
 	mgl();
-	dslr();
+	one_each_way("dslr");
+	one_each_way("shiftlock");
 	alock();
 	by_network("rdma-mcs");
 	by_network("rdma-spin");
