@@ -177,8 +177,10 @@ static uint64_t next_era(uint64_t word)
 RMA_INLINE bool is_turn(uint64_t word, uint64_t ticket, int mode)
 {
 #ifdef BREAK_DSLR_READERS
-	if (mode == PAWL_EXCLUSIVE && !(word & GUARDS))
-		return count_of(word, N_X) == count_of(ticket, MAX_X);
+	/* Readers may find that writers behind them have passed: they must not wait for ever. */
+	if (((count_of(word, N_X) - count_of(ticket, MAX_X)) & COUNT) <
+	    (mode == PAWL_SHARED ? GUARD / 2 : 1))
+		return !(word & GUARDS);
 #endif
 	return !(word & GUARDS) && count_of(word, N_X) == count_of(ticket, MAX_X) &&
 	       (mode == PAWL_SHARED || count_of(word, N_S) == count_of(ticket, MAX_S));
