@@ -202,6 +202,8 @@ extern const struct contestant pseudo_contestants[];
 /* The contestant with that index in the list of all, or NULL. */
 const struct contestant *contestant_get(int index);
 /* Whether readers share it; a pseudo lock knows by itself. */
+/* It plays only if it is named. */
+bool contestant_needs_threads(const struct contestant *c);
 bool contestant_shares(const struct contestant *c);
 bool contestant_plays(const struct contestant *c, const struct workload *w,
 		      const struct settings *s);

@@ -49,6 +49,11 @@ bool contestant_shares(const struct contestant *c)
 		       : strcmp(c->name, "redlock") != 0;
 }
 
+bool contestant_needs_threads(const struct contestant *c)
+{
+	return c->kind && (c->kind->capabilities & PAWL_CAP_THREADS);
+}
+
 /* Unless locks are named, the hash table is for those that let readers share. */
 bool contestant_plays(const struct contestant *c, const struct workload *w,
 		      const struct settings *s)
@@ -59,5 +64,8 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 		return false;
 	if (s->locks)
 		return list_has(s->locks, c->name);
+	/* Threads cost all MPI calls something, so only who asks for them has them. */
+	if (contestant_needs_threads(c))
+		return false;
 	return !w->by_itself || !c->kind || (c->kind->capabilities & PAWL_CAP_SHARED);
 }

@@ -256,6 +256,17 @@ static bool answer(void)
 	return true;
 }
 
+/* Whether a lock is named whose tables need threads. */
+static bool wants_threads(void)
+{
+	const struct contestant *c;
+
+	for (int i = 0; set.locks && (c = contestant_get(i)); i++)
+		if (contestant_needs_threads(c) && list_has(set.locks, c->name))
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	char error[1200] = "";
@@ -265,10 +276,7 @@ int main(int argc, char **argv)
 	if (good && answer())
 		return BENCH_OK;
 	native_prepare();
-	/* Threads cost all MPI calls something, so only who asks for such a lock has them. */
-	MPI_Init_thread(&argc, &argv,
-			set.locks && list_has(set.locks, "rpc") ? MPI_THREAD_MULTIPLE
-								: MPI_THREAD_FUNNELED,
+	MPI_Init_thread(&argc, &argv, wants_threads() ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED,
 			&level);
 	team_create(&team);
 	if (good)

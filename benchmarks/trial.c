@@ -44,6 +44,8 @@ static MPI_Info make_info(const struct trial *t)
 	MPI_Info info;
 
 	MPI_Info_create(&info);
+	/* Each rank acquires in one thread, whatever the MPI would grant. */
+	MPI_Info_set(info, "pawl_threads", "single");
 	if (held(t)) {
 		snprintf(number, sizeof number, "%d", held(t));
 		MPI_Info_set(info, "pawl_max_held", number);

@@ -83,12 +83,13 @@ const char *pawl_version(void);
 
 /* Capabilities, a bit set. */
 enum {
-	PAWL_CAP_SHARED = 1,   /* PAWL_SHARED is granted to many at a time */
-	PAWL_CAP_TRY = 2,      /* pawl_lock_try_acquire() */
-	PAWL_CAP_TIMED = 4,    /* pawl_lock_timed_acquire() */
-	PAWL_CAP_FAIR = 8,     /* nobody waits for ever while others come and go */
-	PAWL_CAP_INTENT = 16,  /* PAWL_INTENT keeps out sharers, not other intents */
-	PAWL_CAP_RECOVERS = 32 /* a lock whose holder died goes on (option lease) */
+	PAWL_CAP_SHARED = 1,    /* PAWL_SHARED is granted to many at a time */
+	PAWL_CAP_TRY = 2,       /* pawl_lock_try_acquire() */
+	PAWL_CAP_TIMED = 4,     /* pawl_lock_timed_acquire() */
+	PAWL_CAP_FAIR = 8,      /* nobody waits for ever while others come and go */
+	PAWL_CAP_INTENT = 16,   /* PAWL_INTENT keeps out sharers, not other intents */
+	PAWL_CAP_RECOVERS = 32, /* a lock whose holder died goes on (option lease) */
+	PAWL_CAP_THREADS = 64   /* its tables need MPI_THREAD_MULTIPLE */
 };
 
 struct pawl_kind {

@@ -72,7 +72,7 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 		return error_set(PAWL_ERR_THREAD,
 				 "option threads: multiple needs MPI_THREAD_MULTIPLE; MPI was"
 				 " initialised with less (use MPI_Init_thread)");
-	if (p->needs_threads && level < MPI_THREAD_MULTIPLE)
+	if ((p->kind.capabilities & PAWL_CAP_THREADS) && level < MPI_THREAD_MULTIPLE)
 		return error_set(PAWL_ERR_THREAD,
 				 "%s answers its clients from a thread of its own, which needs"
 				 " MPI_THREAD_MULTIPLE; MPI was initialised with less (use"

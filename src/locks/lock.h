@@ -259,8 +259,6 @@ struct lock_protocol {
 	bool per_process;
 	/* rma_clock() has to be one clock for all ranks. */
 	bool shares_clock;
-	/* It calls MPI from a thread of its own: MPI_THREAD_MULTIPLE or no table. */
-	bool needs_threads;
 	/* Only for contestants that call MPI (mpi_win_lock.c, rpc.c): objects of
 	 * their own over the MPI_Comm that mpi_comm points to. Collective; NULL
 	 * elsewhere. close also undoes an open that failed. */

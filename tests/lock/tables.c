@@ -16,29 +16,10 @@ bool tap_wants(const struct pawl_kind *kind)
 	       (!tap_except || strcmp(kind->name, tap_except) != 0);
 }
 
-/* Whether there are no such tables at the thread level of this program. Asked by a table
- * of this rank alone, once for each kind. */
-static bool lacks_threads(const struct pawl_kind *kind)
+/* Kinds that need threads take part in programs that have them. */
+static bool can_run(const struct pawl_kind *kind)
 {
-	static struct {
-		const struct pawl_kind *kind;
-		bool lacks;
-	} known[64];
-	pawl_table *table = NULL;
-	int i = 0;
-
-	if (tap_thread_level == MPI_THREAD_MULTIPLE || (kind->capabilities & PAWL_CAP_FAIR))
-		return false;
-	while (known[i].kind && known[i].kind != kind)
-		i++;
-	if (!known[i].kind) {
-		known[i].kind = kind;
-		known[i].lacks = pawl_table_create(MPI_COMM_SELF, kind->name, 1, MPI_INFO_NULL,
-						   &table) == PAWL_ERR_THREAD;
-		if (table)
-			pawl_table_free(&table);
-	}
-	return known[i].lacks;
+	return !(kind->capabilities & PAWL_CAP_THREADS) || tap_thread_level == MPI_THREAD_MULTIPLE;
 }
 
 const struct pawl_kind *tap_kind(int *i)
@@ -47,7 +28,7 @@ const struct pawl_kind *tap_kind(int *i)
 
 	do
 		kind = pawl_kind_get((*i)++);
-	while (kind && (!tap_wants(kind) || lacks_threads(kind)));
+	while (kind && !(tap_wants(kind) && can_run(kind)));
 	return kind;
 }
 
