@@ -33,7 +33,7 @@ static struct lock_slot *claimed(pawl_table *t, int index, uint64_t lock)
 {
 	struct lock_slot *slot = &t->slots[index];
 
-	t->claims[index].lock = lock;
+	slots_set_lock(&t->claims[index], lock);
 	slot->lock = slot->client.lock = lock;
 	return slot;
 }
@@ -84,7 +84,7 @@ struct lock_slot *slots_claim_any(pawl_table *t, uint64_t lock, int *code)
 
 		if (owner == 0 && free_one < 0)
 			free_one = i;
-		if (owner == me && claim->lock == lock) {
+		if (owner == me && slots_is_of(claim, me, lock)) {
 			*code = error_set(PAWL_ERR_HELD, "lock %llu is held by this thread already",
 					  (unsigned long long)lock);
 			return NULL;
@@ -112,8 +112,7 @@ struct lock_slot *slots_find_any(pawl_table *t, uint64_t lock)
 	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
 
 	for (int i = 0; i < top; i++)
-		if (atomic_load_explicit(&t->claims[i].owner, memory_order_relaxed) == me &&
-		    t->claims[i].lock == lock)
+		if (slots_is_of(&t->claims[i], me, lock))
 			return &t->slots[i];
 	return NULL;
 }
@@ -122,8 +121,8 @@ void slots_abandon(pawl_table *t, struct lock_slot *slot)
 {
 	struct slot_claim *claim = &t->claims[slot->index];
 
-	/* Of no lock, so that no search finds it. */
-	claim->lock = UINT64_MAX;
+	/* No search finds it. */
+	slots_set_lock(claim, SLOTS_NO_LOCK);
 	/* Orders this client's use of the slot before that of who asks for it next;
 	 * pairs with the acquire in take_abandoned(). */
 	atomic_store_explicit(&claim->owner, SLOTS_ABANDONED, memory_order_release);
@@ -152,8 +151,10 @@ bool slots_create(pawl_table *t)
 	t->scratch = calloc(n * (words ? words : 1), sizeof *t->scratch);
 	if (!t->claims || !t->slots || !t->scratch)
 		return false;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		slots_set_lock(&t->claims[i], SLOTS_NO_LOCK);
 		lock_slot_init(s, &t->slots[i], &t->rma, (int)i, t->scratch + i * words);
+	}
 	return true;
 }
 

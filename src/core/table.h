@@ -14,7 +14,7 @@
  * at every acquire and release. */
 struct slot_claim {
 	_Atomic(uintptr_t) owner; /* 0: free */
-	uint64_t lock;
+	_Atomic(uint64_t) lock;   /* SLOTS_NO_LOCK unless claimed */
 };
 
 struct pawl_table {
@@ -50,6 +50,23 @@ static inline bool slots_one_only(const pawl_table *t)
  * holder forgot its lock. No thread has such an address. */
 enum { SLOTS_ONLY_OWNER = 1, SLOTS_ABANDONED = 2 };
 
+/* Of a free slot, and of one whose claim is not complete. */
+#define SLOTS_NO_LOCK UINT64_MAX
+
+static inline void slots_set_lock(struct slot_claim *claim, uint64_t lock)
+{
+	atomic_store_explicit(&claim->lock, lock, memory_order_relaxed);
+}
+
+/* Whether owner has claimed it for lock. */
+static inline bool slots_is_of(const struct slot_claim *claim, uintptr_t owner, uint64_t lock)
+{
+	/* Where threads share an owner the claim may be another thread's, just made:
+	 * orders its owner before its lock; pairs with slots_give_back(). */
+	return atomic_load_explicit(&claim->owner, memory_order_acquire) == owner &&
+	       atomic_load_explicit(&claim->lock, memory_order_relaxed) == lock;
+}
+
 /* Claim a slot for the calling thread and lock; NULL with *code and the
  * thread's error set. */
 static inline struct lock_slot *slots_claim(pawl_table *t, uint64_t lock, int *code)
@@ -60,7 +77,8 @@ static inline struct lock_slot *slots_claim(pawl_table *t, uint64_t lock, int *c
 	if (!slots_one_only(t) || atomic_load_explicit(&first->owner, memory_order_relaxed))
 		return slots_claim_any(t, lock, code);
 	atomic_store_explicit(&first->owner, SLOTS_ONLY_OWNER, memory_order_relaxed);
-	first->lock = slot->lock = slot->client.lock = lock;
+	slots_set_lock(first, lock);
+	slot->lock = slot->client.lock = lock;
 	return slot;
 }
 
@@ -71,16 +89,18 @@ static inline struct lock_slot *slots_find(pawl_table *t, uint64_t lock)
 
 	if (!slots_one_only(t))
 		return slots_find_any(t, lock);
-	if (!atomic_load_explicit(&first->owner, memory_order_relaxed) || first->lock != lock)
-		return NULL;
-	return t->slots;
+	return slots_is_of(first, SLOTS_ONLY_OWNER, lock) ? t->slots : NULL;
 }
 
 static inline void slots_give_back(pawl_table *t, struct lock_slot *slot)
 {
-	/* Orders this client's use of the slot before the next claim of it; pairs
-	 * with the acquire in take(). */
-	atomic_store_explicit(&t->claims[slot->index].owner, 0, memory_order_release);
+	struct slot_claim *claim = &t->claims[slot->index];
+
+	slots_set_lock(claim, SLOTS_NO_LOCK);
+	/* Orders this client's use of the slot before the next claim of it, and the
+	 * lock of this claim before the owner of that; pairs with the acquire in
+	 * take() and slots_is_of(). */
+	atomic_store_explicit(&claim->owner, 0, memory_order_release);
 }
 
 /* Its lock is forgotten; the slot is not free before the protocol says so. */

@@ -470,6 +470,7 @@ static struct window *window_new(MPI_Win win, MPI_Comm comm)
 	w->held = calloc((size_t)w->size, sizeof *w->held);
 	if (w->held && windows_add(w)) {
 		pthread_mutex_init(&w->door, NULL);
+		pthread_mutex_init(&w->epochs, NULL);
 		return w;
 	}
 	free(w->held);
@@ -485,6 +486,7 @@ static void window_free(struct window *w)
 	if (w->pool)
 		give_back_id(w->pool, w->id);
 	pthread_mutex_destroy(&w->door);
+	pthread_mutex_destroy(&w->epochs);
 	free(w->held);
 	free(w);
 }

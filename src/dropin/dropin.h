@@ -51,6 +51,7 @@ struct window {
 	_Atomic(int) locks;           /* targets held, and lock_all */
 	int exclusive;                /* targets that ride on the intent; under door */
 	pthread_mutex_t door;
+	pthread_mutex_t epochs; /* native ones are opened and closed by one thread at a time */
 
 	bool threads; /* of this process may lock at one time */
 	bool direct;  /* its operations are loads and stores, and need nobody's help */

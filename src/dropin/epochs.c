@@ -148,22 +148,57 @@ static void after_unlock(const struct window *w, int target)
 		drive(w);
 }
 
-/* ------------------------------------------------------------- the intent */
+/* ---------------------------------------------------- where threads meet */
 
-/* Threads of a process meet here. One may hold the door while it waits for the
- * whole, and it is the MPI that brings that, so the others drive it meanwhile. */
-static void take_door(struct window *w)
+/* Who is inside waits for what the MPI brings, so the others drive it meanwhile. */
+static void enter(struct window *w, pthread_mutex_t *mutex)
 {
-	while (w->threads && pthread_mutex_trylock(&w->door) != 0) {
+	while (w->threads && pthread_mutex_trylock(mutex) != 0) {
 		drive(w);
 		sched_yield();
 	}
 }
 
-static void leave_door(struct window *w)
+static void leave(struct window *w, pthread_mutex_t *mutex)
 {
 	if (w->threads)
-		pthread_mutex_unlock(&w->door);
+		pthread_mutex_unlock(mutex);
+}
+
+/* Open MPI 4.1's osc/ucx counts the epochs of a window without regard to threads:
+ * then an operation finds itself outside of any. */
+
+static int open_native(struct window *w, int type, int rank, int assertion)
+{
+	int rc;
+
+	enter(w, &w->epochs);
+	rc = PMPI_Win_lock(type, rank, assertion | MPI_MODE_NOCHECK, w->win);
+	leave(w, &w->epochs);
+	return rc;
+}
+
+static int close_native(struct window *w, int rank)
+{
+	int rc;
+
+	enter(w, &w->epochs);
+	rc = PMPI_Win_unlock(rank, w->win);
+	leave(w, &w->epochs);
+	return rc;
+}
+
+/* ------------------------------------------------------------- the intent */
+
+/* One thread may hold the door while it waits for the whole. */
+static void take_door(struct window *w)
+{
+	enter(w, &w->door);
+}
+
+static void leave_door(struct window *w)
+{
+	leave(w, &w->door);
 }
 
 /* Whether the intent and the target can be asked for at once. Not where threads
@@ -274,7 +309,7 @@ int dropin_lock(struct window *w, int type, int rank, int assertion)
 	if (!claim(w, &w->held[rank]))
 		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
 				    "MPI_Win_lock of target %d, which is locked already", rank);
-	rc = PMPI_Win_lock(type, rank, assertion | MPI_MODE_NOCHECK, w->win);
+	rc = open_native(w, type, rank, assertion);
 	if (rc == MPI_SUCCESS && what != HELD_NOCHECK) {
 		if (report_wanted())
 			begin = report_clock();
@@ -282,7 +317,7 @@ int dropin_lock(struct window *w, int type, int rank, int assertion)
 		if (begin)
 			report_wait(w, what == HELD_SHARED ? CALL_SHARED : CALL_EXCLUSIVE, begin);
 		if (rc != PAWL_SUCCESS) {
-			PMPI_Win_unlock(rank, w->win);
+			close_native(w, rank);
 			settle(&w->held[rank], HELD_NOT);
 			return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_lock of target %d: %s",
 					    rank, pawl_error_message());
@@ -311,7 +346,7 @@ int dropin_unlock(struct window *w, int rank)
 				    "MPI_Win_unlock of target %d, which is not locked", rank);
 	order_memory(w);
 	before_completion(w, rank);
-	rc = PMPI_Win_unlock(rank, w->win);
+	rc = close_native(w, rank);
 	if (what != HELD_NOCHECK)
 		ours = release_target(w, rank, what);
 	count_locks(w, -1);

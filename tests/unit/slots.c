@@ -4,6 +4,7 @@
  * found, what is abandoned is neither held nor free until the protocol lets it go.
  * Prints TAP; any failed check fails the program.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,52 @@ static void without_hook(void)
 	close_table(t);
 }
 
+/* Threads that share what the process holds, each at locks of its own. */
+enum { THREADS = 3, ROUNDS = 300000 };
+
+struct worker {
+	pthread_t thread;
+	pawl_table *table;
+	uint64_t first;
+	int mistakes;
+};
+
+static void *claim_and_give_back(void *arg)
+{
+	struct worker *w = arg;
+
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		uint64_t lock = w->first + i % 2 * THREADS;
+		struct lock_slot *slot = claim(w->table, lock, PAWL_SUCCESS);
+
+		if (slot && slots_find(w->table, lock) == slot)
+			slots_give_back(w->table, slot);
+		else
+			w->mistakes++;
+	}
+	return NULL;
+}
+
+static void shared_by_threads(void)
+{
+	pawl_table *t = open_table(true);
+	struct worker w[THREADS];
+	int mistakes = 0;
+
+	t->by_process = true;
+	for (int i = 0; i < THREADS; i++) {
+		w[i] = (struct worker){.table = t, .first = (uint64_t)i};
+		if (pthread_create(&w[i].thread, NULL, claim_and_give_back, &w[i]) != 0)
+			exit(2);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(w[i].thread, NULL);
+		mistakes += w[i].mistakes;
+	}
+	ok(mistakes == 0, "threads of one owner find their own locks and nobody else's");
+	close_table(t);
+}
+
 int main(void)
 {
 	for (int threaded = 0; threaded < 2; threaded++) {
@@ -125,6 +172,7 @@ int main(void)
 		all_of_them(threaded);
 	}
 	without_hook();
+	shared_by_threads();
 	printf("1..%d\n", tests);
 	return failures != 0;
 }
