@@ -185,6 +185,7 @@ static void look_at_all(const struct lock_space *s, const struct readers *r, str
 		struct rma_pause p = {
 		    .min_ns = READERS_LOOK_MIN_NS,
 		    .max_ns = READERS_LOOK_MAX_NS,
+		    .lazy = true,
 		};
 		struct rma_word active = active_word(r, slot, g, phase);
 

@@ -147,7 +147,8 @@ static void look_at_all(const struct lock_space *s, const struct readers *r, str
 		get_look(r, slot, g, &looks[g]);
 	rma_flush_all(c, readers_far(s)); /* orders the gets before the look at them */
 	for (int g = 0; g < r->groups; g++) {
-		struct rma_pause p = {.min_ns = READERS_LOOK_MIN_NS, .max_ns = READERS_LOOK_MAX_NS};
+		struct rma_pause p = {
+		    .min_ns = READERS_LOOK_MIN_NS, .max_ns = READERS_LOOK_MAX_NS, .lazy = true};
 
 		while (!had_its_turn(r, &looks[g])) {
 			rma_pause(c, &p, "the readers' turn to end");

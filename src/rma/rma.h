@@ -360,6 +360,7 @@ struct rma_pause {
 	uint64_t since_ns;       /* when it began */
 	uint64_t min_ns, max_ns; /* truncated exponential back-off; 0: none */
 	uint64_t deadline_ns;    /* 0: none */
+	bool lazy;               /* after a long time pauses may grow beyond max_ns */
 	bool reported;
 };
 /* False once the deadline has passed. */

@@ -15,10 +15,10 @@
  *     has NET words, and in any case the application. Whoever holds the lock may
  *     be getting data from us, so not to drive the MPI could be a dead-lock. We
  *     drive it at each look (NET) or now and then (NODE words only), and park for
- *     a limited time: a 64th of the time waited, at most a millisecond. (A larger
- *     share would feed on itself: a sleeping rank delays those it waits for.) So
- *     a rank that waits for long burns less than a per cent of a core, and delays
- *     others by no more than a millisecond.
+ *     a limited time: a 64th of the time waited, at most two milliseconds. (A
+ *     larger share would feed on itself: a sleeping rank delays those it waits for.)
+ *     So a rank that waits for long burns one to three per cent of a core, most of
+ *     it in the MPI's progress, and delays others by no more than two milliseconds.
  */
 #include "rma/rma.h"
 
@@ -35,11 +35,11 @@ enum {
 	LOOKS_PER_CLOCK = 32, /* look this often at the word for a look at the clock, */
 	LOOKS_PER_YIELD = 16, /* and before giving the core away once */
 	NAP_MIN_NS = 200000,
-	NAP_MAX_NS = 1000000,
+	NAP_MAX_NS = 2000000,
 	NAP_SHARE = 64,
 	SLEEP_NS = 50000, /* a back-off as long as this is slept through */
 	POLL_NS =
-	    20000000, /* where only looking tells, give the core away so long before napping */
+	    10000000, /* where only looking tells, give the core away so long before napping */
 };
 
 uint64_t rma_now_ns(void)
@@ -264,6 +264,8 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 		p->reported = true;
 	}
 	if (ns) {
+		if (p->lazy && waited > POLL_NS && nap_ns(waited) > ns)
+			ns = nap_ns(waited);
 		pass_time(c, ns);
 		return true;
 	}
