@@ -138,17 +138,48 @@ static struct rma_pause pause_between_looks(const struct lock_space *s)
 	};
 }
 
+/* How long to wait before the next look at an A of another node: most of the time
+ * that the releases still to come will take, if they come as fast as those since we
+ * began. */
+static struct rma_pause pause_for(const struct lock_space *s, int64_t releases, int64_t so_far,
+				  uint64_t elapsed)
+{
+	uint64_t ns = so_far > 0 ? elapsed * (uint64_t)releases / (uint64_t)so_far : elapsed;
+	struct rma_pause p = pause_between_looks(s);
+
+	ns = ns / 4 * 3;
+	p.min_ns = ns < p.min_ns ? p.min_ns : ns > p.max_ns ? p.max_ns : ns;
+	p.max_ns = p.min_ns;
+	return p;
+}
+
+RMA_INLINE int64_t a_rel_between(int64_t from, int64_t to)
+{
+	return (int64_t)((uint64_t)(to - (from & A_REL_MASK)) >> A_REL_BIT);
+}
+
+/* The releases until readers get their turn, at most. */
+static int64_t until_turn(const struct lock_space *s, int64_t a, int64_t so_far)
+{
+	const struct shiftlock *k = s->state;
+	int64_t row = k->turn - so_far, queue = a_writers(a);
+
+	row = row < queue ? row : queue;
+	return row > 0 ? row : 1;
+}
+
 /* Wait until (A & mask), of REL and EPOCH, ==/!= ref. *late: it may have been so for
  * longer than a lease. */
 static int await_a(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
 		   int64_t mask, enum rma_cond cond, int64_t ref, const char *what, bool *late)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_pause p = pause_between_looks(s);
+	uint64_t began = rma_clock(c);
+	int64_t first = w->seen;
 
 	for (;;) {
 		uint64_t before = lease_now(s, slot);
-		int64_t a;
+		int64_t a, so_far;
 		int rc;
 
 		if (rma_is_here(c, slot->tail)) {
@@ -165,8 +196,15 @@ static int await_a(const struct lock_space *s, struct lock_slot *slot, struct le
 		rc = lease_check(s, slot, w, before, a);
 		if (rc != PAWL_SUCCESS)
 			return rc;
-		if (!rma_is_here(c, slot->tail))
+		if (!rma_is_here(c, slot->tail)) {
+			struct rma_pause p;
+
+			so_far = a_rel_between(first, a);
+			p = pause_for(
+			    s, cond == RMA_EQ ? a_rel_between(a, ref) : until_turn(s, a, so_far),
+			    so_far, rma_clock(c) - began);
 			rma_pause(c, &p, what);
+		}
 	}
 }
 
