@@ -24,12 +24,16 @@ static int check(const pawl_table *t, uint64_t lock, int mode)
 	if ((mode & PAWL_INTENT) && !(t->space.protocol->kind.capabilities & PAWL_CAP_INTENT))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_INTENT",
 				 t->space.protocol->kind.name);
+	if (t->space.protocol->kind.capabilities & PAWL_CAP_RANGES)
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "%s has ranges, and no locks: pawl_range_acquire() takes them",
+				 t->space.protocol->kind.name);
 	return PAWL_SUCCESS;
 }
 
 static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
 {
-	return t && mode == PAWL_EXCLUSIVE && lock < t->space.n;
+	return t && mode == PAWL_EXCLUSIVE && lock < t->space.n && !t->ranges;
 }
 
 /* The one way in: claim a slot, let the protocol acquire, or give it back. */

@@ -87,6 +87,7 @@ struct lock_slot {
 	uint8_t phase;        /* of a reader at a gate counter */
 	uint8_t rides;        /* its intent is one for several clients of its node */
 	uint64_t deadline_ns; /* of a timed acquire; 0: none */
+	int64_t first, last;  /* of a range; kinds with PAWL_CAP_RANGES */
 	int64_t *scratch;     /* results in flight, as many as scratch_words() asked for */
 	uint64_t acquires, recoveries;
 	struct rma_client client;
@@ -220,7 +221,7 @@ struct lock_protocol {
 	void (*describe)(const struct lock_space *s, char *text, size_t len);
 	/* int64_t of scratch that a slot needs; NULL: none. */
 	uint64_t (*scratch_words)(const struct lock_space *s);
-	/* slot has lock and mode set. PAWL_SUCCESS, PAWL_ERR_BUSY (try),
+	/* slot has lock and mode set, and of a range first and last. PAWL_SUCCESS, PAWL_ERR_BUSY (try),
 	 * PAWL_ERR_TIMEOUT (kinds with PAWL_CAP_TIMED, if deadline_ns is set). */
 	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);
 	int (*try_acquire)(const struct lock_space *s, struct lock_slot *slot);
