@@ -35,6 +35,7 @@ violated()
 	return 1
 }
 check "an ss that leaves a segment out" violated 2 --only broken-ss
+check "an lld that does not always wait" violated 2 --only broken-lld
 
 case $TEST_MPI in
 openmpi | mpich)
