@@ -12,8 +12,12 @@ program=$builddir/tests/lock/range-baselines
 for ranks in 1 2 4; do
 	tap_program "$ranks ranks" mpi_run $ranks 120 "$program"
 done
+# Some have servers, which are threads.
+tap_program "4 ranks, with threads" mpi_run 4 120 "$program" --threads 1
 tap_program "4 ranks, node:2 core:2" mpi_run 4 120 "$program" --set "topology=node:2 core:2"
 tap_program "2 ranks, node:2 core:1" mpi_run 2 120 "$program" --set "topology=node:2 core:1"
+tap_program "4 ranks, node:2 core:2, with threads" mpi_run 4 120 "$program" --threads 1 \
+	--set "topology=node:2 core:2"
 for units in 1 512; do
 	tap_program "4 ranks, segments of $units" mpi_run 4 120 "$program" --only ss \
 		--set segment_units=$units --set segments=$((1024 / units))
@@ -36,6 +40,7 @@ violated()
 }
 check "an ss that leaves a segment out" violated 2 --only broken-ss
 check "an lld that does not always wait" violated 2 --only broken-lld
+check "an it whose tree forgets a side" violated 4 --only broken-it --threads 1
 
 case $TEST_MPI in
 openmpi | mpich)
@@ -49,6 +54,8 @@ openmpi | mpich)
 	said=$(cluster 60 -- true 2>&1)
 	if [ $? != 77 ]; then
 		tap_program "2 hosts x 2" cluster 120 -- "$program" --limit 100
+		tap_program "2 hosts x 2, with threads" cluster 120 -- "$program" --limit 100 \
+			--threads 1
 	else
 		skip "2 hosts x 2" "$said"
 	fi
