@@ -18,7 +18,7 @@ tap_program "4 ranks, node:2 core:2" mpi_run 4 120 "$program" --set "topology=no
 tap_program "2 ranks, node:2 core:1" mpi_run 2 120 "$program" --set "topology=node:2 core:1"
 tap_program "4 ranks, node:2 core:2, with threads" mpi_run 4 120 "$program" --threads 1 \
 	--set "topology=node:2 core:2"
-for units in 1 512; do
+for units in 1 16; do
 	tap_program "4 ranks, segments of $units" mpi_run 4 120 "$program" --only ss \
 		--set segment_units=$units --set segments=$((1024 / units))
 done
