@@ -19,7 +19,8 @@ extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_bro
 extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
     lock_broken_shiftlock_era, lock_broken_shiftlock_late, lock_broken_shiftlock_link,
     lock_broken_alock, lock_broken_alock_budget, lock_broken_alock_look, lock_broken_alock_victim,
-    lock_broken_drtm, lock_broken_drtm_clock, lock_broken_ss, lock_broken_lld, lock_broken_it;
+    lock_broken_drtm, lock_broken_drtm_clock, lock_broken_ss, lock_broken_lld, lock_broken_lld_look,
+    lock_broken_lld_link, lock_broken_it;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
@@ -64,6 +65,8 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_drtm_clock,
     &lock_broken_ss,
     &lock_broken_lld,
+    &lock_broken_lld_look,
+    &lock_broken_lld_link,
     &lock_broken_it,
 #endif
 };

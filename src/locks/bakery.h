@@ -94,6 +94,14 @@ static inline bool bakery_is_idle(uint64_t word)
 	       bakery_count_of(word, N_S) == bakery_count_of(word, MAX_S);
 }
 
+/* A word that is idle, and whose counters go round soon. */
+static inline uint64_t bakery_aged(void)
+{
+	uint64_t x = BAKERY_COUNT - 1, readers = BAKERY_COUNT - 2;
+
+	return x << N_X | readers << N_S | x << MAX_X | readers << MAX_S;
+}
+
 /* Whether it is the turn of who drew its ticket when the word was ticket. */
 RMA_INLINE bool bakery_is_turn(uint64_t word, uint64_t ticket, int mode)
 {
@@ -117,6 +125,22 @@ static inline uint64_t bakery_ahead_of(uint64_t word, uint64_t ticket, int mode)
 	if (mode == PAWL_EXCLUSIVE)
 		n += (bakery_count_of(ticket, MAX_S) - bakery_count_of(word, N_S)) & BAKERY_COUNT;
 	return n ? n : 1;
+}
+
+/* How long to pause before the next look: backoff_min for each client ahead, at most
+ * backoff_max, or a 16th of the time waited, if that is more. */
+enum { BAKERY_WAITED_SHARE = 16, BAKERY_NAP_MAX_NS = 1000000 };
+
+static inline uint64_t bakery_pause_ns(const struct lock_space *s, uint64_t ahead, uint64_t waited)
+{
+	uint64_t ns = ahead * (uint64_t)s->params.backoff_min;
+	uint64_t nap = waited / BAKERY_WAITED_SHARE;
+
+	if (ns > (uint64_t)s->params.backoff_max)
+		ns = (uint64_t)s->params.backoff_max;
+	if (nap > BAKERY_NAP_MAX_NS)
+		nap = BAKERY_NAP_MAX_NS;
+	return nap > ns ? nap : ns;
 }
 
 static inline uint64_t bakery_look(struct rma_client *c, struct rma_word w)

@@ -67,7 +67,7 @@
 #include <stdlib.h>
 
 enum { NOTE_ERA, NOTE_SINCE };
-enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8, WAITED_SHARE = 16, NAP_MAX_NS = 1000000 };
+enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8 };
 
 struct constants {
 	uint64_t words;
@@ -159,12 +159,8 @@ static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct r
 static void back_off(const struct lock_space *s, struct lock_slot *slot, struct rma_pause *p,
 		     uint64_t ahead, uint64_t waited)
 {
-	uint64_t lease = lease_of(s), ns = ahead * (uint64_t)s->params.backoff_min;
+	uint64_t lease = lease_of(s), ns = bakery_pause_ns(s, ahead, waited);
 
-	if (ns > (uint64_t)s->params.backoff_max)
-		ns = (uint64_t)s->params.backoff_max;
-	if (waited / WAITED_SHARE > ns)
-		ns = waited / WAITED_SHARE < NAP_MAX_NS ? waited / WAITED_SHARE : NAP_MAX_NS;
 	if (lease && ns > lease / 8)
 		ns = lease / 8;
 	p->min_ns = p->max_ns = ns;
@@ -308,11 +304,9 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
 {
 	const struct constants *k = s->state;
-	uint64_t x = BAKERY_COUNT - 1, readers = BAKERY_COUNT - 2;
 
 	*lock_memory_home(s, m, k->words, BAKERY_BYTES, lock) =
-	    (int64_t)(x << N_X | readers << N_S | x << MAX_X | readers << MAX_S | BEATS << BEAT |
-		      ERAS << ERA);
+	    (int64_t)(bakery_aged() | BEATS << BEAT | ERAS << ERA);
 }
 
 /* A client has no words that others would write. */

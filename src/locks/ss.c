@@ -124,19 +124,6 @@ static struct rma_word segment_word(const struct lock_space *s, struct lock_slot
 
 /* ------------------------------------------------------------------ acquisition */
 
-/* Pause before the next look, the longer the more are ahead. */
-static void back_off(const struct lock_space *s, struct lock_slot *slot, struct rma_pause *p,
-		     uint64_t ahead)
-{
-	uint64_t ns = ahead * (uint64_t)s->params.backoff_min;
-
-	if (ns > (uint64_t)s->params.backoff_max)
-		ns = (uint64_t)s->params.backoff_max;
-	p->min_ns = p->max_ns = ns;
-	p->lazy = true;
-	rma_pause(&slot->client, p, "its turn at a segment");
-}
-
 /* (B) */
 static void take(const struct lock_space *s, struct lock_slot *slot, int64_t segment)
 {
@@ -144,12 +131,14 @@ static void take(const struct lock_space *s, struct lock_slot *slot, int64_t seg
 	struct rma_word w = segment_word(s, slot, segment);
 	struct rma_pause p = {.rounds = 0};
 	int at = bakery_max_of(slot->mode);
-	uint64_t ticket = bakery_add(c, w, at), word = ticket;
+	uint64_t ticket = bakery_add(c, w, at), word = ticket, began = rma_clock(c);
 
 	if (bakery_sets_guard(ticket, at))
 		bakery_clear_guard(c, w, at, 0);
 	while (!bakery_is_turn(word, ticket, slot->mode)) {
-		back_off(s, slot, &p, bakery_ahead_of(word, ticket, slot->mode));
+		p.min_ns = p.max_ns = bakery_pause_ns(s, bakery_ahead_of(word, ticket, slot->mode),
+						      rma_clock(c) - began);
+		rma_pause(c, &p, "its turn at a segment");
 		word = bakery_look(c, w);
 	}
 }
@@ -242,6 +231,16 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return true;
 }
 
+static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+{
+	uint64_t index;
+	int home;
+
+	lock_home(s, lock, &home, &index);
+	for (int64_t i = 0; i < s->params.segments; i++)
+		*lock_memory_word(m, home, place(s, index, i)) = (int64_t)bakery_aged();
+}
+
 #ifndef SS_NAME
 #define SS_NAME "ss"
 #define SS_PROTOCOL lock_ss
@@ -263,4 +262,5 @@ const struct lock_protocol SS_PROTOCOL = {
     .try_acquire = try_acquire,
     .release = release,
     .idle = idle,
+    .age = age,
 };

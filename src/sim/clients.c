@@ -52,9 +52,36 @@ static int *holders(struct sim_lock *l, int mode)
 	return mode == PAWL_EXCLUSIVE ? &l->writers : &l->readers;
 }
 
-/* Whether holders are in that must not be in with this mode. */
-static bool in_conflict(const struct sim_lock *l, int mode)
+static bool has_ranges(const struct sim_world *w)
 {
+	return (w->request.protocol->kind.capabilities & PAWL_CAP_RANGES) != 0;
+}
+
+/* Whether somebody holds units of the rank's range, and the two do not share them. */
+static bool meets_range(const struct sim_rank *r)
+{
+	struct sim_world *w = r->world;
+
+	for (int id = 0; id < w->request.ranks; id++) {
+		const struct sim_rank *o = &w->ranks[id];
+
+		if (o == r || !o->counted || o->lock != r->lock || o->slot.first > r->slot.last ||
+		    r->slot.first > o->slot.last)
+			continue;
+		if (o->mode != PAWL_SHARED || r->mode != PAWL_SHARED)
+			return true;
+	}
+	return false;
+}
+
+/* Whether holders are in that must not be in with this one. */
+static bool in_conflict(const struct sim_rank *r)
+{
+	const struct sim_lock *l = &r->world->locks[r->lock];
+	int mode = r->mode;
+
+	if (has_ranges(r->world))
+		return meets_range(r);
 	return l->writers || (mode != PAWL_SHARED && l->readers) ||
 	       (!(mode & PAWL_INTENT) && l->intents);
 }
@@ -95,9 +122,9 @@ static void granted(struct sim_rank *r)
 	r->slot.acquires++;
 	w->acquires++;
 	sim_note(r, "HOLDS lock %llu, %s", (unsigned long long)r->lock, mode_name(r->mode));
-	if (in_conflict(l, r->mode))
+	if (in_conflict(r))
 		take_from(r);
-	if (in_conflict(l, r->mode))
+	if (in_conflict(r))
 		sim_fail(w, SIM_VIOLATION,
 			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers and"
 			 " %d intents have it, the last of them rank %d",
@@ -124,7 +151,13 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 	slot->deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
 	r->waited = r->holding = false;
 	r->began = engine_now();
-	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
+	if (has_ranges(w))
+		sim_note(r, "%s units %lld to %lld of space %llu, %s", names[how],
+			 (long long)slot->first, (long long)slot->last, (unsigned long long)lock,
+			 mode_name(mode));
+	else
+		sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock,
+			 mode_name(mode));
 	rc = (how == SIM_TRY ? p->try_acquire : p->acquire)(&w->space, slot);
 	if (rc == PAWL_SUCCESS) {
 		granted(r);

@@ -166,7 +166,7 @@ static void check_all(void *arg)
 
 	(void)arg;
 	for (int i = 0; (p = kinds_get(i)); i++)
-		if (named(p->kind.name) && !p->open && !(p->kind.capabilities & PAWL_CAP_RANGES))
+		if (named(p->kind.name) && !p->open)
 			(is_broken(p) ? check_broken : check)(p);
 }
 

@@ -13,6 +13,7 @@
 
 enum { MOST_ACCESSES = 400000, OUTSTAY_NS = 5000, PER_CENT = 100, PER_MILLE = 1000 };
 enum { LIFE = 200 /* accesses until a rank dies, at most */ };
+enum { UNITS = 20 /* of a space, that ranges begin at */ };
 enum { NAPS = 4, NAPPERS = 60 /* per cent of the ranks */ };
 
 static const struct {
@@ -47,6 +48,21 @@ static const struct {
 };
 
 enum { CHOICES = sizeof choices / sizeof choices[0] };
+
+/* Of segments of spaces: the same, but such that ranges take several. */
+static bool draw_segments(struct draw *d, const struct lock_protocol *p, uint64_t *random)
+{
+	static const char *const segments[VALUES] = {"2", "5", "30", "64"};
+	static const char *const units[VALUES] = {"1", "1", "4", "16384"};
+	const char *many = segments[sim_below(random, VALUES)];
+	const char *large = units[sim_below(random, VALUES)];
+	size_t used = strlen(d->text);
+
+	snprintf(d->text + used, sizeof d->text - used, ", segments %s, segment_units %s", many,
+		 large);
+	return options_set(&d->options, p, "segments", many, "the test") == PAWL_SUCCESS &&
+	       options_set(&d->options, p, "segment_units", large, "the test") == PAWL_SUCCESS;
+}
 
 static bool takes(const struct lock_protocol *p, const char *name)
 {
@@ -119,6 +135,17 @@ static int draw_mode(struct sim_rank *r, const struct draw *d, unsigned capabili
 	return sim_below(&r->random, 3) ? PAWL_INTENT : PAWL_INTENT | PAWL_AHEAD;
 }
 
+/* Few units, so that ranges overlap; some are long, and some have no end. */
+static void draw_range(struct sim_rank *r)
+{
+	uint64_t length = sim_below(&r->random, sim_below(&r->random, 3) ? 3 : UNITS);
+
+	r->slot.first = (int64_t)sim_below(&r->random, UNITS);
+	r->slot.last = r->slot.first + (int64_t)length;
+	if (sim_below(&r->random, UNITS) == 0)
+		r->slot.last = PAWL_RANGE_END;
+}
+
 static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
 	int mode = draw_mode(r, d, capabilities);
@@ -133,6 +160,8 @@ static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilit
 	}
 	if (how == SIM_TRY)
 		mode &= ~PAWL_AHEAD;
+	if (capabilities & PAWL_CAP_RANGES)
+		draw_range(r);
 	if (sim_acquire(r, lock, mode, how, ns) != PAWL_SUCCESS)
 		return;
 	sim_sleep(r, d->outstay * SIM_NS + sim_below(&r->random, d->inside * SIM_NS));
@@ -204,5 +233,6 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 		 d->request.ranks, (int)d->request.locks,
 		 d->request.aged ? ", counters before their wrap" : "",
 		 d->until_all_done ? ", until all have had their share" : "");
-	return draw_options(d, p, &random) && draw_lease(d, p, &random);
+	return draw_options(d, p, &random) && draw_lease(d, p, &random) &&
+	       (!takes(p, "segments") || draw_segments(d, p, &random));
 }
