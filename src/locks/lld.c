@@ -431,6 +431,7 @@ const struct lock_protocol LLD_PROTOCOL = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .keeps_out = lock_keeps_units,
     .idle = idle,
     .age = age,
 };

@@ -176,7 +176,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 #define CALLS                                                                   \
 	.describe = describe, .open = start, .close = stop, .acquire = acquire, \
-	.try_acquire = try_acquire, .release = release
+	.try_acquire = try_acquire, .release = release, .keeps_out = lock_keeps_units
 
 #ifndef IT_NAME
 #define IT_NAME "it"

@@ -26,9 +26,8 @@
  *       itself out.
  *   (C) A release adds to all its words in any order: what is free early harms nobody.
  *
- * Two ranges that one client holds must not touch the same segment, or it waits for
- * itself; and clients that hold several ranges of a space at a time have to acquire
- * them in ascending order, segments apart.
+ * A client cannot have two ranges that touch the same segment at a time; and clients
+ * that hold several ranges of a space have to acquire them in ascending order.
  * Progress: starvation-free if holders release and take their ranges in that order.
  *
  * Different from the paper: sharers, which DSLR has; the number of segments is limited,
@@ -210,6 +209,13 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+static bool keeps_out(const struct lock_space *s, const struct lock_slot *slot, int64_t first,
+		      int64_t last)
+{
+	return segment_of(s, slot->first) <= segment_of(s, last) &&
+	       segment_of(s, first) <= segment_of(s, slot->last);
+}
+
 /* --------------------------------------------------------------- the simulator */
 
 static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
@@ -261,6 +267,7 @@ const struct lock_protocol SS_PROTOCOL = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .keeps_out = keeps_out,
     .idle = idle,
     .age = age,
 };

@@ -52,38 +52,47 @@ static int *holders(struct sim_lock *l, int mode)
 	return mode == PAWL_EXCLUSIVE ? &l->writers : &l->readers;
 }
 
-static bool has_ranges(const struct sim_world *w)
+/* Whether holders are in that must not be in with this mode. */
+static bool in_conflict(const struct sim_lock *l, int mode)
 {
-	return (w->request.protocol->kind.capabilities & PAWL_CAP_RANGES) != 0;
-}
-
-/* Whether somebody holds units of the rank's range, and the two do not share them. */
-static bool meets_range(const struct sim_rank *r)
-{
-	struct sim_world *w = r->world;
-
-	for (int id = 0; id < w->request.ranks; id++) {
-		const struct sim_rank *o = &w->ranks[id];
-
-		if (o == r || !o->counted || o->lock != r->lock || o->slot.first > r->slot.last ||
-		    r->slot.first > o->slot.last)
-			continue;
-		if (o->mode != PAWL_SHARED || r->mode != PAWL_SHARED)
-			return true;
-	}
-	return false;
-}
-
-/* Whether holders are in that must not be in with this one. */
-static bool in_conflict(const struct sim_rank *r)
-{
-	const struct sim_lock *l = &r->world->locks[r->lock];
-	int mode = r->mode;
-
-	if (has_ranges(r->world))
-		return meets_range(r);
 	return l->writers || (mode != PAWL_SHARED && l->readers) ||
 	       (!(mode & PAWL_INTENT) && l->intents);
+}
+
+static bool has_ranges(const struct sim_world *w)
+{
+	return w->request.protocol->kind.capabilities & PAWL_CAP_RANGES;
+}
+
+/* Another rank that holds some of the units, and does not share them; NULL: nobody. */
+static const struct sim_rank *overlapping(const struct sim_rank *r)
+{
+	const struct sim_world *w = r->world;
+
+	for (int id = 0; id < w->request.ranks; id++) {
+		const struct sim_rank *other = &w->ranks[id];
+
+		if (other != r && other->counted && other->lock == r->lock &&
+		    !(other->mode == PAWL_SHARED && r->mode == PAWL_SHARED) &&
+		    other->slot.first <= r->slot.last && r->slot.first <= other->slot.last)
+			return other;
+	}
+	return NULL;
+}
+
+static void check_ranges(struct sim_rank *r)
+{
+	const struct sim_rank *other = overlapping(r);
+
+	sim_note(r, "has units %lld to %lld", (long long)r->slot.first, (long long)r->slot.last);
+	if (other)
+		sim_fail(
+		    r->world, SIM_VIOLATION,
+		    "an overlap: rank %d got units %lld to %lld of space %llu while rank %d has"
+		    " %lld to %lld",
+		    r->id, (long long)r->slot.first, (long long)r->slot.last,
+		    (unsigned long long)r->lock, other->id, (long long)other->slot.first,
+		    (long long)other->slot.last);
 }
 
 /* Who holds for long may be taken for dead, if the lock has leases. How long a lease
@@ -122,9 +131,11 @@ static void granted(struct sim_rank *r)
 	r->slot.acquires++;
 	w->acquires++;
 	sim_note(r, "HOLDS lock %llu, %s", (unsigned long long)r->lock, mode_name(r->mode));
-	if (in_conflict(r))
+	if (has_ranges(w))
+		check_ranges(r);
+	else if (in_conflict(l, r->mode))
 		take_from(r);
-	if (in_conflict(r))
+	if (!has_ranges(w) && in_conflict(l, r->mode))
 		sim_fail(w, SIM_VIOLATION,
 			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers and"
 			 " %d intents have it, the last of them rank %d",
@@ -151,13 +162,7 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 	slot->deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
 	r->waited = r->holding = false;
 	r->began = engine_now();
-	if (has_ranges(w))
-		sim_note(r, "%s units %lld to %lld of space %llu, %s", names[how],
-			 (long long)slot->first, (long long)slot->last, (unsigned long long)lock,
-			 mode_name(mode));
-	else
-		sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock,
-			 mode_name(mode));
+	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
 	rc = (how == SIM_TRY ? p->try_acquire : p->acquire)(&w->space, slot);
 	if (rc == PAWL_SUCCESS) {
 		granted(r);
@@ -171,6 +176,15 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 		sim_fail(w, SIM_MISUSE, "rank %d: an acquire must not return %d", r->id, rc);
 	sim_step(r);
 	return rc;
+}
+
+int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last, int mode,
+		      enum sim_how how, uint64_t ns)
+{
+	r->slot.first = first;
+	r->slot.last = last;
+	sim_note(r, "wants units %lld to %lld", (long long)first, (long long)last);
+	return sim_acquire(r, space, mode, how, ns);
 }
 
 void sim_release(struct sim_rank *r)

@@ -499,6 +499,10 @@ static void refused(void)
 	acquire(&h, (uint64_t)tap_rank, 0, 5, PAWL_EXCLUSIVE);
 	release(&h);
 	expect_code(pawl_range_release(table, &h.range), PAWL_ERR_NOT_HELD, "released twice");
+	acquire(&h, (uint64_t)tap_rank, 10, 20, PAWL_EXCLUSIVE);
+	expect_code(pawl_range_acquire(table, (uint64_t)tap_rank, 20, 30, PAWL_EXCLUSIVE, &r),
+		    PAWL_ERR_HELD, "units that it has itself");
+	release(&h);
 }
 
 /* ---------------------------------------------------------------------- programs */
