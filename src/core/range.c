@@ -69,7 +69,8 @@ static int acquire_by(pawl_table *t, uint64_t id, int64_t first, int64_t last, i
 		return error_set(
 		    PAWL_ERR_HELD,
 		    "units %lld to %lld: another range of this thread keeps some of them"
-		    " (ranges may be rounded up; option k of citron, 0: they are not)",
+		    " (ranges may be rounded up; options k of citron, 0: they are not, and"
+		    " segment_units of ss, 1)",
 		    (long long)first, (long long)last);
 	}
 	rc = how(&t->space, slot);

@@ -30,6 +30,7 @@ struct lock_params {
 	int64_t budget[2];                /* acquires in a row of a cohort, by enum rma_domain */
 	int64_t lease_us;                 /* who holds longer is taken for dead; 0: never */
 	int64_t recoveries;               /* from failures, at the most, by home */
+	int64_t segments, segment_units;  /* of a space, and units of each: ss */
 	int64_t units, k, m;              /* citron: of a space; nodes a range; levels looked at */
 	bool native_create;               /* mpi-win-lock: windows by MPI_Win_create */
 };
@@ -139,6 +140,14 @@ static inline void lock_slot_init(const struct lock_space *s, struct lock_slot *
 		slot->next[d] = slot_next(s, &slot->client, (enum rma_domain)d, slot->id);
 		slot->status[d] = slot_status(s, &slot->client, (enum rma_domain)d, slot->id);
 	}
+}
+
+/* Of a kind that locks just the units asked for: keeps_out. */
+static inline bool lock_keeps_units(const struct lock_space *s, const struct lock_slot *slot,
+				    int64_t first, int64_t last)
+{
+	(void)s;
+	return slot->first <= last && first <= slot->last;
 }
 
 /* ------------------------------------------------------------------ homes */

@@ -64,7 +64,7 @@ static bool has_ranges(const struct sim_world *w)
 	return w->request.protocol->kind.capabilities & PAWL_CAP_RANGES;
 }
 
-/* Another rank that holds some of the units; NULL: nobody. */
+/* Another rank that holds some of the units, and does not share them; NULL: nobody. */
 static const struct sim_rank *overlapping(const struct sim_rank *r)
 {
 	const struct sim_world *w = r->world;
@@ -73,6 +73,7 @@ static const struct sim_rank *overlapping(const struct sim_rank *r)
 		const struct sim_rank *other = &w->ranks[id];
 
 		if (other != r && other->counted && other->lock == r->lock &&
+		    !(other->mode == PAWL_SHARED && r->mode == PAWL_SHARED) &&
 		    other->slot.first <= r->slot.last && r->slot.first <= other->slot.last)
 			return other;
 	}
@@ -177,13 +178,13 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 	return rc;
 }
 
-int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last,
+int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last, int mode,
 		      enum sim_how how, uint64_t ns)
 {
 	r->slot.first = first;
 	r->slot.last = last;
 	sim_note(r, "wants units %lld to %lld", (long long)first, (long long)last);
-	return sim_acquire(r, space, PAWL_EXCLUSIVE, how, ns);
+	return sim_acquire(r, space, mode, how, ns);
 }
 
 void sim_release(struct sim_rank *r)

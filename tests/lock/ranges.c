@@ -212,8 +212,12 @@ static void several(const struct pawl_kind *kind)
 
 	now_doing("%s, several ranges", kind->name);
 	setenv("PAWL_K", "0", 1);
+	setenv("PAWL_SEGMENTS", "10000", 1);
+	setenv("PAWL_SEGMENT_UNITS", "1", 1);
 	table = table_open(kind->name, 1, NULL, NULL);
 	unsetenv("PAWL_K");
+	unsetenv("PAWL_SEGMENTS");
+	unsetenv("PAWL_SEGMENT_UNITS");
 	for (int i = 0; table && i < 6 && tap_rank == tap_size - 1; i++)
 		expect_code(
 		    pawl_range_acquire(table, 0, first[i], last[i], PAWL_EXCLUSIVE, &range[i]),

@@ -13,6 +13,7 @@
 
 enum { MOST_ACCESSES = 400000, OUTSTAY_NS = 5000, PER_CENT = 100, PER_MILLE = 1000 };
 enum { LIFE = 200 /* accesses until a rank dies, at most */ };
+enum { UNITS = 20 /* of a space, for kinds without a tree */ };
 enum { NAPS = 4, NAPPERS = 60 /* per cent of the ranks */ };
 
 static const struct {
@@ -135,6 +136,21 @@ static bool draw_tree(struct draw *d, const struct lock_protocol *p, uint64_t *r
 	return true;
 }
 
+/* Segments such that ranges take one or several. */
+static bool draw_segments(struct draw *d, const struct lock_protocol *p, uint64_t *random)
+{
+	static const char *const segments[VALUES] = {"2", "5", "30", "64"};
+	static const char *const units[VALUES] = {"1", "1", "4", "16384"};
+	const char *many = segments[sim_below(random, VALUES)];
+	const char *large = units[sim_below(random, VALUES)];
+	size_t used = strlen(d->text);
+
+	snprintf(d->text + used, sizeof d->text - used, ", segments %s, segment_units %s", many,
+		 large);
+	return options_set(&d->options, p, "segments", many, "the test") == PAWL_SUCCESS &&
+	       options_set(&d->options, p, "segment_units", large, "the test") == PAWL_SUCCESS;
+}
+
 /* ---------------------------------------------------------------- what they do */
 
 static int draw_mode(struct sim_rank *r, const struct draw *d, unsigned capabilities)
@@ -148,8 +164,8 @@ static int draw_mode(struct sim_rank *r, const struct draw *d, unsigned capabili
 
 /* Few places, so that ranges meet; of all lengths, so that they meet at all heights; some end
  * behind the tree. */
-static int take_range(struct sim_rank *r, const struct draw *d, uint64_t space, enum sim_how how,
-		      uint64_t ns)
+static int take_range(struct sim_rank *r, const struct draw *d, uint64_t space, int mode,
+		      enum sim_how how, uint64_t ns)
 {
 	static const uint64_t lengths[] = {1, 1, 64, 300, 1200, 1200, 5000};
 	uint64_t units = (uint64_t)d->options.params.units, place = sim_below(&r->random, 3);
@@ -159,7 +175,29 @@ static int take_range(struct sim_rank *r, const struct draw *d, uint64_t space, 
 								    : units + units / 8);
 
 	return sim_acquire_range(r, space, first, first + (int64_t)sim_below(&r->random, length),
-				 how, ns);
+				 mode, how, ns);
+}
+
+/* Of kinds without a tree: few units; some ranges are long, and some have no end. */
+static int take_short(struct sim_rank *r, uint64_t space, int mode, enum sim_how how, uint64_t ns)
+{
+	uint64_t length = sim_below(&r->random, sim_below(&r->random, 3) ? 3 : UNITS);
+	int64_t first = (int64_t)sim_below(&r->random, UNITS), last = first + (int64_t)length;
+
+	if (sim_below(&r->random, UNITS) == 0)
+		last = PAWL_RANGE_END;
+	return sim_acquire_range(r, space, first, last, mode, how, ns);
+}
+
+static int take(struct sim_rank *r, const struct draw *d, uint64_t lock, int mode, enum sim_how how,
+		uint64_t ns)
+{
+	const struct lock_protocol *p = r->world->request.protocol;
+
+	if (!(p->kind.capabilities & PAWL_CAP_RANGES))
+		return sim_acquire(r, lock, mode, how, ns);
+	return takes(p, "units") ? take_range(r, d, lock, mode, how, ns)
+				 : take_short(r, lock, mode, how, ns);
 }
 
 static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
@@ -176,8 +214,7 @@ static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilit
 	}
 	if (how == SIM_TRY)
 		mode &= ~PAWL_AHEAD;
-	if ((capabilities & PAWL_CAP_RANGES ? take_range(r, d, lock, how, ns)
-					    : sim_acquire(r, lock, mode, how, ns)) != PAWL_SUCCESS)
+	if (take(r, d, lock, mode, how, ns) != PAWL_SUCCESS)
 		return;
 	sim_sleep(r, d->outstay * SIM_NS + sim_below(&r->random, d->inside * SIM_NS));
 	if ((int)sim_below(&r->random, PER_MILLE) < d->sleeps)
@@ -248,5 +285,6 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 		 d->request.ranks, (int)d->request.locks,
 		 d->request.aged ? ", counters before their wrap" : "",
 		 d->until_all_done ? ", until all have had their share" : "");
-	return draw_options(d, p, &random) && draw_lease(d, p, &random) && draw_tree(d, p, &random);
+	return draw_options(d, p, &random) && draw_lease(d, p, &random) &&
+	       draw_tree(d, p, &random) && (!takes(p, "segments") || draw_segments(d, p, &random));
 }

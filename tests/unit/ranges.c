@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The queue of ranges and each structure under it against an oracle that compares all
+ * with all: by random requests, releases and cancels, who holds and who waits is the same
+ * after each, and the structure is sound. A tree that is wrong must not pass. Prints TAP.
+ */
+#include "locks/range_queue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CLIENTS = 700, SPACES = 2 };
+
+extern const struct range_store range_broken_tree;
+
+static int tests, failures;
+
+static void ok(bool good, const char *store, const char *what)
+{
+	tests++;
+	failures += !good;
+	printf("%sok %d - %s: %s\n", good ? "" : "not ", tests, store, what);
+}
+
+/* splitmix64 */
+static uint64_t seed;
+
+static uint64_t draw(uint64_t n)
+{
+	uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (z ^ (z >> 31)) % n;
+}
+
+/* ----------------------------------------------------------------------- oracle */
+
+struct expected {
+	int64_t first, last;
+	bool shared;
+	uint64_t space, arrived;
+	enum range_state state;
+};
+
+static struct expected model[MOST_CLIENTS];
+static uint64_t clients, arrivals;
+
+static bool clash(const struct expected *a, const struct expected *b)
+{
+	return a->space == b->space && !(a->shared && b->shared) &&
+	       !(a->last < b->first || b->last < a->first);
+}
+
+/* Nobody holds some of it, nor came before and waits for some. */
+static bool may_hold(const struct expected *e)
+{
+	for (uint64_t i = 0; i < clients; i++) {
+		const struct expected *o = &model[i];
+
+		if (o == e || o->state == RANGE_NONE || !clash(e, o))
+			continue;
+		if (o->state == RANGE_HELD || o->arrived < e->arrived)
+			return false;
+	}
+	return true;
+}
+
+static struct expected *earliest_who_may(void)
+{
+	struct expected *best = NULL;
+
+	for (uint64_t i = 0; i < clients; i++)
+		if (model[i].state == RANGE_AWAITED && may_hold(&model[i]) &&
+		    (!best || model[i].arrived < best->arrived))
+			best = &model[i];
+	return best;
+}
+
+static void settle(void)
+{
+	struct expected *e;
+
+	while ((e = earliest_who_may()))
+		e->state = RANGE_HELD;
+}
+
+/* ------------------------------------------------------------------------ a run */
+
+struct world {
+	uint64_t clients;
+	int64_t units, longest; /* ranges begin below units */
+	int steps, busy;        /* of 16 turns, those that ask */
+	const char *what;
+};
+
+static const struct world worlds[] = {
+    {12, 8, 4, 20000, 8, "few clients at few units"},
+    {60, 200, 30, 20000, 10, "long queues"},
+    {60, INT64_MAX, INT64_MAX, 10000, 8, "all units there are"},
+    {MOST_CLIENTS, 20000, 6, 12000, 12, "many ranges at a time"},
+};
+
+static bool told[MOST_CLIENTS];
+
+static void granted(void *arg, uint64_t client)
+{
+	(void)arg;
+	told[client] = true;
+}
+
+static struct range draw_range(const struct world *w, const struct range_store *store)
+{
+	struct range r = {.first = (int64_t)draw((uint64_t)w->units)};
+	int64_t room = INT64_MAX - r.first;
+	uint64_t length = draw((uint64_t)w->longest);
+
+	r.last = r.first + (length < (uint64_t)room ? (int64_t)length : room);
+	/* The B-tree is for disjoint ranges. */
+	r.shared = store != &range_btree && draw(3) == 0;
+	if (w->longest == INT64_MAX && draw(4) == 0)
+		r.first = r.last;
+	return r;
+}
+
+static bool ask(struct range_queue *q, const struct world *w, const struct range_store *store,
+		uint64_t client)
+{
+	struct expected *e = &model[client];
+	struct range r = draw_range(w, store);
+	bool waits = draw(4) != 0;
+	uint64_t space = draw(8) == 0;
+
+	*e = (struct expected){r.first, r.last, r.shared, space, ++arrivals, RANGE_NONE};
+	e->state = may_hold(e) ? RANGE_HELD : waits ? RANGE_AWAITED : RANGE_NONE;
+	return range_queue_ask(q, space, client, &r, waits) == e->state;
+}
+
+static bool leave(struct range_queue *q, uint64_t client)
+{
+	bool held = model[client].state == RANGE_HELD;
+
+	if (held && range_queue_cancel(q, client, granted, NULL))
+		return false; /* nothing to cancel */
+	model[client].state = RANGE_NONE;
+	settle();
+	if (held)
+		range_queue_release(q, client, granted, NULL);
+	else if (!range_queue_cancel(q, client, granted, NULL))
+		return false;
+	return true;
+}
+
+/* All states are those of the oracle, and whoever got on was told so. */
+static bool agrees(const struct range_queue *q, const struct range_store *store,
+		   const enum range_state *before)
+{
+	uint64_t held[SPACES] = {0}, in, all = 0;
+
+	for (uint64_t i = 0; i < clients; i++) {
+		bool got_on = before[i] == RANGE_AWAITED && model[i].state == RANGE_HELD;
+
+		if (range_queue_state(q, i) != model[i].state || told[i] != got_on)
+			return false;
+		told[i] = false;
+		held[model[i].space] += model[i].state == RANGE_HELD;
+	}
+	for (uint64_t s = 0; s < SPACES; s++) {
+		if (!store->is_sound(range_queue_held(q, s), &in))
+			return false;
+		if (store != &range_broken_tree && in != held[s])
+			return false;
+		all += in;
+	}
+	return all > 0 || !store->pool_left || store->pool_left(range_queue_pool(q)) == clients;
+}
+
+/* How far the two agree: all steps if they always do. */
+static int play(const struct world *w, const struct range_store *store, uint64_t *most_held)
+{
+	struct range_queue *q = range_queue_create(store, SPACES, w->clients);
+	enum range_state before[MOST_CLIENTS];
+	int step = 0;
+
+	if (!q)
+		return -1;
+	clients = w->clients;
+	memset(model, 0, sizeof model);
+	memset(told, 0, sizeof told);
+	*most_held = 0;
+	for (; step < w->steps + (int)clients; step++) {
+		bool ends = step >= w->steps;
+		uint64_t client = ends ? (uint64_t)(step - w->steps) : draw(clients), held = 0;
+		bool good = true;
+
+		for (uint64_t i = 0; i < clients; i++) {
+			before[i] = model[i].state;
+			held += before[i] == RANGE_HELD;
+		}
+		*most_held = held > *most_held ? held : *most_held;
+		if (model[client].state == RANGE_NONE && !ends)
+			good = draw(16) >= (uint64_t)w->busy || ask(q, w, store, client);
+		else if (model[client].state != RANGE_NONE &&
+			 (ends || draw(16) >= (uint64_t)w->busy))
+			good = leave(q, client);
+		if (!good || !agrees(q, store, before))
+			break;
+	}
+	range_queue_free(q);
+	return step;
+}
+
+static void check(const struct range_store *store, const char *name)
+{
+	for (size_t i = 0; i < sizeof worlds / sizeof worlds[0]; i++) {
+		const struct world *w = &worlds[i];
+		uint64_t held;
+		int steps;
+
+		seed = 1;
+		steps = play(w, store, &held);
+		ok(steps == w->steps + (int)w->clients, name, w->what);
+		printf("# %d steps, %" PRIu64 " ranges held at one time\n", steps, held);
+	}
+}
+
+/* Some world has to show it. */
+static void check_broken(void)
+{
+	bool caught = false;
+
+	for (size_t i = 0; i < sizeof worlds / sizeof worlds[0]; i++) {
+		uint64_t held;
+
+		seed = 1;
+		caught = caught || play(&worlds[i], &range_broken_tree, &held) < worlds[i].steps;
+	}
+	ok(caught, "a tree that forgets what is on its right", "is caught");
+}
+
+int main(void)
+{
+	check(&range_list, "list");
+	check(&range_tree, "interval tree");
+	check(&range_btree, "B-tree");
+	check_broken();
+	printf("1..%d\n", tests);
+	return failures != 0;
+}
