@@ -113,6 +113,14 @@ else
 	skip "$name" "not Open MPI, or OMPI_MCA_osc is set"
 fi
 
+name="two ranks on one cpu are told"
+if command -v taskset >/dev/null && [ "$(nproc --all)" -gt 1 ]; then
+	json_of "$name" "d['oversubscribed'] and d['ranks_per_cpu'] == 2 and 'binding-same-cpus' in traps" \
+		mpi_run 2 60 taskset -c 0 "$info" --json
+else
+	skip "$name" "no taskset, or one cpu"
+fi
+
 cluster()
 {
 	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 90 "$@"
@@ -137,6 +145,15 @@ if [ "$TEST_MPI" = mpich ]; then
 	check "$name" json "$file" "('mpich-finalize-hosts' in traps) == d['mpi'].startswith(('MPICH 4.0', 'MPICH 4.1'))"
 else
 	skip "$name" "not MPICH"
+fi
+name="Open MPI's default component over hosts is told, and why there are no tables"
+if [ "$TEST_MPI" = openmpi ] && [ -z "$user_osc" ]; then
+	OMPI_MCA_osc=rdma,sm
+	json_of "$name" "d['mpi'].startswith('Open MPI v4') <= ('openmpi-osc-rdma-hosts' in traps \
+		and 'OMPI_MCA_osc=^rdma' in d['error'] and not d['paths'])" cluster -- "$info" --json
+	OMPI_MCA_osc=^rdma
+else
+	skip "$name" "not Open MPI, or OMPI_MCA_osc is set"
 fi
 PAWL_PROGRESS=thread
 export PAWL_PROGRESS

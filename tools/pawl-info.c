@@ -90,6 +90,9 @@ static void probe(MPI_Comm comm)
 	if (wants_thread() && info.rma.net && info.job.thread_multiple)
 		thread = rma_progress_start(&info.rma, SEGMENT_BYTES);
 	info_probe(&info, comm);
+	for (int i = 0; i < info.npaths; i++)
+		if (strcmp(info.path[i].between, "remote") == 0)
+			info.job.asleep = info.path[i].asynchronous ? ASLEEP_GOES_ON : ASLEEP_WAITS;
 	MPI_Barrier(comm);
 	rma_progress_stop(thread);
 	rma_mpi_free(&info.rma);

@@ -228,8 +228,9 @@ static bool shared_cpus(const struct job *j, struct trap *t)
 
 static bool emulated_atomics(const struct job *j, struct trap *t)
 {
-	if (j->nhosts == 1 || !has_ucx(j) || !j->ucx_known || j->ucx_offloads ||
-	    !strstr(j->ucx_why, "all or none"))
+	/* MPICH does not use them in any case. */
+	if (j->mpi == MPI_NAME_MPICH || j->nhosts == 1 || !has_ucx(j) || !j->ucx_known ||
+	    j->ucx_offloads || !strstr(j->ucx_why, "all or none"))
 		return false;
 	say_what(t,
 		 "the network has atomics, but %s: they are emulated by the target's CPU, which"
@@ -242,15 +243,22 @@ static bool emulated_atomics(const struct job *j, struct trap *t)
 	return true;
 }
 
+/* What was measured counts more than what follows from the rest. */
 static bool stalls(const struct job *j, struct trap *t)
 {
 	char why[256];
+	const char *atomics = job_atomics(j, why, sizeof why);
 
-	if (j->nhosts == 1 || j->async_progress || j->progress_thread ||
-	    strcmp(job_atomics(j, why, sizeof why), "emulated") != 0)
+	if (j->nhosts == 1 || j->asleep == ASLEEP_GOES_ON)
 		return false;
-	say_what(t, "operations on other nodes are performed when their target next calls the MPI:"
-		    " a rank that computes keeps those waiting who use locks that live there");
+	if (j->asleep == ASLEEP_UNKNOWN &&
+	    (j->async_progress || j->progress_thread || strcmp(atomics, "emulated") != 0))
+		return false;
+	say_what(t,
+		 "operations on other nodes are performed when their target next calls the MPI%s: a"
+		 " rank that computes keeps those waiting who use locks that live there",
+		 strcmp(atomics, "offloaded") == 0 ? ", although UCX should leave them to the NIC"
+						   : "");
 	say_cure(t, "MPI_THREAD_MULTIPLE and option progress=thread%s",
 		 j->mpi == MPI_NAME_MPICH ? ", or MPICH_ASYNC_PROGRESS=1, which takes a core" : "");
 	return true;

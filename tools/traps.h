@@ -13,6 +13,10 @@
 
 enum mpi_name { MPI_NAME_OTHER, MPI_NAME_OPENMPI, MPI_NAME_MPICH };
 
+/* What an operation on another node did while its target slept: not measured, it waited
+ * for the target, it went on. */
+enum job_asleep { ASLEEP_UNKNOWN, ASLEEP_WAITS, ASLEEP_GOES_ON };
+
 /* One rank. Hosts are what MPI takes for hosts; several may be on one machine
  * (containers, namespaces), which is where cpu sets compete. */
 struct job_rank {
@@ -37,6 +41,7 @@ struct job {
 	bool ucx_offloads;    /* atomics by the device (ucx_choose()) */
 	char ucx_device[64];  /* "rc_mlx5/mlx5_0:1"; "": none */
 	char ucx_why[256];    /* a sentence */
+	enum job_asleep asleep;
 	int nranks, nhosts;
 	const struct job_rank *rank; /* [nranks] */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which traps a job is in: descriptions as pawl-info makes them of real jobs
- * (captured), and invented ones that differ in one thing. Prints TAP; any failed check
+ * Which traps a job is in: descriptions as pawl-info makes them of real jobs, and
+ * invented ones that differ in one thing. Prints TAP; any failed check
  * fails the program.
  */
 #include <stdio.h>
@@ -55,8 +55,8 @@ static const struct job_rank crowd[] = {
 static const struct job_rank cluster[] = {{0, 0, 1, 1, 8}, {1, 1, 1, 1, 8}};
 static const struct job_rank cluster4[] = {
     {0, 0, 1, 1, 8}, {0, 0, 2, 1, 8}, {1, 1, 1, 1, 8}, {1, 1, 2, 1, 8}};
-/* Captured: two network namespaces of one machine with 2 cores, a rank each, bound by
- * Open MPI to the first core of "their" host; and not bound. */
+/* Two network namespaces of one machine with 2 cores, a rank each, bound by Open MPI to
+ * the first core of "their" host; and not bound. */
 static const struct job_rank namespaces[] = {{0, 0, 1, 1, 2}, {1, 0, 1, 1, 2}};
 static const struct job_rank unbound[] = {{0, 0, 3, 2, 2}, {1, 0, 3, 2, 2}};
 
@@ -105,6 +105,12 @@ static void open_mpi_hosts(void)
 	is_in(&j, "", "with a thread");
 	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, PARTLY, RANKS(cluster, 2)};
 	is_in(&j, "atomics-emulated no-asynchronous-progress", "a NIC with some atomics only");
+	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, MLX5, RANKS(cluster, 2)};
+	j.asleep = ASLEEP_WAITS;
+	is_in(&j, "no-asynchronous-progress", "ucx should offload, and the target is waited for");
+	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, TCP, RANKS(cluster, 2)};
+	j.asleep = ASLEEP_GOES_ON;
+	is_in(&j, "", "over TCP, and the target is not waited for");
 	j = (struct job){OPENMPI, .osc = "^rdma,ucx", .thread_multiple = true, RANKS(cluster, 2)};
 	is_in(&j, "openmpi-osc-pt2pt-threads no-asynchronous-progress", "pt2pt and threads");
 	j.thread_multiple = false;
@@ -124,6 +130,12 @@ static void mpich(void)
 	j = (struct job){MPICH, MLX5, RANKS(cluster4, 2)};
 	is_in(&j, "mpich-finalize-hosts no-asynchronous-progress",
 	      "MPICH, two hosts of two ranks, whatever the network can do");
+	j = (struct job){MPICH, PARTLY, RANKS(cluster4, 2)};
+	is_in(&j, "mpich-finalize-hosts no-asynchronous-progress", "nor what it cannot");
+	j.progress_thread = true;
+	j.asleep = ASLEEP_WAITS;
+	is_in(&j, "mpich-finalize-hosts no-asynchronous-progress", "a thread that does not help");
+	j.progress_thread = false;
 	j.version[1] = 2;
 	is_in(&j, "no-asynchronous-progress", "MPICH 4.2");
 	j = (struct job){MPICH, .async_progress = true, RANKS(cluster4, 2)};
