@@ -60,6 +60,8 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 {
 	if (c->only && strcmp(c->only, w->name) != 0)
 		return false;
+	if (c->kind && (c->kind->capabilities & PAWL_CAP_RANGES))
+		return false;
 	if (s->fail > 0 && c->kind && !(c->kind->capabilities & PAWL_CAP_RECOVERS))
 		return false;
 	if (s->locks)

@@ -89,7 +89,8 @@ enum {
 	PAWL_CAP_FAIR = 8,      /* nobody waits for ever while others come and go */
 	PAWL_CAP_INTENT = 16,   /* PAWL_INTENT keeps out sharers, not other intents */
 	PAWL_CAP_RECOVERS = 32, /* a lock whose holder died goes on (option lease) */
-	PAWL_CAP_THREADS = 64   /* its tables need MPI_THREAD_MULTIPLE */
+	PAWL_CAP_THREADS = 64,  /* its tables need MPI_THREAD_MULTIPLE */
+	PAWL_CAP_RANGES = 128   /* pawl_range_*() instead of pawl_lock_*() */
 };
 
 struct pawl_kind {
@@ -154,7 +155,7 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *   watchdog  seconds after which a waiting client reports on stderr what it
  *             waits for; 0 (off) .. 86400
  * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max,
- * local_budget, remote_budget, lease, recoveries, native_window): see pawl(3).
+ * local_budget, remote_budget, lease, recoveries, native_window, units, k, m): see pawl(3).
  *
  * Cost: one window on node-shared memory; one more over all ranks if comm
  * spans several nodes, or if the kind takes the network always (rdma-mcs,
@@ -235,6 +236,52 @@ int pawl_lock_acquire_part(pawl_table *table, uint64_t whole, uint64_t part);
 /* Release both. PAWL_ERR_NOT_HELD if not both are held in these modes. */
 int pawl_lock_release_part(pawl_table *table, uint64_t whole, uint64_t part);
 
+/* ----------------------------------------------------------------- ranges */
+
+/*
+ * Tables of kinds with PAWL_CAP_RANGES hold address spaces instead of locks: each of
+ * the n spaces has units 0, 1, 2, ... without end, and a client locks some of them. What
+ * a unit is (a byte, a block, a slot) is up to the program. Spaces are homed like locks.
+ * Citron paper (FAST'23).
+ */
+
+/* The last unit that a range can name. A range up to here has no end. */
+#define PAWL_RANGE_END INT64_MAX
+
+/* A range that is held, until it is released. Filled in by acquire; may be copied;
+ * what is in it is the library's. */
+typedef struct pawl_range {
+	uint64_t opaque[2];
+} pawl_range;
+
+/*
+ * Acquire units first to last, both included (0 <= first <= last <= PAWL_RANGE_END), of
+ * space id (0 <= id < n), in the mode PAWL_EXCLUSIVE or, on kinds with
+ * PAWL_CAP_SHARED, PAWL_SHARED; wait as long as it takes. Local (one-sided);
+ * allocates nothing and calls no collective. A client may hold several ranges at a time,
+ * also of one space (option max_held); it waits for ever if they overlap, or gets
+ * PAWL_ERR_HELD on kinds that see it. Kinds that round long ranges up (citron, unless option k
+ * is 0) may also return that for ranges that lie close together.
+ * PAWL_ERR_UNSUPPORTED on kinds without PAWL_CAP_RANGES.
+ */
+int pawl_range_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,
+		       pawl_range *range);
+
+/* Acquire them without waiting for other holders, or return PAWL_ERR_BUSY. */
+int pawl_range_try_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,
+			   pawl_range *range);
+
+/* Wait at most that many seconds (>= 0), then return PAWL_ERR_TIMEOUT. */
+int pawl_range_timed_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,
+			     double seconds, pawl_range *range);
+
+/* Release a range held by this thread. PAWL_ERR_NOT_HELD if it is not; PAWL_ERR_LEASE_LOST
+ * as for pawl_lock_release(). */
+int pawl_range_release(pawl_table *table, const pawl_range *range);
+
+/* For tests of recovery: forget a range, as pawl_lock_abandon() does a lock. */
+int pawl_range_abandon(pawl_table *table, const pawl_range *range);
+
 /* ------------------------------------------------------------- statistics */
 
 /* Operations of this rank on the table since creation or the last reset, by
@@ -249,6 +296,7 @@ struct pawl_stats {
 	uint64_t waits;      /* times a client had to wait for a word */
 	uint64_t parks;      /* of these, times it gave up its core */
 	uint64_t recoveries; /* locks that this rank started anew after a failure */
+	uint64_t aborts;     /* attempts at ranges that met others and began again */
 };
 
 /* Local. Exact while no other thread of this rank uses the table. */

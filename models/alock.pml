@@ -118,8 +118,8 @@ proctype P(byte p)
 #endif
 	:: atomic {
 		/* A1: poke NEXT := 0 and STATUS := WAIT, both own memory */
-		NEXT[p] = 0; /* before WANT: an else that comes first would be that of the do */
 		WANT;
+		NEXT[p] = 0;
 		STATUS[p] = WAIT }
 #ifdef BREAK_LOOK
 		alone = (TAIL[1 - c] == 0);

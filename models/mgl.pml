@@ -87,7 +87,7 @@ byte ns, ni, nx; /* ghost: holders */
 
 #ifdef LIVE
 bit want, in;
-#define WANT if :: p == LIVE -> want = 1 :: else fi
+#define WANT want = (want || p == LIVE) /* no else, see ghost.inc */
 #define IN if :: p == LIVE -> d_step { want = 0; in = 1 } :: else fi
 #define OUT_OF if :: p == LIVE -> in = 0 :: else fi
 ltl live { [] (want -> <> in) }

@@ -24,7 +24,7 @@ unset PAWL_LOCK PAWL_STATS
 exclusive="exclusive shared lock_all nesting mixture windows phases threads"
 all="$exclusive operations dynamic objects progress misuse"
 # What says most about a kind of lock, in little time.
-core="exclusive shared lock_all nesting mixture"
+core="shared lock_all mixture"
 
 # under KIND RANKS SECONDS PROGRAM...: with the layer; KIND "default" leaves the
 # choice to it.

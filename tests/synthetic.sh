@@ -20,6 +20,12 @@ case_of()
 		--except mpi-win-lock --set "topology=$topology" "$@"
 }
 
+# MPICH takes seconds to make a table for ranks that share cores.
+case_for_long()
+{
+	[ -z "${TEST_LONG-}" ] && [ "$TEST_MPI" = mpich ] || case_of "$@"
+}
+
 case_of 4 "node:2 core:2"
 case_of 4 "node:2 core:2" --only rma-rw --set t_r=1 --set t_w=1 --set t_l=1
 case_of 4 "node:2 core:2" --only rma-rw --set t_dc=4 --set t_r=1 --set t_w=2
@@ -31,10 +37,10 @@ case_of 4 "node:4 core:1" --only rma-mcs
 case_of 4 "node:4 core:1" --only alock --set local_budget=1 --set remote_budget=2
 case_of 2 "node:2 core:1" --only alock
 case_of 4 "package:2 numa:2 core:1" --only rma-mcs --set t_l=1
-case_of 8 "package:2 l3:2 core:2" --only rma-rw --set t_l=2 --set t_r=2
+case_for_long 8 "package:2 l3:2 core:2" --only rma-rw --set t_l=2 --set t_r=2
 case_of 8 "rack:2 node:2 core:2" --only rma-mcs --set t_l=1
-case_of 8 "rack:2 node:2 core:2" --only rma-rw --set t_l=2 --set t_r=1
-case_of 8 "node:2 package:2 core:2" --only rma-mcs --set t_l=node:2,package:1
+case_for_long 8 "rack:2 node:2 core:2" --only rma-rw --set t_l=2 --set t_r=1
+case_for_long 8 "node:2 package:2 core:2" --only rma-mcs --set t_l=node:2,package:1
 case_of 8 "node:2 package:2 core:2" --only rma-rw --set t_w=3
 case_of 4 "node:2 core:2" --only rpc --threads 1
 case_of 5 "cyclic rack:2 node:2 core:2" --only rma-rw

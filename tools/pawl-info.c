@@ -87,6 +87,8 @@ static void probe(MPI_Comm comm)
 
 	if (!open_windows(comm))
 		return;
+	/* As tables do where ranks share cores. */
+	info.rma.waiting.crowded = info.place.host_ranks > info.place.host_cores;
 	if (wants_thread() && info.rma.net && info.job.thread_multiple)
 		thread = rma_progress_start(&info.rma, SEGMENT_BYTES);
 	info_probe(&info, comm);

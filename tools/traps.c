@@ -169,9 +169,9 @@ static bool flush_burns(const struct job *j, struct trap *t)
 	if (j->mpi != MPI_NAME_MPICH || per_cpu == 1 || j->nhosts == 1)
 		return false;
 	say_what(t,
-		 "%d ranks share a cpu, and a rank of MPICH that waits for an operation on"
-		 " another node does not give its core away: operations take as long as the"
-		 " turns of the scheduler",
+		 "%d ranks share a cpu, and a rank of MPICH that waits in MPI_Win_flush does not"
+		 " give its core away: the program's own operations on other nodes take as long as"
+		 " the turns of the scheduler (those of Pawl's locks do not wait there)",
 		 per_cpu);
 	say_cure(t, "as many ranks as cores");
 	return true;

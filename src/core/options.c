@@ -57,6 +57,9 @@ static const struct spec specs[] = {
     {"remote_budget", NUMBER, AT(params.budget[RMA_NET]), 1, 1048575, NULL, false},
     {"lease", NUMBER, AT(params.lease_us), 0, 3600000000, NULL, false},
     {"recoveries", NUMBER, AT(params.recoveries), 1, 16777216, NULL, false},
+    {"units", NUMBER, AT(params.units), 1, INT64_C(1) << 40, NULL, false},
+    {"k", NUMBER, AT(params.k), 0, 8, NULL, false},
+    {"m", NUMBER, AT(params.m), 1, 5, NULL, false},
     {"native_window", CHOICE, AT(params.native_create), 0, 0, "allocate create", false},
 };
 
@@ -91,6 +94,9 @@ void options_default(struct options *o)
 	o->params.budget[RMA_NET] = 20;
 	o->params.lease_us = 10000;
 	o->params.recoveries = 4096;
+	o->params.units = 1 << 20;
+	o->params.k = 2;
+	o->params.m = 4;
 	o->hash = UINT64_C(14695981039346656037);
 }
 

@@ -73,36 +73,82 @@ static int take_new(pawl_table *t, uintptr_t me)
 	}
 }
 
+/* A slot that is free now and used before. */
+static int take_free(pawl_table *t, uintptr_t me)
+{
+	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
+
+	for (int i = 0; i < top; i++)
+		if (atomic_load_explicit(&t->claims[i].owner, memory_order_relaxed) == 0 &&
+		    take(t, &t->claims[i], me))
+			return i;
+	return -1;
+}
+
+static int take_any(pawl_table *t, uintptr_t me, int *code)
+{
+	int index = take_free(t, me);
+
+	if (index < 0)
+		index = take_new(t, me);
+	if (index < 0)
+		index = take_abandoned(t, me);
+	if (index < 0)
+		*code = error_set(
+		    PAWL_ERR_TOO_MANY,
+		    "this process holds, awaits or has abandoned %d %s of the table, as many as"
+		    " option max_held allows (1 to 65535)",
+		    t->space.max_held,
+		    t->space.protocol->kind.capabilities & PAWL_CAP_RANGES ? "ranges" : "locks");
+	return index;
+}
+
 struct lock_slot *slots_claim_any(pawl_table *t, uint64_t lock, int *code)
 {
 	uintptr_t me = self(t);
-	int top = atomic_load_explicit(&t->top, memory_order_relaxed), free_one = -1;
+	int index;
 
-	for (int i = 0; i < top; i++) {
-		struct slot_claim *claim = &t->claims[i];
-		uintptr_t owner = atomic_load_explicit(&claim->owner, memory_order_relaxed);
-
-		if (owner == 0 && free_one < 0)
-			free_one = i;
-		if (owner == me && slots_is_of(claim, me, lock)) {
-			*code = error_set(PAWL_ERR_HELD, "lock %llu is held by this thread already",
-					  (unsigned long long)lock);
-			return NULL;
-		}
+	if (slots_find_any(t, lock)) {
+		*code = error_set(PAWL_ERR_HELD, "lock %llu is held by this thread already",
+				  (unsigned long long)lock);
+		return NULL;
 	}
-	for (int i = free_one; i >= 0 && i < top; i++)
-		if (atomic_load_explicit(&t->claims[i].owner, memory_order_relaxed) == 0 &&
-		    take(t, &t->claims[i], me))
-			return claimed(t, i, lock);
-	free_one = take_new(t, me);
-	if (free_one < 0)
-		free_one = take_abandoned(t, me);
-	if (free_one >= 0)
-		return claimed(t, free_one, lock);
-	*code = error_set(PAWL_ERR_TOO_MANY,
-			  "this process holds, awaits or has abandoned %d locks of the table, as"
-			  " many as option max_held allows (1 to 65535)",
-			  t->space.max_held);
+	index = take_any(t, me, code);
+	return index < 0 ? NULL : claimed(t, index, lock);
+}
+
+struct lock_slot *slots_claim_range(pawl_table *t, uint64_t id, pawl_range *range, int *code)
+{
+	int index = take_any(t, self(t), code);
+	struct lock_slot *slot;
+
+	if (index < 0)
+		return NULL;
+	slot = claimed(t, index, SLOTS_RANGE);
+	slot->lock = slot->client.lock = id;
+	*range = (pawl_range){{(uint64_t)index, ++t->claims[index].uses}};
+	return slot;
+}
+
+struct lock_slot *slots_find_range(pawl_table *t, const pawl_range *range)
+{
+	uint64_t index = range->opaque[0];
+
+	if (index >= (uint64_t)atomic_load_explicit(&t->top, memory_order_relaxed) ||
+	    !slots_is_of(&t->claims[index], self(t), SLOTS_RANGE) ||
+	    t->claims[index].uses != range->opaque[1])
+		return NULL;
+	return &t->slots[index];
+}
+
+const struct lock_slot *slots_next_range(const pawl_table *t, const struct lock_slot *slot, int *i)
+{
+	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
+
+	for (; *i < top; ++*i)
+		if (*i != slot->index && slots_is_of(&t->claims[*i], self(t), SLOTS_RANGE) &&
+		    t->slots[*i].lock == slot->lock)
+			return &t->slots[(*i)++];
 	return NULL;
 }
 

@@ -83,6 +83,7 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 				 "option progress: thread drives the MPI beside the application,"
 				 " which needs MPI_THREAD_MULTIPLE; MPI was initialised with less"
 				 " (use MPI_Init_thread, or lazy or eager)");
+	t->ranges = (p->kind.capabilities & PAWL_CAP_RANGES) != 0;
 	t->by_process = o->owner == OWNER_PROCESS || p->per_process;
 	t->threaded = o->threads == THREADS_MULTIPLE ||
 		      (o->threads == THREADS_AUTO && level == MPI_THREAD_MULTIPLE);

@@ -16,12 +16,14 @@
 struct slot_claim {
 	_Atomic(uintptr_t) owner; /* 0: free */
 	_Atomic(uint64_t) lock;   /* SLOTS_NO_LOCK unless claimed */
+	uint64_t uses;            /* claims so far: a pawl_range names one of them */
 };
 
 struct pawl_table {
 	struct lock_space space;
 	struct rma rma;
 	bool threaded;    /* calls may come from several threads at a time */
+	bool ranges;      /* its kind has ranges, and no locks */
 	bool by_process;  /* a lock is not the thread's that acquired it */
 	_Atomic(int) top; /* no slot from here on was ever claimed */
 	struct slot_claim *claims;
@@ -52,8 +54,10 @@ static inline bool slots_one_only(const pawl_table *t)
  * holder forgot its lock. No thread has such an address. */
 enum { SLOTS_ONLY_OWNER = 1, SLOTS_ABANDONED = 2 };
 
-/* Of a free slot, and of one whose claim is not complete. */
+/* Of a free slot, and of one whose claim is not complete; and of one that has a range,
+ * of which there may be several in one space. */
 #define SLOTS_NO_LOCK UINT64_MAX
+#define SLOTS_RANGE (UINT64_MAX - 1)
 
 static inline void slots_set_lock(struct slot_claim *claim, uint64_t lock)
 {
@@ -104,6 +108,13 @@ static inline void slots_give_back(pawl_table *t, struct lock_slot *slot)
 	 * take() and slots_is_of(). */
 	atomic_store_explicit(&claim->owner, 0, memory_order_release);
 }
+
+/* The same for ranges: named by range instead of a lock. */
+struct lock_slot *slots_claim_range(pawl_table *t, uint64_t id, pawl_range *range, int *code);
+struct lock_slot *slots_find_range(pawl_table *t, const pawl_range *range);
+/* The other ranges that the calling thread has of the same space, one after the other: *i is 0 at
+ * first; NULL after the last. */
+const struct lock_slot *slots_next_range(const pawl_table *t, const struct lock_slot *slot, int *i);
 
 /* Its lock is forgotten; the slot is not free before the protocol says so. */
 void slots_abandon(pawl_table *t, struct lock_slot *slot);

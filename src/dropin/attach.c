@@ -132,8 +132,8 @@ static bool is_usable(const struct pawl_kind *k)
 {
 	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY;
 
-	return (k->capabilities & wanted) == wanted && !strstr(k->options, "lease") &&
-	       strcmp(k->name, "rpc") != 0;
+	return (k->capabilities & (wanted | PAWL_CAP_RANGES)) == wanted &&
+	       !strstr(k->options, "lease") && strcmp(k->name, "rpc") != 0;
 }
 
 /* "rma-rw, mgl, ...": the kinds that have what a window needs. */

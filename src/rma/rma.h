@@ -131,7 +131,9 @@ struct rma_client {
 	uint64_t lock;                 /* the one being worked on, for reports */
 	unsigned operands;             /* the transport's: operations in flight, */
 	int target;                    /* the one rank they go to, if it is one, */
-	int64_t operand[RMA_OPERANDS]; /* and their origin buffers */
+	int64_t operand[RMA_OPERANDS]; /* and their origin buffers; */
+	int64_t *answer[RMA_OPERANDS]; /* where the results come, as far as it looks there; */
+	int64_t ignored[RMA_OPERANDS]; /* and those that nobody wants */
 };
 
 /* Uncontended acquires take some ten nanoseconds; what is on their path must

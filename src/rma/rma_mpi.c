@@ -15,9 +15,14 @@
  * of put + flush or get + flush over TCP, since its answer is the completion;
  * on Open MPI's components it is the other way round. Both are used as one
  * 8-byte aligned access, which every MPI performs whole.
+ *
+ * Waiting for completion. A flush of MPICH looks at the network again and again and
+ * never gives the core away; whoever has to answer may be waiting for that core. So
+ * we look ourselves whether the answers have come, yield meanwhile, and flush then.
  */
 #include "rma/rma_mpi.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +44,11 @@ static struct mpi_state *state_of(struct rma_client *c)
 	return c->rma->state;
 }
 
+/* Looks for an answer before the core is given away, and before it is left to the MPI:
+ * the answer may happen to be what we take for none. */
+enum { LOOKS_AT_ONCE = 32, LOOKS_AT_MOST = 20000 };
+#define NO_ANSWER INT64_C(-0x6b2f3d51c04e9a77)
+
 /* All operands have been read. */
 static void forget_operands(struct rma_client *c)
 {
@@ -46,75 +56,9 @@ static void forget_operands(struct rma_client *c)
 	c->target = RMA_NO_TARGET;
 }
 
-/* Keep the operand of an operation on a rank where MPI may read it until the
- * flush that covers it. */
-static int64_t *operand(struct rma_client *c, int rank, int64_t value)
+static bool is_answered(int64_t *result)
 {
-	int64_t *place;
-
-	if (c->operands == RMA_OPERANDS) {
-		/* All places are taken: orders the operations in flight before the
-		 * reuse of their operands. */
-		MPI_Win_flush_all(state_of(c)->net_win);
-		forget_operands(c);
-	}
-	if (c->operands == 0)
-		c->target = rank;
-	else if (c->target != rank)
-		c->target = RMA_MANY_TARGETS;
-	place = &c->operand[c->operands++];
-	*place = value;
-	return place;
-}
-
-static void mpi_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
-		    int64_t *result)
-{
-	MPI_Fetch_and_op(operand(c, w.rank, value), result, MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
-			 op == RMA_REPLACE ? MPI_REPLACE : MPI_SUM, state_of(c)->net_win);
-}
-
-static void mpi_put(struct rma_client *c, struct rma_word w, int64_t value)
-{
-	static _Thread_local int64_t ignored;
-
-	if (STORE_BY_FETCH)
-		mpi_fao(c, w, RMA_REPLACE, value, &ignored);
-	else
-		MPI_Put(operand(c, w.rank, value), 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1,
-			MPI_INT64_T, state_of(c)->net_win);
-}
-
-static void mpi_get(struct rma_client *c, struct rma_word w, int64_t *result)
-{
-	if (STORE_BY_FETCH)
-		MPI_Fetch_and_op(operand(c, w.rank, 0), result, MPI_INT64_T, w.rank,
-				 (MPI_Aint)w.offset, MPI_NO_OP, state_of(c)->net_win);
-	else
-		MPI_Get(result, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1, MPI_INT64_T,
-			state_of(c)->net_win);
-}
-
-/* By fetch-and-op: Open MPI's osc/ucx performs MPI_Accumulate as get, compute
- * and put, which other atomics do not respect. */
-static void mpi_acc(struct rma_client *c, struct rma_word w, int64_t value)
-{
-	static _Thread_local int64_t ignored;
-
-	mpi_fao(c, w, RMA_SUM, value, &ignored);
-}
-
-static void mpi_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
-		    int64_t *result)
-{
-	int64_t *compare, *swap;
-
-	if (c->operands + 2 > RMA_OPERANDS)
-		c->operands = RMA_OPERANDS; /* both places from the same batch */
-	compare = operand(c, w.rank, expected);
-	swap = operand(c, w.rank, value);
-	MPI_Compare_and_swap(swap, compare, result, MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
-			     state_of(c)->net_win);
+	return !result || *(volatile int64_t *)result != NO_ANSWER;
 }
 
 /* A probe for messages that never come makes the MPI look at its network. (On
@@ -126,8 +70,113 @@ static void mpi_progress(struct rma_client *c)
 	MPI_Iprobe(MPI_ANY_SOURCE, 0, state_of(c)->comm, &flag, MPI_STATUS_IGNORE);
 }
 
+static void await_answers(struct rma_client *c)
+{
+	unsigned looks = 0;
+
+	for (unsigned i = 0; i < c->operands; i++) {
+		for (; !is_answered(c->answer[i]) && looks < LOOKS_AT_MOST; looks++) {
+			mpi_progress(c);
+			if (c->rma->waiting.crowded || looks >= LOOKS_AT_ONCE)
+				sched_yield();
+		}
+		c->answer[i] = NULL;
+	}
+}
+
+/* Keep the operand of an operation on a rank where MPI may read it until the
+ * flush that covers it. */
+static int64_t *operand(struct rma_client *c, int rank, int64_t value)
+{
+	int64_t *place;
+
+	if (c->operands == RMA_OPERANDS) {
+		/* All places are taken: orders the operations in flight before the
+		 * reuse of their operands. */
+		await_answers(c);
+		MPI_Win_flush_all(state_of(c)->net_win);
+		forget_operands(c);
+	}
+	if (c->operands == 0)
+		c->target = rank;
+	else if (c->target != rank)
+		c->target = RMA_MANY_TARGETS;
+	c->answer[c->operands] = NULL;
+	place = &c->operand[c->operands++];
+	*place = value;
+	return place;
+}
+
+/* The operation just given its operands answers there. */
+static int64_t *answer(struct rma_client *c, int64_t *result)
+{
+	if (STORE_BY_FETCH) {
+		*result = NO_ANSWER;
+		c->answer[c->operands - 1] = result;
+	}
+	return result;
+}
+
+static void mpi_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
+		    int64_t *result)
+{
+	int64_t *from = operand(c, w.rank, value);
+
+	MPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
+			 op == RMA_REPLACE ? MPI_REPLACE : MPI_SUM, state_of(c)->net_win);
+}
+
+/* Where a result goes that nobody wants, but as an answer. */
+static int64_t *ignored(struct rma_client *c)
+{
+	return &c->ignored[c->operands % RMA_OPERANDS];
+}
+
+static void mpi_put(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	if (STORE_BY_FETCH)
+		mpi_fao(c, w, RMA_REPLACE, value, ignored(c));
+	else
+		MPI_Put(operand(c, w.rank, value), 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1,
+			MPI_INT64_T, state_of(c)->net_win);
+}
+
+static void mpi_get(struct rma_client *c, struct rma_word w, int64_t *result)
+{
+	if (STORE_BY_FETCH) {
+		int64_t *from = operand(c, w.rank, 0);
+
+		MPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
+				 MPI_NO_OP, state_of(c)->net_win);
+	} else {
+		MPI_Get(result, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1, MPI_INT64_T,
+			state_of(c)->net_win);
+	}
+}
+
+/* By fetch-and-op: Open MPI's osc/ucx performs MPI_Accumulate as get, compute
+ * and put, which other atomics do not respect. */
+static void mpi_acc(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	mpi_fao(c, w, RMA_SUM, value, ignored(c));
+}
+
+static void mpi_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
+		    int64_t *result)
+{
+	int64_t *compare, *swap;
+
+	if (c->operands + 2 > RMA_OPERANDS)
+		c->operands = RMA_OPERANDS; /* both places from the same batch */
+	compare = operand(c, w.rank, expected);
+	swap = operand(c, w.rank, value);
+	MPI_Compare_and_swap(swap, compare, answer(c, result), MPI_INT64_T, w.rank,
+			     (MPI_Aint)w.offset, state_of(c)->net_win);
+}
+
 static void mpi_flush(struct rma_client *c, int rank)
 {
+	await_answers(c);
 	MPI_Win_flush(rank, state_of(c)->net_win);
 	if (c->target == rank)
 		forget_operands(c);
@@ -139,6 +188,7 @@ static void mpi_flush(struct rma_client *c, int rank)
 
 static void mpi_flush_all(struct rma_client *c)
 {
+	await_answers(c);
 	MPI_Win_flush_all(state_of(c)->net_win);
 	forget_operands(c);
 }

@@ -16,9 +16,12 @@ bool tap_wants(const struct pawl_kind *kind)
 	       (!tap_except || strcmp(kind->name, tap_except) != 0);
 }
 
-/* Kinds that need threads take part in programs that have them. */
+/* Kinds that need threads take part in programs that have them; kinds with ranges
+ * have programs of their own. */
 static bool can_run(const struct pawl_kind *kind)
 {
+	if (kind->capabilities & PAWL_CAP_RANGES)
+		return false;
 	return !(kind->capabilities & PAWL_CAP_THREADS) || tap_thread_level == MPI_THREAD_MULTIPLE;
 }
 

@@ -1,0 +1,473 @@
+/*
+ * ShiftLock with a client that fails: model of src/locks/shiftlock_lease.c under src/locks/shiftlock.c.
+ *
+ * What it models.  Three writers, who take the lock as often as they like and may stop asking between
+ * any two acquisitions. Process 0 (any one, they are alike) is stopped once, at any step; it goes on at
+ * any time later, or never. Recoverers may take as long as they like between the look and the swap
+ * (K1), from there to the heir (K2), and from there to the short cut (K3). Blocks: NB (3).
+ *
+ * Time.  There is no clock. A waiting client takes the lock for stuck (its third lease is over) only
+ * on a look at a moment when nobody alive has to act: the holder, or the releaser until its grant, or
+ * who was granted the lock, is process 0 and stopped or dead; or the lock is lost: a releaser lost its
+ * patience with a link that process 0 owes, or a late put has undone a link or a grant. At
+ * such a look all clients that wait and were not stopped have looked as well, for they look twice a
+ * lease. Process 0 is late if it was stopped since its last look. Who was not stopped has linked
+ * itself at a block before anybody queues up at a later one; not with -DSLOW.
+ *
+ * What it proves.  A client is in from the step by which it knows that the lock is its own. Of those
+ * who are in at a block that is not dead there is one at most; nobody comes in at a dead block,
+ * nor loses the block while in, but process 0 when it was stopped meanwhile; the release of a client
+ * sees DEAD if another came in meanwhile; a block dies once, and its heirs are newer than it; WP of a
+ * living block is the number of the clients that are counted in there, whatever late ones do
+ * elsewhere, and that of a dead one does not leave its range; HEAD of a living block is taken before it
+ * is written again, and a grant there finds its client waiting (asserts). No dead-lock of those who are
+ * not dead (awaits are blocking guards). At the end, if nobody died, the living block is quiet.
+ * Three blocks are enough, and two are not (-DNB=2): one stop may cost two, the second for a late put
+ * that undoes a link or a grant there. With -DLIVE=v, under weak fairness, process v > 0 gets the lock
+ * whenever it wants it. With -DSLOW three blocks are not enough, for a recovery can make the next link
+ * late: who finds no spare gives up for good, and the asserts hold, and there is no dead-lock.
+ *
+ * What it abstracts.  Readers, turns, tries are left out. REL, which does not come back to a value
+ * that it had: instead, for each client, whether A (same), or REL (looked), is what its last look
+ * saw. The numbers of queueings: who queues up once more makes all that is written of its earlier
+ * queueings (in words, and in what others are about to write) old; words of a wrong number are null to
+ * their readers. A spare is taken in one step with K2: those that are taken in vain are left out.
+ * Patience may be lost with another link than the one that process 0 owes. An operation followed by its
+ * flush with nothing of the same process between is one step; operations issued together take effect in
+ * any order; words are atomic and memory is sequentially consistent.
+ *
+ * Known-broken variants: -DBREAK_ERA       K1 resets the words instead of leaving them
+ *                        -DBREAK_LOOK      K1 is a put, not a compare and swap
+ *                        -DBREAK_HEIR      K2 is a put
+ *                        -DBREAK_CONFIRM   a grant is taken without a confirmation, though REL has not
+ *                                          changed since the last look
+ *                        -DBREAK_LATE      the same, though the last look was too long ago
+ *                        -DBREAK_TAG       links and grants carry no number
+ *                        -DBREAK_DEAD      a release does not look whether the block is dead
+ *                        -DBREAK_PATIENCE  a releaser waits for a link as long as it takes
+ */
+#define NP 3
+#ifndef NB
+#define NB 3
+#endif
+
+/* the blocks */
+byte WP[NB];
+bit DEAD[NB];
+byte TAIL[NB], HEAD[NB]; /* 0 or a queueing */
+byte HEIR[NB];
+byte used;
+#define SOME 8 /* WP of a block that dies: above what late clients take */
+
+/* in the slots; a queueing: process + 1 for its present or last one, process + 1 + NP for any before */
+byte NEXT[NP];  /* 0: none, or one with a wrong tag */
+bit STATUS[NP]; /* the grant; 0: none, or one for another queueing */
+#define OLD(x) ((x) > NP)
+#define OWNER(x) (OLD(x) -> (x) - NP - 1 : (x) - 1)
+
+/* what clients know, for all to see */
+byte blk[NP];            /* their block */
+byte pred[NP], succ[NP]; /* in the queue, about to be written to */
+bit looked[NP];          /* REL is as it was when they looked last */
+bit same[NP];            /* A is as it was at the look before K1 */
+
+/* ghosts: whose turn it is */
+#define OUT 0
+#define LINKS 1   /* counted in, and not yet linked */
+#define WAITS 2
+#define GRANTED 3 /* and does not yet know that it may go in */
+#define HOLDS 4
+#define HANDS 5   /* has counted out, and has to find the next one */
+#define HEADS 6   /* has counted out, and has to write HEAD */
+byte role[NP];
+bit lost[NB];     /* nobody will grant the lock */
+bit headlost[NB]; /* nobody will write HEAD */
+bit gone[NP];     /* a link to it was undone */
+bit robbed[NP];   /* another came in while it held the lock */
+bit stopped, died; /* process 0; */
+bit late, lapsed;  /* stopped since its last look, since it knew that the lock was its own */
+byte alive = NP;
+
+#ifdef LIVE
+bit want, in;
+#define WANT(p) want = (want || p == LIVE)
+#define IN(p) if :: p == LIVE -> want = 0; in = 1 :: else fi
+#define OUT_OF(p) in = (in && p != LIVE)
+ltl live { [] (want -> <> in) }
+#else
+#define WANT(p) skip
+#define IN(p) skip
+#define OUT_OF(p) skip
+#endif
+
+#define AWAY(p) ((p) == 0 && (stopped || died))
+#define P0_AT(b) (AWAY(0) && blk[0] == b)
+#define STUCK(b) (lost[b] || \
+	(P0_AT(b) && (role[0] == GRANTED || role[0] == HOLDS || role[0] == HANDS)))
+#ifdef BREAK_PATIENCE
+#define NO_LINK(b, p) false
+#define NO_HEAD(b) false
+#else
+#define NO_LINK(b, p) (NEXT[p] == 0 && (gone[p] || DEAD[b] || (P0_AT(b) && role[0] == LINKS)))
+#define NO_HEAD(b) (HEAD[b] == 0 && \
+	(headlost[b] || DEAD[b] || (P0_AT(b) && (role[0] == LINKS || role[0] == HEADS))))
+#endif
+
+/* of process q at block b: is it counted in? */
+#define IS_IN(q, b) (blk[q] == b && role[q] >= LINKS && role[q] <= HOLDS)
+#define COUNTED(b) (IS_IN(0, b) + IS_IN(1, b) + IS_IN(2, b))
+#define CHECK_WP(b) assert(DEAD[b] -> WP[b] >= SOME - NP && WP[b] <= SOME + NP : WP[b] == COUNTED(b))
+
+/* A of block b changes, and REL with it */
+#define A_CHANGED(b) \
+	same[0] = (same[0] && blk[0] != b); \
+	same[1] = (same[1] && blk[1] != b); \
+	same[2] = (same[2] && blk[2] != b)
+#define REL_CHANGED(b) \
+	A_CHANGED(b); \
+	looked[0] = (looked[0] && (blk[0] != b || DEAD[b])); \
+	looked[1] = (looked[1] && (blk[1] != b || DEAD[b])); \
+	looked[2] = (looked[2] && (blk[2] != b || DEAD[b]))
+
+/* REL has not changed for three leases: who is counted in, and has not looked since, is late. That
+ * makes no difference to it. */
+#define HAS_LOOKED(q, b) \
+	looked[q] = (looked[q] || (blk[q] == b && (role[q] == LINKS || role[q] == WAITS)))
+#define NOT_LATE(p) late = (late && p != 0)
+
+#ifdef BREAK_CONFIRM
+#define CONFIRMS(p) (p == 0 && late)
+#elif defined(BREAK_LATE)
+#define CONFIRMS(p) looked[p]
+#else
+#define CONFIRMS(p) (looked[p] || (p == 0 && late))
+#endif
+#ifdef BREAK_HEIR
+#define REPLACE_HEIR true
+#else
+#define REPLACE_HEIR false
+#endif
+
+#ifdef BREAK_ERA
+#define NEXT_BLOCK W1 /* the same */
+#else
+#define NEXT_BLOCK FIND
+#endif
+#ifdef BREAK_DEAD
+#define LEASE_LOST(b) false
+#else
+#define LEASE_LOST(b) DEAD[b]
+#endif
+
+/* Who was not stopped has linked itself before anybody queues up at a later block. */
+#define LINKED(q, p) (role[q] != LINKS || blk[q] >= blk[p] || (q == 0 && late))
+#ifdef SLOW
+#define NO_LINK_UNDER_WAY(p) true
+#define NO_SPARE(b) (used + 1 == NB && HEIR[b] == 0)
+#else
+#define NO_LINK_UNDER_WAY(p) (LINKED(0, p) && LINKED(1, p) && LINKED(2, p))
+#define NO_SPARE(b) false
+#endif
+
+/* A new queueing of p: words and clients that name it name an old one. */
+#define AGE(x) x = (x == p + 1 -> p + 1 + NP : x)
+inline new_number(p)
+{
+#ifndef BREAK_TAG
+	i = 0;
+	do
+	:: i < NB -> AGE(TAIL[i]); AGE(HEAD[i]); i++
+	:: else -> break
+	od;
+	i = 0;
+	do
+	:: i < NP -> AGE(NEXT[i]); AGE(pred[i]); AGE(succ[i]); i++
+	:: else -> i = 0; break
+	od
+#else
+	skip
+#endif
+}
+
+/* K1: swap A, as seen, for a dead one */
+inline declare_dead(p)
+{
+#ifdef BREAK_LOOK
+	same[p] = 1;
+#endif
+	if
+	:: same[p] ->
+		assert(!DEAD[blk[p]]);
+		i = 0;
+		do
+		:: i < NP ->
+			assert(!(blk[i] == blk[p] && role[i] == HOLDS) || (i == 0 && lapsed));
+			i++
+		:: else -> i = 0; break
+		od;
+#ifdef BREAK_ERA
+		WP[blk[p]] = 0; TAIL[blk[p]] = 0; HEAD[blk[p]] = 0;
+		lost[blk[p]] = 0; headlost[blk[p]] = 0;
+#else
+		DEAD[blk[p]] = 1;
+		WP[blk[p]] = SOME;
+#endif
+		A_CHANGED(blk[p]);
+		dead = 1
+	:: else -> dead = DEAD[blk[p]]
+	fi;
+	same[p] = 0
+}
+
+/* Who leaves the queue: what was written to this queueing is of no account. */
+#define LEAVE_QUEUE(p) role[p] = OUT; looked[p] = 0; NEXT[p] = 0; STATUS[p] = 0; gone[p] = 0; \
+	succ[p] = 0; queued = 0; linked = 0; NOT_LATE(p)
+
+/* From here on the lock is its own, by what it knows: it is in. */
+inline go_in(p)
+{
+	assert(!DEAD[blk[p]]);
+	i = 0;
+	do
+	:: i < NP ->
+		assert(role[i] != HOLDS || DEAD[blk[i]]);
+		robbed[i] = (robbed[i] || role[i] == HOLDS);
+		i++
+	:: else -> i = 0; break
+	od;
+	role[p] = HOLDS;
+	looked[p] = 0;
+	NOT_LATE(p);
+	IN(p);
+	pc = R1
+}
+
+/* R2: old = fao(A, WP - 1, REL + 1); flush. linked: in the queue, and not the last of it */
+inline leave(p)
+{
+	wp = WP[blk[p]];
+	WP[blk[p]]--;
+	role[p] = (wp > 1 -> HANDS : (linked -> HEADS : OUT));
+	dead = LEASE_LOST(blk[p]);
+	assert(dead || !robbed[p]);
+	CHECK_WP(blk[p]);
+	REL_CHANGED(blk[p]);
+	robbed[p] = 0;
+	lapsed = (lapsed && p != 0);
+	OUT_OF(p)
+}
+
+/* with it, if nobody is linked: r = cas(TAIL, me -> 0) */
+inline leave_tail(p)
+{
+	linked = (TAIL[blk[p]] != p + 1);
+	if
+	:: !linked -> TAIL[blk[p]] = 0; role[p] = (role[p] == HEADS -> OUT : role[p])
+	:: else
+	fi
+}
+
+inline what_next(p)
+{
+	if
+	:: !dead && wp > 1 -> pc = (succ[p] != 0 -> R5 : (linked -> R4_LINK : R4_HEAD))
+	:: !dead && wp <= 1 && linked -> pc = R3
+	:: else -> LEAVE_QUEUE(p); pc = IDLE
+	fi;
+	wp = 0;
+	dead = 0
+}
+
+inline grant(p)
+{
+	i = OWNER(succ[p]);
+	if
+	:: OLD(succ[p]) -> /* undoes a grant */
+		assert(DEAD[blk[p]]);
+		if
+		:: STATUS[i] && role[i] == GRANTED -> lost[blk[i]] = 1; role[i] = WAITS
+		:: else
+		fi;
+		STATUS[i] = 0
+	:: else ->
+		if
+		:: role[i] == WAITS && blk[i] == blk[p] -> role[i] = GRANTED
+		:: else -> assert(DEAD[blk[p]])
+		fi;
+		STATUS[i] = 1
+	fi;
+	i = 0
+}
+
+inline link(p)
+{
+	if
+	:: pred[p] == 0 -> assert(DEAD[blk[p]] || HEAD[blk[p]] == 0); HEAD[blk[p]] = p + 1
+	:: OLD(pred[p]) -> /* undoes a link */
+		gone[OWNER(pred[p])] = (gone[OWNER(pred[p])] || NEXT[OWNER(pred[p])] != 0);
+		NEXT[OWNER(pred[p])] = 0
+	:: else -> NEXT[pred[p] - 1] = p + 1
+	fi;
+	pred[p] = 0;
+	role[p] = WAITS
+}
+
+inline bye()
+{
+	alive--;
+	if
+	:: alive == 0 && !died ->
+		do
+		:: DEAD[i] && HEIR[i] -> i = HEIR[i]
+		:: else -> break
+		od;
+		assert(DEAD[i] || (WP[i] == 0 && TAIL[i] == 0 && HEAD[i] == 0 && !lost[i]));
+		i = 0
+	:: else
+	fi
+}
+
+byte i; /* of loops within a step */
+
+/* the step that comes next */
+mtype = { IDLE, W1, UNDO, W4, W5, W6, K1, CONFIRM, R1, R2, R2_SUM, R2_TAIL, R3, R3_PUT,
+	  R4_LINK, R4_HEAD, R5, FIND, K2, K3 };
+
+#define AT(step) (pc == step && !AWAY(_pid))
+
+active [NP] proctype P()
+{
+	mtype pc = IDLE;
+	byte wp, heir;
+	bit queued, linked, dead;
+
+	do
+	:: d_step { died && _pid == 0 ->
+			alive--; pc = IDLE; wp = 0; heir = 0; queued = 0; linked = 0; dead = 0 } break
+	:: d_step { AT(IDLE) -> bye() } break
+	:: d_step { AT(IDLE) -> WANT(_pid); pc = W1 }
+	:: /* W1: old = fao(A, WP + 1); flush */
+		d_step { AT(W1) ->
+			wp = WP[blk[_pid]];
+			WP[blk[_pid]]++;
+			A_CHANGED(blk[_pid]);
+			if
+			:: DEAD[blk[_pid]] -> pc = UNDO
+			:: !DEAD[blk[_pid]] && wp == 0 -> go_in(_pid) /* W2 */
+			:: else -> role[_pid] = LINKS; looked[_pid] = 1; pc = W4
+			fi;
+			wp = 0;
+			CHECK_WP(blk[_pid]) }
+	:: /* fao(A, WP - 1); flush */
+		d_step { AT(UNDO) -> WP[blk[_pid]]--; CHECK_WP(blk[_pid]); pc = NEXT_BLOCK }
+	:: /* W4: a new number; poke NEXT, STATUS; prev = fao(TAIL, me, REPLACE); flush */
+		d_step { AT(W4) && NO_LINK_UNDER_WAY(_pid) ->
+			queued = 1;
+			new_number(_pid);
+			NEXT[_pid] = 0;
+			gone[_pid] = 0;
+			STATUS[_pid] = 0;
+			pred[_pid] = TAIL[blk[_pid]];
+			TAIL[blk[_pid]] = _pid + 1;
+			pc = W5 }
+	:: /* W5: put(HEAD, me) or put(prev.NEXT, me); flush */
+		d_step { AT(W5) -> link(_pid); pc = W6 }
+	:: /* W6: await the grant */
+		d_step { AT(W6) && STATUS[_pid] ->
+			STATUS[_pid] = 0;
+			if
+			:: CONFIRMS(_pid) -> pc = CONFIRM
+			:: else -> go_in(_pid)
+			fi }
+	:: /* a look: nothing, */
+		d_step { AT(W6) && !DEAD[blk[_pid]] && (!looked[_pid] || (_pid == 0 && late)) ->
+			looked[_pid] = 1; NOT_LATE(_pid) }
+	:: /* dead, */
+		d_step { AT(W6) && DEAD[blk[_pid]] -> LEAVE_QUEUE(_pid); pc = NEXT_BLOCK }
+	:: /* or stuck */
+		d_step { AT(W6) && !DEAD[blk[_pid]] && STUCK(blk[_pid]) ->
+			HAS_LOOKED(0, blk[_pid]); HAS_LOOKED(1, blk[_pid]); HAS_LOOKED(2, blk[_pid]);
+			NOT_LATE(_pid);
+			same[_pid] = 1;
+			pc = K1 }
+	:: /* K1: old = cas(A, as seen -> dead); flush */
+		d_step { AT(K1) ->
+			declare_dead(_pid);
+			if
+			:: dead -> LEAVE_QUEUE(_pid); dead = 0; pc = NEXT_BLOCK
+			:: else -> pc = W6
+			fi }
+	:: /* (I): old = fao(A, REL + 1); flush */
+		d_step { AT(CONFIRM) ->
+			REL_CHANGED(blk[_pid]);
+			if
+			:: DEAD[blk[_pid]] -> LEAVE_QUEUE(_pid); pc = NEXT_BLOCK
+			:: else -> go_in(_pid)
+			fi }
+	:: /* R1: succ = peek NEXT, if in the queue */
+		d_step { AT(R1) -> succ[_pid] = (queued -> NEXT[_pid] : 0); pc = R2 }
+	:: /* R2: the sum, and the swap of TAIL if nobody is linked, in any order */
+		d_step { AT(R2) && (!queued || succ[_pid] != 0) -> leave(_pid); what_next(_pid) }
+	:: d_step { AT(R2) && queued && succ[_pid] == 0 -> leave_tail(_pid); pc = R2_SUM }
+	:: d_step { AT(R2_SUM) -> leave(_pid); what_next(_pid) }
+	:: d_step { AT(R2) && queued && succ[_pid] == 0 -> linked = 1; leave(_pid); pc = R2_TAIL }
+	:: d_step { AT(R2_TAIL) -> leave_tail(_pid); what_next(_pid) }
+	:: /* R3: the last writer; but its node has been linked to since */
+		d_step { AT(R3) && NEXT[_pid] != 0 -> succ[_pid] = NEXT[_pid]; pc = R3_PUT }
+	:: d_step { AT(R3) && NO_LINK(blk[_pid], _pid) ->
+			headlost[blk[_pid]] = 1; LEAVE_QUEUE(_pid); pc = IDLE }
+	:: d_step { AT(R3_PUT) ->
+			assert(DEAD[blk[_pid]] || HEAD[blk[_pid]] == 0);
+			HEAD[blk[_pid]] = succ[_pid];
+			LEAVE_QUEUE(_pid);
+			pc = IDLE }
+	:: /* R4: who is next? */
+		d_step { AT(R4_LINK) && NEXT[_pid] != 0 -> succ[_pid] = NEXT[_pid]; pc = R5 }
+	:: d_step { AT(R4_LINK) && NO_LINK(blk[_pid], _pid) ->
+			lost[blk[_pid]] = 1; LEAVE_QUEUE(_pid); pc = IDLE }
+	:: d_step { AT(R4_HEAD) && HEAD[blk[_pid]] != 0 ->
+			succ[_pid] = HEAD[blk[_pid]]; HEAD[blk[_pid]] = 0; pc = R5 }
+	:: d_step { AT(R4_HEAD) && NO_HEAD(blk[_pid]) ->
+			lost[blk[_pid]] = 1; LEAVE_QUEUE(_pid); pc = IDLE }
+	:: /* R5: put(succ.STATUS, grant); flush */
+		d_step { AT(R5) -> grant(_pid); LEAVE_QUEUE(_pid); pc = IDLE }
+	:: /* heir = get(HEIR); flush */
+		d_step { AT(FIND) -> heir = HEIR[blk[_pid]]; pc = (heir == 0 -> K2 : K3) }
+	:: /* K2: old = cas(HEIR, 0 -> spare); flush */
+		d_step { AT(K2) && !NO_SPARE(blk[_pid]) ->
+			if
+			:: HEIR[blk[_pid]] == 0 || REPLACE_HEIR ->
+				used++;
+				assert(used < NB);
+				HEIR[blk[_pid]] = used
+			:: else
+			fi;
+			heir = HEIR[blk[_pid]];
+			pc = K3 }
+#ifdef SLOW
+	:: d_step { AT(K2) && NO_SPARE(blk[_pid]) -> bye() } break
+#endif
+	:: /* K3: put(HEIR of the first, heir); flush */
+		d_step { AT(K3) ->
+			HEIR[0] = (blk[_pid] > 0 -> heir : HEIR[0]);
+			assert(heir > blk[_pid] && DEAD[blk[_pid]]);
+			blk[_pid] = heir;
+			heir = 0;
+			pc = W1 }
+	od
+}
+
+active proctype Fate()
+{
+	if
+	:: d_step {
+		stopped = 1;
+		late = (role[0] == LINKS || role[0] == WAITS || role[0] == GRANTED);
+		lapsed = (role[0] == HOLDS) }
+		if
+		:: stopped = 0
+		:: d_step { stopped = 0; died = 1 }
+		fi
+	:: true /* never */
+	fi
+}
