@@ -92,6 +92,11 @@ json_of "two nodes by a string" \
 	  ('node', 'net', [0, 1]), ('remote', 'net', [0, 2])] and all(p['transport'] == 'mpi' for p in net) \
 	  and d['levels'][1]['element_of_rank'] == [0, 0, 1, 1] and d['lease_us'] >= 10000" \
 	mpi_run 4 60 "$info" --json
+PAWL_TOPOLOGY="package:2 l3:2 core:2"
+json_of "classes within a node, by a string" \
+	"[(p['between'], p['ranks']) for p in d['paths']] == [('core complex', [0, 1]), ('package', [0, 2]), \
+	  ('node', [0, 4])] and [l['name'] for l in d['levels']] == ['machine', 'package', 'l3']" \
+	mpi_run 5 60 "$info" --json
 unset PAWL_TOPOLOGY
 
 # The MPI's own defaults.
