@@ -145,9 +145,12 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *             instead of discovery; see pawl(3)
  *   topology_file, groups   where groups of nodes come from; see pawl(3)
  *   wait      auto | spin | yield | park: how a client waits
- *   progress  lazy | eager: whether a waiting rank drives the MPI now and then, or
- *             at almost every look and without sleeping where it is the lock's home;
- *             for programs that hold the lock to operate on windows at its home
+ *   progress  lazy | eager | thread: whether a waiting rank drives the MPI now and
+ *             then, or (eager) at almost every look and without sleeping where it is the
+ *             lock's home, for programs that hold the lock to operate on windows at
+ *             its home. thread is as lazy, and a thread of each rank also drives the MPI
+ *             while the application computes, if the table spans several nodes; fails
+ *             with PAWL_ERR_THREAD where MPI does not grant MPI_THREAD_MULTIPLE
  *   spin      microseconds to spin before yielding or parking; 0 .. 1000000
  *   watchdog  seconds after which a waiting client reports on stderr what it
  *             waits for; 0 (off) .. 86400

@@ -31,5 +31,8 @@ tap_program "2 hosts x 2, cohorts" cluster 120 -- "$lock/cohorts"
 tap_program "2 hosts x 2, operations" cluster 120 -- "$lock/operations"
 tap_program "2 hosts x 2, leases" cluster 120 -- "$lock/leases"
 tap_program "2 hosts x 2, errors" cluster 120 -- "$lock/errors"
+tap_program "2 hosts x 2, progress=thread" cluster 120 -- "$lock/exclusion" --only d-mcs \
+	--threads 1 --set progress=thread
+tap_program "2 hosts x 2, a home that sleeps" cluster 120 -- "$lock/progress" --threads 1
 
 finish

@@ -51,6 +51,7 @@ every_option()
 	in_page $options
 }
 check "pawl-bench(1) has every option" every_option benchmarks/pawl-bench
+check "pawl-info(1) has every option" every_option tools/pawl-info
 for name in pawl-sim pawl-tune; do
 	if [ -x "$builddir/benchmarks/sim/$name" ]; then
 		check "$name(1) has every option" every_option benchmarks/sim/$name

@@ -28,5 +28,6 @@ tap_program "threads, 2 ranks" mpi_run 2 120 "$lock/threads"
 tap_program "leases, 3 ranks" mpi_run 3 120 "$lock/leases"
 tap_program "waiting, 2 ranks" mpi_run 2 120 "$lock/waiting"
 tap_program "waiting, 4 ranks" mpi_run 4 120 "$lock/waiting"
+tap_program "no threads, 2 ranks" mpi_run 2 60 "$lock/progress"
 
 finish

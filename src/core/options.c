@@ -44,7 +44,7 @@ static const struct spec specs[] = {
     {"topology_file", TEXT, AT(topology_file), 0, 0, NULL, true},
     {"groups", TEXT, AT(groups), 0, 0, NULL, true},
     {"wait", CHOICE, AT(wait), 0, 0, "auto spin yield park", true},
-    {"progress", CHOICE, AT(progress), 0, 0, "lazy eager", true},
+    {"progress", CHOICE, AT(progress), 0, 0, "lazy eager thread", true},
     {"spin", NUMBER, AT(spin_us), 0, 1000000, NULL, true},
     {"watchdog", NUMBER, AT(watchdog_s), 0, 86400, NULL, true},
     {"t_l", LEVELS, AT(params.t_l), 1, 1048575, NULL, false},

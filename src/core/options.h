@@ -10,7 +10,7 @@
 
 enum option_threads { THREADS_AUTO, THREADS_SINGLE, THREADS_MULTIPLE };
 enum option_owner { OWNER_THREAD, OWNER_PROCESS };
-enum option_progress { PROGRESS_LAZY, PROGRESS_EAGER };
+enum option_progress { PROGRESS_LAZY, PROGRESS_EAGER, PROGRESS_THREAD };
 enum option_wait { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_PARK };
 
 struct options {

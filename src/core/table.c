@@ -78,6 +78,11 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 				 " MPI_THREAD_MULTIPLE; MPI was initialised with less (use"
 				 " MPI_Init_thread)",
 				 p->kind.name);
+	if (o->progress == PROGRESS_THREAD && level < MPI_THREAD_MULTIPLE)
+		return error_set(PAWL_ERR_THREAD,
+				 "option progress: thread drives the MPI beside the application,"
+				 " which needs MPI_THREAD_MULTIPLE; MPI was initialised with less"
+				 " (use MPI_Init_thread, or lazy or eager)");
 	t->ranges = (p->kind.capabilities & PAWL_CAP_RANGES) != 0;
 	t->by_process = o->owner == OWNER_PROCESS || p->per_process;
 	t->threaded = o->threads == THREADS_MULTIPLE ||
@@ -187,11 +192,24 @@ static int open_protocol(pawl_table *t)
 	return rc;
 }
 
+/* On shared memory alone nobody waits for another rank's MPI. */
+static int start_progress(pawl_table *t, const struct options *o)
+{
+	if (o->progress != PROGRESS_THREAD || !t->rma.net)
+		return PAWL_SUCCESS;
+	t->progress = rma_progress_start(&t->rma, t->space.bytes);
+	return t->progress ? PAWL_SUCCESS
+			   : error_set(PAWL_ERR_NOMEM,
+				       "option progress: the thread that drives the MPI could not"
+				       " be started");
+}
+
 /* Everything that exists of t, in the reverse order. Collective. */
 static void destroy(pawl_table *t)
 {
 	const struct lock_protocol *p = t->space.protocol;
 
+	rma_progress_stop(t->progress);
 	if (p && p->close && t->space.state)
 		p->close(&t->space);
 	rma_mpi_free(&t->rma);
@@ -227,6 +245,8 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		lease_fit(t);
 	if (rc == PAWL_SUCCESS)
 		rc = agree(t->comm, open_protocol(t));
+	if (rc == PAWL_SUCCESS)
+		rc = agree(t->comm, start_progress(t, o));
 	return rc;
 }
 

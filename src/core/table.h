@@ -7,6 +7,7 @@
 #include <pawl.h>
 
 #include "locks/lock.h"
+#include "rma/progress.h"
 #include "rma/rma.h"
 #include "topo/discover.h"
 
@@ -30,8 +31,9 @@ struct pawl_table {
 	int64_t *scratch;        /* of all slots */
 	MPI_Comm comm;
 	struct topo_job job;
-	MPI_Win homes_win;      /* LOCK_HOME_MAP: the map, in node memory */
-	int64_t asked_lease_us; /* if another one is in force; else 0 */
+	struct rma_progress *progress; /* option progress=thread, over several nodes */
+	MPI_Win homes_win;             /* LOCK_HOME_MAP: the map, in node memory */
+	int64_t asked_lease_us;        /* if another one is in force; else 0 */
 	char parameters[256];
 };
 

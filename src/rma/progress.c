@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A thread that drives the transport while the application computes (option progress,
+ * value thread).
+ *
+ * Where operations are performed by the calls of their target, a home that computes for
+ * a second keeps everybody waiting who needs its locks. This thread looks after them.
+ * An MPI tells nobody that an operation has come, so there is nothing to sleep on: the
+ * thread sleeps for a while between two looks. How long depends on when it has last
+ * seen an operation. What others change at this rank are words of its segment, so the
+ * thread remembers their sum (of the first SUM_BYTES, lest a look take long: a table
+ * with more locks is watched as far as that). Who has just been served will soon ask
+ * again, for a lock that is acquired is released; so it sleeps for an eighth of the
+ * time in which nothing has changed, and NAP_MAX_NS at most, which is the longest that a
+ * first operation waits. Where a look is so dear that this would take more than a
+ * hundredth of a core (it measures what they take) it sleeps longer. While words
+ * change, NAP_MIN_NS keeps it to a fraction of a core; a thread that sleeps also gets
+ * its turn earlier, on a core that others want, than one that gives it away again and
+ * again.
+ *
+ * The thread changes no word of the segment, and orders nothing: the sum may be of any
+ * mixture of old and new words.
+ */
+#include "rma/progress.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+enum { NAP_SHARE = 8, NAP_MIN_NS = 20000, NAP_MAX_NS = 2000000, SLACK_NS = 1000 };
+/* A core's time between two looks that see nothing, for what one takes: 0.8 %. */
+enum { LOOKS_PER_CORE = 125, LOOKS_AVERAGED = 8 };
+enum { SUM_BYTES = 16384 };
+
+struct rma_progress {
+	struct rma_client client; /* of the thread's own, for it shares none */
+	uint64_t words;           /* of the segment, to be summed */
+	pthread_t thread;
+	_Atomic(bool) stop;
+};
+
+/* Of the segment's words; each counts by its place, so that a word that moves shows. */
+static uint64_t sum_of_words(const struct rma_progress *p)
+{
+	const struct rma *r = p->client.rma;
+	_Atomic(int64_t) *word = (_Atomic(int64_t) *)(void *)r->map[r->rank];
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < p->words; i++)
+		sum += (2 * i + 1) * (uint64_t)atomic_load_explicit(&word[i], memory_order_relaxed);
+	return sum;
+}
+
+static uint64_t thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void nap(uint64_t idle_ns, uint64_t look_ns)
+{
+	uint64_t ns = idle_ns / NAP_SHARE, most = LOOKS_PER_CORE * look_ns;
+
+	most = most > NAP_MAX_NS ? most : NAP_MAX_NS;
+	ns = ns < NAP_MIN_NS ? NAP_MIN_NS : ns > most ? most : ns;
+	nanosleep(&(struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)}, NULL);
+}
+
+static void *drive(void *arg)
+{
+	struct rma_progress *p = arg;
+	const struct rma_transport *transport = p->client.rma->transport;
+	uint64_t changed = rma_now_ns(), sum = sum_of_words(p), looks_ns = 0, used = thread_ns();
+
+	/* Naps are meant to be as short as they say. */
+	prctl(PR_SET_TIMERSLACK, SLACK_NS, 0, 0, 0);
+	while (!atomic_load_explicit(&p->stop, memory_order_acquire)) {
+		uint64_t before = sum, used_before = used;
+
+		transport->progress(&p->client);
+		sum = sum_of_words(p);
+		if (sum != before)
+			changed = rma_now_ns();
+		nap(rma_now_ns() - changed, looks_ns / LOOKS_AVERAGED);
+		used = thread_ns();
+		looks_ns += used - used_before - looks_ns / LOOKS_AVERAGED;
+	}
+	return NULL;
+}
+
+/* Signals are the application's. */
+static int create_quietly(struct rma_progress *p)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&p->thread, NULL, drive, p);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+struct rma_progress *rma_progress_start(struct rma *r, uint64_t bytes)
+{
+	struct rma_progress *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return NULL;
+	p->client.rma = r;
+	p->client.target = RMA_NO_TARGET;
+	p->words = (bytes < SUM_BYTES ? bytes : SUM_BYTES) / sizeof(int64_t);
+	if (create_quietly(p) == 0)
+		return p;
+	free(p);
+	return NULL;
+}
+
+void rma_progress_stop(struct rma_progress *p)
+{
+	if (!p)
+		return;
+	atomic_store_explicit(&p->stop, true, memory_order_release);
+	pthread_join(p->thread, NULL);
+	free(p);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Option progress=thread: the home of a lock sleeps outside the MPI, and the others
+ * acquire and release it all the same; how long they take is told. A thread that has
+ * nothing to do costs next to nothing. Without MPI_THREAD_MULTIPLE it is refused.
+ *
+ * Without --threads 1 only the refusal is tested.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "tables.h"
+
+/* Others who use the machine can spoil an attempt, not several in a row. */
+enum { ATTEMPTS = 3, MOST_TIMES = 100000 };
+#define SLEEP_S 3.0
+#define IDLE_S 1.0
+/* Ranks and hosts share few cores in tests; what is asked for is less than the sleep. */
+#define MOST_P99_S 0.5
+#define MOST_IDLE 0.01
+
+/* Those that serve in turn: how long others take says more of their thresholds. */
+static const char *const kinds[] = {"d-mcs", "shiftlock", "alock"};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static double times[MOST_TIMES];
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void acquire_and_release(pawl_table *table)
+{
+	expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+	expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+}
+
+/* What the other ranks took for an acquire and a release while rank 0 slept: how often
+ * the one with the fewest did, and the worst rank's p99 and slowest. */
+struct figures {
+	double times, p99, slowest;
+};
+
+static struct figures home_sleeps(pawl_table *table, double seconds)
+{
+	struct figures mine = {.times = 1e9}, all;
+	double start, before;
+	int n = 0;
+
+	acquire_and_release(table);
+	meet();
+	start = seconds_now();
+	if (tap_rank == 0)
+		sleep_for(seconds);
+	while (tap_rank != 0 && n < MOST_TIMES && seconds_now() - start < seconds - 0.1) {
+		before = seconds_now();
+		acquire_and_release(table);
+		times[n++] = seconds_now() - before;
+	}
+	if (n > 0) {
+		qsort(times, (size_t)n, sizeof times[0], by_value);
+		mine.times = n;
+		mine.p99 = times[(n * 99 - 1) / 100];
+		mine.slowest = times[n - 1];
+	}
+	meet();
+	MPI_Allreduce(&mine.times, &all.times, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+	MPI_Allreduce(&mine.p99, &all.p99, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	MPI_Allreduce(&mine.slowest, &all.slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	return all;
+}
+
+static void tell(const char *kind, const char *progress, const struct figures *f)
+{
+	note("%s, progress=%s, the home sleeps %.0f s: %.0f times or more a rank,"
+	     " acquire + release p99 %.3f ms, slowest %.3f ms",
+	     kind, progress, SLEEP_S, f->times, f->p99 * 1e3, f->slowest * 1e3);
+}
+
+static void with_thread(const char *kind)
+{
+	struct figures f = {.p99 = 1e9};
+	pawl_table *table;
+
+	now_doing("%s, progress=thread", kind);
+	table = table_open(kind, 1, "progress", "thread");
+	for (int i = 0; table && i < ATTEMPTS && f.p99 > MOST_P99_S; i++) {
+		now_doing("%s, progress=thread, attempt %d", kind, i + 1);
+		f = home_sleeps(table, SLEEP_S);
+		tell(kind, "thread", &f);
+	}
+	expect(f.p99 <= MOST_P99_S, "p99 is %.1f ms in each of %d attempts", f.p99 * 1e3, ATTEMPTS);
+	table_close(table);
+	result("%s: with progress=thread a home that sleeps delays nobody (p99 below %.0f ms)",
+	       kind, MOST_P99_S * 1e3);
+}
+
+/* What it is like without: told, for it depends on the MPI and the network. */
+static void without_thread(void)
+{
+	pawl_table *table;
+	struct figures f;
+
+	now_doing("d-mcs, progress=lazy");
+	table = table_open("d-mcs", 1, NULL, NULL);
+	if (table) {
+		f = home_sleeps(table, SLEEP_S);
+		tell("d-mcs", "lazy", &f);
+	}
+	table_close(table);
+	result("d-mcs: without a thread the lock works when its home is awake again");
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static void idle(void)
+{
+	double cpu, mine, most = 1;
+	pawl_table *table;
+
+	now_doing("an idle thread");
+	table = table_open("d-mcs", 1, "progress", "thread");
+	for (int i = 0; table && i < ATTEMPTS && most >= MOST_IDLE; i++) {
+		meet();
+		sleep_for(0.1); /* what the barrier brought is over */
+		cpu = cpu_seconds();
+		sleep_for(IDLE_S);
+		mine = (cpu_seconds() - cpu) / IDLE_S;
+		sleep_for(0.1); /* lest others measure our next barrier */
+		MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+		note("an idle thread takes %.2f %% of a core", most * 100);
+	}
+	expect(most < MOST_IDLE, "%.2f %% of a core in each of %d attempts", most * 100, ATTEMPTS);
+	table_close(table);
+	result("a thread that has nothing to do takes less than 1 %% of a core");
+}
+
+static void refusal(void)
+{
+	pawl_table *table = NULL;
+	MPI_Info info;
+	int rc;
+
+	now_doing("a thread level too low");
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "pawl_progress", "thread");
+	rc = pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, info, &table);
+	MPI_Info_free(&info);
+	expect_code(rc, PAWL_ERR_THREAD, "progress=thread");
+	expect(!table, "there is a table");
+	expect(strstr(pawl_error_message(), "option progress") &&
+		   strstr(pawl_error_message(), "MPI_THREAD_MULTIPLE"),
+	       "the message is \"%s\"", pawl_error_message());
+	table_close(table);
+	result("progress=thread without MPI_THREAD_MULTIPLE is refused, and the message says why");
+}
+
+int main(int argc, char **argv)
+{
+	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	if (tap_thread_level < MPI_THREAD_MULTIPLE) {
+		refusal();
+		return tap_end();
+	}
+	if (tap_size < 2) {
+		skip("needs 2 ranks", "progress");
+		return tap_end();
+	}
+	for (int i = 0; i < KINDS; i++)
+		if (tap_wants(pawl_kind_find(kinds[i])))
+			with_thread(kinds[i]);
+	without_thread();
+	idle();
+	return tap_end();
+}

@@ -1,0 +1,170 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# pawl-info: what it says of jobs on one node, on nodes by a string and on two hosts, the
+# traps that it names, and mistakes on its command line.
+
+user_osc=${OMPI_MCA_osc-}
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+info=$builddir/tools/pawl-info
+
+# says WORDS COMMAND...: it ends well, and the words (a regular expression) are in what
+# it prints.
+says()
+{
+	words=$1
+	shift
+	said=$("$@" 2>&1)
+	rc=$?
+	printf '%s\n' "$said"
+	[ $rc = 0 ] && printf '%s\n' "$said" | grep -qE -e "$words"
+}
+
+# complains WORDS ARGUMENT...: one sentence, status 2.
+complains()
+{
+	words=$1
+	shift
+	said=$(mpi_run 2 60 "$info" "$@" 2>&1)
+	rc=$?
+	printf '%s\n' "$said"
+	[ $rc = 2 ] && [ "$(printf '%s\n' "$said" | grep -c '^pawl-info:')" = 1 ] &&
+		printf '%s\n' "$said" | grep -q -e "$words"
+}
+
+# json FILE EXPRESSION: the file is one JSON object d of which the expression holds.
+json()
+{
+	tail -c 2000 "$1"
+	python3 - "$1" "$2" <<-'PY'
+		import json, sys
+		d = json.loads(next(l for l in open(sys.argv[1]) if l.startswith("{")))
+		times = [t for p in d["paths"] for t in p["ns"].values()]
+		assert len(d["paths"]) == 0 or (min(times) > 0 and len(d["paths"][0]["ns"]) == 5)
+		near = [p for p in d["paths"] if p["domain"] == "node"]
+		net = [p for p in d["paths"] if p["domain"] == "net"]
+		traps = [t["name"] for t in d["traps"]]
+		assert all(t["what"] and t["cure"] for t in d["traps"])
+		sys.exit(not eval(sys.argv[2]))
+	PY
+}
+
+file=pawl-info.$$.tmp
+trap 'rm -f "$file"' EXIT
+
+# json_of NAME EXPRESSION COMMAND...
+json_of()
+{
+	name=$1
+	expression=$2
+	shift 2
+	if ! command -v python3 >/dev/null; then
+		skip "$name" "no python3"
+		return
+	fi
+	"$@" >"$file" 2>&1
+	rc=$?
+	check "$name" json "$file" "($expression) and $rc == (1 if d['error'] else 0)"
+}
+
+check "--help" says "^Usage: mpirun -n RANKS pawl-info" mpi_run 1 60 "$info" --help
+check "--version" says "^pawl-info \\(Pawl\\) $TEST_VERSION\$" mpi_run 1 60 "$info" --version
+check "an option that is none" complains 'no option "--jsn"; accepted: --json, --help, --version' --jsn
+check "a word too many" complains 'no option "now"' now
+PAWL_TOPOLGY=node:2
+export PAWL_TOPOLGY
+check "a variable that is none" complains "PAWL_TOPOLGY"
+unset PAWL_TOPOLGY
+
+check "one node, for people" says "^node +0, 1 +NODE +cpu +cpu .*goes on" mpi_run 2 60 "$info"
+check "one rank has nobody to measure with" says "nothing to measure" mpi_run 1 60 "$info"
+json_of "one node, 3 ranks" \
+	"d['ranks'] == 3 and d['hosts'] == 1 and not net and len(near) >= 1 and near[0]['asynchronous'] \
+	 and max(near[0]['ns'].values()) < 100000 and d['levels'][0]['elements'] == 1" \
+	mpi_run 3 60 "$info" --json
+
+PAWL_TOPOLOGY="node:2 core:2"
+export PAWL_TOPOLOGY
+json_of "two nodes by a string" \
+	"[(p['between'], p['domain'], p['ranks']) for p in d['paths']] == [('node', 'node', [0, 1]), \
+	  ('node', 'net', [0, 1]), ('remote', 'net', [0, 2])] and all(p['transport'] == 'mpi' for p in net) \
+	  and d['levels'][1]['element_of_rank'] == [0, 0, 1, 1] and d['lease_us'] >= 10000" \
+	mpi_run 4 60 "$info" --json
+PAWL_TOPOLOGY="package:2 l3:2 core:2"
+json_of "classes within a node, by a string" \
+	"[(p['between'], p['ranks']) for p in d['paths']] == [('core complex', [0, 1]), ('package', [0, 2]), \
+	  ('node', [0, 4])] and [l['name'] for l in d['levels']] == ['machine', 'package', 'l3']" \
+	mpi_run 5 60 "$info" --json
+unset PAWL_TOPOLOGY
+
+# The MPI's own defaults.
+name="Open MPI's default component on one node is told"
+if [ "$TEST_MPI" = openmpi ] && [ -z "$user_osc" ]; then
+	unset OMPI_MCA_osc
+	json_of "$name" "traps.count('openmpi-osc-rdma-one-node') == (d['mpi'].startswith('Open MPI v4'))" \
+		mpi_run 2 60 "$info" --json
+	OMPI_MCA_osc=^rdma
+	export OMPI_MCA_osc
+	json_of "and not if it is excluded" "'openmpi-osc-rdma-one-node' not in traps" \
+		mpi_run 2 60 "$info" --json
+	OMPI_MCA_osc=ucx
+	json_of "tables fail where component sm is not allowed, and the report says so" \
+		"'openmpi-osc-without-sm' in traps and 'sm' in d['error'] and not d['paths']" \
+		mpi_run 2 60 "$info" --json
+	OMPI_MCA_osc=^rdma
+else
+	skip "$name" "not Open MPI, or OMPI_MCA_osc is set"
+fi
+
+name="two ranks on one cpu are told"
+if command -v taskset >/dev/null && [ "$(nproc --all)" -gt 1 ]; then
+	json_of "$name" "d['oversubscribed'] and d['ranks_per_cpu'] == 2 and 'binding-same-cpus' in traps" \
+		mpi_run 2 60 taskset -c 0 "$info" --json
+else
+	skip "$name" "no taskset, or one cpu"
+fi
+
+cluster()
+{
+	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 90 "$@"
+}
+case $TEST_MPI in
+openmpi | mpich) said=$(cluster -- true 2>&1) ;;
+*) said="netcluster knows Open MPI and MPICH" && false ;;
+esac
+if [ $? != 0 ]; then
+	skip "two hosts" "$said"
+	finish
+fi
+
+# Over TCP nobody but the target performs operations.
+json_of "two hosts" \
+	"d['hosts'] == 2 and d['machines'] == 1 and [p['between'] for p in d['paths']] == ['node', 'node', 'remote'] \
+	 and near[0]['asynchronous'] and not net[-1]['asynchronous'] and net[-1]['atomics'] != 'offloaded' \
+	 and net[-1]['target_asleep_ms'] > 100 and net[-1]['ns']['get'] > near[0]['ns']['get']" \
+	cluster -- "$info" --json
+name="MPICH's end over hosts is told"
+if [ "$TEST_MPI" = mpich ]; then
+	check "$name" json "$file" "('mpich-finalize-hosts' in traps) == d['mpi'].startswith(('MPICH 4.0', 'MPICH 4.1'))"
+else
+	skip "$name" "not MPICH"
+fi
+name="Open MPI's default component over hosts is told, and why there are no tables"
+if [ "$TEST_MPI" = openmpi ] && [ -z "$user_osc" ]; then
+	OMPI_MCA_osc=rdma,sm
+	json_of "$name" "d['mpi'].startswith('Open MPI v4') <= ('openmpi-osc-rdma-hosts' in traps \
+		and 'OMPI_MCA_osc=^rdma' in d['error'] and not d['paths'])" cluster -- "$info" --json
+	OMPI_MCA_osc=^rdma
+else
+	skip "$name" "not Open MPI, or OMPI_MCA_osc is set"
+fi
+PAWL_PROGRESS=thread
+export PAWL_PROGRESS
+json_of "two hosts, progress=thread: a target that sleeps is no matter" \
+	"net[-1]['asynchronous'] and net[-1]['target_asleep_ms'] < 100 and 'no-asynchronous-progress' not in traps" \
+	cluster -- "$info" --json
+unset PAWL_PROGRESS
+
+finish

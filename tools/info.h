@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the pieces of pawl-info share. */
+#ifndef TOOLS_INFO_H
+#define TOOLS_INFO_H
+
+#include <mpi.h>
+#include <pawl.h>
+#include <stdio.h>
+
+#include "rma/rma.h"
+#include "topo/discover.h"
+#include "traps.h"
+
+/* The operations that are measured, each with its flush. */
+enum info_op { OP_FETCH_ADD, OP_SWAP, OP_CAS, OP_PUT, OP_GET, OPS };
+
+/* Two ranks that are so near to each other, and one way between them. */
+struct info_path {
+	const char *between; /* "core complex", "package", "node", "remote" */
+	int from, to;
+	enum rma_domain domain;
+	const char *transport; /* "cpu" for NODE words, else the name in pawl_table_info */
+	double ns[OPS];        /* medians */
+	double asleep_ms;      /* an operation took so long while the target slept */
+	bool asynchronous;     /* it did not wait for the target */
+};
+
+/* A path for each class of pairs and each domain. */
+enum { INFO_PATHS = 8 };
+
+struct info {
+	struct job job;
+	struct topo_job place;
+	struct rma rma;
+	char error[600]; /* why there are no windows; "": there are */
+	int npaths;
+	struct info_path path[INFO_PATHS];
+	struct trap traps[MAX_TRAPS];
+	int ntraps;
+	int machines, ranks_per_cpu;
+	double round_trip_ns; /* the longest of an atomic */
+	bool unbound;         /* no rank is bound to less than its machine */
+};
+
+/* describe.c: fill in the job. Collective; false: out of memory. */
+bool info_describe(struct info *in, MPI_Comm comm);
+void info_forget(struct info *in);
+
+/* probe.c: choose the pairs, and measure. Collective. */
+void info_probe(struct info *in, MPI_Comm comm);
+
+/* show.c: the report, by rank 0. */
+void info_show(FILE *out, const struct info *in);
+void info_show_json(FILE *out, const struct info *in);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pawl-info: what the job that it is started in looks like to locks. The levels, the
+ * ways between ranks and what they take, known traps, and advice. It uses the layers
+ * under the locks, src/topo and src/rma, with the options that tables read from the
+ * environment.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/kinds.h"
+#include "core/options.h"
+#include "info.h"
+#include "rma/progress.h"
+#include "rma/rma_mpi.h"
+
+enum { ALL_WELL, FAILED, USAGE };
+enum { SEGMENT_BYTES = 2 * RMA_HEADER_BYTES };
+
+static struct info info;
+static struct options options;
+static bool json, help, version;
+static int rank;
+
+static void print_help(void)
+{
+	fputs("Usage: mpirun -n RANKS pawl-info [OPTION]...\n"
+	      "What this job looks like to locks: levels of the machine, ways between ranks and\n"
+	      "what operations take on them, known traps with their cures, and advice.\n"
+	      "\n"
+	      "  --json      one JSON object instead of text\n"
+	      "  -h, --help  this text\n"
+	      "  --version   the version\n"
+	      "\n"
+	      "The environment variables of Pawl count as for tables: PAWL_TOPOLOGY,\n"
+	      "PAWL_TOPOLOGY_FILE, PAWL_GROUPS, PAWL_PROGRESS=thread.\n"
+	      "Exit status: 0 all well; 1 tables cannot be made here; 2 wrong options.\n",
+	      stdout);
+}
+
+static bool parse(int argc, char **argv, char *err, size_t errlen)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--json") == 0) {
+			json = true;
+		} else if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
+			help = true;
+		} else if (strcmp(argv[i], "--version") == 0) {
+			version = true;
+		} else {
+			snprintf(err, errlen,
+				 "there is no option \"%s\"; accepted: --json, --help, --version",
+				 argv[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The same on all ranks; rank 0 says why. */
+static int stop(int status, const char *why)
+{
+	if (rank == 0)
+		fprintf(stderr, "pawl-info: %s\n", why);
+	return status;
+}
+
+/* Windows as a table has them. The failure, with its sentence, is one of the results. */
+static bool open_windows(MPI_Comm comm)
+{
+	const struct topo *t = info.place.topo;
+
+	return rma_mpi_create(&info.rma, comm, info.place.node_comm, t->node, t->nnodes > 1,
+			      info.place.one_host, SEGMENT_BYTES, info.error,
+			      sizeof info.error) == RMA_OK;
+}
+
+static bool wants_thread(void)
+{
+	return options.progress == PROGRESS_THREAD;
+}
+
+static void probe(MPI_Comm comm)
+{
+	struct rma_progress *thread = NULL;
+
+	if (!open_windows(comm))
+		return;
+	/* As tables do where ranks share cores. */
+	info.rma.waiting.crowded = info.place.host_ranks > info.place.host_cores;
+	if (wants_thread() && info.rma.net && info.job.thread_multiple)
+		thread = rma_progress_start(&info.rma, SEGMENT_BYTES);
+	info_probe(&info, comm);
+	for (int i = 0; i < info.npaths; i++)
+		if (strcmp(info.path[i].between, "remote") == 0)
+			info.job.asleep = info.path[i].asynchronous ? ASLEEP_GOES_ON : ASLEEP_WAITS;
+	MPI_Barrier(comm);
+	rma_progress_stop(thread);
+	rma_mpi_free(&info.rma);
+}
+
+static int report(MPI_Comm comm)
+{
+	struct topo_request request = {options.topology, options.topology_file, options.groups};
+
+	if (topo_discover(comm, &request, &info.place, info.error, sizeof info.error) != 0)
+		return stop(FAILED, info.error);
+	if (!info_describe(&info, comm)) {
+		topo_job_free(&info.place);
+		return stop(FAILED, "out of memory");
+	}
+	info.job.progress_thread = wants_thread();
+	probe(comm);
+	info.ntraps = traps_find(&info.job, info.traps);
+	if (rank == 0 && json)
+		info_show_json(stdout, &info);
+	else if (rank == 0)
+		info_show(stdout, &info);
+	fflush(stdout);
+	info_forget(&info);
+	topo_job_free(&info.place);
+	return info.error[0] ? FAILED : ALL_WELL;
+}
+
+static int run(int argc, char **argv, MPI_Comm comm)
+{
+	char error[256] = "";
+	int rc;
+
+	if (!parse(argc, argv, error, sizeof error))
+		return stop(USAGE, error);
+	if (help || version) {
+		if (rank == 0 && help)
+			print_help();
+		else if (rank == 0)
+			printf("pawl-info (Pawl) %s\n", pawl_version());
+		return ALL_WELL;
+	}
+	/* Any kind does: the options that count here are common to all. */
+	rc = options_read(&options, kinds_find("d-mcs"), MPI_INFO_NULL);
+	rc = rc == PAWL_SUCCESS ? report(comm) : stop(USAGE, pawl_error_message());
+	options_free(&options);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	MPI_Comm comm;
+	int level, status;
+	bool several;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+	MPI_Comm_rank(comm, &rank);
+	status = run(argc, argv, comm);
+	several = info.job.nhosts > 1;
+	fflush(stdout);
+	MPI_Barrier(comm);
+	/* The trap mpich-finalize-hosts; the pause lets the launcher take the output. */
+	if (several && info.job.mpi == MPI_NAME_MPICH) {
+		usleep(200000);
+		_exit(status);
+	}
+	MPI_Comm_free(&comm);
+	MPI_Finalize();
+	return status;
+}
