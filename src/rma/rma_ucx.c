@@ -23,7 +23,6 @@
  * for, or one ahead of that. Who learns of a death tells all ranks.
  */
 #include <poll.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "rma/rma_ucx_parts.h"
@@ -58,28 +57,48 @@ static void give_up(struct rma_client *c)
 
 static void on_done(void *request, ucs_status_t status, void *arg)
 {
-	struct rma_client *c = arg;
+	struct ucx_flight *f = arg;
 
-	if (status != UCS_OK)
-		c->failed = true;
-	c->flying--;
+	if (f->client) {
+		f->client->failed = f->client->failed || status != UCS_OK;
+		f->client->flying--;
+		*f->at = f->next;
+		if (f->next)
+			f->next->at = f->at;
+	}
+	free(f);
 	ucp_request_free(request);
 }
 
-/* What UCX said to an operation that was just issued. */
-static void issued(struct rma_client *c, ucs_status_ptr_t status)
+/* What UCX said to an operation on p that was just issued. */
+static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f,
+		   ucs_status_ptr_t status)
 {
-	if (UCS_PTR_IS_PTR(status))
-		c->flying++;
-	else if (UCS_PTR_IS_ERR(status))
-		c->failed = true;
+	if (!UCS_PTR_IS_PTR(status)) {
+		c->failed = c->failed || UCS_PTR_IS_ERR(status);
+		free(f);
+		return;
+	}
+	c->flying++;
+	f->client = c;
+	f->at = &p->flights;
+	f->next = p->flights;
+	if (f->next)
+		f->next->at = &f->next;
+	p->flights = f;
 }
 
 /* Under the mutex, as all that follows. */
 static bool step(struct rma_ucx *u)
 {
-	if (!ucp_worker_progress(u->asking))
+	bool some = ucp_worker_progress(u->asking) > 0;
+
+	if (u->unburied) {
+		ucx_bury(u);
+		ucp_worker_signal(u->serving); /* the thread tells the others */
+	} else if (!some) {
 		return false;
+	}
 	if (u->blocked)
 		ucp_worker_signal(u->asking); /* what came may be theirs */
 	return true;
@@ -103,19 +122,22 @@ static void complete(struct rma_client *c)
 {
 	struct rma_ucx *u = ucx_of(c);
 	const struct rma_waiting *how = &c->rma->waiting;
-	uint64_t start = c->flying ? rma_now_ns() : 0;
+	uint64_t start = c->flying ? rma_now_ns() : 0, until = 0, now;
 
 	for (unsigned look = 1; c->flying; look++) {
 		if (step(u))
 			continue;
-		if (how->park && rma_now_ns() - start > how->spin_ns[RMA_SOON]) {
+		now = rma_now_ns();
+		if (how->park && (now < u->crowded_until || now - start > how->spin_ns[RMA_SOON])) {
 			sleep_until_event(u);
 			continue;
 		}
 		pthread_mutex_unlock(&u->mutex);
 		if (how->crowded || look % LOOKS_PER_YIELD == 0)
-			sched_yield();
+			ucx_yield(&until);
 		pthread_mutex_lock(&u->mutex);
+		if (until > u->crowded_until)
+			u->crowded_until = until;
 	}
 	c->operands = 0;
 	c->target = RMA_NO_TARGET;
@@ -135,32 +157,44 @@ static int64_t *keep(struct rma_client *c, int64_t value)
 	return place;
 }
 
-static ucp_request_param_t params_for(struct rma_client *c)
+static ucp_request_param_t params_for(struct ucx_flight *f)
 {
 	return (ucp_request_param_t){
 	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
 	    .cb.send = on_done,
-	    .user_data = c,
+	    .user_data = f,
 	};
+}
+
+/* The peer, and an operation on it to be issued; NULL: it fails. */
+static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_flight **f)
+{
+	struct ucx_peer *p = ucx_peer(ucx_of(c), rank);
+
+	*f = p ? calloc(1, sizeof **f) : NULL;
+	if (*f)
+		return p;
+	c->failed = true;
+	return NULL;
 }
 
 static void start_atomic(struct rma_client *c, int rank, uint64_t offset, ucp_atomic_op_t op,
 			 int64_t operand, int64_t *result)
 {
-	struct ucx_peer *p = ucx_peer(ucx_of(c), rank);
-	ucp_request_param_t params = params_for(c);
+	struct ucx_flight *f;
+	struct ucx_peer *p = begin(c, rank, &f);
+	ucp_request_param_t params = params_for(f);
 	int64_t *place;
 
 	if (!p) {
 		*result = 0;
-		c->failed = true;
 		return;
 	}
 	place = keep(c, operand);
 	params.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
 	params.datatype = ucp_dt_make_contig(sizeof operand);
 	params.reply_buffer = result;
-	issued(c, ucp_atomic_op_nbx(p->ep, op, place, 1, p->base + offset, p->rkey, &params));
+	issued(c, p, f, ucp_atomic_op_nbx(p->ep, op, place, 1, p->base + offset, p->rkey, &params));
 }
 
 static void far_atomic(struct rma_client *c, struct rma_word w, ucp_atomic_op_t op, int64_t operand,
@@ -210,19 +244,22 @@ static void ucx_acc(struct rma_client *c, struct rma_word w, int64_t value)
 static void put_by_device(struct rma_client *c, struct rma_word w, int64_t value)
 {
 	struct rma_ucx *u = ucx_of(c);
-	ucp_request_param_t params = params_for(c);
+	ucp_request_param_t params;
+	struct ucx_flight *f;
 	struct ucx_peer *p;
 	int64_t *place;
 
 	pthread_mutex_lock(&u->mutex);
-	p = ucx_peer(u, w.rank);
-	place = keep(c, value);
-	c->target = c->target == RMA_NO_TARGET || c->target == w.rank ? w.rank : RMA_MANY_TARGETS;
-	if (p)
-		issued(c, ucp_put_nbx(p->ep, place, sizeof *place, p->base + w.offset, p->rkey,
-				      &params));
-	else
-		c->failed = true;
+	p = begin(c, w.rank, &f);
+	if (p) {
+		place = keep(c, value);
+		params = params_for(f);
+		c->target =
+		    c->target == RMA_NO_TARGET || c->target == w.rank ? w.rank : RMA_MANY_TARGETS;
+		issued(
+		    c, p, f,
+		    ucp_put_nbx(p->ep, place, sizeof *place, p->base + w.offset, p->rkey, &params));
+	}
 	pthread_mutex_unlock(&u->mutex);
 }
 
@@ -243,7 +280,8 @@ static void ucx_put(struct rma_client *c, struct rma_word w, int64_t value)
 static void ucx_get(struct rma_client *c, struct rma_word w, int64_t *result)
 {
 	struct rma_ucx *u = ucx_of(c);
-	ucp_request_param_t params = params_for(c);
+	ucp_request_param_t params;
+	struct ucx_flight *f;
 	struct ucx_peer *p;
 
 	if (is_near(c, w)) {
@@ -252,30 +290,40 @@ static void ucx_get(struct rma_client *c, struct rma_word w, int64_t *result)
 	}
 	*result = 0;
 	pthread_mutex_lock(&u->mutex);
-	p = ucx_peer(u, w.rank);
-	if (p)
-		issued(c, ucp_get_nbx(p->ep, result, sizeof *result, p->base + w.offset, p->rkey,
-				      &params));
-	else
-		c->failed = true;
+	p = begin(c, w.rank, &f);
+	if (p) {
+		params = params_for(f);
+		issued(c, p, f,
+		       ucp_get_nbx(p->ep, result, sizeof *result, p->base + w.offset, p->rkey,
+				   &params));
+	}
 	pthread_mutex_unlock(&u->mutex);
+}
+
+static void flush_peer(struct rma_client *c, int rank)
+{
+	struct ucx_flight *f;
+	struct ucx_peer *p = begin(c, rank, &f);
+	ucp_request_param_t params = params_for(f);
+
+	if (p)
+		issued(c, p, f, ucp_ep_flush_nbx(p->ep, &params));
 }
 
 /* Puts that a device performs are complete there only after this. */
 static void flush_puts(struct rma_client *c)
 {
 	struct rma_ucx *u = ucx_of(c);
-	ucp_request_param_t params = params_for(c);
-	struct ucx_peer *p;
 
 	if (c->target == RMA_NO_TARGET)
 		return;
-	if (c->target == RMA_MANY_TARGETS)
-		issued(c, ucp_worker_flush_nbx(u->asking, &params));
-	else if ((p = ucx_peer(u, c->target)))
-		issued(c, ucp_ep_flush_nbx(p->ep, &params));
-	else
-		c->failed = true;
+	if (c->target != RMA_MANY_TARGETS) {
+		flush_peer(c, c->target);
+		return;
+	}
+	for (int i = 0; i < u->ranks; i++)
+		if (u->peer[i] && !u->peer[i]->dead)
+			flush_peer(c, i);
 }
 
 static void ucx_flush_all(struct rma_client *c)
@@ -315,6 +363,17 @@ static void tell(struct rma *r)
 	}
 }
 
+void ucx_mourn(struct rma *r)
+{
+	struct rma_ucx *u = r->ucx;
+
+	pthread_mutex_lock(&u->mutex);
+	if (!u->told)
+		tell(r);
+	step(u);
+	pthread_mutex_unlock(&u->mutex);
+}
+
 /* Whether c has waited for too long to hope that somebody alive will end it. */
 static bool is_hopeless(struct rma_client *c)
 {
@@ -337,8 +396,6 @@ static void ucx_progress(struct rma_client *c)
 	/* A death shows when somebody looks. */
 	if (pthread_mutex_trylock(&u->mutex) == 0) {
 		step(u);
-		if (atomic_load(&u->has_dead) && !u->told)
-			tell(c->rma);
 		pthread_mutex_unlock(&u->mutex);
 	}
 	if (c->escape && is_hopeless(c))

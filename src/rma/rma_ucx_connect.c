@@ -14,7 +14,7 @@ static void on_death(void *arg, ucp_ep_h ep, ucs_status_t status)
 
 	(void)ep;
 	(void)status;
-	p->dead = true;
+	p->dead = p->ucx->unburied = true;
 	atomic_store(&p->ucx->has_dead, true);
 }
 
@@ -63,30 +63,60 @@ struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)
 	return NULL;
 }
 
-static void disconnect(struct rma_ucx *u, struct ucx_peer *p)
+/* Operations that were not answered fail by this, if they have not yet. */
+static void close_endpoint(struct rma_ucx *u, struct ucx_peer *p)
 {
 	static const ucp_request_param_t force = {
 	    .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
 	    .flags = UCP_EP_CLOSE_FLAG_FORCE,
 	};
-	ucs_status_ptr_t closing;
+	ucs_status_ptr_t closing = p->ep ? ucp_ep_close_nbx(p->ep, &force) : NULL;
 
-	if (p->rkey)
-		ucp_rkey_destroy(p->rkey);
-	closing = p->ep ? ucp_ep_close_nbx(p->ep, &force) : NULL;
+	p->ep = NULL;
 	if (UCS_PTR_IS_PTR(closing)) {
 		while (ucp_request_check_status(closing) == UCS_INPROGRESS)
 			ucp_worker_progress(u->asking);
 		ucp_request_free(closing);
 	}
-	free(p);
+}
+
+/* UCX 1.13 may forget an operation that was issued before the connection stood. */
+static void tell_clients(struct ucx_peer *p)
+{
+	while (p->flights) {
+		struct ucx_flight *f = p->flights;
+
+		p->flights = f->next;
+		f->client->failed = true;
+		f->client->flying--;
+		f->client = NULL;
+	}
+}
+
+void ucx_bury(struct rma_ucx *u)
+{
+	while (u->unburied) {
+		u->unburied = false;
+		for (int i = 0; i < u->ranks; i++)
+			if (u->peer[i] && u->peer[i]->dead) {
+				close_endpoint(u, u->peer[i]);
+				tell_clients(u->peer[i]);
+			}
+	}
 }
 
 void ucx_disconnect(struct rma_ucx *u)
 {
-	for (int i = 0; u->peer && i < u->ranks; i++)
-		if (u->peer[i])
-			disconnect(u, u->peer[i]);
+	for (int i = 0; u->peer && i < u->ranks; i++) {
+		struct ucx_peer *p = u->peer[i];
+
+		if (!p)
+			continue;
+		if (p->rkey)
+			ucp_rkey_destroy(p->rkey);
+		close_endpoint(u, p);
+		free(p);
+	}
 	free(u->peer);
 	u->peer = NULL;
 }

@@ -4,6 +4,7 @@
 #define RMA_RMA_UCX_PARTS_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <ucp/api/ucp.h>
 
 #include "rma/rma_ucx.h"
@@ -29,12 +30,19 @@ struct ucx_card {
 	char bytes[]; /* address, then rkey */
 };
 
+/* An operation that was not answered yet. */
+struct ucx_flight {
+	struct rma_client *client;     /* NULL: it was told that its operation failed */
+	struct ucx_flight *next, **at; /* in the list of its peer, and who points to it there */
+};
+
 /* A rank that this one has talked to. */
 struct ucx_peer {
 	ucp_ep_h ep;
 	ucp_rkey_h rkey;
 	uint64_t base;
 	bool dead;
+	struct ucx_flight *flights;
 	struct rma_ucx *ucx;
 };
 
@@ -57,9 +65,11 @@ struct rma_ucx {
 	size_t card_bytes;
 	pthread_mutex_t mutex;
 	struct ucx_peer **peer; /* [ranks], NULL: never used */
+	uint64_t crowded_until; /* for clients; see ucx_yield() */
 	unsigned blocked;       /* clients that sleep on asking_fd */
 	_Atomic(bool) has_dead;
-	bool told; /* all others that there are dead ranks */
+	bool unburied; /* some of their endpoints are open */
+	bool told;     /* all others that there are dead ranks */
 	struct rma_client teller;
 	void (*progress)(struct rma_client *);
 };
@@ -74,6 +84,20 @@ static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
  * may perform atomics themselves, on some rank. */
 bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bool *has_rdma);
 
+/* Who looks again and again gives the core away in between. If it was away for longer than
+ * a moment others want it: then who looks gets it late, and who sleeps, and is woken, at once.
+ * So there is no looking on until crowded_until. */
+enum { UCX_MOMENT_NS = 15000, UCX_CROWDED_NS = 20000000 };
+static inline void ucx_yield(uint64_t *crowded_until)
+{
+	uint64_t before = rma_now_ns(), after;
+
+	sched_yield();
+	after = rma_now_ns();
+	if (after - before > UCX_MOMENT_NS)
+		*crowded_until = after + UCX_CROWDED_NS;
+}
+
 /* rma_ucx_serve.c: the thread that serves others, and those who sleep until it has. */
 bool ucx_serve_start(struct rma *r);
 void ucx_serve_stop(struct rma_ucx *u);
@@ -81,9 +105,11 @@ void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t 
 
 /* rma_ucx_connect.c: under the mutex. NULL: the rank is dead. */
 struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank);
+void ucx_bury(struct rma_ucx *u); /* close the endpoints of dead ranks */
 void ucx_disconnect(struct rma_ucx *u);
 
-/* rma_ucx.c */
+/* rma_ucx.c. mourn: some rank is dead; tell all others, and see to it that they hear. */
+void ucx_mourn(struct rma *r);
 extern const struct rma_transport ucx_transport;
 
 #endif

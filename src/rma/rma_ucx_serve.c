@@ -13,10 +13,9 @@
 #include "rma/rma_ucx_parts.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 
-enum { LOOK_ON_NS = 50000 };
+enum { LOOK_ON_NS = 50000, MOURN_MS = 20 };
 
 /* Wake who waits for what has just come. */
 static void ring(const struct rma *r)
@@ -54,7 +53,7 @@ static void *serve(void *arg)
 	struct rma *r = arg;
 	struct rma_ucx *u = r->ucx;
 	struct pollfd fd = {.fd = u->serving_fd, .events = POLLIN};
-	uint64_t last = 0;
+	uint64_t last = 0, crowded_until = 0;
 	bool busy = false;
 
 	while (!atomic_load_explicit(&u->stop, memory_order_acquire)) {
@@ -62,14 +61,20 @@ static void *serve(void *arg)
 			uint64_t now = rma_now_ns();
 
 			ring(r);
-			busy = now - last < LOOK_ON_NS;
+			busy = now - last < LOOK_ON_NS && now > crowded_until;
 			last = now;
 		}
-		busy = busy && rma_now_ns() - last < LOOK_ON_NS;
+		if (atomic_load(&u->has_dead))
+			ucx_mourn(r);
+		if (busy) {
+			uint64_t now = rma_now_ns();
+
+			busy = now - last < LOOK_ON_NS && now > crowded_until;
+		}
 		if (busy)
-			sched_yield();
+			ucx_yield(&crowded_until);
 		else if (ucp_worker_arm(u->serving) == UCS_OK)
-			poll(&fd, 1, -1);
+			poll(&fd, 1, atomic_load(&u->has_dead) ? MOURN_MS : -1);
 	}
 	return NULL;
 }
