@@ -13,7 +13,8 @@
 #include "bench.h"
 #include "txn.h"
 
-#define COMMON_OPTIONS "home,max_held,threads,topology,topology_file,groups,wait,spin,watchdog"
+#define COMMON_OPTIONS \
+	"home,max_held,threads,topology,topology_file,groups,transport,wait,spin,watchdog"
 
 #define SIMULATED_OPTIONS "home,topology"
 

@@ -66,7 +66,8 @@ enum {
 	PAWL_ERR_NOT_HELD,    /* released by a thread that does not hold it */
 	PAWL_ERR_BUSY,        /* try-acquire: somebody else has the lock */
 	PAWL_ERR_TIMEOUT,     /* timed acquire: the time is over */
-	PAWL_ERR_LEASE_LOST   /* released after others took the holder for dead */
+	PAWL_ERR_LEASE_LOST,  /* released after others took the holder for dead */
+	PAWL_ERR_PEER         /* a rank died that the lock needs (transport ucx) */
 };
 
 /* A constant phrase for a code; never NULL. Thread safe. */
@@ -144,6 +145,8 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *   topology  a synthetic string such as "rack:2 node:2 package:2 core:4"
  *             instead of discovery; see pawl(3)
  *   topology_file, groups   where groups of nodes come from; see pawl(3)
+ *   transport auto | mpi | ucx: what carries operations between nodes; auto: UCX
+ *             between hosts, if the build has it and it works, else the MPI
  *   wait      auto | spin | yield | park: how a client waits
  *   progress  lazy | eager | thread: whether a waiting rank drives the MPI now and
  *             then, or (eager) at almost every look and without sleeping where it is the
@@ -160,7 +163,8 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *
  * Cost: one window on node-shared memory; one more over all ranks if comm
  * spans several nodes, or if the kind takes the network always (rdma-mcs,
- * rdma-spin). The table keeps a duplicate of comm.
+ * rdma-spin). With UCX in place of that one: a thread, two UCX workers, and a
+ * connection to each rank that is used. The table keeps a duplicate of comm.
  */
 int pawl_table_create(MPI_Comm comm, const char *kind, uint64_t n, MPI_Info info,
 		      pawl_table **table);
@@ -185,7 +189,7 @@ struct pawl_table_info {
 	int ranks, nodes, levels; /* of the communicator and its topology */
 	int max_held;             /* as granted */
 	uint64_t bytes;           /* of lock state on this rank, queue nodes included */
-	const char *transport;    /* "node" (shared memory only) or "mpi" */
+	const char *transport;    /* "node" (shared memory only), "mpi" or "ucx" */
 	const char *topology;     /* the levels, outermost first, for people */
 	const char *parameters;   /* the thresholds in force, for people */
 };

@@ -68,6 +68,8 @@ const char *pawl_strerror(int code)
 		return "timed out";
 	case PAWL_ERR_LEASE_LOST:
 		return "lease lost";
+	case PAWL_ERR_PEER:
+		return "a rank died";
 	default:
 		return "unknown error code";
 	}

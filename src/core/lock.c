@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls on locks, and what a table tells about itself. */
+#include <setjmp.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -36,6 +37,45 @@ static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
 	return t && mode == PAWL_EXCLUSIVE && lock < t->space.n && !t->ranges;
 }
 
+/* Where ranks may die (transport ucx), an operation that fails, or a wait that will not end,
+ * leaves the protocol where it stands and comes back here. Protocols keep nothing in acquire
+ * and release that would have to be given back, but the slot: others may still write its words
+ * when they get to know of it, so it never serves again. */
+static __attribute__((noinline)) int guarded(const struct lock_space *s, struct lock_slot *slot,
+					     int (*how)(const struct lock_space *,
+							struct lock_slot *))
+{
+	struct rma_client *c = &slot->client;
+	jmp_buf escape;
+	int rc;
+
+	c->escape = &escape;
+	if (setjmp(escape) == 0)
+		rc = how(s, slot);
+	else
+		rc = PAWL_ERR_PEER;
+	c->escape = NULL;
+	if (c->failed)
+		rc = PAWL_ERR_PEER;
+	c->failed = false;
+	return rc;
+}
+
+static inline int perform(pawl_table *t, struct lock_slot *slot,
+			  int (*how)(const struct lock_space *, struct lock_slot *))
+{
+	if (__builtin_expect(t->rma.ucx != NULL, 0))
+		return guarded(&t->space, slot, how);
+	return how(&t->space, slot);
+}
+
+static int peer_died(uint64_t lock)
+{
+	return error_set(PAWL_ERR_PEER,
+			 "lock %llu: a rank died that is its home, or holds or awaits it",
+			 (unsigned long long)lock);
+}
+
 /* The one way in: claim a slot, let the protocol acquire, or give it back. */
 static inline int acquire_by(pawl_table *t, uint64_t lock, int mode, uint64_t deadline_ns,
 			     int (*how)(const struct lock_space *, struct lock_slot *))
@@ -48,8 +88,12 @@ static inline int acquire_by(pawl_table *t, uint64_t lock, int mode, uint64_t de
 		return rc;
 	slot->mode = mode;
 	slot->deadline_ns = deadline_ns;
-	rc = how(&t->space, slot);
+	rc = perform(t, slot, how);
 	if (__builtin_expect(rc != PAWL_SUCCESS, 0)) {
+		if (rc == PAWL_ERR_PEER) {
+			slots_lose(t, slot);
+			return peer_died(lock);
+		}
 		slots_give_back(t, slot);
 		if (rc == PAWL_ERR_TOO_MANY)
 			return error_set(rc,
@@ -117,7 +161,11 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 	if (!slot)
 		return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",
 				 (unsigned long long)lock);
-	rc = t->space.protocol->release(&t->space, slot);
+	rc = perform(t, slot, t->space.protocol->release);
+	if (__builtin_expect(rc == PAWL_ERR_PEER, 0)) {
+		slots_lose(t, slot);
+		return peer_died(lock);
+	}
 	slots_give_back(t, slot);
 	if (rc == PAWL_ERR_LEASE_LOST)
 		return error_set(
@@ -156,6 +204,44 @@ static int check_part(const pawl_table *t, uint64_t whole, uint64_t part)
 	return rc == PAWL_SUCCESS ? check(t, part, PAWL_EXCLUSIVE) : rc;
 }
 
+static void acquire_part(const struct lock_space *s, struct lock_slot *whole,
+			 struct lock_slot *part)
+{
+	s->protocol->acquire_part(s, whole, part);
+}
+
+static void release_part(const struct lock_space *s, struct lock_slot *whole,
+			 struct lock_slot *part)
+{
+	s->protocol->release_part(s, whole, part);
+}
+
+/* As guarded(), for two slots. */
+static __attribute__((noinline)) int
+perform_part(pawl_table *t, struct lock_slot *whole, struct lock_slot *part,
+	     void (*how)(const struct lock_space *, struct lock_slot *, struct lock_slot *))
+{
+	jmp_buf escape;
+	bool died = true;
+
+	if (!t->rma.ucx) {
+		how(&t->space, whole, part);
+		return PAWL_SUCCESS;
+	}
+	whole->client.escape = part->client.escape = &escape;
+	if (setjmp(escape) == 0) {
+		how(&t->space, whole, part);
+		died = whole->client.failed || part->client.failed;
+	}
+	whole->client.escape = part->client.escape = NULL;
+	whole->client.failed = part->client.failed = false;
+	if (!died)
+		return PAWL_SUCCESS;
+	slots_lose(t, part);
+	slots_lose(t, whole);
+	return peer_died(whole->lock);
+}
+
 int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part)
 {
 	struct lock_slot *w, *p;
@@ -177,7 +263,9 @@ int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part)
 	w->mode = PAWL_INTENT;
 	p->mode = PAWL_EXCLUSIVE;
 	w->deadline_ns = p->deadline_ns = 0;
-	t->space.protocol->acquire_part(&t->space, w, p);
+	rc = perform_part(t, w, p, acquire_part);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	w->acquires++;
 	p->acquires++;
 	return PAWL_SUCCESS;
@@ -198,7 +286,9 @@ int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
 				 " by this %s",
 				 (unsigned long long)whole, (unsigned long long)part,
 				 t->by_process ? "process" : "thread");
-	t->space.protocol->release_part(&t->space, w, p);
+	rc = perform_part(t, w, p, release_part);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	slots_give_back(t, p);
 	slots_give_back(t, w);
 	return PAWL_SUCCESS;

@@ -45,6 +45,7 @@ static const struct spec specs[] = {
     {"groups", TEXT, AT(groups), 0, 0, NULL, true},
     {"wait", CHOICE, AT(wait), 0, 0, "auto spin yield park", true},
     {"progress", CHOICE, AT(progress), 0, 0, "lazy eager thread", true},
+    {"transport", CHOICE, AT(transport), 0, 0, "auto mpi ucx", true},
     {"spin", NUMBER, AT(spin_us), 0, 1000000, NULL, true},
     {"watchdog", NUMBER, AT(watchdog_s), 0, 86400, NULL, true},
     {"t_l", LEVELS, AT(params.t_l), 1, 1048575, NULL, false},
@@ -203,7 +204,8 @@ static int set_choice(struct options *o, const struct spec *s, const char *text)
 _Static_assert(sizeof(enum lock_home) == sizeof(int) && sizeof(enum option_wait) == sizeof(int) &&
 		   sizeof(enum option_threads) == sizeof(int) &&
 		   sizeof(enum option_owner) == sizeof(int) &&
-		   sizeof(enum option_progress) == sizeof(int),
+		   sizeof(enum option_progress) == sizeof(int) &&
+		   sizeof(enum option_transport) == sizeof(int),
 	       "choices are stored as int");
 
 static int set_text(struct options *o, const struct spec *s, const char *text)
@@ -364,6 +366,9 @@ int options_check(const struct options *o)
 		return error_set(
 		    PAWL_ERR_OPTION, "option backoff_min: %lld is more than backoff_max, %lld",
 		    (long long)o->params.backoff_min, (long long)o->params.backoff_max);
+	if (o->transport == TRANSPORT_UCX && !OPTIONS_HAVE_UCX)
+		return error_set(PAWL_ERR_OPTION, "option transport: this build of Pawl has no ucx"
+						  " (configure --with-ucx); accepted: auto, mpi");
 	return PAWL_SUCCESS;
 }
 

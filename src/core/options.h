@@ -11,7 +11,14 @@
 enum option_threads { THREADS_AUTO, THREADS_SINGLE, THREADS_MULTIPLE };
 enum option_owner { OWNER_THREAD, OWNER_PROCESS };
 enum option_progress { PROGRESS_LAZY, PROGRESS_EAGER, PROGRESS_THREAD };
+enum option_transport { TRANSPORT_AUTO, TRANSPORT_MPI, TRANSPORT_UCX };
 enum option_wait { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_PARK };
+
+#ifdef PAWL_HAVE_UCX
+enum { OPTIONS_HAVE_UCX = 1 };
+#else
+enum { OPTIONS_HAVE_UCX = 0 };
+#endif
 
 struct options {
 	enum lock_home home;
@@ -20,6 +27,7 @@ struct options {
 	enum option_owner owner;
 	enum option_wait wait;
 	enum option_progress progress;
+	enum option_transport transport;
 	int64_t spin_us; /* -1: as waiting finds right */
 	int64_t watchdog_s;
 	char *topology, *topology_file, *groups; /* NULL: not given */

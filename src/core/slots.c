@@ -163,6 +163,14 @@ struct lock_slot *slots_find_any(pawl_table *t, uint64_t lock)
 	return NULL;
 }
 
+void slots_lose(pawl_table *t, struct lock_slot *slot)
+{
+	struct slot_claim *claim = &t->claims[slot->index];
+
+	slots_set_lock(claim, SLOTS_NO_LOCK);
+	atomic_store_explicit(&claim->owner, SLOTS_LOST, memory_order_release);
+}
+
 void slots_abandon(pawl_table *t, struct lock_slot *slot)
 {
 	struct slot_claim *claim = &t->claims[slot->index];
@@ -181,7 +189,7 @@ int slots_in_use(const pawl_table *t)
 	for (int i = 0; i < atomic_load(&t->top); i++) {
 		uintptr_t owner = atomic_load(&t->claims[i].owner);
 
-		n += owner != 0 && owner != SLOTS_ABANDONED;
+		n += owner != 0 && owner != SLOTS_ABANDONED && owner != SLOTS_LOST;
 	}
 	return n;
 }

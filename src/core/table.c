@@ -137,9 +137,9 @@ static void choose_waiting(pawl_table *t, const struct options *o)
 	w->spin_ns[RMA_LATER] = o->wait == WAIT_SPIN ? UINT64_MAX : later * 1000;
 	w->park = o->wait == WAIT_AUTO || o->wait == WAIT_PARK;
 	w->watchdog = (double)o->watchdog_s;
-	w->looks = t->rma.net                      ? LOOKS_NET
-		   : o->progress == PROGRESS_EAGER ? LOOKS_EAGER
-						   : LOOKS_LAZY;
+	w->looks = t->rma.net                                    ? LOOKS_NET
+		   : t->rma.ucx || o->progress == PROGRESS_EAGER ? LOOKS_EAGER
+								 : LOOKS_LAZY;
 	w->serves = o->progress == PROGRESS_EAGER ? is_home : NULL;
 	w->space = &t->space;
 }
@@ -159,7 +159,17 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	return space_layout(s);
 }
 
-static int make_segments(pawl_table *t)
+/* On one host the MPI's windows are memory, and UCX would go through the loopback. */
+static enum rma_network choose_network(const pawl_table *t, const struct options *o)
+{
+	if (t->space.domain == RMA_NODE)
+		return RMA_NO_NETWORK;
+	if (o->transport == TRANSPORT_AUTO)
+		return t->job.one_host || !OPTIONS_HAVE_UCX ? RMA_BY_MPI : RMA_BY_EITHER;
+	return o->transport == TRANSPORT_UCX ? RMA_BY_UCX : RMA_BY_MPI;
+}
+
+static int make_segments(pawl_table *t, const struct options *o)
 {
 	static const int codes[] = {
 	    [RMA_OK] = PAWL_SUCCESS,
@@ -170,8 +180,8 @@ static int make_segments(pawl_table *t)
 	char err[ERROR_LENGTH] = "";
 	struct topo *topo = t->job.topo;
 	enum rma_failure failure = rma_mpi_create(&t->rma, t->comm, t->job.node_comm, topo->node,
-						  t->space.domain == RMA_NET, t->job.one_host,
-						  t->space.bytes, err, sizeof err);
+						  choose_network(t, o), t->space.protocol->network,
+						  t->job.one_host, t->space.bytes, err, sizeof err);
 
 	return failure == RMA_OK ? PAWL_SUCCESS : error_set(codes[failure], "%s", err);
 }
@@ -233,7 +243,7 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
 	rc = agree(t->comm, choose_layout(t, p, o, n, home, arg));
 	if (rc == PAWL_SUCCESS)
-		rc = make_segments(t);
+		rc = make_segments(t, o);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	choose_waiting(t, o);
@@ -243,6 +253,8 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	rc = agree(t->comm, rc);
 	if (rc == PAWL_SUCCESS)
 		lease_fit(t);
+	t->rma.outlives =
+	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && t->space.params.lease_us > 0;
 	if (rc == PAWL_SUCCESS)
 		rc = agree(t->comm, open_protocol(t));
 	if (rc == PAWL_SUCCESS)

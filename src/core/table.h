@@ -51,8 +51,8 @@ static inline bool slots_one_only(const pawl_table *t)
 }
 
 /* Who holds a slot of a table whose threads are not told apart; and of a slot whose
- * holder forgot its lock. No thread has such an address. */
-enum { SLOTS_ONLY_OWNER = 1, SLOTS_ABANDONED = 2 };
+ * holder forgot its lock, or lost it when a rank died. No thread has such an address. */
+enum { SLOTS_ONLY_OWNER = 1, SLOTS_ABANDONED = 2, SLOTS_LOST = 3 };
 
 /* Of a free slot, and of one whose claim is not complete; and of one that has a range,
  * of which there may be several in one space. */
@@ -118,6 +118,9 @@ const struct lock_slot *slots_next_range(const pawl_table *t, const struct lock_
 
 /* Its lock is forgotten; the slot is not free before the protocol says so. */
 void slots_abandon(pawl_table *t, struct lock_slot *slot);
+
+/* Its acquire or release was given up, for a rank died; the slot is never free again. */
+void slots_lose(pawl_table *t, struct lock_slot *slot);
 
 /* Locks held or awaited by this process. */
 int slots_in_use(const pawl_table *t);

@@ -22,6 +22,7 @@
 #ifndef RMA_RMA_H
 #define RMA_RMA_H
 
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,6 +86,10 @@ struct rma_transport {
 		      const char *what);
 	/* And this one the clock of rma_clock(). */
 	uint64_t (*clock)(const struct rma_client *c);
+	/* Where a thread of the transport brings others' operations: sleep for at most ns
+	 * while a mapped NET word has this value, and be woken when it changes. NULL: only
+	 * who drives the transport sees a change. */
+	void (*sleep)(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
 };
 
 /* How clients of a process wait; see wait.c. */
@@ -115,10 +120,12 @@ struct rma {
 	char **map;      /* [nranks] segments mapped here, NULL for other nodes */
 	const int *node; /* [nranks] */
 	int rank, my_node;
-	bool net; /* others operate on this segment through the transport */
+	bool net;      /* others operate on this segment through what this process drives */
+	bool outlives; /* waits end also if who is awaited died: the kind recovers */
 	struct rma_waiting waiting;
 	struct rma_shared_clock clock; /* of kinds that ask for it; else this rank's own */
 	void *state;                   /* the transport's own */
+	struct rma_ucx *ucx;           /* of the transport over UCX; else NULL */
 };
 
 enum { RMA_OPERANDS = 64, RMA_NO_TARGET = -1, RMA_MANY_TARGETS = -2 };
@@ -134,6 +141,12 @@ struct rma_client {
 	int64_t operand[RMA_OPERANDS]; /* and their origin buffers; */
 	int64_t *answer[RMA_OPERANDS]; /* where the results come, as far as it looks there; */
 	int64_t ignored[RMA_OPERANDS]; /* and those that nobody wants */
+	/* Where ranks may die: operations that were not answered yet, whether one of them
+	 * failed, and where to go on then, if not behind the operation. */
+	_Atomic(unsigned) flying;
+	bool failed;
+	jmp_buf *escape;
+	uint64_t mourning_ns, mourning_wait; /* since when, and in which wait */
 };
 
 /* Uncontended acquires take some ten nanoseconds; what is on their path must
@@ -350,6 +363,10 @@ static inline bool rma_is_here(const struct rma_client *c, struct rma_word w)
 {
 	return w.map || (c->rma->transport->await && !(w.flags & RMA_FAR));
 }
+
+/* Sleep for at most ns while a mapped word has this value, until who writes it by CPU, or
+ * anybody by rma_wake_parked(), wakes us. */
+void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
 
 /* Look for a moment whether a mapped NODE word has none of the bits of mask. False if
  * not; at once for all other words. */

@@ -27,6 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rma/rma_ucx.h"
+
 struct mpi_state {
 	MPI_Comm comm, node_comm;
 	MPI_Win node_win, net_win;
@@ -338,8 +340,40 @@ static enum rma_failure make_net_window(struct rma *r, struct mpi_state *s, bool
 	return RMA_OK;
 }
 
+#ifdef PAWL_HAVE_UCX
+static bool open_ucx(struct rma *r, bool near, bool one_host, size_t bytes, char *err,
+		     size_t errlen)
+{
+	struct mpi_state *s = r->state;
+
+	return rma_ucx_open(r, s->comm, s->node_comm, bytes, near, one_host, mpi_progress, err,
+			    errlen);
+}
+#else
+static bool open_ucx(struct rma *r, bool near, bool one_host, size_t bytes, char *err,
+		     size_t errlen)
+{
+	(void)r, (void)near, (void)one_host, (void)bytes;
+	snprintf(err, errlen, "this build has no UCX");
+	return false;
+}
+#endif
+
+static enum rma_failure make_network(struct rma *r, enum rma_network net, bool near, bool one_host,
+				     size_t bytes, char *err, size_t errlen)
+{
+	if (net != RMA_BY_MPI && open_ucx(r, near, one_host, bytes, err, errlen))
+		return RMA_OK;
+	if (net == RMA_BY_UCX)
+		return RMA_FAIL_WINDOW;
+	r->transport = &mpi_transport;
+	r->net = true;
+	return make_net_window(r, r->state, one_host, bytes, err, errlen);
+}
+
 enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, const int *node,
-				bool net, bool one_host, size_t bytes, char *err, size_t errlen)
+				enum rma_network net, bool near, bool one_host, size_t bytes,
+				char *err, size_t errlen)
 {
 	struct mpi_state *s = calloc(1, sizeof *s);
 	enum rma_failure failure;
@@ -351,7 +385,6 @@ enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm
 	r->node = node;
 	r->my_node = node[r->rank];
 	r->transport = &node_transport;
-	r->net = net;
 	r->state = s;
 	if (!all_agree(comm, s && r->map)) {
 		snprintf(err, errlen, "out of memory");
@@ -363,13 +396,11 @@ enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm
 	s->comm = comm;
 	s->node_comm = node_comm;
 	s->node_win = s->net_win = MPI_WIN_NULL;
-	failure = make_node_window(r, s, bytes, err, errlen);
+	failure = make_node_window(r, s, bytes + RMA_UCX_TAIL_BYTES, err, errlen);
 	if (failure == RMA_OK) {
 		map_node(r, s);
-		if (net) {
-			r->transport = &mpi_transport;
-			failure = make_net_window(r, s, one_host, bytes, err, errlen);
-		}
+		if (net != RMA_NO_NETWORK)
+			failure = make_network(r, net, near, one_host, bytes, err, errlen);
 	}
 	/* Orders everybody's zeroed segment before anybody's first operation. */
 	MPI_Barrier(comm);
@@ -384,6 +415,9 @@ void rma_mpi_free(struct rma *r)
 
 	if (!s)
 		return;
+#ifdef PAWL_HAVE_UCX
+	rma_ucx_close(r, s->comm);
+#endif
 	if (s->epoch)
 		MPI_Win_unlock_all(s->net_win);
 	if (s->net_win != MPI_WIN_NULL)

@@ -19,6 +19,8 @@
  *     larger share would feed on itself: a sleeping rank delays those it waits for.)
  *     So a rank that waits for long burns one to three per cent of a core, most of
  *     it in the MPI's progress, and delays others by no more than two milliseconds.
+ *     Where a thread serves the others (rma_ucx_serve.c), NET words are waited for
+ *     like NODE words: the thread, too, wakes who is parked.
  */
 #include "rma/rma.h"
 
@@ -93,8 +95,7 @@ void rma_wake_parked(struct rma_word w)
 	syscall(SYS_futex, futex_address(w), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Sleep until the word differs from value, somebody wakes us, or ns are over. */
-static void park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns)
+void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns)
 {
 	_Atomic(int64_t) *parked = rma_parked(c->rma, w);
 	struct timespec t = timespec_of(ns);
@@ -143,7 +144,9 @@ static void give_way(struct rma_client *c, struct rma_word w, int64_t value, uin
 	}
 	c->rma->transport->progress(c);
 	if (rma_is_cpu(w))
-		park(c, w, value, nap_ns(waited));
+		rma_park(c, w, value, nap_ns(waited));
+	else if (c->rma->transport->sleep)
+		c->rma->transport->sleep(c, w, value, nap_ns(waited));
 	else
 		nanosleep(&t, NULL);
 }

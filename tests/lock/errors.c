@@ -34,6 +34,7 @@ static const struct mistake mistakes[] = {
     {"d-mcs", "wait", "patiently", PAWL_ERR_OPTION, {"wait", "spin", "park"}},
     {"d-mcs", "spin", "-1", PAWL_ERR_OPTION, {"spin", "-1", "1000000"}},
     {"d-mcs", "watchdog", "1.5", PAWL_ERR_OPTION, {"watchdog", "1.5", "86400"}},
+    {"d-mcs", "transport", "pigeon", PAWL_ERR_OPTION, {"transport", "mpi", "ucx"}},
     {"d-mcs", "topology", "moon:2", PAWL_ERR_TOPOLOGY, {"moon", "node", "package"}},
     {"d-mcs", "topology", "node:0", PAWL_ERR_TOPOLOGY, {"node", "0", NULL}},
     {"d-mcs",

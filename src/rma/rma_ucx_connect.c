@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Endpoints of the UCX transport: made when a rank is first used, so that a process has as
+ * many as it has peers. They are in peer-error mode: a peer that dies makes the operations
+ * to it fail, and is dead for good.
+ */
+#include "rma/rma_ucx_parts.h"
+
+#include <stdlib.h>
+
+static void on_death(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+	struct ucx_peer *p = arg;
+
+	(void)ep;
+	(void)status;
+	p->dead = p->ucx->unburied = true;
+	atomic_store(&p->ucx->has_dead, true);
+}
+
+static const struct ucx_card *card_of(const struct rma_ucx *u, int rank)
+{
+	return (const struct ucx_card *)(const void *)(u->cards + (size_t)rank * u->card_bytes);
+}
+
+static bool connect_to(struct rma_ucx *u, struct ucx_peer *p, const struct ucx_card *card)
+{
+	ucp_ep_params_t params = {
+	    .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+			  UCP_EP_PARAM_FIELD_ERR_HANDLER,
+	    .address = (const ucp_address_t *)(const void *)card->bytes,
+	    .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+	    .err_handler = {on_death, p},
+	};
+
+	if (ucp_ep_create(u->asking, &params, &p->ep) != UCS_OK) {
+		p->ep = NULL;
+		return false;
+	}
+	if (ucp_ep_rkey_unpack(p->ep, card->bytes + card->address_bytes, &p->rkey) == UCS_OK)
+		return true;
+	p->rkey = NULL;
+	return false;
+}
+
+struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)
+{
+	const struct ucx_card *card = card_of(u, rank);
+	struct ucx_peer *p = u->peer[rank];
+
+	if (p)
+		return p->dead ? NULL : p;
+	p = calloc(1, sizeof *p);
+	if (!p)
+		return NULL;
+	u->peer[rank] = p;
+	p->ucx = u;
+	p->base = card->base;
+	if (connect_to(u, p, card))
+		return p;
+	p->dead = true;
+	atomic_store(&u->has_dead, true);
+	return NULL;
+}
+
+/* Operations that were not answered fail by this, if they have not yet. */
+static void close_endpoint(struct rma_ucx *u, struct ucx_peer *p)
+{
+	static const ucp_request_param_t force = {
+	    .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+	    .flags = UCP_EP_CLOSE_FLAG_FORCE,
+	};
+	ucs_status_ptr_t closing = p->ep ? ucp_ep_close_nbx(p->ep, &force) : NULL;
+
+	p->ep = NULL;
+	if (UCS_PTR_IS_PTR(closing)) {
+		while (ucp_request_check_status(closing) == UCS_INPROGRESS)
+			ucp_worker_progress(u->asking);
+		ucp_request_free(closing);
+	}
+}
+
+/* UCX 1.13 may forget an operation that was issued before the connection stood. */
+static void tell_clients(struct ucx_peer *p)
+{
+	while (p->flights) {
+		struct ucx_flight *f = p->flights;
+
+		p->flights = f->next;
+		f->client->failed = true;
+		f->client->flying--;
+		f->client = NULL;
+	}
+}
+
+void ucx_bury(struct rma_ucx *u)
+{
+	while (u->unburied) {
+		u->unburied = false;
+		for (int i = 0; i < u->ranks; i++)
+			if (u->peer[i] && u->peer[i]->dead) {
+				close_endpoint(u, u->peer[i]);
+				tell_clients(u->peer[i]);
+			}
+	}
+}
+
+void ucx_disconnect(struct rma_ucx *u)
+{
+	for (int i = 0; u->peer && i < u->ranks; i++) {
+		struct ucx_peer *p = u->peer[i];
+
+		if (!p)
+			continue;
+		if (p->rkey)
+			ucp_rkey_destroy(p->rkey);
+		close_endpoint(u, p);
+		free(p);
+	}
+	free(u->peer);
+	u->peer = NULL;
+}

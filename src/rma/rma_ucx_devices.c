@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which network devices the UCX transport uses, and listens on. By itself UCX takes all
+ * that the machine has. Here it gets the interfaces in whose IPv4 network every host of the job
+ * has an address of its own (bridges of containers have the same one on many hosts), and
+ * RDMA devices. On one host it is the loopback. UCX_NET_DEVICES, if set, decides alone.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rma/rma_ucx_parts.h"
+
+enum { INTERFACES = 32, NAME = 256 };
+
+struct interface {
+	uint32_t address, mask;
+	char name[IF_NAMESIZE];
+};
+
+struct host {
+	char name[NAME];
+	struct interface interface[INTERFACES];
+	int n;
+};
+
+static uint32_t ipv4_of(const struct sockaddr *a)
+{
+	struct sockaddr_in in;
+
+	memcpy(&in, a, sizeof in);
+	return in.sin_addr.s_addr;
+}
+
+static void look_around(struct host *h)
+{
+	struct ifaddrs *all, *i;
+	int len;
+
+	memset(h, 0, sizeof *h);
+	MPI_Get_processor_name(h->name, &len);
+	if (getifaddrs(&all) != 0)
+		return;
+	for (i = all; i && h->n < INTERFACES; i = i->ifa_next) {
+		struct interface *to = &h->interface[h->n];
+
+		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || !i->ifa_netmask ||
+		    !(i->ifa_flags & IFF_UP) || (i->ifa_flags & IFF_LOOPBACK))
+			continue;
+		to->address = ipv4_of(i->ifa_addr);
+		to->mask = ipv4_of(i->ifa_netmask);
+		snprintf(to->name, sizeof to->name, "%s", i->ifa_name);
+		h->n++;
+	}
+	freeifaddrs(all);
+}
+
+static bool connects(const struct interface *a, const struct interface *b)
+{
+	return a->mask == b->mask && (a->address & a->mask) == (b->address & b->mask) &&
+	       a->address != b->address;
+}
+
+/* Which interfaces of there lead to this host. */
+static uint32_t reached(const struct host *here, const struct host *there)
+{
+	uint32_t set = 0;
+
+	if (strcmp(here->name, there->name) == 0)
+		return UINT32_MAX;
+	for (int i = 0; i < there->n; i++)
+		for (int k = 0; k < here->n; k++)
+			if (connects(&here->interface[k], &there->interface[i]))
+				set |= UINT32_C(1) << i;
+	return set;
+}
+
+static bool add(char *text, size_t len, const char *name)
+{
+	size_t used = strlen(text);
+
+	return (size_t)snprintf(text + used, len - used, "%s%s", used ? "," : "", name) <
+	       len - used;
+}
+
+/* This host's interfaces in the networks of set. */
+static void add_interfaces(const struct host *here, const struct host *there, uint32_t set,
+			   char *text, size_t len)
+{
+	for (int k = 0; k < here->n; k++) {
+		const struct interface *mine = &here->interface[k];
+		bool wanted = false;
+
+		for (int i = 0; i < there->n; i++)
+			wanted = wanted || (set >> i & 1 && (mine->address & mine->mask) ==
+								(there->interface[i].address &
+								 there->interface[i].mask));
+		if (wanted)
+			add(text, len, mine->name);
+	}
+}
+
+/* "mlx5_0:1" for each port of each device. */
+static bool add_rdma(char *text, size_t len)
+{
+	static const char class[] = "/sys/class/infiniband";
+	DIR *devices = opendir(class);
+	bool any = false;
+	struct dirent *d;
+
+	while (devices && (d = readdir(devices))) {
+		char path[sizeof class + 2 * NAME], name[NAME + 16];
+		int port = 1;
+
+		for (; d->d_name[0] != '.'; port++) {
+			snprintf(path, sizeof path, "%s/%s/ports/%d", class, d->d_name, port);
+			DIR *ports = opendir(path);
+
+			if (!ports)
+				break;
+			closedir(ports);
+			snprintf(name, sizeof name, "%s:%d", d->d_name, port);
+			any = add(text, len, name) || any;
+		}
+	}
+	if (devices)
+		closedir(devices);
+	return any;
+}
+
+bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bool *has_rdma)
+{
+	struct host here, there;
+	uint32_t set;
+	int any;
+
+	look_around(&here);
+	there = here;
+	MPI_Bcast(&there, sizeof there, MPI_BYTE, 0, comm);
+	set = reached(&here, &there);
+	MPI_Allreduce(MPI_IN_PLACE, &set, 1, MPI_UINT32_T, MPI_BAND, comm);
+	text[0] = '\0';
+	if (one_host)
+		add(text, len, "lo");
+	else
+		add_interfaces(&here, &there, set, text, len);
+	any = !one_host && add_rdma(text, len);
+	MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, comm);
+	*has_rdma = any;
+	any = text[0] != '\0' || getenv("UCX_NET_DEVICES");
+	MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LAND, comm);
+	return any;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The beginning and the end of the UCX transport of a table. Ranks tell each other by the
+ * MPI alone how they are reached (their cards), and each node keeps one copy of that.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rma/rma_ucx_parts.h"
+
+enum { DEVICES = 1024, ALIGN = 16 };
+
+static bool all_agree(MPI_Comm comm, bool mine)
+{
+	int ok = mine;
+
+	MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_LAND, comm);
+	return ok;
+}
+
+/* Whether the user has decided it. */
+static bool is_set(const char *name)
+{
+	return getenv(name) != NULL;
+}
+
+static bool set(ucp_config_t *config, const char *name, const char *value)
+{
+	return ucp_config_modify(config, name, value) == UCS_OK;
+}
+
+static bool open_context(struct rma_ucx *u, const char *devices, bool has_rdma, bool one_host)
+{
+	ucp_params_t params = {
+	    .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+	    .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP,
+	    .mt_workers_shared = 1,
+	};
+	const char *mode = getenv("UCX_ATOMIC_MODE");
+	ucp_config_t *config;
+	bool ok;
+
+	if (ucp_config_read(NULL, NULL, &config) != UCS_OK)
+		return false;
+	ok = is_set("UCX_NET_DEVICES") || set(config, "NET_DEVICES", devices);
+	/* Shared memory has no peer-error mode in UCX 1.13. */
+	if (one_host && !is_set("UCX_TLS"))
+		ok = ok && set(config, "TLS", "tcp,self");
+	if (!mode && !has_rdma)
+		ok = ok && set(config, "ATOMIC_MODE", "cpu");
+	u->by_cpu = mode ? strcmp(mode, "cpu") == 0 : !has_rdma;
+	ok = ok && ucp_init(&params, config, &u->context) == UCS_OK;
+	ucp_config_release(config);
+	return ok;
+}
+
+static bool open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd)
+{
+	ucp_worker_params_t params = {
+	    .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+	    .thread_mode = UCS_THREAD_MODE_SERIALIZED,
+	};
+
+	return ucp_worker_create(u->context, &params, worker) == UCS_OK &&
+	       ucp_worker_get_efd(*worker, fd) == UCS_OK;
+}
+
+static bool open_memory(struct rma_ucx *u, void *base, size_t bytes)
+{
+	ucp_mem_map_params_t params = {
+	    .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+	    .address = base,
+	    .length = bytes,
+	};
+
+	return ucp_mem_map(u->context, &params, &u->memory) == UCS_OK;
+}
+
+/* ---------------------------------------------------------------------- cards */
+
+/* The caller's card, free()d by it; NULL if something failed. *bytes: its size. */
+static struct ucx_card *own_card(struct rma_ucx *u, const char *base, size_t *bytes)
+{
+	ucp_address_t *address = NULL;
+	size_t address_bytes, rkey_bytes;
+	struct ucx_card *card;
+	void *rkey = NULL;
+
+	*bytes = 0;
+	if (!u->serving || !u->memory ||
+	    ucp_worker_get_address(u->serving, &address, &address_bytes) != UCS_OK)
+		return NULL;
+	if (ucp_rkey_pack(u->context, u->memory, &rkey, &rkey_bytes) != UCS_OK) {
+		ucp_worker_release_address(u->serving, address);
+		return NULL;
+	}
+	*bytes = (sizeof *card + address_bytes + rkey_bytes + ALIGN - 1) / ALIGN * ALIGN;
+	card = calloc(1, *bytes);
+	if (card) {
+		card->base = (uint64_t)(uintptr_t)base;
+		card->address_bytes = (uint16_t)address_bytes;
+		card->rkey_bytes = (uint16_t)rkey_bytes;
+		memcpy(card->bytes, address, address_bytes);
+		memcpy(card->bytes + address_bytes, rkey, rkey_bytes);
+	}
+	ucp_rkey_buffer_release(rkey);
+	ucp_worker_release_address(u->serving, address);
+	return card;
+}
+
+/* Room for all cards, once on each node. */
+static char *make_room(struct rma_ucx *u, MPI_Comm node_comm)
+{
+	MPI_Aint size;
+	void *base;
+	int rank, unit;
+
+	MPI_Comm_rank(node_comm, &rank);
+	size = rank == 0 ? (MPI_Aint)((size_t)u->ranks * u->card_bytes) : 0;
+	if (MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, node_comm, &base, &u->cards_win) !=
+	    MPI_SUCCESS) {
+		u->cards_win = MPI_WIN_NULL;
+		return NULL;
+	}
+	MPI_Win_shared_query(u->cards_win, 0, &size, &unit, &base);
+	u->cards = base;
+	return base;
+}
+
+/* The cards of all ranks, by rank: gathered by the first rank of each node, of its node and
+ * then of all. */
+static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_comm,
+		 const char *mine, char *room)
+{
+	struct rma_ucx *u = r->ucx;
+	int size, node_ranks, nodes = 0, at = 0, *count = NULL, *first = NULL;
+	char *of_node = NULL, *of_all = NULL;
+	bool leads = leaders != MPI_COMM_NULL, ok = true;
+
+	/* A card travels behind its rank. */
+	size = (int)u->card_bytes + ALIGN;
+	MPI_Comm_size(node_comm, &node_ranks);
+	if (leads) {
+		MPI_Comm_size(leaders, &nodes);
+		count = calloc((size_t)nodes, sizeof *count);
+		first = calloc((size_t)nodes, sizeof *first);
+		of_node = malloc((size_t)node_ranks * (size_t)size);
+		of_all = malloc((size_t)u->ranks * (size_t)size);
+		ok = count && first && of_node && of_all;
+	}
+	ok = all_agree(comm, ok);
+	if (ok)
+		MPI_Gather(mine, size, MPI_BYTE, of_node, size, MPI_BYTE, 0, node_comm);
+	if (ok && leads) {
+		node_ranks *= size;
+		MPI_Allgather(&node_ranks, 1, MPI_INT, count, 1, MPI_INT, leaders);
+		for (int i = 0; i < nodes; i++) {
+			first[i] = at;
+			at += count[i];
+		}
+		MPI_Allgatherv(of_node, node_ranks, MPI_BYTE, of_all, count, first, MPI_BYTE,
+			       leaders);
+		for (int i = 0; i < u->ranks; i++) {
+			const char *one = of_all + (size_t)i * (size_t)size;
+			int rank;
+
+			memcpy(&rank, one, sizeof rank);
+			memcpy(room + (size_t)rank * u->card_bytes, one + ALIGN, u->card_bytes);
+		}
+	}
+	free(count);
+	free(first);
+	free(of_node);
+	free(of_all);
+	return ok;
+}
+
+static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
+{
+	struct rma_ucx *u = r->ucx;
+	size_t bytes;
+	struct ucx_card *card = own_card(u, r->map[r->rank], &bytes);
+	uint64_t most = bytes;
+	MPI_Comm leaders;
+	char *room, *mine;
+	int node_rank;
+	bool ok;
+
+	if (!all_agree(comm, card != NULL)) {
+		free(card);
+		return false;
+	}
+	MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, comm);
+	u->card_bytes = most;
+	room = make_room(u, node_comm);
+	mine = calloc(1, most + ALIGN);
+	ok = all_agree(comm, room && mine);
+	if (ok) {
+		memcpy(mine, &r->rank, sizeof r->rank);
+		memcpy(mine + ALIGN, card, bytes);
+		MPI_Comm_rank(node_comm, &node_rank);
+		MPI_Comm_split(comm, node_rank == 0 ? 0 : MPI_UNDEFINED, r->rank, &leaders);
+		ok = fill(r, comm, leaders, node_comm, mine, room);
+		if (leaders != MPI_COMM_NULL)
+			MPI_Comm_free(&leaders);
+	}
+	free(mine);
+	free(card);
+	return ok;
+}
+
+/* --------------------------------------------------------- beginning and end */
+
+/* Of this rank alone. */
+static bool open_here(struct rma *r, size_t bytes, const char *devices, bool has_rdma,
+		      bool one_host)
+{
+	struct rma_ucx *u = r->ucx;
+
+	u->peer = calloc((size_t)u->ranks, sizeof *u->peer);
+	return u->peer && open_context(u, devices, has_rdma, one_host) &&
+	       open_worker(u, &u->serving, &u->serving_fd) &&
+	       open_worker(u, &u->asking, &u->asking_fd) &&
+	       open_memory(u, r->map[r->rank], bytes + RMA_UCX_TAIL_BYTES);
+}
+
+static bool open_all(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes, bool one_host,
+		     char *err, size_t errlen)
+{
+	char devices[DEVICES];
+	bool has_rdma;
+
+	if (!ucx_choose_devices(comm, one_host, devices, sizeof devices, &has_rdma)) {
+		snprintf(err, errlen,
+			 "no network interface connects all hosts: set UCX_NET_DEVICES to the"
+			 " interfaces to use, or option transport to mpi");
+		return false;
+	}
+	if (!all_agree(comm, open_here(r, bytes, devices, has_rdma, one_host)) ||
+	    !exchange(r, comm, node_comm)) {
+		snprintf(err, errlen,
+			 "UCX could not be started over %s (UCX_LOG_LEVEL=info tells more); option"
+			 " transport=mpi does without it",
+			 devices);
+		return false;
+	}
+	if (!all_agree(comm, ucx_serve_start(r))) {
+		snprintf(err, errlen, "no thread to serve other ranks could be started");
+		return false;
+	}
+	return true;
+}
+
+bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes, bool by_network,
+		  bool one_host, void (*progress)(struct rma_client *), char *err, size_t errlen)
+{
+	struct rma_ucx *u = calloc(1, sizeof *u);
+
+	if (!all_agree(comm, u != NULL)) {
+		free(u);
+		snprintf(err, errlen, "out of memory");
+		return false;
+	}
+	MPI_Comm_size(comm, &u->ranks);
+	u->rank = r->rank;
+	u->tail = bytes;
+	u->cards_win = MPI_WIN_NULL;
+	u->progress = progress;
+	u->teller.rma = r;
+	u->teller.target = RMA_NO_TARGET;
+	pthread_mutex_init(&u->mutex, NULL);
+	r->ucx = u;
+	if (!open_all(r, comm, node_comm, bytes, one_host, err, errlen)) {
+		rma_ucx_close(r, comm);
+		return false;
+	}
+	u->swaps = all_agree(comm, u->by_cpu);
+	u->by_cpu = u->swaps && !by_network;
+	r->transport = &ucx_transport;
+	return true;
+}
+
+void rma_ucx_close(struct rma *r, MPI_Comm comm)
+{
+	struct rma_ucx *u = r->ucx;
+
+	if (!u)
+		return;
+	/* Orders the last operations of all ranks before the end of anybody's thread;
+	 * then that of all threads before the end of connections, lest it look like a
+	 * failure to them. */
+	MPI_Barrier(comm);
+	ucx_serve_stop(u);
+	MPI_Barrier(comm);
+	ucx_disconnect(u);
+	if (u->asking)
+		ucp_worker_destroy(u->asking);
+	if (u->memory)
+		ucp_mem_unmap(u->context, u->memory);
+	if (u->serving)
+		ucp_worker_destroy(u->serving);
+	if (u->context)
+		ucp_cleanup(u->context);
+	if (u->cards_win != MPI_WIN_NULL)
+		MPI_Win_free(&u->cards_win);
+	pthread_mutex_destroy(&u->mutex);
+	free(u);
+	r->ucx = NULL;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Serving others while the application computes: a thread sleeps on the event descriptor of
+ * the worker that others operate through, performs what has come, and wakes who sleeps on a
+ * word that has changed by it. After two events in quick succession it looks on for a while,
+ * for more are likely to follow, and waking a thread takes as long as a message; it gives
+ * its core away between two looks.
+ *
+ * Who sleeps on a word of a segment hangs it out at a door, with the value it has seen, and
+ * then sleeps by futex, like on a NODE word: so a rank of the same node that writes the word by
+ * CPU wakes it as well. With all doors taken it sleeps for a limited time, as always.
+ */
+#include "rma/rma_ucx_parts.h"
+
+#include <poll.h>
+#include <signal.h>
+
+enum { LOOK_ON_NS = 50000, MOURN_MS = 20 };
+
+/* Wake who waits for what has just come. */
+static void ring(const struct rma *r)
+{
+	struct ucx_tail *t = ucx_tail_of(r, r->rank);
+
+	/* Orders the words that UCX has written before the look at the doors; pairs
+	 * with the door that is hung out before the kernel looks at the word. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&t->sleepers, memory_order_relaxed))
+		return;
+	for (int i = 0; i < UCX_DOORS; i++) {
+		uint64_t at = atomic_load(&t->door[i].word);
+		struct rma_word w;
+
+		if (!at)
+			continue;
+		w = rma_word(r, RMA_NODE, r->rank, at - 1);
+		if (atomic_load(w.map) != atomic_load(&t->door[i].value))
+			rma_wake_parked(w);
+	}
+}
+
+static unsigned drain(ucp_worker_h worker)
+{
+	unsigned n = 0, more;
+
+	while ((more = ucp_worker_progress(worker)))
+		n += more;
+	return n;
+}
+
+static void *serve(void *arg)
+{
+	struct rma *r = arg;
+	struct rma_ucx *u = r->ucx;
+	struct pollfd fd = {.fd = u->serving_fd, .events = POLLIN};
+	uint64_t last = 0, crowded_until = 0;
+	bool busy = false;
+
+	while (!atomic_load_explicit(&u->stop, memory_order_acquire)) {
+		if (drain(u->serving)) {
+			uint64_t now = rma_now_ns();
+
+			ring(r);
+			busy = now - last < LOOK_ON_NS && now > crowded_until;
+			last = now;
+		}
+		if (atomic_load(&u->has_dead))
+			ucx_mourn(r);
+		if (busy) {
+			uint64_t now = rma_now_ns();
+
+			busy = now - last < LOOK_ON_NS && now > crowded_until;
+		}
+		if (busy)
+			ucx_yield(&crowded_until);
+		else if (ucp_worker_arm(u->serving) == UCS_OK)
+			poll(&fd, 1, atomic_load(&u->has_dead) ? MOURN_MS : -1);
+	}
+	return NULL;
+}
+
+bool ucx_serve_start(struct rma *r)
+{
+	struct rma_ucx *u = r->ucx;
+	sigset_t all, before;
+
+	/* Signals are the application's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	u->has_thread = pthread_create(&u->thread, NULL, serve, r) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return u->has_thread;
+}
+
+void ucx_serve_stop(struct rma_ucx *u)
+{
+	if (!u->has_thread)
+		return;
+	atomic_store_explicit(&u->stop, true, memory_order_release);
+	ucp_worker_signal(u->serving);
+	pthread_join(u->thread, NULL);
+	u->has_thread = false;
+}
+
+/* A free door, hung out; NULL: there is none. */
+static struct ucx_door *hang_out(struct ucx_tail *t, uint64_t offset, int64_t value)
+{
+	for (int i = 0; i < UCX_DOORS; i++) {
+		struct ucx_door *d = &t->door[i];
+		uint64_t nobody = 0;
+
+		if (atomic_load_explicit(&d->word, memory_order_relaxed) ||
+		    !atomic_compare_exchange_strong(&d->word, &nobody, offset + 1))
+			continue;
+		/* Until here the thread may find the value of who was here before, and
+		 * wake us in vain, or not at all: then we see it when we look. */
+		atomic_store(&d->value, value);
+		return d;
+	}
+	return NULL;
+}
+
+void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns)
+{
+	struct ucx_tail *t = ucx_tail_of(c->rma, w.rank);
+	struct ucx_door *d = hang_out(t, w.offset, value);
+
+	atomic_fetch_add(&t->sleepers, 1);
+	rma_park(c, w, value, ns);
+	atomic_fetch_sub(&t->sleepers, 1);
+	if (d)
+		atomic_store(&d->word, 0);
+}
