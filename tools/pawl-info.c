@@ -70,8 +70,11 @@ static int stop(int status, const char *why)
 static bool open_windows(MPI_Comm comm)
 {
 	const struct topo *t = info.place.topo;
+	enum rma_network network = t->nnodes == 1        ? RMA_NO_NETWORK
+				   : info.place.one_host ? RMA_BY_MPI
+							 : RMA_BY_EITHER;
 
-	return rma_mpi_create(&info.rma, comm, info.place.node_comm, t->node, t->nnodes > 1,
+	return rma_mpi_create(&info.rma, comm, info.place.node_comm, t->node, network, false,
 			      info.place.one_host, SEGMENT_BYTES, info.error,
 			      sizeof info.error) == RMA_OK;
 }

@@ -263,7 +263,6 @@ bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes
 		return false;
 	}
 	MPI_Comm_size(comm, &u->ranks);
-	u->rank = r->rank;
 	u->tail = bytes;
 	u->cards_win = MPI_WIN_NULL;
 	u->progress = progress;

@@ -59,7 +59,7 @@ struct rma_ucx {
 	bool by_cpu; /* UCX performs atomics by CPU: so do we, on words mapped here */
 	bool swaps;  /* a store through UCX is a swap */
 	size_t tail; /* offset of struct ucx_tail */
-	int ranks, rank;
+	int ranks;
 	MPI_Win cards_win;
 	const char *cards; /* [ranks] of card_bytes each */
 	size_t card_bytes;
