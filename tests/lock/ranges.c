@@ -139,7 +139,8 @@ static void exclusion(const struct pawl_kind *kind, const char *tree, const char
 	now_doing("%s, %s units, k %s, m %s", kind->name, tree, k, m);
 	table = table_open(kind->name, SPACES, NULL, NULL);
 	end = seconds_now() + tap_budget;
-	while (table && seconds_now() < end) {
+	/* Nobody goes without one, however slow the machine. */
+	while (table && (held == 0 || seconds_now() < end)) {
 		uint64_t space = random_below(&random, SPACES);
 		int64_t first, last;
 		pawl_range range;
@@ -154,7 +155,6 @@ static void exclusion(const struct pawl_kind *kind, const char *tree, const char
 		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
 		held++;
 	}
-	expect(held > 0, "no range was ever held");
 	table_close(table);
 	unsetenv("PAWL_UNITS");
 	unsetenv("PAWL_K");
