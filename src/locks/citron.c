@@ -37,7 +37,7 @@
  *       already; then leaves wait for their bits, inner nodes do U2 to U4
  * To leave these out is safe: whoever raised such a node waits for the announcement of the node
  * that is held, which stays until all are released. It is also needed: to wait there, as the paper
- * does, is a dead-lock with an upper one that waits for the node held (BREAK_CITRON_COMMON).
+ * does, is a dead-lock with an upper one that waits for the node held (models/citron.pml).
  *
  * No dead-lock. In S1 a client waits for clients with the same ticket, and holds tickets only, in
  * the order of nodes; nobody else waits for tickets. After S1: let s be the first unit of what a

@@ -26,6 +26,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "rma/rma_ucx.h"
 
@@ -242,6 +244,26 @@ static bool would_crash(bool one_host)
 #endif
 }
 
+enum { LARGE_BYTES = 1 << 20 };
+
+/* Zero a segment. Of a large one the whole pages are given back: they read as zero, and take
+ * memory again only where they are touched. Where the file system cannot do that, by hand. */
+static void zero(char *mine, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t head = (page - (uintptr_t)mine % page) % page, body;
+
+	if (bytes < LARGE_BYTES) {
+		memset(mine, 0, bytes);
+		return;
+	}
+	body = (bytes - head) / page * page;
+	memset(mine, 0, head);
+	if (madvise(mine + head, body, MADV_REMOVE) != 0)
+		memset(mine + head, 0, body);
+	memset(mine + head + body, 0, bytes - head - body);
+}
+
 static enum rma_failure make_node_window(struct rma *r, struct mpi_state *s, size_t bytes,
 					 char *err, size_t errlen)
 {
@@ -266,7 +288,7 @@ static enum rma_failure make_node_window(struct rma *r, struct mpi_state *s, siz
 		);
 		return RMA_FAIL_WINDOW;
 	}
-	memset(mine, 0, bytes);
+	zero(mine, bytes);
 	if (!all_agree(s->comm, is_unified(s->node_win))) {
 		snprintf(err, errlen,
 			 "the MPI's shared windows have a separate memory model;"

@@ -139,7 +139,8 @@ static void exclusion(const struct pawl_kind *kind, const char *tree, const char
 	now_doing("%s, %s units, k %s, m %s", kind->name, tree, k, m);
 	table = table_open(kind->name, SPACES, NULL, NULL);
 	end = seconds_now() + tap_budget;
-	while (table && seconds_now() < end) {
+	/* Nobody goes without one, however slow the machine. */
+	while (table && (held == 0 || seconds_now() < end)) {
 		uint64_t space = random_below(&random, SPACES);
 		int64_t first, last;
 		pawl_range range;
@@ -154,7 +155,6 @@ static void exclusion(const struct pawl_kind *kind, const char *tree, const char
 		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
 		held++;
 	}
-	expect(held > 0, "no range was ever held");
 	table_close(table);
 	unsetenv("PAWL_UNITS");
 	unsetenv("PAWL_K");
@@ -286,6 +286,48 @@ static void citron_rounds_up(void)
 	result("citron: whoever would wait for itself is told");
 }
 
+/* Shared memory of this process, in bytes; -1: the system does not say. */
+static double resident(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[200];
+	double kib = -1;
+
+	while (f && kib < 0 && fgets(line, sizeof line, f))
+		if (sscanf(line, "RssShmem: %lf", &kib) != 1)
+			kib = -1;
+	if (f)
+		fclose(f);
+	return kib * 1024;
+}
+
+/* As many units as in the paper, section 4.1; memory is taken where it is touched. */
+static void citron_memory(void)
+{
+	struct pawl_table_info info;
+	double before = resident(), grown = 0;
+	pawl_table *table;
+	pawl_range range;
+
+	now_doing("citron, memory");
+	table = table_open("citron", 1, "units", "268435456");
+	if (table && expect_code(pawl_table_get_info(table, &info), PAWL_SUCCESS, "info"))
+		expect(info.bytes <= 46000000, "%llu bytes", (unsigned long long)info.bytes);
+	for (int64_t i = 0; table && i < 10; i++) {
+		int64_t first = 20000000 * i + 100 * tap_rank;
+
+		expect_code(pawl_range_acquire(table, 0, first, first + 99, PAWL_EXCLUSIVE, &range),
+			    PAWL_SUCCESS, "acquire");
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+	}
+	grown = resident() - before;
+	note("shared memory of rank 0 grew by %.1f MB", grown * 1e-6);
+	expect(tap_size == 1 || !tap_one_host || before < 0 || grown < 4e6,
+	       "%.0f bytes are in memory", grown);
+	table_close(table);
+	result("citron: 2^28 units in 46 MB, which are there only where touched");
+}
+
 /* ------------------------------------------------------------------------ operations */
 
 struct figures {
@@ -360,8 +402,10 @@ int main(int argc, char **argv)
 		meet_crowd(kind, true, "a large range among small ones gets its turns");
 		meet_crowd(kind, false, "a small range among large ones gets its turns");
 	}
-	if (tap_wants(pawl_kind_find("citron")))
+	if (tap_wants(pawl_kind_find("citron"))) {
 		citron_rounds_up();
+		citron_memory();
+	}
 	oracle_end();
 	return tap_end();
 }

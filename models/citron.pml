@@ -1,0 +1,315 @@
+/*
+ * Citron, ranges in a segment tree: model of src/locks/citron.c.
+ *
+ * What it models.  Three processes at a tree of degree 2 and three levels: root 0, inner nodes 1 and 2, leaves 3 to 6
+ * of two units each, so units 0 to 7.  Each asks as often as it likes for any of the ranges in NODES, which have
+ * covers of one or two nodes, and may stop between any two.  Leaves alone are tried by the fast path
+ * or taken by the slow one, as it comes.  -DM=1 or 2 (default): how many levels clients look at.  Tickets count modulo 4.
+ *
+ * What it proves.  No two processes have one unit; an inner node's units are all its holder's; no
+ * dead-lock (awaits are blocking guards); at the end all words say that nobody is there.  With -DLIVE=0, under weak
+ * fairness, process 0, which then asks for all units and nothing else, gets them whenever it wants them.  -DW0=w,
+ * -DW1=w, -DW2=w: a process asks for that range only.
+ *
+ * What it abstracts.  A swap against the learned value of a leaf is a swap that works if the bits are
+ * free; who fails at it for other bits tries again.  An operation followed by its flush is one step; operations that are
+ * issued together are steps one after the other.  Escalation is left out, so nothing is said of small ranges that
+ * meet an occupied node again and again; so are tries and the units behind the tree.
+ *
+ * Known-broken variants: -DBREAK_LOOK     who is below looks above before it announces itself
+ *                        -DBREAK_DRAIN    who is above does not wait for those below
+ *                        -DBREAK_MEET     who is below announces itself at the root only
+ *                        -DBREAK_COMMON   who holds a node waits for nodes above it, as the paper has it
+ *                        -DBREAK_TICKETS  the ticket of a node is drawn when the nodes before it are held
+ */
+#ifndef M
+#define M 2
+#endif
+#define NP 3
+#ifndef W0
+#define W0 9
+#endif
+#ifndef W1
+#define W1 9
+#endif
+#ifndef W2
+#define W2 9
+#endif
+#define NONE 7
+
+byte below[3], next[3], done[3];
+bit occ[3];
+byte bits[4];
+byte owned;      /* ghost: units that somebody has */
+byte alive = NP; /* processes that will still ask */
+
+#ifdef LIVE
+bit want, in;
+#define WANT if :: p == LIVE -> want = 1 :: else fi
+#define IN if :: p == LIVE -> d_step { want = 0; in = 1 } :: else fi
+#define OUT_OF if :: p == LIVE -> in = 0 :: else fi
+ltl live { [] (want -> <> in) }
+#else
+#define WANT skip
+#define IN skip
+#define OUT_OF skip
+#endif
+
+#define IS_LEAF(n) (n >= 3)
+#define PARENT(n) (n >= 3 -> (n - 1) / 2 : 0)
+/* the leaf's part of the range */
+#define MASK(n) ((units >> (2 * (n - 3))) & 3)
+#define BITS(n) bits[n - 3]
+
+/* w: the nodes and the units */
+inline choose_range()
+{
+	if
+	:: w == 0 -> n0 = 3; n1 = NONE; units = 1    /* unit 0 */
+	:: w == 1 -> n0 = 3; n1 = 4; units = 2 + 4   /* 1 and 2 */
+	:: w == 2 -> n0 = 1; n1 = NONE; units = 15   /* 0 to 3 */
+	:: w == 3 -> n0 = 1; n1 = 5; units = 31      /* 0 to 4 */
+	:: w == 4 -> n0 = 4; n1 = 2; units = 248     /* 3 to 7 */
+	:: w == 5 -> n0 = 0; n1 = NONE; units = 255  /* all */
+	:: w == 6 -> n0 = 2; n1 = NONE; units = 240  /* 4 to 7 */
+	:: w == 7 -> n0 = 4; n1 = 5; units = 8 + 16  /* 3 and 4 */
+	fi
+}
+
+/* one announcement more, if it is not there yet */
+inline announce_at(x)
+{
+	if
+	:: atomic { !mine[x] -> below[x]++; mine[x] = 1; fresh[x] = 1 }
+	:: else
+	fi
+}
+
+inline announce(n)
+{
+#ifdef BREAK_MEET
+	if :: n != 0 -> announce_at(0) :: else fi
+#else
+	if
+	:: n == 0
+	:: IS_LEAF(n) ->
+		up = PARENT(n);
+		announce_at(up);
+#if M == 1
+		announce_at(0)
+#endif
+	:: else -> announce_at(0)
+	fi
+#endif
+}
+
+/* the new ones only */
+inline withdraw_at(x)
+{
+	if
+	:: atomic { fresh[x] -> assert(below[x] > 0); below[x]--; mine[x] = 0; fresh[x] = 0 }
+	:: else
+	fi
+}
+inline withdraw()
+{
+	withdraw_at(0);
+	withdraw_at(1);
+	withdraw_at(2)
+}
+inline withdraw_all()
+{
+	atomic { fresh[0] = mine[0]; fresh[1] = mine[1]; fresh[2] = mine[2] }
+	withdraw()
+}
+
+/* A3: way is an occupied node above n, but for those above `held` too */
+inline look_above(n, h)
+{
+	if
+	:: IS_LEAF(n) && !(h != NONE && IS_LEAF(h) && PARENT(h) == PARENT(n)) &&
+	   !(h != NONE && h == PARENT(n)) ->
+		if :: occ[PARENT(n)] && way == NONE -> way = PARENT(n) :: else fi
+	:: else
+	fi;
+	if
+	:: n != 0 && h == NONE ->
+		if :: occ[0] && way == NONE -> way = 0 :: else fi
+	:: else
+	fi
+}
+
+/* S1 for a node */
+inline draw(n)
+{
+	if
+	:: !IS_LEAF(n) && n != NONE ->
+		atomic { ticket = next[n]; next[n] = (next[n] + 1) % 4 };
+		done[n] == ticket
+	:: else
+	fi
+}
+
+inline drain(n)
+{
+#ifndef BREAK_DRAIN
+	below[n] == 0;
+#if M == 2
+	if
+	:: n == 0 -> below[1] == 0; below[2] == 0
+	:: else
+	fi
+#endif
+#endif
+	skip
+}
+
+inline end_turn(n)
+{
+	if
+	:: n != NONE && !IS_LEAF(n) -> atomic { occ[n] = 0; done[n] = (done[n] + 1) % 4 }
+	:: n != NONE && IS_LEAF(n) ->
+		atomic { assert((BITS(n) & MASK(n)) == MASK(n)); BITS(n) = BITS(n) & (3 - MASK(n)) }
+	:: else
+	fi
+}
+
+proctype P(byte p)
+{
+	byte w, n0, n1, n, units, ticket, up, way, won, held;
+	bit mine[3], fresh[3];
+
+	do
+	:: atomic {
+		WANT;
+		w = (p == 0 -> W0 : (p == 1 -> W1 : W2));
+#ifdef LIVE
+		if :: p == LIVE -> w = 5 :: else fi;
+#endif
+		if
+		:: w == 9 -> if :: w = 0 :: w = 1 :: w = 2 :: w = 3 :: w = 4 :: w = 5 :: w = 6 :: w = 7 fi
+		:: else
+		fi;
+		choose_range()
+	   }
+again:		way = NONE;
+		if
+		:: IS_LEAF(n0) && (n1 == NONE || IS_LEAF(n1)) -> goto fast
+		:: goto slow
+		fi;
+
+fast:		/* all leaves or none */
+#ifdef BREAK_LOOK
+		look_above(n0, NONE);
+		if :: n1 != NONE -> look_above(n1, NONE) :: else fi;
+#endif
+		announce(n0);
+		if :: n1 != NONE -> announce(n1) :: else fi;
+		/* A2 */
+#ifndef BREAK_LOOK
+		look_above(n0, NONE);
+		if :: n1 != NONE -> look_above(n1, NONE) :: else fi;
+#endif
+		won = 0;
+		atomic {
+			if
+			:: (BITS(n0) & MASK(n0)) == 0 -> BITS(n0) = BITS(n0) | MASK(n0); won = 1
+			:: else
+			fi
+		}
+		atomic {
+			if
+			:: n1 != NONE ->
+				if
+				:: (BITS(n1) & MASK(n1)) == 0 -> BITS(n1) = BITS(n1) | MASK(n1); won = won + 2
+				:: else
+				fi
+			:: else -> won = won | 2
+			fi
+		}
+		if
+		:: won == 3 && way == NONE -> goto holds
+		:: else
+		fi;
+		if :: won & 1 -> end_turn(n0) :: else fi;
+		if :: (won & 2) && n1 != NONE -> end_turn(n1) :: else fi;
+		withdraw_all();
+		/* nothing is held: wait for what was in the way */
+		if
+		:: way != NONE -> occ[way] == 0
+		:: way == NONE && !(won & 1) -> (BITS(n0) & MASK(n0)) == 0
+		:: way == NONE && (won & 1) -> (BITS(n1) & MASK(n1)) == 0
+		fi;
+		goto again;
+
+slow:		/* S1: at most one of the nodes is an inner one */
+#ifndef BREAK_TICKETS
+		draw(n0);
+		draw(n1);
+#endif
+		held = NONE;
+		n = n0;
+node:		/* S2 */
+#ifdef BREAK_TICKETS
+		draw(n);
+#endif
+		do
+		:: way = NONE;
+			atomic { fresh[0] = 0; fresh[1] = 0; fresh[2] = 0 }
+#ifdef BREAK_LOOK
+			look_above(n, held);
+			announce(n);
+#else
+			announce(n);
+			/* A2 */
+			look_above(n, held);
+#endif
+			if
+			:: way == NONE -> break
+			:: else
+			fi;
+			withdraw();
+			occ[way] == 0
+		od;
+		if
+		:: IS_LEAF(n) -> atomic { (BITS(n) & MASK(n)) == 0 -> BITS(n) = BITS(n) | MASK(n) }
+		:: else ->
+			atomic { assert(!occ[n]); occ[n] = 1 } /* U2, U3 */
+			drain(n)                               /* U4 */
+		fi;
+		if
+		:: n == n0 && n1 != NONE ->
+#ifndef BREAK_COMMON
+			held = n0;
+#endif
+			n = n1;
+			goto node
+		:: else
+		fi;
+
+holds:		atomic { assert((owned & units) == 0); owned = owned | units; IN }
+		atomic { owned = owned & (255 - units); OUT_OF }
+		/* R */
+		end_turn(n0);
+		end_turn(n1);
+		withdraw_all()
+	:: break
+	od;
+	atomic {
+		alive--;
+		if
+		:: alive == 0 ->
+			assert(bits[0] + bits[1] + bits[2] + bits[3] == 0);
+			assert(below[0] + below[1] + below[2] == 0 && occ[0] + occ[1] + occ[2] == 0);
+			assert(next[0] == done[0] && next[1] == done[1] && next[2] == done[2])
+		:: else
+		fi
+	}
+}
+
+init
+{
+	/* tickets next to their wrap */
+	atomic { next[0] = 3; done[0] = 3; next[1] = 3; done[1] = 3; next[2] = 3; done[2] = 3 }
+	atomic { run P(0); run P(1); run P(2) }
+}
