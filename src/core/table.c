@@ -203,9 +203,9 @@ static int open_protocol(pawl_table *t)
 }
 
 /* On shared memory alone nobody waits for another rank's MPI. */
-static int start_progress(pawl_table *t, const struct options *o)
+static int start_progress(pawl_table *t)
 {
-	if (o->progress != PROGRESS_THREAD || !t->rma.net)
+	if (!t->rma.net)
 		return PAWL_SUCCESS;
 	t->progress = rma_progress_start(&t->rma, t->space.bytes);
 	return t->progress ? PAWL_SUCCESS
@@ -257,8 +257,8 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && t->space.params.lease_us > 0;
 	if (rc == PAWL_SUCCESS)
 		rc = agree(t->comm, open_protocol(t));
-	if (rc == PAWL_SUCCESS)
-		rc = agree(t->comm, start_progress(t, o));
+	if (rc == PAWL_SUCCESS && o->progress == PROGRESS_THREAD)
+		rc = agree(t->comm, start_progress(t));
 	return rc;
 }
 
