@@ -204,7 +204,8 @@ void report_list(FILE *out)
 
 	fprintf(out, "Locks (--lock):\n");
 	for (int i = 0; (c = contestant_get(i)); i++)
-		fprintf(out, "  %-14s%s%s%s%s\n", c->name, c->summary,
+		fprintf(out, "  %-14s%s%s%s%s%s\n", c->name, c->summary,
+			can(c, PAWL_CAP_RANGES) ? " [ranges]" : "",
 			can(c, PAWL_CAP_RECOVERS) ? " [recovers]" : "",
 			can(c, PAWL_CAP_SHARED) ? " [readers share]" : "",
 			can(c, PAWL_CAP_THREADS) ? " [only if named]" : "");

@@ -10,7 +10,7 @@
 
 extern const struct lock_protocol lock_dmcs, lock_rma_mcs, lock_rma_rw, lock_cas_spin, lock_mgl,
     lock_shiftlock, lock_cas_backoff, lock_fompi_spin, lock_fompi_rw, lock_mpi_win_lock, lock_dslr,
-    lock_alock, lock_rdma_mcs, lock_rdma_spin, lock_drtm, lock_rpc;
+    lock_alock, lock_rdma_mcs, lock_rdma_spin, lock_drtm, lock_rpc, lock_ss;
 #ifdef PAWL_BROKEN_KINDS
 /* Deliberately wrong variants, which the tests have to catch (tests/broken). */
 extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_broken_mgl,
@@ -18,7 +18,7 @@ extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_bro
 extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
     lock_broken_shiftlock_era, lock_broken_shiftlock_late, lock_broken_shiftlock_link,
     lock_broken_alock, lock_broken_alock_budget, lock_broken_alock_look, lock_broken_alock_victim,
-    lock_broken_drtm, lock_broken_drtm_clock;
+    lock_broken_drtm, lock_broken_drtm_clock, lock_broken_ss;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
@@ -38,6 +38,7 @@ static const struct lock_protocol *const kinds[] = {
     &lock_drtm,
     &lock_rpc,
     &lock_mpi_win_lock,
+    &lock_ss,
 #ifdef PAWL_BROKEN_KINDS
     &lock_broken_dmcs,
     &lock_broken_rma_rw,
@@ -56,6 +57,7 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_alock_victim,
     &lock_broken_drtm,
     &lock_broken_drtm_clock,
+    &lock_broken_ss,
 #endif
 };
 

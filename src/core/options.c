@@ -57,6 +57,8 @@ static const struct spec specs[] = {
     {"remote_budget", NUMBER, AT(params.budget[RMA_NET]), 1, 1048575, NULL, false},
     {"lease", NUMBER, AT(params.lease_us), 0, 3600000000, NULL, false},
     {"recoveries", NUMBER, AT(params.recoveries), 1, 16777216, NULL, false},
+    {"segments", NUMBER, AT(params.segments), 1, 16777216, NULL, false},
+    {"segment_units", NUMBER, AT(params.segment_units), 1, INT64_C(1) << 62, NULL, false},
     {"native_window", CHOICE, AT(params.native_create), 0, 0, "allocate create", false},
 };
 
@@ -91,6 +93,8 @@ void options_default(struct options *o)
 	o->params.budget[RMA_NET] = 20;
 	o->params.lease_us = 10000;
 	o->params.recoveries = 4096;
+	o->params.segments = 64;
+	o->params.segment_units = 16384;
 	o->hash = UINT64_C(14695981039346656037);
 }
 

@@ -15,13 +15,8 @@
  * long as there are clients ahead (backoff_min for each, at most backoff_max), or for
  * a 16th of the time waited, if that is more.
  *
- * No carry reaches another counter. A counter has 13 bits and a guard bit above them.
- * The increment that carries into the guard is the work of one client, which takes it
- * out again by compare-and-swap: before it waits, or before its release returns. Who
- * sees any guard bit does not go in. So while a guard is set each client adds to a
- * counter once at the most (one that was in before still leaves), and as there are
- * fewer clients than 2^13, the guard does not overflow. Counters are compared modulo
- * 2^13, the clients being fewer than that.
+ * No carry reaches another counter: each has a guard bit, as bakery.h says, where the
+ * word and the steps on it are.
  *
  * Leases. A client whose turn it is has N_X or N_S changed within a lease of going in. Who
  * waits and sees neither change for two leases (in 8 looks or more: one long stop of its
@@ -66,23 +61,10 @@
  *
  * Model: models/dslr.pml, whose steps A1 ... R3 are named below.
  */
-#include "locks/lock.h"
+#include "locks/bakery.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { WORD_BYTES = 8 };
-_Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
-
-/* Where the parts of the word begin. */
-enum { N_X = 0, N_S = 14, MAX_X = 28, MAX_S = 42, BEAT = 56, ERA = 59 };
-#define COUNT UINT64_C(0x1fff)
-#define GUARD (COUNT + 1)
-#define GUARDS ((GUARD << N_X) | (GUARD << N_S) | (GUARD << MAX_X) | (GUARD << MAX_S))
-#define BEATS UINT64_C(7)
-#define ERAS UINT64_C(31)
-#define TICKETS (((COUNT | GUARD) << MAX_X) | ((COUNT | GUARD) << MAX_S))
-_Static_assert(MAX_S + 14 == BEAT && BEAT + 3 == ERA && ERA + 5 == 64, "the parts fill the word");
 
 enum { NOTE_ERA, NOTE_SINCE };
 enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8, WAITED_SHARE = 16, NAP_MAX_NS = 1000000 };
@@ -93,22 +75,16 @@ struct constants {
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	uint64_t clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
 	struct constants *k;
 
-	if (clients > COUNT) {
-		snprintf(err, errlen,
-			 "option max_held: dslr counts at most %d clients, and %d ranks with"
-			 " max_held %d may be more; accepted here: 1 to %d",
-			 (int)COUNT, s->topo->nranks, s->max_held, (int)COUNT / s->topo->nranks);
+	if (!bakery_has_room(s, err, errlen))
 		return PAWL_ERR_UNSUPPORTED;
-	}
 	k = malloc(sizeof *k);
 	if (!k) {
 		snprintf(err, errlen, "out of memory");
 		return PAWL_ERR_NOMEM;
 	}
-	k->words = lock_reserve(s, s->block, WORD_BYTES);
+	k->words = lock_reserve(s, s->block, BAKERY_BYTES);
 	s->state = k;
 	return PAWL_SUCCESS;
 }
@@ -124,42 +100,10 @@ RMA_INLINE struct rma_word lock_word(const struct lock_space *s, struct lock_slo
 {
 	const struct constants *k = s->state;
 
-	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
+	return lock_home_word(s, &slot->client, s->domain, k->words, BAKERY_BYTES, slot->lock);
 }
 
-/* ------------------------------------------------------------------- the word */
-
-RMA_INLINE uint64_t count_of(uint64_t word, int at)
-{
-	return (word >> at) & COUNT;
-}
-
-RMA_INLINE uint64_t era_of(uint64_t word)
-{
-	return word >> ERA;
-}
-
-RMA_INLINE int max_of(int mode)
-{
-	return mode == PAWL_SHARED ? MAX_S : MAX_X;
-}
-
-RMA_INLINE int done_of(int mode)
-{
-	return mode == PAWL_SHARED ? N_S : N_X;
-}
-
-/* Whether an addition to this counter, which found word, has set its guard. */
-RMA_INLINE bool sets_guard(uint64_t word, int at)
-{
-	return ((word >> at) & (COUNT | GUARD)) == COUNT;
-}
-
-/* The word after an addition to a counter by compare-and-swap: no guard is needed. */
-static uint64_t counted(uint64_t word, int at)
-{
-	return sets_guard(word, at) ? word & ~(COUNT << at) : word + (UINT64_C(1) << at);
-}
+/* ---------------------------------------------------------------- beat and era */
 
 static uint64_t with_beat(uint64_t word)
 {
@@ -170,76 +114,7 @@ static uint64_t with_beat(uint64_t word)
 
 static uint64_t next_era(uint64_t word)
 {
-	return ((era_of(word) + 1) & ERAS) << ERA;
-}
-
-/* Whether it is the turn of who drew its ticket when the word was ticket. */
-RMA_INLINE bool is_turn(uint64_t word, uint64_t ticket, int mode)
-{
-#ifdef BREAK_DSLR_READERS
-	/* Readers may find that writers behind them have passed: they must not wait for ever. */
-	if (((count_of(word, N_X) - count_of(ticket, MAX_X)) & COUNT) <
-	    (mode == PAWL_SHARED ? GUARD / 2 : 1))
-		return !(word & GUARDS);
-#endif
-	return !(word & GUARDS) && count_of(word, N_X) == count_of(ticket, MAX_X) &&
-	       (mode == PAWL_SHARED || count_of(word, N_S) == count_of(ticket, MAX_S));
-}
-
-/* How many clients are ahead of the ticket; when a guard is set, one more. */
-static uint64_t ahead_of(uint64_t word, uint64_t ticket, int mode)
-{
-	uint64_t n = (count_of(ticket, MAX_X) - count_of(word, N_X)) & COUNT;
-
-	if (mode == PAWL_EXCLUSIVE)
-		n += (count_of(ticket, MAX_S) - count_of(word, N_S)) & COUNT;
-	return n ? n : 1;
-}
-
-/* ----------------------------------------------------------------- operations */
-
-static uint64_t look(struct rma_client *c, struct rma_word w)
-{
-	int64_t word;
-
-	rma_get(c, w, &word);
-	rma_flush(c, w); /* orders the get before the use of what it got */
-	return (uint64_t)word;
-}
-
-/* Draw a ticket, or count out; what was there before. */
-RMA_INLINE uint64_t add(struct rma_client *c, struct rma_word w, int at)
-{
-	int64_t word;
-
-	rma_fao(c, w, RMA_SUM, (int64_t)(UINT64_C(1) << at), &word);
-	rma_flush(c,
-		  w); /* orders the addition before what follows; pairs with the looks of others */
-	return (uint64_t)word;
-}
-
-/* Replace *word by another, or learn what is there instead. */
-static bool swap(struct rma_client *c, struct rma_word w, uint64_t *word, uint64_t by)
-{
-	int64_t seen;
-
-	rma_cas(c, w, (int64_t)*word, (int64_t)by, &seen);
-	rma_flush(c, w); /* orders the swap before the look at what it found */
-	if ((uint64_t)seen == *word)
-		return true;
-	*word = (uint64_t)seen;
-	return false;
-}
-
-/* G: our addition has set a guard: take it out, unless the era is over. Nobody adds
- * more than once meanwhile, so this ends. */
-static RMA_SLOW_PATH void clear_guard(struct rma_client *c, struct rma_word w, int at, uint64_t era)
-{
-	uint64_t word = look(c, w);
-
-	while (era_of(word) == era)
-		if (swap(c, w, &word, word & ~(GUARD << at)))
-			return;
+	return ((bakery_era_of(word) + 1) & ERAS) << ERA;
 }
 
 /* ---------------------------------------------------------------------- leases */
@@ -260,17 +135,17 @@ static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct r
 		    uint64_t word, uint64_t since)
 {
 	struct rma_client *c = &slot->client;
-	uint64_t lease = lease_of(s), era = era_of(word);
+	uint64_t lease = lease_of(s), era = bakery_era_of(word);
 
 	slot->note[NOTE_ERA] = (int64_t)era;
 	for (int slow = 0; lease && rma_clock(c) - since > lease / 2 && slow < SLOW_ANSWERS;) {
 		uint64_t issued = rma_clock(c), by = with_beat(word);
 
-		if (swap(c, w, &word, by)) {
+		if (bakery_swap(c, w, &word, by)) {
 			word = by;
 			since = issued;
 			slow++;
-		} else if (era_of(word) != era) {
+		} else if (bakery_era_of(word) != era) {
 			return false;
 		}
 	}
@@ -310,13 +185,13 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot
 	for (;;) {
 		uint64_t before = word, issued;
 
-		back_off(s, slot, &p, ahead_of(word, ticket, slot->mode), answered - began);
+		back_off(s, slot, &p, bakery_ahead_of(word, ticket, slot->mode), answered - began);
 		issued = rma_clock(c);
-		word = look(c, w);
+		word = bakery_look(c, w);
 		answered = rma_clock(c);
-		if (era_of(word) != era_of(ticket))
+		if (bakery_era_of(word) != bakery_era_of(ticket))
 			return false;
-		if (is_turn(word, ticket, slot->mode))
+		if (bakery_is_turn(word, ticket, slot->mode))
 			return confirm(s, slot, w, word, since);
 		since = issued;
 		quiet++;
@@ -326,7 +201,7 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot
 		}
 		/* A3: nobody has got on for two leases. */
 		if (lease && answered - moved > 2 * lease && quiet >= QUIET_LOOKS &&
-		    swap(c, w, &word, next_era(word)))
+		    bakery_swap(c, w, &word, next_era(word)))
 			return false;
 	}
 }
@@ -335,15 +210,15 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot
 RMA_INLINE bool attempt(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
 {
 	struct rma_client *c = &slot->client;
-	int at = max_of(slot->mode);
+	int at = bakery_max_of(slot->mode);
 	uint64_t since = lease_of(s) ? rma_clock(c) : 0;
-	uint64_t ticket = add(c, w, at); /* A1; (A) */
+	uint64_t ticket = bakery_add(c, w, at); /* A1; (A) */
 
-	if (sets_guard(ticket, at)) {
-		clear_guard(c, w, at, era_of(ticket));
+	if (bakery_sets_guard(ticket, at)) {
+		bakery_clear_guard(c, w, at, bakery_era_of(ticket));
 		return wait_turn(s, slot, w, ticket, since);
 	}
-	if (is_turn(ticket, ticket, slot->mode))
+	if (bakery_is_turn(ticket, ticket, slot->mode))
 		return confirm(s, slot, w, ticket + (UINT64_C(1) << at), since);
 	return wait_turn(s, slot, w, ticket, since);
 }
@@ -361,15 +236,15 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word w = slot->tail = lock_word(s, slot);
-	uint64_t word = look(c, w), since, by;
+	uint64_t word = bakery_look(c, w), since, by;
 
 	/* A1 and A2 in one swap, as long as it would be our turn at once. */
 	do {
-		if (!is_turn(word, word, slot->mode))
+		if (!bakery_is_turn(word, word, slot->mode))
 			return PAWL_ERR_BUSY;
 		since = rma_clock(c);
-		by = counted(word, max_of(slot->mode));
-	} while (!swap(c, w, &word, by));
+		by = bakery_counted(word, bakery_max_of(slot->mode));
+	} while (!bakery_swap(c, w, &word, by));
 	return confirm(s, slot, w, by, since) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
@@ -379,10 +254,10 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 static RMA_SLOW_PATH int release_late(struct lock_slot *slot, int at)
 {
 	struct rma_client *c = &slot->client;
-	uint64_t word = look(c, slot->tail);
+	uint64_t word = bakery_look(c, slot->tail);
 
-	while (era_of(word) == (uint64_t)slot->note[NOTE_ERA])
-		if (swap(c, slot->tail, &word, counted(word, at)))
+	while (bakery_era_of(word) == (uint64_t)slot->note[NOTE_ERA])
+		if (bakery_swap(c, slot->tail, &word, bakery_counted(word, at)))
 			return PAWL_SUCCESS;
 	return PAWL_ERR_LEASE_LOST;
 }
@@ -399,15 +274,15 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	uint64_t lease = lease_of(s), old, era = (uint64_t)slot->note[NOTE_ERA];
-	int at = done_of(slot->mode);
+	int at = bakery_done_of(slot->mode);
 
 	if (lease && rma_clock(c) - (uint64_t)slot->note[NOTE_SINCE] > lease + lease / 2)
 		return release_late(slot, at);
-	old = add(c, slot->tail, at); /* R1; pairs with A2 of who is next */
-	if (era_of(old) != era)
+	old = bakery_add(c, slot->tail, at); /* R1; pairs with A2 of who is next */
+	if (bakery_era_of(old) != era)
 		return take_back(slot, at);
-	if (sets_guard(old, at))
-		clear_guard(c, slot->tail, at, era);
+	if (bakery_sets_guard(old, at))
+		bakery_clear_guard(c, slot->tail, at, era);
 	return PAWL_SUCCESS;
 }
 
@@ -424,19 +299,18 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 		 size_t errlen)
 {
 	const struct constants *k = s->state;
-	uint64_t word = (uint64_t)*lock_memory_home(s, m, k->words, WORD_BYTES, lock);
+	uint64_t word = (uint64_t)*lock_memory_home(s, m, k->words, BAKERY_BYTES, lock);
 
 	snprintf(err, errlen, "its word is 0x%llx", (unsigned long long)word);
-	return !(word & GUARDS) && count_of(word, N_X) == count_of(word, MAX_X) &&
-	       count_of(word, N_S) == count_of(word, MAX_S);
+	return bakery_is_idle(word);
 }
 
 static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
 {
 	const struct constants *k = s->state;
-	uint64_t x = COUNT - 1, readers = COUNT - 2;
+	uint64_t x = BAKERY_COUNT - 1, readers = BAKERY_COUNT - 2;
 
-	*lock_memory_home(s, m, k->words, WORD_BYTES, lock) =
+	*lock_memory_home(s, m, k->words, BAKERY_BYTES, lock) =
 	    (int64_t)(x << N_X | readers << N_S | x << MAX_X | readers << MAX_S | BEATS << BEAT |
 		      ERAS << ERA);
 }

@@ -30,6 +30,7 @@ struct lock_params {
 	int64_t budget[2];                /* acquires in a row of a cohort, by enum rma_domain */
 	int64_t lease_us;                 /* who holds longer is taken for dead; 0: never */
 	int64_t recoveries;               /* from failures, at the most, by home */
+	int64_t segments, segment_units;  /* of a space, and units of each: ss */
 	bool native_create;               /* mpi-win-lock: windows by MPI_Win_create */
 };
 
