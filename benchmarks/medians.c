@@ -14,7 +14,7 @@ static const size_t fields[] = {
     offsetof(struct outcome, flush),      offsetof(struct outcome, far),
     offsetof(struct outcome, far_atomic), offsetof(struct outcome, far_get),
     offsetof(struct outcome, far_put),    offsetof(struct outcome, waits),
-    offsetof(struct outcome, parks),
+    offsetof(struct outcome, parks),      offsetof(struct outcome, bytes),
 };
 
 static double *field(struct outcome *o, size_t offset)

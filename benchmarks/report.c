@@ -74,8 +74,17 @@ static void heading(const struct settings *s, const struct result *r)
 	if (r->active < r->ranks)
 		used +=
 		    (size_t)snprintf(text + used, sizeof text - used, " (%d active)", r->active);
-	used += (size_t)snprintf(text + used, sizeof text - used, ", %llu lock%s",
-				 (unsigned long long)r->n, r->n == 1 ? "" : "s");
+	used += (size_t)snprintf(text + used, sizeof text - used, ", %llu %s%s",
+				 (unsigned long long)r->n, r->what->ranges ? "space" : "lock",
+				 r->n == 1 ? "" : "s");
+	if (r->what->ranges)
+		used += (size_t)snprintf(text + used, sizeof text - used, " of %llu units",
+					 (unsigned long long)s->space);
+	if (r->what->lengths && s->length)
+		used += (size_t)snprintf(text + used, sizeof text - used, ", length %llu",
+					 (unsigned long long)s->length);
+	else if (r->what->lengths)
+		used += (size_t)snprintf(text + used, sizeof text - used, ", mixed lengths");
 	if (!r->what->fixed)
 		used += (size_t)snprintf(text + used, sizeof text - used, ", F_W = %g %%", r->fw);
 	if (s->zipf > 0)
@@ -122,6 +131,8 @@ static void parts(const struct result *r)
 		       " (%.2f); waits %.3f\n",
 		       r->who->name, r->what->transactions ? "transaction" : "acquire", o.atomic,
 		       o.far_atomic, o.get, o.far_get, o.put, o.far_put, o.waits);
+	if (o.bytes > 0)
+		printf("  %-14s  %sB/s read and written\n", r->who->name, rate(o.bytes).s);
 	if (o.requests)
 		printf("  %-14s  %.2f locks a transaction, %.1f %% of the requests by readers\n",
 		       r->who->name, (double)o.requests / (double)o.acquires,
@@ -187,7 +198,7 @@ void report_table(const struct settings *s, const struct result *results, int co
 		else
 			row(&results[i], reference);
 	}
-	if (results[0].fw < 100 || results[0].what->fixed)
+	if (results[0].fw < 100 || (results[0].what->fixed && !results[0].what->timeline))
 		note_readers(results, count);
 	all_parts(results, count);
 	fflush(stdout);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "ranges.h"
 #include "txn.h"
 
 enum work { NOTHING, ROW, TOUCH, COUNT_AND_SPIN, SPIN_AFTER };
@@ -186,6 +187,64 @@ const struct workload workloads[] = {
 	.series = bank_series,
 	.open = bank_open,
 	.close = bank_close,
+    },
+    {
+	.name = "range",
+	.summary = "throughput, ranges of one space (--length, --space, --zipf)",
+	.run = range_run,
+	.n = 1,
+	.fw = 100,
+	.zipf = 0.9,
+	.ranges = true,
+	.lengths = true,
+	.space = 1 << 28,
+	.reference = "ss",
+	.series = range_series,
+	.open = range_open,
+	.close = range_close,
+    },
+    {
+	.name = "range-grow",
+	.summary = "throughput over time, the records of IO500's hard write in a space that grows",
+	.run = range_grow_run,
+	.n = 1,
+	.fw = 100,
+	.fixed = true,
+	.ranges = true,
+	.fresh = true,
+	.timeline = true,
+	.space = 1 << 10,
+	.reference = "ss",
+    },
+    {
+	.name = "btio",
+	.summary = "interleaved writes and reads of BT-IO, in a file in memory (--grid)",
+	.run = btio_run,
+	.n = 1,
+	.fw = 100,
+	.fixed = true,
+	.ranges = true,
+	.files = true,
+	.reference = "ss",
+	.series = file_series,
+	.open = btio_open,
+	.close = btio_close,
+	.units = btio_units,
+    },
+    {
+	.name = "oltp",
+	.summary = "reads and writes of Filebench's OLTP, in 11 files in memory (--file)",
+	.run = oltp_run,
+	.n = OLTP_FILES,
+	.fw = 100,
+	.fixed = true,
+	.ranges = true,
+	.files = true,
+	.reference = "ss",
+	.series = oltp_series,
+	.open = oltp_open,
+	.close = oltp_close,
+	.units = oltp_units,
     },
     {.name = NULL},
 };

@@ -26,7 +26,7 @@ said=$(bench 1 60 --locks=2 --lock=redlock --iterations=1 2>&1)
 case $said in
 *"without hiredis"* | *"not in PATH"*) skip_all "${said#pawl-bench: redlock: }" ;;
 esac
-kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && !/only if named/ { print $1 }' |
+kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && !/only if named|\[ranges\]/ { print $1 }' |
 	grep -vE '^(raw-pair|fompi-a)$')
 
 # Few accounts, so that transfers meet.

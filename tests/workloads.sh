@@ -11,7 +11,7 @@ program=$builddir/benchmarks/pawl-bench
 tmp=workloads.$$.tmp
 mkdir "$tmp"
 trap 'rm -rf "$tmp"' EXIT
-kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && !/only if named/ { print $1 }' |
+kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && !/only if named|\[ranges\]/ { print $1 }' |
 	grep -vE '^(raw-pair|fompi-a|redlock)$')
 
 # Without the MPI's own, whose critical sections take milliseconds where ranks outnumber
