@@ -152,8 +152,8 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *   watchdog  seconds after which a waiting client reports on stderr what it
  *             waits for; 0 (off) .. 86400
  * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max,
- * local_budget, remote_budget, lease, recoveries, segments, segment_units,
- * native_window): see pawl(3).
+ * local_budget, remote_budget, lease, recoveries, segments, segment_units, native_window,
+ * units, k, m): see pawl(3).
  *
  * Cost: one window on node-shared memory; one more over all ranks if comm
  * spans several nodes, or if the kind takes the network always (rdma-mcs,
@@ -257,7 +257,9 @@ typedef struct pawl_range {
  * space id (0 <= id < n), in the mode PAWL_EXCLUSIVE or, on kinds with
  * PAWL_CAP_SHARED, PAWL_SHARED; wait as long as it takes. Local (one-sided);
  * allocates nothing and calls no collective. A client may hold several ranges at a time,
- * also of one space (option max_held); it waits for ever if they overlap.
+ * also of one space (option max_held); it waits for ever if they overlap, or gets
+ * PAWL_ERR_HELD on kinds that see it. Kinds that round long ranges up (citron, unless option k
+ * is 0) may also return that for ranges that lie close together.
  * PAWL_ERR_UNSUPPORTED on kinds without PAWL_CAP_RANGES.
  */
 int pawl_range_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,
@@ -292,6 +294,7 @@ struct pawl_stats {
 	uint64_t waits;      /* times a client had to wait for a word */
 	uint64_t parks;      /* of these, times it gave up its core */
 	uint64_t recoveries; /* locks that this rank started anew after a failure */
+	uint64_t aborts;     /* attempts at ranges that met others and began again */
 };
 
 /* Local. Exact while no other thread of this rank uses the table. */

@@ -10,7 +10,8 @@
 
 extern const struct lock_protocol lock_dmcs, lock_rma_mcs, lock_rma_rw, lock_cas_spin, lock_mgl,
     lock_shiftlock, lock_cas_backoff, lock_fompi_spin, lock_fompi_rw, lock_mpi_win_lock, lock_dslr,
-    lock_alock, lock_rdma_mcs, lock_rdma_spin, lock_drtm, lock_rpc, lock_ss;
+    lock_alock, lock_rdma_mcs, lock_rdma_spin, lock_drtm, lock_rpc, lock_ss,
+    lock_citron;
 #ifdef PAWL_BROKEN_KINDS
 /* Deliberately wrong variants, which the tests have to catch (tests/broken). */
 extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_broken_mgl,
@@ -18,7 +19,8 @@ extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_bro
 extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
     lock_broken_shiftlock_era, lock_broken_shiftlock_late, lock_broken_shiftlock_link,
     lock_broken_alock, lock_broken_alock_budget, lock_broken_alock_look, lock_broken_alock_victim,
-    lock_broken_drtm, lock_broken_drtm_clock, lock_broken_ss;
+    lock_broken_drtm, lock_broken_drtm_clock, lock_broken_citron, lock_broken_citron_common,
+    lock_broken_citron_look, lock_broken_citron_raised, lock_broken_ss;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
@@ -39,6 +41,7 @@ static const struct lock_protocol *const kinds[] = {
     &lock_rpc,
     &lock_mpi_win_lock,
     &lock_ss,
+    &lock_citron,
 #ifdef PAWL_BROKEN_KINDS
     &lock_broken_dmcs,
     &lock_broken_rma_rw,
@@ -58,6 +61,10 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_drtm,
     &lock_broken_drtm_clock,
     &lock_broken_ss,
+    &lock_broken_citron,
+    &lock_broken_citron_common,
+    &lock_broken_citron_look,
+    &lock_broken_citron_raised,
 #endif
 };
 

@@ -247,6 +247,7 @@ int pawl_table_get_stats(const pawl_table *t, struct pawl_stats *stats)
 		stats->acquires += slot->acquires;
 		stats->waits += slot->client.waits;
 		stats->parks += slot->client.parks;
+		stats->aborts += slot->aborts;
 		stats->recoveries += slot->recoveries;
 		for (int far = 0; far < 2; far++) {
 			stats->atomics[far] += slot->client.count[RMA_ATOMIC][far];
@@ -265,7 +266,8 @@ int pawl_table_reset_stats(pawl_table *t)
 	for (int i = 0; i < t->space.max_held; i++) {
 		struct lock_slot *slot = &t->slots[i];
 
-		slot->acquires = slot->recoveries = slot->client.waits = slot->client.parks = 0;
+		slot->acquires = slot->aborts = slot->recoveries = 0;
+		slot->client.waits = slot->client.parks = 0;
 		memset(slot->client.count, 0, sizeof slot->client.count);
 	}
 	return PAWL_SUCCESS;

@@ -59,6 +59,9 @@ static const struct spec specs[] = {
     {"recoveries", NUMBER, AT(params.recoveries), 1, 16777216, NULL, false},
     {"segments", NUMBER, AT(params.segments), 1, 16777216, NULL, false},
     {"segment_units", NUMBER, AT(params.segment_units), 1, INT64_C(1) << 62, NULL, false},
+    {"units", NUMBER, AT(params.units), 1, INT64_C(1) << 40, NULL, false},
+    {"k", NUMBER, AT(params.k), 0, 8, NULL, false},
+    {"m", NUMBER, AT(params.m), 1, 5, NULL, false},
     {"native_window", CHOICE, AT(params.native_create), 0, 0, "allocate create", false},
 };
 
@@ -95,6 +98,9 @@ void options_default(struct options *o)
 	o->params.recoveries = 4096;
 	o->params.segments = 64;
 	o->params.segment_units = 16384;
+	o->params.units = 1 << 20;
+	o->params.k = 2;
+	o->params.m = 4;
 	o->hash = UINT64_C(14695981039346656037);
 }
 

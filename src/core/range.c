@@ -32,6 +32,24 @@ static int check(const pawl_table *t, uint64_t id, int64_t first, int64_t last, 
 	return PAWL_SUCCESS;
 }
 
+/* Whether the calling thread would wait for itself; and note if it has other ranges of the space.
+ * Where threads share their ranges, others may come and go meanwhile: nothing is said then. */
+static bool meets_itself(const pawl_table *t, struct lock_slot *slot)
+{
+	const struct lock_protocol *p = t->space.protocol;
+	const struct lock_slot *other;
+	int i = 0;
+
+	slot->others = false;
+	while ((other = slots_next_range(t, slot, &i))) {
+		slot->others = true;
+		if (!(t->threaded && t->by_process) && p->keeps_out &&
+		    p->keeps_out(&t->space, other, slot->first, slot->last))
+			return true;
+	}
+	return false;
+}
+
 static int acquire_by(pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
 		      uint64_t deadline_ns, pawl_range *range,
 		      int (*how)(const struct lock_space *, struct lock_slot *))
@@ -46,6 +64,14 @@ static int acquire_by(pawl_table *t, uint64_t id, int64_t first, int64_t last, i
 	slot->first = first;
 	slot->last = last;
 	slot->deadline_ns = deadline_ns;
+	if (meets_itself(t, slot)) {
+		slots_give_back(t, slot);
+		return error_set(
+		    PAWL_ERR_HELD,
+		    "units %lld to %lld: another range of this thread keeps some of them"
+		    " (ranges may be rounded up; option k of citron, 0: they are not)",
+		    (long long)first, (long long)last);
+	}
 	rc = how(&t->space, slot);
 	if (rc != PAWL_SUCCESS) {
 		slots_give_back(t, slot);

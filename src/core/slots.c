@@ -141,6 +141,17 @@ struct lock_slot *slots_find_range(pawl_table *t, const pawl_range *range)
 	return &t->slots[index];
 }
 
+const struct lock_slot *slots_next_range(const pawl_table *t, const struct lock_slot *slot, int *i)
+{
+	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
+
+	for (; *i < top; ++*i)
+		if (*i != slot->index && slots_is_of(&t->claims[*i], self(t), SLOTS_RANGE) &&
+		    t->slots[*i].lock == slot->lock)
+			return &t->slots[(*i)++];
+	return NULL;
+}
+
 struct lock_slot *slots_find_any(pawl_table *t, uint64_t lock)
 {
 	uintptr_t me = self(t);

@@ -110,6 +110,9 @@ static inline void slots_give_back(pawl_table *t, struct lock_slot *slot)
 /* The same for ranges: named by range instead of a lock. */
 struct lock_slot *slots_claim_range(pawl_table *t, uint64_t id, pawl_range *range, int *code);
 struct lock_slot *slots_find_range(pawl_table *t, const pawl_range *range);
+/* The other ranges that the calling thread has of the same space, one after the other: *i is 0 at
+ * first; NULL after the last. */
+const struct lock_slot *slots_next_range(const pawl_table *t, const struct lock_slot *slot, int *i);
 
 /* Its lock is forgotten; the slot is not free before the protocol says so. */
 void slots_abandon(pawl_table *t, struct lock_slot *slot);

@@ -31,6 +31,7 @@ struct lock_params {
 	int64_t lease_us;                 /* who holds longer is taken for dead; 0: never */
 	int64_t recoveries;               /* from failures, at the most, by home */
 	int64_t segments, segment_units;  /* of a space, and units of each: ss */
+	int64_t units, k, m;              /* citron: of a space; nodes a range; levels looked at */
 	bool native_create;               /* mpi-win-lock: windows by MPI_Win_create */
 };
 
@@ -89,8 +90,9 @@ struct lock_slot {
 	uint8_t rides;        /* its intent is one for several clients of its node */
 	uint64_t deadline_ns; /* of a timed acquire; 0: none */
 	int64_t first, last;  /* of a range; kinds with PAWL_CAP_RANGES */
+	bool others;          /* its client has other ranges of this space */
 	int64_t *scratch;     /* results in flight, as many as scratch_words() asked for */
-	uint64_t acquires, recoveries;
+	uint64_t acquires, aborts, recoveries;
 	struct rma_client client;
 };
 
@@ -222,13 +224,17 @@ struct lock_protocol {
 	void (*describe)(const struct lock_space *s, char *text, size_t len);
 	/* int64_t of scratch that a slot needs; NULL: none. */
 	uint64_t (*scratch_words)(const struct lock_space *s);
-	/* slot has lock and mode set, and of a range first and last. PAWL_SUCCESS, PAWL_ERR_BUSY (try),
-	 * PAWL_ERR_TIMEOUT (kinds with PAWL_CAP_TIMED, if deadline_ns is set). */
+	/* slot has lock and mode set, and of a range first and last. PAWL_SUCCESS, PAWL_ERR_BUSY
+	 * (try), PAWL_ERR_TIMEOUT (kinds with PAWL_CAP_TIMED, if deadline_ns is set). */
 	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);
 	int (*try_acquire)(const struct lock_space *s, struct lock_slot *slot);
 	/* PAWL_SUCCESS; PAWL_ERR_LEASE_LOST (kinds with option lease) if others took
 	 * the holder for dead. Either way the slot is free again. */
 	int (*release)(const struct lock_space *s, struct lock_slot *slot);
+	/* Whether the range held in this slot keeps others out of some of these units, as if it
+	 * were longer than it is. NULL: nobody asks. Kinds with PAWL_CAP_RANGES. */
+	bool (*keeps_out)(const struct lock_space *s, const struct lock_slot *slot, int64_t first,
+			  int64_t last);
 	/* The holder forgot this lock (pawl_lock_abandon): whether the slot may serve
 	 * again, for the lock has been recovered and nobody will look at the slot's
 	 * words on behalf of the past. Asked when slots are short, again and again until

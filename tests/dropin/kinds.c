@@ -12,8 +12,8 @@ int main(void)
 	const struct pawl_kind *kind;
 
 	for (int i = 0; (kind = pawl_kind_get(i)); i++)
-		if ((kind->capabilities & (wanted | PAWL_CAP_RANGES)) == wanted && !strstr(kind->options, "lease") &&
-		    strcmp(kind->name, "rpc") != 0)
+		if ((kind->capabilities & (wanted | PAWL_CAP_RANGES)) == wanted &&
+		    !strstr(kind->options, "lease") && strcmp(kind->name, "rpc") != 0)
 			printf("%s\n", kind->name);
 	return 0;
 }

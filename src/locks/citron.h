@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The lock tree of Citron (FAST'23, sections 3.3 and 3.5.1) as arithmetic: which node is
+ * where, and which nodes stand for a range. Pure functions; no word is touched here.
+ *
+ * The tree is quaternary and perfect. Depth 0 is the root, depth `height` are the leaves,
+ * of 64 units each. Nodes lie in level order, a word each.
+ */
+#ifndef LOCKS_CITRON_H
+#define LOCKS_CITRON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	CITRON_LEAF_UNITS = 64,
+	CITRON_LEAF_BITS = 6, /* of a unit's number */
+	CITRON_MOST_HEIGHT = 17,
+	CITRON_MOST_SPLIT = 8, /* the largest k */
+	/* An exact cover has at most three nodes a level on either side. */
+	CITRON_NODES = 6 * CITRON_MOST_HEIGHT + 2,
+	/* Inner nodes above the nodes of a cover: two paths, and the parents of the leaves that
+	 * stand for their parent. */
+	CITRON_ABOVE = 2 * CITRON_MOST_HEIGHT + CITRON_MOST_SPLIT
+};
+
+/* A node: the at-th of its depth. */
+struct citron_node {
+	int64_t depth, at;
+};
+
+/* The least height, 1 or more, of a tree with so many units; -1 if there is none. */
+int citron_height(int64_t units);
+
+/* Units of a tree, and its nodes. */
+static inline int64_t citron_units(int height)
+{
+	return INT64_C(1) << (2 * height + CITRON_LEAF_BITS);
+}
+
+static inline int64_t citron_nodes(int height)
+{
+	return (int64_t)(((UINT64_C(1) << (2 * height + 2)) - 1) / 3);
+}
+
+/* In the flat array. */
+static inline int64_t citron_index(struct citron_node n)
+{
+	return (INT64_C(1) << 2 * n.depth) / 3 + n.at;
+}
+
+static inline struct citron_node citron_above(struct citron_node n, int64_t depth)
+{
+	return (struct citron_node){depth, n.at >> 2 * (n.depth - depth)};
+}
+
+static inline int64_t citron_first(int height, struct citron_node n)
+{
+	return n.at << (2 * (height - n.depth) + CITRON_LEAF_BITS);
+}
+
+static inline int64_t citron_last(int height, struct citron_node n)
+{
+	return citron_first(height, (struct citron_node){n.depth, n.at + 1}) - 1;
+}
+
+static inline bool citron_is_under(struct citron_node n, struct citron_node top)
+{
+	return top.depth <= n.depth && citron_above(n, top.depth).at == top.at;
+}
+
+/* The depths at which a client at a node of that depth announces itself; how many, the
+ * lowest first. */
+int citron_notified(int64_t depth, int m, int64_t *depths);
+
+/* The lowest node with all of first to last under it. */
+struct citron_node citron_cover(int height, int64_t first, int64_t last);
+
+/* At most k nodes, ascending, with all of first to last under them, and as few other units
+ * as can be, units of leaves not counted; of such, as few nodes as can be. How many. */
+int citron_split(int height, int64_t first, int64_t last, int k, struct citron_node *nodes);
+
+/* The units of first to last in a leaf, as bits. */
+int64_t citron_mask(struct citron_node leaf, int64_t first, int64_t last);
+
+#endif

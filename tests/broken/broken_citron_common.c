@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A Citron that waits at nodes above one that it holds, as the paper has it: a dead-lock with who
+ * waits there for the node that is held. */
+#define BREAK_CITRON_COMMON true
+#define CITRON_NAME "broken-citron-common"
+#define CITRON_PROTOCOL lock_broken_citron_common
+#include "locks/citron.c"

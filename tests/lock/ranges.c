@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kinds with ranges. The oracle: units in memory, into which every holder writes its name by plain
+ * stores; whoever finds another name there has seen an overlap. Options of all kinds
+ * come by the environment, where a kind passes over those it does not have.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables.h"
+
+enum { TRACKED = 8192, SPACES = 2, WANTED = 20 };
+
+/* ------------------------------------------------------------------ the oracle */
+
+static MPI_Win win;
+static int64_t *units; /* [SPACES][TRACKED] of rank 0; NULL: by MPI_Get and MPI_Put */
+
+static void oracle_start(void)
+{
+	MPI_Aint bytes = tap_rank == 0 ? (MPI_Aint)sizeof(int64_t) * SPACES * TRACKED : 0, size;
+	int unit;
+	int64_t *mine;
+
+	if (tap_one_host) {
+		MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+		MPI_Win_shared_query(win, 0, &size, &unit, &units);
+	} else {
+		MPI_Alloc_mem(bytes ? bytes : 8, MPI_INFO_NULL, &mine);
+		MPI_Win_create(mine, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	}
+	if (tap_rank == 0)
+		memset(mine, 0, (size_t)bytes);
+	meet();
+	MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+}
+
+static void oracle_end(void)
+{
+	meet();
+	MPI_Win_unlock_all(win);
+	/* With several hosts the program ends without MPI_Finalize anyway. */
+	if (tap_one_host)
+		MPI_Win_free(&win);
+}
+
+static void load(int64_t at, int64_t n, int64_t *to)
+{
+	if (units) {
+		MPI_Win_sync(win);
+		memcpy(to, units + at, (size_t)n * sizeof *to);
+		return;
+	}
+	MPI_Get(to, (int)n, MPI_INT64_T, 0, at * (MPI_Aint)sizeof *to, (int)n, MPI_INT64_T, win);
+	MPI_Win_flush(0, win);
+}
+
+static void store(int64_t at, int64_t n, const int64_t *from)
+{
+	if (units) {
+		memcpy(units + at, from, (size_t)n * sizeof *from);
+		MPI_Win_sync(win);
+		return;
+	}
+	MPI_Put(from, (int)n, MPI_INT64_T, 0, at * (MPI_Aint)sizeof *from, (int)n, MPI_INT64_T,
+		win);
+	MPI_Win_flush(0, win);
+}
+
+static bool all_are(const int64_t *seen, int64_t n, int64_t wanted, int64_t first, const char *when)
+{
+	for (int64_t i = 0; i < n; i++)
+		if (!expect(seen[i] == wanted, "violation at unit %lld, %s: %lld there, not %lld",
+			    (long long)(first + i), when, (long long)seen[i], (long long)wanted))
+			return false;
+	return true;
+}
+
+/* Inside a range. */
+static void use(uint64_t space, int64_t first, int64_t last, bool slowly)
+{
+	static int64_t seen[TRACKED], mine[TRACKED];
+	int64_t at = (int64_t)space * TRACKED + first, n;
+
+	if (first >= TRACKED)
+		return;
+	n = (last < TRACKED ? last + 1 : TRACKED) - first;
+	load(at, n, seen);
+	all_are(seen, n, 0, first, "a holder comes");
+	for (int64_t i = 0; i < n; i++)
+		mine[i] = tap_rank + 1;
+	store(at, n, mine);
+	if (slowly)
+		linger(0.0002);
+	load(at, n, seen);
+	all_are(seen, n, tap_rank + 1, first, "a holder leaves");
+	memset(mine, 0, (size_t)n * sizeof *mine);
+	store(at, n, mine);
+}
+
+/* -------------------------------------------------------------------- exclusion */
+
+/* Mostly small ranges in a few places; sometimes large ones, and some beyond any tree. */
+static void draw_range(uint64_t *random, int64_t tree, int64_t *first, int64_t *last)
+{
+	static const int64_t most[] = {1, 8, 64, 64, 100, 300, 1100, 6000};
+	int64_t length = 1 + random_below(random, (uint32_t)most[random_below(random, 8)]);
+	uint32_t places = random_below(random, 4) ? 300 : (uint32_t)(tree + tree / 8);
+
+	*first = random_below(random, places);
+	*last = *first + length - 1;
+	if (random_below(random, 100) == 0)
+		*last = PAWL_RANGE_END;
+}
+
+static int take(pawl_table *table, uint64_t space, int64_t first, int64_t last, uint64_t *random,
+		const struct pawl_kind *kind, pawl_range *range)
+{
+	uint32_t how = random_below(random, 8);
+
+	if (how == 0 && (kind->capabilities & PAWL_CAP_TRY))
+		return pawl_range_try_acquire(table, space, first, last, PAWL_EXCLUSIVE, range);
+	if (how == 1 && (kind->capabilities & PAWL_CAP_TIMED))
+		return pawl_range_timed_acquire(table, space, first, last, PAWL_EXCLUSIVE,
+						random_below(random, 200) * 1e-6, range);
+	return pawl_range_acquire(table, space, first, last, PAWL_EXCLUSIVE, range);
+}
+
+static void exclusion(const struct pawl_kind *kind, const char *tree, const char *k, const char *m)
+{
+	uint64_t random = 88172645463325252u + (uint64_t)tap_rank * 7919, held = 0;
+	pawl_table *table;
+	double end;
+
+	setenv("PAWL_UNITS", tree, 1);
+	setenv("PAWL_K", k, 1);
+	setenv("PAWL_M", m, 1);
+	now_doing("%s, %s units, k %s, m %s", kind->name, tree, k, m);
+	table = table_open(kind->name, SPACES, NULL, NULL);
+	end = seconds_now() + tap_budget;
+	while (table && seconds_now() < end) {
+		uint64_t space = random_below(&random, SPACES);
+		int64_t first, last;
+		pawl_range range;
+		int rc;
+
+		draw_range(&random, strtoll(tree, NULL, 10), &first, &last);
+		rc = take(table, space, first, last, &random, kind, &range);
+		if (rc == PAWL_ERR_BUSY || rc == PAWL_ERR_TIMEOUT)
+			continue;
+		expect_code(rc, PAWL_SUCCESS, "acquire");
+		use(space, first, last, random_below(&random, 16) == 0);
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+		held++;
+	}
+	expect(held > 0, "no range was ever held");
+	table_close(table);
+	unsetenv("PAWL_UNITS");
+	unsetenv("PAWL_K");
+	unsetenv("PAWL_M");
+	if (tap_verbose)
+		note("%s: rank 0 held %llu ranges", kind->name, (unsigned long long)held);
+	result("%s, %s units, k %s, m %s: nobody overlaps", kind->name, tree, k, m);
+}
+
+/* ------------------------------------------------------------------ who is kept out */
+
+/* One rank wants the other kind of range, until it has had it so many times; the rest never stop
+ * to come. */
+static void meet_crowd(const struct pawl_kind *kind, bool large_one, const char *what)
+{
+	pawl_table *table = table_open(kind->name, 1, NULL, NULL);
+	bool lone = tap_rank == 0, large = lone == large_one;
+	int64_t first = large ? 0 : 32 * (tap_rank % 2), last = large ? 4000 : first + 47;
+	MPI_Request lone_is_done = MPI_REQUEST_NULL;
+	int over = 0;
+	uint64_t turns = 0;
+
+	now_doing("%s: %s", kind->name, what);
+	if (!lone)
+		MPI_Ibarrier(MPI_COMM_WORLD, &lone_is_done);
+	while (table && !over) {
+		pawl_range range;
+
+		expect_code(pawl_range_acquire(table, 0, first, last, PAWL_EXCLUSIVE, &range),
+			    PAWL_SUCCESS, "acquire");
+		use(0, first, last, false);
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+		turns++;
+		if (lone)
+			over = turns == WANTED;
+		else
+			MPI_Test(&lone_is_done, &over, MPI_STATUS_IGNORE);
+	}
+	if (lone)
+		MPI_Ibarrier(MPI_COMM_WORLD, &lone_is_done);
+	MPI_Wait(&lone_is_done, MPI_STATUS_IGNORE);
+	expect(turns > 0, "no turn");
+	table_close(table);
+	result("%s: %s", kind->name, what);
+}
+
+/* ------------------------------------------------------------------------ one client */
+
+static void several(const struct pawl_kind *kind)
+{
+	static const int64_t first[] = {5000, 0, 10, 3000, 3001, 100000000},
+			     last[] = {6000, 9, 2999, 3000, 4999, PAWL_RANGE_END};
+	pawl_table *table;
+	pawl_range range[6];
+
+	now_doing("%s, several ranges", kind->name);
+	setenv("PAWL_K", "0", 1);
+	table = table_open(kind->name, 1, NULL, NULL);
+	unsetenv("PAWL_K");
+	for (int i = 0; table && i < 6 && tap_rank == tap_size - 1; i++)
+		expect_code(
+		    pawl_range_acquire(table, 0, first[i], last[i], PAWL_EXCLUSIVE, &range[i]),
+		    PAWL_SUCCESS, "acquire");
+	meet();
+	for (int i = 0;
+	     table && i < 6 && tap_rank != tap_size - 1 && (kind->capabilities & PAWL_CAP_TRY); i++)
+		expect_code(
+		    pawl_range_try_acquire(table, 0, first[i], first[i], PAWL_EXCLUSIVE, &range[i]),
+		    PAWL_ERR_BUSY, "try");
+	meet();
+	for (int i = 0; table && i < 6 && tap_rank == tap_size - 1; i++)
+		expect_code(pawl_range_release(table, &range[i]), PAWL_SUCCESS, "release");
+	table_close(table);
+	result("%s: one client has several ranges side by side", kind->name);
+}
+
+static void errors(const struct pawl_kind *kind)
+{
+	pawl_table *table = table_open(kind->name, 1, NULL, NULL);
+	pawl_range range;
+
+	now_doing("%s, errors", kind->name);
+	if (table && tap_rank == 0) {
+		expect_code(pawl_range_acquire(table, 0, 2, 1, PAWL_EXCLUSIVE, &range),
+			    PAWL_ERR_RANGE, "last before first");
+		expect_code(pawl_range_acquire(table, 0, -1, 1, PAWL_EXCLUSIVE, &range),
+			    PAWL_ERR_RANGE, "a negative unit");
+		expect_code(pawl_range_acquire(table, 1, 0, 1, PAWL_EXCLUSIVE, &range),
+			    PAWL_ERR_RANGE, "no such space");
+		expect_code(pawl_range_acquire(table, 0, 0, 1, 7, &range), PAWL_ERR_ARG, "no mode");
+		if (!(kind->capabilities & PAWL_CAP_SHARED))
+			expect_code(pawl_range_acquire(table, 0, 0, 1, PAWL_SHARED, &range),
+				    PAWL_ERR_UNSUPPORTED, "shared");
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_ERR_UNSUPPORTED,
+			    "a lock");
+		expect_code(pawl_range_acquire(table, 0, 0, 1, PAWL_EXCLUSIVE, &range),
+			    PAWL_SUCCESS, "acquire");
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+		expect_code(pawl_range_release(table, &range), PAWL_ERR_NOT_HELD, "release again");
+	}
+	table_close(table);
+	result("%s: wrong calls are told", kind->name);
+}
+
+/* Long ranges are rounded up, and whoever would wait for itself is told. */
+static void citron_rounds_up(void)
+{
+	pawl_table *table = table_open("citron", 1, NULL, NULL);
+	pawl_range range, other;
+
+	now_doing("citron, rounding");
+	if (table && tap_rank == 0) {
+		expect_code(pawl_range_acquire(table, 0, 1000, 6000, PAWL_EXCLUSIVE, &range),
+			    PAWL_SUCCESS, "acquire");
+		expect_code(pawl_range_acquire(table, 0, 6000, 6001, PAWL_EXCLUSIVE, &other),
+			    PAWL_ERR_HELD, "an overlap");
+		expect_code(pawl_range_acquire(table, 0, 500, 500, PAWL_EXCLUSIVE, &other),
+			    PAWL_ERR_HELD, "a unit next to it");
+		expect_code(pawl_range_acquire(table, 0, 100000, 110000, PAWL_EXCLUSIVE, &other),
+			    PAWL_SUCCESS, "another one");
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+		expect_code(pawl_range_release(table, &other), PAWL_SUCCESS, "release the other");
+	}
+	table_close(table);
+	result("citron: whoever would wait for itself is told");
+}
+
+/* ------------------------------------------------------------------------ operations */
+
+struct figures {
+	int64_t first, last;
+	uint64_t trips; /* to acquire */
+};
+
+/* Round trips from another node: flushes, for everything is at one home. Nobody else is there. */
+static void citron_trips(void)
+{
+	static const struct figures f[] = {
+	    {0, 0, 2},  {17, 17, 2},   {0, 63, 2},      {40, 103, 2},
+	    {1, 64, 2}, {200, 263, 2}, {1023, 1086, 2}, {256, 511, 2},
+	};
+	pawl_table *table = table_open("citron", 1, NULL, NULL);
+	pawl_range range;
+
+	now_doing("citron, operations");
+	for (size_t i = 0; table && tap_rank == tap_size - 1 && i < sizeof f / sizeof *f; i++) {
+		struct pawl_stats a, b;
+
+		pawl_table_reset_stats(table);
+		expect_code(
+		    pawl_range_acquire(table, 0, f[i].first, f[i].last, PAWL_EXCLUSIVE, &range),
+		    PAWL_SUCCESS, "acquire");
+		pawl_table_get_stats(table, &a);
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+		pawl_table_get_stats(table, &b);
+		expect(a.flushes[1] == f[i].trips && b.flushes[1] == f[i].trips + 1 &&
+			   a.flushes[0] + a.waits + a.aborts == 0,
+		       "units %lld to %lld: %d round trips to acquire, %d with the release",
+		       (long long)f[i].first, (long long)f[i].last, (int)a.flushes[1],
+		       (int)b.flushes[1]);
+		if (tap_verbose)
+			note("%lld to %lld: %d atomics, %d gets; release %d atomics",
+			     (long long)f[i].first, (long long)f[i].last, (int)a.atomics[1],
+			     (int)a.gets[1], (int)(b.atomics[1] - a.atomics[1]));
+		if (i == 0) /* two announcements and a swap; a leaf and seven nodes above */
+			expect(a.atomics[1] == 3 && a.gets[1] == 8 && b.atomics[1] == 6,
+			       "one unit: %d atomics and %d gets to acquire, %d atomics for both",
+			       (int)a.atomics[1], (int)a.gets[1], (int)b.atomics[1]);
+	}
+	table_close(table);
+	result("citron, up to 64 units uncontended: 2 round trips to acquire, 1 to release");
+}
+
+int main(int argc, char **argv)
+{
+	const struct pawl_kind *kind;
+	bool operations = argc > 1 && strcmp(argv[1], "operations") == 0;
+	int left = argc - operations;
+	char **rest = argv + operations;
+
+	rest[0] = argv[0];
+	tap_start(&left, &rest, MPI_THREAD_SINGLE);
+	if (operations) {
+		citron_trips();
+		return tap_end();
+	}
+	oracle_start();
+	for (int i = 0; (kind = pawl_kind_get(i)); i++) {
+		if (!(kind->capabilities & PAWL_CAP_RANGES) || !tap_wants(kind))
+			continue;
+		errors(kind);
+		several(kind);
+		exclusion(kind, "1048576", "2", "4");
+		exclusion(kind, "4096", "1", "2");
+		exclusion(kind, "1024", "3", "1");
+		exclusion(kind, "256", "2", "5");
+		if (!(kind->capabilities & PAWL_CAP_FAIR) || tap_size < 2)
+			continue;
+		meet_crowd(kind, true, "a large range among small ones gets its turns");
+		meet_crowd(kind, false, "a small range among large ones gets its turns");
+	}
+	if (tap_wants(pawl_kind_find("citron")))
+		citron_rounds_up();
+	oracle_end();
+	return tap_end();
+}
