@@ -59,6 +59,41 @@ static bool in_conflict(const struct sim_lock *l, int mode)
 	       (!(mode & PAWL_INTENT) && l->intents);
 }
 
+static bool has_ranges(const struct sim_world *w)
+{
+	return w->request.protocol->kind.capabilities & PAWL_CAP_RANGES;
+}
+
+/* Another rank that holds some of the units; NULL: nobody. */
+static const struct sim_rank *overlapping(const struct sim_rank *r)
+{
+	const struct sim_world *w = r->world;
+
+	for (int id = 0; id < w->request.ranks; id++) {
+		const struct sim_rank *other = &w->ranks[id];
+
+		if (other != r && other->counted && other->lock == r->lock &&
+		    other->slot.first <= r->slot.last && r->slot.first <= other->slot.last)
+			return other;
+	}
+	return NULL;
+}
+
+static void check_ranges(struct sim_rank *r)
+{
+	const struct sim_rank *other = overlapping(r);
+
+	sim_note(r, "has units %lld to %lld", (long long)r->slot.first, (long long)r->slot.last);
+	if (other)
+		sim_fail(
+		    r->world, SIM_VIOLATION,
+		    "an overlap: rank %d got units %lld to %lld of space %llu while rank %d has"
+		    " %lld to %lld",
+		    r->id, (long long)r->slot.first, (long long)r->slot.last,
+		    (unsigned long long)r->lock, other->id, (long long)other->slot.first,
+		    (long long)other->slot.last);
+}
+
 /* Who holds for long may be taken for dead, if the lock has leases. How long a lease
  * is in the end is the kind's; a quarter of it is sure. */
 static bool outstays(const struct sim_rank *r)
@@ -95,9 +130,11 @@ static void granted(struct sim_rank *r)
 	r->slot.acquires++;
 	w->acquires++;
 	sim_note(r, "HOLDS lock %llu, %s", (unsigned long long)r->lock, mode_name(r->mode));
-	if (in_conflict(l, r->mode))
+	if (has_ranges(w))
+		check_ranges(r);
+	else if (in_conflict(l, r->mode))
 		take_from(r);
-	if (in_conflict(l, r->mode))
+	if (!has_ranges(w) && in_conflict(l, r->mode))
 		sim_fail(w, SIM_VIOLATION,
 			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers and"
 			 " %d intents have it, the last of them rank %d",
@@ -138,6 +175,15 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 		sim_fail(w, SIM_MISUSE, "rank %d: an acquire must not return %d", r->id, rc);
 	sim_step(r);
 	return rc;
+}
+
+int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last,
+		      enum sim_how how, uint64_t ns)
+{
+	r->slot.first = first;
+	r->slot.last = last;
+	sim_note(r, "wants units %lld to %lld", (long long)first, (long long)last);
+	return sim_acquire(r, space, PAWL_EXCLUSIVE, how, ns);
 }
 
 void sim_release(struct sim_rank *r)

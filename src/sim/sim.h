@@ -239,6 +239,9 @@ enum sim_how { SIM_ACQUIRE, SIM_TRY, SIM_TIMED };
 
 /* PAWL_SUCCESS, PAWL_ERR_BUSY, PAWL_ERR_TIMEOUT (after ns nanoseconds). */
 int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, uint64_t ns);
+/* The same for units first to last of a space, exclusively; kinds with PAWL_CAP_RANGES. */
+int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last,
+		      enum sim_how how, uint64_t ns);
 void sim_release(struct sim_rank *r);
 /* The rank is no more: what it had is for others to recover. */
 void sim_die(struct sim_rank *r);

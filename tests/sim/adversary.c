@@ -12,7 +12,7 @@
 #include "core/kinds.h"
 #include "draw.h"
 
-enum { SEEDS = 5000, BROKEN_SEEDS = 1000, LONG_SEEDS = 1000000, TWICE = 25, TAIL_LINES = 160 };
+enum { SEEDS = 5000, BROKEN_SEEDS = 10000, LONG_SEEDS = 1000000, TWICE = 25, TAIL_LINES = 160 };
 
 static struct {
 	const char *locks;     /* NULL: all */
@@ -166,7 +166,7 @@ static void check_all(void *arg)
 
 	(void)arg;
 	for (int i = 0; (p = kinds_get(i)); i++)
-		if (named(p->kind.name) && !p->open && !(p->kind.capabilities & PAWL_CAP_RANGES))
+		if (named(p->kind.name) && !p->open)
 			(is_broken(p) ? check_broken : check)(p);
 }
 

@@ -50,9 +50,13 @@ enum { CHOICES = sizeof choices / sizeof choices[0] };
 
 static bool takes(const struct lock_protocol *p, const char *name)
 {
-	const char *at = strstr(p->kind.options, name);
+	const char *at = p->kind.options;
+	size_t len = strlen(name);
 
-	return at != NULL;
+	for (; (at = strstr(at, name)); at += len)
+		if ((at == p->kind.options || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+	return false;
 }
 
 /* Leases. Where they are there for recovery, nobody who lives is to lose one by the
@@ -108,6 +112,29 @@ static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t
 	return true;
 }
 
+/* Small trees, and all ways to meet in them. */
+static bool draw_tree(struct draw *d, const struct lock_protocol *p, uint64_t *random)
+{
+	static const char *const names[] = {"units", "k", "m"};
+	static const char *const values[][VALUES] = {
+	    {"256", "1024", "1024", "4096"}, {"1", "2", "3", "0"}, {"1", "2", "3", "4"}};
+
+	for (int i = 0; i < 3; i++) {
+		const char *value = values[i][takes(p, names[i]) ? sim_below(random, VALUES) : 0];
+		size_t used = strlen(d->text);
+
+		if (!takes(p, names[i]))
+			continue;
+		snprintf(d->text + used, sizeof d->text - used, ", %s %s", names[i], value);
+		if (options_set(&d->options, p, names[i], value, "the test") != PAWL_SUCCESS)
+			return false;
+	}
+	/* A range takes a few round trips, of which any may be the one to stop in. */
+	if (takes(p, names[0]) && sim_below(random, 2))
+		d->adversary.stall = 80;
+	return true;
+}
+
 /* ---------------------------------------------------------------- what they do */
 
 static int draw_mode(struct sim_rank *r, const struct draw *d, unsigned capabilities)
@@ -117,6 +144,22 @@ static int draw_mode(struct sim_rank *r, const struct draw *d, unsigned capabili
 	if (!(capabilities & PAWL_CAP_INTENT) || (int)sim_below(&r->random, PER_CENT) < d->sharers)
 		return PAWL_SHARED;
 	return sim_below(&r->random, 3) ? PAWL_INTENT : PAWL_INTENT | PAWL_AHEAD;
+}
+
+/* Few places, so that ranges meet; of all lengths, so that they meet at all heights; some end
+ * behind the tree. */
+static int take_range(struct sim_rank *r, const struct draw *d, uint64_t space, enum sim_how how,
+		      uint64_t ns)
+{
+	static const uint64_t lengths[] = {1, 1, 64, 300, 1200, 1200, 5000};
+	uint64_t units = (uint64_t)d->options.params.units, place = sim_below(&r->random, 3);
+	uint64_t length = lengths[sim_below(&r->random, 7)];
+	int64_t first = (int64_t)sim_below(&r->random, place == 0   ? 32
+						       : place == 1 ? 300
+								    : units + units / 8);
+
+	return sim_acquire_range(r, space, first, first + (int64_t)sim_below(&r->random, length),
+				 how, ns);
 }
 
 static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
@@ -133,7 +176,8 @@ static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilit
 	}
 	if (how == SIM_TRY)
 		mode &= ~PAWL_AHEAD;
-	if (sim_acquire(r, lock, mode, how, ns) != PAWL_SUCCESS)
+	if ((capabilities & PAWL_CAP_RANGES ? take_range(r, d, lock, how, ns)
+					    : sim_acquire(r, lock, mode, how, ns)) != PAWL_SUCCESS)
 		return;
 	sim_sleep(r, d->outstay * SIM_NS + sim_below(&r->random, d->inside * SIM_NS));
 	if ((int)sim_below(&r->random, PER_MILLE) < d->sleeps)
@@ -204,5 +248,5 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 		 d->request.ranks, (int)d->request.locks,
 		 d->request.aged ? ", counters before their wrap" : "",
 		 d->until_all_done ? ", until all have had their share" : "");
-	return draw_options(d, p, &random) && draw_lease(d, p, &random);
+	return draw_options(d, p, &random) && draw_lease(d, p, &random) && draw_tree(d, p, &random);
 }
