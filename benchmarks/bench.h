@@ -216,7 +216,7 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 /* ------------------------------------------------------------------ trials */
 
 /* Times of a workload's own, and parts of the time in which is counted. */
-enum { MAX_SERIES = 8, TIMELINE = 50 };
+enum { MAX_SERIES = 8, TIMELINE = 50, MAX_ROWS = 24, MAX_COLUMNS = 8 };
 
 /* What one repetition measured, the same on all ranks. */
 struct outcome {
@@ -233,6 +233,9 @@ struct outcome {
 	double bytes;                          /* a second */
 	struct spread all, series[MAX_SERIES]; /* of the workload's series */
 	double timeline[TIMELINE];             /* acquires/s in equal parts of the time */
+	double aborts;                         /* per acquire */
+	int rows;                              /* of the workload's */
+	double row[MAX_ROWS][MAX_COLUMNS];
 };
 
 struct cell;
@@ -277,6 +280,10 @@ struct trial {
 	double elapsed_ns;
 	struct histogram hist, series[MAX_SERIES];
 	uint64_t timeline[TIMELINE + 1];
+
+	/* A table of the workload's own, filled in by close, the same on all ranks. */
+	int rows;
+	double row[MAX_ROWS][MAX_COLUMNS];
 };
 
 enum { RING = 1 << 18, MAX_CELLS = 1 << 16 };
@@ -312,25 +319,28 @@ static inline bool has_failed(int rc)
 struct workload {
 	const char *name, *summary;
 	void (*run)(struct trial *t);
-	bool counts;               /* its critical section counts, so the sum is checked */
-	bool by_itself;            /* it brings its own data and iterations (dht) */
-	uint64_t n;                /* locks, unless --locks says */
-	double fw;                 /* percent, unless --fw says */
-	bool cdf;                  /* the distribution of its latencies is shown */
-	bool dealt;                /* nodes have equal pieces of its locks */
-	bool fixed;                /* --fw and --zipf do not change it */
-	const char *reference;     /* ratios are to this one, unless --reference says; or NULL */
-	bool transactions;         /* it acquires several locks at a time, and counts that as one */
-	bool near_and_far;         /* its locks are dealt and picked by node (locktable.c) */
-	int held;                  /* locks that a rank holds at a time; 0: as the library has it */
-	bool ranges;               /* of kinds with PAWL_CAP_RANGES; no others play it */
-	bool lengths;              /* that are drawn by --length */
-	bool files;                /* that lie with all ranks */
-	bool fresh;                /* its table is made anew each time, and used at once */
-	bool timeline;             /* what was done when is shown */
-	double zipf;               /* unless --zipf says */
-	uint64_t space;            /* units, unless --space says */
-	const char *const *series; /* names of times of its own, up to NULL; or NULL */
+	bool counts;           /* its critical section counts, so the sum is checked */
+	bool by_itself;        /* it brings its own data and iterations (dht) */
+	uint64_t n;            /* locks, unless --locks says */
+	double fw;             /* percent, unless --fw says */
+	bool cdf;              /* the distribution of its latencies is shown */
+	bool dealt;            /* nodes have equal pieces of its locks */
+	bool fixed;            /* --fw and --zipf do not change it */
+	const char *reference; /* ratios are to this one, unless --reference says; or NULL */
+	bool transactions;     /* it acquires several locks at a time, and counts that as one */
+	bool near_and_far;     /* its locks are dealt and picked by node (locktable.c) */
+	int held;              /* locks that a rank holds at a time; 0: as the library has it */
+	bool ranges;           /* of kinds with PAWL_CAP_RANGES; no others play it */
+	bool lengths;          /* that are drawn by --length */
+	bool files;            /* that lie with all ranks */
+	bool fresh;            /* its table is made anew each time, and used at once */
+	bool timeline;         /* what was done when is shown */
+	bool computed;         /* no lock is acquired; for pseudo locks */
+	const char *rows;      /* what its table is called, or NULL; and its columns: */
+	const char *columns[MAX_COLUMNS + 1]; /* up to NULL */
+	double zipf;                          /* unless --zipf says */
+	uint64_t space;                       /* units, unless --space says */
+	const char *const *series;            /* names of times of its own, up to NULL; or NULL */
 	/* Of what it needs beside a table, before and after the loops; NULL: nothing.
 	 * Collective. open: BENCH_OK, or BENCH_USAGE with a sentence in why. */
 	int (*open)(struct trial *t, char *why, size_t whylen);

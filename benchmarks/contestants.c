@@ -65,6 +65,8 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 {
 	if (c->only && strcmp(c->only, w->name) != 0)
 		return false;
+	if (c->kind && w->computed)
+		return false;
 	if (c->kind && contestant_has_ranges(c) != w->ranges)
 		return false;
 	if (s->fail > 0 && c->kind && !(c->kind->capabilities & PAWL_CAP_RECOVERS))

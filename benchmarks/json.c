@@ -105,6 +105,17 @@ static void put_over_time(FILE *out, const struct settings *s, const struct outc
 	fprintf(out, "]");
 }
 
+static void put_rows(FILE *out, const struct result *r, const struct outcome *o)
+{
+	fprintf(out, ",\"%s\":[", r->what->rows);
+	for (int i = 0; i < o->rows; i++) {
+		for (int k = 0; r->what->columns[k]; k++)
+			fprintf(out, "%s%.9g", k ? "," : i ? ",[" : "[", o->row[i][k]);
+		fprintf(out, "]");
+	}
+	fprintf(out, "]");
+}
+
 void report_json(FILE *out, const struct settings *s, const struct result *r)
 {
 	struct outcome o;
@@ -131,6 +142,8 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 		fprintf(out, ",\"locks_each\":%.4f,\"reader_requests\":%.4f",
 			(double)o.requests / (double)o.acquires,
 			(double)o.reader_requests / (double)o.requests);
+	if (r->what->rows)
+		put_rows(out, r, &o);
 	if (o.bytes > 0)
 		fprintf(out, ",\"bytes_per_second\":%.0f", o.bytes);
 	if (r->what->timeline && !s->iterations)

@@ -39,6 +39,19 @@ static void medians(struct outcome *sum, const struct result *r)
 	free(values);
 }
 
+static void row_medians(struct outcome *sum, const struct result *r)
+{
+	double *values = malloc(sizeof *values * (size_t)r->repetitions);
+
+	sum->rows = values ? r->outcome[0].rows : 0;
+	for (int k = 0; k < sum->rows * MAX_COLUMNS; k++) {
+		for (int i = 0; i < r->repetitions; i++)
+			values[i] = r->outcome[i].row[k / MAX_COLUMNS][k % MAX_COLUMNS];
+		sum->row[k / MAX_COLUMNS][k % MAX_COLUMNS] = median(values, r->repetitions);
+	}
+	free(values);
+}
+
 static void spreads(struct outcome *sum, const struct result *r)
 {
 	const struct spread **of = malloc(sizeof(struct spread *) * (size_t)r->repetitions);
@@ -61,6 +74,7 @@ struct outcome result_sum(const struct result *r)
 
 	medians(&sum, r);
 	spreads(&sum, r);
+	row_medians(&sum, r);
 	for (int i = 0; i < r->repetitions; i++) {
 		const struct outcome *o = &r->outcome[i];
 

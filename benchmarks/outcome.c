@@ -191,6 +191,8 @@ void outcome_gather(struct trial *t, struct outcome *out)
 	gather_spread(team, &t->hist, sum.hist_sum, sum.slowest_sample, &out->all);
 	out->p50 = out->all.p50;
 	out->p99 = out->all.p99;
+	out->rows = t->rows;
+	memcpy(out->row, t->row, sizeof out->row);
 	for (int i = 0; t->what->series && t->what->series[i]; i++)
 		gather_spread(team, &t->series[i], sum.series_sum[i], sum.series_max[i],
 			      &out->series[i]);

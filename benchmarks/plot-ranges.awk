@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # JSON lines of pawl-bench in, a gnuplot script out: the figures of workloads over ranges, in
-# the manner of Figures 7, 9 and 10 of the Citron paper (FAST'23). Called by ./plot, behind
+# the manner of Figures 7 and 9 to 12 of the Citron paper (FAST'23). Called by ./plot, behind
 # plot-more.awk, whose variables of a line it uses.
 
 # "[[1,2],[3,4]]" behind that key: lines "1 2".
@@ -39,6 +39,70 @@ function speed_of(size, s)
 	note("rows" panel, lock)
 	note("zipf" panel, number("zipf"))
 	skew[panel, lock] = skew[panel, lock] number("zipf") " " number("throughput") "\n"
+}
+
+# Of one column of the rows behind that key, those that a logarithmic axis can show.
+function column(key, c, n, i, line, v, lines)
+{
+	n = split(rows(key), line, "\n") - 1
+	lines = ""
+	for (i = 1; i <= n; i++) {
+		split(line[i], v, " ")
+		if (v[c] > 0)
+			lines = lines v[1] " " v[c] "\n"
+	}
+	return lines
+}
+
+/^{"lock"/ && bench == "falseconflict" {
+	panel = number("units") " units"
+	note("false", panel)
+	for (k = 1; k <= 6; k++)
+		conflicts[panel, k] = column("false_conflicts", k + 2)
+}
+
+/^{"lock"/ && bench == "abort" {
+	panel = where ", length " text("length") ", zipf " number("zipf")
+	name = lock
+	if (match(text("parameters"), /(^|[ ,])m [0-9]+/))
+		name = lock " " substr(text("parameters"), RSTART + (RSTART > 1), RLENGTH - (RSTART > 1))
+	lines = column("by_clients", 2)
+	if (lines != "") {
+		note("abort", panel)
+		note("rows" panel "abort", name)
+		again[panel, name] = lines
+	}
+}
+
+function draw_conflicts(p, k, panel)
+{
+	pages(count["false"], "falseconflict", 700, 380)
+	for (p = 1; p <= count["false"]; p++) {
+		panel = item["false", p]
+		for (k = 1; k <= 6; k++)
+			if (conflicts[panel, k] != "") {
+				note("ks" panel, "k = " k)
+				data[count["ks" panel]] = conflicts[panel, k]
+			}
+		printf "set logscale xy\nset xrange [1:*]\nset xtics auto\nset yrange [*:1]\nset ytics auto\nset format y '10^{%%T}'\nset termoption enhanced\n"
+		printf "set xlabel 'units of a range'\nset ylabel 'false conflicts of all pairs' offset 1,0\n"
+		curves("FALSECONFLICT, " panel, "ks" panel, "linespoints pt 7 ps 0.7")
+	}
+	print "unset multiplot\nunset output"
+}
+
+function draw_aborts(p, l, panel)
+{
+	pages(count["abort"], "abort", 700, 380)
+	for (p = 1; p <= count["abort"]; p++) {
+		panel = item["abort", p]
+		for (l = 1; l <= count["rows" panel "abort"]; l++)
+			data[l] = again[panel, item["rows" panel "abort", l]]
+		printf "set logscale xy\nset xrange [*:*]\nset xtics auto\nset yrange [*:*]\nset ytics auto\nset format y '10^{%%T}'\nset termoption enhanced\n"
+		printf "set xlabel 'clients'\nset ylabel 'aborts per acquire' offset 1,0\n"
+		curves("ABORT, " panel, "rows" panel "abort", "linespoints pt 7 ps 0.7")
+	}
+	print "unset multiplot\nunset output"
 }
 
 function draw_grow(p, l, panel)
@@ -118,4 +182,8 @@ END {
 	if (count["sizes"])
 		draw_sizes()
 	draw_skew()
+	if (count["false"])
+		draw_conflicts()
+	if (count["abort"])
+		draw_aborts()
 }

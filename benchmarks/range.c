@@ -45,7 +45,7 @@ bool range_spaces_fit(const struct trial *t, char *why, size_t whylen)
 
 /* ------------------------------------------------------------------------ the loop */
 
-static void cycle(struct trial *t)
+void range_cycle(struct trial *t)
 {
 	const struct span s = range.drawn[range.turn++ % DRAWN];
 	const struct pick p = trial_pick(t);
@@ -71,7 +71,7 @@ void range_run(struct trial *t)
 	uint64_t now, done = 0;
 
 	while ((now = ticks()) - start < t->ticks && done < t->limit) {
-		cycle(t);
+		range_cycle(t);
 		done++;
 	}
 	t->acquires = done;

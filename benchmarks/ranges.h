@@ -5,6 +5,8 @@
  *   spans.c         which ranges clients ask for (pure)
  *   range.c         range
  *   range_grow.c    range-grow
+ *   abort.c         abort
+ *   falseconflict.c falseconflict; falsepairs.c what it computes (pure)
  *   range_verify.c  the check of mutual exclusion
  *   stripes.c       a file in the memory of all ranks
  *   grid.c          who has which part of BT-IO's grid (pure)
@@ -109,7 +111,14 @@ extern const char *const range_series[], *const file_series[], *const oltp_serie
 int range_open(struct trial *t, char *why, size_t whylen);
 void range_close(struct trial *t);
 void range_run(struct trial *t);
+void range_cycle(struct trial *t); /* one acquire and release */
 void range_grow_run(struct trial *t);
+int abort_open(struct trial *t, char *why, size_t whylen);
+void abort_close(struct trial *t);
+void abort_run(struct trial *t);
+int falseconflict_open(struct trial *t, char *why, size_t whylen);
+void falseconflict_close(struct trial *t);
+void falseconflict_run(struct trial *t);
 uint64_t btio_units(const struct settings *s);
 int btio_open(struct trial *t, char *why, size_t whylen);
 void btio_close(struct trial *t);

@@ -142,6 +142,21 @@ static void parts(const struct result *r)
 		       (unsigned long long)o.abandoned, (unsigned long long)o.leases_lost);
 }
 
+static void all_rows(const struct result *r)
+{
+	struct outcome o = result_sum(r);
+
+	printf("\n  %-14s", r->who->name);
+	for (int k = 0; r->what->columns[k]; k++)
+		printf("%15s", r->what->columns[k]);
+	for (int i = 0; i < o.rows; i++) {
+		printf("\n  %-14s", "");
+		for (int k = 0; r->what->columns[k]; k++)
+			printf("%15.6g", o.row[i][k]);
+	}
+	printf("\n");
+}
+
 static void all_parts(const struct result *results, int count)
 {
 	if (!results[0].what->series)
@@ -201,6 +216,9 @@ void report_table(const struct settings *s, const struct result *results, int co
 	if (results[0].fw < 100 || (results[0].what->fixed && !results[0].what->timeline))
 		note_readers(results, count);
 	all_parts(results, count);
+	for (int i = 0; i < count && results[0].what->rows; i++)
+		if (!results[i].skipped[0])
+			all_rows(&results[i]);
 	fflush(stdout);
 }
 

@@ -302,10 +302,12 @@ int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bo
 
 	*fatal = false;
 	t->violations = t->counted = t->verified = 0;
+	t->rows = 0;
 	watchdog_step(t->who->name, t->what->name, "creation of the table");
 	if (t->who->kind && !t->table)
 		rc = open_table(t, why, whylen, fatal);
-	if (rc == BENCH_OK && !t->who->kind && !t->what->by_itself && t->team->nodes > 1) {
+	if (rc == BENCH_OK && !t->who->kind && !t->what->by_itself && !t->what->computed &&
+	    t->team->nodes > 1) {
 		snprintf(why, whylen, "one node only");
 		rc = BENCH_USAGE;
 	}

@@ -43,12 +43,12 @@ complete()
 	done
 }
 
-all=range,range-grow,btio,oltp
+all=range,range-grow,btio,oltp,abort
 small="--grid=16 --file=262144 --space=65536"
 two_nodes="topology=node:2 core:1"
-check "all of them, 1 rank" complete 4 1 --bench=$all $small
-check "all of them, 4 ranks" complete 4 4 --bench=$all $small
-check "all of them, 2 ranks on 2 nodes" complete 4 2 --bench=$all $small -o "$two_nodes"
+check "all of them, 1 rank" complete 5 1 --bench=$all $small
+check "all of them, 4 ranks" complete 5 4 --bench=$all $small
+check "all of them, 2 ranks on 2 nodes" complete 5 2 --bench=$all $small -o "$two_nodes"
 for length in 1 16 256; do
 	check "ranges of $length units, 2 ranks" complete 1 2 --bench=range --length=$length --zipf=0.99
 done
@@ -99,6 +99,36 @@ mixture()
 }
 check "oltp: 3200 reads, 320 writes, 1 of the log" mixture
 
+# Rows for 1, 2 and 3 clients, which add up to all acquires.
+by_clients()
+{
+	bench 3 --bench=abort --seconds=0.6 || return 1
+	for kind in $kinds; do
+		line=$(grep "\"lock\":\"$kind\"" "$tmp/lines")
+		printf '%s\n' "$line" | sed 's/.*"by_clients":\[\[//; s/\]\].*//; s/\],\[/\n/g' |
+			awk -F, -v speed="$(number throughput "$line")" '
+				{ clients = clients " " $1; sum += $3 / 3; if ($2 < 0 || $3 <= 0) bad++ }
+				END { print "clients" clients ": " sum " of " speed
+				exit !(clients == " 1 2 3" && !bad && sum > speed * 0.98 && sum < speed * 1.02) }' ||
+			return 1
+	done
+}
+check "abort: rows for 1, 2 and 3 clients" by_clients
+
+# More nodes: fewer false conflicts, and none of short ranges, which the program checks.
+false_conflicts()
+{
+	bench 2 --bench=falseconflict --space=1048576 --seconds=0.5 || return 1
+	sed 's/.*"false_conflicts":\[\[//; s/\]\].*//; s/\],\[/\n/g' "$tmp/lines" |
+		awk -F, '{ n++; pairs += $2 > 0; some += $3 > 0
+			   if ($2 * $3 > 100 && $4 >= $3) bad++
+			   for (k = 4; k <= 8; k++)
+				if ($k > 2 * $(k - 1) + 50 / $2 || ($1 <= 64 && $k > 0)) bad++ }
+			 END { print n " lengths, " some " with false conflicts, " bad + 0 " bad"
+			       exit !(n == 11 && pairs == n && some >= 5 && !bad) }'
+}
+check "falseconflict: fewer with more nodes" false_conflicts
+
 # noticed BENCH OPTION...: without locks it ends with status 1 and says so.
 noticed()
 {
@@ -124,7 +154,10 @@ figures()
 	cp "$tmp/lines" "$tmp/lines.json"
 	bench 3 --bench=range --zipf=0 --space=65536 --lock="$list" || return 1
 	cat "$tmp/lines" >>"$tmp/lines.json"
+	bench 1 --bench=falseconflict --space=1048576 || return 1
+	cat "$tmp/lines" >>"$tmp/lines.json"
 	"$srcdir/benchmarks/plot" --out "$tmp/figures" "$tmp/lines.json" || return 1
+	grep -q '>k = 2<' "$tmp/figures/falseconflict.svg" || return 1
 	for name in contestants range-grow range-sizes range-skew; do
 		for kind in $kinds; do
 			grep -q ">$kind<" "$tmp/figures/$name.svg" || { echo "$name: no $kind"; return 1; }
@@ -154,6 +187,8 @@ check "--length longer than the space" complains "accepted: from 300 on" --bench
 check "--space out of range" complains "from 1 to 1099511627776" --space=0
 check "--grid out of range" complains "from 1 to 512" --grid=513
 check "--file out of range" complains "from 262144 to 1073741824" --file=4096
+check "--iterations of a workload that cuts time" complains "accepted: --seconds" --bench=abort \
+	--iterations=10
 check "--locks of a workload with files" complains "accepted: 11" --bench=oltp --locks=2
 
 no_ranges()
