@@ -10,8 +10,7 @@
 
 extern const struct lock_protocol lock_dmcs, lock_rma_mcs, lock_rma_rw, lock_cas_spin, lock_mgl,
     lock_shiftlock, lock_cas_backoff, lock_fompi_spin, lock_fompi_rw, lock_mpi_win_lock, lock_dslr,
-    lock_alock, lock_rdma_mcs, lock_rdma_spin, lock_drtm, lock_rpc, lock_ss,
-    lock_citron;
+    lock_alock, lock_rdma_mcs, lock_rdma_spin, lock_drtm, lock_rpc, lock_ss, lock_citron;
 #ifdef PAWL_BROKEN_KINDS
 /* Deliberately wrong variants, which the tests have to catch (tests/broken). */
 extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_broken_mgl,
