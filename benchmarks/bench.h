@@ -15,6 +15,7 @@
  *   locktable.c   * near and far locks
  *   picks.c       which locks, in which mode
  *   micro.c       parts of the latency, and clients that fail
+ *   ranges.h      what works on ranges, and its files
  *   measure.c     * clock, random numbers, histograms, medians
  *   spread.c      * what a histogram says
  *   zipf.c        * Zipf's law
@@ -48,10 +49,13 @@ struct settings {
 	bool own_reference;          /* that was chosen by the command line */
 	double fw;                   /* percent; negative: as the workload has it */
 	uint64_t n;                  /* 0: likewise */
-	double zipf;
-	double locality; /* percent */
-	double fail;     /* probability */
+	double zipf;                 /* negative: as the workload has it */
+	double locality;             /* percent */
+	double fail;                 /* probability */
 	uint64_t subscribers, warehouses;
+	uint64_t space;                 /* units; 0: as the workload has it */
+	uint64_t length;                /* of ranges; 0: mixed */
+	uint64_t grid, file;            /* points along a side; bytes */
 	double seconds, warmup, verify; /* warmup < 0: a tenth of seconds */
 	uint64_t iterations;            /* 0: by time */
 	int repetitions;
@@ -205,13 +209,14 @@ const struct contestant *contestant_get(int index);
 /* It plays only if it is named. */
 bool contestant_needs_threads(const struct contestant *c);
 bool contestant_shares(const struct contestant *c);
+bool contestant_has_ranges(const struct contestant *c);
 bool contestant_plays(const struct contestant *c, const struct workload *w,
 		      const struct settings *s);
 
 /* ------------------------------------------------------------------ trials */
 
 /* Times of a workload's own, and parts of the time in which is counted. */
-enum { MAX_SERIES = 8, TIMELINE = 50 };
+enum { MAX_SERIES = 8, TIMELINE = 50, MAX_ROWS = 24, MAX_COLUMNS = 8 };
 
 /* What one repetition measured, the same on all ranks. */
 struct outcome {
@@ -225,8 +230,12 @@ struct outcome {
 	double waits, parks;
 	uint64_t abandoned, leases_lost;
 	uint64_t requests, reader_requests;
+	double bytes;                          /* a second */
 	struct spread all, series[MAX_SERIES]; /* of the workload's series */
 	double timeline[TIMELINE];             /* acquires/s in equal parts of the time */
+	double aborts;                         /* per acquire */
+	int rows;                              /* of the workload's */
+	double row[MAX_ROWS][MAX_COLUMNS];
 };
 
 struct cell;
@@ -239,7 +248,7 @@ struct trial {
 	const struct workload *what;
 	pawl_table *table; /* NULL for pseudo locks; and before, to make one */
 	bool is_active;
-	int active;
+	int active, client; /* how many, and which of them */
 
 	/* What to pick. */
 	uint64_t random;
@@ -267,9 +276,14 @@ struct trial {
 	uint64_t acquires, exclusive, verified, counted, violations;
 	uint64_t abandoned, leases_lost;
 	uint64_t requests, reader_requests; /* of locks, by transactions */
+	uint64_t bytes;                     /* read and written */
 	double elapsed_ns;
 	struct histogram hist, series[MAX_SERIES];
 	uint64_t timeline[TIMELINE + 1];
+
+	/* A table of the workload's own, filled in by close, the same on all ranks. */
+	int rows;
+	double row[MAX_ROWS][MAX_COLUMNS];
 };
 
 enum { RING = 1 << 18, MAX_CELLS = 1 << 16 };
@@ -305,22 +319,33 @@ static inline bool has_failed(int rc)
 struct workload {
 	const char *name, *summary;
 	void (*run)(struct trial *t);
-	bool counts;               /* its critical section counts, so the sum is checked */
-	bool by_itself;            /* it brings its own data and iterations (dht) */
-	uint64_t n;                /* locks, unless --locks says */
-	double fw;                 /* percent, unless --fw says */
-	bool cdf;                  /* the distribution of its latencies is shown */
-	bool dealt;                /* nodes have equal pieces of its locks */
-	bool fixed;                /* --fw and --zipf do not change it */
-	const char *reference;     /* ratios are to this one, unless --reference says; or NULL */
-	bool transactions;         /* it acquires several locks at a time, and counts that as one */
-	bool near_and_far;         /* its locks are dealt and picked by node (locktable.c) */
-	int held;                  /* locks that a rank holds at a time; 0: as the library has it */
-	const char *const *series; /* names of times of its own, up to NULL; or NULL */
+	bool counts;           /* its critical section counts, so the sum is checked */
+	bool by_itself;        /* it brings its own data and iterations (dht) */
+	uint64_t n;            /* locks, unless --locks says */
+	double fw;             /* percent, unless --fw says */
+	bool cdf;              /* the distribution of its latencies is shown */
+	bool dealt;            /* nodes have equal pieces of its locks */
+	bool fixed;            /* --fw and --zipf do not change it */
+	const char *reference; /* ratios are to this one, unless --reference says; or NULL */
+	bool transactions;     /* it acquires several locks at a time, and counts that as one */
+	bool near_and_far;     /* its locks are dealt and picked by node (locktable.c) */
+	int held;              /* locks that a rank holds at a time; 0: as the library has it */
+	bool ranges;           /* of kinds with PAWL_CAP_RANGES; no others play it */
+	bool lengths;          /* that are drawn by --length */
+	bool files;            /* that lie with all ranks */
+	bool fresh;            /* its table is made anew each time, and used at once */
+	bool timeline;         /* what was done when is shown */
+	bool computed;         /* no lock is acquired; for pseudo locks */
+	const char *rows;      /* what its table is called, or NULL; and its columns: */
+	const char *columns[MAX_COLUMNS + 1]; /* up to NULL */
+	double zipf;                          /* unless --zipf says */
+	uint64_t space;                       /* units, unless --space says */
+	const char *const *series;            /* names of times of its own, up to NULL; or NULL */
 	/* Of what it needs beside a table, before and after the loops; NULL: nothing.
 	 * Collective. open: BENCH_OK, or BENCH_USAGE with a sentence in why. */
 	int (*open)(struct trial *t, char *why, size_t whylen);
 	void (*close)(struct trial *t);
+	uint64_t (*units)(const struct settings *s); /* of each space; NULL: --space */
 };
 
 /* X(name, summary, counts, by_itself, n, fw, cdf, near_and_far, held, series) */
@@ -423,6 +448,8 @@ void cells_touch(struct trial *t, struct pick p);
 void cells_count(struct trial *t, struct pick p);
 /* Acquire and check for a while, all ranks. */
 void verify_run(struct trial *t);
+/* Inside a critical section, now and then, stay for a while. */
+void verify_linger(struct trial *t);
 /* What the words and the counters add up to, of the cells of this rank. */
 void cells_sum(struct trial *t, uint64_t *sums);
 

@@ -49,6 +49,11 @@ bool contestant_shares(const struct contestant *c)
 		       : strcmp(c->name, "redlock") != 0;
 }
 
+bool contestant_has_ranges(const struct contestant *c)
+{
+	return c->kind && (c->kind->capabilities & PAWL_CAP_RANGES);
+}
+
 bool contestant_needs_threads(const struct contestant *c)
 {
 	return c->kind && (c->kind->capabilities & PAWL_CAP_THREADS);
@@ -60,7 +65,9 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 {
 	if (c->only && strcmp(c->only, w->name) != 0)
 		return false;
-	if (c->kind && (c->kind->capabilities & PAWL_CAP_RANGES))
+	if (c->kind && w->computed)
+		return false;
+	if (c->kind && contestant_has_ranges(c) != w->ranges)
 		return false;
 	if (s->fail > 0 && c->kind && !(c->kind->capabilities & PAWL_CAP_RECOVERS))
 		return false;

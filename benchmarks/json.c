@@ -36,6 +36,12 @@ static void put_case(FILE *out, const struct settings *s, const struct result *r
 		r->repetitions);
 	if (r->what->near_and_far)
 		fprintf(out, ",\"locality\":%g", r->nodes > 1 ? s->locality : 100.0);
+	if (r->what->ranges)
+		fprintf(out, ",\"units\":%llu", (unsigned long long)s->space);
+	if (r->what->lengths && s->length)
+		fprintf(out, ",\"length\":\"%llu\"", (unsigned long long)s->length);
+	else if (r->what->lengths)
+		fprintf(out, ",\"length\":\"mixed\"");
 	fprintf(out, ",\"readers\":\"%s\"", contestant_shares(r->who) ? "shared" : "exclusive");
 }
 
@@ -89,6 +95,27 @@ static void put_timeline(FILE *out, const struct settings *s, const struct outco
 	fprintf(out, "]");
 }
 
+/* Pairs of a time in seconds, the middle of a part of the whole, and acquires/s then. */
+static void put_over_time(FILE *out, const struct settings *s, const struct outcome *o)
+{
+	fprintf(out, ",\"over_time\":[");
+	for (int i = 0; i < TIMELINE; i++)
+		fprintf(out, "%s[%.6f,%.1f]", i ? "," : "", (i + 0.5) * s->seconds / TIMELINE,
+			o->timeline[i]);
+	fprintf(out, "]");
+}
+
+static void put_rows(FILE *out, const struct result *r, const struct outcome *o)
+{
+	fprintf(out, ",\"%s\":[", r->what->rows);
+	for (int i = 0; i < o->rows; i++) {
+		for (int k = 0; r->what->columns[k]; k++)
+			fprintf(out, "%s%.9g", k ? "," : i ? ",[" : "[", o->row[i][k]);
+		fprintf(out, "]");
+	}
+	fprintf(out, "]");
+}
+
 void report_json(FILE *out, const struct settings *s, const struct result *r)
 {
 	struct outcome o;
@@ -115,6 +142,12 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 		fprintf(out, ",\"locks_each\":%.4f,\"reader_requests\":%.4f",
 			(double)o.requests / (double)o.acquires,
 			(double)o.reader_requests / (double)o.requests);
+	if (r->what->rows)
+		put_rows(out, r, &o);
+	if (o.bytes > 0)
+		fprintf(out, ",\"bytes_per_second\":%.0f", o.bytes);
+	if (r->what->timeline && !s->iterations)
+		put_over_time(out, s, &o);
 	if (r->what->series)
 		put_series(out, r, &o);
 	if (r->what->cdf)

@@ -14,7 +14,7 @@ static const size_t fields[] = {
     offsetof(struct outcome, flush),      offsetof(struct outcome, far),
     offsetof(struct outcome, far_atomic), offsetof(struct outcome, far_get),
     offsetof(struct outcome, far_put),    offsetof(struct outcome, waits),
-    offsetof(struct outcome, parks),
+    offsetof(struct outcome, parks),      offsetof(struct outcome, bytes),
 };
 
 static double *field(struct outcome *o, size_t offset)
@@ -35,6 +35,19 @@ static void medians(struct outcome *sum, const struct result *r)
 		for (int i = 0; i < r->repetitions; i++)
 			values[i] = r->outcome[i].timeline[k];
 		sum->timeline[k] = median(values, r->repetitions);
+	}
+	free(values);
+}
+
+static void row_medians(struct outcome *sum, const struct result *r)
+{
+	double *values = malloc(sizeof *values * (size_t)r->repetitions);
+
+	sum->rows = values ? r->outcome[0].rows : 0;
+	for (int k = 0; k < sum->rows * MAX_COLUMNS; k++) {
+		for (int i = 0; i < r->repetitions; i++)
+			values[i] = r->outcome[i].row[k / MAX_COLUMNS][k % MAX_COLUMNS];
+		sum->row[k / MAX_COLUMNS][k % MAX_COLUMNS] = median(values, r->repetitions);
 	}
 	free(values);
 }
@@ -61,6 +74,7 @@ struct outcome result_sum(const struct result *r)
 
 	medians(&sum, r);
 	spreads(&sum, r);
+	row_medians(&sum, r);
 	for (int i = 0; i < r->repetitions; i++) {
 		const struct outcome *o = &r->outcome[i];
 

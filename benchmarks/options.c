@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "ranges.h"
 #include "txn.h"
 
 #define COMMON_OPTIONS \
@@ -30,6 +31,10 @@ enum {
 	FAIL,
 	SUBSCRIBERS,
 	WAREHOUSES,
+	SPACE,
+	LENGTH,
+	GRID,
+	FILE_BYTES,
 	SECONDS,
 	ITERATIONS,
 	WARMUP,
@@ -62,6 +67,10 @@ static const struct option table[] = {
     {"fail", required_argument, NULL, FAIL},
     {"subscribers", required_argument, NULL, SUBSCRIBERS},
     {"warehouses", required_argument, NULL, WAREHOUSES},
+    {"space", required_argument, NULL, SPACE},
+    {"length", required_argument, NULL, LENGTH},
+    {"grid", required_argument, NULL, GRID},
+    {"file", required_argument, NULL, FILE_BYTES},
     {"seconds", required_argument, NULL, SECONDS},
     {"iterations", required_argument, NULL, ITERATIONS},
     {"warmup", required_argument, NULL, WARMUP},
@@ -97,6 +106,10 @@ static bool has(bool simulate, int which)
 	case FAIL:
 	case SUBSCRIBERS:
 	case WAREHOUSES:
+	case SPACE:
+	case LENGTH:
+	case GRID:
+	case FILE_BYTES:
 	case WARMUP:
 	case VERIFY:
 	case NO_VERIFY:
@@ -192,6 +205,18 @@ static bool to_int(const char *option, const char *text, int min, int max, int *
 		return false;
 	*value = (int)v;
 	return true;
+}
+
+/* Units, or 0 for "mixed". */
+static bool to_length(const char *text, uint64_t *value)
+{
+	char rest[200];
+
+	*value = 0;
+	if (strcmp(text, "mixed") == 0 || to_count("length", text, 1, UINT64_C(1) << 40, value))
+		return true;
+	snprintf(rest, sizeof rest, "%s", error.text);
+	return wrong("%s, and not \"mixed\"", rest);
 }
 
 /* One of the words, by its place. */
@@ -331,6 +356,14 @@ static bool set_one(struct settings *s, int which, const char *value)
 		return to_count("subscribers", value, 1, 100000000, &s->subscribers);
 	case WAREHOUSES:
 		return to_count("warehouses", value, 1, 10000, &s->warehouses);
+	case SPACE:
+		return to_count("space", value, 1, UINT64_C(1) << 40, &s->space);
+	case LENGTH:
+		return to_length(value, &s->length);
+	case GRID:
+		return to_count("grid", value, 1, 512, &s->grid);
+	case FILE_BYTES:
+		return to_count("file", value, OLTP_LOG_BYTES, 1 << 30, &s->file);
 	case SECONDS:
 		return to_real("seconds", value, s->simulate ? 1e-6 : 0.001, 3600, &s->seconds);
 	case ITERATIONS:
@@ -382,6 +415,9 @@ static void set_defaults(struct settings *s, bool simulate)
 {
 	*s = (struct settings){.reference = "mpi-win-lock",
 			       .fw = -1,
+			       .zipf = -1,
+			       .grid = 64,
+			       .file = OLTP_FILE_BYTES,
 			       .locality = 95,
 			       .subscribers = TATP_SUBSCRIBERS,
 			       .warehouses = TPCC_WAREHOUSES,
@@ -437,6 +473,12 @@ struct settings settings_for(const struct settings *s, const struct workload *w)
 		mine.n = w->n;
 	if (mine.fw < 0 || w->fixed)
 		mine.fw = w->fw;
+	if (mine.zipf < 0)
+		mine.zipf = w->zipf;
+	if (w->units)
+		mine.space = w->units(s);
+	else if (!mine.space)
+		mine.space = w->space;
 	if (w->near_and_far || w->fixed)
 		mine.zipf = 0; /* it has a law of its own */
 	if (w->reference && !s->own_reference)

@@ -15,7 +15,7 @@
 struct part {
 	uint64_t is_active, acquires, exclusive, violations;
 	uint64_t atomic[2], get[2], put[2], flush; /* near and far */
-	uint64_t waits, parks, abandoned, leases_lost, requests, reader_requests;
+	uint64_t waits, parks, abandoned, leases_lost, requests, reader_requests, bytes;
 	uint64_t written[2], held[2]; /* increments of word and counter; their sums */
 	uint64_t slowest_sample;
 	uint64_t series_sum[MAX_SERIES], series_max[MAX_SERIES], hist_sum;
@@ -53,6 +53,7 @@ static struct part my_part(struct trial *t)
 	p.leases_lost = t->leases_lost;
 	p.requests = t->requests;
 	p.reader_requests = t->reader_requests;
+	p.bytes = t->bytes;
 	p.hist_sum = t->hist.sum;
 	for (int i = 0; i < MAX_SERIES; i++) {
 		p.series_sum[i] = t->series[i].sum;
@@ -92,6 +93,7 @@ static void add(struct part *sum, const struct part *p)
 	sum->leases_lost += p->leases_lost;
 	sum->requests += p->requests;
 	sum->reader_requests += p->reader_requests;
+	sum->bytes += p->bytes;
 	sum->elapsed_ns = fmax(sum->elapsed_ns, p->elapsed_ns);
 	if (p->slowest_sample > sum->slowest_sample)
 		sum->slowest_sample = p->slowest_sample;
@@ -150,6 +152,7 @@ static struct part add_up(const struct trial *t, const struct part *parts, int r
 			  difference(sum.written[1], sum.held[1]);
 	out->seconds = sum.elapsed_ns * 1e-9;
 	out->throughput = out->seconds > 0 ? (double)sum.acquires / out->seconds : 0;
+	out->bytes = out->seconds > 0 ? (double)sum.bytes / out->seconds : 0;
 	out->slowest = out->seconds > 0 ? least / out->seconds : 0;
 	out->fairness = jain(acquires, active);
 	out->max = (double)sum.slowest_sample / ticks_per_ns;
@@ -188,6 +191,8 @@ void outcome_gather(struct trial *t, struct outcome *out)
 	gather_spread(team, &t->hist, sum.hist_sum, sum.slowest_sample, &out->all);
 	out->p50 = out->all.p50;
 	out->p99 = out->all.p99;
+	out->rows = t->rows;
+	memcpy(out->row, t->row, sizeof out->row);
 	for (int i = 0; t->what->series && t->what->series[i]; i++)
 		gather_spread(team, &t->series[i], sum.series_sum[i], sum.series_max[i],
 			      &out->series[i]);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "ranges.h"
 
 enum { MAX_CONTESTANTS = 80, MANY_LOCKS = 100000 };
 
@@ -57,7 +58,7 @@ static bool take_turn(struct result *r, int repetition)
 	rc = trial_run(&trial, &r->outcome[repetition], why, sizeof why, &fatal);
 	if (rc == BENCH_OK)
 		note_table(r);
-	if (trial.set->n > MANY_LOCKS)
+	if (trial.set->n > MANY_LOCKS || r->what->fresh)
 		trial_free(&trial);
 	r->table = trial.table;
 	if (rc == BENCH_OK) {
@@ -175,9 +176,10 @@ static uint64_t most_locks(void)
 	size_t len;
 
 	for (; (len = list_word(&list)); list += len) {
-		struct settings s = settings_for(&set, workload_find(list, len));
+		const struct workload *w = workload_find(list, len);
+		struct settings s = settings_for(&set, w);
 
-		most = s.n > most ? s.n : most;
+		most = s.n > most && !w->ranges ? s.n : most;
 	}
 	return most;
 }
@@ -201,6 +203,7 @@ static int run(void)
 	cells_create(&trial, most_locks());
 	ok = run_all();
 	bank_end();
+	range_verify_end();
 	cells_free(&trial);
 	picks_free(&trial);
 	if (!ok)

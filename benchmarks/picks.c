@@ -40,12 +40,15 @@ static bool draw_near(struct trial *t, uint32_t *ring, uint64_t *random)
 	return true;
 }
 
-/* What law there is: the workload whose own it is, else that of Zipf, else none. */
+/* What law there is: the workload whose own it is, else that of Zipf, else none. Where
+ * there are ranges the law is theirs, and spaces are alike. */
 static const void *law_of(const struct trial *t)
 {
 	if (t->what->near_and_far && t->table)
 		return t->what;
-	return t->set->zipf > 0 && t->set->n > 1 && !t->what->by_itself ? t->set : NULL;
+	if (t->what->by_itself || t->what->ranges)
+		return NULL;
+	return t->set->zipf > 0 && t->set->n > 1 ? t->set : NULL;
 }
 
 static bool draw_ring(struct trial *t)

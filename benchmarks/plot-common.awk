@@ -70,7 +70,7 @@ function axis(time)
 
 function units(bench)
 {
-	return bench == "dht" ? "operations" : bench ~ /^(tatp|tpcc|bank)$/ ? "transactions" : "acquires"
+	return bench ~ /^(dht|btio|oltp)$/ ? "operations" : bench ~ /^(tatp|tpcc|bank)$/ ? "transactions" : "acquires"
 }
 
 function decade(v)

@@ -10,6 +10,8 @@
 	fw = number("fw"); locks = number("locks")
 	law = (number("zipf") > 0 ? ", zipf " number("zipf") : "") \
 		(bench == "locktable" ? ", locality " number("locality") " %" : "") \
+		(bench ~ /^(range|abort)$/ ? ", length " text("length") ", " number("units") " units" : "") \
+		(bench == "range-grow" ? ", " number("units") " units at first" : "") \
 		(number("fail") > 0 ? ", failures " number("fail") : "")
 	speed = number("throughput"); p50 = number("p50")
 	note("lock", lock); note("mpi", mpi)

@@ -74,8 +74,17 @@ static void heading(const struct settings *s, const struct result *r)
 	if (r->active < r->ranks)
 		used +=
 		    (size_t)snprintf(text + used, sizeof text - used, " (%d active)", r->active);
-	used += (size_t)snprintf(text + used, sizeof text - used, ", %llu lock%s",
-				 (unsigned long long)r->n, r->n == 1 ? "" : "s");
+	used += (size_t)snprintf(text + used, sizeof text - used, ", %llu %s%s",
+				 (unsigned long long)r->n, r->what->ranges ? "space" : "lock",
+				 r->n == 1 ? "" : "s");
+	if (r->what->ranges)
+		used += (size_t)snprintf(text + used, sizeof text - used, " of %llu units",
+					 (unsigned long long)s->space);
+	if (r->what->lengths && s->length)
+		used += (size_t)snprintf(text + used, sizeof text - used, ", length %llu",
+					 (unsigned long long)s->length);
+	else if (r->what->lengths)
+		used += (size_t)snprintf(text + used, sizeof text - used, ", mixed lengths");
 	if (!r->what->fixed)
 		used += (size_t)snprintf(text + used, sizeof text - used, ", F_W = %g %%", r->fw);
 	if (s->zipf > 0)
@@ -122,6 +131,8 @@ static void parts(const struct result *r)
 		       " (%.2f); waits %.3f\n",
 		       r->who->name, r->what->transactions ? "transaction" : "acquire", o.atomic,
 		       o.far_atomic, o.get, o.far_get, o.put, o.far_put, o.waits);
+	if (o.bytes > 0)
+		printf("  %-14s  %sB/s read and written\n", r->who->name, rate(o.bytes).s);
 	if (o.requests)
 		printf("  %-14s  %.2f locks a transaction, %.1f %% of the requests by readers\n",
 		       r->who->name, (double)o.requests / (double)o.acquires,
@@ -129,6 +140,21 @@ static void parts(const struct result *r)
 	if (o.abandoned || o.leases_lost)
 		printf("  %-14s  %llu locks abandoned, %llu leases lost\n", r->who->name,
 		       (unsigned long long)o.abandoned, (unsigned long long)o.leases_lost);
+}
+
+static void all_rows(const struct result *r)
+{
+	struct outcome o = result_sum(r);
+
+	printf("\n  %-14s", r->who->name);
+	for (int k = 0; r->what->columns[k]; k++)
+		printf("%15s", r->what->columns[k]);
+	for (int i = 0; i < o.rows; i++) {
+		printf("\n  %-14s", "");
+		for (int k = 0; r->what->columns[k]; k++)
+			printf("%15.6g", o.row[i][k]);
+	}
+	printf("\n");
 }
 
 static void all_parts(const struct result *results, int count)
@@ -187,9 +213,12 @@ void report_table(const struct settings *s, const struct result *results, int co
 		else
 			row(&results[i], reference);
 	}
-	if (results[0].fw < 100 || results[0].what->fixed)
+	if (results[0].fw < 100 || (results[0].what->fixed && !results[0].what->timeline))
 		note_readers(results, count);
 	all_parts(results, count);
+	for (int i = 0; i < count && results[0].what->rows; i++)
+		if (!results[i].skipped[0])
+			all_rows(&results[i]);
 	fflush(stdout);
 }
 

@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "ranges.h"
 
 /* The hash table goes by iterations, but takes no more than so many times the seconds. */
-enum { STRIDE = 16, SHORT_NS = 1000, MOST_SECONDS = 2, HELD_FAILING = 256 };
+enum { STRIDE = 16, SHORT_NS = 1000, MOST_SECONDS = 2, HELD_FAILING = 256, SEGMENTS = 65536 };
 
 _Noreturn void trial_abort(const struct trial *t, const char *doing)
 {
@@ -37,19 +38,51 @@ static int held(const struct trial *t)
 	return t->set->fail > 0 ? HELD_FAILING : t->what->held;
 }
 
+static void set_number(MPI_Info info, const char *key, uint64_t value)
+{
+	char number[24];
+
+	snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+	MPI_Info_set(info, key, number);
+}
+
+static bool takes(const struct trial *t, const char *name)
+{
+	return kind_takes(t->who->kind, name, strlen(name));
+}
+
+/* Kinds that have to know how large a space is: as large as the workload's, and in
+ * SEGMENTS pieces. Who chooses the pieces himself, chooses both. */
+static void set_for_ranges(const struct trial *t, MPI_Info info)
+{
+	const uint64_t units = t->set->space;
+	bool chosen = false;
+
+	for (int i = 0; i < t->set->lock_options; i++)
+		chosen = chosen || strncmp(t->set->lock_option[i], "segment", 7) == 0;
+	if (takes(t, "units"))
+		set_number(info, "pawl_units", units);
+	if (takes(t, "segments") && !chosen) {
+		set_number(info, "pawl_segments", SEGMENTS);
+		set_number(info, "pawl_segment_units", (units + SEGMENTS - 1) / SEGMENTS);
+	}
+	/* Who holds a range operates on blocks at all ranks. */
+	if (t->what->files && t->team->nodes > 1)
+		MPI_Info_set(info, "pawl_progress", "eager");
+}
+
 /* The library's options, those that this kind takes. */
 static MPI_Info make_info(const struct trial *t)
 {
-	char number[16];
 	MPI_Info info;
 
 	MPI_Info_create(&info);
 	/* Each rank acquires in one thread, whatever the MPI would grant. */
 	MPI_Info_set(info, "pawl_threads", "single");
-	if (held(t)) {
-		snprintf(number, sizeof number, "%d", held(t));
-		MPI_Info_set(info, "pawl_max_held", number);
-	}
+	if (held(t))
+		set_number(info, "pawl_max_held", (uint64_t)held(t));
+	if (t->what->ranges)
+		set_for_ranges(t, info);
 	for (int i = 0; i < t->set->lock_options; i++) {
 		const char *option = t->set->lock_option[i], *equals = strchr(option, '=');
 		char key[64];
@@ -132,8 +165,13 @@ static void choose_active(struct trial *t)
 			bool near = trial_node_of(t, r) == trial_node_of(t, home);
 			bool wanted = near == (t->set->active_on == ON_HOME);
 
-			if (wanted == (pass == 0) && place++ < t->active && r == t->team->rank)
+			if (wanted != (pass == 0))
+				continue;
+			if (place < t->active && r == t->team->rank) {
 				t->is_active = true;
+				t->client = place;
+			}
+			place++;
 		}
 	}
 }
@@ -141,7 +179,7 @@ static void choose_active(struct trial *t)
 static void clear_counts(struct trial *t)
 {
 	t->acquires = t->exclusive = 0;
-	t->abandoned = t->leases_lost = t->requests = t->reader_requests = 0;
+	t->abandoned = t->leases_lost = t->requests = t->reader_requests = t->bytes = 0;
 	t->elapsed_ns = 0;
 	memset(&t->hist, 0, sizeof t->hist);
 	memset(t->series, 0, sizeof t->series);
@@ -165,7 +203,8 @@ static void play(struct trial *t, double seconds, uint64_t iterations)
 	if (t->is_active)
 		(t->who->run ? t->who->run : t->what->run)(t);
 	/* A home that others may need to make progress stays awake. */
-	eager = t->is_active || home == t->team->rank || (t->team->nodes > 1 && t->locks > 1);
+	eager = t->is_active || home == t->team->rank ||
+		(t->team->nodes > 1 && (t->locks > 1 || t->what->files));
 	watchdog_at("waiting for the other ranks");
 	team_wait(t->team, eager);
 }
@@ -193,6 +232,8 @@ static void warm_up(struct trial *t)
 
 	t->clock_cost = clock_cost();
 	t->stride = 1;
+	if (t->what->fresh)
+		return;
 	if (seconds > 0 || iterations)
 		play(t, seconds, iterations);
 	if (t->acquires)
@@ -224,7 +265,7 @@ static void perform(struct trial *t, struct outcome *out)
 		t->stride = 1;
 	} else {
 		if (t->table && t->set->verify > 0)
-			verify_run(t);
+			(t->what->ranges ? range_verify_run : verify_run)(t);
 		watchdog_step(who, what, "warm-up");
 		warm_up(t);
 		watchdog_step(who, what, "timed part");
@@ -261,10 +302,12 @@ int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bo
 
 	*fatal = false;
 	t->violations = t->counted = t->verified = 0;
+	t->rows = 0;
 	watchdog_step(t->who->name, t->what->name, "creation of the table");
 	if (t->who->kind && !t->table)
 		rc = open_table(t, why, whylen, fatal);
-	if (rc == BENCH_OK && !t->who->kind && !t->what->by_itself && t->team->nodes > 1) {
+	if (rc == BENCH_OK && !t->who->kind && !t->what->by_itself && !t->what->computed &&
+	    t->team->nodes > 1) {
 		snprintf(why, whylen, "one node only");
 		rc = BENCH_USAGE;
 	}

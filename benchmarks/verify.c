@@ -136,7 +136,7 @@ static void put_words(struct trial *t, uint64_t lock, int64_t *w)
 
 /* Now and then stay for a while in the middle of a critical section, that others
  * may walk in if the lock lets them. */
-static void linger(struct trial *t)
+void verify_linger(struct trial *t)
 {
 	uint64_t x = random_next(&t->random) >> 32;
 
@@ -155,7 +155,7 @@ static uint64_t verify_once(struct trial *t, struct pick p)
 	get_words(t, p.lock, w);
 	wrong = differ(w);
 	first = w[0];
-	linger(t);
+	verify_linger(t);
 	if (p.mode == PAWL_EXCLUSIVE) {
 		for (int i = 0; i < 4; i++)
 			w[i]++;

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * BT-IO: the interleaved access of the Citron paper (FAST'23), section 4.3.1 (Figure 8), to
+ * one file that all ranks share. Five numbers for each point of a grid of --grid^3
+ * points; clients write their runs (grid.c) under range locks, then read them back and
+ * look at them, solution after solution. No number is written by two clients, but
+ * the file is kept in blocks, and who writes a run reads its blocks, changes them, and
+ * writes them back. So neighbours' numbers are lost if the locks let two of them into one block.
+ *
+ * Different from the paper: the file has room for one solution, which the next one
+ * replaces; BT writes up to 40 of them behind each other, and reads all in the end. Nothing
+ * is computed between them.
+ *
+ * Checked: what a client reads is what it wrote, each time and once more in the end.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranges.h"
+
+enum { NUMBERS = 5, POINT_BYTES = NUMBERS * sizeof(uint64_t) };
+enum { WRITE, READ };
+
+const char *const file_series[] = {"write", "read", NULL};
+
+static struct {
+	struct stripes file;
+	struct grid_run *run;
+	uint64_t runs;
+	char *buffer;      /* of blocks */
+	uint64_t solution; /* the one at work: 1, 2, ... */
+	uint64_t next;     /* run */
+	bool reads;        /* it is written */
+} btio;
+
+uint64_t btio_units(const struct settings *s)
+{
+	return (s->grid * s->grid * s->grid * POINT_BYTES + BLOCK_BYTES - 1) / BLOCK_BYTES;
+}
+
+static uint64_t number(uint64_t solution, uint64_t point, int k)
+{
+	return (solution << 40) + point * NUMBERS + (uint64_t)k;
+}
+
+static struct span blocks_of(const struct grid_run *r)
+{
+	return span_of_bytes(r->point * POINT_BYTES, (uint64_t)r->points * POINT_BYTES);
+}
+
+/* Where the run begins in the buffer. */
+static char *start_of(const struct grid_run *r)
+{
+	return btio.buffer + r->point * POINT_BYTES % BLOCK_BYTES;
+}
+
+static void fill(const struct grid_run *r, uint64_t solution)
+{
+	char *at = start_of(r);
+
+	for (uint64_t p = 0; p < r->points; p++) {
+		for (int k = 0; k < NUMBERS; k++, at += sizeof(uint64_t)) {
+			uint64_t value = number(solution, r->point + p, k);
+
+			memcpy(at, &value, sizeof value);
+		}
+	}
+}
+
+/* How many numbers of it are not as they were written; before the first they are 0. */
+static uint64_t count_wrong(const struct grid_run *r, uint64_t solution)
+{
+	const char *at = start_of(r);
+	uint64_t wrong = 0;
+
+	for (uint64_t p = 0; p < r->points; p++) {
+		for (int k = 0; k < NUMBERS; k++, at += sizeof(uint64_t)) {
+			uint64_t value;
+
+			memcpy(&value, at, sizeof value);
+			wrong += value != (solution ? number(solution, r->point + p, k) : 0);
+		}
+	}
+	return wrong;
+}
+
+static void write_run(struct trial *t, const struct grid_run *r)
+{
+	const struct span s = blocks_of(r);
+	pawl_range held;
+
+	range_lock(t, 0, s, PAWL_EXCLUSIVE, &held);
+	stripes_get(&btio.file, s, btio.buffer);
+	fill(r, btio.solution);
+	stripes_put(&btio.file, s, btio.buffer);
+	range_unlock(t, &held);
+	t->exclusive++;
+}
+
+static void read_run(struct trial *t, const struct grid_run *r, int mode)
+{
+	const struct span s = blocks_of(r);
+	pawl_range held;
+
+	range_lock(t, 0, s, mode, &held);
+	stripes_get(&btio.file, s, btio.buffer);
+	range_unlock(t, &held);
+	t->violations += count_wrong(r, btio.solution);
+	t->exclusive += mode == PAWL_EXCLUSIVE;
+}
+
+static void step(struct trial *t, int mode)
+{
+	const struct grid_run *r = &btio.run[btio.next];
+	const int what = btio.reads ? READ : WRITE;
+	uint64_t start = ticks(), took;
+
+	if (btio.reads)
+		read_run(t, r, mode);
+	else
+		write_run(t, r);
+	took = ticks() - start;
+	histogram_add(&t->hist, took);
+	histogram_add(&t->series[what], took);
+	t->bytes += (uint64_t)r->points * POINT_BYTES;
+	if (++btio.next < btio.runs)
+		return;
+	btio.next = 0;
+	btio.solution += btio.reads;
+	btio.reads = !btio.reads;
+}
+
+void btio_run(struct trial *t)
+{
+	const int mode = contestant_shares(t->who) ? PAWL_SHARED : PAWL_EXCLUSIVE;
+	const uint64_t start = ticks();
+	uint64_t now, done = 0;
+
+	while ((now = ticks()) - start < t->ticks && done < t->limit && btio.runs) {
+		step(t, mode);
+		done++;
+	}
+	t->acquires = done;
+	t->elapsed_ns = (double)(now - start) / ticks_per_ns;
+}
+
+/* ------------------------------------------------------------------ set-up, check */
+
+static void free_all(void)
+{
+	free(btio.run);
+	free(btio.buffer);
+	stripes_close(&btio.file);
+	memset(&btio, 0, sizeof btio);
+}
+
+int btio_open(struct trial *t, char *why, size_t whylen)
+{
+	const uint64_t blocks = btio_units(t->set);
+	const uint64_t longest = t->set->grid * POINT_BYTES / BLOCK_BYTES + 2;
+	bool ok;
+
+	if (!range_spaces_fit(t, why, whylen))
+		return BENCH_USAGE;
+	if (t->is_active)
+		btio.run = grid_runs(t->set->grid, t->client, t->active, &btio.runs);
+	btio.buffer = malloc(longest * BLOCK_BYTES);
+	btio.solution = 1;
+	ok = btio.buffer && (btio.run || !t->is_active);
+	if (stripes_open(&btio.file, t->team, blocks) && team_sum(t->team, !ok) == 0)
+		return BENCH_OK;
+	free_all();
+	snprintf(why, whylen, "out of memory");
+	return BENCH_USAGE;
+}
+
+/* All ranks are done: what is there has to be what was written last. */
+void btio_close(struct trial *t)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t i = 0; i < btio.runs; i++) {
+		const bool is_written = btio.reads || i < btio.next;
+
+		stripes_get(&btio.file, blocks_of(&btio.run[i]), btio.buffer);
+		wrong += count_wrong(&btio.run[i], btio.solution - !is_written);
+	}
+	if (wrong)
+		fprintf(stderr, "pawl-bench: %s: rank %d finds %llu wrong numbers in the file\n",
+			t->who->name, t->team->rank, (unsigned long long)wrong);
+	t->violations += wrong;
+	team_wait(t->team, true);
+	free_all();
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * OLTP: the conflicting access of the Citron paper (FAST'23), section 4.3.2 (Table 2), after
+ * Filebench's OLTP: 10 data files and a log, of --file bytes each, and a space of locks
+ * for each. Of the operations, for 3200 reads there are 320 writes, both 8 KB anywhere in
+ * any data file, and one write of 256 KB anywhere in the log.
+ *
+ * Different from the paper: there, each client has 50 threads that read, 10 that write, and
+ * one for the log. Here a client does one after the other, drawn by chance in the same
+ * proportions.
+ *
+ * Every block begins with a count of its writes; the rest of it says who wrote last, in
+ * every word. A writer reads its blocks, counts, and writes them back.
+ * Checked: all words of a block agree each time one is read, and in the end the counts
+ * add up to the writes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranges.h"
+
+enum { BLOCK_WORDS = BLOCK_BYTES / sizeof(uint64_t), COUNT = 0, STAMP = 1 };
+enum { PAGE_BLOCKS = 8192 / BLOCK_BYTES, LOG_BLOCKS = OLTP_LOG_BYTES / BLOCK_BYTES };
+enum { READS = 3200, WRITES = 320, LOGS = 1 };
+enum { READ, WRITE, LOG };
+
+const char *const oltp_series[] = {"read", "write", "log", NULL};
+
+static struct {
+	struct stripes files; /* one behind the other */
+	uint64_t blocks;      /* of each */
+	uint64_t *buffer;
+	uint64_t writes, written; /* operations; blocks */
+} oltp;
+
+/* What is done to which blocks of which file. */
+struct access {
+	int what, file;
+	struct span blocks;
+};
+
+uint64_t oltp_units(const struct settings *s)
+{
+	return s->file / BLOCK_BYTES;
+}
+
+static struct access draw(uint64_t *random)
+{
+	uint64_t x = random_next(random) >> 32, n = x % (READS + WRITES + LOGS), first;
+	struct access a = {.what = n < READS ? READ : n < READS + WRITES ? WRITE : LOG};
+	uint64_t blocks = a.what == LOG ? LOG_BLOCKS : PAGE_BLOCKS;
+
+	a.file =
+	    a.what == LOG ? OLTP_DATA_FILES : (int)((random_next(random) >> 32) % OLTP_DATA_FILES);
+	first = (random_next(random) >> 20) % (oltp.blocks - blocks + 1);
+	a.blocks = (struct span){(int64_t)first, (int64_t)(first + blocks - 1)};
+	return a;
+}
+
+static struct span place_of(const struct access *a)
+{
+	const int64_t base = a->file * (int64_t)oltp.blocks;
+
+	return (struct span){base + a->blocks.first, base + a->blocks.last};
+}
+
+/* Blocks in the buffer that were half written when they were read. */
+static uint64_t torn(uint64_t blocks)
+{
+	uint64_t bad = 0;
+
+	for (uint64_t b = 0; b < blocks; b++) {
+		const uint64_t *word = oltp.buffer + b * BLOCK_WORDS;
+		bool same = true;
+
+		for (int i = STAMP; i < BLOCK_WORDS; i++)
+			same = same && word[i] == word[STAMP];
+		bad += !same;
+	}
+	return bad;
+}
+
+static void change(uint64_t blocks, uint64_t stamp)
+{
+	for (uint64_t b = 0; b < blocks; b++) {
+		uint64_t *word = oltp.buffer + b * BLOCK_WORDS;
+
+		word[COUNT]++;
+		for (int i = STAMP; i < BLOCK_WORDS; i++)
+			word[i] = stamp;
+	}
+}
+
+/* The bytes. */
+static uint64_t perform(struct trial *t, const struct access *a, int mode)
+{
+	const uint64_t blocks = (uint64_t)(a->blocks.last - a->blocks.first + 1);
+	const struct span place = place_of(a);
+	pawl_range held;
+
+	range_lock(t, (uint64_t)a->file, a->blocks, mode, &held);
+	stripes_get(&oltp.files, place, oltp.buffer);
+	t->violations += torn(blocks);
+	if (a->what != READ) {
+		change(blocks, (uint64_t)t->team->rank << 40 | ++oltp.writes);
+		stripes_put(&oltp.files, place, oltp.buffer);
+		oltp.written += blocks;
+	}
+	range_unlock(t, &held);
+	return blocks * BLOCK_BYTES;
+}
+
+void oltp_run(struct trial *t)
+{
+	const int reader = contestant_shares(t->who) ? PAWL_SHARED : PAWL_EXCLUSIVE;
+	const uint64_t start = ticks();
+	uint64_t now, done = 0;
+
+	while ((now = ticks()) - start < t->ticks && done < t->limit) {
+		const struct access a = draw(&t->random);
+		uint64_t began = ticks(), took;
+
+		t->bytes += perform(t, &a, a.what == READ ? reader : PAWL_EXCLUSIVE);
+		took = ticks() - began;
+		histogram_add(&t->hist, took);
+		histogram_add(&t->series[a.what], took);
+		t->exclusive += a.what != READ || reader == PAWL_EXCLUSIVE;
+		done++;
+	}
+	t->acquires = done;
+	t->elapsed_ns = (double)(now - start) / ticks_per_ns;
+}
+
+/* ------------------------------------------------------------------ set-up, check */
+
+static void free_all(void)
+{
+	free(oltp.buffer);
+	stripes_close(&oltp.files);
+	memset(&oltp, 0, sizeof oltp);
+}
+
+int oltp_open(struct trial *t, char *why, size_t whylen)
+{
+	if (!range_spaces_fit(t, why, whylen))
+		return BENCH_USAGE;
+	oltp.blocks = oltp_units(t->set);
+	oltp.buffer = malloc((size_t)LOG_BLOCKS * BLOCK_BYTES);
+	if (stripes_open(&oltp.files, t->team, oltp.blocks * OLTP_FILES) &&
+	    team_sum(t->team, !oltp.buffer) == 0)
+		return BENCH_OK;
+	free_all();
+	snprintf(why, whylen, "out of memory");
+	return BENCH_USAGE;
+}
+
+/* All ranks are done. Each looks at its share of the blocks, as whole blocks. */
+void oltp_close(struct trial *t)
+{
+	const uint64_t ranks = (uint64_t)t->team->ranks, all = oltp.blocks * OLTP_FILES;
+	uint64_t counted = 0, written;
+
+	for (uint64_t b = (uint64_t)t->team->rank; b < all; b += ranks) {
+		stripes_get(&oltp.files, (struct span){(int64_t)b, (int64_t)b}, oltp.buffer);
+		t->violations += torn(1);
+		counted += oltp.buffer[COUNT];
+	}
+	written = team_sum(t->team, oltp.written);
+	counted = team_sum(t->team, counted);
+	if (t->team->rank == 0 && written != counted) {
+		fprintf(stderr, "pawl-bench: %s: %llu blocks were written, the files have %llu\n",
+			t->who->name, (unsigned long long)written, (unsigned long long)counted);
+		t->violations += written > counted ? written - counted : counted - written;
+	}
+	free_all();
+}
