@@ -12,7 +12,7 @@ tmp=workloads.$$.tmp
 mkdir "$tmp"
 trap 'rm -rf "$tmp"' EXIT
 kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && !/only if named|\[ranges\]/ { print $1 }' |
-	grep -vE '^(raw-pair|fompi-a|redlock)$')
+	grep -vE '^(raw-pair|fompi-a|redlock|citron-tree)$')
 
 # Without the MPI's own, whose critical sections take milliseconds where ranks outnumber
 # cores.
