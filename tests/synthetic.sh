@@ -9,6 +9,7 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 lock=$builddir/tests/lock
+[ -n "${TEST_LONG-}" ] && budget= || budget="--budget 0.05"
 
 # case RANKS TOPOLOGY ARGUMENT...
 case_of()
@@ -17,7 +18,7 @@ case_of()
 	topology=$2
 	shift 2
 	tap_program "$topology, $ranks ranks${*:+, $*}" mpi_run "$ranks" 300 "$lock/exclusion" \
-		--except mpi-win-lock --set "topology=$topology" "$@"
+		--except mpi-win-lock --set "topology=$topology" $budget "$@"
 }
 
 # MPICH takes seconds to make a table for ranks that share cores.

@@ -11,10 +11,10 @@
 
 enum {
 	RANKS = 4,
-	FIRST = 12,    /* acquires that do not count: not all may have come yet */
-	COUNTED = 120, /* those that do */
-	SETTLE_MS = 3, /* after its announcement a client is in the queue, */
-	ATTEMPTS = 3,  /* unless others use the machine: not several times in a row */
+	FIRST = 12,     /* acquires that do not count: not all may have come yet */
+	COUNTED = 120,  /* those that do */
+	SETTLE_MS = 12, /* after its announcement a client is in the queue, */
+	ATTEMPTS = 5,   /* unless others use the machine: not several times in a row */
 	MOST_OFF_PERCENT = 10
 };
 
