@@ -28,7 +28,8 @@ if [ $? = 77 ]; then
 	skip "default components, two hosts" "$said"
 else
 	OMPI_MCA_osc=rdma,sm
-	export OMPI_MCA_osc
+	PAWL_TRANSPORT=mpi
+	export OMPI_MCA_osc PAWL_TRANSPORT
 	tap_program "default components, two hosts" \
 		"$srcdir/tests/netcluster" run -n 4 --mpi openmpi --timeout 60 -- \
 		"$lock/defaults" d-mcs two-hosts

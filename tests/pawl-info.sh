@@ -139,7 +139,21 @@ if [ $? != 0 ]; then
 	finish
 fi
 
-# Over TCP nobody but the target performs operations.
+# Through UCX a thread of the target performs them, whatever the target does.
+name="two hosts, transport ucx"
+if grep -q '^#define PAWL_HAVE_UCX' "$builddir/config.h"; then
+	json_of "$name" "[p['between'] for p in d['paths']] == ['node', 'node', 'remote'] \
+		 and net[-1]['transport'] == 'ucx' and net[-1]['asynchronous'] \
+		 and 'no-asynchronous-progress' not in traps" \
+		env PAWL_TRANSPORT=ucx "$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" \
+		--timeout 90 -- "$info" --json
+else
+	skip "$name" "configured without UCX"
+fi
+
+# The MPI's windows: over TCP nobody but the target performs operations.
+PAWL_TRANSPORT=mpi
+export PAWL_TRANSPORT
 json_of "two hosts" \
 	"d['hosts'] == 2 and d['machines'] == 1 and [p['between'] for p in d['paths']] == ['node', 'node', 'remote'] \
 	 and near[0]['asynchronous'] and not net[-1]['asynchronous'] and net[-1]['atomics'] != 'offloaded' \

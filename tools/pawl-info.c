@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/kinds.h"
+#include "core/network.h"
 #include "core/options.h"
 #include "info.h"
 #include "rma/progress.h"
@@ -70,10 +71,10 @@ static int stop(int status, const char *why)
 static bool open_windows(MPI_Comm comm)
 {
 	const struct topo *t = info.place.topo;
-	enum rma_network network = t->nnodes == 1        ? RMA_NO_NETWORK
-				   : info.place.one_host ? RMA_BY_MPI
-							 : RMA_BY_EITHER;
+	enum rma_network network =
+	    t->nnodes == 1 ? RMA_NO_NETWORK : network_choose(&options, info.place.one_host);
 
+	info.networked = network != RMA_NO_NETWORK;
 	return rma_mpi_create(&info.rma, comm, info.place.node_comm, t->node, network, false,
 			      info.place.one_host, SEGMENT_BYTES, info.error,
 			      sizeof info.error) == RMA_OK;

@@ -203,7 +203,7 @@ static void choose_pairs(struct info *in)
 			continue;
 		if (i != REMOTE)
 			add_path(in, (enum nearness)i, from[i], to[i], RMA_NODE);
-		if (in->rma.net)
+		if (in->networked)
 			add_path(in, (enum nearness)i, from[i], to[i], RMA_NET);
 	}
 }

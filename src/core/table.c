@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/kinds.h"
+#include "core/network.h"
 #include "core/options.h"
 #include "core/space.h"
 #include "core/table.h"
@@ -159,16 +160,6 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	return space_layout(s);
 }
 
-/* On one host the MPI's windows are memory, and UCX would go through the loopback. */
-static enum rma_network choose_network(const pawl_table *t, const struct options *o)
-{
-	if (t->space.domain == RMA_NODE)
-		return RMA_NO_NETWORK;
-	if (o->transport == TRANSPORT_AUTO)
-		return t->job.one_host || !OPTIONS_HAVE_UCX ? RMA_BY_MPI : RMA_BY_EITHER;
-	return o->transport == TRANSPORT_UCX ? RMA_BY_UCX : RMA_BY_MPI;
-}
-
 static int make_segments(pawl_table *t, const struct options *o)
 {
 	static const int codes[] = {
@@ -179,8 +170,11 @@ static int make_segments(pawl_table *t, const struct options *o)
 	};
 	char err[ERROR_LENGTH] = "";
 	struct topo *topo = t->job.topo;
+	enum rma_network network = t->space.domain == RMA_NODE
+				       ? RMA_NO_NETWORK
+				       : network_choose(o, t->job.one_host);
 	enum rma_failure failure = rma_mpi_create(&t->rma, t->comm, t->job.node_comm, topo->node,
-						  choose_network(t, o), t->space.protocol->network,
+						  network, t->space.protocol->network,
 						  t->job.one_host, t->space.bytes, err, sizeof err);
 
 	return failure == RMA_OK ? PAWL_SUCCESS : error_set(codes[failure], "%s", err);

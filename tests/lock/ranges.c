@@ -389,7 +389,9 @@ int main(int argc, char **argv)
 	}
 	oracle_start();
 	for (int i = 0; (kind = pawl_kind_get(i)); i++) {
-		if (!(kind->capabilities & PAWL_CAP_RANGES) || !tap_wants(kind))
+		if (!(kind->capabilities & PAWL_CAP_RANGES) || !tap_wants(kind) ||
+		    ((kind->capabilities & PAWL_CAP_THREADS) &&
+		     tap_thread_level < MPI_THREAD_MULTIPLE))
 			continue;
 		errors(kind);
 		several(kind);
