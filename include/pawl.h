@@ -158,7 +158,7 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *   watchdog  seconds after which a waiting client reports on stderr what it
  *             waits for; 0 (off) .. 86400
  * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max,
- * local_budget, remote_budget, lease, recoveries, native_window, units, k, m, segments,
+ * local_budget, remote_budget, lease, recoveries, native_window, units, units_most, growth, k, m, segments,
  * segment_units): see pawl(3).
  *
  * Cost: one window on node-shared memory; one more over all ranks if comm
@@ -283,6 +283,24 @@ int pawl_range_timed_acquire(pawl_table *table, uint64_t id, int64_t first, int6
 /* Release a range held by this thread. PAWL_ERR_NOT_HELD if it is not; PAWL_ERR_LEASE_LOST
  * as for pawl_lock_release(). */
 int pawl_range_release(pawl_table *table, const pawl_range *range);
+
+/*
+ * Spaces of citron can grow (options units_most and growth): units behind option units have one
+ * lock for all of them, and are slow, until the space reaches so far. With growth=auto whoever
+ * needs more takes care of it; with growth=call, this call does, if anybody has needed more since,
+ * while others acquire, hold and release. Local (one-sided); a few round trips, and waits
+ * for who has units behind the end. *units (may be NULL): how far the space reaches now.
+ * PAWL_ERR_UNSUPPORTED on other kinds. Citron paper, section 3.9.
+ */
+int pawl_range_grow(pawl_table *table, uint64_t id, int64_t *units);
+
+/*
+ * The other way: let space id reach only as far as units (>= 1; rounded up, and to option units at
+ * the least), which makes it a little faster. Collective over the communicator of the table;
+ * all ranks give the same values, and nobody holds or awaits a range of the table. PAWL_ERR_BUSY
+ * on all ranks, and nothing has changed, if somebody does.
+ */
+int pawl_range_shrink(pawl_table *table, uint64_t id, int64_t units);
 
 /* For tests of recovery: forget a range, as pawl_lock_abandon() does a lock. */
 int pawl_range_abandon(pawl_table *table, const pawl_range *range);

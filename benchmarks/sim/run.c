@@ -20,7 +20,7 @@ static int read_options(const struct sim_run *run, const struct lock_protocol *p
 	const struct settings *s = run->set;
 	int rc = PAWL_SUCCESS;
 
-	options_default(o);
+	options_default(o, p);
 	for (int i = 0; i < s->lock_options && rc == PAWL_SUCCESS; i++) {
 		const char *option = s->lock_option[i], *equals = strchr(option, '=');
 		char name[64];

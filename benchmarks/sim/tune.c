@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/kinds.h"
+
 #define WORTH_IT 1.005
 
 enum { ROUNDS = 6, STRIDE = 4 };
@@ -73,7 +75,7 @@ bool tune_begin(struct tune *t)
 
 	if (!topo)
 		return false;
-	options_default(&o);
+	options_default(&o, kinds_find(kind->name));
 	if (kind_takes(kind, "t_dc", 4))
 		add_knob(t, "t_dc", true, 1, t->ranks, o.params.t_dc);
 	if (kind_takes(kind, "t_l", 3))

@@ -59,6 +59,8 @@ static const struct spec specs[] = {
     {"lease", NUMBER, AT(params.lease_us), 0, 3600000000, NULL, false},
     {"recoveries", NUMBER, AT(params.recoveries), 1, 16777216, NULL, false},
     {"units", NUMBER, AT(params.units), 1, INT64_C(1) << 40, NULL, false},
+    {"units_most", NUMBER, AT(params.units_most), 1, INT64_C(1) << 40, NULL, false},
+    {"growth", CHOICE, AT(params.grow_by_call), 0, 0, "auto call", false},
     {"k", NUMBER, AT(params.k), 0, 8, NULL, false},
     {"m", NUMBER, AT(params.m), 1, 5, NULL, false},
     {"segments", NUMBER, AT(params.segments), 1, 16777216, NULL, false},
@@ -79,7 +81,7 @@ static const struct {
 enum { LEVEL_NAMES = sizeof level_names / sizeof level_names[0] };
 
 /* Where crossing costs more, the lock stays longer before it crosses. */
-void options_default(struct options *o)
+void options_default(struct options *o, const struct lock_protocol *p)
 {
 	memset(o, 0, sizeof *o);
 	o->max_held = 16;
@@ -102,6 +104,8 @@ void options_default(struct options *o)
 	o->params.m = 4;
 	o->params.segments = 64;
 	o->params.segment_units = 16384;
+	if (p->defaults)
+		p->defaults(&o->params);
 	o->hash = UINT64_C(14695981039346656037);
 }
 
@@ -376,7 +380,7 @@ int options_read(struct options *o, const struct lock_protocol *p, MPI_Info info
 {
 	int rc;
 
-	options_default(o);
+	options_default(o, p);
 	rc = read_info(o, p, info);
 	if (rc == PAWL_SUCCESS)
 		rc = options_environment(o, p);

@@ -38,7 +38,7 @@ struct options {
 /* The four steps of options_read(), for those who have no MPI: start, set any
  * number (what: how to call it in messages), look at the environment, and see
  * whether the values go together. All set the thread's error. */
-void options_default(struct options *o);
+void options_default(struct options *o, const struct lock_protocol *p);
 int options_set(struct options *o, const struct lock_protocol *p, const char *name,
 		const char *value, const char *what);
 int options_environment(struct options *o, const struct lock_protocol *p);

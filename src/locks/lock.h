@@ -32,6 +32,8 @@ struct lock_params {
 	int64_t recoveries;               /* from failures, at the most, by home */
 	int64_t segments, segment_units;  /* of a space, and units of each: ss */
 	int64_t units, k, m;              /* citron: of a space; nodes a range; levels looked at */
+	int64_t units_most;               /* and how far it may grow; 0: not at all, */
+	int grow_by_call;                 /* by whoever needs it, or by pawl_range_grow() */
 	bool native_create;               /* mpi-win-lock: windows by MPI_Win_create */
 };
 
@@ -222,6 +224,8 @@ static inline int64_t *lock_memory_home(const struct lock_space *s, const struct
 
 struct lock_protocol {
 	struct pawl_kind kind;
+	/* Where this kind wants other defaults than the rest; NULL: nowhere. */
+	void (*defaults)(struct lock_params *p);
 	/* Choose the layout: lock_reserve() the words (all zero at first) of s->n locks, and put
 	 * constants into s->state. A pure function of space; PAWL_ERR_*, with the
 	 * sentence in err, if the parameters do not fit. */
@@ -250,6 +254,12 @@ struct lock_protocol {
 	 * the end of the acquire. May look, issue operations and change the slot, but
 	 * not wait. NULL: never. Kinds with PAWL_CAP_RECOVERS. */
 	bool (*abandon)(const struct lock_space *s, struct lock_slot *slot);
+	/* Spaces that grow (pawl_range_grow), in a free slot; *units: how far the space reaches
+	 * then. By any rank of the home while nobody has anything of it: be as small as
+	 * units permits; every slot of the table forgets what it knew then. NULL: they do not. */
+	int (*grow)(const struct lock_space *s, struct lock_slot *slot, int64_t *units);
+	void (*shrink)(const struct lock_space *s, struct lock_slot *slot, int64_t units);
+	void (*forget)(const struct lock_space *s, struct lock_slot *slot);
 	/* whole with PAWL_INTENT and part with PAWL_EXCLUSIVE, and both back; kinds
 	 * with PAWL_CAP_INTENT. */
 	int (*acquire_part)(const struct lock_space *s, struct lock_slot *whole,

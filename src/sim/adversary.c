@@ -15,6 +15,7 @@ enum {
 	SHORT_NS = 50,
 	LONG_NS = 2000,
 	STALL_NS = 200000,
+	DOZE_NS = 20000,
 	PER_CENT = 100,
 	PER_MILLE = 1000,
 	MOSTLY = 80
@@ -106,7 +107,7 @@ static sim_time notice_time(struct sim_rank *r, struct rma_word w)
 
 static sim_time pause_time(struct sim_rank *r, uint64_t ns)
 {
-	return ns * SIM_NS + up_to(r, SHORT_NS);
+	return ns * SIM_NS + up_to(r, of(r)->dozes ? DOZE_NS : SHORT_NS);
 }
 
 const struct sim_timing adversary_timing = {

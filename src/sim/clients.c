@@ -64,13 +64,22 @@ static bool has_ranges(const struct sim_world *w)
 	return w->request.protocol->kind.capabilities & PAWL_CAP_RANGES;
 }
 
-/* Another rank that holds some of the units, and does not share them; NULL: nobody. */
-static const struct sim_rank *overlapping(const struct sim_rank *r)
+/* Who holds for long may be taken for dead, if the lock has leases. How long a lease
+ * is in the end is the kind's; a quarter of it is sure. */
+static bool outstays(const struct sim_rank *r)
 {
-	const struct sim_world *w = r->world;
+	uint64_t lease = r->world->request.lease_ns;
+
+	return lease && engine_now() - r->granted >= lease * SIM_NS / 4;
+}
+
+/* Another rank that holds some of the units, and does not share them; NULL: nobody. */
+static struct sim_rank *overlapping(const struct sim_rank *r)
+{
+	struct sim_world *w = r->world;
 
 	for (int id = 0; id < w->request.ranks; id++) {
-		const struct sim_rank *other = &w->ranks[id];
+		struct sim_rank *other = &w->ranks[id];
 
 		if (other != r && other->counted && other->lock == r->lock &&
 		    !(other->mode == PAWL_SHARED && r->mode == PAWL_SHARED) &&
@@ -82,9 +91,15 @@ static const struct sim_rank *overlapping(const struct sim_rank *r)
 
 static void check_ranges(struct sim_rank *r)
 {
-	const struct sim_rank *other = overlapping(r);
+	struct sim_rank *other;
 
 	sim_note(r, "has units %lld to %lld", (long long)r->slot.first, (long long)r->slot.last);
+	/* Who outstayed its lease has lost its units; its release has to tell it so. */
+	while ((other = overlapping(r)) && outstays(other)) {
+		--*holders(&r->world->locks[r->lock], other->mode);
+		other->counted = false;
+		sim_note(other, "has lost its units to rank %d", r->id);
+	}
 	if (other)
 		sim_fail(
 		    r->world, SIM_VIOLATION,
@@ -93,15 +108,6 @@ static void check_ranges(struct sim_rank *r)
 		    r->id, (long long)r->slot.first, (long long)r->slot.last,
 		    (unsigned long long)r->lock, other->id, (long long)other->slot.first,
 		    (long long)other->slot.last);
-}
-
-/* Who holds for long may be taken for dead, if the lock has leases. How long a lease
- * is in the end is the kind's; a quarter of it is sure. */
-static bool outstays(const struct sim_rank *r)
-{
-	uint64_t lease = r->world->request.lease_ns;
-
-	return lease && engine_now() - r->granted >= lease * SIM_NS / 4;
 }
 
 /* Whoever is in the way of this grant and has outstayed its lease has lost the lock; its

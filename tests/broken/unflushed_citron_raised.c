@@ -5,4 +5,5 @@
 
 #define CITRON_NAME "broken-citron-raised"
 #define CITRON_PROTOCOL lock_broken_citron_raised
-#include "locks/citron.c"
+#define BREAK_PREFIX broken_citron_raised_
+#include "broken_citron.h"

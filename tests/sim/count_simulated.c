@@ -56,7 +56,7 @@ static void simulate(const struct lock_protocol *p, const char *topology)
 	    .play = play,
 	};
 
-	options_default(&o);
+	options_default(&o, p);
 	if (count_leases(&p->kind))
 		options_set(&o, p, "lease", COUNT_LEASE, "the test");
 	w = sim_world_create(&q);

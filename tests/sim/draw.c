@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ACCESSES = 400000, OUTSTAY_NS = 5000, PER_CENT = 100, PER_MILLE = 1000 };
+enum { MOST_ACCESSES = 1000000, OUTSTAY_NS = 5000, PER_CENT = 100, PER_MILLE = 1000 };
 enum { LIFE = 200 /* accesses until a rank dies, at most */ };
 enum { UNITS = 20 /* of a space, for kinds without a tree */ };
 enum { NAPS = 4, NAPPERS = 60 /* per cent of the ranks */ };
@@ -66,8 +66,11 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 {
 	static const char *const recovery[VALUES] = {"0", "0", "1000", "10000"};
 	static const char *const reading[VALUES] = {"5", "20", "50", "200"};
+	/* Of ranges, where who waits looks at each step of a lease, and takes many. */
+	static const char *const steps[VALUES] = {"0", "0", "1000", "2000"};
 	bool recovers = p->kind.capabilities & PAWL_CAP_RECOVERS;
-	const char *value = (recovers ? recovery : reading)[sim_below(random, VALUES)];
+	const char *const *values = !recovers ? reading : takes(p, "units") ? steps : recovery;
+	const char *value = values[sim_below(random, VALUES)];
 	size_t used = strlen(d->text);
 
 	if (!takes(p, "lease"))
@@ -76,6 +79,7 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 	if (options_set(&d->options, p, "lease", value, "the test") != PAWL_SUCCESS)
 		return false;
 	d->request.lease_ns = (uint64_t)d->options.params.lease_us * 1000;
+	d->adversary.dozes = values == steps && d->request.lease_ns;
 	if (!recovers) {
 		d->request.clock_error_ns = sim_below(random, 2) ? d->request.lease_ns / 2 : 0;
 		d->sleeps = sim_below(random, 2) ? 200 : 0;
@@ -91,7 +95,7 @@ static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t
 {
 	size_t used = strlen(d->text);
 
-	options_default(&d->options);
+	options_default(&d->options, p);
 	d->options.home = sim_below(random, 2) ? LOCK_HOME_CYCLIC : LOCK_HOME_BLOCK;
 	for (int i = 0; i < CHOICES; i++) {
 		const char *value = choices[i].value[sim_below(random, VALUES)];
@@ -116,11 +120,14 @@ static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t
 /* Small trees, and all ways to meet in them. */
 static bool draw_tree(struct draw *d, const struct lock_protocol *p, uint64_t *random)
 {
-	static const char *const names[] = {"units", "k", "m"};
-	static const char *const values[][VALUES] = {
-	    {"256", "1024", "1024", "4096"}, {"1", "2", "3", "0"}, {"1", "2", "3", "4"}};
+	static const char *const names[] = {"units", "units_most", "growth", "k", "m"};
+	static const char *const values[][VALUES] = {{"256", "1024", "1024", "4096"},
+						     {"4096", "4096", "16384", "65536"},
+						     {"auto", "auto", "auto", "call"},
+						     {"1", "2", "3", "0"},
+						     {"1", "2", "3", "4"}};
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 5; i++) {
 		const char *value = values[i][takes(p, names[i]) ? sim_below(random, VALUES) : 0];
 		size_t used = strlen(d->text);
 
@@ -130,6 +137,10 @@ static bool draw_tree(struct draw *d, const struct lock_protocol *p, uint64_t *r
 		if (options_set(&d->options, p, names[i], value, "the test") != PAWL_SUCCESS)
 			return false;
 	}
+	/* Each death may cost one copy, and each long stop. */
+	if (takes(p, names[0]) &&
+	    options_set(&d->options, p, "recoveries", "256", "the test") != PAWL_SUCCESS)
+		return false;
 	/* A range takes a few round trips, of which any may be the one to stop in. */
 	if (takes(p, names[0]) && sim_below(random, 2))
 		d->adversary.stall = 80;

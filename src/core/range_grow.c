@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls by which spaces grow and shrink. */
+#include "core/error.h"
+#include "core/table.h"
+
+static int check(const pawl_table *t, uint64_t id)
+{
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is null");
+	if (!t->space.protocol->grow)
+		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no spaces that grow",
+				 t->space.protocol->kind.name);
+	if (id >= t->space.n)
+		return error_set(PAWL_ERR_RANGE, "space %llu is not in 0 to %llu",
+				 (unsigned long long)id, (unsigned long long)t->space.n - 1);
+	return PAWL_SUCCESS;
+}
+
+int pawl_range_grow(pawl_table *t, uint64_t id, int64_t *units)
+{
+	int rc = check(t, id);
+	struct lock_slot *slot;
+	pawl_range claimed;
+	int64_t reach;
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	slot = slots_claim_range(t, id, &claimed, &rc);
+	if (!slot)
+		return rc;
+	rc = t->space.protocol->grow(&t->space, slot, &reach);
+	slots_give_back(t, slot);
+	if (rc != PAWL_SUCCESS)
+		return error_note(rc, pawl_strerror(rc));
+	if (units)
+		*units = reach;
+	return PAWL_SUCCESS;
+}
+
+/* The worst of all ranks' codes; after it nobody has anything if none had before. */
+static int agree(const pawl_table *t, int rc)
+{
+	int worst = rc;
+
+	MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, t->comm);
+	if (rc == PAWL_SUCCESS && worst != PAWL_SUCCESS)
+		error_set(worst, "another rank has a range of the table, or gave wrong arguments");
+	return worst;
+}
+
+static int check_shrink(const pawl_table *t, uint64_t id, int64_t units)
+{
+	int rc = check(t, id);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (units < 1)
+		return error_set(PAWL_ERR_ARG, "units: %lld is less than 1", (long long)units);
+	if (slots_in_use(t))
+		return error_set(PAWL_ERR_BUSY, "this rank holds or awaits a range of the table");
+	return PAWL_SUCCESS;
+}
+
+int pawl_range_shrink(pawl_table *t, uint64_t id, int64_t units)
+{
+	const struct lock_protocol *p;
+	struct lock_slot *slot;
+	pawl_range claimed;
+	uint64_t index;
+	int home, rc;
+
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is null");
+	rc = agree(t, check_shrink(t, id, units));
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	p = t->space.protocol;
+	lock_home(&t->space, id, &home, &index);
+	slot = slots_claim_range(t, id, &claimed, &rc);
+	if (slot && t->rma.rank == home)
+		p->shrink(&t->space, slot, units);
+	if (slot)
+		slots_give_back(t, slot);
+	for (int i = 0; i < t->space.max_held; i++)
+		p->forget(&t->space, &t->slots[i]);
+	return agree(t, slot ? PAWL_SUCCESS : rc);
+}
