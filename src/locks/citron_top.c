@@ -160,11 +160,8 @@ void citron_raise(struct citron_view *v, int64_t units)
 {
 	int height = units > citron_units(v->height) ? v->height : citron_height(units);
 
-	if (BREAK_CITRON_ORDER)
-		swap_top(v, height);
 	citron_shut(v);
-	if (!BREAK_CITRON_ORDER)
-		swap_top(v, height);
+	swap_top(v, height);
 	rma_put(v->c, word_at(v, spill_index(v) + 1), 0);
 	/* Orders TOP and MAX before the end of the turn; pairs with the turn and the look at them
 	 * of the next one. */

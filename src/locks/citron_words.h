@@ -67,9 +67,6 @@
 #ifndef BREAK_CITRON_OLD
 #define BREAK_CITRON_OLD false /* does not wait for those at and under old roots */
 #endif
-#ifndef BREAK_CITRON_ORDER
-#define BREAK_CITRON_ORDER false /* T4 before T2 */
-#endif
 #ifndef BREAK_CITRON_SPILL
 #define BREAK_CITRON_SPILL false /* does not read TOP in its turn at SPILL */
 #endif

@@ -164,6 +164,137 @@ static void exclusion(const struct pawl_kind *kind, const char *tree, const char
 	result("%s, %s units, k %s, m %s: nobody overlaps", kind->name, tree, k, m);
 }
 
+/* ------------------------------------------------------------------ spaces that grow */
+
+enum { GROWTHS = 3, GROW_FROM = 256 };
+
+/* Ranges that lie further and further behind what the space reaches at first. */
+static void hold_growing(pawl_table *table, uint64_t *random, double end, bool by_call)
+{
+	double begun = seconds_now();
+
+	for (int n = 0; n < 20 || seconds_now() < end; n++) {
+		double part = (seconds_now() - begun) / (end - begun);
+		uint32_t most = (uint32_t)(GROW_FROM * (1 + 30 * (part < 1 ? part : 1)));
+		int64_t first = random_below(random, most),
+			length = random_below(random, random_below(random, 4) ? 100 : most);
+		pawl_range range;
+
+		expect_code(
+		    pawl_range_acquire(table, 0, first, first + length, PAWL_EXCLUSIVE, &range),
+		    PAWL_SUCCESS, "acquire");
+		use(0, first, first + length, random_below(random, 16) == 0);
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+		if (by_call && random_below(random, 10) == 0)
+			expect_code(pawl_range_grow(table, 0, NULL), PAWL_SUCCESS, "grow");
+	}
+}
+
+/* How far it reaches; of one rank, for all. */
+static int64_t reach(pawl_table *table)
+{
+	int64_t end_unit = 0;
+
+	meet();
+	if (tap_rank == 0)
+		expect_code(pawl_range_grow(table, 0, &end_unit), PAWL_SUCCESS, "grow");
+	MPI_Bcast(&end_unit, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+	return end_unit;
+}
+
+static void growth(const char *kind, const char *how)
+{
+	uint64_t random = 362436069 + (uint64_t)tap_rank * 7919;
+	pawl_table *table;
+
+	setenv("PAWL_UNITS", "256", 1);
+	setenv("PAWL_UNITS_MOST", "8192", 1);
+	now_doing("%s, growth by %s", kind, how);
+	table = table_open(kind, 1, "growth", how);
+	for (int i = 0; table && i < GROWTHS; i++) {
+		int64_t end_unit = reach(table);
+
+		expect(end_unit == GROW_FROM, "it reaches %lld units at first", (long long)end_unit);
+		hold_growing(table, &random, seconds_now() + tap_budget / GROWTHS,
+			     strcmp(how, "call") == 0);
+		end_unit = reach(table);
+		expect(end_unit == 4096 || end_unit == 16384, "it reaches %lld units", (long long)end_unit);
+		expect_code(pawl_range_shrink(table, 0, 1), PAWL_SUCCESS, "shrink");
+	}
+	table_close(table);
+	unsetenv("PAWL_UNITS");
+	unsetenv("PAWL_UNITS_MOST");
+	result("%s, from 256 units to thousands and back, by %s: nobody overlaps", kind, how);
+}
+
+static void wrong_growth(void)
+{
+	pawl_table *table = table_open("citron", 1, NULL, NULL);
+	pawl_range range;
+	int last = tap_rank == tap_size - 1;
+
+	now_doing("citron, wrong growth");
+	if (table && last) {
+		expect_code(pawl_range_grow(table, 1, NULL), PAWL_ERR_RANGE, "no such space");
+		expect_code(pawl_range_grow(NULL, 0, NULL), PAWL_ERR_ARG, "no table");
+		expect_code(pawl_range_acquire(table, 0, 3, 3, PAWL_EXCLUSIVE, &range),
+			    PAWL_SUCCESS, "acquire");
+	}
+	if (table) {
+		expect_code(pawl_range_shrink(table, 0, 1), PAWL_ERR_BUSY, "shrink, one held");
+		expect_code(pawl_range_shrink(table, 0, last ? 0 : 1), PAWL_ERR_ARG, "no units");
+	}
+	if (table && last)
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+	if (table)
+		expect_code(pawl_range_shrink(table, 0, 1), PAWL_SUCCESS, "shrink");
+	table_close(table);
+	result("citron: spaces neither shrink under those who hold nor to nothing");
+}
+
+/* --------------------------------------------------------------------------- leases */
+
+#define LEASE_US "100000"
+#define LEASE_S 0.1
+
+/* Rank 0 outstays its lease at some units that the others want, too. */
+static void outstayed(const char *kind)
+{
+	pawl_table *table = table_open(kind, 1, "lease", LEASE_US);
+	double began;
+	pawl_range range;
+
+	now_doing("%s, a lease outstayed", kind);
+	if (table && tap_rank == 0)
+		expect_code(pawl_range_acquire(table, 0, 10, 20, PAWL_EXCLUSIVE, &range),
+			    PAWL_SUCCESS, "acquire");
+	meet();
+	began = seconds_now();
+	if (table && tap_rank == 0) {
+		meet();
+		expect_code(pawl_range_release(table, &range), PAWL_ERR_LEASE_LOST,
+			    "release of what others had");
+		expect_code(pawl_range_release(table, &range), PAWL_ERR_NOT_HELD, "once more");
+	} else if (table) {
+		int64_t first = tap_rank == 1 ? 20 : 0, last = tap_rank == 1 ? 20 : 5000;
+
+		expect_code(pawl_range_acquire(table, 0, first, last, PAWL_EXCLUSIVE, &range),
+			    PAWL_SUCCESS, "acquire");
+		expect(seconds_now() - began > LEASE_S, "the lease is over after %.3f s",
+		       seconds_now() - began);
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+		meet();
+	}
+	meet();
+	for (int i = 0; table && i < 20; i++) {
+		expect_code(pawl_range_acquire(table, 0, i, i + 30, PAWL_EXCLUSIVE, &range),
+			    PAWL_SUCCESS, "acquire");
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+	}
+	table_close(table);
+	result("%s: who outstays its lease loses its units, and is told", kind);
+}
+
 /* ------------------------------------------------------------------ who is kept out */
 
 /* One rank wants the other kind of range, until it has had it so many times; the rest never stop
@@ -405,6 +536,11 @@ int main(int argc, char **argv)
 		meet_crowd(kind, false, "a small range among large ones gets its turns");
 	}
 	if (tap_wants(pawl_kind_find("citron"))) {
+		growth("citron", "auto");
+		growth("citron", "call");
+		wrong_growth();
+		if (tap_size > 1)
+			outstayed("citron");
 		citron_rounds_up();
 		citron_memory();
 	}
