@@ -57,6 +57,8 @@ struct shared {
 static struct shared *all;
 static struct rank_state *me;
 static pawl_table *table;
+static bool ranges, shares; /* what its kind has */
+static pawl_range held;
 static int rank;
 static FILE *out;
 static uint64_t random_state;
@@ -149,12 +151,32 @@ static void note_recovery(int lock)
 	}
 }
 
+/* Of kinds with ranges a lock is a space, and all ranges of it have this unit. */
+enum { COMMON_UNIT = 1000 };
+
+static int acquire(int lock, int mode)
+{
+	static const unsigned lengths[] = {1, 30, 200, 1000};
+
+	if (!ranges)
+		return pawl_lock_acquire(table, (uint64_t)lock, mode);
+	return pawl_range_acquire(table, (uint64_t)lock, COMMON_UNIT - below(lengths[below(4)]),
+				  COMMON_UNIT + below(lengths[below(4)]), mode, &held);
+}
+
+static int release(int lock)
+{
+	return ranges ? pawl_range_release(table, &held) : pawl_lock_release(table, (uint64_t)lock);
+}
+
 static void enter(int lock, int mode)
 {
 	int rc;
 
+	if (!shares)
+		mode = PAWL_EXCLUSIVE;
 	atomic_store(&me->doing, lock);
-	rc = pawl_lock_acquire(table, (uint64_t)lock, mode);
+	rc = acquire(lock, mode);
 	if (rc != PAWL_SUCCESS)
 		wrong("rank %d, acquire: %s: %s", rank, pawl_strerror(rc), pawl_error_message());
 	atomic_store(&me->inside[lock], mode);
@@ -169,7 +191,7 @@ static void leave(int lock)
 	int rc;
 
 	atomic_store(&me->inside[lock], 0);
-	rc = pawl_lock_release(table, (uint64_t)lock);
+	rc = release(lock);
 	if (rc == PAWL_ERR_LEASE_LOST)
 		atomic_fetch_add(&me->lost, 1);
 	else if (rc != PAWL_SUCCESS)
@@ -359,6 +381,8 @@ static void start(const char *kind)
 		_exit(1);
 	}
 	MPI_Info_free(&info);
+	ranges = pawl_kind_find(kind)->capabilities & PAWL_CAP_RANGES;
+	shares = pawl_kind_find(kind)->capabilities & PAWL_CAP_SHARED;
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
