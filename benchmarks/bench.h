@@ -335,6 +335,7 @@ struct workload {
 	bool files;            /* that lie with all ranks */
 	bool fresh;            /* its table is made anew each time, and used at once */
 	bool timeline;         /* what was done when is shown */
+	bool grows;            /* its spaces, where a kind lets them */
 	bool computed;         /* no lock is acquired; for pseudo locks */
 	const char *rows;      /* what its table is called, or NULL; and its columns: */
 	const char *columns[MAX_COLUMNS + 1]; /* up to NULL */

@@ -7,8 +7,23 @@
  * so many that they never do. What was done when is counted in TIMELINE parts of the time.
  *
  * Records of neighbours share blocks, so they meet.
+ *
+ * Spaces that can grow may do so up to RANGE_GROW_MOST units: by whoever needs it, or, with
+ * -o growth=call, by each client once in 10 ms, as in the paper.
  */
+#include <string.h>
+
 #include "ranges.h"
+
+enum { POLL_MS = 10 };
+
+static bool grows_by_call(const struct trial *t)
+{
+	for (int i = 0; i < t->set->lock_options; i++)
+		if (strcmp(t->set->lock_option[i], "growth=call") == 0)
+			return t->who->kind && kind_takes(t->who->kind, "growth", strlen("growth"));
+	return false;
+}
 
 /* Which part of the time it is; times without an end have none. */
 static void count_now(struct trial *t, uint64_t since)
@@ -20,7 +35,9 @@ static void count_now(struct trial *t, uint64_t since)
 void range_grow_run(struct trial *t)
 {
 	const uint64_t start = ticks();
-	uint64_t now, done = 0;
+	const uint64_t between = (uint64_t)(POLL_MS * 1e6 * ticks_per_ns);
+	const bool polls = grows_by_call(t);
+	uint64_t now, done = 0, next_poll = start + between;
 	pawl_range held;
 
 	while ((now = ticks()) - start < t->ticks && done < t->limit) {
@@ -29,6 +46,11 @@ void range_grow_run(struct trial *t)
 		histogram_add(&t->hist, ticks() - now);
 		count_now(t, now - start);
 		done++;
+		if (polls && now >= next_poll) {
+			if (pawl_range_grow(t->table, 0, NULL) != PAWL_SUCCESS)
+				trial_abort(t, "grow");
+			next_poll = now + between;
+		}
 	}
 	t->acquires = t->exclusive = done;
 	t->elapsed_ns = (double)(now - start) / ticks_per_ns;

@@ -43,7 +43,7 @@ int span_size(struct span s);
 
 /* IO500's ior-hard-write: clients write records of 47008 bytes side by side, turn by
  * turn; here the blocks of 4096 bytes that record turn of a client touches. */
-enum { GROW_RECORD = 47008, BLOCK_BYTES = 4096 };
+enum { GROW_RECORD = 47008, BLOCK_BYTES = 4096, RANGE_GROW_MOST = 1 << 28 };
 struct span span_of_bytes(uint64_t offset, uint64_t bytes);
 struct span grow_span(uint64_t turn, int client, int clients);
 

@@ -62,6 +62,9 @@ static void set_for_ranges(const struct trial *t, MPI_Info info)
 		chosen = chosen || strncmp(t->set->lock_option[i], "segment", 7) == 0;
 	if (takes(t, "units"))
 		set_number(info, "pawl_units", units);
+	if (takes(t, "units_most") && t->what->grows)
+		set_number(info, "pawl_units_most",
+			   units < RANGE_GROW_MOST ? RANGE_GROW_MOST : units);
 	if (takes(t, "segments") && !chosen) {
 		set_number(info, "pawl_segments", SEGMENTS);
 		set_number(info, "pawl_segment_units", (units + SEGMENTS - 1) / SEGMENTS);

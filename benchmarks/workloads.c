@@ -213,6 +213,7 @@ const struct workload workloads[] = {
 	.ranges = true,
 	.fresh = true,
 	.timeline = true,
+	.grows = true,
 	.space = 1 << 10,
 	.reference = "ss",
     },

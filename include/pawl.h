@@ -158,8 +158,8 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *   watchdog  seconds after which a waiting client reports on stderr what it
  *             waits for; 0 (off) .. 86400
  * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max,
- * local_budget, remote_budget, lease, recoveries, native_window, units, units_most, growth, k, m, segments,
- * segment_units): see pawl(3).
+ * local_budget, remote_budget, lease, recoveries, native_window, units, units_most, growth, k, m,
+ * segments, segment_units): see pawl(3).
  *
  * Cost: one window on node-shared memory; one more over all ranks if comm
  * spans several nodes, or if the kind takes the network always (rdma-mcs,

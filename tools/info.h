@@ -32,7 +32,7 @@ struct info {
 	struct job job;
 	struct topo_job place;
 	struct rma rma;
-	bool networked; /* there is a transport between nodes */
+	bool networked;  /* there is a transport between nodes */
 	char error[600]; /* why there are no windows; "": there are */
 	int npaths;
 	struct info_path path[INFO_PATHS];

@@ -170,9 +170,8 @@ static int make_segments(pawl_table *t, const struct options *o)
 	};
 	char err[ERROR_LENGTH] = "";
 	struct topo *topo = t->job.topo;
-	enum rma_network network = t->space.domain == RMA_NODE
-				       ? RMA_NO_NETWORK
-				       : network_choose(o, t->job.one_host);
+	enum rma_network network =
+	    t->space.domain == RMA_NODE ? RMA_NO_NETWORK : network_choose(o, t->job.one_host);
 	enum rma_failure failure = rma_mpi_create(&t->rma, t->comm, t->job.node_comm, topo->node,
 						  network, t->space.protocol->network,
 						  t->job.one_host, t->space.bytes, err, sizeof err);

@@ -25,12 +25,12 @@
  * sees OCC. The paper looks first and announces afterwards, and closes the gap by time (T_wait);
  * here no clock is part of the argument, at the same number of round trips.
  *
- * The fast path (citron_fast.c) is a try of leaves alone, if the range spans at most 4k of them, in two round
- * trips. First: A1 for all leaves, and a look at the leaves. Second: A3, and the bits are set by
- * compare-and-swap against what was seen. If anything is in the way all is undone, in one round
- * trip, and the client holds nothing while it waits. Release is one round trip: clear bits, end the
- * turns, take back the announcements, in any order, for each lets in others who then find the rest
- * or wait for it.
+ * The fast path (citron_fast.c) is a try of leaves alone, if the range spans at most 4k of them, in
+ * two round trips. First: A1 for all leaves, and a look at the leaves. Second: A3, and the bits are
+ * set by compare-and-swap against what was seen. If anything is in the way all is undone, in one
+ * round trip, and the client holds nothing while it waits. Release is one round trip: clear bits,
+ * end the turns, take back the announcements, in any order, for each lets in others who then find
+ * the rest or wait for it.
  *
  * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
  *   S1  draw tickets of all inner nodes of the cover, each when it is the turn of the one before
@@ -57,10 +57,10 @@
  *
  * Different from the paper: the order of announcing and looking (above); BELOW is a difference; OCC
  * is set after the look above; leaves of all nodes of a range are taken together; common nodes
- * above are left out; a client that is kept out escalates; the lock of the units behind the tree has
- * writers only, and is not DSLR but tickets; growth moves no words and counters, and whoever needs
- * it does it at once, unless told to leave it to a call; recovery starts the space anew. Waiting is
- * by rma_await() on the word that is in the way.
+ * above are left out; a client that is kept out escalates; the lock of the units behind the tree
+ * has writers only, and is not DSLR but tickets; growth moves no words and counters, and whoever
+ * needs it does it at once, unless told to leave it to a call; recovery starts the space anew.
+ * Waiting is by rma_await() on the word that is in the way.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -431,8 +431,8 @@ const struct lock_protocol CITRON_PROTOCOL = {
 	    .summary = "ranges: a segment tree of bitmaps and tickets, by one-sided operations",
 	    .reference = "Citron (FAST'23), sections 3.3 to 3.10",
 	    .options = "units units_most growth k m lease recoveries",
-	    .capabilities = PAWL_CAP_RANGES | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR |
-			    PAWL_CAP_RECOVERS,
+	    .capabilities =
+		PAWL_CAP_RANGES | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
 	},
     .defaults = defaults,
     .layout = layout,

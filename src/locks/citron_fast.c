@@ -223,7 +223,7 @@ bool citron_await_leaves(struct citron_view *v)
 
 	if (leaf < 0)
 		return citron_await_vacant(v, v->met);
-	w.mask = w.stuck = citron_mask((struct citron_node){v->height, leaf}, v->slot->first,
-				       v->slot->last);
+	w.mask = w.stuck =
+	    citron_mask((struct citron_node){v->height, leaf}, v->slot->first, v->slot->last);
 	return citron_await(v, &w, &word);
 }

@@ -16,8 +16,8 @@
  *
  * Ordering guarantees
  *   (A) Nobody is overtaken in its lease. A lease begins at the time before the client issued a
- *       look that saw the root without SHUT. That look took effect before R2, so the lease has ended
- *       before R4. Who has waited since its look, for more than a quarter of a lease, looks again
+ *       look that saw the root without SHUT. That look took effect before R2, so the lease has
+ * ended before R4. Who has waited since its look, for more than a quarter of a lease, looks again
  *       when it has everything (citron_confirm). Clocks have to run alike, not to agree.
  *   (B) Who looks after R2 sees SHUT, and waits for TOP to change.
  *   (C) What a client of the past does late hits words of a copy that nobody uses again.
@@ -78,10 +78,9 @@ static void recover(struct citron_view *v)
 	citron_adopt(&now, top);
 	if (copy_of(top) == copy_of(v->top)) {
 		citron_shut(&now);
-		if (BREAK_CITRON_WAIT ||
-		    !rma_await_until(v->c, w, -1, RMA_NE, top, RMA_LATER,
-				     rma_clock(v->c) + lease + lease / MARGIN,
-				     "leases to run out", &seen)) {
+		if (BREAK_CITRON_WAIT || !rma_await_until(v->c, w, -1, RMA_NE, top, RMA_LATER,
+							  rma_clock(v->c) + lease + lease / MARGIN,
+							  "leases to run out", &seen)) {
 			spare = take_spare(v);
 			if (!spare) {
 				v->error = PAWL_ERR_TOO_MANY;

@@ -147,8 +147,8 @@ static void swap_top(struct citron_view *v, int height)
 	int64_t top = v->top, seen;
 
 	for (;;) {
-		rma_cas(v->c, w, top,
-			top_make(copy_of(top), height - v->k->start, settled_of(top)), &seen);
+		rma_cas(v->c, w, top, top_make(copy_of(top), height - v->k->start, settled_of(top)),
+			&seen);
 		rma_flush(v->c, w); /* orders the swap before the look at its result */
 		if (seen == top || copy_of(seen) != copy_of(top))
 			return;
