@@ -80,6 +80,9 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 		return false;
 	d->request.lease_ns = (uint64_t)d->options.params.lease_us * 1000;
 	d->adversary.dozes = values == steps && d->request.lease_ns;
+	/* So long that a recovery may fall into it, and short enough to be no reason for one. */
+	if (d->adversary.dozes && sim_below(random, 2))
+		d->inside = d->request.lease_ns / 5;
 	if (!recovers) {
 		d->request.clock_error_ns = sim_below(random, 2) ? d->request.lease_ns / 2 : 0;
 		d->sleeps = sim_below(random, 2) ? 200 : 0;
@@ -179,11 +182,12 @@ static int take_range(struct sim_rank *r, const struct draw *d, uint64_t space, 
 		      enum sim_how how, uint64_t ns)
 {
 	static const uint64_t lengths[] = {1, 1, 64, 300, 1200, 1200, 5000};
-	uint64_t units = (uint64_t)d->options.params.units, place = sim_below(&r->random, 3);
+	uint64_t units = (uint64_t)d->options.params.units, place = sim_below(&r->random, 4);
 	uint64_t length = lengths[sim_below(&r->random, 7)];
 	int64_t first = (int64_t)sim_below(&r->random, place == 0   ? 32
 						       : place == 1 ? 300
-								    : units + units / 8);
+						       : place == 2 ? units + units / 8
+								    : 4 * units);
 
 	return sim_acquire_range(r, space, first, first + (int64_t)sim_below(&r->random, length),
 				 mode, how, ns);
