@@ -46,10 +46,11 @@ complete()
 all=range,range-grow,btio,oltp,abort
 small="--grid=16 --file=262144 --space=65536"
 two_nodes="topology=node:2 core:1"
-check "all of them, 1 rank" complete 5 1 --bench=$all $small
+long=${TEST_LONG-}
+[ -z "$long" ] || check "all of them, 1 rank" complete 5 1 --bench=$all $small
 check "all of them, 4 ranks" complete 5 4 --bench=$all $small
 check "all of them, 2 ranks on 2 nodes" complete 5 2 --bench=$all $small -o "$two_nodes"
-for length in 1 16 256; do
+for length in ${long:+1 16} 256; do
 	check "ranges of $length units, 2 ranks" complete 1 2 --bench=range --length=$length --zipf=0.99
 done
 check "some of them shared, 3 ranks" complete 1 3 --bench=range --fw=20 --space=1000

@@ -8,10 +8,11 @@
 mpi_can_run || skip_all "configured without a launcher"
 lock=$builddir/tests/lock
 
-for ranks in 1 2 4; do
+long=${TEST_LONG-}
+for ranks in ${long:+1 2} 4; do
 	tap_program "$ranks ranks" mpi_run $ranks 300 "$lock/ranges"
 done
-tap_program "node:2 core:1" mpi_run 2 300 "$lock/ranges" --set "topology=node:2 core:1"
+[ -z "$long" ] || tap_program "node:2 core:1" mpi_run 2 300 "$lock/ranges" --set "topology=node:2 core:1"
 tap_program "node:2 core:2" mpi_run 4 300 "$lock/ranges" --set "topology=node:2 core:2"
 tap_program "operations" mpi_run 2 60 "$lock/ranges" operations --set "topology=node:2 core:1"
 
