@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Citron's growth, the tree gets a new root while clients use it: model of src/locks/citron.c.
+ *
+ * What it models.  A spine of inner nodes, R_1 below R_2 and so on to R_4, R_x being the root of the tree of height x;
+ * leaves A and B under R_1, C under R_2, D under R_3, E under R_4, a unit each. The word S stands for the units behind
+ * the tree. TOP (height, settled) is what the tree is now; a client knows that or an older one, height 1 at first, and
+ * may learn the latest before it asks, by a range of another slot of its rank. Three clients (-DNP=2: two) ask as
+ * often as they like for any of the ranges in choose_cover(), or -DW0=w, -DW1=w, -DW2=w for that one only, and may
+ * stop between any two. A grower makes the tree higher, up to GROWTHS times (1), each time by one or two, -DSTEP: by
+ * all at once, and not above MOST (2). -DM=1 (default) or 2: how many levels clients look at.
+ *
+ *   G1 has the turn at S, reads TOP   G2 sets SHUT in the root   G3 swaps TOP; again if only settled is new
+ *   G4 ends the turn at S
+ *   L  a look above the first node takes in SHUT of the root that is known; who takes the root itself looks for SHUT
+ *      after it has raised OCC. Who has the turn at S reads TOP. If SHUT, or if TOP has another height: give all back,
+ *      wait until TOP is not what was known, begin again
+ *   D1 who has raised OCC above old roots that are not settled waits for those below in the top M levels of their
+ *      trees
+ *   D2 and for OCC of each old root; then who has the root itself swaps TOP (height, settled) for (height, height)
+ *
+ * What it proves.  No two clients have one unit, whatever height they know; no dead-lock (awaits are blocking guards);
+ * at the end all words say that nobody is there, and the root is open. With -DLIVE=v, under weak fairness, client v
+ * gets its range whenever it wants it.
+ *
+ * What it abstracts.  As citron.pml does. C, D, E are leaves of smaller depths than A and B. Tickets are places in
+ * lines. The fast path is left out, and so are tries and escalation. Nobody fails.
+ *
+ * Known-broken variants: -DBREAK_SHUT     nobody looks for SHUT
+ *                        -DBREAK_D1       no D1
+ *                        -DBREAK_D2       no D2
+ *                        -DBREAK_ORDER    TOP is swapped before SHUT is set
+ *                        -DBREAK_SPILL    who has the turn at S does not read TOP
+ *                        -DBREAK_SWAP     G3 once, whatever comes out
+ *                        -DBREAK_SETTLED  who is above one old root settles for all
+ */
+#ifndef M
+#define M 1
+#endif
+#ifndef MOST
+#define MOST 2
+#endif
+#ifndef GROWTHS
+#define GROWTHS 1
+#endif
+#define ANY 99
+#ifndef NP
+#define NP 3
+#endif
+#ifndef W0
+#define W0 ANY
+#endif
+#ifndef W1
+#define W1 ANY
+#endif
+#ifndef W2
+#define W2 ANY
+#endif
+
+/* nodes 1 to 4: R_1 to R_4; 5 to 9: A to E */
+#define NONE 0
+#define IS_LEAF(n) ((n) > 4)
+#define UP(n) (IS_LEAF(n) -> (n < 7 -> 1 : n - 5) : n + 1)
+
+byte below[5];       /* 0 not used */
+bit occ[5], shut[5];
+bit taken[10];       /* leaves */
+byte line[5];        /* those with tickets; 0: of S */
+byte at[4], place[4]; /* who waits for its turn, where, and how many are before it */
+#define NOWHERE 7
+byte height = 1, settled = 1;    /* TOP */
+byte owned;          /* ghost: units that somebody has */
+byte alive = NP + 1; /* processes that will still ask */
+
+#ifdef LIVE
+bit want, in;
+#define WANT if :: p == LIVE -> want = 1 :: else fi
+#define IN if :: p == LIVE -> d_step { want = 0; in = 1 } :: else fi
+#define OUT_OF if :: p == LIVE -> in = 0 :: else fi
+ltl live { [] (want -> <> in) }
+#else
+#define WANT skip
+#define IN skip
+#define OUT_OF skip
+#endif
+
+/* w: the units */
+#define UNITS(w) (w == 0 -> 1 : (w == 1 -> 3 : (w == 2 || w == 8 -> 7 : (w == 3 -> 6 : (w == 4 -> 4 : \
+		 (w == 5 -> 15 : (w == 6 -> 12 : (w == 7 -> 8 : 31))))))))
+
+/* The nodes at the height that is known; and does it need S? */
+inline choose_cover()
+{
+	n0 = NONE; n1 = NONE; spill = 0;
+	if
+	:: w == 0 -> n0 = 5                                              /* A */
+	:: w == 1 -> n0 = 1                                              /* A, B: R_1 */
+	:: w == 2 -> n0 = (h == 1 -> 1 : 2); spill = (h == 1)            /* A to C: R_2 */
+	:: w == 3 -> n0 = 6; n1 = (h == 1 -> NONE : 7); spill = (h == 1) /* B, C */
+	:: w == 4 -> n0 = (h == 1 -> NONE : 7); spill = (h == 1)         /* C */
+	:: w == 5 -> n0 = (h < 3 -> h : 3); spill = (h < 3)              /* A to D: R_3 */
+	:: w == 6 -> n0 = (h == 1 -> NONE : 7); n1 = (h < 3 -> NONE : 8); spill = (h < 3) /* C, D */
+	:: w == 7 -> n0 = (h < 3 -> NONE : 8); spill = (h < 3)           /* D */
+	:: w == 8 -> n0 = 1; n1 = (h == 1 -> NONE : 7); spill = (h == 1) /* A to C: R_1 and C */
+	:: w == 9 -> n0 = h; spill = (h < 4)                             /* A to E: R_4 */
+	fi
+}
+
+/* A1: as citron_notified(), depth d being height h - d; one step each */
+#define LAST(x) ((x) + M - 1 >= h) /* none higher than x */
+#define HIGHER(x) (LAST(x) -> h + 1 : ((x) + 2 * M - 1 > h -> h - M + 1 : (x) + M))
+inline announce(n)
+{
+	i = UP(n);
+	do
+	:: d_step { i <= h ->
+		below[i] = (mine >> i & 1 -> below[i] : below[i] + 1);
+		fresh = (mine >> i & 1 -> fresh : fresh | (1 << i));
+		mine = mine | (1 << i);
+		i = HIGHER(i) }
+	:: else -> break
+	od;
+	i = 0
+}
+
+/* the new ones only */
+inline withdraw_at(x)
+{
+	if
+	:: d_step { fresh & (1 << x) ->
+		assert(below[x] > 0);
+		below[x]--; mine = mine & ~(1 << x); fresh = fresh & ~(1 << x) }
+	:: else
+	fi
+}
+inline withdraw()
+{
+	withdraw_at(1);
+	withdraw_at(2);
+	withdraw_at(3);
+	withdraw_at(4)
+}
+
+#ifdef BREAK_SHUT
+#define LOOK(x) skip
+#else
+#define LOOK(x) stale = (stale || (x == h && shut[x]))
+#endif
+
+/* A3: way is an occupied node above n, stale if the root is shut; not what is above `held` too */
+inline look_above(n)
+{
+	i = UP(n);
+	do
+	:: d_step { i <= h && (held == NONE || UP(held) > i) ->
+		way = (occ[i] && way == NONE -> i : way);
+		LOOK(i);
+		i++ }
+	:: else -> break
+	od;
+	i = 0
+}
+
+/* S1: a ticket, and its turn */
+inline draw_at(p, x)
+{
+	atomic {
+		place[p] = line[x];
+		at[p] = x;
+		line[x]++;
+		place[p] == 0;
+		at[p] = NOWHERE
+	}
+}
+inline draw(n)
+{
+	if
+	:: n != NONE && !IS_LEAF(n) -> draw_at(p, n)
+	:: else
+	fi
+}
+
+#define STEP_UP(q, x) place[q] = (at[q] == x && place[q] > 0 -> place[q] - 1 : place[q])
+#define END_TURN(x) \
+	line[x]--; STEP_UP(0, x); STEP_UP(1, x); STEP_UP(2, x); STEP_UP(3, x)
+
+/* each was once 0 in so many levels from x down */
+inline drain_from(x)
+{
+	below[x] == 0;
+#if M > 1
+	if
+	:: x > 1 -> below[x - 1] == 0
+	:: else
+	fi
+#endif
+}
+
+/* D1, D2 */
+inline drain_old(n)
+{
+	i = known;
+	do
+	:: i < n ->
+		if
+		:: shut[i] ->
+#ifndef BREAK_D1
+			drain_from(i);
+#endif
+#ifndef BREAK_D2
+			occ[i] == 0;
+#endif
+			skip
+		:: else
+		fi;
+		i++
+	:: else -> break
+	od;
+	i = 0
+}
+
+#ifdef BREAK_SETTLED
+#define MAY_SETTLE(n) (known < n)
+#else
+#define MAY_SETTLE(n) (known < n && n == h)
+#endif
+inline settle(n)
+{
+	if
+	:: atomic { MAY_SETTLE(n) ->
+		if
+		:: height == h && settled == known -> settled = h; known = h
+		:: else
+		fi }
+	:: else
+	fi
+}
+
+inline end_turn(n, has)
+{
+	if
+	:: d_step { n != NONE && !IS_LEAF(n) -> assert(occ[n] || !(has)); occ[n] = occ[n] && !(has); END_TURN(n) }
+	:: d_step { n != NONE && IS_LEAF(n) && (has) -> assert(taken[n]); taken[n] = 0 }
+	:: else
+	fi
+}
+
+inline bye()
+{
+	atomic {
+		alive--;
+		if
+		:: alive == 0 ->
+			assert(below[1] + below[2] + below[3] + below[4] == 0 && occ[1] + occ[2] + occ[3] + occ[4] == 0);
+			assert(taken[5] + taken[6] + taken[7] + taken[8] + taken[9] == 0);
+			assert(line[0] + line[1] + line[2] + line[3] + line[4] == 0);
+			assert(!shut[height])
+		:: else
+		fi
+	}
+}
+
+proctype P(byte p)
+{
+	byte w, n0, n1, n, h = 1, known = 1, i, way, held, mine, fresh, has;
+	bit spill, stale;
+
+	do
+	:: atomic {
+		WANT;
+		w = (p == 0 -> W0 : (p == 1 -> W1 : W2));
+		if
+		:: w == ANY ->
+			if
+			:: w = 0 :: w = 1 :: w = 2 :: w = 3 :: w = 4 :: w = 5 :: w = 6 :: w = 7 :: w = 8 :: w = 9
+			fi
+		:: else
+		fi;
+		if
+		:: height != h || settled != known -> h = height; known = settled /* learned for another range */
+		:: true
+		fi
+	   }
+again:		choose_cover();
+		/* S1 */
+		draw(n0);
+		draw(n1);
+		if
+		:: spill ->
+			draw_at(p, 0);
+#ifndef BREAK_SPILL
+			stale = (height != h);
+			if :: stale -> goto give_back :: else fi
+#endif
+		:: else
+		fi;
+		n = n0;
+node:		/* S2 */
+		if
+		:: n == NONE -> goto holds
+		:: else
+		fi;
+		do
+		:: announce(n);
+			/* A2 */
+			look_above(n);
+			if
+			:: stale -> goto give_back
+			:: !stale && way == NONE -> break
+			:: else
+			fi;
+			withdraw();
+			atomic { occ[way] == 0 -> way = NONE }
+		od;
+		fresh = 0;
+		if
+		:: IS_LEAF(n) -> atomic { !taken[n] -> taken[n] = 1; has++ }
+		:: else ->
+			atomic { assert(!occ[n]); occ[n] = 1; has++ } /* U2, U3 */
+			LOOK(n);
+			if :: stale -> goto give_back :: else fi;
+			drain_from(n);                                /* U4 */
+			drain_old(n);
+			settle(n)
+		fi;
+		if
+		:: n == n0 && n1 != NONE -> held = n0; n = n1; goto node
+		:: else
+		fi;
+
+holds:		atomic { assert((owned & UNITS(w)) == 0); owned = owned | UNITS(w); IN }
+		atomic { owned = owned & ~UNITS(w); OUT_OF }
+
+give_back:	/* R */
+		end_turn(n0, has >= 1);
+		end_turn(n1, has >= 2);
+		if :: d_step { spill -> END_TURN(0); spill = 0 } :: else fi;
+		fresh = mine;
+		withdraw();
+		atomic { n = NONE; n0 = NONE; n1 = NONE; held = NONE; has = 0; way = NONE }
+		if
+		:: stale ->
+			atomic { height != h || settled != known -> h = height; known = settled; stale = 0 }
+			goto again
+		:: else
+		fi;
+		w = 0
+	:: break
+	od;
+	h = 0; known = 0;
+	bye()
+}
+
+proctype G()
+{
+	byte h, known, to, grown;
+
+	do
+	:: grown < GROWTHS && height < MOST ->
+		draw_at(3, 0);
+		atomic { h = height; known = settled } /* G1 */
+#ifdef STEP
+		to = MOST;
+#else
+		if
+		:: h + 1 <= MOST -> to = h + 1
+		:: h + 2 <= MOST -> to = h + 2
+		fi;
+#endif
+#ifdef BREAK_ORDER
+		height = to;
+#endif
+		shut[h] = 1; /* G2 */
+#ifndef BREAK_ORDER
+		do
+		:: atomic { height == h && settled == known -> height = to; break } /* G3 */
+		:: atomic { else -> known = settled }
+#ifdef BREAK_SWAP
+			break
+#endif
+		od;
+#endif
+		atomic { END_TURN(0); grown++; h = 0; known = 0; to = 0 } /* G4 */
+	:: break
+	od;
+	bye()
+}
+
+init
+{
+	atomic { run P(0); run P(1); if :: NP == 3 -> run P(2) :: else fi; run G() }
+}

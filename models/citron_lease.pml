@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Citron's recovery, a new copy of the tree for all: model of src/locks/citron.c.
+ *
+ * What it models.  Three clients (-DNP=2: two) ask as often as they like for any of three ranges, or -DW0=w, -DW1=w,
+ * -DW2=w for that one only: 0 is leaf A, 1 its root R, which is A and a unit more, 2 is unit C behind the tree, by the
+ * word S. They may stop between any two, and be as slow as they like at any step; process 0 may die at any step. TOP
+ * (copy, height) says which copy is in use; clients know that or an older one. -DNC=3 (default): copies. With -DGROW a
+ * grower gives the tree a new root P, with R and leaf C below it; it may be slow or stop for good at any step.
+ *
+ *   R1 read TOP: R or P of this copy is the root   R2 set SHUT there   R3 wait T, give up if TOP is not the same
+ *   R4 take a new copy, and swap TOP (copy, height) for (new, height)
+ *
+ * Whoever waits may take it for a failure at any time, and recovers; when no copy is left it gives up for good.
+ * Whoever waits drops all it has if another copy is in use; if its own recovery fails since the tree has grown it
+ * gives all back. Who has all it asked for looks at its root once more if its last look is old, and always if its
+ * lease is over. Who has S looks at TOP and at the root. Who releases after the end of its lease reads TOP, and has
+ * lost its range if another copy is in use.
+ *
+ * Time.  There is no clock. A lease begins with the look that saw the root open: that is as late as it can be. It
+ * lasts until a recoverer that was at R2 after its begin is past R3: that is as long as it can be. Then it is over by
+ * its client's clock, too. In: acquire has returned, and release has not begun.
+ *
+ * What it proves.  Of those who are in, and in their leases, no two have one unit; two at one copy never have. Who was
+ * in while another was in with one of its units at a newer copy is told by its release that the range is lost. Words
+ * never fall below zero, in any copy. No dead-lock of those who are not dead (awaits are blocking guards). If nobody
+ * died or gave up, all words of the copy in use say at the end that nobody is there.
+ *
+ * What it abstracts.  The tree is cut to what recovery needs, and a turn at R or S is a bit: citron.pml and
+ * citron_grow.pml are about the rest, and nobody asks for P. R4 takes a copy in one step with the swap: those that are
+ * taken in vain are left out. An operation followed by its flush is one step.
+ *
+ * Known-broken variants: -DBREAK_WAIT    no R3
+ *                        -DBREAK_PUT     R4 is a put
+ *                        -DBREAK_HEIGHT  R4 compares the copy alone (-DGROW)
+ *                        -DBREAK_REUSE   R4 clears the copy before the last, and uses it again
+ *                        -DBREAK_LOOK    the lease is counted from when all is there, without a look then
+ *                        -DBREAK_FIRST   the lease begins after the look
+ *                        -DBREAK_SPILL   who has S looks at TOP, but not at the root
+ *                        -DBREAK_TOP     release does not read TOP
+ *                        -DBREAK_AGAIN   who waits for TOP to change never takes it for a failure
+ *                        -DBREAK_DROP    who waits drops what it has if the tree has grown (-DGROW)
+ *                        -DBREAK_GROW    the grower changes TOP by a put (-DGROW)
+ */
+#ifndef NP
+#define NP 3
+#endif
+#ifndef NC
+#define NC 3
+#endif
+#define ANY 9
+#ifndef W0
+#define W0 ANY
+#endif
+#ifndef W1
+#define W1 ANY
+#endif
+#ifndef W2
+#define W2 ANY
+#endif
+
+/* the copies */
+bit shut_r[NC], shut_p[NC];
+byte below[NC];      /* of R */
+bit occ[NC];         /* R is somebody's turn, and occupied */
+bit leaf_a[NC], leaf_c[NC];
+bit turn[NC];        /* S is somebody's turn */
+byte top, used;      /* TOP: the copy, */
+byte height = 1;     /* and the height */
+
+/* ghosts */
+byte lease;          /* bits: whose lease has begun, and is not over */
+byte before[4];      /* bits: whose was so at R2 of this recoverer, and has not begun anew */
+bit in[4], robbed[4];
+byte at[4], units[4]; /* its copy; of who is in, its units */
+bit died, gave_up;
+#ifdef GROW
+byte alive = NP + 1;
+#else
+byte alive = NP;
+#endif
+
+#define ME (1 << _pid)
+#define c at[_pid]
+/* a dead copy that nobody knows any more: its words make no difference */
+#define NOBODY NC
+#define CLEAR(b) shut_r[b] = 0; shut_p[b] = 0; below[b] = 0; occ[b] = 0; \
+	leaf_a[b] = 0; leaf_c[b] = 0; turn[b] = 0
+#ifdef GROW
+#define AWAY(p, b) (p > NP || at[p] != b)
+#else
+#define AWAY(p, b) (p >= NP || at[p] != b)
+#endif
+#define FORGET(b) \
+	if \
+	:: top != b && AWAY(0, b) && AWAY(1, b) && AWAY(2, b) && AWAY(3, b) -> CLEAR(b) \
+	:: else \
+	fi
+#define MOVE c = top; FORGET(0); FORGET(1)
+#define LEAVE c = NOBODY; FORGET(0); FORGET(1)
+#define OVER (!(lease & ME))
+#define ROOT_SHUT(b, x) (x == 1 -> shut_r[b] : shut_p[b])
+#define NOT_BEFORE(r) before[r] = before[r] & ~ME
+#define END_LEASE lease = lease & ~ME; NOT_BEFORE(0); NOT_BEFORE(1); NOT_BEFORE(2)
+#define BEGIN_LEASE lease = lease | ME; NOT_BEFORE(0); NOT_BEFORE(1); NOT_BEFORE(2)
+
+/* the look at the root: shut is what it saw */
+#ifdef BREAK_FIRST
+#define LOOK shut = ROOT_SHUT(c, h); atomic { BEGIN_LEASE }
+#else
+#define LOOK atomic { shut = ROOT_SHUT(c, h); BEGIN_LEASE }
+#endif
+
+#define TOP_IS(b, x) (top == b && height == x)
+#ifdef BREAK_DROP
+#define DROPS (!TOP_IS(c, h))
+#else
+#define DROPS (top != c)
+#endif
+/* until `cond`; then `act` */
+#define AWAIT(cond, act) \
+	if \
+	:: atomic { cond -> act } \
+	:: DROPS -> goto drop \
+	:: top == c && used + 1 < NC -> goto recover \
+	:: top == c && used + 1 == NC -> goto give_up \
+	fi
+
+/* R4 */
+#if defined(BREAK_PUT)
+#define SWAPS true
+#elif defined(BREAK_HEIGHT)
+#define SWAPS (top == c)
+#else
+#define SWAPS TOP_IS(c, th)
+#endif
+#ifdef BREAK_REUSE
+#define NEW_COPY 1 - c; CLEAR(1 - c)
+#else
+#define NEW_COPY used
+#endif
+
+/* who comes in, and who else is in */
+inline meet(q)
+{
+	if
+	:: q != _pid && in[q] && (units[q] & u) ->
+		assert(OVER || !(lease >> q & 1));
+		assert(at[q] != c);
+		robbed[q] = (robbed[q] || at[q] < c);
+		robbed[_pid] = (robbed[_pid] || c < at[q])
+	:: else
+	fi
+}
+
+inline bye(gone)
+{
+	alive--;
+	gave_up = (gave_up || gone);
+	if
+	:: alive == 0 && !died && !gave_up ->
+		assert(below[top] == 0 && !occ[top] && !leaf_a[top] && !leaf_c[top] && !turn[top])
+	:: else
+	fi
+}
+
+/* what a client has */
+#define HAS_BELOW 1 /* its announcement at R */
+#define HAS_A 2
+#define HAS_R 4
+#define HAS_C 8
+#define HAS_S 16
+#define GIVE(what, word) d_step { has & what -> assert(word > 0); word--; has = has & ~what }
+
+#define IS_ANY(p) (p == 0 && W0 == ANY || p == 1 && W1 == ANY || p == 2 && W2 == ANY)
+
+active [NP] proctype P()
+{
+	byte h = 1, u, has, th;
+	bit shut, lost;
+
+	{
+	skip;
+idle:	if
+	:: atomic { !IS_ANY(_pid) -> u = 1 << (_pid == 0 -> W0 : (_pid == 1 -> W1 : W2)) }
+	:: atomic { IS_ANY(_pid) -> if :: u = 1 :: u = 2 :: u = 4 fi }
+	:: goto quit
+	fi;
+
+begin:	/* u: A 1, R 2, C 4; from go_in on A 1, R 1 + 2, C 4 */
+	if
+	:: u == 1 -> goto get_a
+	:: u == 2 -> goto get_r
+	:: u == 4 && h == 1 -> goto get_s
+	:: u == 4 && h == 2 -> goto get_c
+	fi;
+
+get_a:	atomic { below[c]++; has = HAS_BELOW } /* A1, A2 */
+	LOOK; /* A3 */
+	if
+	:: shut -> goto give_back
+	:: !shut && occ[c] ->
+		atomic { assert(below[c] > 0); below[c]--; has = 0 }
+		AWAIT(!occ[c], skip);
+		goto get_a
+	:: !shut && !occ[c]
+	fi;
+	AWAIT(!leaf_a[c], leaf_a[c] = 1; has = has | HAS_A);
+	goto have;
+
+get_r:	if
+	:: h == 2 -> /* it is not the root, and looks above */
+		LOOK;
+		if :: shut -> goto give_back :: else fi
+	:: else
+	fi;
+	AWAIT(!occ[c], occ[c] = 1; has = HAS_R); /* U2, U3 */
+	if
+	:: h == 1 ->
+		LOOK;
+		if :: shut -> goto give_back :: else fi
+	:: else
+	fi;
+	AWAIT(below[c] == 0, skip); /* U4 */
+	goto have;
+
+get_s:	AWAIT(!turn[c], turn[c] = 1; has = HAS_S);
+	if
+	:: top != c -> goto drop
+	:: top == c && height != h -> shut = 1; goto give_back
+#ifdef BREAK_SPILL
+	:: atomic { TOP_IS(c, h) -> BEGIN_LEASE }
+	fi;
+#else
+	:: TOP_IS(c, h)
+	fi;
+	LOOK;
+	if :: shut -> goto give_back :: else fi;
+#endif
+	goto have;
+
+get_c:	LOOK;
+	if :: shut -> goto give_back :: else fi;
+	AWAIT(!leaf_c[c], leaf_c[c] = 1; has = HAS_C);
+
+have:
+#ifdef BREAK_LOOK
+	atomic { BEGIN_LEASE }
+#else
+	if
+	:: !OVER
+	:: LOOK;
+		if :: shut -> goto give_back :: else fi
+	fi;
+#endif
+	atomic {
+		u = (u == 2 -> 3 : u);
+		units[_pid] = u;
+		meet(0); meet(1); meet(2);
+		in[_pid] = 1
+	}
+	/* R: from here on it is no longer in */
+	atomic {
+		in[_pid] = 0; units[_pid] = 0;
+		lost = OVER; /* by its clock */
+		u = robbed[_pid]; robbed[_pid] = 0
+	}
+
+give_back: /* shut: to begin again; else it releases */
+	atomic { END_LEASE }
+	do
+	:: GIVE(HAS_A, leaf_a[c])
+	:: GIVE(HAS_R, occ[c])
+	:: GIVE(HAS_C, leaf_c[c])
+	:: GIVE(HAS_S, turn[c])
+	:: GIVE(HAS_BELOW, below[c])
+	:: has == 0 -> break
+	od;
+	if
+	:: shut -> goto await_top
+	:: else
+	fi;
+	atomic {
+#ifdef BREAK_TOP
+		lost = 0;
+#else
+		lost = lost && top != c;
+#endif
+		assert(!u || lost);
+		u = 0;
+		if
+		:: lost -> MOVE; h = height; lost = 0
+		:: else
+		fi
+	}
+	goto idle;
+
+await_top:
+	if
+	:: atomic { !TOP_IS(c, h) -> MOVE; h = height; shut = 0 } goto begin
+#ifndef BREAK_AGAIN
+	:: TOP_IS(c, h) && used + 1 < NC -> goto recover
+	:: TOP_IS(c, h) && used + 1 == NC -> goto give_up
+#endif
+	fi;
+
+drop:	atomic { END_LEASE; has = 0; shut = 0; MOVE; h = height }
+	goto begin;
+
+recover:
+	atomic {
+		END_LEASE;
+		shut = 0;
+		th = height; /* R1 */
+		if
+		:: top != c -> th = 0; goto drop
+		:: else
+		fi
+	}
+	atomic { /* R2 */
+		if
+		:: th == 1 -> shut_r[c] = 1
+		:: else -> shut_p[c] = 1
+		fi;
+		before[_pid] = lease
+	}
+	atomic { /* R3 */
+#ifndef BREAK_WAIT
+		lease = (TOP_IS(c, th) -> lease & ~before[_pid] : lease);
+#endif
+		before[_pid] = 0;
+		if
+		:: !TOP_IS(c, th) -> goto recovered
+		:: else
+		fi
+	}
+	atomic { /* R4 */
+		if
+		:: SWAPS && used + 1 < NC -> used++; height = th; top = NEW_COPY
+		:: else
+		fi
+	}
+recovered:
+	th = 0;
+	if
+	:: DROPS -> goto drop
+	:: else -> shut = 1; goto give_back
+	fi;
+
+give_up:
+	atomic { bye(1); goto done }
+quit:	atomic { bye(0) }
+done:	atomic { END_LEASE; LEAVE; h = 0; has = 0; u = 0; shut = 0; lost = 0 }
+	} unless { atomic { died && _pid == 0 ->
+		END_LEASE; LEAVE; h = 0; has = 0; u = 0; shut = 0; lost = 0; th = 0;
+		before[0] = 0; in[0] = 0; units[0] = 0; robbed[0] = 0 } }
+}
+
+#ifdef GROW
+/* which may stop at any step */
+#define OR_STOPS if :: true :: gave_up = 1; goto stopped fi
+#ifdef BREAK_GROW
+#define GROWS true
+#else
+#define GROWS TOP_IS(c, 1)
+#endif
+active proctype G()
+{
+
+	if
+	:: goto stopped
+	:: c = top
+	fi;
+	if
+	:: atomic { !turn[c] -> turn[c] = 1 } /* G1 */
+	:: top != c -> goto stopped
+	:: goto stopped
+	fi;
+	OR_STOPS;
+	if
+	:: TOP_IS(c, 1) ->
+		OR_STOPS;
+		shut_r[c] = 1; /* G2 */
+		OR_STOPS;
+		atomic { /* G3 */
+			if
+			:: GROWS -> top = c; height = 2
+			:: else
+			fi
+		}
+		OR_STOPS
+	:: else
+	fi;
+	turn[c] = 0; /* G4 */
+stopped:
+	atomic { bye(0); LEAVE }
+}
+#endif
+
+active proctype Fate()
+{
+	if
+	:: died = 1
+	:: true /* never */
+	fi
+}
