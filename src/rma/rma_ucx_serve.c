@@ -89,7 +89,9 @@ static void *serve(void *arg)
 		if (busy) {
 			uint64_t now = rma_now_ns();
 
-			busy = now - last < LOOK_ON_NS && now > crowded_until;
+			if (now - last >= LOOK_ON_NS) /* in vain */
+				crowded_until = now + UCX_CROWDED_NS;
+			busy = now > crowded_until;
 		}
 		if (busy)
 			ucx_yield(&crowded_until);
