@@ -22,8 +22,10 @@
 #include "topo/discover.h"
 
 enum {
-	SAMPLES = 300,
-	WARM = 30,
+	SAMPLES = 500,
+	LEAST = 20,
+	WARM = 10,
+	BUDGET_NS = 400000000, /* of an operation in a batch */
 	SPIN_NS = 50000,
 	WORD = RMA_HEADER_BYTES,
 	BYTES = 4096,
@@ -76,19 +78,22 @@ static void measure(int transport, enum operation op, double *median, double *me
 {
 	struct rma_client c = {.rma = &words[transport], .target = RMA_NO_TARGET};
 	static double sample[SAMPLES];
+	uint64_t start = rma_now_ns();
+	int n = 0;
 
 	*mean = 0;
-	for (int i = -WARM; i < SAMPLES; i++) {
+	for (int i = -WARM; n < SAMPLES && (n < LEAST || rma_now_ns() - start < BUDGET_NS); i++) {
 		uint64_t before = rma_now_ns();
 
 		operate(&c, transport, op);
 		if (i < 0)
 			continue;
-		sample[i] = (double)(rma_now_ns() - before) * 1e-3;
-		*mean += sample[i] / SAMPLES;
+		sample[n] = (double)(rma_now_ns() - before) * 1e-3;
+		*mean += sample[n++];
 	}
-	qsort(sample, SAMPLES, sizeof sample[0], by_value);
-	*median = sample[SAMPLES / 2];
+	*mean /= n;
+	qsort(sample, (size_t)n, sizeof sample[0], by_value);
+	*median = sample[n / 2];
 }
 
 /* Until the last rank is done; awake for the MPI's sake, or asleep. */
