@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Locks over UCX: between two hosts, and between two nodes that a synthetic topology
-# makes of one host.
+# makes of one host. tests/cluster.sh has every kind of lock over two hosts, which is by UCX
+# as well, if it is there.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
 
 mpi_can_run || skip_all "configured without a launcher"
 lock=$builddir/tests/lock
-tmp=ucx.$$.tmp
+tmp=$PWD/ucx.$$.tmp
 mkdir "$tmp"
 trap 'rm -rf "$tmp"' EXIT
 
@@ -24,8 +25,8 @@ if ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
 fi
 
 two_nodes="topology=node:2 core:2"
-kinds="rma-mcs rma-rw shiftlock rdma-mcs"
-[ -z "$TEST_LONG" ] || kinds="$kinds d-mcs alock mgl dslr drtm cas-backoff rdma-spin"
+kinds="rdma-mcs"
+[ -z "$TEST_LONG" ] || kinds="$kinds d-mcs rma-mcs rma-rw shiftlock alock mgl dslr drtm cas-backoff rdma-spin"
 for kind in $kinds; do
 	tap_program "2 nodes x 2" mpi_run 4 60 "$lock/exclusion" --set transport=ucx \
 		--only $kind --budget 0.02 --set "$two_nodes"
@@ -42,29 +43,45 @@ same_operations()
 	count mpi && count ucx && [ "$(grep -c '^ok' "$tmp/mpi")" -gt 9 ] &&
 		diff "$tmp/mpi" "$tmp/ucx"
 }
-check "operation counts are those of the MPI's windows" same_operations
+[ -z "$TEST_LONG" ] || check "operation counts are those of the MPI's windows" same_operations
 
-# A rank is killed. See survivors.sh for the shell around each rank.
+# Ranks are killed. See survivors.sh for the shell around each rank, and the verdict in a file.
+# Open MPI's launcher ends a job one of whose ranks was killed, unless it is told to recover.
+survive='"$@"; while [ ! -s "$0" ]; do sleep 0.05; done'
+export OMPI_MCA_orte_enable_recovery=1
 death()
 {
 	rm -f "$tmp/verdict"
-	mpi_run 4 60 sh -c '"$@"; while [ ! -s "$0" ]; do sleep 0.05; done' "$tmp/verdict" \
-		"$lock/peer_death" "$1" "$tmp/verdict" >"$tmp/err" 2>&1
+	mpi_run 4 60 sh -c "$survive" "$tmp/verdict" \
+		"$lock/peer_death" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
 	grep '^ok' "$tmp/verdict" || { cat "$tmp/verdict" "$tmp/err"; return 1; }
 }
-for kind in d-mcs rma-mcs cas-spin; do
-	name="$kind: a killed rank makes what needs it fail, and nothing else"
-	if [ "$TEST_MPI" = mpich ]; then
-		check "$name" death $kind
-	else
-		skip "$name" "$TEST_MPI ends a job one of whose ranks was killed"
-	fi
+
+# Kinds that work over UCX and need no threads.
+mortal="d-mcs rma-mcs mgl shiftlock alock cas-spin cas-backoff fompi-spin fompi-rw dslr rdma-mcs
+	rdma-spin drtm citron ss lld"
+deaths="d-mcs,rank cas-spin,unseen shiftlock,node"
+if [ -n "$TEST_LONG" ]; then
+	deaths=
+	for kind in $mortal; do
+		deaths="$deaths $kind,rank $kind,unseen $kind,node"
+	done
+fi
+for each in $deaths; do
+	check "who needs the dead gets an error, and nobody else: $each" death "${each%,*}" "${each#*,}"
+done
+# Writers of rma-rw need the counters of all nodes, unless there is one for all ranks.
+one_counter()
+{
+	(PAWL_T_DC=4 && export PAWL_T_DC && death rma-rw "$1")
+}
+for each in ${TEST_LONG:+rank unseen node}; do
+	check "who needs the dead gets an error, and nobody else: rma-rw,$each" one_counter "$each"
 done
 
 cluster()
 {
-	"$srcdir/tests/netcluster" run --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
-		--env PAWL_TRANSPORT=ucx "$@"
+	"$srcdir/tests/netcluster" run --hosts 2 --mpi "$TEST_MPI" --timeout 60 "$@"
 }
 case $TEST_MPI in
 openmpi | mpich) said=$(cluster -n 2 -- true 2>&1) ;;
@@ -74,7 +91,27 @@ if [ $? != 0 ]; then
 	skip "2 hosts" "netcluster cannot run here: $said"
 	finish
 fi
-tap_program "2 hosts" cluster -n 2 -- "$lock/ucx"
-tap_program "2 hosts x 2" cluster -n 4 -- "$lock/exclusion" --except mpi-win-lock --budget 0.02
+
+# Each host has one more interface, whose address is that of the other host's, as those of
+# containers' bridges are.
+decoy='ip link add decoy0 type veth peer name decoy1 && ip addr add 192.0.2.1/24 dev decoy0 &&
+	ip link set decoy0 up && ip link set decoy1 up; exec "$@"'
+tap_program "2 hosts" cluster -n 2 --env PAWL_TRANSPORT=ucx --env TEST_INTERFACE=eth0 -- \
+	sh -c "$decoy" sh "$lock/ucx"
+
+host_death()
+{
+	rm -f "$tmp/verdict"
+	cluster -n 4 -- sh -c "$survive" "$tmp/verdict" \
+		"$lock/host_death" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
+	grep '^ok' "$tmp/verdict" || { cat "$tmp/verdict" "$tmp/err"; return 1; }
+}
+hosts="shiftlock,host"
+[ -z "$TEST_LONG" ] || hosts="shiftlock,rank shiftlock,host dslr,rank dslr,host"
+for each in $hosts; do
+	check "others go on when a rank or a host is killed: $each" host_death "${each%,*}" "${each#*,}"
+done
+[ -z "$TEST_LONG" ] || tap_program "2 hosts x 2" cluster -n 4 --timeout 300 \
+	--env PAWL_TRANSPORT=ucx -- "$lock/exclusion" --except mpi-win-lock --budget 0.02
 
 finish

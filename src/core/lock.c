@@ -37,38 +37,6 @@ static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
 	return t && mode == PAWL_EXCLUSIVE && lock < t->space.n && !t->ranges;
 }
 
-/* Where ranks may die (transport ucx), an operation that fails, or a wait that will not end,
- * leaves the protocol where it stands and comes back here. Protocols keep nothing in acquire
- * and release that would have to be given back, but the slot: others may still write its words
- * when they get to know of it, so it never serves again. */
-static __attribute__((noinline)) int guarded(const struct lock_space *s, struct lock_slot *slot,
-					     int (*how)(const struct lock_space *,
-							struct lock_slot *))
-{
-	struct rma_client *c = &slot->client;
-	jmp_buf escape;
-	int rc;
-
-	c->escape = &escape;
-	if (setjmp(escape) == 0)
-		rc = how(s, slot);
-	else
-		rc = PAWL_ERR_PEER;
-	c->escape = NULL;
-	if (c->failed)
-		rc = PAWL_ERR_PEER;
-	c->failed = false;
-	return rc;
-}
-
-static inline int perform(pawl_table *t, struct lock_slot *slot,
-			  int (*how)(const struct lock_space *, struct lock_slot *))
-{
-	if (__builtin_expect(t->rma.ucx != NULL, 0))
-		return guarded(&t->space, slot, how);
-	return how(&t->space, slot);
-}
-
 static int peer_died(uint64_t lock)
 {
 	return error_set(PAWL_ERR_PEER,
@@ -88,7 +56,7 @@ static inline int acquire_by(pawl_table *t, uint64_t lock, int mode, uint64_t de
 		return rc;
 	slot->mode = mode;
 	slot->deadline_ns = deadline_ns;
-	rc = perform(t, slot, how);
+	rc = guard_perform(t, slot, how);
 	if (__builtin_expect(rc != PAWL_SUCCESS, 0)) {
 		if (rc == PAWL_ERR_PEER) {
 			slots_lose(t, slot);
@@ -161,7 +129,7 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 	if (!slot)
 		return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",
 				 (unsigned long long)lock);
-	rc = perform(t, slot, t->space.protocol->release);
+	rc = guard_perform(t, slot, t->space.protocol->release);
 	if (__builtin_expect(rc == PAWL_ERR_PEER, 0)) {
 		slots_lose(t, slot);
 		return peer_died(lock);
@@ -216,7 +184,7 @@ static void release_part(const struct lock_space *s, struct lock_slot *whole,
 	s->protocol->release_part(s, whole, part);
 }
 
-/* As guarded(), for two slots. */
+/* As guard_run(), for two slots. */
 static __attribute__((noinline)) int
 perform_part(pawl_table *t, struct lock_slot *whole, struct lock_slot *part,
 	     void (*how)(const struct lock_space *, struct lock_slot *, struct lock_slot *))

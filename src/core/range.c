@@ -50,6 +50,16 @@ static bool meets_itself(const pawl_table *t, struct lock_slot *slot)
 	return false;
 }
 
+static int peer_died(pawl_table *t, struct lock_slot *slot)
+{
+	slots_lose(t, slot);
+	return error_set(PAWL_ERR_PEER,
+			 "units %lld to %lld of space %llu: a rank died that is their home, or"
+			 " holds or awaits some of them",
+			 (long long)slot->first, (long long)slot->last,
+			 (unsigned long long)slot->lock);
+}
+
 static int acquire_by(pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
 		      uint64_t deadline_ns, pawl_range *range,
 		      int (*how)(const struct lock_space *, struct lock_slot *))
@@ -73,7 +83,9 @@ static int acquire_by(pawl_table *t, uint64_t id, int64_t first, int64_t last, i
 		    " segment_units of ss, 1)",
 		    (long long)first, (long long)last);
 	}
-	rc = how(&t->space, slot);
+	rc = guard_perform(t, slot, how);
+	if (rc == PAWL_ERR_PEER)
+		return peer_died(t, slot);
 	if (rc != PAWL_SUCCESS) {
 		slots_give_back(t, slot);
 		return error_note(rc, rc == PAWL_ERR_BUSY ? "somebody else has some of the units"
@@ -150,7 +162,9 @@ int pawl_range_release(pawl_table *t, const pawl_range *range)
 
 	if (!slot)
 		return rc;
-	rc = t->space.protocol->release(&t->space, slot);
+	rc = guard_perform(t, slot, t->space.protocol->release);
+	if (rc == PAWL_ERR_PEER)
+		return peer_died(t, slot);
 	if (rc == PAWL_ERR_LEASE_LOST)
 		error_set(rc,
 			  "units %lld to %lld of space %llu were held longer than their lease, and"

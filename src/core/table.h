@@ -128,6 +128,20 @@ int slots_in_use(const pawl_table *t);
 bool slots_create(pawl_table *t);
 void slots_free(pawl_table *t);
 
+/* guard.c ----------------------------------------------------------------- */
+
+/* how(), or PAWL_ERR_PEER if a rank died that it needs. */
+int guard_run(const struct lock_space *s, struct lock_slot *slot,
+	      int (*how)(const struct lock_space *, struct lock_slot *));
+
+static inline int guard_perform(pawl_table *t, struct lock_slot *slot,
+				int (*how)(const struct lock_space *, struct lock_slot *))
+{
+	if (__builtin_expect(t->rma.ucx != NULL, 0))
+		return guard_run(&t->space, slot, how);
+	return how(&t->space, slot);
+}
+
 /* lease.c ----------------------------------------------------------------- */
 
 /* Make the lease longer if it does not fit the machine. Collective. */

@@ -18,34 +18,35 @@ static void on_death(void *arg, ucp_ep_h ep, ucs_status_t status)
 	atomic_store(&p->ucx->has_dead, true);
 }
 
-static const struct ucx_card *card_of(const struct rma_ucx *u, int rank)
+const struct ucx_card *ucx_card_of(const struct rma_ucx *u, int rank)
 {
 	return (const struct ucx_card *)(const void *)(u->cards + (size_t)rank * u->card_bytes);
 }
 
-static bool connect_to(struct rma_ucx *u, struct ucx_peer *p, const struct ucx_card *card)
+bool ucx_connect(ucp_worker_h worker, const struct ucx_card *card, ucp_err_handler_cb_t on_end,
+		 void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey)
 {
 	ucp_ep_params_t params = {
 	    .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
 			  UCP_EP_PARAM_FIELD_ERR_HANDLER,
 	    .address = (const ucp_address_t *)(const void *)card->bytes,
 	    .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-	    .err_handler = {on_death, p},
+	    .err_handler = {on_end, arg},
 	};
 
-	if (ucp_ep_create(u->asking, &params, &p->ep) != UCS_OK) {
-		p->ep = NULL;
+	if (ucp_ep_create(worker, &params, ep) != UCS_OK) {
+		*ep = NULL;
 		return false;
 	}
-	if (ucp_ep_rkey_unpack(p->ep, card->bytes + card->address_bytes, &p->rkey) == UCS_OK)
+	if (ucp_ep_rkey_unpack(*ep, card->bytes + card->address_bytes, rkey) == UCS_OK)
 		return true;
-	p->rkey = NULL;
+	*rkey = NULL;
 	return false;
 }
 
 struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)
 {
-	const struct ucx_card *card = card_of(u, rank);
+	const struct ucx_card *card = ucx_card_of(u, rank);
 	struct ucx_peer *p = u->peer[rank];
 
 	if (p)
@@ -56,28 +57,36 @@ struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)
 	u->peer[rank] = p;
 	p->ucx = u;
 	p->base = card->base;
-	if (connect_to(u, p, card))
+	if (ucx_connect(u->asking, card, on_death, p, &p->ep, &p->rkey))
 		return p;
 	p->dead = true;
 	atomic_store(&u->has_dead, true);
 	return NULL;
 }
 
-/* Operations that were not answered fail by this, if they have not yet. */
-static void close_endpoint(struct rma_ucx *u, struct ucx_peer *p)
+void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep)
 {
 	static const ucp_request_param_t force = {
 	    .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
 	    .flags = UCP_EP_CLOSE_FLAG_FORCE,
 	};
-	ucs_status_ptr_t closing = p->ep ? ucp_ep_close_nbx(p->ep, &force) : NULL;
+	ucs_status_ptr_t closing = ucp_ep_close_nbx(ep, &force);
 
-	p->ep = NULL;
 	if (UCS_PTR_IS_PTR(closing)) {
 		while (ucp_request_check_status(closing) == UCS_INPROGRESS)
-			ucp_worker_progress(u->asking);
+			ucp_worker_progress(worker);
 		ucp_request_free(closing);
 	}
+}
+
+/* Operations that were not answered fail by this, if they have not yet. */
+static void close_peer(struct rma_ucx *u, struct ucx_peer *p)
+{
+	ucp_ep_h ep = p->ep;
+
+	p->ep = NULL;
+	if (ep)
+		ucx_close_endpoint(u->asking, ep);
 }
 
 /* UCX 1.13 may forget an operation that was issued before the connection stood. */
@@ -99,7 +108,7 @@ void ucx_bury(struct rma_ucx *u)
 		u->unburied = false;
 		for (int i = 0; i < u->ranks; i++)
 			if (u->peer[i] && u->peer[i]->dead) {
-				close_endpoint(u, u->peer[i]);
+				close_peer(u, u->peer[i]);
 				tell_clients(u->peer[i]);
 			}
 	}
@@ -114,7 +123,7 @@ void ucx_disconnect(struct rma_ucx *u)
 			continue;
 		if (p->rkey)
 			ucp_rkey_destroy(p->rkey);
-		close_endpoint(u, p);
+		close_peer(u, p);
 		free(p);
 	}
 	free(u->peer);

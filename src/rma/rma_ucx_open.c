@@ -55,7 +55,7 @@ static bool open_context(struct rma_ucx *u, const char *devices, bool has_rdma, 
 	return ok;
 }
 
-static bool open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd)
+bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd)
 {
 	ucp_worker_params_t params = {
 	    .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
@@ -220,8 +220,8 @@ static bool open_here(struct rma *r, size_t bytes, const char *devices, bool has
 
 	u->peer = calloc((size_t)u->ranks, sizeof *u->peer);
 	return u->peer && open_context(u, devices, has_rdma, one_host) &&
-	       open_worker(u, &u->serving, &u->serving_fd) &&
-	       open_worker(u, &u->asking, &u->asking_fd) &&
+	       ucx_open_worker(u, &u->serving, &u->serving_fd) &&
+	       ucx_open_worker(u, &u->asking, &u->asking_fd) &&
 	       open_memory(u, r->map[r->rank], bytes + RMA_UCX_TAIL_BYTES);
 }
 
@@ -245,10 +245,12 @@ static bool open_all(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t by
 			 devices);
 		return false;
 	}
+	ucx_watch_open(r, node_comm);
 	if (!all_agree(comm, ucx_serve_start(r))) {
 		snprintf(err, errlen, "no thread to serve other ranks could be started");
 		return false;
 	}
+	ucx_watch_await(r->ucx);
 	return true;
 }
 
@@ -266,6 +268,7 @@ bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes
 	u->tail = bytes;
 	u->cards_win = MPI_WIN_NULL;
 	u->progress = progress;
+	u->next_pidfd = u->watched = u->watching_fd = -1;
 	u->teller.rma = r;
 	u->teller.target = RMA_NO_TARGET;
 	pthread_mutex_init(&u->mutex, NULL);
@@ -293,6 +296,7 @@ void rma_ucx_close(struct rma *r, MPI_Comm comm)
 	ucx_serve_stop(u);
 	MPI_Barrier(comm);
 	ucx_disconnect(u);
+	ucx_watch_close(u);
 	if (u->asking)
 		ucp_worker_destroy(u->asking);
 	if (u->memory)

@@ -72,6 +72,13 @@ struct rma_ucx {
 	bool told;     /* all others that there are dead ranks */
 	struct rma_client teller;
 	void (*progress)(struct rma_client *);
+	/* Of the thread: whose end it watches (rma_ucx_watch.c); -1: nobody's. */
+	int next_pidfd, watched, watching_fd;
+	ucp_worker_h watching;
+	ucp_ep_h watch_ep;
+	ucp_rkey_h watch_rkey;
+	int64_t watch_answer;
+	_Atomic(bool) watches; /* the connection for that stands, or will not */
 };
 
 static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
@@ -86,7 +93,9 @@ bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bo
 
 /* Who looks again and again gives the core away in between. If it was away for longer than
  * a moment others want it: then who looks gets it late, and who sleeps, and is woken, at once.
- * So there is no looking on until crowded_until. */
+ * So there is no looking on until crowded_until. The same holds where looking on was in vain:
+ * the kernel may have put who answers on the core of who asks, where it gets no turn while that
+ * is busy, and other work on the other cores. */
 enum { UCX_MOMENT_NS = 15000, UCX_CROWDED_NS = 20000000 };
 static inline void ucx_yield(uint64_t *crowded_until)
 {
@@ -107,6 +116,23 @@ void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t 
 struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank);
 void ucx_bury(struct rma_ucx *u); /* close the endpoints of dead ranks */
 void ucx_disconnect(struct rma_ucx *u);
+/* Of any worker: an endpoint to the rank with that card, and its end. */
+const struct ucx_card *ucx_card_of(const struct rma_ucx *u, int rank);
+bool ucx_connect(ucp_worker_h worker, const struct ucx_card *card, ucp_err_handler_cb_t on_end,
+		 void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
+void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep);
+
+/* rma_ucx_open.c */
+bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd);
+
+/* rma_ucx_watch.c: open is collective over node_comm; begin and look, at what is readable, are
+ * for the thread; await when those of all ranks run, for UCX 1.13 leaks what it closes before it is
+ * connected; close when they have ended. */
+void ucx_watch_open(struct rma *r, MPI_Comm node_comm);
+void ucx_watch_begin(struct rma_ucx *u);
+void ucx_watch_await(struct rma_ucx *u);
+void ucx_watch_look(struct rma_ucx *u, int fd);
+void ucx_watch_close(struct rma_ucx *u);
 
 /* rma_ucx.c. mourn: some rank is dead; tell all others, and see to it that they hear. */
 void ucx_mourn(struct rma *r);

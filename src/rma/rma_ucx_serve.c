@@ -17,6 +17,9 @@
 
 enum { LOOK_ON_NS = 50000, MOURN_MS = 20 };
 
+/* What the thread sleeps on: the worker, and the ends of others. */
+enum { SERVING, PROCESS, NODE, SOURCES };
+
 /* Wake who waits for what has just come. */
 static void ring(const struct rma *r)
 {
@@ -48,13 +51,30 @@ static unsigned drain(ucp_worker_h worker)
 	return n;
 }
 
+static void sleep_until_event(struct rma_ucx *u)
+{
+	struct pollfd fd[SOURCES] = {
+	    [SERVING] = {.fd = u->serving_fd, .events = POLLIN},
+	    [PROCESS] = {.fd = u->next_pidfd, .events = POLLIN},
+	    [NODE] = {.fd = u->watching_fd, .events = POLLIN},
+	};
+
+	if (ucp_worker_arm(u->serving) != UCS_OK ||
+	    poll(fd, SOURCES, atomic_load(&u->has_dead) ? MOURN_MS : -1) <= 0)
+		return;
+	for (int i = PROCESS; i < SOURCES; i++)
+		if (fd[i].revents)
+			ucx_watch_look(u, fd[i].fd);
+}
+
 static void *serve(void *arg)
 {
 	struct rma *r = arg;
 	struct rma_ucx *u = r->ucx;
-	struct pollfd fd = {.fd = u->serving_fd, .events = POLLIN};
 	uint64_t last = 0, crowded_until = 0;
 	bool busy = false;
+
+	ucx_watch_begin(u);
 
 	while (!atomic_load_explicit(&u->stop, memory_order_acquire)) {
 		if (drain(u->serving)) {
@@ -69,12 +89,14 @@ static void *serve(void *arg)
 		if (busy) {
 			uint64_t now = rma_now_ns();
 
-			busy = now - last < LOOK_ON_NS && now > crowded_until;
+			if (now - last >= LOOK_ON_NS) /* in vain */
+				crowded_until = now + UCX_CROWDED_NS;
+			busy = now > crowded_until;
 		}
 		if (busy)
 			ucx_yield(&crowded_until);
-		else if (ucp_worker_arm(u->serving) == UCS_OK)
-			poll(&fd, 1, atomic_load(&u->has_dead) ? MOURN_MS : -1);
+		else
+			sleep_until_event(u);
 	}
 	return NULL;
 }

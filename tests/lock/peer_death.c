@@ -2,25 +2,38 @@
 /*
  * A rank of another node is killed, over transport ucx:
  *
- *   peer_death KIND FILE
+ *   peer_death KIND SCENARIO FILE
  *
  * Four ranks of one host on two nodes (topology "node:2 core:2"), and four locks, one at
- * each rank. Rank 3 holds lock 0; ranks 1 and 2 queue for it; rank 0 kills rank 3. Then every
- * acquire of lock 0 and of lock 3 has to return PAWL_ERR_PEER, and soon; lock 1, of which the
- * dead rank knew nothing, goes on. The verdict, in TAP, goes into a file, as in survivors.c.
+ * each rank. Rank 3 holds lock 0; the others want it; rank 0 kills
+ *
+ *   rank     rank 3, and asks for lock 3
+ *   unseen   rank 3, and asks for lock 0: with locks that are at their home alone nobody who
+ *            lives has ever talked to rank 3
+ *   node     ranks 2 and 3, and asks for lock 0, so that nobody of their node lives
+ *
+ * Then every acquire of lock 0 and of lock 3 has to return PAWL_ERR_PEER, and soon; lock 1, of
+ * which the dead rank knew nothing, goes on. Lock 0 of a kind that recovers goes on, too, maybe
+ * after a PAWL_ERR_PEER. The verdict, in TAP, goes into a file, as in survivors.c.
  */
 #include <mpi.h>
 #include <pawl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { RANKS = 4, ROUNDS = 20, LIMIT_S = 20 };
-#define SOON_S 6.0
+enum { RANKS = 4, ROUNDS = 20, TRIES = 5, LIMIT_S = 20 };
+#define SOON_S 8.0
+#define LEASE_S 2
+#define LEASE_US "2000000"
+
+enum { RANK, UNSEEN, NODE, SCENARIOS };
+static const char *const scenarios[] = {"rank", "unseen", "node"};
 
 struct shared {
 	_Atomic(int) pid[RANKS], held, killed, done, failed;
@@ -29,7 +42,9 @@ struct shared {
 
 static struct shared *all;
 static pawl_table *table;
-static int rank;
+static int rank, scenario;
+static bool recovers, ranges; /* what the kind does */
+static pawl_range range;
 
 static double now(void)
 {
@@ -63,10 +78,24 @@ static void await(_Atomic(int) *flag, int value)
 		snooze(0.001);
 }
 
+/* Of a kind with ranges a space is the lock. */
+static int acquire(int lock)
+{
+	if (ranges)
+		return pawl_range_acquire(table, (uint64_t)lock, 0, 99, PAWL_EXCLUSIVE, &range);
+	return pawl_lock_acquire(table, (uint64_t)lock, PAWL_EXCLUSIVE);
+}
+
+static int release(int lock)
+{
+	return ranges ? pawl_range_release(table, &range)
+		      : pawl_lock_release(table, (uint64_t)lock);
+}
+
 /* An acquire of a lock that the dead rank has to do with. */
 static void expect_death(int lock)
 {
-	int rc = pawl_lock_acquire(table, (uint64_t)lock, PAWL_EXCLUSIVE);
+	int rc = acquire(lock);
 
 	if (rc != PAWL_ERR_PEER)
 		wrong("rank %d, lock %d: %s instead of %s", rank, lock, pawl_strerror(rc),
@@ -77,13 +106,33 @@ static void expect_death(int lock)
 		wrong("rank %d: the message is %s", rank, pawl_error_message());
 }
 
+/* Of a kind that recovers, a lock whose home lives: who is behind the dead may have to ask once
+ * more. */
+static void expect_recovery(int lock)
+{
+	int rc = PAWL_ERR_PEER;
+
+	for (int i = 0; i < TRIES && rc == PAWL_ERR_PEER; i++) {
+		snooze(0.5 * i * LEASE_S);
+		rc = acquire(lock);
+	}
+	if (rc != PAWL_SUCCESS)
+		wrong("rank %d, lock %d: %s", rank, lock, pawl_strerror(rc));
+	if (!atomic_load(&all->killed))
+		wrong("rank %d, lock %d: recovered before anybody died", rank, lock);
+	rc = release(lock);
+	/* Its grant may go to the dead. */
+	if (rc != PAWL_SUCCESS && rc != PAWL_ERR_PEER)
+		wrong("rank %d, lock %d, release: %s", rank, lock, pawl_strerror(rc));
+}
+
 static void expect_life(int lock)
 {
 	for (int i = 0; i < ROUNDS; i++) {
-		int rc = pawl_lock_acquire(table, (uint64_t)lock, PAWL_EXCLUSIVE);
+		int rc = acquire(lock);
 
 		if (rc == PAWL_SUCCESS)
-			rc = pawl_lock_release(table, (uint64_t)lock);
+			rc = release(lock);
 		if (rc != PAWL_SUCCESS)
 			wrong("rank %d, lock %d, round %d: %s", rank, lock, i, pawl_strerror(rc));
 	}
@@ -91,7 +140,7 @@ static void expect_life(int lock)
 
 static void hold(void)
 {
-	int rc = pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE);
+	int rc = acquire(0);
 
 	if (rc != PAWL_SUCCESS)
 		wrong("rank 3: %s", pawl_strerror(rc));
@@ -105,6 +154,8 @@ static void kill_it(void)
 	snooze(0.5); /* the others are in the queue */
 	atomic_store(&all->killed, 1);
 	kill(atomic_load(&all->pid[3]), SIGKILL);
+	if (scenario == NODE)
+		kill(atomic_load(&all->pid[2]), SIGKILL);
 }
 
 static void play(void)
@@ -119,10 +170,17 @@ static void play(void)
 	else
 		snooze(0.1 * rank);
 	began = now();
-	expect_death(rank == 0 ? 3 : 0);
+	if (rank == 0 && scenario == RANK)
+		expect_death(3);
+	else if (recovers)
+		expect_recovery(0);
+	else
+		expect_death(0);
 	if (now() - began > SOON_S)
-		wrong("rank %d waited %.1f s for the error", rank, now() - began);
+		wrong("rank %d waited %.1f s", rank, now() - began);
 	expect_life(1);
+	if (rank == 1)
+		expect_death(3);
 }
 
 static void hung(int signal)
@@ -155,6 +213,10 @@ static void start(const char *kind)
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "pawl_transport", "ucx");
 	MPI_Info_set(info, "pawl_topology", "node:2 core:2");
+	recovers = pawl_kind_find(kind)->capabilities & PAWL_CAP_RECOVERS;
+	ranges = pawl_kind_find(kind)->capabilities & PAWL_CAP_RANGES;
+	if (recovers)
+		MPI_Info_set(info, "pawl_lease", LEASE_US);
 	if (pawl_table_create(MPI_COMM_WORLD, kind, RANKS, info, &table) != PAWL_SUCCESS) {
 		fprintf(stderr, "peer_death: %s\n", pawl_error_message());
 		_exit(1);
@@ -163,15 +225,27 @@ static void start(const char *kind)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static int scenario_of(const char *name)
+{
+	int i = 0;
+
+	while (i < SCENARIOS && strcmp(scenarios[i], name) != 0)
+		i++;
+	return i;
+}
+
 int main(int argc, char **argv)
 {
+	int ends;
 	double end;
 	FILE *out;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: peer_death KIND FILE\n");
+	scenario = argc == 4 ? scenario_of(argv[2]) : SCENARIOS;
+	if (scenario == SCENARIOS) {
+		fprintf(stderr, "usage: peer_death KIND rank|unseen|node FILE\n");
 		return 2;
 	}
+	ends = RANKS - (scenario == NODE ? 2 : 1);
 	MPI_Init(&argc, &argv);
 	start(argv[1]);
 	signal(SIGALRM, hung);
@@ -180,19 +254,19 @@ int main(int argc, char **argv)
 	atomic_fetch_add(&all->done, 1);
 	end = now() + LIMIT_S;
 	/* Who is done is a home to others. */
-	while (atomic_load(&all->done) < RANKS - 1 && now() < end)
+	while (atomic_load(&all->done) < ends && now() < end)
 		snooze(0.001);
 	if (rank != 0)
 		_exit(0);
-	if (atomic_load(&all->done) < RANKS - 1)
-		wrong("%d ranks hang", RANKS - 1 - atomic_load(&all->done));
-	out = fopen(argv[2], "w");
+	if (atomic_load(&all->done) < ends)
+		wrong("%d ranks hang", ends - atomic_load(&all->done));
+	out = fopen(argv[3], "w");
 	if (!out)
 		_exit(2);
 	if (atomic_load(&all->failed))
-		fprintf(out, "not ok 1 - %s # %s\n", argv[1], all->why);
+		fprintf(out, "not ok 1 - %s, %s # %s\n", argv[1], argv[2], all->why);
 	else
-		fprintf(out, "ok 1 - %s\n", argv[1]);
+		fprintf(out, "ok 1 - %s, %s\n", argv[1], argv[2]);
 	fclose(out);
 	_exit(0);
 }

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Deaths that no operation would show. Who waits for a rank need not have talked to it: a
+ * compare-and-swap lock is at its home, and its holder may be anybody. So ranks watch each other
+ * in two rings, and the thread that serves (rma_ucx_serve.c) learns of an end as of a message:
+ *   - on a node each rank watches the next one, by the kernel: a pidfd gets readable when the
+ *     process has ended;
+ *   - the first rank of each node watches that of the next node, by a connection that
+ *     nothing goes over but one addition of 0, which makes it.
+ * While anybody of a node lives, one of its ranks has a living predecessor or all do; while
+ * any node has a living first rank, so has the ring of nodes; and the first death is all that
+ * has to be seen, for from then on all ranks know that waits may be in vain.
+ *
+ * The connection has a worker of its own, lest the answers to clients wake the thread.
+ */
+#include "rma/rma_ucx_parts.h"
+
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Until the connection has to stand, and between two looks whether it does. */
+enum { LOOK_NS = 50000 };
+#define CONNECT_NS UINT64_C(10000000000)
+
+/* How a process is named to the others of its node. */
+struct name {
+	uint64_t space; /* in which the number means it; 0: unknown */
+	int64_t pid;
+};
+
+static struct name own_name(void)
+{
+	struct stat s;
+
+	if (stat("/proc/self/ns/pid", &s) != 0)
+		return (struct name){0, 0};
+	return (struct name){(uint64_t)s.st_ino, (int64_t)getpid()};
+}
+
+static int open_pidfd(const struct name *mine, const struct name *other)
+{
+#ifdef SYS_pidfd_open
+	if (mine->space && mine->space == other->space)
+		return (int)syscall(SYS_pidfd_open, (pid_t)other->pid, 0);
+#else
+	(void)mine, (void)other;
+#endif
+	return -1;
+}
+
+static void watch_next_process(struct rma_ucx *u, MPI_Comm node_comm)
+{
+	struct name mine = own_name(), next = mine;
+	int rank, size;
+
+	MPI_Comm_rank(node_comm, &rank);
+	MPI_Comm_size(node_comm, &size);
+	MPI_Sendrecv(&mine, (int)sizeof mine, MPI_BYTE, (rank + size - 1) % size, 0, &next,
+		     (int)sizeof next, MPI_BYTE, (rank + 1) % size, 0, node_comm,
+		     MPI_STATUS_IGNORE);
+	if (size > 1)
+		u->next_pidfd = open_pidfd(&mine, &next);
+}
+
+/* The first rank of a node. */
+static int first_of(const struct rma *r, int node)
+{
+	int rank = 0;
+
+	while (r->node[rank] != node)
+		rank++;
+	return rank;
+}
+
+static int nodes_of(const struct rma *r)
+{
+	int nodes = 0;
+
+	for (int i = 0; i < r->ucx->ranks; i++)
+		nodes = r->node[i] < nodes ? nodes : r->node[i] + 1;
+	return nodes;
+}
+
+void ucx_watch_open(struct rma *r, MPI_Comm node_comm)
+{
+	struct rma_ucx *u = r->ucx;
+	int nodes = nodes_of(r);
+
+	watch_next_process(u, node_comm);
+	if (nodes > 1 && first_of(r, r->my_node) == r->rank)
+		u->watched = first_of(r, (r->my_node + 1) % nodes);
+}
+
+static void note_death(struct rma_ucx *u)
+{
+	atomic_store(&u->has_dead, true);
+	atomic_store(&u->watches, true);
+}
+
+static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+	(void)ep, (void)status;
+	note_death(arg);
+}
+
+static void on_done(void *request, ucs_status_t status, void *arg)
+{
+	struct rma_ucx *u = arg;
+
+	(void)status;
+	atomic_store(&u->watches, true);
+	ucp_request_free(request);
+}
+
+/* The one operation that makes the connection. False: it failed. */
+static bool add_nothing(struct rma_ucx *u, uint64_t base)
+{
+	static const int64_t nothing = 0;
+	ucp_request_param_t params = {
+	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+			    UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER,
+	    .cb.send = on_done,
+	    .user_data = u,
+	    .datatype = ucp_dt_make_contig(sizeof nothing),
+	    .reply_buffer = &u->watch_answer,
+	};
+
+	ucs_status_ptr_t status = ucp_atomic_op_nbx(
+	    u->watch_ep, UCP_ATOMIC_OP_ADD, &nothing, 1,
+	    base + u->tail + offsetof(struct ucx_tail, deaths), u->watch_rkey, &params);
+
+	if (!status)
+		atomic_store(&u->watches, true);
+	return !UCS_PTR_IS_ERR(status);
+}
+
+void ucx_watch_begin(struct rma_ucx *u)
+{
+	if (u->watched < 0)
+		return;
+	if (!ucx_open_worker(u, &u->watching, &u->watching_fd) ||
+	    !ucx_connect(u->watching, ucx_card_of(u, u->watched), on_end, u, &u->watch_ep,
+			 &u->watch_rkey) ||
+	    !add_nothing(u, ucx_card_of(u, u->watched)->base))
+		note_death(u);
+	ucx_watch_look(u, u->watching_fd);
+}
+
+void ucx_watch_await(struct rma_ucx *u)
+{
+	uint64_t end = rma_now_ns() + CONNECT_NS;
+
+	while (u->watched >= 0 && !atomic_load(&u->watches) && rma_now_ns() < end)
+		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+}
+
+void ucx_watch_look(struct rma_ucx *u, int fd)
+{
+	if (fd < 0)
+		return;
+	if (fd == u->next_pidfd) {
+		note_death(u);
+		close(fd);
+		u->next_pidfd = -1;
+		return;
+	}
+	do
+		while (ucp_worker_progress(u->watching))
+			;
+	while (ucp_worker_arm(u->watching) == UCS_ERR_BUSY);
+	if (atomic_load(&u->has_dead))
+		u->watching_fd = -1;
+}
+
+void ucx_watch_close(struct rma_ucx *u)
+{
+	if (u->next_pidfd >= 0)
+		close(u->next_pidfd);
+	if (u->watch_rkey)
+		ucp_rkey_destroy(u->watch_rkey);
+	if (u->watch_ep)
+		ucx_close_endpoint(u->watching, u->watch_ep);
+	if (u->watching)
+		ucp_worker_destroy(u->watching);
+}
