@@ -217,6 +217,11 @@ check "more groups than routers" bad_file "GROUPS at most ROUTERS" "net route dr
 check "a tree that is none" bad_file "a number for each level" "net route fat-tree 2;8,8;1;1,1"
 check "a route that is none" bad_file "is none of: dragonfly PARTS" "net route torus 3,3"
 check "a platform that is not there" complains "cannot read" --machine=xc30-aries --platform=nowhere.xml
+sed '/<route src="n9"/d' "$tmp/short.xml" >"$tmp/apart.xml"
+check "a platform without routes" complains "no route from n9 to n10" --machine=xc30-aries --ranks=16 \
+	--lock=d-mcs --platform="$tmp/apart.xml"
+check "a platform that is none" complains "Parse error" --machine=xc30-aries --ranks=16 \
+	--lock=d-mcs --platform="$srcdir/README.md"
 check "fewer hosts than nodes" complains "the network has 3 nodes" --machine=xc30-aries --ranks=64 \
 	--lock=d-mcs --platform="$tmp/short.xml"
 check "homes that are none" complains "all, first-node" --machine=xc30-aries --homes=last-node

@@ -245,7 +245,7 @@ int engine_run(void (*body)(void *arg), void *arg)
 		machine = network_build(engine);
 	} catch (const std::exception &e) {
 		fprintf(stderr, "the network: %s\n", e.what());
-		return 1;
+		return 2;
 	}
 	if (!machine) {
 		auto *zone = sg4::create_full_zone("world");

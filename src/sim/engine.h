@@ -31,7 +31,7 @@ typedef uint64_t sim_time; /* picoseconds */
 struct engine_actor;
 
 /* Run body in the first actor, and return when all actors have ended. An actor
- * that is blocked for ever is an error of the caller's: 1, else 0. 1 also if a network was chosen
+ * that is blocked for ever is an error of the caller's: 1, else 0. 2 if a network was chosen
  * (network.h) and could not be built, which is said on stderr. */
 int engine_run(void (*body)(void *arg), void *arg);
 

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <simgrid/s4u.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,22 @@ void build_zone()
 	root->seal();
 }
 
+/* A file may have hosts that nothing leads to: thrown. */
+void check_routes()
+{
+	for (const sg4::Host *h : hosts) {
+		std::vector<sg4::Link *> links;
+		double latency = 0;
+
+		if (h == hosts.front())
+			continue;
+		hosts.front()->route_to(h, links, &latency);
+		if (links.empty())
+			throw std::runtime_error("no route from " + hosts.front()->get_name() +
+						 " to " + h->get_name());
+	}
+}
+
 std::unique_ptr<route> find_route(int from, int to)
 {
 	auto found = std::make_unique<route>();
@@ -176,6 +193,8 @@ sg4::Host *network_build(sg4::Engine &engine)
 	std::sort(hosts.begin(), hosts.end(), [](const sg4::Host *a, const sg4::Host *b) {
 		return strverscmp(a->get_cname(), b->get_cname()) < 0;
 	});
+	if (plan.shape == NETWORK_FILE)
+		check_routes();
 	for (const sg4::Link *l : engine.get_all_links())
 		link_number.emplace(l, (int)link_number.size());
 	routes.resize(hosts.size() * hosts.size());
