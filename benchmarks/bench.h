@@ -41,6 +41,7 @@ enum { BENCH_OK = 0, BENCH_VIOLATION = 1, BENCH_USAGE = 2, BENCH_HANG = 3 };
 
 enum { MAX_LOCK_OPTIONS = 32 };
 enum placement { ON_HOME, ON_REMOTE };
+enum homes { HOMES_ALL, HOMES_FIRST_NODE };
 enum when { AUTO, ALWAYS, NEVER };
 
 struct settings {
@@ -69,7 +70,9 @@ struct settings {
 	bool help, version, list;
 	/* Of pawl-sim. */
 	bool simulate;
+	enum homes homes;
 	const char *machine, *machines; /* a name or file, and the folder of names */
+	const char *platform;           /* SimGrid's; NULL: as the machine has it */
 	int ranks;                      /* 0: as the machine has it */
 	int lock_options;
 	const char *lock_option[MAX_LOCK_OPTIONS]; /* NAME=VALUE */
@@ -233,7 +236,7 @@ struct outcome {
 	double bytes;                          /* a second */
 	struct spread all, series[MAX_SERIES]; /* of the workload's series */
 	double timeline[TIMELINE];             /* acquires/s in equal parts of the time */
-	double aborts;                         /* per acquire */
+	double aborts;                         /* of ranges, per acquire; 0 if not counted */
 	int rows;                              /* of the workload's */
 	double row[MAX_ROWS][MAX_COLUMNS];
 };

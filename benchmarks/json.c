@@ -36,6 +36,8 @@ static void put_case(FILE *out, const struct settings *s, const struct result *r
 		r->repetitions);
 	if (r->what->near_and_far)
 		fprintf(out, ",\"locality\":%g", r->nodes > 1 ? s->locality : 100.0);
+	if (s->homes == HOMES_FIRST_NODE)
+		fprintf(out, ",\"homes\":\"first-node\"");
 	if (r->what->ranges)
 		fprintf(out, ",\"units\":%llu", (unsigned long long)s->space);
 	if (r->what->lengths && s->length)
@@ -138,6 +140,8 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 	put_operations(out, &o);
 	fprintf(out, ",\"waits\":%.4f,\"parks\":%.4f,\"leases_lost\":%llu", o.waits, o.parks,
 		(unsigned long long)o.leases_lost);
+	if (s->simulate && r->what->ranges)
+		fprintf(out, ",\"aborts\":%.6g", o.aborts);
 	if (o.requests)
 		fprintf(out, ",\"locks_each\":%.4f,\"reader_requests\":%.4f",
 			(double)o.requests / (double)o.acquires,

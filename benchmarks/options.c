@@ -52,6 +52,8 @@ enum {
 	MACHINE,
 	MACHINES,
 	RANKS,
+	HOMES,
+	PLATFORM,
 	HELP = 'h',
 	OPTION = 'o'
 };
@@ -88,6 +90,8 @@ static const struct option table[] = {
     {"machine", required_argument, NULL, MACHINE},
     {"machines", required_argument, NULL, MACHINES},
     {"ranks", required_argument, NULL, RANKS},
+    {"homes", required_argument, NULL, HOMES},
+    {"platform", required_argument, NULL, PLATFORM},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
@@ -102,12 +106,11 @@ static bool has(bool simulate, int which)
 	case MACHINE:
 	case MACHINES:
 	case RANKS:
+	case HOMES:
+	case PLATFORM:
 		return simulate;
-	case FAIL:
 	case SUBSCRIBERS:
 	case WAREHOUSES:
-	case SPACE:
-	case LENGTH:
 	case GRID:
 	case FILE_BYTES:
 	case WARMUP:
@@ -405,6 +408,13 @@ static bool set_one(struct settings *s, int which, const char *value)
 		break;
 	case RANKS:
 		return to_int("ranks", value, 1, 1048576, &s->ranks);
+	case PLATFORM:
+		s->platform = value;
+		break;
+	case HOMES:
+		ok = to_choice("homes", value, "all, first-node", &choice);
+		s->homes = (enum homes)choice;
+		break;
 	default:
 		return false;
 	}

@@ -2,7 +2,7 @@
 /*
  * What the workloads over ranges share: those of the Citron paper (FAST'23), section 4.
  *
- *   spans.c         which ranges clients ask for (pure)
+ *   spans.c         which ranges clients ask for (pure; pawl-sim has it, too)
  *   range.c         range
  *   range_grow.c    range-grow
  *   abort.c         abort

@@ -5,7 +5,10 @@
 {
 	if (!($1 in panel)) {
 		panel[$1] = ++panels
-		title[panels] = $1
+		parts = split($1, part, "|")
+		title[panels] = part[1]
+		label[panels] = parts > 1 ? part[2] : "ranks"
+		scale[panels] = parts > 2 ? "y" : "xy"
 	}
 	p = panel[$1]
 	if (!((p, $2) in seen)) {
@@ -13,11 +16,12 @@
 		name[p, ++series[p]] = $2
 	}
 	data[p, $2] = data[p, $2] $3 " " $4 "\n"
-	if (!($3 in at)) {
-		at[$3] = 1
-		low = low == "" || $3 < low ? $3 : low
-		high = $3 > high ? $3 : high
-		tics = tics (tics == "" ? "" : ", ") $3
+	x = $3 + 0
+	if (!((p, x) in at)) {
+		at[p, x] = 1
+		low[p] = low[p] == "" || x < low[p] ? x : low[p]
+		high[p] = x > high[p] ? x : high[p]
+		tics[p] = tics[p] (tics[p] == "" ? "" : ", ") x
 	}
 }
 
@@ -33,12 +37,17 @@ END {
 	printf "set terminal svg size %d,%d font 'DejaVu Sans,12' background '#ffffff' noenhanced\n", 460 * columns, 360 * rows
 	printf "set output '%s'\nset multiplot layout %d,%d\n", out, rows, columns
 	print "set border 3 lc '#555555'\nset tics nomirror out textcolor '#222222'\nset grid back lc '#dddddd' lw 1 lt 1"
-	printf "set logscale xy\nset xtics (%s)\nset mxtics 1\nset xlabel 'ranks'\n", tics
-	printf "set xrange [%g:%g]\n", low * 0.8, high * 1.25
 	print "set key below Left reverse samplen 2 spacing 1.1 font ',10' maxrows 3"
 	for (p = 1; p <= panels; p++) {
 		printf "set title '%s' font ',13'\n", title[p]
-		print title[p] ~ /us$|seconds$/ ? "set format y '%g'" : "set format y '%.0s %c'"
+		printf "unset logscale\nset logscale %s\nset xtics (%s)\nset mxtics 1\nset xlabel '%s'\n", \
+			scale[p], tics[p], label[p]
+		if (scale[p] == "xy")
+			printf "set xrange [%g:%g]\n", low[p] * 0.8, high[p] * 1.25
+		else
+			printf "set xrange [%g:%g]\n", low[p] - (high[p] - low[p]) / 20, \
+				high[p] + (high[p] - low[p]) / 20
+		print title[p] ~ /us$|seconds$|aborts|conflicts/ ? "set format y '%g'" : "set format y '%.0s %c'"
 		for (i = 1; i <= series[p]; i++)
 			printf "$d%d_%d << END\n%sEND\n", p, i, data[p, name[p, i]]
 		printf "plot "

@@ -76,6 +76,112 @@ near_stays()
 }
 check "locktable: near locks stay in the node" near_stays
 
+# Ranges: no overlap, and more clients meet more often.
+ranges()
+{
+	for clients in 2 32; do
+		sim --machine=cx6-4nodes --bench=range --lock=citron,ss --ranks=36 --space=65536 \
+			--active=$clients --iterations=30 --zipf=0.99 --json
+	done >"$tmp/ranges"
+	[ "$(wc -l <"$tmp/ranges")" = 4 ] || return 1
+	sed -n 's/.*"lock":"citron".*"aborts":\([0-9.e-]*\).*/\1/p' "$tmp/ranges" | {
+		read -r few && read -r many && echo "$few, $many" &&
+			awk "BEGIN { exit !($few < $many) }"
+	}
+}
+check "ranges: more clients, more aborts" ranges
+grows()
+{
+	sim --machine=cx6-4nodes --bench=range-grow --lock=citron --ranks=36 --seconds=0.0005 --json |
+		grep -o '"over_time":\[[^"]*' | grep -q '\[0.000495,[1-9]'
+}
+check "range-grow: something is done to the end" grows
+
+# Whoever forgets a lock is recovered from: more of it, fewer acquires.
+forgets()
+{
+	for p in 0 0.001 0.01; do
+		sim --machine=cx5-6nodes --bench=micro --lock="$1" --locks=1000 --ranks=16 --fail=$p \
+			-o lease=100 --seconds=0.005 --homes=first-node --json
+	done | sed -n 's/.*"throughput":\([0-9.]*\).*/\1/p' | {
+		read -r none && read -r few && read -r many && echo "$none, $few, $many" &&
+			awk "BEGIN { exit !($none > $few && $few > $many && $many > 0) }"
+	}
+}
+for lock in $(sim --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && /\[recovers\]/ { print $1 }'); do
+	check "$lock: goes on after locks were forgotten" forgets "$lock"
+done
+
+# latency FILE ARGUMENT...: of one remote client.
+latency()
+{
+	file=$1
+	shift
+	sim --machine="$file" -o topology=node:64 --ranks=64 --active=1 --active-on=remote \
+		--lock=cas-spin --iterations=50 --json "$@" | sed -n 's/.*"p50":\([0-9.]*\).*/\1/p' |
+		head -n 1
+}
+# by_route MACHINE PARTS OTHER_PARTS: nodes 0 and 1 are next to each other, or not.
+by_route()
+{
+	sed "s/^net route.*/net route $2/" "$srcdir/machines/$1.machine" >"$tmp/near.machine"
+	sed "s/^net route.*/net route $3/" "$srcdir/machines/$1.machine" >"$tmp/far.machine"
+	near=$(latency "./$tmp/near.machine") && far=$(latency "./$tmp/far.machine")
+	again=$(latency "./$tmp/far.machine")
+	echo "$near, $far, $again"
+	[ "$far" = "$again" ] && awk "BEGIN { exit !($near > 0 && $near < $far) }"
+}
+check "dragonfly: latency by route" by_route dragonfly-64nodes \
+	"dragonfly 4,1;2,1;4,1;2" "dragonfly 2,1;2,1;16,1;1"
+check "fat tree: latency by route" by_route fat-tree-64nodes \
+	"fat-tree 2;8,8;1,4;1,1" "fat-tree 2;1,64;1,1;1,1"
+same_on_network()
+{
+	for i in a b; do
+		sim --machine=$1 --lock=rma-mcs,d-mcs --json >"$tmp/$i"
+	done
+	cmp "$tmp/a" "$tmp/b" && [ "$(wc -l <"$tmp/a")" = 2 ]
+}
+check "a dragonfly: same command, same lines" same_on_network dragonfly-64nodes
+check "a fat tree: same command, same lines" same_on_network fat-tree-64nodes
+congested()
+{
+	sed "s/^net link gap.*/net link gap 1000/" "$srcdir/machines/dragonfly-64nodes.machine" >"$tmp/slow.machine"
+	for file in dragonfly-64nodes "./$tmp/slow.machine"; do
+		sim --machine="$file" --ranks=128 --bench=micro --fw=100 --locks=1000 --lock=d-mcs \
+			--homes=first-node --json
+	done | sed -n 's/.*"throughput":\([0-9.]*\).*/\1/p' | {
+		read -r free && read -r full && echo "$free, $full" &&
+			awk "BEGIN { exit !($full > 0 && $full < $free) }"
+	}
+}
+check "a network: links that are taken hold up others" congested
+cat >"$tmp/platform.xml" <<-XML
+	<?xml version='1.0'?>
+	<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+	<platform version="4.1"><zone id="all" routing="Full">
+	<host id="n9" speed="1Gf"/><host id="n10" speed="1Gf"/><host id="n11" speed="1Gf"/>
+	<link id="short" bandwidth="10GBps" latency="1us"/>
+	<link id="long" bandwidth="10GBps" latency="10us"/>
+	<route src="n9" dst="n10"><link_ctn id="LINK"/></route>
+	<route src="n9" dst="n11"><link_ctn id="short"/></route>
+	<route src="n10" dst="n11"><link_ctn id="short"/></route>
+	</zone></platform>
+XML
+by_file()
+{
+	for link in short long; do
+		sed "s/LINK/$link/" "$tmp/platform.xml" >"$tmp/$link.xml"
+		sim --machine=xc30-aries -o topology=node:3 --ranks=3 --active=1 --active-on=remote \
+			--lock=cas-spin --iterations=50 --platform="$tmp/$link.xml" --json
+	done | sed -n 's/.*"latency_ns":{"p50":\([0-9.]*\).*/\1/p' | {
+		# Two round trips, of 9 us more each way; quantiles are good to a 16th.
+		read -r short && read -r long && echo "$short, $long" &&
+			awk "BEGIN { d = $long - $short; exit !(d > 33000 && d < 39000) }"
+	}
+}
+check "a platform file: latency by route" by_file
+
 # complains WORDS ARGUMENT...: status 2, and a sentence with these words.
 complains()
 {
@@ -105,6 +211,24 @@ check "a setting that is none" bad_file "is no setting; accepted: summary" "net 
 check "a setting given twice" bad_file "given twice" "ranks 5"
 check "a time that is none" bad_file "net latency group: .* is not a time" "net latency group x"
 check "a duplex that is none" bad_file "one of: full, half" "net duplex quarter"
+
+check "a network that is none" bad_file "GROUPS,LINKS;CHASSIS" "net route dragonfly 4,1;2,1;4"
+check "more groups than routers" bad_file "GROUPS at most ROUTERS" "net route dragonfly 4,1;2,1;2,1;4"
+check "a tree that is none" bad_file "a number for each level" "net route fat-tree 2;8,8;1;1,1"
+check "a route that is none" bad_file "is none of: dragonfly PARTS" "net route torus 3,3"
+check "a platform that is not there" complains "cannot read" --machine=xc30-aries --platform=nowhere.xml
+sed '/<route src="n9"/d' "$tmp/short.xml" >"$tmp/apart.xml"
+check "a platform without routes" complains "no route from n9 to n10" --machine=xc30-aries --ranks=16 \
+	--lock=d-mcs --platform="$tmp/apart.xml"
+check "a platform that is none" complains "Parse error" --machine=xc30-aries --ranks=16 \
+	--lock=d-mcs --platform="$srcdir/README.md"
+check "fewer hosts than nodes" complains "the network has 3 nodes" --machine=xc30-aries --ranks=64 \
+	--lock=d-mcs --platform="$tmp/short.xml"
+check "homes that are none" complains "all, first-node" --machine=xc30-aries --homes=last-node
+check "homes of a workload that deals its locks" complains "accepted: all" --machine=xc30-aries \
+	--homes=first-node --bench=locktable --lock=d-mcs
+check "a space that is too small" complains "accepted: from 256" --machine=cx6-4nodes \
+	--bench=range --space=100 --lock=citron
 
 check "1024 ranks, 20 acquires each, in 5 s" \
 	timeout 5 "$program" --machines="$srcdir/machines" --machine=xc30-aries --ranks=1024 \

@@ -48,6 +48,28 @@ bool sim_list_machines(const struct settings *s, FILE *out)
 	return n >= 0;
 }
 
+/* The network between its nodes, which is built when the engine begins. */
+static bool open_network(const struct settings *s, struct machine *m, char *err, size_t errlen)
+{
+	char why[300] = "";
+
+	if (s->platform) {
+		m->network.shape = NETWORK_FILE;
+		if (snprintf(m->network.text, sizeof m->network.text, "%s", s->platform) >=
+		    (int)sizeof m->network.text) {
+			snprintf(err, errlen, "--platform: more than %zu bytes",
+				 sizeof m->network.text - 1);
+			return false;
+		}
+	}
+	if (network_choose(&m->network, why, sizeof why))
+		return true;
+	snprintf(err, errlen,
+		 "%s: %s; accepted: a platform of SimGrid, or what pawl-sim(1) says of net route",
+		 s->platform ? "--platform" : "net route", why);
+	return false;
+}
+
 bool sim_open_machine(const struct settings *s, struct machine *m, char *err, size_t errlen)
 {
 	char path[4400], why[900] = "";
@@ -68,5 +90,5 @@ bool sim_open_machine(const struct settings *s, struct machine *m, char *err, si
 		return false;
 	}
 	snprintf(name, sizeof name, "simulated %.80s", s->machine);
-	return true;
+	return open_network(s, m, err, errlen);
 }

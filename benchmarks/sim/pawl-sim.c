@@ -130,8 +130,14 @@ int main(int argc, char **argv)
 		json = set.json_file ? fopen(set.json_file, "w") : stdout;
 	if (set.json && !json)
 		return refuse("--json: cannot write that file");
-	if (engine_run(run_all, json) != 0)
+	switch (engine_run(run_all, json)) {
+	case 0:
+		break;
+	case 2:
+		return refuse("--platform: accepted: a platform of SimGrid");
+	default:
 		status = BENCH_HANG;
+	}
 	if (json && json != stdout && fclose(json) != 0)
 		return refuse("--json: cannot write that file");
 	return status;

@@ -10,12 +10,44 @@ enum { WORK_MIN_NS = 1000, WORK_SPREAD_NS = 3000, CELLS = 1 << 16 };
 
 enum {
 #define NUMBER_OF(which, ...) W_##which,
-	WORKLOADS(NUMBER_OF)
+	WORKLOADS(NUMBER_OF) W_range,
+	W_range_grow
 };
 
 #define ROW_OF(which, ...) {WORKLOAD(which, __VA_ARGS__)},
 
-const struct workload workloads[] = {WORKLOADS(ROW_OF){.name = NULL}};
+/* As in workloads.c; the rest of a range's row is about MPI jobs. */
+const struct workload workloads[] = {
+    WORKLOADS(ROW_OF){
+	.name = "range",
+	.summary = "throughput, ranges of one space (--length, --space, --zipf)",
+	.n = 1,
+	.fw = 100,
+	.zipf = 0.9,
+	.ranges = true,
+	.lengths = true,
+	.space = 1 << 28,
+	.reference = "ss",
+	.series = range_series,
+    },
+    {
+	.name = "range-grow",
+	.summary = "throughput over time, the records of IO500's hard write in a space that grows",
+	.n = 1,
+	.fw = 100,
+	.fixed = true,
+	.ranges = true,
+	.fresh = true,
+	.timeline = true,
+	.space = 1 << 10,
+	.reference = "ss",
+    },
+    {.name = NULL},
+};
+
+const char *const range_series[] = {"acquire",   "release",    "length-1",
+				    "length-16", "length-256", NULL};
+enum { RANGE_ACQUIRE, RANGE_RELEASE, RANGE_FIRST_SIZE };
 
 const struct contestant pseudo_contestants[] = {
     {.name = "fompi-a",
@@ -92,6 +124,15 @@ static uint64_t all_waits(const struct sim_run *run)
 	return n;
 }
 
+static uint64_t all_aborts(const struct sim_run *run)
+{
+	uint64_t n = 0;
+
+	for (int id = 0; id < run->ranks; id++)
+		n += run->world->ranks[id].slot.aborts;
+	return n;
+}
+
 static void snapshot(struct sim_run *run, uint64_t counts[RMA_NKINDS][2])
 {
 	for (int k = 0; k < RMA_NKINDS; k++)
@@ -100,6 +141,15 @@ static void snapshot(struct sim_run *run, uint64_t counts[RMA_NKINDS][2])
 			for (int id = 0; id < run->ranks; id++)
 				counts[k][far] += run->world->ranks[id].slot.client.count[k][far];
 		}
+}
+
+/* Which part of the time it is; a run without --seconds has none. */
+static void count_now(struct sim_run *run)
+{
+	sim_time since = engine_now() - run->start;
+
+	if (run->limit && since < run->limit)
+		run->timeline[(uint64_t)((unsigned __int128)since * TIMELINE / run->limit)]++;
 }
 
 /* A turn is over: it counts from the end of the warm-up on. */
@@ -118,8 +168,10 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 		run->start = engine_now();
 		snapshot(run, run->before);
 		run->waits = all_waits(run);
+		run->aborts = all_aborts(run);
 		return;
 	}
+	count_now(run);
 	part->acquires++;
 	part->exclusive += exclusive;
 	histogram_add(&run->hist, took);
@@ -129,6 +181,7 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 	run->end = engine_now();
 	snapshot(run, run->after);
 	run->waits = all_waits(run) - run->waits;
+	run->aborts = all_aborts(run) - run->aborts;
 }
 
 /* The same of the parts of a turn. */
@@ -153,6 +206,19 @@ void sim_leave(struct sim_rank *r)
 {
 	if (sim_run_of(r)->who->kind)
 		sim_release(r);
+}
+
+/* Release, or not: the client goes on as another, and the lock is for others to recover. */
+static void leave_or_forget(struct sim_rank *r)
+{
+	struct sim_run *run = sim_run_of(r);
+
+	if (!run->failures || (uint32_t)(sim_random(&r->random) >> 32) >= run->failures) {
+		sim_leave(r);
+		return;
+	}
+	run->forgotten++;
+	sim_forget(r);
 }
 
 static uint64_t pick(struct sim_rank *r)
@@ -182,12 +248,43 @@ static void turn(struct sim_rank *r)
 	inside(r, lock, exclusive);
 	out = engine_now();
 	waits = r->slot.client.waits - waits;
-	sim_leave(r);
+	leave_or_forget(r);
 	if (run->what->series && run->measuring && !run->over)
 		note_parts(run, in - start, engine_now() - out, exclusive, waits > 0);
 	note(r, in - start + engine_now() - out, exclusive);
 	if (work_of(run) == W_warb)
 		work_a_while(r);
+}
+
+static struct span next_range(struct sim_rank *r)
+{
+	struct sim_run *run = sim_run_of(r);
+	struct sim_part *part = sim_part_of(r);
+
+	return run->what->lengths ? spans_next(&part->spans, &r->random)
+				  : grow_span(part->turn++, part->client, run->active);
+}
+
+static void range_turn(struct sim_rank *r)
+{
+	struct sim_run *run = sim_run_of(r);
+	struct span s = next_range(r);
+	bool exclusive =
+	    run->writers == UINT32_MAX || (uint32_t)(sim_random(&r->random) >> 32) < run->writers;
+	int size = span_size(s);
+	sim_time start = engine_now(), in;
+
+	sim_acquire_range(r, sim_below(&r->random, run->set->n), s.first, s.last,
+			  exclusive ? PAWL_EXCLUSIVE : PAWL_SHARED, SIM_ACQUIRE, 0);
+	in = engine_now();
+	sim_leave(r);
+	if (run->what->series && run->measuring && !run->over) {
+		histogram_add(&run->series[RANGE_ACQUIRE], in - start);
+		histogram_add(&run->series[RANGE_RELEASE], engine_now() - in);
+		if (size >= 0)
+			histogram_add(&run->series[RANGE_FIRST_SIZE + size], engine_now() - start);
+	}
+	note(r, engine_now() - start, exclusive);
 }
 
 static void table_turn(struct sim_rank *r)
@@ -207,5 +304,5 @@ void sim_play(struct sim_rank *r)
 	/* Nobody starts at the very same time. */
 	sim_sleep(r, sim_below(&r->random, SIM_US));
 	while (!run->over)
-		(run->what->by_itself ? table_turn : turn)(r);
+		(run->what->by_itself ? table_turn : run->what->ranges ? range_turn : turn)(r);
 }

@@ -11,9 +11,41 @@
 #include "core/kinds.h"
 
 /* Enough turns to be steady: 20 of each rank, and not too few of all. */
-enum { TURNS_EACH = 20, TURNS_LEAST = 20000, CELLS = 1 << 16, HOME_INDEX_BITS = 40 };
+enum {
+	TURNS_EACH = 20,
+	SLOTS = 16,
+	SEGMENTS = 1 << 16,
+	TURNS_LEAST = 20000,
+	CELLS = 1 << 16,
+	HOME_INDEX_BITS = 40
+};
 
 /* ------------------------------------------------------------------------ set-up */
+
+/* Kinds that have to know how large a space is, as in trial.c: as large as the workload's,
+ * in SEGMENTS pieces unless the command line chooses. */
+static int set_for_ranges(const struct sim_run *run, const struct lock_protocol *p,
+			  struct options *o)
+{
+	const uint64_t units = run->set->space;
+	char number[24], piece[24], pieces[24];
+	bool chosen = false;
+	int rc = PAWL_SUCCESS;
+
+	for (int i = 0; i < run->set->lock_options; i++)
+		chosen = chosen || strncmp(run->set->lock_option[i], "segment", 7) == 0;
+	snprintf(number, sizeof number, "%llu", (unsigned long long)units);
+	snprintf(pieces, sizeof pieces, "%d", SEGMENTS);
+	snprintf(piece, sizeof piece, "%llu",
+		 (unsigned long long)((units + SEGMENTS - 1) / SEGMENTS));
+	if (kind_takes(&p->kind, "units", 5))
+		rc = options_set(o, p, "units", number, "--space");
+	if (rc == PAWL_SUCCESS && kind_takes(&p->kind, "segments", 8) && !chosen)
+		rc = options_set(o, p, "segments", pieces, "--space");
+	if (rc == PAWL_SUCCESS && kind_takes(&p->kind, "segments", 8) && !chosen)
+		rc = options_set(o, p, "segment_units", piece, "--space");
+	return rc;
+}
 
 static int read_options(const struct sim_run *run, const struct lock_protocol *p, struct options *o)
 {
@@ -21,6 +53,8 @@ static int read_options(const struct sim_run *run, const struct lock_protocol *p
 	int rc = PAWL_SUCCESS;
 
 	options_default(o, p);
+	if (run->what->ranges)
+		rc = set_for_ranges(run, p, o);
 	for (int i = 0; i < s->lock_options && rc == PAWL_SUCCESS; i++) {
 		const char *option = s->lock_option[i], *equals = strchr(option, '=');
 		char name[64];
@@ -43,10 +77,28 @@ static void choose_length(struct sim_run *run)
 				  : TURNS_EACH * (uint64_t)run->active;
 	if (!s->iterations && run->most < TURNS_LEAST)
 		run->most = TURNS_LEAST;
-	run->warm = run->most / 10 + 1;
+	run->warm = run->what->fresh ? 1 : run->most / 10 + 1;
 	run->limit = (sim_time)(s->seconds * (double)SIM_S);
 	if (run->limit && !s->iterations)
 		run->most = 0;
+}
+
+/* The active ones, in the order of their ranks, and which ranges each asks for. */
+static void number_clients(struct sim_run *run)
+{
+	const struct settings *s = run->set;
+	int client = 0;
+
+	for (int id = 0; id < run->ranks; id++) {
+		struct sim_part *part = &run->part[id];
+
+		if (!part->is_active)
+			continue;
+		part->client = client++;
+		if (run->what->lengths)
+			spans_start(&part->spans, (int64_t)s->space, (int64_t)s->length, s->zipf,
+				    part->client, run->active);
+	}
 }
 
 /* The hash table has all but its owner work on it; otherwise as --active says: from
@@ -73,6 +125,7 @@ static void choose_active(struct sim_run *run)
 				run->part[id].is_active = true;
 		}
 	}
+	number_clients(run);
 }
 
 static void choose_writers(struct sim_run *run)
@@ -81,6 +134,7 @@ static void choose_writers(struct sim_run *run)
 	bool shares = run->who->kind && (run->who->kind->capabilities & PAWL_CAP_SHARED);
 
 	run->writers = !shares || fw >= 1 ? UINT32_MAX : (uint32_t)(fw * 0x1p32);
+	run->failures = (uint32_t)(run->set->fail * 0x1p32);
 }
 
 /* Deal the locks to the ranks of all nodes: homes for the layout. */
@@ -118,15 +172,37 @@ static bool sort_locks(struct sim_run *run, const struct topo *t)
 	return run->node_locks != NULL;
 }
 
-static int near_and_far(struct sim_run *run, const char *topology)
+/* A lock server: the ranks of the first node have all locks, in turn. */
+static bool deal_to_first_node(struct sim_run *run, const struct topo *t)
+{
+	uint64_t n = run->set->n, servers = 0;
+	int *server = malloc(sizeof *server * (size_t)run->ranks);
+
+	run->homes = malloc(sizeof *run->homes * n);
+	for (int id = 0; server && id < run->ranks; id++)
+		if (t->node[id] == t->node[0])
+			server[servers++] = id;
+	for (uint64_t l = 0; server && run->homes && l < n; l++)
+		run->homes[l] = (uint64_t)server[l % servers] << HOME_INDEX_BITS | l / servers;
+	run->block = server && run->homes ? (n + servers - 1) / servers : 0;
+	free(server);
+	return run->block > 0;
+}
+
+/* Where locks are, if not where the options say. */
+static int choose_homes(struct sim_run *run, const char *topology)
 {
 	char err[200] = "";
-	struct topo *t = topo_parse(topology, run->ranks, err, sizeof err);
+	struct topo *t;
 	bool ok;
 
+	if (run->set->homes == HOMES_ALL && !run->what->near_and_far)
+		return PAWL_SUCCESS;
+	t = topo_parse(topology, run->ranks, err, sizeof err);
 	if (!t)
 		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
-	ok = deal_locks(run, t) && sort_locks(run, t);
+	ok = run->what->near_and_far ? deal_locks(run, t) && sort_locks(run, t)
+				     : deal_to_first_node(run, t);
 	topo_free(t);
 	return ok ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
 }
@@ -148,6 +224,8 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 	    .topology = o->topology ? o->topology : run->machine->topology,
 	    .ranks = run->ranks,
 	    .locks = run->set->n,
+	    .slots = run->set->fail > 0 ? SLOTS : 1,
+	    .lease_ns = run->set->fail > 0 ? (uint64_t)o->params.lease_us * 1000 : 0,
 	    .seed = run->set->seed,
 	    .timing = &machine_timing,
 	    .extra = run->what->by_itself ? sim_table_bytes(run) : cells * 64,
@@ -155,7 +233,7 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 	    .user = run,
 	};
 
-	if (run->what->near_and_far && near_and_far(run, q.topology) != PAWL_SUCCESS)
+	if (choose_homes(run, q.topology) != PAWL_SUCCESS)
 		return false;
 	q.homes = run->homes;
 	q.block = run->block;
@@ -163,6 +241,11 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 	run->part = calloc((size_t)run->ranks, sizeof *run->part);
 	if (!run->world || !run->part)
 		return false;
+	if (network_nodes() && run->world->topo->nnodes > network_nodes()) {
+		error_set(PAWL_ERR_TOPOLOGY, "the network has %d nodes, and the topology %d",
+			  network_nodes(), run->world->topo->nnodes);
+		return false;
+	}
 	run->world->request.timing_state = machine_start(run->machine, run->world->topo->nnodes);
 	for (int id = 0; id < run->ranks; id++) {
 		run->part[id].data.rma = &run->world->ranks[id].rma;
@@ -192,6 +275,8 @@ static void count_operations(const struct sim_run *run, struct outcome *out)
 	out->put = out->far_put + per_acquire(run, RMA_PUT, 0, n);
 	out->flush = per_acquire(run, RMA_FLUSH, 0, n) + per_acquire(run, RMA_FLUSH, 1, n);
 	out->waits = (double)run->waits / n;
+	out->aborts = (double)run->aborts / n;
+	out->abandoned = run->forgotten;
 }
 
 static void add_up(const struct sim_run *run, struct outcome *out)
@@ -218,6 +303,8 @@ static void add_up(const struct sim_run *run, struct outcome *out)
 	spread_of(&out->all, &run->hist, (double)SIM_NS);
 	for (int i = 0; run->what->series && run->what->series[i]; i++)
 		spread_of(&out->series[i], &run->series[i], (double)SIM_NS);
+	for (int i = 0; i < TIMELINE && run->limit; i++)
+		out->timeline[i] = (double)run->timeline[i] * TIMELINE / run->set->seconds;
 	out->p50 = out->all.p50;
 	out->p99 = out->all.p99;
 	out->max = out->all.max;
@@ -252,6 +339,26 @@ static int judge(struct sim_run *run, enum sim_verdict v, struct outcome *out, c
 	return v == SIM_STUCK || v == SIM_STARVED ? BENCH_HANG : BENCH_VIOLATION;
 }
 
+/* Options that do not go with the workload; false: why has the sentence. */
+static bool fits(const struct sim_run *run, char *why, size_t whylen)
+{
+	const struct settings *s = run->set;
+	uint64_t longest = s->length ? s->length : (uint64_t)span_sizes[SPAN_SIZES - 1];
+
+	if (run->what->near_and_far && s->homes != HOMES_ALL) {
+		snprintf(why, whylen, "--homes: %s deals its locks to all nodes; accepted: all",
+			 run->what->name);
+		return false;
+	}
+	if (run->what->lengths && longest > s->space) {
+		snprintf(why, whylen,
+			 "--space: %llu units are fewer than the --length; accepted: from %llu on",
+			 (unsigned long long)s->space, (unsigned long long)longest);
+		return false;
+	}
+	return true;
+}
+
 int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *why, size_t whylen)
 {
 	/* A contestant without a lock still needs a layout; any kind's will do. */
@@ -259,6 +366,8 @@ int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *wh
 	struct options o;
 	int rc = BENCH_USAGE;
 
+	if (!fits(run, why, whylen))
+		return BENCH_USAGE;
 	choose_length(run);
 	choose_writers(run);
 	zipf_start(&run->zipf, run->set->n, run->set->zipf);

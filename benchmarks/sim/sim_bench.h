@@ -16,6 +16,7 @@
 #define PAWL_SIM_BENCH_H
 
 #include "../bench.h"
+#include "../ranges.h"
 #include "sim/machine.h"
 
 /* What a rank did in the measured part. */
@@ -23,6 +24,9 @@ struct sim_part {
 	uint64_t acquires, exclusive;
 	uint64_t inserted, missed; /* of the hash table, in the whole run */
 	struct rma_client data;    /* with which it works on the protected data */
+	struct spans spans;        /* the law of its ranges */
+	uint64_t turn;             /* of a workload in which turns are numbered */
+	int client;                /* among the active ones */
 	bool is_active;
 };
 
@@ -44,12 +48,15 @@ struct sim_run {
 	bool measuring, over;
 	sim_time start, end;
 	uint64_t before[RMA_NKINDS][2], after[RMA_NKINDS][2];
-	uint64_t waits;
+	uint64_t waits, aborts, forgotten;
+	uint32_t failures; /* of 2^32 acquires: the lock is forgotten */
+	uint64_t timeline[TIMELINE + 1];
 	struct histogram hist, series[MAX_SERIES]; /* of picoseconds */
 
+	/* Where locks are, if not where the options say. */
+	uint64_t *homes; /* by lock */
+	uint64_t block;  /* locks a rank, the most */
 	/* Of a workload with near and far locks. */
-	uint64_t *homes;              /* by lock */
-	uint64_t block;               /* locks a rank, the most */
 	struct locktable *node_locks; /* by node */
 
 	/* The hash table. */

@@ -4,6 +4,8 @@
  * words of the lock, so that two holders are seen whenever there are two.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "sim/sim.h"
 
@@ -213,6 +215,68 @@ void sim_release(struct sim_rank *r)
 	r->holding = false;
 	r->mode = 0;
 	sim_note(r, "has released it");
+}
+
+/* --------------------------------------------------------------- forgotten locks */
+
+enum { SLOT_RETRY_US = 100 };
+
+/* Whether a slot can be had: it never was used, or its forgotten lock has been recovered. */
+static bool is_usable(struct sim_rank *r, int index)
+{
+	const struct lock_protocol *p = r->world->request.protocol;
+
+	return !r->is_parked[index] ||
+	       (p->abandon && p->abandon(&r->world->space, &r->parked[index]));
+}
+
+/* Put the slot away, and take another. What was counted goes on to be. */
+static void change_slot(struct sim_rank *r)
+{
+	struct sim_world *w = r->world;
+	int slots = w->space.max_held, i = 0;
+	struct rma_client *was = &r->slot.client;
+	struct lock_slot next;
+
+	r->parked[r->slot.index] = r->slot;
+	r->is_parked[r->slot.index] = true;
+	while (!is_usable(r, i))
+		if (++i == slots) {
+			i = 0;
+			sim_sleep(r, SLOT_RETRY_US * SIM_US);
+		}
+	next = r->parked[i];
+	if (!r->is_parked[i]) {
+		memset(&next, 0, sizeof next);
+		lock_slot_init(&w->space, &next, &r->rma, i, sim_scratch(r, i));
+	}
+	memcpy(next.client.count, was->count, sizeof was->count);
+	next.client.waits = was->waits;
+	next.acquires = r->slot.acquires;
+	next.aborts = r->slot.aborts;
+	next.recoveries = r->slot.recoveries;
+	r->is_parked[i] = false;
+	r->slot = next;
+}
+
+void sim_forget(struct sim_rank *r)
+{
+	struct sim_world *w = r->world;
+	size_t slots = (size_t)w->space.max_held;
+
+	if (r->counted)
+		--*holders(&w->locks[r->lock], r->mode);
+	r->counted = r->holding = false;
+	r->mode = 0;
+	w->deaths++;
+	sim_note(r, "forgets lock %llu", (unsigned long long)r->lock);
+	if (!r->parked) {
+		r->parked = calloc(slots, sizeof *r->parked);
+		r->is_parked = calloc(slots, sizeof *r->is_parked);
+		if (!r->parked || !r->is_parked)
+			abort();
+	}
+	change_slot(r);
 }
 
 void sim_die(struct sim_rank *r)

@@ -15,9 +15,13 @@
 #include "sim/engine.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 #include <vector>
+
+#include "sim/network_build.hpp"
 
 namespace sg4 = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
@@ -237,9 +241,17 @@ int engine_run(void (*body)(void *arg), void *arg)
 	sg4::Engine::set_config("contexts/nthreads:1");
 	sg4::Engine::set_config("contexts/stack-size:" + std::to_string(STACK_KIB));
 	sg4::Engine::set_config("surf/precision:1e-12");
-	auto *zone = sg4::create_full_zone("world");
-	machine = zone->create_host("machine", 1e9);
-	zone->seal();
+	try {
+		machine = network_build(engine);
+	} catch (const std::exception &e) {
+		fprintf(stderr, "the network: %s\n", e.what());
+		return 2;
+	}
+	if (!machine) {
+		auto *zone = sg4::create_full_zone("world");
+		machine = zone->create_host("machine", 1e9);
+		zone->seal();
+	}
 
 	engine_spawn(begin, &f);
 	arm();

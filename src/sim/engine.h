@@ -5,7 +5,7 @@
  * Time is a whole number of picoseconds, and events of one time happen in the
  * order in which they were made: so a world runs the same way whatever ran in
  * this engine before, on every machine. SimGrid provides the actors' contexts
- * and drives the clock (engine.cpp is the only file that knows it).
+ * and drives the clock (engine.cpp and network.cpp are the only files that know it).
  *
  * One actor or event callback runs at a time. A process has one engine, and runs
  * it once.
@@ -31,7 +31,8 @@ typedef uint64_t sim_time; /* picoseconds */
 struct engine_actor;
 
 /* Run body in the first actor, and return when all actors have ended. An actor
- * that is blocked for ever is an error of the caller's: 1, else 0. */
+ * that is blocked for ever is an error of the caller's: 1, else 0. 2 if a network was chosen
+ * (network.h) and could not be built, which is said on stderr. */
 int engine_run(void (*body)(void *arg), void *arg);
 
 /* Start another actor, or one that has ended its work before, at this time. */

@@ -10,7 +10,12 @@
  * sends one message each "gap"; the message travels for "latency"; the target's
  * NIC serves one message after the other, and atomics of one word one after the
  * other; the answer travels back. Operations on one's own node go the same way,
- * with a latency of their own ("loopback").
+ * with a latency of their own ("loopback"); those that wait in the NIC to be served
+ * slow down the others that do ("backlog").
+ *
+ * Where the machine has a network (network.h), a message also takes the links of its
+ * route, there and back: each has its latency, and a gap between two messages. Who
+ * takes a link first is who was sent first.
  */
 #include "sim/machine.h"
 
@@ -18,10 +23,12 @@
 
 struct nic {
 	sim_time out, in; /* when it is free to send, and to serve */
+	uint64_t looping; /* messages of its own node that it has not served */
 };
 
 struct machine_state {
 	const struct machine *machine;
+	sim_time *link; /* of the network: when it is free */
 	struct nic nic[];
 };
 
@@ -29,13 +36,20 @@ struct machine_state *machine_start(const struct machine *m, int nodes)
 {
 	struct machine_state *s = calloc(1, sizeof *s + (size_t)nodes * sizeof s->nic[0]);
 
-	if (s)
-		s->machine = m;
-	return s;
+	if (!s)
+		return NULL;
+	s->machine = m;
+	s->link = calloc((size_t)network_links() + 1, sizeof *s->link);
+	if (s->link)
+		return s;
+	free(s);
+	return NULL;
 }
 
 void machine_end(struct machine_state *s)
 {
+	if (s)
+		free(s->link);
 	free(s);
 }
 
@@ -125,6 +139,42 @@ static sim_time latency(const struct sim_op *op)
 	return m->latency[k] + (sim_time)((double)m->latency[k] * m->jitter * part);
 }
 
+/* On the links between two nodes, from that moment on: how long. */
+static sim_time travel(const struct sim_op *op, int from, int to, sim_time start)
+{
+	struct machine_state *s = state_of(op->rank);
+	const struct network_route *route;
+	sim_time at = start;
+
+	if (from == to || !network_nodes())
+		return 0;
+	route = network_find(from, to);
+	if (!s->machine->link_gap)
+		return route->all;
+	for (int i = 0; i < route->links; i++) {
+		sim_time *next = &s->link[route->link[i]];
+
+		at = later(at, *next);
+		*next = at + s->machine->link_gap;
+		at += route->latency[i];
+	}
+	return at - start;
+}
+
+static int node_of(const struct sim_op *op, int rank)
+{
+	return op->rank->world->topo->node[rank];
+}
+
+/* Served by the NIC of its own node, and no longer in the way there. */
+static void effect_near(void *arg)
+{
+	struct sim_op *op = arg;
+
+	state_of(op->rank)->nic[node_of(op, op->word.rank)].looping--;
+	sim_effect(op);
+}
+
 static void arrive(void *arg)
 {
 	struct sim_op *op = arg;
@@ -139,16 +189,16 @@ static void arrive(void *arg)
 
 	*server = later(engine_now(), *server) + m->serve[what];
 	if (is_loopback(op))
-		*server += m->loopback;
+		*server += m->loopback + m->backlog * nic->looping++;
 	done = *server;
 	if (what == MACHINE_ATOMIC)
 		done = line->free = later(done, line->free) + m->same_word;
 	if (changes(op->kind))
 		line->owner = 0;
 	if (done > engine_now())
-		engine_at(done, sim_effect, op);
+		engine_at(done, is_loopback(op) ? effect_near : sim_effect, op);
 	else
-		sim_effect(op);
+		(is_loopback(op) ? effect_near : sim_effect)(op);
 }
 
 static sim_time send_op(struct sim_op *op)
@@ -159,7 +209,9 @@ static sim_time send_op(struct sim_op *op)
 	sim_time leaves = later(engine_now() + m->send, nic->out);
 
 	nic->out = leaves + m->gap;
-	engine_at(leaves + latency(op), arrive, op);
+	engine_at(leaves + latency(op) +
+		      travel(op, node_of(op, op->rank->id), node_of(op, op->word.rank), leaves),
+		  arrive, op);
 	return m->send;
 }
 
@@ -171,7 +223,10 @@ static void push_op(struct sim_op *op)
 
 static sim_time answer_time(const struct sim_op *op)
 {
-	return latency(op) + state_of(op->rank)->machine->extra[op_of(op->kind)];
+	int here = node_of(op, op->word.rank), there = node_of(op, op->rank->id);
+
+	return latency(op) + travel(op, here, there, engine_now()) +
+	       state_of(op->rank)->machine->extra[op_of(op->kind)];
 }
 
 const struct sim_timing machine_timing = {

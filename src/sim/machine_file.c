@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum type { TEXT, COUNT, TIME, TWO_TIMES, PER_CENT, DUPLEX };
+enum type { TEXT, COUNT, TIME, TWO_TIMES, PER_CENT, DUPLEX, NETWORK };
 
 #define AT(field) offsetof(struct machine, field)
 #define CPU(word, place)                                                         \
@@ -47,11 +47,15 @@ static const struct {
     NET("serve atomic", serve[MACHINE_ATOMIC]),
     NET("serve same-word", same_word),
     NET("serve loopback", loopback),
+    NET("serve backlog", backlog),
     NET("extra put", extra[MACHINE_PUT]),
     NET("extra get", extra[MACHINE_GET]),
     NET("extra atomic", extra[MACHINE_ATOMIC]),
     {"net jitter", PER_CENT, AT(jitter), 0, false},
     {"net duplex", DUPLEX, AT(half_duplex), 0, false},
+    {"net route", NETWORK, AT(network), 0, false},
+    NET("link latency", network.link),
+    NET("link gap", link_gap),
 };
 
 enum { SETTINGS = sizeof settings / sizeof settings[0], MAX_NS = 1000000000, MAX_RANKS = 1 << 20 };
@@ -80,6 +84,31 @@ static bool to_time(char **text, sim_time *time)
 	*time = (sim_time)(ns * (double)SIM_NS + 0.5);
 	*text = end + strspn(end, " \t");
 	return true;
+}
+
+/* "dragonfly TEXT", "fat-tree TEXT", "file PATH". */
+static bool set_network(struct network_plan *plan, char *value, char *err, size_t errlen)
+{
+	static const char *const shapes[] = {
+	    [NETWORK_DRAGONFLY] = "dragonfly",
+	    [NETWORK_FAT_TREE] = "fat-tree",
+	    [NETWORK_FILE] = "file",
+	};
+	size_t len = strcspn(value, " \t");
+	const char *text = value + len + strspn(value + len, " \t");
+
+	for (int i = NETWORK_DRAGONFLY; i <= NETWORK_FILE; i++) {
+		if (strlen(shapes[i]) != len || strncmp(value, shapes[i], len) != 0)
+			continue;
+		plan->shape = (enum network_shape)i;
+		if (snprintf(plan->text, sizeof plan->text, "%s", text) >= (int)sizeof plan->text)
+			return wrong(err, errlen, "net route: more than %zu bytes",
+				     sizeof plan->text - 1);
+		return true;
+	}
+	return wrong(err, errlen,
+		     "net route: \"%s\" is none of: dragonfly PARTS, fat-tree PARTS, file PATH",
+		     value);
 }
 
 static bool set(struct machine *m, int i, char *value, char *err, size_t errlen)
@@ -126,6 +155,8 @@ static bool set(struct machine *m, int i, char *value, char *err, size_t errlen)
 			return wrong(err, errlen, "%s: \"%s\" is not one of: full, half", name,
 				     value);
 		return true;
+	case NETWORK:
+		return set_network(&m->network, value, err, errlen);
 	}
 	return false;
 }

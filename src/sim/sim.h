@@ -5,12 +5,14 @@
  *
  *   engine.cpp     actors and events, on SimGrid
  *   world.c        a world: topology, layout, segments, ranks; its run and end
+ *   memory.c       zeroed memory for it
  *   transport.c    struct rma_transport for virtual ranks
  *   effect.c       an operation takes effect on memory, and wakes who waits there
  *   clients.c      acquire and release, and what must hold while locks are held
  *   trace.c        the hash of a schedule, and its time line for people
  *   adversary.c    timing that looks for the worst order
  *   machine.c      timing of a machine, and machine_file.c its description
+ *   network.cpp    routes between its nodes, on SimGrid
  *
  * Segments are not mapped (struct rma's map[] is all NULL), so that every access
  * comes here. What a rank does between two of them takes no time.
@@ -76,6 +78,8 @@ struct sim_rank {
 	bool done;
 	struct rma rma;
 	struct lock_slot slot;
+	struct lock_slot *parked; /* [slots] those that forgotten locks have, by index */
+	bool *is_parked;          /* [slots] */
 	struct sim_op *ops;
 	uint64_t random;
 	struct engine_actor *actor;
@@ -117,6 +121,7 @@ struct sim_request {
 	const struct options *options; /* read for that protocol */
 	const char *topology;          /* synthetic */
 	int ranks;
+	int slots; /* of a rank, for locks that it forgets; 0: one */
 	uint64_t locks;
 	const uint64_t *homes; /* rank << 40 | index, by lock; NULL: as the options say */
 	uint64_t block;        /* with homes: locks a rank, the most */
@@ -148,18 +153,26 @@ struct sim_world {
 	int64_t *words;
 	struct sim_line *lines;
 	int64_t *scratch;
+	uint64_t scratch_words; /* of a slot */
+	uint64_t bytes;         /* of words */
 	struct sim_lock *locks;
 	struct sim_op *spare;
 	uint64_t random;
 	int unfinished;
-	bool over; /* ranks leave at their next access */
-	int deaths;
+	bool over;  /* ranks leave at their next access */
+	int deaths; /* of ranks, and locks that were forgotten */
 	uint64_t hash, accesses, acquires;
 	uint64_t most_overtakes;
 	sim_time end; /* when the last rank was done */
 	enum sim_verdict verdict;
 	char why[300];
 };
+
+/* memory.c ------------------------------------------------------------------ */
+
+/* NULL: no memory. Freed with the same number of bytes. */
+void *sim_zeroed(size_t bytes);
+void sim_zeroed_free(void *at, size_t bytes);
 
 /* world.c ------------------------------------------------------------------- */
 
@@ -171,6 +184,15 @@ void sim_world_free(struct sim_world *w);
 /* The world is over for this reason, unless it is already. */
 void sim_fail(struct sim_world *w, enum sim_verdict v, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The scratch of a slot of a rank. */
+static inline int64_t *sim_scratch(const struct sim_rank *r, int slot)
+{
+	const struct sim_world *w = r->world;
+	int slots = w->request.slots ? w->request.slots : 1;
+
+	return w->scratch + ((uint64_t)r->id * (uint64_t)slots + (uint64_t)slot) * w->scratch_words;
+}
 
 /* A rank's actor sleeps, or blocks until woken; leaves for good if the world is
  * over. */
@@ -243,6 +265,9 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last, int mode,
 		      enum sim_how how, uint64_t ns);
 void sim_release(struct sim_rank *r);
+/* The rank forgets the lock that it holds, and goes on with another slot: the lock is for
+ * others to recover. Waits if all slots are taken by such locks. */
+void sim_forget(struct sim_rank *r);
 /* The rank is no more: what it had is for others to recover. */
 void sim_die(struct sim_rank *r);
 /* The rank begins to wait for a word. */

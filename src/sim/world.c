@@ -36,7 +36,12 @@ void sim_fail(struct sim_world *w, enum sim_verdict v, const char *fmt, ...)
 
 /* ------------------------------------------------------------------ creation */
 
-static void set_up_rank(struct sim_world *w, int id, uint64_t scratch_words)
+static int slots_of(const struct sim_world *w)
+{
+	return w->request.slots ? w->request.slots : 1;
+}
+
+static void set_up_rank(struct sim_world *w, int id)
 {
 	struct sim_rank *r = &w->ranks[id];
 
@@ -57,28 +62,30 @@ static void set_up_rank(struct sim_world *w, int id, uint64_t scratch_words)
 	if (w->request.clock_error_ns)
 		r->skew_ns = (int64_t)sim_below(&w->random, 2 * w->request.clock_error_ns + 1) -
 			     (int64_t)w->request.clock_error_ns;
-	lock_slot_init(&w->space, &r->slot, &r->rma, 0, w->scratch + (uint64_t)id * scratch_words);
+	lock_slot_init(&w->space, &r->slot, &r->rma, 0, sim_scratch(r, 0));
 }
 
 static bool allocate(struct sim_world *w)
 {
 	const struct lock_protocol *p = w->request.protocol;
 	size_t ranks = (size_t)w->request.ranks;
-	uint64_t bytes = ranks * w->space.bytes + (w->request.extra + 63) / 64 * 64;
-	uint64_t scratch = p->scratch_words ? p->scratch_words(&w->space) : 0;
+	size_t slots = ranks * (size_t)slots_of(w);
+
+	w->bytes = ranks * w->space.bytes + (w->request.extra + 63) / 64 * 64;
+	w->scratch_words = p->scratch_words ? p->scratch_words(&w->space) : 0;
 
 	w->ranks = calloc(ranks, sizeof *w->ranks);
 	w->map = calloc(ranks, sizeof *w->map);
-	w->words = calloc(1, bytes);
-	w->lines = calloc(bytes / 64, sizeof *w->lines);
-	w->scratch = calloc(ranks * (scratch ? scratch : 1), sizeof *w->scratch);
-	w->locks = calloc(w->request.locks, sizeof *w->locks);
+	w->words = sim_zeroed(w->bytes);
+	w->lines = sim_zeroed(w->bytes / 64 * sizeof *w->lines);
+	w->scratch = calloc(slots * (w->scratch_words ? w->scratch_words : 1), sizeof *w->scratch);
+	w->locks = sim_zeroed(w->request.locks * sizeof *w->locks);
 	if (!w->ranks || !w->map || !w->words || !w->lines || !w->scratch || !w->locks) {
 		error_set(PAWL_ERR_NOMEM, "out of memory for %d virtual ranks", w->request.ranks);
 		return false;
 	}
 	for (int id = 0; id < w->request.ranks; id++)
-		set_up_rank(w, id, scratch);
+		set_up_rank(w, id);
 	return true;
 }
 
@@ -107,7 +114,7 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 		return NULL;
 	}
 	space_begin(&w->space, q->protocol, w->topo, q->options, q->locks);
-	w->space.max_held = 1; /* a rank has one client */
+	w->space.max_held = slots_of(w); /* a rank has one client */
 	if (q->homes) {
 		w->space.home = LOCK_HOME_MAP;
 		w->space.homes = q->homes;
@@ -133,11 +140,15 @@ void sim_world_free(struct sim_world *w)
 		next = op->next;
 		free(op);
 	}
+	for (int id = 0; w->ranks && id < w->request.ranks; id++) {
+		free(w->ranks[id].parked);
+		free(w->ranks[id].is_parked);
+	}
 	space_free(&w->space);
-	free(w->locks);
+	sim_zeroed_free(w->locks, w->request.locks * sizeof *w->locks);
 	free(w->scratch);
-	free(w->lines);
-	free(w->words);
+	sim_zeroed_free(w->lines, w->bytes / 64 * sizeof *w->lines);
+	sim_zeroed_free(w->words, w->bytes);
 	free(w->map);
 	free(w->ranks);
 	topo_free(w->topo);

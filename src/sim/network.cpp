@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Networks by SimGrid: its cluster zones, or a platform file; see network.h.
+ *
+ * Only the routes are SimGrid's. Messages do not become activities of its network model,
+ * which would take a hundred times as long (and share bandwidth, of which messages of eight
+ * bytes need none). Routing is SimGrid's own: shortest paths in a dragonfly, D-mod-k in a fat
+ * tree, so a pair of nodes has one route. Nodes are the hosts in the order of their names,
+ * numbers in them counted as such.
+ */
+#include "sim/network.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <simgrid/s4u.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sim/network_build.hpp"
+
+namespace sg4 = simgrid::s4u;
+
+namespace
+{
+struct route {
+	std::vector<int> link;
+	std::vector<sim_time> latency;
+	struct network_route face;
+};
+
+network_plan plan;
+std::vector<unsigned> numbers[4]; /* of the plan's text, part by part */
+std::vector<sg4::Host *> hosts;
+std::map<const sg4::Link *, int> link_number;
+std::vector<std::unique_ptr<route>> routes; /* [from * nodes + to] */
+
+constexpr double PER_SECOND = 1e12;
+constexpr unsigned MOST = 1 << 16;
+
+/* "a,b;c": numbers by part; false if it is anything else. */
+bool read_numbers(const char *text)
+{
+	int part = 0;
+
+	for (auto &n : numbers)
+		n.clear();
+	for (const char *at = text;;) {
+		char *end;
+		unsigned long value = strtoul(at, &end, 10);
+
+		if (end == at || *at < '0' || *at > '9' || value < 1 || value > MOST)
+			return false;
+		numbers[part].push_back((unsigned)value);
+		if (*end == '\0')
+			return part == 3;
+		if (*end == ';' && ++part > 3)
+			return false;
+		if (*end != ';' && *end != ',')
+			return false;
+		at = end + 1;
+	}
+}
+
+/* SimGrid's links between groups begin at the router of the first chassis that has the
+ * other group's number, so there has to be one. */
+bool is_dragonfly()
+{
+	return numbers[0].size() == 2 && numbers[1].size() == 2 && numbers[2].size() == 2 &&
+	       numbers[3].size() == 1 && numbers[0][0] <= numbers[2][0];
+}
+
+bool is_fat_tree()
+{
+	size_t levels = numbers[0].empty() ? 0 : numbers[0][0];
+
+	return numbers[0].size() == 1 && numbers[1].size() == levels &&
+	       numbers[2].size() == levels && numbers[3].size() == levels;
+}
+
+std::pair<simgrid::kernel::routing::NetPoint *, simgrid::kernel::routing::NetPoint *>
+make_node(sg4::NetZone *zone, const std::vector<unsigned long> &, unsigned long id)
+{
+	sg4::Host *host = zone->create_host("node-" + std::to_string(id), 1e9);
+
+	host->seal();
+	return {host->get_netpoint(), nullptr};
+}
+
+void build_zone()
+{
+	double latency = (double)plan.link / PER_SECOND, bandwidth = 1e10;
+	sg4::NetZone *root = sg4::create_full_zone("world"), *zone;
+	sg4::ClusterCallbacks callbacks(make_node);
+
+	if (plan.shape == NETWORK_DRAGONFLY)
+		zone = sg4::create_dragonfly_zone("network", root,
+						  {{numbers[0][0], numbers[0][1]},
+						   {numbers[1][0], numbers[1][1]},
+						   {numbers[2][0], numbers[2][1]},
+						   numbers[3][0]},
+						  callbacks, bandwidth, latency,
+						  sg4::Link::SharingPolicy::SHARED);
+	else
+		zone = sg4::create_fatTree_zone(
+		    "network", root, {numbers[0][0], numbers[1], numbers[2], numbers[3]}, callbacks,
+		    bandwidth, latency, sg4::Link::SharingPolicy::SHARED);
+	zone->seal();
+	root->seal();
+}
+
+/* A file may have hosts that nothing leads to: thrown. */
+void check_routes()
+{
+	for (const sg4::Host *h : hosts) {
+		std::vector<sg4::Link *> links;
+		double latency = 0;
+
+		if (h == hosts.front())
+			continue;
+		hosts.front()->route_to(h, links, &latency);
+		if (links.empty())
+			throw std::runtime_error("no route from " + hosts.front()->get_name() +
+						 " to " + h->get_name());
+	}
+}
+
+std::unique_ptr<route> find_route(int from, int to)
+{
+	auto found = std::make_unique<route>();
+	std::vector<sg4::Link *> links;
+	double latency = 0;
+
+	hosts[(size_t)from]->route_to(hosts[(size_t)to], links, &latency);
+	found->face.all = 0;
+	for (const sg4::Link *l : links) {
+		auto at = link_number.find(l);
+		sim_time t = (sim_time)(l->get_latency() * PER_SECOND + 0.5);
+
+		found->link.push_back(at->second);
+		found->latency.push_back(t);
+		found->face.all += t;
+	}
+	found->face.links = (int)found->link.size();
+	found->face.link = found->link.data();
+	found->face.latency = found->latency.data();
+	return found;
+}
+} // namespace
+
+bool network_choose(const network_plan *p, char *err, size_t errlen)
+{
+	plan = *p;
+	if (plan.shape == NETWORK_DRAGONFLY && (!read_numbers(plan.text) || !is_dragonfly())) {
+		snprintf(err, errlen,
+			 "dragonfly: \"%s\" is not GROUPS,LINKS;CHASSIS,LINKS;ROUTERS,LINKS;NODES,"
+			 " each from 1 to %u, and GROUPS at most ROUTERS",
+			 plan.text, MOST);
+		return false;
+	}
+	if (plan.shape == NETWORK_FAT_TREE && (!read_numbers(plan.text) || !is_fat_tree())) {
+		snprintf(err, errlen,
+			 "fat-tree: \"%s\" is not LEVELS;DOWN,...;UP,...;LINKS,... with a number"
+			 " for each level, each from 1 to %u",
+			 plan.text, MOST);
+		return false;
+	}
+	if (plan.shape == NETWORK_FILE) {
+		FILE *in = fopen(plan.text, "r");
+
+		if (!in) {
+			snprintf(err, errlen, "cannot read %s", plan.text);
+			return false;
+		}
+		fclose(in);
+	}
+	return true;
+}
+
+sg4::Host *network_build(sg4::Engine &engine)
+{
+	if (plan.shape == NETWORK_NONE)
+		return nullptr;
+	if (plan.shape == NETWORK_FILE)
+		engine.load_platform(plan.text);
+	else
+		build_zone();
+	hosts = engine.get_all_hosts();
+	std::sort(hosts.begin(), hosts.end(), [](const sg4::Host *a, const sg4::Host *b) {
+		return strverscmp(a->get_cname(), b->get_cname()) < 0;
+	});
+	if (plan.shape == NETWORK_FILE)
+		check_routes();
+	for (const sg4::Link *l : engine.get_all_links())
+		link_number.emplace(l, (int)link_number.size());
+	routes.resize(hosts.size() * hosts.size());
+	return hosts.empty() ? nullptr : hosts.front();
+}
+
+int network_nodes(void)
+{
+	return (int)hosts.size();
+}
+
+int network_links(void)
+{
+	return (int)link_number.size();
+}
+
+const struct network_route *network_find(int from, int to)
+{
+	auto &r = routes[(size_t)from * hosts.size() + (size_t)to];
+
+	if (!r)
+		r = find_route(from, to);
+	return &r->face;
+}
