@@ -237,9 +237,7 @@ void report_list(FILE *out)
 			can(c, PAWL_CAP_RANGES) ? " [ranges]" : "",
 			can(c, PAWL_CAP_RECOVERS) ? " [recovers]" : "",
 			can(c, PAWL_CAP_SHARED) ? " [readers share]" : "",
-			can(c, PAWL_CAP_RANGES)    ? " [ranges]"
-			: can(c, PAWL_CAP_THREADS) ? " [only if named]"
-						   : "");
+			can(c, PAWL_CAP_THREADS) ? " [only if named]" : "");
 	fprintf(out, "\nWorkloads (--bench):\n");
 	for (const struct workload *w = workloads; w->name; w++)
 		fprintf(out, "  %-14s%s\n", w->name, w->summary);
