@@ -216,6 +216,16 @@ for program in $exclusive misuse; do
 	check "default, $program notices locks without effect" broken under default 4 60 \
 		"$programs/$program"
 done
+# Byte ranges, of a program that calls the layer by name.
+tap_program "byte ranges" mpi_run 4 120 "$programs/ranges" --limit 100 $budget
+tap_program "byte ranges, threads" mpi_run 2 120 "$programs/ranges" --threads 1 --limit 100 $budget
+byte_ranges()
+{
+	mpi_run 4 60 "$programs/ranges" "$@"
+}
+check "byte ranges without effect are noticed" broken byte_ranges
+check "byte ranges of a window that keeps the MPI's locks" \
+	fails mpi_run 2 60 env PAWL_LOCK=native "$programs/ranges"
 tap_program "native by PAWL_LOCK, exclusive" \
 	mpi_run 4 120 env LD_PRELOAD="$lib" PAWL_LOCK=native TEST_STRICT=0 "$programs/exclusive"
 for ranks in 1 8; do
@@ -256,6 +266,7 @@ cluster()
 for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo exclusive nesting phases); do
 	tap_program "2 hosts x 2, $program" cluster "$programs/$program"
 done
+tap_program "2 hosts x 2, byte ranges" cluster "$programs/ranges" $budget
 for kind in $kinds; do
 	tap_program "2 hosts x 2, $kind, mixture" cluster env PAWL_LOCK="$kind" "$programs/mixture"
 done

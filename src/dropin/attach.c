@@ -6,7 +6,8 @@
  * and can have our locks, on the same kind and options; and on a number in a pool
  * that is free at all of them. What the layer cannot give is told once, and the
  * window keeps the locks of the MPI; a mistake of the user is an error, and there is
- * no window.
+ * no window. Byte ranges (info key pawl_ranges) are a table of the window's own, as large
+ * as the window; what it takes of the options goes to it, what both take to both.
  *
  * With MPI_THREAD_MULTIPLE two threads may make windows over congruent
  * communicators at one time, and in different order on different processes. So the
@@ -68,6 +69,9 @@ struct request {
 	char kind_text[MPI_MAX_INFO_VAL + 1];
 	MPI_Info options; /* keys pawl_* for the table */
 	uint64_t key;
+	const char *ranges; /* kind of a table of byte ranges, or NULL; */
+	MPI_Info range_options;
+	uint64_t range_key;
 	bool wanted, direct;
 	bool mistake;  /* of the user */
 	char why[512]; /* it cannot be had; or "" */
@@ -80,22 +84,54 @@ static uint64_t hash(uint64_t h, const char *text)
 	return h * 31;
 }
 
-static void copy_option(struct request *r, MPI_Info info, const char *key)
+bool dropin_has_option(const char *kind, const char *name)
 {
-	char value[MPI_MAX_INFO_VAL + 1];
-	int there;
+	const struct pawl_kind *k = kind ? pawl_kind_find(kind) : NULL;
+	const size_t len = strlen(name);
 
-	PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
-	if (!there || strcmp(key, "pawl_ranges") == 0)
-		return;
-	if (strcmp(key, "pawl_lock") == 0) {
-		strcpy(r->kind_text, value);
-		r->kind = r->kind_text;
-		return;
+	for (const char *p = k ? k->options : ""; *p; p += strcspn(p, " "), p += strspn(p, " "))
+		if (strcspn(p, " ") == len && strncmp(p, name, len) == 0)
+			return true;
+	return false;
+}
+
+/* A sum: keys come in any order. */
+static uint64_t sum_of(const char *key, const char *value)
+{
+	return hash(hash(UINT64_C(14695981039346656037), key), value);
+}
+
+/* An option that only one of the two kinds has is meant for that one. */
+static void copy_option(struct request *r, const char *key, const char *value)
+{
+	const char *name = key + strlen("pawl_");
+	const bool targets = dropin_has_option(r->kind, name),
+		   ranges = dropin_has_option(r->ranges, name);
+
+	if (targets || !ranges) {
+		PMPI_Info_set(r->options, key, value);
+		r->key += sum_of(key, value);
 	}
-	PMPI_Info_set(r->options, key, value);
-	/* A sum: keys come in any order. */
-	r->key += hash(hash(UINT64_C(14695981039346656037), key), value);
+	if (r->ranges && (ranges || !targets)) {
+		PMPI_Info_set(r->range_options, key, value);
+		r->range_key += sum_of(key, value);
+	}
+}
+
+/* Which kinds; options are for them. */
+static void copy_name(struct request *r, const char *key, const char *value)
+{
+	if (strcmp(key, "pawl_lock") == 0) {
+		snprintf(r->kind_text, sizeof r->kind_text, "%s", value);
+		r->kind = r->kind_text;
+	} else if (strcmp(key, "pawl_ranges") == 0) {
+		r->mistake = !ranges_kind(value, &r->ranges, r->why, sizeof r->why);
+	}
+}
+
+static bool is_name(const char *key)
+{
+	return strcmp(key, "pawl_lock") == 0 || strcmp(key, "pawl_ranges") == 0;
 }
 
 static bool no_locks(MPI_Info info)
@@ -107,21 +143,25 @@ static bool no_locks(MPI_Info info)
 	return there && strcmp(value, "true") == 0;
 }
 
-static void read_info(struct request *r, MPI_Info info)
+/* The names, or all others of our keys. */
+static void read_info(struct request *r, MPI_Info info, bool names)
 {
-	int n;
+	int n = 0;
 
-	if (info == MPI_INFO_NULL)
-		return;
-	if (no_locks(info))
-		r->wanted = false;
-	PMPI_Info_get_nkeys(info, &n);
+	if (info != MPI_INFO_NULL)
+		PMPI_Info_get_nkeys(info, &n);
 	for (int i = 0; i < n; i++) {
-		char key[MPI_MAX_INFO_KEY + 1];
+		char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
+		int there;
 
 		PMPI_Info_get_nthkey(info, i, key);
-		if (strncmp(key, "pawl_", 5) == 0)
-			copy_option(r, info, key);
+		if (strncmp(key, "pawl_", 5) != 0 || is_name(key) != names)
+			continue;
+		PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+		if (there && names)
+			copy_name(r, key, value);
+		else if (there)
+			copy_option(r, key, value);
 	}
 }
 
@@ -191,6 +231,7 @@ static void set_progress(struct request *r, bool direct)
 	if (there)
 		return;
 	PMPI_Info_set(r->options, "pawl_progress", direct ? "lazy" : "eager");
+	PMPI_Info_set(r->range_options, "pawl_progress", direct ? "lazy" : "eager");
 	r->key += direct;
 }
 
@@ -201,15 +242,21 @@ static void read_request(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Wi
 
 	*r = (struct request){.kind = default_kind, .wanted = true};
 	PMPI_Info_create(&r->options);
-	read_info(r, info);
+	PMPI_Info_create(&r->range_options);
+	r->wanted = info == MPI_INFO_NULL || !no_locks(info);
+	read_info(r, info, true);
 	if (env)
 		r->kind = env;
-	check_kind(r);
+	if (!r->mistake)
+		check_kind(r);
+	read_info(r, info, false);
+	if (r->ranges)
+		r->range_key = hash(r->range_key, r->ranges);
 	r->direct = is_direct(win);
 	set_progress(r, r->direct);
 	r->key = hash(r->key, r->kind);
 	PMPI_Comm_size(comm, &size);
-	if (size == 1)
+	if (size == 1 && !r->ranges)
 		r->wanted = false; /* nobody to keep out */
 	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
 	if (!r->why[0] && (!flag || *model != MPI_WIN_UNIFIED))
@@ -265,8 +312,8 @@ static void propose(uint64_t *words, const struct request *r, struct pool **list
 			names = names * UINT64_C(0x9e3779b97f4a7c15) + list[i]->name;
 	}
 	words[FIT] = (r->wanted ? WANTED : 0) | (r->why[0] ? 0 : ABLE) | (r->mistake ? 0 : SANE);
-	words[KEY] = r->key;
-	words[NOT_KEY] = ~r->key;
+	words[KEY] = r->key ^ r->range_key;
+	words[NOT_KEY] = ~words[KEY];
 	words[POOLS] = names;
 	words[NOT_POOLS] = ~names;
 	words[SALT] = rank == 0 ? new_salt() : UINT64_MAX;
@@ -491,6 +538,21 @@ static void window_free(struct window *w)
 	free(w);
 }
 
+/* After the rest. What the program asks for by name and cannot have is told; only a mistake
+ * costs it the window. */
+static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
+{
+	int rc = ranges_open(w, comm, r->ranges, r->range_options);
+
+	if (rc == PAWL_SUCCESS)
+		return;
+	snprintf(r->why, sizeof r->why, "%s",
+		 rc == PAWL_ERR_NOMEM ? pawl_strerror(rc) : pawl_error_message());
+	r->mistake = is_mistake(rc);
+	if (!r->mistake)
+		report_once(comm, "a window has no byte ranges", r->why);
+}
+
 int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 {
 	MPI_Win win = *handle;
@@ -505,9 +567,14 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 		w->pool = agree(comm, &r, &id);
 	else
 		agree(comm, &r, &id);
-	PMPI_Info_free(&r.options);
 	if (w && w->pool) {
 		w->id = id;
+		if (r.ranges)
+			add_ranges(w, comm, &r);
+	}
+	PMPI_Info_free(&r.options);
+	PMPI_Info_free(&r.range_options);
+	if (w && w->pool && !r.mistake) {
 		w->direct = r.direct && !w->pool->far;
 		arrange_end();
 		report_begin(w, comm, r.kind);
@@ -543,9 +610,11 @@ int dropin_free(struct window *w, MPI_Win *win)
 	/* Once it is free the MPI may give the handle to another window. */
 	windows_remove(w);
 	rc = PMPI_Win_free(win);
-	if (rc == MPI_SUCCESS)
-		window_free(w);
-	else
+	if (rc != MPI_SUCCESS) {
 		windows_add(w);
+		return rc;
+	}
+	ranges_close(w);
+	window_free(w);
 	return rc;
 }

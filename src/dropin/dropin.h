@@ -10,7 +10,7 @@
  *   pool.c     tables of locks for windows over one group of processes
  *   windows.c  from an MPI_Win to what we know about it
  *   report.c   what people are told: once, or as PAWL_STATS=1 asks
- *   ranges.c   pawl_win_lock_range()
+ *   ranges.c   pawl_win_lock_range(): byte ranges of a target
  *
  * Native epochs are opened with MPI_MODE_NOCHECK and stay what they are to the
  * MPI: it knows which targets may be accessed, finds misuse, and completes
@@ -27,11 +27,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a process has of a target. BUSY: one of its threads is at it. */
-enum held { HELD_NOT, HELD_BUSY, HELD_NOCHECK, HELD_SHARED, HELD_EXCLUSIVE };
+/* What a process has of a target. BUSY: one of its threads is at it. RANGES: a shared lock and an
+ * epoch that this layer opened for byte ranges, and not the program. */
+enum held { HELD_NOT, HELD_BUSY, HELD_NOCHECK, HELD_SHARED, HELD_EXCLUSIVE, HELD_RANGES };
 
 /* What can be waited for, for the statistics. */
-enum call { CALL_EXCLUSIVE, CALL_SHARED, CALL_ALL, CALL_KINDS };
+enum call { CALL_EXCLUSIVE, CALL_SHARED, CALL_ALL, CALL_RANGE, CALL_KINDS };
 
 struct waits {
 	uint64_t calls, waited; /* waited: took longer than WAITED_NS */
@@ -39,6 +40,7 @@ struct waits {
 };
 
 struct pool;
+struct ranges;
 
 struct window {
 	MPI_Win win;
@@ -52,6 +54,9 @@ struct window {
 	int exclusive;                /* targets that ride on the intent; under door */
 	pthread_mutex_t door;
 	pthread_mutex_t epochs; /* native ones are opened and closed by one thread at a time */
+
+	struct ranges *ranges; /* NULL: none */
+	int *riders;           /* [size] ranges in an epoch of HELD_RANGES; by who has it BUSY */
 
 	bool threads; /* of this process may lock at one time */
 	bool direct;  /* its operations are loads and stores, and need nobody's help */
@@ -75,6 +80,9 @@ bool dropin_inside(void);
 void dropin_enter(void);
 void dropin_leave(void);
 
+/* Whether a kind takes an option beyond those of all kinds; kind may be NULL. */
+bool dropin_has_option(const char *kind, const char *name);
+
 /* epochs.c ---------------------------------------------------------------- */
 
 int dropin_lock(struct window *w, int type, int rank, int assertion);
@@ -83,6 +91,14 @@ int dropin_lock_all(struct window *w, int assertion);
 int dropin_unlock_all(struct window *w);
 /* MPI_Win_free: collective. w may be NULL. */
 int dropin_free(struct window *w, MPI_Win *win);
+
+/* An epoch for a byte range of a target: the program's, if it has one there; else (*own) a shared
+ * one, which all such ranges of the target use together. */
+int epochs_enter(struct window *w, int rank, bool *own);
+/* Before a range is unlocked: complete the operations at the target; and the end of it, when
+ * it is unlocked. Both in turn, by one thread. */
+int epochs_complete(struct window *w, int rank, bool own);
+int epochs_leave(struct window *w, int rank, bool own);
 
 /* Raise an error of that class on the window. */
 int dropin_raise(MPI_Win win, int class, const char *format, ...)
@@ -117,6 +133,25 @@ static inline uint64_t pool_target(const struct pool *p, int id, int rank)
 
 /* The lock of the whole window. */
 uint64_t pool_whole(const struct pool *p, int id);
+
+/* Within a node the locks' own atomics order loads and stores. What came from
+ * another node was put by the MPI: orders it before this process's own accesses,
+ * and those before the release; pairs with itself, at lock and unlock. */
+static inline void dropin_order_memory(const struct window *w)
+{
+	if (w->pool->far)
+		atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* ranges.c ---------------------------------------------------------------- */
+
+/* What pawl_ranges says: the kind, NULL for none; false, with a sentence in why: nonsense. */
+bool ranges_kind(const char *value, const char **kind, char *why, size_t len);
+/* Give w a table of byte ranges. Collective. A code of pawl.h, on all ranks alike. */
+int ranges_open(struct window *w, MPI_Comm comm, const char *kind, MPI_Info options);
+void ranges_close(struct window *w);
+/* How many this process has locked of a target, or of any (-1). */
+int ranges_held(const struct window *w, int rank);
 
 /* windows.c --------------------------------------------------------------- */
 

@@ -20,7 +20,11 @@
  * is closed first: the MPI completes all operations at the target. Only then is
  * the lock released.
  *
- * Memory: see order_memory().
+ * Byte ranges of a target (ranges.c) are locked within an epoch there. If the program has none, the
+ * target's lock is taken shared for them, with an epoch of its own: whoever locks the target
+ * exclusively waits for them, and they for it.
+ *
+ * Memory: see dropin_order_memory().
  */
 #include <sched.h>
 #include <stdarg.h>
@@ -102,15 +106,6 @@ static void count_locks(struct window *w, int change)
 		atomic_store_explicit(
 		    &w->locks, atomic_load_explicit(&w->locks, memory_order_relaxed) + change,
 		    memory_order_relaxed);
-}
-
-/* Within a node the lock's own atomics order loads and stores. What came from
- * another node was put by the MPI: orders it before this process's own accesses,
- * and those before the release; pairs with itself, at lock and unlock. */
-static void order_memory(const struct window *w)
-{
-	if (w->pool->far)
-		atomic_thread_fence(memory_order_seq_cst);
 }
 
 /* ------------------------------------------------------ the others' progress */
@@ -329,7 +324,7 @@ int dropin_lock(struct window *w, int type, int rank, int assertion)
 	}
 	count_locks(w, 1);
 	settle(&w->held[rank], what);
-	order_memory(w);
+	dropin_order_memory(w);
 	return MPI_SUCCESS;
 }
 
@@ -340,11 +335,16 @@ int dropin_unlock(struct window *w, int rank)
 
 	if (rank < 0 || rank >= w->size)
 		return PMPI_Win_unlock(rank, w->win);
-	what = unsettle(w, &w->held[rank]);
+	if (look(&w->held[rank]) != HELD_RANGES && w->ranges && ranges_held(w, rank))
+		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
+				    "MPI_Win_unlock of target %d while %d byte ranges of it are"
+				    " locked",
+				    rank, ranges_held(w, rank));
+	what = look(&w->held[rank]) == HELD_RANGES ? HELD_NOT : unsettle(w, &w->held[rank]);
 	if (what == HELD_NOT)
 		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
 				    "MPI_Win_unlock of target %d, which is not locked", rank);
-	order_memory(w);
+	dropin_order_memory(w);
 	before_completion(w, rank);
 	rc = close_native(w, rank);
 	if (what != HELD_NOCHECK)
@@ -419,19 +419,24 @@ int dropin_lock_all(struct window *w, int assertion)
 	}
 	count_locks(w, 1);
 	settle(&w->all, what);
-	order_memory(w);
+	dropin_order_memory(w);
 	return MPI_SUCCESS;
 }
 
 int dropin_unlock_all(struct window *w)
 {
-	enum held what = unsettle(w, &w->all);
+	enum held what;
 	int rc, ours = PAWL_SUCCESS;
 
+	if (look(&w->all) != HELD_NOT && w->ranges && ranges_held(w, -1))
+		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
+				    "MPI_Win_unlock_all while %d byte ranges are locked",
+				    ranges_held(w, -1));
+	what = unsettle(w, &w->all);
 	if (what == HELD_NOT)
 		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
 				    "MPI_Win_unlock_all without MPI_Win_lock_all");
-	order_memory(w);
+	dropin_order_memory(w);
 	before_completion(w, -1);
 	rc = PMPI_Win_unlock_all(w->win);
 	if (what != HELD_NOCHECK)
@@ -441,5 +446,75 @@ int dropin_unlock_all(struct window *w)
 	if (ours != PAWL_SUCCESS)
 		return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_unlock_all: %s",
 				    pawl_error_message());
+	return rc;
+}
+
+/* ------------------------------------------------------------- byte ranges */
+
+static int open_for_ranges(struct window *w, int rank)
+{
+	int rc = open_native(w, MPI_LOCK_SHARED, rank, 0);
+
+	if (rc == MPI_SUCCESS && acquire_target(w, rank, HELD_SHARED) != PAWL_SUCCESS) {
+		close_native(w, rank);
+		rc = dropin_raise(w->win, MPI_ERR_OTHER, "pawl_win_lock_range of target %d: %s",
+				  rank, pawl_error_message());
+	}
+	if (rc != MPI_SUCCESS) {
+		settle(&w->held[rank], HELD_NOT);
+		return rc;
+	}
+	count_locks(w, 1);
+	w->riders[rank] = 1;
+	settle(&w->held[rank], HELD_RANGES);
+	return MPI_SUCCESS;
+}
+
+int epochs_enter(struct window *w, int rank, bool *own)
+{
+	for (;;) {
+		enum held was = look(&w->held[rank]);
+
+		*own = was == HELD_NOT || was == HELD_RANGES;
+		if (look(&w->all) > HELD_BUSY || (!*own && was != HELD_BUSY)) {
+			*own = false;
+			return MPI_SUCCESS;
+		}
+		if (*own && change(w, &w->held[rank], was))
+			break;
+		/* Another thread of ours is at it. */
+		drive(w);
+		sched_yield();
+	}
+	if (w->riders[rank] == 0)
+		return open_for_ranges(w, rank);
+	w->riders[rank]++;
+	settle(&w->held[rank], HELD_RANGES);
+	return MPI_SUCCESS;
+}
+
+int epochs_complete(struct window *w, int rank, bool own)
+{
+	while (own && !change(w, &w->held[rank], HELD_RANGES)) {
+		drive(w);
+		sched_yield();
+	}
+	dropin_order_memory(w);
+	before_completion(w, rank);
+	return own && w->riders[rank] == 1 ? close_native(w, rank) : PMPI_Win_flush(rank, w->win);
+}
+
+int epochs_leave(struct window *w, int rank, bool own)
+{
+	int rc = PAWL_SUCCESS;
+
+	if (own && --w->riders[rank] == 0) {
+		rc = release_target(w, rank, HELD_SHARED);
+		count_locks(w, -1);
+		settle(&w->held[rank], HELD_NOT);
+	} else if (own) {
+		settle(&w->held[rank], HELD_RANGES);
+	}
+	after_unlock(w, rank);
 	return rc;
 }

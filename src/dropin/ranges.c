@@ -1,34 +1,303 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Byte-range locks of windows. They need a kind of lock that this version of the
- * library does not have: the calls say so, and change nothing. */
+/*
+ * Byte-range locks of windows (info key pawl_ranges): a table with one space for each rank
+ * of the window, whose units are the bytes of its window memory. It belongs to the window,
+ * for it is as large as that.
+ *
+ * A range is locked within an epoch at its target (epochs.c): that of the program, or one
+ * that the layer opens. Order: the epoch, with the target's lock, then the range; back, first the
+ * operations at the target are completed, then the range is unlocked, then the epoch ends.
+ * So nobody who waits for a target or a window holds what a range waits for, unless the program
+ * has it so.
+ *
+ * Ranges are the process's, as locks of windows are: any thread may unlock them.
+ */
 #include <pawl-mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "dropin/dropin.h"
 
-static int no_ranges(MPI_Win win, const char *call)
-{
-	char text[128];
+static const char default_kind[] = "citron";
 
-	snprintf(text, sizeof text, "%s: byte-range locks are not in this version (%s) of Pawl",
-		 call, pawl_version());
-	report_once(MPI_COMM_SELF, "not supported", text);
-	return dropin_raise(win, MPI_ERR_UNSUPPORTED_OPERATION, "%s", text);
+/* Ranges that a process may hold or await in one window, unless it says otherwise: fewer where
+ * ranks are many, since kinds of lock bound their clients. */
+enum { MOST_HELD = 64, FEW_HELD = 16, MANY_RANKS = 4096 };
+/* Bytes of a rank that have a tree, unless it says otherwise. Its memory is taken when it is
+ * touched, but it has to be reserved. */
+#define MOST_UNITS (INT64_C(1) << 28)
+
+struct held_range {
+	int rank;
+	bool own; /* in an epoch that the layer opened */
+	MPI_Aint first, last;
+	pawl_range range;
+};
+
+struct ranges {
+	pawl_table *table;
+	pthread_mutex_t door; /* of what follows */
+	int n;
+	struct held_range held[]; /* as many as option max_held allows */
+};
+
+/* ------------------------------------------------------------------ the table */
+
+/* It answers from where it is (no thread of its own). */
+static bool is_usable(const struct pawl_kind *k)
+{
+	return (k->capabilities & PAWL_CAP_RANGES) && !(k->capabilities & PAWL_CAP_THREADS);
+}
+
+bool ranges_kind(const char *value, const char **kind, char *why, size_t len)
+{
+	const struct pawl_kind *k;
+	size_t used;
+
+	*kind = NULL;
+	if (strcmp(value, "0") == 0)
+		return true;
+	k = pawl_kind_find(strcmp(value, "1") == 0 ? default_kind : value);
+	if (k && is_usable(k)) {
+		*kind = k->name;
+		return true;
+	}
+	used = (size_t)snprintf(why, len,
+				"info key pawl_ranges: \"%s\" is no lock of ranges; accepted: 0,"
+				" 1 (%s)",
+				value, default_kind);
+	for (int i = 0; (k = pawl_kind_get(i)) && used < len; i++)
+		if (is_usable(k))
+			used += (size_t)snprintf(why + used, len - used, ", %s", k->name);
+	return false;
+}
+
+static void set_default(MPI_Info info, const char *key, int64_t value)
+{
+	char text[24];
+	int len, there;
+
+	PMPI_Info_get_valuelen(info, key, &len, &there);
+	if (there)
+		return;
+	snprintf(text, sizeof text, "%lld", (long long)value);
+	PMPI_Info_set(info, key, text);
+}
+
+/* Of the rank that has most; 0 for dynamic windows. */
+static int64_t most_bytes(const struct window *w, MPI_Comm comm)
+{
+	int64_t bytes = 0;
+	MPI_Aint *size;
+	int flag;
+
+	PMPI_Win_get_attr(w->win, MPI_WIN_SIZE, &size, &flag);
+	if (flag)
+		bytes = (int64_t)*size;
+	PMPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, comm);
+	return bytes;
+}
+
+static void choose_options(const struct window *w, MPI_Comm comm, const char *kind, MPI_Info info)
+{
+	int64_t bytes = most_bytes(w, comm);
+
+	set_default(info, "pawl_max_held", w->size > MANY_RANKS ? FEW_HELD : MOST_HELD);
+	if (dropin_has_option(kind, "units"))
+		set_default(info, "pawl_units",
+			    bytes < 1            ? 1
+			    : bytes < MOST_UNITS ? bytes
+						 : MOST_UNITS);
+	/* Nobody is taken for dead: programs hold locks of windows as long as they like. */
+	if (dropin_has_option(kind, "lease"))
+		set_default(info, "pawl_lease", 0);
+	PMPI_Info_set(info, "pawl_home", "block");
+	PMPI_Info_set(info, "pawl_owner", "process");
+}
+
+static struct ranges *ranges_new(struct window *w, pawl_table *table)
+{
+	struct pawl_table_info info;
+	struct ranges *r;
+
+	pawl_table_get_info(table, &info);
+	r = calloc(1, sizeof *r + (size_t)info.max_held * sizeof r->held[0]);
+	w->riders = calloc((size_t)w->size, sizeof *w->riders);
+	if (!r || !w->riders) {
+		free(r);
+		free(w->riders);
+		w->riders = NULL;
+		return NULL;
+	}
+	r->table = table;
+	pthread_mutex_init(&r->door, NULL);
+	return r;
+}
+
+int ranges_open(struct window *w, MPI_Comm comm, const char *kind, MPI_Info options)
+{
+	pawl_table *table;
+	int rc, ok;
+
+	choose_options(w, comm, kind, options);
+	dropin_enter();
+	rc = pawl_table_create(comm, kind, (uint64_t)w->size, options, &table);
+	dropin_leave();
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	w->ranges = ranges_new(w, table);
+	ok = w->ranges != NULL;
+	/* Out of memory on one rank is out of memory for all. */
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
+	if (ok)
+		return PAWL_SUCCESS;
+	if (w->ranges)
+		ranges_close(w);
+	else
+		pawl_table_free(&table);
+	return PAWL_ERR_NOMEM;
+}
+
+void ranges_close(struct window *w)
+{
+	struct ranges *r = w->ranges;
+
+	if (!r)
+		return;
+	dropin_enter();
+	pawl_table_free(&r->table);
+	dropin_leave();
+	pthread_mutex_destroy(&r->door);
+	free(w->riders);
+	free(r);
+	w->ranges = NULL;
+	w->riders = NULL;
+}
+
+/* ---------------------------------------------------------------- what is held */
+
+int ranges_held(const struct window *w, int rank)
+{
+	struct ranges *r = w->ranges;
+	int n = 0;
+
+	if (!r)
+		return 0;
+	pthread_mutex_lock(&r->door);
+	for (int i = 0; i < r->n; i++)
+		n += rank < 0 || r->held[i].rank == rank;
+	pthread_mutex_unlock(&r->door);
+	return n;
+}
+
+/* There is room: the table grants no more, and a range leaves here before it is released. */
+static void note(struct ranges *r, const struct held_range *held)
+{
+	pthread_mutex_lock(&r->door);
+	r->held[r->n++] = *held;
+	pthread_mutex_unlock(&r->door);
+}
+
+/* Take one with these bounds out of the list. */
+static bool take(struct ranges *r, int rank, MPI_Aint first, MPI_Aint last, struct held_range *held)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&r->door);
+	for (int i = 0; i < r->n && !found; i++) {
+		*held = r->held[i];
+		found = held->rank == rank && held->first == first && held->last == last;
+		if (found)
+			r->held[i] = r->held[--r->n];
+	}
+	pthread_mutex_unlock(&r->door);
+	return found;
+}
+
+/* ------------------------------------------------------------------- the calls */
+
+/* The window, if it has ranges and a target of that rank. */
+static struct window *find(MPI_Win win, int rank, const char *call, int *rc)
+{
+	struct window *w = windows_find(win);
+
+	if (!w || !w->ranges) {
+		*rc = dropin_raise(win, MPI_ERR_UNSUPPORTED_OPERATION,
+				   "%s: the window has no byte ranges: it was not made with info"
+				   " key pawl_ranges=1, or it keeps the locks of the MPI",
+				   call);
+		return NULL;
+	}
+	if (rank < 0 || rank >= w->size) {
+		*rc = dropin_raise(win, MPI_ERR_RANK, "%s: rank %d is not in 0 to %d", call, rank,
+				   w->size - 1);
+		return NULL;
+	}
+	return w;
+}
+
+static int class_of(int code)
+{
+	switch (code) {
+	case PAWL_ERR_UNSUPPORTED:
+		return MPI_ERR_UNSUPPORTED_OPERATION;
+	case PAWL_ERR_ARG:
+	case PAWL_ERR_RANGE:
+		return MPI_ERR_ARG;
+	case PAWL_ERR_HELD:
+		return MPI_ERR_RMA_SYNC;
+	default:
+		return MPI_ERR_OTHER;
+	}
 }
 
 int pawl_win_lock_range(MPI_Win win, int rank, MPI_Aint first, MPI_Aint last, int mode)
 {
-	(void)rank;
-	(void)first;
-	(void)last;
-	(void)mode;
-	return no_ranges(win, "pawl_win_lock_range");
+	struct held_range held = {.rank = rank, .first = first, .last = last};
+	uint64_t begin = report_wanted() ? report_clock() : 0;
+	int rc = MPI_SUCCESS;
+	struct window *w = find(win, rank, "pawl_win_lock_range", &rc);
+
+	if (!w)
+		return rc;
+	rc = epochs_enter(w, rank, &held.own);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	rc = pawl_range_acquire(w->ranges->table, (uint64_t)rank, first, last, mode, &held.range);
+	if (rc != PAWL_SUCCESS) {
+		epochs_complete(w, rank, held.own);
+		epochs_leave(w, rank, held.own);
+		return dropin_raise(win, class_of(rc),
+				    "pawl_win_lock_range of bytes %lld to %lld of target %d: %s",
+				    (long long)first, (long long)last, rank, pawl_error_message());
+	}
+	note(w->ranges, &held);
+	if (begin)
+		report_wait(w, CALL_RANGE, begin);
+	dropin_order_memory(w);
+	return MPI_SUCCESS;
 }
 
 int pawl_win_unlock_range(MPI_Win win, int rank, MPI_Aint first, MPI_Aint last)
 {
-	(void)rank;
-	(void)first;
-	(void)last;
-	return no_ranges(win, "pawl_win_unlock_range");
+	struct held_range held;
+	int rc = MPI_SUCCESS, ours, epoch;
+	struct window *w = find(win, rank, "pawl_win_unlock_range", &rc);
+
+	if (!w)
+		return rc;
+	if (!take(w->ranges, rank, first, last, &held))
+		return dropin_raise(
+		    win, MPI_ERR_RMA_SYNC,
+		    "pawl_win_unlock_range of bytes %lld to %lld of target %d, which"
+		    " are not locked with these bounds",
+		    (long long)first, (long long)last, rank);
+	rc = epochs_complete(w, rank, held.own);
+	ours = pawl_range_release(w->ranges->table, &held.range);
+	epoch = epochs_leave(w, rank, held.own);
+	if (ours != PAWL_SUCCESS || epoch != PAWL_SUCCESS)
+		return dropin_raise(win, MPI_ERR_OTHER, "pawl_win_unlock_range of target %d: %s",
+				    rank, pawl_error_message());
+	return rc;
 }

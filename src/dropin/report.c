@@ -113,6 +113,7 @@ void report_window(struct window *w)
 	    [CALL_EXCLUSIVE] = "MPI_Win_lock exclusive",
 	    [CALL_SHARED] = "MPI_Win_lock shared",
 	    [CALL_ALL] = "MPI_Win_lock_all",
+	    [CALL_RANGE] = "pawl_win_lock_range",
 	};
 	char name[MPI_MAX_OBJECT_NAME], line[MPI_MAX_OBJECT_NAME + 160];
 	struct waits all[CALL_KINDS];

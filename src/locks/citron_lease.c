@@ -11,7 +11,7 @@
  * knows about that:
  *   R1  read TOP
  *   R2  set SHUT in the root; flush
- *   R3  wait a lease and an eighth
+ *   R3  wait a lease and three eighths
  *   R4  take a spare copy, by a count at the home that only grows; swap TOP
  *
  * Ordering guarantees
