@@ -15,10 +15,11 @@
  *   R4  take a spare copy, by a count at the home that only grows; swap TOP
  *
  * Ordering guarantees
- *   (A) Nobody is overtaken in its lease. A lease begins at the time before the client issued a
- *       look that saw the root without SHUT. That look took effect before R2, so the lease has
- * ended before R4. Who has waited since its look, for more than a quarter of a lease, looks again
- *       when it has everything (citron_confirm). Clocks have to run alike, not to agree.
+ *   (A) Nobody is overtaken in a lease from the return of its acquire. That is no later than a
+ *       quarter of a lease after the client issued a look that saw the root without SHUT; who has
+ *       taken longer since looks again when it has everything (citron_confirm). The look took
+ *       effect before R2, so the lease has ended before R4, an eighth being left for clocks that
+ *       do not run alike; they need not agree.
  *   (B) Who looks after R2 sees SHUT, and waits for TOP to change.
  *   (C) What a client of the past does late hits words of a copy that nobody uses again.
  *   (D) A recoverer that sleeps does no harm. R2 hits a root that is shut already, or a dead copy;
@@ -32,7 +33,7 @@
  */
 #include "locks/citron_words.h"
 
-enum { STEPS = 2, LONG_AGO = 4 /* a part of a lease */, MARGIN = 8 };
+enum { STEPS = 2, LONG_AGO = 4, MARGIN = 8 /* parts of a lease */ };
 
 void citron_lease_begin(struct citron_view *v)
 {
@@ -78,9 +79,10 @@ static void recover(struct citron_view *v)
 	citron_adopt(&now, top);
 	if (copy_of(top) == copy_of(v->top)) {
 		citron_shut(&now);
-		if (BREAK_CITRON_WAIT || !rma_await_until(v->c, w, -1, RMA_NE, top, RMA_LATER,
-							  rma_clock(v->c) + lease + lease / MARGIN,
-							  "leases to run out", &seen)) {
+		if (BREAK_CITRON_WAIT ||
+		    !rma_await_until(v->c, w, -1, RMA_NE, top, RMA_LATER,
+				     rma_clock(v->c) + lease + lease / LONG_AGO + lease / MARGIN,
+				     "leases to run out", &seen)) {
 			spare = take_spare(v);
 			if (!spare) {
 				v->error = PAWL_ERR_TOO_MANY;
