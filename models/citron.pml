@@ -18,6 +18,7 @@
  *
  * Known-broken variants: -DBREAK_LOOK     who is below looks above before it announces itself
  *                        -DBREAK_DRAIN    who is above does not wait for those below
+ *                        -DBREAK_RAISED   who is above counts itself in RAISED after it has looked below
  *                        -DBREAK_MEET     who is below announces itself at the root only
  *                        -DBREAK_COMMON   who holds a node waits for nodes above it, as the paper has it
  *                        -DBREAK_TICKETS  the ticket of a node is drawn when the nodes before it are held
@@ -39,6 +40,7 @@
 
 byte below[3], next[3], done[3];
 bit occ[3];
+byte raised;
 byte bits[4];
 byte owned;      /* ghost: units that somebody has */
 byte alive = NP; /* processes that will still ask */
@@ -139,6 +141,35 @@ inline look_above(n, h)
 	fi
 }
 
+/* the same by RAISED, if nobody but we ourselves has raised a node */
+inline look_up(n, h)
+{
+	if
+	:: raised == risen
+	:: else -> look_above(n, h)
+	fi
+}
+
+/* U2: the two words change in any order */
+inline raise(n)
+{
+#ifdef BREAK_RAISED
+	atomic { assert(!occ[n]); occ[n] = 1 }
+	drain(n);
+	raised++;
+#else
+	if
+	:: raised++;
+	   atomic { assert(!occ[n]); occ[n] = 1 }
+	:: atomic { assert(!occ[n]); occ[n] = 1 }
+	   raised++
+	fi;
+	/* U3 */
+	drain(n); /* U4 */
+#endif
+	risen = 1
+}
+
 /* S1 for a node */
 inline draw(n)
 {
@@ -167,16 +198,42 @@ inline drain(n)
 inline end_turn(n)
 {
 	if
-	:: n != NONE && !IS_LEAF(n) -> atomic { occ[n] = 0; done[n] = (done[n] + 1) % 4 }
+	:: n != NONE && !IS_LEAF(n) ->
+		if
+		:: atomic { occ[n] = 0; done[n] = (done[n] + 1) % 4 }
+		   raised--
+		:: raised--;
+		   atomic { occ[n] = 0; done[n] = (done[n] + 1) % 4 }
+		fi;
+		risen = 0
 	:: n != NONE && IS_LEAF(n) ->
 		atomic { assert((BITS(n) & MASK(n)) == MASK(n)); BITS(n) = BITS(n) & (3 - MASK(n)) }
 	:: else
 	fi
 }
 
+/* those bits of a cover of leaves that are free and not ours yet */
+inline swap_bits()
+{
+	atomic {
+		if
+		:: !(won & 1) && (BITS(n0) & MASK(n0)) == 0 -> BITS(n0) = BITS(n0) | MASK(n0); won = won | 1
+		:: else
+		fi
+	}
+	atomic {
+		if
+		:: !(won & 2) && n1 == NONE -> won = won | 2
+		:: !(won & 2) && n1 != NONE && (BITS(n1) & MASK(n1)) == 0 ->
+			BITS(n1) = BITS(n1) | MASK(n1); won = won | 2
+		:: else
+		fi
+	}
+}
+
 proctype P(byte p)
 {
-	byte w, n0, n1, n, units, ticket, up, way, won, held;
+	byte w, n0, n1, n, units, ticket, up, way, won, held, risen;
 	bit mine[3], fresh[3];
 
 	do
@@ -193,40 +250,30 @@ proctype P(byte p)
 		choose_range()
 	   }
 again:		way = NONE;
+		risen = 0;
 		if
 		:: IS_LEAF(n0) && (n1 == NONE || IS_LEAF(n1)) -> goto fast
 		:: goto slow
 		fi;
 
-fast:		/* all leaves or none */
+fast:		/* all leaves or none; the first swaps go with the announcements */
+		won = 0;
+		if
+		:: swap_bits()
+		:: skip
+		fi;
 #ifdef BREAK_LOOK
-		look_above(n0, NONE);
-		if :: n1 != NONE -> look_above(n1, NONE) :: else fi;
+		look_up(n0, NONE);
+		if :: n1 != NONE -> look_up(n1, NONE) :: else fi;
 #endif
 		announce(n0);
 		if :: n1 != NONE -> announce(n1) :: else fi;
 		/* A2 */
 #ifndef BREAK_LOOK
-		look_above(n0, NONE);
-		if :: n1 != NONE -> look_above(n1, NONE) :: else fi;
+		look_up(n0, NONE);
+		if :: n1 != NONE -> look_up(n1, NONE) :: else fi;
 #endif
-		won = 0;
-		atomic {
-			if
-			:: (BITS(n0) & MASK(n0)) == 0 -> BITS(n0) = BITS(n0) | MASK(n0); won = 1
-			:: else
-			fi
-		}
-		atomic {
-			if
-			:: n1 != NONE ->
-				if
-				:: (BITS(n1) & MASK(n1)) == 0 -> BITS(n1) = BITS(n1) | MASK(n1); won = won + 2
-				:: else
-				fi
-			:: else -> won = won | 2
-			fi
-		}
+		swap_bits();
 		if
 		:: won == 3 && way == NONE -> goto holds
 		:: else
@@ -257,12 +304,12 @@ node:		/* S2 */
 		:: way = NONE;
 			atomic { fresh[0] = 0; fresh[1] = 0; fresh[2] = 0 }
 #ifdef BREAK_LOOK
-			look_above(n, held);
+			look_up(n, held);
 			announce(n);
 #else
 			announce(n);
 			/* A2 */
-			look_above(n, held);
+			look_up(n, held);
 #endif
 			if
 			:: way == NONE -> break
@@ -273,9 +320,7 @@ node:		/* S2 */
 		od;
 		if
 		:: IS_LEAF(n) -> atomic { (BITS(n) & MASK(n)) == 0 -> BITS(n) = BITS(n) | MASK(n) }
-		:: else ->
-			atomic { assert(!occ[n]); occ[n] = 1 } /* U2, U3 */
-			drain(n)                               /* U4 */
+		:: else -> raise(n)
 		fi;
 		if
 		:: n == n0 && n1 != NONE ->
@@ -301,6 +346,7 @@ holds:		atomic { assert((owned & units) == 0); owned = owned | units; IN }
 		:: alive == 0 ->
 			assert(bits[0] + bits[1] + bits[2] + bits[3] == 0);
 			assert(below[0] + below[1] + below[2] == 0 && occ[0] + occ[1] + occ[2] == 0);
+			assert(raised == 0);
 			assert(next[0] == done[0] && next[1] == done[1] && next[2] == done[2])
 		:: else
 		fi

@@ -15,22 +15,26 @@
  *
  *   lower one                                    upper one
  *   A1 announce: add 1 to BELOW where they meet   U1 announce and look above, as a lower one
- *   A2 flush                                      U2 raise: set OCC
- *   A3 look at OCC of all nodes above             U3 flush
+ *   A2 flush                                      U2 raise: add 1 to RAISED, set OCC
+ *   A3 look at RAISED; unless it is 0, look       U3 flush
+ *      at OCC of all nodes above
  *   A4 none: it may go on; else withdraw the       U4 look at BELOW in itself and the m - 1
  *      announcements, wait, and begin again          depths under it, until each was once 0
  *
  * Safety. If A2 comes before the look of U4 in the word where the two meet, U4 waits until the
  * lower one has withdrawn or released. Else U3, before U4, comes before A2, and so before A3, which
- * sees OCC. The paper looks first and announces afterwards, and closes the gap by time (T_wait);
- * here no clock is part of the argument, at the same number of round trips.
+ * sees RAISED and OCC. RAISED, one word for a tree, saves the look at a word a depth while all that
+ * is held are leaves; who has seen it differ from 0 asks for both at once the next time. The paper
+ * looks first and announces afterwards, and closes the gap by time (T_wait); here no clock is part
+ * of the argument, at the same number of round trips.
  *
  * The fast path (citron_fast.c) is a try of leaves alone, if the range spans at most 4k of them, in
- * two round trips. First: A1 for all leaves, and a look at the leaves. Second: A3, and the bits are
- * set by compare-and-swap against what was seen. If anything is in the way all is undone, in one
- * round trip, and the client holds nothing while it waits. Release is one round trip: clear bits,
- * end the turns, take back the announcements, in any order, for each lets in others who then find
- * the rest or wait for it.
+ * two round trips. First: A1 for all leaves, and the bits are set by compare-and-swap, on the guess
+ * that no others are. Second: A3, and where the guess was wrong another swap, against what was
+ * seen. If anything is in the way all is undone, in one round trip, and the client holds nothing
+ * while it waits. For L = 1 in a tree of height h that is 2 + (h + 2) / m operations or so, and one
+ * less to release. Release is one round trip: clear bits, end the turns, take back the
+ * announcements, in any order, for each lets in others who then find the rest or wait for it.
  *
  * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
  *   S1  draw tickets of all inner nodes of the cover, each when it is the turn of the one before
@@ -55,12 +59,13 @@
  * is above and all have to queue. Except where the client has other ranges of the space: it might
  * meet itself. Then the cover is exact, whatever k says, as it always is if k is 0.
  *
- * Different from the paper: the order of announcing and looking (above); BELOW is a difference; OCC
- * is set after the look above; leaves of all nodes of a range are taken together; common nodes
- * above are left out; a client that is kept out escalates; the lock of the units behind the tree
- * has writers only, and is not DSLR but tickets; growth moves no words and counters, and whoever
- * needs it does it at once, unless told to leave it to a call; recovery starts the space anew.
- * Waiting is by rma_await() on the word that is in the way.
+ * Different from the paper: the order of announcing and looking (above); RAISED; BELOW is a
+ * difference; OCC is set after the look above; leaves are swapped before the look above; leaves of
+ * all nodes of a range are taken together; common nodes above are left out; a client that is kept
+ * out escalates; the lock of the units behind the tree has writers only, and is not DSLR but
+ * tickets; growth moves no words and counters, and whoever needs it does it at once, unless told to
+ * leave it to a call; recovery starts the space anew. Waiting is by rma_await() on the word that is
+ * in the way.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +125,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	}
 	k->start = citron_height(p->units);
 	k->height = p->units_most ? citron_height(p->units_most) : k->start;
-	k->stride = ((uint64_t)citron_nodes(k->height) + 2 + 7) / 8 * 8 * sizeof(int64_t);
+	k->stride = ((uint64_t)citron_nodes(k->height) + 3 + 7) / 8 * 8 * sizeof(int64_t);
 	k->n_spares = p->lease_us ? p->recoveries : 0;
 	k->tops = lock_reserve(s, s->block, TOP_BYTES);
 	k->trees = lock_reserve(s, s->block, k->stride);
@@ -329,7 +334,7 @@ static int grow(const struct lock_space *s, struct lock_slot *slot, int64_t *uni
 		top = citron_read_top(&v);
 		if (top != v.top)
 			citron_adopt(&v, top);
-		rma_get(v.c, word_at(&v, spill_index(&v) + 1), &most);
+		rma_get(v.c, max_word(&v), &most);
 		rma_flush(v.c, v.root); /* orders the get before the look at it */
 		*units = v.units;
 		if (most <= v.units || v.depth == 0 || rc != PAWL_SUCCESS)
@@ -363,7 +368,7 @@ static void shrink(const struct lock_space *s, struct lock_slot *slot, int64_t u
 		if (word & SHUT)
 			rma_acc(v.c, w, -SHUT);
 	}
-	rma_put(v.c, word_at(&v, spill_index(&v) + 1), 0);
+	rma_put(v.c, max_word(&v), 0);
 	rma_put(v.c, citron_top_word(&v),
 		top_make(copy_of(top), height - v.k->start, height - v.k->start));
 	/* Orders all of it before the barrier that the caller enters next. */
@@ -400,6 +405,10 @@ static bool idle(const struct lock_space *s, uint64_t space, const struct lock_m
 	int64_t *words = first_word(s, space, m), nodes = citron_nodes(k->height);
 	int64_t inner = citron_nodes(k->height - 1);
 
+	if (words[nodes + 2] != 0) {
+		snprintf(err, errlen, "RAISED is %lld", (long long)words[nodes + 2]);
+		return false;
+	}
 	for (int64_t i = 0; i <= nodes; i++) {
 		bool leaf = i >= inner && i < nodes;
 

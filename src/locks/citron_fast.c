@@ -46,8 +46,9 @@ void citron_withdraw(struct citron_view *v, int64_t keep)
 		rma_acc(v->c, word_at(v, h->above[--h->announced]), -BELOW_ONE);
 }
 
-void citron_look_above(struct citron_view *v, struct citron_above *a, struct citron_node n,
-		       const struct citron_node *held)
+/* Add the nodes above n, but for those that are above `held` too (NULL: all). */
+static void ask_node(struct citron_view *v, struct citron_above *a, struct citron_node n,
+		     const struct citron_node *held)
 {
 	for (int64_t depth = n.depth - 1; depth >= v->depth; depth--) {
 		struct citron_node above = citron_above(n, depth);
@@ -59,7 +60,30 @@ void citron_look_above(struct citron_view *v, struct citron_above *a, struct cit
 	}
 }
 
-bool citron_is_occupied(struct citron_view *v, const struct citron_above *a)
+static void ask_all(struct citron_view *v, struct citron_above *a)
+{
+	for (int64_t i = a->from; i < a->to; i++) {
+		bool alone = i == 0 || (BREAK_CITRON_COMMON && i == a->from);
+
+		ask_node(v, a, v->h->node[i], alone ? NULL : &v->h->node[i - 1]);
+	}
+}
+
+void citron_ask_above(struct citron_view *v, struct citron_above *a)
+{
+	a->count = 0;
+	a->all = v->h->busy || BREAK_CITRON_COMMON;
+	if (a->from == 0)
+		citron_lease_begin(v);
+	rma_get(v->c, raised_word(v), &v->h->got[GOT_RAISED]);
+	if (a->all)
+		ask_all(v, a);
+	else if (a->from == 0 && v->moves)
+		rma_get(v->c, root_word(v), &v->h->got[GOT_ROOT]);
+}
+
+/* Whether one of the nodes is occupied, or the root shut. */
+static bool is_occupied(struct citron_view *v, const struct citron_above *a)
 {
 	for (int64_t i = 0; i < a->count; i++) {
 		int64_t word = v->h->got[GOT_ABOVE + i];
@@ -72,6 +96,35 @@ bool citron_is_occupied(struct citron_view *v, const struct citron_above *a)
 		return true;
 	}
 	return false;
+}
+
+/* Nodes that this hold has raised. */
+static int64_t raised_by_us(const struct citron_view *v)
+{
+	int64_t n = 0;
+
+	for (int64_t i = 0; i < v->h->taken; i++)
+		n += !is_leaf(v, v->h->node[i]);
+	return n;
+}
+
+bool citron_is_vacant(struct citron_view *v, struct citron_above *a)
+{
+	int64_t *got = v->h->got;
+
+	v->h->busy = got[GOT_RAISED] != raised_by_us(v);
+	if (a->all)
+		return !is_occupied(v, a);
+	if (a->from == 0 && v->moves && (got[GOT_ROOT] & SHUT) && !BREAK_CITRON_SHUT) {
+		v->shut = true;
+		v->met = citron_index((struct citron_node){v->depth, 0});
+		return false;
+	}
+	if (!v->h->busy)
+		return true;
+	ask_all(v, a);
+	rma_flush(v->c, v->root); /* orders the gets before the look at them */
+	return !is_occupied(v, a);
 }
 
 bool citron_await_vacant(struct citron_view *v, int64_t index)
@@ -107,8 +160,8 @@ int64_t citron_few_leaves(const struct citron_view *v)
 }
 
 /* Those of n leaves that have not got their bits yet and can get them: one more swap. False if none
- * is left to swap, or one has bits of others. The leaves as known are in got[], the results of the
- * swaps come to got[GOT_SWAPPED...]. No flush. */
+ * is left to swap, or one has bits of others. The leaves as known are in got[], 0 at first, which
+ * is a guess; the results of the swaps come to got[GOT_SWAPPED...]. No flush. */
 static bool swap_bits(struct citron_view *v, uint64_t won)
 {
 	struct citron_hold *h = v->h;
@@ -159,15 +212,9 @@ static void undo(struct citron_view *v, uint64_t won)
 	h->nodes = h->announced = 0;
 }
 
-static void look_above_leaves(struct citron_view *v, struct citron_above *a)
-{
-	citron_lease_begin(v);
-	for (int64_t i = 0; i < v->h->nodes; i++)
-		citron_look_above(v, a, v->h->node[i], i ? &v->h->node[i - 1] : NULL);
-}
-
-/* First round trip of a try of n leaves; the look above is on its way afterwards. */
-static void announce_leaves(struct citron_view *v, int64_t n, struct citron_above *a)
+/* First round trip of a try of n leaves: which have their bits then. The look above is on its way
+ * afterwards. */
+static uint64_t announce_leaves(struct citron_view *v, int64_t n, struct citron_above *a)
 {
 	struct citron_hold *h = v->h;
 
@@ -176,29 +223,32 @@ static void announce_leaves(struct citron_view *v, int64_t n, struct citron_abov
 		h->node[i] =
 		    (struct citron_node){v->height, (v->slot->first >> CITRON_LEAF_BITS) + i};
 		citron_announce(v, h->node[i]);
-		rma_get(v->c, node_word(v, h->node[i]), &h->got[i]);
+		h->got[i] = 0;
 	}
+	swap_bits(v, 0);
 	if (BREAK_CITRON_LOOK)
-		look_above_leaves(v, a);
+		citron_ask_above(v, a);
 	/* Orders the announcements before the look above, A1 before A3; pairs with the flush
-	 * between U2 and U4, and with T3. */
+	 * between U2 and U4, and with T3. Orders the swaps before what we make of them. */
 	rma_flush(v->c, v->root);
 	if (!BREAK_CITRON_LOOK)
-		look_above_leaves(v, a);
+		citron_ask_above(v, a);
+	return won_bits(v, 0);
 }
 
 bool citron_try_leaves(struct citron_view *v, int64_t leaves)
 {
 	struct citron_hold *h = v->h;
-	struct citron_above a = {.count = 0};
-	uint64_t won = 0, all = UINT64_MAX >> (64 - leaves);
+	struct citron_above a = {.from = 0, .to = leaves};
+	uint64_t all = UINT64_MAX >> (64 - leaves), won = announce_leaves(v, leaves, &a);
 
-	announce_leaves(v, leaves, &a);
-	for (int try = 0; try < SWAP_TRIES && swap_bits(v, won); try++) {
+	for (int try = 0; try < SWAP_TRIES; try++) {
+		if (won != all && !swap_bits(v, won))
+			break;
 		/* Orders the swaps and the look before what we make of them. */
 		rma_flush(v->c, v->root);
 		won = won_bits(v, won);
-		if (citron_is_occupied(v, &a))
+		if (try == 0 && !citron_is_vacant(v, &a))
 			break;
 		if (won == all && citron_confirm(v)) {
 			h->taken = leaves;

@@ -4,7 +4,8 @@
  * within a lease from the return of its acquire. Who waits does so in steps of a lease, at each of
  * the four places of the paper: for a turn (line 11 of Algorithm 2), for an occupied node above
  * (18), for bits of a leaf (22) and for those below (36). If nobody has given a sign there for as
- * many steps as the node is high, and two, somebody is dead, or as good as dead.
+ * many steps as the node is high, and two (four times that if covers are exact, option k 0),
+ * somebody is dead, or as good as dead.
  *
  * The paper then mends the one word. A client that only slept would go on adding to it. Here the
  * space goes on in another copy of its tree, all of it zero, and nobody touches the old one who
@@ -33,7 +34,7 @@
  */
 #include "locks/citron_words.h"
 
-enum { STEPS = 2, LONG_AGO = 4, MARGIN = 8 /* parts of a lease */ };
+enum { STEPS = 2, EXACT_STEPS = 4, LONG_AGO = 4, MARGIN = 8 /* parts of a lease */ };
 
 void citron_lease_begin(struct citron_view *v)
 {
@@ -108,7 +109,8 @@ static int steps_at(const struct citron_view *v, int64_t index)
 			height = v->height - (int)depth;
 			break;
 		}
-	return STEPS + height;
+	/* Exact covers have many nodes, which are taken one after the other. */
+	return (STEPS + height) * (v->s->params.k ? 1 : EXACT_STEPS);
 }
 
 bool citron_await(struct citron_view *v, const struct citron_wait *w, int64_t *value)
@@ -195,7 +197,7 @@ bool citron_confirm(struct citron_view *v)
 		return true;
 	citron_lease_begin(v);
 	rma_get(v->c, citron_top_word(v), &got[0]);
-	rma_get(v->c, node_word(v, (struct citron_node){v->depth, 0}), &got[1]);
+	rma_get(v->c, root_word(v), &got[1]);
 	rma_flush(v->c, v->root); /* orders the gets before the look at them */
 	if (copy_of(got[0]) != copy_of(v->top)) {
 		v->shut = v->gone = true;

@@ -23,6 +23,7 @@ static int64_t node_mask(const struct citron_view *v, int64_t i)
 void citron_release_all(struct citron_view *v)
 {
 	struct citron_hold *h = v->h;
+	int64_t raised = 0;
 
 	for (int64_t i = 0; i < h->nodes && !v->gone; i++) {
 		struct rma_word w = node_word(v, h->node[i]);
@@ -32,8 +33,11 @@ void citron_release_all(struct citron_view *v)
 			rma_acc(v->c, w, -node_mask(v, i));
 		else if (!leaf && i < h->turns)
 			rma_acc(v->c, w, end_of_turn(h->ticket[i]) - (i < h->taken ? OCC : 0));
+		raised += !leaf && i < h->taken;
 	}
 	if (!v->gone) {
+		if (raised)
+			rma_acc(v->c, raised_word(v), -raised);
 		if (h->spill)
 			rma_acc(v->c, spill_word(v), end_of_turn(h->spill_ticket));
 		citron_withdraw(v, 0);
@@ -111,22 +115,19 @@ static bool take_turns(struct citron_view *v, bool wait)
 static bool pass_above(struct citron_view *v, int64_t i, uint64_t most)
 {
 	struct citron_hold *h = v->h;
-	const struct citron_node *held = i && !BREAK_CITRON_COMMON ? &h->node[i - 1] : NULL;
+	struct citron_above a = {.from = i, .to = i + 1};
 
 	for (uint64_t blocks = 1;; blocks++) {
 		int64_t before = h->announced;
-		struct citron_above a = {.count = 0};
 
 		citron_announce(v, h->node[i]);
-		/* Orders the announcements before the look above, A1 before A3; pairs with
-		 * the flush between U2 and U4, and with T3. */
+		/* Orders the announcements before the look above, A1 before A3; pairs with the
+		 * flush between U2 and U4, and with T3. */
 		rma_flush(v->c, v->root);
-		if (!i)
-			citron_lease_begin(v);
-		citron_look_above(v, &a, h->node[i], held);
+		citron_ask_above(v, &a);
 		rma_get(v->c, node_word(v, h->node[i]), h->got);
 		rma_flush(v->c, v->root); /* orders the look before what we make of it */
-		if (!citron_is_occupied(v, &a))
+		if (citron_is_vacant(v, &a))
 			return true;
 		citron_withdraw(v, before);
 		/* Orders the announcements that are taken back before the next ones; pairs with
@@ -242,23 +243,34 @@ static bool is_root(struct citron_view *v, struct citron_node n)
 	return !v->shut;
 }
 
-/* U2 to U4. */
-static bool raise(struct citron_view *v, struct citron_node n, bool wait)
+/* U4 with all that it may have to look at. */
+static bool drain_for(struct citron_view *v, struct citron_node n, bool wait)
 {
-	struct rma_word raised = node_word(v, n);
-	int first_root = v->height - v->k->start;
-
-	rma_acc(v->c, raised, OCC);
-	v->h->taken++;
-	/* Orders OCC before the look below, U2 before U4, and before the look at SHUT; pairs with
-	 * the flush between A1 and A3, and with T3. */
-	rma_flush(v->c, raised);
 	if (n.depth == v->depth && v->moves && !is_root(v, n))
 		return false;
 	if (!BREAK_CITRON_DRAIN && !drain(v, n, wait))
 		return false;
-	return BREAK_CITRON_OLD || n.at != 0 || n.depth >= first_root ||
+	return BREAK_CITRON_OLD || n.at != 0 || n.depth >= v->height - v->k->start ||
 	       drain_old_roots(v, n, wait);
+}
+
+/* U2 to U4. */
+static bool raise(struct citron_view *v, struct citron_node n, bool wait)
+{
+	struct rma_word raised = node_word(v, n);
+	bool alone;
+
+	if (!BREAK_CITRON_RAISED)
+		rma_acc(v->c, raised_word(v), 1);
+	rma_acc(v->c, raised, OCC);
+	v->h->taken++;
+	/* Orders RAISED and OCC before the look below, U2 before U4, and before the look at SHUT;
+	 * pairs with the flush between A1 and A3, and with T3. */
+	rma_flush(v->c, raised);
+	alone = drain_for(v, n, wait);
+	if (BREAK_CITRON_RAISED)
+		rma_acc(v->c, raised_word(v), 1);
+	return alone;
 }
 
 /* S2 for node i. */

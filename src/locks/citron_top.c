@@ -118,11 +118,6 @@ int64_t citron_read_top(struct citron_view *v)
 	return top;
 }
 
-static struct rma_word root_word(const struct citron_view *v)
-{
-	return node_word(v, (struct citron_node){v->depth, 0});
-}
-
 void citron_shut(struct citron_view *v)
 {
 	int64_t known_word, word;
@@ -162,7 +157,7 @@ void citron_raise(struct citron_view *v, int64_t units)
 
 	citron_shut(v);
 	swap_top(v, height);
-	rma_put(v->c, word_at(v, spill_index(v) + 1), 0);
+	rma_put(v->c, max_word(v), 0);
 	/* Orders TOP and MAX before the end of the turn; pairs with the turn and the look at them
 	 * of the next one. */
 	rma_flush(v->c, v->root);
@@ -176,7 +171,7 @@ bool citron_may_spill(struct citron_view *v, int64_t last)
 	citron_lease_begin(v);
 	rma_get(v->c, citron_top_word(v), &got[0]);
 	rma_get(v->c, root_word(v), &got[1]);
-	rma_get(v->c, word_at(v, spill_index(v) + 1), &got[2]);
+	rma_get(v->c, max_word(v), &got[2]);
 	rma_flush(v->c, v->root); /* orders the gets before the look at them */
 	if (BREAK_CITRON_SPILL)
 		return true;
@@ -192,7 +187,7 @@ bool citron_may_spill(struct citron_view *v, int64_t last)
 		return false;
 	}
 	if (last >= got[2]) {
-		rma_put(v->c, word_at(v, spill_index(v) + 1), last + 1);
+		rma_put(v->c, max_word(v), last + 1);
 		rma_flush(v->c, v->root); /* orders MAX before the end of the turn, as above */
 	}
 	return true;

@@ -35,9 +35,10 @@
  * there from the beginning; its pages come when they are touched. The tree in use is its left-most
  * subtree of some height. Behind the words of a tree lie
  *   SPILL   an inner word with nothing above and below: tickets for all units behind the tree
+ *   RAISED  how many inner nodes of the copy are occupied, or will be or were just now
  *   MAX     the maximizer: units that were asked for behind the tree, the most; changed only in
  *           a turn at SPILL
- * A tree with these two is a copy. A space has one, and may go on with a spare one of its home,
+ * A tree with these three is a copy. A space has one, and may go on with a spare one of its home,
  * after a failure. Word TOP of a space says which tree is in use, from the low end:
  *   GROWN    8 bits  how much higher it is than at first
  *   SETTLED  8 bits  nobody is left who took the root for lower than that
@@ -60,6 +61,9 @@
 #endif
 #ifndef BREAK_CITRON_DRAIN
 #define BREAK_CITRON_DRAIN false /* does not wait for those below */
+#endif
+#ifndef BREAK_CITRON_RAISED
+#define BREAK_CITRON_RAISED false /* counts itself in RAISED when it is too late */
 #endif
 #ifndef BREAK_CITRON_SHUT
 #define BREAK_CITRON_SHUT false /* does not see SHUT */
@@ -161,6 +165,7 @@ struct citron_hold {
 	int64_t spill, spill_ticket;  /* has the units behind the tree */
 	int64_t top;                  /* TOP as it was then */
 	int64_t since;                /* when its lease begins */
+	bool busy;                    /* RAISED was not 0 when last seen */
 	/* What stays when all is released: space + 1 and its TOP as last seen, of a few spaces. */
 	int64_t known[KNOWN_TOPS][2];
 };
@@ -207,6 +212,21 @@ static inline int64_t spill_index(const struct citron_view *v)
 RMA_INLINE struct rma_word spill_word(const struct citron_view *v)
 {
 	return word_at(v, spill_index(v));
+}
+
+static inline struct rma_word max_word(const struct citron_view *v)
+{
+	return word_at(v, spill_index(v) + 1);
+}
+
+static inline struct rma_word raised_word(const struct citron_view *v)
+{
+	return word_at(v, spill_index(v) + 2);
+}
+
+static inline struct rma_word root_word(const struct citron_view *v)
+{
+	return node_word(v, (struct citron_node){v->depth, 0});
 }
 
 static inline bool is_leaf(const struct citron_view *v, struct citron_node n)
@@ -275,17 +295,22 @@ int citron_lease_end(struct citron_view *v);
 void citron_announce(struct citron_view *v, struct citron_node n);
 void citron_withdraw(struct citron_view *v, int64_t keep);
 
-/* Nodes above that were looked at; their words are in got[GOT_ABOVE ...]. */
-enum { GOT_SWAPPED = 4 * CITRON_MOST_SPLIT, GOT_ABOVE = 2 * GOT_SWAPPED };
-struct citron_above {
-	int64_t count;
-	struct citron_node node[GETS - GOT_ABOVE];
+/* A look at the nodes above nodes from to to - 1 of the cover; words that were got are in got[]. */
+enum {
+	GOT_SWAPPED = 4 * CITRON_MOST_SPLIT,
+	GOT_ABOVE = 2 * GOT_SWAPPED,
+	GOT_RAISED = GETS - 2,
+	GOT_ROOT
 };
-/* Add those above n, but for those that are above `held` too (NULL: all). No flush. */
-void citron_look_above(struct citron_view *v, struct citron_above *a, struct citron_node n,
-		       const struct citron_node *held);
-/* A3, after the flush: whether one of them is occupied, v->met, or the root shut. */
-bool citron_is_occupied(struct citron_view *v, const struct citron_above *a);
+struct citron_above {
+	int64_t from, to, count;
+	bool all; /* the nodes were asked for, and not only RAISED */
+	struct citron_node node[GOT_RAISED - GOT_ABOVE];
+};
+/* No flush. */
+void citron_ask_above(struct citron_view *v, struct citron_above *a);
+/* A3, after the flush: whether none is occupied; else v->met, or the root shut. */
+bool citron_is_vacant(struct citron_view *v, struct citron_above *a);
 bool citron_await_vacant(struct citron_view *v, int64_t index);
 
 /* The leaves of a range, if they are few; 0 if not. */
