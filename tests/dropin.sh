@@ -140,6 +140,10 @@ done
 # With more ranks than cores some take milliseconds for a critical section.
 ranks=${TEST_LONG:+4}
 for program in $all; do
+	if [ "$program,$TEST_MPI" = threads,openmpi ]; then
+		skip "native, threads" "Open MPI's osc/ucx counts epochs without regard to threads, and ends some jobs"
+		continue
+	fi
 	tap_program "native, $program" native ${ranks:-2} 170 "$programs/$program" --limit 150 $budget
 done
 for program in $compiled; do
