@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Of the Citron paper (FAST'23), sections 4.2, 4.4, 4.6 and 4.7: read by ./reproduce.
+# Of the Citron paper (FAST'23), sections 4.2 and 4.4 to 4.7: read by ./reproduce.
 #
 # One lock server and up to 192 clients, each with a node to itself. The space has 2^24
 # units and not 2^28, for ss takes no more segments. Its servers' locks need an MPI, and are
-# not here; figure 10 is
-#     pawl-sim --machine=cx6-4nodes --bench=range-grow --lock=citron --homes=first-node
-#         --ranks=65 -o topology=node:65 --active=64 --active-on=remote --seconds=0.1
-# once with --space=1024 and once with --space=268435456.
+# not here.
 
 machine=cx6-4nodes
 units=16777216
@@ -94,17 +91,40 @@ if wanted citron7; then
 	draw citron7 2 bars
 fi
 
-# Citron has no switch for its fast path: only with it.
 if wanted citron9; then
 	for skew in 0 0.3 0.5 0.7 0.9 0.99; do
 		for length in 16 256; do
-			ask 96 --length=$length --lock=citron --zipf=$skew $(turns 96 10000) >"$out/citron.json"
-			points "9: acquires a second|skew|linear" "L = $length" throughput $skew <"$out/citron.json"
-			points "9: median latency, us|skew|linear" "L = $length" p50 $skew <"$out/citron.json"
+			for path in yes no; do
+				name="L = $length$([ $path = yes ] || echo ", without")"
+				ask 96 --length=$length --lock=citron --zipf=$skew -o fast_path=$path \
+					$(turns 96 10000) >"$out/citron.json"
+				points "9: acquires a second|skew|linear" "$name" throughput $skew <"$out/citron.json"
+				points "9: median latency, us|skew|linear" "$name" p50 $skew <"$out/citron.json"
+			done
 		done
 	done >"$out/figcitron9.tsv"
 	rm -f "$out/citron.json"
 	draw citron9 2
+fi
+
+# grow SERIES OPTION...: acquires a second in parts of the time, which is told in ms.
+grow()
+{
+	series=$1
+	shift
+	sim 65 --bench=range-grow --lock=citron --homes=first-node -o topology=node:65 --active=64 \
+		--active-on=remote --seconds=0.1 "$@" |
+		sed 's/.*"over_time":\[\[//; s/\]\].*//; s/\],\[/\n/g' |
+		awk -F, -v series="$series" '{ printf "10: acquires a second|ms|linear\t%s\t%g\t%s\n", series, $1 * 1000, $2 }'
+}
+
+if wanted citron10; then
+	{
+		grow "from 1024, by call each 10 ms" --space=1024 -o growth=call
+		grow "from 1024, by whoever needs it" --space=1024
+		grow "2^28 units at once" --space=268435456
+	} >"$out/figcitron10.tsv"
+	draw citron10 1
 fi
 
 # Computed, by a program that needs an MPI but no job. A pair of ranges that has a false

@@ -159,7 +159,7 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *             waits for; 0 (off) .. 86400
  * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max,
  * local_budget, remote_budget, lease, recoveries, native_window, units, units_most, growth, k, m,
- * segments, segment_units): see pawl(3).
+ * fast_path, segments, segment_units): see pawl(3).
  *
  * Cost: one window on node-shared memory; one more over all ranks if comm
  * spans several nodes, or if the kind takes the network always (rdma-mcs,

@@ -39,6 +39,7 @@ const struct workload workloads[] = {
 	.ranges = true,
 	.fresh = true,
 	.timeline = true,
+	.grows = true,
 	.space = 1 << 10,
 	.reference = "ss",
     },
@@ -265,6 +266,22 @@ static struct span next_range(struct sim_rank *r)
 				  : grow_span(part->turn++, part->client, run->active);
 }
 
+#define GROW_POLL (10 * SIM_MS) /* as in range_grow.c */
+
+/* What pawl_range_grow() does. */
+static void poll_growth(struct sim_rank *r)
+{
+	const struct lock_space *space = &r->world->space;
+	struct sim_part *part = sim_part_of(r);
+	int64_t units;
+
+	if (!space->params.grow_by_call || engine_now() < part->next_poll)
+		return;
+	part->next_poll = engine_now() + GROW_POLL;
+	r->slot.lock = 0;
+	space->protocol->grow(space, &r->slot, &units);
+}
+
 static void range_turn(struct sim_rank *r)
 {
 	struct sim_run *run = sim_run_of(r);
@@ -285,6 +302,8 @@ static void range_turn(struct sim_rank *r)
 			histogram_add(&run->series[RANGE_FIRST_SIZE + size], engine_now() - start);
 	}
 	note(r, engine_now() - start, exclusive);
+	if (run->what->grows)
+		poll_growth(r);
 }
 
 static void table_turn(struct sim_rank *r)

@@ -40,6 +40,9 @@ static int set_for_ranges(const struct sim_run *run, const struct lock_protocol 
 		 (unsigned long long)((units + SEGMENTS - 1) / SEGMENTS));
 	if (kind_takes(&p->kind, "units", 5))
 		rc = options_set(o, p, "units", number, "--space");
+	if (rc == PAWL_SUCCESS && run->what->grows && kind_takes(&p->kind, "units_most", 10))
+		o->params.units_most =
+		    run->set->space < RANGE_GROW_MOST ? RANGE_GROW_MOST : (int64_t)run->set->space;
 	if (rc == PAWL_SUCCESS && kind_takes(&p->kind, "segments", 8) && !chosen)
 		rc = options_set(o, p, "segments", pieces, "--space");
 	if (rc == PAWL_SUCCESS && kind_takes(&p->kind, "segments", 8) && !chosen)

@@ -26,6 +26,7 @@ struct sim_part {
 	struct rma_client data;    /* with which it works on the protected data */
 	struct spans spans;        /* the law of its ranges */
 	uint64_t turn;             /* of a workload in which turns are numbered */
+	sim_time next_poll;        /* of a space that grows by call */
 	int client;                /* among the active ones */
 	bool is_active;
 };

@@ -60,6 +60,7 @@ static const struct spec specs[] = {
     {"recoveries", NUMBER, AT(params.recoveries), 1, 16777216, NULL, false},
     {"units", NUMBER, AT(params.units), 1, INT64_C(1) << 40, NULL, false},
     {"units_most", NUMBER, AT(params.units_most), 1, INT64_C(1) << 40, NULL, false},
+    {"fast_path", CHOICE, AT(params.only_slow_path), 0, 0, "yes no", false},
     {"growth", CHOICE, AT(params.grow_by_call), 0, 0, "auto call", false},
     {"k", NUMBER, AT(params.k), 0, 8, NULL, false},
     {"m", NUMBER, AT(params.m), 1, 5, NULL, false},

@@ -439,7 +439,7 @@ const struct lock_protocol CITRON_PROTOCOL = {
 	    .name = CITRON_NAME,
 	    .summary = "ranges: a segment tree of bitmaps and tickets, by one-sided operations",
 	    .reference = "Citron (FAST'23), sections 3.3 to 3.10",
-	    .options = "units units_most growth k m lease recoveries",
+	    .options = "units units_most growth k m fast_path lease recoveries",
 	    .capabilities =
 		PAWL_CAP_RANGES | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
 	},

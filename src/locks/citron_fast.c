@@ -154,7 +154,7 @@ int64_t citron_few_leaves(const struct citron_view *v)
 		last = v->slot->last >> CITRON_LEAF_BITS;
 	int64_t most = v->s->params.k ? 4 * v->s->params.k : FEW_LEAVES;
 
-	if (v->slot->last >= v->units || last - first >= most)
+	if (v->slot->last >= v->units || last - first >= most || v->s->params.only_slow_path)
 		return 0;
 	return last - first + 1;
 }
