@@ -35,7 +35,7 @@ struct lock_params {
 	int64_t units_most;               /* and how far it may grow; 0: not at all, */
 	int grow_by_call;                 /* by whoever needs it, or by pawl_range_grow() */
 	int only_slow_path;
-	bool native_create;               /* mpi-win-lock: windows by MPI_Win_create */
+	bool native_create; /* mpi-win-lock: windows by MPI_Win_create */
 };
 
 /* ------------------------------------------------------------------ space */
