@@ -11,6 +11,8 @@ openmpi | mpich) ;;
 *) skip_all "netcluster knows Open MPI and MPICH" ;;
 esac
 lock=$builddir/tests/lock
+short=yes
+[ -z "${TEST_LONG-}" ] || short=
 
 cluster()
 {
@@ -29,7 +31,8 @@ tap_program "2 hosts x 2, small thresholds" cluster 120 -- "$lock/exclusion" --o
 	--set t_l=1 --set t_r=1 --set t_w=2
 tap_program "2 hosts x 2, cohorts" cluster 120 -- "$lock/cohorts"
 tap_program "2 hosts x 2, operations" cluster 120 -- "$lock/operations"
-tap_program "2 hosts x 2, ranges" cluster 120 -- "$lock/ranges"
+# The others: range-baselines.sh.
+tap_program "2 hosts x 2, ranges" cluster 120 -- "$lock/ranges" ${short:+--only citron}
 tap_program "2 hosts x 2, leases" cluster 120 -- "$lock/leases"
 tap_program "2 hosts x 2, errors" cluster 120 -- "$lock/errors"
 tap_program "2 hosts x 2, progress=thread" cluster 120 -- "$lock/exclusion" --only d-mcs \

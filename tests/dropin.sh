@@ -222,7 +222,7 @@ for program in $exclusive misuse; do
 done
 # Byte ranges, of a program that calls the layer by name.
 tap_program "byte ranges" mpi_run 4 120 "$programs/ranges" --limit 100 $budget
-tap_program "byte ranges, threads" mpi_run 2 120 "$programs/ranges" --threads 1 --limit 100 $budget
+[ -z "$TEST_LONG" ] || tap_program "byte ranges, threads" mpi_run 2 120 "$programs/ranges" --threads 1 --limit 100 $budget
 byte_ranges()
 {
 	mpi_run 4 60 "$programs/ranges" "$@"
