@@ -74,7 +74,7 @@ static void recover(struct citron_view *v)
 {
 	struct rma_word w = citron_top_word(v);
 	uint64_t lease = (uint64_t)lease_ns(v->s);
-	int64_t top = citron_read_top(v), seen = top, spare;
+	int64_t top = citron_read_top(v), seen = top, spare, next;
 	struct citron_view now = *v;
 
 	citron_adopt(&now, top);
@@ -89,11 +89,11 @@ static void recover(struct citron_view *v)
 				v->error = PAWL_ERR_TOO_MANY;
 				return;
 			}
-			rma_cas(v->c, w, top, top_make(spare, grown_of(top), grown_of(top)), &seen);
-			rma_flush(v->c, w); /* orders the swap before the look at its result */
+			next = top_make(spare, grown_of(top), grown_of(top));
+			seen = citron_swap_top(v, top, next);
 			if (seen == top) {
 				v->slot->recoveries++;
-				seen = top_make(spare, grown_of(top), grown_of(top));
+				seen = next;
 			}
 		}
 	}

@@ -135,16 +135,26 @@ void citron_shut(struct citron_view *v)
 	}
 }
 
-/* T4, again if somebody has settled it. */
-static void swap_top(struct citron_view *v, int height)
+int64_t citron_swap_top(struct citron_view *v, int64_t expected, int64_t top)
 {
 	struct rma_word w = citron_top_word(v);
+	int64_t seen;
+
+	rma_cas(v->c, w, expected, top, &seen);
+	rma_flush(v->c, w); /* orders the swap before the look at its result */
+	if (rma_is_mapped_cpu(w))
+		rma_wake(v->c, w); /* pairs with citron_renew() */
+	return seen;
+}
+
+/* T4, again if somebody has settled it. */
+static void swap_height(struct citron_view *v, int height)
+{
 	int64_t top = v->top, seen;
 
 	for (;;) {
-		rma_cas(v->c, w, top, top_make(copy_of(top), height - v->k->start, settled_of(top)),
-			&seen);
-		rma_flush(v->c, w); /* orders the swap before the look at its result */
+		seen = citron_swap_top(
+		    v, top, top_make(copy_of(top), height - v->k->start, settled_of(top)));
 		if (seen == top || copy_of(seen) != copy_of(top))
 			return;
 		top = seen;
@@ -156,7 +166,7 @@ void citron_raise(struct citron_view *v, int64_t units)
 	int height = units > citron_units(v->height) ? v->height : citron_height(units);
 
 	citron_shut(v);
-	swap_top(v, height);
+	swap_height(v, height);
 	rma_put(v->c, max_word(v), 0);
 	/* Orders TOP and MAX before the end of the turn; pairs with the turn and the look at them
 	 * of the next one. */
@@ -195,11 +205,9 @@ bool citron_may_spill(struct citron_view *v, int64_t last)
 
 void citron_settle(struct citron_view *v)
 {
-	int64_t seen, top = top_make(copy_of(v->top), grown_of(v->top), grown_of(v->top));
+	int64_t top = top_make(copy_of(v->top), grown_of(v->top), grown_of(v->top));
 
-	rma_cas(v->c, citron_top_word(v), v->top, top, &seen);
-	rma_flush(v->c, v->root); /* orders the swap before the look at its result */
-	if (seen == v->top) {
+	if (citron_swap_top(v, v->top, top) == v->top) {
 		int64_t *at = known(v->h, v->slot->lock);
 
 		at[0] = (int64_t)v->slot->lock + 1;

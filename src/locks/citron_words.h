@@ -250,6 +250,8 @@ struct citron_view citron_look_back(const struct lock_space *s, struct lock_slot
 /* TOP as it is now; one round trip. */
 int64_t citron_read_top(struct citron_view *v);
 struct rma_word citron_top_word(const struct citron_view *v);
+/* Swap it; what was there. Wakes who waits for it. */
+int64_t citron_swap_top(struct citron_view *v, int64_t expected, int64_t top);
 /* Set SHUT in the root; the word as it is then. */
 void citron_shut(struct citron_view *v);
 /* In a turn at SPILL: whether TOP is still what we know. If not, or if the tree was

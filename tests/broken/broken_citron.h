@@ -10,6 +10,7 @@
 #define citron_look_back JOIN(BREAK_PREFIX, look_back)
 #define citron_adopt JOIN(BREAK_PREFIX, adopt)
 #define citron_read_top JOIN(BREAK_PREFIX, read_top)
+#define citron_swap_top JOIN(BREAK_PREFIX, swap_top)
 #define citron_shut JOIN(BREAK_PREFIX, shut)
 #define citron_raise JOIN(BREAK_PREFIX, raise)
 #define citron_may_spill JOIN(BREAK_PREFIX, may_spill)
