@@ -284,6 +284,9 @@ struct lock_protocol {
 	/* The lock is the process's and not the thread's: option threads cannot be
 	 * multiple. */
 	bool per_process;
+	/* Its recovery is for clients that die; one that stops for many leases in a call and goes
+	 * on may do harm. */
+	bool crashes_only;
 	/* rma_clock() has to be one clock for all ranks. */
 	bool shares_clock;
 	/* Only for contestants that call MPI (mpi_win_lock.c, rpc.c): objects of
