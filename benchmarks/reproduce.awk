@@ -22,6 +22,7 @@
 		low[p] = low[p] == "" || x < low[p] ? x : low[p]
 		high[p] = x > high[p] ? x : high[p]
 		tics[p] = tics[p] (tics[p] == "" ? "" : ", ") x
+		xs[p]++
 	}
 }
 
@@ -40,8 +41,9 @@ END {
 	print "set key below Left reverse samplen 2 spacing 1.1 font ',10' maxrows 3"
 	for (p = 1; p <= panels; p++) {
 		printf "set title '%s' font ',13'\n", title[p]
-		printf "unset logscale\nset logscale %s\nset xtics (%s)\nset mxtics 1\nset xlabel '%s'\n", \
-			scale[p], tics[p], label[p]
+		# A tic for each value, unless they are too many to be read.
+		printf "unset logscale\nset logscale %s\nset xtics %s\nset mxtics 1\nset xlabel '%s'\n", \
+			scale[p], (xs[p] > 20 ? "autofreq" : "(" tics[p] ")"), label[p]
 		if (scale[p] == "xy")
 			printf "set xrange [%g:%g]\n", low[p] * 0.8, high[p] * 1.25
 		else

@@ -21,10 +21,9 @@ case_of()
 		--except mpi-win-lock --set "topology=$topology" $budget "$@"
 }
 
-# MPICH takes seconds to make a table for ranks that share cores.
 case_for_long()
 {
-	[ -z "${TEST_LONG-}" ] && [ "$TEST_MPI" = mpich ] || case_of "$@"
+	[ -z "${TEST_LONG-}" ] || case_of "$@"
 }
 
 case_of 4 "node:2 core:2"
