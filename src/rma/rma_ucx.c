@@ -129,7 +129,7 @@ static void complete(struct rma_client *c)
 			continue;
 		now = rma_now_ns();
 		if (how->park && now - start > how->spin_ns[RMA_SOON])
-			u->crowded_until = now + UCX_CROWDED_NS; /* looking on was in vain */
+			u->crowded_until = now + UCX_VAIN_NS; /* looking on was in vain */
 		if (how->park && now < u->crowded_until) {
 			sleep_until_event(u);
 			continue;

@@ -93,10 +93,10 @@ bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bo
 
 /* Who looks again and again gives the core away in between. If it was away for longer than
  * a moment others want it: then who looks gets it late, and who sleeps, and is woken, at once.
- * So there is no looking on until crowded_until. The same holds where looking on was in vain:
- * the kernel may have put who answers on the core of who asks, where it gets no turn while that
- * is busy, and other work on the other cores. */
-enum { UCX_MOMENT_NS = 15000, UCX_CROWDED_NS = 20000000 };
+ * So there is no looking on until crowded_until. The same holds, for a shorter time, where looking
+ * on was in vain: the kernel may have put who answers on the core of who asks, where it gets no
+ * turn while that is busy, and other work on the other cores. */
+enum { UCX_MOMENT_NS = 60000, UCX_CROWDED_NS = 20000000, UCX_VAIN_NS = 1000000 };
 static inline void ucx_yield(uint64_t *crowded_until)
 {
 	uint64_t before = rma_now_ns(), after;

@@ -15,7 +15,9 @@
 #include <poll.h>
 #include <signal.h>
 
-enum { LOOK_ON_NS = 50000, MOURN_MS = 20 };
+/* Who asks again within QUICK_NS, which is some round trips while this thread sleeps, is likely
+ * to do so again, and sooner once it looks on. */
+enum { QUICK_NS = 200000, LOOK_ON_NS = 100000, MOURN_MS = 20 };
 
 /* What the thread sleeps on: the worker, and the ends of others. */
 enum { SERVING, PROCESS, NODE, SOURCES };
@@ -81,7 +83,7 @@ static void *serve(void *arg)
 			uint64_t now = rma_now_ns();
 
 			ring(r);
-			busy = now - last < LOOK_ON_NS && now > crowded_until;
+			busy = now - last < QUICK_NS && now > crowded_until;
 			last = now;
 		}
 		if (atomic_load(&u->has_dead))
@@ -90,7 +92,7 @@ static void *serve(void *arg)
 			uint64_t now = rma_now_ns();
 
 			if (now - last >= LOOK_ON_NS) /* in vain */
-				crowded_until = now + UCX_CROWDED_NS;
+				crowded_until = now + UCX_VAIN_NS;
 			busy = now > crowded_until;
 		}
 		if (busy)
