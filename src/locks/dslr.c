@@ -183,7 +183,7 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot
 	unsigned quiet = 0;
 
 	for (;;) {
-		uint64_t before = word, issued;
+		uint64_t before = word, issued, seen;
 
 		back_off(s, slot, &p, bakery_ahead_of(word, ticket, slot->mode), answered - began);
 		issued = rma_clock(c);
@@ -199,9 +199,11 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot
 			moved = answered;
 			quiet = 0;
 		}
-		/* A3: nobody has got on for two leases. */
+		/* A3: nobody has got on for two leases. If the swap fails, somebody may have, since
+		 * the last look: the next one is compared with that. */
+		seen = word;
 		if (lease && answered - moved > 2 * lease && quiet >= QUIET_LOOKS &&
-		    bakery_swap(c, w, &word, next_era(word)))
+		    bakery_swap(c, w, &seen, next_era(word)))
 			return false;
 	}
 }
