@@ -390,12 +390,9 @@ static int64_t *first_word(const struct lock_space *s, uint64_t space, const str
 {
 	const struct citron *k = s->state;
 	int64_t copy = copy_of(*lock_memory_home(s, m, k->tops, TOP_BYTES, space));
-	uint64_t index;
-	int rank;
 
-	lock_home(s, space, &rank, &index);
-	return copy ? lock_memory_word(m, rank, k->spares + (uint64_t)(copy - 1) * k->stride)
-		    : lock_memory_word(m, rank, k->trees + index * k->stride);
+	return copy ? lock_memory_home(s, m, k->spares + (uint64_t)(copy - 1) * k->stride, 0, space)
+		    : lock_memory_home(s, m, k->trees, k->stride, space);
 }
 
 static bool idle(const struct lock_space *s, uint64_t space, const struct lock_memory *m, char *err,

@@ -143,11 +143,6 @@ bool citron_await_vacant(struct citron_view *v, int64_t index)
 
 /* -------------------------------------------------------------------- all or nothing */
 
-static int64_t leaf_mask(const struct citron_view *v, int64_t i)
-{
-	return citron_mask(v->h->node[i], v->slot->first, v->slot->last);
-}
-
 int64_t citron_few_leaves(const struct citron_view *v)
 {
 	int64_t first = v->slot->first >> CITRON_LEAF_BITS,
@@ -168,14 +163,14 @@ static bool swap_bits(struct citron_view *v, uint64_t won)
 	bool any = false;
 
 	for (int64_t i = 0; i < h->nodes; i++)
-		if (!(won >> i & 1) && (h->got[i] & leaf_mask(v, i))) {
+		if (!(won >> i & 1) && (h->got[i] & mask_of(v, i))) {
 			v->met = citron_index(h->node[i]);
 			return false;
 		}
 	for (int64_t i = 0; i < h->nodes; i++)
 		if (!(won >> i & 1)) {
 			rma_cas(v->c, node_word(v, h->node[i]), h->got[i],
-				h->got[i] | leaf_mask(v, i), &h->got[GOT_SWAPPED + i]);
+				h->got[i] | mask_of(v, i), &h->got[GOT_SWAPPED + i]);
 			any = true;
 		}
 	return any;
@@ -203,7 +198,7 @@ static void undo(struct citron_view *v, uint64_t won)
 	if (!v->gone) {
 		for (int64_t i = 0; i < h->nodes; i++)
 			if (won >> i & 1)
-				rma_acc(v->c, node_word(v, h->node[i]), -leaf_mask(v, i));
+				rma_acc(v->c, node_word(v, h->node[i]), -mask_of(v, i));
 		citron_withdraw(v, 0);
 		/* Orders the announcements that are taken back before the next ones, and the bits
 		 * before our waiting; pairs with U4 and with those who wait for the bits. */

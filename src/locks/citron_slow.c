@@ -4,19 +4,12 @@
  * waiting where something is in the way; and the release of what either path has got. The argument
  * is in citron.c.
  */
-#include <string.h>
-
 #include "locks/citron_words.h"
 
 enum {
 	TURN_TRIES = 8, /* at an inner node that changes, but is free */
 	MOST_SWAPS = 64 /* at a leaf, before the client escalates */
 };
-
-static int64_t node_mask(const struct citron_view *v, int64_t i)
-{
-	return citron_mask(v->h->node[i], v->slot->first, v->slot->last);
-}
 
 /* ------------------------------------------------------------------------- release */
 
@@ -30,7 +23,7 @@ void citron_release_all(struct citron_view *v)
 		bool leaf = is_leaf(v, h->node[i]);
 
 		if (leaf && i < h->taken)
-			rma_acc(v->c, w, -node_mask(v, i));
+			rma_acc(v->c, w, -mask_of(v, i));
 		else if (!leaf && i < h->turns)
 			rma_acc(v->c, w, end_of_turn(h->ticket[i]) - (i < h->taken ? OCC : 0));
 		raised += !leaf && i < h->taken;
@@ -144,7 +137,7 @@ static bool take_bits(struct citron_view *v, int64_t i, uint64_t most, bool wait
 {
 	struct citron_hold *h = v->h;
 	struct rma_word w = node_word(v, h->node[i]);
-	int64_t mask = node_mask(v, i), known = h->got[0];
+	int64_t mask = mask_of(v, i), known = h->got[0];
 	const struct citron_wait bits = {
 	    .index = citron_index(h->node[i]),
 	    .mask = mask,
@@ -172,12 +165,11 @@ static bool take_bits(struct citron_view *v, int64_t i, uint64_t most, bool wait
 static bool drain_words(struct citron_view *v, int64_t index, int64_t count, int64_t mask,
 			bool wait)
 {
-	int64_t got[GETS], word;
+	int64_t *got = v->h->got, word;
 
 	for (int64_t i = 0; i < count; i++)
-		rma_get(v->c, word_at(v, index + i), &v->h->got[i]);
+		rma_get(v->c, word_at(v, index + i), &got[i]);
 	rma_flush(v->c, v->root); /* orders the gets before the look at them */
-	memcpy(got, v->h->got, (size_t)count * sizeof got[0]);
 	for (int64_t i = 0; i < count; i++) {
 		const struct citron_wait below = {
 		    .index = index + i,

@@ -38,19 +38,15 @@ static int64_t *known(struct citron_hold *h, uint64_t space)
 	return h->known[space % KNOWN_TOPS];
 }
 
-static struct rma_word at_home(const struct lock_space *s, struct lock_slot *slot, uint64_t first,
-			       uint64_t stride, uint64_t rest)
+/* stride bytes a space from offset first on, at its home. */
+static struct rma_word home_word(const struct citron_view *v, uint64_t first, uint64_t stride)
 {
-	uint64_t index;
-	int rank;
-
-	lock_home(s, slot->lock, &rank, &index);
-	return rma_word(slot->client.rma, s->domain, rank, first + index * stride + rest);
+	return lock_home_word(v->s, v->c, v->s->domain, first, stride, v->slot->lock);
 }
 
 struct rma_word citron_top_word(const struct citron_view *v)
 {
-	return at_home(v->s, v->slot, v->k->tops, TOP_BYTES, 0);
+	return home_word(v, v->k->tops, TOP_BYTES);
 }
 
 /* The place of the copy, and of the root in it. */
@@ -61,8 +57,8 @@ static void apply(struct citron_view *v, int64_t top)
 	int height = k->start + grown_of(top);
 
 	v->top = top;
-	v->root = copy ? at_home(v->s, v->slot, k->spares + (uint64_t)(copy - 1) * k->stride, 0, 0)
-		       : at_home(v->s, v->slot, k->trees, k->stride, 0);
+	v->root = copy ? home_word(v, k->spares + (uint64_t)(copy - 1) * k->stride, 0)
+		       : home_word(v, k->trees, k->stride);
 	v->depth = k->height - height;
 	v->units = citron_units(height);
 	v->shut = v->gone = false;

@@ -234,6 +234,12 @@ static inline bool is_leaf(const struct citron_view *v, struct citron_node n)
 	return n.depth == v->height;
 }
 
+/* The bits of leaf i of the cover that its client wants. */
+static inline int64_t mask_of(const struct citron_view *v, int64_t i)
+{
+	return citron_mask(v->h->node[i], v->slot->first, v->slot->last);
+}
+
 static inline int64_t lease_ns(const struct lock_space *s)
 {
 	return s->params.lease_us * 1000;
