@@ -3,6 +3,14 @@
 #include "core/error.h"
 #include "core/table.h"
 
+int range_check_space(const pawl_table *t, uint64_t id)
+{
+	if (id < t->space.n)
+		return PAWL_SUCCESS;
+	return error_set(PAWL_ERR_RANGE, "space %llu is not in 0 to %llu", (unsigned long long)id,
+			 (unsigned long long)t->space.n - 1);
+}
+
 static int check(const pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
 		 const pawl_range *range)
 {
@@ -21,9 +29,8 @@ static int check(const pawl_table *t, uint64_t id, int64_t first, int64_t last, 
 				 mode, PAWL_EXCLUSIVE, PAWL_SHARED);
 	if (mode == PAWL_SHARED && !(kind->capabilities & PAWL_CAP_SHARED))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED", kind->name);
-	if (id >= t->space.n)
-		return error_set(PAWL_ERR_RANGE, "space %llu is not in 0 to %llu",
-				 (unsigned long long)id, (unsigned long long)t->space.n - 1);
+	if (range_check_space(t, id) != PAWL_SUCCESS)
+		return PAWL_ERR_RANGE;
 	if (first < 0 || last < first)
 		return error_set(PAWL_ERR_RANGE,
 				 "units %lld to %lld: they begin at 0 or later and end where they"

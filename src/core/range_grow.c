@@ -10,10 +10,7 @@ static int check(const pawl_table *t, uint64_t id)
 	if (!t->space.protocol->grow)
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no spaces that grow",
 				 t->space.protocol->kind.name);
-	if (id >= t->space.n)
-		return error_set(PAWL_ERR_RANGE, "space %llu is not in 0 to %llu",
-				 (unsigned long long)id, (unsigned long long)t->space.n - 1);
-	return PAWL_SUCCESS;
+	return range_check_space(t, id);
 }
 
 int pawl_range_grow(pawl_table *t, uint64_t id, int64_t *units)
@@ -35,17 +32,6 @@ int pawl_range_grow(pawl_table *t, uint64_t id, int64_t *units)
 	if (units)
 		*units = reach;
 	return PAWL_SUCCESS;
-}
-
-/* The worst of all ranks' codes; after it nobody has anything if none had before. */
-static int agree(const pawl_table *t, int rc)
-{
-	int worst = rc;
-
-	MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, t->comm);
-	if (rc == PAWL_SUCCESS && worst != PAWL_SUCCESS)
-		error_set(worst, "another rank has a range of the table, or gave wrong arguments");
-	return worst;
 }
 
 static int check_shrink(const pawl_table *t, uint64_t id, int64_t units)
@@ -71,7 +57,8 @@ int pawl_range_shrink(pawl_table *t, uint64_t id, int64_t units)
 
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is null");
-	rc = agree(t, check_shrink(t, id, units));
+	/* After this nobody has anything of the table. */
+	rc = table_agree(t->comm, check_shrink(t, id, units));
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	p = t->space.protocol;
@@ -83,5 +70,5 @@ int pawl_range_shrink(pawl_table *t, uint64_t id, int64_t units)
 		slots_give_back(t, slot);
 	for (int i = 0; i < t->space.max_held; i++)
 		p->forget(&t->space, &t->slots[i]);
-	return agree(t, slot ? PAWL_SUCCESS : rc);
+	return table_agree(t->comm, slot ? PAWL_SUCCESS : rc);
 }

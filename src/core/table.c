@@ -18,9 +18,7 @@
 
 #define MAX_LOCKS (UINT64_C(1) << 40)
 
-/* The worst code of all ranks. A rank that did well where another failed has
- * nothing to tell but that. */
-static int agree(MPI_Comm comm, int code)
+int table_agree(MPI_Comm comm, int code)
 {
 	int worst = code;
 
@@ -234,7 +232,7 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 
 	if (topo_discover(t->comm, &request, &t->job, err, sizeof err) != 0)
 		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
-	rc = agree(t->comm, choose_layout(t, p, o, n, home, arg));
+	rc = table_agree(t->comm, choose_layout(t, p, o, n, home, arg));
 	if (rc == PAWL_SUCCESS)
 		rc = make_segments(t, o);
 	if (rc != PAWL_SUCCESS)
@@ -243,15 +241,15 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	if (p->shares_clock)
 		clock_share(t);
 	rc = slots_create(t) ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
-	rc = agree(t->comm, rc);
+	rc = table_agree(t->comm, rc);
 	if (rc == PAWL_SUCCESS)
 		lease_fit(t);
 	t->rma.outlives =
 	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && t->space.params.lease_us > 0;
 	if (rc == PAWL_SUCCESS)
-		rc = agree(t->comm, open_protocol(t));
+		rc = table_agree(t->comm, open_protocol(t));
 	if (rc == PAWL_SUCCESS && o->progress == PROGRESS_THREAD)
-		rc = agree(t->comm, start_progress(t));
+		rc = table_agree(t->comm, start_progress(t));
 	return rc;
 }
 
@@ -281,7 +279,7 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
 		rc = options_read(&o, p, info);
 	if (rc == PAWL_SUCCESS)
 		rc = check_threads(t, &o, p);
-	rc = agree(comm, rc);
+	rc = table_agree(comm, rc);
 	if (rc == PAWL_SUCCESS)
 		rc = check_equal(comm, &o, kind, n);
 	if (rc != PAWL_SUCCESS) {

@@ -37,6 +37,17 @@ struct pawl_table {
 	char parameters[256];
 };
 
+/* table.c ----------------------------------------------------------------- */
+
+/* The worst code of all ranks. A rank that did well where another failed has
+ * nothing to tell but that. Collective. */
+int table_agree(MPI_Comm comm, int code);
+
+/* range.c ----------------------------------------------------------------- */
+
+/* Whether there is such a space. */
+int range_check_space(const pawl_table *t, uint64_t id);
+
 /* slots.c ----------------------------------------------------------------- */
 
 /* The general case of slots_claim() and slots_find(). */
