@@ -3,6 +3,7 @@
  * What the workloads over ranges share: those of the Citron paper (FAST'23), section 4.
  *
  *   spans.c         which ranges clients ask for (pure; pawl-sim has it, too)
+ *   space_options.c what the locks have to know of a space
  *   range.c         range
  *   range_grow.c    range-grow
  *   abort.c         abort
@@ -46,6 +47,11 @@ int span_size(struct span s);
 enum { GROW_RECORD = 47008, BLOCK_BYTES = 4096, RANGE_GROW_MOST = 1 << 28 };
 struct span span_of_bytes(uint64_t offset, uint64_t bytes);
 struct span grow_span(uint64_t turn, int client, int clients);
+
+/* Call set with each option for the size of a space that the kind takes, until it does not
+ * return 0; what it returned last. */
+int space_options(const struct settings *s, const struct workload *w, const struct pawl_kind *kind,
+		  int (*set)(void *arg, const char *name, uint64_t value), void *arg);
 
 /* -------------------------------------------------------------------- grid */
 

@@ -12,7 +12,7 @@
 #include "ranges.h"
 
 /* The hash table goes by iterations, but takes no more than so many times the seconds. */
-enum { STRIDE = 16, SHORT_NS = 1000, MOST_SECONDS = 2, HELD_FAILING = 256, SEGMENTS = 65536 };
+enum { STRIDE = 16, SHORT_NS = 1000, MOST_SECONDS = 2, HELD_FAILING = 256 };
 
 _Noreturn void trial_abort(const struct trial *t, const char *doing)
 {
@@ -46,29 +46,18 @@ static void set_number(MPI_Info info, const char *key, uint64_t value)
 	MPI_Info_set(info, key, number);
 }
 
-static bool takes(const struct trial *t, const char *name)
+static int set_for_space(void *info, const char *name, uint64_t value)
 {
-	return kind_takes(t->who->kind, name, strlen(name));
+	char key[64];
+
+	snprintf(key, sizeof key, "pawl_%s", name);
+	set_number(*(MPI_Info *)info, key, value);
+	return 0;
 }
 
-/* Kinds that have to know how large a space is: as large as the workload's, and in
- * SEGMENTS pieces. Who chooses the pieces himself, chooses both. */
 static void set_for_ranges(const struct trial *t, MPI_Info info)
 {
-	const uint64_t units = t->set->space;
-	bool chosen = false;
-
-	for (int i = 0; i < t->set->lock_options; i++)
-		chosen = chosen || strncmp(t->set->lock_option[i], "segment", 7) == 0;
-	if (takes(t, "units"))
-		set_number(info, "pawl_units", units);
-	if (takes(t, "units_most") && t->what->grows)
-		set_number(info, "pawl_units_most",
-			   units < RANGE_GROW_MOST ? RANGE_GROW_MOST : units);
-	if (takes(t, "segments") && !chosen) {
-		set_number(info, "pawl_segments", SEGMENTS);
-		set_number(info, "pawl_segment_units", (units + SEGMENTS - 1) / SEGMENTS);
-	}
+	space_options(t->set, t->what, t->who->kind, set_for_space, &info);
 	/* Who holds a range operates on blocks at all ranks. */
 	if (t->what->files && t->team->nodes > 1)
 		MPI_Info_set(info, "pawl_progress", "eager");

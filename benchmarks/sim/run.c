@@ -11,43 +11,23 @@
 #include "core/kinds.h"
 
 /* Enough turns to be steady: 20 of each rank, and not too few of all. */
-enum {
-	TURNS_EACH = 20,
-	SLOTS = 16,
-	SEGMENTS = 1 << 16,
-	TURNS_LEAST = 20000,
-	CELLS = 1 << 16,
-	HOME_INDEX_BITS = 40
-};
+enum { TURNS_EACH = 20, SLOTS = 16, TURNS_LEAST = 20000, CELLS = 1 << 16, HOME_INDEX_BITS = 40 };
 
 /* ------------------------------------------------------------------------ set-up */
 
-/* Kinds that have to know how large a space is, as in trial.c: as large as the workload's,
- * in SEGMENTS pieces unless the command line chooses. */
-static int set_for_ranges(const struct sim_run *run, const struct lock_protocol *p,
-			  struct options *o)
-{
-	const uint64_t units = run->set->space;
-	char number[24], piece[24], pieces[24];
-	bool chosen = false;
-	int rc = PAWL_SUCCESS;
+/* For space_options(). */
+struct setting {
+	struct options *options;
+	const struct lock_protocol *protocol;
+};
 
-	for (int i = 0; i < run->set->lock_options; i++)
-		chosen = chosen || strncmp(run->set->lock_option[i], "segment", 7) == 0;
-	snprintf(number, sizeof number, "%llu", (unsigned long long)units);
-	snprintf(pieces, sizeof pieces, "%d", SEGMENTS);
-	snprintf(piece, sizeof piece, "%llu",
-		 (unsigned long long)((units + SEGMENTS - 1) / SEGMENTS));
-	if (kind_takes(&p->kind, "units", 5))
-		rc = options_set(o, p, "units", number, "--space");
-	if (rc == PAWL_SUCCESS && run->what->grows && kind_takes(&p->kind, "units_most", 10))
-		o->params.units_most =
-		    run->set->space < RANGE_GROW_MOST ? RANGE_GROW_MOST : (int64_t)run->set->space;
-	if (rc == PAWL_SUCCESS && kind_takes(&p->kind, "segments", 8) && !chosen)
-		rc = options_set(o, p, "segments", pieces, "--space");
-	if (rc == PAWL_SUCCESS && kind_takes(&p->kind, "segments", 8) && !chosen)
-		rc = options_set(o, p, "segment_units", piece, "--space");
-	return rc;
+static int set_for_space(void *arg, const char *name, uint64_t value)
+{
+	const struct setting *to = arg;
+	char number[24];
+
+	snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+	return options_set(to->options, to->protocol, name, number, "--space");
 }
 
 static int read_options(const struct sim_run *run, const struct lock_protocol *p, struct options *o)
@@ -57,7 +37,7 @@ static int read_options(const struct sim_run *run, const struct lock_protocol *p
 
 	options_default(o, p);
 	if (run->what->ranges)
-		rc = set_for_ranges(run, p, o);
+		rc = space_options(s, run->what, &p->kind, set_for_space, &(struct setting){o, p});
 	for (int i = 0; i < s->lock_options && rc == PAWL_SUCCESS; i++) {
 		const char *option = s->lock_option[i], *equals = strchr(option, '=');
 		char name[64];

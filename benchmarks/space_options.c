@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Options of kinds that have to know how large a space is: as large as the workload's, and in
+ * SEGMENTS pieces. Who chooses the pieces himself, chooses both.
+ */
+#include <string.h>
+
+#include "ranges.h"
+
+enum { SEGMENTS = 65536 };
+
+int space_options(const struct settings *s, const struct workload *w, const struct pawl_kind *kind,
+		  int (*set)(void *arg, const char *name, uint64_t value), void *arg)
+{
+	const uint64_t units = s->space;
+	const struct {
+		const char *name;
+		uint64_t value;
+		bool wanted;
+	} option[] = {
+	    {"units", units, true},
+	    {"units_most", units < RANGE_GROW_MOST ? RANGE_GROW_MOST : units, w->grows},
+	    {"segments", SEGMENTS, true},
+	    {"segment_units", (units + SEGMENTS - 1) / SEGMENTS, true},
+	};
+	bool chosen = false;
+	int rc = 0;
+
+	for (int i = 0; i < s->lock_options; i++)
+		chosen = chosen || strncmp(s->lock_option[i], "segment", 7) == 0;
+	for (size_t i = 0; i < sizeof option / sizeof *option && rc == 0; i++) {
+		const char *name = option[i].name;
+
+		if (option[i].wanted && kind_takes(kind, name, strlen(name)) &&
+		    !(chosen && strncmp(name, "segment", 7) == 0))
+			rc = set(arg, name, option[i].value);
+	}
+	return rc;
+}
