@@ -339,7 +339,7 @@ static bool enter_soon(const struct lock_space *s, struct lock_slot *slot, struc
 			return false;
 		if (enter_at_once(slot, w))
 			return true;
-		if (!rma_glance(w, in_the_way))
+		if (!rma_glance(w, in_the_way, RMA_EQ, 0))
 			return false;
 	}
 	return false;

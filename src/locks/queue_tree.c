@@ -42,6 +42,8 @@
  *     the owner of the memory next enters the MPI, and the process that once
  *     entered for the element may be computing by then. A waiter's STATUS lies
  *     in its own memory; it is in the MPI since it waits.
+ *   - Who got the lock from its own node, and finds nobody waiting there, looks
+ *     for a moment longer before the lock leaves the node.
  *   - The counts of passes of all levels travel in the grant, so that whoever
  *     holds knows them; no element keeps any.
  *
@@ -423,6 +425,17 @@ static inline void release_root(const struct lock_space *s, const struct queue_t
 	leave(s, t, slot, 1, succ, kind);
 }
 
+/* Who passed the lock to us within our element is likely to come back for it in less time than
+ * it takes to hand it to another node, and the lock to come back from there. So look for a
+ * moment longer whether somebody links himself to us. */
+static inline bool is_worth_a_glance(const struct queue_tree *t, const struct lock_slot *slot)
+{
+	const struct queue_level *leaf = &t->level[t->n - 1];
+
+	return t->level[0].domain == RMA_NET && leaf->domain == RMA_NODE &&
+	       (slot->passed >> leaf->shift & leaf->mask) != 0;
+}
+
 /* R6: from the level below the one where the lock went, leave every queue this
  * client stands in; successors have to go to the parent themselves; (C). */
 static void unwind(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
@@ -458,7 +471,8 @@ void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
 		return;
 	}
 	turn_over = t->run_shift && queue_tree_run(t, slot->passed) + 1 >= t->run_limit;
-
+	if (!turn_over && may_pass(t, slot->passed, t->n) && is_worth_a_glance(t, slot))
+		rma_glance(slot->next[RMA_NODE], -1, RMA_NE, 0);
 	for (int i = t->n; i > 1; i--) {
 		taken[i - 1] = 0;
 		if (turn_over || !may_pass(t, slot->passed, i))

@@ -368,9 +368,9 @@ static inline bool rma_is_here(const struct rma_client *c, struct rma_word w)
  * anybody by rma_wake_parked(), wakes us. */
 void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
 
-/* Look for a moment whether a mapped NODE word has none of the bits of mask. False if
- * not; at once for all other words. */
-bool rma_glance(struct rma_word w, int64_t mask);
+/* Look for a moment whether (word & mask) ==/!= ref, of a mapped NODE word. False if not; at once
+ * for all other words. */
+bool rma_glance(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref);
 
 /* The other way to wait, for protocols that look again by themselves (compare
  * and swap loops): one pause between two looks. Zero it before the first. */

@@ -205,10 +205,10 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 /* Less than queueing and being handed the lock takes. */
 enum { LOOKS_PER_GLANCE = 64 };
 
-bool rma_glance(struct rma_word w, int64_t mask)
+bool rma_glance(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref)
 {
 	for (int i = 0; rma_is_mapped_cpu(w) && i < LOOKS_PER_GLANCE; i++) {
-		if (!(atomic_load_explicit(w.map, memory_order_relaxed) & mask))
+		if (rma_holds(atomic_load_explicit(w.map, memory_order_relaxed), mask, cond, ref))
 			return true;
 		relax();
 	}
