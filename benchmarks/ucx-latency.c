@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What an operation on the first rank's words takes the last rank, and an acquire and release of
- * a lock there (d-mcs: a swap, and a compare-and-swap), over each transport:
+ * a lock there (d-mcs: a swap, and a compare-and-swap), one behind the other or some microseconds
+ * apart, over each transport:
  *
  *   ucx-latency [BATCHES]
  *
@@ -27,14 +28,16 @@ enum {
 	WARM = 10,
 	BUDGET_NS = 400000000, /* of an operation in a batch */
 	SPIN_NS = 50000,
+	APART_NS = 20000,
 	WORD = RMA_HEADER_BYTES,
 	BYTES = 4096,
 	MOST_BATCHES = 1000
 };
-enum operation { FETCH_ADD, SWAP, CAS, LOCK, OPERATIONS };
+enum operation { FETCH_ADD, SWAP, CAS, LOCK, LOCK_APART, OPERATIONS };
 enum { UCX, MPI, TRANSPORTS };
 
-static const char *const names[] = {"fetch-add", "swap", "compare-and-swap", "d-mcs"};
+static const char *const names[] = {"fetch-add", "swap", "compare-and-swap", "d-mcs",
+				    "d-mcs-apart"};
 static const char *const transports[] = {"ucx", "mpi"};
 static const enum rma_network networks[] = {RMA_BY_UCX, RMA_BY_MPI};
 static struct rma words[TRANSPORTS];
@@ -54,7 +57,7 @@ static void operate(struct rma_client *c, int transport, enum operation op)
 	struct rma_word w = rma_word(c->rma, RMA_NET, 0, WORD);
 	int64_t ignored;
 
-	if (op == LOCK) {
+	if (op >= LOCK) {
 		if (pawl_lock_acquire(table[transport], 0, PAWL_EXCLUSIVE) != PAWL_SUCCESS ||
 		    pawl_lock_release(table[transport], 0) != PAWL_SUCCESS)
 			stop(pawl_error_message());
@@ -85,6 +88,9 @@ static void measure(int transport, enum operation op, double *median, double *me
 	for (int i = -WARM; n < SAMPLES && (n < LEAST || rma_now_ns() - start < BUDGET_NS); i++) {
 		uint64_t before = rma_now_ns();
 
+		while (op == LOCK_APART && rma_now_ns() - before < APART_NS)
+			;
+		before = rma_now_ns();
 		operate(&c, transport, op);
 		if (i < 0)
 			continue;

@@ -134,6 +134,10 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 		slots_lose(t, slot);
 		return peer_died(lock);
 	}
+	if (rc == LOCK_LEFT) {
+		slots_leave(t, slot);
+		return PAWL_SUCCESS;
+	}
 	slots_give_back(t, slot);
 	if (rc == PAWL_ERR_LEASE_LOST)
 		return error_set(

@@ -73,15 +73,70 @@ static int take_new(pawl_table *t, uintptr_t me)
 	}
 }
 
+/* This thread's, to look whether it has settled. */
+static bool take_left(struct slot_claim *claim, uintptr_t me)
+{
+	uintptr_t left = SLOTS_LEFT;
+
+	return atomic_compare_exchange_strong_explicit(&claim->owner, &left, me,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+static bool take_settled(pawl_table *t, int index, uintptr_t me)
+{
+	struct lock_slot *slot = &t->slots[index];
+	bool settled;
+
+	if (!take_left(&t->claims[index], me))
+		return false;
+	settled = t->space.protocol->settled(&t->space, slot);
+	if (slot->client.failed)
+		slots_lose(t, slot);
+	else if (!settled)
+		slots_leave(t, slot);
+	else
+		return true;
+	return false;
+}
+
 /* A slot that is free now and used before. */
 static int take_free(pawl_table *t, uintptr_t me)
 {
 	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
 
-	for (int i = 0; i < top; i++)
-		if (atomic_load_explicit(&t->claims[i].owner, memory_order_relaxed) == 0 &&
-		    take(t, &t->claims[i], me))
+	for (int i = 0; i < top; i++) {
+		uintptr_t owner = atomic_load_explicit(&t->claims[i].owner, memory_order_relaxed);
+
+		if ((owner == 0 && take(t, &t->claims[i], me)) ||
+		    (owner == SLOTS_LEFT && take_settled(t, i, me)))
 			return i;
+	}
+	return -1;
+}
+
+static int await_settled(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_pause p = {.rounds = 0};
+
+	while (!s->protocol->settled(s, slot) && !slot->client.failed)
+		rma_pause(&slot->client, &p, "its last release to be answered");
+	return PAWL_SUCCESS;
+}
+
+/* A slot that will be free soon. */
+static int take_when_settled(pawl_table *t, uintptr_t me)
+{
+	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
+
+	for (int i = 0; i < top; i++) {
+		struct lock_slot *slot = &t->slots[i];
+
+		if (!take_left(&t->claims[i], me))
+			continue;
+		if (guard_perform(t, slot, await_settled) == PAWL_SUCCESS)
+			return i;
+		slots_lose(t, slot);
+	}
 	return -1;
 }
 
@@ -91,6 +146,8 @@ static int take_any(pawl_table *t, uintptr_t me, int *code)
 
 	if (index < 0)
 		index = take_new(t, me);
+	if (index < 0)
+		index = take_when_settled(t, me);
 	if (index < 0)
 		index = take_abandoned(t, me);
 	if (index < 0)
@@ -171,6 +228,34 @@ void slots_lose(pawl_table *t, struct lock_slot *slot)
 	atomic_store_explicit(&claim->owner, SLOTS_LOST, memory_order_release);
 }
 
+void slots_leave(pawl_table *t, struct lock_slot *slot)
+{
+	struct slot_claim *claim = &t->claims[slot->index];
+
+	slots_set_lock(claim, SLOTS_NO_LOCK);
+	/* Orders this client's use of the slot before that of who asks for it next;
+	 * pairs with the acquire in take_left(). */
+	atomic_store_explicit(&claim->owner, SLOTS_LEFT, memory_order_release);
+}
+
+static int complete(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	/* Orders what was posted before the end of the table at its target; pairs with
+	 * the barriers there. */
+	rma_flush_all(&slot->client, true);
+	return PAWL_SUCCESS;
+}
+
+void slots_settle(pawl_table *t)
+{
+	for (int i = 0; t->claims && i < atomic_load(&t->top); i++)
+		if (take_left(&t->claims[i], SLOTS_ONLY_OWNER)) {
+			guard_perform(t, &t->slots[i], complete);
+			slots_lose(t, &t->slots[i]);
+		}
+}
+
 void slots_abandon(pawl_table *t, struct lock_slot *slot)
 {
 	struct slot_claim *claim = &t->claims[slot->index];
@@ -189,7 +274,8 @@ int slots_in_use(const pawl_table *t)
 	for (int i = 0; i < atomic_load(&t->top); i++) {
 		uintptr_t owner = atomic_load(&t->claims[i].owner);
 
-		n += owner != 0 && owner != SLOTS_ABANDONED && owner != SLOTS_LOST;
+		n += owner != 0 && owner != SLOTS_ABANDONED && owner != SLOTS_LOST &&
+		     owner != SLOTS_LEFT;
 	}
 	return n;
 }

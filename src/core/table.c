@@ -211,6 +211,7 @@ static void destroy(pawl_table *t)
 	const struct lock_protocol *p = t->space.protocol;
 
 	rma_progress_stop(t->progress);
+	slots_settle(t);
 	if (p && p->close && t->space.state)
 		p->close(&t->space);
 	rma_mpi_free(&t->rma);
@@ -237,6 +238,7 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		rc = make_segments(t, o);
 	if (rc != PAWL_SUCCESS)
 		return rc;
+	t->space.posts = p->settled && t->space.domain == RMA_NET && t->rma.transport->post;
 	choose_waiting(t, o);
 	if (p->shares_clock)
 		clock_share(t);

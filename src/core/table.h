@@ -62,8 +62,9 @@ static inline bool slots_one_only(const pawl_table *t)
 }
 
 /* Who holds a slot of a table whose threads are not told apart; and of a slot whose
- * holder forgot its lock, or lost it when a rank died. No thread has such an address. */
-enum { SLOTS_ONLY_OWNER = 1, SLOTS_ABANDONED = 2, SLOTS_LOST = 3 };
+ * holder forgot its lock, or lost it when a rank died, or has released it and not settled. No
+ * thread has such an address. */
+enum { SLOTS_ONLY_OWNER = 1, SLOTS_ABANDONED = 2, SLOTS_LOST = 3, SLOTS_LEFT = 4 };
 
 /* Of a free slot, and of one whose claim is not complete; and of one that has a range,
  * of which there may be several in one space. */
@@ -129,6 +130,11 @@ const struct lock_slot *slots_next_range(const pawl_table *t, const struct lock_
 
 /* Its lock is forgotten; the slot is not free before the protocol says so. */
 void slots_abandon(pawl_table *t, struct lock_slot *slot);
+
+/* Its lock is released; the slot is free when the protocol says that it has settled. */
+void slots_leave(pawl_table *t, struct lock_slot *slot);
+/* Until all that slots have issued was answered. */
+void slots_settle(pawl_table *t);
 
 /* Its acquire or release was given up, for a rank died; the slot is never free again. */
 void slots_lose(pawl_table *t, struct lock_slot *slot);

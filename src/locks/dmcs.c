@@ -8,25 +8,28 @@
  * Uncontended: acquire 1 atomic (swap of TAIL), 1 round trip; release 1 atomic
  * (compare-and-swap of TAIL), 1 round trip. A hand-over adds 2 puts: the link
  * to the predecessor, and the grant to the successor. Waiting is on words of
- * the waiter's own memory.
+ * the waiter's own memory. Where the transport posts (UCX between nodes) the release
+ * takes no round trip, and in a hand-over both swap the holder's NEXT: mcs_posted.h.
  *
- * Ordering guarantees: those of mcs.h, which has the protocol.
+ * Ordering guarantees: those of mcs.h and mcs_posted.h, which have the protocol.
  *
  * Progress: starvation-free if holders release. Release may wait for a successor
- * that has swapped TAIL and not yet linked itself (as MCS does).
+ * that has swapped TAIL and not yet linked itself (as MCS does); where the
+ * transport posts it waits for nobody.
  *
  * Different from the paper: the listing flushes neither the reset of NEXT and
  * STATUS nor names what orders it before the swap; see (A) there. Its STATUS and
  * WAIT are one word. Queue nodes are per client and not per process, and are
  * named by slot ids. All words are NODE words on one node, NET words otherwise.
+ * The paper's release waits for its compare-and-swap.
  *
  * "rdma-mcs" is the same with NET words on one node too, so that every access
  * takes the network's path: the MCS lock that the ALock paper (SPAA'24, section 6)
  * compares with.
  *
- * Model: models/dmcs.pml.
+ * Models: models/dmcs.pml, models/dmcs_posted.pml.
  */
-#include "locks/mcs.h"
+#include "locks/mcs_posted.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,11 +76,19 @@ static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slo
 	return PAWL_SUCCESS;
 }
 
+static RMA_SLOW_PATH int acquire_posted(const struct lock_space *s, struct lock_slot *slot)
+{
+	mcs_posted_enter(s, slot, RMA_NET, slot->tail);
+	return PAWL_SUCCESS;
+}
+
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t pred;
 
 	slot->tail = tail_word(s, slot);
+	if (s->posts)
+		return acquire_posted(s, slot);
 	pred = mcs_enter(slot, s->domain, slot->tail);
 	return pred ? wait_behind(s, slot, pred) : PAWL_SUCCESS;
 }
@@ -85,6 +96,9 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	slot->tail = tail_word(s, slot);
+	if (s->posts)
+		return mcs_posted_try_enter(s, slot, RMA_NET, slot->tail) ? PAWL_SUCCESS
+									  : PAWL_ERR_BUSY;
 	return mcs_try_enter(slot, s->domain, slot->tail) ? PAWL_ERR_BUSY : PAWL_SUCCESS;
 }
 
@@ -94,13 +108,37 @@ static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot
 	mcs_hand_over(s, slot, s->domain, succ, GO);
 }
 
+static RMA_SLOW_PATH int release_posted(const struct lock_space *s, struct lock_slot *slot)
+{
+	return mcs_posted_leave(s, slot, RMA_NET, slot->tail, GO);
+}
+
 static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t succ;
 
+	if (s->posts)
+		return release_posted(s, slot);
 	if (!mcs_leave(slot, s->domain, slot->tail, &succ))
 		hand_over(s, slot, succ);
 	return PAWL_SUCCESS;
+}
+
+static bool settled(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	return mcs_posted_settled(slot, RMA_NET);
+}
+
+static uint64_t scratch_words(const struct lock_space *s)
+{
+	(void)s;
+	return MCS_POSTED_SCRATCH;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	snprintf(text, len, "%s", s->posts ? "releases do not wait" : "");
 }
 
 /* The queue ahead. */
@@ -136,9 +174,12 @@ const struct lock_protocol DMCS_PROTOCOL = {
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_FAIR,
 	},
     .layout = layout,
+    .describe = describe,
+    .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .settled = settled,
     .overtakes = overtakes,
     .idle = idle,
 };

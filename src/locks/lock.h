@@ -55,6 +55,8 @@ struct lock_space {
 	int max_held;
 	enum rma_domain domain; /* of words that every rank may change: NODE on one node,
 				   unless the protocol says network */
+	bool posts;             /* releases do not wait: the protocol has settled, and the
+				   transport of NET words rma_post() */
 	uint64_t slots;         /* offset of the queue nodes in every segment */
 	uint64_t bytes;         /* of a segment, so far */
 	void *state;            /* the protocol's constants, from its layout(); free()d */
@@ -223,6 +225,10 @@ static inline int64_t *lock_memory_home(const struct lock_space *s, const struct
 
 /* ------------------------------------------------------------- descriptor */
 
+/* Of release: done, but for the slot. No caller of the library sees it. */
+enum { LOCK_LEFT = -1 };
+_Static_assert(LOCK_LEFT < 0, "no code of the library is negative");
+
 struct lock_protocol {
 	struct pawl_kind kind;
 	/* Where this kind wants other defaults than the rest; NULL: nowhere. */
@@ -242,8 +248,12 @@ struct lock_protocol {
 	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);
 	int (*try_acquire)(const struct lock_space *s, struct lock_slot *slot);
 	/* PAWL_SUCCESS; PAWL_ERR_LEASE_LOST (kinds with option lease) if others took
-	 * the holder for dead. Either way the slot is free again. */
+	 * the holder for dead. Either way the slot is free again; with LOCK_LEFT it is not before
+	 * settled() says so. */
 	int (*release)(const struct lock_space *s, struct lock_slot *slot);
+	/* Whether a slot whose release returned LOCK_LEFT may serve again. May look, issue
+	 * operations and drive the transport, but not wait. NULL: release does not return that. */
+	bool (*settled)(const struct lock_space *s, struct lock_slot *slot);
 	/* Whether the range held in this slot keeps others out of some of these units, as if it
 	 * were longer than it is. NULL: nobody asks. Kinds with PAWL_CAP_RANGES. */
 	bool (*keeps_out)(const struct lock_space *s, const struct lock_slot *slot, int64_t first,

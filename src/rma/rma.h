@@ -74,6 +74,9 @@ struct rma_transport {
 		    int64_t *result);
 	void (*flush)(struct rma_client *c, int rank);
 	void (*flush_all)(struct rma_client *c);
+	/* rma_post() and rma_answered(); NULL where operations need a flush to take effect. */
+	bool (*post)(struct rma_client *c, struct rma_word w);
+	bool (*answered)(struct rma_client *c, const int64_t *result);
 	/* Let the MPI do what others, and the application, ask of this rank. */
 	void (*progress)(struct rma_client *c);
 	/* Virtual time replaces these five; NULL on real machines. await is for
@@ -295,6 +298,21 @@ static inline void rma_flush_all(struct rma_client *c, bool far)
 		return;
 	c->count[RMA_FLUSH][far]++;
 	c->rma->transport->flush_all(c);
+}
+
+/* Instead of a flush: what this client has issued at the word's rank since its last flush takes
+ * effect, and is answered, without another call of this process. The client issues nothing more
+ * until that is so. False: flush, for the transport cannot, or not now. */
+static inline bool rma_post(struct rma_client *c, struct rma_word w)
+{
+	return c->rma->transport->post && !rma_is_cpu(w) && c->rma->transport->post(c, w);
+}
+
+/* Whether the operation that was posted, or flushed, with this place for its result has been
+ * answered, so that the result is there. Does not wait. */
+static inline bool rma_answered(struct rma_client *c, const int64_t *result)
+{
+	return !c->rma->transport->answered || c->rma->transport->answered(c, result);
 }
 
 /* A rank's load and store of words in its own segment; it may also look so at NODE

@@ -233,14 +233,12 @@ static void ucx_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 
 static void ucx_acc(struct rma_client *c, struct rma_word w, int64_t value)
 {
-	static _Thread_local int64_t ignored;
-
 	if (is_near(c, w)) {
 		atomic_fetch_add(w.map, value);
 		rma_wake(c, w);
 		return;
 	}
-	far_atomic(c, w, UCP_ATOMIC_OP_ADD, value, &ignored);
+	far_atomic(c, w, UCP_ATOMIC_OP_ADD, value, &c->ignored[0]);
 }
 
 static void put_by_device(struct rma_client *c, struct rma_word w, int64_t value)
@@ -267,13 +265,11 @@ static void put_by_device(struct rma_client *c, struct rma_word w, int64_t value
 
 static void ucx_put(struct rma_client *c, struct rma_word w, int64_t value)
 {
-	static _Thread_local int64_t ignored;
-
 	if (is_near(c, w)) {
 		atomic_store(w.map, value);
 		rma_wake(c, w);
 	} else if (ucx_of(c)->swaps) {
-		far_atomic(c, w, UCP_ATOMIC_OP_SWAP, value, &ignored);
+		far_atomic(c, w, UCP_ATOMIC_OP_SWAP, value, &c->ignored[0]);
 	} else {
 		put_by_device(c, w, value);
 	}
@@ -347,6 +343,41 @@ static void ucx_flush(struct rma_client *c, int rank)
 		ucx_flush_all(c);
 }
 
+/* -------------------------------------------------------------------- posting */
+
+/* A message is sent when it is issued, unless the socket is full: far more than this must be on
+ * its way for that. It goes to a rank that has answered this client before, so the connection
+ * stands. */
+enum { POSTED_MOST = 32 };
+
+static bool ucx_post(struct rma_client *c, struct rma_word w)
+{
+	struct rma_ucx *u = ucx_of(c);
+	const struct ucx_flight *f;
+	int n = 0;
+
+	if (is_near(c, w))
+		return false;
+	pthread_mutex_lock(&u->mutex);
+	f = u->peer[w.rank] && !c->failed ? u->peer[w.rank]->flights : NULL;
+	for (; f && n < POSTED_MOST; f = f->next)
+		n++;
+	pthread_mutex_unlock(&u->mutex);
+	return n > 0 && n < POSTED_MOST;
+}
+
+static bool ucx_answered(struct rma_client *c, const int64_t *result)
+{
+	struct rma_ucx *u = ucx_of(c);
+
+	(void)result;
+	if (c->flying && pthread_mutex_trylock(&u->mutex) == 0) {
+		step(u);
+		pthread_mutex_unlock(&u->mutex);
+	}
+	return !c->flying;
+}
+
 /* ------------------------------------------------------------------- waiting */
 
 /* Let all ranks know that one died: those who wait for it may not be connected to it. */
@@ -413,6 +444,8 @@ const struct rma_transport ucx_transport = {
     .cas = ucx_cas,
     .flush = ucx_flush,
     .flush_all = ucx_flush_all,
+    .post = ucx_post,
+    .answered = ucx_answered,
     .progress = ucx_progress,
     .sleep = ucx_sleep,
 };

@@ -157,6 +157,91 @@ static void granted(struct sim_rank *r)
 	sim_step(r);
 }
 
+/* ------------------------------------------------------------------ other slots */
+
+enum { RETRY_FORGOTTEN_NS = 100000, RETRY_LEFT_NS = 100 };
+
+/* Whether a slot can be had: it is free, or has settled, or its forgotten lock has been
+ * recovered. */
+static bool is_usable(struct sim_rank *r, int index)
+{
+	const struct lock_space *s = &r->world->space;
+	const struct lock_protocol *p = s->protocol;
+	struct lock_slot *slot = &r->parked[index];
+
+	if (r->parking[index] == SIM_LEFT)
+		return p->settled(s, slot);
+	return r->parking[index] == SIM_FREE || (p->abandon && p->abandon(s, slot));
+}
+
+static void make_room(struct sim_rank *r)
+{
+	size_t slots = (size_t)r->world->space.max_held;
+
+	if (r->parked)
+		return;
+	r->parked = calloc(slots, sizeof *r->parked);
+	r->parking = calloc(slots, sizeof *r->parking);
+	if (!r->parked || !r->parking)
+		abort();
+}
+
+/* Put the slot away, and take another. What was counted goes on to be. */
+static void change_slot(struct sim_rank *r, enum sim_parking why)
+{
+	struct sim_world *w = r->world;
+	int slots = w->space.max_held, i = 0;
+	struct rma_client *was = &r->slot.client;
+	struct lock_slot next;
+
+	make_room(r);
+	r->parked[r->slot.index] = r->slot;
+	r->parking[r->slot.index] = why;
+	while (!is_usable(r, i))
+		if (++i == slots) {
+			i = 0;
+			sim_sleep(r,
+				  (why == SIM_LEFT ? RETRY_LEFT_NS : RETRY_FORGOTTEN_NS) * SIM_NS);
+		}
+	next = r->parked[i];
+	if (r->parking[i] == SIM_FREE) {
+		memset(&next, 0, sizeof next);
+		lock_slot_init(&w->space, &next, &r->rma, i, sim_scratch(r, i));
+	}
+	memcpy(next.client.count, was->count, sizeof was->count);
+	next.client.waits = was->waits;
+	next.acquires = r->slot.acquires;
+	next.aborts = r->slot.aborts;
+	next.recoveries = r->slot.recoveries;
+	r->parking[i] = SIM_FREE;
+	r->left = false;
+	r->slot = next;
+}
+
+void sim_forget(struct sim_rank *r)
+{
+	struct sim_world *w = r->world;
+
+	if (r->counted)
+		--*holders(&w->locks[r->lock], r->mode);
+	r->counted = r->holding = false;
+	r->mode = 0;
+	w->deaths++;
+	sim_note(r, "forgets lock %llu", (unsigned long long)r->lock);
+	change_slot(r, SIM_FORGOTTEN);
+}
+
+void sim_settle(struct sim_rank *r)
+{
+	if (r->left)
+		change_slot(r, SIM_LEFT);
+	for (int i = 0; r->parked && i < r->world->space.max_held; i++)
+		while (r->parking[i] == SIM_LEFT && !is_usable(r, i))
+			sim_sleep(r, RETRY_LEFT_NS * SIM_NS);
+}
+
+/* -------------------------------------------------------------- acquire, release */
+
 int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, uint64_t ns)
 {
 	static const char *const names[] = {"acquires", "tries", "acquires in time"};
@@ -165,6 +250,8 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 	struct lock_slot *slot = &r->slot;
 	int rc;
 
+	if (r->left)
+		change_slot(r, SIM_LEFT);
 	slot->lock = slot->client.lock = r->lock = lock;
 	slot->mode = r->mode = mode;
 	slot->deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
@@ -209,74 +296,13 @@ void sim_release(struct sim_rank *r)
 	if (lost && rc != PAWL_ERR_LEASE_LOST)
 		sim_fail(r->world, SIM_MISUSE,
 			 "rank %d: others came in, and its release says nothing of it", r->id);
-	if (rc != PAWL_SUCCESS && !outstays(r))
+	r->left = rc == LOCK_LEFT;
+	if (rc != PAWL_SUCCESS && rc != LOCK_LEFT && !outstays(r))
 		sim_fail(r->world, SIM_MISUSE, "rank %d: the release of a living holder failed",
 			 r->id);
 	r->holding = false;
 	r->mode = 0;
 	sim_note(r, "has released it");
-}
-
-/* --------------------------------------------------------------- forgotten locks */
-
-enum { SLOT_RETRY_US = 100 };
-
-/* Whether a slot can be had: it never was used, or its forgotten lock has been recovered. */
-static bool is_usable(struct sim_rank *r, int index)
-{
-	const struct lock_protocol *p = r->world->request.protocol;
-
-	return !r->is_parked[index] ||
-	       (p->abandon && p->abandon(&r->world->space, &r->parked[index]));
-}
-
-/* Put the slot away, and take another. What was counted goes on to be. */
-static void change_slot(struct sim_rank *r)
-{
-	struct sim_world *w = r->world;
-	int slots = w->space.max_held, i = 0;
-	struct rma_client *was = &r->slot.client;
-	struct lock_slot next;
-
-	r->parked[r->slot.index] = r->slot;
-	r->is_parked[r->slot.index] = true;
-	while (!is_usable(r, i))
-		if (++i == slots) {
-			i = 0;
-			sim_sleep(r, SLOT_RETRY_US * SIM_US);
-		}
-	next = r->parked[i];
-	if (!r->is_parked[i]) {
-		memset(&next, 0, sizeof next);
-		lock_slot_init(&w->space, &next, &r->rma, i, sim_scratch(r, i));
-	}
-	memcpy(next.client.count, was->count, sizeof was->count);
-	next.client.waits = was->waits;
-	next.acquires = r->slot.acquires;
-	next.aborts = r->slot.aborts;
-	next.recoveries = r->slot.recoveries;
-	r->is_parked[i] = false;
-	r->slot = next;
-}
-
-void sim_forget(struct sim_rank *r)
-{
-	struct sim_world *w = r->world;
-	size_t slots = (size_t)w->space.max_held;
-
-	if (r->counted)
-		--*holders(&w->locks[r->lock], r->mode);
-	r->counted = r->holding = false;
-	r->mode = 0;
-	w->deaths++;
-	sim_note(r, "forgets lock %llu", (unsigned long long)r->lock);
-	if (!r->parked) {
-		r->parked = calloc(slots, sizeof *r->parked);
-		r->is_parked = calloc(slots, sizeof *r->is_parked);
-		if (!r->parked || !r->is_parked)
-			abort();
-	}
-	change_slot(r);
 }
 
 void sim_die(struct sim_rank *r)

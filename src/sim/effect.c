@@ -111,6 +111,10 @@ void sim_effect(void *arg)
 	op->value = sim_perform(r, op->word, op->kind, op->op, op->operand, op->expected);
 	op->effective = true;
 	op->known = engine_now() + r->world->request.timing->answer(op);
+	if (op->posted) {
+		sim_reap(r);
+		return;
+	}
 	if (r->flushing != op->word.rank && r->flushing != RMA_MANY_TARGETS)
 		return;
 	/* A flush waits for it, and ends when the last one is known. */

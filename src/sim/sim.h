@@ -43,9 +43,13 @@ struct sim_op {
 	int64_t value; /* fetched */
 	int64_t *result;
 	bool held;      /* not on its way before a flush pushes it */
+	bool posted;    /* no flush waits for it */
 	bool effective; /* performed, and known to its rank at that time: */
 	sim_time known;
 };
+
+/* Why a slot is not free: its lock is forgotten, or it has not settled. */
+enum sim_parking { SIM_FREE, SIM_FORGOTTEN, SIM_LEFT };
 
 /* How long things take. */
 struct sim_timing {
@@ -78,8 +82,9 @@ struct sim_rank {
 	bool done;
 	struct rma rma;
 	struct lock_slot slot;
-	struct lock_slot *parked; /* [slots] those that forgotten locks have, by index */
-	bool *is_parked;          /* [slots] */
+	struct lock_slot *parked; /* [slots] those not free, by index: */
+	enum sim_parking *parking;
+	bool left; /* its own slot has not settled */
 	struct sim_op *ops;
 	uint64_t random;
 	struct engine_actor *actor;
@@ -121,7 +126,8 @@ struct sim_request {
 	const struct options *options; /* read for that protocol */
 	const char *topology;          /* synthetic */
 	int ranks;
-	int slots; /* of a rank, for locks that it forgets; 0: one */
+	int slots;  /* of a rank, for locks that it forgets, or slots that settle; 0: one */
+	bool posts; /* the transport of NET words can rma_post() */
 	uint64_t locks;
 	const uint64_t *homes; /* rank << 40 | index, by lock; NULL: as the options say */
 	uint64_t block;        /* with homes: locks a rank, the most */
@@ -245,6 +251,8 @@ static inline struct sim_line *sim_line(struct sim_world *w, struct rma_word x)
 	return &w->lines[sim_address(w, x.rank, x.offset) / 64];
 }
 
+/* Forget what was posted, has taken effect, and has no answer to come (transport.c). */
+void sim_reap(struct sim_rank *r);
 /* Perform it; what it fetched. */
 int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, enum rma_op op,
 		    int64_t operand, int64_t expected);
@@ -268,6 +276,8 @@ void sim_release(struct sim_rank *r);
 /* The rank forgets the lock that it holds, and goes on with another slot: the lock is for
  * others to recover. Waits if all slots are taken by such locks. */
 void sim_forget(struct sim_rank *r);
+/* Until all its slots have settled. */
+void sim_settle(struct sim_rank *r);
 /* The rank is no more: what it had is for others to recover. */
 void sim_die(struct sim_rank *r);
 /* The rank begins to wait for a word. */

@@ -121,7 +121,19 @@ static void sim_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 
 static bool covers(int target, const struct sim_op *op)
 {
-	return target == RMA_MANY_TARGETS || op->word.rank == target;
+	return !op->posted && (target == RMA_MANY_TARGETS || op->word.rank == target);
+}
+
+/* Hand out its result, and forget it. */
+static void end_op(struct sim_rank *r, struct sim_op **at)
+{
+	struct sim_op *op = *at;
+
+	if (op->result)
+		*op->result = op->value;
+	*at = op->next;
+	op->next = r->world->spare;
+	r->world->spare = op;
 }
 
 /* Hand out the results, and forget the operations. */
@@ -129,17 +141,11 @@ static void collect(struct sim_rank *r, int target)
 {
 	struct sim_op **at = &r->ops, *op;
 
-	while ((op = *at)) {
-		if (!covers(target, op)) {
+	while ((op = *at))
+		if (covers(target, op))
+			end_op(r, at);
+		else
 			at = &op->next;
-			continue;
-		}
-		if (op->result)
-			*op->result = op->value;
-		*at = op->next;
-		op->next = r->world->spare;
-		r->world->spare = op;
-	}
 }
 
 static sim_time last_known(const struct sim_rank *r, int target)
@@ -184,6 +190,51 @@ static void flush(struct rma_client *c, int target)
 static void flush_all(struct rma_client *c)
 {
 	flush(c, RMA_MANY_TARGETS);
+}
+
+/* -------------------------------------------------------------------- posting */
+
+void sim_reap(struct sim_rank *r)
+{
+	struct sim_op **at = &r->ops;
+
+	while (*at)
+		if ((*at)->posted && (*at)->effective && !(*at)->result)
+			end_op(r, at);
+		else
+			at = &(*at)->next;
+}
+
+static bool post(struct rma_client *c, struct rma_word w)
+{
+	struct sim_rank *r = rank_of(c);
+
+	for (struct sim_op *op = r->ops; op; op = op->next) {
+		if (!covers(w.rank, op))
+			continue;
+		op->posted = true;
+		if (op->held)
+			timing_of(r)->push(op);
+		op->held = false;
+	}
+	sim_reap(r);
+	return true;
+}
+
+static bool answered(struct rma_client *c, const int64_t *result)
+{
+	struct sim_rank *r = rank_of(c);
+	struct sim_op **at = &r->ops;
+
+	sim_step(r);
+	while (*at && (*at)->result != result)
+		at = &(*at)->next;
+	if (!*at)
+		return true;
+	if (!(*at)->effective || (*at)->known > engine_now())
+		return false;
+	end_op(r, at);
+	return true;
 }
 
 /* -------------------------------------------------------------------- waiting */
@@ -285,6 +336,8 @@ const struct rma_transport sim_net_transport = {
     .cas = sim_cas,
     .flush = flush,
     .flush_all = flush_all,
+    .post = post,
+    .answered = answered,
     .progress = progress,
     .peek = sim_peek,
     .poke = sim_poke,

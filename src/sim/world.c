@@ -115,6 +115,7 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 	}
 	space_begin(&w->space, q->protocol, w->topo, q->options, q->locks);
 	w->space.max_held = slots_of(w); /* a rank has one client */
+	w->space.posts = q->posts && q->protocol->settled && w->space.domain == RMA_NET;
 	if (q->homes) {
 		w->space.home = LOCK_HOME_MAP;
 		w->space.homes = q->homes;
@@ -142,7 +143,7 @@ void sim_world_free(struct sim_world *w)
 	}
 	for (int id = 0; w->ranks && id < w->request.ranks; id++) {
 		free(w->ranks[id].parked);
-		free(w->ranks[id].is_parked);
+		free(w->ranks[id].parking);
 	}
 	space_free(&w->space);
 	sim_zeroed_free(w->locks, w->request.locks * sizeof *w->locks);
@@ -197,8 +198,10 @@ static void live(void *arg)
 {
 	struct sim_rank *r = arg;
 
-	if (!setjmp(r->out))
+	if (!setjmp(r->out)) {
 		r->world->request.play(r);
+		sim_settle(r);
+	}
 	r->done = true;
 	r->world->unfinished--;
 	r->world->end = engine_now();

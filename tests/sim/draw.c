@@ -298,9 +298,15 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 	    .play = play,
 	    .user = d,
 	};
-	snprintf(d->text, sizeof d->text, "%s, %d ranks, %d locks%s%s", d->request.topology,
+	/* Slots that settle late: with one only, each acquire waits for it. */
+	if (p->settled && sim_below(&random, 2)) {
+		d->request.posts = true;
+		d->request.slots = 1 + (int)sim_below(&random, 3);
+	}
+	snprintf(d->text, sizeof d->text, "%s, %d ranks, %d locks%s%s%s", d->request.topology,
 		 d->request.ranks, (int)d->request.locks,
 		 d->request.aged ? ", counters before their wrap" : "",
+		 d->request.posts ? ", releases posted" : "",
 		 d->until_all_done ? ", until all have had their share" : "");
 	return draw_options(d, p, &random) && draw_lease(d, p, &random) &&
 	       draw_tree(d, p, &random) && (!takes(p, "segments") || draw_segments(d, p, &random));

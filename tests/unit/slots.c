@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The slots of a process, with a protocol that does nothing: what is claimed is
- * found, what is abandoned is neither held nor free until the protocol lets it go.
+ * found, what is abandoned or left is neither held nor free until the protocol lets it go.
  * Prints TAP; any failed check fails the program.
  */
 #include <pthread.h>
@@ -31,7 +31,23 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 	return lets_go && slot->lock == 7;
 }
 
-static struct lock_protocol protocol = {.abandon = abandon};
+/* Settles when it was asked so often. */
+static int settles_after;
+
+static bool settled(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	(void)slot;
+	return ++asked > settles_after;
+}
+
+static void progress(struct rma_client *c)
+{
+	(void)c;
+}
+
+static const struct rma_transport transport = {.progress = progress};
+static struct lock_protocol protocol = {.abandon = abandon, .settled = settled};
 static char *map[1];
 static const int node[1] = {0};
 
@@ -42,11 +58,14 @@ static pawl_table *open_table(bool threaded)
 	t->space = (struct lock_space){.protocol = &protocol, .n = 100, .max_held = HELD};
 	t->rma.map = map;
 	t->rma.node = node;
+	t->rma.transport = &transport;
+	t->rma.waiting.looks = 1;
 	t->threaded = threaded;
 	if (!slots_create(t))
 		exit(2);
 	asked = 0;
 	lets_go = false;
+	settles_after = 0;
 	return t;
 }
 
@@ -119,6 +138,30 @@ static void without_hook(void)
 	close_table(t);
 }
 
+static void left(bool threaded)
+{
+	pawl_table *t = open_table(threaded);
+	struct lock_slot *slot = claim(t, 7, PAWL_SUCCESS), *other;
+
+	slots_leave(t, slot);
+	ok(!slots_find(t, 7) && slots_in_use(t) == 0, "what is left is not held");
+	settles_after = 1;
+	other = claim(t, 7, PAWL_SUCCESS);
+	ok(other && other != slot && asked == 1, "the same lock gets another slot meanwhile");
+	ok(claim(t, 8, PAWL_SUCCESS) == slot && asked == 2, "it serves again when it has settled");
+	slots_leave(t, claim(t, 9, PAWL_SUCCESS));
+	slots_leave(t, other);
+	slots_leave(t, slot);
+	other->client.failed = true;
+	settles_after = 100;
+	asked = 0;
+	ok(claim(t, 10, PAWL_SUCCESS) && asked > settles_after,
+	   "or is waited for, if there is no other");
+	ok(claim(t, 11, PAWL_SUCCESS) && refused(t, 12, PAWL_ERR_TOO_MANY),
+	   "but not after its operation failed");
+	close_table(t);
+}
+
 /* Threads that share what the process holds, each at locks of its own. */
 enum { THREADS = 3, ROUNDS = 300000 };
 
@@ -170,6 +213,7 @@ int main(void)
 	for (int threaded = 0; threaded < 2; threaded++) {
 		one_lock(threaded);
 		all_of_them(threaded);
+		left(threaded);
 	}
 	without_hook();
 	shared_by_threads();
