@@ -1,0 +1,346 @@
+/*
+ * D-MCS with a posted release: the compare-and-swap that empties the queue is not waited for.
+ *
+ * What it models.  NP processes (2 or 3, default 3) with a slot each, the first MORE of them (default
+ * 0) with two, who take the lock as often as they like and may stop between any two acquisitions.  Who
+ * leaves marks its own NEXT with LEFT, by a swap.  A successor that was linked gets a grant.  If there
+ * was none, a compare-and-swap empties the queue at any time later, also after later operations of the
+ * same process, in any order; who comes before that finds LEFT when it links itself, and has the lock.
+ * A slot is used again only when it has settled: the compare-and-swap was answered, and it found the
+ * slot in TAIL, or a successor has taken LEFT away.
+ *
+ * What it proves.  Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a hang
+ * is an invalid end state); who links itself finds 0 or LEFT, in the queue node of that acquisition
+ * whose id TAIL gave it (OWED); a grant comes to who waits for it, from its predecessor (PRED); at the
+ * end TAIL is null, nothing is in flight and all slots have settled.  A release waits for no step of
+ * another: it has no guard that blocks.  With -DTRY also when processes try, at their choice: who is
+ * told "busy" tried while somebody was in the queue that had not left (SEEN).  With -DLATE also if
+ * grants are not waited for: then a slot with a successor has settled at once all the same.  With
+ * -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live); or, if it
+ * tries, an answer.
+ *
+ * What it abstracts.  One lock.  LEFT carries a number, one more at each release of the slot, and never
+ * wraps: as only tries look at it, and only whether it changed, AGAIN stands for it.  An operation
+ * followed by its flush with nothing of the same process between is one step, at the point where it
+ * takes effect; operations are atomic per word and memory is sequentially consistent.  What is posted
+ * takes effect by a process of its own, one a slot.  Its answer comes with the effect: nobody has to
+ * use a slot that has settled, so a later answer adds nothing.
+ *
+ * Known-broken variants: -DBREAK_ANSWER  a slot is used again when a successor has taken LEFT away,
+ *                                        though the compare-and-swap was not answered
+ *                        -DBREAK_SETTLE  a slot is used again when that was answered, whatever it found
+ *                        -DBREAK_SWAP    R1 is a look and then a store
+ *                        -DBREAK_LINK    A3 is a look and then a put
+ *                        -DBREAK_RESET   NEXT reset after the swap of TAIL
+ *                        -DBREAK_BUSY    a try believes a look that TAIL does not confirm
+ *                        -DBREAK_NUMBER  LEFT says nothing of which acquisition has left
+ *                        -DBREAK_TAKE    a try that sees LEFT puts itself in the place of who leaves
+ */
+#ifndef NP
+#define NP 3
+#endif
+#ifndef MORE
+#define MORE 0
+#endif
+#define NS (NP + MORE) /* slot p is of process p, slot NP + p, too */
+
+#define WAIT 0
+#define LOCKED 1
+
+#define LEFT (NS + 1) /* no id */
+
+/* of a slot's compare-and-swap */
+#define POSTED 1
+#define LOST 2 /* answered: TAIL named another */
+
+byte TAIL;       /* at the home: 0 or slot id; slot id = number of the slot + 1 */
+byte NEXT[NS];   /* in the slots */
+bit STATUS[NS];
+byte CAS[NS];    /* what the owner knows of it: 0, POSTED, LOST */
+byte GRANT[NS];  /* with -DLATE: whose grant for it is in flight */
+
+/* Asserted only: who got this slot from TAIL has yet to link itself; whom it waits for; posted
+ * operations that did not take effect; slots in the queue that have not left, and whether there was
+ * one since process p began to try. */
+bit OWED[NS];
+byte PRED[NS];
+byte flying;
+byte queued;
+bit SEEN[NP];
+
+/* Which slot a try of process p looks at, and whether that was used again since its last look. */
+byte LAST[NP];
+bit AGAIN[NP];
+
+#include "ghost.inc"
+
+#if defined(BREAK_ANSWER)
+#define SETTLED(i) (CAS[i] == 0 || NEXT[i] != LEFT)
+#elif defined(BREAK_SETTLE)
+#define SETTLED(i) (CAS[i] != POSTED)
+#else
+#define SETTLED(i) (CAS[i] == 0 || (CAS[i] == LOST && NEXT[i] != LEFT))
+#endif
+
+#ifdef TRY
+#define MARK(q) if :: LAST[q] == me -> AGAIN[q] = 1 :: else fi
+#if NP == 2
+#define ALL_SEE SEEN[0] = 1; SEEN[1] = 1
+#define USE MARK(0); MARK(1)
+#elif NP == 3
+#define ALL_SEE SEEN[0] = 1; SEEN[1] = 1; SEEN[2] = 1
+#define USE MARK(0); MARK(1); MARK(2)
+#endif
+#define ENTER queued++; ALL_SEE
+#define LEAVE queued--
+#else
+#define ENTER skip
+#define LEAVE skip
+#define USE skip
+#endif
+
+/* Only tries look at a slot that has settled. Without them, for fewer states, it looks like new,
+ * and the first one is as good as any. */
+#if defined(TRY) || defined(BREAK_ANSWER)
+#define FORGET(i) skip
+#define FIRST_BUSY true
+#else
+#define FORGET(i) NEXT[i] = 0
+#define FIRST_BUSY !SETTLED(p)
+#endif
+
+/* A slot that has settled, or wait for one. */
+inline choose(p)
+{
+	if
+	:: SETTLED(p) -> me = p + 1
+#if MORE
+	:: p < MORE && SETTLED(NP + p) && FIRST_BUSY -> me = NP + p + 1
+#endif
+	fi
+}
+
+/* A1: poke NEXT := 0 and STATUS := WAIT, both own memory */
+inline prepare()
+{
+	d_step {
+#ifndef BREAK_RESET
+		NEXT[me - 1] = 0;
+#endif
+		STATUS[me - 1] = WAIT;
+		OWED[me - 1] = 0;
+		USE;
+		if :: CAS[me - 1] == LOST -> CAS[me - 1] = 0 :: else fi
+	}
+}
+
+/* A3: old = swap(pred.NEXT, me); flush */
+inline link()
+{
+#ifdef BREAK_LINK
+	old = NEXT[pred - 1];
+	d_step {
+		OWED[pred - 1] = 0;
+		if
+		:: old == 0 -> NEXT[pred - 1] = me; PRED[me - 1] = pred
+		:: else
+		fi
+	}
+#else
+	d_step {
+		old = NEXT[pred - 1];
+		assert(OWED[pred - 1] && (old == 0 || old == LEFT));
+		NEXT[pred - 1] = me;
+		OWED[pred - 1] = 0;
+		if
+		:: old == 0 -> PRED[me - 1] = pred
+		:: else
+		fi
+	}
+#endif
+}
+
+/* The grant takes effect at slot i, from slot id by. */
+inline grant(i, by)
+{
+	assert(STATUS[i] == WAIT && PRED[i] == by);
+	STATUS[i] = LOCKED;
+	PRED[i] = 0
+}
+
+/* R2: r = cas(TAIL, me -> 0), posted, and with -DLATE grants. */
+proctype Wire(byte i)
+{
+end:	do
+	:: d_step { CAS[i] == POSTED ->
+		flying--;
+		if
+		:: TAIL == i + 1 -> TAIL = 0; CAS[i] = 0; FORGET(i)
+		:: else -> CAS[i] = LOST
+		fi }
+#ifdef LATE
+	:: d_step { GRANT[i] != 0 -> flying--; grant(i, GRANT[i]); GRANT[i] = 0 }
+#endif
+	od
+}
+
+proctype P(byte p)
+{
+	byte me, pred, old, succ;
+#ifdef TRY
+	bit came;
+#endif
+
+	do
+#ifdef TRY
+	::	atomic { choose(p); WANT; SEEN[p] = (queued > 0); prepare() }
+#ifdef BREAK_RESET
+		NEXT[me - 1] = 0;
+#endif
+		do
+		::	/* T1: last = cas(TAIL, 0 -> me); flush */
+			d_step {
+				pred = TAIL;
+				if
+				:: pred == 0 -> TAIL = me; old = 0; came = 0; LAST[p] = 0; AGAIN[p] = 0; ENTER
+				:: else
+				fi
+			}
+			if
+			:: pred == 0 -> goto cs
+			:: else
+			fi;
+			/* Another one than before: somebody came. The same one, which had not left: it
+			 * was there when we looked, or came since. */
+			if
+			:: LAST[p] != 0 && (LAST[p] != pred || old == 0) -> break
+			:: else
+			fi;
+			/* T2: v = get(last.NEXT); flush */
+			d_step {
+				came = (old == LEFT && AGAIN[p]);
+				old = NEXT[pred - 1];
+				LAST[p] = pred;
+				AGAIN[p] = 0
+			}
+			if
+#ifndef BREAK_NUMBER
+			:: old == LEFT && came -> break /* with another number: it came, and left */
+#endif
+			:: old != 0 && old != LEFT -> break /* somebody has linked itself since T1 */
+#ifdef BREAK_BUSY
+			:: old == 0 -> break
+#endif
+#ifdef BREAK_TAKE
+			:: old == LEFT ->
+				d_step {
+					succ = TAIL;
+					if
+					:: succ == pred -> TAIL = me; OWED[pred - 1] = 1; ENTER
+					:: else
+					fi
+				}
+				if
+				:: succ == pred ->
+					assert(NEXT[pred - 1] == LEFT); /* or it has to wait */
+					LAST[p] = 0; AGAIN[p] = 0;
+					goto linked
+				:: else -> succ = 0; came = 0
+				fi
+#endif
+			:: else
+			fi
+		od;
+		atomic {
+			assert(SEEN[p]);
+			me = 0; pred = 0; old = 0; came = 0; SEEN[p] = 0; LAST[p] = 0; AGAIN[p] = 0;
+			IN
+		}
+		atomic { OUT_OF; goto out }
+#endif
+	:: atomic { WANT; choose(p); prepare() }
+		/* A2: pred = fao(TAIL, me, REPLACE); flush */
+		d_step {
+			pred = TAIL;
+			TAIL = me;
+			ENTER;
+			if
+			:: pred != 0 -> assert(!OWED[pred - 1]); OWED[pred - 1] = 1
+			:: else
+			fi
+		}
+#ifdef BREAK_RESET
+		NEXT[me - 1] = 0;
+#endif
+		if
+		:: pred != 0 ->
+linked:			link();
+			d_step { pred = 0 }
+			if
+			:: old == 0 -> STATUS[me - 1] != WAIT /* A4: await STATUS != WAIT */
+			:: else -> old = 0
+			fi
+		:: else
+		fi;
+cs:		skip;
+#ifdef TRY
+		SEEN[p] = 0;
+#endif
+		critical_exclusive(p);
+		/* R1: succ = fao(own NEXT, LEFT, REPLACE); flush. R2 is posted with it: it takes effect
+		 * any time later anyhow. */
+#ifdef BREAK_SWAP
+		succ = NEXT[me - 1];
+#endif
+#ifdef BREAK_ANSWER
+		CAS[me - 1] != POSTED; /* the model has one at a time; the first does the harm */
+#endif
+		d_step {
+#ifndef BREAK_SWAP
+			succ = NEXT[me - 1];
+#endif
+			NEXT[me - 1] = LEFT;
+			LEAVE;
+			if
+			:: succ == 0 ->
+#ifndef BREAK_ANSWER
+				assert(CAS[me - 1] == 0);
+#endif
+				CAS[me - 1] = POSTED;
+				flying++
+			:: else
+			fi
+		}
+		if
+		:: succ != 0 ->
+			/* R4: put(succ.STATUS, LOCKED); flush */
+#ifdef LATE
+			d_step { assert(GRANT[succ - 1] == 0); GRANT[succ - 1] = me; flying++ }
+#else
+			d_step { grant(succ - 1, me) }
+#endif
+		:: else
+		fi;
+		d_step {
+			STATUS[me - 1] = WAIT; /* for fewer states */
+			if
+			:: succ != 0 -> FORGET(me - 1)
+			:: else
+			fi;
+			me = 0; succ = 0
+		}
+out:		skip
+	:: alive--; break
+	od
+}
+
+init {
+	byte i;
+	atomic {
+		do :: i < NS -> run Wire(i); i++ :: else -> i = 0; break od;
+		do :: i < NP -> run P(i); i++ :: else -> i = 0; break od
+	}
+	d_step { alive == 0 && flying == 0 ->
+		assert(TAIL == 0 && nw == 0);
+		do :: i < NS -> assert(SETTLED(i) && !OWED[i] && PRED[i] == 0); i++ :: else -> break od }
+}
