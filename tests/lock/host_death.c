@@ -13,19 +13,19 @@
  *
  * Exclusion is checked among the ranks of the first host: two of them are in a section at a time
  * only if one of them learns from its release that it lost its lease. The verdict, in TAP, goes
- * into a file, as in survivors.c.
+ * into a file (mortal.h).
  */
 #include <mpi.h>
 #include <pawl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "mortal.h"
 
 enum { MOST_LOCKS = 16, TRIES = 10, LIMIT_S = 40 };
 #define BEFORE_S 0.3
@@ -35,9 +35,8 @@ enum { MOST_LOCKS = 16, TRIES = 10, LIMIT_S = 40 };
 /* Of a host. */
 struct shared {
 	_Atomic(int) inside[MOST_LOCKS];
-	_Atomic(int) killed, done, failed, met, lost, died;
+	_Atomic(int) killed, done, met, lost, died;
 	_Atomic(long) grants;
-	char why[200];
 };
 
 static struct shared *here;
@@ -46,36 +45,9 @@ static int rank, ranks, locks;
 static bool first_host, shares;
 static uint64_t seed;
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void snooze(double seconds)
-{
-	struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-
-	nanosleep(&t, NULL);
-}
-
 static unsigned below(unsigned n)
 {
-	seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (unsigned)(seed >> 33) % n;
-}
-
-__attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...)
-{
-	va_list args;
-
-	if (atomic_exchange(&here->failed, 1))
-		return;
-	va_start(args, format);
-	vsnprintf(here->why, sizeof here->why, format, args);
-	va_end(args);
+	return random_below(&seed, n);
 }
 
 /* Whether the code is one that a death may bring. */
@@ -114,16 +86,16 @@ static bool enter(int lock, int mode)
 
 static void work(double seconds)
 {
-	double end = now() + seconds;
+	double end = seconds_now() + seconds;
 
-	while (now() < end) {
+	while (seconds_now() < end) {
 		int lock = (int)below((unsigned)locks);
 		int mode = shares && below(3) == 0 ? PAWL_SHARED : PAWL_EXCLUSIVE;
 
 		if (!enter(lock, mode))
 			continue;
 		if (below(4) == 0)
-			snooze(1e-4);
+			sleep_for(1e-4);
 		leave(lock, mode);
 	}
 }
@@ -135,7 +107,7 @@ static void try_all(void)
 		int mode = i < locks ? PAWL_EXCLUSIVE : PAWL_SHARED, tries = 0;
 
 		while (!enter(i % locks, mode) && ++tries < TRIES)
-			snooze(0.05);
+			sleep_for(0.05);
 		if (tries == TRIES)
 			wrong("rank %d never gets lock %d in mode %d", rank, i % locks, mode);
 		else
@@ -151,21 +123,6 @@ static void hung(int signal)
 }
 
 /* ---------------------------------------------------------------------- frame */
-
-static void share_host(MPI_Comm host)
-{
-	MPI_Aint size;
-	MPI_Win win;
-	int unit, host_rank;
-
-	MPI_Comm_rank(host, &host_rank);
-	MPI_Win_allocate_shared(host_rank == 0 ? sizeof *here : 0, 1, MPI_INFO_NULL, host, &here,
-				&win);
-	MPI_Win_shared_query(win, 0, &size, &unit, &here);
-	if (host_rank == 0)
-		memset(here, 0, sizeof *here);
-	MPI_Barrier(host);
-}
 
 /* Who is on a host with the last rank, or is it. */
 static bool is_victim(const char *scenario, MPI_Comm host)
@@ -211,12 +168,8 @@ static void tell(const char *kind, const char *scenario, const char *path)
 		      atomic_load(&here->met), atomic_load(&here->lost));
 	if (atomic_load(&here->grants) < locks)
 		wrong("%ld grants after the death", atomic_load(&here->grants));
-	if (atomic_load(&here->failed))
-		fprintf(out, "not ok 1 - %s, %s # %s\n", kind, scenario, here->why);
-	else
-		fprintf(out, "ok 1 - %s, %s # %ld grants, %d PAWL_ERR_PEER, %d leases lost\n", kind,
-			scenario, atomic_load(&here->grants), atomic_load(&here->died),
-			atomic_load(&here->lost));
+	verdict(out, "%s, %s: %ld grants, %d PAWL_ERR_PEER, %d leases lost", kind, scenario,
+		atomic_load(&here->grants), atomic_load(&here->died), atomic_load(&here->lost));
 	fclose(out);
 }
 
@@ -250,7 +203,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-	share_host(host);
+	here = mortal_share(host, sizeof *here);
 	MPI_Comm_size(host, &locks);
 	MPI_Bcast(&locks, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	if (locks == ranks || locks > MOST_LOCKS) {
@@ -267,11 +220,11 @@ int main(int argc, char **argv)
 	play(argv[2], host);
 	atomic_fetch_add(&here->done, 1);
 	/* Who is done is a home to others. */
-	end = now() + LIMIT_S;
-	while (first_host && atomic_load(&here->done) < locks && now() < end)
-		snooze(0.001);
-	while (!first_host && access(argv[3], F_OK) != 0 && now() < end)
-		snooze(0.02);
+	end = seconds_now() + LIMIT_S;
+	while (first_host && atomic_load(&here->done) < locks && seconds_now() < end)
+		sleep_for(0.001);
+	while (!first_host && access(argv[3], F_OK) != 0 && seconds_now() < end)
+		sleep_for(0.02);
 	if (rank == 0 && atomic_load(&here->done) < locks)
 		wrong("a rank hangs");
 	if (rank == 0)
