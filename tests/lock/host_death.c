@@ -1,174 +1,265 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks of another host are killed, over transport ucx, while all work with locks of a kind that
- * recovers:
+ * Ranks of another host are killed, over transport ucx, while all work with locks, or ranges, of a
+ * kind that recovers:
  *
  *   host_death KIND rank|host FILE
  *
- * All ranks acquire and release the locks of the first host, in both modes if there are. After a
- * while rank 0 kills the last rank, or all ranks of the last host, whatever they do at that
- * moment. The others go on: an acquire or release may return PAWL_ERR_PEER, and does not hang;
- * and in the end every rank of the first host gets every lock. Each rank has one lock, and those
- * of the first host are their own homes, which live.
+ * All ranks acquire and release the locks of the first host, in both modes if there are. Of a kind
+ * with ranges these are spaces, and ranges are of one unit or of many, in the tree and behind it.
+ * After a while rank 0 kills the last rank, or all ranks of the last host, whatever they do at that
+ * moment. The others go on: an acquire or release may return PAWL_ERR_PEER (but not with ranges,
+ * whose words are at their home alone), and does not hang; and in the end all who live get every
+ * lock, or each unit by itself and then all of them. Each rank has one lock, and those of the first
+ * host are their own homes, which live.
  *
- * Exclusion is checked among the ranks of the first host: two of them are in a section at a time
- * only if one of them learns from its release that it lost its lease. The verdict, in TAP, goes
- * into a file, as in survivors.c.
+ * Exclusion is checked among the ranks of the first host, by unit: two of them are in sections that
+ * overlap at a time only if one of these two ends with a lease lost. The verdict, in TAP, goes into
+ * a file (mortal.h); who lives elsewhere has a file of its own, FILE.RANK, which rank 0 reads.
  */
 #include <mpi.h>
 #include <pawl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { MOST_LOCKS = 16, TRIES = 10, LIMIT_S = 40 };
+#include "mortal.h"
+
+enum { MOST_LOCKS = 16, TRIES = 10, LIMIT_S = 30, MOST_EVENTS = 4096 };
 #define BEFORE_S 0.3
 #define AFTER_S 1.5
 #define LEASE_US "100000"
 
+/* Of a space; some are behind its tree. */
+enum { UNITS = 1200 };
+#define TREE_UNITS "1024"
+
+/* What a rank wants or has: a lock, or units of a space. Of a lock the units are 0 to 0. */
+struct section {
+	int lock, mode;
+	int64_t first, last;
+	int64_t name; /* of all sections of all ranks */
+	pawl_range range;
+};
+
 /* Of a host. */
 struct shared {
-	_Atomic(int) inside[MOST_LOCKS];
-	_Atomic(int) killed, done, failed, met, lost, died;
-	_Atomic(long) grants;
-	char why[200];
+	_Atomic(int64_t) inside[MOST_LOCKS][UNITS]; /* the section that has it exclusively */
+	int64_t met[MOST_EVENTS][2];                /* sections that were in together */
+	int64_t lost[MOST_EVENTS];                  /* that ended with a lease lost */
+	_Atomic(int) meetings, losses;
+	_Atomic(int) killed, done, died;
+	_Atomic(long) grants, recoveries, longest_ms; /* since the death */
 };
 
 static struct shared *here;
 static pawl_table *table;
 static int rank, ranks, locks;
-static bool first_host, shares;
+static bool first_host, shares, ranges;
+static int *victims; /* by rank: the process, if it is to be killed */
 static uint64_t seed;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void snooze(double seconds)
-{
-	struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-
-	nanosleep(&t, NULL);
-}
+static struct section current;
+static const char *kind, *scenario, *path; /* the arguments */
 
 static unsigned below(unsigned n)
 {
-	seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (unsigned)(seed >> 33) % n;
+	return random_below(&seed, n);
 }
 
-__attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...)
+/* ------------------------------------------------------------------- exclusion */
+
+static int64_t *new_event(_Atomic(int) *count, int64_t *events, int words)
 {
-	va_list args;
+	int i = atomic_fetch_add(count, 1);
 
-	if (atomic_exchange(&here->failed, 1))
-		return;
-	va_start(args, format);
-	vsnprintf(here->why, sizeof here->why, format, args);
-	va_end(args);
+	if (i < MOST_EVENTS)
+		return events + (ptrdiff_t)i * words;
+	wrong("more than %d meetings or lost leases", MOST_EVENTS);
+	return NULL;
 }
+
+static void note_meeting(int64_t a, int64_t b)
+{
+	int64_t *event = new_event(&here->meetings, here->met[0], 2);
+
+	if (event) {
+		event[0] = a;
+		event[1] = b;
+	}
+}
+
+static void note_loss(int64_t name)
+{
+	int64_t *event = new_event(&here->losses, here->lost, 1);
+
+	if (event)
+		*event = name;
+}
+
+/* The ranks of a host share the memory; what the dead leave there does not count. */
+static bool is_checked(const struct section *s)
+{
+	return first_host && s->mode == PAWL_EXCLUSIVE;
+}
+
+static void mark(const struct section *s)
+{
+	int64_t before = 0;
+
+	for (int64_t i = s->first; is_checked(s) && i <= s->last && i < UNITS; i++) {
+		int64_t other = atomic_exchange(&here->inside[s->lock][i], s->name);
+
+		if (other && other != before)
+			note_meeting(other, s->name);
+		before = other;
+	}
+}
+
+static void unmark(const struct section *s)
+{
+	for (int64_t i = s->first; is_checked(s) && i <= s->last && i < UNITS; i++) {
+		int64_t mine = s->name;
+
+		atomic_compare_exchange_strong(&here->inside[s->lock][i], &mine, 0);
+	}
+}
+
+static bool is_lost(int64_t name)
+{
+	for (int i = 0; i < atomic_load(&here->losses); i++)
+		if (here->lost[i] == name)
+			return true;
+	return false;
+}
+
+/* When all is over. */
+static void check_meetings(void)
+{
+	for (int i = 0; i < atomic_load(&here->meetings) && !is_wrong(); i++)
+		if (!is_lost(here->met[i][0]) && !is_lost(here->met[i][1]))
+			wrong("two sections were in together, and no lease was lost");
+}
+
+/* -------------------------------------------------------------------- sections */
 
 /* Whether the code is one that a death may bring. */
-static bool is_fine(int rc, const char *what, int lock)
+static bool is_fine(int rc, const char *what, const struct section *s)
 {
 	if (rc == PAWL_SUCCESS || rc == PAWL_ERR_LEASE_LOST)
 		return true;
 	atomic_fetch_add(&here->died, rc == PAWL_ERR_PEER);
-	if (rc != PAWL_ERR_PEER)
-		wrong("rank %d, %s of lock %d: %s: %s", rank, what, lock, pawl_strerror(rc),
+	if (rc != PAWL_ERR_PEER || ranges)
+		wrong("rank %d, %s of %lld to %lld of lock %d: %s: %s", rank, what,
+		      (long long)s->first, (long long)s->last, s->lock, pawl_strerror(rc),
 		      pawl_error_message());
 	return false;
 }
 
-static void leave(int lock, int mode)
+static void leave(const struct section *s)
 {
 	int rc;
 
-	if (mode == PAWL_EXCLUSIVE)
-		atomic_fetch_sub(&here->inside[lock], 1);
-	rc = pawl_lock_release(table, (uint64_t)lock);
-	is_fine(rc, "release", lock);
-	atomic_fetch_add(&here->lost, rc == PAWL_ERR_LEASE_LOST);
+	unmark(s);
+	rc = ranges ? pawl_range_release(table, &s->range)
+		    : pawl_lock_release(table, (uint64_t)s->lock);
+	is_fine(rc, "release", s);
+	if (rc == PAWL_ERR_LEASE_LOST)
+		note_loss(s->name);
 }
 
-static bool enter(int lock, int mode)
+static void note_grant(double began)
 {
-	if (!is_fine(pawl_lock_acquire(table, (uint64_t)lock, mode), "acquire", lock))
+	long before = atomic_load(&here->longest_ms), ms = (long)((seconds_now() - began) * 1e3);
+
+	if (!atomic_load(&here->killed))
+		return;
+	atomic_fetch_add(&here->grants, 1);
+	while (ms > before && !atomic_compare_exchange_weak(&here->longest_ms, &before, ms))
+		;
+}
+
+static bool enter(struct section *s)
+{
+	static int64_t serial;
+	uint64_t lock = (uint64_t)s->lock;
+	double began = seconds_now();
+	int rc;
+
+	s->name = ++serial * ranks + rank;
+	current = *s;
+	rc = ranges ? pawl_range_acquire(table, lock, s->first, s->last, s->mode, &s->range)
+		    : pawl_lock_acquire(table, lock, s->mode);
+	if (!is_fine(rc, "acquire", s))
 		return false;
-	if (mode == PAWL_EXCLUSIVE && atomic_fetch_add(&here->inside[lock], 1) != 0)
-		atomic_fetch_add(&here->met, 1);
-	if (atomic_load(&here->killed))
-		atomic_fetch_add(&here->grants, 1);
+	mark(s);
+	note_grant(began);
 	return true;
+}
+
+static struct section draw(void)
+{
+	static const unsigned lengths[] = {1, 1, 30, 300, UNITS};
+	struct section s = {.lock = (int)below((unsigned)locks), .mode = PAWL_EXCLUSIVE};
+	unsigned more = ranges ? below(lengths[below(5)]) : 0;
+
+	if (shares && below(3) == 0)
+		s.mode = PAWL_SHARED;
+	s.first = ranges ? below(UNITS - more) : 0;
+	s.last = s.first + more;
+	return s;
 }
 
 static void work(double seconds)
 {
-	double end = now() + seconds;
+	double end = seconds_now() + seconds;
 
-	while (now() < end) {
-		int lock = (int)below((unsigned)locks);
-		int mode = shares && below(3) == 0 ? PAWL_SHARED : PAWL_EXCLUSIVE;
+	while (seconds_now() < end) {
+		struct section s = draw();
 
-		if (!enter(lock, mode))
+		if (!enter(&s))
 			continue;
+		/* Victims hold for longer than it takes to acquire, so that many die so. */
 		if (below(4) == 0)
-			snooze(1e-4);
-		leave(lock, mode);
+			sleep_for(victims[rank] ? 2e-3 : 1e-4);
+		leave(&s);
 	}
 }
 
-/* No lock is lost, in no mode. */
+static void try_it(int lock, int mode, int64_t first, int64_t last)
+{
+	struct section s = {.lock = lock, .mode = mode, .first = first, .last = last};
+	int tries = 0;
+
+	while (!enter(&s) && ++tries < TRIES)
+		sleep_for(0.05);
+	if (tries < TRIES)
+		leave(&s);
+	else
+		wrong("rank %d never gets %lld to %lld of lock %d in mode %d", rank,
+		      (long long)first, (long long)last, lock, mode);
+}
+
+/* No lock is lost, in no mode, and no unit. */
 static void try_all(void)
 {
-	for (int i = 0; i < locks * (shares ? 2 : 1); i++) {
-		int mode = i < locks ? PAWL_EXCLUSIVE : PAWL_SHARED, tries = 0;
-
-		while (!enter(i % locks, mode) && ++tries < TRIES)
-			snooze(0.05);
-		if (tries == TRIES)
-			wrong("rank %d never gets lock %d in mode %d", rank, i % locks, mode);
-		else
-			leave(i % locks, mode);
+	for (int lock = 0; lock < locks; lock++) {
+		for (int unit = 0; unit < (ranges ? UNITS : 1) && !is_wrong(); unit++)
+			try_it(lock, PAWL_EXCLUSIVE, unit, unit);
+		if (ranges)
+			try_it(lock, PAWL_EXCLUSIVE, 0, PAWL_RANGE_END);
+		if (shares)
+			try_it(lock, PAWL_SHARED, 0, 0);
 	}
-}
-
-static void hung(int signal)
-{
-	(void)signal;
-	wrong("rank %d hangs", rank);
-	_exit(1);
 }
 
 /* ---------------------------------------------------------------------- frame */
 
-static void share_host(MPI_Comm host)
-{
-	MPI_Aint size;
-	MPI_Win win;
-	int unit, host_rank;
-
-	MPI_Comm_rank(host, &host_rank);
-	MPI_Win_allocate_shared(host_rank == 0 ? sizeof *here : 0, 1, MPI_INFO_NULL, host, &here,
-				&win);
-	MPI_Win_shared_query(win, 0, &size, &unit, &here);
-	if (host_rank == 0)
-		memset(here, 0, sizeof *here);
-	MPI_Barrier(host);
-}
-
 /* Who is on a host with the last rank, or is it. */
-static bool is_victim(const char *scenario, MPI_Comm host)
+static bool is_victim(MPI_Comm host)
 {
 	int last = rank;
 
@@ -176,7 +267,17 @@ static bool is_victim(const char *scenario, MPI_Comm host)
 	return strcmp(scenario, "host") == 0 ? last == ranks - 1 : rank == ranks - 1;
 }
 
-static bool open_table(const char *kind)
+static void find_victims(MPI_Comm host)
+{
+	int mine = is_victim(host) ? (int)getpid() : 0;
+
+	victims = calloc((size_t)ranks, sizeof *victims);
+	if (!victims)
+		_exit(2);
+	MPI_Allgather(&mine, 1, MPI_INT, victims, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+static bool open_table(void)
 {
 	MPI_Info info;
 	int rc;
@@ -185,6 +286,8 @@ static bool open_table(const char *kind)
 	MPI_Info_set(info, "pawl_transport", "ucx");
 	MPI_Info_set(info, "pawl_max_held", "1000");
 	MPI_Info_set(info, "pawl_lease", LEASE_US);
+	if (ranges)
+		MPI_Info_set(info, "pawl_units", TREE_UNITS);
 	rc = pawl_table_create(MPI_COMM_WORLD, kind, (uint64_t)ranks, info, &table);
 	MPI_Info_free(&info);
 	if (rc != PAWL_SUCCESS && rank == 0)
@@ -192,65 +295,15 @@ static bool open_table(const char *kind)
 	return rc == PAWL_SUCCESS;
 }
 
-static void kill_them(const int *victims)
+static void start(void)
 {
-	for (int i = 0; i < ranks; i++)
-		if (victims[i])
-			kill(victims[i], SIGKILL);
-	atomic_store(&here->killed, 1);
-}
-
-static void tell(const char *kind, const char *scenario, const char *path)
-{
-	FILE *out = fopen(path, "w");
-
-	if (!out)
-		_exit(2);
-	if (atomic_load(&here->met) > atomic_load(&here->lost))
-		wrong("%d times two ranks were inside, and %d leases were lost",
-		      atomic_load(&here->met), atomic_load(&here->lost));
-	if (atomic_load(&here->grants) < locks)
-		wrong("%ld grants after the death", atomic_load(&here->grants));
-	if (atomic_load(&here->failed))
-		fprintf(out, "not ok 1 - %s, %s # %s\n", kind, scenario, here->why);
-	else
-		fprintf(out, "ok 1 - %s, %s # %ld grants, %d PAWL_ERR_PEER, %d leases lost\n", kind,
-			scenario, atomic_load(&here->grants), atomic_load(&here->died),
-			atomic_load(&here->lost));
-	fclose(out);
-}
-
-static void play(const char *scenario, MPI_Comm host)
-{
-	int mine = is_victim(scenario, host) ? (int)getpid() : 0, *victims;
-
-	victims = calloc((size_t)ranks, sizeof *victims);
-	if (!victims)
-		_exit(2);
-	MPI_Allgather(&mine, 1, MPI_INT, victims, 1, MPI_INT, MPI_COMM_WORLD);
-	MPI_Barrier(MPI_COMM_WORLD);
-	work(BEFORE_S + (mine ? LIMIT_S : 0));
-	if (rank == 0)
-		kill_them(victims);
-	free(victims);
-	work(AFTER_S);
-	try_all();
-}
-
-int main(int argc, char **argv)
-{
+	unsigned can = pawl_kind_find(kind)->capabilities;
 	MPI_Comm host;
-	double end;
 
-	if (argc != 4 || (strcmp(argv[2], "rank") != 0 && strcmp(argv[2], "host") != 0)) {
-		fprintf(stderr, "usage: host_death KIND rank|host FILE\n");
-		return 2;
-	}
-	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-	share_host(host);
+	here = mortal_share(host, sizeof *here);
 	MPI_Comm_size(host, &locks);
 	MPI_Bcast(&locks, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	if (locks == ranks || locks > MOST_LOCKS) {
@@ -258,23 +311,147 @@ int main(int argc, char **argv)
 		_exit(2);
 	}
 	first_host = rank < locks;
-	shares = pawl_kind_find(argv[1])->capabilities & PAWL_CAP_SHARED;
+	shares = can & PAWL_CAP_SHARED;
+	ranges = can & PAWL_CAP_RANGES;
 	seed = (uint64_t)rank + 1;
-	if (!open_table(argv[1]))
+	find_victims(host);
+	if (!open_table())
 		_exit(1);
-	signal(SIGALRM, hung);
-	alarm(LIMIT_S);
-	play(argv[2], host);
-	atomic_fetch_add(&here->done, 1);
-	/* Who is done is a home to others. */
-	end = now() + LIMIT_S;
-	while (first_host && atomic_load(&here->done) < locks && now() < end)
-		snooze(0.001);
-	while (!first_host && access(argv[3], F_OK) != 0 && now() < end)
-		snooze(0.02);
-	if (rank == 0 && atomic_load(&here->done) < locks)
-		wrong("a rank hangs");
+}
+
+static void kill_them(void)
+{
+	for (int i = 0; i < ranks; i++)
+		if (victims[i])
+			kill(victims[i], SIGKILL);
+	atomic_store(&here->killed, 1);
+}
+
+static void play(void)
+{
+	struct pawl_stats stats;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	work(BEFORE_S + (victims[rank] ? LIMIT_S : 0));
 	if (rank == 0)
-		tell(argv[1], argv[2], argv[3]);
+		kill_them();
+	work(AFTER_S);
+	try_all();
+	alarm(0);
+	pawl_table_get_stats(table, &stats);
+	atomic_fetch_add(&here->recoveries, (long)stats.recoveries);
+	atomic_fetch_add(&here->done, 1);
+}
+
+/* What another host has found: the line in its file. */
+static void read_far(int r, double end)
+{
+	char name[4096], line[300] = "";
+
+	snprintf(name, sizeof name, "%s.%d", path, r);
+	for (FILE *in; !strchr(line, '\n') && seconds_now() < end; sleep_for(0.01)) {
+		in = fopen(name, "r");
+		if (!in)
+			continue;
+		if (!fgets(line, sizeof line, in))
+			line[0] = '\0';
+		fclose(in);
+	}
+	remove(name);
+	line[strcspn(line, "\n")] = '\0';
+	if (strncmp(line, "ok", 2) != 0)
+		wrong("rank %d says: %s", r, line[0] ? line : "nothing; it hangs");
+}
+
+static void write_far(void)
+{
+	char name[4096];
+	FILE *out;
+
+	snprintf(name, sizeof name, "%s.%d", path, rank);
+	out = fopen(name, "w");
+	if (!out)
+		_exit(2);
+	verdict(out, "rank %d", rank);
+	fclose(out);
+}
+
+static void tell(void)
+{
+	struct pawl_table_info info;
+	FILE *out = fopen(path, "w");
+
+	if (!out)
+		_exit(2);
+	pawl_table_get_info(table, &info);
+	verdict(out,
+		"%s, %s: %ld grants, one after %ld ms, %d PAWL_ERR_PEER, %ld recoveries, %d leases"
+		" lost, %d meetings (%s)",
+		kind, scenario, atomic_load(&here->grants), atomic_load(&here->longest_ms),
+		atomic_load(&here->died), atomic_load(&here->recoveries),
+		atomic_load(&here->losses), atomic_load(&here->meetings), info.parameters);
+	fclose(out);
+}
+
+static void judge(void)
+{
+	double end = seconds_now() + LIMIT_S;
+
+	while (atomic_load(&here->done) < locks && !is_wrong() && seconds_now() < end)
+		sleep_for(0.001);
+	if (atomic_load(&here->done) < locks)
+		wrong("a rank hangs");
+	for (int r = locks; r < ranks && !is_wrong(); r++)
+		if (!victims[r])
+			read_far(r, end);
+	check_meetings();
+	if (atomic_load(&here->grants) < locks)
+		wrong("%ld grants after the death", atomic_load(&here->grants));
+	tell();
+}
+
+/* Who is done is a home to others. */
+static void stay(void)
+{
+	double end = seconds_now() + LIMIT_S;
+
+	while (access(path, F_OK) != 0 && seconds_now() < end)
+		sleep_for(0.02);
+}
+
+/* SIGALRM, and SIGABRT of any library. */
+static void ended(int signal)
+{
+	wrong("rank %d %s at %lld to %lld of lock %d", rank,
+	      signal == SIGALRM ? "hangs" : "is aborted", (long long)current.first,
+	      (long long)current.last, current.lock);
+	if (rank == 0)
+		tell();
+	if (!first_host)
+		write_far();
+	_exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 4 || (strcmp(argv[2], "rank") != 0 && strcmp(argv[2], "host") != 0) ||
+	    !pawl_kind_find(argv[1])) {
+		fprintf(stderr, "usage: host_death KIND rank|host FILE\n");
+		return 2;
+	}
+	kind = argv[1];
+	scenario = argv[2];
+	path = argv[3];
+	MPI_Init(&argc, &argv);
+	start();
+	signal(SIGALRM, ended);
+	signal(SIGABRT, ended);
+	alarm(LIMIT_S);
+	play();
+	if (rank == 0)
+		judge();
+	if (!first_host)
+		write_far();
+	stay();
 	_exit(0);
 }

@@ -14,18 +14,18 @@
  *
  * Then every acquire of lock 0 and of lock 3 has to return PAWL_ERR_PEER, and soon; lock 1, of
  * which the dead rank knew nothing, goes on. Lock 0 of a kind that recovers goes on, too, maybe
- * after a PAWL_ERR_PEER. The verdict, in TAP, goes into a file, as in survivors.c.
+ * after a PAWL_ERR_PEER. The verdict, in TAP, goes into a file (mortal.h).
  */
 #include <mpi.h>
 #include <pawl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "mortal.h"
 
 enum { RANKS = 4, ROUNDS = 20, TRIES = 5, LIMIT_S = 20 };
 #define SOON_S 8.0
@@ -36,8 +36,7 @@ enum { RANK, UNSEEN, NODE, SCENARIOS };
 static const char *const scenarios[] = {"rank", "unseen", "node"};
 
 struct shared {
-	_Atomic(int) pid[RANKS], held, killed, done, failed;
-	char why[200];
+	_Atomic(int) pid[RANKS], held, killed, done;
 };
 
 static struct shared *all;
@@ -46,36 +45,10 @@ static int rank, scenario;
 static bool recovers, ranges; /* what the kind does */
 static pawl_range range;
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void snooze(double seconds)
-{
-	struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-
-	nanosleep(&t, NULL);
-}
-
-__attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...)
-{
-	va_list args;
-
-	if (atomic_exchange(&all->failed, 1))
-		return;
-	va_start(args, format);
-	vsnprintf(all->why, sizeof all->why, format, args);
-	va_end(args);
-}
-
 static void await(_Atomic(int) *flag, int value)
 {
 	while (atomic_load(flag) < value)
-		snooze(0.001);
+		sleep_for(0.001);
 }
 
 /* Of a kind with ranges a space is the lock. */
@@ -113,7 +86,7 @@ static void expect_recovery(int lock)
 	int rc = PAWL_ERR_PEER;
 
 	for (int i = 0; i < TRIES && rc == PAWL_ERR_PEER; i++) {
-		snooze(0.5 * i * LEASE_S);
+		sleep_for(0.5 * i * LEASE_S);
 		rc = acquire(lock);
 	}
 	if (rc != PAWL_SUCCESS)
@@ -151,7 +124,7 @@ static void hold(void)
 
 static void kill_it(void)
 {
-	snooze(0.5); /* the others are in the queue */
+	sleep_for(0.5); /* the others are in the queue */
 	atomic_store(&all->killed, 1);
 	kill(atomic_load(&all->pid[3]), SIGKILL);
 	if (scenario == NODE)
@@ -168,16 +141,16 @@ static void play(void)
 	if (rank == 0)
 		kill_it();
 	else
-		snooze(0.1 * rank);
-	began = now();
+		sleep_for(0.1 * rank);
+	began = seconds_now();
 	if (rank == 0 && scenario == RANK)
 		expect_death(3);
 	else if (recovers)
 		expect_recovery(0);
 	else
 		expect_death(0);
-	if (now() - began > SOON_S)
-		wrong("rank %d waited %.1f s", rank, now() - began);
+	if (seconds_now() - began > SOON_S)
+		wrong("rank %d waited %.1f s", rank, seconds_now() - began);
 	expect_life(1);
 	if (rank == 1)
 		expect_death(3);
@@ -193,9 +166,7 @@ static void hung(int signal)
 static void start(const char *kind)
 {
 	MPI_Info info;
-	MPI_Win win;
-	MPI_Aint size;
-	int unit, n;
+	int n;
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
@@ -203,12 +174,7 @@ static void start(const char *kind)
 		fprintf(stderr, "peer_death: needs %d ranks\n", RANKS);
 		_exit(2);
 	}
-	MPI_Win_allocate_shared(rank == 0 ? sizeof *all : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &all,
-				&win);
-	MPI_Win_shared_query(win, 0, &size, &unit, &all);
-	if (rank == 0)
-		memset(all, 0, sizeof *all);
-	MPI_Barrier(MPI_COMM_WORLD);
+	all = mortal_share(MPI_COMM_WORLD, sizeof *all);
 	atomic_store(&all->pid[rank], (int)getpid());
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "pawl_transport", "ucx");
@@ -252,10 +218,10 @@ int main(int argc, char **argv)
 	alarm(rank == 0 ? LIMIT_S + 2 : LIMIT_S);
 	play();
 	atomic_fetch_add(&all->done, 1);
-	end = now() + LIMIT_S;
+	end = seconds_now() + LIMIT_S;
 	/* Who is done is a home to others. */
-	while (atomic_load(&all->done) < ends && now() < end)
-		snooze(0.001);
+	while (atomic_load(&all->done) < ends && seconds_now() < end)
+		sleep_for(0.001);
 	if (rank != 0)
 		_exit(0);
 	if (atomic_load(&all->done) < ends)
@@ -263,10 +229,7 @@ int main(int argc, char **argv)
 	out = fopen(argv[3], "w");
 	if (!out)
 		_exit(2);
-	if (atomic_load(&all->failed))
-		fprintf(out, "not ok 1 - %s, %s # %s\n", argv[1], argv[2], all->why);
-	else
-		fprintf(out, "ok 1 - %s, %s\n", argv[1], argv[2]);
+	verdict(out, "%s, %s", argv[1], argv[2]);
 	fclose(out);
 	_exit(0);
 }

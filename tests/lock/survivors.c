@@ -19,7 +19,6 @@
 #include <mpi.h>
 #include <pawl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,6 +27,8 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "mortal.h"
 
 enum { RANKS = 4, LOCKS = 2, NOTHING = -1 };
 enum { LEASE_US = 10000, CRASH_S = 60, STOPS = 3 };
@@ -47,11 +48,9 @@ struct rank_state {
 
 struct shared {
 	struct rank_state rank[RANKS];
-	_Atomic(int) failed;
 	_Atomic(int) begun, deaths;
 	_Atomic(int64_t) recovered; /* from the death of a holder to the next grant */
 	_Atomic(int64_t) recoveries;
-	char why[200];
 };
 
 static struct shared *all;
@@ -73,26 +72,7 @@ static int64_t now_ns(void)
 
 static unsigned below(unsigned n)
 {
-	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (unsigned)(random_state >> 33) % n;
-}
-
-static void snooze(double seconds)
-{
-	struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-
-	nanosleep(&t, NULL);
-}
-
-__attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...)
-{
-	va_list args;
-
-	if (atomic_exchange(&all->failed, 1))
-		return;
-	va_start(args, format);
-	vsnprintf(all->why, sizeof all->why, format, args);
-	va_end(args);
+	return random_below(&random_state, n);
 }
 
 /* --------------------------------------------------------------------- deaths */
@@ -228,7 +208,7 @@ static void work(int locks, int percent_shared, int deaths, double leases)
 static void holding(void)
 {
 	if (rank == 3) {
-		snooze(0.02);
+		sleep_for(0.02);
 		enter(0, PAWL_EXCLUSIVE);
 		die(0);
 	}
@@ -241,16 +221,16 @@ static void waiting(bool followed)
 {
 	if (rank == 0) {
 		enter(0, PAWL_EXCLUSIVE);
-		snooze(0.012);
+		sleep_for(0.012);
 		leave(0);
 	} else if (rank == 3) {
-		snooze(0.004);
+		sleep_for(0.004);
 		die_in(4000);
 		enter(0, below(2) ? PAWL_SHARED : PAWL_EXCLUSIVE);
 		while (true)
 			pause();
 	} else if (rank == 2 && followed) {
-		snooze(0.006);
+		sleep_for(0.006);
 		once(1, 50);
 	}
 	work(1, 30, 1, 3);
@@ -285,10 +265,10 @@ static void stopped(void)
 		for (int i = 0; i < STOPS; i++) {
 			struct rank_state *other = &all->rank[2 + below(2)];
 
-			snooze(0.001 * (1 + below(40)));
+			sleep_for(0.001 * (1 + below(40)));
 			atomic_fetch_add(&other->stops, 1);
 			kill(atomic_load(&other->pid), SIGSTOP);
-			snooze(LEASE_US * 1e-6 * (1 + below(40)));
+			sleep_for(LEASE_US * 1e-6 * (1 + below(40)));
 			kill(atomic_load(&other->pid), SIGCONT);
 		}
 		atomic_fetch_add(&all->deaths, 1);
@@ -347,7 +327,8 @@ static void hung(int signal)
 {
 	(void)signal;
 	wrong("rank %d hangs at lock %d", rank, atomic_load(&me->doing));
-	fprintf(out, "not ok 1 - survivors # %s\n1..1\n", all->why);
+	verdict(out, "survivors");
+	fprintf(out, "1..1\n");
 	fflush(out);
 	_exit(1);
 }
@@ -355,9 +336,7 @@ static void hung(int signal)
 static void start(const char *kind)
 {
 	MPI_Info info;
-	MPI_Win win;
-	MPI_Aint size;
-	int unit, n;
+	int n;
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
@@ -365,12 +344,7 @@ static void start(const char *kind)
 		fprintf(stderr, "survivors: needs %d ranks\n", RANKS);
 		_exit(2);
 	}
-	MPI_Win_allocate_shared(rank == 0 ? sizeof *all : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &all,
-				&win);
-	MPI_Win_shared_query(win, 0, &size, &unit, &all);
-	if (rank == 0)
-		memset(all, 0, sizeof *all);
-	MPI_Barrier(MPI_COMM_WORLD);
+	all = mortal_share(MPI_COMM_WORLD, sizeof *all);
 	me = &all->rank[rank];
 	atomic_store(&me->pid, (int)getpid());
 	atomic_store(&me->doing, NOTHING);
@@ -396,11 +370,7 @@ static void report(const char *kind, int scenario, const char *seed)
 		grants += atomic_load(&all->rank[r].all);
 	}
 	pawl_table_get_info(table, &info);
-	if (atomic_load(&all->failed))
-		fprintf(out, "not ok 1 - %s, %s, seed %s # %s\n", kind, scenarios[scenario].name,
-			seed, all->why);
-	else
-		fprintf(out, "ok 1 - %s, %s, seed %s\n", kind, scenarios[scenario].name, seed);
+	verdict(out, "%s, %s, seed %s", kind, scenarios[scenario].name, seed);
 	fprintf(out, "1..1\n# grants %lld recoveries %lld lost %lld recovered_us %lld (%s)\n",
 		(long long)grants, (long long)atomic_load(&all->recoveries), (long long)lost,
 		(long long)(atomic_load(&all->recovered) / 1000), info.parameters);
@@ -425,7 +395,6 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	start(argv[1]);
 	random_state = strtoull(argv[3], NULL, 10) * 1000 + (uint64_t)rank;
-	below(2);
 	signal(SIGALRM, hung);
 	if (rank < 2)
 		alarm(CRASH_S);
@@ -434,8 +403,8 @@ int main(int argc, char **argv)
 	atomic_fetch_add(&all->recoveries, (int64_t)stats.recoveries);
 	atomic_fetch_add(&all->begun, 1);
 	while (rank == 0 && atomic_load(&all->begun) < RANKS - scenarios[scenario].deaths)
-		snooze(0.001);
+		sleep_for(0.001);
 	if (rank == 0)
 		report(argv[1], scenario, argv[3]);
-	_exit(atomic_load(&all->failed));
+	_exit(is_wrong());
 }
