@@ -62,6 +62,7 @@ static void on_done(void *request, ucs_status_t status, void *arg)
 	if (f->client) {
 		f->client->failed = f->client->failed || status != UCS_OK;
 		f->client->flying--;
+		f->peer->stands = f->peer->stands || status == UCS_OK;
 		*f->at = f->next;
 		if (f->next)
 			f->next->at = f->at;
@@ -81,6 +82,7 @@ static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *
 	}
 	c->flying++;
 	f->client = c;
+	f->peer = p;
 	f->at = &p->flights;
 	f->next = p->flights;
 	if (f->next)
@@ -345,21 +347,23 @@ static void ucx_flush(struct rma_client *c, int rank)
 
 /* -------------------------------------------------------------------- posting */
 
-/* A message is sent when it is issued, unless the socket is full: far more than this must be on
- * its way for that. It goes to a rank that has answered this client before, so the connection
- * stands. */
+/* A message is sent when it is issued, unless the connection does not stand yet, or the socket is
+ * full: far more than this must be on its way for that. */
 enum { POSTED_MOST = 32 };
 
 static bool ucx_post(struct rma_client *c, struct rma_word w)
 {
 	struct rma_ucx *u = ucx_of(c);
-	const struct ucx_flight *f;
+	const struct ucx_flight *f = NULL;
+	const struct ucx_peer *p;
 	int n = 0;
 
 	if (is_near(c, w))
 		return false;
 	pthread_mutex_lock(&u->mutex);
-	f = u->peer[w.rank] && !c->failed ? u->peer[w.rank]->flights : NULL;
+	p = u->peer[w.rank];
+	if (p && p->stands && !c->failed)
+		f = p->flights;
 	for (; f && n < POSTED_MOST; f = f->next)
 		n++;
 	pthread_mutex_unlock(&u->mutex);

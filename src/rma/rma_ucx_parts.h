@@ -33,6 +33,7 @@ struct ucx_card {
 /* An operation that was not answered yet. */
 struct ucx_flight {
 	struct rma_client *client;     /* NULL: it was told that its operation failed */
+	struct ucx_peer *peer;
 	struct ucx_flight *next, **at; /* in the list of its peer, and who points to it there */
 };
 
@@ -42,6 +43,7 @@ struct ucx_peer {
 	ucp_rkey_h rkey;
 	uint64_t base;
 	bool dead;
+	bool stands; /* it has answered, so the connection does */
 	struct ucx_flight *flights;
 	struct rma_ucx *ucx;
 };
