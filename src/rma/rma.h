@@ -148,6 +148,7 @@ struct rma_client {
 	 * failed, and where to go on then, if not behind the operation. */
 	_Atomic(unsigned) flying;
 	bool failed;
+	struct ucx_batch *open; /* what was issued and is not on its way */
 	jmp_buf *escape;
 	uint64_t mourning_ns, mourning_wait; /* since when, and in which wait */
 };

@@ -8,14 +8,14 @@
  * (rma_ucx_serve.c); through the other it operates on theirs, driven by the clients that wait for
  * their operations. So no answer wakes the thread, and no request wakes a client.
  *
- * Atomicity. Where no device performs atomics, UCX has the target perform them by CPU
- * instructions, and is told to do so: then a NET word that is mapped here is changed by
- * CPU atomics, too, and only other nodes are reached through UCX. Where there may be such
- * devices, and for kinds that take the network's path always, every NET word goes through UCX.
+ * Atomicity. Where no device performs atomics, the target's thread does, by CPU instructions,
+ * as asked by messages (rma_ucx_messages.c). Then a NET word that is mapped here is changed by
+ * CPU atomics, too, and only other nodes are sent messages. Where there may be such devices, every
+ * NET word goes through UCX's own operations (rma_ucx_direct.c). For kinds that take the network's
+ * path always every NET word goes either way.
  *
- * A store through UCX is a swap, unless a device may perform it: its answer is the completion,
- * and put and flush would take two round trips. All operations of a client that were
- * issued since its last flush travel together; a flush awaits their answers.
+ * All operations of a client on one rank that were issued since its last flush travel together; a
+ * flush awaits their answers. What is posted is not waited for.
  *
  * Failures. Endpoints are in peer-error mode. An operation on a rank that died fails, and the
  * protocol is left where it stands, for core/lock.c, at the flush. So is one that waits for
@@ -55,31 +55,8 @@ static void give_up(struct rma_client *c)
 
 /* ---------------------------------------------------------------- completion */
 
-static void on_done(void *request, ucs_status_t status, void *arg)
+void ucx_fly(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f)
 {
-	struct ucx_flight *f = arg;
-
-	if (f->client) {
-		f->client->failed = f->client->failed || status != UCS_OK;
-		f->client->flying--;
-		f->peer->stands = f->peer->stands || status == UCS_OK;
-		*f->at = f->next;
-		if (f->next)
-			f->next->at = f->at;
-	}
-	free(f);
-	ucp_request_free(request);
-}
-
-/* What UCX said to an operation on p that was just issued. */
-static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f,
-		   ucs_status_ptr_t status)
-{
-	if (!UCS_PTR_IS_PTR(status)) {
-		c->failed = c->failed || UCS_PTR_IS_ERR(status);
-		free(f);
-		return;
-	}
 	c->flying++;
 	f->client = c;
 	f->peer = p;
@@ -88,6 +65,21 @@ static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *
 	if (f->next)
 		f->next->at = &f->next;
 	p->flights = f;
+}
+
+void ucx_land(struct ucx_flight *f, bool well)
+{
+	struct rma_client *c = f->client;
+
+	if (!c) /* it failed before */
+		return;
+	f->client = NULL;
+	f->peer->stands = f->peer->stands || well;
+	*f->at = f->next;
+	if (f->next)
+		f->next->at = f->at;
+	c->failed = c->failed || !well;
+	c->flying--;
 }
 
 /* Under the mutex, as all that follows. */
@@ -120,7 +112,7 @@ static void sleep_until_event(struct rma_ucx *u)
 }
 
 /* Until all operations of c have been answered. */
-static void complete(struct rma_client *c)
+void ucx_complete(struct rma_client *c)
 {
 	struct rma_ucx *u = ucx_of(c);
 	const struct rma_waiting *how = &c->rma->waiting;
@@ -149,72 +141,23 @@ static void complete(struct rma_client *c)
 
 /* ---------------------------------------------------------------- operations */
 
-/* Keep the operand where UCX may read it until the operation is complete. */
-static int64_t *keep(struct rma_client *c, int64_t value)
+static void far_op(struct rma_client *c, struct rma_word w, const struct ucx_op *op)
 {
-	int64_t *place;
+	struct rma_ucx *u = ucx_of(c);
 
-	if (c->operands == RMA_OPERANDS)
-		complete(c);
-	place = &c->operand[c->operands++];
-	*place = value;
-	return place;
-}
-
-static ucp_request_param_t params_for(struct ucx_flight *f)
-{
-	return (ucp_request_param_t){
-	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-	    .cb.send = on_done,
-	    .user_data = f,
-	};
-}
-
-/* The peer, and an operation on it to be issued; NULL: it fails. */
-static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_flight **f)
-{
-	struct ucx_peer *p = ucx_peer(ucx_of(c), rank);
-
-	*f = p ? calloc(1, sizeof **f) : NULL;
-	if (*f)
-		return p;
-	c->failed = true;
-	return NULL;
-}
-
-static void start_atomic(struct rma_client *c, int rank, uint64_t offset, ucp_atomic_op_t op,
-			 int64_t operand, int64_t *result)
-{
-	struct ucx_flight *f;
-	struct ucx_peer *p = begin(c, rank, &f);
-	ucp_request_param_t params = params_for(f);
-	int64_t *place;
-
-	if (!p) {
-		*result = 0;
-		return;
-	}
-	place = keep(c, operand);
-	params.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-	params.datatype = ucp_dt_make_contig(sizeof operand);
-	params.reply_buffer = result;
-	issued(c, p, f, ucp_atomic_op_nbx(p->ep, op, place, 1, p->base + offset, p->rkey, &params));
-}
-
-static void far_atomic(struct rma_client *c, struct rma_word w, ucp_atomic_op_t op, int64_t operand,
-		       int64_t *result)
-{
-	pthread_mutex_lock(&ucx_of(c)->mutex);
-	start_atomic(c, w.rank, w.offset, op, operand, result);
-	pthread_mutex_unlock(&ucx_of(c)->mutex);
+	pthread_mutex_lock(&u->mutex);
+	u->way->issue(c, w.rank, w.offset, op);
+	pthread_mutex_unlock(&u->mutex);
 }
 
 static void ucx_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
 		    int64_t *result)
 {
 	if (!is_near(c, w))
-		far_atomic(c, w, op == RMA_REPLACE ? UCP_ATOMIC_OP_SWAP : UCP_ATOMIC_OP_ADD, value,
-			   result);
+		far_op(c, w,
+		       &(struct ucx_op){.kind = op == RMA_REPLACE ? UCX_SWAP : UCX_ADD,
+					.value = value,
+					.result = result});
 	else if (op == RMA_REPLACE)
 		*result = atomic_exchange(w.map, value);
 	else
@@ -229,8 +172,7 @@ static void ucx_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 		atomic_compare_exchange_strong(w.map, result, value);
 		return;
 	}
-	*result = value; /* where UCX takes it from */
-	far_atomic(c, w, UCP_ATOMIC_OP_CSWAP, expected, result);
+	far_op(c, w, &(struct ucx_op){UCX_CAS, value, expected, result});
 }
 
 static void ucx_acc(struct rma_client *c, struct rma_word w, int64_t value)
@@ -240,29 +182,7 @@ static void ucx_acc(struct rma_client *c, struct rma_word w, int64_t value)
 		rma_wake(c, w);
 		return;
 	}
-	far_atomic(c, w, UCP_ATOMIC_OP_ADD, value, &c->ignored[0]);
-}
-
-static void put_by_device(struct rma_client *c, struct rma_word w, int64_t value)
-{
-	struct rma_ucx *u = ucx_of(c);
-	ucp_request_param_t params;
-	struct ucx_flight *f;
-	struct ucx_peer *p;
-	int64_t *place;
-
-	pthread_mutex_lock(&u->mutex);
-	p = begin(c, w.rank, &f);
-	if (p) {
-		place = keep(c, value);
-		params = params_for(f);
-		c->target =
-		    c->target == RMA_NO_TARGET || c->target == w.rank ? w.rank : RMA_MANY_TARGETS;
-		issued(
-		    c, p, f,
-		    ucp_put_nbx(p->ep, place, sizeof *place, p->base + w.offset, p->rkey, &params));
-	}
-	pthread_mutex_unlock(&u->mutex);
+	far_op(c, w, &(struct ucx_op){.kind = UCX_ACC, .value = value});
 }
 
 static void ucx_put(struct rma_client *c, struct rma_word w, int64_t value)
@@ -270,60 +190,17 @@ static void ucx_put(struct rma_client *c, struct rma_word w, int64_t value)
 	if (is_near(c, w)) {
 		atomic_store(w.map, value);
 		rma_wake(c, w);
-	} else if (ucx_of(c)->swaps) {
-		far_atomic(c, w, UCP_ATOMIC_OP_SWAP, value, &c->ignored[0]);
-	} else {
-		put_by_device(c, w, value);
+		return;
 	}
+	far_op(c, w, &(struct ucx_op){.kind = UCX_PUT, .value = value});
 }
 
 static void ucx_get(struct rma_client *c, struct rma_word w, int64_t *result)
 {
-	struct rma_ucx *u = ucx_of(c);
-	ucp_request_param_t params;
-	struct ucx_flight *f;
-	struct ucx_peer *p;
-
-	if (is_near(c, w)) {
+	if (is_near(c, w))
 		*result = atomic_load(w.map);
-		return;
-	}
-	*result = 0;
-	pthread_mutex_lock(&u->mutex);
-	p = begin(c, w.rank, &f);
-	if (p) {
-		params = params_for(f);
-		issued(c, p, f,
-		       ucp_get_nbx(p->ep, result, sizeof *result, p->base + w.offset, p->rkey,
-				   &params));
-	}
-	pthread_mutex_unlock(&u->mutex);
-}
-
-static void flush_peer(struct rma_client *c, int rank)
-{
-	struct ucx_flight *f;
-	struct ucx_peer *p = begin(c, rank, &f);
-	ucp_request_param_t params = params_for(f);
-
-	if (p)
-		issued(c, p, f, ucp_ep_flush_nbx(p->ep, &params));
-}
-
-/* Puts that a device performs are complete there only after this. */
-static void flush_puts(struct rma_client *c)
-{
-	struct rma_ucx *u = ucx_of(c);
-
-	if (c->target == RMA_NO_TARGET)
-		return;
-	if (c->target != RMA_MANY_TARGETS) {
-		flush_peer(c, c->target);
-		return;
-	}
-	for (int i = 0; i < u->ranks; i++)
-		if (u->peer[i] && !u->peer[i]->dead)
-			flush_peer(c, i);
+	else
+		far_op(c, w, &(struct ucx_op){.kind = UCX_GET, .result = result});
 }
 
 static void ucx_flush_all(struct rma_client *c)
@@ -331,8 +208,8 @@ static void ucx_flush_all(struct rma_client *c)
 	struct rma_ucx *u = ucx_of(c);
 
 	pthread_mutex_lock(&u->mutex);
-	flush_puts(c);
-	complete(c);
+	u->way->push(c);
+	ucx_complete(c);
 	pthread_mutex_unlock(&u->mutex);
 	if (c->failed)
 		give_up(c);
@@ -362,12 +239,18 @@ static bool ucx_post(struct rma_client *c, struct rma_word w)
 		return false;
 	pthread_mutex_lock(&u->mutex);
 	p = u->peer[w.rank];
-	if (p && p->stands && !c->failed)
-		f = p->flights;
-	for (; f && n < POSTED_MOST; f = f->next)
-		n++;
+	if (p && p->stands && !c->failed) {
+		for (f = p->flights; f && n < POSTED_MOST; f = f->next)
+			n++;
+		if (n < POSTED_MOST)
+			u->way->push(c);
+		else
+			p = NULL;
+	} else {
+		p = NULL;
+	}
 	pthread_mutex_unlock(&u->mutex);
-	return n > 0 && n < POSTED_MOST;
+	return p && !c->failed;
 }
 
 static bool ucx_answered(struct rma_client *c, const int64_t *result)
@@ -387,7 +270,7 @@ static bool ucx_answered(struct rma_client *c, const int64_t *result)
 /* Let all ranks know that one died: those who wait for it may not be connected to it. */
 static void tell(struct rma *r)
 {
-	static int64_t ignored;
+	static const struct ucx_op death = {.kind = UCX_ACC, .value = 1};
 	struct rma_ucx *u = r->ucx;
 
 	u->told = true;
@@ -395,9 +278,10 @@ static void tell(struct rma *r)
 		if (r->map[i])
 			atomic_store(&ucx_tail_of(r, i)->deaths, 1);
 		else
-			start_atomic(&u->teller, i, u->tail + offsetof(struct ucx_tail, deaths),
-				     UCP_ATOMIC_OP_ADD, 1, &ignored);
+			u->way->issue(&u->teller, i, u->tail + offsetof(struct ucx_tail, deaths),
+				      &death);
 	}
+	u->way->push(&u->teller);
 }
 
 void ucx_mourn(struct rma *r)

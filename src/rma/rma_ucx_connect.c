@@ -89,16 +89,13 @@ static void close_peer(struct rma_ucx *u, struct ucx_peer *p)
 		ucx_close_endpoint(u->asking, ep);
 }
 
-/* UCX 1.13 may forget an operation that was issued before the connection stood. */
-static void tell_clients(struct ucx_peer *p)
+static void tell_clients(struct rma_ucx *u, struct ucx_peer *p)
 {
 	while (p->flights) {
 		struct ucx_flight *f = p->flights;
 
-		p->flights = f->next;
-		f->client->failed = true;
-		f->client->flying--;
-		f->client = NULL;
+		ucx_land(f, false);
+		u->way->lost(u, f);
 	}
 }
 
@@ -109,7 +106,7 @@ void ucx_bury(struct rma_ucx *u)
 		for (int i = 0; i < u->ranks; i++)
 			if (u->peer[i] && u->peer[i]->dead) {
 				close_peer(u, u->peer[i]);
-				tell_clients(u->peer[i]);
+				tell_clients(u, u->peer[i]);
 			}
 	}
 }

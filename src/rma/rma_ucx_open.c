@@ -34,7 +34,7 @@ static bool open_context(struct rma_ucx *u, const char *devices, bool has_rdma, 
 {
 	ucp_params_t params = {
 	    .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-	    .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP,
+	    .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
 	    .mt_workers_shared = 1,
 	};
 	const char *mode = getenv("UCX_ATOMIC_MODE");
@@ -55,15 +55,25 @@ static bool open_context(struct rma_ucx *u, const char *devices, bool has_rdma, 
 	return ok;
 }
 
-bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd)
+bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, unsigned id,
+		     ucp_am_recv_callback_t on_message, void *arg)
 {
+	ucp_am_handler_param_t handler = {
+	    .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+			  UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,
+	    .id = id,
+	    .flags = UCP_AM_FLAG_WHOLE_MSG,
+	    .cb = on_message,
+	    .arg = arg,
+	};
 	ucp_worker_params_t params = {
 	    .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
 	    .thread_mode = UCS_THREAD_MODE_SERIALIZED,
 	};
 
 	return ucp_worker_create(u->context, &params, worker) == UCS_OK &&
-	       ucp_worker_get_efd(*worker, fd) == UCS_OK;
+	       ucp_worker_get_efd(*worker, fd) == UCS_OK &&
+	       ucp_worker_set_am_recv_handler(*worker, &handler) == UCS_OK;
 }
 
 static bool open_memory(struct rma_ucx *u, void *base, size_t bytes)
@@ -219,9 +229,9 @@ static bool open_here(struct rma *r, size_t bytes, const char *devices, bool has
 	struct rma_ucx *u = r->ucx;
 
 	u->peer = calloc((size_t)u->ranks, sizeof *u->peer);
-	return u->peer && open_context(u, devices, has_rdma, one_host) &&
-	       ucx_open_worker(u, &u->serving, &u->serving_fd) &&
-	       ucx_open_worker(u, &u->asking, &u->asking_fd) &&
+	return u->peer && ucx_messages_open(u) && open_context(u, devices, has_rdma, one_host) &&
+	       ucx_open_worker(u, &u->serving, &u->serving_fd, UCX_REQUEST, ucx_on_request, r) &&
+	       ucx_open_worker(u, &u->asking, &u->asking_fd, UCX_ANSWER, ucx_on_answer, u) &&
 	       open_memory(u, r->map[r->rank], bytes + RMA_UCX_TAIL_BYTES);
 }
 
@@ -266,6 +276,7 @@ bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes
 	}
 	MPI_Comm_size(comm, &u->ranks);
 	u->tail = bytes;
+	u->way = &ucx_messages;
 	u->cards_win = MPI_WIN_NULL;
 	u->progress = progress;
 	u->next_pidfd = u->watched = u->watching_fd = -1;
@@ -277,8 +288,9 @@ bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes
 		rma_ucx_close(r, comm);
 		return false;
 	}
-	u->swaps = all_agree(comm, u->by_cpu);
-	u->by_cpu = u->swaps && !by_network;
+	u->by_cpu = all_agree(comm, u->by_cpu);
+	u->way = u->by_cpu ? &ucx_messages : &ucx_direct;
+	u->by_cpu = u->by_cpu && !by_network;
 	r->transport = &ucx_transport;
 	return true;
 }
@@ -305,6 +317,8 @@ void rma_ucx_close(struct rma *r, MPI_Comm comm)
 		ucp_worker_destroy(u->serving);
 	if (u->context)
 		ucp_cleanup(u->context);
+	ucx_messages_close(u);
+	ucx_perform_close(u);
 	if (u->cards_win != MPI_WIN_NULL)
 		MPI_Win_free(&u->cards_win);
 	pthread_mutex_destroy(&u->mutex);

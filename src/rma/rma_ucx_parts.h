@@ -5,9 +5,13 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stddef.h>
 #include <ucp/api/ucp.h>
 
 #include "rma/rma_ucx.h"
+
+struct rma_ucx;
+struct ucx_flight;
 
 /* Behind the words of every segment, at offset rma_ucx.tail: who sleeps on which NET word
  * of the segment, so that the owner's thread can wake it; and what dead ranks leave. */
@@ -30,9 +34,55 @@ struct ucx_card {
 	char bytes[]; /* address, then rkey */
 };
 
-/* An operation that was not answered yet. */
+/* ------------------------------------------------------------------ operations */
+
+enum ucx_kind { UCX_PUT, UCX_GET, UCX_ACC, UCX_ADD, UCX_SWAP, UCX_CAS };
+
+struct ucx_op {
+	enum ucx_kind kind;
+	int64_t value, expected; /* UCX_CAS: if it is as expected, value */
+	int64_t *result;         /* NULL: none */
+};
+
+/* How operations travel: by UCX's own, or by messages of ours. All under the mutex. */
+struct ucx_way {
+	void (*issue)(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op);
+	/* See to it that all that was issued goes, and is complete when it is answered. */
+	void (*push)(struct rma_client *c);
+	/* A flight failed without UCX. */
+	void (*lost)(struct rma_ucx *u, struct ucx_flight *f);
+};
+extern const struct ucx_way ucx_direct, ucx_messages;
+
+/* Messages: a request is a header and operations, each of UCX_OP_LEAST bytes or, if something is
+ * expected, UCX_OP_BYTES; an answer the same header and results. */
+enum { UCX_REQUEST = 1, UCX_ANSWER = 2 };
+struct ucx_header {
+	uint32_t index, serial; /* of the batch, at who asks */
+};
+struct ucx_wire_op {
+	uint64_t where; /* offset, and kind in the low bits */
+	int64_t value, expected;
+};
+enum { UCX_KIND_BITS = 3, UCX_KIND_MASK = 7, UCX_OP_LEAST = 16, UCX_OP_BYTES = 24 };
+_Static_assert(sizeof(struct ucx_wire_op) == UCX_OP_BYTES, "no holes");
+
+static inline size_t ucx_op_bytes(unsigned kind)
+{
+	return kind == UCX_CAS ? UCX_OP_BYTES : UCX_OP_LEAST;
+}
+
+static inline bool ucx_has_result(unsigned kind)
+{
+	return kind != UCX_PUT && kind != UCX_ACC;
+}
+
+struct ucx_batch;
+struct ucx_mail;
+
+/* What was not answered yet. */
 struct ucx_flight {
-	struct rma_client *client;     /* NULL: it was told that its operation failed */
+	struct rma_client *client; /* NULL: it was told that its operation failed */
 	struct ucx_peer *peer;
 	struct ucx_flight *next, **at; /* in the list of its peer, and who points to it there */
 };
@@ -59,7 +109,11 @@ struct rma_ucx {
 	bool has_thread;
 	_Atomic(bool) stop;
 	bool by_cpu; /* UCX performs atomics by CPU: so do we, on words mapped here */
-	bool swaps;  /* a store through UCX is a swap */
+	const struct ucx_way *way;
+	/* Of messages: all batches, those not in use, and room for an answer. */
+	struct ucx_batch **batch, *spare;
+	uint32_t batches;
+	struct ucx_mail *mail;
 	size_t tail; /* offset of struct ucx_tail */
 	int ranks;
 	MPI_Win cards_win;
@@ -79,7 +133,6 @@ struct rma_ucx {
 	ucp_worker_h watching;
 	ucp_ep_h watch_ep;
 	ucp_rkey_h watch_rkey;
-	int64_t watch_answer;
 	_Atomic(bool) watches; /* the connection for that stands, or will not */
 };
 
@@ -124,19 +177,34 @@ bool ucx_connect(ucp_worker_h worker, const struct ucx_card *card, ucp_err_handl
 		 void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
 void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep);
 
-/* rma_ucx_open.c */
-bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd);
+/* rma_ucx_open.c: a worker, and what it does with a kind of messages. */
+bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, unsigned id,
+		     ucp_am_recv_callback_t on_message, void *arg);
+
+/* rma_ucx_messages.c, rma_ucx_perform.c */
+bool ucx_messages_open(struct rma_ucx *u);
+void ucx_messages_close(struct rma_ucx *u);
+void ucx_perform_close(struct rma_ucx *u);
+ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, void *data,
+			   size_t length, const ucp_am_recv_param_t *param);
+ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,
+			    size_t length, const ucp_am_recv_param_t *param);
 
 /* rma_ucx_watch.c: open is collective over node_comm; begin and look, at what is readable, are
  * for the thread; await when those of all ranks run, for UCX 1.13 leaks what it closes before it is
  * connected; close when they have ended. */
 void ucx_watch_open(struct rma *r, MPI_Comm node_comm);
-void ucx_watch_begin(struct rma_ucx *u);
+void ucx_watch_begin(struct rma *r);
 void ucx_watch_await(struct rma_ucx *u);
 void ucx_watch_look(struct rma_ucx *u, int fd);
 void ucx_watch_close(struct rma_ucx *u);
 
-/* rma_ucx.c. mourn: some rank is dead; tell all others, and see to it that they hear. */
+/* rma_ucx.c. A flight begins, and ends; until all of c have been answered. */
+void ucx_fly(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f);
+void ucx_land(struct ucx_flight *f, bool well);
+void ucx_complete(struct rma_client *c);
+
+/* mourn: some rank is dead; tell all others, and see to it that they hear. */
 void ucx_mourn(struct rma *r);
 extern const struct rma_transport ucx_transport;
 

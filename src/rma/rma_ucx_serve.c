@@ -76,7 +76,7 @@ static void *serve(void *arg)
 	uint64_t last = 0, crowded_until = 0;
 	bool busy = false;
 
-	ucx_watch_begin(u);
+	ucx_watch_begin(r);
 
 	while (!atomic_load_explicit(&u->stop, memory_order_acquire)) {
 		if (drain(u->serving)) {

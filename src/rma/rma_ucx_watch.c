@@ -6,7 +6,7 @@
  *   - on a node each rank watches the next one, by the kernel: a pidfd gets readable when the
  *     process has ended;
  *   - the first rank of each node watches that of the next node, by a connection that
- *     nothing goes over but one addition of 0, which makes it.
+ *     nothing goes over but one empty message and its answer, which make it.
  * While anybody of a node lives, one of its ranks has a living predecessor or all do; while
  * any node has a living first rank, so has the ring of nodes; and the first death is all that
  * has to be seen, for from then on all ranks know that waits may be in vain.
@@ -15,7 +15,6 @@
  */
 #include "rma/rma_ucx_parts.h"
 
-#include <stddef.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -106,45 +105,48 @@ static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
 	note_death(arg);
 }
 
-static void on_done(void *request, ucs_status_t status, void *arg)
+static ucs_status_t on_answer(void *arg, const void *header, size_t header_length, void *data,
+			      size_t length, const ucp_am_recv_param_t *param)
 {
 	struct rma_ucx *u = arg;
 
-	(void)status;
+	(void)header, (void)header_length, (void)data, (void)length, (void)param;
 	atomic_store(&u->watches, true);
+	return UCS_OK;
+}
+
+static void on_sent(void *request, ucs_status_t status, void *arg)
+{
+	(void)status, (void)arg;
 	ucp_request_free(request);
 }
 
-/* The one operation that makes the connection. False: it failed. */
-static bool add_nothing(struct rma_ucx *u, uint64_t base)
+/* The one message that makes the connection: it asks for nothing. False: it failed. */
+static bool greet(const struct rma *r)
 {
-	static const int64_t nothing = 0;
+	static const struct ucx_header nothing;
 	ucp_request_param_t params = {
-	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
-			    UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER,
-	    .cb.send = on_done,
-	    .user_data = u,
-	    .datatype = ucp_dt_make_contig(sizeof nothing),
-	    .reply_buffer = &u->watch_answer,
+	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_FLAGS,
+	    .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY,
+	    .cb.send = on_sent,
 	};
+	ucs_status_ptr_t status;
 
-	ucs_status_ptr_t status = ucp_atomic_op_nbx(
-	    u->watch_ep, UCP_ATOMIC_OP_ADD, &nothing, 1,
-	    base + u->tail + offsetof(struct ucx_tail, deaths), u->watch_rkey, &params);
-
-	if (!status)
-		atomic_store(&u->watches, true);
+	status = ucp_am_send_nbx(r->ucx->watch_ep, UCX_REQUEST, NULL, 0, &nothing, sizeof nothing,
+				 &params);
 	return !UCS_PTR_IS_ERR(status);
 }
 
-void ucx_watch_begin(struct rma_ucx *u)
+void ucx_watch_begin(struct rma *r)
 {
+	struct rma_ucx *u = r->ucx;
+
 	if (u->watched < 0)
 		return;
-	if (!ucx_open_worker(u, &u->watching, &u->watching_fd) ||
+	if (!ucx_open_worker(u, &u->watching, &u->watching_fd, UCX_ANSWER, on_answer, u) ||
 	    !ucx_connect(u->watching, ucx_card_of(u, u->watched), on_end, u, &u->watch_ep,
 			 &u->watch_rkey) ||
-	    !add_nothing(u, ucx_card_of(u, u->watched)->base))
+	    !greet(r))
 		note_death(u);
 	ucx_watch_look(u, u->watching_fd);
 }

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations as messages of our own (UCX active messages), where no device performs them: those
+ * that a client issues on one rank until its flush make one message, which the thread of that rank
+ * performs in this order by CPU instructions, and answers by one (rma_ucx_perform.c).
+ *
+ * UCX's own operations would be a message each, and UCX 1.13 ends a process whose answer to one of
+ * them meets a connection that the kernel has just reset, for who asked was killed. A message of
+ * ours that cannot be sent is an error that we are told.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rma/rma_ucx_parts.h"
+
+enum { BATCHES = 8 /* to begin with, so that few are ever allocated later */ };
+
+/* From the first operation until the answer, and until UCX needs the bytes no more. */
+struct ucx_batch {
+	struct ucx_flight flight; /* while it is on its way */
+	struct ucx_batch *next;   /* open batches of the same client; or spare ones */
+	struct ucx_peer *peer;
+	int rank, results;
+	uint32_t index, serial; /* name it: the serial changes each time it is used */
+	bool sending;           /* UCX may read bytes yet */
+	bool flies;
+	size_t used;
+	int64_t *result[RMA_OPERANDS];
+	char bytes[sizeof(struct ucx_header) + RMA_OPERANDS * UCX_OP_BYTES];
+};
+
+/* ------------------------------------------------------------------ batches */
+
+static bool add_batch(struct rma_ucx *u)
+{
+	struct ucx_batch *b = calloc(1, sizeof *b), **all;
+
+	all = b ? realloc(u->batch, (u->batches + 1) * sizeof(struct ucx_batch *)) : NULL;
+	if (!all) {
+		free(b);
+		return false;
+	}
+	u->batch = all;
+	b->index = u->batches;
+	u->batch[u->batches++] = b;
+	b->next = u->spare;
+	u->spare = b;
+	return true;
+}
+
+bool ucx_messages_open(struct rma_ucx *u)
+{
+	bool ok = true;
+
+	for (int i = 0; i < BATCHES; i++)
+		ok = ok && add_batch(u);
+	return ok;
+}
+
+void ucx_messages_close(struct rma_ucx *u)
+{
+	for (uint32_t i = 0; i < u->batches; i++)
+		free(u->batch[i]);
+	free(u->batch);
+}
+
+static void spare(struct rma_ucx *u, struct ucx_batch *b)
+{
+	if (b->sending || b->flies)
+		return;
+	b->serial++;
+	b->next = u->spare;
+	u->spare = b;
+}
+
+static struct ucx_batch *take(struct rma_ucx *u, int rank)
+{
+	struct ucx_batch *b;
+
+	if (!u->spare && !add_batch(u))
+		return NULL;
+	b = u->spare;
+	u->spare = b->next;
+	b->next = NULL;
+	b->rank = rank;
+	b->results = 0;
+	b->used = sizeof(struct ucx_header);
+	return b;
+}
+
+/* ------------------------------------------------------------------ sending */
+
+static void on_sent(void *request, ucs_status_t status, void *arg)
+{
+	struct ucx_batch *b = arg;
+
+	b->sending = false;
+	if (status != UCS_OK && b->flies) {
+		b->flies = false;
+		ucx_land(&b->flight, false);
+	}
+	spare(b->peer->ucx, b);
+	ucp_request_free(request);
+}
+
+/* Under the mutex. */
+static void send_batch(struct rma_client *c, struct ucx_batch *b)
+{
+	struct rma_ucx *u = c->rma->ucx;
+	ucp_request_param_t params = {
+	    .op_attr_mask =
+		UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
+	    .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY,
+	    .cb.send = on_sent,
+	    .user_data = b,
+	};
+	struct ucx_header h = {b->index, b->serial};
+	ucs_status_ptr_t status;
+
+	b->peer = ucx_peer(u, b->rank);
+	if (!b->peer) {
+		c->failed = true;
+		spare(u, b);
+		return;
+	}
+	memcpy(b->bytes, &h, sizeof h);
+	b->flies = b->sending = true;
+	ucx_fly(c, b->peer, &b->flight);
+	status = ucp_am_send_nbx(b->peer->ep, UCX_REQUEST, NULL, 0, b->bytes, b->used, &params);
+	b->sending = UCS_PTR_IS_PTR(status);
+	if (UCS_PTR_IS_ERR(status)) {
+		b->flies = false;
+		ucx_land(&b->flight, false);
+		spare(u, b);
+	}
+}
+
+static void messages_push(struct rma_client *c)
+{
+	struct ucx_batch *b = c->open, *next;
+
+	c->open = NULL;
+	for (; b; b = next) {
+		next = b->next;
+		send_batch(c, b);
+	}
+}
+
+static struct ucx_batch *open_batch(struct rma_client *c, int rank)
+{
+	struct rma_ucx *u = c->rma->ucx;
+	struct ucx_batch *b = c->open;
+
+	while (b && b->rank != rank)
+		b = b->next;
+	if (b && b->used + UCX_OP_BYTES > sizeof b->bytes) {
+		messages_push(c);
+		b = NULL;
+	}
+	if (b)
+		return b;
+	b = take(u, rank);
+	if (b) {
+		b->next = c->open;
+		c->open = b;
+	}
+	return b;
+}
+
+static void messages_issue(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
+{
+	struct ucx_batch *b = open_batch(c, rank);
+	struct ucx_wire_op w = {offset << UCX_KIND_BITS | op->kind, op->value, op->expected};
+	size_t bytes = ucx_op_bytes(op->kind);
+
+	if (op->result)
+		*op->result = 0;
+	if (!b) {
+		c->failed = true;
+		return;
+	}
+	memcpy(b->bytes + b->used, &w, bytes);
+	b->used += bytes;
+	if (op->result)
+		b->result[b->results++] = op->result;
+}
+
+/* ------------------------------------------------------------------ answers */
+
+ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, void *data,
+			   size_t length, const ucp_am_recv_param_t *param)
+{
+	struct rma_ucx *u = arg;
+	const char *bytes = data;
+	struct ucx_header h;
+	struct ucx_batch *b;
+
+	(void)header, (void)header_length, (void)param;
+	if (length < sizeof h)
+		return UCS_OK;
+	memcpy(&h, bytes, sizeof h);
+	bytes += sizeof h;
+	b = h.index < u->batches ? u->batch[h.index] : NULL;
+	if (!b || b->serial != h.serial || !b->flies ||
+	    length != sizeof h + (size_t)b->results * sizeof(int64_t))
+		return UCS_OK; /* of what failed meanwhile */
+	for (int i = 0; i < b->results; i++)
+		memcpy(b->result[i], bytes + (size_t)i * sizeof(int64_t), sizeof(int64_t));
+	b->flies = false;
+	ucx_land(&b->flight, true);
+	spare(u, b);
+	return UCS_OK;
+}
+
+static void messages_lost(struct rma_ucx *u, struct ucx_flight *f)
+{
+	struct ucx_batch *b = (struct ucx_batch *)(void *)f;
+
+	b->flies = false;
+	spare(u, b);
+}
+
+const struct ucx_way ucx_messages = {
+    .issue = messages_issue,
+    .push = messages_push,
+    .lost = messages_lost,
+};
