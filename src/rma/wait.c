@@ -20,7 +20,11 @@
  *     So a rank that waits for long burns one to three per cent of a core, most of
  *     it in the MPI's progress, and delays others by no more than two milliseconds.
  *     Where a thread serves the others (rma_ucx_serve.c), NET words are waited for
- *     like NODE words: the thread, too, wakes who is parked.
+ *     like NODE words: the thread, too, wakes who is parked. Then only the application
+ *     needs the MPI driven, and naps are longer, lest those who sleep take the cores of
+ *     those who hand the lock over. Such a table spans hosts, and hosts that share
+ *     cores do not know it: so a core is given away between looks even where ranks do not
+ *     outnumber cores.
  */
 #include "rma/rma.h"
 
@@ -37,6 +41,7 @@ enum {
 	LOOKS_PER_CLOCK = 32, /* look this often at the word for a look at the clock, */
 	LOOKS_PER_YIELD = 16, /* and before giving the core away once */
 	NAP_MIN_NS = 200000,
+	NAP_SERVED_NS = 1000000, /* at the least where a thread serves the others */
 	NAP_MAX_NS = 2000000,
 	NAP_SHARE = 64,
 	SLEEP_NS = 50000, /* a back-off as long as this is slept through */
@@ -125,18 +130,26 @@ static void report(struct rma_client *c, struct rma_word w, int64_t value, uint6
 		(unsigned long long)w.offset, (unsigned long long)value);
 }
 
-static uint64_t nap_ns(uint64_t waited)
+static uint64_t nap_ns(const struct rma_client *c, uint64_t waited)
 {
-	uint64_t ns = waited / NAP_SHARE;
+	uint64_t ns = waited / NAP_SHARE, least = c->rma->ucx ? NAP_SERVED_NS : NAP_MIN_NS;
 
-	return ns < NAP_MIN_NS ? NAP_MIN_NS : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
+	return ns < least ? least : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
+}
+
+/* Where each look costs a call of the transport the core is given away each time. */
+static bool is_to_yield(const struct rma_client *c, unsigned look)
+{
+	if (!c->rma->waiting.crowded && !c->rma->ucx)
+		return false;
+	return c->rma->net || look % LOOKS_PER_YIELD == 0;
 }
 
 /* After the spinning: give the core away in the way that fits. */
 static void give_way(struct rma_client *c, struct rma_word w, int64_t value, uint64_t waited)
 {
 	const struct rma_waiting *how = &c->rma->waiting;
-	struct timespec t = timespec_of(nap_ns(waited));
+	struct timespec t = timespec_of(nap_ns(c, waited));
 
 	if (!how->park || (waited < POLL_NS && (c->rma->net || (how->serves && how->serves(c))))) {
 		sched_yield();
@@ -144,9 +157,9 @@ static void give_way(struct rma_client *c, struct rma_word w, int64_t value, uin
 	}
 	c->rma->transport->progress(c);
 	if (rma_is_cpu(w))
-		rma_park(c, w, value, nap_ns(waited));
+		rma_park(c, w, value, nap_ns(c, waited));
 	else if (c->rma->transport->sleep)
-		c->rma->transport->sleep(c, w, value, nap_ns(waited));
+		c->rma->transport->sleep(c, w, value, nap_ns(c, waited));
 	else
 		nanosleep(&t, NULL);
 }
@@ -189,7 +202,7 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 		progress(c, look);
 		if (waited >= spin_ns)
 			give_way(c, w, *value, waited);
-		else if (how->crowded && (c->rma->net || look % LOOKS_PER_YIELD == 0))
+		else if (is_to_yield(c, look))
 			sched_yield();
 		else
 			relax();
@@ -267,14 +280,14 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 		p->reported = true;
 	}
 	if (ns) {
-		if (p->lazy && waited > POLL_NS && nap_ns(waited) > ns)
-			ns = nap_ns(waited);
+		if (p->lazy && waited > POLL_NS && nap_ns(c, waited) > ns)
+			ns = nap_ns(c, waited);
 		pass_time(c, ns);
 		return true;
 	}
 	progress(c, p->rounds);
 	if (how->park && waited > POLL_NS) {
-		struct timespec t = timespec_of(nap_ns(waited));
+		struct timespec t = timespec_of(nap_ns(c, waited));
 
 		nanosleep(&t, NULL);
 	} else if (how->crowded || waited >= how->spin_ns[RMA_SOON]) {
