@@ -24,7 +24,7 @@ struct ucx_batch {
 	uint32_t index, serial; /* name it: the serial changes each time it is used */
 	bool sending;           /* UCX may read bytes yet */
 	bool flies;
-	size_t used;
+	ucp_dt_iov_t used; /* of bytes */
 	int64_t *result[RMA_OPERANDS];
 	char bytes[sizeof(struct ucx_header) + RMA_OPERANDS * UCX_OP_BYTES];
 };
@@ -84,7 +84,7 @@ static struct ucx_batch *take(struct rma_ucx *u, int rank)
 	b->next = NULL;
 	b->rank = rank;
 	b->results = 0;
-	b->used = sizeof(struct ucx_header);
+	b->used = (ucp_dt_iov_t){b->bytes, sizeof(struct ucx_header)};
 	return b;
 }
 
@@ -107,13 +107,7 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 static void send_batch(struct rma_client *c, struct ucx_batch *b)
 {
 	struct rma_ucx *u = c->rma->ucx;
-	ucp_request_param_t params = {
-	    .op_attr_mask =
-		UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
-	    .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY,
-	    .cb.send = on_sent,
-	    .user_data = b,
-	};
+	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, b);
 	struct ucx_header h = {b->index, b->serial};
 	ucs_status_ptr_t status;
 
@@ -126,7 +120,7 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 	memcpy(b->bytes, &h, sizeof h);
 	b->flies = b->sending = true;
 	ucx_fly(c, b->peer, &b->flight);
-	status = ucp_am_send_nbx(b->peer->ep, UCX_REQUEST, NULL, 0, b->bytes, b->used, &params);
+	status = ucp_am_send_nbx(b->peer->ep, UCX_REQUEST, NULL, 0, &b->used, 1, &params);
 	b->sending = UCS_PTR_IS_PTR(status);
 	if (UCS_PTR_IS_ERR(status)) {
 		b->flies = false;
@@ -153,7 +147,7 @@ static struct ucx_batch *open_batch(struct rma_client *c, int rank)
 
 	while (b && b->rank != rank)
 		b = b->next;
-	if (b && b->used + UCX_OP_BYTES > sizeof b->bytes) {
+	if (b && b->used.length + UCX_OP_BYTES > sizeof b->bytes) {
 		messages_push(c);
 		b = NULL;
 	}
@@ -179,8 +173,8 @@ static void messages_issue(struct rma_client *c, int rank, uint64_t offset, cons
 		c->failed = true;
 		return;
 	}
-	memcpy(b->bytes + b->used, &w, bytes);
-	b->used += bytes;
+	memcpy(b->bytes + b->used.length, &w, bytes);
+	b->used.length += bytes;
 	if (op->result)
 		b->result[b->results++] = op->result;
 }

@@ -77,6 +77,21 @@ static inline bool ucx_has_result(unsigned kind)
 	return kind != UCX_PUT && kind != UCX_ACC;
 }
 
+/* A message is one piece of memory. UCX 1.13 would hand it to the kernel in two, its own header and
+ * this, by sendmsg(), which takes longer than to copy it and send(); of an iov it makes a copy. */
+static inline ucp_request_param_t ucx_message_params(uint32_t flags,
+						     ucp_send_nbx_callback_t on_sent, void *arg)
+{
+	return (ucp_request_param_t){
+	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+			    UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE,
+	    .flags = UCP_AM_SEND_FLAG_EAGER | flags,
+	    .cb.send = on_sent,
+	    .user_data = arg,
+	    .datatype = ucp_dt_make_iov(),
+	};
+}
+
 struct ucx_batch;
 struct ucx_mail;
 

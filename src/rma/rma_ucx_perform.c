@@ -9,7 +9,7 @@
 #include "rma/rma_ucx_parts.h"
 
 struct ucx_mail {
-	size_t used;
+	ucp_dt_iov_t used; /* of bytes */
 	char bytes[sizeof(struct ucx_header) + RMA_OPERANDS * sizeof(int64_t)];
 };
 
@@ -46,7 +46,7 @@ static _Atomic(int64_t) *word_at(const struct rma *r, uint64_t offset)
 static bool perform_all(const struct rma *r, const char *bytes, size_t length, struct ucx_mail *m)
 {
 	memcpy(m->bytes, bytes, sizeof(struct ucx_header));
-	m->used = sizeof(struct ucx_header);
+	m->used = (ucp_dt_iov_t){m->bytes, sizeof(struct ucx_header)};
 	for (size_t at = sizeof(struct ucx_header); at < length;) {
 		struct ucx_wire_op op = {.expected = 0};
 		_Atomic(int64_t) *word;
@@ -63,10 +63,10 @@ static bool perform_all(const struct rma *r, const char *bytes, size_t length, s
 		memcpy(&op, bytes + at, ucx_op_bytes(kind));
 		at += ucx_op_bytes(kind);
 		old = perform(word, &op, kind);
-		if (!ucx_has_result(kind) || m->used + sizeof old > sizeof m->bytes)
+		if (!ucx_has_result(kind) || m->used.length + sizeof old > sizeof m->bytes)
 			continue;
-		memcpy(m->bytes + m->used, &old, sizeof old);
-		m->used += sizeof old;
+		memcpy(m->bytes + m->used.length, &old, sizeof old);
+		m->used.length += sizeof old;
 	}
 	return true;
 }
@@ -83,15 +83,9 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 /* Who asked may be dead: then nobody needs the answer. */
 static void send_mail(struct rma_ucx *u, ucp_ep_h to)
 {
-	ucp_request_param_t params = {
-	    .op_attr_mask =
-		UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
-	    .flags = UCP_AM_SEND_FLAG_EAGER,
-	    .cb.send = on_sent,
-	    .user_data = u->mail,
-	};
+	ucp_request_param_t params = ucx_message_params(0, on_sent, u->mail);
 	ucs_status_ptr_t status =
-	    ucp_am_send_nbx(to, UCX_ANSWER, NULL, 0, u->mail->bytes, u->mail->used, &params);
+	    ucp_am_send_nbx(to, UCX_ANSWER, NULL, 0, &u->mail->used, 1, &params);
 
 	if (UCS_PTR_IS_PTR(status))
 		u->mail = NULL; /* UCX reads it yet; on_sent() frees it */

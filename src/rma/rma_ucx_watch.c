@@ -124,16 +124,12 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 /* The one message that makes the connection: it asks for nothing. False: it failed. */
 static bool greet(const struct rma *r)
 {
-	static const struct ucx_header nothing;
-	ucp_request_param_t params = {
-	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_FLAGS,
-	    .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY,
-	    .cb.send = on_sent,
-	};
-	ucs_status_ptr_t status;
+	static struct ucx_header nothing;
+	static const ucp_dt_iov_t message = {&nothing, sizeof nothing};
+	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, NULL);
+	ucs_status_ptr_t status =
+	    ucp_am_send_nbx(r->ucx->watch_ep, UCX_REQUEST, NULL, 0, &message, 1, &params);
 
-	status = ucp_am_send_nbx(r->ucx->watch_ep, UCX_REQUEST, NULL, 0, &nothing, sizeof nothing,
-				 &params);
 	return !UCS_PTR_IS_ERR(status);
 }
 
