@@ -228,29 +228,29 @@ static void ucx_flush(struct rma_client *c, int rank)
  * full: far more than this must be on its way for that. */
 enum { POSTED_MOST = 32 };
 
+static bool is_clear(const struct ucx_peer *p)
+{
+	int n = 0;
+
+	for (const struct ucx_flight *f = p->flights; f && n < POSTED_MOST; f = f->next)
+		n++;
+	return p->stands && n < POSTED_MOST;
+}
+
 static bool ucx_post(struct rma_client *c, struct rma_word w)
 {
 	struct rma_ucx *u = ucx_of(c);
-	const struct ucx_flight *f = NULL;
-	const struct ucx_peer *p;
-	int n = 0;
+	bool ok;
 
 	if (is_near(c, w))
 		return false;
 	pthread_mutex_lock(&u->mutex);
-	p = u->peer[w.rank];
-	if (p && p->stands && !c->failed) {
-		for (f = p->flights; f && n < POSTED_MOST; f = f->next)
-			n++;
-		if (n < POSTED_MOST)
-			u->way->push(c);
-		else
-			p = NULL;
-	} else {
-		p = NULL;
-	}
+	ok = u->peer[w.rank] && is_clear(u->peer[w.rank]);
+	if (ok)
+		u->way->push(c);
+	ok = ok && !c->failed;
 	pthread_mutex_unlock(&u->mutex);
-	return p && !c->failed;
+	return ok;
 }
 
 /* Whoever waits for anything takes the answers of others, too. Who asks this is about to send

@@ -27,7 +27,7 @@ static void ring(const struct rma *r)
 {
 	struct ucx_tail *t = ucx_tail_of(r, r->rank);
 
-	/* Orders the words that UCX has written before the look at the doors; pairs
+	/* Orders the words that others have had written before the look at the doors; pairs
 	 * with the door that is hung out before the kernel looks at the word. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!atomic_load_explicit(&t->sleepers, memory_order_relaxed))
