@@ -203,8 +203,11 @@ fi
 
 # ----------------------------------------------------------------- under it
 
+# MPICH takes seconds to make the tables of ranks that share cores.
+ranks=4
+[ -n "$TEST_LONG" ] || [ "$TEST_MPI" != mpich ] || ranks=2
 for program in $all; do
-	tap_program "default, $program" under default 4 170 "$programs/$program" --limit 150 $budget
+	tap_program "default, $program" under default $ranks 170 "$programs/$program" --limit 150 $budget
 done
 for program in $compiled; do
 	tap_program "default, $program" under default 4 60 "$work/$program"
@@ -232,13 +235,10 @@ check "byte ranges of a window that keeps the MPI's locks" \
 	fails mpi_run 2 60 env PAWL_LOCK=native "$programs/ranges"
 tap_program "native by PAWL_LOCK, exclusive" \
 	mpi_run 4 120 env LD_PRELOAD="$lib" PAWL_LOCK=native TEST_STRICT=0 "$programs/exclusive"
-for ranks in 1 8; do
-	tap_program "default, $ranks ranks" under default $ranks 170 "$programs/mixture" --limit 150
+for many in 1 $([ $ranks = 2 ] || echo 8); do
+	tap_program "default, $many ranks" under default $many 170 "$programs/mixture" --limit 150
 done
 
-# MPICH takes seconds to make the tables of ranks that share cores.
-ranks=4
-[ -n "$TEST_LONG" ] || [ "$TEST_MPI" != mpich ] || ranks=2
 kinds=${TEST_KINDS-$("$programs/kinds")}
 check "the library has kinds of lock that readers share" test -n "$kinds"
 for kind in $kinds; do
