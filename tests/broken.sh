@@ -17,7 +17,7 @@ violated()
 {
 	violated_ranks=$1
 	shift
-	for violated_try in "0.3 20" "0.3 20" "1 40" "3 120"; do
+	for violated_try in "0.3 10" "0.3 10" "1 40" "3 120"; do
 		violated_said=$(caught mpi_run "$violated_ranks" "${violated_try#* }" "$program" "$@" \
 			--budget "${violated_try% *}") || continue
 		printf '%s\n' "$violated_said"
