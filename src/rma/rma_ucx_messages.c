@@ -140,6 +140,12 @@ static void messages_push(struct rma_client *c)
 	}
 }
 
+/* Operations differ in size, and some have no result. */
+static bool is_full(const struct ucx_batch *b)
+{
+	return b->used.length + UCX_OP_BYTES > sizeof b->bytes || b->results == RMA_OPERANDS;
+}
+
 static struct ucx_batch *open_batch(struct rma_client *c, int rank)
 {
 	struct rma_ucx *u = c->rma->ucx;
@@ -147,7 +153,7 @@ static struct ucx_batch *open_batch(struct rma_client *c, int rank)
 
 	while (b && b->rank != rank)
 		b = b->next;
-	if (b && b->used.length + UCX_OP_BYTES > sizeof b->bytes) {
+	if (b && is_full(b)) {
 		messages_push(c);
 		b = NULL;
 	}
