@@ -38,6 +38,13 @@ static struct lock_slot *claimed(pawl_table *t, int index, uint64_t lock)
 	return slot;
 }
 
+/* Of a slot that is not free, but in this state: this thread's, to look whether it may be. */
+static bool take_from(struct slot_claim *claim, uintptr_t state, uintptr_t me)
+{
+	return atomic_compare_exchange_strong_explicit(&claim->owner, &state, me,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
 /* A slot whose lock was abandoned, if the protocol lets one go. The claim is this
  * thread's while it asks. */
 static int take_abandoned(pawl_table *t, uintptr_t me)
@@ -46,15 +53,11 @@ static int take_abandoned(pawl_table *t, uintptr_t me)
 	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
 
 	for (int i = 0; i < top && p->abandon; i++) {
-		_Atomic(uintptr_t) *owner = &t->claims[i].owner;
-		uintptr_t abandoned = SLOTS_ABANDONED;
-
-		if (!atomic_compare_exchange_strong_explicit(
-			owner, &abandoned, me, memory_order_acquire, memory_order_relaxed))
+		if (!take_from(&t->claims[i], SLOTS_ABANDONED, me))
 			continue;
 		if (p->abandon(&t->space, &t->slots[i]))
 			return i;
-		atomic_store_explicit(owner, SLOTS_ABANDONED, memory_order_release);
+		slots_abandon(t, &t->slots[i]);
 	}
 	return -1;
 }
@@ -73,21 +76,12 @@ static int take_new(pawl_table *t, uintptr_t me)
 	}
 }
 
-/* This thread's, to look whether it has settled. */
-static bool take_left(struct slot_claim *claim, uintptr_t me)
-{
-	uintptr_t left = SLOTS_LEFT;
-
-	return atomic_compare_exchange_strong_explicit(&claim->owner, &left, me,
-						       memory_order_acquire, memory_order_relaxed);
-}
-
 static bool take_settled(pawl_table *t, int index, uintptr_t me)
 {
 	struct lock_slot *slot = &t->slots[index];
 	bool settled;
 
-	if (!take_left(&t->claims[index], me))
+	if (!take_from(&t->claims[index], SLOTS_LEFT, me))
 		return false;
 	settled = t->space.protocol->settled(&t->space, slot);
 	if (slot->client.failed)
@@ -131,7 +125,7 @@ static int take_when_settled(pawl_table *t, uintptr_t me)
 	for (int i = 0; i < top; i++) {
 		struct lock_slot *slot = &t->slots[i];
 
-		if (!take_left(&t->claims[i], me))
+		if (!take_from(&t->claims[i], SLOTS_LEFT, me))
 			continue;
 		if (guard_perform(t, slot, await_settled) == PAWL_SUCCESS)
 			return i;
@@ -220,22 +214,30 @@ struct lock_slot *slots_find_any(pawl_table *t, uint64_t lock)
 	return NULL;
 }
 
-void slots_lose(pawl_table *t, struct lock_slot *slot)
-{
-	struct slot_claim *claim = &t->claims[slot->index];
-
-	slots_set_lock(claim, SLOTS_NO_LOCK);
-	atomic_store_explicit(&claim->owner, SLOTS_LOST, memory_order_release);
-}
-
-void slots_leave(pawl_table *t, struct lock_slot *slot)
+/* No search finds it from here on. */
+static void put_away(pawl_table *t, struct lock_slot *slot, uintptr_t state)
 {
 	struct slot_claim *claim = &t->claims[slot->index];
 
 	slots_set_lock(claim, SLOTS_NO_LOCK);
 	/* Orders this client's use of the slot before that of who asks for it next;
-	 * pairs with the acquire in take_left(). */
-	atomic_store_explicit(&claim->owner, SLOTS_LEFT, memory_order_release);
+	 * pairs with the acquire in take_from(). */
+	atomic_store_explicit(&claim->owner, state, memory_order_release);
+}
+
+void slots_lose(pawl_table *t, struct lock_slot *slot)
+{
+	put_away(t, slot, SLOTS_LOST);
+}
+
+void slots_leave(pawl_table *t, struct lock_slot *slot)
+{
+	put_away(t, slot, SLOTS_LEFT);
+}
+
+void slots_abandon(pawl_table *t, struct lock_slot *slot)
+{
+	put_away(t, slot, SLOTS_ABANDONED);
 }
 
 static int complete(const struct lock_space *s, struct lock_slot *slot)
@@ -250,21 +252,10 @@ static int complete(const struct lock_space *s, struct lock_slot *slot)
 void slots_settle(pawl_table *t)
 {
 	for (int i = 0; t->claims && i < atomic_load(&t->top); i++)
-		if (take_left(&t->claims[i], SLOTS_ONLY_OWNER)) {
+		if (take_from(&t->claims[i], SLOTS_LEFT, SLOTS_ONLY_OWNER)) {
 			guard_perform(t, &t->slots[i], complete);
 			slots_lose(t, &t->slots[i]);
 		}
-}
-
-void slots_abandon(pawl_table *t, struct lock_slot *slot)
-{
-	struct slot_claim *claim = &t->claims[slot->index];
-
-	/* No search finds it. */
-	slots_set_lock(claim, SLOTS_NO_LOCK);
-	/* Orders this client's use of the slot before that of who asks for it next;
-	 * pairs with the acquire in take_abandoned(). */
-	atomic_store_explicit(&claim->owner, SLOTS_ABANDONED, memory_order_release);
 }
 
 int slots_in_use(const pawl_table *t)

@@ -17,14 +17,13 @@ enum { BATCHES = 8 /* to begin with, so that few are ever allocated later */ };
 
 /* From the first operation until the answer, and until UCX needs the bytes no more. */
 struct ucx_batch {
-	struct ucx_flight flight; /* while it is on its way */
+	struct ucx_flight flight; /* it has a client while it is on its way */
 	struct ucx_batch *next;   /* open batches of the same client; or spare ones */
 	struct ucx_peer *peer;
 	int rank, results;
 	uint32_t index, serial; /* name it: the serial changes each time it is used */
 	bool sending;           /* UCX may read bytes yet */
-	bool flies;
-	ucp_dt_iov_t used; /* of bytes */
+	ucp_dt_iov_t used;      /* of bytes */
 	int64_t *result[RMA_OPERANDS];
 	char bytes[sizeof(struct ucx_header) + RMA_OPERANDS * UCX_OP_BYTES];
 };
@@ -66,7 +65,7 @@ void ucx_messages_close(struct rma_ucx *u)
 
 static void spare(struct rma_ucx *u, struct ucx_batch *b)
 {
-	if (b->sending || b->flies)
+	if (b->sending || b->flight.client)
 		return;
 	b->serial++;
 	b->next = u->spare;
@@ -95,10 +94,8 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 	struct ucx_batch *b = arg;
 
 	b->sending = false;
-	if (status != UCS_OK && b->flies) {
-		b->flies = false;
+	if (status != UCS_OK)
 		ucx_land(&b->flight, false);
-	}
 	spare(b->peer->ucx, b);
 	ucp_request_free(request);
 }
@@ -118,12 +115,11 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 		return;
 	}
 	memcpy(b->bytes, &h, sizeof h);
-	b->flies = b->sending = true;
+	b->sending = true;
 	ucx_fly(c, b->peer, &b->flight);
 	status = ucp_am_send_nbx(b->peer->ep, UCX_REQUEST, NULL, 0, &b->used, 1, &params);
 	b->sending = UCS_PTR_IS_PTR(status);
 	if (UCS_PTR_IS_ERR(status)) {
-		b->flies = false;
 		ucx_land(&b->flight, false);
 		spare(u, b);
 	}
@@ -201,12 +197,11 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 	memcpy(&h, bytes, sizeof h);
 	bytes += sizeof h;
 	b = h.index < u->batches ? u->batch[h.index] : NULL;
-	if (!b || b->serial != h.serial || !b->flies ||
+	if (!b || b->serial != h.serial || !b->flight.client ||
 	    length != sizeof h + (size_t)b->results * sizeof(int64_t))
 		return UCS_OK; /* of what failed meanwhile */
 	for (int i = 0; i < b->results; i++)
 		memcpy(b->result[i], bytes + (size_t)i * sizeof(int64_t), sizeof(int64_t));
-	b->flies = false;
 	ucx_land(&b->flight, true);
 	spare(u, b);
 	return UCS_OK;
@@ -214,10 +209,7 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 
 static void messages_lost(struct rma_ucx *u, struct ucx_flight *f)
 {
-	struct ucx_batch *b = (struct ucx_batch *)(void *)f;
-
-	b->flies = false;
-	spare(u, b);
+	spare(u, (struct ucx_batch *)(void *)f);
 }
 
 const struct ucx_way ucx_messages = {
