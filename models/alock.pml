@@ -10,6 +10,8 @@
  * null; a cohort gets the lock at most its budget of times while the leader of the other waits
  * (GlobalFairness of the technical report, with a number; not with -DUNCOUNTED);
  * with -DTRY also when processes try, at their choice;
+ * with -DTIMED also when waiters time out, at any moment of their choice but process v of -DLIVE=v and
+ * -DBOUND=v: in the queue as in dmcs.pml; a leader leaves its queue, as a try does;
  * with -DBOUND=v, while process v waits, others get the lock at most as often as overtakes() says;
  * with -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live:
  * StarvationFree of the report).
@@ -26,6 +28,8 @@
  *                        -DBREAK_YIELD     VICTIM is not written when the budget is over
  *                        -DBREAK_TRY       a try leaves without a look for who queued behind it
  *                        -DBREAK_GONE      a try leaves without having written VICTIM
+ *                        -DBREAK_STAY      (TIMED) a leader that times out abandons its place
+ *                        -DBREAK_EARLY     (TIMED) a node is marked as passed over before its NEXT is read
  */
 #ifndef NL
 #define NL 2
@@ -41,7 +45,9 @@
 #define BR 2
 #endif
 
-#define WAIT 0 /* STATUS: else 1 + what is left of the budget */
+#define WAIT 0 /* STATUS: else 1 + what is left of the budget, or */
+#define ABANDONED 100
+#define PASSED 101
 
 #define COHORT(p) (p >= NL) /* 0: local, 1: remote */
 #define BUDGET(c) (c -> BR : BL)
@@ -67,7 +73,11 @@ byte turns[2];
 bit waits;
 byte before; /* grants to others since process BOUND waits */
 #define AHEAD (BOUND < NL -> NL - 1 : NR - 1)
+#ifdef TIMED
+#define OWN 1 /* each leader that times out begins a new turn */
+#else
 #define OWN (BOUND < NL -> BL : BR)
+#endif
 #define OTHER (BOUND < NL -> BR : BL)
 #ifndef MOST
 #define MOST (AHEAD + OTHER * (AHEAD / OWN + 1 + (AHEAD > 0)))
@@ -81,17 +91,37 @@ byte before; /* grants to others since process BOUND waits */
 #define GRANTED skip
 #endif
 
+#ifdef TIMED
+bit QUEUED[NP]; /* its place is abandoned, as far as the process knows */
+#if defined(LIVE)
+#define MAY_TIME_OUT (p != LIVE)
+#elif defined(BOUND)
+#define MAY_TIME_OUT (p != BOUND)
+#else
+#define MAY_TIME_OUT true
+#endif
+#define FREE_AT(i) (!QUEUED[i] || STATUS[i] == PASSED)
+#define FREE FREE_AT(p)
+#define TAKE_SLOT QUEUED[p] = 0
+#else
+#define FREE true
+#define TAKE_SLOT skip
+#endif
+
 proctype P(byte p)
 {
 	byte pred, succ, left;
 	bit c = COHORT(p);
+#ifdef TIMED
+	byte next;
+#endif
 #ifdef BREAK_LOOK
 	bit alone;
 #endif
 
 	do
 #ifdef TRY
-	::
+	:: FREE -> TAKE_SLOT;
 		/* T: cas(TAIL, 0 -> me); flush */
 		NEXT[p] = 0;
 		d_step { pred = TAIL[c]; if :: pred == 0 -> TAIL[c] = p + 1 :: else fi }
@@ -116,7 +146,12 @@ proctype P(byte p)
 		left = 1;
 		goto leave
 #endif
-	:: atomic {
+#ifdef TIMED
+	::	/* A6: cas(STATUS, ABANDONED -> WAIT); flush. Else it is about to be passed over */
+		atomic { QUEUED[p] && STATUS[p] == ABANDONED -> STATUS[p] = WAIT; QUEUED[p] = 0; WANT; WAITS }
+		goto queue
+#endif
+	:: atomic { FREE -> TAKE_SLOT;
 		/* A1: poke NEXT := 0 and STATUS := WAIT, both own memory */
 		WANT;
 		NEXT[p] = 0;
@@ -139,7 +174,15 @@ proctype P(byte p)
 				WAITS
 			}
 			/* A4: await STATUS != WAIT */
-			atomic { STATUS[p] != WAIT; left = STATUS[p] - 1 }
+queue:			if
+			:: atomic { STATUS[p] != WAIT; left = STATUS[p] - 1 }
+#ifdef TIMED
+			:: atomic { STATUS[p] == WAIT && MAY_TIME_OUT ->
+				/* A5: cas(STATUS, WAIT -> ABANDONED); flush. Else it is granted */
+				STATUS[p] = ABANDONED; QUEUED[p] = 1 }
+				goto out
+#endif
+			fi;
 			if
 			:: left > 0 -> goto cs
 			:: else
@@ -180,6 +223,16 @@ wait:		/* P3: get(the other TAIL), get(VICTIM); flush; until one of them lets us
 		if
 		:: TAIL[1 - c] == 0
 		:: VICTIM != c + 1
+#ifdef TIMED
+		:: MAY_TIME_OUT ->
+#ifdef BREAK_STAY
+			d_step { STATUS[p] = ABANDONED; QUEUED[p] = 1; leads[c] = 0 }
+			goto out
+#else
+			d_step { left = 1; leads[c] = 0; turns[c] = 0 }
+			goto leave
+#endif
+#endif
 		fi;
 		/* CS */
 cs:		atomic {
@@ -206,8 +259,43 @@ leave:		succ = NEXT[p];
 			atomic { NEXT[p] != 0; succ = NEXT[p] }
 		:: else
 		fi;
+#ifdef TIMED
+give:		skip;
+		/* R4: pred = fao(succ.STATUS, what is left, REPLACE); flush */
+		d_step {
+			pred = STATUS[succ - 1];
+			assert(pred == WAIT || pred == ABANDONED);
+			STATUS[succ - 1] = left
+		}
+		if
+		:: pred == ABANDONED ->
+#ifdef BREAK_EARLY
+			STATUS[succ - 1] = PASSED;
+#endif
+			/* P1: next = get(succ.NEXT); flush */
+			next = NEXT[succ - 1];
+			if
+			:: next == 0 ->
+				/* P2: pred = cas(TAIL, succ -> 0); flush */
+				d_step { pred = TAIL[c]; if :: pred == succ -> TAIL[c] = 0 :: else fi }
+				if
+				:: pred == succ
+				:: else -> atomic { NEXT[succ - 1] != 0; next = NEXT[succ - 1] }
+				fi
+			:: else
+			fi;
+			/* P3: put(succ.STATUS, PASSED); flush */
+			d_step { STATUS[succ - 1] = PASSED; succ = next; next = 0; pred = 0 }
+			if
+			:: succ != 0 -> goto give
+			:: else
+			fi
+		:: else -> d_step { pred = 0; succ = 0 }
+		fi;
+#else
 		/* R4: put(succ.STATUS, what is left); flush */
 		d_step { assert(STATUS[succ - 1] == WAIT); STATUS[succ - 1] = left; succ = 0 }
+#endif
 out:		left = 0
 	:: d_step {
 		alive--;
@@ -221,4 +309,8 @@ out:		left = 0
 init {
 	byte i;
 	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
+#ifdef TIMED
+	d_step { alive == 0 -> i = 0;
+		do :: i < NP -> assert(FREE_AT(i)); i++ :: else -> break od }
+#endif
 }

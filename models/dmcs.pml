@@ -7,14 +7,23 @@
  * What it proves.  Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
  * hang is an invalid end state); a link is null when a successor writes it; at the end the tail is null;
  * with -DTRY also when processes try, at their choice;
+ * with -DTIMED also when waiters time out, at any moment of their choice but process v of -DLIVE=v: then
+ * a process waits no longer, may take its abandoned place again, and uses its slot for another one when it
+ * was passed over; and at the end all abandoned places were passed over;
  * with -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live).
  *
  * What it abstracts.  One lock, one slot a process.  An operation followed by its flush with nothing
  * of the same process between is one step, at the point where it takes effect; operations are atomic
- * per word and memory is sequentially consistent.
+ * per word and memory is sequentially consistent.  With -DTIMED every link says that the successor
+ * may abandon its place: one that does not is granted the lock by a put in place of a swap, which differs
+ * if it finds something else than WAIT.  A process with several slots would be as good as several.
  *
  * Known-broken variants: -DBREAK_RESET  NEXT reset by a put that is not complete before the swap
  *                        -DBREAK_CAS    release leaves the queue without compare-and-swap
+ *                        -DBREAK_ABANDON  (TIMED) A5 is a look and then a put
+ *                        -DBREAK_EARLY    (TIMED) a node is marked as passed over before its NEXT is read
+ *                        -DBREAK_PUT      (TIMED) the grant is a put: abandoned nodes are not seen
+ *                        -DBREAK_RESUME   (TIMED) A6 is a put
  */
 #ifndef NP
 #define NP 3
@@ -22,6 +31,8 @@
 
 #define WAIT 0
 #define LOCKED 1
+#define ABANDONED 2
+#define PASSED 3
 
 byte TAIL;       /* at the home: 0 or slot id; slot id = process + 1 */
 byte NEXT[NP];   /* in the slots */
@@ -29,16 +40,33 @@ byte STATUS[NP];
 
 #include "ghost.inc"
 
+#ifdef TIMED
+bit QUEUED[NP]; /* its place is abandoned, as far as the process knows */
+#ifdef LIVE
+#define MAY_TIME_OUT (p != LIVE)
+#else
+#define MAY_TIME_OUT true
+#endif
+#define FREE (!QUEUED[p] || STATUS[p] == PASSED)
+#define TAKE_SLOT QUEUED[p] = 0
+#else
+#define FREE true
+#define TAKE_SLOT skip
+#endif
+
 proctype P(byte p)
 {
 	byte pred, succ, r;
+#ifdef TIMED
+	byte next;
+#endif
 #ifdef BREAK_RESET
 	bit pending;
 #endif
 
 	do
 #ifdef TRY
-	::
+	:: FREE -> TAKE_SLOT;
 		/* A1, and A2 only if the queue is empty: cas(TAIL, 0 -> me); flush */
 		NEXT[p] = 0;
 		d_step { pred = TAIL; if :: pred == 0 -> TAIL = p + 1 :: else fi }
@@ -47,7 +75,21 @@ proctype P(byte p)
 		:: else -> goto cs
 		fi
 #endif
-	:: atomic { WANT;
+#ifdef TIMED
+	::	/* A6: cas(STATUS, ABANDONED -> WAIT); flush */
+		atomic { QUEUED[p] && STATUS[p] != PASSED -> WANT; r = STATUS[p] }
+#ifdef BREAK_RESUME
+		STATUS[p] = WAIT;
+		r = 0; QUEUED[p] = 0;
+		goto wait;
+#endif
+		d_step { r = STATUS[p]; if :: r == ABANDONED -> STATUS[p] = WAIT; QUEUED[p] = 0 :: else fi }
+		if
+		:: r == ABANDONED -> r = 0; goto wait
+		:: else -> r = 0 /* about to be passed over */
+		fi
+#endif
+	:: atomic { FREE -> TAKE_SLOT; WANT;
 		/* A1: poke NEXT := 0 and STATUS := WAIT, both own memory */
 #ifdef BREAK_RESET
 		pending = 1; /* issued, takes effect some time before A4 */
@@ -68,7 +110,26 @@ proctype P(byte p)
 			d_step { NEXT[p] = 0; pending = 0 }
 #endif
 			/* A4: await STATUS != WAIT */
-			STATUS[p] != WAIT
+wait:			if
+			:: STATUS[p] != WAIT
+#ifdef TIMED
+			:: MAY_TIME_OUT ->
+				/* A5: r = cas(STATUS, WAIT -> ABANDONED); flush */
+#ifdef BREAK_ABANDON
+				r = STATUS[p];
+				if
+				:: r == WAIT -> d_step { STATUS[p] = ABANDONED; QUEUED[p] = 1 }
+				:: else
+				fi;
+#else
+				d_step { r = STATUS[p]; if :: r == WAIT -> STATUS[p] = ABANDONED; QUEUED[p] = 1 :: else fi }
+#endif
+				if
+				:: r == WAIT -> goto out
+				:: else -> r = 0
+				fi
+#endif
+			fi
 		:: else
 #ifdef BREAK_RESET
 			-> d_step { NEXT[p] = 0; pending = 0 }
@@ -94,8 +155,47 @@ cs:		critical_exclusive(p);
 			atomic { NEXT[p] != 0; succ = NEXT[p] }
 		:: else
 		fi;
+#if defined(TIMED) && !defined(BREAK_PUT)
+		/* R4: r = fao(succ.STATUS, LOCKED, REPLACE); flush */
+give:		skip;
+		d_step {
+			r = STATUS[succ - 1];
+			assert(r == WAIT || r == ABANDONED);
+			STATUS[succ - 1] = LOCKED
+		}
+		if
+		:: r == ABANDONED ->
+#ifdef BREAK_EARLY
+			STATUS[succ - 1] = PASSED;
+#endif
+			/* P1: next = get(succ.NEXT); flush */
+			next = NEXT[succ - 1];
+			if
+			:: next == 0 ->
+				/* P2: r = cas(TAIL, succ -> 0); flush */
+				d_step { r = TAIL; if :: r == succ -> TAIL = 0 :: else fi }
+				if
+				:: r == succ
+				:: else -> atomic { NEXT[succ - 1] != 0; next = NEXT[succ - 1] }
+				fi
+			:: else
+			fi;
+			/* P3: put(succ.STATUS, PASSED); flush */
+			d_step { STATUS[succ - 1] = PASSED; succ = next; next = 0; r = 0 }
+			if
+			:: succ != 0 -> goto give
+			:: else
+			fi
+		:: else -> d_step { r = 0; succ = 0 }
+		fi;
+#else
 		/* R4: put(succ.STATUS, LOCKED); flush */
-		d_step { assert(STATUS[succ - 1] == WAIT); STATUS[succ - 1] = LOCKED; succ = 0 }
+		d_step {
+#ifndef BREAK_PUT
+			assert(STATUS[succ - 1] == WAIT);
+#endif
+			STATUS[succ - 1] = LOCKED; succ = 0 }
+#endif
 out:		skip
 	:: d_step { alive--; if :: alive == 0 -> assert(TAIL == 0 && nw == 0) :: else fi } break
 	od
@@ -104,4 +204,8 @@ out:		skip
 init {
 	byte i;
 	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
+#ifdef TIMED
+	d_step { alive == 0 -> i = 0;
+		do :: i < NP -> assert(!QUEUED[i] || STATUS[i] == PASSED); i++ :: else -> break od }
+#endif
 }

@@ -16,6 +16,8 @@
  * another: it has no guard that blocks.  With -DTRY also when processes try, at their choice: who is
  * told "busy" tried while somebody was in the queue that had not left (SEEN).  With -DLATE also if
  * grants are not waited for: then a slot with a successor has settled at once all the same.  With
+ * -DTIMED also if waiters time out, at any moment of their choice but process v of -DLIVE=v, as in
+ * dmcs.pml: a releaser waits for the answers of what it does in the place of an abandoned node.  With
  * -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live); or, if it
  * tries, an answer.
  *
@@ -35,6 +37,9 @@
  *                        -DBREAK_BUSY    a try believes a look that TAIL does not confirm
  *                        -DBREAK_NUMBER  LEFT says nothing of which acquisition has left
  *                        -DBREAK_TAKE    a try that sees LEFT puts itself in the place of who leaves
+ *                        -DBREAK_ON      (TIMED) a node that was passed over serves again though a
+ *                                        successor has yet to find LEFT there
+ *                        -DBREAK_MARK    (TIMED) P1 is a look: NEXT of the abandoned node gets no LEFT
  */
 #ifndef NP
 #define NP 3
@@ -46,6 +51,9 @@
 
 #define WAIT 0
 #define LOCKED 1
+#define ABANDONED 2
+#define PASSED 3
+#define PASSED_ON 4 /* but a successor has yet to find LEFT */
 
 #define LEFT (NS + 1) /* no id */
 
@@ -55,7 +63,7 @@
 
 byte TAIL;       /* at the home: 0 or slot id; slot id = number of the slot + 1 */
 byte NEXT[NS];   /* in the slots */
-bit STATUS[NS];
+byte STATUS[NS];
 byte CAS[NS];    /* what the owner knows of it: 0, POSTED, LOST */
 byte GRANT[NS];  /* with -DLATE: whose grant for it is in flight */
 
@@ -82,6 +90,23 @@ bit AGAIN[NP];
 #define SETTLED(i) (CAS[i] == 0 || (CAS[i] == LOST && NEXT[i] != LEFT))
 #endif
 
+#ifdef TIMED
+bit QUEUED[NS]; /* its place is abandoned, as far as the owner knows */
+#ifdef LIVE
+#define MAY_TIME_OUT (p != LIVE)
+#else
+#define MAY_TIME_OUT true
+#endif
+#ifdef BREAK_ON
+#define WAS_PASSED(i) (STATUS[i] >= PASSED)
+#else
+#define WAS_PASSED(i) (STATUS[i] == PASSED || (STATUS[i] == PASSED_ON && NEXT[i] != LEFT))
+#endif
+#define USABLE(i) (SETTLED(i) && (!QUEUED[i] || WAS_PASSED(i)))
+#else
+#define USABLE(i) SETTLED(i)
+#endif
+
 #ifdef TRY
 #define MARK(q) if :: LAST[q] == me -> AGAIN[q] = 1 :: else fi
 #if NP == 2
@@ -106,16 +131,16 @@ bit AGAIN[NP];
 #define FIRST_BUSY true
 #else
 #define FORGET(i) NEXT[i] = 0
-#define FIRST_BUSY !SETTLED(p)
+#define FIRST_BUSY !USABLE(p)
 #endif
 
 /* A slot that has settled, or wait for one. */
 inline choose(p)
 {
 	if
-	:: SETTLED(p) -> me = p + 1
+	:: USABLE(p) -> me = p + 1
 #if MORE
-	:: p < MORE && SETTLED(NP + p) && FIRST_BUSY -> me = NP + p + 1
+	:: p < MORE && USABLE(NP + p) && FIRST_BUSY -> me = NP + p + 1
 #endif
 	fi
 }
@@ -129,6 +154,9 @@ inline prepare()
 #endif
 		STATUS[me - 1] = WAIT;
 		OWED[me - 1] = 0;
+#ifdef TIMED
+		QUEUED[me - 1] = 0;
+#endif
 		USE;
 		if :: CAS[me - 1] == LOST -> CAS[me - 1] = 0 :: else fi
 	}
@@ -187,6 +215,9 @@ end:	do
 proctype P(byte p)
 {
 	byte me, pred, old, succ;
+#ifdef TIMED
+	byte next, r;
+#endif
 #ifdef TRY
 	bit came;
 #endif
@@ -258,6 +289,12 @@ proctype P(byte p)
 		}
 		atomic { OUT_OF; goto out }
 #endif
+#ifdef TIMED
+	::	/* A6: r = cas(own STATUS, ABANDONED -> WAIT); flush. Else it is about to be passed over */
+		d_step { QUEUED[p] && STATUS[p] == ABANDONED -> me = p + 1; STATUS[p] = WAIT; QUEUED[p] = 0 }
+		WANT;
+		goto wait
+#endif
 	:: atomic { WANT; choose(p); prepare() }
 		/* A2: pred = fao(TAIL, me, REPLACE); flush */
 		d_step {
@@ -277,7 +314,27 @@ proctype P(byte p)
 linked:			link();
 			d_step { pred = 0 }
 			if
-			:: old == 0 -> STATUS[me - 1] != WAIT /* A4: await STATUS != WAIT */
+			:: old == 0 ->
+				/* A4: await STATUS != WAIT */
+wait:				if
+				:: STATUS[me - 1] != WAIT
+#ifdef TIMED
+				:: MAY_TIME_OUT ->
+					/* A5: r = cas(own STATUS, WAIT -> ABANDONED); flush */
+					d_step {
+						r = STATUS[me - 1];
+						if
+						:: r == WAIT ->
+							STATUS[me - 1] = ABANDONED; QUEUED[me - 1] = 1; me = 0
+						:: else -> r = 0
+						fi
+					}
+					if
+					:: me == 0 -> goto out
+					:: else
+					fi
+#endif
+				fi
 			:: else -> old = 0
 			fi
 		:: else
@@ -314,7 +371,48 @@ cs:		skip;
 		if
 		:: succ != 0 ->
 			/* R4: put(succ.STATUS, LOCKED); flush */
-#ifdef LATE
+#ifdef TIMED
+			r = me;
+give:			skip;
+			/* R4: old = fao(succ.STATUS, LOCKED, REPLACE); flush */
+			d_step {
+				old = STATUS[succ - 1];
+				assert((old == WAIT || old == ABANDONED) && PRED[succ - 1] == r);
+				STATUS[succ - 1] = LOCKED;
+				PRED[succ - 1] = 0
+			}
+			if
+			:: old == ABANDONED ->
+				/* P1: next = fao(succ.NEXT, LEFT, REPLACE); flush */
+				d_step {
+					next = NEXT[succ - 1];
+#ifdef BREAK_MARK
+					if :: next != 0 -> NEXT[succ - 1] = LEFT :: else fi;
+#else
+					NEXT[succ - 1] = LEFT;
+#endif
+					LEAVE
+				}
+				r = succ;
+				if
+				:: next == 0 ->
+					/* P2: r = cas(TAIL, succ -> 0); flush */
+					d_step { r = TAIL; if :: r == succ -> TAIL = 0 :: else fi }
+				:: else
+				fi;
+				/* P3: put(succ.STATUS, PASSED or PASSED_ON); flush */
+				d_step {
+					STATUS[succ - 1] = (r == succ -> PASSED : PASSED_ON);
+					r = succ; succ = next; next = 0
+				}
+				if
+				:: succ != 0 -> goto give
+				:: else -> succ = LEFT
+				fi
+			:: else
+			fi;
+			d_step { old = 0; r = 0 }
+#elif defined(LATE)
 			d_step { assert(GRANT[succ - 1] == 0); GRANT[succ - 1] = me; flying++ }
 #else
 			d_step { grant(succ - 1, me) }
@@ -342,5 +440,5 @@ init {
 	}
 	d_step { alive == 0 && flying == 0 ->
 		assert(TAIL == 0 && nw == 0);
-		do :: i < NS -> assert(SETTLED(i) && !OWED[i] && PRED[i] == 0); i++ :: else -> break od }
+		do :: i < NS -> assert(USABLE(i) && !OWED[i] && PRED[i] == 0); i++ :: else -> break od }
 }
