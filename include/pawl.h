@@ -135,7 +135,8 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  * Common to all kinds:
  *   home      block | cyclic: lock l lives at rank l / ceil(n/P) or l mod P
  *   max_held  locks that one process may hold or await at a time, over all its
- *             threads; 1 .. 65535, default 16
+ *             threads, and those in whose queues it still is since a timed acquire;
+ *             1 .. 65535, default 16
  *   owner     thread | process: a lock is released by the thread that acquired
  *             it, or by any thread of its process (which then must not acquire it
  *             twice at a time)
@@ -212,7 +213,13 @@ int pawl_lock_acquire(pawl_table *table, uint64_t lock, int mode);
 /* Acquire it without waiting for other holders, or return PAWL_ERR_BUSY. */
 int pawl_lock_try_acquire(pawl_table *table, uint64_t lock, int mode);
 
-/* Wait at most that many seconds (>= 0), then return PAWL_ERR_TIMEOUT. */
+/*
+ * Wait at most that many seconds (>= 0), then return PAWL_ERR_TIMEOUT. Kinds with
+ * PAWL_CAP_TIMED. Where waiters queue, the time may be over while this process is in
+ * the queue. Its place there counts for option max_held (PAWL_ERR_TOO_MANY if nothing is left)
+ * until whoever releases the lock has passed over it, at the latest when the lock is free; a
+ * call for the same lock and mode goes on from that place.
+ */
 int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double seconds);
 
 /*

@@ -44,6 +44,53 @@ static int peer_died(uint64_t lock)
 			 (unsigned long long)lock);
 }
 
+/* The slot has not got the lock. */
+static RMA_SLOW_PATH int refused(pawl_table *t, struct lock_slot *slot, int rc)
+{
+	uint64_t lock = slot->lock;
+
+	if (rc == PAWL_ERR_PEER) {
+		slots_lose(t, slot);
+		return peer_died(lock);
+	}
+	if (rc == LOCK_QUEUED) {
+		slots_queue(t, slot);
+		rc = PAWL_ERR_TIMEOUT;
+	} else {
+		slots_give_back(t, slot);
+	}
+	if (rc == PAWL_ERR_TOO_MANY)
+		return error_set(rc,
+				 "lock %llu: its home has no room for another recovery from"
+				 " a failure (option recoveries)",
+				 (unsigned long long)lock);
+	return error_note(rc,
+			  rc == PAWL_ERR_BUSY ? "somebody else has the lock" : "the time is over");
+}
+
+/* The slot is in the queue of its lock, as far as we know. */
+static RMA_SLOW_PATH int resume(pawl_table *t, struct lock_slot *slot, uint64_t deadline_ns,
+				int (*how)(const struct lock_space *, struct lock_slot *))
+{
+	const struct lock_protocol *p = t->space.protocol;
+	bool tries = how == p->try_acquire;
+	int rc;
+
+	slot->deadline_ns = tries ? 1 : deadline_ns; /* long over */
+	rc = guard_perform(t, slot, p->resume);
+	slot->deadline_ns = deadline_ns;
+	if (rc == LOCK_PASSED)
+		rc = guard_perform(t, slot, how);
+	if (rc == LOCK_QUEUED && tries) {
+		slots_queue(t, slot);
+		return error_note(PAWL_ERR_BUSY, "somebody else has the lock");
+	}
+	if (rc != PAWL_SUCCESS)
+		return refused(t, slot, rc);
+	slot->acquires++;
+	return PAWL_SUCCESS;
+}
+
 /* The one way in: claim a slot, let the protocol acquire, or give it back. */
 static inline int acquire_by(pawl_table *t, uint64_t lock, int mode, uint64_t deadline_ns,
 			     int (*how)(const struct lock_space *, struct lock_slot *))
@@ -51,26 +98,16 @@ static inline int acquire_by(pawl_table *t, uint64_t lock, int mode, uint64_t de
 	struct lock_slot *slot;
 	int rc = PAWL_SUCCESS;
 
-	slot = slots_claim(t, lock, &rc);
+	slot = slots_claim(t, lock, mode, &rc);
 	if (!slot)
 		return rc;
+	if (rc == LOCK_QUEUED)
+		return resume(t, slot, deadline_ns, how);
 	slot->mode = mode;
 	slot->deadline_ns = deadline_ns;
 	rc = guard_perform(t, slot, how);
-	if (__builtin_expect(rc != PAWL_SUCCESS, 0)) {
-		if (rc == PAWL_ERR_PEER) {
-			slots_lose(t, slot);
-			return peer_died(lock);
-		}
-		slots_give_back(t, slot);
-		if (rc == PAWL_ERR_TOO_MANY)
-			return error_set(rc,
-					 "lock %llu: its home has no room for another recovery from"
-					 " a failure (option recoveries)",
-					 (unsigned long long)lock);
-		return error_note(rc, rc == PAWL_ERR_BUSY ? "somebody else has the lock"
-							  : "the time is over");
-	}
+	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
+		return refused(t, slot, rc);
 	slot->acquires++;
 	return PAWL_SUCCESS;
 }
@@ -224,10 +261,10 @@ int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part)
 	if (whole == part)
 		return error_set(PAWL_ERR_ARG, "whole and part are both lock %llu",
 				 (unsigned long long)whole);
-	w = slots_claim(t, whole, &rc);
+	w = slots_claim(t, whole, 0, &rc);
 	if (!w)
 		return rc;
-	p = slots_claim(t, part, &rc);
+	p = slots_claim(t, part, 0, &rc);
 	if (!p) {
 		slots_give_back(t, w);
 		return rc;

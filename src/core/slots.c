@@ -93,6 +93,20 @@ static bool take_settled(pawl_table *t, int index, uintptr_t me)
 	return false;
 }
 
+static bool take_passed(pawl_table *t, int index, uintptr_t me, bool drive)
+{
+	struct lock_slot *slot = &t->slots[index];
+
+	if (!take_from(&t->claims[index], SLOTS_QUEUED, me))
+		return false;
+	if (drive)
+		t->rma.transport->progress(&slot->client);
+	if (t->space.protocol->passed(&t->space, slot))
+		return true;
+	slots_queue(t, slot);
+	return false;
+}
+
 /* A slot that is free now and used before. */
 static int take_free(pawl_table *t, uintptr_t me)
 {
@@ -102,7 +116,8 @@ static int take_free(pawl_table *t, uintptr_t me)
 		uintptr_t owner = atomic_load_explicit(&t->claims[i].owner, memory_order_relaxed);
 
 		if ((owner == 0 && take(t, &t->claims[i], me)) ||
-		    (owner == SLOTS_LEFT && take_settled(t, i, me)))
+		    (owner == SLOTS_LEFT && take_settled(t, i, me)) ||
+		    (owner == SLOTS_QUEUED && take_passed(t, i, me, false)))
 			return i;
 	}
 	return -1;
@@ -134,6 +149,18 @@ static int take_when_settled(pawl_table *t, uintptr_t me)
 	return -1;
 }
 
+/* A slot that may have been passed over by now. This does not wait: whoever would pass over it may
+ * wait for a lock of ours. */
+static int take_when_passed(pawl_table *t, uintptr_t me)
+{
+	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
+
+	for (int i = 0; i < top && t->space.protocol->passed; i++)
+		if (take_passed(t, i, me, true))
+			return i;
+	return -1;
+}
+
 static int take_any(pawl_table *t, uintptr_t me, int *code)
 {
 	int index = take_free(t, me);
@@ -145,26 +172,51 @@ static int take_any(pawl_table *t, uintptr_t me, int *code)
 	if (index < 0)
 		index = take_abandoned(t, me);
 	if (index < 0)
+		index = take_when_passed(t, me);
+	if (index < 0)
 		*code = error_set(
 		    PAWL_ERR_TOO_MANY,
-		    "this process holds, awaits or has abandoned %d %s of the table, as many as"
-		    " option max_held allows (1 to 65535)",
+		    "this process holds, awaits, has abandoned or is still in the queue of %d %s of"
+		    " the table, as many as option max_held allows (1 to 65535)",
 		    t->space.max_held,
 		    t->space.protocol->kind.capabilities & PAWL_CAP_RANGES ? "ranges" : "locks");
 	return index;
 }
 
-struct lock_slot *slots_claim_any(pawl_table *t, uint64_t lock, int *code)
+/* A slot that is in the queue of this lock, if the protocol goes on from there. */
+static int take_place(pawl_table *t, uint64_t lock, int mode, uintptr_t me)
+{
+	int top = atomic_load_explicit(&t->top, memory_order_relaxed);
+
+	for (int i = 0; i < top; i++) {
+		struct slot_claim *claim = &t->claims[i];
+
+		if (atomic_load_explicit(&claim->place, memory_order_relaxed) != lock ||
+		    !take_from(claim, SLOTS_QUEUED, me))
+			continue;
+		if (t->slots[i].lock == lock && t->slots[i].mode == mode)
+			return i;
+		slots_queue(t, &t->slots[i]);
+	}
+	return -1;
+}
+
+struct lock_slot *slots_claim_any(pawl_table *t, uint64_t lock, int mode, int *code)
 {
 	uintptr_t me = self(t);
-	int index;
+	int index = -1;
 
 	if (slots_find_any(t, lock)) {
 		*code = error_set(PAWL_ERR_HELD, "lock %llu is held by this thread already",
 				  (unsigned long long)lock);
 		return NULL;
 	}
-	index = take_any(t, me, code);
+	if (t->space.protocol->resume && mode)
+		index = take_place(t, lock, mode, me);
+	if (index >= 0)
+		*code = LOCK_QUEUED;
+	else
+		index = take_any(t, me, code);
 	return index < 0 ? NULL : claimed(t, index, lock);
 }
 
@@ -235,6 +287,12 @@ void slots_leave(pawl_table *t, struct lock_slot *slot)
 	put_away(t, slot, SLOTS_LEFT);
 }
 
+void slots_queue(pawl_table *t, struct lock_slot *slot)
+{
+	atomic_store_explicit(&t->claims[slot->index].place, slot->lock, memory_order_relaxed);
+	put_away(t, slot, SLOTS_QUEUED);
+}
+
 void slots_abandon(pawl_table *t, struct lock_slot *slot)
 {
 	put_away(t, slot, SLOTS_ABANDONED);
@@ -266,7 +324,7 @@ int slots_in_use(const pawl_table *t)
 		uintptr_t owner = atomic_load(&t->claims[i].owner);
 
 		n += owner != 0 && owner != SLOTS_ABANDONED && owner != SLOTS_LOST &&
-		     owner != SLOTS_LEFT;
+		     owner != SLOTS_LEFT && owner != SLOTS_QUEUED;
 	}
 	return n;
 }

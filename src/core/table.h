@@ -16,6 +16,7 @@
 struct slot_claim {
 	_Atomic(uintptr_t) owner; /* 0: free */
 	_Atomic(uint64_t) lock;   /* SLOTS_NO_LOCK unless claimed */
+	_Atomic(uint64_t) place;  /* the lock in whose queue it is; SLOTS_QUEUED only */
 	uint64_t uses;            /* claims so far: a pawl_range names one of them */
 };
 
@@ -51,7 +52,7 @@ int range_check_space(const pawl_table *t, uint64_t id);
 /* slots.c ----------------------------------------------------------------- */
 
 /* The general case of slots_claim() and slots_find(). */
-struct lock_slot *slots_claim_any(pawl_table *t, uint64_t lock, int *code);
+struct lock_slot *slots_claim_any(pawl_table *t, uint64_t lock, int mode, int *code);
 struct lock_slot *slots_find_any(pawl_table *t, uint64_t lock);
 
 /* Whether this is the common case: threads are not told apart, and never was
@@ -62,9 +63,15 @@ static inline bool slots_one_only(const pawl_table *t)
 }
 
 /* Who holds a slot of a table whose threads are not told apart; and of a slot whose
- * holder forgot its lock, or lost it when a rank died, or has released it and not settled. No
- * thread has such an address. */
-enum { SLOTS_ONLY_OWNER = 1, SLOTS_ABANDONED = 2, SLOTS_LOST = 3, SLOTS_LEFT = 4 };
+ * holder forgot its lock, or lost it when a rank died, or has released it and not settled, or
+ * whose deadline has passed and whose place in the queue has not. No thread has such an address. */
+enum {
+	SLOTS_ONLY_OWNER = 1,
+	SLOTS_ABANDONED = 2,
+	SLOTS_LOST = 3,
+	SLOTS_LEFT = 4,
+	SLOTS_QUEUED = 5
+};
 
 /* Of a free slot, and of one whose claim is not complete; and of one that has a range,
  * of which there may be several in one space. */
@@ -86,14 +93,15 @@ static inline bool slots_is_of(const struct slot_claim *claim, uintptr_t owner, 
 }
 
 /* Claim a slot for the calling thread and lock; NULL with *code and the
- * thread's error set. */
-static inline struct lock_slot *slots_claim(pawl_table *t, uint64_t lock, int *code)
+ * thread's error set. *code is LOCK_QUEUED if it is one that is in the queue of that lock, from
+ * an acquire in that mode whose deadline has passed; 0 for a mode: not such a one. */
+static inline struct lock_slot *slots_claim(pawl_table *t, uint64_t lock, int mode, int *code)
 {
 	struct slot_claim *first = t->claims;
 	struct lock_slot *slot = t->slots;
 
 	if (!slots_one_only(t) || atomic_load_explicit(&first->owner, memory_order_relaxed))
-		return slots_claim_any(t, lock, code);
+		return slots_claim_any(t, lock, mode, code);
 	atomic_store_explicit(&first->owner, SLOTS_ONLY_OWNER, memory_order_relaxed);
 	slots_set_lock(first, lock);
 	slot->lock = slot->client.lock = lock;
@@ -135,6 +143,9 @@ void slots_abandon(pawl_table *t, struct lock_slot *slot);
 void slots_leave(pawl_table *t, struct lock_slot *slot);
 /* Until all that slots have issued was answered. */
 void slots_settle(pawl_table *t);
+
+/* Its deadline has passed; the slot is free when the protocol says that it was passed over. */
+void slots_queue(pawl_table *t, struct lock_slot *slot);
 
 /* Its acquire or release was given up, for a rank died; the slot is never free again. */
 void slots_lose(pawl_table *t, struct lock_slot *slot);

@@ -212,8 +212,11 @@ RMA_INLINE void lead(const struct lock_space *s, struct lock_slot *slot, enum rm
 static RMA_SLOW_PATH void wait_behind(const struct lock_space *s, struct lock_slot *slot,
 				      enum rma_domain cohort, int64_t pred)
 {
+	int64_t status;
+
 	mcs_link(s, slot, cohort, pred);
-	slot->passed = mcs_await_grant(slot, cohort) - 1;
+	mcs_await_grant(slot, cohort, &status);
+	slot->passed = status - 1;
 #ifndef BREAK_ALOCK_BUDGET
 	if (slot->passed == 0)
 		lead(s, slot, cohort);
@@ -246,7 +249,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot *slot,
 				    enum rma_domain cohort, int64_t succ, int64_t status)
 {
-	mcs_hand_over(s, slot, cohort, succ, status);
+	mcs_hand_over(s, slot, cohort, slot->tail, succ, status);
 }
 
 /* T: lead the queue only if it is empty, and only if the other one is. Else P2, lest

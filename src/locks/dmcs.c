@@ -15,7 +15,8 @@
  *
  * Progress: starvation-free if holders release. Release may wait for a successor
  * that has swapped TAIL and not yet linked itself (as MCS does); where the
- * transport posts it waits for nobody.
+ * transport posts it waits for nobody. A release passes over the waiters whose deadline has
+ * passed, with 4 operations for each.
  *
  * Different from the paper: the listing flushes neither the reset of NEXT and
  * STATUS nor names what orders it before the swap; see (A) there. Its STATUS and
@@ -67,19 +68,19 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slot *slot,
 				     int64_t pred)
 {
+	int64_t status;
+
 	mcs_link(s, slot, s->domain, pred);
 #ifdef BREAK_DMCS_WAIT
 	if (BREAK_DMCS_WAIT)
 		return PAWL_SUCCESS;
 #endif
-	mcs_await_grant(slot, s->domain);
-	return PAWL_SUCCESS;
+	return mcs_await_grant(slot, s->domain, &status) ? PAWL_SUCCESS : LOCK_QUEUED;
 }
 
 static RMA_SLOW_PATH int acquire_posted(const struct lock_space *s, struct lock_slot *slot)
 {
-	mcs_posted_enter(s, slot, RMA_NET, slot->tail);
-	return PAWL_SUCCESS;
+	return mcs_posted_enter(s, slot, RMA_NET, slot->tail) ? PAWL_SUCCESS : LOCK_QUEUED;
 }
 
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
@@ -105,7 +106,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot *slot,
 				    int64_t succ)
 {
-	mcs_hand_over(s, slot, s->domain, succ, GO);
+	mcs_hand_over(s, slot, s->domain, slot->tail, succ, GO);
 }
 
 static RMA_SLOW_PATH int release_posted(const struct lock_space *s, struct lock_slot *slot)
@@ -122,6 +123,24 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	if (!mcs_leave(slot, s->domain, slot->tail, &succ))
 		hand_over(s, slot, succ);
 	return PAWL_SUCCESS;
+}
+
+static int resume(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t status;
+	int rc;
+
+	if (s->posts)
+		return mcs_posted_resume(slot, RMA_NET);
+	rc = mcs_resume(slot, s->domain, MCS_ABANDONED);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	return mcs_await_grant(slot, s->domain, &status) ? PAWL_SUCCESS : LOCK_QUEUED;
+}
+
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	return mcs_passed(slot, s->domain);
 }
 
 static bool settled(const struct lock_space *s, struct lock_slot *slot)
@@ -171,13 +190,15 @@ const struct lock_protocol DMCS_PROTOCOL = {
 	    .summary = "one queue over all ranks: first come, first served, 8 bytes a lock",
 	    .reference = "HPDC'16 (RMA-RW), section 2.4",
 	    .options = "",
-	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_FAIR,
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .layout = layout,
     .describe = describe,
     .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
     .release = release,
     .settled = settled,
     .overtakes = overtakes,
@@ -192,12 +213,14 @@ const struct lock_protocol lock_rdma_mcs = {
 	    .summary = "baseline: d-mcs with every access through the network, near ones too",
 	    .reference = "ALock's baseline (SPAA'24, section 6)",
 	    .options = "",
-	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_FAIR,
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .network = true,
     .layout = layout,
     .acquire = acquire,
     .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
     .release = release,
     .overtakes = overtakes,
     .idle = idle,

@@ -225,9 +225,11 @@ static inline int64_t *lock_memory_home(const struct lock_space *s, const struct
 
 /* ------------------------------------------------------------- descriptor */
 
-/* Of release: done, but for the slot. No caller of the library sees it. */
-enum { LOCK_LEFT = -1 };
-_Static_assert(LOCK_LEFT < 0, "no code of the library is negative");
+/* Codes that no caller of the library sees. Of release: done, but for the slot. Of acquire: the
+ * deadline has passed, and the slot is still in a queue. Of resume: it is in none any more. */
+enum { LOCK_LEFT = -1, LOCK_QUEUED = -2, LOCK_PASSED = -3 };
+_Static_assert(LOCK_LEFT < 0 && LOCK_QUEUED < 0 && LOCK_PASSED < 0,
+	       "no code of the library is negative");
 
 struct lock_protocol {
 	struct pawl_kind kind;
@@ -244,9 +246,19 @@ struct lock_protocol {
 	/* int64_t of scratch that a slot needs; NULL: none. */
 	uint64_t (*scratch_words)(const struct lock_space *s);
 	/* slot has lock and mode set, and of a range first and last. PAWL_SUCCESS, PAWL_ERR_BUSY
-	 * (try), PAWL_ERR_TIMEOUT (kinds with PAWL_CAP_TIMED, if deadline_ns is set). */
+	 * (try), PAWL_ERR_TIMEOUT (kinds with PAWL_CAP_TIMED, if deadline_ns is set), or
+	 * LOCK_QUEUED: the same, and the slot is not free before passed() says so. */
 	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);
 	int (*try_acquire)(const struct lock_space *s, struct lock_slot *slot);
+	/* A slot whose acquire returned LOCK_QUEUED, for the same lock and mode: acquire from the
+	 * place that it still has in the queue. As acquire, also with no deadline; or
+	 * LOCK_PASSED: the slot is free. Waits for nobody if deadline_ns is over. NULL: each
+	 * acquire takes a new place. */
+	int (*resume)(const struct lock_space *s, struct lock_slot *slot);
+	/* Whether a slot whose acquire returned LOCK_QUEUED may serve again, for whoever
+	 * released the lock has passed over it. It has when the lock was free once. May look,
+	 * but not wait. NULL: acquire does not return that. */
+	bool (*passed)(const struct lock_space *s, struct lock_slot *slot);
 	/* PAWL_SUCCESS; PAWL_ERR_LEASE_LOST (kinds with option lease) if others took
 	 * the holder for dead. Either way the slot is free again; with LOCK_LEFT it is not before
 	 * settled() says so. */

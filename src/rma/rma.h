@@ -251,7 +251,7 @@ RMA_INLINE void rma_acc(struct rma_client *c, struct rma_word w, int64_t value)
 	c->rma->transport->acc(c, w, value);
 }
 
-/* Fetch and op. Wakes nobody: no protocol waits for a word that is changed so. */
+/* Fetch and op. Wakes nobody; rma_give() does. */
 RMA_INLINE void rma_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
 			int64_t *result)
 {
@@ -265,6 +265,16 @@ RMA_INLINE void rma_fao(struct rma_client *c, struct rma_word w, enum rma_op op,
 		*result = atomic_exchange_explicit(w.map, value, memory_order_seq_cst);
 	else
 		*result = atomic_fetch_add_explicit(w.map, value, memory_order_seq_cst);
+}
+
+/* Place value in the word, wake who waits for it, and fetch what was there. */
+RMA_INLINE void rma_give(struct rma_client *c, struct rma_word w, int64_t value, int64_t *result)
+{
+	rma_fao(c, w, RMA_REPLACE, value, result);
+	/* Where this process has performed it. Elsewhere nobody is parked, or is woken by the
+	 * thread that performs it. */
+	if (w.map)
+		rma_wake(c, w);
 }
 
 /* Compare and swap; *result is what was there. Wakes nobody. */

@@ -161,8 +161,8 @@ static void granted(struct sim_rank *r)
 
 enum { RETRY_FORGOTTEN_NS = 100000, RETRY_LEFT_NS = 100 };
 
-/* Whether a slot can be had: it is free, or has settled, or its forgotten lock has been
- * recovered. */
+/* Whether a slot can be had: it is free, or has settled, or was passed over, or its forgotten
+ * lock has been recovered. */
 static bool is_usable(struct sim_rank *r, int index)
 {
 	const struct lock_space *s = &r->world->space;
@@ -171,6 +171,8 @@ static bool is_usable(struct sim_rank *r, int index)
 
 	if (r->parking[index] == SIM_LEFT)
 		return p->settled(s, slot);
+	if (r->parking[index] == SIM_QUEUED)
+		return p->passed(s, slot);
 	return r->parking[index] == SIM_FREE || (p->abandon && p->abandon(s, slot));
 }
 
@@ -200,8 +202,8 @@ static void change_slot(struct sim_rank *r, enum sim_parking why)
 	while (!is_usable(r, i))
 		if (++i == slots) {
 			i = 0;
-			sim_sleep(r,
-				  (why == SIM_LEFT ? RETRY_LEFT_NS : RETRY_FORGOTTEN_NS) * SIM_NS);
+			sim_sleep(r, (why == SIM_FORGOTTEN ? RETRY_FORGOTTEN_NS : RETRY_LEFT_NS) *
+					 SIM_NS);
 		}
 	next = r->parked[i];
 	if (r->parking[i] == SIM_FREE) {
@@ -214,8 +216,14 @@ static void change_slot(struct sim_rank *r, enum sim_parking why)
 	next.aborts = r->slot.aborts;
 	next.recoveries = r->slot.recoveries;
 	r->parking[i] = SIM_FREE;
-	r->left = false;
+	r->left = r->queued = false;
 	r->slot = next;
+}
+
+static void put_away(struct sim_rank *r)
+{
+	if (r->left || r->queued)
+		change_slot(r, r->left ? SIM_LEFT : SIM_QUEUED);
 }
 
 void sim_forget(struct sim_rank *r)
@@ -233,38 +241,71 @@ void sim_forget(struct sim_rank *r)
 
 void sim_settle(struct sim_rank *r)
 {
-	if (r->left)
-		change_slot(r, SIM_LEFT);
+	put_away(r);
 	for (int i = 0; r->parked && i < r->world->space.max_held; i++)
-		while (r->parking[i] == SIM_LEFT && !is_usable(r, i))
+		while (r->parking[i] != SIM_FREE && r->parking[i] != SIM_FORGOTTEN &&
+		       !is_usable(r, i))
 			sim_sleep(r, RETRY_LEFT_NS * SIM_NS);
 }
 
 /* -------------------------------------------------------------- acquire, release */
 
+/* Whether the rank goes on from the place that its slot has; else it takes another slot. */
+static bool resumes(struct sim_rank *r, uint64_t lock, int mode)
+{
+	if (r->queued && r->world->request.protocol->resume && r->slot.lock == lock &&
+	    r->slot.mode == mode && sim_below(&r->random, 2))
+		return true;
+	put_away(r);
+	return false;
+}
+
+static int perform(struct sim_rank *r, enum sim_how how, bool from_place)
+{
+	const struct lock_protocol *p = r->world->request.protocol;
+	const struct lock_space *s = &r->world->space;
+	struct lock_slot *slot = &r->slot;
+	uint64_t deadline = slot->deadline_ns;
+	int rc = LOCK_PASSED;
+
+	if (from_place) {
+		slot->deadline_ns = how == SIM_TRY ? 1 : deadline;
+		rc = p->resume(s, slot);
+		slot->deadline_ns = deadline;
+	}
+	if (rc == LOCK_PASSED)
+		rc = (how == SIM_TRY ? p->try_acquire : p->acquire)(s, slot);
+	r->queued = rc == LOCK_QUEUED;
+	if (r->queued)
+		rc = how == SIM_TRY ? PAWL_ERR_BUSY : PAWL_ERR_TIMEOUT;
+	if (rc == PAWL_ERR_TIMEOUT && engine_now() < deadline * SIM_NS)
+		sim_fail(r->world, SIM_MISUSE, "rank %d: its time is not over yet", r->id);
+	return rc;
+}
+
 int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, uint64_t ns)
 {
 	static const char *const names[] = {"acquires", "tries", "acquires in time"};
 	struct sim_world *w = r->world;
-	const struct lock_protocol *p = w->request.protocol;
+	bool from_place = resumes(r, lock, mode);
 	struct lock_slot *slot = &r->slot;
 	int rc;
 
-	if (r->left)
-		change_slot(r, SIM_LEFT);
 	slot->lock = slot->client.lock = r->lock = lock;
 	slot->mode = r->mode = mode;
 	slot->deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
 	r->waited = r->holding = false;
 	r->began = engine_now();
-	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
-	rc = (how == SIM_TRY ? p->try_acquire : p->acquire)(&w->space, slot);
+	sim_note(r, "%s lock %llu, %s%s", names[how], (unsigned long long)lock, mode_name(mode),
+		 from_place ? ", in the place that it has" : "");
+	rc = perform(r, how, from_place);
 	if (rc == PAWL_SUCCESS) {
 		granted(r);
 		return rc;
 	}
 	r->mode = 0;
-	sim_note(r, "%s", rc == PAWL_ERR_BUSY ? "is told that it is busy" : "runs out of time");
+	sim_note(r, "%s%s", rc == PAWL_ERR_BUSY ? "is told that it is busy" : "runs out of time",
+		 r->queued ? ", and stays in the queue" : "");
 	if ((rc == PAWL_ERR_BUSY && how != SIM_TRY) ||
 	    (rc == PAWL_ERR_TIMEOUT && how != SIM_TIMED) ||
 	    (rc != PAWL_ERR_BUSY && rc != PAWL_ERR_TIMEOUT))

@@ -48,8 +48,8 @@ struct sim_op {
 	sim_time known;
 };
 
-/* Why a slot is not free: its lock is forgotten, or it has not settled. */
-enum sim_parking { SIM_FREE, SIM_FORGOTTEN, SIM_LEFT };
+/* Why a slot is not free: its lock is forgotten, it has not settled, or was not passed over. */
+enum sim_parking { SIM_FREE, SIM_FORGOTTEN, SIM_LEFT, SIM_QUEUED };
 
 /* How long things take. */
 struct sim_timing {
@@ -84,7 +84,8 @@ struct sim_rank {
 	struct lock_slot slot;
 	struct lock_slot *parked; /* [slots] those not free, by index: */
 	enum sim_parking *parking;
-	bool left; /* its own slot has not settled */
+	bool left;   /* its own slot has not settled */
+	bool queued; /* its own slot is in the queue where it was when time was over */
 	struct sim_op *ops;
 	uint64_t random;
 	struct engine_actor *actor;
@@ -276,7 +277,7 @@ void sim_release(struct sim_rank *r);
 /* The rank forgets the lock that it holds, and goes on with another slot: the lock is for
  * others to recover. Waits if all slots are taken by such locks. */
 void sim_forget(struct sim_rank *r);
-/* Until all its slots have settled. */
+/* Until all its slots have settled, and none is in a queue. */
 void sim_settle(struct sim_rank *r);
 /* The rank is no more: what it had is for others to recover. */
 void sim_die(struct sim_rank *r);

@@ -217,6 +217,14 @@ static int take(struct sim_rank *r, const struct draw *d, uint64_t lock, int mod
 				 : take_short(r, lock, mode, how, ns);
 }
 
+/* None at all, or such that it may be over at any step. */
+static uint64_t draw_time(struct sim_rank *r)
+{
+	static const uint64_t most[] = {1, 50, 1000, 20000};
+
+	return sim_below(&r->random, most[sim_below(&r->random, 4)]);
+}
+
 static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
 	int mode = draw_mode(r, d, capabilities);
@@ -227,7 +235,7 @@ static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilit
 		how = SIM_TRY;
 	if ((capabilities & PAWL_CAP_TIMED) && (int)sim_below(&r->random, PER_CENT) < d->timed) {
 		how = SIM_TIMED;
-		ns = sim_below(&r->random, 1000);
+		ns = draw_time(r);
 	}
 	if (how == SIM_TRY)
 		mode &= ~PAWL_AHEAD;
@@ -303,6 +311,9 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 		d->request.posts = true;
 		d->request.slots = 1 + (int)sim_below(&random, 3);
 	}
+	/* Places that are left in queues: with one slot, each acquire elsewhere waits for it. */
+	if (p->passed && !d->request.slots)
+		d->request.slots = 1 + (int)sim_below(&random, 3);
 	snprintf(d->text, sizeof d->text, "%s, %d ranks, %d locks%s%s%s", d->request.topology,
 		 d->request.ranks, (int)d->request.locks,
 		 d->request.aged ? ", counters before their wrap" : "",
