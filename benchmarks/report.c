@@ -227,6 +227,33 @@ static bool can(const struct contestant *c, unsigned capability)
 	return c->kind && (c->kind->capabilities & capability);
 }
 
+/* A line for each kind; README.md and pawl(3) have them, too (tests/docs.sh). */
+static void list_capabilities(FILE *out)
+{
+	static const struct {
+		const char *name;
+		unsigned bit;
+	} columns[] = {
+	    {"shared", PAWL_CAP_SHARED}, {"try", PAWL_CAP_TRY},
+	    {"timed", PAWL_CAP_TIMED},   {"fair", PAWL_CAP_FAIR},
+	    {"intent", PAWL_CAP_INTENT}, {"recovers", PAWL_CAP_RECOVERS},
+	    {"ranges", PAWL_CAP_RANGES},
+	};
+	enum { COLUMNS = sizeof columns / sizeof columns[0] };
+	const struct pawl_kind *kind;
+
+	fprintf(out, "\nCapabilities:\n  %-14s", "lock");
+	for (int i = 0; i < COLUMNS; i++)
+		fprintf(out, "%-10s", columns[i].name);
+	fprintf(out, "\n");
+	for (int k = 0; (kind = pawl_kind_get(k)); k++) {
+		fprintf(out, "  %-14s", kind->name);
+		for (int i = 0; i < COLUMNS; i++)
+			fprintf(out, "%-10s", kind->capabilities & columns[i].bit ? "yes" : "-");
+		fprintf(out, "\n");
+	}
+}
+
 void report_list(FILE *out)
 {
 	const struct contestant *c;
@@ -241,6 +268,7 @@ void report_list(FILE *out)
 	fprintf(out, "\nWorkloads (--bench):\n");
 	for (const struct workload *w = workloads; w->name; w++)
 		fprintf(out, "  %-14s%s\n", w->name, w->summary);
+	list_capabilities(out);
 }
 
 void report_progress(const struct settings *s, const char *fmt, ...)

@@ -121,7 +121,10 @@ proctype P(byte p)
 
 	do
 #ifdef TRY
-	:: FREE -> TAKE_SLOT;
+	::
+#ifdef TIMED
+		atomic { FREE -> TAKE_SLOT };
+#endif
 		/* T: cas(TAIL, 0 -> me); flush */
 		NEXT[p] = 0;
 		d_step { pred = TAIL[c]; if :: pred == 0 -> TAIL[c] = p + 1 :: else fi }
@@ -272,11 +275,11 @@ give:		skip;
 #ifdef BREAK_EARLY
 			STATUS[succ - 1] = PASSED;
 #endif
-			/* P1: next = get(succ.NEXT); flush */
+			/* S1: next = get(succ.NEXT); flush */
 			next = NEXT[succ - 1];
 			if
 			:: next == 0 ->
-				/* P2: pred = cas(TAIL, succ -> 0); flush */
+				/* S2: pred = cas(TAIL, succ -> 0); flush */
 				d_step { pred = TAIL[c]; if :: pred == succ -> TAIL[c] = 0 :: else fi }
 				if
 				:: pred == succ
@@ -284,7 +287,7 @@ give:		skip;
 				fi
 			:: else
 			fi;
-			/* P3: put(succ.STATUS, PASSED); flush */
+			/* S3: put(succ.STATUS, PASSED); flush */
 			d_step { STATUS[succ - 1] = PASSED; succ = next; next = 0; pred = 0 }
 			if
 			:: succ != 0 -> goto give

@@ -66,7 +66,10 @@ proctype P(byte p)
 
 	do
 #ifdef TRY
-	:: FREE -> TAKE_SLOT;
+	::
+#ifdef TIMED
+		atomic { FREE -> TAKE_SLOT };
+#endif
 		/* A1, and A2 only if the queue is empty: cas(TAIL, 0 -> me); flush */
 		NEXT[p] = 0;
 		d_step { pred = TAIL; if :: pred == 0 -> TAIL = p + 1 :: else fi }
@@ -168,11 +171,11 @@ give:		skip;
 #ifdef BREAK_EARLY
 			STATUS[succ - 1] = PASSED;
 #endif
-			/* P1: next = get(succ.NEXT); flush */
+			/* S1: next = get(succ.NEXT); flush */
 			next = NEXT[succ - 1];
 			if
 			:: next == 0 ->
-				/* P2: r = cas(TAIL, succ -> 0); flush */
+				/* S2: r = cas(TAIL, succ -> 0); flush */
 				d_step { r = TAIL; if :: r == succ -> TAIL = 0 :: else fi }
 				if
 				:: r == succ
@@ -180,7 +183,7 @@ give:		skip;
 				fi
 			:: else
 			fi;
-			/* P3: put(succ.STATUS, PASSED); flush */
+			/* S3: put(succ.STATUS, PASSED); flush */
 			d_step { STATUS[succ - 1] = PASSED; succ = next; next = 0; r = 0 }
 			if
 			:: succ != 0 -> goto give

@@ -39,7 +39,7 @@
  *                        -DBREAK_TAKE    a try that sees LEFT puts itself in the place of who leaves
  *                        -DBREAK_ON      (TIMED) a node that was passed over serves again though a
  *                                        successor has yet to find LEFT there
- *                        -DBREAK_MARK    (TIMED) P1 is a look: NEXT of the abandoned node gets no LEFT
+ *                        -DBREAK_MARK    (TIMED) S1 is a look: NEXT of the abandoned node gets no LEFT
  */
 #ifndef NP
 #define NP 3
@@ -383,7 +383,7 @@ give:			skip;
 			}
 			if
 			:: old == ABANDONED ->
-				/* P1: next = fao(succ.NEXT, LEFT, REPLACE); flush */
+				/* S1: next = fao(succ.NEXT, LEFT, REPLACE); flush */
 				d_step {
 					next = NEXT[succ - 1];
 #ifdef BREAK_MARK
@@ -396,11 +396,11 @@ give:			skip;
 				r = succ;
 				if
 				:: next == 0 ->
-					/* P2: r = cas(TAIL, succ -> 0); flush */
+					/* S2: r = cas(TAIL, succ -> 0); flush */
 					d_step { r = TAIL; if :: r == succ -> TAIL = 0 :: else fi }
 				:: else
 				fi;
-				/* P3: put(succ.STATUS, PASSED or PASSED_ON); flush */
+				/* S3: put(succ.STATUS, PASSED or PASSED_ON); flush */
 				d_step {
 					STATUS[succ - 1] = (r == succ -> PASSED : PASSED_ON);
 					r = succ; succ = next; next = 0

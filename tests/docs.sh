@@ -60,6 +60,19 @@ for name in pawl-sim pawl-tune; do
 	fi
 done
 
+# has_table FILE: the table of capabilities, line by line.
+has_table()
+{
+	"$builddir/benchmarks/pawl-bench" --list | sed -n '/^Capabilities:/,/^$/s/^  //p' |
+		sed 's/ *$//' >docs.tmp
+	[ -s docs.tmp ] || { echo "pawl-bench --list has no capabilities"; return 1; }
+	sed 's/\\-/-/g' "$1" | grep -xF -f docs.tmp | diff docs.tmp - && return
+	echo "${1##*/} is to have the lines marked <, from pawl-bench --list"
+	return 1
+}
+check "README.md has the table of capabilities" has_table "$srcdir/README.md"
+check "pawl(3) has the table of capabilities" has_table "$srcdir/man/pawl.3"
+
 versions()
 {
 	header=$(pawl_h | awk '/define PAWL_VERSION_/ { v = v "." $3 } END { print substr(v, 2) }')

@@ -49,6 +49,8 @@ tap_program "threads on node:2 core:2" mpi_run 4 120 "$lock/threads" \
 	--set "topology=node:2 core:2"
 tap_program "cohorts on node:2 core:2" mpi_run 4 120 "$lock/cohorts" \
 	--set "topology=node:2 core:2"
+tap_program "timed acquires on node:2 core:2" mpi_run 4 120 "$lock/timed" \
+	--set "topology=node:2 core:2"
 tap_program "leases on node:2 core:2" mpi_run 4 120 "$lock/leases" --set "topology=node:2 core:2"
 tap_program "operations on node:2 core:2" mpi_run 4 120 "$lock/operations" \
 	--set "topology=node:2 core:2"

@@ -26,6 +26,7 @@ extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
     lock_broken_citron_count, lock_broken_citron_old, lock_broken_citron_spill,
     lock_broken_citron_wait, lock_broken_citron_copy, lock_broken_citron_late, lock_broken_ss,
     lock_broken_lld, lock_broken_lld_look, lock_broken_lld_link, lock_broken_it;
+extern const struct lock_protocol lock_broken_alock_stay;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
@@ -72,6 +73,7 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_alock,
     &lock_broken_alock_budget,
     &lock_broken_alock_look,
+    &lock_broken_alock_stay,
     &lock_broken_alock_victim,
     &lock_broken_drtm,
     &lock_broken_drtm_clock,

@@ -81,12 +81,12 @@ static RMA_SLOW_PATH int resume(pawl_table *t, struct lock_slot *slot, uint64_t 
 	slot->deadline_ns = deadline_ns;
 	if (rc == LOCK_PASSED)
 		rc = guard_perform(t, slot, how);
-	if (rc == LOCK_QUEUED && tries) {
-		slots_queue(t, slot);
-		return error_note(PAWL_ERR_BUSY, "somebody else has the lock");
+	if (rc != PAWL_SUCCESS) {
+		rc = refused(t, slot, rc);
+		if (rc == PAWL_ERR_TIMEOUT && tries)
+			rc = error_note(PAWL_ERR_BUSY, "somebody else has the lock");
+		return rc;
 	}
-	if (rc != PAWL_SUCCESS)
-		return refused(t, slot, rc);
 	slot->acquires++;
 	return PAWL_SUCCESS;
 }

@@ -38,7 +38,8 @@
  *
  * Progress: starvation-free if holders release, and fair: a cohort is first come,
  * first served, and has at most its budget of acquires while the leader of the other
- * waits. Release and a try that is given up may wait for a successor that has swapped
+ * waits. (A leader whose time is over begins a new turn of the other cohort.) Release, and
+ * a try or a leader that is given up, may wait for a successor that has swapped
  * TAIL and not yet linked itself (as MCS does). A leader polls for its turn.
  *
  * Uncontended: local, a swap and a load to acquire, a compare-and-swap to release,
@@ -55,6 +56,8 @@
  *   - There is a try-acquire: a leader that sees the other cohort writes VICTIM and
  *     leaves its queue; if somebody queued behind it meanwhile, that one becomes the
  *     leader, as with a budget that is over.
+ *   - There is a timed acquire: a client in a queue abandons its place (mcs.h); a
+ *     leader leaves its queue as a try does, for it has written VICTIM.
  *   - On a table of one node all are local, and nobody looks at the other TAIL.
  *
  * Model: models/alock.pml, whose steps P1 ... P3 and T are named below.
@@ -177,14 +180,14 @@ static void give_way(const struct lock_space *s, struct lock_slot *slot, enum rm
 	rma_flush(&slot->client, victim);
 }
 
-/* P3: wait until the other cohort is gone, or lets us. */
-static RMA_SLOW_PATH void await_turn(const struct lock_space *s, struct lock_slot *slot,
+/* P3: wait until the other cohort is gone, or lets us. False: the deadline has passed. */
+static RMA_SLOW_PATH bool await_turn(const struct lock_space *s, struct lock_slot *slot,
 				     enum rma_domain cohort)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word victim = word_of(s, slot, VICTIM);
 	struct rma_word other = tail_of(s, slot, other_than(cohort));
-	struct rma_pause p = {.rounds = 0};
+	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
 	int64_t me = cohort + 1, tail, last;
 
 	give_way(s, slot, cohort);
@@ -193,36 +196,65 @@ static RMA_SLOW_PATH void await_turn(const struct lock_space *s, struct lock_slo
 		rma_get(c, victim, &last);
 		rma_flush(c, other); /* orders both looks before what follows; (D) */
 		if (tail == 0 || last != me)
-			return;
-		rma_pause(c, &p, "the other cohort's turn to end");
+			return true;
+		if (!rma_pause(c, &p, "the other cohort's turn to end"))
+			return false;
 	}
 }
 
-/* The head of the queue, who has the lock only if the other cohort has not. */
-RMA_INLINE void lead(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
+static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot *slot,
+				    enum rma_domain cohort, int64_t succ, int64_t status)
 {
-	if (!is_alone(s, slot, cohort))
-		await_turn(s, slot, cohort);
+	mcs_hand_over(s, slot, cohort, slot->tail, succ, status);
+}
+
+/* A leader that has written VICTIM goes away; a client that queued behind it leads in its place. */
+static void stand_down(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
+{
+	int64_t succ;
+
+	if (!mcs_leave(slot, cohort, slot->tail, &succ))
+		hand_over(s, slot, cohort, succ, BUDGET_OVER);
+}
+
+/* The head of the queue has the lock only if the other cohort has not. */
+RMA_INLINE int lead(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
+{
 	slot->passed = s->params.budget[cohort];
+	if (is_alone(s, slot, cohort) || await_turn(s, slot, cohort))
+		return PAWL_SUCCESS;
+#ifdef BREAK_ALOCK_STAY
+	return PAWL_ERR_TIMEOUT;
+#endif
+	stand_down(s, slot, cohort);
+	return PAWL_ERR_TIMEOUT;
 }
 
 /* --------------------------------------------------------------- protocol */
 
-/* There is a predecessor: link to it, and wait for its grant; (C). */
-static RMA_SLOW_PATH void wait_behind(const struct lock_space *s, struct lock_slot *slot,
-				      enum rma_domain cohort, int64_t pred)
+/* In the queue: wait for the grant; (C). */
+static int await_grant(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	int64_t status;
 
-	mcs_link(s, slot, cohort, pred);
-	mcs_await_grant(slot, cohort, &status);
+	if (!mcs_await_grant(slot, cohort, &status))
+		return LOCK_QUEUED;
 	slot->passed = status - 1;
 #ifndef BREAK_ALOCK_BUDGET
-	if (slot->passed == 0)
-		lead(s, slot, cohort);
+	return slot->passed == 0 ? lead(s, slot, cohort) : PAWL_SUCCESS;
 #else
+	(void)s;
 	slot->passed += slot->passed == 0;
+	return PAWL_SUCCESS;
 #endif
+}
+
+/* There is a predecessor: link to it. */
+static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slot *slot,
+				     enum rma_domain cohort, int64_t pred)
+{
+	mcs_link(s, slot, cohort, pred);
+	return await_grant(s, slot, cohort);
 }
 
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
@@ -236,20 +268,28 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	slot->tail = tail_of(s, slot, cohort);
 	pred = mcs_enter(slot, cohort, slot->tail);
 	if (pred)
-		wait_behind(s, slot, cohort, pred);
+		return wait_behind(s, slot, cohort, pred);
 #ifdef BREAK_ALOCK_LOOK
-	else if (alone)
+	if (alone) {
 		slot->passed = s->params.budget[cohort];
+		return PAWL_SUCCESS;
+	}
 #endif
-	else
-		lead(s, slot, cohort);
-	return PAWL_SUCCESS;
+	return lead(s, slot, cohort);
 }
 
-static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot *slot,
-				    enum rma_domain cohort, int64_t succ, int64_t status)
+static int resume(const struct lock_space *s, struct lock_slot *slot)
 {
-	mcs_hand_over(s, slot, cohort, slot->tail, succ, status);
+	enum rma_domain cohort = cohort_of(slot->tail);
+	int rc = mcs_resume(slot, cohort, MCS_ABANDONED);
+
+	return rc == PAWL_SUCCESS ? await_grant(s, slot, cohort) : rc;
+}
+
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	return mcs_passed(slot, cohort_of(slot->tail));
 }
 
 /* T: lead the queue only if it is empty, and only if the other one is. Else P2, lest
@@ -257,7 +297,6 @@ static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
-	int64_t succ;
 
 	slot->tail = tail_of(s, slot, cohort);
 	if (mcs_try_enter(slot, cohort, slot->tail))
@@ -266,8 +305,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	if (is_alone(s, slot, cohort))
 		return PAWL_SUCCESS;
 	give_way(s, slot, cohort);
-	if (!mcs_leave(slot, cohort, slot->tail, &succ))
-		hand_over(s, slot, cohort, succ, BUDGET_OVER);
+	stand_down(s, slot, cohort);
 	return PAWL_ERR_BUSY;
 }
 
@@ -284,16 +322,16 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 /* -------------------------------------------------------------- simulator */
 
-/* Everybody ahead in the own queue once. And the other cohort's budget before the
- * first of these or us, before each one that finds its own budget over, and, if
- * somebody leads our queue who has not written VICTIM yet, once more. */
+/* Everybody ahead in the own queue once. And the other cohort's budget before the first of these
+ * or us, after each one of them (its own budget may be over, or its time as a leader), and, if
+ * the leader of our queue has not written VICTIM yet, once more. */
 static uint64_t most_ahead(const struct lock_space *s, enum rma_domain cohort)
 {
 	const struct constants *k = s->state;
-	uint64_t ahead = k->clients[cohort] - 1, own = (uint64_t)s->params.budget[cohort];
+	uint64_t ahead = k->clients[cohort] - 1;
 	uint64_t other = (uint64_t)s->params.budget[other_than(cohort)];
 
-	return ahead + other * (ahead / own + 1 + (ahead > 0));
+	return ahead + other * (ahead + 1 + (ahead > 0));
 }
 
 static uint64_t overtakes(const struct lock_space *s, int mode)
@@ -332,12 +370,14 @@ const struct lock_protocol ALOCK_PROTOCOL = {
 	    .summary = "two cohorts: the home's node by CPU atomics, all others by the network",
 	    .reference = "SPAA'24 (ALock), section 5",
 	    .options = "local_budget remote_budget",
-	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_FAIR,
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .layout = layout,
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
     .release = release,
     .overtakes = overtakes,
     .idle = idle,

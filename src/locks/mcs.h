@@ -31,7 +31,7 @@
  *       successor has linked itself or TAIL has ceased to name it, all of that flushed: so
  *       nobody writes its words on behalf of the past when it serves again.
  *
- * The steps A1 ... R4 are those of models/dmcs.pml.
+ * The steps A1 ... S3 are those of models/dmcs.pml.
  */
 #ifndef LOCKS_MCS_H
 #define LOCKS_MCS_H
@@ -167,7 +167,7 @@ RMA_INLINE bool mcs_leave(struct lock_slot *slot, enum rma_domain d, struct rma_
 	return last == slot->id;
 }
 
-/* P1 and P2: who is behind an abandoned node, or 0: the queue is empty now. */
+/* S1 and S2: who is behind an abandoned node, or 0: the queue is empty now. */
 static inline int64_t mcs_behind(const struct lock_space *s, struct lock_slot *slot,
 				 enum rma_domain d, struct rma_word tail, int64_t id)
 {
@@ -176,11 +176,11 @@ static inline int64_t mcs_behind(const struct lock_space *s, struct lock_slot *s
 	int64_t succ, last;
 
 	rma_get(c, next, &succ);
-	rma_flush(c, next); /* orders the look before P2 */
+	rma_flush(c, next); /* orders the look before S2 */
 	if (succ)
 		return succ;
 	rma_cas(c, tail, id, 0, &last);
-	rma_flush(c, tail); /* orders the swap before the look at last, and before P3; (E) */
+	rma_flush(c, tail); /* orders the swap before the look at last, and before S3; (E) */
 	if (last == id)
 		return 0;
 	/* Pairs with A3. */
@@ -209,7 +209,7 @@ static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_space *s, struct lo
 		rma_flush(c, given);
 #endif
 		succ = mcs_behind(s, slot, d, tail, id);
-		/* P3: the node may serve again; (E). */
+		/* S3: the node may serve again; (E). */
 		rma_put(c, given, MCS_PASSED);
 		rma_flush(c, given); /* orders the mark before our return */
 	}

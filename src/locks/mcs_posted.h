@@ -23,7 +23,7 @@
  *       it cannot take away a later stay of the same node in the same queue.
  * A grant is not waited for either: its successor waits for it, and it touches no word of ours.
  *
- * The steps A1 ... R4 are those of models/dmcs_posted.pml.
+ * The steps A1 ... S3 are those of models/dmcs_posted.pml.
  */
 #ifndef LOCKS_MCS_POSTED_H
 #define LOCKS_MCS_POSTED_H
@@ -146,14 +146,14 @@ static RMA_SLOW_PATH int64_t mcs_posted_pass_over(const struct lock_space *s,
 			  given); /* orders the grant before the look at old; pairs with A4, A5 */
 		if (old == MCS_WAIT)
 			return 0;
-		/* P1 */
+		/* S1 */
 		rma_fao(c, next, RMA_REPLACE, old, &succ);
 		rma_flush(c, next); /* orders the swap before the look at succ; pairs with A3 */
-		if (!succ) {        /* P2 */
+		if (!succ) {        /* S2 */
 			rma_cas(c, tail, id, 0, &last);
-			rma_flush(c, tail); /* orders the swap before P3 */
+			rma_flush(c, tail); /* orders the swap before S3 */
 		}
-		/* P3: the node may serve again, now or when a successor has been there. */
+		/* S3: the node may serve again, now or when a successor has been there. */
 		rma_put(c, given, last == id ? MCS_PASSED : MCS_PASSED_ON);
 		rma_flush(c, given); /* orders the mark before our return */
 	}

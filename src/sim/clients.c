@@ -276,7 +276,7 @@ static int perform(struct sim_rank *r, enum sim_how how, bool from_place)
 	if (rc == LOCK_PASSED)
 		rc = (how == SIM_TRY ? p->try_acquire : p->acquire)(s, slot);
 	r->queued = rc == LOCK_QUEUED;
-	if (r->queued)
+	if (r->queued || (from_place && rc == PAWL_ERR_TIMEOUT))
 		rc = how == SIM_TRY ? PAWL_ERR_BUSY : PAWL_ERR_TIMEOUT;
 	if (rc == PAWL_ERR_TIMEOUT && engine_now() < deadline * SIM_NS)
 		sim_fail(r->world, SIM_MISUSE, "rank %d: its time is not over yet", r->id);
