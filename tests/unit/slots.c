@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The slots of a process, with a protocol that does nothing: what is claimed is
- * found, what is abandoned or left is neither held nor free until the protocol lets it go.
- * Prints TAP; any failed check fails the program.
+ * found, what is abandoned, left or in a queue is neither held nor free until the protocol lets it
+ * go. Prints TAP; any failed check fails the program.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -41,13 +41,32 @@ static bool settled(const struct lock_space *s, struct lock_slot *slot)
 	return ++asked > settles_after;
 }
 
+/* The place in the queue was passed over. */
+static bool is_passed;
+
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	(void)slot;
+	return is_passed;
+}
+
+/* For the core to see that there is one; nobody acquires. */
+static int resume(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	(void)slot;
+	return LOCK_PASSED;
+}
+
 static void progress(struct rma_client *c)
 {
 	(void)c;
 }
 
 static const struct rma_transport transport = {.progress = progress};
-static struct lock_protocol protocol = {.abandon = abandon, .settled = settled};
+static struct lock_protocol protocol = {
+    .abandon = abandon, .settled = settled, .passed = passed, .resume = resume};
 static char *map[1];
 static const int node[1] = {0};
 
@@ -66,6 +85,7 @@ static pawl_table *open_table(bool threaded)
 	asked = 0;
 	lets_go = false;
 	settles_after = 0;
+	is_passed = false;
 	return t;
 }
 
@@ -78,16 +98,19 @@ static void close_table(pawl_table *t)
 static struct lock_slot *claim(pawl_table *t, uint64_t lock, int wanted)
 {
 	int code = PAWL_SUCCESS;
-	struct lock_slot *slot = slots_claim(t, lock, &code);
+	struct lock_slot *slot = slots_claim(t, lock, PAWL_EXCLUSIVE, &code);
 
-	return code == wanted && (slot != NULL) == (wanted == PAWL_SUCCESS) ? slot : NULL;
+	if (code != wanted || !slot)
+		return NULL;
+	slot->mode = PAWL_EXCLUSIVE;
+	return slot;
 }
 
 static bool refused(pawl_table *t, uint64_t lock, int wanted)
 {
 	int code = PAWL_SUCCESS;
 
-	return !slots_claim(t, lock, &code) && code == wanted;
+	return !slots_claim(t, lock, PAWL_EXCLUSIVE, &code) && code == wanted;
 }
 
 static void one_lock(bool threaded)
@@ -162,6 +185,26 @@ static void left(bool threaded)
 	close_table(t);
 }
 
+static void queued(bool threaded)
+{
+	pawl_table *t = open_table(threaded);
+	struct lock_slot *slot = claim(t, 7, PAWL_SUCCESS);
+	int code = PAWL_SUCCESS;
+
+	slots_queue(t, slot);
+	ok(!slots_find(t, 7) && slots_in_use(t) == 0, "what is in a queue is not held");
+	ok(claim(t, 7, LOCK_QUEUED) == slot, "the same lock and mode get its place");
+	slots_queue(t, slot);
+	ok(slots_claim(t, 7, PAWL_SHARED, &code) != slot && code == PAWL_SUCCESS,
+	   "another mode does not");
+	ok(claim(t, 8, PAWL_SUCCESS) && refused(t, 9, PAWL_ERR_TOO_MANY),
+	   "nobody waits for it, and it counts");
+	ok(strstr(pawl_error_message(), "in the queue") != NULL, "and the sentence says so");
+	is_passed = true;
+	ok(claim(t, 9, PAWL_SUCCESS) == slot, "it serves again when it was passed over");
+	close_table(t);
+}
+
 /* Threads that share what the process holds, each at locks of its own. */
 enum { THREADS = 3, ROUNDS = 300000 };
 
@@ -214,6 +257,7 @@ int main(void)
 		one_lock(threaded);
 		all_of_them(threaded);
 		left(threaded);
+		queued(threaded);
 	}
 	without_hook();
 	shared_by_threads();
