@@ -5,23 +5,32 @@
  *
  * Readers take no lock. A window is in the table as long as its MPI_Win is valid,
  * and a program that uses a handle while it frees it is wrong anyway; so all that
- * can happen to a reader is that the table grows under it. It then reads the old
+ * can happen to a reader's own window is that the table grows under it. It then reads the old
  * one, which has all windows that were there when it was left: old ones are kept.
+ *
+ * On its way a reader passes entries of other windows, and those may be freed at any time. So
+ * an entry has the handle beside the pointer, and a reader follows the pointer of its own
+ * window only. An entry is used once: its handle never changes.
  */
 #include <stdlib.h>
 
 #include "dropin/dropin.h"
 
+struct entry {
+	MPI_Win win; /* before window, which publishes it */
+	_Atomic(struct window *) window;
+};
+
 struct table {
 	uint64_t mask; /* entries - 1 */
 	struct table *older;
-	_Atomic(struct window *) entry[];
+	struct entry entry[];
 };
 
 static _Atomic(struct table *) current;
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t count; /* of entries that are not null, removed ones included */
-static struct window removed;
+static uint64_t count;        /* of entries that are not null, removed ones included */
+static struct window removed; /* its address alone */
 
 static uint64_t place(MPI_Win win)
 {
@@ -36,22 +45,29 @@ struct window *windows_find(MPI_Win win)
 	if (!t)
 		return NULL;
 	for (uint64_t i = place(win);; i++) {
-		/* Pairs with the release in windows_add(): contents before the entry. */
-		struct window *w =
-		    atomic_load_explicit(&t->entry[i & t->mask], memory_order_acquire);
+		struct entry *e = &t->entry[i & t->mask];
+		/* Pairs with the release in put(): handle and contents before the entry. */
+		struct window *w = atomic_load_explicit(&e->window, memory_order_acquire);
 
-		if (!w || w->win == win)
+		if (!w || (e->win == win && w != &removed))
 			return w;
 	}
 }
 
-static void put(struct table *t, struct window *w)
+static struct window *look(struct entry *e)
 {
-	uint64_t i = place(w->win);
+	return atomic_load_explicit(&e->window, memory_order_relaxed);
+}
 
-	while (atomic_load_explicit(&t->entry[i & t->mask], memory_order_relaxed))
+static void put(struct table *t, MPI_Win win, struct window *w)
+{
+	uint64_t i = place(win);
+
+	while (look(&t->entry[i & t->mask]))
 		i++;
-	atomic_store_explicit(&t->entry[i & t->mask], w, memory_order_release);
+	t->entry[i & t->mask].win = win;
+	/* Orders handle and contents before the entry; pairs with windows_find(). */
+	atomic_store_explicit(&t->entry[i & t->mask].window, w, memory_order_release);
 }
 
 /* Room for one more, at most half full. */
@@ -62,11 +78,8 @@ static bool grow(void)
 
 	if (old && 2 * (count + 1) <= old->mask + 1)
 		return true;
-	for (uint64_t i = 0; old && i <= old->mask; i++) {
-		struct window *w = atomic_load_explicit(&old->entry[i], memory_order_relaxed);
-
-		live += w && w != &removed;
-	}
+	for (uint64_t i = 0; old && i <= old->mask; i++)
+		live += look(&old->entry[i]) && look(&old->entry[i]) != &removed;
 	while (entries < 4 * (live + 1))
 		entries *= 2;
 	t = calloc(1, sizeof *t + entries * sizeof t->entry[0]);
@@ -75,10 +88,10 @@ static bool grow(void)
 	t->mask = entries - 1;
 	t->older = old;
 	for (uint64_t i = 0; old && i <= old->mask; i++) {
-		struct window *w = atomic_load_explicit(&old->entry[i], memory_order_relaxed);
+		struct window *w = look(&old->entry[i]);
 
 		if (w && w != &removed)
-			put(t, w);
+			put(t, old->entry[i].win, w);
 	}
 	count = live;
 	atomic_store_explicit(&current, t, memory_order_release);
@@ -90,10 +103,9 @@ bool windows_add(struct window *w)
 	bool ok;
 
 	pthread_mutex_lock(&change);
-	removed.win = MPI_WIN_NULL;
 	ok = grow();
 	if (ok) {
-		put(atomic_load_explicit(&current, memory_order_relaxed), w);
+		put(atomic_load_explicit(&current, memory_order_relaxed), w->win, w);
 		count++;
 	}
 	pthread_mutex_unlock(&change);
@@ -107,15 +119,12 @@ void windows_remove(struct window *w)
 	pthread_mutex_lock(&change);
 	t = atomic_load_explicit(&current, memory_order_relaxed);
 	for (uint64_t i = place(w->win);; i++) {
-		struct window *e =
-		    atomic_load_explicit(&t->entry[i & t->mask], memory_order_relaxed);
+		struct entry *e = &t->entry[i & t->mask];
+		struct window *found = look(e);
 
-		if (e == w) {
-			atomic_store_explicit(&t->entry[i & t->mask], &removed,
-					      memory_order_release);
-			break;
-		}
-		if (!e)
+		if (found == w)
+			atomic_store_explicit(&e->window, &removed, memory_order_relaxed);
+		if (!found || found == w)
 			break;
 	}
 	pthread_mutex_unlock(&change);
