@@ -193,6 +193,7 @@ struct pawl_table_info {
 	const char *transport;    /* "node" (shared memory only), "mpi" or "ucx" */
 	const char *topology;     /* the levels, outermost first, for people */
 	const char *parameters;   /* the thresholds in force, for people */
+	int crowded;              /* ranks of this host outnumber the cores they may use */
 };
 int pawl_table_get_info(const pawl_table *table, struct pawl_table_info *info);
 
@@ -324,7 +325,7 @@ struct pawl_stats {
 	uint64_t puts[2];
 	uint64_t flushes[2]; /* of the network transport only */
 	uint64_t waits;      /* times a client had to wait for a word */
-	uint64_t parks;      /* of these, times it gave up its core */
+	uint64_t parks;      /* times a client gave up its core; a wait may have several */
 	uint64_t recoveries; /* locks that this rank started anew after a failure */
 	uint64_t aborts;     /* attempts at ranges that met others and began again */
 };

@@ -331,6 +331,7 @@ int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
 	    .transport = t->rma.transport->name,
 	    .topology = t->space.topo->text,
 	    .parameters = t->parameters,
+	    .crowded = t->job.host_ranks > t->job.host_cores,
 	};
 	return PAWL_SUCCESS;
 }

@@ -68,7 +68,7 @@ int pawl_range_shrink(pawl_table *t, uint64_t id, int64_t units)
 		p->shrink(&t->space, slot, units);
 	if (slot)
 		slots_give_back(t, slot);
-	for (int i = 0; i < t->space.max_held; i++)
+	for (int i = 0; i < atomic_load(&t->top); i++)
 		p->forget(&t->space, &t->slots[i]);
 	return table_agree(t->comm, slot ? PAWL_SUCCESS : rc);
 }

@@ -29,10 +29,23 @@ static bool take(pawl_table *t, struct slot_claim *claim, uintptr_t me)
 	return true;
 }
 
+/* Before the first use, for there may be thousands that are never used: memory that is not
+ * touched is not taken. The slot's own id says whether that was done. */
+static void prepare(pawl_table *t, int index)
+{
+	const struct lock_space *s = &t->space;
+	uint64_t words = s->protocol->scratch_words ? s->protocol->scratch_words(s) : 0;
+
+	if (t->slots[index].id == 0)
+		lock_slot_init(s, &t->slots[index], &t->rma, index,
+			       t->scratch + (uint64_t)index * words);
+}
+
 static struct lock_slot *claimed(pawl_table *t, int index, uint64_t lock)
 {
 	struct lock_slot *slot = &t->slots[index];
 
+	prepare(t, index);
 	slots_set_lock(&t->claims[index], lock);
 	slot->lock = slot->client.lock = lock;
 	return slot;
@@ -340,10 +353,9 @@ bool slots_create(pawl_table *t)
 	t->scratch = calloc(n * (words ? words : 1), sizeof *t->scratch);
 	if (!t->claims || !t->slots || !t->scratch)
 		return false;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		slots_set_lock(&t->claims[i], SLOTS_NO_LOCK);
-		lock_slot_init(s, &t->slots[i], &t->rma, (int)i, t->scratch + i * words);
-	}
+	prepare(t, 0); /* measures how long an operation takes (lease.c) */
 	return true;
 }
 
