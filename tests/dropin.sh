@@ -22,7 +22,7 @@ unset PAWL_LOCK PAWL_STATS
 
 # All of them; the first ones are those that a lock without effect fails.
 exclusive="exclusive shared lock_all nesting mixture windows phases threads"
-all="$exclusive operations dynamic objects progress misuse"
+all="$exclusive levels cleanup many operations dynamic objects progress misuse"
 # What says most about a kind of lock, in little time.
 core="shared lock_all mixture"
 
@@ -218,7 +218,7 @@ for program in $compiled; do
 		"$work/$program"
 done
 # Not threads: what an MPI does with threads that do lock nothing may end it.
-for program in $exclusive misuse; do
+for program in $exclusive levels cleanup misuse; do
 	[ "$program" != threads ] || continue
 	check "default, $program notices locks without effect" broken under default 4 60 \
 		"$programs/$program"
@@ -238,6 +238,20 @@ tap_program "native by PAWL_LOCK, exclusive" \
 for many in 1 $([ $ranks = 2 ] || echo 8); do
 	tap_program "default, $many ranks" under default $many 170 "$programs/mixture" --limit 150
 done
+
+# MPI_Win_lock_all as one lock on one node, too: where there are many ranks, or so few locks may be
+# held that one for each target of each window is too much.
+for program in lock_all nesting mixture many; do
+	tap_program "whole windows, $program" under default $ranks 120 \
+		env TEST_INFO=pawl_max_held=40 "$programs/$program" --limit 100 $budget
+done
+check "whole windows, lock_all notices locks without effect" broken under default 4 60 \
+	env TEST_INFO=pawl_max_held=40 "$programs/lock_all"
+# What may be held takes memory when it is.
+tap_program "memory" under default 2 60 env TEST_MEMORY=32 PAWL_MAX_HELD=65535 TEST_WINDOWS=3 \
+	"$programs/many"
+[ -z "$TEST_LONG" ] || tap_program "66 ranks" under default 66 300 env TEST_MEMORY=64 \
+	TEST_WINDOWS=82 "$programs/many" --limit 280
 
 kinds=${TEST_KINDS-$("$programs/kinds")}
 check "the library has kinds of lock that readers share" test -n "$kinds"

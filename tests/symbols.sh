@@ -35,20 +35,23 @@ undeclared()
 }
 check "all exported names are in pawl.h" undeclared
 
-# The layer stands before the MPI: C and Fortran names of the calls it replaces.
+# The layer stands before the MPI: C and Fortran names of the calls it replaces, and in C the
+# PMPI names, by which a tool before the layer calls.
 layer=$builddir/.libs/libpawl-mpi.so
 "${NM:-nm}" -D --defined-only "$layer" |
 	awk '$2 ~ /^[A-Z]$/ { print $3 }' |
 	grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort -u >"$dir/layer"
 beyond()
 {
-	! grep -viE '^(o?mpi_win_(create|create_dynamic|allocate|allocate_shared|free|(un)?lock(_all)?)(_cptr)?(_c|_f|_f08(ts)?(_large)?)?_{0,2}|pawl_win_(un)?lock_range)$' "$dir/layer"
+	! grep -viE '^(p?mpi_init(_thread)?|(o|p)?mpi_win_(create|create_dynamic|allocate|allocate_shared|free|(un)?lock(_all)?)(_cptr)?(_c|_f|_f08(ts)?(_large)?)?_{0,2}|pawl_win_(un)?lock_range)$' "$dir/layer"
 }
 check "libpawl-mpi exports nothing else" beyond
 calls()
 {
 	for name in create create_dynamic allocate allocate_shared free lock unlock lock_all unlock_all; do
-		grep -qx "MPI_Win_$name" "$dir/layer" || { echo "no MPI_Win_$name"; return 1; }
+		for kind in MPI PMPI; do
+			grep -qx "${kind}_Win_$name" "$dir/layer" || { echo "no ${kind}_Win_$name"; return 1; }
+		done
 	done
 }
 check "libpawl-mpi has all calls it stands for" calls

@@ -12,7 +12,13 @@
  * With MPI_THREAD_MULTIPLE two threads may make windows over congruent
  * communicators at one time, and in different order on different processes. So the
  * processes compare which pools they know, and after choosing a number make sure
- * that everybody got it; if not, they begin again.
+ * that everybody got it; if not, they begin again. Processes may have different thread levels;
+ * the latter is done if any of them has MPI_THREAD_MULTIPLE.
+ *
+ * Pools live until MPI_Finalize, which deletes the attributes of MPI_COMM_SELF, the last one
+ * first. Libraries free their windows in such attributes, too, so ours is set in MPI_Init, and
+ * comes last. Where MPI_Init did not come by this layer it is set with the first window; then
+ * pools live on until the last window is freed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,34 +39,19 @@ enum {
 	MOST_POOLS = 8, /* of one group and key; more windows have to do without */
 	WORDS = FREE + MOST_POOLS
 };
-enum fit { WANTED = 1, ABLE = 2, SANE = 4 };
+/* ALONE: this process has no MPI_THREAD_MULTIPLE, so no other window of its is being made. */
+enum fit { WANTED = 1, ABLE = 2, SANE = 4, ALONE = 8 };
 enum { FIRST_IDS = 16 };
 
 static const char default_kind[] = "mgl";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static struct pool *pools;                               /* by name */
+static int users;                                        /* windows with a pool */
 static int at_end = MPI_KEYVAL_INVALID;
+static bool comes_last; /* at_end */
+static bool over;       /* pools go with the last window */
 static _Atomic(uint64_t) salts;
-
-/* ------------------------------------------------------------ inside Pawl */
-
-static _Thread_local int inside;
-
-bool dropin_inside(void)
-{
-	return inside > 0;
-}
-
-void dropin_enter(void)
-{
-	inside++;
-}
-
-void dropin_leave(void)
-{
-	inside--;
-}
 
 /* ------------------------------------------------------------ what is asked */
 
@@ -302,6 +293,14 @@ static uint64_t new_salt(void)
 	       atomic_fetch_add(&salts, 1);
 }
 
+static bool has_threads(void)
+{
+	int level;
+
+	PMPI_Query_thread(&level);
+	return level == MPI_THREAD_MULTIPLE;
+}
+
 static void propose(uint64_t *words, const struct request *r, struct pool **list, int n, int rank)
 {
 	uint64_t names = UINT64_C(1) + (uint64_t)n;
@@ -311,7 +310,8 @@ static void propose(uint64_t *words, const struct request *r, struct pool **list
 		if (i < n)
 			names = names * UINT64_C(0x9e3779b97f4a7c15) + list[i]->name;
 	}
-	words[FIT] = (r->wanted ? WANTED : 0) | (r->why[0] ? 0 : ABLE) | (r->mistake ? 0 : SANE);
+	words[FIT] = (r->wanted ? WANTED : 0) | (r->why[0] ? 0 : ABLE) | (r->mistake ? 0 : SANE) |
+		     (has_threads() ? 0 : ALONE);
 	words[KEY] = r->key ^ r->range_key;
 	words[NOT_KEY] = ~words[KEY];
 	words[POOLS] = names;
@@ -328,16 +328,8 @@ static int pick_bit(uint64_t bits, uint64_t k)
 	return __builtin_ctzll(bits);
 }
 
-static bool threads_race(void)
-{
-	int level;
-
-	PMPI_Query_thread(&level);
-	return level == MPI_THREAD_MULTIPLE;
-}
-
 /* Take a number that is free everywhere; false: somebody was faster somewhere. */
-static bool take_id(MPI_Comm comm, struct pool *p, int id)
+static bool take_id(MPI_Comm comm, struct pool *p, int id, bool race)
 {
 	uint64_t bit = UINT64_C(1) << id;
 	int got, all;
@@ -347,7 +339,7 @@ static bool take_id(MPI_Comm comm, struct pool *p, int id)
 	p->used |= bit;
 	pthread_mutex_unlock(&lock);
 	all = got;
-	if (threads_race())
+	if (race)
 		PMPI_Allreduce(&got, &all, 1, MPI_INT, MPI_MIN, comm);
 	if (got && !all) {
 		pthread_mutex_lock(&lock);
@@ -373,6 +365,12 @@ static bool is_mistake(int code)
 {
 	return code == PAWL_ERR_OPTION || code == PAWL_ERR_KIND || code == PAWL_ERR_ARG ||
 	       code == PAWL_ERR_TOPOLOGY;
+}
+
+/* Whether windows of other threads may be made at the same time, on any process. */
+static bool threads_race(const uint64_t *words)
+{
+	return !(words[FIT] & ALONE);
 }
 
 /* What the processes said together; if it is no, why. */
@@ -413,7 +411,7 @@ static struct pool *choose(const uint64_t *words, struct pool **list, int n, int
 	for (int i = 0; i < n; i++) {
 		if (!words[FREE + i])
 			continue;
-		*id = pick_bit(words[FREE + i], threads_race() ? words[SALT] : 0);
+		*id = pick_bit(words[FREE + i], threads_race(words) ? words[SALT] : 0);
 		return list[i];
 	}
 	return NULL;
@@ -459,7 +457,7 @@ static struct pool *agree(MPI_Comm comm, struct request *r, int *id)
 		if (!known)
 			continue;
 		pool = choose(words, list, n, id);
-		if (pool && take_id(comm, pool, *id))
+		if (pool && take_id(comm, pool, *id, threads_race(words)))
 			return pool;
 		if (!pool && !more_room(comm, r, words, n))
 			return NULL;
@@ -468,39 +466,78 @@ static struct pool *agree(MPI_Comm comm, struct request *r, int *id)
 
 /* ------------------------------------------------------------------- windows */
 
-/* MPI_Finalize deletes the attributes of MPI_COMM_SELF while the MPI still works. */
-static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
+/* By name, which is the same order on all processes. Collective. */
+static void free_pools(void)
 {
-	(void)comm;
-	(void)keyval;
-	(void)value;
-	(void)extra;
 	report_print();
-	/* By name, which is the same order on all processes. */
 	while (pools) {
 		struct pool *p = pools;
 
 		pools = p->next;
 		pool_free(p);
 	}
+}
+
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF while the MPI still works. */
+static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+	bool last;
+
+	(void)comm;
+	(void)keyval;
+	(void)value;
+	(void)extra;
+	pthread_mutex_lock(&lock);
+	over = true;
+	last = comes_last || users == 0;
+	pthread_mutex_unlock(&lock);
+	report_print();
+	if (last)
+		free_pools();
 	return MPI_SUCCESS;
 }
 
-static void arrange_end(void)
+static void arrange_end(bool first)
 {
+	int initialized;
+
+	/* Sessions have no MPI_COMM_SELF, and do not tell when they end. */
+	PMPI_Initialized(&initialized);
 	pthread_mutex_lock(&lock);
-	if (at_end == MPI_KEYVAL_INVALID) {
+	if (initialized && at_end == MPI_KEYVAL_INVALID) {
+		comes_last = first;
 		PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &at_end, NULL);
 		PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, NULL);
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-static void give_back_id(struct pool *p, int id)
+void dropin_begin(void)
 {
+	bypass_seen();
+	arrange_end(true);
+}
+
+static void use_pool(struct window *w, struct pool *p, int id)
+{
+	w->pool = p;
+	w->id = id;
 	pthread_mutex_lock(&lock);
-	p->used &= ~(UINT64_C(1) << id);
+	users++;
 	pthread_mutex_unlock(&lock);
+}
+
+/* Collective, if it is the last window after MPI_Finalize began. */
+static void leave_pool(const struct window *w)
+{
+	bool last;
+
+	pthread_mutex_lock(&lock);
+	w->pool->used &= ~(UINT64_C(1) << w->id);
+	last = --users == 0 && over && !comes_last;
+	pthread_mutex_unlock(&lock);
+	if (last)
+		free_pools();
 }
 
 /* Known under its handle, without locks yet. */
@@ -512,7 +549,7 @@ static struct window *window_new(MPI_Win win, MPI_Comm comm)
 		return NULL;
 	PMPI_Comm_size(comm, &w->size);
 	w->win = win;
-	w->threads = threads_race();
+	w->threads = has_threads();
 	w->comm = MPI_COMM_NULL;
 	w->held = calloc((size_t)w->size, sizeof *w->held);
 	if (w->held && windows_add(w)) {
@@ -531,7 +568,7 @@ static void window_free(struct window *w)
 	if (w->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&w->comm);
 	if (w->pool)
-		give_back_id(w->pool, w->id);
+		leave_pool(w);
 	pthread_mutex_destroy(&w->door);
 	pthread_mutex_destroy(&w->epochs);
 	free(w->held);
@@ -553,46 +590,51 @@ static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
 		report_once(comm, "a window has no byte ranges", r->why);
 }
 
+/* What is said of a window that gets no locks of ours; MPI_SUCCESS: those of the MPI. */
+static int refuse(MPI_Comm comm, const struct request *r, struct window *w, MPI_Win *handle)
+{
+	if (!r->mistake) {
+		if (r->wanted)
+			report_once(comm, "windows keep the locks of the MPI", r->why);
+		return MPI_SUCCESS;
+	}
+	report_once(comm, "no window", r->why);
+	if (w) {
+		windows_remove(w);
+		window_free(w);
+	}
+	next_Win_free(handle);
+	PMPI_Comm_call_errhandler(comm, MPI_ERR_INFO);
+	return MPI_ERR_INFO;
+}
+
 int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 {
-	MPI_Win win = *handle;
-	struct window *w = NULL;
+	struct window *w = windows_find(*handle);
+	struct pool *pool;
 	struct request r;
 	int id = 0;
 
-	read_request(&r, comm, info, win);
-	if (r.wanted && !r.why[0] && !(w = window_new(win, comm)))
-		snprintf(r.why, sizeof r.why, "out of memory");
+	bypass_seen();
 	if (w)
-		w->pool = agree(comm, &r, &id);
-	else
-		agree(comm, &r, &id);
-	if (w && w->pool) {
-		w->id = id;
+		bypass_stale(w, comm);
+	read_request(&r, comm, info, *handle);
+	w = window_new(*handle, comm);
+	if (!w && r.wanted && !r.why[0])
+		snprintf(r.why, sizeof r.why, "out of memory");
+	pool = agree(comm, &r, &id);
+	if (pool) {
+		use_pool(w, pool, id);
 		if (r.ranges)
 			add_ranges(w, comm, &r);
 	}
 	PMPI_Info_free(&r.options);
 	PMPI_Info_free(&r.range_options);
-	if (w && w->pool && !r.mistake) {
-		w->direct = r.direct && !w->pool->far;
-		arrange_end();
-		report_begin(w, comm, r.kind);
-		return MPI_SUCCESS;
-	}
-	if (w) {
-		windows_remove(w);
-		window_free(w);
-	}
-	if (!r.mistake && !r.wanted)
-		return MPI_SUCCESS;
-	if (r.mistake) {
-		report_once(comm, "no window", r.why);
-		PMPI_Win_free(handle);
-		PMPI_Comm_call_errhandler(comm, MPI_ERR_INFO);
-		return MPI_ERR_INFO;
-	}
-	report_once(comm, "windows keep the locks of the MPI", r.why);
+	if (!pool || r.mistake)
+		return refuse(comm, &r, w, handle);
+	w->direct = r.direct && !pool->far;
+	arrange_end(false);
+	report_begin(w, comm, r.kind);
 	return MPI_SUCCESS;
 }
 
@@ -605,11 +647,11 @@ int dropin_free(struct window *w, MPI_Win *win)
 				    "MPI_Win_free while this process holds %d locks of the window",
 				    held);
 	if (!w)
-		return PMPI_Win_free(win);
+		return next_Win_free(win);
 	report_window(w);
 	/* Once it is free the MPI may give the handle to another window. */
 	windows_remove(w);
-	rc = PMPI_Win_free(win);
+	rc = next_Win_free(win);
 	if (rc != MPI_SUCCESS) {
 		windows_add(w);
 		return rc;

@@ -2,86 +2,93 @@
 /* The calls of the MPI that this layer stands before, as C sees them. */
 #include "dropin/dropin.h"
 
-/* These are for the program to find instead of the MPI's. */
+/* These are for the program, and for tools, to find instead of the MPI's. */
 #pragma GCC visibility push(default)
 
-static int made(int rc, MPI_Comm comm, MPI_Info info, MPI_Win *win)
-{
-	return rc == MPI_SUCCESS && !dropin_inside() ? dropin_attach(comm, info, win) : rc;
-}
-
-int MPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-	return made(PMPI_Win_create(base, size, unit, info, comm, win), comm, info, win);
-}
-
-int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base,
-		     MPI_Win *win)
-{
-	return made(PMPI_Win_allocate(size, unit, info, comm, base, win), comm, info, win);
-}
-
-int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base,
-			    MPI_Win *win)
-{
-	return made(PMPI_Win_allocate_shared(size, unit, info, comm, base, win), comm, info, win);
-}
-
-int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-	return made(PMPI_Win_create_dynamic(info, comm, win), comm, info, win);
-}
-
-#if MPI_VERSION >= 4
-int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
-		     MPI_Win *win)
-{
-	return made(PMPI_Win_create_c(base, size, unit, info, comm, win), comm, info, win);
-}
-
-int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base,
-		       MPI_Win *win)
-{
-	return made(PMPI_Win_allocate_c(size, unit, info, comm, base, win), comm, info, win);
-}
-
-int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
-			      void *base, MPI_Win *win)
-{
-	return made(PMPI_Win_allocate_shared_c(size, unit, info, comm, base, win), comm, info, win);
-}
+/* A tool before this layer calls the MPI by the PMPI_* name (next.c). */
+#ifdef PIC
+#define UNDER_BOTH_NAMES(name, parameters, arguments) \
+	extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)));
+#else
+#define UNDER_BOTH_NAMES(name, parameters, arguments)
 #endif
+
+#define INIT(name, parameters, arguments)               \
+	int MPI_##name parameters                       \
+	{                                               \
+		int rc;                                 \
+                                                        \
+		if (dropin_inside())                    \
+			return next_mpi.name arguments; \
+		rc = next_##name arguments;             \
+		if (rc == MPI_SUCCESS)                  \
+			dropin_begin();                 \
+		return rc;                              \
+	}
+
+#define MAKE(name, parameters, arguments)                                       \
+	int MPI_##name parameters                                               \
+	{                                                                       \
+		int rc;                                                         \
+                                                                                \
+		if (dropin_inside())                                            \
+			return next_mpi.name arguments;                         \
+		rc = next_##name arguments;                                     \
+		return rc == MPI_SUCCESS ? dropin_attach(comm, info, win) : rc; \
+	}
+
+DROPIN_INITS(INIT)
+DROPIN_MAKERS(MAKE)
+
+/* NULL: this call is the MPI's. Where there is a tool behind this layer it may come from there;
+ * if there is none, windows inside Pawl are told by not being known. */
+static inline struct window *ours(MPI_Win win)
+{
+	struct window *w = next_is_tool && dropin_inside() ? NULL : windows_find(win);
+
+	if (__builtin_expect(w != NULL, 1))
+		return w->pool ? w : NULL;
+	if (!dropin_inside())
+		bypass_unknown(win);
+	return NULL;
+}
 
 int MPI_Win_free(MPI_Win *win)
 {
-	return dropin_free(win ? windows_find(*win) : NULL, win);
+	return dropin_inside() ? next_mpi.Win_free(win)
+			       : dropin_free(win ? windows_find(*win) : NULL, win);
 }
+
+/* What is not ours goes on to the tool or the MPI, as it came. */
+#define PASS(call) (dropin_inside() ? next_mpi.call : next_##call)
 
 int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win)
 {
-	struct window *w = windows_find(win);
+	struct window *w = ours(win);
 
 	return w ? dropin_lock(w, type, rank, assertion)
-		 : PMPI_Win_lock(type, rank, assertion, win);
+		 : PASS(Win_lock(type, rank, assertion, win));
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win)
 {
-	struct window *w = windows_find(win);
+	struct window *w = ours(win);
 
-	return w ? dropin_unlock(w, rank) : PMPI_Win_unlock(rank, win);
+	return w ? dropin_unlock(w, rank) : PASS(Win_unlock(rank, win));
 }
 
 int MPI_Win_lock_all(int assertion, MPI_Win win)
 {
-	struct window *w = windows_find(win);
+	struct window *w = ours(win);
 
-	return w ? dropin_lock_all(w, assertion) : PMPI_Win_lock_all(assertion, win);
+	return w ? dropin_lock_all(w, assertion) : PASS(Win_lock_all(assertion, win));
 }
 
 int MPI_Win_unlock_all(MPI_Win win)
 {
-	struct window *w = windows_find(win);
+	struct window *w = ours(win);
 
-	return w ? dropin_unlock_all(w) : PMPI_Win_unlock_all(win);
+	return w ? dropin_unlock_all(w) : PASS(Win_unlock_all(win));
 }
+
+DROPIN_CALLS(UNDER_BOTH_NAMES)

@@ -4,7 +4,9 @@
  * know Pawl. It stands between the program and the MPI by the profiling
  * interface: it defines MPI_Win_lock, and calls PMPI_Win_lock.
  *
- *   calls.c    the MPI_* calls of C; fortran.c those of Fortran
+ *   calls.c    the MPI_* and PMPI_* calls of C; fortran.c those of Fortran
+ *   next.c     the definitions behind this layer: a tool's, and the MPI's own
+ *   bypass.c   calls that did not come by this layer
  *   epochs.c   what locking and unlocking a window means
  *   attach.c   which windows get locks of Pawl, and in which pool
  *   pool.c     tables of locks for windows over one group of processes
@@ -44,9 +46,9 @@ struct ranges;
 
 struct window {
 	MPI_Win win;
-	struct pool *pool;
-	int id;   /* in the pool */
-	int size; /* of its communicator */
+	struct pool *pool; /* NULL: it keeps the locks of the MPI */
+	int id;            /* in the pool */
+	int size;          /* of its communicator */
 
 	_Atomic(unsigned char) *held; /* [size], enum held */
 	_Atomic(unsigned char) all;   /* by lock_all */
@@ -58,14 +60,118 @@ struct window {
 	struct ranges *ranges; /* NULL: none */
 	int *riders;           /* [size] ranges in an epoch of HELD_RANGES; by who has it BUSY */
 
-	bool threads; /* of this process may lock at one time */
-	bool direct;  /* its operations are loads and stores, and need nobody's help */
+	atomic_bool taken; /* this process has locked it by this layer */
+	bool threads;      /* of this process may lock at one time */
+	bool direct;       /* its operations are loads and stores, and need nobody's help */
 
 	/* With PAWL_STATS=1 */
 	MPI_Comm comm; /* a duplicate, or MPI_COMM_NULL */
 	char kind[32];
 	struct waits waits[CALL_KINDS];
 };
+
+/* next.c ------------------------------------------------------------------ */
+
+/* The calls that this layer stands before: name, parameters, arguments. */
+#define DROPIN_INITS(X)                                  \
+	X(Init, (int *argc, char ***argv), (argc, argv)) \
+	X(Init_thread, (int *argc, char ***argv, int level, int *got), (argc, argv, level, got))
+
+#define DROPIN_LOCKS(X)                                                 \
+	X(Win_free, (MPI_Win * win), (win))                             \
+	X(Win_lock, (int type, int rank, int assertion, MPI_Win win),   \
+	  (type, rank, assertion, win))                                 \
+	X(Win_unlock, (int rank, MPI_Win win), (rank, win))             \
+	X(Win_lock_all, (int assertion, MPI_Win win), (assertion, win)) \
+	X(Win_unlock_all, (MPI_Win win), (win))
+
+/* Of MPI-3, with int and MPI_Aint for unit; and the same of MPI-4. */
+#define DROPIN_MAKERS_OF(X, suffix, unit_t)                                                     \
+	X(Win_create##suffix,                                                                   \
+	  (void *base, MPI_Aint size, unit_t unit, MPI_Info info, MPI_Comm comm, MPI_Win *win), \
+	  (base, size, unit, info, comm, win))                                                  \
+	X(Win_allocate##suffix,                                                                 \
+	  (MPI_Aint size, unit_t unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win), \
+	  (size, unit, info, comm, base, win))                                                  \
+	X(Win_allocate_shared##suffix,                                                          \
+	  (MPI_Aint size, unit_t unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win), \
+	  (size, unit, info, comm, base, win))
+#define DROPIN_MAKERS_3(X)         \
+	DROPIN_MAKERS_OF(X, , int) \
+	X(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win * win), (info, comm, win))
+#if MPI_VERSION >= 4
+#define DROPIN_MAKERS(X) DROPIN_MAKERS_3(X) DROPIN_MAKERS_OF(X, _c, MPI_Aint)
+#else
+#define DROPIN_MAKERS(X) DROPIN_MAKERS_3(X)
+#endif
+
+#define DROPIN_CALLS(X) DROPIN_INITS(X) DROPIN_MAKERS(X) DROPIN_LOCKS(X)
+
+struct next {
+#define MEMBER(name, parameters, arguments) int(*name) parameters;
+	DROPIN_CALLS(MEMBER)
+#undef MEMBER
+};
+
+/* What the program would call without this layer: a tool's, or the MPI's; and the MPI's own. */
+extern struct next next_calls, next_mpi;
+/* Whether there is a tool: it calls the MPI by PMPI_*, and these calls are passed on. */
+extern bool next_is_tool;
+
+/* How deep the calling thread is inside Pawl, whose own windows are no business of this layer, or
+ * inside a tool that this layer has called. Then every call goes to the MPI. */
+extern _Thread_local int dropin_depth __attribute__((tls_model("initial-exec")));
+
+static inline bool dropin_inside(void)
+{
+	return dropin_depth > 0;
+}
+
+static inline void dropin_enter(void)
+{
+	dropin_depth++;
+}
+
+static inline void dropin_leave(void)
+{
+	dropin_depth--;
+}
+
+static inline void next_enter(void)
+{
+	dropin_depth += next_is_tool;
+}
+
+static inline void next_leave(void)
+{
+	dropin_depth -= next_is_tool;
+}
+
+/* next_Win_lock(...) and so on. */
+#define NEXT_CALL(name, parameters, arguments)   \
+	static inline int next_##name parameters \
+	{                                        \
+		int rc;                          \
+                                                 \
+		next_enter();                    \
+		rc = next_calls.name arguments;  \
+		next_leave();                    \
+		return rc;                       \
+	}
+DROPIN_CALLS(NEXT_CALL)
+#undef NEXT_CALL
+
+/* bypass.c ---------------------------------------------------------------- */
+
+/* A call of the program has come by this layer. */
+void bypass_seen(void);
+/* A lock or unlock of a window that this layer has not seen made. */
+void bypass_unknown(MPI_Win win);
+/* The MPI has given a new window the handle of this one, which was not freed by this layer. */
+void bypass_stale(struct window *w, MPI_Comm comm);
+/* An unlock (of all targets: rank -1) without a lock by this layer: end the epoch that the MPI
+ * has, if it has one. Else an error is raised, as for an unlock without a lock. */
+int bypass_unlock(struct window *w, int rank);
 
 /* attach.c ---------------------------------------------------------------- */
 
@@ -74,11 +180,8 @@ struct window {
  * for is wrong. */
 int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *win);
 
-/* Whether the calling thread is inside Pawl, whose own windows are no business
- * of this layer. */
-bool dropin_inside(void);
-void dropin_enter(void);
-void dropin_leave(void);
+/* MPI_Init is over. */
+void dropin_begin(void);
 
 /* Whether a kind takes an option beyond those of all kinds; kind may be NULL. */
 bool dropin_has_option(const char *kind, const char *name);
@@ -117,6 +220,7 @@ struct pool {
 	int ids, size;
 	int rank;
 	bool far;      /* not all of them share memory */
+	bool by_whole; /* lock_all is the lock of the whole window; else those of all targets */
 	bool crowded;  /* on this node they outnumber the cores */
 	uint64_t used; /* bit set: ids in use by this process; under the lock of attach.c */
 	struct pool *next;
@@ -155,7 +259,7 @@ int ranges_held(const struct window *w, int rank);
 
 /* windows.c --------------------------------------------------------------- */
 
-/* NULL: not ours. */
+/* NULL: it was not made by this layer. */
 struct window *windows_find(MPI_Win win);
 bool windows_add(struct window *w);
 void windows_remove(struct window *w);

@@ -9,7 +9,8 @@
  *
  * On one node there are no remote operations to be saved, and a word that all
  * exclusive locks change would cost more than the rest: there MPI_Win_lock_all is the
- * locks of all targets, shared, in the order of ranks, and nobody needs an intent.
+ * locks of all targets, shared, in the order of ranks, and nobody needs an intent. That takes
+ * as many slots of a table as there are targets, so it is done for few targets only (pool.c).
  *
  * The intent is the process's: it is acquired for its first exclusive target and
  * released after the last; and ahead of those who wait for the whole if the process
@@ -168,7 +169,7 @@ static int open_native(struct window *w, int type, int rank, int assertion)
 	int rc;
 
 	enter(w, &w->epochs);
-	rc = PMPI_Win_lock(type, rank, assertion | MPI_MODE_NOCHECK, w->win);
+	rc = next_Win_lock(type, rank, assertion | MPI_MODE_NOCHECK, w->win);
 	leave(w, &w->epochs);
 	return rc;
 }
@@ -178,7 +179,7 @@ static int close_native(struct window *w, int rank)
 	int rc;
 
 	enter(w, &w->epochs);
-	rc = PMPI_Win_unlock(rank, w->win);
+	rc = next_Win_unlock(rank, w->win);
 	leave(w, &w->epochs);
 	return rc;
 }
@@ -238,7 +239,7 @@ static int acquire_exclusive(struct window *w, int rank)
 	uint64_t target = pool_target(p, w->id, rank);
 	int rc;
 
-	if (!p->far)
+	if (!p->by_whole)
 		return pawl_lock_acquire(p->targets, target, PAWL_EXCLUSIVE);
 	if (together(w) && !holds_any(w)) {
 		rc = pawl_lock_acquire_part(p->targets, pool_whole(p, w->id), target);
@@ -260,7 +261,7 @@ static int release_exclusive(struct window *w, int rank)
 	uint64_t target = pool_target(p, w->id, rank);
 	int rc, also;
 
-	if (!p->far)
+	if (!p->by_whole)
 		return pawl_lock_release(p->targets, target);
 	if (together(w) && w->exclusive == 1) {
 		w->exclusive = 0;
@@ -297,7 +298,7 @@ int dropin_lock(struct window *w, int type, int rank, int assertion)
 
 	/* Not a target of ours: the MPI knows what that means. */
 	if (rank < 0 || rank >= w->size)
-		return PMPI_Win_lock(type, rank, assertion, w->win);
+		return next_Win_lock(type, rank, assertion, w->win);
 	if (atomic_load_explicit(&w->all, memory_order_relaxed) != HELD_NOT)
 		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
 				    "MPI_Win_lock of target %d while MPI_Win_lock_all holds", rank);
@@ -322,6 +323,7 @@ int dropin_lock(struct window *w, int type, int rank, int assertion)
 		settle(&w->held[rank], HELD_NOT);
 		return rc;
 	}
+	atomic_store_explicit(&w->taken, true, memory_order_relaxed);
 	count_locks(w, 1);
 	settle(&w->held[rank], what);
 	dropin_order_memory(w);
@@ -334,7 +336,7 @@ int dropin_unlock(struct window *w, int rank)
 	int rc, ours = PAWL_SUCCESS;
 
 	if (rank < 0 || rank >= w->size)
-		return PMPI_Win_unlock(rank, w->win);
+		return next_Win_unlock(rank, w->win);
 	if (look(&w->held[rank]) != HELD_RANGES && w->ranges && ranges_held(w, rank))
 		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
 				    "MPI_Win_unlock of target %d while %d byte ranges of it are"
@@ -342,8 +344,7 @@ int dropin_unlock(struct window *w, int rank)
 				    rank, ranges_held(w, rank));
 	what = look(&w->held[rank]) == HELD_RANGES ? HELD_NOT : unsettle(w, &w->held[rank]);
 	if (what == HELD_NOT)
-		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
-				    "MPI_Win_unlock of target %d, which is not locked", rank);
+		return bypass_unlock(w, rank);
 	dropin_order_memory(w);
 	before_completion(w, rank);
 	rc = close_native(w, rank);
@@ -365,7 +366,7 @@ static int release_all(struct window *w, int targets)
 	const struct pool *p = w->pool;
 	int rc = PAWL_SUCCESS;
 
-	if (p->far)
+	if (p->by_whole)
 		return pawl_lock_release(p->wholes, pool_whole(p, w->id));
 	for (int r = targets - 1; r >= 0; r--)
 		if (pawl_lock_release(p->targets, pool_target(p, w->id, r)) != PAWL_SUCCESS)
@@ -377,7 +378,7 @@ static int acquire_all(struct window *w)
 {
 	const struct pool *p = w->pool;
 
-	if (p->far)
+	if (p->by_whole)
 		return pawl_lock_acquire(p->wholes, pool_whole(p, w->id), PAWL_SHARED);
 	for (int r = 0; r < w->size; r++) {
 		int rc = pawl_lock_acquire(p->targets, pool_target(p, w->id, r), PAWL_SHARED);
@@ -399,7 +400,7 @@ int dropin_lock_all(struct window *w, int assertion)
 	if (atomic_load_explicit(&w->locks, memory_order_relaxed) != 0 || !claim(w, &w->all))
 		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
 				    "MPI_Win_lock_all while targets are locked already");
-	rc = PMPI_Win_lock_all(assertion | MPI_MODE_NOCHECK, w->win);
+	rc = next_Win_lock_all(assertion | MPI_MODE_NOCHECK, w->win);
 	if (rc == MPI_SUCCESS && what == HELD_SHARED) {
 		if (report_wanted())
 			begin = report_clock();
@@ -407,7 +408,7 @@ int dropin_lock_all(struct window *w, int assertion)
 		if (begin)
 			report_wait(w, CALL_ALL, begin);
 		if (rc != PAWL_SUCCESS) {
-			PMPI_Win_unlock_all(w->win);
+			next_Win_unlock_all(w->win);
 			settle(&w->all, HELD_NOT);
 			return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_lock_all: %s",
 					    pawl_error_message());
@@ -417,6 +418,7 @@ int dropin_lock_all(struct window *w, int assertion)
 		settle(&w->all, HELD_NOT);
 		return rc;
 	}
+	atomic_store_explicit(&w->taken, true, memory_order_relaxed);
 	count_locks(w, 1);
 	settle(&w->all, what);
 	dropin_order_memory(w);
@@ -434,11 +436,10 @@ int dropin_unlock_all(struct window *w)
 				    ranges_held(w, -1));
 	what = unsettle(w, &w->all);
 	if (what == HELD_NOT)
-		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
-				    "MPI_Win_unlock_all without MPI_Win_lock_all");
+		return bypass_unlock(w, -1);
 	dropin_order_memory(w);
 	before_completion(w, -1);
-	rc = PMPI_Win_unlock_all(w->win);
+	rc = next_Win_unlock_all(w->win);
 	if (what != HELD_NOCHECK)
 		ours = release_all(w, w->size);
 	count_locks(w, -1);

@@ -10,7 +10,8 @@
  *             like, which call PMPI_Win_lock.
  *
  * Calls that make windows are passed on to the MPI's own Fortran symbol in the
- * PMPI spelling: it knows MPI_BOTTOM, descriptors and pointers of Fortran. These
+ * PMPI spelling: it knows MPI_BOTTOM, descriptors and pointers of Fortran, and calls
+ * PMPI_Win_create or the like, where this layer must not take the window a second time. These
  * symbols are weak, for a program that is not Fortran has none of them.
  */
 #include "dropin/dropin.h"
@@ -30,6 +31,7 @@ static inline void finish(MPI_Fint *ierr, int rc)
 static inline void made(MPI_Fint *ierr, MPI_Fint rc, const MPI_Fint *comm, const MPI_Fint *info,
 			MPI_Fint *win)
 {
+	dropin_leave();
 	if (rc == MPI_SUCCESS && !dropin_inside()) {
 		MPI_Win w = PMPI_Win_f2c(*win);
 
@@ -82,15 +84,15 @@ static inline void window_free(MPI_Fint *win, MPI_Fint *ierr)
 #define CREATE(name, native) \
 	NATIVE void native(void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e); \
 	PUBLIC void name(void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e) \
-	{ MPI_Fint rc = MPI_SUCCESS; native(base, size, unit, i, c, w, &rc); made(e, rc, c, i, w); }
+	{ MPI_Fint rc = MPI_SUCCESS; dropin_enter(); native(base, size, unit, i, c, w, &rc); made(e, rc, c, i, w); }
 #define ALLOCATE(name, native) \
 	NATIVE void native(MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e); \
 	PUBLIC void name(MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e) \
-	{ MPI_Fint rc = MPI_SUCCESS; native(size, unit, i, c, base, w, &rc); made(e, rc, c, i, w); }
+	{ MPI_Fint rc = MPI_SUCCESS; dropin_enter(); native(size, unit, i, c, base, w, &rc); made(e, rc, c, i, w); }
 #define DYNAMIC(name, native) \
 	NATIVE void native(MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e); \
 	PUBLIC void name(MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e) \
-	{ MPI_Fint rc = MPI_SUCCESS; native(i, c, w, &rc); made(e, rc, c, i, w); }
+	{ MPI_Fint rc = MPI_SUCCESS; dropin_enter(); native(i, c, w, &rc); made(e, rc, c, i, w); }
 
 #if defined(OPEN_MPI)
 

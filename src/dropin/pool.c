@@ -9,7 +9,6 @@
  * locks a target exclusively. It needs a kind with intents; if the kind for the
  * targets has none, whole windows have a table of their own.
  */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +19,12 @@ static const char whole_kind[] = "mgl";
 /* Locks that one process may hold at a time, unless it says otherwise: one for
  * each target and window, within reason. */
 enum { MOST_HELD = 4096 };
+/* Targets, on one node, that MPI_Win_lock_all locks one by one. It then holds as many locks, and
+ * each takes a slot and time; with more targets, or where the table grants fewer locks than that
+ * takes in all windows of a pool, it is the lock of the whole window, as over several nodes. */
+enum { FEW_TARGETS = 32 };
+_Static_assert(POOL_IDS *(FEW_TARGETS + 1) <= MOST_HELD,
+	       "a process may lock every target of all windows of a pool");
 
 static void set_default(MPI_Info info, const char *key, const char *value)
 {
@@ -53,23 +58,6 @@ static int create_table(struct pool *p, const char *kind, MPI_Info options, uint
 	dropin_leave();
 	PMPI_Info_free(&info);
 	return rc;
-}
-
-/* Whether the processes of comm on this node have to take turns on its cores. */
-static bool is_crowded(MPI_Comm comm)
-{
-	MPI_Comm node;
-	cpu_set_t cores;
-	int here;
-
-	CPU_ZERO(&cores);
-	sched_getaffinity(0, sizeof cores, &cores);
-	PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-	PMPI_Comm_size(node, &here);
-	/* Each may be bound to cores of its own. */
-	PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);
-	PMPI_Comm_free(&node);
-	return here > CPU_COUNT(&cores);
 }
 
 static bool has_intents(const char *kind)
@@ -108,7 +96,6 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, stru
 	PMPI_Comm_dup(comm, &p->comm);
 	PMPI_Comm_size(comm, &p->size);
 	PMPI_Comm_rank(comm, &p->rank);
-	p->crowded = is_crowded(comm);
 	p->ids = ids;
 	rc = create_tables(p, kind, options);
 	if (rc != PAWL_SUCCESS) {
@@ -117,6 +104,9 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, stru
 	}
 	pawl_table_get_info(p->targets, &info);
 	p->far = info.nodes > 1;
+	p->crowded = info.crowded;
+	p->by_whole = p->far || p->size > FEW_TARGETS ||
+		      (int64_t)info.max_held < (int64_t)ids * (p->size + 1);
 	*pool = p;
 	return PAWL_SUCCESS;
 }

@@ -132,10 +132,17 @@ void report_window(struct window *w)
 			    w->comm);
 		calls += rank == 0 ? all[i].calls : 0;
 	}
-	if (rank != 0 || !calls)
+	if (rank != 0)
 		return;
 	name[0] = '\0';
 	PMPI_Win_get_name(w->win, name, &len);
+	if (!calls) {
+		snprintf(line, sizeof line,
+			 "pawl: window%s%s over %d ranks, %s: no lock was taken by this layer\n",
+			 name[0] ? " " : "", name, w->size, w->kind);
+		append(line);
+		return;
+	}
 	snprintf(line, sizeof line,
 		 "pawl: window%s%s over %d ranks, %s\n"
 		 "pawl:   %-24s %11s %11s %11s %11s %11s\n",

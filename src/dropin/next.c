@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The definitions behind this layer.
+ *
+ * A PMPI tool may be loaded before this library or after it. The one before wraps
+ * MPI_Win_lock and calls PMPI_Win_lock, or does not wrap the call at all: so the shared
+ * library has both names, and takes each call of the program under one of them. The one
+ * after is called in place of the MPI, so it sees the calls, too; the PMPI_* calls that it
+ * makes then come here again, inside (dropin_depth), and go to the MPI.
+ *
+ * In a static library the linker would find the MPI's PMPI_* names twice. There this
+ * layer has the MPI_* names alone, and a tool's are elsewhere in the program or nowhere.
+ */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "dropin/dropin.h"
+
+struct next next_calls, next_mpi;
+bool next_is_tool;
+_Thread_local int dropin_depth __attribute__((tls_model("initial-exec")));
+
+#ifdef PIC
+/* If none is behind this library, the first one of all is before it, and nobody finds ours. */
+static void *mpi_call(const char *name)
+{
+	void *next = dlsym(RTLD_NEXT, name);
+
+	return next ? next : dlsym(RTLD_DEFAULT, name);
+}
+#define FIND_MPI(name) mpi_call("PMPI_" #name)
+#else
+#define FIND_MPI(name) (void *)PMPI_##name
+#endif
+
+/* Whether two functions are of one library. */
+static bool together(void *a, void *b)
+{
+	Dl_info of_a, of_b;
+
+	return dladdr(a, &of_a) && dladdr(b, &of_b) && of_a.dli_fbase == of_b.dli_fbase;
+}
+
+/* Where the next definition is the MPI's, the one under its PMPI_* name is as good. */
+static void set(void *next_call, void *its_call, void *next, void *mpi)
+{
+	if (next && !together(next, mpi))
+		next_is_tool = true;
+	else
+		next = mpi;
+	memcpy(next_call, &next, sizeof next);
+	memcpy(its_call, &mpi, sizeof mpi);
+}
+
+__attribute__((constructor)) static void find_all(void)
+{
+#define FIND(name, parameters, arguments) \
+	set(&next_calls.name, &next_mpi.name, dlsym(RTLD_NEXT, "MPI_" #name), FIND_MPI(name));
+	DROPIN_CALLS(FIND)
+#undef FIND
+}

@@ -1,0 +1,179 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The drop-in layer beside other things that stand between a program and its MPI: PMPI tools
+# before and after it, which wrap all calls or some; and programs that take functions from the
+# MPI's library itself. Exclusion holds, or the layer says why it is off.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+programs=$builddir/tests/dropin
+sources=$srcdir/tests/dropin
+lib=$builddir/.libs/libpawl-mpi.so
+[ -e "$lib" ] || skip_all "no .libs/libpawl-mpi.so in this build"
+budget=${TEST_LONG:+--budget 1}
+budget=${budget:---budget 0.05}
+work=$builddir/dropin-tools.$$.tmp
+mkdir "$work" || exit 1
+trap 'rm -rf "$work"' EXIT
+unset PAWL_LOCK PAWL_STATS
+
+# preloaded LIBRARIES RANKS SECONDS PROGRAM...
+preloaded()
+{
+	preloaded_libraries=$1
+	preloaded_ranks=$2
+	preloaded_seconds=$3
+	shift 3
+	mpi_run "$preloaded_ranks" "$preloaded_seconds" env LD_PRELOAD="$preloaded_libraries" \
+		LD_LIBRARY_PATH="$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+		TEST_STRICT=1 "$@"
+}
+
+# shared SOURCE NAME FLAG...: compile a library to be preloaded.
+shared()
+{
+	shared_source=$1
+	shared_name=$2
+	shift 2
+	$CC -D_GNU_SOURCE -std=c11 -shared -fPIC "$@" "$sources/$shared_source" \
+		-o "$work/$shared_name.so" -ldl 2>&1
+}
+
+# ------------------------------------------------------------------ PMPI tools
+
+# The tool saw calls, and an unknown lock is an error: so both are there.
+is_there()
+{
+	preloaded "$1" 2 60 env TEST_TOOL=1 "$programs/lock_all" --budget 0 >"$work/said" 2>&1 ||
+		{ cat "$work/said"; return 1; }
+	grep -q '^tool: [1-9]' "$work/said" || { echo "the tool saw nothing"; return 1; }
+	! preloaded "$1" 2 60 env PAWL_LOCK=no-such-lock "$programs/lock_all" --budget 0 \
+		>"$work/said" 2>&1 || { echo "the layer saw nothing"; return 1; }
+}
+
+for wraps in 1 2 3; do
+	for on in pmpi next; do
+		case $wraps in
+		1) what="MPI_Win_lock" ;;
+		2) what="what MPI-2 has" ;;
+		3) what="all calls" ;;
+		esac
+		tool=tool$wraps-$on
+		if ! said=$(shared tool.c $tool -DWRAPS=$wraps $([ $on = pmpi ] || echo -DBY_NEXT)); then
+			check "compile a tool" echo "$said"
+			continue
+		fi
+		[ $on = pmpi ] || what="$what by RTLD_NEXT"
+		for order in before after; do
+			[ -n "$TEST_LONG" ] || [ $on = pmpi ] || [ $wraps$order = 2before ] || continue
+			libraries="$work/$tool.so $lib"
+			[ $order = before ] || libraries="$lib $work/$tool.so"
+			name="a tool $order the layer, for $what"
+			for program in lock_all ${TEST_LONG:+exclusive shared mixture threads misuse}; do
+				tap_program "$name, $program" preloaded "$libraries" 2 120 \
+					"$programs/$program" --limit 100 $budget
+			done
+			check "$name: both see the calls" is_there "$libraries"
+		done
+	done
+done
+
+# ------------------------------------------- functions of the MPI's library itself
+
+if said=$($CC -D_GNU_SOURCE -std=c11 "$sources/direct.c" -o "$work/direct" -ldl 2>&1); then
+	direct=$work/direct
+else
+	check "compile direct.c" sh -c 'echo "$1"; false' sh "$said"
+	finish
+fi
+
+# direct WHAT LINE: it ends well, and exactly that line is said by the layer, or none.
+direct()
+{
+	preloaded "$lib" 2 60 "$direct" $1 >"$work/said" 2>"$work/errors" ||
+		{ cat "$work/said" "$work/errors"; return 1; }
+	grep -q '^ok 1' "$work/said" || { cat "$work/said"; return 1; }
+	grep '^pawl:' "$work/errors" >"$work/lines"
+	cat "$work/lines"
+	[ -n "$2" ] || { [ ! -s "$work/lines" ]; return; }
+	grep -q "$2" "$work/lines" && [ "$(grep -vc "$2" "$work/lines")" = 0 ]
+}
+# An error of the window, told in a line.
+mixed()
+{
+	preloaded "$lib" 2 60 "$direct" some >"$work/said" 2>&1 && { cat "$work/said"; return 1; }
+	grep '^an error' "$work/said"
+}
+check "a program that calls by name" direct "" ""
+check "all functions from the MPI's library" direct all "no call came by it"
+check "windows and locks from the MPI's library" direct windows ""
+check "MPI_Win_lock from the MPI's library" direct lock "did not come by libpawl-mpi"
+check "MPI_Win_lock from there every other time is an error" mixed
+
+# ---------------------------------------------------------------------- Python
+
+# The same through ctypes, where libraries are opened with RTLD_LOCAL.
+python=$(command -v python3)
+name=$(ldd "$direct" | sed -n 's|.*=> \(/[^ ]*/libmpi[a-z]*\.so[^ ]*\).*|\1|p;' | head -n 1)
+in_python()
+{
+	preloaded "$lib" 2 60 "$python" -c '
+import ctypes, sys
+mpi = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_LOCAL)
+mpi.MPI_Init(None, None)
+mpi.MPI_Finalize()
+print("ok", flush=True)' "$name" >"$work/said" 2>"$work/errors" || { cat "$work/errors"; return 1; }
+	grep '^pawl:' "$work/errors" >"$work/lines"
+	cat "$work/lines"
+	grep -q '^ok' "$work/said" && [ "$(grep -c 'no call came by it' "$work/lines")" = 1 ]
+}
+if [ -n "$python" ] && [ -n "$name" ]; then
+	check "MPI through ctypes" in_python
+else
+	skip "MPI through ctypes" "no python3, or no name of the MPI's library"
+fi
+
+# mpi4py, with the layer opened by the script and not preloaded.
+opened()
+{
+	mpi_run 2 60 env LD_LIBRARY_PATH="$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+		"$@" "$python" -c '
+import ctypes, runpy, sys
+ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+runpy.run_path(sys.argv[2], run_name="__main__")' "$lib" "$sources/mpi4py_locks.py"
+}
+is_opened()
+{
+	! opened env PAWL_LOCK=no-such-lock >"$work/said" 2>&1
+}
+vendor=$([ -z "$python" ] || "$python" -c 'from mpi4py import MPI; print(MPI.get_vendor()[0])' 2>&1)
+case $TEST_MPI:$vendor in
+"openmpi:Open MPI" | mpich:MPICH)
+	tap_program "mpi4py, after the layer was opened" opened
+	check "mpi4py, after the layer was opened, goes through it" is_opened
+	;;
+*) skip "mpi4py, after the layer was opened" "no mpi4py for this MPI" ;;
+esac
+
+# --------------------------------------------------- more CPUs than a cpu_set_t has
+
+# Ranks that have cores of their own do not give them away.
+many_cpus()
+{
+	preloaded "$work/affinity.so $lib" 2 60 "$programs/lock_all" --budget 0.02 >"$work/said" 2>&1 ||
+		{ cat "$work/said"; return 1; }
+	yields=$(sed -n 's/^yields: //p' "$work/said" | sort -n | tail -n 1)
+	echo "yields of a rank at the most: $yields"
+	[ -n "$yields" ] && [ "$yields" -lt 10 ]
+}
+if [ "$(nproc)" -lt 2 ]; then
+	skip "more CPUs than a cpu_set_t has" "two ranks have one core"
+elif said=$(shared affinity.c affinity); then
+	check "more CPUs than a cpu_set_t has" many_cpus
+else
+	check "compile affinity.c" sh -c 'echo "$1"; false' sh "$said"
+fi
+
+finish
