@@ -247,6 +247,24 @@ for program in lock_all nesting mixture many; do
 done
 check "whole windows, lock_all notices locks without effect" broken under default 4 60 \
 	env TEST_INFO=pawl_max_held=40 "$programs/lock_all"
+# Variables for tables do not take from windows what MPI says of them; those are told in a line.
+environment()
+{
+	under default 2 60 env PAWL_OWNER=thread PAWL_MAX_HELD=1 "$programs/nesting" $budget \
+		>"$work/said" 2>"$work/errors" || { cat "$work/said" "$work/errors"; return 1; }
+	for variable in PAWL_OWNER=thread PAWL_MAX_HELD=1; do
+		[ "$(grep -c "^pawl: $variable has no effect on windows" "$work/errors")" = 1 ] ||
+			{ cat "$work/errors"; return 1; }
+	done
+	mpi_run 2 60 env PAWL_LEASE=1000 "$programs/ranges" $budget >"$work/said" 2>"$work/errors" ||
+		{ cat "$work/said" "$work/errors"; return 1; }
+	grep '^pawl: PAWL_LEASE=1000 has no effect' "$work/errors"
+}
+check "variables that windows do not follow" environment
+tap_program "PAWL_OWNER=thread" under default 2 120 env PAWL_OWNER=thread "$programs/threads" \
+	--limit 100 $budget
+check "an option in the info of a window that is the layer's" \
+	fails under default 2 60 env TEST_INFO=pawl_owner=thread "$programs/exclusive"
 # What may be held takes memory when it is.
 tap_program "memory" under default 2 60 env TEST_MEMORY=32 PAWL_MAX_HELD=65535 TEST_WINDOWS=3 \
 	"$programs/many"

@@ -281,6 +281,8 @@ static int set_value(struct options *o, const struct spec *s, const char *text)
 /* ---------------------------------------------------------------- sources */
 
 static const char info_prefix[] = "pawl_", env_prefix[] = "PAWL_";
+/* Names of options that the environment does not override, with blanks in between. */
+static const char final_key[] = "pawl_final";
 
 int options_set(struct options *o, const struct lock_protocol *p, const char *name,
 		const char *value, const char *what)
@@ -319,7 +321,25 @@ static int read_info(struct options *o, const struct lock_protocol *p, MPI_Info 
 		char key[MPI_MAX_INFO_KEY + 1];
 
 		MPI_Info_get_nthkey(info, i, key);
-		if (strncmp(key, info_prefix, strlen(info_prefix)) == 0)
+		if (strncmp(key, info_prefix, strlen(info_prefix)) == 0 &&
+		    strcmp(key, final_key) != 0)
+			rc = read_info_key(o, p, info, key);
+	}
+	return rc;
+}
+
+/* Of the options that it names, info has the last word. */
+static int read_final(struct options *o, const struct lock_protocol *p, MPI_Info info)
+{
+	char names[MPI_MAX_INFO_VAL + 1] = "", *rest = names, *name, key[MPI_MAX_INFO_KEY];
+	int found = 0, len, there, rc = PAWL_SUCCESS;
+
+	if (info != MPI_INFO_NULL)
+		MPI_Info_get(info, final_key, MPI_MAX_INFO_VAL, names, &found);
+	while (found && rc == PAWL_SUCCESS && (name = strsep(&rest, " "))) {
+		snprintf(key, sizeof key, "%s%s", info_prefix, name);
+		MPI_Info_get_valuelen(info, key, &len, &there);
+		if (there)
 			rc = read_info_key(o, p, info, key);
 	}
 	return rc;
@@ -385,6 +405,8 @@ int options_read(struct options *o, const struct lock_protocol *p, MPI_Info info
 	rc = read_info(o, p, info);
 	if (rc == PAWL_SUCCESS)
 		rc = options_environment(o, p);
+	if (rc == PAWL_SUCCESS)
+		rc = read_final(o, p, info);
 	return rc == PAWL_SUCCESS ? options_check(o) : rc;
 }
 

@@ -92,6 +92,14 @@ static uint64_t sum_of(const char *key, const char *value)
 	return hash(hash(UINT64_C(14695981039346656037), key), value);
 }
 
+/* What the layer decides, and no window. */
+static bool is_ours(const char *key, const char *value)
+{
+	return strcmp(key, "pawl_final") == 0 || strcmp(key, "pawl_home") == 0 ||
+	       strcmp(key, "pawl_distribution") == 0 ||
+	       (strcmp(key, "pawl_owner") == 0 && strcmp(value, "process") != 0);
+}
+
 /* An option that only one of the two kinds has is meant for that one. */
 static void copy_option(struct request *r, const char *key, const char *value)
 {
@@ -149,7 +157,13 @@ static void read_info(struct request *r, MPI_Info info, bool names)
 		if (strncmp(key, "pawl_", 5) != 0 || is_name(key) != names)
 			continue;
 		PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
-		if (there && names)
+		if (there && !names && is_ours(key, value)) {
+			r->mistake = true;
+			snprintf(r->why, sizeof r->why,
+				 "info key %s=%.64s: of windows the layer decides this (locks are"
+				 " the process's, and live with their targets)",
+				 key, value);
+		} else if (there && names)
 			copy_name(r, key, value);
 		else if (there)
 			copy_option(r, key, value);

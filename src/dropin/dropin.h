@@ -247,6 +247,12 @@ static inline void dropin_order_memory(const struct window *w)
 		atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* fixed.c ----------------------------------------------------------------- */
+
+/* Complete info, which has the layer's values and those of the window, by what variables PAWL_* do
+ * not change. */
+void fixed_options(MPI_Info info, MPI_Comm comm);
+
 /* ranges.c ---------------------------------------------------------------- */
 
 /* What pawl_ranges says: the kind, NULL for none; false, with a sentence in why: nonsense. */

@@ -114,6 +114,7 @@ static void choose_options(const struct window *w, MPI_Comm comm, const char *ki
 		set_default(info, "pawl_lease", 0);
 	PMPI_Info_set(info, "pawl_home", "block");
 	PMPI_Info_set(info, "pawl_owner", "process");
+	fixed_options(info, comm);
 }
 
 static struct ranges *ranges_new(struct window *w, pawl_table *table)
