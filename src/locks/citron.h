@@ -83,4 +83,10 @@ int citron_split(int height, int64_t first, int64_t last, int k, struct citron_n
 /* The units of first to last in a leaf, as bits. */
 int64_t citron_mask(struct citron_node leaf, int64_t first, int64_t last);
 
+/* What to add to a leaf to clear these bits; INT64_MIN, bit 63 alone, is its own negative. */
+static inline int64_t citron_clearing(int64_t bits)
+{
+	return (int64_t)(UINT64_C(0) - (uint64_t)bits);
+}
+
 #endif

@@ -198,7 +198,8 @@ static void undo(struct citron_view *v, uint64_t won)
 	if (!v->gone) {
 		for (int64_t i = 0; i < h->nodes; i++)
 			if (won >> i & 1)
-				rma_acc(v->c, node_word(v, h->node[i]), -mask_of(v, i));
+				rma_acc(v->c, node_word(v, h->node[i]),
+					citron_clearing(mask_of(v, i)));
 		citron_withdraw(v, 0);
 		/* Orders the announcements that are taken back before the next ones, and the bits
 		 * before our waiting; pairs with U4 and with those who wait for the bits. */

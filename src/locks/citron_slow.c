@@ -23,7 +23,7 @@ void citron_release_all(struct citron_view *v)
 		bool leaf = is_leaf(v, h->node[i]);
 
 		if (leaf && i < h->taken)
-			rma_acc(v->c, w, -mask_of(v, i));
+			rma_acc(v->c, w, citron_clearing(mask_of(v, i)));
 		else if (!leaf && i < h->turns)
 			rma_acc(v->c, w, end_of_turn(h->ticket[i]) - (i < h->taken ? OCC : 0));
 		raised += !leaf && i < h->taken;

@@ -210,6 +210,17 @@ static void masks(void)
 			good = good && (uint64_t)citron_mask(leaf, a, b) == mask;
 		}
 	ok(good, "the bits of a range in a leaf");
+	good = true;
+	for (int64_t a = 320; a <= 383; a++)
+		for (int64_t b = a; b <= 383; b++) {
+			int64_t mask = citron_mask(leaf, a, b);
+
+			/* Of a full leaf, and of one with no other bits. */
+			good = good &&
+			       UINT64_MAX + (uint64_t)citron_clearing(mask) == ~(uint64_t)mask &&
+			       (uint64_t)mask + (uint64_t)citron_clearing(mask) == 0;
+		}
+	ok(good, "the addition that clears them, bit 63 alone among them");
 }
 
 static void covering(void)
