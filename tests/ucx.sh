@@ -60,12 +60,13 @@ death()
 # Kinds that work over UCX and need no threads.
 mortal="d-mcs rma-mcs mgl shiftlock alock cas-spin cas-backoff fompi-spin fompi-rw dslr rdma-mcs
 	rdma-spin drtm citron ss lld"
-deaths="d-mcs,rank cas-spin,unseen shiftlock,node"
+deaths="d-mcs,rank cas-spin,unseen shiftlock,node citron,grow"
 if [ -n "$TEST_LONG" ]; then
 	deaths=
 	for kind in $mortal; do
 		deaths="$deaths $kind,rank $kind,unseen $kind,node"
 	done
+	deaths="$deaths citron,grow"
 fi
 for each in $deaths; do
 	check "who needs the dead gets an error, and nobody else: $each" death "${each%,*}" "${each#*,}"

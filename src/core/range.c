@@ -57,6 +57,17 @@ static bool meets_itself(const pawl_table *t, struct lock_slot *slot)
 	return false;
 }
 
+bool range_no_room(uint64_t id, int code)
+{
+	if (code != PAWL_ERR_TOO_MANY)
+		return false;
+	error_set(code,
+		  "space %llu: its home has no room for another recovery from a failure (option"
+		  " recoveries)",
+		  (unsigned long long)id);
+	return true;
+}
+
 static int peer_died(pawl_table *t, struct lock_slot *slot)
 {
 	slots_lose(t, slot);
@@ -95,6 +106,8 @@ static int acquire_by(pawl_table *t, uint64_t id, int64_t first, int64_t last, i
 		return peer_died(t, slot);
 	if (rc != PAWL_SUCCESS) {
 		slots_give_back(t, slot);
+		if (range_no_room(id, rc))
+			return rc;
 		return error_note(rc, rc == PAWL_ERR_BUSY ? "somebody else has some of the units"
 				      : rc == PAWL_ERR_TIMEOUT ? "the time is over"
 							       : pawl_strerror(rc));
@@ -172,6 +185,10 @@ int pawl_range_release(pawl_table *t, const pawl_range *range)
 	rc = guard_perform(t, slot, t->space.protocol->release);
 	if (rc == PAWL_ERR_PEER)
 		return peer_died(t, slot);
+	if (rc == LOCK_LEFT) {
+		slots_leave(t, slot);
+		return PAWL_SUCCESS;
+	}
 	if (rc == PAWL_ERR_LEASE_LOST)
 		error_set(rc,
 			  "units %lld to %lld of space %llu were held longer than their lease, and"

@@ -13,25 +13,48 @@ static int check(const pawl_table *t, uint64_t id)
 	return range_check_space(t, id);
 }
 
+/* The protocol's calls in the form that the guard runs: grow tells in slot->last how far the space
+ * reaches then, and shrink finds in slot->first how many units are asked for. */
+static int grow(const struct lock_space *s, struct lock_slot *slot)
+{
+	return s->protocol->grow(s, slot, &slot->last);
+}
+
+static int shrink(const struct lock_space *s, struct lock_slot *slot)
+{
+	s->protocol->shrink(s, slot, slot->first);
+	return PAWL_SUCCESS;
+}
+
+static int home_died(uint64_t id)
+{
+	return error_set(PAWL_ERR_PEER,
+			 "space %llu: a rank died that is its home, or has its turn to grow it",
+			 (unsigned long long)id);
+}
+
 int pawl_range_grow(pawl_table *t, uint64_t id, int64_t *units)
 {
 	int rc = check(t, id);
 	struct lock_slot *slot;
 	pawl_range claimed;
-	int64_t reach;
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	slot = slots_claim_range(t, id, &claimed, &rc);
 	if (!slot)
 		return rc;
-	rc = t->space.protocol->grow(&t->space, slot, &reach);
+	rc = guard_perform(t, slot, grow);
+	if (rc == PAWL_ERR_PEER) {
+		slots_lose(t, slot);
+		return home_died(id);
+	}
+	if (rc == PAWL_SUCCESS && units)
+		*units = slot->last;
 	slots_give_back(t, slot);
-	if (rc != PAWL_SUCCESS)
-		return error_note(rc, pawl_strerror(rc));
-	if (units)
-		*units = reach;
-	return PAWL_SUCCESS;
+	if (rc == PAWL_SUCCESS || range_no_room(id, rc))
+		return rc;
+	return error_note(rc, pawl_strerror(rc));
 }
 
 static int check_shrink(const pawl_table *t, uint64_t id, int64_t units)
@@ -64,11 +87,18 @@ int pawl_range_shrink(pawl_table *t, uint64_t id, int64_t units)
 	p = t->space.protocol;
 	lock_home(&t->space, id, &home, &index);
 	slot = slots_claim_range(t, id, &claimed, &rc);
-	if (slot && t->rma.rank == home)
-		p->shrink(&t->space, slot, units);
-	if (slot)
-		slots_give_back(t, slot);
+	if (slot) {
+		slot->first = units;
+		if (t->rma.rank == home)
+			rc = guard_perform(t, slot, shrink);
+		if (rc == PAWL_ERR_PEER) {
+			slots_lose(t, slot);
+			home_died(id);
+		} else {
+			slots_give_back(t, slot);
+		}
+	}
 	for (int i = 0; i < atomic_load(&t->top); i++)
 		p->forget(&t->space, &t->slots[i]);
-	return table_agree(t->comm, slot ? PAWL_SUCCESS : rc);
+	return table_agree(t->comm, rc);
 }

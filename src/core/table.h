@@ -48,6 +48,8 @@ int table_agree(MPI_Comm comm, int code);
 
 /* Whether there is such a space. */
 int range_check_space(const pawl_table *t, uint64_t id);
+/* Whether the code says that a space cannot be recovered once more; then the sentence is set. */
+bool range_no_room(uint64_t id, int code);
 
 /* slots.c ----------------------------------------------------------------- */
 

@@ -11,6 +11,9 @@
  *   unseen   rank 3, and asks for lock 0: with locks that are at their home alone nobody who
  *            lives has ever talked to rank 3
  *   node     ranks 2 and 3, and asks for lock 0, so that nobody of their node lives
+ *   grow     rank 3, which has units behind the tree of its own space, while ranks 1 and 2 wait
+ *            for its turn to end so that they can grow that space; then rank 0 grows it, too. Each
+ *            has to return PAWL_ERR_PEER. For kinds whose spaces grow by a call.
  *
  * Then every acquire of lock 0 and of lock 3 has to return PAWL_ERR_PEER, and soon; lock 1, of
  * which the dead rank knew nothing, goes on. Lock 0 of a kind that recovers goes on, too, maybe
@@ -32,8 +35,8 @@ enum { RANKS = 4, ROUNDS = 20, TRIES = 5, LIMIT_S = 20 };
 #define LEASE_S 2
 #define LEASE_US "2000000"
 
-enum { RANK, UNSEEN, NODE, SCENARIOS };
-static const char *const scenarios[] = {"rank", "unseen", "node"};
+enum { RANK, UNSEEN, NODE, GROW, SCENARIOS };
+static const char *const scenarios[] = {"rank", "unseen", "node", "grow"};
 
 struct shared {
 	_Atomic(int) pid[RANKS], held, killed, done;
@@ -99,6 +102,20 @@ static void expect_recovery(int lock)
 		wrong("rank %d, lock %d, release: %s", rank, lock, pawl_strerror(rc));
 }
 
+static void expect_no_growth(int space)
+{
+	int64_t units = -1;
+	int rc = pawl_range_grow(table, (uint64_t)space, &units);
+
+	if (rc != PAWL_ERR_PEER)
+		wrong("rank %d grows space %d: %s, to %lld units", rank, space, pawl_strerror(rc),
+		      (long long)units);
+	else if (!atomic_load(&all->killed))
+		wrong("rank %d grows space %d: an error before anybody died", rank, space);
+	else if (!strstr(pawl_error_message(), "died"))
+		wrong("rank %d: the message is %s", rank, pawl_error_message());
+}
+
 static void expect_life(int lock)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -113,7 +130,8 @@ static void expect_life(int lock)
 
 static void hold(void)
 {
-	int rc = acquire(0);
+	int rc = scenario == GROW ? pawl_range_acquire(table, 3, 1000, 1010, PAWL_EXCLUSIVE, &range)
+				  : acquire(0);
 
 	if (rc != PAWL_SUCCESS)
 		wrong("rank 3: %s", pawl_strerror(rc));
@@ -143,7 +161,9 @@ static void play(void)
 	else
 		sleep_for(0.1 * rank);
 	began = seconds_now();
-	if (rank == 0 && scenario == RANK)
+	if (scenario == GROW)
+		expect_no_growth(3);
+	else if (rank == 0 && scenario == RANK)
 		expect_death(3);
 	else if (recovers)
 		expect_recovery(0);
@@ -181,8 +201,13 @@ static void start(const char *kind)
 	MPI_Info_set(info, "pawl_topology", "node:2 core:2");
 	recovers = pawl_kind_find(kind)->capabilities & PAWL_CAP_RECOVERS;
 	ranges = pawl_kind_find(kind)->capabilities & PAWL_CAP_RANGES;
-	if (recovers)
+	if (scenario == GROW) {
+		MPI_Info_set(info, "pawl_units", "256");
+		MPI_Info_set(info, "pawl_units_most", "65536");
+		MPI_Info_set(info, "pawl_growth", "call");
+	} else if (recovers) {
 		MPI_Info_set(info, "pawl_lease", LEASE_US);
+	}
 	if (pawl_table_create(MPI_COMM_WORLD, kind, RANKS, info, &table) != PAWL_SUCCESS) {
 		fprintf(stderr, "peer_death: %s\n", pawl_error_message());
 		_exit(1);
@@ -208,7 +233,7 @@ int main(int argc, char **argv)
 
 	scenario = argc == 4 ? scenario_of(argv[2]) : SCENARIOS;
 	if (scenario == SCENARIOS) {
-		fprintf(stderr, "usage: peer_death KIND rank|unseen|node FILE\n");
+		fprintf(stderr, "usage: peer_death KIND rank|unseen|node|grow FILE\n");
 		return 2;
 	}
 	ends = RANKS - (scenario == NODE ? 2 : 1);
