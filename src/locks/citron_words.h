@@ -28,8 +28,9 @@
  * they are all set, and by it alone, so nothing is borrowed from another's bits, and it cannot
  * fail.
  *
- * What is waited for shows in the low half of the word, as futexes want it: BELOW, OCC and the
- * low bits of DONE lie there.
+ * Futexes compare 32 bits (wait.c). What is waited for at an inner node shows in the low half of the
+ * word: BELOW, OCC and the low bits of DONE lie there, and all changes of TOP but one in millions. A
+ * client that waits for bits of a leaf's upper half sleeps on that half.
  *
  * The tree in memory is the largest one that the space may ever have (option units_most), and lies
  * there from the beginning; its pages come when they are touched. The tree in use is its left-most

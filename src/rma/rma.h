@@ -138,6 +138,7 @@ struct rma_client {
 	struct rma *rma;
 	uint64_t count[RMA_NKINDS][2];
 	uint64_t waits, parks;
+	bool sleeps_on_upper;          /* half of the word; wait.c */
 	uint64_t lock;                 /* the one being worked on, for reports */
 	unsigned operands;             /* the transport's: operations in flight, */
 	int target;                    /* the one rank they go to, if it is one, */
@@ -196,11 +197,16 @@ RMA_INLINE void rma_count(struct rma_client *c, enum rma_kind kind, struct rma_w
 /* Wake who is parked on a NODE word that has just changed (wait.c). */
 void rma_wake_parked(struct rma_word w);
 
-RMA_INLINE _Atomic(int64_t) *rma_parked(const struct rma *r, struct rma_word w)
+RMA_INLINE _Atomic(int64_t) *rma_parked_at(char *segment, struct rma_word w)
 {
 	uint64_t which = (w.offset * UINT64_C(0x9e3779b97f4a7c15)) >> 61;
 
-	return (_Atomic(int64_t) *)(void *)(r->map[w.rank] + which * sizeof(int64_t));
+	return (_Atomic(int64_t) *)(void *)(segment + which * sizeof(int64_t));
+}
+
+RMA_INLINE _Atomic(int64_t) *rma_parked(const struct rma *r, struct rma_word w)
+{
+	return rma_parked_at(r->map[w.rank], w);
 }
 
 RMA_INLINE void rma_wake(struct rma_client *c, struct rma_word w)

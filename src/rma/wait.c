@@ -83,35 +83,46 @@ static struct timespec timespec_of(uint64_t ns)
 	return t;
 }
 
-/* Futexes compare 32 bits: the low half of the word. Protocols see to it that
- * every change that is waited for shows there. */
-static uint32_t *futex_address(struct rma_word w)
+/* Futexes compare 32 bits, one half of the word. Most clients sleep on the low half, where
+ * protocols see to it that what they wait for shows; one that waits for bits of the upper half
+ * alone sleeps on that one. The counts in a segment's header tell: parked clients in their low
+ * half, and those of them that sleep on an upper half in their own upper half. */
+#define PARKED_UPPER (INT64_C(1) << 32)
+
+static uint32_t *futex_address(struct rma_word w, bool upper)
 {
 	char *p = (char *)w.map;
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	p += 4;
+	upper = !upper;
 #endif
-	return (uint32_t *)(void *)p;
+	return (uint32_t *)(void *)(p + (upper ? 4 : 0));
 }
 
 void rma_wake_parked(struct rma_word w)
 {
-	syscall(SYS_futex, futex_address(w), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	_Atomic(int64_t) *parked = rma_parked_at((char *)w.map - w.offset, w);
+
+	syscall(SYS_futex, futex_address(w, false), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	if (atomic_load_explicit(parked, memory_order_seq_cst) >= PARKED_UPPER)
+		syscall(SYS_futex, futex_address(w, true), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns)
 {
 	_Atomic(int64_t) *parked = rma_parked(c->rma, w);
 	struct timespec t = timespec_of(ns);
+	bool upper = c->sleeps_on_upper;
+	int64_t me = 1 + (upper ? PARKED_UPPER : 0);
+	uint32_t half = (uint32_t)((uint64_t)value >> (upper ? 32 : 0));
 
 	c->parks++;
 	/* Counted in before the last look at the word (which the kernel takes);
 	 * pairs with rma_wake(): either the writer sees us counted, or we see
 	 * what it wrote. */
-	atomic_fetch_add_explicit(parked, 1, memory_order_seq_cst);
-	syscall(SYS_futex, futex_address(w), FUTEX_WAIT, (uint32_t)value, &t, NULL, 0);
-	atomic_fetch_sub_explicit(parked, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(parked, me, memory_order_seq_cst);
+	syscall(SYS_futex, futex_address(w, upper), FUTEX_WAIT, half, &t, NULL, 0);
+	atomic_fetch_sub_explicit(parked, me, memory_order_seq_cst);
 }
 
 static void progress(struct rma_client *c, uint64_t look)
@@ -145,8 +156,18 @@ static bool is_to_yield(const struct rma_client *c, unsigned look)
 	return c->rma->net || look % LOOKS_PER_YIELD == 0;
 }
 
+/* Whether what has to change before the word fits lies in its upper half alone. What changes a
+ * word that must differ from ref shows in the low half. */
+static bool is_in_upper_half(int64_t value, int64_t mask, enum rma_cond cond, int64_t ref)
+{
+	uint64_t wrong = (uint64_t)((value & mask) ^ ref);
+
+	return cond == RMA_EQ && wrong >> 32 != 0 && (uint32_t)wrong == 0;
+}
+
 /* After the spinning: give the core away in the way that fits. */
-static void give_way(struct rma_client *c, struct rma_word w, int64_t value, uint64_t waited)
+static void give_way(struct rma_client *c, struct rma_word w, int64_t value, bool upper,
+		     uint64_t waited)
 {
 	const struct rma_waiting *how = &c->rma->waiting;
 	struct timespec t = timespec_of(nap_ns(c, waited));
@@ -156,6 +177,7 @@ static void give_way(struct rma_client *c, struct rma_word w, int64_t value, uin
 		return;
 	}
 	c->rma->transport->progress(c);
+	c->sleeps_on_upper = upper;
 	if (rma_is_cpu(w))
 		rma_park(c, w, value, nap_ns(c, waited));
 	else if (c->rma->transport->sleep)
@@ -201,7 +223,7 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 			return false;
 		progress(c, look);
 		if (waited >= spin_ns)
-			give_way(c, w, *value, waited);
+			give_way(c, w, *value, is_in_upper_half(*value, mask, cond, ref), waited);
 		else if (is_to_yield(c, look))
 			sched_yield();
 		else

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A client that goes to sleep on a word at the moment when the word changes does not miss the
+ * change, in whichever half of the word it is. The change comes from the transport's progress,
+ * which a waiter calls between its last look and its sleep. Prints TAP.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "rma/rma.h"
+
+enum { ROUNDS = 20, LONG_S = 5 };
+/* Naps of a waiter whose transport serves others are no shorter than this. */
+#define NAP_NS 1000000
+
+static int tests, failures;
+
+static void ok(bool good, const char *what)
+{
+	tests++;
+	failures += !good;
+	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
+}
+
+static _Alignas(64) _Atomic(int64_t) segment[16];
+static struct rma_client other;
+static struct rma_word word;
+static int64_t bits;
+
+static void change(void)
+{
+	rma_acc(&other, word, (int64_t)(0 - (uint64_t)bits));
+	bits = 0;
+}
+
+static void progress(struct rma_client *c)
+{
+	if (c != &other && bits)
+		change();
+}
+
+static const struct rma_transport transport = {.progress = progress};
+static char *map[1] = {(char *)segment};
+static const int node[1] = {0};
+static struct rma rma = {
+    .transport = &transport,
+    .map = map,
+    .node = node,
+    .waiting = {.park = true, .looks = 1000},
+};
+
+/* The shortest wait of many: a busy machine lengthens some, a change that was missed all. */
+static uint64_t shortest_wait(int64_t mask)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		struct rma_client c = {.rma = &rma};
+		uint64_t began = rma_now_ns(), took;
+		int64_t value;
+
+		atomic_store(word.map, mask);
+		bits = mask;
+		rma_await_until(&c, word, mask, RMA_EQ, 0, RMA_LATER, began + 1000000000, "it",
+				&value);
+		took = rma_now_ns() - began;
+		least = took < least ? took : least;
+	}
+	return least;
+}
+
+static void *change_later(void *arg)
+{
+	struct timespec t = {0, 100000000};
+
+	(void)arg;
+	nanosleep(&t, NULL);
+	change();
+	return NULL;
+}
+
+/* Asleep when the word changes. */
+static bool is_woken(int64_t mask)
+{
+	struct rma_client c = {.rma = &rma, .sleeps_on_upper = !(uint32_t)mask};
+	uint64_t began = rma_now_ns();
+	pthread_t thread;
+
+	atomic_store(word.map, mask);
+	bits = mask;
+	if (pthread_create(&thread, NULL, change_later, NULL) != 0)
+		return false;
+	rma_park(&c, word, mask, LONG_S * UINT64_C(1000000000));
+	pthread_join(thread, NULL);
+	return rma_now_ns() - began < LONG_S * UINT64_C(500000000);
+}
+
+int main(void)
+{
+	/* So that naps are long; nothing else asks for it here. */
+	rma.ucx = (struct rma_ucx *)(void *)&rma;
+	other.rma = &rma;
+	word = rma_word(&rma, RMA_NODE, 0, RMA_HEADER_BYTES);
+	ok(shortest_wait(1) < NAP_NS / 2, "a change of bit 0 before the sleep is seen");
+	ok(shortest_wait(INT64_C(1) << 40) < NAP_NS / 2, "a change of bit 40 before the sleep");
+	ok(shortest_wait(INT64_MIN) < NAP_NS / 2, "a change of bit 63 before the sleep");
+	ok(shortest_wait(INT64_C(3) << 31) < NAP_NS / 2, "a change of bits of both halves");
+	ok(is_woken(1), "a change of bit 0 wakes a client that sleeps");
+	ok(is_woken(INT64_C(1) << 40), "a change of bit 40 wakes a client that sleeps");
+	ok(atomic_load(rma_parked(&rma, word)) == 0, "nobody is counted in the end");
+	printf("1..%d\n", tests);
+	return failures != 0;
+}
