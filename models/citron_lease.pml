@@ -5,40 +5,45 @@
  * What it models.  Three clients (-DNP=2: two) ask as often as they like for any of three ranges, or -DW0=w, -DW1=w,
  * -DW2=w for that one only: 0 is leaf A, 1 its root R, which is A and a unit more, 2 is unit C behind the tree, by the
  * word S. They may stop between any two, and be as slow as they like at any step; process 0 may die at any step. TOP
- * (copy, height) says which copy is in use; clients know that or an older one. -DNC=3 (default): copies. With -DGROW a
- * grower gives the tree a new root P, with R and leaf C below it; it may be slow or stop for good at any step.
+ * (copy, height, era) says which copy is in use, and in an odd era it is frozen; clients know the copy and the height,
+ * or older ones. -DNC=3 (default): copies. -DNE=4 (default): eras, at the most. With -DGROW a grower gives the tree a new
+ * root P, with R and leaf C below it; it may be slow or stop for good at any step.
  *
- *   R1 read TOP: R or P of this copy is the root   R2 set SHUT there   R3 wait T, give up if TOP is not the same
- *   R4 take a new copy, and swap TOP (copy, height) for (new, height)
+ *   R1, R2 swap TOP for the next era, if it is even   R3 wait until what is wanted comes, and open the space again; or
+ *   for T, with TOP as it is   R4 take a new copy, and swap TOP for (new, height, next era)
  *
- * Whoever waits may take it for a failure at any time, and recovers; when no copy is left it gives up for good.
- * Whoever waits drops all it has if another copy is in use; if its own recovery fails since the tree has grown it
- * gives all back. Who has all it asked for looks at its root once more if its last look is old, and always if its
- * lease is over. Who has S looks at TOP and at the root. Who releases after the end of its lease reads TOP, and has
- * lost its range if another copy is in use.
+ * A client that waits may suspect a failure at any time; when copies or eras are used up it gives up for good. It drops
+ * all it has if another copy is in use. A client that has all it asked for looks at TOP and its root once more if its
+ * last look is old, and always if its lease is over. One that has S looks at TOP. Who releases after the end of its
+ * lease reads TOP, and has lost its range if another copy is in use. A client that has seen the space frozen gives all
+ * back and waits for TOP to change; it may open the space at any time.
  *
- * Time.  There is no clock. A lease begins with the look that saw the root open: that is as late as it can be. It
- * lasts until a recoverer that was at R2 after its begin is past R3: that is as long as it can be. Then it is over by
- * its client's clock, too. In: acquire has returned, and release has not begun.
+ * Time.  There is no clock. A lease begins with the look that saw the copy open: that is as late as it can be. It lasts
+ * until R3 of a recoverer is over that began with the space frozen after its begin: that is as long as it can be. Then
+ * it is over by its client's clock, too. In: acquire has returned, and release has not begun. With -DPROMPT nobody but
+ * the dead is late: R3 is over, and an opening by others happens, only when nobody can do anything else.
  *
  * What it proves.  Of those who are in, and in their leases, no two have one unit; two at one copy never have. Who was
  * in while another was in with one of its units at a newer copy is told by its release that the range is lost. Words
  * never fall below zero, in any copy. No dead-lock of those who are not dead (awaits are blocking guards). If nobody
- * died or gave up, all words of the copy in use say at the end that nobody is there.
+ * died or gave up, all words of the copy in use say at the end that nobody is there, and it is not frozen. With -DPROMPT
+ * nobody recovers unless somebody died.
  *
  * What it abstracts.  The tree is cut to what recovery needs, and a turn at R or S is a bit: citron.pml and
- * citron_grow.pml are about the rest, and nobody asks for P. R4 takes a copy in one step with the swap: those that are
- * taken in vain are left out. An operation followed by its flush is one step.
+ * citron_grow.pml are about the rest, and nobody asks for P. PASSED is left out: in R3 the slow are late. R4 takes a copy
+ * in one step with the swap, and a client that waits for TOP sees in its root, not in the era, whether it had changed
+ * before. An operation followed by its flush is one step.
  *
  * Known-broken variants: -DBREAK_WAIT    no R3
+ *                        -DBREAK_SUSPECT R3 does not look for what is waited for (-DPROMPT)
+ *                        -DBREAK_ERA     the space is opened in the era before
  *                        -DBREAK_PUT     R4 is a put
- *                        -DBREAK_HEIGHT  R4 compares the copy alone (-DGROW)
  *                        -DBREAK_REUSE   R4 clears the copy before the last, and uses it again
  *                        -DBREAK_LOOK    the lease is counted from when all is there, without a look then
  *                        -DBREAK_FIRST   the lease begins after the look
- *                        -DBREAK_SPILL   who has S looks at TOP, but not at the root
+ *                        -DBREAK_SPILL   who has S does not look whether the space is frozen
  *                        -DBREAK_TOP     release does not read TOP
- *                        -DBREAK_AGAIN   who waits for TOP to change never takes it for a failure
+ *                        -DBREAK_AGAIN   who waits for TOP to change never opens the space
  *                        -DBREAK_DROP    who waits drops what it has if the tree has grown (-DGROW)
  *                        -DBREAK_GROW    the grower changes TOP by a put (-DGROW)
  */
@@ -47,6 +52,9 @@
 #endif
 #ifndef NC
 #define NC 3
+#endif
+#ifndef NE
+#define NE 4
 #endif
 #define ANY 9
 #ifndef W0
@@ -66,7 +74,8 @@ bit occ[NC];         /* R is somebody's turn, and occupied */
 bit leaf_a[NC], leaf_c[NC];
 bit turn[NC];        /* S is somebody's turn */
 byte top, used;      /* TOP: the copy, */
-byte height = 1;     /* and the height */
+byte height = 1;     /* the height, */
+byte era;            /* and the era */
 
 /* ghosts */
 byte lease;          /* bits: whose lease has begun, and is not over */
@@ -104,41 +113,105 @@ byte alive = NP;
 #define END_LEASE lease = lease & ~ME; NOT_BEFORE(0); NOT_BEFORE(1); NOT_BEFORE(2)
 #define BEGIN_LEASE lease = lease | ME; NOT_BEFORE(0); NOT_BEFORE(1); NOT_BEFORE(2)
 
-/* the look at the root: shut is what it saw */
+/* the look at TOP, and at the root if that may grow: shut is what it saw */
+#define FROZEN (era & 1)
+#define OTHER (top != c || FROZEN)
 #ifdef BREAK_FIRST
-#define LOOK shut = ROOT_SHUT(c, h); atomic { BEGIN_LEASE }
+#define LOOK_TOP shut = shut || OTHER; atomic { BEGIN_LEASE }
 #else
-#define LOOK atomic { shut = ROOT_SHUT(c, h); BEGIN_LEASE }
+#define LOOK_TOP atomic { shut = shut || OTHER; BEGIN_LEASE }
+#endif
+#ifdef GROW
+#define LOOK \
+	if \
+	:: shut = ROOT_SHUT(c, h); LOOK_TOP \
+	:: LOOK_TOP; shut = shut || ROOT_SHUT(c, h) \
+	fi
+#else
+#define LOOK LOOK_TOP
 #endif
 
+#ifdef PROMPT
+#define TIME timeout
+#define SUSPICION_IS_TRUE assert(died)
+#else
+#define TIME true
+#define SUSPICION_IS_TRUE skip
+#endif
 #define TOP_IS(b, x) (top == b && height == x)
 #ifdef BREAK_DROP
 #define DROPS (!TOP_IS(c, h))
 #else
 #define DROPS (top != c)
 #endif
-/* until `cond`; then `act` */
-#define AWAIT(cond, act) \
-	if \
-	:: atomic { cond -> act } \
-	:: DROPS -> goto drop \
-	:: top == c && used + 1 < NC -> goto recover \
-	:: top == c && used + 1 == NC -> goto give_up \
-	fi
+#define MAY_FREEZE (FROZEN || era + 2 <= NE)
+#ifdef BREAK_ERA
+#define NEXT_ERA era = (FROZEN -> era - 1 : era + 1)
+#else
+#define NEXT_ERA era++
+#endif
+#ifdef BREAK_SUSPECT
+#define COMES(cond) false
+#else
+#define COMES(cond) cond
+#endif
 
 /* R4 */
 #if defined(BREAK_PUT)
 #define SWAPS true
-#elif defined(BREAK_HEIGHT)
-#define SWAPS (top == c)
 #else
-#define SWAPS TOP_IS(c, th)
+#define SWAPS (TOP_IS(c, th) && era == e)
 #endif
 #ifdef BREAK_REUSE
 #define NEW_COPY 1 - c; CLEAR(1 - c)
 #else
 #define NEW_COPY used
 #endif
+#ifdef BREAK_WAIT
+#define LEASES_RUN_OUT skip
+#else
+#define LEASES_RUN_OUT lease = lease & ~before[_pid]
+#endif
+
+/* R1 to R4, while waiting for cond */
+#define RECOVER(cond) \
+	atomic { top == c && MAY_FREEZE -> \
+		if \
+		:: FROZEN \
+		:: else -> NEXT_ERA; mine = 1 \
+		fi; \
+		e = era; th = height; before[_pid] = lease \
+	} \
+	if \
+	:: atomic { COMES(cond) -> before[_pid] = 0 } \
+	:: atomic { TIME && TOP_IS(c, th) && era == e -> LEASES_RUN_OUT; before[_pid] = 0 } \
+		atomic { \
+			if \
+			:: SWAPS && used + 1 < NC -> \
+				SUSPICION_IS_TRUE; \
+				used++; height = th; top = NEW_COPY; NEXT_ERA \
+			:: SWAPS && used + 1 == NC -> NEXT_ERA; mine = 0; th = 0; e = 0; goto give_up \
+			:: else \
+			fi \
+		} \
+	:: atomic { !(TOP_IS(c, th) && era == e) -> before[_pid] = 0 } \
+	fi; \
+	atomic { \
+		if \
+		:: mine && era == e -> NEXT_ERA \
+		:: else \
+		fi; \
+		mine = 0; th = 0; e = 0 \
+	}
+
+/* until `cond`; then `act` */
+#define AWAIT(cond, act) \
+	do \
+	:: atomic { cond -> act; break } \
+	:: DROPS -> goto drop \
+	:: RECOVER(cond) \
+	:: top == c && !MAY_FREEZE -> goto give_up \
+	od
 
 /* who comes in, and who else is in */
 inline meet(q)
@@ -159,7 +232,8 @@ inline bye(gone)
 	gave_up = (gave_up || gone);
 	if
 	:: alive == 0 && !died && !gave_up ->
-		assert(below[top] == 0 && !occ[top] && !leaf_a[top] && !leaf_c[top] && !turn[top])
+		assert(below[top] == 0 && !occ[top] && !leaf_a[top] && !leaf_c[top] && !turn[top]);
+		assert(!FROZEN)
 	:: else
 	fi
 }
@@ -176,8 +250,8 @@ inline bye(gone)
 
 active [NP] proctype P()
 {
-	byte h = 1, u, has, th;
-	bit shut, lost;
+	byte h = 1, u, has, th, e;
+	bit shut, lost, mine;
 
 	{
 	skip;
@@ -232,10 +306,9 @@ get_s:	AWAIT(!turn[c], turn[c] = 1; has = HAS_S);
 	:: atomic { TOP_IS(c, h) -> BEGIN_LEASE }
 	fi;
 #else
-	:: TOP_IS(c, h)
+	:: atomic { TOP_IS(c, h) && FROZEN -> shut = 1 } goto give_back
+	:: atomic { TOP_IS(c, h) && !FROZEN -> BEGIN_LEASE }
 	fi;
-	LOOK;
-	if :: shut -> goto give_back :: else fi;
 #endif
 	goto have;
 
@@ -296,63 +369,35 @@ give_back: /* shut: to begin again; else it releases */
 	goto idle;
 
 await_top:
-	if
-	:: atomic { !TOP_IS(c, h) -> MOVE; h = height; shut = 0 } goto begin
+	do
+	:: atomic { !FROZEN && !(TOP_IS(c, h) && ROOT_SHUT(c, h)) -> MOVE; h = height; shut = 0 } goto begin
 #ifndef BREAK_AGAIN
-	:: TOP_IS(c, h) && used + 1 < NC -> goto recover
-	:: TOP_IS(c, h) && used + 1 == NC -> goto give_up
+	:: atomic { FROZEN && TIME -> e = era }
+		atomic {
+			if
+			:: era == e -> NEXT_ERA
+			:: else
+			fi;
+			e = 0
+		}
 #endif
-	fi;
+	:: TOP_IS(c, h) && ROOT_SHUT(c, h) && !FROZEN ->
+		if
+		:: RECOVER(false)
+		:: top != c || !MAY_FREEZE
+		fi
+	:: TOP_IS(c, h) && ROOT_SHUT(c, h) && !MAY_FREEZE -> goto give_up
+	od;
 
 drop:	atomic { END_LEASE; has = 0; shut = 0; MOVE; h = height }
 	goto begin;
-
-recover:
-	atomic {
-		END_LEASE;
-		shut = 0;
-		th = height; /* R1 */
-		if
-		:: top != c -> th = 0; goto drop
-		:: else
-		fi
-	}
-	atomic { /* R2 */
-		if
-		:: th == 1 -> shut_r[c] = 1
-		:: else -> shut_p[c] = 1
-		fi;
-		before[_pid] = lease
-	}
-	atomic { /* R3 */
-#ifndef BREAK_WAIT
-		lease = (TOP_IS(c, th) -> lease & ~before[_pid] : lease);
-#endif
-		before[_pid] = 0;
-		if
-		:: !TOP_IS(c, th) -> goto recovered
-		:: else
-		fi
-	}
-	atomic { /* R4 */
-		if
-		:: SWAPS && used + 1 < NC -> used++; height = th; top = NEW_COPY
-		:: else
-		fi
-	}
-recovered:
-	th = 0;
-	if
-	:: DROPS -> goto drop
-	:: else -> shut = 1; goto give_back
-	fi;
 
 give_up:
 	atomic { bye(1); goto done }
 quit:	atomic { bye(0) }
 done:	atomic { END_LEASE; LEAVE; h = 0; has = 0; u = 0; shut = 0; lost = 0 }
 	} unless { atomic { died && _pid == 0 ->
-		END_LEASE; LEAVE; h = 0; has = 0; u = 0; shut = 0; lost = 0; th = 0;
+		END_LEASE; LEAVE; h = 0; has = 0; u = 0; shut = 0; lost = 0; th = 0; e = 0; mine = 0;
 		before[0] = 0; in[0] = 0; units[0] = 0; robbed[0] = 0 } }
 }
 

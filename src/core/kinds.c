@@ -24,6 +24,7 @@ extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
     lock_broken_drtm, lock_broken_drtm_clock, lock_broken_citron, lock_broken_citron_common,
     lock_broken_citron_look, lock_broken_citron_raised, lock_broken_citron_shut,
     lock_broken_citron_count, lock_broken_citron_old, lock_broken_citron_spill,
+    lock_broken_citron_stale, lock_broken_citron_suspect, lock_broken_citron_era,
     lock_broken_citron_wait, lock_broken_citron_copy, lock_broken_citron_late, lock_broken_ss,
     lock_broken_lld, lock_broken_lld_look, lock_broken_lld_link, lock_broken_it;
 extern const struct lock_protocol lock_broken_alock_stay;
@@ -85,6 +86,9 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_citron_count,
     &lock_broken_citron_old,
     &lock_broken_citron_spill,
+    &lock_broken_citron_stale,
+    &lock_broken_citron_suspect,
+    &lock_broken_citron_era,
     &lock_broken_citron_wait,
     &lock_broken_citron_copy,
     &lock_broken_citron_late,

@@ -125,12 +125,12 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	}
 	k->start = citron_height(p->units);
 	k->height = p->units_most ? citron_height(p->units_most) : k->start;
-	k->stride = ((uint64_t)citron_nodes(k->height) + 3 + 7) / 8 * 8 * sizeof(int64_t);
+	k->stride = ((uint64_t)citron_nodes(k->height) + 4 + 7) / 8 * 8 * sizeof(int64_t);
 	k->n_spares = p->lease_us ? p->recoveries : 0;
 	k->tops = lock_reserve(s, s->block, TOP_BYTES);
 	k->trees = lock_reserve(s, s->block, k->stride);
 	k->spares = lock_reserve(s, (uint64_t)k->n_spares, k->stride);
-	k->used = lock_reserve(s, 1, sizeof(int64_t));
+	k->owners = lock_reserve(s, (uint64_t)k->n_spares, sizeof(int64_t));
 	s->state = k;
 	return PAWL_SUCCESS;
 }
@@ -241,13 +241,14 @@ static bool try_under_root(struct citron_view *v)
 	return citron_take_cover(v, 1, false);
 }
 
-/* If the root has moved, once more. */
+/* If the root has moved, once more. While the space is frozen a try touches nothing of it, lest
+ * those that wait for a word to come to rest see one try after the other there. */
 static bool try_now(struct citron_view *v)
 {
 	int64_t top;
 
-	while (!try_under_root(v)) {
-		if (!v->shut)
+	while (is_frozen(v->top) || !try_under_root(v)) {
+		if (!v->shut && !is_frozen(v->top))
 			return false;
 		top = citron_read_top(v);
 		if (top == v->top)
@@ -370,7 +371,8 @@ static void shrink(const struct lock_space *s, struct lock_slot *slot, int64_t u
 	}
 	rma_put(v.c, max_word(&v), 0);
 	rma_put(v.c, citron_top_word(&v),
-		top_make(copy_of(top), height - v.k->start, height - v.k->start));
+		top_make(copy_of(top), era_of(top) + 1 + !is_frozen(top), height - v.k->start,
+			 height - v.k->start));
 	/* Orders all of it before the barrier that the caller enters next. */
 	rma_flush(v.c, v.root);
 }
@@ -452,6 +454,7 @@ const struct lock_protocol CITRON_PROTOCOL = {
     .grow = grow,
     .shrink = shrink,
     .forget = forget,
+    .lease_from_return = true,
     .idle = idle,
     .age = age,
 };

@@ -76,9 +76,11 @@ void citron_ask_above(struct citron_view *v, struct citron_above *a)
 	if (a->from == 0)
 		citron_lease_begin(v);
 	rma_get(v->c, raised_word(v), &v->h->got[GOT_RAISED]);
+	if (a->from == 0 && v->leases)
+		rma_get(v->c, citron_top_word(v), &v->h->got[GOT_TOP]);
 	if (a->all)
 		ask_all(v, a);
-	else if (a->from == 0 && v->moves)
+	else if (a->from == 0 && v->grows)
 		rma_get(v->c, root_word(v), &v->h->got[GOT_ROOT]);
 }
 
@@ -113,9 +115,14 @@ bool citron_is_vacant(struct citron_view *v, struct citron_above *a)
 	int64_t *got = v->h->got;
 
 	v->h->busy = got[GOT_RAISED] != raised_by_us(v);
+	if (a->from == 0 && v->leases && !citron_is_open(v, got[GOT_TOP])) {
+		v->shut = true;
+		v->met = citron_index((struct citron_node){v->depth, 0});
+		return false;
+	}
 	if (a->all)
 		return !is_occupied(v, a);
-	if (a->from == 0 && v->moves && (got[GOT_ROOT] & SHUT) && !BREAK_CITRON_SHUT) {
+	if (a->from == 0 && v->grows && (got[GOT_ROOT] & SHUT) && !BREAK_CITRON_SHUT) {
 		v->shut = true;
 		v->met = citron_index((struct citron_node){v->depth, 0});
 		return false;

@@ -31,6 +31,8 @@ void citron_release_all(struct citron_view *v)
 	if (!v->gone) {
 		if (raised)
 			rma_acc(v->c, raised_word(v), -raised);
+		if (v->leases && v->shut)
+			rma_acc(v->c, passed_word(v), 1);
 		if (h->spill)
 			rma_acc(v->c, spill_word(v), end_of_turn(h->spill_ticket));
 		citron_withdraw(v, 0);
@@ -227,7 +229,6 @@ static bool drain_old_roots(struct citron_view *v, struct citron_node n, bool wa
 /* Whether n, which is the root and has OCC, is still the root. */
 static bool is_root(struct citron_view *v, struct citron_node n)
 {
-	citron_lease_begin(v);
 	rma_get(v->c, node_word(v, n), &v->h->got[0]);
 	rma_flush(v->c, v->root); /* orders the get before the look at it */
 	v->shut = (v->h->got[0] & SHUT) && !BREAK_CITRON_SHUT;
@@ -238,7 +239,7 @@ static bool is_root(struct citron_view *v, struct citron_node n)
 /* U4 with all that it may have to look at. */
 static bool drain_for(struct citron_view *v, struct citron_node n, bool wait)
 {
-	if (n.depth == v->depth && v->moves && !is_root(v, n))
+	if (n.depth == v->depth && v->grows && !is_root(v, n))
 		return false;
 	if (!BREAK_CITRON_DRAIN && !drain(v, n, wait))
 		return false;

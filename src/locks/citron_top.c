@@ -75,7 +75,7 @@ static struct citron_view make(const struct lock_space *s, struct lock_slot *slo
 	    .h = (struct citron_hold *)(void *)slot->scratch,
 	    .height = k->height,
 	    .m = (int)s->params.m,
-	    .moves = k->start < k->height || s->params.lease_us > 0,
+	    .grows = k->start<k->height, .leases = s->params.lease_us> 0,
 	};
 
 	apply(&v, top);
@@ -143,14 +143,15 @@ int64_t citron_swap_top(struct citron_view *v, int64_t expected, int64_t top)
 	return seen;
 }
 
-/* T4, again if somebody has settled it. */
+/* T4, again if somebody has settled it, frozen it or opened it again. */
 static void swap_height(struct citron_view *v, int height)
 {
 	int64_t top = v->top, seen;
 
 	for (;;) {
 		seen = citron_swap_top(
-		    v, top, top_make(copy_of(top), height - v->k->start, settled_of(top)));
+		    v, top,
+		    top_make(copy_of(top), era_of(top), height - v->k->start, settled_of(top)));
 		if (seen == top || copy_of(seen) != copy_of(top))
 			return;
 		top = seen;
@@ -181,7 +182,8 @@ bool citron_may_spill(struct citron_view *v, int64_t last)
 	rma_flush(v->c, v->root); /* orders the gets before the look at them */
 	if (BREAK_CITRON_SPILL)
 		return true;
-	if (got[0] != v->top || (got[1] & SHUT)) {
+	if (grown_of(got[0]) != grown_of(v->top) || (v->leases && !citron_is_open(v, got[0])) ||
+	    (got[1] & SHUT)) {
 		v->shut = true;
 		v->met = citron_index((struct citron_node){v->depth, 0});
 		return false;
@@ -201,12 +203,17 @@ bool citron_may_spill(struct citron_view *v, int64_t last)
 
 void citron_settle(struct citron_view *v)
 {
-	int64_t top = top_make(copy_of(v->top), grown_of(v->top), grown_of(v->top));
+	int64_t *at = known(v->h, v->slot->lock), top = v->top, seen = top, next;
 
-	if (citron_swap_top(v, v->top, top) == v->top) {
-		int64_t *at = known(v->h, v->slot->lock);
-
+	/* Again if somebody has frozen it or opened it again. */
+	do {
+		top = seen;
+		next = top_make(copy_of(top), era_of(top), grown_of(top), grown_of(top));
+		seen = citron_swap_top(v, top, next);
+	} while (seen != top && copy_of(seen) == copy_of(v->top) &&
+		 grown_of(seen) == grown_of(v->top));
+	if (seen == top) {
 		at[0] = (int64_t)v->slot->lock + 1;
-		at[1] = v->top = v->h->top = top;
+		at[1] = v->top = v->h->top = next;
 	}
 }

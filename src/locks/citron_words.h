@@ -28,9 +28,9 @@
  * they are all set, and by it alone, so nothing is borrowed from another's bits, and it cannot
  * fail.
  *
- * Futexes compare 32 bits (wait.c). What is waited for at an inner node shows in the low half of the
- * word: BELOW, OCC and the low bits of DONE lie there, and all changes of TOP but one in millions. A
- * client that waits for bits of a leaf's upper half sleeps on that half.
+ * Futexes compare 32 bits (wait.c). What is waited for at an inner node shows in the low half of
+ * the word: BELOW, OCC and the low bits of DONE lie there, and all changes of TOP but one in
+ * millions. A client that waits for bits of a leaf's upper half sleeps on that half.
  *
  * The tree in memory is the largest one that the space may ever have (option units_most), and lies
  * there from the beginning; its pages come when they are touched. The tree in use is its left-most
@@ -39,13 +39,17 @@
  *   RAISED  how many inner nodes of the copy are occupied, or will be or were just now
  *   MAX     the maximizer: units that were asked for behind the tree, the most; changed only in
  *           a turn at SPILL
- * A tree with these three is a copy. A space has one, and may go on with a spare one of its home,
+ *   PASSED  how often a client has given all back because the space was frozen, or its tree grew
+ * A tree with these four is a copy. A space has one, and may go on with a spare one of its home,
  * after a failure. Word TOP of a space says which tree is in use, from the low end:
- *   GROWN    8 bits  how much higher it is than at first
- *   SETTLED  8 bits  nobody is left who took the root for lower than that
- *   COPY             0: the first one; else a spare one
- * It changes by compare-and-swap only. No value comes twice, for copies are counted up and a
- * copy's tree grows (it shrinks only while nobody has anything of the space).
+ *   GROWN    5 bits  how much higher it is than at first
+ *   SETTLED  5 bits  nobody is left who took the root for lower than that
+ *   ERA     29 bits  counts how often the space was frozen and opened again; odd: it is frozen
+ *   COPY    25 bits  0: the first one; else a spare one
+ * It changes by compare-and-swap only. No value comes twice while somebody may wait for it to
+ * change: ERA is counted up, and in one era a tree only grows. (ERA wraps after some hundred
+ * million freezes, each of which takes leases. A tree shrinks only while nobody has anything of
+ * the space.)
  */
 #ifndef LOCKS_CITRON_WORDS_H
 #define LOCKS_CITRON_WORDS_H
@@ -78,11 +82,20 @@
 #ifndef BREAK_CITRON_WAIT
 #define BREAK_CITRON_WAIT false /* recovers without R3 */
 #endif
+#ifndef BREAK_CITRON_SUSPECT
+#define BREAK_CITRON_SUSPECT false /* recovers in R3 whatever has happened meanwhile */
+#endif
+#ifndef BREAK_CITRON_ERA
+#define BREAK_CITRON_ERA false /* opens the space again in the same era */
+#endif
 #ifndef BREAK_CITRON_COPY
 #define BREAK_CITRON_COPY false /* uses two copies in turns */
 #endif
 #ifndef BREAK_CITRON_LATE
 #define BREAK_CITRON_LATE false /* takes what it gets, however late */
+#endif
+#ifndef BREAK_CITRON_STALE
+#define BREAK_CITRON_STALE false /* looks a second time, and takes what it gets then */
 #endif
 
 enum { BELOW_BITS = 20, DONE_SHIFT = 22, NEXT_SHIFT = 43, TICKET_BITS = 21 };
@@ -110,6 +123,12 @@ static inline int64_t done_of(int64_t word)
 	return word >> DONE_SHIFT & TICKET_MASK;
 }
 
+/* Of an inner node: nobody is at it or below, on the way there or beyond. */
+static inline bool is_idle(int64_t word)
+{
+	return next_of(word) == done_of(word) && !(word & (OCC | SHUT | BELOW_MASK));
+}
+
 /* To add to the word at the end of this ticket's turn. */
 static inline int64_t end_of_turn(int64_t ticket)
 {
@@ -117,7 +136,10 @@ static inline int64_t end_of_turn(int64_t ticket)
 }
 
 /* Of TOP. */
-enum { GROWN_BITS = 8, SETTLED_SHIFT = 8, COPY_SHIFT = 16 };
+enum { GROWN_BITS = 5, SETTLED_SHIFT = 5, ERA_SHIFT = 10, ERA_BITS = 29, COPY_SHIFT = 39 };
+_Static_assert(CITRON_MOST_HEIGHT < 1 << GROWN_BITS && ERA_SHIFT == SETTLED_SHIFT + GROWN_BITS &&
+		   COPY_SHIFT == ERA_SHIFT + ERA_BITS,
+	       "the fields of TOP hold their values and do not overlap");
 
 static inline int grown_of(int64_t top)
 {
@@ -129,14 +151,33 @@ static inline int settled_of(int64_t top)
 	return grown_of(top >> SETTLED_SHIFT);
 }
 
-static inline int64_t copy_of(int64_t top)
+static inline int64_t era_of(int64_t top)
 {
-	return top >> COPY_SHIFT;
+	return top >> ERA_SHIFT & ((INT64_C(1) << ERA_BITS) - 1);
 }
 
-static inline int64_t top_make(int64_t copy, int grown, int settled)
+static inline bool is_frozen(int64_t top)
 {
-	return copy << COPY_SHIFT | (int64_t)settled << SETTLED_SHIFT | grown;
+	return era_of(top) & 1;
+}
+
+static inline int64_t copy_of(int64_t top)
+{
+	return (int64_t)((uint64_t)top >> COPY_SHIFT);
+}
+
+static inline int64_t top_make(int64_t copy, int64_t era, int grown, int settled)
+{
+	uint64_t bits = (uint64_t)era & ((UINT64_C(1) << ERA_BITS) - 1);
+
+	return (int64_t)((uint64_t)copy << COPY_SHIFT | bits << ERA_SHIFT |
+			 (uint64_t)settled << SETTLED_SHIFT | (uint64_t)grown);
+}
+
+/* The same in the next era: frozen if it was open, and open if it was frozen. */
+static inline int64_t next_era(int64_t top)
+{
+	return top_make(copy_of(top), era_of(top) + 1, grown_of(top), settled_of(top));
 }
 
 /* The constants of a table. */
@@ -145,7 +186,7 @@ struct citron {
 	uint64_t trees;  /* offset of the first copies, */
 	uint64_t stride; /* bytes of one */
 	uint64_t spares; /* offset of the spare copies of a home, */
-	uint64_t used;   /* and of the count of those taken */
+	uint64_t owners; /* and of a word each: 0, or the space that has taken it, + 1 */
 	int64_t n_spares;
 	int height, start; /* of the largest tree, and of the one at first */
 };
@@ -183,7 +224,8 @@ struct citron_view {
 	int64_t units;        /* in the tree */
 	int height, m;        /* depth of the leaves */
 	int depth;            /* of the root */
-	bool moves;           /* it may be another one later */
+	bool grows;           /* it may be another one later, */
+	bool leases;          /* or another copy */
 	bool shut;            /* the root is not what we know: begin again */
 	bool gone;            /* and the copy is dead: nothing has to be taken back */
 	int error;            /* nothing can be done */
@@ -225,6 +267,11 @@ static inline struct rma_word raised_word(const struct citron_view *v)
 	return word_at(v, spill_index(v) + 2);
 }
 
+static inline struct rma_word passed_word(const struct citron_view *v)
+{
+	return word_at(v, spill_index(v) + 3);
+}
+
 static inline struct rma_word root_word(const struct citron_view *v)
 {
 	return node_word(v, (struct citron_node){v->depth, 0});
@@ -257,7 +304,12 @@ struct citron_view citron_look_back(const struct lock_space *s, struct lock_slot
 /* TOP as it is now; one round trip. */
 int64_t citron_read_top(struct citron_view *v);
 struct rma_word citron_top_word(const struct citron_view *v);
-/* Swap it; what was there. Wakes who waits for it. */
+/* Whether a look at TOP permits to go on with what we know: the copy is in use, and not frozen. */
+static inline bool citron_is_open(const struct citron_view *v, int64_t top)
+{
+	return copy_of(top) == copy_of(v->top) && !is_frozen(top);
+}
+/* Swap it; what was there. Wakes those that wait for it. */
 int64_t citron_swap_top(struct citron_view *v, int64_t expected, int64_t top);
 /* Set SHUT in the root; the word as it is then. */
 void citron_shut(struct citron_view *v);
@@ -277,12 +329,14 @@ struct citron_wait {
 	int64_t mask, value;
 	int64_t same;  /* bits that would change; 0: there are no such */
 	int64_t stuck; /* or bits of which none would stay set; 0: no such */
+	bool idle;     /* an inner node with nobody there will do as well */
 	enum rma_patience patience;
 	const char *what;
 };
-/* False: v->gone, or v->error. *value is the word. */
+/* False: v->gone, or v->error. *value is the word as it was at the latest. */
 bool citron_await(struct citron_view *v, const struct citron_wait *w, int64_t *value);
-/* What a client knows of the place where its tries have failed since when. */
+/* What a client knows of the place where its tries have failed since when; index -1: the space was
+ * frozen, and value is TOP. */
 struct citron_watch {
 	int64_t index, value;
 	uint64_t since;
@@ -308,8 +362,9 @@ void citron_withdraw(struct citron_view *v, int64_t keep);
 enum {
 	GOT_SWAPPED = 4 * CITRON_MOST_SPLIT,
 	GOT_ABOVE = 2 * GOT_SWAPPED,
-	GOT_RAISED = GETS - 2,
-	GOT_ROOT
+	GOT_RAISED = GETS - 3,
+	GOT_ROOT,
+	GOT_TOP
 };
 struct citron_above {
 	int64_t from, to, count;

@@ -309,6 +309,9 @@ struct lock_protocol {
 	/* Its recovery is for clients that die; one that stops for many leases in a call and goes
 	 * on may do harm. */
 	bool crashes_only;
+	/* A lease runs from the return of an acquire, however long that takes after its last
+	 * access; of other kinds from that access. */
+	bool lease_from_return;
 	/* rma_clock() has to be one clock for all ranks. */
 	bool shares_clock;
 	/* Only for contestants that call MPI (mpi_win_lock.c, rpc.c): objects of

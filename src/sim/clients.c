@@ -91,7 +91,9 @@ static struct sim_rank *overlapping(const struct sim_rank *r)
 	return NULL;
 }
 
-static void check_ranges(struct sim_rank *r)
+/* Whether it has its units: a rank that was stopped before its acquire returned may have lost them
+ * to another. */
+static bool check_ranges(struct sim_rank *r)
 {
 	struct sim_rank *other;
 
@@ -102,7 +104,7 @@ static void check_ranges(struct sim_rank *r)
 		other->counted = false;
 		sim_note(other, "has lost its units to rank %d", r->id);
 	}
-	if (other)
+	if (other && !outstays(r))
 		sim_fail(
 		    r->world, SIM_VIOLATION,
 		    "an overlap: rank %d got units %lld to %lld of space %llu while rank %d has"
@@ -110,6 +112,7 @@ static void check_ranges(struct sim_rank *r)
 		    r->id, (long long)r->slot.first, (long long)r->slot.last,
 		    (unsigned long long)r->lock, other->id, (long long)other->slot.first,
 		    (long long)other->slot.last);
+	return !other;
 }
 
 /* Whoever is in the way of this grant and has outstayed its lease has lost the lock; its
@@ -129,6 +132,25 @@ static void take_from(struct sim_rank *by)
 	}
 }
 
+/* The same of a lock. */
+static bool check_lock(struct sim_rank *r)
+{
+	struct sim_world *w = r->world;
+	struct sim_lock *l = &w->locks[r->lock];
+
+	if (in_conflict(l, r->mode))
+		take_from(r);
+	if (!in_conflict(l, r->mode))
+		return true;
+	if (!outstays(r))
+		sim_fail(w, SIM_VIOLATION,
+			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers and"
+			 " %d intents have it, the last of them rank %d",
+			 r->id, (unsigned long long)r->lock, mode_name(r->mode), l->writers,
+			 l->readers, l->intents, l->last);
+	return false;
+}
+
 static void granted(struct sim_rank *r)
 {
 	struct sim_world *w = r->world;
@@ -139,21 +161,14 @@ static void granted(struct sim_rank *r)
 	r->slot.acquires++;
 	w->acquires++;
 	sim_note(r, "HOLDS lock %llu, %s", (unsigned long long)r->lock, mode_name(r->mode));
-	if (has_ranges(w))
-		check_ranges(r);
-	else if (in_conflict(l, r->mode))
-		take_from(r);
-	if (!has_ranges(w) && in_conflict(l, r->mode))
-		sim_fail(w, SIM_VIOLATION,
-			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers and"
-			 " %d intents have it, the last of them rank %d",
-			 r->id, (unsigned long long)r->lock, mode_name(r->mode), l->writers,
-			 l->readers, l->intents, l->last);
-	++*holders(l, r->mode);
-	r->counted = true;
-	r->granted = engine_now();
+	r->counted = has_ranges(w) ? check_ranges(r) : check_lock(r);
+	if (r->counted) {
+		++*holders(l, r->mode);
+		l->last = r->id;
+	} else {
+		sim_note(r, "had lost it before its acquire returned");
+	}
 	l->exclusive += r->mode == PAWL_EXCLUSIVE;
-	l->last = r->id;
 	sim_step(r);
 }
 
@@ -300,6 +315,10 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 		 from_place ? ", in the place that it has" : "");
 	rc = perform(r, how, from_place);
 	if (rc == PAWL_SUCCESS) {
+		/* From here on its lease runs, though the acquire has yet to return. */
+		r->granted = engine_now();
+		if (w->request.protocol->lease_from_return)
+			sim_nap(r);
 		granted(r);
 		return rc;
 	}
@@ -373,6 +392,14 @@ void sim_check_idle(struct sim_world *w)
 		if (!p->idle(&w->space, l, &memory, err, sizeof err))
 			sim_fail(w, SIM_NOT_IDLE, "nobody holds or awaits lock %llu, but %s",
 				 (unsigned long long)l, err);
+}
+
+void sim_check_recoveries(struct sim_world *w)
+{
+	for (int id = 0; w->request.prompt && id < w->request.ranks; id++)
+		if (w->ranks[id].slot.recoveries)
+			sim_fail(w, SIM_MISUSE,
+				 "a recovery by rank %d, and nobody has died or was late", id);
 }
 
 void sim_age(struct sim_world *w)

@@ -109,10 +109,10 @@ struct sim_rank {
 	sim_time granted; /* when */
 	bool dead;
 	uint64_t lives;      /* so many accesses more; 0: to the end */
-	uint64_t nap_after;  /* it stops before that access, unless it holds the lock; 0: never, */
+	uint64_t nap_after;  /* it stops at that place, unless it holds the lock; 0: never, */
 	sim_time nap;        /* for so long at most, */
 	int naps;            /* so many times, */
-	uint64_t nap_within; /* with at most so many accesses between */
+	uint64_t nap_within; /* with at most so many places between */
 	int64_t skew_ns;     /* of its clock, against the true time */
 	uint64_t lock, seen; /* exclusive grants when it began to wait */
 	sim_time began;
@@ -140,6 +140,7 @@ struct sim_request {
 	uint64_t extra; /* bytes for the application: at offset space.bytes, of any one rank */
 	uint64_t most_accesses;  /* of all ranks; 0: any */
 	uint64_t lease_ns;       /* who holds for longer may lose the lock; 0: nobody does */
+	bool prompt;             /* nobody dies, and nobody is late: nobody is to be given up */
 	uint64_t clock_error_ns; /* the most that a rank's clock is wrong */
 	FILE *timeline;          /* where to print what happens, or NULL */
 	void (*play)(struct sim_rank *r); /* what each rank does */
@@ -229,6 +230,8 @@ uint64_t sim_seed(uint64_t seed, uint64_t stream);
 
 /* transport.c --------------------------------------------------------------- */
 
+/* Where a rank may be stopped for long, and go on where it was. */
+void sim_nap(struct sim_rank *r);
 /* For tables on one node, and on several. */
 extern const struct rma_transport sim_node_transport, sim_net_transport;
 
@@ -285,6 +288,8 @@ void sim_die(struct sim_rank *r);
 void sim_begin_wait(struct sim_rank *r);
 /* All is quiet: whether the words of all locks say so too. */
 void sim_check_idle(struct sim_world *w);
+/* Nobody was given up where nobody was late. */
+void sim_check_recoveries(struct sim_world *w);
 /* Let the counters start where they soon wrap. */
 void sim_age(struct sim_world *w);
 

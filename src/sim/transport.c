@@ -24,8 +24,7 @@ static const struct sim_timing *timing_of(const struct sim_rank *r)
 
 /* ---------------------------------------------------------------- operations */
 
-/* A rank that is stopped for long, and goes on where it was. */
-static void nap(struct sim_rank *r)
+void sim_nap(struct sim_rank *r)
 {
 	if (__builtin_expect(!r->nap_after || (r->nap_after == 1 && r->counted), 1) ||
 	    --r->nap_after)
@@ -40,7 +39,7 @@ static int64_t access_word(struct sim_rank *r, struct rma_word w, enum sim_kind 
 			   enum rma_op op, int64_t operand, int64_t expected)
 {
 	sim_step(r);
-	nap(r);
+	sim_nap(r);
 	sim_sleep(r, timing_of(r)->access(r, w, kind));
 	return sim_perform(r, w, kind, op, operand, expected);
 }
@@ -72,7 +71,7 @@ static void issue(struct rma_client *c, struct rma_word w, enum sim_kind kind, e
 		return;
 	}
 	sim_step(r);
-	nap(r);
+	sim_nap(r);
 	op = new_op(r);
 	*op = (struct sim_op){
 	    .next = r->ops,
@@ -185,6 +184,9 @@ static void flush(struct rma_client *c, int target)
 	if (last > engine_now())
 		sim_sleep(r, last - engine_now());
 	collect(r, target);
+	/* What it has seen may be old when it looks at its clock. */
+	if (r->world->request.protocol->lease_from_return)
+		sim_nap(r);
 }
 
 static void flush_all(struct rma_client *c)

@@ -269,5 +269,6 @@ enum sim_verdict sim_world_run(struct sim_world *w)
 	/* The words of a lock may go on to name who died last. */
 	if (w->verdict == SIM_FINE && !w->deaths)
 		sim_check_idle(w);
+	sim_check_recoveries(w);
 	return w->verdict;
 }

@@ -83,6 +83,13 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 	/* So long that a recovery may fall into it, and short enough to be no reason for one. */
 	if (d->adversary.dozes && sim_below(random, 2))
 		d->inside = d->request.lease_ns / 5;
+	/* Many wait for each other, each holds for most of a lease, and all are alive. */
+	d->request.prompt = d->adversary.dozes && sim_below(random, 3) == 0;
+	if (d->request.prompt) {
+		d->inside = d->request.lease_ns / 5 * 4;
+		d->away = 1;
+		return true;
+	}
 	if (!recovers) {
 		d->request.clock_error_ns = sim_below(random, 2) ? d->request.lease_ns / 2 : 0;
 		d->sleeps = sim_below(random, 2) ? 200 : 0;
@@ -149,6 +156,8 @@ static bool draw_tree(struct draw *d, const struct lock_protocol *p, uint64_t *r
 	/* A range takes a few round trips, of which any may be the one to stop in. */
 	if (takes(p, names[0]) && sim_below(random, 2))
 		d->adversary.stall = 80;
+	if (d->request.prompt)
+		d->adversary.stall = 0;
 	return true;
 }
 

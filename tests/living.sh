@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Living clients under leases and permanent contention, for long: TEST_LIVING_SECONDS, ten minutes
+# if nothing is said.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+seconds=${TEST_LIVING_SECONDS:-600}
+each=$((seconds / 2))
+tap_program "8 ranks, $seconds s" mpi_run 8 $((2 * seconds + 60)) "$builddir/tests/lock/living" \
+	--budget $each --limit $((each + 60))
+
+finish

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Clients that live, under leases and permanent contention for ranges: nobody is taken for dead,
+ * no range is lost, and no acquire fails. The oracle: a count for each unit in memory, to which
+ * every holder adds one by a plain load and, later, a plain store; in the end each is what the
+ * clients together say that they have added. For kinds with ranges that recover.
+ */
+#include <string.h>
+
+#include "tables.h"
+
+#define LEASE_US "50000"
+#define HOLD_S 50e-6
+
+enum { UNITS = 2048 };
+
+static int64_t *counts;     /* of rank 0, which all ranks see */
+static int64_t mine[UNITS]; /* what this rank has added */
+static double longest;      /* that this rank had a range, in seconds */
+static uint64_t acquires;
+
+static void hold(int64_t first, int64_t last)
+{
+	static int64_t seen[UNITS];
+	size_t bytes = (size_t)(last - first + 1) * sizeof *seen;
+	double end = seconds_now() + HOLD_S;
+
+	memcpy(seen, counts + first, bytes);
+	while (seconds_now() < end)
+		;
+	for (int64_t i = first; i <= last; i++) {
+		seen[i - first]++;
+		mine[i]++;
+	}
+	memcpy(counts + first, seen, bytes);
+}
+
+static void one_unit(uint64_t *random, int64_t *first, int64_t *last)
+{
+	(void)random;
+	*first = *last = 0;
+}
+
+/* Of the upper half of a leaf, too; bits of a leaf, leaves, and inner nodes. */
+static void any_units(uint64_t *random, int64_t *first, int64_t *last)
+{
+	static const uint32_t most[] = {1, 1, 40, 64, 300, 1500};
+	int64_t length = 1 + random_below(random, most[random_below(random, 6)]);
+
+	*first = random_below(random, random_below(random, 2) ? 64 : 500);
+	*last = *first + length - 1 < UNITS ? *first + length - 1 : UNITS - 1;
+}
+
+static bool take_one(pawl_table *table, int64_t first, int64_t last)
+{
+	pawl_range range;
+	double began;
+
+	if (!expect_code(pawl_range_acquire(table, 0, first, last, PAWL_EXCLUSIVE, &range),
+			 PAWL_SUCCESS, "acquire"))
+		return false;
+	began = seconds_now();
+	hold(first, last);
+	if (seconds_now() - began > longest)
+		longest = seconds_now() - began;
+	acquires++;
+	return expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+}
+
+static void check_counts(void)
+{
+	static int64_t all[UNITS];
+
+	MPI_Allreduce(mine, all, UNITS, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+	for (int64_t i = 0; i < UNITS; i++)
+		if (!expect(counts[i] == all[i],
+			    "unit %lld has %lld additions of %lld (held for %.1f ms at the most)",
+			    (long long)i, (long long)counts[i], (long long)all[i], longest * 1e3))
+			break;
+}
+
+static void crowd(const char *kind, const char *lease, const char *what,
+		  void (*draw)(uint64_t *, int64_t *, int64_t *))
+{
+	uint64_t random = 521288629 + (uint64_t)tap_rank * 7919, least, most;
+	pawl_table *table = table_open(kind, 1, "lease", lease);
+	struct pawl_stats s = {0};
+	double end;
+
+	now_doing("%s, %s", kind, what);
+	memset(mine, 0, sizeof mine);
+	if (tap_rank == 0)
+		memset(counts, 0, UNITS * sizeof *counts);
+	acquires = 0;
+	longest = 0;
+	meet();
+	end = seconds_now() + tap_budget;
+	while (table && seconds_now() < end) {
+		int64_t first, last;
+
+		draw(&random, &first, &last);
+		if (!take_one(table, first, last))
+			break;
+	}
+	meet();
+	if (table)
+		pawl_table_get_stats(table, &s);
+	expect(s.recoveries == 0, "%llu recoveries (held for %.1f ms at the most)",
+	       (unsigned long long)s.recoveries, longest * 1e3);
+	check_counts();
+	MPI_Reduce(&acquires, &least, 1, MPI_UINT64_T, MPI_MIN, 0, MPI_COMM_WORLD);
+	MPI_Reduce(&acquires, &most, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+	if (tap_rank == 0)
+		note("%s, lease %s us: %llu to %llu acquires a rank", what, lease,
+		     (unsigned long long)least, (unsigned long long)most);
+	table_close(table);
+	result("%s, %s: nobody who lives is given up", kind, what);
+}
+
+int main(int argc, char **argv)
+{
+	const struct pawl_kind *kind;
+	MPI_Win win;
+	MPI_Aint bytes;
+	int64_t *own;
+	int unit;
+
+	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	if (!tap_one_host || tap_size < 2) {
+		skip("needs 2 ranks of one host", "living clients");
+		return tap_end();
+	}
+	bytes = tap_rank == 0 ? UNITS * (MPI_Aint)sizeof *counts : 0;
+	MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &own, &win);
+	MPI_Win_shared_query(win, 0, &bytes, &unit, &counts);
+	for (int i = 0; (kind = pawl_kind_get(i)); i++) {
+		if (!(kind->capabilities & PAWL_CAP_RANGES) ||
+		    !(kind->capabilities & PAWL_CAP_RECOVERS) || !tap_wants(kind))
+			continue;
+		crowd(kind->name, LEASE_US, "all at one unit", one_unit);
+		crowd(kind->name, LEASE_US, "units of all kinds", any_units);
+	}
+	MPI_Win_free(&win);
+	return tap_end();
+}
