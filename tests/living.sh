@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Living clients under leases and permanent contention, for long: TEST_LIVING_SECONDS, ten minutes
-# if nothing is said.
+# if nothing is said; TEST_LIVING_LEASE is their lease in microseconds.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -9,7 +9,8 @@
 mpi_can_run || skip_all "configured without a launcher"
 seconds=${TEST_LIVING_SECONDS:-600}
 each=$((seconds / 2))
-tap_program "8 ranks, $seconds s" mpi_run 8 $((2 * seconds + 60)) "$builddir/tests/lock/living" \
+export TEST_LIVING_LEASE="${TEST_LIVING_LEASE:-200000}"
+tap_program "8 ranks, $seconds s" mpi_run 8 $((4 * seconds + 60)) "$builddir/tests/lock/living" \
 	--budget $each --limit $((each + 60))
 
 finish

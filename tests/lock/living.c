@@ -4,20 +4,25 @@
  * no range is lost, and no acquire fails. The oracle: a count for each unit in memory, to which
  * every holder adds one by a plain load and, later, a plain store; in the end each is what the
  * clients together say that they have added. For kinds with ranges that recover.
+ *
+ * A holder that a busy machine keeps from its core for longer than its lease is late, and loses its
+ * range rightly. Its own clock tells so, and the round is repeated.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tables.h"
 
-#define LEASE_US "50000"
 #define HOLD_S 50e-6
 
-enum { UNITS = 2048 };
+enum { UNITS = 2048, ATTEMPTS = 4, LEASE_US = 50000 };
 
 static int64_t *counts;     /* of rank 0, which all ranks see */
 static int64_t mine[UNITS]; /* what this rank has added */
 static double longest;      /* that this rank had a range, in seconds */
 static uint64_t acquires;
+static int refused; /* the first code that was no success */
 
 static void hold(int64_t first, int64_t last)
 {
@@ -54,48 +59,49 @@ static void any_units(uint64_t *random, int64_t *first, int64_t *last)
 static bool take_one(pawl_table *table, int64_t first, int64_t last)
 {
 	pawl_range range;
-	double began;
+	double began = seconds_now(), held;
 
-	if (!expect_code(pawl_range_acquire(table, 0, first, last, PAWL_EXCLUSIVE, &range),
-			 PAWL_SUCCESS, "acquire"))
+	refused = pawl_range_acquire(table, 0, first, last, PAWL_EXCLUSIVE, &range);
+	if (refused != PAWL_SUCCESS)
 		return false;
 	began = seconds_now();
 	hold(first, last);
-	if (seconds_now() - began > longest)
-		longest = seconds_now() - began;
+	refused = pawl_range_release(table, &range);
+	held = seconds_now() - began;
+	longest = held > longest ? held : longest;
 	acquires++;
-	return expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+	return refused == PAWL_SUCCESS;
 }
 
-static void check_counts(void)
+/* The first unit whose count is wrong; UNITS: none is. */
+static int64_t wrong_unit(void)
 {
 	static int64_t all[UNITS];
+	int64_t i = 0;
 
 	MPI_Allreduce(mine, all, UNITS, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-	for (int64_t i = 0; i < UNITS; i++)
-		if (!expect(counts[i] == all[i],
-			    "unit %lld has %lld additions of %lld (held for %.1f ms at the most)",
-			    (long long)i, (long long)counts[i], (long long)all[i], longest * 1e3))
-			break;
+	while (i < UNITS && counts[i] == all[i])
+		i++;
+	return i;
 }
 
-static void crowd(const char *kind, const char *lease, const char *what,
-		  void (*draw)(uint64_t *, int64_t *, int64_t *))
+/* One round; whether a holder was late. */
+static bool round_is_late(pawl_table *table, double lease,
+			  void (*draw)(uint64_t *, int64_t *, int64_t *))
 {
-	uint64_t random = 521288629 + (uint64_t)tap_rank * 7919, least, most;
-	pawl_table *table = table_open(kind, 1, "lease", lease);
-	struct pawl_stats s = {0};
-	double end;
+	uint64_t random = 521288629 + (uint64_t)tap_rank * 7919;
+	double end, late;
 
-	now_doing("%s, %s", kind, what);
 	memset(mine, 0, sizeof mine);
 	if (tap_rank == 0)
 		memset(counts, 0, UNITS * sizeof *counts);
 	acquires = 0;
 	longest = 0;
+	refused = PAWL_SUCCESS;
+	pawl_table_reset_stats(table);
 	meet();
 	end = seconds_now() + tap_budget;
-	while (table && seconds_now() < end) {
+	while (seconds_now() < end) {
 		int64_t first, last;
 
 		draw(&random, &first, &last);
@@ -103,11 +109,37 @@ static void crowd(const char *kind, const char *lease, const char *what,
 			break;
 	}
 	meet();
+	MPI_Allreduce(&longest, &late, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	if (tap_rank == 0 && tap_verbose)
+		note("held for %.1f ms at the most", late * 1e3);
+	return late >= lease;
+}
+
+static void crowd(const char *kind, const char *lease, const char *what,
+		  void (*draw)(uint64_t *, int64_t *, int64_t *))
+{
+	uint64_t least, most;
+	pawl_table *table = table_open(kind, 1, "lease", lease);
+	struct pawl_stats s = {0};
+	bool late = true;
+	int64_t unit;
+
+	for (int i = 0; table && late && i < ATTEMPTS; i++) {
+		now_doing("%s, %s", kind, what);
+		late = round_is_late(table, strtod(lease, NULL) * 1e-6, draw);
+	}
+	if (table && late) {
+		table_close(table);
+		skip("a holder was kept from its core for longer than its lease", "%s, %s", kind,
+		     what);
+		return;
+	}
+	unit = wrong_unit();
 	if (table)
 		pawl_table_get_stats(table, &s);
-	expect(s.recoveries == 0, "%llu recoveries (held for %.1f ms at the most)",
-	       (unsigned long long)s.recoveries, longest * 1e3);
-	check_counts();
+	expect_code(refused, PAWL_SUCCESS, "acquire or release");
+	expect(s.recoveries == 0, "%llu recoveries", (unsigned long long)s.recoveries);
+	expect(unit == UNITS, "additions to unit %lld were lost", (long long)unit);
 	MPI_Reduce(&acquires, &least, 1, MPI_UINT64_T, MPI_MIN, 0, MPI_COMM_WORLD);
 	MPI_Reduce(&acquires, &most, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
 	if (tap_rank == 0)
@@ -124,7 +156,10 @@ int main(int argc, char **argv)
 	MPI_Aint bytes;
 	int64_t *own;
 	int unit;
+	const char *asked = getenv("TEST_LIVING_LEASE");
+	char lease[32];
 
+	snprintf(lease, sizeof lease, "%d", asked ? atoi(asked) : LEASE_US);
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	if (!tap_one_host || tap_size < 2) {
 		skip("needs 2 ranks of one host", "living clients");
@@ -137,8 +172,8 @@ int main(int argc, char **argv)
 		if (!(kind->capabilities & PAWL_CAP_RANGES) ||
 		    !(kind->capabilities & PAWL_CAP_RECOVERS) || !tap_wants(kind))
 			continue;
-		crowd(kind->name, LEASE_US, "all at one unit", one_unit);
-		crowd(kind->name, LEASE_US, "units of all kinds", any_units);
+		crowd(kind->name, lease, "all at one unit", one_unit);
+		crowd(kind->name, lease, "units of all kinds", any_units);
 	}
 	MPI_Win_free(&win);
 	return tap_end();
