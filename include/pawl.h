@@ -204,8 +204,10 @@ int pawl_table_home(const pawl_table *table, uint64_t lock, int *rank);
 
 /*
  * Acquire lock (0 <= lock < n) in the mode PAWL_EXCLUSIVE, PAWL_SHARED or
- * PAWL_INTENT; wait as long as it takes. Local (one-sided); allocates nothing and
- * calls no collective. PAWL_ERR_UNSUPPORTED for PAWL_SHARED and PAWL_INTENT on kinds
+ * PAWL_INTENT; wait as long as it takes. Local (one-sided); calls no collective, and
+ * allocates nothing, except with transport ucx: when it connects to a rank for the
+ * first time, and when more messages are on their way than ever before.
+ * PAWL_ERR_UNSUPPORTED for PAWL_SHARED and PAWL_INTENT on kinds
  * without PAWL_CAP_SHARED and PAWL_CAP_INTENT; PAWL_ERR_HELD if this thread has it
  * already.
  */
@@ -271,10 +273,10 @@ typedef struct pawl_range {
  * Acquire units first to last, both included (0 <= first <= last <= PAWL_RANGE_END), of
  * space id (0 <= id < n), in the mode PAWL_EXCLUSIVE or, on kinds with
  * PAWL_CAP_SHARED, PAWL_SHARED; wait as long as it takes. Local (one-sided);
- * allocates nothing and calls no collective. A client may hold several ranges at a time,
- * also of one space (option max_held); it waits for ever if they overlap, or gets
- * PAWL_ERR_HELD on kinds that see it. Kinds that round long ranges up (citron, unless option k
- * is 0) may also return that for ranges that lie close together.
+ * allocates nothing (but see pawl_lock_acquire) and calls no collective. A client may
+ * hold several ranges at a time, also of one space (option max_held); it waits for ever
+ * if they overlap, or gets PAWL_ERR_HELD on kinds that see it. Kinds that round long ranges
+ * up (citron, unless option k is 0) may also return that for ranges that lie close together.
  * PAWL_ERR_UNSUPPORTED on kinds without PAWL_CAP_RANGES.
  */
 int pawl_range_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,

@@ -32,6 +32,34 @@ for kind in $kinds; do
 		--only $kind --budget 0.02 --set "$two_nodes"
 done
 
+# Words alone: by messages, and by UCX's own operations.
+PAWL_TOPOLOGY="node:2 core:1"
+export PAWL_TOPOLOGY
+tap_program "by messages" mpi_run 2 60 "$lock/ucx_words"
+tap_program "by UCX's operations" mpi_run 2 60 env UCX_ATOMIC_MODE=guess "$lock/ucx_words"
+
+tap_program "one table after the other" mpi_run 2 100 "$lock/ucx_growth" --limit 90
+
+# outsider MESSAGES PER_SECOND PERCENT: an attack; 0 a second: as fast as it goes.
+outsider()
+{
+	rm -f "$tmp"/job*
+	timeout 150 "$lock/ucx_outsider" "$tmp/job" "$1" "$2" >"$tmp/said" 2>&1 &
+	TEST_OUTSIDER=$tmp/job TEST_DELAY=$3 mpi_run 2 150 "$lock/ucx_victim" >"$tmp/err" 2>&1
+	rc=$?
+	wait $!
+	cat "$tmp/said" "$tmp/err" | head -n 40
+	return $rc
+}
+# Others who use the machine can delay locks, too.
+undelayed()
+{
+	outsider 10000 1000 10 || outsider 10000 1000 10 || outsider 10000 1000 10
+}
+check "10000 messages of a process outside the job change nothing" outsider 10000 0 ""
+[ -z "$TEST_LONG" ] || check "1000 a second delay locks by less than 10 %" undelayed
+unset PAWL_TOPOLOGY
+
 # The same operations, whatever carries them. What is far is the same, too.
 count()
 {

@@ -10,7 +10,7 @@
 static inline enum rma_network network_choose(const struct options *o, bool one_host)
 {
 	if (o->transport == TRANSPORT_AUTO)
-		return one_host || !OPTIONS_HAVE_UCX ? RMA_BY_MPI : RMA_BY_EITHER;
+		return one_host || !options_have_ucx() ? RMA_BY_MPI : RMA_BY_EITHER;
 	return o->transport == TRANSPORT_UCX ? RMA_BY_UCX : RMA_BY_MPI;
 }
 

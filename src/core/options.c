@@ -22,6 +22,16 @@
 #include "core/error.h"
 #include "core/kinds.h"
 
+/* In one place, for what is compiled without UCX's flags would see another answer in a header. */
+bool options_have_ucx(void)
+{
+#ifdef PAWL_HAVE_UCX
+	return true;
+#else
+	return false;
+#endif
+}
+
 enum type { NUMBER, CHOICE, TEXT, LEVELS };
 
 struct spec {
@@ -391,7 +401,7 @@ int options_check(const struct options *o)
 		return error_set(
 		    PAWL_ERR_OPTION, "option backoff_min: %lld is more than backoff_max, %lld",
 		    (long long)o->params.backoff_min, (long long)o->params.backoff_max);
-	if (o->transport == TRANSPORT_UCX && !OPTIONS_HAVE_UCX)
+	if (o->transport == TRANSPORT_UCX && !options_have_ucx())
 		return error_set(PAWL_ERR_OPTION, "option transport: this build of Pawl has no ucx"
 						  " (configure --with-ucx); accepted: auto, mpi");
 	return PAWL_SUCCESS;

@@ -4,6 +4,7 @@
 #define CORE_OPTIONS_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "locks/lock.h"
@@ -13,12 +14,6 @@ enum option_owner { OWNER_THREAD, OWNER_PROCESS };
 enum option_progress { PROGRESS_LAZY, PROGRESS_EAGER, PROGRESS_THREAD };
 enum option_transport { TRANSPORT_AUTO, TRANSPORT_MPI, TRANSPORT_UCX };
 enum option_wait { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_PARK };
-
-#ifdef PAWL_HAVE_UCX
-enum { OPTIONS_HAVE_UCX = 1 };
-#else
-enum { OPTIONS_HAVE_UCX = 0 };
-#endif
 
 struct options {
 	enum lock_home home;
@@ -34,6 +29,9 @@ struct options {
 	struct lock_params params;
 	uint64_t hash; /* of all values given, to see whether ranks agree */
 };
+
+/* Whether this build has the transport over UCX. */
+bool options_have_ucx(void);
 
 /* The four steps of options_read(), for those who have no MPI: start, set any
  * number (what: how to call it in messages), look at the environment, and see

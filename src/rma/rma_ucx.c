@@ -14,6 +14,8 @@
  * NET word goes through UCX's own operations (rma_ucx_direct.c). For kinds that take the network's
  * path always every NET word goes either way.
  *
+ * Whoever reaches a port can send messages; rma_ucx_wire.h says which are believed.
+ *
  * All operations of a client on one rank that were issued since its last flush travel together; a
  * flush awaits their answers. What is posted is not waited for.
  *
@@ -111,7 +113,7 @@ static void sleep_until_event(struct rma_ucx *u)
 	u->blocked--;
 }
 
-/* Until all operations of c have been answered. */
+/* Until all operations of c have been answered, so that nobody reads their operands any more. */
 void ucx_complete(struct rma_client *c)
 {
 	struct rma_ucx *u = ucx_of(c);
@@ -136,7 +138,6 @@ void ucx_complete(struct rma_client *c)
 			u->crowded_until = until;
 	}
 	c->operands = 0;
-	c->target = RMA_NO_TARGET;
 }
 
 /* ---------------------------------------------------------------- operations */
@@ -155,7 +156,7 @@ static void ucx_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int
 {
 	if (!is_near(c, w))
 		far_op(c, w,
-		       &(struct ucx_op){.kind = op == RMA_REPLACE ? UCX_SWAP : UCX_ADD,
+		       &(struct ucx_op){.kind = op == RMA_REPLACE ? WIRE_SWAP : WIRE_ADD,
 					.value = value,
 					.result = result});
 	else if (op == RMA_REPLACE)
@@ -172,7 +173,7 @@ static void ucx_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 		atomic_compare_exchange_strong(w.map, result, value);
 		return;
 	}
-	far_op(c, w, &(struct ucx_op){UCX_CAS, value, expected, result});
+	far_op(c, w, &(struct ucx_op){WIRE_CAS, value, expected, result});
 }
 
 static void ucx_acc(struct rma_client *c, struct rma_word w, int64_t value)
@@ -182,7 +183,7 @@ static void ucx_acc(struct rma_client *c, struct rma_word w, int64_t value)
 		rma_wake(c, w);
 		return;
 	}
-	far_op(c, w, &(struct ucx_op){.kind = UCX_ACC, .value = value});
+	far_op(c, w, &(struct ucx_op){.kind = WIRE_ACC, .value = value});
 }
 
 static void ucx_put(struct rma_client *c, struct rma_word w, int64_t value)
@@ -192,7 +193,7 @@ static void ucx_put(struct rma_client *c, struct rma_word w, int64_t value)
 		rma_wake(c, w);
 		return;
 	}
-	far_op(c, w, &(struct ucx_op){.kind = UCX_PUT, .value = value});
+	far_op(c, w, &(struct ucx_op){.kind = WIRE_PUT, .value = value});
 }
 
 static void ucx_get(struct rma_client *c, struct rma_word w, int64_t *result)
@@ -200,7 +201,7 @@ static void ucx_get(struct rma_client *c, struct rma_word w, int64_t *result)
 	if (is_near(c, w))
 		*result = atomic_load(w.map);
 	else
-		far_op(c, w, &(struct ucx_op){.kind = UCX_GET, .result = result});
+		far_op(c, w, &(struct ucx_op){.kind = WIRE_GET, .result = result});
 }
 
 static void ucx_flush_all(struct rma_client *c)
@@ -210,6 +211,7 @@ static void ucx_flush_all(struct rma_client *c)
 	pthread_mutex_lock(&u->mutex);
 	u->way->push(c);
 	ucx_complete(c);
+	c->target = RMA_NO_TARGET;
 	pthread_mutex_unlock(&u->mutex);
 	if (c->failed)
 		give_up(c);
@@ -266,7 +268,7 @@ static bool ucx_answered(struct rma_client *c, const int64_t *result)
 /* Let all ranks know that one died: those who wait for it may not be connected to it. */
 static void tell(struct rma *r)
 {
-	static const struct ucx_op death = {.kind = UCX_ACC, .value = 1};
+	static const struct ucx_op death = {.kind = WIRE_ACC, .value = 1};
 	struct rma_ucx *u = r->ucx;
 
 	u->told = true;

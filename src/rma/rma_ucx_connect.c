@@ -38,10 +38,9 @@ bool ucx_connect(ucp_worker_h worker, const struct ucx_card *card, ucp_err_handl
 		*ep = NULL;
 		return false;
 	}
-	if (ucp_ep_rkey_unpack(*ep, card->bytes + card->address_bytes, rkey) == UCS_OK)
-		return true;
 	*rkey = NULL;
-	return false;
+	return !card->rkey_bytes ||
+	       ucp_ep_rkey_unpack(*ep, card->bytes + card->address_bytes, rkey) == UCS_OK;
 }
 
 struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)

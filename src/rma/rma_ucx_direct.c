@@ -3,18 +3,71 @@
  * Operations as UCX has them: where devices may perform them, or where UCX was told how it is to
  * perform atomics (rma_ucx_messages.c is the other way). Each is one message or work request.
  *
- * A store is a put, whose completion at the target takes a flush of the endpoint.
+ * A store is a put. UCX calls it complete when the operand may be reused; it is complete at the
+ * target after a flush of the endpoint, and only that is what a client's flush waits for.
+ *
+ * No operation allocates: flights are made beforehand, RMA_OPERANDS of them, and a client has no
+ * more than that on their way at a time. More are made when several clients have so many at once.
  */
 #include <stdlib.h>
 
 #include "rma/rma_ucx_parts.h"
+
+static bool add_flight(struct rma_ucx *u)
+{
+	struct ucx_flight *f = calloc(1, sizeof *f), **all;
+
+	all = f ? realloc(u->flight, (u->flights + 1) * sizeof(struct ucx_flight *)) : NULL;
+	if (!all) {
+		free(f);
+		return false;
+	}
+	u->flight = all;
+	u->flight[u->flights++] = f;
+	f->next = u->spare_flight;
+	u->spare_flight = f;
+	return true;
+}
+
+bool ucx_direct_open(struct rma_ucx *u)
+{
+	bool ok = true;
+
+	for (int i = 0; i < RMA_OPERANDS; i++)
+		ok = ok && add_flight(u);
+	return ok;
+}
+
+void ucx_direct_close(struct rma_ucx *u)
+{
+	for (uint32_t i = 0; i < u->flights; i++)
+		free(u->flight[i]);
+	free(u->flight);
+}
+
+static struct ucx_flight *take(struct rma_ucx *u)
+{
+	struct ucx_flight *f;
+
+	if (!u->spare_flight && !add_flight(u))
+		return NULL;
+	f = u->spare_flight;
+	u->spare_flight = f->next;
+	return f;
+}
+
+static void spare(struct rma_ucx *u, struct ucx_flight *f)
+{
+	f->next = u->spare_flight;
+	u->spare_flight = f;
+}
 
 static void on_done(void *request, ucs_status_t status, void *arg)
 {
 	struct ucx_flight *f = arg;
 
 	ucx_land(f, status == UCS_OK);
-	free(f);
+	spare(f->peer->ucx, f);
 	ucp_request_free(request);
 }
 
@@ -27,17 +80,14 @@ static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *
 		return;
 	}
 	c->failed = c->failed || UCS_PTR_IS_ERR(status);
-	free(f);
+	spare(c->rma->ucx, f);
 }
 
-/* Keep the operand where UCX may read it until the operation is complete. */
+/* Keep the operand where UCX may read it until the operation is complete; begin() made room. */
 static int64_t *keep(struct rma_client *c, int64_t value)
 {
-	int64_t *place;
+	int64_t *place = &c->operand[c->operands++];
 
-	if (c->operands == RMA_OPERANDS)
-		ucx_complete(c);
-	place = &c->operand[c->operands++];
 	*place = value;
 	return place;
 }
@@ -51,12 +101,17 @@ static ucp_request_param_t params_for(struct ucx_flight *f)
 	};
 }
 
-/* The peer, and an operation on it to be issued; NULL: it fails. */
+/* The peer, and an operation on it to be issued; NULL: it fails. Before that all operations of c
+ * are awaited if there is no room for more: the peer may die meanwhile. Puts among them still
+ * need their flush, so c->target stays. */
 static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_flight **f)
 {
-	struct ucx_peer *p = ucx_peer(c->rma->ucx, rank);
+	struct ucx_peer *p;
 
-	*f = p ? calloc(1, sizeof **f) : NULL;
+	if (c->operands == RMA_OPERANDS || c->flying >= RMA_OPERANDS)
+		ucx_complete(c);
+	p = ucx_peer(c->rma->ucx, rank);
+	*f = p ? take(c->rma->ucx) : NULL;
 	if (*f)
 		return p;
 	c->failed = true;
@@ -113,22 +168,22 @@ static void get(struct rma_client *c, int rank, uint64_t offset, int64_t *result
 static void direct_issue(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
 {
 	switch (op->kind) {
-	case UCX_PUT:
+	case WIRE_PUT:
 		put(c, rank, offset, op->value);
 		break;
-	case UCX_GET:
+	case WIRE_GET:
 		get(c, rank, offset, op->result);
 		break;
-	case UCX_ACC:
+	case WIRE_ACC:
 		atomic(c, rank, offset, UCP_ATOMIC_OP_ADD, op->value, &c->ignored[0]);
 		break;
-	case UCX_ADD:
+	case WIRE_ADD:
 		atomic(c, rank, offset, UCP_ATOMIC_OP_ADD, op->value, op->result);
 		break;
-	case UCX_SWAP:
+	case WIRE_SWAP:
 		atomic(c, rank, offset, UCP_ATOMIC_OP_SWAP, op->value, op->result);
 		break;
-	case UCX_CAS:
+	case WIRE_CAS:
 		*op->result = op->value; /* where UCX takes it from */
 		atomic(c, rank, offset, UCP_ATOMIC_OP_CSWAP, op->expected, op->result);
 		break;
@@ -162,7 +217,7 @@ static void direct_push(struct rma_client *c)
 }
 
 /* UCX 1.13 may forget an operation that was issued before the connection stood; if not, on_done()
- * comes yet. */
+ * comes yet. So the flight is not used again before that, nor ever if it does not come. */
 static void direct_lost(struct rma_ucx *u, struct ucx_flight *f)
 {
 	(void)u, (void)f;

@@ -15,19 +15,6 @@
 
 enum { BATCHES = 8 /* to begin with, so that few are ever allocated later */ };
 
-/* From the first operation until the answer, and until UCX needs the bytes no more. */
-struct ucx_batch {
-	struct ucx_flight flight; /* it has a client while it is on its way */
-	struct ucx_batch *next;   /* open batches of the same client; or spare ones */
-	struct ucx_peer *peer;
-	int rank, results;
-	uint32_t index, serial; /* name it: the serial changes each time it is used */
-	bool sending;           /* UCX may read bytes yet */
-	ucp_dt_iov_t used;      /* of bytes */
-	int64_t *result[RMA_OPERANDS];
-	char bytes[sizeof(struct ucx_header) + RMA_OPERANDS * UCX_OP_BYTES];
-};
-
 /* ------------------------------------------------------------------ batches */
 
 static bool add_batch(struct rma_ucx *u)
@@ -67,7 +54,6 @@ static void spare(struct rma_ucx *u, struct ucx_batch *b)
 {
 	if (b->sending || b->flight.client)
 		return;
-	b->serial++;
 	b->next = u->spare;
 	u->spare = b;
 }
@@ -83,7 +69,7 @@ static struct ucx_batch *take(struct rma_ucx *u, int rank)
 	b->next = NULL;
 	b->rank = rank;
 	b->results = 0;
-	b->used = (ucp_dt_iov_t){b->bytes, sizeof(struct ucx_header)};
+	b->used = (ucp_dt_iov_t){b->bytes, sizeof(struct wire_header)};
 	return b;
 }
 
@@ -105,7 +91,8 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 {
 	struct rma_ucx *u = c->rma->ucx;
 	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, b);
-	struct ucx_header h = {b->index, b->serial};
+	struct wire_header h = {
+	    .kind = WIRE_REQUEST, .index = b->index, .from = u->rank, .to = b->rank};
 	ucs_status_ptr_t status;
 
 	b->peer = ucx_peer(u, b->rank);
@@ -114,10 +101,11 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 		spare(u, b);
 		return;
 	}
-	memcpy(b->bytes, &h, sizeof h);
+	h.number = b->number = ++b->peer->sent;
+	wire_seal(&u->key, &h, b->bytes, b->used.length);
 	b->sending = true;
 	ucx_fly(c, b->peer, &b->flight);
-	status = ucp_am_send_nbx(b->peer->ep, UCX_REQUEST, NULL, 0, &b->used, 1, &params);
+	status = ucp_am_send_nbx(b->peer->ep, WIRE_REQUEST, NULL, 0, &b->used, 1, &params);
 	b->sending = UCS_PTR_IS_PTR(status);
 	if (UCS_PTR_IS_ERR(status)) {
 		ucx_land(&b->flight, false);
@@ -139,7 +127,7 @@ static void messages_push(struct rma_client *c)
 /* Operations differ in size, and some have no result. */
 static bool is_full(const struct ucx_batch *b)
 {
-	return b->used.length + UCX_OP_BYTES > sizeof b->bytes || b->results == RMA_OPERANDS;
+	return b->used.length + WIRE_OP_BYTES > sizeof b->bytes || b->results == RMA_OPERANDS;
 }
 
 static struct ucx_batch *open_batch(struct rma_client *c, int rank)
@@ -166,8 +154,8 @@ static struct ucx_batch *open_batch(struct rma_client *c, int rank)
 static void messages_issue(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
 {
 	struct ucx_batch *b = open_batch(c, rank);
-	struct ucx_wire_op w = {offset << UCX_KIND_BITS | op->kind, op->value, op->expected};
-	size_t bytes = ucx_op_bytes(op->kind);
+	struct wire_op w = {offset << WIRE_OPERATION_BITS | op->kind, op->value, op->expected};
+	size_t bytes = wire_op_bytes(op->kind);
 
 	if (op->result)
 		*op->result = 0;
@@ -183,23 +171,34 @@ static void messages_issue(struct rma_client *c, int rank, uint64_t offset, cons
 
 /* ------------------------------------------------------------------ answers */
 
+/* With a rendezvous, which we never ask for, data is not the message but UCX's own. */
+bool ucx_take_message(struct rma_ucx *u, enum wire_kind kind, const void *data, size_t length,
+		      const ucp_am_recv_param_t *param, struct wire_header *h)
+{
+	const struct wire_expected e = {kind, u->rank, u->ranks};
+
+	if (!(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) &&
+	    wire_open(&u->key, &e, data, length, h))
+		return true;
+	atomic_fetch_add_explicit(&u->refused, 1, memory_order_relaxed);
+	return false;
+}
+
 ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, void *data,
 			   size_t length, const ucp_am_recv_param_t *param)
 {
 	struct rma_ucx *u = arg;
-	const char *bytes = data;
-	struct ucx_header h;
+	const char *bytes = (const char *)data + sizeof(struct wire_header);
+	struct wire_header h;
 	struct ucx_batch *b;
 
-	(void)header, (void)header_length, (void)param;
-	if (length < sizeof h)
+	(void)header, (void)header_length;
+	if (!ucx_take_message(u, WIRE_ANSWER, data, length, param, &h))
 		return UCS_OK;
-	memcpy(&h, bytes, sizeof h);
-	bytes += sizeof h;
 	b = h.index < u->batches ? u->batch[h.index] : NULL;
-	if (!b || b->serial != h.serial || !b->flight.client ||
+	if (!b || b->rank != h.from || b->number != h.number || !b->flight.client ||
 	    length != sizeof h + (size_t)b->results * sizeof(int64_t))
-		return UCS_OK; /* of what failed meanwhile */
+		return UCS_OK; /* of what failed meanwhile, or was answered */
 	for (int i = 0; i < b->results; i++)
 		memcpy(b->result[i], bytes + (size_t)i * sizeof(int64_t), sizeof(int64_t));
 	ucx_land(&b->flight, true);

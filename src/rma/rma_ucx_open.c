@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "rma/rma_ucx_parts.h"
 
@@ -30,33 +31,51 @@ static bool set(ucp_config_t *config, const char *name, const char *value)
 	return ucp_config_modify(config, name, value) == UCS_OK;
 }
 
-static bool open_context(struct rma_ucx *u, const char *devices, bool has_rdma, bool one_host)
+/* Whether no rank leaves atomics to devices. Then UCX does not get to know of any segment, and all
+ * that it hands over is messages. */
+static bool is_by_cpu(MPI_Comm comm, bool has_rdma)
+{
+	const char *mode = getenv("UCX_ATOMIC_MODE");
+
+	return all_agree(comm, mode ? strcmp(mode, "cpu") == 0 : !has_rdma);
+}
+
+static bool open_context(struct rma_ucx *u, const char *devices, bool one_host)
 {
 	ucp_params_t params = {
 	    .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-	    .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+	    .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
 	    .mt_workers_shared = 1,
 	};
-	const char *mode = getenv("UCX_ATOMIC_MODE");
 	ucp_config_t *config;
 	bool ok;
 
+	/* These install handlers that perform what anybody who is connected asks for. */
+	if (!u->by_cpu)
+		params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
 	if (ucp_config_read(NULL, NULL, &config) != UCS_OK)
 		return false;
 	ok = is_set("UCX_NET_DEVICES") || set(config, "NET_DEVICES", devices);
 	/* Shared memory has no peer-error mode in UCX 1.13. */
 	if (one_host && !is_set("UCX_TLS"))
 		ok = ok && set(config, "TLS", "tcp,self");
-	if (!mode && !has_rdma)
-		ok = ok && set(config, "ATOMIC_MODE", "cpu");
-	u->by_cpu = mode ? strcmp(mode, "cpu") == 0 : !has_rdma;
 	ok = ok && ucp_init(&params, config, &u->context) == UCS_OK;
 	ucp_config_release(config);
 	return ok;
 }
 
-bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, unsigned id,
-		     ucp_am_recv_callback_t on_message, void *arg)
+/* What no rank of the table sends to this worker. Without it UCX would say so in its log. */
+static ucs_status_t on_other(void *arg, const void *header, size_t header_length, void *data,
+			     size_t length, const ucp_am_recv_param_t *param)
+{
+	struct rma_ucx *u = arg;
+
+	(void)header, (void)header_length, (void)data, (void)length, (void)param;
+	atomic_fetch_add_explicit(&u->refused, 1, memory_order_relaxed);
+	return UCS_OK;
+}
+
+static bool handle(ucp_worker_h worker, unsigned id, ucp_am_recv_callback_t on_message, void *arg)
 {
 	ucp_am_handler_param_t handler = {
 	    .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
@@ -66,14 +85,24 @@ bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, unsigned 
 	    .cb = on_message,
 	    .arg = arg,
 	};
+
+	return ucp_worker_set_am_recv_handler(worker, &handler) == UCS_OK;
+}
+
+bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_kind kind,
+		     ucp_am_recv_callback_t on_message, void *arg)
+{
 	ucp_worker_params_t params = {
 	    .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
 	    .thread_mode = UCS_THREAD_MODE_SERIALIZED,
 	};
+	bool ok = ucp_worker_create(u->context, &params, worker) == UCS_OK &&
+		  ucp_worker_get_efd(*worker, fd) == UCS_OK;
 
-	return ucp_worker_create(u->context, &params, worker) == UCS_OK &&
-	       ucp_worker_get_efd(*worker, fd) == UCS_OK &&
-	       ucp_worker_set_am_recv_handler(*worker, &handler) == UCS_OK;
+	for (unsigned id = 0; id <= WIRE_ANSWER; id++)
+		ok = ok && (id == (unsigned)kind ? handle(*worker, id, on_message, arg)
+						 : handle(*worker, id, on_other, u));
+	return ok;
 }
 
 static bool open_memory(struct rma_ucx *u, void *base, size_t bytes)
@@ -93,15 +122,14 @@ static bool open_memory(struct rma_ucx *u, void *base, size_t bytes)
 static struct ucx_card *own_card(struct rma_ucx *u, const char *base, size_t *bytes)
 {
 	ucp_address_t *address = NULL;
-	size_t address_bytes, rkey_bytes;
+	size_t address_bytes, rkey_bytes = 0;
 	struct ucx_card *card;
 	void *rkey = NULL;
 
 	*bytes = 0;
-	if (!u->serving || !u->memory ||
-	    ucp_worker_get_address(u->serving, &address, &address_bytes) != UCS_OK)
+	if (!u->serving || ucp_worker_get_address(u->serving, &address, &address_bytes) != UCS_OK)
 		return NULL;
-	if (ucp_rkey_pack(u->context, u->memory, &rkey, &rkey_bytes) != UCS_OK) {
+	if (u->memory && ucp_rkey_pack(u->context, u->memory, &rkey, &rkey_bytes) != UCS_OK) {
 		ucp_worker_release_address(u->serving, address);
 		return NULL;
 	}
@@ -112,9 +140,11 @@ static struct ucx_card *own_card(struct rma_ucx *u, const char *base, size_t *by
 		card->address_bytes = (uint16_t)address_bytes;
 		card->rkey_bytes = (uint16_t)rkey_bytes;
 		memcpy(card->bytes, address, address_bytes);
-		memcpy(card->bytes + address_bytes, rkey, rkey_bytes);
+		if (rkey)
+			memcpy(card->bytes + address_bytes, rkey, rkey_bytes);
 	}
-	ucp_rkey_buffer_release(rkey);
+	if (rkey)
+		ucp_rkey_buffer_release(rkey);
 	ucp_worker_release_address(u->serving, address);
 	return card;
 }
@@ -222,17 +252,30 @@ static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 
 /* --------------------------------------------------------- beginning and end */
 
+/* The table's secret. The MPI carries it, as all that ranks tell each other before they trust the
+ * messages of UCX. */
+static bool agree_on_key(struct rma_ucx *u, MPI_Comm comm)
+{
+	bool ok = true;
+
+	if (u->rank == 0)
+		ok = getrandom(&u->key, sizeof u->key, 0) == (ssize_t)sizeof u->key;
+	MPI_Bcast(&u->key, sizeof u->key, MPI_BYTE, 0, comm);
+	return all_agree(comm, ok);
+}
+
 /* Of this rank alone. */
-static bool open_here(struct rma *r, size_t bytes, const char *devices, bool has_rdma,
-		      bool one_host)
+static bool open_here(struct rma *r, size_t bytes, const char *devices, bool one_host)
 {
 	struct rma_ucx *u = r->ucx;
 
 	u->peer = calloc((size_t)u->ranks, sizeof *u->peer);
-	return u->peer && ucx_messages_open(u) && open_context(u, devices, has_rdma, one_host) &&
-	       ucx_open_worker(u, &u->serving, &u->serving_fd, UCX_REQUEST, ucx_on_request, r) &&
-	       ucx_open_worker(u, &u->asking, &u->asking_fd, UCX_ANSWER, ucx_on_answer, u) &&
-	       open_memory(u, r->map[r->rank], bytes + RMA_UCX_TAIL_BYTES);
+	u->window = calloc((size_t)u->ranks, sizeof *u->window);
+	return u->peer && u->window && ucx_messages_open(u) && (u->by_cpu || ucx_direct_open(u)) &&
+	       open_context(u, devices, one_host) &&
+	       ucx_open_worker(u, &u->serving, &u->serving_fd, WIRE_REQUEST, ucx_on_request, r) &&
+	       ucx_open_worker(u, &u->asking, &u->asking_fd, WIRE_ANSWER, ucx_on_answer, u) &&
+	       (u->by_cpu || open_memory(u, r->map[r->rank], bytes + RMA_UCX_TAIL_BYTES));
 }
 
 static bool open_all(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes, bool one_host,
@@ -247,7 +290,14 @@ static bool open_all(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t by
 			 " interfaces to use, or option transport to mpi");
 		return false;
 	}
-	if (!all_agree(comm, open_here(r, bytes, devices, has_rdma, one_host)) ||
+	r->ucx->by_cpu = is_by_cpu(comm, has_rdma);
+	if (!agree_on_key(r->ucx, comm)) {
+		snprintf(err, errlen,
+			 "the kernel gives no random numbers (getrandom) for the key of UCX's"
+			 " messages; option transport=mpi does without it");
+		return false;
+	}
+	if (!all_agree(comm, open_here(r, bytes, devices, one_host)) ||
 	    !exchange(r, comm, node_comm)) {
 		snprintf(err, errlen,
 			 "UCX could not be started over %s (UCX_LOG_LEVEL=info tells more); option"
@@ -275,7 +325,10 @@ bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes
 		return false;
 	}
 	MPI_Comm_size(comm, &u->ranks);
+	u->rank = r->rank;
 	u->tail = bytes;
+	u->limits = (struct wire_limits){RMA_HEADER_BYTES, bytes,
+					 bytes + offsetof(struct ucx_tail, deaths)};
 	u->way = &ucx_messages;
 	u->cards_win = MPI_WIN_NULL;
 	u->progress = progress;
@@ -288,7 +341,6 @@ bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes
 		rma_ucx_close(r, comm);
 		return false;
 	}
-	u->by_cpu = all_agree(comm, u->by_cpu);
 	u->way = u->by_cpu ? &ucx_messages : &ucx_direct;
 	u->by_cpu = u->by_cpu && !by_network;
 	r->transport = &ucx_transport;
@@ -318,10 +370,13 @@ void rma_ucx_close(struct rma *r, MPI_Comm comm)
 	if (u->context)
 		ucp_cleanup(u->context);
 	ucx_messages_close(u);
+	ucx_direct_close(u);
 	ucx_perform_close(u);
+	free(u->window);
 	if (u->cards_win != MPI_WIN_NULL)
 		MPI_Win_free(&u->cards_win);
 	pthread_mutex_destroy(&u->mutex);
+	explicit_bzero(&u->key, sizeof u->key);
 	free(u);
 	r->ucx = NULL;
 }

@@ -9,6 +9,7 @@
 #include <ucp/api/ucp.h>
 
 #include "rma/rma_ucx.h"
+#include "rma/rma_ucx_wire.h"
 
 struct rma_ucx;
 struct ucx_flight;
@@ -31,16 +32,14 @@ _Static_assert(sizeof(struct ucx_tail) <= RMA_UCX_TAIL_BYTES, "the tail has room
 struct ucx_card {
 	uint64_t base; /* of its segment, there */
 	uint16_t address_bytes, rkey_bytes;
-	char bytes[]; /* address, then rkey */
+	char bytes[]; /* address, then rkey, which messages do not need */
 };
 
 /* ------------------------------------------------------------------ operations */
 
-enum ucx_kind { UCX_PUT, UCX_GET, UCX_ACC, UCX_ADD, UCX_SWAP, UCX_CAS };
-
 struct ucx_op {
-	enum ucx_kind kind;
-	int64_t value, expected; /* UCX_CAS: if it is as expected, value */
+	enum wire_operation kind;
+	int64_t value, expected; /* WIRE_CAS: if it is as expected, value */
 	int64_t *result;         /* NULL: none */
 };
 
@@ -53,29 +52,6 @@ struct ucx_way {
 	void (*lost)(struct rma_ucx *u, struct ucx_flight *f);
 };
 extern const struct ucx_way ucx_direct, ucx_messages;
-
-/* Messages: a request is a header and operations, each of UCX_OP_LEAST bytes or, if something is
- * expected, UCX_OP_BYTES; an answer the same header and results. */
-enum { UCX_REQUEST = 1, UCX_ANSWER = 2 };
-struct ucx_header {
-	uint32_t index, serial; /* of the batch, at who asks */
-};
-struct ucx_wire_op {
-	uint64_t where; /* offset, and kind in the low bits */
-	int64_t value, expected;
-};
-enum { UCX_KIND_BITS = 3, UCX_KIND_MASK = 7, UCX_OP_LEAST = 16, UCX_OP_BYTES = 24 };
-_Static_assert(sizeof(struct ucx_wire_op) == UCX_OP_BYTES, "no holes");
-
-static inline size_t ucx_op_bytes(unsigned kind)
-{
-	return kind == UCX_CAS ? UCX_OP_BYTES : UCX_OP_LEAST;
-}
-
-static inline bool ucx_has_result(unsigned kind)
-{
-	return kind != UCX_PUT && kind != UCX_ACC;
-}
 
 /* A message is one piece of memory. UCX 1.13 would hand it to the kernel in two, its own header and
  * this, by sendmsg(), which takes longer than to copy it and send(); of an iov it makes a copy. */
@@ -92,14 +68,33 @@ static inline ucp_request_param_t ucx_message_params(uint32_t flags,
 	};
 }
 
-struct ucx_batch;
-struct ucx_mail;
-
 /* What was not answered yet. */
 struct ucx_flight {
 	struct rma_client *client; /* NULL: it was told that its operation failed */
 	struct ucx_peer *peer;
 	struct ucx_flight *next, **at; /* in the list of its peer, and who points to it there */
+};
+
+/* From the first operation until the answer, and until UCX needs the bytes no more. */
+struct ucx_batch {
+	struct ucx_flight flight; /* it has a client while it is on its way */
+	struct ucx_batch *next;   /* open batches of the same client; or spare ones */
+	struct ucx_peer *peer;
+	int rank, results;
+	uint32_t index;
+	uint64_t number;   /* of its request: with the rank and the index, it has it once */
+	bool sending;      /* UCX may read bytes yet */
+	ucp_dt_iov_t used; /* of bytes */
+	int64_t *result[RMA_OPERANDS];
+	char bytes[WIRE_REQUEST_BYTES];
+};
+_Static_assert((int)RMA_OPERANDS == (int)WIRE_OPERANDS,
+	       "a message has room for a client's operands");
+
+/* An answer. */
+struct ucx_mail {
+	ucp_dt_iov_t used; /* of bytes */
+	char bytes[WIRE_ANSWER_BYTES];
 };
 
 /* A rank that this one has talked to. */
@@ -108,7 +103,8 @@ struct ucx_peer {
 	ucp_rkey_h rkey;
 	uint64_t base;
 	bool dead;
-	bool stands; /* it has answered, so the connection does */
+	bool stands;   /* it has answered, so the connection does */
+	uint64_t sent; /* requests: the number of the last one, counted from 1 */
 	struct ucx_flight *flights;
 	struct rma_ucx *ucx;
 };
@@ -125,12 +121,21 @@ struct rma_ucx {
 	_Atomic(bool) stop;
 	bool by_cpu; /* UCX performs atomics by CPU: so do we, on words mapped here */
 	const struct ucx_way *way;
-	/* Of messages: all batches, those not in use, and room for an answer. */
+	/* Of UCX's own operations: all flights, and those not in use. */
+	struct ucx_flight **flight, *spare_flight;
+	uint32_t flights;
+	/* Of messages: the table's secret, the words that others may operate on, and which of each
+	 * rank's requests have come (the thread's); */
+	struct siphash_key key;
+	struct wire_limits limits;
+	struct wire_window *window; /* [ranks] */
+	_Atomic(uint64_t) refused;  /* messages that were none, or came before */
+	/* all batches, those not in use, and room for an answer. */
 	struct ucx_batch **batch, *spare;
 	uint32_t batches;
 	struct ucx_mail *mail;
 	size_t tail; /* offset of struct ucx_tail */
-	int ranks;
+	int rank, ranks;
 	MPI_Win cards_win;
 	const char *cards; /* [ranks] of card_bytes each */
 	size_t card_bytes;
@@ -149,6 +154,8 @@ struct rma_ucx {
 	ucp_ep_h watch_ep;
 	ucp_rkey_h watch_rkey;
 	_Atomic(bool) watches; /* the connection for that stands, or will not */
+	struct wire_header greeting;
+	ucp_dt_iov_t greeting_iov;
 };
 
 static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
@@ -186,17 +193,25 @@ void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t 
 struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank);
 void ucx_bury(struct rma_ucx *u); /* close the endpoints of dead ranks */
 void ucx_disconnect(struct rma_ucx *u);
-/* Of any worker: an endpoint to the rank with that card, and its end. */
+/* Of any worker: an endpoint to the rank with that card, and its end. *rkey: NULL where there is
+ * none. */
 const struct ucx_card *ucx_card_of(const struct rma_ucx *u, int rank);
 bool ucx_connect(ucp_worker_h worker, const struct ucx_card *card, ucp_err_handler_cb_t on_end,
 		 void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
 void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep);
 
 /* rma_ucx_open.c: a worker, and what it does with a kind of messages. */
-bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, unsigned id,
+bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_kind kind,
 		     ucp_am_recv_callback_t on_message, void *arg);
 
-/* rma_ucx_messages.c, rma_ucx_perform.c */
+/* rma_ucx_direct.c: flights made beforehand, and their end. */
+bool ucx_direct_open(struct rma_ucx *u);
+void ucx_direct_close(struct rma_ucx *u);
+
+/* rma_ucx_messages.c, rma_ucx_perform.c. take_message: whether what UCX brought is a message of
+ * this kind, for this rank, by a rank of the table; *h is its header. */
+bool ucx_take_message(struct rma_ucx *u, enum wire_kind kind, const void *data, size_t length,
+		      const ucp_am_recv_param_t *param, struct wire_header *h);
 bool ucx_messages_open(struct rma_ucx *u);
 void ucx_messages_close(struct rma_ucx *u);
 void ucx_perform_close(struct rma_ucx *u);

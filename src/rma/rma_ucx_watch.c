@@ -109,9 +109,12 @@ static ucs_status_t on_answer(void *arg, const void *header, size_t header_lengt
 			      size_t length, const ucp_am_recv_param_t *param)
 {
 	struct rma_ucx *u = arg;
+	struct wire_header h;
 
-	(void)header, (void)header_length, (void)data, (void)length, (void)param;
-	atomic_store(&u->watches, true);
+	(void)header, (void)header_length;
+	if (ucx_take_message(u, WIRE_ANSWER, data, length, param, &h) && h.from == u->watched &&
+	    h.number == u->greeting.number)
+		atomic_store(&u->watches, true);
 	return UCS_OK;
 }
 
@@ -121,15 +124,17 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 	ucp_request_free(request);
 }
 
-/* The one message that makes the connection: it asks for nothing. False: it failed. */
-static bool greet(const struct rma *r)
+/* The one message that makes the connection: it asks for nothing. Its number, 0, is that of none
+ * that a client sends. False: it failed. */
+static bool greet(struct rma_ucx *u)
 {
-	static struct ucx_header nothing;
-	static const ucp_dt_iov_t message = {&nothing, sizeof nothing};
 	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, NULL);
-	ucs_status_ptr_t status =
-	    ucp_am_send_nbx(r->ucx->watch_ep, UCX_REQUEST, NULL, 0, &message, 1, &params);
+	const struct wire_header h = {.kind = WIRE_REQUEST, .from = u->rank, .to = u->watched};
+	ucs_status_ptr_t status;
 
+	wire_seal(&u->key, &h, &u->greeting, sizeof u->greeting);
+	u->greeting_iov = (ucp_dt_iov_t){&u->greeting, sizeof u->greeting};
+	status = ucp_am_send_nbx(u->watch_ep, WIRE_REQUEST, NULL, 0, &u->greeting_iov, 1, &params);
 	return !UCS_PTR_IS_ERR(status);
 }
 
@@ -139,10 +144,10 @@ void ucx_watch_begin(struct rma *r)
 
 	if (u->watched < 0)
 		return;
-	if (!ucx_open_worker(u, &u->watching, &u->watching_fd, UCX_ANSWER, on_answer, u) ||
+	if (!ucx_open_worker(u, &u->watching, &u->watching_fd, WIRE_ANSWER, on_answer, u) ||
 	    !ucx_connect(u->watching, ucx_card_of(u, u->watched), on_end, u, &u->watch_ep,
 			 &u->watch_rkey) ||
-	    !greet(r))
+	    !greet(u))
 		note_death(u);
 	ucx_watch_look(u, u->watching_fd);
 }

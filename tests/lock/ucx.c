@@ -7,7 +7,6 @@
  * listened on.
  */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <ifaddrs.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,18 +15,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "listeners.h"
 #include "tables.h"
 
 /* Others who use the machine can spoil one attempt, not several in a row. On a machine that
  * wakes who sleeps late, an acquire and a release may take as long as their wake-ups. */
-enum {
-	ATTEMPTS = 2,
-	LEAST_SAMPLES = 50,
-	MOST_SAMPLES = 20000,
-	WAKE_UPS = 4,
-	MOST_MS = 100,
-	MOST_LISTENERS = 100
-};
+enum { ATTEMPTS = 2, LEAST_SAMPLES = 50, MOST_SAMPLES = 20000, WAKE_UPS = 4, MOST_MS = 100 };
 #define SLEEP_S 3.0
 #define IDLE_S 1.0
 #define P99_MS 1.0
@@ -130,64 +123,6 @@ static void idle(void)
 
 /* ------------------------------------------------------------------ listening */
 
-struct listener {
-	unsigned address; /* in network order */
-	unsigned long inode;
-};
-
-static bool is_open_here(unsigned long inode)
-{
-	DIR *fds = opendir("/proc/self/fd");
-	struct dirent *d;
-	char wanted[64], is[64];
-	bool found = false;
-
-	snprintf(wanted, sizeof wanted, "socket:[%lu]", inode);
-	while (fds && !found && (d = readdir(fds))) {
-		ssize_t n = readlinkat(dirfd(fds), d->d_name, is, sizeof is - 1);
-
-		is[n < 0 ? 0 : n] = '\0';
-		found = strcmp(is, wanted) == 0;
-	}
-	if (fds)
-		closedir(fds);
-	return found;
-}
-
-/* The sockets in state LISTEN, 0A, of this process; addresses of IPv6 count as 0, "any". */
-static int listeners(const char *path, struct listener *l, int n)
-{
-	FILE *f = fopen(path, "r");
-	char line[512], address[64];
-	unsigned state;
-
-	while (f && n < MOST_LISTENERS && fgets(line, sizeof line, f)) {
-		l[n].address = 0;
-		if (sscanf(line, " %*d: %63[0-9A-F]:%*x %*[0-9A-F]:%*x %x %*s %*s %*s %*s %*s %lu",
-			   address, &state, &l[n].inode) != 3 ||
-		    state != 0x0a || !is_open_here(l[n].inode))
-			continue;
-		if (strlen(address) == 8)
-			l[n].address = (unsigned)strtoul(address, NULL, 16);
-		n++;
-	}
-	if (f)
-		fclose(f);
-	return n;
-}
-
-static int all_listeners(struct listener *l)
-{
-	return listeners("/proc/net/tcp6", l, listeners("/proc/net/tcp", l, 0));
-}
-
-static bool is_in(const struct listener *l, int n, unsigned long inode)
-{
-	while (n > 0 && l[n - 1].inode != inode)
-		n--;
-	return n > 0;
-}
-
 static unsigned address_of(const char *interface)
 {
 	struct ifaddrs *all = NULL, *i;
@@ -207,16 +142,16 @@ static void listening(const char *interface)
 {
 	static struct listener before[MOST_LISTENERS], after[MOST_LISTENERS];
 	unsigned wanted = address_of(interface);
-	int n = all_listeners(before), now, found = 0;
+	int n = listeners_find(before), now, found = 0;
 
 	now_doing("what is listened on");
 	expect(wanted, "interface %s has no address", interface);
 	table = table_open("d-mcs", 1, NULL, NULL);
-	now = all_listeners(after);
+	now = listeners_find(after);
 	for (int i = 0; i < now; i++) {
 		struct in_addr a = {after[i].address};
 
-		if (is_in(before, n, after[i].inode))
+		if (listeners_have(before, n, after[i].inode))
 			continue;
 		found++;
 		expect(after[i].address == wanted, "%s is listened on, which is not %s",

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SipHash-2-4: a keyed hash of 64 bits for short messages. Without the key nobody can tell the
+ * hash of a message that was not hashed before, but by chance, once in 2^64 attempts.
+ * Aumasson and Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012.
+ */
+#ifndef RMA_SIPHASH_H
+#define RMA_SIPHASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct siphash_key {
+	uint64_t half[2];
+};
+
+uint64_t siphash(const struct siphash_key *key, const void *bytes, size_t length);
+
+#endif

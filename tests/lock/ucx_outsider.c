@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A process outside of the job that speaks UCX to it (ucx_victim.c):
+ *
+ *   ucx_outsider FILE MESSAGES [PER_SECOND]
+ *
+ * FILE appears with the ports that the job listens on, and messages that were sent in it. To each
+ * port go messages of chance, messages cut off, repeated as they were, with bits changed, and made
+ * up as far as one can without the key; then FILE.done is made. An address of UCX over TCP is one's
+ * own, but for the port. Nothing here needs the MPI.
+ */
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucp/api/ucp.h>
+#include <unistd.h>
+
+#include "listeners.h"
+#include "rma/rma_ucx_wire.h"
+
+enum { PORTS = 64, RECORDED = 256, BIG = 1 << 17, RENDEZVOUS = 8, FILE_S = 90, BURST = 20 };
+#define PATIENCE_S 1.0
+#define IGNORED_S 0.02
+enum how { CHANCE, CUT, REPEAT, CHANGED, FORGED, HOWS };
+
+struct message {
+	unsigned char bytes[WIRE_REQUEST_BYTES];
+	size_t length;
+	unsigned kind;
+};
+
+static ucp_context_h context;
+static ucp_worker_h worker, listening;
+static unsigned port[PORTS];
+static ucp_ep_h to[PORTS];
+static bool ended[PORTS]; /* or never answered */
+static int ports, recorded;
+static struct message record[RECORDED];
+static unsigned char big[BIG];
+static long sent;
+
+_Noreturn static void stop(const char *why)
+{
+	fprintf(stderr, "ucx_outsider: %s\n", why);
+	exit(1);
+}
+
+static unsigned below(unsigned n)
+{
+	return (unsigned)(((unsigned)rand() >> 4) % n);
+}
+
+static void nap(double seconds)
+{
+	nanosleep(&(struct timespec){.tv_sec = (time_t)seconds,
+				     .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))},
+		  NULL);
+}
+
+/* --------------------------------------------------------------- what is known */
+
+static void read_message(const char *line)
+{
+	struct message *m = &record[recorded];
+	unsigned byte;
+	int at = 0;
+
+	if (recorded == RECORDED || sscanf(line, "message %u %n", &m->kind, &at) != 1)
+		return;
+	for (line += at; m->length < sizeof m->bytes && sscanf(line, "%2x", &byte) == 1; line += 2)
+		m->bytes[m->length++] = (unsigned char)byte;
+	recorded++;
+}
+
+static void read_file(const char *path)
+{
+	static char line[1 << 14];
+	FILE *f = NULL;
+
+	for (int i = 0; i < 10 * FILE_S && !(f = fopen(path, "r")); i++)
+		nap(0.1);
+	if (!f)
+		stop("the job says nothing");
+	while (fgets(line, sizeof line, f)) {
+		if (ports < PORTS)
+			ports += sscanf(line, "port %u", &port[ports]) == 1;
+		read_message(line);
+	}
+	fclose(f);
+	if (!ports || recorded < 2)
+		stop("the job told no port, or no message");
+}
+
+/* -------------------------------------------------------------------- UCX */
+
+static void open_worker(ucp_worker_h *w)
+{
+	ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+				      .thread_mode = UCS_THREAD_MODE_SINGLE};
+
+	if (ucp_worker_create(context, &params, w) != UCS_OK)
+		stop("no worker");
+}
+
+static void open_ucx(void)
+{
+	ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_AM};
+	ucp_config_t *config;
+
+	if (ucp_config_read(NULL, NULL, &config) != UCS_OK)
+		stop("no configuration");
+	ucp_config_modify(config, "TLS", "tcp,self");
+	ucp_config_modify(config, "NET_DEVICES", "lo");
+	if (ucp_init(&params, config, &context) != UCS_OK)
+		stop("UCX does not start");
+	ucp_config_release(config);
+	open_worker(&worker);
+	open_worker(&listening);
+}
+
+static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+	(void)ep, (void)status;
+	*(bool *)arg = true;
+}
+
+static void connect_to(int which)
+{
+	static struct listener mine[MOST_LISTENERS];
+	ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+						UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+						UCP_EP_PARAM_FIELD_ERR_HANDLER,
+				  .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+				  .err_handler = {on_end, &ended[which]}};
+	int n = listeners_find(mine), patched = 0;
+	ucp_address_t *address;
+	uint16_t wanted = htons((uint16_t)port[which]);
+	size_t length;
+	char *copy;
+
+	if (ucp_worker_get_address(listening, &address, &length) != UCS_OK)
+		stop("no address");
+	copy = malloc(length);
+	memcpy(copy, address, length);
+	for (size_t i = 0; i + sizeof wanted <= length; i++)
+		for (int k = 0; k < n; k++) {
+			uint16_t is = htons((uint16_t)mine[k].port);
+
+			if (memcmp(copy + i, &is, sizeof is) != 0)
+				continue;
+			memcpy(copy + i, &wanted, sizeof wanted);
+			patched++;
+			break;
+		}
+	params.address = (const ucp_address_t *)(const void *)copy;
+	if (!patched || ucp_ep_create(worker, &params, &to[which]) != UCS_OK)
+		stop("no endpoint");
+	ucp_worker_release_address(listening, address);
+	free(copy);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Whether it completes in that time. The job may ignore it for ever. */
+static bool await(int which, ucs_status_ptr_t request, double seconds)
+{
+	double end = now() + seconds;
+	ucs_status_t status;
+
+	if (!UCS_PTR_IS_PTR(request))
+		return !UCS_PTR_IS_ERR(request);
+	do {
+		ucp_worker_progress(worker);
+		ucp_worker_progress(listening);
+		status = ucp_request_check_status(request);
+	} while (status == UCS_INPROGRESS && !ended[which] && now() < end);
+	ucp_request_free(request);
+	return status == UCS_OK;
+}
+
+/* One that does not take it is left alone from then on: workers that nobody drives do not answer.
+ */
+static void send_bytes(int which, unsigned kind, const void *bytes, size_t length, unsigned flags)
+{
+	ucp_request_param_t params = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = flags};
+
+	if (await(which, ucp_am_send_nbx(to[which], kind, NULL, 0, bytes, length, &params),
+		  PATIENCE_S))
+		sent++;
+	else
+		ended[which] = true;
+}
+
+/* --------------------------------------------------------------------- attack */
+
+static void chance(struct message *m)
+{
+	m->length = below(sizeof m->bytes + 1);
+	for (size_t i = 0; i < m->length; i++)
+		m->bytes[i] = (unsigned char)below(256);
+}
+
+/* A request that would overwrite words, with a high number, for either rank. */
+static void forge(struct message *m)
+{
+	struct wire_header h = {.tag = (uint64_t)rand() << 32 ^ (uint64_t)rand(),
+				.number = (uint64_t)rand(),
+				.kind = WIRE_REQUEST,
+				.from = (int32_t)below(2),
+				.to = (int32_t)below(2)};
+	struct wire_op op = {.value = -1};
+
+	m->kind = WIRE_REQUEST;
+	m->length = sizeof h;
+	memcpy(m->bytes, &h, sizeof h);
+	for (unsigned n = 1 + below(20); n > 0; n--) {
+		op.where = (uint64_t)below(1 << 15) * 8 << WIRE_OPERATION_BITS |
+			   (below(2) ? WIRE_PUT : WIRE_SWAP);
+		memcpy(m->bytes + m->length, &op, WIRE_OP_LEAST);
+		m->length += WIRE_OP_LEAST;
+	}
+}
+
+static void attack(int which, int i)
+{
+	struct message m = record[below((unsigned)recorded)];
+
+	switch ((enum how)(i % HOWS)) {
+	case CHANCE:
+		chance(&m);
+		break;
+	case CUT:
+		m.length = below((unsigned)m.length);
+		break;
+	case REPEAT:
+		break;
+	case CHANGED:
+		for (unsigned n = 1 + below(3); n > 0; n--)
+			m.bytes[below((unsigned)m.length)] ^= (unsigned char)(1u << below(8));
+		break;
+	default:
+		forge(&m);
+	}
+	send_bytes(which, m.kind, m.bytes, m.length,
+		   UCP_AM_SEND_FLAG_EAGER | (i / HOWS % 2 ? UCP_AM_SEND_FLAG_REPLY : 0));
+}
+
+/* Messages whose data is fetched by the receiver, and not behind the header. */
+static void rendezvous(int which)
+{
+	for (int i = 0; i < RENDEZVOUS && !ended[which]; i++) {
+		ucp_request_param_t params = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+					      .flags = UCP_AM_SEND_FLAG_RNDV};
+
+		await(which,
+		      ucp_am_send_nbx(to[which], WIRE_REQUEST + (unsigned)i % 2, NULL, 0, big,
+				      sizeof big, &params),
+		      IGNORED_S);
+	}
+}
+
+/* To each port that answers, in turn. */
+static void attack_all(int messages, int per_second)
+{
+	int answer = 0;
+
+	for (int i = 0; i < ports; i++) {
+		connect_to(i);
+		attack(i, i);
+		answer += !ended[i];
+	}
+	fprintf(stderr, "ucx_outsider: %d of %d ports answer\n", answer, ports);
+	for (int i = 0; answer && sent < messages; i++) {
+		if (!ended[i % ports])
+			attack(i % ports, i / ports);
+		if (per_second && i % BURST == BURST - 1)
+			nap((double)BURST * answer / ports / per_second);
+		answer = 0;
+		for (int k = 0; k < ports; k++)
+			answer += !ended[k];
+	}
+	for (int i = 0; i < ports; i++)
+		rendezvous(i);
+	for (int i = 0; i < ports; i++) {
+		static const ucp_request_param_t none;
+
+		if (!ended[i])
+			await(i, ucp_ep_flush_nbx(to[i], &none), PATIENCE_S);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char done[4096];
+	int messages = argc > 2 ? atoi(argv[2]) : 0;
+	FILE *f;
+
+	if (messages < 1)
+		stop("usage: ucx_outsider FILE MESSAGES [PER_SECOND]");
+	read_file(argv[1]);
+	open_ucx();
+	srand(1);
+	attack_all(messages, argc > 3 ? atoi(argv[3]) : 0);
+	nap(0.2);
+	snprintf(done, sizeof done, "%s.done", argv[1]);
+	f = fopen(done, "w");
+	if (!f || fprintf(f, "%ld\n", sent) < 0 || fclose(f) != 0)
+		stop("no file");
+	return 0;
+}

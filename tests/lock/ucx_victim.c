@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A job that is attacked by a process outside of it (ucx_outsider.c). To be run on two ranks, on
+ * two nodes of one host, with the name of a file in TEST_OUTSIDER.
+ *
+ * The job writes into FILE on which ports it listens and messages that were sent in it, and then
+ * takes locks until FILE.done exists, which the outsider makes, with the number of its messages.
+ * Then every word of the segments has to be as the job left it, and the messages have to have come,
+ * and been refused. TEST_DELAY in the environment limits, in percent, by how much locks may be
+ * delayed.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "listeners.h"
+#include "rma/rma_ucx_parts.h"
+#include "tables.h"
+#include "words.h"
+
+enum { WARM = 20, SECTIONS = 50, COUNTER = 0, IDLE = 1, TEXT = 1 << 17, PATH = 4096 };
+#define QUIET_S 1.0
+#define LIMIT_S 100.0
+
+static struct rma words;
+static struct rma_client client;
+static pawl_table *table;
+static int64_t sections;
+
+static int64_t pattern(int rank, int i)
+{
+	return (int64_t)((uint64_t)(rank * WORDS_EACH + i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* ---------------------------------------------------------- what is told the outsider */
+
+static void append(char *text, const char *line)
+{
+	size_t used = strlen(text);
+
+	if (used + strlen(line) + 2 < TEXT)
+		sprintf(text + used, "%s\n", line);
+}
+
+static void tell_ports(const struct listener *before, int n, char *text)
+{
+	static struct listener now[MOST_LISTENERS];
+	int m = listeners_find(now);
+	char line[64];
+
+	for (int i = 0; i < m; i++) {
+		snprintf(line, sizeof line, "port %u", now[i].port);
+		if (!listeners_have(before, n, now[i].inode))
+			append(text, line);
+	}
+}
+
+static void tell_message(int kind, const char *bytes, size_t length, char *text)
+{
+	static char line[64 + 2 * WIRE_REQUEST_BYTES];
+	int at = snprintf(line, sizeof line, "message %d ", kind);
+
+	for (size_t i = 0; i < length; i++)
+		at +=
+		    snprintf(line + at, sizeof line - (size_t)at, "%02x", (unsigned char)bytes[i]);
+	append(text, line);
+}
+
+/* What was sent last is still there. */
+static void tell_messages(const struct rma_ucx *u, char *text)
+{
+	for (uint32_t i = 0; i < u->batches; i++)
+		if (u->batch[i]->number)
+			tell_message(WIRE_REQUEST, u->batch[i]->bytes, u->batch[i]->used.length,
+				     text);
+	if (u->mail && u->mail->used.length)
+		tell_message(WIRE_ANSWER, u->mail->bytes, u->mail->used.length, text);
+}
+
+static void tell(const char *path, const struct listener *before, int n)
+{
+	char *mine = calloc(1, TEXT), *all = calloc((size_t)tap_size, TEXT), *hidden;
+	FILE *f = NULL;
+
+	tell_ports(before, n, mine);
+	tell_messages(words.ucx, mine);
+	MPI_Gather(mine, TEXT, MPI_CHAR, all, TEXT, MPI_CHAR, 0, MPI_COMM_WORLD);
+	if (tap_rank == 0 && asprintf(&hidden, "%s.new", path) > 0) {
+		f = fopen(hidden, "w");
+		for (int i = 0; f && i < tap_size; i++)
+			fputs(all + (size_t)i * TEXT, f);
+		if (f)
+			fclose(f);
+		/* Complete when it appears. */
+		expect(f && rename(hidden, path) == 0, "%s cannot be written", path);
+		free(hidden);
+	}
+	free(mine);
+	free(all);
+}
+
+/* ------------------------------------------------------------------ the job */
+
+/* Seconds an acquire and release takes, on average. */
+static double work(void)
+{
+	double start = seconds_now();
+
+	for (int i = 0; i < SECTIONS; i++) {
+		struct rma_word w = words_at(&words, 0, COUNTER);
+		int64_t value;
+
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+		rma_get(&client, w, &value);
+		rma_flush(&client, w); /* the value, before the next is made of it */
+		rma_put(&client, w, value + 1);
+		rma_flush(&client, w); /* orders the store before the release of the lock */
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+		sections++;
+	}
+	return (seconds_now() - start) / SECTIONS;
+}
+
+/* Work until the file exists, or for that long; the average of rank 0. */
+static double work_until(const char *path, double seconds)
+{
+	double end = seconds_now() + seconds, sum = 0;
+	int rounds = 0, over = 0;
+
+	while (!over) {
+		sum += work();
+		rounds++;
+		over = seconds_now() > end || (path && access(path, F_OK) == 0);
+		MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	}
+	if (path)
+		expect(access(path, F_OK) == 0, "the outsider did not end");
+	return sum / rounds;
+}
+
+static void fill(void)
+{
+	for (int i = IDLE; i < WORDS_EACH; i++)
+		rma_poke(&client, words_at(&words, tap_rank, i), pattern(tap_rank, i));
+	meet();
+}
+
+/* Messages that an outsider could have seen. */
+static void talk(void)
+{
+	int other = (tap_rank + 1) % tap_size;
+	int64_t old;
+
+	for (int i = 0; i < WARM; i++) {
+		struct rma_word w = words_at(&words, other, IDLE + i);
+
+		rma_acc(&client, w, 1);
+		rma_acc(&client, w, -2);
+		rma_fao(&client, w, RMA_SUM, i, &old);
+		rma_fao(&client, w, RMA_SUM, 1 - i, &old);
+		rma_flush(&client, w); /* completes them */
+	}
+	/* The last one would show if it took place once more. */
+	rma_fao(&client, words_at(&words, other, IDLE), RMA_SUM, 1, &old);
+	rma_flush(&client, words_at(&words, other, IDLE)); /* completes it */
+	meet();
+	rma_poke(&client, words_at(&words, tap_rank, IDLE), pattern(tap_rank, IDLE));
+	meet();
+}
+
+static void unchanged(void)
+{
+	const struct ucx_tail *tail = ucx_tail_of(&words, tap_rank);
+	int64_t total = sections, mine = sections;
+	int changed = 0;
+
+	MPI_Reduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+	for (int i = IDLE; i < WORDS_EACH; i++)
+		changed += rma_peek(&client, words_at(&words, tap_rank, i)) != pattern(tap_rank, i);
+	expect(changed == 0, "%d words were changed", changed);
+	expect(!atomic_load(&tail->deaths) && !atomic_load(&tail->sleepers),
+	       "what is behind the words was changed");
+	if (tap_rank == 0)
+		expect(rma_peek(&client, words_at(&words, 0, COUNTER)) == total,
+		       "%lld of %lld critical sections counted",
+		       (long long)rma_peek(&client, words_at(&words, 0, COUNTER)),
+		       (long long)total);
+	note("%lld critical sections", (long long)total);
+	result("every word is as the job left it");
+}
+
+static void refused(const char *path)
+{
+	/* Those of the table are refused elsewhere. */
+	int64_t here = (int64_t)atomic_load(&words.ucx->refused), all = 0, sent = 0;
+	FILE *f = tap_rank == 0 ? fopen(path, "r") : NULL;
+	long long n = 0;
+
+	if (f && fscanf(f, "%lld", &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	sent = n;
+	MPI_Bcast(&sent, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+	MPI_Allreduce(&here, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+	note("%lld messages sent to the ports of both, %lld refused by the words alone",
+	     (long long)sent, (long long)all);
+	expect(sent >= 10000 && all >= sent / 4, "only %lld of %lld were refused", (long long)all,
+	       (long long)sent);
+	result("the messages came, and were refused");
+}
+
+int main(int argc, char **argv)
+{
+	static struct listener before[MOST_LISTENERS];
+	const char *file = getenv("TEST_OUTSIDER"), *limit = getenv("TEST_DELAY");
+	char done[PATH];
+	double quiet, attacked, ratio;
+	int n;
+
+	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	snprintf(done, sizeof done, "%s.done", file ? file : "none");
+	expect(file, "no TEST_OUTSIDER in the environment");
+	n = listeners_find(before);
+	if (!file || !words_open(&words)) {
+		result("words over UCX");
+		return tap_end();
+	}
+	client = words_client(&words);
+	table = table_open("d-mcs", 1, "transport", "ucx");
+	fill();
+	talk();
+	now_doing("locks before the attack");
+	quiet = work_until(NULL, QUIET_S);
+	now_doing("locks during the attack");
+	tell(file, before, n);
+	attacked = work_until(done, LIMIT_S);
+	ratio = attacked / quiet;
+	note("a lock and its section take %.1f us, during the attack %.1f us: %.3f", 1e6 * quiet,
+	     1e6 * attacked, ratio);
+	meet();
+	unchanged();
+	refused(done);
+	if (limit && *limit) {
+		expect(tap_rank || ratio < 1 + atof(limit) / 100, "locks took %.3f times as long",
+		       ratio);
+		result("locks are delayed by less than %s %%", limit);
+	}
+	table_close(table);
+	words_close(&words);
+	return tap_end();
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See words.h. */
+#include "words.h"
+
+#include <stdlib.h>
+
+#include "tap.h"
+#include "topo/discover.h"
+
+static struct topo_job job;
+
+bool words_open(struct rma *r)
+{
+	struct topo_request request = {.synthetic = getenv("PAWL_TOPOLOGY")};
+	char err[600] = "";
+
+	if (topo_discover(MPI_COMM_WORLD, &request, &job, err, sizeof err) == 0 &&
+	    rma_mpi_create(r, MPI_COMM_WORLD, job.node_comm, job.topo->node, RMA_BY_UCX, false,
+			   job.one_host, WORDS_FIRST + WORDS_EACH * sizeof(int64_t), err,
+			   sizeof err) == RMA_OK) {
+		/* As tables have it. */
+		r->waiting.spin_ns[RMA_SOON] = 50000;
+		r->waiting.crowded = job.host_ranks > job.host_cores;
+		r->waiting.park = true;
+		return true;
+	}
+	fail("words over UCX: %s", err);
+	return false;
+}
+
+void words_close(struct rma *r)
+{
+	rma_mpi_free(r);
+	topo_job_free(&job);
+}
+
+struct rma_word words_at(const struct rma *r, int rank, int i)
+{
+	return rma_word(r, RMA_NET, rank, WORDS_FIRST + (uint64_t)i * sizeof(int64_t));
+}
+
+struct rma_client words_client(struct rma *r)
+{
+	return (struct rma_client){.rma = r, .target = RMA_NO_TARGET};
+}
