@@ -58,7 +58,7 @@ enum {
 	PAWL_ERR_THREAD,      /* the MPI thread level is too low */
 	PAWL_ERR_WINDOW,      /* the MPI could not provide a usable window */
 	PAWL_ERR_TOPOLOGY,    /* the topology string or file does not fit the job */
-	PAWL_ERR_MPI,         /* another MPI call failed */
+	PAWL_ERR_MPI,         /* another MPI call failed, or MPI is not to be used */
 	PAWL_ERR_NOMEM,       /* out of memory */
 	PAWL_ERR_RANGE,       /* lock index out of range */
 	PAWL_ERR_TOO_MANY,    /* more locks at once than option max_held */
@@ -156,8 +156,8 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *             while the application computes, if the table spans several nodes; fails
  *             with PAWL_ERR_THREAD where MPI does not grant MPI_THREAD_MULTIPLE
  *   spin      microseconds to spin before yielding or parking; 0 .. 1000000
- *   watchdog  seconds after which a waiting client reports on stderr what it
- *             waits for; 0 (off) .. 86400
+ *   watchdog  seconds (0.5, 2) after which a waiting client reports on stderr what it
+ *             waits for, and again after twice that, and so on; 0 (off) .. 86400
  * Options of single kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max,
  * local_budget, remote_budget, lease, recoveries, native_window, units, units_most, growth, k, m,
  * fast_path, segments, segment_units): see pawl(3).
@@ -180,7 +180,11 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
 			    void *arg, MPI_Info info, pawl_table **table);
 
 /* Free the table and set *table to NULL. Collective. PAWL_ERR_HELD, and the
- * table lives on, if a lock is held on any rank. */
+ * table lives on, if a lock is held on any rank; the sentence names the first few.
+ * A table that lives at MPI_Finalize is named on stderr, and all calls on it return
+ * PAWL_ERR_MPI from then on; this one frees what is left of it, and sets *table to NULL
+ * all the same. In the child of a fork, which does not inherit tables, all calls return
+ * PAWL_ERR_MPI and change nothing. */
 int pawl_table_free(pawl_table **table);
 
 /* What the table is: filled in locally. */

@@ -44,6 +44,19 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [[
 AS_IF([test $pawl_cv_mpi3 != yes],
 	[AC_MSG_ERROR([$CC builds no MPI-3 programs: _PAWL_NO_MPI])])
 
+# MPI-4. Open MPI 5 has them and calls itself 3.1, so its number tells nothing.
+AC_CACHE_CHECK([whether $CC links MPI_Comm_create_from_group], [pawl_cv_sessions], [
+AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [[
+	MPI_Session session;
+	MPI_Group group;
+	MPI_Comm comm;
+	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+	MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+	MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+]])], [pawl_cv_sessions=yes], [pawl_cv_sessions=no])])
+AS_IF([test $pawl_cv_sessions = yes], [MPI_CPPFLAGS=-DPAWL_HAVE_SESSIONS], [MPI_CPPFLAGS=])
+AC_SUBST([MPI_CPPFLAGS])
+
 AC_CACHE_CHECK([which MPI this is], [pawl_cv_mpi], [
 _PAWL_MPI_DEFINED([OPEN_MPI], [pawl_cv_mpi=openmpi],
 	[_PAWL_MPI_DEFINED([MPICH_VERSION], [pawl_cv_mpi=mpich], [pawl_cv_mpi=other])])])

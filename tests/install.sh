@@ -57,4 +57,79 @@ else
 	skip "$name" "no shared library or no launcher"
 fi
 
+# The archive, with what it needs besides; the other libraries as they are found.
+static_it()
+{
+	compile "$srcdir/examples/counter.c" -o "$dir/static" \
+		$(flags --static --cflags --libs | sed 's/-lpawl /-l:libpawl.a /')
+}
+name="pkg-config --static pawl builds an example"
+if [ -n "$(find "$dir" -name libpawl.a)" ]; then
+	check "$name" static_it
+else
+	skip "$name" "no static library"
+fi
+
+layer()
+{
+	"$PKG_CONFIG" --libs pawl-mpi && [ -e "$dir$("$PKG_CONFIG" --variable=preload pawl-mpi)" ]
+}
+check "pawl-mpi.pc names the layer under MPI_Win_lock" layer
+
+# As README.md tells.
+cat >"$dir/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.13)
+project(example C)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PAWL REQUIRED IMPORTED_TARGET pawl)
+add_executable(example counter.c)
+target_link_libraries(example PkgConfig::PAWL)
+END
+cmake_it()
+{
+	cp "$srcdir/examples/counter.c" "$dir" &&
+		PKG_CONFIG_SYSROOT_DIR=$dir cmake -S "$dir" -B "$dir/cmake" \
+			-DCMAKE_C_COMPILER="${CC##* }" >"$dir/log" 2>&1 &&
+		cmake --build "$dir/cmake" >>"$dir/log" 2>&1 || { tail "$dir/log"; return 1; }
+}
+name="pkg_check_modules of CMake builds an example"
+if command -v cmake >/dev/null; then
+	check "$name" cmake_it
+else
+	skip "$name" "no cmake"
+fi
+
+# The library of one MPI in a program of another.
+case $TEST_MPI in
+openmpi) other=mpicc.mpich ;;
+*) other=mpicc.openmpi ;;
+esac
+cat >"$dir/wrong.c" <<END
+#include <pawl.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	pawl_table *table;
+	MPI_Init(&argc, &argv);
+	int rc = pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table);
+	printf("%d %s\n", rc, rc ? pawl_error_message() : "");
+	MPI_Finalize();
+	return rc != PAWL_ERR_MPI;
+}
+END
+wrong_mpi()
+{
+	"$other" "$dir/wrong.c" -o "$dir/wrong" $(flags --cflags --libs) &&
+		LD_LIBRARY_PATH="${so%/*}" timeout 60 "$dir/wrong" >"$dir/said" 2>&1
+	status=$?
+	cat "$dir/said"
+	[ $status = 0 ] && grep -q 'this libpawl was built for .* and the program runs with' "$dir/said"
+}
+name="the library of another MPI is told by a sentence"
+if command -v $other >/dev/null && [ -n "$so" ]; then
+	check "$name" wrong_mpi
+else
+	skip "$name" "no $other, or no shared library"
+fi
+
 finish

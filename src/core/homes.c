@@ -40,6 +40,9 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 	int rank, unit, rc, ok;
 
 	MPI_Comm_rank(node_comm, &rank);
+	rc = table_check_room(t, rank == 0 ? t->space.n * sizeof *map : 0);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	if (rank == 0) {
 		bytes = (MPI_Aint)(t->space.n * sizeof *map);
 		counts = calloc((size_t)t->space.topo->nranks, sizeof *counts);

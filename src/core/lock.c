@@ -6,19 +6,30 @@
 #include "core/error.h"
 #include "core/table.h"
 
+static int check_lock(const pawl_table *t, uint64_t lock)
+{
+	int rc = life_check(t);
+
+	if (rc == PAWL_SUCCESS && lock >= t->space.n)
+		rc = error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
+			       (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+	return rc;
+}
+
 static int check(const pawl_table *t, uint64_t lock, int mode)
 {
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
 	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED && (mode & ~PAWL_AHEAD) != PAWL_INTENT)
 		return error_set(PAWL_ERR_ARG,
 				 "mode: %d is none of PAWL_EXCLUSIVE (%d), PAWL_SHARED (%d),"
 				 " PAWL_INTENT (%d) and PAWL_INTENT | PAWL_AHEAD (%d)",
 				 mode, PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT,
 				 PAWL_INTENT | PAWL_AHEAD);
-	if (lock >= t->space.n)
-		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
-				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+	if (check_lock(t, lock) != PAWL_SUCCESS)
+		return PAWL_ERR_RANGE;
 	if (mode == PAWL_SHARED && !(t->space.protocol->kind.capabilities & PAWL_CAP_SHARED))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED",
 				 t->space.protocol->kind.name);
@@ -34,7 +45,7 @@ static int check(const pawl_table *t, uint64_t lock, int mode)
 
 static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
 {
-	return t && mode == PAWL_EXCLUSIVE && lock < t->space.n && !t->ranges;
+	return t && mode == PAWL_EXCLUSIVE && lock < t->usable && !t->ranges;
 }
 
 static int peer_died(uint64_t lock)
@@ -159,9 +170,11 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
-	if (lock >= t->space.n)
-		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
-				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+	if (lock >= t->usable) {
+		rc = check_lock(t, lock);
+		if (rc != PAWL_SUCCESS)
+			return rc;
+	}
 	slot = slots_find(t, lock);
 	if (!slot)
 		return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",
@@ -188,12 +201,13 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 int pawl_lock_abandon(pawl_table *t, uint64_t lock)
 {
 	struct lock_slot *slot;
+	int rc;
 
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
-	if (lock >= t->space.n)
-		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
-				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+	rc = check_lock(t, lock);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	if (!(t->space.protocol->kind.capabilities & PAWL_CAP_RECOVERS))
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "%s has no way to recover a lock that its holder abandoned",
@@ -306,12 +320,13 @@ int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
 int pawl_table_home(const pawl_table *t, uint64_t lock, int *rank)
 {
 	uint64_t index;
+	int rc;
 
 	if (!t || !rank)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "rank" : "table");
-	if (lock >= t->space.n)
-		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
-				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+	rc = check_lock(t, lock);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	lock_home(&t->space, lock, rank, &index);
 	return PAWL_SUCCESS;
 }
@@ -320,6 +335,8 @@ int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
 {
 	if (!t || !info)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "info" : "table");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
 	*info = (struct pawl_table_info){
 	    .kind = &t->space.protocol->kind,
 	    .n = t->space.n,
@@ -340,6 +357,8 @@ int pawl_table_get_stats(const pawl_table *t, struct pawl_stats *stats)
 {
 	if (!t || !stats)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "stats" : "table");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
 	memset(stats, 0, sizeof *stats);
 	for (int i = 0; i < t->space.max_held; i++) {
 		const struct lock_slot *slot = &t->slots[i];
@@ -363,6 +382,8 @@ int pawl_table_reset_stats(pawl_table *t)
 {
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
 	for (int i = 0; i < t->space.max_held; i++) {
 		struct lock_slot *slot = &t->slots[i];
 

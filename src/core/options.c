@@ -32,13 +32,13 @@ bool options_have_ucx(void)
 #endif
 }
 
-enum type { NUMBER, CHOICE, TEXT, LEVELS };
+enum type { NUMBER, SECONDS, CHOICE, TEXT, LEVELS };
 
 struct spec {
 	const char *name;
 	enum type type;
 	size_t offset;       /* in struct options */
-	int64_t min, max;    /* NUMBER */
+	int64_t min, max;    /* NUMBER, SECONDS */
 	const char *choices; /* CHOICE: separated by blanks, numbered from 0 */
 	bool common;         /* every kind takes it */
 };
@@ -57,7 +57,7 @@ static const struct spec specs[] = {
     {"progress", CHOICE, AT(progress), 0, 0, "lazy eager thread", true},
     {"transport", CHOICE, AT(transport), 0, 0, "auto mpi ucx", true},
     {"spin", NUMBER, AT(spin_us), 0, 1000000, NULL, true},
-    {"watchdog", NUMBER, AT(watchdog_s), 0, 86400, NULL, true},
+    {"watchdog", SECONDS, AT(watchdog_s), 0, 86400, NULL, true},
     {"t_l", LEVELS, AT(params.t_l), 1, 1048575, NULL, false},
     {"t_dc", NUMBER, AT(params.t_dc), 0, 1048576, NULL, false},
     {"t_r", NUMBER, AT(params.t_r), 1, 2147483647, NULL, false},
@@ -195,6 +195,35 @@ static int set_number(struct options *o, const struct spec *s, const char *text)
 	return PAWL_SUCCESS;
 }
 
+/* Digits, and behind a point, whatever the locale, more of them. */
+static bool parse_seconds(const char *text, double *value)
+{
+	double unit = 1;
+	bool digits = false;
+
+	*value = 0;
+	for (; isdigit((unsigned char)*text); text++, digits = true)
+		*value = *value * 10 + (*text - '0');
+	if (*text == '.')
+		for (text++; isdigit((unsigned char)*text); text++, digits = true)
+			*value += (*text - '0') * (unit /= 10);
+	return digits && *text == '\0';
+}
+
+static int set_seconds(struct options *o, const struct spec *s, const char *text)
+{
+	double value;
+
+	if (!parse_seconds(text, &value) || value < (double)s->min || value > (double)s->max)
+		return error_set(
+		    PAWL_ERR_OPTION,
+		    "option %s: \"%s\" is not a number of seconds from %lld to %lld, as"
+		    " 2 or 0.5",
+		    s->name, text, (long long)s->min, (long long)s->max);
+	*(double *)(void *)((char *)o + s->offset) = value;
+	return PAWL_SUCCESS;
+}
+
 static int set_choice(struct options *o, const struct spec *s, const char *text)
 {
 	int which = 0;
@@ -278,6 +307,8 @@ static int set_value(struct options *o, const struct spec *s, const char *text)
 	switch (s->type) {
 	case NUMBER:
 		return set_number(o, s, text);
+	case SECONDS:
+		return set_seconds(o, s, text);
 	case CHOICE:
 		return set_choice(o, s, text);
 	case TEXT:

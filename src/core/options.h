@@ -24,7 +24,7 @@ struct options {
 	enum option_progress progress;
 	enum option_transport transport;
 	int64_t spin_us; /* -1: as waiting finds right */
-	int64_t watchdog_s;
+	double watchdog_s;
 	char *topology, *topology_file, *groups; /* NULL: not given */
 	struct lock_params params;
 	uint64_t hash; /* of all values given, to see whether ranks agree */

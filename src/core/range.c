@@ -5,6 +5,8 @@
 
 int range_check_space(const pawl_table *t, uint64_t id)
 {
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
 	if (id < t->space.n)
 		return PAWL_SUCCESS;
 	return error_set(PAWL_ERR_RANGE, "space %llu is not in 0 to %llu", (unsigned long long)id,
@@ -18,6 +20,8 @@ static int check(const pawl_table *t, uint64_t id, int64_t first, int64_t last, 
 
 	if (!t || !range)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "range" : "table");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
 	kind = &t->space.protocol->kind;
 	if (!(kind->capabilities & PAWL_CAP_RANGES))
 		return error_set(PAWL_ERR_UNSUPPORTED,
@@ -166,6 +170,9 @@ static struct lock_slot *held(pawl_table *t, const pawl_range *range, int *code)
 		*code = error_set(PAWL_ERR_ARG, "%s is null", t ? "range" : "table");
 		return NULL;
 	}
+	*code = life_check(t);
+	if (*code != PAWL_SUCCESS)
+		return NULL;
 	slot = slots_find_range(t, range);
 	if (!slot)
 		*code =

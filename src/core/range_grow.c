@@ -80,6 +80,9 @@ int pawl_range_shrink(pawl_table *t, uint64_t id, int64_t units)
 
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is null");
+	rc = life_check(t);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	/* After this nobody has anything of the table. */
 	rc = table_agree(t->comm, check_shrink(t, id, units));
 	if (rc != PAWL_SUCCESS)

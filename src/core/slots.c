@@ -4,6 +4,7 @@
  * acquire to release. They belong to the process and not to the lock, so their
  * number limits how many locks it holds or awaits at a time, and nothing else.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/error.h"
@@ -329,17 +330,55 @@ void slots_settle(pawl_table *t)
 		}
 }
 
+static bool is_in_use(const pawl_table *t, int i)
+{
+	uintptr_t owner = atomic_load(&t->claims[i].owner);
+
+	return owner != 0 && owner != SLOTS_ABANDONED && owner != SLOTS_LOST &&
+	       owner != SLOTS_LEFT && owner != SLOTS_QUEUED;
+}
+
 int slots_in_use(const pawl_table *t)
 {
 	int n = 0;
 
-	for (int i = 0; i < atomic_load(&t->top); i++) {
-		uintptr_t owner = atomic_load(&t->claims[i].owner);
-
-		n += owner != 0 && owner != SLOTS_ABANDONED && owner != SLOTS_LOST &&
-		     owner != SLOTS_LEFT && owner != SLOTS_QUEUED;
-	}
+	for (int i = 0; i < atomic_load(&t->top); i++)
+		n += is_in_use(t, i);
 	return n;
+}
+
+/* "lock 17 exclusively"; of another thread's that has just begun it may be old. */
+static size_t tell_one(const struct lock_slot *slot, bool range, char *text, size_t len)
+{
+	const char *mode = slot->mode == PAWL_SHARED      ? "shared"
+			   : slot->mode & PAWL_INTENT     ? "with intent"
+			   : slot->mode == PAWL_EXCLUSIVE ? "exclusively"
+							  : "";
+	unsigned long long lock = slot->lock;
+
+	if (range)
+		return (size_t)snprintf(text, len, "units %lld to %lld of space %llu %s",
+					(long long)slot->first, (long long)slot->last, lock, mode);
+	return (size_t)snprintf(text, len, "lock %llu %s", lock, mode);
+}
+
+void slots_tell(const pawl_table *t, char *text, size_t len)
+{
+	enum { FEW = 4 };
+	int told = 0, n = slots_in_use(t);
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < atomic_load(&t->top) && told < FEW && used < len; i++) {
+		if (!is_in_use(t, i))
+			continue;
+		if (told++ > 0)
+			used += (size_t)snprintf(text + used, len - used, ", ");
+		if (used < len)
+			used += tell_one(&t->slots[i], t->ranges, text + used, len - used);
+	}
+	if (n > told && used < len)
+		snprintf(text + used, len - used, " and %d more", n - told);
 }
 
 bool slots_create(pawl_table *t)

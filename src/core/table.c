@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/error.h"
 #include "core/kinds.h"
@@ -15,6 +16,8 @@
 #include "core/space.h"
 #include "core/table.h"
 #include "rma/rma_mpi.h"
+#include "rma/rma_ucx.h"
+#include "rma/room.h"
 
 #define MAX_LOCKS (UINT64_C(1) << 40)
 
@@ -29,16 +32,63 @@ int table_agree(MPI_Comm comm, int code)
 	return worst;
 }
 
-static int check_mpi(void)
+/* The MPI at run time is of the family whose mpi.h this library was compiled with. Programs that
+ * link the libpawl of another MPI get as far as this: the call has the same form in all. */
+static int check_library(void)
 {
-	int initialized, finalized;
+	static const char *const open_mpi[] = {"Open MPI", "IBM Spectrum MPI", NULL};
+	static const char *const mpich[] = {"MPICH", "MVAPICH", "Intel(R) MPI", "CRAY MPICH", NULL};
+#ifdef OPEN_MPI
+	const char *mine = "Open MPI", *const *others = mpich;
+#else
+	const char *mine = "MPICH", *const *others = open_mpi;
+#endif
+	char text[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING : 8192];
+	int len;
 
+	(void)open_mpi, (void)mpich;
+	MPI_Get_library_version(text, &len);
+	for (; *others; others++)
+		if (strncmp(text, *others, strlen(*others)) == 0)
+			return error_set(PAWL_ERR_MPI,
+					 "this libpawl was built for %s, and the program runs with"
+					 " %s: link the libpawl of that MPI",
+					 mine, *others);
+	return PAWL_SUCCESS;
+}
+
+/* Communicators of sessions (MPI-4) are used without MPI_Init. */
+static bool may_be_of_session(MPI_Comm comm)
+{
+#ifdef PAWL_HAVE_SESSIONS
+	return comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+#else
+	(void)comm;
+	return false;
+#endif
+}
+
+static const char how_to_begin[] =
+#ifdef PAWL_HAVE_SESSIONS
+    "call MPI_Init, or give a communicator of a session (MPI_Comm_create_from_group)";
+#else
+    "call MPI_Init first";
+#endif
+
+static int check_mpi(MPI_Comm comm)
+{
+	int rc = check_library(), initialized, finalized;
+
+	if (rc == PAWL_SUCCESS)
+		rc = life_check_process();
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	MPI_Initialized(&initialized);
 	MPI_Finalized(&finalized);
-	if (!initialized || finalized)
-		return error_set(PAWL_ERR_MPI, "MPI is %s",
-				 initialized ? "finalized"
-					     : "not initialised: call MPI_Init first");
+	if (finalized)
+		return error_set(PAWL_ERR_MPI, "MPI is finalized");
+	if (!initialized && !may_be_of_session(comm))
+		return error_set(PAWL_ERR_MPI, "MPI is not initialised: %s", how_to_begin);
 	return PAWL_SUCCESS;
 }
 
@@ -135,7 +185,9 @@ static void choose_waiting(pawl_table *t, const struct options *o)
 	w->spin_ns[RMA_SOON] = o->wait == WAIT_SPIN ? UINT64_MAX : soon * 1000;
 	w->spin_ns[RMA_LATER] = o->wait == WAIT_SPIN ? UINT64_MAX : later * 1000;
 	w->park = o->wait == WAIT_AUTO || o->wait == WAIT_PARK;
-	w->watchdog = (double)o->watchdog_s;
+	w->watchdog = o->watchdog_s;
+	w->self = t->self;
+	w->table = t->name;
 	w->looks = t->rma.net                                    ? LOOKS_NET
 		   : t->rma.ucx || o->progress == PROGRESS_EAGER ? LOOKS_EAGER
 								 : LOOKS_LAZY;
@@ -158,6 +210,28 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	return space_layout(s);
 }
 
+int table_check_room(pawl_table *t, uint64_t bytes)
+{
+	MPI_Comm host_comm = t->job.host_comm;
+	struct room_shortage s;
+	char promised[96] = "";
+
+	if (host_comm == MPI_COMM_NULL)
+		host_comm = t->job.node_comm;
+	if (room_check(t->comm, host_comm, bytes, &s))
+		return PAWL_SUCCESS;
+	if (s.promised)
+		snprintf(promised, sizeof promised,
+			 ", besides %llu that other tables may still take",
+			 (unsigned long long)s.promised);
+	return error_set(
+	    PAWL_ERR_NOMEM,
+	    "a table (%s) takes %llu bytes of shared memory on host %s, and %s has %llu"
+	    " bytes free%s%s",
+	    t->name, (unsigned long long)s.wanted, s.host, s.place, (unsigned long long)s.free,
+	    promised, s.place[0] == '/' ? " (containers: docker run --shm-size)" : "");
+}
+
 static int make_segments(pawl_table *t, const struct options *o)
 {
 	static const int codes[] = {
@@ -170,10 +244,14 @@ static int make_segments(pawl_table *t, const struct options *o)
 	struct topo *topo = t->job.topo;
 	enum rma_network network =
 	    t->space.domain == RMA_NODE ? RMA_NO_NETWORK : network_choose(o, t->job.one_host);
-	enum rma_failure failure = rma_mpi_create(&t->rma, t->comm, t->job.node_comm, topo->node,
-						  network, t->space.protocol->network,
-						  t->job.one_host, t->space.bytes, err, sizeof err);
+	enum rma_failure failure;
+	int rc = table_check_room(t, t->space.bytes + RMA_UCX_TAIL_BYTES);
 
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	failure = rma_mpi_create(&t->rma, t->comm, t->job.node_comm, topo->node, network,
+				 t->space.protocol->network, t->job.one_host, t->space.bytes, err,
+				 sizeof err);
 	return failure == RMA_OK ? PAWL_SUCCESS : error_set(codes[failure], "%s", err);
 }
 
@@ -255,13 +333,34 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	return rc;
 }
 
+static void name(pawl_table *t, const struct lock_protocol *p, uint64_t n)
+{
+	bool ranges = p->kind.capabilities & PAWL_CAP_RANGES;
+
+	snprintf(t->name, sizeof t->name, "%s, %llu %s%s", p->kind.name, (unsigned long long)n,
+		 ranges ? "space" : "lock", n == 1 ? "" : "s");
+}
+
+/* The rank as the application knows it, if that has MPI_COMM_WORLD. */
+static void name_self(pawl_table *t)
+{
+	int rank, initialized;
+	char host[64] = "";
+
+	gethostname(host, sizeof host - 1);
+	MPI_Initialized(&initialized);
+	MPI_Comm_rank(initialized ? MPI_COMM_WORLD : t->comm, &rank);
+	snprintf(t->self, sizeof t->self, "rank %d of %s on host %s", rank,
+		 initialized ? "MPI_COMM_WORLD" : "the table", host);
+}
+
 int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_home_fn *home,
 			    void *arg, MPI_Info info, pawl_table **table)
 {
 	const struct lock_protocol *p = kinds_find(kind);
 	struct options o = {.hash = 0};
 	pawl_table *t;
-	int rc = check_mpi(), inter = 0;
+	int rc = check_mpi(comm), inter = 0;
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
@@ -290,16 +389,19 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
 		return rc;
 	}
 	t->homes_win = MPI_WIN_NULL;
-	t->job.node_comm = MPI_COMM_NULL;
+	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
 	MPI_Comm_dup(comm, &t->comm);
 	/* Failing windows are reported, not fatal. */
 	MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
+	name(t, p, n);
+	name_self(t);
 	rc = build(t, p, &o, n, home, arg);
 	options_free(&o);
 	if (rc != PAWL_SUCCESS) {
 		destroy(t);
 		return rc;
 	}
+	life_begin(t);
 	*table = t;
 	return PAWL_SUCCESS;
 }
@@ -310,21 +412,53 @@ int pawl_table_create(MPI_Comm comm, const char *kind, uint64_t n, MPI_Info info
 	return pawl_table_create_homed(comm, kind, n, NULL, NULL, info, table);
 }
 
+/* What the rank of lowest number has that holds something says, on all ranks. Collective. */
+static int check_free(pawl_table *t)
+{
+	int holder = slots_in_use(t) ? t->rma.rank : t->space.topo->nranks, first;
+	char text[ERROR_LENGTH] = "";
+
+	MPI_Allreduce(&holder, &first, 1, MPI_INT, MPI_MIN, t->comm);
+	if (first == t->space.topo->nranks)
+		return PAWL_SUCCESS;
+	if (first == t->rma.rank)
+		slots_tell(t, text, sizeof text);
+	MPI_Bcast(text, sizeof text, MPI_CHAR, first, t->comm);
+	return error_set(PAWL_ERR_HELD, "rank %d %s %s: release before pawl_table_free()", first,
+			 t->threaded ? "holds or awaits" : "holds", text);
+}
+
+/* What is left of t when MPI has ended: the windows and communicators are gone. */
+static void forget(pawl_table *t)
+{
+	life_end(t);
+	rma_mpi_forget(&t->rma);
+	slots_free(t);
+	space_free(&t->space);
+	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
+	topo_job_free(&t->job);
+	free(t);
+}
+
 int pawl_table_free(pawl_table **table)
 {
 	pawl_table *t;
-	int in_use, most;
+	int rc;
 
 	if (!table || !*table)
 		return error_set(PAWL_ERR_ARG, "table is a null %s", table ? "handle" : "pointer");
 	t = *table;
-	in_use = slots_in_use(t);
-	MPI_Allreduce(&in_use, &most, 1, MPI_INT, MPI_MAX, t->comm);
-	if (in_use)
-		return error_set(PAWL_ERR_HELD, "this rank holds or awaits %d locks of the table",
-				 in_use);
-	if (most)
-		return error_set(PAWL_ERR_HELD, "another rank holds or awaits locks of the table");
+	rc = life_check(t);
+	if (rc != PAWL_SUCCESS && life_is_over(t)) {
+		life_name_late(t);
+		forget(t);
+		*table = NULL;
+	}
+	if (rc == PAWL_SUCCESS)
+		rc = check_free(t);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	life_end(t);
 	destroy(t);
 	*table = NULL;
 	return PAWL_SUCCESS;

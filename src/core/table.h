@@ -23,6 +23,7 @@ struct slot_claim {
 struct pawl_table {
 	struct lock_space space;
 	struct rma rma;
+	uint64_t usable;  /* space.n; 0 if a call has to look closer: life.c */
 	bool threaded;    /* calls may come from several threads at a time */
 	bool ranges;      /* its kind has ranges, and no locks */
 	bool by_process;  /* a lock is not the thread's that acquired it */
@@ -36,6 +37,10 @@ struct pawl_table {
 	MPI_Win homes_win;             /* LOCK_HOME_MAP: the map, in node memory */
 	int64_t asked_lease_us;        /* if another one is in force; else 0 */
 	char parameters[256];
+	char self[128];   /* this rank, and */
+	char name[96];    /* kind and number of locks, for messages */
+	pawl_table *next; /* life.c: of the list of live tables; */
+	bool in_session;  /* made without MPI_Init */
 };
 
 /* table.c ----------------------------------------------------------------- */
@@ -43,6 +48,30 @@ struct pawl_table {
 /* The worst code of all ranks. A rank that did well where another failed has
  * nothing to tell but that. Collective. */
 int table_agree(MPI_Comm comm, int code);
+
+/* PAWL_ERR_NOMEM on all ranks if a host has no room for a shared window of so many bytes of each of
+ * its ranks; those may differ. Collective. */
+int table_check_room(pawl_table *t, uint64_t bytes);
+
+/* life.c ------------------------------------------------------------------ */
+
+/* From here on calls may come; and from here on no more. */
+void life_begin(pawl_table *t);
+void life_end(pawl_table *t);
+
+/* PAWL_ERR_MPI and the sentence in a forked child. */
+int life_check_process(void);
+/* The same, and after MPI_Finalize, of a table with usable = 0. */
+int life_look(const pawl_table *t);
+/* Whether a call may go on. */
+static inline int life_check(const pawl_table *t)
+{
+	return __builtin_expect(t->usable != 0, 1) ? PAWL_SUCCESS : life_look(t);
+}
+
+/* Whether the MPI has ended before the table, and saying so on stderr. */
+bool life_is_over(const pawl_table *t);
+void life_name_late(const pawl_table *t);
 
 /* range.c ----------------------------------------------------------------- */
 
@@ -154,6 +183,8 @@ void slots_lose(pawl_table *t, struct lock_slot *slot);
 
 /* Locks held or awaited by this process. */
 int slots_in_use(const pawl_table *t);
+/* Which: the first few, for people. */
+void slots_tell(const pawl_table *t, char *text, size_t len);
 /* Allocate them; false: out of memory. */
 bool slots_create(pawl_table *t);
 void slots_free(pawl_table *t);

@@ -319,6 +319,9 @@ struct lock_protocol {
 	 * elsewhere. close also undoes an open that failed. */
 	int (*open)(struct lock_space *s, void *mpi_comm, char *err, size_t errlen);
 	void (*close)(struct lock_space *s);
+	/* MPI_Finalize has been called while the table lives: end what this rank has begun and
+	 * that calls MPI by itself. Local; close may still follow. NULL: there is nothing. */
+	void (*halt)(struct lock_space *s);
 };
 
 #endif

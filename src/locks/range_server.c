@@ -138,6 +138,13 @@ static void stop(struct lock_space *s)
 	range_queue_free(k->queue);
 }
 
+static void halt(struct lock_space *s)
+{
+	struct constants *k = s->state;
+
+	server_halt(&k->server);
+}
+
 /* ---------------------------------------------------------------------- clients */
 
 static int with_mode(const struct lock_slot *slot, int what)
@@ -174,8 +181,8 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 #define CAPABILITIES \
 	(PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_THREADS | PAWL_CAP_RANGES)
 
-#define CALLS                                                                   \
-	.describe = describe, .open = start, .close = stop, .acquire = acquire, \
+#define CALLS                                                                                 \
+	.describe = describe, .open = start, .close = stop, .halt = halt, .acquire = acquire, \
 	.try_acquire = try_acquire, .release = release, .keeps_out = lock_keeps_units
 
 #ifndef IT_NAME

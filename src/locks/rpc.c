@@ -108,6 +108,13 @@ static void stop(struct lock_space *s)
 	free(k->words);
 }
 
+static void halt(struct lock_space *s)
+{
+	struct constants *k = s->state;
+
+	server_halt(&k->server);
+}
+
 /* ---------------------------------------------------------------------- clients */
 
 static bool ask(const struct lock_space *s, struct lock_slot *slot, int what)
@@ -160,6 +167,7 @@ const struct lock_protocol lock_rpc = {
     .describe = describe,
     .open = start,
     .close = stop,
+    .halt = halt,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,

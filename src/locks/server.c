@@ -114,12 +114,18 @@ int server_start(struct server *v, const struct lock_space *s, char *err, size_t
 	return PAWL_ERR_NOMEM;
 }
 
+void server_halt(struct server *v)
+{
+	if (!v->serves)
+		return;
+	atomic_store_explicit(&v->stop, true, memory_order_release);
+	pthread_join(v->thread, NULL);
+	v->serves = false;
+}
+
 void server_stop(struct server *v)
 {
-	if (v->serves) {
-		atomic_store_explicit(&v->stop, true, memory_order_release);
-		pthread_join(v->thread, NULL);
-	}
+	server_halt(v);
 	if (v->comm != MPI_COMM_NULL)
 		MPI_Comm_free(&v->comm);
 	free(v->host);

@@ -50,6 +50,8 @@ int server_prepare(struct server *v, const struct lock_space *s, void *mpi_comm,
 		   size_t errlen);
 /* Begin to serve, if this rank does; serve and state are set. */
 int server_start(struct server *v, const struct lock_space *s, char *err, size_t errlen);
+/* The end of the thread alone: nobody is answered any more. */
+void server_halt(struct server *v);
 /* The end, also of one that failed to begin. Every request has been answered. */
 void server_stop(struct server *v);
 

@@ -100,7 +100,9 @@ struct rma_waiting {
 	uint64_t spin_ns[2]; /* look again and again for so long, by enum rma_patience */
 	bool crowded;        /* ranks outnumber cores: give way between looks */
 	bool park;           /* then sleep on the word; or else give way for ever */
-	double watchdog;     /* seconds until a report on stderr; 0: never */
+	double watchdog;     /* seconds until the first report on stderr; 0: never */
+	const char *self;    /* for reports: this rank, */
+	const char *table;   /* and the table */
 	unsigned looks;      /* at the word between two calls that drive the MPI */
 	/* Whether those who hold what c waits for are likely to need this process to
 	 * drive the MPI, so that it must not sleep yet; NULL: no. */
@@ -415,7 +417,7 @@ struct rma_pause {
 	uint64_t min_ns, max_ns; /* truncated exponential back-off; 0: none */
 	uint64_t deadline_ns;    /* 0: none */
 	bool lazy;               /* after a long time pauses may grow beyond max_ns */
-	bool reported;
+	uint64_t report_ns;      /* after so much, the next report; 0: the first one */
 };
 /* False once the deadline has passed. */
 bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what);

@@ -22,6 +22,7 @@
  */
 #include "rma/rma_mpi.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,11 +31,13 @@
 #include <unistd.h>
 
 #include "rma/rma_ucx.h"
+#include "rma/room.h"
 
 struct mpi_state {
 	MPI_Comm comm, node_comm;
 	MPI_Win node_win, net_win;
 	bool epoch;
+	char *promised; /* memory that nobody has touched yet; see room.h */
 };
 
 #ifdef MPICH_VERSION
@@ -246,22 +249,39 @@ static bool would_crash(bool one_host)
 
 enum { LARGE_BYTES = 1 << 20 };
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; before: EINVAL */
+#endif
+
+/* Zero memory; false if there is none behind it, where a kernel tells without SIGBUS. */
+static bool zero_by_hand(char *from, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t before = (uintptr_t)from % page;
+
+	if (bytes == 0)
+		return true;
+	if (madvise(from - before, before + bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
+		return false;
+	memset(from, 0, bytes);
+	return true;
+}
+
 /* Zero a segment. Of a large one the whole pages are given back: they read as zero, and take
  * memory again only where they are touched. Where the file system cannot do that, by hand. */
-static void zero(char *mine, size_t bytes)
+static bool zero(struct mpi_state *s, char *mine, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t head = (page - (uintptr_t)mine % page) % page, body;
 
-	if (bytes < LARGE_BYTES) {
-		memset(mine, 0, bytes);
-		return;
-	}
+	if (bytes < LARGE_BYTES)
+		return zero_by_hand(mine, bytes);
 	body = (bytes - head) / page * page;
-	memset(mine, 0, head);
 	if (madvise(mine + head, body, MADV_REMOVE) != 0)
-		memset(mine + head, 0, body);
-	memset(mine + head + body, 0, bytes - head - body);
+		return zero_by_hand(mine, bytes);
+	s->promised = mine + head;
+	room_promise(s->promised, body);
+	return zero_by_hand(mine, head) && zero_by_hand(mine + head + body, bytes - head - body);
 }
 
 static enum rma_failure make_node_window(struct rma *r, struct mpi_state *s, size_t bytes,
@@ -288,7 +308,13 @@ static enum rma_failure make_node_window(struct rma *r, struct mpi_state *s, siz
 		);
 		return RMA_FAIL_WINDOW;
 	}
-	zero(mine, bytes);
+	if (!all_agree(s->comm, zero(s, mine, bytes))) {
+		snprintf(err, errlen,
+			 "no memory for %zu bytes of shared memory a rank: somebody else took it"
+			 " meanwhile",
+			 bytes);
+		return RMA_FAIL_NOMEM;
+	}
 	if (!all_agree(s->comm, is_unified(s->node_win))) {
 		snprintf(err, errlen,
 			 "the MPI's shared windows have a separate memory model;"
@@ -431,6 +457,17 @@ enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm
 	return failure;
 }
 
+void rma_mpi_close_network(struct rma *r)
+{
+	struct mpi_state *s = r->state;
+
+	if (s->epoch)
+		MPI_Win_unlock_all(s->net_win);
+	s->epoch = false;
+	if (s->net_win != MPI_WIN_NULL)
+		MPI_Win_free(&s->net_win);
+}
+
 void rma_mpi_free(struct rma *r)
 {
 	struct mpi_state *s = r->state;
@@ -440,12 +477,26 @@ void rma_mpi_free(struct rma *r)
 #ifdef PAWL_HAVE_UCX
 	rma_ucx_close(r, s->comm);
 #endif
-	if (s->epoch)
-		MPI_Win_unlock_all(s->net_win);
-	if (s->net_win != MPI_WIN_NULL)
-		MPI_Win_free(&s->net_win);
+	if (s->promised)
+		room_take_back(s->promised);
+	rma_mpi_close_network(r);
 	if (s->node_win != MPI_WIN_NULL)
 		MPI_Win_free(&s->node_win);
+	free(s);
+	free(r->map);
+	r->map = NULL;
+	r->state = NULL;
+}
+
+void rma_mpi_forget(struct rma *r)
+{
+	struct mpi_state *s = r->state;
+
+#ifdef PAWL_HAVE_UCX
+	rma_ucx_leave(r);
+#endif
+	if (s->promised)
+		room_take_back(s->promised);
 	free(s);
 	free(r->map);
 	r->map = NULL;

@@ -28,5 +28,9 @@ enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm
 
 /* Collective. */
 void rma_mpi_free(struct rma *r);
+/* Of that, the window over the network alone. Collective. */
+void rma_mpi_close_network(struct rma *r);
+/* Instead of that, once MPI has ended: what is this process's own. Local. */
+void rma_mpi_forget(struct rma *r);
 
 #endif

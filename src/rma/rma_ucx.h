@@ -24,6 +24,10 @@ bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes
 /* Collective, when all ranks are done with their operations. */
 void rma_ucx_close(struct rma *r, MPI_Comm comm);
 
+/* Once MPI has ended, or the process is about to: the end of this process's thread. What
+ * UCX has goes with the process. Local. */
+void rma_ucx_leave(struct rma *r);
+
 /* How words of a rank are reached. */
 struct rma_ucx_path {
 	char transport[32]; /* of UCX: "tcp", "rc_mlx5", ...; "memory": not through UCX */

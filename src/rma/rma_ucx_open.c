@@ -380,3 +380,9 @@ void rma_ucx_close(struct rma *r, MPI_Comm comm)
 	free(u);
 	r->ucx = NULL;
 }
+
+void rma_ucx_leave(struct rma *r)
+{
+	if (r->ucx)
+		ucx_serve_stop(r->ucx);
+}

@@ -131,14 +131,36 @@ static void progress(struct rma_client *c, uint64_t look)
 		c->rma->transport->progress(c);
 }
 
-static void report(struct rma_client *c, struct rma_word w, int64_t value, uint64_t waited,
-		   const char *what)
+/* Whether it is time for a report: after as long as option watchdog says, and each time that
+ * the wait has become twice as long. */
+static bool is_report_due(const struct rma_client *c, uint64_t waited, uint64_t *next_ns)
 {
-	fprintf(stderr,
-		"pawl: rank %d has waited %.1f s at lock %llu for %s"
-		" (rank %d, offset %llu, value 0x%llx)\n",
-		c->rma->rank, (double)waited * 1e-9, (unsigned long long)c->lock, what, w.rank,
-		(unsigned long long)w.offset, (unsigned long long)value);
+	double first = c->rma->waiting.watchdog * 1e9;
+
+	if (!(first > 0) || (double)waited < first || waited < *next_ns)
+		return false;
+	*next_ns = 2 * waited;
+	return true;
+}
+
+/* word: what is looked at, or "". */
+static void report(const struct rma_client *c, uint64_t waited, const char *what, const char *word)
+{
+	const struct rma_waiting *how = &c->rma->waiting;
+
+	fprintf(stderr, "pawl: %s has waited %.1f s at lock %llu of a table (%s) for %s%s\n",
+		how->self, (double)waited * 1e-9, (unsigned long long)c->lock, how->table, what,
+		word);
+}
+
+static void report_word(const struct rma_client *c, uint64_t waited, const char *what,
+			struct rma_word w, int64_t value)
+{
+	char word[96];
+
+	snprintf(word, sizeof word, " (rank %d of the table, offset %llu, value 0x%llx)", w.rank,
+		 (unsigned long long)w.offset, (unsigned long long)value);
+	report(c, waited, what, word);
 }
 
 static uint64_t nap_ns(const struct rma_client *c, uint64_t waited)
@@ -206,8 +228,7 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 		    int64_t *value)
 {
 	const struct rma_waiting *how = &c->rma->waiting;
-	uint64_t start, waited = 0, spin_ns = how->spin_ns[patience];
-	bool reported = false;
+	uint64_t start, waited = 0, report_ns = 0, spin_ns = how->spin_ns[patience];
 
 	if (c->rma->transport->await && !(w.flags & RMA_FAR))
 		return c->rma->transport->await(c, w, mask, cond, ref, deadline_ns, what, value);
@@ -230,10 +251,8 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 			relax();
 		if (waited >= spin_ns || look % LOOKS_PER_CLOCK == 0)
 			waited = rma_now_ns() - start;
-		if (how->watchdog > 0 && !reported && (double)waited > how->watchdog * 1e9) {
-			report(c, w, *value, waited, what);
-			reported = true;
-		}
+		if (is_report_due(c, waited, &report_ns))
+			report_word(c, waited, what, w, *value);
 	}
 }
 
@@ -296,11 +315,8 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 	waited = now - p->since_ns;
 	if (p->deadline_ns && now >= p->deadline_ns)
 		return false;
-	if (how->watchdog > 0 && !p->reported && (double)waited > how->watchdog * 1e9) {
-		fprintf(stderr, "pawl: rank %d has waited %.1f s at lock %llu for %s\n",
-			c->rma->rank, (double)waited * 1e-9, (unsigned long long)c->lock, what);
-		p->reported = true;
-	}
+	if (is_report_due(c, waited, &p->report_ns))
+		report(c, waited, what, "");
 	if (ns) {
 		if (p->lazy && waited > POLL_NS && nap_ns(c, waited) > ns)
 			ns = nap_ns(c, waited);

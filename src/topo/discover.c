@@ -854,6 +854,8 @@ static void make_node_comm(struct survey *s, struct topo_job *job)
 		s->host = MPI_COMM_NULL;
 		return;
 	}
+	job->host_comm = s->host;
+	s->host = MPI_COMM_NULL;
 	mpi_ok(s, MPI_Comm_split(s->comm, job->topo->node[s->rank], s->rank, &job->node_comm),
 	       "MPI_Comm_split");
 }
@@ -893,7 +895,7 @@ int topo_discover(MPI_Comm comm, const struct topo_request *req, struct topo_job
 	    .req = req, .comm = comm, .host = MPI_COMM_NULL, .leaders = MPI_COMM_NULL};
 	int rc;
 
-	*job = (struct topo_job){.node_comm = MPI_COMM_NULL};
+	*job = (struct topo_job){.node_comm = MPI_COMM_NULL, .host_comm = MPI_COMM_NULL};
 	MPI_Comm_rank(comm, &s.rank);
 	MPI_Comm_size(comm, &s.size);
 	compare_options(&s);
@@ -915,6 +917,7 @@ int topo_discover(MPI_Comm comm, const struct topo_request *req, struct topo_job
 void topo_job_free(struct topo_job *job)
 {
 	free_comm(&job->node_comm);
+	free_comm(&job->host_comm);
 	topo_free(job->topo);
 	job->topo = NULL;
 }

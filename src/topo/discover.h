@@ -17,6 +17,8 @@ struct topo_request {
 struct topo_job {
 	struct topo *topo;
 	MPI_Comm node_comm; /* the ranks of this rank's node, by the topology; ordered as comm */
+	MPI_Comm host_comm; /* those of this rank's host, where a synthetic string made other nodes
+			     * of them; else MPI_COMM_NULL, for node_comm is that */
 	int host_ranks;     /* ranks of comm on this host (really, not by a synthetic string) */
 	int host_cores;     /* cores those ranks may use together (affinity masks) */
 	int one_host;       /* whether all of comm is on one host, really */

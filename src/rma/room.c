@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Room for shared windows.
+ *
+ * An MPI puts them into files of a file system in memory and says nothing if that is too small:
+ * Open MPI 4 fails on one rank and leaves the others waiting, MPICH returns success, and the
+ * first access to a page for which there is no room kills the process (SIGBUS). So we look first:
+ * what all ranks of a host will want is compared with what the file system, and the host's
+ * memory, have free, and all ranks hear the result.
+ *
+ * Pages of such a file are allocated when they are first touched, so a file system also has free
+ * what was promised to segments that are large and have been touched here and there only. Every
+ * rank adds up what is still untouched of its own segments, and that counts as taken. What is not
+ * seen are the promises of others: of ranks outside comm, of tables that are created at the same
+ * time over other communicators, and of other programs.
+ */
+#include "rma/room.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "rma/memory.h"
+
+/* What the MPI needs for itself, and rounds up, by rank. */
+enum { OVERHEAD_BYTES = 16384 };
+
+/* ------------------------------------------------------------------ promises */
+
+struct promise {
+	void *base;
+	size_t bytes;
+	struct promise *next;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct promise *promises;
+
+void room_promise(void *base, size_t bytes)
+{
+	struct promise *p = malloc(sizeof *p);
+
+	/* Then it is not counted. */
+	if (!p)
+		return;
+	pthread_mutex_lock(&mutex);
+	*p = (struct promise){base, bytes, promises};
+	promises = p;
+	pthread_mutex_unlock(&mutex);
+}
+
+void room_take_back(const void *base)
+{
+	pthread_mutex_lock(&mutex);
+	for (struct promise **at = &promises; *at; at = &(*at)->next)
+		if ((*at)->base == base) {
+			struct promise *p = *at;
+
+			*at = p->next;
+			free(p);
+			break;
+		}
+	pthread_mutex_unlock(&mutex);
+}
+
+/* Of whole pages; those that are not in memory. */
+static uint64_t untouched(const struct promise *p)
+{
+	enum { PAGES = 65536 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), step = PAGES * page;
+	unsigned char *there = malloc(PAGES);
+	uint64_t bytes = 0;
+
+	for (size_t at = 0; at < p->bytes && there; at += step) {
+		size_t len = p->bytes - at < step ? p->bytes - at : step;
+
+		if (mincore((char *)p->base + at, len, there) != 0)
+			continue;
+		for (size_t i = 0; i < (len + page - 1) / page; i++)
+			bytes += there[i] & 1 ? 0 : page;
+	}
+	free(there);
+	return bytes;
+}
+
+static uint64_t promised(void)
+{
+	uint64_t bytes = 0;
+
+	pthread_mutex_lock(&mutex);
+	for (const struct promise *p = promises; p; p = p->next)
+		bytes += untouched(p);
+	pthread_mutex_unlock(&mutex);
+	return bytes;
+}
+
+/* --------------------------------------------------------------------- places */
+
+static char folder[4096];
+
+/* Where Open MPI's component for shared windows keeps them, by its own word. */
+static bool ask_mpi(void)
+{
+	static const char name[] = "osc_sm_backing_directory";
+	MPI_T_cvar_handle handle;
+	int level, index, length;
+	bool found = false;
+	char *text;
+
+	if (MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS)
+		return false;
+	if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
+	    MPI_T_cvar_handle_alloc(index, NULL, &handle, &length) == MPI_SUCCESS) {
+		text = calloc(1, (size_t)length + 1);
+		if (text && MPI_T_cvar_read(handle, text) == MPI_SUCCESS && text[0] == '/') {
+			snprintf(folder, sizeof folder, "%s", text);
+			found = true;
+		}
+		free(text);
+		MPI_T_cvar_handle_free(&handle);
+	}
+	MPI_T_finalize();
+	return found;
+}
+
+/* MPICH: /dev/shm, or else /tmp. */
+static void find_folder(void)
+{
+	static const char memory[] = "/dev/shm";
+
+	if (!ask_mpi())
+		snprintf(folder, sizeof folder, "%s", access(memory, W_OK) == 0 ? memory : "/tmp");
+}
+
+/* The file system and the host's memory; the one that has less is told. */
+static void look(struct room_shortage *s)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct statvfs v;
+	uint64_t free_there = UINT64_MAX, memory = memory_available("");
+
+	pthread_once(&once, find_folder);
+	if (statvfs(folder, &v) == 0)
+		free_there = (uint64_t)v.f_bavail * v.f_frsize;
+	s->free = free_there < memory ? free_there : memory;
+	snprintf(s->place, sizeof s->place, "%.100s", free_there < memory ? folder : "its memory");
+	gethostname(s->host, sizeof s->host - 1);
+}
+
+/* --------------------------------------------------------------------- check */
+
+static bool is_short(MPI_Comm host_comm, uint64_t bytes, struct room_shortage *s)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t mine[2] = {(bytes + page - 1) / page * page + OVERHEAD_BYTES, promised()};
+	uint64_t all[2];
+	int rank;
+
+	MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, host_comm);
+	MPI_Comm_rank(host_comm, &rank);
+	if (rank > 0)
+		return false;
+	look(s);
+	s->wanted = all[0];
+	s->promised = all[1] < s->free ? all[1] : s->free;
+	s->free -= s->promised;
+	return s->wanted > s->free;
+}
+
+bool room_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct room_shortage *shortage)
+{
+	int rank, size, first;
+
+	*shortage = (struct room_shortage){.wanted = 0};
+	MPI_Comm_rank(comm, &rank);
+	MPI_Comm_size(comm, &size);
+	if (!is_short(host_comm, bytes, shortage))
+		rank = size;
+	MPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, comm);
+	if (first == size)
+		return true;
+	MPI_Bcast(shortage, sizeof *shortage, MPI_BYTE, first, comm);
+	return false;
+}

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A table that does not fit into the host's shared memory is refused on every rank, as a
+# sentence with the bytes and the host. In 64 MB of /dev/shm, as containers have.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+if [ "${PAWL_TEST_ROOM-}" != inside ]; then
+	unshare -m mount -t tmpfs -o size=64m tmpfs /dev/shm 2>/dev/null ||
+		skip_all "no mount namespaces here"
+	PAWL_TEST_ROOM=inside exec unshare -m sh -c \
+		'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec sh "$0"' "$0"
+fi
+unset PAWL_TEST_ROOM
+trap 'rm -f room.out' EXIT
+host=$(hostname)
+nomem=9
+
+# told N CODE [WORD...]: what came of the table of N locks.
+told()
+{
+	line=$(grep "^$1: $2 " room.out) || { cat room.out; return 1; }
+	shift 2
+	for word; do
+		case $line in
+		*"$word"*) ;;
+		*) echo "no \"$word\" in: $line"; return 1 ;;
+		esac
+	done
+	echo "$line"
+}
+
+run()
+{
+	mpi_run 2 60 "$builddir/tests/lock/room" "$@" >room.out 2>&1
+}
+
+check "five tables end well" run d-mcs 0x1000000 0x800000000 0x7fffffffff h0x1000000 0x400000!
+check "128 MB are refused" told 0x1000000 $nomem "on host $host" "/dev/shm has " "bytes free" "1342"
+check "256 GB are refused" told 0x800000000 $nomem "on host $host" "2748" "bytes free"
+check "4 TB are refused" told 0x7fffffffff $nomem "on host $host" "bytes free"
+check "the map of homes is refused" told h0x1000000 $nomem "/dev/shm has "
+check "32 MB are not, and all locks work" told 0x400000! 0
+
+# The pages of the first table are not touched yet, and still taken.
+check "two tables, of which one fits" run d-mcs 0x500000 0x400000 0x10000
+check "40 MB fit" told 0x500000 0
+check "32 MB more do not" told 0x400000 $nomem "besides 4" "other tables"
+check "512 kB more do" told 0x10000 0
+
+finish
