@@ -6,6 +6,13 @@
 #include "core/error.h"
 #include "core/table.h"
 
+static int no_such_lock(const pawl_table *t, uint64_t lock)
+{
+	return error_set(PAWL_ERR_RANGE, "%s %llu is not in 0 to %llu",
+			 t->ranges ? "space" : "lock", (unsigned long long)lock,
+			 (unsigned long long)t->space.n - 1);
+}
+
 static int check(const pawl_table *t, uint64_t lock, int mode)
 {
 	if (!t)
@@ -17,8 +24,7 @@ static int check(const pawl_table *t, uint64_t lock, int mode)
 				 mode, PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT,
 				 PAWL_INTENT | PAWL_AHEAD);
 	if (lock >= t->space.n)
-		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
-				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+		return no_such_lock(t, lock);
 	if (mode == PAWL_SHARED && !(t->space.protocol->kind.capabilities & PAWL_CAP_SHARED))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED",
 				 t->space.protocol->kind.name);
@@ -160,8 +166,7 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
 	if (lock >= t->space.n)
-		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
-				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+		return no_such_lock(t, lock);
 	slot = slots_find(t, lock);
 	if (!slot)
 		return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",
@@ -192,8 +197,7 @@ int pawl_lock_abandon(pawl_table *t, uint64_t lock)
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
 	if (lock >= t->space.n)
-		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
-				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+		return no_such_lock(t, lock);
 	if (!(t->space.protocol->kind.capabilities & PAWL_CAP_RECOVERS))
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "%s has no way to recover a lock that its holder abandoned",
@@ -310,8 +314,7 @@ int pawl_table_home(const pawl_table *t, uint64_t lock, int *rank)
 	if (!t || !rank)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "rank" : "table");
 	if (lock >= t->space.n)
-		return error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
-				 (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+		return no_such_lock(t, lock);
 	lock_home(&t->space, lock, rank, &index);
 	return PAWL_SUCCESS;
 }

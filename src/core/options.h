@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "locks/lock.h"
 
@@ -32,7 +33,6 @@ struct options {
 	int64_t watchdog_s;
 	char *topology, *topology_file, *groups; /* NULL: not given */
 	struct lock_params params;
-	uint64_t hash; /* of all values given, to see whether ranks agree */
 };
 
 /* The four steps of options_read(), for those who have no MPI: start, set any
@@ -42,6 +42,9 @@ void options_default(struct options *o, const struct lock_protocol *p);
 int options_set(struct options *o, const struct lock_protocol *p, const char *name,
 		const char *value, const char *what);
 int options_environment(struct options *o, const struct lock_protocol *p);
+/* Say, once in a process, which variables PAWL_* have no effect, and what they may be meant to
+ * be. */
+void options_warn(FILE *out);
 int options_check(const struct options *o);
 
 /* Read the options for a kind: defaults, then info, then the environment. Sets

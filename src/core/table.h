@@ -44,6 +44,13 @@ struct pawl_table {
  * nothing to tell but that. Collective. */
 int table_agree(MPI_Comm comm, int code);
 
+/* agree.c ----------------------------------------------------------------- */
+
+struct options;
+/* Whether all ranks ask for the same table. Collective, and the same code on all. */
+int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uint64_t n,
+		   bool homed);
+
 /* range.c ----------------------------------------------------------------- */
 
 /* Whether there is such a space. */

@@ -61,8 +61,11 @@ enum { DEFAULT_TURN = 16, TRIES = 8, COARSE_LEASE_NS = 10000000 };
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct shiftlock *k = malloc(sizeof *k);
+	struct shiftlock *k;
 
+	if (!lock_has_room(s, SHIFTLOCK_CLIENTS, err, errlen))
+		return PAWL_ERR_OPTION;
+	k = malloc(sizeof *k);
 	if (!k) {
 		snprintf(err, errlen, "out of memory");
 		return PAWL_ERR_NOMEM;
