@@ -458,8 +458,22 @@ static void set_defaults(struct settings *s, bool simulate)
 	s->repetitions = 1;
 }
 
+/* A lock that is forgotten is free again when its lease is over. */
+static bool choose_lease(struct settings *s)
+{
+	for (int i = 0; i < s->lock_options; i++) {
+		if (strcmp(s->lock_option[i], "lease=0") == 0)
+			return wrong(
+			    "--fail: with option lease=0 nobody recovers a lock; accepted: 1 to"
+			    " 3600000000, or none (10000)");
+		if (strncmp(s->lock_option[i], "lease=", strlen("lease=")) == 0)
+			return true;
+	}
+	return add_lock_option(s, "lease=10000");
+}
+
 /* Only micro has failing clients, and only some locks survive them. */
-static bool check_fail(const struct settings *s)
+static bool check_fail(struct settings *s)
 {
 	const char *list = s->benches ? s->benches : "ecsb";
 	const struct contestant *c;
@@ -484,7 +498,7 @@ static bool check_fail(const struct settings *s)
 				     " accepted: %s",
 				     c->name, names);
 	}
-	return true;
+	return choose_lease(s);
 }
 
 /* Locks that were named have something to do in each workload. */

@@ -89,7 +89,7 @@ enum {
 	PAWL_CAP_TIMED = 4,     /* pawl_lock_timed_acquire() */
 	PAWL_CAP_FAIR = 8,      /* nobody waits for ever while others come and go */
 	PAWL_CAP_INTENT = 16,   /* PAWL_INTENT keeps out sharers, not other intents */
-	PAWL_CAP_RECOVERS = 32, /* a lock whose holder died goes on (option lease) */
+	PAWL_CAP_RECOVERS = 32, /* with option lease, a lock whose holder died goes on */
 	PAWL_CAP_THREADS = 64,  /* its tables need MPI_THREAD_MULTIPLE */
 	PAWL_CAP_RANGES = 128   /* pawl_range_*() instead of pawl_lock_*() */
 };
@@ -249,7 +249,7 @@ int pawl_lock_release(pawl_table *table, uint64_t lock);
 /*
  * For tests of recovery: forget a lock held by this thread, without a release, as a
  * process that died would. Others get it when its lease is over. Kinds with
- * PAWL_CAP_RECOVERS; PAWL_ERR_UNSUPPORTED for others. What the holder occupied of
+ * PAWL_CAP_RECOVERS and a lease; PAWL_ERR_UNSUPPORTED for others. What the holder occupied of
  * option max_held stays occupied until the kind knows that the lock was recovered
  * (PAWL_ERR_TOO_MANY if all of it is).
  */

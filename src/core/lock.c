@@ -202,6 +202,9 @@ int pawl_lock_abandon(pawl_table *t, uint64_t lock)
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "%s has no way to recover a lock that its holder abandoned",
 				 t->space.protocol->kind.name);
+	if (!t->space.params.lease_us)
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "option lease is 0, so nobody would recover an abandoned lock");
 	slot = slots_find(t, lock);
 	if (!slot)
 		return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",

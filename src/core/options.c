@@ -80,7 +80,7 @@ static const struct option_spec specs[] = {
 	   "acquires in a row of the home's node while other nodes wait"),
     NUMBER("remote_budget", params.budget[RMA_NET], SOME, 1, 1048575, "20",
 	   "acquires in a row of other nodes while the home's node waits"),
-    NUMBER("lease", params.lease_us, SOME, 0, 3600000000, "10000 (citron: 0)",
+    NUMBER("lease", params.lease_us, SOME, 0, 3600000000, "0 (off; drtm: 10000)",
 	   "microseconds until a silent holder may be taken for dead; 0: never"),
     NUMBER("recoveries", params.recoveries, SOME, 1, 16777216, "4096 (citron: 16)",
 	   "times that locks of one home can start anew after a failure"),

@@ -37,7 +37,8 @@
  *       hands over to a link leaves WP > 0.
  *   (F) to (I), failures: shiftlock_lease.c.
  * Progress: starvation-free, as long as nobody stops between counting in A and
- * linking itself; then, and if a client dies, others go on after three leases.
+ * linking itself; then, and if a client dies, others go on after three leases, if
+ * option lease is not 0.
  *
  * Different from the paper
  *   - The paper's 128-bit entry is changed by masked atomics, which MPI has not.

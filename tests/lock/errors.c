@@ -271,6 +271,44 @@ static void arguments(void)
 	result("null handles");
 }
 
+/* Nobody loses a lock by taking long, unless option lease says so. */
+static void no_lease(void)
+{
+	const struct pawl_kind *kind;
+	pawl_table *table = NULL;
+
+	for (int i = 0; (kind = pawl_kind_get(i)); i++) {
+		if (!(kind->capabilities & PAWL_CAP_RECOVERS) ||
+		    (kind->capabilities & PAWL_CAP_RANGES))
+			continue;
+		now_doing("%s, no lease", kind->name);
+		/* Not by table_open(), which sets option lease. */
+		if (!expect_code(
+			pawl_table_create(MPI_COMM_WORLD, kind->name, 1, MPI_INFO_NULL, &table),
+			PAWL_SUCCESS, "create"))
+			break;
+		if (tap_rank == 0) {
+			expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS,
+				    "acquire");
+			expect_code(pawl_lock_abandon(table, 0), PAWL_ERR_UNSUPPORTED,
+				    "abandon without a lease");
+			expect_message("lease");
+		}
+		meet();
+		if (tap_rank == 0) {
+			linger(0.3); /* the others wait for it */
+			expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS,
+				    "release after 0.3 s");
+		} else {
+			expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS,
+				    "acquire");
+			expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+		}
+		table_close(table);
+		result("%s: no lease unless option lease says so", kind->name);
+	}
+}
+
 static void lock_calls(void)
 {
 	pawl_table *table = table_open("cas-backoff", 4, NULL, NULL);
@@ -292,6 +330,7 @@ static void lock_calls(void)
 	expect_code(pawl_lock_abandon(table, 0), PAWL_ERR_UNSUPPORTED, "abandon without recovery");
 	expect_message("recover");
 	result("acquire and release with bad arguments");
+	no_lease();
 	table_close(table);
 	result("and the table is none the worse");
 }
