@@ -273,7 +273,7 @@ static void list_options(FILE *out)
 
 	fprintf(out, "\nOptions (-o NAME=VALUE):\n");
 	for (int i = 0; (o = pawl_option_get(i)); i++) {
-		fprintf(out, "  %-14s%s\n%16s%s; default: %s; of ", o->name, o->summary, "",
+		fprintf(out, "  %-16s%s\n%18s%s; default: %s; of ", o->name, o->summary, "",
 			o->values, o->preset);
 		if (o->common)
 			fprintf(out, "all locks");

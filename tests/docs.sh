@@ -40,7 +40,7 @@ check "pawl(3) has every field of the structures" \
 		grep -oE '[a-z_]+(\[2\])?[,;]' | sed 's/[^a-z_].*//' | sort -u)
 # The library lists its options.
 options=$("$builddir/benchmarks/pawl-bench" --list |
-	sed -n '/^Options/,$s/^  \([a-z][a-z_]*\)  .*/\1/p')
+	sed -n '/^Options/,$s/^  \([a-z][a-z_]*\) .*/\1/p')
 check "pawl(3) has every option of tables" in_page $options
 in_table()
 {
