@@ -91,8 +91,7 @@ struct settings settings_for(const struct settings *s, const struct workload *w)
 size_t list_word(const char **list);
 bool list_has(const char *list, const char *name);
 
-/* The options that all kinds take, and whether a kind takes this one. */
-bool option_is_common(const char *name, size_t len);
+/* Whether a kind takes this option. */
 bool kind_takes(const struct pawl_kind *kind, const char *name, size_t len);
 
 /* -------------------------------------------------------------------- team */

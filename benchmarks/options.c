@@ -11,13 +11,11 @@
 #include <string.h>
 
 #include "bench.h"
+#include "core/similar.h"
 #include "ranges.h"
 #include "txn.h"
 
-#define COMMON_OPTIONS \
-	"home,max_held,threads,topology,topology_file,groups,transport,wait,spin,watchdog"
-
-#define SIMULATED_OPTIONS "home,topology"
+#define SIMULATED_OPTIONS "distribution,topology"
 
 /* In the order of the table below. */
 enum {
@@ -163,14 +161,21 @@ bool list_has(const char *list, const char *name)
 	return list_has_word(list, name, strlen(name));
 }
 
-bool option_is_common(const char *name, size_t len)
+static const struct pawl_option *find_option(const char *name, size_t len)
 {
-	return list_has_word(COMMON_OPTIONS, name, len);
+	const struct pawl_option *o;
+
+	for (int i = 0; (o = pawl_option_get(i)); i++)
+		if (strlen(o->name) == len && strncmp(o->name, name, len) == 0)
+			return o;
+	return NULL;
 }
 
 bool kind_takes(const struct pawl_kind *kind, const char *name, size_t len)
 {
-	return option_is_common(name, len) || list_has_word(kind->options, name, len);
+	const struct pawl_option *o = find_option(name, len);
+
+	return o && (o->common || list_has_word(kind->options, name, len));
 }
 
 /* ------------------------------------------------------------------- values */
@@ -253,17 +258,21 @@ static void append(char *text, size_t len, const char *word)
 
 static bool check_locks(const char *option, const char *list)
 {
-	char names[1024] = "";
+	char names[1024] = "", hint[64];
 	const struct contestant *c;
 	size_t len;
 
 	for (const char *p = list; (len = list_word(&p)); p += len) {
+		struct similar near = similar_to(p, len);
+
 		if (find_contestant(p, len))
 			continue;
-		for (int i = 0; (c = contestant_get(i)); i++)
+		for (int i = 0; (c = contestant_get(i)); i++) {
 			append(names, sizeof names, c->name);
-		return wrong("--%s: there is no lock \"%.*s\"; accepted: %s", option, (int)len, p,
-			     names);
+			similar_try(&near, c->name, strlen(c->name));
+		}
+		return wrong("--%s: there is no lock \"%.*s\"%s; accepted: %s", option, (int)len, p,
+			     similar_hint(&near, "", hint, sizeof hint), names);
 	}
 	return list_word(&list) ? true : wrong("--%s: no name given", option);
 }
@@ -284,38 +293,41 @@ static bool check_benches(const char *list)
 	return list_word(&list) ? true : wrong("--bench: no name given");
 }
 
+static bool no_such_option(const char *text, size_t len)
+{
+	struct similar near = similar_to(text, len);
+	const struct pawl_option *o;
+	char names[1024] = "", hint[64];
+
+	for (int i = 0; (o = pawl_option_get(i)); i++) {
+		append(names, sizeof names, o->name);
+		similar_try(&near, o->name, strlen(o->name));
+	}
+	return wrong("-o: there is no option \"%.*s\"%s; accepted: %s", (int)len, text,
+		     similar_hint(&near, "", hint, sizeof hint), names);
+}
+
 /* NAME=VALUE. The library checks the value. */
 static bool add_lock_option(struct settings *s, const char *text)
 {
 	const char *equals = strchr(text, '=');
-	char names[1024] = "", word[64];
-	const struct pawl_kind *kind;
+	const struct pawl_option *o;
+	size_t len;
 
 	if (!equals || equals == text)
 		return wrong("-o: \"%s\" is not NAME=VALUE", text);
-	if (s->simulate && option_is_common(text, (size_t)(equals - text)) &&
-	    !list_has_word(SIMULATED_OPTIONS, text, (size_t)(equals - text)))
-		return wrong("-o: %.*s means nothing in virtual time; of the options of all kinds,"
+	len = (size_t)(equals - text);
+	o = find_option(text, len);
+	if (!o)
+		return no_such_option(text, len);
+	if (s->simulate && o->common && !list_has_word(SIMULATED_OPTIONS, text, len))
+		return wrong("-o: %s means nothing in virtual time; of the options of all kinds,"
 			     " accepted: " SIMULATED_OPTIONS,
-			     (int)(equals - text), text);
+			     o->name);
 	if (s->lock_options == MAX_LOCK_OPTIONS)
 		return wrong("-o: at most %d of them", MAX_LOCK_OPTIONS);
 	s->lock_option[s->lock_options++] = text;
-	for (int i = 0; (kind = pawl_kind_get(i)); i++)
-		if (kind_takes(kind, text, (size_t)(equals - text)))
-			return true;
-	snprintf(names, sizeof names, "%s", COMMON_OPTIONS);
-	for (int i = 0; (kind = pawl_kind_get(i)); i++) {
-		size_t len;
-
-		for (const char *p = kind->options; p && (len = list_word(&p)); p += len) {
-			snprintf(word, sizeof word, "%.*s", (int)len, p);
-			if (!list_has(names, word))
-				append(names, sizeof names, word);
-		}
-	}
-	return wrong("-o: no lock has an option \"%.*s\"; accepted: %s", (int)(equals - text), text,
-		     names);
+	return true;
 }
 
 /* ----------------------------------------------------------- the command line */
@@ -446,8 +458,22 @@ static void set_defaults(struct settings *s, bool simulate)
 	s->repetitions = 1;
 }
 
+/* A lock that is forgotten is free again when its lease is over. */
+static bool choose_lease(struct settings *s)
+{
+	for (int i = 0; i < s->lock_options; i++) {
+		if (strcmp(s->lock_option[i], "lease=0") == 0)
+			return wrong(
+			    "--fail: with option lease=0 nobody recovers a lock; accepted: 1 to"
+			    " 3600000000, or none (10000)");
+		if (strncmp(s->lock_option[i], "lease=", strlen("lease=")) == 0)
+			return true;
+	}
+	return add_lock_option(s, "lease=10000");
+}
+
 /* Only micro has failing clients, and only some locks survive them. */
-static bool check_fail(const struct settings *s)
+static bool check_fail(struct settings *s)
 {
 	const char *list = s->benches ? s->benches : "ecsb";
 	const struct contestant *c;
@@ -471,6 +497,71 @@ static bool check_fail(const struct settings *s)
 			return wrong("--fail: %s does not recover from a holder that died;"
 				     " accepted: %s",
 				     c->name, names);
+	}
+	return choose_lease(s);
+}
+
+/* Locks that were named have something to do in each workload. */
+static bool check_parts(const struct settings *s)
+{
+	const char *list = s->benches ? s->benches : "ecsb";
+	const struct contestant *c;
+	size_t len;
+
+	for (; s->locks && (len = list_word(&list)); list += len) {
+		const struct workload *w = workload_find(list, len);
+		char names[1024] = "";
+		bool some = false;
+
+		for (int i = 0; (c = contestant_get(i)); i++) {
+			struct settings all = *s;
+
+			some = some || contestant_plays(c, w, s);
+			all.locks = c->name;
+			if (contestant_plays(c, w, &all))
+				append(names, sizeof names, c->name);
+		}
+		if (!some)
+			return wrong(
+			    "--bench: none of the locks named (%s) takes part in %s, which is"
+			    " for: %s",
+			    s->locks, w->name, names);
+	}
+	return true;
+}
+
+/* Whether a lock that takes part takes the option. */
+static bool is_taken(const struct settings *s, const char *name, size_t name_len)
+{
+	const char *list = s->benches ? s->benches : "ecsb";
+	const struct contestant *c;
+	size_t len;
+
+	for (; (len = list_word(&list)); list += len)
+		for (int i = 0; (c = contestant_get(i)); i++)
+			if (c->kind && kind_takes(c->kind, name, name_len) &&
+			    contestant_plays(c, workload_find(list, len), s))
+				return true;
+	return false;
+}
+
+static bool check_taken(const struct settings *s)
+{
+	for (int i = 0; i < s->lock_options; i++) {
+		const char *name = s->lock_option[i];
+		size_t len = strcspn(name, "=");
+		const struct pawl_kind *kind;
+		char names[1024] = "";
+
+		if (is_taken(s, name, len))
+			continue;
+		for (int k = 0; (kind = pawl_kind_get(k)); k++)
+			if (kind_takes(kind, name, len))
+				append(names, sizeof names, kind->name);
+		return wrong(
+		    "-o: none of the locks that take part has option %.*s; those that have:"
+		    " %s",
+		    (int)len, name, names);
 	}
 	return true;
 }
@@ -524,5 +615,7 @@ bool settings_parse(struct settings *s, int argc, char **argv, bool simulate, ch
 	}
 	if (optind < argc)
 		return wrong("\"%s\": only options are expected; see --help", argv[optind]);
-	return check_fail(s);
+	if (s->help || s->version || s->list)
+		return true;
+	return check_fail(s) && check_parts(s) && check_taken(s);
 }

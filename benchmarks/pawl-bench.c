@@ -119,6 +119,7 @@ static bool run_workload(const struct workload *w)
 		report(&s, results, count);
 	if (!count && team.rank == 0)
 		fprintf(stderr, "pawl-bench: none of the locks takes part in %s\n", w->name);
+	ok = ok && count;
 	for (int i = 0; i < count; i++) {
 		trial.table = results[i].table;
 		trial.who = results[i].who;
@@ -259,10 +260,15 @@ static bool answer(void)
 	return true;
 }
 
-/* Whether a lock is named whose tables need threads. */
+/* Whether a lock is named whose tables need threads, or an option is given that does. */
 static bool wants_threads(void)
 {
 	const struct contestant *c;
+
+	for (int i = 0; i < set.lock_options; i++)
+		if (strcmp(set.lock_option[i], "progress=thread") == 0 ||
+		    strcmp(set.lock_option[i], "threads=multiple") == 0)
+			return true;
 
 	for (int i = 0; set.locks && (c = contestant_get(i)); i++)
 		if (contestant_needs_threads(c) && list_has(set.locks, c->name))

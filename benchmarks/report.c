@@ -254,6 +254,35 @@ static void list_capabilities(FILE *out)
 	}
 }
 
+/* "d-mcs, mgl" of those that take it. */
+static void list_takers(FILE *out, const struct pawl_option *o)
+{
+	const struct pawl_kind *kind;
+	bool first = true;
+
+	for (int i = 0; (kind = pawl_kind_get(i)); i++)
+		if (kind_takes(kind, o->name, strlen(o->name))) {
+			fprintf(out, "%s%s", first ? "" : ", ", kind->name);
+			first = false;
+		}
+}
+
+static void list_options(FILE *out)
+{
+	const struct pawl_option *o;
+
+	fprintf(out, "\nOptions (-o NAME=VALUE):\n");
+	for (int i = 0; (o = pawl_option_get(i)); i++) {
+		fprintf(out, "  %-16s%s\n%18s%s; default: %s; of ", o->name, o->summary, "",
+			o->values, o->preset);
+		if (o->common)
+			fprintf(out, "all locks");
+		else
+			list_takers(out, o);
+		fprintf(out, "\n");
+	}
+}
+
 void report_list(FILE *out)
 {
 	const struct contestant *c;
@@ -269,6 +298,7 @@ void report_list(FILE *out)
 	for (const struct workload *w = workloads; w->name; w++)
 		fprintf(out, "  %-14s%s\n", w->name, w->summary);
 	list_capabilities(out);
+	list_options(out);
 }
 
 void report_progress(const struct settings *s, const char *fmt, ...)

@@ -6,7 +6,7 @@
  *   mpirun -n 4 ./hashtable
  *
  * Bucket b and its lock live at the same rank, b mod ranks: the table is made
- * with home=cyclic, and pawl_table_home() says where.
+ * with distribution=cyclic, and pawl_table_home() says where.
  */
 #include <pawl.h>
 #include <stdio.h>
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
 	MPI_Info_create(&info);
-	MPI_Info_set(info, "pawl_home", "cyclic");
+	MPI_Info_set(info, "pawl_distribution", "cyclic");
 	must(pawl_table_create(MPI_COMM_WORLD, "rma-rw", BUCKETS, info, &table));
 	MPI_Info_free(&info);
 

@@ -60,7 +60,7 @@ enum {
 	PAWL_ERR_TOPOLOGY,    /* the topology string or file does not fit the job */
 	PAWL_ERR_MPI,         /* another MPI call failed, or MPI is not to be used */
 	PAWL_ERR_NOMEM,       /* out of memory */
-	PAWL_ERR_RANGE,       /* lock index out of range */
+	PAWL_ERR_RANGE,       /* there is no such lock or space, or no such units */
 	PAWL_ERR_TOO_MANY,    /* more locks at once than option max_held */
 	PAWL_ERR_HELD,        /* held: cannot be freed, or acquired once more */
 	PAWL_ERR_NOT_HELD,    /* released by a thread that does not hold it */
@@ -89,7 +89,7 @@ enum {
 	PAWL_CAP_TIMED = 4,     /* pawl_lock_timed_acquire() */
 	PAWL_CAP_FAIR = 8,      /* nobody waits for ever while others come and go */
 	PAWL_CAP_INTENT = 16,   /* PAWL_INTENT keeps out sharers, not other intents */
-	PAWL_CAP_RECOVERS = 32, /* a lock whose holder died goes on (option lease) */
+	PAWL_CAP_RECOVERS = 32, /* with option lease, a lock whose holder died goes on */
 	PAWL_CAP_THREADS = 64,  /* its tables need MPI_THREAD_MULTIPLE */
 	PAWL_CAP_RANGES = 128   /* pawl_range_*() instead of pawl_lock_*() */
 };
@@ -108,6 +108,19 @@ const struct pawl_kind *pawl_kind_get(int index);
 
 /* The kind of that name, or NULL. Local, thread safe. */
 const struct pawl_kind *pawl_kind_find(const char *name);
+
+/* An option of tables, as pawl_table_create() takes it. */
+struct pawl_option {
+	const char *name;    /* "t_r": info key "pawl_t_r", environment variable PAWL_T_R */
+	const char *values;  /* what it accepts: "1 .. 65535", "block | cyclic" */
+	const char *preset;  /* its default, and in parentheses where that is another one */
+	const char *summary; /* one line for people */
+	int common;          /* 1: every kind takes it; 0: those that name it in field options */
+};
+
+/* All options, index 0, 1, ...; NULL past the last one. Local, thread safe, may be called
+ * before MPI_Init. */
+const struct pawl_option *pawl_option_get(int index);
 
 /* ------------------------------------------------------------ lock tables */
 
@@ -131,9 +144,11 @@ enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
  *
  * Options are string pairs in info under the key "pawl_" + name; info may be
  * MPI_INFO_NULL, and keys without that prefix are left to others. The
- * environment variable PAWL_NAME (upper case) overrides the option name.
+ * environment variable PAWL_NAME (upper case) overrides the option name; variables
+ * with that prefix that are no options are left alone (pawl(3), OPTIONS).
+ * *table is NULL after a failure.
  * Common to all kinds:
- *   home      block | cyclic: lock l lives at rank l / ceil(n/P) or l mod P
+ *   distribution  block | cyclic: lock l lives at rank l / ceil(n/P) or l mod P
  *   max_held  locks that one process may hold or await at a time, over all its
  *             threads, and those in whose queues it still is since a timed acquire;
  *             1 .. 65535, default 16
@@ -171,7 +186,8 @@ int pawl_table_create(MPI_Comm comm, const char *kind, uint64_t n, MPI_Info info
 		      pawl_table **table);
 
 /* The home of lock l: a rank of the table's communicator. Must be a pure
- * function; it is called on every node, for every lock, at creation only. */
+ * function, the same on all ranks; it is called at creation only, on every node for
+ * every lock and by every rank for some of them. PAWL_ERR_ARG if they differ. */
 typedef int pawl_home_fn(uint64_t lock, void *arg);
 
 /* As pawl_table_create(), with homes chosen by the caller. Costs 8 bytes a lock
@@ -239,7 +255,7 @@ int pawl_lock_release(pawl_table *table, uint64_t lock);
 /*
  * For tests of recovery: forget a lock held by this thread, without a release, as a
  * process that died would. Others get it when its lease is over. Kinds with
- * PAWL_CAP_RECOVERS; PAWL_ERR_UNSUPPORTED for others. What the holder occupied of
+ * PAWL_CAP_RECOVERS and a lease; PAWL_ERR_UNSUPPORTED for others. What the holder occupied of
  * option max_held stays occupied until the kind knows that the lock was recovered
  * (PAWL_ERR_TOO_MANY if all of it is).
  */

@@ -38,10 +38,30 @@ check "pawl(3) has every constant" \
 check "pawl(3) has every field of the structures" \
 	in_page $(pawl_h | awk '/^struct.*{/ { on = 1; next } /^}/ { on = 0 } on' |
 		grep -oE '[a-z_]+(\[2\])?[,;]' | sed 's/[^a-z_].*//' | sort -u)
-# The options are listed in the comment on pawl_table_create().
-check "pawl(3) has every option" \
-	in_page $(sed -n '/Common to all kinds:/,/\*\//s/^ \*   \([a-z][a-z_, ]*\)  .*/\1/p' \
-		"$srcdir/include/pawl.h" | tr -d ',')
+# The library lists its options.
+options=$("$builddir/benchmarks/pawl-bench" --list |
+	sed -n '/^Options/,$s/^  \([a-z][a-z_]*\) .*/\1/p')
+check "pawl(3) has every option of tables" in_page $options
+in_table()
+{
+	[ $# -gt 20 ] || { echo "$# options"; return 1; }
+	bad=0
+	for option; do
+		grep -qE "^\| [^|]*\`$option\`[^|]* \|" "$srcdir/README.md" ||
+			{ echo "not in the table of README.md: $option"; bad=1; }
+	done
+	return $bad
+}
+check "README.md has every option of tables" in_table $options
+names_that_are_none()
+{
+	sed -n '/^## Options/,/^## /s/^| \(`[^|]*\) |.*/\1/p' "$srcdir/README.md" | tr -d '`,' |
+		tr ' ' '\n' | while read -r option; do
+			echo " $(echo $options) " | grep -q " $option " || echo "no option: $option"
+		done | grep . && return 1
+	return 0
+}
+check "and README.md has no others" names_that_are_none
 
 # every_option PROGRAM: each long option of its --help stands in its page.
 every_option()

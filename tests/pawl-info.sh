@@ -75,8 +75,11 @@ check "an option that is none" complains 'no option "--jsn"; accepted: --json, -
 check "a word too many" complains 'no option "now"' now
 PAWL_TOPOLGY=node:2
 export PAWL_TOPOLGY
-check "a variable that is none" complains "PAWL_TOPOLGY"
-unset PAWL_TOPOLGY
+check "a variable that is none" says "did you mean PAWL_TOPOLOGY" mpi_run 1 60 "$info"
+PAWL_STRICT=1
+export PAWL_STRICT
+check "a variable that is none, strictly" complains "PAWL_TOPOLGY"
+unset PAWL_TOPOLGY PAWL_STRICT
 
 check "one node, for people" says "^node +0, 1 +NODE +cpu +cpu .*goes on" mpi_run 2 60 "$info"
 check "one rank has nobody to measure with" says "nothing to measure" mpi_run 1 60 "$info"

@@ -195,8 +195,12 @@ complains()
 check "no machine" complains "--machine=NAME is needed"
 check "an unknown machine" complains "cannot read" --machine=nowhere
 check "an unknown option" complains "option --verify" --machine=xc30-aries --verify=1
-check "an option without meaning here" complains "accepted: home,topology" \
+check "an option without meaning here" complains "accepted: distribution,topology" \
 	--machine=xc30-aries -o wait=spin
+check "an option that no lock named has" complains "none of the locks that take part" \
+	--machine=xc30-aries --lock=d-mcs -o t_r=5
+check "a lock that plays no such workload" complains "none of the locks named" \
+	--machine=xc30-aries --lock=citron --bench=ecsb
 check "a bad value" complains "from 1 to 1048576" --machine=xc30-aries --ranks=0
 check "a value of a lock's option" complains "option t_r" --machine=xc30-aries --ranks=4 \
 	--lock=rma-rw -o t_r=0

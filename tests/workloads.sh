@@ -143,7 +143,24 @@ check "--subscribers out of range" complains "from 1 to 100000000" --subscribers
 check "--warehouses out of range" complains "from 1 to 10000" --warehouses=many
 check "--fail out of range" complains "from 0 to 0.5" --bench=micro --fail=1
 check "--fail is micro's" complains "accepted with: micro" --bench=ecsb --fail=0.1
+check "--fail needs a lease" complains "nobody recovers" --bench=micro --fail=0.1 \
+	--lock=shiftlock -o lease=0
 check "--fail needs locks that recover" complains "recover" --bench=micro --fail=0.1 --lock=d-mcs
+check "a lock that is none" complains "did you mean d-mcs?" --lock=dmcs
+check "an option that is none" complains "did you mean max_held?" -o maxheld=3
+check "an option that no lock named has" complains "none of the locks that take part has option t_r" \
+	-o t_r=5 --lock=d-mcs
+check "an option of ranges, and no ranges" complains "those that have: citron" -o k=0
+check "a lock that plays no such workload" complains "none of the locks named (citron)" \
+	--lock=citron --bench=ecsb
+
+common()
+{
+	bench 2 --lock=d-mcs --iterations=100 -o progress=eager -o owner=process \
+		-o distribution=cyclic && bench 2 --lock=d-mcs --iterations=100 -o progress=thread \
+		-o threads=multiple
+}
+check "options of all locks" common
 
 too_small()
 {

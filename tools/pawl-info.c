@@ -142,6 +142,8 @@ static int run(int argc, char **argv, MPI_Comm comm)
 		return ALL_WELL;
 	}
 	/* Any kind does: the options that count here are common to all. */
+	if (rank == 0)
+		options_warn(stderr);
 	rc = options_read(&options, kinds_find("d-mcs"), MPI_INFO_NULL);
 	rc = rc == PAWL_SUCCESS ? report(comm) : stop(USAGE, pawl_error_message());
 	options_free(&options);

@@ -118,6 +118,7 @@ int main(int argc, char **argv)
 			   ? BENCH_OK
 			   : refuse("--machines: cannot read the folder");
 	}
+	options_warn(stderr);
 	if (!sim_open_machine(&set, &machine, error, sizeof error))
 		return refuse(error);
 	ranks = set.ranks ? set.ranks : machine.ranks;

@@ -46,7 +46,7 @@ void settings_help(FILE *out)
 	    "                         0 lives (default: home)\n"
 	    "  -o, --option=NAME=VALUE\n"
 	    "                         an option of the library, see pawl(3), for the locks that\n"
-	    "                         take it; of those that all take, home and topology\n"
+	    "                         take it; of those that all take, distribution and topology\n"
 	    "\n"
 	    "How long, in virtual time, after a tenth of it to warm up\n"
 	    "  --iterations=N         acquires, N times as many as there are active ranks\n"

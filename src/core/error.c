@@ -55,7 +55,7 @@ const char *pawl_strerror(int code)
 	case PAWL_ERR_NOMEM:
 		return "out of memory";
 	case PAWL_ERR_RANGE:
-		return "lock index out of range";
+		return "no such lock, space or units";
 	case PAWL_ERR_TOO_MANY:
 		return "too many locks held at a time";
 	case PAWL_ERR_HELD:

@@ -2,13 +2,16 @@
 /*
  * Homes by the caller's own function: a map from lock to rank and index, 8 bytes
  * a lock, once per node in shared memory.
+ *
+ * All ranks have to see the same homes. The maps of the nodes are compared by a hash, and
+ * every rank asks its own function about some of the locks.
  */
 #include <stdlib.h>
 
 #include "core/error.h"
 #include "core/table.h"
 
-enum { INDEX_BITS = 40 };
+enum { INDEX_BITS = 40, ASKED_AGAIN = 256 };
 
 /* Fill the map (one rank a node does), or only count; the most locks of any
  * home, or 0 if the function named a rank that is none. */
@@ -29,6 +32,48 @@ static uint64_t assign(const pawl_table *t, pawl_home_fn *home, void *arg, uint6
 			most = counts[rank];
 	}
 	return most;
+}
+
+static uint64_t hash_of(const uint64_t *map, uint64_t n)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	for (uint64_t l = 0; l < n; l++)
+		h = (h ^ map[l]) * UINT64_C(1099511628211);
+	return h;
+}
+
+/* The first lock of those asked about for which this rank's function does not say what the map
+ * has; n: none. */
+static uint64_t disagrees(const pawl_table *t, pawl_home_fn *home, void *arg, const uint64_t *map)
+{
+	uint64_t n = t->space.n, step = n > ASKED_AGAIN ? n / ASKED_AGAIN : 1;
+
+	for (uint64_t l = 0; l < n; l += step)
+		if (home(l, arg) != (int)(map[l] >> INDEX_BITS))
+			return l;
+	return n;
+}
+
+/* All ranks have the maps of their nodes. Collective. */
+static int check_equal(pawl_table *t, pawl_home_fn *home, void *arg, const uint64_t *map, int rank)
+{
+	int64_t h[2], odd = (int64_t)disagrees(t, home, arg, map);
+
+	h[0] = rank == 0 ? (int64_t)hash_of(map, t->space.n) : INT64_MAX;
+	h[1] = rank == 0 ? ~h[0] : INT64_MAX; /* its minimum is the maximum */
+	MPI_Allreduce(MPI_IN_PLACE, h, 2, MPI_INT64_T, MPI_MIN, t->comm);
+	MPI_Allreduce(MPI_IN_PLACE, &odd, 1, MPI_INT64_T, MPI_MIN, t->comm);
+	if ((uint64_t)odd < t->space.n)
+		return error_set(PAWL_ERR_ARG,
+				 "the home function does not always give lock %llu the same rank;"
+				 " it is to be a pure function, the same on all ranks",
+				 (unsigned long long)odd);
+	if (h[0] != ~h[1])
+		return error_set(PAWL_ERR_ARG, "the home function gives locks other ranks on some"
+					       " nodes than on others; it is to be a pure"
+					       " function, the same on all ranks");
+	return PAWL_SUCCESS;
 }
 
 int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
@@ -69,6 +114,9 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 				 "the home function gave lock %llu a rank that is none of the"
 				 " communicator's (0 to %d)",
 				 (unsigned long long)bad, t->space.topo->nranks - 1);
+	rc = check_equal(t, home, arg, map, rank);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	t->space.block = (uint64_t)most;
 	t->space.homes = map;
 	t->space.home = LOCK_HOME_MAP;

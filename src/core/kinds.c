@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/similar.h"
+
 extern const struct lock_protocol lock_dmcs, lock_rma_mcs, lock_rma_rw, lock_cas_spin, lock_mgl,
     lock_shiftlock, lock_cas_backoff, lock_fompi_spin, lock_fompi_rw, lock_mpi_win_lock, lock_dslr,
     lock_alock, lock_rdma_mcs, lock_rdma_spin, lock_drtm, lock_rpc, lock_citron, lock_ss, lock_lld,
@@ -123,6 +125,15 @@ const char *kinds_list(char *text, size_t len)
 		used += (size_t)snprintf(text + used, len - used, "%s%s", i ? ", " : "",
 					 kinds[i]->kind.name);
 	return text;
+}
+
+const char *kinds_hint(const char *name, char *text, size_t len)
+{
+	struct similar near = similar_to(name ? name : "", name ? strlen(name) : 0);
+
+	for (int i = 0; i < COUNT; i++)
+		similar_try(&near, kinds[i]->kind.name, strlen(kinds[i]->kind.name));
+	return similar_hint(&near, "", text, len);
 }
 
 const struct pawl_kind *pawl_kind_get(int index)

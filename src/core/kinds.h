@@ -11,5 +11,7 @@ const struct lock_protocol *kinds_get(int index);
 const struct lock_protocol *kinds_find(const char *name);
 /* All names, for messages: "d-mcs, rma-mcs, ...". */
 const char *kinds_list(char *text, size_t len);
+/* " (did you mean NAME?)" for a name of none, or "". */
+const char *kinds_hint(const char *name, char *text, size_t len);
 
 #endif

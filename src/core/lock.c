@@ -11,8 +11,9 @@ static int check_lock(const pawl_table *t, uint64_t lock)
 	int rc = life_check(t);
 
 	if (rc == PAWL_SUCCESS && lock >= t->space.n)
-		rc = error_set(PAWL_ERR_RANGE, "lock %llu is not in 0 to %llu",
-			       (unsigned long long)lock, (unsigned long long)t->space.n - 1);
+		rc = error_set(PAWL_ERR_RANGE, "%s %llu is not in 0 to %llu",
+			       t->ranges ? "space" : "lock", (unsigned long long)lock,
+			       (unsigned long long)t->space.n - 1);
 	return rc;
 }
 
@@ -212,6 +213,9 @@ int pawl_lock_abandon(pawl_table *t, uint64_t lock)
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "%s has no way to recover a lock that its holder abandoned",
 				 t->space.protocol->kind.name);
+	if (!t->space.params.lease_us)
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "option lease is 0, so nobody would recover an abandoned lock");
 	slot = slots_find(t, lock);
 	if (!slot)
 		return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",

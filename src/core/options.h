@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "locks/lock.h"
 
@@ -27,7 +28,6 @@ struct options {
 	double watchdog_s;
 	char *topology, *topology_file, *groups; /* NULL: not given */
 	struct lock_params params;
-	uint64_t hash; /* of all values given, to see whether ranks agree */
 };
 
 /* Whether this build has the transport over UCX. */
@@ -40,6 +40,9 @@ void options_default(struct options *o, const struct lock_protocol *p);
 int options_set(struct options *o, const struct lock_protocol *p, const char *name,
 		const char *value, const char *what);
 int options_environment(struct options *o, const struct lock_protocol *p);
+/* Say, once in a process, which variables PAWL_* have no effect, and what they may be meant to
+ * be. */
+void options_warn(FILE *out);
 int options_check(const struct options *o);
 
 /* Read the options for a kind: defaults, then info, then the environment. Sets

@@ -217,6 +217,9 @@ int pawl_range_abandon(pawl_table *t, const pawl_range *range)
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "%s has no way to recover a range that its holder abandoned",
 				 t->space.protocol->kind.name);
+	if (!t->space.params.lease_us)
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "option lease is 0, so nobody would recover an abandoned range");
 	slots_abandon(t, slot);
 	return PAWL_SUCCESS;
 }

@@ -4,6 +4,7 @@
  * rank alone is followed by an agreement, so that all ranks go on or all return
  * the same code.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +95,12 @@ static int check_mpi(MPI_Comm comm)
 
 static int check_arguments(const char *kind, uint64_t n, const struct lock_protocol *p)
 {
-	char names[256];
+	char names[256], hint[64];
 
 	if (!kind || !p)
-		return error_set(PAWL_ERR_KIND, "there is no lock %s%s%s; the kinds are: %s",
+		return error_set(PAWL_ERR_KIND, "there is no lock %s%s%s%s; the kinds are: %s",
 				 kind ? "\"" : "", kind ? kind : "(null)", kind ? "\"" : "",
+				 kinds_hint(kind, hint, sizeof hint),
 				 kinds_list(names, sizeof names));
 	if (n < 1 || n >= MAX_LOCKS)
 		return error_set(PAWL_ERR_ARG, "n: a table has 1 to 2^40 - 1 locks, not %llu",
@@ -139,19 +141,28 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 	return PAWL_SUCCESS;
 }
 
-/* Whether kind, n and options are those of rank 0. */
-static int check_equal(MPI_Comm comm, const struct options *o, const char *kind, uint64_t n)
+/* Who warns. */
+static bool is_first_rank(MPI_Comm comm)
 {
-	uint64_t mine[2] = {o->hash ^ n, n}, low[2], high[2];
+	int initialized, rank;
 
-	for (; *kind; kind++)
-		mine[0] = mine[0] * 31 + (unsigned char)*kind;
-	MPI_Allreduce(mine, low, 2, MPI_UINT64_T, MPI_MIN, comm);
-	MPI_Allreduce(mine, high, 2, MPI_UINT64_T, MPI_MAX, comm);
-	if (memcmp(low, high, sizeof low) != 0)
-		return error_set(PAWL_ERR_ARG, "kind, n or the options (info and PAWL_* variables)"
-					       " differ between ranks");
-	return PAWL_SUCCESS;
+	MPI_Initialized(&initialized); /* not by a session alone */
+	MPI_Comm_rank(initialized ? MPI_COMM_WORLD : comm, &rank);
+	return rank == 0;
+}
+
+/* Once: a string whose nodes stay empty says something else than was meant, maybe. */
+static void topology_warn(const struct topo *topo, const char *string)
+{
+	static atomic_flag done = ATOMIC_FLAG_INIT;
+
+	if (topo->asked_nodes <= topo->nnodes || atomic_flag_test_and_set(&done))
+		return;
+	fprintf(stderr,
+		"pawl: option topology: the %d ranks are on %d of the %d nodes of \"%s\", for they"
+		" fill one node after the other, a core each; fewer cores a node, or \"cyclic\" in"
+		" front, would spread them\n",
+		topo->nranks, topo->nnodes, topo->asked_nodes, string);
 }
 
 /* Microseconds to look before parking: cheap where every rank has a core, and
@@ -202,6 +213,8 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	int rc;
 
 	space_begin(s, p, t->job.topo, o, n);
+	if (t->threaded)
+		s->clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
 	if (home) {
 		rc = homes_create(t, home, arg);
 		if (rc != PAWL_SUCCESS)
@@ -311,6 +324,8 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 
 	if (topo_discover(t->comm, &request, &t->job, err, sizeof err) != 0)
 		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
+	if (is_first_rank(t->comm))
+		topology_warn(t->job.topo, o->topology);
 	rc = table_agree(t->comm, choose_layout(t, p, o, n, home, arg));
 	if (rc == PAWL_SUCCESS)
 		rc = make_segments(t, o);
@@ -354,14 +369,17 @@ static void name_self(pawl_table *t)
 		 initialized ? "MPI_COMM_WORLD" : "the table", host);
 }
 
-int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_home_fn *home,
-			    void *arg, MPI_Info info, pawl_table **table)
+/* Homes by a function, or by option distribution. */
+static int create(MPI_Comm comm, const char *kind, uint64_t n, bool homed, pawl_home_fn *home,
+		  void *arg, MPI_Info info, pawl_table **table)
 {
 	const struct lock_protocol *p = kinds_find(kind);
-	struct options o = {.hash = 0};
+	struct options o = {.max_held = 0};
 	pawl_table *t;
 	int rc = check_mpi(comm), inter = 0;
 
+	if (table)
+		*table = NULL;
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	if (comm == MPI_COMM_NULL)
@@ -374,15 +392,20 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
 	rc = check_arguments(kind, n, p);
 	if (rc == PAWL_SUCCESS && !table)
 		rc = error_set(PAWL_ERR_ARG, "table is a null pointer");
+	if (rc == PAWL_SUCCESS && homed && !home)
+		rc = error_set(PAWL_ERR_ARG, "home is a null pointer: a function, or"
+					     " pawl_table_create() with option distribution");
 	if (rc == PAWL_SUCCESS && !t)
 		rc = error_set(PAWL_ERR_NOMEM, "out of memory");
 	if (rc == PAWL_SUCCESS)
 		rc = options_read(&o, p, info);
 	if (rc == PAWL_SUCCESS)
 		rc = check_threads(t, &o, p);
+	if (is_first_rank(comm))
+		options_warn(stderr);
 	rc = table_agree(comm, rc);
 	if (rc == PAWL_SUCCESS)
-		rc = check_equal(comm, &o, kind, n);
+		rc = table_agree_on(comm, &o, kind, n, homed);
 	if (rc != PAWL_SUCCESS) {
 		options_free(&o);
 		free(t);
@@ -409,7 +432,13 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
 int pawl_table_create(MPI_Comm comm, const char *kind, uint64_t n, MPI_Info info,
 		      pawl_table **table)
 {
-	return pawl_table_create_homed(comm, kind, n, NULL, NULL, info, table);
+	return create(comm, kind, n, false, NULL, NULL, info, table);
+}
+
+int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_home_fn *home,
+			    void *arg, MPI_Info info, pawl_table **table)
+{
+	return create(comm, kind, n, true, home, arg, info, table);
 }
 
 /* What the rank of lowest number has that holds something says, on all ranks. Collective. */

@@ -72,6 +72,12 @@ static inline int life_check(const pawl_table *t)
 /* Whether the MPI has ended before the table, and saying so on stderr. */
 bool life_is_over(const pawl_table *t);
 void life_name_late(const pawl_table *t);
+/* agree.c ----------------------------------------------------------------- */
+
+struct options;
+/* Whether all ranks ask for the same table. Collective, and the same code on all. */
+int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uint64_t n,
+		   bool homed);
 
 /* range.c ----------------------------------------------------------------- */
 

@@ -51,7 +51,7 @@ static int create_table(struct pool *p, const char *kind, MPI_Info options, uint
 		PMPI_Info_dup(options, &info);
 	snprintf(held, sizeof held, "%ld", most < 65535 ? most : 65535);
 	set_default(info, "pawl_max_held", held);
-	PMPI_Info_set(info, "pawl_home", "cyclic");
+	PMPI_Info_set(info, "pawl_distribution", "cyclic");
 	PMPI_Info_set(info, "pawl_owner", "process");
 	fixed_options(info, p->comm);
 	dropin_enter();

@@ -112,7 +112,7 @@ static void choose_options(const struct window *w, MPI_Comm comm, const char *ki
 	/* Nobody is taken for dead: programs hold locks of windows as long as they like. */
 	if (dropin_has_option(kind, "lease"))
 		set_default(info, "pawl_lease", 0);
-	PMPI_Info_set(info, "pawl_home", "block");
+	PMPI_Info_set(info, "pawl_distribution", "block");
 	PMPI_Info_set(info, "pawl_owner", "process");
 	fixed_options(info, comm);
 }

@@ -61,6 +61,12 @@ struct constants {
 	uint64_t lease_ns;
 };
 
+/* Readers have nothing else. */
+static void defaults(struct lock_params *p)
+{
+	p->lease_us = 10000;
+}
+
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
 	struct constants *k;
@@ -301,6 +307,7 @@ const struct lock_protocol DRTM_PROTOCOL = {
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},
     .shares_clock = true,
+    .defaults = defaults,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

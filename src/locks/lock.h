@@ -35,7 +35,7 @@ struct lock_params {
 	int64_t units_most;               /* and how far it may grow; 0: not at all, */
 	int grow_by_call;                 /* by whoever needs it, or by pawl_range_grow() */
 	int only_slow_path;
-	bool native_create; /* mpi-win-lock: windows by MPI_Win_create */
+	int native_create; /* mpi-win-lock: windows by MPI_Win_create */
 };
 
 /* ------------------------------------------------------------------ space */
@@ -53,6 +53,7 @@ struct lock_space {
 	uint64_t block;        /* locks a rank, the most */
 	const uint64_t *homes; /* LOCK_HOME_MAP: rank << 40 | index, by lock */
 	int max_held;
+	uint64_t clients;       /* at one lock at a time, the most */
 	enum rma_domain domain; /* of words that every rank may change: NODE on one node,
 				   unless the protocol says network */
 	bool posts;             /* releases do not wait: the protocol has settled, and the
@@ -196,8 +197,12 @@ RMA_INLINE struct rma_word lock_home_word(const struct lock_space *s, struct rma
 	return rma_word(c->rma, d, rank, base + index * stride);
 }
 
-/* Layout: take room for locks times bytes in every segment, 64-byte aligned. */
+/* Layout: take room for locks times bytes in every segment, 64-byte aligned. Where that is more
+ * than any address space has, s->bytes stays above LOCK_MOST_BYTES, and no table comes of it. */
+#define LOCK_MOST_BYTES (UINT64_C(1) << 48)
 uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes);
+/* Layout: whether a word that counts so many clients will do; if not, err says so. */
+bool lock_has_room(const struct lock_space *s, uint64_t clients, char *err, size_t errlen);
 
 /* ------------------------------------------------------------- the simulator */
 

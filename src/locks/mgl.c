@@ -51,7 +51,7 @@
  * Progress: starvation-free if holders release and intents ahead end; dead-lock-free
  * in any case.
  *
- * Bounds: 2^20 - 1 clients at one lock.
+ * Bounds: 2^20 - 1 clients at one lock; a table with more is refused.
  *
  * Model: models/mgl.pml, whose steps F1 ... R3, G1 ... G4 are named below.
  */
@@ -63,7 +63,7 @@
 /* W. What a parked head waits for shows in the low half. (The number of intents
  * reaches beyond; 1024 of them that leave between two looks go unnoticed, for as
  * long as a nap lasts.) */
-enum { SHARED_SHIFT = 2, INTENT_SHIFT = 22, COUNT_BITS = 20 };
+enum { SHARED_SHIFT = 2, INTENT_SHIFT = 22, COUNT_BITS = 20, MOST_CLIENTS = (1 << COUNT_BITS) - 1 };
 #define EXCL INT64_C(1)
 #define CLOSED INT64_C(2)
 #define COUNT(shift) (((INT64_C(1) << COUNT_BITS) - 1) << (shift))
@@ -96,8 +96,11 @@ struct constants {
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct constants *k = calloc(1, sizeof *k);
+	struct constants *k;
 
+	if (!lock_has_room(s, MOST_CLIENTS, err, errlen))
+		return PAWL_ERR_OPTION;
+	k = calloc(1, sizeof *k);
 	if (!k) {
 		snprintf(err, errlen, "out of memory");
 		return PAWL_ERR_NOMEM;

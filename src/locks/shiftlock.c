@@ -37,7 +37,8 @@
  *       hands over to a link leaves WP > 0.
  *   (F) to (I), failures: shiftlock_lease.c.
  * Progress: starvation-free, as long as nobody stops between counting in A and
- * linking itself; then, and if a client dies, others go on after three leases.
+ * linking itself; then, and if a client dies, others go on after three leases, if
+ * option lease is not 0.
  *
  * Different from the paper
  *   - The paper's 128-bit entry is changed by masked atomics, which MPI has not.
@@ -61,8 +62,11 @@ enum { DEFAULT_TURN = 16, TRIES = 8, COARSE_LEASE_NS = 10000000 };
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct shiftlock *k = malloc(sizeof *k);
+	struct shiftlock *k;
 
+	if (!lock_has_room(s, SHIFTLOCK_CLIENTS, err, errlen))
+		return PAWL_ERR_OPTION;
+	k = malloc(sizeof *k);
 	if (!k) {
 		snprintf(err, errlen, "out of memory");
 		return PAWL_ERR_NOMEM;

@@ -33,6 +33,14 @@
  *       otherwise it counts a release of its own, which undoes any K1 under way, or
  *       finds A dead. A reader that notices its turn later than a lease after it last
  *       looked gives it back.
+ * Numbers that come round. A grant carries 16 bits of the number of a slot's queueing, and a
+ * link a tag that is the same again after 255 queueings. With lease 0 neither matters: nobody
+ * leaves the queue before it is linked or granted. With leases a client may be given up between its
+ * swap of TAIL and its link (or before its grant), and go on later. The link or the grant then does
+ * harm only if it arrives while the slot that it is meant for has queued again, and by then a
+ * multiple of 255 (of a link) or of 2^16 times (of a grant), none of them more and none fewer:
+ * at least so many acquires, each with a round trip or two, within one stop of a client between
+ * two operations that follow each other.
  * Progress: as long as somebody alive waits and spares last (option recoveries), the
  * lock goes on.
  */

@@ -338,5 +338,11 @@ struct topo *topo_parse(const char *synthetic, int nranks, char *err, size_t err
 	place_ranks(&s, nranks, paths);
 	t = topo_build(nranks, n, kinds, names, paths, err, errlen);
 	free(paths);
+	if (t) {
+		long long nodes, per_node;
+
+		count_leaves(&s, &nodes, &per_node);
+		t->asked_nodes = (int)nodes;
+	}
 	return t;
 }

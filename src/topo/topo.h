@@ -47,9 +47,10 @@ struct topo {
 	int nlevels;                              /* N >= 1 */
 	struct topo_level level[TOPO_MAX_LEVELS]; /* level i of the paper is level[i - 1] */
 	int nnodes;                               /* nodes, also where level "node" was dropped */
-	int *node;                                /* [nranks] node of a rank, 0-based */
-	int *order; /* [nranks] ranks sorted by their place in the tree */
-	char *text; /* for people: "machine 1 > node 2 > package 4" */
+	int asked_nodes; /* those of the string, if there was one; more, if some have no rank */
+	int *node;       /* [nranks] node of a rank, 0-based */
+	int *order;      /* [nranks] ranks sorted by their place in the tree */
+	char *text;      /* for people: "machine 1 > node 2 > package 4" */
 };
 
 /* One rank's place, outermost level first, before collapsing: the input of

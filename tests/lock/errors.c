@@ -30,7 +30,12 @@ static const struct mistake mistakes[] = {
     {"d-mcs", "max_held", "65536", PAWL_ERR_OPTION, {"max_held", "1", "65535"}},
     {"d-mcs", "max_held", "many", PAWL_ERR_OPTION, {"max_held", "many", "65535"}},
     {"d-mcs", "max_held", "", PAWL_ERR_OPTION, {"max_held", "65535", NULL}},
-    {"d-mcs", "home", "moon", PAWL_ERR_OPTION, {"home", "block", "cyclic"}},
+    {"dmcs", NULL, NULL, PAWL_ERR_KIND, {"did you mean d-mcs?", "rma-rw", NULL}},
+    {"d-mcs", "maxheld", "1", PAWL_ERR_OPTION, {"did you mean max_held?", NULL, NULL}},
+    {"d-mcs", "MAX_HELD", "1", PAWL_ERR_OPTION, {"did you mean max_held?", NULL, NULL}},
+    {"d-mcs", "max_held", "+5", PAWL_ERR_OPTION, {"max_held", "+5", NULL}},
+    {"d-mcs", "home", "cyclic", PAWL_ERR_OPTION, {"home", "distribution", NULL}},
+    {"d-mcs", "distribution", "moon", PAWL_ERR_OPTION, {"distribution", "block", "cyclic"}},
     {"d-mcs", "wait", "patiently", PAWL_ERR_OPTION, {"wait", "spin", "park"}},
     {"d-mcs", "spin", "-1", PAWL_ERR_OPTION, {"spin", "-1", "1000000"}},
     {"d-mcs", "watchdog", "1,5", PAWL_ERR_OPTION, {"watchdog", "1,5", "86400"}},
@@ -46,6 +51,7 @@ static const struct mistake mistakes[] = {
     {"d-mcs", "groups", "-3", PAWL_ERR_TOPOLOGY, {"groups", "-3", "none"}},
     {"rma-mcs", "t_l", "0", PAWL_ERR_OPTION, {"t_l", "0", "1048575"}},
     {"rma-mcs", "t_l", "moon:3", PAWL_ERR_OPTION, {"t_l", "moon", "package"}},
+    {"rma-mcs", "t_l", "node:5,node:6", PAWL_ERR_OPTION, {"t_l", "node", "one level"}},
     {"rma-mcs", "t_l", "node:x", PAWL_ERR_OPTION, {"t_l", "x", "1048575"}},
     {"rma-rw", "t_r", "0", PAWL_ERR_OPTION, {"t_r", "1", "2147483647"}},
     {"rma-rw", "t_w", "1048577", PAWL_ERR_OPTION, {"t_w", "0", "1048576"}},
@@ -91,16 +97,37 @@ static void one_mistake(const struct mistake *m)
 	       m->value ? m->value : "");
 }
 
+/* Keys in other letters are meant for us, too. */
+static void upper_case(void)
+{
+	pawl_table *table = (pawl_table *)(uintptr_t)&table; /* neither NULL nor a table */
+	MPI_Info info;
+
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "PAWL_MAX_HELD", "5");
+	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, info, &table), PAWL_ERR_OPTION,
+		    "create");
+	expect_message("PAWL_MAX_HELD");
+	expect_message("lower case");
+	expect(!table, "*table is not NULL after a failure");
+	MPI_Info_free(&info);
+	result("an info key in upper case; *table is NULL after a failure");
+}
+
 static void environment(void)
 {
 	pawl_table *table = NULL;
 
+	setenv("PAWL_STRICT", "1", 1);
 	setenv("PAWL_XYZ", "1", 1);
 	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table),
 		    PAWL_ERR_OPTION, "create with PAWL_XYZ");
 	expect_message("PAWL_XYZ");
-	expect_message("max_held");
+	unsetenv("PAWL_STRICT");
+	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table),
+		    PAWL_SUCCESS, "create with PAWL_XYZ, and not strict");
 	unsetenv("PAWL_XYZ");
+	table_close(table);
 	result("an unknown environment variable");
 
 	setenv("PAWL_T_R", "none", 1);
@@ -118,9 +145,19 @@ static void environment(void)
 		setenv("PAWL_MAX_HELD", tap_rank ? "5" : "6", 1);
 		expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table),
 			    PAWL_ERR_ARG, "create with options that differ");
-		expect_message("differ");
+		expect_message("differ in option max_held: 6 on rank 0, 5 on rank 1");
 		unsetenv("PAWL_MAX_HELD");
 		result("options that differ between ranks");
+
+		expect_code(pawl_table_create(MPI_COMM_WORLD, tap_rank ? "d-mcs" : "mgl", 1,
+					      MPI_INFO_NULL, &table),
+			    PAWL_ERR_ARG, "create of kinds that differ");
+		expect_message("differ in kind: mgl on rank 0, d-mcs on rank 1");
+		expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", tap_rank ? 7 : 8,
+					      MPI_INFO_NULL, &table),
+			    PAWL_ERR_ARG, "create of as many as differ");
+		expect_message("differ in n: 8 on rank 0, 7 on rank 1");
+		result("kind and n that differ between ranks");
 
 		setenv("PAWL_MAX_HELD", tap_rank ? "0" : "6", 1);
 		expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table),
@@ -136,6 +173,62 @@ static int off_the_map(uint64_t lock, void *arg)
 {
 	(void)arg;
 	return lock == 3 ? tap_size : 0;
+}
+
+static int on_my_rank(uint64_t lock, void *arg)
+{
+	(void)arg;
+	return lock == 5 ? tap_rank : 0;
+}
+
+static int one_after_the_other(uint64_t lock, void *arg)
+{
+	int *calls = arg;
+
+	(void)lock;
+	return (*calls)++ / 5 % tap_size;
+}
+
+static void homes(void)
+{
+	pawl_table *table = NULL;
+	int calls = 0;
+
+	expect_code(
+	    pawl_table_create_homed(MPI_COMM_WORLD, "d-mcs", 8, NULL, NULL, MPI_INFO_NULL, &table),
+	    PAWL_ERR_ARG, "no home function");
+	expect_message("home");
+	if (tap_size > 1) {
+		expect_code(pawl_table_create_homed(MPI_COMM_WORLD, "d-mcs", 8, on_my_rank, NULL,
+						    MPI_INFO_NULL, &table),
+			    PAWL_ERR_ARG, "a home by the rank that asks");
+		expect_message("lock 5");
+		expect_code(pawl_table_create_homed(MPI_COMM_WORLD, "d-mcs", 8, one_after_the_other,
+						    &calls, MPI_INFO_NULL, &table),
+			    PAWL_ERR_ARG, "a home that changes");
+		expect_message("pure");
+	}
+	result("home functions that are none");
+}
+
+static void range_calls(void)
+{
+	pawl_table *table = table_open("lld", 4, NULL, NULL);
+	pawl_range range;
+	int rank;
+
+	expect_code(pawl_range_acquire(table, 4, 0, 1, PAWL_EXCLUSIVE, &range), PAWL_ERR_RANGE,
+		    "space 4 of 4");
+	expect_message("space 4");
+	expect_code(pawl_range_acquire(table, 0, 5, 4, PAWL_EXCLUSIVE, &range), PAWL_ERR_RANGE,
+		    "units 5 to 4");
+	expect_message("units 5 to 4");
+	expect_code(pawl_table_home(table, 4, &rank), PAWL_ERR_RANGE, "home of space 4 of 4");
+	expect_message("space 4");
+	expect(!strstr(pawl_strerror(PAWL_ERR_RANGE), "lock index"), "%s",
+	       pawl_strerror(PAWL_ERR_RANGE));
+	table_close(table);
+	result("spaces and units out of range are called that");
 }
 
 static void arguments(void)
@@ -179,6 +272,44 @@ static void arguments(void)
 	result("null handles");
 }
 
+/* Nobody loses a lock by taking long, unless option lease says so. */
+static void no_lease(void)
+{
+	const struct pawl_kind *kind;
+	pawl_table *table = NULL;
+
+	for (int i = 0; (kind = pawl_kind_get(i)); i++) {
+		if (!(kind->capabilities & PAWL_CAP_RECOVERS) ||
+		    (kind->capabilities & PAWL_CAP_RANGES))
+			continue;
+		now_doing("%s, no lease", kind->name);
+		/* Not by table_open(), which sets option lease. */
+		if (!expect_code(
+			pawl_table_create(MPI_COMM_WORLD, kind->name, 1, MPI_INFO_NULL, &table),
+			PAWL_SUCCESS, "create"))
+			break;
+		if (tap_rank == 0) {
+			expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS,
+				    "acquire");
+			expect_code(pawl_lock_abandon(table, 0), PAWL_ERR_UNSUPPORTED,
+				    "abandon without a lease");
+			expect_message("lease");
+		}
+		meet();
+		if (tap_rank == 0) {
+			linger(0.3); /* the others wait for it */
+			expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS,
+				    "release after 0.3 s");
+		} else {
+			expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS,
+				    "acquire");
+			expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+		}
+		table_close(table);
+		result("%s: no lease unless option lease says so", kind->name);
+	}
+}
+
 static void lock_calls(void)
 {
 	pawl_table *table = table_open("cas-backoff", 4, NULL, NULL);
@@ -200,6 +331,7 @@ static void lock_calls(void)
 	expect_code(pawl_lock_abandon(table, 0), PAWL_ERR_UNSUPPORTED, "abandon without recovery");
 	expect_message("recover");
 	result("acquire and release with bad arguments");
+	no_lease();
 	table_close(table);
 	result("and the table is none the worse");
 }
@@ -248,7 +380,10 @@ int main(int argc, char **argv)
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
 		one_mistake(&mistakes[i]);
+	upper_case();
 	environment();
+	homes();
+	range_calls();
 	arguments();
 	lock_calls();
 	for (int i = 0; (kind = tap_kind(&i));)

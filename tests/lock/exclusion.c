@@ -332,7 +332,7 @@ static pawl_table *open_with(int homes)
 	now_doing("%s, a new table", kind->name);
 	if (homes == SCATTERED)
 		return table_open_homed(kind->name, locks, scattered);
-	return table_open(kind->name, locks, "home", homes == BLOCK ? "block" : "cyclic");
+	return table_open(kind->name, locks, "distribution", homes == BLOCK ? "block" : "cyclic");
 }
 
 /* All cases, and the homes that are left to see. Making a table takes its time

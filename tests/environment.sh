@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Variables PAWL_* as launchers and module files set them: their order does not matter, those of
+# an installation are left alone, and ranks that differ are told in what.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+program=$builddir/tests/lock/environment
+tmp=environment.$$.tmp
+trap 'rm -f $tmp $tmp.err' EXIT
+
+# each "VARIABLE..." "VARIABLE..." KIND: rank 0 has the first ones, the others the second ones.
+each()
+{
+	first=$1 others=$2
+	shift 2
+	mpi_run 3 60 sh -c '
+		rank=${OMPI_COMM_WORLD_RANK-${PMI_RANK-$PMIX_RANK}}
+		[ "$rank" = 0 ] && set -- $1 -- "$3" "$4" || set -- $2 -- "$3" "$4"
+		while [ "$1" != -- ]; do export "$1"; shift; done
+		exec "$2" "$3"' sh "$first" "$others" "$program" "${1-d-mcs}" >$tmp 2>$tmp.err
+	status=$?
+	grep -a . $tmp $tmp.err
+	return $status
+}
+
+any_order()
+{
+	each "PAWL_WAIT=yield PAWL_DISTRIBUTION=cyclic PAWL_SPIN=7" \
+		"PAWL_SPIN=7 PAWL_DISTRIBUTION=cyclic PAWL_WAIT=yield" &&
+		[ "$(grep -c 'created' $tmp)" = 3 ]
+}
+check "the order of variables does not matter" any_order
+
+same_values()
+{
+	each "PAWL_T_L=5" "PAWL_T_L=5,node:5" rma-mcs && [ "$(grep -c created $tmp)" = 3 ]
+}
+check "nor how a value is written" same_values
+
+differ()
+{
+	! each "PAWL_T_R=64 PAWL_WAIT=park" "PAWL_WAIT=park PAWL_T_R=32" rma-rw &&
+		[ "$(grep -c 'option t_r: 64 on rank 0, 32 on rank 1' $tmp)" = 3 ]
+}
+check "ranks that differ: in which option, and which ranks" differ
+
+installation()
+{
+	each "PAWL_HOME=/opt PAWL_ROOT=/opt PAWL_DIR=/opt PAWL_PREFIX=/opt PAWL_COLOUR=blue" \
+		"PAWL_VERSION=1" && [ "$(grep -c created $tmp)" = 3 ] &&
+		! grep -a '^pawl:' $tmp.err
+}
+check "PAWL_HOME, PAWL_ROOT and the like are not ours" installation
+
+once()
+{
+	each "PAWL_MAX_HOLD=3" "PAWL_MAX_HOLD=3" &&
+		[ "$(grep -a -c 'did you mean PAWL_MAX_HELD' $tmp.err)" = 1 ]
+}
+check "a misspelt option is told once, by rank 0" once
+
+layer()
+{
+	each "PAWL_STATS=1 PAWL_LOCK=mgl" "PAWL_STATS=1 PAWL_LOCK=mgl" &&
+		grep -a 'PAWL_STATS has no effect' $tmp.err && grep -a 'PAWL_LOCK has no effect' $tmp.err
+}
+check "variables of libpawl-mpi, where that is not loaded, are told" layer
+
+loaded()
+{
+	mpi_run 2 60 env PAWL_STATS=1 PAWL_LOCK=mgl "LD_PRELOAD=$builddir/.libs/libpawl-mpi.so" \
+		"$program" d-mcs >$tmp 2>$tmp.err
+	cat $tmp $tmp.err
+	[ "$(grep -c created $tmp)" = 2 ] && ! grep -a 'has no effect' $tmp.err
+}
+if [ -e "$builddir/.libs/libpawl-mpi.so" ]; then
+	check "and not where it is" loaded
+else
+	skip "and not where it is" "no shared library in this build"
+fi
+
+strict()
+{
+	! each "PAWL_STRICT=1 PAWL_COLOUR=blue" "PAWL_STRICT=1" &&
+		grep 'rank 0: .*PAWL_COLOUR' $tmp && grep 'rank 1: another rank failed' $tmp
+}
+check "PAWL_STRICT=1 makes an unknown one an error" strict
+
+empty_nodes()
+{
+	each "PAWL_TOPOLOGY=node:3"  "PAWL_TOPOLOGY=node:3" || return 1
+	! grep -a '^pawl:' $tmp.err || return 1
+	mpi_run 3 60 env "PAWL_TOPOLOGY=node:3 core:7" "$program" d-mcs 2>$tmp.err || return 1
+	grep -a '3 ranks are on 1 of the 3 nodes of "node:3 core:7"' $tmp.err
+}
+check "nodes of option topology that stay empty are told" empty_nodes
+
+finish

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The list of options: defaults, values to and from text, the environment, and layouts that
+ * no table can have.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pawl.h>
+
+#include "core/kinds.h"
+#include "core/option_spec.h"
+#include "core/similar.h"
+#include "core/space.h"
+
+static int count, failed;
+
+static void check(bool good, const char *name, const char *detail)
+{
+	count++;
+	failed += !good;
+	printf("%s %d - %s%s%s\n", good ? "ok" : "not ok", count, name, good ? "" : " # ",
+	       good ? "" : detail);
+}
+
+/* ---------------------------------------------------------------- the list */
+
+static void names(void)
+{
+	const struct lock_protocol *p;
+	const struct pawl_option *o;
+	char bad[200] = "";
+
+	for (int i = 0; (o = pawl_option_get(i)); i++) {
+		if (!o->name[0] || !o->values[0] || !o->preset[0] || !o->summary[0])
+			snprintf(bad, sizeof bad, "%s lacks something", o->name);
+		for (int k = 0; k < i; k++)
+			if (strcmp(pawl_option_get(k)->name, o->name) == 0)
+				snprintf(bad, sizeof bad, "%s is there twice", o->name);
+		if (strcmp(o->name, "home") == 0 || strcmp(o->name, "root") == 0 ||
+		    strcmp(o->name, "dir") == 0 || strcmp(o->name, "prefix") == 0)
+			snprintf(bad, sizeof bad, "%s is what installations set", o->name);
+	}
+	for (int i = 0; (p = kinds_get(i)); i++)
+		for (const char *w = p->kind.options; *w;
+		     w += strcspn(w, " "), w += strspn(w, " ")) {
+			char name[64];
+
+			snprintf(name, sizeof name, "%.*s", (int)strcspn(w, " "), w);
+			if (!option_spec_find(name) || option_spec_find(name)->is.common)
+				snprintf(bad, sizeof bad, "%s names %s", p->kind.name, name);
+		}
+	check(!bad[0], "every option is described once, and kinds name options of the list", bad);
+	check(!pawl_option_get(-1) && !pawl_option_get(1000), "and there are no others", "");
+}
+
+/* What the list says of defaults is what kinds have: "VALUE" or "VALUE (KIND: VALUE)". */
+static void presets(void)
+{
+	const struct lock_protocol *p;
+	const struct option_spec *s;
+	char bad[200] = "";
+
+	for (int i = 0; (p = kinds_get(i)); i++) {
+		struct options o;
+
+		options_default(&o, p);
+		for (int k = 0; (s = option_spec_get(k)); k++) {
+			char text[256], mine[64], end;
+			const char *value = option_value_get(&o, s, text, sizeof text);
+			const char *said = s->is.preset, *own;
+
+			snprintf(mine, sizeof mine, "%s: ", p->kind.name);
+			own = strstr(said, mine);
+			if (strncmp(p->kind.name, "broken", 6) == 0 || !option_spec_fits(s, p) ||
+			    said[0] == '(')
+				continue;
+			/* Of t_w the exceptions are what 0 stands for. */
+			if (own && strcmp(s->is.name, "t_w") != 0)
+				said = own + strlen(mine);
+			end = said[strlen(value)];
+			if (strncmp(said, value, strlen(value)) != 0 ||
+			    (end && !strchr(" ,;)", end)))
+				snprintf(bad, sizeof bad, "%s, %s: %s instead of %s", p->kind.name,
+					 s->is.name, value, said);
+		}
+		options_free(&o);
+	}
+	check(!bad[0], "the defaults of the list are those in force", bad);
+}
+
+/* ------------------------------------------------------------------ values */
+
+static int set(struct options *o, const char *kind, const char *name, const char *value)
+{
+	return options_set(o, kinds_find(kind), name, value, "the test");
+}
+
+static void values(void)
+{
+	static const struct {
+		const char *kind, *name, *value, *told; /* NULL: refused */
+	} cases[] = {
+	    {"d-mcs", "max_held", "5", "5"},
+	    {"d-mcs", "max_held", "+5", NULL},
+	    {"d-mcs", "max_held", " 5", NULL},
+	    {"d-mcs", "max_held", "5 ", NULL},
+	    {"d-mcs", "max_held", "0x5", NULL},
+	    {"d-mcs", "max_held", "-", NULL},
+	    {"d-mcs", "max_held", "99999999999999999999", NULL},
+	    {"d-mcs", "spin", "-1", NULL},
+	    {"d-mcs", "wait", "park", "park"},
+	    {"d-mcs", "wait", "", NULL},
+	    {"d-mcs", "wait", "|", NULL},
+	    {"d-mcs", "distribution", "cyclic", "cyclic"},
+	    {"d-mcs", "home", "cyclic", NULL},
+	    {"d-mcs", "topology", "node:2", "node:2"},
+	    {"mpi-win-lock", "native_window", "create", "create"},
+	    {"rma-mcs", "t_l", "5", "group:5,node:5,package:5,numa:5,cache:5,gang:5"},
+	    {"rma-mcs", "t_l", "5,node:6", "group:5,node:6,package:5,numa:5,cache:5,gang:5"},
+	    {"rma-mcs", "t_l", "rack:7,cache:1",
+	     "group:7,node:256,package:32,numa:32,cache:1,gang:1024"},
+	    {"rma-mcs", "t_l", "node:5,node:6", NULL},
+	    {"rma-mcs", "t_l", "rack:5,group:6", NULL},
+	    {"rma-mcs", "t_l", "node:5,6", NULL},
+	    {"rma-mcs", "t_l", "5,6", NULL},
+	    {"rma-mcs", "t_l", "node:+5", NULL},
+	    {"rma-mcs", "t_l", "node:5,", NULL},
+	    {"rma-mcs", "t_l", "", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct options o;
+		char text[256], name[200];
+		const char *got = "refused";
+		bool good;
+
+		options_default(&o, kinds_find(cases[i].kind));
+		if (set(&o, cases[i].kind, cases[i].name, cases[i].value) == PAWL_SUCCESS)
+			got = option_value_get(&o, option_spec_find(cases[i].name), text,
+					       sizeof text);
+		good = strcmp(got, cases[i].told ? cases[i].told : "refused") == 0;
+		snprintf(name, sizeof name, "%s=\"%s\" is %s", cases[i].name, cases[i].value,
+			 cases[i].told ? cases[i].told : "refused");
+		check(good, name, got);
+		options_free(&o);
+	}
+}
+
+/* ------------------------------------------------------------- misspelt names */
+
+static void misspelt(void)
+{
+	static const struct {
+		const char *name, *meant; /* NULL: nothing */
+	} cases[] = {
+	    {"maxheld", "max_held"},
+	    {"max-held", "max_held"},
+	    {"MAX_HELD", "max_held"},
+	    {"topolgy", "topology"},
+	    {"topo", "topology"},
+	    {"laese", "lease"},
+	    {"lock_stats", NULL},
+	    {"prefix", NULL},
+	    {"root", NULL},
+	    {"x", NULL},
+	    {"", NULL},
+	    {"recoverys", "recoveries"},
+	    {"a_name_that_is_longer_than_any_option_of_the_list", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct similar near = similar_to(cases[i].name, strlen(cases[i].name));
+		const struct pawl_option *o;
+		char name[200];
+		bool good;
+
+		for (int k = 0; (o = pawl_option_get(k)); k++)
+			similar_try(&near, o->name, strlen(o->name));
+		good = cases[i].meant ? near.best && strcmp(near.best, cases[i].meant) == 0
+				      : !near.best;
+		snprintf(name, sizeof name, "\"%s\" may be meant to be %s", cases[i].name,
+			 cases[i].meant ? cases[i].meant : "nothing");
+		check(good, name, near.best ? near.best : "nothing");
+	}
+}
+
+/* --------------------------------------------------------------- environment */
+
+static void environment(void)
+{
+	const struct lock_protocol *p = kinds_find("d-mcs");
+	struct options o;
+	FILE *out = tmpfile();
+	char said[2000] = "";
+
+	setenv("PAWL_HOME", "/opt/pawl", 1);
+	setenv("PAWL_ROOT", "/opt/pawl", 1);
+	setenv("PAWL_COLOUR", "blue", 1);
+	setenv("PAWL_MAX_HOLD", "5", 1);
+	setenv("PAWL_LOCK", "rma-rw", 1);
+	setenv("PAWL_T_R", "none", 1); /* no option of this kind */
+	setenv("PAWL_WAIT", "yield", 1);
+	options_default(&o, p);
+	check(options_environment(&o, p) == PAWL_SUCCESS && o.wait == WAIT_YIELD &&
+		  o.max_held == 16,
+	      "the environment: options are read, others are left alone", pawl_error_message());
+	if (out) {
+		options_warn(out);
+		options_warn(out);
+		rewind(out);
+		said[fread(said, 1, sizeof said - 1, out)] = '\0';
+		fclose(out);
+	}
+	check(strstr(said, "PAWL_MAX_HOLD is no option") && strstr(said, "mean PAWL_MAX_HELD?"),
+	      "one that is misspelt is told, with what it may be meant to be", said);
+	check(strstr(said, "PAWL_LOCK has no effect") && strstr(said, "libpawl-mpi"),
+	      "one of the layer that is not there is told", said);
+	check(strchr(said, '\n') && strchr(strchr(said, '\n') + 1, '\n') &&
+		  !strchr(strchr(strchr(said, '\n') + 1, '\n') + 1, '\n'),
+	      "nothing else, and once", said);
+	setenv("PAWL_STRICT", "1", 1);
+	check(options_environment(&o, p) == PAWL_ERR_OPTION, "PAWL_STRICT=1: an error", "none");
+	unsetenv("PAWL_MAX_HOLD");
+	check(options_environment(&o, p) == PAWL_ERR_OPTION &&
+		  strstr(pawl_error_message(), "PAWL_COLOUR"),
+	      "PAWL_STRICT=1: also where nothing is like it", pawl_error_message());
+	unsetenv("PAWL_COLOUR");
+	check(options_environment(&o, p) == PAWL_SUCCESS,
+	      "PAWL_STRICT=1: but for the names of installations", pawl_error_message());
+	options_free(&o);
+}
+
+/* ------------------------------------------------------------------- layouts */
+
+static int lay_out(const char *kind, const char *topology, int ranks, uint64_t n,
+		   const char *option, const char *value)
+{
+	const struct lock_protocol *p = kinds_find(kind);
+	char err[200];
+	struct topo *topo = topo_parse(topology, ranks, err, sizeof err);
+	struct options o;
+	struct lock_space s;
+	int rc;
+
+	if (!topo || !p)
+		return -1;
+	options_default(&o, p);
+	rc = option ? set(&o, kind, option, value) : PAWL_SUCCESS;
+	if (rc == PAWL_SUCCESS) {
+		space_begin(&s, p, topo, &o, n);
+		rc = space_layout(&s);
+		space_free(&s);
+	}
+	options_free(&o);
+	topo_free(topo);
+	return rc;
+}
+
+static void layouts(void)
+{
+	static const struct {
+		const char *kind, *option, *value;
+		int ranks;
+		uint64_t n;
+		int code;
+		const char *word;
+	} cases[] = {
+	    {"shiftlock", NULL, NULL, 32767, 1, PAWL_SUCCESS, ""},
+	    {"shiftlock", NULL, NULL, 32768, 1, PAWL_ERR_OPTION, "32768 ranks"},
+	    {"shiftlock", "threads", "multiple", 2047, 1, PAWL_SUCCESS, ""},
+	    {"shiftlock", "threads", "multiple", 2048, 1, PAWL_ERR_OPTION, "1 to 15"},
+	    {"mgl", NULL, NULL, (1 << 20) - 1, 1, PAWL_SUCCESS, ""},
+	    {"mgl", NULL, NULL, 1 << 20, 1, PAWL_ERR_OPTION, "1048576 ranks"},
+	    {"mgl", "threads", "multiple", 1 << 16, 1, PAWL_ERR_OPTION, "1 to 15"},
+	    {"citron", "units", "1099511627776", 1, 1, PAWL_SUCCESS, ""},
+	    {"citron", "units", "1099511627776", 1, (UINT64_C(1) << 40) - 1, PAWL_ERR_NOMEM,
+	     "spaces"},
+	    {"citron", "units", "1099511627776", 3, UINT64_C(1) << 33, PAWL_ERR_NOMEM, "spaces"},
+	    {"shiftlock", NULL, NULL, 1, (UINT64_C(1) << 40) - 1, PAWL_SUCCESS, ""},
+	    {"d-mcs", NULL, NULL, 1, (UINT64_C(1) << 40) - 1, PAWL_SUCCESS, ""},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		int rc = lay_out(cases[i].kind, "core:1", cases[i].ranks, cases[i].n,
+				 cases[i].option, cases[i].value);
+		char name[200], detail[600];
+
+		snprintf(name, sizeof name, "%s, %llu of them, %d ranks%s%s: %s", cases[i].kind,
+			 (unsigned long long)cases[i].n, cases[i].ranks,
+			 cases[i].option ? ", " : "", cases[i].option ? cases[i].option : "",
+			 pawl_strerror(cases[i].code));
+		snprintf(detail, sizeof detail, "%s: %s", pawl_strerror(rc), pawl_error_message());
+		check(rc == cases[i].code && (!rc || strstr(pawl_error_message(), cases[i].word)),
+		      name, detail);
+	}
+}
+
+int main(void)
+{
+	names();
+	presets();
+	values();
+	misspelt();
+	environment();
+	layouts();
+	printf("1..%d\n", count);
+	return failed ? 1 : 0;
+}
