@@ -88,7 +88,7 @@ enum {
 	PAWL_CAP_TRY = 2,       /* pawl_lock_try_acquire() */
 	PAWL_CAP_TIMED = 4,     /* pawl_lock_timed_acquire() */
 	PAWL_CAP_FAIR = 8,      /* nobody waits for ever while others come and go */
-	PAWL_CAP_INTENT = 16,   /* PAWL_INTENT keeps out sharers, not other intents */
+	PAWL_CAP_INTENT = 16,   /* PAWL_INTENT, PAWL_INTENT_SHARED; parts of a whole */
 	PAWL_CAP_RECOVERS = 32, /* with option lease, a lock whose holder died goes on */
 	PAWL_CAP_THREADS = 64,  /* its tables need MPI_THREAD_MULTIPLE */
 	PAWL_CAP_RANGES = 128   /* pawl_range_*() instead of pawl_lock_*() */
@@ -127,16 +127,43 @@ const struct pawl_option *pawl_option_get(int index);
 typedef struct pawl_table pawl_table;
 
 /*
- * Modes. Who holds exclusively is alone; sharers are in together. Intents are in
- * together too, but not with sharers: where one lock stands for a whole and others
- * for its parts, who is about to lock a part exclusively first takes the lock of the
- * whole with PAWL_INTENT, and who takes that one shared has all parts unchanged.
- * (Gray's modes X, S and IX.) A client that holds one part already and had no
- * intent for it (a shared part) acquires the intent with PAWL_INTENT | PAWL_AHEAD:
- * it waits for holders, and not behind others who wait, for they may be waiting
- * for that part.
+ * Modes, and which of them may hold one lock together (Gray's X, S, IX and IS):
+ *
+ *                               X    S    IX   IS
+ *   PAWL_EXCLUSIVE         X    -    -    -    -
+ *   PAWL_SHARED            S    -    yes  -    yes
+ *   PAWL_INTENT            IX   -    -    yes  yes
+ *   PAWL_INTENT_SHARED     IS   -    yes  yes  yes
+ *
+ * The intents are for a lock that stands for a whole, of which other locks are the
+ * parts. Nothing but the program knows which lock is part of which, so all have to
+ * announce what they do to a part at the whole:
+ *
+ *   to                      acquire the whole with, then the part with
+ *   change a part           PAWL_INTENT             PAWL_EXCLUSIVE
+ *   read a part             PAWL_INTENT_SHARED      PAWL_SHARED
+ *   read all parts          PAWL_SHARED             (none)
+ *   change any part         PAWL_EXCLUSIVE          (none)
+ *
+ * pawl_lock_acquire_part() takes both in one step. A client that reads a part without
+ * an intent is not seen by a holder of the whole: that is right only where no client
+ * ever acquires the whole exclusively. A client that may come to change another
+ * part while it reads one takes PAWL_INTENT at first, which is good for both.
+ *
+ * A client that holds a part already without an intent acquires that intent with
+ * PAWL_AHEAD added (PAWL_INTENT | PAWL_AHEAD): it waits for holders, and not behind
+ * clients that wait, for they may be waiting for that part.
+ *
+ * PAWL_INTENT_EXCLUSIVE is PAWL_INTENT by its long name.
  */
-enum { PAWL_EXCLUSIVE = 1, PAWL_SHARED = 2, PAWL_INTENT = 4, PAWL_AHEAD = 8 };
+enum {
+	PAWL_EXCLUSIVE = 1,
+	PAWL_SHARED = 2,
+	PAWL_INTENT = 4,
+	PAWL_INTENT_EXCLUSIVE = PAWL_INTENT,
+	PAWL_AHEAD = 8,
+	PAWL_INTENT_SHARED = 16
+};
 
 /*
  * Create a table of n locks (1 <= n < 2^40) of the given kind over comm.
@@ -223,11 +250,11 @@ int pawl_table_home(const pawl_table *table, uint64_t lock, int *rank);
 /* ------------------------------------------------------------------ locks */
 
 /*
- * Acquire lock (0 <= lock < n) in the mode PAWL_EXCLUSIVE, PAWL_SHARED or
- * PAWL_INTENT; wait as long as it takes. Local (one-sided); calls no collective, and
+ * Acquire lock (0 <= lock < n) in the mode PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT or
+ * PAWL_INTENT_SHARED; wait as long as it takes. Local (one-sided); calls no collective, and
  * allocates nothing, except with transport ucx: when it connects to a rank for the
  * first time, and when more messages are on their way than ever before.
- * PAWL_ERR_UNSUPPORTED for PAWL_SHARED and PAWL_INTENT on kinds
+ * PAWL_ERR_UNSUPPORTED for PAWL_SHARED and the intents on kinds
  * without PAWL_CAP_SHARED and PAWL_CAP_INTENT; PAWL_ERR_HELD if this thread has it
  * already.
  */
@@ -262,13 +289,15 @@ int pawl_lock_release(pawl_table *table, uint64_t lock);
 int pawl_lock_abandon(pawl_table *table, uint64_t lock);
 
 /*
- * Acquire lock whole with PAWL_INTENT and lock part with PAWL_EXCLUSIVE, in one
- * round trip if nobody is in the way; for kinds with PAWL_CAP_INTENT. Each may
+ * Acquire lock part in the mode PAWL_EXCLUSIVE, and lock whole with PAWL_INTENT, or part
+ * in the mode PAWL_SHARED, and whole with PAWL_INTENT_SHARED; in one round trip if nobody
+ * is in the way. PAWL_ERR_UNSUPPORTED on kinds without PAWL_CAP_INTENT. Each of the two may
  * also be released by itself, in any order.
  */
-int pawl_lock_acquire_part(pawl_table *table, uint64_t whole, uint64_t part);
+int pawl_lock_acquire_part(pawl_table *table, uint64_t whole, uint64_t part, int mode);
 
-/* Release both. PAWL_ERR_NOT_HELD if not both are held in these modes. */
+/* Release both. PAWL_ERR_NOT_HELD if not both are held, whole with an intent and part
+ * exclusively or shared. */
 int pawl_lock_release_part(pawl_table *table, uint64_t whole, uint64_t part);
 
 /* ----------------------------------------------------------------- ranges */

@@ -1,17 +1,21 @@
 /*
  * The multi-granularity lock: model of src/locks/mgl.c.
  *
- * What it models.  NP processes (default 3); each asks as often as it likes, in any mode, and may stop
- * between any two requests.  -DNOAHEAD: nobody asks for an intent ahead of the queue.  The queue is a list that is handed on in order, with what queue_tree.h
- * promises: a client comes to it fresh, or passed by a holder that saw a successor.
+ * What it models.  NP processes (default 3); each asks as often as it likes, in any mode (shared, intent
+ * exclusive, intent shared, exclusive), and may stop between any two requests.  -DNOAHEAD: nobody asks for
+ * an intent ahead of the queue.  -DNOIS, -DNOIX: nobody asks for an intent shared; exclusive; smaller.  The
+ * queue is a list that is handed on in order, with what queue_tree.h promises: a client comes to it fresh, or passed by a holder
+ * that saw a successor.
  *
  * What it proves.  No two holders in conflict; no dead-lock (awaits are blocking guards); CLOSED is set
  * once at a time; at the end the word is
  * zero and the queue empty.  With -DLIVE=v, under weak fairness, process v gets the lock whenever it
- * wants it and does not merely try.  -DTRY: a process may also try, at its choice.
+ * wants it and does not merely try.  -DTRY: a process may also try, at its choice.  -DSTAY: process 0
+ * acquires the lock as intent shared and keeps it, and nobody else asks for it exclusively: the others
+ * come to their end, for none of their modes is in conflict with that.
  *
- * -DRIDE: processes 0 and 1 share a node, and intents of a node ride together, at most LIMIT (default 2)
- * before the node asks anew.
+ * -DRIDE: processes 0 and 1 share a node, and intents of one mode of a node ride together, at most LIMIT
+ * (default 2) before the node asks anew.
  *
  * What it abstracts.  One lock.  An operation followed by its flush is one step; operations are atomic per
  * word and memory is sequentially consistent.  The queue's own words: models/rma_mcs.pml.
@@ -22,17 +26,34 @@
  *                        -DBREAK_AHEAD  the head of the queue does not look for intents that came
  *                                       ahead of it
  *                        -DBREAK_RIDE   the first of a node lets others ride before it is in
+ *                        -DBREAK_ENTER  an intent shared does not look for an exclusive holder
+ *                        -DBREAK_READERS  the head of the queue does not look for intents shared
+ *                        -DBREAK_MIX    an intent rides on one of the other mode
+ *                        -DSTAY -DBREAK_SHARE  a sharer waits for intents shared
  */
 #ifndef NP
 #define NP 3
 #endif
 
 #define SHARED 0
-#define INTENT 1
-#define EXCLUSIVE 2
-#define AHEAD 3 /* an intent that does not queue */
+#define INTENT 1  /* intent exclusive, */
+#define READERS 2 /* intent shared */
+#define EXCLUSIVE 3
+#ifdef NOIS
+#define ANY_INTENT m = INTENT
+#elif defined(NOIX)
+#define ANY_INTENT m = READERS
+#else
+#define ANY_INTENT m = INTENT :: m = READERS
+#endif
+#define ANY_COUNTED m = SHARED :: ANY_INTENT
+#ifdef STAY
+#define ANY_MODE ANY_COUNTED
+#else
+#define ANY_MODE ANY_COUNTED :: m = EXCLUSIVE
+#endif
 
-byte n[2];    /* the word: SHARED and INTENT holders, */
+byte n[3];    /* the word: holders by mode, but exclusive ones, */
 byte excl;    /* an exclusive holder, */
 byte closed;  /* and whether the head of the queue keeps newcomers out */
 
@@ -46,36 +67,40 @@ byte token[NP];
 #ifndef LIMIT
 #define LIMIT 2
 #endif
-#define NODE(p) (p / 2)
-byte riders[2], joined[2]; /* the node's word: how many ride, how many have since it was opened, */
-bit open[2];               /* and whether they may */
+/* The word of the node of p, for intents of mode m. */
+#ifdef BREAK_MIX
+#define V(p, m) (p / 2)
+#else
+#define V(p, m) ((p / 2) * 2 + m - INTENT)
+#endif
+byte riders[4], joined[4]; /* how many ride, how many have since it was opened, */
+bit open[4];               /* and whether they may */
 #define ALONE 0
 #define OPENS 1
 #define RIDES 2
 
 /* G1: a compare-and-swap that may have to be tried again */
-inline get_on(p, is_ahead)
+inline get_on(p, m, is_ahead)
 {
 	d_step {
 		if
-		:: riders[NODE(p)] == 0 -> how = OPENS; riders[NODE(p)] = 1; joined[NODE(p)] = 1
+		:: (is_ahead && !open[V(p, m)]) || joined[V(p, m)] >= LIMIT -> how = ALONE
 		:: else ->
-			if
-			:: joined[NODE(p)] >= LIMIT || (is_ahead && !open[NODE(p)]) -> how = ALONE
-			:: else -> how = RIDES; riders[NODE(p)]++; joined[NODE(p)]++
-			fi
+			how = (riders[V(p, m)] == 0 -> OPENS : RIDES);
+			riders[V(p, m)]++;
+			joined[V(p, m)]++
 		fi
 	}
 }
 
 /* G4: the last one to get off gives the intent back */
-inline get_off(p)
+inline get_off(p, m)
 {
 	d_step {
-		riders[NODE(p)]--;
-		last = riders[NODE(p)] == 0;
+		riders[V(p, m)]--;
+		last = riders[V(p, m)] == 0;
 		if
-		:: last -> joined[NODE(p)] = 0; open[NODE(p)] = 0
+		:: last -> joined[V(p, m)] = 0; open[V(p, m)] = 0
 		:: else
 		fi
 	}
@@ -83,7 +108,7 @@ inline get_off(p)
 #endif
 
 byte alive = NP;
-byte ns, ni, nx; /* ghost: holders */
+byte ns, ni, nr, nx; /* ghost: holders */
 
 #ifdef LIVE
 bit want, in;
@@ -97,23 +122,43 @@ ltl live { [] (want -> <> in) }
 #define OUT_OF skip
 #endif
 
-#define OTHERS(m) (excl || n[1 - (m)] > 0)
-#define ANYBODY (excl || n[SHARED] > 0 || n[INTENT] > 0)
+/* Who cannot be in with mode m, but exclusive holders; */
+#ifdef BREAK_SHARE
+#define COUNTED(m) ((m == SHARED && (n[INTENT] > 0 || n[READERS] > 0)) || (m == INTENT && n[SHARED] > 0))
+#else
+#define COUNTED(m) ((m == SHARED && n[INTENT] > 0) || (m == INTENT && n[SHARED] > 0))
+#endif
+/* and with them; */
+#ifdef BREAK_ENTER
+#define OTHERS(m) ((excl && m != READERS) || COUNTED(m))
+#else
+#define OTHERS(m) (excl || COUNTED(m))
+#endif
+/* those that an exclusive client waits for at the head of the queue; */
+#ifdef BREAK_READERS
+#define SEEN (n[SHARED] > 0 || n[INTENT] > 0)
+#else
+#define SEEN (n[SHARED] > 0 || n[INTENT] > 0 || n[READERS] > 0)
+#endif
+/* and all of them. */
+#define ANYBODY (excl || n[SHARED] > 0 || n[INTENT] > 0 || n[READERS] > 0)
 
 inline critical(m)
 {
 	atomic {
 		if
 		:: m == SHARED -> ns++; assert(ni == 0 && nx == 0)
-		:: m == INTENT || m == AHEAD -> ni++; assert(ns == 0 && nx == 0)
-		:: else -> nx++; assert(ns == 0 && ni == 0 && nx == 1)
+		:: m == INTENT -> ni++; assert(ns == 0 && nx == 0)
+		:: m == READERS -> nr++; assert(nx == 0)
+		:: else -> nx++; assert(ns == 0 && ni == 0 && nr == 0 && nx == 1)
 		fi;
 		IN
 	}
 	atomic {
 		if
 		:: m == SHARED -> ns--
-		:: m == INTENT || m == AHEAD -> ni--
+		:: m == INTENT -> ni--
+		:: m == READERS -> nr--
 		:: else -> nx--
 		fi;
 		OUT_OF
@@ -150,11 +195,11 @@ inline leave(t)
 }
 
 /* N1: old = fao(W, +one); flush; N2: await no others */
-inline ahead()
+inline ahead(m)
 {
-	d_step { held = !OTHERS(INTENT); n[INTENT]++ };
+	d_step { held = !OTHERS(m); n[m]++ };
 	if
-	:: !held -> !OTHERS(INTENT)
+	:: !held -> !OTHERS(m)
 	:: else
 	fi;
 	held = 1
@@ -175,10 +220,10 @@ inline slow(m)
 			::
 #ifndef BREAK_DRAIN
 				/* A3: await nobody */
-				!ANYBODY;
+				!excl && !SEEN;
 #endif
 				/* A4: old = fao(W, +EXCL); flush */
-				d_step { held = n[SHARED] == 0 && n[INTENT] == 0; excl++; assert(excl == 1) };
+				d_step { held = !SEEN; excl++; assert(excl == 1) };
 #if defined(BREAK_DRAIN) || defined(BREAK_AHEAD)
 				held = 1;
 #endif
@@ -200,7 +245,7 @@ inline slow(m)
 #ifdef BREAK_PASS
 			held = 1; n[m]++
 #else
-			d_step { held = n[1 - m] == 0; n[m]++; closed--; excl-- }
+			d_step { held = !COUNTED(m); n[m]++; closed--; excl-- }
 #endif
 		fi;
 		do
@@ -236,8 +281,7 @@ got:	held = 1
 inline release(m)
 {
 	if
-	:: m == AHEAD -> n[INTENT]--
-	:: m == SHARED || m == INTENT -> n[m]-- /* R1: acc(W, -one); flush */
+	:: m != EXCLUSIVE -> n[m]-- /* R1: acc(W, -one); flush */
 	:: m == EXCLUSIVE && !queued -> excl = 0 /* R1: acc(W, -EXCL); flush */
 	:: m == EXCLUSIVE && queued ->
 		queued = 0;
@@ -248,24 +292,24 @@ inline release(m)
 	fi
 }
 
-inline acquire(m)
+inline acquire(m, is_ahead)
 {
 #ifdef RIDE
 	how = ALONE;
 	if
-	:: m == INTENT || m == AHEAD -> get_on(p, m == AHEAD)
+	:: m == INTENT || m == READERS -> get_on(p, m, is_ahead)
 	:: else
 	fi;
 	if
 #ifdef BREAK_RIDE
 	:: how == RIDES -> held = 1
 #else
-	:: how == RIDES -> open[NODE(p)]; held = 1 /* G2: await OPEN */
+	:: how == RIDES -> open[V(p, m)]; held = 1 /* G2: await OPEN */
 #endif
 	:: else ->
 #endif
 		if
-		:: m == AHEAD -> ahead()
+		:: is_ahead -> ahead(m)
 		:: else ->
 			fast(m);
 			if
@@ -276,7 +320,7 @@ inline acquire(m)
 #ifdef RIDE
 		;
 		if
-		:: how == OPENS -> open[NODE(p)] = 1 /* G3: acc(V, OPEN) */
+		:: how == OPENS -> open[V(p, m)] = 1 /* G3: acc(V, OPEN) */
 		:: else
 		fi
 	fi
@@ -288,7 +332,7 @@ inline release_any(m)
 #ifdef RIDE
 	last = 1;
 	if
-	:: how != ALONE -> get_off(p)
+	:: how != ALONE -> get_off(p, m)
 	:: else
 	fi;
 	if
@@ -311,20 +355,25 @@ proctype P(byte p)
 #endif
 
 	do
-	:: atomic { WANT; if :: m = SHARED :: m = INTENT :: m = EXCLUSIVE fi }
-		acquire(m);
+	:: atomic { WANT; if :: ANY_MODE fi }
+		acquire(m, false);
 		critical(m);
 		release_any(m);
 		d_step { held = 0; m = 0; token[p] = NONE }
 #ifndef NOAHEAD
-	:: m = AHEAD;
-		acquire(m);
+	:: if :: ANY_INTENT fi;
+		acquire(m, true);
 		critical(m);
 		release_any(m);
 		d_step { held = 0; m = 0 }
 #endif
+#ifdef STAY
+	:: p == 0 -> m = READERS;
+		acquire(m, false);
+end:		false
+#endif
 #ifdef TRY
-	:: if :: m = SHARED :: m = INTENT :: m = EXCLUSIVE fi;
+	:: if :: ANY_MODE fi;
 		fast(m);
 		if
 		:: held -> critical(m); release(m); held = 0
@@ -338,7 +387,9 @@ proctype P(byte p)
 		:: alive == 0 ->
 			assert(!ANYBODY && closed == 0 && empty(queue));
 #ifdef RIDE
-			assert(riders[0] == 0 && riders[1] == 0 && !open[0] && !open[1])
+			for (m : 0 .. 3) {
+				assert(riders[m] == 0 && !open[m])
+			}
 #endif
 		:: else
 		fi }

@@ -37,6 +37,9 @@ check "an rma-rw that does not drain, ticket counters over nodes" \
 check "an mgl that does not wait, 2 ranks" violated 2 --only broken-mgl
 check "an mgl that does not wait, over nodes" \
 	violated 4 --only broken-mgl --set "topology=node:2 core:2"
+check "an mgl whose intents shared look for nobody" violated 4 --only broken-mgl-enter
+check "an mgl whose exclusive clients do not wait for intents shared" \
+	violated 4 --only broken-mgl-readers
 check "a shiftlock that does not drain" violated 4 --only broken-shiftlock
 check "a dslr whose writers do not wait for readers" violated 4 --only broken-dslr
 check "an alock of two cohorts that do not look for each other" \

@@ -17,9 +17,10 @@ extern const struct lock_protocol lock_dmcs, lock_rma_mcs, lock_rma_rw, lock_cas
 #ifdef PAWL_BROKEN_KINDS
 /* Deliberately wrong variants, which the tests have to catch (tests/broken). */
 extern const struct lock_protocol lock_broken_dmcs, lock_broken_rma_rw, lock_broken_mgl,
-    lock_broken_dmcs_link, lock_broken_dmcs_grant, lock_broken_dmcs_answer,
-    lock_broken_dmcs_settled, lock_broken_dmcs_swap, lock_broken_dmcs_abandon,
-    lock_broken_dmcs_early, lock_broken_dmcs_passed, lock_broken_rma_rw_close;
+    lock_broken_mgl_enter, lock_broken_mgl_readers, lock_broken_dmcs_link, lock_broken_dmcs_grant,
+    lock_broken_dmcs_answer, lock_broken_dmcs_settled, lock_broken_dmcs_swap,
+    lock_broken_dmcs_abandon, lock_broken_dmcs_early, lock_broken_dmcs_passed,
+    lock_broken_rma_rw_close;
 extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
     lock_broken_shiftlock_era, lock_broken_shiftlock_late, lock_broken_shiftlock_link,
     lock_broken_alock, lock_broken_alock_budget, lock_broken_alock_look, lock_broken_alock_victim,
@@ -59,6 +60,8 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_dmcs,
     &lock_broken_rma_rw,
     &lock_broken_mgl,
+    &lock_broken_mgl_enter,
+    &lock_broken_mgl_readers,
     &lock_broken_dmcs_link,
     &lock_broken_dmcs_grant,
     &lock_broken_dmcs_answer,

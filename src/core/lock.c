@@ -17,26 +17,33 @@ static int check_lock(const pawl_table *t, uint64_t lock)
 	return rc;
 }
 
+static bool is_intent(int mode)
+{
+	return (mode & ~PAWL_AHEAD) == PAWL_INTENT || (mode & ~PAWL_AHEAD) == PAWL_INTENT_SHARED;
+}
+
 static int check(const pawl_table *t, uint64_t lock, int mode)
 {
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
 	if (life_check(t) != PAWL_SUCCESS)
 		return PAWL_ERR_MPI;
-	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED && (mode & ~PAWL_AHEAD) != PAWL_INTENT)
+	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED && !is_intent(mode))
 		return error_set(PAWL_ERR_ARG,
 				 "mode: %d is none of PAWL_EXCLUSIVE (%d), PAWL_SHARED (%d),"
-				 " PAWL_INTENT (%d) and PAWL_INTENT | PAWL_AHEAD (%d)",
-				 mode, PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT,
-				 PAWL_INTENT | PAWL_AHEAD);
+				 " PAWL_INTENT (%d) and PAWL_INTENT_SHARED (%d), the last two with"
+				 " PAWL_AHEAD (+ %d) or without",
+				 mode, PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT, PAWL_INTENT_SHARED,
+				 PAWL_AHEAD);
 	if (check_lock(t, lock) != PAWL_SUCCESS)
 		return PAWL_ERR_RANGE;
 	if (mode == PAWL_SHARED && !(t->space.protocol->kind.capabilities & PAWL_CAP_SHARED))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED",
 				 t->space.protocol->kind.name);
-	if ((mode & PAWL_INTENT) && !(t->space.protocol->kind.capabilities & PAWL_CAP_INTENT))
-		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_INTENT",
-				 t->space.protocol->kind.name);
+	if (is_intent(mode) && !(t->space.protocol->kind.capabilities & PAWL_CAP_INTENT))
+		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode %s",
+				 t->space.protocol->kind.name,
+				 mode & PAWL_INTENT ? "PAWL_INTENT" : "PAWL_INTENT_SHARED");
 	if (t->space.protocol->kind.capabilities & PAWL_CAP_RANGES)
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "%s has ranges, and no locks: pawl_range_acquire() takes them",
@@ -224,11 +231,17 @@ int pawl_lock_abandon(pawl_table *t, uint64_t lock)
 	return PAWL_SUCCESS;
 }
 
-static int check_part(const pawl_table *t, uint64_t whole, uint64_t part)
+/* The intent that announces a part in this mode. */
+static int intent_for(int mode)
 {
-	int rc = check(t, whole, PAWL_INTENT);
+	return mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT;
+}
 
-	return rc == PAWL_SUCCESS ? check(t, part, PAWL_EXCLUSIVE) : rc;
+static int check_part(const pawl_table *t, uint64_t whole, uint64_t part, int mode)
+{
+	int rc = check(t, whole, intent_for(mode));
+
+	return rc == PAWL_SUCCESS ? check(t, part, mode) : rc;
 }
 
 static void acquire_part(const struct lock_space *s, struct lock_slot *whole,
@@ -269,11 +282,17 @@ perform_part(pawl_table *t, struct lock_slot *whole, struct lock_slot *part,
 	return peer_died(whole->lock);
 }
 
-int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part)
+int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mode)
 {
 	struct lock_slot *w, *p;
-	int rc = check_part(t, whole, part);
+	int rc;
 
+	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED)
+		return error_set(PAWL_ERR_ARG,
+				 "mode: %d is none of PAWL_EXCLUSIVE (%d) and PAWL_SHARED (%d), in"
+				 " which a part is acquired",
+				 mode, PAWL_EXCLUSIVE, PAWL_SHARED);
+	rc = check_part(t, whole, part, mode);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	if (whole == part)
@@ -287,8 +306,8 @@ int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part)
 		slots_give_back(t, w);
 		return rc;
 	}
-	w->mode = PAWL_INTENT;
-	p->mode = PAWL_EXCLUSIVE;
+	w->mode = intent_for(mode);
+	p->mode = mode;
 	w->deadline_ns = p->deadline_ns = 0;
 	rc = perform_part(t, w, p, acquire_part);
 	if (rc != PAWL_SUCCESS)
@@ -301,16 +320,16 @@ int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part)
 int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
 {
 	struct lock_slot *w, *p;
-	int rc = check_part(t, whole, part);
+	int rc = check_part(t, whole, part, PAWL_EXCLUSIVE);
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	w = slots_find(t, whole);
 	p = slots_find(t, part);
-	if (!w || !p || !(w->mode & PAWL_INTENT) || p->mode != PAWL_EXCLUSIVE)
+	if (!w || !p || !is_intent(w->mode) || is_intent(p->mode))
 		return error_set(PAWL_ERR_NOT_HELD,
-				 "lock %llu with intent and lock %llu exclusively are not both held"
-				 " by this %s",
+				 "lock %llu with an intent and lock %llu exclusively or shared are"
+				 " not both held by this %s",
 				 (unsigned long long)whole, (unsigned long long)part,
 				 t->by_process ? "process" : "thread");
 	rc = perform_part(t, w, p, release_part);

@@ -242,7 +242,8 @@ static int acquire_exclusive(struct window *w, int rank)
 	if (!p->by_whole)
 		return pawl_lock_acquire(p->targets, target, PAWL_EXCLUSIVE);
 	if (together(w) && !holds_any(w)) {
-		rc = pawl_lock_acquire_part(p->targets, pool_whole(p, w->id), target);
+		rc = pawl_lock_acquire_part(p->targets, pool_whole(p, w->id), target,
+					    PAWL_EXCLUSIVE);
 		w->exclusive += rc == PAWL_SUCCESS;
 		return rc;
 	}

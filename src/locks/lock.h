@@ -288,8 +288,8 @@ struct lock_protocol {
 	int (*grow)(const struct lock_space *s, struct lock_slot *slot, int64_t *units);
 	void (*shrink)(const struct lock_space *s, struct lock_slot *slot, int64_t units);
 	void (*forget)(const struct lock_space *s, struct lock_slot *slot);
-	/* whole with PAWL_INTENT and part with PAWL_EXCLUSIVE, and both back; kinds
-	 * with PAWL_CAP_INTENT. */
+	/* whole with an intent and part exclusively or shared, and both back; kinds with
+	 * PAWL_CAP_INTENT. */
 	int (*acquire_part)(const struct lock_space *s, struct lock_slot *whole,
 			    struct lock_slot *part);
 	void (*release_part)(const struct lock_space *s, struct lock_slot *whole,

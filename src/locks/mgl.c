@@ -1,39 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A multi-granularity lock: shared, exclusive, and "intent", which excludes
- * sharers but not other intents. After J. Gray et al., "Granularity of locks and
- * degrees of consistency in a shared data base" (1976), modes S, X and IX; the
- * shape is ours. Who is about to change a part of something announces that by
- * intent at the lock of the whole, and then locks the part; who wants the whole
- * unchanged takes the whole shared.
+ * A multi-granularity lock: after J. Gray et al., "Granularity of locks and degrees of
+ * consistency in a shared data base" (1976), modes X, S, IX and IS; the shape is ours.
+ * A client that is about to lock a part of something announces that by an intent at the
+ * lock of the whole: intent exclusive (IX) before a part exclusively, intent shared (IS)
+ * before a part shared. Which may be in together:
+ *
+ *          X   S   IX  IS
+ *     X    -   -   -   -
+ *     S    -   yes -   yes
+ *     IX   -   -   yes yes
+ *     IS   -   yes yes yes
+ *
+ * So a client that has the whole shared has every part unchanged, and one that has it
+ * exclusively is alone, parts included.
  *
  * Words. W, at the home: EXCL (there is an exclusive holder), CLOSED (the head of
- * the queue keeps newcomers out), and the numbers of sharers and of intents. Beside
- * it the tree of queues of rma-mcs (queue_tree.c) for those who find W in their way.
+ * the queue keeps newcomers out), and the numbers of sharers, of intents exclusive and
+ * of intents shared. Beside it the tree of queues of rma-mcs (queue_tree.c) for clients
+ * that find W in their way.
  *
- * Ahead. Who holds a part and then needs the intent at the whole must not wait
- * behind one who waits for the whole: that one may be waiting for a third, who waits
+ * Ahead. A client that holds a part and then needs an intent at the whole must not wait
+ * behind one that waits for the whole: that one may be waiting for a third, which waits
  * for the part. An intent with PAWL_AHEAD passes by the queue: it is counted in W at
  * once and waits for holders only.
  *
- * Riding. Over several nodes each node has a word V per lock. The first of its clients
- * that asks for an intent gets it at W; others of the node who come while it is there
- * ride on it, up to T_L of the node level, and the last one gives it back. Under
- * contention announcing oneself then costs no far operation.
+ * Riding. Over several nodes each node has two words V per lock, one for each kind of
+ * intent. The first of its clients that asks for an intent gets it at W; others of the
+ * node that come while it is there ride on it, up to T_L of the node level, and the last
+ * one gives it back. Under contention announcing oneself then costs no far operation.
+ * (One V for both kinds would let an intent shared stay in W as one exclusive, in the way
+ * of sharers, after all of these have left.) An intent ahead rides where V is open, but
+ * does not open it: clients that queue must not wait for one that does not.
  *
  * Fairness: the queue is first come, first served, but for passes within an
  * element (T_L,i). While its head waits CLOSED keeps newcomers out, so that it
- * waits only for those who are in, and for intents that come ahead. (A stream of
+ * waits only for those that are in, and for intents that come ahead. (A stream of
  * failing tries can be seen in W for moments, and may delay the head by as much.) An
  * intent ahead waits while exclusive holders pass the lock on to each other.
  *
  * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to
- * release; a part and the intent at its whole 2 in 1, and 2 in 1. Hand-over
+ * release; a part and the intent at its whole, of either kind, 2 in 1, and 2 in 1. Hand-over
  * between exclusive holders: as in rma-mcs, W untouched.
  *
  * Ordering guarantees
- *   (A) Who did not queue holds by one atomic operation on W that found nobody
- *       in conflict and not CLOSED; it counts the holder at the same time.
+ *   (A) A client that did not queue holds by one atomic operation on W that found
+ *       nobody in conflict and not CLOSED; it counts the holder at the same time. Of two
+ *       clients in conflict the later operation finds the earlier, for each counts in a
+ *       field that the other looks at: conflict is symmetrical.
  *   (B) The head of the queue sets CLOSED, and only then looks for holders; (A)
  *       lets nobody in after that but intents ahead.
  *   (C) The head is in by the operation that counts it (EXCL, or one more sharer or
@@ -45,13 +59,15 @@
  *       lock on as an exclusive holder does, not even below the root.
  *   (E) An exclusive holder that queued leaves CLOSED and EXCL set for a successor
  *       that it sees: the successor holds the lock at once.
- *   (F) Who opens V for riders is counted in W before, and the count goes from W
- *       only when nobody rides; V is then zero, and the next one counts anew.
+ *   (F) A client that opens V for riders is counted in W before, in their mode, and the
+ *       count goes from W only when nobody rides; V is then zero, and the next one counts
+ *       anew.
  *
  * Progress: starvation-free if holders release and intents ahead end; dead-lock-free
  * in any case.
  *
- * Bounds: 2^20 - 1 clients at one lock; a table with more is refused.
+ * Bounds: 2^20 - 1 clients at one lock, each of which is counted in one field of W at a time;
+ * a table with more is refused.
  *
  * Model: models/mgl.pml, whose steps F1 ... R3, G1 ... G4 are named below.
  */
@@ -60,25 +76,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* W. What a parked head waits for shows in the low half. (The number of intents
- * reaches beyond; 1024 of them that leave between two looks go unnoticed, for as
- * long as a nap lasts.) */
-enum { SHARED_SHIFT = 2, INTENT_SHIFT = 22, COUNT_BITS = 20, MOST_CLIENTS = (1 << COUNT_BITS) - 1 };
+/* W. A parked client notices what changes in the low half. An exclusive client alone
+ * waits for counts that reach beyond: if the last intents shared leave (or 1024 intents
+ * exclusive) between its last look and its sleep, it sleeps to the end of a nap. */
+enum {
+	SHARED_SHIFT = 2,
+	INTENT_SHIFT = 22,
+	READERS_SHIFT = 42,
+	COUNT_BITS = 20,
+	MOST_CLIENTS = (1 << COUNT_BITS) - 1
+};
 #define EXCL INT64_C(1)
 #define CLOSED INT64_C(2)
 #define COUNT(shift) (((INT64_C(1) << COUNT_BITS) - 1) << (shift))
 #define SHARERS COUNT(SHARED_SHIFT)
 #define INTENTS COUNT(INTENT_SHIFT)
-#define ANYBODY (EXCL | SHARERS | INTENTS)
+#define READERS COUNT(READERS_SHIFT) /* intents shared */
+#define ANYBODY (EXCL | SHARERS | INTENTS | READERS)
 
 enum { WORD_BYTES = 8 };
 _Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
 _Static_assert((CLOSED | EXCL) < (1 << SHARED_SHIFT) && SHARED_SHIFT + COUNT_BITS == INTENT_SHIFT &&
-		   INTENT_SHIFT + COUNT_BITS < 63,
-	       "the fields of W do not overlap");
+		   INTENT_SHIFT + COUNT_BITS == READERS_SHIFT && READERS_SHIFT + COUNT_BITS < 63,
+	       "the fields of W do not overlap, and W is never negative");
 
 /* V: whether riders may be on, how many there are, and how many got on since the
- * first one did. */
+ * first one did. One for intents exclusive, one for intents shared. */
+enum { RIDE_EXCLUSIVE = 0, RIDE_SHARED = 8, RIDE_BYTES = 16 };
+_Static_assert(RIDE_SHARED == RIDE_EXCLUSIVE + WORD_BYTES && RIDE_SHARED + WORD_BYTES == RIDE_BYTES,
+	       "two words a lock and node");
 enum { RIDERS_SHIFT = 1, JOINED_SHIFT = 22 };
 #define OPEN INT64_C(1)
 #define RIDER (INT64_C(1) << RIDERS_SHIFT)
@@ -89,7 +115,7 @@ _Static_assert(RIDERS_SHIFT + COUNT_BITS < JOINED_SHIFT && JOINED_SHIFT + COUNT_
 struct constants {
 	struct queue_tree tree;
 	uint64_t words;
-	int node_level; /* of V; 0: there is one node only, and nobody rides */
+	int node_level; /* of the words V; 0: there is one node only, and nobody rides */
 	uint64_t rides;
 	int64_t most_rides;
 };
@@ -113,7 +139,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	if (k->node_level) {
 		uint64_t size = (uint64_t)s->topo->level[k->node_level - 1].min_size;
 
-		k->rides = lock_reserve(s, (s->n + size - 1) / size, WORD_BYTES);
+		k->rides = lock_reserve(s, (s->n + size - 1) / size, RIDE_BYTES);
 		k->most_rides = s->params.t_l[TOPO_NODE];
 	}
 	return queue_tree_layout(s, &k->tree, 0, err, errlen);
@@ -133,16 +159,34 @@ RMA_INLINE struct rma_word word(const struct lock_space *s, struct lock_slot *sl
 	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
 }
 
-/* What a sharer or an intent adds to W, */
+/* What a client in this mode adds to W, */
 RMA_INLINE int64_t one(const struct lock_slot *slot)
 {
-	return INT64_C(1) << (slot->mode == PAWL_SHARED ? SHARED_SHIFT : INTENT_SHIFT);
+	if (slot->mode == PAWL_EXCLUSIVE)
+		return EXCL;
+	if (slot->mode == PAWL_SHARED)
+		return INT64_C(1) << SHARED_SHIFT;
+	return INT64_C(1) << (slot->mode & PAWL_INTENT_SHARED ? READERS_SHIFT : INTENT_SHIFT);
 }
 
-/* and whom it cannot be in with. */
+/* and what it cannot be in with. */
 RMA_INLINE int64_t others(const struct lock_slot *slot)
 {
-	return EXCL | (slot->mode == PAWL_SHARED ? INTENTS : SHARERS);
+	if (slot->mode == PAWL_EXCLUSIVE)
+		return ANYBODY;
+	if (slot->mode == PAWL_SHARED)
+		return EXCL | INTENTS;
+#ifdef BREAK_MGL_ENTER /* for the tests: an intent shared that looks for nobody */
+	if (slot->mode & PAWL_INTENT_SHARED)
+		return 0;
+#endif
+	return slot->mode & PAWL_INTENT_SHARED ? EXCL : EXCL | SHARERS;
+}
+
+/* Modes with an intent, ahead of the queue or not. */
+RMA_INLINE bool is_intent(const struct lock_slot *slot)
+{
+	return slot->mode & (PAWL_INTENT | PAWL_INTENT_SHARED);
 }
 
 RMA_INLINE int64_t fetch_and_add(struct lock_slot *slot, struct rma_word w, int64_t value)
@@ -164,20 +208,37 @@ RMA_INLINE void add(struct lock_slot *slot, struct rma_word w, int64_t value)
 
 /* ------------------------------------------------------ without queueing */
 
-/* F1, F2: true if we are in; (A). */
+/* F1: ask to be in; (A). An exclusive client does so by a compare-and-swap: what a sum
+ * added would have to be taken back, and kept all others out meanwhile. */
+RMA_INLINE void ask(struct lock_slot *slot, struct rma_word w, int64_t *old)
+{
+	if (slot->mode == PAWL_EXCLUSIVE)
+		rma_cas(&slot->client, w, 0, EXCL, old);
+	else
+		rma_fao(&slot->client, w, RMA_SUM, one(slot), old);
+}
+
+RMA_INLINE bool is_in(const struct lock_slot *slot, int64_t old)
+{
+	return !(old & (others(slot) | CLOSED));
+}
+
+/* F2: it is not, and has to be as if it had not asked. */
+RMA_INLINE void take_back(struct lock_slot *slot, struct rma_word w)
+{
+	if (slot->mode != PAWL_EXCLUSIVE)
+		add(slot, w, -one(slot));
+}
+
 RMA_INLINE bool enter_at_once(struct lock_slot *slot, struct rma_word w)
 {
 	int64_t old;
 
-	if (slot->mode == PAWL_EXCLUSIVE) {
-		rma_cas(&slot->client, w, 0, EXCL, &old);
-		rma_flush(&slot->client, w); /* orders the swap before the look at old */
-		return old == 0;
-	}
-	old = fetch_and_add(slot, w, one(slot));
-	if (!(old & (others(slot) | CLOSED)))
+	ask(slot, w, &old);
+	rma_flush(&slot->client, w); /* orders the question before the look at old */
+	if (is_in(slot, old))
 		return true;
-	add(slot, w, -one(slot));
+	take_back(slot, w);
 	return false;
 }
 
@@ -195,17 +256,20 @@ static void enter_ahead(struct lock_slot *slot, struct rma_word w)
  * in if no intent came ahead; (B), (C). */
 static void enter_exclusive(struct lock_slot *slot, struct rma_word w)
 {
-	bool wait = fetch_and_add(slot, w, CLOSED) & ANYBODY;
-
-#ifdef BREAK_MGL_DRAIN /* for the tests: a wrong one, which does not wait */
-	add(slot, w, EXCL);
-	return;
+#ifdef BREAK_MGL_DRAIN /* for the tests: wrong ones, which do not wait, */
+	const int64_t in_the_way = 0;
+#elif defined BREAK_MGL_READERS /* or not for all */
+	const int64_t in_the_way = ANYBODY & ~READERS;
+#else
+	const int64_t in_the_way = ANYBODY;
 #endif
+	bool wait = fetch_and_add(slot, w, CLOSED) & in_the_way;
+
 	for (;; wait = true) {
 		if (wait)
-			rma_await(&slot->client, w, ANYBODY, RMA_EQ, 0, RMA_SOON,
+			rma_await(&slot->client, w, in_the_way, RMA_EQ, 0, RMA_SOON,
 				  "holders to leave the lock word");
-		if (!(fetch_and_add(slot, w, EXCL) & ANYBODY))
+		if (!(fetch_and_add(slot, w, EXCL) & in_the_way))
 			return;
 		add(slot, w, -EXCL);
 	}
@@ -269,11 +333,13 @@ static struct rma_word ride_word(const struct lock_space *s, struct lock_slot *s
 	const int i = k->node_level, j = topo_element(s->topo, slot->client.rma->rank, i);
 
 	return rma_word(slot->client.rma, RMA_NODE, topo_tail_rank(s->topo, i, j, slot->lock),
-			k->rides + topo_tail_index(s->topo, i, j, slot->lock) * WORD_BYTES);
+			k->rides + topo_tail_index(s->topo, i, j, slot->lock) * RIDE_BYTES +
+			    (slot->mode & PAWL_INTENT_SHARED ? RIDE_SHARED : RIDE_EXCLUSIVE));
 }
 
 /* G1: ride with others of the node, or be the first of them, or, if too many have
- * done so already, go alone. An intent ahead cannot wait for a first one that queues. */
+ * done so already, go alone. An intent ahead neither waits for a first one that queues
+ * nor is the first one. */
 static enum ride get_on(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
@@ -286,8 +352,8 @@ static enum ride get_on(const struct lock_space *s, struct lock_slot *slot)
 	v = ride_word(s, slot);
 	do {
 		rma_get(c, v, &old);
-		if (old && (old >> JOINED_SHIFT >= k->most_rides ||
-			    ((slot->mode & PAWL_AHEAD) && !(old & OPEN))))
+		if (old >> JOINED_SHIFT >= k->most_rides ||
+		    ((slot->mode & PAWL_AHEAD) && !(old & OPEN)))
 			return ALONE;
 		next = old + RIDER + JOINED;
 		rma_cas(c, v, old, next, &seen);
@@ -335,14 +401,13 @@ enum { ATTEMPTS = 16 };
 static bool enter_soon(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
 {
 	const struct constants *k = s->state;
-	int64_t in_the_way = slot->mode == PAWL_EXCLUSIVE ? -1 : others(slot) | CLOSED;
 
 	for (int i = 0; i < ATTEMPTS; i++) {
 		if (queue_tree_waiters_near(s, &k->tree, slot))
 			return false;
 		if (enter_at_once(slot, w))
 			return true;
-		if (!rma_glance(w, in_the_way, RMA_EQ, 0))
+		if (!rma_glance(w, others(slot) | CLOSED, RMA_EQ, 0))
 			return false;
 	}
 	return false;
@@ -350,7 +415,7 @@ static bool enter_soon(const struct lock_space *s, struct lock_slot *slot, struc
 
 static void enter(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
 {
-	if (slot->mode == (PAWL_INTENT | PAWL_AHEAD))
+	if (slot->mode & PAWL_AHEAD)
 		enter_ahead(slot, w);
 	else if (!enter_soon(s, slot, w))
 		enter_queue(s, slot, w);
@@ -380,39 +445,41 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	if (slot->mode == PAWL_EXCLUSIVE && rma_is_mapped_cpu(w) &&
 	    rma_peek(&slot->client, w) == 0 && enter_at_once(slot, w))
 		return PAWL_SUCCESS;
-	if (slot->mode & PAWL_INTENT)
+	if (is_intent(slot))
 		acquire_intent(s, slot, w);
 	else
 		enter(s, slot, w);
 	return PAWL_SUCCESS;
 }
 
-/* The intent at the whole and the part exclusively, both asked for at once. Not
- * to hold the part while it waits for the whole, it gives the part back then. */
+/* The intent at the whole and the part, both asked for at once. Not to hold the part
+ * while it waits for the whole, the client gives the part back then. */
 static void acquire_both(const struct lock_space *s, struct lock_slot *whole,
 			 struct lock_slot *part)
 {
 	struct rma_word w = word(s, whole), p = word(s, part);
-	int64_t in, before;
-	bool queue_whole, queue_part;
+	int64_t old_whole, old_part;
+	bool in_whole, in_part;
 
-	rma_fao(&whole->client, w, RMA_SUM, one(whole), &in);
-	rma_cas(&part->client, p, 0, EXCL, &before);
-	rma_flush(&whole->client, w); /* orders the sum before the look at in, */
-	rma_flush(&part->client, p);  /* and the swap before the look at before */
-	queue_whole = in & (others(whole) | CLOSED);
-	queue_part = before != 0;
-	if (queue_whole) {
-		if (!queue_part)
-			add(part, p, -EXCL);
-		add(whole, w, -one(whole));
+	ask(whole, w, &old_whole);
+	ask(part, p, &old_part);
+	rma_flush(&whole->client, w); /* orders the one question before the look at old_whole, */
+	rma_flush(&part->client, p);  /* and the other before the look at old_part */
+	in_whole = is_in(whole, old_whole);
+	in_part = is_in(part, old_part);
+	if (!in_part)
+		take_back(part, p);
+	else if (!in_whole)
+		add(part, p, -one(part));
+	if (!in_whole) {
+		take_back(whole, w);
 		enter_queue(s, whole, w);
 	}
 	if (whole->rides)
 		let_ride(s, whole);
-	if (queue_whole)
+	if (!in_whole)
 		enter(s, part, p);
-	else if (queue_part)
+	else if (!in_part)
 		enter_queue(s, part, p);
 }
 
@@ -434,10 +501,8 @@ static int acquire_part(const struct lock_space *s, struct lock_slot *whole, str
 
 static void release_counted(const struct lock_space *s, struct lock_slot *slot)
 {
-	int64_t value = slot->mode == PAWL_EXCLUSIVE ? EXCL : one(slot);
-
 	if (!slot->rides || get_off(s, slot))
-		add(slot, word(s, slot), -value); /* R1 */
+		add(slot, word(s, slot), -one(slot)); /* R1 */
 }
 
 static void release_part(const struct lock_space *s, struct lock_slot *whole,
@@ -454,7 +519,7 @@ static void release_part(const struct lock_space *s, struct lock_slot *whole,
 	}
 	last = !whole->rides || get_off(s, whole);
 	/* In either order: nothing of the critical section is left to protect. */
-	rma_acc(&part->client, p, -EXCL);
+	rma_acc(&part->client, p, -one(part));
 	if (last)
 		rma_acc(&whole->client, w, -one(whole));
 	rma_flush(&part->client, p); /* orders the release before our return, */
@@ -493,10 +558,13 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 		return false;
 	}
 	for (int j = 0; i && j < s->topo->level[i - 1].count; j++) {
-		w = *lock_memory_word(m, topo_tail_rank(s->topo, i, j, lock),
-				      k->rides + topo_tail_index(s->topo, i, j, lock) * WORD_BYTES);
+		uint64_t at = k->rides + topo_tail_index(s->topo, i, j, lock) * RIDE_BYTES;
+		int rank = topo_tail_rank(s->topo, i, j, lock);
+
+		w = *lock_memory_word(m, rank, at + RIDE_EXCLUSIVE) |
+		    *lock_memory_word(m, rank, at + RIDE_SHARED);
 		if (w) {
-			snprintf(err, errlen, "the riders' word of node %d is 0x%llx", j,
+			snprintf(err, errlen, "a riders' word of node %d is 0x%llx", j,
 				 (unsigned long long)w);
 			return false;
 		}
@@ -513,7 +581,8 @@ const struct lock_protocol MGL_PROTOCOL = {
     .kind =
 	{
 	    .name = MGL_NAME,
-	    .summary = "shared, exclusive and intent in one word; a tree of queues behind it",
+	    .summary =
+		"shared, exclusive and intents of both in one word; a tree of queues behind it",
 	    .reference = "Gray et al. 1976 (modes); the queue of HPDC'16 (RMA-RW)",
 	    .options = "t_l",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_FAIR,

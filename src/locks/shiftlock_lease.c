@@ -24,7 +24,14 @@
  *   (G) What a client does to a block that died changes nothing elsewhere: the fields
  *       of a dead A have room for it (shiftlock.h), who arrives there takes its
  *       arrival back, and links and grants carry the number of the queueing for
- *       which they are meant.
+ *       which they are meant. That number comes round: 16 bits of it are in a grant,
+ *       and a tag of 255 values in a link. So a client that stopped in a block, until it
+ *       was dead, between its look and its put must not go on just when the slot that it
+ *       addresses has queued a multiple of 65536 times since (its grant would make a
+ *       second holder), or of 255 times (its link would hide a successor's, and the lock
+ *       would go on after three leases, for the client of that link finds its block
+ *       dead). Of the stops that outlast three leases and begin in just these few
+ *       instructions, one in 65536, or in 255, ends so.
  *   (H) A holder that was given up learns of it: its release changes A, and sees
  *       that it is dead.
  *   (I) Who is granted the lock late may find itself given up already. Nobody gives

@@ -20,7 +20,9 @@ void sim_begin_wait(struct sim_rank *r)
 static const char *mode_name(int mode)
 {
 	if (mode & PAWL_INTENT)
-		return mode & PAWL_AHEAD ? "with intent, ahead" : "with intent";
+		return mode & PAWL_AHEAD ? "intent exclusive, ahead" : "intent exclusive";
+	if (mode & PAWL_INTENT_SHARED)
+		return mode & PAWL_AHEAD ? "intent shared, ahead" : "intent shared";
 	return mode == PAWL_EXCLUSIVE ? "exclusive" : "shared";
 }
 
@@ -51,14 +53,19 @@ static int *holders(struct sim_lock *l, int mode)
 {
 	if (mode & PAWL_INTENT)
 		return &l->intents;
+	if (mode & PAWL_INTENT_SHARED)
+		return &l->intents_shared;
 	return mode == PAWL_EXCLUSIVE ? &l->writers : &l->readers;
 }
 
 /* Whether holders are in that must not be in with this mode. */
 static bool in_conflict(const struct sim_lock *l, int mode)
 {
-	return l->writers || (mode != PAWL_SHARED && l->readers) ||
-	       (!(mode & PAWL_INTENT) && l->intents);
+	bool exclusive = mode == PAWL_EXCLUSIVE;
+
+	return l->writers || (l->readers && (exclusive || (mode & PAWL_INTENT))) ||
+	       (l->intents && (exclusive || mode == PAWL_SHARED)) ||
+	       (l->intents_shared && exclusive);
 }
 
 static bool has_ranges(const struct sim_world *w)
@@ -144,10 +151,11 @@ static bool check_lock(struct sim_rank *r)
 		return true;
 	if (!outstays(r))
 		sim_fail(w, SIM_VIOLATION,
-			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers and"
-			 " %d intents have it, the last of them rank %d",
+			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers,"
+			 " %d intents exclusive and %d intents shared have it, the last of them"
+			 " rank %d",
 			 r->id, (unsigned long long)r->lock, mode_name(r->mode), l->writers,
-			 l->readers, l->intents, l->last);
+			 l->readers, l->intents, l->intents_shared, l->last);
 	return false;
 }
 

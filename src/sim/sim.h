@@ -148,7 +148,7 @@ struct sim_request {
 };
 
 struct sim_lock { /* what is true of a lock, whatever its words say */
-	int writers, readers, intents, last;
+	int writers, readers, intents, intents_shared, last;
 	uint64_t exclusive; /* grants so far */
 };
 

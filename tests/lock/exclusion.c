@@ -284,7 +284,10 @@ static void unsupported(void)
 	if (!can(PAWL_CAP_INTENT)) {
 		expect_code(pawl_lock_acquire(table, 0, PAWL_INTENT), PAWL_ERR_UNSUPPORTED,
 			    "intent");
-		expect_code(pawl_lock_acquire_part(table, 0, 1), PAWL_ERR_UNSUPPORTED, "part");
+		expect_code(pawl_lock_acquire(table, 0, PAWL_INTENT_SHARED), PAWL_ERR_UNSUPPORTED,
+			    "intent shared");
+		expect_code(pawl_lock_acquire_part(table, 0, 1, PAWL_EXCLUSIVE),
+			    PAWL_ERR_UNSUPPORTED, "part");
 	}
 	if (!can(PAWL_CAP_TRY))
 		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_ERR_UNSUPPORTED,
@@ -307,6 +310,7 @@ static void all_cases(void)
 		run("all intents inside at one time", intents_meet);
 		run("intents, parts and the whole", intents_and_others);
 		run("what goes with what", intents_try);
+		run("parts, what is held of which is refused", intents_misused);
 	}
 	if (can(PAWL_CAP_TRY)) {
 		run_long("try acquire of what is held, and free", try_alone);

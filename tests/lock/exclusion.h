@@ -35,5 +35,6 @@ void timed_contended(void);
 void intents_and_others(void);
 void intents_meet(void);
 void intents_try(void);
+void intents_misused(void);
 
 #endif

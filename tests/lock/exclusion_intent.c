@@ -10,18 +10,27 @@ static void write_part(uint64_t part)
 	payload_write(part, home_of(part), random_below(&seed, 8) == 0);
 }
 
-/* The whole, then one part exclusively; both ways to acquire and to release. */
-static void change_part(void)
+static void read_part(uint64_t part)
+{
+	payload_read(part, home_of(part), random_below(&seed, 8) == 0);
+}
+
+/* The whole with intent, then one part; both ways to acquire and to release. */
+static void use_part(int intent, int mode)
 {
 	uint64_t part = FIRST_PART + random_below(&seed, PARTS);
 
 	if (random_below(&seed, 2)) {
-		acquire(1, PAWL_INTENT);
-		acquire(part, PAWL_EXCLUSIVE);
+		acquire(1, intent);
+		acquire(part, mode);
 	} else {
-		expect_code(pawl_lock_acquire_part(table, 1, part), PAWL_SUCCESS, "acquire part");
+		expect_code(pawl_lock_acquire_part(table, 1, part, mode), PAWL_SUCCESS,
+			    "acquire part");
 	}
-	write_part(part);
+	if (mode == PAWL_EXCLUSIVE)
+		write_part(part);
+	else
+		read_part(part);
 	if (random_below(&seed, 2)) {
 		release(part);
 		release(1);
@@ -30,17 +39,22 @@ static void change_part(void)
 	}
 }
 
-/* One part shared, then a later one exclusively: others may wait for the whole, and
- * must not wait for each other. */
-static void change_later_part(void)
+/* One part shared without an intent, so that others may have the whole and it is not to be
+ * read; then the intent, and a later part: others may wait for the whole, and must not
+ * wait for each other. */
+static void use_later_part(int intent, int mode)
 {
 	uint64_t part = FIRST_PART + random_below(&seed, PARTS - 1);
 	uint64_t later = part + 1 + random_below(&seed, (uint32_t)(FIRST_PART + PARTS - 1 - part));
 
 	acquire(part, PAWL_SHARED);
-	acquire(1, PAWL_INTENT | PAWL_AHEAD);
-	acquire(later, PAWL_EXCLUSIVE);
-	write_part(later);
+	acquire(1, intent | PAWL_AHEAD);
+	read_part(part);
+	acquire(later, mode);
+	if (mode == PAWL_EXCLUSIVE)
+		write_part(later);
+	else
+		read_part(later);
 	release(part);
 	release(later);
 	release(1);
@@ -51,7 +65,7 @@ static void read_whole(void)
 {
 	acquire(1, PAWL_SHARED);
 	for (uint64_t part = FIRST_PART; part < FIRST_PART + PARTS; part++)
-		payload_read(part, home_of(part), random_below(&seed, 8) == 0);
+		read_part(part);
 	release(1);
 }
 
@@ -70,7 +84,7 @@ void intents_and_others(void)
 	int64_t written = 0;
 
 	for (int i = 0; more(i, began); i++) {
-		uint32_t turn = random_below(&seed, 8);
+		uint32_t turn = random_below(&seed, 12);
 
 		if (turn == 0) {
 			change_whole();
@@ -78,11 +92,15 @@ void intents_and_others(void)
 		} else if (turn < 4) {
 			read_whole();
 		} else if (turn < 6) {
-			change_later_part();
+			use_later_part(PAWL_INTENT, PAWL_EXCLUSIVE);
 			written++;
+		} else if (turn < 8) {
+			use_part(PAWL_INTENT, PAWL_EXCLUSIVE);
+			written++;
+		} else if (turn < 9) {
+			use_later_part(PAWL_INTENT_SHARED, PAWL_SHARED);
 		} else {
-			change_part();
-			written++;
+			use_part(PAWL_INTENT_SHARED, PAWL_SHARED);
 		}
 	}
 	expect_total(written);
@@ -91,19 +109,41 @@ void intents_and_others(void)
 /* All hold at one time: none leaves before all came. */
 void intents_meet(void)
 {
-	acquire(1, PAWL_INTENT);
+	acquire(1, tap_rank % 2 ? PAWL_INTENT : PAWL_INTENT_SHARED);
 	meet();
 	release(1);
+	meet();
+	/* Among them those that look at the whole; and readers of one part. */
+	if (tap_rank % 2)
+		acquire(1, PAWL_SHARED);
+	else
+		expect_code(pawl_lock_acquire_part(table, 1, FIRST_PART, PAWL_SHARED), PAWL_SUCCESS,
+			    "acquire part");
+	meet();
+	if (tap_rank % 2)
+		release(1);
+	else
+		expect_code(pawl_lock_release_part(table, 1, FIRST_PART), PAWL_SUCCESS,
+			    "release part");
 	meet();
 }
 
 /* What rank 0 holds, and what the others can have meanwhile. */
 void intents_try(void)
 {
-	static const int modes[] = {PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT};
+	enum { MODES = 4 };
+	static const int modes[MODES] = {PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT,
+					 PAWL_INTENT_SHARED};
+	/* The matrix of pawl.h. */
+	static const bool together[MODES][MODES] = {
+	    {false, false, false, false},
+	    {false, true, false, true},
+	    {false, false, true, true},
+	    {false, true, true, true},
+	};
 
-	for (int i = 0; i < 9; i++) {
-		int held = modes[i / 3], mode = modes[i % 3], rc;
+	for (int i = 0; i < MODES * MODES; i++) {
+		int held = modes[i / MODES], mode = modes[i % MODES], rc;
 
 		meet();
 		if (tap_rank == 0)
@@ -111,10 +151,9 @@ void intents_try(void)
 		meet();
 		/* One at a time: even a try that fails may be seen by others. */
 		if (tap_rank == tap_size - 1 && tap_rank != 0) {
-			bool together = held == mode && mode != PAWL_EXCLUSIVE;
-
 			rc = pawl_lock_try_acquire(table, 1, mode);
-			expect_code(rc, together ? PAWL_SUCCESS : PAWL_ERR_BUSY,
+			expect_code(rc,
+				    together[i / MODES][i % MODES] ? PAWL_SUCCESS : PAWL_ERR_BUSY,
 				    "try acquire of what is held");
 			if (rc == PAWL_SUCCESS)
 				release(1);
@@ -122,6 +161,41 @@ void intents_try(void)
 		meet();
 		if (tap_rank == 0)
 			release(1);
+	}
+	meet();
+}
+
+/* A part goes with its intent, and with no other mode. */
+void intents_misused(void)
+{
+	uint64_t part = FIRST_PART;
+
+	meet();
+	if (tap_rank == 0) {
+		expect_code(pawl_lock_acquire_part(table, 1, part, PAWL_INTENT), PAWL_ERR_ARG,
+			    "a part with an intent");
+		expect_code(pawl_lock_acquire_part(table, 1, 1, PAWL_SHARED), PAWL_ERR_ARG,
+			    "a part of itself");
+		expect_code(pawl_lock_acquire(table, 1, PAWL_INTENT | PAWL_INTENT_SHARED),
+			    PAWL_ERR_ARG, "both intents");
+		expect_code(pawl_lock_acquire(table, 1, PAWL_SHARED | PAWL_AHEAD), PAWL_ERR_ARG,
+			    "a sharer ahead");
+		acquire(1, PAWL_INTENT_SHARED);
+		expect_code(pawl_lock_release_part(table, 1, part), PAWL_ERR_NOT_HELD,
+			    "release of a part that is not held");
+		expect_code(pawl_lock_acquire_part(table, 1, part, PAWL_SHARED), PAWL_ERR_HELD,
+			    "the whole once more");
+		/* The stronger intent is good for a reader, too; and taken by hand. */
+		release(1);
+		acquire(1, PAWL_INTENT_EXCLUSIVE);
+		acquire(part, PAWL_SHARED);
+		expect_code(pawl_lock_release_part(table, 1, part), PAWL_SUCCESS, "release part");
+		acquire(1, PAWL_SHARED);
+		acquire(part, PAWL_SHARED);
+		expect_code(pawl_lock_release_part(table, 1, part), PAWL_ERR_NOT_HELD,
+			    "release of a part without intent");
+		release(part);
+		release(1);
 	}
 	meet();
 }

@@ -184,7 +184,8 @@ static int draw_mode(struct sim_rank *r, const struct draw *d, unsigned capabili
 		return PAWL_EXCLUSIVE;
 	if (!(capabilities & PAWL_CAP_INTENT) || (int)sim_below(&r->random, PER_CENT) < d->sharers)
 		return PAWL_SHARED;
-	return sim_below(&r->random, 3) ? PAWL_INTENT : PAWL_INTENT | PAWL_AHEAD;
+	return (sim_below(&r->random, 2) ? PAWL_INTENT : PAWL_INTENT_SHARED) |
+	       (sim_below(&r->random, 3) ? 0 : PAWL_AHEAD);
 }
 
 /* Few places, so that ranges meet; of all lengths, so that they meet at all heights; some end
