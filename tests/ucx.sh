@@ -32,6 +32,10 @@ for kind in $kinds; do
 		--only $kind --budget 0.02 --set "$two_nodes"
 done
 
+# Releases that do not wait, and waiters that leave.
+tap_program "deadlines, 2 nodes x 2" mpi_run 4 60 "$lock/timed" --set transport=ucx --only d-mcs \
+	--set "$two_nodes"
+
 # Words alone: by messages, and by UCX's own operations.
 PAWL_TOPOLOGY="node:2 core:1"
 export PAWL_TOPOLOGY
