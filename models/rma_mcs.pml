@@ -11,12 +11,20 @@
  * stands twice in a queue (assert at A2), a link is null when a successor writes it (A3), nobody is
  * told twice (R2, R6, R10); at the end all tails and inner links are null.  With -DLIVE=v, under weak
  * fairness, process v gets the lock whenever it wants it.  -DTRY: a process may also try, at its choice.
+ * -DTIMED=mask: the processes of the mask may also acquire with a deadline, which passes at any step; they
+ * return then, and wait before their next acquire until their slot was passed over, or, with -DRESUME, also
+ * go on from their place.  A grant to a process that withdrew is an assertion violated, a lost one a
+ * dead-lock.
  *
  * What it abstracts.  One lock, one slot a process.  An operation followed by its flush with nothing of
  * the same process between is one step; operations are atomic per word and memory is sequentially consistent.
  *
  * Known-broken variants: -DBREAK_LINK  PARENT goes out before the element has left the parent
  *                                      queue and before its LINK was taken
+ *                        with TIMED: -DBREAK_WITHDRAW  by a put, whatever the link says by then
+ *                                    -DBREAK_TAKE      a link that may change is taken by get and put
+ *                                    -DBREAK_DONE      an element enters again while its old place is
+ *                                                      passed over
  */
 #ifndef LEVELS
 #define LEVELS 2
@@ -49,6 +57,14 @@
 #define E3(p) (p < 2 -> 3 : p + 2)
 #endif
 
+#ifdef TIMED
+#define SETTLE(p) settle(p)
+#define NOT_TIMED timed = 0
+#else
+#define SETTLE(p) s = 0
+#define NOT_TIMED skip
+#endif
+
 #include "queue_tree.inc"
 
 #include "ghost.inc"
@@ -58,6 +74,24 @@ proctype P(byte p)
 	QUEUE_VARS;
 
 	do
+#ifdef TIMED
+	:: (TIMED >> p) & 1 ->
+again:		if
+		:: timed = 1
+		:: s == LEFT -> timed = 0
+		fi;
+		acquire(p);
+		if
+		:: s == BUSY || s == LEFT -> settle(p)
+#ifdef RESUME
+		:: s == LEFT -> goto again
+#endif
+		:: else ->
+			timed = 0;
+			critical_exclusive(p);
+			release(p)
+		fi
+#endif
 	:: WANT;
 		acquire(p);
 		/* CS */
@@ -66,10 +100,11 @@ proctype P(byte p)
 #ifdef TRY
 	:: try_acquire(p);
 		if
-		:: s == HEAD ->
+		:: s == BUSY -> SETTLE(p)
+		:: else ->
+			NOT_TIMED;
 			critical_exclusive(p);
 			release(p)
-		:: else -> s = 0
 		fi
 #endif
 	:: d_step { alive--; if :: alive == 0 -> assert(nw == 0); assert_queues_empty() :: else fi } break

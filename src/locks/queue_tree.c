@@ -18,17 +18,47 @@
  * Ordering guarantees
  *   (A) A client resets NEXT and STATUS in its own memory before it appears in
  *       any TAIL, so no reset can wipe out what others write there.
- *   (B) LINK of a child is null whenever the child stands in no queue: it is
+ *   (B) LINK of a child is null whenever the child enters a queue: it is
  *       written once per stay, by the next member, and taken (read and reset)
- *       by whoever releases for the child, before the child can come back.
+ *       by whoever releases for the child, before the child can come back. One that
+ *       may change at the same time, (E), is taken by a fetch-and-op.
  *   (C) Whoever holds for an element leaves the parent's queue before it lets
  *       the next client of the element enter there (PARENT is sent last).
  *   (D) What a holder did in node memory is visible to the next holder on the
  *       node: each grant is stored after it and awaited with acquire semantics.
  *
+ *   (E) What leads to a waiter is one word, the link of its predecessor; it names the
+ *       waiter's slot, and says whether the waiter has a deadline. Such a waiter
+ *       withdraws by a compare-and-swap of that word, and the releaser takes it by a
+ *       fetch-and-op: so either the waiter gets the grant, or nothing is ever
+ *       written to it on behalf of this link.
+ *   (F) A place that was withdrawn stays in its queue, and its link names the member.
+ *       The place of an element may be taken up by the next client of the element, by
+ *       a compare-and-swap of the same word; a slot's by itself. So it has a waiter
+ *       again, or a releaser takes the link first, and passes over the place: it
+ *       stands in the queue in its stead, and takes its link or empties TAIL as if it
+ *       were its own. Afterwards it says so in a word of that member: LINK_DONE in the
+ *       link of an element, STATUS_FREE in the STATUS of a slot. An element enters that
+ *       queue again, and a slot serves again, after that only.
+ *   (G) The next client of an element whose place was withdrawn learns behind which member:
+ *       from the grant PARENT; or from TAIL of the element's own queue, which is then
+ *       the negative number of that member instead of null.
+ *
+ * Deadlines. A waiter whose deadline has passed withdraws (T1), leaves the queues that it
+ * is the head of with PARENT and (G), and returns. The next client of the element takes up
+ * the place (T2); if it is being passed over, it waits for that, which takes a release under way no
+ * longer than one for anybody else (T3), and enters at the tail. A releaser passes over what it
+ * finds (T4), and lets it go (T5). A withdrawal is one compare-and-swap where the
+ * predecessor's link is, and what PARENT costs; if it comes too late, the grant is on its way,
+ * and the client has the lock, or the right to go on up: there it takes what is free
+ * only. A place passed over costs a releaser an atomic, or two, and a put.
+ *
  * Progress: starvation-free if holders release: an element keeps the lock for at
  * most T_L,i passes, and each queue is first come, first served. A release may
- * wait for a successor that has swapped TAIL and not yet linked itself.
+ * wait for a successor that has swapped TAIL and not yet linked itself. An element
+ * may lose its place in the parent's queue between the withdrawal of one client
+ * and the coming of the next; it does so at most once for each client before us in our
+ * own queue, as it leaves that queue at most once for each of them when all hold the lock.
  *
  * Operations, far ones: none while the lock stays in a node. Uncontended at a
  * NET level: 1 atomic to enter, 1 to leave. Hand-over between elements of a NET
@@ -47,7 +77,7 @@
  *   - The counts of passes of all levels travel in the grant, so that whoever
  *     holds knows them; no element keeps any.
  *
- * Model: models/rma_mcs.pml, whose steps A1 ... R6 are named below.
+ * Model: models/rma_mcs.pml, whose steps A1 ... R6 and T1 ... T5 are named below.
  */
 #include "locks/queue_tree.h"
 
@@ -61,6 +91,20 @@ _Static_assert(LINKS_OFFSET == TAIL_OFFSET + WORD_BYTES, "links follow the tail"
  * STATUS_WAIT in its low bits (futexes look there). */
 enum { STATUS_WAIT = 0, STATUS_LOCKED = 1, STATUS_PARENT = 2, STATUS_REOPENED = 3 };
 enum { STATUS_KIND_BITS = 2, STATUS_KIND_MASK = 3, STATUS_BITS = 63 };
+/* Of a slot that was withdrawn at a leaf: no longer in the queue. */
+#define STATUS_FREE INT64_C(-1)
+/* No status: this client has withdrawn, or found the queue occupied. */
+#define STATUS_NONE INT64_C(-2)
+
+/* The note of a slot that is left in its leaf queue: behind which slot. */
+enum { LEFT_BEHIND = 0 };
+
+/* A link to a waiter that may withdraw; of a place that was withdrawn, with the member in place
+ * of the slot; and of an element whose place was passed over. */
+#define LINK_TIMED (INT64_C(1) << 62)
+#define LINK_AWAY (INT64_C(1) << 61)
+#define LINK_FLAGS (LINK_TIMED | LINK_AWAY)
+#define LINK_DONE INT64_C(-1)
 
 /* ----------------------------------------------------------------- layout */
 
@@ -153,12 +197,18 @@ uint64_t queue_tree_overtakes(const struct lock_space *s, const struct queue_tre
 	return wait < 1e18 ? (uint64_t)wait : UINT64_MAX;
 }
 
-/* TAIL and all LINK words are null. */
-static bool element_idle(const struct queue_level *l, int64_t *words, int i, int j, char *err,
-			 size_t errlen)
+/* TAIL and all LINK words are null; but for elements whose place in the parent's queue was passed
+ * over and that nobody has come to since: *over is the number of their links less that of their
+ * tails. */
+static bool element_idle(const struct queue_level *l, int64_t *words, int i, int j, int64_t *over,
+			 char *err, size_t errlen)
 {
 	for (uint64_t k = 0; k < l->stride / WORD_BYTES; k++) {
-		if (words[k] == 0)
+		bool mark = k ? words[k] == LINK_DONE : i > 1 && words[k] < 0;
+
+		if (mark)
+			*over += k ? 1 : -1;
+		if (mark || words[k] == 0)
 			continue;
 		snprintf(err, errlen, "at level %d, element %d, %s %d is %lld", i, j,
 			 k ? "LINK" : "TAIL", k ? (int)k - 1 : 0, (long long)words[k]);
@@ -171,9 +221,10 @@ bool queue_tree_idle(const struct lock_space *s, const struct queue_tree *t, uin
 		     const struct lock_memory *m, char *err, size_t errlen)
 {
 	const struct queue_level *root = &t->level[0];
+	int64_t over = 0;
 
-	if (!element_idle(root, lock_memory_home(s, m, root->base, root->stride, lock), 1, 0, err,
-			  errlen))
+	if (!element_idle(root, lock_memory_home(s, m, root->base, root->stride, lock), 1, 0, &over,
+			  err, errlen))
 		return false;
 	for (int i = 2; i <= t->n; i++) {
 		const struct queue_level *l = &t->level[i - 1];
@@ -182,11 +233,14 @@ bool queue_tree_idle(const struct lock_space *s, const struct queue_tree *t, uin
 			uint64_t at = l->base + topo_tail_index(s->topo, i, j, lock) * l->stride;
 			int rank = topo_tail_rank(s->topo, i, j, lock);
 
-			if (!element_idle(l, lock_memory_word(m, rank, at), i, j, err, errlen))
+			if (!element_idle(l, lock_memory_word(m, rank, at), i, j, &over, err,
+					  errlen))
 				return false;
 		}
 	}
-	return true;
+	snprintf(err, errlen, "links of places passed over, less the tails that tell of them: %lld",
+		 (long long)over);
+	return over == 0;
 }
 
 /* ------------------------------------------------------------------ words */
@@ -241,22 +295,45 @@ RMA_INLINE void prepare(const struct queue_tree *t, struct lock_slot *slot, int 
 		rma_poke(&slot->client, slot->next[d], 0);
 }
 
-/* Link to the predecessor, and wait; the grant. */
-static RMA_SLOW_PATH int64_t wait_behind(const struct lock_space *s, const struct queue_tree *t,
-					 struct lock_slot *slot, int i, int64_t pred)
+/* What a grant says that takes its receiver up to the parent: its element has a place there, which
+ * was withdrawn behind this member; 0: it has none. */
+static int64_t parent_with(int64_t place)
 {
-	struct rma_client *c = &slot->client;
+	return STATUS_PARENT | place << STATUS_KIND_BITS;
+}
+
+static const char *what_for(int i)
+{
+	return i == 1 ? "a grant at the root queue" : "a grant in its element";
+}
+
+static void link_to(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
+		    int i, int64_t pred, int64_t flag)
+{
 	struct rma_word link = link_word(s, t, slot, i, pred);
 
 	if (i == 1)
 		slot->contended = 1;
 	/* A3: whoever releases for the predecessor will find us; (B). */
-	rma_put(c, link, slot->id);
-	rma_flush(c, link); /* orders the link before our wait; pairs with R2, R4 */
-	/* A4: wait for a grant (R3, R6). */
-	return rma_await(c, slot->status[t->level[i - 1].domain], -1, RMA_NE, STATUS_WAIT,
-			 i == t->n ? RMA_SOON : RMA_LATER,
-			 i == 1 ? "a grant at the root queue" : "a grant in its element");
+	rma_put(&slot->client, link, slot->id | flag);
+	rma_flush(&slot->client, link); /* orders the link before our wait; pairs with R2, R4 */
+}
+
+/* A4: a grant (R3, R6). */
+static int64_t await_grant(const struct queue_tree *t, struct lock_slot *slot, int i)
+{
+	return rma_await(&slot->client, slot->status[t->level[i - 1].domain], -1, RMA_NE,
+			 STATUS_WAIT, i == t->n ? RMA_SOON : RMA_LATER, what_for(i));
+}
+
+/* Link to the predecessor, and wait; the grant. */
+static RMA_SLOW_PATH int64_t wait_behind(const struct lock_space *s, const struct queue_tree *t,
+					 struct lock_slot *slot, int i, int64_t pred)
+{
+	if (pred < 0) /* nobody but a place above */
+		return parent_with(-pred);
+	link_to(s, t, slot, i, pred, 0);
+	return await_grant(t, slot, i);
 }
 
 /* Enter the queue of level i; the grant, or STATUS_WAIT for its head. */
@@ -281,13 +358,172 @@ bool queue_tree_waiters_near(const struct lock_space *s, const struct queue_tree
 {
 	struct rma_word tail = tail_word(s, t, slot, t->n);
 
-	return t->level[t->n - 1].domain == RMA_NODE && rma_peek(&slot->client, tail) != 0;
+	return t->level[t->n - 1].domain == RMA_NODE && rma_peek(&slot->client, tail) > 0;
+}
+
+/* A client on its way up that may have to turn back, or whose element has a place above. */
+struct ascent {
+	uint64_t deadline_ns; /* 0: none */
+	bool over;            /* it has passed: enter empty queues only */
+	int64_t place;        /* at the next level, as in parent_with(); at the leaf its own */
+};
+
+/* T1: take our slot out of the link that leads to us, and leave the member there. False: it has
+ * been taken, and a grant is on its way. */
+static bool withdraw(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
+		     int i, int64_t pred)
+{
+	struct rma_word link = link_word(s, t, slot, i, pred);
+	int64_t mine = slot->id | LINK_TIMED, was;
+
+	rma_cas(&slot->client, link, mine, member_id(s, t, slot, i) | LINK_AWAY, &was);
+	rma_flush(&slot->client, link); /* orders the swap before the look at was */
+	return was == mine;
+}
+
+/* A4 with a deadline: the grant, or STATUS_NONE. */
+static int64_t await_grant_until(const struct lock_space *s, const struct queue_tree *t,
+				 struct lock_slot *slot, int i, int64_t pred, struct ascent *a)
+{
+	int64_t status;
+
+	if (rma_await_until(&slot->client, slot->status[t->level[i - 1].domain], -1, RMA_NE,
+			    STATUS_WAIT, i == t->n ? RMA_SOON : RMA_LATER, a->deadline_ns,
+			    what_for(i), &status))
+		return status;
+	a->over = true;
+	if (!withdraw(s, t, slot, i, pred))
+		return await_grant(t, slot, i);
+	a->place = pred;
+	return STATUS_NONE;
+}
+
+/* T3: whoever passes over our place is through with its words. */
+static bool await_done(const struct lock_space *s, const struct queue_tree *t,
+		       struct lock_slot *slot, int i, struct ascent *a)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word w = i == t->n ? slot->status[t->level[i - 1].domain]
+				      : link_word(s, t, slot, i, member_id(s, t, slot, i));
+	int64_t done = i == t->n ? STATUS_FREE : LINK_DONE, seen;
+
+	if (a->over) {
+		rma_get(c, w, &seen);
+		rma_flush(c, w); /* orders the get before the look at it */
+	} else {
+		a->over = !rma_await_until(c, w, -1, RMA_EQ, done, RMA_SOON, a->deadline_ns,
+					   "its old place to be passed over", &seen);
+	}
+	if (seen != done)
+		return false;
+	a->place = 0;
+	if (i == t->n) {
+		prepare(t, slot, i);
+		return true;
+	}
+	rma_put(c, w, 0);
+	rma_flush(c, w); /* orders the reset before our element enters again; (B) */
+	return true;
+}
+
+/* We, or our element, have a place at level i, or had it: the grant; STATUS_WAIT: enter. */
+static int64_t return_to_place(const struct lock_space *s, const struct queue_tree *t,
+			       struct lock_slot *slot, int i, struct ascent *a)
+{
+	struct rma_word link = link_word(s, t, slot, i, a->place);
+	int64_t away = member_id(s, t, slot, i) | LINK_AWAY, pred = a->place, was;
+
+	if (!a->over) {
+		/* T2: the place is ours, unless it is being passed over. */
+		rma_cas(&slot->client, link, away, slot->id | (a->deadline_ns ? LINK_TIMED : 0),
+			&was);
+		rma_flush(&slot->client, link); /* orders the swap before the look at was */
+		if (was == away) {
+			a->place = 0;
+			return await_grant_until(s, t, slot, i, pred, a);
+		}
+	}
+	return await_done(s, t, slot, i, a) ? STATUS_WAIT : STATUS_NONE;
+}
+
+/* A2: become the tail, if the queue is empty; or else who is. */
+static int64_t swap_empty(const struct lock_space *s, const struct queue_tree *t,
+			  struct lock_slot *slot, int i, struct rma_word tail)
+{
+	int64_t expected = 0, seen;
+
+	for (;;) {
+		rma_cas(&slot->client, tail, expected, member_id(s, t, slot, i), &seen);
+		rma_flush(&slot->client, tail); /* orders the swap before the look at seen */
+		if (seen == expected || seen > 0)
+			return seen;
+		expected = seen;
+	}
+}
+
+/* As enter(), or STATUS_NONE. */
+static int64_t enter_until(const struct lock_space *s, const struct queue_tree *t,
+			   struct lock_slot *slot, int i, struct ascent *a)
+{
+	struct rma_word tail = tail_word(s, t, slot, i);
+	int64_t pred;
+
+	if (i == t->n)
+		slot->tail = tail;
+	if (a->over) {
+		pred = swap_empty(s, t, slot, i, tail);
+	} else {
+		rma_fao(&slot->client, tail, RMA_REPLACE, member_id(s, t, slot, i), &pred);
+		rma_flush(&slot->client, tail); /* orders the swap before the look at pred */
+	}
+	if (pred <= 0)
+		return pred ? parent_with(-pred) : STATUS_WAIT;
+	if (a->over)
+		return STATUS_NONE;
+	link_to(s, t, slot, i, pred, a->deadline_ns ? LINK_TIMED : 0);
+	return await_grant_until(s, t, slot, i, pred, a);
+}
+
+static void turn_back(const struct lock_space *s, const struct queue_tree *t,
+		      struct lock_slot *slot, int i, int64_t place);
+
+/* Acquire, from level i on. */
+static RMA_SLOW_PATH enum queue_entry acquire_from(const struct lock_space *s,
+						   const struct queue_tree *t,
+						   struct lock_slot *slot, int i, struct ascent a)
+{
+	for (; i >= 1; i--) {
+		int64_t status = STATUS_WAIT;
+
+		a.over = a.over || (a.deadline_ns && rma_clock(&slot->client) >= a.deadline_ns);
+		if (i < t->n || !a.place)
+			prepare(t, slot, i);
+		if (a.place)
+			status = return_to_place(s, t, slot, i, &a);
+		if (status == STATUS_WAIT)
+			status = enter_until(s, t, slot, i, &a);
+		if (status == STATUS_NONE) {
+			turn_back(s, t, slot, i + 1, a.place);
+			slot->note[LEFT_BEHIND] = i == t->n ? a.place : 0;
+			return slot->note[LEFT_BEHIND] ? QUEUE_LEFT : QUEUE_BUSY;
+		}
+		if ((status & STATUS_KIND_MASK) == STATUS_LOCKED) {
+			slot->passed = status;
+			return QUEUE_PASSED;
+		}
+		a.place = status >> STATUS_KIND_BITS;
+	}
+	return QUEUE_FRESH;
 }
 
 enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct queue_tree *t,
 				    struct lock_slot *slot)
 {
+	struct ascent a = {.deadline_ns = slot->deadline_ns};
+
 	slot->passed = 0;
+	if (slot->deadline_ns)
+		return acquire_from(s, t, slot, t->n, a);
 	for (int i = t->n; i >= 1; i--) {
 		int64_t status = enter(s, t, slot, i);
 
@@ -295,48 +531,135 @@ enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct que
 			slot->passed = status;
 			return QUEUE_PASSED;
 		}
+		a.place = status >> STATUS_KIND_BITS;
+		if (a.place)
+			return acquire_from(s, t, slot, i - 1, a);
 		/* Head of the queue, or its predecessor left the parent: go on up. */
 	}
 	return QUEUE_FRESH;
 }
 
+enum queue_entry queue_tree_resume(const struct lock_space *s, const struct queue_tree *t,
+				   struct lock_slot *slot)
+{
+	slot->passed = 0;
+	return acquire_from(s, t, slot, t->n,
+			    (struct ascent){slot->deadline_ns, false, slot->note[LEFT_BEHIND]});
+}
+
+bool queue_tree_passed(const struct queue_tree *t, struct lock_slot *slot)
+{
+	struct rma_word status = slot->status[t->level[t->n - 1].domain];
+
+	return rma_peek(&slot->client, status) == STATUS_FREE;
+}
+
 /* --------------------------------------------------------------- release */
+
+/* What a releaser has found so far, by level. */
+struct descent {
+	int64_t taken[TOPO_MAX_LEVELS]; /* the successor, if it is known */
+	int64_t as[TOPO_MAX_LEVELS];    /* the member that it stands in the queue as; 0: its own */
+};
+
+static inline int64_t standing_as(const struct lock_space *s, const struct queue_tree *t,
+				  struct lock_slot *slot, int i, const struct descent *d)
+{
+	return d->as[i - 1] ? d->as[i - 1] : member_id(s, t, slot, i);
+}
+
+/* The link of any member, taken, also if its waiter may withdraw, or somebody take a place that was
+ * withdrawn, at the same time. */
+static int64_t take_from(const struct lock_space *s, const struct queue_tree *t,
+			 struct lock_slot *slot, int i, int64_t member)
+{
+	struct rma_word link = link_word(s, t, slot, i, member);
+	int64_t succ;
+
+	rma_fao(&slot->client, link, RMA_REPLACE, 0, &succ);
+	rma_flush(&slot->client, link); /* orders the reset before we grant anything to anyone */
+	return succ;
+}
+
+/* T5: through with the words of the withdrawn member in whose place we stood: its slot may serve
+ * again, its element enter again. */
+static void let_go(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
+		   int i, struct descent *d)
+{
+	enum rma_domain domain = t->level[i - 1].domain;
+	struct rma_word w;
+
+	if (!d->as[i - 1])
+		return;
+	w = i == t->n ? slot_status(s, &slot->client, domain, d->as[i - 1])
+		      : link_word(s, t, slot, i, d->as[i - 1]);
+	rma_put(&slot->client, w, i == t->n ? STATUS_FREE : LINK_DONE);
+	rma_flush(&slot->client, w); /* orders it before our return; pairs with T3 */
+	d->as[i - 1] = 0;
+}
+
+/* T4: pass over members that were withdrawn: stand in the place of each in turn. The first
+ * successor that waits, or 0: none is linked to the last of them. */
+static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, const struct queue_tree *t,
+				       struct lock_slot *slot, int i, struct descent *d,
+				       int64_t succ)
+{
+	while (succ & LINK_AWAY) {
+		let_go(s, t, slot, i, d);
+		d->as[i - 1] = succ & ~LINK_FLAGS;
+		succ = take_from(s, t, slot, i, d->as[i - 1]);
+	}
+	return succ & ~LINK_FLAGS;
+}
 
 /* The successor at level i if one is linked to us, taken; or 0. R1 at the
  * leaves, R2 above: there the link is reset for the element's next stay; (B). */
 static inline int64_t take_link(const struct lock_space *s, const struct queue_tree *t,
-				struct lock_slot *slot, int i)
+				struct lock_slot *slot, int i, struct descent *d)
 {
 	struct rma_client *c = &slot->client;
+	int64_t me = member_id(s, t, slot, i), succ;
 	struct rma_word link;
-	int64_t succ;
 
-	if (i == t->n)
-		return rma_peek(c, slot->next[t->level[i - 1].domain]);
-	link = link_word(s, t, slot, i, member_id(s, t, slot, i));
-	if (rma_is_cpu(link)) {
-		/* Once it is set nobody but us writes it before we come back. */
-		rma_get(c, link, &succ);
-		if (succ)
-			rma_put(c, link, 0);
-		return succ;
+	if (i == t->n) {
+		succ = rma_peek(c, slot->next[t->level[i - 1].domain]);
+		if (succ & LINK_FLAGS)
+			succ = take_from(s, t, slot, i, me);
+	} else {
+		link = link_word(s, t, slot, i, me);
+		if (rma_is_cpu(link)) {
+			/* Once it is set nobody but us writes it before we come back, or its
+			 * waiter may withdraw. */
+			rma_get(c, link, &succ);
+			if (succ & LINK_FLAGS)
+				succ = take_from(s, t, slot, i, me);
+			else if (succ)
+				rma_put(c, link, 0);
+		} else {
+			succ = take_from(s, t, slot, i, me);
+		}
 	}
-	rma_fao(c, link, RMA_REPLACE, 0, &succ);
-	rma_flush(c, link); /* orders the reset before we grant anything to anyone */
-	return succ;
+	return succ & LINK_FLAGS ? pass_over(s, t, slot, i, d, succ) : succ;
 }
 
-/* R4: a successor has swapped TAIL: wait until it is linked, and take it. */
+/* R4: a successor has swapped TAIL: wait until it is linked, and take it. 0: it was withdrawn, and
+ * we stand in its place. */
 static int64_t await_link(const struct lock_space *s, const struct queue_tree *t,
-			  struct lock_slot *slot, int i)
+			  struct lock_slot *slot, int i, struct descent *d)
 {
-	struct rma_word link = link_word(s, t, slot, i, member_id(s, t, slot, i));
-	int64_t succ = take_link(s, t, slot, i);
+	struct rma_word link = link_word(s, t, slot, i, standing_as(s, t, slot, i, d));
+	static const char what[] = "its successor to link itself";
+	int64_t succ;
 
-	if (succ)
+	if (d->as[i - 1]) {
+		rma_await(&slot->client, link, -1, RMA_NE, 0, RMA_SOON, what);
+		return pass_over(s, t, slot, i, d, take_from(s, t, slot, i, d->as[i - 1]));
+	}
+	succ = take_link(s, t, slot, i, d);
+	if (succ || d->as[i - 1])
 		return succ;
-	rma_await(&slot->client, link, -1, RMA_NE, 0, RMA_SOON, "its successor to link itself");
-	return take_link(s, t, slot, i);
+	rma_await(&slot->client, link, -1, RMA_NE, 0, RMA_SOON, what);
+	return take_link(s, t, slot, i, d);
 }
 
 static void grant(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
@@ -348,14 +671,16 @@ static void grant(const struct lock_space *s, const struct queue_tree *t, struct
 	rma_flush(&slot->client, w); /* orders the grant before our return; pairs with A4 */
 }
 
-/* R5: leave the queue of level i: true if it is empty now. */
+/* R5: leave the queue of level i: true if nobody is behind us. place: what TAIL then says of our
+ * element's place at the parent. */
 static inline bool leave_empty(const struct lock_space *s, const struct queue_tree *t,
-			       struct lock_slot *slot, int i)
+			       struct lock_slot *slot, int i, const struct descent *d,
+			       int64_t place)
 {
 	struct rma_word tail = i == t->n ? slot->tail : tail_word(s, t, slot, i);
-	int64_t me = member_id(s, t, slot, i), last;
+	int64_t me = standing_as(s, t, slot, i, d), last;
 
-	rma_cas(&slot->client, tail, me, 0, &last);
+	rma_cas(&slot->client, tail, me, -place, &last);
 	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
 	return last == me;
 }
@@ -379,28 +704,40 @@ static int64_t status_for(const struct queue_tree *t, int64_t passed, int i)
 	return status;
 }
 
-/* There is a successor at level i: find it if it is not yet known, and grant. */
+/* There is a successor at level i: find it if it is not yet known, and grant; or it was withdrawn,
+ * and nobody is behind it. */
 static RMA_SLOW_PATH void leave_to(const struct lock_space *s, const struct queue_tree *t,
-				   struct lock_slot *slot, int i, int64_t succ, int64_t kind)
+				   struct lock_slot *slot, int i, struct descent *d, int64_t kind)
 {
-	if (!succ)
-		succ = await_link(s, t, slot, i);
+	int64_t succ = d->taken[i - 1];
+
+	while (!succ) {
+		succ = await_link(s, t, slot, i, d);
+		if (!succ && leave_empty(s, t, slot, i, d, kind >> STATUS_KIND_BITS)) {
+			let_go(s, t, slot, i, d);
+			return;
+		}
+	}
+	let_go(s, t, slot, i, d);
 	if (i == 1)
 		slot->contended = 1;
 	grant(s, t, slot, i, succ, kind == STATUS_LOCKED ? status_for(t, slot->passed, i) : kind);
 }
 
 /* Leave level i for good. The successor, if any, gets the kind of grant: the
- * lock, or the right to go to the parent or settle with the readers itself.
- * succ: already taken, or 0. */
+ * lock, or the right to go to the parent (with the place of its element there) or settle with the
+ * readers itself. */
 static inline void leave(const struct lock_space *s, const struct queue_tree *t,
-			 struct lock_slot *slot, int i, int64_t succ, int64_t kind)
+			 struct lock_slot *slot, int i, struct descent *d, int64_t kind)
 {
-	if (!succ && i == t->n)
-		succ = take_link(s, t, slot, i);
-	if (succ || !leave_empty(s, t, slot, i))
-		leave_to(s, t, slot, i, succ, kind);
-	else if (i == 1)
+	if (!d->taken[i - 1] && !d->as[i - 1] && i == t->n)
+		d->taken[i - 1] = take_link(s, t, slot, i, d);
+	if (d->taken[i - 1] || !leave_empty(s, t, slot, i, d, kind >> STATUS_KIND_BITS)) {
+		leave_to(s, t, slot, i, d, kind);
+		return;
+	}
+	let_go(s, t, slot, i, d);
+	if (i == 1)
 		slot->contended = 0;
 }
 
@@ -412,17 +749,19 @@ static bool may_pass(const struct queue_tree *t, int64_t passed, int i)
 }
 
 static inline void release_root(const struct lock_space *s, const struct queue_tree *t,
-				struct lock_slot *slot, queue_root_fn *before_root)
+				struct lock_slot *slot, queue_root_fn *before_root,
+				struct descent *d)
 {
-	int64_t succ = 0, kind = STATUS_LOCKED;
+	int64_t kind = STATUS_LOCKED;
 
+	d->taken[0] = d->as[0] = 0;
 	/* Is somebody waiting? Looking costs a round trip at a NET root, so an
 	 * RMA-MCS release that found nobody last time first tries to leave. */
 	if (before_root || slot->contended)
-		succ = take_link(s, t, slot, 1);
-	if (before_root && before_root(s, slot, succ != 0) == QUEUE_REOPENED)
+		d->taken[0] = take_link(s, t, slot, 1, d);
+	if (before_root && before_root(s, slot, d->taken[0] != 0) == QUEUE_REOPENED)
 		kind = STATUS_REOPENED;
-	leave(s, t, slot, 1, succ, kind);
+	leave(s, t, slot, 1, d, kind);
 }
 
 /* Who passed the lock to us within our element is likely to come back for it in less time than
@@ -439,10 +778,23 @@ static inline bool is_worth_a_glance(const struct queue_tree *t, const struct lo
 /* R6: from the level below the one where the lock went, leave every queue this
  * client stands in; successors have to go to the parent themselves; (C). */
 static void unwind(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
-		   int from, const int64_t *taken)
+		   int from, struct descent *d)
 {
 	for (int k = from; k <= t->n; k++)
-		leave(s, t, slot, k, taken[k - 1], STATUS_PARENT);
+		leave(s, t, slot, k, d, STATUS_PARENT);
+}
+
+static RMA_SLOW_PATH void leave_only_level(const struct lock_space *s, const struct queue_tree *t,
+					   struct lock_slot *slot, int64_t succ)
+{
+	struct descent d = {.taken = {succ}};
+
+	if (succ & LINK_FLAGS) {
+		d.taken[0] = 0;
+		leave(s, t, slot, 1, &d, STATUS_LOCKED);
+	} else {
+		leave_to(s, t, slot, 1, &d, STATUS_LOCKED);
+	}
 }
 
 RMA_INLINE void release_only_level(const struct lock_space *s, const struct queue_tree *t,
@@ -456,13 +808,13 @@ RMA_INLINE void release_only_level(const struct lock_space *s, const struct queu
 		if (last == slot->id)
 			return;
 	}
-	leave_to(s, t, slot, 1, succ, STATUS_LOCKED);
+	leave_only_level(s, t, slot, succ);
 }
 
 void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
 			struct lock_slot *slot, queue_root_fn *before_root)
 {
-	int64_t taken[TOPO_MAX_LEVELS];
+	struct descent d;
 	bool turn_over;
 
 	if (t->n == 1 && !before_root) {
@@ -474,30 +826,43 @@ void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
 	if (!turn_over && may_pass(t, slot->passed, t->n) && is_worth_a_glance(t, slot))
 		rma_glance(slot->next[RMA_NODE], -1, RMA_NE, 0);
 	for (int i = t->n; i > 1; i--) {
-		taken[i - 1] = 0;
+		d.taken[i - 1] = d.as[i - 1] = 0;
 		if (turn_over || !may_pass(t, slot->passed, i))
 			continue;
-		taken[i - 1] = take_link(s, t, slot, i);
-		if (taken[i - 1]) {
+		d.taken[i - 1] = take_link(s, t, slot, i, &d);
+		if (d.taken[i - 1]) {
 			/* R3: pass it on within this element. */
-			grant(s, t, slot, i, taken[i - 1], status_for(t, slot->passed, i));
-			unwind(s, t, slot, i + 1, taken);
+			leave_to(s, t, slot, i, &d, STATUS_LOCKED);
+			unwind(s, t, slot, i + 1, &d);
 			return;
 		}
 	}
-	release_root(s, t, slot, before_root);
-	unwind(s, t, slot, 2, taken);
+	release_root(s, t, slot, before_root, &d);
+	unwind(s, t, slot, 2, &d);
 }
 
-/* -------------------------------------------------------------------- try */
+/* --------------------------------------------------------------- turning back */
 
-static const int64_t none[TOPO_MAX_LEVELS]; /* no successor taken */
+/* From level i down: our element's place at the level above was withdrawn behind this member, or
+ * it has none. */
+static void turn_back(const struct lock_space *s, const struct queue_tree *t,
+		      struct lock_slot *slot, int i, int64_t place)
+{
+	struct descent d = {.taken = {0}};
+
+	if (i > t->n)
+		return;
+	leave(s, t, slot, i, &d, parent_with(place));
+	unwind(s, t, slot, i + 1, &d);
+}
 
 void queue_tree_abandon(const struct lock_space *s, const struct queue_tree *t,
 			struct lock_slot *slot)
 {
-	leave(s, t, slot, 1, 0, STATUS_REOPENED);
-	unwind(s, t, slot, 2, none);
+	struct descent d = {.taken = {0}};
+
+	leave(s, t, slot, 1, &d, STATUS_REOPENED);
+	unwind(s, t, slot, 2, &d);
 }
 
 enum queue_entry queue_tree_try_acquire(const struct lock_space *s, const struct queue_tree *t,
@@ -516,8 +881,10 @@ enum queue_entry queue_tree_try_acquire(const struct lock_space *s, const struct
 		prepare(t, slot, i);
 		rma_cas(c, tail, 0, member_id(s, t, slot, i), &pred);
 		rma_flush(c, tail); /* orders the swap before the look at pred */
+		if (pred < 0)
+			return acquire_from(s, t, slot, i, (struct ascent){.over = true});
 		if (pred) {
-			unwind(s, t, slot, i + 1, none);
+			turn_back(s, t, slot, i + 1, 0);
 			return QUEUE_BUSY;
 		}
 	}

@@ -31,7 +31,9 @@ enum queue_entry {
 	QUEUE_PASSED, /* handed over: the lock is held by this client */
 	QUEUE_FRESH,  /* at the head of the root queue, and nobody handed anything over:
 		       * held in RMA-MCS; RMA-RW has to settle with the readers first */
-	QUEUE_BUSY    /* try only */
+	QUEUE_BUSY,   /* a try, or the deadline has passed: this client is in no queue */
+	QUEUE_LEFT    /* the deadline has passed; queue_tree_passed() says when the slot may serve
+			 again */
 };
 
 /* What a releaser does with the root. */
@@ -39,6 +41,15 @@ enum queue_leave {
 	QUEUE_HAND_ON, /* hand the lock on as it is */
 	QUEUE_REOPENED /* the readers have it: the successor enters QUEUE_FRESH */
 };
+
+/* What acquire returns that came so, and resume: there a client that has no place any more, or lost
+ * it, asks anew, if only to be told how that is called. */
+static inline int queue_tree_code(enum queue_entry entry, int busy)
+{
+	if (entry <= QUEUE_FRESH)
+		return PAWL_SUCCESS;
+	return entry == QUEUE_LEFT ? LOCK_QUEUED : busy;
+}
 
 /* Choose thresholds and reserve words. max_run: writers in a row that a
  * hand-over word has to count (0: none). */
@@ -51,8 +62,14 @@ void queue_tree_describe(const struct lock_space *s, const struct queue_tree *t,
 bool queue_tree_waiters_near(const struct lock_space *s, const struct queue_tree *t,
 			     struct lock_slot *slot);
 
+/* By slot->deadline_ns, if that is set. Who has it then may still have come late: there was nobody
+ * before it, or the grant was on its way. */
 enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct queue_tree *t,
 				    struct lock_slot *slot);
+/* After QUEUE_LEFT: acquire the same lock from the place that the slot still has, if it has it. */
+enum queue_entry queue_tree_resume(const struct lock_space *s, const struct queue_tree *t,
+				   struct lock_slot *slot);
+bool queue_tree_passed(const struct queue_tree *t, struct lock_slot *slot); /* does not wait */
 enum queue_entry queue_tree_try_acquire(const struct lock_space *s, const struct queue_tree *t,
 					struct lock_slot *slot);
 
@@ -66,7 +83,7 @@ typedef enum queue_leave queue_root_fn(const struct lock_space *s, struct lock_s
 void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
 			struct lock_slot *slot, queue_root_fn *before_root);
 
-/* Give back what queue_tree_try_acquire() got, without having had the lock: no
+/* Give back what came QUEUE_FRESH, without having had the lock: no
  * successor, also none below the root, may take it for granted. */
 void queue_tree_abandon(const struct lock_space *s, const struct queue_tree *t,
 			struct lock_slot *slot);

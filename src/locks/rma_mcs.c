@@ -10,7 +10,8 @@
  *
  * Uncontended, per level: acquire 1 atomic, release 1 atomic, 1 round trip each
  * at levels above the node, none below. A hand-over within a node: no far
- * operation. Progress: starvation-free if holders release.
+ * operation. Progress: starvation-free if holders release. A timed acquire waits in
+ * the queues like any other, and withdraws at any level.
  */
 #include "locks/queue_tree.h"
 
@@ -36,8 +37,17 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
 {
-	queue_tree_acquire(s, s->state, slot);
-	return PAWL_SUCCESS;
+	return queue_tree_code(queue_tree_acquire(s, s->state, slot), PAWL_ERR_TIMEOUT);
+}
+
+static int resume(const struct lock_space *s, struct lock_slot *slot)
+{
+	return queue_tree_code(queue_tree_resume(s, s->state, slot), LOCK_PASSED);
+}
+
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	return queue_tree_passed(s->state, slot);
 }
 
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
@@ -71,12 +81,14 @@ const struct lock_protocol lock_rma_mcs = {
 	    .summary = "a tree of queues: the lock stays near for a while before it travels",
 	    .reference = "HPDC'16 (RMA-RW), section 3.5",
 	    .options = "t_l",
-	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_FAIR,
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .layout = layout,
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
     .release = release,
     .overtakes = overtakes,
     .idle = idle,
