@@ -28,8 +28,8 @@ tap_declared()
 		echo '.*'
 		return
 	fi
-	awk -v mpi="${TEST_MPI-}" -v test="${0##*/}" '
-		!/^#/ && ($1 == "any" || $1 == mpi) && $2 == test {
+	awk -v mpi="${TEST_MPI-}" -v major="${TEST_MPI_MAJOR-}" -v test="${0##*/}" '
+		!/^#/ && ($1 == "any" || $1 == mpi || $1 == mpi major) && $2 == test {
 			sub(/^[^ ]+ +[^ ]+ +/, "")
 			print
 		}' "$srcdir/tests/expected-skips"
