@@ -9,11 +9,13 @@
  * Error contract, stated once for every call below
  *   Calls return PAWL_SUCCESS (0) or one of the PAWL_ERR_* codes. A call that
  *   fails has changed nothing: locks held before are still held, and no lock
- *   has been acquired. pawl_strerror() names the code; pawl_error_message()
- *   has the sentence about the last failure in the calling thread, with the
- *   option or argument at fault and the accepted values. Unknown options and
- *   modes are rejected before anything else happens. Collective calls return
- *   the same code on every rank.
+ *   has been acquired. Two codes of a release say more: after PAWL_ERR_LEASE_LOST
+ *   and PAWL_ERR_PEER this client does not hold the lock any more. After
+ *   PAWL_ERR_PEER, of whatever call, one of the max_held slots is lost for good.
+ *   pawl_strerror() names the code; pawl_error_message() has the sentence about
+ *   the last failure in the calling thread, with the option or argument at fault
+ *   and the accepted values. Unknown options and modes are rejected before
+ *   anything else happens. Collective calls return the same code on every rank.
  *
  * Thread safety
  *   Every thread of every rank is a lock client of its own. Calls on one table

@@ -78,6 +78,7 @@ AS_CASE([$PAWL_MPI],
 	pawl_mpi_text="mpich $pawl_x.$pawl_y.$pawl_z"
 ],
 	[pawl_mpi_text="other"])
+AC_SUBST([PAWL_MPI_MAJOR], [$pawl_x])
 pawl_mpi_text="$pawl_mpi_text (MPI $pawl_std_major.$pawl_std_minor)"
 pawl_cc_text=`$CC --version 2>/dev/null | sed 1q`
 ])

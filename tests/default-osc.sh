@@ -9,7 +9,10 @@ user_osc=${OMPI_MCA_osc-}
 . "$srcdir/tests/mpirun.sh"
 
 mpi_can_run || skip_all "configured without a launcher"
-[ "$TEST_MPI" = openmpi ] || skip_all "Open MPI only"
+case $("$MPIRUN" --version 2>/dev/null) in
+*"Open MPI) 4."*) ;;
+*) skip_all "Open MPI 4 only" ;;
+esac
 [ -z "$user_osc" ] || skip_all "OMPI_MCA_osc is set"
 unset OMPI_MCA_osc
 lock=$builddir/tests/lock

@@ -20,18 +20,48 @@ check()
 	[ -z "$tap_said" ] || printf '%s\n' "$tap_said" | sed 's/^/# /'
 }
 
+# The skips that tests/expected-skips declares for this test and this MPI: extended
+# regular expressions, one a line. Every name, unless TEST_SKIPS=declared.
+tap_declared()
+{
+	if [ "${TEST_SKIPS-}" != declared ]; then
+		echo '.*'
+		return
+	fi
+	awk -v mpi="${TEST_MPI-}" -v major="${TEST_MPI_MAJOR-}" -v test="${0##*/}" '
+		!/^#/ && ($1 == "any" || $1 == mpi || $1 == mpi major) && $2 == test {
+			sub(/^[^ ]+ +[^ ]+ +/, "")
+			print
+		}' "$srcdir/tests/expected-skips"
+}
+
+# tap_may_skip NAME: whether it may be left out.
+tap_may_skip()
+{
+	printf '%s\n' "$1" | grep -qxE -e "$(tap_declared)" -e '$^'
+}
+
 # skip NAME REASON
 skip()
 {
 	tap_count=$((tap_count + 1))
-	echo "ok $tap_count - $1 # SKIP $2"
+	if tap_may_skip "$1"; then
+		echo "ok $tap_count - $1 # SKIP $2"
+	else
+		echo "not ok $tap_count - $1 # skipped, which tests/expected-skips does not declare: $2"
+		tap_failed=$((tap_failed + 1))
+	fi
 }
 
 # skip_all REASON: instead of any other result.
 skip_all()
 {
-	echo "1..0 # SKIP $1"
-	exit 0
+	if tap_may_skip all; then
+		echo "1..0 # SKIP $1"
+		exit 0
+	fi
+	skip all "$1"
+	finish
 }
 
 # The plan, and the status for those who run the script by hand.
@@ -73,12 +103,28 @@ tap_program()
 	tap_file=tap-program.$$.tmp
 	tap_status=0
 	"$@" >"$tap_file" 2>&1 || tap_status=$?
+	tap_declared >"$tap_file.skips"
 	awk -v prefix="$tap_prefix" -v n="$tap_count" -v status="$tap_status" '
+		FILENAME ~ /\.skips$/ { declared[$0]; next }
+		function may_skip(name, one)
+		{
+			sub(/ # SKIP.*/, "", name)
+			for (one in declared)
+				if (name ~ "^(" one ")$")
+					return 1
+			return 0
+		}
 		/^(not )?ok [0-9]+ - / {
 			n++
-			bad += /^not/
 			word = /^not/ ? "not ok" : "ok"
 			sub(/^(not )?ok [0-9]+ - /, "")
+			if (/ # SKIP/ && !may_skip(prefix ": " $0)) {
+				word = "not ok"
+				undeclared++
+				sub(/ # SKIP/, " # skipped, which tests/expected-skips does not declare:")
+			} else {
+				bad += word == "not ok"
+			}
 			print word " " n " - " prefix ": " $0
 			next
 		}
@@ -91,11 +137,11 @@ tap_program()
 				print "not ok " n " - " prefix " ends well # status " status \
 				      (plan ? "" : ", no plan")
 			}
-			print n, bad > "'"$tap_file.sum"'"
-		}' "$tap_file"
+			print n, bad + undeclared > "'"$tap_file.sum"'"
+		}' "$tap_file.skips" "$tap_file"
 	read -r tap_count tap_bad <"$tap_file.sum"
 	tap_failed=$((tap_failed + tap_bad))
-	rm -f "$tap_file" "$tap_file.sum"
+	rm -f "$tap_file" "$tap_file.sum" "$tap_file.skips"
 }
 
 # caught PROGRAM...: succeeds if the program ends by itself having found

@@ -121,6 +121,22 @@ static bool rdma_over_hosts(const struct job *j, struct trap *t)
 	return true;
 }
 
+/* Open MPI 5 has no osc/pt2pt, and its osc/ucx refuses windows where UCX has only TCP; osc/rdma
+ * works there. */
+static bool no_rdma_over_hosts(const struct job *j, struct trap *t)
+{
+	if (j->mpi != MPI_NAME_OPENMPI || j->version[0] < 5 || j->nhosts == 1 ||
+	    is_allowed(j, "rdma") || !is_there(j, "rdma") || (has_ucx(j) && j->ucx_offloads))
+		return false;
+	say_what(t,
+		 "the one-sided components allowed (osc=%s) lack rdma, without which Open MPI"
+		 " %d.%d.%d has no windows over TCP: MPI_Win_create ends the job or fails with"
+		 " MPI_ERR_WIN, and tables with transport=mpi with PAWL_ERR_WINDOW",
+		 j->osc, j->version[0], j->version[1], j->version[2]);
+	say_cure(t, "unset OMPI_MCA_osc (leaving rdma out is for Open MPI 4)");
+	return true;
+}
+
 static bool no_shared_memory(const struct job *j, struct trap *t)
 {
 	if (j->mpi != MPI_NAME_OPENMPI || is_allowed(j, "sm"))
@@ -166,14 +182,30 @@ static bool flush_burns(const struct job *j, struct trap *t)
 {
 	int per_cpu = job_ranks_per_cpu(j);
 
-	if (j->mpi != MPI_NAME_MPICH || per_cpu == 1 || j->nhosts == 1)
+	if (j->mpi != MPI_NAME_MPICH || per_cpu == 1)
 		return false;
 	say_what(t,
 		 "%d ranks share a cpu, and a rank of MPICH that waits in MPI_Win_flush does not"
-		 " give its core away: the program's own operations on other nodes take as long as"
+		 " give its core away: the program's own operations on %s take as long as"
 		 " the turns of the scheduler (those of Pawl's locks do not wait there)",
-		 per_cpu);
+		 per_cpu,
+		 j->nhosts == 1 ? "windows of MPI_Win_create, or on locked ones," : "other nodes");
 	say_cure(t, "as many ranks as cores");
+	return true;
+}
+
+/* Seen in 4.0.2, and not in 4.2.1. */
+static bool allocate_is_shifted(const struct job *j, struct trap *t)
+{
+	if (j->mpi != MPI_NAME_MPICH || !older(j, 4, 2) || older(j, 4, 0) ||
+	    most_ranks_of_a_host(j) == 1)
+		return false;
+	say_what(t,
+		 "MPICH %d.%d.%d shifts operations on windows of MPI_Win_allocate by 8 bytes for"
+		 " ranks that share a host, where their size is no multiple of 16 bytes; Pawl's own"
+		 " windows are",
+		 j->version[0], j->version[1], j->version[2]);
+	say_cure(t, "sizes that are multiples of 16 bytes, or MPICH 4.2 or later");
 	return true;
 }
 
@@ -271,9 +303,11 @@ static const struct {
 } known[] = {
     {"openmpi-osc-rdma-one-node", true, rdma_on_one_node},
     {"openmpi-osc-rdma-hosts", true, rdma_over_hosts},
+    {"openmpi-osc-without-rdma", true, no_rdma_over_hosts},
     {"openmpi-osc-without-sm", true, no_shared_memory},
     {"openmpi-osc-pt2pt-threads", true, pt2pt_and_threads},
     {"mpich-finalize-hosts", true, finalize_hangs},
+    {"mpich-allocate-shifted", true, allocate_is_shifted},
     {"binding-same-cpus", false, crowded_binding},
     {"oversubscribed", false, shared_cpus},
     {"mpich-flush-oversubscribed", false, flush_burns},

@@ -75,7 +75,7 @@ static int open_windows(struct lock_space *s, void *mpi_comm, char *err, size_t 
 		MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
 		if (!ok) {
 			snprintf(err, errlen, "the MPI could not make a window for mpi-win-lock%s",
-#ifdef OPEN_MPI
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION <= 4
 				 ": run with OMPI_MCA_osc=^rdma in the environment"
 #else
 				 ""

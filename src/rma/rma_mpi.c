@@ -357,9 +357,12 @@ static enum rma_failure make_net_window(struct rma *r, struct mpi_state *s, bool
 					size_t bytes, char *err, size_t errlen)
 {
 	static const char cure[] =
-#ifdef OPEN_MPI
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION <= 4
 	    ": Open MPI's default one-sided component (osc/rdma) does not work here; run with"
 	    " OMPI_MCA_osc=^rdma in the environment, or mpirun --mca osc ^rdma";
+#elif defined(OPEN_MPI)
+	    ": over TCP, of Open MPI 5's one-sided components only rdma works: unset"
+	    " OMPI_MCA_osc, or let it allow rdma and sm";
 #else
 	    ": the MPI has no one-sided communication between these nodes; see its own message";
 #endif

@@ -89,7 +89,8 @@ struct sim_rank {
 	struct sim_op *ops;
 	uint64_t random;
 	struct engine_actor *actor;
-	jmp_buf out; /* of a world that is over */
+	jmp_buf out;  /* of a world that is over */
+	void *bottom; /* the frame that out leads to */
 	/* While it waits: for what, */
 	const char *what;
 	struct rma_word word;

@@ -9,6 +9,17 @@
 #include "core/space.h"
 #include "sim/sim.h"
 
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define PAWL_SANITIZE_ADDRESS
+#endif
+#elif defined __SANITIZE_ADDRESS__
+#define PAWL_SANITIZE_ADDRESS
+#endif
+#ifdef PAWL_SANITIZE_ADDRESS
+#include <sanitizer/asan_interface.h>
+#endif
+
 /* splitmix64: seeds of neighbouring streams have nothing in common. */
 uint64_t sim_seed(uint64_t seed, uint64_t stream)
 {
@@ -158,10 +169,22 @@ void sim_world_free(struct sim_world *w)
 
 /* --------------------------------------------------------------------- ranks */
 
+/* End what the rank is doing, from whatever depth. AddressSanitizer knows the stack of a
+ * thread, and unmarks the frames that a longjmp() on it leaves; on SimGrid's stacks we do. */
+static _Noreturn void leave(struct sim_rank *r)
+{
+#ifdef PAWL_SANITIZE_ADDRESS
+	char *here = __builtin_frame_address(0);
+
+	__asan_unpoison_memory_region(here, (size_t)((char *)r->bottom - here));
+#endif
+	longjmp(r->out, 1);
+}
+
 static void leave_if_over(struct sim_rank *r)
 {
 	if (__builtin_expect(r->world->over, 0))
-		longjmp(r->out, 1);
+		leave(r);
 }
 
 void sim_sleep(struct sim_rank *r, sim_time span)
@@ -189,7 +212,7 @@ void sim_step(struct sim_rank *r)
 			 r->what ? r->what : "its work");
 	if (__builtin_expect(r->lives != 0, 0) && --r->lives == 0) {
 		sim_die(r);
-		longjmp(r->out, 1);
+		leave(r);
 	}
 	leave_if_over(r);
 }
@@ -198,6 +221,7 @@ static void live(void *arg)
 {
 	struct sim_rank *r = arg;
 
+	r->bottom = __builtin_frame_address(0);
 	if (!setjmp(r->out)) {
 		r->world->request.play(r);
 		sim_settle(r);

@@ -99,6 +99,16 @@ static void open_mpi_hosts(void)
 	strcpy(j.osc, "^rdma");
 	is_in(&j, "", "two hosts, ucx that offloads");
 	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, TCP, RANKS(cluster, 2)};
+	j.version[0] = 5;
+	j.asleep = ASLEEP_GOES_ON;
+	is_in(&j, "openmpi-osc-without-rdma", "Open MPI 5 without rdma, two hosts over TCP");
+	cured_by(&j, "unset OMPI_MCA_osc", "the cure is to leave the choice to it");
+	j.osc[0] = '\0';
+	is_in(&j, "", "Open MPI 5 as it is, two hosts");
+	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, MLX5, RANKS(cluster, 2)};
+	j.version[0] = 5;
+	is_in(&j, "", "Open MPI 5 without rdma, ucx that offloads");
+	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, TCP, RANKS(cluster, 2)};
 	is_in(&j, "no-asynchronous-progress", "two hosts, ucx over TCP");
 	cured_by(&j, "progress=thread", "the cure is a thread");
 	j.progress_thread = true;
@@ -121,26 +131,31 @@ static void mpich(void)
 {
 	struct job j = {MPICH, RANKS(one_node, 1)};
 
-	is_in(&j, "", "MPICH 4.0.2, one node");
+	is_in(&j, "mpich-allocate-shifted", "MPICH 4.0.2, one node");
+	cured_by(&j, "multiples of 16", "the cure is the size");
+	j.version[1] = 2;
+	is_in(&j, "", "MPICH 4.2, one node");
 	j = (struct job){MPICH, TCP, RANKS(cluster, 2)};
 	is_in(&j, "no-asynchronous-progress", "MPICH, two hosts of one rank");
 	cured_by(&j, "MPICH_ASYNC_PROGRESS=1", "the cure also names MPICH's own");
 	j.async_progress = true;
 	is_in(&j, "", "with MPICH's own progress thread");
 	j = (struct job){MPICH, MLX5, RANKS(cluster4, 2)};
-	is_in(&j, "mpich-finalize-hosts no-asynchronous-progress",
+	is_in(&j, "mpich-finalize-hosts mpich-allocate-shifted no-asynchronous-progress",
 	      "MPICH, two hosts of two ranks, whatever the network can do");
 	j = (struct job){MPICH, PARTLY, RANKS(cluster4, 2)};
-	is_in(&j, "mpich-finalize-hosts no-asynchronous-progress", "nor what it cannot");
+	is_in(&j, "mpich-finalize-hosts mpich-allocate-shifted no-asynchronous-progress",
+	      "nor what it cannot");
 	j.progress_thread = true;
 	j.asleep = ASLEEP_WAITS;
-	is_in(&j, "mpich-finalize-hosts no-asynchronous-progress", "a thread that does not help");
+	is_in(&j, "mpich-finalize-hosts mpich-allocate-shifted no-asynchronous-progress",
+	      "a thread that does not help");
 	j.progress_thread = false;
 	j.version[1] = 2;
 	is_in(&j, "no-asynchronous-progress", "MPICH 4.2");
 	j = (struct job){MPICH, .async_progress = true, RANKS(cluster4, 2)};
 	strcpy(j.device, "ch4:ofi");
-	is_in(&j, "", "MPICH on libfabric");
+	is_in(&j, "mpich-allocate-shifted", "MPICH on libfabric");
 }
 
 static void binding(void)
@@ -161,7 +176,11 @@ static void binding(void)
 	ok(job_ranks_per_cpu(&j) == 3, "that is 3 on one");
 	j = (struct job){MPICH, .async_progress = true, RANKS(crowd, 2)};
 	strcpy(j.device, "ch4:ofi");
-	is_in(&j, "oversubscribed mpich-flush-oversubscribed", "and MPICH over hosts");
+	is_in(&j, "mpich-allocate-shifted oversubscribed mpich-flush-oversubscribed",
+	      "and MPICH over hosts");
+	j.nhosts = 1;
+	is_in(&j, "mpich-allocate-shifted oversubscribed mpich-flush-oversubscribed",
+	      "and on one host");
 }
 
 /* What MPIs call themselves; captured. */

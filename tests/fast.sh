@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# For the daily loop (make check-fast, with the unit tests): every kind of lock against the
+# adversary with few seeds, and on real MPI with two ranks.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+adversary=$builddir/tests/sim/adversary
+if [ -x "$adversary" ]; then
+	kinds=$("$adversary" --help | sed -n 's/^NAME: //p' | tr -d ' ' | tr ',' '\n' |
+		grep -vE '^(broken|unflushed)-' | paste -sd, -)
+	tap_program "adversary" timeout 60 "$adversary" --lock="$kinds" --seeds=200
+else
+	skip "adversary" "configured without SimGrid"
+fi
+mpi_can_run || { skip "2 ranks" "configured without a launcher"; finish; }
+tap_program "2 ranks" mpi_run 2 60 "$builddir/tests/lock/exclusion" --budget 0.01
+tap_program "errors, 2 ranks" mpi_run 2 60 "$builddir/tests/lock/errors"
+tap_program "ranges, 2 ranks" mpi_run 2 60 "$builddir/tests/lock/ranges" --budget 0.01
+
+finish

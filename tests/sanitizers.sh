@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The same programs built with AddressSanitizer and UndefinedBehaviorSanitizer, in a build tree of
+# its own: unit tests, every kind of lock against the adversary, and on real MPI. At full length
+# also the other programs of tests/lock, the drop-in layer, and those with threads under
+# ThreadSanitizer.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+long=${TEST_LONG-}
+unit=$(sed -n '/^UNIT_TESTS = /,/[^\\]$/p' "$srcdir/tests/Makefile.inc" | grep -oE 'tests/unit/[a-z_0-9]+')
+locks="tests/lock/exclusion tests/lock/ranges tests/lock/errors"
+[ -z "$long" ] || locks="$locks tests/lock/leases tests/lock/lifecycle tests/lock/operations
+	tests/lock/range-baselines tests/lock/threads tests/lock/waiting"
+sim=
+[ ! -x "$builddir/tests/sim/adversary" ] || sim=tests/sim/adversary
+
+# Both MPIs, hwloc and UCX keep memory to the end, which is not ours to free; leaks are looked
+# for by tests/lifecycle.sh. Open MPI and UCX install handlers of their own for SIGSEGV.
+export ASAN_OPTIONS="detect_leaks=0:abort_on_error=0:verify_asan_link_order=0"
+export UBSAN_OPTIONS="print_stacktrace=1"
+
+# build LIST PROGRAM...: into ./sanitize/LIST.
+build()
+{
+	build_dir=$builddir/sanitize/$1
+	build_list=$1
+	shift
+	mkdir -p "$build_dir" && cd "$build_dir" || return
+	[ -e Makefile ] || "$srcdir/configure" CC="$CC" --with-mpirun="$MPIRUN" \
+		--disable-shared --enable-sanitizers="$build_list" >configure.out 2>&1 || {
+		tail -n 5 configure.out
+		return 1
+	}
+	build_status=0
+	make -j2 "$@" >make.out 2>&1 || build_status=$?
+	[ $build_status = 0 ] || tail -n 20 make.out
+	cd "$builddir" && return $build_status
+}
+
+# clean PROGRAM...: run it; a finding is what a sanitizer printed.
+clean()
+{
+	clean_status=0
+	clean_said=$("$@" 2>&1) || clean_status=$?
+	if printf '%s\n' "$clean_said" | grep -E -A 12 'Sanitizer|runtime error'; then
+		return 1
+	fi
+	[ $clean_status = 0 ] || printf '%s\n' "$clean_said" | tail -n 20
+	return $clean_status
+}
+
+made=$builddir/sanitize/address,undefined
+# shellcheck disable=SC2086 # lists of names
+check "builds with address,undefined" build address,undefined $unit $locks $sim
+for program in $unit; do
+	check "address,undefined: ${program#tests/}" clean "$made/$program"
+done
+if [ -n "$sim" ]; then
+	kinds=$("$made/$sim" --help | sed -n 's/^NAME: //p' | tr -d ' ' | tr ',' '\n' |
+		grep -vE '^broken-' | paste -sd, -)
+	check "address,undefined: adversary" clean timeout 1200 "$made/$sim" --lock="$kinds" \
+		--seeds="${long:+20}100"
+else
+	skip "address,undefined: adversary" "configured without SimGrid"
+fi
+for program in $locks; do
+	case $program in
+	*/errors) ranks=3 budget= ;;
+	*) ranks=2 budget="--budget 0.02" ;;
+	esac
+	# shellcheck disable=SC2086 # a list of arguments
+	check "address,undefined: ${program#tests/}, $ranks ranks" \
+		clean mpi_run $ranks 300 "$made/$program" $budget
+done
+[ -n "$long" ] || finish
+
+made=$builddir/sanitize/thread
+# ThreadSanitizer does not see what orders threads by way of another process, or by way of the
+# MPI, which is not built with it: one rank, and no rdma-mcs, whose words the MPI changes. UCX's
+# hooks of madvise() take a lock in threads that ThreadSanitizer has already ended.
+export UCX_MEM_MMAP_HOOK_MODE=none UCX_MEM_EVENTS=n
+check "builds with thread" build thread tests/lock/threads tests/unit/slots
+check "thread: unit/slots" clean "$made/tests/unit/slots"
+check "thread: lock/threads, 1 rank" \
+	clean mpi_run 1 300 "$made/tests/lock/threads" --except rdma-mcs
+
+finish
