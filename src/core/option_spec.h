@@ -5,7 +5,7 @@
 
 #include "core/options.h"
 
-enum option_type { OPTION_NUMBER, OPTION_CHOICE, OPTION_TEXT, OPTION_LEVELS };
+enum option_type { OPTION_NUMBER, OPTION_SECONDS, OPTION_CHOICE, OPTION_TEXT, OPTION_LEVELS };
 
 struct option_spec {
 	struct pawl_option is; /* values of a choice: words with " | " in between */

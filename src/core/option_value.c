@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of options: from text, and back to text. */
+#include <ctype.h>
 #include <errno.h>
 #include <pawl.h>
 #include <stdio.h>
@@ -55,6 +56,35 @@ static int set_number(struct options *o, const struct option_spec *s, const char
 	if (rc == PAWL_SUCCESS)
 		*(int64_t *)field(o, s) = value;
 	return rc;
+}
+
+/* Digits, and behind a point, whatever the locale, more of them. */
+static bool parse_seconds(const char *text, double *value)
+{
+	double unit = 1;
+	bool digits = false;
+
+	*value = 0;
+	for (; isdigit((unsigned char)*text); text++, digits = true)
+		*value = *value * 10 + (*text - '0');
+	if (*text == '.')
+		for (text++; isdigit((unsigned char)*text); text++, digits = true)
+			*value += (*text - '0') * (unit /= 10);
+	return digits && *text == '\0';
+}
+
+static int set_seconds(struct options *o, const struct option_spec *s, const char *text)
+{
+	double value;
+
+	if (!parse_seconds(text, &value) || value < (double)s->min || value > (double)s->max)
+		return error_set(
+		    PAWL_ERR_OPTION,
+		    "option %s: \"%s\" is not a number of seconds from %lld to %lld, as"
+		    " 2 or 0.5",
+		    s->is.name, text, (long long)s->min, (long long)s->max);
+	*(double *)field(o, s) = value;
+	return PAWL_SUCCESS;
 }
 
 /* ---------------------------------------------------------------- choices */
@@ -195,6 +225,8 @@ int option_value_set(struct options *o, const struct option_spec *s, const char 
 	switch (s->type) {
 	case OPTION_NUMBER:
 		return set_number(o, s, text);
+	case OPTION_SECONDS:
+		return set_seconds(o, s, text);
 	case OPTION_CHOICE:
 		return set_choice(o, s, text);
 	case OPTION_TEXT:
@@ -217,6 +249,9 @@ const char *option_value_get(const struct options *o, const struct option_spec *
 		if (number < s->min || number > s->max)
 			return "the default";
 		snprintf(text, len, "%lld", (long long)number);
+		return text;
+	case OPTION_SECONDS:
+		snprintf(text, len, "%.9g", *(double *)field(o, s));
 		return text;
 	case OPTION_CHOICE:
 		return choice_text(o, s, text, len);

@@ -213,7 +213,7 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	int rc;
 
 	space_begin(s, p, t->job.topo, o, n);
-	if (t->threaded)
+	if (t->threaded && !t->by_process)
 		s->clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
 	if (home) {
 		rc = homes_create(t, home, arg);

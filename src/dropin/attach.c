@@ -95,8 +95,7 @@ static uint64_t sum_of(const char *key, const char *value)
 /* What the layer decides, and no window. */
 static bool is_ours(const char *key, const char *value)
 {
-	return strcmp(key, "pawl_final") == 0 || strcmp(key, "pawl_home") == 0 ||
-	       strcmp(key, "pawl_distribution") == 0 ||
+	return strcmp(key, "pawl_final") == 0 || strcmp(key, "pawl_distribution") == 0 ||
 	       (strcmp(key, "pawl_owner") == 0 && strcmp(value, "process") != 0);
 }
 
