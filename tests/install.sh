@@ -87,8 +87,9 @@ target_link_libraries(example PkgConfig::PAWL)
 END
 cmake_it()
 {
-	cp "$srcdir/examples/counter.c" "$dir" &&
-		PKG_CONFIG_SYSROOT_DIR=$dir cmake -S "$dir" -B "$dir/cmake" \
+	mkdir "$dir/pc" && sed "s|^prefix=.*|prefix=$dir$prefix|" "$pc" >"$dir/pc/pawl.pc" &&
+		cp "$srcdir/examples/counter.c" "$dir" &&
+		PKG_CONFIG_PATH=$dir/pc cmake -S "$dir" -B "$dir/cmake" \
 			-DCMAKE_C_COMPILER="${CC##* }" >"$dir/log" 2>&1 &&
 		cmake --build "$dir/cmake" >>"$dir/log" 2>&1 || { tail "$dir/log"; return 1; }
 }

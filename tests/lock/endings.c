@@ -91,7 +91,8 @@ static void expect_refusals(const char *word)
 		    "timed acquire");
 	expect_code(pawl_lock_release(table, 3), PAWL_ERR_MPI, word, "release");
 	expect_code(pawl_lock_abandon(table, 3), PAWL_ERR_MPI, word, "abandon");
-	expect_code(pawl_lock_acquire_part(table, 3, 4), PAWL_ERR_MPI, word, "acquire part");
+	expect_code(pawl_lock_acquire_part(table, 3, 4, PAWL_EXCLUSIVE), PAWL_ERR_MPI, word,
+		    "acquire part");
 	expect_code(pawl_lock_release_part(table, 3, 4), PAWL_ERR_MPI, word, "release part");
 	expect_code(pawl_range_acquire(table, 3, 0, 1, PAWL_EXCLUSIVE, &range), PAWL_ERR_MPI, word,
 		    "range acquire");
