@@ -75,7 +75,7 @@ static const struct option_spec specs[] = {
     NUMBER("spin", spin_us, ALL, 0, 1000000, "(by ranks and cores)",
 	   "microseconds to look before a waiting client gives its core away"),
     SECONDS("watchdog", watchdog_s, ALL, 0, 86400, "0 (off)",
-	   "seconds until a waiting client says on stderr what it waits for"),
+	    "seconds until a waiting client says on stderr what it waits for"),
     LEVELS("t_l", params.t_l, 1, 1048575, "group:64,node:256,package:32,numa:32,cache:32,gang:1024",
 	   "hand-overs within an element of a level before the lock leaves it"),
     NUMBER("t_dc", params.t_dc, SOME, 0, 1048576, "0 (a node's)",
