@@ -9,8 +9,8 @@ user_osc=${OMPI_MCA_osc-}
 . "$srcdir/tests/mpirun.sh"
 
 mpi_can_run || skip_all "configured without a launcher"
-case $("$MPIRUN" --version 2>/dev/null) in
-*"Open MPI) 4."*) ;;
+case $TEST_MPI:${TEST_MPI_MAJOR:-4} in
+openmpi:[1-4]) ;;
 *) skip_all "Open MPI 4 only" ;;
 esac
 [ -z "$user_osc" ] || skip_all "OMPI_MCA_osc is set"

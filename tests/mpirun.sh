@@ -8,8 +8,8 @@ export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # Open MPI 4.1: osc/rdma crashes in MPI_Win_allocate on one node
 # (open-mpi/ompi issue 7027); without it osc/sm or osc/ucx serves the windows.
 # Open MPI 5 needs it for windows over hosts.
-case $("${MPIRUN:-no}" --version 2>/dev/null) in
-*"Open MPI) 4."*) export OMPI_MCA_osc="${OMPI_MCA_osc-^rdma}" ;;
+case $TEST_MPI:${TEST_MPI_MAJOR:-4} in
+openmpi:[1-4]) export OMPI_MCA_osc="${OMPI_MCA_osc-^rdma}" ;;
 esac
 # Containers often forbid reading another process's memory.
 export OMPI_MCA_btl_vader_single_copy_mechanism="${OMPI_MCA_btl_vader_single_copy_mechanism-none}"

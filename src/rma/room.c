@@ -102,38 +102,19 @@ static uint64_t promised(void)
 
 static char folder[4096];
 
-/* Where Open MPI's component for shared windows keeps them, by its own word. */
-static bool ask_mpi(void)
-{
-	static const char name[] = "osc_sm_backing_directory";
-	MPI_T_cvar_handle handle;
-	int level, index, length;
-	bool found = false;
-	char *text;
-
-	if (MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS)
-		return false;
-	if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
-	    MPI_T_cvar_handle_alloc(index, NULL, &handle, &length) == MPI_SUCCESS) {
-		text = calloc(1, (size_t)length + 1);
-		if (text && MPI_T_cvar_read(handle, text) == MPI_SUCCESS && text[0] == '/') {
-			snprintf(folder, sizeof folder, "%s", text);
-			found = true;
-		}
-		free(text);
-		MPI_T_cvar_handle_free(&handle);
-	}
-	MPI_T_finalize();
-	return found;
-}
-
-/* MPICH: /dev/shm, or else /tmp. */
+/* /dev/shm, or else /tmp; and where Open MPI's component for shared windows is told to keep them.
+ * (Its MPI_T would tell, too, but MPI_T_init_thread() changes what MPI_Query_thread() says.) */
 static void find_folder(void)
 {
 	static const char memory[] = "/dev/shm";
+	const char *chosen = NULL;
 
-	if (!ask_mpi())
-		snprintf(folder, sizeof folder, "%s", access(memory, W_OK) == 0 ? memory : "/tmp");
+#ifdef OPEN_MPI
+	chosen = getenv("OMPI_MCA_osc_sm_backing_directory");
+#endif
+	if (!chosen || chosen[0] != '/')
+		chosen = access(memory, W_OK) == 0 ? memory : "/tmp";
+	snprintf(folder, sizeof folder, "%s", chosen);
 }
 
 /* The file system and the host's memory; the one that has less is told. */

@@ -42,8 +42,10 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc && tables < MOST_TABLES; i++) {
 		bool homed = argv[i][0] == 'h';
 		uint64_t n = strtoull(argv[i] + homed, NULL, 0);
-		int rc = pawl_table_create_homed(MPI_COMM_WORLD, argv[1], n, homed ? at_zero : NULL,
-						 NULL, MPI_INFO_NULL, &table[tables]);
+		int rc = homed ? pawl_table_create_homed(MPI_COMM_WORLD, argv[1], n, at_zero, NULL,
+							 MPI_INFO_NULL, &table[tables])
+			       : pawl_table_create(MPI_COMM_WORLD, argv[1], n, MPI_INFO_NULL,
+						   &table[tables]);
 
 		MPI_Allreduce(&rc, &low, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 		MPI_Allreduce(&rc, &high, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
