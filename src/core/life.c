@@ -28,7 +28,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pawl_table *tables; /* the last one first */
 static bool forked;        /* this process is the child of one that had tables */
 static bool finalizing;    /* MPI_Finalize has been called */
-static int at_finalize = MPI_KEYVAL_INVALID;
+static bool watching;      /* MPI_Finalize will call on_finalize() */
 
 /* ------------------------------------------------------------------ endings */
 
@@ -55,6 +55,17 @@ static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
+/* Have f called when the communicator's attributes are deleted. */
+static void watch(MPI_Comm comm, MPI_Comm_delete_attr_function *f)
+{
+	int keyval;
+
+	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, f, &keyval, NULL);
+	MPI_Comm_set_attr(comm, keyval, NULL);
+	/* It lives as long as the attribute. */
+	MPI_Comm_free_keyval(&keyval);
+}
+
 #ifdef MPICH_VERSION
 /* MPICH over UCX aborts if windows over the network are left to the end of MPI_Finalize. It deletes
  * the attributes of MPI_COMM_WORLD after those of MPI_COMM_SELF, when no other library will free
@@ -70,10 +81,7 @@ static int on_finalize_late(MPI_Comm comm, int keyval, void *value, void *extra)
 
 static void watch_late(void)
 {
-	int keyval;
-
-	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize_late, &keyval, NULL);
-	MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, NULL);
+	watch(MPI_COMM_WORLD, on_finalize_late);
 }
 #else
 static void watch_late(void)
@@ -145,9 +153,9 @@ void life_begin(pawl_table *t)
 	t->next = tables;
 	tables = t;
 	/* Without MPI_Init there is no MPI_COMM_SELF. */
-	if (initialized && at_finalize == MPI_KEYVAL_INVALID) {
-		MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &at_finalize, NULL);
-		MPI_Comm_set_attr(MPI_COMM_SELF, at_finalize, NULL);
+	if (initialized && !watching) {
+		watching = true;
+		watch(MPI_COMM_SELF, on_finalize);
 		watch_late();
 	}
 	pthread_mutex_unlock(&mutex);
