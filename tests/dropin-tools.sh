@@ -148,7 +148,10 @@ is_opened()
 {
 	! opened env PAWL_LOCK=no-such-lock >"$work/said" 2>&1
 }
-vendor=$([ -z "$python" ] || "$python" -c 'from mpi4py import MPI; print(MPI.get_vendor()[0])' 2>&1)
+# The one that has it may not be the first in PATH.
+for python in python3 /usr/bin/python3; do
+	vendor=$("$python" -c 'from mpi4py import MPI; print(MPI.get_vendor()[0])' 2>/dev/null) && break
+done
 case $TEST_MPI:$vendor in
 "openmpi:Open MPI" | mpich:MPICH)
 	tap_program "mpi4py, after the layer was opened" opened
