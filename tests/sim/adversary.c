@@ -12,7 +12,7 @@
 #include "core/kinds.h"
 #include "draw.h"
 
-enum { SEEDS = 5000, BROKEN_SEEDS = 10000, LONG_SEEDS = 1000000, TWICE = 25, TAIL_LINES = 160 };
+enum { SEEDS = 2000, BROKEN_SEEDS = 10000, LONG_SEEDS = 1000000, TWICE = 25, TAIL_LINES = 160 };
 
 static struct {
 	const char *locks;     /* NULL: all */
