@@ -141,7 +141,7 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 	return PAWL_SUCCESS;
 }
 
-/* Who warns. */
+/* Whether this rank is the one that warns. */
 static bool is_first_rank(MPI_Comm comm)
 {
 	int initialized, rank;

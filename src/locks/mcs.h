@@ -7,11 +7,11 @@
  * STATUS says what came with the grant: anything above MCS_WAIT.
  *
  * A waiter whose deadline has passed abandons its place: it swaps its STATUS from MCS_WAIT to
- * MCS_ABANDONED, unless the grant came first. Its queue node stays in the queue. Whoever grants
- * to a waiter with a deadline (the link says so) swaps STATUS, too, and so learns which of
- * both was first. It passes over an abandoned node: it does for that node what a holder does to
- * leave, marks it with MCS_PASSED, and goes on to the next. So a release takes as many steps more
- * as there are abandoned nodes behind it, and the queue is empty when nobody holds or awaits
+ * MCS_ABANDONED, unless the grant came first. Its queue node stays in the queue. A releaser that
+ * grants to a waiter with a deadline (the link says so) swaps STATUS, too, and so learns which
+ * of the two was first. It passes over an abandoned node: it does for that node what a holder does
+ * to leave, marks it with MCS_PASSED, and goes on to the next. So a release takes as many steps
+ * more as there are abandoned nodes behind it, and the queue is empty when nobody holds or awaits
  * the lock. Until its node is passed over, a client that comes back swaps MCS_ABANDONED
  * for MCS_WAIT, and has its place again. (Scott and Scherer, PPoPP'01, have the releaser find
  * its way in a list of two directions; here waiters touch nobody's words to abandon.)

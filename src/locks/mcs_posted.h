@@ -17,9 +17,10 @@
  * number that its owner has put into STATUS. It waits for the answers, since nobody else will.
  *
  * Ordering guarantees: (A), (C), (D) and (E) of mcs.h, and
- *   (F) NEXT is swapped once by its owner, at the end, or who passes over it, and once by a
- * successor, if there is one: the one who got the owner's id from TAIL. Either order is seen by
- * both. (G) The operation that empties the queue is answered before the queue node serves again, so
+ *   (F) NEXT is swapped once at the end, by its owner or by the releaser that passes over it,
+ *       and once by a successor, if there is one: the client that got the owner's id from
+ *       TAIL. Either order is seen by both.
+ *   (G) The operation that empties the queue is answered before the queue node serves again, so
  *       it cannot take away a later stay of the same node in the same queue.
  * A grant is not waited for either: its successor waits for it, and it touches no word of ours.
  *

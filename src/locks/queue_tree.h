@@ -62,8 +62,8 @@ void queue_tree_describe(const struct lock_space *s, const struct queue_tree *t,
 bool queue_tree_waiters_near(const struct lock_space *s, const struct queue_tree *t,
 			     struct lock_slot *slot);
 
-/* By slot->deadline_ns, if that is set. Who has it then may still have come late: there was nobody
- * before it, or the grant was on its way. */
+/* By slot->deadline_ns, if that is set. A client that has it then may still have come late: there
+ * was nobody before it, or the grant was on its way. */
 enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct queue_tree *t,
 				    struct lock_slot *slot);
 /* After QUEUE_LEFT: acquire the same lock from the place that the slot still has, if it has it. */

@@ -14,7 +14,7 @@
  * NET word goes through UCX's own operations (rma_ucx_direct.c). For kinds that take the network's
  * path always every NET word goes either way.
  *
- * Whoever reaches a port can send messages; rma_ucx_wire.h says which are believed.
+ * Any process that reaches a port can send messages; rma_ucx_wire.h says which are accepted.
  *
  * All operations of a client on one rank that were issued since its last flush travel together; a
  * flush awaits their answers. What is posted is not waited for.

@@ -3,8 +3,8 @@
  * The messages of the UCX transport as bytes; functions of bytes, a key and limits, without UCX.
  *
  * A request is a header and operations, each of WIRE_OP_LEAST bytes or, if it expects a value,
- * WIRE_OP_BYTES; an answer is a header and results. Whoever reaches the port of a worker can send
- * bytes to it, so nothing in a message is believed before wire_open() has accepted it:
+ * WIRE_OP_BYTES; an answer is a header and results. Any process that reaches the port of a worker
+ * can send bytes to it, so nothing in a message is used before wire_open() has accepted it:
  *   forged    the tag is a keyed hash (SipHash-2-4) of all that follows it. The key is drawn at
  *             random for each table and known to its ranks only.
  *   misled    kind, sender and receiver are under the tag: an answer is no request, and no message
