@@ -1,29 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where ranks may die (transport ucx), an operation that fails, or a wait that will not end,
- * leaves the protocol where it stands and comes back here. Protocols keep nothing in acquire
- * and release that would have to be given back, but the slot: others may still write its words
- * when they get to know of it, so it never serves again.
+ * Where ranks may die (transport ucx, and worlds of the simulator), an operation that fails, or a
+ * wait that will not end, leaves the protocol where it stands and comes back here. Protocols keep
+ * nothing in acquire and release that would have to be given back, but the slot: others may still
+ * write its words when they get to know of it, so it never serves again.
  */
 #include <setjmp.h>
 
-#include "core/table.h"
+#include "client/client.h"
+
+/* What to run: of one slot, or of two. */
+struct action {
+	int (*how)(const struct lock_space *, struct lock_slot *);
+	int (*how_part)(const struct lock_space *, struct lock_slot *, struct lock_slot *);
+	struct lock_slot *slot, *part;
+};
+
+static int act(const struct lock_space *s, const struct action *a)
+{
+	return a->how_part ? a->how_part(s, a->slot, a->part) : a->how(s, a->slot);
+}
+
+static int run(const struct lock_space *s, const struct action *a)
+{
+	struct rma_client *c = &a->slot->client, *other = a->part ? &a->part->client : c;
+	jmp_buf escape;
+	int rc;
+
+	c->escape = other->escape = &escape;
+	if (setjmp(escape) == 0)
+		rc = act(s, a);
+	else
+		rc = PAWL_ERR_PEER;
+	c->escape = other->escape = NULL;
+	if (c->failed || other->failed)
+		rc = PAWL_ERR_PEER;
+	c->failed = other->failed = false;
+	return rc;
+}
 
 int guard_run(const struct lock_space *s, struct lock_slot *slot,
 	      int (*how)(const struct lock_space *, struct lock_slot *))
 {
-	struct rma_client *c = &slot->client;
-	jmp_buf escape;
-	int rc;
+	return run(s, &(struct action){.how = how, .slot = slot});
+}
 
-	c->escape = &escape;
-	if (setjmp(escape) == 0)
-		rc = how(s, slot);
-	else
-		rc = PAWL_ERR_PEER;
-	c->escape = NULL;
-	if (c->failed)
-		rc = PAWL_ERR_PEER;
-	c->failed = false;
-	return rc;
+int guard_run_part(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part,
+		   int (*how)(const struct lock_space *, struct lock_slot *, struct lock_slot *))
+{
+	return run(s, &(struct action){.how_part = how, .slot = whole, .part = part});
 }

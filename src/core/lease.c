@@ -27,7 +27,7 @@ static int by_value(const void *a, const void *b)
 /* The median time that a get from another node takes, in microseconds, at least 1. */
 static int64_t round_trip_us(pawl_table *t, int rank)
 {
-	struct rma_client *c = &t->slots[0].client;
+	struct rma_client *c = &t->clients.slots[0].client;
 	struct rma_word w = rma_word(&t->rma, RMA_NET, rank, RMA_HEADER_BYTES);
 	uint64_t ns[ROUND_TRIPS];
 

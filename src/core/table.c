@@ -135,9 +135,9 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 				 " which needs MPI_THREAD_MULTIPLE; MPI was initialised with less"
 				 " (use MPI_Init_thread, or lazy or eager)");
 	t->ranges = (p->kind.capabilities & PAWL_CAP_RANGES) != 0;
-	t->by_process = o->owner == OWNER_PROCESS || p->per_process;
-	t->threaded = o->threads == THREADS_MULTIPLE ||
-		      (o->threads == THREADS_AUTO && level == MPI_THREAD_MULTIPLE);
+	t->clients.by_process = o->owner == OWNER_PROCESS || p->per_process;
+	t->clients.threaded = o->threads == THREADS_MULTIPLE ||
+			      (o->threads == THREADS_AUTO && level == MPI_THREAD_MULTIPLE);
 	return PAWL_SUCCESS;
 }
 
@@ -213,7 +213,7 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	int rc;
 
 	space_begin(s, p, t->job.topo, o, n);
-	if (t->threaded && !t->by_process)
+	if (t->clients.threaded && !t->clients.by_process)
 		s->clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
 	if (home) {
 		rc = homes_create(t, home, arg);
@@ -302,11 +302,11 @@ static void destroy(pawl_table *t)
 	const struct lock_protocol *p = t->space.protocol;
 
 	rma_progress_stop(t->progress);
-	slots_settle(t);
+	client_settle(&t->clients);
 	if (p && p->close && t->space.state)
 		p->close(&t->space);
 	rma_mpi_free(&t->rma);
-	slots_free(t);
+	client_close(&t->clients);
 	space_free(&t->space);
 	homes_free(t);
 	topo_job_free(&t->job);
@@ -335,7 +335,10 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	choose_waiting(t, o);
 	if (p->shares_clock)
 		clock_share(t);
-	rc = slots_create(t) ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
+	t->clients.can_fail = t->rma.ucx != NULL;
+	rc = client_open(&t->clients, &t->space, &t->rma)
+		 ? PAWL_SUCCESS
+		 : error_set(PAWL_ERR_NOMEM, "out of memory");
 	rc = table_agree(t->comm, rc);
 	if (rc == PAWL_SUCCESS)
 		lease_fit(t);
@@ -444,17 +447,17 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
 /* What the rank of lowest number has that holds something says, on all ranks. Collective. */
 static int check_free(pawl_table *t)
 {
-	int holder = slots_in_use(t) ? t->rma.rank : t->space.topo->nranks, first;
+	int holder = client_in_use(&t->clients) ? t->rma.rank : t->space.topo->nranks, first;
 	char text[ERROR_LENGTH] = "";
 
 	MPI_Allreduce(&holder, &first, 1, MPI_INT, MPI_MIN, t->comm);
 	if (first == t->space.topo->nranks)
 		return PAWL_SUCCESS;
 	if (first == t->rma.rank)
-		slots_tell(t, text, sizeof text);
+		client_tell(&t->clients, text, sizeof text);
 	MPI_Bcast(text, sizeof text, MPI_CHAR, first, t->comm);
 	return error_set(PAWL_ERR_HELD, "rank %d %s %s: release before pawl_table_free()", first,
-			 t->threaded ? "holds or awaits" : "holds", text);
+			 t->clients.threaded ? "holds or awaits" : "holds", text);
 }
 
 /* What is left of t when MPI has ended: the windows and communicators are gone. */
@@ -462,7 +465,7 @@ static void forget(pawl_table *t)
 {
 	life_end(t);
 	rma_mpi_forget(&t->rma);
-	slots_free(t);
+	client_close(&t->clients);
 	space_free(&t->space);
 	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
 	topo_job_free(&t->job);

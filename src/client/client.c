@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What becomes of a slot after its protocol has acted. Each call ends with the slot in one of the
+ * states of slots.h, and with one code.
+ */
+#include "client/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ the set */
+
+bool client_open(struct client_set *set, const struct lock_space *s, struct rma *r)
+{
+	size_t n = (size_t)s->max_held;
+	uint64_t words = s->protocol->scratch_words ? s->protocol->scratch_words(s) : 0;
+
+	set->space = s;
+	set->rma = r;
+	set->claims = calloc(n, sizeof *set->claims);
+	set->slots = calloc(n, sizeof *set->slots);
+	set->scratch = calloc(n * (words ? words : 1), sizeof *set->scratch);
+	if (!set->claims || !set->slots || !set->scratch)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		slots_set_lock(&set->claims[i], SLOTS_NO_LOCK);
+	slots_prepare(set, 0); /* core/lease.c measures by it how long an operation takes */
+	return true;
+}
+
+void client_close(struct client_set *set)
+{
+	free(set->claims);
+	free(set->slots);
+	free(set->scratch);
+}
+
+/* ------------------------------------------------------------------ acquire */
+
+int client_end(struct client_set *set, struct lock_slot *slot, int rc)
+{
+	if (rc == PAWL_ERR_PEER) {
+		slots_lose(set, slot);
+		return rc;
+	}
+	if (rc == LOCK_QUEUED) {
+		slots_queue(set, slot);
+		return PAWL_ERR_TIMEOUT;
+	}
+	if (rc == LOCK_LEFT) {
+		slots_leave(set, slot);
+		return PAWL_SUCCESS;
+	}
+	slots_give_back(set, slot);
+	return rc;
+}
+
+/* Whether the calling thread would wait for itself; and note if it has other ranges of the space.
+ * Where threads share their ranges, others may come and go meanwhile: nothing is said then. */
+static bool meets_itself(const struct client_set *set, struct lock_slot *slot)
+{
+	const struct lock_protocol *p = set->space->protocol;
+	const struct lock_slot *other;
+	int i = 0;
+
+	slot->others = false;
+	while ((other = slots_next_range(set, slot, &i))) {
+		slot->others = true;
+		if (!(set->threaded && set->by_process) && p->keeps_out &&
+		    p->keeps_out(set->space, other, slot->first, slot->last))
+			return true;
+	}
+	return false;
+}
+
+/* The slot is in the queue of its lock, as far as we know. */
+static int resume(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns, bool tries)
+{
+	int rc;
+
+	slot->deadline_ns = tries ? 1 : deadline_ns; /* long over */
+	rc = client_perform(set, slot, set->space->protocol->resume);
+	slot->deadline_ns = deadline_ns;
+	if (rc == LOCK_PASSED)
+		rc = client_act(set, slot, slot->mode, deadline_ns, tries);
+	else if (rc == PAWL_SUCCESS)
+		slot->acquires++;
+	else
+		rc = client_end(set, slot, rc);
+	return rc == PAWL_ERR_TIMEOUT && tries ? PAWL_ERR_BUSY : rc;
+}
+
+int client_acquire_any(struct client_set *set, uint64_t lock, int mode,
+		       const struct client_units *units, uint64_t deadline_ns, bool tries,
+		       struct lock_slot **got)
+{
+	int rc = PAWL_SUCCESS;
+	struct lock_slot *slot =
+	    units ? slots_claim_range(set, lock, &rc) : slots_claim(set, lock, mode, &rc);
+
+	*got = slot;
+	if (!slot)
+		return rc;
+	if (rc == LOCK_QUEUED)
+		return resume(set, slot, deadline_ns, tries);
+	if (units) {
+		slot->first = units->first;
+		slot->last = units->last;
+		if (meets_itself(set, slot))
+			return client_end(set, slot, PAWL_ERR_HELD);
+	}
+	return client_act(set, slot, mode, deadline_ns, tries);
+}
+
+struct lock_slot *client_find_range(struct client_set *set, const pawl_range *range)
+{
+	struct lock_slot *slot = slots_find_range(set, range->opaque[0]);
+
+	return slot && set->claims[slot->index].uses == range->opaque[1] ? slot : NULL;
+}
+
+pawl_range client_name_range(const struct client_set *set, const struct lock_slot *slot)
+{
+	return (pawl_range){{(uint64_t)slot->index, set->claims[slot->index].uses}};
+}
+
+/* ------------------------------------------------------------------ release */
+
+void client_abandon(struct client_set *set, struct lock_slot *slot)
+{
+	slots_abandon(set, slot);
+}
+
+static int complete(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	/* Orders what was posted before the end of the table at its target; pairs with
+	 * the barriers there. */
+	rma_flush_all(&slot->client, true);
+	return PAWL_SUCCESS;
+}
+
+void client_settle(struct client_set *set)
+{
+	for (int i = 0; set->claims && i < slots_used(set); i++)
+		if (slots_claim_left(set, i)) {
+			client_perform(set, &set->slots[i], complete);
+			slots_lose(set, &set->slots[i]);
+		}
+}
+
+/* -------------------------------------------------------------------- parts */
+
+static int release_part(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part)
+{
+	s->protocol->release_part(s, whole, part);
+	return PAWL_SUCCESS;
+}
+
+static int perform_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part,
+			int (*how)(const struct lock_space *, struct lock_slot *,
+				   struct lock_slot *))
+{
+	if (set->can_fail)
+		return guard_run_part(set->space, whole, part, how);
+	return how(set->space, whole, part);
+}
+
+/* Neither holds anything. Both are lost if a rank died that is needed. */
+static void end_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part,
+		     int rc)
+{
+	client_end(set, part, rc);
+	client_end(set, whole, rc);
+}
+
+int client_acquire_part(struct client_set *set, uint64_t whole, uint64_t part, int mode,
+			uint64_t *about)
+{
+	int rc = PAWL_SUCCESS;
+	struct lock_slot *w, *p;
+
+	*about = whole;
+	w = slots_claim(set, whole, 0, &rc);
+	if (!w)
+		return rc;
+	p = slots_claim(set, part, 0, &rc);
+	if (!p) {
+		*about = part;
+		slots_give_back(set, w);
+		return rc;
+	}
+	/* the intent that announces a part in this mode */
+	w->mode = mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT;
+	p->mode = mode;
+	w->deadline_ns = p->deadline_ns = 0;
+	rc = perform_part(set, w, p, set->space->protocol->acquire_part);
+	if (rc != PAWL_SUCCESS) {
+		end_part(set, w, p, rc);
+		return rc;
+	}
+	w->acquires++;
+	p->acquires++;
+	return PAWL_SUCCESS;
+}
+
+int client_release_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part)
+{
+	int rc = perform_part(set, whole, part, release_part);
+
+	end_part(set, whole, part, rc);
+	return rc;
+}
+
+/* ------------------------------------------------------- spaces of other sizes */
+
+/* The protocol's calls in the form that the guard runs: grow says in slot->last how far the space
+ * reaches then, and shrink finds in slot->first how many units are asked for. */
+static int grow(const struct lock_space *s, struct lock_slot *slot)
+{
+	return s->protocol->grow(s, slot, &slot->last);
+}
+
+static int shrink(const struct lock_space *s, struct lock_slot *slot)
+{
+	s->protocol->shrink(s, slot, slot->first);
+	return PAWL_SUCCESS;
+}
+
+/* In a slot that is free again afterwards. */
+static int resize(struct client_set *set, uint64_t space, int64_t *units,
+		  int (*how)(const struct lock_space *, struct lock_slot *))
+{
+	int rc = PAWL_SUCCESS;
+	struct lock_slot *slot = slots_claim_range(set, space, &rc);
+
+	if (!slot)
+		return rc;
+	slot->first = *units;
+	rc = client_perform(set, slot, how);
+	*units = slot->last;
+	return client_end(set, slot, rc);
+}
+
+int client_grow(struct client_set *set, uint64_t space, int64_t *units)
+{
+	*units = 0;
+	return resize(set, space, units, grow);
+}
+
+int client_shrink(struct client_set *set, uint64_t space, int64_t units)
+{
+	return resize(set, space, &units, shrink);
+}
+
+void client_forget(struct client_set *set)
+{
+	for (int i = 0; i < slots_used(set); i++)
+		set->space->protocol->forget(set->space, &set->slots[i]);
+}
+
+/* ---------------------------------------------------------------- for people */
+
+int client_in_use(const struct client_set *set)
+{
+	int n = 0;
+
+	for (int i = 0; i < slots_used(set); i++)
+		n += slots_is_claimed(set, i);
+	return n;
+}
+
+/* "lock 17 exclusively"; of another thread's that has just begun it may be old. */
+static size_t tell_one(const struct lock_slot *slot, bool range, char *text, size_t len)
+{
+	const char *mode = slot->mode == PAWL_SHARED      ? "shared"
+			   : slot->mode & PAWL_INTENT     ? "with intent"
+			   : slot->mode == PAWL_EXCLUSIVE ? "exclusively"
+							  : "";
+	unsigned long long lock = slot->lock;
+
+	if (range)
+		return (size_t)snprintf(text, len, "units %lld to %lld of space %llu %s",
+					(long long)slot->first, (long long)slot->last, lock, mode);
+	return (size_t)snprintf(text, len, "lock %llu %s", lock, mode);
+}
+
+void client_tell(const struct client_set *set, char *text, size_t len)
+{
+	enum { FEW = 4 };
+	bool ranges = set->space->protocol->kind.capabilities & PAWL_CAP_RANGES;
+	int told = 0, n = client_in_use(set);
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < slots_used(set) && told < FEW && used < len; i++) {
+		if (!slots_is_claimed(set, i))
+			continue;
+		if (told++ > 0)
+			used += (size_t)snprintf(text + used, len - used, ", ");
+		if (used < len)
+			used += tell_one(&set->slots[i], ranges, text + used, len - used);
+	}
+	if (n > told && used < len)
+		snprintf(text + used, len - used, " and %d more", n - told);
+}
+
+void client_count(const struct client_set *set, struct pawl_stats *stats)
+{
+	memset(stats, 0, sizeof *stats);
+	for (int i = 0; i < slots_used(set); i++) {
+		const struct lock_slot *slot = &set->slots[i];
+
+		stats->acquires += slot->acquires;
+		stats->waits += slot->client.waits;
+		stats->parks += slot->client.parks;
+		stats->aborts += slot->aborts;
+		stats->recoveries += slot->recoveries;
+		for (int far = 0; far < 2; far++) {
+			stats->atomics[far] += slot->client.count[RMA_ATOMIC][far];
+			stats->gets[far] += slot->client.count[RMA_GET][far];
+			stats->puts[far] += slot->client.count[RMA_PUT][far];
+			stats->flushes[far] += slot->client.count[RMA_FLUSH][far];
+		}
+	}
+}
+
+void client_reset(struct client_set *set)
+{
+	for (int i = 0; i < slots_used(set); i++) {
+		struct lock_slot *slot = &set->slots[i];
+
+		slot->acquires = slot->aborts = slot->recoveries = 0;
+		slot->client.waits = slot->client.parks = 0;
+		memset(slot->client.count, 0, sizeof slot->client.count);
+	}
+}
