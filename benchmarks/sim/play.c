@@ -116,32 +116,35 @@ static void inside(struct sim_rank *r, uint64_t lock, bool exclusive)
 
 /* ------------------------------------------------------------------- measuring */
 
-static uint64_t all_waits(const struct sim_run *run)
+static struct pawl_stats all_stats(const struct sim_run *run)
 {
-	uint64_t n = 0;
+	struct pawl_stats all = {0}, one;
 
-	for (int id = 0; id < run->ranks; id++)
-		n += run->world->ranks[id].slot.client.waits;
-	return n;
-}
-
-static uint64_t all_aborts(const struct sim_run *run)
-{
-	uint64_t n = 0;
-
-	for (int id = 0; id < run->ranks; id++)
-		n += run->world->ranks[id].slot.aborts;
-	return n;
-}
-
-static void snapshot(struct sim_run *run, uint64_t counts[RMA_NKINDS][2])
-{
-	for (int k = 0; k < RMA_NKINDS; k++)
+	for (int id = 0; id < run->ranks; id++) {
+		sim_count(&run->world->ranks[id], &one);
+		all.waits += one.waits;
+		all.aborts += one.aborts;
 		for (int far = 0; far < 2; far++) {
-			counts[k][far] = 0;
-			for (int id = 0; id < run->ranks; id++)
-				counts[k][far] += run->world->ranks[id].slot.client.count[k][far];
+			all.atomics[far] += one.atomics[far];
+			all.gets[far] += one.gets[far];
+			all.puts[far] += one.puts[far];
+			all.flushes[far] += one.flushes[far];
 		}
+	}
+	return all;
+}
+
+static struct pawl_stats snapshot(struct sim_run *run, uint64_t counts[RMA_NKINDS][2])
+{
+	struct pawl_stats all = all_stats(run);
+
+	for (int far = 0; far < 2; far++) {
+		counts[RMA_ATOMIC][far] = all.atomics[far];
+		counts[RMA_GET][far] = all.gets[far];
+		counts[RMA_PUT][far] = all.puts[far];
+		counts[RMA_FLUSH][far] = all.flushes[far];
+	}
+	return all;
 }
 
 /* Which part of the time it is; a run without --seconds has none. */
@@ -158,6 +161,7 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 {
 	struct sim_run *run = sim_run_of(r);
 	struct sim_part *part = sim_part_of(r);
+	struct pawl_stats all;
 
 	run->done++;
 	if (run->over)
@@ -167,9 +171,9 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 			return;
 		run->measuring = true;
 		run->start = engine_now();
-		snapshot(run, run->before);
-		run->waits = all_waits(run);
-		run->aborts = all_aborts(run);
+		all = snapshot(run, run->before);
+		run->waits = all.waits;
+		run->aborts = all.aborts;
 		return;
 	}
 	count_now(run);
@@ -180,9 +184,9 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 	if (!run->over)
 		return;
 	run->end = engine_now();
-	snapshot(run, run->after);
-	run->waits = all_waits(run) - run->waits;
-	run->aborts = all_aborts(run) - run->aborts;
+	all = snapshot(run, run->after);
+	run->waits = all.waits - run->waits;
+	run->aborts = all.aborts - run->aborts;
 }
 
 /* The same of the parts of a turn. */
@@ -197,10 +201,15 @@ static void note_parts(struct sim_run *run, sim_time acquire, sim_time release, 
 
 /* ------------------------------------------------------------------------ turns */
 
+/* Where all slots have locks that it forgot, a rank waits for others to recover one. */
+#define RETRY (100 * SIM_US)
+
 void sim_enter(struct sim_rank *r, uint64_t lock, int mode)
 {
-	if (sim_run_of(r)->who->kind)
-		sim_acquire(r, lock, mode, SIM_ACQUIRE, 0);
+	if (!sim_run_of(r)->who->kind)
+		return;
+	while (sim_acquire(r, lock, mode, SIM_ACQUIRE, 0) == PAWL_ERR_TOO_MANY)
+		sim_sleep(r, RETRY);
 }
 
 void sim_leave(struct sim_rank *r)
@@ -241,14 +250,14 @@ static void turn(struct sim_rank *r)
 	struct sim_run *run = sim_run_of(r);
 	bool exclusive =
 	    run->writers == UINT32_MAX || (uint32_t)(sim_random(&r->random) >> 32) < run->writers;
-	uint64_t lock = pick(r), waits = r->slot.client.waits;
+	uint64_t lock = pick(r), waits = sim_waits(r);
 	sim_time start = engine_now(), in, out;
 
 	sim_enter(r, lock, exclusive ? PAWL_EXCLUSIVE : PAWL_SHARED);
 	in = engine_now();
 	inside(r, lock, exclusive);
 	out = engine_now();
-	waits = r->slot.client.waits - waits;
+	waits = sim_waits(r) - waits;
 	leave_or_forget(r);
 	if (run->what->series && run->measuring && !run->over)
 		note_parts(run, in - start, engine_now() - out, exclusive, waits > 0);
@@ -268,7 +277,6 @@ static struct span next_range(struct sim_rank *r)
 
 #define GROW_POLL (10 * SIM_MS) /* as in range_grow.c */
 
-/* What pawl_range_grow() does. */
 static void poll_growth(struct sim_rank *r)
 {
 	const struct lock_space *space = &r->world->space;
@@ -278,8 +286,7 @@ static void poll_growth(struct sim_rank *r)
 	if (!space->params.grow_by_call || engine_now() < part->next_poll)
 		return;
 	part->next_poll = engine_now() + GROW_POLL;
-	r->slot.lock = 0;
-	space->protocol->grow(space, &r->slot, &units);
+	client_grow(&r->clients, 0, &units);
 }
 
 static void range_turn(struct sim_rank *r)

@@ -53,20 +53,46 @@ static bool take_from(struct slot_claim *claim, uintptr_t state, uintptr_t me)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
+/* Whether the slot may serve again, as the protocol says; if not, it gets back the state that it
+ * was claimed from, or is lost if a rank died that is needed. */
+static bool is_let_go(struct client_set *set, struct lock_slot *slot,
+		      int (*ask)(const struct lock_space *, struct lock_slot *),
+		      void (*keep)(struct client_set *, struct lock_slot *))
+{
+	int rc = client_perform(set, slot, ask);
+
+	if (rc == PAWL_ERR_PEER)
+		slots_lose(set, slot);
+	else if (rc != PAWL_SUCCESS)
+		keep(set, slot);
+	return rc == PAWL_SUCCESS;
+}
+
+static int ask_abandon(const struct lock_space *s, struct lock_slot *slot)
+{
+	return s->protocol->abandon(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+static int ask_settled(const struct lock_space *s, struct lock_slot *slot)
+{
+	return s->protocol->settled(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+static int ask_passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	return s->protocol->passed(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
 /* A slot whose lock was abandoned, if the protocol lets one go. The claim is this
  * thread's while it asks. */
 static int take_abandoned(struct client_set *set, uintptr_t me)
 {
-	const struct lock_protocol *p = set->space->protocol;
 	int top = slots_used(set);
 
-	for (int i = 0; i < top && p->abandon; i++) {
-		if (!take_from(&set->claims[i], SLOTS_ABANDONED, me))
-			continue;
-		if (p->abandon(set->space, &set->slots[i]))
+	for (int i = 0; i < top && set->space->protocol->abandon; i++)
+		if (take_from(&set->claims[i], SLOTS_ABANDONED, me) &&
+		    is_let_go(set, &set->slots[i], ask_abandon, slots_abandon))
 			return i;
-		slots_abandon(set, &set->slots[i]);
-	}
 	return -1;
 }
 
@@ -86,19 +112,8 @@ static int take_new(struct client_set *set, uintptr_t me)
 
 static bool take_settled(struct client_set *set, int index, uintptr_t me)
 {
-	struct lock_slot *slot = &set->slots[index];
-	bool settled;
-
-	if (!take_from(&set->claims[index], SLOTS_LEFT, me))
-		return false;
-	settled = set->space->protocol->settled(set->space, slot);
-	if (slot->client.failed)
-		slots_lose(set, slot);
-	else if (!settled)
-		slots_leave(set, slot);
-	else
-		return true;
-	return false;
+	return take_from(&set->claims[index], SLOTS_LEFT, me) &&
+	       is_let_go(set, &set->slots[index], ask_settled, slots_leave);
 }
 
 static bool take_passed(struct client_set *set, int index, uintptr_t me, bool drive)
@@ -109,10 +124,7 @@ static bool take_passed(struct client_set *set, int index, uintptr_t me, bool dr
 		return false;
 	if (drive)
 		set->rma->transport->progress(&slot->client);
-	if (set->space->protocol->passed(set->space, slot))
-		return true;
-	slots_queue(set, slot);
-	return false;
+	return is_let_go(set, slot, ask_passed, slots_queue);
 }
 
 /* A slot that is free now and used before. */

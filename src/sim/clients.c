@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Virtual ranks acquire and release. Who holds what is kept here, apart from the
- * words of the lock, so that two holders are seen whenever there are two.
+ * Virtual ranks acquire and release, by the functions of src/client/ as they are in the library.
+ * Who holds what is kept here, apart from the words of the lock and from the slots, so that two
+ * holders are seen whenever there are two.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +10,17 @@
 
 #include "sim/sim.h"
 
+enum { RETRY_NS = 100 };
+
+static bool has_ranges(const struct sim_world *w)
+{
+	return w->request.protocol->kind.capabilities & PAWL_CAP_RANGES;
+}
+
+/* Waits for a slot, of an acquire that has none yet, are not waits for the lock. */
 void sim_begin_wait(struct sim_rank *r)
 {
-	if (!r->mode || r->holding || r->waited)
+	if (!r->mode || r->waited || (!has_ranges(r->world) && !client_find(&r->clients, r->lock)))
 		return;
 	r->waited = true;
 	r->seen = r->world->locks[r->lock].exclusive;
@@ -68,319 +77,372 @@ static bool in_conflict(const struct sim_lock *l, int mode)
 	       (l->intents_shared && exclusive);
 }
 
-static bool has_ranges(const struct sim_world *w)
-{
-	return w->request.protocol->kind.capabilities & PAWL_CAP_RANGES;
-}
-
 /* Who holds for long may be taken for dead, if the lock has leases. How long a lease
  * is in the end is the kind's; a quarter of it is sure. */
-static bool outstays(const struct sim_rank *r)
+static bool outstays(const struct sim_hold *h)
 {
-	uint64_t lease = r->world->request.lease_ns;
+	uint64_t lease = h->rank->world->request.lease_ns;
 
-	return lease && engine_now() - r->granted >= lease * SIM_NS / 4;
+	return lease && engine_now() - h->granted >= lease * SIM_NS / 4;
 }
 
-/* Another rank that holds some of the units, and does not share them; NULL: nobody. */
-static struct sim_rank *overlapping(const struct sim_rank *r)
+static void uncount(struct sim_hold *h)
 {
-	struct sim_world *w = r->world;
+	if (h->counted)
+		--*holders(&h->rank->world->locks[h->lock], h->mode);
+	h->counted = false;
+}
 
-	for (int id = 0; id < w->request.ranks; id++) {
-		struct sim_rank *other = &w->ranks[id];
+/* Another hold of some of the units that does not share them; NULL: there is none. */
+static struct sim_hold *overlapping(const struct sim_hold *h)
+{
+	struct sim_world *w = h->rank->world;
 
-		if (other != r && other->counted && other->lock == r->lock &&
-		    !(other->mode == PAWL_SHARED && r->mode == PAWL_SHARED) &&
-		    other->slot.first <= r->slot.last && r->slot.first <= other->slot.last)
-			return other;
-	}
+	for (int id = 0; id < w->request.ranks; id++)
+		for (int i = 0; i < w->ranks[id].nheld; i++) {
+			struct sim_hold *other = &w->ranks[id].held[i];
+
+			if (other != h && other->counted && other->lock == h->lock &&
+			    !(other->mode == PAWL_SHARED && h->mode == PAWL_SHARED) &&
+			    other->slot->first <= h->slot->last &&
+			    h->slot->first <= other->slot->last)
+				return other;
+		}
 	return NULL;
 }
 
 /* Whether it has its units: a rank that was stopped before its acquire returned may have lost them
  * to another. */
-static bool check_ranges(struct sim_rank *r)
+static bool check_ranges(struct sim_hold *h)
 {
-	struct sim_rank *other;
+	struct sim_rank *r = h->rank;
+	struct sim_hold *other;
 
-	sim_note(r, "has units %lld to %lld", (long long)r->slot.first, (long long)r->slot.last);
+	sim_note(r, "has units %lld to %lld", (long long)h->slot->first, (long long)h->slot->last);
 	/* Who outstayed its lease has lost its units; its release has to tell it so. */
-	while ((other = overlapping(r)) && outstays(other)) {
-		--*holders(&r->world->locks[r->lock], other->mode);
-		other->counted = false;
-		sim_note(other, "has lost its units to rank %d", r->id);
+	while ((other = overlapping(h)) && outstays(other)) {
+		uncount(other);
+		sim_note(other->rank, "has lost its units to rank %d", r->id);
 	}
-	if (other && !outstays(r))
+	if (other && !outstays(h))
 		sim_fail(
 		    r->world, SIM_VIOLATION,
 		    "an overlap: rank %d got units %lld to %lld of space %llu while rank %d has"
 		    " %lld to %lld",
-		    r->id, (long long)r->slot.first, (long long)r->slot.last,
-		    (unsigned long long)r->lock, other->id, (long long)other->slot.first,
-		    (long long)other->slot.last);
+		    r->id, (long long)h->slot->first, (long long)h->slot->last,
+		    (unsigned long long)h->lock, other->rank->id, (long long)other->slot->first,
+		    (long long)other->slot->last);
 	return !other;
 }
 
 /* Whoever is in the way of this grant and has outstayed its lease has lost the lock; its
  * release has to tell it so. */
-static void take_from(struct sim_rank *by)
+static void take_from(const struct sim_hold *by)
 {
-	struct sim_world *w = by->world;
+	struct sim_world *w = by->rank->world;
 
-	for (int id = 0; id < w->request.ranks; id++) {
-		struct sim_rank *r = &w->ranks[id];
+	for (int id = 0; id < w->request.ranks; id++)
+		for (int i = 0; i < w->ranks[id].nheld; i++) {
+			struct sim_hold *h = &w->ranks[id].held[i];
 
-		if (!r->counted || r->lock != by->lock || !outstays(r))
-			continue;
-		--*holders(&w->locks[r->lock], r->mode);
-		r->counted = false;
-		sim_note(r, "has lost lock %llu to rank %d", (unsigned long long)r->lock, by->id);
-	}
+			if (!h->counted || h->lock != by->lock || !outstays(h))
+				continue;
+			uncount(h);
+			sim_note(h->rank, "has lost lock %llu to rank %d",
+				 (unsigned long long)h->lock, by->rank->id);
+		}
 }
 
 /* The same of a lock. */
-static bool check_lock(struct sim_rank *r)
+static bool check_lock(struct sim_hold *h)
 {
-	struct sim_world *w = r->world;
-	struct sim_lock *l = &w->locks[r->lock];
+	struct sim_world *w = h->rank->world;
+	struct sim_lock *l = &w->locks[h->lock];
 
-	if (in_conflict(l, r->mode))
-		take_from(r);
-	if (!in_conflict(l, r->mode))
+	if (in_conflict(l, h->mode))
+		take_from(h);
+	if (!in_conflict(l, h->mode))
 		return true;
-	if (!outstays(r))
+	if (!outstays(h))
 		sim_fail(w, SIM_VIOLATION,
 			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers,"
 			 " %d intents exclusive and %d intents shared have it, the last of them"
 			 " rank %d",
-			 r->id, (unsigned long long)r->lock, mode_name(r->mode), l->writers,
+			 h->rank->id, (unsigned long long)h->lock, mode_name(h->mode), l->writers,
 			 l->readers, l->intents, l->intents_shared, l->last);
 	return false;
 }
 
-static void granted(struct sim_rank *r)
+static void count_in(struct sim_hold *h)
 {
-	struct sim_world *w = r->world;
-	struct sim_lock *l = &w->locks[r->lock];
+	struct sim_world *w = h->rank->world;
+	struct sim_lock *l = &w->locks[h->lock];
 
-	check_overtakes(r);
-	r->holding = true;
-	r->slot.acquires++;
 	w->acquires++;
-	sim_note(r, "HOLDS lock %llu, %s", (unsigned long long)r->lock, mode_name(r->mode));
-	r->counted = has_ranges(w) ? check_ranges(r) : check_lock(r);
-	if (r->counted) {
-		++*holders(l, r->mode);
-		l->last = r->id;
+	sim_note(h->rank, "HOLDS lock %llu, %s", (unsigned long long)h->lock, mode_name(h->mode));
+	h->counted = has_ranges(w) ? check_ranges(h) : check_lock(h);
+	if (h->counted) {
+		++*holders(l, h->mode);
+		l->last = h->rank->id;
 	} else {
-		sim_note(r, "had lost it before its acquire returned");
+		sim_note(h->rank, "had lost it before its acquire returned");
 	}
-	l->exclusive += r->mode == PAWL_EXCLUSIVE;
+	l->exclusive += h->mode == PAWL_EXCLUSIVE;
+}
+
+/* ---------------------------------------------------------------------- acquire */
+
+static struct sim_hold *add_hold(struct sim_rank *r, struct lock_slot *slot, uint64_t lock,
+				 int mode)
+{
+	struct sim_hold *h = &r->held[r->nheld];
+
+	/* From here on its lease runs, though the acquire has yet to return. */
+	*h = (struct sim_hold){
+	    .rank = r, .slot = slot, .lock = lock, .mode = mode, .granted = engine_now()};
+	if (has_ranges(r->world))
+		h->range = client_name_range(&r->clients, slot);
+	return h;
+}
+
+static void granted(struct sim_rank *r, struct lock_slot *slot)
+{
+	struct sim_hold *h = add_hold(r, slot, r->lock, r->mode);
+
+	if (r->world->request.protocol->lease_from_return)
+		sim_nap(r);
+	check_overtakes(r);
+	r->mode = 0;
+	r->nheld++;
+	count_in(h);
 	sim_step(r);
 }
 
-/* ------------------------------------------------------------------ other slots */
-
-enum { RETRY_FORGOTTEN_NS = 100000, RETRY_LEFT_NS = 100 };
-
-/* Whether a slot can be had: it is free, or has settled, or was passed over, or its forgotten
- * lock has been recovered. */
-static bool is_usable(struct sim_rank *r, int index)
+/* Whether a program that does this may be told so. */
+static bool may_be_told(const struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int rc)
 {
-	const struct lock_space *s = &r->world->space;
-	const struct lock_protocol *p = s->protocol;
-	struct lock_slot *slot = &r->parked[index];
-
-	if (r->parking[index] == SIM_LEFT)
-		return p->settled(s, slot);
-	if (r->parking[index] == SIM_QUEUED)
-		return p->passed(s, slot);
-	return r->parking[index] == SIM_FREE || (p->abandon && p->abandon(s, slot));
-}
-
-static void make_room(struct sim_rank *r)
-{
-	size_t slots = (size_t)r->world->space.max_held;
-
-	if (r->parked)
-		return;
-	r->parked = calloc(slots, sizeof *r->parked);
-	r->parking = calloc(slots, sizeof *r->parking);
-	if (!r->parked || !r->parking)
-		abort();
-}
-
-/* Put the slot away, and take another. What was counted goes on to be. */
-static void change_slot(struct sim_rank *r, enum sim_parking why)
-{
-	struct sim_world *w = r->world;
-	int slots = w->space.max_held, i = 0;
-	struct rma_client *was = &r->slot.client;
-	struct lock_slot next;
-
-	make_room(r);
-	r->parked[r->slot.index] = r->slot;
-	r->parking[r->slot.index] = why;
-	while (!is_usable(r, i))
-		if (++i == slots) {
-			i = 0;
-			sim_sleep(r, (why == SIM_FORGOTTEN ? RETRY_FORGOTTEN_NS : RETRY_LEFT_NS) *
-					 SIM_NS);
-		}
-	next = r->parked[i];
-	if (r->parking[i] == SIM_FREE) {
-		memset(&next, 0, sizeof next);
-		lock_slot_init(&w->space, &next, &r->rma, i, sim_scratch(r, i));
+	switch (rc) {
+	case PAWL_ERR_BUSY:
+		return how == SIM_TRY;
+	case PAWL_ERR_TIMEOUT:
+		return how == SIM_TIMED && engine_now() >= deadline_ns * SIM_NS;
+	case PAWL_ERR_HELD:
+		return has_ranges(r->world) && r->nheld > 0;
+	case PAWL_ERR_PEER:
+		return r->world->request.mortal && r->world->deaths;
+	default:
+		return rc == CLIENT_NO_SLOT;
 	}
-	memcpy(next.client.count, was->count, sizeof was->count);
-	next.client.waits = was->waits;
-	next.acquires = r->slot.acquires;
-	next.aborts = r->slot.aborts;
-	next.recoveries = r->slot.recoveries;
-	r->parking[i] = SIM_FREE;
-	r->left = r->queued = false;
-	r->slot = next;
 }
 
-static void put_away(struct sim_rank *r)
-{
-	if (r->left || r->queued)
-		change_slot(r, r->left ? SIM_LEFT : SIM_QUEUED);
-}
-
-void sim_forget(struct sim_rank *r)
+static int told(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int rc)
 {
 	struct sim_world *w = r->world;
 
-	if (r->counted)
-		--*holders(&w->locks[r->lock], r->mode);
-	r->counted = r->holding = false;
+	sim_note(r, "%s",
+		 rc == PAWL_ERR_BUSY      ? "is told that it is busy"
+		 : rc == PAWL_ERR_TIMEOUT ? "runs out of time"
+		 : rc == PAWL_ERR_HELD    ? "has some of the units"
+		 : rc == PAWL_ERR_PEER    ? "is told that a rank died"
+					  : "has no slot");
+	if (!may_be_told(r, how, deadline_ns, rc))
+		sim_fail(w, SIM_MISUSE, "rank %d: an acquire must not return %d now", r->id, rc);
+	if (client_in_use(&r->clients) != r->nheld)
+		sim_fail(w, SIM_MISUSE, "rank %d holds %d locks, and %d slots are claimed", r->id,
+			 r->nheld, client_in_use(&r->clients));
 	r->mode = 0;
-	w->deaths++;
-	sim_note(r, "forgets lock %llu", (unsigned long long)r->lock);
-	change_slot(r, SIM_FORGOTTEN);
+	w->peers += rc == PAWL_ERR_PEER;
+	w->shortages += rc == CLIENT_NO_SLOT;
+	sim_step(r);
+	return rc == CLIENT_NO_SLOT ? PAWL_ERR_TOO_MANY : rc;
 }
 
-void sim_settle(struct sim_rank *r)
+static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units *units, int mode,
+		   enum sim_how how, uint64_t ns)
 {
-	put_away(r);
-	for (int i = 0; r->parked && i < r->world->space.max_held; i++)
-		while (r->parking[i] != SIM_FREE && r->parking[i] != SIM_FORGOTTEN &&
-		       !is_usable(r, i))
-			sim_sleep(r, RETRY_LEFT_NS * SIM_NS);
-}
+	static const char *const names[] = {"acquires", "tries", "acquires in time"};
+	uint64_t deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
+	struct lock_slot *slot;
+	int rc;
 
-/* -------------------------------------------------------------- acquire, release */
-
-/* Whether the rank goes on from the place that its slot has; else it takes another slot. */
-static bool resumes(struct sim_rank *r, uint64_t lock, int mode)
-{
-	if (r->queued && r->world->request.protocol->resume && r->slot.lock == lock &&
-	    r->slot.mode == mode && sim_below(&r->random, 2))
-		return true;
-	put_away(r);
-	return false;
-}
-
-static int perform(struct sim_rank *r, enum sim_how how, bool from_place)
-{
-	const struct lock_protocol *p = r->world->request.protocol;
-	const struct lock_space *s = &r->world->space;
-	struct lock_slot *slot = &r->slot;
-	uint64_t deadline = slot->deadline_ns;
-	int rc = LOCK_PASSED;
-
-	if (from_place) {
-		slot->deadline_ns = how == SIM_TRY ? 1 : deadline;
-		rc = p->resume(s, slot);
-		slot->deadline_ns = deadline;
-	}
-	if (rc == LOCK_PASSED)
-		rc = (how == SIM_TRY ? p->try_acquire : p->acquire)(s, slot);
-	r->queued = rc == LOCK_QUEUED;
-	if (r->queued || (from_place && rc == PAWL_ERR_TIMEOUT))
-		rc = how == SIM_TRY ? PAWL_ERR_BUSY : PAWL_ERR_TIMEOUT;
-	if (rc == PAWL_ERR_TIMEOUT && engine_now() < deadline * SIM_NS)
-		sim_fail(r->world, SIM_MISUSE, "rank %d: its time is not over yet", r->id);
-	return rc;
+	r->lock = lock;
+	r->mode = mode;
+	r->waited = false;
+	r->began = engine_now();
+	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
+	rc = client_acquire(&r->clients, lock, mode, units, deadline_ns, how == SIM_TRY, &slot);
+	if (rc != PAWL_SUCCESS)
+		return told(r, how, deadline_ns, rc);
+	granted(r, slot);
+	return PAWL_SUCCESS;
 }
 
 int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, uint64_t ns)
 {
-	static const char *const names[] = {"acquires", "tries", "acquires in time"};
-	struct sim_world *w = r->world;
-	bool from_place = resumes(r, lock, mode);
-	struct lock_slot *slot = &r->slot;
-	int rc;
-
-	slot->lock = slot->client.lock = r->lock = lock;
-	slot->mode = r->mode = mode;
-	slot->deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
-	r->waited = r->holding = false;
-	r->began = engine_now();
-	sim_note(r, "%s lock %llu, %s%s", names[how], (unsigned long long)lock, mode_name(mode),
-		 from_place ? ", in the place that it has" : "");
-	rc = perform(r, how, from_place);
-	if (rc == PAWL_SUCCESS) {
-		/* From here on its lease runs, though the acquire has yet to return. */
-		r->granted = engine_now();
-		if (w->request.protocol->lease_from_return)
-			sim_nap(r);
-		granted(r);
-		return rc;
-	}
-	r->mode = 0;
-	sim_note(r, "%s%s", rc == PAWL_ERR_BUSY ? "is told that it is busy" : "runs out of time",
-		 r->queued ? ", and stays in the queue" : "");
-	if ((rc == PAWL_ERR_BUSY && how != SIM_TRY) ||
-	    (rc == PAWL_ERR_TIMEOUT && how != SIM_TIMED) ||
-	    (rc != PAWL_ERR_BUSY && rc != PAWL_ERR_TIMEOUT))
-		sim_fail(w, SIM_MISUSE, "rank %d: an acquire must not return %d", r->id, rc);
-	sim_step(r);
-	return rc;
+	return acquire(r, lock, NULL, mode, how, ns);
 }
 
 int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last, int mode,
 		      enum sim_how how, uint64_t ns)
 {
-	r->slot.first = first;
-	r->slot.last = last;
+	const struct client_units units = {first, last};
+
 	sim_note(r, "wants units %lld to %lld", (long long)first, (long long)last);
-	return sim_acquire(r, space, mode, how, ns);
+	return acquire(r, space, &units, mode, how, ns);
+}
+
+int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode)
+{
+	uint64_t about;
+	int rc;
+
+	sim_note(r, "acquires lock %llu with an intent, and lock %llu", (unsigned long long)whole,
+		 (unsigned long long)part);
+	rc = client_acquire_part(&r->clients, whole, part, mode, &about);
+	if (rc != PAWL_SUCCESS)
+		return told(r, SIM_ACQUIRE, 0, rc);
+	add_hold(r, client_find(&r->clients, whole), whole,
+		 mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT);
+	r->nheld++;
+	add_hold(r, client_find(&r->clients, part), part, mode)->part = true;
+	r->nheld++;
+	count_in(&r->held[0]);
+	count_in(&r->held[1]);
+	sim_step(r);
+	return PAWL_SUCCESS;
+}
+
+/* ---------------------------------------------------------------------- release */
+
+/* The slot that a call of the library would find. */
+static struct lock_slot *find(struct sim_hold *h)
+{
+	struct client_set *set = &h->rank->clients;
+	struct lock_slot *slot = has_ranges(h->rank->world) ? client_find_range(set, &h->range)
+							    : client_find(set, h->lock);
+
+	if (slot != h->slot)
+		sim_fail(h->rank->world, SIM_MISUSE, "rank %d: the slot of lock %llu is not found",
+			 h->rank->id, (unsigned long long)h->lock);
+	return h->slot;
+}
+
+static void released(struct sim_hold *h, bool lost, int rc)
+{
+	struct sim_rank *r = h->rank;
+	struct sim_world *w = r->world;
+	bool died = rc == PAWL_ERR_PEER && w->request.mortal && w->deaths;
+
+	w->peers += died;
+	if (lost && rc != PAWL_ERR_LEASE_LOST && !died)
+		sim_fail(w, SIM_MISUSE,
+			 "rank %d: others came in, and its release says nothing of it", r->id);
+	if (rc != PAWL_SUCCESS && !died && !(rc == PAWL_ERR_LEASE_LOST && outstays(h)))
+		sim_fail(w, SIM_MISUSE, "rank %d: the release of a living holder returned %d",
+			 r->id, rc);
+	r->nheld--;
+	sim_note(r, "has released lock %llu%s", (unsigned long long)h->lock,
+		 died ? ", or not: a rank died" : "");
+}
+
+/* Of sim_acquire_part(). */
+static void release_part(struct sim_rank *r)
+{
+	int rc;
+
+	uncount(&r->held[0]);
+	uncount(&r->held[1]);
+	rc = client_release_part(&r->clients, find(&r->held[0]), find(&r->held[1]));
+	released(&r->held[1], false, rc);
+	released(&r->held[0], false, rc);
 }
 
 void sim_release(struct sim_rank *r)
 {
-	struct sim_lock *l = &r->world->locks[r->lock];
-	bool lost = !r->counted;
-	int rc;
+	struct sim_hold *h = &r->held[r->nheld - 1];
+	bool lost = !h->counted;
 
-	if (r->counted)
-		--*holders(l, r->mode);
-	r->counted = false;
-	sim_note(r, "releases lock %llu", (unsigned long long)r->lock);
-	rc = r->world->request.protocol->release(&r->world->space, &r->slot);
-	if (lost && rc != PAWL_ERR_LEASE_LOST)
-		sim_fail(r->world, SIM_MISUSE,
-			 "rank %d: others came in, and its release says nothing of it", r->id);
-	r->left = rc == LOCK_LEFT;
-	if (rc != PAWL_SUCCESS && rc != LOCK_LEFT && !outstays(r))
-		sim_fail(r->world, SIM_MISUSE, "rank %d: the release of a living holder failed",
-			 r->id);
-	r->holding = false;
-	r->mode = 0;
-	sim_note(r, "has released it");
+	sim_note(r, "releases lock %llu", (unsigned long long)h->lock);
+	if (h->part) {
+		release_part(r);
+		return;
+	}
+	uncount(h);
+	released(h, lost, client_release(&r->clients, find(h)));
+}
+
+void sim_forget(struct sim_rank *r)
+{
+	struct sim_hold *h = &r->held[r->nheld - 1];
+
+	uncount(h);
+	sim_note(r, "forgets lock %llu", (unsigned long long)h->lock);
+	client_abandon(&r->clients, find(h));
+	r->nheld--;
+	r->world->deaths++;
+}
+
+/* ------------------------------------------------------------------ its own end */
+
+/* All slots serve again, unless somebody died who was needed for it. */
+static void reclaim(struct sim_rank *r)
+{
+	struct client_set *set = &r->clients;
+	int rc = PAWL_SUCCESS;
+
+	while (client_in_use(set) < r->world->space.max_held && !r->world->deaths) {
+		while (slots_claim_range(set, 0, &rc))
+			;
+		if (client_in_use(set) < r->world->space.max_held)
+			sim_sleep(r, RETRY_NS * SIM_NS);
+	}
+	for (int i = 0; i < slots_used(set); i++)
+		if (slots_is_claimed(set, i))
+			slots_give_back(set, &set->slots[i]);
+}
+
+void sim_settle(struct sim_rank *r)
+{
+	if (sim_below(&r->random, 2))
+		reclaim(r);
+	client_settle(&r->clients);
+}
+
+/* Who waits gets to know of it, where such a wait may end. */
+static void tell(struct sim_world *w)
+{
+	for (int id = 0; w->request.mortal && id < w->request.ranks; id++) {
+		struct sim_rank *r = &w->ranks[id];
+
+		if (r->line && !r->alarm) {
+			r->alarm = engine_now() + 1;
+			engine_at(r->alarm, sim_alarm, r);
+		}
+	}
 }
 
 void sim_die(struct sim_rank *r)
 {
-	if (r->counted)
-		--*holders(&r->world->locks[r->lock], r->mode);
-	r->counted = false;
+	for (int i = 0; i < r->nheld; i++)
+		uncount(&r->held[i]);
 	r->dead = true;
 	r->world->deaths++;
 	sim_note(r, "dies");
+	tell(r->world);
+}
+
+void sim_count(const struct sim_rank *r, struct pawl_stats *stats)
+{
+	client_count(&r->clients, stats);
+}
+
+uint64_t sim_waits(const struct sim_rank *r)
+{
+	uint64_t waits = 0;
+
+	for (int i = 0; i < slots_used(&r->clients); i++)
+		waits += r->clients.slots[i].client.waits;
+	return waits;
 }
 
 /* ------------------------------------------------------------------ at the end */
@@ -404,10 +466,14 @@ void sim_check_idle(struct sim_world *w)
 
 void sim_check_recoveries(struct sim_world *w)
 {
-	for (int id = 0; w->request.prompt && id < w->request.ranks; id++)
-		if (w->ranks[id].slot.recoveries)
+	for (int id = 0; w->request.prompt && id < w->request.ranks; id++) {
+		struct pawl_stats stats;
+
+		sim_count(&w->ranks[id], &stats);
+		if (stats.recoveries)
 			sim_fail(w, SIM_MISUSE,
 				 "a recovery by rank %d, and nobody has died or was late", id);
+	}
 }
 
 void sim_age(struct sim_world *w)

@@ -103,20 +103,31 @@ int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, e
 	return old;
 }
 
+/* Whether nobody is there to perform it. */
+static bool is_lost(const struct sim_op *op)
+{
+	const struct sim_world *w = op->rank->world;
+
+	return w->request.mortal && w->ranks[op->word.rank].dead && (op->word.flags & RMA_FAR);
+}
+
 void sim_effect(void *arg)
 {
 	struct sim_op *op = arg;
 	struct sim_rank *r = op->rank;
 
-	op->value = sim_perform(r, op->word, op->kind, op->op, op->operand, op->expected);
+	if (is_lost(op))
+		op->client->failed = true;
+	else
+		op->value = sim_perform(r, op->word, op->kind, op->op, op->operand, op->expected);
 	op->effective = true;
 	op->known = engine_now() + r->world->request.timing->answer(op);
-	if (op->posted) {
-		sim_reap(r);
+	if (r->flusher != op->client ||
+	    (r->flushing != RMA_MANY_TARGETS && (r->flushing != op->word.rank || op->posted))) {
+		if (op->posted)
+			sim_reap(r);
 		return;
 	}
-	if (r->flushing != op->word.rank && r->flushing != RMA_MANY_TARGETS)
-		return;
 	/* A flush waits for it, and ends when the last one is known. */
 	if (--r->unfinished == 0)
 		engine_at(op->known, wake, r);

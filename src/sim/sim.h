@@ -8,7 +8,8 @@
  *   memory.c       zeroed memory for it
  *   transport.c    struct rma_transport for virtual ranks
  *   effect.c       an operation takes effect on memory, and wakes who waits there
- *   clients.c      acquire and release, and what must hold while locks are held
+ *   clients.c      what virtual ranks do with locks, by the functions of src/client/, and what must
+ *                  hold while they do
  *   trace.c        the hash of a schedule, and its time line for people
  *   adversary.c    timing that looks for the worst order
  *   machine.c      timing of a machine, and machine_file.c its description
@@ -23,6 +24,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 
+#include "client/client.h"
 #include "core/options.h"
 #include "locks/lock.h"
 #include "sim/engine.h"
@@ -36,6 +38,7 @@ struct sim_world;
 struct sim_op {
 	struct sim_op *next; /* of the same rank, the latest first */
 	struct sim_rank *rank;
+	struct rma_client *client;
 	struct rma_word word;
 	enum sim_kind kind;
 	enum rma_op op;
@@ -47,9 +50,6 @@ struct sim_op {
 	bool effective; /* performed, and known to its rank at that time: */
 	sim_time known;
 };
-
-/* Why a slot is not free: its lock is forgotten, it has not settled, or was not passed over. */
-enum sim_parking { SIM_FREE, SIM_FORGOTTEN, SIM_LEFT, SIM_QUEUED };
 
 /* How long things take. */
 struct sim_timing {
@@ -76,16 +76,29 @@ struct sim_line {
 	int32_t owner;             /* the machine's: rank that changed it last, plus 1 */
 };
 
+/* Locks, or ranges, that a rank holds at a time, at the most. */
+enum { SIM_HELD = 2 };
+
+/* One of them. */
+struct sim_hold {
+	struct sim_rank *rank;
+	struct lock_slot *slot;
+	pawl_range range; /* kinds with PAWL_CAP_RANGES */
+	uint64_t lock;
+	int mode;
+	bool counted;     /* among the holders of the lock: nobody else came in */
+	bool part;        /* it was acquired with the one before */
+	sim_time granted; /* when */
+};
+
 struct sim_rank {
 	struct sim_world *world;
 	int id;
 	bool done;
 	struct rma rma;
-	struct lock_slot slot;
-	struct lock_slot *parked; /* [slots] those not free, by index: */
-	enum sim_parking *parking;
-	bool left;   /* its own slot has not settled */
-	bool queued; /* its own slot is in the queue where it was when time was over */
+	struct client_set clients;
+	struct sim_hold held[SIM_HELD]; /* the latest last */
+	int nheld;
 	struct sim_op *ops;
 	uint64_t random;
 	struct engine_actor *actor;
@@ -103,11 +116,13 @@ struct sim_rank {
 	sim_time alarm; /* 0: none */
 	/* or for operations to be known. */
 	int unfinished, flushing;
-	/* The acquire that goes on, or the lock held. */
+	const struct rma_client *flusher;
+	/* The acquire that goes on. */
+	uint64_t lock;
 	int mode; /* 0: none */
-	bool holding, waited;
-	bool counted;     /* among the holders of the lock: holds it, and nobody else came in */
-	sim_time granted; /* when */
+	bool waited;
+	uint64_t seen; /* exclusive grants when it began to wait */
+	sim_time began;
 	bool dead;
 	uint64_t lives;      /* so many accesses more; 0: to the end */
 	uint64_t nap_after;  /* it stops at that place, unless it holds the lock; 0: never, */
@@ -115,8 +130,6 @@ struct sim_rank {
 	int naps;            /* so many times, */
 	uint64_t nap_within; /* with at most so many places between */
 	int64_t skew_ns;     /* of its clock, against the true time */
-	uint64_t lock, seen; /* exclusive grants when it began to wait */
-	sim_time began;
 	void *user;
 };
 
@@ -128,8 +141,9 @@ struct sim_request {
 	const struct options *options; /* read for that protocol */
 	const char *topology;          /* synthetic */
 	int ranks;
-	int slots;  /* of a rank, for locks that it forgets, or slots that settle; 0: one */
-	bool posts; /* the transport of NET words can rma_post() */
+	int slots;   /* of a rank: option max_held; 0: one */
+	bool posts;  /* the transport of NET words can rma_post() */
+	bool mortal; /* and operations on ranks of other nodes that died fail */
 	uint64_t locks;
 	const uint64_t *homes; /* rank << 40 | index, by lock; NULL: as the options say */
 	uint64_t block;        /* with homes: locks a rank, the most */
@@ -161,9 +175,7 @@ struct sim_world {
 	char **map; /* [ranks] NULL */
 	int64_t *words;
 	struct sim_line *lines;
-	int64_t *scratch;
-	uint64_t scratch_words; /* of a slot */
-	uint64_t bytes;         /* of words */
+	uint64_t bytes; /* of words */
 	struct sim_lock *locks;
 	struct sim_op *spare;
 	uint64_t random;
@@ -171,6 +183,8 @@ struct sim_world {
 	bool over;  /* ranks leave at their next access */
 	int deaths; /* of ranks, and locks that were forgotten */
 	uint64_t hash, accesses, acquires;
+	uint64_t peers;     /* calls that ended with PAWL_ERR_PEER */
+	uint64_t shortages; /* and acquires that found no slot */
 	uint64_t most_overtakes;
 	sim_time end; /* when the last rank was done */
 	enum sim_verdict verdict;
@@ -194,21 +208,14 @@ void sim_world_free(struct sim_world *w);
 void sim_fail(struct sim_world *w, enum sim_verdict v, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The scratch of a slot of a rank. */
-static inline int64_t *sim_scratch(const struct sim_rank *r, int slot)
-{
-	const struct sim_world *w = r->world;
-	int slots = w->request.slots ? w->request.slots : 1;
-
-	return w->scratch + ((uint64_t)r->id * (uint64_t)slots + (uint64_t)slot) * w->scratch_words;
-}
-
 /* A rank's actor sleeps, or blocks until woken; leaves for good if the world is
  * over. */
 void sim_sleep(struct sim_rank *r, sim_time span);
 void sim_block(struct sim_rank *r);
 /* Each access of memory: counts, and leaves if there were too many. */
 void sim_step(struct sim_rank *r);
+/* Before a longjmp() on a rank's stack, which AddressSanitizer does not know. */
+void sim_unwind(struct sim_rank *r);
 
 static inline uint64_t sim_random(uint64_t *state)
 {
@@ -272,17 +279,23 @@ void sim_alarm(void *rank);
 
 enum sim_how { SIM_ACQUIRE, SIM_TRY, SIM_TIMED };
 
-/* PAWL_SUCCESS, PAWL_ERR_BUSY, PAWL_ERR_TIMEOUT (after ns nanoseconds). */
+/* The calls of the library, with their codes: acquires, within ns nanoseconds if timed. A rank
+ * holds SIM_HELD locks at the most. Others than the program expects end the world. */
 int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, uint64_t ns);
 /* The same for units first to last of a space; kinds with PAWL_CAP_RANGES. */
 int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last, int mode,
 		      enum sim_how how, uint64_t ns);
+/* Both, of a rank that holds nothing; kinds with PAWL_CAP_INTENT. */
+int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode);
+/* Release the lock that it acquired last, or both of sim_acquire_part(). */
 void sim_release(struct sim_rank *r);
-/* The rank forgets the lock that it holds, and goes on with another slot: the lock is for
- * others to recover. Waits if all slots are taken by such locks. */
+/* The rank forgets the lock that it acquired last: it is for others to recover. */
 void sim_forget(struct sim_rank *r);
-/* Until all its slots have settled, and none is in a queue. */
+/* At the end of its program. */
 void sim_settle(struct sim_rank *r);
+/* What its slots have counted. */
+void sim_count(const struct sim_rank *r, struct pawl_stats *stats);
+uint64_t sim_waits(const struct sim_rank *r);
 /* The rank is no more: what it had is for others to recover. */
 void sim_die(struct sim_rank *r);
 /* The rank begins to wait for a word. */

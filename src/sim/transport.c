@@ -22,11 +22,57 @@ static const struct sim_timing *timing_of(const struct sim_rank *r)
 	return r->world->request.timing;
 }
 
+/* ------------------------------------------------------------------ failures */
+
+/* The longest wait after a death, where ranks may die. */
+#define MOURNING_NS UINT64_C(1000000)
+
+/* As rma_ucx.c: leave the protocol where it stands. */
+static void give_up(struct rma_client *c)
+{
+	struct sim_rank *r = rank_of(c);
+
+	c->failed = false;
+	if (!c->escape)
+		return;
+	sim_note(r, "gives up");
+	r->what = NULL;
+	r->has_word = false;
+	sim_unwind(r);
+	longjmp(*c->escape, 1);
+}
+
+/* Give up if c has waited for too long to hope that somebody alive will end it. When it will have;
+ * 0: that is not known yet. */
+static sim_time despair(struct rma_client *c)
+{
+	const struct sim_world *w = rank_of(c)->world;
+	uint64_t now = engine_now() / SIM_NS;
+
+	if (!w->request.mortal || c->rma->outlives || !w->deaths || !c->escape)
+		return 0;
+	if (!c->mourning_ns || c->mourning_wait != c->waits) {
+		c->mourning_ns = now;
+		c->mourning_wait = c->waits;
+	}
+	if (now - c->mourning_ns >= MOURNING_NS)
+		give_up(c);
+	return (c->mourning_ns + MOURNING_NS) * SIM_NS;
+}
+
 /* ---------------------------------------------------------------- operations */
+
+static bool is_inside(const struct sim_rank *r)
+{
+	for (int i = 0; i < r->nheld; i++)
+		if (r->held[i].counted)
+			return true;
+	return false;
+}
 
 void sim_nap(struct sim_rank *r)
 {
-	if (__builtin_expect(!r->nap_after || (r->nap_after == 1 && r->counted), 1) ||
+	if (__builtin_expect(!r->nap_after || (r->nap_after == 1 && is_inside(r)), 1) ||
 	    --r->nap_after)
 		return;
 	sim_note(r, "is stopped");
@@ -76,6 +122,7 @@ static void issue(struct rma_client *c, struct rma_word w, enum sim_kind kind, e
 	*op = (struct sim_op){
 	    .next = r->ops,
 	    .rank = r,
+	    .client = c,
 	    .word = w,
 	    .kind = kind,
 	    .op = what,
@@ -118,9 +165,12 @@ static void sim_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 
 /* -------------------------------------------------------------------- flushes */
 
-static bool covers(int target, const struct sim_op *op)
+/* Whether a flush by this client waits for it. One of all targets, as at the end of a table, does
+ * so for what was posted, too. */
+static bool covers(const struct rma_client *c, int target, const struct sim_op *op)
 {
-	return !op->posted && (target == RMA_MANY_TARGETS || op->word.rank == target);
+	return op->client == c &&
+	       (target == RMA_MANY_TARGETS || (op->word.rank == target && !op->posted));
 }
 
 /* Hand out its result, and forget it. */
@@ -136,23 +186,23 @@ static void end_op(struct sim_rank *r, struct sim_op **at)
 }
 
 /* Hand out the results, and forget the operations. */
-static void collect(struct sim_rank *r, int target)
+static void collect(struct sim_rank *r, const struct rma_client *c, int target)
 {
 	struct sim_op **at = &r->ops, *op;
 
 	while ((op = *at))
-		if (covers(target, op))
+		if (covers(c, target, op))
 			end_op(r, at);
 		else
 			at = &op->next;
 }
 
-static sim_time last_known(const struct sim_rank *r, int target)
+static sim_time last_known(const struct sim_rank *r, const struct rma_client *c, int target)
 {
 	sim_time last = 0;
 
 	for (const struct sim_op *op = r->ops; op; op = op->next)
-		if (covers(target, op) && op->known > last)
+		if (covers(c, target, op) && op->known > last)
 			last = op->known;
 	return last;
 }
@@ -166,7 +216,7 @@ static void flush(struct rma_client *c, int target)
 	sim_step(r);
 	r->unfinished = 0;
 	for (struct sim_op *op = r->ops; op; op = op->next) {
-		if (!covers(target, op) || op->effective)
+		if (!covers(c, target, op) || op->effective)
 			continue;
 		r->unfinished++;
 		if (op->held)
@@ -176,14 +226,17 @@ static void flush(struct rma_client *c, int target)
 	if (r->unfinished) {
 		r->what = "a flush";
 		r->flushing = target;
+		r->flusher = c;
 		sim_block(r);
 		r->flushing = RMA_NO_TARGET;
 		r->what = what;
 	}
-	last = last_known(r, target);
+	last = last_known(r, c, target);
 	if (last > engine_now())
 		sim_sleep(r, last - engine_now());
-	collect(r, target);
+	collect(r, c, target);
+	if (c->failed)
+		give_up(c);
 	/* What it has seen may be old when it looks at its clock. */
 	if (r->world->request.protocol->lease_from_return)
 		sim_nap(r);
@@ -212,7 +265,7 @@ static bool post(struct rma_client *c, struct rma_word w)
 	struct sim_rank *r = rank_of(c);
 
 	for (struct sim_op *op = r->ops; op; op = op->next) {
-		if (!covers(w.rank, op))
+		if (!covers(c, w.rank, op))
 			continue;
 		op->posted = true;
 		if (op->held)
@@ -270,9 +323,11 @@ static bool sim_await(struct rma_client *c, struct rma_word w, int64_t mask, enu
 			in_time = false;
 			break;
 		}
+		r->alarm = despair(c);
+		if (deadline_ns && (!r->alarm || deadline_ns * SIM_NS < r->alarm))
+			r->alarm = deadline_ns * SIM_NS;
 		sim_watch(r, w, mask, cond, ref);
-		r->alarm = deadline_ns * SIM_NS;
-		if (deadline_ns)
+		if (r->alarm)
 			engine_at(r->alarm, sim_alarm, r);
 		sim_block(r);
 		r->alarm = 0;
@@ -291,6 +346,7 @@ static bool sim_pause(struct rma_client *c, uint64_t ns, uint64_t deadline_ns, c
 
 	if (deadline_ns && engine_now() / SIM_NS >= deadline_ns)
 		return false;
+	despair(c);
 	sim_begin_wait(r);
 	r->what = what;
 	sim_step(r);

@@ -52,7 +52,7 @@ static int slots_of(const struct sim_world *w)
 	return w->request.slots ? w->request.slots : 1;
 }
 
-static void set_up_rank(struct sim_world *w, int id)
+static bool set_up_rank(struct sim_world *w, int id)
 {
 	struct sim_rank *r = &w->ranks[id];
 
@@ -67,37 +67,35 @@ static void set_up_rank(struct sim_world *w, int id)
 	    .rank = id,
 	    .my_node = w->topo->node[id],
 	    .net = w->space.domain == RMA_NET,
+	    .outlives = (w->request.protocol->kind.capabilities & PAWL_CAP_RECOVERS) &&
+			w->space.params.lease_us > 0,
 	    .clock = {.error_ns = w->request.clock_error_ns},
 	    .state = r,
 	};
 	if (w->request.clock_error_ns)
 		r->skew_ns = (int64_t)sim_below(&w->random, 2 * w->request.clock_error_ns + 1) -
 			     (int64_t)w->request.clock_error_ns;
-	lock_slot_init(&w->space, &r->slot, &r->rma, 0, sim_scratch(r, 0));
+	r->clients.can_fail = w->request.mortal;
+	return client_open(&r->clients, &w->space, &r->rma);
 }
 
 static bool allocate(struct sim_world *w)
 {
-	const struct lock_protocol *p = w->request.protocol;
 	size_t ranks = (size_t)w->request.ranks;
-	size_t slots = ranks * (size_t)slots_of(w);
+	bool enough;
 
 	w->bytes = ranks * w->space.bytes + (w->request.extra + 63) / 64 * 64;
-	w->scratch_words = p->scratch_words ? p->scratch_words(&w->space) : 0;
-
 	w->ranks = calloc(ranks, sizeof *w->ranks);
 	w->map = calloc(ranks, sizeof *w->map);
 	w->words = sim_zeroed(w->bytes);
 	w->lines = sim_zeroed(w->bytes / 64 * sizeof *w->lines);
-	w->scratch = calloc(slots * (w->scratch_words ? w->scratch_words : 1), sizeof *w->scratch);
 	w->locks = sim_zeroed(w->request.locks * sizeof *w->locks);
-	if (!w->ranks || !w->map || !w->words || !w->lines || !w->scratch || !w->locks) {
+	enough = w->ranks && w->map && w->words && w->lines && w->locks;
+	for (int id = 0; enough && id < w->request.ranks; id++)
+		enough = set_up_rank(w, id);
+	if (!enough)
 		error_set(PAWL_ERR_NOMEM, "out of memory for %d virtual ranks", w->request.ranks);
-		return false;
-	}
-	for (int id = 0; id < w->request.ranks; id++)
-		set_up_rank(w, id);
-	return true;
+	return enough;
 }
 
 struct sim_world *sim_world_create(const struct sim_request *q)
@@ -125,7 +123,7 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 		return NULL;
 	}
 	space_begin(&w->space, q->protocol, w->topo, q->options, q->locks);
-	w->space.max_held = slots_of(w); /* a rank has one client */
+	w->space.max_held = slots_of(w);
 	w->space.posts = q->posts && q->protocol->settled && w->space.domain == RMA_NET;
 	if (q->homes) {
 		w->space.home = LOCK_HOME_MAP;
@@ -152,13 +150,10 @@ void sim_world_free(struct sim_world *w)
 		next = op->next;
 		free(op);
 	}
-	for (int id = 0; w->ranks && id < w->request.ranks; id++) {
-		free(w->ranks[id].parked);
-		free(w->ranks[id].parking);
-	}
+	for (int id = 0; w->ranks && id < w->request.ranks; id++)
+		client_close(&w->ranks[id].clients);
 	space_free(&w->space);
 	sim_zeroed_free(w->locks, w->request.locks * sizeof *w->locks);
-	free(w->scratch);
 	sim_zeroed_free(w->lines, w->bytes / 64 * sizeof *w->lines);
 	sim_zeroed_free(w->words, w->bytes);
 	free(w->map);
@@ -169,15 +164,23 @@ void sim_world_free(struct sim_world *w)
 
 /* --------------------------------------------------------------------- ranks */
 
-/* End what the rank is doing, from whatever depth. AddressSanitizer knows the stack of a
- * thread, and unmarks the frames that a longjmp() on it leaves; on SimGrid's stacks we do. */
-static _Noreturn void leave(struct sim_rank *r)
+/* AddressSanitizer knows the stack of a thread, and unmarks the frames that a longjmp() on it
+ * leaves; on SimGrid's stacks we do. */
+void sim_unwind(struct sim_rank *r)
 {
 #ifdef PAWL_SANITIZE_ADDRESS
 	char *here = __builtin_frame_address(0);
 
 	__asan_unpoison_memory_region(here, (size_t)((char *)r->bottom - here));
+#else
+	(void)r;
 #endif
+}
+
+/* End what the rank is doing, from whatever depth. */
+static _Noreturn void leave(struct sim_rank *r)
+{
+	sim_unwind(r);
 	longjmp(r->out, 1);
 }
 

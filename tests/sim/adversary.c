@@ -92,19 +92,27 @@ static enum sim_verdict report(const struct lock_protocol *p, uint64_t seed)
 
 /* ---------------------------------------------------------------------- checks */
 
-/* The first seed that fails, or 0; *hash of all schedules. */
+/* Of all worlds. */
+struct sums {
+	uint64_t hash; /* of their schedules */
+	uint64_t acquires, shortages, peers;
+};
+
+/* The first seed that fails, or 0. */
 static uint64_t find_failure(const struct lock_protocol *p, uint64_t first, uint64_t count,
-			     uint64_t *hash, uint64_t *acquires)
+			     struct sums *sums)
 {
-	*hash = *acquires = 0;
+	memset(sums, 0, sizeof *sums);
 	for (uint64_t seed = first; seed - first < count; seed++) {
 		struct sim_world *w = NULL;
 		struct draw d;
 		enum sim_verdict v = run(p, seed, NULL, &w, &d);
 
 		if (w) {
-			*hash = (*hash ^ w->hash) * UINT64_C(1099511628211);
-			*acquires += w->acquires;
+			sums->hash = (sums->hash ^ w->hash) * UINT64_C(1099511628211);
+			sums->acquires += w->acquires;
+			sums->shortages += w->shortages;
+			sums->peers += w->peers;
 			sim_world_free(w);
 		}
 		if (v != SIM_FINE)
@@ -115,10 +123,11 @@ static uint64_t find_failure(const struct lock_protocol *p, uint64_t first, uint
 
 static void check_broken(const struct lock_protocol *p)
 {
-	uint64_t hash, acquires, seed;
+	struct sums sums;
+	uint64_t seed;
 	char text[80] = "is caught";
 
-	seed = find_failure(p, set.first, set.count ? set.count : BROKEN_SEEDS, &hash, &acquires);
+	seed = find_failure(p, set.first, set.count ? set.count : BROKEN_SEEDS, &sums);
 	if (seed)
 		snprintf(text, sizeof text, "is caught, by seed %llu", (unsigned long long)seed);
 	result(seed != 0, p->kind.name, text);
@@ -128,23 +137,28 @@ static void check_broken(const struct lock_protocol *p)
 
 static void check(const struct lock_protocol *p)
 {
-	uint64_t hash, again, acquires, seed, count = set.count;
+	struct sums sums, again;
+	uint64_t seed, count = set.count;
 	const char *is_long = getenv("TEST_LONG");
-	char text[120];
+	char text[200];
 
 	if (!count)
 		count = is_long && strcmp(is_long, "1") == 0 ? LONG_SEEDS : SEEDS;
-	seed = find_failure(p, set.first, count, &hash, &acquires);
-	snprintf(text, sizeof text, "%llu seeds, %llu acquires", (unsigned long long)count,
-		 (unsigned long long)acquires);
-	result(!seed && acquires > 0, p->kind.name, text);
+	seed = find_failure(p, set.first, count, &sums);
+	snprintf(text, sizeof text,
+		 "%llu seeds, %llu acquires, %llu times no slot, %llu calls ended by a death",
+		 (unsigned long long)count, (unsigned long long)sums.acquires,
+		 (unsigned long long)sums.shortages, (unsigned long long)sums.peers);
+	result(!seed && sums.acquires > 0 &&
+		   (count < SEEDS || (sums.shortages > 0 && sums.peers > 0)),
+	       p->kind.name, text);
 	if (seed || set.timeline)
 		report(p, seed ? seed : set.first);
 	if (seed)
 		return;
-	find_failure(p, set.first, TWICE, &hash, &acquires);
-	find_failure(p, set.first, TWICE, &again, &acquires);
-	result(hash == again, p->kind.name, "same seed, same schedule");
+	find_failure(p, set.first, TWICE, &sums);
+	find_failure(p, set.first, TWICE, &again);
+	result(sums.hash == again.hash, p->kind.name, "same seed, same schedule");
 }
 
 static bool named(const char *name)

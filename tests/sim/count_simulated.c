@@ -26,15 +26,9 @@ static void play(struct sim_rank *r)
 static void report(const struct sim_world *w)
 {
 	for (int id = 0; id < COUNT_RANKS; id++) {
-		const struct rma_client *c = &w->ranks[id].slot.client;
-		struct pawl_stats s = {0};
+		struct pawl_stats s;
 
-		for (int far = 0; far < 2; far++) {
-			s.atomics[far] = c->count[RMA_ATOMIC][far];
-			s.gets[far] = c->count[RMA_GET][far];
-			s.puts[far] = c->count[RMA_PUT][far];
-			s.flushes[far] = c->count[RMA_FLUSH][far];
-		}
+		sim_count(&w->ranks[id], &s);
 		count_print(w->request.protocol->kind.name, w->request.topology, id, &s);
 	}
 }

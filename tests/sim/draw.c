@@ -14,6 +14,7 @@
 enum { MOST_ACCESSES = 1000000, OUTSTAY_NS = 5000, PER_CENT = 100, PER_MILLE = 1000 };
 enum { LIFE = 200 /* accesses until a rank dies, at most */ };
 enum { UNITS = 20 /* of a space, for kinds without a tree */ };
+enum { SHORTAGE_NS = 2000 /* until the next attempt of a rank without a free slot, at most */ };
 enum { NAPS = 4, NAPPERS = 60 /* per cent of the ranks */ };
 
 static const struct {
@@ -95,6 +96,7 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 		d->sleeps = sim_below(random, 2) ? 200 : 0;
 	} else if (d->request.lease_ns && !d->until_all_done) {
 		d->deaths = (int)sim_below(random, (uint64_t)d->request.ranks);
+		d->forgets = sim_below(random, 2) ? 50 : 0;
 		d->sleeps = sim_below(random, 2) ? 50 : 0;
 		d->naps = sim_below(random, 3) ? 10u << sim_below(random, 4) : 0;
 		if (p->crashes_only)
@@ -235,11 +237,42 @@ static uint64_t draw_time(struct sim_rank *r)
 	return sim_below(&r->random, most[sim_below(&r->random, 4)]);
 }
 
-static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
+/* One of the locks behind this one, so that nobody waits in a circle; of ranges, a try. */
+static void attempt_another(struct sim_rank *r, const struct draw *d, unsigned capabilities)
+{
+	uint64_t behind = r->held[0].lock + 1, locks = d->request.locks;
+	enum sim_how how = SIM_ACQUIRE;
+
+	if (capabilities & PAWL_CAP_RANGES) {
+		how = SIM_TRY;
+		behind = 0;
+	}
+	if (behind >= locks || (how == SIM_TRY && !(capabilities & PAWL_CAP_TRY)))
+		return;
+	if (take(r, d, behind + sim_below(&r->random, locks - behind),
+		 draw_mode(r, d, capabilities) & ~PAWL_AHEAD, how, 0) != PAWL_SUCCESS)
+		return;
+	sim_sleep(r, sim_below(&r->random, d->inside * SIM_NS));
+	sim_release(r);
+}
+
+/* Lock 0 with an intent, and another one. */
+static int take_part(struct sim_rank *r, const struct draw *d)
+{
+	int mode = (int)sim_below(&r->random, PER_CENT) < d->writers ? PAWL_EXCLUSIVE : PAWL_SHARED;
+
+	return sim_acquire_part(r, 0, 1 + sim_below(&r->random, d->request.locks - 1), mode);
+}
+
+static int take_something(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
 	int mode = draw_mode(r, d, capabilities);
 	uint64_t lock = sim_below(&r->random, d->request.locks), ns = 0;
 	enum sim_how how = SIM_ACQUIRE;
+
+	if ((capabilities & PAWL_CAP_INTENT) && d->request.locks > 1 &&
+	    (int)sim_below(&r->random, PER_CENT) < d->several)
+		return take_part(r, d);
 
 	if ((capabilities & PAWL_CAP_TRY) && (int)sim_below(&r->random, PER_CENT) < d->tries)
 		how = SIM_TRY;
@@ -249,12 +282,26 @@ static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilit
 	}
 	if (how == SIM_TRY)
 		mode &= ~PAWL_AHEAD;
-	if (take(r, d, lock, mode, how, ns) != PAWL_SUCCESS)
+	return take(r, d, lock, mode, how, ns);
+}
+
+static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
+{
+	int rc = take_something(r, d, capabilities);
+
+	if (rc == PAWL_ERR_TOO_MANY)
+		sim_sleep(r, sim_below(&r->random, SHORTAGE_NS * SIM_NS));
+	if (rc != PAWL_SUCCESS)
 		return;
 	sim_sleep(r, d->outstay * SIM_NS + sim_below(&r->random, d->inside * SIM_NS));
 	if ((int)sim_below(&r->random, PER_MILLE) < d->sleeps)
 		sim_sleep(r, sim_below(&r->random, 4 * d->request.lease_ns * SIM_NS));
-	sim_release(r);
+	if (r->nheld == 1 && (int)sim_below(&r->random, PER_CENT) < d->several)
+		attempt_another(r, d, capabilities);
+	if ((int)sim_below(&r->random, PER_MILLE) < d->forgets)
+		sim_forget(r);
+	else
+		sim_release(r);
 }
 
 static void play(struct sim_rank *r)
@@ -276,6 +323,34 @@ static void play(struct sim_rank *r)
 			d->lagging--;
 		sim_sleep(r, sim_below(&r->random, d->away * SIM_NS));
 	}
+}
+
+/* Several locks at a time, more than there are slots for, and locks that are forgotten. */
+static void draw_slots(struct draw *d, uint64_t *random)
+{
+	bool calm = d->until_all_done || d->request.prompt;
+	size_t used = strlen(d->text);
+
+	if (!calm && sim_below(random, 3) == 0)
+		d->several = 30;
+	if (!d->request.slots && (d->several || d->forgets))
+		d->request.slots = 1 + (int)sim_below(random, 3);
+	snprintf(d->text + used, sizeof d->text - used, ", slots %d%s%s",
+		 d->request.slots ? d->request.slots : 1, d->several ? ", several held" : "",
+		 d->forgets ? ", locks forgotten" : "");
+}
+
+/* Ranks that die where an operation on a rank that died fails, which ends the call of the client
+ * that needs it. */
+static void draw_peers(struct draw *d, uint64_t *random)
+{
+	size_t used = strlen(d->text);
+
+	if (d->until_all_done || d->request.prompt || d->deaths || sim_below(random, 6))
+		return;
+	d->request.mortal = true;
+	d->deaths = 1 + (int)sim_below(random, 2);
+	snprintf(d->text + used, sizeof d->text - used, ", deaths seen");
 }
 
 /* -------------------------------------------------------------------- the world */
@@ -321,7 +396,7 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 		d->request.posts = true;
 		d->request.slots = 1 + (int)sim_below(&random, 3);
 	}
-	/* Places that are left in queues: with one slot, each acquire elsewhere waits for it. */
+	/* Places that are left in queues: with one slot, each acquire elsewhere finds none. */
 	if (p->passed && !d->request.slots)
 		d->request.slots = 1 + (int)sim_below(&random, 3);
 	snprintf(d->text, sizeof d->text, "%s, %d ranks, %d locks%s%s%s", d->request.topology,
@@ -329,6 +404,10 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 		 d->request.aged ? ", counters before their wrap" : "",
 		 d->request.posts ? ", releases posted" : "",
 		 d->until_all_done ? ", until all have had their share" : "");
-	return draw_options(d, p, &random) && draw_lease(d, p, &random) &&
-	       draw_tree(d, p, &random) && (!takes(p, "segments") || draw_segments(d, p, &random));
+	if (!draw_options(d, p, &random) || !draw_lease(d, p, &random) ||
+	    !draw_tree(d, p, &random) || (takes(p, "segments") && !draw_segments(d, p, &random)))
+		return false;
+	draw_slots(d, &random);
+	draw_peers(d, &random);
+	return true;
 }

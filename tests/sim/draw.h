@@ -15,12 +15,14 @@ struct draw {
 	int writers;           /* per cent of acquires */
 	int sharers;           /* of the others, if the kind has intents */
 	int tries, timed;      /* per cent of acquires, if the kind has them */
+	int several;           /* per cent of sections in which a rank acquires a second lock */
+	int forgets;           /* per mille of sections whose lock is forgotten */
 	int deaths;            /* ranks that die */
 	uint64_t naps;         /* ranks are stopped for leases, after so many accesses at most */
 	int sleeps;            /* per mille of sections that outlast their lease */
 	uint64_t inside, away; /* at most so many nanoseconds in and between, */
 	uint64_t outstay;      /* and at least so many in */
-	char text[200];        /* for people */
+	char text[300];        /* for people */
 };
 
 /* False, and the thread's error: the kind cannot be simulated. */

@@ -174,6 +174,7 @@ static void left(bool threaded)
 	slots_leave(t, claim(t, 9, PAWL_SUCCESS));
 	slots_leave(t, other);
 	slots_leave(t, slot);
+	t->can_fail = true;
 	other->client.failed = true;
 	settles_after = 100;
 	asked = 0;
