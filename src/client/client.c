@@ -65,6 +65,8 @@ static bool meets_itself(const struct client_set *set, struct lock_slot *slot)
 	int i = 0;
 
 	slot->others = false;
+	if (CLIENT_HAS(CLIENT_FAULT_HELD))
+		return false;
 	while ((other = slots_next_range(set, slot, &i))) {
 		slot->others = true;
 		if (!(set->threaded && set->by_process) && p->keeps_out &&
@@ -143,7 +145,7 @@ static int complete(const struct lock_space *s, struct lock_slot *slot)
 
 void client_settle(struct client_set *set)
 {
-	for (int i = 0; set->claims && i < slots_used(set); i++)
+	for (int i = 0; set->claims && i < slots_used(set) && !CLIENT_HAS(CLIENT_FAULT_SETTLE); i++)
 		if (slots_claim_left(set, i)) {
 			client_perform(set, &set->slots[i], complete);
 			slots_lose(set, &set->slots[i]);

@@ -229,7 +229,7 @@ static bool may_be_told(const struct sim_rank *r, enum sim_how how, uint64_t dea
 	case PAWL_ERR_HELD:
 		return has_ranges(r->world) && r->nheld > 0;
 	case PAWL_ERR_PEER:
-		return r->world->request.mortal && r->world->deaths;
+		return r->world->request.mourning_ns && r->world->deaths;
 	default:
 		return rc == CLIENT_NO_SLOT;
 	}
@@ -257,6 +257,18 @@ static int told(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int 
 	return rc == CLIENT_NO_SLOT ? PAWL_ERR_TOO_MANY : rc;
 }
 
+/* Whether it has some of these units already, so that it would wait for itself. */
+static bool has_some(const struct sim_rank *r, uint64_t space, const struct client_units *units)
+{
+	const struct lock_protocol *p = r->world->request.protocol;
+
+	for (int i = 0; i < r->nheld && units && p->keeps_out; i++)
+		if (r->held[i].lock == space && r->held[i].slot->first <= units->last &&
+		    units->first <= r->held[i].slot->last)
+			return true;
+	return false;
+}
+
 static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units *units, int mode,
 		   enum sim_how how, uint64_t ns)
 {
@@ -271,6 +283,9 @@ static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units 
 	r->began = engine_now();
 	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
 	rc = client_acquire(&r->clients, lock, mode, units, deadline_ns, how == SIM_TRY, &slot);
+	if (has_some(r, lock, units) && rc != PAWL_ERR_HELD && rc != CLIENT_NO_SLOT)
+		sim_fail(r->world, SIM_MISUSE,
+			 "rank %d has some of the units, and its acquire returned %d", r->id, rc);
 	if (rc != PAWL_SUCCESS)
 		return told(r, how, deadline_ns, rc);
 	granted(r, slot);
@@ -331,7 +346,7 @@ static void released(struct sim_hold *h, bool lost, int rc)
 {
 	struct sim_rank *r = h->rank;
 	struct sim_world *w = r->world;
-	bool died = rc == PAWL_ERR_PEER && w->request.mortal && w->deaths;
+	bool died = rc == PAWL_ERR_PEER && w->request.mourning_ns && w->deaths;
 
 	w->peers += died;
 	if (lost && rc != PAWL_ERR_LEASE_LOST && !died)
@@ -406,12 +421,16 @@ void sim_settle(struct sim_rank *r)
 	if (sim_below(&r->random, 2))
 		reclaim(r);
 	client_settle(&r->clients);
+	for (const struct sim_op *op = r->ops; op; op = op->next)
+		if (!op->effective)
+			sim_fail(r->world, SIM_MISUSE,
+				 "rank %d: operations are on their way after its end", r->id);
 }
 
 /* Who waits gets to know of it, where such a wait may end. */
 static void tell(struct sim_world *w)
 {
-	for (int id = 0; w->request.mortal && id < w->request.ranks; id++) {
+	for (int id = 0; w->request.mourning_ns && id < w->request.ranks; id++) {
 		struct sim_rank *r = &w->ranks[id];
 
 		if (r->line && !r->alarm) {

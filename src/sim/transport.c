@@ -24,9 +24,6 @@ static const struct sim_timing *timing_of(const struct sim_rank *r)
 
 /* ------------------------------------------------------------------ failures */
 
-/* The longest wait after a death, where ranks may die. */
-#define MOURNING_NS UINT64_C(1000000)
-
 /* As rma_ucx.c: leave the protocol where it stands. */
 static void give_up(struct rma_client *c)
 {
@@ -47,17 +44,17 @@ static void give_up(struct rma_client *c)
 static sim_time despair(struct rma_client *c)
 {
 	const struct sim_world *w = rank_of(c)->world;
-	uint64_t now = engine_now() / SIM_NS;
+	uint64_t now = engine_now() / SIM_NS, most = w->request.mourning_ns;
 
-	if (!w->request.mortal || c->rma->outlives || !w->deaths || !c->escape)
+	if (!most || c->rma->outlives || !w->deaths || !c->escape)
 		return 0;
 	if (!c->mourning_ns || c->mourning_wait != c->waits) {
 		c->mourning_ns = now;
 		c->mourning_wait = c->waits;
 	}
-	if (now - c->mourning_ns >= MOURNING_NS)
+	if (now - c->mourning_ns >= most)
 		give_up(c);
-	return (c->mourning_ns + MOURNING_NS) * SIM_NS;
+	return (c->mourning_ns + most) * SIM_NS;
 }
 
 /* ---------------------------------------------------------------- operations */
@@ -282,6 +279,9 @@ static bool answered(struct rma_client *c, const int64_t *result)
 	struct sim_op **at = &r->ops;
 
 	sim_step(r);
+	for (const struct sim_op *op = r->ops; op; op = op->next)
+		if (op->client == c && op->posted && !op->effective)
+			return false;
 	while (*at && (*at)->result != result)
 		at = &(*at)->next;
 	if (!*at)
