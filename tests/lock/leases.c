@@ -4,6 +4,9 @@
  * others, is told so by its release, and the lock is none the worse. And who keeps to it
  * loses nothing.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "tables.h"
 
 #define LEASE_US "100000"
@@ -63,6 +66,50 @@ static void kept(const struct pawl_kind *kind)
 	result("%s: who keeps to its lease loses nothing", kind->name);
 }
 
+static bool has_ranges(const struct pawl_kind *kind)
+{
+	return kind->capabilities & PAWL_CAP_RANGES;
+}
+
+/* Acquire and abandon; the code of the acquire. */
+static int forget(const struct pawl_kind *kind)
+{
+	pawl_range range;
+	int rc = has_ranges(kind) ? pawl_range_acquire(table, 0, 0, 9, PAWL_EXCLUSIVE, &range)
+				  : pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE);
+
+	if (rc == PAWL_SUCCESS)
+		expect_code(has_ranges(kind) ? pawl_range_abandon(table, &range)
+					     : pawl_lock_abandon(table, 0),
+			    PAWL_SUCCESS, "abandon");
+	return rc;
+}
+
+/* Room for one recovery: rank 0 uses it up, and is told what was short. */
+static void exhausted(const struct pawl_kind *kind)
+{
+	enum { AT_MOST = 8 };
+	const char *message;
+	int rc = PAWL_SUCCESS;
+
+	now_doing("%s, no room for a recovery", kind->name);
+	setenv("PAWL_RECOVERIES", "1", 1);
+	table = table_open(kind->name, 1, "lease", LEASE_US);
+	unsetenv("PAWL_RECOVERIES");
+	if (table && tap_rank == 0) {
+		for (int i = 0; i < AT_MOST && rc == PAWL_SUCCESS; i++)
+			rc = forget(kind);
+		message = pawl_error_message();
+		expect_code(rc, PAWL_ERR_TOO_MANY, "acquire after the last recovery");
+		expect(strstr(message, has_ranges(kind) ? "space 0:" : "lock 0:") &&
+			   strstr(message, "option recoveries"),
+		       "the message: %s", message);
+	}
+	meet();
+	table_close(table);
+	result("%s: an acquire without room for another recovery says so", kind->name);
+}
+
 int main(int argc, char **argv)
 {
 	const struct pawl_kind *kind;
@@ -91,5 +138,8 @@ int main(int argc, char **argv)
 		table_close(table);
 		result("%s: the table is freed", kind->name);
 	}
+	for (int i = 0; (kind = pawl_kind_get(i)); i++)
+		if (tap_wants(kind) && strstr(kind->options, "recoveries"))
+			exhausted(kind);
 	return tap_end();
 }
