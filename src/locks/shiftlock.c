@@ -145,16 +145,15 @@ static struct rma_pause pause_between_looks(const struct lock_space *s)
 /* How long to wait before the next look at an A of another node: most of the time
  * that the releases still to come will take, if they come as fast as those since we
  * began. */
-static struct rma_pause pause_for(const struct lock_space *s, int64_t releases, int64_t so_far,
-				  uint64_t elapsed)
+static void pause_for(struct rma_pause *p, const struct lock_space *s, int64_t releases,
+		      int64_t so_far, uint64_t elapsed)
 {
 	uint64_t ns = so_far > 0 ? elapsed * (uint64_t)releases / (uint64_t)so_far : elapsed;
-	struct rma_pause p = pause_between_looks(s);
+	struct rma_pause limits = pause_between_looks(s);
 
 	ns = ns / 4 * 3;
-	p.min_ns = ns < p.min_ns ? p.min_ns : ns > p.max_ns ? p.max_ns : ns;
-	p.max_ns = p.min_ns;
-	return p;
+	p->min_ns = ns < limits.min_ns ? limits.min_ns : ns > limits.max_ns ? limits.max_ns : ns;
+	p->max_ns = p->min_ns;
 }
 
 RMA_INLINE int64_t a_rel_between(int64_t from, int64_t to)
@@ -179,6 +178,7 @@ static int await_a(const struct lock_space *s, struct lock_slot *slot, struct le
 {
 	struct rma_client *c = &slot->client;
 	uint64_t began = rma_clock(c);
+	struct rma_pause p = pause_between_looks(s);
 	int64_t first = w->seen;
 
 	for (;;) {
@@ -201,12 +201,10 @@ static int await_a(const struct lock_space *s, struct lock_slot *slot, struct le
 		if (rc != PAWL_SUCCESS)
 			return rc;
 		if (!rma_is_here(c, slot->tail)) {
-			struct rma_pause p;
-
 			so_far = a_rel_between(first, a);
-			p = pause_for(
-			    s, cond == RMA_EQ ? a_rel_between(a, ref) : until_turn(s, a, so_far),
-			    so_far, rma_clock(c) - began);
+			pause_for(&p, s,
+				  cond == RMA_EQ ? a_rel_between(a, ref) : until_turn(s, a, so_far),
+				  so_far, rma_clock(c) - began);
 			rma_pause(c, &p, what);
 		}
 	}
