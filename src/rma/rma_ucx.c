@@ -20,7 +20,7 @@
  * flush awaits their answers. What is posted is not waited for.
  *
  * Failures. Endpoints are in peer-error mode. An operation on a rank that died fails, and the
- * protocol is left where it stands, for core/lock.c, at the flush. So is one that waits for
+ * protocol is left where it stands, for client/guard.c, at the flush. So is one that waits for
  * longer than a second, if it is known that some rank of the table died: the one it waits
  * for, or one ahead of that. Who learns of a death tells all ranks.
  */
