@@ -218,8 +218,9 @@ static void granted(struct sim_rank *r, struct lock_slot *slot)
 	sim_step(r);
 }
 
-/* Whether a program that does this may be told so. */
-static bool may_be_told(const struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int rc)
+/* Whether a program that does this, and needs so many slots, may be told so. */
+static bool may_be_told(const struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int needs,
+			int rc)
 {
 	switch (rc) {
 	case PAWL_ERR_BUSY:
@@ -231,11 +232,12 @@ static bool may_be_told(const struct sim_rank *r, enum sim_how how, uint64_t dea
 	case PAWL_ERR_PEER:
 		return r->world->request.mourning_ns && r->world->deaths;
 	default:
-		return rc == CLIENT_NO_SLOT;
+		return rc == CLIENT_NO_SLOT &&
+		       r->nheld + r->unsettled + needs > r->world->space.max_held;
 	}
 }
 
-static int told(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int rc)
+static int told(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int needs, int rc)
 {
 	struct sim_world *w = r->world;
 
@@ -245,12 +247,14 @@ static int told(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int 
 		 : rc == PAWL_ERR_HELD    ? "has some of the units"
 		 : rc == PAWL_ERR_PEER    ? "is told that a rank died"
 					  : "has no slot");
-	if (!may_be_told(r, how, deadline_ns, rc))
+	if (!may_be_told(r, how, deadline_ns, needs, rc))
 		sim_fail(w, SIM_MISUSE, "rank %d: an acquire must not return %d now", r->id, rc);
 	if (client_in_use(&r->clients) != r->nheld)
 		sim_fail(w, SIM_MISUSE, "rank %d holds %d locks, and %d slots are claimed", r->id,
 			 r->nheld, client_in_use(&r->clients));
 	r->mode = 0;
+	r->unsettled += rc == PAWL_ERR_PEER || rc == PAWL_ERR_TIMEOUT || rc == PAWL_ERR_BUSY;
+	r->unsettled += rc == PAWL_ERR_PEER && needs > 1;
 	w->peers += rc == PAWL_ERR_PEER;
 	w->shortages += rc == CLIENT_NO_SLOT;
 	sim_step(r);
@@ -287,7 +291,7 @@ static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units 
 		sim_fail(r->world, SIM_MISUSE,
 			 "rank %d has some of the units, and its acquire returned %d", r->id, rc);
 	if (rc != PAWL_SUCCESS)
-		return told(r, how, deadline_ns, rc);
+		return told(r, how, deadline_ns, 1, rc);
 	granted(r, slot);
 	return PAWL_SUCCESS;
 }
@@ -315,7 +319,7 @@ int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode
 		 (unsigned long long)part);
 	rc = client_acquire_part(&r->clients, whole, part, mode, &about);
 	if (rc != PAWL_SUCCESS)
-		return told(r, SIM_ACQUIRE, 0, rc);
+		return told(r, SIM_ACQUIRE, 0, 2, rc);
 	add_hold(r, client_find(&r->clients, whole), whole,
 		 mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT);
 	r->nheld++;
@@ -348,6 +352,7 @@ static void released(struct sim_hold *h, bool lost, int rc)
 	struct sim_world *w = r->world;
 	bool died = rc == PAWL_ERR_PEER && w->request.mourning_ns && w->deaths;
 
+	r->unsettled += died || w->space.posts;
 	w->peers += died;
 	if (lost && rc != PAWL_ERR_LEASE_LOST && !died)
 		sim_fail(w, SIM_MISUSE,
@@ -393,6 +398,7 @@ void sim_forget(struct sim_rank *r)
 	uncount(h);
 	sim_note(r, "forgets lock %llu", (unsigned long long)h->lock);
 	client_abandon(&r->clients, find(h));
+	r->unsettled++;
 	r->nheld--;
 	r->world->deaths++;
 }

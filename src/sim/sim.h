@@ -99,6 +99,7 @@ struct sim_rank {
 	struct client_set clients;
 	struct sim_hold held[SIM_HELD]; /* the latest last */
 	int nheld;
+	int unsettled; /* calls after which a slot may not have been free, so far */
 	struct sim_op *ops;
 	uint64_t random;
 	struct engine_actor *actor;
