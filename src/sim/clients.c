@@ -86,6 +86,15 @@ static bool outstays(const struct sim_hold *h)
 	return lease && engine_now() - h->granted >= lease * SIM_NS / 4;
 }
 
+/* Of a holder and one that cannot hold with it, the holder has lost the lock: its acquire
+ * returned first, and it outstays its lease. Nobody is given up in a quarter of a lease from the
+ * return, so the rank whose acquire returned last got the lock after the other was given up, even
+ * if it was stopped before it is counted here. */
+static bool loses_to(const struct sim_hold *h, const struct sim_hold *by)
+{
+	return h->granted <= by->granted && outstays(h);
+}
+
 static void uncount(struct sim_hold *h)
 {
 	if (h->counted)
@@ -120,7 +129,7 @@ static bool check_ranges(struct sim_hold *h)
 
 	sim_note(r, "has units %lld to %lld", (long long)h->slot->first, (long long)h->slot->last);
 	/* Who outstayed its lease has lost its units; its release has to tell it so. */
-	while ((other = overlapping(h)) && outstays(other)) {
+	while ((other = overlapping(h)) && loses_to(other, h)) {
 		uncount(other);
 		sim_note(other->rank, "has lost its units to rank %d", r->id);
 	}
@@ -145,7 +154,7 @@ static void take_from(const struct sim_hold *by)
 		for (int i = 0; i < w->ranks[id].nheld; i++) {
 			struct sim_hold *h = &w->ranks[id].held[i];
 
-			if (!h->counted || h->lock != by->lock || !outstays(h))
+			if (!h->counted || h->lock != by->lock || !loses_to(h, by))
 				continue;
 			uncount(h);
 			sim_note(h->rank, "has lost lock %llu to rank %d",

@@ -65,6 +65,7 @@ static bool takes(const struct lock_protocol *p, const char *name)
  * stops of the adversary alone; where readers live by them, they may. */
 static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *random)
 {
+	static const int forgets[] = {0, 0, 50, 300};
 	static const char *const recovery[VALUES] = {"0", "0", "1000", "10000"};
 	static const char *const reading[VALUES] = {"5", "20", "50", "200"};
 	/* Of ranges, where who waits looks at each step of a lease, and takes many. */
@@ -96,7 +97,7 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 		d->sleeps = sim_below(random, 2) ? 200 : 0;
 	} else if (d->request.lease_ns && !d->until_all_done) {
 		d->deaths = (int)sim_below(random, (uint64_t)d->request.ranks);
-		d->forgets = sim_below(random, 2) ? 50 : 0;
+		d->forgets = forgets[sim_below(random, 4)];
 		d->sleeps = sim_below(random, 2) ? 50 : 0;
 		d->naps = sim_below(random, 3) ? 10u << sim_below(random, 4) : 0;
 		if (p->crashes_only)

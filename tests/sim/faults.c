@@ -22,7 +22,6 @@ static const struct {
     {CLIENT_FAULT_LEFT, "d-mcs", "a slot is free before it has settled"},
     {CLIENT_FAULT_QUEUED, "d-mcs", "a slot is free while its place is in the queue"},
     {CLIENT_FAULT_QUEUED, "alock", "a slot is free while its place is in the queue"},
-    {CLIENT_FAULT_ABANDONED, "shiftlock", "a slot is free before its lock was recovered"},
     {CLIENT_FAULT_LOST, "d-mcs", "a slot is free after a rank died"},
     {CLIENT_FAULT_HELD, "ss", "ranges of one client may overlap"},
     {CLIENT_FAULT_SETTLE, "d-mcs", "what was posted is not waited for at the end"},
