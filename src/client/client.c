@@ -115,18 +115,6 @@ int client_acquire_any(struct client_set *set, uint64_t lock, int mode,
 	return client_act(set, slot, mode, deadline_ns, tries);
 }
 
-struct lock_slot *client_find_range(struct client_set *set, const pawl_range *range)
-{
-	struct lock_slot *slot = slots_find_range(set, range->opaque[0]);
-
-	return slot && set->claims[slot->index].uses == range->opaque[1] ? slot : NULL;
-}
-
-pawl_range client_name_range(const struct client_set *set, const struct lock_slot *slot)
-{
-	return (pawl_range){{(uint64_t)slot->index, set->claims[slot->index].uses}};
-}
-
 /* ------------------------------------------------------------------ release */
 
 void client_abandon(struct client_set *set, struct lock_slot *slot)

@@ -104,10 +104,22 @@ RMA_INLINE int client_release(struct client_set *set, struct lock_slot *slot)
 }
 
 /* The slot with which the calling thread holds a lock, or NULL; and a range, by its name. */
-#define client_find slots_find
-struct lock_slot *client_find_range(struct client_set *set, const pawl_range *range);
+static inline struct lock_slot *client_find(struct client_set *set, uint64_t lock)
+{
+	return slots_find(set, lock);
+}
+
+static inline struct lock_slot *client_find_range(struct client_set *set, const pawl_range *range)
+{
+	return slots_find_range(set, range->opaque[0], range->opaque[1]);
+}
+
 /* The name of a range that was just acquired. */
-pawl_range client_name_range(const struct client_set *set, const struct lock_slot *slot);
+static inline pawl_range client_name_range(const struct client_set *set,
+					   const struct lock_slot *slot)
+{
+	return (pawl_range){{(uint64_t)slot->index, set->claims[slot->index].uses}};
+}
 
 /* whole with an intent and part exclusively or shared; codes as of client_acquire(), where
  * *about is the one that is held already. And both back. */

@@ -25,15 +25,16 @@ static bool take(struct client_set *set, struct slot_claim *claim, uintptr_t me)
 	return true;
 }
 
-/* The slot's own id says whether that was done. */
 void slots_prepare(struct client_set *set, int index)
 {
 	const struct lock_space *s = set->space;
-	uint64_t words = s->protocol->scratch_words ? s->protocol->scratch_words(s) : 0;
+	struct lock_slot *slot = &set->slots[index];
+	uint64_t words;
 
-	if (set->slots[index].id == 0)
-		lock_slot_init(s, &set->slots[index], set->rma, index,
-			       set->scratch + (uint64_t)index * words);
+	if (slot->id != 0)
+		return;
+	words = s->protocol->scratch_words ? s->protocol->scratch_words(s) : 0;
+	lock_slot_init(s, slot, set->rma, index, set->scratch + (uint64_t)index * words);
 }
 
 static struct lock_slot *claimed(struct client_set *set, int index, uint64_t lock)
@@ -247,10 +248,11 @@ struct lock_slot *slots_claim_range(struct client_set *set, uint64_t space, int 
 	return slot;
 }
 
-struct lock_slot *slots_find_range(struct client_set *set, uint64_t index)
+struct lock_slot *slots_find_range(struct client_set *set, uint64_t index, uint64_t claim)
 {
 	if (index >= (uint64_t)slots_used(set) ||
-	    !slots_is_of(&set->claims[index], self(set), SLOTS_RANGE))
+	    !slots_is_of(&set->claims[index], self(set), SLOTS_RANGE) ||
+	    set->claims[index].uses != claim)
 		return NULL;
 	return &set->slots[index];
 }

@@ -128,8 +128,8 @@ static inline struct lock_slot *slots_find(struct client_set *set, uint64_t lock
 	return slots_is_of(first, SLOTS_ONLY_OWNER, lock) ? set->slots : NULL;
 }
 
-/* The slot of this index if it has a range of the calling thread; else NULL. */
-struct lock_slot *slots_find_range(struct client_set *set, uint64_t index);
+/* The slot of this index if it has a range of the calling thread since this claim; else NULL. */
+struct lock_slot *slots_find_range(struct client_set *set, uint64_t index, uint64_t claim);
 /* The other ranges that the calling thread has of the same space, one after the other: *i is 0 at
  * first; NULL after the last. */
 const struct lock_slot *slots_next_range(const struct client_set *set, const struct lock_slot *slot,
