@@ -58,7 +58,7 @@ int client_end(struct client_set *set, struct lock_slot *slot, int rc)
 
 /* Whether the calling thread would wait for itself; and note if it has other ranges of the space.
  * Where threads share their ranges, others may come and go meanwhile: nothing is said then. */
-static bool meets_itself(const struct client_set *set, struct lock_slot *slot)
+bool client_meets_itself(const struct client_set *set, struct lock_slot *slot)
 {
 	const struct lock_protocol *p = set->space->protocol;
 	const struct lock_slot *other;
@@ -77,7 +77,7 @@ static bool meets_itself(const struct client_set *set, struct lock_slot *slot)
 }
 
 /* The slot is in the queue of its lock, as far as we know. */
-static int resume(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns, bool tries)
+int client_resume(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns, bool tries)
 {
 	int rc;
 
@@ -91,28 +91,6 @@ static int resume(struct client_set *set, struct lock_slot *slot, uint64_t deadl
 	else
 		rc = client_end(set, slot, rc);
 	return rc == PAWL_ERR_TIMEOUT && tries ? PAWL_ERR_BUSY : rc;
-}
-
-int client_acquire_any(struct client_set *set, uint64_t lock, int mode,
-		       const struct client_units *units, uint64_t deadline_ns, bool tries,
-		       struct lock_slot **got)
-{
-	int rc = PAWL_SUCCESS;
-	struct lock_slot *slot =
-	    units ? slots_claim_range(set, lock, &rc) : slots_claim(set, lock, mode, &rc);
-
-	*got = slot;
-	if (!slot)
-		return rc;
-	if (rc == LOCK_QUEUED)
-		return resume(set, slot, deadline_ns, tries);
-	if (units) {
-		slot->first = units->first;
-		slot->last = units->last;
-		if (meets_itself(set, slot))
-			return client_end(set, slot, PAWL_ERR_HELD);
-	}
-	return client_act(set, slot, mode, deadline_ns, tries);
 }
 
 /* ------------------------------------------------------------------ release */

@@ -64,10 +64,10 @@ RMA_INLINE int client_act(struct client_set *set, struct lock_slot *slot, int mo
 	return PAWL_SUCCESS;
 }
 
-/* The general case of client_acquire(). */
-int client_acquire_any(struct client_set *set, uint64_t lock, int mode,
-		       const struct client_units *units, uint64_t deadline_ns, bool tries,
-		       struct lock_slot **got);
+/* Acquire from the place that the slot may have in the queue. */
+int client_resume(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns, bool tries);
+/* Whether the calling thread would wait for itself at the range of this slot. */
+bool client_meets_itself(const struct client_set *set, struct lock_slot *slot);
 
 /*
  * Acquire a lock (units is NULL) or a range of a space, with the protocol's acquire or
@@ -84,10 +84,22 @@ RMA_INLINE int client_acquire(struct client_set *set, uint64_t lock, int mode,
 			      struct lock_slot **got)
 {
 	struct lock_slot *slot = units ? NULL : slots_claim_only(set, lock);
+	int rc = PAWL_SUCCESS;
 
 	if (!slot)
-		return client_acquire_any(set, lock, mode, units, deadline_ns, tries, got);
+		slot =
+		    units ? slots_claim_range(set, lock, &rc) : slots_claim(set, lock, mode, &rc);
 	*got = slot;
+	if (!slot)
+		return rc;
+	if (__builtin_expect(rc == LOCK_QUEUED, 0))
+		return client_resume(set, slot, deadline_ns, tries);
+	if (units) {
+		slot->first = units->first;
+		slot->last = units->last;
+		if (client_meets_itself(set, slot))
+			return client_end(set, slot, PAWL_ERR_HELD);
+	}
 	return client_act(set, slot, mode, deadline_ns, tries);
 }
 
