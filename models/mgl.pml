@@ -17,6 +17,10 @@
  * -DRIDE: processes 0 and 1 share a node, and intents of one mode of a node ride together, at most LIMIT
  * (default 2) before the node asks anew.
  *
+ * -DTIMED=mask: the processes of the mask may also acquire with a deadline, in any mode, ahead or not,
+ * which passes at any step.  In the queue such a process is then gone from it, and it may come to the lock
+ * again (that it may keep its place there is the tree's matter: models/rma_mcs.pml).
+ *
  * What it abstracts.  One lock.  An operation followed by its flush is one step; operations are atomic per
  * word and memory is sequentially consistent.  The queue's own words: models/rma_mcs.pml.
  *
@@ -30,6 +34,13 @@
  *                        -DBREAK_READERS  the head of the queue does not look for intents shared
  *                        -DBREAK_MIX    an intent rides on one of the other mode
  *                        -DSTAY -DBREAK_SHARE  a sharer waits for intents shared
+ *                        with TIMED: -DBREAK_GIVE_UP  a client that gives up at the head of the queue
+ *                                                     hands the lock on as a holder does
+ *                                    -DBREAK_DOOR     it leaves the queue before it takes CLOSED back
+ *                                    -DRIDE -DBREAK_LAST   a rider that gives up keeps the intent if it
+ *                                                          is the last one
+ *                                    -DRIDE -DBREAK_FIRST  a client with a deadline lets others wait for
+ *                                                          its intent, and then gives up
  */
 #ifndef NP
 #define NP 3
@@ -79,12 +90,18 @@ bit open[4];               /* and whether they may */
 #define OPENS 1
 #define RIDES 2
 
+#if !defined(TIMED) || defined(BREAK_FIRST)
+#define MUST_NOT_OPEN(p, m) (is_ahead && !open[V(p, m)])
+#else
+#define MUST_NOT_OPEN(p, m) ((is_ahead && !open[V(p, m)]) || (timed && riders[V(p, m)] == 0))
+#endif
+
 /* G1: a compare-and-swap that may have to be tried again */
 inline get_on(p, m, is_ahead)
 {
 	d_step {
 		if
-		:: (is_ahead && !open[V(p, m)]) || joined[V(p, m)] >= LIMIT -> how = ALONE
+		:: MUST_NOT_OPEN(p, m) || joined[V(p, m)] >= LIMIT -> how = ALONE
 		:: else ->
 			how = (riders[V(p, m)] == 0 -> OPENS : RIDES);
 			riders[V(p, m)]++;
@@ -143,6 +160,12 @@ ltl live { [] (want -> <> in) }
 /* and all of them. */
 #define ANYBODY (excl || n[SHARED] > 0 || n[INTENT] > 0 || n[READERS] > 0)
 
+#ifdef TIMED
+#define TIME_OVER timed
+#else
+#define TIME_OVER false
+#endif
+
 inline critical(m)
 {
 	atomic {
@@ -199,42 +222,53 @@ inline ahead(m)
 {
 	d_step { held = !OTHERS(m); n[m]++ };
 	if
-	:: !held -> !OTHERS(m)
+	:: !held ->
+		if
+		:: !OTHERS(m) -> held = 1
+		:: TIME_OVER -> n[m]-- /* N3: acc(W, -one); flush */
+		fi
 	:: else
-	fi;
-	held = 1
+	fi
 }
 
-inline slow(m)
+/* T1: at the head of the queue: acc(W, -CLOSED); flush; leave the queue */
+inline give_up()
 {
-	/* A1: enter the queue, wait for its head */
-	atomic { queue!p; token[p] = (len(queue) == 1 -> FRESH : NONE) }
-	token[p] != NONE;
+#ifdef BREAK_DOOR
+	leave(FRESH); closed--
+#elif defined(BREAK_GIVE_UP)
+	closed--; leave(PASSED)
+#else
+	closed--; leave(FRESH)
+#endif
+}
+
+/* at the head of the queue, or handed over */
+inline head(m)
+{
 	if
-	:: m == EXCLUSIVE ->
-		if
-		:: token[p] == FRESH ->
-			/* A2: fao(W, +CLOSED); flush */
-			d_step { closed++; assert(closed == 1) };
-			do
-			::
-#ifndef BREAK_DRAIN
-				/* A3: await nobody */
-				!excl && !SEEN;
+	:: m == EXCLUSIVE && token[p] == FRESH ->
+		/* A2: fao(W, +CLOSED); flush */
+		d_step { closed++; assert(closed == 1) };
+		do
+#ifdef BREAK_DRAIN
+		:: true ->
+#else
+		/* A3: await nobody */
+		:: !excl && !SEEN ->
 #endif
-				/* A4: old = fao(W, +EXCL); flush */
-				d_step { held = !SEEN; excl++; assert(excl == 1) };
+			/* A4: old = fao(W, +EXCL); flush */
+			d_step { held = !SEEN; excl++; assert(excl == 1) };
 #if defined(BREAK_DRAIN) || defined(BREAK_AHEAD)
-				held = 1;
+			held = 1;
 #endif
-				if
-				:: held -> break
-				:: else -> excl-- /* acc(W, -EXCL); flush */
-				fi
-			od
-		:: else
-		fi;
-		queued = 1
+			if
+			:: held -> queued = 1; break
+			:: else -> excl-- /* acc(W, -EXCL); flush */
+			fi
+		:: TIME_OVER -> give_up(); break
+		od
+	:: m == EXCLUSIVE && token[p] != FRESH -> held = 1; queued = 1
 	:: else ->
 		if
 		:: token[p] == FRESH ->
@@ -249,33 +283,44 @@ inline slow(m)
 #endif
 		fi;
 		do
-		:: held -> break
+		:: held ->
+			/* A10: leave the queue */
+#ifdef BREAK_PASS
+			if
+			:: token[p] == PASSED -> leave(PASSED)
+			:: else -> leave(FRESH)
+			fi;
+#else
+			leave(FRESH);
+#endif
+			break
 		:: else ->
 			/* A7: acc(W, CLOSED - one); flush; A8: await no others */
 			d_step { n[m]--; closed++; assert(closed == 1) };
-			!OTHERS(m);
-			/* A9: old = fao(W, +one - CLOSED); flush */
+			if
+			:: !OTHERS(m) ->
+				/* A9: old = fao(W, +one - CLOSED); flush */
 #ifdef BREAK_LEAVE
-			n[m]++; leave(FRESH); closed--; goto got
+				n[m]++; leave(FRESH); closed--; held = 1; break
+#elif defined(BREAK_AHEAD)
+				d_step { held = 1; n[m]++; closed-- }
 #else
-#ifdef BREAK_AHEAD
-			d_step { held = 1; n[m]++; closed-- }
-#else
-			d_step { held = !OTHERS(m); n[m]++; closed-- }
+				d_step { held = !OTHERS(m); n[m]++; closed-- }
 #endif
-#endif
-		od;
-		/* A10: leave the queue */
-#ifdef BREAK_PASS
-		if
-		:: token[p] == PASSED -> leave(PASSED)
-		:: else -> leave(FRESH)
-		fi
-#else
-		leave(FRESH)
-#endif
-	fi;
-got:	held = 1
+			:: TIME_OVER -> give_up(); break
+			fi
+		od
+	fi
+}
+
+inline slow(m)
+{
+	/* A1: enter the queue, wait for its head; or withdraw */
+	atomic { queue!p; token[p] = (len(queue) == 1 -> FRESH : NONE) }
+	if
+	:: token[p] != NONE -> head(m)
+	:: atomic { TIME_OVER && token[p] == NONE -> queue??eval(p) }
+	fi
 }
 
 inline release(m)
@@ -286,7 +331,7 @@ inline release(m)
 	:: m == EXCLUSIVE && queued ->
 		queued = 0;
 		if
-		:: len(queue) > 1 -> leave(PASSED) /* R2: a successor is seen */
+		:: atomic { len(queue) > 1 -> leave(PASSED) } /* R2: a successor is seen; it cannot withdraw now */
 		:: d_step { closed--; excl-- }; leave(FRESH) /* R3: acc(W, -CLOSED - EXCL); flush; leave */
 		fi
 	fi
@@ -304,7 +349,15 @@ inline acquire(m, is_ahead)
 #ifdef BREAK_RIDE
 	:: how == RIDES -> held = 1
 #else
-	:: how == RIDES -> open[V(p, m)]; held = 1 /* G2: await OPEN */
+	:: how == RIDES ->
+		if
+		:: open[V(p, m)] -> held = 1 /* G2: await OPEN */
+#ifdef BREAK_LAST
+		:: TIME_OVER -> get_off(p, m)
+#else
+		:: TIME_OVER -> release_any(m) /* G5 */
+#endif
+		fi
 #endif
 	:: else ->
 #endif
@@ -320,7 +373,14 @@ inline acquire(m, is_ahead)
 #ifdef RIDE
 		;
 		if
-		:: how == OPENS -> open[V(p, m)] = 1 /* G3: acc(V, OPEN) */
+		:: how == OPENS && held -> open[V(p, m)] = 1 /* G3: acc(V, OPEN) */
+#ifdef BREAK_FIRST
+		:: how == OPENS && !held -> get_off(p, m)
+#endif
+		/* G6: cas(V, 0 -> one rider, OPEN) */
+		:: d_step { TIME_OVER && !is_ahead && held && how == ALONE &&
+			    (m == INTENT || m == READERS) && riders[V(p, m)] == 0 ->
+				how = OPENS; riders[V(p, m)] = 1; joined[V(p, m)] = 1; open[V(p, m)] = 1 }
 		:: else
 		fi
 	fi
@@ -349,6 +409,9 @@ proctype P(byte p)
 {
 	byte m, next;
 	bit held, queued;
+#ifdef TIMED
+	bit timed, hurries;
+#endif
 #ifdef RIDE
 	byte how;
 	bit last;
@@ -366,6 +429,26 @@ proctype P(byte p)
 		critical(m);
 		release_any(m);
 		d_step { held = 0; m = 0 }
+#endif
+#ifdef TIMED
+	:: (TIMED >> p) & 1 ->
+		timed = 1;
+		if
+		:: ANY_MODE
+#ifndef NOAHEAD
+		:: ANY_INTENT; hurries = 1
+#endif
+		fi;
+		acquire(m, hurries);
+		if
+		:: held -> critical(m); release_any(m)
+		:: else
+		fi;
+		d_step { held = 0; m = 0; token[p] = NONE; timed = 0; hurries = 0;
+#ifdef RIDE
+			 how = ALONE
+#endif
+		       }
 #endif
 #ifdef STAY
 	:: p == 0 -> m = READERS;

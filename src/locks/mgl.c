@@ -33,11 +33,19 @@
  * of sharers, after all of these have left.) An intent ahead rides where V is open, but
  * does not open it: clients that queue must not wait for one that does not.
  *
+ * Deadlines. A client whose deadline has passed gives back what it has taken. In the queue it
+ * leaves its place, or all of them, as in rma-mcs, and may go on from there; at its head it takes
+ * CLOSED back, and leaves the queue to the next one, which comes to W afresh (T1). An intent ahead
+ * takes its count back (N3); a rider gets off, and if it is the last one by then, gives the
+ * intent back (G5). Riders must not wait for one that may give up: an intent with a deadline does
+ * not open V before it is in, but when it is, and no other has done so (G6).
+ *
  * Fairness: the queue is first come, first served, but for passes within an
  * element (T_L,i). While its head waits CLOSED keeps newcomers out, so that it
  * waits only for those that are in, and for intents that come ahead. (A stream of
- * failing tries can be seen in W for moments, and may delay the head by as much.) An
- * intent ahead waits while exclusive holders pass the lock on to each other.
+ * failing tries, or of deadlines that pass at once, can be seen in W for moments, and may
+ * delay the head by as much.) An intent ahead waits while exclusive holders pass the lock on
+ * to each other.
  *
  * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to
  * release; a part and the intent at its whole, of either kind, 2 in 1, and 2 in 1. Hand-over
@@ -52,24 +60,27 @@
  *       lets nobody in after that but intents ahead.
  *   (C) The head is in by the operation that counts it (EXCL, or one more sharer or
  *       intent), if that finds nobody in conflict; else it takes it back. An intent
- *       ahead never takes its count back. So of the two one sees the other, and it
- *       is the head that gives way.
- *   (D) A sharer or intent takes CLOSED back when it is in, and leaves the queue
- *       after that: CLOSED is set by one client at a time. It never passes the
- *       lock on as an exclusive holder does, not even below the root.
+ *       ahead does not take its count back to ask again, but to give up. So of the two one
+ *       sees the other, and it is the head that gives way.
+ *   (D) A sharer or intent takes CLOSED back when it is in, and any client when it gives up
+ *       at the head; it leaves the queue after that: CLOSED is set by one client at a time.
+ *       Such a client never passes the lock on as an exclusive holder does, not even below
+ *       the root.
  *   (E) An exclusive holder that queued leaves CLOSED and EXCL set for a successor
  *       that it sees: the successor holds the lock at once.
  *   (F) A client that opens V for riders is counted in W before, in their mode, and the
  *       count goes from W only when nobody rides; V is then zero, and the next one counts
- *       anew.
+ *       anew. The client that makes V zero takes the count back, also if it has given up:
+ *       while V is not open, the one that is to open it is one of its riders.
  *
  * Progress: starvation-free if holders release and intents ahead end; dead-lock-free
- * in any case.
+ * in any case. A client that gives up waits for what a releaser waits
+ * for (queue_tree.c), and for nothing else.
  *
  * Bounds: 2^20 - 1 clients at one lock, each of which is counted in one field of W at a time;
  * a table with more is refused.
  *
- * Model: models/mgl.pml, whose steps F1 ... R3, G1 ... G4 are named below.
+ * Model: models/mgl.pml, whose steps F1 ... T1, G1 ... G6 are named below.
  */
 #include "locks/queue_tree.h"
 
@@ -242,19 +253,31 @@ RMA_INLINE bool enter_at_once(struct lock_slot *slot, struct rma_word w)
 	return false;
 }
 
-/* N1, N2: an intent that passes by the queue; (C). */
-static void enter_ahead(struct lock_slot *slot, struct rma_word w)
+/* Until the deadline, if there is one, for those in the way to leave. */
+static bool await_none_of(struct lock_slot *slot, struct rma_word w, int64_t in_the_way,
+			  const char *what)
 {
-	if (fetch_and_add(slot, w, one(slot)) & others(slot))
-		rma_await(&slot->client, w, others(slot), RMA_EQ, 0, RMA_SOON,
-			  "holders in another mode to leave the lock word");
+	int64_t seen;
+
+	return rma_await_until(&slot->client, w, in_the_way, RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
+			       what, &seen);
+}
+
+/* N1, N2: an intent that passes by the queue; (C). */
+static int enter_ahead(struct lock_slot *slot, struct rma_word w)
+{
+	if (!(fetch_and_add(slot, w, one(slot)) & others(slot)) ||
+	    await_none_of(slot, w, others(slot), "holders in another mode to leave the lock word"))
+		return PAWL_SUCCESS;
+	add(slot, w, -one(slot)); /* N3 */
+	return PAWL_ERR_TIMEOUT;
 }
 
 /* -------------------------------------------------------- by the queue */
 
 /* A2 to A4: the head of the queue shuts the door, waits until all have left, and is
- * in if no intent came ahead; (B), (C). */
-static void enter_exclusive(struct lock_slot *slot, struct rma_word w)
+ * in if no intent came ahead; (B), (C). False: the deadline has passed, and the door is shut. */
+static bool enter_exclusive(struct lock_slot *slot, struct rma_word w)
 {
 #ifdef BREAK_MGL_DRAIN /* for the tests: wrong ones, which do not wait, */
 	const int64_t in_the_way = 0;
@@ -266,17 +289,16 @@ static void enter_exclusive(struct lock_slot *slot, struct rma_word w)
 	bool wait = fetch_and_add(slot, w, CLOSED) & in_the_way;
 
 	for (;; wait = true) {
-		if (wait)
-			rma_await(&slot->client, w, in_the_way, RMA_EQ, 0, RMA_SOON,
-				  "holders to leave the lock word");
+		if (wait && !await_none_of(slot, w, in_the_way, "holders to leave the lock word"))
+			return false;
 		if (!(fetch_and_add(slot, w, EXCL) & in_the_way))
-			return;
+			return true;
 		add(slot, w, -EXCL);
 	}
 }
 
-/* A5 to A9: the same for a sharer or an intent; the door is open after that. */
-static void enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_entry entry)
+/* A5 to A9: the same for a sharer or an intent; the door is open once it is in. */
+static bool enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_entry entry)
 {
 	int64_t in_the_way = others(slot), old;
 
@@ -291,26 +313,55 @@ static void enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_
 	}
 	while (old & in_the_way) {
 		add(slot, w, CLOSED - one(slot));
-		rma_await(&slot->client, w, in_the_way, RMA_EQ, 0, RMA_SOON,
-			  "holders in another mode to leave the lock word");
+		if (!await_none_of(slot, w, in_the_way,
+				   "holders in another mode to leave the lock word"))
+			return false;
 		old = fetch_and_add(slot, w, one(slot) - CLOSED);
 	}
+	return true;
 }
 
-static RMA_SLOW_PATH void enter_queue(const struct lock_space *s, struct lock_slot *slot,
-				      struct rma_word w)
+/* T1: the deadline of the head of the queue has passed. */
+static int give_up(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+{
+	const struct constants *k = s->state;
+
+	add(slot, w, -CLOSED);
+#ifdef BREAK_MGL_GIVE_UP /* for the tests: one that leaves as a holder does */
+	queue_tree_release(s, &k->tree, slot, NULL);
+	return PAWL_ERR_TIMEOUT;
+#endif
+	queue_tree_abandon(s, &k->tree, slot); /* (D) */
+	return PAWL_ERR_TIMEOUT;
+}
+
+/* At the head of the queue, or handed over. */
+static int enter_as_head(const struct lock_space *s, struct lock_slot *slot, struct rma_word w,
+			 enum queue_entry entry)
+{
+	const struct constants *k = s->state;
+
+	if (slot->mode == PAWL_EXCLUSIVE) {
+		if (entry == QUEUE_FRESH && !enter_exclusive(slot, w))
+			return give_up(s, slot, w);
+		slot->as_writer = 1;
+		return PAWL_SUCCESS;
+	}
+	if (!enter_counted(slot, w, entry))
+		return give_up(s, slot, w);
+	queue_tree_abandon(s, &k->tree, slot); /* A10; (D) */
+	return PAWL_SUCCESS;
+}
+
+static RMA_SLOW_PATH int enter_queue(const struct lock_space *s, struct lock_slot *slot,
+				     struct rma_word w)
 {
 	const struct constants *k = s->state;
 	enum queue_entry entry = queue_tree_acquire(s, &k->tree, slot); /* A1 */
 
-	if (slot->mode == PAWL_EXCLUSIVE) {
-		if (entry == QUEUE_FRESH)
-			enter_exclusive(slot, w);
-		slot->as_writer = 1;
-		return;
-	}
-	enter_counted(slot, w, entry);
-	queue_tree_abandon(s, &k->tree, slot); /* A10; (D) */
+	if (entry > QUEUE_FRESH)
+		return queue_tree_code(entry, PAWL_ERR_TIMEOUT);
+	return enter_as_head(s, slot, w, entry);
 }
 
 /* R2, R3: an exclusive holder that queued leaves the root; (E). */
@@ -339,7 +390,7 @@ static struct rma_word ride_word(const struct lock_space *s, struct lock_slot *s
 
 /* G1: ride with others of the node, or be the first of them, or, if too many have
  * done so already, go alone. An intent ahead neither waits for a first one that queues
- * nor is the first one. */
+ * nor is the first one; nor is one with a deadline. */
 static enum ride get_on(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
@@ -353,7 +404,7 @@ static enum ride get_on(const struct lock_space *s, struct lock_slot *slot)
 	do {
 		rma_get(c, v, &old);
 		if (old >> JOINED_SHIFT >= k->most_rides ||
-		    ((slot->mode & PAWL_AHEAD) && !(old & OPEN)))
+		    ((slot->mode & PAWL_AHEAD) && !(old & OPEN)) || (slot->deadline_ns && !old))
 			return ALONE;
 		next = old + RIDER + JOINED;
 		rma_cas(c, v, old, next, &seen);
@@ -361,17 +412,28 @@ static enum ride get_on(const struct lock_space *s, struct lock_slot *slot)
 	return old ? RIDES : OPENS;
 }
 
-/* G2: the first one is in. */
-static void ride(const struct lock_space *s, struct lock_slot *slot)
+/* G2: the first one is in. False: the deadline has passed. */
+static bool ride(const struct lock_space *s, struct lock_slot *slot)
 {
-	rma_await(&slot->client, ride_word(s, slot), OPEN, RMA_NE, 0, RMA_SOON,
-		  "the intent of its node");
+	int64_t seen;
+
+	return rma_await_until(&slot->client, ride_word(s, slot), OPEN, RMA_NE, 0, RMA_SOON,
+			       slot->deadline_ns, "the intent of its node", &seen);
 }
 
 /* G3: we are in, and others may ride; (F). */
 static void let_ride(const struct lock_space *s, struct lock_slot *slot)
 {
 	rma_acc(&slot->client, ride_word(s, slot), OPEN);
+}
+
+/* G6: the same, if nobody rides and nobody is about to. */
+static bool let_ride_late(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t old;
+
+	rma_cas(&slot->client, ride_word(s, slot), 0, RIDER + JOINED + OPEN, &old);
+	return old == 0;
 }
 
 /* G4: whether we were the last one, who gives the intent back. */
@@ -413,27 +475,51 @@ static bool enter_soon(const struct lock_space *s, struct lock_slot *slot, struc
 	return false;
 }
 
-static void enter(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+static int enter(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
 {
 	if (slot->mode & PAWL_AHEAD)
-		enter_ahead(slot, w);
-	else if (!enter_soon(s, slot, w))
-		enter_queue(s, slot, w);
+		return enter_ahead(slot, w);
+	return enter_soon(s, slot, w) ? PAWL_SUCCESS : enter_queue(s, slot, w);
 }
 
-static RMA_SLOW_PATH void acquire_intent(const struct lock_space *s, struct lock_slot *slot,
-					 struct rma_word w)
+static void release_counted(const struct lock_space *s, struct lock_slot *slot)
+{
+	if (!slot->rides || get_off(s, slot))
+		add(slot, word(s, slot), -one(slot)); /* R1 */
+}
+
+/* An intent is in that others of its node may ride on, if it is not one ahead. */
+static void share_intent(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	if (slot->rides)
+		let_ride(s, slot);
+	else if (slot->deadline_ns && k->node_level && !(slot->mode & PAWL_AHEAD))
+		slot->rides = let_ride_late(s, slot);
+}
+
+static RMA_SLOW_PATH int acquire_intent(const struct lock_space *s, struct lock_slot *slot,
+					struct rma_word w)
 {
 	enum ride how = get_on(s, slot);
+	int rc;
 
 	slot->rides = how != ALONE;
 	if (how == RIDES) {
-		ride(s, slot);
-		return;
+		if (ride(s, slot))
+			return PAWL_SUCCESS;
+#ifdef BREAK_MGL_RIDER /* for the tests: one that does not look whether it is the last */
+		get_off(s, slot);
+		return PAWL_ERR_TIMEOUT;
+#endif
+		release_counted(s, slot); /* G5; (F) */
+		return PAWL_ERR_TIMEOUT;
 	}
-	enter(s, slot, w);
-	if (how == OPENS)
-		let_ride(s, slot);
+	rc = enter(s, slot, w);
+	if (rc == PAWL_SUCCESS)
+		share_intent(s, slot);
+	return rc;
 }
 
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
@@ -445,11 +531,28 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	if (slot->mode == PAWL_EXCLUSIVE && rma_is_mapped_cpu(w) &&
 	    rma_peek(&slot->client, w) == 0 && enter_at_once(slot, w))
 		return PAWL_SUCCESS;
-	if (is_intent(slot))
-		acquire_intent(s, slot, w);
-	else
-		enter(s, slot, w);
-	return PAWL_SUCCESS;
+	return is_intent(slot) ? acquire_intent(s, slot, w) : enter(s, slot, w);
+}
+
+static int resume(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	enum queue_entry entry = queue_tree_resume(s, &k->tree, slot);
+	int rc;
+
+	if (entry > QUEUE_FRESH)
+		return queue_tree_code(entry, LOCK_PASSED);
+	rc = enter_as_head(s, slot, word(s, slot), entry);
+	if (rc == PAWL_SUCCESS && is_intent(slot))
+		share_intent(s, slot);
+	return rc;
+}
+
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return queue_tree_passed(&k->tree, slot);
 }
 
 /* The intent at the whole and the part, both asked for at once. Not to hold the part
@@ -497,12 +600,6 @@ static int acquire_part(const struct lock_space *s, struct lock_slot *whole, str
 		acquire_both(s, whole, part);
 	}
 	return PAWL_SUCCESS;
-}
-
-static void release_counted(const struct lock_space *s, struct lock_slot *slot)
-{
-	if (!slot->rides || get_off(s, slot))
-		add(slot, word(s, slot), -one(slot)); /* R1 */
 }
 
 static void release_part(const struct lock_space *s, struct lock_slot *whole,
@@ -585,12 +682,15 @@ const struct lock_protocol MGL_PROTOCOL = {
 		"shared, exclusive and intents of both in one word; a tree of queues behind it",
 	    .reference = "Gray et al. 1976 (modes); the queue of HPDC'16 (RMA-RW)",
 	    .options = "t_l",
-	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_FAIR,
+	    .capabilities =
+		PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .layout = layout,
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
     .release = release,
     .acquire_part = acquire_part,
     .release_part = release_part,

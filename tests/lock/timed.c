@@ -37,6 +37,9 @@ static double draw_patience(void)
 
 static int draw_mode(void)
 {
+	if (can(PAWL_CAP_INTENT) && random_below(&seed, 3) == 0)
+		return (random_below(&seed, 2) ? PAWL_INTENT : PAWL_INTENT_SHARED) |
+		       (random_below(&seed, 4) ? 0 : PAWL_AHEAD);
 	return can(PAWL_CAP_SHARED) && !readers_expire(kind) && random_below(&seed, 3) == 0
 		   ? PAWL_SHARED
 		   : PAWL_EXCLUSIVE;
@@ -71,7 +74,7 @@ static bool acquire_somehow(uint64_t lock, int mode)
 	if (how > 1)
 		return acquire_in_time(lock, mode);
 	if (how == 0 && can(PAWL_CAP_TRY)) {
-		rc = pawl_lock_try_acquire(table, lock, mode);
+		rc = pawl_lock_try_acquire(table, lock, mode & ~PAWL_AHEAD);
 		if (rc == PAWL_ERR_BUSY)
 			return false;
 	} else {
@@ -96,7 +99,7 @@ static void inside(uint64_t lock, int mode)
 {
 	bool slowly = random_below(&seed, 8) == 0;
 
-	if (mode == PAWL_SHARED) {
+	if (mode != PAWL_EXCLUSIVE) {
 		payload_read(lock, home_of(lock), slowly);
 		return;
 	}
