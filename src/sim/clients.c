@@ -82,6 +82,15 @@ static bool outstays(const struct sim_rank *r)
 	return lease && engine_now() - r->granted >= lease * SIM_NS / 4;
 }
 
+/* Of a holder and a rank that cannot hold with it, the holder has lost the lock: its acquire
+ * returned first, and it outstays its lease. Nobody is given up in a quarter of a lease from the
+ * return, so the rank whose acquire returned last got the lock after the other was given up, even
+ * if it was stopped before it is counted here. */
+static bool loses_to(const struct sim_rank *r, const struct sim_rank *by)
+{
+	return r->granted <= by->granted && outstays(r);
+}
+
 /* Another rank that holds some of the units, and does not share them; NULL: nobody. */
 static struct sim_rank *overlapping(const struct sim_rank *r)
 {
@@ -106,7 +115,7 @@ static bool check_ranges(struct sim_rank *r)
 
 	sim_note(r, "has units %lld to %lld", (long long)r->slot.first, (long long)r->slot.last);
 	/* Who outstayed its lease has lost its units; its release has to tell it so. */
-	while ((other = overlapping(r)) && outstays(other)) {
+	while ((other = overlapping(r)) && loses_to(other, r)) {
 		--*holders(&r->world->locks[r->lock], other->mode);
 		other->counted = false;
 		sim_note(other, "has lost its units to rank %d", r->id);
@@ -131,7 +140,7 @@ static void take_from(struct sim_rank *by)
 	for (int id = 0; id < w->request.ranks; id++) {
 		struct sim_rank *r = &w->ranks[id];
 
-		if (!r->counted || r->lock != by->lock || !outstays(r))
+		if (!r->counted || r->lock != by->lock || !loses_to(r, by))
 			continue;
 		--*holders(&w->locks[r->lock], r->mode);
 		r->counted = false;
@@ -325,8 +334,7 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 	if (rc == PAWL_SUCCESS) {
 		/* From here on its lease runs, though the acquire has yet to return. */
 		r->granted = engine_now();
-		if (w->request.protocol->lease_from_return)
-			sim_nap(r);
+		sim_nap(r);
 		granted(r);
 		return rc;
 	}

@@ -26,6 +26,8 @@ static const struct sim_timing *timing_of(const struct sim_rank *r)
 
 void sim_nap(struct sim_rank *r)
 {
+	if (r->holding && r->world->request.protocol->blind_release)
+		return;
 	if (__builtin_expect(!r->nap_after || (r->nap_after == 1 && r->counted), 1) ||
 	    --r->nap_after)
 		return;
@@ -185,8 +187,7 @@ static void flush(struct rma_client *c, int target)
 		sim_sleep(r, last - engine_now());
 	collect(r, target);
 	/* What it has seen may be old when it looks at its clock. */
-	if (r->world->request.protocol->lease_from_return)
-		sim_nap(r);
+	sim_nap(r);
 }
 
 static void flush_all(struct rma_client *c)

@@ -97,8 +97,6 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 		d->deaths = (int)sim_below(random, (uint64_t)d->request.ranks);
 		d->sleeps = sim_below(random, 2) ? 50 : 0;
 		d->naps = sim_below(random, 3) ? 10u << sim_below(random, 4) : 0;
-		if (p->crashes_only)
-			d->naps = 0;
 	}
 	return true;
 }
