@@ -11,8 +11,9 @@
  * who was granted the lock, is process 0 and stopped or dead; or the lock is lost: a releaser lost its
  * patience with a link that process 0 owes, or a late put has undone a link or a grant. At
  * such a look all clients that wait and were not stopped have looked as well, for they look twice a
- * lease. Process 0 is late if it was stopped since its last look. Who was not stopped has linked
- * itself at a block before anybody queues up at a later one; not with -DSLOW.
+ * lease. Process 0 is late if it was stopped since its last look, or since it met nobody or confirmed.
+ * Who was not stopped has linked itself at a block before anybody queues up at a later one; not with
+ * -DSLOW.
  *
  * What it proves.  A client is in from the step by which it knows that the lock is its own. Of those
  * who are in at a block that is not dead there is one at most; nobody comes in at a dead block,
@@ -42,6 +43,8 @@
  *                        -DBREAK_CONFIRM   a grant is taken without a confirmation, though REL has not
  *                                          changed since the last look
  *                        -DBREAK_LATE      the same, though the last look was too long ago
+ *                        -DBREAK_RETURN    an acquire that met nobody, or has confirmed, returns without a
+ *                                          look at the clock
  *                        -DBREAK_TAG       links and grants carry no number
  *                        -DBREAK_DEAD      a release does not look whether the block is dead
  *                        -DBREAK_PATIENCE  a releaser waits for a link as long as it takes
@@ -141,6 +144,11 @@ ltl live { [] (want -> <> in) }
 #define CONFIRMS(p) looked[p]
 #else
 #define CONFIRMS(p) (looked[p] || (p == 0 && late))
+#endif
+#ifdef BREAK_RETURN
+#define RETURNS_LATE(p) false
+#else
+#define RETURNS_LATE(p) ((p) == 0 && late)
 #endif
 #ifdef BREAK_HEIR
 #define REPLACE_HEIR true
@@ -330,7 +338,7 @@ inline bye()
 byte i; /* of loops within a step */
 
 /* the step that comes next */
-mtype = { IDLE, W1, UNDO, W4, W5, W6, K1, CONFIRM, R1, R2, R2_SUM, R2_TAIL, R3, R3_PUT,
+mtype = { IDLE, W1, W2, UNDO, W4, W5, W6, K1, CONFIRM, R1, R2, R2_SUM, R2_TAIL, R3, R3_PUT,
 	  R4_LINK, R4_HEAD, R5, FIND, K2, K3 };
 
 #define AT(step) (pc == step && !AWAY(_pid))
@@ -353,11 +361,17 @@ active [NP] proctype P()
 			A_CHANGED(blk[_pid]);
 			if
 			:: DEAD[blk[_pid]] -> pc = UNDO
-			:: !DEAD[blk[_pid]] && wp == 0 -> go_in(_pid) /* W2 */
+			:: !DEAD[blk[_pid]] && wp == 0 -> role[_pid] = GRANTED; pc = W2
 			:: else -> role[_pid] = LINKS; looked[_pid] = 1; pc = W4
 			fi;
 			wp = 0;
 			CHECK_WP(blk[_pid]) }
+	:: /* W2: nobody there; the clock is looked at last, (J) */
+		d_step { AT(W2) ->
+			if
+			:: RETURNS_LATE(_pid) -> pc = CONFIRM
+			:: else -> go_in(_pid)
+			fi }
 	:: /* fao(A, WP - 1); flush */
 		d_step { AT(UNDO) -> WP[blk[_pid]]--; CHECK_WP(blk[_pid]); pc = NEXT_BLOCK }
 	:: /* W4: a new number; poke NEXT, STATUS; prev = fao(TAIL, me, REPLACE); flush */
@@ -397,12 +411,13 @@ active [NP] proctype P()
 			:: dead -> LEAVE_QUEUE(_pid); dead = 0; pc = NEXT_BLOCK
 			:: else -> pc = W6
 			fi }
-	:: /* (I): old = fao(A, REL + 1); flush */
+	:: /* (J): old = fao(A, REL + 1); flush; and look at the clock again */
 		d_step { AT(CONFIRM) ->
 			REL_CHANGED(blk[_pid]);
+			NOT_LATE(_pid);
 			if
 			:: DEAD[blk[_pid]] -> LEAVE_QUEUE(_pid); pc = NEXT_BLOCK
-			:: else -> go_in(_pid)
+			:: else -> pc = W2
 			fi }
 	:: /* R1: succ = peek NEXT, if in the queue */
 		d_step { AT(R1) -> succ[_pid] = (queued -> NEXT[_pid] : 0); pc = R2 }

@@ -454,7 +454,6 @@ const struct lock_protocol CITRON_PROTOCOL = {
     .grow = grow,
     .shrink = shrink,
     .forget = forget,
-    .lease_from_return = true,
     .idle = idle,
     .age = age,
 };

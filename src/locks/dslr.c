@@ -50,10 +50,10 @@
  * or while every counter goes round to just the value it had, still does harm. Nothing
  * in one word can keep that off. A release that arrives after its holder was given up, and is
  * taken back after one more recovery, leaves the word wrong, too: in the adversary one world in
- * some thousands in which clients stop for many leases within a call. To release by
+ * some thousands in which clients are stopped for many leases within a release. To release by
  * compare-and-swap would mend that for a round trip more, and then this would not be the lock of
- * the paper: it is for clients that die (crashes_only). With lease 0 there are no recoveries, and
- * no clock is looked at to acquire or release.
+ * the paper (blind_release). Stops within an acquire do no harm. With lease 0 there are no
+ * recoveries, and no clock is looked at to acquire or release.
  *
  * Progress: starvation-free if holders release (lease 0), or are recovered.
  *
@@ -337,7 +337,7 @@ const struct lock_protocol DSLR_PROTOCOL = {
 	    .options = "backoff_min backoff_max lease",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
 	},
-    .crashes_only = true,
+    .blind_release = true,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

@@ -311,12 +311,9 @@ struct lock_protocol {
 	/* The lock is the process's and not the thread's: option threads cannot be
 	 * multiple. */
 	bool per_process;
-	/* Its recovery is for clients that die; one that stops for many leases in a call and goes
-	 * on may do harm. */
-	bool crashes_only;
-	/* A lease runs from the return of an acquire, however long that takes after its last
-	 * access; of other kinds from that access. */
-	bool lease_from_return;
+	/* A client that is stopped for many leases in its release may do harm when it goes on, for
+	 * what it sends changes words whatever has become of them. */
+	bool blind_release;
 	/* rma_clock() has to be one clock for all ranks. */
 	bool shares_clock;
 	/* Only for contestants that call MPI (mpi_win_lock.c, rpc.c): objects of

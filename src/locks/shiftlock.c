@@ -35,7 +35,7 @@
  *   (E) A writer counts in A before it swaps TAIL, and is counted out before it
  *       grants: a releaser that finds WP > 1 will find who is next, and one that
  *       hands over to a link leaves WP > 0.
- *   (F) to (I), failures: shiftlock_lease.c.
+ *   (F) to (J), failures: shiftlock_lease.c.
  * Progress: starvation-free, as long as nobody stops between counting in A and
  * linking itself; then, and if a client dies, others go on after three leases, if
  * option lease is not 0.
@@ -114,7 +114,7 @@ static int arrive(struct lock_slot *slot, int64_t count, int64_t *old)
 }
 
 /* Late: longer than a lease after our last look, so that the lock may have been
- * given up meanwhile; (I). */
+ * given up meanwhile; (J). */
 static bool is_late(const struct lock_space *s, struct lock_slot *slot, const struct lease_watch *w)
 {
 #ifdef BREAK_SHIFTLOCK_LATE
@@ -123,14 +123,63 @@ static bool is_late(const struct lock_space *s, struct lock_slot *slot, const st
 	return lease_ns(s) && lease_now(s, slot) - w->looked > lease_ns(s);
 }
 
-/* A holder shows that it lives: REL changes, or the lock is dead; (I). */
-static int confirm(struct lock_slot *slot)
+static int release_as_reader(struct lock_slot *slot)
 {
+	struct rma_client *c = &slot->client;
 	int64_t old;
 
-	rma_fao(&slot->client, slot->tail, RMA_SUM, A_ONE_REL, &old);
-	rma_flush(&slot->client, slot->tail); /* orders the sum before the look at old */
-	return old & A_DEAD ? SHIFTLOCK_DEAD : PAWL_SUCCESS;
+	/* B1: count out; (B). */
+	rma_fao(c, slot->tail, RMA_SUM, A_ONE_REL - A_ONE_RDR, &old);
+	rma_flush(c, slot->tail); /* orders the sum before our return, and the look at old */
+	if (__builtin_expect(old & A_DEAD, 0))
+		return PAWL_ERR_LEASE_LOST; /* (H) */
+	if (a_writers(old) && rma_is_mapped_cpu(slot->tail))
+		rma_wake(c, slot->tail); /* pairs with W3, W7 */
+	return PAWL_SUCCESS;
+}
+
+/* Whether the client was not stopped for long since it issued the operation that made it a holder,
+ * or shows that it lives: at most half a lease has passed; (J). */
+RMA_INLINE bool is_prompt(const struct lock_space *s, struct lock_slot *slot, uint64_t before)
+{
+#ifdef BREAK_SHIFTLOCK_RETURN
+	return true;
+#endif
+	return !before || lease_glance(s, slot) - before <= lease_ns(s) / 2;
+}
+
+/* A writer that holds the lock shows that it lives: REL changes, or the lock is dead; (J). */
+static int confirm(const struct lock_space *s, struct lock_slot *slot)
+{
+	uint64_t before;
+	int64_t old;
+
+	do {
+		before = lease_glance(s, slot);
+		rma_fao(&slot->client, slot->tail, RMA_SUM, A_ONE_REL, &old);
+		rma_flush(&slot->client, slot->tail); /* orders the sum before the look at old */
+		if (old & A_DEAD)
+			return SHIFTLOCK_DEAD;
+	} while (!is_prompt(s, slot, before));
+	return PAWL_SUCCESS;
+}
+
+/* A reader leaves, to ask again: PAWL_ERR_BUSY, or the lock is dead; (J). */
+static int give_back(struct lock_slot *slot)
+{
+	return release_as_reader(slot) == PAWL_SUCCESS ? PAWL_ERR_BUSY : SHIFTLOCK_DEAD;
+}
+
+/* The client met nobody, but was stopped meanwhile. */
+static RMA_SLOW_PATH int take_late(const struct lock_space *s, struct lock_slot *slot)
+{
+	return slot->mode == PAWL_SHARED ? give_back(slot) : confirm(s, slot);
+}
+
+/* The end of an acquire that has met nobody. */
+RMA_INLINE int take(const struct lock_space *s, struct lock_slot *slot, uint64_t before)
+{
+	return __builtin_expect(is_prompt(s, slot, before), 1) ? PAWL_SUCCESS : take_late(s, slot);
 }
 
 /* Between two looks at a word of another node. */
@@ -221,7 +270,7 @@ static RMA_SLOW_PATH int drain(const struct lock_space *s, struct lock_slot *slo
 	return PAWL_SUCCESS;
 #endif
 	rc = await_a(s, slot, w, A_REL_MASK, RMA_EQ, rel, "readers to leave", &late);
-	return rc == PAWL_SUCCESS && late ? confirm(slot) : rc;
+	return rc == PAWL_SUCCESS && late ? confirm(s, slot) : rc;
 }
 
 /* W6: wait for the grant of R5. */
@@ -277,9 +326,9 @@ static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *
 		(grant & GRANT_DRAIN);
 	if (grant & GRANT_DRAIN)
 		return drain(s, slot, w, grant & A_REL_MASK); /* W7 */
-	/* (I) */
+	/* (J) */
 	if ((grant & A_REL_MASK) == (w->seen & A_REL_MASK) || is_late(s, slot, w))
-		return confirm(slot);
+		return confirm(s, slot);
 	return PAWL_SUCCESS;
 }
 
@@ -299,7 +348,7 @@ static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
 	slot->phase = old & 1;
 	/* W2: nobody there; (A). */
 	if (__builtin_expect(!a_writers(old) && !a_readers(old), 1))
-		return PAWL_SUCCESS;
+		return take(s, slot, before);
 	lease_watch_begin(s, slot, &w, before, old);
 	if (a_writers(old))
 		return queue_up(s, slot, &w);
@@ -319,10 +368,7 @@ static RMA_SLOW_PATH int await_turn(const struct lock_space *s, struct lock_slot
 	rc = await_a(s, slot, &w, A_EPOCH, RMA_NE, old & A_EPOCH, "the readers' turn", &late);
 	if (rc != PAWL_SUCCESS || !late)
 		return rc;
-	/* (I): too late; give the turn back, and ask again. */
-	rma_fao(&slot->client, slot->tail, RMA_SUM, A_ONE_REL - A_ONE_RDR, &old);
-	rma_flush(&slot->client, slot->tail); /* orders the sum before the look at old */
-	return old & A_DEAD ? SHIFTLOCK_DEAD : PAWL_ERR_BUSY;
+	return give_back(slot); /* (J) */
 }
 
 static int acquire_as_reader(const struct lock_space *s, struct lock_slot *slot)
@@ -335,7 +381,7 @@ static int acquire_as_reader(const struct lock_space *s, struct lock_slot *slot)
 	rc = arrive(slot, A_ONE_RDR, &old);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	return a_writers(old) ? await_turn(s, slot, before, old) : PAWL_SUCCESS;
+	return a_writers(old) ? await_turn(s, slot, before, old) : take(s, slot, before);
 }
 
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
@@ -361,6 +407,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	struct rma_client *c = &slot->client;
 	bool shared = slot->mode == PAWL_SHARED;
 	int64_t a, seen;
+	uint64_t before;
 	int rc;
 
 	shiftlock_find(s, slot);
@@ -378,13 +425,18 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 		if (a_writers(seen) || (!shared && a_readers(seen)))
 			return PAWL_ERR_BUSY;
 		a = seen;
+		before = lease_glance(s, slot);
 		rma_cas(c, slot->tail, a, a + (shared ? A_ONE_RDR : A_ONE_WP), &seen);
 		rma_flush(c, slot->tail); /* orders the swap before the look at seen */
 		if (seen == a) {
 			slot->as_writer = 0;
 			slot->passed = 0;
 			slot->phase = a & 1;
-			return PAWL_SUCCESS;
+			rc = take(s, slot, before);
+			if (rc == PAWL_SUCCESS)
+				return rc;
+			rma_get(c, slot->tail, &seen);
+			rma_flush(c, slot->tail); /* orders the get before the look at seen */
 		}
 	}
 	return PAWL_ERR_BUSY;
@@ -506,21 +558,6 @@ static int release_as_writer(const struct lock_space *s, struct lock_slot *slot)
 	queued = queued && last != self;
 	if (__builtin_expect(a_writers(old) > 1 || queued, 0))
 		return hand_over(s, slot, succ, queued, turn, old);
-	return PAWL_SUCCESS;
-}
-
-static int release_as_reader(struct lock_slot *slot)
-{
-	struct rma_client *c = &slot->client;
-	int64_t old;
-
-	/* B1: count out; (B). */
-	rma_fao(c, slot->tail, RMA_SUM, A_ONE_REL - A_ONE_RDR, &old);
-	rma_flush(c, slot->tail); /* orders the sum before our return, and the look at old */
-	if (__builtin_expect(old & A_DEAD, 0))
-		return PAWL_ERR_LEASE_LOST; /* (H) */
-	if (a_writers(old) && rma_is_mapped_cpu(slot->tail))
-		rma_wake(c, slot->tail); /* pairs with W3, W7 */
 	return PAWL_SUCCESS;
 }
 

@@ -126,7 +126,7 @@ void shiftlock_find(const struct lock_space *s, struct lock_slot *slot);
  * or PAWL_ERR_TOO_MANY. */
 int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot);
 uint64_t shiftlock_scratch_words(const struct lock_space *s);
-/* The time in nanoseconds, exact; 0 without leases. */
+/* The time in nanoseconds from 1 on, exact; 0 without leases. */
 uint64_t lease_now(const struct lock_space *s, struct lock_slot *slot);
 /* The same, no later than it is, for the way of an uncontended acquire. */
 uint64_t lease_glance(const struct lock_space *s, struct lock_slot *slot);

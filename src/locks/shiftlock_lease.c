@@ -34,12 +34,21 @@
  *       instructions, one in 65536, or in 255, ends so.
  *   (H) A holder that was given up learns of it: its release changes A, and sees
  *       that it is dead.
- *   (I) Who is granted the lock late may find itself given up already. Nobody gives
- *       up a lock earlier than three leases after a change of REL or EPOCH. So a
- *       writer that saw REL different from the grant's less than a lease ago is safe;
- *       otherwise it counts a release of its own, which undoes any K1 under way, or
- *       finds A dead. A reader that notices its turn later than a lease after it last
- *       looked gives it back.
+ *   (I) Nobody gives up a lock earlier than three leases after a change of REL or EPOCH, nor
+ *       earlier than three leases after a client came in that met nobody: clients that wait
+ *       came later, or were let in before.
+ *   (J) A lease runs from the return of an acquire, and nobody is given up in it. (In the paper it
+ *       runs from the arrival of the hand-over, by the time stamp of the network card, which
+ *       MPI does not tell.) A client may be stopped at any point of an acquire, so the acquire
+ *       looks at the clock last. A client that met nobody returns if its operation on A was
+ *       issued at most half a lease ago. A client that waited returns if it saw the word that
+ *       it waited for different at most a lease ago. Then a lease and a half of (I) is left at
+ *       the least, for the coarse clock is late by at most a tick, and a lease that is measured
+ *       by it is no shorter than one. Otherwise it may have been given up. A writer counts a
+ *       release of its own, which undoes any K1 under way, or finds A dead; and looks at the
+ *       clock again. A reader leaves and asks again, for a writer that drains counts the
+ *       releases. A client that is stopped after its acquire returned, or in its critical section,
+ *       learns of it by (H).
  * Numbers that come round. A grant carries 16 bits of the number of a slot's queueing, and a
  * link a tag that is the same again after 255 queueings. With lease 0 neither matters: nobody
  * leaves the queue before it is linked or granted. With leases a client may be given up between its
@@ -142,7 +151,7 @@ int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot)
 
 uint64_t lease_now(const struct lock_space *s, struct lock_slot *slot)
 {
-	return lease_ns(s) ? rma_clock(&slot->client) : 0;
+	return lease_ns(s) ? 1 + rma_clock(&slot->client) : 0;
 }
 
 uint64_t lease_glance(const struct lock_space *s, struct lock_slot *slot)
@@ -152,8 +161,8 @@ uint64_t lease_glance(const struct lock_space *s, struct lock_slot *slot)
 	if (!lease_ns(s))
 		return 0;
 	if (k->coarse && rma_is_mapped_cpu(slot->tail))
-		return rma_coarse_now_ns();
-	return rma_clock(&slot->client);
+		return 1 + rma_coarse_now_ns();
+	return 1 + rma_clock(&slot->client);
 }
 
 static int64_t progress_of(int64_t a)

@@ -218,8 +218,7 @@ static void granted(struct sim_rank *r, struct lock_slot *slot)
 {
 	struct sim_hold *h = add_hold(r, slot, r->lock, r->mode);
 
-	if (r->world->request.protocol->lease_from_return)
-		sim_nap(r);
+	sim_nap(r);
 	check_overtakes(r);
 	r->mode = 0;
 	r->nheld++;

@@ -69,6 +69,8 @@ static bool is_inside(const struct sim_rank *r)
 
 void sim_nap(struct sim_rank *r)
 {
+	if (r->nheld && r->world->request.protocol->blind_release)
+		return;
 	if (__builtin_expect(!r->nap_after || (r->nap_after == 1 && is_inside(r)), 1) ||
 	    --r->nap_after)
 		return;
@@ -235,8 +237,7 @@ static void flush(struct rma_client *c, int target)
 	if (c->failed)
 		give_up(c);
 	/* What it has seen may be old when it looks at its clock. */
-	if (r->world->request.protocol->lease_from_return)
-		sim_nap(r);
+	sim_nap(r);
 }
 
 static void flush_all(struct rma_client *c)

@@ -100,8 +100,6 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 		d->forgets = forgets[sim_below(random, 4)];
 		d->sleeps = sim_below(random, 2) ? 50 : 0;
 		d->naps = sim_below(random, 3) ? 10u << sim_below(random, 4) : 0;
-		if (p->crashes_only)
-			d->naps = 0;
 	}
 	return true;
 }
