@@ -248,7 +248,7 @@ int engine_run(void (*body)(void *arg), void *arg)
 		return 2;
 	}
 	if (!machine) {
-		auto *zone = sg4::create_full_zone("world");
+		auto *zone = network_root(engine);
 		machine = zone->create_host("machine", 1e9);
 		zone->seal();
 	}

@@ -91,10 +91,10 @@ make_node(sg4::NetZone *zone, const std::vector<unsigned long> &, unsigned long 
 	return {host->get_netpoint(), nullptr};
 }
 
-void build_zone()
+void build_zone(sg4::Engine &engine)
 {
 	double latency = (double)plan.link / PER_SECOND, bandwidth = 1e10;
-	sg4::NetZone *root = sg4::create_full_zone("world"), *zone;
+	sg4::NetZone *root = network_root(engine), *zone;
 	sg4::ClusterCallbacks callbacks(make_node);
 
 	if (plan.shape == NETWORK_DRAGONFLY)
@@ -181,6 +181,16 @@ bool network_choose(const network_plan *p, char *err, size_t errlen)
 	return true;
 }
 
+sg4::NetZone *network_root(const sg4::Engine &engine)
+{
+#if SIMGRID_VERSION >= 40000
+	return engine.get_netzone_root();
+#else
+	(void)engine;
+	return sg4::create_full_zone("world");
+#endif
+}
+
 sg4::Host *network_build(sg4::Engine &engine)
 {
 	if (plan.shape == NETWORK_NONE)
@@ -188,7 +198,7 @@ sg4::Host *network_build(sg4::Engine &engine)
 	if (plan.shape == NETWORK_FILE)
 		engine.load_platform(plan.text);
 	else
-		build_zone();
+		build_zone(engine);
 	hosts = engine.get_all_hosts();
 	std::sort(hosts.begin(), hosts.end(), [](const sg4::Host *a, const sg4::Host *b) {
 		return strverscmp(a->get_cname(), b->get_cname()) < 0;
