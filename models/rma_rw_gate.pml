@@ -6,6 +6,7 @@
  * a tree of LEVELS levels for the writers (1: one queue; 2: elements of two processes), T_W, T_R, and
  * ATTEMPTS (1) after which a reader queues as a writer (0: never).  Every process takes the lock as often as it
  * likes and may stop between any two acquisitions.  -DTRY: a process may also try, at its choice.
+ * -DTIMED=mask: the processes of the mask may also acquire with a deadline, which passes at any step.
  *
  * What it proves.  A writer is alone and readers meet no writer; no more than T_W writers between two
  * openings; no dead-lock (awaits are blocking guards); the phases of all counters are equal when a writer
@@ -32,6 +33,8 @@
  *                        -DBREAK_TRY      no look at the phase before (L2): a try that closed phase r, found
  *                                         readers inside and opened phase r + 1 leaves them in a counter
  *                                         that nobody waits for
+ *                        with TIMED: -DBREAK_LOOK  no look at the phase before (L2), as BREAK_TRY
+ *                                    -DBREAK_BACK  a writer that gives up leaves the gates closed
  */
 #ifndef NW
 #define NW 2
@@ -117,6 +120,53 @@ inline close_all()
 	move_gates()
 }
 
+#ifdef TIMED
+inline root_close()
+{
+	over = 0;
+	do
+	:: i < K ->
+		if
+		:: a[NOW(i)] == 0 || since[NOW(i)] >= TR /* L1 */
+		:: timed -> over = 1; break
+		fi;
+#ifdef BREAK_LOOK
+		d_step { since[NEXT(i)] = 0; i++ }
+#else
+		if
+		:: atomic { a[NEXT(i)] == 0 -> since[NEXT(i)] = 0; i++ } /* L2 */
+		:: timed -> over = 1; break
+		fi
+#endif
+	:: else -> break
+	od;
+	i = 0;
+	if
+	:: !over ->
+		close_all();
+		do
+		:: i < K -> if
+			:: atomic { a[NOW(i)] == 0 -> i++ } /* D */
+			:: timed -> over = 1; break
+			fi
+		:: else -> break
+		od;
+		i = 0;
+#ifndef BREAK_BACK
+		/* D2: as O */
+		if
+		:: over -> root_open()
+		:: else
+		fi
+#endif
+	:: else
+	fi;
+	if
+	:: over -> abandon(p); s = BUSY; over = 0
+	:: else
+	fi
+}
+#else
 inline root_close()
 {
 	do
@@ -142,6 +192,7 @@ inline root_close()
 	od
 #endif
 }
+#endif
 
 inline root_open()
 {
@@ -193,9 +244,16 @@ proctype P(byte p)
 #ifdef TRY
 	bit busy;
 #endif
+#ifdef TIMED
+	bit over;
+#endif
 
 	do
+#ifdef TIMED
+	:: if :: (TIMED >> p) & 1 -> timed = 1 :: WANT fi;
+#else
 	:: WANT;
+#endif
 		if
 		:: p >= NW ->
 again:
@@ -219,7 +277,17 @@ again:
 			fi;
 #endif
 			/* RA5: await GATE >= 2r */
+#ifdef TIMED
+			if
+			:: atomic { late[p - NW] >= need -> late[p - NW] = NOT_LOOKING; need = 0; bad = 0 }
+			:: timed ->
+				/* RA6: acc(A, -1) */
+				d_step { a[phase]--; late[p - NW] = NOT_LOOKING; phase = 0; need = 0; bad = 0 }
+				goto next
+			fi;
+#else
 			atomic { late[p - NW] >= need -> late[p - NW] = NOT_LOOKING; need = 0; bad = 0 }
+#endif
 read:			critical_shared(p);
 			/* RR1: acc(A[r & 1], -1) */
 			atomic { a[phase]--; phase = 0 }
@@ -227,10 +295,20 @@ read:			critical_shared(p);
 		:: else
 		fi;
 write:		acquire(p);
+#ifdef TIMED
+		if
+		:: s == BUSY || s == LEFT -> settle(p); goto next
+		:: else -> timed = 0
+		fi;
+#endif
 cs:		atomic { streak++; assert(streak <= TW) }
 		critical_exclusive(p);
 		release(p);
+#ifdef TIMED
+next:		timed = 0
+#else
 next:		skip
+#endif
 #ifdef TRY
 	:: p < NW ->
 		try_acquire(p);

@@ -5,7 +5,9 @@
  * What it models.  NW writers (default 2) and NR readers (2), K counters (1; reader r counts at r mod K),
  * a tree of LEVELS levels for the writers (1: one queue; 2: elements of two processes), T_W, T_R.
  * Every process takes the lock as often as it likes and may stop between any two acquisitions.
- * -DTRY: a process may also try, at its choice.
+ * -DTRY: a process may also try, at its choice.  -DTIMED=mask: the processes of the mask may also acquire
+ * with a deadline, which passes at any step.  The gate counts modulo G (4); MOST closings (G / 2 - 2) may be
+ * undone in a row.
  *
  * What it proves.  A writer is alone and readers meet no writer; no more than T_W writers between two
  * openings; no dead-lock (awaits are blocking guards); all gates are alike when the counters are opened,
@@ -18,7 +20,9 @@
  * anew at the closing, as BASE is read at the next look only.  The look of a writer that waits (L) is one
  * step: torn reads can make it close earlier or look again, and what it waits for stays true once T_R
  * came.  The look of a try is two steps.  Operations on several counters before one flush come in either
- * order.  An operation followed by its flush with nothing of the same process between is one step;
+ * order.  A reader that takes its arrival back does so in one step, and stays in what is compared with T_R.
+ * The look of a writer that closes only when nobody is there is one step per counter (TRY has two).
+ * An operation followed by its flush with nothing of the same process between is one step;
  * operations are atomic per word and memory is sequentially consistent.
  *
  * Known-broken variants: -DBREAK_DRAIN    a writer does not wait for readers to leave
@@ -29,6 +33,10 @@
  *                        -DBREAK_TRY      a try reads IN before OUT: it can see the counter idle with a
  *                                         blocked reader inside; closed and opened again, the gate goes
  *                                         round its four states under that reader's feet
+ *                        with TIMED: -DBREAK_ROUND  any number of closings is undone in a row, with the same effect
+ *                                    -DBREAK_MOST   one closing more than MOST
+ *                                    -DBREAK_OUT    a reader that gives up counts in OUT as one that leaves
+ *                                    -DBREAK_GONE   it takes its arrival back wherever the gate is
  */
 #ifndef NW
 #define NW 2
@@ -57,6 +65,14 @@
 #else
 #define M ((NR + K - 1) / K + 1)
 #endif
+#ifndef G
+#define G 4
+#endif
+#ifdef BREAK_MOST
+#define MOST (G / 2 - 1)
+#else
+#define MOST (G / 2 - 2)
+#endif
 #define RW 1
 #define NP (NW + NR)
 #if LEVELS == 1
@@ -69,9 +85,12 @@
 #include "queue_tree.inc"
 #include "ghost.inc"
 
-byte gate[K], arr[K]; /* one word IN: gate modulo 4, arrivals modulo M */
+byte gate[K], arr[K]; /* one word IN: gate modulo G, arrivals modulo M */
 byte out[K];          /* OUT */
 byte since[K];        /* arrivals - BASE, up to TR */
+#ifdef TIMED
+byte undone;          /* BASE, too: closings undone in a row */
+#endif
 byte streak;          /* ghost: writers since the last opening */
 #ifdef TRY
 bit idle[K];          /* ghost: nobody inside when OUT was read, and nobody came since */
@@ -118,6 +137,68 @@ inline drain_all()
 	atomic { i = 0; do :: i < K -> before[i] = 0; i++ :: else -> i = 0; break od }
 }
 
+#ifdef TIMED
+/* D2: put(BASE, one more undone); open */
+inline undo_closing(now_undone)
+{
+	atomic { i = 0; do :: i < K -> before[i] = 0; i++ :: else -> i = 0; break od; undone = now_undone };
+	root_open()
+}
+
+inline root_close()
+{
+	over = 0;
+	/* L */
+	do
+	:: i < K -> if
+		:: atomic { out[i] == arr[i] || since[i] >= TR -> i++ }
+		:: timed -> over = 1; break
+		fi
+	:: else -> break
+	od;
+	i = 0;
+#ifndef BREAK_ROUND
+	/* only when nobody is there */
+	do
+	:: !over && timed && undone >= MOST && i < K -> if
+		:: atomic { out[i] == arr[i] -> i++ }
+		:: over = 1
+		fi
+	:: !over && timed && undone >= MOST && i == K -> undone = 0; break
+	:: else -> break
+	od;
+	i = 0;
+#endif
+	if
+	:: !over ->
+		close_all();
+		i = 0;
+		/* D */
+		do
+		:: i < K -> if
+			:: atomic { out[i] == before[i] -> i++ }
+			:: timed -> over = 1; break
+			fi
+		:: else -> break
+		od;
+		if
+		:: over ->
+#ifdef BREAK_ROUND
+			undo_closing(0)
+#else
+			undo_closing(undone + 1)
+#endif
+		:: else ->
+			atomic { i = 0; undone = 0; do :: i < K -> before[i] = 0; i++ :: else -> i = 0; break od }
+		fi
+	:: else
+	fi;
+	if
+	:: over -> over = 0; abandon(p); s = BUSY
+	:: else
+	fi
+}
+#else
 inline root_close()
 {
 	/* L: await idle, or T_R arrivals since BASE; once per counter */
@@ -132,10 +213,11 @@ inline root_close()
 	close_all();
 	drain_all()
 }
+#endif
 
 inline root_open()
 {
-	/* O: the gate as it stands at this process's counter, to all: acc(IN, gate == 3 ? -3 : +1); flush.
+	/* O: the gate as it stands at this process's counter, to all: acc(IN, gate == G - 1 ? 1 - G : +1); flush.
 	 * (assert: no other has changed anything since D) */
 	ANY_ORDER;
 	x = gate[0];
@@ -144,7 +226,7 @@ inline root_open()
 			c = TURN(i);
 			assert(gate[c] == x && (x & 1));
 			streak = 0;
-			gate[c] = (x == 3 -> 0 : gate[c] + 1);
+			gate[c] = (x == G - 1 -> 0 : gate[c] + 1);
 			i++ }
 	:: else -> d_step { i = 0; y = 0; c = 0; x = 0 } break
 	od
@@ -210,8 +292,20 @@ proctype W(byte p)
 {
 	QUEUE_VARS;
 	byte i, c, y, before[K];
+#ifdef TIMED
+	bit over;
+#endif
 
 	do
+#ifdef TIMED
+	:: (TIMED >> p) & 1 ->
+		timed = 1;
+		acquire(p);
+		if
+		:: s == BUSY || s == LEFT -> settle(p)
+		:: else -> timed = 0; goto cs
+		fi
+#endif
 	:: WANT;
 		acquire(p);
 cs:		atomic { streak++; assert(streak <= TW) }
@@ -238,9 +332,16 @@ cs:		atomic { streak++; assert(streak <= TW) }
 proctype R(byte p)
 {
 	byte old;
+#ifdef TIMED
+	bit timed;
+#endif
 
 	do
+#ifdef TIMED
+	:: if :: (TIMED >> p) & 1 -> timed = 1 :: WANT fi;
+#else
 	:: WANT;
+#endif
 		/* RA1: old = fao(IN, +4); flush */
 #ifdef BREAK_RECHECK
 		old = gate[C(p)];
@@ -251,14 +352,44 @@ proctype R(byte p)
 			 if :: since[C(p)] < TR -> since[C(p)]++ :: else fi }
 #endif
 		/* RA2: if closed: await the gate to move */
+#ifdef TIMED
+		if
+		:: old & 1 -> if
+			:: gate[C(p)] != old
+			:: timed ->
+				/* RA3: cas(IN, seen, one arrival less), while the gate is where it was */
+				d_step { if
+#ifdef BREAK_OUT
+					 :: true -> out[C(p)] = (out[C(p)] + 1) % M; old = 0
+#elif defined(BREAK_GONE)
+					 :: true -> arr[C(p)] = (arr[C(p)] + M - 1) % M; old = 0
+#else
+					 :: gate[C(p)] == old -> arr[C(p)] = (arr[C(p)] + M - 1) % M; old = 0
+					 :: else
+#endif
+					 fi }
+				if
+				:: old == 0 -> goto next
+				:: else
+				fi
+			fi
+		:: else
+		fi;
+#else
 		if
 		:: old & 1 -> gate[C(p)] != old
 		:: else
 		fi;
+#endif
 		old = 0;
 		critical_shared(p);
 		/* RR1: acc(OUT, +1); flush */
+#ifdef TIMED
+		out[C(p)] = (out[C(p)] + 1) % M;
+next:		timed = 0
+#else
 		out[C(p)] = (out[C(p)] + 1) % M
+#endif
 #ifdef TRY
 	:: d_step { !(gate[C(p)] & 1) -> arr[C(p)] = (arr[C(p)] + 1) % M; CAME(C(p));
 		    if :: since[C(p)] < TR -> since[C(p)]++ :: else fi };

@@ -31,7 +31,8 @@ extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
     lock_broken_citron_wait, lock_broken_citron_copy, lock_broken_citron_late, lock_broken_ss,
     lock_broken_lld, lock_broken_lld_look, lock_broken_lld_link, lock_broken_it;
 extern const struct lock_protocol lock_broken_alock_stay, lock_broken_mgl_give_up,
-    lock_broken_mgl_rider;
+    lock_broken_mgl_rider, lock_broken_rma_rw_look, lock_broken_rma_rw_round,
+    lock_broken_rma_rw_withdraw;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
@@ -74,6 +75,9 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_dmcs_early,
     &lock_broken_dmcs_passed,
     &lock_broken_rma_rw_close,
+    &lock_broken_rma_rw_look,
+    &lock_broken_rma_rw_round,
+    &lock_broken_rma_rw_withdraw,
     &lock_broken_dslr,
     &lock_broken_shiftlock,
     &lock_broken_shiftlock_era,

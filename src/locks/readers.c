@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Both forms count those who are there in 32 bits. */
+#define MOST_CLIENTS UINT64_C(0xffffffff)
+
 /* Group number of every rank, ascending along topology order. */
 static void number_groups(const struct lock_space *s, struct readers *r)
 {
@@ -69,6 +72,9 @@ int readers_layout(struct lock_space *s, struct readers *r, char *err, size_t er
 {
 	size_t n = (size_t)s->topo->nranks;
 	uint64_t size;
+
+	if (!lock_has_room(s, MOST_CLIENTS, err, errlen))
+		return PAWL_ERR_OPTION;
 
 	/* One piece with the arrays behind it would have to be sized by the
 	 * caller; they live as long as the space does. */

@@ -29,20 +29,24 @@ struct readers {
  * to wake it, and a system call costs more than ten read locks. */
 enum { READERS_LOOK_MIN_NS = 5000, READERS_LOOK_MAX_NS = 500000 };
 
+/* How a reader came: it is in; it is not, for the writers kept changing the gate under its feet,
+ * and should come as a writer; its deadline has passed, and it is as if it had not come. */
+enum readers_entry { READERS_IN, READERS_AS_WRITER, READERS_TIMEOUT };
+
 struct readers_form {
 	const char *name;
 	uint64_t bytes;   /* a counter */
 	uint64_t scratch; /* int64_t a counter that a writer's slot needs */
-	/* A reader comes in; false: the writers kept changing the gate under its
-	 * feet, and it should come as a writer. */
-	bool (*enter)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
+	enum readers_entry (*enter)(const struct lock_space *s, const struct readers *r,
+				    struct lock_slot *slot);
 	/* The same without waiting: false if a writer is there. */
 	bool (*try_enter)(const struct lock_space *s, const struct readers *r,
 			  struct lock_slot *slot);
 	void (*leave)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
 	/* The writer at the head of the root queue: shut all counters, and wait
-	 * until the readers inside have left. */
-	void (*close)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
+	 * until the readers inside have left. False: its deadline has passed, and the counters
+	 * are open. */
+	bool (*close)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
 	/* The same without waiting: false if readers are inside, nothing changed. */
 	bool (*try_close)(const struct lock_space *s, const struct readers *r,
 			  struct lock_slot *slot);

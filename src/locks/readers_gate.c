@@ -28,11 +28,20 @@
  *   (C) A[r & 1] is 0 in its low half when phase r + 1 is closed, so when phase
  *       r + 2 begins to count, except for readers that are about to count
  *       themselves out; these can only delay a writer. The drain sees to it, and
- *       where a try-acquire has opened the next phase without a drain, the look
- *       of the next writer does (L2).
+ *       where a try-acquire, or a writer whose deadline passed in the drain, has opened the
+ *       next phase without one, the look of the next writer does (L2). So of two phases in a
+ *       row at most one is opened without a drain.
  *   (D) The phases of all counters of a lock are equal: only the head of the
  *       root queue changes them, and it completes the opening of all before it
  *       leaves.
+ *
+ *   (E) A reader that has a place in a phase may leave at any time as if it had been in: it is
+ *       counted until then, and waited for, whether its phase is open, closed or yet to come.
+ *
+ * Deadlines. A reader that waits for its phase counts itself out, by one near atomic (RA6);
+ * (E). A writer that waits in the look has changed nothing. One that waits for readers to leave
+ * opens the next phase (D2), as a try does; the number of phases has 63 bits and does not come
+ * round.
  *
  * Progress: a reader counts itself out and tries again if two writers came by
  * between two of its instructions. After ATTEMPTS of these it queues as a writer
@@ -99,21 +108,33 @@ static int64_t arrive(const struct readers *r, struct lock_slot *slot, bool clos
 	return -1;
 }
 
-static bool enter(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static void leave(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+
+	(void)s;
+	/* RR1. Pairs with D. */
+	rma_acc(c, active_word(r, slot, readers_own_group(r, c), slot->phase), -1);
+}
+
+static enum readers_entry enter(const struct lock_space *s, const struct readers *r,
+				struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word gate = gate_word(r, slot, readers_own_group(r, c));
-	int64_t phase = -1;
+	int64_t phase = -1, seen;
 
-	(void)s;
 	for (int k = 0; phase < 0 && k < ATTEMPTS; k++)
 		phase = arrive(r, slot, true);
 	if (phase < 0)
-		return false;
+		return READERS_AS_WRITER;
 	slot->phase = phase & 1;
 	/* RA5: our phase opens, and cannot be closed without us; (B). */
-	rma_await(c, gate, -1, RMA_NE, 2 * phase - 1, RMA_SOON, "the writers to finish");
-	return true;
+	if (rma_await_until(c, gate, -1, RMA_NE, 2 * phase - 1, RMA_SOON, slot->deadline_ns,
+			    "the writers to finish", &seen))
+		return READERS_IN;
+	leave(s, r, slot); /* RA6; (E) */
+	return READERS_TIMEOUT;
 }
 
 static bool try_enter(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
@@ -125,15 +146,6 @@ static bool try_enter(const struct lock_space *s, const struct readers *r, struc
 		return false;
 	slot->phase = phase & 1;
 	return true;
-}
-
-static void leave(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
-{
-	struct rma_client *c = &slot->client;
-
-	(void)s;
-	/* RR1. Pairs with D. */
-	rma_acc(c, active_word(r, slot, readers_own_group(r, c), slot->phase), -1);
 }
 
 /* What a counter says: the phase in question, and the one after. */
@@ -171,8 +183,8 @@ static int64_t own_phase(const struct readers *r, struct lock_slot *slot)
 	return gate / 2;
 }
 
-/* L1: let every counter admit T_R readers, or run idle. */
-static void look_at_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot,
+/* L1: let every counter admit T_R readers, or run idle. False: the deadline has passed. */
+static bool look_at_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot,
 			int64_t phase)
 {
 	struct rma_client *c = &slot->client;
@@ -185,21 +197,29 @@ static void look_at_all(const struct lock_space *s, const struct readers *r, str
 		struct rma_pause p = {
 		    .min_ns = READERS_LOOK_MIN_NS,
 		    .max_ns = READERS_LOOK_MAX_NS,
+		    .deadline_ns = slot->deadline_ns,
 		    .lazy = true,
 		};
 		struct rma_word active = active_word(r, slot, g, phase);
 
 		while (!had_its_turn(r, &looks[g])) {
-			rma_pause(c, &p, "the readers' turn to end");
+			if (!rma_pause(c, &p, "the readers' turn to end"))
+				return false;
 			rma_get(c, active, &looks[g].now);
 			rma_flush(c, active); /* orders the get before the look at it */
 		}
-		/* L2: and those of the phase before, whom a try may have left inside. */
-		if (looks[g].next & ACTIVE_MASK)
-			looks[g].next =
-			    rma_await(c, active_word(r, slot, g, phase + 1), ACTIVE_MASK, RMA_EQ, 0,
-				      RMA_SOON, "the readers of the phase before to leave");
+#ifdef BREAK_RW_LOOK /* for the tests */
+		continue;
+#endif
+		/* L2: and those of the phase before, whom a try, or a writer that gave up, may
+		 * have left inside. */
+		if ((looks[g].next & ACTIVE_MASK) &&
+		    !rma_await_until(c, active_word(r, slot, g, phase + 1), ACTIVE_MASK, RMA_EQ, 0,
+				     RMA_SOON, slot->deadline_ns,
+				     "the readers of the phase before to leave", &looks[g].next))
+			return false;
 	}
+	return true;
 }
 
 /* C: close the gates. BASE is for the next phase, in which nobody has counted
@@ -218,19 +238,20 @@ static void close_all(const struct lock_space *s, const struct readers *r, struc
 					   * with RA2 before RA3; (A) */
 }
 
-static void close_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+/* D: wait until the readers inside have left. False: the deadline has passed. */
+static bool drain_all(const struct readers *r, struct lock_slot *slot, int64_t phase)
 {
-	int64_t phase = own_phase(r, slot);
+	int64_t seen;
 
-	look_at_all(s, r, slot, phase);
-	close_all(s, r, slot, phase);
 #ifdef BREAK_RW_DRAIN
-	return;
+	return true;
 #endif
-	/* D: wait until the readers inside have left. */
 	for (int g = 0; g < r->groups; g++)
-		rma_await(&slot->client, active_word(r, slot, g, phase), ACTIVE_MASK, RMA_EQ, 0,
-			  RMA_SOON, "the readers inside to leave");
+		if (!rma_await_until(&slot->client, active_word(r, slot, g, phase), ACTIVE_MASK,
+				     RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
+				     "the readers inside to leave", &seen))
+			return false;
+	return true;
 }
 
 /* O. */
@@ -243,6 +264,19 @@ static void open_gates(const struct lock_space *s, const struct readers *r, stru
 		rma_put(c, gate_word(r, slot, g), 2 * phase + 2);
 	rma_flush_all(c, readers_far(s)); /* orders the opening before we leave the root queue,
 					   * so before the next closing (C); (D) */
+}
+
+static bool close_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+{
+	int64_t phase = own_phase(r, slot);
+
+	if (!look_at_all(s, r, slot, phase))
+		return false;
+	close_all(s, r, slot, phase);
+	if (drain_all(r, slot, phase))
+		return true;
+	open_gates(s, r, slot); /* D2; (C) */
+	return false;
 }
 
 static bool try_close(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)

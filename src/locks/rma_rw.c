@@ -10,6 +10,11 @@
  * readers that wait get in; T_R readers per counter, then a waiting writer gets
  * in; T_L,i passes within an element. Nobody starves.
  *
+ * Deadlines. A writer in the tree leaves its place there, as in rma-mcs, and may go on from
+ * it; one at the root that waits for readers opens the counters again, and leaves the tree to
+ * the next one, which comes to the counters afresh. A reader withdraws from its counter.
+ * How, and why nobody is counted twice or not at all: readers_ticket.c, readers_gate.c.
+ *
  * Uncontended: a reader 1 atomic to acquire and 1 to release, near where
  * counters are not shared between nodes. A writer the tree's operations, and
  * per counter 3 gets, an atomic or put, a get to acquire and a put to release,
@@ -93,13 +98,28 @@ static uint64_t scratch_words(const struct lock_space *s)
 
 /* ---------------------------------------------------------------- writers */
 
-static void acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
+/* It has come through the tree. */
+static int settle_with_readers(const struct lock_space *s, struct lock_slot *slot,
+			       enum queue_entry entry)
 {
 	const struct constants *k = s->state;
 
 	/* Handed over by a writer: the readers are shut out already. */
-	if (queue_tree_acquire(s, &k->tree, slot) == QUEUE_FRESH)
-		k->readers.form->close(s, &k->readers, slot);
+	if (entry == QUEUE_PASSED || k->readers.form->close(s, &k->readers, slot))
+		return PAWL_SUCCESS;
+	/* The root queue is ours, but readers have the lock, and our time is over. */
+	queue_tree_abandon(s, &k->tree, slot);
+	return PAWL_ERR_TIMEOUT;
+}
+
+static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	enum queue_entry entry = queue_tree_acquire(s, &k->tree, slot);
+
+	if (entry > QUEUE_FRESH)
+		return queue_tree_code(entry, PAWL_ERR_TIMEOUT);
+	return settle_with_readers(s, slot, entry);
 }
 
 /* Keep the readers out only for a writer that can have the lock at once, and
@@ -128,12 +148,32 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
-	slot->as_writer = slot->mode == PAWL_EXCLUSIVE;
-	if (!slot->as_writer && !k->readers.form->enter(s, &k->readers, slot))
-		slot->as_writer = 1;
+	enum readers_entry entry = READERS_AS_WRITER;
+
+	if (slot->mode != PAWL_EXCLUSIVE)
+		entry = k->readers.form->enter(s, &k->readers, slot);
+	slot->as_writer = entry == READERS_AS_WRITER;
 	if (slot->as_writer)
-		acquire_as_writer(s, slot);
-	return PAWL_SUCCESS;
+		return acquire_as_writer(s, slot);
+	return entry == READERS_IN ? PAWL_SUCCESS : PAWL_ERR_TIMEOUT;
+}
+
+/* Only a client that came as a writer has a place. */
+static int resume(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	enum queue_entry entry = queue_tree_resume(s, &k->tree, slot);
+
+	if (entry > QUEUE_FRESH)
+		return queue_tree_code(entry, LOCK_PASSED);
+	return settle_with_readers(s, slot, entry);
+}
+
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return queue_tree_passed(&k->tree, slot);
 }
 
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
@@ -210,7 +250,7 @@ const struct lock_protocol RMA_RW_PROTOCOL = {
 	    .summary = "readers in parallel, counted near by; writers as in rma-mcs",
 	    .reference = "HPDC'16 (RMA-RW), section 3",
 	    .options = "t_l t_dc t_r t_w",
-	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR,
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .layout = layout,
     .destroy = destroy,
@@ -218,6 +258,8 @@ const struct lock_protocol RMA_RW_PROTOCOL = {
     .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
     .release = release,
     .overtakes = overtakes,
     .idle = idle,

@@ -320,6 +320,8 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 	if (ns) {
 		if (p->lazy && waited > POLL_NS && nap_ns(c, waited) > ns)
 			ns = nap_ns(c, waited);
+		if (p->deadline_ns && ns > p->deadline_ns - now)
+			ns = p->deadline_ns - now;
 		pass_time(c, ns);
 		return true;
 	}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counters of broken_rma_rw_round.c. */
+#define BREAK_RW_ROUND
+#define readers_layout broken_readers_round_layout
+#define readers_ticket broken_readers_round
+
+#include "locks/readers.c"
+#include "locks/readers_ticket.c"
