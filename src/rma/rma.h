@@ -16,6 +16,10 @@
  * its target; until then operations may take effect in any order. Operands are
  * copied, results must stay where they are until the flush.
  *
+ * Failures. Over a transport that can fail (ucx, and worlds of the simulator) a flush, an await or
+ * a pause may not return: it leaves by longjmp() to the client's escape, where that is set
+ * (client/guard.c). Else an operation that failed leaves its result undefined.
+ *
  * Counting. Each call counts once, by kind and by whether its target is on
  * another node. peek and poke are a rank's own loads and stores, not counted.
  */

@@ -238,7 +238,7 @@ static bool may_be_told(const struct sim_rank *r, enum sim_how how, uint64_t dea
 	case PAWL_ERR_HELD:
 		return has_ranges(r->world) && r->nheld > 0;
 	case PAWL_ERR_PEER:
-		return r->world->request.mourning_ns && r->world->deaths;
+		return r->world->request.death_wait_ns && r->world->deaths;
 	default:
 		return rc == CLIENT_NO_SLOT &&
 		       r->nheld + r->unsettled + needs > r->world->space.max_held;
@@ -358,7 +358,7 @@ static void released(struct sim_hold *h, bool lost, int rc)
 {
 	struct sim_rank *r = h->rank;
 	struct sim_world *w = r->world;
-	bool died = rc == PAWL_ERR_PEER && w->request.mourning_ns && w->deaths;
+	bool died = rc == PAWL_ERR_PEER && w->request.death_wait_ns && w->deaths;
 
 	r->unsettled += died || w->space.posts;
 	w->peers += died;
@@ -441,10 +441,10 @@ void sim_settle(struct sim_rank *r)
 				 "rank %d: operations are on their way after its end", r->id);
 }
 
-/* Who waits gets to know of it, where such a wait may end. */
-static void tell(struct sim_world *w)
+/* A rank that waits looks how long its wait may take. */
+static void wake_all(struct sim_world *w)
 {
-	for (int id = 0; w->request.mourning_ns && id < w->request.ranks; id++) {
+	for (int id = 0; w->request.death_wait_ns && id < w->request.ranks; id++) {
 		struct sim_rank *r = &w->ranks[id];
 
 		if (r->line && !r->alarm) {
@@ -461,7 +461,7 @@ void sim_die(struct sim_rank *r)
 	r->dead = true;
 	r->world->deaths++;
 	sim_note(r, "dies");
-	tell(r->world);
+	wake_all(r->world);
 }
 
 void sim_count(const struct sim_rank *r, struct pawl_stats *stats)

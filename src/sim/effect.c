@@ -108,7 +108,8 @@ static bool is_lost(const struct sim_op *op)
 {
 	const struct sim_world *w = op->rank->world;
 
-	return w->request.mourning_ns && w->ranks[op->word.rank].dead && (op->word.flags & RMA_FAR);
+	return w->request.death_wait_ns && w->ranks[op->word.rank].dead &&
+	       (op->word.flags & RMA_FAR);
 }
 
 void sim_effect(void *arg)

@@ -142,10 +142,10 @@ struct sim_request {
 	const struct options *options; /* read for that protocol */
 	const char *topology;          /* synthetic */
 	int ranks;
-	int slots;            /* of a rank: option max_held; 0: one */
-	bool posts;           /* the transport of NET words can rma_post() */
-	uint64_t mourning_ns; /* operations on ranks of other nodes that died fail, and waits end so
-				 long after a death; 0: neither */
+	int slots;              /* of a rank: option max_held; 0: one */
+	bool posts;             /* the transport of NET words can rma_post() */
+	uint64_t death_wait_ns; /* operations on ranks of other nodes that died fail, and after a
+				   death no wait takes longer; 0: neither */
 	uint64_t locks;
 	const uint64_t *homes; /* rank << 40 | index, by lock; NULL: as the options say */
 	uint64_t block;        /* with homes: locks a rank, the most */

@@ -39,12 +39,12 @@ static void give_up(struct rma_client *c)
 	longjmp(*c->escape, 1);
 }
 
-/* Give up if c has waited for too long to hope that somebody alive will end it. When it will have;
- * 0: that is not known yet. */
-static sim_time despair(struct rma_client *c)
+/* Give up if c has waited for too long since a death. When it will have; 0: that is not known
+ * yet. */
+static sim_time limit_wait(struct rma_client *c)
 {
 	const struct sim_world *w = rank_of(c)->world;
-	uint64_t now = engine_now() / SIM_NS, most = w->request.mourning_ns;
+	uint64_t now = engine_now() / SIM_NS, most = w->request.death_wait_ns;
 
 	if (!most || c->rma->outlives || !w->deaths || !c->escape)
 		return 0;
@@ -324,7 +324,7 @@ static bool sim_await(struct rma_client *c, struct rma_word w, int64_t mask, enu
 			in_time = false;
 			break;
 		}
-		r->alarm = despair(c);
+		r->alarm = limit_wait(c);
 		if (deadline_ns && (!r->alarm || deadline_ns * SIM_NS < r->alarm))
 			r->alarm = deadline_ns * SIM_NS;
 		sim_watch(r, w, mask, cond, ref);
@@ -347,7 +347,7 @@ static bool sim_pause(struct rma_client *c, uint64_t ns, uint64_t deadline_ns, c
 
 	if (deadline_ns && engine_now() / SIM_NS >= deadline_ns)
 		return false;
-	despair(c);
+	limit_wait(c);
 	sim_begin_wait(r);
 	r->what = what;
 	sim_step(r);

@@ -75,7 +75,7 @@ static bool set_up_rank(struct sim_world *w, int id)
 	if (w->request.clock_error_ns)
 		r->skew_ns = (int64_t)sim_below(&w->random, 2 * w->request.clock_error_ns + 1) -
 			     (int64_t)w->request.clock_error_ns;
-	r->clients.can_fail = w->request.mourning_ns > 0;
+	r->clients.can_fail = w->request.death_wait_ns > 0;
 	return client_open(&r->clients, &w->space, &r->rma);
 }
 

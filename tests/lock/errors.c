@@ -350,9 +350,10 @@ static void holding(const struct pawl_kind *kind)
 	}
 	expect_code(pawl_lock_acquire(table, mine, PAWL_EXCLUSIVE), PAWL_SUCCESS, "first");
 	expect_code(pawl_lock_acquire(table, mine, PAWL_EXCLUSIVE), PAWL_ERR_HELD, "once more");
+	expect_message("is held by this thread already");
 	expect_code(pawl_lock_acquire(table, mine + 1, PAWL_EXCLUSIVE), PAWL_SUCCESS, "second");
 	expect_code(pawl_lock_acquire(table, mine + 2, PAWL_EXCLUSIVE), PAWL_ERR_TOO_MANY, "third");
-	expect_message("max_held");
+	expect_message("still in the queue of 2 locks of the table, as many as option max_held");
 	expect_code(pawl_lock_release(table, mine + 2), PAWL_ERR_NOT_HELD, "release of the third");
 	expect_code(pawl_lock_release(table, mine + 1), PAWL_SUCCESS, "release of the second");
 	expect_code(pawl_lock_acquire(table, mine + 2, PAWL_EXCLUSIVE), PAWL_SUCCESS,

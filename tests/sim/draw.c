@@ -343,12 +343,12 @@ static void draw_slots(struct draw *d, uint64_t *random)
  * that needs it. */
 static void draw_peers(struct draw *d, uint64_t *random)
 {
-	static const uint64_t mourning_ns[] = {2000, 10000, 1000000};
+	static const uint64_t wait_ns[] = {2000, 10000, 1000000};
 	size_t used = strlen(d->text);
 
 	if (d->until_all_done || d->request.prompt || d->deaths || sim_below(random, 6))
 		return;
-	d->request.mourning_ns = mourning_ns[sim_below(random, 3)];
+	d->request.death_wait_ns = wait_ns[sim_below(random, 3)];
 	d->deaths = 1 + (int)sim_below(random, 2);
 	snprintf(d->text + used, sizeof d->text - used, ", deaths seen");
 }
