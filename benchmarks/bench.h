@@ -494,7 +494,7 @@ void report_json(FILE *out, const struct settings *s, const struct result *r);
 void report_list(FILE *out);
 /* How far a workload is: contestants take turns, one repetition each. */
 struct progress {
-	const char *what, *who;
+	const char *program, *what, *who;
 	int done, total;   /* turns */
 	bool ended;        /* it was the last turn of who */
 	uint64_t since_ns; /* when the first turn began */

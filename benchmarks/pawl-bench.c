@@ -111,7 +111,7 @@ static bool run_workload(const struct workload *w)
 	static struct result results[MAX_CONTESTANTS];
 	const struct settings s = settings_for(&set, w);
 	const struct contestant *c;
-	struct progress p = {.what = w->name};
+	struct progress p = {.program = "pawl-bench", .what = w->name};
 	int count = 0;
 	bool ok = true;
 

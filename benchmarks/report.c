@@ -332,7 +332,7 @@ static void print_progress(struct progress *p, uint64_t now)
 	if (now - p->since_ns < LINE_NS || !(due || p->ended) || p->done == p->total)
 		return;
 	p->said_ns = now;
-	fprintf(stderr, "pawl-bench: %s: %d of %d", p->what, p->done, p->total);
+	fprintf(stderr, "%s: %s: %d of %d", p->program, p->what, p->done, p->total);
 	tell_rest(p, now);
 	fprintf(stderr, p->ended ? "; %s has ended\n" : "; now %s\n", p->who);
 	fflush(stderr);
