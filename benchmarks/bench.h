@@ -492,8 +492,16 @@ struct outcome result_sum(const struct result *r);
 void report_table(const struct settings *s, const struct result *results, int count);
 void report_json(FILE *out, const struct settings *s, const struct result *r);
 void report_list(FILE *out);
-void report_progress(const struct settings *s, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+/* How far a workload is: contestants take turns, one repetition each. */
+struct progress {
+	const char *program, *what, *who;
+	int done, total;   /* turns */
+	bool ended;        /* it was the last turn of who */
+	uint64_t since_ns; /* when the first turn began */
+	uint64_t said_ns;  /* the last line */
+};
+/* Before and after each turn; done == total: it is over. */
+void report_progress(const struct settings *s, struct progress *p);
 
 /* ------------------------------------------------------------------ native */
 

@@ -49,8 +49,6 @@ static bool take_turn(struct result *r, int repetition)
 	bool fatal;
 	int rc;
 
-	report_progress(&set, "%s: repetition %d of %d: %s", r->what->name, repetition + 1,
-			set.repetitions, r->who->name);
 	trial.who = r->who;
 	trial.what = r->what;
 	trial.table = r->table;
@@ -71,6 +69,29 @@ static bool take_turn(struct result *r, int repetition)
 	return !fatal;
 }
 
+static void tell_progress(struct progress *p)
+{
+	if (team.rank == 0)
+		report_progress(&set, p);
+}
+
+/* A turn, and what is told of it. */
+static bool play(struct result *r, int repetition, struct progress *p)
+{
+	bool ok = true;
+
+	if (!r->skipped[0]) {
+		p->who = r->who->name;
+		p->ended = false;
+		tell_progress(p);
+		ok = take_turn(r, repetition);
+	}
+	p->done++;
+	p->ended = repetition == set.repetitions - 1;
+	tell_progress(p);
+	return ok;
+}
+
 /* -------------------------------------------------------------- one workload */
 
 static FILE *json_out;
@@ -79,7 +100,6 @@ static void report(const struct settings *s, const struct result *results, int c
 {
 	if (team.rank != 0)
 		return;
-	report_progress(&set, "%s", "");
 	if (!set.json || set.json_file)
 		report_table(s, results, count);
 	for (int i = 0; json_out && i < count; i++)
@@ -91,6 +111,7 @@ static bool run_workload(const struct workload *w)
 	static struct result results[MAX_CONTESTANTS];
 	const struct settings s = settings_for(&set, w);
 	const struct contestant *c;
+	struct progress p = {.program = "pawl-bench", .what = w->name};
 	int count = 0;
 	bool ok = true;
 
@@ -111,10 +132,10 @@ static bool run_workload(const struct workload *w)
 		    .outcome = calloc((size_t)set.repetitions, sizeof(struct outcome)),
 		};
 	}
+	p.total = set.repetitions * count;
 	for (int rep = 0; rep < set.repetitions && ok; rep++)
 		for (int i = 0; i < count && ok; i++)
-			if (!results[i].skipped[0])
-				ok = take_turn(&results[i], rep);
+			ok = play(&results[i], rep, &p);
 	if (ok && count)
 		report(&s, results, count);
 	if (!count && team.rank == 0)

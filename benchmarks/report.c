@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What people read: tables, lists and the line of progress. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -301,15 +300,54 @@ void report_list(FILE *out)
 	list_options(out);
 }
 
-void report_progress(const struct settings *s, const char *fmt, ...)
+/* "about 40 s left", once there is something to go by. */
+static void tell_rest(const struct progress *p, uint64_t now)
 {
-	va_list args;
+	enum { FEW = 2 };
+	double spent = (double)(now - p->since_ns) * 1e-9;
 
-	if (s->progress == NEVER || (s->progress == AUTO && !isatty(STDERR_FILENO)))
-		return;
-	va_start(args, fmt);
+	if (p->done >= FEW)
+		fprintf(stderr, ", about %.0f s left",
+			ceil(spent / p->done * (p->total - p->done)));
+}
+
+/* On a terminal one line, which changes. */
+static void draw_progress(const struct progress *p, uint64_t now)
+{
 	fprintf(stderr, "\r\033[K");
-	vfprintf(stderr, fmt, args);
+	if (p->done < p->total) {
+		fprintf(stderr, "%s: %d of %d: %s", p->what, p->done + !p->ended, p->total, p->who);
+		tell_rest(p, now);
+	}
 	fflush(stderr);
-	va_end(args);
+}
+
+/* Elsewhere, as under most launchers, lines: when a lock has had all its repetitions, and every
+ * LINE_NS; none in the first LINE_NS. */
+static void print_progress(struct progress *p, uint64_t now)
+{
+	const uint64_t LINE_NS = 5000000000;
+	bool due = now - p->said_ns >= LINE_NS;
+
+	if (now - p->since_ns < LINE_NS || !(due || p->ended) || p->done == p->total)
+		return;
+	p->said_ns = now;
+	fprintf(stderr, "%s: %s: %d of %d", p->program, p->what, p->done, p->total);
+	tell_rest(p, now);
+	fprintf(stderr, p->ended ? "; %s has ended\n" : "; now %s\n", p->who);
+	fflush(stderr);
+}
+
+void report_progress(const struct settings *s, struct progress *p)
+{
+	uint64_t now = clock_ns();
+
+	if (s->progress == NEVER)
+		return;
+	if (!p->since_ns)
+		p->since_ns = p->said_ns = now;
+	if (s->progress == ALWAYS || isatty(STDERR_FILENO))
+		draw_progress(p, now);
+	else
+		print_progress(p, now);
 }

@@ -79,7 +79,7 @@ const char *pawl_strerror(int code);
  * yet. Valid until the next failing call of this thread. */
 const char *pawl_error_message(void);
 
-/* "0.1.0". */
+/* The version of the library: "0.1.0". Local, thread safe, may be called before MPI_Init. */
 const char *pawl_version(void);
 
 /* ------------------------------------------------------------- lock kinds */
@@ -120,7 +120,7 @@ struct pawl_option {
 	int common;          /* 1: every kind takes it; 0: those that name it in field options */
 };
 
-/* All options, index 0, 1, ...; NULL past the last one. Local, thread safe, may be called
+/* An option of tables: all of them have an index, 0, 1, ...; NULL past the last one. Local, thread safe, may be called
  * before MPI_Init. */
 const struct pawl_option *pawl_option_get(int index);
 
@@ -262,12 +262,13 @@ int pawl_table_home(const pawl_table *table, uint64_t lock, int *rank);
  */
 int pawl_lock_acquire(pawl_table *table, uint64_t lock, int mode);
 
-/* Acquire it without waiting for other holders, or return PAWL_ERR_BUSY. */
+/* As pawl_lock_acquire(), without waiting for other holders: PAWL_ERR_BUSY if one is in the way.
+ * Kinds with PAWL_CAP_TRY. */
 int pawl_lock_try_acquire(pawl_table *table, uint64_t lock, int mode);
 
 /*
- * Wait at most that many seconds (>= 0), then return PAWL_ERR_TIMEOUT. Kinds with
- * PAWL_CAP_TIMED. Where waiters queue, the time may be over while this process is in
+ * As pawl_lock_acquire(), but wait at most that many seconds (>= 0): then PAWL_ERR_TIMEOUT. Kinds
+ * with PAWL_CAP_TIMED. Where waiters queue, the time may be over while this process is in
  * the queue. Its place there counts for option max_held (PAWL_ERR_TOO_MANY if nothing is left)
  * until whoever releases the lock has passed over it, at the latest when the lock is free; a
  * call for the same lock and mode goes on from that place.
@@ -282,8 +283,8 @@ int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double s
 int pawl_lock_release(pawl_table *table, uint64_t lock);
 
 /*
- * For tests of recovery: forget a lock held by this thread, without a release, as a
- * process that died would. Others get it when its lease is over. Kinds with
+ * Forget a lock held by this thread, without a release, as a process that died would, for tests
+ * of recovery. Others get it when its lease is over. Kinds with
  * PAWL_CAP_RECOVERS and a lease; PAWL_ERR_UNSUPPORTED for others. What the holder occupied of
  * option max_held stays occupied until the kind knows that the lock was recovered
  * (PAWL_ERR_TOO_MANY if all of it is).
@@ -298,7 +299,7 @@ int pawl_lock_abandon(pawl_table *table, uint64_t lock);
  */
 int pawl_lock_acquire_part(pawl_table *table, uint64_t whole, uint64_t part, int mode);
 
-/* Release both. PAWL_ERR_NOT_HELD if not both are held, whole with an intent and part
+/* Release both locks that pawl_lock_acquire_part() acquired. PAWL_ERR_NOT_HELD if not both are held, whole with an intent and part
  * exclusively or shared. */
 int pawl_lock_release_part(pawl_table *table, uint64_t whole, uint64_t part);
 
@@ -333,11 +334,12 @@ typedef struct pawl_range {
 int pawl_range_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,
 		       pawl_range *range);
 
-/* Acquire them without waiting for other holders, or return PAWL_ERR_BUSY. */
+/* As pawl_range_acquire(), without waiting for other holders: PAWL_ERR_BUSY if one is in the
+ * way. */
 int pawl_range_try_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,
 			   pawl_range *range);
 
-/* Wait at most that many seconds (>= 0), then return PAWL_ERR_TIMEOUT. */
+/* As pawl_range_acquire(), but wait at most that many seconds (>= 0): then PAWL_ERR_TIMEOUT. */
 int pawl_range_timed_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,
 			     double seconds, pawl_range *range);
 
@@ -346,24 +348,24 @@ int pawl_range_timed_acquire(pawl_table *table, uint64_t id, int64_t first, int6
 int pawl_range_release(pawl_table *table, const pawl_range *range);
 
 /*
- * Spaces of citron can grow (options units_most and growth): units behind option units have one
- * lock for all of them, and are slow, until the space reaches so far. With growth=auto whoever
- * needs more takes care of it; with growth=call, this call does, if anybody has needed more since,
- * while others acquire, hold and release. Local (one-sided); a few round trips, and waits
- * for who has units behind the end. *units (may be NULL): how far the space reaches now.
+ * Let a space grow, if a client has needed units behind its end since it last did. Spaces of
+ * citron can (options units_most and growth): units behind option units have one lock for all of
+ * them, and are slow, until the space reaches so far. With growth=auto the client that needs more
+ * lets it grow; with growth=call only this call does, while others acquire, hold and release. Local
+ * (one-sided); a few round trips, and waits for the clients that have units behind the end. *units (may be NULL): how far the space reaches now.
  * PAWL_ERR_UNSUPPORTED on other kinds. Citron paper, section 3.9.
  */
 int pawl_range_grow(pawl_table *table, uint64_t id, int64_t *units);
 
 /*
- * The other way: let space id reach only as far as units (>= 1; rounded up, and to option units at
+ * Let space id reach only as far as units (>= 1; rounded up, and to option units at
  * the least), which makes it a little faster. Collective over the communicator of the table;
  * all ranks give the same values, and nobody holds or awaits a range of the table. PAWL_ERR_BUSY
  * on all ranks, and nothing has changed, if somebody does.
  */
 int pawl_range_shrink(pawl_table *table, uint64_t id, int64_t units);
 
-/* For tests of recovery: forget a range, as pawl_lock_abandon() does a lock. */
+/* Forget a range held by this thread, as pawl_lock_abandon() does a lock. */
 int pawl_range_abandon(pawl_table *table, const pawl_range *range);
 
 /* ------------------------------------------------------------- statistics */
@@ -383,8 +385,10 @@ struct pawl_stats {
 	uint64_t aborts;     /* attempts at ranges that met others and began again */
 };
 
-/* Local. Exact while no other thread of this rank uses the table. */
+/* Get the counts of this rank. Local. Exact while no other thread of this rank uses the table. */
 int pawl_table_get_stats(const pawl_table *table, struct pawl_stats *stats);
+
+/* Set them to 0. Local. */
 int pawl_table_reset_stats(pawl_table *table);
 
 #ifdef __GNUC__

@@ -22,6 +22,25 @@ done
 sed 's/\\-/-/g; s/\\&//g; s/\\f[A-Z]//g' "$srcdir/man/pawl.3" >docs.tmp
 trap 'rm -f docs.tmp' EXIT
 
+# The Makefile knows by name which pages are made of pawl.h.
+same_pages()
+{
+	"$srcdir/build-aux/man-function" "$srcdir/include/pawl.h" 0 | sort | sed 's/^/page /' &&
+		sed -n '/^function_pages = /,/[^\\]$/p' "$srcdir/Makefile.am" |
+			grep -oE 'pawl_[a-z_]+' | sort | sed 's/^/Makefile.am /'
+}
+one_page_each()
+{
+	same_pages | sort -k 2 | awk '
+		{ seen[$2]++; where[$2] = $1 }
+		END {
+			for (f in seen)
+				if (seen[f] != 2) { print f " only: " where[f]; bad = 1 }
+			exit bad || length(seen) < 20
+		}'
+}
+check "Makefile.am has a page for every function" one_page_each
+
 # in_page WORD...: every word stands in pawl.3, on its own.
 in_page()
 {

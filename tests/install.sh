@@ -30,6 +30,45 @@ compile()
 {
 	$CC "$@"
 }
+pages()
+{
+	pages_bad=0
+	for function in $(pawl_functions); do
+		page=$(find "$dir" -name "$function.3")
+		if [ -z "$page" ]; then
+			echo "no page: $function"
+			pages_bad=1
+		elif command -v groff >/dev/null && [ -n "$(groff -ww -man -Tutf8 -rHY=0 -z "$page" 2>&1)" ]; then
+			groff -ww -man -Tutf8 -rHY=0 -z "$page"
+			pages_bad=1
+		fi
+	done
+	return $pages_bad
+}
+check "a manual page for every function" pages
+
+links()
+{
+	readme=$(find "$dir" -name README.md -path '*doc/pawl/README.md') links_bad=0
+	[ -n "$readme" ] || { echo "no README.md"; return 1; }
+	for link in $(grep -oE '\]\([A-Za-z][^)#:]*' "$readme" | sed 's/^](//; /^https*$/d'); do
+		[ -e "${readme%/*}/$link" ] || { echo "README.md links to $link"; links_bad=1; }
+	done
+	return $links_bad
+}
+check "what README.md links to is installed" links
+
+examples()
+{
+	for example in $(find "$dir" -path '*/examples/*.c'); do
+		compile "$example" -o "$dir/example" $(flags --cflags --libs) || return
+		examples_seen=yes
+	done
+	[ "$examples_seen" = yes ]
+}
+examples_seen=
+check "pkg-config pawl builds the installed examples" examples
+
 echo '#include <pawl.h>' >"$dir/alone.c"
 echo 'const char *(*version)(void) = pawl_version;' >>"$dir/alone.c"
 check "pawl.h alone, as C11" \

@@ -88,6 +88,12 @@ json_of "one node, 3 ranks" \
 	 and max(near[0]['ns'].values()) < 100000 and d['levels'][0]['elements'] == 1" \
 	mpi_run 3 60 "$info" --json
 
+json_of "a window of the application, 2 ranks" \
+	"[(w['between'], w['ranks']) for w in d['windows']] == [('node', [0, 1])] \
+	 and len(d['windows'][0]['ns']) == 5 and 0 < min(d['windows'][0]['ns'].values()) \
+	 and max(d['windows'][0]['ns'].values()) < 1e9" \
+	mpi_run 2 60 "$info" --json
+
 PAWL_TOPOLOGY="node:2 core:2"
 export PAWL_TOPOLOGY
 json_of "two nodes by a string" \
@@ -106,7 +112,7 @@ unset PAWL_TOPOLOGY
 name="Open MPI's default component on one node is told"
 if [ "$TEST_MPI" = openmpi ] && [ -z "$user_osc" ]; then
 	unset OMPI_MCA_osc
-	json_of "$name" "traps.count('openmpi-osc-rdma-one-node') == (d['mpi'].startswith('Open MPI v4'))" \
+	json_of "$name" "traps.count('openmpi-osc-rdma-one-node') == (d['mpi'].startswith('Open MPI v4')) == (not d['windows'])" \
 		mpi_run 2 60 "$info" --json
 	OMPI_MCA_osc=^rdma
 	export OMPI_MCA_osc

@@ -25,8 +25,8 @@ struct info_path {
 	bool asynchronous;     /* it did not wait for the target */
 };
 
-/* A path for each class of pairs and each domain. */
-enum { INFO_PATHS = 8 };
+/* A path for each class of pairs and each domain; and the windows of an application, by class. */
+enum { INFO_PATHS = 8, INFO_WINDOWS = 4 };
 
 struct info {
 	struct job job;
@@ -36,6 +36,9 @@ struct info {
 	char error[600]; /* why there are no windows; "": there are */
 	int npaths;
 	struct info_path path[INFO_PATHS];
+	int nwindows;
+	struct info_path window[INFO_WINDOWS];
+	const char *no_windows; /* the trap for which none was measured, or NULL */
 	struct trap traps[MAX_TRAPS];
 	int ntraps;
 	int machines, ranks_per_cpu;
@@ -49,6 +52,16 @@ void info_forget(struct info *in);
 
 /* probe.c: choose the pairs, and measure. Collective. */
 void info_probe(struct info *in, MPI_Comm comm);
+/* The median time of an operation and its flush, in nanoseconds, by the rank that operates; batch:
+ * so many between two looks at the clock. */
+double info_round_trip(void (*operate)(void *arg, enum info_op op), void *arg, enum info_op op,
+		       int batch);
+/* A barrier that drives the MPI all the time, or gives the core to others. */
+void info_meet(MPI_Comm comm, bool alert);
+
+/* window.c: measure the same pairs on a window of MPI_Win_allocate, as applications have them,
+ * unless a trap is known in which that fails. Collective. */
+void info_probe_windows(struct info *in, MPI_Comm comm);
 
 /* show.c: the report, by rank 0. */
 void info_show(FILE *out, const struct info *in);

@@ -99,6 +99,7 @@ static void probe(MPI_Comm comm)
 	for (int i = 0; i < info.npaths; i++)
 		if (strcmp(info.path[i].between, "remote") == 0)
 			info.job.asleep = info.path[i].asynchronous ? ASLEEP_GOES_ON : ASLEEP_WAITS;
+	info_probe_windows(&info, comm);
 	MPI_Barrier(comm);
 	rma_progress_stop(thread);
 	rma_mpi_free(&info.rma);

@@ -31,8 +31,7 @@ static void sleep_ns(long ns)
 	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* A barrier that looks after the MPI all the time, or gives the core to others. */
-static void meet(MPI_Comm comm, bool alert)
+void info_meet(MPI_Comm comm, bool alert)
 {
 	MPI_Request request;
 	int done = 0;
@@ -47,8 +46,17 @@ static void meet(MPI_Comm comm, bool alert)
 
 /* ------------------------------------------------------------------ operations */
 
-static void operate(struct rma_client *c, struct rma_word w, enum info_op op)
+/* A word of a table. */
+struct target {
+	struct rma_client client;
+	struct rma_word word;
+};
+
+static void operate(void *arg, enum info_op op)
 {
+	struct target *t = arg;
+	struct rma_client *c = &t->client;
+	struct rma_word w = t->word;
 	int64_t ignored;
 
 	switch (op) {
@@ -77,43 +85,51 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double round_trip(struct rma_client *c, struct rma_word w, enum info_op op)
+double info_round_trip(void (*perform)(void *arg, enum info_op op), void *arg, enum info_op op,
+		       int batch)
 {
-	int batch = rma_is_cpu(w) ? CPU_BATCH : 1, n = 0;
+	int n = 0;
 	uint64_t start = rma_now_ns();
 	double ns[SAMPLES];
 
-	operate(c, w, op);
+	perform(arg, op);
 	while (n < SAMPLES && (n < LEAST_SAMPLES || rma_now_ns() - start < BUDGET_NS)) {
 		uint64_t before = rma_now_ns();
 
 		for (int i = 0; i < batch; i++)
-			operate(c, w, op);
+			perform(arg, op);
 		ns[n++] = (double)(rma_now_ns() - before) / batch;
 	}
 	qsort(ns, (size_t)n, sizeof ns[0], by_value);
 	return ns[n / 2];
 }
 
+static struct target target_of(struct info *in, const struct info_path *p)
+{
+	return (struct target){
+	    .client = {.rma = &in->rma, .target = RMA_NO_TARGET},
+	    .word = rma_word(&in->rma, p->domain, p->to, WORD),
+	};
+}
+
 /* By the rank that operates: times into p. */
 static void measure(struct info *in, struct info_path *p)
 {
-	struct rma_client c = {.rma = &in->rma, .target = RMA_NO_TARGET};
-	struct rma_word w = rma_word(&in->rma, p->domain, p->to, WORD);
+	struct target t = target_of(in, p);
+	int batch = rma_is_cpu(t.word) ? CPU_BATCH : 1;
 
 	for (int op = 0; op < OPS; op++)
-		p->ns[op] = round_trip(&c, w, (enum info_op)op);
+		p->ns[op] = info_round_trip(operate, &t, (enum info_op)op, batch);
 }
 
 static void measure_asleep(struct info *in, struct info_path *p)
 {
-	struct rma_client c = {.rma = &in->rma, .target = RMA_NO_TARGET};
-	struct rma_word w = rma_word(&in->rma, p->domain, p->to, WORD);
+	struct target t = target_of(in, p);
 	uint64_t before;
 
 	sleep_ns(AHEAD_NS);
 	before = rma_now_ns();
-	operate(&c, w, OP_FETCH_ADD);
+	operate(&t, OP_FETCH_ADD);
 	before = rma_now_ns() - before;
 	p->asleep_ms = (double)before * 1e-6;
 	p->asynchronous = before < ASYNC_NS;
@@ -124,15 +140,15 @@ static void probe_path(struct info *in, struct info_path *p, MPI_Comm comm)
 	double all[OPS + 2];
 	int rank = in->rma.rank;
 
-	meet(comm, true);
+	info_meet(comm, true);
 	if (rank == p->from)
 		measure(in, p);
-	meet(comm, rank == p->to || rank == p->from);
+	info_meet(comm, rank == p->to || rank == p->from);
 	if (rank == p->from)
 		measure_asleep(in, p);
 	else if (rank == p->to)
 		sleep_ns(ASLEEP_NS);
-	meet(comm, rank == p->to || rank == p->from);
+	info_meet(comm, rank == p->to || rank == p->from);
 	memcpy(all, p->ns, sizeof p->ns);
 	all[OPS] = p->asleep_ms;
 	all[OPS + 1] = p->asynchronous;

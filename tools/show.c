@@ -95,8 +95,21 @@ static void show_paths(FILE *out, const struct info *in)
 		if (p->domain == RMA_NET)
 			snprintf(shown, sizeof shown, "%s: %s", atomics, why);
 	}
+	for (int i = 0; i < in->nwindows; i++) {
+		const struct info_path *p = &in->window[i];
+		char ranks[32];
+
+		snprintf(ranks, sizeof ranks, "%d, %d", p->from, p->to);
+		fprintf(out, "%-13s %-9s %-21s", p->between, ranks, "window of a program");
+		for (int op = 0; op < OPS; op++)
+			show_time(out, p->ns[op]);
+		fprintf(out, "\n");
+	}
 	if (shown[0])
 		fprintf(out, "NET words %s\n", shown);
+	if (in->no_windows)
+		fprintf(out, "windows of a program: not measured, because of the trap %s\n",
+			in->no_windows);
 }
 
 static void show_traps(FILE *out, const struct info *in)
@@ -223,6 +236,16 @@ static void put_path(FILE *out, const struct info *in, const struct info_path *p
 		truth(p->asynchronous));
 }
 
+static void put_window(FILE *out, const struct info_path *p)
+{
+	fprintf(out, "{");
+	put_string(out, "between", p->between);
+	fprintf(out, ",\"ranks\":[%d,%d],\"ns\":{", p->from, p->to);
+	for (int op = 0; op < OPS; op++)
+		fprintf(out, "%s\"%s\":%.1f", op ? "," : "", op_names[op], p->ns[op]);
+	fprintf(out, "}}");
+}
+
 static void put_traps(FILE *out, const struct info *in)
 {
 	fprintf(out, ",\"traps\":[");
@@ -249,6 +272,11 @@ void info_show_json(FILE *out, const struct info *in)
 	for (int i = 0; i < in->npaths; i++) {
 		fprintf(out, "%s", i ? "," : "");
 		put_path(out, in, &in->path[i]);
+	}
+	fprintf(out, "],\"windows\":[");
+	for (int i = 0; i < in->nwindows; i++) {
+		fprintf(out, "%s", i ? "," : "");
+		put_window(out, &in->window[i]);
 	}
 	fprintf(out, "]");
 	put_traps(out, in);

@@ -24,13 +24,10 @@ static void run_one(struct result *r, int repetition)
 	char why[400] = "";
 	int rc;
 
-	report_progress(&set, "%s: repetition %d of %d: %s", r->what->name, repetition + 1,
-			set.repetitions, r->who->name);
 	again.seed += (uint64_t)repetition * 1000003;
 	run = (struct sim_run){
 	    .set = &again, .who = r->who, .what = r->what, .machine = &machine, .ranks = ranks};
 	rc = sim_run(&run, r, &r->outcome[repetition], why, sizeof why);
-	report_progress(&set, "%s", "");
 	if (rc == BENCH_OK)
 		return;
 	snprintf(r->skipped, sizeof r->skipped, "%s", why);
@@ -40,13 +37,30 @@ static void run_one(struct result *r, int repetition)
 	status = rc;
 }
 
+static void run_repetitions(struct result *r, struct progress *p)
+{
+	p->who = r->who->name;
+	for (int k = 0; k < set.repetitions; k++) {
+		p->ended = false;
+		report_progress(&set, p);
+		if (r->outcome && !r->skipped[0])
+			run_one(r, k);
+		p->done++;
+		p->ended = k == set.repetitions - 1;
+		report_progress(&set, p);
+	}
+}
+
 static bool run_workload(const struct workload *w, FILE *json)
 {
 	static struct result results[MAX_CONTESTANTS];
 	const struct settings s = settings_for(&set, w);
+	struct progress p = {.program = "pawl-sim", .what = w->name};
 	const struct contestant *c;
 	int count = 0;
 
+	for (int i = 0; (c = contestant_get(i)); i++)
+		p.total += contestant_plays(c, w, &s) ? set.repetitions : 0;
 	for (int i = 0; (c = contestant_get(i)) && count < MAX_CONTESTANTS; i++) {
 		struct result *r = &results[count];
 
@@ -64,8 +78,7 @@ static bool run_workload(const struct workload *w, FILE *json)
 		    .n = s.n,
 		    .outcome = calloc((size_t)set.repetitions, sizeof(struct outcome)),
 		};
-		for (int k = 0; r->outcome && k < set.repetitions && !r->skipped[0]; k++)
-			run_one(r, k);
+		run_repetitions(r, &p);
 		if (json)
 			report_json(json, &s, r);
 	}
