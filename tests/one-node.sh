@@ -27,6 +27,7 @@ tap_program "rpc, errors" mpi_run 3 60 "$lock/errors" --only rpc --threads 1
 tap_program "errors, 3 ranks" mpi_run 3 120 "$lock/errors"
 tap_program "threads, 2 ranks" mpi_run 2 120 "$lock/threads"
 tap_program "leases, 3 ranks" mpi_run 3 120 "$lock/leases"
+tap_program "abandoned, 2 ranks" mpi_run 2 60 "$lock/abandon" --set max_held=1
 tap_program "timed acquires, 4 ranks" mpi_run 4 120 "$lock/timed"
 tap_program "waiting, 2 ranks" mpi_run 2 120 "$lock/waiting"
 [ -z "$long" ] || tap_program "waiting, 4 ranks" mpi_run 4 120 "$lock/waiting"

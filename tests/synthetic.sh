@@ -52,6 +52,8 @@ tap_program "cohorts on node:2 core:2" mpi_run 4 120 "$lock/cohorts" \
 tap_program "timed acquires on node:2 core:2" mpi_run 4 120 "$lock/timed" \
 	--set "topology=node:2 core:2"
 tap_program "leases on node:2 core:2" mpi_run 4 120 "$lock/leases" --set "topology=node:2 core:2"
+tap_program "abandoned on node:2 core:2" mpi_run 4 60 "$lock/abandon" --set max_held=1 \
+	--set "topology=node:2 core:2"
 tap_program "operations on node:2 core:2" mpi_run 4 120 "$lock/operations" \
 	--set "topology=node:2 core:2"
 
