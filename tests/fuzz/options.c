@@ -293,7 +293,7 @@ static void check_environment(bool strict)
 		free(entries[i]);
 }
 
-/* Each line as a key pawl_NAME, and as it is where it has that already. */
+/* Each line with "=" as a key pawl_NAME, and as it is where it has that already. */
 static void check_info(void)
 {
 	struct options o;
@@ -306,7 +306,8 @@ static void check_info(void)
 		char key[MPI_MAX_INFO_KEY];
 		int len = (int)strcspn(line[i], "=");
 
-		if (snprintf(key, sizeof key, "%s%.*s",
+		if (!line[i][len] ||
+		    snprintf(key, sizeof key, "%s%.*s",
 			     strncasecmp(line[i], "pawl_", 5) == 0 ? "" : "pawl_", len,
 			     line[i]) >= (int)sizeof key ||
 		    find_key(key) >= 0)
