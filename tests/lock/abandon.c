@@ -146,6 +146,42 @@ static void recoveries(void)
 	result("%s: recoveries are counted", kind->name);
 }
 
+/* With option recoveries 1, rank 0 abandons lock 0 again and again, until there is no room for
+ * another recovery: the rank that needs one is told. */
+static void used_up(void)
+{
+	int last = tap_size - 1, rc = PAWL_SUCCESS, rounds = 0;
+	MPI_Info info;
+
+	now_doing("%s, recoveries used up", kind->name);
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "pawl_lease", LEASE_US);
+	MPI_Info_set(info, "pawl_recoveries", "1");
+	rc = pawl_table_create(MPI_COMM_WORLD, kind->name, 2, info, &table);
+	MPI_Info_free(&info);
+	if (!expect_code(rc, PAWL_SUCCESS, "table"))
+		return;
+	for (; rc == PAWL_SUCCESS && rounds < 4; rounds++) {
+		if (tap_rank == 0 &&
+		    expect_code(acquire(0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire"))
+			expect_code(abandon(0), PAWL_SUCCESS, "abandon");
+		meet();
+		if (tap_rank == last) {
+			rc = acquire(0, PAWL_EXCLUSIVE);
+			if (rc == PAWL_SUCCESS)
+				expect_code(release(0), PAWL_SUCCESS, "release");
+			else
+				expect(strstr(pawl_error_message(), "recoveries"), "%s",
+				       pawl_error_message());
+		}
+		MPI_Bcast(&rc, 1, MPI_INT, last, MPI_COMM_WORLD);
+	}
+	expect_code(rc, PAWL_ERR_TOO_MANY, "one recovery more");
+	expect(rounds > 1, "there was no room for the first one");
+	table_close(table);
+	result("%s: recoveries that are used up are told", kind->name);
+}
+
 /* Nodes are far from each other, or ranks share cores: a microsecond is too short. */
 static void raised(void)
 {
@@ -182,6 +218,8 @@ int main(int argc, char **argv)
 		recoveries();
 		table_close(table);
 		raised();
+		if (strstr(kind->options, "recoveries"))
+			used_up();
 	}
 	return tap_end();
 }
