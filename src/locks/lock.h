@@ -308,9 +308,6 @@ struct lock_protocol {
 	/* Its words are NET words on one node too, and every access takes the way
 	 * through the network: for baselines that do so. */
 	bool network;
-	/* The lock is the process's and not the thread's: option threads cannot be
-	 * multiple. */
-	bool per_process;
 	/* Its recovery is for clients that die; one that stops for many leases in a call and goes
 	 * on may do harm. */
 	bool crashes_only;
