@@ -21,6 +21,8 @@ done
 # A critical section of the MPI's own lock takes milliseconds here.
 tap_program "$most ranks" mpi_run $most 300 "$lock/exclusion" --except mpi-win-lock \
 	${short:+--budget 0.05}
+tap_program "windows by MPI_Win_create, 2 ranks" mpi_run 2 60 "$lock/exclusion" \
+	--only mpi-win-lock --set native_window=create ${short:+--budget 0.02}
 # Its servers are threads.
 tap_program "rpc, 4 ranks" mpi_run 4 120 "$lock/exclusion" --only rpc --threads 1
 tap_program "rpc, errors" mpi_run 3 60 "$lock/errors" --only rpc --threads 1

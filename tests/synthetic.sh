@@ -44,6 +44,7 @@ case_for_long 8 "node:2 package:2 core:2" --only rma-mcs --set t_l=node:2,packag
 case_of 8 "node:2 package:2 core:2" --only rma-rw --set t_w=3
 case_of 4 "node:2 core:2" --only rpc --threads 1
 case_of 4 "node:2 core:2" --only d-mcs --set progress=eager
+case_of 4 "node:2 core:2" --only dslr --set backoff_max=500
 case_of 5 "cyclic rack:2 node:2 core:2" --only rma-rw
 
 tap_program "threads on node:2 core:2" mpi_run 4 120 "$lock/threads" \

@@ -19,6 +19,7 @@ static const double PATIENCE = 20;
 static const struct pawl_kind *kind;
 static pawl_table *table;
 static pawl_range range;
+static bool timed; /* ranges are acquired by pawl_range_timed_acquire() */
 
 static bool has_ranges(void)
 {
@@ -27,6 +28,8 @@ static bool has_ranges(void)
 
 static int acquire(uint64_t lock, int mode)
 {
+	if (has_ranges() && timed)
+		return pawl_range_timed_acquire(table, lock, 60, 70, mode, PATIENCE, &range);
 	return has_ranges() ? pawl_range_acquire(table, lock, 60, 70, mode, &range)
 			    : pawl_lock_acquire(table, lock, mode);
 }
@@ -220,6 +223,9 @@ int main(int argc, char **argv)
 		raised();
 		if (strstr(kind->options, "recoveries"))
 			used_up();
+		timed = !timed && has_ranges() && kind->capabilities & PAWL_CAP_TIMED;
+		if (timed)
+			i--; /* once more */
 	}
 	return tap_end();
 }

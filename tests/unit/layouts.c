@@ -230,6 +230,7 @@ static void limits(void)
 	    {"shiftlock", "t_w=1048576", 4, 1, PAWL_ERR_OPTION, "option t_w"},
 	    {"rma-mcs", "t_l=1048575", 64, 1, PAWL_ERR_OPTION, "options t_l and t_w"},
 	    {"rma-rw", "t_l=1048575", 8, 1, PAWL_SUCCESS, ""},
+	    {"rma-rw", "t_l=1048575", 64, 1, PAWL_ERR_OPTION, "options t_l and t_w"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -246,6 +247,30 @@ static void limits(void)
 	}
 }
 
+/* ------------------------------------------------------------------------ homes */
+
+/* Of locks with numbers beyond 32 bits, too. */
+static void homes(const char *distribution)
+{
+	static const uint64_t locks[] = {0, 1, UINT64_C(1) << 32, (UINT64_C(1) << 40) - 2};
+	uint64_t n = (UINT64_C(1) << 40) - 1, block = (n + 2) / 3;
+	bool good;
+
+	good = lay_out(kinds_find("d-mcs"), "node:1", 3, n, distribution) == PAWL_SUCCESS;
+	for (size_t i = 0; good && i < sizeof locks / sizeof locks[0]; i++) {
+		uint64_t index, wanted = locks[i] % 3;
+		int rank;
+
+		lock_home(&space, locks[i], &rank, &index);
+		if (strstr(distribution, "cyclic"))
+			good = rank == (int)wanted && index == locks[i] / 3;
+		else
+			good = rank == (int)(locks[i] / block) && index == locks[i] % block;
+	}
+	check(good, distribution, "homes of locks beyond 32 bits", pawl_error_message());
+	clean_up();
+}
+
 int main(void)
 {
 	const struct lock_protocol *p;
@@ -260,6 +285,8 @@ int main(void)
 	queue_short_of_memory(&range_list, "list");
 	queue_short_of_memory(&range_btree, "B-tree");
 	limits();
+	homes("distribution=block");
+	homes("distribution=cyclic");
 	printf("1..%d\n", count);
 	return failed ? 1 : 0;
 }
