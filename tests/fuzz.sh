@@ -3,6 +3,8 @@
 # Every input of tests/fuzz/corpus is survived by the target of its name. make fuzz looks for more.
 
 . "$srcdir/tests/tap.sh"
+# For range_calls, which starts the MPI without a launcher.
+. "$srcdir/tests/mpirun.sh"
 
 replay()
 {

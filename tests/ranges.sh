@@ -17,6 +17,10 @@ tap_program "node:2 core:2" mpi_run 4 300 "$lock/ranges" --set "topology=node:2 
 tap_program "living clients" mpi_run 2 90 "$lock/living" --budget 1.5
 tap_program "operations" mpi_run 2 60 "$lock/ranges" operations --set "topology=node:2 core:1"
 
+tap_program "errors, 2 ranks" mpi_run 2 60 "$lock/range_errors"
+# Some have servers, which are threads.
+tap_program "errors, 2 ranks, with threads" mpi_run 2 60 "$lock/range_errors" --threads 1
+
 # violated: the wrong one overlaps; given more time if a busy machine leaves it too little.
 violated()
 {

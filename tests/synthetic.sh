@@ -43,6 +43,8 @@ case_for_long 8 "rack:2 node:2 core:2" --only rma-rw --set t_l=2 --set t_r=1
 case_for_long 8 "node:2 package:2 core:2" --only rma-mcs --set t_l=node:2,package:1
 case_of 8 "node:2 package:2 core:2" --only rma-rw --set t_w=3
 case_of 4 "node:2 core:2" --only rpc --threads 1
+case_of 4 "node:2 core:2" --only d-mcs --set progress=eager
+case_of 4 "node:2 core:2" --only dslr --set backoff_max=500
 case_of 5 "cyclic rack:2 node:2 core:2" --only rma-rw
 
 tap_program "threads on node:2 core:2" mpi_run 4 120 "$lock/threads" \
@@ -52,6 +54,9 @@ tap_program "cohorts on node:2 core:2" mpi_run 4 120 "$lock/cohorts" \
 tap_program "timed acquires on node:2 core:2" mpi_run 4 120 "$lock/timed" \
 	--set "topology=node:2 core:2"
 tap_program "leases on node:2 core:2" mpi_run 4 120 "$lock/leases" --set "topology=node:2 core:2"
+tap_program "abandoned on node:2 core:2" mpi_run 4 60 "$lock/abandon" --set max_held=1 \
+	--set "topology=node:2 core:2"
+tap_program "homes on node:2 core:2" mpi_run 4 60 "$lock/homes" --set "topology=node:2 core:2"
 tap_program "operations on node:2 core:2" mpi_run 4 120 "$lock/operations" \
 	--set "topology=node:2 core:2"
 

@@ -166,15 +166,12 @@ int options_environment(struct options *o, const struct lock_protocol *p)
 	return rc;
 }
 
-void options_warn(FILE *out)
+void environment_warn(FILE *out)
 {
-	static atomic_flag done = ATOMIC_FLAG_INIT;
 	const char *name;
 	char meant[64];
 	size_t len;
 
-	if (atomic_flag_test_and_set(&done))
-		return;
 	for (char **e = environ; e && *e; e++) {
 		len = name_of(*e, &name);
 		if (!len)
@@ -190,4 +187,12 @@ void options_warn(FILE *out)
 				" did you mean %s? (PAWL_STRICT=1 makes this an error)\n",
 				prefix, (int)len, name, meant);
 	}
+}
+
+void options_warn(FILE *out)
+{
+	static atomic_flag done = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&done))
+		environment_warn(out);
 }

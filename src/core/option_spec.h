@@ -27,6 +27,8 @@ int option_value_set(struct options *o, const struct option_spec *s, const char 
 const char *option_value_get(const struct options *o, const struct option_spec *s, char *text,
 			     size_t len);
 
+/* environment.c: what options_warn() says once, each time. */
+void environment_warn(FILE *out);
 /* The variable of an option: PAWL_NAME. Returns text. */
 const char *environment_name(const char *option, char *text, size_t len);
 

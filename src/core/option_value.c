@@ -10,6 +10,8 @@
 #include "core/error.h"
 #include "core/option_spec.h"
 
+/* Messages repeat at most 120 bytes of a value, so that what is accepted is in them, too. */
+
 static const struct {
 	const char *name;
 	enum topo_kind kind;
@@ -44,7 +46,7 @@ static int number_in_range(const struct option_spec *s, const char *text, int64_
 {
 	if (parse_number(text, value) && *value >= s->min && *value <= s->max)
 		return PAWL_SUCCESS;
-	return error_set(PAWL_ERR_OPTION, "option %s: \"%s\" is not a number from %lld to %lld",
+	return error_set(PAWL_ERR_OPTION, "option %s: \"%.120s\" is not a number from %lld to %lld",
 			 s->is.name, text, (long long)s->min, (long long)s->max);
 }
 
@@ -73,6 +75,19 @@ static bool parse_seconds(const char *text, double *value)
 	return digits && *text == '\0';
 }
 
+/* To the nanosecond, as parse_seconds() takes it: no exponent, and a point in all locales. */
+static const char *seconds_text(double value, char *text, size_t len)
+{
+	long long ns = (long long)(value * 1e9 + 0.5);
+	int used = snprintf(text, len, "%lld.%09lld", ns / 1000000000, ns % 1000000000);
+
+	while (text[used - 1] == '0')
+		text[--used] = '\0';
+	if (text[used - 1] == '.')
+		text[used - 1] = '\0';
+	return text;
+}
+
 static int set_seconds(struct options *o, const struct option_spec *s, const char *text)
 {
 	double value;
@@ -80,7 +95,7 @@ static int set_seconds(struct options *o, const struct option_spec *s, const cha
 	if (!parse_seconds(text, &value) || value < (double)s->min || value > (double)s->max)
 		return error_set(
 		    PAWL_ERR_OPTION,
-		    "option %s: \"%s\" is not a number of seconds from %lld to %lld, as"
+		    "option %s: \"%.120s\" is not a number of seconds from %lld to %lld, as"
 		    " 2 or 0.5",
 		    s->is.name, text, (long long)s->min, (long long)s->max);
 	*(double *)field(o, s) = value;
@@ -113,8 +128,8 @@ static int set_choice(struct options *o, const struct option_spec *s, const char
 			*(int *)field(o, s) = which;
 			return PAWL_SUCCESS;
 		}
-	return error_set(PAWL_ERR_OPTION, "option %s: \"%s\" is not one of: %s", s->is.name, text,
-			 s->is.values);
+	return error_set(PAWL_ERR_OPTION, "option %s: \"%.120s\" is not one of: %s", s->is.name,
+			 text, s->is.values);
 }
 
 static const char *choice_text(const struct options *o, const struct option_spec *s, char *text,
@@ -154,18 +169,19 @@ static int find_level(const char *name)
 
 /* One "LEVEL:NUMBER", or, at the beginning, a number for all levels. seen: which level was
  * named by which item so far. */
-static int set_level(struct options *o, const struct option_spec *s, char *item, bool is_first,
-		     const char *seen[LOCK_LEVEL_KINDS])
+static int set_level(int64_t t_l[LOCK_LEVEL_KINDS], const struct option_spec *s, char *item,
+		     bool is_first, const char *seen[LOCK_LEVEL_KINDS])
 {
-	int64_t *t_l = field(o, s), value;
+	int64_t value;
 	char *colon = strchr(item, ':');
 	int level, rc;
 
 	if (!colon && !is_first)
-		return error_set(PAWL_ERR_OPTION,
-				 "option %s: \"%s\", a number for all levels, stands first or is"
-				 " left out",
-				 s->is.name, item);
+		return error_set(
+		    PAWL_ERR_OPTION,
+		    "option %s: \"%.120s\", a number for all levels, stands first or is"
+		    " left out",
+		    s->is.name, item);
 	rc = number_in_range(s, colon ? colon + 1 : item, &value);
 	if (!colon) {
 		for (int i = 0; i < LEVEL_NAMES && rc == PAWL_SUCCESS; i++)
@@ -175,10 +191,11 @@ static int set_level(struct options *o, const struct option_spec *s, char *item,
 	*colon = '\0';
 	level = find_level(item);
 	if (level < 0)
-		return error_set(PAWL_ERR_OPTION,
-				 "option %s: \"%s\" is no level; accepted: group (rack, switch),"
-				 " node, package, numa, cache, gang",
-				 s->is.name, item);
+		return error_set(
+		    PAWL_ERR_OPTION,
+		    "option %s: \"%.120s\" is no level; accepted: group (rack, switch),"
+		    " node, package, numa, cache, gang",
+		    s->is.name, item);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	if (seen[level_names[level].kind])
@@ -193,13 +210,17 @@ static int set_level(struct options *o, const struct option_spec *s, char *item,
 static int set_levels(struct options *o, const struct option_spec *s, const char *text)
 {
 	const char *seen[LOCK_LEVEL_KINDS] = {NULL};
+	int64_t t_l[LOCK_LEVEL_KINDS];
 	char *copy = strdup(text), *rest = copy, *item;
 	int rc = PAWL_SUCCESS;
 
 	if (!copy)
 		return error_set(PAWL_ERR_NOMEM, "out of memory");
+	memcpy(t_l, field(o, s), sizeof t_l);
 	while (rc == PAWL_SUCCESS && (item = strsep(&rest, ",")))
-		rc = set_level(o, s, item, item == copy, seen);
+		rc = set_level(t_l, s, item, item == copy, seen);
+	if (rc == PAWL_SUCCESS)
+		memcpy(field(o, s), t_l, sizeof t_l);
 	free(copy);
 	return rc;
 }
@@ -251,8 +272,7 @@ const char *option_value_get(const struct options *o, const struct option_spec *
 		snprintf(text, len, "%lld", (long long)number);
 		return text;
 	case OPTION_SECONDS:
-		snprintf(text, len, "%.9g", *(double *)field(o, s));
-		return text;
+		return seconds_text(*(double *)field(o, s), text, len);
 	case OPTION_CHOICE:
 		return choice_text(o, s, text, len);
 	case OPTION_TEXT:

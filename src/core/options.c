@@ -195,10 +195,10 @@ static int no_such_option(const struct lock_protocol *p, const char *name, const
 					 specs[i].is.name);
 	}
 	if (known)
-		return error_set(PAWL_ERR_OPTION, "%s: %s has no option %s; it takes: %s", what,
+		return error_set(PAWL_ERR_OPTION, "%.80s: %s has no option %s; it takes: %s", what,
 				 p->kind.name, name, list);
-	return error_set(PAWL_ERR_OPTION, "%s: there is no option %s%s; %s takes: %s", what, name,
-			 similar_hint(&near, "", hint, sizeof hint), p->kind.name, list);
+	return error_set(PAWL_ERR_OPTION, "%.80s: there is no option %.80s%s; %s takes: %s", what,
+			 name, similar_hint(&near, "", hint, sizeof hint), p->kind.name, list);
 }
 
 int options_set(struct options *o, const struct lock_protocol *p, const char *name,

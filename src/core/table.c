@@ -112,12 +112,6 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 {
 	int level;
 
-	if (o->threads == THREADS_MULTIPLE && p->per_process)
-		return error_set(
-		    PAWL_ERR_UNSUPPORTED,
-		    "option threads: a lock of %s is the process's, so threads cannot be"
-		    " multiple (auto or single)",
-		    p->kind.name);
 	MPI_Query_thread(&level);
 	if (o->threads == THREADS_MULTIPLE && level < MPI_THREAD_MULTIPLE)
 		return error_set(PAWL_ERR_THREAD,
@@ -135,7 +129,7 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 				 " which needs MPI_THREAD_MULTIPLE; MPI was initialised with less"
 				 " (use MPI_Init_thread, or lazy or eager)");
 	t->ranges = (p->kind.capabilities & PAWL_CAP_RANGES) != 0;
-	t->clients.by_process = o->owner == OWNER_PROCESS || p->per_process;
+	t->clients.by_process = o->owner == OWNER_PROCESS;
 	t->clients.threaded = o->threads == THREADS_MULTIPLE ||
 			      (o->threads == THREADS_AUTO && level == MPI_THREAD_MULTIPLE);
 	return PAWL_SUCCESS;

@@ -203,8 +203,10 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot
 		 * the last look: the next one is compared with that. */
 		seen = word;
 		if (lease && answered - moved > 2 * lease && quiet >= QUIET_LOOKS &&
-		    bakery_swap(c, w, &seen, next_era(word)))
+		    bakery_swap(c, w, &seen, next_era(word))) {
+			slot->recoveries++;
 			return false;
+		}
 	}
 }
 

@@ -308,9 +308,6 @@ struct lock_protocol {
 	/* Its words are NET words on one node too, and every access takes the way
 	 * through the network: for baselines that do so. */
 	bool network;
-	/* The lock is the process's and not the thread's: option threads cannot be
-	 * multiple. */
-	bool per_process;
 	/* A client that is stopped for many leases in its release may do harm when it goes on, for
 	 * what it sends changes words whatever has become of them. */
 	bool blind_release;

@@ -41,8 +41,6 @@ struct range_pool {
 
 static void pool_free(struct range_pool *pool)
 {
-	if (!pool)
-		return;
 	free(pool->free);
 	free(pool->nodes);
 	free(pool);

@@ -33,6 +33,8 @@ struct machine {
 
 /* False: err has the sentence. */
 bool machine_read(struct machine *m, const char *path, char *err, size_t errlen);
+/* The same of an open file; path: how the sentence calls it. */
+bool machine_read_from(struct machine *m, FILE *in, const char *path, char *err, size_t errlen);
 
 /* Its timing_state: a machine and the state of its NICs in one world. */
 struct machine_state;

@@ -107,7 +107,7 @@ static bool set_network(struct network_plan *plan, char *value, char *err, size_
 		return true;
 	}
 	return wrong(err, errlen,
-		     "net route: \"%s\" is none of: dragonfly PARTS, fat-tree PARTS, file PATH",
+		     "net route: \"%.120s\" is none of: dragonfly PARTS, fat-tree PARTS, file PATH",
 		     value);
 }
 
@@ -116,6 +116,7 @@ static bool set(struct machine *m, int i, char *value, char *err, size_t errlen)
 	char *field = (char *)m + settings[i].at, *end = value;
 	sim_time *time = (sim_time *)(void *)field;
 	const char *name = settings[i].name;
+	long number;
 
 	switch (settings[i].type) {
 	case TEXT:
@@ -125,34 +126,36 @@ static bool set(struct machine *m, int i, char *value, char *err, size_t errlen)
 		memcpy(field, value, strlen(value) + 1);
 		return true;
 	case COUNT:
-		m->ranks = (int)strtol(value, &end, 10);
-		if (end == value || *end || m->ranks < 1 || m->ranks > MAX_RANKS)
-			return wrong(err, errlen, "%s: \"%s\" is not a number from 1 to %d", name,
-				     value, MAX_RANKS);
+		number = isdigit((unsigned char)*value) ? strtol(value, &end, 10) : 0;
+		if (*end || number < 1 || number > MAX_RANKS)
+			return wrong(err, errlen, "%s: \"%.120s\" is not a number from 1 to %d",
+				     name, value, MAX_RANKS);
+		m->ranks = (int)number;
 		return true;
 	case TIME:
 		if (!to_time(&end, time) || *end)
-			return wrong(err, errlen, "%s: \"%s\" is not a time from 0 to %d ns", name,
-				     value, MAX_NS);
+			return wrong(err, errlen, "%s: \"%.120s\" is not a time from 0 to %d ns",
+				     name, value, MAX_NS);
 		return true;
 	case TWO_TIMES:
 		if (!to_time(&end, time) ||
 		    !to_time(&end, (sim_time *)(void *)((char *)m + settings[i].also)) || *end)
-			return wrong(err, errlen,
-				     "%s: \"%s\" is not two times, of a read and a change, from 0"
-				     " to %d ns",
-				     name, value, MAX_NS);
+			return wrong(
+			    err, errlen,
+			    "%s: \"%.120s\" is not two times, of a read and a change, from 0"
+			    " to %d ns",
+			    name, value, MAX_NS);
 		return true;
 	case PER_CENT:
 		m->jitter = strtod(value, &end) / 100;
 		if (end == value || *end || !(m->jitter >= 0 && m->jitter <= 1))
-			return wrong(err, errlen, "%s: \"%s\" is not a number from 0 to 100", name,
-				     value);
+			return wrong(err, errlen, "%s: \"%.120s\" is not a number from 0 to 100",
+				     name, value);
 		return true;
 	case DUPLEX:
 		m->half_duplex = strcmp(value, "half") == 0;
 		if (!m->half_duplex && strcmp(value, "full") != 0)
-			return wrong(err, errlen, "%s: \"%s\" is not one of: full, half", name,
+			return wrong(err, errlen, "%s: \"%.120s\" is not one of: full, half", name,
 				     value);
 		return true;
 	case NETWORK:
@@ -194,7 +197,7 @@ static bool read_line(struct machine *m, char *line, uint64_t *given, char *err,
 		for (i = 0; i < SETTINGS && used < sizeof names; i++)
 			used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
 						 i ? ", " : "", settings[i].name);
-		return wrong(err, errlen, "\"%s\" is no setting; accepted: %s", line, names);
+		return wrong(err, errlen, "\"%.120s\" is no setting; accepted: %s", line, names);
 	}
 	if (*given & UINT64_C(1) << i)
 		return wrong(err, errlen, "%s is given twice", settings[i].name);
@@ -203,28 +206,60 @@ static bool read_line(struct machine *m, char *line, uint64_t *given, char *err,
 	return set(m, i, line + strspn(line, " \t"), err, errlen);
 }
 
-bool machine_read(struct machine *m, const char *path, char *err, size_t errlen)
+/* The next line; what is behind a byte 0 would be passed over. */
+static bool next_line(FILE *in, char **text, size_t *room, bool *end, char *err, size_t errlen)
 {
-	char text[512], why[800] = "";
-	FILE *in = fopen(path, "r");
+	ssize_t len = getline(text, room, in);
+
+	*end = len < 0;
+	if (*end || strlen(*text) == (size_t)len)
+		return true;
+	return wrong(err, errlen, "there is a byte 0 in it");
+}
+
+static bool read_lines(struct machine *m, FILE *in, const char *path, uint64_t *given, char *err,
+		       size_t errlen)
+{
+	char *text = NULL, why[800] = "";
+	size_t room = 0;
+	bool ok = true, end = false;
+
+	for (int number = 1; ok && !end; number++) {
+		char *line;
+
+		ok = next_line(in, &text, &room, &end, why, sizeof why);
+		if (ok && !end) {
+			line = trim(text);
+			ok = !*line || read_line(m, line, given, why, sizeof why);
+		}
+		if (!ok)
+			wrong(err, errlen, "%s, line %d: %s", path, number, why);
+	}
+	free(text);
+	return ok;
+}
+
+bool machine_read_from(struct machine *m, FILE *in, const char *path, char *err, size_t errlen)
+{
 	uint64_t given = 0;
-	int number = 0;
-	bool ok = true;
 
 	memset(m, 0, sizeof *m);
-	if (!in)
-		return wrong(err, errlen, "cannot read %s", path);
-	while (ok && fgets(text, sizeof text, in)) {
-		char *line = trim(text);
-
-		number++;
-		ok = !*line || read_line(m, line, &given, why, sizeof why);
-	}
-	fclose(in);
-	if (!ok)
-		return wrong(err, errlen, "%s, line %d: %s", path, number, why);
+	if (!read_lines(m, in, path, &given, err, errlen))
+		return false;
 	for (int i = 0; i < SETTINGS; i++)
 		if (settings[i].needed && !(given & UINT64_C(1) << i))
 			return wrong(err, errlen, "%s: %s is missing", path, settings[i].name);
 	return true;
+}
+
+bool machine_read(struct machine *m, const char *path, char *err, size_t errlen)
+{
+	FILE *in = fopen(path, "r");
+	bool ok;
+
+	if (!in)
+		return wrong(err, errlen, "cannot read %s", path);
+	ok = machine_read_from(m, in, path, err, errlen);
+	fclose(in);
+	return ok;
 }

@@ -22,9 +22,9 @@
 #include <hwloc.h>
 
 #include "topo/discover.h"
+#include "topo/groups.h"
 
 enum {
-	MAX_GROUPS = 6, /* levels of groups: what the other levels leave of TOPO_MAX_LEVELS */
 	WORD_BITS = (int)(sizeof(unsigned long) * CHAR_BIT),
 	MAX_CPUS = 1 << 20, /* where to stop asking the kernel for the size of a mask */
 	SHOWN = 120,        /* characters of a value that a message repeats */
@@ -45,26 +45,20 @@ enum { NINNER = 4, L3 = 2, L2 = 3 };
 
 /* One rank's row of the table. Integers only: it travels as MPI_INT. */
 struct place {
-	int host;              /* the lowest rank of its host */
-	int cores;             /* usable cores of its host */
-	int shared;            /* bit i: inner[i] is a cache worth a level on this host */
-	int inside[NINNER];    /* index of the element of inner[i], -1 if in no single one */
-	int group[MAX_GROUPS]; /* labels, outermost first; equal label, equal group */
+	int host;                   /* the lowest rank of its host */
+	int cores;                  /* usable cores of its host */
+	int shared;                 /* bit i: inner[i] is a cache worth a level on this host */
+	int inside[NINNER];         /* index of the element of inner[i], -1 if in no single one */
+	int group[TOPO_MAX_GROUPS]; /* numbers, outermost first; equal number, equal group */
 };
 enum { PLACE_INTS = sizeof(struct place) / sizeof(int) };
-
-/* What rank 0 must know of a host to find its groups. */
-struct host {
-	char name[256], addr[256], pattern[128];
-};
 
 struct survey {
 	const struct topo_request *req;
 	MPI_Comm comm, host, leaders; /* leaders: the lowest rank of each host, or null */
 	int rank, size, host_rank, host_size;
 	int every; /* groups=N, else 0 */
-	int ngroups;
-	char group_name[MAX_GROUPS][24];
+	struct topo_groups groups;
 	struct place mine;
 	struct place *all; /* [size] */
 	char err[512];     /* this rank's failure, empty if none */
@@ -386,105 +380,10 @@ static int look_inside(struct survey *s)
 
 /* --- groups of hosts, at rank 0 ---------------------------------------- */
 
-struct line {
-	char *host; /* the line itself, cut into words */
-	char *group[MAX_GROUPS];
-	int number;
-};
-
-struct table {
-	struct line *line;
-	int n, room, ngroups;
-};
-
-struct label {
-	const char *text;
-	int host;
-};
-
-static int line_compare(const void *va, const void *vb)
-{
-	return strcmp(((const struct line *)va)->host, ((const struct line *)vb)->host);
-}
-
-static int label_compare(const void *va, const void *vb)
-{
-	return strcmp(((const struct label *)va)->text, ((const struct label *)vb)->text);
-}
-
-static void bad_line(struct survey *s, int number, const char *what, const char *value)
-{
-	snprintf(s->err, sizeof(s->err),
-		 "topology_file: \"%.*s\", line %d: %s \"%.*s\"; accepted are lines \"HOST GROUP "
-		 "[GROUP ...]\", the outermost group first, with the same number of groups (at "
-		 "most %d) for all hosts, and # comments",
-		 SHOWN, s->req->file, number, what, SHOWN, value, MAX_GROUPS);
-}
-
-/* One line, whose text the table takes over unless it is empty (then 0). */
-static int add_line(struct survey *s, struct table *t, char *text, int number)
-{
-	static const char blank[] = " \t\r\n\v\f";
-	struct line l = {.number = number};
-	char *word, *rest = NULL;
-	int n = 0;
-
-	text[strcspn(text, "#")] = '\0';
-	/* The host begins the text, so that free(host) frees the line. */
-	memmove(text, text + strspn(text, blank), strlen(text + strspn(text, blank)) + 1);
-	l.host = strtok_r(text, blank, &rest);
-	if (!l.host)
-		return 0;
-	while ((word = strtok_r(NULL, blank, &rest)) != NULL) {
-		if (n < MAX_GROUPS)
-			l.group[n] = word;
-		n++;
-	}
-	if (n == 0 || n > MAX_GROUPS || (t->n > 0 && n != t->ngroups)) {
-		bad_line(s, number,
-			 n == 0 ? "no group for host" : "wrong number of groups for host", l.host);
-		return 0;
-	}
-	if (t->n == t->room) {
-		int room = t->room ? 2 * t->room : 64;
-		struct line *more = realloc(t->line, (size_t)room * sizeof(*more));
-
-		if (!more) {
-			snprintf(s->err, sizeof(s->err), "topology_file: no memory");
-			return 0;
-		}
-		t->line = more;
-		t->room = room;
-	}
-	t->ngroups = n;
-	t->line[t->n++] = l;
-	return 1;
-}
-
-static void sort_table(struct survey *s, struct table *t)
-{
-	if (t->n == 0) {
-		snprintf(s->err, sizeof(s->err),
-			 "topology_file: \"%.*s\" has no line; accepted are lines \"HOST GROUP "
-			 "[GROUP ...]\"",
-			 SHOWN, s->req->file);
-		return;
-	}
-	qsort(t->line, (size_t)t->n, sizeof(*t->line), line_compare);
-	for (int i = 1; i < t->n && !s->err[0]; i++) {
-		const struct line *a = &t->line[i - 1], *b = &t->line[i];
-
-		if (line_compare(a, b) == 0)
-			bad_line(s, a->number > b->number ? a->number : b->number,
-				 "a second line for host", b->host);
-	}
-}
-
-static void read_table(struct survey *s, struct table *t)
+static void groups_from_file(struct survey *s, const struct topo_host *hosts, int n,
+			     int (*ids)[TOPO_MAX_GROUPS])
 {
 	FILE *f = fopen(s->req->file, "r");
-	char *text = NULL;
-	size_t size = 0;
 
 	if (!f) {
 		snprintf(
@@ -494,163 +393,8 @@ static void read_table(struct survey *s, struct table *t)
 		    SHOWN, s->req->file, strerror(errno));
 		return;
 	}
-	for (int number = 1; !s->err[0] && getline(&text, &size, f) >= 0; number++) {
-		if (add_line(s, t, text, number)) {
-			text = NULL;
-			size = 0;
-		}
-	}
-	if (ferror(f) && !s->err[0])
-		snprintf(s->err, sizeof(s->err), "topology_file: reading \"%.*s\" failed: %s",
-			 SHOWN, s->req->file, strerror(errno));
-	free(text);
+	topo_groups_file(&s->groups, f, s->req->file, hosts, n, ids, s->err, sizeof(s->err));
 	fclose(f);
-	if (!s->err[0])
-		sort_table(s, t);
-}
-
-/* The first line whose host is not before name. */
-static const struct line *lower_bound(const struct table *t, const char *name)
-{
-	int low = 0, high = t->n;
-
-	while (low < high) {
-		int mid = low + (high - low) / 2;
-
-		if (strcmp(t->line[mid].host, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < t->n ? &t->line[low] : NULL;
-}
-
-/* Exactly, or with the domain left out in the file, or on the host. */
-static const struct line *find_line(const struct table *t, const char *name)
-{
-	char other[sizeof(((struct host *)0)->name) + 1];
-	const struct line *l = lower_bound(t, name);
-	size_t len = strcspn(name, ".");
-
-	if (l && strcmp(l->host, name) == 0)
-		return l;
-	snprintf(other, sizeof(other), "%.*s%s", (int)len, name, name[len] ? "" : ".");
-	l = lower_bound(t, other);
-	if (!l)
-		return NULL;
-	if (name[len])
-		return strcmp(l->host, other) == 0 ? l : NULL;
-	return strncmp(l->host, other, len + 1) == 0 ? l : NULL;
-}
-
-/* Numbers for the labels of one level: equal text, equal number. */
-static void number_labels(struct label *labels, int n, int (*ids)[MAX_GROUPS], int level)
-{
-	int id = 0;
-
-	qsort(labels, (size_t)n, sizeof(*labels), label_compare);
-	for (int i = 0; i < n; i++) {
-		if (i > 0 && label_compare(&labels[i - 1], &labels[i]) != 0)
-			id++;
-		ids[labels[i].host][level] = id;
-	}
-}
-
-static void groups_from_file(struct survey *s, const struct host *hosts, int n,
-			     int (*ids)[MAX_GROUPS])
-{
-	struct label *labels = get_memory(s, (size_t)n, sizeof(*labels));
-	const struct line **lines = get_memory(s, (size_t)n, sizeof(*lines));
-	struct table t = {0};
-
-	if (labels && lines)
-		read_table(s, &t);
-	for (int h = 0; h < n && !s->err[0]; h++) {
-		lines[h] = find_line(&t, hosts[h].name);
-		if (!lines[h])
-			snprintf(
-			    s->err, sizeof(s->err),
-			    "topology_file: \"%.*s\" has no line for host \"%.*s\"; accepted are "
-			    "lines \"HOST GROUP [GROUP ...]\" for all hosts of the job",
-			    SHOWN, s->req->file, SHOWN, hosts[h].name);
-	}
-	for (int g = 0; g < t.ngroups && !s->err[0]; g++) {
-		for (int h = 0; h < n; h++)
-			labels[h] = (struct label){lines[h]->group[g], h};
-		number_labels(labels, n, ids, g);
-		snprintf(s->group_name[g], sizeof(s->group_name[g]), "group");
-		s->ngroups = g + 1;
-	}
-	for (int i = 0; i < t.n; i++)
-		free(t.line[i].host);
-	free(t.line);
-	free(lines);
-	free(labels);
-}
-
-/* Cut text at its dots, at most n parts, the last of which takes the rest. */
-static int split_dots(char *text, char **part, int n)
-{
-	int k = 0;
-
-	while (k < n) {
-		part[k++] = text;
-		text = k < n ? strchr(text, '.') : NULL;
-		if (!text)
-			break;
-		*text++ = '\0';
-	}
-	return k;
-}
-
-/* Whether the addresses can be what they claim: all of one shape, and every
- * host with its own. A launcher that forwards the environment of its own node
- * gives one address to all, and that tells nothing. */
-static int addresses_hold(struct label *labels, const struct host *hosts, int n)
-{
-	for (int h = 0; h < n; h++) {
-		if (!hosts[h].addr[0] || strcmp(hosts[h].pattern, hosts[0].pattern) != 0)
-			return 0;
-		labels[h] = (struct label){hosts[h].addr, h};
-	}
-	qsort(labels, (size_t)n, sizeof(*labels), label_compare);
-	for (int h = 1; h < n; h++) {
-		if (label_compare(&labels[h - 1], &labels[h]) == 0)
-			return 0;
-	}
-	return 1;
-}
-
-/* "s0.s1.node12" by the pattern "switch.switch.node". Nobody asked for these
- * groups, so addresses that make no sense are no error: there are no groups. */
-static void groups_from_slurm(struct survey *s, struct host *hosts, int n, int (*ids)[MAX_GROUPS])
-{
-	enum { PARTS = MAX_GROUPS + 1 };
-	struct label *labels = get_memory(s, (size_t)n * PARTS, sizeof(*labels));
-	char *kind[PARTS + 1], *part[PARTS];
-	int levels;
-
-	if (!labels)
-		return;
-	if (!hosts[0].pattern[0] || !addresses_hold(labels, hosts, n))
-		goto out;
-	levels = split_dots(hosts[0].pattern, kind, PARTS + 1) - 1;
-	if (levels < 1 || levels > MAX_GROUPS || strcmp(kind[levels], "node") != 0)
-		goto out;
-	for (int h = 0; h < n; h++) {
-		if (split_dots(hosts[h].addr, part, levels + 1) != levels + 1)
-			goto out;
-		for (int g = 0; g < levels; g++)
-			labels[g * n + h] = (struct label){part[g], h};
-	}
-	for (int g = 0; g < levels; g++) {
-		number_labels(labels + g * n, n, ids, g);
-		snprintf(s->group_name[g], sizeof(s->group_name[g]), "%.23s",
-			 kind[g][0] ? kind[g] : "group");
-	}
-	s->ngroups = levels;
-out:
-	free(labels);
 }
 
 static void copy_env(char *to, size_t size, const char *name)
@@ -661,7 +405,7 @@ static void copy_env(char *to, size_t size, const char *name)
 		strcpy(to, value);
 }
 
-static void describe_host(struct host *h)
+static void describe_host(struct topo_host *h)
 {
 	memset(h, 0, sizeof(*h));
 	if (gethostname(h->name, sizeof(h->name) - 1) != 0)
@@ -675,8 +419,8 @@ static void describe_host(struct host *h)
 static int find_groups(struct survey *s)
 {
 	int leader = s->host_rank == 0, nhosts = 0;
-	struct host me, *hosts = NULL;
-	int(*ids)[MAX_GROUPS] = NULL;
+	struct topo_host me, *hosts = NULL;
+	int(*ids)[TOPO_MAX_GROUPS] = NULL;
 
 	describe_host(&me);
 	if (leader)
@@ -696,19 +440,17 @@ static int find_groups(struct survey *s)
 		if (given(s->req->file))
 			groups_from_file(s, hosts, nhosts, ids);
 		else
-			groups_from_slurm(s, hosts, nhosts, ids);
+			topo_groups_slurm(&s->groups, hosts, nhosts, ids, s->err, sizeof(s->err));
 	}
 	if (agree(s) != 0)
 		goto out;
-	mpi_ok(s, MPI_Bcast(&s->ngroups, 1, MPI_INT, 0, s->comm), "MPI_Bcast");
-	mpi_ok(s, MPI_Bcast(s->group_name, (int)sizeof(s->group_name), MPI_CHAR, 0, s->comm),
-	       "MPI_Bcast");
+	mpi_ok(s, MPI_Bcast(&s->groups, (int)sizeof(s->groups), MPI_BYTE, 0, s->comm), "MPI_Bcast");
 	if (leader)
 		mpi_ok(s,
-		       MPI_Scatter(ids, MAX_GROUPS, MPI_INT, s->mine.group, MAX_GROUPS, MPI_INT, 0,
-				   s->leaders),
+		       MPI_Scatter(ids, TOPO_MAX_GROUPS, MPI_INT, s->mine.group, TOPO_MAX_GROUPS,
+				   MPI_INT, 0, s->leaders),
 		       "MPI_Scatter");
-	mpi_ok(s, MPI_Bcast(s->mine.group, MAX_GROUPS, MPI_INT, 0, s->host), "MPI_Bcast");
+	mpi_ok(s, MPI_Bcast(s->mine.group, TOPO_MAX_GROUPS, MPI_INT, 0, s->host), "MPI_Bcast");
 	agree(s);
 out:
 	free(hosts);
@@ -743,8 +485,8 @@ static void group_every(struct survey *s)
 		else
 			s->all[p].group[0] = s->all[s->all[p].host].group[0];
 	}
-	s->ngroups = 1;
-	snprintf(s->group_name[0], sizeof(s->group_name[0]), "group");
+	s->groups.n = 1;
+	snprintf(s->groups.name[0], sizeof(s->groups.name[0]), "group");
 }
 
 /* The inner levels of this job: of the caches, the outermost that is worth a
@@ -774,9 +516,9 @@ static struct topo *build_real(struct survey *s)
 
 	if (!paths)
 		return NULL;
-	for (int g = 0; g < s->ngroups; g++, n++) {
+	for (int g = 0; g < s->groups.n; g++, n++) {
 		kinds[n] = TOPO_GROUP;
-		names[n] = s->group_name[g];
+		names[n] = s->groups.name[g];
 		for (int p = 0; p < s->size; p++)
 			paths[p].id[n] = s->all[p].group[g];
 	}

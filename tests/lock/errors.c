@@ -231,6 +231,24 @@ static void range_calls(void)
 	result("spaces and units out of range are called that");
 }
 
+/* Of rank 0 and the others. */
+static void intercommunicator(void)
+{
+	pawl_table *table = NULL;
+	MPI_Comm part, both;
+
+	if (tap_size < 2)
+		return;
+	MPI_Comm_split(MPI_COMM_WORLD, tap_rank > 0, tap_rank, &part);
+	MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, tap_rank == 0 ? 1 : 0, 0, &both);
+	expect_code(pawl_table_create(both, "d-mcs", 1, MPI_INFO_NULL, &table), PAWL_ERR_ARG,
+		    "an inter-communicator");
+	expect_message("inter-communicator");
+	MPI_Comm_free(&both);
+	MPI_Comm_free(&part);
+	result("an inter-communicator has no tables");
+}
+
 static void arguments(void)
 {
 	pawl_table *table = NULL;
@@ -385,6 +403,7 @@ int main(int argc, char **argv)
 	environment();
 	homes();
 	range_calls();
+	intercommunicator();
 	arguments();
 	lock_calls();
 	for (int i = 0; (kind = tap_kind(&i));)

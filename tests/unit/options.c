@@ -297,8 +297,38 @@ static void layouts(void)
 	}
 }
 
+/* -------------------------------------------------------------------- codes */
+
+static void codes(void)
+{
+	static const int all[] = {
+	    PAWL_SUCCESS,         PAWL_ERR_ARG,      PAWL_ERR_KIND,   PAWL_ERR_OPTION,
+	    PAWL_ERR_UNSUPPORTED, PAWL_ERR_THREAD,   PAWL_ERR_WINDOW, PAWL_ERR_TOPOLOGY,
+	    PAWL_ERR_MPI,         PAWL_ERR_NOMEM,    PAWL_ERR_RANGE,  PAWL_ERR_TOO_MANY,
+	    PAWL_ERR_HELD,        PAWL_ERR_NOT_HELD, PAWL_ERR_BUSY,   PAWL_ERR_TIMEOUT,
+	    PAWL_ERR_LEASE_LOST,  PAWL_ERR_PEER,
+	};
+	enum { CODES = sizeof all / sizeof all[0] };
+	char version[40], bad[100] = "";
+
+	for (int i = 0; i < CODES; i++) {
+		const char *text = pawl_strerror(all[i]);
+
+		if (strcmp(text, pawl_strerror(-12345)) == 0)
+			snprintf(bad, sizeof bad, "%d is unknown", all[i]);
+		for (int k = 0; k < i; k++)
+			if (strcmp(text, pawl_strerror(all[k])) == 0)
+				snprintf(bad, sizeof bad, "%d and %d are the same", all[i], all[k]);
+	}
+	check(!bad[0], "each code has a text of its own", bad);
+	snprintf(version, sizeof version, "%d.%d.%d", PAWL_VERSION_MAJOR, PAWL_VERSION_MINOR,
+		 PAWL_VERSION_PATCH);
+	check(strcmp(pawl_version(), version) == 0, "the version is the header's", pawl_version());
+}
+
 int main(void)
 {
+	codes();
 	names();
 	presets();
 	values();

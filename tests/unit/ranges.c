@@ -240,12 +240,53 @@ static void check_broken(void)
 	ok(caught, "a tree that forgets what is on its right", "is caught");
 }
 
+/* What is_sound() is for: structures that are not. */
+static void check_sound(void)
+{
+	struct range r[3] = {
+	    {.first = 1, .last = 2}, {.first = 5, .last = 6}, {.first = 9, .last = 9}};
+	void *list = NULL, *tree = NULL;
+	struct range *top;
+	uint64_t in;
+
+	for (int i = 0; i < 3; i++)
+		range_list.insert(&list, NULL, &r[i]);
+	ok(range_list.is_sound(list, &in) && in == 3, "list", "three ranges are sound");
+	r[1].first = 0;
+	ok(!range_list.is_sound(list, &in), "list", "ranges out of order are not");
+	r[1].first = 5;
+	for (int i = 0; i < 3; i++)
+		range_tree.insert(&tree, NULL, &r[i]);
+	top = tree;
+	ok(range_tree.is_sound(tree, &in) && in == 3 && top == &r[1], "interval tree",
+	   "three ranges are sound");
+	r[0].first = 7;
+	ok(!range_tree.is_sound(tree, &in), "interval tree",
+	   "one out of order is not, on the left");
+	r[0].first = 1;
+	r[2].first = 4;
+	ok(!range_tree.is_sound(tree, &in), "interval tree", "nor on the right");
+	r[2].first = 9;
+	top->most = 6;
+	ok(!range_tree.is_sound(tree, &in), "interval tree",
+	   "nor one that forgot how far others go");
+	top->most = 9;
+	r[0].parent = &r[2];
+	ok(!range_tree.is_sound(tree, &in), "interval tree", "nor one with another parent");
+	r[0].parent = top;
+	r[0].height = 3;
+	ok(!range_tree.is_sound(tree, &in), "interval tree", "nor one that leans");
+	r[0].height = 1;
+	ok(range_tree.is_sound(tree, &in) && in == 3, "interval tree", "put right, it is sound");
+}
+
 int main(void)
 {
 	check(&range_list, "list");
 	check(&range_tree, "interval tree");
 	check(&range_btree, "B-tree");
 	check_broken();
+	check_sound();
 	printf("1..%d\n", tests);
 	return failures != 0;
 }

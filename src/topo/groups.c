@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Labels of hosts as numbers, and groups by the addresses that Slurm gives to hosts. */
+#include "topo/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int topo_label_compare(const void *a, const void *b)
+{
+	return strcmp(((const struct topo_label *)a)->text, ((const struct topo_label *)b)->text);
+}
+
+void topo_number_labels(struct topo_label *labels, int n, int (*ids)[TOPO_MAX_GROUPS], int level)
+{
+	int id = 0;
+
+	qsort(labels, (size_t)n, sizeof(*labels), topo_label_compare);
+	for (int i = 0; i < n; i++) {
+		if (i > 0 && topo_label_compare(&labels[i - 1], &labels[i]) != 0)
+			id++;
+		ids[labels[i].host][level] = id;
+	}
+}
+
+/* Cut text at its dots, at most n parts, the last of which takes the rest. */
+static int split_dots(char *text, char **part, int n)
+{
+	int k = 0;
+
+	while (k < n) {
+		part[k++] = text;
+		text = k < n ? strchr(text, '.') : NULL;
+		if (!text)
+			break;
+		*text++ = '\0';
+	}
+	return k;
+}
+
+/* Whether the addresses can be what they claim: all of one shape, and every
+ * host with its own. A launcher that forwards the environment of its own node
+ * gives one address to all, and that tells nothing. */
+static int addresses_hold(struct topo_label *labels, const struct topo_host *hosts, int n)
+{
+	for (int h = 0; h < n; h++) {
+		if (!hosts[h].addr[0] || strcmp(hosts[h].pattern, hosts[0].pattern) != 0)
+			return 0;
+		labels[h] = (struct topo_label){hosts[h].addr, h};
+	}
+	qsort(labels, (size_t)n, sizeof(*labels), topo_label_compare);
+	for (int h = 1; h < n; h++) {
+		if (topo_label_compare(&labels[h - 1], &labels[h]) == 0)
+			return 0;
+	}
+	return 1;
+}
+
+int topo_groups_slurm(struct topo_groups *groups, struct topo_host *hosts, int n,
+		      int (*ids)[TOPO_MAX_GROUPS], char *err, size_t errlen)
+{
+	enum { PARTS = TOPO_MAX_GROUPS + 1 };
+	struct topo_label *labels = calloc((size_t)n * PARTS, sizeof(*labels));
+	char *kind[PARTS + 1], *part[PARTS];
+	int levels;
+
+	if (!labels) {
+		snprintf(err, errlen, "topology: no memory for %d hosts", n);
+		return -1;
+	}
+	if (!hosts[0].pattern[0] || !addresses_hold(labels, hosts, n))
+		goto out;
+	levels = split_dots(hosts[0].pattern, kind, PARTS + 1) - 1;
+	if (levels < 1 || levels > TOPO_MAX_GROUPS || strcmp(kind[levels], "node") != 0)
+		goto out;
+	for (int h = 0; h < n; h++) {
+		if (split_dots(hosts[h].addr, part, levels + 1) != levels + 1)
+			goto out;
+		for (int g = 0; g < levels; g++)
+			labels[g * n + h] = (struct topo_label){part[g], h};
+	}
+	for (int g = 0; g < levels; g++) {
+		topo_number_labels(labels + g * n, n, ids, g);
+		snprintf(groups->name[g], sizeof(groups->name[g]), "%.23s",
+			 kind[g][0] ? kind[g] : "group");
+	}
+	groups->n = levels;
+out:
+	free(labels);
+	return 0;
+}

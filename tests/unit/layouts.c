@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the layout of a table says of each kind of lock: that memory is short, wherever it is; that
+ * options do not go together; and which words are not as they should be while nobody holds or
+ * awaits a lock. Prints TAP.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pawl.h>
+
+#include "core/error.h"
+#include "core/kinds.h"
+#include "core/space.h"
+#include "locks/range_queue.h"
+
+enum { LOCKS = 5, SMALL_UNITS = 4096 };
+
+static int count, failed;
+
+static void check(bool good, const char *kind, const char *what, const char *detail)
+{
+	count++;
+	failed += !good;
+	printf("%s %d - %s: %s%s%s\n", good ? "ok" : "not ok", count, kind, what, good ? "" : " # ",
+	       good ? "" : detail);
+}
+
+/* ------------------------------------------------------------ memory that is short */
+
+/* Linked with --wrap: allocations that succeed before one fails; -1: all do. */
+static int left = -1;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+static bool fails(void)
+{
+	return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+/* --------------------------------------------------------------------- layouts */
+
+static struct topo *topo;
+static struct options options;
+static struct lock_space space;
+
+/* "NAME=VALUE,NAME=VALUE" that the kind takes. The space and the topology are to be freed. */
+static int lay_out(const struct lock_protocol *p, const char *topology, int ranks, uint64_t n,
+		   const char *values)
+{
+	char err[ERROR_LENGTH], *copy = strdup(values), *rest = copy, *name;
+	int rc = PAWL_SUCCESS;
+
+	topo = topo_parse(topology, ranks, err, sizeof err);
+	options_default(&options, p);
+	while (topo && copy && rc == PAWL_SUCCESS && (name = strsep(&rest, " "))) {
+		char *value = strchr(name, '=');
+
+		if (!value)
+			continue;
+		*value++ = '\0';
+		rc = options_set(&options, p, name, value, "the test");
+	}
+	free(copy);
+	memset(&space, 0, sizeof space);
+	if (!topo || rc != PAWL_SUCCESS)
+		return topo ? rc : PAWL_ERR_TOPOLOGY;
+	space_begin(&space, p, topo, &options, n);
+	return space_layout(&space);
+}
+
+static void clean_up(void)
+{
+	space_free(&space);
+	options_free(&options);
+	topo_free(topo);
+}
+
+/* With a tree of units that is small enough to be looked through. */
+static const char *small(const struct lock_protocol *p)
+{
+	static char text[40];
+
+	snprintf(text, sizeof text, "%s=%d", "units", SMALL_UNITS);
+	return strstr(p->kind.options, "units_most") ? text : "";
+}
+
+/* Every allocation fails once; then there are no more. */
+static void short_of_memory(const struct lock_protocol *p)
+{
+	char bad[200] = "";
+	int rc = PAWL_ERR_NOMEM, n = 0;
+
+	for (; rc == PAWL_ERR_NOMEM && !bad[0] && n < 100; n++) {
+		topo = topo_parse("rack:2 node:2 core:2", 8, bad, sizeof bad);
+		options_default(&options, p);
+		space_begin(&space, p, topo, &options, LOCKS);
+		left = n;
+		rc = space_layout(&space);
+		left = -1;
+		if (rc == PAWL_ERR_NOMEM && !strstr(pawl_error_message(), "memory"))
+			snprintf(bad, sizeof bad, "%.150s", pawl_error_message());
+		clean_up();
+	}
+	check(!bad[0] && rc == PAWL_SUCCESS, p->kind.name, "memory that is short is told", bad);
+	printf("# %d allocations\n", n - 1);
+}
+
+/* The same of the queue of ranges that a server makes. */
+static void queue_short_of_memory(const struct range_store *store, const char *name)
+{
+	struct range_queue *q = NULL;
+	int n = 0;
+
+	for (; !q && n < 100; n++) {
+		left = n;
+		q = range_queue_create(store, 2, 10);
+		left = -1;
+	}
+	check(q && n > 3, name, "a queue that lacks memory is not there", "");
+	range_queue_free(q);
+}
+
+/* ---------------------------------------------------------------------- idle words */
+
+static int64_t *words; /* of all ranks, and as many of one more rank, which are zero */
+
+/* A word may tell where others are: the last ones are for what lies behind all. */
+static int64_t *word(void *arg, int rank, uint64_t offset)
+{
+	(void)arg;
+	if (offset >= space.bytes)
+		return words + (uint64_t)topo->nranks * (space.bytes / 8);
+	return words + ((uint64_t)rank * space.bytes + offset) / 8;
+}
+
+static bool all_idle(const struct lock_protocol *p, char *err, size_t errlen)
+{
+	struct lock_memory m = {.word = word};
+
+	for (uint64_t l = 0; l < LOCKS; l++)
+		if (!p->idle(&space, l, &m, err, errlen))
+			return false;
+	return true;
+}
+
+/* Whether some value in the word is told, with a sentence. */
+static bool is_told(const struct lock_protocol *p, int64_t *w, char *bad, size_t len)
+{
+	static const int64_t values[] = {1, -1, 2, INT64_C(1) << 20, INT64_C(1) << 40, INT64_MIN};
+	bool told = false;
+
+	for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+		char err[ERROR_LENGTH] = "";
+
+		*w = values[v];
+		if (!all_idle(p, err, sizeof err)) {
+			told = true;
+			if (!err[0])
+				snprintf(bad, len, "no sentence for a word");
+		}
+	}
+	*w = 0;
+	return told;
+}
+
+/* Words that are zero are idle; each other one either is of no matter, or is told. */
+static void idle_words(const struct lock_protocol *p, const char *topology)
+{
+	char bad[ERROR_LENGTH] = "", err[ERROR_LENGTH] = "", what[100];
+	uint64_t told = 0, all;
+
+	if (lay_out(p, topology, 8, LOCKS, small(p)) != PAWL_SUCCESS) {
+		check(false, p->kind.name, topology, pawl_error_message());
+		clean_up();
+		return;
+	}
+	all = space.bytes / 8 * (uint64_t)topo->nranks;
+	words = calloc(all + space.bytes / 8, sizeof *words);
+	snprintf(what, sizeof what, "words that are not idle are told (%s)", topology);
+	if (words && all_idle(p, err, sizeof err)) {
+		/* Up to the header's end are the words of the transport. */
+		for (uint64_t i = 0; i < all; i++)
+			told += i % (space.bytes / 8) >= RMA_HEADER_BYTES / 8 &&
+				is_told(p, &words[i], bad, sizeof bad);
+		check(!bad[0] && told >= LOCKS, p->kind.name, what, bad);
+	} else {
+		check(false, p->kind.name, "words that are zero are idle", err);
+	}
+	printf("# %llu of %llu words\n", (unsigned long long)told, (unsigned long long)all);
+	free(words);
+	clean_up();
+}
+
+/* --------------------------------------------------------------- what does not fit */
+
+static void limits(void)
+{
+	static const struct {
+		const char *kind, *values;
+		int ranks;
+		uint64_t n;
+		int code;
+		const char *word; /* of the sentence */
+	} cases[] = {
+	    {"citron", "units=4096 units_most=64", 4, 1, PAWL_ERR_OPTION, "less than units"},
+	    {"citron", "units=64 units_most=4096", 4, 1, PAWL_SUCCESS, ""},
+	    {"citron", "units=64 max_held=65535", 1 << 16, 1, PAWL_ERR_OPTION, "max_held"},
+	    {"drtm", "lease=0", 4, 1, PAWL_ERR_OPTION, "option lease"},
+	    {"drtm", "lease=1", 4, 1, PAWL_SUCCESS, ""},
+	    {"dslr", "max_held=65535", 4, 1, PAWL_ERR_UNSUPPORTED, "max_held"},
+	    {"ss", "max_held=65535", 4, 1, PAWL_ERR_UNSUPPORTED, "max_held"},
+	    {"ss", "segments=16777216", 1, 1 << 20, PAWL_ERR_UNSUPPORTED, "option segments"},
+	    {"lld", "max_held=65535", 1 << 20, 1, PAWL_ERR_UNSUPPORTED, "max_held"},
+	    {"mpi-win-lock", "", 1, 1 << 20, PAWL_ERR_UNSUPPORTED, "a window for each lock"},
+	    {"shiftlock", "t_w=1048576", 4, 1, PAWL_ERR_OPTION, "option t_w"},
+	    {"rma-mcs", "t_l=1048575", 64, 1, PAWL_ERR_OPTION, "options t_l and t_w"},
+	    {"rma-rw", "t_l=1048575", 8, 1, PAWL_SUCCESS, ""},
+	    {"rma-rw", "t_l=1048575", 64, 1, PAWL_ERR_OPTION, "options t_l and t_w"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const char *topology =
+		    cases[i].ranks == 64 ? "rack:2 node:2 package:2 numa:2 core:4" : "node:2";
+		int rc = lay_out(kinds_find(cases[i].kind), topology, cases[i].ranks, cases[i].n,
+				 cases[i].values);
+		char detail[ERROR_LENGTH + 100];
+
+		snprintf(detail, sizeof detail, "%s: %s", pawl_strerror(rc), pawl_error_message());
+		check(rc == cases[i].code && (!rc || strstr(pawl_error_message(), cases[i].word)),
+		      cases[i].kind, cases[i].values, detail);
+		clean_up();
+	}
+}
+
+/* ------------------------------------------------------------------------ homes */
+
+/* Of locks with numbers beyond 32 bits, too. */
+static void homes(const char *distribution)
+{
+	static const uint64_t locks[] = {0, 1, UINT64_C(1) << 32, (UINT64_C(1) << 40) - 2};
+	uint64_t n = (UINT64_C(1) << 40) - 1, block = (n + 2) / 3;
+	bool good;
+
+	good = lay_out(kinds_find("d-mcs"), "node:1", 3, n, distribution) == PAWL_SUCCESS;
+	for (size_t i = 0; good && i < sizeof locks / sizeof locks[0]; i++) {
+		uint64_t index, wanted = locks[i] % 3;
+		int rank;
+
+		lock_home(&space, locks[i], &rank, &index);
+		if (strstr(distribution, "cyclic"))
+			good = rank == (int)wanted && index == locks[i] / 3;
+		else
+			good = rank == (int)(locks[i] / block) && index == locks[i] % block;
+	}
+	check(good, distribution, "homes of locks beyond 32 bits", pawl_error_message());
+	clean_up();
+}
+
+int main(void)
+{
+	const struct lock_protocol *p;
+
+	for (int i = 0; (p = kinds_get(i)); i++) {
+		short_of_memory(p);
+		if (p->idle) {
+			idle_words(p, "rack:2 node:2 core:2");
+			idle_words(p, "core:8");
+		}
+	}
+	queue_short_of_memory(&range_list, "list");
+	queue_short_of_memory(&range_btree, "B-tree");
+	limits();
+	homes("distribution=block");
+	homes("distribution=cyclic");
+	printf("1..%d\n", count);
+	return failed ? 1 : 0;
+}
