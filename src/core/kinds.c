@@ -30,7 +30,9 @@ extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
     lock_broken_citron_stale, lock_broken_citron_suspect, lock_broken_citron_era,
     lock_broken_citron_wait, lock_broken_citron_copy, lock_broken_citron_late, lock_broken_ss,
     lock_broken_lld, lock_broken_lld_look, lock_broken_lld_link, lock_broken_it;
-extern const struct lock_protocol lock_broken_alock_stay, lock_broken_shiftlock_return;
+extern const struct lock_protocol lock_broken_alock_stay, lock_broken_shiftlock_return,
+    lock_broken_shiftlock_absent, lock_broken_shiftlock_early, lock_broken_shiftlock_last,
+    lock_broken_shiftlock_withdraw;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
@@ -76,6 +78,10 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_shiftlock_era,
     &lock_broken_shiftlock_late,
     &lock_broken_shiftlock_return,
+    &lock_broken_shiftlock_absent,
+    &lock_broken_shiftlock_early,
+    &lock_broken_shiftlock_last,
+    &lock_broken_shiftlock_withdraw,
     &lock_broken_shiftlock_link,
     &lock_broken_alock,
     &lock_broken_alock_budget,

@@ -193,6 +193,14 @@ static void granted(struct sim_rank *r)
 
 enum { RETRY_FORGOTTEN_NS = 100000, RETRY_LEFT_NS = 100 };
 
+/* Until the slots are asked again: the longer, the more often they were. */
+static void retry_later(struct sim_rank *r, uint64_t *ns)
+{
+	sim_sleep(r, *ns * SIM_NS);
+	if (*ns < RETRY_FORGOTTEN_NS)
+		*ns *= 2;
+}
+
 /* Whether a slot can be had: it is free, or has settled, or was passed over, or its forgotten
  * lock has been recovered. */
 static bool is_usable(struct sim_rank *r, int index)
@@ -227,6 +235,7 @@ static void change_slot(struct sim_rank *r, enum sim_parking why)
 	int slots = w->space.max_held, i = 0;
 	struct rma_client *was = &r->slot.client;
 	struct lock_slot next;
+	uint64_t retry_ns = why == SIM_FORGOTTEN ? RETRY_FORGOTTEN_NS : RETRY_LEFT_NS;
 
 	make_room(r);
 	r->parked[r->slot.index] = r->slot;
@@ -234,8 +243,7 @@ static void change_slot(struct sim_rank *r, enum sim_parking why)
 	while (!is_usable(r, i))
 		if (++i == slots) {
 			i = 0;
-			sim_sleep(r, (why == SIM_FORGOTTEN ? RETRY_FORGOTTEN_NS : RETRY_LEFT_NS) *
-					 SIM_NS);
+			retry_later(r, &retry_ns);
 		}
 	next = r->parked[i];
 	if (r->parking[i] == SIM_FREE) {
@@ -273,11 +281,13 @@ void sim_forget(struct sim_rank *r)
 
 void sim_settle(struct sim_rank *r)
 {
+	uint64_t retry_ns = RETRY_LEFT_NS;
+
 	put_away(r);
 	for (int i = 0; r->parked && i < r->world->space.max_held; i++)
 		while (r->parking[i] != SIM_FREE && r->parking[i] != SIM_FORGOTTEN &&
 		       !is_usable(r, i))
-			sim_sleep(r, RETRY_LEFT_NS * SIM_NS);
+			retry_later(r, &retry_ns);
 }
 
 /* -------------------------------------------------------------- acquire, release */
