@@ -9,19 +9,29 @@
  * dead-lock (awaits are blocking guards, so a hang is an invalid end state); a queue node's words are
  * null when somebody writes them, HEAD is taken before it is written again (asserts); nobody leaves
  * anything behind (asserts at the end); with -DTRY also when clients try, at their choice; with
- * -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live).
+ * -DTIMED=m also when the processes in the bit mask m time out, at any moment of their choice (but
+ * process v of -DLIVE=v): then a process waits no longer, a writer may take the place that it has left
+ * again, and uses its slot for another one when it was passed over; and at the end all such places were
+ * passed over; with -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live).
  *
  * What it abstracts.  One lock, one slot a process.  The fields of word A are variables, changed in
  * one step; REL counts modulo the least
  * power of two above NR.  An operation followed by its flush with nothing of the same process
  * between is one step, at the point where it takes effect; operations issued together take effect in
- * any order; memory is sequentially consistent.
+ * any order; memory is sequentially consistent.  With -DTIMED every link says that the writer may leave
+ * its place; loops of compare and swap on A are one step, which changes A only if the fields are such.
  *
  * Known-broken variants: -DBREAK_SNAPSHOT  a writer awaits no readers
  *                        -DBREAK_TURN      a writer who leaves no successor known gives readers no turn
  *                        -DBREAK_HEAD      who finds its queue longer than it was does not pass on
  *                                          the head's place
  *                        -DBREAK_EPOCH     after a turn of the readers the successor does not wait
+ *                        -DBREAK_PLAIN     (TIMED) a writer that awaits readers counts itself out
+ *                        -DBREAK_FLIP      (TIMED) the same, and changes EPOCH
+ *                        -DBREAK_LAST      (TIMED) no reader releases for a writer that is absent
+ *                        -DBREAK_WITHDRAW  (TIMED) a reader counts itself out though it was let in
+ *                        -DBREAK_EARLY     (TIMED) a node is marked as passed over before its NEXT is read
+ *                        -DBREAK_RESUME    (TIMED) L4 is a put
  */
 #ifndef NW
 #define NW 2
@@ -38,13 +48,32 @@ byte WP, RDR, REL; /* word A: writers present, readers present, releases */
 bit EPOCH;
 byte TAIL, HEAD; /* 0 or writer + 1 */
 byte NEXT[NW];
-bit GRANT[NW]; /* STATUS, with what comes along: */
+byte GRANT[NW]; /* STATUS, with what comes along: */
 bit GEPOCH[NW];
 byte GCONS[NW];
 bit GWAIT[NW];
 byte GREL[NW];
 
+#define GIVEN 1
+#define LEFT 2
+#define PASSED 3
+
 #include "ghost.inc"
+
+#ifdef TIMED
+bit ABSENT;     /* in word A: the writer that would be next has left; REL is 0 when its readers have */
+bit QUEUED[NW]; /* its place is abandoned, as far as the process knows */
+#ifdef LIVE
+#define MAY_TIME_OUT (p != LIVE && (TIMED >> (p) & 1))
+#else
+#define MAY_TIME_OUT (TIMED >> (p) & 1)
+#endif
+#define FREE (!QUEUED[p] || GRANT[p] == PASSED)
+#define TAKE_SLOT QUEUED[p] = 0
+#else
+#define FREE true
+#define TAKE_SLOT skip
+#endif
 
 /* The readers of a turn at most are awaited at a time. */
 #if NR == 1
@@ -60,28 +89,128 @@ byte GREL[NW];
 #define DRAIN(n) REL == (n)
 #endif
 
+#ifdef TIMED
+/* L1: old = cas(A, as seen, ABSENT and REL - n, and so many more writers); flush. Only if readers that
+ * were let in have yet to leave; gone says whether. */
+#define BE_ABSENT(n, more) d_step { gone = (REL != (n)); \
+	if :: gone -> assert(!ABSENT); ABSENT = 1; REL = MOD(REL + 4 - (n)); WP = WP + more :: else fi }
+
+/* R5: old = fao(succ.STATUS, grant, REPLACE); flush. Whoever has left is passed over. */
+inline hand_on()
+{
+	skip;
+give:	skip;
+	d_step {
+		gone = (GRANT[succ - 1] == LEFT);
+		assert(GRANT[succ - 1] == 0 || gone);
+		GEPOCH[succ - 1] = epoch;
+		GCONS[succ - 1] = (flip -> 0 : cons + 1);
+		GWAIT[succ - 1] = (rdr > 0);
+		GREL[succ - 1] = (rdr > 0 -> expected : 0);
+		GRANT[succ - 1] = GIVEN
+	}
+	if
+	:: gone ->
+		d_step { GEPOCH[succ - 1] = 0; GCONS[succ - 1] = 0; GWAIT[succ - 1] = 0; GREL[succ - 1] = 0; gone = 0 }
+		/* P1: the readers that were let in are there: it stays at the head of the queue */
+		if
+		:: rdr > 0 -> BE_ABSENT(expected, 1)
+		:: else
+		fi;
+		if
+		:: gone ->
+			/* put(succ.STATUS, LEFT); flush */
+			GRANT[succ - 1] = LEFT;
+			/* put(HEAD, succ); flush */
+			d_step { assert(HEAD == 0); HEAD = succ }
+			goto done
+		:: else -> rdr = 0
+		fi;
+#ifdef BREAK_EARLY
+		GRANT[succ - 1] = PASSED;
+#endif
+		/* P2: next = get(succ.NEXT); flush */
+		next = NEXT[succ - 1];
+		if
+		:: next == 0 ->
+			/* P3: r = cas(TAIL, succ -> 0); flush */
+			d_step { next = TAIL; if :: next == succ -> TAIL = 0; next = 0 :: else fi }
+			if
+			:: next == 0
+			:: else -> atomic { NEXT[succ - 1] != 0; next = NEXT[succ - 1] }
+			fi
+		:: else
+		fi;
+		/* P4: old = fao(A, WP - 1, REL + 1), and EPOCH if nobody is known; flush */
+		d_step { flip = (flip || next == 0);
+			wp = WP; WP--; REL = MOD(REL + 1);
+			if
+			:: next == 0 -> rdr = RDR; expected = MOD(REL + RDR); EPOCH = 1 - EPOCH; epoch = EPOCH
+			:: else
+			fi }
+		/* P5: put(succ.STATUS, PASSED); flush */
+		d_step { GRANT[succ - 1] = PASSED; succ = next; next = 0 }
+		if
+		:: succ != 0 -> goto give
+		:: succ == 0 && wp > 1 -> atomic { HEAD != 0; succ = HEAD; HEAD = 0 } goto give
+		:: else
+		fi
+	:: else
+	fi;
+done:	skip
+}
+#endif
+
 /* R2: what the release changes in A, and learns from it. */
 #define LEAVE d_step { wp = WP; rdr = RDR; WP--; REL = MOD(REL + 1); expected = MOD(REL + RDR); \
 		if :: flip -> EPOCH = 1 - EPOCH; epoch = EPOCH :: else fi }
 
+#ifdef TIMED
+byte at;
+#define ALL_PASSED assert(!ABSENT); at = 0; \
+	do :: at < NW -> assert(!QUEUED[at] || GRANT[at] == PASSED); at++ :: else -> at = 0; break od
+#else
+#define ALL_PASSED skip
+#endif
 #define DONE d_step { alive--; \
-	if :: alive == 0 -> assert(WP == 0 && RDR == 0 && TAIL == 0 && HEAD == 0 && nw + nr == 0) :: else fi }
+	if :: alive == 0 -> ALL_PASSED; assert(WP == 0 && RDR == 0 && TAIL == 0 && HEAD == 0 && nw + nr == 0) :: else fi }
 
 proctype Writer(byte p)
 {
 	byte old, wp, rdr, succ, prev, cons, expected, tail;
 	bit epoch, queued, flip; /* epoch: the present one */
+#ifdef TIMED
+	byte next;
+	bit gone;
+#endif
 
 	do
+#ifdef TIMED
+	::	/* L4: old = cas(STATUS, LEFT -> 0); flush */
+		atomic { QUEUED[p] && GRANT[p] != PASSED -> WANT }
+#ifdef BREAK_RESUME
+		d_step { GRANT[p] = 0; QUEUED[p] = 0; gone = 1 }
+#else
+		d_step { gone = (GRANT[p] == LEFT); if :: gone -> GRANT[p] = 0; QUEUED[p] = 0 :: else fi }
+#endif
+		if
+		:: gone -> gone = 0; queued = 1; goto wait
+		:: else /* about to be passed over, or to be put at the head */
+		fi
+#endif
 #ifdef TRY
-	::	/* T1, T2: get(A); flush; cas(A, as seen, WP + 1); flush. Nobody in the way: at one point of time */
+	::
+#ifdef TIMED
+		atomic { FREE -> TAKE_SLOT };
+#endif
+		/* T1, T2: get(A); flush; cas(A, as seen, WP + 1); flush. Nobody in the way: at one point of time */
 		d_step { old = WP + RDR; epoch = EPOCH; if :: old == 0 -> WP = 1 :: else fi }
 		if
 		:: old > 0 -> old = 0; goto out
 		:: else -> cons = 0; goto cs
 		fi
 #endif
-	:: atomic { WANT;
+	:: atomic { FREE -> TAKE_SLOT; WANT;
 		NEXT[p] = 0; GRANT[p] = 0 } /* W1: poke, own memory */
 		/* W2: old = fao(A, WP + 1); flush */
 		d_step { wp = WP; rdr = RDR; epoch = EPOCH; expected = MOD(REL + RDR); WP++ }
@@ -89,7 +218,32 @@ proctype Writer(byte p)
 		if
 		:: wp == 0 ->
 			if
-			:: rdr > 0 -> DRAIN(expected) /* W3 */
+			:: rdr > 0 ->
+				if
+				:: DRAIN(expected) /* W3 */
+#ifdef TIMED
+				:: MAY_TIME_OUT ->
+					/* L2: leave alone, if nobody else is blocked; or L1 */
+#ifdef BREAK_PLAIN
+					d_step { gone = (REL != expected);
+						if :: gone -> WP-- :: else fi }
+#elif defined(BREAK_FLIP)
+					d_step { gone = (REL != expected);
+						if :: gone -> WP--; EPOCH = 1 - EPOCH :: else fi }
+#else
+					d_step { gone = (REL != expected && WP == 1 && RDR == MOD(expected + 4 - REL));
+						if :: gone -> WP-- :: else fi }
+					if
+					:: gone
+					:: else -> BE_ABSENT(expected, 0)
+					fi;
+#endif
+					if
+					:: gone -> goto out
+					:: else
+					fi
+#endif
+				fi
 			:: else
 			fi
 		:: else ->
@@ -102,9 +256,36 @@ proctype Writer(byte p)
 			:: else -> d_step { assert(NEXT[prev - 1] == 0); NEXT[prev - 1] = p + 1 }
 			fi;
 			/* W6: await the grant */
-			atomic { GRANT[p] == 1 -> epoch = GEPOCH[p]; cons = GCONS[p] }
+wait:			if
+			:: atomic { GRANT[p] == GIVEN -> epoch = GEPOCH[p]; cons = GCONS[p] }
+#ifdef TIMED
+			:: MAY_TIME_OUT ->
+				/* L3: old = cas(STATUS, 0 -> LEFT); flush */
+				d_step { gone = (GRANT[p] == 0); if :: gone -> GRANT[p] = LEFT; QUEUED[p] = 1 :: else fi }
+				if
+				:: gone -> goto out
+				:: else -> atomic { GRANT[p] == GIVEN -> epoch = GEPOCH[p]; cons = GCONS[p] }
+				fi
+#endif
+			fi;
 			if
-			:: GWAIT[p] -> DRAIN(GREL[p]) /* W7 */
+			:: GWAIT[p] ->
+				if
+				:: DRAIN(GREL[p]) /* W7 */
+#ifdef TIMED
+				:: MAY_TIME_OUT ->
+					BE_ABSENT(GREL[p], 1);
+					if
+					:: gone ->
+						/* poke STATUS; put(HEAD, me); flush */
+						d_step { GRANT[p] = LEFT; QUEUED[p] = 1;
+							GEPOCH[p] = 0; GCONS[p] = 0; GWAIT[p] = 0; GREL[p] = 0 }
+						d_step { assert(HEAD == 0); HEAD = p + 1 }
+						goto out
+					:: else
+					fi
+#endif
+				fi
 			:: else
 			fi;
 			d_step { prev = 0; GEPOCH[p] = 0; GCONS[p] = 0; GWAIT[p] = 0; GREL[p] = 0 }
@@ -152,6 +333,10 @@ cs:		skip;
 			:: succ == 0 && queued && tail != p + 1 -> atomic { NEXT[p] != 0; succ = NEXT[p] }
 			:: else -> atomic { HEAD != 0; succ = HEAD; HEAD = 0 }
 			fi;
+#ifdef TIMED
+			if :: !flip -> rdr = 0 :: else fi;
+			hand_on()
+#else
 			/* R5: put(succ.STATUS, grant); flush */
 			d_step {
 				assert(GRANT[succ - 1] == 0);
@@ -164,9 +349,14 @@ cs:		skip;
 				GREL[succ - 1] = (GWAIT[succ - 1] -> expected : 0);
 				GRANT[succ - 1] = 1
 			}
+#endif
 		fi;
 out:		skip;
-		d_step { wp = 0; rdr = 0; succ = 0; cons = 0; expected = 0; tail = 0; epoch = 0; queued = 0; flip = 0 }
+		d_step { wp = 0; rdr = 0; succ = 0; cons = 0; expected = 0; tail = 0; epoch = 0; queued = 0; flip = 0; prev = 0;
+#ifdef TIMED
+			next = 0; gone = 0
+#endif
+		}
 	:: DONE; break
 	od
 }
@@ -175,6 +365,10 @@ proctype Reader(byte p)
 {
 	bit epoch;
 	byte wp;
+#ifdef TIMED
+	byte rdr, succ, expected, cons, next;
+	bit flip, gone;
+#endif
 
 	do
 #ifdef TRY
@@ -190,12 +384,49 @@ proctype Reader(byte p)
 		/* A2: await EPOCH != old.EPOCH */
 		if
 		:: wp == 0
-		:: else -> EPOCH != epoch
+		:: else ->
+			if
+			:: EPOCH != epoch
+#ifdef TIMED
+			:: MAY_TIME_OUT ->
+				/* L5: old = cas(A, as seen, RDR - 1); flush. Only if EPOCH is as it was */
+#ifdef BREAK_WITHDRAW
+				d_step { gone = 1; RDR-- }
+#else
+				d_step { gone = (EPOCH == epoch); if :: gone -> RDR-- :: else fi }
+#endif
+				if
+				:: gone -> d_step { gone = 0; wp = 0; epoch = 0 } goto out
+				:: else
+				fi
+#endif
+			fi
 		fi;
 cs:		skip;
 		critical_shared(p);
 		/* B1: fao(A, RDR - 1, REL + 1); flush */
-		d_step { RDR--; REL = MOD(REL + 1); wp = 0; epoch = 0 }
+		d_step { RDR--; REL = MOD(REL + 1); wp = 0; epoch = 0;
+#ifdef TIMED
+#ifndef BREAK_LAST
+			gone = (ABSENT && REL == 0)
+#endif
+#endif
+		}
+#ifdef TIMED
+		/* B2: the last one of those that the absent writer waited for: old = fao(A, WP - 1, REL + 1,
+		 * ABSENT - 1, EPOCH); flush */
+		if
+		:: gone -> d_step {
+				wp = WP; rdr = RDR; WP--; REL = MOD(REL + 1); expected = MOD(REL + RDR); ABSENT = 0;
+				EPOCH = 1 - EPOCH; epoch = EPOCH; flip = 1; gone = 0 }
+			if
+			:: wp > 1 -> atomic { HEAD != 0; succ = HEAD; HEAD = 0 } hand_on()
+			:: else
+			fi;
+			d_step { wp = 0; rdr = 0; succ = 0; expected = 0; cons = 0; next = 0; flip = 0; gone = 0; epoch = 0 }
+		:: else
+		fi;
+#endif
 out:		skip
 	:: DONE; break
 	od

@@ -32,7 +32,8 @@ extern const struct lock_protocol lock_broken_dslr, lock_broken_shiftlock,
     lock_broken_lld, lock_broken_lld_look, lock_broken_lld_link, lock_broken_it;
 extern const struct lock_protocol lock_broken_alock_stay, lock_broken_shiftlock_return,
     lock_broken_mgl_give_up, lock_broken_mgl_rider, lock_broken_rma_rw_look,
-    lock_broken_rma_rw_round, lock_broken_rma_rw_withdraw;
+    lock_broken_rma_rw_round, lock_broken_rma_rw_withdraw, lock_broken_shiftlock_absent,
+    lock_broken_shiftlock_early, lock_broken_shiftlock_last, lock_broken_shiftlock_withdraw;
 #endif
 
 static const struct lock_protocol *const kinds[] = {
@@ -83,6 +84,10 @@ static const struct lock_protocol *const kinds[] = {
     &lock_broken_shiftlock_era,
     &lock_broken_shiftlock_late,
     &lock_broken_shiftlock_return,
+    &lock_broken_shiftlock_absent,
+    &lock_broken_shiftlock_early,
+    &lock_broken_shiftlock_last,
+    &lock_broken_shiftlock_withdraw,
     &lock_broken_shiftlock_link,
     &lock_broken_alock,
     &lock_broken_alock_budget,

@@ -261,8 +261,9 @@ struct lock_protocol {
 	 * acquire takes a new place. */
 	int (*resume)(const struct lock_space *s, struct lock_slot *slot);
 	/* Whether a slot whose acquire returned LOCK_QUEUED may serve again, for whoever
-	 * released the lock has passed over it. It has when the lock was free once. May look,
-	 * but not wait. NULL: acquire does not return that. */
+	 * released the lock has passed over it. It has when the lock was free once, or was
+	 * recovered. May look, and issue operations, but not wait. NULL: acquire does not return
+	 * that. */
 	bool (*passed)(const struct lock_space *s, struct lock_slot *slot);
 	/* PAWL_SUCCESS; PAWL_ERR_LEASE_LOST (kinds with option lease) if others took
 	 * the holder for dead. Either way the slot is free again; with LOCK_LEFT it is not before

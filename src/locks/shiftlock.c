@@ -16,13 +16,15 @@
  * Operations (uncontended): acquire 1 atomic, release 1 atomic, 1 round trip each,
  * readers and writers alike. Contended: a writer 2 atomics and a put to queue up,
  * 1 atomic and a put to hand over (1 more atomic at either end of the queue); a
- * reader 2 atomics, and gets while it is blocked.
+ * reader 2 atomics, and gets while it is blocked. A deadline: 1 atomic to leave, and 2 puts for a
+ * writer that readers keep out; a releaser does 5 operations more for each place that was left.
  *
  * Ordering guarantees
  *   (A) Everything about who may be in is decided by the order of sums on A. A
  *       writer that finds WP 0 is the only one that does until WP is 0 again: it
  *       holds the lock as soon as the readers that its sum found have left, and
- *       those, all of them, were let in before: WP became 0 with a change of EPOCH.
+ *       those, all of them, were let in before: WP became 0 with a change of EPOCH, or no
+ *       reader was blocked (L2).
  *   (B) A reader that finds WP 0 is in; any other waits until EPOCH differs from
  *       what it found. Whoever changes EPOCH sees by the same sum which readers are
  *       present, and they have all left when REL has grown by their number and its
@@ -35,7 +37,7 @@
  *   (E) A writer counts in A before it swaps TAIL, and is counted out before it
  *       grants: a releaser that finds WP > 1 will find who is next, and one that
  *       hands over to a link leaves WP > 0.
- *   (F) to (J), failures: shiftlock_lease.c.
+ *   (F) to (J), failures: shiftlock_lease.c. (K) to (O), deadlines: shiftlock_pass.c.
  * Progress: starvation-free, as long as nobody stops between counting in A and
  * linking itself; then, and if a client dies, others go on after three leases, if
  * option lease is not 0.
@@ -51,7 +53,7 @@
  *   - Notifications are puts into the other's queue node, not messages. They carry
  *     the number of the queueing that they are meant for.
  *   - Dead blocks are left, not reset; no rank answers recovery requests.
- *   - try: get A, and count by compare and swap if nobody is in the way.
+ *   - try: get A, and count by compare and swap if nobody is in the way. Deadlines are ours.
  */
 #include "locks/shiftlock.h"
 
@@ -123,7 +125,18 @@ static bool is_late(const struct lock_space *s, struct lock_slot *slot, const st
 	return lease_ns(s) && lease_now(s, slot) - w->looked > lease_ns(s);
 }
 
-static int release_as_reader(struct lock_slot *slot)
+/* The block is dead, or a writer is absent. */
+static RMA_SLOW_PATH int release_among_others(const struct lock_space *s, struct lock_slot *slot,
+					      int64_t old)
+{
+	if (old & A_DEAD)
+		return PAWL_ERR_LEASE_LOST; /* (H) */
+	if (pass_is_last(old))
+		pass_release_absent(s, slot, old);
+	return PAWL_SUCCESS;
+}
+
+RMA_INLINE int release_as_reader(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	int64_t old;
@@ -131,8 +144,8 @@ static int release_as_reader(struct lock_slot *slot)
 	/* B1: count out; (B). */
 	rma_fao(c, slot->tail, RMA_SUM, A_ONE_REL - A_ONE_RDR, &old);
 	rma_flush(c, slot->tail); /* orders the sum before our return, and the look at old */
-	if (__builtin_expect(old & A_DEAD, 0))
-		return PAWL_ERR_LEASE_LOST; /* (H) */
+	if (__builtin_expect(old & (A_DEAD | A_ABSENT), 0))
+		return release_among_others(s, slot, old);
 	if (a_writers(old) && rma_is_mapped_cpu(slot->tail))
 		rma_wake(c, slot->tail); /* pairs with W3, W7 */
 	return PAWL_SUCCESS;
@@ -165,30 +178,21 @@ static int confirm(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* A reader leaves, to ask again: PAWL_ERR_BUSY, or the lock is dead; (J). */
-static int give_back(struct lock_slot *slot)
+static int give_back(const struct lock_space *s, struct lock_slot *slot)
 {
-	return release_as_reader(slot) == PAWL_SUCCESS ? PAWL_ERR_BUSY : SHIFTLOCK_DEAD;
+	return release_as_reader(s, slot) == PAWL_SUCCESS ? PAWL_ERR_BUSY : SHIFTLOCK_DEAD;
 }
 
 /* The client met nobody, but was stopped meanwhile. */
 static RMA_SLOW_PATH int take_late(const struct lock_space *s, struct lock_slot *slot)
 {
-	return slot->mode == PAWL_SHARED ? give_back(slot) : confirm(s, slot);
+	return slot->mode == PAWL_SHARED ? give_back(s, slot) : confirm(s, slot);
 }
 
 /* The end of an acquire that has met nobody. */
 RMA_INLINE int take(const struct lock_space *s, struct lock_slot *slot, uint64_t before)
 {
 	return __builtin_expect(is_prompt(s, slot, before), 1) ? PAWL_SUCCESS : take_late(s, slot);
-}
-
-/* Between two looks at a word of another node. */
-static struct rma_pause pause_between_looks(const struct lock_space *s)
-{
-	return (struct rma_pause){
-	    .min_ns = (uint64_t)s->params.backoff_min,
-	    .max_ns = (uint64_t)s->params.backoff_max,
-	};
 }
 
 /* How long to wait before the next look at an A of another node: most of the time
@@ -205,9 +209,13 @@ static void pause_for(struct rma_pause *p, const struct lock_space *s, int64_t r
 	p->max_ns = p->min_ns;
 }
 
-RMA_INLINE int64_t a_rel_between(int64_t from, int64_t to)
+/* The releases between two looks, as far as they can be known: REL also moves when a writer
+ * becomes absent. */
+static int64_t releases_between(const struct lock_space *s, int64_t from, int64_t to)
 {
-	return (int64_t)((uint64_t)(to - (from & A_REL_MASK)) >> A_REL_BIT);
+	int64_t n = a_rel_between(from, to);
+
+	return n < (int64_t)s->clients ? n : (int64_t)s->clients;
 }
 
 /* The releases until readers get their turn, at most. */
@@ -220,24 +228,47 @@ static int64_t until_turn(const struct lock_space *s, int64_t a, int64_t so_far)
 	return row > 0 ? row : 1;
 }
 
+/* Whether the deadline has passed. */
+static bool is_over(const struct lock_slot *slot)
+{
+	return slot->deadline_ns && rma_clock(&slot->client) >= slot->deadline_ns;
+}
+
+/* When to look at A again, or to give up; 0: never. */
+static uint64_t next_look(const struct lock_space *s, struct lock_slot *slot)
+{
+	uint64_t at = lease_next_look(s, slot);
+
+	return slot->deadline_ns && (!at || slot->deadline_ns < at) ? slot->deadline_ns : at;
+}
+
+/* The slot stays in the queue: what it has seen of A goes with it. */
+static int stay_queued(struct lock_slot *slot, const struct lease_watch *w)
+{
+	slot->note[NOTE_SEEN] = w->seen;
+	slot->note[NOTE_SINCE] = (int64_t)w->since;
+	return LOCK_QUEUED;
+}
+
 /* Wait until (A & mask), of REL and EPOCH, ==/!= ref. *late: it may have been so for
- * longer than a lease. */
+ * longer than a lease. PAWL_ERR_TIMEOUT: the deadline has passed. */
 static int await_a(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
 		   int64_t mask, enum rma_cond cond, int64_t ref, const char *what, bool *late)
 {
 	struct rma_client *c = &slot->client;
 	uint64_t began = rma_clock(c);
 	struct rma_pause p = pause_between_looks(s);
-	int64_t first = w->seen;
+	int64_t last = w->seen, so_far = 0;
 
+	p.deadline_ns = slot->deadline_ns;
 	for (;;) {
 		uint64_t before = lease_now(s, slot);
-		int64_t a, so_far;
+		int64_t a;
 		int rc;
 
 		if (rma_is_here(c, slot->tail)) {
 			rma_await_until(c, slot->tail, mask, cond, ref, RMA_SOON,
-					lease_next_look(s, slot), what, &a);
+					next_look(s, slot), what, &a);
 		} else {
 			rma_get(c, slot->tail, &a);
 			rma_flush(c, slot->tail); /* orders the get before the look at a */
@@ -249,8 +280,11 @@ static int await_a(const struct lock_space *s, struct lock_slot *slot, struct le
 		rc = lease_check(s, slot, w, before, a);
 		if (rc != PAWL_SUCCESS)
 			return rc;
+		if (is_over(slot))
+			return PAWL_ERR_TIMEOUT;
 		if (!rma_is_here(c, slot->tail)) {
-			so_far = a_rel_between(first, a);
+			so_far += releases_between(s, last, a);
+			last = a;
 			pause_for(&p, s,
 				  cond == RMA_EQ ? a_rel_between(a, ref) : until_turn(s, a, so_far),
 				  so_far, rma_clock(c) - began);
@@ -270,6 +304,14 @@ static RMA_SLOW_PATH int drain(const struct lock_space *s, struct lock_slot *slo
 	return PAWL_SUCCESS;
 #endif
 	rc = await_a(s, slot, w, A_REL_MASK, RMA_EQ, rel, "readers to leave", &late);
+	if (rc == PAWL_ERR_TIMEOUT) {
+		rc = pass_be_absent(slot, w->a, rel, slot->as_writer);
+		late = is_late(s, slot, w);
+	}
+	if (rc == PAWL_ERR_TIMEOUT && slot->as_writer) {
+		pass_put_back(s, slot, slot->note[NOTE_SELF] | SELF_TIMED);
+		return stay_queued(slot, w);
+	}
 	return rc == PAWL_SUCCESS && late ? confirm(s, slot) : rc;
 }
 
@@ -281,42 +323,26 @@ static int await_grant(const struct lock_space *s, struct lock_slot *slot, struc
 	int64_t mine = grant_for(slot->note[NOTE_SELF]);
 
 	while (!rma_await_until(c, slot->status[s->domain], GRANT_MASK, RMA_EQ, mine, RMA_SOON,
-				lease_next_look(s, slot), "the grant of its predecessor", grant)) {
-		int rc = lease_look(s, slot, w);
+				next_look(s, slot), "the grant of its predecessor", grant)) {
+		int rc;
 
+		if (is_over(slot))
+			return pass_leave_queue(s, slot, grant) ? stay_queued(slot, w)
+								: PAWL_SUCCESS;
+		rc = lease_look(s, slot, w);
 		if (rc != PAWL_SUCCESS)
 			return rc;
 	}
 	return PAWL_SUCCESS;
 }
 
-/* There is a writer: queue up. */
-static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *slot,
-				  struct lease_watch *w)
+/* W6, W7: it is in the queue. */
+static RMA_SLOW_PATH int await_lock(const struct lock_space *s, struct lock_slot *slot,
+				    struct lease_watch *w)
 {
-	struct rma_client *c = &slot->client;
-	struct rma_word tail = block_word(slot, BLOCK_TAIL), link;
-	int64_t self, prev, grant;
-	int rc;
+	int64_t grant;
+	int rc = await_grant(s, slot, w, &grant);
 
-	slot->as_writer = 1;
-	slot->note[NOTE_TURN] = (slot->note[NOTE_TURN] + 1) & 0xffff;
-	self = slot->note[NOTE_SELF] = slot->id | slot->note[NOTE_TURN] << SELF_TURN_BIT;
-	/* W4: no successor, no grant; (C). */
-	rma_poke(c, slot->next[s->domain], 0);
-	rma_poke(c, slot->status[s->domain], 0);
-	rma_fao(c, tail, RMA_REPLACE, self, &prev);
-	rma_flush(c, tail); /* orders the swap before the look at prev */
-	/* W5: at the head of the queue, or behind somebody. */
-	if (prev) {
-		link = slot_next(s, c, s->domain, prev & SELF_ID_MASK);
-		rma_put(c, link, self | self_tag(prev));
-	} else {
-		link = block_word(slot, BLOCK_HEAD);
-		rma_put(c, link, self);
-	}
-	rma_flush(c, link); /* orders the link before our wait; pairs with R3, R4 */
-	rc = await_grant(s, slot, w, &grant);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	slot->phase = (grant & GRANT_EPOCH) != 0;
@@ -330,6 +356,35 @@ static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *
 	if ((grant & A_REL_MASK) == (w->seen & A_REL_MASK) || is_late(s, slot, w))
 		return confirm(s, slot);
 	return PAWL_SUCCESS;
+}
+
+/* There is a writer: queue up. */
+static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *slot,
+				  struct lease_watch *w)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word tail = block_word(slot, BLOCK_TAIL), link;
+	int64_t self, prev, name;
+
+	slot->as_writer = 1;
+	slot->note[NOTE_TURN] = (slot->note[NOTE_TURN] + 1) & 0xffff;
+	self = slot->note[NOTE_SELF] = slot->id | slot->note[NOTE_TURN] << SELF_TURN_BIT;
+	name = slot->deadline_ns ? self | SELF_TIMED : self;
+	/* W4: no successor, no grant; (C). */
+	rma_poke(c, slot->next[s->domain], 0);
+	rma_poke(c, slot->status[s->domain], 0);
+	rma_fao(c, tail, RMA_REPLACE, self, &prev);
+	rma_flush(c, tail); /* orders the swap before the look at prev */
+	/* W5: at the head of the queue, or behind somebody. */
+	if (prev) {
+		link = slot_next(s, c, s->domain, prev & SELF_ID_MASK);
+		rma_put(c, link, name | self_tag(prev));
+	} else {
+		link = block_word(slot, BLOCK_HEAD);
+		rma_put(c, link, name);
+	}
+	rma_flush(c, link); /* orders the link before our wait; pairs with R3, R4 */
+	return await_lock(s, slot, w);
 }
 
 static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
@@ -355,6 +410,28 @@ static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
 	return drain(s, slot, &w, a_rel_after(old, a_readers(old))); /* W3 */
 }
 
+/* L5: a reader that found old is not blocked any more: PAWL_ERR_TIMEOUT. PAWL_SUCCESS: it was let
+ * in before. */
+static int withdraw(struct lock_slot *slot, int64_t a, int64_t old)
+{
+	struct rma_client *c = &slot->client;
+	int64_t seen;
+
+	for (;; a = seen) {
+		if (a & A_DEAD)
+			return SHIFTLOCK_DEAD;
+#ifdef BREAK_SHIFTLOCK_WITHDRAW
+		old = a;
+#endif
+		if ((a ^ old) & A_EPOCH)
+			return PAWL_SUCCESS;
+		rma_cas(c, slot->tail, a, a - A_ONE_RDR, &seen);
+		rma_flush(c, slot->tail); /* orders the swap before the look at seen; (M) */
+		if (seen == a)
+			return PAWL_ERR_TIMEOUT;
+	}
+}
+
 /* A writer is there, or was. */
 static RMA_SLOW_PATH int await_turn(const struct lock_space *s, struct lock_slot *slot,
 				    uint64_t before, int64_t old)
@@ -366,9 +443,13 @@ static RMA_SLOW_PATH int await_turn(const struct lock_space *s, struct lock_slot
 	lease_watch_begin(s, slot, &w, before, old);
 	/* A2; (B). */
 	rc = await_a(s, slot, &w, A_EPOCH, RMA_NE, old & A_EPOCH, "the readers' turn", &late);
+	if (rc == PAWL_ERR_TIMEOUT) {
+		rc = withdraw(slot, w.a, old);
+		late = is_late(s, slot, &w);
+	}
 	if (rc != PAWL_SUCCESS || !late)
 		return rc;
-	return give_back(slot); /* (J) */
+	return give_back(s, slot); /* (J) */
 }
 
 static int acquire_as_reader(const struct lock_space *s, struct lock_slot *slot)
@@ -399,6 +480,64 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 		}
 	} while (rc == PAWL_ERR_BUSY);
 	return rc;
+}
+
+/* L4: back to a place that was left. PAWL_SUCCESS: it is ours again. */
+static int take_place(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word status = slot->status[s->domain];
+	int64_t self = slot->note[NOTE_SELF], left = status_left(self), old, now;
+
+	for (;;) {
+		rma_cas(c, status, left, 0, &old);
+		rma_flush(c, status); /* orders the swap before the look at old; (N) */
+		if (old == left)
+			return PAWL_SUCCESS;
+		if (old == status_passed(self))
+			return LOCK_PASSED;
+		/* A releaser found LEFT: it passes over us, or puts us at the head of the queue. */
+		while (!rma_await_until(c, status, -1, RMA_NE, old, RMA_SOON, next_look(s, slot),
+					"a releaser to pass over its place", &now)) {
+			if (is_over(slot))
+				return stay_queued(slot, w);
+			if (lease_look(s, slot, w) == SHIFTLOCK_DEAD)
+				return LOCK_PASSED;
+		}
+	}
+}
+
+static int resume(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct lease_watch w = {.seen = slot->note[NOTE_SEEN],
+				.since = (uint64_t)slot->note[NOTE_SINCE]};
+	int rc = take_place(s, slot, &w);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	/* What it saw of A is old. */
+	rc = lease_look(s, slot, &w);
+	if (rc == PAWL_SUCCESS)
+		rc = await_lock(s, slot, &w);
+	return rc == SHIFTLOCK_DEAD ? LOCK_PASSED : rc;
+}
+
+/* Whether the slot of a place that was left may serve again; (O). */
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t status = rma_peek(&slot->client, slot->status[s->domain]);
+	struct lease_watch w = {.seen = slot->note[NOTE_SEEN],
+				.since = (uint64_t)slot->note[NOTE_SINCE]};
+	bool dead;
+
+	if (status == status_passed(slot->note[NOTE_SELF]))
+		return true;
+	if (!lease_ns(s))
+		return false;
+	/* Perhaps nobody else is there to see that a holder has died. */
+	dead = lease_look(s, slot, &w) == SHIFTLOCK_DEAD;
+	stay_queued(slot, &w);
+	return dead;
 }
 
 /* T1, T2: count in only if A is still as it was when nobody was in the way. */
@@ -444,65 +583,6 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------------ release */
 
-/* How long to wait for somebody who counted in and has yet to link itself. */
-static uint64_t patience(const struct lock_space *s, struct lock_slot *slot)
-{
-	return lease_ns(s) ? lease_now(s, slot) + lease_ns(s) : 0;
-}
-
-/* Who is behind us in the queue; 0: it does not come. Pairs with W5. */
-static int64_t await_link(const struct lock_space *s, struct lock_slot *slot)
-{
-	int64_t next;
-
-	if (!rma_await_until(&slot->client, slot->next[s->domain], NEXT_TAG_MASK, RMA_EQ,
-			     self_tag(slot->note[NOTE_SELF]), RMA_SOON, patience(s, slot),
-			     "its successor to link itself", &next))
-		return 0;
-	return next & SELF_MASK;
-}
-
-/* Who is at the head of the queue that we were not in; 0: it does not come. Takes
- * HEAD; (D), pairs with W5. */
-static int64_t take_head(const struct lock_space *s, struct lock_slot *slot)
-{
-	struct rma_client *c = &slot->client;
-	struct rma_word word = block_word(slot, BLOCK_HEAD);
-	struct rma_pause p = pause_between_looks(s);
-	int64_t head = 0;
-
-	p.deadline_ns = patience(s, slot);
-	for (;;) {
-		rma_fao(c, word, RMA_REPLACE, 0, &head);
-		rma_flush(c, word); /* orders the swap before the look at head, and before R5 */
-		while (!head && rma_is_here(c, word)) {
-			if (!rma_await_until(c, word, -1, RMA_NE, 0, RMA_SOON, p.deadline_ns,
-					     "the head of the queue", &head))
-				return 0;
-			rma_fao(c, word, RMA_REPLACE, 0, &head);
-			rma_flush(c, word); /* as above */
-		}
-		if (head || !rma_pause(c, &p, "the head of the queue"))
-			return head;
-	}
-}
-
-/* R5: the lock is the successor's. */
-static void grant(const struct lock_space *s, struct lock_slot *slot, int64_t succ, bool turn,
-		  int64_t old)
-{
-	struct rma_client *c = &slot->client;
-	struct rma_word word = slot_status(s, c, s->domain, succ & SELF_ID_MASK);
-	bool readers = turn && a_readers(old);
-	int64_t rel = a_rel_after(old, 1 + (readers ? a_readers(old) : 0)), value;
-
-	value = grant_for(succ) | (slot->phase != turn ? GRANT_EPOCH : 0) |
-		(turn ? 0 : (slot->passed + 1) << GRANT_ROW_BIT) |
-		(int64_t)((uint64_t)rel >> A_REL_BIT << GRANT_REL_BIT);
-	rma_put(c, word, readers ? value | GRANT_DRAIN : value);
-	rma_flush(c, word); /* orders the grant before our return; pairs with W6 */
-}
-
 /* Others are there: find the next one. */
 static RMA_SLOW_PATH int hand_over(const struct lock_space *s, struct lock_slot *slot, int64_t succ,
 				   bool queued, bool turn, int64_t old)
@@ -512,14 +592,14 @@ static RMA_SLOW_PATH int hand_over(const struct lock_space *s, struct lock_slot 
 	if (a_writers(old) > 1) {
 		/* R4 */
 		if (!succ)
-			succ = queued ? await_link(s, slot) : take_head(s, slot);
+			succ = queued ? pass_await_link(s, slot) : pass_take_head(s, slot);
 		if (succ)
-			grant(s, slot, succ, turn, old);
+			pass_grant(s, slot, succ, turn, old);
 		return PAWL_SUCCESS;
 	}
 	/* R3: no writer was left, but our place in the queue has been linked to since;
 	 * it is for whoever came first meanwhile to grant. */
-	succ = await_link(s, slot);
+	succ = pass_await_link(s, slot);
 	if (succ) {
 		rma_put(&slot->client, head, succ);
 		rma_flush(&slot->client, head); /* orders HEAD before our return; pairs with R4 */
@@ -537,16 +617,12 @@ static int release_as_writer(const struct lock_space *s, struct lock_slot *slot)
 	/* R1: is somebody linked to us? */
 	if (queued) {
 		succ = rma_peek(c, slot->next[s->domain]);
-		succ = (succ & NEXT_TAG_MASK) == self_tag(self) ? succ & SELF_MASK : 0;
+		succ = (succ & NEXT_TAG_MASK) == self_tag(self) ? succ & NEXT_NAME_MASK : 0;
 	}
 	turn = !succ || slot->passed + 1 >= k->turn;
 	/* R2: count out; (B), (E). If we seem to be the last of the queue, leave it. */
 	rma_fao(c, slot->tail, RMA_SUM,
-		A_ONE_REL - A_ONE_WP +
-		    (!turn         ? 0
-		     : slot->phase ? -1
-				   : 1),
-		&old);
+		A_ONE_REL - A_ONE_WP + (turn ? a_next_epoch(slot->phase) : 0), &old);
 	if (queued && !succ)
 		rma_cas(c, block_word(slot, BLOCK_TAIL), self, 0, &last);
 	rma_flush(c,
@@ -563,7 +639,7 @@ static int release_as_writer(const struct lock_space *s, struct lock_slot *slot)
 
 static int release(const struct lock_space *s, struct lock_slot *slot)
 {
-	return slot->mode == PAWL_SHARED ? release_as_reader(slot) : release_as_writer(s, slot);
+	return slot->mode == PAWL_SHARED ? release_as_reader(s, slot) : release_as_writer(s, slot);
 }
 
 /* Who was never linked to can serve again at once. In a queue, somebody may still link
@@ -646,13 +722,16 @@ const struct lock_protocol SHIFTLOCK_PROTOCOL = {
 	    .summary = "readers and writers, handed over from client to client; survives failures",
 	    .reference = "FAST'25 (ShiftLock), section 3",
 	    .options = "t_w backoff_min backoff_max lease recoveries",
-	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
+	    .capabilities =
+		PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
 	},
     .layout = layout,
     .describe = describe,
     .scratch_words = shiftlock_scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
     .release = release,
     .abandon = abandon,
     .overtakes = overtakes,

@@ -18,20 +18,22 @@
  *   (F) Exactly once: K1 and K2 are compare and swaps against values that a block
  *       does not see again: no block that died lives again, and HEIR is never 0
  *       again. Of a living block's A the same value can only come back after a
- *       multiple of 2^28 releases; a recoverer that was stopped between its look and
+ *       multiple of 2^28 releases, a writer that is absent (shiftlock_pass.c) being worth as many
+ *       as 2^16; a recoverer that was stopped between its look and
  *       K1 for that long would have to hit that moment. It looks at the clock in
  *       between, so it would have to be stopped between that and the swap, too.
  *   (G) What a client does to a block that died changes nothing elsewhere: the fields
  *       of a dead A have room for it (shiftlock.h), who arrives there takes its
  *       arrival back, and links and grants carry the number of the queueing for
  *       which they are meant. That number comes round: 16 bits of it are in a grant,
- *       and a tag of 255 values in a link. So a client that stopped in a block, until it
+ *       and a tag of 127 values in a link. So a client that stopped in a block, until it
  *       was dead, between its look and its put must not go on just when the slot that it
  *       addresses has queued a multiple of 65536 times since (its grant would make a
- *       second holder), or of 255 times (its link would hide a successor's, and the lock
+ *       second holder), or of 127 times (its link would hide a successor's, and the lock
  *       would go on after three leases, for the client of that link finds its block
  *       dead). Of the stops that outlast three leases and begin in just these few
- *       instructions, one in 65536, or in 255, ends so.
+ *       instructions, one in 65536, or in 127, ends so. STATUS says with the same number that a
+ *       writer has left, or was passed over.
  *   (H) A holder that was given up learns of it: its release changes A, and sees
  *       that it is dead.
  *   (I) Nobody gives up a lock earlier than three leases after a change of REL or EPOCH, nor
@@ -50,15 +52,16 @@
  *       releases. A client that is stopped after its acquire returned, or in its critical section,
  *       learns of it by (H).
  * Numbers that come round. A grant carries 16 bits of the number of a slot's queueing, and a
- * link a tag that is the same again after 255 queueings. With lease 0 neither matters: nobody
+ * link a tag that is the same again after 127 queueings. With lease 0 neither matters: nobody
  * leaves the queue before it is linked or granted. With leases a client may be given up between its
  * swap of TAIL and its link (or before its grant), and go on later. The link or the grant then does
  * harm only if it arrives while the slot that it is meant for has queued again, and by then a
- * multiple of 255 (of a link) or of 2^16 times (of a grant), none of them more and none fewer:
+ * multiple of 127 (of a link) or of 2^16 times (of a grant), none of them more and none fewer:
  * at least so many acquires, each with a round trip or two, within one stop of a client between
  * two operations that follow each other.
  * Progress: as long as somebody alive waits and spares last (option recoveries), the
- * lock goes on.
+ * lock goes on. A client with a deadline looks for failures while it waits, and again when its
+ * process wants to use the slot that is still in the queue.
  */
 #include "locks/shiftlock.h"
 
@@ -176,6 +179,7 @@ void lease_watch_begin(const struct lock_space *s, struct lock_slot *slot, struc
 	w->looked = before;
 	w->since = lease_now(s, slot);
 	w->seen = progress_of(a);
+	w->a = a;
 }
 
 /* K1: nobody has moved for too long; declare the block dead. */
@@ -184,7 +188,7 @@ static int give_up_block(struct lock_slot *slot, int64_t a)
 	struct rma_client *c = &slot->client;
 	struct rma_word word = slot->tail;
 	int64_t dead = (a & A_REL_MASK) | (INT64_C(1) << 15 << A_RDR_BIT) |
-		       (INT64_C(1) << 15 << A_WP_BIT) | A_DEAD | 2;
+		       (INT64_C(1) << 15 << A_WP_BIT) | A_DEAD | A_ABSENT | 2;
 	int64_t old;
 
 #ifdef BREAK_SHIFTLOCK_ERA
@@ -203,6 +207,7 @@ int lease_check(const struct lock_space *s, struct lock_slot *slot, struct lease
 	if (a & A_DEAD)
 		return SHIFTLOCK_DEAD;
 	w->looked = before;
+	w->a = a;
 	if (progress_of(a) != w->seen) {
 		w->seen = progress_of(a);
 		w->since = lease_now(s, slot);
