@@ -10,7 +10,7 @@
 
 #include "sim/sim.h"
 
-enum { RETRY_NS = 100 };
+enum { RETRY_NS = 100, RETRY_MOST_NS = 100000 };
 
 static bool has_ranges(const struct sim_world *w)
 {
@@ -417,13 +417,17 @@ void sim_forget(struct sim_rank *r)
 static void reclaim(struct sim_rank *r)
 {
 	struct client_set *set = &r->clients;
+	uint64_t retry_ns = RETRY_NS;
 	int rc = PAWL_SUCCESS;
 
 	while (client_in_use(set) < r->world->space.max_held && !r->world->deaths) {
 		while (slots_claim_range(set, 0, &rc))
 			;
 		if (client_in_use(set) < r->world->space.max_held)
-			sim_sleep(r, RETRY_NS * SIM_NS);
+			sim_sleep(r, retry_ns * SIM_NS);
+		/* A place may wait for a recovery, which takes some leases. */
+		if (retry_ns < RETRY_MOST_NS)
+			retry_ns *= 2;
 	}
 	for (int i = 0; i < slots_used(set); i++)
 		if (slots_is_claimed(set, i))
@@ -432,7 +436,9 @@ static void reclaim(struct sim_rank *r)
 
 void sim_settle(struct sim_rank *r)
 {
-	if (sim_below(&r->random, 2))
+	/* With a lease, a place in a queue may be there until its client looks whether it is to be
+	 * recovered, if no other client comes. */
+	if (r->world->request.lease_ns || sim_below(&r->random, 2))
 		reclaim(r);
 	client_settle(&r->clients);
 	for (const struct sim_op *op = r->ops; op; op = op->next)
