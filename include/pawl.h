@@ -120,8 +120,8 @@ struct pawl_option {
 	int common;          /* 1: every kind takes it; 0: those that name it in field options */
 };
 
-/* An option of tables: all of them have an index, 0, 1, ...; NULL past the last one. Local, thread safe, may be called
- * before MPI_Init. */
+/* An option of tables: all of them have an index, 0, 1, ...; NULL past the last one. Local, thread
+ * safe, may be called before MPI_Init. */
 const struct pawl_option *pawl_option_get(int index);
 
 /* ------------------------------------------------------------ lock tables */
@@ -299,8 +299,8 @@ int pawl_lock_abandon(pawl_table *table, uint64_t lock);
  */
 int pawl_lock_acquire_part(pawl_table *table, uint64_t whole, uint64_t part, int mode);
 
-/* Release both locks that pawl_lock_acquire_part() acquired. PAWL_ERR_NOT_HELD if not both are held, whole with an intent and part
- * exclusively or shared. */
+/* Release both locks that pawl_lock_acquire_part() acquired. PAWL_ERR_NOT_HELD if not both are
+ * held, whole with an intent and part exclusively or shared. */
 int pawl_lock_release_part(pawl_table *table, uint64_t whole, uint64_t part);
 
 /* ----------------------------------------------------------------- ranges */
@@ -352,8 +352,9 @@ int pawl_range_release(pawl_table *table, const pawl_range *range);
  * citron can (options units_most and growth): units behind option units have one lock for all of
  * them, and are slow, until the space reaches so far. With growth=auto the client that needs more
  * lets it grow; with growth=call only this call does, while others acquire, hold and release. Local
- * (one-sided); a few round trips, and waits for the clients that have units behind the end. *units (may be NULL): how far the space reaches now.
- * PAWL_ERR_UNSUPPORTED on other kinds. Citron paper, section 3.9.
+ * (one-sided); a few round trips, and waits for the clients that have units behind the end. *units
+ * (may be NULL): how far the space reaches now. PAWL_ERR_UNSUPPORTED on other kinds. Citron paper,
+ * section 3.9.
  */
 int pawl_range_grow(pawl_table *table, uint64_t id, int64_t *units);
 

@@ -4,25 +4,30 @@
  * in shiftlock.c, its words in shiftlock.h.
  *
  * A client whose deadline passes waits for nobody. What it leaves behind depends on where it is:
+ *   L1  A writer that would be next, but for the readers that are in or were let in, cannot count
+ *       itself out. A WP of 0 without a change of EPOCH would leave readers blocked; and EPOCH must
+ *       not change again before the readers of the last change have left, for a reader that is slow
+ *       to look would find it as it was and wait for ever. So the writer swaps A for one with the
+ *       bit ABSENT, and the last of those readers releases in its place. The reader knows that it
+ *       is the last, for that swap also moves REL to where it is a multiple of 2^16 when they have
+ *       all left. A writer that was not in the queue leaves its count in WP, and nothing else. One
+ *       that was puts itself back at the head of the queue, as LEFT, and counts once more.
+ *   L2  If no reader is blocked and no other writer is there, a writer that was not in the queue
+ *       counts itself out by the same swap: A is as if it had not come.
+ *   L3  A writer in the queue swaps its STATUS to LEFT, unless the grant came first. It is counted
+ *       and queued on. Its slot is not free (LOCK_QUEUED).
+ *   L4  A writer that comes back swaps LEFT for 0, and has its place again.
  *   L5  A reader that is blocked takes its count back, by compare and swap of A, so only while
- * EPOCH is as it found it. It leaves nothing. L3  A writer in the queue swaps its STATUS to LEFT,
- * unless the grant came first. It is counted and queued on. Its slot is not free (LOCK_QUEUED). L1
- * A writer that would be next, but for the readers that are in or were let in: it cannot count
- * itself out. A WP of 0 without a change of EPOCH would leave readers blocked; and EPOCH must not
- * change again before the readers of the last change have left, for one that is slow to look would
- * find it as it was and wait for ever. So the writer swaps A for one with the bit ABSENT, and the
- * last of those readers releases in its place. The reader knows that it is the last, for that swap
- * also moves REL to where it is a multiple of 2^16 when they have all left. A writer that was not
- * in the queue leaves its count in WP, and nothing else. One that was puts itself back at the head
- * of the queue, as LEFT, and counts once more. L2  If no reader is blocked and no other writer is
- * there, a writer that was not in the queue counts itself out by the same swap: A is as if it had
- * not come. L4  A writer that comes back swaps LEFT for 0, and has its place again. A releaser that
- * grants to a writer with a deadline (the link says so) swaps STATUS, and learns whether the writer
- * has left. If so: P1  If readers were let in, the writer goes back to the head of the queue, and
- * is absent as in L1. If they have left meanwhile: P2  look who is linked to the writer; P3  if
- * nobody is, leave the queue in its place; P4  count it out by a sum on A, with a change of EPOCH
- * if nobody is known behind it; P5  mark its STATUS as PASSED, and go on with whoever is next, as
- * R4 and R5.
+ *       EPOCH is as it found it. It leaves nothing.
+ *
+ * A releaser that grants to a writer with a deadline (the link says so) swaps STATUS, and learns
+ * whether the writer has left. If so:
+ *   P1  If readers were let in, the writer goes back to the head of the queue, and is absent as in
+ *       L1. If they have left meanwhile:
+ *   P2  look which client is linked to the writer;
+ *   P3  if none is, leave the queue in its place;
+ *   P4  count it out by a sum on A, with a change of EPOCH if no client is known behind it;
+ *   P5  mark its STATUS as PASSED, and go on with the next one, as R4 and R5.
  *
  * Ordering guarantees
  *   (K) ABSENT is set while one writer, which is absent, would be next, and readers are in or
