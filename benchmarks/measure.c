@@ -102,6 +102,8 @@ double median(const double *values, int count)
 {
 	double *sorted = malloc(sizeof *sorted * (size_t)count), m;
 
+	if (!sorted)
+		return NAN;
 	memcpy(sorted, values, sizeof *sorted * (size_t)count);
 	qsort(sorted, (size_t)count, sizeof *sorted, compare);
 	m = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;

@@ -49,7 +49,7 @@ static void with_requests(enum way w)
 	int64_t put = 7, got = -1, add = 5, before = -1;
 	MPI_Request r;
 
-#ifdef OPEN_MPI
+#if defined OPEN_MPI && OMPI_MAJOR_VERSION < 5
 	/* osc/ucx of 4.1 takes the wrong key and crashes. */
 	if (a.flavour == AREA_DYNAMIC) {
 		skip("this MPI has none in dynamic windows", "%s: operations with a request",
@@ -109,6 +109,7 @@ static void flushes(enum way w)
 {
 	int target = (a.rank + 1) % a.size;
 	int64_t out[4] = {1, 2, 3, 4}, in[4] = {0};
+	int incomplete = 0, wrong = 0;
 
 	now_doing("%s: flushes", way_name[w]);
 	begin(w, target);
@@ -127,9 +128,23 @@ static void flushes(enum way w)
 			a.win);
 	MPI_Win_flush_all(a.win);
 	for (int i = 0; i < 4; i++)
-		expect_word(in[i], i + 1, "after MPI_Win_flush_all");
+		incomplete += in[i] != i + 1;
+	MPI_Win_flush(target, a.win);
+	for (int i = 0; i < 4; i++)
+		wrong += !expect_word(in[i], i + 1, "after MPI_Win_flush_all and MPI_Win_flush");
 	MPI_Win_sync(a.win);
 	end(w, target);
+#if defined OPEN_MPI && OMPI_MAJOR_VERSION == 5
+	/* osc/rdma of 5.0.7. */
+	MPI_Allreduce(MPI_IN_PLACE, &incomplete, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (incomplete && w != ALL && !wrong) {
+		skip("this MPI's MPI_Win_flush_all completes nothing after MPI_Win_lock",
+		     "%s: flushes", way_name[w]);
+		return;
+	}
+#endif
+	expect(!incomplete, "after MPI_Win_flush_all: %d of 4 gets are not complete", incomplete);
 	result("%s: flushes", way_name[w]);
 }
 
