@@ -188,7 +188,7 @@ static void check_all(void *arg)
 
 static int usage(FILE *out, const char *wrong)
 {
-	char names[512];
+	char names[4096];
 
 	if (wrong)
 		fprintf(out, "%s: %s\n", program, wrong);
