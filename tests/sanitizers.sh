@@ -60,7 +60,7 @@ for program in $unit; do
 done
 if [ -n "$sim" ]; then
 	kinds=$("$made/$sim" --help | sed -n 's/^NAME: //p' | tr -d ' ' | tr ',' '\n' |
-		grep -vE '^broken-' | paste -sd, -)
+		grep -vE '^(broken|unflushed)-' | paste -sd, -)
 	check "address,undefined: adversary" clean timeout 1200 "$made/$sim" --lock="$kinds" \
 		--seeds="${long:+20}100"
 else
