@@ -16,7 +16,7 @@ most=8
 
 tap_program "1 rank" mpi_run 1 300 "$lock/exclusion" ${short:+--budget 0.02}
 for ranks in 2 ${long:+4}; do
-	tap_program "$ranks ranks" mpi_run $ranks 300 "$lock/exclusion"
+	tap_program "$ranks ranks" mpi_run $ranks 300 "$lock/exclusion" ${short:+--budget 0.04}
 done
 # A critical section of the MPI's own lock takes milliseconds here.
 tap_program "$most ranks" mpi_run $most 300 "$lock/exclusion" --except mpi-win-lock \
@@ -24,13 +24,14 @@ tap_program "$most ranks" mpi_run $most 300 "$lock/exclusion" --except mpi-win-l
 tap_program "windows by MPI_Win_create, 2 ranks" mpi_run 2 60 "$lock/exclusion" \
 	--only mpi-win-lock --set native_window=create ${short:+--budget 0.02}
 # Its servers are threads.
-tap_program "rpc, 4 ranks" mpi_run 4 120 "$lock/exclusion" --only rpc --threads 1
+tap_program "rpc, 4 ranks" mpi_run 4 120 "$lock/exclusion" --only rpc --threads 1 \
+	${short:+--budget 0.04}
 tap_program "rpc, errors" mpi_run 3 60 "$lock/errors" --only rpc --threads 1
 tap_program "errors, 3 ranks" mpi_run 3 120 "$lock/errors"
-tap_program "threads, 2 ranks" mpi_run 2 120 "$lock/threads"
-tap_program "leases, 3 ranks" mpi_run 3 120 "$lock/leases"
+tap_program "threads, 2 ranks" mpi_run 2 120 "$lock/threads" ${short:+--budget 0.04}
+tap_program "leases, 3 ranks" mpi_run 3 120 "$lock/leases" ${short:+--budget 0.04}
 tap_program "abandoned, 2 ranks" mpi_run 2 60 "$lock/abandon" --set max_held=1
-tap_program "timed acquires, 4 ranks" mpi_run 4 120 "$lock/timed"
+tap_program "timed acquires, 4 ranks" mpi_run 4 120 "$lock/timed" ${short:+--budget 0.04}
 tap_program "waiting, 2 ranks" mpi_run 2 120 "$lock/waiting"
 [ -z "$long" ] || tap_program "waiting, 4 ranks" mpi_run 4 120 "$lock/waiting"
 tap_program "no threads, 2 ranks" mpi_run 2 60 "$lock/progress"
