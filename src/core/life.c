@@ -117,8 +117,9 @@ static void name_table(const pawl_table *t, const char *when)
 		    t->name, when);
 }
 
-/* Before the libraries that this one uses end. Threads must not outlive those. */
-static __attribute__((destructor)) void at_exit(void)
+/* Before the libraries that this one uses end. Threads must not outlive those. After the
+ * destructors of the program, which may free tables: in a static link only the priority says so. */
+static __attribute__((destructor(101))) void at_exit(void)
 {
 	if (forked)
 		return;
