@@ -496,7 +496,7 @@ void report_list(FILE *out);
 struct progress {
 	const char *program, *what, *who;
 	int done, total;   /* turns */
-	bool ended;        /* it was the last turn of who */
+	bool ended;        /* it was the last turn of this lock */
 	uint64_t since_ns; /* when the first turn began */
 	uint64_t said_ns;  /* the last line */
 };

@@ -8,9 +8,7 @@
 
 adversary=$builddir/tests/sim/adversary
 if [ -x "$adversary" ]; then
-	kinds=$("$adversary" --help | sed -n 's/^NAME: //p' | tr -d ' ' | tr ',' '\n' |
-		grep -vE '^(broken|unflushed)-' | paste -sd, -)
-	tap_program "adversary" timeout 60 "$adversary" --lock="$kinds" --seeds=200
+	tap_program "adversary" timeout 60 "$adversary" --lock="$(adversary_kinds "$adversary")" --seeds=200
 else
 	skip "adversary" "configured without SimGrid"
 fi

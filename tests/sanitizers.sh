@@ -59,8 +59,7 @@ for program in $unit; do
 	check "address,undefined: ${program#tests/}" clean "$made/$program"
 done
 if [ -n "$sim" ]; then
-	kinds=$("$made/$sim" --help | sed -n 's/^NAME: //p' | tr -d ' ' | tr ',' '\n' |
-		grep -vE '^(broken|unflushed)-' | paste -sd, -)
+	kinds=$(adversary_kinds "$made/$sim")
 	check "address,undefined: adversary" clean timeout 1200 "$made/$sim" --lock="$kinds" \
 		--seeds="${long:+20}100"
 else

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both forms count those who are there in 32 bits. */
+/* Both forms count the readers that are there in 32 bits. */
 #define MOST_CLIENTS UINT64_C(0xffffffff)
 
 /* Group number of every rank, ascending along topology order. */

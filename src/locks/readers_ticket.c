@@ -41,9 +41,9 @@
  * and another one each time that others arrive or leave between. A writer that waits in the look
  * has changed nothing. One that waits for readers to leave writes k + 1, and opens the gates (D2):
  * a put a counter, in a round of its own, and what an opening costs. The next writer cannot wait
- * for those readers before it closes, as in readers_gate.c, for OUT does not say whether those
- * who leave came before the closing; hence (D). A closing that is undone begins the readers' turn
- * (T_R) anew.
+ * for those readers before it closes, as in readers_gate.c, for OUT does not say whether the
+ * readers that leave came before the closing; hence (D). A closing that is undone begins the
+ * readers' turn (T_R) anew.
  *
  * Different from the paper: as printed, readers back off and count down again,
  * and reset the counter when it is full; such a reset can erase the mark of a
@@ -282,9 +282,9 @@ static bool try_close(const struct lock_space *s, const struct readers *r, struc
 	bool inside = false;
 
 	/* OUT before IN: if they agree, nobody was inside when OUT was read, and
-	 * nobody, also none who waits for an opening, has come since. (While the gates are open
-	 * no arrival is taken back.) So the gate does not move under a reader that has yet to see
-	 * its opening; (D). */
+	 * nobody, also no reader that waits for an opening, has come since. (While the gates are
+	 * open no arrival is taken back.) So the gate does not move under a reader that has yet to
+	 * see its opening; (D). */
 	for (int g = 0; g < r->groups; g++)
 		rma_get(c, readers_word(r, c, slot->lock, g, OUT), &looks[g].out);
 	rma_flush_all(c, readers_far(s)); /* orders OUT before IN */

@@ -186,10 +186,10 @@ int lease_look(const struct lock_space *s, struct lock_slot *slot, struct lease_
 /* When to look again; 0: never. */
 uint64_t lease_next_look(const struct lock_space *s, struct lock_slot *slot);
 
-/* Who is linked behind this slot; 0: it does not come. */
+/* The client that is linked behind this slot; 0: it does not come. */
 int64_t pass_await_link(const struct lock_space *s, struct lock_slot *slot);
-/* Who is at the head of the queue that we were not in; 0: it does not come. Takes HEAD; (D), pairs
- * with W5. */
+/* The client at the head of the queue that we were not in; 0: it does not come. Takes HEAD; (D),
+ * pairs with W5. */
 int64_t pass_take_head(const struct lock_space *s, struct lock_slot *slot);
 /* R5: the lock is the next writer's. The releaser's sum found old, and changed EPOCH if turn. */
 void pass_grant(const struct lock_space *s, struct lock_slot *slot, int64_t to, bool turn,

@@ -53,13 +53,13 @@
 /* Releases of a drain in which a writer is absent end at a multiple of so many. */
 enum { LAST_RELEASE = 1 << 16 };
 
-/* How long to wait for somebody who counted in and has yet to link itself. */
+/* How long to wait for a client that has counted itself in and has yet to link itself. */
 static uint64_t patience(const struct lock_space *s, struct lock_slot *slot)
 {
 	return lease_ns(s) ? lease_now(s, slot) + lease_ns(s) : 0;
 }
 
-/* Who is behind this queueing, whose NEXT this is; 0: it does not come. Pairs with W5. */
+/* The client behind this queueing, whose NEXT this is; 0: it does not come. Pairs with W5. */
 static int64_t await_link(const struct lock_space *s, struct lock_slot *slot, struct rma_word next,
 			  int64_t self)
 {
@@ -180,8 +180,8 @@ static int64_t pack(const struct hand_over *h, int64_t to)
 	       h->row << GRANT_ROW_BIT | (int64_t)((uint64_t)h->rel >> A_REL_BIT << GRANT_REL_BIT);
 }
 
-/* P2, P3: who is behind a writer that has left, or 0: nobody, and it is out of the queue.
- * False: there is somebody, who does not link itself. */
+/* P2, P3: the client behind a writer that has left, or 0: none, and it is out of the queue.
+ * False: there is one, which does not link itself. */
 static bool find_behind(const struct lock_space *s, struct lock_slot *slot, int64_t self,
 			int64_t *behind)
 {
@@ -205,7 +205,7 @@ static bool find_behind(const struct lock_space *s, struct lock_slot *slot, int6
 	return *behind != 0;
 }
 
-/* P1 to P5, for a writer that has left. Who is next, or 0: nobody that we have to grant to. */
+/* P1 to P5, for a writer that has left. The next client, or 0: none that we have to grant to. */
 static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_slot *slot,
 				       int64_t writer, struct hand_over *h)
 {
