@@ -80,6 +80,24 @@ for wraps in 1 2 3; do
 	done
 done
 
+# A program with a table of Pawl and one window of its own: a tool sees the program's calls and
+# none of the library's, and the layer gives locks to the program's window alone.
+turns=$(sed -n 's/.*TURNS = \([0-9]*\).*/\1/p' "$srcdir/examples/counter.c")
+own_windows()
+{
+	preloaded "$1" 2 60 env TEST_TOOL=1 PAWL_STATS=1 "$builddir/examples/counter" \
+		>"$work/said" 2>&1 || { cat "$work/said"; return 1; }
+	cat "$work/said"
+	# Init, Win_allocate, Win_lock_all, Put, Win_unlock_all, Win_free and Finalize
+	[ "$(grep -c "^tool: $((6 + turns)) calls\$" "$work/said")" = 2 ] &&
+		[ "$(grep -c '^pawl: .*window' "$work/said")" = 1 ]
+}
+tool=$work/tool3-pmpi.so
+if [ -e "$tool" ]; then
+	check "windows of the library, a tool before the layer" own_windows "$tool $lib"
+	check "windows of the library, a tool after the layer" own_windows "$lib $tool"
+fi
+
 # ------------------------------------------- functions of the MPI's library itself
 
 if said=$($CC -D_GNU_SOURCE -std=c11 "$sources/direct.c" -o "$work/direct" -ldl 2>&1); then

@@ -31,9 +31,9 @@ check "all functions of pawl.h are exported" missing
 
 undeclared()
 {
-	! comm -23 "$dir/exported" "$dir/declared" | grep .
+	! comm -23 "$dir/exported" "$dir/declared" | grep -vx pawl_private_set_windows | grep .
 }
-check "all exported names are in pawl.h" undeclared
+check "all exported names are in pawl.h, or between our own libraries" undeclared
 
 # The layer stands before the MPI: C and Fortran names of the calls it replaces, and in C the
 # PMPI names, by which a tool before the layer calls.

@@ -65,14 +65,14 @@ static int tell(MPI_Comm comm, int item, const char *value, int64_t mine)
 	int64_t root = mine;
 	int rank, who;
 
-	MPI_Comm_rank(comm, &rank);
+	PMPI_Comm_rank(comm, &rank);
 	snprintf(first, sizeof first, "%s", value);
 	snprintf(other, sizeof other, "%s", value);
-	MPI_Bcast(&root, 1, MPI_INT64_T, 0, comm);
+	PMPI_Bcast(&root, 1, MPI_INT64_T, 0, comm);
 	who = mine == root ? INT_MAX : rank;
-	MPI_Allreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MIN, comm);
-	MPI_Bcast(first, sizeof first, MPI_CHAR, 0, comm);
-	MPI_Bcast(other, sizeof other, MPI_CHAR, who, comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MIN, comm);
+	PMPI_Bcast(first, sizeof first, MPI_CHAR, 0, comm);
+	PMPI_Bcast(other, sizeof other, MPI_CHAR, who, comm);
 	return error_set(PAWL_ERR_ARG,
 			 "the ranks differ in %s%s: %s on rank 0, %s on rank %d; all ranks of a"
 			 " table give the same",
@@ -92,7 +92,7 @@ int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uin
 		both[2 * items] = mine[items];
 		both[2 * items + 1] = ~mine[items]; /* its minimum is the maximum */
 	}
-	MPI_Allreduce(MPI_IN_PLACE, both, 2 * items, MPI_INT64_T, MPI_MIN, comm);
+	PMPI_Allreduce(MPI_IN_PLACE, both, 2 * items, MPI_INT64_T, MPI_MIN, comm);
 	for (int i = 0; i < items; i++)
 		if (both[2 * i] != ~both[2 * i + 1])
 			return tell(comm, i, value_of(&a, i, text, sizeof text), mine[i]);

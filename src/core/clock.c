@@ -17,9 +17,9 @@ static void answer(MPI_Comm comm, int rank)
 	for (int i = 0; i < QUESTIONS; i++) {
 		uint64_t now;
 
-		MPI_Recv(NULL, 0, MPI_BYTE, rank, TAG, comm, MPI_STATUS_IGNORE);
+		PMPI_Recv(NULL, 0, MPI_BYTE, rank, TAG, comm, MPI_STATUS_IGNORE);
 		now = rma_now_ns();
-		MPI_Send(&now, 1, MPI_UINT64_T, rank, TAG, comm);
+		PMPI_Send(&now, 1, MPI_UINT64_T, rank, TAG, comm);
 	}
 }
 
@@ -29,8 +29,8 @@ static void ask(MPI_Comm comm, struct rma_shared_clock *k)
 	for (int i = 0; i < QUESTIONS; i++) {
 		uint64_t before = rma_now_ns(), after, there;
 
-		MPI_Send(NULL, 0, MPI_BYTE, 0, TAG, comm);
-		MPI_Recv(&there, 1, MPI_UINT64_T, 0, TAG, comm, MPI_STATUS_IGNORE);
+		PMPI_Send(NULL, 0, MPI_BYTE, 0, TAG, comm);
+		PMPI_Recv(&there, 1, MPI_UINT64_T, 0, TAG, comm, MPI_STATUS_IGNORE);
 		after = rma_now_ns();
 		if ((after - before + 1) / 2 >= k->error_ns)
 			continue;

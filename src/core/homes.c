@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/table.h"
+#include "rma/own_windows.h"
 
 enum { INDEX_BITS = 40, ASKED_AGAIN = 256 };
 
@@ -62,8 +63,8 @@ static int check_equal(pawl_table *t, pawl_home_fn *home, void *arg, const uint6
 
 	h[0] = rank == 0 ? (int64_t)hash_of(map, t->space.n) : INT64_MAX;
 	h[1] = rank == 0 ? ~h[0] : INT64_MAX; /* its minimum is the maximum */
-	MPI_Allreduce(MPI_IN_PLACE, h, 2, MPI_INT64_T, MPI_MIN, t->comm);
-	MPI_Allreduce(MPI_IN_PLACE, &odd, 1, MPI_INT64_T, MPI_MIN, t->comm);
+	PMPI_Allreduce(MPI_IN_PLACE, h, 2, MPI_INT64_T, MPI_MIN, t->comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &odd, 1, MPI_INT64_T, MPI_MIN, t->comm);
 	if ((uint64_t)odd < t->space.n)
 		return error_set(PAWL_ERR_ARG,
 				 "the home function does not always give lock %llu the same rank;"
@@ -84,7 +85,7 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 	int64_t most = INT64_MAX; /* signed: MPICH takes the minimum of unsigned ones as if */
 	int rank, unit, rc, ok;
 
-	MPI_Comm_rank(node_comm, &rank);
+	PMPI_Comm_rank(node_comm, &rank);
 	rc = table_check_room(t, rank == 0 ? t->space.n * sizeof *map : 0);
 	if (rc != PAWL_SUCCESS)
 		return rc;
@@ -92,23 +93,23 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 		bytes = (MPI_Aint)(t->space.n * sizeof *map);
 		counts = calloc((size_t)t->space.topo->nranks, sizeof *counts);
 	}
-	rc = MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, node_comm, &map, &t->homes_win);
+	rc = own_windows.allocate_shared(bytes, 1, MPI_INFO_NULL, node_comm, &map, &t->homes_win);
 	if (rc != MPI_SUCCESS)
 		t->homes_win = MPI_WIN_NULL;
 	ok = rc == MPI_SUCCESS && (rank > 0 || counts);
-	MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, t->comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, t->comm);
 	if (!ok) {
 		free(counts);
 		return error_set(PAWL_ERR_NOMEM, "no memory for the homes of %llu locks",
 				 (unsigned long long)t->space.n);
 	}
-	MPI_Win_shared_query(t->homes_win, 0, &size, &unit, &map);
+	PMPI_Win_shared_query(t->homes_win, 0, &size, &unit, &map);
 	if (rank == 0)
 		most = (int64_t)assign(t, home, arg, map, counts, &bad);
 	free(counts);
 	/* The smallest answer: 0 if any node's function failed. */
-	MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_UINT64_T, MPI_MAX, t->comm);
-	MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MIN, t->comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_UINT64_T, MPI_MAX, t->comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MIN, t->comm);
 	if (most == 0)
 		return error_set(PAWL_ERR_ARG,
 				 "the home function gave lock %llu a rank that is none of the"
@@ -126,5 +127,5 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 void homes_free(pawl_table *t)
 {
 	if (t->homes_win != MPI_WIN_NULL)
-		MPI_Win_free(&t->homes_win);
+		own_windows.free(&t->homes_win);
 }

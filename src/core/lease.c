@@ -71,7 +71,7 @@ void lease_fit(pawl_table *t)
 	if (per_core > 1 && per_core * TURN_US > least)
 		least = per_core * TURN_US;
 	/* While others measure we drive the MPI in here. */
-	MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MAX, t->comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MAX, t->comm);
 	if (least <= *lease)
 		return;
 	t->asked_lease_us = *lease;

@@ -60,10 +60,10 @@ static void watch(MPI_Comm comm, MPI_Comm_delete_attr_function *f)
 {
 	int keyval;
 
-	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, f, &keyval, NULL);
-	MPI_Comm_set_attr(comm, keyval, NULL);
+	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, f, &keyval, NULL);
+	PMPI_Comm_set_attr(comm, keyval, NULL);
 	/* It lives as long as the attribute. */
-	MPI_Comm_free_keyval(&keyval);
+	PMPI_Comm_free_keyval(&keyval);
 }
 
 #ifdef MPICH_VERSION
@@ -147,7 +147,7 @@ void life_begin(pawl_table *t)
 	int initialized;
 
 	pthread_once(&once, watch_fork);
-	MPI_Initialized(&initialized);
+	PMPI_Initialized(&initialized);
 	pthread_mutex_lock(&mutex);
 	t->in_session = !initialized;
 	t->usable = finalizing ? 0 : t->space.n;
@@ -187,7 +187,7 @@ bool life_is_over(const pawl_table *t)
 	int finalized = 0;
 
 	if (!t->usable && finalizing)
-		MPI_Finalized(&finalized);
+		PMPI_Finalized(&finalized);
 	return finalized && !t->in_session;
 }
 

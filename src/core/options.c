@@ -221,7 +221,7 @@ static int read_info_key(struct options *o, const struct lock_protocol *p, MPI_I
 		return error_set(PAWL_ERR_OPTION,
 				 "info key %s: keys of Pawl are in lower case, as in pawl_max_held",
 				 key);
-	MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+	PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
 	snprintf(what, sizeof what, "info key %s", key);
 	return options_set(o, p, key + strlen(info_prefix), value, what);
 }
@@ -232,11 +232,11 @@ static int read_info(struct options *o, const struct lock_protocol *p, MPI_Info 
 
 	if (info == MPI_INFO_NULL)
 		return PAWL_SUCCESS;
-	MPI_Info_get_nkeys(info, &n);
+	PMPI_Info_get_nkeys(info, &n);
 	for (int i = 0; i < n && rc == PAWL_SUCCESS; i++) {
 		char key[MPI_MAX_INFO_KEY + 1];
 
-		MPI_Info_get_nthkey(info, i, key);
+		PMPI_Info_get_nthkey(info, i, key);
 		if (strncasecmp(key, info_prefix, strlen(info_prefix)) == 0 &&
 		    strcmp(key, final_key) != 0)
 			rc = read_info_key(o, p, info, key);
@@ -251,10 +251,10 @@ static int read_final(struct options *o, const struct lock_protocol *p, MPI_Info
 	int found = 0, len, there, rc = PAWL_SUCCESS;
 
 	if (info != MPI_INFO_NULL)
-		MPI_Info_get(info, final_key, MPI_MAX_INFO_VAL, names, &found);
+		PMPI_Info_get(info, final_key, MPI_MAX_INFO_VAL, names, &found);
 	while (found && rc == PAWL_SUCCESS && (name = strsep(&rest, " "))) {
 		snprintf(key, sizeof key, "%s%s", info_prefix, name);
-		MPI_Info_get_valuelen(info, key, &len, &there);
+		PMPI_Info_get_valuelen(info, key, &len, &there);
 		if (there)
 			rc = read_info_key(o, p, info, key);
 	}

@@ -26,7 +26,7 @@ int table_agree(MPI_Comm comm, int code)
 {
 	int worst = code;
 
-	MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
 	if (code == PAWL_SUCCESS && worst != PAWL_SUCCESS)
 		error_set(worst, "another rank failed: %s (its message says more)",
 			  pawl_strerror(worst));
@@ -48,7 +48,7 @@ static int check_library(void)
 	int len;
 
 	(void)open_mpi, (void)mpich;
-	MPI_Get_library_version(text, &len);
+	PMPI_Get_library_version(text, &len);
 	for (; *others; others++)
 		if (strncmp(text, *others, strlen(*others)) == 0)
 			return error_set(PAWL_ERR_MPI,
@@ -84,8 +84,8 @@ static int check_mpi(MPI_Comm comm)
 		rc = life_check_process();
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	MPI_Initialized(&initialized);
-	MPI_Finalized(&finalized);
+	PMPI_Initialized(&initialized);
+	PMPI_Finalized(&finalized);
 	if (finalized)
 		return error_set(PAWL_ERR_MPI, "MPI is finalized");
 	if (!initialized && !may_be_of_session(comm))
@@ -112,7 +112,7 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 {
 	int level;
 
-	MPI_Query_thread(&level);
+	PMPI_Query_thread(&level);
 	if (o->threads == THREADS_MULTIPLE && level < MPI_THREAD_MULTIPLE)
 		return error_set(PAWL_ERR_THREAD,
 				 "option threads: multiple needs MPI_THREAD_MULTIPLE; MPI was"
@@ -140,8 +140,8 @@ static bool is_first_rank(MPI_Comm comm)
 {
 	int initialized, rank;
 
-	MPI_Initialized(&initialized); /* not by a session alone */
-	MPI_Comm_rank(initialized ? MPI_COMM_WORLD : comm, &rank);
+	PMPI_Initialized(&initialized); /* not by a session alone */
+	PMPI_Comm_rank(initialized ? MPI_COMM_WORLD : comm, &rank);
 	return rank == 0;
 }
 
@@ -305,7 +305,7 @@ static void destroy(pawl_table *t)
 	homes_free(t);
 	topo_job_free(&t->job);
 	if (t->comm != MPI_COMM_NULL)
-		MPI_Comm_free(&t->comm);
+		PMPI_Comm_free(&t->comm);
 	free(t);
 }
 
@@ -360,8 +360,8 @@ static void name_self(pawl_table *t)
 	char host[64] = "";
 
 	gethostname(host, sizeof host - 1);
-	MPI_Initialized(&initialized);
-	MPI_Comm_rank(initialized ? MPI_COMM_WORLD : t->comm, &rank);
+	PMPI_Initialized(&initialized);
+	PMPI_Comm_rank(initialized ? MPI_COMM_WORLD : t->comm, &rank);
 	snprintf(t->self, sizeof t->self, "rank %d of %s on host %s", rank,
 		 initialized ? "MPI_COMM_WORLD" : "the table", host);
 }
@@ -381,7 +381,7 @@ static int create(MPI_Comm comm, const char *kind, uint64_t n, bool homed, pawl_
 		return rc;
 	if (comm == MPI_COMM_NULL)
 		return error_set(PAWL_ERR_ARG, "comm is MPI_COMM_NULL");
-	MPI_Comm_test_inter(comm, &inter);
+	PMPI_Comm_test_inter(comm, &inter);
 	if (inter)
 		return error_set(PAWL_ERR_ARG, "comm is an inter-communicator");
 	/* From here on all ranks go together. */
@@ -410,9 +410,9 @@ static int create(MPI_Comm comm, const char *kind, uint64_t n, bool homed, pawl_
 	}
 	t->homes_win = MPI_WIN_NULL;
 	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
-	MPI_Comm_dup(comm, &t->comm);
+	PMPI_Comm_dup(comm, &t->comm);
 	/* Failing windows are reported, not fatal. */
-	MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
+	PMPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
 	name(t, p, n);
 	name_self(t);
 	rc = build(t, p, &o, n, home, arg);
@@ -444,12 +444,12 @@ static int check_free(pawl_table *t)
 	int holder = client_in_use(&t->clients) ? t->rma.rank : t->space.topo->nranks, first;
 	char text[ERROR_LENGTH] = "";
 
-	MPI_Allreduce(&holder, &first, 1, MPI_INT, MPI_MIN, t->comm);
+	PMPI_Allreduce(&holder, &first, 1, MPI_INT, MPI_MIN, t->comm);
 	if (first == t->space.topo->nranks)
 		return PAWL_SUCCESS;
 	if (first == t->rma.rank)
 		client_tell(&t->clients, text, sizeof text);
-	MPI_Bcast(text, sizeof text, MPI_CHAR, first, t->comm);
+	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, t->comm);
 	return error_set(PAWL_ERR_HELD, "rank %d %s %s: release before pawl_table_free()", first,
 			 t->clients.threaded ? "holds or awaits" : "holds", text);
 }

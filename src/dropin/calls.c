@@ -18,7 +18,7 @@
 	{                                               \
 		int rc;                                 \
                                                         \
-		if (dropin_inside())                    \
+		if (is_behind())                        \
 			return next_mpi.name arguments; \
 		rc = next_##name arguments;             \
 		if (rc == MPI_SUCCESS)                  \
@@ -31,7 +31,7 @@
 	{                                                                       \
 		int rc;                                                         \
                                                                                 \
-		if (dropin_inside())                                            \
+		if (is_behind())                                                \
 			return next_mpi.name arguments;                         \
 		rc = next_##name arguments;                                     \
 		return rc == MPI_SUCCESS ? dropin_attach(comm, info, win) : rc; \
@@ -41,26 +41,26 @@ DROPIN_INITS(INIT)
 DROPIN_MAKERS(MAKE)
 
 /* NULL: this call is the MPI's. Where there is a tool behind this layer it may come from there;
- * if there is none, windows inside Pawl are told by not being known. */
+ * where there is none, a known window is the program's. */
 static inline struct window *ours(MPI_Win win)
 {
-	struct window *w = next_is_tool && dropin_inside() ? NULL : windows_find(win);
+	struct window *w = next_is_tool && is_behind() ? NULL : windows_find(win);
 
 	if (__builtin_expect(w != NULL, 1))
 		return w->pool ? w : NULL;
-	if (!dropin_inside())
+	if (!is_behind())
 		bypass_unknown(win);
 	return NULL;
 }
 
 int MPI_Win_free(MPI_Win *win)
 {
-	return dropin_inside() ? next_mpi.Win_free(win)
-			       : dropin_free(win ? windows_find(*win) : NULL, win);
+	return is_behind() ? next_mpi.Win_free(win)
+			   : dropin_free(win ? windows_find(*win) : NULL, win);
 }
 
 /* What is not ours goes on to the tool or the MPI, as it came. */
-#define PASS(call) (dropin_inside() ? next_mpi.call : next_##call)
+#define PASS(call) (is_behind() ? next_mpi.call : next_##call)
 
 int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win)
 {

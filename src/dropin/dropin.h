@@ -118,33 +118,13 @@ extern struct next next_calls, next_mpi;
 /* Whether there is a tool: it calls the MPI by PMPI_*, and these calls are passed on. */
 extern bool next_is_tool;
 
-/* How deep the calling thread is inside Pawl, whose own windows are no business of this layer, or
- * inside a tool that this layer has called. Then every call goes to the MPI. */
-extern _Thread_local int dropin_depth __attribute__((tls_model("initial-exec")));
+/* How deep the calling thread is behind this layer: in a tool that the layer has called, or in the
+ * MPI's Fortran symbol. What comes by this layer from there goes to the MPI. */
+extern _Thread_local int behind_depth __attribute__((tls_model("initial-exec")));
 
-static inline bool dropin_inside(void)
+static inline bool is_behind(void)
 {
-	return dropin_depth > 0;
-}
-
-static inline void dropin_enter(void)
-{
-	dropin_depth++;
-}
-
-static inline void dropin_leave(void)
-{
-	dropin_depth--;
-}
-
-static inline void next_enter(void)
-{
-	dropin_depth += next_is_tool;
-}
-
-static inline void next_leave(void)
-{
-	dropin_depth -= next_is_tool;
+	return behind_depth > 0;
 }
 
 /* next_Win_lock(...) and so on. */
@@ -153,9 +133,9 @@ static inline void next_leave(void)
 	{                                        \
 		int rc;                          \
                                                  \
-		next_enter();                    \
+		behind_depth += next_is_tool;    \
 		rc = next_calls.name arguments;  \
-		next_leave();                    \
+		behind_depth -= next_is_tool;    \
 		return rc;                       \
 	}
 DROPIN_CALLS(NEXT_CALL)

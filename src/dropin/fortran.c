@@ -31,8 +31,8 @@ static inline void finish(MPI_Fint *ierr, int rc)
 static inline void made(MPI_Fint *ierr, MPI_Fint rc, const MPI_Fint *comm, const MPI_Fint *info,
 			MPI_Fint *win)
 {
-	dropin_leave();
-	if (rc == MPI_SUCCESS && !dropin_inside()) {
+	behind_depth--;
+	if (rc == MPI_SUCCESS && !is_behind()) {
 		MPI_Win w = PMPI_Win_f2c(*win);
 
 		rc = dropin_attach(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &w);
@@ -84,15 +84,15 @@ static inline void window_free(MPI_Fint *win, MPI_Fint *ierr)
 #define CREATE(name, native) \
 	NATIVE void native(void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e); \
 	PUBLIC void name(void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e) \
-	{ MPI_Fint rc = MPI_SUCCESS; dropin_enter(); native(base, size, unit, i, c, w, &rc); made(e, rc, c, i, w); }
+	{ MPI_Fint rc = MPI_SUCCESS; behind_depth++; native(base, size, unit, i, c, w, &rc); made(e, rc, c, i, w); }
 #define ALLOCATE(name, native) \
 	NATIVE void native(MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e); \
 	PUBLIC void name(MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e) \
-	{ MPI_Fint rc = MPI_SUCCESS; dropin_enter(); native(size, unit, i, c, base, w, &rc); made(e, rc, c, i, w); }
+	{ MPI_Fint rc = MPI_SUCCESS; behind_depth++; native(size, unit, i, c, base, w, &rc); made(e, rc, c, i, w); }
 #define DYNAMIC(name, native) \
 	NATIVE void native(MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e); \
 	PUBLIC void name(MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e) \
-	{ MPI_Fint rc = MPI_SUCCESS; dropin_enter(); native(i, c, w, &rc); made(e, rc, c, i, w); }
+	{ MPI_Fint rc = MPI_SUCCESS; behind_depth++; native(i, c, w, &rc); made(e, rc, c, i, w); }
 
 #if defined(OPEN_MPI)
 

@@ -6,7 +6,10 @@
  * MPI_Win_lock and calls PMPI_Win_lock, or does not wrap the call at all: so the shared
  * library has both names, and takes each call of the program under one of them. The one
  * after is called in place of the MPI, so it sees the calls, too; the PMPI_* calls that it
- * makes then come here again, inside (dropin_depth), and go to the MPI.
+ * makes then come here again, from behind (behind_depth), and go to the MPI.
+ *
+ * The windows of the library itself are made by the MPI's functions directly (own_windows.h), so
+ * that neither this layer nor a tool sees them.
  *
  * In a static library the linker would find the MPI's PMPI_* names twice. There this
  * layer has the MPI_* names alone, and a tool's are elsewhere in the program or nowhere.
@@ -15,10 +18,11 @@
 #include <string.h>
 
 #include "dropin/dropin.h"
+#include "rma/own_windows.h"
 
 struct next next_calls, next_mpi;
 bool next_is_tool;
-_Thread_local int dropin_depth __attribute__((tls_model("initial-exec")));
+_Thread_local int behind_depth __attribute__((tls_model("initial-exec")));
 
 #ifdef PIC
 /* If none is behind this library, the first one of all is before it, and nobody finds ours. */
@@ -58,4 +62,11 @@ __attribute__((constructor)) static void find_all(void)
 	set(&next_calls.name, &next_mpi.name, dlsym(RTLD_NEXT, "MPI_" #name), FIND_MPI(name));
 	DROPIN_CALLS(FIND)
 #undef FIND
+	pawl_private_set_windows(&(struct own_windows){
+	    .create = next_mpi.Win_create,
+	    .allocate_shared = next_mpi.Win_allocate_shared,
+	    .free = next_mpi.Win_free,
+	    .lock_all = next_mpi.Win_lock_all,
+	    .unlock_all = next_mpi.Win_unlock_all,
+	});
 }

@@ -54,9 +54,7 @@ static int create_table(struct pool *p, const char *kind, MPI_Info options, uint
 	PMPI_Info_set(info, "pawl_distribution", "cyclic");
 	PMPI_Info_set(info, "pawl_owner", "process");
 	fixed_options(info, p->comm);
-	dropin_enter();
 	rc = pawl_table_create(p->comm, kind, n, info, table);
-	dropin_leave();
 	PMPI_Info_free(&info);
 	return rc;
 }
@@ -114,12 +112,10 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, stru
 
 void pool_free(struct pool *p)
 {
-	dropin_enter();
 	if (p->wholes && p->wholes != p->targets)
 		pawl_table_free(&p->wholes);
 	if (p->targets)
 		pawl_table_free(&p->targets);
-	dropin_leave();
 	PMPI_Comm_free(&p->comm);
 	free(p);
 }

@@ -142,9 +142,7 @@ int ranges_open(struct window *w, MPI_Comm comm, const char *kind, MPI_Info opti
 	int rc, ok;
 
 	choose_options(w, comm, kind, options);
-	dropin_enter();
 	rc = pawl_table_create(comm, kind, (uint64_t)w->size, options, &table);
-	dropin_leave();
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	w->ranges = ranges_new(w, table);
@@ -166,9 +164,7 @@ void ranges_close(struct window *w)
 
 	if (!r)
 		return;
-	dropin_enter();
 	pawl_table_free(&r->table);
-	dropin_leave();
 	pthread_mutex_destroy(&r->door);
 	free(w->riders);
 	free(r);

@@ -36,22 +36,22 @@ static void *serve(void *arg)
 	MPI_Request next;
 	MPI_Status status;
 
-	MPI_Irecv(&r, sizeof r, MPI_BYTE, MPI_ANY_SOURCE, SERVER_REQUEST_TAG, v->comm, &next);
+	PMPI_Irecv(&r, sizeof r, MPI_BYTE, MPI_ANY_SOURCE, SERVER_REQUEST_TAG, v->comm, &next);
 	while (!atomic_load_explicit(&v->stop, memory_order_acquire)) {
 		int done;
 
-		MPI_Test(&next, &done, &status);
+		PMPI_Test(&next, &done, &status);
 		if (!done) {
 			rest(rma_now_ns() - asked);
 			continue;
 		}
 		v->serve(v->state, &r, status.MPI_SOURCE);
 		asked = rma_now_ns();
-		MPI_Irecv(&r, sizeof r, MPI_BYTE, MPI_ANY_SOURCE, SERVER_REQUEST_TAG, v->comm,
+		PMPI_Irecv(&r, sizeof r, MPI_BYTE, MPI_ANY_SOURCE, SERVER_REQUEST_TAG, v->comm,
 			  &next);
 	}
-	MPI_Cancel(&next);
-	MPI_Wait(&next, &status);
+	PMPI_Cancel(&next);
+	PMPI_Wait(&next, &status);
 	return NULL;
 }
 
@@ -59,7 +59,7 @@ void server_answer(const struct server *v, int rank, int tag, bool yes)
 {
 	int answer = yes;
 
-	MPI_Send(&answer, 1, MPI_INT, rank, tag, v->comm);
+	PMPI_Send(&answer, 1, MPI_INT, rank, tag, v->comm);
 }
 
 /* Every home's server, and how many of its locks come before. */
@@ -90,8 +90,8 @@ int server_prepare(struct server *v, const struct lock_space *s, void *mpi_comm,
 	size_t ranks = (size_t)s->topo->nranks;
 	int rank;
 
-	MPI_Comm_dup(*(MPI_Comm *)mpi_comm, &v->comm);
-	MPI_Comm_rank(v->comm, &rank);
+	PMPI_Comm_dup(*(MPI_Comm *)mpi_comm, &v->comm);
+	PMPI_Comm_rank(v->comm, &rank);
 	v->host = calloc(ranks, sizeof *v->host);
 	v->first = calloc(ranks, sizeof *v->first);
 	if (!v->host || !v->first) {
@@ -127,7 +127,7 @@ void server_stop(struct server *v)
 {
 	server_halt(v);
 	if (v->comm != MPI_COMM_NULL)
-		MPI_Comm_free(&v->comm);
+		PMPI_Comm_free(&v->comm);
 	free(v->host);
 	free(v->first);
 }
@@ -151,15 +151,15 @@ static bool ask(const struct server *v, const struct lock_space *s, struct lock_
 
 	lock_home(s, slot->lock, &home, &r.index);
 	r.index += v->first[home];
-	MPI_Irecv(&yes, 1, MPI_INT, v->host[home], r.tag, v->comm, &answer);
-	MPI_Send(&r, sizeof r, MPI_BYTE, v->host[home], SERVER_REQUEST_TAG, v->comm);
-	for (MPI_Test(&answer, &done, MPI_STATUS_IGNORE); !done;
-	     MPI_Test(&answer, &done, MPI_STATUS_IGNORE)) {
+	PMPI_Irecv(&yes, 1, MPI_INT, v->host[home], r.tag, v->comm, &answer);
+	PMPI_Send(&r, sizeof r, MPI_BYTE, v->host[home], SERVER_REQUEST_TAG, v->comm);
+	for (PMPI_Test(&answer, &done, MPI_STATUS_IGNORE); !done;
+	     PMPI_Test(&answer, &done, MPI_STATUS_IGNORE)) {
 		if (rma_pause(&slot->client, &p, "the server's answer"))
 			continue;
 		p.deadline_ns = 0;
 		r.what = cancel;
-		MPI_Send(&r, sizeof r, MPI_BYTE, v->host[home], SERVER_REQUEST_TAG, v->comm);
+		PMPI_Send(&r, sizeof r, MPI_BYTE, v->host[home], SERVER_REQUEST_TAG, v->comm);
 	}
 	return yes;
 }

@@ -30,6 +30,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "rma/own_windows.h"
 #include "rma/rma_ucx.h"
 #include "rma/room.h"
 
@@ -74,7 +75,7 @@ static void mpi_progress(struct rma_client *c)
 {
 	int flag;
 
-	MPI_Iprobe(MPI_ANY_SOURCE, 0, state_of(c)->comm, &flag, MPI_STATUS_IGNORE);
+	PMPI_Iprobe(MPI_ANY_SOURCE, 0, state_of(c)->comm, &flag, MPI_STATUS_IGNORE);
 }
 
 static void await_answers(struct rma_client *c)
@@ -101,7 +102,7 @@ static int64_t *operand(struct rma_client *c, int rank, int64_t value)
 		/* All places are taken: orders the operations in flight before the
 		 * reuse of their operands. */
 		await_answers(c);
-		MPI_Win_flush_all(state_of(c)->net_win);
+		PMPI_Win_flush_all(state_of(c)->net_win);
 		forget_operands(c);
 	}
 	if (c->operands == 0)
@@ -129,8 +130,8 @@ static void mpi_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int
 {
 	int64_t *from = operand(c, w.rank, value);
 
-	MPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
-			 op == RMA_REPLACE ? MPI_REPLACE : MPI_SUM, state_of(c)->net_win);
+	PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
+			  op == RMA_REPLACE ? MPI_REPLACE : MPI_SUM, state_of(c)->net_win);
 }
 
 /* Where a result goes that nobody wants, but as an answer. */
@@ -144,8 +145,8 @@ static void mpi_put(struct rma_client *c, struct rma_word w, int64_t value)
 	if (STORE_BY_FETCH)
 		mpi_fao(c, w, RMA_REPLACE, value, ignored(c));
 	else
-		MPI_Put(operand(c, w.rank, value), 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1,
-			MPI_INT64_T, state_of(c)->net_win);
+		PMPI_Put(operand(c, w.rank, value), 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1,
+			 MPI_INT64_T, state_of(c)->net_win);
 }
 
 static void mpi_get(struct rma_client *c, struct rma_word w, int64_t *result)
@@ -153,11 +154,11 @@ static void mpi_get(struct rma_client *c, struct rma_word w, int64_t *result)
 	if (STORE_BY_FETCH) {
 		int64_t *from = operand(c, w.rank, 0);
 
-		MPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
-				 MPI_NO_OP, state_of(c)->net_win);
+		PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
+				  MPI_NO_OP, state_of(c)->net_win);
 	} else {
-		MPI_Get(result, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1, MPI_INT64_T,
-			state_of(c)->net_win);
+		PMPI_Get(result, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1, MPI_INT64_T,
+			 state_of(c)->net_win);
 	}
 }
 
@@ -177,14 +178,14 @@ static void mpi_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 		c->operands = RMA_OPERANDS; /* both places from the same batch */
 	compare = operand(c, w.rank, expected);
 	swap = operand(c, w.rank, value);
-	MPI_Compare_and_swap(swap, compare, answer(c, result), MPI_INT64_T, w.rank,
-			     (MPI_Aint)w.offset, state_of(c)->net_win);
+	PMPI_Compare_and_swap(swap, compare, answer(c, result), MPI_INT64_T, w.rank,
+			      (MPI_Aint)w.offset, state_of(c)->net_win);
 }
 
 static void mpi_flush(struct rma_client *c, int rank)
 {
 	await_answers(c);
-	MPI_Win_flush(rank, state_of(c)->net_win);
+	PMPI_Win_flush(rank, state_of(c)->net_win);
 	if (c->target == rank)
 		forget_operands(c);
 	/* The MPI has operations on own memory done without a look at the network;
@@ -196,7 +197,7 @@ static void mpi_flush(struct rma_client *c, int rank)
 static void mpi_flush_all(struct rma_client *c)
 {
 	await_answers(c);
-	MPI_Win_flush_all(state_of(c)->net_win);
+	PMPI_Win_flush_all(state_of(c)->net_win);
 	forget_operands(c);
 }
 
@@ -222,7 +223,7 @@ static bool all_agree(MPI_Comm comm, bool mine)
 {
 	int ok = mine;
 
-	MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
 	return ok;
 }
 
@@ -230,7 +231,7 @@ static bool is_unified(MPI_Win win)
 {
 	int *model, flag;
 
-	MPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
+	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
 	return flag && *model == MPI_WIN_UNIFIED;
 }
 
@@ -291,10 +292,11 @@ static enum rma_failure make_node_window(struct rma *r, struct mpi_state *s, siz
 	void *mine = NULL;
 	int rc;
 
-	MPI_Info_create(&info);
-	MPI_Info_set(info, "alloc_shared_noncontig", "true");
-	rc = MPI_Win_allocate_shared((MPI_Aint)bytes, 1, info, s->node_comm, &mine, &s->node_win);
-	MPI_Info_free(&info);
+	PMPI_Info_create(&info);
+	PMPI_Info_set(info, "alloc_shared_noncontig", "true");
+	rc = own_windows.allocate_shared((MPI_Aint)bytes, 1, info, s->node_comm, &mine,
+					 &s->node_win);
+	PMPI_Info_free(&info);
 	if (!all_agree(s->comm, rc == MPI_SUCCESS && mine)) {
 		snprintf(err, errlen,
 			 "MPI_Win_allocate_shared failed for %zu bytes a rank: is there room in"
@@ -330,27 +332,27 @@ static void map_node(struct rma *r, struct mpi_state *s)
 	MPI_Group all, here;
 	int n, *local, *global;
 
-	MPI_Comm_size(s->node_comm, &n);
-	MPI_Comm_group(s->comm, &all);
-	MPI_Comm_group(s->node_comm, &here);
+	PMPI_Comm_size(s->node_comm, &n);
+	PMPI_Comm_group(s->comm, &all);
+	PMPI_Comm_group(s->node_comm, &here);
 	local = malloc(2 * (size_t)n * sizeof *local);
 	if (local) {
 		global = local + n;
 		for (int i = 0; i < n; i++)
 			local[i] = i;
-		MPI_Group_translate_ranks(here, n, local, all, global);
+		PMPI_Group_translate_ranks(here, n, local, all, global);
 		for (int i = 0; i < n; i++) {
 			MPI_Aint size;
 			int unit;
 			void *base;
 
-			MPI_Win_shared_query(s->node_win, i, &size, &unit, &base);
+			PMPI_Win_shared_query(s->node_win, i, &size, &unit, &base);
 			r->map[global[i]] = base;
 		}
 	}
 	free(local);
-	MPI_Group_free(&all);
-	MPI_Group_free(&here);
+	PMPI_Group_free(&all);
+	PMPI_Group_free(&here);
 }
 
 static enum rma_failure make_net_window(struct rma *r, struct mpi_state *s, bool one_host,
@@ -372,8 +374,8 @@ static enum rma_failure make_net_window(struct rma *r, struct mpi_state *s, bool
 		snprintf(err, errlen, "a window over several nodes was not tried%s", cure);
 		return RMA_FAIL_WINDOW;
 	}
-	rc = MPI_Win_create(r->map[r->rank], (MPI_Aint)bytes, 1, MPI_INFO_NULL, s->comm,
-			    &s->net_win);
+	rc = own_windows.create(r->map[r->rank], (MPI_Aint)bytes, 1, MPI_INFO_NULL, s->comm,
+				&s->net_win);
 	if (!all_agree(s->comm, rc == MPI_SUCCESS)) {
 		if (rc != MPI_SUCCESS)
 			s->net_win = MPI_WIN_NULL;
@@ -386,7 +388,7 @@ static enum rma_failure make_net_window(struct rma *r, struct mpi_state *s, bool
 			 " model; MPI_WIN_UNIFIED is needed");
 		return RMA_FAIL_MODEL;
 	}
-	MPI_Win_lock_all(MPI_MODE_NOCHECK, s->net_win);
+	own_windows.lock_all(MPI_MODE_NOCHECK, s->net_win);
 	s->epoch = true;
 	return RMA_OK;
 }
@@ -430,8 +432,8 @@ enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm
 	enum rma_failure failure;
 	int nranks;
 
-	MPI_Comm_size(comm, &nranks);
-	MPI_Comm_rank(comm, &r->rank);
+	PMPI_Comm_size(comm, &nranks);
+	PMPI_Comm_rank(comm, &r->rank);
 	r->map = calloc((size_t)nranks, sizeof *r->map);
 	r->node = node;
 	r->my_node = node[r->rank];
@@ -454,7 +456,7 @@ enum rma_failure rma_mpi_create(struct rma *r, MPI_Comm comm, MPI_Comm node_comm
 			failure = make_network(r, net, near, one_host, bytes, err, errlen);
 	}
 	/* Orders everybody's zeroed segment before anybody's first operation. */
-	MPI_Barrier(comm);
+	PMPI_Barrier(comm);
 	if (failure != RMA_OK)
 		rma_mpi_free(r);
 	return failure;
@@ -465,10 +467,10 @@ void rma_mpi_close_network(struct rma *r)
 	struct mpi_state *s = r->state;
 
 	if (s->epoch)
-		MPI_Win_unlock_all(s->net_win);
+		own_windows.unlock_all(s->net_win);
 	s->epoch = false;
 	if (s->net_win != MPI_WIN_NULL)
-		MPI_Win_free(&s->net_win);
+		own_windows.free(&s->net_win);
 }
 
 void rma_mpi_free(struct rma *r)
@@ -484,7 +486,7 @@ void rma_mpi_free(struct rma *r)
 		room_take_back(s->promised);
 	rma_mpi_close_network(r);
 	if (s->node_win != MPI_WIN_NULL)
-		MPI_Win_free(&s->node_win);
+		own_windows.free(&s->node_win);
 	free(s);
 	free(r->map);
 	r->map = NULL;

@@ -42,7 +42,7 @@ static void look_around(struct host *h)
 	int len;
 
 	memset(h, 0, sizeof *h);
-	MPI_Get_processor_name(h->name, &len);
+	PMPI_Get_processor_name(h->name, &len);
 	if (getifaddrs(&all) != 0)
 		return;
 	for (i = all; i && h->n < INTERFACES; i = i->ifa_next) {
@@ -140,18 +140,18 @@ bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bo
 
 	look_around(&here);
 	there = here;
-	MPI_Bcast(&there, sizeof there, MPI_BYTE, 0, comm);
+	PMPI_Bcast(&there, sizeof there, MPI_BYTE, 0, comm);
 	set = reached(&here, &there);
-	MPI_Allreduce(MPI_IN_PLACE, &set, 1, MPI_UINT32_T, MPI_BAND, comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &set, 1, MPI_UINT32_T, MPI_BAND, comm);
 	text[0] = '\0';
 	if (one_host)
 		add(text, len, "lo");
 	else
 		add_interfaces(&here, &there, set, text, len);
 	any = !one_host && add_rdma(text, len);
-	MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, comm);
 	*has_rdma = any;
 	any = text[0] != '\0' || getenv("UCX_NET_DEVICES");
-	MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LAND, comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LAND, comm);
 	return any;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "rma/own_windows.h"
 #include "rma/rma_ucx_parts.h"
 
 enum { DEVICES = 1024, ALIGN = 16 };
@@ -16,7 +17,7 @@ static bool all_agree(MPI_Comm comm, bool mine)
 {
 	int ok = mine;
 
-	MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_LAND, comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_LAND, comm);
 	return ok;
 }
 
@@ -156,14 +157,14 @@ static char *make_room(struct rma_ucx *u, MPI_Comm node_comm)
 	void *base;
 	int rank, unit;
 
-	MPI_Comm_rank(node_comm, &rank);
+	PMPI_Comm_rank(node_comm, &rank);
 	size = rank == 0 ? (MPI_Aint)((size_t)u->ranks * u->card_bytes) : 0;
-	if (MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, node_comm, &base, &u->cards_win) !=
+	if (own_windows.allocate_shared(size, 1, MPI_INFO_NULL, node_comm, &base, &u->cards_win) !=
 	    MPI_SUCCESS) {
 		u->cards_win = MPI_WIN_NULL;
 		return NULL;
 	}
-	MPI_Win_shared_query(u->cards_win, 0, &size, &unit, &base);
+	PMPI_Win_shared_query(u->cards_win, 0, &size, &unit, &base);
 	u->cards = base;
 	return base;
 }
@@ -180,9 +181,9 @@ static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_c
 
 	/* A card travels behind its rank. */
 	size = (int)u->card_bytes + ALIGN;
-	MPI_Comm_size(node_comm, &node_ranks);
+	PMPI_Comm_size(node_comm, &node_ranks);
 	if (leads) {
-		MPI_Comm_size(leaders, &nodes);
+		PMPI_Comm_size(leaders, &nodes);
 		count = calloc((size_t)nodes, sizeof *count);
 		first = calloc((size_t)nodes, sizeof *first);
 		of_node = malloc((size_t)node_ranks * (size_t)size);
@@ -191,16 +192,16 @@ static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_c
 	}
 	ok = all_agree(comm, ok);
 	if (ok)
-		MPI_Gather(mine, size, MPI_BYTE, of_node, size, MPI_BYTE, 0, node_comm);
+		PMPI_Gather(mine, size, MPI_BYTE, of_node, size, MPI_BYTE, 0, node_comm);
 	if (ok && leads) {
 		node_ranks *= size;
-		MPI_Allgather(&node_ranks, 1, MPI_INT, count, 1, MPI_INT, leaders);
+		PMPI_Allgather(&node_ranks, 1, MPI_INT, count, 1, MPI_INT, leaders);
 		for (int i = 0; i < nodes; i++) {
 			first[i] = at;
 			at += count[i];
 		}
-		MPI_Allgatherv(of_node, node_ranks, MPI_BYTE, of_all, count, first, MPI_BYTE,
-			       leaders);
+		PMPI_Allgatherv(of_node, node_ranks, MPI_BYTE, of_all, count, first, MPI_BYTE,
+				leaders);
 		for (int i = 0; i < u->ranks; i++) {
 			const char *one = of_all + (size_t)i * (size_t)size;
 			int rank;
@@ -231,7 +232,7 @@ static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 		free(card);
 		return false;
 	}
-	MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, comm);
 	u->card_bytes = most;
 	room = make_room(u, node_comm);
 	mine = calloc(1, most + ALIGN);
@@ -239,11 +240,11 @@ static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 	if (ok) {
 		memcpy(mine, &r->rank, sizeof r->rank);
 		memcpy(mine + ALIGN, card, bytes);
-		MPI_Comm_rank(node_comm, &node_rank);
-		MPI_Comm_split(comm, node_rank == 0 ? 0 : MPI_UNDEFINED, r->rank, &leaders);
+		PMPI_Comm_rank(node_comm, &node_rank);
+		PMPI_Comm_split(comm, node_rank == 0 ? 0 : MPI_UNDEFINED, r->rank, &leaders);
 		ok = fill(r, comm, leaders, node_comm, mine, room);
 		if (leaders != MPI_COMM_NULL)
-			MPI_Comm_free(&leaders);
+			PMPI_Comm_free(&leaders);
 	}
 	free(mine);
 	free(card);
@@ -260,7 +261,7 @@ static bool agree_on_key(struct rma_ucx *u, MPI_Comm comm)
 
 	if (u->rank == 0)
 		ok = getrandom(&u->key, sizeof u->key, 0) == (ssize_t)sizeof u->key;
-	MPI_Bcast(&u->key, sizeof u->key, MPI_BYTE, 0, comm);
+	PMPI_Bcast(&u->key, sizeof u->key, MPI_BYTE, 0, comm);
 	return all_agree(comm, ok);
 }
 
@@ -324,7 +325,7 @@ bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes
 		snprintf(err, errlen, "out of memory");
 		return false;
 	}
-	MPI_Comm_size(comm, &u->ranks);
+	PMPI_Comm_size(comm, &u->ranks);
 	u->rank = r->rank;
 	u->tail = bytes;
 	u->limits = (struct wire_limits){RMA_HEADER_BYTES, bytes,
@@ -356,9 +357,9 @@ void rma_ucx_close(struct rma *r, MPI_Comm comm)
 	/* Orders the last operations of all ranks before the end of anybody's thread;
 	 * then that of all threads before the end of connections, lest it look like a
 	 * failure to them. */
-	MPI_Barrier(comm);
+	PMPI_Barrier(comm);
 	ucx_serve_stop(u);
-	MPI_Barrier(comm);
+	PMPI_Barrier(comm);
 	ucx_disconnect(u);
 	ucx_watch_close(u);
 	if (u->asking)
@@ -374,7 +375,7 @@ void rma_ucx_close(struct rma *r, MPI_Comm comm)
 	ucx_perform_close(u);
 	free(u->window);
 	if (u->cards_win != MPI_WIN_NULL)
-		MPI_Win_free(&u->cards_win);
+		own_windows.free(&u->cards_win);
 	pthread_mutex_destroy(&u->mutex);
 	explicit_bzero(&u->key, sizeof u->key);
 	free(u);

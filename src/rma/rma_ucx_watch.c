@@ -55,11 +55,11 @@ static void watch_next_process(struct rma_ucx *u, MPI_Comm node_comm)
 	struct name mine = own_name(), next = mine;
 	int rank, size;
 
-	MPI_Comm_rank(node_comm, &rank);
-	MPI_Comm_size(node_comm, &size);
-	MPI_Sendrecv(&mine, (int)sizeof mine, MPI_BYTE, (rank + size - 1) % size, 0, &next,
-		     (int)sizeof next, MPI_BYTE, (rank + 1) % size, 0, node_comm,
-		     MPI_STATUS_IGNORE);
+	PMPI_Comm_rank(node_comm, &rank);
+	PMPI_Comm_size(node_comm, &size);
+	PMPI_Sendrecv(&mine, (int)sizeof mine, MPI_BYTE, (rank + size - 1) % size, 0, &next,
+		      (int)sizeof next, MPI_BYTE, (rank + 1) % size, 0, node_comm,
+		      MPI_STATUS_IGNORE);
 	if (size > 1)
 		u->next_pidfd = open_pidfd(&mine, &next);
 }

@@ -141,8 +141,8 @@ static bool is_short(MPI_Comm host_comm, uint64_t bytes, struct room_shortage *s
 	uint64_t all[2];
 	int rank;
 
-	MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, host_comm);
-	MPI_Comm_rank(host_comm, &rank);
+	PMPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, host_comm);
+	PMPI_Comm_rank(host_comm, &rank);
 	if (rank > 0)
 		return false;
 	look(s);
@@ -157,13 +157,13 @@ bool room_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct room_s
 	int rank, size, first;
 
 	*shortage = (struct room_shortage){.wanted = 0};
-	MPI_Comm_rank(comm, &rank);
-	MPI_Comm_size(comm, &size);
+	PMPI_Comm_rank(comm, &rank);
+	PMPI_Comm_size(comm, &size);
 	if (!is_short(host_comm, bytes, shortage))
 		rank = size;
-	MPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, comm);
+	PMPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, comm);
 	if (first == size)
 		return true;
-	MPI_Bcast(shortage, sizeof *shortage, MPI_BYTE, first, comm);
+	PMPI_Bcast(shortage, sizeof *shortage, MPI_BYTE, first, comm);
 	return false;
 }

@@ -93,12 +93,12 @@ static int agree(struct survey *s)
 {
 	int culprit = s->err[0] ? s->rank : INT_MAX, first = INT_MAX;
 
-	if (!mpi_ok(s, MPI_Allreduce(&culprit, &first, 1, MPI_INT, MPI_MIN, s->comm),
+	if (!mpi_ok(s, PMPI_Allreduce(&culprit, &first, 1, MPI_INT, MPI_MIN, s->comm),
 		    "MPI_Allreduce"))
 		return -1;
 	if (first == INT_MAX)
 		return 0;
-	mpi_ok(s, MPI_Bcast(s->err, (int)sizeof(s->err), MPI_CHAR, first, s->comm), "MPI_Bcast");
+	mpi_ok(s, PMPI_Bcast(s->err, (int)sizeof(s->err), MPI_CHAR, first, s->comm), "MPI_Bcast");
 	return -1;
 }
 
@@ -165,7 +165,7 @@ static void compare_options(struct survey *s)
 		mine[i] = hash_option(values[i]);
 		mine[i + 3] = ~mine[i];
 	}
-	if (!mpi_ok(s, MPI_Allreduce(mine, most, 6, MPI_UINT64_T, MPI_MAX, s->comm),
+	if (!mpi_ok(s, PMPI_Allreduce(mine, most, 6, MPI_UINT64_T, MPI_MAX, s->comm),
 		    "MPI_Allreduce"))
 		return;
 	for (int i = 0; i < 3 && !s->err[0]; i++) {
@@ -184,18 +184,18 @@ static int find_hosts(struct survey *s)
 	int leader;
 
 	if (!mpi_ok(s,
-		    MPI_Comm_split_type(s->comm, MPI_COMM_TYPE_SHARED, s->rank, MPI_INFO_NULL,
-					&s->host),
+		    PMPI_Comm_split_type(s->comm, MPI_COMM_TYPE_SHARED, s->rank, MPI_INFO_NULL,
+					 &s->host),
 		    "MPI_Comm_split_type"))
 		return -1;
-	MPI_Comm_rank(s->host, &s->host_rank);
-	MPI_Comm_size(s->host, &s->host_size);
+	PMPI_Comm_rank(s->host, &s->host_rank);
+	PMPI_Comm_size(s->host, &s->host_size);
 	leader = s->host_rank == 0;
-	if (!mpi_ok(s, MPI_Comm_split(s->comm, leader ? 0 : MPI_UNDEFINED, s->rank, &s->leaders),
+	if (!mpi_ok(s, PMPI_Comm_split(s->comm, leader ? 0 : MPI_UNDEFINED, s->rank, &s->leaders),
 		    "MPI_Comm_split"))
 		return -1;
 	s->mine.host = s->rank;
-	if (!mpi_ok(s, MPI_Bcast(&s->mine.host, 1, MPI_INT, 0, s->host), "MPI_Bcast"))
+	if (!mpi_ok(s, PMPI_Bcast(&s->mine.host, 1, MPI_INT, 0, s->host), "MPI_Bcast"))
 		return -1;
 	return 0;
 }
@@ -237,8 +237,8 @@ static unsigned long *gather_masks(struct survey *s, int *words)
 	/* One kernel, so one number of words for all ranks of a host. */
 	if (agree(s) == 0)
 		mpi_ok(s,
-		       MPI_Gather(mask, *words, MPI_UNSIGNED_LONG, all, *words, MPI_UNSIGNED_LONG,
-				  0, s->host),
+		       PMPI_Gather(mask, *words, MPI_UNSIGNED_LONG, all, *words, MPI_UNSIGNED_LONG,
+				   0, s->host),
 		       "MPI_Gather");
 	free(mask);
 	return all;
@@ -372,7 +372,7 @@ static int look_inside(struct survey *s)
 		return -1;
 	}
 	mpi_ok(s,
-	       MPI_Scatter(places, PLACE_INTS, MPI_INT, &s->mine, PLACE_INTS, MPI_INT, 0, s->host),
+	       PMPI_Scatter(places, PLACE_INTS, MPI_INT, &s->mine, PLACE_INTS, MPI_INT, 0, s->host),
 	       "MPI_Scatter");
 	free(places);
 	return agree(s);
@@ -424,7 +424,7 @@ static int find_groups(struct survey *s)
 
 	describe_host(&me);
 	if (leader)
-		MPI_Comm_size(s->leaders, &nhosts);
+		PMPI_Comm_size(s->leaders, &nhosts);
 	if (s->rank == 0) {
 		hosts = get_memory(s, (size_t)nhosts, sizeof(*hosts));
 		ids = get_memory(s, (size_t)nhosts, sizeof(*ids));
@@ -433,8 +433,8 @@ static int find_groups(struct survey *s)
 		goto out;
 	if (leader)
 		mpi_ok(s,
-		       MPI_Gather(&me, (int)sizeof(me), MPI_CHAR, hosts, (int)sizeof(me), MPI_CHAR,
-				  0, s->leaders),
+		       PMPI_Gather(&me, (int)sizeof(me), MPI_CHAR, hosts, (int)sizeof(me), MPI_CHAR,
+				   0, s->leaders),
 		       "MPI_Gather");
 	if (s->rank == 0 && !s->err[0]) {
 		if (given(s->req->file))
@@ -444,13 +444,14 @@ static int find_groups(struct survey *s)
 	}
 	if (agree(s) != 0)
 		goto out;
-	mpi_ok(s, MPI_Bcast(&s->groups, (int)sizeof(s->groups), MPI_BYTE, 0, s->comm), "MPI_Bcast");
+	mpi_ok(s, PMPI_Bcast(&s->groups, (int)sizeof(s->groups), MPI_BYTE, 0, s->comm),
+	       "MPI_Bcast");
 	if (leader)
 		mpi_ok(s,
-		       MPI_Scatter(ids, TOPO_MAX_GROUPS, MPI_INT, s->mine.group, TOPO_MAX_GROUPS,
-				   MPI_INT, 0, s->leaders),
+		       PMPI_Scatter(ids, TOPO_MAX_GROUPS, MPI_INT, s->mine.group, TOPO_MAX_GROUPS,
+				    MPI_INT, 0, s->leaders),
 		       "MPI_Scatter");
-	mpi_ok(s, MPI_Bcast(s->mine.group, TOPO_MAX_GROUPS, MPI_INT, 0, s->host), "MPI_Bcast");
+	mpi_ok(s, PMPI_Bcast(s->mine.group, TOPO_MAX_GROUPS, MPI_INT, 0, s->host), "MPI_Bcast");
 	agree(s);
 out:
 	free(hosts);
@@ -466,7 +467,7 @@ static int share_places(struct survey *s)
 	if (agree(s) != 0)
 		return -1;
 	mpi_ok(s,
-	       MPI_Allgather(&s->mine, PLACE_INTS, MPI_INT, s->all, PLACE_INTS, MPI_INT, s->comm),
+	       PMPI_Allgather(&s->mine, PLACE_INTS, MPI_INT, s->all, PLACE_INTS, MPI_INT, s->comm),
 	       "MPI_Allgather");
 	return agree(s);
 }
@@ -598,7 +599,7 @@ static void make_node_comm(struct survey *s, struct topo_job *job)
 	}
 	job->host_comm = s->host;
 	s->host = MPI_COMM_NULL;
-	mpi_ok(s, MPI_Comm_split(s->comm, job->topo->node[s->rank], s->rank, &job->node_comm),
+	mpi_ok(s, PMPI_Comm_split(s->comm, job->topo->node[s->rank], s->rank, &job->node_comm),
 	       "MPI_Comm_split");
 }
 
@@ -627,7 +628,7 @@ static int survey_job(struct survey *s, struct topo_job *job)
 static void free_comm(MPI_Comm *comm)
 {
 	if (*comm != MPI_COMM_NULL)
-		MPI_Comm_free(comm);
+		PMPI_Comm_free(comm);
 }
 
 int topo_discover(MPI_Comm comm, const struct topo_request *req, struct topo_job *job, char *err,
@@ -638,8 +639,8 @@ int topo_discover(MPI_Comm comm, const struct topo_request *req, struct topo_job
 	int rc;
 
 	*job = (struct topo_job){.node_comm = MPI_COMM_NULL, .host_comm = MPI_COMM_NULL};
-	MPI_Comm_rank(comm, &s.rank);
-	MPI_Comm_size(comm, &s.size);
+	PMPI_Comm_rank(comm, &s.rank);
+	PMPI_Comm_size(comm, &s.size);
 	compare_options(&s);
 	if (!s.err[0])
 		check_options(&s);
