@@ -9,7 +9,7 @@
  */
 #include "falsepairs.h"
 
-#include "locks/citron.h"
+#include "lock/citron/citron.h"
 
 /* False: not what a cover has to be. */
 bool cover_of(struct cover *c, int64_t units, struct span s, int k)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "core/similar.h"
+#include "base/similar.h"
 #include "ranges.h"
 #include "txn.h"
 

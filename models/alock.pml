@@ -1,5 +1,5 @@
 /*
- * ALock, the asymmetric lock: model of src/locks/alock.c.
+ * ALock, the asymmetric lock: model of src/lock/alock/alock.c.
  *
  * What it models.  NL processes of the local cohort and NR of the remote one (default 2 and 2), with
  * one slot each and budgets BL and BR (default 1 and 2); a process takes the lock as often as it likes

@@ -1,5 +1,5 @@
 /*
- * Citron, ranges in a segment tree: model of src/locks/citron.c.
+ * Citron, ranges in a segment tree: model of src/lock/citron/citron.c.
  *
  * What it models.  Three processes at a tree of degree 2 and three levels: root 0, inner nodes 1 and 2, leaves 3 to 6
  * of two units each, so units 0 to 7.  Each asks as often as it likes for any of the ranges in NODES, which have

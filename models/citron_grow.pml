@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Citron's growth, the tree gets a new root while clients use it: model of src/locks/citron_top.c.
+ * Citron's growth, the tree gets a new root while clients use it: model of src/lock/citron/citron_top.c.
  *
  * What it models.  A spine of inner nodes, R_1 below R_2 and so on to R_4, R_x being the root of the tree of height x;
  * leaves A and B under R_1, C under R_2, D under R_3, E under R_4, a unit each. The word S stands for the units behind

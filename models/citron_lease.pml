@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Citron's recovery, a new copy of the tree for all: model of src/locks/citron_lease.c.
+ * Citron's recovery, a new copy of the tree for all: model of src/lock/citron/citron_lease.c.
  *
  * What it models.  Three clients (-DNP=2: two) ask as often as they like for any of three ranges, or -DW0=w, -DW1=w,
  * -DW2=w for that one only: 0 is leaf A, 1 its root R, which is A and a unit more, 2 is unit C behind the tree, by the

@@ -1,5 +1,5 @@
 /*
- * D-MCS, the distributed MCS lock: model of src/locks/dmcs.c.
+ * D-MCS, the distributed MCS lock: model of src/lock/mcs/dmcs.c.
  *
  * What it models.  NP processes (default 3) with one slot each; a process takes the lock as often
  * as it likes and may stop between any two acquisitions, so that a pass holds for any number of them.

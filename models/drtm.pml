@@ -1,5 +1,5 @@
 /*
- * DrTM's lock, writers by compare-and-swap and readers by leases: model of src/locks/drtm.c.
+ * DrTM's lock, writers by compare-and-swap and readers by leases: model of baselines/drtm.c.
  *
  * What it models.  NW writers (default 2) and NR readers (1) at one word: 0, a writer, or the end of a
  * lease. Time is in steps: a tick may come between any two steps of anybody, so a process may stop for as

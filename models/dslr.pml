@@ -1,5 +1,5 @@
 /*
- * DSLR, a reader-writer bakery in one word: model of src/locks/dslr.c.
+ * DSLR, a reader-writer bakery in one word: model of baselines/dslr.c.
  *
  * What it models.  NW writers (default 2) and NR readers (1), 3 or 4 in all, at one word: tickets MAX_X, MAX_S and
  * those done N_X, N_S, each of C values and a guard bit above; ERA of E values.  A process takes the

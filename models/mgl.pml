@@ -1,5 +1,5 @@
 /*
- * The multi-granularity lock: model of src/locks/mgl.c.
+ * The multi-granularity lock: model of src/lock/mgl/mgl.c.
  *
  * What it models.  NP processes (default 3); each asks as often as it likes, in any mode (shared, intent
  * exclusive, intent shared, exclusive), and may stop between any two requests.  -DNOAHEAD: nobody asks for

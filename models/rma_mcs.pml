@@ -1,5 +1,5 @@
 /*
- * RMA-MCS, the tree of MCS queues: model of src/locks/queue_tree.c.  The steps A1.. and R1.. are in
+ * RMA-MCS, the tree of MCS queues: model of src/lock/tree/queue_tree.c.  The steps A1.. and R1.. are in
  * queue_tree.inc.
  *
  * What it models.  -DLEVELS=2 (default): 2 elements of 2 processes.  -DLEVELS=3: two racks, the first

@@ -1,6 +1,6 @@
 /*
  * RMA-RW as printed (HPDC'16, Listings 6 to 10), with the drain that the text asks for: model of no
- * file of Pawl; it shows why src/locks/readers_ticket.c and src/locks/readers_gate.c are different.
+ * file of Pawl; it shows why src/lock/tree/readers_ticket.c and src/lock/tree/readers_gate.c are different.
  *
  * What it models.  NW = 1 writer and NR readers (default 2), one counter, one level, TURNS acquisitions
  * each (2), T_R (1).  Steps carry the listing's number and line: 9.12 is line 12 of Listing 9.  Two

@@ -1,5 +1,5 @@
 /*
- * RMA-RW with ticket counters: model of src/locks/readers_ticket.c under src/locks/rma_rw.c; the
+ * RMA-RW with ticket counters: model of src/lock/tree/readers_ticket.c under src/lock/tree/rma_rw.c; the
  * writers' queue (steps A and R) is queue_tree.inc.
  *
  * What it models.  NW writers (default 2) and NR readers (2), K counters (1; reader r counts at r mod K),

@@ -1,5 +1,5 @@
 /*
- * ShiftLock without failures: model of src/locks/shiftlock.c.
+ * ShiftLock without failures: model of src/lock/shiftlock/shiftlock.c.
  *
  * What it models.  NW writers (processes 0 .. NW-1, default 2) and NR readers (default 2), who take
  * the lock as often as they like and may stop between any two acquisitions; -DN=n writers in a row

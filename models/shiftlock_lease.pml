@@ -1,5 +1,5 @@
 /*
- * ShiftLock with a client that fails: model of src/locks/shiftlock_lease.c under src/locks/shiftlock.c.
+ * ShiftLock with a client that fails: model of src/lock/shiftlock/shiftlock_lease.c under src/lock/shiftlock/shiftlock.c.
  *
  * What it models.  Three writers, who take the lock as often as they like and may stop asking between
  * any two acquisitions. Process 0 (any one, they are alike) is stopped once, at any step; it goes on at

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/kinds.h"
-#include "core/network.h"
-#include "core/options.h"
+#include "lock/kinds.h"
+#include "table/network.h"
+#include "options/options.h"
 #include "info.h"
 #include "rma/progress.h"
 #include "rma/rma_mpi.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/kinds.h"
+#include "base/error.h"
+#include "lock/kinds.h"
 
 /* Enough turns to be steady: 20 of each rank, and not too few of all. */
 enum { TURNS_EACH = 20, SLOTS = 16, TURNS_LEAST = 20000, CELLS = 1 << 16, HOME_INDEX_BITS = 40 };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/kinds.h"
+#include "lock/kinds.h"
 
 #define WORTH_IT 1.005
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The leaders of ALock's two cohorts (src/locks/alock.c, guarantees (A), (B) and (D), steps P1 to
+ * The leaders of ALock's two cohorts (src/lock/alock/alock.c, guarantees (A), (B) and (D), steps P1 to
  * P3), with the orders that the words of a lock have at their home. The remote leader's operations
  * are performed there by a thread of the MPI or of Pawl, one after the other, since a flush stands
  * between any two that must not change places; so each is a sequentially consistent atomic, like

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A reader that counts itself in and looks at the gate, against a writer that closes the gate and
- * looks at the counter (src/locks/readers_gate.c, guarantee (A)). The same shape as a claim in
+ * looks at the counter (src/lock/tree/readers_gate.c, guarantee (A)). The same shape as a claim in
  * citron's tree, which looks at the nodes above after it, and as shiftlock's and rma-rw's tickets.
  *
  *   BREAK_COUNT   the reader counts itself in with acquire and release order

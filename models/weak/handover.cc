@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hand-over of an MCS queue on one node (src/locks/mcs.h, guarantees (A) to (E)), each client
+ * The hand-over of an MCS queue on one node (src/lock/mcs/mcs.h, guarantees (A) to (E)), each client
  * a thread that acquires the lock, once or twice, and adds to a plain variable.
  *
  *   TIMED          a waiter may abandon its place; its node serves again when it is passed over

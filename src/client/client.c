@@ -25,7 +25,7 @@ bool client_open(struct client_set *set, const struct lock_space *s, struct rma 
 		return false;
 	for (size_t i = 0; i < n; i++)
 		slots_set_lock(&set->claims[i], SLOTS_NO_LOCK);
-	slots_prepare(set, 0); /* core/lease.c measures by it how long an operation takes */
+	slots_prepare(set, 0); /* table/lease.c measures by it how long an operation takes */
 	return true;
 }
 

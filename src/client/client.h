@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The clients of one process at the locks of one table: what becomes of a slot from acquire to
- * release. The public calls (core/lock.c, core/range.c) check arguments and word errors; the
+ * release. The public calls (api/lock.c, api/range.c) check arguments and word errors; the
  * simulator's virtual ranks call the same functions, so that the adversary tests them.
  *
  *   client.c   acquire and release: a slot is claimed, the protocol acts, the slot is settled

@@ -15,7 +15,7 @@
 #ifndef CLIENT_SLOTS_H
 #define CLIENT_SLOTS_H
 
-#include "locks/lock.h"
+#include "lock/lock.h"
 
 /* Deliberate mistakes of slots.c, client.c and guard.c, which the adversary has to find: one of
  * them in tests/sim/faults, none in the library. */

@@ -4,4 +4,4 @@
 
 #define ALOCK_NAME "broken-alock"
 #define ALOCK_PROTOCOL lock_broken_alock
-#include "locks/alock.c"
+#include "lock/alock/alock.c"

@@ -4,4 +4,4 @@
 
 #define ALOCK_NAME "broken-alock-budget"
 #define ALOCK_PROTOCOL lock_broken_alock_budget
-#include "locks/alock.c"
+#include "lock/alock/alock.c"

@@ -4,4 +4,4 @@
 
 #define ALOCK_NAME "broken-alock-look"
 #define ALOCK_PROTOCOL lock_broken_alock_look
-#include "locks/alock.c"
+#include "lock/alock/alock.c"

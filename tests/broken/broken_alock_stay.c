@@ -3,4 +3,4 @@
 #define BREAK_ALOCK_STAY
 #define ALOCK_NAME "broken-alock-stay"
 #define ALOCK_PROTOCOL lock_broken_alock_stay
-#include "locks/alock.c"
+#include "lock/alock/alock.c"

@@ -32,9 +32,9 @@
 #define citron_release_all JOIN(BREAK_PREFIX, release_all)
 #define citron_take_turn JOIN(BREAK_PREFIX, take_turn)
 #define citron_take_cover JOIN(BREAK_PREFIX, take_cover)
-#include "locks/citron_fast.c"
-#include "locks/citron_lease.c"
-#include "locks/citron_slow.c"
-#include "locks/citron_top.c"
+#include "lock/citron/citron_fast.c"
+#include "lock/citron/citron_lease.c"
+#include "lock/citron/citron_slow.c"
+#include "lock/citron/citron_top.c"
 /* after them, for static names are used in both */
-#include "locks/citron.c"
+#include "lock/citron/citron.c"

@@ -3,4 +3,4 @@
 #define BREAK_MCS_ABANDON
 #define DMCS_NAME "broken-d-mcs-abandon"
 #define DMCS_PROTOCOL lock_broken_dmcs_abandon
-#include "locks/dmcs.c"
+#include "lock/mcs/dmcs.c"

@@ -3,4 +3,4 @@
 #define BREAK_POSTED_ANSWER
 #define DMCS_NAME "broken-d-mcs-answer"
 #define DMCS_PROTOCOL lock_broken_dmcs_answer
-#include "locks/dmcs.c"
+#include "lock/mcs/dmcs.c"

@@ -3,4 +3,4 @@
 #define BREAK_MCS_EARLY
 #define DMCS_NAME "broken-d-mcs-early"
 #define DMCS_PROTOCOL lock_broken_dmcs_early
-#include "locks/dmcs.c"
+#include "lock/mcs/dmcs.c"

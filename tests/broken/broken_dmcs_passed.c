@@ -3,4 +3,4 @@
 #define BREAK_MCS_PASSED
 #define DMCS_NAME "broken-d-mcs-passed"
 #define DMCS_PROTOCOL lock_broken_dmcs_passed
-#include "locks/dmcs.c"
+#include "lock/mcs/dmcs.c"

@@ -3,4 +3,4 @@
 #define BREAK_POSTED_SETTLED
 #define DMCS_NAME "broken-d-mcs-settled"
 #define DMCS_PROTOCOL lock_broken_dmcs_settled
-#include "locks/dmcs.c"
+#include "lock/mcs/dmcs.c"

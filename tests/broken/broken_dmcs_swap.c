@@ -3,4 +3,4 @@
 #define BREAK_POSTED_SWAP
 #define DMCS_NAME "broken-d-mcs-swap"
 #define DMCS_PROTOCOL lock_broken_dmcs_swap
-#include "locks/dmcs.c"
+#include "lock/mcs/dmcs.c"

@@ -4,4 +4,4 @@
 #define BREAK_DRTM_LEASE lease_of(s)
 #define DRTM_NAME "broken-drtm"
 #define DRTM_PROTOCOL lock_broken_drtm
-#include "locks/drtm.c"
+#include "baselines/drtm.c"

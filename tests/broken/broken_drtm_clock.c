@@ -4,4 +4,4 @@
 #define BREAK_DRTM_CLOCK
 #define DRTM_NAME "broken-drtm-clock"
 #define DRTM_PROTOCOL lock_broken_drtm_clock
-#include "locks/drtm.c"
+#include "baselines/drtm.c"

@@ -4,4 +4,4 @@
 #define BREAK_DSLR_READERS
 #define DSLR_NAME "broken-dslr"
 #define DSLR_PROTOCOL lock_broken_dslr
-#include "locks/dslr.c"
+#include "baselines/dslr.c"

@@ -4,6 +4,6 @@
 #define IT_NAME "broken-it"
 #define IT_PROTOCOL lock_broken_it
 #define IT_STORE range_broken_tree
-#include "locks/range_store.h"
+#include "baselines/server/range_store.h"
 extern const struct range_store range_broken_tree;
-#include "locks/range_server.c"
+#include "baselines/server/range_server.c"

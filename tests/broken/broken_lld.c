@@ -4,4 +4,4 @@
 #define BREAK_LLD_WAIT
 #define LLD_NAME "broken-lld"
 #define LLD_PROTOCOL lock_broken_lld
-#include "locks/lld.c"
+#include "baselines/lld.c"

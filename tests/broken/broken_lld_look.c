@@ -4,4 +4,4 @@
 #define BREAK_LLD_LOOK
 #define LLD_NAME "broken-lld-look"
 #define LLD_PROTOCOL lock_broken_lld_look
-#include "locks/lld.c"
+#include "baselines/lld.c"

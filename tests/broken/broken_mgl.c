@@ -4,4 +4,4 @@
 #define BREAK_MGL_DRAIN
 #define MGL_NAME "broken-mgl"
 #define MGL_PROTOCOL lock_broken_mgl
-#include "locks/mgl.c"
+#include "lock/mgl/mgl.c"

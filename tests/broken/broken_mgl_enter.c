@@ -4,4 +4,4 @@
 #define BREAK_MGL_ENTER
 #define MGL_NAME "broken-mgl-enter"
 #define MGL_PROTOCOL lock_broken_mgl_enter
-#include "locks/mgl.c"
+#include "lock/mgl/mgl.c"

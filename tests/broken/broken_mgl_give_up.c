@@ -4,4 +4,4 @@
 #define BREAK_MGL_GIVE_UP
 #define MGL_NAME "broken-mgl-give-up"
 #define MGL_PROTOCOL lock_broken_mgl_give_up
-#include "locks/mgl.c"
+#include "lock/mgl/mgl.c"

@@ -4,4 +4,4 @@
 #define BREAK_MGL_READERS
 #define MGL_NAME "broken-mgl-readers"
 #define MGL_PROTOCOL lock_broken_mgl_readers
-#include "locks/mgl.c"
+#include "lock/mgl/mgl.c"

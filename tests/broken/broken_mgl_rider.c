@@ -4,4 +4,4 @@
 #define BREAK_MGL_RIDER
 #define MGL_NAME "broken-mgl-rider"
 #define MGL_PROTOCOL lock_broken_mgl_rider
-#include "locks/mgl.c"
+#include "lock/mgl/mgl.c"

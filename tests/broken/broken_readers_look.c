@@ -4,5 +4,5 @@
 #define readers_layout broken_readers_look_layout
 #define readers_gate broken_readers_look
 
-#include "locks/readers.c"
-#include "locks/readers_gate.c"
+#include "lock/tree/readers.c"
+#include "lock/tree/readers_gate.c"

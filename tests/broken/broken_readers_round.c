@@ -4,5 +4,5 @@
 #define readers_layout broken_readers_round_layout
 #define readers_ticket broken_readers_round
 
-#include "locks/readers.c"
-#include "locks/readers_ticket.c"
+#include "lock/tree/readers.c"
+#include "lock/tree/readers_ticket.c"

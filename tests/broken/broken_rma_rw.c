@@ -4,4 +4,4 @@
 
 #define RMA_RW_NAME "broken-rma-rw"
 #define RMA_RW_PROTOCOL lock_broken_rma_rw
-#include "locks/rma_rw.c"
+#include "lock/tree/rma_rw.c"

@@ -6,4 +6,4 @@
 
 #define RMA_RW_NAME "broken-rma-rw-round"
 #define RMA_RW_PROTOCOL lock_broken_rma_rw_round
-#include "locks/rma_rw.c"
+#include "lock/tree/rma_rw.c"

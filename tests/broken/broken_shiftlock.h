@@ -22,7 +22,7 @@
 #define pass_leave_queue JOIN(BREAK_PREFIX, leave_queue)
 #define pass_is_last JOIN(BREAK_PREFIX, is_last)
 #define pass_release_absent JOIN(BREAK_PREFIX, release_absent)
-#include "locks/shiftlock_lease.c"
-#include "locks/shiftlock_pass.c"
+#include "lock/shiftlock/shiftlock_lease.c"
+#include "lock/shiftlock/shiftlock_pass.c"
 /* after it, for static names are used in both */
-#include "locks/shiftlock.c"
+#include "lock/shiftlock/shiftlock.c"

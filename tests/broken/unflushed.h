@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "locks/lock.h"
+#include "lock/lock.h"
 
 #ifdef BREAK_FLUSH_OF
 static inline void unless_broken(struct rma_client *c, struct rma_word w, const char *name)

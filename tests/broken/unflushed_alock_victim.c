@@ -5,4 +5,4 @@
 
 #define ALOCK_NAME "broken-alock-victim"
 #define ALOCK_PROTOCOL lock_broken_alock_victim
-#include "locks/alock.c"
+#include "lock/alock/alock.c"

@@ -5,4 +5,4 @@
 
 #define DMCS_NAME "broken-d-mcs-grant"
 #define DMCS_PROTOCOL lock_broken_dmcs_grant
-#include "locks/dmcs.c"
+#include "lock/mcs/dmcs.c"

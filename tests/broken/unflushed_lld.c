@@ -5,4 +5,4 @@
 
 #define LLD_NAME "broken-lld-link"
 #define LLD_PROTOCOL lock_broken_lld_link
-#include "locks/lld.c"
+#include "baselines/lld.c"

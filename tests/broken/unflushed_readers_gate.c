@@ -3,4 +3,4 @@
 #define BREAK_FLUSH_IN "close_all"
 #include "unflushed.h"
 
-#include "locks/readers_gate.c"
+#include "lock/tree/readers_gate.c"

@@ -10,7 +10,7 @@
  */
 #include "property.h"
 
-#include "locks/citron.h"
+#include "lock/citron/citron.h"
 
 struct ranged {
 	int64_t first, last;

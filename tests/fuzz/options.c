@@ -14,7 +14,7 @@
 #include <mpi.h>
 #include <pawl.h>
 
-#include "core/option_spec.h"
+#include "options/option_spec.h"
 
 enum { LINES = 64, STRICT = 1, FEW = 2, KEYS = 4 };
 

@@ -10,7 +10,7 @@
  */
 #include "property.h"
 
-#include "locks/range_queue.h"
+#include "baselines/server/range_queue.h"
 
 enum { CLIENTS = 48, SPACES = 2 };
 

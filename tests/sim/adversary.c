@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/kinds.h"
+#include "base/error.h"
+#include "lock/kinds.h"
 #include "draw.h"
 
 enum { SEEDS = 2000, BROKEN_SEEDS = 10000, LONG_SEEDS = 1000000, TWICE = 25, TAIL_LINES = 160 };

@@ -2,7 +2,7 @@
 /* What operations each rank issues in virtual time; see count.h. */
 #include "count.h"
 
-#include "core/kinds.h"
+#include "lock/kinds.h"
 #include "sim/adversary.h"
 
 static int status;

@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 
-#include "core/error.h"
-#include "core/kinds.h"
+#include "base/error.h"
+#include "lock/kinds.h"
 #include "draw.h"
 
 enum { SEEDS = 20000 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../src/locks/citron.h"
+#include "../../src/lock/citron/citron.h"
 
 static int tests, failures;
 

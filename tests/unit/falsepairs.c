@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../benchmarks/falsepairs.h"
-#include "locks/citron.h"
+#include "lock/citron/citron.h"
 
 enum { UNITS = 4096, PAIRS = 4000 };
 

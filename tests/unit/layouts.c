@@ -10,10 +10,10 @@
 
 #include <pawl.h>
 
-#include "core/error.h"
-#include "core/kinds.h"
-#include "core/space.h"
-#include "locks/range_queue.h"
+#include "base/error.h"
+#include "lock/kinds.h"
+#include "table/space.h"
+#include "baselines/server/range_queue.h"
 
 enum { LOCKS = 5, SMALL_UNITS = 4096 };
 

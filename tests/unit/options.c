@@ -9,10 +9,10 @@
 
 #include <pawl.h>
 
-#include "core/kinds.h"
-#include "core/option_spec.h"
-#include "core/similar.h"
-#include "core/space.h"
+#include "lock/kinds.h"
+#include "options/option_spec.h"
+#include "base/similar.h"
+#include "table/space.h"
 
 static int count, failed;
 

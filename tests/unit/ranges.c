@@ -4,7 +4,7 @@
  * with all: by random requests, releases and cancels, who holds and who waits is the same
  * after each, and the structure is sound. A tree that is wrong must not pass. Prints TAP.
  */
-#include "locks/range_queue.h"
+#include "baselines/server/range_queue.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The word of a reader-writer bakery, and the steps on it: DSLR, SIGMOD'18. dslr.c is
+ * the lock, with leases and their recovery; ss.c has one word for each segment of a
+ * space, without them.
+ *
+ * The word has two pairs of counters: MAX_X and MAX_S, the tickets given out to
+ * writers and readers, and N_X and N_S, how many of them are done. BEAT and ERA are
+ * the leases'; where there are none they stay 0.
+ *
+ * No carry reaches another counter. A counter has 13 bits and a guard bit above them.
+ * The increment that carries into the guard is the work of one client, which takes it
+ * out again by compare-and-swap: before it waits, or before its release returns. Who
+ * sees any guard bit does not go in. So while a guard is set each client adds to a
+ * counter once at the most (one that was in before still leaves), and as there are
+ * fewer clients than 2^13, the guard does not overflow. Counters are compared modulo
+ * 2^13, the clients being fewer than that.
+ */
+#ifndef LOCKS_BAKERY_H
+#define LOCKS_BAKERY_H
+
+#include "lock/lock.h"
+
+#include <stdio.h>
+
+enum { BAKERY_BYTES = 8 };
+_Static_assert(BAKERY_BYTES == sizeof(int64_t), "one word a lock at its home");
+
+/* Where the parts of the word begin. */
+enum { N_X = 0, N_S = 14, MAX_X = 28, MAX_S = 42, BEAT = 56, ERA = 59 };
+#define BAKERY_COUNT UINT64_C(0x1fff)
+#define BAKERY_GUARD (BAKERY_COUNT + 1)
+#define BAKERY_GUARDS                                                              \
+	((BAKERY_GUARD << N_X) | (BAKERY_GUARD << N_S) | (BAKERY_GUARD << MAX_X) | \
+	 (BAKERY_GUARD << MAX_S))
+#define BEATS UINT64_C(7)
+#define ERAS UINT64_C(31)
+#define TICKETS \
+	(((BAKERY_COUNT | BAKERY_GUARD) << MAX_X) | ((BAKERY_COUNT | BAKERY_GUARD) << MAX_S))
+_Static_assert(MAX_S + 14 == BEAT && BEAT + 3 == ERA && ERA + 5 == 64, "the parts fill the word");
+
+/* Whether all clients can be at one word at a time; if not, err says so. */
+static inline bool bakery_has_room(const struct lock_space *s, char *err, size_t errlen)
+{
+	int most = (int)BAKERY_COUNT, ranks = s->topo->nranks;
+
+	if ((uint64_t)ranks * (uint64_t)s->max_held <= BAKERY_COUNT)
+		return true;
+	snprintf(err, errlen,
+		 "option max_held: %s counts at most %d clients, and %d ranks with max_held %d may"
+		 " be more; accepted here: 1 to %d",
+		 s->protocol->kind.name, most, ranks, s->max_held, most / ranks);
+	return false;
+}
+
+RMA_INLINE uint64_t bakery_count_of(uint64_t word, int at)
+{
+	return (word >> at) & BAKERY_COUNT;
+}
+
+RMA_INLINE uint64_t bakery_era_of(uint64_t word)
+{
+	return word >> ERA;
+}
+
+RMA_INLINE int bakery_max_of(int mode)
+{
+	return mode == PAWL_SHARED ? MAX_S : MAX_X;
+}
+
+RMA_INLINE int bakery_done_of(int mode)
+{
+	return mode == PAWL_SHARED ? N_S : N_X;
+}
+
+/* Whether an addition to this counter, which found word, has set its guard. */
+RMA_INLINE bool bakery_sets_guard(uint64_t word, int at)
+{
+	return ((word >> at) & (BAKERY_COUNT | BAKERY_GUARD)) == BAKERY_COUNT;
+}
+
+/* The word after an addition to a counter by compare-and-swap: no guard is needed. */
+static inline uint64_t bakery_counted(uint64_t word, int at)
+{
+	return bakery_sets_guard(word, at) ? word & ~(BAKERY_COUNT << at)
+					   : word + (UINT64_C(1) << at);
+}
+
+/* Whether everybody who drew a ticket is done. */
+static inline bool bakery_is_idle(uint64_t word)
+{
+	return !(word & BAKERY_GUARDS) &&
+	       bakery_count_of(word, N_X) == bakery_count_of(word, MAX_X) &&
+	       bakery_count_of(word, N_S) == bakery_count_of(word, MAX_S);
+}
+
+/* A word that is idle, and whose counters go round soon. */
+static inline uint64_t bakery_aged(void)
+{
+	uint64_t x = BAKERY_COUNT - 1, readers = BAKERY_COUNT - 2;
+
+	return x << N_X | readers << N_S | x << MAX_X | readers << MAX_S;
+}
+
+/* Whether it is the turn of who drew its ticket when the word was ticket. */
+RMA_INLINE bool bakery_is_turn(uint64_t word, uint64_t ticket, int mode)
+{
+#ifdef BREAK_DSLR_READERS
+	/* Readers may find that writers behind them have passed: they must not wait for ever. */
+	if (((bakery_count_of(word, N_X) - bakery_count_of(ticket, MAX_X)) & BAKERY_COUNT) <
+	    (mode == PAWL_SHARED ? BAKERY_GUARD / 2 : 1))
+		return !(word & BAKERY_GUARDS);
+#endif
+	return !(word & BAKERY_GUARDS) &&
+	       bakery_count_of(word, N_X) == bakery_count_of(ticket, MAX_X) &&
+	       (mode == PAWL_SHARED ||
+		bakery_count_of(word, N_S) == bakery_count_of(ticket, MAX_S));
+}
+
+/* How many clients are ahead of the ticket; when a guard is set, one more. */
+static inline uint64_t bakery_ahead_of(uint64_t word, uint64_t ticket, int mode)
+{
+	uint64_t n = (bakery_count_of(ticket, MAX_X) - bakery_count_of(word, N_X)) & BAKERY_COUNT;
+
+	if (mode == PAWL_EXCLUSIVE)
+		n += (bakery_count_of(ticket, MAX_S) - bakery_count_of(word, N_S)) & BAKERY_COUNT;
+	return n ? n : 1;
+}
+
+/* How long to pause before the next look: backoff_min for each client ahead, at most
+ * backoff_max, or a 16th of the time waited, if that is more. */
+enum { BAKERY_WAITED_SHARE = 16, BAKERY_NAP_MAX_NS = 1000000 };
+
+static inline uint64_t bakery_pause_ns(const struct lock_space *s, uint64_t ahead, uint64_t waited)
+{
+	uint64_t ns = ahead * (uint64_t)s->params.backoff_min;
+	uint64_t nap = waited / BAKERY_WAITED_SHARE;
+
+	if (ns > (uint64_t)s->params.backoff_max)
+		ns = (uint64_t)s->params.backoff_max;
+	if (nap > BAKERY_NAP_MAX_NS)
+		nap = BAKERY_NAP_MAX_NS;
+	return nap > ns ? nap : ns;
+}
+
+static inline uint64_t bakery_look(struct rma_client *c, struct rma_word w)
+{
+	int64_t word;
+
+	rma_get(c, w, &word);
+	rma_flush(c, w); /* orders the get before the use of what it got */
+	return (uint64_t)word;
+}
+
+/* Draw a ticket, or count out; what was there before. */
+RMA_INLINE uint64_t bakery_add(struct rma_client *c, struct rma_word w, int at)
+{
+	int64_t word;
+
+	rma_fao(c, w, RMA_SUM, (int64_t)(UINT64_C(1) << at), &word);
+	rma_flush(c,
+		  w); /* orders the addition before what follows; pairs with the looks of others */
+	return (uint64_t)word;
+}
+
+/* Replace *word by another, or learn what is there instead. */
+static inline bool bakery_swap(struct rma_client *c, struct rma_word w, uint64_t *word, uint64_t by)
+{
+	int64_t seen;
+
+	rma_cas(c, w, (int64_t)*word, (int64_t)by, &seen);
+	rma_flush(c, w); /* orders the swap before the look at what it found */
+	if ((uint64_t)seen == *word)
+		return true;
+	*word = (uint64_t)seen;
+	return false;
+}
+
+/* G: our addition has set a guard: take it out, unless the era is over. Nobody adds
+ * more than once meanwhile, so this ends. */
+static inline void bakery_clear_guard(struct rma_client *c, struct rma_word w, int at, uint64_t era)
+{
+	uint64_t word = bakery_look(c, w);
+
+	while (bakery_era_of(word) == era)
+		if (bakery_swap(c, w, &word, word & ~(BAKERY_GUARD << at)))
+			return;
+}
+
+#endif

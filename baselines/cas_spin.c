@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Baselines: a compare-and-swap spin lock at the home, without back-off
+ * ("cas-spin") and with truncated exponential back-off ("cas-backoff", options
+ * backoff_min and backoff_max). "rdma-spin" is cas-spin with a NET word on one node
+ * too, so that every access takes the network's path: the spin lock that the ALock
+ * paper (SPAA'24, section 6) compares with.
+ *
+ * Fairness: none; a client may starve. Uncontended: acquire 1 atomic, release 1
+ * atomic, 1 round trip each. Contended: every attempt is one more atomic at the
+ * home, which is what the other locks are there to avoid.
+ *
+ * Ordering guarantees: (A) the swap that takes the lock is the one that found it
+ * free; (B) the word names its holder, and only the holder clears it.
+ * Progress: dead-lock-free.
+ *
+ * Different from the literature: the release swaps 0 in instead of storing it,
+ * so that the word sees one kind of access in its domain. try and timed acquire
+ * are attempts that end.
+ */
+#include "lock/lock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WORD_BYTES = 8 };
+_Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
+
+struct constants {
+	uint64_t words;
+};
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct constants *k = malloc(sizeof *k);
+
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->words = lock_reserve(s, s->block, WORD_BYTES);
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static struct rma_word lock_word(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
+}
+
+static bool attempt(struct lock_slot *slot, struct rma_word w)
+{
+	int64_t holder;
+
+	rma_cas(&slot->client, w, 0, slot->id, &holder);
+	rma_flush(&slot->client, w); /* orders the swap before the look at the holder */
+	return holder == 0;
+}
+
+static int acquire_from(const struct lock_space *s, struct lock_slot *slot, int64_t min_ns)
+{
+	struct rma_word w = lock_word(s, slot);
+	struct rma_pause p = {
+	    .min_ns = (uint64_t)min_ns,
+	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .deadline_ns = slot->deadline_ns,
+	};
+
+	while (!attempt(slot, w))
+		if (!rma_pause(&slot->client, &p, "the lock word to be free"))
+			return PAWL_ERR_TIMEOUT;
+	return PAWL_SUCCESS;
+}
+
+static int acquire_spin(const struct lock_space *s, struct lock_slot *slot)
+{
+	return acquire_from(s, slot, 0);
+}
+
+static int acquire_backoff(const struct lock_space *s, struct lock_slot *slot)
+{
+	return acquire_from(s, slot, s->params.backoff_min);
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	return attempt(slot, lock_word(s, slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_word w = lock_word(s, slot);
+	int64_t holder;
+
+	rma_fao(&slot->client, w, RMA_REPLACE, 0, &holder);
+	rma_flush(&slot->client, w); /* orders the release before our return */
+	return PAWL_SUCCESS;
+}
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+	int64_t word = *lock_memory_home(s, m, k->words, WORD_BYTES, lock);
+
+	snprintf(err, errlen, "its word is 0x%llx", (unsigned long long)word);
+	return word == 0;
+}
+
+const struct lock_protocol lock_cas_spin = {
+    .kind =
+	{
+	    .name = "cas-spin",
+	    .summary = "baseline: compare-and-swap until it works",
+	    .reference = "RMA-RW's and ShiftLock's baseline",
+	    .options = "",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
+	},
+    .layout = layout,
+    .acquire = acquire_spin,
+    .try_acquire = try_acquire,
+    .release = release,
+    .idle = idle,
+};
+
+const struct lock_protocol lock_rdma_spin = {
+    .kind =
+	{
+	    .name = "rdma-spin",
+	    .summary = "baseline: cas-spin with every access through the network, near ones too",
+	    .reference = "ALock's baseline (SPAA'24, section 6)",
+	    .options = "",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
+	},
+    .network = true,
+    .layout = layout,
+    .acquire = acquire_spin,
+    .try_acquire = try_acquire,
+    .release = release,
+    .idle = idle,
+};
+
+static void describe_backoff(const struct lock_space *s, char *text, size_t len)
+{
+	snprintf(text, len, "backoff %lld to %lld ns", (long long)s->params.backoff_min,
+		 (long long)s->params.backoff_max);
+}
+
+const struct lock_protocol lock_cas_backoff = {
+    .kind =
+	{
+	    .name = "cas-backoff",
+	    .summary = "baseline: compare-and-swap with truncated exponential back-off",
+	    .reference = "ShiftLock's baseline (FAST'25, section 4)",
+	    .options = "backoff_min backoff_max",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
+	},
+    .layout = layout,
+    .describe = describe_backoff,
+    .acquire = acquire_backoff,
+    .try_acquire = try_acquire,
+    .release = release,
+    .idle = idle,
+};

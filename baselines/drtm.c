@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DrTM's lock: writers by compare-and-swap, readers by leases. Wei, Shi, Chen, Chen, Chen,
+ * "Fast In-memory Transaction Processing using RDMA and HTM", SOSP'15, the section on
+ * shared locks with leases; a baseline of the ShiftLock paper (FAST'25, section 4).
+ *
+ * The word at the lock's home is 0, or names the writer that has the lock, or says until when
+ * readers have it, by the clock that all ranks share (rma_clock()). A reader swaps the end of a
+ * new lease into a word that is 0; one that finds a lease with half of its time left is in
+ * without having changed anything, and one that finds less puts the end off. A writer
+ * swaps itself in for 0, or for a lease that is over. Readers release by doing nothing.
+ *
+ * Fairness: none. Readers who keep coming put the end off for ever. Uncontended: a writer
+ * acquires by 1 atomic, 1 round trip, and releases by 1 atomic, 1 round trip; where readers
+ * were before, it takes 2 atomics and waits until the lease is over, though nobody reads any
+ * more. A reader acquires by 1 atomic (2 where a lease has run out) and releases by none.
+ *
+ * A reader's critical section is limited in time. It has half a lease (option lease) at
+ * the least. If it stays until the end of the lease, a writer may come in beside it, and
+ * what it has read may be torn: its release then returns PAWL_ERR_LEASE_LOST, and what
+ * was read must not be used. So readers are like optimistic ones: right if the release
+ * says so. A writer has the lock until it releases it, and if it dies, for ever.
+ *
+ * Clocks. E is the most by which a clock differs from that of rank 0: nothing between ranks of
+ * one host, which have one clock; else half a round trip, when the table was made, and then
+ * 100 us more for each second (table/clock.c). A reader counts E in when it looks whether its
+ * lease is over, a writer leaves E more, and a new lease is 2 E longer, so that it is as
+ * useful as it was when the table was new.
+ *
+ * Ordering guarantees
+ *   (A) The swap that takes the lock is the one that found it free, or its lease unchanged.
+ *   (B) A writer swaps for a lease only when it is over by every clock; a reader is in by
+ *       a lease, its own or one that it found, only if that is not over by any clock when
+ *       it looks at it, after its swap has returned.
+ *       An end is only ever put off: the new one is computed when the old one is known, which
+ *       has less than half a lease left, and is swapped in for that one only.
+ *   (C) A reader's loads come before the look at the clock that says that they were in time.
+ *
+ * Progress: dead-lock-free, as long as round trips take less than half a lease now and then.
+ *
+ * Different from the paper: the lock alone, without transactions; a lease that nears its
+ * end is put off rather than shared; a writer waits for the end of a lease without looking
+ * at the word meanwhile; clocks are compared when the table is made, and not by a service;
+ * the release swaps 0 in instead of storing it, so that the word sees one kind of access.
+ *
+ * Model: models/drtm.pml.
+ */
+#include "lock/lock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Beside the writer's slot id. Else the word is a time, which does not come so far. */
+#define WRITER (INT64_C(1) << 62)
+
+enum { WORD_BYTES = 8, NOTE_END = 0, NAP_MAX_NS = 1000000 };
+_Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
+
+struct constants {
+	uint64_t words;
+	uint64_t lease_ns;
+};
+
+/* Readers have nothing else. */
+static void defaults(struct lock_params *p)
+{
+	p->lease_us = 10000;
+}
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct constants *k;
+
+	if (s->params.lease_us == 0) {
+		snprintf(err, errlen,
+			 "option lease: readers of drtm have the lock by nothing but a"
+			 " lease, so 0 is not accepted here; accepted: 1 to 3600000000");
+		return PAWL_ERR_OPTION;
+	}
+	k = malloc(sizeof *k);
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->words = lock_reserve(s, s->block, WORD_BYTES);
+	k->lease_ns = (uint64_t)s->params.lease_us * 1000;
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	snprintf(text, len, "readers' lease %lld us, backoff %lld to %lld ns",
+		 (long long)s->params.lease_us, (long long)s->params.backoff_min,
+		 (long long)s->params.backoff_max);
+}
+
+RMA_INLINE struct rma_word lock_word(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
+}
+
+static uint64_t lease_of(const struct lock_space *s)
+{
+	const struct constants *k = s->state;
+
+	return k->lease_ns;
+}
+
+/* What is there; it is replaced if that is expected. */
+RMA_INLINE int64_t swap(struct rma_client *c, struct rma_word w, int64_t expected, int64_t by)
+{
+	int64_t seen;
+
+	rma_cas(c, w, expected, by, &seen);
+	rma_flush(c, w); /* orders the swap before the look at what it found, and at the clock */
+	return seen;
+}
+
+/* ----------------------------------------------------------------------- leases */
+
+/* How long the lease is sure to last, by any clock; 0: it may be over. */
+static uint64_t time_left(const struct rma_client *c, int64_t end)
+{
+	uint64_t now = rma_clock(c), latest = now + rma_clock_error(c, now);
+
+	return latest < (uint64_t)end ? (uint64_t)end - latest : 0;
+}
+
+/* How long until it is over by every clock. */
+static uint64_t time_until_over(const struct lock_space *s, const struct rma_client *c, int64_t end)
+{
+	uint64_t now = rma_clock(c), error = rma_clock_error(c, now), over;
+
+#ifdef BREAK_DRTM_CLOCK
+	error = 0;
+#endif
+	over = (uint64_t)end + error;
+#ifdef BREAK_DRTM_LEASE
+	over -= BREAK_DRTM_LEASE;
+#endif
+	(void)s;
+	return over < now ? 0 : over - now + 1;
+}
+
+static int64_t new_end(const struct lock_space *s, const struct rma_client *c)
+{
+	uint64_t now = rma_clock(c);
+
+	return (int64_t)(now + lease_of(s) + 2 * rma_clock_error(c, now));
+}
+
+/* ---------------------------------------------------------------------- writers */
+
+/* Wait until a lease is over. False: no time. */
+static bool outwait(const struct lock_space *s, struct lock_slot *slot, int64_t end)
+{
+	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
+	uint64_t left;
+
+	while ((left = time_until_over(s, &slot->client, end)) > 0) {
+		p.min_ns = p.max_ns = left < NAP_MAX_NS ? left : NAP_MAX_NS;
+		if (!rma_pause(&slot->client, &p, "the readers' lease to be over"))
+			return false;
+	}
+	return true;
+}
+
+static int acquire_exclusive(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_word w = slot->tail = lock_word(s, slot);
+	struct rma_pause p = {
+	    .min_ns = (uint64_t)s->params.backoff_min,
+	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .deadline_ns = slot->deadline_ns,
+	};
+	int64_t expected = 0, seen;
+
+	while ((seen = swap(&slot->client, w, expected, WRITER | slot->id)) != expected) {
+		expected = 0;
+		if (seen & WRITER) {
+			if (!rma_pause(&slot->client, &p, "the writer to leave the lock word"))
+				return PAWL_ERR_TIMEOUT;
+		} else if (seen != 0) {
+			if (!outwait(s, slot, seen))
+				return PAWL_ERR_TIMEOUT;
+			expected = seen; /* (B) */
+		}
+	}
+	return PAWL_SUCCESS; /* (A) */
+}
+
+static int try_exclusive(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word w = slot->tail = lock_word(s, slot);
+	int64_t seen = swap(c, w, 0, WRITER | slot->id);
+
+	if (seen == 0)
+		return PAWL_SUCCESS;
+	if ((seen & WRITER) || time_until_over(s, c, seen) > 0)
+		return PAWL_ERR_BUSY;
+	return swap(c, w, seen, WRITER | slot->id) == seen ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+static void release_exclusive(struct lock_slot *slot)
+{
+	int64_t ignored;
+
+	rma_fao(&slot->client, slot->tail, RMA_REPLACE, 0, &ignored);
+	rma_flush(&slot->client, slot->tail); /* orders the release before our return */
+}
+
+/* ---------------------------------------------------------------------- readers */
+
+/* One swap. Whether we are in, by the lease that we swapped in for *word or by the one
+ * that we found; *word is what is there now. */
+static bool read_by(const struct lock_space *s, struct lock_slot *slot, int64_t *word)
+{
+	int64_t end = new_end(s, &slot->client);
+	int64_t seen = swap(&slot->client, slot->tail, *word, end);
+
+	*word = seen == *word ? end : seen;
+	slot->note[NOTE_END] = *word;
+	return !(*word & WRITER) && time_left(&slot->client, *word) >= lease_of(s) / 2; /* (B) */
+}
+
+static int acquire_shared(const struct lock_space *s, struct lock_slot *slot, bool once)
+{
+	struct rma_pause p = {
+	    .min_ns = (uint64_t)s->params.backoff_min,
+	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .deadline_ns = slot->deadline_ns,
+	};
+	int64_t word = 0;
+
+	slot->tail = lock_word(s, slot);
+	for (int tries = 1; !read_by(s, slot, &word); tries++) {
+		bool blocked = word & WRITER;
+
+		if (blocked && once)
+			return PAWL_ERR_BUSY;
+		/* A lease that is too short is put off at once, and once more if our own
+		 * was over when the swap returned. */
+		if ((blocked || tries > 2) && !rma_pause(&slot->client, &p, "a lease to read by"))
+			return PAWL_ERR_TIMEOUT;
+		if (blocked)
+			word = 0;
+	}
+	return PAWL_SUCCESS;
+}
+
+static int release_shared(struct lock_slot *slot)
+{
+	/* (C); pairs with the swap of the writer that comes when the lease is over. */
+	atomic_thread_fence(memory_order_seq_cst);
+	return time_left(&slot->client, slot->note[NOTE_END]) > 0 ? PAWL_SUCCESS
+								  : PAWL_ERR_LEASE_LOST;
+}
+
+/* ------------------------------------------------------------------------- both */
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	return slot->mode == PAWL_SHARED ? acquire_shared(s, slot, false)
+					 : acquire_exclusive(s, slot);
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	return slot->mode == PAWL_SHARED ? acquire_shared(s, slot, true) : try_exclusive(s, slot);
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	if (slot->mode == PAWL_SHARED)
+		return release_shared(slot);
+	release_exclusive(slot);
+	return PAWL_SUCCESS;
+}
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+	int64_t word = *lock_memory_home(s, m, k->words, WORD_BYTES, lock);
+
+	snprintf(err, errlen, "its word is 0x%llx", (unsigned long long)word);
+	return !(word & WRITER);
+}
+
+#ifndef DRTM_NAME
+#define DRTM_NAME "drtm"
+#define DRTM_PROTOCOL lock_drtm
+#endif
+
+const struct lock_protocol DRTM_PROTOCOL = {
+    .kind =
+	{
+	    .name = DRTM_NAME,
+	    .summary = "baseline: writers by compare-and-swap, readers by leases in time",
+	    .reference = "SOSP'15 (DrTM); FAST'25 (ShiftLock), section 4",
+	    .options = "backoff_min backoff_max lease",
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED,
+	},
+    .shares_clock = true,
+    .defaults = defaults,
+    .layout = layout,
+    .describe = describe,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+    .idle = idle,
+};

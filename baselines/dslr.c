@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DSLR: a reader-writer bakery in one word. Yoon, Chowdhury, Mozafari, "Distributed
+ * Lock Management with RDMA: Decentralization without Starvation", SIGMOD'18; a
+ * baseline of the ShiftLock paper (FAST'25, section 4).
+ *
+ * The word at the lock's home has two pairs of counters: MAX_X and MAX_S, the tickets
+ * given out to writers and readers, and N_X and N_S, how many of them are done. One
+ * fetch-and-add draws a ticket and tells what is ahead of it. A writer's turn is when
+ * N_X and N_S are what MAX_X and MAX_S were; a reader's, when N_X is what MAX_X was.
+ *
+ * Fairness: first come, first served, by the order of the fetch-and-adds; readers that
+ * follow each other are in together. Uncontended: acquire 1 atomic, 1 round trip;
+ * release 1 atomic, 1 round trip. Who waits polls by get, and pauses in between as
+ * long as there are clients ahead (backoff_min for each, at most backoff_max), or for
+ * a 16th of the time waited, if that is more.
+ *
+ * No carry reaches another counter: each has a guard bit, as bakery.h says, where the
+ * word and the steps on it are.
+ *
+ * Leases. A client whose turn it is has N_X or N_S changed within a lease of going in. Who
+ * waits and sees neither change for two leases (in 8 looks or more: one long stop of its
+ * own tells nothing) takes somebody for dead: it swaps in a word with the next ERA and all
+ * counters 0. All tickets of the era before are void; who
+ * waits with one draws another. A look that took longer than a quarter of a lease starts the
+ * count again: the home was away, and what others sent there waited as well.
+ *
+ * Ordering guarantees
+ *   (A) A ticket and the counters it is compared with come out of one atomic operation.
+ *   (B) When it is a ticket's turn, N_X and N_S stay until its owner changes them
+ *       (N_S: or a fellow reader), so no look is too late to see it.
+ *   (C) Counters are moved by a blind addition only in the era that it is meant for:
+ *       a holder that was away for more than one and a half leases releases by
+ *       compare-and-swap, which fails in a later era. A quick one's addition has half a
+ *       lease to arrive; it fetches what was there, so if it came too late all the same
+ *       it is taken back, and the caller is told.
+ *   (D) Who finds out late that it is its turn (half a lease after the look before)
+ *       moves BEAT before it goes in, by compare-and-swap: others who count from an
+ *       earlier moment then fail to take it for dead, and start to count again. Where
+ *       four answers in a row are that slow it goes in, for there no look is quick
+ *       enough for anybody to be taken for dead.
+ *
+ * Recovery, honestly. That a holder is dead is a guess from a clock: one that sleeps for
+ * longer than its lease inside its critical section loses the lock, others may come in, and
+ * its release returns PAWL_ERR_LEASE_LOST. What two recoveries do to each other (ABA,
+ * Figure 2b of the ShiftLock paper: a client that was about to reset the lock is stopped,
+ * another resets it, and when the first goes on, the word happens to be what it was)
+ * is kept off by ERA: the word differs from then on. ERA has 5 bits; a client that
+ * stops between its last look and its swap for exactly 32 recoveries (64 leases at the least),
+ * or while every counter goes round to just the value it had, still does harm. Nothing
+ * in one word can keep that off. A release that arrives after its holder was given up, and is
+ * taken back after one more recovery, leaves the word wrong, too: in the adversary one world in
+ * some thousands in which clients are stopped for many leases within a release. To release by
+ * compare-and-swap would mend that for a round trip more, and then this would not be the lock of
+ * the paper (blind_release). Stops within an acquire do no harm. With lease 0 there are no
+ * recoveries, and no clock is looked at to acquire or release.
+ *
+ * Progress: starvation-free if holders release (lease 0), or are recovered.
+ *
+ * Different from the paper: counters of 13 bits that go round, instead of 16 bits that
+ * are reset by whoever draws the ticket 2^15; ERA, BEAT and the release by compare-and-swap,
+ * (C) and (D), are ours. The paper's reset leaves no trace in the word. try-acquire
+ * is a get and a compare-and-swap of the whole word; a timed acquire would have to give
+ * a ticket back, which only the last in the line can do, so there is none.
+ *
+ * Model: models/dslr.pml, whose steps A1 ... R3 are named below.
+ */
+#include "baselines/bakery.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NOTE_ERA, NOTE_SINCE };
+enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8 };
+
+struct constants {
+	uint64_t words;
+};
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct constants *k;
+
+	if (!bakery_has_room(s, err, errlen))
+		return PAWL_ERR_UNSUPPORTED;
+	k = malloc(sizeof *k);
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->words = lock_reserve(s, s->block, BAKERY_BYTES);
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	snprintf(text, len, "lease %lld us, backoff %lld ns for each client ahead, at most %lld ns",
+		 (long long)s->params.lease_us, (long long)s->params.backoff_min,
+		 (long long)s->params.backoff_max);
+}
+
+RMA_INLINE struct rma_word lock_word(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return lock_home_word(s, &slot->client, s->domain, k->words, BAKERY_BYTES, slot->lock);
+}
+
+/* ---------------------------------------------------------------- beat and era */
+
+static uint64_t with_beat(uint64_t word)
+{
+	uint64_t beat = ((word >> BEAT) + 1) & BEATS;
+
+	return (word & ~(BEATS << BEAT)) | beat << BEAT;
+}
+
+static uint64_t next_era(uint64_t word)
+{
+	return ((bakery_era_of(word) + 1) & ERAS) << ERA;
+}
+
+/* ---------------------------------------------------------------------- leases */
+
+RMA_INLINE uint64_t lease_of(const struct lock_space *s)
+{
+	return (uint64_t)s->params.lease_us * 1000;
+}
+
+/* What keeps the word's clock running: it stays as long as nobody gets on. */
+static bool moves(uint64_t before, uint64_t after)
+{
+	return ((before ^ after) & ~TICKETS) != 0;
+}
+
+/* D: it was not our turn at since, and is now. False: the era is over. */
+static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct rma_word w,
+		    uint64_t word, uint64_t since)
+{
+	struct rma_client *c = &slot->client;
+	uint64_t lease = lease_of(s), era = bakery_era_of(word);
+
+	slot->note[NOTE_ERA] = (int64_t)era;
+	for (int slow = 0; lease && rma_clock(c) - since > lease / 2 && slow < SLOW_ANSWERS;) {
+		uint64_t issued = rma_clock(c), by = with_beat(word);
+
+		if (bakery_swap(c, w, &word, by)) {
+			word = by;
+			since = issued;
+			slow++;
+		} else if (bakery_era_of(word) != era) {
+			return false;
+		}
+	}
+	slot->note[NOTE_SINCE] = (int64_t)since;
+	return true;
+}
+
+/* ------------------------------------------------------------------ acquisition */
+
+/* Pause before the next look, the longer the more are ahead. */
+static void back_off(const struct lock_space *s, struct lock_slot *slot, struct rma_pause *p,
+		     uint64_t ahead, uint64_t waited)
+{
+	uint64_t lease = lease_of(s), ns = bakery_pause_ns(s, ahead, waited);
+
+	if (lease && ns > lease / 8)
+		ns = lease / 8;
+	p->min_ns = p->max_ns = ns;
+	rma_pause(&slot->client, p, "its turn in the bakery");
+}
+
+/* A2: wait for the turn of the ticket, which was drawn after since. False: the era is
+ * over, and the ticket void. */
+static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot *slot,
+				    struct rma_word w, uint64_t ticket, uint64_t since)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_pause p = {.rounds = 0};
+	uint64_t lease = lease_of(s), word = ticket, began = rma_clock(c);
+	uint64_t moved = began, answered = began;
+	unsigned quiet = 0;
+
+	for (;;) {
+		uint64_t before = word, issued, seen;
+
+		back_off(s, slot, &p, bakery_ahead_of(word, ticket, slot->mode), answered - began);
+		issued = rma_clock(c);
+		word = bakery_look(c, w);
+		answered = rma_clock(c);
+		if (bakery_era_of(word) != bakery_era_of(ticket))
+			return false;
+		if (bakery_is_turn(word, ticket, slot->mode))
+			return confirm(s, slot, w, word, since);
+		since = issued;
+		quiet++;
+		if (moves(before, word) || answered - issued > lease / 4) {
+			moved = answered;
+			quiet = 0;
+		}
+		/* A3: nobody has got on for two leases. If the swap fails, somebody may have, since
+		 * the last look: the next one is compared with that. */
+		seen = word;
+		if (lease && answered - moved > 2 * lease && quiet >= QUIET_LOOKS &&
+		    bakery_swap(c, w, &seen, next_era(word))) {
+			slot->recoveries++;
+			return false;
+		}
+	}
+}
+
+/* One ticket: false if its era ended before its turn. */
+RMA_INLINE bool attempt(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+{
+	struct rma_client *c = &slot->client;
+	int at = bakery_max_of(slot->mode);
+	uint64_t since = lease_of(s) ? rma_clock(c) : 0;
+	uint64_t ticket = bakery_add(c, w, at); /* A1; (A) */
+
+	if (bakery_sets_guard(ticket, at)) {
+		bakery_clear_guard(c, w, at, bakery_era_of(ticket));
+		return wait_turn(s, slot, w, ticket, since);
+	}
+	if (bakery_is_turn(ticket, ticket, slot->mode))
+		return confirm(s, slot, w, ticket + (UINT64_C(1) << at), since);
+	return wait_turn(s, slot, w, ticket, since);
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_word w = slot->tail = lock_word(s, slot);
+
+	while (!attempt(s, slot, w))
+		;
+	return PAWL_SUCCESS;
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word w = slot->tail = lock_word(s, slot);
+	uint64_t word = bakery_look(c, w), since, by;
+
+	/* A1 and A2 in one swap, as long as it would be our turn at once. */
+	do {
+		if (!bakery_is_turn(word, word, slot->mode))
+			return PAWL_ERR_BUSY;
+		since = rma_clock(c);
+		by = bakery_counted(word, bakery_max_of(slot->mode));
+	} while (!bakery_swap(c, w, &word, by));
+	return confirm(s, slot, w, by, since) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+/* ---------------------------------------------------------------------- release */
+
+/* R2: away for longer than was agreed; (C). */
+static RMA_SLOW_PATH int release_late(struct lock_slot *slot, int at)
+{
+	struct rma_client *c = &slot->client;
+	uint64_t word = bakery_look(c, slot->tail);
+
+	while (bakery_era_of(word) == (uint64_t)slot->note[NOTE_ERA])
+		if (bakery_swap(c, slot->tail, &word, bakery_counted(word, at)))
+			return PAWL_SUCCESS;
+	return PAWL_ERR_LEASE_LOST;
+}
+
+/* R3: the addition arrived in a later era, where it does not belong. */
+static RMA_SLOW_PATH int take_back(struct lock_slot *slot, int at)
+{
+	rma_acc(&slot->client, slot->tail, -(int64_t)(UINT64_C(1) << at));
+	rma_flush(&slot->client, slot->tail); /* orders it before our return */
+	return PAWL_ERR_LEASE_LOST;
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	uint64_t lease = lease_of(s), old, era = (uint64_t)slot->note[NOTE_ERA];
+	int at = bakery_done_of(slot->mode);
+
+	if (lease && rma_clock(c) - (uint64_t)slot->note[NOTE_SINCE] > lease + lease / 2)
+		return release_late(slot, at);
+	old = bakery_add(c, slot->tail, at); /* R1; pairs with A2 of who is next */
+	if (bakery_era_of(old) != era)
+		return take_back(slot, at);
+	if (bakery_sets_guard(old, at))
+		bakery_clear_guard(c, slot->tail, at, era);
+	return PAWL_SUCCESS;
+}
+
+/* --------------------------------------------------------------- the simulator */
+
+/* Tickets drawn before. (An era's end, which takes a death, voids the order.) */
+static uint64_t overtakes(const struct lock_space *s, int mode)
+{
+	(void)mode;
+	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
+}
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+	uint64_t word = (uint64_t)*lock_memory_home(s, m, k->words, BAKERY_BYTES, lock);
+
+	snprintf(err, errlen, "its word is 0x%llx", (unsigned long long)word);
+	return bakery_is_idle(word);
+}
+
+static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+{
+	const struct constants *k = s->state;
+
+	*lock_memory_home(s, m, k->words, BAKERY_BYTES, lock) =
+	    (int64_t)(bakery_aged() | BEATS << BEAT | ERAS << ERA);
+}
+
+/* A client has no words that others would write. */
+static bool abandon(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	(void)slot;
+	return true;
+}
+
+#ifndef DSLR_NAME
+#define DSLR_NAME "dslr"
+#define DSLR_PROTOCOL lock_dslr
+#endif
+
+const struct lock_protocol DSLR_PROTOCOL = {
+    .kind =
+	{
+	    .name = DSLR_NAME,
+	    .summary = "baseline: a reader-writer bakery, tickets by fetch-and-add",
+	    .reference = "SIGMOD'18 (DSLR); FAST'25 (ShiftLock), section 4",
+	    .options = "backoff_min backoff_max lease",
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
+	},
+    .blind_release = true,
+    .layout = layout,
+    .describe = describe,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+    .abandon = abandon,
+    .overtakes = overtakes,
+    .idle = idle,
+    .age = age,
+};

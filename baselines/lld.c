@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Baseline: a lock-free list of ranges, by remote operations. Citron paper (FAST'23),
+ * Table 1, "LLD"; the list is that of Kogan, Dice and Issa, "Scalable Range Locks for
+ * Scalable Address Spaces and Beyond", EuroSys'20.
+ *
+ * A space has a list of the ranges that are held, in ascending order, none of which
+ * overlap. A client walks along it. Who finds a range that overlaps its own waits until
+ * that is released; who comes to its place links its node there by compare-and-swap. A
+ * release marks the node's link; marked nodes hold nothing, and are unlinked by
+ * their owner, or by whoever comes by.
+ *
+ * Nodes lie at the space's home, one for each client, so that a walk depends on the
+ * progress of no other rank, and a node takes 32 bytes at each home. A node is used again
+ * as soon as it is unlinked, while others may still be on their way to it. A link is
+ *
+ *   63 .. 38  NODE     the next node's number plus 1; 0: the end
+ *   37 ..  1  CHANGES  of this link, over all uses of its node; never set back
+ *    0        MARK     the node of this link holds nothing
+ *
+ * so a link that is as it was has not been changed meanwhile.
+ *
+ * Fairness: none. Others can come in ahead of who waits, again and again.
+ * Operations, with n ranges in front of the place: acquire 3 round trips where the list
+ * is empty, and else n + 4 (2 gets and 2 puts; 3 or 4 gets for each node looked at; 1 put;
+ * 1 atomic), and 2 more for each marked node that is unlinked; release 2 atomics, 2 round
+ * trips, and a walk if the link in front has changed. Who waits polls by get.
+ *
+ * Ordering guarantees
+ *   (A) A link is changed by compare-and-swap only while its node is linked and not
+ *       marked, and MARK freezes it. So the node behind a link that did not change was
+ *       linked, in one and the same use, all the time; and nothing can be unlinked
+ *       behind a marked node but together with it.
+ *   (B) What is read of a node is used only if the link that led to it is the same
+ *       afterwards: looked at again in the next round trip, or by the compare-and-swap
+ *       that changes it. By (A) it all belonged to one use, and the node was in the list. By
+ *       induction from the head, so was the one in front.
+ *   (C) A link is put in front of its node's being linked; a node is linked after its
+ *       range and link are complete.
+ *   (D) A release returns when its node is not in the list any more: it has unlinked
+ *       the node, or somebody else has, for a walk to its place does not find it. So
+ *       the node can be written by the next acquire.
+ * What is wrong after 2^37 changes of one link: a client that stopped between two looks
+ * takes it for unchanged.
+ * Progress: dead-lock-free; a walk begins anew only after somebody else has got on.
+ *
+ * Different from the paper: exclusive only (readers and writers in one list take a
+ * second walk after each acquire); nodes are used again at once, under (B), where the
+ * original waits for epochs to pass, which would take messages; the owner tries to
+ * unlink its node at once; the fast path for an empty list is left out, for it would
+ * save one round trip of three and take another mark in the head.
+ */
+#include "lock/lock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { HEAD_BYTES = 8, NODE_LINK = 0, NODE_FIRST = 8, NODE_LAST = 16, NODE_BYTES = 32 };
+enum { CHANGES_BIT = 1, NODE_BIT = 38 };
+#define MARK INT64_C(1)
+#define CHANGES_MASK ((UINT64_C(1) << NODE_BIT) - 1 - (uint64_t)MARK)
+#define MOST_NODES ((UINT64_C(1) << (64 - NODE_BIT)) - 1)
+
+/* Results in flight. */
+enum { GOT_LINK, GOT_FIRST, GOT_LAST, GOT_BEFORE, GOT_WORDS };
+enum { NOTE_LINK, NOTE_SKIPPED };
+
+struct constants {
+	uint64_t heads, nodes;
+};
+
+/* A client on its way along a list. */
+struct walk {
+	int home;
+	bool has_before;
+	struct rma_word before, at,
+	    next;                     /* links: two that are behind us; that of the node ahead */
+	int64_t before_link, at_link; /* as we saw them */
+};
+
+/* What a walk came to. */
+enum stop { STOP_PLACE, STOP_OVERLAP, STOP_CHANGED };
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	uint64_t clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
+	struct constants *k;
+
+	if (clients > MOST_NODES) {
+		snprintf(
+		    err, errlen,
+		    "option max_held: a list of ranges has at most %llu clients; accepted here:"
+		    " 1 to %llu",
+		    (unsigned long long)MOST_NODES,
+		    (unsigned long long)MOST_NODES / (unsigned long long)s->topo->nranks);
+		return PAWL_ERR_UNSUPPORTED;
+	}
+	k = malloc(sizeof *k);
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->heads = lock_reserve(s, s->block, HEAD_BYTES);
+	k->nodes = lock_reserve(s, clients, NODE_BYTES);
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static uint64_t scratch_words(const struct lock_space *s)
+{
+	(void)s;
+	return GOT_WORDS;
+}
+
+/* ------------------------------------------------------------------------ links */
+
+/* The node that it leads to; 0: none. */
+static uint64_t target_of(int64_t link)
+{
+	return (uint64_t)link >> NODE_BIT;
+}
+
+/* The link changed once more, to lead to another node. */
+static int64_t redirected(int64_t link, uint64_t target)
+{
+	uint64_t changes = ((uint64_t)link & CHANGES_MASK) + (UINT64_C(1) << CHANGES_BIT);
+
+	return (int64_t)(target << NODE_BIT | (changes & CHANGES_MASK));
+}
+
+/* This client's node. */
+static uint64_t own_target(const struct lock_space *s, const struct lock_slot *slot)
+{
+	return (uint64_t)slot_rank(slot->id) * (uint64_t)s->max_held + (uint64_t)slot->index + 1;
+}
+
+static struct rma_word node_word(const struct lock_space *s, struct lock_slot *slot, int home,
+				 uint64_t target, int which)
+{
+	const struct constants *k = s->state;
+
+	return rma_word(slot->client.rma, s->domain, home,
+			k->nodes + (target - 1) * NODE_BYTES + (uint64_t)which);
+}
+
+/* ------------------------------------------------------------------------ walks */
+
+/* To the list's head. */
+static void begin(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
+{
+	const struct constants *k = s->state;
+	uint64_t index;
+
+	w->has_before = false;
+	lock_home(s, slot->lock, &w->home, &index);
+	w->at = rma_word(slot->client.rma, s->domain, w->home, k->heads + index * HEAD_BYTES);
+	rma_get(&slot->client, w->at, &w->at_link);
+	rma_flush(&slot->client, w->at); /* orders the get before the use of what it got, and the
+					    range of an acquire before the link to its node;
+					    pairs with walks */
+}
+
+/* Read the node ahead, if there is one, and look again at the link behind: what we
+ * are at is in the list, (B). False if that has changed. */
+static bool look_ahead(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
+{
+	struct rma_client *c = &slot->client;
+	uint64_t target = target_of(w->at_link);
+	int64_t *got = slot->scratch;
+
+	if (target) {
+		w->next = node_word(s, slot, w->home, target, NODE_LINK);
+		rma_get(c, w->next, &got[GOT_LINK]);
+		rma_get(c, node_word(s, slot, w->home, target, NODE_FIRST), &got[GOT_FIRST]);
+		rma_get(c, node_word(s, slot, w->home, target, NODE_LAST), &got[GOT_LAST]);
+	}
+	if (w->has_before)
+		rma_get(c, w->before, &got[GOT_BEFORE]);
+	if (target || w->has_before)
+		rma_flush(c, w->at); /* orders the gets, all from the home, before the next look at
+					the link that we are at; pairs with who changes it */
+#ifdef BREAK_LLD_LOOK
+	return true;
+#endif
+	return !w->has_before || got[GOT_BEFORE] == w->before_link;
+}
+
+/* Whether the link that we are at is as it was: then what was read ahead is right, (B). */
+static bool is_same(struct lock_slot *slot, struct walk *w)
+{
+	int64_t *got = &slot->scratch[GOT_BEFORE];
+
+	rma_get(&slot->client, w->at, got);
+	rma_flush(&slot->client, w->at); /* orders the get before the use of what it got */
+	return *got == w->at_link;
+}
+
+/* Make the link that we are at lead to another node, if it is as it was. */
+static bool redirect(struct lock_slot *slot, struct walk *w, uint64_t target)
+{
+	struct rma_client *c = &slot->client;
+	int64_t by = redirected(w->at_link, target), seen;
+
+	rma_cas(c, w->at, w->at_link, by, &seen);
+	rma_flush(c, w->at); /* orders the swap before the look at what it found */
+	if (seen != w->at_link)
+		return false;
+	w->at_link = by;
+	return true;
+}
+
+static void advance(const struct lock_slot *slot, struct walk *w)
+{
+	w->before = w->at;
+	w->before_link = w->at_link;
+	w->has_before = true;
+	w->at = w->next;
+	w->at_link = slot->scratch[GOT_LINK];
+}
+
+/* From where we are to the range's place, or to a range that overlaps it. The node of
+ * a range that was released is taken out on the way; *met says if it was ours. */
+static enum stop walk_on(const struct lock_space *s, struct lock_slot *slot, struct walk *w,
+			 bool *met)
+{
+	const int64_t *got = slot->scratch;
+
+	for (;;) {
+		uint64_t target = target_of(w->at_link);
+
+		if (!look_ahead(s, slot, w))
+			return STOP_CHANGED;
+		if (!target)
+			return STOP_PLACE;
+		if (got[GOT_LINK] & MARK) {
+			if (!redirect(slot, w, target_of(got[GOT_LINK])))
+				return STOP_CHANGED;
+			*met = *met || target == own_target(s, slot);
+		} else if (got[GOT_LAST] < slot->first) {
+			advance(slot, w);
+		} else {
+			return got[GOT_FIRST] > slot->last ? STOP_PLACE : STOP_OVERLAP;
+		}
+	}
+}
+
+/* ------------------------------------------------------------------ acquisition */
+
+/* The place that we came to is ours: link the node. own_link is as it was before; (C). */
+static bool link_here(const struct lock_space *s, struct lock_slot *slot, struct walk *w,
+		      int64_t *own_link)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word own = node_word(s, slot, w->home, own_target(s, slot), NODE_LINK);
+
+	*own_link = redirected(*own_link, target_of(w->at_link));
+	rma_put(c, own, *own_link);
+	rma_flush(c, own); /* orders the link before the node's being linked; pairs with walks */
+	if (!redirect(slot, w, own_target(s, slot)))
+		return false;
+	slot->tail = w->at;
+	slot->note[NOTE_LINK] = w->at_link;
+	return true;
+}
+
+/* Go on; an overlap is told only if it was read rightly. */
+static enum stop next_stop(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
+{
+	bool met = false;
+	enum stop stop = walk_on(s, slot, w, &met);
+
+	return stop == STOP_OVERLAP && !is_same(slot, w) ? STOP_CHANGED : stop;
+}
+
+static bool await_change(struct lock_slot *slot, struct walk *w)
+{
+	int64_t link = slot->scratch[GOT_LINK];
+
+	return rma_await_until(&slot->client, w->next, -1, RMA_NE, link, RMA_LATER,
+			       slot->deadline_ns, "a range that overlaps", &link);
+}
+
+/* To the head, and on the same way the range into the node. What its link was. */
+static int64_t prepare(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
+{
+	struct rma_client *c = &slot->client;
+	uint64_t own = own_target(s, slot), index;
+	int64_t *got = &slot->scratch[GOT_LINK];
+	int home;
+
+	lock_home(s, slot->lock, &home, &index);
+	rma_put(c, node_word(s, slot, home, own, NODE_FIRST), slot->first);
+	rma_put(c, node_word(s, slot, home, own, NODE_LAST), slot->last);
+	rma_get(c, node_word(s, slot, home, own, NODE_LINK), got);
+	begin(s, slot, w);
+	return *got;
+}
+
+static int enter(const struct lock_space *s, struct lock_slot *slot, bool waits)
+{
+	struct walk w;
+	int64_t own_link = prepare(s, slot, &w);
+
+	for (;;) {
+		enum stop stop = next_stop(s, slot, &w);
+
+		if (stop == STOP_PLACE && link_here(s, slot, &w, &own_link))
+			return PAWL_SUCCESS;
+		if (stop != STOP_OVERLAP) {
+			begin(s, slot, &w);
+			continue;
+		}
+#ifdef BREAK_LLD_WAIT
+		if (slot->acquires % 16 == 15) {
+			slot->note[NOTE_SKIPPED] = 1;
+			return PAWL_SUCCESS;
+		}
+#endif
+		if (!waits)
+			return PAWL_ERR_BUSY;
+		if (!await_change(slot, &w))
+			return PAWL_ERR_TIMEOUT;
+	}
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	return enter(s, slot, true);
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	return enter(s, slot, false);
+}
+
+/* ---------------------------------------------------------------------- release */
+
+/* Mark the node: from now on it holds nothing. Its link, which stays. */
+static int64_t mark(struct lock_slot *slot, struct rma_word node)
+{
+	struct rma_client *c = &slot->client;
+	int64_t link;
+
+	if (rma_is_cpu(node)) {
+		rma_acc(c, node, MARK); /* wakes who waits */
+		rma_get(c, node, &link);
+		return link;
+	}
+	rma_fao(c, node, RMA_SUM, MARK, &link);
+	rma_flush(c, node); /* orders the mark before the node's being unlinked, (A); pairs with
+			      the looks of who waits */
+	return link;
+}
+
+/* Walk to the node's place until it is not in the list, (D). */
+static RMA_SLOW_PATH void sweep(const struct lock_space *s, struct lock_slot *slot)
+{
+	for (;;) {
+		struct walk w;
+		bool met = false;
+		enum stop stop;
+
+		begin(s, slot, &w);
+		stop = walk_on(s, slot, &w, &met);
+		if (met)
+			return;
+		/* Nothing of our range is in the list, unless what is ahead was read wrongly. */
+		if (stop != STOP_CHANGED && (!target_of(w.at_link) || is_same(slot, &w)))
+			return;
+	}
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct walk w = {.at = slot->tail, .at_link = slot->note[NOTE_LINK]};
+	int64_t link;
+
+#ifdef BREAK_LLD_WAIT
+	if (slot->note[NOTE_SKIPPED]) {
+		slot->note[NOTE_SKIPPED] = 0;
+		return PAWL_SUCCESS;
+	}
+#endif
+	link = mark(slot, node_word(s, slot, slot->tail.rank, own_target(s, slot), NODE_LINK));
+	if (!redirect(slot, &w, target_of(link)))
+		sweep(s, slot);
+	return PAWL_SUCCESS;
+}
+
+/* --------------------------------------------------------------- the simulator */
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+	int64_t head = *lock_memory_home(s, m, k->heads, HEAD_BYTES, lock);
+
+	snprintf(err, errlen, "its head is 0x%llx", (unsigned long long)head);
+	return target_of(head) == 0;
+}
+
+static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+{
+	const struct constants *k = s->state;
+	uint64_t nodes = (uint64_t)s->topo->nranks * (uint64_t)s->max_held, index;
+	int64_t aged = (int64_t)(CHANGES_MASK & ~(UINT64_C(1) << CHANGES_BIT));
+	int home;
+
+	lock_home(s, lock, &home, &index);
+	*lock_memory_home(s, m, k->heads, HEAD_BYTES, lock) = aged;
+	for (uint64_t i = 0; i < nodes; i++)
+		*lock_memory_word(m, home, k->nodes + i * NODE_BYTES + NODE_LINK) = aged;
+}
+
+#ifndef LLD_NAME
+#define LLD_NAME "lld"
+#define LLD_PROTOCOL lock_lld
+#endif
+
+const struct lock_protocol LLD_PROTOCOL = {
+    .kind =
+	{
+	    .name = LLD_NAME,
+	    .summary = "baseline: a lock-free list of ranges, walked by remote operations",
+	    .reference = "FAST'23 (Citron), section 4; EuroSys'20 (Scalable Range Locks)",
+	    .options = "",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_RANGES,
+	},
+    .layout = layout,
+    .scratch_words = scratch_words,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+    .keeps_out = lock_keeps_units,
+    .idle = idle,
+    .age = age,
+};

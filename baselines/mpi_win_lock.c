@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The contestant: MPI_Win_lock and MPI_Win_unlock of the MPI at hand, dressed as
+ * a lock table. The one file in this folder that calls MPI, for the MPI's lock
+ * is what it shows.
+ *
+ * MPI locks a (window, rank) pair, so the k-th lock of each home needs a window
+ * of its own: a table has at most MAX_WINDOWS locks a home. Option native_window
+ * says how windows are made; Open MPI picks its one-sided component by that
+ * (allocate: shared memory where it can; create: the network component).
+ *
+ * MPI_Win_lock may return before it has the lock (the standard lets an MPI put
+ * it off until the first operation); a get of one word and a flush make sure.
+ *
+ * Such a lock is the process's: two threads of a rank must not want the same one
+ * at a time. Fairness, operations and progress are the MPI's. Nothing is counted.
+ */
+#include "lock/lock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_WINDOWS = 64, WORD_BYTES = 64 };
+
+struct constants {
+	int count;
+	MPI_Win win[MAX_WINDOWS];
+	void *memory[MAX_WINDOWS]; /* of windows made by MPI_Win_create */
+};
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct constants *k;
+
+	if (s->block > MAX_WINDOWS) {
+		snprintf(err, errlen,
+			 "mpi-win-lock needs a window for each lock of a home: at most %d locks a"
+			 " home, and %llu were asked for",
+			 MAX_WINDOWS, (unsigned long long)s->block);
+		return PAWL_ERR_UNSUPPORTED;
+	}
+	k = calloc(1, sizeof *k);
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	snprintf(text, len, "windows by MPI_Win_%s",
+		 s->params.native_create ? "create" : "allocate");
+}
+
+static int open_windows(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
+{
+	MPI_Comm comm = *(MPI_Comm *)mpi_comm;
+	struct constants *k = s->state;
+
+	for (; k->count < (int)s->block; k->count++) {
+		void *base = NULL;
+		int rc, ok;
+
+		if (s->params.native_create) {
+			base = k->memory[k->count] = calloc(1, WORD_BYTES);
+			rc = MPI_Win_create(base, WORD_BYTES, 1, MPI_INFO_NULL, comm,
+					    &k->win[k->count]);
+		} else {
+			rc = MPI_Win_allocate(WORD_BYTES, 1, MPI_INFO_NULL, comm, &base,
+					      &k->win[k->count]);
+		}
+		ok = rc == MPI_SUCCESS && base;
+		MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
+		if (!ok) {
+			snprintf(err, errlen, "the MPI could not make a window for mpi-win-lock%s",
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION <= 4
+				 ": run with OMPI_MCA_osc=^rdma in the environment"
+#else
+				 ""
+#endif
+			);
+			return PAWL_ERR_WINDOW;
+		}
+	}
+	return PAWL_SUCCESS;
+}
+
+static void close_windows(struct lock_space *s)
+{
+	struct constants *k = s->state;
+
+	while (k->count > 0) {
+		k->count--;
+		MPI_Win_free(&k->win[k->count]);
+		free(k->memory[k->count]);
+	}
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	uint64_t index;
+	int64_t ignored;
+	int rank;
+
+	lock_home(s, slot->lock, &rank, &index);
+	MPI_Win_lock(slot->mode == PAWL_SHARED ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, rank, 0,
+		     k->win[index]);
+	MPI_Get(&ignored, 1, MPI_INT64_T, rank, 0, 1, MPI_INT64_T, k->win[index]);
+	MPI_Win_flush(rank, k->win[index]); /* orders the grant before our return */
+	return PAWL_SUCCESS;
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	uint64_t index;
+	int rank;
+
+	lock_home(s, slot->lock, &rank, &index);
+	MPI_Win_unlock(rank, k->win[index]);
+	return PAWL_SUCCESS;
+}
+
+const struct lock_protocol lock_mpi_win_lock = {
+    .kind =
+	{
+	    .name = "mpi-win-lock",
+	    .summary = "the MPI's own MPI_Win_lock, for comparison",
+	    .reference = "MPI 3.1, section 11.5.3",
+	    .options = "native_window",
+	    .capabilities = PAWL_CAP_SHARED,
+	},
+    .layout = layout,
+    .describe = describe,
+    .open = open_windows,
+    .close = close_windows,
+    .acquire = acquire,
+    .release = release,
+};

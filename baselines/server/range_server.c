@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Baselines: range locks kept by a server that is asked by messages. Citron paper
+ * (FAST'23), section 4.1 and Table 1, type I: "IT", "LLC" and "MT", which differ in the
+ * structure that the server keeps the ranges in: an interval tree (range_tree.c), a list
+ * (range_list.c), a B-tree of disjoint ranges (range_btree.c).
+ *
+ * The server (server.h) has the ranges that are held and those that are awaited
+ * (range_queue.h). A request that has to wait is answered when it is granted.
+ *
+ * Fairness: first come, first served among requests that overlap, by their arrival at
+ * the server. Operations: acquire 2 messages, 1 round trip, and the wait is in it; release
+ * the same, since it has to be done when it returns. A try that would have to wait is
+ * answered no; a timed acquire sends a third message if its time is over. it and llc have
+ * sharers, whose ranges may overlap in their structures; mt has none.
+ *
+ * Ordering guarantees: (A) one thread reads and changes the structures, one request at a
+ * time; (B) a range is granted after the releases that it waited for were served, so what
+ * their holders did comes before the yes, by the order of messages; (C) a client's
+ * requests arrive in their order, so one to stop waiting finds the wait that it is meant
+ * for, or the range granted, whose yes is under way: then it changes nothing.
+ * Progress: starvation-free if holders release and the servers' threads get a core now
+ * and then.
+ *
+ * Different from the paper: one thread a node and not 18, sharing the cores of the
+ * ranks; so the list needs no atomics. What is said there of waiting is nothing; here
+ * all three wait alike.
+ */
+#include "baselines/server/range_queue.h"
+#include "baselines/server/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ASK, TRY, RELEASE, CANCEL, WHAT_MASK = 3, SHARED = 4 };
+
+struct constants {
+	struct server server;
+	const struct range_store *store;
+	struct range_queue *queue; /* of the server */
+	int max_held;
+};
+
+static int lay_out(struct lock_space *s, const struct range_store *store, char *err, size_t errlen)
+{
+	struct constants *k = calloc(1, sizeof *k);
+
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->server.comm = MPI_COMM_NULL;
+	k->store = store;
+	k->max_held = s->max_held;
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	(void)s;
+	snprintf(text, len, "a server on each node");
+}
+
+/* ----------------------------------------------------------------------- server */
+
+/* (B) */
+static void answer_yes(void *state, uint64_t client)
+{
+	struct constants *k = state;
+	uint64_t held = (uint64_t)k->max_held;
+
+	server_answer(&k->server, (int)(client / held), SERVER_FIRST_TAG + (int)(client % held),
+		      true);
+}
+
+static void serve_ask(struct constants *k, const struct server_request *r, int rank,
+		      uint64_t client)
+{
+	bool waits = (r->what & WHAT_MASK) == ASK;
+	struct range wanted = {
+	    .first = r->first,
+	    .last = r->last,
+	    .shared = (r->what & SHARED) != 0,
+	};
+	enum range_state state = range_queue_ask(k->queue, r->index, client, &wanted, waits);
+
+	if (state != RANGE_AWAITED)
+		server_answer(&k->server, rank, r->tag, state == RANGE_HELD);
+}
+
+/* (A) */
+static void serve(void *state, const struct server_request *r, int rank)
+{
+	struct constants *k = state;
+	int slot = r->tag - SERVER_FIRST_TAG;
+	uint64_t client = (uint64_t)rank * (uint64_t)k->max_held + (uint64_t)slot;
+
+	switch (r->what & WHAT_MASK) {
+	case ASK:
+	case TRY:
+		serve_ask(k, r, rank, client);
+		return;
+	case RELEASE:
+		range_queue_release(k->queue, client, answer_yes, k);
+		server_answer(&k->server, rank, r->tag, true);
+		return;
+	default: /* CANCEL; (C) */
+		if (range_queue_cancel(k->queue, client, answer_yes, k))
+			server_answer(&k->server, rank, r->tag, false);
+	}
+}
+
+static int start(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
+{
+	struct constants *k = s->state;
+	uint64_t clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
+	int rc = server_prepare(&k->server, s, mpi_comm, err, errlen);
+
+	if (rc != PAWL_SUCCESS || !k->server.mine)
+		return rc;
+	k->queue = range_queue_create(k->store, k->server.mine, clients);
+	if (!k->queue) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->server.serve = serve;
+	k->server.state = k;
+	return server_start(&k->server, s, err, errlen);
+}
+
+/* Nobody holds or awaits a range by now. */
+static void stop(struct lock_space *s)
+{
+	struct constants *k = s->state;
+
+	server_stop(&k->server);
+	range_queue_free(k->queue);
+}
+
+static void halt(struct lock_space *s)
+{
+	struct constants *k = s->state;
+
+	server_halt(&k->server);
+}
+
+/* ---------------------------------------------------------------------- clients */
+
+static int with_mode(const struct lock_slot *slot, int what)
+{
+	return slot->mode == PAWL_SHARED ? what | SHARED : what;
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return server_ask_until(&k->server, s, slot, with_mode(slot, ASK), CANCEL)
+		   ? PAWL_SUCCESS
+		   : PAWL_ERR_TIMEOUT;
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return server_ask(&k->server, s, slot, with_mode(slot, TRY)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	server_ask(&k->server, s, slot, RELEASE);
+	return PAWL_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------ kinds */
+
+#define CAPABILITIES \
+	(PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_THREADS | PAWL_CAP_RANGES)
+
+#define CALLS                                                                                 \
+	.describe = describe, .open = start, .close = stop, .halt = halt, .acquire = acquire, \
+	.try_acquire = try_acquire, .release = release, .keeps_out = lock_keeps_units
+
+#ifndef IT_NAME
+#define IT_NAME "it"
+#define IT_PROTOCOL lock_it
+#define IT_STORE range_tree
+#endif
+
+static int lay_out_it(struct lock_space *s, char *err, size_t errlen)
+{
+	return lay_out(s, &IT_STORE, err, errlen);
+}
+
+const struct lock_protocol IT_PROTOCOL = {
+    .kind =
+	{
+	    .name = IT_NAME,
+	    .summary = "baseline: a server on each node with an interval tree",
+	    .reference = "FAST'23 (Citron), section 4",
+	    .options = "",
+	    .capabilities = CAPABILITIES | PAWL_CAP_SHARED,
+	},
+    .layout = lay_out_it,
+    CALLS,
+};
+
+#ifndef IT_ALONE
+static int lay_out_llc(struct lock_space *s, char *err, size_t errlen)
+{
+	return lay_out(s, &range_list, err, errlen);
+}
+
+const struct lock_protocol lock_llc = {
+    .kind =
+	{
+	    .name = "llc",
+	    .summary = "baseline: a server on each node with a list of ranges",
+	    .reference = "FAST'23 (Citron), section 4",
+	    .options = "",
+	    .capabilities = CAPABILITIES | PAWL_CAP_SHARED,
+	},
+    .layout = lay_out_llc,
+    CALLS,
+};
+
+static int lay_out_mt(struct lock_space *s, char *err, size_t errlen)
+{
+	return lay_out(s, &range_btree, err, errlen);
+}
+
+const struct lock_protocol lock_mt = {
+    .kind =
+	{
+	    .name = "mt",
+	    .summary = "baseline: a server on each node with a B-tree of disjoint ranges",
+	    .reference = "FAST'23 (Citron), section 4",
+	    .options = "",
+	    .capabilities = CAPABILITIES,
+	},
+    .layout = lay_out_mt,
+    CALLS,
+};
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Baseline: a server that is asked by messages. ShiftLock paper (FAST'25, section 4):
+ * "RPC", locks kept by the CPU of a server, which says yes or no to each request; who is
+ * refused asks again after a pause. What one-sided locks are there to avoid.
+ *
+ * The server (server.h) keeps the words of its locks in its private memory. A word is 0,
+ * or -1 for a writer, or the number of readers; only the server's thread changes it.
+ *
+ * Fairness: none; who asks at the right time is in. Uncontended: acquire 2 messages, 1
+ * round trip; release the same, since it has to be done when it returns. Under contention
+ * each refusal is another pair.
+ *
+ * Ordering guarantees: (A) one thread reads and changes the words, one request at a time;
+ * (B) a release is answered after the word was changed, so what the holder did comes before
+ * the yes to the next one, by the order of messages.
+ * Progress: dead-lock-free as long as the servers' threads get a core now and then.
+ *
+ * Different from the paper: its server has threads that look all the time, on cores of
+ * their own; ours shares the cores of the ranks.
+ */
+#include "baselines/server/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ACQUIRE_EXCLUSIVE, ACQUIRE_SHARED, RELEASE };
+
+#define WRITER INT64_C(-1)
+
+struct constants {
+	struct server server;
+	int64_t *words; /* of the server */
+};
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct constants *k = calloc(1, sizeof *k);
+
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->server.comm = MPI_COMM_NULL;
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	snprintf(text, len, "a server on each node, backoff %lld to %lld ns",
+		 (long long)s->params.backoff_min, (long long)s->params.backoff_max);
+}
+
+/* ----------------------------------------------------------------------- server */
+
+/* (A) */
+static bool decide(int64_t *word, int what)
+{
+	switch (what) {
+	case ACQUIRE_EXCLUSIVE:
+		if (*word != 0)
+			return false;
+		*word = WRITER;
+		return true;
+	case ACQUIRE_SHARED:
+		if (*word == WRITER)
+			return false;
+		++*word;
+		return true;
+	default:
+		*word -= *word == WRITER ? WRITER : 1;
+		return true;
+	}
+}
+
+static void serve(void *state, const struct server_request *r, int rank)
+{
+	struct constants *k = state;
+	bool yes = decide(&k->words[r->index], r->what);
+
+	server_answer(&k->server, rank, r->tag, yes); /* (B) */
+}
+
+static int start(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
+{
+	struct constants *k = s->state;
+	int rc = server_prepare(&k->server, s, mpi_comm, err, errlen);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	k->words = calloc(k->server.mine + 1, sizeof *k->words);
+	if (!k->words) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->server.serve = serve;
+	k->server.state = k;
+	return server_start(&k->server, s, err, errlen);
+}
+
+/* Nobody holds or awaits a lock by now. */
+static void stop(struct lock_space *s)
+{
+	struct constants *k = s->state;
+
+	server_stop(&k->server);
+	free(k->words);
+}
+
+static void halt(struct lock_space *s)
+{
+	struct constants *k = s->state;
+
+	server_halt(&k->server);
+}
+
+/* ---------------------------------------------------------------------- clients */
+
+static bool ask(const struct lock_space *s, struct lock_slot *slot, int what)
+{
+	const struct constants *k = s->state;
+
+	return server_ask(&k->server, s, slot, what);
+}
+
+static int attempt_of(const struct lock_slot *slot)
+{
+	return slot->mode == PAWL_SHARED ? ACQUIRE_SHARED : ACQUIRE_EXCLUSIVE;
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_pause p = {
+	    .min_ns = (uint64_t)s->params.backoff_min,
+	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .deadline_ns = slot->deadline_ns,
+	};
+
+	while (!ask(s, slot, attempt_of(slot)))
+		if (!rma_pause(&slot->client, &p, "the server to say yes"))
+			return PAWL_ERR_TIMEOUT;
+	return PAWL_SUCCESS;
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	return ask(s, slot, attempt_of(slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	ask(s, slot, RELEASE);
+	return PAWL_SUCCESS;
+}
+
+const struct lock_protocol lock_rpc = {
+    .kind =
+	{
+	    .name = "rpc",
+	    .summary = "baseline: a server on each node that is asked by messages",
+	    .reference = "FAST'25 (ShiftLock), section 4",
+	    .options = "backoff_min backoff_max",
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_THREADS,
+	},
+    .layout = layout,
+    .describe = describe,
+    .open = start,
+    .close = stop,
+    .halt = halt,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+};

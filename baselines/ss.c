@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Baseline: static segmentation. Citron paper (FAST'23), section 2.2 and Table 1, "SS":
+ * a space is divided into segments of equal size, and each segment has a DSLR lock. A
+ * range takes the locks of all segments that it touches.
+ *
+ * A space has option segments of them, of segment_units units each; the last one goes
+ * on without end. So segments can be exact (as large as the ranges, and ranges begin
+ * where they do), overestimated (ranges meet that have no unit in common) or
+ * underestimated (a range takes many locks). The words are those of bakery.h, at the
+ * space's home, without leases: a holder that died keeps its units.
+ *
+ * Fairness: first come, first served at each segment, and nobody waits for a segment
+ * below one that it has; so who waits at the highest segment gets on, and the others
+ * after it. Uncontended: acquire 1 atomic and 1 round trip for each segment, one
+ * after the other; release 1 atomic for each segment, and 1 round trip for every 16.
+ * try-acquire a get and a compare-and-swap for each. Who waits polls by get, as in
+ * dslr.c. Shared and exclusive alike.
+ *
+ * Ordering guarantees
+ *   (A) Segments are taken in ascending order, each after it is our turn at the one
+ *       before: no circle of waits. (All tickets at once would save the round trips,
+ *       and two clients could each be first where the other is second.)
+ *   (B) A ticket and the counters it is compared with come out of one atomic
+ *       operation; when it is a ticket's turn, it stays so until its owner counts
+ *       itself out.
+ *   (C) A release adds to all its words in any order: what is free early harms nobody.
+ *
+ * A client cannot have two ranges that touch the same segment at a time; and clients
+ * that hold several ranges of a space have to acquire them in ascending order.
+ * Progress: starvation-free if holders release and take their ranges in that order.
+ *
+ * Different from the paper: sharers, which DSLR has; the number of segments is limited,
+ * for a space here has no end.
+ */
+#include "baselines/bakery.h"
+
+#include <stdlib.h>
+
+/* Additions of a release that are in flight together. */
+enum { BATCH = 16 };
+#define MOST_WORDS (INT64_C(1) << 40)
+
+struct constants {
+	uint64_t words;
+};
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct constants *k;
+
+	if (!bakery_has_room(s, err, errlen))
+		return PAWL_ERR_UNSUPPORTED;
+	if (s->block > (uint64_t)(MOST_WORDS / s->params.segments)) {
+		snprintf(err, errlen,
+			 "option segments: %lld of them for each of %llu spaces at one home are"
+			 " too many; accepted here: 1 to %llu",
+			 (long long)s->params.segments, (unsigned long long)s->block,
+			 (unsigned long long)MOST_WORDS / s->block);
+		return PAWL_ERR_UNSUPPORTED;
+	}
+	k = malloc(sizeof *k);
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->words = lock_reserve(s, s->block * (uint64_t)s->params.segments, BAKERY_BYTES);
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static uint64_t scratch_words(const struct lock_space *s)
+{
+	(void)s;
+	return BATCH;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	snprintf(text, len,
+		 "segments %lld, segment_units %lld, backoff %lld ns for each client ahead, at"
+		 " most %lld ns",
+		 (long long)s->params.segments, (long long)s->params.segment_units,
+		 (long long)s->params.backoff_min, (long long)s->params.backoff_max);
+}
+
+/* --------------------------------------------------------------------- segments */
+
+static int64_t segment_of(const struct lock_space *s, int64_t unit)
+{
+	int64_t segment = unit / s->params.segment_units;
+
+	return segment < s->params.segments ? segment : s->params.segments - 1;
+}
+
+static int64_t last_segment(const struct lock_space *s, const struct lock_slot *slot)
+{
+	int64_t last = segment_of(s, slot->last);
+
+#ifdef BREAK_SS_LAST
+	if (last > segment_of(s, slot->first))
+		last--;
+#endif
+	return last;
+}
+
+static uint64_t place(const struct lock_space *s, uint64_t index, int64_t segment)
+{
+	const struct constants *k = s->state;
+
+	return k->words + (index * (uint64_t)s->params.segments + (uint64_t)segment) * BAKERY_BYTES;
+}
+
+static struct rma_word segment_word(const struct lock_space *s, struct lock_slot *slot,
+				    int64_t segment)
+{
+	uint64_t index;
+	int home;
+
+	lock_home(s, slot->lock, &home, &index);
+	return rma_word(slot->client.rma, s->domain, home, place(s, index, segment));
+}
+
+/* ------------------------------------------------------------------ acquisition */
+
+/* (B) */
+static void take(const struct lock_space *s, struct lock_slot *slot, int64_t segment)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word w = segment_word(s, slot, segment);
+	struct rma_pause p = {.rounds = 0};
+	int at = bakery_max_of(slot->mode);
+	uint64_t ticket = bakery_add(c, w, at), word = ticket, began = rma_clock(c);
+
+	if (bakery_sets_guard(ticket, at))
+		bakery_clear_guard(c, w, at, 0);
+	while (!bakery_is_turn(word, ticket, slot->mode)) {
+		p.min_ns = p.max_ns = bakery_pause_ns(s, bakery_ahead_of(word, ticket, slot->mode),
+						      rma_clock(c) - began);
+		rma_pause(c, &p, "its turn at a segment");
+		word = bakery_look(c, w);
+	}
+}
+
+/* Draw a ticket if it is its turn at once. */
+static bool try_take(const struct lock_space *s, struct lock_slot *slot, int64_t segment)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word w = segment_word(s, slot, segment);
+	uint64_t word = bakery_look(c, w);
+
+	do {
+		if (!bakery_is_turn(word, word, slot->mode))
+			return false;
+	} while (!bakery_swap(c, w, &word, bakery_counted(word, bakery_max_of(slot->mode))));
+	return true;
+}
+
+/* Count out of some segments, BATCH at the most; (C). */
+static void leave_batch(const struct lock_space *s, struct lock_slot *slot, int64_t first,
+			int64_t n)
+{
+	struct rma_client *c = &slot->client;
+	int at = bakery_done_of(slot->mode);
+
+	for (int64_t i = 0; i < n; i++)
+		rma_fao(c, segment_word(s, slot, first + i), RMA_SUM, (int64_t)(UINT64_C(1) << at),
+			&slot->scratch[i]);
+	/* orders the additions before the looks at what they found; pairs with the looks
+	 * of who waits there */
+	rma_flush(c, segment_word(s, slot, first));
+	for (int64_t i = 0; i < n; i++)
+		if (bakery_sets_guard((uint64_t)slot->scratch[i], at))
+			bakery_clear_guard(c, segment_word(s, slot, first + i), at, 0);
+}
+
+static void leave(const struct lock_space *s, struct lock_slot *slot, int64_t first, int64_t last)
+{
+	for (; first <= last; first += BATCH)
+		leave_batch(s, slot, first, last - first < BATCH ? last - first + 1 : BATCH);
+}
+
+/* (A) */
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t last = last_segment(s, slot);
+
+	for (int64_t i = segment_of(s, slot->first); i <= last; i++)
+		take(s, slot, i);
+	return PAWL_SUCCESS;
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t first = segment_of(s, slot->first), last = last_segment(s, slot);
+
+	for (int64_t i = first; i <= last; i++) {
+		if (try_take(s, slot, i))
+			continue;
+		leave(s, slot, first, i - 1);
+		return PAWL_ERR_BUSY;
+	}
+	return PAWL_SUCCESS;
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	leave(s, slot, segment_of(s, slot->first), last_segment(s, slot));
+	return PAWL_SUCCESS;
+}
+
+static bool keeps_out(const struct lock_space *s, const struct lock_slot *slot, int64_t first,
+		      int64_t last)
+{
+	return segment_of(s, slot->first) <= segment_of(s, last) &&
+	       segment_of(s, first) <= segment_of(s, slot->last);
+}
+
+/* --------------------------------------------------------------- the simulator */
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	uint64_t index;
+	int home;
+
+	lock_home(s, lock, &home, &index);
+	for (int64_t i = 0; i < s->params.segments; i++) {
+		uint64_t word = (uint64_t)*lock_memory_word(m, home, place(s, index, i));
+
+		if (bakery_is_idle(word))
+			continue;
+		snprintf(err, errlen, "the word of segment %lld is 0x%llx", (long long)i,
+			 (unsigned long long)word);
+		return false;
+	}
+	return true;
+}
+
+static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+{
+	uint64_t index;
+	int home;
+
+	lock_home(s, lock, &home, &index);
+	for (int64_t i = 0; i < s->params.segments; i++)
+		*lock_memory_word(m, home, place(s, index, i)) = (int64_t)bakery_aged();
+}
+
+#ifndef SS_NAME
+#define SS_NAME "ss"
+#define SS_PROTOCOL lock_ss
+#endif
+
+const struct lock_protocol SS_PROTOCOL = {
+    .kind =
+	{
+	    .name = SS_NAME,
+	    .summary = "baseline: segments of a space, a reader-writer bakery for each",
+	    .reference = "FAST'23 (Citron), section 4; SIGMOD'18 (DSLR)",
+	    .options = "backoff_min backoff_max segments segment_units",
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RANGES,
+	},
+    .layout = layout,
+    .describe = describe,
+    .scratch_words = scratch_words,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+    .keeps_out = keeps_out,
+    .idle = idle,
+    .age = age,
+};

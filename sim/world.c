@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A world of virtual ranks: made from a topology string and options, run, ended. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "table/space.h"
+#include "sim/sim.h"
+
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define PAWL_SANITIZE_ADDRESS
+#endif
+#elif defined __SANITIZE_ADDRESS__
+#define PAWL_SANITIZE_ADDRESS
+#endif
+#ifdef PAWL_SANITIZE_ADDRESS
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* splitmix64: seeds of neighbouring streams have nothing in common. */
+uint64_t sim_seed(uint64_t seed, uint64_t stream)
+{
+	uint64_t x =
+	    seed * UINT64_C(0xd1342543de82ef95) + UINT64_C(0x9e3779b97f4a7c15) * (stream + 1);
+
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	x ^= x >> 31;
+	return x ? x : 1;
+}
+
+void sim_fail(struct sim_world *w, enum sim_verdict v, const char *fmt, ...)
+{
+	va_list args;
+
+	if (w->over)
+		return;
+	w->over = true;
+	w->verdict = v;
+	va_start(args, fmt);
+	vsnprintf(w->why, sizeof w->why, fmt, args);
+	va_end(args);
+}
+
+/* ------------------------------------------------------------------ creation */
+
+static int slots_of(const struct sim_world *w)
+{
+	return w->request.slots ? w->request.slots : 1;
+}
+
+static bool set_up_rank(struct sim_world *w, int id)
+{
+	struct sim_rank *r = &w->ranks[id];
+
+	r->world = w;
+	r->id = id;
+	r->flushing = RMA_NO_TARGET;
+	r->random = sim_seed(w->request.seed, (uint64_t)id + 1);
+	r->rma = (struct rma){
+	    .transport = w->space.domain == RMA_NET ? &sim_net_transport : &sim_node_transport,
+	    .map = w->map,
+	    .node = w->topo->node,
+	    .rank = id,
+	    .my_node = w->topo->node[id],
+	    .net = w->space.domain == RMA_NET,
+	    .outlives = (w->request.protocol->kind.capabilities & PAWL_CAP_RECOVERS) &&
+			w->space.params.lease_us > 0,
+	    .clock = {.error_ns = w->request.clock_error_ns},
+	    .state = r,
+	};
+	if (w->request.clock_error_ns)
+		r->skew_ns = (int64_t)sim_below(&w->random, 2 * w->request.clock_error_ns + 1) -
+			     (int64_t)w->request.clock_error_ns;
+	r->clients.can_fail = w->request.death_wait_ns > 0;
+	return client_open(&r->clients, &w->space, &r->rma);
+}
+
+static bool allocate(struct sim_world *w)
+{
+	size_t ranks = (size_t)w->request.ranks;
+	bool enough;
+
+	w->bytes = ranks * w->space.bytes + (w->request.extra + 63) / 64 * 64;
+	w->ranks = calloc(ranks, sizeof *w->ranks);
+	w->map = calloc(ranks, sizeof *w->map);
+	w->words = sim_zeroed(w->bytes);
+	w->lines = sim_zeroed(w->bytes / 64 * sizeof *w->lines);
+	w->locks = sim_zeroed(w->request.locks * sizeof *w->locks);
+	enough = w->ranks && w->map && w->words && w->lines && w->locks;
+	for (int id = 0; enough && id < w->request.ranks; id++)
+		enough = set_up_rank(w, id);
+	if (!enough)
+		error_set(PAWL_ERR_NOMEM, "out of memory for %d virtual ranks", w->request.ranks);
+	return enough;
+}
+
+struct sim_world *sim_world_create(const struct sim_request *q)
+{
+	struct sim_world *w = calloc(1, sizeof *w);
+	char err[ERROR_LENGTH] = "";
+
+	if (!w) {
+		error_set(PAWL_ERR_NOMEM, "out of memory");
+		return NULL;
+	}
+	w->request = *q;
+	w->random = sim_seed(q->seed, 0);
+	w->hash = UINT64_C(14695981039346656037);
+	if (q->protocol->open) {
+		error_set(PAWL_ERR_UNSUPPORTED, "%s cannot be simulated: its locks are the MPI's",
+			  q->protocol->kind.name);
+		free(w);
+		return NULL;
+	}
+	w->topo = topo_parse(q->topology, q->ranks, err, sizeof err);
+	if (!w->topo) {
+		error_set(PAWL_ERR_TOPOLOGY, "%s", err);
+		free(w);
+		return NULL;
+	}
+	space_begin(&w->space, q->protocol, w->topo, q->options, q->locks);
+	w->space.max_held = slots_of(w);
+	w->space.posts = q->posts && q->protocol->settled && w->space.domain == RMA_NET;
+	if (q->homes) {
+		w->space.home = LOCK_HOME_MAP;
+		w->space.homes = q->homes;
+		w->space.block = q->block;
+	}
+	if (space_layout(&w->space) != PAWL_SUCCESS || !allocate(w)) {
+		sim_world_free(w);
+		return NULL;
+	}
+	if (q->aged)
+		sim_age(w);
+	return w;
+}
+
+void sim_world_free(struct sim_world *w)
+{
+	for (int id = 0; w->ranks && id < w->request.ranks; id++)
+		for (struct sim_op *op = w->ranks[id].ops, *next; op; op = next) {
+			next = op->next;
+			free(op);
+		}
+	for (struct sim_op *op = w->spare, *next; op; op = next) {
+		next = op->next;
+		free(op);
+	}
+	for (int id = 0; w->ranks && id < w->request.ranks; id++)
+		client_close(&w->ranks[id].clients);
+	space_free(&w->space);
+	sim_zeroed_free(w->locks, w->request.locks * sizeof *w->locks);
+	sim_zeroed_free(w->lines, w->bytes / 64 * sizeof *w->lines);
+	sim_zeroed_free(w->words, w->bytes);
+	free(w->map);
+	free(w->ranks);
+	topo_free(w->topo);
+	free(w);
+}
+
+/* --------------------------------------------------------------------- ranks */
+
+/* AddressSanitizer knows the stack of a thread, and unmarks the frames that a longjmp() on it
+ * leaves; on SimGrid's stacks we do. */
+void sim_unwind(struct sim_rank *r)
+{
+#ifdef PAWL_SANITIZE_ADDRESS
+	char *here = __builtin_frame_address(0);
+
+	__asan_unpoison_memory_region(here, (size_t)((char *)r->bottom - here));
+#else
+	(void)r;
+#endif
+}
+
+/* End what the rank is doing, from whatever depth. */
+static _Noreturn void leave(struct sim_rank *r)
+{
+	sim_unwind(r);
+	longjmp(r->out, 1);
+}
+
+static void leave_if_over(struct sim_rank *r)
+{
+	if (__builtin_expect(r->world->over, 0))
+		leave(r);
+}
+
+void sim_sleep(struct sim_rank *r, sim_time span)
+{
+	if (span)
+		engine_sleep(span);
+	leave_if_over(r);
+}
+
+void sim_block(struct sim_rank *r)
+{
+	engine_block();
+	leave_if_over(r);
+}
+
+void sim_step(struct sim_rank *r)
+{
+	struct sim_world *w = r->world;
+
+	if (++w->accesses == w->request.most_accesses)
+		sim_fail(w, SIM_STARVED,
+			 "no end after %llu accesses of memory; %llu acquires were granted, and"
+			 " rank %d goes on with %s",
+			 (unsigned long long)w->accesses, (unsigned long long)w->acquires, r->id,
+			 r->what ? r->what : "its work");
+	if (__builtin_expect(r->lives != 0, 0) && --r->lives == 0) {
+		sim_die(r);
+		leave(r);
+	}
+	leave_if_over(r);
+}
+
+static void live(void *arg)
+{
+	struct sim_rank *r = arg;
+
+	r->bottom = __builtin_frame_address(0);
+	if (!setjmp(r->out)) {
+		r->world->request.play(r);
+		sim_settle(r);
+	}
+	r->done = true;
+	r->world->unfinished--;
+	r->world->end = engine_now();
+}
+
+/* ----------------------------------------------------------------------- run */
+
+/* What a rank waits for, in words. */
+static void describe_wait(struct sim_rank *r, char *text, size_t len)
+{
+	struct sim_world *w = r->world;
+	char name[80];
+
+	if (r->has_word)
+		snprintf(text, len, "%s (%s is 0x%llx)", r->what,
+			 sim_name(w, r->word, name, sizeof name),
+			 (unsigned long long)*sim_word(w, r->word.rank, r->word.offset));
+	else
+		snprintf(text, len, "%s", r->what ? r->what : "nothing known");
+}
+
+/* Name the first of those who wait for ever; the time line has all. */
+static void report_stuck(struct sim_world *w)
+{
+	char first[160] = "", text[160];
+	int waiting = 0, who = 0;
+
+	for (int id = 0; id < w->request.ranks; id++) {
+		struct sim_rank *r = &w->ranks[id];
+
+		if (r->done)
+			continue;
+		describe_wait(r, text, sizeof text);
+		sim_note(r, "waits for ever for %s", text);
+		if (!waiting++) {
+			who = id;
+			memcpy(first, text, sizeof first);
+		}
+	}
+	sim_fail(w, SIM_STUCK, "dead-lock: %d ranks wait for ever; rank %d for %s", waiting, who,
+		 first);
+}
+
+/* Whoever is still blocked finds the world over, and leaves. */
+static void evacuate(struct sim_world *w)
+{
+	engine_restart();
+	for (int id = 0; id < w->request.ranks; id++)
+		if (!w->ranks[id].done)
+			engine_wake(w->ranks[id].actor);
+	engine_await_silence();
+}
+
+enum sim_verdict sim_world_run(struct sim_world *w)
+{
+	engine_restart();
+	w->unfinished = w->request.ranks;
+	for (int id = 0; id < w->request.ranks; id++)
+		w->ranks[id].actor = engine_spawn(live, &w->ranks[id]);
+	engine_await_silence();
+	if (w->unfinished && !w->over)
+		report_stuck(w);
+	if (w->unfinished)
+		evacuate(w);
+	/* The words of a lock may go on to name who died last. */
+	if (w->verdict == SIM_FINE && !w->deaths)
+		sim_check_idle(w);
+	sim_check_recoveries(w);
+	return w->verdict;
+}

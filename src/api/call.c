@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What calls on locks and calls on ranges have in common: checks, and sentences. */
+#include "base/error.h"
+#include "table/table.h"
+
+int call_check_name(const pawl_table *t, uint64_t lock)
+{
+	int rc = life_check(t);
+
+	if (rc == PAWL_SUCCESS && lock >= t->space.n)
+		rc = error_set(PAWL_ERR_RANGE, "%s %llu is not in 0 to %llu",
+			       t->ranges ? "space" : "lock", (unsigned long long)lock,
+			       (unsigned long long)t->space.n - 1);
+	return rc;
+}
+
+int call_check_try(const pawl_table *t)
+{
+	const struct pawl_kind *kind = &t->space.protocol->kind;
+
+	if (kind->capabilities & PAWL_CAP_TRY)
+		return PAWL_SUCCESS;
+	return error_set(PAWL_ERR_UNSUPPORTED, "%s has no try-acquire", kind->name);
+}
+
+int call_check_time(const pawl_table *t, double seconds, uint64_t *deadline_ns)
+{
+	const struct pawl_kind *kind = &t->space.protocol->kind;
+	double ns = seconds * 1e9;
+
+	if (!(seconds >= 0))
+		return error_set(PAWL_ERR_ARG, "seconds: %g is negative or not a number", seconds);
+	if (!(kind->capabilities & PAWL_CAP_TIMED))
+		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no timed acquire", kind->name);
+	/* More than a century is for ever. */
+	*deadline_ns = ns < 4e18 ? rma_now_ns() + (uint64_t)ns : 0;
+	return PAWL_SUCCESS;
+}
+
+int call_check_abandon(const pawl_table *t)
+{
+	const struct pawl_kind *kind = &t->space.protocol->kind;
+	const char *what = t->ranges ? "range" : "lock";
+
+	if (!(kind->capabilities & PAWL_CAP_RECOVERS))
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "%s has no way to recover a %s that its holder abandoned",
+				 kind->name, what);
+	if (!t->space.params.lease_us)
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "option lease is 0, so nobody would recover an abandoned %s",
+				 what);
+	return PAWL_SUCCESS;
+}
+
+int call_refused(const pawl_table *t, uint64_t lock, int rc)
+{
+	if (rc == CLIENT_NO_SLOT)
+		return error_set(PAWL_ERR_TOO_MANY,
+				 "this process holds, awaits, has abandoned or is still in the"
+				 " queue of %d %s of the table, as many as option max_held allows"
+				 " (1 to 65535)",
+				 t->space.max_held, t->ranges ? "ranges" : "locks");
+	if (rc == PAWL_ERR_TOO_MANY)
+		return error_set(rc,
+				 "%s %llu: its home has no room for another recovery from a"
+				 " failure (option recoveries)",
+				 t->ranges ? "space" : "lock", (unsigned long long)lock);
+	return error_note(rc, rc == PAWL_ERR_TIMEOUT ? "the time is over" : pawl_strerror(rc));
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls on locks, and what a table tells about itself. */
+#include "base/error.h"
+#include "table/table.h"
+
+static bool is_intent(int mode)
+{
+	return (mode & ~PAWL_AHEAD) == PAWL_INTENT || (mode & ~PAWL_AHEAD) == PAWL_INTENT_SHARED;
+}
+
+static int check(const pawl_table *t, uint64_t lock, int mode)
+{
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
+	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED && !is_intent(mode))
+		return error_set(PAWL_ERR_ARG,
+				 "mode: %d is none of PAWL_EXCLUSIVE (%d), PAWL_SHARED (%d),"
+				 " PAWL_INTENT (%d) and PAWL_INTENT_SHARED (%d), the last two with"
+				 " PAWL_AHEAD (+ %d) or without",
+				 mode, PAWL_EXCLUSIVE, PAWL_SHARED, PAWL_INTENT, PAWL_INTENT_SHARED,
+				 PAWL_AHEAD);
+	if (call_check_name(t, lock) != PAWL_SUCCESS)
+		return PAWL_ERR_RANGE;
+	if (mode == PAWL_SHARED && !(t->space.protocol->kind.capabilities & PAWL_CAP_SHARED))
+		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED",
+				 t->space.protocol->kind.name);
+	if (is_intent(mode) && !(t->space.protocol->kind.capabilities & PAWL_CAP_INTENT))
+		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode %s",
+				 t->space.protocol->kind.name,
+				 mode & PAWL_INTENT ? "PAWL_INTENT" : "PAWL_INTENT_SHARED");
+	if (t->space.protocol->kind.capabilities & PAWL_CAP_RANGES)
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "%s has ranges, and no locks: pawl_range_acquire() takes them",
+				 t->space.protocol->kind.name);
+	return PAWL_SUCCESS;
+}
+
+static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
+{
+	return t && mode == PAWL_EXCLUSIVE && lock < t->usable && !t->ranges;
+}
+
+static int peer_died(uint64_t lock)
+{
+	return error_set(PAWL_ERR_PEER,
+			 "lock %llu: a rank died that is its home, or holds or awaits it",
+			 (unsigned long long)lock);
+}
+
+static RMA_SLOW_PATH int refused(const pawl_table *t, uint64_t lock, int rc)
+{
+	if (rc == PAWL_ERR_PEER)
+		return peer_died(lock);
+	if (rc == PAWL_ERR_HELD)
+		return error_set(rc, "lock %llu is held by this thread already",
+				 (unsigned long long)lock);
+	if (rc == PAWL_ERR_BUSY)
+		return error_note(rc, "somebody else has the lock");
+	return call_refused(t, lock, rc);
+}
+
+RMA_INLINE int acquire(pawl_table *t, uint64_t lock, int mode, uint64_t deadline_ns, bool tries)
+{
+	struct lock_slot *slot;
+	int rc = client_acquire(&t->clients, lock, mode, NULL, deadline_ns, tries, &slot);
+
+	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : refused(t, lock, rc);
+}
+
+int pawl_lock_acquire(pawl_table *t, uint64_t lock, int mode)
+{
+	if (!is_plain(t, lock, mode)) {
+		int rc = check(t, lock, mode);
+
+		if (rc != PAWL_SUCCESS)
+			return rc;
+	}
+	return acquire(t, lock, mode, 0, false);
+}
+
+int pawl_lock_try_acquire(pawl_table *t, uint64_t lock, int mode)
+{
+	int rc = check(t, lock, mode);
+
+	if (rc == PAWL_SUCCESS)
+		rc = call_check_try(t);
+	return rc == PAWL_SUCCESS ? acquire(t, lock, mode, 0, true) : rc;
+}
+
+int pawl_lock_timed_acquire(pawl_table *t, uint64_t lock, int mode, double seconds)
+{
+	int rc = check(t, lock, mode);
+	uint64_t deadline_ns = 0;
+
+	if (rc == PAWL_SUCCESS)
+		rc = call_check_time(t, seconds, &deadline_ns);
+	return rc == PAWL_SUCCESS ? acquire(t, lock, mode, deadline_ns, false) : rc;
+}
+
+static int not_held(uint64_t lock)
+{
+	return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",
+			 (unsigned long long)lock);
+}
+
+/* The release of a lock did not succeed. */
+static RMA_SLOW_PATH int failed(uint64_t lock, int rc)
+{
+	if (rc == PAWL_ERR_PEER)
+		return peer_died(lock);
+	if (rc == PAWL_ERR_LEASE_LOST)
+		return error_set(
+		    rc,
+		    "lock %llu was held longer than its lease, and others may have had it"
+		    " since",
+		    (unsigned long long)lock);
+	return rc;
+}
+
+int pawl_lock_release(pawl_table *t, uint64_t lock)
+{
+	struct lock_slot *slot;
+	int rc;
+
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (lock >= t->usable) {
+		rc = call_check_name(t, lock);
+		if (rc != PAWL_SUCCESS)
+			return rc;
+	}
+	slot = client_find(&t->clients, lock);
+	if (!slot)
+		return not_held(lock);
+	rc = client_release(&t->clients, slot);
+	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : failed(lock, rc);
+}
+
+int pawl_lock_abandon(pawl_table *t, uint64_t lock)
+{
+	struct lock_slot *slot;
+	int rc;
+
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	rc = call_check_name(t, lock);
+	if (rc == PAWL_SUCCESS)
+		rc = call_check_abandon(t);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	slot = client_find(&t->clients, lock);
+	if (!slot)
+		return not_held(lock);
+	client_abandon(&t->clients, slot);
+	return PAWL_SUCCESS;
+}
+
+static int check_part(const pawl_table *t, uint64_t whole, uint64_t part, int mode)
+{
+	int rc = check(t, whole, mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT);
+
+	return rc == PAWL_SUCCESS ? check(t, part, mode) : rc;
+}
+
+int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mode)
+{
+	uint64_t about;
+	int rc;
+
+	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED)
+		return error_set(PAWL_ERR_ARG,
+				 "mode: %d is none of PAWL_EXCLUSIVE (%d) and PAWL_SHARED (%d), in"
+				 " which a part is acquired",
+				 mode, PAWL_EXCLUSIVE, PAWL_SHARED);
+	rc = check_part(t, whole, part, mode);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (whole == part)
+		return error_set(PAWL_ERR_ARG, "whole and part are both lock %llu",
+				 (unsigned long long)whole);
+	rc = client_acquire_part(&t->clients, whole, part, mode, &about);
+	return rc == PAWL_SUCCESS ? rc : refused(t, about, rc);
+}
+
+int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
+{
+	struct lock_slot *w, *p;
+	int rc = check_part(t, whole, part, PAWL_EXCLUSIVE);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	w = client_find(&t->clients, whole);
+	p = client_find(&t->clients, part);
+	if (!w || !p || !is_intent(w->mode) || is_intent(p->mode))
+		return error_set(PAWL_ERR_NOT_HELD,
+				 "lock %llu with an intent and lock %llu exclusively or shared are"
+				 " not both held by this %s",
+				 (unsigned long long)whole, (unsigned long long)part,
+				 t->clients.by_process ? "process" : "thread");
+	rc = client_release_part(&t->clients, w, p);
+	return rc == PAWL_SUCCESS ? rc : failed(whole, rc);
+}
+
+int pawl_table_home(const pawl_table *t, uint64_t lock, int *rank)
+{
+	uint64_t index;
+	int rc;
+
+	if (!t || !rank)
+		return error_set(PAWL_ERR_ARG, "%s is null", t ? "rank" : "table");
+	rc = call_check_name(t, lock);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	lock_home(&t->space, lock, rank, &index);
+	return PAWL_SUCCESS;
+}
+
+int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
+{
+	if (!t || !info)
+		return error_set(PAWL_ERR_ARG, "%s is null", t ? "info" : "table");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
+	*info = (struct pawl_table_info){
+	    .kind = &t->space.protocol->kind,
+	    .n = t->space.n,
+	    .ranks = t->space.topo->nranks,
+	    .nodes = t->space.topo->nnodes,
+	    .levels = t->space.topo->nlevels,
+	    .max_held = t->space.max_held,
+	    .bytes = t->space.bytes,
+	    .transport = t->rma.transport->name,
+	    .topology = t->space.topo->text,
+	    .parameters = t->parameters,
+	    .crowded = t->job.host_ranks > t->job.host_cores,
+	};
+	return PAWL_SUCCESS;
+}
+
+int pawl_table_get_stats(const pawl_table *t, struct pawl_stats *stats)
+{
+	if (!t || !stats)
+		return error_set(PAWL_ERR_ARG, "%s is null", t ? "stats" : "table");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
+	client_count(&t->clients, stats);
+	return PAWL_SUCCESS;
+}
+
+int pawl_table_reset_stats(pawl_table *t)
+{
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
+	client_reset(&t->clients);
+	return PAWL_SUCCESS;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls on ranges. */
+#include "base/error.h"
+#include "table/table.h"
+
+static int check(const pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
+		 const pawl_range *range)
+{
+	const struct pawl_kind *kind;
+
+	if (!t || !range)
+		return error_set(PAWL_ERR_ARG, "%s is null", t ? "range" : "table");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
+	kind = &t->space.protocol->kind;
+	if (!(kind->capabilities & PAWL_CAP_RANGES))
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "%s has locks, and no ranges: pawl_lock_acquire() takes them",
+				 kind->name);
+	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED)
+		return error_set(PAWL_ERR_ARG,
+				 "mode: %d is none of PAWL_EXCLUSIVE (%d) and PAWL_SHARED (%d)",
+				 mode, PAWL_EXCLUSIVE, PAWL_SHARED);
+	if (mode == PAWL_SHARED && !(kind->capabilities & PAWL_CAP_SHARED))
+		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED", kind->name);
+	if (call_check_name(t, id) != PAWL_SUCCESS)
+		return PAWL_ERR_RANGE;
+	if (first < 0 || last < first)
+		return error_set(PAWL_ERR_RANGE,
+				 "units %lld to %lld: they begin at 0 or later and end where they"
+				 " begin or later",
+				 (long long)first, (long long)last);
+	return PAWL_SUCCESS;
+}
+
+static int peer_died(uint64_t id, int64_t first, int64_t last)
+{
+	return error_set(PAWL_ERR_PEER,
+			 "units %lld to %lld of space %llu: a rank died that is their home, or"
+			 " holds or awaits some of them",
+			 (long long)first, (long long)last, (unsigned long long)id);
+}
+
+static int refused(const pawl_table *t, uint64_t id, const struct client_units *units, int rc)
+{
+	if (rc == PAWL_ERR_PEER)
+		return peer_died(id, units->first, units->last);
+	if (rc == PAWL_ERR_HELD)
+		return error_set(
+		    rc,
+		    "units %lld to %lld: another range of this thread keeps some of them"
+		    " (ranges may be rounded up; options k of citron, 0: they are not, and"
+		    " segment_units of ss, 1)",
+		    (long long)units->first, (long long)units->last);
+	if (rc == PAWL_ERR_BUSY)
+		return error_note(rc, "somebody else has some of the units");
+	return call_refused(t, id, rc);
+}
+
+static int acquire(pawl_table *t, uint64_t id, const struct client_units *units, int mode,
+		   uint64_t deadline_ns, bool tries, pawl_range *range)
+{
+	struct lock_slot *slot;
+	int rc = client_acquire(&t->clients, id, mode, units, deadline_ns, tries, &slot);
+
+	if (rc != PAWL_SUCCESS)
+		return refused(t, id, units, rc);
+	*range = client_name_range(&t->clients, slot);
+	return PAWL_SUCCESS;
+}
+
+int pawl_range_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
+		       pawl_range *range)
+{
+	const struct client_units units = {first, last};
+	int rc = check(t, id, first, last, mode, range);
+
+	return rc == PAWL_SUCCESS ? acquire(t, id, &units, mode, 0, false, range) : rc;
+}
+
+int pawl_range_try_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
+			   pawl_range *range)
+{
+	const struct client_units units = {first, last};
+	int rc = check(t, id, first, last, mode, range);
+
+	if (rc == PAWL_SUCCESS)
+		rc = call_check_try(t);
+	return rc == PAWL_SUCCESS ? acquire(t, id, &units, mode, 0, true, range) : rc;
+}
+
+int pawl_range_timed_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
+			     double seconds, pawl_range *range)
+{
+	const struct client_units units = {first, last};
+	int rc = check(t, id, first, last, mode, range);
+	uint64_t deadline_ns = 0;
+
+	if (rc == PAWL_SUCCESS)
+		rc = call_check_time(t, seconds, &deadline_ns);
+	return rc == PAWL_SUCCESS ? acquire(t, id, &units, mode, deadline_ns, false, range) : rc;
+}
+
+static struct lock_slot *held(pawl_table *t, const pawl_range *range, int *code)
+{
+	struct lock_slot *slot;
+
+	if (!t || !range) {
+		*code = error_set(PAWL_ERR_ARG, "%s is null", t ? "range" : "table");
+		return NULL;
+	}
+	*code = life_check(t);
+	if (*code != PAWL_SUCCESS)
+		return NULL;
+	slot = client_find_range(&t->clients, range);
+	if (!slot)
+		*code =
+		    error_set(PAWL_ERR_NOT_HELD,
+			      "the range is not held by this thread: never acquired, or released"
+			      " already");
+	return slot;
+}
+
+int pawl_range_release(pawl_table *t, const pawl_range *range)
+{
+	int rc = PAWL_SUCCESS;
+	struct lock_slot *slot = held(t, range, &rc);
+	struct client_units units;
+	uint64_t id;
+
+	if (!slot)
+		return rc;
+	/* Afterwards the slot may be another thread's. */
+	units = (struct client_units){slot->first, slot->last};
+	id = slot->lock;
+	rc = client_release(&t->clients, slot);
+	if (rc == PAWL_ERR_PEER)
+		return peer_died(id, units.first, units.last);
+	if (rc == PAWL_ERR_LEASE_LOST)
+		return error_set(rc,
+				 "units %lld to %lld of space %llu were held longer than their"
+				 " lease, and others may have had them since",
+				 (long long)units.first, (long long)units.last,
+				 (unsigned long long)id);
+	return rc;
+}
+
+int pawl_range_abandon(pawl_table *t, const pawl_range *range)
+{
+	int rc = PAWL_SUCCESS;
+	struct lock_slot *slot = held(t, range, &rc);
+
+	if (!slot)
+		return rc;
+	rc = call_check_abandon(t);
+	if (rc == PAWL_SUCCESS)
+		client_abandon(&t->clients, slot);
+	return rc;
+}

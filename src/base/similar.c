@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Misspelt names. The distance of two names is the number of letters that are inserted,
+ * left out, replaced or swapped with their neighbour (optimal string alignment). A name
+ * of which at least four letters are typed is as near as one with a wrong letter.
+ */
+#include "base/similar.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST = 40, FAR = LONGEST, ABBREVIATED = 4 };
+
+static int letter(char c)
+{
+	return c == '-' ? '_' : tolower((unsigned char)c);
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static int distance(const char *a, size_t na, const char *b, size_t nb)
+{
+	int row[LONGEST + 1][LONGEST + 1];
+
+	if (na > LONGEST || nb > LONGEST)
+		return FAR;
+	for (size_t i = 0; i <= na; i++)
+		row[i][0] = (int)i;
+	for (size_t k = 0; k <= nb; k++)
+		row[0][k] = (int)k;
+	for (size_t i = 1; i <= na; i++)
+		for (size_t k = 1; k <= nb; k++) {
+			int x = letter(a[i - 1]), y = letter(b[k - 1]);
+
+			row[i][k] = least(row[i - 1][k], row[i][k - 1]) + 1;
+			row[i][k] = least(row[i][k], row[i - 1][k - 1] + (x != y));
+			if (i > 1 && k > 1 && x == letter(b[k - 2]) && y == letter(a[i - 2]))
+				row[i][k] = least(row[i][k], row[i - 2][k - 2] + 1);
+		}
+	return row[na][nb];
+}
+
+static int begins_with(const char *word, size_t len, const char *name, size_t name_len)
+{
+	return name_len >= ABBREVIATED && name_len < len &&
+	       distance(word, name_len, name, name_len) == 0;
+}
+
+/* Short names differ in a letter by nature. */
+static int most_wrong(size_t len)
+{
+	return len < 3 ? 0 : len < 6 ? 1 : 2;
+}
+
+struct similar similar_to(const char *name, size_t len)
+{
+	return (struct similar){.name = name, .len = len, .distance = FAR};
+}
+
+void similar_try(struct similar *s, const char *word, size_t len)
+{
+	int d = begins_with(word, len, s->name, s->len) ? 1 : distance(s->name, s->len, word, len);
+
+	if (d > most_wrong(s->len) || d >= s->distance)
+		return;
+	s->best = word;
+	s->best_len = len;
+	s->distance = d;
+}
+
+const char *similar_hint(const struct similar *s, const char *prefix, char *text, size_t len)
+{
+	text[0] = '\0';
+	if (s->best)
+		snprintf(text, len, " (did you mean %s%.*s?)", prefix, (int)s->best_len, s->best);
+	return text;
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Citron: range locks in a segment tree, by one-sided operations alone. Gao, Lu, Xie, Wang, Shu,
+ * "Citron: Distributed Range Lock Management with One-sided RDMA", FAST'23.
+ *
+ * A space's units are the leaves of a quaternary tree, 64 a leaf (citron.h; words:
+ * citron_words.h). A range is covered by at most k nodes (citron_split.c). Whoever holds a node has
+ * all units under it, but of a leaf only those whose bits it has set. All words of a space are at
+ * its home, so a flush is one round trip. Units behind the tree are one node of their own, SPILL.
+ * How the tree grows is in citron_top.c, what becomes of it when clients fail in citron_lease.c.
+ * Uncontended, a range of up to 64 units takes two round trips to acquire and one to release.
+ *
+ * Two nodes are in conflict if they are one and the same, which is settled at that node (bits of a
+ * leaf, tickets in the order of arrival at an inner one), or if one is above the other:
+ *
+ *   lower one                                    upper one
+ *   A1 announce: add 1 to BELOW where they meet   U1 announce and look above, as a lower one
+ *   A2 flush                                      U2 raise: add 1 to RAISED, set OCC
+ *   A3 look at RAISED; unless it is 0, look       U3 flush
+ *      at OCC of all nodes above
+ *   A4 none: it may go on; else withdraw the       U4 look at BELOW in itself and the m - 1
+ *      announcements, wait, and begin again          depths under it, until each was once 0
+ *
+ * Safety. If A2 comes before the look of U4 in the word where the two meet, U4 waits until the
+ * lower one has withdrawn or released. Else U3, before U4, comes before A2, and so before A3, which
+ * sees RAISED and OCC. RAISED, one word for a tree, saves the look at a word a depth while all that
+ * is held are leaves; who has seen it differ from 0 asks for both at once the next time. The paper
+ * looks first and announces afterwards, and closes the gap by time (T_wait); here no clock is part
+ * of the argument, at the same number of round trips.
+ *
+ * The fast path (citron_fast.c) is a try of leaves alone, if the range spans at most 4k of them, in
+ * two round trips. First: A1 for all leaves, and the bits are set by compare-and-swap, on the guess
+ * that no others are. Second: A3, and where the guess was wrong another swap, against what was
+ * seen. If anything is in the way all is undone, in one round trip, and the client holds nothing
+ * while it waits. For L = 1 in a tree of height h that is 2 + (h + 2) / m operations or so, and one
+ * less to release. Release is one round trip: clear bits, end the turns, take back the
+ * announcements, in any order, for each lets in others who then find the rest or wait for it.
+ *
+ * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
+ *   S1  draw tickets of all inner nodes of the cover, each when it is the turn of the one before
+ *   S2  for each node, ascending: A1 to A4, but A3 leaves out what is above a node that is held
+ *       already; then leaves wait for their bits, inner nodes do U2 to U4
+ * To leave these out is safe: whoever raised such a node waits for the announcement of the node
+ * that is held, which stays until all are released. It is also needed: to wait there, as the paper
+ * does, is a dead-lock with an upper one that waits for the node held (models/citron.pml).
+ *
+ * No dead-lock. In S1 a client waits for clients with the same ticket, and holds tickets only, in
+ * the order of nodes; nobody else waits for tickets. After S1: let s be the first unit of what a
+ * client waits for: the occupied node in A4, its own node in U4 and at a leaf. All that it holds is
+ * left of s. It waits for another that either holds something at s or right of it, so that the
+ * other's s is larger; or stands at that node or below (s is not smaller), is past A4, and so waits
+ * in U4, at a smaller node, or at a leaf. Nobody waits for who waits in A4, but for what it holds.
+ * So s never falls along a cycle, and where it does not rise nodes get smaller: there is none.
+ *
+ * No starvation. Of those at one inner node the first comes first. An upper one waits in U4 only
+ * for those who went past A3 before its OCC, and for each client that comes later at most once
+ * more, until its A4. A lower one that has met OCC too often, or lost its bits to others, takes the
+ * lowest node above its whole range instead, and if that is not let through the root, where nothing
+ * is above and all have to queue. Except where the client has other ranges of the space: it might
+ * meet itself. Then the cover is exact, whatever k says, as it always is if k is 0.
+ *
+ * Different from the paper: the order of announcing and looking (above); RAISED; BELOW is a
+ * difference; OCC is set after the look above; leaves are swapped before the look above; leaves of
+ * all nodes of a range are taken together; common nodes above are left out; a client that is kept
+ * out escalates; the lock of the units behind the tree has writers only, and is not DSLR but
+ * tickets; growth moves no words and counters, and whoever needs it does it at once, unless told to
+ * leave it to a call; recovery starts the space anew. Waiting is by rma_await() on the word that is
+ * in the way.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lock/citron/citron_words.h"
+
+#ifndef CITRON_PROTOCOL
+#define CITRON_PROTOCOL lock_citron
+#define CITRON_NAME "citron"
+#endif
+
+enum {
+	FAST_TRIES = 3, /* before the slow path */
+	MOST_BLOCKS = 4 /* of a node in the slow path, before it escalates */
+};
+
+/* -------------------------------------------------------------------------- layout */
+
+static void defaults(struct lock_params *p)
+{
+	p->lease_us = 0;
+	p->recoveries = 16;
+}
+
+static int refuse(char *err, size_t errlen, const struct lock_space *s)
+{
+	const struct lock_params *p = &s->params;
+
+	if (p->units_most && p->units_most < p->units) {
+		snprintf(err, errlen, "option units_most: %lld is less than units, %lld",
+			 (long long)p->units_most, (long long)p->units);
+		return PAWL_ERR_OPTION;
+	}
+	if ((int64_t)s->topo->nranks * s->max_held >= MOST_CLIENTS) {
+		snprintf(
+		    err, errlen,
+		    "option max_held: %d for each of %d ranks is too many for citron, which has"
+		    " fewer than %lld clients",
+		    s->max_held, s->topo->nranks, (long long)MOST_CLIENTS);
+		return PAWL_ERR_OPTION;
+	}
+	return PAWL_SUCCESS;
+}
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	const struct lock_params *p = &s->params;
+	struct citron *k;
+	int rc = refuse(err, errlen, s);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	k = malloc(sizeof *k);
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->start = citron_height(p->units);
+	k->height = p->units_most ? citron_height(p->units_most) : k->start;
+	k->stride = ((uint64_t)citron_nodes(k->height) + 4 + 7) / 8 * 8 * sizeof(int64_t);
+	k->n_spares = p->lease_us ? p->recoveries : 0;
+	k->tops = lock_reserve(s, s->block, TOP_BYTES);
+	k->trees = lock_reserve(s, s->block, k->stride);
+	k->spares = lock_reserve(s, (uint64_t)k->n_spares, k->stride);
+	k->owners = lock_reserve(s, (uint64_t)k->n_spares, sizeof(int64_t));
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	const struct citron *k = s->state;
+	const struct lock_params *p = &s->params;
+	size_t used = (size_t)snprintf(text, len, "units %lld", (long long)citron_units(k->start));
+
+	if (k->height > k->start)
+		used += (size_t)snprintf(text + used, len - used, ", growing by %s to %lld",
+					 p->grow_by_call ? "call" : "itself",
+					 (long long)citron_units(k->height));
+	used += (size_t)snprintf(text + used, len - used, ", k %lld, m %lld", (long long)p->k,
+				 (long long)p->m);
+	if (p->lease_us)
+		snprintf(text + used, len - used, ", lease %lld us", (long long)p->lease_us);
+}
+
+static uint64_t scratch_words(const struct lock_space *s)
+{
+	(void)s;
+	return sizeof(struct citron_hold) / sizeof(int64_t);
+}
+
+/* --------------------------------------------------------------------------- cover */
+
+enum cover { BY_SPLIT, EXACT, ONE_NODE, ROOT };
+
+/* The cover of what lies in the tree. */
+static void choose_cover(struct citron_view *v, enum cover how)
+{
+	struct citron_hold *h = v->h;
+	int64_t first = v->slot->first, last = v->slot->last;
+
+	last = last < v->units ? last : v->units - 1;
+	h->nodes = first < v->units;
+	if (!h->nodes)
+		return;
+	if (how == BY_SPLIT || how == EXACT) {
+		h->nodes = citron_split(v->height, first, last,
+					how == EXACT ? CITRON_NODES : (int)v->s->params.k, h->node);
+		return;
+	}
+	h->node[0] = citron_cover(v->height, first, last);
+	if (is_leaf(v, h->node[0]))
+		h->node[0] = citron_above(h->node[0], v->height - 1);
+	if (how == ROOT)
+		h->node[0] = (struct citron_node){v->depth, 0};
+}
+
+/* Who has other ranges of the space must not take more than it asks for: it might meet itself. */
+static enum cover first_cover(const struct citron_view *v)
+{
+	return v->slot->others || v->s->params.k == 0 ? EXACT : BY_SPLIT;
+}
+
+/* ------------------------------------------------------------------------- acquire */
+
+static struct citron_view begin(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct citron_view v = citron_look(s, slot);
+
+	v.h->nodes = v.h->turns = v.h->taken = v.h->announced = v.h->spill = 0;
+	return v;
+}
+
+/* With the root that we know; false if that is not the root, and all has been given back. */
+static bool acquire_under_root(struct citron_view *v)
+{
+	int64_t leaves = citron_few_leaves(v);
+
+	for (int try = 0; leaves && try < FAST_TRIES; try++) {
+		if (citron_try_leaves(v, leaves))
+			return true;
+		v->slot->aborts++;
+		if (v->shut || !citron_await_leaves(v))
+			return false;
+	}
+	for (enum cover how = first_cover(v);; how = how == BY_SPLIT ? ONE_NODE : ROOT) {
+		choose_cover(v, how);
+		if (citron_take_cover(v, how == EXACT || how == ROOT ? FOREVER : MOST_BLOCKS, true))
+			return true;
+		if (v->shut || v->error)
+			return false;
+	}
+}
+
+static int acquire_now(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct citron_view v = begin(s, slot);
+	int rc = PAWL_SUCCESS;
+
+	while (rc == PAWL_SUCCESS && !acquire_under_root(&v))
+		rc = v.error ? v.error : citron_renew(&v);
+	return rc;
+}
+
+/* One try, with the root that we know. */
+static bool try_under_root(struct citron_view *v)
+{
+	int64_t leaves = citron_few_leaves(v);
+
+	if (leaves)
+		return citron_try_leaves(v, leaves);
+	choose_cover(v, first_cover(v));
+	return citron_take_cover(v, 1, false);
+}
+
+/* If the root has moved, once more. While the space is frozen a try touches nothing of it, lest
+ * those that wait for a word to come to rest see one try after the other there. */
+static bool try_now(struct citron_view *v)
+{
+	int64_t top;
+
+	while (is_frozen(v->top) || !try_under_root(v)) {
+		if (!v->shut && !is_frozen(v->top))
+			return false;
+		top = citron_read_top(v);
+		if (top == v->top)
+			return false;
+		citron_adopt(v, top);
+	}
+	return true;
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct citron_view v = begin(s, slot);
+
+	return try_now(&v) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+static int acquire_in_time(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
+	struct citron_watch watch = {.since = 0};
+	struct citron_view v = begin(s, slot);
+
+	while (!try_now(&v)) {
+		v.shut = false;
+		citron_watch(&v, &watch);
+		if (v.error)
+			return v.error;
+		if (v.gone)
+			citron_adopt(&v, citron_read_top(&v));
+		else if (!rma_pause(&slot->client, &p, "its units to be free"))
+			return PAWL_ERR_TIMEOUT;
+	}
+	return PAWL_SUCCESS;
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	return slot->deadline_ns ? acquire_in_time(s, slot) : acquire_now(s, slot);
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct citron_view v = citron_look_back(s, slot);
+
+	citron_release_all(&v);
+	return citron_lease_end(&v);
+}
+
+static bool keeps_out(const struct lock_space *s, const struct lock_slot *slot, int64_t first,
+		      int64_t last)
+{
+	const struct citron *k = s->state;
+	const struct citron_hold *h = (const struct citron_hold *)(const void *)slot->scratch;
+
+	for (int64_t i = 0; i < h->nodes; i++) {
+		bool leaf = h->node[i].depth == k->height;
+		int64_t a = leaf ? slot->first : citron_first(k->height, h->node[i]);
+		int64_t b = leaf ? slot->last : citron_last(k->height, h->node[i]);
+
+		if (a <= last && first <= b)
+			return true;
+	}
+	return h->spill && last >= citron_units(k->start + grown_of(h->top));
+}
+
+/* Nobody looks at anything of a slot. */
+static bool abandon(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	(void)slot;
+	return true;
+}
+
+/* ------------------------------------------------------------------ growing by call */
+
+/* What MAX asks for, and a turn at SPILL to give it. */
+static int grow(const struct lock_space *s, struct lock_slot *slot, int64_t *units)
+{
+	struct citron_view v = begin(s, slot);
+	int64_t most, top;
+	int rc = PAWL_SUCCESS;
+
+	for (;;) {
+		top = citron_read_top(&v);
+		if (top != v.top)
+			citron_adopt(&v, top);
+		rma_get(v.c, max_word(&v), &most);
+		rma_flush(v.c, v.root); /* orders the get before the look at it */
+		*units = v.units;
+		if (most <= v.units || v.depth == 0 || rc != PAWL_SUCCESS)
+			return rc;
+		v.h->spill = citron_take_turn(&v, spill_index(&v), true, &v.h->spill_ticket);
+		/* In the turn the root can only change by a recovery; look once more. */
+		if (v.h->spill && citron_read_top(&v) == v.top)
+			citron_raise(&v, most);
+		citron_release_all(&v);
+		rc = v.error;
+	}
+}
+
+/* By the home, while nobody has anything of the space. */
+static void shrink(const struct lock_space *s, struct lock_slot *slot, int64_t units)
+{
+	struct citron_view v = begin(s, slot);
+	int height = citron_height(units);
+	int64_t word, top = citron_read_top(&v);
+
+	citron_adopt(&v, top);
+	if (height < v.k->start)
+		height = v.k->start;
+	if (v.height - v.depth <= height)
+		return;
+	for (int64_t depth = v.depth; depth <= v.height - height; depth++) {
+		struct rma_word w = node_word(&v, (struct citron_node){depth, 0});
+
+		rma_get(v.c, w, &word);
+		rma_flush(v.c, w); /* orders the get before the look at it */
+		if (word & SHUT)
+			rma_acc(v.c, w, -SHUT);
+	}
+	rma_put(v.c, max_word(&v), 0);
+	rma_put(v.c, citron_top_word(&v),
+		top_make(copy_of(top), era_of(top) + 1 + !is_frozen(top), height - v.k->start,
+			 height - v.k->start));
+	/* Orders all of it before the barrier that the caller enters next. */
+	rma_flush(v.c, v.root);
+}
+
+static void forget(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct citron_hold *h = (struct citron_hold *)(void *)slot->scratch;
+
+	(void)s;
+	for (int i = 0; i < KNOWN_TOPS; i++)
+		h->known[i][0] = 0;
+}
+
+/* ------------------------------------------------------------------- the simulator */
+
+static int64_t *first_word(const struct lock_space *s, uint64_t space, const struct lock_memory *m)
+{
+	const struct citron *k = s->state;
+	int64_t copy = copy_of(*lock_memory_home(s, m, k->tops, TOP_BYTES, space));
+
+	return copy ? lock_memory_home(s, m, k->spares + (uint64_t)(copy - 1) * k->stride, 0, space)
+		    : lock_memory_home(s, m, k->trees, k->stride, space);
+}
+
+static bool idle(const struct lock_space *s, uint64_t space, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct citron *k = s->state;
+	int64_t *words = first_word(s, space, m), nodes = citron_nodes(k->height);
+	int64_t inner = citron_nodes(k->height - 1);
+
+	if (words[nodes + 2] != 0) {
+		snprintf(err, errlen, "RAISED is %lld", (long long)words[nodes + 2]);
+		return false;
+	}
+	for (int64_t i = 0; i <= nodes; i++) {
+		bool leaf = i >= inner && i < nodes;
+
+		if (leaf ? words[i] == 0
+			 : next_of(words[i]) == done_of(words[i]) &&
+			       !(words[i] & (OCC | BELOW_MASK)))
+			continue;
+		snprintf(err, errlen, "node %lld, %s, is 0x%llx", (long long)i,
+			 leaf ? "a leaf" : "an inner one", (unsigned long long)words[i]);
+		return false;
+	}
+	return true;
+}
+
+static void age(const struct lock_space *s, uint64_t space, const struct lock_memory *m)
+{
+	const struct citron *k = s->state;
+	int64_t *words = first_word(s, space, m), nodes = citron_nodes(k->height);
+
+	for (int64_t i = 0; i < citron_nodes(k->height - 1); i++)
+		words[i] = (int64_t)((uint64_t)TICKET_MASK << NEXT_SHIFT) | DONE_MASK;
+	words[nodes] = words[0];
+}
+
+const struct lock_protocol CITRON_PROTOCOL = {
+    .kind =
+	{
+	    .name = CITRON_NAME,
+	    .summary = "ranges: a segment tree of bitmaps and tickets, by one-sided operations",
+	    .reference = "Citron (FAST'23), sections 3.3 to 3.10",
+	    .options = "units units_most growth k m fast_path lease recoveries",
+	    .capabilities =
+		PAWL_CAP_RANGES | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
+	},
+    .defaults = defaults,
+    .layout = layout,
+    .describe = describe,
+    .scratch_words = scratch_words,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+    .keeps_out = keeps_out,
+    .abandon = abandon,
+    .grow = grow,
+    .shrink = shrink,
+    .forget = forget,
+    .idle = idle,
+    .age = age,
+};

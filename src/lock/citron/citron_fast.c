@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Citron's fast path (FAST'23, section 3.8): a try of leaves alone, and what the slow path uses as
+ * well, the announcements and the look above. The argument is in citron.c.
+ */
+#include "lock/citron/citron_words.h"
+
+enum {
+	FEW_LEAVES = 8, /* where k is 0 */
+	SWAP_TRIES = 8  /* at a leaf that changes, but not in our bits */
+};
+
+/* ------------------------------------------------------------------- announcements */
+
+static bool is_announced(const struct citron_hold *h, int64_t index)
+{
+	for (int64_t i = 0; i < h->announced; i++)
+		if (h->above[i] == index)
+			return true;
+	return false;
+}
+
+/* A1, without the flush. */
+void citron_announce(struct citron_view *v, struct citron_node n)
+{
+	struct citron_hold *h = v->h;
+	int64_t depth[CITRON_MOST_HEIGHT];
+	int count = citron_notified(n.depth - v->depth, v->m, depth);
+
+	for (int i = 0; i < count; i++) {
+		int64_t index = citron_index(citron_above(n, v->depth + depth[i]));
+
+		if (is_announced(h, index))
+			continue;
+		rma_acc(v->c, word_at(v, index), BELOW_ONE);
+		h->above[h->announced++] = index;
+	}
+}
+
+/* All announcements but the first so many. No flush. */
+void citron_withdraw(struct citron_view *v, int64_t keep)
+{
+	struct citron_hold *h = v->h;
+
+	while (h->announced > keep)
+		rma_acc(v->c, word_at(v, h->above[--h->announced]), -BELOW_ONE);
+}
+
+/* Add the nodes above n, but for those that are above `held` too (NULL: all). */
+static void ask_node(struct citron_view *v, struct citron_above *a, struct citron_node n,
+		     const struct citron_node *held)
+{
+	for (int64_t depth = n.depth - 1; depth >= v->depth; depth--) {
+		struct citron_node above = citron_above(n, depth);
+
+		if (held && citron_is_under(*held, above))
+			break;
+		rma_get(v->c, node_word(v, above), &v->h->got[GOT_ABOVE + a->count]);
+		a->node[a->count++] = above;
+	}
+}
+
+static void ask_all(struct citron_view *v, struct citron_above *a)
+{
+	for (int64_t i = a->from; i < a->to; i++) {
+		bool alone = i == 0 || (BREAK_CITRON_COMMON && i == a->from);
+
+		ask_node(v, a, v->h->node[i], alone ? NULL : &v->h->node[i - 1]);
+	}
+}
+
+void citron_ask_above(struct citron_view *v, struct citron_above *a)
+{
+	a->count = 0;
+	a->all = v->h->busy || BREAK_CITRON_COMMON;
+	if (a->from == 0)
+		citron_lease_begin(v);
+	rma_get(v->c, raised_word(v), &v->h->got[GOT_RAISED]);
+	if (a->from == 0 && v->leases)
+		rma_get(v->c, citron_top_word(v), &v->h->got[GOT_TOP]);
+	if (a->all)
+		ask_all(v, a);
+	else if (a->from == 0 && v->grows)
+		rma_get(v->c, root_word(v), &v->h->got[GOT_ROOT]);
+}
+
+/* Whether one of the nodes is occupied, or the root shut. */
+static bool is_occupied(struct citron_view *v, const struct citron_above *a)
+{
+	for (int64_t i = 0; i < a->count; i++) {
+		int64_t word = v->h->got[GOT_ABOVE + i];
+		bool shut = a->node[i].depth == v->depth && (word & SHUT) && !BREAK_CITRON_SHUT;
+
+		if (!(word & OCC) && !shut)
+			continue;
+		v->shut = v->shut || shut;
+		v->met = citron_index(a->node[i]);
+		return true;
+	}
+	return false;
+}
+
+/* Nodes that this hold has raised. */
+static int64_t raised_by_us(const struct citron_view *v)
+{
+	int64_t n = 0;
+
+	for (int64_t i = 0; i < v->h->taken; i++)
+		n += !is_leaf(v, v->h->node[i]);
+	return n;
+}
+
+bool citron_is_vacant(struct citron_view *v, struct citron_above *a)
+{
+	int64_t *got = v->h->got;
+
+	v->h->busy = got[GOT_RAISED] != raised_by_us(v);
+	if (a->from == 0 && v->leases && !citron_is_open(v, got[GOT_TOP])) {
+		v->shut = true;
+		v->met = citron_index((struct citron_node){v->depth, 0});
+		return false;
+	}
+	if (a->all)
+		return !is_occupied(v, a);
+	if (a->from == 0 && v->grows && (got[GOT_ROOT] & SHUT) && !BREAK_CITRON_SHUT) {
+		v->shut = true;
+		v->met = citron_index((struct citron_node){v->depth, 0});
+		return false;
+	}
+	if (!v->h->busy)
+		return true;
+	ask_all(v, a);
+	rma_flush(v->c, v->root); /* orders the gets before the look at them */
+	return !is_occupied(v, a);
+}
+
+bool citron_await_vacant(struct citron_view *v, int64_t index)
+{
+	const struct citron_wait w = {
+	    .index = index,
+	    .mask = OCC,
+	    .same = DONE_MASK | OCC,
+	    .patience = RMA_LATER,
+	    .what = "its units to be free",
+	};
+	int64_t word;
+
+	return citron_await(v, &w, &word);
+}
+
+/* -------------------------------------------------------------------- all or nothing */
+
+int64_t citron_few_leaves(const struct citron_view *v)
+{
+	int64_t first = v->slot->first >> CITRON_LEAF_BITS,
+		last = v->slot->last >> CITRON_LEAF_BITS;
+	int64_t most = v->s->params.k ? 4 * v->s->params.k : FEW_LEAVES;
+
+	if (v->slot->last >= v->units || last - first >= most || v->s->params.only_slow_path)
+		return 0;
+	return last - first + 1;
+}
+
+/* Those of n leaves that have not got their bits yet and can get them: one more swap. False if none
+ * is left to swap, or one has bits of others. The leaves as known are in got[], 0 at first, which
+ * is a guess; the results of the swaps come to got[GOT_SWAPPED...]. No flush. */
+static bool swap_bits(struct citron_view *v, uint64_t won)
+{
+	struct citron_hold *h = v->h;
+	bool any = false;
+
+	for (int64_t i = 0; i < h->nodes; i++)
+		if (!(won >> i & 1) && (h->got[i] & mask_of(v, i))) {
+			v->met = citron_index(h->node[i]);
+			return false;
+		}
+	for (int64_t i = 0; i < h->nodes; i++)
+		if (!(won >> i & 1)) {
+			rma_cas(v->c, node_word(v, h->node[i]), h->got[i],
+				h->got[i] | mask_of(v, i), &h->got[GOT_SWAPPED + i]);
+			any = true;
+		}
+	return any;
+}
+
+/* After the flush: which leaves have their bits, and what is in the others. */
+static uint64_t won_bits(struct citron_view *v, uint64_t won)
+{
+	struct citron_hold *h = v->h;
+
+	for (int64_t i = 0; i < h->nodes; i++) {
+		if (won >> i & 1)
+			continue;
+		if (h->got[GOT_SWAPPED + i] == h->got[i])
+			won |= UINT64_C(1) << i;
+		h->got[i] = h->got[GOT_SWAPPED + i];
+	}
+	return won;
+}
+
+static void undo(struct citron_view *v, uint64_t won)
+{
+	struct citron_hold *h = v->h;
+
+	if (!v->gone) {
+		for (int64_t i = 0; i < h->nodes; i++)
+			if (won >> i & 1)
+				rma_acc(v->c, node_word(v, h->node[i]),
+					citron_clearing(mask_of(v, i)));
+		citron_withdraw(v, 0);
+		/* Orders the announcements that are taken back before the next ones, and the bits
+		 * before our waiting; pairs with U4 and with those who wait for the bits. */
+		rma_flush(v->c, v->root);
+	}
+	h->nodes = h->announced = 0;
+}
+
+/* First round trip of a try of n leaves: which have their bits then. The look above is on its way
+ * afterwards. */
+static uint64_t announce_leaves(struct citron_view *v, int64_t n, struct citron_above *a)
+{
+	struct citron_hold *h = v->h;
+
+	h->nodes = n;
+	for (int64_t i = 0; i < n; i++) {
+		h->node[i] =
+		    (struct citron_node){v->height, (v->slot->first >> CITRON_LEAF_BITS) + i};
+		citron_announce(v, h->node[i]);
+		h->got[i] = 0;
+	}
+	swap_bits(v, 0);
+	if (BREAK_CITRON_LOOK)
+		citron_ask_above(v, a);
+	/* Orders the announcements before the look above, A1 before A3; pairs with the flush
+	 * between U2 and U4, and with T3. Orders the swaps before what we make of them. */
+	rma_flush(v->c, v->root);
+	if (!BREAK_CITRON_LOOK)
+		citron_ask_above(v, a);
+	return won_bits(v, 0);
+}
+
+bool citron_try_leaves(struct citron_view *v, int64_t leaves)
+{
+	struct citron_hold *h = v->h;
+	struct citron_above a = {.from = 0, .to = leaves};
+	uint64_t all = UINT64_MAX >> (64 - leaves), won = announce_leaves(v, leaves, &a);
+
+	for (int try = 0; try < SWAP_TRIES; try++) {
+		if (won != all && !swap_bits(v, won))
+			break;
+		/* Orders the swaps and the look before what we make of them. */
+		rma_flush(v->c, v->root);
+		won = won_bits(v, won);
+		if (try == 0 && !citron_is_vacant(v, &a))
+			break;
+		if (won == all && citron_confirm(v)) {
+			h->taken = leaves;
+			return true;
+		}
+		if (v->shut)
+			break;
+		v->met = citron_index(h->node[0]);
+	}
+	undo(v, won);
+	return false;
+}
+
+bool citron_await_leaves(struct citron_view *v)
+{
+	int64_t leaf = v->met - citron_nodes(v->height - 1), word;
+	struct citron_wait w = {
+	    .index = v->met,
+	    .patience = RMA_LATER,
+	    .what = "its units to be free",
+	};
+
+	if (leaf < 0)
+		return citron_await_vacant(v, v->met);
+	w.mask = w.stuck =
+	    citron_mask((struct citron_node){v->height, leaf}, v->slot->first, v->slot->last);
+	return citron_await(v, &w, &word);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Citron's slow path (FAST'23, sections 3.5 and 3.6): the nodes of a cover, one after the other,
+ * waiting where something is in the way; and the release of what either path has got. The argument
+ * is in citron.c.
+ */
+#include "lock/citron/citron_words.h"
+
+enum {
+	TURN_TRIES = 8, /* at an inner node that changes, but is free */
+	MOST_SWAPS = 64 /* at a leaf, before the client escalates */
+};
+
+/* ------------------------------------------------------------------------- release */
+
+void citron_release_all(struct citron_view *v)
+{
+	struct citron_hold *h = v->h;
+	int64_t raised = 0;
+
+	for (int64_t i = 0; i < h->nodes && !v->gone; i++) {
+		struct rma_word w = node_word(v, h->node[i]);
+		bool leaf = is_leaf(v, h->node[i]);
+
+		if (leaf && i < h->taken)
+			rma_acc(v->c, w, citron_clearing(mask_of(v, i)));
+		else if (!leaf && i < h->turns)
+			rma_acc(v->c, w, end_of_turn(h->ticket[i]) - (i < h->taken ? OCC : 0));
+		raised += !leaf && i < h->taken;
+	}
+	if (!v->gone) {
+		if (raised)
+			rma_acc(v->c, raised_word(v), -raised);
+		if (v->leases && v->shut)
+			rma_acc(v->c, passed_word(v), 1);
+		if (h->spill)
+			rma_acc(v->c, spill_word(v), end_of_turn(h->spill_ticket));
+		citron_withdraw(v, 0);
+		/* Orders the release before our return, and the announcements that are taken back
+		 * before the next ones; pairs with U4 and the waits for OCC, bits and turns. */
+		rma_flush(v->c, v->root);
+	}
+	h->nodes = h->taken = h->turns = h->spill = h->announced = 0;
+}
+
+/* --------------------------------------------------------------------------- turns */
+
+/* Draw one if it is its turn. */
+static bool try_turn(struct citron_view *v, int64_t index, int64_t *ticket)
+{
+	struct rma_word w = word_at(v, index);
+	int64_t *got = v->h->got, known;
+
+	rma_get(v->c, w, got);
+	rma_flush(v->c, w); /* orders the get before the look at it */
+	for (int try = 0; try < TURN_TRIES && done_of(*got) == next_of(*got); try++) {
+		known = *got;
+		rma_cas(v->c, w, known, (int64_t)((uint64_t)known + (uint64_t)NEXT_ONE), got);
+		rma_flush(v->c, w); /* orders the swap before the look at its result */
+		*ticket = next_of(known);
+		if (*got == known)
+			return true;
+	}
+	v->met = index;
+	return false;
+}
+
+bool citron_take_turn(struct citron_view *v, int64_t index, bool wait, int64_t *ticket)
+{
+	struct rma_word w = word_at(v, index);
+	struct citron_wait turn = {
+	    .index = index,
+	    .mask = DONE_MASK,
+	    .same = DONE_MASK | OCC,
+	    .patience = RMA_SOON,
+	    .what = "its turn at a node",
+	};
+	int64_t got;
+
+	if (!wait)
+		return try_turn(v, index, ticket);
+	rma_fao(v->c, w, RMA_SUM, NEXT_ONE, &v->h->got[0]);
+	rma_flush(v->c, w); /* orders the ticket before the look at it */
+	got = v->h->got[0];
+	*ticket = next_of(got);
+	turn.value = *ticket << DONE_SHIFT;
+	return done_of(got) == *ticket || citron_await(v, &turn, &got);
+}
+
+/* S1. False: a try met others, or the root is another one. */
+static bool take_turns(struct citron_view *v, bool wait)
+{
+	struct citron_hold *h = v->h;
+
+	for (; h->turns < h->nodes; h->turns++)
+		if (!is_leaf(v, h->node[h->turns]) &&
+		    !citron_take_turn(v, citron_index(h->node[h->turns]), wait,
+				      &h->ticket[h->turns]))
+			return false;
+	if (v->slot->last < v->units)
+		return true;
+	h->spill = citron_take_turn(v, spill_index(v), wait, &h->spill_ticket);
+	return h->spill && citron_may_spill(v, v->slot->last);
+}
+
+/* --------------------------------------------------------------------------- nodes */
+
+/* A1 to A4 for node i, again until nothing above is in the way, but so many times at the most. Gets
+ * the node's word, too. */
+static bool pass_above(struct citron_view *v, int64_t i, uint64_t most)
+{
+	struct citron_hold *h = v->h;
+	struct citron_above a = {.from = i, .to = i + 1};
+
+	for (uint64_t blocks = 1;; blocks++) {
+		int64_t before = h->announced;
+
+		citron_announce(v, h->node[i]);
+		/* Orders the announcements before the look above, A1 before A3; pairs with the
+		 * flush between U2 and U4, and with T3. */
+		rma_flush(v->c, v->root);
+		citron_ask_above(v, &a);
+		rma_get(v->c, node_word(v, h->node[i]), h->got);
+		rma_flush(v->c, v->root); /* orders the look before what we make of it */
+		if (citron_is_vacant(v, &a))
+			return true;
+		citron_withdraw(v, before);
+		/* Orders the announcements that are taken back before the next ones; pairs with
+		 * U4. */
+		rma_flush(v->c, v->root);
+		v->slot->aborts++;
+		if (v->shut || blocks >= most || !citron_await_vacant(v, v->met))
+			return false;
+	}
+}
+
+/* The bits of leaf i, whose word is in got[0]. */
+static bool take_bits(struct citron_view *v, int64_t i, uint64_t most, bool wait)
+{
+	struct citron_hold *h = v->h;
+	struct rma_word w = node_word(v, h->node[i]);
+	int64_t mask = mask_of(v, i), known = h->got[0];
+	const struct citron_wait bits = {
+	    .index = citron_index(h->node[i]),
+	    .mask = mask,
+	    .stuck = mask,
+	    .patience = RMA_LATER,
+	    .what = "its units to be free",
+	};
+
+	v->met = bits.index;
+	for (uint64_t swaps = 1;; swaps++) {
+		if ((known & mask) && (!wait || !citron_await(v, &bits, &known)))
+			return false;
+		rma_cas(v->c, w, known, known | mask, h->got);
+		rma_flush(v->c, w); /* orders the swap before the look at its result */
+		if (h->got[0] == known)
+			return true;
+		known = h->got[0];
+		if (swaps >= most)
+			return false;
+	}
+}
+
+/* U4 for some words that lie side by side, and mask: each has to be seen with none of its bits; if
+ * it is only a try, false at once. */
+static bool drain_words(struct citron_view *v, int64_t index, int64_t count, int64_t mask,
+			bool wait)
+{
+	int64_t *got = v->h->got, word;
+
+	for (int64_t i = 0; i < count; i++)
+		rma_get(v->c, word_at(v, index + i), &got[i]);
+	rma_flush(v->c, v->root); /* orders the gets before the look at them */
+	for (int64_t i = 0; i < count; i++) {
+		const struct citron_wait below = {
+		    .index = index + i,
+		    .mask = mask,
+		    .patience = RMA_LATER,
+		    .what = "those with units below to be done",
+		};
+
+		if (!(got[i] & mask))
+			continue;
+		v->met = index + i;
+		if (!wait || !citron_await(v, &below, &word))
+			return false;
+	}
+	return true;
+}
+
+/* U4: each word where somebody below may have announced itself has to be seen without
+ * announcements once, since OCC was set. */
+static bool drain(struct citron_view *v, struct citron_node n, bool wait)
+{
+	for (int64_t depth = 0; depth < v->m && n.depth + depth < v->height; depth++) {
+		struct citron_node d = {n.depth + depth, n.at << 2 * depth};
+		int64_t left = INT64_C(1) << 2 * depth, index = citron_index(d);
+
+		for (int64_t some; left; left -= some, index += some) {
+			some = left < GETS ? left : GETS;
+			if (!drain_words(v, index, some, BELOW_MASK, wait))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* D1 and D2 for the old roots under n, which is above the first one; citron_top.c. */
+static bool drain_old_roots(struct citron_view *v, struct citron_node n, bool wait)
+{
+	int settled = v->height - v->k->start - settled_of(v->top);
+
+	for (int64_t depth = n.depth + 1; depth <= settled; depth++) {
+		struct citron_node old = {depth, 0};
+
+		rma_get(v->c, node_word(v, old), &v->h->got[0]);
+		rma_flush(v->c, v->root); /* orders the get before the look at it */
+		if (!(v->h->got[0] & SHUT))
+			continue;
+		if (!drain_words(v, citron_index(old), 1, OCC, wait) || !drain(v, old, wait))
+			return false;
+	}
+	if (n.depth == v->depth)
+		citron_settle(v);
+	return true;
+}
+
+/* Whether n, which is the root and has OCC, is still the root. */
+static bool is_root(struct citron_view *v, struct citron_node n)
+{
+	rma_get(v->c, node_word(v, n), &v->h->got[0]);
+	rma_flush(v->c, v->root); /* orders the get before the look at it */
+	v->shut = (v->h->got[0] & SHUT) && !BREAK_CITRON_SHUT;
+	v->met = citron_index(n);
+	return !v->shut;
+}
+
+/* U4 with all that it may have to look at. */
+static bool drain_for(struct citron_view *v, struct citron_node n, bool wait)
+{
+	if (n.depth == v->depth && v->grows && !is_root(v, n))
+		return false;
+	if (!BREAK_CITRON_DRAIN && !drain(v, n, wait))
+		return false;
+	return BREAK_CITRON_OLD || n.at != 0 || n.depth >= v->height - v->k->start ||
+	       drain_old_roots(v, n, wait);
+}
+
+/* U2 to U4. */
+static bool raise(struct citron_view *v, struct citron_node n, bool wait)
+{
+	struct rma_word raised = node_word(v, n);
+	bool alone;
+
+	if (!BREAK_CITRON_RAISED)
+		rma_acc(v->c, raised_word(v), 1);
+	rma_acc(v->c, raised, OCC);
+	v->h->taken++;
+	/* Orders RAISED and OCC before the look below, U2 before U4, and before the look at SHUT;
+	 * pairs with the flush between A1 and A3, and with T3. */
+	rma_flush(v->c, raised);
+	alone = drain_for(v, n, wait);
+	if (BREAK_CITRON_RAISED)
+		rma_acc(v->c, raised_word(v), 1);
+	return alone;
+}
+
+/* S2 for node i. */
+static bool take_node(struct citron_view *v, int64_t i, uint64_t most, bool wait)
+{
+	struct citron_hold *h = v->h;
+
+	if (!pass_above(v, i, most))
+		return false;
+	if (!is_leaf(v, h->node[i]))
+		return raise(v, h->node[i], wait);
+	if (!take_bits(v, i, most == FOREVER ? most : MOST_SWAPS, wait))
+		return false;
+	h->taken++;
+	return true;
+}
+
+bool citron_take_cover(struct citron_view *v, uint64_t most, bool wait)
+{
+	struct citron_hold *h = v->h;
+	bool good = take_turns(v, wait);
+
+	while (good && h->taken < h->nodes)
+		good = take_node(v, h->taken, most, wait);
+	good = good && citron_confirm(v);
+	if (!good)
+		citron_release_all(v);
+	return good;
+}

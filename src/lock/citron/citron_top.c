@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the root of Citron's tree is, and how it moves (FAST'23, section 3.9).
+ *
+ * The tree that is in use is a subtree of one that lies in memory from the beginning
+ * (citron_words.h), so to grow is to take a node further up for the root. No word moves, nothing is
+ * sent to a server, and no counter has to be carried over:
+ *   T1  have the turn at SPILL: nobody has units behind the tree, and nobody else grows it
+ *   T2  set SHUT in the root
+ *   T3  flush
+ *   T4  swap TOP; flush; clear MAX; flush; end the turn
+ *
+ * Clients keep TOP as they last saw it. Whoever takes the old root for the root looks at it anyway,
+ * after its announcements (A3) or its OCC (U4), sees SHUT, takes all back and reads TOP. Whoever
+ * gets the turn at SPILL reads TOP in it.
+ *
+ * Safety. Two clients that both know the new root, or both the old one, are as before; so are two
+ * at nodes under the old root, for announcements and looks are the same there. In the rest one is
+ * at the new nodes above the old root, call it U, and one, L, took the old root for the root and
+ * passed its look (before T2 took effect, then, and so before T4). L has announced itself in one of
+ * the m depths from the old root on (citron_tree.c), or is at the old root and has OCC set there.
+ * U has read a TOP of T4, so its reads come after T2. It waits until
+ *   D1  BELOW of all nodes in the m depths from the old root on, and
+ *   D2  OCC of the old root
+ * have each been 0 once. If U has seen it 0 in the word of L before L got there, L's look, which is
+ * later, sees SHUT. U does so with each old root under it, unless TOP says that somebody has done
+ * so since (SETTLED), and if it is at the root it says so itself.
+ *
+ * Dead-lock: U waits here for who holds nodes under it, or is about to withdraw, as in U4.
+ *
+ * Only what changes TOP is a swap that may fail: against a client that settles it, which is tried
+ * again, and against a recovery (citron_lease.c), which ends this copy, and all is begun again.
+ */
+#include "lock/citron/citron_words.h"
+
+static int64_t *known(struct citron_hold *h, uint64_t space)
+{
+	return h->known[space % KNOWN_TOPS];
+}
+
+/* stride bytes a space from offset first on, at its home. */
+static struct rma_word home_word(const struct citron_view *v, uint64_t first, uint64_t stride)
+{
+	return lock_home_word(v->s, v->c, v->s->domain, first, stride, v->slot->lock);
+}
+
+struct rma_word citron_top_word(const struct citron_view *v)
+{
+	return home_word(v, v->k->tops, TOP_BYTES);
+}
+
+/* The place of the copy, and of the root in it. */
+static void apply(struct citron_view *v, int64_t top)
+{
+	const struct citron *k = v->k;
+	int64_t copy = copy_of(top);
+	int height = k->start + grown_of(top);
+
+	v->top = top;
+	v->root = copy ? home_word(v, k->spares + (uint64_t)(copy - 1) * k->stride, 0)
+		       : home_word(v, k->trees, k->stride);
+	v->depth = k->height - height;
+	v->units = citron_units(height);
+	v->shut = v->gone = false;
+}
+
+static struct citron_view make(const struct lock_space *s, struct lock_slot *slot, int64_t top)
+{
+	const struct citron *k = s->state;
+	struct citron_view v = {
+	    .s = s,
+	    .k = k,
+	    .slot = slot,
+	    .c = &slot->client,
+	    .h = (struct citron_hold *)(void *)slot->scratch,
+	    .height = k->height,
+	    .m = (int)s->params.m,
+	    .grows = k->start<k->height, .leases = s->params.lease_us> 0,
+	};
+
+	apply(&v, top);
+	return v;
+}
+
+struct citron_view citron_look(const struct lock_space *s, struct lock_slot *slot)
+{
+	const int64_t *at = known((struct citron_hold *)(void *)slot->scratch, slot->lock);
+
+	return make(s, slot, at[0] == (int64_t)slot->lock + 1 ? at[1] : 0);
+}
+
+struct citron_view citron_look_back(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct citron_hold *h = (const struct citron_hold *)(const void *)slot->scratch;
+
+	return make(s, slot, h->top);
+}
+
+void citron_adopt(struct citron_view *v, int64_t top)
+{
+	int64_t *at = known(v->h, v->slot->lock);
+
+	at[0] = (int64_t)v->slot->lock + 1;
+	at[1] = top;
+	apply(v, top);
+}
+
+int64_t citron_read_top(struct citron_view *v)
+{
+	int64_t top;
+
+	rma_get(v->c, citron_top_word(v), &top);
+	rma_flush(v->c, v->root); /* orders the get before the look at it */
+	return top;
+}
+
+void citron_shut(struct citron_view *v)
+{
+	int64_t known_word, word;
+
+	rma_get(v->c, root_word(v), &word);
+	rma_flush(v->c, v->root); /* orders the get before the look at it */
+	while (!(word & SHUT)) {
+		known_word = word;
+		rma_cas(v->c, root_word(v), known_word, known_word | SHUT, &word);
+		/* T3. Orders SHUT before the change of TOP, and of all that is seen after it; pairs
+		 * with the flushes between A1 and A3 and between U2 and U4. */
+		rma_flush(v->c, v->root);
+		if (word == known_word)
+			return;
+	}
+}
+
+int64_t citron_swap_top(struct citron_view *v, int64_t expected, int64_t top)
+{
+	struct rma_word w = citron_top_word(v);
+	int64_t seen;
+
+	rma_cas(v->c, w, expected, top, &seen);
+	rma_flush(v->c, w); /* orders the swap before the look at its result */
+	if (rma_is_mapped_cpu(w))
+		rma_wake(v->c, w); /* pairs with citron_renew() */
+	return seen;
+}
+
+/* T4, again if somebody has settled it, frozen it or opened it again. */
+static void swap_height(struct citron_view *v, int height)
+{
+	int64_t top = v->top, seen;
+
+	for (;;) {
+		seen = citron_swap_top(
+		    v, top,
+		    top_make(copy_of(top), era_of(top), height - v->k->start, settled_of(top)));
+		if (seen == top || copy_of(seen) != copy_of(top))
+			return;
+		top = seen;
+	}
+}
+
+void citron_raise(struct citron_view *v, int64_t units)
+{
+	int height = units > citron_units(v->height) ? v->height : citron_height(units);
+
+	citron_shut(v);
+	swap_height(v, height);
+	rma_put(v->c, max_word(v), 0);
+	/* Orders TOP and MAX before the end of the turn; pairs with the turn and the look at them
+	 * of the next one. */
+	rma_flush(v->c, v->root);
+	v->shut = true;
+}
+
+bool citron_may_spill(struct citron_view *v, int64_t last)
+{
+	int64_t *got = v->h->got;
+
+	citron_lease_begin(v);
+	rma_get(v->c, citron_top_word(v), &got[0]);
+	rma_get(v->c, root_word(v), &got[1]);
+	rma_get(v->c, max_word(v), &got[2]);
+	rma_flush(v->c, v->root); /* orders the gets before the look at them */
+	if (BREAK_CITRON_SPILL)
+		return true;
+	if (grown_of(got[0]) != grown_of(v->top) || (v->leases && !citron_is_open(v, got[0])) ||
+	    (got[1] & SHUT)) {
+		v->shut = true;
+		v->met = citron_index((struct citron_node){v->depth, 0});
+		return false;
+	}
+	if (last >= citron_units(v->height) || v->depth == 0)
+		return true;
+	if (!v->s->params.grow_by_call) {
+		citron_raise(v, last + 1);
+		return false;
+	}
+	if (last >= got[2]) {
+		rma_put(v->c, max_word(v), last + 1);
+		rma_flush(v->c, v->root); /* orders MAX before the end of the turn, as above */
+	}
+	return true;
+}
+
+void citron_settle(struct citron_view *v)
+{
+	int64_t *at = known(v->h, v->slot->lock), top = v->top, seen = top, next;
+
+	/* Again if somebody has frozen it or opened it again. */
+	do {
+		top = seen;
+		next = top_make(copy_of(top), era_of(top), grown_of(top), grown_of(top));
+		seen = citron_swap_top(v, top, next);
+	} while (seen != top && copy_of(seen) == copy_of(v->top) &&
+		 grown_of(seen) == grown_of(v->top));
+	if (seen == top) {
+		at[0] = (int64_t)v->slot->lock + 1;
+		at[1] = v->top = v->h->top = next;
+	}
+}

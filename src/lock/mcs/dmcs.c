@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * D-MCS: the distributed MCS queue lock. RMA-RW paper (HPDC'16), section 2.4,
+ * Listings 2 and 3.
+ *
+ * Fairness: first come, first served, by the order of the swaps of TAIL.
+ *
+ * Uncontended: acquire 1 atomic (swap of TAIL), 1 round trip; release 1 atomic
+ * (compare-and-swap of TAIL), 1 round trip. A hand-over adds 2 puts: the link
+ * to the predecessor, and the grant to the successor. Waiting is on words of
+ * the waiter's own memory. Where the transport posts (UCX between nodes) the release
+ * takes no round trip, and in a hand-over both swap the holder's NEXT: mcs_posted.h.
+ *
+ * Ordering guarantees: those of mcs.h and mcs_posted.h, which have the protocol.
+ *
+ * Progress: starvation-free if holders release. Release may wait for a successor
+ * that has swapped TAIL and not yet linked itself (as MCS does); where the
+ * transport posts it waits for nobody. A release passes over the waiters whose deadline has
+ * passed, with 4 operations for each.
+ *
+ * Different from the paper: the listing flushes neither the reset of NEXT and
+ * STATUS nor names what orders it before the swap; see (A) there. Its STATUS and
+ * WAIT are one word. Queue nodes are per client and not per process, and are
+ * named by slot ids. All words are NODE words on one node, NET words otherwise.
+ * The paper's release waits for its compare-and-swap.
+ *
+ * "rdma-mcs" is the same with NET words on one node too, so that every access
+ * takes the network's path: the MCS lock that the ALock paper (SPAA'24, section 6)
+ * compares with.
+ *
+ * Models: models/dmcs.pml, models/dmcs_posted.pml.
+ */
+#include "lock/mcs/mcs_posted.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TAIL_BYTES = 8 };
+_Static_assert(TAIL_BYTES == sizeof(int64_t), "one word a lock at its home");
+
+enum { GO = 1 };
+
+struct constants {
+	uint64_t tails;
+};
+
+RMA_INLINE struct rma_word tail_word(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return lock_home_word(s, &slot->client, s->domain, k->tails, TAIL_BYTES, slot->lock);
+}
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct constants *k = malloc(sizeof *k);
+
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->tails = lock_reserve(s, s->block, TAIL_BYTES);
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+/* There is a predecessor: link to it, and wait for its grant. */
+static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slot *slot,
+				     int64_t pred)
+{
+	int64_t status;
+
+	mcs_link(s, slot, s->domain, pred);
+#ifdef BREAK_DMCS_WAIT
+	if (BREAK_DMCS_WAIT)
+		return PAWL_SUCCESS;
+#endif
+	return mcs_await_grant(slot, s->domain, &status) ? PAWL_SUCCESS : LOCK_QUEUED;
+}
+
+static RMA_SLOW_PATH int acquire_posted(const struct lock_space *s, struct lock_slot *slot)
+{
+	return mcs_posted_enter(s, slot, RMA_NET, slot->tail) ? PAWL_SUCCESS : LOCK_QUEUED;
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t pred;
+
+	slot->tail = tail_word(s, slot);
+	if (s->posts)
+		return acquire_posted(s, slot);
+	pred = mcs_enter(slot, s->domain, slot->tail);
+	return pred ? wait_behind(s, slot, pred) : PAWL_SUCCESS;
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	slot->tail = tail_word(s, slot);
+	if (s->posts)
+		return mcs_posted_try_enter(s, slot, RMA_NET, slot->tail) ? PAWL_SUCCESS
+									  : PAWL_ERR_BUSY;
+	return mcs_try_enter(slot, s->domain, slot->tail) ? PAWL_ERR_BUSY : PAWL_SUCCESS;
+}
+
+static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot *slot,
+				    int64_t succ)
+{
+	mcs_hand_over(s, slot, s->domain, slot->tail, succ, GO);
+}
+
+static RMA_SLOW_PATH int release_posted(const struct lock_space *s, struct lock_slot *slot)
+{
+	return mcs_posted_leave(s, slot, RMA_NET, slot->tail, GO);
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t succ;
+
+	if (s->posts)
+		return release_posted(s, slot);
+	if (!mcs_leave(slot, s->domain, slot->tail, &succ))
+		hand_over(s, slot, succ);
+	return PAWL_SUCCESS;
+}
+
+static int resume(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t status;
+	int rc;
+
+	if (s->posts)
+		return mcs_posted_resume(slot, RMA_NET);
+	rc = mcs_resume(slot, s->domain, MCS_ABANDONED);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	return mcs_await_grant(slot, s->domain, &status) ? PAWL_SUCCESS : LOCK_QUEUED;
+}
+
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	return mcs_passed(slot, s->domain);
+}
+
+static bool settled(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	return mcs_posted_settled(slot, RMA_NET);
+}
+
+static uint64_t scratch_words(const struct lock_space *s)
+{
+	(void)s;
+	return MCS_POSTED_SCRATCH;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	snprintf(text, len, "%s", s->posts ? "releases do not wait" : "");
+}
+
+/* The queue ahead. */
+static uint64_t overtakes(const struct lock_space *s, int mode)
+{
+	(void)mode;
+	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
+}
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct constants *k = s->state;
+	int64_t tail = *lock_memory_home(s, m, k->tails, TAIL_BYTES, lock);
+
+	snprintf(err, errlen, "TAIL is 0x%llx", (unsigned long long)tail);
+	return tail == 0;
+}
+
+#ifndef DMCS_NAME
+#define DMCS_NAME "d-mcs"
+#define DMCS_PROTOCOL lock_dmcs
+#define DMCS_BASELINE
+#endif
+
+const struct lock_protocol DMCS_PROTOCOL = {
+    .kind =
+	{
+	    .name = DMCS_NAME,
+	    .summary = "one queue over all ranks: first come, first served, 8 bytes a lock",
+	    .reference = "HPDC'16 (RMA-RW), section 2.4",
+	    .options = "",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	},
+    .layout = layout,
+    .describe = describe,
+    .scratch_words = scratch_words,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
+    .release = release,
+    .settled = settled,
+    .overtakes = overtakes,
+    .idle = idle,
+};
+
+#ifdef DMCS_BASELINE
+const struct lock_protocol lock_rdma_mcs = {
+    .kind =
+	{
+	    .name = "rdma-mcs",
+	    .summary = "baseline: d-mcs with every access through the network, near ones too",
+	    .reference = "ALock's baseline (SPAA'24, section 6)",
+	    .options = "",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	},
+    .network = true,
+    .layout = layout,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
+    .release = release,
+    .overtakes = overtakes,
+    .idle = idle,
+};
+#endif

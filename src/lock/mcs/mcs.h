@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The MCS queue of slots, in pieces: one queue over one TAIL word, all of it in
+ * one domain. D-MCS is just this (dmcs.c), ALock has one for each cohort
+ * (alock.c). RMA-RW paper (HPDC'16), section 2.4, Listings 2 and 3.
+ *
+ * STATUS says what came with the grant: anything above MCS_WAIT.
+ *
+ * A waiter whose deadline has passed abandons its place: it swaps its STATUS from MCS_WAIT to
+ * MCS_ABANDONED, unless the grant came first. Its queue node stays in the queue. A releaser that
+ * grants to a waiter with a deadline (the link says so) swaps STATUS, too, and so learns which
+ * of the two was first. It passes over an abandoned node: it does for that node what a holder does
+ * to leave, marks it with MCS_PASSED, and goes on to the next. So a release takes as many steps
+ * more as there are abandoned nodes behind it, and the queue is empty when nobody holds or awaits
+ * the lock. Until its node is passed over, a client that comes back swaps MCS_ABANDONED
+ * for MCS_WAIT, and has its place again. (Scott and Scherer, PPoPP'01, have the releaser find
+ * its way in a list of two directions; here waiters touch nobody's words to abandon.)
+ *
+ * Ordering guarantees
+ *   (A) Own NEXT and STATUS are reset before the swap makes this client visible:
+ *       they are plain stores into own memory, and who could write them learns
+ *       of us only from TAIL.
+ *   (B) The link is written after the swap has told whose it is, and before we
+ *       wait; at most one client ever links to a queue node, once.
+ *   (C) What a holder did in node memory is visible to the next holder: the
+ *       grant is stored after it and awaited with acquire semantics.
+ *   (D) While a client may change STATUS from MCS_WAIT to MCS_ABANDONED and back, both it and
+ *       the releaser change it by atomics, each of which fetches what was there: a grant is
+ *       either seen by the waiter, which has the lock, or met MCS_ABANDONED.
+ *   (E) MCS_PASSED is written after the last access of the releaser to the node, and after its
+ *       successor has linked itself or TAIL has ceased to name it, all of that flushed: so
+ *       nobody writes its words on behalf of the past when it serves again.
+ *
+ * The steps A1 ... S3 are those of models/dmcs.pml.
+ */
+#ifndef LOCKS_MCS_H
+#define LOCKS_MCS_H
+
+#include "lock/lock.h"
+
+enum { MCS_WAIT = 0, MCS_ABANDONED = -1 };
+/* Passed over; and passed over, but a successor has yet to find it in NEXT (mcs_posted.h). */
+#define MCS_PASSED (INT64_MIN + (INT64_C(1) << 30))
+#define MCS_PASSED_ON (MCS_PASSED + 1)
+/* In a link: the successor may abandon its place. */
+#define MCS_TIMED (INT64_C(1) << 62)
+
+/* How a client links itself. */
+RMA_INLINE int64_t mcs_link_of(const struct lock_slot *slot)
+{
+	return slot->deadline_ns ? slot->id | MCS_TIMED : slot->id;
+}
+
+/* A1 and A2: enter the queue at its tail; the predecessor, or 0. */
+RMA_INLINE int64_t mcs_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail)
+{
+	struct rma_client *c = &slot->client;
+	int64_t pred;
+
+	/* A1: our queue node says "no successor, not yet ours"; (A). */
+	rma_poke(c, slot->next[d], 0);
+	rma_poke(c, slot->status[d], MCS_WAIT);
+	/* A2. */
+	rma_fao(c, tail, RMA_REPLACE, slot->id, &pred);
+	rma_flush(c, tail); /* orders the swap before the look at pred */
+	return pred;
+}
+
+/* A1 and A2, only if the queue is empty; who is in it, or 0. */
+static inline int64_t mcs_try_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail)
+{
+	struct rma_client *c = &slot->client;
+	int64_t last;
+
+	rma_poke(c, slot->next[d], 0);
+	rma_cas(c, tail, 0, slot->id, &last);
+	rma_flush(c, tail); /* orders the swap before the look at last */
+	return last;
+}
+
+/* A3: the predecessor sees us; (B). */
+static inline void mcs_link(const struct lock_space *s, struct lock_slot *slot, enum rma_domain d,
+			    int64_t pred)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word link = slot_next(s, c, d, pred);
+
+	rma_put(c, link, mcs_link_of(slot));
+	rma_flush(c, link); /* orders the link before our wait; pairs with R3 */
+}
+
+/* A5: abandon the place, by changing STATUS to this. False, and *status is the grant: it came
+ * first. */
+static inline bool mcs_abandon(struct lock_slot *slot, enum rma_domain d, int64_t abandoned,
+			       int64_t *status)
+{
+	struct rma_client *c = &slot->client;
+
+#ifdef BREAK_MCS_ABANDON
+	rma_put(c, slot->status[d], abandoned);
+	rma_flush(c, slot->status[d]);
+	return *status == MCS_WAIT;
+#endif
+	rma_cas(c, slot->status[d], MCS_WAIT, abandoned, status);
+	rma_flush(c, slot->status[d]); /* orders the swap before the look at status; (D) */
+	return *status == MCS_WAIT;
+}
+
+/* A4: wait for the grant of R4, and say what came with it; (C). False: the deadline has passed. */
+static inline bool mcs_is_granted(struct lock_slot *slot, enum rma_domain d, int64_t *status)
+{
+	return rma_await_until(&slot->client, slot->status[d], -1, RMA_NE, MCS_WAIT, RMA_SOON,
+			       slot->deadline_ns, "the grant of its predecessor", status);
+}
+
+/* A4 and A5. False: the place is abandoned. */
+static inline bool mcs_await_grant(struct lock_slot *slot, enum rma_domain d, int64_t *status)
+{
+	return mcs_is_granted(slot, d, status) || !mcs_abandon(slot, d, MCS_ABANDONED, status);
+}
+
+/* Whether the node of an abandoned place may serve again; (E). */
+static inline bool mcs_passed(struct lock_slot *slot, enum rma_domain d)
+{
+	struct rma_client *c = &slot->client;
+	int64_t status = rma_peek(c, slot->status[d]);
+
+#ifdef BREAK_MCS_PASSED
+	return true;
+#endif
+	return status == MCS_PASSED || (status == MCS_PASSED_ON && rma_peek(c, slot->next[d]) >= 0);
+}
+
+/* A6: take the abandoned place again, where STATUS was changed to this. PAWL_SUCCESS: go on with
+ * A4. LOCK_PASSED: it was passed over; LOCK_QUEUED: it is about to be, and the deadline has
+ * passed. */
+static inline int mcs_resume(struct lock_slot *slot, enum rma_domain d, int64_t abandoned)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
+	int64_t old;
+
+	rma_cas(c, slot->status[d], abandoned, MCS_WAIT, &old);
+	rma_flush(c, slot->status[d]); /* orders the swap before the look at old; (D) */
+	if (old == abandoned)
+		return PAWL_SUCCESS;
+	while (!mcs_passed(slot, d))
+		if (!rma_pause(c, &p, "a releaser to pass over its abandoned place"))
+			return LOCK_QUEUED;
+	return LOCK_PASSED;
+}
+
+/* R1 and R2: leave the queue if nobody is behind us. If somebody is: false, and
+ * *succ is who, or 0 if it has not linked itself yet. */
+RMA_INLINE bool mcs_leave(struct lock_slot *slot, enum rma_domain d, struct rma_word tail,
+			  int64_t *succ)
+{
+	struct rma_client *c = &slot->client;
+	int64_t last;
+
+	*succ = rma_peek(c, slot->next[d]); /* R1: is somebody linked to us? */
+	if (*succ)
+		return false;
+	/* R2: if we are still the tail, the queue becomes empty. */
+	rma_cas(c, tail, slot->id, 0, &last);
+	rma_flush(c, tail); /* orders the swap before the look at last */
+	return last == slot->id;
+}
+
+/* S1 and S2: who is behind an abandoned node, or 0: the queue is empty now. */
+static inline int64_t mcs_behind(const struct lock_space *s, struct lock_slot *slot,
+				 enum rma_domain d, struct rma_word tail, int64_t id)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word next = slot_next(s, c, d, id);
+	int64_t succ, last;
+
+	rma_get(c, next, &succ);
+	rma_flush(c, next); /* orders the look before S2 */
+	if (succ)
+		return succ;
+	rma_cas(c, tail, id, 0, &last);
+	rma_flush(c, tail); /* orders the swap before the look at last, and before S3; (E) */
+	if (last == id)
+		return 0;
+	/* Pairs with A3. */
+	return rma_await(c, next, -1, RMA_NE, 0, RMA_SOON, "a client to link itself");
+}
+
+/* R4 for a successor that may abandon its place. What is left to grant to: a successor that does
+ * not, or 0. */
+static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_space *s, struct lock_slot *slot,
+					   enum rma_domain d, struct rma_word tail, int64_t succ,
+					   int64_t status)
+{
+	struct rma_client *c = &slot->client;
+
+	while (succ & MCS_TIMED) {
+		int64_t id = succ & ~MCS_TIMED, old;
+		struct rma_word given = slot_status(s, c, d, id);
+
+		rma_give(c, given, status, &old);
+		rma_flush(c,
+			  given); /* orders the grant before the look at old; pairs with A4, A5 */
+		if (old == MCS_WAIT)
+			return 0;
+#ifdef BREAK_MCS_EARLY
+		rma_put(c, given, MCS_PASSED);
+		rma_flush(c, given);
+#endif
+		succ = mcs_behind(s, slot, d, tail, id);
+		/* S3: the node may serve again; (E). */
+		rma_put(c, given, MCS_PASSED);
+		rma_flush(c, given); /* orders the mark before our return */
+	}
+	return succ;
+}
+
+/* R3 and R4: grant to the successor that mcs_leave() found, or whoever is behind it. */
+static inline void mcs_hand_over(const struct lock_space *s, struct lock_slot *slot,
+				 enum rma_domain d, struct rma_word tail, int64_t succ,
+				 int64_t status)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word grant;
+
+	if (!succ) /* R3; pairs with A3 */
+		succ = rma_await(c, slot->next[d], -1, RMA_NE, 0, RMA_SOON,
+				 "its successor to link itself");
+	if (__builtin_expect((succ & MCS_TIMED) != 0, 0)) {
+		succ = mcs_pass_over(s, slot, d, tail, succ, status);
+		if (!succ)
+			return;
+	}
+	grant = slot_status(s, c, d, succ);
+	rma_put(c, grant, status);
+	rma_flush(c, grant); /* orders the grant before our return; pairs with A4 */
+}
+
+#endif

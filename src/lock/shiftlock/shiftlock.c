@@ -1,0 +1,740 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ShiftLock (FAST'25, section 3): a reader-writer lock that clients hand to each
+ * other by one-sided notifications into each other's words.
+ *
+ * Word A at the home counts the writers and readers present, and the releases;
+ * its EPOCH changes when blocked readers get their turn. One sum on A is all that
+ * a client needs when nobody is in the way. Writers that meet a writer queue up
+ * behind TAIL, and hand over within the queue. Who came first holds the lock
+ * without having been in the queue; it finds the head of the queue in word HEAD.
+ *
+ * Fairness: writers of the queue first come, first served; a writer before all
+ * readers that come after it. When turn writers in a row (option t_w, 16) have had
+ * the lock, or no successor is known, the readers waiting at that moment are let
+ * in, and no later ones; the next writer waits for them. No client starves.
+ * Operations (uncontended): acquire 1 atomic, release 1 atomic, 1 round trip each,
+ * readers and writers alike. Contended: a writer 2 atomics and a put to queue up,
+ * 1 atomic and a put to hand over (1 more atomic at either end of the queue); a
+ * reader 2 atomics, and gets while it is blocked. A deadline: 1 atomic to leave, and 2 puts for a
+ * writer that readers keep out; a releaser does 5 operations more for each place that was left.
+ *
+ * Ordering guarantees
+ *   (A) Everything about who may be in is decided by the order of sums on A. A
+ *       writer that finds WP 0 is the only one that does until WP is 0 again: it
+ *       holds the lock as soon as the readers that its sum found have left, and
+ *       those, all of them, were let in before: WP became 0 with a change of EPOCH, or no
+ *       reader was blocked (L2).
+ *   (B) A reader that finds WP 0 is in; any other waits until EPOCH differs from
+ *       what it found. Whoever changes EPOCH sees by the same sum which readers are
+ *       present, and they have all left when REL has grown by their number and its
+ *       own release: nobody else releases meanwhile, for no reader that comes later
+ *       is let in, and the next writer waits. So one bit of EPOCH will do.
+ *   (C) A client's NEXT and STATUS are null before its id is in TAIL.
+ *   (D) The place at the head of the queue exists once: it is in a TAIL of 0, with
+ *       the client that found TAIL 0 (and writes HEAD), with who was granted the
+ *       lock, with its successor. So HEAD is taken before it is written again.
+ *   (E) A writer counts in A before it swaps TAIL, and is counted out before it
+ *       grants: a releaser that finds WP > 1 will find who is next, and one that
+ *       hands over to a link leaves WP > 0.
+ *   (F) to (J), failures: shiftlock_lease.c. (K) to (O), deadlines: shiftlock_pass.c.
+ * Progress: starvation-free, as long as nobody stops between counting in A and
+ * linking itself; then, and if a client dies, others go on after three leases, if
+ * option lease is not 0.
+ *
+ * Different from the paper
+ *   - The paper's 128-bit entry is changed by masked atomics, which MPI has not.
+ *     Sums on one word carry all counts; the queue's tail is a word of its own, which
+ *     only writers that have to wait touch. The paper's writer swaps the tail first
+ *     and learns the counts with it; here the first writer is known by WP, so that
+ *     an uncontended cycle is two atomics, and a queue's head must be found (HEAD).
+ *   - A releaser that knows of no successor changes EPOCH, even if one turns out to
+ *     exist: readers then get a turn early.
+ *   - Notifications are puts into the other's queue node, not messages. They carry
+ *     the number of the queueing that they are meant for.
+ *   - Dead blocks are left, not reset; no rank answers recovery requests.
+ *   - try: get A, and count by compare and swap if nobody is in the way. Deadlines are ours.
+ */
+#include "lock/shiftlock/shiftlock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { DEFAULT_TURN = 16, TRIES = 8, COARSE_LEASE_NS = 10000000 };
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct shiftlock *k;
+
+	if (!lock_has_room(s, SHIFTLOCK_CLIENTS, err, errlen))
+		return PAWL_ERR_OPTION;
+	k = malloc(sizeof *k);
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->turn = s->params.t_w ? s->params.t_w : DEFAULT_TURN;
+	if (k->turn > GRANT_MOST_ROW) {
+		free(k);
+		snprintf(err, errlen, "option t_w: shiftlock takes 0 (%d) to %d, not %lld",
+			 DEFAULT_TURN, GRANT_MOST_ROW, (long long)s->params.t_w);
+		return PAWL_ERR_OPTION;
+	}
+	k->coarse = lease_ns(s) >= COARSE_LEASE_NS;
+	k->n_spares = lease_ns(s) ? s->params.recoveries : 0;
+	k->blocks = lock_reserve(s, s->block, BLOCK_BYTES);
+	k->used = lock_reserve(s, 1, sizeof(int64_t));
+	k->spares = lock_reserve(s, (uint64_t)k->n_spares, BLOCK_BYTES);
+	s->state = k;
+	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	const struct shiftlock *k = s->state;
+
+	if (lease_ns(s))
+		snprintf(text, len, "t_w %lld, lease %lld us", (long long)k->turn,
+			 (long long)s->params.lease_us);
+	else
+		snprintf(text, len, "t_w %lld, no lease", (long long)k->turn);
+}
+
+/* Count in, by one sum on A; what was there. SHIFTLOCK_DEAD, and not counted. */
+static int arrive(struct lock_slot *slot, int64_t count, int64_t *old)
+{
+	struct rma_client *c = &slot->client;
+	int64_t undone;
+
+	rma_fao(c, slot->tail, RMA_SUM, count, old);
+	rma_flush(c, slot->tail); /* orders the sum before the look at old, and before W3; (E) */
+	if (__builtin_expect(!(*old & A_DEAD), 1))
+		return PAWL_SUCCESS;
+	rma_fao(c, slot->tail, RMA_SUM, -count, &undone); /* (G) */
+	rma_flush(c, slot->tail);                         /* completes the sum */
+	return SHIFTLOCK_DEAD;
+}
+
+/* Late: longer than a lease after our last look, so that the lock may have been
+ * given up meanwhile; (J). */
+static bool is_late(const struct lock_space *s, struct lock_slot *slot, const struct lease_watch *w)
+{
+#ifdef BREAK_SHIFTLOCK_LATE
+	return false;
+#endif
+	return lease_ns(s) && lease_now(s, slot) - w->looked > lease_ns(s);
+}
+
+/* The block is dead, or a writer is absent. */
+static RMA_SLOW_PATH int release_among_others(const struct lock_space *s, struct lock_slot *slot,
+					      int64_t old)
+{
+	if (old & A_DEAD)
+		return PAWL_ERR_LEASE_LOST; /* (H) */
+	if (pass_is_last(old))
+		pass_release_absent(s, slot, old);
+	return PAWL_SUCCESS;
+}
+
+RMA_INLINE int release_as_reader(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	int64_t old;
+
+	/* B1: count out; (B). */
+	rma_fao(c, slot->tail, RMA_SUM, A_ONE_REL - A_ONE_RDR, &old);
+	rma_flush(c, slot->tail); /* orders the sum before our return, and the look at old */
+	if (__builtin_expect(old & (A_DEAD | A_ABSENT), 0))
+		return release_among_others(s, slot, old);
+	if (a_writers(old) && rma_is_mapped_cpu(slot->tail))
+		rma_wake(c, slot->tail); /* pairs with W3, W7 */
+	return PAWL_SUCCESS;
+}
+
+/* Whether the client was not stopped for long since it issued the operation that made it a holder,
+ * or shows that it lives: at most half a lease has passed; (J). */
+RMA_INLINE bool is_prompt(const struct lock_space *s, struct lock_slot *slot, uint64_t before)
+{
+#ifdef BREAK_SHIFTLOCK_RETURN
+	return true;
+#endif
+	return !before || lease_glance(s, slot) - before <= lease_ns(s) / 2;
+}
+
+/* A writer that holds the lock shows that it lives: REL changes, or the lock is dead; (J). */
+static int confirm(const struct lock_space *s, struct lock_slot *slot)
+{
+	uint64_t before;
+	int64_t old;
+
+	do {
+		before = lease_glance(s, slot);
+		rma_fao(&slot->client, slot->tail, RMA_SUM, A_ONE_REL, &old);
+		rma_flush(&slot->client, slot->tail); /* orders the sum before the look at old */
+		if (old & A_DEAD)
+			return SHIFTLOCK_DEAD;
+	} while (!is_prompt(s, slot, before));
+	return PAWL_SUCCESS;
+}
+
+/* A reader leaves, to ask again: PAWL_ERR_BUSY, or the lock is dead; (J). */
+static int give_back(const struct lock_space *s, struct lock_slot *slot)
+{
+	return release_as_reader(s, slot) == PAWL_SUCCESS ? PAWL_ERR_BUSY : SHIFTLOCK_DEAD;
+}
+
+/* The client met nobody, but was stopped meanwhile. */
+static RMA_SLOW_PATH int take_late(const struct lock_space *s, struct lock_slot *slot)
+{
+	return slot->mode == PAWL_SHARED ? give_back(s, slot) : confirm(s, slot);
+}
+
+/* The end of an acquire that has met nobody. */
+RMA_INLINE int take(const struct lock_space *s, struct lock_slot *slot, uint64_t before)
+{
+	return __builtin_expect(is_prompt(s, slot, before), 1) ? PAWL_SUCCESS : take_late(s, slot);
+}
+
+/* How long to wait before the next look at an A of another node: most of the time
+ * that the releases still to come will take, if they come as fast as those since we
+ * began. */
+static void pause_for(struct rma_pause *p, const struct lock_space *s, int64_t releases,
+		      int64_t so_far, uint64_t elapsed)
+{
+	uint64_t ns = so_far > 0 ? elapsed * (uint64_t)releases / (uint64_t)so_far : elapsed;
+	struct rma_pause limits = pause_between_looks(s);
+
+	ns = ns / 4 * 3;
+	p->min_ns = ns < limits.min_ns ? limits.min_ns : ns > limits.max_ns ? limits.max_ns : ns;
+	p->max_ns = p->min_ns;
+}
+
+/* The releases between two looks, as far as they can be known: REL also moves when a writer
+ * becomes absent. */
+static int64_t releases_between(const struct lock_space *s, int64_t from, int64_t to)
+{
+	int64_t n = a_rel_between(from, to);
+
+	return n < (int64_t)s->clients ? n : (int64_t)s->clients;
+}
+
+/* The releases until readers get their turn, at most. */
+static int64_t until_turn(const struct lock_space *s, int64_t a, int64_t so_far)
+{
+	const struct shiftlock *k = s->state;
+	int64_t row = k->turn - so_far, queue = a_writers(a);
+
+	row = row < queue ? row : queue;
+	return row > 0 ? row : 1;
+}
+
+/* Whether the deadline has passed. */
+static bool is_over(const struct lock_slot *slot)
+{
+	return slot->deadline_ns && rma_clock(&slot->client) >= slot->deadline_ns;
+}
+
+/* When to look at A again, or to give up; 0: never. */
+static uint64_t next_look(const struct lock_space *s, struct lock_slot *slot)
+{
+	uint64_t at = lease_next_look(s, slot);
+
+	return slot->deadline_ns && (!at || slot->deadline_ns < at) ? slot->deadline_ns : at;
+}
+
+/* The slot stays in the queue: what it has seen of A goes with it. */
+static int stay_queued(struct lock_slot *slot, const struct lease_watch *w)
+{
+	slot->note[NOTE_SEEN] = w->seen;
+	slot->note[NOTE_SINCE] = (int64_t)w->since;
+	return LOCK_QUEUED;
+}
+
+/* Wait until (A & mask), of REL and EPOCH, ==/!= ref. *late: it may have been so for
+ * longer than a lease. PAWL_ERR_TIMEOUT: the deadline has passed. */
+static int await_a(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
+		   int64_t mask, enum rma_cond cond, int64_t ref, const char *what, bool *late)
+{
+	struct rma_client *c = &slot->client;
+	uint64_t began = rma_clock(c);
+	struct rma_pause p = pause_between_looks(s);
+	int64_t last = w->seen, so_far = 0;
+
+	p.deadline_ns = slot->deadline_ns;
+	for (;;) {
+		uint64_t before = lease_now(s, slot);
+		int64_t a;
+		int rc;
+
+		if (rma_is_here(c, slot->tail)) {
+			rma_await_until(c, slot->tail, mask, cond, ref, RMA_SOON,
+					next_look(s, slot), what, &a);
+		} else {
+			rma_get(c, slot->tail, &a);
+			rma_flush(c, slot->tail); /* orders the get before the look at a */
+		}
+		if (rma_holds(a, mask, cond, ref) && !(a & A_DEAD)) {
+			*late = is_late(s, slot, w) || rma_holds(w->seen, mask, cond, ref);
+			return PAWL_SUCCESS;
+		}
+		rc = lease_check(s, slot, w, before, a);
+		if (rc != PAWL_SUCCESS)
+			return rc;
+		if (is_over(slot))
+			return PAWL_ERR_TIMEOUT;
+		if (!rma_is_here(c, slot->tail)) {
+			so_far += releases_between(s, last, a);
+			last = a;
+			pause_for(&p, s,
+				  cond == RMA_EQ ? a_rel_between(a, ref) : until_turn(s, a, so_far),
+				  so_far, rma_clock(c) - began);
+			rma_pause(c, &p, what);
+		}
+	}
+}
+
+/* W3, W7: the readers that are in, or were let in, leave. */
+static RMA_SLOW_PATH int drain(const struct lock_space *s, struct lock_slot *slot,
+			       struct lease_watch *w, int64_t rel)
+{
+	bool late = false;
+	int rc;
+
+#ifdef BREAK_SHIFTLOCK_DRAIN
+	return PAWL_SUCCESS;
+#endif
+	rc = await_a(s, slot, w, A_REL_MASK, RMA_EQ, rel, "readers to leave", &late);
+	if (rc == PAWL_ERR_TIMEOUT) {
+		rc = pass_be_absent(slot, w->a, rel, slot->as_writer);
+		late = is_late(s, slot, w);
+	}
+	if (rc == PAWL_ERR_TIMEOUT && slot->as_writer) {
+		pass_put_back(s, slot, slot->note[NOTE_SELF] | SELF_TIMED);
+		return stay_queued(slot, w);
+	}
+	return rc == PAWL_SUCCESS && late ? confirm(s, slot) : rc;
+}
+
+/* W6: wait for the grant of R5. */
+static int await_grant(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
+		       int64_t *grant)
+{
+	struct rma_client *c = &slot->client;
+	int64_t mine = grant_for(slot->note[NOTE_SELF]);
+
+	while (!rma_await_until(c, slot->status[s->domain], GRANT_MASK, RMA_EQ, mine, RMA_SOON,
+				next_look(s, slot), "the grant of its predecessor", grant)) {
+		int rc;
+
+		if (is_over(slot))
+			return pass_leave_queue(s, slot, grant) ? stay_queued(slot, w)
+								: PAWL_SUCCESS;
+		rc = lease_look(s, slot, w);
+		if (rc != PAWL_SUCCESS)
+			return rc;
+	}
+	return PAWL_SUCCESS;
+}
+
+/* W6, W7: it is in the queue. */
+static RMA_SLOW_PATH int await_lock(const struct lock_space *s, struct lock_slot *slot,
+				    struct lease_watch *w)
+{
+	int64_t grant;
+	int rc = await_grant(s, slot, w, &grant);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	slot->phase = (grant & GRANT_EPOCH) != 0;
+	slot->passed = (grant >> GRANT_ROW_BIT) & GRANT_MOST_ROW;
+	grant = (int64_t)((uint64_t)grant << (64 - GRANT_TURN_BIT) >>
+			  (64 - GRANT_TURN_BIT + GRANT_REL_BIT) << A_REL_BIT) |
+		(grant & GRANT_DRAIN);
+	if (grant & GRANT_DRAIN)
+		return drain(s, slot, w, grant & A_REL_MASK); /* W7 */
+	/* (J) */
+	if ((grant & A_REL_MASK) == (w->seen & A_REL_MASK) || is_late(s, slot, w))
+		return confirm(s, slot);
+	return PAWL_SUCCESS;
+}
+
+/* There is a writer: queue up. */
+static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *slot,
+				  struct lease_watch *w)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word tail = block_word(slot, BLOCK_TAIL), link;
+	int64_t self, prev, name;
+
+	slot->as_writer = 1;
+	slot->note[NOTE_TURN] = (slot->note[NOTE_TURN] + 1) & 0xffff;
+	self = slot->note[NOTE_SELF] = slot->id | slot->note[NOTE_TURN] << SELF_TURN_BIT;
+	name = slot->deadline_ns ? self | SELF_TIMED : self;
+	/* W4: no successor, no grant; (C). */
+	rma_poke(c, slot->next[s->domain], 0);
+	rma_poke(c, slot->status[s->domain], 0);
+	rma_fao(c, tail, RMA_REPLACE, self, &prev);
+	rma_flush(c, tail); /* orders the swap before the look at prev */
+	/* W5: at the head of the queue, or behind somebody. */
+	if (prev) {
+		link = slot_next(s, c, s->domain, prev & SELF_ID_MASK);
+		rma_put(c, link, name | self_tag(prev));
+	} else {
+		link = block_word(slot, BLOCK_HEAD);
+		rma_put(c, link, name);
+	}
+	rma_flush(c, link); /* orders the link before our wait; pairs with R3, R4 */
+	return await_lock(s, slot, w);
+}
+
+static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct lease_watch w;
+	uint64_t before = lease_glance(s, slot);
+	int64_t old;
+	int rc;
+
+	slot->as_writer = 0;
+	slot->passed = 0;
+	/* W1: count in. */
+	rc = arrive(slot, A_ONE_WP, &old);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	slot->phase = old & 1;
+	/* W2: nobody there; (A). */
+	if (__builtin_expect(!a_writers(old) && !a_readers(old), 1))
+		return take(s, slot, before);
+	lease_watch_begin(s, slot, &w, before, old);
+	if (a_writers(old))
+		return queue_up(s, slot, &w);
+	return drain(s, slot, &w, a_rel_after(old, a_readers(old))); /* W3 */
+}
+
+/* L5: a reader that found old is not blocked any more: PAWL_ERR_TIMEOUT. PAWL_SUCCESS: it was let
+ * in before. */
+static int withdraw(struct lock_slot *slot, int64_t a, int64_t old)
+{
+	struct rma_client *c = &slot->client;
+	int64_t seen;
+
+	for (;; a = seen) {
+		if (a & A_DEAD)
+			return SHIFTLOCK_DEAD;
+#ifdef BREAK_SHIFTLOCK_WITHDRAW
+		old = a;
+#endif
+		if ((a ^ old) & A_EPOCH)
+			return PAWL_SUCCESS;
+		rma_cas(c, slot->tail, a, a - A_ONE_RDR, &seen);
+		rma_flush(c, slot->tail); /* orders the swap before the look at seen; (M) */
+		if (seen == a)
+			return PAWL_ERR_TIMEOUT;
+	}
+}
+
+/* A writer is there, or was. */
+static RMA_SLOW_PATH int await_turn(const struct lock_space *s, struct lock_slot *slot,
+				    uint64_t before, int64_t old)
+{
+	struct lease_watch w;
+	bool late = false;
+	int rc;
+
+	lease_watch_begin(s, slot, &w, before, old);
+	/* A2; (B). */
+	rc = await_a(s, slot, &w, A_EPOCH, RMA_NE, old & A_EPOCH, "the readers' turn", &late);
+	if (rc == PAWL_ERR_TIMEOUT) {
+		rc = withdraw(slot, w.a, old);
+		late = is_late(s, slot, &w);
+	}
+	if (rc != PAWL_SUCCESS || !late)
+		return rc;
+	return give_back(s, slot); /* (J) */
+}
+
+static int acquire_as_reader(const struct lock_space *s, struct lock_slot *slot)
+{
+	uint64_t before = lease_glance(s, slot);
+	int64_t old;
+	int rc;
+
+	/* A1: count in. */
+	rc = arrive(slot, A_ONE_RDR, &old);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	return a_writers(old) ? await_turn(s, slot, before, old) : take(s, slot, before);
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	int rc;
+
+	shiftlock_find(s, slot);
+	do {
+		rc = slot->mode == PAWL_SHARED ? acquire_as_reader(s, slot)
+					       : acquire_as_writer(s, slot);
+		if (rc == SHIFTLOCK_DEAD) {
+			rc = shiftlock_next_block(s, slot);
+			if (rc == PAWL_SUCCESS)
+				rc = PAWL_ERR_BUSY; /* once more */
+		}
+	} while (rc == PAWL_ERR_BUSY);
+	return rc;
+}
+
+/* L4: back to a place that was left. PAWL_SUCCESS: it is ours again. */
+static int take_place(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word status = slot->status[s->domain];
+	int64_t self = slot->note[NOTE_SELF], left = status_left(self), old, now;
+
+	for (;;) {
+		rma_cas(c, status, left, 0, &old);
+		rma_flush(c, status); /* orders the swap before the look at old; (N) */
+		if (old == left)
+			return PAWL_SUCCESS;
+		if (old == status_passed(self))
+			return LOCK_PASSED;
+		/* A releaser found LEFT: it passes over us, or puts us at the head of the queue. */
+		while (!rma_await_until(c, status, -1, RMA_NE, old, RMA_SOON, next_look(s, slot),
+					"a releaser to pass over its place", &now)) {
+			if (is_over(slot))
+				return stay_queued(slot, w);
+			if (lease_look(s, slot, w) == SHIFTLOCK_DEAD)
+				return LOCK_PASSED;
+		}
+	}
+}
+
+static int resume(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct lease_watch w = {.seen = slot->note[NOTE_SEEN],
+				.since = (uint64_t)slot->note[NOTE_SINCE]};
+	int rc = take_place(s, slot, &w);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	/* What it saw of A is old. */
+	rc = lease_look(s, slot, &w);
+	if (rc == PAWL_SUCCESS)
+		rc = await_lock(s, slot, &w);
+	return rc == SHIFTLOCK_DEAD ? LOCK_PASSED : rc;
+}
+
+/* Whether the slot of a place that was left may serve again; (O). */
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t status = rma_peek(&slot->client, slot->status[s->domain]);
+	struct lease_watch w = {.seen = slot->note[NOTE_SEEN],
+				.since = (uint64_t)slot->note[NOTE_SINCE]};
+	bool dead;
+
+	if (status == status_passed(slot->note[NOTE_SELF]))
+		return true;
+	if (!lease_ns(s))
+		return false;
+	/* Perhaps nobody else is there to see that a holder has died. */
+	dead = lease_look(s, slot, &w) == SHIFTLOCK_DEAD;
+	stay_queued(slot, &w);
+	return dead;
+}
+
+/* T1, T2: count in only if A is still as it was when nobody was in the way. */
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	bool shared = slot->mode == PAWL_SHARED;
+	int64_t a, seen;
+	uint64_t before;
+	int rc;
+
+	shiftlock_find(s, slot);
+	rma_get(c, slot->tail, &seen);
+	rma_flush(c, slot->tail); /* orders the get before the look at seen */
+	for (int i = 0; i < TRIES; i++) {
+		if (seen & A_DEAD) {
+			rc = shiftlock_next_block(s, slot);
+			if (rc != PAWL_SUCCESS)
+				return rc;
+			rma_get(c, slot->tail, &seen);
+			rma_flush(c, slot->tail); /* orders the get before the look at seen */
+			continue;
+		}
+		if (a_writers(seen) || (!shared && a_readers(seen)))
+			return PAWL_ERR_BUSY;
+		a = seen;
+		before = lease_glance(s, slot);
+		rma_cas(c, slot->tail, a, a + (shared ? A_ONE_RDR : A_ONE_WP), &seen);
+		rma_flush(c, slot->tail); /* orders the swap before the look at seen */
+		if (seen == a) {
+			slot->as_writer = 0;
+			slot->passed = 0;
+			slot->phase = a & 1;
+			rc = take(s, slot, before);
+			if (rc == PAWL_SUCCESS)
+				return rc;
+			rma_get(c, slot->tail, &seen);
+			rma_flush(c, slot->tail); /* orders the get before the look at seen */
+		}
+	}
+	return PAWL_ERR_BUSY;
+}
+
+/* ------------------------------------------------------------------ release */
+
+/* Others are there: find the next one. */
+static RMA_SLOW_PATH int hand_over(const struct lock_space *s, struct lock_slot *slot, int64_t succ,
+				   bool queued, bool turn, int64_t old)
+{
+	struct rma_word head = block_word(slot, BLOCK_HEAD);
+
+	if (a_writers(old) > 1) {
+		/* R4 */
+		if (!succ)
+			succ = queued ? pass_await_link(s, slot) : pass_take_head(s, slot);
+		if (succ)
+			pass_grant(s, slot, succ, turn, old);
+		return PAWL_SUCCESS;
+	}
+	/* R3: no writer was left, but our place in the queue has been linked to since;
+	 * it is for whoever came first meanwhile to grant. */
+	succ = pass_await_link(s, slot);
+	if (succ) {
+		rma_put(&slot->client, head, succ);
+		rma_flush(&slot->client, head); /* orders HEAD before our return; pairs with R4 */
+	}
+	return PAWL_SUCCESS;
+}
+
+static int release_as_writer(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct shiftlock *k = s->state;
+	struct rma_client *c = &slot->client;
+	bool queued = slot->as_writer, turn;
+	int64_t succ = 0, self = slot->note[NOTE_SELF], last = self, old;
+
+	/* R1: is somebody linked to us? */
+	if (queued) {
+		succ = rma_peek(c, slot->next[s->domain]);
+		succ = (succ & NEXT_TAG_MASK) == self_tag(self) ? succ & NEXT_NAME_MASK : 0;
+	}
+	turn = !succ || slot->passed + 1 >= k->turn;
+	/* R2: count out; (B), (E). If we seem to be the last of the queue, leave it. */
+	rma_fao(c, slot->tail, RMA_SUM,
+		A_ONE_REL - A_ONE_WP + (turn ? a_next_epoch(slot->phase) : 0), &old);
+	if (queued && !succ)
+		rma_cas(c, block_word(slot, BLOCK_TAIL), self, 0, &last);
+	rma_flush(c,
+		  slot->tail); /* orders both before the looks at old and last, and before R3, R5 */
+	if (__builtin_expect(old & A_DEAD, 0))
+		return PAWL_ERR_LEASE_LOST; /* (H) */
+	if (turn && a_readers(old) && rma_is_mapped_cpu(slot->tail))
+		rma_wake(c, slot->tail); /* pairs with A2 */
+	queued = queued && last != self;
+	if (__builtin_expect(a_writers(old) > 1 || queued, 0))
+		return hand_over(s, slot, succ, queued, turn, old);
+	return PAWL_SUCCESS;
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	return slot->mode == PAWL_SHARED ? release_as_reader(s, slot) : release_as_writer(s, slot);
+}
+
+/* Who was never linked to can serve again at once. In a queue, somebody may still link
+ * to us, until the block is given up. */
+static bool abandon(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t a;
+
+	(void)s;
+	if (slot->mode == PAWL_SHARED || !slot->as_writer)
+		return true;
+	rma_get(&slot->client, slot->tail, &a);
+	rma_flush(&slot->client, slot->tail); /* orders the get before the look at a */
+	return a & A_DEAD;
+}
+
+/* ------------------------------------------------------------- the simulator */
+
+/* A writer has the queue before it, and who holds the lock without being in the
+ * queue. A reader waits for the rest of a row. */
+static uint64_t overtakes(const struct lock_space *s, int mode)
+{
+	const struct shiftlock *k = s->state;
+
+	if (mode == PAWL_SHARED)
+		return (uint64_t)k->turn;
+	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
+}
+
+/* The words of the living block: dead ones are as their clients left them. */
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	static const struct {
+		const char *name;
+		int at;
+		int64_t mask;
+	} words[] = {
+	    {"A", BLOCK_A, ~(A_REL_MASK | 1)}, {"TAIL", BLOCK_TAIL, -1}, {"HEAD", BLOCK_HEAD, -1}};
+	const struct shiftlock *k = s->state;
+	uint64_t index, at;
+	int rank;
+
+	lock_home(s, lock, &rank, &index);
+	at = k->blocks + index * BLOCK_BYTES;
+	while (*lock_memory_word(m, rank, at + BLOCK_A) & A_DEAD) {
+		int64_t heir = *lock_memory_word(m, rank, at + BLOCK_HEIR);
+
+		if (!heir)
+			return true; /* for who comes next to replace */
+		at = k->spares + (uint64_t)(heir - 1) * BLOCK_BYTES;
+	}
+	for (int i = 0; i < 3; i++) {
+		int64_t word = *lock_memory_word(m, rank, at + (uint64_t)words[i].at);
+
+		snprintf(err, errlen, "%s is 0x%llx", words[i].name, (unsigned long long)word);
+		if (word & words[i].mask)
+			return false;
+	}
+	return true;
+}
+
+/* REL wraps; readers are awaited across that. */
+static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+{
+	const struct shiftlock *k = s->state;
+
+	*lock_memory_home(s, m, k->blocks + BLOCK_A, BLOCK_BYTES, lock) = -2 * A_ONE_REL;
+}
+
+#ifndef SHIFTLOCK_NAME
+#define SHIFTLOCK_NAME "shiftlock"
+#define SHIFTLOCK_PROTOCOL lock_shiftlock
+#endif
+
+const struct lock_protocol SHIFTLOCK_PROTOCOL = {
+    .kind =
+	{
+	    .name = SHIFTLOCK_NAME,
+	    .summary = "readers and writers, handed over from client to client; survives failures",
+	    .reference = "FAST'25 (ShiftLock), section 3",
+	    .options = "t_w backoff_min backoff_max lease recoveries",
+	    .capabilities =
+		PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
+	},
+    .layout = layout,
+    .describe = describe,
+    .scratch_words = shiftlock_scratch_words,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
+    .release = release,
+    .abandon = abandon,
+    .overtakes = overtakes,
+    .idle = idle,
+    .age = age,
+};

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The words of ShiftLock: a block of four at the lock's home, and what stands in
+ * queue nodes. shiftlock.c is the protocol, shiftlock_lease.c the recovery.
+ *
+ * Word A (all of it changed by sums, a field never leaves its range):
+ *
+ *   63 .. 36  REL    releases, modulo 2^28; at the top, so that it wraps in peace
+ *   35 .. 20  RDR    readers present: arrived and not yet gone
+ *   19 ..  4  WP     writers present
+ *    3        DEAD   the block is given up
+ *    2        ABSENT the writer that would be next has left; shiftlock_pass.c
+ *    1 ..  0  EPOCH  0 or 1; changed to let blocked readers in
+ *
+ * A client counts once, and one that is absent twice, so that with at most SHIFTLOCK_CLIENTS
+ * clients at one lock RDR and WP are 2^15 at the most. In a dead block they begin at 2^15,
+ * and EPOCH with ABSENT at 6: what late clients add and take there (ABSENT is only taken)
+ * changes no other field.
+ */
+#ifndef LOCKS_SHIFTLOCK_H
+#define LOCKS_SHIFTLOCK_H
+
+#include "lock/lock.h"
+
+enum { BLOCK_A = 0, BLOCK_TAIL = 8, BLOCK_HEAD = 16, BLOCK_HEIR = 24, BLOCK_BYTES = 32 };
+_Static_assert(BLOCK_TAIL == BLOCK_A + 8 && BLOCK_HEAD == BLOCK_TAIL + 8 &&
+		   BLOCK_HEIR == BLOCK_HEAD + 8 && BLOCK_BYTES == BLOCK_HEIR + 8,
+	       "four words a block");
+
+enum { A_ABSENT_BIT = 2, A_DEAD_BIT = 3, A_WP_BIT = 4, A_RDR_BIT = 20, A_REL_BIT = 36 };
+enum {
+	A_EPOCH = 3,
+	A_ABSENT = 1 << A_ABSENT_BIT,
+	A_DEAD = 1 << A_DEAD_BIT,
+	SHIFTLOCK_CLIENTS = (1 << 15) - 1
+};
+#define A_ONE_WP (INT64_C(1) << A_WP_BIT)
+#define A_ONE_RDR (INT64_C(1) << A_RDR_BIT)
+#define A_ONE_REL (INT64_C(1) << A_REL_BIT)
+#define A_REL_MASK (-A_ONE_REL)
+_Static_assert(A_ABSENT > A_EPOCH && A_DEAD > A_ABSENT && A_WP_BIT == A_DEAD_BIT + 1 &&
+		   A_RDR_BIT == A_WP_BIT + 16 && A_REL_BIT == A_RDR_BIT + 16,
+	       "the fields of A do not overlap");
+
+RMA_INLINE int64_t a_writers(int64_t a)
+{
+	return (a >> A_WP_BIT) & 0xffff;
+}
+
+RMA_INLINE int64_t a_readers(int64_t a)
+{
+	return (a >> A_RDR_BIT) & 0xffff;
+}
+
+/* The field REL in its place, n releases later. */
+RMA_INLINE int64_t a_rel_after(int64_t a, int64_t n)
+{
+	return (int64_t)((uint64_t)(a & A_REL_MASK) + ((uint64_t)n << A_REL_BIT));
+}
+
+/* From one REL to a later one. */
+RMA_INLINE int64_t a_rel_between(int64_t from, int64_t to)
+{
+	return (int64_t)(((uint64_t)to - (uint64_t)(from & A_REL_MASK)) >> A_REL_BIT);
+}
+
+/* What changes EPOCH, if it is this. */
+RMA_INLINE int64_t a_next_epoch(int64_t epoch)
+{
+	return epoch ? -1 : 1;
+}
+
+/*
+ * Who a writer is: its slot's id, and below 2^16 how many times this slot has
+ * queued. TAIL, HEAD and NEXT hold that; HEAD and NEXT also whether the writer has a deadline;
+ * NEXT also a tag of the queueing that the link is meant for, never 0. STATUS holds the grant.
+ */
+enum { SELF_TURN_BIT = 40, NEXT_TAG_BIT = 56, NEXT_TAGS = 127 };
+#define SELF_ID_MASK ((INT64_C(1) << SELF_TURN_BIT) - 1)
+#define SELF_MASK ((INT64_C(1) << NEXT_TAG_BIT) - 1)
+#define SELF_TIMED INT64_MIN
+#define NEXT_TAG_MASK (INT64_C(127) << NEXT_TAG_BIT)
+#define NEXT_NAME_MASK (SELF_MASK | SELF_TIMED)
+
+RMA_INLINE int64_t self_turn(int64_t self)
+{
+	return (self >> SELF_TURN_BIT) & 0xffff;
+}
+
+RMA_INLINE int64_t self_tag(int64_t self)
+{
+	return (self_turn(self) % NEXT_TAGS + 1) << NEXT_TAG_BIT;
+}
+
+/* The grant: for which queueing, the REL to wait for, writers in a row so far. */
+enum { GRANT_GIVEN = 1, GRANT_EPOCH = 2, GRANT_DRAIN = 4 };
+enum { GRANT_ROW_BIT = 3, GRANT_REL_BIT = 20, GRANT_TURN_BIT = 48, GRANT_MOST_ROW = 0xffff };
+#define GRANT_MASK ((-(INT64_C(1) << GRANT_TURN_BIT)) | GRANT_GIVEN)
+
+RMA_INLINE int64_t grant_for(int64_t self)
+{
+	return (int64_t)((uint64_t)self_turn(self) << GRANT_TURN_BIT) | GRANT_GIVEN;
+}
+
+/* STATUS of a writer that has left its place, and of one that was passed over. */
+enum { STATUS_LEFT = 2, STATUS_PASSED = 4 };
+_Static_assert(!((STATUS_LEFT | STATUS_PASSED) & GRANT_GIVEN), "neither is a grant");
+
+RMA_INLINE int64_t status_left(int64_t self)
+{
+	return grant_for(self) - GRANT_GIVEN + STATUS_LEFT;
+}
+
+RMA_INLINE int64_t status_passed(int64_t self)
+{
+	return grant_for(self) - GRANT_GIVEN + STATUS_PASSED;
+}
+
+struct shiftlock {
+	uint64_t blocks; /* the first of each lock */
+	uint64_t spares; /* those that take the place of dead ones */
+	uint64_t used;   /* word: how many spares are in use */
+	int64_t n_spares;
+	int64_t turn; /* writers in a row */
+	bool coarse;  /* the lease is long for the kernel's coarse clock */
+};
+
+/* 0: none */
+RMA_INLINE uint64_t lease_ns(const struct lock_space *s)
+{
+	return (uint64_t)s->params.lease_us * 1000;
+}
+
+/* notes of a slot; the last two of one that has left its place in the queue */
+enum { NOTE_SELF, NOTE_TURN, NOTE_SEEN, NOTE_SINCE };
+
+/* A word of the block that the slot works on. */
+RMA_INLINE struct rma_word block_word(const struct lock_slot *slot, int offset)
+{
+	struct rma_word w = slot->tail; /* A */
+
+	w.offset += (uint64_t)offset;
+	if (w.map)
+		w.map += offset / 8;
+	return w;
+}
+
+/* Between two looks at a word of another node. */
+static inline struct rma_pause pause_between_looks(const struct lock_space *s)
+{
+	return (struct rma_pause){
+	    .min_ns = (uint64_t)s->params.backoff_min,
+	    .max_ns = (uint64_t)s->params.backoff_max,
+	};
+}
+
+/* What a client that waits has seen of A: progress is EPOCH and REL. */
+struct lease_watch {
+	uint64_t looked; /* the last look at A began, and it was not dead, */
+	uint64_t since;  /* and the first one that saw this was over */
+	int64_t seen;
+	int64_t a; /* all of A, at the last look */
+};
+
+/* The slot's block is dead: go on elsewhere. Internal, never returned to callers. */
+enum { SHIFTLOCK_DEAD = -1 };
+
+/* The place of the lock's living block, as far as this client knows. */
+void shiftlock_find(const struct lock_space *s, struct lock_slot *slot);
+/* The slot's block is dead: find the one in its place, or put one there. PAWL_SUCCESS
+ * or PAWL_ERR_TOO_MANY. */
+int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot);
+uint64_t shiftlock_scratch_words(const struct lock_space *s);
+/* The time in nanoseconds from 1 on, exact; 0 without leases. */
+uint64_t lease_now(const struct lock_space *s, struct lock_slot *slot);
+/* The same, no later than it is, for the way of an uncontended acquire. */
+uint64_t lease_glance(const struct lock_space *s, struct lock_slot *slot);
+void lease_watch_begin(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
+		       uint64_t before, int64_t a);
+/* A was this, by a look that began at the time given. SHIFTLOCK_DEAD if it is dead,
+ * or now is for lack of progress. */
+int lease_check(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
+		uint64_t before, int64_t a);
+/* Look at A, and check. */
+int lease_look(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w);
+/* When to look again; 0: never. */
+uint64_t lease_next_look(const struct lock_space *s, struct lock_slot *slot);
+
+/* The client that is linked behind this slot; 0: it does not come. */
+int64_t pass_await_link(const struct lock_space *s, struct lock_slot *slot);
+/* The client at the head of the queue that we were not in; 0: it does not come. Takes HEAD; (D),
+ * pairs with W5. */
+int64_t pass_take_head(const struct lock_space *s, struct lock_slot *slot);
+/* R5: the lock is the next writer's. The releaser's sum found old, and changed EPOCH if turn. */
+void pass_grant(const struct lock_space *s, struct lock_slot *slot, int64_t to, bool turn,
+		int64_t old);
+/* L1, L2: a writer that would be next does not wait for the readers, which have left when REL is
+ * rel. A was seen as a. PAWL_ERR_TIMEOUT: it is absent; and if it is queued, pass_put_back() is
+ * to follow. PAWL_SUCCESS: the readers have left, and the lock is its own. Or SHIFTLOCK_DEAD. */
+int pass_be_absent(struct lock_slot *slot, int64_t a, int64_t rel, bool queued);
+/* A queued writer that is absent goes back to the head of the queue. */
+void pass_put_back(const struct lock_space *s, struct lock_slot *slot, int64_t writer);
+/* L3. False: the grant came first. *status: STATUS as last seen. */
+bool pass_leave_queue(const struct lock_space *s, struct lock_slot *slot, int64_t *status);
+/* Whether the release of a reader, which found old, ends the drain of a writer that is absent. */
+bool pass_is_last(int64_t old);
+/* B2: then the reader releases for that writer. A was a. */
+void pass_release_absent(const struct lock_space *s, struct lock_slot *slot, int64_t a);
+
+#endif

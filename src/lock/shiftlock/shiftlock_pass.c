@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How ShiftLock goes from client to client, and past those whose deadline has passed. The lock is
+ * in shiftlock.c, its words in shiftlock.h.
+ *
+ * A client whose deadline passes waits for nobody. What it leaves behind depends on where it is:
+ *   L1  A writer that would be next, but for the readers that are in or were let in, cannot count
+ *       itself out. A WP of 0 without a change of EPOCH would leave readers blocked; and EPOCH must
+ *       not change again before the readers of the last change have left, for a reader that is slow
+ *       to look would find it as it was and wait for ever. So the writer swaps A for one with the
+ *       bit ABSENT, and the last of those readers releases in its place. The reader knows that it
+ *       is the last, for that swap also moves REL to where it is a multiple of 2^16 when they have
+ *       all left. A writer that was not in the queue leaves its count in WP, and nothing else. One
+ *       that was puts itself back at the head of the queue, as LEFT, and counts once more.
+ *   L2  If no reader is blocked and no other writer is there, a writer that was not in the queue
+ *       counts itself out by the same swap: A is as if it had not come.
+ *   L3  A writer in the queue swaps its STATUS to LEFT, unless the grant came first. It is counted
+ *       and queued on. Its slot is not free (LOCK_QUEUED).
+ *   L4  A writer that comes back swaps LEFT for 0, and has its place again.
+ *   L5  A reader that is blocked takes its count back, by compare and swap of A, so only while
+ *       EPOCH is as it found it. It leaves nothing.
+ *
+ * A releaser that grants to a writer with a deadline (the link says so) swaps STATUS, and learns
+ * whether the writer has left. If so:
+ *   P1  If readers were let in, the writer goes back to the head of the queue, and is absent as in
+ *       L1. If they have left meanwhile:
+ *   P2  look which client is linked to the writer;
+ *   P3  if none is, leave the queue in its place;
+ *   P4  count it out by a sum on A, with a change of EPOCH if no client is known behind it;
+ *   P5  mark its STATUS as PASSED, and go on with the next one, as R4 and R5.
+ *
+ * Ordering guarantees
+ *   (K) ABSENT is set while one writer, which is absent, would be next, and readers are in or
+ *       were let in: nobody holds the lock as a writer, so nobody else sets it, changes EPOCH, or
+ *       waits for a value of REL. Each of these readers changes REL by 1, and no other client
+ *       does, so the one that finds REL one below a multiple of 2^16 is the last. From then on it
+ *       is the releaser, as if the writer had had the lock; its sum clears ABSENT.
+ *   (L) EPOCH changes only when all readers that were let in before have left: at R2 they have, for
+ *       the writer waited for them, or it was granted the lock when there were none; and in P4
+ *       and B2 there are none.
+ *   (M) A swap of L1, L2 or L5 has all of A as it was seen, so the readers have not all left
+ *       (EPOCH has not changed), and no other client acts on the count that is taken back.
+ *   (N) STATUS changes between 0 and LEFT by compare and swap, and to a grant of a writer with
+ *       a deadline by a swap: either the client has the grant, or the releaser finds LEFT.
+ *       LEFT and PASSED carry the number of the queueing, as grants do.
+ *   (O) PASSED is written when nobody will write or read the slot's words on behalf of this
+ *       queueing: its successor is linked, or TAIL does not name it. In a dead block no word of a
+ *       queueing matters, (G).
+ * The steps are those of models/shiftlock.pml, with -DTIMED.
+ */
+#include "lock/shiftlock/shiftlock.h"
+
+/* Releases of a drain in which a writer is absent end at a multiple of so many. */
+enum { LAST_RELEASE = 1 << 16 };
+
+/* How long to wait for a client that has counted itself in and has yet to link itself. */
+static uint64_t patience(const struct lock_space *s, struct lock_slot *slot)
+{
+	return lease_ns(s) ? lease_now(s, slot) + lease_ns(s) : 0;
+}
+
+/* The client behind this queueing, whose NEXT this is; 0: it does not come. Pairs with W5. */
+static int64_t await_link(const struct lock_space *s, struct lock_slot *slot, struct rma_word next,
+			  int64_t self)
+{
+	int64_t seen;
+
+	if (!rma_await_until(&slot->client, next, NEXT_TAG_MASK, RMA_EQ, self_tag(self), RMA_SOON,
+			     patience(s, slot), "a successor to link itself", &seen))
+		return 0;
+	return seen & NEXT_NAME_MASK;
+}
+
+int64_t pass_await_link(const struct lock_space *s, struct lock_slot *slot)
+{
+	return await_link(s, slot, slot->next[s->domain], slot->note[NOTE_SELF]);
+}
+
+int64_t pass_take_head(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word word = block_word(slot, BLOCK_HEAD);
+	struct rma_pause p = pause_between_looks(s);
+	int64_t head = 0;
+
+	p.deadline_ns = patience(s, slot);
+	for (;;) {
+		rma_fao(c, word, RMA_REPLACE, 0, &head);
+		rma_flush(c, word); /* orders the swap before the look at head, and before R5 */
+		while (!head && rma_is_here(c, word)) {
+			if (!rma_await_until(c, word, -1, RMA_NE, 0, RMA_SOON, p.deadline_ns,
+					     "the head of the queue", &head))
+				return 0;
+			rma_fao(c, word, RMA_REPLACE, 0, &head);
+			rma_flush(c, word); /* as above */
+		}
+		if (head || !rma_pause(c, &p, "the head of the queue"))
+			return head;
+	}
+}
+
+/* ------------------------------------------------------------------ deadlines */
+
+int pass_be_absent(struct lock_slot *slot, int64_t a, int64_t rel, bool queued)
+{
+	struct rma_client *c = &slot->client;
+	int64_t to_last = -(rel >> A_REL_BIT) & (LAST_RELEASE - 1), next, seen;
+
+	for (;; a = seen) {
+		if (a & A_DEAD)
+			return SHIFTLOCK_DEAD;
+		if ((a & A_REL_MASK) == rel)
+			return PAWL_SUCCESS;
+		next = a_rel_after(a, to_last) |
+		       ((a & ~A_REL_MASK) + A_ABSENT + (queued ? A_ONE_WP : 0));
+#ifdef BREAK_SHIFTLOCK_ABSENT
+		next = queued ? next : a - A_ONE_WP + a_next_epoch(a & A_EPOCH);
+#endif
+		/* L2 */
+		if (!queued && a_writers(a) == 1 && a_readers(a) == a_rel_between(a, rel))
+			next = a - A_ONE_WP;
+		rma_cas(c, slot->tail, a, next, &seen);
+		rma_flush(c, slot->tail); /* orders the swap before the look at seen; (M) */
+		if (seen == a)
+			return PAWL_ERR_TIMEOUT;
+	}
+}
+
+void pass_put_back(const struct lock_space *s, struct lock_slot *slot, int64_t writer)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word status = slot_status(s, c, s->domain, writer & SELF_ID_MASK);
+	struct rma_word head = block_word(slot, BLOCK_HEAD);
+
+	rma_put(c, status, status_left(writer));
+	rma_flush(c, status); /* orders LEFT before HEAD; pairs with R5 */
+	rma_put(c, head, writer);
+	rma_flush(c, head); /* orders HEAD before our return; pairs with B2 */
+}
+
+bool pass_leave_queue(const struct lock_space *s, struct lock_slot *slot, int64_t *status)
+{
+	struct rma_client *c = &slot->client;
+	int64_t self = slot->note[NOTE_SELF], old;
+
+	while ((*status & GRANT_MASK) != grant_for(self)) {
+		rma_cas(c, slot->status[s->domain], *status, status_left(self), &old);
+		rma_flush(c, slot->status[s->domain]); /* orders it before the look at old; (N) */
+		if (old == *status)
+			return true;
+		*status = old;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------ hand-over */
+
+/* What a grant says besides for whom it is. */
+struct hand_over {
+	int64_t rel;   /* as it is; or if drain, when the readers that were let in have left */
+	int64_t row;   /* writers in a row so far */
+	int64_t epoch; /* the present one */
+	bool drain;
+};
+
+/* The readers present at the sum that changed EPOCH are let in. */
+static struct hand_over let_in(struct lock_slot *slot, int64_t old, int64_t epoch)
+{
+	struct hand_over h = {.epoch = epoch, .drain = a_readers(old) > 0};
+
+	h.rel = a_rel_after(old, 1 + a_readers(old));
+	if (h.drain && rma_is_mapped_cpu(slot->tail))
+		rma_wake(&slot->client, slot->tail); /* pairs with A2 */
+	return h;
+}
+
+static int64_t pack(const struct hand_over *h, int64_t to)
+{
+	return grant_for(to) | (h->epoch ? GRANT_EPOCH : 0) | (h->drain ? GRANT_DRAIN : 0) |
+	       h->row << GRANT_ROW_BIT | (int64_t)((uint64_t)h->rel >> A_REL_BIT << GRANT_REL_BIT);
+}
+
+/* P2, P3: the client behind a writer that has left, or 0: none, and it is out of the queue.
+ * False: there is one, which does not link itself. */
+static bool find_behind(const struct lock_space *s, struct lock_slot *slot, int64_t self,
+			int64_t *behind)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word next = slot_next(s, c, s->domain, self & SELF_ID_MASK);
+	struct rma_word tail = block_word(slot, BLOCK_TAIL);
+	int64_t seen, last;
+
+	rma_get(c, next, &seen);
+	rma_flush(c, next); /* orders the look before P3 */
+	*behind = 0;
+	if ((seen & NEXT_TAG_MASK) == self_tag(self)) {
+		*behind = seen & NEXT_NAME_MASK;
+		return true;
+	}
+	rma_cas(c, tail, self, 0, &last);
+	rma_flush(c, tail); /* orders the swap before the look at last, and before P4; (O) */
+	if (last == self)
+		return true;
+	*behind = await_link(s, slot, next, self);
+	return *behind != 0;
+}
+
+/* P1 to P5, for a writer that has left. The next client, or 0: none that we have to grant to. */
+static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_slot *slot,
+				       int64_t writer, struct hand_over *h)
+{
+	struct rma_client *c = &slot->client;
+	int64_t self = writer & SELF_MASK, behind, old;
+	struct rma_word status = slot_status(s, c, s->domain, writer & SELF_ID_MASK);
+
+	if (h->drain) {
+		int rc;
+
+		rma_get(c, slot->tail, &old);
+		rma_flush(c, slot->tail); /* orders the get before the look at old */
+		rc = pass_be_absent(slot, old, h->rel, true);
+		if (rc == PAWL_ERR_TIMEOUT)
+			pass_put_back(s, slot, writer);
+		if (rc != PAWL_SUCCESS)
+			return 0;
+		h->drain = false;
+	}
+#ifdef BREAK_SHIFTLOCK_EARLY
+	rma_put(c, status, status_passed(self));
+	rma_flush(c, status);
+#endif
+	if (!find_behind(s, slot, self, &behind))
+		return 0;
+	rma_fao(c, slot->tail, RMA_SUM,
+		A_ONE_REL - A_ONE_WP + (behind ? 0 : a_next_epoch(h->epoch)), &old);
+	rma_flush(c, slot->tail); /* orders the sum before the look at old, P5 and R5 */
+	if (old & A_DEAD)
+		return 0;
+	rma_put(c, status, status_passed(self));
+	rma_flush(c, status); /* orders the mark before our return; (O) */
+	h->rel = a_rel_after(h->rel, 1);
+	if (behind)
+		return behind;
+	*h = let_in(slot, old, !h->epoch);
+	return a_writers(old) > 1 ? pass_take_head(s, slot) : 0;
+}
+
+/* R5: the lock is this writer's, or that of whoever is behind it. */
+static void hand_on(const struct lock_space *s, struct lock_slot *slot, int64_t to,
+		    struct hand_over *h)
+{
+	struct rma_client *c = &slot->client;
+	int64_t old;
+
+	while (to) {
+		struct rma_word word = slot_status(s, c, s->domain, to & SELF_ID_MASK);
+
+		if (!(to & SELF_TIMED)) {
+			rma_put(c, word, pack(h, to));
+			rma_flush(c, word); /* orders the grant before our return; pairs with W6 */
+			return;
+		}
+		rma_give(c, word, pack(h, to), &old);
+		rma_flush(c, word); /* orders the grant before the look at old; pairs with W6, L3 */
+		if (old != status_left(to))
+			return;
+		to = pass_over(s, slot, to, h);
+	}
+}
+
+void pass_grant(const struct lock_space *s, struct lock_slot *slot, int64_t to, bool turn,
+		int64_t old)
+{
+	struct hand_over h = {
+	    .rel = a_rel_after(old, 1), .row = slot->passed + 1, .epoch = slot->phase};
+
+	if (turn) {
+		h = (struct hand_over){.epoch = !slot->phase, .drain = a_readers(old) > 0};
+		h.rel = a_rel_after(old, 1 + a_readers(old));
+	}
+	hand_on(s, slot, to, &h);
+}
+
+bool pass_is_last(int64_t old)
+{
+#ifdef BREAK_SHIFTLOCK_LAST
+	return false;
+#endif
+	return (old & A_ABSENT) && (((old >> A_REL_BIT) + 1) & (LAST_RELEASE - 1)) == 0;
+}
+
+void pass_release_absent(const struct lock_space *s, struct lock_slot *slot, int64_t a)
+{
+	struct rma_client *c = &slot->client;
+	int64_t epoch = a & A_EPOCH, old;
+	struct hand_over h;
+
+	/* B2: as R2 of a writer that knows of no successor; (K). */
+	rma_fao(c, slot->tail, RMA_SUM, A_ONE_REL - A_ONE_WP - A_ABSENT + a_next_epoch(epoch),
+		&old);
+	rma_flush(c, slot->tail); /* orders the sum before the look at old, and before R5 */
+	if (old & A_DEAD)
+		return;
+	h = let_in(slot, old, !epoch);
+	if (a_writers(old) > 1)
+		hand_on(s, slot, pass_take_head(s, slot), &h);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The distributed counter (DC) of RMA-RW: paper section 3.2.1. Readers are dealt
+ * out over physical counters; a writer that has the root queue settles with all
+ * of them. Two forms: readers_ticket.c and readers_gate.c.
+ */
+#ifndef LOCKS_READERS_H
+#define LOCKS_READERS_H
+
+#include "lock/lock.h"
+
+/* Which ranks share a counter: consecutive ones in topology order, T_DC of them
+ * (the last group may be smaller), or the ranks of a node. */
+struct readers {
+	const struct readers_form *form;
+	int groups;
+	bool by_node; /* groups are the nodes */
+	int t_dc;
+	int min_size;         /* ranks in the smallest group */
+	int *group;           /* [nranks] c(p) */
+	int *first, *members; /* as in struct topo_level */
+	enum rma_domain domain;
+	uint64_t base;
+	int64_t t_r;
+};
+
+/* How long a writer leaves the readers alone between two looks whether their
+ * turn is over. It does not park on a count: each reader that leaves would have
+ * to wake it, and a system call costs more than ten read locks. */
+enum { READERS_LOOK_MIN_NS = 5000, READERS_LOOK_MAX_NS = 500000 };
+
+/* How a reader came: it is in; it is not, for the writers kept changing the gate under its feet,
+ * and should come as a writer; its deadline has passed, and it is as if it had not come. */
+enum readers_entry { READERS_IN, READERS_AS_WRITER, READERS_TIMEOUT };
+
+struct readers_form {
+	const char *name;
+	uint64_t bytes;   /* a counter */
+	uint64_t scratch; /* int64_t a counter that a writer's slot needs */
+	enum readers_entry (*enter)(const struct lock_space *s, const struct readers *r,
+				    struct lock_slot *slot);
+	/* The same without waiting: false if a writer is there. */
+	bool (*try_enter)(const struct lock_space *s, const struct readers *r,
+			  struct lock_slot *slot);
+	void (*leave)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
+	/* The writer at the head of the root queue: shut all counters, and wait
+	 * until the readers inside have left. False: its deadline has passed, and the counters
+	 * are open. */
+	bool (*close)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
+	/* The same without waiting: false if readers are inside, nothing changed. */
+	bool (*try_close)(const struct lock_space *s, const struct readers *r,
+			  struct lock_slot *slot);
+	/* The lock goes to the readers. Complete at all counters on return. */
+	void (*open)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
+	/* Of the words of one counter; see struct lock_protocol. */
+	bool (*idle)(const int64_t *counter, char *err, size_t errlen);
+	void (*age)(int64_t *counter);
+};
+
+extern const struct readers_form readers_ticket, readers_gate;
+
+int readers_layout(struct lock_space *s, struct readers *r, char *err, size_t errlen);
+
+/* Where the counter of group g for a lock is; counters are dealt out over the
+ * ranks of the group. */
+static inline uint64_t readers_place(const struct readers *r, uint64_t lock, int g, int *rank)
+{
+	int size = r->first[g + 1] - r->first[g];
+	uint64_t index = (uint64_t)size == 1 ? lock : lock / (uint64_t)size;
+	int which = (uint64_t)size == 1 ? 0 : (int)(lock % (uint64_t)size);
+
+	*rank = r->members[r->first[g] + which];
+	return r->base + index * r->form->bytes;
+}
+
+static inline struct rma_word readers_word(const struct readers *r, struct rma_client *c,
+					   uint64_t lock, int g, uint64_t offset)
+{
+	int rank;
+	uint64_t place = readers_place(r, lock, g, &rank);
+
+	return rma_word(c->rma, r->domain, rank, place + offset);
+}
+
+static inline int64_t *readers_memory(const struct readers *r, const struct lock_memory *m,
+				      uint64_t lock, int g)
+{
+	int rank;
+	uint64_t place = readers_place(r, lock, g, &rank);
+
+	return lock_memory_word(m, rank, place);
+}
+
+static inline int readers_own_group(const struct readers *r, const struct rma_client *c)
+{
+	return r->group[c->rma->rank];
+}
+
+/* Whether any counter is on another node. */
+static inline bool readers_far(const struct lock_space *s)
+{
+	return s->topo->nnodes > 1;
+}
+
+#endif

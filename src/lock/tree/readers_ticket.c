@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A reader counter as a phase-fair ticket: the distributed counter of RMA-RW
+ * (HPDC'16, section 3.2.1, Listings 6, 9, 10), in the form of Brandenburg and
+ * Anderson's PF-T lock. All words are of one domain: NODE where the table is on
+ * one node, NET where ranks of several nodes share a counter.
+ *
+ * Words: IN has the gate in its low half (even: open, odd: closed; it counts modulo 2^32) and
+ * in its high half the number of readers that ever arrived; OUT the number that ever left;
+ * BASE in its low half the arrivals when the present opening began, and in its high half how
+ * many closings in a row have been undone, (D). Arrivals wrap at the top of the word and touch
+ * nothing; they are compared modulo 2^32, of which there are never as many readers.
+ *
+ * Reader, uncontended: acquire 1 atomic, release 1 atomic, 1 round trip each.
+ * Writer: 3 gets (look), 1 atomic and 1 put (close), 1 get or more (drain) a
+ * counter; 1 get, then 1 atomic a counter to open. All counters at once.
+ *
+ * Ordering guarantees
+ *   (A) A reader's arrival and its look at the gate are one atomic operation, as
+ *       are the writer's closing and its look at the arrivals. So each reader
+ *       either arrived before the closing, and the writer waits for it, or sees
+ *       the gate closed, and waits for the writer.
+ *   (B) A reader that saw the gate closed has arrived for the next opening: it
+ *       gets in then without asking again, and the next writer waits for it. So
+ *       nobody starves, however short the opening.
+ *   (C) OUT is compared for equality with the arrivals before the closing; none
+ *       of those who arrived later can leave before the opening. A reader that gives up
+ *       does not count in OUT; it takes its arrival back, in one atomic operation with a look
+ *       that finds the gate as it was: so after a closing that did not count that arrival,
+ *       and before the opening. If the gate has moved, it is in.
+ *   (D) The gate does not come round to where a reader saw it before that reader looks again.
+ *       A closing that is drained has waited for all readers that saw an earlier one, and there
+ *       are none if it begins with nobody there. So those that wait, or have yet to see
+ *       that they need not, saw the gate as the last such closing left it, or as one of the k that
+ *       have been undone since. The next closing leaves it 2 (k + 1) from the first of these,
+ *       which must not be 0 modulo 2^32: k + 1 < 2^31. A writer that undoes its closing writes
+ *       k + 1, any other one 0; and with k = 2^31 - 2 a writer with a deadline closes only when
+ *       nobody is there.
+ *
+ * Deadlines. A reader that waits for the opening takes its arrival back, as in (C) (RA3): 1 atomic,
+ * and another one each time that others arrive or leave between. A writer that waits in the look
+ * has changed nothing. One that waits for readers to leave writes k + 1, and opens the gates (D2):
+ * a put a counter, in a round of its own, and what an opening costs. The next writer cannot wait
+ * for those readers before it closes, as in readers_gate.c, for OUT does not say whether the
+ * readers that leave came before the closing; hence (D). A closing that is undone begins the
+ * readers' turn (T_R) anew.
+ *
+ * Different from the paper: as printed, readers back off and count down again,
+ * and reset the counter when it is full; such a reset can erase the mark of a
+ * writer that came in between (models/rma_rw_printed.pml), and the closing does
+ * not wait for readers to leave. Here no counter is reset. T_R: a waiting writer
+ * lets a counter admit T_R readers since the opening; if nobody is inside it
+ * need not wait.
+ *
+ * Model: models/rma_rw_ticket.pml, whose steps are named below.
+ */
+#include "lock/tree/readers.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct ticket {
+	int64_t in, out, base, unused;
+};
+enum {
+	IN = offsetof(struct ticket, in),
+	OUT = offsetof(struct ticket, out),
+	BASE = offsetof(struct ticket, base)
+};
+_Static_assert(sizeof(struct ticket) == 32, "two counters a cache line");
+
+/* Of IN; arrivals of OUT and BASE, too; and what BASE has above them. */
+enum { HALF = 32, CLOSED = 1 };
+#ifdef BREAK_RW_ROUND /* for the tests: a gate that comes round to where it was */
+enum { GATE_BITS = 2, MOST_UNDONE = INT32_MAX };
+#else
+enum { GATE_BITS = HALF, MOST_UNDONE = INT32_MAX - 1 };
+#endif
+#define GATE_MASK ((INT64_C(1) << GATE_BITS) - 1)
+#define ARRIVAL (INT64_C(1) << HALF)
+#define ARRIVALS_MASK (ARRIVAL - 1)
+
+static int64_t arrivals(int64_t in)
+{
+	return (int64_t)((uint64_t)in >> HALF);
+}
+
+static int64_t undone(int64_t base)
+{
+	return (int64_t)((uint64_t)base >> HALF);
+}
+
+static int64_t one_less(int64_t in)
+{
+	return (int64_t)((uint64_t)in - (uint64_t)ARRIVAL);
+}
+
+static int64_t one_more(int64_t in)
+{
+	return (int64_t)((uint64_t)in + (uint64_t)ARRIVAL);
+}
+
+/* a - b of counts that are compared modulo 2^32. */
+static uint32_t difference(int64_t a, int64_t b)
+{
+	return (uint32_t)a - (uint32_t)b;
+}
+
+/* RA3: take the arrival back, while the gate is where we saw it; (C). False: we are in. */
+static RMA_SLOW_PATH bool withdraw(struct rma_client *c, struct rma_word in, int64_t gate,
+				   int64_t seen)
+{
+	int64_t old;
+
+	while ((seen & GATE_MASK) == gate) {
+		rma_cas(c, in, seen, one_less(seen), &old);
+		rma_flush(c, in); /* orders the swap before the look at old */
+		if (old == seen)
+			return true;
+		seen = old;
+	}
+	return false;
+}
+
+static enum readers_entry enter(const struct lock_space *s, const struct readers *r,
+				struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word in = readers_word(r, c, slot->lock, readers_own_group(r, c), IN);
+	int64_t old, seen;
+
+	(void)s;
+	/* RA1: arrive, and see the gate; (A). */
+	rma_fao(c, in, RMA_SUM, ARRIVAL, &old);
+	rma_flush(c, in); /* orders the arrival before the look at the gate */
+	/* RA2: closed: wait for the next opening, which is ours; (B). */
+	if (!(old & CLOSED) || rma_await_until(c, in, GATE_MASK, RMA_NE, old & GATE_MASK, RMA_LATER,
+					       slot->deadline_ns, "the writers to finish", &seen))
+		return READERS_IN;
+#ifdef BREAK_RW_WITHDRAW /* for the tests: leave as a reader that was in does */
+	rma_acc(c, readers_word(r, c, slot->lock, readers_own_group(r, c), OUT), 1);
+	rma_flush(c, in);
+	return READERS_TIMEOUT;
+#endif
+	return withdraw(c, in, old & GATE_MASK, seen) ? READERS_TIMEOUT : READERS_IN;
+}
+
+static bool try_enter(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word in = readers_word(r, c, slot->lock, readers_own_group(r, c), IN);
+	int64_t seen, old;
+
+	(void)s;
+	rma_get(c, in, &seen);
+	rma_flush(c, in); /* orders the get before the look at the gate */
+	/* RA1, only if the gate is open; again if other readers came between. */
+	while (!(seen & CLOSED)) {
+		rma_cas(c, in, seen, one_more(seen), &old);
+		rma_flush(c, in); /* orders the swap before the look at old */
+		if (old == seen)
+			return true;
+		seen = old;
+	}
+	return false;
+}
+
+static void leave(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word out = readers_word(r, c, slot->lock, readers_own_group(r, c), OUT);
+
+	(void)s;
+	/* RR1. */
+	rma_acc(c, out, 1);
+	rma_flush(c, out); /* orders the departure before our return; pairs with D */
+}
+
+/* L: what a counter says. */
+struct look {
+	int64_t in, out, base;
+};
+
+static void get_look(const struct readers *r, struct lock_slot *slot, int g, struct look *l)
+{
+	struct rma_client *c = &slot->client;
+
+	rma_get(c, readers_word(r, c, slot->lock, g, IN), &l->in);
+	rma_get(c, readers_word(r, c, slot->lock, g, OUT), &l->out);
+	rma_get(c, readers_word(r, c, slot->lock, g, BASE), &l->base);
+}
+
+static bool is_idle(const struct look *l)
+{
+	return difference(arrivals(l->in), l->out) == 0;
+}
+
+static bool had_its_turn(const struct readers *r, const struct look *l)
+{
+	return is_idle(l) || difference(arrivals(l->in), l->base) >= (uint32_t)r->t_r;
+}
+
+/* L: let every counter admit T_R readers, or run idle. The three words are not
+ * one snapshot; this is a matter of fairness, not of safety. False: the deadline has passed. */
+static bool look_at_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct look *looks = (struct look *)(void *)slot->scratch;
+
+	for (int g = 0; g < r->groups; g++)
+		get_look(r, slot, g, &looks[g]);
+	rma_flush_all(c, readers_far(s)); /* orders the gets before the look at them */
+	for (int g = 0; g < r->groups; g++) {
+		struct rma_pause p = {
+		    .min_ns = READERS_LOOK_MIN_NS,
+		    .max_ns = READERS_LOOK_MAX_NS,
+		    .deadline_ns = slot->deadline_ns,
+		    .lazy = true,
+		};
+
+		while (!had_its_turn(r, &looks[g])) {
+			if (!rma_pause(c, &p, "the readers' turn to end"))
+				return false;
+			get_look(r, slot, g, &looks[g]);
+			/* orders the gets before the look at them */
+			rma_flush(c, readers_word(r, c, slot->lock, g, IN));
+		}
+	}
+	return true;
+}
+
+/* C and D. False: the deadline has passed, and the gates are closed. */
+static bool close_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	int64_t *before = slot->scratch, seen;
+
+	/* C: close the gates, and learn who came before; (A). */
+	for (int g = 0; g < r->groups; g++)
+		rma_fao(c, readers_word(r, c, slot->lock, g, IN), RMA_SUM, CLOSED, &before[g]);
+	rma_flush_all(c, readers_far(s)); /* orders the closing before the look at before[] */
+	/* The next opening begins with these arrivals; if this closing is not undone, (D). */
+	for (int g = 0; g < r->groups; g++)
+		rma_put(c, readers_word(r, c, slot->lock, g, BASE), arrivals(before[g]));
+#ifdef BREAK_RW_DRAIN
+	rma_flush_all(c, readers_far(s)); /* orders BASE before the next writer's look (L) */
+	return true;
+#endif
+	/* D: wait until they all have left; (C). */
+	for (int g = 0; g < r->groups; g++)
+		if (!rma_await_until(c, readers_word(r, c, slot->lock, g, OUT), ARRIVALS_MASK,
+				     RMA_EQ, arrivals(before[g]), RMA_SOON, slot->deadline_ns,
+				     "the readers inside to leave", &seen))
+			return false;
+	rma_flush_all(c, readers_far(s)); /* orders BASE before the next writer's look (L) */
+	return true;
+}
+
+/* O. */
+static void open_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word mine = readers_word(r, c, slot->lock, readers_own_group(r, c), IN);
+	int64_t in;
+
+	/* The gates of all counters are in one state, and only we change them. */
+	rma_get(c, mine, &in);
+	rma_flush(c, mine); /* orders the get before the look at the gate */
+	/* O: one step on, modulo 4, whatever arrived. */
+	for (int g = 0; g < r->groups; g++)
+		rma_acc(c, readers_word(r, c, slot->lock, g, IN),
+			(in & GATE_MASK) == GATE_MASK ? -GATE_MASK : 1);
+	rma_flush_all(c, readers_far(s)); /* orders the opening before we leave the root queue,
+					   * so before the next closing (C) */
+}
+
+static bool try_close(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct look *looks = (struct look *)(void *)slot->scratch;
+	int64_t *before = slot->scratch, *out = before + r->groups;
+	bool inside = false;
+
+	/* OUT before IN: if they agree, nobody was inside when OUT was read, and
+	 * nobody, also no reader that waits for an opening, has come since. (While the gates are
+	 * open no arrival is taken back.) So the gate does not move under a reader that has yet to
+	 * see its opening; (D). */
+	for (int g = 0; g < r->groups; g++)
+		rma_get(c, readers_word(r, c, slot->lock, g, OUT), &looks[g].out);
+	rma_flush_all(c, readers_far(s)); /* orders OUT before IN */
+	for (int g = 0; g < r->groups; g++)
+		rma_get(c, readers_word(r, c, slot->lock, g, IN), &looks[g].in);
+	rma_flush_all(c, readers_far(s)); /* orders the gets before the look at them */
+	for (int g = 0; g < r->groups; g++)
+		if (!is_idle(&looks[g]))
+			return false;
+	for (int g = 0; g < r->groups; g++)
+		rma_fao(c, readers_word(r, c, slot->lock, g, IN), RMA_SUM, CLOSED, &before[g]);
+	rma_flush_all(c, readers_far(s)); /* orders the closing before the look at who left */
+	for (int g = 0; g < r->groups; g++) {
+		rma_put(c, readers_word(r, c, slot->lock, g, BASE), arrivals(before[g]));
+		rma_get(c, readers_word(r, c, slot->lock, g, OUT), &out[g]);
+	}
+	rma_flush_all(c, readers_far(s)); /* orders the gets before the look at them */
+	for (int g = 0; g < r->groups; g++)
+		inside = inside || difference(arrivals(before[g]), out[g]) != 0;
+	if (inside)
+		open_gates(s, r, slot);
+	return !inside;
+}
+
+/* D2: as if the gates had not been closed, but for their number; (D). */
+static void undo_closing(const struct lock_space *s, const struct readers *r,
+			 struct lock_slot *slot, int64_t k)
+{
+	struct rma_client *c = &slot->client;
+	const int64_t *before = slot->scratch;
+
+	rma_flush_all(c, readers_far(s)); /* orders BASE of the closing before this one */
+	for (int g = 0; g < r->groups; g++)
+		rma_put(c, readers_word(r, c, slot->lock, g, BASE),
+			(k + 1) << HALF | arrivals(before[g]));
+	open_gates(s, r, slot);
+}
+
+/* With a deadline, and too many closings undone: as a try, again and again. */
+static bool close_when_idle(const struct lock_space *s, const struct readers *r,
+			    struct lock_slot *slot)
+{
+	struct rma_pause p = {
+	    .min_ns = READERS_LOOK_MIN_NS,
+	    .max_ns = READERS_LOOK_MAX_NS,
+	    .deadline_ns = slot->deadline_ns,
+	};
+
+	while (!try_close(s, r, slot))
+		if (!rma_pause(&slot->client, &p, "the readers inside to leave"))
+			return false;
+	return true;
+}
+
+static bool close_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+{
+	const struct look *looks = (const struct look *)(const void *)slot->scratch;
+	int64_t k;
+
+	if (!look_at_all(s, r, slot))
+		return false;
+	k = undone(looks[0].base); /* that of all counters */
+	if (slot->deadline_ns && k >= MOST_UNDONE)
+		return close_when_idle(s, r, slot);
+	if (close_all(s, r, slot))
+		return true;
+	undo_closing(s, r, slot, k);
+	return false;
+}
+
+static bool idle(const int64_t *counter, char *err, size_t errlen)
+{
+	const struct ticket *t = (const struct ticket *)(const void *)counter;
+
+	snprintf(err, errlen, "a reader counter has IN 0x%llx and OUT 0x%llx",
+		 (unsigned long long)t->in, (unsigned long long)t->out);
+	return !(t->in & CLOSED) && difference(arrivals(t->in), t->out) == 0;
+}
+
+/* A few arrivals before their wrap, and the gate before its own; as after so many closings undone
+ * that no more may be. */
+static void age(int64_t *counter)
+{
+	struct ticket *t = (struct ticket *)(void *)counter;
+
+	t->out = ARRIVALS_MASK - 2;
+	t->base = (int64_t)MOST_UNDONE << HALF | t->out;
+	t->in = -3 * ARRIVAL + GATE_MASK - 1;
+}
+
+const struct readers_form readers_ticket = {
+    .name = "ticket",
+    .bytes = sizeof(struct ticket),
+    .scratch = sizeof(struct look) / sizeof(int64_t),
+    .enter = enter,
+    .try_enter = try_enter,
+    .leave = leave,
+    .close = close_gates,
+    .try_close = try_close,
+    .open = open_gates,
+    .idle = idle,
+    .age = age,
+};

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RMA-MCS: the topology-aware MCS lock. RMA-RW paper (HPDC'16), section 3.5:
+ * the tree of queues (queue_tree.c has the protocol, its ordering guarantees
+ * and what differs from the paper) without readers.
+ *
+ * Fairness: first come, first served among the elements of a level and among
+ * the clients of an innermost element; an element keeps the lock for at most
+ * T_L,i passes. T_L,1 does not exist.
+ *
+ * Uncontended, per level: acquire 1 atomic, release 1 atomic, 1 round trip each
+ * at levels above the node, none below. A hand-over within a node: no far
+ * operation. Progress: starvation-free if holders release. A timed acquire waits in
+ * the queues like any other, and withdraws at any level.
+ */
+#include "lock/tree/queue_tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct queue_tree *t = malloc(sizeof *t);
+
+	if (!t) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	s->state = t;
+	return queue_tree_layout(s, t, 0, err, errlen);
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	queue_tree_describe(s, s->state, text, len);
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	return queue_tree_code(queue_tree_acquire(s, s->state, slot), PAWL_ERR_TIMEOUT);
+}
+
+static int resume(const struct lock_space *s, struct lock_slot *slot)
+{
+	return queue_tree_code(queue_tree_resume(s, s->state, slot), LOCK_PASSED);
+}
+
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	return queue_tree_passed(s->state, slot);
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	return queue_tree_try_acquire(s, s->state, slot) == QUEUE_BUSY ? PAWL_ERR_BUSY
+								       : PAWL_SUCCESS;
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	queue_tree_release(s, s->state, slot, NULL);
+	return PAWL_SUCCESS;
+}
+
+static uint64_t overtakes(const struct lock_space *s, int mode)
+{
+	(void)mode;
+	return queue_tree_overtakes(s, s->state);
+}
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	return queue_tree_idle(s, s->state, lock, m, err, errlen);
+}
+
+const struct lock_protocol lock_rma_mcs = {
+    .kind =
+	{
+	    .name = "rma-mcs",
+	    .summary = "a tree of queues: the lock stays near for a while before it travels",
+	    .reference = "HPDC'16 (RMA-RW), section 3.5",
+	    .options = "t_l",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	},
+    .layout = layout,
+    .describe = describe,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
+    .release = release,
+    .overtakes = overtakes,
+    .idle = idle,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options of a table: MPI_Info keys and environment variables. */
+#ifndef CORE_OPTIONS_H
+#define CORE_OPTIONS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lock/lock.h"
+
+enum option_threads { THREADS_AUTO, THREADS_SINGLE, THREADS_MULTIPLE };
+enum option_owner { OWNER_THREAD, OWNER_PROCESS };
+enum option_progress { PROGRESS_LAZY, PROGRESS_EAGER, PROGRESS_THREAD };
+enum option_transport { TRANSPORT_AUTO, TRANSPORT_MPI, TRANSPORT_UCX };
+enum option_wait { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_PARK };
+
+struct options {
+	enum lock_home home;
+	int64_t max_held;
+	enum option_threads threads;
+	enum option_owner owner;
+	enum option_wait wait;
+	enum option_progress progress;
+	enum option_transport transport;
+	int64_t spin_us; /* -1: as waiting finds right */
+	double watchdog_s;
+	char *topology, *topology_file, *groups; /* NULL: not given */
+	struct lock_params params;
+};
+
+/* Whether this build has the transport over UCX. */
+bool options_have_ucx(void);
+
+/* The four steps of options_read(), for those who have no MPI: start, set any
+ * number (what: how to call it in messages), look at the environment, and see
+ * whether the values go together. All set the thread's error. */
+void options_default(struct options *o, const struct lock_protocol *p);
+int options_set(struct options *o, const struct lock_protocol *p, const char *name,
+		const char *value, const char *what);
+int options_environment(struct options *o, const struct lock_protocol *p);
+/* Say, once in a process, which variables PAWL_* have no effect, and what they may be meant to
+ * be. */
+void options_warn(FILE *out);
+int options_check(const struct options *o);
+
+/* Read the options for a kind: defaults, then info, then the environment. Sets
+ * the thread's error; o is to be freed by options_free in any case. */
+int options_read(struct options *o, const struct lock_protocol *p, MPI_Info info);
+void options_free(struct options *o);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether all ranks make the same table: kind, n, homes and each option are compared as text,
+ * option by option in the order of the list, so the ways by which values came (info, variables,
+ * defaults) do not matter. Where ranks differ, all of them learn in what, and two that do.
+ */
+#include <limits.h>
+#include <pawl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "options/option_spec.h"
+#include "table/table.h"
+
+enum { KIND, N, HOMES, FIRST_OPTION, MOST = 64, SHOWN = 120 };
+
+struct asked {
+	const struct options *options;
+	const char *kind;
+	uint64_t n;
+	bool homed;
+};
+
+static const char *name_of(int item)
+{
+	static const char *const names[] = {[KIND] = "kind", [N] = "n", [HOMES] = "homes"};
+
+	return item < FIRST_OPTION ? names[item] : option_spec_get(item - FIRST_OPTION)->is.name;
+}
+
+/* The value as text; NULL past the last item. */
+static const char *value_of(const struct asked *a, int item, char *text, size_t len)
+{
+	const struct option_spec *s;
+
+	switch (item) {
+	case KIND:
+		return a->kind;
+	case N:
+		snprintf(text, len, "%llu", (unsigned long long)a->n);
+		return text;
+	case HOMES:
+		return a->homed ? "by a function" : "by option distribution";
+	default:
+		s = option_spec_get(item - FIRST_OPTION);
+		return s ? option_value_get(a->options, s, text, len) : NULL;
+	}
+}
+
+static int64_t hash(const char *text)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	do
+		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	while (*text++);
+	return (int64_t)h;
+}
+
+/* All ranks know which item differs. Name the lowest rank that is not as rank 0. */
+static int tell(MPI_Comm comm, int item, const char *value, int64_t mine)
+{
+	char first[SHOWN + 1], other[SHOWN + 1];
+	int64_t root = mine;
+	int rank, who;
+
+	PMPI_Comm_rank(comm, &rank);
+	snprintf(first, sizeof first, "%s", value);
+	snprintf(other, sizeof other, "%s", value);
+	PMPI_Bcast(&root, 1, MPI_INT64_T, 0, comm);
+	who = mine == root ? INT_MAX : rank;
+	PMPI_Allreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MIN, comm);
+	PMPI_Bcast(first, sizeof first, MPI_CHAR, 0, comm);
+	PMPI_Bcast(other, sizeof other, MPI_CHAR, who, comm);
+	return error_set(PAWL_ERR_ARG,
+			 "the ranks differ in %s%s: %s on rank 0, %s on rank %d; all ranks of a"
+			 " table give the same",
+			 item < FIRST_OPTION ? "" : "option ", name_of(item), first, other, who);
+}
+
+int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uint64_t n, bool homed)
+{
+	const struct asked a = {o, kind, n, homed};
+	int64_t both[2 * MOST], mine[MOST];
+	char text[256];
+	const char *value;
+	int items = 0;
+
+	for (; items < MOST && (value = value_of(&a, items, text, sizeof text)); items++) {
+		mine[items] = hash(value);
+		both[2 * items] = mine[items];
+		both[2 * items + 1] = ~mine[items]; /* its minimum is the maximum */
+	}
+	PMPI_Allreduce(MPI_IN_PLACE, both, 2 * items, MPI_INT64_T, MPI_MIN, comm);
+	for (int i = 0; i < items; i++)
+		if (both[2 * i] != ~both[2 * i + 1])
+			return tell(comm, i, value_of(&a, i, text, sizeof text), mine[i]);
+	return PAWL_SUCCESS;
+}

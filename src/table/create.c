@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lock tables: creation and the end of them. Every step that can fail on one
+ * rank alone is followed by an agreement, so that all ranks go on or all return
+ * the same code.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "lock/kinds.h"
+#include "table/network.h"
+#include "options/options.h"
+#include "table/space.h"
+#include "table/table.h"
+#include "rma/rma_mpi.h"
+#include "rma/rma_ucx.h"
+#include "rma/room.h"
+
+#define MAX_LOCKS (UINT64_C(1) << 40)
+
+int table_agree(MPI_Comm comm, int code)
+{
+	int worst = code;
+
+	PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
+	if (code == PAWL_SUCCESS && worst != PAWL_SUCCESS)
+		error_set(worst, "another rank failed: %s (its message says more)",
+			  pawl_strerror(worst));
+	return worst;
+}
+
+/* The MPI at run time is of the family whose mpi.h this library was compiled with. Programs that
+ * link the libpawl of another MPI get as far as this: the call has the same form in all. */
+static int check_library(void)
+{
+	static const char *const open_mpi[] = {"Open MPI", "IBM Spectrum MPI", NULL};
+	static const char *const mpich[] = {"MPICH", "MVAPICH", "Intel(R) MPI", "CRAY MPICH", NULL};
+#ifdef OPEN_MPI
+	const char *mine = "Open MPI", *const *others = mpich;
+#else
+	const char *mine = "MPICH", *const *others = open_mpi;
+#endif
+	char text[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING : 8192];
+	int len;
+
+	(void)open_mpi, (void)mpich;
+	PMPI_Get_library_version(text, &len);
+	for (; *others; others++)
+		if (strncmp(text, *others, strlen(*others)) == 0)
+			return error_set(PAWL_ERR_MPI,
+					 "this libpawl was built for %s, and the program runs with"
+					 " %s: link the libpawl of that MPI",
+					 mine, *others);
+	return PAWL_SUCCESS;
+}
+
+/* Communicators of sessions (MPI-4) are used without MPI_Init. */
+static bool may_be_of_session(MPI_Comm comm)
+{
+#ifdef PAWL_HAVE_SESSIONS
+	return comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+#else
+	(void)comm;
+	return false;
+#endif
+}
+
+static const char how_to_begin[] =
+#ifdef PAWL_HAVE_SESSIONS
+    "call MPI_Init, or give a communicator of a session (MPI_Comm_create_from_group)";
+#else
+    "call MPI_Init first";
+#endif
+
+static int check_mpi(MPI_Comm comm)
+{
+	int rc = check_library(), initialized, finalized;
+
+	if (rc == PAWL_SUCCESS)
+		rc = life_check_process();
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	PMPI_Initialized(&initialized);
+	PMPI_Finalized(&finalized);
+	if (finalized)
+		return error_set(PAWL_ERR_MPI, "MPI is finalized");
+	if (!initialized && !may_be_of_session(comm))
+		return error_set(PAWL_ERR_MPI, "MPI is not initialised: %s", how_to_begin);
+	return PAWL_SUCCESS;
+}
+
+static int check_arguments(const char *kind, uint64_t n, const struct lock_protocol *p)
+{
+	char names[256], hint[64];
+
+	if (!kind || !p)
+		return error_set(PAWL_ERR_KIND, "there is no lock %s%s%s%s; the kinds are: %s",
+				 kind ? "\"" : "", kind ? kind : "(null)", kind ? "\"" : "",
+				 kinds_hint(kind, hint, sizeof hint),
+				 kinds_list(names, sizeof names));
+	if (n < 1 || n >= MAX_LOCKS)
+		return error_set(PAWL_ERR_ARG, "n: a table has 1 to 2^40 - 1 locks, not %llu",
+				 (unsigned long long)n);
+	return PAWL_SUCCESS;
+}
+
+static int check_threads(pawl_table *t, const struct options *o, const struct lock_protocol *p)
+{
+	int level;
+
+	PMPI_Query_thread(&level);
+	if (o->threads == THREADS_MULTIPLE && level < MPI_THREAD_MULTIPLE)
+		return error_set(PAWL_ERR_THREAD,
+				 "option threads: multiple needs MPI_THREAD_MULTIPLE; MPI was"
+				 " initialised with less (use MPI_Init_thread)");
+	if ((p->kind.capabilities & PAWL_CAP_THREADS) && level < MPI_THREAD_MULTIPLE)
+		return error_set(PAWL_ERR_THREAD,
+				 "%s answers its clients from a thread of its own, which needs"
+				 " MPI_THREAD_MULTIPLE; MPI was initialised with less (use"
+				 " MPI_Init_thread)",
+				 p->kind.name);
+	if (o->progress == PROGRESS_THREAD && level < MPI_THREAD_MULTIPLE)
+		return error_set(PAWL_ERR_THREAD,
+				 "option progress: thread drives the MPI beside the application,"
+				 " which needs MPI_THREAD_MULTIPLE; MPI was initialised with less"
+				 " (use MPI_Init_thread, or lazy or eager)");
+	t->ranges = (p->kind.capabilities & PAWL_CAP_RANGES) != 0;
+	t->clients.by_process = o->owner == OWNER_PROCESS;
+	t->clients.threaded = o->threads == THREADS_MULTIPLE ||
+			      (o->threads == THREADS_AUTO && level == MPI_THREAD_MULTIPLE);
+	return PAWL_SUCCESS;
+}
+
+/* Whether this rank is the one that warns. */
+static bool is_first_rank(MPI_Comm comm)
+{
+	int initialized, rank;
+
+	PMPI_Initialized(&initialized); /* not by a session alone */
+	PMPI_Comm_rank(initialized ? MPI_COMM_WORLD : comm, &rank);
+	return rank == 0;
+}
+
+/* Once: a string whose nodes stay empty says something else than was meant, maybe. */
+static void topology_warn(const struct topo *topo, const char *string)
+{
+	static atomic_flag done = ATOMIC_FLAG_INIT;
+
+	if (topo->asked_nodes <= topo->nnodes || atomic_flag_test_and_set(&done))
+		return;
+	fprintf(stderr,
+		"pawl: option topology: the %d ranks are on %d of the %d nodes of \"%s\", for they"
+		" fill one node after the other, a core each; fewer cores a node, or \"cyclic\" in"
+		" front, would spread them\n",
+		topo->nranks, topo->nnodes, topo->asked_nodes, string);
+}
+
+/* Microseconds to look before parking: cheap where every rank has a core, and
+ * theft where it has not. The longer ones pay for waking a parked rank. */
+enum { SPIN_US = 50, SPIN_CROWDED_SOON_US = 50, SPIN_CROWDED_LATER_US = 2 };
+
+/* How often a waiting rank drives the MPI, in looks: the words of a table over
+ * several nodes are brought by it. */
+enum { LOOKS_NET = 1, LOOKS_EAGER = 4, LOOKS_LAZY = 64 };
+
+/* The holder of a lock is likely to work on data where the lock is. */
+static bool is_home(const struct rma_client *c)
+{
+	uint64_t index;
+	int rank;
+
+	lock_home(c->rma->waiting.space, c->lock, &rank, &index);
+	return rank == c->rma->rank;
+}
+
+static void choose_waiting(pawl_table *t, const struct options *o)
+{
+	struct rma_waiting *w = &t->rma.waiting;
+	uint64_t soon, later;
+
+	w->crowded = t->job.host_ranks > t->job.host_cores && o->wait != WAIT_SPIN;
+	soon = w->crowded ? SPIN_CROWDED_SOON_US : SPIN_US;
+	later = w->crowded ? SPIN_CROWDED_LATER_US : SPIN_US;
+	if (o->spin_us >= 0)
+		soon = later = (uint64_t)o->spin_us;
+	w->spin_ns[RMA_SOON] = o->wait == WAIT_SPIN ? UINT64_MAX : soon * 1000;
+	w->spin_ns[RMA_LATER] = o->wait == WAIT_SPIN ? UINT64_MAX : later * 1000;
+	w->park = o->wait == WAIT_AUTO || o->wait == WAIT_PARK;
+	w->watchdog = o->watchdog_s;
+	w->self = t->self;
+	w->table = t->name;
+	w->looks = t->rma.net                                    ? LOOKS_NET
+		   : t->rma.ucx || o->progress == PROGRESS_EAGER ? LOOKS_EAGER
+								 : LOOKS_LAZY;
+	w->serves = o->progress == PROGRESS_EAGER ? is_home : NULL;
+	w->space = &t->space;
+}
+
+static int choose_layout(pawl_table *t, const struct lock_protocol *p, const struct options *o,
+			 uint64_t n, pawl_home_fn *home, void *arg)
+{
+	struct lock_space *s = &t->space;
+	int rc;
+
+	space_begin(s, p, t->job.topo, o, n);
+	if (t->clients.threaded && !t->clients.by_process)
+		s->clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
+	if (home) {
+		rc = homes_create(t, home, arg);
+		if (rc != PAWL_SUCCESS)
+			return rc;
+	}
+	return space_layout(s);
+}
+
+int table_check_room(pawl_table *t, uint64_t bytes)
+{
+	MPI_Comm host_comm = t->job.host_comm;
+	struct room_shortage s;
+	char promised[96] = "";
+
+	if (host_comm == MPI_COMM_NULL)
+		host_comm = t->job.node_comm;
+	if (room_check(t->comm, host_comm, bytes, &s))
+		return PAWL_SUCCESS;
+	if (s.promised)
+		snprintf(promised, sizeof promised,
+			 ", besides %llu that other tables may still take",
+			 (unsigned long long)s.promised);
+	return error_set(
+	    PAWL_ERR_NOMEM,
+	    "a table (%s) takes %llu bytes of shared memory on host %s, and %s has %llu"
+	    " bytes free%s%s",
+	    t->name, (unsigned long long)s.wanted, s.host, s.place, (unsigned long long)s.free,
+	    promised, s.place[0] == '/' ? " (containers: docker run --shm-size)" : "");
+}
+
+static int make_segments(pawl_table *t, const struct options *o)
+{
+	static const int codes[] = {
+	    [RMA_OK] = PAWL_SUCCESS,
+	    [RMA_FAIL_WINDOW] = PAWL_ERR_WINDOW,
+	    [RMA_FAIL_MODEL] = PAWL_ERR_WINDOW,
+	    [RMA_FAIL_NOMEM] = PAWL_ERR_NOMEM,
+	};
+	char err[ERROR_LENGTH] = "";
+	struct topo *topo = t->job.topo;
+	enum rma_network network =
+	    t->space.domain == RMA_NODE ? RMA_NO_NETWORK : network_choose(o, t->job.one_host);
+	enum rma_failure failure;
+	int rc = table_check_room(t, t->space.bytes + RMA_UCX_TAIL_BYTES);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	failure = rma_mpi_create(&t->rma, t->comm, t->job.node_comm, topo->node, network,
+				 t->space.protocol->network, t->job.one_host, t->space.bytes, err,
+				 sizeof err);
+	return failure == RMA_OK ? PAWL_SUCCESS : error_set(codes[failure], "%s", err);
+}
+
+static int open_protocol(pawl_table *t)
+{
+	const struct lock_protocol *p = t->space.protocol;
+	char err[ERROR_LENGTH] = "";
+	int rc = PAWL_SUCCESS;
+
+	if (p->open)
+		rc = p->open(&t->space, &t->comm, err, sizeof err);
+	if (rc != PAWL_SUCCESS)
+		error_set(rc, "%s", err);
+	if (p->describe)
+		p->describe(&t->space, t->parameters, sizeof t->parameters);
+	lease_describe(t);
+	return rc;
+}
+
+/* On shared memory alone nobody waits for another rank's MPI. */
+static int start_progress(pawl_table *t)
+{
+	if (!t->rma.net)
+		return PAWL_SUCCESS;
+	t->progress = rma_progress_start(&t->rma, t->space.bytes);
+	return t->progress ? PAWL_SUCCESS
+			   : error_set(PAWL_ERR_NOMEM,
+				       "option progress: the thread that drives the MPI could not"
+				       " be started");
+}
+
+/* Everything that exists of t, in the reverse order. Collective. */
+static void destroy(pawl_table *t)
+{
+	const struct lock_protocol *p = t->space.protocol;
+
+	rma_progress_stop(t->progress);
+	client_settle(&t->clients);
+	if (p && p->close && t->space.state)
+		p->close(&t->space);
+	rma_mpi_free(&t->rma);
+	client_close(&t->clients);
+	space_free(&t->space);
+	homes_free(t);
+	topo_job_free(&t->job);
+	if (t->comm != MPI_COMM_NULL)
+		PMPI_Comm_free(&t->comm);
+	free(t);
+}
+
+static int build(pawl_table *t, const struct lock_protocol *p, const struct options *o, uint64_t n,
+		 pawl_home_fn *home, void *arg)
+{
+	struct topo_request request = {o->topology, o->topology_file, o->groups};
+	char err[ERROR_LENGTH] = "";
+	int rc;
+
+	if (topo_discover(t->comm, &request, &t->job, err, sizeof err) != 0)
+		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
+	if (is_first_rank(t->comm))
+		topology_warn(t->job.topo, o->topology);
+	rc = table_agree(t->comm, choose_layout(t, p, o, n, home, arg));
+	if (rc == PAWL_SUCCESS)
+		rc = make_segments(t, o);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	t->space.posts = p->settled && t->space.domain == RMA_NET && t->rma.transport->post;
+	choose_waiting(t, o);
+	if (p->shares_clock)
+		clock_share(t);
+	t->clients.can_fail = t->rma.ucx != NULL;
+	rc = client_open(&t->clients, &t->space, &t->rma)
+		 ? PAWL_SUCCESS
+		 : error_set(PAWL_ERR_NOMEM, "out of memory");
+	rc = table_agree(t->comm, rc);
+	if (rc == PAWL_SUCCESS)
+		lease_fit(t);
+	t->rma.outlives =
+	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && t->space.params.lease_us > 0;
+	if (rc == PAWL_SUCCESS)
+		rc = table_agree(t->comm, open_protocol(t));
+	if (rc == PAWL_SUCCESS && o->progress == PROGRESS_THREAD)
+		rc = table_agree(t->comm, start_progress(t));
+	return rc;
+}
+
+static void name(pawl_table *t, const struct lock_protocol *p, uint64_t n)
+{
+	bool ranges = p->kind.capabilities & PAWL_CAP_RANGES;
+
+	snprintf(t->name, sizeof t->name, "%s, %llu %s%s", p->kind.name, (unsigned long long)n,
+		 ranges ? "space" : "lock", n == 1 ? "" : "s");
+}
+
+/* The rank as the application knows it, if that has MPI_COMM_WORLD. */
+static void name_self(pawl_table *t)
+{
+	int rank, initialized;
+	char host[64] = "";
+
+	gethostname(host, sizeof host - 1);
+	PMPI_Initialized(&initialized);
+	PMPI_Comm_rank(initialized ? MPI_COMM_WORLD : t->comm, &rank);
+	snprintf(t->self, sizeof t->self, "rank %d of %s on host %s", rank,
+		 initialized ? "MPI_COMM_WORLD" : "the table", host);
+}
+
+/* Homes by a function, or by option distribution. */
+static int create(MPI_Comm comm, const char *kind, uint64_t n, bool homed, pawl_home_fn *home,
+		  void *arg, MPI_Info info, pawl_table **table)
+{
+	const struct lock_protocol *p = kinds_find(kind);
+	struct options o = {.max_held = 0};
+	pawl_table *t;
+	int rc = check_mpi(comm), inter = 0;
+
+	if (table)
+		*table = NULL;
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (comm == MPI_COMM_NULL)
+		return error_set(PAWL_ERR_ARG, "comm is MPI_COMM_NULL");
+	PMPI_Comm_test_inter(comm, &inter);
+	if (inter)
+		return error_set(PAWL_ERR_ARG, "comm is an inter-communicator");
+	/* From here on all ranks go together. */
+	t = calloc(1, sizeof *t);
+	rc = check_arguments(kind, n, p);
+	if (rc == PAWL_SUCCESS && !table)
+		rc = error_set(PAWL_ERR_ARG, "table is a null pointer");
+	if (rc == PAWL_SUCCESS && homed && !home)
+		rc = error_set(PAWL_ERR_ARG, "home is a null pointer: a function, or"
+					     " pawl_table_create() with option distribution");
+	if (rc == PAWL_SUCCESS && !t)
+		rc = error_set(PAWL_ERR_NOMEM, "out of memory");
+	if (rc == PAWL_SUCCESS)
+		rc = options_read(&o, p, info);
+	if (rc == PAWL_SUCCESS)
+		rc = check_threads(t, &o, p);
+	if (is_first_rank(comm))
+		options_warn(stderr);
+	rc = table_agree(comm, rc);
+	if (rc == PAWL_SUCCESS)
+		rc = table_agree_on(comm, &o, kind, n, homed);
+	if (rc != PAWL_SUCCESS) {
+		options_free(&o);
+		free(t);
+		return rc;
+	}
+	t->homes_win = MPI_WIN_NULL;
+	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
+	PMPI_Comm_dup(comm, &t->comm);
+	/* Failing windows are reported, not fatal. */
+	PMPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
+	name(t, p, n);
+	name_self(t);
+	rc = build(t, p, &o, n, home, arg);
+	options_free(&o);
+	if (rc != PAWL_SUCCESS) {
+		destroy(t);
+		return rc;
+	}
+	life_begin(t);
+	*table = t;
+	return PAWL_SUCCESS;
+}
+
+int pawl_table_create(MPI_Comm comm, const char *kind, uint64_t n, MPI_Info info,
+		      pawl_table **table)
+{
+	return create(comm, kind, n, false, NULL, NULL, info, table);
+}
+
+int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_home_fn *home,
+			    void *arg, MPI_Info info, pawl_table **table)
+{
+	return create(comm, kind, n, true, home, arg, info, table);
+}
+
+/* What the rank of lowest number has that holds something says, on all ranks. Collective. */
+static int check_free(pawl_table *t)
+{
+	int holder = client_in_use(&t->clients) ? t->rma.rank : t->space.topo->nranks, first;
+	char text[ERROR_LENGTH] = "";
+
+	PMPI_Allreduce(&holder, &first, 1, MPI_INT, MPI_MIN, t->comm);
+	if (first == t->space.topo->nranks)
+		return PAWL_SUCCESS;
+	if (first == t->rma.rank)
+		client_tell(&t->clients, text, sizeof text);
+	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, t->comm);
+	return error_set(PAWL_ERR_HELD, "rank %d %s %s: release before pawl_table_free()", first,
+			 t->clients.threaded ? "holds or awaits" : "holds", text);
+}
+
+/* What is left of t when MPI has ended: the windows and communicators are gone. */
+static void forget(pawl_table *t)
+{
+	life_end(t);
+	rma_mpi_forget(&t->rma);
+	client_close(&t->clients);
+	space_free(&t->space);
+	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
+	topo_job_free(&t->job);
+	free(t);
+}
+
+int pawl_table_free(pawl_table **table)
+{
+	pawl_table *t;
+	int rc;
+
+	if (!table || !*table)
+		return error_set(PAWL_ERR_ARG, "table is a null %s", table ? "handle" : "pointer");
+	t = *table;
+	rc = life_check(t);
+	if (rc != PAWL_SUCCESS && life_is_over(t)) {
+		life_name_late(t);
+		forget(t);
+		*table = NULL;
+	}
+	if (rc == PAWL_SUCCESS)
+		rc = check_free(t);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	life_end(t);
+	destroy(t);
+	*table = NULL;
+	return PAWL_SUCCESS;
+}

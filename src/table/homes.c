@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Homes by the caller's own function: a map from lock to rank and index, 8 bytes
+ * a lock, once per node in shared memory.
+ *
+ * All ranks have to see the same homes. The maps of the nodes are compared by a hash, and
+ * every rank asks its own function about some of the locks.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "rma/own_windows.h"
+#include "table/table.h"
+
+enum { INDEX_BITS = 40, ASKED_AGAIN = 256 };
+
+/* Fill the map (one rank a node does), or only count; the most locks of any
+ * home, or 0 if the function named a rank that is none. */
+static uint64_t assign(const pawl_table *t, pawl_home_fn *home, void *arg, uint64_t *map,
+		       uint64_t *counts, uint64_t *bad)
+{
+	uint64_t most = 0;
+
+	for (uint64_t l = 0; l < t->space.n; l++) {
+		int rank = home(l, arg);
+
+		if (rank < 0 || rank >= t->space.topo->nranks) {
+			*bad = l;
+			return 0;
+		}
+		map[l] = (uint64_t)rank << INDEX_BITS | counts[rank]++;
+		if (counts[rank] > most)
+			most = counts[rank];
+	}
+	return most;
+}
+
+static uint64_t hash_of(const uint64_t *map, uint64_t n)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	for (uint64_t l = 0; l < n; l++)
+		h = (h ^ map[l]) * UINT64_C(1099511628211);
+	return h;
+}
+
+/* The first lock of those asked about for which this rank's function does not say what the map
+ * has; n: none. */
+static uint64_t disagrees(const pawl_table *t, pawl_home_fn *home, void *arg, const uint64_t *map)
+{
+	uint64_t n = t->space.n, step = n > ASKED_AGAIN ? n / ASKED_AGAIN : 1;
+
+	for (uint64_t l = 0; l < n; l += step)
+		if (home(l, arg) != (int)(map[l] >> INDEX_BITS))
+			return l;
+	return n;
+}
+
+/* All ranks have the maps of their nodes. Collective. */
+static int check_equal(pawl_table *t, pawl_home_fn *home, void *arg, const uint64_t *map, int rank)
+{
+	int64_t h[2], odd = (int64_t)disagrees(t, home, arg, map);
+
+	h[0] = rank == 0 ? (int64_t)hash_of(map, t->space.n) : INT64_MAX;
+	h[1] = rank == 0 ? ~h[0] : INT64_MAX; /* its minimum is the maximum */
+	PMPI_Allreduce(MPI_IN_PLACE, h, 2, MPI_INT64_T, MPI_MIN, t->comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &odd, 1, MPI_INT64_T, MPI_MIN, t->comm);
+	if ((uint64_t)odd < t->space.n)
+		return error_set(PAWL_ERR_ARG,
+				 "the home function does not always give lock %llu the same rank;"
+				 " it is to be a pure function, the same on all ranks",
+				 (unsigned long long)odd);
+	if (h[0] != ~h[1])
+		return error_set(PAWL_ERR_ARG, "the home function gives locks other ranks on some"
+					       " nodes than on others; it is to be a pure"
+					       " function, the same on all ranks");
+	return PAWL_SUCCESS;
+}
+
+int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
+{
+	MPI_Comm node_comm = t->job.node_comm;
+	MPI_Aint bytes = 0, size;
+	uint64_t *counts = NULL, *map = NULL, bad = 0;
+	int64_t most = INT64_MAX; /* signed: MPICH takes the minimum of unsigned ones as if */
+	int rank, unit, rc, ok;
+
+	PMPI_Comm_rank(node_comm, &rank);
+	rc = table_check_room(t, rank == 0 ? t->space.n * sizeof *map : 0);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (rank == 0) {
+		bytes = (MPI_Aint)(t->space.n * sizeof *map);
+		counts = calloc((size_t)t->space.topo->nranks, sizeof *counts);
+	}
+	rc = own_windows.allocate_shared(bytes, 1, MPI_INFO_NULL, node_comm, &map, &t->homes_win);
+	if (rc != MPI_SUCCESS)
+		t->homes_win = MPI_WIN_NULL;
+	ok = rc == MPI_SUCCESS && (rank > 0 || counts);
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, t->comm);
+	if (!ok) {
+		free(counts);
+		return error_set(PAWL_ERR_NOMEM, "no memory for the homes of %llu locks",
+				 (unsigned long long)t->space.n);
+	}
+	PMPI_Win_shared_query(t->homes_win, 0, &size, &unit, &map);
+	if (rank == 0)
+		most = (int64_t)assign(t, home, arg, map, counts, &bad);
+	free(counts);
+	/* The smallest answer: 0 if any node's function failed. */
+	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_UINT64_T, MPI_MAX, t->comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MIN, t->comm);
+	if (most == 0)
+		return error_set(PAWL_ERR_ARG,
+				 "the home function gave lock %llu a rank that is none of the"
+				 " communicator's (0 to %d)",
+				 (unsigned long long)bad, t->space.topo->nranks - 1);
+	rc = check_equal(t, home, arg, map, rank);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	t->space.block = (uint64_t)most;
+	t->space.homes = map;
+	t->space.home = LOCK_HOME_MAP;
+	return PAWL_SUCCESS;
+}
+
+void homes_free(pawl_table *t)
+{
+	if (t->homes_win != MPI_WIN_NULL)
+		own_windows.free(&t->homes_win);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Leases that fit the machine. A lease tells a dead client from a slow one, so it has
+ * to be long against what an operation takes, and against how long a rank may be
+ * without a core where ranks outnumber them. A shorter one is made longer when the
+ * table is made; the table's parameters say so.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/table.h"
+
+enum {
+	ROUND_TRIPS = 9,      /* measured, and the median taken */
+	PER_ROUND_TRIP = 100, /* a lease has room for so many */
+	TURN_US = 10000       /* of another rank on the same core */
+};
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median time that a get from another node takes, in microseconds, at least 1. */
+static int64_t round_trip_us(pawl_table *t, int rank)
+{
+	struct rma_client *c = &t->clients.slots[0].client;
+	struct rma_word w = rma_word(&t->rma, RMA_NET, rank, RMA_HEADER_BYTES);
+	uint64_t ns[ROUND_TRIPS];
+
+	for (int i = 0; i < ROUND_TRIPS; i++) {
+		uint64_t before = rma_now_ns();
+		int64_t value;
+
+		rma_get(c, w, &value);
+		rma_flush(c, w); /* completes the get, which is what is measured */
+		ns[i] = rma_now_ns() - before;
+	}
+	qsort(ns, ROUND_TRIPS, sizeof ns[0], by_value);
+	memset(c->count, 0, sizeof c->count);
+	return (int64_t)(ns[ROUND_TRIPS / 2] / 1000) + 1;
+}
+
+/* Another node's rank for this one to ask; not the same one for all. -1: none. */
+static int partner(const pawl_table *t)
+{
+	const struct topo *topo = t->space.topo;
+
+	for (int i = 1; i < topo->nranks; i++) {
+		int rank = (t->rma.rank + i) % topo->nranks;
+
+		if (topo->node[rank] != topo->node[t->rma.rank])
+			return rank;
+	}
+	return -1;
+}
+
+void lease_fit(pawl_table *t)
+{
+	int64_t *lease = &t->space.params.lease_us, least = 0;
+	int per_core = (t->job.host_ranks + t->job.host_cores - 1) / t->job.host_cores;
+	int other = partner(t);
+
+	if (!(t->space.protocol->kind.capabilities & PAWL_CAP_RECOVERS) || !*lease)
+		return;
+	if (other >= 0)
+		least = PER_ROUND_TRIP * round_trip_us(t, other);
+	if (per_core > 1 && per_core * TURN_US > least)
+		least = per_core * TURN_US;
+	/* While others measure we drive the MPI in here. */
+	PMPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MAX, t->comm);
+	if (least <= *lease)
+		return;
+	t->asked_lease_us = *lease;
+	*lease = least;
+}
+
+void lease_describe(pawl_table *t)
+{
+	size_t used = strlen(t->parameters);
+
+	if (t->asked_lease_us)
+		snprintf(t->parameters + used, sizeof t->parameters - used,
+			 " (%lld asked for; round trips and cores want more)",
+			 (long long)t->asked_lease_us);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which transport is between nodes, by option transport. */
+#ifndef CORE_NETWORK_H
+#define CORE_NETWORK_H
+
+#include "options/options.h"
+#include "rma/rma_mpi.h"
+
+/* On one host the MPI's windows are memory, and UCX would go through the loopback. */
+static inline enum rma_network network_choose(const struct options *o, bool one_host)
+{
+	if (o->transport == TRANSPORT_AUTO)
+		return one_host || !options_have_ucx() ? RMA_BY_MPI : RMA_BY_EITHER;
+	return o->transport == TRANSPORT_UCX ? RMA_BY_UCX : RMA_BY_MPI;
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The layout of a table; the same for the library and the simulator. */
+#include "table/space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes)
+{
+	uint64_t at = s->bytes, size;
+
+	if (at > LOCK_MOST_BYTES || __builtin_mul_overflow(locks, bytes, &size) ||
+	    size > LOCK_MOST_BYTES)
+		s->bytes = UINT64_MAX;
+	else
+		s->bytes += (size + 63) / 64 * 64;
+	return at;
+}
+
+bool lock_has_room(const struct lock_space *s, uint64_t clients, char *err, size_t errlen)
+{
+	uint64_t ranks = (uint64_t)s->topo->nranks;
+
+	if (s->clients <= clients)
+		return true;
+	if (s->clients == ranks || ranks > clients)
+		snprintf(err, errlen,
+			 "%s counts at most %llu clients at a lock, and there are %llu ranks",
+			 s->protocol->kind.name, (unsigned long long)clients,
+			 (unsigned long long)ranks);
+	else
+		snprintf(
+		    err, errlen,
+		    "option max_held: %s counts at most %llu clients at a lock, and the threads"
+		    " of %llu ranks with max_held %d may be more; accepted here: 1 to %llu, or"
+		    " option threads=single",
+		    s->protocol->kind.name, (unsigned long long)clients, (unsigned long long)ranks,
+		    s->max_held, (unsigned long long)(clients / ranks));
+	return false;
+}
+
+void space_begin(struct lock_space *s, const struct lock_protocol *p, const struct topo *topo,
+		 const struct options *o, uint64_t n)
+{
+	uint64_t ranks = (uint64_t)topo->nranks;
+
+	*s = (struct lock_space){
+	    .protocol = p,
+	    .topo = topo,
+	    .params = o->params,
+	    .n = n,
+	    .home = o->home,
+	    .block = (n + ranks - 1) / ranks,
+	    .max_held = (int)o->max_held,
+	    .clients = ranks * (o->threads == THREADS_MULTIPLE ? (uint64_t)o->max_held : 1),
+	    .domain = topo->nnodes == 1 && !p->network ? RMA_NODE : RMA_NET,
+	};
+}
+
+int space_layout(struct lock_space *s)
+{
+	char err[ERROR_LENGTH] = "";
+	int rc;
+
+	s->bytes = RMA_HEADER_BYTES;
+	s->slots = lock_reserve(s, (uint64_t)s->max_held, SLOT_BYTES);
+	rc = s->protocol->layout(s, err, sizeof err);
+	if (rc != PAWL_SUCCESS)
+		return error_set(rc, "%s", err);
+	if (s->bytes > LOCK_MOST_BYTES)
+		return error_set(PAWL_ERR_NOMEM,
+				 "%llu %s of %s with these options need more memory on each rank"
+				 " than can be addressed (2^48 bytes)",
+				 (unsigned long long)s->n,
+				 s->protocol->kind.capabilities & PAWL_CAP_RANGES ? "spaces"
+										  : "locks",
+				 s->protocol->kind.name);
+	return PAWL_SUCCESS;
+}
+
+void space_free(struct lock_space *s)
+{
+	if (s->protocol && s->protocol->destroy)
+		s->protocol->destroy(s);
+	free(s->state);
+	s->state = NULL;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The layout of a table: a pure function of kind, topology and options. */
+#ifndef CORE_SPACE_H
+#define CORE_SPACE_H
+
+#include "options/options.h"
+#include "lock/lock.h"
+
+/* What is given. Homes are as the options say; a map may be put in afterwards. */
+void space_begin(struct lock_space *s, const struct lock_protocol *p, const struct topo *topo,
+		 const struct options *o, uint64_t n);
+/* What follows from it: slots, and the words of the protocol. Sets the thread's
+ * error. To be freed also if it fails. */
+int space_layout(struct lock_space *s);
+void space_free(struct lock_space *s);
+
+#endif
