@@ -8,7 +8,9 @@
  *   next.c     the definitions behind this layer: a tool's, and the MPI's own
  *   bypass.c   calls that did not come by this layer
  *   epochs.c   what locking and unlocking a window means
- *   attach.c   which windows get locks of Pawl, and in which pool
+ *   attach.c   the windows that have locks of Pawl
+ *   request.c  what is asked for a window
+ *   agree.c    in which pool a window gets locks: all processes alike
  *   pool.c     tables of locks for windows over one group of processes
  *   windows.c  from an MPI_Win to what we know about it
  *   report.c   what people are told: once, or as PAWL_STATS=1 asks
@@ -160,8 +162,11 @@ int bypass_unlock(struct window *w, int rank);
  * for is wrong. */
 int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *win);
 
-/* MPI_Init is over. */
+/* MPI_Init has returned. */
 void dropin_begin(void);
+
+/* Whether MPI_THREAD_MULTIPLE is given. */
+bool dropin_has_threads(void);
 
 /* Whether a kind takes an option beyond those of all kinds; kind may be NULL. */
 bool dropin_has_option(const char *kind, const char *name);

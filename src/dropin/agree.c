@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which number in which pool a window gets.
+ *
+ * The processes of a new window agree by one MPI_Allreduce: that all of them want and can have
+ * our locks, on the same kind and options; and on a number in a pool that is free at all of them.
+ *
+ * With MPI_THREAD_MULTIPLE two threads may make windows over congruent communicators at one
+ * time, and in different order on different processes. So the processes compare which pools they
+ * know, and after choosing a number make sure that all of them got it; if not, they begin again.
+ * Processes may have different thread levels; the latter is done if any of them has
+ * MPI_THREAD_MULTIPLE.
+ *
+ * Pools live until MPI_Finalize, which deletes the attributes of MPI_COMM_SELF, the last one
+ * first. Libraries free their windows in such attributes, too, so ours is set in MPI_Init, and
+ * comes last. Where MPI_Init did not come by this layer it is set with the first window; then
+ * pools live on until the last window is freed.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "dropin/request.h"
+
+/* What the processes tell each other; combined by bitwise and. */
+enum {
+	FIT, /* bits, enum fit */
+	KEY,
+	NOT_KEY, /* equal if and only if both come out as complements */
+	POOLS,
+	NOT_POOLS,      /* the same for the pools that are known */
+	SALT,           /* of rank 0 */
+	FREE,           /* numbers that are free, by pool */
+	MOST_POOLS = 8, /* of one group and key; more windows have to do without */
+	WORDS = FREE + MOST_POOLS
+};
+/* ALONE: this process has no MPI_THREAD_MULTIPLE, so no other window of its is being made. */
+enum fit { WANTED = 1, ABLE = 2, SANE = 4, ALONE = 8 };
+enum { FIRST_IDS = 16 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static struct pool *pools;                               /* by name */
+static int users;                                        /* windows with a pool */
+static int at_end = MPI_KEYVAL_INVALID;
+static bool comes_last; /* at_end */
+static bool over;       /* pools go with the last window */
+static _Atomic(uint64_t) salts;
+
+static bool usable(const struct pool *p, uint64_t key, MPI_Comm comm)
+{
+	int same;
+
+	if (p->key != key)
+		return false;
+	PMPI_Comm_compare(p->comm, comm, &same);
+	return same == MPI_IDENT || same == MPI_CONGRUENT;
+}
+
+/* Those for such windows, by name. */
+static int usable_pools(struct pool **list, uint64_t key, MPI_Comm comm)
+{
+	int n = 0;
+
+	for (struct pool *p = pools; p && n < MOST_POOLS; p = p->next)
+		if (usable(p, key, comm))
+			list[n++] = p;
+	return n;
+}
+
+static uint64_t all_ids(const struct pool *p)
+{
+	return p->ids == POOL_IDS ? UINT64_MAX : (UINT64_C(1) << p->ids) - 1;
+}
+
+static uint64_t new_salt(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return ((uint64_t)t.tv_nsec * UINT64_C(0x9e3779b97f4a7c15)) ^ ((uint64_t)t.tv_sec << 20) ^
+	       atomic_fetch_add(&salts, 1);
+}
+
+static void propose(uint64_t *words, const struct request *r, struct pool **list, int n, int rank)
+{
+	uint64_t names = UINT64_C(1) + (uint64_t)n;
+
+	for (int i = 0; i < MOST_POOLS; i++) {
+		words[FREE + i] = i < n ? all_ids(list[i]) & ~list[i]->used : 0;
+		if (i < n)
+			names = names * UINT64_C(0x9e3779b97f4a7c15) + list[i]->name;
+	}
+	words[FIT] = (r->wanted ? WANTED : 0) | (r->why[0] ? 0 : ABLE) | (r->mistake ? 0 : SANE) |
+		     (dropin_has_threads() ? 0 : ALONE);
+	words[KEY] = r->key ^ r->range_key;
+	words[NOT_KEY] = ~words[KEY];
+	words[POOLS] = names;
+	words[NOT_POOLS] = ~names;
+	words[SALT] = rank == 0 ? new_salt() : UINT64_MAX;
+}
+
+/* The k-th bit that is set, counted round. */
+static int pick_bit(uint64_t bits, uint64_t k)
+{
+	k %= (uint64_t)__builtin_popcountll(bits);
+	while (k--)
+		bits &= bits - 1;
+	return __builtin_ctzll(bits);
+}
+
+/* Take a number that is free everywhere; false: another thread was faster on some process. */
+static bool take_id(MPI_Comm comm, struct pool *p, int id, bool race)
+{
+	uint64_t bit = UINT64_C(1) << id;
+	int got, all;
+
+	pthread_mutex_lock(&lock);
+	got = !(p->used & bit);
+	p->used |= bit;
+	pthread_mutex_unlock(&lock);
+	all = got;
+	if (race)
+		PMPI_Allreduce(&got, &all, 1, MPI_INT, MPI_MIN, comm);
+	if (got && !all) {
+		pthread_mutex_lock(&lock);
+		p->used &= ~bit;
+		pthread_mutex_unlock(&lock);
+	}
+	return all;
+}
+
+static void add_pool(struct pool *p)
+{
+	struct pool **at = &pools;
+
+	pthread_mutex_lock(&lock);
+	while (*at && (*at)->name < p->name)
+		at = &(*at)->next;
+	p->next = *at;
+	*at = p;
+	pthread_mutex_unlock(&lock);
+}
+
+bool agree_is_mistake(int code)
+{
+	return code == PAWL_ERR_OPTION || code == PAWL_ERR_KIND || code == PAWL_ERR_ARG ||
+	       code == PAWL_ERR_TOPOLOGY;
+}
+
+/* Whether windows of other threads may be made at the same time, on any process. */
+static bool threads_race(const uint64_t *words)
+{
+	return !(words[FIT] & ALONE);
+}
+
+/* What the processes said together; if it is no, why. */
+static bool fits(const uint64_t *words, struct request *r)
+{
+	r->mistake = !(words[FIT] & SANE) || words[KEY] != ~words[NOT_KEY];
+	if (!r->mistake && !(words[FIT] & WANTED)) {
+		r->wanted = false;
+		return false;
+	}
+	if (!r->mistake && words[FIT] & ABLE)
+		return true;
+	if (!r->why[0])
+		snprintf(r->why, sizeof r->why, "%s",
+			 words[KEY] != ~words[NOT_KEY]
+			     ? "PAWL_LOCK or the info keys pawl_* differ between processes"
+			     : "another process cannot have it");
+	return false;
+}
+
+/* What all processes say; false if the pools they know differ (for a moment). */
+static bool ask(MPI_Comm comm, const struct request *r, uint64_t *words, struct pool **list, int *n)
+{
+	int rank;
+
+	PMPI_Comm_rank(comm, &rank);
+	pthread_mutex_lock(&lock);
+	*n = usable_pools(list, r->key, comm);
+	propose(words, r, list, *n, rank);
+	pthread_mutex_unlock(&lock);
+	PMPI_Allreduce(MPI_IN_PLACE, words, WORDS, MPI_UINT64_T, MPI_BAND, comm);
+	return words[POOLS] == ~words[NOT_POOLS];
+}
+
+/* A pool with a number that is free everywhere, and that number; or NULL. */
+static struct pool *choose(const uint64_t *words, struct pool **list, int n, int *id)
+{
+	for (int i = 0; i < n; i++) {
+		if (!words[FREE + i])
+			continue;
+		*id = pick_bit(words[FREE + i], threads_race(words) ? words[SALT] : 0);
+		return list[i];
+	}
+	return NULL;
+}
+
+/* One more pool for such windows; false: that cannot be. */
+static bool more_room(MPI_Comm comm, struct request *r, const uint64_t *words, int n)
+{
+	struct pool *fresh;
+	int rc;
+
+	if (n == MOST_POOLS) {
+		snprintf(r->why, sizeof r->why,
+			 "there are %d windows over one group of processes already",
+			 FIRST_IDS + (MOST_POOLS - 1) * POOL_IDS);
+		return false;
+	}
+	rc = pool_create(comm, r->kind, r->options, n ? POOL_IDS : FIRST_IDS, &fresh);
+	if (rc != PAWL_SUCCESS) {
+		snprintf(r->why, sizeof r->why, "%s", pawl_error_message());
+		r->mistake = agree_is_mistake(rc);
+		return false;
+	}
+	fresh->key = r->key;
+	fresh->name = words[SALT];
+	add_pool(fresh);
+	return true;
+}
+
+/* Find or make a pool with room, and take a number. NULL: not for this window,
+ * on all processes alike. */
+struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id)
+{
+	struct pool *list[MOST_POOLS], *pool;
+	uint64_t words[WORDS];
+	int n;
+
+	for (;;) {
+		bool known = ask(comm, r, words, list, &n);
+
+		if (!fits(words, r))
+			return NULL;
+		if (!known)
+			continue;
+		pool = choose(words, list, n, id);
+		if (pool && take_id(comm, pool, *id, threads_race(words))) {
+			pthread_mutex_lock(&lock);
+			users++;
+			pthread_mutex_unlock(&lock);
+			return pool;
+		}
+		if (!pool && !more_room(comm, r, words, n))
+			return NULL;
+	}
+}
+
+/* --------------------------------------------------------------- their end */
+
+/* By name, which is the same order on all processes. Collective. */
+static void free_pools(void)
+{
+	report_print();
+	while (pools) {
+		struct pool *p = pools;
+
+		pools = p->next;
+		pool_free(p);
+	}
+}
+
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF while the MPI still works. */
+static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+	bool last;
+
+	(void)comm;
+	(void)keyval;
+	(void)value;
+	(void)extra;
+	pthread_mutex_lock(&lock);
+	over = true;
+	last = comes_last || users == 0;
+	pthread_mutex_unlock(&lock);
+	report_print();
+	if (last)
+		free_pools();
+	return MPI_SUCCESS;
+}
+
+void agree_on_end(bool first)
+{
+	int initialized;
+
+	/* Sessions have no MPI_COMM_SELF, and do not tell when they end. */
+	PMPI_Initialized(&initialized);
+	pthread_mutex_lock(&lock);
+	if (initialized && at_end == MPI_KEYVAL_INVALID) {
+		comes_last = first;
+		PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &at_end, NULL);
+		PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, NULL);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* Collective, if it is the last window after MPI_Finalize began. */
+void agree_leave_pool(const struct window *w)
+{
+	bool last;
+
+	pthread_mutex_lock(&lock);
+	w->pool->used &= ~(UINT64_C(1) << w->id);
+	last = --users == 0 && over && !comes_last;
+	pthread_mutex_unlock(&lock);
+	if (last)
+		free_pools();
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is asked for a window. Byte ranges (info key pawl_ranges) are a table of the window's
+ * own, as large as the window; what it takes of the options goes to it, what both take to both.
+ */
+#include "dropin/request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char default_kind[] = "mgl";
+
+static uint64_t hash(uint64_t h, const char *text)
+{
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return h * 31;
+}
+
+bool dropin_has_option(const char *kind, const char *name)
+{
+	const struct pawl_kind *k = kind ? pawl_kind_find(kind) : NULL;
+	const size_t len = strlen(name);
+
+	for (const char *p = k ? k->options : ""; *p; p += strcspn(p, " "), p += strspn(p, " "))
+		if (strcspn(p, " ") == len && strncmp(p, name, len) == 0)
+			return true;
+	return false;
+}
+
+/* A sum: keys come in any order. */
+static uint64_t sum_of(const char *key, const char *value)
+{
+	return hash(hash(UINT64_C(14695981039346656037), key), value);
+}
+
+/* What the layer decides, and no window. */
+static bool is_ours(const char *key, const char *value)
+{
+	return strcmp(key, "pawl_final") == 0 || strcmp(key, "pawl_distribution") == 0 ||
+	       (strcmp(key, "pawl_owner") == 0 && strcmp(value, "process") != 0);
+}
+
+/* An option that only one of the two kinds has is meant for that one. */
+static void copy_option(struct request *r, const char *key, const char *value)
+{
+	const char *name = key + strlen("pawl_");
+	const bool targets = dropin_has_option(r->kind, name),
+		   ranges = dropin_has_option(r->ranges, name);
+
+	if (targets || !ranges) {
+		PMPI_Info_set(r->options, key, value);
+		r->key += sum_of(key, value);
+	}
+	if (r->ranges && (ranges || !targets)) {
+		PMPI_Info_set(r->range_options, key, value);
+		r->range_key += sum_of(key, value);
+	}
+}
+
+/* Which kinds; options are for them. */
+static void copy_name(struct request *r, const char *key, const char *value)
+{
+	if (strcmp(key, "pawl_lock") == 0) {
+		snprintf(r->kind_text, sizeof r->kind_text, "%s", value);
+		r->kind = r->kind_text;
+	} else if (strcmp(key, "pawl_ranges") == 0) {
+		r->mistake = !ranges_kind(value, &r->ranges, r->why, sizeof r->why);
+	}
+}
+
+static bool is_name(const char *key)
+{
+	return strcmp(key, "pawl_lock") == 0 || strcmp(key, "pawl_ranges") == 0;
+}
+
+static bool no_locks(MPI_Info info)
+{
+	char value[16];
+	int there;
+
+	PMPI_Info_get(info, "no_locks", sizeof value - 1, value, &there);
+	return there && strcmp(value, "true") == 0;
+}
+
+/* The names, or all others of our keys. */
+static void read_info(struct request *r, MPI_Info info, bool names)
+{
+	int n = 0;
+
+	if (info != MPI_INFO_NULL)
+		PMPI_Info_get_nkeys(info, &n);
+	for (int i = 0; i < n; i++) {
+		char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
+		int there;
+
+		PMPI_Info_get_nthkey(info, i, key);
+		if (strncmp(key, "pawl_", 5) != 0 || is_name(key) != names)
+			continue;
+		PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+		if (there && !names && is_ours(key, value)) {
+			r->mistake = true;
+			snprintf(r->why, sizeof r->why,
+				 "info key %s=%.64s: of windows the layer decides this (locks are"
+				 " the process's, and live with their targets)",
+				 key, value);
+		} else if (there && names)
+			copy_name(r, key, value);
+		else if (there)
+			copy_option(r, key, value);
+	}
+}
+
+/* Readers share it, it has a try-acquire (the MPI's own has not), it needs no thread of its own,
+ * and it takes nobody for dead: programs that know nothing of leases hold locks as long as they
+ * like. */
+static bool is_usable(const struct pawl_kind *k)
+{
+	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY;
+
+	return (k->capabilities & (wanted | PAWL_CAP_RANGES)) == wanted &&
+	       !strstr(k->options, "lease") && strcmp(k->name, "rpc") != 0;
+}
+
+/* "rma-rw, mgl, ...": the kinds that have what a window needs. */
+static const char *usable_kinds(char *text, size_t len)
+{
+	const struct pawl_kind *k;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int i = 0; (k = pawl_kind_get(i)) && used < len; i++)
+		if (is_usable(k))
+			used += (size_t)snprintf(text + used, len - used, "%s, ", k->name);
+	return text;
+}
+
+static void check_kind(struct request *r)
+{
+	const struct pawl_kind *k = pawl_kind_find(r->kind);
+	char kinds[128];
+
+	if (strcmp(r->kind, "native") == 0)
+		r->wanted = false;
+	else if (!k || !is_usable(k))
+		snprintf(r->why, sizeof r->why,
+			 "PAWL_LOCK (info key pawl_lock): \"%s\" is %s; accepted: %snative",
+			 r->kind,
+			 !k                                  ? "no lock of Pawl"
+			 : k->capabilities & PAWL_CAP_SHARED ? "no lock that fits windows"
+							     : "no lock that readers can share",
+			 usable_kinds(kinds, sizeof kinds));
+	r->mistake = r->why[0] != '\0';
+}
+
+/* Whether the operations on such a window of one node's processes are loads and
+ * stores: shared ones, and with Open MPI (osc/sm) those that the MPI allocates. */
+static bool is_direct(MPI_Win win)
+{
+	int *flavor, flag;
+
+	PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);
+	if (!flag)
+		return false;
+#ifdef OPEN_MPI
+	if (*flavor == MPI_WIN_FLAVOR_ALLOCATE)
+		return true;
+#endif
+	return *flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
+static void set_progress(struct request *r, bool direct)
+{
+	int len, there;
+
+	PMPI_Info_get_valuelen(r->options, "pawl_progress", &len, &there);
+	if (there)
+		return;
+	PMPI_Info_set(r->options, "pawl_progress", direct ? "lazy" : "eager");
+	PMPI_Info_set(r->range_options, "pawl_progress", direct ? "lazy" : "eager");
+	r->key += direct;
+}
+
+void request_read(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
+{
+	const char *env = getenv("PAWL_LOCK");
+	int size, flag, *model;
+
+	*r = (struct request){.kind = default_kind, .wanted = true};
+	PMPI_Info_create(&r->options);
+	PMPI_Info_create(&r->range_options);
+	r->wanted = info == MPI_INFO_NULL || !no_locks(info);
+	read_info(r, info, true);
+	if (env)
+		r->kind = env;
+	if (!r->mistake)
+		check_kind(r);
+	read_info(r, info, false);
+	if (r->ranges)
+		r->range_key = hash(r->range_key, r->ranges);
+	r->direct = is_direct(win);
+	set_progress(r, r->direct);
+	r->key = hash(r->key, r->kind);
+	PMPI_Comm_size(comm, &size);
+	if (size == 1 && !r->ranges)
+		r->wanted = false; /* nobody to keep out */
+	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
+	if (!r->why[0] && (!flag || *model != MPI_WIN_UNIFIED))
+		snprintf(r->why, sizeof r->why,
+			 "the MPI gives this window the separate memory model, and MPI_WIN_UNIFIED"
+			 " is needed");
+}
+
+void request_free(struct request *r)
+{
+	PMPI_Info_free(&r->options);
+	PMPI_Info_free(&r->range_options);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Failures of a survey. A rank that fails does not leave at once: it keeps its message in s->err
+ * and goes on to the next survey_agree(), where all ranks learn of it and leave together with
+ * that message. Between two of those, no path may skip a collective call.
+ */
+#include "topo/survey.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int survey_given(const char *option)
+{
+	return option && option[0];
+}
+
+int survey_mpi_ok(struct survey *s, int rc, const char *what)
+{
+	if (rc == MPI_SUCCESS)
+		return 1;
+	if (!s->err[0])
+		snprintf(s->err, sizeof(s->err), "topology: %s failed", what);
+	return 0;
+}
+
+void *survey_memory(struct survey *s, size_t n, size_t each)
+{
+	void *p = calloc(n ? n : 1, each);
+
+	if (!p && !s->err[0])
+		snprintf(s->err, sizeof(s->err), "topology: no memory for %zu records", n);
+	return p;
+}
+
+int survey_agree(struct survey *s)
+{
+	int culprit = s->err[0] ? s->rank : INT_MAX, first = INT_MAX;
+
+	if (!survey_mpi_ok(s, PMPI_Allreduce(&culprit, &first, 1, MPI_INT, MPI_MIN, s->comm),
+			   "MPI_Allreduce"))
+		return -1;
+	if (first == INT_MAX)
+		return 0;
+	survey_mpi_ok(s, PMPI_Bcast(s->err, (int)sizeof(s->err), MPI_CHAR, first, s->comm),
+		      "MPI_Bcast");
+	return -1;
+}

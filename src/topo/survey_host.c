@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inside a host: its leader asks hwloc where the affinity masks of all ranks of the host are.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hwloc.h>
+
+#include "topo/survey.h"
+
+enum {
+	WORD_BITS = (int)(sizeof(unsigned long) * CHAR_BIT),
+	MAX_CPUS = 1 << 20, /* where to stop asking the kernel for the size of a mask */
+};
+
+static const hwloc_obj_type_t element[SURVEY_LEVELS] = {
+    [SURVEY_PACKAGE] = HWLOC_OBJ_PACKAGE,
+    [SURVEY_NUMA] = HWLOC_OBJ_NUMANODE,
+    [SURVEY_L3] = HWLOC_OBJ_L3CACHE,
+    [SURVEY_L2] = HWLOC_OBJ_L2CACHE,
+};
+
+int survey_find_hosts(struct survey *s)
+{
+	int leader;
+
+	if (!survey_mpi_ok(s,
+			   PMPI_Comm_split_type(s->comm, MPI_COMM_TYPE_SHARED, s->rank,
+						MPI_INFO_NULL, &s->host),
+			   "MPI_Comm_split_type"))
+		return -1;
+	PMPI_Comm_rank(s->host, &s->host_rank);
+	PMPI_Comm_size(s->host, &s->host_size);
+	leader = s->host_rank == 0;
+	if (!survey_mpi_ok(
+		s, PMPI_Comm_split(s->comm, leader ? 0 : MPI_UNDEFINED, s->rank, &s->leaders),
+		"MPI_Comm_split"))
+		return -1;
+	s->mine.host = s->rank;
+	if (!survey_mpi_ok(s, PMPI_Bcast(&s->mine.host, 1, MPI_INT, 0, s->host), "MPI_Bcast"))
+		return -1;
+	return 0;
+}
+
+/* The affinity mask of this thread, in as many words as the kernel wants. */
+static unsigned long *affinity(struct survey *s, int *words)
+{
+	for (int cpus = 1024; cpus <= MAX_CPUS; cpus *= 2) {
+		unsigned long *mask;
+		int why;
+
+		*words = cpus / WORD_BITS;
+		mask = survey_memory(s, (size_t)*words, sizeof(*mask));
+		if (!mask)
+			return NULL;
+		if (sched_getaffinity(0, (size_t)*words * sizeof(*mask), (cpu_set_t *)mask) == 0)
+			return mask;
+		why = errno;
+		free(mask);
+		errno = why;
+		if (why != EINVAL)
+			break;
+	}
+	if (!s->err[0])
+		snprintf(s->err, sizeof(s->err), "topology: sched_getaffinity: %s",
+			 strerror(errno));
+	return NULL;
+}
+
+/* Collective over the host: the masks of its ranks, at its leader. */
+static unsigned long *gather_masks(struct survey *s, int *words)
+{
+	unsigned long *mask, *all = NULL;
+	int leader = s->host_rank == 0;
+
+	mask = affinity(s, words);
+	if (leader && mask)
+		all = survey_memory(s, (size_t)*words * (size_t)s->host_size, sizeof(*all));
+	/* One kernel, so one number of words for all ranks of a host. */
+	if (survey_agree(s) == 0)
+		survey_mpi_ok(s,
+			      PMPI_Gather(mask, *words, MPI_UNSIGNED_LONG, all, *words,
+					  MPI_UNSIGNED_LONG, 0, s->host),
+			      "MPI_Gather");
+	free(mask);
+	return all;
+}
+
+static int count_cores(hwloc_topology_t hw, hwloc_const_cpuset_t set)
+{
+	hwloc_obj_type_t type = HWLOC_OBJ_CORE;
+	hwloc_obj_t o = NULL;
+	int n = 0;
+
+	if (hwloc_get_nbobjs_by_type(hw, type) <= 0)
+		type = HWLOC_OBJ_PU;
+	while ((o = hwloc_get_next_obj_by_type(hw, type, o)) != NULL)
+		n += hwloc_bitmap_intersects(o->cpuset, set);
+	return n;
+}
+
+/* Whether c is inside o with cores to spare, or they are apart. */
+static int fits(hwloc_topology_t hw, hwloc_obj_t c, hwloc_obj_t o)
+{
+	if (!hwloc_bitmap_intersects(c->cpuset, o->cpuset))
+		return 1;
+	return hwloc_bitmap_isincluded(c->cpuset, o->cpuset) &&
+	       count_cores(hw, c->cpuset) < count_cores(hw, o->cpuset);
+}
+
+/* Whether some cache of this type is shared by more than one core but by fewer
+ * than the package, the NUMA node and the machine around it have. */
+static int cache_is_level(hwloc_topology_t hw, hwloc_obj_type_t type)
+{
+	static const hwloc_obj_type_t around[] = {HWLOC_OBJ_MACHINE, HWLOC_OBJ_PACKAGE,
+						  HWLOC_OBJ_NUMANODE};
+	hwloc_obj_t c = NULL;
+
+	while ((c = hwloc_get_next_obj_by_type(hw, type, c)) != NULL) {
+		int useful = count_cores(hw, c->cpuset) > 1;
+
+		for (size_t i = 0; i < sizeof(around) / sizeof(around[0]) && useful; i++) {
+			hwloc_obj_t o = NULL;
+
+			while ((o = hwloc_get_next_obj_by_type(hw, around[i], o)) != NULL)
+				useful = useful && fits(hw, c, o);
+		}
+		if (useful)
+			return 1;
+	}
+	return 0;
+}
+
+/* The element that the mask is in; -1 if in no single one; 0 if the host has no
+ * such level, which is no fault of the rank and divides nothing. */
+static int find_element(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_const_cpuset_t mask)
+{
+	hwloc_obj_t o = NULL;
+	int elements = 0;
+
+	while ((o = hwloc_get_next_obj_by_type(hw, type, o)) != NULL) {
+		if (hwloc_bitmap_iszero(o->cpuset)) /* memory without cores */
+			continue;
+		if (hwloc_bitmap_isincluded(mask, o->cpuset))
+			return (int)o->logical_index;
+		elements++;
+	}
+	return elements ? -1 : 0;
+}
+
+static void set_bitmap(hwloc_bitmap_t set, const unsigned long *mask, int words)
+{
+	hwloc_bitmap_zero(set);
+	for (int i = 0; i < words; i++)
+		hwloc_bitmap_set_ith_ulong(set, (unsigned)i, mask[i]);
+}
+
+static void place_masks(const struct survey *s, hwloc_topology_t hw, hwloc_bitmap_t set,
+			hwloc_bitmap_t any, const unsigned long *masks, int words,
+			struct place *places)
+{
+	int shared = 0, cores;
+
+	for (int i = SURVEY_L3; i <= SURVEY_L2; i++)
+		shared |= cache_is_level(hw, element[i]) << i;
+	for (int r = 0; r < s->host_size; r++) {
+		set_bitmap(set, masks + (size_t)r * (size_t)words, words);
+		hwloc_bitmap_and(set, set, hwloc_get_root_obj(hw)->cpuset);
+		hwloc_bitmap_or(any, any, set);
+		for (int i = 0; i < SURVEY_LEVELS; i++)
+			places[r].inside[i] = find_element(hw, element[i], set);
+	}
+	cores = count_cores(hw, any);
+	for (int r = 0; r < s->host_size; r++) {
+		places[r].host = s->mine.host;
+		places[r].shared = shared;
+		places[r].cores = cores > 0 ? cores : 1;
+	}
+}
+
+/* At a host's leader: where each mask is among the host's elements. */
+static void ask_hwloc(struct survey *s, const unsigned long *masks, int words, struct place *places)
+{
+	hwloc_bitmap_t set = hwloc_bitmap_alloc(), any = hwloc_bitmap_alloc();
+	hwloc_topology_t hw = NULL;
+
+	if (!set || !any || hwloc_topology_init(&hw) != 0)
+		snprintf(s->err, sizeof(s->err), "topology: hwloc has no memory");
+	else if (hwloc_topology_load(hw) != 0)
+		snprintf(s->err, sizeof(s->err), "topology: hwloc cannot read this host: %s",
+			 strerror(errno));
+	else
+		place_masks(s, hw, set, any, masks, words, places);
+	if (hw)
+		hwloc_topology_destroy(hw);
+	hwloc_bitmap_free(set);
+	hwloc_bitmap_free(any);
+}
+
+int survey_look_inside(struct survey *s)
+{
+	int words = 0, leader = s->host_rank == 0;
+	unsigned long *masks = gather_masks(s, &words);
+	struct place *places = NULL;
+
+	if (leader && !s->err[0]) {
+		places = survey_memory(s, (size_t)s->host_size, sizeof(*places));
+		if (places)
+			ask_hwloc(s, masks, words, places);
+	}
+	free(masks);
+	if (survey_agree(s) != 0) {
+		free(places);
+		return -1;
+	}
+	survey_mpi_ok(
+	    s, PMPI_Scatter(places, PLACE_INTS, MPI_INT, &s->mine, PLACE_INTS, MPI_INT, 0, s->host),
+	    "MPI_Scatter");
+	free(places);
+	return survey_agree(s);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of a survey: what they accept, and that all ranks have the same. */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topo/survey.h"
+
+void survey_check_options(struct survey *s)
+{
+	const struct topo_request *r = s->req;
+	const char *groups = survey_given(r->groups) ? r->groups : "auto";
+	int automatic = strcmp(groups, "auto") == 0, none = strcmp(groups, "none") == 0;
+	char *end;
+	long n;
+
+	if (!automatic && !none) {
+		errno = 0;
+		n = strtol(groups, &end, 10);
+		if (!isdigit((unsigned char)groups[0]) || *end || errno != 0 || n < 1 ||
+		    n > INT_MAX) {
+			snprintf(s->err, sizeof(s->err),
+				 "groups: \"%.*s\" is not accepted; give \"auto\", \"none\" or how "
+				 "many nodes make a group (1 or more)",
+				 SHOWN, groups);
+			return;
+		}
+		s->every = (int)n;
+	}
+	if (survey_given(r->synthetic) && survey_given(r->file))
+		snprintf(s->err, sizeof(s->err),
+			 "topology_file: \"%.*s\" is given together with topology=\"%.*s\"; "
+			 "accepted is one of the two",
+			 SHOWN, r->file, SHOWN, r->synthetic);
+	else if (survey_given(r->synthetic) && s->every)
+		snprintf(s->err, sizeof(s->err),
+			 "groups: \"%.*s\" is given together with topology=\"%.*s\"; write the "
+			 "groups into topology, as in \"rack:2 node:4\"",
+			 SHOWN, groups, SHOWN, r->synthetic);
+	else if (survey_given(r->file) && !automatic)
+		snprintf(s->err, sizeof(s->err),
+			 "groups: \"%.*s\" is given together with topology_file=\"%.*s\", which "
+			 "tells the groups; accepted is one of the two",
+			 SHOWN, groups, SHOWN, r->file);
+}
+
+static uint64_t hash_option(const char *value)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	for (; value && *value; value++)
+		h = (h ^ (unsigned char)*value) * UINT64_C(1099511628211);
+	return h;
+}
+
+/* Options come from the environment too, and that may differ between hosts:
+ * then the trees would. The largest hash and the complement of the smallest
+ * tell, in one reduction, whether all ranks have the same strings. */
+void survey_compare_options(struct survey *s)
+{
+	static const char *const names[] = {"topology", "topology_file", "groups"};
+	const char *values[] = {s->req->synthetic, s->req->file,
+				survey_given(s->req->groups) ? s->req->groups : "auto"};
+	uint64_t mine[6], most[6];
+
+	for (int i = 0; i < 3; i++) {
+		mine[i] = hash_option(values[i]);
+		mine[i + 3] = ~mine[i];
+	}
+	if (!survey_mpi_ok(s, PMPI_Allreduce(mine, most, 6, MPI_UINT64_T, MPI_MAX, s->comm),
+			   "MPI_Allreduce"))
+		return;
+	for (int i = 0; i < 3 && !s->err[0]; i++) {
+		if (most[i] != ~most[i + 3])
+			snprintf(s->err, sizeof(s->err),
+				 "%s: the value (\"%.*s\" on rank %d) differs between ranks; give "
+				 "the same to all",
+				 names[i], SHOWN, values[i] ? values[i] : "", s->rank);
+	}
+}
