@@ -32,7 +32,7 @@ int call_check_time(const pawl_table *t, double seconds, uint64_t *deadline_ns)
 		return error_set(PAWL_ERR_ARG, "seconds: %g is negative or not a number", seconds);
 	if (!(kind->capabilities & PAWL_CAP_TIMED))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no timed acquire", kind->name);
-	/* More than a century is for ever. */
+	/* Longer than a century: no deadline. */
 	*deadline_ns = ns < 4e18 ? rma_now_ns() + (uint64_t)ns : 0;
 	return PAWL_SUCCESS;
 }

@@ -61,7 +61,7 @@ int pawl_range_shrink(pawl_table *t, uint64_t id, int64_t units)
 	rc = life_check(t);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	/* After this nobody has anything of the table. */
+	/* From here on no client holds or awaits anything of the table. */
 	rc = table_agree(t->comm, check_shrink(t, id, units));
 	if (rc != PAWL_SUCCESS)
 		return rc;

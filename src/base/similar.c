@@ -50,7 +50,7 @@ static int begins_with(const char *word, size_t len, const char *name, size_t na
 	       distance(word, name_len, name, name_len) == 0;
 }
 
-/* Short names differ in a letter by nature. */
+/* One letter is too much of a short name. */
 static int most_wrong(size_t len)
 {
 	return len < 3 ? 0 : len < 6 ? 1 : 2;

@@ -57,7 +57,7 @@ int client_end(struct client_set *set, struct lock_slot *slot, int rc)
 }
 
 /* Whether the calling thread would wait for itself; and note if it has other ranges of the space.
- * Where threads share their ranges, others may come and go meanwhile: nothing is said then. */
+ * Not where threads share their ranges, since others may acquire and release meanwhile. */
 bool client_meets_itself(const struct client_set *set, struct lock_slot *slot)
 {
 	const struct lock_protocol *p = set->space->protocol;
@@ -76,12 +76,12 @@ bool client_meets_itself(const struct client_set *set, struct lock_slot *slot)
 	return false;
 }
 
-/* The slot is in the queue of its lock, as far as we know. */
+/* The slot may still be in the queue of its lock. */
 int client_resume(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns, bool tries)
 {
 	int rc;
 
-	slot->deadline_ns = tries ? 1 : deadline_ns; /* long over */
+	slot->deadline_ns = tries ? 1 : deadline_ns; /* in the past */
 	rc = client_perform(set, slot, set->space->protocol->resume);
 	slot->deadline_ns = deadline_ns;
 	if (rc == LOCK_PASSED)
@@ -135,7 +135,7 @@ static int perform_part(struct client_set *set, struct lock_slot *whole, struct 
 	return how(set->space, whole, part);
 }
 
-/* Neither holds anything. Both are lost if a rank died that is needed. */
+/* Neither slot holds anything. Both are lost if a rank died that they need. */
 static void end_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part,
 		     int rc)
 {
@@ -196,7 +196,7 @@ static int shrink(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-/* In a slot that is free again afterwards. */
+/* Uses a slot for the time of the call. */
 static int resize(struct client_set *set, uint64_t space, int64_t *units,
 		  int (*how)(const struct lock_space *, struct lock_slot *))
 {
@@ -228,7 +228,7 @@ void client_forget(struct client_set *set)
 		set->space->protocol->forget(set->space, &set->slots[i]);
 }
 
-/* ---------------------------------------------------------------- for people */
+/* -------------------------------------------------------------- for messages */
 
 int client_in_use(const struct client_set *set)
 {
@@ -239,7 +239,7 @@ int client_in_use(const struct client_set *set)
 	return n;
 }
 
-/* "lock 17 exclusively"; of another thread's that has just begun it may be old. */
+/* "lock 17 exclusively"; the slot of another thread may change meanwhile. */
 static size_t tell_one(const struct lock_slot *slot, bool range, char *text, size_t len)
 {
 	const char *mode = slot->mode == PAWL_SHARED      ? "shared"

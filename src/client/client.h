@@ -8,7 +8,7 @@
  *   slots.c    the states of slots, and which of them may be claimed (slots.h)
  *   guard.c    leaves a protocol whose operation failed
  *
- * No MPI, and nothing of tables: a set knows its lock_space, the slots and the transport.
+ * A set knows its lock_space, its slots and the transport; it uses neither MPI nor tables.
  */
 #ifndef CLIENT_CLIENT_H
 #define CLIENT_CLIENT_H
@@ -151,7 +151,7 @@ void client_forget(struct client_set *set);
 /* At the end: until all that slots have issued was answered. */
 void client_settle(struct client_set *set);
 
-/* Locks held or awaited by this process; and which: the first few, for people. */
+/* Locks held or awaited by this process; and the first few of them, for messages. */
 int client_in_use(const struct client_set *set);
 void client_tell(const struct client_set *set, char *text, size_t len);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where ranks may die (transport ucx, and worlds of the simulator), an operation that fails, or a
- * wait that will not end, leaves the protocol where it stands and comes back here. Protocols keep
- * nothing in acquire and release that would have to be given back, but the slot: others may still
- * write its words when they get to know of it, so it never serves again.
+ * wait that will not end, leaves the protocol by longjmp() and returns here. Between acquire and
+ * release a protocol owns nothing but its slot. Other clients may still write the words of that
+ * slot, so it never serves again.
  */
 #include <setjmp.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slots belong to the process and not to the lock, so their number limits how many locks it holds
- * or awaits at a time, and nothing else.
+ * Slots belong to the process and not to a lock: their number limits how many locks the process
+ * holds or awaits at a time.
  */
 #include "client/client.h"
 
-/* Who the calling thread is: the address of something of its own, or what all
- * threads are together. */
+/* The owner of the calling thread's slots: an address of its own, or one for all threads of the
+ * process. */
 static uintptr_t self(const struct client_set *set)
 {
 	static _Thread_local char mine __attribute__((tls_model("initial-exec")));
@@ -47,7 +47,7 @@ static struct lock_slot *claimed(struct client_set *set, int index, uint64_t loc
 	return slot;
 }
 
-/* Of a slot that is not free, but in this state: this thread's, to look whether it may be. */
+/* Claim a slot that is in this state, to find out whether it may be free. */
 static bool take_from(struct slot_claim *claim, uintptr_t state, uintptr_t me)
 {
 	return atomic_compare_exchange_strong_explicit(&claim->owner, &state, me,
@@ -84,8 +84,8 @@ static int ask_passed(const struct lock_space *s, struct lock_slot *slot)
 	return s->protocol->passed(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-/* A slot whose lock was abandoned, if the protocol lets one go. The claim is this
- * thread's while it asks. */
+/* A slot whose lock was abandoned, if the protocol says that it may serve again. This thread
+ * claims it while it asks. */
 static int take_abandoned(struct client_set *set, uintptr_t me)
 {
 	int top = slots_used(set);
@@ -170,8 +170,8 @@ static int take_when_settled(struct client_set *set, uintptr_t me)
 	return -1;
 }
 
-/* A slot that may have been passed over by now. This does not wait: whoever would pass over it may
- * wait for a lock of ours. */
+/* A slot that may have been passed over by now. This does not wait: the client that
+ * would pass over it may wait for a lock of this one. */
 static int take_when_passed(struct client_set *set, uintptr_t me)
 {
 	int top = slots_used(set);
@@ -280,13 +280,13 @@ struct lock_slot *slots_find_any(struct client_set *set, uint64_t lock)
 	return NULL;
 }
 
-/* No search finds it from here on. */
+/* From here on no search finds the slot. */
 static void put_away(struct client_set *set, struct lock_slot *slot, uintptr_t state)
 {
 	struct slot_claim *claim = &set->claims[slot->index];
 
 	slots_set_lock(claim, SLOTS_NO_LOCK);
-	/* Orders this client's use of the slot before that of who asks for it next;
+	/* Orders this client's use of the slot before that of the next client;
 	 * pairs with the acquire in take_from(). */
 	atomic_store_explicit(&claim->owner, state, memory_order_release);
 }

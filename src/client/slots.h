@@ -2,7 +2,7 @@
 /*
  * Slots: the queue nodes of a process, claimed by a client for one lock from acquire to release.
  *
- * A slot is free, or claimed by a thread, or in one of the states below: not held by anybody, and
+ * A slot is free, or claimed by a thread, or in one of the states below: held by no client, and
  * not free before the protocol says so.
  *
  *   free -> claimed -> free          the lock was acquired and released, or not acquired

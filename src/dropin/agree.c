@@ -31,10 +31,10 @@ enum {
 	NOT_POOLS,      /* the same for the pools that are known */
 	SALT,           /* of rank 0 */
 	FREE,           /* numbers that are free, by pool */
-	MOST_POOLS = 8, /* of one group and key; more windows have to do without */
+	MOST_POOLS = 8, /* of one group and key; more windows keep the locks of the MPI */
 	WORDS = FREE + MOST_POOLS
 };
-/* ALONE: this process has no MPI_THREAD_MULTIPLE, so no other window of its is being made. */
+/* ALONE: this process has no MPI_THREAD_MULTIPLE, so it makes one window at a time. */
 enum fit { WANTED = 1, ABLE = 2, SANE = 4, ALONE = 8 };
 enum { FIRST_IDS = 16 };
 
@@ -153,7 +153,7 @@ static bool threads_race(const uint64_t *words)
 	return !(words[FIT] & ALONE);
 }
 
-/* What the processes said together; if it is no, why. */
+/* Whether all processes can go on, by their combined words; if not, r->why says why. */
 static bool fits(const uint64_t *words, struct request *r)
 {
 	r->mistake = !(words[FIT] & SANE) || words[KEY] != ~words[NOT_KEY];
@@ -171,7 +171,8 @@ static bool fits(const uint64_t *words, struct request *r)
 	return false;
 }
 
-/* What all processes say; false if the pools they know differ (for a moment). */
+/* Combine the words of all processes. False: the pools that they know differ, which another
+ * window that is being made ends soon. */
 static bool ask(MPI_Comm comm, const struct request *r, uint64_t *words, struct pool **list, int *n)
 {
 	int rank;
@@ -197,7 +198,7 @@ static struct pool *choose(const uint64_t *words, struct pool **list, int n, int
 	return NULL;
 }
 
-/* One more pool for such windows; false: that cannot be. */
+/* One more pool for such windows; false: there is none, and r->why says why. */
 static bool more_room(MPI_Comm comm, struct request *r, const uint64_t *words, int n)
 {
 	struct pool *fresh;
@@ -221,8 +222,7 @@ static bool more_room(MPI_Comm comm, struct request *r, const uint64_t *words, i
 	return true;
 }
 
-/* Find or make a pool with room, and take a number. NULL: not for this window,
- * on all processes alike. */
+/* Find or make a pool with a free number, and take it. */
 struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id)
 {
 	struct pool *list[MOST_POOLS], *pool;
@@ -250,7 +250,7 @@ struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id)
 
 /* --------------------------------------------------------------- their end */
 
-/* By name, which is the same order on all processes. Collective. */
+/* In the order of their names, which is the same on all processes. Collective. */
 static void free_pools(void)
 {
 	report_print();
@@ -285,7 +285,7 @@ void agree_on_end(bool first)
 {
 	int initialized;
 
-	/* Sessions have no MPI_COMM_SELF, and do not tell when they end. */
+	/* Sessions have no MPI_COMM_SELF, and the end of one cannot be noticed. */
 	PMPI_Initialized(&initialized);
 	pthread_mutex_lock(&lock);
 	if (initialized && at_end == MPI_KEYVAL_INVALID) {
@@ -296,7 +296,6 @@ void agree_on_end(bool first)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Collective, if it is the last window after MPI_Finalize began. */
 void agree_leave_pool(const struct window *w)
 {
 	bool last;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The windows that have locks of Pawl. What the layer cannot give is told once, and the window
- * keeps the locks of the MPI; a mistake of the user is an error, and there is no window.
+ * The windows that have locks of Pawl. Where the layer cannot give a window its locks, it says so
+ * once and the window keeps those of the MPI; a mistake of the user is an error, and no window is
+ * made.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ void dropin_begin(void)
 	agree_on_end(true);
 }
 
-/* Known under its handle, without locks yet. */
+/* A window that windows_find() finds, without locks yet. */
 static struct window *window_new(MPI_Win win, MPI_Comm comm)
 {
 	struct window *w = calloc(1, sizeof *w);
@@ -35,7 +36,7 @@ static struct window *window_new(MPI_Win win, MPI_Comm comm)
 	w->comm = MPI_COMM_NULL;
 	w->held = calloc((size_t)w->size, sizeof *w->held);
 	if (w->held && windows_add(w)) {
-		pthread_mutex_init(&w->door, NULL);
+		pthread_mutex_init(&w->intent_mutex, NULL);
 		pthread_mutex_init(&w->epochs, NULL);
 		return w;
 	}
@@ -44,21 +45,21 @@ static struct window *window_new(MPI_Win win, MPI_Comm comm)
 	return NULL;
 }
 
-/* No longer under its handle. */
+/* After windows_remove(). */
 static void window_free(struct window *w)
 {
 	if (w->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&w->comm);
 	if (w->pool)
 		agree_leave_pool(w);
-	pthread_mutex_destroy(&w->door);
+	pthread_mutex_destroy(&w->intent_mutex);
 	pthread_mutex_destroy(&w->epochs);
 	free(w->held);
 	free(w);
 }
 
-/* After the rest. What the program asks for by name and cannot have is told; only a mistake
- * costs it the window. */
+/* A table of byte ranges. Where the window cannot have one, a message says so; only a mistake of
+ * the user fails the call. */
 static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
 {
 	int rc = ranges_open(w, comm, r->ranges, r->range_options);
@@ -72,7 +73,7 @@ static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
 		report_once(comm, "a window has no byte ranges", r->why);
 }
 
-/* What is said of a window that gets no locks of ours; MPI_SUCCESS: those of the MPI. */
+/* The window gets no locks of Pawl. MPI_SUCCESS: it keeps those of the MPI. */
 static int refuse(MPI_Comm comm, const struct request *r, struct window *w, MPI_Win *handle)
 {
 	if (!r->mistake) {
@@ -131,7 +132,7 @@ int dropin_free(struct window *w, MPI_Win *win)
 	if (!w)
 		return next_Win_free(win);
 	report_window(w);
-	/* Once it is free the MPI may give the handle to another window. */
+	/* When the window is free, the MPI may give its handle to another one. */
 	windows_remove(w);
 	rc = next_Win_free(win);
 	if (rc != MPI_SUCCESS) {

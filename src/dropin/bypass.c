@@ -3,18 +3,17 @@
  * Calls that did not come by this layer.
  *
  * A program, or a library that it uses, may take a function from the MPI's library itself, by
- * dlsym(). That call is the MPI's alone, and nothing tells of it. What the layer can see of it
- * later is noticed here:
+ * dlsym(). The layer does not see such a call. It notices these
+ * consequences:
  *
- *   a window that was made so is locked       it has the locks of the MPI, on all processes
- *   a window that was freed so                its handle comes back with a new window
- *   a lock that was taken so is unlocked      the MPI has an epoch that the layer did not open
- *   nothing came by this layer                MPI was initialised, and not by this layer
+ *   the window was made so         a lock of an unknown window: all processes use the MPI's locks
+ *   the window was freed so        its handle comes back with a new window
+ *   the lock was acquired so       at the unlock the MPI has an epoch that the layer did not open
+ *   all calls are made so          at exit MPI was initialised, and not through this layer
  *
- * In all but the third case everything is the MPI's, and right. In the third, a window whose
- * locks all pass by is right, too. One with locks of both sorts is not: they do not exclude each
- * other. This process tells the two apart by whether it has had one of the layer's; then the
- * unlock is an error.
+ * Only the third case can be wrong: locks of the layer and of the MPI do not exclude each other.
+ * If this process has acquired one of the layer's locks on the window, the unlock is an error;
+ * if all locks of the window bypass the layer, exclusion holds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ void bypass_seen(void)
 	atomic_store_explicit(&seen, true, memory_order_relaxed);
 }
 
-/* Of a process that may not be able to ask the MPI any more, by what launchers tell it. */
+/* Whether this may be rank 0, by the launcher's variables: the MPI may be finalized. */
 static bool may_be_first(void)
 {
 	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
@@ -63,7 +62,7 @@ void bypass_unknown(MPI_Win win)
 	static atomic_flag told = ATOMIC_FLAG_INIT;
 
 	bypass_seen();
-	/* The MPI knows what that means. */
+	/* The MPI raises the error. */
 	if (win == MPI_WIN_NULL || atomic_flag_test_and_set(&told) || !may_be_first())
 		return;
 	fprintf(stderr, "pawl: a window keeps the locks of the MPI: the call that made it did not"
@@ -78,7 +77,7 @@ void bypass_stale(struct window *w, MPI_Comm comm)
 	windows_remove(w);
 }
 
-/* The MPI's answer, without its error handler. */
+/* The MPI's unlock, which returns its error code instead of calling the error handler. */
 static int unlock_quietly(MPI_Win win, int rank)
 {
 	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -106,7 +105,7 @@ int bypass_unlock(struct window *w, int rank)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;
 
-	/* Some MPIs abort if there are other epochs of the window. */
+	/* Some MPIs abort here if the window has other epochs. */
 	if (atomic_load_explicit(&w->locks, memory_order_relaxed) != 0 ||
 	    unlock_quietly(w->win, rank) != MPI_SUCCESS)
 		return unlock_without_lock(w, rank);

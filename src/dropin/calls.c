@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of the MPI that this layer stands before, as C sees them. */
+/* The calls of the MPI that this layer defines, for C. */
 #include "dropin/dropin.h"
 
-/* These are for the program, and for tools, to find instead of the MPI's. */
+/* The program and tools link these in place of the MPI's. */
 #pragma GCC visibility push(default)
 
 /* A tool before this layer calls the MPI by the PMPI_* name (next.c). */
@@ -59,7 +59,7 @@ int MPI_Win_free(MPI_Win *win)
 			   : dropin_free(win ? windows_find(*win) : NULL, win);
 }
 
-/* What is not ours goes on to the tool or the MPI, as it came. */
+/* A call on another window goes on to the tool or the MPI, unchanged. */
 #define PASS(call) (is_behind() ? next_mpi.call : next_##call)
 
 int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The drop-in layer: Pawl's locks under MPI_Win_lock, for programs that do not
- * know Pawl. It stands between the program and the MPI by the profiling
- * interface: it defines MPI_Win_lock, and calls PMPI_Win_lock.
+ * The drop-in layer: Pawl's locks under MPI_Win_lock, for unmodified programs. It uses the
+ * profiling interface of the MPI: it defines MPI_Win_lock and calls PMPI_Win_lock.
  *
  *   calls.c    the MPI_* and PMPI_* calls of C; fortran.c those of Fortran
  *   next.c     the definitions behind this layer: a tool's, and the MPI's own
@@ -12,14 +11,13 @@
  *   request.c  what is asked for a window
  *   agree.c    in which pool a window gets locks: all processes alike
  *   pool.c     tables of locks for windows over one group of processes
- *   windows.c  from an MPI_Win to what we know about it
- *   report.c   what people are told: once, or as PAWL_STATS=1 asks
+ *   windows.c  from an MPI_Win to its struct window
+ *   report.c   messages to the user, and statistics (PAWL_STATS=1)
  *   ranges.c   pawl_win_lock_range(): byte ranges of a target
  *
- * Native epochs are opened with MPI_MODE_NOCHECK and stay what they are to the
- * MPI: it knows which targets may be accessed, finds misuse, and completes
- * operations at the unlock. All that is taken from it is the locking. So fence,
- * post-start-complete-wait and everything else need no attention here.
+ * Each lock opens the native epoch with MPI_MODE_NOCHECK, so the MPI still knows which targets
+ * may be accessed, finds misuse, and completes operations at the unlock; only the locking is
+ * Pawl's. Fence and post-start-complete-wait are the MPI's.
  */
 #ifndef DROPIN_DROPIN_H
 #define DROPIN_DROPIN_H
@@ -31,8 +29,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a process has of a target. BUSY: one of its threads is at it. RANGES: a shared lock and an
- * epoch that this layer opened for byte ranges, and not the program. */
+/* What a process holds of a target. BUSY: one of its threads is changing that. RANGES: a shared
+ * lock and an epoch that this layer opened for byte ranges. */
 enum held { HELD_NOT, HELD_BUSY, HELD_NOCHECK, HELD_SHARED, HELD_EXCLUSIVE, HELD_RANGES };
 
 /* What can be waited for, for the statistics. */
@@ -55,16 +53,17 @@ struct window {
 	_Atomic(unsigned char) *held; /* [size], enum held */
 	_Atomic(unsigned char) all;   /* by lock_all */
 	_Atomic(int) locks;           /* targets held, and lock_all */
-	int exclusive;                /* targets that ride on the intent; under door */
-	pthread_mutex_t door;
+	int exclusive; /* targets that share the process's intent; under intent_mutex */
+	pthread_mutex_t intent_mutex;
 	pthread_mutex_t epochs; /* native ones are opened and closed by one thread at a time */
 
 	struct ranges *ranges; /* NULL: none */
-	int *riders;           /* [size] ranges in an epoch of HELD_RANGES; by who has it BUSY */
+	int *
+	    riders; /* [size] ranges in an epoch of HELD_RANGES; changed while the target is BUSY */
 
-	atomic_bool taken; /* this process has locked it by this layer */
+	atomic_bool taken; /* this process has acquired a lock of it through this layer */
 	bool threads;      /* of this process may lock at one time */
-	bool direct;       /* its operations are loads and stores, and need nobody's help */
+	bool direct; /* its operations are loads and stores, which need no progress of the target */
 
 	/* With PAWL_STATS=1 */
 	MPI_Comm comm; /* a duplicate, or MPI_COMM_NULL */
@@ -74,7 +73,7 @@ struct window {
 
 /* next.c ------------------------------------------------------------------ */
 
-/* The calls that this layer stands before: name, parameters, arguments. */
+/* The calls that this layer defines: name, parameters, arguments. */
 #define DROPIN_INITS(X)                                  \
 	X(Init, (int *argc, char ***argv), (argc, argv)) \
 	X(Init_thread, (int *argc, char ***argv, int level, int *got), (argc, argv, level, got))
@@ -115,13 +114,14 @@ struct next {
 #undef MEMBER
 };
 
-/* What the program would call without this layer: a tool's, or the MPI's; and the MPI's own. */
+/* The functions that the program would call without this layer, of a tool or of the MPI; and
+ * those of the MPI. */
 extern struct next next_calls, next_mpi;
-/* Whether there is a tool: it calls the MPI by PMPI_*, and these calls are passed on. */
+/* Whether there is a tool behind this layer. It calls PMPI_*; the layer passes these calls on. */
 extern bool next_is_tool;
 
 /* How deep the calling thread is behind this layer: in a tool that the layer has called, or in the
- * MPI's Fortran symbol. What comes by this layer from there goes to the MPI. */
+ * MPI's Fortran symbol. Calls of this layer from there go to the MPI. */
 extern _Thread_local int behind_depth __attribute__((tls_model("initial-exec")));
 
 static inline bool is_behind(void)
@@ -145,7 +145,7 @@ DROPIN_CALLS(NEXT_CALL)
 
 /* bypass.c ---------------------------------------------------------------- */
 
-/* A call of the program has come by this layer. */
+/* The program has called a function of this layer. */
 void bypass_seen(void);
 /* A lock or unlock of a window that this layer has not seen made. */
 void bypass_unknown(MPI_Win win);
@@ -157,9 +157,8 @@ int bypass_unlock(struct window *w, int rank);
 
 /* attach.c ---------------------------------------------------------------- */
 
-/* The MPI has made a window over comm: give it locks, if it is to have ours.
- * Collective over comm. An MPI error, raised, and no window, only if what was asked
- * for is wrong. */
+/* The MPI has made a window over comm: give it locks, if it is to have those of Pawl. Collective
+ * over comm. A mistake of the user is an MPI error, which is raised, and frees the window. */
 int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *win);
 
 /* MPI_Init has returned. */
@@ -201,13 +200,13 @@ struct pool {
 	pawl_table *targets, *wholes; /* the same table if its kind has intents */
 	MPI_Comm comm;                /* a duplicate */
 	uint64_t key;                 /* hash of what was asked for */
-	uint64_t name;                /* the same on all processes, and its own */
+	uint64_t name;                /* the same on all processes, and of no other pool */
 	int ids, size;
 	int rank;
 	bool far;      /* not all of them share memory */
 	bool by_whole; /* lock_all is the lock of the whole window; else those of all targets */
 	bool crowded;  /* on this node they outnumber the cores */
-	uint64_t used; /* bit set: ids in use by this process; under the lock of attach.c */
+	uint64_t used; /* bit set: ids in use by this process; under the mutex of agree.c */
 	struct pool *next;
 };
 
@@ -240,7 +239,8 @@ void fixed_options(MPI_Info info, MPI_Comm comm);
 
 /* ranges.c ---------------------------------------------------------------- */
 
-/* What pawl_ranges says: the kind, NULL for none; false, with a sentence in why: nonsense. */
+/* The kind that info key pawl_ranges names, NULL for none; false, with a sentence in why, if
+ * the value is not accepted. */
 bool ranges_kind(const char *value, const char **kind, char *why, size_t len);
 /* Give w a table of byte ranges. Collective. A code of pawl.h, on all ranks alike. */
 int ranges_open(struct window *w, MPI_Comm comm, const char *kind, MPI_Info options);
@@ -259,12 +259,12 @@ void windows_remove(struct window *w);
 
 /* PAWL_STATS=1 */
 bool report_wanted(void);
-/* On stderr, each reason once in this process, if this is rank 0 of comm. */
+/* A message on stderr, each reason once in this process, by rank 0 of comm. */
 void report_once(MPI_Comm comm, const char *what, const char *why);
 uint64_t report_clock(void); /* nanoseconds */
-/* A call took from begin to now. */
+/* Count a call that began then and returns now. */
 void report_wait(struct window *w, enum call call, uint64_t begin_ns);
-/* If that is wanted: w has locks now. Collective. */
+/* w has locks now: begin its statistics, if they are wanted. Collective. */
 void report_begin(struct window *w, MPI_Comm comm, const char *kind);
 /* Add up what all ranks of w waited, for the end of the program. Collective. */
 void report_window(struct window *w);

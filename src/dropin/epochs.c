@@ -7,23 +7,24 @@
  *                               lock of target r, exclusively
  *   MPI_Win_lock_all            the lock of the whole window, shared
  *
- * On one node there are no remote operations to be saved, and a word that all
- * exclusive locks change would cost more than the rest: there MPI_Win_lock_all is the
- * locks of all targets, shared, in the order of ranks, and nobody needs an intent. That takes
- * as many slots of a table as there are targets, so it is done for few targets only (pool.c).
+ * On one node a word that all exclusive locks change would cost more than it saves: there
+ * MPI_Win_lock_all acquires the locks of all targets, shared, in the order of ranks, and an
+ * exclusive lock needs no intent. That takes as many slots of a table as there are targets, so
+ * windows with few targets do it (pool.c).
  *
- * The intent is the process's: it is acquired for its first exclusive target and
- * released after the last; and ahead of those who wait for the whole if the process
- * has a shared target already. So nobody who has a target waits for one who waits.
+ * The intent belongs to the process: the layer acquires it for the first exclusive target and
+ * releases it after the last. If the process has a shared target already, its intent goes ahead
+ * of clients that wait for the whole; so a process that holds a target never waits for a client
+ * that waits.
  *
- * Order. The native epoch is opened first, without checks, for it is there that
- * the MPI finds misuse; it costs no communication. At the unlock the native epoch
+ * Order. The native epoch is opened first, with MPI_MODE_NOCHECK, because there the MPI finds
+ * misuse; it costs no communication. At the unlock the native epoch
  * is closed first: the MPI completes all operations at the target. Only then is
  * the lock released.
  *
  * Byte ranges of a target (ranges.c) are locked within an epoch there. If the program has none, the
- * target's lock is taken shared for them, with an epoch of its own: whoever locks the target
- * exclusively waits for them, and they for it.
+ * target's lock is taken shared for them, with an epoch of its own: an exclusive lock of the
+ * target waits for them, and they for it.
  *
  * Memory: see dropin_order_memory().
  */
@@ -33,8 +34,8 @@
 
 #include "dropin/dropin.h"
 
-/* Errors of a window go to its handler. A handler that is about to abort gets no
- * text from us, so people do. */
+/* Errors of a window go to its handler. A handler that aborts prints no sentence of Pawl, so the
+ * sentence goes to stderr first. */
 int dropin_raise(MPI_Win win, int class, const char *format, ...)
 {
 	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -109,7 +110,7 @@ static void count_locks(struct window *w, int change)
 		    memory_order_relaxed);
 }
 
-/* ------------------------------------------------------ the others' progress */
+/* ------------------------------------------------------- progress of targets */
 
 static void drive(const struct window *w)
 {
@@ -121,10 +122,9 @@ static void drive(const struct window *w)
 enum { TURNS = 2 };
 
 /*
- * Before the MPI completes operations at a target. Where they are performed by the
- * target, and processes take turns on the cores, the target may not be running; and
- * some MPIs do not give their core away while they wait for it. So let it run first,
- * after sending what it has to do.
+ * Before the MPI completes operations at a target. Where the target performs
+ * them, and ranks outnumber cores, the target may not be running; and some MPIs do not yield
+ * while they wait. So send the operations, then yield to the target.
  */
 static void before_completion(const struct window *w, int target)
 {
@@ -136,8 +136,8 @@ static void before_completion(const struct window *w, int target)
 	}
 }
 
-/* Some MPIs work on own memory without a look at the network. A process that locks
- * itself over and over would never perform what others want of it. */
+/* Some MPIs make no progress in operations on a process's own memory. A process that locks
+ * itself in a loop would never perform the operations of others. */
 static void after_unlock(const struct window *w, int target)
 {
 	if (!w->direct && target == w->pool->rank)
@@ -146,7 +146,7 @@ static void after_unlock(const struct window *w, int target)
 
 /* ---------------------------------------------------- where threads meet */
 
-/* Who is inside waits for what the MPI brings, so the others drive it meanwhile. */
+/* The thread that has the mutex waits for the MPI, so the waiting threads make progress. */
 static void enter(struct window *w, pthread_mutex_t *mutex)
 {
 	while (w->threads && pthread_mutex_trylock(mutex) != 0) {
@@ -162,7 +162,7 @@ static void leave(struct window *w, pthread_mutex_t *mutex)
 }
 
 /* Open MPI 4.1's osc/ucx counts the epochs of a window without regard to threads:
- * then an operation finds itself outside of any. */
+ * then an operation may be outside of any epoch. */
 
 static int open_native(struct window *w, int type, int rank, int assertion)
 {
@@ -186,19 +186,19 @@ static int close_native(struct window *w, int rank)
 
 /* ------------------------------------------------------------- the intent */
 
-/* One thread may hold the door while it waits for the whole. */
-static void take_door(struct window *w)
+/* A thread keeps the mutex while it waits for the whole. */
+static void take_intent_mutex(struct window *w)
 {
-	enter(w, &w->door);
+	enter(w, &w->intent_mutex);
 }
 
-static void leave_door(struct window *w)
+static void leave_intent_mutex(struct window *w)
 {
-	leave(w, &w->door);
+	leave(w, &w->intent_mutex);
 }
 
-/* Whether the intent and the target can be asked for at once. Not where threads
- * meet: they would wait at the door for a target that is none of theirs. */
+/* Whether the intent and the target can be acquired together. Not where threads of the process
+ * lock at one time: they would wait for the mutex until another thread has its target. */
 static bool together(const struct window *w)
 {
 	return !w->threads && w->pool->wholes == w->pool->targets;
@@ -213,12 +213,12 @@ static int acquire_intent(struct window *w)
 {
 	int rc = PAWL_SUCCESS;
 
-	take_door(w);
+	take_intent_mutex(w);
 	if (w->exclusive == 0)
 		rc = pawl_lock_acquire(w->pool->wholes, pool_whole(w->pool, w->id),
 				       PAWL_INTENT | (holds_any(w) ? PAWL_AHEAD : 0));
 	w->exclusive += rc == PAWL_SUCCESS;
-	leave_door(w);
+	leave_intent_mutex(w);
 	return rc;
 }
 
@@ -226,10 +226,10 @@ static int release_intent(struct window *w)
 {
 	int rc = PAWL_SUCCESS;
 
-	take_door(w);
+	take_intent_mutex(w);
 	if (--w->exclusive == 0)
 		rc = pawl_lock_release(w->pool->wholes, pool_whole(w->pool, w->id));
-	leave_door(w);
+	leave_intent_mutex(w);
 	return rc;
 }
 
@@ -297,7 +297,7 @@ int dropin_lock(struct window *w, int type, int rank, int assertion)
 	uint64_t begin = 0;
 	int rc;
 
-	/* Not a target of ours: the MPI knows what that means. */
+	/* Not a rank of the window: the MPI raises the error. */
 	if (rank < 0 || rank >= w->size)
 		return next_Win_lock(type, rank, assertion, w->win);
 	if (atomic_load_explicit(&w->all, memory_order_relaxed) != HELD_NOT)
@@ -484,7 +484,7 @@ int epochs_enter(struct window *w, int rank, bool *own)
 		}
 		if (*own && change(w, &w->held[rank], was))
 			break;
-		/* Another thread of ours is at it. */
+		/* Another thread of this process has the target BUSY. */
 		drive(w);
 		sched_yield();
 	}

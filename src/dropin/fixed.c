@@ -10,7 +10,7 @@
  * of leases hold locks as long as they like max_held      may be raised, and not be less than the
  * layer or info key pawl_max_held says: an MPI program may hold a lock of each target
  *
- * What has no effect is told.
+ * A variable that has no effect is named in a message.
  */
 #include <stdio.h>
 #include <stdlib.h>

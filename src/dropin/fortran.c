@@ -18,7 +18,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 #define NATIVE extern __attribute__((weak))
-/* Fortran calls them: nobody needs a prototype. */
+/* Fortran calls them: there is no prototype. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wmissing-declarations"
 

@@ -2,11 +2,10 @@
 /*
  * The definitions behind this layer.
  *
- * A PMPI tool may be loaded before this library or after it. The one before wraps
- * MPI_Win_lock and calls PMPI_Win_lock, or does not wrap the call at all: so the shared
- * library has both names, and takes each call of the program under one of them. The one
- * after is called in place of the MPI, so it sees the calls, too; the PMPI_* calls that it
- * makes then come here again, from behind (behind_depth), and go to the MPI.
+ * A PMPI tool may be loaded before this library or after it. One that is loaded before
+ * wraps MPI_Win_lock and calls PMPI_Win_lock, or does not wrap the call: so the shared library
+ * defines both names. One that is loaded after is called in place of the MPI; the PMPI_* calls
+ * that it makes come here again (behind_depth) and go to the MPI.
  *
  * The windows of the library itself are made by the MPI's functions directly (own_windows.h), so
  * that neither this layer nor a tool sees them.
@@ -25,7 +24,7 @@ bool next_is_tool;
 _Thread_local int behind_depth __attribute__((tls_model("initial-exec")));
 
 #ifdef PIC
-/* If none is behind this library, the first one of all is before it, and nobody finds ours. */
+/* If the MPI's is not behind this library, it is before it, and the program never calls ours. */
 static void *mpi_call(const char *name)
 {
 	void *next = dlsym(RTLD_NEXT, name);

@@ -5,8 +5,8 @@
  * group of processes, and kept until MPI_Finalize.
  *
  * Lock id * size + r is that of target r of window id, and lives at r. The lock
- * of a whole window is acquired shared by MPI_Win_lock_all, and with intent by who
- * locks a target exclusively. It needs a kind with intents; if the kind for the
+ * of a whole window is acquired shared by MPI_Win_lock_all, and with intent by a
+ * process that locks a target exclusively. It needs a kind with intents; if the kind for the
  * targets has none, whole windows have a table of their own.
  */
 #include <stdio.h>

@@ -7,8 +7,8 @@
  * A range is locked within an epoch at its target (epochs.c): that of the program, or one
  * that the layer opens. Order: the epoch, with the target's lock, then the range; back, first the
  * operations at the target are completed, then the range is unlocked, then the epoch ends.
- * So nobody who waits for a target or a window holds what a range waits for, unless the program
- * has it so.
+ * So a process that waits for a target or a window holds nothing that a range waits for, unless
+ * the program itself makes such a cycle.
  *
  * Ranges are the process's, as locks of windows are: any thread may unlock them.
  */
@@ -37,14 +37,14 @@ struct held_range {
 
 struct ranges {
 	pawl_table *table;
-	pthread_mutex_t door; /* of what follows */
+	pthread_mutex_t mutex; /* of what follows */
 	int n;
 	struct held_range held[]; /* as many as option max_held allows */
 };
 
 /* ------------------------------------------------------------------ the table */
 
-/* It answers from where it is (no thread of its own). */
+/* The kind needs no thread of its own. */
 static bool is_usable(const struct pawl_kind *k)
 {
 	return (k->capabilities & PAWL_CAP_RANGES) && !(k->capabilities & PAWL_CAP_THREADS);
@@ -109,7 +109,7 @@ static void choose_options(const struct window *w, MPI_Comm comm, const char *ki
 			    bytes < 1            ? 1
 			    : bytes < MOST_UNITS ? bytes
 						 : MOST_UNITS);
-	/* Nobody is taken for dead: programs hold locks of windows as long as they like. */
+	/* No lease: programs hold locks of windows as long as they like. */
 	if (dropin_has_option(kind, "lease"))
 		set_default(info, "pawl_lease", 0);
 	PMPI_Info_set(info, "pawl_distribution", "block");
@@ -132,7 +132,7 @@ static struct ranges *ranges_new(struct window *w, pawl_table *table)
 		return NULL;
 	}
 	r->table = table;
-	pthread_mutex_init(&r->door, NULL);
+	pthread_mutex_init(&r->mutex, NULL);
 	return r;
 }
 
@@ -165,7 +165,7 @@ void ranges_close(struct window *w)
 	if (!r)
 		return;
 	pawl_table_free(&r->table);
-	pthread_mutex_destroy(&r->door);
+	pthread_mutex_destroy(&r->mutex);
 	free(w->riders);
 	free(r);
 	w->ranges = NULL;
@@ -181,19 +181,19 @@ int ranges_held(const struct window *w, int rank)
 
 	if (!r)
 		return 0;
-	pthread_mutex_lock(&r->door);
+	pthread_mutex_lock(&r->mutex);
 	for (int i = 0; i < r->n; i++)
 		n += rank < 0 || r->held[i].rank == rank;
-	pthread_mutex_unlock(&r->door);
+	pthread_mutex_unlock(&r->mutex);
 	return n;
 }
 
 /* There is room: the table grants no more, and a range leaves here before it is released. */
 static void note(struct ranges *r, const struct held_range *held)
 {
-	pthread_mutex_lock(&r->door);
+	pthread_mutex_lock(&r->mutex);
 	r->held[r->n++] = *held;
-	pthread_mutex_unlock(&r->door);
+	pthread_mutex_unlock(&r->mutex);
 }
 
 /* Take one with these bounds out of the list. */
@@ -201,14 +201,14 @@ static bool take(struct ranges *r, int rank, MPI_Aint first, MPI_Aint last, stru
 {
 	bool found = false;
 
-	pthread_mutex_lock(&r->door);
+	pthread_mutex_lock(&r->mutex);
 	for (int i = 0; i < r->n && !found; i++) {
 		*held = r->held[i];
 		found = held->rank == rank && held->first == first && held->last == last;
 		if (found)
 			r->held[i] = r->held[--r->n];
 	}
-	pthread_mutex_unlock(&r->door);
+	pthread_mutex_unlock(&r->mutex);
 	return found;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people are told, on stderr. */
+/* Messages to the user, on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

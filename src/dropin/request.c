@@ -35,7 +35,7 @@ static uint64_t sum_of(const char *key, const char *value)
 	return hash(hash(UINT64_C(14695981039346656037), key), value);
 }
 
-/* What the layer decides, and no window. */
+/* Keys that the layer sets for all windows. */
 static bool is_ours(const char *key, const char *value)
 {
 	return strcmp(key, "pawl_final") == 0 || strcmp(key, "pawl_distribution") == 0 ||
@@ -113,8 +113,7 @@ static void read_info(struct request *r, MPI_Info info, bool names)
 }
 
 /* Readers share it, it has a try-acquire (the MPI's own has not), it needs no thread of its own,
- * and it takes nobody for dead: programs that know nothing of leases hold locks as long as they
- * like. */
+ * and no lease: programs that know nothing of leases hold locks as long as they like. */
 static bool is_usable(const struct pawl_kind *k)
 {
 	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY;
@@ -204,7 +203,7 @@ void request_read(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
 	r->key = hash(r->key, r->kind);
 	PMPI_Comm_size(comm, &size);
 	if (size == 1 && !r->ranges)
-		r->wanted = false; /* nobody to keep out */
+		r->wanted = false; /* no other process to exclude */
 	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
 	if (!r->why[0] && (!flag || *model != MPI_WIN_UNIFIED))
 		snprintf(r->why, sizeof r->why,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From an MPI_Win to what we know about it: a hash table that is read at every
- * lock and changed when windows come and go.
+ * From an MPI_Win to its struct window: a hash table that is read at every lock and changed when
+ * windows are made and freed.
  *
  * Readers take no lock. A window is in the table as long as its MPI_Win is valid,
  * and a program that uses a handle while it frees it is wrong anyway; so all that

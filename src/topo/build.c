@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths of ranks into the tree of levels: who shares an element with whom,
- * which levels say something, and every index a lock's layout asks for.
+ * Paths of ranks into the tree of levels: which ranks share an element,
+ * which levels divide the ranks further, and the indices that layouts of locks use.
  *
  * Each level is first a division of the ranks: division[p] is p's element. A
  * division refines the one above it, so two of them with equally many elements
  * are the same division, and pruning needs to look at the counts only.
  *
  * Elements are numbered by their lowest rank, at every level, and so are the
- * children of an element: the result depends on who is together, not on the
- * ids by which the caller happened to say so. All of it is O(levels * P log P).
+ * children of an element: the result depends on which ranks are together and not on
+ * the values of the ids. The cost is O(levels * P log P).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,10 +77,9 @@ static int refine(int nranks, const int *parent, const struct topo_path *paths, 
 	return count;
 }
 
-/* Keep the divisions that say something, in place; returns how many. One that
- * repeats its parent says nothing, nor does one whose elements are single
- * ranks. Of two equal ones the outer stays, but a node stays before a group:
- * that its ranks share memory is worth more than the name of a rack. */
+/* Drop, in place, the divisions that repeat their parent and those whose elements are single
+ * ranks; returns how many are left. Of two equal ones the outer stays; but a node stays before a
+ * group, because locks use that its ranks share memory. */
 static int prune(int nranks, int n, struct division *d)
 {
 	int kept = 1;
@@ -338,7 +337,7 @@ out:
 
 /* Ranks of each node that run at a time in one innermost element, or 0 where
  * the node needs no gangs: its ranks have a core each, or an element would get
- * one core, and a gang of one rank says nothing. ranks, parts: scratch. */
+ * one core, and a gang of one rank divides nothing. ranks, parts: scratch. */
 static void gang_sizes(const struct topo *t, const int *cores, int *size, int *ranks, int *parts)
 {
 	const struct topo_level *l = &t->level[t->nlevels - 1];
@@ -398,7 +397,7 @@ struct topo *topo_add_gangs(const struct topo *t, const int *cores, char *err, s
 	for (int i = 0; i < n; i++)
 		d[i] = (struct division){t->level[i].kind, t->level[i].name, t->level[i].count,
 					 t->level[i].element};
-	/* Gangs of gangs would be gangs of other ranks than were asked for. */
+	/* A tree that has gangs gets no others. */
 	if (t->level[n - 1].kind != TOPO_GANG) {
 		int count;
 
@@ -414,5 +413,5 @@ struct topo *topo_add_gangs(const struct topo *t, const int *cores, char *err, s
 
 void topo_free(struct topo *t)
 {
-	free(t); /* the head of its block, and the block is all there is */
+	free(t); /* one block of memory */
 }

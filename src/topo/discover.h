@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The half of topo that asks MPI and hwloc. */
+/* Topology by MPI and hwloc. */
 #ifndef TOPO_DISCOVER_H
 #define TOPO_DISCOVER_H
 

@@ -39,7 +39,7 @@ static int split_dots(char *text, char **part, int n)
 
 /* Whether the addresses can be what they claim: all of one shape, and every
  * host with its own. A launcher that forwards the environment of its own node
- * gives one address to all, and that tells nothing. */
+ * gives one address to all. */
 static int addresses_hold(struct topo_label *labels, const struct topo_host *hosts, int n)
 {
 	for (int h = 0; h < n; h++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups of the hosts of a job: by a file, or by the addresses that Slurm gives to hosts. Neither
- * MPI nor hwloc is asked here; one rank does it for all.
+ * Groups of the hosts of a job: by a file, or by the addresses that Slurm gives to hosts. One rank
+ * finds them for all, without MPI and hwloc.
  */
 #ifndef TOPO_GROUPS_H
 #define TOPO_GROUPS_H
@@ -29,8 +29,8 @@ int topo_groups_file(struct topo_groups *g, FILE *f, const char *path,
 		     const struct topo_host *hosts, int n, int (*ids)[TOPO_MAX_GROUPS], char *err,
 		     size_t errlen);
 
-/* Addresses as "s0.s1.node12" by the pattern "switch.switch.node". Nobody asks for these groups, so
- * addresses that make no sense are no error: there are no groups. Cuts the addresses. */
+/* Addresses as "s0.s1.node12" by the pattern "switch.switch.node". No option asks for these groups,
+ * so addresses that make no sense are no error: there are no groups. Cuts the addresses. */
 int topo_groups_slurm(struct topo_groups *g, struct topo_host *hosts, int n,
 		      int (*ids)[TOPO_MAX_GROUPS], char *err, size_t errlen);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A topology from a synthetic string: levels with counts, as hwloc writes them,
- * and groups of nodes and nodes in front. Nothing of the machine is asked, so
+ * and groups of nodes and nodes in front. The machine is not looked at, so
  * a laptop, a test and the simulator can have the tree of a whole cluster.
  *
  *   string := [placement] level...      level := name ":" count ["(" ... ")"]
@@ -75,7 +75,7 @@ struct plan {
 	} level[MAX_TOKENS];
 };
 
-/* The three parts of every message: what is wrong, with what, and what would do. */
+/* The three parts of every message: what is wrong, with which text, and what is accepted. */
 static int refuse(struct plan *s, const char *what, const char *at, size_t len,
 		  const char *accepted)
 {
@@ -175,7 +175,7 @@ static const char *parse_level(struct plan *s, const char *at)
 		refuse(s, "bad count of level", at, whole, "there is one machine");
 		return NULL;
 	}
-	/* hwloc's attributes (indexes, sizes of memories) are of no matter here. */
+	/* hwloc's attributes (indexes, sizes of memories) are passed over. */
 	if (*end == '(') {
 		end = strchr(end, ')');
 		if (!end) {
@@ -194,7 +194,7 @@ static const char *parse_level(struct plan *s, const char *at)
 	return end;
 }
 
-/* The machine is in every topology: as a level of the string it says nothing. */
+/* The machine is in every topology. */
 static void drop_machine(struct plan *s)
 {
 	if (s->n > 0 && s->level[0].word->tier == TIER_MACHINE)

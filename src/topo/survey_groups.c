@@ -42,7 +42,7 @@ static void describe_host(struct topo_host *h)
 	copy_env(h->pattern, sizeof(h->pattern), "SLURM_TOPOLOGY_ADDR_PATTERN");
 }
 
-/* Collective over comm: rank 0 hears of all hosts and answers each with its
+/* Collective over comm: rank 0 gathers the hosts and sends each its
  * labels. Rank 0 of leaders is rank 0 of comm. */
 int survey_find_groups(struct survey *s)
 {

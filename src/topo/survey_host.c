@@ -137,7 +137,7 @@ static int cache_is_level(hwloc_topology_t hw, hwloc_obj_type_t type)
 }
 
 /* The element that the mask is in; -1 if in no single one; 0 if the host has no
- * such level, which is no fault of the rank and divides nothing. */
+ * such level. */
 static int find_element(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_const_cpuset_t mask)
 {
 	hwloc_obj_t o = NULL;

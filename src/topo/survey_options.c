@@ -56,9 +56,9 @@ static uint64_t hash_option(const char *value)
 	return h;
 }
 
-/* Options come from the environment too, and that may differ between hosts:
- * then the trees would. The largest hash and the complement of the smallest
- * tell, in one reduction, whether all ranks have the same strings. */
+/* The environment may differ between hosts, and the trees of the ranks with it. One reduction
+ * finds the largest hash and the complement of the smallest; they match if all ranks have the
+ * same strings. */
 void survey_compare_options(struct survey *s)
 {
 	static const char *const names[] = {"topology", "topology_file", "groups"};

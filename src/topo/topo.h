@@ -5,9 +5,8 @@
  *
  * A topology is made by discovery (topo_discover), or from a string
  * (topo_parse); either way the result is a plain description that is equal on
- * all ranks, and everything else here is a pure function of it. Nothing of MPI
- * or hwloc is visible in this header's pure half, so the simulator and the
- * tests use it without either.
+ * all ranks, and everything else here is a pure function of it. This header uses neither MPI
+ * nor hwloc, so the simulator and the tests do without them.
  */
 #ifndef TOPO_TOPO_H
 #define TOPO_TOPO_H
@@ -50,7 +49,7 @@ struct topo {
 	int asked_nodes; /* those of the string, if there was one; more, if some have no rank */
 	int *node;       /* [nranks] node of a rank, 0-based */
 	int *order;      /* [nranks] ranks sorted by their place in the tree */
-	char *text;      /* for people: "machine 1 > node 2 > package 4" */
+	char *text;      /* for messages: "machine 1 > node 2 > package 4" */
 };
 
 /* One rank's place, outermost level first, before collapsing: the input of
@@ -69,7 +68,7 @@ struct topo_path {
  * node repeats a group, the node stays. The node column must be present, and
  * bound in all ranks; names are of at most 23 characters.
  * Elements are numbered by their lowest rank at every level, and so are the
- * children of an element; the values of the ids are of no matter otherwise.
+ * children of an element; the values of the ids have no other meaning.
  * Returns NULL and a message in err if the input is inconsistent.
  */
 struct topo *topo_build(int nranks, int nlevels, const enum topo_kind *kinds,
