@@ -66,7 +66,7 @@ enum {
 	PAWL_ERR_TOO_MANY,    /* more locks at once than option max_held */
 	PAWL_ERR_HELD,        /* held: cannot be freed, or acquired once more */
 	PAWL_ERR_NOT_HELD,    /* released by a thread that does not hold it */
-	PAWL_ERR_BUSY,        /* try-acquire: somebody else has the lock */
+	PAWL_ERR_BUSY,        /* try-acquire: another client is in the way */
 	PAWL_ERR_TIMEOUT,     /* timed acquire: the time is over */
 	PAWL_ERR_LEASE_LOST,  /* released after others took the holder for dead */
 	PAWL_ERR_PEER         /* a rank died that the lock needs (transport ucx) */
@@ -89,7 +89,7 @@ enum {
 	PAWL_CAP_SHARED = 1,    /* PAWL_SHARED is granted to many at a time */
 	PAWL_CAP_TRY = 2,       /* pawl_lock_try_acquire() */
 	PAWL_CAP_TIMED = 4,     /* pawl_lock_timed_acquire() */
-	PAWL_CAP_FAIR = 8,      /* nobody waits for ever while others come and go */
+	PAWL_CAP_FAIR = 8,      /* no client waits for ever while others acquire */
 	PAWL_CAP_INTENT = 16,   /* PAWL_INTENT, PAWL_INTENT_SHARED; parts of a whole */
 	PAWL_CAP_RECOVERS = 32, /* with option lease, a lock whose holder died goes on */
 	PAWL_CAP_THREADS = 64,  /* its tables need MPI_THREAD_MULTIPLE */
@@ -98,7 +98,7 @@ enum {
 
 struct pawl_kind {
 	const char *name;      /* "d-mcs", "rma-rw", ...: the same everywhere */
-	const char *summary;   /* one line for people */
+	const char *summary;   /* one line */
 	const char *reference; /* paper and section */
 	const char *options;   /* names of the options it takes beyond the common ones */
 	unsigned capabilities; /* PAWL_CAP_* */
@@ -116,7 +116,7 @@ struct pawl_option {
 	const char *name;    /* "t_r": info key "pawl_t_r", environment variable PAWL_T_R */
 	const char *values;  /* what it accepts: "1 .. 65535", "block | cyclic" */
 	const char *preset;  /* its default, and in parentheses where that is another one */
-	const char *summary; /* one line for people */
+	const char *summary; /* one line */
 	int common;          /* 1: every kind takes it; 0: those that name it in field options */
 };
 
@@ -138,8 +138,8 @@ typedef struct pawl_table pawl_table;
  *   PAWL_INTENT_SHARED     IS   -    yes  yes  yes
  *
  * The intents are for a lock that stands for a whole, of which other locks are the
- * parts. Nothing but the program knows which lock is part of which, so all have to
- * announce what they do to a part at the whole:
+ * parts. Only the program knows which lock is part of which, so each client
+ * announces at the whole what it does to a part:
  *
  *   to                      acquire the whole with, then the part with
  *   change a part           PAWL_INTENT             PAWL_EXCLUSIVE
@@ -174,7 +174,7 @@ enum {
  * Options are string pairs in info under the key "pawl_" + name; info may be
  * MPI_INFO_NULL, and keys without that prefix are left to others. The
  * environment variable PAWL_NAME (upper case) overrides the option name; variables
- * with that prefix that are no options are left alone (pawl(3), OPTIONS).
+ * with that prefix that are no options have no effect (pawl(3), OPTIONS).
  * *table is NULL after a failure.
  * Common to all kinds:
  *   distribution  block | cyclic: lock l lives at rank l / ceil(n/P) or l mod P
@@ -240,8 +240,8 @@ struct pawl_table_info {
 	int max_held;             /* as granted */
 	uint64_t bytes;           /* of lock state on this rank, queue nodes included */
 	const char *transport;    /* "node" (shared memory only), "mpi" or "ucx" */
-	const char *topology;     /* the levels, outermost first, for people */
-	const char *parameters;   /* the thresholds in force, for people */
+	const char *topology;     /* text: the levels, outermost first */
+	const char *parameters;   /* text: the thresholds in force */
 	int crowded;              /* ranks of this host outnumber the cores they may use */
 };
 int pawl_table_get_info(const pawl_table *table, struct pawl_table_info *info);
@@ -270,7 +270,7 @@ int pawl_lock_try_acquire(pawl_table *table, uint64_t lock, int mode);
  * As pawl_lock_acquire(), but wait at most that many seconds (>= 0): then PAWL_ERR_TIMEOUT. Kinds
  * with PAWL_CAP_TIMED. Where waiters queue, the time may be over while this process is in
  * the queue. Its place there counts for option max_held (PAWL_ERR_TOO_MANY if nothing is left)
- * until whoever releases the lock has passed over it, at the latest when the lock is free; a
+ * until a client that releases the lock has passed over it, at the latest when the lock is free; a
  * call for the same lock and mode goes on from that place.
  */
 int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double seconds);
@@ -283,8 +283,8 @@ int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double s
 int pawl_lock_release(pawl_table *table, uint64_t lock);
 
 /*
- * Forget a lock held by this thread, without a release, as a process that died would, for tests
- * of recovery. Others get it when its lease is over. Kinds with
+ * Forget a lock held by this thread, without a release, as a process that dies does: for tests
+ * of recovery. Others get the lock when its lease is over. Kinds with
  * PAWL_CAP_RECOVERS and a lease; PAWL_ERR_UNSUPPORTED for others. What the holder occupied of
  * option max_held stays occupied until the kind knows that the lock was recovered
  * (PAWL_ERR_TOO_MANY if all of it is).
@@ -293,9 +293,9 @@ int pawl_lock_abandon(pawl_table *table, uint64_t lock);
 
 /*
  * Acquire lock part in the mode PAWL_EXCLUSIVE, and lock whole with PAWL_INTENT, or part
- * in the mode PAWL_SHARED, and whole with PAWL_INTENT_SHARED; in one round trip if nobody
- * is in the way. PAWL_ERR_UNSUPPORTED on kinds without PAWL_CAP_INTENT. Each of the two may
- * also be released by itself, in any order.
+ * in the mode PAWL_SHARED, and whole with PAWL_INTENT_SHARED; in one round trip if no
+ * other client is in the way. PAWL_ERR_UNSUPPORTED on kinds without PAWL_CAP_INTENT. Each of the
+ * two may also be released by itself, in any order.
  */
 int pawl_lock_acquire_part(pawl_table *table, uint64_t whole, uint64_t part, int mode);
 
@@ -316,7 +316,7 @@ int pawl_lock_release_part(pawl_table *table, uint64_t whole, uint64_t part);
 #define PAWL_RANGE_END INT64_MAX
 
 /* A range that is held, until it is released. Filled in by acquire; may be copied;
- * what is in it is the library's. */
+ * its contents belong to the library. */
 typedef struct pawl_range {
 	uint64_t opaque[2];
 } pawl_range;
@@ -361,8 +361,8 @@ int pawl_range_grow(pawl_table *table, uint64_t id, int64_t *units);
 /*
  * Let space id reach only as far as units (>= 1; rounded up, and to option units at
  * the least), which makes it a little faster. Collective over the communicator of the table;
- * all ranks give the same values, and nobody holds or awaits a range of the table. PAWL_ERR_BUSY
- * on all ranks, and nothing has changed, if somebody does.
+ * all ranks give the same values, and no client holds or awaits a range of the table; else
+ * PAWL_ERR_BUSY on all ranks, and nothing has changed.
  */
 int pawl_range_shrink(pawl_table *table, uint64_t id, int64_t units);
 

@@ -53,7 +53,7 @@ static void look_at_cpus(struct job_rank *r)
 	if (sched_getaffinity(0, sizeof set, &set) == 0)
 		r->ncpus = CPU_COUNT(&set);
 	else
-		r->ncpus = r->machine_cpus; /* more than such a set has room for */
+		r->ncpus = r->machine_cpus; /* more cpus than a cpu_set_t has */
 	r->cpus = hash(&set, sizeof set);
 }
 

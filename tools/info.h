@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the pieces of pawl-info share. */
+/* What the files of pawl-info share. */
 #ifndef TOOLS_INFO_H
 #define TOOLS_INFO_H
 
@@ -21,7 +21,7 @@ struct info_path {
 	enum rma_domain domain;
 	const char *transport; /* "cpu" for NODE words, else the name in pawl_table_info */
 	double ns[OPS];        /* medians */
-	double asleep_ms;      /* an operation took so long while the target slept */
+	double asleep_ms;      /* time of an operation while the target slept */
 	bool asynchronous;     /* it did not wait for the target */
 };
 
@@ -43,7 +43,7 @@ struct info {
 	int ntraps;
 	int machines, ranks_per_cpu;
 	double round_trip_ns; /* the longest of an atomic */
-	bool unbound;         /* no rank is bound to less than its machine */
+	bool unbound;         /* no rank is bound to a part of its machine */
 };
 
 /* describe.c: fill in the job. Collective; false: out of memory. */
@@ -52,11 +52,11 @@ void info_forget(struct info *in);
 
 /* probe.c: choose the pairs, and measure. Collective. */
 void info_probe(struct info *in, MPI_Comm comm);
-/* The median time of an operation and its flush, in nanoseconds, by the rank that operates; batch:
- * so many between two looks at the clock. */
+/* The median time of an operation and its flush, in nanoseconds, measured by the origin; batch:
+ * operations between two readings of the clock. */
 double info_round_trip(void (*operate)(void *arg, enum info_op op), void *arg, enum info_op op,
 		       int batch);
-/* A barrier that drives the MPI all the time, or gives the core to others. */
+/* A barrier that calls the MPI all the time, or yields the core. */
 void info_meet(MPI_Comm comm, bool alert);
 
 /* window.c: measure the same pairs on a window of MPI_Win_allocate, as applications have them,

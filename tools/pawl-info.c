@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pawl-info: what the job that it is started in looks like to locks. The levels, the
- * ways between ranks and what they take, known traps, and advice. It uses the layers
- * under the locks, src/topo and src/rma, with the options that tables read from the
- * environment.
+ * pawl-info: what the job that it is started in looks like to locks: levels, paths between
+ * ranks and the times of operations on them, known traps, and advice. It uses src/topo and
+ * src/rma, with the options that tables read from the environment.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which pairs of ranks there are, and what operations between them take. Words are
- * those that locks have: NODE words within a node, NET words between nodes and, where
+ * Which pairs of ranks there are, and the times of operations between them. The words are
+ * those of locks: NODE words within a node, NET words between nodes and, where
  * there are several nodes, within a node as well.
  *
  * A round trip is that of an operation and its flush, the median of some. Its target
@@ -18,11 +18,11 @@
 enum {
 	SAMPLES = 51,
 	LEAST_SAMPLES = 5,
-	CPU_BATCH = 1000,       /* CPU operations are shorter than a look at the clock */
+	CPU_BATCH = 1000,       /* CPU operations are shorter than a reading of the clock */
 	BUDGET_NS = 200000000,  /* an operation, for all samples */
 	AHEAD_NS = 30000000,    /* so long after the target fell asleep an operation begins, */
 	ASLEEP_NS = 200000000,  /* while it sleeps for so long. Half of the rest */
-	ASYNC_NS = 85000000,    /* tells apart who waited for it */
+	ASYNC_NS = 85000000,    /* an operation that took longer waited for the target */
 	WORD = RMA_HEADER_BYTES /* offset of the word that is operated on */
 };
 
@@ -112,7 +112,7 @@ static struct target target_of(struct info *in, const struct info_path *p)
 	};
 }
 
-/* By the rank that operates: times into p. */
+/* By the origin: times into p. */
 static void measure(struct info *in, struct info_path *p)
 {
 	struct target t = target_of(in, p);
@@ -162,7 +162,7 @@ static void probe_path(struct info *in, struct info_path *p, MPI_Comm comm)
 
 enum nearness { COMPLEX, PACKAGE, NODE, REMOTE, CLASSES };
 
-/* How near they are, by levels that divide the ranks. */
+/* How near two ranks are, by levels that divide the ranks. */
 static enum nearness class_of(const struct topo *t, int a, int b)
 {
 	enum nearness best = NODE;

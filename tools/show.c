@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report of pawl-info, for people and as one JSON object. */
+/* The report of pawl-info, as text and as one JSON object. */
 #include <string.h>
 
 #include "info.h"
 
 static const char *const op_names[OPS] = {"fetch_add", "swap", "compare_swap", "put_flush", "get"};
 
-/* Who performs atomics on the words of a path. */
+/* Whether the CPU, the device or the target's MPI performs atomics on the words of a path. */
 static const char *atomics_of(const struct info *in, const struct info_path *p, char *why,
 			      size_t len)
 {
@@ -20,7 +20,7 @@ static const char *atomics_of(const struct info *in, const struct info_path *p, 
 	return in->job.ucx_known ? in->job.ucx_offloads ? "offloaded" : "emulated" : "unknown";
 }
 
-/* ---------------------------------------------------------------- for people */
+/* --------------------------------------------------------------------- text */
 
 static void wrap(FILE *out, const char *indent, const char *text)
 {
@@ -159,7 +159,7 @@ void info_show(FILE *out, const struct info *in)
 	show_advice(out, in);
 }
 
-/* --------------------------------------------------------------- for programs */
+/* --------------------------------------------------------------------- JSON */
 
 static void put_string(FILE *out, const char *key, const char *value)
 {

@@ -251,8 +251,8 @@ static bool shared_cpus(const struct job *j, struct trap *t)
 	if (per_cpu == 1)
 		return false;
 	say_what(t,
-		 "%d ranks share a cpu: a rank that does not run answers nobody, and holds its"
-		 " locks for so long",
+		 "%d ranks share a cpu: a rank that does not run answers no other, and holds its"
+		 " locks all that time",
 		 per_cpu);
 	say_cure(t, "fewer ranks; or leave option wait at auto, and make leases long");
 	return true;
@@ -275,7 +275,7 @@ static bool emulated_atomics(const struct job *j, struct trap *t)
 	return true;
 }
 
-/* What was measured counts more than what follows from the rest. */
+/* A measurement counts more than what follows from the description. */
 static bool stalls(const struct job *j, struct trap *t)
 {
 	char why[256];
@@ -288,7 +288,7 @@ static bool stalls(const struct job *j, struct trap *t)
 		return false;
 	say_what(t,
 		 "operations on other nodes are performed when their target next calls the MPI%s: a"
-		 " rank that computes keeps those waiting who use locks that live there",
+		 " rank that computes delays the clients of locks that live there",
 		 strcmp(atomics, "offloaded") == 0 ? ", although UCX should leave them to the NIC"
 						   : "");
 	say_cure(t, "MPI_THREAD_MULTIPLE and option progress=thread%s",
@@ -407,8 +407,8 @@ const char *job_atomics(const struct job *j, char *why, size_t len)
 	}
 	snprintf(why, len, "%s",
 		 strcmp(component, "osc/ucx") == 0
-		     ? "ucx_info, which would tell, is not installed"
-		     : "nothing is known of this MPI; the measured progress tells");
+		     ? "ucx_info is not installed"
+		     : "nothing is known of this MPI; see the measured progress");
 	return "unknown";
 }
 

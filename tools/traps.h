@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is known to go wrong, or slowly, with MPIs and the way they are started, and
- * what helps. Pure functions of a description of the job, which holds all that they
- * look at; describe.c makes one of a real job, the tests invent others.
+ * Known failures and slow paths of MPIs and of the ways they are started, and their cures.
+ * Pure functions of a description of the job; describe.c makes one of a real job, the tests
+ * write others.
  */
 #ifndef TOOLS_TRAPS_H
 #define TOOLS_TRAPS_H
@@ -13,8 +13,8 @@
 
 enum mpi_name { MPI_NAME_OTHER, MPI_NAME_OPENMPI, MPI_NAME_MPICH };
 
-/* What an operation on another node did while its target slept: not measured, it waited
- * for the target, it went on. */
+/* An operation on another node while its target slept: not measured, it waited for the target,
+ * it ended. */
 enum job_asleep { ASLEEP_UNKNOWN, ASLEEP_WAITS, ASLEEP_GOES_ON };
 
 /* One rank. Hosts are what MPI takes for hosts; several may be on one machine
@@ -64,8 +64,8 @@ void job_read_library(struct job *j, const char *text);
  * priorities, as far as the description says; "" if that is not known. */
 const char *job_component(const struct job *j, char *text, size_t len);
 
-/* Who performs atomics on the words of other nodes: "offloaded", "emulated" or "unknown",
- * and why. */
+/* How atomics on the words of other nodes are performed: "offloaded" (by the device),
+ * "emulated" (by the target's CPU) or "unknown"; and why. */
 const char *job_atomics(const struct job *j, char *why, size_t len);
 
 /* The most ranks that a machine has, for each cpu that they may use together; at least 1. */

@@ -76,7 +76,7 @@ static void read_atomics(struct ucx_device *d, const char *key, const char *valu
 static void read_field(struct ucx_device *d, const char *key, const char *value)
 {
 	if (strcmp(key, "Type") == 0)
-		/* The loopback interface is of type network, too, and reaches nobody. */
+		/* The loopback interface is of type network, too, and reaches no other host. */
 		d->network = strcmp(value, "network") == 0 && strcmp(d->device, "lo") != 0;
 	else if (strcmp(key, "bandwidth") == 0)
 		d->bandwidth = bandwidth_of(value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `ucx_info -d` says, and what UCX makes of it: which network device it would
- * use, and whether 64-bit atomics are left to that device ("offloaded") or performed by
+ * What `ucx_info -d` says, and what UCX does with it: which network device it
+ * uses, and whether 64-bit atomics are left to that device ("offloaded") or performed by
  * the target's CPU when that calls UCX ("emulated"). Pure functions of texts.
  */
 #ifndef TOOLS_UCX_DEVICES_H
@@ -12,7 +12,7 @@
 
 enum { UCX_MAX_DEVICES = 128 };
 
-/* Who performs the atomics of a transport. */
+/* Whether the device or the target's CPU performs the atomics of a transport. */
 enum ucx_domain { UCX_NO_ATOMICS, UCX_BY_CPU, UCX_BY_DEVICE };
 
 /* Operations, a bit set; those that UCX wants of a device, all or none. */

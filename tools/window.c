@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What operations on a window of the application take: one of MPI_Win_allocate in an epoch of
+ * The times of operations on a window of the application: one of MPI_Win_allocate in an epoch of
  * MPI_Win_lock_all, an operation and its MPI_Win_flush, between the pairs of ranks that probe.c
- * chose. The words of locks are elsewhere (NODE words are CPU atomics), so this may be much
- * slower, or slow where they are not.
+ * chose. Locks use other words (NODE words are CPU atomics), so these times may be much longer
+ * than those of locks.
  */
 #include <string.h>
 
