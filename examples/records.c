@@ -5,8 +5,8 @@
  *
  *   mpirun -n 4 ./records [FILE]
  *
- * The file begins with the number of records. Who appends locks these bytes, writes the next
- * record, of which nobody knows yet, and counts it. Who updates a record that was counted
+ * The file begins with the number of records. A client that appends locks these bytes, writes the next
+ * record, of which nobody knows yet, and counts it. A client that updates a record that was counted
  * locks the bytes of that record alone.
  *
  * Each rank opens the file for itself (MPI_COMM_SELF), so that MPI_File_sync concerns nobody
@@ -22,7 +22,7 @@ enum { APPENDS = 10, UPDATES = 30 };
 
 struct record {
 	int64_t author, number; /* who appended it, and which of its own it is */
-	int64_t updates, sum;   /* how often it was changed; the ranks who did, added up */
+	int64_t updates, sum;   /* how often it was changed; the ranks that did, added up */
 };
 
 static pawl_table *table;

@@ -24,9 +24,9 @@
  * Known-broken variants: -DBREAK_LOOK      the look at the other tail may come before the swap (no flush
  *                                          between them)
  *                        -DBREAK_FLUSH     the looks of P3 may come before VICTIM is written (no flush)
- *                        -DBREAK_TOGETHER  VICTIM is written with the swap, before it is known who leads
+ *                        -DBREAK_TOGETHER  VICTIM is written with the swap, before the leader is known
  *                        -DBREAK_YIELD     VICTIM is not written when the budget is over
- *                        -DBREAK_TRY       a try leaves without a look for who queued behind it
+ *                        -DBREAK_TRY       a try leaves without a look for the client that queued behind it
  *                        -DBREAK_GONE      a try leaves without having written VICTIM
  *                        -DBREAK_STAY      (TIMED) a leader that times out abandons its place
  *                        -DBREAK_EARLY     (TIMED) a node is marked as passed over before its NEXT is read

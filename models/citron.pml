@@ -12,15 +12,15 @@
  * -DW1=w, -DW2=w: a process asks for that range only.
  *
  * What it abstracts.  A swap against the learned value of a leaf is a swap that works if the bits are
- * free; who fails at it for other bits tries again.  An operation followed by its flush is one step; operations that are
+ * free; a client that fails at it for other bits tries again.  An operation followed by its flush is one step; operations that are
  * issued together are steps one after the other.  Escalation is left out, so nothing is said of small ranges that
  * meet an occupied node again and again; so are tries and the units behind the tree.
  *
- * Known-broken variants: -DBREAK_LOOK     who is below looks above before it announces itself
- *                        -DBREAK_DRAIN    who is above does not wait for those below
- *                        -DBREAK_RAISED   who is above counts itself in RAISED after it has looked below
- *                        -DBREAK_MEET     who is below announces itself at the root only
- *                        -DBREAK_COMMON   who holds a node waits for nodes above it, as the paper has it
+ * Known-broken variants: -DBREAK_LOOK     a client that is below looks above before it announces itself
+ *                        -DBREAK_DRAIN    a client that is above does not wait for those below
+ *                        -DBREAK_RAISED   a client that is above counts itself in RAISED after it has looked below
+ *                        -DBREAK_MEET     a client that is below announces itself at the root only
+ *                        -DBREAK_COMMON   a client that holds a node waits for nodes above it, as the paper has it
  *                        -DBREAK_TICKETS  the ticket of a node is drawn when the nodes before it are held
  */
 #ifndef M

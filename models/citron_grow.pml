@@ -12,12 +12,12 @@
  *
  *   G1 has the turn at S, reads TOP   G2 sets SHUT in the root   G3 swaps TOP; again if only settled is new
  *   G4 ends the turn at S
- *   L  a look above the first node takes in SHUT of the root that is known; who takes the root itself looks for SHUT
- *      after it has raised OCC. Who has the turn at S reads TOP. If SHUT, or if TOP has another height: give all back,
+ *   L  a look above the first node takes in SHUT of the root that is known; a client that takes the root itself looks for SHUT
+ *      after it has raised OCC. A client that has the turn at S reads TOP. If SHUT, or if TOP has another height: give all back,
  *      wait until TOP is not what was known, begin again
- *   D1 who has raised OCC above old roots that are not settled waits for those below in the top M levels of their
+ *   D1 a client that has raised OCC above old roots that are not settled waits for those below in the top M levels of their
  *      trees
- *   D2 and for OCC of each old root; then who has the root itself swaps TOP (height, settled) for (height, height)
+ *   D2 and for OCC of each old root; then a client that has the root itself swaps TOP (height, settled) for (height, height)
  *
  * What it proves.  No two clients have one unit, whatever height they know; no dead-lock (awaits are blocking guards);
  * at the end all words say that nobody is there, and the root is open. With -DLIVE=v, under weak fairness, client v
@@ -30,9 +30,9 @@
  *                        -DBREAK_D1       no D1
  *                        -DBREAK_D2       no D2
  *                        -DBREAK_ORDER    TOP is swapped before SHUT is set
- *                        -DBREAK_SPILL    who has the turn at S does not read TOP
+ *                        -DBREAK_SPILL    a client that has the turn at S does not read TOP
  *                        -DBREAK_SWAP     G3 once, whatever comes out
- *                        -DBREAK_SETTLED  who is above one old root settles for all
+ *                        -DBREAK_SETTLED  a client that is above one old root settles for all
  */
 #ifndef M
 #define M 1
@@ -66,7 +66,7 @@ byte below[5];       /* 0 not used */
 bit occ[5], shut[5];
 bit taken[10];       /* leaves */
 byte line[5];        /* those with tickets; 0: of S */
-byte at[4], place[4]; /* who waits for its turn, where, and how many are before it */
+byte at[4], place[4]; /* which clients wait for their turn, where, and how many are before it */
 #define NOWHERE 7
 byte height = 1, settled = 1;    /* TOP */
 byte owned;          /* ghost: units that somebody has */

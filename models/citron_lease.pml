@@ -14,7 +14,7 @@
  *
  * A client that waits may suspect a failure at any time; when copies or eras are used up it gives up for good. It drops
  * all it has if another copy is in use. A client that has all it asked for looks at TOP and its root once more if its
- * last look is old, and always if its lease is over. One that has S looks at TOP. Who releases after the end of its
+ * last look is old, and always if its lease is over. One that has S looks at TOP. A client that releases after the end of its
  * lease reads TOP, and has lost its range if another copy is in use. A client that has seen the space frozen gives all
  * back and waits for TOP to change; it may open the space at any time.
  *
@@ -23,9 +23,9 @@
  * it is over by its client's clock, too. In: acquire has returned, and release has not begun. With -DPROMPT nobody but
  * the dead is late: R3 is over, and an opening by others happens, only when nobody can do anything else.
  *
- * What it proves.  Of those who are in, and in their leases, no two have one unit; two at one copy never have. Who was
+ * What it proves.  Of those that are in, and in their leases, no two have one unit; two at one copy never have. A client that was
  * in while another was in with one of its units at a newer copy is told by its release that the range is lost. Words
- * never fall below zero, in any copy. No dead-lock of those who are not dead (awaits are blocking guards). If nobody
+ * never fall below zero, in any copy. No dead-lock of those that are not dead (awaits are blocking guards). If nobody
  * died or gave up, all words of the copy in use say at the end that nobody is there, and it is not frozen. With -DPROMPT
  * nobody recovers unless somebody died.
  *
@@ -41,10 +41,10 @@
  *                        -DBREAK_REUSE   R4 clears the copy before the last, and uses it again
  *                        -DBREAK_LOOK    the lease is counted from when all is there, without a look then
  *                        -DBREAK_FIRST   the lease begins after the look
- *                        -DBREAK_SPILL   who has S does not look whether the space is frozen
+ *                        -DBREAK_SPILL   a client that has S does not look whether the space is frozen
  *                        -DBREAK_TOP     release does not read TOP
- *                        -DBREAK_AGAIN   who waits for TOP to change never opens the space
- *                        -DBREAK_DROP    who waits drops what it has if the tree has grown (-DGROW)
+ *                        -DBREAK_AGAIN   a client that waits for TOP to change never opens the space
+ *                        -DBREAK_DROP    a client that waits drops what it has if the tree has grown (-DGROW)
  *                        -DBREAK_GROW    the grower changes TOP by a put (-DGROW)
  */
 #ifndef NP
@@ -81,7 +81,7 @@ byte era;            /* and the era */
 byte lease;          /* bits: whose lease has begun, and is not over */
 byte before[4];      /* bits: whose was so at R2 of this recoverer, and has not begun anew */
 bit in[4], robbed[4];
-byte at[4], units[4]; /* its copy; of who is in, its units */
+byte at[4], units[4]; /* its copy; of the client that is in, its units */
 bit died, gave_up;
 #ifdef GROW
 byte alive = NP + 1;

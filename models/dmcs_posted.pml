@@ -2,18 +2,18 @@
  * D-MCS with a posted release: the compare-and-swap that empties the queue is not waited for.
  *
  * What it models.  NP processes (2 or 3, default 3) with a slot each, the first MORE of them (default
- * 0) with two, who take the lock as often as they like and may stop between any two acquisitions.  Who
+ * 0) with two, which take the lock as often as they like and may stop between any two acquisitions.  A client that
  * leaves marks its own NEXT with LEFT, by a swap.  A successor that was linked gets a grant.  If there
  * was none, a compare-and-swap empties the queue at any time later, also after later operations of the
- * same process, in any order; who comes before that finds LEFT when it links itself, and has the lock.
+ * same process, in any order; a client that comes before that finds LEFT when it links itself, and has the lock.
  * A slot is used again only when it has settled: the compare-and-swap was answered, and it found the
  * slot in TAIL, or a successor has taken LEFT away.
  *
  * What it proves.  Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a hang
- * is an invalid end state); who links itself finds 0 or LEFT, in the queue node of that acquisition
- * whose id TAIL gave it (OWED); a grant comes to who waits for it, from its predecessor (PRED); at the
+ * is an invalid end state); a client that links itself finds 0 or LEFT, in the queue node of that acquisition
+ * whose id TAIL gave it (OWED); a grant comes to the client that waits for it, from its predecessor (PRED); at the
  * end TAIL is null, nothing is in flight and all slots have settled.  A release waits for no step of
- * another: it has no guard that blocks.  With -DTRY also when processes try, at their choice: who is
+ * another: it has no guard that blocks.  With -DTRY also when processes try, at their choice: one that is
  * told "busy" tried while somebody was in the queue that had not left (SEEN).  With -DLATE also if
  * grants are not waited for: then a slot with a successor has settled at once all the same.  With
  * -DTIMED also if waiters time out, at any moment of their choice but process v of -DLIVE=v, as in
@@ -36,7 +36,7 @@
  *                        -DBREAK_RESET   NEXT reset after the swap of TAIL
  *                        -DBREAK_BUSY    a try believes a look that TAIL does not confirm
  *                        -DBREAK_NUMBER  LEFT says nothing of which acquisition has left
- *                        -DBREAK_TAKE    a try that sees LEFT puts itself in the place of who leaves
+ *                        -DBREAK_TAKE    a try that sees LEFT puts itself in the place of the client that leaves
  *                        -DBREAK_ON      (TIMED) a node that was passed over serves again though a
  *                                        successor has yet to find LEFT there
  *                        -DBREAK_MARK    (TIMED) S1 is a look: NEXT of the abandoned node gets no LEFT
@@ -67,7 +67,7 @@ byte STATUS[NS];
 byte CAS[NS];    /* what the owner knows of it: 0, POSTED, LOST */
 byte GRANT[NS];  /* with -DLATE: whose grant for it is in flight */
 
-/* Asserted only: who got this slot from TAIL has yet to link itself; whom it waits for; posted
+/* Asserted only: a client that got this slot from TAIL has yet to link itself; whom it waits for; posted
  * operations that did not take effect; slots in the queue that have not left, and whether there was
  * one since process p began to try. */
 bit OWED[NS];

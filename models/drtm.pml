@@ -11,7 +11,7 @@
  * dead-lock (awaits are blocking guards); at the end no writer is in the word.
  *
  * What it abstracts.  Time counts down to the end of a lease instead of up, so that it is finite: LEFT is what
- * is left of the word's lease by the true clock, + SHIFT, down to 0, when it is over by every clock; who
+ * is left of the word's lease by the true clock, + SHIFT, down to 0, when it is over by every clock; a client that
  * knows of a lease counts down its own copy of it. Two leases are the same word if they end at the same time,
  * that is if as much is left of both. An operation followed by its flush is one step; the word is
  * atomic and memory sequentially consistent.

@@ -5,7 +5,7 @@
  * those done N_X, N_S, each of C values and a guard bit above; ERA of E values.  A process takes the
  * lock as often as it likes and may stop between any two acquisitions; all counters start next
  * to their wrap.  -DDEATHS=n: up to n processes die, inside or while they wait or before they have
- * taken a guard out.  Who waits may then take the dead for dead, and be stopped for as long as you like
+ * taken a guard out.  A client that waits may then take the dead for dead, and be stopped for as long as you like
  * before it resets the word.
  *
  * What it proves.  A writer is alone and readers meet no writer; no counter carries past its guard
@@ -14,12 +14,12 @@
  * whenever it wants it (writers 0..NW-1, then readers).
  *
  * What it abstracts.  Time: a client takes somebody for dead only while a dead one is in the way of its
- * era (that nobody is taken for dead who lives is for clocks, and for the adversary of tests/sim), so BEAT,
+ * era (that no living client is taken for dead is for clocks, and for the adversary of tests/sim), so BEAT,
  * late turns and late releases are left out.  ERA counts modulo E, more than deaths can use up.  An
  * operation followed by its flush is one step; the word is atomic and memory sequentially consistent.
  *
  * Known-broken variants: -DBREAK_READERS  a writer does not wait for the readers before it
- *                        -DBREAK_GUARD    who sees a guard goes in all the same: a counter overflows
+ *                        -DBREAK_GUARD    a client that sees a guard goes in all the same: a counter overflows
  *                        -DBREAK_ERA      a reset leaves no trace in the word (Figure 2b of the ShiftLock
  *                                         paper): a second one, stopped for a while, resets a lock in use
  */
@@ -46,7 +46,7 @@ word_t W;      /* counters 0..C-1, C and more with the guard */
 bit blocks[E]; /* ghost: a dead client is in the way of this era */
 byte deaths;
 #ifdef BREAK_ERA
-byte epoch;    /* who waits learns of a reset all the same, lest it wait for ever */
+byte epoch;    /* a waiter learns of a reset all the same, lest it wait for ever */
 byte mine[NP];
 #define NOTE(p) mine[p] = epoch
 #define VOID(p) (epoch != mine[p])

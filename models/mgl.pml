@@ -139,7 +139,7 @@ ltl live { [] (want -> <> in) }
 #define OUT_OF skip
 #endif
 
-/* Who cannot be in with mode m, but exclusive holders; */
+/* A client that cannot be in with mode m, but exclusive holders; */
 #ifdef BREAK_SHARE
 #define COUNTED(m) ((m == SHARED && (n[INTENT] > 0 || n[READERS] > 0)) || (m == INTENT && n[SHARED] > 0))
 #else
@@ -205,7 +205,7 @@ inline fast(m)
 	fi
 }
 
-/* leave the queue; whoever comes next gets the token t */
+/* leave the queue; the client that comes next gets the token t */
 inline leave(t)
 {
 	atomic {

@@ -12,7 +12,7 @@
  * What it proves.  A writer is alone and readers meet no writer; no more than T_W writers between two
  * openings; no dead-lock (awaits are blocking guards); all gates are alike when the counters are opened,
  * and OUT is then the arrivals before the closing; at the end the queues are empty, the gates open and
- * all who arrived have left.  With -DLIVE=v, under weak fairness, process v gets the lock whenever it
+ * all that arrived have left.  With -DLIVE=v, under weak fairness, process v gets the lock whenever it
  * wants it (writers 0..NW-1, then readers).
  *
  * What it abstracts.  Arrivals and departures count modulo M (more than the readers there can be inside,

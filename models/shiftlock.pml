@@ -1,7 +1,7 @@
 /*
  * ShiftLock without failures: model of src/lock/shiftlock/shiftlock.c.
  *
- * What it models.  NW writers (processes 0 .. NW-1, default 2) and NR readers (default 2), who take
+ * What it models.  NW writers (processes 0 .. NW-1, default 2) and NR readers (default 2), which take
  * the lock as often as they like and may stop between any two acquisitions; -DN=n writers in a row
  * before readers get a turn (default 2).
  *
@@ -22,8 +22,8 @@
  * its place; loops of compare and swap on A are one step, which changes A only if the fields are such.
  *
  * Known-broken variants: -DBREAK_SNAPSHOT  a writer awaits no readers
- *                        -DBREAK_TURN      a writer who leaves no successor known gives readers no turn
- *                        -DBREAK_HEAD      who finds its queue longer than it was does not pass on
+ *                        -DBREAK_TURN      a writer that leaves no successor known gives readers no turn
+ *                        -DBREAK_HEAD      a client that finds its queue longer than it was does not pass on
  *                                          the head's place
  *                        -DBREAK_EPOCH     after a turn of the readers the successor does not wait
  *                        -DBREAK_PLAIN     (TIMED) a writer that awaits readers counts itself out
@@ -95,7 +95,7 @@ bit QUEUED[NW]; /* its place is abandoned, as far as the process knows */
 #define BE_ABSENT(n, more) d_step { gone = (REL != (n)); \
 	if :: gone -> assert(!ABSENT); ABSENT = 1; REL = MOD(REL + 4 - (n)); WP = WP + more :: else fi }
 
-/* R5: old = fao(succ.STATUS, grant, REPLACE); flush. Whoever has left is passed over. */
+/* R5: old = fao(succ.STATUS, grant, REPLACE); flush. A client that has left is passed over. */
 inline hand_on()
 {
 	skip;

@@ -1,7 +1,7 @@
 /*
  * ShiftLock with a client that fails: model of src/lock/shiftlock/shiftlock_lease.c under src/lock/shiftlock/shiftlock.c.
  *
- * What it models.  Three writers, who take the lock as often as they like and may stop asking between
+ * What it models.  Three writers, which take the lock as often as they like and may stop asking between
  * any two acquisitions. Process 0 (any one, they are alike) is stopped once, at any step; it goes on at
  * any time later, or never. Recoverers may take as long as they like between the look and the swap
  * (K1), from there to the heir (K2), and from there to the short cut (K3). Blocks: NB (3).
@@ -12,25 +12,25 @@
  * patience with a link that process 0 owes, or a late put has undone a link or a grant. At
  * such a look all clients that wait and were not stopped have looked as well, for they look twice a
  * lease. Process 0 is late if it was stopped since its last look, or since it met nobody or confirmed.
- * Who was not stopped has linked itself at a block before anybody queues up at a later one; not with
+ * A client that was not stopped has linked itself at a block before anybody queues up at a later one; not with
  * -DSLOW.
  *
  * What it proves.  A client is in from the step by which it knows that the lock is its own. Of those
- * who are in at a block that is not dead there is one at most; nobody comes in at a dead block,
+ * that are in at a block that is not dead there is one at most; nobody comes in at a dead block,
  * nor loses the block while in, but process 0 when it was stopped meanwhile; the release of a client
  * sees DEAD if another came in meanwhile; a block dies once, and its heirs are newer than it; WP of a
  * living block is the number of the clients that are counted in there, whatever late ones do
  * elsewhere, and that of a dead one does not leave its range; HEAD of a living block is taken before it
- * is written again, and a grant there finds its client waiting (asserts). No dead-lock of those who are
+ * is written again, and a grant there finds its client waiting (asserts). No dead-lock of those that are
  * not dead (awaits are blocking guards). At the end, if nobody died, the living block is quiet.
  * Three blocks are enough, and two are not (-DNB=2): one stop may cost two, the second for a late put
  * that undoes a link or a grant there. With -DLIVE=v, under weak fairness, process v > 0 gets the lock
  * whenever it wants it. With -DSLOW three blocks are not enough, for a recovery can make the next link
- * late: who finds no spare gives up for good, and the asserts hold, and there is no dead-lock.
+ * late: a client that finds no spare gives up for good, and the asserts hold, and there is no dead-lock.
  *
  * What it abstracts.  Readers, turns, tries are left out. REL, which does not come back to a value
  * that it had: instead, for each client, whether A (same), or REL (looked), is what its last look
- * saw. The numbers of queueings: who queues up once more makes all that is written of its earlier
+ * saw. The numbers of queueings: a client that queues up once more makes all that is written of its earlier
  * queueings (in words, and in what others are about to write) old; words of a wrong number are null to
  * their readers. A spare is taken in one step with K2: those that are taken in vain are left out.
  * Patience may be lost with another link than the one that process 0 owes. An operation followed by its
@@ -132,7 +132,7 @@ ltl live { [] (want -> <> in) }
 	looked[1] = (looked[1] && (blk[1] != b || DEAD[b])); \
 	looked[2] = (looked[2] && (blk[2] != b || DEAD[b]))
 
-/* REL has not changed for three leases: who is counted in, and has not looked since, is late. That
+/* REL has not changed for three leases: a client that is counted in, and has not looked since, is late. That
  * makes no difference to it. */
 #define HAS_LOOKED(q, b) \
 	looked[q] = (looked[q] || (blk[q] == b && (role[q] == LINKS || role[q] == WAITS)))
@@ -167,7 +167,7 @@ ltl live { [] (want -> <> in) }
 #define LEASE_LOST(b) DEAD[b]
 #endif
 
-/* Who was not stopped has linked itself before anybody queues up at a later block. */
+/* A client that was not stopped has linked itself before anybody queues up at a later block. */
 #define LINKED(q, p) (role[q] != LINKS || blk[q] >= blk[p] || (q == 0 && late))
 #ifdef SLOW
 #define NO_LINK_UNDER_WAY(p) true
@@ -227,7 +227,7 @@ inline declare_dead(p)
 	same[p] = 0
 }
 
-/* Who leaves the queue: what was written to this queueing is of no account. */
+/* This client leaves the queue: what was written to this queueing is of no account. */
 #define LEAVE_QUEUE(p) role[p] = OUT; looked[p] = 0; NEXT[p] = 0; STATUS[p] = 0; gone[p] = 0; \
 	succ[p] = 0; queued = 0; linked = 0; NOT_LATE(p)
 
