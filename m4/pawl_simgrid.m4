@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # PAWL_TRY_SIMGRID: after PAWL_FIND_PACKAGE([SIMGRID]). The simulator needs a C++
 # compiler and SimGrid's header of kernel timers; without them nothing of it is
-# built. SIMGRID_CFLAGS, SIMGRID_LIBS and the conditional HAVE_SIMGRID.
+# built, nor with --without-simgrid. SIMGRID_CFLAGS, SIMGRID_LIBS and the conditional HAVE_SIMGRID.
 AC_DEFUN([PAWL_TRY_SIMGRID], [
+AC_ARG_WITH([simgrid], [AS_HELP_STRING([--without-simgrid],
+	[do not build the simulator, nor what links it])])
+AS_IF([test "x$with_simgrid" = xno], [
+	pawl_have_SIMGRID=no
+	pawl_text_SIMGRID="no (--without-simgrid)"
+])
 AS_IF([test "x$pawl_have_SIMGRID" = xyes], [
 	PKG_CHECK_MODULES([SIMGRID], [simgrid])
 	AC_LANG_PUSH([C++])

@@ -8,15 +8,8 @@
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
+. "$srcdir/tests/dropin-head.sh"
 
-mpi_can_run || skip_all "configured without a launcher"
-sources=$srcdir/tests/dropin
-lib=$builddir/.libs/libpawl-mpi.so
-work=$builddir/dropin-thirdparty.$$.tmp
-mkdir "$work" || exit 1
-trap 'rm -rf "$work"' EXIT
-unset PAWL_LOCK PAWL_STATS
-layer="LD_PRELOAD=$lib LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 [ -e "$lib" ] || skip "all of this under the layer" "no .libs/libpawl-mpi.so in this build"
 
 # told FILE COMMAND...: run it, keep its results in FILE, print them; its status.
@@ -55,16 +48,6 @@ equal()
 fails()
 {
 	! mpi_run "$@" >"$work/unknown" 2>&1
-}
-
-# wrapper NAME: the wrapper NAME that belongs to the compiler CC.
-wrapper()
-{
-	for wrapper_word in $CC; do
-		case ${wrapper_word##*/} in
-		mpicc*) printf '%s\n' "$wrapper_word" | sed "s|mpicc\([^/]*\)\$|$1\1|" ;;
-		esac
-	done
 }
 
 # -------------------------------------------------- coarrays, and ARMCI-MPI

@@ -6,18 +6,8 @@
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
-
-mpi_can_run || skip_all "configured without a launcher"
-programs=$builddir/tests/dropin
-sources=$srcdir/tests/dropin
-lib=$builddir/.libs/libpawl-mpi.so
+. "$srcdir/tests/dropin-head.sh"
 [ -e "$lib" ] || skip_all "no .libs/libpawl-mpi.so in this build"
-budget=${TEST_LONG:+--budget 1}
-budget=${budget:---budget 0.05}
-work=$builddir/dropin-tools.$$.tmp
-mkdir "$work" || exit 1
-trap 'rm -rf "$work"' EXIT
-unset PAWL_LOCK PAWL_STATS
 
 # preloaded LIBRARIES RANKS SECONDS PROGRAM...
 preloaded()
@@ -27,8 +17,7 @@ preloaded()
 	preloaded_seconds=$3
 	shift 3
 	mpi_run "$preloaded_ranks" "$preloaded_seconds" env LD_PRELOAD="$preloaded_libraries" \
-		LD_LIBRARY_PATH="$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-		TEST_STRICT=1 "$@"
+		"$found" TEST_STRICT=1 "$@"
 }
 
 # shared SOURCE NAME FLAG...: compile a library to be preloaded.
@@ -156,8 +145,7 @@ fi
 # mpi4py, with the layer opened by the script and not preloaded.
 opened()
 {
-	mpi_run 2 60 env LD_LIBRARY_PATH="$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-		"$@" "$python" -c '
+	mpi_run 2 60 env "$found" "$@" "$python" -c '
 import ctypes, runpy, sys
 ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
 runpy.run_path(sys.argv[2], run_name="__main__")' "$lib" "$sources/mpi4py_locks.py"

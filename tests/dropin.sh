@@ -7,18 +7,7 @@
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
-
-mpi_can_run || skip_all "configured without a launcher"
-programs=$builddir/tests/dropin
-sources=$srcdir/tests/dropin
-lib=$builddir/.libs/libpawl-mpi.so
-budget=${TEST_LONG:+--budget 1}
-budget=${budget:---budget 0.05}
-work=dropin.$$.tmp
-mkdir "$work" || exit 1
-trap 'rm -rf "$work"' EXIT
-# No kind of lock from outside: each run names its own.
-unset PAWL_LOCK PAWL_STATS
+. "$srcdir/tests/dropin-head.sh"
 
 # All of them; the first ones are those that a lock without effect fails.
 exclusive="exclusive shared lock_all nesting mixture windows phases threads"
@@ -34,7 +23,7 @@ under()
 	under_ranks=$2
 	under_seconds=$3
 	shift 3
-	under_set="LD_PRELOAD=$lib LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+	under_set=$layer
 	[ "$under_kind" = default ] || under_set="$under_set PAWL_LOCK=$under_kind"
 	mpi_run "$under_ranks" "$under_seconds" env $under_set TEST_STRICT=1 "$@"
 }
@@ -79,16 +68,6 @@ fails()
 }
 
 # ------------------------------------------------------- programs to compile
-
-# wrapper NAME: the wrapper NAME that belongs to the compiler CC.
-wrapper()
-{
-	for wrapper_word in $CC; do
-		case ${wrapper_word##*/} in
-		mpicc*) printf '%s\n' "$wrapper_word" | sed "s|mpicc\([^/]*\)\$|$1\1|" ;;
-		esac
-	done
-}
 
 # fortran NAME FLAG: build it with that interface, or say why not.
 fortran()
@@ -299,7 +278,7 @@ esac || { skip "2 hosts x 2" "$said"; finish; }
 cluster()
 {
 	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 120 -- \
-		env LD_PRELOAD="$lib" LD_LIBRARY_PATH="$builddir/.libs" TEST_STRICT=1 "$@" --limit 100
+		env $layer TEST_STRICT=1 "$@" --limit 100
 }
 for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo exclusive nesting phases); do
 	tap_program "2 hosts x 2, $program" cluster "$programs/$program"

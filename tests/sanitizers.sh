@@ -29,7 +29,9 @@ build()
 	build_list=$1
 	shift
 	mkdir -p "$build_dir" && cd "$build_dir" || return
-	[ -e Makefile ] || "$srcdir/configure" CC="$CC" --with-mpirun="$MPIRUN" \
+	# What this build tree has found out, but not what it was called with.
+	[ -e Makefile ] || grep -v '^ac_cv_env_' "$builddir/config.cache" >config.cache 2>/dev/null
+	[ -e Makefile ] || "$srcdir/configure" -C CC="$CC" --with-mpirun="$MPIRUN" \
 		--disable-shared --enable-sanitizers="$build_list" >configure.out 2>&1 || {
 		tail -n 5 configure.out
 		return 1

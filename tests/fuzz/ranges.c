@@ -5,65 +5,19 @@
  * asks, in the units that the next bytes draw, 0 and INT64_MAX among them; one that holds or waits
  * leaves.
  *
- * The model compares all with all. After each turn all clients have what the model says, those who
- * got on were told so, and the structure is sound and has as many ranges as are held.
+ * After each turn all clients have what the model of range_model.h says, those that were granted
+ * their ranges were told so, and the structure is sound and has as many ranges as are held.
  */
 #include "property.h"
 
-#include "baselines/server/range_queue.h"
+#include "../range_model.h"
 
 enum { CLIENTS = 48, SPACES = 2 };
 
 static const struct range_store *store;
 static struct range_queue *queue;
 
-/* ---------------------------------------------------------------------------- model */
-
-struct expected {
-	struct range range;
-	uint64_t space, arrived;
-	enum range_state state;
-};
-
-static struct expected model[CLIENTS];
-static uint64_t arrivals;
 static bool told[CLIENTS];
-
-static bool clash(const struct expected *a, const struct expected *b)
-{
-	return a->space == b->space && !(a->range.shared && b->range.shared) &&
-	       a->range.first <= b->range.last && b->range.first <= a->range.last;
-}
-
-/* Nobody holds some of it, nor came before and waits for some. */
-static bool may_hold(const struct expected *e)
-{
-	for (int i = 0; i < CLIENTS; i++) {
-		const struct expected *o = &model[i];
-
-		if (o == e || o->state == RANGE_NONE || !clash(e, o))
-			continue;
-		if (o->state == RANGE_HELD || o->arrived < e->arrived)
-			return false;
-	}
-	return true;
-}
-
-/* Those who waited and hold now, in got_on. */
-static void settle(bool *got_on)
-{
-	bool again = true;
-
-	memset(got_on, 0, CLIENTS * sizeof *got_on);
-	while (again) {
-		again = false;
-		for (int i = 0; i < CLIENTS; i++)
-			if (model[i].state == RANGE_AWAITED && may_hold(&model[i])) {
-				model[i].state = RANGE_HELD;
-				got_on[i] = again = true;
-			}
-	}
-}
 
 /* ---------------------------------------------------------------------------- turns */
 
@@ -91,38 +45,39 @@ static int64_t draw_unit(struct input *in)
 
 static void ask(struct input *in, uint64_t client)
 {
-	struct expected *e = &model[client];
 	uint8_t how = next_byte(in);
 	int64_t a = draw_unit(in), b = draw_unit(in);
+	struct range r = {.first = a < b ? a : b, .last = a < b ? b : a};
 	bool waits = how & 1;
+	uint64_t space = how >> 1 & 1;
+	enum range_state state;
 
-	*e = (struct expected){.space = how >> 1 & 1, .arrived = ++arrivals};
-	e->range.first = a < b ? a : b;
-	e->range.last = a < b ? b : a;
 	/* The B-tree is for ranges that do not overlap. */
-	e->range.shared = how & 4 && store != &range_btree;
-	e->state = may_hold(e) ? RANGE_HELD : waits ? RANGE_AWAITED : RANGE_NONE;
-	property(range_queue_ask(queue, e->space, client, &e->range, waits) == e->state,
+	r.shared = how & 4 && store != &range_btree;
+	state = model_ask(client, space, &r, waits);
+	property(range_queue_ask(queue, space, client, &r, waits) == state,
 		 "a range is granted exactly if it meets nobody");
 }
 
 static void leave(uint64_t client)
 {
-	struct expected *e = &model[client];
-	bool held = e->state == RANGE_HELD, got_on[CLIENTS];
+	bool held = model[client].state == RANGE_HELD, waited[CLIENTS];
 
 	memset(told, 0, sizeof told);
 	if (held)
 		property(!range_queue_cancel(queue, client, granted, &told),
 			 "a range that is held is not cancelled");
-	e->state = RANGE_NONE;
-	settle(got_on);
+	for (int i = 0; i < CLIENTS; i++)
+		waited[i] = model[i].state == RANGE_AWAITED;
+	model_leave(client);
 	if (held)
 		range_queue_release(queue, client, granted, &told);
 	else
 		property(range_queue_cancel(queue, client, granted, &told),
 			 "one that waits is cancelled");
-	property(memcmp(told, got_on, sizeof told) == 0, "those who got on are told so");
+	for (int i = 0; i < CLIENTS; i++)
+		property(told[i] == (waited[i] && model[i].state == RANGE_HELD),
+			 "clients that were granted their ranges are told so");
 }
 
 static void check_all(void)
@@ -151,8 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	store = stores[next_byte(&in) % 3];
 	queue = range_queue_create(store, SPACES, CLIENTS);
 	property(queue, "there is memory");
-	memset(model, 0, sizeof model);
-	arrivals = 0;
+	model_start(CLIENTS);
 	while (in.size) {
 		uint64_t client = next_byte(&in) % CLIENTS;
 

@@ -21,7 +21,7 @@ double tap_budget = 0.1;
 int tap_rounds = 1000;
 
 static unsigned limit_s = 60;
-static bool threads;
+static bool threads, one_failure;
 const char *tap_only, *tap_except;
 static int count, failed;
 
@@ -98,6 +98,8 @@ static void read_options(int argc, char **argv)
 			set_option(value);
 		} else if (value && strcmp(argv[i], "--verbose") == 0) {
 			tap_verbose = atoi(value) != 0;
+		} else if (value && strcmp(argv[i], "--one-failure") == 0) {
+			one_failure = atoi(value) != 0;
 		} else if (value && strcmp(argv[i], "--only") == 0) {
 			tap_only = value;
 		} else if (value && strcmp(argv[i], "--except") == 0) {
@@ -156,6 +158,16 @@ int tap_end(void)
 
 /* ---------------------------------------------------------------- results */
 
+/* All ranks are here. What the program has open may be in no state to be closed. */
+static _Noreturn void end_at_once(void)
+{
+	if (tap_rank == 0)
+		printf("1..%d\n", count);
+	fflush(stdout);
+	meet();
+	_exit(1);
+}
+
 void fail(const char *format, ...)
 {
 	va_list ap;
@@ -193,6 +205,8 @@ bool result(const char *format, ...)
 		fflush(stdout);
 	}
 	has_reason = false;
+	if (one_failure && who < tap_size)
+		end_at_once();
 	return who == tap_size;
 }
 

@@ -36,7 +36,8 @@ extern const char *tap_only, *tap_except; /* --only and --except */
  *   --only KIND        no other kind of lock
  *   --except KIND      all kinds but this one
  *   --threads 1        MPI_THREAD_MULTIPLE, whatever the program needs
- *   --verbose 1        how much a test did */
+ *   --verbose 1        how much a test did
+ *   --one-failure 1    end after the first result that is not ok */
 void tap_start(int *argc, char ***argv, int thread_level);
 
 /* The plan, the end of MPI, and the status for main(). */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of ranges and each structure under it against an oracle that compares all
- * with all: by random requests, releases and cancels, who holds and who waits is the same
- * after each, and the structure is sound. A tree that is wrong must not pass. Prints TAP.
+ * The queue of ranges and each structure under it against the model of range_model.h: after each
+ * of random requests, releases and cancels the same clients hold and wait, and the structure is
+ * sound. A tree that is wrong must not pass. Prints TAP.
  */
-#include "baselines/server/range_queue.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CLIENTS = 700, SPACES = 2 };
+#include "../range_model.h"
+
+enum { SPACES = 2 };
 
 extern const struct range_store range_broken_tree;
 
@@ -36,57 +36,6 @@ static uint64_t draw(uint64_t n)
 	return (z ^ (z >> 31)) % n;
 }
 
-/* ----------------------------------------------------------------------- oracle */
-
-struct expected {
-	int64_t first, last;
-	bool shared;
-	uint64_t space, arrived;
-	enum range_state state;
-};
-
-static struct expected model[MOST_CLIENTS];
-static uint64_t clients, arrivals;
-
-static bool clash(const struct expected *a, const struct expected *b)
-{
-	return a->space == b->space && !(a->shared && b->shared) &&
-	       !(a->last < b->first || b->last < a->first);
-}
-
-/* Nobody holds some of it, nor came before and waits for some. */
-static bool may_hold(const struct expected *e)
-{
-	for (uint64_t i = 0; i < clients; i++) {
-		const struct expected *o = &model[i];
-
-		if (o == e || o->state == RANGE_NONE || !clash(e, o))
-			continue;
-		if (o->state == RANGE_HELD || o->arrived < e->arrived)
-			return false;
-	}
-	return true;
-}
-
-static struct expected *earliest_who_may(void)
-{
-	struct expected *best = NULL;
-
-	for (uint64_t i = 0; i < clients; i++)
-		if (model[i].state == RANGE_AWAITED && may_hold(&model[i]) &&
-		    (!best || model[i].arrived < best->arrived))
-			best = &model[i];
-	return best;
-}
-
-static void settle(void)
-{
-	struct expected *e;
-
-	while ((e = earliest_who_may()))
-		e->state = RANGE_HELD;
-}
-
 /* ------------------------------------------------------------------------ a run */
 
 struct world {
@@ -100,10 +49,10 @@ static const struct world worlds[] = {
     {12, 8, 4, 20000, 8, "few clients at few units"},
     {60, 200, 30, 20000, 10, "long queues"},
     {60, INT64_MAX, INT64_MAX, 10000, 8, "all units there are"},
-    {MOST_CLIENTS, 20000, 6, 12000, 12, "many ranges at a time"},
+    {MODEL_CLIENTS, 20000, 6, 12000, 12, "many ranges at a time"},
 };
 
-static bool told[MOST_CLIENTS];
+static bool told[MODEL_CLIENTS];
 
 static void granted(void *arg, uint64_t client)
 {
@@ -128,14 +77,12 @@ static struct range draw_range(const struct world *w, const struct range_store *
 static bool ask(struct range_queue *q, const struct world *w, const struct range_store *store,
 		uint64_t client)
 {
-	struct expected *e = &model[client];
 	struct range r = draw_range(w, store);
 	bool waits = draw(4) != 0;
 	uint64_t space = draw(8) == 0;
+	enum range_state state = model_ask(client, space, &r, waits);
 
-	*e = (struct expected){r.first, r.last, r.shared, space, ++arrivals, RANGE_NONE};
-	e->state = may_hold(e) ? RANGE_HELD : waits ? RANGE_AWAITED : RANGE_NONE;
-	return range_queue_ask(q, space, client, &r, waits) == e->state;
+	return range_queue_ask(q, space, client, &r, waits) == state;
 }
 
 static bool leave(struct range_queue *q, uint64_t client)
@@ -144,8 +91,7 @@ static bool leave(struct range_queue *q, uint64_t client)
 
 	if (held && range_queue_cancel(q, client, granted, NULL))
 		return false; /* nothing to cancel */
-	model[client].state = RANGE_NONE;
-	settle();
+	model_leave(client);
 	if (held)
 		range_queue_release(q, client, granted, NULL);
 	else if (!range_queue_cancel(q, client, granted, NULL))
@@ -153,13 +99,13 @@ static bool leave(struct range_queue *q, uint64_t client)
 	return true;
 }
 
-/* All states are those of the oracle, and whoever got on was told so. */
+/* All states are those of the model, and each client that was granted its range was told so. */
 static bool agrees(const struct range_queue *q, const struct range_store *store,
 		   const enum range_state *before)
 {
 	uint64_t held[SPACES] = {0}, in, all = 0;
 
-	for (uint64_t i = 0; i < clients; i++) {
+	for (uint64_t i = 0; i < model_clients; i++) {
 		bool got_on = before[i] == RANGE_AWAITED && model[i].state == RANGE_HELD;
 
 		if (range_queue_state(q, i) != model[i].state || told[i] != got_on)
@@ -174,28 +120,28 @@ static bool agrees(const struct range_queue *q, const struct range_store *store,
 			return false;
 		all += in;
 	}
-	return all > 0 || !store->pool_left || store->pool_left(range_queue_pool(q)) == clients;
+	return all > 0 || !store->pool_left ||
+	       store->pool_left(range_queue_pool(q)) == model_clients;
 }
 
 /* How far the two agree: all steps if they always do. */
 static int play(const struct world *w, const struct range_store *store, uint64_t *most_held)
 {
 	struct range_queue *q = range_queue_create(store, SPACES, w->clients);
-	enum range_state before[MOST_CLIENTS];
+	enum range_state before[MODEL_CLIENTS];
 	int step = 0;
 
 	if (!q)
 		return -1;
-	clients = w->clients;
-	memset(model, 0, sizeof model);
+	model_start(w->clients);
 	memset(told, 0, sizeof told);
 	*most_held = 0;
-	for (; step < w->steps + (int)clients; step++) {
+	for (; step < w->steps + (int)w->clients; step++) {
 		bool ends = step >= w->steps;
-		uint64_t client = ends ? (uint64_t)(step - w->steps) : draw(clients), held = 0;
+		uint64_t client = ends ? (uint64_t)(step - w->steps) : draw(w->clients), held = 0;
 		bool good = true;
 
-		for (uint64_t i = 0; i < clients; i++) {
+		for (uint64_t i = 0; i < model_clients; i++) {
 			before[i] = model[i].state;
 			held += before[i] == RANGE_HELD;
 		}

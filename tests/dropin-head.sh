@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by the tests of the drop-in layer, after tap.sh and mpirun.sh: where things are, a folder
+# for what they make, and the layer for a program.
+
+mpi_can_run || skip_all "configured without a launcher"
+programs=$builddir/tests/dropin
+sources=$srcdir/tests/dropin
+lib=$builddir/.libs/libpawl-mpi.so
+budget=${TEST_LONG:+--budget 1}
+budget=${budget:---budget 0.05}
+work=$builddir/${0##*/}.$$.tmp
+mkdir "$work" || exit 1
+trap 'rm -rf "$work"' EXIT
+# No kind of lock from outside: each run names its own.
+unset PAWL_LOCK PAWL_STATS
+
+# Assignments for env: the layer's library is found, and is loaded in front of the MPI.
+found="LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+layer="LD_PRELOAD=$lib $found"
+
+# wrapper NAME: the compiler wrapper NAME that belongs to the compiler CC.
+wrapper()
+{
+	for wrapper_word in $CC; do
+		case ${wrapper_word##*/} in
+		mpicc*) printf '%s\n' "$wrapper_word" | sed "s|mpicc\([^/]*\)\$|$1\1|" ;;
+		esac
+	done
+}
