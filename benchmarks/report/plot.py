@@ -17,6 +17,7 @@ ABOUT = """\
 Draws what the data has, one figure for each MPI and number of nodes where there are several:
   contestants       bars: the locks of each run side by side
   BENCH             throughput over ranks, a line for each lock (lb: latency)
+                    (range-grow-ranks and abort-ranks for these two)
   BENCH-fw          the same, a panel for each fraction of writers
   locktable-cdf, tatp-cdf, tpcc-cdf, bank-cdf
                     distributions of the latencies, of some transactions each
@@ -112,9 +113,8 @@ def bars_of_case(ax, of_case: Sequence[Result], mpis: Sequence[str], colours) ->
     ax.set_xlim(low, high)
     style.value_axis(ax.xaxis, low, high, True, show)
     ax.set_title(case_title(of_case[0]))
-    ax.set_xlabel("acquire + release, median (shorter is better)" if time
-                  else f"{units(of_case[0].bench)} a second, median and all repetitions "
-                       "(longer is better)")
+    ax.set_xlabel("acquire + release, median; logarithmic" if time
+                  else f"{units(of_case[0].bench)} a second, logarithmic; line: all repetitions")
 
 
 def contestants(measured: Sequence[Result], path: str, everything: bool) -> None:
@@ -211,7 +211,7 @@ def over_ranks(measured: Iterable[Result], out: str, suffix: str) -> list[str]:
             groups[group_key(r)].append(r)
     drawn = []
     for (mpi, nodes, bench, locks, rest), of_group in groups.items():
-        name = bench
+        name = f"{bench}-ranks" if bench in plot_more.OWN_FIGURES else bench
         if sum(key[2] == bench for key in groups) > 1:
             some = f"-{locks}l" if locks > 1 else ""
             name = file_name(f"{bench}-{mpi}-{nodes}n{some}{rest}")

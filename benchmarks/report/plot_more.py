@@ -20,6 +20,8 @@ Panels = dict  # by title: {name of a series: what is drawn of it}
 SHOWN_TRANSACTIONS = {"tatp": ("GSD", "UL"), "tpcc": ("DLY", "NEW"),
                       "bank": ("balance", "transfer")}
 RANGE_LENGTHS = (1, 16, 256)
+OWN_FIGURES = ("range-grow", "abort")
+"""Workloads whose name is that of a figure here."""
 
 
 def where(r: Result) -> str:

@@ -76,8 +76,8 @@ def panels(count: int, columns: int, width: float = 4.8, height: float = 3.8):
 
 
 def number(value: float) -> str:
-    """20000 is "20 k"; 1024 stays as it is."""
-    return rate(value) if value >= 10000 else f"{value:g}"
+    """Up to a million as it is, 65536; then 2 M."""
+    return rate(value) if value >= 1e6 else f"{value:.6g}"
 
 
 def formatter(show: Callable[[float], str]) -> FuncFormatter:
