@@ -54,10 +54,11 @@ def figure_6(sim: Simulator, quick: bool) -> Data:
 def add_by_length(data: Data, results: list[Result], clients: int, series: str) -> None:
     """Of mixed lengths, the acquires a second of each."""
     for r in results:
-        data.add("7: all, acquires a second", series, clients, r.throughput)
+        data.add("7: all, acquires a second|clients", series, clients, r.throughput)
         for length in (1, 16, 256):
             count = r.times(f"length-{length}").get("count", 0)
-            data.add(f"7: L = {length}, acquires a second", series, clients, count / r.seconds)
+            data.add(f"7: L = {length}, acquires a second|clients", series, clients,
+                     count / r.seconds)
 
 
 def figure_7(sim: Simulator, quick: bool) -> Data:
