@@ -157,7 +157,7 @@ figures()
 	cat "$tmp/lines" >>"$tmp/lines.json"
 	bench 1 --bench=falseconflict --space=1048576 || return 1
 	cat "$tmp/lines" >>"$tmp/lines.json"
-	"$srcdir/benchmarks/plot" --out "$tmp/figures" "$tmp/lines.json" || return 1
+	"$PYTHON" "$srcdir/benchmarks/pawl-report" plot --out "$tmp/figures" "$tmp/lines.json" || return 1
 	grep -q '>k = 2<' "$tmp/figures/falseconflict.svg" || return 1
 	for name in contestants range-grow range-sizes range-skew; do
 		for kind in $kinds; do
@@ -166,10 +166,10 @@ figures()
 		[ "$(grep -c '<path' "$tmp/figures/$name.svg")" -gt 4 ] || return 1
 	done
 }
-if command -v gnuplot >/dev/null; then
+if [ -n "$PYTHON" ]; then
 	check "figures of all of them" figures
 else
-	skip "figures of all of them" "no gnuplot"
+	skip "figures of all of them" "no python3 with numpy and matplotlib"
 fi
 
 # complains WORDS OPTION...: status 2, and a sentence with these words.

@@ -114,7 +114,7 @@ figures()
 	bench 2 --bench=locktable,micro,tatp,tpcc --locks=1000 --warehouses=2 --lock=d-mcs,rma-rw ||
 		return 1
 	mv "$tmp/lines" "$tmp/lines.json"
-	"$srcdir/benchmarks/plot" --out "$tmp/figures" "$tmp/lines.json" || return 1
+	"$PYTHON" "$srcdir/benchmarks/pawl-report" plot --out "$tmp/figures" "$tmp/lines.json" || return 1
 	for name in contestants locktable-cdf micro-ops tatp-cdf tpcc-cdf; do
 		for lock in d-mcs rma-rw; do
 			grep -q ">$lock<" "$tmp/figures/$name.svg" || { echo "$name: no $lock"; return 1; }
@@ -122,10 +122,10 @@ figures()
 		[ "$(grep -c '<path' "$tmp/figures/$name.svg")" -gt 8 ] || return 1
 	done
 }
-if command -v gnuplot >/dev/null; then
+if [ -n "$PYTHON" ]; then
 	check "figures of all of them" figures
 else
-	skip "figures of all of them" "no gnuplot"
+	skip "figures of all of them" "no python3 with numpy and matplotlib"
 fi
 
 # complains WORDS OPTION...: status 2, and a sentence with these words.

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of pawl-report.
+
+cli.py         the command line
+compare.py     compare: all locks on this machine
+run.py         run: the tables of doc/; tables/ has a file for each
+reproduce.py   reproduce: data of the papers' figures, by simulation; papers/ has a file for each
+figures.py     figures: draws such data
+plot.py        plot: draws results of pawl-bench; plot_more.py: distributions and ranges
+
+launch.py      starts the programs of a build tree as MPI jobs; progress
+simulate.py    starts pawl-sim, and makes points of figures from its results
+results.py     the JSON lines of pawl-bench and pawl-sim
+stats.py       medians and spreads
+style.py       what all figures share
+text.py        numbers and tables for people
+"""

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of the ALock paper (SPAA'24): its figures 1 and 4, and the locks on a node of its own (a lock for
+each node, as of its 20). Ranks are threads: all on one node, or 20 nodes of them."""
+from __future__ import annotations
+
+from ..simulate import Data, Simulator
+
+MACHINE = "cloudlab-cx3-20nodes"
+LOCKS = "--lock=alock,rdma-mcs,rdma-spin"
+ON_ONE_NODE = ("-o", "topology=core:16", "--iterations=2000")
+
+
+def figure(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    for ranks in (1, 2, 4, 8, 16):
+        data.points(sim.run(MACHINE, ranks, [LOCKS, "--locks=1000", *ON_ONE_NODE]),
+                    "1: one node, 1000 locks: acquires a second", "throughput")
+        data.points(sim.run(MACHINE, ranks, [LOCKS, "--locks=1", *ON_ONE_NODE]),
+                    "one node, 1 lock: acquires a second", "throughput")
+    for threads in (1, 2, 4, 8):
+        for n in (20, 100):
+            for budget in (5, 10, 20):
+                data.points(sim.run(MACHINE, 20 * threads, [
+                    "--lock=alock", f"--locks={n}", "-o", f"topology=node:20 core:{threads}",
+                    "-o", f"remote_budget={budget}"]),
+                    f"4: 20 nodes, {n} locks: acquires a second", "throughput",
+                    series=f"remote budget {budget}")
+    return data

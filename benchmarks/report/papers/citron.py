@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of the Citron paper (FAST'23), sections 4.2 and 4.4 to 4.7.
+
+One lock server and up to 192 clients, each with a node to itself. The space has 2^24 units and not
+2^28, for ss takes no more segments. Its servers' locks need an MPI, and are not here.
+"""
+from __future__ import annotations
+
+from ..results import Result
+from ..simulate import Data, Simulator
+
+MACHINE = "cx6-4nodes"
+UNITS = 16777216
+
+
+def ask(sim: Simulator, clients: int, *options: str) -> list[Result]:
+    """The microbenchmark of ranges."""
+    return sim.run(MACHINE, clients + 1, [
+        "--bench=range", f"--space={UNITS}", f"--active={clients}", "--active-on=remote",
+        "--homes=first-node", "-o", f"topology=node:{clients + 1}", *options])
+
+
+def turns(clients: int, of_all: int) -> str:
+    """Iterations, so that there are so many altogether, or 5 of each."""
+    return f"--iterations={max(of_all // clients, 5)}"
+
+
+def segments(sim: Simulator, clients: int, size: int, *options: str) -> list[Result]:
+    """ss with segments of that size. It gets slower and slower at first, so it runs for a time."""
+    return ask(sim, clients, "--lock=ss", "--iterations=5", "--seconds=0.02", "-o",
+               f"segment_units={size}", "-o", f"segments={UNITS // size}", *options)
+
+
+def figure_6(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    for clients in (3, 12, 48, 96, 192):
+        for length in (1, 16, 256):
+            of_length = f"--length={length}"
+            found = (ask(sim, clients, of_length, "--lock=citron", turns(clients, 10000))
+                     + ask(sim, clients, of_length, "--lock=lld", turns(clients, 1000)))
+            by_size = {"exact": segments(sim, clients, length, of_length),
+                       "over": segments(sim, clients, 8 * length, of_length),
+                       "under": segments(sim, clients, length // 8, of_length)
+                       if length > 1 else []}
+            for field, text in (("throughput", "acquires a second"), ("p50", "median latency, us"),
+                                ("p99", "99 % latency, us")):
+                panel = f"6: L = {length}, {text}|clients"
+                data.points(found, panel, field, x=clients)
+                for size, of_size in by_size.items():
+                    data.points(of_size, panel, field, series=f"ss-{size}", x=clients)
+    return data
+
+
+def add_by_length(data: Data, results: list[Result], clients: int, series: str) -> None:
+    """Of mixed lengths, the acquires a second of each."""
+    for r in results:
+        data.add("7: all, acquires a second|clients", series, clients, r.throughput)
+        for length in (1, 16, 256):
+            count = r.times(f"length-{length}").get("count", 0)
+            data.add(f"7: L = {length}, acquires a second|clients", series, clients,
+                     count / r.seconds)
+
+
+def figure_7(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    for clients in (63, 129, 192):
+        add_by_length(data, ask(sim, clients, "--lock=citron", turns(clients, 10000)), clients,
+                      "citron")
+        add_by_length(data, ask(sim, clients, "--lock=lld", turns(clients, 1000)), clients, "lld")
+        for size in (1, 16, 256):
+            add_by_length(data, segments(sim, clients, size), clients, f"ss-{size}")
+    return data
+
+
+def figure_9(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    for skew in (0, 0.3, 0.5, 0.7, 0.9, 0.99):
+        for length in (16, 256):
+            for path in ("yes", "no"):
+                series = f"L = {length}" + ("" if path == "yes" else ", without")
+                found = ask(sim, 96, f"--length={length}", "--lock=citron", f"--zipf={skew:g}",
+                            "-o", f"fast_path={path}", turns(96, 10000))
+                data.points(found, "9: acquires a second|skew|linear", "throughput", series=series,
+                            x=f"{skew:g}")
+                data.points(found, "9: median latency, us|skew|linear", "p50", series=series,
+                            x=f"{skew:g}")
+    return data
+
+
+def figure_10(sim: Simulator, quick: bool) -> Data:
+    """Acquires a second in parts of the time, which is in ms."""
+    data = Data()
+    for series, options in (
+            ("from 1024, by call each 10 ms", ("--space=1024", "-o", "growth=call")),
+            ("from 1024, by whoever needs it", ("--space=1024",)),
+            ("2^28 units at once", ("--space=268435456",))):
+        found = sim.run(MACHINE, 65, [
+            "--bench=range-grow", "--lock=citron", "--homes=first-node", "-o", "topology=node:65",
+            "--active=64", "--active-on=remote", "--seconds=0.1", *options])
+        for seconds, speed in found[0].over_time:
+            data.add("10: acquires a second|ms|linear", series, f"{seconds * 1000:g}", speed)
+    return data
+
+
+def figure_11(sim: Simulator, quick: bool) -> Data:
+    """Computed, by a program that needs an MPI but no job. A pair of ranges that has a false
+    conflict: all k of one length."""
+    data = Data()
+    found = sim.execute([
+        sim.build.program("benchmarks/pawl-bench"), "--bench=falseconflict", "--iterations=11000",
+        "--seconds=3600", "--no-verify", "--repetitions=1", "--timeout=0", "--json",
+        "--progress=never"])
+    for length, _, *shares in found[0].false_conflicts:
+        for k, share in enumerate(shares, 1):
+            if share > 0:
+                data.add("11: false conflicts|length", f"k = {k}", f"{length:.0f}", share)
+    return data
+
+
+def figure_12(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    for clients in (3, 12, 24, 48, 96, 192):
+        found = ask(sim, clients, "--lock=citron", turns(clients, 20000))
+        data.points(found, "12: aborts an acquire|clients", "aborts", x=clients)
+        data.points(found, "12: acquires a second|clients", "throughput", x=clients)
+    for m in range(1, 6):
+        found = ask(sim, 96, "--lock=citron", "-o", f"m={m}", turns(96, 10000))
+        data.points(found, "12: aborts an acquire|m|linear", "aborts", x=m)
+        data.points(found, "12: acquires a second|m|linear", "throughput", x=m)
+    return data

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The figures of the RMA-RW paper (HPDC'16), section 5: 16 ranks a node, up to 64 nodes."""
+from __future__ import annotations
+
+from ..simulate import Data, Simulator
+
+MACHINE = "xc30-aries"
+ALL_RANKS = (8, 16, 32, 64, 128, 256, 512, 1024)
+SOME_RANKS = (64, 128, 256, 512, 1024)
+QUICK = 128
+
+# Not of that paper, and slow to simulate: up to a thousand retries an acquire.
+LEFT_OUT = ("mpi-win-lock", "rpc", "mgl", "shiftlock", "dslr", "drtm", "cas-spin", "cas-backoff",
+            "alock", "rdma-spin", "rdma-mcs", "fompi-a")
+
+# Long enough that slow locks get round, and writers of fast ones have many turns.
+LONG = ("--iterations=150", "--seconds=0.003")
+# One fast lock at many settings: less will do.
+SHORT = ("--iterations=60", "--seconds=0.001")
+
+
+def up_to(ranks: tuple[int, ...], quick: bool) -> list[int]:
+    return [n for n in ranks if not quick or n <= QUICK]
+
+
+def figure_3(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    locks = "--lock=" + sim.kinds(False, LEFT_OUT)
+    for ranks in up_to(ALL_RANKS, quick):
+        data.points(sim.run(MACHINE, ranks, ["--bench=lb", locks]), "LB: mean latency, us", "mean")
+        for bench in ("ecsb", "sob", "wcsb", "warb"):
+            data.points(sim.run(MACHINE, ranks, [f"--bench={bench}", locks]),
+                        f"{bench.upper()}: acquires a second", "throughput")
+    return data
+
+
+def figure_4(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+
+    def rma_rw(ranks: int, fw: float, *options: str, length=SHORT):
+        return sim.run(MACHINE, ranks, ["--lock=rma-rw", f"--fw={fw:g}", *length, *options])
+
+    for ranks in up_to(SOME_RANKS, quick):
+        for n in (2, 4, 8, 16, 32, 64):
+            data.points(rma_rw(ranks, 2, "-o", f"t_dc={n}"), "a: T_DC, F_W 2 %", "throughput",
+                        series=f"a counter for {n} ranks")
+        for n in (100, 500, 1000, 2500):
+            data.points(rma_rw(ranks, 25, "-o", "t_l=node:25", "-o", f"t_w={n}"),
+                        "b: T_W, F_W 25 %", "throughput", series=f"T_W {n}")
+        for n in (10, 25, 50):
+            found = rma_rw(ranks, 25, "-o", f"t_l=node:{n}", "-o", "t_w=1000")
+            data.points(found, "c: T_L, T_W 1000, F_W 25 %", "throughput", series=f"T_L {n}")
+            data.points(found, "d: the same, mean latency, us", "mean", series=f"T_L {n}")
+        for n in (1000, 2000, 3000, 4000, 5000, 6000):
+            # Readers need a while to reach these.
+            data.points(rma_rw(ranks, 0.2, "-o", f"t_r={n}", length=("--seconds=0.004",)),
+                        "e: T_R, F_W 0.2 %", "throughput", series=f"T_R {n}")
+        for fw in (2, 5):
+            for n in (3000, 4000, 5000):
+                data.points(rma_rw(ranks, fw, "-o", f"t_r={n}"), "f: T_R, F_W 2 and 5 %",
+                            "throughput", series=f"T_R {n}, F_W {fw}")
+    return data
+
+
+def figure_5(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    locks = "--lock=" + sim.kinds(True, LEFT_OUT)
+    for ranks in up_to(ALL_RANKS, quick):
+        for fw in (0.2, 2, 5):
+            options = [locks, f"--fw={fw:g}", *LONG]
+            data.points(sim.run(MACHINE, ranks, ["--bench=lb", *options]), "LB: mean latency, us",
+                        "mean", series=f"% {fw:g} %")
+            for bench in ("ecsb", "sob"):
+                data.points(sim.run(MACHINE, ranks, [f"--bench={bench}", *options]),
+                            f"{bench.upper()}: acquires a second", "throughput",
+                            series=f"% {fw:g} %")
+    return data
+
+
+def figure_6(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    locks = "--lock=" + sim.kinds(True, LEFT_OUT) + ",fompi-a"
+    for ranks in up_to(ALL_RANKS, quick):
+        if ranks > 256:
+            continue
+        for fw in (0, 2, 5, 20):
+            data.points(sim.run(MACHINE, ranks, ["--bench=dht", locks, f"--fw={fw}",
+                                                 "--iterations=100"]),
+                        f"F_W {fw} %: seconds", "total")
+    return data

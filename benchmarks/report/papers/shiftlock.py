@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of the ShiftLock paper (FAST'25), sections 4.2, 4.3, 4.7 and 4.8.
+
+One lock server and up to 240 clients. Each client has a node to itself: the paper delays messages
+within a machine until they take as long as between two, and its locks know no machines. RMA-RW then
+has one counter for all readers, as it is best. A million locks and not ten, which take ten times as
+long to set up.
+"""
+from __future__ import annotations
+
+from ..results import Result
+from ..simulate import Data, Simulator
+
+MACHINE = "cx5-6nodes"
+MILLION = 1000000
+SWIFT = "--lock=shiftlock,d-mcs,rma-rw"
+RETRYING = "--lock=cas-backoff,drtm,dslr"
+SKEWED = "--zipf=0.99"
+MIXES = {"WI": 50, "RI": 5, "RO": 0}
+
+
+def serve(sim: Simulator, clients: int, locks: int, *options: str) -> list[Result]:
+    """The microbenchmark."""
+    one_counter = ["-o", f"t_dc={clients + 1}"] if any("rma-rw" in o for o in options) else []
+    return sim.run(MACHINE, clients + 1, [
+        "--bench=micro", f"--locks={locks}", f"--active={clients}", "--active-on=remote",
+        "--homes=first-node", "-o", f"topology=node:{clients + 1}", *one_counter, *options])
+
+
+def both(sim: Simulator, mix: str, zipf: float) -> list[Result]:
+    """All locks with 240 clients. Those that retry first get slower and slower, so they run for a
+    time, where they do it for longer."""
+    seconds = {("WI", 0.99): 0.1, ("RI", 0.99): 0.02}.get((mix, zipf), 0.004)
+    law = [f"--fw={MIXES[mix]}", f"--zipf={zipf:g}"]
+    return (serve(sim, 240, MILLION, *law, SWIFT, "--iterations=200")
+            + serve(sim, 240, MILLION, *law, RETRYING, "--iterations=10", f"--seconds={seconds}"))
+
+
+def figure_4(sim: Simulator, quick: bool) -> Data:
+    """Figures 4, 5 and 6 are of the same runs."""
+    data = Data()
+    for mix in MIXES:
+        for law, zipf in (("Unif.", 0), ("Zipf.", 0.99)):
+            if (mix, law) == ("RO", "Unif."):
+                continue
+            x = f"{mix} {law}"
+            found = both(sim, mix, zipf)
+            skewed = law == "Zipf." and mix != "RO"
+            if skewed:
+                found += serve(sim, 240, MILLION, "--lock=cas-spin", "--iterations=10",
+                               "--seconds=0.02", f"--fw={MIXES[mix]}", SKEWED)
+            data.points(found, "4: acquires a second", "throughput", x=x)
+            data.points(found, "5: median latency, us", "p50", x=x)
+            data.points(found, "5: 99 % latency, us", "p99", x=x)
+            if skewed:
+                data.points(found, "6: atomics a cycle", "far_atomic", x=x)
+                data.points(found, "6: reads a cycle", "far_get", x=x)
+                data.points(found, "6: writes a cycle", "far_put", x=x)
+    return data
+
+
+def figure_7(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    for n in (1000, 10000, 100000, MILLION):
+        found = serve(sim, 240, n, SWIFT, "--iterations=300", "--fw=50", SKEWED)
+        data.points(found, "7: WI, acquires a second|locks", "throughput", x=n)
+        data.points(found, "7: WI, 99 % latency, us|locks", "p99", x=n)
+    return data
+
+
+def figure_8(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    for clients in (20, 40, 80, 160, 240):
+        for mix in ("WI", "RI"):
+            found = serve(sim, clients, MILLION, SWIFT, "--iterations=150", f"--fw={MIXES[mix]}",
+                          SKEWED)
+            data.points(found, f"8: {mix}, acquires a second|clients", "throughput", x=clients)
+            data.points(found, f"8: {mix}, 99 % latency, us|clients", "p99", x=clients)
+    return data
+
+
+def figure_9(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    for clients in (40, 80, 120, 240):
+        for mix in ("WI", "RI"):
+            for skew in (0, 0.8, 0.9, 0.99):
+                data.points(serve(sim, clients, MILLION, "--lock=shiftlock", "--iterations=100",
+                                  f"--fw={MIXES[mix]}", f"--zipf={skew:g}"),
+                            f"9: {mix}, acquires a second|clients", "throughput",
+                            series=f"skew {skew:g}", x=clients)
+    return data
+
+
+def figure_12(sim: Simulator, quick: bool) -> Data:
+    """The largest that the option takes is the paper's infinity: nobody has so many in a row."""
+    data = Data()
+    for n in (1, 2, 4, 8, 16, 32, 64, 65535):
+        found = serve(sim, 240, MILLION, "--lock=shiftlock", "--iterations=300", "--fw=50", SKEWED,
+                      "-o", f"t_w={n}")
+        data.points(found, "12: WI, acquires a second|N", "throughput", x=n)
+        data.points(found, "12: WI, latency, us|N", "p50", series="p50", x=n)
+        data.points(found, "12: WI, latency, us|N", "p99", series="p99", x=n)
+    return data
+
+
+def figure_13(sim: Simulator, quick: bool) -> Data:
+    data = Data()
+    for p in ("1e-5", "1e-4", "1e-3", "1e-2"):
+        data.points(serve(sim, 240, MILLION, "--lock=shiftlock,dslr", "--seconds=0.06", "--fw=50",
+                          SKEWED, f"--fail={p}", "-o", "lease=10000", "-o", "recoveries=100000"),
+                    "13: WI, acquires a second|failures for each acquire", "throughput", x=p)
+    return data

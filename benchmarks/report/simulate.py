@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs of pawl-sim, and what becomes of them: points of a figure."""
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import Iterable, Sequence
+
+from .launch import SOURCE, Build
+from .results import BadInput, Result, parse
+
+MACHINES = os.path.join(SOURCE, "machines")
+
+
+class Data:
+    """Lines of a figure's file: panel, series, x, value (figures.py)."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def add(self, panel: str, series: str, x: object, value: float) -> None:
+        self.lines.append(f"{panel}\t{series}\t{x}\t{value:.6g}\n")
+
+    def points(self, results: Iterable[Result], panel: str, field: str, *, series: str = "%",
+               x: object = None) -> None:
+        """One for each result. The first % in the series is the lock; x is the ranks, unless it is
+        given."""
+        for r in results:
+            if r.throughput > 0:
+                self.add(panel, series.replace("%", r.lock, 1),
+                         r.ranks if x is None else x, value(r, field))
+
+    def write(self, path: str) -> None:
+        if not self.lines:
+            raise BadInput(f"{path}: no data came out")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(self.lines)
+
+
+def value(r: Result, field: str) -> float:
+    """p50 and p99 in us; mean: of the latency in us, which is the ranks over the throughput where
+    each acquires again at once; total: of seconds for 100 operations a rank; an operation for an
+    acquire; or any other number of the result."""
+    if field in ("p50", "p99"):
+        return getattr(r, field) / 1000
+    if field == "mean":
+        return 1e6 * r.active / r.throughput
+    if field == "total":
+        return 100 * r.active / r.throughput
+    operations = r.operation(field)
+    return r.json[field] if operations is None else operations
+
+
+class Simulator:
+    """pawl-sim of a build tree."""
+
+    def __init__(self, build: Build):
+        self.build = build
+        self.program = build.program("benchmarks/sim/pawl-sim",
+                                     "configure where SimGrid is, and make")
+
+    def run(self, machine: str, ranks: int, options: Sequence[str]) -> list[Result]:
+        return self.execute([self.program, f"--machines={MACHINES}", f"--machine={machine}",
+                             f"--ranks={ranks}", "--progress=never", "--json", *options])
+
+    def execute(self, command: Sequence[str]) -> list[Result]:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            raise BadInput(f"{' '.join(command)}: status {done.returncode}\n{done.stderr.strip()}")
+        return list(parse(done.stdout.splitlines()))
+
+    def kinds(self, shared: bool, left_out: Sequence[str]) -> str:
+        """The locks that readers share, or those that they do not, of pawl-sim --list."""
+        text = subprocess.run([self.program, "--list", f"--machines={MACHINES}"],
+                              stdout=subprocess.PIPE, text=True, check=True).stdout
+        return ",".join(k for k in listed_kinds(text, shared) if k not in left_out)
+
+
+def listed_kinds(text: str, shared: bool) -> list[str]:
+    """Of the first paragraph of --list, in which each line is a lock."""
+    found = []
+    for line in text.split("\n\n")[0].splitlines()[1:]:
+        if "[ranges]" not in line and ("[readers share]" in line) == shared:
+            found.append(line.split()[0])
+    return found
