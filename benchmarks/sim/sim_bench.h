@@ -15,8 +15,8 @@
 #ifndef PAWL_SIM_BENCH_H
 #define PAWL_SIM_BENCH_H
 
-#include "../bench.h"
-#include "../ranges.h"
+#include "benchmarks/harness/bench.h"
+#include "benchmarks/workloads/citron/ranges.h"
 #include "sim/machine.h"
 
 /* What a rank did in the measured part. */

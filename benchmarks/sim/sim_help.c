@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pawl-sim --help */
-#include "../bench.h"
+#include "benchmarks/harness/bench.h"
 
 void settings_help(FILE *out)
 {

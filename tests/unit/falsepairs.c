@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../benchmarks/falsepairs.h"
+#include "benchmarks/workloads/citron/falsepairs.h"
 #include "lock/citron/citron.h"
 
 enum { UNITS = 4096, PAIRS = 4000 };

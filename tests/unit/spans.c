@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../benchmarks/ranges.h"
+#include "benchmarks/workloads/citron/ranges.h"
 
 enum { DRAWS = 300000 };
 

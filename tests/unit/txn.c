@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../benchmarks/bench.h"
-#include "../../benchmarks/txn.h"
+#include "benchmarks/harness/bench.h"
+#include "benchmarks/workloads/shiftlock/txn.h"
 
 enum { DRAWS = 400000, MOST_TYPES = 8 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../benchmarks/bench.h"
+#include "benchmarks/harness/bench.h"
 
 enum { DRAWS = 1000000, LEAST_EXPECTED = 10 };
 

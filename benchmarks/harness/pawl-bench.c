@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "ranges.h"
+#include "benchmarks/workloads/citron/ranges.h"
 
 enum { MAX_CONTESTANTS = 80, MANY_LOCKS = 100000 };
 

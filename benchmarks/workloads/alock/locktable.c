@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 
 int locktable_home(uint64_t lock, const int *order, int ranks, uint64_t locks)
 {

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 #include "txn.h"
 
 static struct tatp tatp;

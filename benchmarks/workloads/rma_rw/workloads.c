@@ -16,9 +16,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "bench.h"
-#include "ranges.h"
-#include "txn.h"
+#include "benchmarks/harness/bench.h"
+#include "benchmarks/workloads/citron/ranges.h"
+#include "benchmarks/workloads/shiftlock/txn.h"
 
 enum work { NOTHING, ROW, TOUCH, COUNT_AND_SPIN, SPIN_AFTER };
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "ranges.h"
+#include "benchmarks/workloads/citron/ranges.h"
 
 /* The hash table goes by iterations, but takes no more than so many times the seconds. */
 enum { STRIDE = 16, SHORT_NS = 1000, MOST_SECONDS = 2, HELD_FAILING = 256 };

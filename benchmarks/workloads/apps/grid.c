@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "ranges.h"
+#include "benchmarks/workloads/citron/ranges.h"
 
 static uint64_t cuts(int clients)
 {

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ranges.h"
+#include "benchmarks/workloads/citron/ranges.h"
 
 enum { NUMBERS = 5, POINT_BYTES = NUMBERS * sizeof(uint64_t) };
 enum { WRITE, READ };

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ranges.h"
+#include "benchmarks/workloads/citron/ranges.h"
 
 enum { BLOCK_WORDS = BLOCK_BYTES / sizeof(uint64_t), COUNT = 0, STAMP = 1 };
 enum { PAGE_BLOCKS = 8192 / BLOCK_BYTES, LOG_BLOCKS = OLTP_LOG_BYTES / BLOCK_BYTES };

@@ -4,7 +4,7 @@
 
 #include <pawl.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 
 void txn_add(struct txn *x, uint64_t lock, int mode)
 {

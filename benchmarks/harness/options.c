@@ -12,8 +12,8 @@
 
 #include "bench.h"
 #include "base/similar.h"
-#include "ranges.h"
-#include "txn.h"
+#include "benchmarks/workloads/citron/ranges.h"
+#include "benchmarks/workloads/shiftlock/txn.h"
 
 #define SIMULATED_OPTIONS "distribution,topology"
 

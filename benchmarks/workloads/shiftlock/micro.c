@@ -11,7 +11,7 @@
  * With --fail=P a client forgets the lock with probability P in place of a release, as in
  * section 4.8; what was done when is counted in TIMELINE parts of the time.
  */
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 
 static inline void acquire(struct trial *t, struct pick p)
 {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 
 enum { TTL_MS = 10000, TRIES = 3, DELAY_MS = 200, DRIFT_MS = TTL_MS / 100 + 2 };
 

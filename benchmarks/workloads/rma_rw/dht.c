@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 
 enum { KEY, NEXT, LAST, BUCKET_WORDS, HEAP_WORDS = 2, HEADER = 1 };
 enum { FEW = 2000, MANY = 100000 };

@@ -23,7 +23,7 @@
  */
 #include <pawl.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 #include "txn.h"
 
 enum { CUSTOMERS = 3000, ITEMS = 100000, CUSTOMER_A = 1023, ITEM_A = 8191 };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 #include "redis.h"
 #include "redlock.h"
 

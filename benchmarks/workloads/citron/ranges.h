@@ -16,7 +16,7 @@
 #ifndef PAWL_BENCH_RANGES_H
 #define PAWL_BENCH_RANGES_H
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 
 /* Units first to last, both included. */
 struct span {

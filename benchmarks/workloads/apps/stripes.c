@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ranges.h"
+#include "benchmarks/workloads/citron/ranges.h"
 
 static uint64_t blocks_here(const struct stripes *f)
 {
