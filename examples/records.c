@@ -5,9 +5,9 @@
  *
  *   mpirun -n 4 ./records [FILE]
  *
- * The file begins with the number of records. A client that appends locks these bytes, writes the next
- * record, of which nobody knows yet, and counts it. A client that updates a record that was counted
- * locks the bytes of that record alone.
+ * The file begins with the number of records. A client that appends locks these bytes, writes the
+ * next record, of which nobody knows yet, and counts it. A client that updates a record that was
+ * counted locks the bytes of that record alone.
  *
  * Each rank opens the file for itself (MPI_COMM_SELF), so that MPI_File_sync concerns nobody
  * else. One before the release makes the data known, one after the acquire makes it seen; the
