@@ -65,7 +65,7 @@
  *
  * Model: models/dslr.pml, whose steps A1 ... R3 are named below.
  */
-#include "baselines/bakery.h"
+#include "lock/ss/bakery.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -35,6 +35,22 @@ undeclared()
 }
 check "all exported names are in pawl.h, or between our own libraries" undeclared
 
+# Not even hidden ones: the protocols to compare with are not in the library.
+product()
+{
+	"${NM:-nm}" "$1" >"$dir/all"
+	grep -q 'lock_dmcs$' "$dir/all" || { echo "no lock_dmcs: a library without symbols"; return 1; }
+	for baseline in $(sed -n 's/.*KIND(\(lock_[a-z_]*\)).*/\1/p' "$srcdir/baselines/list.h"); do
+		! grep "$baseline\$" "$dir/all" || return 1
+	done
+}
+check "libpawl.so has no baseline" product "$lib"
+baselines_there()
+{
+	! product "$builddir/.libs/libpawl-bench.so" >/dev/null
+}
+check "and the library of pawl-bench has" baselines_there
+
 # The layer stands before the MPI: C and Fortran names of the calls it replaces, and in C the
 # PMPI names, by which a tool before the layer calls.
 layer=$builddir/.libs/libpawl-mpi.so

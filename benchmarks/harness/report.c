@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "baselines/baselines.h"
 #include "bench.h"
 
 /* ------------------------------------------------------------------- numbers */
@@ -227,7 +228,7 @@ static bool can(const struct contestant *c, unsigned capability)
 }
 
 /* A line for each kind; README.md and pawl(3) have them, too (tests/docs.sh). */
-static void list_capabilities(FILE *out)
+static void list_capabilities(FILE *out, bool baselines)
 {
 	static const struct {
 		const char *name;
@@ -241,11 +242,14 @@ static void list_capabilities(FILE *out)
 	enum { COLUMNS = sizeof columns / sizeof columns[0] };
 	const struct pawl_kind *kind;
 
-	fprintf(out, "\nCapabilities:\n  %-14s", "lock");
+	fprintf(out, "\nCapabilities%s:\n  %-14s", baselines ? " of those to compare with" : "",
+		"lock");
 	for (int i = 0; i < COLUMNS; i++)
 		fprintf(out, "%-10s", columns[i].name);
 	fprintf(out, "\n");
 	for (int k = 0; (kind = pawl_kind_get(k)); k++) {
+		if (pawl_private_is_baseline(kind) != baselines)
+			continue;
 		fprintf(out, "  %-14s", kind->name);
 		for (int i = 0; i < COLUMNS; i++)
 			fprintf(out, "%-10s", kind->capabilities & columns[i].bit ? "yes" : "-");
@@ -282,21 +286,37 @@ static void list_options(FILE *out)
 	}
 }
 
+static bool is_baseline(const struct contestant *c)
+{
+	return !c->kind || pawl_private_is_baseline(c->kind);
+}
+
+static void list_contestant(FILE *out, const struct contestant *c)
+{
+	fprintf(out, "  %-14s%s%s%s%s%s\n", c->name, c->summary,
+		can(c, PAWL_CAP_RANGES) ? " [ranges]" : "",
+		can(c, PAWL_CAP_RECOVERS) ? " [recovers]" : "",
+		can(c, PAWL_CAP_SHARED) ? " [readers share]" : "",
+		can(c, PAWL_CAP_THREADS) ? " [only if named]" : "");
+}
+
 void report_list(FILE *out)
 {
 	const struct contestant *c;
 
-	fprintf(out, "Locks (--lock):\n");
+	fprintf(out, "Locks of libpawl (--lock):\n");
 	for (int i = 0; (c = contestant_get(i)); i++)
-		fprintf(out, "  %-14s%s%s%s%s%s\n", c->name, c->summary,
-			can(c, PAWL_CAP_RANGES) ? " [ranges]" : "",
-			can(c, PAWL_CAP_RECOVERS) ? " [recovers]" : "",
-			can(c, PAWL_CAP_SHARED) ? " [readers share]" : "",
-			can(c, PAWL_CAP_THREADS) ? " [only if named]" : "");
+		if (!is_baseline(c))
+			list_contestant(out, c);
+	fprintf(out, "\nLocks to compare with, which libpawl has not (--lock):\n");
+	for (int i = 0; (c = contestant_get(i)); i++)
+		if (is_baseline(c))
+			list_contestant(out, c);
 	fprintf(out, "\nWorkloads (--bench):\n");
 	for (const struct workload *w = workloads; w->name; w++)
 		fprintf(out, "  %-14s%s\n", w->name, w->summary);
-	list_capabilities(out);
+	list_capabilities(out, false);
+	list_capabilities(out, true);
 	list_options(out);
 }
 

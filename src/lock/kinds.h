@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of lock kinds. */
-#ifndef CORE_KINDS_H
-#define CORE_KINDS_H
+/* The kinds of lock of a library or program. */
+#ifndef LOCK_KINDS_H
+#define LOCK_KINDS_H
 
 #include "lock/lock.h"
+
+/* All of them, and NULL at the end: src/lock/list.c or, with those to compare with,
+ * baselines/list.c. */
+extern const struct lock_protocol *const lock_kinds[];
+#define KIND_DECLARE(protocol) extern const struct lock_protocol protocol;
+#define KIND_ADDRESS(protocol) &protocol,
 
 /* index 0, 1, ...; NULL past the last one. */
 const struct lock_protocol *kinds_get(int index);

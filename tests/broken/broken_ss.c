@@ -3,4 +3,4 @@
 #define BREAK_SS_LAST
 #define SS_NAME "broken-ss"
 #define SS_PROTOCOL lock_broken_ss
-#include "baselines/ss.c"
+#include "lock/ss/ss.c"

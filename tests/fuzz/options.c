@@ -37,14 +37,14 @@ static int find_key(const char *key)
 	return -1;
 }
 
-int MPI_Info_get_nkeys(MPI_Info info, int *n)
+int PMPI_Info_get_nkeys(MPI_Info info, int *n)
 {
 	(void)info;
 	*n = nkeys;
 	return MPI_SUCCESS;
 }
 
-int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
+int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
 	(void)info;
 	property(n >= 0 && n < nkeys, "only keys that are there are asked for");
@@ -52,7 +52,7 @@ int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 	return MPI_SUCCESS;
 }
 
-int MPI_Info_get(MPI_Info info, const char *key, int len, char *value, int *found)
+int PMPI_Info_get(MPI_Info info, const char *key, int len, char *value, int *found)
 {
 	int i = find_key(key);
 
@@ -64,7 +64,7 @@ int MPI_Info_get(MPI_Info info, const char *key, int len, char *value, int *foun
 	return MPI_SUCCESS;
 }
 
-int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *len, int *found)
+int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *len, int *found)
 {
 	int i = find_key(key);
 

@@ -143,7 +143,7 @@ static bool passed(const struct lock_space *s, struct lock_slot *slot)
 	return mcs_passed(slot, s->domain);
 }
 
-static bool settled(const struct lock_space *s, struct lock_slot *slot)
+static inline bool settled(const struct lock_space *s, struct lock_slot *slot)
 {
 	(void)s;
 	return mcs_posted_settled(slot, RMA_NET);
@@ -180,9 +180,9 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 #ifndef DMCS_NAME
 #define DMCS_NAME "d-mcs"
 #define DMCS_PROTOCOL lock_dmcs
-#define DMCS_BASELINE
 #endif
 
+#ifndef DMCS_OTHER_DESCRIPTOR
 const struct lock_protocol DMCS_PROTOCOL = {
     .kind =
 	{
@@ -201,27 +201,6 @@ const struct lock_protocol DMCS_PROTOCOL = {
     .passed = passed,
     .release = release,
     .settled = settled,
-    .overtakes = overtakes,
-    .idle = idle,
-};
-
-#ifdef DMCS_BASELINE
-const struct lock_protocol lock_rdma_mcs = {
-    .kind =
-	{
-	    .name = "rdma-mcs",
-	    .summary = "baseline: d-mcs with every access through the network, near ones too",
-	    .reference = "ALock's baseline (SPAA'24, section 6)",
-	    .options = "",
-	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
-	},
-    .network = true,
-    .layout = layout,
-    .acquire = acquire,
-    .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
-    .release = release,
     .overtakes = overtakes,
     .idle = idle,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Baseline: static segmentation. Citron paper (FAST'23), section 2.2 and Table 1, "SS":
+ * Static segmentation. Citron paper (FAST'23), section 2.2 and Table 1, a baseline there ("SS"):
  * a space is divided into segments of equal size, and each segment has a DSLR lock. A
  * range takes the locks of all segments that it touches.
  *
@@ -33,7 +33,7 @@
  * Different from the paper: sharers, which DSLR has; the number of segments is limited,
  * for a space here has no end.
  */
-#include "baselines/bakery.h"
+#include "lock/ss/bakery.h"
 
 #include <stdlib.h>
 
@@ -256,7 +256,7 @@ const struct lock_protocol SS_PROTOCOL = {
     .kind =
 	{
 	    .name = SS_NAME,
-	    .summary = "baseline: segments of a space, a reader-writer bakery for each",
+	    .summary = "ranges: equal segments of a space, a reader-writer bakery for each",
 	    .reference = "FAST'23 (Citron), section 4; SIGMOD'18 (DSLR)",
 	    .options = "backoff_min backoff_max segments segment_units",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RANGES,

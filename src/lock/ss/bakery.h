@@ -16,8 +16,8 @@
  * fewer clients than 2^13, the guard does not overflow. Counters are compared modulo
  * 2^13, the clients being fewer than that.
  */
-#ifndef LOCKS_BAKERY_H
-#define LOCKS_BAKERY_H
+#ifndef LOCK_SS_BAKERY_H
+#define LOCK_SS_BAKERY_H
 
 #include "lock/lock.h"
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Baseline: d-mcs with NET words on one node too, so that every access takes the network's path:
+ * the MCS lock that the ALock paper (SPAA'24, section 6) compares with. Releases are not posted.
+ */
+#define DMCS_OTHER_DESCRIPTOR
+#include "lock/mcs/dmcs.c"
+
+const struct lock_protocol lock_rdma_mcs = {
+    .kind =
+	{
+	    .name = "rdma-mcs",
+	    .summary = "baseline: d-mcs with every access through the network, near ones too",
+	    .reference = "ALock's baseline (SPAA'24, section 6)",
+	    .options = "",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	},
+    .network = true,
+    .layout = layout,
+    .describe = describe,
+    .scratch_words = scratch_words,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
+    .release = release,
+    .overtakes = overtakes,
+    .idle = idle,
+};
