@@ -87,6 +87,16 @@ static bool add(char *text, size_t len, const char *name)
 	       len - used;
 }
 
+/* Whether an interface with that name comes before: some have several addresses. */
+static bool is_repeated(const struct host *h, int which)
+{
+	int i = 0;
+
+	while (i < which && strcmp(h->interface[i].name, h->interface[which].name) != 0)
+		i++;
+	return i < which;
+}
+
 /* This host's interfaces in the networks of set. */
 static void add_interfaces(const struct host *here, const struct host *there, uint32_t set,
 			   char *text, size_t len)
@@ -99,7 +109,7 @@ static void add_interfaces(const struct host *here, const struct host *there, ui
 			wanted = wanted || (set >> i & 1 && (mine->address & mine->mask) ==
 								(there->interface[i].address &
 								 there->interface[i].mask));
-		if (wanted)
+		if (wanted && !is_repeated(here, k))
 			add(text, len, mine->name);
 	}
 }

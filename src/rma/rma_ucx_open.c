@@ -3,6 +3,9 @@
  * The beginning and the end of the UCX transport of a table. Ranks tell each other by the
  * MPI alone how they are reached (their cards), and each node keeps one copy of that.
  */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +93,22 @@ static bool handle(ucp_worker_h worker, unsigned id, ucp_am_recv_callback_t on_m
 	return ucp_worker_set_am_recv_handler(worker, &handler) == UCS_OK;
 }
 
+/* Nobody connects to a worker that takes answers: they come over the connection that brought the
+ * request. */
+static void keep_strangers_out(struct rma_ucx *u, ucp_worker_h worker, enum wire_kind kind,
+			       const struct gate_listeners *before)
+{
+	static const struct gate nobody;
+	ucp_address_t *address;
+	size_t bytes;
+
+	if ((kind == WIRE_REQUEST && !u->has_gate) ||
+	    ucp_worker_get_address(worker, &address, &bytes) != UCS_OK)
+		return;
+	gate_close_new(kind == WIRE_REQUEST ? &u->gate : &nobody, before, address, bytes);
+	ucp_worker_release_address(worker, address);
+}
+
 bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_kind kind,
 		     ucp_am_recv_callback_t on_message, void *arg)
 {
@@ -97,9 +116,14 @@ bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire
 	    .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
 	    .thread_mode = UCS_THREAD_MODE_SERIALIZED,
 	};
-	bool ok = ucp_worker_create(u->context, &params, worker) == UCS_OK &&
-		  ucp_worker_get_efd(*worker, fd) == UCS_OK;
+	struct gate_listeners before;
+	bool ok;
 
+	gate_find_listeners(&before);
+	ok = ucp_worker_create(u->context, &params, worker) == UCS_OK;
+	if (ok)
+		keep_strangers_out(u, *worker, kind, &before);
+	ok = ok && ucp_worker_get_efd(*worker, fd) == UCS_OK;
 	for (unsigned id = 0; id <= WIRE_ANSWER; id++)
 		ok = ok && (id == (unsigned)kind ? handle(*worker, id, on_message, arg)
 						 : handle(*worker, id, on_other, u));
@@ -279,8 +303,95 @@ static bool open_here(struct rma *r, size_t bytes, const char *devices, bool one
 	       (u->by_cpu || open_memory(u, r->map[r->rank], bytes + RMA_UCX_TAIL_BYTES));
 }
 
-static bool open_all(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes, bool one_host,
-		     char *err, size_t errlen)
+/* ---------------------------------------------------------------------- hosts */
+
+enum { ADDRESSES = 32 };
+struct host {
+	char name[MPI_MAX_PROCESSOR_NAME];
+	uint32_t address[ADDRESSES];
+	int32_t n;
+};
+
+static void describe_host(struct host *h)
+{
+	struct ifaddrs *all = NULL, *i;
+	struct sockaddr_in in;
+	int length;
+
+	memset(h, 0, sizeof *h);
+	PMPI_Get_processor_name(h->name, &length);
+	if (getifaddrs(&all) != 0)
+		return;
+	for (i = all; i && h->n < ADDRESSES; i = i->ifa_next) {
+		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET ||
+		    (i->ifa_flags & IFF_LOOPBACK))
+			continue;
+		memcpy(&in, i->ifa_addr, sizeof in);
+		h->address[h->n++] = ntohl(in.sin_addr.s_addr);
+	}
+	freeifaddrs(all);
+}
+
+static bool has_address(const struct host *h, uint32_t address)
+{
+	int i = 0;
+
+	while (i < h->n && h->address[i] != address)
+		i++;
+	return i < h->n;
+}
+
+static void admit_hosts(struct gate *g, const struct host *host, int n, const struct host *mine,
+			bool own)
+{
+	uint32_t *address = calloc((size_t)n * ADDRESSES, sizeof *address);
+	int all = 0;
+
+	if (!address)
+		return;
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < host[i].n; k++)
+			if (own || !has_address(mine, host[i].address[k]))
+				address[all++] = host[i].address[k];
+	gate_admit(g, address, all);
+	free(address);
+}
+
+/* Who may connect to this rank: ranks of other hosts; and of this host if there are some that do
+ * not share its memory, or if near words, too, go through UCX. Of each node one rank asks. */
+static bool agree_on_gate(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bool near)
+{
+	struct rma_ucx *u = r->ucx;
+	MPI_Comm leaders;
+	struct host mine, *host = NULL;
+	int node_rank, nodes = 0, here = 0;
+	bool ok = true;
+
+	PMPI_Comm_rank(node_comm, &node_rank);
+	describe_host(&mine);
+	PMPI_Comm_split(comm, node_rank == 0 ? 0 : MPI_UNDEFINED, u->rank, &leaders);
+	if (leaders != MPI_COMM_NULL) {
+		PMPI_Comm_size(leaders, &nodes);
+		host = calloc((size_t)nodes, sizeof *host);
+	}
+	ok = all_agree(comm, leaders == MPI_COMM_NULL || host);
+	if (ok && leaders != MPI_COMM_NULL) {
+		PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, host, sizeof mine, MPI_BYTE, leaders);
+		for (int i = 0; i < nodes; i++)
+			here += strcmp(host[i].name, mine.name) == 0;
+		admit_hosts(&u->gate, host, nodes, &mine, near || here > 1);
+	}
+	if (ok)
+		PMPI_Bcast(&u->gate, sizeof u->gate, MPI_BYTE, 0, node_comm);
+	u->has_gate = ok && u->gate.ranges > 0;
+	if (leaders != MPI_COMM_NULL)
+		PMPI_Comm_free(&leaders);
+	free(host);
+	return ok;
+}
+
+static bool open_all(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes, bool near,
+		     bool one_host, char *err, size_t errlen)
 {
 	char devices[DEVICES];
 	bool has_rdma;
@@ -296,6 +407,11 @@ static bool open_all(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t by
 		snprintf(err, errlen,
 			 "the kernel gives no random numbers (getrandom) for the key of UCX's"
 			 " messages; option transport=mpi does without it");
+		return false;
+	}
+	/* On one host the loopback is listened on, which other hosts cannot reach. */
+	if (!one_host && !agree_on_gate(r, comm, node_comm, near || !r->ucx->by_cpu)) {
+		snprintf(err, errlen, "out of memory");
 		return false;
 	}
 	if (!all_agree(comm, open_here(r, bytes, devices, one_host)) ||
@@ -338,7 +454,7 @@ bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes
 	u->teller.target = RMA_NO_TARGET;
 	pthread_mutex_init(&u->mutex, NULL);
 	r->ucx = u;
-	if (!open_all(r, comm, node_comm, bytes, one_host, err, errlen)) {
+	if (!open_all(r, comm, node_comm, bytes, by_network, one_host, err, errlen)) {
 		rma_ucx_close(r, comm);
 		return false;
 	}

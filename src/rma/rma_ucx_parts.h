@@ -9,6 +9,7 @@
 #include <ucp/api/ucp.h>
 
 #include "rma/rma_ucx.h"
+#include "rma/rma_ucx_gate.h"
 #include "rma/rma_ucx_wire.h"
 
 struct rma_ucx;
@@ -121,6 +122,8 @@ struct rma_ucx {
 	_Atomic(bool) stop;
 	bool by_cpu; /* UCX performs atomics by CPU: so do we, on words mapped here */
 	const struct ucx_way *way;
+	struct gate gate; /* whoever may connect to serving, */
+	bool has_gate;    /* where hosts are told apart */
 	/* Of UCX's own operations: all flights, and those not in use. */
 	struct ucx_flight **flight, *spare_flight;
 	uint32_t flights;
@@ -129,6 +132,7 @@ struct rma_ucx {
 	struct siphash_key key;
 	struct wire_limits limits;
 	struct wire_window *window; /* [ranks] */
+	uint64_t performed;         /* requests (the thread's) */
 	_Atomic(uint64_t) refused;  /* messages that were none, or came before */
 	/* all batches, those not in use, and room for an answer. */
 	struct ucx_batch **batch, *spare;

@@ -85,6 +85,7 @@ ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length,
 		atomic_fetch_add_explicit(&u->refused, 1, memory_order_relaxed);
 		return UCS_OK;
 	}
+	u->performed++;
 	perform_all(r, op, n, u->mail);
 	h = (struct wire_header){.number = h.number,
 				 .kind = WIRE_ANSWER,

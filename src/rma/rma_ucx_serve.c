@@ -45,13 +45,16 @@ static void ring(const struct rma *r)
 	}
 }
 
-static unsigned drain(ucp_worker_h worker)
+/* Perform what has come. False: nothing, or only messages that were refused, which are not worth
+ * looking on for more. */
+static bool drain(struct rma_ucx *u)
 {
-	unsigned n = 0, more;
+	uint64_t before = u->performed;
+	bool some = false;
 
-	while ((more = ucp_worker_progress(worker)))
-		n += more;
-	return n;
+	while (ucp_worker_progress(u->serving))
+		some = true;
+	return some && (u->way != &ucx_messages || u->performed != before);
 }
 
 static void sleep_until_event(struct rma_ucx *u)
@@ -80,7 +83,7 @@ static void *serve(void *arg)
 	ucx_watch_begin(r);
 
 	while (!atomic_load_explicit(&u->stop, memory_order_acquire)) {
-		if (drain(u->serving)) {
+		if (drain(u)) {
 			uint64_t now = rma_now_ns();
 
 			ring(r);

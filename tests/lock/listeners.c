@@ -2,11 +2,17 @@
 /* See listeners.h. */
 #include "listeners.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+enum { CONNECT_MS = 200 };
 
 static bool is_open_here(unsigned long inode)
 {
@@ -59,4 +65,26 @@ bool listeners_have(const struct listener *l, int n, unsigned long inode)
 	while (n > 0 && l[n - 1].inode != inode)
 		n--;
 	return n > 0;
+}
+
+bool listener_takes(const struct listener *l, unsigned from)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)l->port),
+				 .sin_addr.s_addr = l->address};
+	struct sockaddr_in mine = {.sin_family = AF_INET, .sin_addr.s_addr = from};
+	struct pollfd fd = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0),
+			    .events = POLLOUT};
+	socklen_t length = sizeof(int);
+	int error = 0;
+
+	if (bind(fd.fd, (struct sockaddr *)&mine, sizeof mine) != 0 ||
+	    (connect(fd.fd, (struct sockaddr *)&to, sizeof to) != 0 && errno != EINPROGRESS))
+		error = errno;
+	if (!error && poll(&fd, 1, CONNECT_MS) != 1)
+		error = ETIMEDOUT;
+	if (!error)
+		getsockopt(fd.fd, SOL_SOCKET, SO_ERROR, &error, &length);
+	close(fd.fd);
+	return error == 0;
 }

@@ -3,8 +3,8 @@
  * What transport ucx promises, between two nodes: a home that sleeps outside of the MPI
  * serves others as if it did not, and where nobody asks for anything the process burns
  * nothing. To be run on at least 2 ranks; rank 0 and the last one are on two nodes. With
- * TEST_INTERFACE in the environment, which names the one that connects the hosts, nothing else is
- * listened on.
+ * TEST_INTERFACE in the environment, which names the one that connects the hosts (10.99.0.0/24, on
+ * namespaces of its own), nothing else is listened on, and strangers cannot connect.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -164,6 +164,51 @@ static void listening(const char *interface)
 	result("nothing but %s is listened on", interface);
 }
 
+/* An address that the job's hosts did not have when the table was made. */
+static unsigned stranger(const char *interface)
+{
+	char text[64], command[256];
+
+	snprintf(text, sizeof text, "10.99.0.%d", 100 + tap_rank);
+	snprintf(command, sizeof command, "PATH=$PATH:/usr/sbin:/sbin ip addr add %s/24 dev %s",
+		 text, interface);
+	return system(command) == 0 ? inet_addr(text) : 0;
+}
+
+/* Each rank connects to what the next one listens on, on another host. */
+static void strangers(const char *interface)
+{
+	static struct listener before[MOST_LISTENERS], mine[MOST_LISTENERS], all[MOST_LISTENERS];
+	struct listener other[MOST_LISTENERS];
+	int n = listeners_find(before), now, found = 0, m = 0, ranks, local = 0, taken = 0;
+	unsigned foreign;
+
+	now_doing("connections of strangers");
+	table = table_open("d-mcs", 1, NULL, NULL);
+	now = listeners_find(all);
+	for (int i = 0; i < now; i++)
+		if (!listeners_have(before, n, all[i].inode))
+			mine[found++] = all[i];
+	foreign = stranger(interface);
+	expect(foreign, "no other address for %s", interface);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	MPI_Sendrecv(mine, sizeof mine, MPI_BYTE, (tap_rank + 1) % ranks, 0, other, sizeof other,
+		     MPI_BYTE, (tap_rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+	for (; m < MOST_LISTENERS && other[m].port; m++) {
+		taken += listener_takes(&other[m], address_of(interface));
+		expect(!listener_takes(&other[m], foreign), "a stranger's host can connect");
+	}
+	for (int i = 0; i < found; i++)
+		local += listener_takes(&mine[i], 0);
+	expect(local == 0, "%d of %d ports take connections from their own host", local, found);
+	expect(m > 0 && taken == 1, "%d of %d ports take connections from a host of the job", taken,
+	       m);
+	meet();
+	table_close(table);
+	result("hosts of the job can connect, to one port of a rank, and nobody else");
+}
+
 static void transport(void)
 {
 	struct pawl_table_info info = {.transport = "none"};
@@ -187,6 +232,7 @@ int main(int argc, char **argv)
 		/* The library is to choose, and not whoever started us. */
 		unsetenv("UCX_NET_DEVICES");
 		listening(interface);
+		strangers(interface);
 	}
 	sleeping_home("d-mcs");
 	if (tap_long)

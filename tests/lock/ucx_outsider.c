@@ -5,9 +5,13 @@
  *   ucx_outsider FILE MESSAGES [PER_SECOND]
  *
  * FILE appears with the ports that the job listens on, and messages that were sent in it. To each
- * port go messages of chance, messages cut off, repeated as they were, with bits changed, and made
- * up as far as one can without the key; then FILE.done is made. An address of UCX over TCP is one's
- * own, but for the port. Nothing here needs the MPI.
+ * port that takes connections go messages of chance, messages cut off, repeated as they were, with
+ * bits changed, and made up as far as one can without the key; then FILE.done is made. An address
+ * of UCX over TCP is one's own, but for the port. Nothing here needs the MPI.
+ *
+ * With PER_SECOND the same messages go by turns to the job and to a worker of this process
+ * (outsider_is_attacking), so that the job can tell what they cost it from what it costs that this
+ * process runs.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -19,6 +23,7 @@
 #include <unistd.h>
 
 #include "listeners.h"
+#include "outsider.h"
 #include "rma/rma_ucx_wire.h"
 
 enum { PORTS = 64, RECORDED = 256, BIG = 1 << 17, RENDEZVOUS = 8, FILE_S = 90, BURST = 20 };
@@ -34,9 +39,10 @@ struct message {
 
 static ucp_context_h context;
 static ucp_worker_h worker, listening;
-static unsigned port[PORTS];
-static ucp_ep_h to[PORTS];
-static bool ended[PORTS]; /* or never answered */
+/* Those of the job, and one of this process. */
+static unsigned port[PORTS + 1];
+static ucp_ep_h to[PORTS + 1];
+static bool ended[PORTS + 1]; /* or never answered */
 static int ports, recorded;
 static struct message record[RECORDED];
 static unsigned char big[BIG];
@@ -78,6 +84,8 @@ static void read_message(const char *line)
 static void read_file(const char *path)
 {
 	static char line[1 << 14];
+	struct listener l = {.address = htonl(INADDR_LOOPBACK)};
+	int told = 0;
 	FILE *f = NULL;
 
 	for (int i = 0; i < 10 * FILE_S && !(f = fopen(path, "r")); i++)
@@ -85,11 +93,15 @@ static void read_file(const char *path)
 	if (!f)
 		stop("the job says nothing");
 	while (fgets(line, sizeof line, f)) {
-		if (ports < PORTS)
-			ports += sscanf(line, "port %u", &port[ports]) == 1;
 		read_message(line);
+		if (ports == PORTS || sscanf(line, "port %u", &port[ports]) != 1)
+			continue;
+		told++;
+		l.port = port[ports];
+		ports += listener_takes(&l, 0);
 	}
 	fclose(f);
+	fprintf(stderr, "ucx_outsider: %d of %d ports take connections\n", ports, told);
 	if (!ports || recorded < 2)
 		stop("the job told no port, or no message");
 }
@@ -103,6 +115,29 @@ static void open_worker(ucp_worker_h *w)
 
 	if (ucp_worker_create(context, &params, w) != UCS_OK)
 		stop("no worker");
+}
+
+static ucs_status_t drop(void *arg, const void *header, size_t header_length, void *data,
+			 size_t length, const ucp_am_recv_param_t *param)
+{
+	(void)arg, (void)header, (void)header_length, (void)data, (void)length, (void)param;
+	return UCS_OK;
+}
+
+/* Take what comes, and do nothing with it. */
+static void take_messages(ucp_worker_h w)
+{
+	for (unsigned id = 0; id <= WIRE_ANSWER; id++) {
+		ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+								UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+								UCP_AM_HANDLER_PARAM_FIELD_CB,
+						  .id = id,
+						  .flags = UCP_AM_FLAG_WHOLE_MSG,
+						  .cb = drop};
+
+		if (ucp_worker_set_am_recv_handler(w, &handler) != UCS_OK)
+			stop("no handler");
+	}
 }
 
 static void open_ucx(void)
@@ -119,6 +154,7 @@ static void open_ucx(void)
 	ucp_config_release(config);
 	open_worker(&worker);
 	open_worker(&listening);
+	take_messages(listening);
 }
 
 static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
@@ -127,7 +163,8 @@ static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
 	*(bool *)arg = true;
 }
 
-static void connect_to(int which)
+/* To the port of the job, or, for own, to this process. */
+static void connect_to(int which, bool own)
 {
 	static struct listener mine[MOST_LISTENERS];
 	ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
@@ -135,7 +172,7 @@ static void connect_to(int which)
 						UCP_EP_PARAM_FIELD_ERR_HANDLER,
 				  .err_mode = UCP_ERR_HANDLING_MODE_PEER,
 				  .err_handler = {on_end, &ended[which]}};
-	int n = listeners_find(mine), patched = 0;
+	int n = own ? 0 : listeners_find(mine), patched = own;
 	ucp_address_t *address;
 	uint16_t wanted = htons((uint16_t)port[which]);
 	size_t length;
@@ -195,7 +232,7 @@ static void send_bytes(int which, unsigned kind, const void *bytes, size_t lengt
 
 	if (await(which, ucp_am_send_nbx(to[which], kind, NULL, 0, bytes, length, &params),
 		  PATIENCE_S))
-		sent++;
+		sent += which < ports;
 	else
 		ended[which] = true;
 }
@@ -268,25 +305,46 @@ static void rendezvous(int which)
 	}
 }
 
+/* The messages that are due at this rate, from the start on; 0 a second: no limit. */
+static void await_turn(long number, int per_second, double start)
+{
+	double due = start + (per_second ? (double)(number / BURST * BURST) / per_second : 0);
+
+	if (number % BURST == 0 && due > now())
+		nap(due - now());
+}
+
+static int answering(void)
+{
+	int n = 0;
+
+	for (int k = 0; k < ports; k++)
+		n += !ended[k];
+	return n;
+}
+
 /* To each port that answers, in turn. */
 static void attack_all(int messages, int per_second)
 {
-	int answer = 0;
+	long number = 0;
+	double start;
 
 	for (int i = 0; i < ports; i++) {
-		connect_to(i);
+		connect_to(i, false);
 		attack(i, i);
-		answer += !ended[i];
 	}
-	fprintf(stderr, "ucx_outsider: %d of %d ports answer\n", answer, ports);
-	for (int i = 0; answer && sent < messages; i++) {
+	connect_to(ports, true);
+	fprintf(stderr, "ucx_outsider: %d of %d ports answer\n", answering(), ports);
+	start = now();
+	for (int i = 0; answering() && sent < messages; number++) {
+		await_turn(number, per_second, start);
+		if (per_second && !outsider_is_attacking()) {
+			attack(ports, (int)number);
+			continue;
+		}
 		if (!ended[i % ports])
 			attack(i % ports, i / ports);
-		if (per_second && i % BURST == BURST - 1)
-			nap((double)BURST * answer / ports / per_second);
-		answer = 0;
-		for (int k = 0; k < ports; k++)
-			answer += !ended[k];
+		i++;
 	}
 	for (int i = 0; i < ports; i++)
 		rendezvous(i);

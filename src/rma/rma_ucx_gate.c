@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Strangers are kept from UCX by the kernel. UCX authenticates nobody that connects to a port of a
+ * worker, and ends the process on input that it does not expect: UCX 1.13 when a peer leaves while
+ * the connection is being set up (an assertion in ucp_request_send_state_ff), all versions on
+ * headers of TCP messages that are out of bounds, where UCX is built with assertions, as
+ * distributions build it. No option of UCX turns off its handlers of connections and of its
+ * wire-up. So they must not see what strangers send.
+ *
+ * A socket filter (classic BPF, for which no privilege is needed) on a listening socket drops SYN
+ * segments that do not come from a host of the job. A stranger cannot forge its address: it would
+ * not get the answer. All other segments pass, for there is no connection without a SYN that
+ * passed; connections inherit the filter, and each segment costs them two instructions of it.
+ *
+ * The sockets are UCX's. They are found by comparing what the process listens on before and after a
+ * worker is made; a socket that another thread of the application opened meanwhile is told apart by
+ * its port, which is not in the worker's address.
+ */
+#include "rma/rma_ucx_gate.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <linux/filter.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum {
+	FLAGS_AT = 13,  /* in the header of TCP, which is where a filter begins */
+	SYN = 0x02,     /* of these */
+	SOURCE_AT = 12, /* in the header of IPv4 */
+	INSTRUCTIONS = 4 + 3 * GATE_RANGES + 1,
+};
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Join the two neighbours between which the gap is smallest. */
+static void join(struct gate *g)
+{
+	int at = 1;
+
+	for (int i = 2; i < g->ranges; i++)
+		if (g->first[i] - g->last[i - 1] < g->first[at] - g->last[at - 1])
+			at = i;
+	g->last[at - 1] = g->last[at];
+	g->ranges--;
+	memmove(g->first + at, g->first + at + 1, (size_t)(g->ranges - at) * sizeof g->first[0]);
+	memmove(g->last + at, g->last + at + 1, (size_t)(g->ranges - at) * sizeof g->last[0]);
+}
+
+void gate_admit(struct gate *g, uint32_t *address, int n)
+{
+	qsort(address, (size_t)n, sizeof *address, by_number);
+	for (int i = 0; i < n; i++) {
+		if (g->ranges > 0 && address[i] - g->last[g->ranges - 1] <= 1) {
+			g->last[g->ranges - 1] = address[i];
+			continue;
+		}
+		if (g->ranges == GATE_RANGES)
+			join(g);
+		g->first[g->ranges] = g->last[g->ranges] = address[i];
+		g->ranges++;
+	}
+}
+
+static int program(const struct gate *g, struct sock_filter *f)
+{
+	const struct sock_filter pass = BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
+	int n = 0;
+
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_B | BPF_ABS, FLAGS_AT);
+	f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SYN, 1, 0);
+	f[n++] = pass;
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+					      (uint32_t)(SKF_NET_OFF + SOURCE_AT));
+	for (int i = 0; i < g->ranges; i++) {
+		f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, g->first[i], 0, 2);
+		f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, g->last[i], 1, 0);
+		f[n++] = pass;
+	}
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+	return n;
+}
+
+bool gate_close(const struct gate *g, int fd)
+{
+	struct sock_filter filter[INSTRUCTIONS];
+	struct sock_fprog all = {.filter = filter, .len = (unsigned short)program(g, filter)};
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &all, sizeof all) == 0;
+}
+
+/* The port that it listens at, in network order, if it does and is a socket of TCP over IPv4. */
+static bool is_listener(int fd, uint16_t *port)
+{
+	struct sockaddr_in a;
+	socklen_t length = sizeof(int);
+	int listens = 0;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || !listens)
+		return false;
+	length = sizeof a;
+	if (getsockname(fd, (struct sockaddr *)&a, &length) != 0 || a.sin_family != AF_INET)
+		return false;
+	*port = a.sin_port;
+	return true;
+}
+
+void gate_find_listeners(struct gate_listeners *l)
+{
+	DIR *fds = opendir("/proc/self/fd");
+	struct dirent *d;
+	uint16_t port;
+
+	l->n = 0;
+	while (fds && l->n < GATE_LISTENERS && (d = readdir(fds)))
+		if (d->d_name[0] != '.' && is_listener(atoi(d->d_name), &port))
+			l->fd[l->n++] = atoi(d->d_name);
+	if (fds)
+		closedir(fds);
+}
+
+static bool has(const struct gate_listeners *l, int fd)
+{
+	int i = 0;
+
+	while (i < l->n && l->fd[i] != fd)
+		i++;
+	return i < l->n;
+}
+
+void gate_close_new(const struct gate *g, const struct gate_listeners *before, const void *address,
+		    size_t bytes)
+{
+	struct gate_listeners now;
+	uint16_t port;
+
+	gate_find_listeners(&now);
+	for (int i = 0; i < now.n; i++)
+		if (!has(before, now.fd[i]) && is_listener(now.fd[i], &port) &&
+		    memmem(address, bytes, &port, sizeof port))
+			gate_close(g, now.fd[i]);
+}
