@@ -1,0 +1,314 @@
+/*
+ * A root that stays at the node that used it last: model of the upper level of a lock that adapts
+ * to where it is used.  No kind of the library has it yet.
+ *
+ * Each node has a line of words for the lock.  USE is a NODE word: the clients of the node change
+ * it by CPU atomics, other nodes read it.  NEXT and STATUS are NET words: other nodes change them
+ * by RMA; the node itself reads NEXT, resets it while no other node may write it, and changes
+ * STATUS by RMA.  TAIL is at the home.  Nodes queue as processes do in an MCS lock; but the last
+ * node of the queue stays there when its last holder leaves: its USE is then IDLE, and its clients
+ * take the lock again by one compare-and-swap (A1) and a look at NEXT (A2), with no far operation.
+ *
+ * Another node N swaps TAIL (Q2), writes itself into NEXT of its predecessor P (Q3), flushes, and
+ * looks at USE of P once (Q4).  A client of P writes USE and then looks at NEXT; N writes NEXT and
+ * then looks at USE: whichever comes second sees the first.  So
+ *   L1  if N sees IDLE, no earlier client of P is in, and each later one sees NEXT;
+ *   L2  if N sees anything else, a client of P looks at NEXT later: a holder before it gives USE
+ *       back (D1), a releaser after it has written IDLE (D3), a client that has taken USE from
+ *       IDLE (A2).
+ * Both may find that the other acts as well; STATUS of N decides, by a compare-and-swap: N's own
+ * (Q5), which is near, or that of a client of P (H2).  Whichever comes first, N has the root then.
+ * H2 also finds that N has had the root before, if the number in NEXT is not that of STATUS any
+ * more.
+ *
+ * A client that waits for the root has a deadline (TIMED): it swaps its STATUS from WAITING to
+ * LEFT, and USE of its node says so (GONE).  The next client of the node goes on from that place if
+ * STATUS is still LEFT.  A client of P that finds LEFT makes it PASSING (H2), reads which node
+ * comes next (H3), or makes its own node the last one again (H4), and then says PASSED (H5), after
+ * which the line may be used anew.  P has the root while it does so, and its own clients do not
+ * wait for an endless row of such places (H6).
+ *
+ * While other nodes wait, clients of one node may take turns before the root moves on: USE is SHUT
+ * then, which is free for the node alone, and no answer to Q4 (STAY times here; by time in a lock).
+ *
+ * What it proves.  NN nodes (default 2) with NC clients each (default 2), which take the lock as
+ * often as they like and may stop between any two acquisitions: mutual exclusion (assert at CS), no
+ * dead-lock (awaits are blocking guards), a node never queues behind itself.  With -DTIMED also
+ * when waiters time out, at any moment of their choice.  With -DLIVE=0 and NC=1, under weak
+ * fairness, process 0 gets the lock whenever it wants it, timed waiters of other nodes or not.
+ * (Which client of a node comes first is left to chance here: that is a matter of the level below.)
+ *
+ * What it abstracts.  Numbers of queueings have no bound: a NEXT of an earlier one is marked STALE
+ * when a later one begins.  Operations are atomic per word, an operation and its flush are one
+ * step, and memory is sequentially consistent: A1 and D2 are followed by a fence.
+ *
+ * Known-broken variants: -DBREAK_FENCE    the look at NEXT (A2) comes before USE is taken (A1)
+ *                        -DBREAK_ENTER    a client that sees NEXT goes in all the same
+ *                        -DBREAK_FLUSH    the look at USE (Q4) comes before NEXT is written (Q3)
+ *                        -DBREAK_AGAIN    a releaser does not look again after IDLE (D3)
+ *                        -DBREAK_SHUT     a releaser that took USE back from IDLE leaves SHUT
+ *                        -DBREAK_NUMBER   H2 does not compare numbers (NN=3)
+ *                        -DBREAK_EARLY    (TIMED) PASSED is said before the next node is read
+ *                        -DBREAK_TAIL     (TIMED) NEXT is reset when the node is the last again
+ *                        -DBREAK_STREAM   (TIMED) no H6: deadlines of others starve a client
+ */
+#ifndef NN
+#define NN 2 /* nodes */
+#endif
+#ifndef NC
+#define NC 2 /* clients of each */
+#endif
+#define NP (NN * NC)
+#ifndef STAY
+#define STAY 1
+#endif
+
+/* USE */
+#define OUT 0    /* the node has no place in the queue of nodes */
+#define QUEUED 1 /* a client of the node waits in that queue */
+#define GONE 2   /* its deadline has passed, and the place may still be there */
+#define HELD 3   /* a client is in, or looks at NEXT */
+#define SHUT 4   /* free, for clients of the node alone */
+#define IDLE 5   /* free, and kept */
+
+/* STATUS */
+#define WAITING 1
+#define GRANTED 2
+#define LEFT 3
+#define PASSING 4
+#define PASSED 5
+
+#define STALE 100 /* NEXT is of an earlier queueing of that node: the numbers differ */
+
+byte TAIL;       /* 0 or 1 + the node that is last */
+byte USE[NN];
+byte NEXT[NN];   /* 0 or 1 + the node that comes next */
+byte STATUS[NN];
+byte waiting[NN], stays[NN];
+byte succ[NP]; /* a copy of NEXT, by process; marked as NEXT is */
+#define s succ[p]
+
+#include "ghost.inc"
+#ifdef LIVE
+#define MAY_TIME_OUT (p != LIVE)
+#else
+#define MAY_TIME_OUT true
+#endif
+
+proctype P(byte p)
+{
+	byte n = p / NC, pred, i, from;
+	bit kept, left;
+
+	do
+	:: WANT;
+		waiting[n]++;
+again:
+		if
+#ifdef BREAK_FENCE
+		:: atomic { USE[n] == IDLE && NEXT[n] == 0 -> s = 0 };
+			if
+			:: atomic { USE[n] == IDLE -> USE[n] = HELD; goto cs }
+			:: atomic { else -> goto again }
+			fi
+#else
+		/* A1 */
+		:: atomic { USE[n] == IDLE -> USE[n] = HELD };
+			/* A2 */
+			if
+			:: atomic { NEXT[n] == 0 -> goto cs }
+#ifdef BREAK_ENTER
+			:: else -> goto cs
+#else
+			:: else -> from = 1; goto resolve
+#endif
+			fi
+#endif
+		:: atomic { USE[n] == SHUT -> USE[n] = HELD; goto cs }
+		:: atomic { USE[n] == OUT -> USE[n] = QUEUED }
+#ifdef TIMED
+		:: atomic { USE[n] == GONE -> USE[n] = QUEUED };
+			if
+			:: atomic { STATUS[n] == LEFT -> STATUS[n] = WAITING; goto await }
+			:: STATUS[n] == PASSED
+			fi
+#endif
+		fi;
+		/* Q1: a new number */
+		d_step {
+			NEXT[n] = 0; STATUS[n] = WAITING;
+#ifndef BREAK_NUMBER
+			for (i : 0 .. NN - 1) {
+				if
+				:: NEXT[i] == n + 1 -> NEXT[i] = n + 1 + STALE
+				:: else
+				fi
+			}
+			for (i : 0 .. NP - 1) {
+				if
+				:: succ[i] == n + 1 -> succ[i] = n + 1 + STALE
+				:: else
+				fi
+			}
+			i = 0
+#endif
+		}
+		/* Q2 */
+		d_step { pred = TAIL; TAIL = n + 1 }
+		assert(pred != n + 1);
+		if
+		:: atomic { pred == 0 -> USE[n] = HELD; goto cs }
+		:: else
+		fi;
+#ifdef BREAK_FLUSH
+		if
+		:: USE[pred - 1] == IDLE -> NEXT[pred - 1] = n + 1; goto took
+		:: else
+		fi;
+#endif
+		/* Q3, Q4: put, flush, get, flush */
+		NEXT[pred - 1] = n + 1;
+		if
+		:: USE[pred - 1] == IDLE ->
+took:
+			pred = 0;
+			/* Q5 */
+			if
+			:: atomic { STATUS[n] == WAITING -> STATUS[n] = GRANTED }
+			:: else
+			fi
+		:: else
+		fi;
+await:
+		if
+		:: STATUS[n] == GRANTED
+#ifdef TIMED
+		:: atomic { MAY_TIME_OUT && STATUS[n] == WAITING -> STATUS[n] = LEFT };
+			USE[n] = GONE;
+			waiting[n]--;
+			goto out
+#endif
+		fi;
+		pred = 0;
+		USE[n] = HELD;
+cs:
+		waiting[n]--;
+		critical_exclusive(p);
+release:
+		/* D1 */
+		if
+		:: NEXT[n] == 0 ->
+			/* D2 */
+idle:
+			USE[n] = IDLE;
+			/* D3 */
+#ifndef BREAK_AGAIN
+			if
+			:: NEXT[n] == 0 -> goto out
+			:: else
+			fi;
+			/* as A1, A2 */
+			if
+			:: atomic { USE[n] == IDLE -> USE[n] = HELD }
+			:: atomic { else -> goto out }
+			fi;
+			if
+			:: NEXT[n] == 0 -> goto idle
+#ifdef BREAK_SHUT
+			:: atomic { NEXT[n] != 0 && waiting[n] > 0 -> USE[n] = SHUT; goto out }
+#endif
+			:: else
+			fi
+#else
+			goto out
+#endif
+		:: NEXT[n] != 0 && waiting[n] > 0 && stays[n] < STAY ->
+			stays[n]++; USE[n] = SHUT;
+			goto out
+		:: NEXT[n] != 0 && (waiting[n] == 0 || stays[n] >= STAY)
+		fi;
+		from = 0;
+resolve:
+		/* H1 */
+		s = NEXT[n];
+		stays[n] = 0;
+		do
+		:: d_step {
+				if
+				:: s <= STALE && STATUS[s - 1] == WAITING -> STATUS[s - 1] = GRANTED; left = 0
+				:: s <= STALE && STATUS[s - 1] == LEFT -> STATUS[s - 1] = PASSING; left = 1
+				:: s > STALE || STATUS[s - 1] == GRANTED -> left = 0
+				fi
+			};
+			if
+			:: !left -> break
+			:: else
+			fi;
+			left = 0;
+#ifdef BREAK_EARLY
+			STATUS[s - 1] = PASSED;
+#endif
+			/* H3 */
+			if
+			:: NEXT[s - 1] != 0
+			:: NEXT[s - 1] == 0 ->
+				/* H4 */
+#ifdef BREAK_TAIL
+				if
+				:: atomic { TAIL == s -> TAIL = n + 1 }; NEXT[n] = 0; kept = 1
+				:: else
+				fi;
+#else
+				NEXT[n] = 0;
+				if
+				:: atomic { TAIL == s -> TAIL = n + 1; kept = 1 }
+				:: atomic { else -> NEXT[n] = s }
+				fi;
+#endif
+				kept || NEXT[s - 1] != 0
+			fi;
+			/* H5 */
+			atomic {
+				pred = NEXT[s - 1];
+				STATUS[s - 1] = PASSED;
+				s = (kept -> 0 : pred); pred = 0
+			}
+			/* H6: the root is here, so clients of this node need not wait for more deadlines */
+			if
+			:: kept -> break
+#ifndef BREAK_STREAM
+			:: !kept && from == 1 -> NEXT[n] = s; s = 0; from = 0; goto cs
+			:: !kept && from == 0 && waiting[n] > 0 ->
+				NEXT[n] = s; s = 0; USE[n] = SHUT; goto out
+			:: !kept && from == 0 && waiting[n] == 0
+#else
+			:: else
+#endif
+			fi
+		od;
+		s = 0;
+		if
+		:: kept && from == 1 -> kept = 0; from = 0; goto cs
+		:: kept && from == 0 -> kept = 0; goto release
+		:: else
+		fi;
+		NEXT[n] = 0;
+		USE[n] = OUT;
+		if
+		:: from == 1 -> from = 0; goto again
+		:: else
+		fi;
+out:
+		skip
+	:: break
+	od
+}
+
+init
+{
+	byte i;
+
+	atomic {
+		for (i : 0 .. NP - 1) { run P(i) }
+	}
+}
