@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sections under MPI_Win_lock, by a program that knows nothing but the MPI: for
- * benchmarks/dropin, which runs it on the MPI's own locks and on those of
+ * "pawl-report run dropin", which runs it on the MPI's own locks and on those of
  * libpawl-mpi. All ranks lock one target, in rounds of as many sections for each.
  *
- *   win-bench [--section=empty|getput] [--fw=PERCENT] [--seconds=S] [--active=N]
- *             [--target=RANK] [--window=allocate|create] [--exit]
- *
- * --exit: end without MPI_Finalize, where MPICH hangs over several hosts.
  * Prints one line: sections per second of all ranks together, the mean time from one
  * to the next and the longest of any rank, in microseconds, and whether the counter
  * that exclusive sections increase came out right.
  */
-#include <getopt.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -22,11 +17,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "benchmarks/harness/cli.h"
+
 struct settings {
-	bool getput, create;
+	enum { EMPTY, GETPUT } section;
+	enum { ALLOCATE, CREATE } window;
 	double fw, seconds;
 	int active, target;
-	bool exits;
+	bool exits, help;
 };
 
 struct tally {
@@ -38,41 +36,42 @@ struct tally {
 
 static int rank, ranks;
 
+#define AT(member) .offset = offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_row rows[] = {
+	{CLI_CHOICE, 0, "section", .argument = "WHAT", AT(section), .words = "empty, getput",
+	 .help = "empty: nothing between lock and unlock (default); getput: a get and a put"},
+	{CLI_REAL, 0, "fw", .argument = "PERCENT", AT(fw), .low = 0, .high = 100,
+	 .help = "sections that are exclusive (default: 100)"},
+	{CLI_REAL, 0, "seconds", .argument = "S", AT(seconds), .low = 0.001, .high = 3600,
+	 .help = "(default: 0.5)"},
+	{CLI_INT, 0, "active", .argument = "N", AT(active), .least = 1, .most = 1000000,
+	 .help = "so many ranks lock, the others wait (default: all)"},
+	{CLI_INT, 0, "target", .argument = "RANK", AT(target), .least = 0, .most = 1000000,
+	 .help = "whose window is locked (default: 0)"},
+	{CLI_CHOICE, 0, "window", .argument = "HOW", AT(window), .words = "allocate, create",
+	 .help = "by MPI_Win_allocate (default) or MPI_Win_create"},
+	{CLI_FLAG, 0, "exit", AT(exits),
+	 .help = "end without MPI_Finalize, where MPICH hangs over several hosts"},
+	{CLI_FLAG, 0, "help", 'h', AT(help), .help = "this text"},
+	{CLI_END},
+};
+/* clang-format on */
+
+/* False: cli_error() has the sentence. */
 static bool parse(struct settings *s, int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"section", required_argument, NULL, 's'}, {"fw", required_argument, NULL, 'w'},
-	    {"seconds", required_argument, NULL, 't'}, {"active", required_argument, NULL, 'a'},
-	    {"target", required_argument, NULL, 'r'},  {"exit", no_argument, NULL, 'x'},
-	    {"window", required_argument, NULL, 'm'},  {NULL, 0, NULL, 0},
-	};
-	int c;
-
 	*s = (struct settings){.fw = 100, .seconds = 0.5, .active = ranks};
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (c == 's' && strcmp(optarg, "empty") != 0 && strcmp(optarg, "getput") != 0)
-			return false;
-		if (c == 'm' && strcmp(optarg, "allocate") != 0 && strcmp(optarg, "create") != 0)
-			return false;
-		if (c == 'm')
-			s->create = strcmp(optarg, "create") == 0;
-		else if (c == 's')
-			s->getput = strcmp(optarg, "getput") == 0;
-		else if (c == 'w')
-			s->fw = atof(optarg);
-		else if (c == 't')
-			s->seconds = atof(optarg);
-		else if (c == 'a')
-			s->active = atoi(optarg);
-		else if (c == 'r')
-			s->target = atoi(optarg);
-		else if (c == 'x')
-			s->exits = true;
-		else
-			return false;
-	}
-	return optind == argc && s->active >= 1 && s->active <= ranks && s->target >= 0 &&
-	       s->target < ranks && s->seconds > 0;
+	if (!cli_parse(rows, 0, s, argc, argv))
+		return false;
+	if (s->active > ranks)
+		return cli_wrong("--active: %d is more than the %d ranks of this run", s->active,
+				 ranks);
+	if (s->target >= ranks)
+		return cli_wrong("--target: rank %d of %d; accepted: 0 to %d", s->target, ranks,
+				 ranks - 1);
+	return true;
 }
 
 static uint64_t random_next(uint64_t *x)
@@ -89,7 +88,7 @@ static void work(const struct settings *s, MPI_Win win, bool exclusive)
 {
 	static int64_t in, out;
 
-	if (!s->getput)
+	if (s->section == EMPTY)
 		return;
 	MPI_Get(&in, 1, MPI_INT64_T, s->target, 1, 1, MPI_INT64_T, win);
 	if (exclusive)
@@ -201,11 +200,17 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (!parse(&s, argc, argv)) {
 		if (rank == 0)
-			fprintf(stderr, "win-bench: see the head of benchmarks/win-bench.c\n");
+			fprintf(stderr, "win-bench: %s\n", cli_error());
 		MPI_Finalize();
 		return 2;
 	}
-	if (s.create) {
+	if (s.help) {
+		if (rank == 0)
+			cli_help(stdout, rows, 0);
+		MPI_Finalize();
+		return 0;
+	}
+	if (s.window == CREATE) {
 		base = own;
 		MPI_Win_create(base, sizeof own, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
 	} else {

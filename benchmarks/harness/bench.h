@@ -3,10 +3,10 @@
  * What the files of pawl-bench share. pawl-sim has those marked with * as well.
  *
  *   pawl-bench.c  main: contestants take turns, repetition after repetition
- *   options.c     * the command line
+ *   options.c     * the command line; cli.c: * how its table is read; checks.c: * what fits
  *   contestants.c * who takes part
  *   trial.c       one contestant, one workload, once: set up, verify, time
- *   workloads.c   the measured loops
+ *   list.c        the workloads; loops.c: the measured loops
  *   bank.c        accounts in a Redis server; redis.c, redis_server.c, redlock.c
  *   transactions.c  TATP and TPC-C; their generators: tatp.c, tpcc.c, txn.c, txn.h
  *   outcome.c     what all ranks measured, put together
@@ -76,20 +76,30 @@ struct settings {
 	int ranks;                      /* 0: as the machine has it */
 	int lock_options;
 	const char *lock_option[MAX_LOCK_OPTIONS]; /* NAME=VALUE */
+	/* Of pawl-tune. */
+	int goal;
+	double fairness;
 };
 
-/* False: err has the sentence. Prints nothing, calls no MPI. simulate: for
- * pawl-sim, which has other options. */
-bool settings_parse(struct settings *s, int argc, char **argv, bool simulate, char *err,
-		    size_t errlen);
-void settings_help(FILE *out);
+/* The programs, which differ in their options. */
+enum { FOR_BENCH = 1, FOR_SIM = 2, FOR_TUNE = 4 };
+
+/* False: cli_error() has the sentence. Prints nothing, calls no MPI. */
+bool settings_parse(struct settings *s, unsigned program, int argc, char **argv);
+/* The options, with their meanings. */
+void settings_help(FILE *out, unsigned program);
+/* Which locks that take part do not take an option that was given by -o. */
+void settings_notes(const struct settings *s, FILE *out);
+
+/* checks.c; false: cli_error() has the sentence. */
+bool check_locks(const char *option, const char *list);
+bool check_benches(const char *list);
+bool add_lock_option(struct settings *s, const char *text);
+bool settings_check(struct settings *s);
+
 /* With the workload's own values where the command line has none. */
 struct workload;
 struct settings settings_for(const struct settings *s, const struct workload *w);
-
-/* Walk a list of names separated by commas: the length of the first word, or 0. */
-size_t list_word(const char **list);
-bool list_has(const char *list, const char *name);
 
 /* Whether a kind takes this option. */
 bool kind_takes(const struct pawl_kind *kind, const char *name, size_t len);
@@ -318,32 +328,35 @@ static inline bool has_failed(int rc)
 
 /* --------------------------------------------------------------- workloads */
 
+/* What is special about a workload. */
+enum workload_flag {
+	W_BY_ITSELF = 1 << 0,    /* it brings its own data and iterations (dht) */
+	W_CDF = 1 << 1,          /* the distribution of its latencies is shown */
+	W_DEALT = 1 << 2,        /* nodes have equal pieces of its locks */
+	W_FIXED = 1 << 3,        /* --fw and --zipf do not change it */
+	W_TRANSACTIONS = 1 << 4, /* it acquires several locks at a time, and counts that as one */
+	W_NEAR_AND_FAR = 1 << 5, /* its locks are dealt and picked by node (locktable.c) */
+	W_RANGES = 1 << 6,       /* of kinds with PAWL_CAP_RANGES; no others play it */
+	W_LENGTHS = 1 << 7,      /* ranges whose lengths are drawn by --length */
+	W_FILES = 1 << 8,        /* ranges of files that lie with all ranks */
+	W_FRESH = 1 << 9,        /* its table is made anew each time, and used at once */
+	W_TIMELINE = 1 << 10,    /* what was done when is shown */
+	W_GROWS = 1 << 11,       /* its spaces grow, where a kind lets them */
+	W_COMPUTED = 1 << 12     /* no lock is acquired; for pseudo locks */
+};
+
 struct workload {
 	const char *name, *summary;
+	unsigned flags; /* of enum workload_flag */
 	void (*run)(struct trial *t);
-	bool counts;           /* its critical section counts, so the sum is checked */
-	bool by_itself;        /* it brings its own data and iterations (dht) */
-	uint64_t n;            /* locks, unless --locks says */
-	double fw;             /* percent, unless --fw says */
-	bool cdf;              /* the distribution of its latencies is shown */
-	bool dealt;            /* nodes have equal pieces of its locks */
-	bool fixed;            /* --fw and --zipf do not change it */
-	const char *reference; /* ratios are to this one, unless --reference says; or NULL */
-	bool transactions;     /* it acquires several locks at a time, and counts that as one */
-	bool near_and_far;     /* its locks are dealt and picked by node (locktable.c) */
-	int held;              /* locks that a rank holds at a time; 0: as the library has it */
-	bool ranges;           /* of kinds with PAWL_CAP_RANGES; no others play it */
-	bool lengths;          /* that are drawn by --length */
-	bool files;            /* that lie with all ranks */
-	bool fresh;            /* its table is made anew each time, and used at once */
-	bool timeline;         /* what was done when is shown */
-	bool grows;            /* its spaces, where a kind lets them */
-	bool computed;         /* no lock is acquired; for pseudo locks */
-	const char *rows;      /* what its table is called, or NULL; and its columns: */
+	uint64_t n;                /* locks, unless --locks says */
+	double fw, zipf;           /* unless --fw and --zipf say */
+	uint64_t space;            /* units, unless --space says */
+	const char *reference;     /* ratios are to this one, unless --reference says; or NULL */
+	int held;                  /* locks that a rank holds at a time; 0: as the library has it */
+	const char *const *series; /* names of times of its own, up to NULL; or NULL */
+	const char *rows;          /* what its table is called, or NULL; and its columns: */
 	const char *columns[MAX_COLUMNS + 1]; /* up to NULL */
-	double zipf;                          /* unless --zipf says */
-	uint64_t space;                       /* units, unless --space says */
-	const char *const *series;            /* names of times of its own, up to NULL; or NULL */
 	/* Of what it needs beside a table, before and after the loops; NULL: nothing.
 	 * Collective. open: BENCH_OK, or BENCH_USAGE with a sentence in why. */
 	int (*open)(struct trial *t, char *why, size_t whylen);
@@ -351,31 +364,21 @@ struct workload {
 	uint64_t (*units)(const struct settings *s); /* of each space; NULL: --space */
 };
 
-/* X(name, summary, counts, by_itself, n, fw, cdf, near_and_far, held, series) */
-#define WORKLOADS(X)                                                                               \
-	X(lb, "latency of acquire + release", false, false, 1, 100, false, false, 0, NULL)         \
-	X(ecsb, "throughput, empty critical section", false, false, 1, 100, false, false, 0, NULL) \
-	X(sob, "throughput, one memory access in the critical section", false, false, 1, 100,      \
-	  false, false, 0, NULL)                                                                   \
-	X(wcsb, "throughput, a counter incremented and 1-4 us of work inside", true, false, 1,     \
-	  100, false, false, 0, NULL)                                                              \
-	X(warb, "throughput, 1-4 us of work after the release", false, false, 1, 100, false,       \
-	  false, 0, NULL)                                                                          \
-	X(dht, "distributed hash table: inserts (--fw) and look-ups in one rank's volume", false,  \
-	  true, 1, 100, false, false, 0, NULL)                                                     \
-	X(locktable, "throughput, locks of one's own node (--locality) and of others", false,      \
-	  false, 1000, 100, true, true, 0, NULL)                                                   \
-	X(micro, "throughput and parts of the latency, readers and writers at many locks", false,  \
-	  false, 100000, 50, false, false, 1, micro_series)
-
-#define WORKLOAD(which, text, count, alone, locks_, fw_, cdf_, near_, held_, series_)              \
-	.name = #which, .summary = (text), .counts = (count), .by_itself = (alone), .n = (locks_), \
-	.fw = (fw_), .cdf = (cdf_), .near_and_far = (near_), .held = (held_), .series = (series_)
+static inline bool workload_is(const struct workload *w, enum workload_flag flag)
+{
+	return w->flags & flag;
+}
 
 enum { MICRO_WRITER, MICRO_READER, MICRO_RELEASE, MICRO_WAITED };
 extern const char *const micro_series[];
 extern const struct workload workloads[];
 const struct workload *workload_find(const char *name, size_t len);
+/* loops.c */
+void lb_run(struct trial *t);
+void ecsb_run(struct trial *t);
+void sob_run(struct trial *t);
+void wcsb_run(struct trial *t);
+void warb_run(struct trial *t);
 void raw_pair_run(struct trial *t);
 
 /* One lock and one mode by chance. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "cli.h"
 
 enum { KINDS = 64 };
 
@@ -65,9 +66,9 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 {
 	if (c->only && strcmp(c->only, w->name) != 0)
 		return false;
-	if (c->kind && w->computed)
+	if (c->kind && workload_is(w, W_COMPUTED))
 		return false;
-	if (c->kind && contestant_has_ranges(c) != w->ranges)
+	if (c->kind && contestant_has_ranges(c) != workload_is(w, W_RANGES))
 		return false;
 	if (s->fail > 0 && c->kind && !(c->kind->capabilities & PAWL_CAP_RECOVERS))
 		return false;
@@ -76,5 +77,6 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 	/* Threads cost all MPI calls something, so only who asks for them has them. */
 	if (contestant_needs_threads(c))
 		return false;
-	return !w->by_itself || !c->kind || (c->kind->capabilities & PAWL_CAP_SHARED);
+	return !workload_is(w, W_BY_ITSELF) || !c->kind ||
+	       (c->kind->capabilities & PAWL_CAP_SHARED);
 }

@@ -34,15 +34,15 @@ static void put_case(FILE *out, const struct settings *s, const struct result *r
 		",\"repetitions\":%d",
 		r->ranks, r->nodes, r->active, r->fw, (unsigned long long)r->n, s->zipf,
 		r->repetitions);
-	if (r->what->near_and_far)
+	if (workload_is(r->what, W_NEAR_AND_FAR))
 		fprintf(out, ",\"locality\":%g", r->nodes > 1 ? s->locality : 100.0);
 	if (s->homes == HOMES_FIRST_NODE)
 		fprintf(out, ",\"homes\":\"first-node\"");
-	if (r->what->ranges)
+	if (workload_is(r->what, W_RANGES))
 		fprintf(out, ",\"units\":%llu", (unsigned long long)s->space);
-	if (r->what->lengths && s->length)
+	if (workload_is(r->what, W_LENGTHS) && s->length)
 		fprintf(out, ",\"length\":\"%llu\"", (unsigned long long)s->length);
-	else if (r->what->lengths)
+	else if (workload_is(r->what, W_LENGTHS))
 		fprintf(out, ",\"length\":\"mixed\"");
 	fprintf(out, ",\"readers\":\"%s\"", contestant_shares(r->who) ? "shared" : "exclusive");
 }
@@ -81,7 +81,7 @@ static void put_series(FILE *out, const struct result *r, const struct outcome *
 			"\"max\":%.1f",
 			i ? "," : "", r->what->series[i], (unsigned long long)s->count, s->mean,
 			s->p50, s->p99, s->max);
-		if (r->what->cdf && s->count)
+		if (workload_is(r->what, W_CDF) && s->count)
 			put_cdf(out, s);
 		fprintf(out, "}");
 	}
@@ -140,7 +140,7 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 	put_operations(out, &o);
 	fprintf(out, ",\"waits\":%.4f,\"parks\":%.4f,\"leases_lost\":%llu", o.waits, o.parks,
 		(unsigned long long)o.leases_lost);
-	if (s->simulate && r->what->ranges)
+	if (s->simulate && workload_is(r->what, W_RANGES))
 		fprintf(out, ",\"aborts\":%.6g", o.aborts);
 	if (o.requests)
 		fprintf(out, ",\"locks_each\":%.4f,\"reader_requests\":%.4f",
@@ -150,11 +150,11 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 		put_rows(out, r, &o);
 	if (o.bytes > 0)
 		fprintf(out, ",\"bytes_per_second\":%.0f", o.bytes);
-	if (r->what->timeline && !s->iterations)
+	if (workload_is(r->what, W_TIMELINE) && !s->iterations)
 		put_over_time(out, s, &o);
 	if (r->what->series)
 		put_series(out, r, &o);
-	if (r->what->cdf)
+	if (workload_is(r->what, W_CDF))
 		put_cdf(out, &o.all);
 	if (s->fail > 0)
 		put_timeline(out, s, &o);

@@ -1,439 +1,225 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line. Nothing is printed here: what is wrong is said in one
- * sentence, which names the option and what it accepts.
+ * The options of pawl-bench, pawl-sim and pawl-tune, each in one row: name, value, range, help, and
+ * which of the programs have it.
  */
-#include <errno.h>
-#include <getopt.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
-#include "base/similar.h"
 #include "benchmarks/workloads/citron/ranges.h"
 #include "benchmarks/workloads/shiftlock/txn.h"
+#include "cli.h"
 
-#define SIMULATED_OPTIONS "distribution,topology"
+#define BENCH FOR_BENCH
+#define SIM FOR_SIM
+#define TUNE FOR_TUNE
+#define AT(member) .offset = offsetof(struct settings, member)
 
-/* In the order of the table below. */
-enum {
-	LIST = 256,
-	LOCK,
-	BENCH,
-	FW,
-	LOCKS,
-	ZIPF,
-	LOCALITY,
-	FAIL,
-	SUBSCRIBERS,
-	WAREHOUSES,
-	SPACE,
-	LENGTH,
-	GRID,
-	FILE_BYTES,
-	SECONDS,
-	ITERATIONS,
-	WARMUP,
-	REPETITIONS,
-	ACTIVE,
-	ACTIVE_ON,
-	VERIFY,
-	NO_VERIFY,
-	REFERENCE,
-	JSON,
-	SEED,
-	TIMEOUT,
-	PROGRESS,
-	VERSION,
-	MACHINE,
-	MACHINES,
-	RANKS,
-	HOMES,
-	PLATFORM,
-	HELP = 'h',
-	OPTION = 'o'
-};
-
-static const struct option table[] = {
-    {"list", no_argument, NULL, LIST},
-    {"lock", required_argument, NULL, LOCK},
-    {"bench", required_argument, NULL, BENCH},
-    {"fw", required_argument, NULL, FW},
-    {"locks", required_argument, NULL, LOCKS},
-    {"zipf", required_argument, NULL, ZIPF},
-    {"locality", required_argument, NULL, LOCALITY},
-    {"fail", required_argument, NULL, FAIL},
-    {"subscribers", required_argument, NULL, SUBSCRIBERS},
-    {"warehouses", required_argument, NULL, WAREHOUSES},
-    {"space", required_argument, NULL, SPACE},
-    {"length", required_argument, NULL, LENGTH},
-    {"grid", required_argument, NULL, GRID},
-    {"file", required_argument, NULL, FILE_BYTES},
-    {"seconds", required_argument, NULL, SECONDS},
-    {"iterations", required_argument, NULL, ITERATIONS},
-    {"warmup", required_argument, NULL, WARMUP},
-    {"repetitions", required_argument, NULL, REPETITIONS},
-    {"active", required_argument, NULL, ACTIVE},
-    {"active-on", required_argument, NULL, ACTIVE_ON},
-    {"option", required_argument, NULL, OPTION},
-    {"verify", required_argument, NULL, VERIFY},
-    {"no-verify", no_argument, NULL, NO_VERIFY},
-    {"reference", required_argument, NULL, REFERENCE},
-    {"json", optional_argument, NULL, JSON},
-    {"seed", required_argument, NULL, SEED},
-    {"timeout", required_argument, NULL, TIMEOUT},
-    {"progress", required_argument, NULL, PROGRESS},
-    {"machine", required_argument, NULL, MACHINE},
-    {"machines", required_argument, NULL, MACHINES},
-    {"ranks", required_argument, NULL, RANKS},
-    {"homes", required_argument, NULL, HOMES},
-    {"platform", required_argument, NULL, PLATFORM},
-    {"help", no_argument, NULL, HELP},
-    {"version", no_argument, NULL, VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-enum { OPTIONS = sizeof table / sizeof table[0] };
-
-/* Whether the program has that option. */
-static bool has(bool simulate, int which)
+static bool set_locks(void *settings, const struct cli_row *row, const char *value)
 {
-	switch (which) {
-	case MACHINE:
-	case MACHINES:
-	case RANKS:
-	case HOMES:
-	case PLATFORM:
-		return simulate;
-	case SUBSCRIBERS:
-	case WAREHOUSES:
-	case GRID:
-	case FILE_BYTES:
-	case WARMUP:
-	case VERIFY:
-	case NO_VERIFY:
-	case TIMEOUT:
-		return !simulate;
-	default:
-		return true;
-	}
+	struct settings *s = settings;
+
+	s->locks = value;
+	return check_locks(row->name, value);
 }
 
-static struct {
-	char *text;
-	size_t len;
-} error;
-
-static bool wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static bool wrong(const char *fmt, ...)
+static bool set_reference(void *settings, const struct cli_row *row, const char *value)
 {
-	va_list args;
+	struct settings *s = settings;
 
-	va_start(args, fmt);
-	vsnprintf(error.text, error.len, fmt, args);
-	va_end(args);
-	return false;
+	s->reference = value;
+	s->own_reference = true;
+	return check_locks(row->name, value);
 }
 
-/* -------------------------------------------------------------------- lists */
-
-size_t list_word(const char **list)
+static bool set_benches(void *settings, const struct cli_row *row, const char *value)
 {
-	*list += strspn(*list, ", ");
-	return strcspn(*list, ", ");
+	struct settings *s = settings;
+
+	(void)row;
+	s->benches = value;
+	return check_benches(value);
 }
 
-static bool list_has_word(const char *list, const char *name, size_t len)
+static bool set_machine(void *settings, const struct cli_row *row, const char *value)
 {
-	size_t word;
-
-	for (; list && (word = list_word(&list)); list += word)
-		if (word == len && strncmp(list, name, len) == 0)
-			return true;
-	return false;
-}
-
-bool list_has(const char *list, const char *name)
-{
-	return list_has_word(list, name, strlen(name));
-}
-
-static const struct pawl_option *find_option(const char *name, size_t len)
-{
-	const struct pawl_option *o;
-
-	for (int i = 0; (o = pawl_option_get(i)); i++)
-		if (strlen(o->name) == len && strncmp(o->name, name, len) == 0)
-			return o;
-	return NULL;
-}
-
-bool kind_takes(const struct pawl_kind *kind, const char *name, size_t len)
-{
-	const struct pawl_option *o = find_option(name, len);
-
-	return o && (o->common || list_has_word(kind->options, name, len));
-}
-
-/* ------------------------------------------------------------------- values */
-
-static bool to_real(const char *option, const char *text, double min, double max, double *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtod(text, &end);
-	if (errno || end == text || *end || !(*value >= min && *value <= max))
-		return wrong("--%s: \"%s\" is not a number from %g to %g", option, text, min, max);
+	(void)row;
+	((struct settings *)settings)->machine = value;
 	return true;
 }
 
-static bool to_count(const char *option, const char *text, uint64_t min, uint64_t max,
-		     uint64_t *value)
+static bool set_lock_option(void *settings, const struct cli_row *row, const char *value)
 {
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	if (errno || end == text || *end || text[0] < '0' || text[0] > '9' || *value < min ||
-	    *value > max)
-		return wrong("--%s: \"%s\" is not a whole number from %llu to %llu", option, text,
-			     (unsigned long long)min, (unsigned long long)max);
-	return true;
-}
-
-static bool to_int(const char *option, const char *text, int min, int max, int *value)
-{
-	uint64_t v = 0;
-
-	if (!to_count(option, text, (uint64_t)min, (uint64_t)max, &v))
-		return false;
-	*value = (int)v;
-	return true;
+	(void)row;
+	return add_lock_option(settings, value);
 }
 
 /* Units, or 0 for "mixed". */
-static bool to_length(const char *text, uint64_t *value)
+static bool set_length(void *settings, const struct cli_row *row, const char *value)
 {
+	struct settings *s = settings;
 	char rest[200];
 
-	*value = 0;
-	if (strcmp(text, "mixed") == 0 || to_count("length", text, 1, UINT64_C(1) << 40, value))
+	s->length = 0;
+	if (strcmp(value, "mixed") == 0 || cli_count(row, value, &s->length))
 		return true;
-	snprintf(rest, sizeof rest, "%s", error.text);
-	return wrong("%s, and not \"mixed\"", rest);
+	snprintf(rest, sizeof rest, "%s", cli_error());
+	return cli_wrong("%s, and not \"mixed\"", rest);
 }
 
-/* One of the words, by its place. */
-static bool to_choice(const char *option, const char *text, const char *words, int *value)
+static bool set_no_verify(void *settings, const struct cli_row *row, const char *value)
 {
-	size_t len;
-
-	*value = 0;
-	for (const char *p = words; (len = list_word(&p)); p += len, (*value)++)
-		if (strlen(text) == len && strncmp(text, p, len) == 0)
-			return true;
-	return wrong("--%s: \"%s\" is not one of: %s", option, text, words);
-}
-
-static const struct contestant *find_contestant(const char *name, size_t len)
-{
-	const struct contestant *c;
-
-	for (int i = 0; (c = contestant_get(i)); i++)
-		if (strlen(c->name) == len && strncmp(c->name, name, len) == 0)
-			return c;
-	return NULL;
-}
-
-static void append(char *text, size_t len, const char *word)
-{
-	size_t used = strlen(text);
-
-	snprintf(text + used, len - used, "%s%s", used ? ", " : "", word);
-}
-
-static bool check_locks(const char *option, const char *list)
-{
-	char names[1024] = "", hint[64];
-	const struct contestant *c;
-	size_t len;
-
-	for (const char *p = list; (len = list_word(&p)); p += len) {
-		struct similar near = similar_to(p, len);
-
-		if (find_contestant(p, len))
-			continue;
-		for (int i = 0; (c = contestant_get(i)); i++) {
-			append(names, sizeof names, c->name);
-			similar_try(&near, c->name, strlen(c->name));
-		}
-		return wrong("--%s: there is no lock \"%.*s\"%s; accepted: %s", option, (int)len, p,
-			     similar_hint(&near, "", hint, sizeof hint), names);
-	}
-	return list_word(&list) ? true : wrong("--%s: no name given", option);
-}
-
-static bool check_benches(const char *list)
-{
-	char names[256] = "";
-	size_t len;
-
-	for (const char *p = list; (len = list_word(&p)); p += len) {
-		if (workload_find(p, len))
-			continue;
-		for (const struct workload *w = workloads; w->name; w++)
-			append(names, sizeof names, w->name);
-		return wrong("--bench: there is no workload \"%.*s\"; accepted: %s", (int)len, p,
-			     names);
-	}
-	return list_word(&list) ? true : wrong("--bench: no name given");
-}
-
-static bool no_such_option(const char *text, size_t len)
-{
-	struct similar near = similar_to(text, len);
-	const struct pawl_option *o;
-	char names[1024] = "", hint[64];
-
-	for (int i = 0; (o = pawl_option_get(i)); i++) {
-		append(names, sizeof names, o->name);
-		similar_try(&near, o->name, strlen(o->name));
-	}
-	return wrong("-o: there is no option \"%.*s\"%s; accepted: %s", (int)len, text,
-		     similar_hint(&near, "", hint, sizeof hint), names);
-}
-
-/* NAME=VALUE. The library checks the value. */
-static bool add_lock_option(struct settings *s, const char *text)
-{
-	const char *equals = strchr(text, '=');
-	const struct pawl_option *o;
-	size_t len;
-
-	if (!equals || equals == text)
-		return wrong("-o: \"%s\" is not NAME=VALUE", text);
-	len = (size_t)(equals - text);
-	o = find_option(text, len);
-	if (!o)
-		return no_such_option(text, len);
-	if (s->simulate && o->common && !list_has_word(SIMULATED_OPTIONS, text, len))
-		return wrong("-o: %s means nothing in virtual time; of the options of all kinds,"
-			     " accepted: " SIMULATED_OPTIONS,
-			     o->name);
-	if (s->lock_options == MAX_LOCK_OPTIONS)
-		return wrong("-o: at most %d of them", MAX_LOCK_OPTIONS);
-	s->lock_option[s->lock_options++] = text;
+	(void)row;
+	(void)value;
+	((struct settings *)settings)->verify = 0;
 	return true;
 }
 
-/* ----------------------------------------------------------- the command line */
-
-static bool set_one(struct settings *s, int which, const char *value)
+static bool set_json(void *settings, const struct cli_row *row, const char *value)
 {
-	int choice = 0;
-	bool ok = true;
+	struct settings *s = settings;
 
-	switch (which) {
-	case LIST:
-		s->list = true;
-		break;
-	case HELP:
-		s->help = true;
-		break;
-	case VERSION:
-		s->version = true;
-		break;
-	case LOCK:
-		s->locks = value;
-		return check_locks("lock", value);
-	case REFERENCE:
-		s->reference = value;
-		s->own_reference = true;
-		return check_locks("reference", value);
-	case BENCH:
-		s->benches = value;
-		return check_benches(value);
-	case FW:
-		return to_real("fw", value, 0, 100, &s->fw);
-	case LOCKS:
-		return to_count("locks", value, 1, 4000000000, &s->n);
-	case ZIPF:
-		return to_real("zipf", value, 0, 10, &s->zipf);
-	case LOCALITY:
-		return to_real("locality", value, 0, 100, &s->locality);
-	case FAIL:
-		return to_real("fail", value, 0, 0.5, &s->fail);
-	case SUBSCRIBERS:
-		return to_count("subscribers", value, 1, 100000000, &s->subscribers);
-	case WAREHOUSES:
-		return to_count("warehouses", value, 1, 10000, &s->warehouses);
-	case SPACE:
-		return to_count("space", value, 1, UINT64_C(1) << 40, &s->space);
-	case LENGTH:
-		return to_length(value, &s->length);
-	case GRID:
-		return to_count("grid", value, 1, 512, &s->grid);
-	case FILE_BYTES:
-		return to_count("file", value, OLTP_LOG_BYTES, 1 << 30, &s->file);
-	case SECONDS:
-		return to_real("seconds", value, s->simulate ? 1e-6 : 0.001, 3600, &s->seconds);
-	case ITERATIONS:
-		return to_count("iterations", value, 1, 1000000000000, &s->iterations);
-	case WARMUP:
-		return to_real("warmup", value, 0, 3600, &s->warmup);
-	case REPETITIONS:
-		return to_int("repetitions", value, 1, 1000, &s->repetitions);
-	case ACTIVE:
-		return to_int("active", value, 1, 1000000, &s->active);
-	case ACTIVE_ON:
-		ok = to_choice("active-on", value, "home, remote", &choice);
-		s->active_on = (enum placement)choice;
-		break;
-	case OPTION:
-		return add_lock_option(s, value);
-	case VERIFY:
-		return to_real("verify", value, 0, 3600, &s->verify);
-	case NO_VERIFY:
-		s->verify = 0;
-		break;
-	case JSON:
-		s->json = true;
-		s->json_file = value;
-		break;
-	case SEED:
-		return to_count("seed", value, 0, UINT64_MAX, &s->seed);
-	case TIMEOUT:
-		return to_int("timeout", value, 0, 86400, &s->timeout);
-	case PROGRESS:
-		ok = to_choice("progress", value, "auto, always, never", &choice);
-		s->progress = (enum when)choice;
-		break;
-	case MACHINE:
-		s->machine = value;
-		break;
-	case MACHINES:
-		s->machines = value;
-		break;
-	case RANKS:
-		return to_int("ranks", value, 1, 1048576, &s->ranks);
-	case PLATFORM:
-		s->platform = value;
-		break;
-	case HOMES:
-		ok = to_choice("homes", value, "all, first-node", &choice);
-		s->homes = (enum homes)choice;
-		break;
-	default:
-		return false;
-	}
-	return ok;
+	(void)row;
+	s->json = true;
+	s->json_file = value;
+	return true;
 }
 
-static void set_defaults(struct settings *s, bool simulate)
+/* clang-format off */
+static const struct cli_row rows[] = {
+	{CLI_PLACE, TUNE, .name = "MACHINE", .call = set_machine},
+	{CLI_PLACE, TUNE, .name = "WORKLOAD", .call = set_benches},
+
+	{CLI_HEADING, BENCH, .help = "What is measured"},
+	{CLI_HEADING, SIM, .help = "What is simulated"},
+	{CLI_HEADING, TUNE, .help = "What is searched"},
+	{CLI_FLAG, BENCH, "list", AT(list), .help = "list locks and workloads"},
+	{CLI_FLAG, SIM, "list", AT(list), .help = "list locks, workloads and machines"},
+	{CLI_TEXT, SIM, "machine", .argument = "NAME", AT(machine),
+	 .help = "this machine; a file, if there is a \"/\" in it"},
+	{CLI_TEXT, SIM | TUNE, "machines", .argument = "DIR", AT(machines),
+	 .help = "where machines have their files"},
+	{CLI_INT, SIM | TUNE, "ranks", .argument = "P", AT(ranks), .least = 1, .most = 1048576,
+	 .help = "virtual ranks (default: the machine's)"},
+	{CLI_CALL, BENCH | SIM, "lock", .argument = "A,B,...", .call = set_locks,
+	 .help = "these locks (default: all)"},
+	{CLI_CALL, TUNE, "lock", .argument = "NAME", .call = set_locks,
+	 .help = "the lock (default: rma-rw)"},
+	{CLI_CHOICE, TUNE, "goal", .argument = "GOAL", AT(goal),
+	 .words = "throughput, p99, slowest",
+	 .help = "throughput: most acquires a second (default); p99: the shortest 99th percentile "
+		 "of the latency; slowest: the best slowest rank"},
+	{CLI_REAL, TUNE, "fairness", .argument = "F", AT(fairness), .low = 0, .high = 1,
+	 .help = "Jain's index has to be at least this, 0 to 1 (default: 0)"},
+	{CLI_CALL, BENCH | SIM, "bench", .argument = "A,B,...", .call = set_benches,
+	 .help = "these workloads (default: ecsb)"},
+	{CLI_REAL, 0, "fw", .argument = "PERCENT", AT(fw), .low = 0, .high = 100,
+	 .help = "acquires that are exclusive, drawn by chance (default: 100; micro: 50; bank: 85); "
+		 "locks that readers cannot share are always exclusive; for dht: operations that "
+		 "insert"},
+	{CLI_COUNT, 0, "locks", .argument = "N", AT(n), .least = 1, .most = 4000000000,
+	 .help = "locks in the table (default: 1; locktable: 1000; micro: 100000; tatp: 680236; "
+		 "tpcc: 60490; bank: 1000000)"},
+	{CLI_REAL, 0, "zipf", .argument = "S", AT(zipf), .low = 0, .high = 10,
+	 .help = "skew of the choice of locks, or of where ranges begin; 0: all alike (default; "
+		 "range, abort: 0.9)"},
+	{CLI_REAL, 0, "locality", .argument = "PERCENT", AT(locality), .low = 0, .high = 100,
+	 .help = "locktable: acquires of locks of one's own node (default: 95)"},
+	{CLI_REAL, BENCH, "fail", .argument = "P", AT(fail), .low = 0, .high = 0.5,
+	 .help = "micro: abandon the lock with this probability, in place of a release; for locks "
+		 "that recover from it"},
+	{CLI_REAL, SIM | TUNE, "fail", .argument = "P", AT(fail), .low = 0, .high = 0.5,
+	 .help = "micro: with this probability a client abandons a lock instead of releasing it, "
+		 "and goes on as another (default: 0)"},
+	{CLI_COUNT, BENCH, "subscribers", .argument = "N", AT(subscribers), .least = 1,
+	 .most = 100000000, .help = "tatp: the population (default: 100000)"},
+	{CLI_COUNT, BENCH, "warehouses", .argument = "N", AT(warehouses), .least = 1, .most = 10000,
+	 .help = "tpcc: of each node (default: 100)"},
+	{CLI_COUNT, 0, "space", .argument = "UNITS", AT(space), .least = 1, .most = UINT64_C(1) << 40,
+	 .help = "units of each space (default: 268435456; range-grow: 1024, from where it grows)"},
+	{CLI_CALL, BENCH, "length", .argument = "UNITS", .call = set_length, .least = 1,
+	 .most = UINT64_C(1) << 40,
+	 .help = "range, abort: of the ranges; mixed: 1, 16 and 256 (default)"},
+	{CLI_CALL, SIM | TUNE, "length", .argument = "UNITS", .call = set_length, .least = 1,
+	 .most = UINT64_C(1) << 40,
+	 .help = "range: of the ranges; mixed: a third of the clients each has 1, 16 and 256 "
+		 "(default)"},
+	{CLI_COUNT, BENCH, "grid", .argument = "N", AT(grid), .least = 1, .most = 512,
+	 .help = "btio: a solution has N^3 points (default: 64)"},
+	{CLI_COUNT, BENCH, "file", .argument = "BYTES", AT(file), .least = OLTP_LOG_BYTES,
+	 .most = 1 << 30, .help = "oltp: of each of 11 files (default: 10485760)"},
+	{CLI_CHOICE, SIM | TUNE, "homes", .argument = "WHERE", AT(homes), .words = "all, first-node",
+	 .help = "all: locks live at all ranks (default); first-node: at those of the first node, a "
+		 "lock server"},
+	{CLI_TEXT, SIM | TUNE, "platform", .argument = "FILE", AT(platform),
+	 .help = "the network between nodes: a platform of SimGrid (default: as the machine has it)"},
+	{CLI_INT, 0, "active", .argument = "K", AT(active), .least = 1, .most = 1000000,
+	 .help = "K ranks acquire, the others wait; 1: uncontended (default: all)"},
+	{CLI_CHOICE, 0, "active-on", .argument = "WHERE", AT(active_on), .words = "home, remote",
+	 .help = "home: the active ranks are those of the node where lock 0 lives (default); "
+		 "remote: they are others"},
+	{CLI_CALL, BENCH, "option", 'o', "NAME=VALUE", .call = set_lock_option,
+	 .help = "an option of the library, see pawl(3), for the locks that take it; a note on "
+		 "stderr says which do not; may be repeated"},
+	{CLI_CALL, SIM | TUNE, "option", 'o', "NAME=VALUE", .call = set_lock_option,
+	 .help = "an option of the library, see pawl(3), for the locks that take it; a note on "
+		 "stderr says which do not; of those that all take, distribution and topology"},
+
+	{CLI_HEADING, BENCH, .help = "How long"},
+	{CLI_HEADING, SIM | TUNE, .help = "How long, in virtual time, after a tenth of it to warm up"},
+	{CLI_REAL, BENCH, "seconds", .argument = "S", AT(seconds), .low = 0.001, .high = 3600,
+	 .help = "for each lock and repetition (default: 1)"},
+	{CLI_COUNT, BENCH, "iterations", .argument = "N", AT(iterations), .least = 1,
+	 .most = 1000000000000,
+	 .help = "acquires of each rank, in place of a time (dht: always; default 100000, or 2000 "
+		 "over several nodes, but no longer than 2 S)"},
+	{CLI_COUNT, SIM | TUNE, "iterations", .argument = "N", AT(iterations), .least = 1,
+	 .most = 1000000000000,
+	 .help = "acquires, N times as many as there are active ranks (default: 20, but 20000 "
+		 "altogether)"},
+	{CLI_REAL, SIM | TUNE, "seconds", .argument = "S", AT(seconds), .low = 1e-6, .high = 3600,
+	 .help = "this time instead (not dht); with both, until both are over"},
+	{CLI_REAL, BENCH, "warmup", .argument = "S", AT(warmup), .low = 0, .high = 3600,
+	 .help = "before that (default: a tenth)"},
+	{CLI_INT, BENCH, "repetitions", .argument = "R", AT(repetitions), .least = 1, .most = 1000,
+	 .help = "(default: 3)"},
+	{CLI_INT, SIM, "repetitions", .argument = "R", AT(repetitions), .least = 1, .most = 1000,
+	 .help = "with other random numbers; medians count (default: 1)"},
+	{CLI_INT, BENCH, "timeout", .argument = "S", AT(timeout), .least = 0, .most = 86400,
+	 .help = "a step so much longer than it should be hangs: the run ends (default: 120; 0: "
+		 "never)"},
+	{CLI_COUNT, 0, "seed", .argument = "N", AT(seed), .least = 0, .most = UINT64_MAX,
+	 .help = "of the random numbers (default: 1)"},
+
+	{CLI_HEADING, BENCH, .help = "Checks"},
+	{CLI_REAL, BENCH, "verify", .argument = "S", AT(verify), .low = 0, .high = 3600,
+	 .help = "check mutual exclusion for so long before each measurement (default: 0.2)"},
+	{CLI_CALL, BENCH, "no-verify", .call = set_no_verify, .help = "do not"},
+
+	{CLI_HEADING, 0, .help = "Output"},
+	{CLI_CALL, BENCH | SIM, "json", .argument = "[FILE]", .call = set_json,
+	 .help = "a JSON object a line, to FILE besides the table, or in its place"},
+	{CLI_CALL, BENCH, "reference", .argument = "LOCK", .call = set_reference,
+	 .help = "ratios are to this lock (default: mpi-win-lock; bank: redlock; of ranges: ss)"},
+	{CLI_CALL, SIM, "reference", .argument = "LOCK", .call = set_reference,
+	 .help = "ratios are to this lock (default: d-mcs; of ranges: ss)"},
+	{CLI_CHOICE, BENCH | SIM, "progress", .argument = "WHEN", AT(progress),
+	 .words = "auto, always, never",
+	 .help = "on stderr, what is running and how much is left: always in one line that changes; "
+		 "auto (the default) so on a terminal, elsewhere a line when a lock has ended and "
+		 "every 5 s; never"},
+	{CLI_FLAG, 0, "help", 'h', AT(help), .help = "this text"},
+	{CLI_FLAG, 0, "version", AT(version), .help = "the version"},
+	{CLI_END},
+};
+/* clang-format on */
+
+void settings_help(FILE *out, unsigned program)
+{
+	cli_help(out, rows, program);
+}
+
+static void set_defaults(struct settings *s, unsigned program)
 {
 	*s = (struct settings){.reference = "mpi-win-lock",
 			       .fw = -1,
@@ -449,7 +235,7 @@ static void set_defaults(struct settings *s, bool simulate)
 			       .repetitions = 3,
 			       .timeout = 120,
 			       .seed = 1};
-	if (!simulate)
+	if (program == FOR_BENCH)
 		return;
 	/* Virtual time is the same each time, and runs until there is enough. */
 	s->simulate = true;
@@ -458,164 +244,10 @@ static void set_defaults(struct settings *s, bool simulate)
 	s->repetitions = 1;
 }
 
-/* A lock that is forgotten is free again when its lease is over. */
-static bool choose_lease(struct settings *s)
+bool settings_parse(struct settings *s, unsigned program, int argc, char **argv)
 {
-	for (int i = 0; i < s->lock_options; i++) {
-		if (strcmp(s->lock_option[i], "lease=0") == 0)
-			return wrong(
-			    "--fail: with option lease=0 nobody recovers a lock; accepted: 1 to"
-			    " 3600000000, or none (10000)");
-		if (strncmp(s->lock_option[i], "lease=", strlen("lease=")) == 0)
-			return true;
-	}
-	return add_lock_option(s, "lease=10000");
-}
-
-/* Only micro has failing clients, and only some locks survive them. */
-static bool check_fail(struct settings *s)
-{
-	const char *list = s->benches ? s->benches : "ecsb";
-	const struct contestant *c;
-	char names[512] = "";
-	size_t len;
-
-	if (s->fail <= 0)
-		return true;
-	for (; (len = list_word(&list)); list += len)
-		if (!list_has_word("micro", list, len))
-			return wrong("--fail: not with workload %.*s; accepted with: micro",
-				     (int)len, list);
-	for (int i = 0; (c = contestant_get(i)); i++)
-		if (c->kind && (c->kind->capabilities & PAWL_CAP_RECOVERS))
-			append(names, sizeof names, c->name);
-	if (!names[0])
-		return wrong("--fail: no lock of this build recovers from a holder that died");
-	for (list = s->locks; list && (len = list_word(&list)); list += len) {
-		c = find_contestant(list, len);
-		if (!c->kind || !(c->kind->capabilities & PAWL_CAP_RECOVERS))
-			return wrong("--fail: %s does not recover from a holder that died;"
-				     " accepted: %s",
-				     c->name, names);
-	}
-	return choose_lease(s);
-}
-
-/* Locks that were named have something to do in each workload. */
-static bool check_parts(const struct settings *s)
-{
-	const char *list = s->benches ? s->benches : "ecsb";
-	const struct contestant *c;
-	size_t len;
-
-	for (; s->locks && (len = list_word(&list)); list += len) {
-		const struct workload *w = workload_find(list, len);
-		char names[1024] = "";
-		bool some = false;
-
-		for (int i = 0; (c = contestant_get(i)); i++) {
-			struct settings all = *s;
-
-			some = some || contestant_plays(c, w, s);
-			all.locks = c->name;
-			if (contestant_plays(c, w, &all))
-				append(names, sizeof names, c->name);
-		}
-		if (!some)
-			return wrong(
-			    "--bench: none of the locks named (%s) takes part in %s, which is"
-			    " for: %s",
-			    s->locks, w->name, names);
-	}
-	return true;
-}
-
-/* Whether a lock that takes part takes the option. */
-static bool is_taken(const struct settings *s, const char *name, size_t name_len)
-{
-	const char *list = s->benches ? s->benches : "ecsb";
-	const struct contestant *c;
-	size_t len;
-
-	for (; (len = list_word(&list)); list += len)
-		for (int i = 0; (c = contestant_get(i)); i++)
-			if (c->kind && kind_takes(c->kind, name, name_len) &&
-			    contestant_plays(c, workload_find(list, len), s))
-				return true;
-	return false;
-}
-
-static bool check_taken(const struct settings *s)
-{
-	for (int i = 0; i < s->lock_options; i++) {
-		const char *name = s->lock_option[i];
-		size_t len = strcspn(name, "=");
-		const struct pawl_kind *kind;
-		char names[1024] = "";
-
-		if (is_taken(s, name, len))
-			continue;
-		for (int k = 0; (kind = pawl_kind_get(k)); k++)
-			if (kind_takes(kind, name, len))
-				append(names, sizeof names, kind->name);
-		return wrong(
-		    "-o: none of the locks that take part has option %.*s; those that have:"
-		    " %s",
-		    (int)len, name, names);
-	}
-	return true;
-}
-
-struct settings settings_for(const struct settings *s, const struct workload *w)
-{
-	struct settings mine = *s;
-
-	if (!mine.n)
-		mine.n = w->n;
-	if (mine.fw < 0 || w->fixed)
-		mine.fw = w->fw;
-	if (mine.zipf < 0)
-		mine.zipf = w->zipf;
-	if (w->units)
-		mine.space = w->units(s);
-	else if (!mine.space)
-		mine.space = w->space;
-	if (w->near_and_far || w->fixed)
-		mine.zipf = 0; /* it has a law of its own */
-	if (w->reference && !s->own_reference)
-		mine.reference = w->reference;
-	return mine;
-}
-
-bool settings_parse(struct settings *s, int argc, char **argv, bool simulate, char *err,
-		    size_t errlen)
-{
-	static struct option usable[OPTIONS];
-	int which, n = 0;
-
-	for (int i = 0; i < OPTIONS; i++)
-		if (!table[i].name || has(simulate, table[i].val))
-			usable[n++] = table[i];
-	set_defaults(s, simulate);
-	error.text = err;
-	error.len = errlen;
-	opterr = 0;
-	while ((which = getopt_long(argc, argv, ":ho:", usable, NULL)) != -1) {
-		const char *given = argv[optind - 1];
-
-		if (which == '?' && optopt && optopt < 256)
-			return wrong("unknown option -%c; see --help", optopt);
-		if (which == '?')
-			return wrong("option %s: unknown, ambiguous, or takes no value; see --help",
-				     given);
-		if (which == ':')
-			return wrong("option %s needs a value; see --help", given);
-		if (!set_one(s, which, optarg))
-			return false;
-	}
-	if (optind < argc)
-		return wrong("\"%s\": only options are expected; see --help", argv[optind]);
-	if (s->help || s->version || s->list)
-		return true;
-	return check_fail(s) && check_parts(s) && check_taken(s);
+	set_defaults(s, program);
+	if (!cli_parse(rows, program, s, argc, argv))
+		return false;
+	return s->help || s->version || s->list || settings_check(s);
 }

@@ -60,7 +60,7 @@ static struct part my_part(struct trial *t)
 		p.series_max[i] = t->series[i].max;
 	}
 	memcpy(p.timeline, t->timeline, sizeof p.timeline);
-	if (t->what->by_itself)
+	if (workload_is(t->what, W_BY_ITSELF))
 		dht_close(t);
 	else
 		cells_sum(t, p.held);

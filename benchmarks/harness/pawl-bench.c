@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "cli.h"
 #include "benchmarks/workloads/citron/ranges.h"
 
 enum { MAX_CONTESTANTS = 80, MANY_LOCKS = 100000 };
@@ -29,9 +30,9 @@ static void note_table(struct result *r)
 	r->active = trial.active;
 	if (!trial.table) {
 		snprintf(r->transport, sizeof r->transport, "%s",
-			 r->what->by_itself      ? "mpi"
-			 : r->what->transactions ? "redis"
-						 : "node");
+			 workload_is(r->what, W_BY_ITSELF)      ? "mpi"
+			 : workload_is(r->what, W_TRANSACTIONS) ? "redis"
+								: "node");
 		return;
 	}
 	pawl_table_get_info(trial.table, &info);
@@ -56,7 +57,7 @@ static bool take_turn(struct result *r, int repetition)
 	rc = trial_run(&trial, &r->outcome[repetition], why, sizeof why, &fatal);
 	if (rc == BENCH_OK)
 		note_table(r);
-	if (trial.set->n > MANY_LOCKS || r->what->fresh)
+	if (trial.set->n > MANY_LOCKS || workload_is(r->what, W_FRESH))
 		trial_free(&trial);
 	r->table = trial.table;
 	if (rc == BENCH_OK) {
@@ -201,7 +202,7 @@ static uint64_t most_locks(void)
 		const struct workload *w = workload_find(list, len);
 		struct settings s = settings_for(&set, w);
 
-		most = s.n > most && !w->ranges ? s.n : most;
+		most = s.n > most && !workload_is(w, W_RANGES) ? s.n : most;
 	}
 	return most;
 }
@@ -218,6 +219,8 @@ static int run(void)
 	}
 	if (native_note() && team.rank == 0)
 		fprintf(stderr, "note: %s\n", native_note());
+	if (team.rank == 0)
+		settings_notes(&set, stderr);
 	clock_calibrate();
 	watchdog_start(&team, set.timeout, 2 * set.seconds + set.verify + fmax(set.warmup, 0));
 	trial.set = &set;
@@ -265,6 +268,17 @@ static bool is_first_rank(void)
 	return true;
 }
 
+static void print_help(void)
+{
+	printf("Usage: mpirun -n RANKS pawl-bench [OPTION]...\n"
+	       "Compare Pawl's locks with each other and with the MPI's own. They take turns,\n"
+	       "repetition after repetition; medians are reported.\n");
+	settings_help(stdout, FOR_BENCH);
+	printf("\nExit status: 0 all well; 1 mutual exclusion was violated, or a call failed; 2 "
+	       "wrong\n"
+	       "options; 3 a lock hung.\n");
+}
+
 /* Questions that need no MPI. */
 static bool answer(void)
 {
@@ -273,7 +287,7 @@ static bool answer(void)
 	if (!is_first_rank())
 		return true;
 	if (set.help)
-		settings_help(stdout);
+		print_help();
 	else if (set.version)
 		printf("pawl-bench (Pawl) %s\n", pawl_version());
 	else
@@ -299,8 +313,7 @@ static bool wants_threads(void)
 
 int main(int argc, char **argv)
 {
-	char error[1200] = "";
-	bool good = settings_parse(&set, argc, argv, false, error, sizeof error);
+	bool good = settings_parse(&set, FOR_BENCH, argc, argv);
 	int status = BENCH_USAGE, level;
 
 	if (good && answer())
@@ -312,7 +325,7 @@ int main(int argc, char **argv)
 	if (good)
 		status = run();
 	else if (team.rank == 0)
-		fprintf(stderr, "pawl-bench: %s\n", error);
+		fprintf(stderr, "pawl-bench: %s\n", cli_error());
 	finish(status);
 	return status;
 }

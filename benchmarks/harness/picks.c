@@ -44,9 +44,9 @@ static bool draw_near(struct trial *t, uint32_t *ring, uint64_t *random)
  * there are ranges the law is theirs, and spaces are alike. */
 static const void *law_of(const struct trial *t)
 {
-	if (t->what->near_and_far && t->table)
+	if (workload_is(t->what, W_NEAR_AND_FAR) && t->table)
 		return t->what;
-	if (t->what->by_itself || t->what->ranges)
+	if (workload_is(t->what, W_BY_ITSELF) || workload_is(t->what, W_RANGES))
 		return NULL;
 	return t->set->zipf > 0 && t->set->n > 1 ? t->set : NULL;
 }

@@ -74,22 +74,22 @@ static void heading(const struct settings *s, const struct result *r)
 	if (r->active < r->ranks)
 		used +=
 		    (size_t)snprintf(text + used, sizeof text - used, " (%d active)", r->active);
-	used += (size_t)snprintf(text + used, sizeof text - used, ", %llu %s%s",
-				 (unsigned long long)r->n, r->what->ranges ? "space" : "lock",
-				 r->n == 1 ? "" : "s");
-	if (r->what->ranges)
+	used += (size_t)snprintf(
+	    text + used, sizeof text - used, ", %llu %s%s", (unsigned long long)r->n,
+	    workload_is(r->what, W_RANGES) ? "space" : "lock", r->n == 1 ? "" : "s");
+	if (workload_is(r->what, W_RANGES))
 		used += (size_t)snprintf(text + used, sizeof text - used, " of %llu units",
 					 (unsigned long long)s->space);
-	if (r->what->lengths && s->length)
+	if (workload_is(r->what, W_LENGTHS) && s->length)
 		used += (size_t)snprintf(text + used, sizeof text - used, ", length %llu",
 					 (unsigned long long)s->length);
-	else if (r->what->lengths)
+	else if (workload_is(r->what, W_LENGTHS))
 		used += (size_t)snprintf(text + used, sizeof text - used, ", mixed lengths");
-	if (!r->what->fixed)
+	if (!workload_is(r->what, W_FIXED))
 		used += (size_t)snprintf(text + used, sizeof text - used, ", F_W = %g %%", r->fw);
 	if (s->zipf > 0)
 		used += (size_t)snprintf(text + used, sizeof text - used, ", zipf %g", s->zipf);
-	if (r->what->near_and_far)
+	if (workload_is(r->what, W_NEAR_AND_FAR))
 		used += (size_t)snprintf(text + used, sizeof text - used, ", locality %g %%%s",
 					 r->nodes > 1 ? s->locality : 100.0,
 					 r->nodes > 1 ? "" : " (one node)");
@@ -129,7 +129,8 @@ static void parts(const struct result *r)
 	if (o.counted)
 		printf("  %-14s  per %s: atomics %.2f (far %.2f), gets %.2f (%.2f), puts %.2f"
 		       " (%.2f); waits %.3f\n",
-		       r->who->name, r->what->transactions ? "transaction" : "acquire", o.atomic,
+		       r->who->name,
+		       workload_is(r->what, W_TRANSACTIONS) ? "transaction" : "acquire", o.atomic,
 		       o.far_atomic, o.get, o.far_get, o.put, o.far_put, o.waits);
 	if (o.bytes > 0)
 		printf("  %-14s  %sB/s read and written\n", r->who->name, rate(o.bytes).s);
@@ -203,7 +204,7 @@ void report_table(const struct settings *s, const struct result *results, int co
 		if (strcmp(results[i].who->name, s->reference) == 0 && !results[i].skipped[0])
 			reference = result_sum(&results[i]).throughput;
 	heading(s, &results[0]);
-	columns(results[0].what->transactions);
+	columns(workload_is(results[0].what, W_TRANSACTIONS));
 	if (reference > 0)
 		printf("  vs %s", s->reference);
 	printf("\n");
@@ -213,7 +214,8 @@ void report_table(const struct settings *s, const struct result *results, int co
 		else
 			row(&results[i], reference);
 	}
-	if (results[0].fw < 100 || (results[0].what->fixed && !results[0].what->timeline))
+	if (results[0].fw < 100 ||
+	    (workload_is(results[0].what, W_FIXED) && !workload_is(results[0].what, W_TIMELINE)))
 		note_readers(results, count);
 	all_parts(results, count);
 	for (int i = 0; i < count && results[0].what->rows; i++)

@@ -59,7 +59,7 @@ static void set_for_ranges(const struct trial *t, MPI_Info info)
 {
 	space_options(t->set, t->what, t->who->kind, set_for_space, &info);
 	/* Who holds a range operates on blocks at all ranks. */
-	if (t->what->files && t->team->nodes > 1)
+	if (workload_is(t->what, W_FILES) && t->team->nodes > 1)
 		MPI_Info_set(info, "pawl_progress", "eager");
 }
 
@@ -73,7 +73,7 @@ static MPI_Info make_info(const struct trial *t)
 	MPI_Info_set(info, "pawl_threads", "single");
 	if (held(t))
 		set_number(info, "pawl_max_held", (uint64_t)held(t));
-	if (t->what->ranges)
+	if (workload_is(t->what, W_RANGES))
 		set_for_ranges(t, info);
 	for (int i = 0; i < t->set->lock_options; i++) {
 		const char *option = t->set->lock_option[i], *equals = strchr(option, '=');
@@ -105,7 +105,7 @@ static int create_table(struct trial *t, MPI_Info info)
 	struct deal deal = {NULL, team->ranks, t->set->n};
 	int rc;
 
-	if (!t->what->near_and_far && !t->what->dealt)
+	if (!workload_is(t->what, W_NEAR_AND_FAR) && !workload_is(t->what, W_DEALT))
 		return pawl_table_create(team->comm, t->who->name, t->set->n, info, &t->table);
 	deal.order = locktable_order(team->node_of, team->ranks);
 	rc = pawl_table_create_homed(team->comm, t->who->name, t->set->n, home_of, &deal, info,
@@ -196,7 +196,7 @@ static void play(struct trial *t, double seconds, uint64_t iterations)
 		(t->who->run ? t->who->run : t->what->run)(t);
 	/* A home that others may need to make progress stays awake. */
 	eager = t->is_active || home == t->team->rank ||
-		(t->team->nodes > 1 && (t->locks > 1 || t->what->files));
+		(t->team->nodes > 1 && (t->locks > 1 || workload_is(t->what, W_FILES)));
 	watchdog_at("waiting for the other ranks");
 	team_wait(t->team, eager);
 }
@@ -224,7 +224,7 @@ static void warm_up(struct trial *t)
 
 	t->clock_cost = clock_cost();
 	t->stride = 1;
-	if (t->what->fresh)
+	if (workload_is(t->what, W_FRESH))
 		return;
 	if (seconds > 0 || iterations)
 		play(t, seconds, iterations);
@@ -239,7 +239,7 @@ static void measure(struct trial *t)
 
 	if (t->table)
 		pawl_table_reset_stats(t->table);
-	if (t->what->by_itself)
+	if (workload_is(t->what, W_BY_ITSELF))
 		play(t, s->seconds * MOST_SECONDS, dht_iterations(t));
 	else
 		play(t, s->iterations ? 0 : s->seconds, s->iterations);
@@ -249,15 +249,15 @@ static void perform(struct trial *t, struct outcome *out)
 {
 	const char *who = t->who->name, *what = t->what->name;
 
-	watchdog_step(who, what, t->what->by_itself ? "hash table" : "verification");
-	if (!t->what->by_itself)
+	watchdog_step(who, what, workload_is(t->what, W_BY_ITSELF) ? "hash table" : "verification");
+	if (!workload_is(t->what, W_BY_ITSELF))
 		cells_clear(t);
 	team_wait(t->team, true);
-	if (t->what->by_itself) {
+	if (workload_is(t->what, W_BY_ITSELF)) {
 		t->stride = 1;
 	} else {
 		if (t->table && t->set->verify > 0)
-			(t->what->ranges ? range_verify_run : verify_run)(t);
+			(workload_is(t->what, W_RANGES) ? range_verify_run : verify_run)(t);
 		watchdog_step(who, what, "warm-up");
 		warm_up(t);
 		watchdog_step(who, what, "timed part");
@@ -271,13 +271,13 @@ static void perform(struct trial *t, struct outcome *out)
 /* What the workload needs besides the table. */
 static int prepare(struct trial *t, char *why, size_t whylen, bool *fatal)
 {
-	int rc = t->what->by_itself ? dht_open(t) : BENCH_OK;
+	int rc = workload_is(t->what, W_BY_ITSELF) ? dht_open(t) : BENCH_OK;
 
 	if (rc != BENCH_OK) {
 		snprintf(why, whylen, "out of memory");
 		return rc;
 	}
-	if (!t->what->by_itself)
+	if (!workload_is(t->what, W_BY_ITSELF))
 		choose_active(t);
 	if (team_sum(t->team, !picks_choose(t))) {
 		snprintf(why, whylen, "out of memory");
@@ -298,8 +298,8 @@ int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bo
 	watchdog_step(t->who->name, t->what->name, "creation of the table");
 	if (t->who->kind && !t->table)
 		rc = open_table(t, why, whylen, fatal);
-	if (rc == BENCH_OK && !t->who->kind && !t->what->by_itself && !t->what->computed &&
-	    t->team->nodes > 1) {
+	if (rc == BENCH_OK && !t->who->kind && !workload_is(t->what, W_BY_ITSELF) &&
+	    !workload_is(t->what, W_COMPUTED) && t->team->nodes > 1) {
 		snprintf(why, whylen, "one node only");
 		rc = BENCH_USAGE;
 	}

@@ -110,15 +110,26 @@ static int refuse(const char *what)
 	return BENCH_USAGE;
 }
 
+static void print_help(void)
+{
+	printf("Usage: pawl-sim --machine=NAME [OPTION]...\n"
+	       "Pawl's locks on a machine of which only a description is at hand, in virtual\n"
+	       "time: the protocols of the library, with as many ranks as you like.\n");
+	settings_help(stdout, FOR_SIM);
+	printf(
+	    "\nExit status: 0 all well; 1 mutual exclusion was violated; 2 wrong options; 3 ranks\n"
+	    "wait for ever.\n");
+}
+
 int main(int argc, char **argv)
 {
 	char error[1200] = "";
 	FILE *json = NULL;
 
-	if (!settings_parse(&set, argc, argv, true, error, sizeof error))
-		return refuse(error);
+	if (!settings_parse(&set, FOR_SIM, argc, argv))
+		return refuse(cli_error());
 	if (set.help) {
-		settings_help(stdout);
+		print_help();
 		return BENCH_OK;
 	}
 	if (set.version) {
@@ -132,6 +143,7 @@ int main(int argc, char **argv)
 			   : refuse("--machines: cannot read the folder");
 	}
 	options_warn(stderr);
+	settings_notes(&set, stderr);
 	if (!sim_open_machine(&set, &machine, error, sizeof error))
 		return refuse(error);
 	ranks = set.ranks ? set.ranks : machine.ranks;

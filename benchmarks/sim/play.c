@@ -6,43 +6,34 @@
  */
 #include "sim_bench.h"
 
+#include "benchmarks/workloads/described.h"
+
 enum { WORK_MIN_NS = 1000, WORK_SPREAD_NS = 3000, CELLS = 1 << 16 };
 
 enum {
-#define NUMBER_OF(which, ...) W_##which,
-	WORKLOADS(NUMBER_OF) W_range,
-	W_range_grow
+	PLAY_LB,
+	PLAY_ECSB,
+	PLAY_SOB,
+	PLAY_WCSB,
+	PLAY_WARB,
+	PLAY_DHT,
+	PLAY_LOCKTABLE,
+	PLAY_MICRO,
+	PLAY_RANGE,
+	PLAY_RANGE_GROW
 };
 
-#define ROW_OF(which, ...) {WORKLOAD(which, __VA_ARGS__)},
-
-/* As in workloads.c; the rest of a range's row is about MPI jobs. */
 const struct workload workloads[] = {
-    WORKLOADS(ROW_OF){
-	.name = "range",
-	.summary = "throughput, ranges of one space (--length, --space, --zipf)",
-	.n = 1,
-	.fw = 100,
-	.zipf = 0.9,
-	.ranges = true,
-	.lengths = true,
-	.space = 1 << 28,
-	.reference = "ss",
-	.series = range_series,
-    },
-    {
-	.name = "range-grow",
-	.summary = "throughput over time, the records of IO500's hard write in a space that grows",
-	.n = 1,
-	.fw = 100,
-	.fixed = true,
-	.ranges = true,
-	.fresh = true,
-	.timeline = true,
-	.grows = true,
-	.space = 1 << 10,
-	.reference = "ss",
-    },
+    [PLAY_LB] = {DESCRIBED_LB},
+    [PLAY_ECSB] = {DESCRIBED_ECSB},
+    [PLAY_SOB] = {DESCRIBED_SOB},
+    [PLAY_WCSB] = {DESCRIBED_WCSB},
+    [PLAY_WARB] = {DESCRIBED_WARB},
+    [PLAY_DHT] = {DESCRIBED_DHT},
+    [PLAY_LOCKTABLE] = {DESCRIBED_LOCKTABLE},
+    [PLAY_MICRO] = {DESCRIBED_MICRO},
+    [PLAY_RANGE] = {DESCRIBED_RANGE},
+    [PLAY_RANGE_GROW] = {DESCRIBED_RANGE_GROW},
     {.name = NULL},
 };
 
@@ -106,9 +97,9 @@ static void inside(struct sim_rank *r, uint64_t lock, bool exclusive)
 {
 	int work = work_of(sim_run_of(r));
 
-	if (work == W_sob)
+	if (work == PLAY_SOB)
 		touch(r, lock, exclusive);
-	if (work == W_wcsb) {
+	if (work == PLAY_WCSB) {
 		count(r, lock);
 		work_a_while(r);
 	}
@@ -237,7 +228,7 @@ static uint64_t pick(struct sim_rank *r)
 
 	if (s->n == 1)
 		return 0;
-	if (sim_run_of(r)->what->near_and_far)
+	if (workload_is(sim_run_of(r)->what, W_NEAR_AND_FAR))
 		return locktable_pick(&sim_run_of(r)->node_locks[r->world->topo->node[r->id]],
 				      &r->random);
 	if (s->zipf > 0)
@@ -262,7 +253,7 @@ static void turn(struct sim_rank *r)
 	if (run->what->series && run->measuring && !run->over)
 		note_parts(run, in - start, engine_now() - out, exclusive, waits > 0);
 	note(r, in - start + engine_now() - out, exclusive);
-	if (work_of(run) == W_warb)
+	if (work_of(run) == PLAY_WARB)
 		work_a_while(r);
 }
 
@@ -271,8 +262,9 @@ static struct span next_range(struct sim_rank *r)
 	struct sim_run *run = sim_run_of(r);
 	struct sim_part *part = sim_part_of(r);
 
-	return run->what->lengths ? spans_next(&part->spans, &r->random)
-				  : grow_span(part->turn++, part->client, run->active);
+	return workload_is(run->what, W_LENGTHS)
+		   ? spans_next(&part->spans, &r->random)
+		   : grow_span(part->turn++, part->client, run->active);
 }
 
 #define GROW_POLL (10 * SIM_MS) /* as in range_grow.c */
@@ -309,7 +301,7 @@ static void range_turn(struct sim_rank *r)
 			histogram_add(&run->series[RANGE_FIRST_SIZE + size], engine_now() - start);
 	}
 	note(r, engine_now() - start, exclusive);
-	if (run->what->grows)
+	if (workload_is(run->what, W_GROWS))
 		poll_growth(r);
 }
 
@@ -330,5 +322,7 @@ void sim_play(struct sim_rank *r)
 	/* Nobody starts at the very same time. */
 	sim_sleep(r, sim_below(&r->random, SIM_US));
 	while (!run->over)
-		(run->what->by_itself ? table_turn : run->what->ranges ? range_turn : turn)(r);
+		(workload_is(run->what, W_BY_ITSELF) ? table_turn
+		 : workload_is(run->what, W_RANGES)  ? range_turn
+						     : turn)(r);
 }

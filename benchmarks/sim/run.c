@@ -36,7 +36,7 @@ static int read_options(const struct sim_run *run, const struct lock_protocol *p
 	int rc = PAWL_SUCCESS;
 
 	options_default(o, p);
-	if (run->what->ranges)
+	if (workload_is(run->what, W_RANGES))
 		rc = space_options(s, run->what, &p->kind, set_for_space, &(struct setting){o, p});
 	for (int i = 0; i < s->lock_options && rc == PAWL_SUCCESS; i++) {
 		const char *option = s->lock_option[i], *equals = strchr(option, '=');
@@ -60,7 +60,7 @@ static void choose_length(struct sim_run *run)
 				  : TURNS_EACH * (uint64_t)run->active;
 	if (!s->iterations && run->most < TURNS_LEAST)
 		run->most = TURNS_LEAST;
-	run->warm = run->what->fresh ? 1 : run->most / 10 + 1;
+	run->warm = workload_is(run->what, W_FRESH) ? 1 : run->most / 10 + 1;
 	run->limit = (sim_time)(s->seconds * (double)SIM_S);
 	if (run->limit && !s->iterations)
 		run->most = 0;
@@ -78,7 +78,7 @@ static void number_clients(struct sim_run *run)
 		if (!part->is_active)
 			continue;
 		part->client = client++;
-		if (run->what->lengths)
+		if (workload_is(run->what, W_LENGTHS))
 			spans_start(&part->spans, (int64_t)s->space, (int64_t)s->length, s->zipf,
 				    part->client, run->active);
 	}
@@ -94,14 +94,14 @@ static void choose_active(struct sim_run *run)
 
 	lock_home(&run->world->space, 0, &home, &index);
 	run->owner = home;
-	if (run->what->by_itself && run->ranks > 1)
+	if (workload_is(run->what, W_BY_ITSELF) && run->ranks > 1)
 		run->active = run->ranks - 1;
 	for (int pass = 0; pass < 2; pass++) {
 		for (int i = 0; i < run->ranks; i++) {
 			int id = (home + i) % run->ranks;
 			bool near = t->node[id] == t->node[home];
 
-			if (run->what->by_itself && id == home && run->ranks > 1)
+			if (workload_is(run->what, W_BY_ITSELF) && id == home && run->ranks > 1)
 				continue;
 			if ((near == (run->set->active_on == ON_HOME)) == (pass == 0) &&
 			    place++ < run->active)
@@ -179,13 +179,13 @@ static int choose_homes(struct sim_run *run, const char *topology)
 	struct topo *t;
 	bool ok;
 
-	if (run->set->homes == HOMES_ALL && !run->what->near_and_far)
+	if (run->set->homes == HOMES_ALL && !workload_is(run->what, W_NEAR_AND_FAR))
 		return PAWL_SUCCESS;
 	t = topo_parse(topology, run->ranks, err, sizeof err);
 	if (!t)
 		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
-	ok = run->what->near_and_far ? deal_locks(run, t) && sort_locks(run, t)
-				     : deal_to_first_node(run, t);
+	ok = workload_is(run->what, W_NEAR_AND_FAR) ? deal_locks(run, t) && sort_locks(run, t)
+						    : deal_to_first_node(run, t);
 	topo_free(t);
 	return ok ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
 }
@@ -211,7 +211,7 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 	    .lease_ns = run->set->fail > 0 ? (uint64_t)o->params.lease_us * 1000 : 0,
 	    .seed = run->set->seed,
 	    .timing = &machine_timing,
-	    .extra = run->what->by_itself ? sim_table_bytes(run) : cells * 64,
+	    .extra = workload_is(run->what, W_BY_ITSELF) ? sim_table_bytes(run) : cells * 64,
 	    .play = sim_play,
 	    .user = run,
 	};
@@ -310,7 +310,7 @@ static void note_world(const struct sim_run *run, struct result *r)
 static int judge(struct sim_run *run, enum sim_verdict v, struct outcome *out, char *why,
 		 size_t whylen)
 {
-	if (v == SIM_FINE && run->what->by_itself)
+	if (v == SIM_FINE && workload_is(run->what, W_BY_ITSELF))
 		out->violations = sim_table_wrong(run);
 	if (v == SIM_FINE && !out->violations)
 		return BENCH_OK;
@@ -328,12 +328,12 @@ static bool fits(const struct sim_run *run, char *why, size_t whylen)
 	const struct settings *s = run->set;
 	uint64_t longest = s->length ? s->length : (uint64_t)span_sizes[SPAN_SIZES - 1];
 
-	if (run->what->near_and_far && s->homes != HOMES_ALL) {
+	if (workload_is(run->what, W_NEAR_AND_FAR) && s->homes != HOMES_ALL) {
 		snprintf(why, whylen, "--homes: %s deals its locks to all nodes; accepted: all",
 			 run->what->name);
 		return false;
 	}
-	if (run->what->lengths && longest > s->space) {
+	if (workload_is(run->what, W_LENGTHS) && longest > s->space) {
 		snprintf(why, whylen,
 			 "--space: %llu units are fewer than the --length; accepted: from %llu on",
 			 (unsigned long long)s->space, (unsigned long long)longest);

@@ -10,12 +10,12 @@
  *   run.c        a world of a machine: set up, played, measured
  *   play.c       the workloads in virtual time
  *   table.c      the hash table in virtual time
- *   sim_help.c   --help
  */
 #ifndef PAWL_SIM_BENCH_H
 #define PAWL_SIM_BENCH_H
 
 #include "benchmarks/harness/bench.h"
+#include "benchmarks/harness/cli.h"
 #include "benchmarks/workloads/citron/ranges.h"
 #include "sim/machine.h"
 

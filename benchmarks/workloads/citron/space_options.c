@@ -19,7 +19,8 @@ int space_options(const struct settings *s, const struct workload *w, const stru
 		bool wanted;
 	} option[] = {
 	    {"units", units, true},
-	    {"units_most", units < RANGE_GROW_MOST ? RANGE_GROW_MOST : units, w->grows},
+	    {"units_most", units < RANGE_GROW_MOST ? RANGE_GROW_MOST : units,
+	     workload_is(w, W_GROWS)},
 	    {"segments", SEGMENTS, true},
 	    {"segment_units", (units + SEGMENTS - 1) / SEGMENTS, true},
 	};

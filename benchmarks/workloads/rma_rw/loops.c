@@ -17,8 +17,6 @@
 #include <string.h>
 
 #include "benchmarks/harness/bench.h"
-#include "benchmarks/workloads/citron/ranges.h"
-#include "benchmarks/workloads/shiftlock/txn.h"
 
 enum work { NOTHING, ROW, TOUCH, COUNT_AND_SPIN, SPIN_AFTER };
 
@@ -116,191 +114,30 @@ static inline __attribute__((always_inline)) void loop(struct trial *t, enum wor
 	t->elapsed_ns = (double)(now - start) / ticks_per_ns;
 }
 
-static void run_lb(struct trial *t)
+void lb_run(struct trial *t)
 {
 	loop(t, ROW);
 }
 
-static void run_ecsb(struct trial *t)
+void ecsb_run(struct trial *t)
 {
 	loop(t, NOTHING);
 }
 
-static void run_sob(struct trial *t)
+void sob_run(struct trial *t)
 {
 	loop(t, TOUCH);
 }
 
-static void run_wcsb(struct trial *t)
+void wcsb_run(struct trial *t)
 {
 	loop(t, COUNT_AND_SPIN);
 }
 
-static void run_warb(struct trial *t)
+void warb_run(struct trial *t)
 {
 	loop(t, SPIN_AFTER);
 }
-
-#define run_dht dht_run
-#define run_locktable run_ecsb /* with other picks */
-#define run_micro micro_run
-#define ROW_OF(which, ...) {WORKLOAD(which, __VA_ARGS__), .run = run_##which},
-
-/* Those that virtual ranks play as well, and the others. */
-const struct workload workloads[] = {
-    WORKLOADS(ROW_OF){
-	.name = "tatp",
-	.summary = "transactions of TATP (telecom, 80 % readers), two-phase locking",
-	.run = tatp_run,
-	.n = TATP_LOCKS,
-	.fw = 100,
-	.cdf = true,
-	.fixed = true,
-	.transactions = true,
-	.held = TXN_LOCKS,
-	.series = tatp_types,
-	.open = tatp_open,
-    },
-    {
-	.name = "tpcc",
-	.summary = "transactions of TPC-C (87 % writers), two-phase locking",
-	.run = tpcc_run,
-	.n = TPCC_LOCKS,
-	.fw = 100,
-	.cdf = true,
-	.fixed = true,
-	.transactions = true,
-	.dealt = true,
-	.held = TXN_LOCKS,
-	.series = tpcc_types,
-	.open = tpcc_open,
-    },
-    {
-	.name = "bank",
-	.summary = "transfers (--fw) and looks at balances, in a Redis server",
-	.run = bank_run,
-	.n = 1000000,
-	.fw = 85,
-	.cdf = true,
-	.transactions = true,
-	.reference = "redlock",
-	.series = bank_series,
-	.open = bank_open,
-	.close = bank_close,
-    },
-    {
-	.name = "range",
-	.summary = "throughput, ranges of one space (--length, --space, --zipf)",
-	.run = range_run,
-	.n = 1,
-	.fw = 100,
-	.zipf = 0.9,
-	.ranges = true,
-	.lengths = true,
-	.space = 1 << 28,
-	.reference = "ss",
-	.series = range_series,
-	.open = range_open,
-	.close = range_close,
-    },
-    {
-	.name = "range-grow",
-	.summary = "throughput over time, the records of IO500's hard write in a space that grows",
-	.run = range_grow_run,
-	.n = 1,
-	.fw = 100,
-	.fixed = true,
-	.ranges = true,
-	.fresh = true,
-	.timeline = true,
-	.grows = true,
-	.space = 1 << 10,
-	.reference = "ss",
-    },
-    {
-	.name = "btio",
-	.summary = "interleaved writes and reads of BT-IO, in a file in memory (--grid)",
-	.run = btio_run,
-	.n = 1,
-	.fw = 100,
-	.fixed = true,
-	.ranges = true,
-	.files = true,
-	.reference = "ss",
-	.series = file_series,
-	.open = btio_open,
-	.close = btio_close,
-	.units = btio_units,
-    },
-    {
-	.name = "oltp",
-	.summary = "reads and writes of Filebench's OLTP, in 11 files in memory (--file)",
-	.run = oltp_run,
-	.n = OLTP_FILES,
-	.fw = 100,
-	.fixed = true,
-	.ranges = true,
-	.files = true,
-	.reference = "ss",
-	.series = oltp_series,
-	.open = oltp_open,
-	.close = oltp_close,
-	.units = oltp_units,
-    },
-    {
-	.name = "abort",
-	.summary = "attempts that began again, by clients; else as range",
-	.run = abort_run,
-	.n = 1,
-	.fw = 100,
-	.zipf = 0.9,
-	.ranges = true,
-	.lengths = true,
-	.space = 1 << 28,
-	.reference = "ss",
-	.series = range_series,
-	.rows = "by_clients",
-	.columns = {"clients", "aborts/acquire", "acquires/s"},
-	.open = abort_open,
-	.close = abort_close,
-    },
-    {
-	.name = "falseconflict",
-	.summary = "computed: ranges that meet in citron's tree alone, by length and k",
-	.run = falseconflict_run,
-	.n = 1,
-	.fw = 100,
-	.fixed = true,
-	.ranges = true,
-	.computed = true,
-	.space = 1 << 28,
-	.rows = "false_conflicts",
-	.columns = {"length", "pairs", "k = 1", "k = 2", "k = 3", "k = 4", "k = 5", "k = 6"},
-	.open = falseconflict_open,
-	.close = falseconflict_close,
-    },
-    {.name = NULL},
-};
-
-const struct contestant pseudo_contestants[] = {
-    {.name = "raw-pair",
-     .summary = "no lock: an atomic exchange and a compare-exchange (one node; lb)",
-     .only = "lb",
-     .run = raw_pair_run},
-    {.name = "fompi-a",
-     .summary = "no lock: the hash table kept right by atomics alone (dht)",
-     .only = "dht",
-     .run = dht_run},
-    {.name = "redlock",
-     .summary = "no lock of Pawl's: Redlock on the bank's Redis server (bank)",
-     .only = "bank",
-     .run = bank_run},
-    {.name = "citron-tree",
-     .summary = "no lock: which nodes citron would lock (falseconflict)",
-     .only = "falseconflict",
-     .run = falseconflict_run},
-    {.name = NULL},
-};
 
 /* --------------------------------------------------------------- raw-pair */
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A command line from a table: each row is an option with its value's type, its range, and its
+ * help. Used by pawl-bench, pawl-sim, pawl-tune and win-bench; needs neither Pawl nor an MPI.
+ */
+#ifndef PAWL_BENCH_CLI_H
+#define PAWL_BENCH_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum cli_type {
+	CLI_END,
+	CLI_HEADING, /* of the options below it, in the help */
+	CLI_FLAG,    /* bool: true */
+	CLI_REAL,    /* double, from low to high */
+	CLI_COUNT,   /* uint64_t, from least to most */
+	CLI_INT,     /* int, from least to most */
+	CLI_CHOICE,  /* an enum whose values are the places in words */
+	CLI_TEXT,    /* const char * */
+	CLI_CALL,    /* call sets it */
+	CLI_PLACE    /* an argument that is no option; call sets it */
+};
+
+struct cli_row {
+	enum cli_type type;
+	unsigned programs; /* a bit for each program that has it; 0: all */
+	const char *name;
+	char letter;
+	const char *argument; /* as the help names it; "[FILE]": it may be left out */
+	const char *help;
+	size_t offset; /* in the settings */
+	double low, high;
+	uint64_t least, most;
+	const char *words; /* "home, remote" */
+	bool (*call)(void *settings, const struct cli_row *row, const char *value);
+};
+
+/* Sets what the command line has. False: cli_error() has a sentence that names the option and what
+ * it accepts. Arguments that are no options go to the rows of type CLI_PLACE, in their order. */
+bool cli_parse(const struct cli_row *rows, unsigned program, void *settings, int argc, char **argv);
+const char *cli_error(void);
+/* Leaves the sentence; returns false. */
+bool cli_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The options of that program with their help. */
+void cli_help(FILE *out, const struct cli_row *rows, unsigned program);
+
+/* Values for CLI_CALL. */
+bool cli_count(const struct cli_row *row, const char *text, uint64_t *value);
+
+/* Lists of words, with commas or blanks between: the length of the first word, or 0. */
+size_t list_word(const char **list);
+bool list_has_word(const char *list, const char *name, size_t len);
+bool list_has(const char *list, const char *name);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The workloads that pawl-bench and pawl-sim both have: members of struct workload, to which each
+ * of the programs adds its own. */
+#ifndef PAWL_BENCH_DESCRIBED_H
+#define PAWL_BENCH_DESCRIBED_H
+
+#include "benchmarks/harness/bench.h"
+#include "benchmarks/workloads/citron/ranges.h"
+
+/* clang-format off */
+#define DESCRIBED_LB .name = "lb", .n = 1, .fw = 100, \
+	.summary = "latency of acquire + release"
+
+#define DESCRIBED_ECSB .name = "ecsb", .n = 1, .fw = 100, \
+	.summary = "throughput, empty critical section"
+
+#define DESCRIBED_SOB .name = "sob", .n = 1, .fw = 100, \
+	.summary = "throughput, one memory access in the critical section"
+
+#define DESCRIBED_WCSB .name = "wcsb", .n = 1, .fw = 100, \
+	.summary = "throughput, a counter incremented and 1-4 us of work inside"
+
+#define DESCRIBED_WARB .name = "warb", .n = 1, .fw = 100, \
+	.summary = "throughput, 1-4 us of work after the release"
+
+#define DESCRIBED_DHT .name = "dht", .n = 1, .fw = 100, .flags = W_BY_ITSELF, \
+	.summary = "distributed hash table: inserts (--fw) and look-ups in one rank's volume"
+
+#define DESCRIBED_LOCKTABLE .name = "locktable", .n = 1000, .fw = 100, \
+	.flags = W_CDF | W_NEAR_AND_FAR, \
+	.summary = "throughput, locks of one's own node (--locality) and of others"
+
+#define DESCRIBED_MICRO .name = "micro", .n = 100000, .fw = 50, .held = 1, .series = micro_series, \
+	.summary = "throughput and parts of the latency, readers and writers at many locks"
+
+#define DESCRIBED_RANGE .name = "range", .n = 1, .fw = 100, .zipf = 0.9, .space = 1 << 28, \
+	.flags = W_RANGES | W_LENGTHS, .reference = "ss", .series = range_series, \
+	.summary = "throughput, ranges of one space (--length, --space, --zipf)"
+
+#define DESCRIBED_RANGE_GROW .name = "range-grow", .n = 1, .fw = 100, .space = 1 << 10, \
+	.flags = W_FIXED | W_RANGES | W_FRESH | W_TIMELINE | W_GROWS, .reference = "ss", \
+	.summary = "throughput over time, the records of IO500's hard write in a space that grows"
+/* clang-format on */
+
+#endif
