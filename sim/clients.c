@@ -188,6 +188,7 @@ static void count_in(struct sim_hold *h)
 	struct sim_lock *l = &w->locks[h->lock];
 
 	w->acquires++;
+	w->accesses = 0;
 	sim_note(h->rank, "HOLDS lock %llu, %s", (unsigned long long)h->lock, mode_name(h->mode));
 	h->counted = has_ranges(w) ? check_ranges(h) : check_lock(h);
 	if (h->counted) {

@@ -155,7 +155,7 @@ struct sim_request {
 	bool paced;     /* critical sections take longer than releases */
 	bool aged;      /* counters start next to their wrap, where there are any */
 	uint64_t extra; /* bytes for the application: at offset space.bytes, of any one rank */
-	uint64_t most_accesses;  /* of all ranks; 0: any */
+	uint64_t most_accesses;  /* of all ranks, from one acquire to the next; 0: any */
 	uint64_t lease_ns;       /* who holds for longer may lose the lock; 0: nobody does */
 	bool prompt;             /* nobody dies, and nobody is late: nobody is to be given up */
 	uint64_t clock_error_ns; /* the most that a rank's clock is wrong */
@@ -184,7 +184,8 @@ struct sim_world {
 	int unfinished;
 	bool over;  /* ranks leave at their next access */
 	int deaths; /* of ranks, and locks that were forgotten */
-	uint64_t hash, accesses, acquires;
+	uint64_t hash, acquires;
+	uint64_t accesses;  /* since the last acquire */
 	uint64_t peers;     /* calls that ended with PAWL_ERR_PEER */
 	uint64_t shortages; /* and acquires that found no slot */
 	uint64_t most_overtakes;

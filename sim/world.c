@@ -209,7 +209,7 @@ void sim_step(struct sim_rank *r)
 
 	if (++w->accesses == w->request.most_accesses)
 		sim_fail(w, SIM_STARVED,
-			 "no end after %llu accesses of memory; %llu acquires were granted, and"
+			 "no acquire in %llu accesses of memory, after %llu that were granted;"
 			 " rank %d goes on with %s",
 			 (unsigned long long)w->accesses, (unsigned long long)w->acquires, r->id,
 			 r->what ? r->what : "its work");
