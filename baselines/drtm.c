@@ -134,14 +134,8 @@ static uint64_t time_until_over(const struct lock_space *s, const struct rma_cli
 {
 	uint64_t now = rma_clock(c), error = rma_clock_error(c, now), over;
 
-#ifdef BREAK_DRTM_CLOCK
-	error = 0;
-#endif
-	over = (uint64_t)end + error;
-#ifdef BREAK_DRTM_LEASE
-	over -= BREAK_DRTM_LEASE;
-#endif
-	(void)s;
+	over =
+	    (uint64_t)end + (FAULT(drtm_clock) ? 0 : error) - (FAULT(drtm_lease) ? lease_of(s) : 0);
 	return over < now ? 0 : over - now + 1;
 }
 
@@ -292,15 +286,10 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return !(word & WRITER);
 }
 
-#ifndef DRTM_NAME
-#define DRTM_NAME "drtm"
-#define DRTM_PROTOCOL lock_drtm
-#endif
-
-const struct lock_protocol DRTM_PROTOCOL = {
+const struct lock_protocol lock_drtm = {
     .kind =
 	{
-	    .name = DRTM_NAME,
+	    .name = "drtm",
 	    .summary = "baseline: writers by compare-and-swap, readers by leases in time",
 	    .reference = "SOSP'15 (DrTM); FAST'25 (ShiftLock), section 4",
 	    .options = "backoff_min backoff_max lease",

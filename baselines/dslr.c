@@ -325,15 +325,10 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 	return true;
 }
 
-#ifndef DSLR_NAME
-#define DSLR_NAME "dslr"
-#define DSLR_PROTOCOL lock_dslr
-#endif
-
-const struct lock_protocol DSLR_PROTOCOL = {
+const struct lock_protocol lock_dslr = {
     .kind =
 	{
-	    .name = DSLR_NAME,
+	    .name = "dslr",
 	    .summary = "baseline: a reader-writer bakery, tickets by fetch-and-add",
 	    .reference = "SIGMOD'18 (DSLR); FAST'25 (ShiftLock), section 4",
 	    .options = "backoff_min backoff_max lease",

@@ -179,10 +179,7 @@ static bool look_ahead(const struct lock_space *s, struct lock_slot *slot, struc
 	if (target || w->has_before)
 		rma_flush(c, w->at); /* orders the gets, all from the home, before the next look at
 					the link that we are at; pairs with who changes it */
-#ifdef BREAK_LLD_LOOK
-	return true;
-#endif
-	return !w->has_before || got[GOT_BEFORE] == w->before_link;
+	return !w->has_before || FAULT(lld_look) || got[GOT_BEFORE] == w->before_link;
 }
 
 /* Whether the link that we are at is as it was: then what was read ahead is right, (B). */
@@ -255,7 +252,9 @@ static bool link_here(const struct lock_space *s, struct lock_slot *slot, struct
 
 	*own_link = redirected(*own_link, target_of(w->at_link));
 	rma_put(c, own, *own_link);
-	rma_flush(c, own); /* orders the link before the node's being linked; pairs with walks */
+	if (!FAULT(lld_link))
+		rma_flush(c, own); /* orders the link before the node's being linked; pairs with
+				      walks */
 	if (!redirect(slot, w, own_target(s, slot)))
 		return false;
 	slot->tail = w->at;
@@ -310,12 +309,10 @@ static int enter(const struct lock_space *s, struct lock_slot *slot, bool waits)
 			begin(s, slot, &w);
 			continue;
 		}
-#ifdef BREAK_LLD_WAIT
-		if (slot->acquires % 16 == 15) {
+		if (FAULT(lld_wait) && slot->acquires % 16 == 15) {
 			slot->note[NOTE_SKIPPED] = 1;
 			return PAWL_SUCCESS;
 		}
-#endif
 		if (!waits)
 			return PAWL_ERR_BUSY;
 		if (!await_change(slot, &w))
@@ -375,12 +372,10 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	struct walk w = {.at = slot->tail, .at_link = slot->note[NOTE_LINK]};
 	int64_t link;
 
-#ifdef BREAK_LLD_WAIT
-	if (slot->note[NOTE_SKIPPED]) {
+	if (FAULT(lld_wait) && slot->note[NOTE_SKIPPED]) {
 		slot->note[NOTE_SKIPPED] = 0;
 		return PAWL_SUCCESS;
 	}
-#endif
 	link = mark(slot, node_word(s, slot, slot->tail.rank, own_target(s, slot), NODE_LINK));
 	if (!redirect(slot, &w, target_of(link)))
 		sweep(s, slot);
@@ -412,15 +407,10 @@ static void age(const struct lock_space *s, uint64_t lock, const struct lock_mem
 		*lock_memory_word(m, home, k->nodes + i * NODE_BYTES + NODE_LINK) = aged;
 }
 
-#ifndef LLD_NAME
-#define LLD_NAME "lld"
-#define LLD_PROTOCOL lock_lld
-#endif
-
-const struct lock_protocol LLD_PROTOCOL = {
+const struct lock_protocol lock_lld = {
     .kind =
 	{
-	    .name = LLD_NAME,
+	    .name = "lld",
 	    .summary = "baseline: a lock-free list of ranges, walked by remote operations",
 	    .reference = "FAST'23 (Citron), section 4; EuroSys'20 (Scalable Range Locks)",
 	    .options = "",

@@ -8,7 +8,7 @@
 
 adversary=$builddir/tests/sim/adversary
 if [ -x "$adversary" ]; then
-	tap_program "adversary" timeout 60 "$adversary" --lock="$(adversary_kinds "$adversary")" --seeds=200
+	tap_program "adversary" timeout 60 "$adversary" --fault=none --seeds=200
 else
 	skip "adversary" "configured without SimGrid"
 fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Every kind with ranges: on one node, over nodes of a synthetic topology, and over two
-# hosts. Wrong ones: broken.sh.
+# hosts. With mistakes: faults.sh.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"

@@ -93,14 +93,6 @@ pawl_functions()
 	pawl_h | grep -v '^typedef' | grep -oE '\bpawl_[a-z0-9_]+\(' | tr -d '(' | sort -u
 }
 
-# adversary_kinds COMMAND...: the kinds that are right, of the adversary that the command runs,
-# with commas between.
-adversary_kinds()
-{
-	"$@" --help | sed -n 's/^NAME: //p' | tr -d ' ' | tr ',' '\n' |
-		grep -vE '^(broken|unflushed)-' | paste -sd, -
-}
-
 # tap_program PREFIX COMMAND...: take over the results of a program that prints
 # TAP, under names that start with PREFIX. A program that ends without its plan,
 # or with another status than its results say, is one more failed result.

@@ -185,21 +185,15 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	.describe = describe, .open = start, .close = stop, .halt = halt, .acquire = acquire, \
 	.try_acquire = try_acquire, .release = release, .keeps_out = lock_keeps_units
 
-#ifndef IT_NAME
-#define IT_NAME "it"
-#define IT_PROTOCOL lock_it
-#define IT_STORE range_tree
-#endif
-
 static int lay_out_it(struct lock_space *s, char *err, size_t errlen)
 {
-	return lay_out(s, &IT_STORE, err, errlen);
+	return lay_out(s, &range_tree, err, errlen);
 }
 
-const struct lock_protocol IT_PROTOCOL = {
+const struct lock_protocol lock_it = {
     .kind =
 	{
-	    .name = IT_NAME,
+	    .name = "it",
 	    .summary = "baseline: a server on each node with an interval tree",
 	    .reference = "FAST'23 (Citron), section 4",
 	    .options = "",
@@ -209,7 +203,6 @@ const struct lock_protocol IT_PROTOCOL = {
     CALLS,
 };
 
-#ifndef IT_ALONE
 static int lay_out_llc(struct lock_space *s, char *err, size_t errlen)
 {
 	return lay_out(s, &range_list, err, errlen);
@@ -245,4 +238,3 @@ const struct lock_protocol lock_mt = {
     .layout = lay_out_mt,
     CALLS,
 };
-#endif

@@ -17,13 +17,11 @@
 
 #include <stddef.h>
 
+#include "lock/fault.h"
+
 enum { LEFT, RIGHT };
 
-#ifdef BREAK_RANGE_TREE_MOST
-enum { LAST_CHILD = LEFT };
-#else
-enum { LAST_CHILD = RIGHT };
-#endif
+#define LAST_CHILD (FAULT(it_most) ? LEFT : RIGHT)
 
 static int height_of(const struct range *r)
 {

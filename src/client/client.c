@@ -65,7 +65,7 @@ bool client_meets_itself(const struct client_set *set, struct lock_slot *slot)
 	int i = 0;
 
 	slot->others = false;
-	if (CLIENT_HAS(CLIENT_FAULT_HELD))
+	if (FAULT(client_held))
 		return false;
 	while ((other = slots_next_range(set, slot, &i))) {
 		slot->others = true;
@@ -111,7 +111,7 @@ static int complete(const struct lock_space *s, struct lock_slot *slot)
 
 void client_settle(struct client_set *set)
 {
-	for (int i = 0; set->claims && i < slots_used(set) && !CLIENT_HAS(CLIENT_FAULT_SETTLE); i++)
+	for (int i = 0; set->claims && i < slots_used(set) && !FAULT(client_settle); i++)
 		if (slots_claim_left(set, i)) {
 			client_perform(set, &set->slots[i], complete);
 			slots_lose(set, &set->slots[i]);

@@ -31,7 +31,7 @@ static int run(const struct lock_space *s, const struct action *a)
 	if (setjmp(escape) == 0)
 		rc = act(s, a);
 	else
-		rc = CLIENT_HAS(CLIENT_FAULT_GUARD) ? PAWL_SUCCESS : PAWL_ERR_PEER;
+		rc = FAULT(client_guard) ? PAWL_SUCCESS : PAWL_ERR_PEER;
 	c->escape = other->escape = NULL;
 	if (c->failed || other->failed)
 		rc = PAWL_ERR_PEER;

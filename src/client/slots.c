@@ -293,18 +293,18 @@ static void put_away(struct client_set *set, struct lock_slot *slot, uintptr_t s
 
 void slots_lose(struct client_set *set, struct lock_slot *slot)
 {
-	put_away(set, slot, CLIENT_HAS(CLIENT_FAULT_LOST) ? 0 : SLOTS_LOST);
+	put_away(set, slot, FAULT(client_lost) ? 0 : SLOTS_LOST);
 }
 
 void slots_leave(struct client_set *set, struct lock_slot *slot)
 {
-	put_away(set, slot, CLIENT_HAS(CLIENT_FAULT_LEFT) ? 0 : SLOTS_LEFT);
+	put_away(set, slot, FAULT(client_left) ? 0 : SLOTS_LEFT);
 }
 
 void slots_queue(struct client_set *set, struct lock_slot *slot)
 {
 	atomic_store_explicit(&set->claims[slot->index].place, slot->lock, memory_order_relaxed);
-	put_away(set, slot, CLIENT_HAS(CLIENT_FAULT_QUEUED) ? 0 : SLOTS_QUEUED);
+	put_away(set, slot, FAULT(client_queued) ? 0 : SLOTS_QUEUED);
 }
 
 void slots_abandon(struct client_set *set, struct lock_slot *slot)

@@ -17,24 +17,6 @@
 
 #include "lock/lock.h"
 
-/* Deliberate mistakes of slots.c, client.c and guard.c, which the adversary has to find: one of
- * them in tests/sim/faults, none in the library. */
-enum client_fault {
-	CLIENT_NO_FAULT,
-	CLIENT_FAULT_LEFT,   /* a slot is free before it has settled */
-	CLIENT_FAULT_QUEUED, /* ... while its place is in the queue */
-	CLIENT_FAULT_LOST,   /* ... after a rank died */
-	CLIENT_FAULT_HELD,   /* ranges of one client may overlap */
-	CLIENT_FAULT_SETTLE, /* nobody waits for what was posted at the end */
-	CLIENT_FAULT_GUARD   /* an operation that failed goes unnoticed */
-};
-#ifdef CLIENT_FAULTS
-extern enum client_fault client_fault;
-#define CLIENT_HAS(fault) (client_fault == (fault))
-#else
-#define CLIENT_HAS(fault) false
-#endif
-
 /* Which client has a slot: small and apart from the slots, for it is searched
  * at every acquire and release. */
 struct slot_claim {

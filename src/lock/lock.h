@@ -12,6 +12,7 @@
 
 #include <pawl.h>
 
+#include "lock/fault.h"
 #include "rma/rma.h"
 #include "topo/topo.h"
 

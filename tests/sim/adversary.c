@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every kind of lock against an adversary: thousands of small worlds in virtual
- * time, each of which follows from a seed. In TAP. Locks whose names begin with
- * "broken-" are wrong ones, and the test is whether that is seen.
+ * time, each of which follows from a seed. In TAP. With a fault (lock/fault.h) on, the
+ * test is whether some seed finds it.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -10,12 +10,15 @@
 
 #include "base/error.h"
 #include "lock/kinds.h"
+#include "../faults/faults.h"
 #include "draw.h"
 
-enum { SEEDS = 2000, BROKEN_SEEDS = 10000, LONG_SEEDS = 1000000, TWICE = 25, TAIL_LINES = 160 };
+enum { SEEDS = 2000, FAULT_SEEDS = 20000, LONG_SEEDS = 1000000, TWICE = 25, TAIL_LINES = 160 };
 
 static struct {
 	const char *locks;     /* NULL: all */
+	const char *faults;    /* NULL: all, unless locks are named */
+	bool right;            /* the locks as they are */
 	uint64_t first, count; /* count 0: as many as befit */
 	bool timeline;
 } set = {.first = 1};
@@ -56,11 +59,6 @@ static enum sim_verdict run(const struct lock_protocol *p, uint64_t seed, FILE *
 	return *world ? sim_world_run(*world) : SIM_MISUSE;
 }
 
-static bool is_broken(const struct lock_protocol *p)
-{
-	return strncmp(p->kind.name, "broken-", 7) == 0;
-}
-
 /* Run the seed once more, with a time line; how it ended. */
 static enum sim_verdict report(const struct lock_protocol *p, uint64_t seed)
 {
@@ -74,11 +72,12 @@ static enum sim_verdict report(const struct lock_protocol *p, uint64_t seed)
 	v = run(p, seed, timeline, &w, &d);
 	fclose(timeline);
 	printf("# %s\n", d.text);
-	printf("# to see it again: %s --lock=%s --seed=%llu --timeline\n", program, p->kind.name,
+	printf("# to see it again: %s --lock=%s%s%s --seed=%llu --timeline\n", program,
+	       p->kind.name, fault_on ? " --fault=" : "", fault_on ? fault_name(fault_on) : "",
 	       (unsigned long long)seed);
 	if (set.timeline)
 		printf("%s", text);
-	else if (v != SIM_FINE && !is_broken(p))
+	else if (v != SIM_FINE && !fault_on)
 		print_tail(text);
 	printf("# seed %llu: %s\n", (unsigned long long)seed,
 	       !w              ? pawl_error_message()
@@ -121,15 +120,19 @@ static uint64_t find_failure(const struct lock_protocol *p, uint64_t first, uint
 	return 0;
 }
 
-static void check_broken(const struct lock_protocol *p)
+/* With a fault on. */
+static void check_found(const struct lock_protocol *p)
 {
 	struct sums sums;
 	uint64_t seed;
-	char text[80] = "is caught";
+	char text[120];
 
-	seed = find_failure(p, set.first, set.count ? set.count : BROKEN_SEEDS, &sums);
+	seed = find_failure(p, set.first, set.count ? set.count : FAULT_SEEDS, &sums);
+	snprintf(text, sizeof text, "fault %s is %sfound", fault_name(fault_on),
+		 seed ? "" : "not ");
 	if (seed)
-		snprintf(text, sizeof text, "is caught, by seed %llu", (unsigned long long)seed);
+		snprintf(text + strlen(text), sizeof text - strlen(text), ", by seed %llu",
+			 (unsigned long long)seed);
 	result(seed != 0, p->kind.name, text);
 	if (seed)
 		result(report(p, seed) != SIM_FINE, p->kind.name, "and once more");
@@ -161,27 +164,43 @@ static void check(const struct lock_protocol *p)
 	result(sums.hash == again.hash, p->kind.name, "same seed, same schedule");
 }
 
-static bool named(const char *name)
+/* Whether the word is one of a list with commas between; NULL: all are. */
+static bool named(const char *list, const char *word)
 {
-	const char *at = set.locks;
-	size_t len = strlen(name);
+	size_t len = strlen(word);
+	const char *at = list;
 
-	if (!at)
+	if (!list)
 		return true;
-	for (; (at = strstr(at, name)); at += len)
-		if ((at == set.locks || at[-1] == ',') && (!at[len] || at[len] == ','))
+	for (; (at = strstr(at, word)); at += len)
+		if ((at == list || at[-1] == ',') && (!at[len] || at[len] == ','))
 			return true;
 	return false;
 }
 
-static void check_all(void *arg)
+static void check_kinds(void (*check_one)(const struct lock_protocol *))
 {
 	const struct lock_protocol *p;
 
-	(void)arg;
 	for (int i = 0; (p = kinds_get(i)); i++)
-		if (named(p->kind.name) && !p->open)
-			(is_broken(p) ? check_broken : check)(p);
+		if (named(set.locks, p->kind.name) && !p->open &&
+		    (!fault_on || fault_is_of(fault_on, p->kind.name)))
+			check_one(p);
+}
+
+static void check_all(void *arg)
+{
+	bool all = !set.faults || strcmp(set.faults, "all") == 0;
+
+	(void)arg;
+	if (set.right)
+		check_kinds(check);
+	if (set.right && (set.faults || set.locks))
+		return;
+	for (fault_on = FAULT_NONE + 1; fault_on < FAULT_COUNT; fault_on++)
+		if (all || named(set.faults, fault_name(fault_on)))
+			check_kinds(check_found);
+	fault_on = FAULT_NONE;
 }
 
 /* ---------------------------------------------------------------- command line */
@@ -193,11 +212,21 @@ static int usage(FILE *out, const char *wrong)
 	if (wrong)
 		fprintf(out, "%s: %s\n", program, wrong);
 	fprintf(out,
-		"usage: %s [--lock=NAME,...] [--first=SEED] [--seeds=COUNT] [--seed=SEED]\n"
-		"       [--timeline]\n"
+		"usage: %s [--lock=NAME,...] [--fault=FAULT,...] [--first=SEED] [--seeds=COUNT]\n"
+		"       [--seed=SEED] [--timeline]\n"
 		"NAME: %s\n"
-		"SEED, COUNT: 1 to 18446744073709551615\n",
+		"FAULT: all, none, or names; --fault=help lists them\n"
+		"SEED, COUNT: 1 to 18446744073709551615\n"
+		"Without --fault: the locks as they are, and, unless some are named, all faults.\n",
 		program, kinds_list(names, sizeof names));
+	return out == stderr ? 2 : 0;
+}
+
+static int list_faults(FILE *out, const char *wrong)
+{
+	if (wrong)
+		fprintf(out, "%s: %s; accepted:\n", program, wrong);
+	fault_print_all(out);
 	return out == stderr ? 2 : 0;
 }
 
@@ -209,17 +238,54 @@ static bool to_number(const char *text, uint64_t *value)
 	return end != text && !*end && *value > 0 && text[0] != '-';
 }
 
+static const char *next_of(const char *at)
+{
+	at += strcspn(at, ",");
+	return *at ? at + 1 : at;
+}
+
 static bool known_locks(void)
 {
-	const char *at = set.locks;
-
-	for (size_t len; at && *at; at += len + (at[len] == ',')) {
+	for (const char *at = set.locks; at && *at; at = next_of(at)) {
 		char name[64];
 
-		len = strcspn(at, ",");
-		snprintf(name, sizeof name, "%.*s", (int)len, at);
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
 		if (!kinds_find(name))
 			return false;
+	}
+	return true;
+}
+
+/* Whether a lock that takes part shows the fault. */
+static bool takes_part(enum fault f)
+{
+	const struct lock_protocol *p;
+
+	for (int i = 0; (p = kinds_get(i)); i++)
+		if (fault_is_of(f, p->kind.name) && !p->open && named(set.locks, p->kind.name))
+			return true;
+	return false;
+}
+
+/* False, and a sentence. */
+static bool known_faults(char *text, size_t len)
+{
+	if (!set.faults || strcmp(set.faults, "all") == 0)
+		return true;
+	for (const char *at = set.faults; *at; at = next_of(at)) {
+		enum fault f = fault_find(at);
+
+		if (f != FAULT_NONE && takes_part(f))
+			continue;
+		if (f == FAULT_NONE)
+			snprintf(text, len, "no fault \"%.*s\"", (int)strcspn(at, ","), at);
+		else if (set.locks)
+			snprintf(text, len, "fault %s belongs to %s, not to %s", fault_name(f),
+				 fault_kinds(f), set.locks);
+		else
+			snprintf(text, len, "fault %s belongs to %s, which is not simulated",
+				 fault_name(f), fault_kinds(f));
+		return false;
 	}
 	return true;
 }
@@ -227,14 +293,12 @@ static bool known_locks(void)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-	    {"lock", required_argument, NULL, 'l'},
-	    {"first", required_argument, NULL, 'f'},
-	    {"seeds", required_argument, NULL, 'n'},
-	    {"seed", required_argument, NULL, 's'},
-	    {"timeline", no_argument, NULL, 't'},
-	    {"help", no_argument, NULL, 'h'},
-	    {NULL, 0, NULL, 0},
+	    {"lock", required_argument, NULL, 'l'},  {"fault", required_argument, NULL, 'w'},
+	    {"first", required_argument, NULL, 'f'}, {"seeds", required_argument, NULL, 'n'},
+	    {"seed", required_argument, NULL, 's'},  {"timeline", no_argument, NULL, 't'},
+	    {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
 	};
+	char wrong[200];
 	bool ok = true;
 	int which;
 
@@ -242,6 +306,8 @@ int main(int argc, char **argv)
 	while ((which = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (which == 'l')
 			set.locks = optarg;
+		else if (which == 'w')
+			set.faults = optarg;
 		else if (which == 'f')
 			ok = ok && to_number(optarg, &set.first);
 		else if (which == 'n')
@@ -255,6 +321,11 @@ int main(int argc, char **argv)
 	}
 	if (!ok || optind < argc || !known_locks())
 		return usage(stderr, "a value that is not accepted");
+	if (set.faults && strcmp(set.faults, "help") == 0)
+		return list_faults(stdout, NULL);
+	set.right = !set.faults || strcmp(set.faults, "none") == 0;
+	if (!set.right && !known_faults(wrong, sizeof wrong))
+		return list_faults(stderr, wrong);
 	engine_run(check_all, NULL);
 	printf("1..%d\n", results);
 	return failed || !results;

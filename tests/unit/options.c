@@ -73,8 +73,7 @@ static void presets(void)
 
 			snprintf(mine, sizeof mine, "%s: ", p->kind.name);
 			own = strstr(said, mine);
-			if (strncmp(p->kind.name, "broken", 6) == 0 || !option_spec_fits(s, p) ||
-			    said[0] == '(')
+			if (!option_spec_fits(s, p) || said[0] == '(')
 				continue;
 			/* Of t_w the exceptions are what 0 stands for. */
 			if (own && strcmp(s->is.name, "t_w") != 0)

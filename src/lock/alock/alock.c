@@ -158,10 +158,7 @@ RMA_INLINE bool is_alone(const struct lock_space *s, struct lock_slot *slot, enu
 	struct rma_word other;
 	int64_t tail;
 
-#ifdef BREAK_ALOCK_ALONE
-	return true;
-#endif
-	if (s->domain == RMA_NODE)
+	if (s->domain == RMA_NODE || FAULT(alock_alone))
 		return true;
 	other = tail_of(s, slot, other_than(cohort));
 	rma_get(c, other, &tail);
@@ -177,7 +174,8 @@ static void give_way(const struct lock_space *s, struct lock_slot *slot, enum rm
 	rma_put(&slot->client, victim, cohort + 1);
 	/* orders VICTIM before the looks at it and at the other TAIL, and before the
 	 * end of a try; pairs with the looks of the other leader; (B). */
-	rma_flush(&slot->client, victim);
+	if (!FAULT(alock_victim))
+		rma_flush(&slot->client, victim);
 }
 
 /* P3: wait until the other cohort is gone, or lets us. False: the deadline has passed. */
@@ -223,10 +221,8 @@ RMA_INLINE int lead(const struct lock_space *s, struct lock_slot *slot, enum rma
 	slot->passed = s->params.budget[cohort];
 	if (is_alone(s, slot, cohort) || await_turn(s, slot, cohort))
 		return PAWL_SUCCESS;
-#ifdef BREAK_ALOCK_STAY
-	return PAWL_ERR_TIMEOUT;
-#endif
-	stand_down(s, slot, cohort);
+	if (!FAULT(alock_stay))
+		stand_down(s, slot, cohort);
 	return PAWL_ERR_TIMEOUT;
 }
 
@@ -240,13 +236,9 @@ static int await_grant(const struct lock_space *s, struct lock_slot *slot, enum 
 	if (!mcs_await_grant(slot, cohort, &status))
 		return LOCK_QUEUED;
 	slot->passed = status - 1;
-#ifndef BREAK_ALOCK_BUDGET
+	if (FAULT(alock_budget))
+		slot->passed += slot->passed == 0;
 	return slot->passed == 0 ? lead(s, slot, cohort) : PAWL_SUCCESS;
-#else
-	(void)s;
-	slot->passed += slot->passed == 0;
-	return PAWL_SUCCESS;
-#endif
 }
 
 /* There is a predecessor: link to it. */
@@ -260,21 +252,17 @@ static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slo
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
+	bool alone = FAULT(alock_look) && is_alone(s, slot, cohort);
 	int64_t pred;
-#ifdef BREAK_ALOCK_LOOK
-	bool alone = is_alone(s, slot, cohort);
-#endif
 
 	slot->tail = tail_of(s, slot, cohort);
 	pred = mcs_enter(slot, cohort, slot->tail);
 	if (pred)
 		return wait_behind(s, slot, cohort, pred);
-#ifdef BREAK_ALOCK_LOOK
 	if (alone) {
 		slot->passed = s->params.budget[cohort];
 		return PAWL_SUCCESS;
 	}
-#endif
 	return lead(s, slot, cohort);
 }
 
@@ -358,15 +346,10 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return words[RMA_NODE] == 0 && words[RMA_NET] == 0;
 }
 
-#ifndef ALOCK_NAME
-#define ALOCK_NAME "alock"
-#define ALOCK_PROTOCOL lock_alock
-#endif
-
-const struct lock_protocol ALOCK_PROTOCOL = {
+const struct lock_protocol lock_alock = {
     .kind =
 	{
-	    .name = ALOCK_NAME,
+	    .name = "alock",
 	    .summary = "two cohorts: the home's node by CPU atomics, all others by the network",
 	    .reference = "SPAA'24 (ALock), section 5",
 	    .options = "local_budget remote_budget",

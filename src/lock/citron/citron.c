@@ -72,11 +72,6 @@
 
 #include "lock/citron/citron_words.h"
 
-#ifndef CITRON_PROTOCOL
-#define CITRON_PROTOCOL lock_citron
-#define CITRON_NAME "citron"
-#endif
-
 enum {
 	FAST_TRIES = 3, /* before the slow path */
 	MOST_BLOCKS = 4 /* of a node in the slow path, before it escalates */
@@ -432,10 +427,10 @@ static void age(const struct lock_space *s, uint64_t space, const struct lock_me
 	words[nodes] = words[0];
 }
 
-const struct lock_protocol CITRON_PROTOCOL = {
+const struct lock_protocol lock_citron = {
     .kind =
 	{
-	    .name = CITRON_NAME,
+	    .name = "citron",
 	    .summary = "ranges: a segment tree of bitmaps and tickets, by one-sided operations",
 	    .reference = "Citron (FAST'23), sections 3.3 to 3.10",
 	    .options = "units units_most growth k m fast_path lease recoveries",

@@ -63,7 +63,7 @@ static void ask_node(struct citron_view *v, struct citron_above *a, struct citro
 static void ask_all(struct citron_view *v, struct citron_above *a)
 {
 	for (int64_t i = a->from; i < a->to; i++) {
-		bool alone = i == 0 || (BREAK_CITRON_COMMON && i == a->from);
+		bool alone = i == 0 || (FAULT(citron_common) && i == a->from);
 
 		ask_node(v, a, v->h->node[i], alone ? NULL : &v->h->node[i - 1]);
 	}
@@ -72,7 +72,7 @@ static void ask_all(struct citron_view *v, struct citron_above *a)
 void citron_ask_above(struct citron_view *v, struct citron_above *a)
 {
 	a->count = 0;
-	a->all = v->h->busy || BREAK_CITRON_COMMON;
+	a->all = v->h->busy || FAULT(citron_common);
 	if (a->from == 0)
 		citron_lease_begin(v);
 	rma_get(v->c, raised_word(v), &v->h->got[GOT_RAISED]);
@@ -89,7 +89,7 @@ static bool is_occupied(struct citron_view *v, const struct citron_above *a)
 {
 	for (int64_t i = 0; i < a->count; i++) {
 		int64_t word = v->h->got[GOT_ABOVE + i];
-		bool shut = a->node[i].depth == v->depth && (word & SHUT) && !BREAK_CITRON_SHUT;
+		bool shut = a->node[i].depth == v->depth && (word & SHUT) && !FAULT(citron_shut);
 
 		if (!(word & OCC) && !shut)
 			continue;
@@ -122,7 +122,7 @@ bool citron_is_vacant(struct citron_view *v, struct citron_above *a)
 	}
 	if (a->all)
 		return !is_occupied(v, a);
-	if (a->from == 0 && v->grows && (got[GOT_ROOT] & SHUT) && !BREAK_CITRON_SHUT) {
+	if (a->from == 0 && v->grows && (got[GOT_ROOT] & SHUT) && !FAULT(citron_shut)) {
 		v->shut = true;
 		v->met = citron_index((struct citron_node){v->depth, 0});
 		return false;
@@ -229,12 +229,12 @@ static uint64_t announce_leaves(struct citron_view *v, int64_t n, struct citron_
 		h->got[i] = 0;
 	}
 	swap_bits(v, 0);
-	if (BREAK_CITRON_LOOK)
+	if (FAULT(citron_look))
 		citron_ask_above(v, a);
 	/* Orders the announcements before the look above, A1 before A3; pairs with the flush
 	 * between U2 and U4, and with T3. Orders the swaps before what we make of them. */
 	rma_flush(v->c, v->root);
-	if (!BREAK_CITRON_LOOK)
+	if (!FAULT(citron_look))
 		citron_ask_above(v, a);
 	return won_bits(v, 0);
 }

@@ -114,7 +114,7 @@ static int64_t take_spare(struct citron_view *v)
 {
 	int64_t end = v->k->n_spares + 1, spare = 0;
 
-	if (BREAK_CITRON_COPY)
+	if (FAULT(citron_copy))
 		return copy_of(v->top) == 1 ? 2 : 1;
 	for (int64_t from = 1; from < end && !spare; from += GETS)
 		spare = take_one_of(v, from, from + GETS < end ? from + GETS : end);
@@ -124,7 +124,7 @@ static int64_t take_spare(struct citron_view *v)
 /* TOP has not named it. */
 static void give_spare_back(struct citron_view *v, int64_t spare)
 {
-	if (BREAK_CITRON_COPY)
+	if (FAULT(citron_copy))
 		return;
 	rma_put(v->c, owner_word(v, spare), 0);
 	rma_flush(v->c, v->root); /* completes the put before our next wait */
@@ -165,9 +165,9 @@ static void thaw(struct citron_view *v, int64_t top)
 	do {
 		top = seen;
 		seen = citron_swap_top(v, top,
-				       BREAK_CITRON_ERA ? top_make(copy_of(top), era_of(top) - 1,
-								   grown_of(top), settled_of(top))
-							: next_era(top));
+				       FAULT(citron_era) ? top_make(copy_of(top), era_of(top) - 1,
+								    grown_of(top), settled_of(top))
+							 : next_era(top));
 	} while (seen != top && era_of(seen) == era_of(top));
 }
 
@@ -177,7 +177,7 @@ static bool await_part(struct citron_view *v, const struct citron_wait *w, int64
 {
 	uint64_t end = rma_clock(v->c) + (uint64_t)lease_ns(v->s) / MARGIN;
 
-	if (BREAK_CITRON_SUSPECT) {
+	if (FAULT(citron_suspect)) {
 		rma_await_until(v->c, citron_top_word(v), -1, RMA_NE, top, RMA_LATER, end, w->what,
 				value);
 		*value = 0;
@@ -193,7 +193,7 @@ static enum outcome hold_still(struct citron_view *v, const struct citron_wait *
 {
 	int64_t *got = v->h->got, word = 0, passed = 0, value;
 
-	for (int quiet = 0; quiet < LOOKS && !BREAK_CITRON_WAIT; quiet++) {
+	for (int quiet = 0; quiet < LOOKS && !FAULT(citron_wait); quiet++) {
 		if (await_part(v, w, top, &value))
 			return FREED;
 		rma_get(v->c, citron_top_word(v), &got[0]);
@@ -201,7 +201,7 @@ static enum outcome hold_still(struct citron_view *v, const struct citron_wait *
 		rma_flush(v->c, v->root); /* orders the gets before the look at them */
 		if (got[0] != top)
 			return AGAIN;
-		if ((value != word || got[1] != passed) && !BREAK_CITRON_SUSPECT)
+		if ((value != word || got[1] != passed) && !FAULT(citron_suspect))
 			quiet = -1;
 		word = value;
 		passed = got[1];
@@ -418,7 +418,7 @@ static bool is_late(const struct citron_view *v)
 	int64_t lease = lease_ns(v->s);
 
 	return lease && (int64_t)rma_clock(v->c) - v->h->since > lease / LONG_AGO &&
-	       !BREAK_CITRON_LATE;
+	       !FAULT(citron_late);
 }
 
 bool citron_confirm(struct citron_view *v)
@@ -427,7 +427,7 @@ bool citron_confirm(struct citron_view *v)
 
 	v->h->top = v->top;
 	/* This look, too, may take long. */
-	for (bool again = is_late(v); again; again = is_late(v) && !BREAK_CITRON_STALE) {
+	for (bool again = is_late(v); again; again = is_late(v) && !FAULT(citron_stale)) {
 		citron_lease_begin(v);
 		rma_get(v->c, citron_top_word(v), &got[0]);
 		rma_get(v->c, root_word(v), &got[1]);

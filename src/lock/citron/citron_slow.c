@@ -231,7 +231,7 @@ static bool is_root(struct citron_view *v, struct citron_node n)
 {
 	rma_get(v->c, node_word(v, n), &v->h->got[0]);
 	rma_flush(v->c, v->root); /* orders the get before the look at it */
-	v->shut = (v->h->got[0] & SHUT) && !BREAK_CITRON_SHUT;
+	v->shut = (v->h->got[0] & SHUT) && !FAULT(citron_shut);
 	v->met = citron_index(n);
 	return !v->shut;
 }
@@ -241,9 +241,9 @@ static bool drain_for(struct citron_view *v, struct citron_node n, bool wait)
 {
 	if (n.depth == v->depth && v->grows && !is_root(v, n))
 		return false;
-	if (!BREAK_CITRON_DRAIN && !drain(v, n, wait))
+	if (!FAULT(citron_drain) && !drain(v, n, wait))
 		return false;
-	return BREAK_CITRON_OLD || n.at != 0 || n.depth >= v->height - v->k->start ||
+	return FAULT(citron_old) || n.at != 0 || n.depth >= v->height - v->k->start ||
 	       drain_old_roots(v, n, wait);
 }
 
@@ -253,15 +253,16 @@ static bool raise(struct citron_view *v, struct citron_node n, bool wait)
 	struct rma_word raised = node_word(v, n);
 	bool alone;
 
-	if (!BREAK_CITRON_RAISED)
+	if (!FAULT(citron_count))
 		rma_acc(v->c, raised_word(v), 1);
 	rma_acc(v->c, raised, OCC);
 	v->h->taken++;
 	/* Orders RAISED and OCC before the look below, U2 before U4, and before the look at SHUT;
 	 * pairs with the flush between A1 and A3, and with T3. */
-	rma_flush(v->c, raised);
+	if (!FAULT(citron_raised))
+		rma_flush(v->c, raised);
 	alone = drain_for(v, n, wait);
-	if (BREAK_CITRON_RAISED)
+	if (FAULT(citron_count))
 		rma_acc(v->c, raised_word(v), 1);
 	return alone;
 }

@@ -180,7 +180,7 @@ bool citron_may_spill(struct citron_view *v, int64_t last)
 	rma_get(v->c, root_word(v), &got[1]);
 	rma_get(v->c, max_word(v), &got[2]);
 	rma_flush(v->c, v->root); /* orders the gets before the look at them */
-	if (BREAK_CITRON_SPILL)
+	if (FAULT(citron_spill))
 		return true;
 	if (grown_of(got[0]) != grown_of(v->top) || (v->leases && !citron_is_open(v, got[0])) ||
 	    (got[1] & SHUT)) {

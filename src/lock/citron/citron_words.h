@@ -57,47 +57,6 @@
 #include "lock/citron/citron.h"
 #include "lock/lock.h"
 
-/* Broken variants for the tests (tests/broken) define one of these as true. */
-#ifndef BREAK_CITRON_COMMON
-#define BREAK_CITRON_COMMON false /* waits at nodes above what is held */
-#endif
-#ifndef BREAK_CITRON_LOOK
-#define BREAK_CITRON_LOOK false /* looks above before its announcements are there */
-#endif
-#ifndef BREAK_CITRON_DRAIN
-#define BREAK_CITRON_DRAIN false /* does not wait for those below */
-#endif
-#ifndef BREAK_CITRON_RAISED
-#define BREAK_CITRON_RAISED false /* counts itself in RAISED when it is too late */
-#endif
-#ifndef BREAK_CITRON_SHUT
-#define BREAK_CITRON_SHUT false /* does not see SHUT */
-#endif
-#ifndef BREAK_CITRON_OLD
-#define BREAK_CITRON_OLD false /* does not wait for those at and under old roots */
-#endif
-#ifndef BREAK_CITRON_SPILL
-#define BREAK_CITRON_SPILL false /* does not read TOP in its turn at SPILL */
-#endif
-#ifndef BREAK_CITRON_WAIT
-#define BREAK_CITRON_WAIT false /* recovers without R3 */
-#endif
-#ifndef BREAK_CITRON_SUSPECT
-#define BREAK_CITRON_SUSPECT false /* recovers in R3 whatever has happened meanwhile */
-#endif
-#ifndef BREAK_CITRON_ERA
-#define BREAK_CITRON_ERA false /* opens the space again in the same era */
-#endif
-#ifndef BREAK_CITRON_COPY
-#define BREAK_CITRON_COPY false /* uses two copies in turns */
-#endif
-#ifndef BREAK_CITRON_LATE
-#define BREAK_CITRON_LATE false /* takes what it gets, however late */
-#endif
-#ifndef BREAK_CITRON_STALE
-#define BREAK_CITRON_STALE false /* looks a second time, and takes what it gets then */
-#endif
-
 enum { BELOW_BITS = 20, DONE_SHIFT = 22, NEXT_SHIFT = 43, TICKET_BITS = 21 };
 #define BELOW_ONE INT64_C(1)
 #define BELOW_MASK ((INT64_C(1) << BELOW_BITS) - 1)

@@ -71,10 +71,9 @@ static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slo
 	int64_t status;
 
 	mcs_link(s, slot, s->domain, pred);
-#ifdef BREAK_DMCS_WAIT
-	if (BREAK_DMCS_WAIT)
+	/* By client and turn, so that a schedule can be repeated. */
+	if (FAULT(d_mcs_wait) && ((uint64_t)slot->id * 40503 + slot->acquires * 9973) % 100 == 0)
 		return PAWL_SUCCESS;
-#endif
 	return mcs_await_grant(slot, s->domain, &status) ? PAWL_SUCCESS : LOCK_QUEUED;
 }
 
@@ -177,16 +176,11 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return tail == 0;
 }
 
-#ifndef DMCS_NAME
-#define DMCS_NAME "d-mcs"
-#define DMCS_PROTOCOL lock_dmcs
-#endif
-
 #ifndef DMCS_OTHER_DESCRIPTOR
-const struct lock_protocol DMCS_PROTOCOL = {
+const struct lock_protocol lock_dmcs = {
     .kind =
 	{
-	    .name = DMCS_NAME,
+	    .name = "d-mcs",
 	    .summary = "one queue over all ranks: first come, first served, 8 bytes a lock",
 	    .reference = "HPDC'16 (RMA-RW), section 2.4",
 	    .options = "",

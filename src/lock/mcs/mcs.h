@@ -86,7 +86,8 @@ static inline void mcs_link(const struct lock_space *s, struct lock_slot *slot, 
 	struct rma_word link = slot_next(s, c, d, pred);
 
 	rma_put(c, link, mcs_link_of(slot));
-	rma_flush(c, link); /* orders the link before our wait; pairs with R3 */
+	if (!FAULT(d_mcs_link))
+		rma_flush(c, link); /* orders the link before our wait; pairs with R3 */
 }
 
 /* A5: abandon the place, by changing STATUS to this. False, and *status is the grant: it came
@@ -96,11 +97,11 @@ static inline bool mcs_abandon(struct lock_slot *slot, enum rma_domain d, int64_
 {
 	struct rma_client *c = &slot->client;
 
-#ifdef BREAK_MCS_ABANDON
-	rma_put(c, slot->status[d], abandoned);
-	rma_flush(c, slot->status[d]);
-	return *status == MCS_WAIT;
-#endif
+	if (FAULT(d_mcs_abandon)) {
+		rma_put(c, slot->status[d], abandoned);
+		rma_flush(c, slot->status[d]);
+		return *status == MCS_WAIT;
+	}
 	rma_cas(c, slot->status[d], MCS_WAIT, abandoned, status);
 	rma_flush(c, slot->status[d]); /* orders the swap before the look at status; (D) */
 	return *status == MCS_WAIT;
@@ -125,9 +126,8 @@ static inline bool mcs_passed(struct lock_slot *slot, enum rma_domain d)
 	struct rma_client *c = &slot->client;
 	int64_t status = rma_peek(c, slot->status[d]);
 
-#ifdef BREAK_MCS_PASSED
-	return true;
-#endif
+	if (FAULT(d_mcs_passed))
+		return true;
 	return status == MCS_PASSED || (status == MCS_PASSED_ON && rma_peek(c, slot->next[d]) >= 0);
 }
 
@@ -204,10 +204,10 @@ static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_space *s, struct lo
 			  given); /* orders the grant before the look at old; pairs with A4, A5 */
 		if (old == MCS_WAIT)
 			return 0;
-#ifdef BREAK_MCS_EARLY
-		rma_put(c, given, MCS_PASSED);
-		rma_flush(c, given);
-#endif
+		if (FAULT(d_mcs_early)) {
+			rma_put(c, given, MCS_PASSED);
+			rma_flush(c, given);
+		}
 		succ = mcs_behind(s, slot, d, tail, id);
 		/* S3: the node may serve again; (E). */
 		rma_put(c, given, MCS_PASSED);
@@ -234,7 +234,8 @@ static inline void mcs_hand_over(const struct lock_space *s, struct lock_slot *s
 	}
 	grant = slot_status(s, c, d, succ);
 	rma_put(c, grant, status);
-	rma_flush(c, grant); /* orders the grant before our return; pairs with A4 */
+	if (!FAULT(d_mcs_grant))
+		rma_flush(c, grant); /* orders the grant before our return; pairs with A4 */
 }
 
 #endif

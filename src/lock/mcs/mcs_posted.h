@@ -118,14 +118,12 @@ static inline bool mcs_posted_settled(struct lock_slot *slot, enum rma_domain d)
 {
 	const int64_t *answer = &slot->scratch[MCS_ANSWER];
 
-#ifdef BREAK_POSTED_ANSWER
-	return true;
-#endif
+	if (FAULT(d_mcs_answer))
+		return true;
 	if (!rma_answered(&slot->client, answer))
 		return false;
-#ifdef BREAK_POSTED_SETTLED
-	return true;
-#endif
+	if (FAULT(d_mcs_settled))
+		return true;
 	return *answer == slot->id || !mcs_has_left(rma_peek(&slot->client, slot->next[d]));
 }
 
@@ -173,7 +171,8 @@ static inline int mcs_posted_grant(const struct lock_space *s, struct lock_slot 
 		slot->scratch[MCS_ANSWER] = slot->id; /* it settles with the answer */
 		return LOCK_LEFT;
 	}
-	rma_flush(c, grant); /* orders the grant before our return; pairs with A4 */
+	if (!FAULT(d_mcs_grant))
+		rma_flush(c, grant); /* orders the grant before our return; pairs with A4 */
 	return PAWL_SUCCESS;
 }
 
@@ -185,13 +184,14 @@ static inline int mcs_posted_leave(const struct lock_space *s, struct lock_slot 
 	int64_t left = -++slot->scratch[MCS_STAYS], succ;
 
 	/* R1: is somebody linked to us? If not, whoever comes finds that we have left; (F). */
-#ifdef BREAK_POSTED_SWAP
-	succ = rma_peek(c, slot->next[d]);
-	rma_poke(c, slot->next[d], left);
-#else
-	rma_fao(c, slot->next[d], RMA_REPLACE, left, &succ);
-	rma_flush(c, slot->next[d]); /* orders the swap before the look at succ; pairs with A3 */
-#endif
+	if (FAULT(d_mcs_swap)) {
+		succ = rma_peek(c, slot->next[d]);
+		rma_poke(c, slot->next[d], left);
+	} else {
+		rma_fao(c, slot->next[d], RMA_REPLACE, left, &succ);
+		/* Orders the swap before the look at succ; pairs with A3. */
+		rma_flush(c, slot->next[d]);
+	}
 	if (__builtin_expect((succ & MCS_TIMED) != 0, 0)) {
 		slot->scratch[MCS_ANSWER] = slot->id; /* it settles with the answer */
 		succ = mcs_posted_pass_over(s, slot, d, tail, succ, status);

@@ -187,10 +187,8 @@ RMA_INLINE int64_t others(const struct lock_slot *slot)
 		return ANYBODY;
 	if (slot->mode == PAWL_SHARED)
 		return EXCL | INTENTS;
-#ifdef BREAK_MGL_ENTER /* for the tests: an intent shared that looks for nobody */
-	if (slot->mode & PAWL_INTENT_SHARED)
+	if (FAULT(mgl_enter) && (slot->mode & PAWL_INTENT_SHARED))
 		return 0;
-#endif
 	return slot->mode & PAWL_INTENT_SHARED ? EXCL : EXCL | SHARERS;
 }
 
@@ -279,13 +277,9 @@ static int enter_ahead(struct lock_slot *slot, struct rma_word w)
  * in if no intent came ahead; (B), (C). False: the deadline has passed, and the door is shut. */
 static bool enter_exclusive(struct lock_slot *slot, struct rma_word w)
 {
-#ifdef BREAK_MGL_DRAIN /* for the tests: wrong ones, which do not wait, */
-	const int64_t in_the_way = 0;
-#elif defined BREAK_MGL_READERS /* or not for all */
-	const int64_t in_the_way = ANYBODY & ~READERS;
-#else
-	const int64_t in_the_way = ANYBODY;
-#endif
+	const int64_t in_the_way = FAULT(mgl_drain)     ? 0
+				   : FAULT(mgl_readers) ? ANYBODY & ~READERS
+							: ANYBODY;
 	bool wait = fetch_and_add(slot, w, CLOSED) & in_the_way;
 
 	for (;; wait = true) {
@@ -327,11 +321,10 @@ static int give_up(const struct lock_space *s, struct lock_slot *slot, struct rm
 	const struct constants *k = s->state;
 
 	add(slot, w, -CLOSED);
-#ifdef BREAK_MGL_GIVE_UP /* for the tests: one that leaves as a holder does */
-	queue_tree_release(s, &k->tree, slot, NULL);
-	return PAWL_ERR_TIMEOUT;
-#endif
-	queue_tree_abandon(s, &k->tree, slot); /* (D) */
+	if (FAULT(mgl_give_up)) /* leaves as a holder does */
+		queue_tree_release(s, &k->tree, slot, NULL);
+	else
+		queue_tree_abandon(s, &k->tree, slot); /* (D) */
 	return PAWL_ERR_TIMEOUT;
 }
 
@@ -509,11 +502,10 @@ static RMA_SLOW_PATH int acquire_intent(const struct lock_space *s, struct lock_
 	if (how == RIDES) {
 		if (ride(s, slot))
 			return PAWL_SUCCESS;
-#ifdef BREAK_MGL_RIDER /* for the tests: one that does not look whether it is the last */
-		get_off(s, slot);
-		return PAWL_ERR_TIMEOUT;
-#endif
-		release_counted(s, slot); /* G5; (F) */
+		if (FAULT(mgl_rider)) /* does not look whether it is the last */
+			get_off(s, slot);
+		else
+			release_counted(s, slot); /* G5; (F) */
 		return PAWL_ERR_TIMEOUT;
 	}
 	rc = enter(s, slot, w);
@@ -669,15 +661,10 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return queue_tree_idle(s, &k->tree, lock, m, err, errlen);
 }
 
-#ifndef MGL_NAME
-#define MGL_NAME "mgl"
-#define MGL_PROTOCOL lock_mgl
-#endif
-
-const struct lock_protocol MGL_PROTOCOL = {
+const struct lock_protocol lock_mgl = {
     .kind =
 	{
-	    .name = MGL_NAME,
+	    .name = "mgl",
 	    .summary =
 		"shared, exclusive and intents of both in one word; a tree of queues behind it",
 	    .reference = "Gray et al. 1976 (modes); the queue of HPDC'16 (RMA-RW)",

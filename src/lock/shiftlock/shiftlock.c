@@ -119,9 +119,8 @@ static int arrive(struct lock_slot *slot, int64_t count, int64_t *old)
  * given up meanwhile; (J). */
 static bool is_late(const struct lock_space *s, struct lock_slot *slot, const struct lease_watch *w)
 {
-#ifdef BREAK_SHIFTLOCK_LATE
-	return false;
-#endif
+	if (FAULT(shiftlock_late))
+		return false;
 	return lease_ns(s) && lease_now(s, slot) - w->looked > lease_ns(s);
 }
 
@@ -155,9 +154,8 @@ RMA_INLINE int release_as_reader(const struct lock_space *s, struct lock_slot *s
  * or shows that it lives: at most half a lease has passed; (J). */
 RMA_INLINE bool is_prompt(const struct lock_space *s, struct lock_slot *slot, uint64_t before)
 {
-#ifdef BREAK_SHIFTLOCK_RETURN
-	return true;
-#endif
+	if (FAULT(shiftlock_return))
+		return true;
 	return !before || lease_glance(s, slot) - before <= lease_ns(s) / 2;
 }
 
@@ -300,9 +298,8 @@ static RMA_SLOW_PATH int drain(const struct lock_space *s, struct lock_slot *slo
 	bool late = false;
 	int rc;
 
-#ifdef BREAK_SHIFTLOCK_DRAIN
-	return PAWL_SUCCESS;
-#endif
+	if (FAULT(shiftlock_drain))
+		return PAWL_SUCCESS;
 	rc = await_a(s, slot, w, A_REL_MASK, RMA_EQ, rel, "readers to leave", &late);
 	if (rc == PAWL_ERR_TIMEOUT) {
 		rc = pass_be_absent(slot, w->a, rel, slot->as_writer);
@@ -383,7 +380,8 @@ static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *
 		link = block_word(slot, BLOCK_HEAD);
 		rma_put(c, link, name);
 	}
-	rma_flush(c, link); /* orders the link before our wait; pairs with R3, R4 */
+	if (!FAULT(shiftlock_link))
+		rma_flush(c, link); /* orders the link before our wait; pairs with R3, R4 */
 	return await_lock(s, slot, w);
 }
 
@@ -420,9 +418,8 @@ static int withdraw(struct lock_slot *slot, int64_t a, int64_t old)
 	for (;; a = seen) {
 		if (a & A_DEAD)
 			return SHIFTLOCK_DEAD;
-#ifdef BREAK_SHIFTLOCK_WITHDRAW
-		old = a;
-#endif
+		if (FAULT(shiftlock_withdraw))
+			old = a;
 		if ((a ^ old) & A_EPOCH)
 			return PAWL_SUCCESS;
 		rma_cas(c, slot->tail, a, a - A_ONE_RDR, &seen);
@@ -710,15 +707,10 @@ static void age(const struct lock_space *s, uint64_t lock, const struct lock_mem
 	*lock_memory_home(s, m, k->blocks + BLOCK_A, BLOCK_BYTES, lock) = -2 * A_ONE_REL;
 }
 
-#ifndef SHIFTLOCK_NAME
-#define SHIFTLOCK_NAME "shiftlock"
-#define SHIFTLOCK_PROTOCOL lock_shiftlock
-#endif
-
-const struct lock_protocol SHIFTLOCK_PROTOCOL = {
+const struct lock_protocol lock_shiftlock = {
     .kind =
 	{
-	    .name = SHIFTLOCK_NAME,
+	    .name = "shiftlock",
 	    .summary = "readers and writers, handed over from client to client; survives failures",
 	    .reference = "FAST'25 (ShiftLock), section 3",
 	    .options = "t_w backoff_min backoff_max lease recoveries",

@@ -124,9 +124,8 @@ int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot)
 	struct rma_word heir_word = block_word(slot, BLOCK_HEIR);
 	int64_t *hint = known(slot), heir, spare;
 
-#ifdef BREAK_SHIFTLOCK_ERA
-	return PAWL_SUCCESS;
-#endif
+	if (FAULT(shiftlock_era))
+		return PAWL_SUCCESS;
 	rma_get(c, heir_word, &heir);
 	rma_flush(c, heir_word); /* orders the get before the look at heir */
 	if (!heir) {
@@ -191,9 +190,8 @@ static int give_up_block(struct lock_slot *slot, int64_t a)
 		       (INT64_C(1) << 15 << A_WP_BIT) | A_DEAD | A_ABSENT | 2;
 	int64_t old;
 
-#ifdef BREAK_SHIFTLOCK_ERA
-	dead = a & (A_REL_MASK | A_EPOCH);
-#endif
+	if (FAULT(shiftlock_era))
+		dead = a & (A_REL_MASK | A_EPOCH);
 	rma_cas(c, word, a, dead, &old);
 	rma_flush(c, word); /* orders the swap before the look at old */
 	if (old == a)
@@ -215,11 +213,9 @@ int lease_check(const struct lock_space *s, struct lock_slot *slot, struct lease
 	}
 	if (!lease_ns(s) || before - w->since < LEASES_TO_DEATH * lease_ns(s))
 		return PAWL_SUCCESS;
-#ifndef BREAK_SHIFTLOCK_STALE
 	/* (F): not with an old look. */
 	if (lease_now(s, slot) - before > lease_ns(s))
 		return PAWL_SUCCESS;
-#endif
 	return give_up_block(slot, a);
 }
 

@@ -113,9 +113,8 @@ int pass_be_absent(struct lock_slot *slot, int64_t a, int64_t rel, bool queued)
 			return PAWL_SUCCESS;
 		next = a_rel_after(a, to_last) |
 		       ((a & ~A_REL_MASK) + A_ABSENT + (queued ? A_ONE_WP : 0));
-#ifdef BREAK_SHIFTLOCK_ABSENT
-		next = queued ? next : a - A_ONE_WP + a_next_epoch(a & A_EPOCH);
-#endif
+		if (FAULT(shiftlock_absent) && !queued)
+			next = a - A_ONE_WP + a_next_epoch(a & A_EPOCH);
 		/* L2 */
 		if (!queued && a_writers(a) == 1 && a_readers(a) == a_rel_between(a, rel))
 			next = a - A_ONE_WP;
@@ -225,10 +224,10 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_s
 			return 0;
 		h->drain = false;
 	}
-#ifdef BREAK_SHIFTLOCK_EARLY
-	rma_put(c, status, status_passed(self));
-	rma_flush(c, status);
-#endif
+	if (FAULT(shiftlock_early)) {
+		rma_put(c, status, status_passed(self));
+		rma_flush(c, status);
+	}
 	if (!find_behind(s, slot, self, &behind))
 		return 0;
 	rma_fao(c, slot->tail, RMA_SUM,
@@ -283,9 +282,8 @@ void pass_grant(const struct lock_space *s, struct lock_slot *slot, int64_t to, 
 
 bool pass_is_last(int64_t old)
 {
-#ifdef BREAK_SHIFTLOCK_LAST
-	return false;
-#endif
+	if (FAULT(shiftlock_last))
+		return false;
 	return (old & A_ABSENT) && (((old >> A_REL_BIT) + 1) & (LAST_RELEASE - 1)) == 0;
 }
 

@@ -105,12 +105,10 @@ static inline uint64_t bakery_aged(void)
 /* Whether it is the turn of who drew its ticket when the word was ticket. */
 RMA_INLINE bool bakery_is_turn(uint64_t word, uint64_t ticket, int mode)
 {
-#ifdef BREAK_DSLR_READERS
 	/* Readers may find that writers behind them have passed: they must not wait for ever. */
-	if (((bakery_count_of(word, N_X) - bakery_count_of(ticket, MAX_X)) & BAKERY_COUNT) <
-	    (mode == PAWL_SHARED ? BAKERY_GUARD / 2 : 1))
+	if (FAULT(dslr_readers) && ((bakery_count_of(word, N_X) - bakery_count_of(ticket, MAX_X)) &
+				    BAKERY_COUNT) < (mode == PAWL_SHARED ? BAKERY_GUARD / 2 : 1))
 		return !(word & BAKERY_GUARDS);
-#endif
 	return !(word & BAKERY_GUARDS) &&
 	       bakery_count_of(word, N_X) == bakery_count_of(ticket, MAX_X) &&
 	       (mode == PAWL_SHARED ||

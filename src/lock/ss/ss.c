@@ -97,10 +97,8 @@ static int64_t last_segment(const struct lock_space *s, const struct lock_slot *
 {
 	int64_t last = segment_of(s, slot->last);
 
-#ifdef BREAK_SS_LAST
-	if (last > segment_of(s, slot->first))
+	if (FAULT(ss_last) && last > segment_of(s, slot->first))
 		last--;
-#endif
 	return last;
 }
 
@@ -247,15 +245,10 @@ static void age(const struct lock_space *s, uint64_t lock, const struct lock_mem
 		*lock_memory_word(m, home, place(s, index, i)) = (int64_t)bakery_aged();
 }
 
-#ifndef SS_NAME
-#define SS_NAME "ss"
-#define SS_PROTOCOL lock_ss
-#endif
-
-const struct lock_protocol SS_PROTOCOL = {
+const struct lock_protocol lock_ss = {
     .kind =
 	{
-	    .name = SS_NAME,
+	    .name = "ss",
 	    .summary = "ranges: equal segments of a space, a reader-writer bakery for each",
 	    .reference = "FAST'23 (Citron), section 4; SIGMOD'18 (DSLR)",
 	    .options = "backoff_min backoff_max segments segment_units",

@@ -208,9 +208,8 @@ static bool look_at_all(const struct lock_space *s, const struct readers *r, str
 			rma_get(c, active, &looks[g].now);
 			rma_flush(c, active); /* orders the get before the look at it */
 		}
-#ifdef BREAK_RW_LOOK /* for the tests */
-		continue;
-#endif
+		if (FAULT(rma_rw_look))
+			continue;
 		/* L2: and those of the phase before, whom a try, or a writer that gave up, may
 		 * have left inside. */
 		if ((looks[g].next & ACTIVE_MASK) &&
@@ -234,8 +233,9 @@ static void close_all(const struct lock_space *s, const struct readers *r, struc
 		rma_put(c, readers_word(r, c, slot->lock, g, BASE), arrivals(looks[g].next));
 		rma_put(c, gate_word(r, slot, g), 2 * phase + 1);
 	}
-	rma_flush_all(c, readers_far(s)); /* orders the closing before the look at A (D); pairs
-					   * with RA2 before RA3; (A) */
+	/* Orders the closing before the look at A (D); pairs with RA2 before RA3; (A). */
+	if (!FAULT(rma_rw_close))
+		rma_flush_all(c, readers_far(s));
 }
 
 /* D: wait until the readers inside have left. False: the deadline has passed. */
@@ -243,9 +243,8 @@ static bool drain_all(const struct readers *r, struct lock_slot *slot, int64_t p
 {
 	int64_t seen;
 
-#ifdef BREAK_RW_DRAIN
-	return true;
-#endif
+	if (FAULT(rma_rw_drain))
+		return true;
 	for (int g = 0; g < r->groups; g++)
 		if (!rma_await_until(&slot->client, active_word(r, slot, g, phase), ACTIVE_MASK,
 				     RMA_EQ, 0, RMA_SOON, slot->deadline_ns,

@@ -71,11 +71,8 @@ _Static_assert(sizeof(struct ticket) == 32, "two counters a cache line");
 
 /* Of IN; arrivals of OUT and BASE, too; and what BASE has above them. */
 enum { HALF = 32, CLOSED = 1 };
-#ifdef BREAK_RW_ROUND /* for the tests: a gate that comes round to where it was */
-enum { GATE_BITS = 2, MOST_UNDONE = INT32_MAX };
-#else
-enum { GATE_BITS = HALF, MOST_UNDONE = INT32_MAX - 1 };
-#endif
+#define GATE_BITS (FAULT(rma_rw_round) ? 2 : HALF)
+#define MOST_UNDONE (FAULT(rma_rw_round) ? INT32_MAX : INT32_MAX - 1)
 #define GATE_MASK ((INT64_C(1) << GATE_BITS) - 1)
 #define ARRIVAL (INT64_C(1) << HALF)
 #define ARRIVALS_MASK (ARRIVAL - 1)
@@ -137,11 +134,11 @@ static enum readers_entry enter(const struct lock_space *s, const struct readers
 	if (!(old & CLOSED) || rma_await_until(c, in, GATE_MASK, RMA_NE, old & GATE_MASK, RMA_LATER,
 					       slot->deadline_ns, "the writers to finish", &seen))
 		return READERS_IN;
-#ifdef BREAK_RW_WITHDRAW /* for the tests: leave as a reader that was in does */
-	rma_acc(c, readers_word(r, c, slot->lock, readers_own_group(r, c), OUT), 1);
-	rma_flush(c, in);
-	return READERS_TIMEOUT;
-#endif
+	if (FAULT(rma_rw_withdraw)) { /* leaves as a reader that was in does */
+		rma_acc(c, readers_word(r, c, slot->lock, readers_own_group(r, c), OUT), 1);
+		rma_flush(c, in);
+		return READERS_TIMEOUT;
+	}
 	return withdraw(c, in, old & GATE_MASK, seen) ? READERS_TIMEOUT : READERS_IN;
 }
 
@@ -242,12 +239,8 @@ static bool close_all(const struct lock_space *s, const struct readers *r, struc
 	/* The next opening begins with these arrivals; if this closing is not undone, (D). */
 	for (int g = 0; g < r->groups; g++)
 		rma_put(c, readers_word(r, c, slot->lock, g, BASE), arrivals(before[g]));
-#ifdef BREAK_RW_DRAIN
-	rma_flush_all(c, readers_far(s)); /* orders BASE before the next writer's look (L) */
-	return true;
-#endif
 	/* D: wait until they all have left; (C). */
-	for (int g = 0; g < r->groups; g++)
+	for (int g = 0; g < r->groups && !FAULT(rma_rw_drain); g++)
 		if (!rma_await_until(c, readers_word(r, c, slot->lock, g, OUT), ARRIVALS_MASK,
 				     RMA_EQ, arrivals(before[g]), RMA_SOON, slot->deadline_ns,
 				     "the readers inside to leave", &seen))

@@ -238,15 +238,10 @@ static void age(const struct lock_space *s, uint64_t lock, const struct lock_mem
 		k->readers.form->age(readers_memory(&k->readers, m, lock, g));
 }
 
-#ifndef RMA_RW_NAME
-#define RMA_RW_NAME "rma-rw"
-#define RMA_RW_PROTOCOL lock_rma_rw
-#endif
-
-const struct lock_protocol RMA_RW_PROTOCOL = {
+const struct lock_protocol lock_rma_rw = {
     .kind =
 	{
-	    .name = RMA_RW_NAME,
+	    .name = "rma-rw",
 	    .summary = "readers in parallel, counted near by; writers as in rma-mcs",
 	    .reference = "HPDC'16 (RMA-RW), section 3",
 	    .options = "t_l t_dc t_r t_w",
