@@ -3,7 +3,7 @@
  * Timing by an adversary. Everything that the memory model of rma.h leaves open
  * is drawn by chance: operations take effect in any order until their flush, or
  * only when a flush comes to fetch them; a rank may stop for long at any access;
- * who waits for a word may look late, and miss a value that did not stay.
+ * a client that waits for a word may look late, and miss a value that did not stay.
  *
  * How much of each is drawn once for each world, for a schedule in which
  * everything is delayed alike finds little: in some worlds nothing is held back,

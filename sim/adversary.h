@@ -10,7 +10,7 @@ struct adversary {
 	int hold;   /* of operations that wait for their flush, */
 	int late;   /* and of operations and answers that take long */
 	int stall;  /* per mille of accesses before which a rank stops for long */
-	bool dozes; /* who polls looks seldom, for waits are long */
+	bool dozes; /* a client that polls looks seldom, since waits are long */
 	int slow;   /* a kind of operation that takes long more often, or -1 */
 	int victim; /* a rank that does ten times as often, or -1 */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Virtual ranks acquire and release, by the functions of src/client/ as they are in the library.
- * Who holds what is kept here, apart from the words of the lock and from the slots, so that two
- * holders are seen whenever there are two.
+ * What each client holds is kept here, apart from the words of the lock and from the slots, so
+ * that two holders are seen whenever there are two.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static bool in_conflict(const struct sim_lock *l, int mode)
 	       (l->intents_shared && exclusive);
 }
 
-/* Who holds for long may be taken for dead, if the lock has leases. How long a lease
+/* A client that holds for long may be taken for dead, if the lock has leases. How long a lease
  * is in the end is the kind's; a quarter of it is sure. */
 static bool outstays(const struct sim_hold *h)
 {
@@ -128,7 +128,7 @@ static bool check_ranges(struct sim_hold *h)
 	struct sim_hold *other;
 
 	sim_note(r, "has units %lld to %lld", (long long)h->slot->first, (long long)h->slot->last);
-	/* Who outstayed its lease has lost its units; its release has to tell it so. */
+	/* A client that outstayed its lease has lost its units; its release has to tell it so. */
 	while ((other = overlapping(h)) && loses_to(other, h)) {
 		uncount(other);
 		sim_note(other->rank, "has lost its units to rank %d", r->id);
@@ -144,7 +144,7 @@ static bool check_ranges(struct sim_hold *h)
 	return !other;
 }
 
-/* Whoever is in the way of this grant and has outstayed its lease has lost the lock; its
+/* A client that is in the way of this grant and has outstayed its lease has lost the lock; its
  * release has to tell it so. */
 static void take_from(const struct sim_hold *by)
 {
@@ -414,7 +414,7 @@ void sim_forget(struct sim_rank *r)
 
 /* ------------------------------------------------------------------ its own end */
 
-/* All slots serve again, unless somebody died who was needed for it. */
+/* All slots serve again, unless a rank died that was needed for it. */
 static void reclaim(struct sim_rank *r)
 {
 	struct client_set *set = &r->clients;

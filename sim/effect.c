@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Operations take effect: the one place where words of virtual ranks change.
- * Whoever waits for a word is told when it fits; it looks again when it comes to
+ * A client that waits for a word is told when it fits; it looks again when it comes to
  * it, and goes on waiting if the word has changed once more.
  */
 #include "sim/sim.h"

@@ -55,7 +55,7 @@ double origin; /* SimGrid's time when ours was 0 */
 bool armed, in_events, ending;
 unsigned woken;                   /* by the events of one timer */
 unsigned runnable;                /* actors that are awake and not yet running */
-engine_actor *current, *listener; /* who awaits silence */
+engine_actor *current, *listener; /* the actor that awaits silence */
 
 constexpr double PER_SECOND = 1e-12;
 constexpr unsigned STACK_KIB = 64;
@@ -92,7 +92,7 @@ void run_events()
 	in_events = false;
 }
 
-/* Let others run; whoever goes to sleep sees to it that the clock goes on. */
+/* Let others run; the client that goes to sleep sees to it that the clock goes on. */
 void stop(engine_actor *self)
 {
 	self->blocked = true;

@@ -2,7 +2,7 @@
 /*
  * Timing of a machine.
  *
- * By CPU: a cache line is with the rank that changed it last, and moves to who
+ * By CPU: a cache line is with the rank that changed it last, and moves to the client that
  * wants it. A move costs what the innermost element that has both of them says;
  * changes of one line happen one after the other.
  *
@@ -14,8 +14,8 @@
  * slow down the others that do ("backlog").
  *
  * Where the machine has a network (network.h), a message also takes the links of its
- * route, there and back: each has its latency, and a gap between two messages. Who
- * takes a link first is who was sent first.
+ * route, there and back: each has its latency, and a gap between two messages. The
+ * message that was sent first takes a link first.
  */
 #include "sim/machine.h"
 

@@ -9,7 +9,7 @@
 
 enum machine_op { MACHINE_PUT, MACHINE_GET, MACHINE_ATOMIC, MACHINE_OPS };
 
-/* Where a line was before, seen from who wants it: with somebody of the same
+/* Where a line was before, seen from the client that wants it: with somebody of the same
  * element of a level, by enum topo_kind; or there is no such somebody. */
 enum { MACHINE_OWN = TOPO_GANG + 1, MACHINE_MEMORY, MACHINE_PLACES };
 

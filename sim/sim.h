@@ -7,7 +7,7 @@
  *   world.c        a world: topology, layout, segments, ranks; its run and end
  *   memory.c       zeroed memory for it
  *   transport.c    struct rma_transport for virtual ranks
- *   effect.c       an operation takes effect on memory, and wakes who waits there
+ *   effect.c       an operation takes effect on memory, and wakes ranks that wait there
  *   clients.c      what virtual ranks do with locks, by the functions of src/client/, and what must
  *                  hold while they do
  *   trace.c        the hash of a schedule, and its time line for people
@@ -71,7 +71,7 @@ struct sim_timing {
 
 /* A cache line of a segment. */
 struct sim_line {
-	struct sim_rank *watchers; /* who waits for a word of it */
+	struct sim_rank *watchers; /* ranks that wait for a word of it */
 	sim_time free;             /* the machine's: when the line can move again */
 	int32_t owner;             /* the machine's: rank that changed it last, plus 1 */
 };
@@ -156,7 +156,7 @@ struct sim_request {
 	bool aged;      /* counters start next to their wrap, where there are any */
 	uint64_t extra; /* bytes for the application: at offset space.bytes, of any one rank */
 	uint64_t most_accesses;  /* of all ranks, from one acquire to the next; 0: any */
-	uint64_t lease_ns;       /* who holds for longer may lose the lock; 0: nobody does */
+	uint64_t lease_ns;       /* a holder may lose the lock after that; 0: never */
 	bool prompt;             /* nobody dies, and nobody is late: nobody is to be given up */
 	uint64_t clock_error_ns; /* the most that a rank's clock is wrong */
 	FILE *timeline;          /* where to print what happens, or NULL */

@@ -250,7 +250,7 @@ static void describe_wait(struct sim_rank *r, char *text, size_t len)
 		snprintf(text, len, "%s", r->what ? r->what : "nothing known");
 }
 
-/* Name the first of those who wait for ever; the time line has all. */
+/* Name the first of those that wait for ever; the time line has all. */
 static void report_stuck(struct sim_world *w)
 {
 	char first[160] = "", text[160];
@@ -272,7 +272,7 @@ static void report_stuck(struct sim_world *w)
 		 first);
 }
 
-/* Whoever is still blocked finds the world over, and leaves. */
+/* A rank that is still blocked finds the world over, and leaves. */
 static void evacuate(struct sim_world *w)
 {
 	engine_restart();
@@ -293,7 +293,7 @@ enum sim_verdict sim_world_run(struct sim_world *w)
 		report_stuck(w);
 	if (w->unfinished)
 		evacuate(w);
-	/* The words of a lock may go on to name who died last. */
+	/* The words of a lock may go on to name the rank that died last. */
 	if (w->verdict == SIM_FINE && !w->deaths)
 		sim_check_idle(w);
 	sim_check_recoveries(w);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by the test scripts: run MPI programs on this host, whoever we are and
+# Sourced by the test scripts: run MPI programs on this host, the user that we are and
 # however few cores there are.
 
 # Open MPI refuses root unless told twice.

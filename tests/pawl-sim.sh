@@ -97,7 +97,7 @@ grows()
 }
 check "range-grow: something is done to the end" grows
 
-# Whoever forgets a lock is recovered from: more of it, fewer acquires.
+# A client that forgets a lock is recovered from: more of it, fewer acquires.
 forgets()
 {
 	for p in 0 0.001 0.01; do

@@ -28,7 +28,7 @@ round()
 rm -f survivors.all
 trap 'rm -f survivors.tmp survivors.err survivors.all' EXIT
 for kind in ${TEST_SURVIVORS:-shiftlock citron}; do
-	# Who waits for a range looks as often as the tree is high before it takes anybody for dead.
+	# A client that waits for a range looks as often as the tree is high before it takes anybody for dead.
 	bar=4
 	[ "$kind" = citron ] && bar=14
 	for scenario in holding waiting followed handing anytime stopped; do

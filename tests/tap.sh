@@ -64,7 +64,7 @@ skip_all()
 	finish
 }
 
-# The plan, and the status for those who run the script by hand.
+# The plan, and the status for those that run the script by hand.
 finish()
 {
 	echo "1..$tap_count"

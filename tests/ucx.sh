@@ -55,7 +55,7 @@ outsider()
 	cat "$tmp/said" "$tmp/err" | head -n 40
 	return $rc
 }
-# Others who use the machine can delay locks, too.
+# Other users of the machine can delay locks, too.
 undelayed()
 {
 	outsider 10000 1000 10 || outsider 10000 1000 10 || outsider 10000 1000 10

@@ -4,7 +4,7 @@
  * some of several at a time, and MPI_Win_lock_all, in two windows. Each target
  * has words that are changed plainly under exclusive locks and have to agree
  * whenever one looks, and one that shared holders change by accumulates.
- * MPI does not say in which order MPI_Win_lock_all gets its targets, so one who has a
+ * MPI does not say in which order MPI_Win_lock_all gets its targets, so one that has a
  * target and wants another could wait for a holder of lock_all for ever: locks of
  * several targets are of the first window, MPI_Win_lock_all of the second. Pawl promises
  * more, so under it (TEST_STRICT=1) both are of both.

@@ -2,8 +2,8 @@
 /*
  * Byte ranges of a window (pawl-mpi.h): words are got, changed and put back under the range of
  * their bytes, in an epoch of the program or none, and none is lost; ranges that have nothing in
- * common are held at a time; whoever locks the target exclusively waits for them; what is wrong
- * is told. Linked with the layer, for it knows it.
+ * common are held at a time; the client that locks the target exclusively waits for them; what is
+ * wrong is told. Linked with the layer, for it knows it.
  *
  * With --threads 1 the threads of a rank do so, too: all ranges of a target are in one epoch.
  *

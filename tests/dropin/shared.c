@@ -67,7 +67,7 @@ static void mixed(void)
 	result("MPI_Win_lock_all and shared locks go together");
 }
 
-/* Those who promise that nobody is in their way need not wait for anybody. */
+/* A lock with MPI_MODE_NOCHECK, which promises that no other is in the way, need not wait. */
 static void nocheck(void)
 {
 	now_doing("NOCHECK across a barrier");

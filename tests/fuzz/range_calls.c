@@ -238,7 +238,7 @@ static void grow(struct contestant *c, uint64_t space)
 		expect(rc, PAWL_ERR_UNSUPPORTED, "other kinds do not grow");
 		return;
 	}
-	/* It waits for who has units behind the end, so this client is refused. */
+	/* It waits for the client that has units behind the end, so this client is refused. */
 	property(rc == PAWL_SUCCESS || nheld > 0, "a space grows, as far as it may");
 	property(rc != PAWL_SUCCESS || units >= 64, "it tells how far it reaches");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranges of a server: the queue of those who hold and who wait, over a list, an interval tree or a
+ * Ranges of a server: the queue of holders and waiters, over a list, an interval tree or a
  * B-tree, which the first byte names. Each byte after it is a client's turn: one that has nothing
  * asks, in the units that the next bytes draw, 0 and INT64_MAX among them; one that holds or waits
  * leaves.

@@ -80,7 +80,7 @@ static struct outcome compete(void)
 	return out;
 }
 
-/* Who waits behind one of the own cohort: that one, and the other cohort's budget
+/* A client that waits behind one of the own cohort: that one, and the other cohort's budget
  * before each that leads the queue, of which the first may be new in it. One more
  * may come between the announcement and the queue. */
 static int64_t most_passed(int64_t own, int64_t other)

@@ -13,7 +13,7 @@ enum {
 	AT_ONCE = 3,   /* locks held at once */
 	AT_LEAST = 3,  /* rounds of a loop, however slow */
 	SECTIONS = 20, /* of a client without contention */
-	LOOKS = 20,    /* of one who holds for long */
+	LOOKS = 20,    /* of a client that holds for long */
 	LEASE_BUDGETS = 6
 };
 
@@ -103,7 +103,7 @@ static void expect_free(int who)
 {
 	meet();
 	for (uint64_t l = 0; tap_rank == who && l < locks; l++) {
-		/* Readers' leases that are not over yet keep out who only tries. */
+		/* Readers' leases that are not over yet keep out a client that only tries. */
 		int rc = can(PAWL_CAP_TRY) && !readers_expire(kind)
 			     ? pawl_lock_try_acquire(table, l, PAWL_EXCLUSIVE)
 			     : pawl_lock_acquire(table, l, PAWL_EXCLUSIVE);
@@ -195,7 +195,7 @@ static void mixed_roles(void)
 	expect_total(written);
 }
 
-/* Who is inside for long keeps the others out, who all come meanwhile. */
+/* A client that is inside for long keeps out all others, which come meanwhile. */
 static void held_for_long(void)
 {
 	int64_t written = 0;

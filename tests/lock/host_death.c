@@ -9,13 +9,14 @@
  * with ranges these are spaces, and ranges are of one unit or of many, in the tree and behind it.
  * After a while rank 0 kills the last rank, or all ranks of the last host, whatever they do at that
  * moment. The others go on: an acquire or release may return PAWL_ERR_PEER (but not with ranges,
- * whose words are at their home alone), and does not hang; and in the end all who live get every
+ * whose words are at their home alone), and does not hang; and in the end all that live get every
  * lock, or each unit by itself and then all of them. Each rank has one lock, and those of the first
  * host are their own homes, which live.
  *
  * Exclusion is checked among the ranks of the first host, by unit: two of them are in sections that
  * overlap at a time only if one of these two ends with a lease lost. The verdict, in TAP, goes into
- * a file (mortal.h); who lives elsewhere has a file of its own, FILE.RANK, which rank 0 reads.
+ * a file (mortal.h); a client that lives elsewhere has a file of its own, FILE.RANK, which rank 0
+ * reads.
  */
 #include <mpi.h>
 #include <pawl.h>
@@ -258,7 +259,7 @@ static void try_all(void)
 
 /* ---------------------------------------------------------------------- frame */
 
-/* Who is on a host with the last rank, or is it. */
+/* Whether this rank is on a host with the last rank, or is it. */
 static bool is_victim(MPI_Comm host)
 {
 	int last = rank;
@@ -410,7 +411,7 @@ static void judge(void)
 	tell();
 }
 
-/* Who is done is a home to others. */
+/* A client that is done is a home to others. */
 static void stay(void)
 {
 	double end = seconds_now() + LIMIT_S;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leases on real clocks: who holds a lock for much longer than its lease loses it to
- * others, is told so by its release, and the lock is none the worse. And who keeps to it
+ * Leases on real clocks: a client that holds a lock for much longer than its lease loses it to
+ * others, is told so by its release, and the lock is none the worse. And one that keeps to it
  * loses nothing.
  */
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void kept(const struct pawl_kind *kind)
 	meet();
 	MPI_Allreduce(&lost, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 	expect(all == 0, "%d leases of " LEASE_US " us were lost", (int)all);
-	result("%s: who keeps to its lease loses nothing", kind->name);
+	result("%s: a client that keeps to its lease loses nothing", kind->name);
 }
 
 static bool has_ranges(const struct pawl_kind *kind)

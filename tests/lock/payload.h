@@ -24,7 +24,7 @@ void payload_reset(void);
 void payload_write(uint64_t lock, int home, bool slowly);
 void payload_read(uint64_t lock, int home, bool slowly);
 
-/* The halves of payload_read(), for readers who learn only later whether they had the lock
+/* The halves of payload_read(), for readers that learn only later whether they had the lock
  * all the time. */
 struct payload_seen {
 	int64_t first[4], last[4];

@@ -8,7 +8,7 @@
  * each rank. Rank 3 holds lock 0; the others want it; rank 0 kills
  *
  *   rank     rank 3, and asks for lock 3
- *   unseen   rank 3, and asks for lock 0: with locks that are at their home alone nobody who
+ *   unseen   rank 3, and asks for lock 0: with locks that are at their home alone nobody that
  *            lives has ever talked to rank 3
  *   node     ranks 2 and 3, and asks for lock 0, so that nobody of their node lives
  *   grow     rank 3, which has units behind the tree of its own space, while ranks 1 and 2 wait
@@ -82,7 +82,7 @@ static void expect_death(int lock)
 		wrong("rank %d: the message is %s", rank, pawl_error_message());
 }
 
-/* Of a kind that recovers, a lock whose home lives: who is behind the dead may have to ask once
+/* Of a kind that recovers, a lock whose home lives: a client behind the dead may have to ask once
  * more. */
 static void expect_recovery(int lock)
 {
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
 	play();
 	atomic_fetch_add(&all->done, 1);
 	end = seconds_now() + LIMIT_S;
-	/* Who is done is a home to others. */
+	/* A client that is done is a home to others. */
 	while (atomic_load(&all->done) < ends && seconds_now() < end)
 		sleep_for(0.001);
 	if (rank != 0)

@@ -12,7 +12,7 @@
 
 #include "tables.h"
 
-/* Others who use the machine can spoil an attempt, not several in a row. */
+/* Other users of the machine can spoil an attempt, not several in a row. */
 enum { ATTEMPTS = 3, MOST_TIMES = 100000 };
 #define SLEEP_S 3.0
 #define IDLE_S 1.0

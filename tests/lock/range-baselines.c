@@ -341,7 +341,7 @@ static void several(void)
 	expect_total(written);
 }
 
-/* Who is inside for long keeps the others out, who all come meanwhile. */
+/* A client that is inside for long keeps out all others, which come meanwhile. */
 static void held_for_long(void)
 {
 	int64_t written = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Kinds with ranges. The oracle: units in memory, into which every holder writes its name by plain
- * stores; whoever finds another name there has seen an overlap. Options of all kinds
+ * stores; the client that finds another name there has seen an overlap. Options of all kinds
  * come by the environment, where a kind passes over those it does not have.
  */
 #include <stdio.h>
@@ -251,7 +251,7 @@ static void wrong_growth(void)
 	if (table)
 		expect_code(pawl_range_shrink(table, 0, 1), PAWL_SUCCESS, "shrink");
 	table_close(table);
-	result("citron: spaces neither shrink under those who hold nor to nothing");
+	result("citron: spaces neither shrink under those that hold nor to nothing");
 }
 
 /* --------------------------------------------------------------------------- leases */
@@ -294,7 +294,7 @@ static void outstayed(const char *kind)
 		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
 	}
 	table_close(table);
-	result("%s: who outstays its lease loses its units, and is told", kind);
+	result("%s: a client that outstays its lease loses its units, and is told", kind);
 }
 
 /* ------------------------------------------------------------------ who is kept out */
@@ -396,7 +396,7 @@ static void errors(const struct pawl_kind *kind)
 	result("%s: wrong calls are told", kind->name);
 }
 
-/* Long ranges are rounded up, and whoever would wait for itself is told. */
+/* Long ranges are rounded up, and the client that would wait for itself is told. */
 static void citron_rounds_up(void)
 {
 	pawl_table *table = table_open("citron", 1, NULL, NULL);
@@ -416,7 +416,7 @@ static void citron_rounds_up(void)
 		expect_code(pawl_range_release(table, &other), PAWL_SUCCESS, "release the other");
 	}
 	table_close(table);
-	result("citron: whoever would wait for itself is told");
+	result("citron: the client that would wait for itself is told");
 }
 
 /* Shared memory of this process, in bytes; -1: the system does not say. */
@@ -507,8 +507,8 @@ static void citron_trips(void)
 	result("citron, up to 64 units uncontended: 2 round trips to acquire, 1 to release");
 }
 
-/* Who needs a unit far behind what the space reaches: fast path, turn, look, four for the growth,
- * release, the new root, and the range itself. */
+/* A client that needs a unit far behind what the space reaches: fast path, turn, look, four for the
+ * growth, release, the new root, and the range itself. */
 enum { GROWTH_TRIPS = 14 };
 
 static void citron_growth_trips(void)

@@ -104,7 +104,7 @@ static bool excused(const struct rank_state *r)
 	return atomic_load(&r->dead) || atomic_load(&r->stops);
 }
 
-/* We are in: nobody may be who must not. */
+/* This client is in: no other may be that excludes it. */
 static void check_alone(int lock, int mode)
 {
 	for (int r = 0; r < RANKS; r++) {

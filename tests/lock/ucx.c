@@ -18,8 +18,8 @@
 #include "listeners.h"
 #include "tables.h"
 
-/* Others who use the machine can spoil one attempt, not several in a row. On a machine that
- * wakes who sleeps late, an acquire and a release may take as long as their wake-ups. */
+/* Other users of the machine can spoil one attempt, not several in a row. On a machine that
+ * wakes sleeping threads late, an acquire and a release may take as long as their wake-ups. */
 enum { ATTEMPTS = 2, LEAST_SAMPLES = 50, MOST_SAMPLES = 20000, WAKE_UPS = 4, MOST_MS = 100 };
 #define SLEEP_S 3.0
 #define IDLE_S 1.0
@@ -53,7 +53,7 @@ static double p99_of(double *of, int n)
 }
 
 /* The 99th percentile of acquire and release, in milliseconds, until the time is over; and
- * *late of how late this machine wakes who sleeps, meanwhile. */
+ * *late of how late this machine wakes sleeping threads, meanwhile. */
 static double p99_ms(double end, double *late)
 {
 	int n = 0;
@@ -61,7 +61,8 @@ static double p99_ms(double end, double *late)
 	while (n < MOST_SAMPLES && seconds_now() < end) {
 		double before = seconds_now(), after;
 
-		/* Who burns its share of a core is made to wait for it, on a busy machine. */
+		/* A client that burns its share of a core is made to wait for it, on a busy
+		 * machine. */
 		sleep_for(PAUSE_S);
 		after = seconds_now();
 		lateness[n] = (after - before - PAUSE_S) * 1e3;
@@ -229,7 +230,7 @@ int main(int argc, char **argv)
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	transport();
 	if (interface) {
-		/* The library is to choose, and not whoever started us. */
+		/* The library is to choose, and not the environment of this test. */
 		unsetenv("UCX_NET_DEVICES");
 		listening(interface);
 		strangers(interface);

@@ -61,14 +61,14 @@ static bool takes(const struct lock_protocol *p, const char *name)
 	return false;
 }
 
-/* Leases. Where they are there for recovery, nobody who lives is to lose one by the
+/* Leases. Where they are there for recovery, nobody that lives is to lose one by the
  * stops of the adversary alone; where readers live by them, they may. */
 static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *random)
 {
 	static const int forgets[] = {0, 0, 50, 300};
 	static const char *const recovery[VALUES] = {"0", "0", "1000", "10000"};
 	static const char *const reading[VALUES] = {"5", "20", "50", "200"};
-	/* Of ranges, where who waits looks at each step of a lease, and takes many. */
+	/* Of ranges, where a client that waits looks at each step of a lease, and takes many. */
 	static const char *const steps[VALUES] = {"0", "0", "1000", "2000"};
 	bool recovers = p->kind.capabilities & PAWL_CAP_RECOVERS;
 	const char *const *values = !recovers ? reading : takes(p, "units") ? steps : recovery;
@@ -117,7 +117,7 @@ static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t
 		 * thousands of acquires: fair, but too long to wait for here. */
 		if (!value[0] && d->until_all_done && strcmp(choices[i].name, "t_l") == 0)
 			value = "8";
-		/* Who waits for the other cohort polls: fewer turns, fewer polls. */
+		/* A client that waits for the other cohort polls: fewer turns, fewer polls. */
 		if (!value[0] && d->until_all_done && strstr(choices[i].name, "budget"))
 			value = "4";
 		if (!takes(p, choices[i].name) || !value[0])

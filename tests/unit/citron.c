@@ -168,7 +168,7 @@ static void meeting(void)
 				good = good && depth[i] >= 0 && depth[i] < low &&
 				       (depth[i] >= m - 1 || depth[i] == low - 1);
 		}
-	ok(good, "whoever is above looks where those below announce themselves");
+	ok(good, "the client that is above looks where those below announce themselves");
 }
 
 static void arithmetic(void)

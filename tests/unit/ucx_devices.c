@@ -117,7 +117,7 @@ static void check_fields(void)
 	   "atomics of rc_verbs");
 }
 
-/* A device whose 32-bit atomics are missing serves those who ask for 64 bits alone. */
+/* A device whose 32-bit atomics are missing serves those that ask for 64 bits alone. */
 static void check_widths(void)
 {
 	struct ucx_device d = {"rc_mlx5", "mlx5_0:1", true, UCX_BY_DEVICE, 0, UCX_ALL_ATOMICS, 1,
