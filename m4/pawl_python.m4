@@ -15,4 +15,9 @@ raise SystemExit(not (u.find_spec("numpy") and u.find_spec("matplotlib")))' >/de
 done
 AS_CASE([$pawl_text_PYTHON], [no*], [PYTHON=])
 AC_MSG_RESULT([${PYTHON:-no}])
+AC_MSG_CHECKING([for Sphinx and MyST, for make html (optional)])
+AS_IF([test "x$PYTHON" != x && "$PYTHON" -c 'import sphinx, myst_parser' >/dev/null 2>&1],
+	[pawl_text_SPHINX="yes (optional)"],
+	[pawl_text_SPHINX="no (optional: apt-get install python3-sphinx python3-myst-parser)"])
+AC_MSG_RESULT([$pawl_text_SPHINX])
 ])

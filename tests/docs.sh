@@ -66,21 +66,21 @@ in_table()
 	[ $# -gt 20 ] || { echo "$# options"; return 1; }
 	bad=0
 	for option; do
-		grep -qE "^\| [^|]*\`$option\`[^|]* \|" "$srcdir/README.md" ||
-			{ echo "not in the table of README.md: $option"; bad=1; }
+		grep -qE "^\| [^|]*\`$option\`[^|]* \|" "$srcdir/doc/options.md" ||
+			{ echo "not in the table of options.md: $option"; bad=1; }
 	done
 	return $bad
 }
-check "README.md has every option of tables" in_table $options
+check "doc/options.md has every option of tables" in_table $options
 names_that_are_none()
 {
-	sed -n '/^## Options/,/^## /s/^| \(`[^|]*\) |.*/\1/p' "$srcdir/README.md" | tr -d '`,' |
+	sed -n 's/^| \(`[^|]*\) |.*/\1/p' "$srcdir/doc/options.md" | tr -d '`,' |
 		tr ' ' '\n' | while read -r option; do
 			echo " $(echo $options) " | grep -q " $option " || echo "no option: $option"
 		done | grep . && return 1
 	return 0
 }
-check "and README.md has no others" names_that_are_none
+check "and it has no others" names_that_are_none
 
 # every_option PROGRAM: each long option of its --help stands in its page.
 every_option()
@@ -109,7 +109,7 @@ has_table()
 	echo "${1##*/} is to have the lines marked <, from pawl-bench --list"
 	return 1
 }
-check "README.md has the table of capabilities" has_table "$srcdir/README.md"
+check "doc/locks.md has the table of capabilities" has_table "$srcdir/doc/locks.md"
 check "pawl(3) has the table of capabilities" has_table "$srcdir/man/pawl.3"
 
 versions()

@@ -229,7 +229,7 @@ static bool can(const struct contestant *c, unsigned capability)
 	return c->kind && (c->kind->capabilities & capability);
 }
 
-/* A line for each kind; README.md and pawl(3) have them, too (tests/docs.sh). */
+/* A line for each kind; doc/locks.md and pawl(3) have them, too (tests/docs.sh). */
 static void list_capabilities(FILE *out, bool baselines)
 {
 	static const struct {
