@@ -112,14 +112,14 @@ static void read_info(struct request *r, MPI_Info info, bool names)
 	}
 }
 
-/* Readers share it, it has a try-acquire (the MPI's own has not), it needs no thread of its own,
- * and no lease: programs that know nothing of leases hold locks as long as they like. */
+/* Readers share it and it has a try-acquire. No threads of its own; and no leases, since programs
+ * that know nothing of leases hold locks as long as they like. */
 static bool is_usable(const struct pawl_kind *k)
 {
-	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY;
+	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY,
+		       unwanted = PAWL_CAP_RANGES | PAWL_CAP_RECOVERS | PAWL_CAP_THREADS;
 
-	return (k->capabilities & (wanted | PAWL_CAP_RANGES)) == wanted &&
-	       !strstr(k->options, "lease") && strcmp(k->name, "rpc") != 0;
+	return (k->capabilities & (wanted | unwanted)) == wanted;
 }
 
 /* "rma-rw, mgl, ...": the kinds that have what a window needs. */
