@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The workloads of the Citron paper (FAST'23): citron against its baselines, who take turns in one
-run of pawl-bench. Each row has the options that it came from."""
+"""The workloads of the Citron paper (FAST'23): citron against its baselines, which take turns in
+one run of pawl-bench. Each row has the options that it came from."""
 from __future__ import annotations
 
 import os
