@@ -4,7 +4,7 @@
  *
  *   pawl-bench.c  main: contestants take turns, repetition after repetition
  *   options.c     * the command line; cli.c: * how its table is read; checks.c: * what fits
- *   contestants.c * who takes part
+ *   contestants.c * the locks that take part
  *   trial.c       one contestant, one workload, once: set up, verify, time
  *   list.c        the workloads; loops.c: the measured loops
  *   bank.c        accounts in a Redis server; redis.c, redis_server.c, redlock.c
@@ -320,7 +320,7 @@ static inline void trial_release(struct trial *t, uint64_t lock)
 /* Of a rank, as the table sees nodes. */
 int trial_node_of(const struct trial *t, int rank);
 
-/* Whether a release went wrong. Who outlasted its lease is told so, and goes on. */
+/* Whether a release failed. A client that outlasted its lease is told so, and goes on. */
 static inline bool has_failed(int rc)
 {
 	return __builtin_expect(rc != PAWL_SUCCESS, 0) && rc != PAWL_ERR_LEASE_LOST;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who takes part: the library's kinds, and pseudo locks to compare them with. */
+/* What takes part: kinds of locks, and pseudo locks to compare them with. */
 #include <string.h>
 
 #include "bench.h"
@@ -74,7 +74,7 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 		return false;
 	if (s->locks)
 		return list_has(s->locks, c->name);
-	/* Threads cost all MPI calls something, so only who asks for them has them. */
+	/* Threads make each MPI call dearer, so such a lock plays only if it is named. */
 	if (contestant_needs_threads(c))
 		return false;
 	return !workload_is(w, W_BY_ITSELF) || !c->kind ||

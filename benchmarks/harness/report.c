@@ -169,7 +169,7 @@ static void all_parts(const struct result *results, int count)
 			parts(&results[i]);
 }
 
-/* Where some are readers, who takes them for writers. */
+/* Where some acquires are readers', the locks that take them for writers. */
 static void note_readers(const struct result *results, int count)
 {
 	bool any = false;

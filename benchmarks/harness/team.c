@@ -33,8 +33,8 @@ void team_free(struct team *t)
 
 /*
  * Many MPIs serve one-sided operations only inside MPI calls of the target, so a
- * rank that is done must go on calling. A rank that nobody needs naps instead, to
- * leave the cores to those who are measured.
+ * rank that is done must go on calling. A rank that no other one needs sleeps instead,
+ * to leave the cores to those that are measured.
  */
 void team_wait(const struct team *t, bool eager)
 {

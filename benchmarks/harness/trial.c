@@ -58,7 +58,7 @@ static int set_for_space(void *info, const char *name, uint64_t value)
 static void set_for_ranges(const struct trial *t, MPI_Info info)
 {
 	space_options(t->set, t->what, t->who->kind, set_for_space, &info);
-	/* Who holds a range operates on blocks at all ranks. */
+	/* The holder of a range operates on blocks at all ranks. */
 	if (workload_is(t->what, W_FILES) && t->team->nodes > 1)
 		MPI_Info_set(info, "pawl_progress", "eager");
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The workloads of the Citron paper (FAST'23): citron against its baselines, who take turns in one
-run of pawl-bench. Each row has the options that it came from."""
+"""The workloads of the Citron paper (FAST'23): citron against its baselines, which take turns in
+one run of pawl-bench. Each row has the options that it came from."""
 from __future__ import annotations
 
 import os
@@ -326,6 +326,9 @@ DRAW = {"speed": speed, "operations": operations, "memory": memory, "conflicts":
         "aborts": aborts, "files": files, "grow": grow}
 
 
+REPEATED = ("speed", "aborts", "files", "grow")
+
+
 def wanted(job: Job, cases: list[Case]) -> Iterator[Case]:
     """Those that --match lets pass, with progress."""
     chosen = [c for c in cases if job.args.match in c.name]
@@ -343,8 +346,8 @@ def measure(build: Build, args) -> bool:
                        + "; ".join(c.name for c in speed_cases()))
     job = Job(build, args, Progress(len(args.part)))
     for part in args.part:
-        print(f"### {build.mpi}: {part}\n")
-        print(f"{args.repetitions} repetitions of {args.seconds:g} s. ", end="")
+        repeated = f" ({args.repetitions} repetitions of {args.seconds:g} s)"
+        print(f"### {build.mpi}: {part}{repeated if part in REPEATED else ''}\n")
         DRAW[part](job)
         print()
     job.progress.clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The workloads of the ALock and ShiftLock papers: one lock against the others, who take turns in
+"""The workloads of the ALock and ShiftLock papers: one lock against the others, which take turns in
 one run of pawl-bench."""
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
  * one file that all ranks share. Five numbers for each point of a grid of --grid^3
  * points; clients write their runs (grid.c) under range locks, then read them back and
  * look at them, solution after solution. No number is written by two clients, but
- * the file is kept in blocks, and who writes a run reads its blocks, changes them, and
+ * the file is kept in blocks: the writer of a run reads its blocks, changes them, and
  * writes them back. So neighbours' numbers are lost if the locks let two of them into one block.
  *
  * Different from the paper: the file has room for one solution, which the next one

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who has which part of the grid of BT-IO (NAS Parallel Benchmarks, I/O version 2.4;
+ * Which client has which part of the grid of BT-IO (NAS Parallel Benchmarks, I/O version 2.4;
  * Citron paper (FAST'23), section 4.3.1). For c * c processes the grid is cut into c^3
  * cells. Process (row, column) has c of them, on a diagonal: at height k the cell in
  * column + k and row + k, modulo c. So it has a part of each plane, and what it writes

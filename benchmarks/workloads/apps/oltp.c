@@ -9,7 +9,7 @@
  * one for the log. Here a client does one after the other, drawn by chance in the same
  * proportions.
  *
- * Every block begins with a count of its writes; the rest of it says who wrote last, in
+ * Every block begins with a count of its writes; the rest of it names the last writer, in
  * every word. A writer reads its blocks, counts, and writes them back.
  * Checked: all words of a block agree each time one is read, and in the end the counts
  * add up to the writes.

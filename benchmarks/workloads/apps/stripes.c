@@ -3,7 +3,7 @@
  * A file in the memory of all ranks, in place of the CitronFS of the Citron paper (FAST'23),
  * section 4.3: blocks are dealt to the ranks, and read and written as a whole. Where all
  * ranks share memory blocks are copied; else they are got and put through a window.
- * A block is no atomic unit: who reads one while another writes it may see half of it.
+ * A block is no atomic unit: a client that reads it while another writes it may see half.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The check that ranges keep others out. Every unit, of the first so many, has a word at
- * rank 0, which says who is inside: 0, or a rank. Who has a range exclusively finds
- * zeros, writes itself into all of it, stays for a while, finds itself everywhere, and
- * writes zeros; who shares it finds zeros twice. On one node the words are shared memory,
+ * rank 0, which names the holder: 0, or a rank. An exclusive holder finds zeros in its range,
+ * writes its rank to all of it, stays for a while, finds its rank everywhere, and writes
+ * zeros; a sharing holder finds zeros twice. On one node the words are shared memory,
  * changed by plain loads and stores; over several they lie in a window, and are got and
  * put. Nothing is atomic.
  *
@@ -144,7 +144,7 @@ static void step(struct trial *t)
 	wrong =
 	    check_once(t, (MPI_Aint)space * UNITS + s.first, (int)(s.last - s.first + 1), p.mode);
 	watchdog_at("in release");
-	/* Who shared and is told that it had not the range all the time saw nothing wrong. */
+	/* A sharing holder whose release says that it lost the range saw nothing wrong. */
 	if (range_unlock(t, &held) == PAWL_SUCCESS || p.mode != PAWL_SHARED)
 		t->violations += wrong;
 }

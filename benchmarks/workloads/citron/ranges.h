@@ -10,7 +10,7 @@
  *   falseconflict.c falseconflict; falsepairs.c what it computes (pure)
  *   range_verify.c  the check of mutual exclusion
  *   stripes.c       a file in the memory of all ranks
- *   grid.c          who has which part of BT-IO's grid (pure)
+ *   grid.c          which client has which part of BT-IO's grid (pure)
  *   btio.c, oltp.c  applications on that file
  */
 #ifndef PAWL_BENCH_RANGES_H
@@ -65,8 +65,8 @@ struct grid_run *grid_runs(uint64_t side, int client, int clients, uint64_t *cou
 
 /* ----------------------------------------------------------------- stripes */
 
-/* Blocks in the memory of all ranks: block b at rank b mod ranks. Who gets and puts sees
- * to it by locks that others do not put at the same time. */
+/* Blocks in the memory of all ranks: block b at rank b mod ranks. A client that gets or puts
+ * holds locks that keep others from putting at the same time. */
 struct stripes {
 	const struct team *team;
 	MPI_Win win;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Options of kinds that have to know how large a space is: as large as the workload's, and in
- * SEGMENTS pieces. Who chooses the pieces himself, chooses both.
+ * SEGMENTS pieces. A user who sets one option of the pieces sets both.
  */
 #include <string.h>
 

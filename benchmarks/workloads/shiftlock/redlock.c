@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Redlock, the lock that Redis documents ("Distributed Locks with Redis"), with one
- * server: SET key token NX PX ttl with a token of one's own; who fails tries again after
- * a random delay; the lock is good for its time to live, less the time it took and the
- * drift of clocks; a script deletes the key if it still has the token. The number
- * of tries and the delay are those of the reference implementation (antirez/redlock-rb).
+ * server: SET key token NX PX ttl with a token of the client's; a client that fails tries again
+ * after a random delay; the lock is good for its time to live, less the time it took and the drift
+ * of clocks; a script deletes the key if it still has the token. The number of tries and the delay
+ * are those of the reference implementation (antirez/redlock-rb).
  */
 #include "redlock.h"
 

@@ -22,8 +22,8 @@ struct txn {
 };
 
 void txn_add(struct txn *x, uint64_t lock, int mode);
-/* In ascending order of locks, each of them once and in the stronger mode: who
- * acquires in this order never waits for one who waits for him. */
+/* In ascending order of locks, each of them once and in the stronger mode: two clients
+ * that acquire in this order never wait for each other. */
 void txn_order(struct txn *x);
 /* The lock of a row, of so many locks: the table and its key, hashed. */
 uint64_t txn_hash(uint64_t table, uint64_t key, uint64_t locks);
