@@ -149,9 +149,9 @@ def lines_panel(ax, of_panel: Sequence[Result], title: str, colours) -> None:
         ranks = sorted(by_ranks)
         ax.plot(ranks, [value(by_ranks[k]) for k in ranks], **colours.line(lock))
         if not time:
-            ax.fill_between(ranks, [min(by_ranks[k].speeds) for k in ranks],
-                            [max(by_ranks[k].speeds) for k in ranks],
-                            color=colours.colour(lock), alpha=0.12, linewidth=0)
+            ax.vlines(ranks, [min(by_ranks[k].speeds) for k in ranks],
+                      [max(by_ranks[k].speeds) for k in ranks],
+                      color=colours.colour(lock), alpha=0.4, linewidth=3)
     style.point_axis(ax, [r.ranks for r in of_panel], log=True)
     style.y_values(ax, [value(r) for r in of_panel], True, duration if time else rate)
     ax.set_title(title)

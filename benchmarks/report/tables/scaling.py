@@ -7,7 +7,7 @@ import os
 from .. import plot
 from ..launch import Build, Progress, complain
 from ..results import Result, by_lock
-from ..text import Table, rate, with_spread
+from ..text import Table, plural, rate, with_spread
 
 PARTS = ()
 REPETITIONS = 3
@@ -36,12 +36,12 @@ def measure(build: Build, args) -> bool:
     for name, option in cases:
         found = {}
         for ranks in counts:
-            progress.step(f"{name}, {ranks} ranks")
+            progress.step(f"{name}, {plural(ranks, 'rank')}")
             measured = build.bench([
                 "--bench=ecsb", option, f"--lock={','.join(LOCKS)}", f"--seconds={args.seconds:g}",
                 f"--repetitions={args.repetitions}"], ranks=ranks)
             if not measured:
-                complain(f"{name}, {ranks} ranks: did not run")
+                complain(f"{name}, {plural(ranks, 'rank')}: did not run")
                 ok = False
             found[ranks] = by_lock(measured)
             everything += measured
