@@ -27,8 +27,9 @@ struct own_options {
 	int growth;
 };
 
-#define TWO_OPTIONS                                                                             \
-	LOCK_LEVELS(struct own_options, t_l, "t_l", 1, 1048575, "group:64,node:256,package:32,numa:32,cache:32,gang:1024", "levels"), \
+#define TWO_OPTIONS                                                                       \
+	LOCK_LEVELS(struct own_options, t_l, "t_l", 1, 1048575,                           \
+		    "group:64,node:256,package:32,numa:32,cache:32,gang:1024", "levels"), \
 	    LOCK_NUMBER(struct own_options, t_r, "t_r", 1, 2147483647, "1024", "a number")
 
 static const struct option_spec few[] = {TWO_OPTIONS, LOCK_OPTIONS_END};
