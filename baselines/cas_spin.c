@@ -26,6 +26,19 @@
 enum { WORD_BYTES = 8 };
 _Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
 
+/* cas-spin begins without a pause. */
+enum { SPIN_MOST_NS = 100000 };
+
+struct cas_backoff_options {
+	struct lock_backoff backoff;
+};
+_Static_assert(sizeof(struct cas_backoff_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+RMA_INLINE const struct cas_backoff_options *options_of(const struct lock_space *s)
+{
+	return lock_options(s);
+}
+
 struct constants {
 	uint64_t words;
 };
@@ -59,12 +72,13 @@ static bool attempt(struct lock_slot *slot, struct rma_word w)
 	return holder == 0;
 }
 
-static int acquire_from(const struct lock_space *s, struct lock_slot *slot, int64_t min_ns)
+static int acquire_from(const struct lock_space *s, struct lock_slot *slot, int64_t min_ns,
+			int64_t max_ns)
 {
 	struct rma_word w = lock_word(s, slot);
 	struct rma_pause p = {
 	    .min_ns = (uint64_t)min_ns,
-	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .max_ns = (uint64_t)max_ns,
 	    .deadline_ns = slot->deadline_ns,
 	};
 
@@ -76,12 +90,12 @@ static int acquire_from(const struct lock_space *s, struct lock_slot *slot, int6
 
 static int acquire_spin(const struct lock_space *s, struct lock_slot *slot)
 {
-	return acquire_from(s, slot, 0);
+	return acquire_from(s, slot, 0, SPIN_MOST_NS);
 }
 
 static int acquire_backoff(const struct lock_space *s, struct lock_slot *slot)
 {
-	return acquire_from(s, slot, s->params.backoff_min);
+	return acquire_from(s, slot, options_of(s)->backoff.min, options_of(s)->backoff.max);
 }
 
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
@@ -115,7 +129,6 @@ const struct lock_protocol lock_cas_spin = {
 	    .name = "cas-spin",
 	    .summary = "baseline: compare-and-swap until it works",
 	    .reference = "RMA-RW's and ShiftLock's baseline",
-	    .options = "",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},
     .layout = layout,
@@ -131,7 +144,6 @@ const struct lock_protocol lock_rdma_spin = {
 	    .name = "rdma-spin",
 	    .summary = "baseline: cas-spin with every access through the network, near ones too",
 	    .reference = "ALock's baseline (SPAA'24, section 6)",
-	    .options = "",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},
     .network = true,
@@ -142,10 +154,15 @@ const struct lock_protocol lock_rdma_spin = {
     .idle = idle,
 };
 
+static const struct option_spec options[] = {
+    LOCK_BACKOFF(struct cas_backoff_options, backoff),
+    LOCK_OPTIONS_END,
+};
+
 static void describe_backoff(const struct lock_space *s, char *text, size_t len)
 {
-	snprintf(text, len, "backoff %lld to %lld ns", (long long)s->params.backoff_min,
-		 (long long)s->params.backoff_max);
+	snprintf(text, len, "backoff %lld to %lld ns", (long long)options_of(s)->backoff.min,
+		 (long long)options_of(s)->backoff.max);
 }
 
 const struct lock_protocol lock_cas_backoff = {
@@ -154,9 +171,9 @@ const struct lock_protocol lock_cas_backoff = {
 	    .name = "cas-backoff",
 	    .summary = "baseline: compare-and-swap with truncated exponential back-off",
 	    .reference = "ShiftLock's baseline (FAST'25, section 4)",
-	    .options = "backoff_min backoff_max",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},
+    .options = options,
     .layout = layout,
     .describe = describe_backoff,
     .acquire = acquire_backoff,

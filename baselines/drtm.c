@@ -56,22 +56,27 @@
 enum { WORD_BYTES = 8, NOTE_END = 0, NAP_MAX_NS = 1000000 };
 _Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
 
+struct drtm_options {
+	struct lock_backoff backoff;
+	int64_t lease_us; /* of readers, who have nothing else */
+};
+_Static_assert(sizeof(struct drtm_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+RMA_INLINE const struct drtm_options *options_of(const struct lock_space *s)
+{
+	return lock_options(s);
+}
+
 struct constants {
 	uint64_t words;
 	uint64_t lease_ns;
 };
 
-/* Readers have nothing else. */
-static void defaults(struct lock_params *p)
-{
-	p->lease_us = 10000;
-}
-
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
 	struct constants *k;
 
-	if (s->params.lease_us == 0) {
+	if (options_of(s)->lease_us == 0) {
 		snprintf(err, errlen,
 			 "option lease: readers of drtm have the lock by nothing but a"
 			 " lease, so 0 is not accepted here; accepted: 1 to 3600000000");
@@ -83,7 +88,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 		return PAWL_ERR_NOMEM;
 	}
 	k->words = lock_reserve(s, s->block, WORD_BYTES);
-	k->lease_ns = (uint64_t)s->params.lease_us * 1000;
+	k->lease_ns = (uint64_t)options_of(s)->lease_us * 1000;
 	s->state = k;
 	return PAWL_SUCCESS;
 }
@@ -91,8 +96,8 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 static void describe(const struct lock_space *s, char *text, size_t len)
 {
 	snprintf(text, len, "readers' lease %lld us, backoff %lld to %lld ns",
-		 (long long)s->params.lease_us, (long long)s->params.backoff_min,
-		 (long long)s->params.backoff_max);
+		 (long long)options_of(s)->lease_us, (long long)options_of(s)->backoff.min,
+		 (long long)options_of(s)->backoff.max);
 }
 
 RMA_INLINE struct rma_word lock_word(const struct lock_space *s, struct lock_slot *slot)
@@ -166,8 +171,8 @@ static int acquire_exclusive(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_word w = slot->tail = lock_word(s, slot);
 	struct rma_pause p = {
-	    .min_ns = (uint64_t)s->params.backoff_min,
-	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .min_ns = (uint64_t)options_of(s)->backoff.min,
+	    .max_ns = (uint64_t)options_of(s)->backoff.max,
 	    .deadline_ns = slot->deadline_ns,
 	};
 	int64_t expected = 0, seen;
@@ -224,8 +229,8 @@ static bool read_by(const struct lock_space *s, struct lock_slot *slot, int64_t 
 static int acquire_shared(const struct lock_space *s, struct lock_slot *slot, bool once)
 {
 	struct rma_pause p = {
-	    .min_ns = (uint64_t)s->params.backoff_min,
-	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .min_ns = (uint64_t)options_of(s)->backoff.min,
+	    .max_ns = (uint64_t)options_of(s)->backoff.max,
 	    .deadline_ns = slot->deadline_ns,
 	};
 	int64_t word = 0;
@@ -286,17 +291,22 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return !(word & WRITER);
 }
 
+static const struct option_spec options[] = {
+    LOCK_BACKOFF(struct drtm_options, backoff),
+    LOCK_LEASE(struct drtm_options, lease_us, "10000"),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_drtm = {
     .kind =
 	{
 	    .name = "drtm",
 	    .summary = "baseline: writers by compare-and-swap, readers by leases in time",
 	    .reference = "SOSP'15 (DrTM); FAST'25 (ShiftLock), section 4",
-	    .options = "backoff_min backoff_max lease",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},
+    .options = options,
     .shares_clock = true,
-    .defaults = defaults,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

@@ -73,6 +73,17 @@
 enum { NOTE_ERA, NOTE_SINCE };
 enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8 };
 
+struct dslr_options {
+	struct lock_backoff backoff; /* for each client ahead, and the most */
+	int64_t lease_us;            /* 0: none */
+};
+_Static_assert(sizeof(struct dslr_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+RMA_INLINE const struct dslr_options *options_of(const struct lock_space *s)
+{
+	return lock_options(s);
+}
+
 struct constants {
 	uint64_t words;
 };
@@ -96,8 +107,8 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 static void describe(const struct lock_space *s, char *text, size_t len)
 {
 	snprintf(text, len, "lease %lld us, backoff %lld ns for each client ahead, at most %lld ns",
-		 (long long)s->params.lease_us, (long long)s->params.backoff_min,
-		 (long long)s->params.backoff_max);
+		 (long long)options_of(s)->lease_us, (long long)options_of(s)->backoff.min,
+		 (long long)options_of(s)->backoff.max);
 }
 
 RMA_INLINE struct rma_word lock_word(const struct lock_space *s, struct lock_slot *slot)
@@ -125,7 +136,7 @@ static uint64_t next_era(uint64_t word)
 
 RMA_INLINE uint64_t lease_of(const struct lock_space *s)
 {
-	return (uint64_t)s->params.lease_us * 1000;
+	return (uint64_t)options_of(s)->lease_us * 1000;
 }
 
 /* What keeps the word's clock running: it stays as long as nobody gets on. */
@@ -163,7 +174,7 @@ static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct r
 static void back_off(const struct lock_space *s, struct lock_slot *slot, struct rma_pause *p,
 		     uint64_t ahead, uint64_t waited)
 {
-	uint64_t lease = lease_of(s), ns = bakery_pause_ns(s, ahead, waited);
+	uint64_t lease = lease_of(s), ns = bakery_pause_ns(&options_of(s)->backoff, ahead, waited);
 
 	if (lease && ns > lease / 8)
 		ns = lease / 8;
@@ -325,15 +336,21 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 	return true;
 }
 
+static const struct option_spec options[] = {
+    LOCK_BACKOFF(struct dslr_options, backoff),
+    LOCK_LEASE(struct dslr_options, lease_us, "0 (off)"),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_dslr = {
     .kind =
 	{
 	    .name = "dslr",
 	    .summary = "baseline: a reader-writer bakery, tickets by fetch-and-add",
 	    .reference = "SIGMOD'18 (DSLR); FAST'25 (ShiftLock), section 4",
-	    .options = "backoff_min backoff_max lease",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
 	},
+    .options = options,
     .blind_release = true,
     .layout = layout,
     .describe = describe,

@@ -33,6 +33,16 @@
 enum { LOCAL_BYTES = 8, GLOBAL_BYTES = 64 };
 _Static_assert(LOCAL_BYTES == sizeof(int64_t), "one word a lock at its home");
 
+struct fompi_options {
+	struct lock_backoff backoff;
+};
+_Static_assert(sizeof(struct fompi_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+RMA_INLINE const struct fompi_options *options_of(const struct lock_space *s)
+{
+	return lock_options(s);
+}
+
 struct constants {
 	uint64_t global, locals;
 };
@@ -53,8 +63,8 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 
 static void describe(const struct lock_space *s, char *text, size_t len)
 {
-	snprintf(text, len, "backoff %lld to %lld ns", (long long)s->params.backoff_min,
-		 (long long)s->params.backoff_max);
+	snprintf(text, len, "backoff %lld to %lld ns", (long long)options_of(s)->backoff.min,
+		 (long long)options_of(s)->backoff.max);
 }
 
 static struct rma_word local_word(const struct lock_space *s, struct lock_slot *slot)
@@ -91,8 +101,8 @@ static bool attempt_exclusive(const struct lock_space *s, struct lock_slot *slot
 static int acquire_exclusive(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_pause p = {
-	    .min_ns = (uint64_t)s->params.backoff_min,
-	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .min_ns = (uint64_t)options_of(s)->backoff.min,
+	    .max_ns = (uint64_t)options_of(s)->backoff.max,
 	    .deadline_ns = slot->deadline_ns,
 	};
 
@@ -136,8 +146,8 @@ static int acquire_shared(const struct lock_space *s, struct lock_slot *slot)
 	struct rma_client *c = &slot->client;
 	struct rma_word local = local_word(s, slot);
 	struct rma_pause p = {
-	    .min_ns = (uint64_t)s->params.backoff_min,
-	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .min_ns = (uint64_t)options_of(s)->backoff.min,
+	    .max_ns = (uint64_t)options_of(s)->backoff.max,
 	    .deadline_ns = slot->deadline_ns,
 	};
 	int64_t now;
@@ -193,15 +203,20 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return local == 0 && global == 0;
 }
 
+static const struct option_spec options[] = {
+    LOCK_BACKOFF(struct fompi_options, backoff),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_fompi_spin = {
     .kind =
 	{
 	    .name = "fompi-spin",
 	    .summary = "baseline: foMPI's exclusive lock, a spin lock in two steps",
 	    .reference = "SC'13 (foMPI), section 2.3",
-	    .options = "backoff_min backoff_max",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},
+    .options = options,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,
@@ -216,9 +231,9 @@ const struct lock_protocol lock_fompi_rw = {
 	    .name = "fompi-rw",
 	    .summary = "baseline: foMPI's reader-writer lock",
 	    .reference = "SC'13 (foMPI), section 2.3",
-	    .options = "backoff_min backoff_max",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},
+    .options = options,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

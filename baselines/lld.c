@@ -86,15 +86,8 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	uint64_t clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
 	struct constants *k;
 
-	if (clients > MOST_NODES) {
-		snprintf(
-		    err, errlen,
-		    "option max_held: a list of ranges has at most %llu clients; accepted here:"
-		    " 1 to %llu",
-		    (unsigned long long)MOST_NODES,
-		    (unsigned long long)MOST_NODES / (unsigned long long)s->topo->nranks);
+	if (!lock_has_room_for_slots(s, MOST_NODES, err, errlen))
 		return PAWL_ERR_UNSUPPORTED;
-	}
 	k = malloc(sizeof *k);
 	if (!k) {
 		snprintf(err, errlen, "out of memory");
@@ -413,7 +406,6 @@ const struct lock_protocol lock_lld = {
 	    .name = "lld",
 	    .summary = "baseline: a lock-free list of ranges, walked by remote operations",
 	    .reference = "FAST'23 (Citron), section 4; EuroSys'20 (Scalable Range Locks)",
-	    .options = "",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_RANGES,
 	},
     .layout = layout,

@@ -22,6 +22,16 @@
 
 enum { MAX_WINDOWS = 64, WORD_BYTES = 64 };
 
+struct mpi_win_lock_options {
+	int native_create; /* windows by MPI_Win_create */
+};
+_Static_assert(sizeof(struct mpi_win_lock_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+RMA_INLINE const struct mpi_win_lock_options *options_of(const struct lock_space *s)
+{
+	return lock_options(s);
+}
+
 struct constants {
 	int count;
 	MPI_Win win[MAX_WINDOWS];
@@ -51,7 +61,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 static void describe(const struct lock_space *s, char *text, size_t len)
 {
 	snprintf(text, len, "windows by MPI_Win_%s",
-		 s->params.native_create ? "create" : "allocate");
+		 options_of(s)->native_create ? "create" : "allocate");
 }
 
 static int open_windows(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
@@ -63,7 +73,7 @@ static int open_windows(struct lock_space *s, void *mpi_comm, char *err, size_t 
 		void *base = NULL;
 		int rc, ok;
 
-		if (s->params.native_create) {
+		if (options_of(s)->native_create) {
 			base = k->memory[k->count] = calloc(1, WORD_BYTES);
 			rc = MPI_Win_create(base, WORD_BYTES, 1, MPI_INFO_NULL, comm,
 					    &k->win[k->count]);
@@ -124,15 +134,21 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+static const struct option_spec options[] = {
+    LOCK_CHOICE(struct mpi_win_lock_options, native_create, "native_window", "allocate | create",
+		"allocate", "how mpi-win-lock makes its windows"),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_mpi_win_lock = {
     .kind =
 	{
 	    .name = "mpi-win-lock",
 	    .summary = "the MPI's own MPI_Win_lock, for comparison",
 	    .reference = "MPI 3.1, section 11.5.3",
-	    .options = "native_window",
 	    .capabilities = PAWL_CAP_SHARED,
 	},
+    .options = options,
     .layout = layout,
     .describe = describe,
     .open = open_windows,

@@ -12,7 +12,6 @@ const struct lock_protocol lock_rdma_mcs = {
 	    .name = "rdma-mcs",
 	    .summary = "baseline: d-mcs with every access through the network, near ones too",
 	    .reference = "ALock's baseline (SPAA'24, section 6)",
-	    .options = "",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .network = true,

@@ -68,7 +68,7 @@ static bool set_up_rank(struct sim_world *w, int id)
 	    .my_node = w->topo->node[id],
 	    .net = w->space.domain == RMA_NET,
 	    .outlives = (w->request.protocol->kind.capabilities & PAWL_CAP_RECOVERS) &&
-			w->space.params.lease_us > 0,
+			lock_lease_us(&w->space) > 0,
 	    .clock = {.error_ns = w->request.clock_error_ns},
 	    .state = r,
 	};

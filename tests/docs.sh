@@ -57,30 +57,8 @@ check "pawl(3) has every constant" \
 check "pawl(3) has every field of the structures" \
 	in_page $(pawl_h | awk '/^struct.*{/ { on = 1; next } /^}/ { on = 0 } on' |
 		grep -oE '[a-z_]+(\[2\])?[,;]' | sed 's/[^a-z_].*//' | sort -u)
-# The library lists its options.
-options=$("$builddir/benchmarks/pawl-bench" --list |
-	sed -n '/^Options/,$s/^  \([a-z][a-z_]*\) .*/\1/p')
-check "pawl(3) has every option of tables" in_page $options
-in_table()
-{
-	[ $# -gt 20 ] || { echo "$# options"; return 1; }
-	bad=0
-	for option; do
-		grep -qE "^\| [^|]*\`$option\`[^|]* \|" "$srcdir/doc/options.md" ||
-			{ echo "not in the table of options.md: $option"; bad=1; }
-	done
-	return $bad
-}
-check "doc/options.md has every option of tables" in_table $options
-names_that_are_none()
-{
-	sed -n 's/^| \(`[^|]*\) |.*/\1/p' "$srcdir/doc/options.md" | tr -d '`,' |
-		tr ' ' '\n' | while read -r option; do
-			echo " $(echo $options) " | grep -q " $option " || echo "no option: $option"
-		done | grep . && return 1
-	return 0
-}
-check "and it has no others" names_that_are_none
+check "doc/options.md and pawl(3) have the tables of options (make option-tables)" \
+	"$srcdir/build-aux/option-tables" "$builddir/tools/option-table" --check
 
 # every_option PROGRAM: each long option of its --help stands in its page.
 every_option()

@@ -28,6 +28,16 @@ enum { ACQUIRE_EXCLUSIVE, ACQUIRE_SHARED, RELEASE };
 
 #define WRITER INT64_C(-1)
 
+struct rpc_options {
+	struct lock_backoff backoff;
+};
+_Static_assert(sizeof(struct rpc_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+RMA_INLINE const struct rpc_options *options_of(const struct lock_space *s)
+{
+	return lock_options(s);
+}
+
 struct constants {
 	struct server server;
 	int64_t *words; /* of the server */
@@ -49,7 +59,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 static void describe(const struct lock_space *s, char *text, size_t len)
 {
 	snprintf(text, len, "a server on each node, backoff %lld to %lld ns",
-		 (long long)s->params.backoff_min, (long long)s->params.backoff_max);
+		 (long long)options_of(s)->backoff.min, (long long)options_of(s)->backoff.max);
 }
 
 /* ----------------------------------------------------------------------- server */
@@ -132,8 +142,8 @@ static int attempt_of(const struct lock_slot *slot)
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_pause p = {
-	    .min_ns = (uint64_t)s->params.backoff_min,
-	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .min_ns = (uint64_t)options_of(s)->backoff.min,
+	    .max_ns = (uint64_t)options_of(s)->backoff.max,
 	    .deadline_ns = slot->deadline_ns,
 	};
 
@@ -154,15 +164,20 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+static const struct option_spec options[] = {
+    LOCK_BACKOFF(struct rpc_options, backoff),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_rpc = {
     .kind =
 	{
 	    .name = "rpc",
 	    .summary = "baseline: a server on each node that is asked by messages",
 	    .reference = "FAST'25 (ShiftLock), section 4",
-	    .options = "backoff_min backoff_max",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_THREADS,
 	},
+    .options = options,
     .layout = layout,
     .describe = describe,
     .open = start,

@@ -271,11 +271,11 @@ static struct span next_range(struct sim_rank *r)
 
 static void poll_growth(struct sim_rank *r)
 {
-	const struct lock_space *space = &r->world->space;
+	const struct options *o = r->world->request.options;
 	struct sim_part *part = sim_part_of(r);
 	int64_t units;
 
-	if (!space->params.grow_by_call || engine_now() < part->next_poll)
+	if (engine_now() < part->next_poll || !options_number(o, "growth", 0))
 		return;
 	part->next_poll = engine_now() + GROW_POLL;
 	client_grow(&r->clients, 0, &units);

@@ -48,7 +48,7 @@ static struct tune_knob *add_knob(struct tune *t, const char *name, bool zero, i
 }
 
 /* Names of the levels below the machine that option t_l knows, each once. */
-static void add_levels(struct tune *t, const struct topo *topo, const struct lock_params *p)
+static void add_levels(struct tune *t, const struct topo *topo, const int64_t *t_l)
 {
 	static const char *const names[] = {
 	    [TOPO_GROUP] = "group", [TOPO_NODE] = "node",   [TOPO_PACKAGE] = "package",
@@ -61,7 +61,7 @@ static void add_levels(struct tune *t, const struct topo *topo, const struct loc
 
 		if (i > 2 && kind == topo->level[i - 2].kind)
 			continue;
-		k = add_knob(t, names[kind], false, 1, 4096, p->t_l[kind]);
+		k = add_knob(t, names[kind], false, 1, 4096, t_l[kind]);
 		if (k)
 			k->is_level = true;
 	}
@@ -77,15 +77,15 @@ bool tune_begin(struct tune *t)
 		return false;
 	options_default(&o, kinds_find(kind->name));
 	if (kind_takes(kind, "t_dc", 4))
-		add_knob(t, "t_dc", true, 1, t->ranks, o.params.t_dc);
+		add_knob(t, "t_dc", true, 1, t->ranks, options_number(&o, "t_dc", 0));
 	if (kind_takes(kind, "t_l", 3))
-		add_levels(t, topo, &o.params);
+		add_levels(t, topo, options_levels(&o, "t_l"));
 	if (kind_takes(kind, "t_w", 3))
-		add_knob(t, "t_w", true, 1, 65536, o.params.t_w);
+		add_knob(t, "t_w", true, 1, 65536, options_number(&o, "t_w", 0));
 	if (kind_takes(kind, "t_r", 3))
-		add_knob(t, "t_r", false, 1, 65536, o.params.t_r);
+		add_knob(t, "t_r", false, 1, 65536, options_number(&o, "t_r", 0));
 	if (kind_takes(kind, "backoff_min", 11))
-		add_knob(t, "backoff_min", false, 64, 65536, o.params.backoff_min);
+		add_knob(t, "backoff_min", false, 64, 65536, options_number(&o, "backoff_min", 0));
 	topo_free(topo);
 	if (!t->knobs)
 		snprintf(t->error, sizeof t->error, "%s has no thresholds on this machine",

@@ -46,7 +46,7 @@ int call_check_abandon(const pawl_table *t)
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "%s has no way to recover a %s that its holder abandoned",
 				 kind->name, what);
-	if (!t->space.params.lease_us)
+	if (!lock_lease_us(&t->space))
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "option lease is 0, so nobody would recover an abandoned %s",
 				 what);

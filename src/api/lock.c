@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls on locks, and what a table tells about itself. */
 #include "base/error.h"
+#include "lock/kinds.h"
 #include "table/table.h"
 
 static bool is_intent(int mode)
@@ -224,7 +225,7 @@ int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
 	if (life_check(t) != PAWL_SUCCESS)
 		return PAWL_ERR_MPI;
 	*info = (struct pawl_table_info){
-	    .kind = &t->space.protocol->kind,
+	    .kind = kinds_tell(t->space.protocol),
 	    .n = t->space.n,
 	    .ranks = t->space.topo->nranks,
 	    .nodes = t->space.topo->nnodes,

@@ -2,6 +2,7 @@
 /* Kinds of lock by index and by name. Benchmarks, tests and tools go through the list. */
 #include "lock/kinds.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,16 +43,47 @@ const char *kinds_hint(const char *name, char *text, size_t len)
 	return similar_hint(&near, "", text, len);
 }
 
+/* ------------------------------------------------------------ what a program is told */
+
+static pthread_once_t told = PTHREAD_ONCE_INIT;
+
+static void tell(const struct lock_protocol *p, struct kind_told *t)
+{
+	size_t used = 0;
+
+	for (const struct option_spec *s = p->options; s && s->is.name; s++)
+		if (used < sizeof t->options)
+			used += (size_t)snprintf(t->options + used, sizeof t->options - used,
+						 "%s%s", used ? " " : "", s->is.name);
+	t->kind = p->kind;
+	t->kind.options = t->options;
+}
+
+static void tell_all(void)
+{
+	for (int i = 0; lock_kinds[i]; i++)
+		tell(lock_kinds[i], &lock_kinds_told[i]);
+}
+
+const struct pawl_kind *kinds_tell(const struct lock_protocol *p)
+{
+	pthread_once(&told, tell_all);
+	for (int i = 0; lock_kinds[i]; i++)
+		if (lock_kinds[i] == p)
+			return &lock_kinds_told[i].kind;
+	return NULL;
+}
+
 const struct pawl_kind *pawl_kind_get(int index)
 {
 	const struct lock_protocol *p = kinds_get(index);
 
-	return p ? &p->kind : NULL;
+	return p ? kinds_tell(p) : NULL;
 }
 
 const struct pawl_kind *pawl_kind_find(const char *name)
 {
 	const struct lock_protocol *p = kinds_find(name);
 
-	return p ? &p->kind : NULL;
+	return p ? kinds_tell(p) : NULL;
 }

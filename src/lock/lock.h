@@ -13,6 +13,7 @@
 #include <pawl.h>
 
 #include "lock/fault.h"
+#include "lock/option.h"
 #include "rma/rma.h"
 #include "topo/topo.h"
 
@@ -20,24 +21,6 @@
 
 /* Passes within an element before the lock leaves it: T_L,i by kind of level. */
 enum { LOCK_LEVEL_KINDS = TOPO_GANG + 1 };
-
-/* The options of the protocols, checked and filled in by options/options.c. */
-struct lock_params {
-	int64_t t_l[LOCK_LEVEL_KINDS]; /* by enum topo_kind; [TOPO_MACHINE] is unused */
-	int64_t t_dc;                  /* ranks that share one reader counter; 0: a node's */
-	int64_t t_r;                   /* readers per counter before a waiting writer closes it */
-	int64_t t_w; /* writers in a row before readers get a turn; 0: product of t_l */
-	int64_t backoff_min, backoff_max; /* nanoseconds */
-	int64_t budget[2];                /* acquires in a row of a cohort, by enum rma_domain */
-	int64_t lease_us;                 /* who holds longer is taken for dead; 0: never */
-	int64_t recoveries;               /* from failures, at the most, by home */
-	int64_t segments, segment_units;  /* of a space, and units of each: ss */
-	int64_t units, k, m;              /* citron: of a space; nodes a range; levels looked at */
-	int64_t units_most;               /* and how far it may grow; 0: not at all, */
-	int grow_by_call;                 /* by whoever needs it, or by pawl_range_grow() */
-	int only_slow_path;
-	int native_create; /* mpi-win-lock: windows by MPI_Win_create */
-};
 
 /* ------------------------------------------------------------------ space */
 
@@ -48,7 +31,8 @@ enum lock_home { LOCK_HOME_BLOCK, LOCK_HOME_CYCLIC, LOCK_HOME_MAP };
 struct lock_space {
 	const struct lock_protocol *protocol;
 	const struct topo *topo;
-	struct lock_params params;
+	/* The values of the kind's own options, laid out as the kind says. */
+	_Alignas(int64_t) unsigned char options[LOCK_OPTION_BYTES];
 	uint64_t n; /* locks */
 	enum lock_home home;
 	uint64_t block;        /* locks a rank, the most */
@@ -63,6 +47,16 @@ struct lock_space {
 	uint64_t bytes;         /* of a segment, so far */
 	void *state;            /* the protocol's constants, from its layout(); free()d */
 };
+
+/* For a kind to read as its own structure. */
+RMA_INLINE const void *lock_options(const struct lock_space *s)
+{
+	return s->options;
+}
+
+/* Option lease, in microseconds; 0 also if the kind has none. */
+int64_t lock_lease_us(const struct lock_space *s);
+void lock_set_lease_us(struct lock_space *s, int64_t us);
 
 /* ------------------------------------------------------------------ slots */
 
@@ -202,8 +196,10 @@ RMA_INLINE struct rma_word lock_home_word(const struct lock_space *s, struct rma
  * than any address space has, s->bytes stays above LOCK_MOST_BYTES, and no table comes of it. */
 #define LOCK_MOST_BYTES (UINT64_C(1) << 48)
 uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes);
-/* Layout: whether a word that counts so many clients will do; if not, err says so. */
-bool lock_has_room(const struct lock_space *s, uint64_t clients, char *err, size_t errlen);
+/* Layout: whether a word that counts so many clients at a lock will do; if not, err says so. */
+bool lock_has_room(const struct lock_space *s, uint64_t most, char *err, size_t errlen);
+/* The same, of all slots of all ranks: kinds in which each may be at one word. */
+bool lock_has_room_for_slots(const struct lock_space *s, uint64_t most, char *err, size_t errlen);
 
 /* ------------------------------------------------------------- the simulator */
 
@@ -239,8 +235,8 @@ _Static_assert(LOCK_LEFT < 0 && LOCK_QUEUED < 0 && LOCK_PASSED < 0,
 
 struct lock_protocol {
 	struct pawl_kind kind;
-	/* Where this kind wants other defaults than the rest; NULL: nowhere. */
-	void (*defaults)(struct lock_params *p);
+	/* Its own options, and LOCK_OPTIONS_END; NULL: none. */
+	const struct option_spec *options;
 	/* Choose the layout: lock_reserve() the words (all zero at first) of s->n locks, and put
 	 * constants into s->state. A pure function of space; PAWL_ERR_*, with the
 	 * sentence in err, if the parameters do not fit. */

@@ -156,11 +156,11 @@ int options_environment(struct options *o, const struct lock_protocol *p)
 	const struct option_spec *s;
 	int rc = is_strict() ? check_names() : PAWL_SUCCESS;
 
-	for (int i = 0; rc == PAWL_SUCCESS && (s = option_spec_get(i)); i++) {
+	for (int i = 0; rc == PAWL_SUCCESS && (s = option_spec_of(p, i)); i++) {
 		char name[64];
 		const char *value = getenv(environment_name(s->is.name, name, sizeof name));
 
-		if (value && option_spec_fits(s, p))
+		if (value)
 			rc = option_value_set(o, s, value);
 	}
 	return rc;

@@ -24,7 +24,8 @@ enum { LEVEL_NAMES = sizeof level_names / sizeof level_names[0] };
 
 static void *field(const struct options *o, const struct option_spec *s)
 {
-	return (char *)(uintptr_t)o + s->offset;
+	return (char *)(uintptr_t)(s->is.common ? (const char *)o : (const char *)o->own) +
+	       s->offset;
 }
 
 /* ---------------------------------------------------------------- numbers */
@@ -282,4 +283,9 @@ const char *option_value_get(const struct options *o, const struct option_spec *
 		return levels_text(o, s, text, len);
 	}
 	return "";
+}
+
+int64_t option_value_number(const struct options *o, const struct option_spec *s)
+{
+	return s->type == OPTION_CHOICE ? *(int *)field(o, s) : *(int64_t *)field(o, s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Options of a table. One list here says each option's name, what it accepts, its default,
- * its meaning in a line, and where it goes; messages, MPI_Info keys (pawl_NAME), environment
- * variables (PAWL_NAME) and the programs (pawl_option_get()) all come from it.
+ * Options of a table: those that every kind has are listed here, those of one kind or some in the
+ * tables of the kinds (lock/option.h). Messages, MPI_Info keys (pawl_NAME), environment variables
+ * (PAWL_NAME) and the programs (pawl_option_get()) all come from these tables.
  *
  * An info key is meant for this very table, so one that its kind does not take is an
  * error. The environment is another matter: environment.c.
@@ -10,6 +10,7 @@
 #include "options/options.h"
 
 #include <pawl.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,35 +32,27 @@ bool options_have_ucx(void)
 #endif
 }
 
-#define ENTRY(name, values, preset, summary, common, type, field, min, max)                     \
-	{                                                                                       \
-		{name, values, preset, summary, common}, type, offsetof(struct options, field), \
-		    min, max                                                                    \
-	}
-#define NUMBER(name, field, common, min, max, preset, summary) \
-	ENTRY(name, #min " .. " #max, preset, summary, common, OPTION_NUMBER, field, min, max)
-#define SECONDS(name, field, common, min, max, preset, summary) \
-	ENTRY(name, #min " .. " #max, preset, summary, common, OPTION_SECONDS, field, min, max)
-#define CHOICE(name, field, common, words, preset, summary) \
-	ENTRY(name, words, preset, summary, common, OPTION_CHOICE, field, 0, 0)
+/* Options that every kind has. */
+#define COMMON(name, values, preset, summary, type, field, min, max)                              \
+	OPTION_LINE(name, values, preset, summary, 1, type, offsetof(struct options, field), min, \
+		    max)
+#define NUMBER(name, field, min, max, preset, summary) \
+	COMMON(name, #min " .. " #max, preset, summary, OPTION_NUMBER, field, min, max)
+#define SECONDS(name, field, min, max, preset, summary) \
+	COMMON(name, #min " .. " #max, preset, summary, OPTION_SECONDS, field, min, max)
+#define CHOICE(name, field, words, preset, summary) \
+	COMMON(name, words, preset, summary, OPTION_CHOICE, field, 0, 0)
 #define TEXT(name, field, values, preset, summary) \
-	ENTRY(name, values, preset, summary, ALL, OPTION_TEXT, field, 0, 0)
-#define LEVELS(name, field, min, max, preset, summary)                                        \
-	ENTRY(name, "N | LEVEL:N[,LEVEL:N...], N = " #min " .. " #max, preset, summary, SOME, \
-	      OPTION_LEVELS, field, min, max)
+	COMMON(name, values, preset, summary, OPTION_TEXT, field, 0, 0)
 
-enum { SOME = 0, ALL = 1 /* kinds take it */ };
-
-/* A default is what stands before " ("; what is in parentheses is for people, kinds that have
- * another one among it (lock_protocol.defaults). */
-static const struct option_spec specs[] = {
-    CHOICE("distribution", home, ALL, "block | cyclic", "block",
+static const struct option_spec common[] = {
+    CHOICE("distribution", home, "block | cyclic", "block",
 	   "where lock l lives: rank l / ceil(n/P), or l mod P"),
-    NUMBER("max_held", max_held, ALL, 1, 65535, "16",
+    NUMBER("max_held", max_held, 1, 65535, "16",
 	   "locks that one process holds or awaits at a time"),
-    CHOICE("owner", owner, ALL, "thread | process", "thread",
+    CHOICE("owner", owner, "thread | process", "thread",
 	   "who may release a lock: its thread, or any of the process"),
-    CHOICE("threads", threads, ALL, "auto | single | multiple", "auto",
+    CHOICE("threads", threads, "auto | single | multiple", "auto",
 	   "whether threads of a rank are told apart"),
     TEXT("topology", topology, "a string", "(discovered)",
 	 "the machine, such as \"rack:2 node:4 package:2 core:8\""),
@@ -67,110 +60,156 @@ static const struct option_spec specs[] = {
 	 "a file that says which rack and switch a host is at"),
     TEXT("groups", groups, "auto | none | N", "(auto)",
 	 "groups of nodes: SLURM's, none, or N each"),
-    CHOICE("wait", wait, ALL, "auto | spin | yield | park", "auto", "how a client waits"),
-    CHOICE("progress", progress, ALL, "lazy | eager | thread", "lazy",
+    CHOICE("wait", wait, "auto | spin | yield | park", "auto", "how a client waits"),
+    CHOICE("progress", progress, "lazy | eager | thread", "lazy",
 	   "how often a waiting rank drives the MPI; thread: while it computes, too"),
-    CHOICE("transport", transport, ALL, "auto | mpi | ucx", "auto",
+    CHOICE("transport", transport, "auto | mpi | ucx", "auto",
 	   "what carries operations between nodes"),
-    NUMBER("spin", spin_us, ALL, 0, 1000000, "(by ranks and cores)",
+    NUMBER("spin", spin_us, 0, 1000000, "(by ranks and cores)",
 	   "microseconds to look before a waiting client gives its core away"),
-    SECONDS("watchdog", watchdog_s, ALL, 0, 86400, "0 (off)",
+    SECONDS("watchdog", watchdog_s, 0, 86400, "0 (off)",
 	    "seconds until a waiting client says on stderr what it waits for"),
-    LEVELS("t_l", params.t_l, 1, 1048575, "group:64,node:256,package:32,numa:32,cache:32,gang:1024",
-	   "hand-overs within an element of a level before the lock leaves it"),
-    NUMBER("t_dc", params.t_dc, SOME, 0, 1048576, "0 (a node's)",
-	   "ranks that share a counter of readers"),
-    NUMBER("t_r", params.t_r, SOME, 1, 2147483647, "1024",
-	   "readers that a counter admits before a waiting writer shuts it"),
-    NUMBER("t_w", params.t_w, SOME, 0, 1048576, "0 (rma-rw: product of t_l + 1; shiftlock: 16)",
-	   "writers in a row before readers get their turn"),
-    NUMBER("backoff_min", params.backoff_min, SOME, 1, 1000000000, "500",
-	   "nanoseconds of the shortest pause between two attempts"),
-    NUMBER("backoff_max", params.backoff_max, SOME, 1, 1000000000, "100000",
-	   "nanoseconds of the longest pause between two attempts"),
-    NUMBER("local_budget", params.budget[RMA_NODE], SOME, 1, 1048575, "5",
-	   "acquires in a row of the home's node while other nodes wait"),
-    NUMBER("remote_budget", params.budget[RMA_NET], SOME, 1, 1048575, "20",
-	   "acquires in a row of other nodes while the home's node waits"),
-    NUMBER("lease", params.lease_us, SOME, 0, 3600000000, "0 (off; drtm: 10000)",
-	   "microseconds until a silent holder may be taken for dead; 0: never"),
-    NUMBER("recoveries", params.recoveries, SOME, 1, 16777216, "4096 (citron: 16)",
-	   "times that locks of one home can start anew after a failure"),
-    NUMBER("units", params.units, SOME, 1, 1099511627776, "1048576",
-	   "units of a space that its tree covers"),
-    NUMBER("units_most", params.units_most, SOME, 1, 1099511627776, "(as units)",
-	   "units that the tree may grow to"),
-    CHOICE("fast_path", params.only_slow_path, SOME, "yes | no", "yes",
-	   "whether short ranges are first tried as a whole"),
-    CHOICE("growth", params.grow_by_call, SOME, "auto | call", "auto",
-	   "who makes the tree larger: a client that needs it, or pawl_range_grow()"),
-    NUMBER("k", params.k, SOME, 0, 8, "2", "nodes of the tree that a long range is rounded up to"),
-    NUMBER("m", params.m, SOME, 1, 5, "4", "levels of the tree that a client looks at"),
-    NUMBER("segments", params.segments, SOME, 1, 16777216, "64", "segments of a space"),
-    NUMBER("segment_units", params.segment_units, SOME, 1, 4611686018427387904, "16384",
-	   "units of a segment"),
-    CHOICE("native_window", params.native_create, SOME, "allocate | create", "allocate",
-	   "how mpi-win-lock makes its windows"),
 };
 
-enum { COUNT = sizeof specs / sizeof specs[0] };
+enum { COMMON_COUNT = sizeof common / sizeof common[0], MOST_OPTIONS = 64 };
+
+/* ---------------------------------------------------------------- the lists */
+
+static int own_count(const struct lock_protocol *p)
+{
+	int n = 0;
+
+	while (p->options && p->options[n].is.name)
+		n++;
+	return n;
+}
+
+const struct option_spec *option_spec_of(const struct lock_protocol *p, int index)
+{
+	if (index < 0 || index >= COMMON_COUNT + own_count(p))
+		return NULL;
+	return index < COMMON_COUNT ? &common[index] : &p->options[index - COMMON_COUNT];
+}
+
+const struct option_spec *option_spec_find(const struct lock_protocol *p, const char *name)
+{
+	const struct option_spec *s;
+
+	for (int i = 0; (s = option_spec_of(p, i)); i++)
+		if (strcmp(s->is.name, name) == 0)
+			return s;
+	return NULL;
+}
+
+/* All options, and what is said of them: kinds may have defaults of their own. */
+static struct {
+	const struct option_spec *spec;
+	struct pawl_option told;
+	char preset[120];
+} all[MOST_OPTIONS];
+static pthread_once_t listed = PTHREAD_ONCE_INIT;
+
+/* "4096 (citron: 16)", "0 (rma-rw: product of t_l + 1; shiftlock: 16)": the first kind's default,
+ * and those that others have. */
+static void tell_preset(const struct option_spec *first, const char *first_kind, char *text,
+			size_t len)
+{
+	size_t plain = strcspn(first->is.preset, "("), used;
+	const char *note = first->is.preset + plain;
+	const struct lock_protocol *p;
+	const struct option_spec *s;
+	bool open = *note, named = false;
+
+	while (plain > 0 && first->is.preset[plain - 1] == ' ')
+		plain--;
+	used = (size_t)snprintf(text, len, "%s", first->is.preset);
+	if (open)
+		text[--used] = '\0';
+	for (int i = 0; (p = kinds_get(i)) && used < len; i++) {
+		const char *rest;
+
+		s = option_spec_find(p, first->is.name);
+		if (!s || strcmp(s->is.preset, first->is.preset) == 0)
+			continue;
+		rest = s->is.preset;
+		if (strncmp(rest, first->is.preset, plain) == 0 && rest[plain] == ' ') {
+			/* The same value, which means something else. */
+			rest += plain + 2;
+			if (!named)
+				used = (size_t)snprintf(text, len, "%.*s (%s: %.*s", (int)plain,
+							first->is.preset, first_kind,
+							(int)strcspn(note + 1, ")"), note + 1);
+			named = open = true;
+		}
+		used += (size_t)snprintf(text + used, len - used, "%s%s: %.*s", open ? "; " : " (",
+					 p->kind.name, (int)strcspn(rest, ")"), rest);
+		open = true;
+	}
+	if (open && used < len)
+		snprintf(text + used, len - used, ")");
+}
+
+static void list_all(void)
+{
+	const struct lock_protocol *p;
+	int n = 0;
+
+	for (int i = 0; i < COMMON_COUNT; i++, n++) {
+		all[n].spec = &common[i];
+		all[n].told = common[i].is;
+	}
+	for (int k = 0; (p = kinds_get(k)); k++)
+		for (int i = 0; i < own_count(p); i++) {
+			const struct option_spec *s = &p->options[i];
+			int same = 0;
+
+			while (same < n && strcmp(all[same].spec->is.name, s->is.name) != 0)
+				same++;
+			if (same < n || n == MOST_OPTIONS)
+				continue;
+			tell_preset(s, p->kind.name, all[n].preset, sizeof all[n].preset);
+			all[n].spec = s;
+			all[n].told = s->is;
+			all[n].told.preset = all[n].preset;
+			n++;
+		}
+}
 
 const struct option_spec *option_spec_get(int index)
 {
-	return index >= 0 && index < COUNT ? &specs[index] : NULL;
-}
-
-const struct option_spec *option_spec_find(const char *name)
-{
-	for (int i = 0; i < COUNT; i++)
-		if (strcmp(specs[i].is.name, name) == 0)
-			return &specs[i];
-	return NULL;
+	pthread_once(&listed, list_all);
+	return index >= 0 && index < MOST_OPTIONS ? all[index].spec : NULL;
 }
 
 const struct pawl_option *pawl_option_get(int index)
 {
-	const struct option_spec *s = option_spec_get(index);
-
-	return s ? &s->is : NULL;
-}
-
-static bool in_list(const char *list, const char *name)
-{
-	size_t len = strlen(name), word;
-
-	for (const char *p = list; p && (word = strcspn(p, " ")); p += strspn(p, " ")) {
-		if (word == len && strncmp(p, name, len) == 0)
-			return true;
-		p += word;
-	}
-	return false;
-}
-
-bool option_spec_fits(const struct option_spec *s, const struct lock_protocol *p)
-{
-	return s->is.common || in_list(p->kind.options, s->is.name);
+	return option_spec_get(index) ? &all[index].told : NULL;
 }
 
 /* --------------------------------------------------------------- defaults */
 
+/* What stands before " (" is the value; where there is nothing, all is zero. */
+static void set_preset(struct options *o, const struct option_spec *s)
+{
+	size_t len = strcspn(s->is.preset, "(");
+	char text[100];
+
+	while (len > 0 && s->is.preset[len - 1] == ' ')
+		len--;
+	snprintf(text, sizeof text, "%.*s", (int)len, s->is.preset);
+	if (len > 0)
+		option_value_set(o, s, text);
+}
+
 void options_default(struct options *o, const struct lock_protocol *p)
 {
-	memset(o, 0, sizeof *o);
-	o->spin_us = -1;
-	for (int i = 0; i < COUNT; i++) {
-		char text[100];
-		const char *preset = specs[i].is.preset, *note = strchr(preset, '(');
-		size_t len = note ? (size_t)(note - preset) : strlen(preset);
+	const struct option_spec *s;
 
-		while (len > 0 && preset[len - 1] == ' ')
-			len--;
-		snprintf(text, sizeof text, "%.*s", (int)len, preset);
-		if (len > 0)
-			option_value_set(o, &specs[i], text);
-	}
-	if (p->defaults)
-		p->defaults(&o->params);
+	memset(o, 0, sizeof *o);
+	o->protocol = p;
+	o->spin_us = -1;
+	for (int i = 0; (s = option_spec_of(p, i)); i++)
+		set_preset(o, s);
 }
 
 /* ---------------------------------------------------------------- sources */
@@ -179,22 +218,30 @@ static const char info_prefix[] = "pawl_";
 /* Names of options that the environment does not override, with blanks in between. */
 static const char final_key[] = "pawl_final";
 
+static bool is_known(const char *name)
+{
+	const struct option_spec *s;
+
+	for (int i = 0; (s = option_spec_get(i)); i++)
+		if (strcmp(s->is.name, name) == 0)
+			return true;
+	return false;
+}
+
 /* "max_held, owner, ..." of a kind, and the one that was meant. */
-static int no_such_option(const struct lock_protocol *p, const char *name, const char *what,
-			  bool known)
+static int no_such_option(const struct lock_protocol *p, const char *name, const char *what)
 {
 	struct similar near = similar_to(name, strlen(name));
+	const struct option_spec *s;
 	char list[400] = "", hint[64];
 	size_t used = 0;
 
-	for (int i = 0; i < COUNT && used < sizeof list; i++) {
-		if (!option_spec_fits(&specs[i], p))
-			continue;
-		similar_try(&near, specs[i].is.name, strlen(specs[i].is.name));
+	for (int i = 0; (s = option_spec_of(p, i)) && used < sizeof list; i++) {
+		similar_try(&near, s->is.name, strlen(s->is.name));
 		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
-					 specs[i].is.name);
+					 s->is.name);
 	}
-	if (known)
+	if (is_known(name))
 		return error_set(PAWL_ERR_OPTION, "%.80s: %s has no option %s; it takes: %s", what,
 				 p->kind.name, name, list);
 	return error_set(PAWL_ERR_OPTION, "%.80s: there is no option %.80s%s; %s takes: %s", what,
@@ -204,11 +251,9 @@ static int no_such_option(const struct lock_protocol *p, const char *name, const
 int options_set(struct options *o, const struct lock_protocol *p, const char *name,
 		const char *value, const char *what)
 {
-	const struct option_spec *s = option_spec_find(name);
+	const struct option_spec *s = option_spec_find(p, name);
 
-	if (!s || !option_spec_fits(s, p))
-		return no_such_option(p, name, what, s != NULL);
-	return option_value_set(o, s, value);
+	return s ? option_value_set(o, s, value) : no_such_option(p, name, what);
 }
 
 static int read_info_key(struct options *o, const struct lock_protocol *p, MPI_Info info,
@@ -261,12 +306,29 @@ static int read_final(struct options *o, const struct lock_protocol *p, MPI_Info
 	return rc;
 }
 
+int64_t options_number(const struct options *o, const char *name, int64_t otherwise)
+{
+	const struct option_spec *s = option_spec_find(o->protocol, name);
+
+	return s ? option_value_number(o, s) : otherwise;
+}
+
+const int64_t *options_levels(const struct options *o, const char *name)
+{
+	const struct option_spec *s = option_spec_find(o->protocol, name);
+
+	return s ? (const int64_t *)(const void *)(o->own + s->offset) : NULL;
+}
+
 int options_check(const struct options *o)
 {
-	if (o->params.backoff_min > o->params.backoff_max)
-		return error_set(
-		    PAWL_ERR_OPTION, "option backoff_min: %lld is more than backoff_max, %lld",
-		    (long long)o->params.backoff_min, (long long)o->params.backoff_max);
+	int64_t least = options_number(o, "backoff_min", 0);
+	int64_t most = options_number(o, "backoff_max", INT64_MAX);
+
+	if (least > most)
+		return error_set(PAWL_ERR_OPTION,
+				 "option backoff_min: %lld is more than backoff_max, %lld",
+				 (long long)least, (long long)most);
 	if (o->transport == TRANSPORT_UCX && !options_have_ucx())
 		return error_set(PAWL_ERR_OPTION, "option transport: this build of Pawl has no ucx"
 						  " (configure --with-ucx); accepted: auto, mpi");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of a table: MPI_Info keys and environment variables. */
-#ifndef CORE_OPTIONS_H
-#define CORE_OPTIONS_H
+#ifndef OPTIONS_OPTIONS_H
+#define OPTIONS_OPTIONS_H
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -27,7 +27,8 @@ struct options {
 	int64_t spin_us; /* -1: as waiting finds right */
 	double watchdog_s;
 	char *topology, *topology_file, *groups; /* NULL: not given */
-	struct lock_params params;
+	const struct lock_protocol *protocol;    /* whose own options these are: */
+	_Alignas(int64_t) unsigned char own[LOCK_OPTION_BYTES];
 };
 
 /* Whether this build has the transport over UCX. */
@@ -44,6 +45,10 @@ int options_environment(struct options *o, const struct lock_protocol *p);
  * be. */
 void options_warn(FILE *out);
 int options_check(const struct options *o);
+/* A number or the number of a choice; if the kind has no such option, otherwise. */
+int64_t options_number(const struct options *o, const char *name, int64_t otherwise);
+/* One by level, by enum topo_kind; NULL: the kind has no such option. */
+const int64_t *options_levels(const struct options *o, const char *name);
 
 /* Read the options for a kind: defaults, then info, then the environment. Sets
  * the thread's error; o is to be freed by options_free in any case. */

@@ -22,11 +22,13 @@ struct asked {
 	bool homed;
 };
 
-static const char *name_of(int item)
+static const char *name_of(const struct asked *a, int item)
 {
 	static const char *const names[] = {[KIND] = "kind", [N] = "n", [HOMES] = "homes"};
 
-	return item < FIRST_OPTION ? names[item] : option_spec_get(item - FIRST_OPTION)->is.name;
+	return item < FIRST_OPTION
+		   ? names[item]
+		   : option_spec_of(a->options->protocol, item - FIRST_OPTION)->is.name;
 }
 
 /* The value as text; NULL past the last item. */
@@ -43,7 +45,7 @@ static const char *value_of(const struct asked *a, int item, char *text, size_t 
 	case HOMES:
 		return a->homed ? "by a function" : "by option distribution";
 	default:
-		s = option_spec_get(item - FIRST_OPTION);
+		s = option_spec_of(a->options->protocol, item - FIRST_OPTION);
 		return s ? option_value_get(a->options, s, text, len) : NULL;
 	}
 }
@@ -59,7 +61,7 @@ static int64_t hash(const char *text)
 }
 
 /* All ranks know which item differs. Name the lowest rank that is not as rank 0. */
-static int tell(MPI_Comm comm, int item, const char *value, int64_t mine)
+static int tell(MPI_Comm comm, const struct asked *a, int item, const char *value, int64_t mine)
 {
 	char first[SHOWN + 1], other[SHOWN + 1];
 	int64_t root = mine;
@@ -76,7 +78,7 @@ static int tell(MPI_Comm comm, int item, const char *value, int64_t mine)
 	return error_set(PAWL_ERR_ARG,
 			 "the ranks differ in %s%s: %s on rank 0, %s on rank %d; all ranks of a"
 			 " table give the same",
-			 item < FIRST_OPTION ? "" : "option ", name_of(item), first, other, who);
+			 item < FIRST_OPTION ? "" : "option ", name_of(a, item), first, other, who);
 }
 
 int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uint64_t n, bool homed)
@@ -84,17 +86,17 @@ int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uin
 	const struct asked a = {o, kind, n, homed};
 	int64_t both[2 * MOST], mine[MOST];
 	char text[256];
-	const char *value;
-	int items = 0;
+	/* Kinds have different numbers of options; where kinds differ that is what is told. */
+	for (int i = 0; i < MOST; i++) {
+		const char *value = value_of(&a, i, text, sizeof text);
 
-	for (; items < MOST && (value = value_of(&a, items, text, sizeof text)); items++) {
-		mine[items] = hash(value);
-		both[2 * items] = mine[items];
-		both[2 * items + 1] = ~mine[items]; /* its minimum is the maximum */
+		mine[i] = value ? hash(value) : 0;
+		both[2 * i] = mine[i];
+		both[2 * i + 1] = ~mine[i]; /* its minimum is the maximum */
 	}
-	PMPI_Allreduce(MPI_IN_PLACE, both, 2 * items, MPI_INT64_T, MPI_MIN, comm);
-	for (int i = 0; i < items; i++)
+	PMPI_Allreduce(MPI_IN_PLACE, both, 2 * MOST, MPI_INT64_T, MPI_MIN, comm);
+	for (int i = 0; i < MOST; i++)
 		if (both[2 * i] != ~both[2 * i + 1])
-			return tell(comm, i, value_of(&a, i, text, sizeof text), mine[i]);
+			return tell(comm, &a, i, value_of(&a, i, text, sizeof text), mine[i]);
 	return PAWL_SUCCESS;
 }

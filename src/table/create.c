@@ -337,7 +337,7 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	if (rc == PAWL_SUCCESS)
 		lease_fit(t);
 	t->rma.outlives =
-	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && t->space.params.lease_us > 0;
+	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && lock_lease_us(&t->space) > 0;
 	if (rc == PAWL_SUCCESS)
 		rc = table_agree(t->comm, open_protocol(t));
 	if (rc == PAWL_SUCCESS && o->progress == PROGRESS_THREAD)

@@ -60,11 +60,11 @@ static int partner(const pawl_table *t)
 
 void lease_fit(pawl_table *t)
 {
-	int64_t *lease = &t->space.params.lease_us, least = 0;
+	int64_t lease = lock_lease_us(&t->space), least = 0;
 	int per_core = (t->job.host_ranks + t->job.host_cores - 1) / t->job.host_cores;
 	int other = partner(t);
 
-	if (!(t->space.protocol->kind.capabilities & PAWL_CAP_RECOVERS) || !*lease)
+	if (!(t->space.protocol->kind.capabilities & PAWL_CAP_RECOVERS) || !lease)
 		return;
 	if (other >= 0)
 		least = PER_ROUND_TRIP * round_trip_us(t, other);
@@ -72,10 +72,10 @@ void lease_fit(pawl_table *t)
 		least = per_core * TURN_US;
 	/* While others measure we drive the MPI in here. */
 	PMPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MAX, t->comm);
-	if (least <= *lease)
+	if (least <= lease)
 		return;
-	t->asked_lease_us = *lease;
-	*lease = least;
+	t->asked_lease_us = lease;
+	lock_set_lease_us(&t->space, least);
 }
 
 void lease_describe(pawl_table *t)

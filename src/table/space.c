@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -19,26 +20,62 @@ uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes)
 	return at;
 }
 
-bool lock_has_room(const struct lock_space *s, uint64_t clients, char *err, size_t errlen)
+/* Too many clients for the words of a kind. advice: what else would help. */
+static void refuse_clients(const struct lock_space *s, uint64_t most, const char *advice, char *err,
+			   size_t errlen)
 {
 	uint64_t ranks = (uint64_t)s->topo->nranks;
+	const char *name = s->protocol->kind.name;
 
-	if (s->clients <= clients)
-		return true;
-	if (s->clients == ranks || ranks > clients)
+	if (ranks > most)
 		snprintf(err, errlen,
-			 "%s counts at most %llu clients at a lock, and there are %llu ranks",
-			 s->protocol->kind.name, (unsigned long long)clients,
-			 (unsigned long long)ranks);
+			 "%s counts at most %llu clients at a lock, and there are %llu ranks", name,
+			 (unsigned long long)most, (unsigned long long)ranks);
 	else
-		snprintf(
-		    err, errlen,
-		    "option max_held: %s counts at most %llu clients at a lock, and the threads"
-		    " of %llu ranks with max_held %d may be more; accepted here: 1 to %llu, or"
-		    " option threads=single",
-		    s->protocol->kind.name, (unsigned long long)clients, (unsigned long long)ranks,
-		    s->max_held, (unsigned long long)(clients / ranks));
+		snprintf(err, errlen,
+			 "option max_held: %s counts at most %llu clients at a lock, and those of"
+			 " %llu ranks with max_held %d may be more; accepted here: 1 to %llu%s",
+			 name, (unsigned long long)most, (unsigned long long)ranks, s->max_held,
+			 (unsigned long long)(most / ranks), advice);
+}
+
+bool lock_has_room(const struct lock_space *s, uint64_t most, char *err, size_t errlen)
+{
+	if (s->clients <= most)
+		return true;
+	refuse_clients(s, most, ", or option threads=single", err, errlen);
 	return false;
+}
+
+bool lock_has_room_for_slots(const struct lock_space *s, uint64_t most, char *err, size_t errlen)
+{
+	if ((uint64_t)s->topo->nranks * (uint64_t)s->max_held <= most)
+		return true;
+	refuse_clients(s, most, "", err, errlen);
+	return false;
+}
+
+static const struct option_spec *lease_option(const struct lock_space *s)
+{
+	for (const struct option_spec *o = s->protocol->options; o && o->is.name; o++)
+		if (strcmp(o->is.name, "lease") == 0)
+			return o;
+	return NULL;
+}
+
+int64_t lock_lease_us(const struct lock_space *s)
+{
+	const struct option_spec *o = lease_option(s);
+	int64_t us = 0;
+
+	if (o)
+		memcpy(&us, s->options + o->offset, sizeof us);
+	return us;
+}
+
+void lock_set_lease_us(struct lock_space *s, int64_t us)
+{
+	memcpy(s->options + lease_option(s)->offset, &us, sizeof us);
 }
 
 void space_begin(struct lock_space *s, const struct lock_protocol *p, const struct topo *topo,
@@ -49,7 +86,6 @@ void space_begin(struct lock_space *s, const struct lock_protocol *p, const stru
 	*s = (struct lock_space){
 	    .protocol = p,
 	    .topo = topo,
-	    .params = o->params,
 	    .n = n,
 	    .home = o->home,
 	    .block = (n + ranks - 1) / ranks,
@@ -57,6 +93,7 @@ void space_begin(struct lock_space *s, const struct lock_protocol *p, const stru
 	    .clients = ranks * (o->threads == THREADS_MULTIPLE ? (uint64_t)o->max_held : 1),
 	    .domain = topo->nnodes == 1 && !p->network ? RMA_NODE : RMA_NET,
 	};
+	memcpy(s->options, o->own, sizeof s->options);
 }
 
 int space_layout(struct lock_space *s)

@@ -51,7 +51,7 @@ static void simulate(const struct lock_protocol *p, const char *topology)
 	};
 
 	options_default(&o, p);
-	if (count_leases(&p->kind))
+	if (count_leases(pawl_kind_find(p->kind.name)))
 		options_set(&o, p, "lease", COUNT_LEASE, "the test");
 	w = sim_world_create(&q);
 	if (!w || sim_world_run(w) != SIM_FINE) {

@@ -8,6 +8,8 @@
  */
 #include "draw.h"
 
+#include "options/option_spec.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -52,13 +54,7 @@ enum { CHOICES = sizeof choices / sizeof choices[0] };
 
 static bool takes(const struct lock_protocol *p, const char *name)
 {
-	const char *at = p->kind.options;
-	size_t len = strlen(name);
-
-	for (; (at = strstr(at, name)); at += len)
-		if ((at == p->kind.options || at[-1] == ' ') && (!at[len] || at[len] == ' '))
-			return true;
-	return false;
+	return option_spec_find(p, name) != NULL;
 }
 
 /* Leases. Where they are there for recovery, nobody that lives is to lose one by the
@@ -80,7 +76,7 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 	snprintf(d->text + used, sizeof d->text - used, ", lease %s", value);
 	if (options_set(&d->options, p, "lease", value, "the test") != PAWL_SUCCESS)
 		return false;
-	d->request.lease_ns = (uint64_t)d->options.params.lease_us * 1000;
+	d->request.lease_ns = (uint64_t)options_number(&d->options, "lease", 0) * 1000;
 	d->adversary.dozes = values == steps && d->request.lease_ns;
 	/* So long that a recovery may fall into it, and short enough to be no reason for one. */
 	if (d->adversary.dozes && sim_below(random, 2))
@@ -195,7 +191,8 @@ static int take_range(struct sim_rank *r, const struct draw *d, uint64_t space, 
 		      enum sim_how how, uint64_t ns)
 {
 	static const uint64_t lengths[] = {1, 1, 64, 300, 1200, 1200, 5000};
-	uint64_t units = (uint64_t)d->options.params.units, place = sim_below(&r->random, 4);
+	uint64_t units = (uint64_t)options_number(&d->options, "units", 0),
+		 place = sim_below(&r->random, 4);
 	uint64_t length = lengths[sim_below(&r->random, 7)];
 	int64_t first = (int64_t)sim_below(&r->random, place == 0   ? 32
 						       : place == 1 ? 300

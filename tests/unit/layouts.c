@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "lock/kinds.h"
+#include "options/option_spec.h"
 #include "table/space.h"
 #include "baselines/server/range_queue.h"
 
@@ -96,7 +97,7 @@ static const char *small(const struct lock_protocol *p)
 	static char text[40];
 
 	snprintf(text, sizeof text, "%s=%d", "units", SMALL_UNITS);
-	return strstr(p->kind.options, "units_most") ? text : "";
+	return option_spec_find(p, "units_most") ? text : "";
 }
 
 /* Every allocation fails once; then there are no more. */
@@ -224,6 +225,10 @@ static void limits(void)
 	    {"drtm", "lease=1", 4, 1, PAWL_SUCCESS, ""},
 	    {"dslr", "max_held=65535", 4, 1, PAWL_ERR_UNSUPPORTED, "max_held"},
 	    {"ss", "max_held=65535", 4, 1, PAWL_ERR_UNSUPPORTED, "max_held"},
+	    {"dslr", "", 8192, 1, PAWL_ERR_UNSUPPORTED, "8192 ranks"},
+	    {"ss", "", 8192, 1, PAWL_ERR_UNSUPPORTED, "8192 ranks"},
+	    {"ss", "", 511, 1, PAWL_SUCCESS, ""},
+	    {"ss", "", 512, 1, PAWL_ERR_UNSUPPORTED, "accepted here: 1 to 15"},
 	    {"ss", "segments=16777216", 1, 1 << 20, PAWL_ERR_UNSUPPORTED, "option segments"},
 	    {"lld", "max_held=65535", 1 << 20, 1, PAWL_ERR_UNSUPPORTED, "max_held"},
 	    {"mpi-win-lock", "", 1, 1 << 20, PAWL_ERR_UNSUPPORTED, "a window for each lock"},

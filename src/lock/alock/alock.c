@@ -75,6 +75,16 @@ _Static_assert(TAIL + 2 * WORD_BYTES == VICTIM && VICTIM + WORD_BYTES <= LOCK_BY
 /* What a grant says if nothing is left of the budget. */
 enum { BUDGET_OVER = 1 };
 
+struct alock_options {
+	int64_t budget[2]; /* acquires in a row of a cohort */
+};
+_Static_assert(sizeof(struct alock_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+RMA_INLINE const struct alock_options *options_of(const struct lock_space *s)
+{
+	return lock_options(s);
+}
+
 struct constants {
 	uint64_t locks;
 	uint64_t clients[2]; /* of a cohort, at most */
@@ -118,7 +128,8 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 static void describe(const struct lock_space *s, char *text, size_t len)
 {
 	snprintf(text, len, "budgets: local %lld, remote %lld",
-		 (long long)s->params.budget[RMA_NODE], (long long)s->params.budget[RMA_NET]);
+		 (long long)options_of(s)->budget[RMA_NODE],
+		 (long long)options_of(s)->budget[RMA_NET]);
 }
 
 /* A word of the lock. Seen as a NODE word by all: so local clients load and store
@@ -218,7 +229,7 @@ static void stand_down(const struct lock_space *s, struct lock_slot *slot, enum 
 /* The head of the queue has the lock only if the other cohort has not. */
 RMA_INLINE int lead(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
 {
-	slot->passed = s->params.budget[cohort];
+	slot->passed = options_of(s)->budget[cohort];
 	if (is_alone(s, slot, cohort) || await_turn(s, slot, cohort))
 		return PAWL_SUCCESS;
 	if (!FAULT(alock_stay))
@@ -260,7 +271,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	if (pred)
 		return wait_behind(s, slot, cohort, pred);
 	if (alone) {
-		slot->passed = s->params.budget[cohort];
+		slot->passed = options_of(s)->budget[cohort];
 		return PAWL_SUCCESS;
 	}
 	return lead(s, slot, cohort);
@@ -289,7 +300,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	slot->tail = tail_of(s, slot, cohort);
 	if (mcs_try_enter(slot, cohort, slot->tail))
 		return PAWL_ERR_BUSY;
-	slot->passed = s->params.budget[cohort];
+	slot->passed = options_of(s)->budget[cohort];
 	if (is_alone(s, slot, cohort))
 		return PAWL_SUCCESS;
 	give_way(s, slot, cohort);
@@ -317,7 +328,7 @@ static uint64_t most_ahead(const struct lock_space *s, enum rma_domain cohort)
 {
 	const struct constants *k = s->state;
 	uint64_t ahead = k->clients[cohort] - 1;
-	uint64_t other = (uint64_t)s->params.budget[other_than(cohort)];
+	uint64_t other = (uint64_t)options_of(s)->budget[other_than(cohort)];
 
 	return ahead + other * (ahead + 1 + (ahead > 0));
 }
@@ -346,15 +357,23 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return words[RMA_NODE] == 0 && words[RMA_NET] == 0;
 }
 
+static const struct option_spec options[] = {
+    LOCK_NUMBER(struct alock_options, budget[RMA_NODE], "local_budget", 1, 1048575, "5",
+		"acquires in a row of the home's node while other nodes wait"),
+    LOCK_NUMBER(struct alock_options, budget[RMA_NET], "remote_budget", 1, 1048575, "20",
+		"acquires in a row of other nodes while the home's node waits"),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_alock = {
     .kind =
 	{
 	    .name = "alock",
 	    .summary = "two cohorts: the home's node by CPU atomics, all others by the network",
 	    .reference = "SPAA'24 (ALock), section 5",
-	    .options = "local_budget remote_budget",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
+    .options = options,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

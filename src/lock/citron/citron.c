@@ -79,15 +79,9 @@ enum {
 
 /* -------------------------------------------------------------------------- layout */
 
-static void defaults(struct lock_params *p)
-{
-	p->lease_us = 0;
-	p->recoveries = 16;
-}
-
 static int refuse(char *err, size_t errlen, const struct lock_space *s)
 {
-	const struct lock_params *p = &s->params;
+	const struct citron_options *p = options_of(s);
 
 	if (p->units_most && p->units_most < p->units) {
 		snprintf(err, errlen, "option units_most: %lld is less than units, %lld",
@@ -107,7 +101,7 @@ static int refuse(char *err, size_t errlen, const struct lock_space *s)
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	const struct lock_params *p = &s->params;
+	const struct citron_options *p = options_of(s);
 	struct citron *k;
 	int rc = refuse(err, errlen, s);
 
@@ -133,7 +127,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 static void describe(const struct lock_space *s, char *text, size_t len)
 {
 	const struct citron *k = s->state;
-	const struct lock_params *p = &s->params;
+	const struct citron_options *p = options_of(s);
 	size_t used = (size_t)snprintf(text, len, "units %lld", (long long)citron_units(k->start));
 
 	if (k->height > k->start)
@@ -167,8 +161,9 @@ static void choose_cover(struct citron_view *v, enum cover how)
 	if (!h->nodes)
 		return;
 	if (how == BY_SPLIT || how == EXACT) {
-		h->nodes = citron_split(v->height, first, last,
-					how == EXACT ? CITRON_NODES : (int)v->s->params.k, h->node);
+		h->nodes =
+		    citron_split(v->height, first, last,
+				 how == EXACT ? CITRON_NODES : (int)options_of(v->s)->k, h->node);
 		return;
 	}
 	h->node[0] = citron_cover(v->height, first, last);
@@ -181,7 +176,7 @@ static void choose_cover(struct citron_view *v, enum cover how)
 /* Who has other ranges of the space must not take more than it asks for: it might meet itself. */
 static enum cover first_cover(const struct citron_view *v)
 {
-	return v->slot->others || v->s->params.k == 0 ? EXACT : BY_SPLIT;
+	return v->slot->others || options_of(v->s)->k == 0 ? EXACT : BY_SPLIT;
 }
 
 /* ------------------------------------------------------------------------- acquire */
@@ -427,17 +422,34 @@ static void age(const struct lock_space *s, uint64_t space, const struct lock_me
 	words[nodes] = words[0];
 }
 
+static const struct option_spec options[] = {
+    LOCK_NUMBER(struct citron_options, units, "units", 1, 1099511627776, "1048576",
+		"units of a space that its tree covers"),
+    LOCK_NUMBER(struct citron_options, units_most, "units_most", 1, 1099511627776, "(as units)",
+		"units that the tree may grow to"),
+    LOCK_CHOICE(struct citron_options, grow_by_call, "growth", "auto | call", "auto",
+		"who makes the tree larger: a client that needs it, or pawl_range_grow()"),
+    LOCK_NUMBER(struct citron_options, k, "k", 0, 8, "2",
+		"nodes of the tree that a long range is rounded up to"),
+    LOCK_NUMBER(struct citron_options, m, "m", 1, 5, "4",
+		"levels of the tree that a client looks at"),
+    LOCK_CHOICE(struct citron_options, only_slow_path, "fast_path", "yes | no", "yes",
+		"whether short ranges are first tried as a whole"),
+    LOCK_LEASE(struct citron_options, lease_us, "0 (off)"),
+    LOCK_RECOVERIES(struct citron_options, recoveries, "16"),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_citron = {
     .kind =
 	{
 	    .name = "citron",
 	    .summary = "ranges: a segment tree of bitmaps and tickets, by one-sided operations",
 	    .reference = "Citron (FAST'23), sections 3.3 to 3.10",
-	    .options = "units units_most growth k m fast_path lease recoveries",
 	    .capabilities =
 		PAWL_CAP_RANGES | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
 	},
-    .defaults = defaults,
+    .options = options,
     .layout = layout,
     .describe = describe,
     .scratch_words = scratch_words,

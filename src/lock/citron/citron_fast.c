@@ -154,9 +154,9 @@ int64_t citron_few_leaves(const struct citron_view *v)
 {
 	int64_t first = v->slot->first >> CITRON_LEAF_BITS,
 		last = v->slot->last >> CITRON_LEAF_BITS;
-	int64_t most = v->s->params.k ? 4 * v->s->params.k : FEW_LEAVES;
+	int64_t most = options_of(v->s)->k ? 4 * options_of(v->s)->k : FEW_LEAVES;
 
-	if (v->slot->last >= v->units || last - first >= most || v->s->params.only_slow_path)
+	if (v->slot->last >= v->units || last - first >= most || options_of(v->s)->only_slow_path)
 		return 0;
 	return last - first + 1;
 }

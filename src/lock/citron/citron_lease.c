@@ -259,7 +259,7 @@ static int steps_at(const struct citron_view *v, int64_t index)
 			break;
 		}
 	/* Exact covers have many nodes, which are taken one after the other. */
-	return (STEPS + height) * (v->s->params.k ? 1 : EXACT_STEPS);
+	return (STEPS + height) * (options_of(v->s)->k ? 1 : EXACT_STEPS);
 }
 
 bool citron_await(struct citron_view *v, const struct citron_wait *w, int64_t *value)

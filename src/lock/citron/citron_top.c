@@ -74,8 +74,8 @@ static struct citron_view make(const struct lock_space *s, struct lock_slot *slo
 	    .c = &slot->client,
 	    .h = (struct citron_hold *)(void *)slot->scratch,
 	    .height = k->height,
-	    .m = (int)s->params.m,
-	    .grows = k->start<k->height, .leases = s->params.lease_us> 0,
+	    .m = (int)options_of(s)->m,
+	    .grows = k->start<k->height, .leases = options_of(s)->lease_us> 0,
 	};
 
 	apply(&v, top);
@@ -190,7 +190,7 @@ bool citron_may_spill(struct citron_view *v, int64_t last)
 	}
 	if (last >= citron_units(v->height) || v->depth == 0)
 		return true;
-	if (!v->s->params.grow_by_call) {
+	if (!options_of(v->s)->grow_by_call) {
 		citron_raise(v, last + 1);
 		return false;
 	}

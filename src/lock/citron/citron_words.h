@@ -247,9 +247,26 @@ static inline int64_t mask_of(const struct citron_view *v, int64_t i)
 	return citron_mask(v->h->node[i], v->slot->first, v->slot->last);
 }
 
+struct citron_options {
+	int64_t units;      /* of a space */
+	int64_t units_most; /* that the tree may grow to; 0: it does not grow */
+	int grow_by_call;   /* pawl_range_grow(), and not a client that needs it */
+	int only_slow_path;
+	int64_t k;          /* nodes of the cover of a range, at most; 0: the cover is exact */
+	int64_t m;          /* depths that a client looks at */
+	int64_t lease_us;   /* 0: none */
+	int64_t recoveries; /* of one home, at most */
+};
+_Static_assert(sizeof(struct citron_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+RMA_INLINE const struct citron_options *options_of(const struct lock_space *s)
+{
+	return lock_options(s);
+}
+
 static inline int64_t lease_ns(const struct lock_space *s)
 {
-	return s->params.lease_us * 1000;
+	return options_of(s)->lease_us * 1000;
 }
 
 /* citron_top.c ------------------------------------------------------------ */

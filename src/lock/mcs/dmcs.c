@@ -183,7 +183,6 @@ const struct lock_protocol lock_dmcs = {
 	    .name = "d-mcs",
 	    .summary = "one queue over all ranks: first come, first served, 8 bytes a lock",
 	    .reference = "HPDC'16 (RMA-RW), section 2.4",
-	    .options = "",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .layout = layout,

@@ -151,7 +151,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 		uint64_t size = (uint64_t)s->topo->level[k->node_level - 1].min_size;
 
 		k->rides = lock_reserve(s, (s->n + size - 1) / size, RIDE_BYTES);
-		k->most_rides = s->params.t_l[TOPO_NODE];
+		k->most_rides = queue_tree_options(s)->t_l[TOPO_NODE];
 	}
 	return queue_tree_layout(s, &k->tree, 0, err, errlen);
 }
@@ -661,6 +661,11 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return queue_tree_idle(s, &k->tree, lock, m, err, errlen);
 }
 
+static const struct option_spec options[] = {
+    QUEUE_TREE_OPTION(struct queue_tree_options, t_l),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_mgl = {
     .kind =
 	{
@@ -668,10 +673,10 @@ const struct lock_protocol lock_mgl = {
 	    .summary =
 		"shared, exclusive and intents of both in one word; a tree of queues behind it",
 	    .reference = "Gray et al. 1976 (modes); the queue of HPDC'16 (RMA-RW)",
-	    .options = "t_l",
 	    .capabilities =
 		PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
+    .options = options,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

@@ -73,15 +73,15 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 		snprintf(err, errlen, "out of memory");
 		return PAWL_ERR_NOMEM;
 	}
-	k->turn = s->params.t_w ? s->params.t_w : DEFAULT_TURN;
+	k->turn = options_of(s)->t_w ? options_of(s)->t_w : DEFAULT_TURN;
 	if (k->turn > GRANT_MOST_ROW) {
 		free(k);
 		snprintf(err, errlen, "option t_w: shiftlock takes 0 (%d) to %d, not %lld",
-			 DEFAULT_TURN, GRANT_MOST_ROW, (long long)s->params.t_w);
+			 DEFAULT_TURN, GRANT_MOST_ROW, (long long)options_of(s)->t_w);
 		return PAWL_ERR_OPTION;
 	}
 	k->coarse = lease_ns(s) >= COARSE_LEASE_NS;
-	k->n_spares = lease_ns(s) ? s->params.recoveries : 0;
+	k->n_spares = lease_ns(s) ? options_of(s)->recoveries : 0;
 	k->blocks = lock_reserve(s, s->block, BLOCK_BYTES);
 	k->used = lock_reserve(s, 1, sizeof(int64_t));
 	k->spares = lock_reserve(s, (uint64_t)k->n_spares, BLOCK_BYTES);
@@ -95,7 +95,7 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 
 	if (lease_ns(s))
 		snprintf(text, len, "t_w %lld, lease %lld us", (long long)k->turn,
-			 (long long)s->params.lease_us);
+			 (long long)options_of(s)->lease_us);
 	else
 		snprintf(text, len, "t_w %lld, no lease", (long long)k->turn);
 }
@@ -707,16 +707,24 @@ static void age(const struct lock_space *s, uint64_t lock, const struct lock_mem
 	*lock_memory_home(s, m, k->blocks + BLOCK_A, BLOCK_BYTES, lock) = -2 * A_ONE_REL;
 }
 
+static const struct option_spec options[] = {
+    LOCK_TURN(struct shiftlock_options, t_w, "0 (16)"),
+    LOCK_BACKOFF(struct shiftlock_options, backoff),
+    LOCK_LEASE(struct shiftlock_options, lease_us, "0 (off)"),
+    LOCK_RECOVERIES(struct shiftlock_options, recoveries, "4096"),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_shiftlock = {
     .kind =
 	{
 	    .name = "shiftlock",
 	    .summary = "readers and writers, handed over from client to client; survives failures",
 	    .reference = "FAST'25 (ShiftLock), section 3",
-	    .options = "t_w backoff_min backoff_max lease recoveries",
 	    .capabilities =
 		PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
 	},
+    .options = options,
     .layout = layout,
     .describe = describe,
     .scratch_words = shiftlock_scratch_words,

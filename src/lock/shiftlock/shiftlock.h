@@ -125,10 +125,23 @@ struct shiftlock {
 	bool coarse;  /* the lease is long for the kernel's coarse clock */
 };
 
+struct shiftlock_options {
+	int64_t t_w;                 /* writers in a row; 0: 16 */
+	struct lock_backoff backoff; /* between two looks at a word of another node */
+	int64_t lease_us;            /* 0: none */
+	int64_t recoveries;          /* of one home, at most */
+};
+_Static_assert(sizeof(struct shiftlock_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+RMA_INLINE const struct shiftlock_options *options_of(const struct lock_space *s)
+{
+	return lock_options(s);
+}
+
 /* 0: none */
 RMA_INLINE uint64_t lease_ns(const struct lock_space *s)
 {
-	return (uint64_t)s->params.lease_us * 1000;
+	return (uint64_t)options_of(s)->lease_us * 1000;
 }
 
 /* notes of a slot; the last two of one that has left its place in the queue */
@@ -149,8 +162,8 @@ RMA_INLINE struct rma_word block_word(const struct lock_slot *slot, int offset)
 static inline struct rma_pause pause_between_looks(const struct lock_space *s)
 {
 	return (struct rma_pause){
-	    .min_ns = (uint64_t)s->params.backoff_min,
-	    .max_ns = (uint64_t)s->params.backoff_max,
+	    .min_ns = (uint64_t)options_of(s)->backoff.min,
+	    .max_ns = (uint64_t)options_of(s)->backoff.max,
 	};
 }
 

@@ -21,8 +21,6 @@
 
 #include "lock/lock.h"
 
-#include <stdio.h>
-
 enum { BAKERY_BYTES = 8 };
 _Static_assert(BAKERY_BYTES == sizeof(int64_t), "one word a lock at its home");
 
@@ -42,15 +40,7 @@ _Static_assert(MAX_S + 14 == BEAT && BEAT + 3 == ERA && ERA + 5 == 64, "the part
 /* Whether all clients can be at one word at a time; if not, err says so. */
 static inline bool bakery_has_room(const struct lock_space *s, char *err, size_t errlen)
 {
-	int most = (int)BAKERY_COUNT, ranks = s->topo->nranks;
-
-	if ((uint64_t)ranks * (uint64_t)s->max_held <= BAKERY_COUNT)
-		return true;
-	snprintf(err, errlen,
-		 "option max_held: %s counts at most %d clients, and %d ranks with max_held %d may"
-		 " be more; accepted here: 1 to %d",
-		 s->protocol->kind.name, most, ranks, s->max_held, most / ranks);
-	return false;
+	return lock_has_room_for_slots(s, BAKERY_COUNT, err, errlen);
 }
 
 RMA_INLINE uint64_t bakery_count_of(uint64_t word, int at)
@@ -129,13 +119,14 @@ static inline uint64_t bakery_ahead_of(uint64_t word, uint64_t ticket, int mode)
  * backoff_max, or a 16th of the time waited, if that is more. */
 enum { BAKERY_WAITED_SHARE = 16, BAKERY_NAP_MAX_NS = 1000000 };
 
-static inline uint64_t bakery_pause_ns(const struct lock_space *s, uint64_t ahead, uint64_t waited)
+static inline uint64_t bakery_pause_ns(const struct lock_backoff *b, uint64_t ahead,
+				       uint64_t waited)
 {
-	uint64_t ns = ahead * (uint64_t)s->params.backoff_min;
+	uint64_t ns = ahead * (uint64_t)b->min;
 	uint64_t nap = waited / BAKERY_WAITED_SHARE;
 
-	if (ns > (uint64_t)s->params.backoff_max)
-		ns = (uint64_t)s->params.backoff_max;
+	if (ns > (uint64_t)b->max)
+		ns = (uint64_t)b->max;
 	if (nap > BAKERY_NAP_MAX_NS)
 		nap = BAKERY_NAP_MAX_NS;
 	return nap > ns ? nap : ns;

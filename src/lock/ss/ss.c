@@ -35,11 +35,24 @@
  */
 #include "lock/ss/bakery.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Additions of a release that are in flight together. */
 enum { BATCH = 16 };
 #define MOST_WORDS (INT64_C(1) << 40)
+
+struct ss_options {
+	struct lock_backoff backoff; /* for each client ahead, and the most */
+	int64_t segments;            /* of a space */
+	int64_t segment_units;
+};
+_Static_assert(sizeof(struct ss_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+RMA_INLINE const struct ss_options *options_of(const struct lock_space *s)
+{
+	return lock_options(s);
+}
 
 struct constants {
 	uint64_t words;
@@ -51,11 +64,11 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 
 	if (!bakery_has_room(s, err, errlen))
 		return PAWL_ERR_UNSUPPORTED;
-	if (s->block > (uint64_t)(MOST_WORDS / s->params.segments)) {
+	if (s->block > (uint64_t)(MOST_WORDS / options_of(s)->segments)) {
 		snprintf(err, errlen,
 			 "option segments: %lld of them for each of %llu spaces at one home are"
 			 " too many; accepted here: 1 to %llu",
-			 (long long)s->params.segments, (unsigned long long)s->block,
+			 (long long)options_of(s)->segments, (unsigned long long)s->block,
 			 (unsigned long long)MOST_WORDS / s->block);
 		return PAWL_ERR_UNSUPPORTED;
 	}
@@ -64,7 +77,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 		snprintf(err, errlen, "out of memory");
 		return PAWL_ERR_NOMEM;
 	}
-	k->words = lock_reserve(s, s->block * (uint64_t)s->params.segments, BAKERY_BYTES);
+	k->words = lock_reserve(s, s->block * (uint64_t)options_of(s)->segments, BAKERY_BYTES);
 	s->state = k;
 	return PAWL_SUCCESS;
 }
@@ -80,17 +93,17 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 	snprintf(text, len,
 		 "segments %lld, segment_units %lld, backoff %lld ns for each client ahead, at"
 		 " most %lld ns",
-		 (long long)s->params.segments, (long long)s->params.segment_units,
-		 (long long)s->params.backoff_min, (long long)s->params.backoff_max);
+		 (long long)options_of(s)->segments, (long long)options_of(s)->segment_units,
+		 (long long)options_of(s)->backoff.min, (long long)options_of(s)->backoff.max);
 }
 
 /* --------------------------------------------------------------------- segments */
 
 static int64_t segment_of(const struct lock_space *s, int64_t unit)
 {
-	int64_t segment = unit / s->params.segment_units;
+	int64_t segment = unit / options_of(s)->segment_units;
 
-	return segment < s->params.segments ? segment : s->params.segments - 1;
+	return segment < options_of(s)->segments ? segment : options_of(s)->segments - 1;
 }
 
 static int64_t last_segment(const struct lock_space *s, const struct lock_slot *slot)
@@ -106,7 +119,8 @@ static uint64_t place(const struct lock_space *s, uint64_t index, int64_t segmen
 {
 	const struct constants *k = s->state;
 
-	return k->words + (index * (uint64_t)s->params.segments + (uint64_t)segment) * BAKERY_BYTES;
+	return k->words +
+	       (index * (uint64_t)options_of(s)->segments + (uint64_t)segment) * BAKERY_BYTES;
 }
 
 static struct rma_word segment_word(const struct lock_space *s, struct lock_slot *slot,
@@ -133,7 +147,8 @@ static void take(const struct lock_space *s, struct lock_slot *slot, int64_t seg
 	if (bakery_sets_guard(ticket, at))
 		bakery_clear_guard(c, w, at, 0);
 	while (!bakery_is_turn(word, ticket, slot->mode)) {
-		p.min_ns = p.max_ns = bakery_pause_ns(s, bakery_ahead_of(word, ticket, slot->mode),
+		p.min_ns = p.max_ns = bakery_pause_ns(&options_of(s)->backoff,
+						      bakery_ahead_of(word, ticket, slot->mode),
 						      rma_clock(c) - began);
 		rma_pause(c, &p, "its turn at a segment");
 		word = bakery_look(c, w);
@@ -223,7 +238,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	int home;
 
 	lock_home(s, lock, &home, &index);
-	for (int64_t i = 0; i < s->params.segments; i++) {
+	for (int64_t i = 0; i < options_of(s)->segments; i++) {
 		uint64_t word = (uint64_t)*lock_memory_word(m, home, place(s, index, i));
 
 		if (bakery_is_idle(word))
@@ -241,9 +256,17 @@ static void age(const struct lock_space *s, uint64_t lock, const struct lock_mem
 	int home;
 
 	lock_home(s, lock, &home, &index);
-	for (int64_t i = 0; i < s->params.segments; i++)
+	for (int64_t i = 0; i < options_of(s)->segments; i++)
 		*lock_memory_word(m, home, place(s, index, i)) = (int64_t)bakery_aged();
 }
+
+static const struct option_spec options[] = {
+    LOCK_BACKOFF(struct ss_options, backoff),
+    LOCK_NUMBER(struct ss_options, segments, "segments", 1, 16777216, "64", "segments of a space"),
+    LOCK_NUMBER(struct ss_options, segment_units, "segment_units", 1, 4611686018427387904, "16384",
+		"units of a segment"),
+    LOCK_OPTIONS_END,
+};
 
 const struct lock_protocol lock_ss = {
     .kind =
@@ -251,9 +274,9 @@ const struct lock_protocol lock_ss = {
 	    .name = "ss",
 	    .summary = "ranges: equal segments of a space, a reader-writer bakery for each",
 	    .reference = "FAST'23 (Citron), section 4; SIGMOD'18 (DSLR)",
-	    .options = "backoff_min backoff_max segments segment_units",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RANGES,
 	},
+    .options = options,
     .layout = layout,
     .describe = describe,
     .scratch_words = scratch_words,

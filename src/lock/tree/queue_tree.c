@@ -142,7 +142,7 @@ int queue_tree_layout(struct lock_space *s, struct queue_tree *t, int64_t max_ru
 		l->base = lock_reserve(s, i == 1 ? s->block : (s->n + size - 1) / size, l->stride);
 		if (i == 1)
 			continue;
-		l->threshold = s->params.t_l[from->kind];
+		l->threshold = queue_tree_options(s)->t_l[from->kind];
 		l->shift = shift;
 		l->mask = ((int64_t)1 << bits_for(l->threshold)) - 1;
 		shift += bits_for(l->threshold);

@@ -5,6 +5,20 @@
 
 #include "lock/lock.h"
 
+/* The options of a kind with a tree begin with these. */
+struct queue_tree_options {
+	int64_t t_l[LOCK_LEVEL_KINDS]; /* T_L,i by enum topo_kind; [TOPO_MACHINE] is unused */
+};
+#define QUEUE_TREE_OPTION(structure, field)                                    \
+	LOCK_LEVELS(structure, field, "t_l", 1, 1048575,                       \
+		    "group:64,node:256,package:32,numa:32,cache:32,gang:1024", \
+		    "hand-overs within an element of a level before the lock leaves it")
+
+static inline const struct queue_tree_options *queue_tree_options(const struct lock_space *s)
+{
+	return lock_options(s);
+}
+
 struct queue_level {
 	enum rma_domain domain; /* of this level's TAIL and LINK words, and of waiting here */
 	uint64_t base;          /* offset of its words in the segments */

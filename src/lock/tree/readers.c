@@ -85,9 +85,9 @@ int readers_layout(struct lock_space *s, struct readers *r, char *err, size_t er
 		snprintf(err, errlen, "out of memory");
 		return PAWL_ERR_NOMEM;
 	}
-	r->t_dc = (int)s->params.t_dc;
+	r->t_dc = (int)rma_rw_options(s)->t_dc;
 	r->by_node = r->t_dc == 0;
-	r->t_r = s->params.t_r;
+	r->t_r = rma_rw_options(s)->t_r;
 	number_groups(s, r);
 	list_members(s, r);
 	if (s->domain == RMA_NODE) {

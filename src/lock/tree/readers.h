@@ -7,7 +7,21 @@
 #ifndef LOCKS_READERS_H
 #define LOCKS_READERS_H
 
-#include "lock/lock.h"
+#include "lock/tree/queue_tree.h"
+
+/* The options of the kind with these readers. */
+struct rma_rw_options {
+	struct queue_tree_options tree;
+	int64_t t_dc; /* ranks that share a counter; 0: those of a node */
+	int64_t t_r;  /* readers that a counter admits before a waiting writer shuts it */
+	int64_t t_w;  /* writers in a row; 0: the product of t_l + 1 */
+};
+_Static_assert(sizeof(struct rma_rw_options) <= LOCK_OPTION_BYTES, "the options fit");
+
+static inline const struct rma_rw_options *rma_rw_options(const struct lock_space *s)
+{
+	return lock_options(s);
+}
 
 /* Which ranks share a counter: consecutive ones in topology order, T_DC of them
  * (the last group may be smaller), or the ranks of a node. */

@@ -74,15 +74,20 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return queue_tree_idle(s, s->state, lock, m, err, errlen);
 }
 
+static const struct option_spec options[] = {
+    QUEUE_TREE_OPTION(struct queue_tree_options, t_l),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_rma_mcs = {
     .kind =
 	{
 	    .name = "rma-mcs",
 	    .summary = "a tree of queues: the lock stays near for a while before it travels",
 	    .reference = "HPDC'16 (RMA-RW), section 3.5",
-	    .options = "t_l",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
+    .options = options,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

@@ -41,15 +41,15 @@ static int64_t writers_in_a_row(const struct lock_space *s)
 {
 	int64_t product = 1;
 
-	if (s->params.t_w)
-		return s->params.t_w;
+	if (rma_rw_options(s)->t_w)
+		return rma_rw_options(s)->t_w;
 	for (int i = 2; i <= s->topo->nlevels; i++) {
-		product *= s->params.t_l[s->topo->level[i - 1].kind] + 1;
+		product *= queue_tree_options(s)->t_l[s->topo->level[i - 1].kind] + 1;
 		if (product > T_W_MAX)
 			return T_W_MAX;
 	}
 	/* A tree of one level has no thresholds to multiply. */
-	return s->topo->nlevels == 1 ? s->params.t_l[TOPO_NODE] : product;
+	return s->topo->nlevels == 1 ? queue_tree_options(s)->t_l[TOPO_NODE] : product;
 }
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
@@ -238,15 +238,25 @@ static void age(const struct lock_space *s, uint64_t lock, const struct lock_mem
 		k->readers.form->age(readers_memory(&k->readers, m, lock, g));
 }
 
+static const struct option_spec options[] = {
+    QUEUE_TREE_OPTION(struct rma_rw_options, tree.t_l),
+    LOCK_NUMBER(struct rma_rw_options, t_dc, "t_dc", 0, 1048576, "0 (a node's)",
+		"ranks that share a counter of readers"),
+    LOCK_NUMBER(struct rma_rw_options, t_r, "t_r", 1, 2147483647, "1024",
+		"readers that a counter admits before a waiting writer shuts it"),
+    LOCK_TURN(struct rma_rw_options, t_w, "0 (product of t_l + 1)"),
+    LOCK_OPTIONS_END,
+};
+
 const struct lock_protocol lock_rma_rw = {
     .kind =
 	{
 	    .name = "rma-rw",
 	    .summary = "readers in parallel, counted near by; writers as in rma-mcs",
 	    .reference = "HPDC'16 (RMA-RW), section 3",
-	    .options = "t_l t_dc t_r t_w",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
+    .options = options,
     .layout = layout,
     .destroy = destroy,
     .describe = describe,

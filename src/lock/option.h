@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables of options. A protocol has a structure of its own for the values, and a table with a line
+ * for each option: name, what it accepts, default, and its meaning. Messages, keys of MPI_Info
+ * (pawl_NAME), environment variables (PAWL_NAME), pawl-bench --list and the tables of the documents
+ * come from these lines.
+ *
+ * An option that several kinds have means the same in all of them, and accepts the same: its line
+ * is a macro here or in a header that they share. Defaults may differ.
+ */
+#ifndef LOCK_OPTION_H
+#define LOCK_OPTION_H
+
+#include <pawl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_type { OPTION_NUMBER, OPTION_SECONDS, OPTION_CHOICE, OPTION_TEXT, OPTION_LEVELS };
+
+/* A default is what stands before " (" in is.preset; what is in parentheses is for people. */
+struct option_spec {
+	struct pawl_option is; /* values of a choice: words with " | " in between */
+	enum option_type type;
+	size_t offset;    /* of the value: of a kind's own options, in lock_space.options */
+	int64_t min, max; /* of a number */
+};
+
+/* Room for the values of a kind's own options. */
+enum { LOCK_OPTION_BYTES = 128 };
+
+#define OPTION_LINE(name, values, preset, summary, common, type, place, min, max) \
+	{                                                                         \
+		{name, values, preset, summary, common}, type, place, min, max    \
+	}
+
+/* Lines of a kind's own table: an int64_t, an int (the number of the word), and an int64_t for
+ * each kind of level. The table ends with LOCK_OPTIONS_END. */
+#define LOCK_NUMBER(structure, field, name, min, max, preset, summary)         \
+	OPTION_LINE(name, #min " .. " #max, preset, summary, 0, OPTION_NUMBER, \
+		    offsetof(structure, field), min, max)
+#define LOCK_CHOICE(structure, field, name, words, preset, summary)                                \
+	OPTION_LINE(name, words, preset, summary, 0, OPTION_CHOICE, offsetof(structure, field), 0, \
+		    0)
+#define LOCK_LEVELS(structure, field, name, min, max, preset, summary)                           \
+	OPTION_LINE(name, "N | LEVEL:N[,LEVEL:N...], N = " #min " .. " #max, preset, summary, 0, \
+		    OPTION_LEVELS, offsetof(structure, field), min, max)
+#define LOCK_OPTIONS_END OPTION_LINE(NULL, NULL, NULL, NULL, 0, OPTION_NUMBER, 0, 0, 0)
+
+/* What several kinds have. */
+struct lock_backoff {
+	int64_t min, max; /* nanoseconds */
+};
+#define LOCK_BACKOFF(structure, field)                                                \
+	LOCK_NUMBER(structure, field.min, "backoff_min", 1, 1000000000, "500",        \
+		    "nanoseconds of the shortest pause between two attempts"),        \
+	    LOCK_NUMBER(structure, field.max, "backoff_max", 1, 1000000000, "100000", \
+			"nanoseconds of the longest pause between two attempts")
+#define LOCK_LEASE(structure, field, preset)                          \
+	LOCK_NUMBER(structure, field, "lease", 0, 3600000000, preset, \
+		    "microseconds until a silent holder may be taken for dead; 0: never")
+#define LOCK_RECOVERIES(structure, field, preset)                        \
+	LOCK_NUMBER(structure, field, "recoveries", 1, 16777216, preset, \
+		    "times that locks of one home can start anew after a failure")
+#define LOCK_TURN(structure, field, preset)                      \
+	LOCK_NUMBER(structure, field, "t_w", 0, 1048576, preset, \
+		    "writers in a row before readers get their turn")
+
+#endif
