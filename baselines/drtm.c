@@ -10,7 +10,7 @@
  * without having changed anything, and one that finds less puts the end off. A writer
  * swaps itself in for 0, or for a lease that is over. Readers release by doing nothing.
  *
- * Fairness: none. Readers who keep coming put the end off for ever. Uncontended: a writer
+ * Fairness: none. Readers that keep coming put the end off for ever. Uncontended: a writer
  * acquires by 1 atomic, 1 round trip, and releases by 1 atomic, 1 round trip; where readers
  * were before, it takes 2 atomics and waits until the lease is over, though nobody reads any
  * more. A reader acquires by 1 atomic (2 where a lease has run out) and releases by none.
@@ -58,7 +58,7 @@ _Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
 
 struct drtm_options {
 	struct lock_backoff backoff;
-	int64_t lease_us; /* of readers, who have nothing else */
+	int64_t lease_us; /* of readers, which have nothing else */
 };
 _Static_assert(sizeof(struct drtm_options) <= LOCK_OPTION_BYTES, "the options fit");
 

@@ -11,19 +11,19 @@
  *
  * Fairness: first come, first served, by the order of the fetch-and-adds; readers that
  * follow each other are in together. Uncontended: acquire 1 atomic, 1 round trip;
- * release 1 atomic, 1 round trip. Who waits polls by get, and pauses in between as
+ * release 1 atomic, 1 round trip. A client that waits polls by get, and pauses in between as
  * long as there are clients ahead (backoff_min for each, at most backoff_max), or for
  * a 16th of the time waited, if that is more.
  *
  * No carry reaches another counter: each has a guard bit, as bakery.h says, where the
  * word and the steps on it are.
  *
- * Leases. A client whose turn it is has N_X or N_S changed within a lease of going in. Who
- * waits and sees neither change for two leases (in 8 looks or more: one long stop of its
- * own tells nothing) takes somebody for dead: it swaps in a word with the next ERA and all
- * counters 0. All tickets of the era before are void; who
- * waits with one draws another. A look that took longer than a quarter of a lease starts the
- * count again: the home was away, and what others sent there waited as well.
+ * Leases. A client whose turn it is has N_X or N_S changed within a lease of going in. A client
+ * that waits and sees neither change for two leases (in 8 looks or more: one long stop of its own
+ * tells nothing) takes somebody for dead: it swaps in a word with the next ERA and all counters 0.
+ * All tickets of the era before are void; a client that waits with one draws another. A look that
+ * took longer than a quarter of a lease starts the count again: the home was away, and what others
+ * sent there waited as well.
  *
  * Ordering guarantees
  *   (A) A ticket and the counters it is compared with come out of one atomic operation.
@@ -34,8 +34,8 @@
  *       compare-and-swap, which fails in a later era. A quick one's addition has half a
  *       lease to arrive; it fetches what was there, so if it came too late all the same
  *       it is taken back, and the caller is told.
- *   (D) Who finds out late that it is its turn (half a lease after the look before)
- *       moves BEAT before it goes in, by compare-and-swap: others who count from an
+ *   (D) A client that finds out late that it is its turn (half a lease after the look before)
+ *       moves BEAT before it goes in, by compare-and-swap: others that count from an
  *       earlier moment then fail to take it for dead, and start to count again. Where
  *       four answers in a row are that slow it goes in, for there no look is quick
  *       enough for anybody to be taken for dead.
@@ -58,9 +58,9 @@
  * Progress: starvation-free if holders release (lease 0), or are recovered.
  *
  * Different from the paper: counters of 13 bits that go round, instead of 16 bits that
- * are reset by whoever draws the ticket 2^15; ERA, BEAT and the release by compare-and-swap,
- * (C) and (D), are ours. The paper's reset leaves no trace in the word. try-acquire
- * is a get and a compare-and-swap of the whole word; a timed acquire would have to give
+ * are reset by the client that draws the ticket 2^15; ERA, BEAT and the release by
+ * compare-and-swap, (C) and (D), are ours. The paper's reset leaves no trace in the word.
+ * try-acquire is a get and a compare-and-swap of the whole word; a timed acquire would have to give
  * a ticket back, which only the last in the line can do, so there is none.
  *
  * Model: models/dslr.pml, whose steps A1 ... R3 are named below.
@@ -293,7 +293,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 	if (lease && rma_clock(c) - (uint64_t)slot->note[NOTE_SINCE] > lease + lease / 2)
 		return release_late(slot, at);
-	old = bakery_add(c, slot->tail, at); /* R1; pairs with A2 of who is next */
+	old = bakery_add(c, slot->tail, at); /* R1; pairs with A2 of the client that is next */
 	if (bakery_era_of(old) != era)
 		return take_back(slot, at);
 	if (bakery_sets_guard(old, at))

@@ -5,10 +5,10 @@
  * Scalable Address Spaces and Beyond", EuroSys'20.
  *
  * A space has a list of the ranges that are held, in ascending order, none of which
- * overlap. A client walks along it. Who finds a range that overlaps its own waits until
- * that is released; who comes to its place links its node there by compare-and-swap. A
+ * overlap. A client walks along it. A client that finds a range that overlaps its own waits until
+ * that is released; a client that comes to its place links its node there by compare-and-swap. A
  * release marks the node's link; marked nodes hold nothing, and are unlinked by
- * their owner, or by whoever comes by.
+ * their owner, or by the client that comes by.
  *
  * Nodes lie at the space's home, one for each client, so that a walk depends on the
  * progress of no other rank, and a node takes 32 bytes at each home. A node is used again
@@ -20,11 +20,11 @@
  *
  * so a link that is as it was has not been changed meanwhile.
  *
- * Fairness: none. Others can come in ahead of who waits, again and again.
+ * Fairness: none. Others can come in ahead of the client that waits, again and again.
  * Operations, with n ranges in front of the place: acquire 3 round trips where the list
  * is empty, and else n + 4 (2 gets and 2 puts; 3 or 4 gets for each node looked at; 1 put;
  * 1 atomic), and 2 more for each marked node that is unlinked; release 2 atomics, 2 round
- * trips, and a walk if the link in front has changed. Who waits polls by get.
+ * trips, and a walk if the link in front has changed. A client that waits polls by get.
  *
  * Ordering guarantees
  *   (A) A link is changed by compare-and-swap only while its node is linked and not
@@ -170,8 +170,9 @@ static bool look_ahead(const struct lock_space *s, struct lock_slot *slot, struc
 	if (w->has_before)
 		rma_get(c, w->before, &got[GOT_BEFORE]);
 	if (target || w->has_before)
-		rma_flush(c, w->at); /* orders the gets, all from the home, before the next look at
-					the link that we are at; pairs with who changes it */
+		rma_flush(
+		    c, w->at); /* orders the gets, all from the home, before the next look at
+				  the link that we are at; pairs with the client that changes it */
 	return !w->has_before || FAULT(lld_look) || got[GOT_BEFORE] == w->before_link;
 }
 
@@ -332,13 +333,13 @@ static int64_t mark(struct lock_slot *slot, struct rma_word node)
 	int64_t link;
 
 	if (rma_is_cpu(node)) {
-		rma_acc(c, node, MARK); /* wakes who waits */
+		rma_acc(c, node, MARK); /* wakes the waiter */
 		rma_get(c, node, &link);
 		return link;
 	}
 	rma_fao(c, node, RMA_SUM, MARK, &link);
 	rma_flush(c, node); /* orders the mark before the node's being unlinked, (A); pairs with
-			      the looks of who waits */
+			      the looks of the client that waits */
 	return link;
 }
 

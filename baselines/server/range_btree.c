@@ -106,7 +106,8 @@ static int begin_before(const struct node *n, int64_t unit)
 static bool meets(void *space, const struct range *r)
 {
 	const struct node *n = space;
-	int64_t before_last = -1; /* the last unit of who begins last, but not after r's end */
+	int64_t before_last =
+	    -1; /* the last unit of the range that begins last, but not after r's end */
 
 	while (n) {
 		int i = begin_before(n, r->last);

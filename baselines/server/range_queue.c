@@ -4,7 +4,7 @@
  * the order of their arrival. A structure of disjoint ranges could not have the latter, which
  * overlap; so all structures are alike here, and what they differ in is the search.
  *
- * When a range goes, only those who wait and overlap it can get on: nobody else has lost
+ * When a range goes, only those that wait and overlap it can get on: nobody else has lost
  * anyone ahead. One of them does if it meets nothing that is held, and nobody ahead in the
  * list; the list is searched for each, which takes time quadratic in its length.
  */
@@ -60,7 +60,7 @@ void range_queue_free(struct range_queue *q)
 }
 
 /* Whether somebody in front of r in the list wants some of it; all are in front of
- * who is not in the list. */
+ * a client that is not in the list. */
 static bool is_behind(const struct space *s, const struct range *r)
 {
 	for (const struct range *w = s->waiting; w && w != r; w = w->next)
@@ -102,7 +102,7 @@ static void take_out(struct space *s, struct range *before, struct range *r)
 		s->last = before;
 }
 
-/* Gone is what went; whoever waits and has its turn now gets on. */
+/* gone has left; clients that wait and have their turn now get on. */
 static void get_on(struct range_queue *q, struct space *s, const struct range *gone,
 		   range_granted *granted, void *arg)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who has which ranges of a server's spaces, and who waits for some: what the servers
+ * Which clients hold ranges of a server's spaces, and which wait for some: what the servers
  * of it, llc and mt decide by. In one process and one thread; it knows no messages.
  *
- * First come, first served among those that overlap: a client waits for all who hold
- * units of its range, and for all who came before it and wait for some. Those that
+ * First come, first served among those that overlap: a client waits for all that hold
+ * units of its range, and for all that came before it and wait for some. Those that
  * overlap no such range are served at once.
  */
 #ifndef LOCKS_RANGE_QUEUE_H

@@ -66,7 +66,7 @@ static void set_child(struct range *parent, int side, struct range *r)
 		r->parent = parent;
 }
 
-/* The child on that side comes up, r goes down to the other; returns who is up. */
+/* The child on that side comes up, r goes down to the other; returns the one that is up. */
 static struct range *rotate(void **space, struct range *r, int side)
 {
 	struct range *up = r->child[side];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Baseline: a server that is asked by messages. ShiftLock paper (FAST'25, section 4):
- * "RPC", locks kept by the CPU of a server, which says yes or no to each request; who is
+ * "RPC", locks kept by the CPU of a server, which says yes or no to each request; a client that is
  * refused asks again after a pause. What one-sided locks are there to avoid.
  *
  * The server (server.h) keeps the words of its locks in its private memory. A word is 0,
  * or -1 for a writer, or the number of readers; only the server's thread changes it.
  *
- * Fairness: none; who asks at the right time is in. Uncontended: acquire 2 messages, 1
+ * Fairness: none; a client that asks at the right time is in. Uncontended: acquire 2 messages, 1
  * round trip; release the same, since it has to be done when it returns. Under contention
  * each refusal is another pair.
  *

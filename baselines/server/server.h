@@ -32,7 +32,7 @@ enum { SERVER_REQUEST_TAG = 0, SERVER_FIRST_TAG = 1 };
 
 struct server {
 	MPI_Comm comm;
-	int *host;       /* [ranks] who serves the locks of that home */
+	int *host;       /* [ranks] the rank that serves the locks of that home */
 	uint64_t *first; /* [ranks] where they begin there */
 	uint64_t mine;   /* locks that this rank serves */
 	/* Serve a request of a rank: server_answer() it now or later, or not if it asks
@@ -44,7 +44,7 @@ struct server {
 	_Atomic(bool) stop;
 };
 
-/* Of a structure that is all zero: who serves what. Collective over the MPI_Comm that
+/* Of a structure that is all zero: which rank serves which homes. Collective over the MPI_Comm that
  * mpi_comm points to. PAWL_SUCCESS, or a code with the sentence in err. */
 int server_prepare(struct server *v, const struct lock_space *s, void *mpi_comm, char *err,
 		   size_t errlen);

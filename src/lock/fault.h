@@ -56,7 +56,7 @@
 	X(shiftlock_absent, "shiftlock", \
 	  "a writer that leaves before readers have left lets blocked readers in") \
 	X(shiftlock_early, "shiftlock", \
-	  "marks a place as passed over before it has looked who is behind it") \
+	  "marks a place as passed over before it has read which one is behind it") \
 	X(shiftlock_last, "shiftlock", "no reader releases for a writer that is absent") \
 	X(shiftlock_withdraw, "shiftlock", "a reader takes its count back though it was let in") \
 	X(alock_alone, "alock", "leaders do not look for the other cohort") \

@@ -203,7 +203,7 @@ bool lock_has_room_for_slots(const struct lock_space *s, uint64_t most, char *er
 
 /* ------------------------------------------------------------- the simulator */
 
-/* All segments as they are, for who looks from outside of any rank. */
+/* All segments as they are, for the client that looks from outside of any rank. */
 struct lock_memory {
 	int64_t *(*word)(void *arg, int rank, uint64_t offset);
 	void *arg;
@@ -257,7 +257,7 @@ struct lock_protocol {
 	 * LOCK_PASSED: the slot is free. Waits for nobody if deadline_ns is over. NULL: each
 	 * acquire takes a new place. */
 	int (*resume)(const struct lock_space *s, struct lock_slot *slot);
-	/* Whether a slot whose acquire returned LOCK_QUEUED may serve again, for whoever
+	/* Whether a slot whose acquire returned LOCK_QUEUED may serve again, for the client that
 	 * released the lock has passed over it. It has when the lock was free once, or was
 	 * recovered. May look, and issue operations, but not wait. NULL: acquire does not return
 	 * that. */

@@ -51,7 +51,7 @@ static const struct option_spec common[] = {
     NUMBER("max_held", max_held, 1, 65535, "16",
 	   "locks that one process holds or awaits at a time"),
     CHOICE("owner", owner, "thread | process", "thread",
-	   "who may release a lock: its thread, or any of the process"),
+	   "what may release a lock: its thread, or any of the process"),
     CHOICE("threads", threads, "auto | single | multiple", "auto",
 	   "whether threads of a rank are told apart"),
     TEXT("topology", topology, "a string", "(discovered)",

@@ -34,7 +34,7 @@ struct options {
 /* Whether this build has the transport over UCX. */
 bool options_have_ucx(void);
 
-/* The four steps of options_read(), for those who have no MPI: start, set any
+/* The four steps of options_read(), for those that have no MPI: start, set any
  * number (what: how to call it in messages), look at the environment, and see
  * whether the values go together. All set the thread's error. */
 void options_default(struct options *o, const struct lock_protocol *p);

@@ -7,7 +7,7 @@
  * The ranks of the home's node are the local cohort of a lock, and use nothing but
  * CPU atomics, loads and stores; all others are its remote cohort, and use
  * nothing but operations of the transport. Each cohort has an MCS queue (mcs.h).
- * Who comes to the head of an empty queue is the leader of its cohort, and meets
+ * A client that comes to the head of an empty queue is the leader of its cohort, and meets
  * the leader of the other in Peterson's lock, of which the two TAIL words are the
  * flags. In a cohort the lock is handed on as often as its budget says
  * (local_budget, remote_budget); then the next client is a leader once more.
@@ -15,7 +15,7 @@
  * Words, of 32 bytes at the home. TAIL[local] is a NODE word and TAIL[remote] a NET
  * word; each cohort only reads the other's. VICTIM is read and written by both, as a
  * whole and never otherwise. Queue nodes are slots: NODE words of local clients,
- * NET words of remote ones, who may well be neighbours of each other.
+ * NET words of remote ones, which may well be neighbours of each other.
  *
  * Ordering guarantees, besides those of mcs.h. Peterson's lock needs that each of
  * two leaders looks at the other one after its own announcement is performed.
@@ -27,7 +27,7 @@
  *       before the looks that end the wait. Local: a seq_cst store, and seq_cst loads.
  *       Remote: the flush of VICTIM. Without it a write that comes late would call
  *       the other cohort in while this one is inside.
- *   (C) Who waits has written VICTIM itself, after it came or after it was handed
+ *   (C) A waiter has written VICTIM itself, after it came or after it was handed
  *       the end of the budget. So what is left in VICTIM from before does not matter.
  *   (D) Both reasons to stop waiting hold by themselves, so the two looks of one round
  *       need no order. "The other TAIL is null" may be missed; but the leader that
@@ -49,7 +49,7 @@
  * Different from the papers
  *   - TAIL is swapped by one fetching operation, not in a loop of compare-and-swap.
  *   - A leader first looks at the other TAIL, and writes VICTIM only if it is set;
- *     the papers write first. This spares who is alone a round trip. Writing VICTIM
+ *     the papers write first. This spares a client that is alone a round trip. Writing VICTIM
  *     together with the swap would spare it too, and be wrong: a client that then
  *     turns out to be no leader has called the other cohort in on its predecessor.
  *   - Budget and flag are one word: STATUS is 1 + what is left of the budget.

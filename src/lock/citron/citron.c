@@ -4,11 +4,12 @@
  * "Citron: Distributed Range Lock Management with One-sided RDMA", FAST'23.
  *
  * A space's units are the leaves of a quaternary tree, 64 a leaf (citron.h; words:
- * citron_words.h). A range is covered by at most k nodes (citron_split.c). Whoever holds a node has
- * all units under it, but of a leaf only those whose bits it has set. All words of a space are at
- * its home, so a flush is one round trip. Units behind the tree are one node of their own, SPILL.
- * How the tree grows is in citron_top.c, what becomes of it when clients fail in citron_lease.c.
- * Uncontended, a range of up to 64 units takes two round trips to acquire and one to release.
+ * citron_words.h). A range is covered by at most k nodes (citron_split.c). A client that holds a
+ * node has all units under it, but of a leaf only those whose bits it has set. All words of a space
+ * are at its home, so a flush is one round trip. Units behind the tree are one node of their own,
+ * SPILL. How the tree grows is in citron_top.c, what becomes of it when clients fail in
+ * citron_lease.c. Uncontended, a range of up to 64 units takes two round trips to acquire and one
+ * to release.
  *
  * Two nodes are in conflict if they are one and the same, which is settled at that node (bits of a
  * leaf, tickets in the order of arrival at an inner one), or if one is above the other:
@@ -24,9 +25,9 @@
  * Safety. If A2 comes before the look of U4 in the word where the two meet, U4 waits until the
  * lower one has withdrawn or released. Else U3, before U4, comes before A2, and so before A3, which
  * sees RAISED and OCC. RAISED, one word for a tree, saves the look at a word a depth while all that
- * is held are leaves; who has seen it differ from 0 asks for both at once the next time. The paper
- * looks first and announces afterwards, and closes the gap by time (T_wait); here no clock is part
- * of the argument, at the same number of round trips.
+ * is held are leaves; a client that has seen it differ from 0 asks for both at once the next time.
+ * The paper looks first and announces afterwards, and closes the gap by time (T_wait); here no
+ * clock is part of the argument, at the same number of round trips.
  *
  * The fast path (citron_fast.c) is a try of leaves alone, if the range spans at most 4k of them, in
  * two round trips. First: A1 for all leaves, and the bits are set by compare-and-swap, on the guess
@@ -34,26 +35,27 @@
  * seen. If anything is in the way all is undone, in one round trip, and the client holds nothing
  * while it waits. For L = 1 in a tree of height h that is 2 + (h + 2) / m operations or so, and one
  * less to release. Release is one round trip: clear bits, end the turns, take back the
- * announcements, in any order, for each lets in others who then find the rest or wait for it.
+ * announcements, in any order, for each lets in others that then find the rest or wait for it.
  *
  * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
  *   S1  draw tickets of all inner nodes of the cover, each when it is the turn of the one before
  *   S2  for each node, ascending: A1 to A4, but A3 leaves out what is above a node that is held
  *       already; then leaves wait for their bits, inner nodes do U2 to U4
- * To leave these out is safe: whoever raised such a node waits for the announcement of the node
- * that is held, which stays until all are released. It is also needed: to wait there, as the paper
- * does, is a dead-lock with an upper one that waits for the node held (models/citron.pml).
+ * To leave these out is safe: the client that raised such a node waits for the announcement of the
+ * node that is held, which stays until all are released. It is also needed: to wait there, as the
+ * paper does, is a dead-lock with an upper one that waits for the node held (models/citron.pml).
  *
  * No dead-lock. In S1 a client waits for clients with the same ticket, and holds tickets only, in
  * the order of nodes; nobody else waits for tickets. After S1: let s be the first unit of what a
  * client waits for: the occupied node in A4, its own node in U4 and at a leaf. All that it holds is
  * left of s. It waits for another that either holds something at s or right of it, so that the
  * other's s is larger; or stands at that node or below (s is not smaller), is past A4, and so waits
- * in U4, at a smaller node, or at a leaf. Nobody waits for who waits in A4, but for what it holds.
- * So s never falls along a cycle, and where it does not rise nodes get smaller: there is none.
+ * in U4, at a smaller node, or at a leaf. No client waits for one that waits in A4, but for what it
+ * holds. So s never falls along a cycle, and where it does not rise nodes get smaller: there is
+ * none.
  *
  * No starvation. Of those at one inner node the first comes first. An upper one waits in U4 only
- * for those who went past A3 before its OCC, and for each client that comes later at most once
+ * for those that went past A3 before its OCC, and for each client that comes later at most once
  * more, until its A4. A lower one that has met OCC too often, or lost its bits to others, takes the
  * lowest node above its whole range instead, and if that is not let through the root, where nothing
  * is above and all have to queue. Except where the client has other ranges of the space: it might
@@ -63,9 +65,9 @@
  * difference; OCC is set after the look above; leaves are swapped before the look above; leaves of
  * all nodes of a range are taken together; common nodes above are left out; a client that is kept
  * out escalates; the lock of the units behind the tree has writers only, and is not DSLR but
- * tickets; growth moves no words and counters, and whoever needs it does it at once, unless told to
- * leave it to a call; recovery starts the space anew. Waiting is by rma_await() on the word that is
- * in the way.
+ * tickets; growth moves no words and counters, and the client that needs it does it at once, unless
+ * told to leave it to a call; recovery starts the space anew. Waiting is by rma_await() on the word
+ * that is in the way.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,7 +175,8 @@ static void choose_cover(struct citron_view *v, enum cover how)
 		h->node[0] = (struct citron_node){v->depth, 0};
 }
 
-/* Who has other ranges of the space must not take more than it asks for: it might meet itself. */
+/* A client that has other ranges of the space must not take more than it asks for: it might meet
+ * itself. */
 static enum cover first_cover(const struct citron_view *v)
 {
 	return v->slot->others || options_of(v->s)->k == 0 ? EXACT : BY_SPLIT;
@@ -428,7 +431,7 @@ static const struct option_spec options[] = {
     LOCK_NUMBER(struct citron_options, units_most, "units_most", 1, 1099511627776, "(as units)",
 		"units that the tree may grow to"),
     LOCK_CHOICE(struct citron_options, grow_by_call, "growth", "auto | call", "auto",
-		"who makes the tree larger: a client that needs it, or pawl_range_grow()"),
+		"what makes the tree larger: a client that needs it, or pawl_range_grow()"),
     LOCK_NUMBER(struct citron_options, k, "k", 0, 8, "2",
 		"nodes of the tree that a long range is rounded up to"),
     LOCK_NUMBER(struct citron_options, m, "m", 1, 5, "4",

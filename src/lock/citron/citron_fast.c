@@ -209,7 +209,7 @@ static void undo(struct citron_view *v, uint64_t won)
 					citron_clearing(mask_of(v, i)));
 		citron_withdraw(v, 0);
 		/* Orders the announcements that are taken back before the next ones, and the bits
-		 * before our waiting; pairs with U4 and with those who wait for the bits. */
+		 * before our waiting; pairs with U4 and with those that wait for the bits. */
 		rma_flush(v->c, v->root);
 	}
 	h->nodes = h->announced = 0;

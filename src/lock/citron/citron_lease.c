@@ -37,11 +37,11 @@
  *   (D) A client that sleeps in R1 to R4 does no harm. Each of its swaps expects a value of TOP,
  * and fails once TOP has changed. Then it waits one step more, and begins again. (E) A holder
  * learns at its release that it was given up, if its own clock says that its lease is over: TOP has
- * another copy. (F) Nobody is given up who is not late. A freeze and its end change no word of the
- * tree, so a wrong suspicion costs others a wait and nothing else. R4 needs a word that stays as it
- * is in R3. What is in the way there goes, if those concerned live: a holder releases within its
- *       lease, which ends in R3; a client of the fast path takes back what it has, and does not
- * wait before; one of the slow path goes on when those before it have gone, looks at TOP, now or in
+ * another copy. (F) No client is given up that is not late. A freeze and its end change no word of
+ * the tree, so a wrong suspicion costs others a wait and nothing else. R4 needs a word that stays
+ * as it is in R3. What is in the way there goes, if those concerned live: a holder releases within
+ * its lease, which ends in R3; a client of the fast path takes back what it has, and does not wait
+ * before; one of the slow path goes on when those before it have gone, looks at TOP, now or in
  *       citron_confirm, and gives all back. That shows in PASSED, and R3 begins anew. A client does
  *       so once in a freeze, so R3 ends. Hence R4 needs a client that has not released within its
  *       lease, or did not go on for an eighth of a lease with nothing in its way.
@@ -353,8 +353,8 @@ void citron_watch(struct citron_view *v, struct citron_watch *watch)
 	}
 }
 
-/* Wait until the space is not that frozen one; or until it seems that whoever froze it has stopped,
- * and open it. */
+/* Wait until the space is not that frozen one; or until it seems that the client that froze it has
+ * stopped, and open it. */
 static void await_thaw(struct citron_view *v, int64_t top)
 {
 	int64_t *got = v->h->got, passed = 0, seen;

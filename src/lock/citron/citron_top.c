@@ -10,9 +10,9 @@
  *   T3  flush
  *   T4  swap TOP; flush; clear MAX; flush; end the turn
  *
- * Clients keep TOP as they last saw it. Whoever takes the old root for the root looks at it anyway,
- * after its announcements (A3) or its OCC (U4), sees SHUT, takes all back and reads TOP. Whoever
- * gets the turn at SPILL reads TOP in it.
+ * Clients keep TOP as they last saw it. A client that takes the old root for the root looks at it
+ * anyway, after its announcements (A3) or its OCC (U4), sees SHUT, takes all back and reads TOP. A
+ * client that gets the turn at SPILL reads TOP in it.
  *
  * Safety. Two clients that both know the new root, or both the old one, are as before; so are two
  * at nodes under the old root, for announcements and looks are the same there. In the rest one is
@@ -26,7 +26,8 @@
  * later, sees SHUT. U does so with each old root under it, unless TOP says that somebody has done
  * so since (SETTLED), and if it is at the root it says so itself.
  *
- * Dead-lock: U waits here for who holds nodes under it, or is about to withdraw, as in U4.
+ * Dead-lock: U waits here for the client that holds nodes under it, or is about to withdraw, as in
+ * U4.
  *
  * Only what changes TOP is a swap that may fail: against a client that settles it, which is tried
  * again, and against a recovery (citron_lease.c), which ends this copy, and all is begun again.

@@ -6,13 +6,13 @@
  * An inner node is one word. From the top:
  *   NEXT   21 bits  the ticket that the next client draws (the paper's TMax)
  *   DONE   21 bits  the ticket whose turn it is (TCnt)
- *   SHUT    1 bit   who has this node for the root has to learn anew where that is (Exp)
- *   OCC     1 bit   whose turn it is keeps out whoever comes to a node below
- *   BELOW  20 bits  clients at nodes below that have announced themselves here
+ *   SHUT    1 bit   a client that takes this node for the root has to learn anew where that is
+ * (Exp) OCC     1 bit   the client whose turn it is keeps out those that come to a node below BELOW
+ * 20 bits  clients at nodes below that have announced themselves here
  *
  * Why no field can spill into another, whatever the order of the additions:
  *   NEXT    only grows, by one a client, and wraps off the top of the word.
- *   DONE    is changed by the holder of the ticket alone, who knows its value: where it would
+ *   DONE    is changed by the holder of the ticket alone, which knows its value: where it would
  *           carry, the holder subtracts all of it instead of adding one.
  *   SHUT    is set by compare-and-swap against a word without it, and cleared only while nobody
  *           has anything of the space.
@@ -43,7 +43,7 @@
  * A tree with these four is a copy. A space has one, and may go on with a spare one of its home,
  * after a failure. Word TOP of a space says which tree is in use, from the low end:
  *   GROWN    5 bits  how much higher it is than at first
- *   SETTLED  5 bits  nobody is left who took the root for lower than that
+ *   SETTLED  5 bits  no client is left that took the root for lower than that
  *   ERA     29 bits  counts how often the space was frozen and opened again; odd: it is frozen
  *   COPY    25 bits  0: the first one; else a spare one
  * It changes by compare-and-swap only. No value comes twice while somebody may wait for it to
@@ -294,7 +294,7 @@ void citron_shut(struct citron_view *v);
 bool citron_may_spill(struct citron_view *v, int64_t last);
 /* Make room for so many units, in a turn at SPILL; v->shut afterwards. */
 void citron_raise(struct citron_view *v, int64_t units);
-/* Nobody is left who takes an old root for the root. */
+/* No client is left that takes an old root for the root. */
 void citron_settle(struct citron_view *v);
 
 /* citron_lease.c ---------------------------------------------------------- */
@@ -360,7 +360,7 @@ bool citron_try_leaves(struct citron_view *v, int64_t leaves);
 /* Until v->met lets its bits go, or is not occupied any more. */
 bool citron_await_leaves(struct citron_view *v);
 
-/* The cover in h, wholly or not at all. Who waits may meet OCC `most` times at a node. */
+/* The cover in h, wholly or not at all. A client that waits may meet OCC `most` times at a node. */
 #define FOREVER UINT64_MAX
 bool citron_take_cover(struct citron_view *v, uint64_t most, bool wait);
 /* A ticket at an inner node and its turn; or, if it is only a try, if it is its turn. */

@@ -18,7 +18,7 @@
  *
  * Ordering guarantees
  *   (A) Own NEXT and STATUS are reset before the swap makes this client visible:
- *       they are plain stores into own memory, and who could write them learns
+ *       they are plain stores into own memory, and clients that could write them learn
  *       of us only from TAIL.
  *   (B) The link is written after the swap has told whose it is, and before we
  *       wait; at most one client ever links to a queue node, once.
@@ -66,7 +66,7 @@ RMA_INLINE int64_t mcs_enter(struct lock_slot *slot, enum rma_domain d, struct r
 	return pred;
 }
 
-/* A1 and A2, only if the queue is empty; who is in it, or 0. */
+/* A1 and A2, only if the queue is empty; else the slot that is last in it. */
 static inline int64_t mcs_try_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail)
 {
 	struct rma_client *c = &slot->client;
@@ -151,7 +151,7 @@ static inline int mcs_resume(struct lock_slot *slot, enum rma_domain d, int64_t 
 }
 
 /* R1 and R2: leave the queue if nobody is behind us. If somebody is: false, and
- * *succ is who, or 0 if it has not linked itself yet. */
+ * *succ is that client, or 0 if it has not linked itself yet. */
 RMA_INLINE bool mcs_leave(struct lock_slot *slot, enum rma_domain d, struct rma_word tail,
 			  int64_t *succ)
 {
@@ -167,7 +167,7 @@ RMA_INLINE bool mcs_leave(struct lock_slot *slot, enum rma_domain d, struct rma_
 	return last == slot->id;
 }
 
-/* S1 and S2: who is behind an abandoned node, or 0: the queue is empty now. */
+/* S1 and S2: the slot behind an abandoned node, or 0: the queue is empty now. */
 static inline int64_t mcs_behind(const struct lock_space *s, struct lock_slot *slot,
 				 enum rma_domain d, struct rma_word tail, int64_t id)
 {
@@ -216,7 +216,7 @@ static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_space *s, struct lo
 	return succ;
 }
 
-/* R3 and R4: grant to the successor that mcs_leave() found, or whoever is behind it. */
+/* R3 and R4: grant to the successor that mcs_leave() found, or the client that is behind it. */
 static inline void mcs_hand_over(const struct lock_space *s, struct lock_slot *slot,
 				 enum rma_domain d, struct rma_word tail, int64_t succ,
 				 int64_t status)

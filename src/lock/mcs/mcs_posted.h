@@ -4,10 +4,10 @@
  * (rma_post()): a release does not wait for its answer. It takes no round trip, and never waits
  * for a successor to link itself.
  *
- * NEXT tells not only who comes next, but also that its owner has left. Holder and successor both
- * swap it: who comes second sees the other. A holder that finds a successor grants it the lock, as
- * always. A successor that finds that it has left has the lock at once. So whatever becomes of the
- * operation that empties the queue, nobody needs the releasing client any more.
+ * NEXT tells not only which slot comes next, but also that its owner has left. Holder and successor
+ * both swap it: the one that comes second sees the other. A holder that finds a successor grants it
+ * the lock, as always. A successor that finds that it has left has the lock at once. So whatever
+ * becomes of the operation that empties the queue, nobody needs the releasing client any more.
  *
  * The queue node of a client that has left serves again when that operation was answered, and
  * either has emptied the queue, or a successor has taken the lock over from NEXT. Until then
@@ -86,9 +86,9 @@ static inline int mcs_posted_resume(struct lock_slot *slot, enum rma_domain d)
 }
 
 /* T1 and T2: only if nobody has the lock. Where the last in the queue has left, what empties the
- * queue is on its way: it will arrive, so ask again. Whoever else has been last, or left, meanwhile
- * had the lock. An owner that has not left may yet be about to enter with the same queue node,
- * after the queue was empty: so it has to be the last still. */
+ * queue is on its way: it will arrive, so ask again. Which other client has been last, or left,
+ * meanwhile had the lock. An owner that has not left may yet be about to enter with the same queue
+ * node, after the queue was empty: so it has to be the last still. */
 static inline bool mcs_posted_try_enter(const struct lock_space *s, struct lock_slot *slot,
 					enum rma_domain d, struct rma_word tail)
 {
@@ -183,7 +183,8 @@ static inline int mcs_posted_leave(const struct lock_space *s, struct lock_slot 
 	struct rma_client *c = &slot->client;
 	int64_t left = -++slot->scratch[MCS_STAYS], succ;
 
-	/* R1: is somebody linked to us? If not, whoever comes finds that we have left; (F). */
+	/* R1: is somebody linked to us? If not, the client that comes finds that we have left; (F).
+	 */
 	if (FAULT(d_mcs_swap)) {
 		succ = rma_peek(c, slot->next[d]);
 		rma_poke(c, slot->next[d], left);

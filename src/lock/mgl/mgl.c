@@ -429,7 +429,7 @@ static bool let_ride_late(const struct lock_space *s, struct lock_slot *slot)
 	return old == 0;
 }
 
-/* G4: whether we were the last one, who gives the intent back. */
+/* G4: whether this was the last one, which gives the intent back. */
 static bool get_off(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
@@ -450,7 +450,7 @@ static bool get_off(const struct lock_space *s, struct lock_slot *slot)
 
 enum { ATTEMPTS = 16 };
 
-/* Whoever has just left is likely to come back at once, with all words in its cache.
+/* A client that has just left is likely to come back at once, with all words in its cache.
  * So within a node an unsuccessful client looks for a moment whether W becomes free
  * before it queues, which stops that. */
 static bool enter_soon(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)

@@ -6,7 +6,7 @@
  * Word A at the home counts the writers and readers present, and the releases;
  * its EPOCH changes when blocked readers get their turn. One sum on A is all that
  * a client needs when nobody is in the way. Writers that meet a writer queue up
- * behind TAIL, and hand over within the queue. Who came first holds the lock
+ * behind TAIL, and hand over within the queue. A client that came first holds the lock
  * without having been in the queue; it finds the head of the queue in word HEAD.
  *
  * Fairness: writers of the queue first come, first served; a writer before all
@@ -20,22 +20,22 @@
  * writer that readers keep out; a releaser does 5 operations more for each place that was left.
  *
  * Ordering guarantees
- *   (A) Everything about who may be in is decided by the order of sums on A. A
+ *   (A) Which clients may be in is decided by the order of sums on A. A
  *       writer that finds WP 0 is the only one that does until WP is 0 again: it
  *       holds the lock as soon as the readers that its sum found have left, and
  *       those, all of them, were let in before: WP became 0 with a change of EPOCH, or no
  *       reader was blocked (L2).
  *   (B) A reader that finds WP 0 is in; any other waits until EPOCH differs from
- *       what it found. Whoever changes EPOCH sees by the same sum which readers are
+ *       what it found. A client that changes EPOCH sees by the same sum which readers are
  *       present, and they have all left when REL has grown by their number and its
  *       own release: nobody else releases meanwhile, for no reader that comes later
  *       is let in, and the next writer waits. So one bit of EPOCH will do.
  *   (C) A client's NEXT and STATUS are null before its id is in TAIL.
  *   (D) The place at the head of the queue exists once: it is in a TAIL of 0, with
- *       the client that found TAIL 0 (and writes HEAD), with who was granted the
+ *       the client that found TAIL 0 (and writes HEAD), with the client that was granted the
  *       lock, with its successor. So HEAD is taken before it is written again.
  *   (E) A writer counts in A before it swaps TAIL, and is counted out before it
- *       grants: a releaser that finds WP > 1 will find who is next, and one that
+ *       grants: a releaser that finds WP > 1 will find which one is next, and one that
  *       hands over to a link leaves WP > 0.
  *   (F) to (J), failures: shiftlock_lease.c. (K) to (O), deadlines: shiftlock_pass.c.
  * Progress: starvation-free, as long as nobody stops between counting in A and
@@ -595,7 +595,7 @@ static RMA_SLOW_PATH int hand_over(const struct lock_space *s, struct lock_slot 
 		return PAWL_SUCCESS;
 	}
 	/* R3: no writer was left, but our place in the queue has been linked to since;
-	 * it is for whoever came first meanwhile to grant. */
+	 * it is for the client that came first meanwhile to grant. */
 	succ = pass_await_link(s, slot);
 	if (succ) {
 		rma_put(&slot->client, head, succ);
@@ -639,7 +639,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	return slot->mode == PAWL_SHARED ? release_as_reader(s, slot) : release_as_writer(s, slot);
 }
 
-/* Who was never linked to can serve again at once. In a queue, somebody may still link
+/* A client that was never linked to can serve again at once. In a queue, somebody may still link
  * to us, until the block is given up. */
 static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 {
@@ -655,7 +655,7 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------- the simulator */
 
-/* A writer has the queue before it, and who holds the lock without being in the
+/* A writer has the queue before it, and a client that holds the lock without being in the
  * queue. A reader waits for the rest of a row. */
 static uint64_t overtakes(const struct lock_space *s, int mode)
 {
@@ -686,7 +686,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 		int64_t heir = *lock_memory_word(m, rank, at + BLOCK_HEIR);
 
 		if (!heir)
-			return true; /* for who comes next to replace */
+			return true; /* for the client that comes next to replace */
 		at = k->spares + (uint64_t)(heir - 1) * BLOCK_BYTES;
 	}
 	for (int i = 0; i < 3; i++) {

@@ -71,7 +71,7 @@ RMA_INLINE int64_t a_next_epoch(int64_t epoch)
 }
 
 /*
- * Who a writer is: its slot's id, and below 2^16 how many times this slot has
+ * Which writer it is: its slot's id, and below 2^16 how many times this slot has
  * queued. TAIL, HEAD and NEXT hold that; HEAD and NEXT also whether the writer has a deadline;
  * NEXT also a tag of the queueing that the link is meant for, never 0. STATUS holds the grant.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failures under ShiftLock (FAST'25, section 3.6): who waits looks at the lock twice
+ * Failures under ShiftLock (FAST'25, section 3.6): a waiter looks at the lock twice
  * a lease. If nothing has been released, and no turn given, for three leases, then
- * whoever should have acted is dead, or as good as dead, and the lock starts anew.
+ * the client that should have acted is dead, or as good as dead, and the lock starts anew.
  *
  * The paper leaves that to the home's processor, which resets the words once an era.
  * Here no rank has to answer, and words are never reset: a block has one life.
@@ -12,7 +12,7 @@
  *       count at the home that only grows; by compare and swap against 0.
  *   K3  The first block's HEIR is put to the newest block, as a short cut.
  * Everybody's next operation on A says that it is dead; then they follow HEIR and
- * start over. K2 may be done by anybody who finds HEIR 0.
+ * start over. K2 may be done by any client that finds HEIR 0.
  *
  * Ordering guarantees
  *   (F) Exactly once: K1 and K2 are compare and swaps against values that a block
@@ -23,7 +23,7 @@
  *       K1 for that long would have to hit that moment. It looks at the clock in
  *       between, so it would have to be stopped between that and the swap, too.
  *   (G) What a client does to a block that died changes nothing elsewhere: the fields
- *       of a dead A have room for it (shiftlock.h), who arrives there takes its
+ *       of a dead A have room for it (shiftlock.h), a client that arrives there takes its
  *       arrival back, and links and grants carry the number of the queueing for
  *       which they are meant. That number comes round: 16 bits of it are in a grant,
  *       and a tag of 127 values in a link. So a client that stopped in a block, until it
@@ -132,7 +132,7 @@ int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot)
 		spare = take_spare(s, slot);
 		if (!spare)
 			return PAWL_ERR_TOO_MANY;
-		/* K2; who loses has wasted a spare. */
+		/* K2; a client that loses has wasted a spare. */
 		rma_cas(c, heir_word, 0, spare, &heir);
 		rma_flush(c, heir_word); /* orders the swap before the look at heir */
 		heir = heir ? heir : spare;

@@ -244,7 +244,7 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_s
 	return a_writers(old) > 1 ? pass_take_head(s, slot) : 0;
 }
 
-/* R5: the lock is this writer's, or that of whoever is behind it. */
+/* R5: the lock is this writer's, or that of the client that is behind it. */
 static void hand_on(const struct lock_space *s, struct lock_slot *slot, int64_t to,
 		    struct hand_over *h)
 {

@@ -10,7 +10,7 @@
  *
  * No carry reaches another counter. A counter has 13 bits and a guard bit above them.
  * The increment that carries into the guard is the work of one client, which takes it
- * out again by compare-and-swap: before it waits, or before its release returns. Who
+ * out again by compare-and-swap: before it waits, or before its release returns. A client that
  * sees any guard bit does not go in. So while a guard is set each client adds to a
  * counter once at the most (one that was in before still leaves), and as there are
  * fewer clients than 2^13, the guard does not overflow. Counters are compared modulo
@@ -76,7 +76,7 @@ static inline uint64_t bakery_counted(uint64_t word, int at)
 					   : word + (UINT64_C(1) << at);
 }
 
-/* Whether everybody who drew a ticket is done. */
+/* Whether all clients that drew a ticket are done. */
 static inline bool bakery_is_idle(uint64_t word)
 {
 	return !(word & BAKERY_GUARDS) &&
@@ -92,7 +92,7 @@ static inline uint64_t bakery_aged(void)
 	return x << N_X | readers << N_S | x << MAX_X | readers << MAX_S;
 }
 
-/* Whether it is the turn of who drew its ticket when the word was ticket. */
+/* Whether it is the turn of the client that drew its ticket when the word was ticket. */
 RMA_INLINE bool bakery_is_turn(uint64_t word, uint64_t ticket, int mode)
 {
 	/* Readers may find that writers behind them have passed: they must not wait for ever. */

@@ -11,10 +11,10 @@
  * space's home, without leases: a holder that died keeps its units.
  *
  * Fairness: first come, first served at each segment, and nobody waits for a segment
- * below one that it has; so who waits at the highest segment gets on, and the others
+ * below one that it has; so the one that waits at the highest segment gets on, and the others
  * after it. Uncontended: acquire 1 atomic and 1 round trip for each segment, one
  * after the other; release 1 atomic for each segment, and 1 round trip for every 16.
- * try-acquire a get and a compare-and-swap for each. Who waits polls by get, as in
+ * try-acquire a get and a compare-and-swap for each. A client that waits polls by get, as in
  * dslr.c. Shared and exclusive alike.
  *
  * Ordering guarantees
@@ -180,7 +180,7 @@ static void leave_batch(const struct lock_space *s, struct lock_slot *slot, int6
 		rma_fao(c, segment_word(s, slot, first + i), RMA_SUM, (int64_t)(UINT64_C(1) << at),
 			&slot->scratch[i]);
 	/* orders the additions before the looks at what they found; pairs with the looks
-	 * of who waits there */
+	 * of the client that waits there */
 	rma_flush(c, segment_word(s, slot, first));
 	for (int64_t i = 0; i < n; i++)
 		if (bakery_sets_guard((uint64_t)slot->scratch[i], at))

@@ -20,9 +20,9 @@
  *       any TAIL, so no reset can wipe out what others write there.
  *   (B) LINK of a child is null whenever the child enters a queue: it is
  *       written once per stay, by the next member, and taken (read and reset)
- *       by whoever releases for the child, before the child can come back. One that
+ *       by the client that releases for the child, before the child can come back. One that
  *       may change at the same time, (E), is taken by a fetch-and-op.
- *   (C) Whoever holds for an element leaves the parent's queue before it lets
+ *   (C) A client that holds for an element leaves the parent's queue before it lets
  *       the next client of the element enter there (PARENT is sent last).
  *   (D) What a holder did in node memory is visible to the next holder on the
  *       node: each grant is stored after it and awaited with acquire semantics.
@@ -72,9 +72,9 @@
  *     the owner of the memory next enters the MPI, and the process that once
  *     entered for the element may be computing by then. A waiter's STATUS lies
  *     in its own memory; it is in the MPI since it waits.
- *   - Who got the lock from its own node, and finds nobody waiting there, looks
+ *   - A client that got the lock from its own node, and finds nobody waiting there, looks
  *     for a moment longer before the lock leaves the node.
- *   - The counts of passes of all levels travel in the grant, so that whoever
+ *   - The counts of passes of all levels travel in the grant, so that the client that
  *     holds knows them; no element keeps any.
  *
  * Model: models/rma_mcs.pml, whose steps A1 ... R6 and T1 ... T5 are named below.
@@ -314,7 +314,7 @@ static void link_to(const struct lock_space *s, const struct queue_tree *t, stru
 
 	if (i == 1)
 		slot->contended = 1;
-	/* A3: whoever releases for the predecessor will find us; (B). */
+	/* A3: the client that releases for the predecessor will find us; (B). */
 	rma_put(&slot->client, link, slot->id | flag);
 	rma_flush(&slot->client, link); /* orders the link before our wait; pairs with R2, R4 */
 }
@@ -398,7 +398,7 @@ static int64_t await_grant_until(const struct lock_space *s, const struct queue_
 	return STATUS_NONE;
 }
 
-/* T3: whoever passes over our place is through with its words. */
+/* T3: the client that passes over our place is through with its words. */
 static bool await_done(const struct lock_space *s, const struct queue_tree *t,
 		       struct lock_slot *slot, int i, struct ascent *a)
 {
@@ -446,7 +446,7 @@ static int64_t return_to_place(const struct lock_space *s, const struct queue_tr
 	return await_done(s, t, slot, i, a) ? STATUS_WAIT : STATUS_NONE;
 }
 
-/* A2: become the tail, if the queue is empty; or else who is. */
+/* A2: become the tail, if the queue is empty; or else the slot that is. */
 static int64_t swap_empty(const struct lock_space *s, const struct queue_tree *t,
 			  struct lock_slot *slot, int i, struct rma_word tail)
 {
@@ -764,8 +764,8 @@ static inline void release_root(const struct lock_space *s, const struct queue_t
 	leave(s, t, slot, 1, d, kind);
 }
 
-/* Who passed the lock to us within our element is likely to come back for it in less time than
- * it takes to hand it to another node, and the lock to come back from there. So look for a
+/* A client that passed the lock to us within our element is likely to come back for it in less time
+ * than it takes to hand it to another node, and the lock to come back from there. So look for a
  * moment longer whether somebody links himself to us. */
 static inline bool is_worth_a_glance(const struct queue_tree *t, const struct lock_slot *slot)
 {

@@ -20,7 +20,7 @@
  *       closes GATE (put, flush) and then looks at A (get). Both orders are
  *       sequentially consistent: the reader's atomic is a full fence, the
  *       writer's flush completes the put at the counter before the get starts.
- *       So a reader that still sees GATE <= 2r is seen by whoever closes phase
+ *       So a reader that still sees GATE <= 2r is seen by the client that closes phase
  *       r, and is waited for; one that does not counts itself out.
  *   (B) A reader that comes while the gate is closed counts itself into the next
  *       phase and, by (A), has a place there: the next writer to close waits

@@ -24,7 +24,7 @@
  *       gets in then without asking again, and the next writer waits for it. So
  *       nobody starves, however short the opening.
  *   (C) OUT is compared for equality with the arrivals before the closing; none
- *       of those who arrived later can leave before the opening. A reader that gives up
+ *       of those that arrived later can leave before the opening. A reader that gives up
  *       does not count in OUT; it takes its arrival back, in one atomic operation with a look
  *       that finds the gate as it was: so after a closing that did not count that arrival,
  *       and before the opening. If the gate has moved, it is in.
@@ -232,7 +232,7 @@ static bool close_all(const struct lock_space *s, const struct readers *r, struc
 	struct rma_client *c = &slot->client;
 	int64_t *before = slot->scratch, seen;
 
-	/* C: close the gates, and learn who came before; (A). */
+	/* C: close the gates, and read which ones came before; (A). */
 	for (int g = 0; g < r->groups; g++)
 		rma_fao(c, readers_word(r, c, slot->lock, g, IN), RMA_SUM, CLOSED, &before[g]);
 	rma_flush_all(c, readers_far(s)); /* orders the closing before the look at before[] */
@@ -289,7 +289,8 @@ static bool try_close(const struct lock_space *s, const struct readers *r, struc
 			return false;
 	for (int g = 0; g < r->groups; g++)
 		rma_fao(c, readers_word(r, c, slot->lock, g, IN), RMA_SUM, CLOSED, &before[g]);
-	rma_flush_all(c, readers_far(s)); /* orders the closing before the look at who left */
+	rma_flush_all(c,
+		      readers_far(s)); /* orders the closing before the look at those that left */
 	for (int g = 0; g < r->groups; g++) {
 		rma_put(c, readers_word(r, c, slot->lock, g, BASE), arrivals(before[g]));
 		rma_get(c, readers_word(r, c, slot->lock, g, OUT), &out[g]);

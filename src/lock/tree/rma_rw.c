@@ -2,7 +2,7 @@
 /*
  * RMA-RW: the topology-aware reader-writer lock. RMA-RW paper (HPDC'16), section
  * 3.3, Listings 4 to 10. Writers order themselves in the tree of queues
- * (queue_tree.c); who is at its root settles with the readers through the
+ * (queue_tree.c); a client that is at its root settles with the readers through the
  * distributed counter (readers.c, readers_ticket.c, readers_gate.c). Those files
  * have the ordering guarantees and what differs from the paper, and why.
  *
