@@ -12,6 +12,11 @@
 
 enum { RETRY_NS = 100, RETRY_MOST_NS = 100000 };
 
+static uint64_t slot_bit(const struct lock_slot *slot)
+{
+	return UINT64_C(1) << (slot->index & 63);
+}
+
 static bool has_ranges(const struct sim_world *w)
 {
 	return w->request.protocol->kind.capabilities & PAWL_CAP_RANGES;
@@ -215,12 +220,22 @@ static struct sim_hold *add_hold(struct sim_rank *r, struct lock_slot *slot, uin
 	return h;
 }
 
+/* The slot of a lock that was forgotten serves again when the protocol has said so. */
+static void check_slot(struct sim_rank *r, const struct lock_slot *slot)
+{
+	if (r->kept & slot_bit(slot))
+		sim_fail(r->world, SIM_MISUSE,
+			 "rank %d: slot %d serves again, though others may yet use its words",
+			 r->id, slot->index);
+}
+
 static void granted(struct sim_rank *r, struct lock_slot *slot)
 {
 	struct sim_hold *h = add_hold(r, slot, r->lock, r->mode);
 
 	sim_nap(r);
 	check_overtakes(r);
+	check_slot(r, slot);
 	r->mode = 0;
 	r->nheld++;
 	count_in(h);
@@ -400,11 +415,22 @@ void sim_release(struct sim_rank *r)
 	released(h, lost, client_release(&r->clients, find(h)));
 }
 
+bool sim_abandon(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct sim_rank *r = slot->client.rma->state;
+	bool may_serve = r->world->request.protocol->abandon(s, slot);
+
+	if (may_serve)
+		r->kept &= ~slot_bit(slot);
+	return may_serve;
+}
+
 void sim_forget(struct sim_rank *r)
 {
 	struct sim_hold *h = &r->held[r->nheld - 1];
 
 	uncount(h);
+	r->kept |= slot_bit(find(h));
 	sim_note(r, "forgets lock %llu", (unsigned long long)h->lock);
 	client_abandon(&r->clients, find(h));
 	r->unsettled++;

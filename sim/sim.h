@@ -100,6 +100,8 @@ struct sim_rank {
 	struct sim_hold held[SIM_HELD]; /* the latest last */
 	int nheld;
 	int unsettled; /* calls after which a slot may not have been free, so far */
+	uint64_t
+	    kept; /* slots of locks that were forgotten, which may not serve again yet; by bits */
 	struct sim_op *ops;
 	uint64_t random;
 	struct engine_actor *actor;
@@ -172,6 +174,7 @@ struct sim_lock { /* what is true of a lock, whatever its words say */
 struct sim_world {
 	struct sim_request request;
 	struct topo *topo;
+	struct lock_protocol protocol; /* that of the request, with sim_abandon() */
 	struct lock_space space;
 	struct sim_rank *ranks;
 	char **map; /* [ranks] NULL */
@@ -294,6 +297,8 @@ int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode
 void sim_release(struct sim_rank *r);
 /* The rank forgets the lock that it acquired last: it is for others to recover. */
 void sim_forget(struct sim_rank *r);
+/* The protocol's own, and what it says is remembered. */
+bool sim_abandon(const struct lock_space *s, struct lock_slot *slot);
 /* At the end of its program. */
 void sim_settle(struct sim_rank *r);
 /* What its slots have counted. */

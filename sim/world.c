@@ -122,7 +122,10 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 		free(w);
 		return NULL;
 	}
-	space_begin(&w->space, q->protocol, w->topo, q->options, q->locks);
+	w->protocol = *q->protocol;
+	if (q->protocol->abandon)
+		w->protocol.abandon = sim_abandon;
+	space_begin(&w->space, &w->protocol, w->topo, q->options, q->locks);
 	w->space.max_held = slots_of(w);
 	w->space.posts = q->posts && q->protocol->settled && w->space.domain == RMA_NET;
 	if (q->homes) {

@@ -309,7 +309,7 @@ void slots_queue(struct client_set *set, struct lock_slot *slot)
 
 void slots_abandon(struct client_set *set, struct lock_slot *slot)
 {
-	put_away(set, slot, SLOTS_ABANDONED);
+	put_away(set, slot, FAULT(client_abandoned) ? 0 : SLOTS_ABANDONED);
 }
 
 bool slots_claim_left(struct client_set *set, int index)

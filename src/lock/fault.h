@@ -95,6 +95,7 @@
 	X(it_most, "it", "the interval tree forgets what is on its right") \
 	X(client_left, "d-mcs", "a slot is free before it has settled") \
 	X(client_queued, "d-mcs,alock", "a slot is free while its place is in the queue") \
+	X(client_abandoned, "shiftlock,citron,dslr", "the slot of a lock that is forgotten is free at once") \
 	X(client_lost, "d-mcs", "a slot is free after a rank died") \
 	X(client_held, "ss", "ranges of one client may overlap") \
 	X(client_settle, "d-mcs", "what was posted is not waited for at the end") \
