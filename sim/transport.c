@@ -24,7 +24,7 @@ static const struct sim_timing *timing_of(const struct sim_rank *r)
 
 /* ------------------------------------------------------------------ failures */
 
-/* As rma_ucx.c: leave the protocol where it stands. */
+/* As ucx/transport.c: leave the protocol where it stands. */
 static void give_up(struct rma_client *c)
 {
 	struct sim_rank *r = rank_of(c);

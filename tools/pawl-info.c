@@ -13,7 +13,7 @@
 #include "options/options.h"
 #include "info.h"
 #include "rma/progress.h"
-#include "rma/rma_mpi.h"
+#include "rma/segments.h"
 
 enum { ALL_WELL, FAILED, USAGE };
 enum { SEGMENT_BYTES = 2 * RMA_HEADER_BYTES };

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rma/rma_mpi.h"
+#include "rma/segments.h"
 #include "topo/discover.h"
 
 enum {

@@ -19,7 +19,7 @@
  *     larger share would feed on itself: a sleeping rank delays those it waits for.)
  *     So a rank that waits for long burns one to three per cent of a core, most of
  *     it in the MPI's progress, and delays others by no more than two milliseconds.
- *     Where a thread serves the others (rma_ucx_serve.c), NET words are waited for
+ *     Where a thread serves the others (ucx/serve.c), NET words are waited for
  *     like NODE words: the thread, too, wakes who is parked. Then only the application
  *     needs the MPI driven, and naps are longer, lest those who sleep take the cores of
  *     those who hand the lock over. Such a table spans hosts, and hosts that share

@@ -16,8 +16,8 @@
 #include "options/options.h"
 #include "table/space.h"
 #include "table/table.h"
-#include "rma/rma_mpi.h"
-#include "rma/rma_ucx.h"
+#include "rma/segments.h"
+#include "rma/ucx/ucx.h"
 #include "rma/room.h"
 
 #define MAX_LOCKS (UINT64_C(1) << 40)

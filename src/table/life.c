@@ -21,8 +21,8 @@
 
 #include "base/error.h"
 #include "table/table.h"
-#include "rma/rma_mpi.h"
-#include "rma/rma_ucx.h"
+#include "rma/segments.h"
+#include "rma/ucx/ucx.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pawl_table *tables; /* the last one first */

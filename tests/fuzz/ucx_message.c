@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rma/rma_ucx_wire.h"
+#include "rma/ucx/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -17,7 +17,7 @@
 
 #include "listeners.h"
 #include "outsider.h"
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 #include "tables.h"
 #include "words.h"
 

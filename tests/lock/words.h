@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "rma/rma_mpi.h"
+#include "rma/segments.h"
 
 enum { WORDS_FIRST = RMA_HEADER_BYTES, WORDS_EACH = 2048 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCX's own operations (rma_ucx_direct.c) over a UCX that is made here: it takes operands when an
+ * UCX's own operations (ucx/direct.c) over a UCX that is made here: it takes operands when an
  * operation is issued, and brings puts to their target at a flush of the endpoint, not before. So
  * what a client's flush does not cover is missing. Prints TAP.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 enum { RANKS = 3, WORDS = 512, MOST = 4096 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rma/rma_ucx_wire.h"
+#include "rma/ucx/wire.h"
 
 enum { RANKS = 5, ME = 3, OTHER = 1, CHANCE = 200000 };
 #define END UINT64_C(4096)

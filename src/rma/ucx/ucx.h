@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NET words through UCX; see rma_ucx.c. In a build without UCX there is none of this. */
-#ifndef RMA_RMA_UCX_H
-#define RMA_RMA_UCX_H
+/* NET words through UCX; see ucx/transport.c. In a build without UCX there is none of this. */
+#ifndef RMA_UCX_UCX_H
+#define RMA_UCX_UCX_H
 
 #include <mpi.h>
 #include <stdbool.h>

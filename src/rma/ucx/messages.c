@@ -2,7 +2,7 @@
 /*
  * Operations as messages of our own (UCX active messages), where no device performs them: those
  * that a client issues on one rank until its flush make one message, which the thread of that rank
- * performs in this order by CPU instructions, and answers by one (rma_ucx_perform.c).
+ * performs in this order by CPU instructions, and answers by one (ucx/perform.c).
  *
  * UCX's own operations would be a message each, and UCX 1.13 ends a process whose answer to one of
  * them meets a connection that the kernel has just reset, for who asked was killed. A message of
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 enum { BATCHES = 8 /* to begin with, so that few are ever allocated later */ };
 

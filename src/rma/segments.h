@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Segments in MPI windows; see rma_mpi.c. */
-#ifndef RMA_RMA_MPI_H
-#define RMA_RMA_MPI_H
+/* Segments in MPI windows; see segments.c. */
+#ifndef RMA_SEGMENTS_H
+#define RMA_SEGMENTS_H
 
 #include <mpi.h>
 #include <stddef.h>

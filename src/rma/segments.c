@@ -20,7 +20,7 @@
  * never gives the core away; whoever has to answer may be waiting for that core. So
  * we look ourselves whether the answers have come, yield meanwhile, and flush then.
  */
-#include "rma/rma_mpi.h"
+#include "rma/segments.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 #include "rma/own_windows.h"
-#include "rma/rma_ucx.h"
+#include "rma/ucx/ucx.h"
 #include "rma/room.h"
 
 struct mpi_state {

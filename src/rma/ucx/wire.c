@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See rma_ucx_wire.h. */
-#include "rma/rma_ucx_wire.h"
+/* See ucx/wire.h. */
+#include "rma/ucx/wire.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * then sleeps by futex, like on a NODE word: so a rank of the same node that writes the word by
  * CPU wakes it as well. With all doors taken it sleeps for a limited time, as always.
  */
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 #include <poll.h>
 #include <signal.h>

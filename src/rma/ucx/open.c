@@ -12,7 +12,7 @@
 #include <sys/random.h>
 
 #include "rma/own_windows.h"
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 enum { DEVICES = 1024, ALIGN = 16 };
 

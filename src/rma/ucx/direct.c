@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Operations as UCX has them: where devices may perform them, or where UCX was told how it is to
- * perform atomics (rma_ucx_messages.c is the other way). Each is one message or work request.
+ * perform atomics (ucx/messages.c is the other way). Each is one message or work request.
  *
  * A store is a put. UCX calls it complete when the operand may be reused; it is complete at the
  * target after a flush of the endpoint, and only that is what a client's flush waits for.
@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 static bool add_flight(struct rma_ucx *u)
 {

@@ -2,19 +2,19 @@
 /*
  * NET words through UCX (UCP). doc/ucx.md has the figures.
  *
- * Segments are those of rma_mpi.c, in memory that the ranks of a node share, and open to
+ * Segments are those of segments.c, in memory that the ranks of a node share, and open to
  * other nodes by ucp_mem_map. A process has two workers for each table: through one the others
  * operate on its segment, driven by a thread that sleeps until something comes
- * (rma_ucx_serve.c); through the other it operates on theirs, driven by the clients that wait for
+ * (ucx/serve.c); through the other it operates on theirs, driven by the clients that wait for
  * their operations. So no answer wakes the thread, and no request wakes a client.
  *
  * Atomicity. Where no device performs atomics, the target's thread does, by CPU instructions,
- * as asked by messages (rma_ucx_messages.c). Then a NET word that is mapped here is changed by
+ * as asked by messages (ucx/messages.c). Then a NET word that is mapped here is changed by
  * CPU atomics, too, and only other nodes are sent messages. Where there may be such devices, every
- * NET word goes through UCX's own operations (rma_ucx_direct.c). For kinds that take the network's
+ * NET word goes through UCX's own operations (ucx/direct.c). For kinds that take the network's
  * path always every NET word goes either way.
  *
- * Any process that reaches a port can send messages; rma_ucx_wire.h says which are accepted.
+ * Any process that reaches a port can send messages; ucx/wire.h says which are accepted.
  *
  * All operations of a client on one rank that were issued since its last flush travel together; a
  * flush awaits their answers. What is posted is not waited for.
@@ -27,7 +27,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 enum {
 	POLL_MS = 10,             /* a client looks that often, whatever wakes it */

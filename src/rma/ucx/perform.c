@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other end of rma_ucx_messages.c: perform what a message asks for, by CPU instructions on
- * this rank's segment, and answer. All of it is the thread's (rma_ucx_serve.c).
+ * The other end of ucx/messages.c: perform what a message asks for, by CPU instructions on
+ * this rank's segment, and answer. All of it is the thread's (ucx/serve.c).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 static int64_t perform(_Atomic(int64_t) *word, const struct wire_op *op)
 {
