@@ -386,8 +386,10 @@ const struct rma_transport sim_node_transport = {
     .clock = sim_clock,
 };
 
+/* Ranks die in some worlds only, and clients of these know. */
 const struct rma_transport sim_net_transport = {
     .name = "mpi",
+    .can = {.posts = true},
     .put = sim_put,
     .get = sim_get,
     .acc = sim_acc,

@@ -58,19 +58,13 @@ static void spare(struct rma_ucx *u, struct ucx_batch *b)
 	u->spare = b;
 }
 
-static struct ucx_batch *take(struct rma_ucx *u, int rank)
+static void begin_batch(struct rma_client *c, struct ucx_batch *b, int rank)
 {
-	struct ucx_batch *b;
-
-	if (!u->spare && !add_batch(u))
-		return NULL;
-	b = u->spare;
-	u->spare = b->next;
-	b->next = NULL;
 	b->rank = rank;
 	b->results = 0;
 	b->used = (ucp_dt_iov_t){b->bytes, sizeof(struct wire_header)};
-	return b;
+	b->next = c->open;
+	c->open = b;
 }
 
 /* ------------------------------------------------------------------ sending */
@@ -89,7 +83,7 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 /* Under the mutex. */
 static void send_batch(struct rma_client *c, struct ucx_batch *b)
 {
-	struct rma_ucx *u = c->rma->ucx;
+	struct rma_ucx *u = ucx_of(c->rma);
 	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, b);
 	struct wire_header h = {
 	    .kind = WIRE_REQUEST, .index = b->index, .from = u->rank, .to = b->rank};
@@ -113,6 +107,7 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 	}
 }
 
+/* Under the mutex. */
 static void messages_push(struct rma_client *c)
 {
 	struct ucx_batch *b = c->open, *next;
@@ -130,30 +125,34 @@ static bool is_full(const struct ucx_batch *b)
 	return b->used.length + WIRE_OP_BYTES > sizeof b->bytes || b->results == RMA_OPERANDS;
 }
 
-static struct ucx_batch *open_batch(struct rma_client *c, int rank)
+static struct ucx_batch *find_batch(const struct rma_client *c, int rank)
 {
-	struct rma_ucx *u = c->rma->ucx;
 	struct ucx_batch *b = c->open;
 
 	while (b && b->rank != rank)
 		b = b->next;
-	if (b && is_full(b)) {
-		messages_push(c);
-		b = NULL;
-	}
-	if (b)
-		return b;
-	b = take(u, rank);
-	if (b) {
-		b->next = c->open;
-		c->open = b;
-	}
 	return b;
 }
 
-static void messages_issue(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
+/* A new one. If that of the rank is full, all that is open goes first. Under the mutex. */
+static struct ucx_batch *open_batch(struct rma_client *c, int rank)
 {
-	struct ucx_batch *b = open_batch(c, rank);
+	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_batch *b;
+
+	if (find_batch(c, rank))
+		messages_push(c);
+	if (!u->spare && !add_batch(u))
+		return NULL;
+	b = u->spare;
+	u->spare = b->next;
+	begin_batch(c, b, rank);
+	return b;
+}
+
+static void append(struct rma_client *c, struct ucx_batch *b, uint64_t offset,
+		   const struct ucx_op *op)
+{
 	struct wire_op w = {offset << WIRE_OPERATION_BITS | op->kind, op->value, op->expected};
 	size_t bytes = wire_op_bytes(op->kind);
 
@@ -167,6 +166,34 @@ static void messages_issue(struct rma_client *c, int rank, uint64_t offset, cons
 	b->used.length += bytes;
 	if (op->result)
 		b->result[b->results++] = op->result;
+}
+
+static void issue_locked(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
+{
+	struct ucx_batch *b = find_batch(c, rank);
+
+	append(c, b && !is_full(b) ? b : open_batch(c, rank), offset, op);
+}
+
+/* A client's batches are its own until they are sent, and it has one at hand from its last flush:
+ * so the mutex is needed only for a second one. */
+static void issue(struct rma_client *c, struct rma_word w, const struct ucx_op *op)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_batch *b = find_batch(c, w.rank);
+
+	if (!b && c->ready) {
+		b = c->ready;
+		c->ready = NULL;
+		begin_batch(c, b, w.rank);
+	}
+	if (b && !is_full(b)) {
+		append(c, b, w.offset, op);
+		return;
+	}
+	pthread_mutex_lock(&u->mutex);
+	issue_locked(c, w.rank, w.offset, op);
+	pthread_mutex_unlock(&u->mutex);
 }
 
 /* ------------------------------------------------------------------ answers */
@@ -212,7 +239,147 @@ static void messages_lost(struct rma_ucx *u, struct ucx_flight *f)
 }
 
 const struct ucx_way ucx_messages = {
-    .issue = messages_issue,
+    .issue = issue_locked,
     .push = messages_push,
     .lost = messages_lost,
+};
+
+/* ------------------------------------------------------------- the transport */
+
+/* Whether this process performs operations on the word by itself. */
+static bool is_near(const struct rma_client *c, struct rma_word w)
+{
+	return w.map && ucx_of(c->rma)->by_cpu;
+}
+
+static void messages_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
+			 int64_t *result)
+{
+	if (!is_near(c, w)) {
+		issue(c, w,
+		      &(struct ucx_op){.kind = ucx_fetching(op), .value = value, .result = result});
+		return;
+	}
+	switch (op) {
+	case RMA_REPLACE:
+		*result = atomic_exchange(w.map, value);
+		break;
+	case RMA_SUM:
+		*result = atomic_fetch_add(w.map, value);
+		break;
+	case RMA_OR:
+		*result = atomic_fetch_or(w.map, value);
+		break;
+	case RMA_AND:
+		*result = atomic_fetch_and(w.map, value);
+		break;
+	}
+}
+
+static void messages_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
+			 int64_t *result)
+{
+	if (is_near(c, w)) {
+		*result = expected;
+		atomic_compare_exchange_strong(w.map, result, value);
+		return;
+	}
+	issue(c, w, &(struct ucx_op){WIRE_CAS, value, expected, result});
+}
+
+static void messages_acc(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	if (is_near(c, w)) {
+		atomic_fetch_add(w.map, value);
+		rma_wake(c, w);
+		return;
+	}
+	issue(c, w, &(struct ucx_op){.kind = WIRE_ACC, .value = value});
+}
+
+static void messages_put(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	if (is_near(c, w)) {
+		atomic_store(w.map, value);
+		rma_wake(c, w);
+		return;
+	}
+	issue(c, w, &(struct ucx_op){.kind = WIRE_PUT, .value = value});
+}
+
+static void messages_get(struct rma_client *c, struct rma_word w, int64_t *result)
+{
+	if (is_near(c, w))
+		*result = atomic_load(w.map);
+	else
+		issue(c, w, &(struct ucx_op){.kind = WIRE_GET, .result = result});
+}
+
+/* For the next operation, which then needs no mutex. */
+static void keep_one_ready(struct rma_client *c)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_batch *b = u->spare;
+
+	if (c->ready || !b)
+		return;
+	u->spare = b->next;
+	c->ready = b;
+}
+
+static void messages_flush_all(struct rma_client *c)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+
+	pthread_mutex_lock(&u->mutex);
+	messages_push(c);
+	ucx_complete(c);
+	c->target = RMA_NO_TARGET;
+	keep_one_ready(c);
+	pthread_mutex_unlock(&u->mutex);
+	if (c->failed)
+		ucx_give_up(c);
+}
+
+static void messages_flush(struct rma_client *c, int rank)
+{
+	/* Operations on near words are complete at once. */
+	if (!c->rma->map[rank] || !ucx_of(c->rma)->by_cpu)
+		messages_flush_all(c);
+}
+
+static bool messages_post(struct rma_client *c, struct rma_word w)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+	bool ok;
+
+	if (is_near(c, w))
+		return false;
+	pthread_mutex_lock(&u->mutex);
+	ok = ucx_is_clear(u, w.rank);
+	if (ok)
+		messages_push(c);
+	keep_one_ready(c);
+	ok = ok && !c->failed;
+	pthread_mutex_unlock(&u->mutex);
+	return ok;
+}
+
+/* A message is performed in the order of its operations; messages may overtake each other. */
+const struct rma_transport ucx_messages_transport = {
+    .name = "ucx",
+    .can = {.can_fail = true, .is_served = true, .posts = true, .ordered = true},
+    .put = messages_put,
+    .get = messages_get,
+    .acc = messages_acc,
+    .fao = messages_fao,
+    .cas = messages_cas,
+    .flush = messages_flush,
+    .flush_all = messages_flush_all,
+    .post = messages_post,
+    .answered = ucx_answered,
+    .progress = ucx_progress,
+    .sleep = ucx_sleep,
+    .close = ucx_close,
+    .leave = ucx_leave,
 };

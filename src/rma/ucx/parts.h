@@ -27,7 +27,7 @@ struct ucx_tail {
 	_Atomic(int64_t) deaths;   /* not 0: a rank of the table died */
 	struct ucx_door door[UCX_DOORS];
 };
-_Static_assert(sizeof(struct ucx_tail) <= RMA_UCX_TAIL_BYTES, "the tail has room");
+_Static_assert(sizeof(struct ucx_tail) <= RMA_TAIL_BYTES, "the tail has room");
 
 /* How a rank is reached: the same for all ranks of a node, and kept once on each node. */
 struct ucx_card {
@@ -44,7 +44,23 @@ struct ucx_op {
 	int64_t *result;         /* NULL: none */
 };
 
-/* How operations travel: by UCX's own, or by messages of ours. All under the mutex. */
+static inline enum wire_operation ucx_fetching(enum rma_op op)
+{
+	switch (op) {
+	case RMA_REPLACE:
+		return WIRE_SWAP;
+	case RMA_OR:
+		return WIRE_OR;
+	case RMA_AND:
+		return WIRE_AND;
+	case RMA_SUM:
+		break;
+	}
+	return WIRE_ADD;
+}
+
+/* What has to be done, after a death, in the one way or the other in which operations travel: by
+ * UCX's own, or by messages of ours. Under the mutex. */
 struct ucx_way {
 	void (*issue)(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op);
 	/* See to it that all that was issued goes, and is complete when it is answered. */
@@ -53,6 +69,7 @@ struct ucx_way {
 	void (*lost)(struct rma_ucx *u, struct ucx_flight *f);
 };
 extern const struct ucx_way ucx_direct, ucx_messages;
+extern const struct rma_transport ucx_direct_transport, ucx_messages_transport;
 
 /* A message is one piece of memory. UCX 1.13 would hand it to the kernel in two, its own header and
  * this, by sendmsg(), which takes longer than to copy it and send(); of an iov it makes a copy. */
@@ -140,6 +157,7 @@ struct rma_ucx {
 	struct ucx_mail *mail;
 	size_t tail; /* offset of struct ucx_tail */
 	int rank, ranks;
+	MPI_Comm comm;
 	MPI_Win cards_win;
 	const char *cards; /* [ranks] of card_bytes each */
 	size_t card_bytes;
@@ -151,7 +169,6 @@ struct rma_ucx {
 	bool unburied; /* some of their endpoints are open */
 	bool told;     /* all others that there are dead ranks */
 	struct rma_client teller;
-	void (*progress)(struct rma_client *);
 	/* Of the thread: whose end it watches (ucx/watch.c); -1: nobody's. */
 	int next_pidfd, watched, watching_fd;
 	ucp_worker_h watching;
@@ -162,9 +179,14 @@ struct rma_ucx {
 	ucp_dt_iov_t greeting_iov;
 };
 
+static inline struct rma_ucx *ucx_of(const struct rma *r)
+{
+	return r->state;
+}
+
 static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
 {
-	return (struct ucx_tail *)(void *)(r->map[rank] + r->ucx->tail);
+	return (struct ucx_tail *)(void *)(r->map[rank] + ucx_of(r)->tail);
 }
 
 /* ucx/devices.c: the names of the devices that connect the hosts of comm, for
@@ -233,13 +255,22 @@ void ucx_watch_await(struct rma_ucx *u);
 void ucx_watch_look(struct rma_ucx *u, int fd);
 void ucx_watch_close(struct rma_ucx *u);
 
-/* ucx/transport.c. A flight begins, and ends; until all of c have been answered. */
+/* transport.c: what both ways have in common. A flight begins, and ends; until all of c have been
+ * answered; all but the last under the mutex. */
 void ucx_fly(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f);
 void ucx_land(struct ucx_flight *f, bool well);
 void ucx_complete(struct rma_client *c);
+/* Whether what is sent to the rank now goes at once. */
+bool ucx_is_clear(const struct rma_ucx *u, int rank);
+/* Where an operation failed: leave the protocol where it stands. */
+void ucx_give_up(struct rma_client *c);
+/* Of struct rma_transport, as they are. */
+bool ucx_answered(struct rma_client *c, const int64_t *result);
+void ucx_progress(struct rma_client *c);
+void ucx_close(struct rma *r);
+void ucx_leave(struct rma *r);
 
 /* mourn: some rank is dead; tell all others, and see to it that they hear. */
 void ucx_mourn(struct rma *r);
-extern const struct rma_transport ucx_transport;
 
 #endif

@@ -78,14 +78,14 @@ static int nodes_of(const struct rma *r)
 {
 	int nodes = 0;
 
-	for (int i = 0; i < r->ucx->ranks; i++)
+	for (int i = 0; i < ucx_of(r)->ranks; i++)
 		nodes = r->node[i] < nodes ? nodes : r->node[i] + 1;
 	return nodes;
 }
 
 void ucx_watch_open(struct rma *r, MPI_Comm node_comm)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 	int nodes = nodes_of(r);
 
 	watch_next_process(u, node_comm);
@@ -140,7 +140,7 @@ static bool greet(struct rma_ucx *u)
 
 void ucx_watch_begin(struct rma *r)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 
 	if (u->watched < 0)
 		return;

@@ -26,7 +26,16 @@
 
 /* Also the names under which UCX hands the messages over. */
 enum wire_kind { WIRE_REQUEST = 1, WIRE_ANSWER = 2 };
-enum wire_operation { WIRE_PUT, WIRE_GET, WIRE_ACC, WIRE_ADD, WIRE_SWAP, WIRE_CAS };
+enum wire_operation {
+	WIRE_PUT,
+	WIRE_GET,
+	WIRE_ACC,
+	WIRE_ADD,
+	WIRE_SWAP,
+	WIRE_CAS,
+	WIRE_OR,
+	WIRE_AND
+};
 
 struct wire_header {
 	uint64_t tag;    /* of all that follows */
