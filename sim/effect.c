@@ -88,7 +88,10 @@ int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, e
 		new = sum(old, operand);
 		break;
 	case SIM_FAO:
-		new = op == RMA_REPLACE ? operand : sum(old, operand);
+		new = op == RMA_REPLACE ? operand
+		      : op == RMA_SUM   ? sum(old, operand)
+		      : op == RMA_OR    ? old | operand
+					: old &operand;
 		break;
 	case SIM_CAS:
 		new = old == expected ? operand : old;

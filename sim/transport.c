@@ -24,7 +24,7 @@ static const struct sim_timing *timing_of(const struct sim_rank *r)
 
 /* ------------------------------------------------------------------ failures */
 
-/* As rma_ucx.c: leave the protocol where it stands. */
+/* As ucx/transport.c: leave the protocol where it stands. */
 static void give_up(struct rma_client *c)
 {
 	struct sim_rank *r = rank_of(c);
@@ -386,8 +386,10 @@ const struct rma_transport sim_node_transport = {
     .clock = sim_clock,
 };
 
+/* Ranks die in some worlds only, and clients of these know. */
 const struct rma_transport sim_net_transport = {
     .name = "mpi",
+    .can = {.posts = true},
     .put = sim_put,
     .get = sim_get,
     .acc = sim_acc,

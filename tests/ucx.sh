@@ -13,6 +13,11 @@ tmp=$PWD/ucx.$$.tmp
 mkdir "$tmp"
 trap 'rm -rf "$tmp"' EXIT
 
+for nodes in "node:1 core:2" "node:2 core:1"; do
+	tap_program "by the MPI, $nodes" mpi_run 2 60 env TEST_WORDS=mpi "PAWL_TOPOLOGY=$nodes" \
+		"$lock/ucx_words"
+done
+
 # In a build without UCX the option says so, and what it takes.
 refused()
 {

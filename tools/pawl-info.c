@@ -13,7 +13,7 @@
 #include "options/options.h"
 #include "info.h"
 #include "rma/progress.h"
-#include "rma/rma_mpi.h"
+#include "rma/segments.h"
 
 enum { ALL_WELL, FAILED, USAGE };
 enum { SEGMENT_BYTES = 2 * RMA_HEADER_BYTES };
@@ -70,13 +70,18 @@ static int stop(int status, const char *why)
 static bool open_windows(MPI_Comm comm)
 {
 	const struct topo *t = info.place.topo;
-	enum rma_network network =
-	    t->nnodes == 1 ? RMA_NO_NETWORK : network_choose(&options, info.place.one_host);
+	const struct rma_request request = {
+	    .comm = comm,
+	    .node_comm = info.place.node_comm,
+	    .node = t->node,
+	    .network =
+		t->nnodes == 1 ? RMA_NO_NETWORK : network_choose(&options, info.place.one_host),
+	    .one_host = info.place.one_host,
+	    .bytes = SEGMENT_BYTES,
+	};
 
-	info.networked = network != RMA_NO_NETWORK;
-	return rma_mpi_create(&info.rma, comm, info.place.node_comm, t->node, network, false,
-			      info.place.one_host, SEGMENT_BYTES, info.error,
-			      sizeof info.error) == RMA_OK;
+	info.networked = request.network != RMA_NO_NETWORK;
+	return rma_segments_create(&info.rma, &request, info.error, sizeof info.error) == RMA_OK;
 }
 
 static bool wants_thread(void)
@@ -101,7 +106,7 @@ static void probe(MPI_Comm comm)
 	info_probe_windows(&info, comm);
 	MPI_Barrier(comm);
 	rma_progress_stop(thread);
-	rma_mpi_free(&info.rma);
+	rma_segments_free(&info.rma);
 }
 
 static int report(MPI_Comm comm)

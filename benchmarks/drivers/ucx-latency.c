@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rma/rma_mpi.h"
+#include "rma/segments.h"
 #include "topo/discover.h"
 
 enum {
@@ -147,10 +147,15 @@ static void print(int batches)
 static void open_words(struct rma *r, enum rma_network network, MPI_Comm comm,
 		       const struct topo_job *job)
 {
+	const struct rma_request request = {.comm = comm,
+					    .node_comm = job->node_comm,
+					    .node = job->topo->node,
+					    .network = network,
+					    .one_host = job->one_host,
+					    .bytes = BYTES};
 	char err[600];
 
-	if (rma_mpi_create(r, comm, job->node_comm, job->topo->node, network, false, job->one_host,
-			   BYTES, err, sizeof err) != RMA_OK)
+	if (rma_segments_create(r, &request, err, sizeof err) != RMA_OK)
 		stop(err);
 	/* As tables have it. */
 	r->waiting.spin_ns[RMA_SOON] = SPIN_NS;

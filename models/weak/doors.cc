@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two clients sleep on words of a segment that a service thread writes: ucx_sleep() and the
- * thread's look at the doors in src/rma/rma_ucx_serve.c. One of them takes a door (word, value)
+ * thread's look at the doors in src/rma/ucx/serve.c. One of them takes a door (word, value)
  * that another left, so the thread may find a value in it that belongs to the one before, and
  * wakes nobody if the word has just become that value.
  *

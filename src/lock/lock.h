@@ -5,6 +5,9 @@
  * A protocol file includes this header (and those of protocols it is built
  * from), issues the operations of rma.h, and names the words it waits for. It
  * contains no MPI call, no waiting loop and no allocation in acquire or release.
+ * An operation, a flush or a wait may not return (rma/transport.h, Failures): acquire, release and
+ * the others are left where they stand, and the client's slot is lost. So they keep nothing that
+ * would have to be given back.
  * To the rest of the library it is one descriptor, struct lock_protocol.
  */
 #ifndef LOCKS_LOCK_H

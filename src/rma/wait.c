@@ -19,7 +19,7 @@
  *     larger share would feed on itself: a sleeping rank delays those it waits for.)
  *     So a rank that waits for long burns one to three per cent of a core, most of
  *     it in the MPI's progress, and delays others by no more than two milliseconds.
- *     Where a thread serves the others (rma_ucx_serve.c), NET words are waited for
+ *     Where a thread of the transport serves the others (is_served), NET words are waited for
  *     like NODE words: the thread, too, wakes who is parked. Then only the application
  *     needs the MPI driven, and naps are longer, lest those who sleep take the cores of
  *     those who hand the lock over. Such a table spans hosts, and hosts that share
@@ -165,7 +165,9 @@ static void report_word(const struct rma_client *c, uint64_t waited, const char 
 
 static uint64_t nap_ns(const struct rma_client *c, uint64_t waited)
 {
-	uint64_t ns = waited / NAP_SHARE, least = c->rma->ucx ? NAP_SERVED_NS : NAP_MIN_NS;
+	uint64_t ns = waited / NAP_SHARE, least;
+
+	least = c->rma->transport->can.is_served ? NAP_SERVED_NS : NAP_MIN_NS;
 
 	return ns < least ? least : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
 }
@@ -173,7 +175,7 @@ static uint64_t nap_ns(const struct rma_client *c, uint64_t waited)
 /* Where each look costs a call of the transport the core is given away each time. */
 static bool is_to_yield(const struct rma_client *c, unsigned look)
 {
-	if (!c->rma->waiting.crowded && !c->rma->ucx)
+	if (!c->rma->waiting.crowded && !c->rma->transport->can.is_served)
 		return false;
 	return c->rma->net || look % LOOKS_PER_YIELD == 0;
 }

@@ -16,8 +16,7 @@
 #include "options/options.h"
 #include "table/space.h"
 #include "table/table.h"
-#include "rma/rma_mpi.h"
-#include "rma/rma_ucx.h"
+#include "rma/segments.h"
 #include "rma/room.h"
 
 #define MAX_LOCKS (UINT64_C(1) << 40)
@@ -193,9 +192,9 @@ static void choose_waiting(pawl_table *t, const struct options *o)
 	w->watchdog = o->watchdog_s;
 	w->self = t->self;
 	w->table = t->name;
-	w->looks = t->rma.net                                    ? LOOKS_NET
-		   : t->rma.ucx || o->progress == PROGRESS_EAGER ? LOOKS_EAGER
-								 : LOOKS_LAZY;
+	w->looks = t->rma.net                                                         ? LOOKS_NET
+		   : t->rma.transport->can.is_served || o->progress == PROGRESS_EAGER ? LOOKS_EAGER
+										      : LOOKS_LAZY;
 	w->serves = o->progress == PROGRESS_EAGER ? is_home : NULL;
 	w->space = &t->space;
 }
@@ -248,17 +247,22 @@ static int make_segments(pawl_table *t, const struct options *o)
 	    [RMA_FAIL_NOMEM] = PAWL_ERR_NOMEM,
 	};
 	char err[ERROR_LENGTH] = "";
-	struct topo *topo = t->job.topo;
-	enum rma_network network =
-	    t->space.domain == RMA_NODE ? RMA_NO_NETWORK : network_choose(o, t->job.one_host);
+	const struct rma_request request = {
+	    .comm = t->comm,
+	    .node_comm = t->job.node_comm,
+	    .node = t->job.topo->node,
+	    .network =
+		t->space.domain == RMA_NODE ? RMA_NO_NETWORK : network_choose(o, t->job.one_host),
+	    .by_network = t->space.protocol->network,
+	    .one_host = t->job.one_host,
+	    .bytes = t->space.bytes,
+	};
 	enum rma_failure failure;
-	int rc = table_check_room(t, t->space.bytes + RMA_UCX_TAIL_BYTES);
+	int rc = table_check_room(t, t->space.bytes + RMA_TAIL_BYTES);
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	failure = rma_mpi_create(&t->rma, t->comm, t->job.node_comm, topo->node, network,
-				 t->space.protocol->network, t->job.one_host, t->space.bytes, err,
-				 sizeof err);
+	failure = rma_segments_create(&t->rma, &request, err, sizeof err);
 	return failure == RMA_OK ? PAWL_SUCCESS : error_set(codes[failure], "%s", err);
 }
 
@@ -299,7 +303,7 @@ static void destroy(pawl_table *t)
 	client_settle(&t->clients);
 	if (p && p->close && t->space.state)
 		p->close(&t->space);
-	rma_mpi_free(&t->rma);
+	rma_segments_free(&t->rma);
 	client_close(&t->clients);
 	space_free(&t->space);
 	homes_free(t);
@@ -325,11 +329,11 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		rc = make_segments(t, o);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	t->space.posts = p->settled && t->space.domain == RMA_NET && t->rma.transport->post;
+	t->space.posts = p->settled && t->space.domain == RMA_NET && t->rma.transport->can.posts;
 	choose_waiting(t, o);
 	if (p->shares_clock)
 		clock_share(t);
-	t->clients.can_fail = t->rma.ucx != NULL;
+	t->clients.can_fail = t->rma.transport->can.can_fail;
 	rc = client_open(&t->clients, &t->space, &t->rma)
 		 ? PAWL_SUCCESS
 		 : error_set(PAWL_ERR_NOMEM, "out of memory");
@@ -458,7 +462,7 @@ static int check_free(pawl_table *t)
 static void forget(pawl_table *t)
 {
 	life_end(t);
-	rma_mpi_forget(&t->rma);
+	rma_segments_forget(&t->rma);
 	client_close(&t->clients);
 	space_free(&t->space);
 	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;

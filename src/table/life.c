@@ -21,8 +21,6 @@
 
 #include "base/error.h"
 #include "table/table.h"
-#include "rma/rma_mpi.h"
-#include "rma/rma_ucx.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pawl_table *tables; /* the last one first */
@@ -74,8 +72,8 @@ static int on_finalize_late(MPI_Comm comm, int keyval, void *value, void *extra)
 {
 	(void)comm, (void)keyval, (void)value, (void)extra;
 	for (pawl_table *t = tables; t; t = t->next)
-		if (!t->in_session)
-			rma_mpi_close_network(&t->rma);
+		if (!t->in_session && t->rma.transport->finalize)
+			t->rma.transport->finalize(&t->rma);
 	return MPI_SUCCESS;
 }
 
@@ -124,9 +122,8 @@ static __attribute__((destructor(101))) void at_exit(void)
 	if (forked)
 		return;
 	for (pawl_table *t = tables; t; t = t->next) {
-#ifdef PAWL_HAVE_UCX
-		rma_ucx_leave(&t->rma);
-#endif
+		if (t->rma.transport->leave)
+			t->rma.transport->leave(&t->rma);
 		if (t->in_session)
 			name_table(t, "the end of the process");
 		else if (finalizing)

@@ -4,7 +4,7 @@
 #define CORE_NETWORK_H
 
 #include "options/options.h"
-#include "rma/rma_mpi.h"
+#include "rma/segments.h"
 
 /* On one host the MPI's windows are memory, and UCX would go through the loopback. */
 static inline enum rma_network network_choose(const struct options *o, bool one_host)

@@ -24,7 +24,7 @@
 
 #include "listeners.h"
 #include "outsider.h"
-#include "rma/rma_ucx_wire.h"
+#include "rma/ucx/wire.h"
 
 enum { PORTS = 64, RECORDED = 256, BIG = 1 << 17, RENDEZVOUS = 8, FILE_S = 90, BURST = 20 };
 #define PATIENCE_S 1.0

@@ -17,7 +17,7 @@
 
 #include "listeners.h"
 #include "outsider.h"
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 #include "tables.h"
 #include "words.h"
 
@@ -93,7 +93,7 @@ static void tell(const char *path, const struct listener *before, int n)
 	FILE *f = NULL;
 
 	tell_ports(before, n, mine);
-	tell_messages(words.ucx, mine);
+	tell_messages(ucx_of(&words), mine);
 	MPI_Gather(mine, TEXT, MPI_CHAR, all, TEXT, MPI_CHAR, 0, MPI_COMM_WORLD);
 	if (tap_rank == 0 && asprintf(&hidden, "%s.new", path) > 0) {
 		f = fopen(hidden, "w");
@@ -251,7 +251,7 @@ static void unchanged(void)
 static void refused(const char *path)
 {
 	/* Those of the table are refused elsewhere. */
-	int64_t here = (int64_t)atomic_load(&words.ucx->refused), all = 0, sent = 0;
+	int64_t here = (int64_t)atomic_load(&ucx_of(&words)->refused), all = 0, sent = 0;
 	FILE *f = tap_rank == 0 ? fopen(path, "r") : NULL;
 	long long n = 0;
 
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
 	snprintf(done, sizeof done, "%s.done", file ? file : "none");
 	expect(file, "no TEST_OUTSIDER in the environment");
 	n = listeners_find(before);
-	if (!file || !words_open(&words)) {
+	if (!file || !words_open(&words, RMA_BY_UCX)) {
 		result("words over UCX");
 		return tap_end();
 	}

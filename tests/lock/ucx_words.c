@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many operations under one flush, over UCX: more than a message, an answer, or what is kept of a
- * client's operations has room for. To be run on two nodes, by messages and, with UCX_ATOMIC_MODE
- * in the environment, by UCX's own operations.
+ * Operations between nodes without locks: many under one flush, which are more than a message, an
+ * answer, or what is kept of a client's operations has room for; and fetch-or and fetch-and. To be
+ * run on two nodes, by messages and, with UCX_ATOMIC_MODE in the environment, by UCX's own
+ * operations; with TEST_WORDS=mpi there, by the MPI. On one
+ * node words are changed by CPU, too.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tap.h"
 #include "words.h"
@@ -66,15 +69,63 @@ static void adds(void)
 	result("%d fetch-and-adds on two ranks under one flush", ADDS);
 }
 
+/* Every rank sets and clears a bit of its own, and adds 1 far above, all in one word: the bit is as
+ * the rank left it whenever that looks, and nothing is lost in the end. */
+enum { ROUNDS = 200, ABOVE = 32, MOST_RANKS = 32 };
+static void change_bits(struct rma_client *c, struct rma_word w)
+{
+	int64_t bit = INT64_C(1) << tap_rank, old, sum;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		rma_fao(c, w, RMA_OR, bit, &old);
+		rma_flush(c, w); /* completes it, before the look at what it fetched */
+		expect(!(old & bit), "round %d: the bit was set before", i);
+		rma_fao(c, w, RMA_SUM, INT64_C(1) << ABOVE, &sum);
+		rma_flush(c, w); /* completes it */
+		expect(sum & bit, "round %d: the bit was lost", i);
+		rma_fao(c, w, RMA_AND, ~bit, &old);
+		rma_flush(c, w); /* completes it */
+		expect(old & bit, "round %d: the bit was lost before it was cleared", i);
+	}
+	meet();
+	rma_get(c, w, &old);
+	rma_flush(c, w); /* completes it */
+	sum = (int64_t)tap_size * ROUNDS << ABOVE;
+	expect(old == sum, "the word is %llx, and not %llx", (unsigned long long)old,
+	       (unsigned long long)sum);
+	meet();
+}
+
+static void bits(void)
+{
+	struct rma_client c = words_client(&words);
+	struct rma_word w = words_at(&words, 0, WORDS_EACH - 2);
+
+	now_doing("bits of words of the network");
+	for (int rank = 0; rank < tap_size && rank < MOST_RANKS; rank++)
+		change_bits(&c, words_at(&words, rank, WORDS_EACH - 1));
+	result("fetch-or and fetch-and by all ranks, on each rank");
+	if (words.node[0] != words.node[tap_size - 1])
+		return;
+	now_doing("bits of a word of the node");
+	change_bits(&c, rma_word(&words, RMA_NODE, 0, w.offset));
+	result("and by CPU");
+}
+
 int main(int argc, char **argv)
 {
+	enum rma_network network = RMA_BY_UCX;
+
+	if (getenv("TEST_WORDS") && strcmp(getenv("TEST_WORDS"), "mpi") == 0)
+		network = RMA_BY_MPI;
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
-	if (words_open(&words)) {
+	if (words_open(&words, network)) {
 		puts_and_gets();
 		adds();
+		bits();
 		words_close(&words);
 	} else {
-		result("words over UCX");
+		result("words over the network");
 	}
 	return tap_end();
 }

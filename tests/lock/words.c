@@ -9,28 +9,35 @@
 
 static struct topo_job job;
 
-bool words_open(struct rma *r)
+bool words_open(struct rma *r, enum rma_network network)
 {
 	struct topo_request request = {.synthetic = getenv("PAWL_TOPOLOGY")};
+	struct rma_request how = {.comm = MPI_COMM_WORLD,
+				  .network = network,
+				  .bytes = WORDS_FIRST + WORDS_EACH * sizeof(int64_t)};
 	char err[600] = "";
+	bool ok = topo_discover(MPI_COMM_WORLD, &request, &job, err, sizeof err) == 0;
 
-	if (topo_discover(MPI_COMM_WORLD, &request, &job, err, sizeof err) == 0 &&
-	    rma_mpi_create(r, MPI_COMM_WORLD, job.node_comm, job.topo->node, RMA_BY_UCX, false,
-			   job.one_host, WORDS_FIRST + WORDS_EACH * sizeof(int64_t), err,
-			   sizeof err) == RMA_OK) {
+	if (ok) {
+		how.node_comm = job.node_comm;
+		how.node = job.topo->node;
+		how.one_host = job.one_host;
+		ok = rma_segments_create(r, &how, err, sizeof err) == RMA_OK;
+	}
+	if (ok) {
 		/* As tables have it. */
 		r->waiting.spin_ns[RMA_SOON] = 50000;
 		r->waiting.crowded = job.host_ranks > job.host_cores;
 		r->waiting.park = true;
 		return true;
 	}
-	fail("words over UCX: %s", err);
+	fail("words over the network: %s", err);
 	return false;
 }
 
 void words_close(struct rma *r)
 {
-	rma_mpi_free(r);
+	rma_segments_free(r);
 	topo_job_free(&job);
 }
 

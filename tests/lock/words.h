@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words of every rank, over UCX, without locks: for tests of the transport itself. */
+/* Words of every rank, over a network, without locks: for tests of the transport itself. */
 #ifndef TESTS_WORDS_H
 #define TESTS_WORDS_H
 
 #include <stdbool.h>
 
-#include "rma/rma_mpi.h"
+#include "rma/segments.h"
 
 enum { WORDS_FIRST = RMA_HEADER_BYTES, WORDS_EACH = 2048 };
 
 /* Zeroed, WORDS_EACH for each rank. Collective; false, and a recorded failure, if that does not
  * work. */
-bool words_open(struct rma *r);
+bool words_open(struct rma *r, enum rma_network network);
 void words_close(struct rma *r);
 
 struct rma_word words_at(const struct rma *r, int rank, int i);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other end of rma_ucx_messages.c: perform what a message asks for, by CPU instructions on
- * this rank's segment, and answer. All of it is the thread's (rma_ucx_serve.c).
+ * The other end of ucx/messages.c: perform what a message asks for, by CPU instructions on
+ * this rank's segment, and answer. All of it is the thread's (ucx/serve.c).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 static int64_t perform(_Atomic(int64_t) *word, const struct wire_op *op)
 {
@@ -21,6 +21,10 @@ static int64_t perform(_Atomic(int64_t) *word, const struct wire_op *op)
 	case WIRE_ACC:
 	case WIRE_ADD:
 		return atomic_fetch_add(word, op->value);
+	case WIRE_OR:
+		return atomic_fetch_or(word, op->value);
+	case WIRE_AND:
+		return atomic_fetch_and(word, op->value);
 	case WIRE_SWAP:
 		return atomic_exchange(word, op->value);
 	case WIRE_CAS:
@@ -69,7 +73,7 @@ ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length,
 			    size_t length, const ucp_am_recv_param_t *param)
 {
 	const struct rma *r = arg;
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 	struct wire_op op[WIRE_OPS_MOST];
 	struct wire_header h;
 	int n;

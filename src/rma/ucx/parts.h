@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the UCX transport share; rma_ucx.c says how it works. */
-#ifndef RMA_RMA_UCX_PARTS_H
-#define RMA_RMA_UCX_PARTS_H
+/* What the files of the UCX transport share; ucx/transport.c says how it works. */
+#ifndef RMA_UCX_PARTS_H
+#define RMA_UCX_PARTS_H
 
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <ucp/api/ucp.h>
 
-#include "rma/rma_ucx.h"
-#include "rma/rma_ucx_gate.h"
-#include "rma/rma_ucx_wire.h"
+#include "rma/ucx/ucx.h"
+#include "rma/ucx/gate.h"
+#include "rma/ucx/wire.h"
 
 struct rma_ucx;
 struct ucx_flight;
@@ -27,7 +27,7 @@ struct ucx_tail {
 	_Atomic(int64_t) deaths;   /* not 0: a rank of the table died */
 	struct ucx_door door[UCX_DOORS];
 };
-_Static_assert(sizeof(struct ucx_tail) <= RMA_UCX_TAIL_BYTES, "the tail has room");
+_Static_assert(sizeof(struct ucx_tail) <= RMA_TAIL_BYTES, "the tail has room");
 
 /* How a rank is reached: the same for all ranks of a node, and kept once on each node. */
 struct ucx_card {
@@ -44,7 +44,23 @@ struct ucx_op {
 	int64_t *result;         /* NULL: none */
 };
 
-/* How operations travel: by UCX's own, or by messages of ours. All under the mutex. */
+static inline enum wire_operation ucx_fetching(enum rma_op op)
+{
+	switch (op) {
+	case RMA_REPLACE:
+		return WIRE_SWAP;
+	case RMA_OR:
+		return WIRE_OR;
+	case RMA_AND:
+		return WIRE_AND;
+	case RMA_SUM:
+		break;
+	}
+	return WIRE_ADD;
+}
+
+/* What has to be done, after a death, in the one way or the other in which operations travel: by
+ * UCX's own, or by messages of ours. Under the mutex. */
 struct ucx_way {
 	void (*issue)(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op);
 	/* See to it that all that was issued goes, and is complete when it is answered. */
@@ -53,6 +69,7 @@ struct ucx_way {
 	void (*lost)(struct rma_ucx *u, struct ucx_flight *f);
 };
 extern const struct ucx_way ucx_direct, ucx_messages;
+extern const struct rma_transport ucx_direct_transport, ucx_messages_transport;
 
 /* A message is one piece of memory. UCX 1.13 would hand it to the kernel in two, its own header and
  * this, by sendmsg(), which takes longer than to copy it and send(); of an iov it makes a copy. */
@@ -140,6 +157,7 @@ struct rma_ucx {
 	struct ucx_mail *mail;
 	size_t tail; /* offset of struct ucx_tail */
 	int rank, ranks;
+	MPI_Comm comm;
 	MPI_Win cards_win;
 	const char *cards; /* [ranks] of card_bytes each */
 	size_t card_bytes;
@@ -151,8 +169,7 @@ struct rma_ucx {
 	bool unburied; /* some of their endpoints are open */
 	bool told;     /* all others that there are dead ranks */
 	struct rma_client teller;
-	void (*progress)(struct rma_client *);
-	/* Of the thread: whose end it watches (rma_ucx_watch.c); -1: nobody's. */
+	/* Of the thread: whose end it watches (ucx/watch.c); -1: nobody's. */
 	int next_pidfd, watched, watching_fd;
 	ucp_worker_h watching;
 	ucp_ep_h watch_ep;
@@ -162,12 +179,17 @@ struct rma_ucx {
 	ucp_dt_iov_t greeting_iov;
 };
 
-static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
+static inline struct rma_ucx *ucx_of(const struct rma *r)
 {
-	return (struct ucx_tail *)(void *)(r->map[rank] + r->ucx->tail);
+	return r->state;
 }
 
-/* rma_ucx_devices.c: the names of the devices that connect the hosts of comm, for
+static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
+{
+	return (struct ucx_tail *)(void *)(r->map[rank] + ucx_of(r)->tail);
+}
+
+/* ucx/devices.c: the names of the devices that connect the hosts of comm, for
  * UCX_NET_DEVICES. Collective; false, on all ranks, if there are none. has_rdma: some of them
  * may perform atomics themselves, on some rank. */
 bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bool *has_rdma);
@@ -188,12 +210,12 @@ static inline void ucx_yield(uint64_t *crowded_until)
 		*crowded_until = after + UCX_CROWDED_NS;
 }
 
-/* rma_ucx_serve.c: the thread that serves others, and those who sleep until it has. */
+/* ucx/serve.c: the thread that serves others, and those who sleep until it has. */
 bool ucx_serve_start(struct rma *r);
 void ucx_serve_stop(struct rma_ucx *u);
 void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
 
-/* rma_ucx_connect.c: under the mutex. NULL: the rank is dead. */
+/* ucx/connect.c: under the mutex. NULL: the rank is dead. */
 struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank);
 void ucx_bury(struct rma_ucx *u); /* close the endpoints of dead ranks */
 void ucx_disconnect(struct rma_ucx *u);
@@ -204,15 +226,15 @@ bool ucx_connect(ucp_worker_h worker, const struct ucx_card *card, ucp_err_handl
 		 void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
 void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep);
 
-/* rma_ucx_open.c: a worker, and what it does with a kind of messages. */
+/* ucx/open.c: a worker, and what it does with a kind of messages. */
 bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_kind kind,
 		     ucp_am_recv_callback_t on_message, void *arg);
 
-/* rma_ucx_direct.c: flights made beforehand, and their end. */
+/* ucx/direct.c: flights made beforehand, and their end. */
 bool ucx_direct_open(struct rma_ucx *u);
 void ucx_direct_close(struct rma_ucx *u);
 
-/* rma_ucx_messages.c, rma_ucx_perform.c. take_message: whether what UCX brought is a message of
+/* ucx/messages.c, ucx/perform.c. take_message: whether what UCX brought is a message of
  * this kind, for this rank, by a rank of the table; *h is its header. */
 bool ucx_take_message(struct rma_ucx *u, enum wire_kind kind, const void *data, size_t length,
 		      const ucp_am_recv_param_t *param, struct wire_header *h);
@@ -224,7 +246,7 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,
 			    size_t length, const ucp_am_recv_param_t *param);
 
-/* rma_ucx_watch.c: open is collective over node_comm; begin and look, at what is readable, are
+/* ucx/watch.c: open is collective over node_comm; begin and look, at what is readable, are
  * for the thread; await when those of all ranks run, for UCX 1.13 leaks what it closes before it is
  * connected; close when they have ended. */
 void ucx_watch_open(struct rma *r, MPI_Comm node_comm);
@@ -233,13 +255,22 @@ void ucx_watch_await(struct rma_ucx *u);
 void ucx_watch_look(struct rma_ucx *u, int fd);
 void ucx_watch_close(struct rma_ucx *u);
 
-/* rma_ucx.c. A flight begins, and ends; until all of c have been answered. */
+/* transport.c: what both ways have in common. A flight begins, and ends; until all of c have been
+ * answered; all but the last under the mutex. */
 void ucx_fly(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f);
 void ucx_land(struct ucx_flight *f, bool well);
 void ucx_complete(struct rma_client *c);
+/* Whether what is sent to the rank now goes at once. */
+bool ucx_is_clear(const struct rma_ucx *u, int rank);
+/* Where an operation failed: leave the protocol where it stands. */
+void ucx_give_up(struct rma_client *c);
+/* Of struct rma_transport, as they are. */
+bool ucx_answered(struct rma_client *c, const int64_t *result);
+void ucx_progress(struct rma_client *c);
+void ucx_close(struct rma *r);
+void ucx_leave(struct rma *r);
 
 /* mourn: some rank is dead; tell all others, and see to it that they hear. */
 void ucx_mourn(struct rma *r);
-extern const struct rma_transport ucx_transport;
 
 #endif

@@ -4,8 +4,8 @@
  * hash of a message that was not hashed before, but by chance, once in 2^64 attempts.
  * Aumasson and Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012.
  */
-#ifndef RMA_SIPHASH_H
-#define RMA_SIPHASH_H
+#ifndef RMA_UCX_SIPHASH_H
+#define RMA_UCX_SIPHASH_H
 
 #include <stddef.h>
 #include <stdint.h>

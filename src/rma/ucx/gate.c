@@ -16,7 +16,7 @@
  * worker is made; a socket that another thread of the application opened meanwhile is told apart by
  * its port, which is not in the worker's address.
  */
-#include "rma/rma_ucx_gate.h"
+#include "rma/ucx/gate.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Operations as UCX has them: where devices may perform them, or where UCX was told how it is to
- * perform atomics (rma_ucx_messages.c is the other way). Each is one message or work request.
+ * perform atomics (ucx/messages.c is the other way). Each is one message or work request.
  *
  * A store is a put. UCX calls it complete when the operand may be reused; it is complete at the
  * target after a flush of the endpoint, and only that is what a client's flush waits for.
@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 static bool add_flight(struct rma_ucx *u)
 {
@@ -80,7 +80,7 @@ static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *
 		return;
 	}
 	c->failed = c->failed || UCS_PTR_IS_ERR(status);
-	spare(c->rma->ucx, f);
+	spare(ucx_of(c->rma), f);
 }
 
 /* Keep the operand where UCX may read it until the operation is complete; begin() made room. */
@@ -110,8 +110,8 @@ static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_flight 
 
 	if (c->operands == RMA_OPERANDS || c->flying >= RMA_OPERANDS)
 		ucx_complete(c);
-	p = ucx_peer(c->rma->ucx, rank);
-	*f = p ? take(c->rma->ucx) : NULL;
+	p = ucx_peer(ucx_of(c->rma), rank);
+	*f = p ? take(ucx_of(c->rma)) : NULL;
 	if (*f)
 		return p;
 	c->failed = true;
@@ -180,6 +180,12 @@ static void direct_issue(struct rma_client *c, int rank, uint64_t offset, const 
 	case WIRE_ADD:
 		atomic(c, rank, offset, UCP_ATOMIC_OP_ADD, op->value, op->result);
 		break;
+	case WIRE_OR:
+		atomic(c, rank, offset, UCP_ATOMIC_OP_OR, op->value, op->result);
+		break;
+	case WIRE_AND:
+		atomic(c, rank, offset, UCP_ATOMIC_OP_AND, op->value, op->result);
+		break;
 	case WIRE_SWAP:
 		atomic(c, rank, offset, UCP_ATOMIC_OP_SWAP, op->value, op->result);
 		break;
@@ -203,7 +209,7 @@ static void flush_peer(struct rma_client *c, int rank)
 /* Puts that a device performs are complete there only after this. */
 static void direct_push(struct rma_client *c)
 {
-	struct rma_ucx *u = c->rma->ucx;
+	struct rma_ucx *u = ucx_of(c->rma);
 
 	if (c->target == RMA_NO_TARGET)
 		return;
@@ -227,4 +233,93 @@ const struct ucx_way ucx_direct = {
     .issue = direct_issue,
     .push = direct_push,
     .lost = direct_lost,
+};
+
+/* ------------------------------------------------------------- the transport */
+
+static void operate(struct rma_client *c, struct rma_word w, struct ucx_op op)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+
+	pthread_mutex_lock(&u->mutex);
+	direct_issue(c, w.rank, w.offset, &op);
+	pthread_mutex_unlock(&u->mutex);
+}
+
+static void direct_put(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	operate(c, w, (struct ucx_op){.kind = WIRE_PUT, .value = value});
+}
+
+static void direct_get(struct rma_client *c, struct rma_word w, int64_t *result)
+{
+	operate(c, w, (struct ucx_op){.kind = WIRE_GET, .result = result});
+}
+
+static void direct_acc(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	operate(c, w, (struct ucx_op){.kind = WIRE_ACC, .value = value});
+}
+
+static void direct_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
+		       int64_t *result)
+{
+	operate(c, w, (struct ucx_op){.kind = ucx_fetching(op), .value = value, .result = result});
+}
+
+static void direct_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
+		       int64_t *result)
+{
+	operate(c, w, (struct ucx_op){WIRE_CAS, value, expected, result});
+}
+
+static void direct_flush_all(struct rma_client *c)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+
+	pthread_mutex_lock(&u->mutex);
+	direct_push(c);
+	ucx_complete(c);
+	c->target = RMA_NO_TARGET;
+	pthread_mutex_unlock(&u->mutex);
+	if (c->failed)
+		ucx_give_up(c);
+}
+
+static void direct_flush(struct rma_client *c, int rank)
+{
+	(void)rank;
+	direct_flush_all(c);
+}
+
+static bool direct_post(struct rma_client *c, struct rma_word w)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+	bool ok;
+
+	pthread_mutex_lock(&u->mutex);
+	ok = ucx_is_clear(u, w.rank);
+	if (ok)
+		direct_push(c);
+	ok = ok && !c->failed;
+	pthread_mutex_unlock(&u->mutex);
+	return ok;
+}
+
+const struct rma_transport ucx_direct_transport = {
+    .name = "ucx",
+    .can = {.can_fail = true, .is_served = true, .posts = true},
+    .put = direct_put,
+    .get = direct_get,
+    .acc = direct_acc,
+    .fao = direct_fao,
+    .cas = direct_cas,
+    .flush = direct_flush,
+    .flush_all = direct_flush_all,
+    .post = direct_post,
+    .answered = ucx_answered,
+    .progress = ucx_progress,
+    .sleep = ucx_sleep,
+    .close = ucx_close,
+    .leave = ucx_leave,
 };

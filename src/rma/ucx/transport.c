@@ -2,22 +2,24 @@
 /*
  * NET words through UCX (UCP). doc/ucx.md has the figures.
  *
- * Segments are those of rma_mpi.c, in memory that the ranks of a node share, and open to
+ * Segments are those of segments.c, in memory that the ranks of a node share, and open to
  * other nodes by ucp_mem_map. A process has two workers for each table: through one the others
  * operate on its segment, driven by a thread that sleeps until something comes
- * (rma_ucx_serve.c); through the other it operates on theirs, driven by the clients that wait for
+ * (ucx/serve.c); through the other it operates on theirs, driven by the clients that wait for
  * their operations. So no answer wakes the thread, and no request wakes a client.
  *
  * Atomicity. Where no device performs atomics, the target's thread does, by CPU instructions,
- * as asked by messages (rma_ucx_messages.c). Then a NET word that is mapped here is changed by
+ * as asked by messages (ucx/messages.c). Then a NET word that is mapped here is changed by
  * CPU atomics, too, and only other nodes are sent messages. Where there may be such devices, every
- * NET word goes through UCX's own operations (rma_ucx_direct.c). For kinds that take the network's
+ * NET word goes through UCX's own operations (ucx/direct.c). For kinds that take the network's
  * path always every NET word goes either way.
  *
- * Any process that reaches a port can send messages; rma_ucx_wire.h says which are accepted.
+ * Any process that reaches a port can send messages; ucx/wire.h says which are accepted.
  *
- * All operations of a client on one rank that were issued since its last flush travel together; a
- * flush awaits their answers. What is posted is not waited for.
+ * Either way is a transport of its own: an operation goes through one vtable, allocates nothing,
+ * and takes the mutex of the table at most once. By messages it takes it at the flush alone: all
+ * operations of a client on one rank that were issued since its last flush travel together, and
+ * until then are the client's. A flush awaits their answers. What is posted is not waited for.
  *
  * Failures. Endpoints are in peer-error mode. An operation on a rank that died fails, and the
  * protocol is left where it stands, for client/guard.c, at the flush. So is one that waits for
@@ -27,7 +29,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 enum {
 	POLL_MS = 10,             /* a client looks that often, whatever wakes it */
@@ -35,20 +37,9 @@ enum {
 	MOURNING_NS = 1000000000, /* the longest wait after a death */
 };
 
-static struct rma_ucx *ucx_of(const struct rma_client *c)
-{
-	return c->rma->ucx;
-}
-
-/* Whether this process performs operations on the word by itself. */
-static bool is_near(const struct rma_client *c, struct rma_word w)
-{
-	return w.map && ucx_of(c)->by_cpu;
-}
-
 /* ------------------------------------------------------------------ failures */
 
-static void give_up(struct rma_client *c)
+void ucx_give_up(struct rma_client *c)
 {
 	c->failed = false;
 	if (c->escape)
@@ -116,7 +107,7 @@ static void sleep_until_event(struct rma_ucx *u)
 /* Until all operations of c have been answered, so that nobody reads their operands any more. */
 void ucx_complete(struct rma_client *c)
 {
-	struct rma_ucx *u = ucx_of(c);
+	struct rma_ucx *u = ucx_of(c->rma);
 	const struct rma_waiting *how = &c->rma->waiting;
 	uint64_t start = c->flying ? rma_now_ns() : 0, until = 0, now;
 
@@ -140,124 +131,25 @@ void ucx_complete(struct rma_client *c)
 	c->operands = 0;
 }
 
-/* ---------------------------------------------------------------- operations */
-
-static void far_op(struct rma_client *c, struct rma_word w, const struct ucx_op *op)
-{
-	struct rma_ucx *u = ucx_of(c);
-
-	pthread_mutex_lock(&u->mutex);
-	u->way->issue(c, w.rank, w.offset, op);
-	pthread_mutex_unlock(&u->mutex);
-}
-
-static void ucx_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
-		    int64_t *result)
-{
-	if (!is_near(c, w))
-		far_op(c, w,
-		       &(struct ucx_op){.kind = op == RMA_REPLACE ? WIRE_SWAP : WIRE_ADD,
-					.value = value,
-					.result = result});
-	else if (op == RMA_REPLACE)
-		*result = atomic_exchange(w.map, value);
-	else
-		*result = atomic_fetch_add(w.map, value);
-}
-
-static void ucx_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
-		    int64_t *result)
-{
-	if (is_near(c, w)) {
-		*result = expected;
-		atomic_compare_exchange_strong(w.map, result, value);
-		return;
-	}
-	far_op(c, w, &(struct ucx_op){WIRE_CAS, value, expected, result});
-}
-
-static void ucx_acc(struct rma_client *c, struct rma_word w, int64_t value)
-{
-	if (is_near(c, w)) {
-		atomic_fetch_add(w.map, value);
-		rma_wake(c, w);
-		return;
-	}
-	far_op(c, w, &(struct ucx_op){.kind = WIRE_ACC, .value = value});
-}
-
-static void ucx_put(struct rma_client *c, struct rma_word w, int64_t value)
-{
-	if (is_near(c, w)) {
-		atomic_store(w.map, value);
-		rma_wake(c, w);
-		return;
-	}
-	far_op(c, w, &(struct ucx_op){.kind = WIRE_PUT, .value = value});
-}
-
-static void ucx_get(struct rma_client *c, struct rma_word w, int64_t *result)
-{
-	if (is_near(c, w))
-		*result = atomic_load(w.map);
-	else
-		far_op(c, w, &(struct ucx_op){.kind = WIRE_GET, .result = result});
-}
-
-static void ucx_flush_all(struct rma_client *c)
-{
-	struct rma_ucx *u = ucx_of(c);
-
-	pthread_mutex_lock(&u->mutex);
-	u->way->push(c);
-	ucx_complete(c);
-	c->target = RMA_NO_TARGET;
-	pthread_mutex_unlock(&u->mutex);
-	if (c->failed)
-		give_up(c);
-}
-
-static void ucx_flush(struct rma_client *c, int rank)
-{
-	/* Operations on near words are complete at once. */
-	if (!c->rma->map[rank] || !ucx_of(c)->by_cpu)
-		ucx_flush_all(c);
-}
-
 /* -------------------------------------------------------------------- posting */
 
 /* A message is sent when it is issued, unless the connection does not stand yet, or the socket is
  * full: far more than this must be on its way for that. */
 enum { POSTED_MOST = 32 };
 
-static bool is_clear(const struct ucx_peer *p)
+bool ucx_is_clear(const struct rma_ucx *u, int rank)
 {
+	const struct ucx_peer *p = u->peer[rank];
 	int n = 0;
 
-	for (const struct ucx_flight *f = p->flights; f && n < POSTED_MOST; f = f->next)
+	for (const struct ucx_flight *f = p ? p->flights : NULL; f && n < POSTED_MOST; f = f->next)
 		n++;
-	return p->stands && n < POSTED_MOST;
-}
-
-static bool ucx_post(struct rma_client *c, struct rma_word w)
-{
-	struct rma_ucx *u = ucx_of(c);
-	bool ok;
-
-	if (is_near(c, w))
-		return false;
-	pthread_mutex_lock(&u->mutex);
-	ok = u->peer[w.rank] && is_clear(u->peer[w.rank]);
-	if (ok)
-		u->way->push(c);
-	ok = ok && !c->failed;
-	pthread_mutex_unlock(&u->mutex);
-	return ok;
+	return p && p->stands && n < POSTED_MOST;
 }
 
 /* Whoever waits for anything takes the answers of others, too. Who asks this is about to send
  * something, which is not to wait for them. */
-static bool ucx_answered(struct rma_client *c, const int64_t *result)
+bool ucx_answered(struct rma_client *c, const int64_t *result)
 {
 	(void)result;
 	return !c->flying;
@@ -269,7 +161,7 @@ static bool ucx_answered(struct rma_client *c, const int64_t *result)
 static void tell(struct rma *r)
 {
 	static const struct ucx_op death = {.kind = WIRE_ACC, .value = 1};
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 
 	u->told = true;
 	for (int i = 0; i < u->ranks; i++) {
@@ -284,7 +176,7 @@ static void tell(struct rma *r)
 
 void ucx_mourn(struct rma *r)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 
 	pthread_mutex_lock(&u->mutex);
 	if (!u->told)
@@ -307,31 +199,16 @@ static bool is_hopeless(struct rma_client *c)
 	return now - c->mourning_ns > MOURNING_NS;
 }
 
-static void ucx_progress(struct rma_client *c)
+void ucx_progress(struct rma_client *c)
 {
-	struct rma_ucx *u = ucx_of(c);
+	struct rma_ucx *u = ucx_of(c->rma);
 
-	u->progress(c);
+	rma_drive_mpi(c);
 	/* A death shows when somebody looks. */
 	if (pthread_mutex_trylock(&u->mutex) == 0) {
 		step(u);
 		pthread_mutex_unlock(&u->mutex);
 	}
 	if (c->escape && is_hopeless(c))
-		give_up(c);
+		ucx_give_up(c);
 }
-
-const struct rma_transport ucx_transport = {
-    .name = "ucx",
-    .put = ucx_put,
-    .get = ucx_get,
-    .acc = ucx_acc,
-    .fao = ucx_fao,
-    .cas = ucx_cas,
-    .flush = ucx_flush,
-    .flush_all = ucx_flush_all,
-    .post = ucx_post,
-    .answered = ucx_answered,
-    .progress = ucx_progress,
-    .sleep = ucx_sleep,
-};

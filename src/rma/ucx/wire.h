@@ -15,18 +15,27 @@
  * The receiver decodes a request as a whole (wire_operations) before it performs any of it, so a
  * message has all of its effects or none.
  */
-#ifndef RMA_RMA_UCX_WIRE_H
-#define RMA_RMA_UCX_WIRE_H
+#ifndef RMA_UCX_WIRE_H
+#define RMA_UCX_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rma/siphash.h"
+#include "rma/ucx/siphash.h"
 
 /* Also the names under which UCX hands the messages over. */
 enum wire_kind { WIRE_REQUEST = 1, WIRE_ANSWER = 2 };
-enum wire_operation { WIRE_PUT, WIRE_GET, WIRE_ACC, WIRE_ADD, WIRE_SWAP, WIRE_CAS };
+enum wire_operation {
+	WIRE_PUT,
+	WIRE_GET,
+	WIRE_ACC,
+	WIRE_ADD,
+	WIRE_SWAP,
+	WIRE_CAS,
+	WIRE_OR,
+	WIRE_AND
+};
 
 struct wire_header {
 	uint64_t tag;    /* of all that follows */

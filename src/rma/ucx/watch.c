@@ -2,7 +2,7 @@
 /*
  * Deaths that no operation would show. Who waits for a rank need not have talked to it: a
  * compare-and-swap lock is at its home, and its holder may be anybody. So ranks watch each other
- * in two rings, and the thread that serves (rma_ucx_serve.c) learns of an end as of a message:
+ * in two rings, and the thread that serves (ucx/serve.c) learns of an end as of a message:
  *   - on a node each rank watches the next one, by the kernel: a pidfd gets readable when the
  *     process has ended;
  *   - the first rank of each node watches that of the next node, by a connection that
@@ -13,7 +13,7 @@
  *
  * The connection has a worker of its own, lest the answers to clients wake the thread.
  */
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -78,14 +78,14 @@ static int nodes_of(const struct rma *r)
 {
 	int nodes = 0;
 
-	for (int i = 0; i < r->ucx->ranks; i++)
+	for (int i = 0; i < ucx_of(r)->ranks; i++)
 		nodes = r->node[i] < nodes ? nodes : r->node[i] + 1;
 	return nodes;
 }
 
 void ucx_watch_open(struct rma *r, MPI_Comm node_comm)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 	int nodes = nodes_of(r);
 
 	watch_next_process(u, node_comm);
@@ -140,7 +140,7 @@ static bool greet(struct rma_ucx *u)
 
 void ucx_watch_begin(struct rma *r)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 
 	if (u->watched < 0)
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See siphash.h. Names, constants and rotations are those of the paper's Section 2. */
-#include "rma/siphash.h"
+#include "rma/ucx/siphash.h"
 
 #include <endian.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 enum { INTERFACES = 32, NAME = 256 };
 

@@ -10,7 +10,7 @@
  * then sleeps by futex, like on a NODE word: so a rank of the same node that writes the word by
  * CPU wakes it as well. With all doors taken it sleeps for a limited time, as always.
  */
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ static void ring(const struct rma *r)
 		struct rma_word w;
 
 		/* Where UCX's own operations write here, nobody but UCX has checked them. */
-		if (at <= RMA_HEADER_BYTES || at > r->ucx->tail || (at - 1) % sizeof(int64_t))
+		if (at <= RMA_HEADER_BYTES || at > ucx_of(r)->tail || (at - 1) % sizeof(int64_t))
 			continue;
 		w = rma_word(r, RMA_NODE, r->rank, at - 1);
 		if (atomic_load(w.map) != atomic_load(&t->door[i].value))
@@ -76,7 +76,7 @@ static void sleep_until_event(struct rma_ucx *u)
 static void *serve(void *arg)
 {
 	struct rma *r = arg;
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 	uint64_t last = 0, crowded_until = 0;
 	bool busy = false;
 
@@ -109,7 +109,7 @@ static void *serve(void *arg)
 
 bool ucx_serve_start(struct rma *r)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 	sigset_t all, before;
 
 	/* Signals are the application's. */

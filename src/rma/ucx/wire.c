@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See rma_ucx_wire.h. */
-#include "rma/rma_ucx_wire.h"
+/* See ucx/wire.h. */
+#include "rma/ucx/wire.h"
 
 #include <string.h>
 
@@ -39,7 +39,9 @@ static bool is_allowed(const struct wire_limits *l, const struct wire_op *op)
 {
 	uint64_t offset = wire_offset(op);
 
-	return wire_operation(op) <= WIRE_CAS && offset % sizeof(int64_t) == 0 &&
+	/* Any of the bits is an operation. */
+	_Static_assert((int)WIRE_AND == (int)WIRE_OPERATION_MASK, "no code is unused");
+	return offset % sizeof(int64_t) == 0 &&
 	       ((offset >= l->first && offset < l->end) || offset == l->also);
 }
 

@@ -4,7 +4,7 @@
  * many as it has peers. They are in peer-error mode: a peer that dies makes the operations
  * to it fail, and is dead for good.
  */
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 #include <stdlib.h>
 

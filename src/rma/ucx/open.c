@@ -11,18 +11,11 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "rma/agree.h"
 #include "rma/own_windows.h"
-#include "rma/rma_ucx_parts.h"
+#include "rma/ucx/parts.h"
 
 enum { DEVICES = 1024, ALIGN = 16 };
-
-static bool all_agree(MPI_Comm comm, bool mine)
-{
-	int ok = mine;
-
-	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_LAND, comm);
-	return ok;
-}
 
 /* Whether the user has decided it. */
 static bool is_set(const char *name)
@@ -41,7 +34,7 @@ static bool is_by_cpu(MPI_Comm comm, bool has_rdma)
 {
 	const char *mode = getenv("UCX_ATOMIC_MODE");
 
-	return all_agree(comm, mode ? strcmp(mode, "cpu") == 0 : !has_rdma);
+	return rma_all_agree(comm, mode ? strcmp(mode, "cpu") == 0 : !has_rdma);
 }
 
 static bool open_context(struct rma_ucx *u, const char *devices, bool one_host)
@@ -198,7 +191,7 @@ static char *make_room(struct rma_ucx *u, MPI_Comm node_comm)
 static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_comm,
 		 const char *mine, char *room)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 	int size, node_ranks, nodes = 0, at = 0, *count = NULL, *first = NULL;
 	char *of_node = NULL, *of_all = NULL;
 	bool leads = leaders != MPI_COMM_NULL, ok = true;
@@ -214,7 +207,7 @@ static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_c
 		of_all = malloc((size_t)u->ranks * (size_t)size);
 		ok = count && first && of_node && of_all;
 	}
-	ok = all_agree(comm, ok);
+	ok = rma_all_agree(comm, ok);
 	if (ok)
 		PMPI_Gather(mine, size, MPI_BYTE, of_node, size, MPI_BYTE, 0, node_comm);
 	if (ok && leads) {
@@ -243,7 +236,7 @@ static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_c
 
 static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 	size_t bytes;
 	struct ucx_card *card = own_card(u, r->map[r->rank], &bytes);
 	uint64_t most = bytes;
@@ -252,7 +245,7 @@ static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 	int node_rank;
 	bool ok;
 
-	if (!all_agree(comm, card != NULL)) {
+	if (!rma_all_agree(comm, card != NULL)) {
 		free(card);
 		return false;
 	}
@@ -260,7 +253,7 @@ static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 	u->card_bytes = most;
 	room = make_room(u, node_comm);
 	mine = calloc(1, most + ALIGN);
-	ok = all_agree(comm, room && mine);
+	ok = rma_all_agree(comm, room && mine);
 	if (ok) {
 		memcpy(mine, &r->rank, sizeof r->rank);
 		memcpy(mine + ALIGN, card, bytes);
@@ -286,13 +279,13 @@ static bool agree_on_key(struct rma_ucx *u, MPI_Comm comm)
 	if (u->rank == 0)
 		ok = getrandom(&u->key, sizeof u->key, 0) == (ssize_t)sizeof u->key;
 	PMPI_Bcast(&u->key, sizeof u->key, MPI_BYTE, 0, comm);
-	return all_agree(comm, ok);
+	return rma_all_agree(comm, ok);
 }
 
 /* Of this rank alone. */
 static bool open_here(struct rma *r, size_t bytes, const char *devices, bool one_host)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 
 	u->peer = calloc((size_t)u->ranks, sizeof *u->peer);
 	u->window = calloc((size_t)u->ranks, sizeof *u->window);
@@ -300,7 +293,7 @@ static bool open_here(struct rma *r, size_t bytes, const char *devices, bool one
 	       open_context(u, devices, one_host) &&
 	       ucx_open_worker(u, &u->serving, &u->serving_fd, WIRE_REQUEST, ucx_on_request, r) &&
 	       ucx_open_worker(u, &u->asking, &u->asking_fd, WIRE_ANSWER, ucx_on_answer, u) &&
-	       (u->by_cpu || open_memory(u, r->map[r->rank], bytes + RMA_UCX_TAIL_BYTES));
+	       (u->by_cpu || open_memory(u, r->map[r->rank], bytes + RMA_TAIL_BYTES));
 }
 
 /* ---------------------------------------------------------------------- hosts */
@@ -361,7 +354,7 @@ static void admit_hosts(struct gate *g, const struct host *host, int n, const st
  * not share its memory, or if near words, too, go through UCX. Of each node one rank asks. */
 static bool agree_on_gate(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bool near)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = ucx_of(r);
 	MPI_Comm leaders;
 	struct host mine, *host = NULL;
 	int node_rank, nodes = 0, here = 0;
@@ -374,7 +367,7 @@ static bool agree_on_gate(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bool
 		PMPI_Comm_size(leaders, &nodes);
 		host = calloc((size_t)nodes, sizeof *host);
 	}
-	ok = all_agree(comm, leaders == MPI_COMM_NULL || host);
+	ok = rma_all_agree(comm, leaders == MPI_COMM_NULL || host);
 	if (ok && leaders != MPI_COMM_NULL) {
 		PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, host, sizeof mine, MPI_BYTE, leaders);
 		for (int i = 0; i < nodes; i++)
@@ -390,92 +383,89 @@ static bool agree_on_gate(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bool
 	return ok;
 }
 
-static bool open_all(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes, bool near,
-		     bool one_host, char *err, size_t errlen)
+static bool open_all(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
 {
 	char devices[DEVICES];
 	bool has_rdma;
 
-	if (!ucx_choose_devices(comm, one_host, devices, sizeof devices, &has_rdma)) {
+	if (!ucx_choose_devices(q->comm, q->one_host, devices, sizeof devices, &has_rdma)) {
 		snprintf(err, errlen,
 			 "no network interface connects all hosts: set UCX_NET_DEVICES to the"
 			 " interfaces to use, or option transport to mpi");
 		return false;
 	}
-	r->ucx->by_cpu = is_by_cpu(comm, has_rdma);
-	if (!agree_on_key(r->ucx, comm)) {
+	ucx_of(r)->by_cpu = is_by_cpu(q->comm, has_rdma);
+	if (!agree_on_key(ucx_of(r), q->comm)) {
 		snprintf(err, errlen,
 			 "the kernel gives no random numbers (getrandom) for the key of UCX's"
 			 " messages; option transport=mpi does without it");
 		return false;
 	}
 	/* On one host the loopback is listened on, which other hosts cannot reach. */
-	if (!one_host && !agree_on_gate(r, comm, node_comm, near || !r->ucx->by_cpu)) {
+	if (!q->one_host &&
+	    !agree_on_gate(r, q->comm, q->node_comm, q->by_network || !ucx_of(r)->by_cpu)) {
 		snprintf(err, errlen, "out of memory");
 		return false;
 	}
-	if (!all_agree(comm, open_here(r, bytes, devices, one_host)) ||
-	    !exchange(r, comm, node_comm)) {
+	if (!rma_all_agree(q->comm, open_here(r, q->bytes, devices, q->one_host)) ||
+	    !exchange(r, q->comm, q->node_comm)) {
 		snprintf(err, errlen,
 			 "UCX could not be started over %s (UCX_LOG_LEVEL=info tells more); option"
 			 " transport=mpi does without it",
 			 devices);
 		return false;
 	}
-	ucx_watch_open(r, node_comm);
-	if (!all_agree(comm, ucx_serve_start(r))) {
+	ucx_watch_open(r, q->node_comm);
+	if (!rma_all_agree(q->comm, ucx_serve_start(r))) {
 		snprintf(err, errlen, "no thread to serve other ranks could be started");
 		return false;
 	}
-	ucx_watch_await(r->ucx);
+	ucx_watch_await(ucx_of(r));
 	return true;
 }
 
-bool rma_ucx_open(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, size_t bytes, bool by_network,
-		  bool one_host, void (*progress)(struct rma_client *), char *err, size_t errlen)
+bool ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
 {
 	struct rma_ucx *u = calloc(1, sizeof *u);
 
-	if (!all_agree(comm, u != NULL)) {
+	if (!rma_all_agree(q->comm, u != NULL)) {
 		free(u);
 		snprintf(err, errlen, "out of memory");
 		return false;
 	}
-	PMPI_Comm_size(comm, &u->ranks);
+	PMPI_Comm_size(q->comm, &u->ranks);
+	u->comm = q->comm;
 	u->rank = r->rank;
-	u->tail = bytes;
-	u->limits = (struct wire_limits){RMA_HEADER_BYTES, bytes,
-					 bytes + offsetof(struct ucx_tail, deaths)};
+	u->tail = q->bytes;
+	u->limits = (struct wire_limits){RMA_HEADER_BYTES, q->bytes,
+					 q->bytes + offsetof(struct ucx_tail, deaths)};
 	u->way = &ucx_messages;
 	u->cards_win = MPI_WIN_NULL;
-	u->progress = progress;
 	u->next_pidfd = u->watched = u->watching_fd = -1;
 	u->teller.rma = r;
 	u->teller.target = RMA_NO_TARGET;
 	pthread_mutex_init(&u->mutex, NULL);
-	r->ucx = u;
-	if (!open_all(r, comm, node_comm, bytes, by_network, one_host, err, errlen)) {
-		rma_ucx_close(r, comm);
+	r->state = u;
+	if (!open_all(r, q, err, errlen)) {
+		ucx_close(r);
 		return false;
 	}
+	r->transport = u->by_cpu ? &ucx_messages_transport : &ucx_direct_transport;
 	u->way = u->by_cpu ? &ucx_messages : &ucx_direct;
-	u->by_cpu = u->by_cpu && !by_network;
-	r->transport = &ucx_transport;
+	u->by_cpu = u->by_cpu && !q->by_network;
 	return true;
 }
 
-void rma_ucx_close(struct rma *r, MPI_Comm comm)
+void ucx_close(struct rma *r)
 {
-	struct rma_ucx *u = r->ucx;
+	struct rma_ucx *u = r->state;
 
-	if (!u)
-		return;
 	/* Orders the last operations of all ranks before the end of anybody's thread;
 	 * then that of all threads before the end of connections, lest it look like a
 	 * failure to them. */
-	PMPI_Barrier(comm);
+	PMPI_Barrier(u->comm);
 	ucx_serve_stop(u);
-	PMPI_Barrier(comm);
+	PMPI_Barrier(u->comm);
 	ucx_disconnect(u);
 	ucx_watch_close(u);
 	if (u->asking)
@@ -495,11 +485,11 @@ void rma_ucx_close(struct rma *r, MPI_Comm comm)
 	pthread_mutex_destroy(&u->mutex);
 	explicit_bzero(&u->key, sizeof u->key);
 	free(u);
-	r->ucx = NULL;
+	r->state = NULL;
 }
 
-void rma_ucx_leave(struct rma *r)
+void ucx_leave(struct rma *r)
 {
-	if (r->ucx)
-		ucx_serve_stop(r->ucx);
+	if (r->state)
+		ucx_serve_stop(r->state);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which hosts may connect to a socket that UCX listens on; see rma_ucx_gate.c. Functions of
+ * Which hosts may connect to a socket that UCX listens on; see ucx/gate.c. Functions of
  * addresses and sockets, without UCX and without MPI.
  */
-#ifndef RMA_RMA_UCX_GATE_H
-#define RMA_RMA_UCX_GATE_H
+#ifndef RMA_UCX_GATE_H
+#define RMA_UCX_GATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

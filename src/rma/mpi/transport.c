@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations through the MPI: a window over the segments of all ranks, in one passive-target epoch
+ * (lock_all) that stays open; operations complete by flush.
+ *
+ * Plain stores and loads through MPI. On MPICH a fetching operation costs half
+ * of put + flush or get + flush over TCP, since its answer is the completion;
+ * on Open MPI's components it is the other way round. Both are used as one
+ * 8-byte aligned access, which every MPI performs whole.
+ *
+ * Waiting for completion. A flush of MPICH looks at the network again and again and
+ * never gives the core away; whoever has to answer may be waiting for that core. So
+ * we look ourselves whether the answers have come, yield meanwhile, and flush then.
+ */
+#include "rma/mpi/mpi.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "rma/agree.h"
+#include "rma/own_windows.h"
+
+struct mpi_network {
+	MPI_Win win;
+	bool epoch;
+};
+
+#ifdef MPICH_VERSION
+enum { STORE_BY_FETCH = 1 };
+#else
+enum { STORE_BY_FETCH = 0 };
+#endif
+
+static MPI_Win window(const struct rma_client *c)
+{
+	const struct mpi_network *n = c->rma->state;
+
+	return n->win;
+}
+
+/* Looks for an answer before the core is given away, and before it is left to the MPI:
+ * the answer may happen to be what we take for none. */
+enum { LOOKS_AT_ONCE = 32, LOOKS_AT_MOST = 20000 };
+#define NO_ANSWER INT64_C(-0x6b2f3d51c04e9a77)
+
+/* All operands have been read. */
+static void forget_operands(struct rma_client *c)
+{
+	c->operands = 0;
+	c->target = RMA_NO_TARGET;
+}
+
+static bool is_answered(int64_t *result)
+{
+	return !result || *(volatile int64_t *)result != NO_ANSWER;
+}
+
+static void await_answers(struct rma_client *c)
+{
+	unsigned looks = 0;
+
+	for (unsigned i = 0; i < c->operands; i++) {
+		for (; !is_answered(c->answer[i]) && looks < LOOKS_AT_MOST; looks++) {
+			rma_drive_mpi(c);
+			if (c->rma->waiting.crowded || looks >= LOOKS_AT_ONCE)
+				sched_yield();
+		}
+		c->answer[i] = NULL;
+	}
+}
+
+/* Keep the operand of an operation on a rank where MPI may read it until the
+ * flush that covers it. */
+static int64_t *operand(struct rma_client *c, int rank, int64_t value)
+{
+	int64_t *place;
+
+	if (c->operands == RMA_OPERANDS) {
+		/* All places are taken: orders the operations in flight before the
+		 * reuse of their operands. */
+		await_answers(c);
+		PMPI_Win_flush_all(window(c));
+		forget_operands(c);
+	}
+	if (c->operands == 0)
+		c->target = rank;
+	else if (c->target != rank)
+		c->target = RMA_MANY_TARGETS;
+	c->answer[c->operands] = NULL;
+	place = &c->operand[c->operands++];
+	*place = value;
+	return place;
+}
+
+/* The operation just given its operands answers there. */
+static int64_t *answer(struct rma_client *c, int64_t *result)
+{
+	if (STORE_BY_FETCH) {
+		*result = NO_ANSWER;
+		c->answer[c->operands - 1] = result;
+	}
+	return result;
+}
+
+static MPI_Op mpi_op(enum rma_op op)
+{
+	switch (op) {
+	case RMA_REPLACE:
+		return MPI_REPLACE;
+	case RMA_SUM:
+		return MPI_SUM;
+	case RMA_OR:
+		return MPI_BOR;
+	case RMA_AND:
+		return MPI_BAND;
+	}
+	return MPI_NO_OP;
+}
+
+static void mpi_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
+		    int64_t *result)
+{
+	int64_t *from = operand(c, w.rank, value);
+
+	PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
+			  mpi_op(op), window(c));
+}
+
+/* Where a result goes that nobody wants, but as an answer. */
+static int64_t *ignored(struct rma_client *c)
+{
+	return &c->ignored[c->operands % RMA_OPERANDS];
+}
+
+static void mpi_put(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	if (STORE_BY_FETCH)
+		mpi_fao(c, w, RMA_REPLACE, value, ignored(c));
+	else
+		PMPI_Put(operand(c, w.rank, value), 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1,
+			 MPI_INT64_T, window(c));
+}
+
+static void mpi_get(struct rma_client *c, struct rma_word w, int64_t *result)
+{
+	if (STORE_BY_FETCH) {
+		int64_t *from = operand(c, w.rank, 0);
+
+		PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
+				  MPI_NO_OP, window(c));
+	} else {
+		PMPI_Get(result, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1, MPI_INT64_T,
+			 window(c));
+	}
+}
+
+/* By fetch-and-op: Open MPI's osc/ucx performs MPI_Accumulate as get, compute
+ * and put, which other atomics do not respect. */
+static void mpi_acc(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	mpi_fao(c, w, RMA_SUM, value, ignored(c));
+}
+
+static void mpi_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
+		    int64_t *result)
+{
+	int64_t *compare, *swap;
+
+	if (c->operands + 2 > RMA_OPERANDS)
+		c->operands = RMA_OPERANDS; /* both places from the same batch */
+	compare = operand(c, w.rank, expected);
+	swap = operand(c, w.rank, value);
+	PMPI_Compare_and_swap(swap, compare, answer(c, result), MPI_INT64_T, w.rank,
+			      (MPI_Aint)w.offset, window(c));
+}
+
+static void mpi_flush(struct rma_client *c, int rank)
+{
+	await_answers(c);
+	PMPI_Win_flush(rank, window(c));
+	if (c->target == rank)
+		forget_operands(c);
+	/* The MPI has operations on own memory done without a look at the network;
+	 * a rank that works on locks at its own home would never serve others. */
+	if (rank == c->rma->rank)
+		rma_drive_mpi(c);
+}
+
+static void mpi_flush_all(struct rma_client *c)
+{
+	await_answers(c);
+	PMPI_Win_flush_all(window(c));
+	forget_operands(c);
+}
+
+/* -------------------------------------------------------------------- the window */
+
+/* Open MPI 4's default one-sided component crashes on one host instead of
+ * failing, so where a "several nodes" table is made on one host by a synthetic
+ * topology, look before the leap. */
+static bool would_crash(bool one_host)
+{
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION <= 4
+	return one_host && !getenv("OMPI_MCA_osc");
+#else
+	(void)one_host;
+	return false;
+#endif
+}
+
+static enum rma_failure make_window(struct rma *r, struct mpi_network *n,
+				    const struct rma_request *q, char *err, size_t errlen)
+{
+	static const char cure[] =
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION <= 4
+	    ": Open MPI's default one-sided component (osc/rdma) does not work here; run with"
+	    " OMPI_MCA_osc=^rdma in the environment, or mpirun --mca osc ^rdma";
+#elif defined(OPEN_MPI)
+	    ": over TCP, of Open MPI 5's one-sided components only rdma works: unset"
+	    " OMPI_MCA_osc, or let it allow rdma and sm";
+#else
+	    ": the MPI has no one-sided communication between these nodes; see its own message";
+#endif
+	int rc;
+
+	if (!rma_all_agree(q->comm, !would_crash(q->one_host))) {
+		snprintf(err, errlen, "a window over several nodes was not tried%s", cure);
+		return RMA_FAIL_WINDOW;
+	}
+	rc = own_windows.create(r->map[r->rank], (MPI_Aint)q->bytes, 1, MPI_INFO_NULL, q->comm,
+				&n->win);
+	if (!rma_all_agree(q->comm, rc == MPI_SUCCESS)) {
+		if (rc != MPI_SUCCESS)
+			n->win = MPI_WIN_NULL;
+		snprintf(err, errlen, "MPI_Win_create failed over the nodes%s", cure);
+		return RMA_FAIL_WINDOW;
+	}
+	if (!rma_all_agree(q->comm, rma_is_unified(n->win))) {
+		snprintf(err, errlen,
+			 "the MPI's windows over several nodes have a separate memory"
+			 " model; MPI_WIN_UNIFIED is needed");
+		return RMA_FAIL_MODEL;
+	}
+	own_windows.lock_all(MPI_MODE_NOCHECK, n->win);
+	n->epoch = true;
+	return RMA_OK;
+}
+
+static void mpi_finalize(struct rma *r)
+{
+	struct mpi_network *n = r->state;
+
+	if (n->epoch)
+		own_windows.unlock_all(n->win);
+	n->epoch = false;
+	if (n->win != MPI_WIN_NULL)
+		own_windows.free(&n->win);
+}
+
+static void mpi_close(struct rma *r)
+{
+	mpi_finalize(r);
+	free(r->state);
+}
+
+static void mpi_leave(struct rma *r)
+{
+	int ended;
+
+	/* Else mpi_finalize() is yet to come. */
+	PMPI_Finalized(&ended);
+	if (!ended)
+		return;
+	free(r->state);
+	r->state = NULL;
+}
+
+static const struct rma_transport mpi_transport = {
+    .name = "mpi",
+    .put = mpi_put,
+    .get = mpi_get,
+    .acc = mpi_acc,
+    .fao = mpi_fao,
+    .cas = mpi_cas,
+    .flush = mpi_flush,
+    .flush_all = mpi_flush_all,
+    .progress = rma_drive_mpi,
+    .finalize = mpi_finalize,
+    .close = mpi_close,
+    .leave = mpi_leave,
+};
+
+enum rma_failure mpi_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
+{
+	struct mpi_network *n = calloc(1, sizeof *n);
+
+	if (!rma_all_agree(q->comm, n != NULL)) {
+		free(n);
+		snprintf(err, errlen, "out of memory");
+		return RMA_FAIL_NOMEM;
+	}
+	n->win = MPI_WIN_NULL;
+	r->state = n;
+	r->transport = &mpi_transport;
+	r->net = true;
+	return make_window(r, n, q, err, errlen);
+}

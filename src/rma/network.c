@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which transport carries operations between nodes. */
+#include <stdio.h>
+
+#include "rma/mpi/mpi.h"
+#include "rma/ucx/ucx.h"
+
+#ifndef PAWL_HAVE_UCX
+bool ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
+{
+	(void)r, (void)q;
+	snprintf(err, errlen, "this build has no UCX");
+	return false;
+}
+#endif
+
+enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, char *err,
+				  size_t errlen)
+{
+	if (q->network == RMA_NO_NETWORK)
+		return RMA_OK;
+	if (q->network != RMA_BY_MPI && ucx_open(r, q, err, errlen))
+		return RMA_OK;
+	if (q->network == RMA_BY_UCX)
+		return RMA_FAIL_WINDOW;
+	return mpi_open(r, q, err, errlen);
+}

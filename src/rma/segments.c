@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Segments. The memory of every rank is a piece of its node's MPI_Win_allocate_shared window, so
+ * node peers load and store it. If there are several nodes, or the lock wants the network in any
+ * case, a transport opens the same memory to all ranks (network.c).
+ *
+ * A table on one node otherwise makes no second window at all: so it also runs
+ * where the MPI's general one-sided component is broken (Open MPI 4.x with osc/rdma).
+ */
+#include "rma/segments.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "rma/agree.h"
+#include "rma/own_windows.h"
+#include "rma/room.h"
+
+struct segments {
+	MPI_Comm comm, node_comm;
+	MPI_Win win;
+	char *promised; /* memory that nobody has touched yet; see room.h */
+};
+
+/* A probe for messages that never come makes the MPI look at its network. (On
+ * MPICH only if it is for a communicator with other ranks in it.) */
+void rma_drive_mpi(struct rma_client *c)
+{
+	const struct segments *s = c->rma->segments;
+	int flag;
+
+	PMPI_Iprobe(MPI_ANY_SOURCE, 0, s->comm, &flag, MPI_STATUS_IGNORE);
+}
+
+static const struct rma_transport node_transport = {
+    .name = "node",
+    .progress = rma_drive_mpi,
+};
+
+bool rma_is_unified(MPI_Win win)
+{
+	int *model, flag;
+
+	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
+	return flag && *model == MPI_WIN_UNIFIED;
+}
+
+enum { LARGE_BYTES = 1 << 20 };
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; before: EINVAL */
+#endif
+
+/* Zero memory; false if there is none behind it, where a kernel tells without SIGBUS. */
+static bool zero_by_hand(char *from, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t before = (uintptr_t)from % page;
+
+	if (bytes == 0)
+		return true;
+	if (madvise(from - before, before + bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
+		return false;
+	memset(from, 0, bytes);
+	return true;
+}
+
+/* Zero a segment. Of a large one the whole pages are given back: they read as zero, and take
+ * memory again only where they are touched. Where the file system cannot do that, by hand. */
+static bool zero(struct segments *s, char *mine, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t head = (page - (uintptr_t)mine % page) % page, body;
+
+	if (bytes < LARGE_BYTES)
+		return zero_by_hand(mine, bytes);
+	body = (bytes - head) / page * page;
+	if (madvise(mine + head, body, MADV_REMOVE) != 0)
+		return zero_by_hand(mine, bytes);
+	s->promised = mine + head;
+	room_promise(s->promised, body);
+	return zero_by_hand(mine, head) && zero_by_hand(mine + head + body, bytes - head - body);
+}
+
+static enum rma_failure make_node_window(struct rma *r, struct segments *s, size_t bytes, char *err,
+					 size_t errlen)
+{
+	MPI_Info info;
+	void *mine = NULL;
+	int rc;
+
+	PMPI_Info_create(&info);
+	PMPI_Info_set(info, "alloc_shared_noncontig", "true");
+	rc = own_windows.allocate_shared((MPI_Aint)bytes, 1, info, s->node_comm, &mine, &s->win);
+	PMPI_Info_free(&info);
+	if (!rma_all_agree(s->comm, rc == MPI_SUCCESS && mine)) {
+		snprintf(err, errlen,
+			 "MPI_Win_allocate_shared failed for %zu bytes a rank: is there room in"
+			 " /dev/shm or the MPI's session directory%s?",
+			 bytes,
+#ifdef OPEN_MPI
+			 ", and is component sm among those that OMPI_MCA_osc allows"
+#else
+			 ""
+#endif
+		);
+		return RMA_FAIL_WINDOW;
+	}
+	if (!rma_all_agree(s->comm, zero(s, mine, bytes))) {
+		snprintf(err, errlen,
+			 "no memory for %zu bytes of shared memory a rank: somebody else took it"
+			 " meanwhile",
+			 bytes);
+		return RMA_FAIL_NOMEM;
+	}
+	if (!rma_all_agree(s->comm, rma_is_unified(s->win))) {
+		snprintf(err, errlen,
+			 "the MPI's shared windows have a separate memory model;"
+			 " MPI_WIN_UNIFIED is needed");
+		return RMA_FAIL_MODEL;
+	}
+	r->map[r->rank] = mine;
+	return RMA_OK;
+}
+
+static void map_node(struct rma *r, struct segments *s)
+{
+	MPI_Group all, here;
+	int n, *local, *global;
+
+	PMPI_Comm_size(s->node_comm, &n);
+	PMPI_Comm_group(s->comm, &all);
+	PMPI_Comm_group(s->node_comm, &here);
+	local = malloc(2 * (size_t)n * sizeof *local);
+	if (local) {
+		global = local + n;
+		for (int i = 0; i < n; i++)
+			local[i] = i;
+		PMPI_Group_translate_ranks(here, n, local, all, global);
+		for (int i = 0; i < n; i++) {
+			MPI_Aint size;
+			int unit;
+			void *base;
+
+			PMPI_Win_shared_query(s->win, i, &size, &unit, &base);
+			r->map[global[i]] = base;
+		}
+	}
+	free(local);
+	PMPI_Group_free(&all);
+	PMPI_Group_free(&here);
+}
+
+enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q, char *err,
+				     size_t errlen)
+{
+	struct segments *s = calloc(1, sizeof *s);
+	enum rma_failure failure;
+	int nranks;
+
+	PMPI_Comm_size(q->comm, &nranks);
+	PMPI_Comm_rank(q->comm, &r->rank);
+	r->map = calloc((size_t)nranks, sizeof *r->map);
+	r->node = q->node;
+	r->my_node = q->node[r->rank];
+	r->transport = &node_transport;
+	r->segments = s;
+	if (!rma_all_agree(q->comm, s && r->map)) {
+		snprintf(err, errlen, "out of memory");
+		free(s);
+		free(r->map);
+		r->segments = r->map = NULL;
+		return RMA_FAIL_NOMEM;
+	}
+	s->comm = q->comm;
+	s->node_comm = q->node_comm;
+	s->win = MPI_WIN_NULL;
+	failure = make_node_window(r, s, q->bytes + RMA_TAIL_BYTES, err, errlen);
+	if (failure == RMA_OK) {
+		map_node(r, s);
+		failure = rma_network_open(r, q, err, errlen);
+	}
+	/* Orders everybody's zeroed segment before anybody's first operation. */
+	PMPI_Barrier(q->comm);
+	if (failure != RMA_OK)
+		rma_segments_free(r);
+	return failure;
+}
+
+static void drop(struct rma *r)
+{
+	struct segments *s = r->segments;
+
+	if (s->promised)
+		room_take_back(s->promised);
+	free(s);
+	free(r->map);
+	r->map = NULL;
+	r->segments = r->state = NULL;
+}
+
+void rma_segments_free(struct rma *r)
+{
+	struct segments *s = r->segments;
+
+	if (!s)
+		return;
+	if (r->transport->close)
+		r->transport->close(r);
+	if (s->win != MPI_WIN_NULL)
+		own_windows.free(&s->win);
+	drop(r);
+}
+
+void rma_segments_forget(struct rma *r)
+{
+	if (r->transport->leave)
+		r->transport->leave(r);
+	drop(r);
+}

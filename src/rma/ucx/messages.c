@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations as messages of our own (UCX active messages), where no device performs them: those
+ * that a client issues on one rank until its flush make one message, which the thread of that rank
+ * performs in this order by CPU instructions, and answers by one (ucx/perform.c).
+ *
+ * UCX's own operations would be a message each, and UCX 1.13 ends a process whose answer to one of
+ * them meets a connection that the kernel has just reset, for who asked was killed. A message of
+ * ours that cannot be sent is an error that we are told.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rma/ucx/parts.h"
+
+enum { BATCHES = 8 /* to begin with, so that few are ever allocated later */ };
+
+/* ------------------------------------------------------------------ batches */
+
+static bool add_batch(struct rma_ucx *u)
+{
+	struct ucx_batch *b = calloc(1, sizeof *b), **all;
+
+	all = b ? realloc(u->batch, (u->batches + 1) * sizeof(struct ucx_batch *)) : NULL;
+	if (!all) {
+		free(b);
+		return false;
+	}
+	u->batch = all;
+	b->index = u->batches;
+	u->batch[u->batches++] = b;
+	b->next = u->spare;
+	u->spare = b;
+	return true;
+}
+
+bool ucx_messages_open(struct rma_ucx *u)
+{
+	bool ok = true;
+
+	for (int i = 0; i < BATCHES; i++)
+		ok = ok && add_batch(u);
+	return ok;
+}
+
+void ucx_messages_close(struct rma_ucx *u)
+{
+	for (uint32_t i = 0; i < u->batches; i++)
+		free(u->batch[i]);
+	free(u->batch);
+}
+
+static void spare(struct rma_ucx *u, struct ucx_batch *b)
+{
+	if (b->sending || b->flight.client)
+		return;
+	b->next = u->spare;
+	u->spare = b;
+}
+
+static void begin_batch(struct rma_client *c, struct ucx_batch *b, int rank)
+{
+	b->rank = rank;
+	b->results = 0;
+	b->used = (ucp_dt_iov_t){b->bytes, sizeof(struct wire_header)};
+	b->next = c->open;
+	c->open = b;
+}
+
+/* ------------------------------------------------------------------ sending */
+
+static void on_sent(void *request, ucs_status_t status, void *arg)
+{
+	struct ucx_batch *b = arg;
+
+	b->sending = false;
+	if (status != UCS_OK)
+		ucx_land(&b->flight, false);
+	spare(b->peer->ucx, b);
+	ucp_request_free(request);
+}
+
+/* Under the mutex. */
+static void send_batch(struct rma_client *c, struct ucx_batch *b)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, b);
+	struct wire_header h = {
+	    .kind = WIRE_REQUEST, .index = b->index, .from = u->rank, .to = b->rank};
+	ucs_status_ptr_t status;
+
+	b->peer = ucx_peer(u, b->rank);
+	if (!b->peer) {
+		c->failed = true;
+		spare(u, b);
+		return;
+	}
+	h.number = b->number = ++b->peer->sent;
+	wire_seal(&u->key, &h, b->bytes, b->used.length);
+	b->sending = true;
+	ucx_fly(c, b->peer, &b->flight);
+	status = ucp_am_send_nbx(b->peer->ep, WIRE_REQUEST, NULL, 0, &b->used, 1, &params);
+	b->sending = UCS_PTR_IS_PTR(status);
+	if (UCS_PTR_IS_ERR(status)) {
+		ucx_land(&b->flight, false);
+		spare(u, b);
+	}
+}
+
+/* Under the mutex. */
+static void messages_push(struct rma_client *c)
+{
+	struct ucx_batch *b = c->open, *next;
+
+	c->open = NULL;
+	for (; b; b = next) {
+		next = b->next;
+		send_batch(c, b);
+	}
+}
+
+/* Operations differ in size, and some have no result. */
+static bool is_full(const struct ucx_batch *b)
+{
+	return b->used.length + WIRE_OP_BYTES > sizeof b->bytes || b->results == RMA_OPERANDS;
+}
+
+static struct ucx_batch *find_batch(const struct rma_client *c, int rank)
+{
+	struct ucx_batch *b = c->open;
+
+	while (b && b->rank != rank)
+		b = b->next;
+	return b;
+}
+
+/* A new one. If that of the rank is full, all that is open goes first. Under the mutex. */
+static struct ucx_batch *open_batch(struct rma_client *c, int rank)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_batch *b;
+
+	if (find_batch(c, rank))
+		messages_push(c);
+	if (!u->spare && !add_batch(u))
+		return NULL;
+	b = u->spare;
+	u->spare = b->next;
+	begin_batch(c, b, rank);
+	return b;
+}
+
+static void append(struct rma_client *c, struct ucx_batch *b, uint64_t offset,
+		   const struct ucx_op *op)
+{
+	struct wire_op w = {offset << WIRE_OPERATION_BITS | op->kind, op->value, op->expected};
+	size_t bytes = wire_op_bytes(op->kind);
+
+	if (op->result)
+		*op->result = 0;
+	if (!b) {
+		c->failed = true;
+		return;
+	}
+	memcpy(b->bytes + b->used.length, &w, bytes);
+	b->used.length += bytes;
+	if (op->result)
+		b->result[b->results++] = op->result;
+}
+
+static void issue_locked(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
+{
+	struct ucx_batch *b = find_batch(c, rank);
+
+	append(c, b && !is_full(b) ? b : open_batch(c, rank), offset, op);
+}
+
+/* A client's batches are its own until they are sent, and it has one at hand from its last flush:
+ * so the mutex is needed only for a second one. */
+static void issue(struct rma_client *c, struct rma_word w, const struct ucx_op *op)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_batch *b = find_batch(c, w.rank);
+
+	if (!b && c->ready) {
+		b = c->ready;
+		c->ready = NULL;
+		begin_batch(c, b, w.rank);
+	}
+	if (b && !is_full(b)) {
+		append(c, b, w.offset, op);
+		return;
+	}
+	pthread_mutex_lock(&u->mutex);
+	issue_locked(c, w.rank, w.offset, op);
+	pthread_mutex_unlock(&u->mutex);
+}
+
+/* ------------------------------------------------------------------ answers */
+
+/* With a rendezvous, which we never ask for, data is not the message but UCX's own. */
+bool ucx_take_message(struct rma_ucx *u, enum wire_kind kind, const void *data, size_t length,
+		      const ucp_am_recv_param_t *param, struct wire_header *h)
+{
+	const struct wire_expected e = {kind, u->rank, u->ranks};
+
+	if (!(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) &&
+	    wire_open(&u->key, &e, data, length, h))
+		return true;
+	atomic_fetch_add_explicit(&u->refused, 1, memory_order_relaxed);
+	return false;
+}
+
+ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, void *data,
+			   size_t length, const ucp_am_recv_param_t *param)
+{
+	struct rma_ucx *u = arg;
+	const char *bytes = (const char *)data + sizeof(struct wire_header);
+	struct wire_header h;
+	struct ucx_batch *b;
+
+	(void)header, (void)header_length;
+	if (!ucx_take_message(u, WIRE_ANSWER, data, length, param, &h))
+		return UCS_OK;
+	b = h.index < u->batches ? u->batch[h.index] : NULL;
+	if (!b || b->rank != h.from || b->number != h.number || !b->flight.client ||
+	    length != sizeof h + (size_t)b->results * sizeof(int64_t))
+		return UCS_OK; /* of what failed meanwhile, or was answered */
+	for (int i = 0; i < b->results; i++)
+		memcpy(b->result[i], bytes + (size_t)i * sizeof(int64_t), sizeof(int64_t));
+	ucx_land(&b->flight, true);
+	spare(u, b);
+	return UCS_OK;
+}
+
+static void messages_lost(struct rma_ucx *u, struct ucx_flight *f)
+{
+	spare(u, (struct ucx_batch *)(void *)f);
+}
+
+const struct ucx_way ucx_messages = {
+    .issue = issue_locked,
+    .push = messages_push,
+    .lost = messages_lost,
+};
+
+/* ------------------------------------------------------------- the transport */
+
+/* Whether this process performs operations on the word by itself. */
+static bool is_near(const struct rma_client *c, struct rma_word w)
+{
+	return w.map && ucx_of(c->rma)->by_cpu;
+}
+
+static void messages_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
+			 int64_t *result)
+{
+	if (!is_near(c, w)) {
+		issue(c, w,
+		      &(struct ucx_op){.kind = ucx_fetching(op), .value = value, .result = result});
+		return;
+	}
+	switch (op) {
+	case RMA_REPLACE:
+		*result = atomic_exchange(w.map, value);
+		break;
+	case RMA_SUM:
+		*result = atomic_fetch_add(w.map, value);
+		break;
+	case RMA_OR:
+		*result = atomic_fetch_or(w.map, value);
+		break;
+	case RMA_AND:
+		*result = atomic_fetch_and(w.map, value);
+		break;
+	}
+}
+
+static void messages_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
+			 int64_t *result)
+{
+	if (is_near(c, w)) {
+		*result = expected;
+		atomic_compare_exchange_strong(w.map, result, value);
+		return;
+	}
+	issue(c, w, &(struct ucx_op){WIRE_CAS, value, expected, result});
+}
+
+static void messages_acc(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	if (is_near(c, w)) {
+		atomic_fetch_add(w.map, value);
+		rma_wake(c, w);
+		return;
+	}
+	issue(c, w, &(struct ucx_op){.kind = WIRE_ACC, .value = value});
+}
+
+static void messages_put(struct rma_client *c, struct rma_word w, int64_t value)
+{
+	if (is_near(c, w)) {
+		atomic_store(w.map, value);
+		rma_wake(c, w);
+		return;
+	}
+	issue(c, w, &(struct ucx_op){.kind = WIRE_PUT, .value = value});
+}
+
+static void messages_get(struct rma_client *c, struct rma_word w, int64_t *result)
+{
+	if (is_near(c, w))
+		*result = atomic_load(w.map);
+	else
+		issue(c, w, &(struct ucx_op){.kind = WIRE_GET, .result = result});
+}
+
+/* For the next operation, which then needs no mutex. */
+static void keep_one_ready(struct rma_client *c)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_batch *b = u->spare;
+
+	if (c->ready || !b)
+		return;
+	u->spare = b->next;
+	c->ready = b;
+}
+
+static void messages_flush_all(struct rma_client *c)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+
+	pthread_mutex_lock(&u->mutex);
+	messages_push(c);
+	ucx_complete(c);
+	c->target = RMA_NO_TARGET;
+	keep_one_ready(c);
+	pthread_mutex_unlock(&u->mutex);
+	if (c->failed)
+		ucx_give_up(c);
+}
+
+static void messages_flush(struct rma_client *c, int rank)
+{
+	/* Operations on near words are complete at once. */
+	if (!c->rma->map[rank] || !ucx_of(c->rma)->by_cpu)
+		messages_flush_all(c);
+}
+
+static bool messages_post(struct rma_client *c, struct rma_word w)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+	bool ok;
+
+	if (is_near(c, w))
+		return false;
+	pthread_mutex_lock(&u->mutex);
+	ok = ucx_is_clear(u, w.rank);
+	if (ok)
+		messages_push(c);
+	keep_one_ready(c);
+	ok = ok && !c->failed;
+	pthread_mutex_unlock(&u->mutex);
+	return ok;
+}
+
+/* A message is performed in the order of its operations; messages may overtake each other. */
+const struct rma_transport ucx_messages_transport = {
+    .name = "ucx",
+    .can = {.can_fail = true, .is_served = true, .posts = true, .ordered = true},
+    .put = messages_put,
+    .get = messages_get,
+    .acc = messages_acc,
+    .fao = messages_fao,
+    .cas = messages_cas,
+    .flush = messages_flush,
+    .flush_all = messages_flush_all,
+    .post = messages_post,
+    .answered = ucx_answered,
+    .progress = ucx_progress,
+    .sleep = ucx_sleep,
+    .close = ucx_close,
+    .leave = ucx_leave,
+};

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NET words through UCX; see transport.c. */
+#ifndef RMA_UCX_UCX_H
+#define RMA_UCX_UCX_H
+
+#include "rma/segments.h"
+
+/* Collective: open the segments in r->map to all ranks. False, on all ranks, with the sentence in
+ * err, if that does not work; r is as it was then. */
+bool ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen);
+
+#endif
