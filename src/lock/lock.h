@@ -7,8 +7,8 @@
  * contains no MPI call, no waiting loop and no allocation in acquire or release.
  * To the rest of the library it is one descriptor, struct lock_protocol.
  */
-#ifndef LOCKS_LOCK_H
-#define LOCKS_LOCK_H
+#ifndef LOCK_LOCK_H
+#define LOCK_LOCK_H
 
 #include <pawl.h>
 
