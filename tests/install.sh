@@ -96,6 +96,19 @@ else
 	skip "$name" "no shared library or no launcher"
 fi
 
+# Its library is in a folder of its own, which it knows.
+installed_bench()
+{
+	LD_LIBRARY_PATH="${so%/*}/pawl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+		"$(find "$dir" -name pawl-bench -type f)" --version
+}
+name="the installed pawl-bench finds its library"
+if [ -n "$so" ]; then
+	check "$name" installed_bench
+else
+	skip "$name" "no shared library"
+fi
+
 # The archive, with what it needs besides; the other libraries as they are found.
 static_it()
 {

@@ -7,8 +7,8 @@
  * units of its range, and for all that came before it and wait for some. Those that
  * overlap no such range are served at once.
  */
-#ifndef LOCKS_RANGE_QUEUE_H
-#define LOCKS_RANGE_QUEUE_H
+#ifndef BASELINES_SERVER_RANGE_QUEUE_H
+#define BASELINES_SERVER_RANGE_QUEUE_H
 
 #include "baselines/server/range_store.h"
 

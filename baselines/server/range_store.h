@@ -7,8 +7,8 @@
  * A space is one pointer, NULL at first. No operation allocates: the list and the
  * tree link the ranges themselves, the B-tree takes its nodes out of a pool made before.
  */
-#ifndef LOCKS_RANGE_STORE_H
-#define LOCKS_RANGE_STORE_H
+#ifndef BASELINES_SERVER_RANGE_STORE_H
+#define BASELINES_SERVER_RANGE_STORE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,8 +14,8 @@
  * millisecond: so the first request after a pause is answered late. It shares the cores
  * of the ranks. Needs MPI_THREAD_MULTIPLE.
  */
-#ifndef LOCKS_SERVER_H
-#define LOCKS_SERVER_H
+#ifndef BASELINES_SERVER_SERVER_H
+#define BASELINES_SERVER_SERVER_H
 
 #include "lock/lock.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calling thread's last error. */
-#ifndef CORE_ERROR_H
-#define CORE_ERROR_H
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
 
 enum { ERROR_LENGTH = 512 };
 

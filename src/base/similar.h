@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of a list of names, the one that a misspelt name is probably meant to be. */
-#ifndef CORE_SIMILAR_H
-#define CORE_SIMILAR_H
+#ifndef BASE_SIMILAR_H
+#define BASE_SIMILAR_H
 
 #include <stddef.h>
 

@@ -10,8 +10,8 @@
  * would have to be given back.
  * To the rest of the library it is one descriptor, struct lock_protocol.
  */
-#ifndef LOCKS_LOCK_H
-#define LOCKS_LOCK_H
+#ifndef LOCK_LOCK_H
+#define LOCK_LOCK_H
 
 #include <pawl.h>
 

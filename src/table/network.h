@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which transport is between nodes, by option transport. */
-#ifndef CORE_NETWORK_H
-#define CORE_NETWORK_H
+#ifndef TABLE_NETWORK_H
+#define TABLE_NETWORK_H
 
 #include "options/options.h"
 #include "rma/segments.h"

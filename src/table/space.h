@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The layout of a table: a pure function of kind, topology and options. */
-#ifndef CORE_SPACE_H
-#define CORE_SPACE_H
+#ifndef TABLE_SPACE_H
+#define TABLE_SPACE_H
 
 #include "options/options.h"
 #include "lock/lock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A table as the core sees it. */
-#ifndef CORE_TABLE_H
-#define CORE_TABLE_H
+#ifndef TABLE_TABLE_H
+#define TABLE_TABLE_H
 
 #include <mpi.h>
 #include <pawl.h>

@@ -6,8 +6,8 @@
  * The tree is quaternary and perfect. Depth 0 is the root, depth `height` are the leaves,
  * of 64 units each. Nodes lie in level order, a word each.
  */
-#ifndef LOCKS_CITRON_H
-#define LOCKS_CITRON_H
+#ifndef LOCK_CITRON_CITRON_H
+#define LOCK_CITRON_CITRON_H
 
 #include <stdbool.h>
 #include <stdint.h>

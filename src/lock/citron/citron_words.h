@@ -51,8 +51,8 @@
  * million freezes, each of which takes leases. A tree shrinks only while nobody has anything of
  * the space.)
  */
-#ifndef LOCKS_CITRON_WORDS_H
-#define LOCKS_CITRON_WORDS_H
+#ifndef LOCK_CITRON_CITRON_WORDS_H
+#define LOCK_CITRON_CITRON_WORDS_H
 
 #include "lock/citron/citron.h"
 #include "lock/lock.h"

@@ -33,8 +33,8 @@
  *
  * The steps A1 ... S3 are those of models/dmcs.pml.
  */
-#ifndef LOCKS_MCS_H
-#define LOCKS_MCS_H
+#ifndef LOCK_MCS_MCS_H
+#define LOCK_MCS_MCS_H
 
 #include "lock/lock.h"
 

@@ -26,8 +26,8 @@
  *
  * The steps A1 ... S3 are those of models/dmcs_posted.pml.
  */
-#ifndef LOCKS_MCS_POSTED_H
-#define LOCKS_MCS_POSTED_H
+#ifndef LOCK_MCS_MCS_POSTED_H
+#define LOCK_MCS_MCS_POSTED_H
 
 #include "lock/mcs/mcs.h"
 

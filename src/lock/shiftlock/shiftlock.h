@@ -17,8 +17,8 @@
  * and EPOCH with ABSENT at 6: what late clients add and take there (ABSENT is only taken)
  * changes no other field.
  */
-#ifndef LOCKS_SHIFTLOCK_H
-#define LOCKS_SHIFTLOCK_H
+#ifndef LOCK_SHIFTLOCK_SHIFTLOCK_H
+#define LOCK_SHIFTLOCK_SHIFTLOCK_H
 
 #include "lock/lock.h"
 

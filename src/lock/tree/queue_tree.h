@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tree of queues of RMA-MCS and of RMA-RW's writers; see queue_tree.c. */
-#ifndef LOCKS_QUEUE_TREE_H
-#define LOCKS_QUEUE_TREE_H
+#ifndef LOCK_TREE_QUEUE_TREE_H
+#define LOCK_TREE_QUEUE_TREE_H
 
 #include "lock/lock.h"
 

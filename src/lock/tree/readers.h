@@ -4,8 +4,8 @@
  * out over physical counters; a writer that has the root queue settles with all
  * of them. Two forms: readers_ticket.c and readers_gate.c.
  */
-#ifndef LOCKS_READERS_H
-#define LOCKS_READERS_H
+#ifndef LOCK_TREE_READERS_H
+#define LOCK_TREE_READERS_H
 
 #include "lock/tree/queue_tree.h"
 
