@@ -48,13 +48,13 @@ static sim_time limit_wait(struct rma_client *c)
 
 	if (!most || c->rma->outlives || !w->deaths || !c->escape)
 		return 0;
-	if (!c->mourning_ns || c->mourning_wait != c->waits) {
-		c->mourning_ns = now;
-		c->mourning_wait = c->waits;
+	if (!c->dead_since_ns || c->dead_wait != c->waits) {
+		c->dead_since_ns = now;
+		c->dead_wait = c->waits;
 	}
-	if (now - c->mourning_ns >= most)
+	if (now - c->dead_since_ns >= most)
 		give_up(c);
-	return (c->mourning_ns + most) * SIM_NS;
+	return (c->dead_since_ns + most) * SIM_NS;
 }
 
 /* ---------------------------------------------------------------- operations */

@@ -19,7 +19,7 @@ struct rma_waiting {
 	const char *self;    /* for reports: this rank, */
 	const char *table;   /* and the table */
 	unsigned looks;      /* at the word between two calls that drive the MPI */
-	/* Whether those who hold what c waits for are likely to need this process to
+	/* Whether the holders that c waits for are likely to need this process to
 	 * drive the MPI, so that it must not sleep yet; NULL: no. */
 	bool (*serves)(const struct rma_client *c);
 	const void *space; /* for serves */
@@ -41,7 +41,7 @@ struct rma {
 	const int *node; /* [nranks] */
 	int rank, my_node;
 	bool net;      /* others operate on this segment through what this process drives */
-	bool outlives; /* waits end also if who is awaited died: the kind recovers */
+	bool outlives; /* waits end also if the awaited rank died: the kind recovers */
 	struct rma_waiting waiting;
 	struct rma_shared_clock clock; /* of kinds that ask for it; else this rank's own */
 	void *state;                   /* the transport's own */
@@ -68,7 +68,7 @@ struct rma_client {
 	bool failed;
 	void *open, *ready; /* what was issued and is not on its way; and room for more */
 	jmp_buf *escape;
-	uint64_t mourning_ns, mourning_wait; /* since when, and in which wait */
+	uint64_t dead_since_ns, dead_wait; /* since when, and in which wait */
 };
 
 RMA_INLINE struct rma_word rma_word(const struct rma *r, enum rma_domain domain, int rank,

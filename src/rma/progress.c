@@ -4,12 +4,12 @@
  * value thread).
  *
  * Where operations are performed by the calls of their target, a home that computes for
- * a second keeps everybody waiting who needs its locks. This thread looks after them.
+ * a second delays all clients of its locks. This thread drives the MPI for them.
  * An MPI tells nobody that an operation has come, so there is nothing to sleep on: the
  * thread sleeps for a while between two looks. How long depends on when it has last
  * seen an operation. What others change at this rank are words of its segment, so the
  * thread remembers their sum (of the first SUM_BYTES, lest a look take long: a table
- * with more locks is watched as far as that). Who has just been served will soon ask
+ * with more locks is watched as far as that). An origin that has just been served will soon ask
  * again, for a lock that is acquired is released; so it sleeps for an eighth of the
  * time in which nothing has changed, and NAP_MAX_NS at most, which is the longest that a
  * first operation waits. Where a look is so dear that this would take more than a

@@ -13,7 +13,7 @@
 #include "rma/clock.h"
 #include "rma/wait.h"
 
-/* Place value in the word, and wake who waits for it. */
+/* Place value in the word, and wake its waiters. */
 RMA_INLINE void rma_put(struct rma_client *c, struct rma_word w, int64_t value)
 {
 	if (rma_is_mapped_cpu(w)) {
@@ -37,7 +37,7 @@ RMA_INLINE void rma_get(struct rma_client *c, struct rma_word w, int64_t *result
 	c->rma->transport->get(c, w, result);
 }
 
-/* Add value to the word, and wake who waits for it. */
+/* Add value to the word, and wake its waiters. */
 RMA_INLINE void rma_acc(struct rma_client *c, struct rma_word w, int64_t value)
 {
 	if (rma_is_mapped_cpu(w)) {
@@ -76,7 +76,7 @@ RMA_INLINE void rma_fao(struct rma_client *c, struct rma_word w, enum rma_op op,
 	}
 }
 
-/* Place value in the word, wake who waits for it, and fetch what was there. */
+/* Place value in the word, wake its waiters, and fetch what was there. */
 RMA_INLINE void rma_give(struct rma_client *c, struct rma_word w, int64_t value, int64_t *result)
 {
 	rma_fao(c, w, RMA_REPLACE, value, result);

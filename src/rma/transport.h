@@ -73,7 +73,7 @@ struct rma_transport {
 	uint64_t (*clock)(const struct rma_client *c);
 	/* Where a thread of the transport brings others' operations: sleep for at most ns
 	 * while a mapped NET word has this value, and be woken when it changes. NULL: only
-	 * who drives the transport sees a change. */
+	 * the thread that drives the transport sees a change. */
 	void (*sleep)(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
 	/* Any of these is NULL where there is nothing to do. Collective: the end of all that it
 	 * made, when all ranks are done with their operations. */

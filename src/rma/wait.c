@@ -3,16 +3,16 @@
  * The one place where clients wait.
  *
  * A client looks at the word again and again for a while (spin_ns), then it
- * parks: it sleeps on a NODE word by futex, and whoever writes the word wakes
+ * parks: it sleeps on a NODE word by futex, and the client that writes the word wakes
  * it. Two things bend this:
- *   - Where ranks outnumber cores, whoever is awaited may be waiting for our
+ *   - Where ranks outnumber cores, the awaited client may be waiting for our
  *     core: between looks the core is given away. Waking a parked rank takes
- *     longer than many hand-overs, so who is next in a queue still looks for a
- *     while (RMA_SOON); who knows that others have their turn first parks at
+ *     longer than many hand-overs, so the client that is next in a queue still looks for a
+ *     while (RMA_SOON); one that knows that others have their turn first parks at
  *     once and leaves them the cores (RMA_LATER).
  *   - Where MPI operations are driven by the calls of their target, a rank that
- *     sleeps stalls all who operate on its memory: other clients, if the table
- *     has NET words, and in any case the application. Whoever holds the lock may
+ *     sleeps stalls all origins that operate on its memory: other clients, if the table
+ *     has NET words, and in any case the application. The holder may
  *     be getting data from us, so not to drive the MPI could be a dead-lock. We
  *     drive it at each look (NET) or now and then (NODE words only), and park for
  *     a limited time: a 64th of the time waited, at most two milliseconds. (A
@@ -20,9 +20,9 @@
  *     So a rank that waits for long burns one to three per cent of a core, most of
  *     it in the MPI's progress, and delays others by no more than two milliseconds.
  *     Where a thread of the transport serves the others (is_served), NET words are waited for
- *     like NODE words: the thread, too, wakes who is parked. Then only the application
- *     needs the MPI driven, and naps are longer, lest those who sleep take the cores of
- *     those who hand the lock over. Such a table spans hosts, and hosts that share
+ *     like NODE words: the thread, too, wakes parked clients. Then only the application
+ *     needs the MPI driven, and naps are longer, lest sleepers take the cores of clients
+ *     that hand the lock over. Such a table spans hosts, and hosts that share
  *     cores do not know it: so a core is given away between looks even where ranks do not
  *     outnumber cores.
  */

@@ -9,7 +9,7 @@
  * queue, or until others have had the lock for a long while. */
 enum rma_patience { RMA_SOON, RMA_LATER };
 
-/* Wake who is parked on a NODE word that has just changed (wait.c). */
+/* Wake the clients that are parked on a NODE word that has just changed (wait.c). */
 void rma_wake_parked(struct rma_word w);
 
 RMA_INLINE _Atomic(int64_t) *rma_parked_at(char *segment, struct rma_word w)
@@ -27,7 +27,7 @@ RMA_INLINE _Atomic(int64_t) *rma_parked(const struct rma *r, struct rma_word w)
 RMA_INLINE void rma_wake(struct rma_client *c, struct rma_word w)
 {
 	/* The caller's seq_cst write of the word comes before this load of the
-	 * parked count; pairs with the parker, who counts itself in before it
+	 * parked count; pairs with the parker, which counts itself in before it
 	 * looks at the word for the last time (wait.c). */
 	_Atomic(int64_t) *parked = rma_parked(c->rma, w);
 
@@ -85,7 +85,7 @@ static inline bool rma_is_here(const struct rma_client *c, struct rma_word w)
 	return w.map || (c->rma->transport->await && !(w.flags & RMA_FAR));
 }
 
-/* Sleep for at most ns while a mapped word has this value, until who writes it by CPU, or
+/* Sleep for at most ns while a mapped word has this value, until a client that writes it by CPU, or
  * anybody by rma_wake_parked(), wakes us. */
 void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
 

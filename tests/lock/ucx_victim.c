@@ -83,8 +83,8 @@ static void tell_messages(const struct rma_ucx *u, char *text)
 		if (u->batch[i]->number)
 			tell_message(WIRE_REQUEST, u->batch[i]->bytes, u->batch[i]->used.length,
 				     text);
-	if (u->mail && u->mail->used.length)
-		tell_message(WIRE_ANSWER, u->mail->bytes, u->mail->used.length, text);
+	if (u->answer && u->answer->used.length)
+		tell_message(WIRE_ANSWER, u->answer->bytes, u->answer->used.length, text);
 }
 
 static void tell(const char *path, const struct listener *before, int n)

@@ -273,8 +273,8 @@ static int enter_ahead(struct lock_slot *slot, struct rma_word w)
 
 /* -------------------------------------------------------- by the queue */
 
-/* A2 to A4: the head of the queue shuts the door, waits until all have left, and is
- * in if no intent came ahead; (B), (C). False: the deadline has passed, and the door is shut. */
+/* A2 to A4: the head of the queue closes the lock to newcomers, waits until all have left, and is
+ * in if no intent came ahead; (B), (C). False: the deadline has passed, and it is closed. */
 static bool enter_exclusive(struct lock_slot *slot, struct rma_word w)
 {
 	const int64_t in_the_way = FAULT(mgl_drain)     ? 0
@@ -291,7 +291,7 @@ static bool enter_exclusive(struct lock_slot *slot, struct rma_word w)
 	}
 }
 
-/* A5 to A9: the same for a sharer or an intent; the door is open once it is in. */
+/* A5 to A9: the same for a sharer or an intent; the lock is open once it is in. */
 static bool enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_entry entry)
 {
 	int64_t in_the_way = others(slot), old;
@@ -519,7 +519,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	struct rma_word w = word(s, slot);
 
 	slot->as_writer = slot->rides = 0;
-	/* Free at a glance: what follows is for the others. */
+	/* Free at the first look: what follows is for the others. */
 	if (slot->mode == PAWL_EXCLUSIVE && rma_is_mapped_cpu(w) &&
 	    rma_peek(&slot->client, w) == 0 && enter_at_once(slot, w))
 		return PAWL_SUCCESS;

@@ -9,7 +9,7 @@
  * 8-byte aligned access, which every MPI performs whole.
  *
  * Waiting for completion. A flush of MPICH looks at the network again and again and
- * never gives the core away; whoever has to answer may be waiting for that core. So
+ * never yields the core; the rank that has to answer may be waiting for that core. So
  * we look ourselves whether the answers have come, yield meanwhile, and flush then.
  */
 #include "rma/mpi/mpi.h"

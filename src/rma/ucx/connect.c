@@ -18,18 +18,19 @@ static void on_death(void *arg, ucp_ep_h ep, ucs_status_t status)
 	atomic_store(&p->ucx->has_dead, true);
 }
 
-const struct ucx_card *ucx_card_of(const struct rma_ucx *u, int rank)
+const struct ucx_contact *ucx_contact_of(const struct rma_ucx *u, int rank)
 {
-	return (const struct ucx_card *)(const void *)(u->cards + (size_t)rank * u->card_bytes);
+	return (const struct ucx_contact *)(const void *)(u->contacts +
+							  (size_t)rank * u->contact_bytes);
 }
 
-bool ucx_connect(ucp_worker_h worker, const struct ucx_card *card, ucp_err_handler_cb_t on_end,
-		 void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey)
+bool ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
+		 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey)
 {
 	ucp_ep_params_t params = {
 	    .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
 			  UCP_EP_PARAM_FIELD_ERR_HANDLER,
-	    .address = (const ucp_address_t *)(const void *)card->bytes,
+	    .address = (const ucp_address_t *)(const void *)contact->bytes,
 	    .err_mode = UCP_ERR_HANDLING_MODE_PEER,
 	    .err_handler = {on_end, arg},
 	};
@@ -39,13 +40,13 @@ bool ucx_connect(ucp_worker_h worker, const struct ucx_card *card, ucp_err_handl
 		return false;
 	}
 	*rkey = NULL;
-	return !card->rkey_bytes ||
-	       ucp_ep_rkey_unpack(*ep, card->bytes + card->address_bytes, rkey) == UCS_OK;
+	return !contact->rkey_bytes ||
+	       ucp_ep_rkey_unpack(*ep, contact->bytes + contact->address_bytes, rkey) == UCS_OK;
 }
 
 struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)
 {
-	const struct ucx_card *card = ucx_card_of(u, rank);
+	const struct ucx_contact *contact = ucx_contact_of(u, rank);
 	struct ucx_peer *p = u->peer[rank];
 
 	if (p)
@@ -55,8 +56,8 @@ struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)
 		return NULL;
 	u->peer[rank] = p;
 	p->ucx = u;
-	p->base = card->base;
-	if (ucx_connect(u->asking, card, on_death, p, &p->ep, &p->rkey))
+	p->base = contact->base;
+	if (ucx_connect(u->asking, contact, on_death, p, &p->ep, &p->rkey))
 		return p;
 	p->dead = true;
 	atomic_store(&u->has_dead, true);

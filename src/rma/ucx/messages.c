@@ -5,7 +5,7 @@
  * performs in this order by CPU instructions, and answers by one (ucx/perform.c).
  *
  * UCX's own operations would be a message each, and UCX 1.13 ends a process whose answer to one of
- * them meets a connection that the kernel has just reset, for who asked was killed. A message of
+ * them meets a connection that the kernel has just reset, since the origin was killed. A message of
  * ours that cannot be sent is an error that we are told.
  */
 #include <stdlib.h>

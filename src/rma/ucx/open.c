@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The beginning and the end of the UCX transport of a table. Ranks tell each other by the
- * MPI alone how they are reached (their cards), and each node keeps one copy of that.
+ * MPI alone how they are reached (their contacts), and each node keeps one copy of that.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -47,7 +47,7 @@ static bool open_context(struct rma_ucx *u, const char *devices, bool one_host)
 	ucp_config_t *config;
 	bool ok;
 
-	/* These install handlers that perform what anybody who is connected asks for. */
+	/* These install handlers that perform operations for any process that is connected. */
 	if (!u->by_cpu)
 		params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
 	if (ucp_config_read(NULL, NULL, &config) != UCS_OK)
@@ -134,14 +134,14 @@ static bool open_memory(struct rma_ucx *u, void *base, size_t bytes)
 	return ucp_mem_map(u->context, &params, &u->memory) == UCS_OK;
 }
 
-/* ---------------------------------------------------------------------- cards */
+/* ---------------------------------------------------------------------- contacts */
 
-/* The caller's card, free()d by it; NULL if something failed. *bytes: its size. */
-static struct ucx_card *own_card(struct rma_ucx *u, const char *base, size_t *bytes)
+/* The caller's contact, free()d by it; NULL if something failed. *bytes: its size. */
+static struct ucx_contact *own_contact(struct rma_ucx *u, const char *base, size_t *bytes)
 {
 	ucp_address_t *address = NULL;
 	size_t address_bytes, rkey_bytes = 0;
-	struct ucx_card *card;
+	struct ucx_contact *contact;
 	void *rkey = NULL;
 
 	*bytes = 0;
@@ -151,23 +151,23 @@ static struct ucx_card *own_card(struct rma_ucx *u, const char *base, size_t *by
 		ucp_worker_release_address(u->serving, address);
 		return NULL;
 	}
-	*bytes = (sizeof *card + address_bytes + rkey_bytes + ALIGN - 1) / ALIGN * ALIGN;
-	card = calloc(1, *bytes);
-	if (card) {
-		card->base = (uint64_t)(uintptr_t)base;
-		card->address_bytes = (uint16_t)address_bytes;
-		card->rkey_bytes = (uint16_t)rkey_bytes;
-		memcpy(card->bytes, address, address_bytes);
+	*bytes = (sizeof *contact + address_bytes + rkey_bytes + ALIGN - 1) / ALIGN * ALIGN;
+	contact = calloc(1, *bytes);
+	if (contact) {
+		contact->base = (uint64_t)(uintptr_t)base;
+		contact->address_bytes = (uint16_t)address_bytes;
+		contact->rkey_bytes = (uint16_t)rkey_bytes;
+		memcpy(contact->bytes, address, address_bytes);
 		if (rkey)
-			memcpy(card->bytes + address_bytes, rkey, rkey_bytes);
+			memcpy(contact->bytes + address_bytes, rkey, rkey_bytes);
 	}
 	if (rkey)
 		ucp_rkey_buffer_release(rkey);
 	ucp_worker_release_address(u->serving, address);
-	return card;
+	return contact;
 }
 
-/* Room for all cards, once on each node. */
+/* Room for all contacts, once on each node. */
 static char *make_room(struct rma_ucx *u, MPI_Comm node_comm)
 {
 	MPI_Aint size;
@@ -175,18 +175,18 @@ static char *make_room(struct rma_ucx *u, MPI_Comm node_comm)
 	int rank, unit;
 
 	PMPI_Comm_rank(node_comm, &rank);
-	size = rank == 0 ? (MPI_Aint)((size_t)u->ranks * u->card_bytes) : 0;
-	if (own_windows.allocate_shared(size, 1, MPI_INFO_NULL, node_comm, &base, &u->cards_win) !=
-	    MPI_SUCCESS) {
-		u->cards_win = MPI_WIN_NULL;
+	size = rank == 0 ? (MPI_Aint)((size_t)u->ranks * u->contact_bytes) : 0;
+	if (own_windows.allocate_shared(size, 1, MPI_INFO_NULL, node_comm, &base,
+					&u->contacts_win) != MPI_SUCCESS) {
+		u->contacts_win = MPI_WIN_NULL;
 		return NULL;
 	}
-	PMPI_Win_shared_query(u->cards_win, 0, &size, &unit, &base);
-	u->cards = base;
+	PMPI_Win_shared_query(u->contacts_win, 0, &size, &unit, &base);
+	u->contacts = base;
 	return base;
 }
 
-/* The cards of all ranks, by rank: gathered by the first rank of each node, of its node and
+/* The contacts of all ranks, by rank: gathered by the first rank of each node, of its node and
  * then of all. */
 static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_comm,
 		 const char *mine, char *room)
@@ -196,8 +196,8 @@ static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_c
 	char *of_node = NULL, *of_all = NULL;
 	bool leads = leaders != MPI_COMM_NULL, ok = true;
 
-	/* A card travels behind its rank. */
-	size = (int)u->card_bytes + ALIGN;
+	/* A contact travels behind its rank. */
+	size = (int)u->contact_bytes + ALIGN;
 	PMPI_Comm_size(node_comm, &node_ranks);
 	if (leads) {
 		PMPI_Comm_size(leaders, &nodes);
@@ -224,7 +224,8 @@ static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_c
 			int rank;
 
 			memcpy(&rank, one, sizeof rank);
-			memcpy(room + (size_t)rank * u->card_bytes, one + ALIGN, u->card_bytes);
+			memcpy(room + (size_t)rank * u->contact_bytes, one + ALIGN,
+			       u->contact_bytes);
 		}
 	}
 	free(count);
@@ -238,25 +239,25 @@ static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 {
 	struct rma_ucx *u = ucx_of(r);
 	size_t bytes;
-	struct ucx_card *card = own_card(u, r->map[r->rank], &bytes);
+	struct ucx_contact *contact = own_contact(u, r->map[r->rank], &bytes);
 	uint64_t most = bytes;
 	MPI_Comm leaders;
 	char *room, *mine;
 	int node_rank;
 	bool ok;
 
-	if (!rma_all_agree(comm, card != NULL)) {
-		free(card);
+	if (!rma_all_agree(comm, contact != NULL)) {
+		free(contact);
 		return false;
 	}
 	PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, comm);
-	u->card_bytes = most;
+	u->contact_bytes = most;
 	room = make_room(u, node_comm);
 	mine = calloc(1, most + ALIGN);
 	ok = rma_all_agree(comm, room && mine);
 	if (ok) {
 		memcpy(mine, &r->rank, sizeof r->rank);
-		memcpy(mine + ALIGN, card, bytes);
+		memcpy(mine + ALIGN, contact, bytes);
 		PMPI_Comm_rank(node_comm, &node_rank);
 		PMPI_Comm_split(comm, node_rank == 0 ? 0 : MPI_UNDEFINED, r->rank, &leaders);
 		ok = fill(r, comm, leaders, node_comm, mine, room);
@@ -264,7 +265,7 @@ static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 			PMPI_Comm_free(&leaders);
 	}
 	free(mine);
-	free(card);
+	free(contact);
 	return ok;
 }
 
@@ -350,8 +351,9 @@ static void admit_hosts(struct gate *g, const struct host *host, int n, const st
 	free(address);
 }
 
-/* Who may connect to this rank: ranks of other hosts; and of this host if there are some that do
- * not share its memory, or if near words, too, go through UCX. Of each node one rank asks. */
+/* The ranks that may connect to this one: ranks of other hosts; and of this host if there are some
+ * that do not share its memory, or if near words, too, go through UCX. Of each node one rank asks.
+ */
 static bool agree_on_gate(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bool near)
 {
 	struct rma_ucx *u = ucx_of(r);
@@ -440,10 +442,10 @@ bool ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errl
 	u->limits = (struct wire_limits){RMA_HEADER_BYTES, q->bytes,
 					 q->bytes + offsetof(struct ucx_tail, deaths)};
 	u->way = &ucx_messages;
-	u->cards_win = MPI_WIN_NULL;
+	u->contacts_win = MPI_WIN_NULL;
 	u->next_pidfd = u->watched = u->watching_fd = -1;
-	u->teller.rma = r;
-	u->teller.target = RMA_NO_TARGET;
+	u->notifier.rma = r;
+	u->notifier.target = RMA_NO_TARGET;
 	pthread_mutex_init(&u->mutex, NULL);
 	r->state = u;
 	if (!open_all(r, q, err, errlen)) {
@@ -480,8 +482,8 @@ void ucx_close(struct rma *r)
 	ucx_direct_close(u);
 	ucx_perform_close(u);
 	free(u->window);
-	if (u->cards_win != MPI_WIN_NULL)
-		own_windows.free(&u->cards_win);
+	if (u->contacts_win != MPI_WIN_NULL)
+		own_windows.free(&u->contacts_win);
 	pthread_mutex_destroy(&u->mutex);
 	explicit_bzero(&u->key, sizeof u->key);
 	free(u);

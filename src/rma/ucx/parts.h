@@ -15,22 +15,23 @@
 struct rma_ucx;
 struct ucx_flight;
 
-/* Behind the words of every segment, at offset rma_ucx.tail: who sleeps on which NET word
- * of the segment, so that the owner's thread can wake it; and what dead ranks leave. */
-enum { UCX_DOORS = 30 };
-struct ucx_door {
-	_Atomic(uint64_t) word; /* its offset and 1; 0: nobody */
-	_Atomic(int64_t) value; /* with which the sleeper saw it */
+/* Behind the words of every segment, at offset rma_ucx.tail: which threads sleep on
+ * which NET words of the segment, so that the owner's thread can wake them; and the mark of a
+ * death. */
+enum { UCX_SLEEPERS = 30 };
+struct ucx_sleeper {
+	_Atomic(uint64_t) word; /* its offset and 1; 0: free */
+	_Atomic(int64_t) value; /* that the sleeper has seen */
 };
 struct ucx_tail {
-	_Atomic(int64_t) sleepers; /* doors in use */
+	_Atomic(int64_t) sleepers; /* how many there are */
 	_Atomic(int64_t) deaths;   /* not 0: a rank of the table died */
-	struct ucx_door door[UCX_DOORS];
+	struct ucx_sleeper sleeper[UCX_SLEEPERS];
 };
 _Static_assert(sizeof(struct ucx_tail) <= RMA_TAIL_BYTES, "the tail has room");
 
 /* How a rank is reached: the same for all ranks of a node, and kept once on each node. */
-struct ucx_card {
+struct ucx_contact {
 	uint64_t base; /* of its segment, there */
 	uint16_t address_bytes, rkey_bytes;
 	char bytes[]; /* address, then rkey, which messages do not need */
@@ -90,7 +91,7 @@ static inline ucp_request_param_t ucx_message_params(uint32_t flags,
 struct ucx_flight {
 	struct rma_client *client; /* NULL: it was told that its operation failed */
 	struct ucx_peer *peer;
-	struct ucx_flight *next, **at; /* in the list of its peer, and who points to it there */
+	struct ucx_flight *next, **at; /* in the list of its peer, and the pointer to it there */
 };
 
 /* From the first operation until the answer, and until UCX needs the bytes no more. */
@@ -110,7 +111,7 @@ _Static_assert((int)RMA_OPERANDS == (int)WIRE_OPERANDS,
 	       "a message has room for a client's operands");
 
 /* An answer. */
-struct ucx_mail {
+struct ucx_answer {
 	ucp_dt_iov_t used; /* of bytes */
 	char bytes[WIRE_ANSWER_BYTES];
 };
@@ -139,7 +140,7 @@ struct rma_ucx {
 	_Atomic(bool) stop;
 	bool by_cpu; /* UCX performs atomics by CPU: so do we, on words mapped here */
 	const struct ucx_way *way;
-	struct gate gate; /* whoever may connect to serving, */
+	struct gate gate; /* the hosts that may connect to serving, */
 	bool has_gate;    /* where hosts are told apart */
 	/* Of UCX's own operations: all flights, and those not in use. */
 	struct ucx_flight **flight, *spare_flight;
@@ -154,13 +155,13 @@ struct rma_ucx {
 	/* all batches, those not in use, and room for an answer. */
 	struct ucx_batch **batch, *spare;
 	uint32_t batches;
-	struct ucx_mail *mail;
+	struct ucx_answer *answer;
 	size_t tail; /* offset of struct ucx_tail */
 	int rank, ranks;
 	MPI_Comm comm;
-	MPI_Win cards_win;
-	const char *cards; /* [ranks] of card_bytes each */
-	size_t card_bytes;
+	MPI_Win contacts_win;
+	const char *contacts; /* [ranks] of contact_bytes each */
+	size_t contact_bytes;
 	pthread_mutex_t mutex;
 	struct ucx_peer **peer; /* [ranks], NULL: never used */
 	uint64_t crowded_until; /* for clients; see ucx_yield() */
@@ -168,7 +169,7 @@ struct rma_ucx {
 	_Atomic(bool) has_dead;
 	bool unburied; /* some of their endpoints are open */
 	bool told;     /* all others that there are dead ranks */
-	struct rma_client teller;
+	struct rma_client notifier;
 	/* Of the thread: whose end it watches (ucx/watch.c); -1: nobody's. */
 	int next_pidfd, watched, watching_fd;
 	ucp_worker_h watching;
@@ -194,11 +195,11 @@ static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
  * may perform atomics themselves, on some rank. */
 bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bool *has_rdma);
 
-/* Who looks again and again gives the core away in between. If it was away for longer than
- * a moment others want it: then who looks gets it late, and who sleeps, and is woken, at once.
- * So there is no looking on until crowded_until. The same holds, for a shorter time, where looking
- * on was in vain: the kernel may have put who answers on the core of who asks, where it gets no
- * turn while that is busy, and other work on the other cores. */
+/* A thread that polls yields between two polls. If the yield took longer than a moment, other
+ * threads want the core: then a thread that polls gets it late, and one that sleeps and is woken
+ * gets it at once. So there is no polling until crowded_until. The same holds, for a shorter time,
+ * where polling was in vain: the kernel may have put the target's thread on the core of the origin,
+ * where it gets no turn while the origin polls. */
 enum { UCX_MOMENT_NS = 60000, UCX_CROWDED_NS = 20000000, UCX_VAIN_NS = 1000000 };
 static inline void ucx_yield(uint64_t *crowded_until)
 {
@@ -210,7 +211,7 @@ static inline void ucx_yield(uint64_t *crowded_until)
 		*crowded_until = after + UCX_CROWDED_NS;
 }
 
-/* ucx/serve.c: the thread that serves others, and those who sleep until it has. */
+/* ucx/serve.c: the thread that serves others, and threads that sleep until it has. */
 bool ucx_serve_start(struct rma *r);
 void ucx_serve_stop(struct rma_ucx *u);
 void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
@@ -219,11 +220,11 @@ void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t 
 struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank);
 void ucx_bury(struct rma_ucx *u); /* close the endpoints of dead ranks */
 void ucx_disconnect(struct rma_ucx *u);
-/* Of any worker: an endpoint to the rank with that card, and its end. *rkey: NULL where there is
+/* Of any worker: an endpoint to the rank with that contact, and its end. *rkey: NULL where there is
  * none. */
-const struct ucx_card *ucx_card_of(const struct rma_ucx *u, int rank);
-bool ucx_connect(ucp_worker_h worker, const struct ucx_card *card, ucp_err_handler_cb_t on_end,
-		 void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
+const struct ucx_contact *ucx_contact_of(const struct rma_ucx *u, int rank);
+bool ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
+		 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
 void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep);
 
 /* ucx/open.c: a worker, and what it does with a kind of messages. */
@@ -270,7 +271,7 @@ void ucx_progress(struct rma_client *c);
 void ucx_close(struct rma *r);
 void ucx_leave(struct rma *r);
 
-/* mourn: some rank is dead; tell all others, and see to it that they hear. */
-void ucx_mourn(struct rma *r);
+/* A rank is dead: tell all others. */
+void ucx_notify(struct rma *r);
 
 #endif

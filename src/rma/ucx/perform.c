@@ -35,7 +35,7 @@ static int64_t perform(_Atomic(int64_t) *word, const struct wire_op *op)
 }
 
 /* What is within the limits, and its results. */
-static void perform_all(const struct rma *r, const struct wire_op *op, int n, struct ucx_mail *m)
+static void perform_all(const struct rma *r, const struct wire_op *op, int n, struct ucx_answer *m)
 {
 	m->used = (ucp_dt_iov_t){m->bytes, sizeof(struct wire_header)};
 	for (int i = 0; i < n; i++) {
@@ -58,15 +58,15 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 	ucp_request_free(request);
 }
 
-/* Who asked may be dead: then nobody needs the answer. */
-static void send_mail(struct rma_ucx *u, ucp_ep_h to)
+/* The origin may be dead: then the answer is not needed. */
+static void send_answer(struct rma_ucx *u, ucp_ep_h to)
 {
-	ucp_request_param_t params = ucx_message_params(0, on_sent, u->mail);
+	ucp_request_param_t params = ucx_message_params(0, on_sent, u->answer);
 	ucs_status_ptr_t status =
-	    ucp_am_send_nbx(to, WIRE_ANSWER, NULL, 0, &u->mail->used, 1, &params);
+	    ucp_am_send_nbx(to, WIRE_ANSWER, NULL, 0, &u->answer->used, 1, &params);
 
 	if (UCS_PTR_IS_PTR(status))
-		u->mail = NULL; /* UCX reads it yet; on_sent() frees it */
+		u->answer = NULL; /* UCX reads it yet; on_sent() frees it */
 }
 
 ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,
@@ -79,9 +79,9 @@ ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length,
 	int n;
 
 	(void)header, (void)header_length;
-	if (!u->mail)
-		u->mail = malloc(sizeof *u->mail);
-	if (!u->mail || !(param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) ||
+	if (!u->answer)
+		u->answer = malloc(sizeof *u->answer);
+	if (!u->answer || !(param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) ||
 	    !ucx_take_message(u, WIRE_REQUEST, data, length, param, &h))
 		return UCS_OK;
 	n = wire_operations(&u->limits, data, length, op);
@@ -90,18 +90,18 @@ ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length,
 		return UCS_OK;
 	}
 	u->performed++;
-	perform_all(r, op, n, u->mail);
+	perform_all(r, op, n, u->answer);
 	h = (struct wire_header){.number = h.number,
 				 .kind = WIRE_ANSWER,
 				 .index = h.index,
 				 .from = u->rank,
 				 .to = h.from};
-	wire_seal(&u->key, &h, u->mail->bytes, u->mail->used.length);
-	send_mail(u, param->reply_ep);
+	wire_seal(&u->key, &h, u->answer->bytes, u->answer->used.length);
+	send_answer(u, param->reply_ep);
 	return UCS_OK;
 }
 
 void ucx_perform_close(struct rma_ucx *u)
 {
-	free(u->mail);
+	free(u->answer);
 }

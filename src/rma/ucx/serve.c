@@ -1,46 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Serving others while the application computes: a thread sleeps on the event descriptor of
- * the worker that others operate through, performs what has come, and wakes who sleeps on a
- * word that has changed by it. After two events in quick succession it looks on for a while,
- * for more are likely to follow, and waking a thread takes as long as a message; it gives
- * its core away between two looks.
+ * the worker that others operate through, performs the operations that have come, and wakes the
+ * threads that sleep on a word that these have changed. After two events in quick succession it
+ * polls for a while, because more are likely to follow, and waking a thread takes as long as a
+ * message; it yields between two polls.
  *
- * Who sleeps on a word of a segment hangs it out at a door, with the value it has seen, and
- * then sleeps by futex, like on a NODE word: so a rank of the same node that writes the word by
- * CPU wakes it as well. With all doors taken it sleeps for a limited time, as always.
+ * A thread that sleeps on a word of a segment registers the word, with the value that it has seen,
+ * as one of the sleepers behind the segment, and then sleeps by futex, as on a NODE word: so a rank
+ * of the same node that writes the word by CPU wakes it as well. Where all places for sleepers are
+ * taken, the time limit of the futex ends the sleep.
  */
 #include "rma/ucx/parts.h"
 
 #include <poll.h>
 #include <signal.h>
 
-/* Who asks again within QUICK_NS, which is some round trips while this thread sleeps, is likely
- * to do so again, and sooner once it looks on. */
-enum { QUICK_NS = 200000, LOOK_ON_NS = 100000, MOURN_MS = 20 };
+/* An origin that asks again within QUICK_NS, which is some round trips while this thread sleeps, is
+ * likely to do so again, and sooner once the thread polls. */
+enum { QUICK_NS = 200000, LOOK_ON_NS = 100000, NOTIFY_MS = 20 };
 
 /* What the thread sleeps on: the worker, and the ends of others. */
 enum { SERVING, PROCESS, NODE, SOURCES };
 
-/* Wake who waits for what has just come. */
-static void ring(const struct rma *r)
+/* Wake the threads that wait for a word that has just changed. */
+static void wake_sleepers(const struct rma *r)
 {
 	struct ucx_tail *t = ucx_tail_of(r, r->rank);
 
-	/* Orders the words that others have had written before the look at the doors; pairs
-	 * with the door that is hung out before the kernel looks at the word. */
+	/* Orders the words that others have had written before the look at the sleepers; pairs
+	 * with add_sleeper(), which comes before the kernel looks at the word. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!atomic_load_explicit(&t->sleepers, memory_order_relaxed))
 		return;
-	for (int i = 0; i < UCX_DOORS; i++) {
-		uint64_t at = atomic_load(&t->door[i].word);
+	for (int i = 0; i < UCX_SLEEPERS; i++) {
+		uint64_t at = atomic_load(&t->sleeper[i].word);
 		struct rma_word w;
 
 		/* Where UCX's own operations write here, nobody but UCX has checked them. */
 		if (at <= RMA_HEADER_BYTES || at > ucx_of(r)->tail || (at - 1) % sizeof(int64_t))
 			continue;
 		w = rma_word(r, RMA_NODE, r->rank, at - 1);
-		if (atomic_load(w.map) != atomic_load(&t->door[i].value))
+		if (atomic_load(w.map) != atomic_load(&t->sleeper[i].value))
 			rma_wake_parked(w);
 	}
 }
@@ -66,7 +67,7 @@ static void sleep_until_event(struct rma_ucx *u)
 	};
 
 	if (ucp_worker_arm(u->serving) != UCS_OK ||
-	    poll(fd, SOURCES, atomic_load(&u->has_dead) ? MOURN_MS : -1) <= 0)
+	    poll(fd, SOURCES, atomic_load(&u->has_dead) ? NOTIFY_MS : -1) <= 0)
 		return;
 	for (int i = PROCESS; i < SOURCES; i++)
 		if (fd[i].revents)
@@ -86,12 +87,12 @@ static void *serve(void *arg)
 		if (drain(u)) {
 			uint64_t now = rma_now_ns();
 
-			ring(r);
+			wake_sleepers(r);
 			busy = now - last < QUICK_NS && now > crowded_until;
 			last = now;
 		}
 		if (atomic_load(&u->has_dead))
-			ucx_mourn(r);
+			ucx_notify(r);
 		if (busy) {
 			uint64_t now = rma_now_ns();
 
@@ -130,18 +131,18 @@ void ucx_serve_stop(struct rma_ucx *u)
 	u->has_thread = false;
 }
 
-/* A free door, hung out; NULL: there is none. */
-static struct ucx_door *hang_out(struct ucx_tail *t, uint64_t offset, int64_t value)
+/* A place for a sleeper, with its word and value; NULL: there is none. */
+static struct ucx_sleeper *add_sleeper(struct ucx_tail *t, uint64_t offset, int64_t value)
 {
-	for (int i = 0; i < UCX_DOORS; i++) {
-		struct ucx_door *d = &t->door[i];
+	for (int i = 0; i < UCX_SLEEPERS; i++) {
+		struct ucx_sleeper *d = &t->sleeper[i];
 		uint64_t nobody = 0;
 
 		if (atomic_load_explicit(&d->word, memory_order_relaxed) ||
 		    !atomic_compare_exchange_strong(&d->word, &nobody, offset + 1))
 			continue;
-		/* Until here the thread may find the value of who was here before, and
-		 * wake us in vain, or not at all: then we see it when we look. */
+		/* Until here the thread may find the value of an earlier sleeper, and wake
+		 * this one in vain, or not at all: then the futex finds another value. */
 		atomic_store(&d->value, value);
 		return d;
 	}
@@ -151,7 +152,7 @@ static struct ucx_door *hang_out(struct ucx_tail *t, uint64_t offset, int64_t va
 void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns)
 {
 	struct ucx_tail *t = ucx_tail_of(c->rma, w.rank);
-	struct ucx_door *d = hang_out(t, w.offset, value);
+	struct ucx_sleeper *d = add_sleeper(t, w.offset, value);
 
 	atomic_fetch_add(&t->sleepers, 1);
 	rma_park(c, w, value, ns);

@@ -24,7 +24,7 @@
  * Failures. Endpoints are in peer-error mode. An operation on a rank that died fails, and the
  * protocol is left where it stands, for client/guard.c, at the flush. So is one that waits for
  * longer than a second, if it is known that some rank of the table died: the one it waits
- * for, or one ahead of that. Who learns of a death tells all ranks.
+ * for, or one ahead of that. A rank that learns of a death tells all others.
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -32,9 +32,9 @@
 #include "rma/ucx/parts.h"
 
 enum {
-	POLL_MS = 10,             /* a client looks that often, whatever wakes it */
-	LOOKS_PER_YIELD = 4,      /* at its answers */
-	MOURNING_NS = 1000000000, /* the longest wait after a death */
+	POLL_MS = 10,              /* a client looks that often, whatever wakes it */
+	LOOKS_PER_YIELD = 4,       /* at its answers */
+	DEAD_WAIT_NS = 1000000000, /* the longest wait after a death */
 };
 
 /* ------------------------------------------------------------------ failures */
@@ -147,8 +147,8 @@ bool ucx_is_clear(const struct rma_ucx *u, int rank)
 	return p && p->stands && n < POSTED_MOST;
 }
 
-/* Whoever waits for anything takes the answers of others, too. Who asks this is about to send
- * something, which is not to wait for them. */
+/* Whether nothing is in flight: a client that waits for one answer takes those of others, too, and
+ * one that is about to send does not wait for them. */
 bool ucx_answered(struct rma_client *c, const int64_t *result)
 {
 	(void)result;
@@ -168,13 +168,13 @@ static void tell(struct rma *r)
 		if (r->map[i])
 			atomic_store(&ucx_tail_of(r, i)->deaths, 1);
 		else
-			u->way->issue(&u->teller, i, u->tail + offsetof(struct ucx_tail, deaths),
+			u->way->issue(&u->notifier, i, u->tail + offsetof(struct ucx_tail, deaths),
 				      &death);
 	}
-	u->way->push(&u->teller);
+	u->way->push(&u->notifier);
 }
 
-void ucx_mourn(struct rma *r)
+void ucx_notify(struct rma *r)
 {
 	struct rma_ucx *u = ucx_of(r);
 
@@ -192,11 +192,11 @@ static bool is_hopeless(struct rma_client *c)
 
 	if (c->rma->outlives || !atomic_load(&ucx_tail_of(c->rma, c->rma->rank)->deaths))
 		return false;
-	if (!c->mourning_ns || c->mourning_wait != c->waits) {
-		c->mourning_ns = now;
-		c->mourning_wait = c->waits;
+	if (!c->dead_since_ns || c->dead_wait != c->waits) {
+		c->dead_since_ns = now;
+		c->dead_wait = c->waits;
 	}
-	return now - c->mourning_ns > MOURNING_NS;
+	return now - c->dead_since_ns > DEAD_WAIT_NS;
 }
 
 void ucx_progress(struct rma_client *c)

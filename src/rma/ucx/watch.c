@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deaths that no operation would show. Who waits for a rank need not have talked to it: a
- * compare-and-swap lock is at its home, and its holder may be anybody. So ranks watch each other
- * in two rings, and the thread that serves (ucx/serve.c) learns of an end as of a message:
+ * Deaths that no operation would show. A waiter need not be connected to the rank that it waits
+ * for: a compare-and-swap lock is at its home, and its holder may be anybody. So ranks watch each
+ * other in two rings, and the thread that serves (ucx/serve.c) learns of an end as of a message:
  *   - on a node each rank watches the next one, by the kernel: a pidfd gets readable when the
  *     process has ended;
  *   - the first rank of each node watches that of the next node, by a connection that
@@ -145,7 +145,7 @@ void ucx_watch_begin(struct rma *r)
 	if (u->watched < 0)
 		return;
 	if (!ucx_open_worker(u, &u->watching, &u->watching_fd, WIRE_ANSWER, on_answer, u) ||
-	    !ucx_connect(u->watching, ucx_card_of(u, u->watched), on_end, u, &u->watch_ep,
+	    !ucx_connect(u->watching, ucx_contact_of(u, u->watched), on_end, u, &u->watch_ep,
 			 &u->watch_rkey) ||
 	    !greet(u))
 		note_death(u);

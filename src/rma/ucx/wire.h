@@ -93,7 +93,7 @@ struct wire_expected {
 	int32_t to, ranks;
 };
 
-/* Whether it is one of those, made by who has the key; *h is its header then. */
+/* Whether it is one of those, made by a process that has the key; *h is its header then. */
 bool wire_open(const struct siphash_key *key, const struct wire_expected *e, const void *bytes,
 	       size_t length, struct wire_header *h);
 
