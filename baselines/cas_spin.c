@@ -146,7 +146,7 @@ const struct lock_protocol lock_rdma_spin = {
 	    .reference = "ALock's baseline (SPAA'24, section 6)",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},
-    .network = true,
+    .by_network = true,
     .layout = layout,
     .acquire = acquire_spin,
     .try_acquire = try_acquire,

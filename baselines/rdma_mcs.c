@@ -14,7 +14,7 @@ const struct lock_protocol lock_rdma_mcs = {
 	    .reference = "ALock's baseline (SPAA'24, section 6)",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
-    .network = true,
+    .by_network = true,
     .layout = layout,
     .describe = describe,
     .scratch_words = scratch_words,

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lock/kinds.h"
-#include "table/network.h"
+#include "table/transport_choice.h"
 #include "options/options.h"
 #include "info.h"
 #include "rma/progress.h"
@@ -75,7 +75,7 @@ static bool open_windows(MPI_Comm comm)
 	    .node_comm = info.place.node_comm,
 	    .node = t->node,
 	    .network =
-		t->nnodes == 1 ? RMA_NO_NETWORK : network_choose(&options, info.place.one_host),
+		t->nnodes == 1 ? RMA_NO_NETWORK : transport_choose(&options, info.place.one_host),
 	    .one_host = info.place.one_host,
 	    .bytes = SEGMENT_BYTES,
 	};

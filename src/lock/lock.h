@@ -43,7 +43,7 @@ struct lock_space {
 	int max_held;
 	uint64_t clients;       /* at one lock at a time, the most */
 	enum rma_domain domain; /* of words that every rank may change: NODE on one node,
-				   unless the protocol says network */
+				   unless by_network */
 	bool posts;             /* releases do not wait: the protocol has settled, and the
 				   transport of NET words rma_post() */
 	uint64_t slots;         /* offset of the queue nodes in every segment */
@@ -308,7 +308,7 @@ struct lock_protocol {
 	void (*age)(const struct lock_space *s, uint64_t lock, const struct lock_memory *m);
 	/* Its words are NET words on one node too, and every access takes the way
 	 * through the network: for baselines that do so. */
-	bool network;
+	bool by_network;
 	/* A client that is stopped for many leases in its release may do harm when it goes on, for
 	 * what it sends changes words whatever has become of them. */
 	bool blind_release;

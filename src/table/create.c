@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "lock/kinds.h"
-#include "table/network.h"
+#include "table/transport_choice.h"
 #include "options/options.h"
 #include "table/space.h"
 #include "table/table.h"
@@ -252,8 +252,8 @@ static int make_segments(pawl_table *t, const struct options *o)
 	    .node_comm = t->job.node_comm,
 	    .node = t->job.topo->node,
 	    .network =
-		t->space.domain == RMA_NODE ? RMA_NO_NETWORK : network_choose(o, t->job.one_host),
-	    .by_network = t->space.protocol->network,
+		t->space.domain == RMA_NODE ? RMA_NO_NETWORK : transport_choose(o, t->job.one_host),
+	    .by_network = t->space.protocol->by_network,
 	    .one_host = t->job.one_host,
 	    .bytes = t->space.bytes,
 	};

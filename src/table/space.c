@@ -91,7 +91,7 @@ void space_begin(struct lock_space *s, const struct lock_protocol *p, const stru
 	    .block = (n + ranks - 1) / ranks,
 	    .max_held = (int)o->max_held,
 	    .clients = ranks * (o->threads == THREADS_MULTIPLE ? (uint64_t)o->max_held : 1),
-	    .domain = topo->nnodes == 1 && !p->network ? RMA_NODE : RMA_NET,
+	    .domain = topo->nnodes == 1 && !p->by_network ? RMA_NODE : RMA_NET,
 	};
 	memcpy(s->options, o->own, sizeof s->options);
 }

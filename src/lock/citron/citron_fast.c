@@ -47,7 +47,7 @@ void citron_withdraw(struct citron_view *v, int64_t keep)
 }
 
 /* Add the nodes above n, but for those that are above `held` too (NULL: all). */
-static void ask_node(struct citron_view *v, struct citron_above *a, struct citron_node n,
+static void ask_node(struct citron_view *v, struct citron_vacancy *a, struct citron_node n,
 		     const struct citron_node *held)
 {
 	for (int64_t depth = n.depth - 1; depth >= v->depth; depth--) {
@@ -60,7 +60,7 @@ static void ask_node(struct citron_view *v, struct citron_above *a, struct citro
 	}
 }
 
-static void ask_all(struct citron_view *v, struct citron_above *a)
+static void ask_all(struct citron_view *v, struct citron_vacancy *a)
 {
 	for (int64_t i = a->from; i < a->to; i++) {
 		bool alone = i == 0 || (FAULT(citron_common) && i == a->from);
@@ -69,7 +69,7 @@ static void ask_all(struct citron_view *v, struct citron_above *a)
 	}
 }
 
-void citron_ask_above(struct citron_view *v, struct citron_above *a)
+void citron_ask_above(struct citron_view *v, struct citron_vacancy *a)
 {
 	a->count = 0;
 	a->all = v->h->busy || FAULT(citron_common);
@@ -85,7 +85,7 @@ void citron_ask_above(struct citron_view *v, struct citron_above *a)
 }
 
 /* Whether one of the nodes is occupied, or the root shut. */
-static bool is_occupied(struct citron_view *v, const struct citron_above *a)
+static bool is_occupied(struct citron_view *v, const struct citron_vacancy *a)
 {
 	for (int64_t i = 0; i < a->count; i++) {
 		int64_t word = v->h->got[GOT_ABOVE + i];
@@ -110,7 +110,7 @@ static int64_t raised_by_us(const struct citron_view *v)
 	return n;
 }
 
-bool citron_is_vacant(struct citron_view *v, struct citron_above *a)
+bool citron_is_vacant(struct citron_view *v, struct citron_vacancy *a)
 {
 	int64_t *got = v->h->got;
 
@@ -217,7 +217,7 @@ static void undo(struct citron_view *v, uint64_t won)
 
 /* First round trip of a try of n leaves: which have their bits then. The look above is on its way
  * afterwards. */
-static uint64_t announce_leaves(struct citron_view *v, int64_t n, struct citron_above *a)
+static uint64_t announce_leaves(struct citron_view *v, int64_t n, struct citron_vacancy *a)
 {
 	struct citron_hold *h = v->h;
 
@@ -242,7 +242,7 @@ static uint64_t announce_leaves(struct citron_view *v, int64_t n, struct citron_
 bool citron_try_leaves(struct citron_view *v, int64_t leaves)
 {
 	struct citron_hold *h = v->h;
-	struct citron_above a = {.from = 0, .to = leaves};
+	struct citron_vacancy a = {.from = 0, .to = leaves};
 	uint64_t all = UINT64_MAX >> (64 - leaves), won = announce_leaves(v, leaves, &a);
 
 	for (int try = 0; try < SWAP_TRIES; try++) {

@@ -342,15 +342,15 @@ enum {
 	GOT_ROOT,
 	GOT_TOP
 };
-struct citron_above {
+struct citron_vacancy {
 	int64_t from, to, count;
 	bool all; /* the nodes were asked for, and not only RAISED */
 	struct citron_node node[GOT_RAISED - GOT_ABOVE];
 };
 /* No flush. */
-void citron_ask_above(struct citron_view *v, struct citron_above *a);
+void citron_ask_above(struct citron_view *v, struct citron_vacancy *a);
 /* A3, after the flush: whether none is occupied; else v->met, or the root shut. */
-bool citron_is_vacant(struct citron_view *v, struct citron_above *a);
+bool citron_is_vacant(struct citron_view *v, struct citron_vacancy *a);
 bool citron_await_vacant(struct citron_view *v, int64_t index);
 
 /* The leaves of a range, if they are few; 0 if not. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which transport is between nodes, by option transport. */
-#ifndef TABLE_NETWORK_H
-#define TABLE_NETWORK_H
+#ifndef TABLE_TRANSPORT_CHOICE_H
+#define TABLE_TRANSPORT_CHOICE_H
 
 #include "options/options.h"
 #include "rma/segments.h"
 
 /* On one host the MPI's windows are memory, and UCX would go through the loopback. */
-static inline enum rma_network network_choose(const struct options *o, bool one_host)
+static inline enum rma_network transport_choose(const struct options *o, bool one_host)
 {
 	if (o->transport == TRANSPORT_AUTO)
 		return one_host || !options_have_ucx() ? RMA_BY_MPI : RMA_BY_EITHER;
