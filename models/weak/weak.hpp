@@ -50,12 +50,16 @@ template <typename model> static const char *run(unsigned *schedules)
 	if (passed)
 		return "pass";
 	switch (p.test_result) {
-	case rl::test_result_data_race: return "race";
+	case rl::test_result_data_race:
+		return "race";
 	case rl::test_result_deadlock:
-	case rl::test_result_livelock: return "deadlock";
+	case rl::test_result_livelock:
+		return "deadlock";
 	case rl::test_result_user_assert_failed:
-	case rl::test_result_user_invariant_failed: return "assert";
-	default: return rl::test_result_str(p.test_result);
+	case rl::test_result_user_invariant_failed:
+		return "assert";
+	default:
+		return rl::test_result_str(p.test_result);
 	}
 }
 
