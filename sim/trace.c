@@ -6,11 +6,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "sim/sim.h"
 
 static void mix(uint64_t *hash, uint64_t value)
 {
-	*hash = (*hash ^ value) * UINT64_C(1099511628211);
+	*hash = hash_add(*hash, value);
 	*hash ^= *hash >> 29;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/error.h"
 #include "table/space.h"
 #include "sim/sim.h"
@@ -109,7 +110,7 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 	}
 	w->request = *q;
 	w->random = sim_seed(q->seed, 0);
-	w->hash = UINT64_C(14695981039346656037);
+	w->hash = HASH_BEGIN;
 	if (q->protocol->open) {
 		error_set(PAWL_ERR_UNSUPPORTED, "%s cannot be simulated: its locks are the MPI's",
 			  q->protocol->kind.name);

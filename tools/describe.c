@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "info.h"
+#include "base/hash.h"
 #include "ucx_devices.h"
 
 enum { RANK_INTS = sizeof(struct job_rank) / sizeof(int), UCX_TEXT = 1 << 18 };
@@ -14,10 +15,10 @@ enum { RANK_INTS = sizeof(struct job_rank) / sizeof(int), UCX_TEXT = 1 << 18 };
 static uint64_t hash(const void *data, size_t len)
 {
 	const unsigned char *p = data;
-	uint64_t h = UINT64_C(14695981039346656037);
+	uint64_t h = HASH_BEGIN;
 
 	for (size_t i = 0; i < len; i++)
-		h = (h ^ p[i]) * UINT64_C(1099511628211);
+		h = hash_add(h, p[i]);
 	return h;
 }
 

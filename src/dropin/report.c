@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hash.h"
 #include "dropin/dropin.h"
 
 enum { WAITED_NS = 10000, REASONS = 8 };
@@ -17,12 +18,10 @@ static size_t lines_len;
 
 void report_once(MPI_Comm comm, const char *what, const char *why)
 {
-	uint64_t h = UINT64_C(14695981039346656037);
+	uint64_t h = hash_text(HASH_BEGIN, why);
 	int rank;
 	bool news = true;
 
-	for (const char *c = why; *c; c++)
-		h = (h ^ (unsigned char)*c) * UINT64_C(1099511628211);
 	PMPI_Comm_rank(comm, &rank);
 	pthread_mutex_lock(&lock);
 	for (int i = 0; i < n_told; i++)

@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 static const char default_kind[] = "mgl";
 
+/* Texts one after the other: "ab", "c" is not "a", "bc". */
 static uint64_t hash(uint64_t h, const char *text)
 {
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	return h * 31;
+	return hash_text(h, text) * 31;
 }
 
 bool dropin_has_option(const char *kind, const char *name)
@@ -32,7 +33,7 @@ bool dropin_has_option(const char *kind, const char *name)
 /* A sum: keys come in any order. */
 static uint64_t sum_of(const char *key, const char *value)
 {
-	return hash(hash(UINT64_C(14695981039346656037), key), value);
+	return hash(hash(HASH_BEGIN, key), value);
 }
 
 /* Keys that the layer sets for all windows. */

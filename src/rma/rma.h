@@ -60,20 +60,7 @@ RMA_INLINE void rma_fao(struct rma_client *c, struct rma_word w, enum rma_op op,
 		return;
 	}
 	c->count[RMA_ATOMIC][0]++;
-	switch (op) {
-	case RMA_REPLACE:
-		*result = atomic_exchange_explicit(w.map, value, memory_order_seq_cst);
-		break;
-	case RMA_SUM:
-		*result = atomic_fetch_add_explicit(w.map, value, memory_order_seq_cst);
-		break;
-	case RMA_OR:
-		*result = atomic_fetch_or_explicit(w.map, value, memory_order_seq_cst);
-		break;
-	case RMA_AND:
-		*result = atomic_fetch_and_explicit(w.map, value, memory_order_seq_cst);
-		break;
-	}
+	*result = rma_fetch_by_cpu(w.map, op, value);
 }
 
 /* Place value in the word, wake its waiters, and fetch what was there. */

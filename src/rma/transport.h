@@ -25,6 +25,22 @@
 #include "rma/word.h"
 
 enum rma_op { RMA_REPLACE, RMA_SUM, RMA_OR, RMA_AND };
+
+/* Fetch and op on a word that this process maps, by CPU. */
+RMA_INLINE int64_t rma_fetch_by_cpu(_Atomic(int64_t) *word, enum rma_op op, int64_t value)
+{
+	switch (op) {
+	case RMA_REPLACE:
+		return atomic_exchange_explicit(word, value, memory_order_seq_cst);
+	case RMA_OR:
+		return atomic_fetch_or_explicit(word, value, memory_order_seq_cst);
+	case RMA_AND:
+		return atomic_fetch_and_explicit(word, value, memory_order_seq_cst);
+	case RMA_SUM:
+		break;
+	}
+	return atomic_fetch_add_explicit(word, value, memory_order_seq_cst);
+}
 enum rma_cond { RMA_EQ, RMA_NE };
 
 struct rma;

@@ -43,7 +43,7 @@ struct rma_word {
 /* Uncontended acquires take some ten nanoseconds; what is on their path must
  * not go through memory. */
 #define RMA_INLINE static inline __attribute__((always_inline))
-/* What happens only under contention stays out of the way of what is not. */
+/* For functions that only contended calls need: they are not inlined into the others. */
 #define RMA_SLOW_PATH __attribute__((noinline, cold))
 
 /* Whether operations on it are CPU atomics, complete when the call returns. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "options/option_spec.h"
 #include "table/table.h"
 
@@ -52,12 +53,8 @@ static const char *value_of(const struct asked *a, int item, char *text, size_t 
 
 static int64_t hash(const char *text)
 {
-	uint64_t h = UINT64_C(14695981039346656037);
-
-	do
-		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	while (*text++);
-	return (int64_t)h;
+	/* With the end of the text. */
+	return (int64_t)hash_add(hash_text(HASH_BEGIN, text), 0);
 }
 
 /* All ranks know which item differs. Name the lowest rank that is not as rank 0. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "rma/own_windows.h"
 #include "table/table.h"
 
@@ -37,10 +38,10 @@ static uint64_t assign(const pawl_table *t, pawl_home_fn *home, void *arg, uint6
 
 static uint64_t hash_of(const uint64_t *map, uint64_t n)
 {
-	uint64_t h = UINT64_C(14695981039346656037);
+	uint64_t h = HASH_BEGIN;
 
 	for (uint64_t l = 0; l < n; l++)
-		h = (h ^ map[l]) * UINT64_C(1099511628211);
+		h = hash_add(h, map[l]);
 	return h;
 }
 

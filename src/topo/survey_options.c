@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "topo/survey.h"
 
 void survey_check_options(struct survey *s)
@@ -47,15 +48,6 @@ void survey_check_options(struct survey *s)
 			 SHOWN, groups, SHOWN, r->file);
 }
 
-static uint64_t hash_option(const char *value)
-{
-	uint64_t h = UINT64_C(14695981039346656037);
-
-	for (; value && *value; value++)
-		h = (h ^ (unsigned char)*value) * UINT64_C(1099511628211);
-	return h;
-}
-
 /* The environment may differ between hosts, and the trees of the ranks with it. One reduction
  * finds the largest hash and the complement of the smallest; they match if all ranks have the
  * same strings. */
@@ -67,7 +59,7 @@ void survey_compare_options(struct survey *s)
 	uint64_t mine[6], most[6];
 
 	for (int i = 0; i < 3; i++) {
-		mine[i] = hash_option(values[i]);
+		mine[i] = hash_text(HASH_BEGIN, values[i] ? values[i] : "");
 		mine[i + 3] = ~mine[i];
 	}
 	if (!survey_mpi_ok(s, PMPI_Allreduce(mine, most, 6, MPI_UINT64_T, MPI_MAX, s->comm),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "lock/kinds.h"
 #include "../faults/faults.h"
 #include "draw.h"
@@ -108,7 +109,7 @@ static uint64_t find_failure(const struct lock_protocol *p, uint64_t first, uint
 		enum sim_verdict v = run(p, seed, NULL, &w, &d);
 
 		if (w) {
-			sums->hash = (sums->hash ^ w->hash) * UINT64_C(1099511628211);
+			sums->hash = hash_add(sums->hash, w->hash);
 			sums->acquires += w->acquires;
 			sums->shortages += w->shortages;
 			sums->peers += w->peers;

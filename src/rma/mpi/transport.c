@@ -39,8 +39,8 @@ static MPI_Win window(const struct rma_client *c)
 	return n->win;
 }
 
-/* Looks for an answer before the core is given away, and before it is left to the MPI:
- * the answer may happen to be what we take for none. */
+/* How often a client looks for its answer before it yields, and before it leaves the wait to the
+ * MPI's flush: an answer may have the value of NO_ANSWER, and then the looks do not see it. */
 enum { LOOKS_AT_ONCE = 32, LOOKS_AT_MOST = 20000 };
 #define NO_ANSWER INT64_C(-0x6b2f3d51c04e9a77)
 

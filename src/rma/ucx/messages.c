@@ -260,20 +260,7 @@ static void messages_fao(struct rma_client *c, struct rma_word w, enum rma_op op
 		      &(struct ucx_op){.kind = ucx_fetching(op), .value = value, .result = result});
 		return;
 	}
-	switch (op) {
-	case RMA_REPLACE:
-		*result = atomic_exchange(w.map, value);
-		break;
-	case RMA_SUM:
-		*result = atomic_fetch_add(w.map, value);
-		break;
-	case RMA_OR:
-		*result = atomic_fetch_or(w.map, value);
-		break;
-	case RMA_AND:
-		*result = atomic_fetch_and(w.map, value);
-		break;
-	}
+	*result = rma_fetch_by_cpu(w.map, op, value);
 }
 
 static void messages_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
