@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* Whether every rank of comm came so far. Collective. */
+/* Whether mine is true on every rank of comm. Collective. */
 static inline bool rma_all_agree(MPI_Comm comm, bool mine)
 {
 	int ok = mine;

@@ -10,65 +10,66 @@
 /* Kinds of operations in the statistics. */
 enum rma_kind { RMA_ATOMIC, RMA_GET, RMA_PUT, RMA_FLUSH, RMA_NKINDS };
 
-/* How clients of a process wait; see wait.c. */
+/* How the clients of a process wait; see wait.c. */
 struct rma_waiting {
-	uint64_t spin_ns[2]; /* look again and again for so long, by enum rma_patience */
-	bool crowded;        /* ranks outnumber cores: give way between looks */
-	bool park;           /* then sleep on the word; or else give way for ever */
+	uint64_t spin_ns[2]; /* how long to spin, by enum rma_patience */
+	bool crowded;        /* ranks outnumber cores: yield between looks */
+	bool park;           /* after spinning, sleep on the word; else keep yielding */
 	double watchdog;     /* seconds until the first report on stderr; 0: never */
-	const char *self;    /* for reports: this rank, */
-	const char *table;   /* and the table */
-	unsigned looks;      /* at the word between two calls that drive the MPI */
-	/* Whether the holders that c waits for are likely to need this process to
-	 * drive the MPI, so that it must not sleep yet; NULL: no. */
+	const char *self;    /* this rank, for reports */
+	const char *table;   /* the table, for reports */
+	unsigned looks;      /* looks at the word for each call that drives the MPI */
+	/* Whether the holders that c waits for are likely to need this process to drive the MPI, so
+	 * that it must not sleep yet; NULL: no. */
 	bool (*serves)(const struct rma_client *c);
-	const void *space; /* for serves */
+	const void *space; /* argument of serves */
 };
 
-/* The clock that the ranks of a table share: that of rank 0, as far as this rank
- * knows it. Between hosts it is compared once, and drifts apart from then on. */
+/* The clock that the ranks of a table share: rank 0's clock, as far as this rank knows it. Clocks
+ * of different hosts are compared once and drift apart from then on. */
 struct rma_shared_clock {
-	int64_t offset_ns;  /* to add to rma_now_ns() */
-	uint64_t error_ns;  /* the most by which the sum was wrong */
-	uint64_t since_ns;  /* at that time, */
-	uint64_t drift_ppm; /* and how fast it gets worse */
+	int64_t offset_ns; /* to add to rma_now_ns() */
+	uint64_t error_ns; /* bound on the error of the sum at since_ns */
+	uint64_t since_ns;
+	uint64_t drift_ppm; /* growth of that bound */
 };
 
 /* A process's view of the segments of a table. */
 struct rma {
 	const struct rma_transport *transport;
-	char **map;      /* [nranks] segments mapped here, NULL for other nodes */
-	const int *node; /* [nranks] */
+	char **map;      /* [nranks] segments mapped here; NULL: on another node */
+	const int *node; /* [nranks] the node of each rank */
 	int rank, my_node;
-	bool net;      /* others operate on this segment through what this process drives */
-	bool outlives; /* waits end also if the awaited rank died: the kind recovers */
+	bool net;      /* others reach this segment only while this process drives the transport */
+	bool outlives; /* the kind recovers: a wait ends even if the awaited rank died */
 	struct rma_waiting waiting;
-	struct rma_shared_clock clock; /* of kinds that ask for it; else this rank's own */
-	void *state;                   /* the transport's own */
-	void *segments;                /* of what made them: segments.c */
+	struct rma_shared_clock clock; /* for kinds that ask for it; else the rank's own clock */
+	void *state;                   /* of the transport */
+	void *segments;                /* of segments.c */
 };
 
 enum { RMA_OPERANDS = 64, RMA_NO_TARGET = -1, RMA_MANY_TARGETS = -2 };
 
-/* One client: a thread of a rank at one lock. Never used by two at a time. */
+/* One client: a thread of a rank at one lock. Two threads never use it at the same time. */
 struct rma_client {
 	struct rma *rma;
 	uint64_t count[RMA_NKINDS][2];
 	uint64_t waits, parks;
-	bool sleeps_on_upper;          /* half of the word; wait.c */
-	uint64_t lock;                 /* the one being worked on, for reports */
-	unsigned operands;             /* the transport's: operations in flight, */
-	int target;                    /* the one rank they go to, if it is one, */
-	int64_t operand[RMA_OPERANDS]; /* and their origin buffers; */
-	int64_t *answer[RMA_OPERANDS]; /* where the results come, as far as it looks there; */
-	int64_t ignored[RMA_OPERANDS]; /* and those that nobody wants */
-	/* Where ranks may die: operations that were not answered yet, whether one of them
-	 * failed, and where to go on then, if not behind the operation. */
+	bool sleeps_on_upper;          /* on the upper half of the word; see wait.c */
+	uint64_t lock;                 /* the lock in use, for reports */
+	unsigned operands;             /* of the transport: operations in flight */
+	int target;                    /* their target, if all have the same */
+	int64_t operand[RMA_OPERANDS]; /* their origin buffers */
+	int64_t *answer[RMA_OPERANDS]; /* their result buffers, for transports that look there */
+	int64_t ignored[RMA_OPERANDS]; /* result buffers of operations without a result */
+	/* With a transport that can fail: the number of operations not yet answered, whether one of
+	 * them has failed, and the jump target for that case (client/guard.c); NULL: the call
+	 * returns. */
 	_Atomic(unsigned) flying;
 	bool failed;
-	void *open, *ready; /* what was issued and is not on its way; and room for more */
+	void *open, *ready; /* messages that are not sent yet, and a spare one */
 	jmp_buf *escape;
-	uint64_t dead_since_ns, dead_wait; /* since when, and in which wait */
+	uint64_t dead_since_ns, dead_wait; /* since when a death is known, and in which wait */
 };
 
 RMA_INLINE struct rma_word rma_word(const struct rma *r, enum rma_domain domain, int rank,

@@ -5,12 +5,12 @@
 
 #include "rma/client.h"
 
-/* Monotonic time; and no later than that, by some milliseconds at most, in less time. */
+/* Monotonic time. The coarse clock takes less time to read and lags by up to some milliseconds. */
 uint64_t rma_now_ns(void);
 uint64_t rma_coarse_now_ns(void);
 
-/* The time for leases: monotonic, virtual where time is, and of all ranks together
- * for kinds that ask for it. */
+/* The clock of leases: monotonic; virtual in the simulator; for kinds that ask for it, the same for
+ * all ranks. */
 static inline uint64_t rma_clock(const struct rma_client *c)
 {
 	const struct rma *r = c->rma;
@@ -20,7 +20,7 @@ static inline uint64_t rma_clock(const struct rma_client *c)
 	return rma_now_ns() + (uint64_t)r->clock.offset_ns;
 }
 
-/* The most by which it may differ from that of rank 0, as of now. */
+/* By how much rma_clock() may differ from rank 0's clock at time now, at most. */
 static inline uint64_t rma_clock_error(const struct rma_client *c, uint64_t now)
 {
 	const struct rma_shared_clock *k = &c->rma->clock;

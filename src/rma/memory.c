@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See memory.h. Pages of the file cache count against the limit of a control group and are given
- * up when memory is short, so they are taken as free; pages of shared memory stay.
+ * See memory.h. Pages of the file cache count towards the limit of a control group, but the kernel
+ * drops them when memory is short, so they are taken as free. Pages of shared memory are not.
  */
 #include "rma/memory.h"
 
@@ -11,7 +11,7 @@
 
 enum { PATH = 4096, LINE = 4352 };
 
-/* The number behind a word at the beginning of a line; 0 if there is none. */
+/* The number after a word at the start of a line; 0 if there is none. */
 static uint64_t field(const char *path, const char *word)
 {
 	FILE *f = fopen(path, "r");
@@ -26,7 +26,7 @@ static uint64_t field(const char *path, const char *word)
 	return value;
 }
 
-/* The number that is all of a file; what there is no such file for, or no limit ("max"). */
+/* A file that holds one number. MEMORY_UNKNOWN if there is no such file, or no limit ("max"). */
 static uint64_t number(const char *path)
 {
 	FILE *f = fopen(path, "r");
@@ -85,7 +85,7 @@ static uint64_t group_available(const char *root, const struct hierarchy *h, con
 	return limit > used ? limit - used : 0;
 }
 
-/* Of a group and all above it. */
+/* The least over a group and all groups above it. */
 static uint64_t groups_available(const char *root, const struct hierarchy *h, char *group)
 {
 	uint64_t least = MEMORY_UNKNOWN, here;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which transport carries operations between nodes. */
+/* Choose the transport for operations between nodes. */
 #include <stdio.h>
 
 #include "rma/mpi/mpi.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls on windows of the library itself (own_windows.h). */
+/* See own_windows.h. */
 #include "rma/own_windows.h"
 
 struct own_windows own_windows = {

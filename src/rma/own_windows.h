@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls that make, open and free the windows of the library itself.
+ * The calls that create, open and free the library's own windows.
  *
- * The library calls PMPI_* throughout, so that a profiling tool sees the calls of the program
- * alone. libpawl-mpi defines PMPI_* names, too (for tools that are loaded before it), and must
- * not give locks of ours to windows of ours: it sets these pointers to the MPI's functions.
+ * The library calls PMPI_* throughout, so that a profiling tool sees only the program's calls.
+ * libpawl-mpi defines PMPI_* names as well (for tools that are loaded before it), and must not put
+ * Pawl locks under the library's own windows. It sets these pointers to the MPI's functions.
  */
 #ifndef RMA_OWN_WINDOWS_H
 #define RMA_OWN_WINDOWS_H
@@ -19,10 +19,11 @@ struct own_windows {
 	__typeof__(PMPI_Win_unlock_all) *unlock_all;
 };
 
-/* PMPI_*, unless libpawl-mpi has set others. */
+/* PMPI_*, unless libpawl-mpi has set other functions. */
 extern struct own_windows own_windows;
 
-/* Exported for libpawl-mpi, in no installed header. Before the first table. */
+/* Exported for libpawl-mpi; in no installed header. To be called before the first table is
+ * created. */
 __attribute__((visibility("default"))) void
 pawl_private_set_windows(const struct own_windows *calls);
 

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A thread that drives the transport while the application computes (option progress,
- * value thread).
+ * A thread that drives the transport while the application computes (option progress=thread).
  *
- * Where operations are performed by the calls of their target, a home that computes for
- * a second delays all clients of its locks. This thread drives the MPI for them.
- * An MPI tells nobody that an operation has come, so there is nothing to sleep on: the
- * thread sleeps for a while between two looks. How long depends on when it has last
- * seen an operation. What others change at this rank are words of its segment, so the
- * thread remembers their sum (of the first SUM_BYTES, lest a look take long: a table
- * with more locks is watched as far as that). An origin that has just been served will soon ask
- * again, for a lock that is acquired is released; so it sleeps for an eighth of the
- * time in which nothing has changed, and NAP_MAX_NS at most, which is the longest that a
- * first operation waits. Where a look is so dear that this would take more than a
- * hundredth of a core (it measures what they take) it sleeps longer. While words
- * change, NAP_MIN_NS keeps it to a fraction of a core; a thread that sleeps also gets
- * its turn earlier, on a core that others want, than one that gives it away again and
+ * If the target's MPI calls perform operations, a home that computes for a second delays all
+ * clients of its locks. This thread drives the MPI for them.
+ *
+ * An MPI gives no event when an operation arrives, so the thread polls, and sleeps between two
+ * polls. How long it sleeps depends on when it last saw an operation. Operations of other ranks
+ * change words of this rank's segment, so the thread keeps a sum of the words: of the first
+ * SUM_BYTES only, to keep a poll short; locks behind them are not watched. An origin that has just
+ * been served will soon return, because it releases the lock that it has acquired. So the thread
+ * sleeps for an eighth of the time since the last change, and at most NAP_MAX_NS, which is the
+ * longest delay of a first operation. If polls are so expensive that this would take more than a
+ * hundredth of a core, it sleeps longer; it measures what a poll takes. While words change, it
+ * sleeps for NAP_MIN_NS, which keeps it to a fraction of a core. Sleeping is better than yielding
+ * here: on a busy core a thread that sleeps gets its turn earlier than one that yields again and
  * again.
  *
- * The thread changes no word of the segment, and orders nothing: the sum may be of any
- * mixture of old and new words.
+ * The thread changes no word of the segment and orders nothing: the sum may be of any mixture of
+ * old and new words.
  */
 #include "rma/progress.h"
 
@@ -31,18 +30,18 @@
 #include <time.h>
 
 enum { NAP_SHARE = 8, NAP_MIN_NS = 20000, NAP_MAX_NS = 2000000, SLACK_NS = 1000 };
-/* A core's time between two looks that see nothing, for what one takes: 0.8 %. */
+/* Naps may be as long as this many polls, so that polls that see nothing take 0.8 % of a core. */
 enum { LOOKS_PER_CORE = 125, LOOKS_AVERAGED = 8 };
 enum { SUM_BYTES = 16384 };
 
 struct rma_progress {
-	struct rma_client client; /* of the thread's own, for it shares none */
-	uint64_t words;           /* of the segment, to be summed */
+	struct rma_client client; /* for this thread alone */
+	uint64_t words;           /* of the segment, that the sum covers */
 	pthread_t thread;
 	_Atomic(bool) stop;
 };
 
-/* Of the segment's words; each counts by its place, so that a word that moves shows. */
+/* Each word is weighted by its position, so that a value that moves to another word shows. */
 static uint64_t sum_of_words(const struct rma_progress *p)
 {
 	const struct rma *r = p->client.rma;
@@ -77,7 +76,7 @@ static void *drive(void *arg)
 	const struct rma_transport *transport = p->client.rma->transport;
 	uint64_t changed = rma_now_ns(), sum = sum_of_words(p), looks_ns = 0, used = thread_ns();
 
-	/* Naps are meant to be as short as they say. */
+	/* Make naps precise. */
 	prctl(PR_SET_TIMERSLACK, SLACK_NS, 0, 0, 0);
 	while (!atomic_load_explicit(&p->stop, memory_order_acquire)) {
 		uint64_t before = sum, used_before = used;
@@ -93,7 +92,7 @@ static void *drive(void *arg)
 	return NULL;
 }
 
-/* Signals are the application's. */
+/* The thread blocks all signals: they are for the application's threads. */
 static int create_quietly(struct rma_progress *p)
 {
 	sigset_t all, before;

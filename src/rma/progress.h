@@ -9,11 +9,12 @@
 
 struct rma_progress;
 
-/* Start it for r, whose segments have so many bytes and whose transport may be called by
- * several threads at a time. NULL if there is no memory for it, or no thread. */
+/* Start the thread for r, whose segments have this many bytes. The transport must allow calls from
+ * several threads at a time. NULL: no memory, or no thread. */
 struct rma_progress *rma_progress_start(struct rma *r, uint64_t bytes);
 
-/* Stop it, which takes as long as it sleeps (some milliseconds), and free it. NULL is fine. */
+/* Stop the thread, which takes as long as it sleeps (some milliseconds), and free it. p may be
+ * NULL. */
 void rma_progress_stop(struct rma_progress *p);
 
 #endif

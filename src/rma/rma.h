@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The operations of Listing 1 of the RMA-RW paper on 64-bit words (word.h), with fetch-or and
- * fetch-and besides. An operation on a mapped NODE word is complete when the call returns; any
- * other is the transport's (transport.h says when it is complete, and that it may not return).
+ * The operations of Listing 1 of the RMA-RW paper on 64-bit words (word.h), and fetch-or and
+ * fetch-and. An operation on a mapped NODE word is complete when the call returns. All other
+ * operations go to the transport; transport.h says when they are complete, and that they may not
+ * return.
  *
- * Counting. Each call counts once, by kind and by whether its target is on
- * another node. peek and poke are a rank's own loads and stores, not counted.
+ * Counting. Each call counts once, by kind and by whether its target is on another node. peek and
+ * poke are a rank's own loads and stores; they are not counted.
  */
 #ifndef RMA_RMA_H
 #define RMA_RMA_H
@@ -13,7 +14,7 @@
 #include "rma/clock.h"
 #include "rma/wait.h"
 
-/* Place value in the word, and wake its waiters. */
+/* Store value in the word and wake the waiters. */
 RMA_INLINE void rma_put(struct rma_client *c, struct rma_word w, int64_t value)
 {
 	if (rma_is_mapped_cpu(w)) {
@@ -37,7 +38,7 @@ RMA_INLINE void rma_get(struct rma_client *c, struct rma_word w, int64_t *result
 	c->rma->transport->get(c, w, result);
 }
 
-/* Add value to the word, and wake its waiters. */
+/* Add value to the word and wake the waiters. */
 RMA_INLINE void rma_acc(struct rma_client *c, struct rma_word w, int64_t value)
 {
 	if (rma_is_mapped_cpu(w)) {
@@ -50,7 +51,7 @@ RMA_INLINE void rma_acc(struct rma_client *c, struct rma_word w, int64_t value)
 	c->rma->transport->acc(c, w, value);
 }
 
-/* Fetch and op. Wakes nobody; rma_give() does. */
+/* Fetch and op. Wakes no waiter; rma_give() does. */
 RMA_INLINE void rma_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
 			int64_t *result)
 {
@@ -63,17 +64,17 @@ RMA_INLINE void rma_fao(struct rma_client *c, struct rma_word w, enum rma_op op,
 	*result = rma_fetch_by_cpu(w.map, op, value);
 }
 
-/* Place value in the word, wake its waiters, and fetch what was there. */
+/* Store value in the word, wake the waiters, and fetch the old value. */
 RMA_INLINE void rma_give(struct rma_client *c, struct rma_word w, int64_t value, int64_t *result)
 {
 	rma_fao(c, w, RMA_REPLACE, value, result);
-	/* Where this process has performed it. Elsewhere nobody is parked, or is woken by the
-	 * thread that performs it. */
+	/* On an unmapped word there is no waiter to wake here: the process that performs the
+	 * operation wakes them. */
 	if (w.map)
 		rma_wake(c, w);
 }
 
-/* Compare and swap; *result is what was there. Wakes nobody. */
+/* Compare and swap; *result is the old value. Wakes no waiter. */
 RMA_INLINE void rma_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
 			int64_t *result)
 {
@@ -88,8 +89,8 @@ RMA_INLINE void rma_cas(struct rma_client *c, struct rma_word w, int64_t expecte
 	c->rma->transport->cas(c, w, expected, value, result);
 }
 
-/* Complete everything this client has started at the word's rank. Nothing to do
- * for mapped NODE words, whose operations are complete at once. */
+/* Complete all operations that this client has started at the word's rank. Mapped NODE words need
+ * no flush: operations on them are complete at once. */
 RMA_INLINE void rma_flush(struct rma_client *c, struct rma_word w)
 {
 	if (rma_is_cpu(w))
@@ -98,7 +99,7 @@ RMA_INLINE void rma_flush(struct rma_client *c, struct rma_word w)
 	c->rma->transport->flush(c, w.rank);
 }
 
-/* The same for all targets; far says whether any of them was on another node. */
+/* Flush all targets; far says whether any of them was on another node. */
 static inline void rma_flush_all(struct rma_client *c, bool far)
 {
 	if (!c->rma->transport->flush_all)
@@ -107,23 +108,24 @@ static inline void rma_flush_all(struct rma_client *c, bool far)
 	c->rma->transport->flush_all(c);
 }
 
-/* Instead of a flush: what this client has issued at the word's rank since its last flush takes
- * effect, and is answered, without another call of this process. The client issues nothing more
- * until that is so. False: flush, for the transport cannot, or not now. */
+/* In place of a flush: the operations that this client has issued at the word's rank since its last
+ * flush take effect and are answered without another call of this process. Until rma_answered()
+ * says so, the client issues no other operation. False: the caller has to flush, because the
+ * transport cannot post, or not now. */
 static inline bool rma_post(struct rma_client *c, struct rma_word w)
 {
 	return c->rma->transport->can.posts && !rma_is_cpu(w) && c->rma->transport->post(c, w);
 }
 
-/* Whether the operation that was posted, or flushed, with this place for its result has been
- * answered, so that the result is there. Does not wait. */
+/* Whether the operation with this result buffer, which was posted or flushed, has been answered, so
+ * that the result is valid. Does not wait. */
 static inline bool rma_answered(struct rma_client *c, const int64_t *result)
 {
 	return !c->rma->transport->answered || c->rma->transport->answered(c, result);
 }
 
-/* A rank's load and store of words in its own segment; it may also look so at NODE
- * words of its node, for a hint. */
+/* Load and store, for words in the rank's own segment. A rank may also load NODE words of its node
+ * as a hint. */
 RMA_INLINE int64_t rma_peek(struct rma_client *c, struct rma_word w)
 {
 	if (__builtin_expect(!w.map, 0))

@@ -2,17 +2,17 @@
 /*
  * Room for shared windows.
  *
- * An MPI puts them into files of a file system in memory and says nothing if that is too small:
- * Open MPI 4 fails on one rank and leaves the others waiting, MPICH returns success, and the
- * first access to a page for which there is no room kills the process (SIGBUS). So we look first:
- * what all ranks of a host will want is compared with what the file system, and the host's
- * memory, have free, and all ranks hear the result.
+ * An MPI puts them into files of a file system in memory, and does not report that this is too
+ * small: Open MPI 4 fails on one rank and leaves the others waiting; MPICH returns success, and the
+ * first access to a page for which there is no room kills the process (SIGBUS). So Pawl checks
+ * first: it compares what all ranks of a host want with what the file system and the host's memory
+ * have free, and all ranks get the result.
  *
- * Pages of such a file are allocated when they are first touched, so a file system also has free
- * what was promised to segments that are large and have been touched here and there only. Every
- * rank adds up what is still untouched of its own segments, and that counts as taken. What is not
- * seen are the promises of others: of ranks outside comm, of tables that are created at the same
- * time over other communicators, and of other programs.
+ * The kernel allocates pages of such a file when they are first touched. So the file system still
+ * shows as free what large, sparsely touched segments may need later. Every rank adds up the
+ * untouched part of its own segments, and this sum counts as taken. Not counted are the untouched
+ * segments of ranks outside comm, of tables that are created at the same time over other
+ * communicators, and of other programs.
  */
 #include "rma/room.h"
 
@@ -26,7 +26,7 @@
 
 #include "rma/memory.h"
 
-/* What the MPI needs for itself, and rounds up, by rank. */
+/* The MPI's own memory in the window, and its rounding, for each rank. */
 enum { OVERHEAD_BYTES = 16384 };
 
 /* ------------------------------------------------------------------ promises */
@@ -44,7 +44,7 @@ void room_promise(void *base, size_t bytes)
 {
 	struct promise *p = malloc(sizeof *p);
 
-	/* Then it is not counted. */
+	/* Without memory, the promise is not counted. */
 	if (!p)
 		return;
 	pthread_mutex_lock(&mutex);
@@ -67,7 +67,7 @@ void room_take_back(const void *base)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* Of whole pages; those that are not in memory. */
+/* The bytes of whole pages that are not in memory. */
 static uint64_t untouched(const struct promise *p)
 {
 	enum { PAGES = 65536 };
@@ -102,8 +102,9 @@ static uint64_t promised(void)
 
 static char folder[4096];
 
-/* /dev/shm, or else /tmp; and where Open MPI's component for shared windows is told to keep them.
- * (Its MPI_T would tell, too, but MPI_T_init_thread() changes what MPI_Query_thread() says.) */
+/* /dev/shm, else /tmp; or the folder that the user has set for Open MPI's component for shared
+ * windows. (MPI_T has the setting, too, but MPI_T_init_thread() changes the result of
+ * MPI_Query_thread().) */
 static void find_folder(void)
 {
 	static const char memory[] = "/dev/shm";
@@ -117,7 +118,7 @@ static void find_folder(void)
 	snprintf(folder, sizeof folder, "%s", chosen);
 }
 
-/* The file system and the host's memory; the one that has less is told. */
+/* The file system or the host's memory, whichever has less. */
 static void look(struct room_shortage *s)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether hosts have room for shared windows; see room.c. */
+/* Whether the hosts have room for shared windows; see room.c. */
 #ifndef RMA_ROOM_H
 #define RMA_ROOM_H
 
@@ -8,19 +8,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A host that has not. */
+/* A host that has too little room. */
 struct room_shortage {
-	uint64_t wanted, free; /* bytes; free: less what was promised, */
-	uint64_t promised;     /* which are these */
+	uint64_t wanted, free; /* bytes; free is without what is promised */
+	uint64_t promised;     /* bytes of segments that are not touched yet */
 	char host[64], place[128];
 };
 
-/* Collective over comm: whether each host has room for a shared window that takes so many bytes
- * of each of its ranks (host_comm: those of this host), each its own number. If not, *shortage is
- * the same on all ranks. */
+/* Collective over comm: whether each host has room for a shared window with this many bytes for
+ * each of its ranks. bytes may differ between ranks; host_comm has the ranks of this host. If
+ * false, *shortage is the same on all ranks. */
 bool room_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct room_shortage *shortage);
 
-/* Part of a window of this process, that was not touched yet, and the end of it. */
+/* Count untouched memory of a window of this process as taken; and no longer. */
 void room_promise(void *base, size_t bytes);
 void room_take_back(const void *base);
 

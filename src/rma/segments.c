@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments. The memory of every rank is a piece of its node's MPI_Win_allocate_shared window, so
- * node peers load and store it. If there are several nodes, or the lock wants the network in any
- * case, a transport opens the same memory to all ranks (network.c).
+ * Segments. Each rank's segment is its part of an MPI_Win_allocate_shared window of its node, so
+ * the ranks of a node load and store it. If there are several nodes, or the lock wants the network
+ * in any case, a transport opens the same memory to all ranks (network.c).
  *
- * A table on one node otherwise makes no second window at all: so it also runs
- * where the MPI's general one-sided component is broken (Open MPI 4.x with osc/rdma).
+ * Otherwise the table makes no second window, so it also runs where the MPI's general one-sided
+ * component is broken (Open MPI 4.x with osc/rdma).
  */
 #include "rma/segments.h"
 
@@ -23,11 +23,11 @@
 struct segments {
 	MPI_Comm comm, node_comm;
 	MPI_Win win;
-	char *promised; /* memory that nobody has touched yet; see room.h */
+	char *promised; /* untouched memory; see room.h */
 };
 
-/* A probe for messages that never come makes the MPI look at its network. (On
- * MPICH only if it is for a communicator with other ranks in it.) */
+/* A probe for a message that never comes lets the MPI progress. (MPICH does so only if the
+ * communicator has other ranks.) */
 void rma_drive_mpi(struct rma_client *c)
 {
 	const struct segments *s = c->rma->segments;
@@ -55,7 +55,8 @@ enum { LARGE_BYTES = 1 << 20 };
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; before: EINVAL */
 #endif
 
-/* Zero memory; false if there is none behind it, where a kernel tells without SIGBUS. */
+/* Zero memory. False if the system has no memory for it and the kernel can say so without
+ * SIGBUS. */
 static bool zero_by_hand(char *from, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -69,8 +70,8 @@ static bool zero_by_hand(char *from, size_t bytes)
 	return true;
 }
 
-/* Zero a segment. Of a large one the whole pages are given back: they read as zero, and take
- * memory again only where they are touched. Where the file system cannot do that, by hand. */
+/* Zero a segment. Whole pages of a large segment are returned to the kernel: they read as zero and
+ * take memory again only when touched. If the file system cannot do that, zero them by hand. */
 static bool zero(struct segments *s, char *mine, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -112,8 +113,8 @@ static enum rma_failure make_node_window(struct rma *r, struct segments *s, size
 	}
 	if (!rma_all_agree(s->comm, zero(s, mine, bytes))) {
 		snprintf(err, errlen,
-			 "no memory for %zu bytes of shared memory a rank: somebody else took it"
-			 " meanwhile",
+			 "no memory for %zu bytes of shared memory a rank: another program or table"
+			 " took it after the check",
 			 bytes);
 		return RMA_FAIL_NOMEM;
 	}
@@ -184,7 +185,7 @@ enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q,
 		map_node(r, s);
 		failure = rma_network_open(r, q, err, errlen);
 	}
-	/* Orders everybody's zeroed segment before anybody's first operation. */
+	/* Orders the zeroing of all segments before the first operation of any rank. */
 	PMPI_Barrier(q->comm);
 	if (failure != RMA_OK)
 		rma_segments_free(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The segments of a table, and what carries operations on them; see segments.c. */
+/* The segments of a table, and the transport of operations on them; see segments.c. */
 #ifndef RMA_SEGMENTS_H
 #define RMA_SEGMENTS_H
 
@@ -8,45 +8,45 @@
 
 #include "rma/rma.h"
 
-/* Whether there is a network, and which. The last: UCX if it works here, else the MPI. */
+/* The transport between nodes. RMA_BY_EITHER: UCX if it works here, else the MPI. */
 enum rma_network { RMA_NO_NETWORK, RMA_BY_MPI, RMA_BY_UCX, RMA_BY_EITHER };
 
 enum rma_failure { RMA_OK, RMA_FAIL_WINDOW, RMA_FAIL_MODEL, RMA_FAIL_NOMEM };
 
-/* What a transport may keep behind the words of every segment. */
+/* Bytes for the transport at the end of every segment. */
 enum { RMA_TAIL_BYTES = 512 };
 
 struct rma_request {
-	MPI_Comm comm;            /* all ranks, */
-	MPI_Comm node_comm;       /* and those of this one's node, that map each other's segments */
-	const int *node;          /* [ranks] the node of each; must outlive the segments */
-	enum rma_network network; /* has to be one on several nodes */
-	bool by_network;          /* words of the own node take the network, too */
+	MPI_Comm comm;            /* all ranks */
+	MPI_Comm node_comm;       /* the ranks of this node, which map each other's segments */
+	const int *node;          /* [ranks] the node of each rank; must outlive the segments */
+	enum rma_network network; /* not RMA_NO_NETWORK if there are several nodes */
+	bool by_network;          /* NET words of this node go through the network, too */
 	bool one_host;            /* all ranks are on one host, whatever node[] says */
 	size_t bytes;             /* of each segment */
 };
 
 /*
- * Collective over comm: give every rank a zeroed segment, mapped by the ranks of its node, and open
- * to all of comm through the network. The result, also the failure, is the same on all ranks; err
- * then has the sentence.
+ * Collective over comm: give every rank a zeroed segment, which the ranks of its node map and which
+ * all ranks reach through the network. The result is the same on all ranks; on failure err has the
+ * message.
  */
 enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q, char *err,
 				     size_t errlen);
 
 /* Collective. */
 void rma_segments_free(struct rma *r);
-/* Instead of that, once MPI has ended: what is this process's own. Local. */
+/* In place of rma_segments_free() after MPI has ended: free this process's own memory. Local. */
 void rma_segments_forget(struct rma *r);
 
-/* network.c: the transport that the request asks for. Collective; the failure is the same on all
- * ranks. */
+/* network.c: open the transport that the request asks for. Collective; the result is the same on
+ * all ranks. */
 enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, char *err,
 				  size_t errlen);
 
-/* For transports. Let the MPI look at its network. */
+/* For transports: let the MPI progress. */
 void rma_drive_mpi(struct rma_client *c);
-/* Whether loads and stores see what the MPI does to the window. */
+/* Whether the window has MPI_WIN_UNIFIED, so that loads and stores see the MPI's operations. */
 bool rma_is_unified(MPI_Win win);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What carries operations on words that this process does not perform by CPU.
+ * A transport performs the operations on words that this process does not perform by CPU.
  *
- * Asynchrony. An operation is complete, and its result valid, only after a flush of its target;
- * until then operations may take effect in any order, unless the transport is ordered. Operands
- * are copied, results must stay where they are until the flush.
+ * Asynchrony. An operation is complete, and its result valid, only after a flush of its target.
+ * Until then operations may take effect in any order, unless the transport is ordered. The
+ * transport copies operands; a result buffer must stay in place until the flush.
  *
  * Failures. With a transport that can fail, put, get, acc, fao, cas, flush, flush_all, progress,
- * await and pause may not return: where an operation on a rank that died fails, or a wait has
- * become hopeless, they leave by longjmp() to the client's escape, if that is set
- * (client/guard.c). The protocol is left where it stands, with operations that may yet take
- * effect. So a caller has nothing to release that the guard does not know, and locals that are
- * read after the guard are volatile or unchanged. Without an escape an operation that failed
- * leaves its result undefined. Those that cannot fail always return.
+ * await and pause may not return: when an operation on a dead rank fails, or a wait has become
+ * hopeless, they leave by longjmp() to the client's escape, if it is set (client/guard.c). The
+ * protocol stops where it is, and its operations may still take effect. So a caller must hold
+ * nothing that the guard does not know of, and locals that are read after the guard are volatile or
+ * unchanged. Without an escape, a failed operation leaves its result undefined. A transport that
+ * cannot fail always returns.
  *
- * State. What a transport keeps is its own: rma.state, of the process.
+ * State. A transport keeps its own state in rma.state, for each process.
  */
 #ifndef RMA_TRANSPORT_H
 #define RMA_TRANSPORT_H
@@ -26,7 +26,7 @@
 
 enum rma_op { RMA_REPLACE, RMA_SUM, RMA_OR, RMA_AND };
 
-/* Fetch and op on a word that this process maps, by CPU. */
+/* Fetch and op by CPU, on a word that this process maps. */
 RMA_INLINE int64_t rma_fetch_by_cpu(_Atomic(int64_t) *word, enum rma_op op, int64_t value)
 {
 	switch (op) {
@@ -46,20 +46,21 @@ enum rma_cond { RMA_EQ, RMA_NE };
 struct rma;
 struct rma_client;
 
-/* What a transport can. Nobody outside of it asks which one it is. */
+/* What a transport can do. Code outside src/rma reads these and does not ask which transport it
+ * is. */
 struct rma_capabilities {
-	bool can_fail;  /* an operation or a flush may not return: see above */
-	bool is_served; /* a thread performs what others ask of this rank, whatever it does */
-	bool posts;     /* rma_post() may be true */
-	/* Up to RMA_OPERANDS operations of a client on one rank since its last flush take effect
-	 * in the order of issue. */
+	bool can_fail;  /* an operation or a flush may not return (see above) */
+	bool is_served; /* a thread performs other ranks' operations at any time */
+	bool posts;     /* rma_post() may return true */
+	/* Up to RMA_OPERANDS operations of a client on one rank since its last flush take effect in
+	 * the order of issue. */
 	bool ordered;
 };
 
-/* What a transport provides, for words that are not mapped NODE words. One for
- * tables of NODE words only has but a name and progress. That of virtual ranks,
- * which map nothing, serves NODE words too: its operations on them are atomic,
- * complete on return, and go on with no flush. */
+/* What a transport provides for words that are not mapped NODE words. The transport of tables with
+ * NODE words only has a name and progress, and nothing else. The simulator's virtual ranks map
+ * nothing, so their transport performs operations on NODE words, too: these are atomic, complete on
+ * return, and need no flush. */
 struct rma_transport {
 	const char *name;
 	struct rma_capabilities can;
@@ -72,32 +73,33 @@ struct rma_transport {
 		    int64_t *result);
 	void (*flush)(struct rma_client *c, int rank);
 	void (*flush_all)(struct rma_client *c);
-	/* rma_post() and rma_answered(); NULL where it cannot post. */
+	/* rma_post() and rma_answered(); NULL: the transport cannot post. */
 	bool (*post)(struct rma_client *c, struct rma_word w);
 	bool (*answered)(struct rma_client *c, const int64_t *result);
-	/* Let the MPI do what others, and the application, ask of this rank. */
+	/* Let the MPI progress: it performs other ranks' operations, and what the application has
+	 * started. */
 	void (*progress)(struct rma_client *c);
-	/* Virtual time replaces these five; NULL on real machines. await is for
-	 * words of the client's node, and counts c->waits; pause is rma_pause(). */
+	/* In virtual time these replace loads, stores and waits; NULL on real machines. await is
+	 * for words of the client's node and counts c->waits; pause is rma_pause(). */
 	int64_t (*peek)(struct rma_client *c, struct rma_word w);
 	void (*poke)(struct rma_client *c, struct rma_word w, int64_t value);
 	bool (*await)(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
 		      int64_t ref, uint64_t deadline_ns, const char *what, int64_t *value);
 	bool (*pause)(struct rma_client *c, uint64_t nanoseconds, uint64_t deadline_ns,
 		      const char *what);
-	/* And this one the clock of rma_clock(). */
+	/* In virtual time: rma_clock(). */
 	uint64_t (*clock)(const struct rma_client *c);
-	/* Where a thread of the transport brings others' operations: sleep for at most ns
-	 * while a mapped NET word has this value, and be woken when it changes. NULL: only
-	 * the thread that drives the transport sees a change. */
+	/* If a thread of the transport performs other ranks' operations: sleep for at most ns while
+	 * a mapped NET word has this value; a change wakes the sleeper. NULL: only the thread that
+	 * drives the transport sees a change. */
 	void (*sleep)(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
-	/* Any of these is NULL where there is nothing to do. Collective: the end of all that it
-	 * made, when all ranks are done with their operations. */
+	/* The rest may be NULL. Collective: free everything that the transport has made. All ranks
+	 * have completed their operations. */
 	void (*close)(struct rma *r);
-	/* Collective, while MPI_Finalize runs: the end of what the MPI must not be left with. */
+	/* Collective, within MPI_Finalize: free what the MPI must not find open at its end. */
 	void (*finalize)(struct rma *r);
-	/* Local, once MPI has ended or the process is about to; it may come twice. The end of
-	 * the transport's threads. What else there is goes with the process. */
+	/* Local, after MPI has ended or when the process is about to exit; may be called twice.
+	 * Stops the transport's threads. The rest goes with the process. */
 	void (*leave)(struct rma *r);
 };
 

@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The one place where clients wait.
+ * How clients wait. All waits of protocols are here.
  *
- * A client looks at the word again and again for a while (spin_ns), then it
- * parks: it sleeps on a NODE word by futex, and the client that writes the word wakes
- * it. Two things bend this:
- *   - Where ranks outnumber cores, the awaited client may be waiting for our
- *     core: between looks the core is given away. Waking a parked rank takes
- *     longer than many hand-overs, so the client that is next in a queue still looks for a
- *     while (RMA_SOON); one that knows that others have their turn first parks at
- *     once and leaves them the cores (RMA_LATER).
- *   - Where MPI operations are driven by the calls of their target, a rank that
- *     sleeps stalls all origins that operate on its memory: other clients, if the table
- *     has NET words, and in any case the application. The holder may
- *     be getting data from us, so not to drive the MPI could be a dead-lock. We
- *     drive it at each look (NET) or now and then (NODE words only), and park for
- *     a limited time: a 64th of the time waited, at most two milliseconds. (A
- *     larger share would feed on itself: a sleeping rank delays those it waits for.)
- *     So a rank that waits for long burns one to three per cent of a core, most of
- *     it in the MPI's progress, and delays others by no more than two milliseconds.
- *     Where a thread of the transport serves the others (is_served), NET words are waited for
- *     like NODE words: the thread, too, wakes parked clients. Then only the application
- *     needs the MPI driven, and naps are longer, lest sleepers take the cores of clients
- *     that hand the lock over. Such a table spans hosts, and hosts that share
- *     cores do not know it: so a core is given away between looks even where ranks do not
- *     outnumber cores.
+ * A client looks at the word again and again for a while (spin_ns). Then it parks: it sleeps on the
+ * NODE word by futex, and the client that writes the word wakes it. Two cases differ:
+ *   - Ranks outnumber cores. The awaited client may be waiting for this core, so the waiter yields
+ *     between looks. To wake a parked rank takes longer than many hand-overs, so a waiter that is
+ *     next in a queue still spins for a while (RMA_SOON). A waiter that knows that others come
+ *     first parks at once and leaves them the cores (RMA_LATER).
+ *   - The target's MPI calls perform MPI operations. A rank that sleeps then stalls all origins of
+ *     operations on its memory: other clients, if the table has NET words, and always the
+ *     application. The holder may be getting data from the waiter, so a waiter that does not drive
+ *     the MPI can cause a dead-lock. A waiter drives the MPI at each look (NET words) or now and
+ *     then (NODE words only), and parks for a limited time: a 64th of the time waited, at most two
+ *     milliseconds. (A larger share would grow by itself: a sleeping rank delays the ranks that it
+ *     waits for.) So a long wait costs one to three per cent of a core, most of it in the MPI's
+ *     progress, and delays others by at most two milliseconds.
+ *
+ * If a thread of the transport serves the other ranks (is_served), clients wait for NET words as
+ * for NODE words: the thread wakes parked clients, too. Then the waiter drives the MPI for the
+ * application only, and naps are longer, so that sleepers do not take the cores of clients that
+ * hand the lock over. Such a table spans hosts, and hosts that share cores cannot see that they do,
+ * so a waiter yields between looks even if ranks do not outnumber cores.
  */
 #include "rma/rma.h"
 
@@ -38,15 +35,14 @@
 #include <unistd.h>
 
 enum {
-	LOOKS_PER_CLOCK = 32, /* look this often at the word for a look at the clock, */
-	LOOKS_PER_YIELD = 16, /* and before giving the core away once */
+	LOOKS_PER_CLOCK = 32, /* looks at the word for each look at the clock */
+	LOOKS_PER_YIELD = 16, /* looks for each yield */
 	NAP_MIN_NS = 200000,
-	NAP_SERVED_NS = 1000000, /* at the least where a thread serves the others */
+	NAP_SERVED_NS = 1000000, /* the least, if a thread serves the others */
 	NAP_MAX_NS = 2000000,
 	NAP_SHARE = 64,
-	SLEEP_NS = 50000, /* a back-off as long as this is slept through */
-	POLL_NS =
-	    10000000, /* where only looking tells, give the core away so long before napping */
+	SLEEP_NS = 50000,   /* shortest back-off that sleeps */
+	POLL_NS = 10000000, /* if only looking shows a change: yield this long before napping */
 };
 
 uint64_t rma_now_ns(void)
@@ -83,10 +79,10 @@ static struct timespec timespec_of(uint64_t ns)
 	return t;
 }
 
-/* Futexes compare 32 bits, one half of the word. Most clients sleep on the low half, where
- * protocols see to it that what they wait for shows; one that waits for bits of the upper half
- * alone sleeps on that one. The counts in a segment's header tell: parked clients in their low
- * half, and those of them that sleep on an upper half in their own upper half. */
+/* A futex compares 32 bits, one half of the word. Most clients sleep on the low half: protocols
+ * make what they wait for show there. A client that waits for bits of the upper half alone sleeps
+ * on the upper half. The counts in a segment's header have the number of parked clients in their
+ * low half, and in their upper half how many of these sleep on an upper half. */
 #define PARKED_UPPER (INT64_C(1) << 32)
 
 static uint32_t *futex_address(struct rma_word w, bool upper)
@@ -117,9 +113,8 @@ void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t n
 	uint32_t half = (uint32_t)((uint64_t)value >> (upper ? 32 : 0));
 
 	c->parks++;
-	/* Counted in before the last look at the word (which the kernel takes);
-	 * pairs with rma_wake(): either the writer sees us counted, or we see
-	 * what it wrote. */
+	/* Orders the count before the last look at the word, which the kernel takes; pairs with
+	 * rma_wake(): either the writer sees the count, or the kernel sees what it wrote. */
 	atomic_fetch_add_explicit(parked, me, memory_order_seq_cst);
 	syscall(SYS_futex, futex_address(w, upper), FUTEX_WAIT, half, &t, NULL, 0);
 	atomic_fetch_sub_explicit(parked, me, memory_order_seq_cst);
@@ -131,8 +126,8 @@ static void progress(struct rma_client *c, uint64_t look)
 		c->rma->transport->progress(c);
 }
 
-/* Whether it is time for a report: after as long as option watchdog says, and each time that
- * the wait has become twice as long. */
+/* Whether a report is due: after the time of option watchdog, and whenever the wait has doubled
+ * since. */
 static bool is_report_due(const struct rma_client *c, uint64_t waited, uint64_t *next_ns)
 {
 	double first = c->rma->waiting.watchdog * 1e9;
@@ -143,7 +138,7 @@ static bool is_report_due(const struct rma_client *c, uint64_t waited, uint64_t 
 	return true;
 }
 
-/* word: what is looked at, or "". */
+/* word: a description of the awaited word, or "". */
 static void report(const struct rma_client *c, uint64_t waited, const char *what, const char *word)
 {
 	const struct rma_waiting *how = &c->rma->waiting;
@@ -172,7 +167,7 @@ static uint64_t nap_ns(const struct rma_client *c, uint64_t waited)
 	return ns < least ? least : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
 }
 
-/* Where each look costs a call of the transport the core is given away each time. */
+/* If each look costs a call of the transport, yield at each look. */
 static bool is_to_yield(const struct rma_client *c, unsigned look)
 {
 	if (!c->rma->waiting.crowded && !c->rma->transport->can.is_served)
@@ -180,8 +175,8 @@ static bool is_to_yield(const struct rma_client *c, unsigned look)
 	return c->rma->net || look % LOOKS_PER_YIELD == 0;
 }
 
-/* Whether what has to change before the word fits lies in its upper half alone. What changes a
- * word that must differ from ref shows in the low half. */
+/* Whether the wait ends by a change of the word's upper half alone. A wait for RMA_NE ends by a
+ * change that shows in the low half. */
 static bool is_in_upper_half(int64_t value, int64_t mask, enum rma_cond cond, int64_t ref)
 {
 	uint64_t wrong = (uint64_t)((value & mask) ^ ref);
@@ -189,7 +184,7 @@ static bool is_in_upper_half(int64_t value, int64_t mask, enum rma_cond cond, in
 	return cond == RMA_EQ && wrong >> 32 != 0 && (uint32_t)wrong == 0;
 }
 
-/* After the spinning: give the core away in the way that fits. */
+/* After spinning: yield, park or nap. */
 static void give_way(struct rma_client *c, struct rma_word w, int64_t value, bool upper,
 		     uint64_t waited)
 {
@@ -210,7 +205,7 @@ static void give_way(struct rma_client *c, struct rma_word w, int64_t value, boo
 		nanosleep(&t, NULL);
 }
 
-/* A word of another node: ask for it. */
+/* Poll a word of another node by get. */
 static bool await_remote(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
 			 int64_t ref, uint64_t deadline_ns, const char *what, int64_t *value)
 {
@@ -258,7 +253,7 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 	}
 }
 
-/* Less than queueing and being handed the lock takes. */
+/* This takes less time than to queue and to be handed the lock. */
 enum { LOOKS_PER_GLANCE = 64 };
 
 bool rma_glance(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref)
@@ -271,7 +266,7 @@ bool rma_glance(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref
 	return false;
 }
 
-/* Pass ns of time, driving the transport if need be; asleep if it is worth it. */
+/* Let ns of time pass. A long pause sleeps; a short one drives the transport. */
 static void pass_time(struct rma_client *c, uint64_t ns)
 {
 	uint64_t start = rma_now_ns(), look = 0;

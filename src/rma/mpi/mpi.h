@@ -5,8 +5,8 @@
 
 #include "rma/segments.h"
 
-/* Collective: put the segments in r->map under a window over all ranks. The result is the same on
- * all; of a failure, too, r->transport takes back what it made. */
+/* Collective: create a window over the segments in r->map of all ranks. The result is the same on
+ * all ranks. On failure, too, r->transport frees what was made. */
 enum rma_failure mpi_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen);
 
 #endif

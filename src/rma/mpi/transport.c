@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Operations through the MPI: a window over the segments of all ranks, in one passive-target epoch
- * (lock_all) that stays open; operations complete by flush.
+ * (lock_all) that stays open. A flush completes operations.
  *
- * Plain stores and loads through MPI. On MPICH a fetching operation costs half
- * of put + flush or get + flush over TCP, since its answer is the completion;
- * on Open MPI's components it is the other way round. Both are used as one
- * 8-byte aligned access, which every MPI performs whole.
+ * Plain stores and loads. Over TCP, on MPICH, a fetching operation costs half of put + flush or get
+ * + flush, because its answer completes it; with Open MPI's components it is the other way round.
+ * Both access 8 aligned bytes at once, which every MPI performs as a whole.
  *
- * Waiting for completion. A flush of MPICH looks at the network again and again and
- * never yields the core; the rank that has to answer may be waiting for that core. So
- * we look ourselves whether the answers have come, yield meanwhile, and flush then.
+ * Waiting for completion. A flush of MPICH polls the network and never yields the core, and the
+ * rank that has to answer may be waiting for that core. So the client polls for its answers itself,
+ * yields between polls, and flushes then.
  */
 #include "rma/mpi/mpi.h"
 
@@ -39,12 +38,12 @@ static MPI_Win window(const struct rma_client *c)
 	return n->win;
 }
 
-/* How often a client looks for its answer before it yields, and before it leaves the wait to the
- * MPI's flush: an answer may have the value of NO_ANSWER, and then the looks do not see it. */
+/* How often a client looks for its answers before it yields, and before it leaves the wait to the
+ * MPI's flush. An answer may have the value NO_ANSWER; a look does not see it then. */
 enum { LOOKS_AT_ONCE = 32, LOOKS_AT_MOST = 20000 };
 #define NO_ANSWER INT64_C(-0x6b2f3d51c04e9a77)
 
-/* All operands have been read. */
+/* The MPI has read all operands, so their places are free. */
 static void forget_operands(struct rma_client *c)
 {
 	c->operands = 0;
@@ -70,15 +69,15 @@ static void await_answers(struct rma_client *c)
 	}
 }
 
-/* Keep the operand of an operation on a rank where MPI may read it until the
- * flush that covers it. */
+/* Keep the operand of an operation on a rank where the MPI may read it until the next flush of that
+ * rank. */
 static int64_t *operand(struct rma_client *c, int rank, int64_t value)
 {
 	int64_t *place;
 
 	if (c->operands == RMA_OPERANDS) {
-		/* All places are taken: orders the operations in flight before the
-		 * reuse of their operands. */
+		/* All places are in use: orders the operations in flight before the reuse of their
+		 * operands. */
 		await_answers(c);
 		PMPI_Win_flush_all(window(c));
 		forget_operands(c);
@@ -93,7 +92,7 @@ static int64_t *operand(struct rma_client *c, int rank, int64_t value)
 	return place;
 }
 
-/* The operation just given its operands answers there. */
+/* Note the result buffer of the operation that has just been given its operands. */
 static int64_t *answer(struct rma_client *c, int64_t *result)
 {
 	if (STORE_BY_FETCH) {
@@ -127,7 +126,7 @@ static void mpi_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int
 			  mpi_op(op), window(c));
 }
 
-/* Where a result goes that nobody wants, but as an answer. */
+/* The result buffer of an operation without a result, which has one only to see its answer. */
 static int64_t *ignored(struct rma_client *c)
 {
 	return &c->ignored[c->operands % RMA_OPERANDS];
@@ -155,8 +154,8 @@ static void mpi_get(struct rma_client *c, struct rma_word w, int64_t *result)
 	}
 }
 
-/* By fetch-and-op: Open MPI's osc/ucx performs MPI_Accumulate as get, compute
- * and put, which other atomics do not respect. */
+/* By fetch-and-op: Open MPI's osc/ucx performs MPI_Accumulate as get, compute and put, which is not
+ * atomic with other operations. */
 static void mpi_acc(struct rma_client *c, struct rma_word w, int64_t value)
 {
 	mpi_fao(c, w, RMA_SUM, value, ignored(c));
@@ -181,8 +180,8 @@ static void mpi_flush(struct rma_client *c, int rank)
 	PMPI_Win_flush(rank, window(c));
 	if (c->target == rank)
 		forget_operands(c);
-	/* The MPI has operations on own memory done without a look at the network;
-	 * a rank that works on locks at its own home would never serve others. */
+	/* The MPI completes operations on the rank's own memory without polling the network. A rank
+	 * that uses only locks at its own home would never serve others. */
 	if (rank == c->rma->rank)
 		rma_drive_mpi(c);
 }
@@ -196,9 +195,8 @@ static void mpi_flush_all(struct rma_client *c)
 
 /* -------------------------------------------------------------------- the window */
 
-/* Open MPI 4's default one-sided component crashes on one host instead of
- * failing, so where a "several nodes" table is made on one host by a synthetic
- * topology, look before the leap. */
+/* Open MPI 4's default one-sided component crashes on one host instead of failing. So do not try it
+ * where a synthetic topology puts a table of several nodes on one host. */
 static bool would_crash(bool one_host)
 {
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION <= 4
@@ -268,7 +266,7 @@ static void mpi_leave(struct rma *r)
 {
 	int ended;
 
-	/* Else mpi_finalize() is yet to come. */
+	/* MPI has not ended: MPI_Finalize will call mpi_finalize(), which needs the state. */
 	PMPI_Finalized(&ended);
 	if (!ended)
 		return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints of the UCX transport: made when a rank is first used, so that a process has as
- * many as it has peers. They are in peer-error mode: a peer that dies makes the operations
- * to it fail, and is dead for good.
+ * Endpoints of the UCX transport. An endpoint is created when its rank is first used, so a process
+ * has as many as it has peers. Endpoints are in peer-error mode: the death of a peer makes
+ * operations on it fail, and the peer stays dead.
  */
 #include "rma/ucx/parts.h"
 
@@ -79,7 +79,7 @@ void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep)
 	}
 }
 
-/* Operations that were not answered fail by this, if they have not yet. */
+/* This fails the operations that have not been answered and have not failed yet. */
 static void close_peer(struct rma_ucx *u, struct ucx_peer *p)
 {
 	ucp_ep_h ep = p->ep;

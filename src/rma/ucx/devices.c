@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which network devices the UCX transport uses, and listens on. By itself UCX takes all
- * that the machine has. Here it gets the interfaces in whose IPv4 network every host of the job
- * has an address of its own (bridges of containers have the same one on many hosts), and
- * RDMA devices. On one host it is the loopback. UCX_NET_DEVICES, if set, decides alone.
+ * The network devices of the UCX transport. By itself UCX uses, and listens on, all devices of the
+ * machine. Here it gets the RDMA devices and those interfaces in whose IPv4 network every host of
+ * the job has a different address (bridges of containers have the same address on many hosts). On
+ * one host it gets the loopback. UCX_NET_DEVICES, if set, overrides all this.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -65,7 +65,7 @@ static bool connects(const struct interface *a, const struct interface *b)
 	       a->address != b->address;
 }
 
-/* Which interfaces of there lead to this host. */
+/* The set of interfaces of there that lead to this host. */
 static uint32_t reached(const struct host *here, const struct host *there)
 {
 	uint32_t set = 0;
@@ -87,7 +87,7 @@ static bool add(char *text, size_t len, const char *name)
 	       len - used;
 }
 
-/* Whether an interface with that name comes before: some have several addresses. */
+/* Whether an earlier entry is the same interface, which has several addresses. */
 static bool is_repeated(const struct host *h, int which)
 {
 	int i = 0;
@@ -114,7 +114,7 @@ static void add_interfaces(const struct host *here, const struct host *there, ui
 	}
 }
 
-/* "mlx5_0:1" for each port of each device. */
+/* Add "mlx5_0:1", and so on, for each port of each device. */
 static bool add_rdma(char *text, size_t len)
 {
 	static const char class[] = "/sys/class/infiniband";

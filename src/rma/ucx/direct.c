@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations as UCX has them: where devices may perform them, or where UCX was told how it is to
- * perform atomics (ucx/messages.c is the other way). Each is one message or work request.
+ * UCX's own operations, for jobs in which a device may perform them, or in which the user has told
+ * UCX how to perform atomics (ucx/messages.c is the other way). Each operation is one message or
+ * work request.
  *
- * A store is a put. UCX calls it complete when the operand may be reused; it is complete at the
- * target after a flush of the endpoint, and only that is what a client's flush waits for.
+ * A store is a put. UCX completes it when the operand may be reused; at the target it is complete
+ * after a flush of the endpoint, which is what a client's flush waits for.
  *
- * No operation allocates: flights are made beforehand, RMA_OPERANDS of them, and a client has no
- * more than that on their way at a time. More are made when several clients have so many at once.
+ * No operation allocates: RMA_OPERANDS flights are allocated at the start, and a client has at most
+ * this many at a time. More are allocated when several clients have so many at once.
  */
 #include <stdlib.h>
 
@@ -71,7 +72,7 @@ static void on_done(void *request, ucs_status_t status, void *arg)
 	ucp_request_free(request);
 }
 
-/* What UCX said to an operation on p that was just issued. */
+/* Evaluate UCX's result for an operation on p. */
 static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f,
 		   ucs_status_ptr_t status)
 {
@@ -83,7 +84,7 @@ static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *
 	spare(ucx_of(c->rma), f);
 }
 
-/* Keep the operand where UCX may read it until the operation is complete; begin() made room. */
+/* Keep the operand where UCX may read it until the operation is complete. begin() has made room. */
 static int64_t *keep(struct rma_client *c, int64_t value)
 {
 	int64_t *place = &c->operand[c->operands++];
@@ -101,8 +102,8 @@ static ucp_request_param_t params_for(struct ucx_flight *f)
 	};
 }
 
-/* The peer, and an operation on it to be issued; NULL: it fails. Before that all operations of c
- * are awaited if there is no room for more: the peer may die meanwhile. Puts among them still
+/* Prepare an operation: the peer, and a flight. NULL: it fails. If there is no room for another
+ * operation, first wait for all operations of c; the peer may die meanwhile. Puts among these still
  * need their flush, so c->target stays. */
 static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_flight **f)
 {
@@ -190,7 +191,7 @@ static void direct_issue(struct rma_client *c, int rank, uint64_t offset, const 
 		atomic(c, rank, offset, UCP_ATOMIC_OP_SWAP, op->value, op->result);
 		break;
 	case WIRE_CAS:
-		*op->result = op->value; /* where UCX takes it from */
+		*op->result = op->value; /* UCX takes the new value from the result buffer */
 		atomic(c, rank, offset, UCP_ATOMIC_OP_CSWAP, op->expected, op->result);
 		break;
 	}
@@ -206,7 +207,7 @@ static void flush_peer(struct rma_client *c, int rank)
 		issued(c, p, f, ucp_ep_flush_nbx(p->ep, &params));
 }
 
-/* Puts that a device performs are complete there only after this. */
+/* A put that a device performs is complete at the target only after this. */
 static void direct_push(struct rma_client *c)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
@@ -222,8 +223,8 @@ static void direct_push(struct rma_client *c)
 			flush_peer(c, i);
 }
 
-/* UCX 1.13 may forget an operation that was issued before the connection stood; if not, on_done()
- * comes yet. So the flight is not used again before that, nor ever if it does not come. */
+/* Nothing: on_done() may still come and makes the flight spare. UCX 1.13 may forget an operation
+ * that was issued before the connection was up; then the flight is not used again. */
 static void direct_lost(struct rma_ucx *u, struct ucx_flight *f)
 {
 	(void)u, (void)f;

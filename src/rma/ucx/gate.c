@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Strangers are kept from UCX by the kernel. UCX authenticates nobody that connects to a port of a
- * worker, and ends the process on input that it does not expect: UCX 1.13 when a peer leaves while
- * the connection is being set up (an assertion in ucp_request_send_state_ff), all versions on
- * headers of TCP messages that are out of bounds, where UCX is built with assertions, as
- * distributions build it. No option of UCX turns off its handlers of connections and of its
- * wire-up. So they must not see what strangers send.
+ * The kernel keeps strangers from UCX. UCX does not authenticate a process that connects to the
+ * port of a worker, and ends its own process on input that it does not expect: UCX 1.13 when a peer
+ * leaves during the set-up of a connection (an assertion in ucp_request_send_state_ff), and all
+ * versions on TCP message headers that are out of bounds, if UCX is built with assertions, as
+ * distributions build it. No option of UCX turns off its handlers for connections and for its
+ * wire-up. So what strangers send must not reach them.
  *
- * A socket filter (classic BPF, for which no privilege is needed) on a listening socket drops SYN
- * segments that do not come from a host of the job. A stranger cannot forge its address: it would
- * not get the answer. All other segments pass, for there is no connection without a SYN that
- * passed; connections inherit the filter, and each segment costs them two instructions of it.
+ * A socket filter (classic BPF, which needs no privilege) on a listening socket drops SYN segments
+ * that do not come from a host of the job. A stranger cannot use a forged address, because it would
+ * not get the answer. All other segments pass: there is no connection without a SYN that has
+ * passed. Connections inherit the filter; it costs each segment two instructions.
  *
- * The sockets are UCX's. They are found by comparing what the process listens on before and after a
- * worker is made; a socket that another thread of the application opened meanwhile is told apart by
- * its port, which is not in the worker's address.
+ * The sockets belong to UCX. To find them, Pawl compares the listening sockets of the process
+ * before and after it creates a worker. A socket that another thread of the application has opened
+ * meanwhile is told apart by its port, which is not in the worker's address.
  */
 #include "rma/ucx/gate.h"
 
@@ -27,9 +27,9 @@
 #include <sys/socket.h>
 
 enum {
-	FLAGS_AT = 13,  /* in the header of TCP, which is where a filter begins */
-	SYN = 0x02,     /* of these */
-	SOURCE_AT = 12, /* in the header of IPv4 */
+	FLAGS_AT = 13,  /* offset of the flags in the TCP header, where a filter begins */
+	SYN = 0x02,     /* one of the flags */
+	SOURCE_AT = 12, /* offset in the IPv4 header */
 	INSTRUCTIONS = 4 + 3 * GATE_RANGES + 1,
 };
 
@@ -40,7 +40,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Join the two neighbours between which the gap is smallest. */
+/* Join the two neighbouring ranges with the smallest gap between them. */
 static void join(struct gate *g)
 {
 	int at = 1;
@@ -96,7 +96,7 @@ bool gate_close(const struct gate *g, int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &all, sizeof all) == 0;
 }
 
-/* The port that it listens at, in network order, if it does and is a socket of TCP over IPv4. */
+/* Whether fd is a listening TCP socket over IPv4; *port is its port in network order. */
 static bool is_listener(int fd, uint16_t *port)
 {
 	struct sockaddr_in a;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations as messages of our own (UCX active messages), where no device performs them: those
- * that a client issues on one rank until its flush make one message, which the thread of that rank
- * performs in this order by CPU instructions, and answers by one (ucx/perform.c).
+ * Operations as Pawl's own messages (UCX active messages), for jobs in which no device performs
+ * atomics. The operations that a client issues on one rank until its flush make one message. The
+ * thread of that rank performs them in this order by CPU and answers with one message
+ * (ucx/perform.c).
  *
- * UCX's own operations would be a message each, and UCX 1.13 ends a process whose answer to one of
- * them meets a connection that the kernel has just reset, since the origin was killed. A message of
- * ours that cannot be sent is an error that we are told.
+ * UCX's own operations would take a message each. Besides, UCX 1.13 ends a process whose answer to
+ * such an operation meets a connection that the kernel has just reset because the origin was
+ * killed. If a message of ours cannot be sent, UCX returns an error.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "rma/ucx/parts.h"
 
-enum { BATCHES = 8 /* to begin with, so that few are ever allocated later */ };
+enum { BATCHES = 8 /* at the start, so that few are allocated later */ };
 
 /* ------------------------------------------------------------------ batches */
 
@@ -119,7 +120,7 @@ static void messages_push(struct rma_client *c)
 	}
 }
 
-/* Operations differ in size, and some have no result. */
+/* Both limits: operations differ in size, and some have no result. */
 static bool is_full(const struct ucx_batch *b)
 {
 	return b->used.length + WIRE_OP_BYTES > sizeof b->bytes || b->results == RMA_OPERANDS;
@@ -134,7 +135,8 @@ static struct ucx_batch *find_batch(const struct rma_client *c, int rank)
 	return b;
 }
 
-/* A new one. If that of the rank is full, all that is open goes first. Under the mutex. */
+/* A new batch. If the client's batch for the rank is full, send all its batches first. Under the
+ * mutex. */
 static struct ucx_batch *open_batch(struct rma_client *c, int rank)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
@@ -175,8 +177,8 @@ static void issue_locked(struct rma_client *c, int rank, uint64_t offset, const 
 	append(c, b && !is_full(b) ? b : open_batch(c, rank), offset, op);
 }
 
-/* A client's batches are its own until they are sent, and it has one at hand from its last flush:
- * so the mutex is needed only for a second one. */
+/* A client owns its batches until they are sent, and has kept a spare one since its last flush. So
+ * only a second batch needs the mutex. */
 static void issue(struct rma_client *c, struct rma_word w, const struct ucx_op *op)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
@@ -198,7 +200,7 @@ static void issue(struct rma_client *c, struct rma_word w, const struct ucx_op *
 
 /* ------------------------------------------------------------------ answers */
 
-/* With a rendezvous, which we never ask for, data is not the message but UCX's own. */
+/* With a rendezvous, which Pawl never uses, data is not the message but a descriptor of UCX. */
 bool ucx_take_message(struct rma_ucx *u, enum wire_kind kind, const void *data, size_t length,
 		      const ucp_am_recv_param_t *param, struct wire_header *h)
 {
@@ -225,7 +227,7 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 	b = h.index < u->batches ? u->batch[h.index] : NULL;
 	if (!b || b->rank != h.from || b->number != h.number || !b->flight.client ||
 	    length != sizeof h + (size_t)b->results * sizeof(int64_t))
-		return UCS_OK; /* of what failed meanwhile, or was answered */
+		return UCS_OK; /* it has failed meanwhile, or been answered */
 	for (int i = 0; i < b->results; i++)
 		memcpy(b->result[i], bytes + (size_t)i * sizeof(int64_t), sizeof(int64_t));
 	ucx_land(&b->flight, true);
@@ -246,7 +248,7 @@ const struct ucx_way ucx_messages = {
 
 /* ------------------------------------------------------------- the transport */
 
-/* Whether this process performs operations on the word by itself. */
+/* Whether this process performs operations on the word by CPU. */
 static bool is_near(const struct rma_client *c, struct rma_word w)
 {
 	return w.map && ucx_of(c->rma)->by_cpu;
@@ -302,7 +304,7 @@ static void messages_get(struct rma_client *c, struct rma_word w, int64_t *resul
 		issue(c, w, &(struct ucx_op){.kind = WIRE_GET, .result = result});
 }
 
-/* For the next operation, which then needs no mutex. */
+/* The next operation takes this batch and so needs no mutex. */
 static void keep_one_ready(struct rma_client *c)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
@@ -330,7 +332,7 @@ static void messages_flush_all(struct rma_client *c)
 
 static void messages_flush(struct rma_client *c, int rank)
 {
-	/* Operations on near words are complete at once. */
+	/* Operations on near words are complete on return. */
 	if (!c->rma->map[rank] || !ucx_of(c->rma)->by_cpu)
 		messages_flush_all(c);
 }
@@ -352,7 +354,8 @@ static bool messages_post(struct rma_client *c, struct rma_word w)
 	return ok;
 }
 
-/* A message is performed in the order of its operations; messages may overtake each other. */
+/* The operations of a message are performed in their order, but messages may overtake each
+ * other. */
 const struct rma_transport ucx_messages_transport = {
     .name = "ucx",
     .can = {.can_fail = true, .is_served = true, .posts = true, .ordered = true},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The beginning and the end of the UCX transport of a table. Ranks tell each other by the
- * MPI alone how they are reached (their contacts), and each node keeps one copy of that.
+ * Open and close the UCX transport of a table. Ranks exchange their contacts (how they are reached)
+ * through the MPI only, and each node keeps one copy of all contacts.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -17,7 +17,7 @@
 
 enum { DEVICES = 1024, ALIGN = 16 };
 
-/* Whether the user has decided it. */
+/* Whether the user has set this variable. */
 static bool is_set(const char *name)
 {
 	return getenv(name) != NULL;
@@ -28,8 +28,8 @@ static bool set(ucp_config_t *config, const char *name, const char *value)
 	return ucp_config_modify(config, name, value) == UCS_OK;
 }
 
-/* Whether no rank leaves atomics to devices. Then UCX does not get to know of any segment, and all
- * that it hands over is messages. */
+/* Whether no rank has devices that perform atomics. Then UCX is given no segment, and only delivers
+ * messages. */
 static bool is_by_cpu(MPI_Comm comm, bool has_rdma)
 {
 	const char *mode = getenv("UCX_ATOMIC_MODE");
@@ -47,7 +47,7 @@ static bool open_context(struct rma_ucx *u, const char *devices, bool one_host)
 	ucp_config_t *config;
 	bool ok;
 
-	/* These install handlers that perform operations for any process that is connected. */
+	/* These features install handlers that perform operations for any process that connects. */
 	if (!u->by_cpu)
 		params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
 	if (ucp_config_read(NULL, NULL, &config) != UCS_OK)
@@ -61,7 +61,7 @@ static bool open_context(struct rma_ucx *u, const char *devices, bool one_host)
 	return ok;
 }
 
-/* What no rank of the table sends to this worker. Without it UCX would say so in its log. */
+/* Takes messages that no rank of the table sends to this worker. Without it UCX would log them. */
 static ucs_status_t on_other(void *arg, const void *header, size_t header_length, void *data,
 			     size_t length, const ucp_am_recv_param_t *param)
 {
@@ -86,7 +86,7 @@ static bool handle(ucp_worker_h worker, unsigned id, ucp_am_recv_callback_t on_m
 	return ucp_worker_set_am_recv_handler(worker, &handler) == UCS_OK;
 }
 
-/* Nobody connects to a worker that takes answers: they come over the connection that brought the
+/* No rank connects to the worker for answers: an answer comes over the connection of its
  * request. */
 static void keep_strangers_out(struct rma_ucx *u, ucp_worker_h worker, enum wire_kind kind,
 			       const struct gate_listeners *before)
@@ -136,7 +136,7 @@ static bool open_memory(struct rma_ucx *u, void *base, size_t bytes)
 
 /* ---------------------------------------------------------------------- contacts */
 
-/* The caller's contact, free()d by it; NULL if something failed. *bytes: its size. */
+/* The caller's contact, which the caller frees; NULL: something failed. *bytes is its size. */
 static struct ucx_contact *own_contact(struct rma_ucx *u, const char *base, size_t *bytes)
 {
 	ucp_address_t *address = NULL;
@@ -167,7 +167,7 @@ static struct ucx_contact *own_contact(struct rma_ucx *u, const char *base, size
 	return contact;
 }
 
-/* Room for all contacts, once on each node. */
+/* Memory for all contacts, shared by the ranks of a node. */
 static char *make_room(struct rma_ucx *u, MPI_Comm node_comm)
 {
 	MPI_Aint size;
@@ -186,8 +186,8 @@ static char *make_room(struct rma_ucx *u, MPI_Comm node_comm)
 	return base;
 }
 
-/* The contacts of all ranks, by rank: gathered by the first rank of each node, of its node and
- * then of all. */
+/* Fill room with the contacts of all ranks, ordered by rank: the first rank of each node gathers
+ * those of its node and exchanges them with the first ranks of other nodes. */
 static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_comm,
 		 const char *mine, char *room)
 {
@@ -196,7 +196,7 @@ static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_c
 	char *of_node = NULL, *of_all = NULL;
 	bool leads = leaders != MPI_COMM_NULL, ok = true;
 
-	/* A contact travels behind its rank. */
+	/* A contact is preceded by its rank. */
 	size = (int)u->contact_bytes + ALIGN;
 	PMPI_Comm_size(node_comm, &node_ranks);
 	if (leads) {
@@ -271,8 +271,8 @@ static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 
 /* --------------------------------------------------------- beginning and end */
 
-/* The table's secret. The MPI carries it, as all that ranks tell each other before they trust the
- * messages of UCX. */
+/* The table's key. Like everything that ranks tell each other before they trust UCX messages, it
+ * travels through the MPI. */
 static bool agree_on_key(struct rma_ucx *u, MPI_Comm comm)
 {
 	bool ok = true;
@@ -283,7 +283,7 @@ static bool agree_on_key(struct rma_ucx *u, MPI_Comm comm)
 	return rma_all_agree(comm, ok);
 }
 
-/* Of this rank alone. */
+/* Local: create what this rank alone needs. */
 static bool open_here(struct rma *r, size_t bytes, const char *devices, bool one_host)
 {
 	struct rma_ucx *u = ucx_of(r);
@@ -351,9 +351,9 @@ static void admit_hosts(struct gate *g, const struct host *host, int n, const st
 	free(address);
 }
 
-/* The ranks that may connect to this one: ranks of other hosts; and of this host if there are some
- * that do not share its memory, or if near words, too, go through UCX. Of each node one rank asks.
- */
+/* The hosts that may connect to this rank: other hosts, and this one if it has several nodes or if
+ * words of the own node go through UCX, too (near). One rank of each node sends its host's
+ * addresses. */
 static bool agree_on_gate(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bool near)
 {
 	struct rma_ucx *u = ucx_of(r);
@@ -403,7 +403,7 @@ static bool open_all(struct rma *r, const struct rma_request *q, char *err, size
 			 " messages; option transport=mpi does without it");
 		return false;
 	}
-	/* On one host the loopback is listened on, which other hosts cannot reach. */
+	/* On one host UCX listens on the loopback, which other hosts cannot reach. */
 	if (!q->one_host &&
 	    !agree_on_gate(r, q->comm, q->node_comm, q->by_network || !ucx_of(r)->by_cpu)) {
 		snprintf(err, errlen, "out of memory");
@@ -462,9 +462,9 @@ void ucx_close(struct rma *r)
 {
 	struct rma_ucx *u = r->state;
 
-	/* Orders the last operations of all ranks before the end of anybody's thread;
-	 * then that of all threads before the end of connections, lest it look like a
-	 * failure to them. */
+	/* The first barrier orders the last operations of all ranks before the end of any thread;
+	 * the second orders the end of all threads before the end of connections, which would look
+	 * like a failure to them. */
 	PMPI_Barrier(u->comm);
 	ucx_serve_stop(u);
 	PMPI_Barrier(u->comm);

@@ -15,33 +15,32 @@
 struct rma_ucx;
 struct ucx_flight;
 
-/* Behind the words of every segment, at offset rma_ucx.tail: which threads sleep on
- * which NET words of the segment, so that the owner's thread can wake them; and the mark of a
- * death. */
+/* At the end of every segment, at offset rma_ucx.tail: the threads that sleep on NET words of the
+ * segment, which the owner's thread has to wake, and a flag for deaths. */
 enum { UCX_SLEEPERS = 30 };
 struct ucx_sleeper {
-	_Atomic(uint64_t) word; /* its offset and 1; 0: free */
-	_Atomic(int64_t) value; /* that the sleeper has seen */
+	_Atomic(uint64_t) word; /* its offset + 1; 0: the entry is free */
+	_Atomic(int64_t) value; /* as the sleeper has seen it */
 };
 struct ucx_tail {
-	_Atomic(int64_t) sleepers; /* how many there are */
+	_Atomic(int64_t) sleepers; /* their number, registered below or not */
 	_Atomic(int64_t) deaths;   /* not 0: a rank of the table died */
 	struct ucx_sleeper sleeper[UCX_SLEEPERS];
 };
 _Static_assert(sizeof(struct ucx_tail) <= RMA_TAIL_BYTES, "the tail has room");
 
-/* How a rank is reached: the same for all ranks of a node, and kept once on each node. */
+/* How to reach a rank: the same for all ranks, so each node keeps one copy. */
 struct ucx_contact {
-	uint64_t base; /* of its segment, there */
+	uint64_t base; /* of the rank's segment, in its address space */
 	uint16_t address_bytes, rkey_bytes;
-	char bytes[]; /* address, then rkey, which messages do not need */
+	char bytes[]; /* the address, then the rkey (for UCX's own operations only) */
 };
 
 /* ------------------------------------------------------------------ operations */
 
 struct ucx_op {
 	enum wire_operation kind;
-	int64_t value, expected; /* WIRE_CAS: if it is as expected, value */
+	int64_t value, expected; /* expected: for WIRE_CAS */
 	int64_t *result;         /* NULL: none */
 };
 
@@ -60,20 +59,21 @@ static inline enum wire_operation ucx_fetching(enum rma_op op)
 	return WIRE_ADD;
 }
 
-/* What has to be done, after a death, in the one way or the other in which operations travel: by
- * UCX's own, or by messages of ours. Under the mutex. */
+/* What the code for deaths needs of the two ways in which operations travel: UCX's own operations
+ * (ucx_direct) and Pawl's messages (ucx_messages). All under the mutex. */
 struct ucx_way {
 	void (*issue)(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op);
-	/* See to it that all that was issued goes, and is complete when it is answered. */
+	/* Send all issued operations, so that each is complete when it is answered. */
 	void (*push)(struct rma_client *c);
-	/* A flight failed without UCX. */
+	/* The peer of f died: make f free, unless UCX may still complete it. */
 	void (*lost)(struct rma_ucx *u, struct ucx_flight *f);
 };
 extern const struct ucx_way ucx_direct, ucx_messages;
 extern const struct rma_transport ucx_direct_transport, ucx_messages_transport;
 
-/* A message is one piece of memory. UCX 1.13 would hand it to the kernel in two, its own header and
- * this, by sendmsg(), which takes longer than to copy it and send(); of an iov it makes a copy. */
+/* Parameters to send a message, one piece of memory, as an iov. UCX 1.13 copies an iov behind its
+ * own header and calls send(); a contiguous message it passes to sendmsg() in two pieces, which
+ * takes longer. */
 static inline ucp_request_param_t ucx_message_params(uint32_t flags,
 						     ucp_send_nbx_callback_t on_sent, void *arg)
 {
@@ -87,72 +87,73 @@ static inline ucp_request_param_t ucx_message_params(uint32_t flags,
 	};
 }
 
-/* What was not answered yet. */
+/* An operation or a message that has not been answered. */
 struct ucx_flight {
-	struct rma_client *client; /* NULL: it was told that its operation failed */
+	struct rma_client *client; /* NULL: it was answered, or the client knows that it failed */
 	struct ucx_peer *peer;
-	struct ucx_flight *next, **at; /* in the list of its peer, and the pointer to it there */
+	struct ucx_flight *next, **at; /* in the list of its peer; the pointer to this one */
 };
 
-/* From the first operation until the answer, and until UCX needs the bytes no more. */
+/* A request message: in use from its first operation until it is answered and UCX no longer needs
+ * its bytes. */
 struct ucx_batch {
-	struct ucx_flight flight; /* it has a client while it is on its way */
-	struct ucx_batch *next;   /* open batches of the same client; or spare ones */
+	struct ucx_flight flight; /* has a client while the message is in flight */
+	struct ucx_batch *next;   /* in the list of a client's open batches, or of spare ones */
 	struct ucx_peer *peer;
 	int rank, results;
 	uint32_t index;
-	uint64_t number;   /* of its request: with the rank and the index, it has it once */
-	bool sending;      /* UCX may read bytes yet */
-	ucp_dt_iov_t used; /* of bytes */
+	uint64_t number;   /* of its request; rank, index and number together are never reused */
+	bool sending;      /* UCX may still read bytes */
+	ucp_dt_iov_t used; /* the part of bytes in use */
 	int64_t *result[RMA_OPERANDS];
 	char bytes[WIRE_REQUEST_BYTES];
 };
 _Static_assert((int)RMA_OPERANDS == (int)WIRE_OPERANDS,
 	       "a message has room for a client's operands");
 
-/* An answer. */
+/* An answer message. */
 struct ucx_answer {
-	ucp_dt_iov_t used; /* of bytes */
+	ucp_dt_iov_t used; /* the part of bytes in use */
 	char bytes[WIRE_ANSWER_BYTES];
 };
 
-/* A rank that this one has talked to. */
+/* A rank to which this rank has a connection. */
 struct ucx_peer {
 	ucp_ep_h ep;
 	ucp_rkey_h rkey;
 	uint64_t base;
 	bool dead;
-	bool stands;   /* it has answered, so the connection does */
-	uint64_t sent; /* requests: the number of the last one, counted from 1 */
+	bool stands;   /* the rank has answered, so the connection is up */
+	uint64_t sent; /* the number of the last request; the first one is 1 */
 	struct ucx_flight *flights;
 	struct rma_ucx *ucx;
 };
 
 struct rma_ucx {
 	ucp_context_h context;
-	/* Others operate on this segment through serving, which only the thread drives;
-	 * clients operate on others through asking, under the mutex. */
+	/* Other ranks operate on this segment through serving, which only the thread drives. This
+	 * rank's clients operate on other segments through asking, under the mutex. */
 	ucp_worker_h serving, asking;
 	int serving_fd, asking_fd;
 	ucp_mem_h memory;
 	pthread_t thread;
 	bool has_thread;
 	_Atomic(bool) stop;
-	bool by_cpu; /* UCX performs atomics by CPU: so do we, on words mapped here */
+	bool by_cpu; /* no device performs atomics: mapped words are changed by CPU */
 	const struct ucx_way *way;
-	struct gate gate; /* the hosts that may connect to serving, */
-	bool has_gate;    /* where hosts are told apart */
-	/* Of UCX's own operations: all flights, and those not in use. */
+	struct gate gate; /* the hosts that may connect to serving */
+	bool has_gate;    /* false on one host */
+	/* Of UCX's own operations: all flights, and the spare ones. */
 	struct ucx_flight **flight, *spare_flight;
 	uint32_t flights;
-	/* Of messages: the table's secret, the words that others may operate on, and which of each
-	 * rank's requests have come (the thread's); */
+	/* Of messages: the table's key, the words that others may operate on, which requests of
+	 * each rank have been accepted (used by the thread only), ... */
 	struct siphash_key key;
 	struct wire_limits limits;
 	struct wire_window *window; /* [ranks] */
-	uint64_t performed;         /* requests (the thread's) */
-	_Atomic(uint64_t) refused;  /* messages that were none, or came before */
-	/* all batches, those not in use, and room for an answer. */
+	uint64_t performed;         /* requests (used by the thread only) */
+	_Atomic(uint64_t) refused;  /* messages that were forged, misled or replayed; wire.h */
+	/* ... all batches, the spare ones, and a buffer for an answer. */
 	struct ucx_batch **batch, *spare;
 	uint32_t batches;
 	struct ucx_answer *answer;
@@ -163,19 +164,19 @@ struct rma_ucx {
 	const char *contacts; /* [ranks] of contact_bytes each */
 	size_t contact_bytes;
 	pthread_mutex_t mutex;
-	struct ucx_peer **peer; /* [ranks], NULL: never used */
+	struct ucx_peer **peer; /* [ranks], NULL: not connected */
 	uint64_t crowded_until; /* for clients; see ucx_yield() */
 	unsigned blocked;       /* clients that sleep on asking_fd */
 	_Atomic(bool) has_dead;
-	bool unburied; /* some of their endpoints are open */
-	bool told;     /* all others that there are dead ranks */
+	bool unburied; /* endpoints of dead ranks are still open */
+	bool told;     /* this rank has notified all others of a death */
 	struct rma_client notifier;
-	/* Of the thread: whose end it watches (ucx/watch.c); -1: nobody's. */
+	/* Used by the thread only: whom it watches (ucx/watch.c); -1: no process. */
 	int next_pidfd, watched, watching_fd;
 	ucp_worker_h watching;
 	ucp_ep_h watch_ep;
 	ucp_rkey_h watch_rkey;
-	_Atomic(bool) watches; /* the connection for that stands, or will not */
+	_Atomic(bool) watches; /* the connection to watched is up, or has failed */
 	struct wire_header greeting;
 	ucp_dt_iov_t greeting_iov;
 };
@@ -190,16 +191,16 @@ static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
 	return (struct ucx_tail *)(void *)(r->map[rank] + ucx_of(r)->tail);
 }
 
-/* ucx/devices.c: the names of the devices that connect the hosts of comm, for
- * UCX_NET_DEVICES. Collective; false, on all ranks, if there are none. has_rdma: some of them
- * may perform atomics themselves, on some rank. */
+/* ucx/devices.c: the names of the devices that connect the hosts of comm, for UCX_NET_DEVICES.
+ * Collective; false, on all ranks, if there are none. has_rdma: on some rank, some of them may
+ * perform atomics themselves. */
 bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bool *has_rdma);
 
-/* A thread that polls yields between two polls. If the yield took longer than a moment, other
- * threads want the core: then a thread that polls gets it late, and one that sleeps and is woken
- * gets it at once. So there is no polling until crowded_until. The same holds, for a shorter time,
- * where polling was in vain: the kernel may have put the target's thread on the core of the origin,
- * where it gets no turn while the origin polls. */
+/* A thread that polls yields between two polls. If the yield takes longer than a moment, other
+ * threads want the core. A polling thread then gets the core back late, but a sleeping thread gets
+ * it as soon as it is woken; so threads do not poll until crowded_until. The same holds, for a
+ * shorter time, after polling in vain: the kernel may have put the target's thread on the core of
+ * the origin, where it does not run while the origin polls. */
 enum { UCX_MOMENT_NS = 60000, UCX_CROWDED_NS = 20000000, UCX_VAIN_NS = 1000000 };
 static inline void ucx_yield(uint64_t *crowded_until)
 {
@@ -211,32 +212,32 @@ static inline void ucx_yield(uint64_t *crowded_until)
 		*crowded_until = after + UCX_CROWDED_NS;
 }
 
-/* ucx/serve.c: the thread that serves others, and threads that sleep until it has. */
+/* ucx/serve.c: the thread that serves other ranks, and the sleep of a client until it does. */
 bool ucx_serve_start(struct rma *r);
 void ucx_serve_stop(struct rma_ucx *u);
 void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
 
-/* ucx/connect.c: under the mutex. NULL: the rank is dead. */
+/* ucx/connect.c: under the mutex. NULL: the rank is dead, or out of memory. */
 struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank);
 void ucx_bury(struct rma_ucx *u); /* close the endpoints of dead ranks */
 void ucx_disconnect(struct rma_ucx *u);
-/* Of any worker: an endpoint to the rank with that contact, and its end. *rkey: NULL where there is
- * none. */
+/* For any worker: an endpoint to the rank with this contact, and its end. *rkey: NULL if the
+ * contact has none. */
 const struct ucx_contact *ucx_contact_of(const struct rma_ucx *u, int rank);
 bool ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
 		 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
 void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep);
 
-/* ucx/open.c: a worker, and what it does with a kind of messages. */
+/* ucx/open.c: create a worker; on_message handles messages of this kind. */
 bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_kind kind,
 		     ucp_am_recv_callback_t on_message, void *arg);
 
-/* ucx/direct.c: flights made beforehand, and their end. */
+/* ucx/direct.c: allocate and free the flights. */
 bool ucx_direct_open(struct rma_ucx *u);
 void ucx_direct_close(struct rma_ucx *u);
 
-/* ucx/messages.c, ucx/perform.c. take_message: whether what UCX brought is a message of
- * this kind, for this rank, by a rank of the table; *h is its header. */
+/* ucx/messages.c, ucx/perform.c. ucx_take_message: whether data is a message of this kind to this
+ * rank, by a rank of the table; *h is its header. */
 bool ucx_take_message(struct rma_ucx *u, enum wire_kind kind, const void *data, size_t length,
 		      const ucp_am_recv_param_t *param, struct wire_header *h);
 bool ucx_messages_open(struct rma_ucx *u);
@@ -247,31 +248,31 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,
 			    size_t length, const ucp_am_recv_param_t *param);
 
-/* ucx/watch.c: open is collective over node_comm; begin and look, at what is readable, are
- * for the thread; await when those of all ranks run, for UCX 1.13 leaks what it closes before it is
- * connected; close when they have ended. */
+/* ucx/watch.c. open is collective over node_comm. begin and look are for the thread; look handles a
+ * readable fd. await waits until the connection is up, because UCX 1.13 leaks an endpoint that is
+ * closed before. close comes after all threads have ended. */
 void ucx_watch_open(struct rma *r, MPI_Comm node_comm);
 void ucx_watch_begin(struct rma *r);
 void ucx_watch_await(struct rma_ucx *u);
 void ucx_watch_look(struct rma_ucx *u, int fd);
 void ucx_watch_close(struct rma_ucx *u);
 
-/* transport.c: what both ways have in common. A flight begins, and ends; until all of c have been
- * answered; all but the last under the mutex. */
+/* transport.c: what both ways have in common. Under the mutex: begin a flight; end it; wait until
+ * all operations of c have been answered. */
 void ucx_fly(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f);
 void ucx_land(struct ucx_flight *f, bool well);
 void ucx_complete(struct rma_client *c);
-/* Whether what is sent to the rank now goes at once. */
+/* Whether a message to the rank is sent at once. */
 bool ucx_is_clear(const struct rma_ucx *u, int rank);
-/* Where an operation failed: leave the protocol where it stands. */
+/* An operation of c has failed: leave the protocol where it is. */
 void ucx_give_up(struct rma_client *c);
-/* Of struct rma_transport, as they are. */
+/* Members of both struct rma_transport. */
 bool ucx_answered(struct rma_client *c, const int64_t *result);
 void ucx_progress(struct rma_client *c);
 void ucx_close(struct rma *r);
 void ucx_leave(struct rma *r);
 
-/* A rank is dead: tell all others. */
+/* A rank is dead: notify all others. */
 void ucx_notify(struct rma *r);
 
 #endif

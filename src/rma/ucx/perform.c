@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other end of ucx/messages.c: perform what a message asks for, by CPU instructions on
- * this rank's segment, and answer. All of it is the thread's (ucx/serve.c).
+ * The target's side of ucx/messages.c: perform the operations of a message by CPU on this rank's
+ * segment, and answer. All of this runs in the thread (ucx/serve.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static int64_t perform(_Atomic(int64_t) *word, const struct wire_op *op)
 	return old;
 }
 
-/* What is within the limits, and its results. */
+/* Perform operations that are within the limits, and append their results to the answer. */
 static void perform_all(const struct rma *r, const struct wire_op *op, int n, struct ucx_answer *m)
 {
 	m->used = (ucp_dt_iov_t){m->bytes, sizeof(struct wire_header)};
@@ -58,7 +58,7 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 	ucp_request_free(request);
 }
 
-/* The origin may be dead: then the answer is not needed. */
+/* If this fails, the origin is dead and needs no answer. */
 static void send_answer(struct rma_ucx *u, ucp_ep_h to)
 {
 	ucp_request_param_t params = ucx_message_params(0, on_sent, u->answer);
@@ -66,7 +66,7 @@ static void send_answer(struct rma_ucx *u, ucp_ep_h to)
 	    ucp_am_send_nbx(to, WIRE_ANSWER, NULL, 0, &u->answer->used, 1, &params);
 
 	if (UCS_PTR_IS_PTR(status))
-		u->answer = NULL; /* UCX reads it yet; on_sent() frees it */
+		u->answer = NULL; /* UCX still reads it; on_sent() frees it */
 }
 
 ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Serving others while the application computes: a thread sleeps on the event descriptor of
- * the worker that others operate through, performs the operations that have come, and wakes the
- * threads that sleep on a word that these have changed. After two events in quick succession it
- * polls for a while, because more are likely to follow, and waking a thread takes as long as a
- * message; it yields between two polls.
+ * The thread that serves other ranks while the application computes. It sleeps on the event
+ * descriptor of the worker through which other ranks operate, performs the operations that have
+ * come, and wakes the threads that sleep on a word that these have changed. After two events in
+ * quick succession it polls for a while, because more are likely to follow, and waking a thread
+ * takes as long as a message. It yields between two polls.
  *
- * A thread that sleeps on a word of a segment registers the word, with the value that it has seen,
- * as one of the sleepers behind the segment, and then sleeps by futex, as on a NODE word: so a rank
- * of the same node that writes the word by CPU wakes it as well. Where all places for sleepers are
+ * A thread that sleeps on a word of a segment registers the word, and the value that it has seen,
+ * among the sleepers at the end of the segment. Then it sleeps by futex, as on a NODE word, so a
+ * rank of the same node that writes the word by CPU wakes it, too. If all places for sleepers are
  * taken, the time limit of the futex ends the sleep.
  */
 #include "rma/ucx/parts.h"
@@ -16,20 +16,20 @@
 #include <poll.h>
 #include <signal.h>
 
-/* An origin that asks again within QUICK_NS, which is some round trips while this thread sleeps, is
- * likely to do so again, and sooner once the thread polls. */
+/* An origin that returns within QUICK_NS (some round trips to a sleeping thread) is likely to
+ * return again, and sooner once the thread polls. */
 enum { QUICK_NS = 200000, LOOK_ON_NS = 100000, NOTIFY_MS = 20 };
 
-/* What the thread sleeps on: the worker, and the ends of others. */
+/* What the thread sleeps on: the worker, and the two processes that it watches. */
 enum { SERVING, PROCESS, NODE, SOURCES };
 
-/* Wake the threads that wait for a word that has just changed. */
+/* Wake the threads that sleep on words that have just changed. */
 static void wake_sleepers(const struct rma *r)
 {
 	struct ucx_tail *t = ucx_tail_of(r, r->rank);
 
-	/* Orders the words that others have had written before the look at the sleepers; pairs
-	 * with add_sleeper(), which comes before the kernel looks at the word. */
+	/* Orders the writes of words for other ranks before the look at the sleepers; pairs with
+	 * add_sleeper(), which comes before the kernel looks at the word. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!atomic_load_explicit(&t->sleepers, memory_order_relaxed))
 		return;
@@ -37,7 +37,7 @@ static void wake_sleepers(const struct rma *r)
 		uint64_t at = atomic_load(&t->sleeper[i].word);
 		struct rma_word w;
 
-		/* Where UCX's own operations write here, nobody but UCX has checked them. */
+		/* UCX's own operations may have written here, checked by UCX alone. */
 		if (at <= RMA_HEADER_BYTES || at > ucx_of(r)->tail || (at - 1) % sizeof(int64_t))
 			continue;
 		w = rma_word(r, RMA_NODE, r->rank, at - 1);
@@ -46,8 +46,8 @@ static void wake_sleepers(const struct rma *r)
 	}
 }
 
-/* Perform what has come. False: nothing, or only messages that were refused, which are not worth
- * looking on for more. */
+/* Perform what has come. False: nothing has come, or only messages that were refused, which are no
+ * reason to poll for more. */
 static bool drain(struct rma_ucx *u)
 {
 	uint64_t before = u->performed;
@@ -96,7 +96,7 @@ static void *serve(void *arg)
 		if (busy) {
 			uint64_t now = rma_now_ns();
 
-			if (now - last >= LOOK_ON_NS) /* in vain */
+			if (now - last >= LOOK_ON_NS) /* polled in vain */
 				crowded_until = now + UCX_VAIN_NS;
 			busy = now > crowded_until;
 		}
@@ -113,7 +113,7 @@ bool ucx_serve_start(struct rma *r)
 	struct rma_ucx *u = ucx_of(r);
 	sigset_t all, before;
 
-	/* Signals are the application's. */
+	/* The thread blocks all signals: they are for the application's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	u->has_thread = pthread_create(&u->thread, NULL, serve, r) == 0;
@@ -131,7 +131,7 @@ void ucx_serve_stop(struct rma_ucx *u)
 	u->has_thread = false;
 }
 
-/* A place for a sleeper, with its word and value; NULL: there is none. */
+/* Register a sleeper with its word and value; NULL: all places are taken. */
 static struct ucx_sleeper *add_sleeper(struct ucx_tail *t, uint64_t offset, int64_t value)
 {
 	for (int i = 0; i < UCX_SLEEPERS; i++) {
@@ -141,8 +141,9 @@ static struct ucx_sleeper *add_sleeper(struct ucx_tail *t, uint64_t offset, int6
 		if (atomic_load_explicit(&d->word, memory_order_relaxed) ||
 		    !atomic_compare_exchange_strong(&d->word, &nobody, offset + 1))
 			continue;
-		/* Until here the thread may find the value of an earlier sleeper, and wake
-		 * this one in vain, or not at all: then the futex finds another value. */
+		/* Until this store, the thread may compare with the value of an earlier sleeper,
+		 * and wake this one in vain or not at all. In the second case the futex finds that
+		 * the value has changed. */
 		atomic_store(&d->value, value);
 		return d;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SipHash-2-4: a keyed hash of 64 bits for short messages. Without the key nobody can tell the
- * hash of a message that was not hashed before, but by chance, once in 2^64 attempts.
- * Aumasson and Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012.
+ * SipHash-2-4: a keyed hash of 64 bits for short messages. Without the key, the hash of a message
+ * that was not hashed before can only be guessed, with probability 2^-64. Aumasson and Bernstein,
+ * "SipHash: a fast short-input PRF", INDOCRYPT 2012.
  */
 #ifndef RMA_UCX_SIPHASH_H
 #define RMA_UCX_SIPHASH_H

@@ -2,29 +2,29 @@
 /*
  * NET words through UCX (UCP). doc/ucx.md has the figures.
  *
- * Segments are those of segments.c, in memory that the ranks of a node share, and open to
- * other nodes by ucp_mem_map. A process has two workers for each table: through one the others
- * operate on its segment, driven by a thread that sleeps until something comes
- * (ucx/serve.c); through the other it operates on theirs, driven by the clients that wait for
- * their operations. So no answer wakes the thread, and no request wakes a client.
+ * Segments are those of segments.c: memory that the ranks of a node share, opened to other nodes by
+ * ucp_mem_map. A process has two workers for each table. Other ranks operate on its segment through
+ * the first, which a thread drives; the thread sleeps until something arrives (ucx/serve.c). The
+ * process operates on other segments through the second, which is driven by the clients that wait
+ * for their operations. So no answer wakes the thread, and no request wakes a client.
  *
- * Atomicity. Where no device performs atomics, the target's thread does, by CPU instructions,
- * as asked by messages (ucx/messages.c). Then a NET word that is mapped here is changed by
- * CPU atomics, too, and only other nodes are sent messages. Where there may be such devices, every
- * NET word goes through UCX's own operations (ucx/direct.c). For kinds that take the network's
- * path always every NET word goes either way.
+ * Atomicity. If no device performs atomics, the target's thread performs them by CPU, as messages
+ * ask it to (ucx/messages.c). A NET word that is mapped here is then changed by CPU atomics, too,
+ * and only other nodes get messages. If there may be a device that performs atomics, every
+ * operation on a NET word is an operation of UCX (ucx/direct.c). For kinds that always take the
+ * network's path (by_network), every NET word goes through UCX in both cases.
  *
  * Any process that reaches a port can send messages; ucx/wire.h says which are accepted.
  *
- * Either way is a transport of its own: an operation goes through one vtable, allocates nothing,
- * and takes the mutex of the table at most once. By messages it takes it at the flush alone: all
- * operations of a client on one rank that were issued since its last flush travel together, and
- * until then are the client's. A flush awaits their answers. What is posted is not waited for.
+ * Each of the two ways is a transport: an operation goes through one vtable, allocates nothing, and
+ * takes the table's mutex at most once. With messages, only the flush takes the mutex: all
+ * operations of a client on one rank since its last flush travel together, and until then they
+ * belong to the client. A flush waits for the answers. A post does not.
  *
- * Failures. Endpoints are in peer-error mode. An operation on a rank that died fails, and the
- * protocol is left where it stands, for client/guard.c, at the flush. So is one that waits for
- * longer than a second, if it is known that some rank of the table died: the one it waits
- * for, or one ahead of that. A rank that learns of a death tells all others.
+ * Failures. Endpoints are in peer-error mode. An operation on a dead rank fails, and the client
+ * leaves its protocol at the flush (client/guard.c). A client also leaves its protocol when it has
+ * waited for longer than a second after a death in the table is known: it may be waiting for the
+ * dead rank, or for a rank that is. A rank that learns of a death tells all others.
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@
 #include "rma/ucx/parts.h"
 
 enum {
-	POLL_MS = 10,              /* a client looks that often, whatever wakes it */
-	LOOKS_PER_YIELD = 4,       /* at its answers */
+	POLL_MS = 10,              /* longest sleep of a client between two looks */
+	LOOKS_PER_YIELD = 4,       /* at the answers */
 	DEAD_WAIT_NS = 1000000000, /* the longest wait after a death */
 };
 
@@ -64,7 +64,7 @@ void ucx_land(struct ucx_flight *f, bool well)
 {
 	struct rma_client *c = f->client;
 
-	if (!c) /* it failed before */
+	if (!c) /* it has failed already */
 		return;
 	f->client = NULL;
 	f->peer->stands = f->peer->stands || well;
@@ -75,19 +75,19 @@ void ucx_land(struct ucx_flight *f, bool well)
 	c->flying--;
 }
 
-/* Under the mutex, as all that follows. */
+/* The rest of this section is under the mutex. */
 static bool step(struct rma_ucx *u)
 {
 	bool some = ucp_worker_progress(u->asking) > 0;
 
 	if (u->unburied) {
 		ucx_bury(u);
-		ucp_worker_signal(u->serving); /* the thread tells the others */
+		ucp_worker_signal(u->serving); /* its thread notifies the other ranks */
 	} else if (!some) {
 		return false;
 	}
 	if (u->blocked)
-		ucp_worker_signal(u->asking); /* what came may be theirs */
+		ucp_worker_signal(u->asking); /* their answers may have come */
 	return true;
 }
 
@@ -104,7 +104,7 @@ static void sleep_until_event(struct rma_ucx *u)
 	u->blocked--;
 }
 
-/* Until all operations of c have been answered, so that nobody reads their operands any more. */
+/* Wait until all operations of c have been answered, so that UCX no longer reads their operands. */
 void ucx_complete(struct rma_client *c)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
@@ -116,7 +116,7 @@ void ucx_complete(struct rma_client *c)
 			continue;
 		now = rma_now_ns();
 		if (how->park && now - start > how->spin_ns[RMA_SOON])
-			u->crowded_until = now + UCX_VAIN_NS; /* looking on was in vain */
+			u->crowded_until = now + UCX_VAIN_NS; /* polling was in vain */
 		if (how->park && now < u->crowded_until) {
 			sleep_until_event(u);
 			continue;
@@ -133,8 +133,8 @@ void ucx_complete(struct rma_client *c)
 
 /* -------------------------------------------------------------------- posting */
 
-/* A message is sent when it is issued, unless the connection does not stand yet, or the socket is
- * full: far more than this must be on its way for that. */
+/* A message is sent when it is issued, unless the connection is not up yet or the socket is full. A
+ * socket holds far more than this many messages. */
 enum { POSTED_MOST = 32 };
 
 bool ucx_is_clear(const struct rma_ucx *u, int rank)
@@ -147,8 +147,8 @@ bool ucx_is_clear(const struct rma_ucx *u, int rank)
 	return p && p->stands && n < POSTED_MOST;
 }
 
-/* Whether nothing is in flight: a client that waits for one answer takes those of others, too, and
- * one that is about to send does not wait for them. */
+/* Whether all operations of c have been answered; it does not tell them apart. It does not poll:
+ * any client that waits for its answers takes those of all clients. */
 bool ucx_answered(struct rma_client *c, const int64_t *result)
 {
 	(void)result;
@@ -157,7 +157,7 @@ bool ucx_answered(struct rma_client *c, const int64_t *result)
 
 /* ------------------------------------------------------------------- waiting */
 
-/* Let all ranks know that one died: those who wait for it may not be connected to it. */
+/* Tell all ranks that a rank has died: ranks that wait for it may have no connection to it. */
 static void tell(struct rma *r)
 {
 	static const struct ucx_op death = {.kind = WIRE_ACC, .value = 1};
@@ -185,7 +185,7 @@ void ucx_notify(struct rma *r)
 	pthread_mutex_unlock(&u->mutex);
 }
 
-/* Whether c has waited for too long to hope that somebody alive will end it. */
+/* Whether c has waited for so long after a death that no living rank is likely to end the wait. */
 static bool is_hopeless(struct rma_client *c)
 {
 	uint64_t now = rma_now_ns();
@@ -204,7 +204,7 @@ void ucx_progress(struct rma_client *c)
 	struct rma_ucx *u = ucx_of(c->rma);
 
 	rma_drive_mpi(c);
-	/* A death shows when somebody looks. */
+	/* Only a call that drives the worker sees a death. */
 	if (pthread_mutex_trylock(&u->mutex) == 0) {
 		step(u);
 		pthread_mutex_unlock(&u->mutex);

@@ -5,8 +5,8 @@
 
 #include "rma/segments.h"
 
-/* Collective: open the segments in r->map to all ranks. False, on all ranks, with the sentence in
- * err, if that does not work; r is as it was then. */
+/* Collective: open the segments in r->map to all ranks. If that fails, the result is false on all
+ * ranks, err has the message, and r is unchanged. */
 bool ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen);
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deaths that no operation would show. A waiter need not be connected to the rank that it waits
- * for: a compare-and-swap lock is at its home, and its holder may be anybody. So ranks watch each
- * other in two rings, and the thread that serves (ucx/serve.c) learns of an end as of a message:
- *   - on a node each rank watches the next one, by the kernel: a pidfd gets readable when the
- *     process has ended;
- *   - the first rank of each node watches that of the next node, by a connection that
- *     nothing goes over but one empty message and its answer, which make it.
- * While anybody of a node lives, one of its ranks has a living predecessor or all do; while
- * any node has a living first rank, so has the ring of nodes; and the first death is all that
- * has to be seen, for from then on all ranks know that waits may be in vain.
+ * Deaths that no operation shows. A waiter need not be connected to the rank that it waits for: a
+ * compare-and-swap lock is at its home, and any rank may hold it. So ranks watch each other in two
+ * rings, and the thread that serves (ucx/serve.c) learns of a death as of a message:
+ *   - on a node, each rank watches the next one through the kernel: a pidfd becomes readable when
+ *     the process has ended;
+ *   - the first rank of each node watches the first rank of the next node by a connection, which
+ *     carries only one empty message and its answer, to set it up.
+ * Going back along a ring from a dead rank, the first living rank watches a dead one. So a living
+ * rank of the same node sees a death; if the node has none, a living first rank of another node
+ * does; and if no first rank lives, its death is seen on its node. To see the first death is
+ * enough: from then on all ranks know that waits may be hopeless.
  *
- * The connection has a worker of its own, lest the answers to clients wake the thread.
+ * The connection has a worker of its own, because answers to clients must not wake the thread.
  */
 #include "rma/ucx/parts.h"
 
@@ -20,13 +21,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Until the connection has to stand, and between two looks whether it does. */
+/* How long to wait for the connection, and how often to look. */
 enum { LOOK_NS = 50000 };
 #define CONNECT_NS UINT64_C(10000000000)
 
-/* How a process is named to the others of its node. */
+/* How the other ranks of the node identify a process. */
 struct name {
-	uint64_t space; /* in which the number means it; 0: unknown */
+	uint64_t space; /* PID namespace of pid; 0: unknown */
 	int64_t pid;
 };
 
@@ -124,8 +125,8 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 	ucp_request_free(request);
 }
 
-/* The one message that makes the connection: it asks for nothing. Its number, 0, is that of none
- * that a client sends. False: it failed. */
+/* Send the message that sets up the connection. It has no operations, and number 0, which no
+ * client's request has. False: it failed. */
 static bool greet(struct rma_ucx *u)
 {
 	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, NULL);

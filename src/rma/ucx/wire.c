@@ -31,7 +31,7 @@ bool wire_open(const struct siphash_key *key, const struct wire_expected *e, con
 	memcpy(h, bytes, sizeof *h);
 	if (h->kind != (uint32_t)e->kind || h->to != e->to || h->from < 0 || h->from >= e->ranks)
 		return false;
-	/* One comparison of two registers: how long it takes tells nothing of the tag. */
+	/* One comparison of two registers, so its time reveals nothing about the tag. */
 	return (tag_of(key, bytes, length) ^ h->tag) == 0;
 }
 
@@ -39,7 +39,7 @@ static bool is_allowed(const struct wire_limits *l, const struct wire_op *op)
 {
 	uint64_t offset = wire_offset(op);
 
-	/* Any of the bits is an operation. */
+	/* Any value of the bits is an operation. */
 	_Static_assert((int)WIRE_AND == (int)WIRE_OPERATION_MASK, "no code is unused");
 	return offset % sizeof(int64_t) == 0 &&
 	       ((offset >= l->first && offset < l->end) || offset == l->also);

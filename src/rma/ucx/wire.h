@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages of the UCX transport as bytes; functions of bytes, a key and limits, without UCX.
+ * The messages of the UCX transport as bytes. These functions know bytes, a key and limits, but not
+ * UCX.
  *
- * A request is a header and operations, each of WIRE_OP_LEAST bytes or, if it expects a value,
- * WIRE_OP_BYTES; an answer is a header and results. Any process that reaches the port of a worker
- * can send bytes to it, so nothing in a message is used before wire_open() has accepted it:
+ * A request is a header and operations, each of WIRE_OP_LEAST bytes, or of WIRE_OP_BYTES if it has
+ * an expected value; an answer is a header and results. Any process that reaches the port of a
+ * worker can send bytes to it, so nothing in a message is used before wire_open() has accepted it:
  *   forged    the tag is a keyed hash (SipHash-2-4) of all that follows it. The key is drawn at
  *             random for each table and known to its ranks only.
- *   misled    kind, sender and receiver are under the tag: an answer is no request, and no message
- *             is taken by a rank, or for one of a rank, that it was not made for.
- *   replayed  a rank numbers its requests to each other rank; the receiver accepts a number once
- *             (wire_is_new). An answer has the number of its request, and is accepted once because
- *             the request is answered then.
- * The receiver decodes a request as a whole (wire_operations) before it performs any of it, so a
- * message has all of its effects or none.
+ *   misled    the tag covers kind, sender and receiver, so an answer is not taken for a request,
+ *             and a message is accepted only by its receiver, and only as its sender's.
+ *   replayed  a rank numbers its requests to each other rank, and the receiver accepts a number
+ *             once (wire_is_new). An answer has the number of its request; it is accepted once
+ *             because the request is answered from then on.
+ * The receiver decodes a whole request (wire_operations) before it performs any operation of it. So
+ * a message has all of its effects or none.
  */
 #ifndef RMA_UCX_WIRE_H
 #define RMA_UCX_WIRE_H
@@ -24,7 +25,7 @@
 
 #include "rma/ucx/siphash.h"
 
-/* Also the names under which UCX hands the messages over. */
+/* Also the ids of the UCX active messages. */
 enum wire_kind { WIRE_REQUEST = 1, WIRE_ANSWER = 2 };
 enum wire_operation {
 	WIRE_PUT,
@@ -39,9 +40,9 @@ enum wire_operation {
 
 struct wire_header {
 	uint64_t tag;    /* of all that follows */
-	uint64_t number; /* of the request, among those of its sender to its receiver */
+	uint64_t number; /* of the request; its sender counts for each receiver */
 	uint32_t kind;
-	uint32_t index; /* of the batch that was sent, at its sender */
+	uint32_t index; /* of the request's batch at its sender */
 	int32_t from, to;
 };
 
@@ -51,7 +52,7 @@ struct wire_op {
 };
 
 enum {
-	WIRE_OPERANDS = 64, /* results of a request, at most */
+	WIRE_OPERANDS = 64, /* at most, with a result */
 	WIRE_OP_LEAST = 16,
 	WIRE_OP_BYTES = 24,
 	WIRE_REQUEST_BYTES = sizeof(struct wire_header) + WIRE_OPERANDS * WIRE_OP_BYTES,
@@ -83,38 +84,39 @@ static inline uint64_t wire_offset(const struct wire_op *op)
 	return op->where >> WIRE_OPERATION_BITS;
 }
 
-/* Write the header in front of a message of length bytes, and its tag. */
+/* Write the header, with its tag, at the start of a message of length bytes. */
 void wire_seal(const struct siphash_key *key, const struct wire_header *h, void *bytes,
 	       size_t length);
 
-/* Which messages a rank accepts: of this kind, to it, from one of so many ranks. */
+/* The messages that a rank accepts: their kind, their receiver, and the number of ranks. */
 struct wire_expected {
 	enum wire_kind kind;
 	int32_t to, ranks;
 };
 
-/* Whether it is one of those, made by a process that has the key; *h is its header then. */
+/* Whether bytes are such a message, made by a process that has the key; *h is its header. */
 bool wire_open(const struct siphash_key *key, const struct wire_expected *e, const void *bytes,
 	       size_t length, struct wire_header *h);
 
-/* The words that requests may name: those at offsets from first on and before end, and one more. */
+/* The words that requests may name: those with offsets from first to before end, and the one at
+ * also. */
 struct wire_limits {
 	uint64_t first, end, also;
 };
 
-/* The operations of a request that wire_open() accepted; how many; -1 if any of it is not within
- * the limits, or there are more results than fit into an answer. */
+/* Decode the operations of a request that wire_open() has accepted. Returns their number; -1 if an
+ * operation is outside the limits, or if there are more results than an answer can hold. */
 int wire_operations(const struct wire_limits *l, const void *bytes, size_t length,
 		    struct wire_op op[WIRE_OPS_MOST]);
 
-/* The numbers of a sender that were accepted: the highest, and which of the WIRE_WINDOW up to it.
- * Messages may overtake each other by fewer than that. All zero: none. */
+/* The accepted numbers of a sender: the highest, and a bit for each of the WIRE_WINDOW numbers up
+ * to it. A message may be overtaken by fewer messages than that. All zero: none was accepted. */
 enum { WIRE_WINDOW = 64 };
 struct wire_window {
 	uint64_t highest, seen;
 };
 
-/* Whether the number was not accepted before; now it is. */
+/* Accept the number. False: it was accepted before, or is too old to tell. */
 bool wire_is_new(struct wire_window *w, uint64_t number);
 
 #endif
