@@ -67,7 +67,7 @@ enum {
 	PAWL_ERR_HELD,        /* held: cannot be freed, or acquired once more */
 	PAWL_ERR_NOT_HELD,    /* released by a thread that does not hold it */
 	PAWL_ERR_BUSY,        /* try-acquire: another client is in the way */
-	PAWL_ERR_TIMEOUT,     /* timed acquire: the time is over */
+	PAWL_ERR_TIMEOUT,     /* timed acquire: the deadline has passed */
 	PAWL_ERR_LEASE_LOST,  /* released after others took the holder for dead */
 	PAWL_ERR_PEER         /* a rank died that the lock needs (transport ucx) */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What calls on locks and calls on ranges have in common: checks, and sentences. */
+/* What calls on locks and calls on ranges share: checks and error messages. */
 #include "base/error.h"
 #include "table/table.h"
 
@@ -32,7 +32,7 @@ int call_check_time(const pawl_table *t, double seconds, uint64_t *deadline_ns)
 		return error_set(PAWL_ERR_ARG, "seconds: %g is negative or not a number", seconds);
 	if (!(kind->capabilities & PAWL_CAP_TIMED))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no timed acquire", kind->name);
-	/* Longer than a century: no deadline. */
+	/* More than a century: no deadline. */
 	*deadline_ns = ns < 4e18 ? rma_now_ns() + (uint64_t)ns : 0;
 	return PAWL_SUCCESS;
 }
@@ -48,7 +48,7 @@ int call_check_abandon(const pawl_table *t)
 				 kind->name, what);
 	if (!lock_lease_us(&t->space))
 		return error_set(PAWL_ERR_UNSUPPORTED,
-				 "option lease is 0, so nobody would recover an abandoned %s",
+				 "option lease is 0, so no client would recover an abandoned %s",
 				 what);
 	return PAWL_SUCCESS;
 }
@@ -66,5 +66,6 @@ int call_refused(const pawl_table *t, uint64_t lock, int rc)
 				 "%s %llu: its home has no room for another recovery from a"
 				 " failure (option recoveries)",
 				 t->ranges ? "space" : "lock", (unsigned long long)lock);
-	return error_note(rc, rc == PAWL_ERR_TIMEOUT ? "the time is over" : pawl_strerror(rc));
+	return error_note(rc,
+			  rc == PAWL_ERR_TIMEOUT ? "the deadline has passed" : pawl_strerror(rc));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls on locks, and what a table tells about itself. */
+/* The calls on locks, and those for information about a table. */
 #include "base/error.h"
 #include "lock/kinds.h"
 #include "table/table.h"
@@ -46,7 +46,7 @@ static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
 static int peer_died(uint64_t lock)
 {
 	return error_set(PAWL_ERR_PEER,
-			 "lock %llu: a rank died that is its home, or holds or awaits it",
+			 "lock %llu: its home has died, or a rank that holds or awaits it",
 			 (unsigned long long)lock);
 }
 
@@ -58,7 +58,7 @@ static RMA_SLOW_PATH int refused(const pawl_table *t, uint64_t lock, int rc)
 		return error_set(rc, "lock %llu is held by this thread already",
 				 (unsigned long long)lock);
 	if (rc == PAWL_ERR_BUSY)
-		return error_note(rc, "somebody else has the lock");
+		return error_note(rc, "another client has the lock");
 	return call_refused(t, lock, rc);
 }
 
@@ -106,7 +106,6 @@ static int not_held(uint64_t lock)
 			 (unsigned long long)lock);
 }
 
-/* The release of a lock did not succeed. */
 static RMA_SLOW_PATH int failed(uint64_t lock, int rc)
 {
 	if (rc == PAWL_ERR_PEER)

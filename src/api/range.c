@@ -36,7 +36,7 @@ static int check(const pawl_table *t, uint64_t id, int64_t first, int64_t last, 
 static int peer_died(uint64_t id, int64_t first, int64_t last)
 {
 	return error_set(PAWL_ERR_PEER,
-			 "units %lld to %lld of space %llu: a rank died that is their home, or"
+			 "units %lld to %lld of space %llu: their home has died, or a rank that"
 			 " holds or awaits some of them",
 			 (long long)first, (long long)last, (unsigned long long)id);
 }
@@ -53,7 +53,7 @@ static int refused(const pawl_table *t, uint64_t id, const struct client_units *
 		    " segment_units of ss, 1)",
 		    (long long)units->first, (long long)units->last);
 	if (rc == PAWL_ERR_BUSY)
-		return error_note(rc, "somebody else has some of the units");
+		return error_note(rc, "another client has some of the units");
 	return call_refused(t, id, rc);
 }
 
@@ -130,7 +130,7 @@ int pawl_range_release(pawl_table *t, const pawl_range *range)
 
 	if (!slot)
 		return rc;
-	/* Afterwards the slot may be another thread's. */
+	/* After the release the slot may belong to another thread. */
 	units = (struct client_units){slot->first, slot->last};
 	id = slot->lock;
 	rc = client_release(&t->clients, slot);

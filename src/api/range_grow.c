@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls by which spaces grow and shrink. */
+/* The calls that grow and shrink spaces. */
 #include "base/error.h"
 #include "table/table.h"
 
@@ -17,8 +17,8 @@ static int refused(const pawl_table *t, uint64_t id, int rc)
 {
 	if (rc == PAWL_ERR_PEER)
 		return error_set(rc,
-				 "space %llu: a rank died that is its home, or has its turn to grow"
-				 " it",
+				 "space %llu: its home has died, or the rank whose turn it is to"
+				 " grow it",
 				 (unsigned long long)id);
 	return call_refused(t, id, rc);
 }
@@ -61,7 +61,7 @@ int pawl_range_shrink(pawl_table *t, uint64_t id, int64_t units)
 	rc = life_check(t);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	/* From here on no client holds or awaits anything of the table. */
+	/* All ranks call this, so no client holds or awaits a range of the table from here on. */
 	rc = table_agree(t->comm, check_shrink(t, id, units));
 	if (rc != PAWL_SUCCESS)
 		return rc;

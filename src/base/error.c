@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Error codes and the last sentence of each thread. */
+/* Error codes, and each thread's last error message. */
 #include "base/error.h"
 
 #include <pawl.h>

@@ -5,11 +5,11 @@
 
 enum { ERROR_LENGTH = 512 };
 
-/* Remember the sentence and return the code. */
+/* Set the thread's error message and return the code. */
 int error_set(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for a constant sentence, without formatting: for codes that are an
- * everyday answer, as PAWL_ERR_BUSY is. */
+/* The same for a constant message, without formatting: for codes that are normal results, such as
+ * PAWL_ERR_BUSY. */
 int error_note(int code, const char *sentence);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FNV-1a: to tell whether values are equal, not for values that an adversary chooses. */
+/* FNV-1a: shows whether values are equal. It does not resist values chosen by an adversary. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -12,7 +12,7 @@ static inline uint64_t hash_add(uint64_t h, uint64_t value)
 	return (h ^ value) * UINT64_C(1099511628211);
 }
 
-/* The characters of text, without its end. */
+/* Without the terminating null character. */
 static inline uint64_t hash_text(uint64_t h, const char *text)
 {
 	for (; *text; text++)

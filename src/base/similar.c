@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Misspelt names. The distance of two names is the number of letters that are inserted,
- * left out, replaced or swapped with their neighbour (optimal string alignment). A name
- * of which at least four letters are typed is as near as one with a wrong letter.
+ * Misspelt names. The distance of two names is the number of letters inserted, left out, replaced,
+ * or swapped with their neighbour (optimal string alignment). The first four or more letters of a
+ * name count as one wrong letter.
  */
 #include "base/similar.h"
 
@@ -50,7 +50,7 @@ static int begins_with(const char *word, size_t len, const char *name, size_t na
 	       distance(word, name_len, name, name_len) == 0;
 }
 
-/* One letter is too much of a short name. */
+/* One wrong letter is too much in a short name. */
 static int most_wrong(size_t len)
 {
 	return len < 3 ? 0 : len < 6 ? 1 : 2;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of a list of names, the one that a misspelt name is probably meant to be. */
+/* Find the name in a list that a misspelt name probably stands for. */
 #ifndef BASE_SIMILAR_H
 #define BASE_SIMILAR_H
 
 #include <stddef.h>
 
-/* Begin with similar_to(), try every name of the list; best is then the nearest one, or NULL if
- * none is near. Upper and lower case are alike, and so are '-' and '_'. */
+/* Start with similar_to() and try every name of the list. best is then the nearest name, or NULL if
+ * none is near. Case does not matter, and '-' equals '_'. */
 struct similar {
 	const char *name;
 	size_t len;
 	const char *best;
-	size_t best_len; /* best may be a word of a longer text */
+	size_t best_len; /* best may be a word within a longer text */
 	int distance;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What becomes of a slot after its protocol has acted. Each call ends with the slot in one of the
+ * The state of a slot after its protocol has acted. Each call ends with the slot in one of the
  * states of slots.h, and with one code.
  */
 #include "client/client.h"
@@ -25,7 +25,7 @@ bool client_open(struct client_set *set, const struct lock_space *s, struct rma 
 		return false;
 	for (size_t i = 0; i < n; i++)
 		slots_set_lock(&set->claims[i], SLOTS_NO_LOCK);
-	slots_prepare(set, 0); /* table/lease.c measures by it how long an operation takes */
+	slots_prepare(set, 0); /* table/lease.c uses it to measure an operation */
 	return true;
 }
 
@@ -56,8 +56,9 @@ int client_end(struct client_set *set, struct lock_slot *slot, int rc)
 	return rc;
 }
 
-/* Whether the calling thread would wait for itself; and note if it has other ranges of the space.
- * Not where threads share their ranges, since others may acquire and release meanwhile. */
+/* Whether the calling thread would wait for itself. Also notes in the slot whether the thread has
+ * other ranges of the space. Does not look where threads share their ranges, because other threads
+ * may acquire and release meanwhile. */
 bool client_meets_itself(const struct client_set *set, struct lock_slot *slot)
 {
 	const struct lock_protocol *p = set->space->protocol;
@@ -76,12 +77,12 @@ bool client_meets_itself(const struct client_set *set, struct lock_slot *slot)
 	return false;
 }
 
-/* The slot may still be in the queue of its lock. */
+/* The slot may still be in the queue of its lock. A try resumes with a deadline in the past. */
 int client_resume(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns, bool tries)
 {
 	int rc;
 
-	slot->deadline_ns = tries ? 1 : deadline_ns; /* in the past */
+	slot->deadline_ns = tries ? 1 : deadline_ns;
 	rc = client_perform(set, slot, set->space->protocol->resume);
 	slot->deadline_ns = deadline_ns;
 	if (rc == LOCK_PASSED)
@@ -103,8 +104,8 @@ void client_abandon(struct client_set *set, struct lock_slot *slot)
 static int complete(const struct lock_space *s, struct lock_slot *slot)
 {
 	(void)s;
-	/* Orders what was posted before the end of the table at its target; pairs with
-	 * the barriers there. */
+	/* Orders posted operations before the end of the table at their target; pairs with the
+	 * barriers there. */
 	rma_flush_all(&slot->client, true);
 	return PAWL_SUCCESS;
 }
@@ -135,7 +136,7 @@ static int perform_part(struct client_set *set, struct lock_slot *whole, struct 
 	return how(set->space, whole, part);
 }
 
-/* Neither slot holds anything. Both are lost if a rank died that they need. */
+/* Neither slot holds anything now. Both are lost if a rank that they need has died. */
 static void end_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part,
 		     int rc)
 {
@@ -183,8 +184,8 @@ int client_release_part(struct client_set *set, struct lock_slot *whole, struct 
 
 /* ------------------------------------------------------- spaces of other sizes */
 
-/* The protocol's calls in the form that the guard runs: grow says in slot->last how far the space
- * reaches then, and shrink finds in slot->first how many units are asked for. */
+/* The protocol's grow and shrink in the form that the guard runs. grow stores in slot->last the
+ * number of units that the space then has; shrink takes the new number from slot->first. */
 static int grow(const struct lock_space *s, struct lock_slot *slot)
 {
 	return s->protocol->grow(s, slot, &slot->last);
@@ -196,7 +197,7 @@ static int shrink(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-/* Uses a slot for the time of the call. */
+/* Claims a slot during the call. */
 static int resize(struct client_set *set, uint64_t space, int64_t *units,
 		  int (*how)(const struct lock_space *, struct lock_slot *))
 {
@@ -239,7 +240,7 @@ int client_in_use(const struct client_set *set)
 	return n;
 }
 
-/* "lock 17 exclusively"; the slot of another thread may change meanwhile. */
+/* "lock 17 exclusively". Another thread's slot may change meanwhile. */
 static size_t tell_one(const struct lock_slot *slot, bool range, char *text, size_t len)
 {
 	const char *mode = slot->mode == PAWL_SHARED      ? "shared"

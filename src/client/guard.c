@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where ranks may die (transport ucx, and worlds of the simulator), an operation that fails, or a
- * wait that will not end, leaves the protocol by longjmp() and returns here. Between acquire and
- * release a protocol owns nothing but its slot. Other clients may still write the words of that
- * slot, so it never serves again.
+ * Leave a protocol whose rank may have died (transport ucx, and worlds of the simulator). An
+ * operation that fails, or a wait that is hopeless, leaves the protocol by longjmp() and returns
+ * here. Between acquire and release a protocol owns nothing but its slot. Other clients may still
+ * write the words of that slot, so the slot is never used again.
  */
 #include <setjmp.h>
 
 #include "client/client.h"
 
-/* What to run: of one slot, or of two. */
+/* A function of one slot, or of two. */
 struct action {
 	int (*how)(const struct lock_space *, struct lock_slot *);
 	int (*how_part)(const struct lock_space *, struct lock_slot *, struct lock_slot *);

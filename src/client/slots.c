@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slots belong to the process and not to a lock: their number limits how many locks the process
- * holds or awaits at a time.
+ * Slots belong to the process, not to a lock: their number limits how many locks the process holds
+ * or awaits at a time.
  */
 #include "client/client.h"
 
-/* The owner of the calling thread's slots: an address of its own, or one for all threads of the
- * process. */
+/* The owner of the calling thread's slots: an address that is unique to the thread, or one value
+ * for all threads of the process. */
 static uintptr_t self(const struct client_set *set)
 {
 	static _Thread_local char mine __attribute__((tls_model("initial-exec")));
@@ -47,15 +47,15 @@ static struct lock_slot *claimed(struct client_set *set, int index, uint64_t loc
 	return slot;
 }
 
-/* Claim a slot that is in this state, to find out whether it may be free. */
+/* Claim a slot in this state, to ask the protocol whether it may be used again. */
 static bool take_from(struct slot_claim *claim, uintptr_t state, uintptr_t me)
 {
 	return atomic_compare_exchange_strong_explicit(&claim->owner, &state, me,
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-/* Whether the slot may serve again, as the protocol says; if not, it gets back the state that it
- * was claimed from, or is lost if a rank died that is needed. */
+/* Whether the protocol lets the slot be used again. If not, the slot gets its state back, or is
+ * lost if a rank that is needed has died. */
 static bool is_let_go(struct client_set *set, struct lock_slot *slot,
 		      int (*ask)(const struct lock_space *, struct lock_slot *),
 		      void (*keep)(struct client_set *, struct lock_slot *))
@@ -84,8 +84,7 @@ static int ask_passed(const struct lock_space *s, struct lock_slot *slot)
 	return s->protocol->passed(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-/* A slot whose lock was abandoned, if the protocol says that it may serve again. This thread
- * claims it while it asks. */
+/* A slot whose lock was abandoned, if the protocol lets it be used again. */
 static int take_abandoned(struct client_set *set, uintptr_t me)
 {
 	int top = slots_used(set);
@@ -97,7 +96,7 @@ static int take_abandoned(struct client_set *set, uintptr_t me)
 	return -1;
 }
 
-/* A slot that was never used: threads race for it. */
+/* A slot that was never used. Threads race for it. */
 static int take_new(struct client_set *set, uintptr_t me)
 {
 	for (;;) {
@@ -128,7 +127,7 @@ static bool take_passed(struct client_set *set, int index, uintptr_t me, bool dr
 	return is_let_go(set, slot, ask_passed, slots_queue);
 }
 
-/* A slot that is free now and used before. */
+/* A slot that was used before and is free now. */
 static int take_free(struct client_set *set, uintptr_t me)
 {
 	int top = slots_used(set);
@@ -153,7 +152,7 @@ static int await_settled(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-/* A slot that will be free soon. */
+/* A slot whose last release was posted: wait until it is answered. */
 static int take_when_settled(struct client_set *set, uintptr_t me)
 {
 	int top = slots_used(set);
@@ -170,8 +169,8 @@ static int take_when_settled(struct client_set *set, uintptr_t me)
 	return -1;
 }
 
-/* A slot that may have been passed over by now. This does not wait: the client that
- * would pass over it may wait for a lock of this one. */
+/* A queued slot that may have been passed over by now. This does not wait, because the client that
+ * would pass it over may wait for a lock of this one. */
 static int take_when_passed(struct client_set *set, uintptr_t me)
 {
 	int top = slots_used(set);
@@ -199,7 +198,7 @@ static int take_any(struct client_set *set, uintptr_t me, int *code)
 	return index;
 }
 
-/* A slot that is in the queue of this lock, if the protocol goes on from there. */
+/* A slot in the queue of this lock, if the protocol can resume from there. */
 static int take_place(struct client_set *set, uint64_t lock, int mode, uintptr_t me)
 {
 	int top = slots_used(set);
@@ -286,8 +285,8 @@ static void put_away(struct client_set *set, struct lock_slot *slot, uintptr_t s
 	struct slot_claim *claim = &set->claims[slot->index];
 
 	slots_set_lock(claim, SLOTS_NO_LOCK);
-	/* Orders this client's use of the slot before that of the next client;
-	 * pairs with the acquire in take_from(). */
+	/* Orders this client's use of the slot before the next client's; pairs with the acquire in
+	 * take_from(). */
 	atomic_store_explicit(&claim->owner, state, memory_order_release);
 }
 
