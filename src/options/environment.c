@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The environment. Variables PAWL_NAME are meant for all tables of the program: a kind
- * passes over the options of other kinds. They are read in the order of the list of options,
- * so the order in which a launcher sets them does not matter.
+ * The environment. Variables PAWL_NAME are meant for all tables of the program, so a kind ignores
+ * the options of other kinds. Variables are read in the order of the list of options; the order in
+ * which a launcher sets them does not matter.
  *
- * Other variables with that prefix are not ours to judge: module files, CMake and Spack
- * set PAWL_ROOT, PAWL_DIR and the like for any package of this name. One that resembles an
- * option is probably misspelt, and rank 0 says so once on stderr. With PAWL_STRICT=1 every
- * one that is unknown is an error, but for the names that an installation may have.
+ * Other variables with this prefix may be legitimate: module files, CMake and Spack set PAWL_ROOT,
+ * PAWL_DIR and the like for any package of this name. One that resembles an option is probably
+ * misspelt, and rank 0 reports it once on stderr. With PAWL_STRICT=1 every unknown variable is an
+ * error, except the names that an installation may set.
  */
 #include <ctype.h>
 #include <pawl-mpi.h>
@@ -25,9 +25,9 @@ static const char prefix[] = "PAWL_";
 
 enum { PREFIX = sizeof prefix - 1 };
 
-/* Names behind the prefix. Those of the layer under MPI_Win_lock (src/dropin): */
+/* Names after the prefix: those of libpawl-mpi (src/dropin), ... */
 static const char *const of_layer[] = {"LOCK", "STATS"};
-/* What module files, build systems and package managers set: */
+/* ... and those that module files, build systems and package managers set. */
 static const char *const of_installation[] = {
     "ARCH",           "BASE",        "BIN",         "BINDIR",
     "BUILD",          "CFLAGS",      "DATADIR",     "DIR",
@@ -43,7 +43,7 @@ static const char strict[] = "STRICT";
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Only there if libpawl-mpi is in this process. */
+/* Defined only if libpawl-mpi is in this process. */
 #pragma weak pawl_win_lock_range
 
 const char *environment_name(const char *option, char *text, size_t len)
@@ -66,8 +66,8 @@ static bool is_strict(void)
 	return value && value[0] && strcmp(value, "0") != 0;
 }
 
-/* The name of an entry of the environment, behind the prefix; its length, or 0 if the entry is
- * not one with the prefix. */
+/* The name in an entry of the environment, after the prefix. Returns its length; 0 if the entry
+ * does not have the prefix. */
 static size_t name_of(const char *entry, const char **name)
 {
 	*name = entry + PREFIX;
@@ -105,7 +105,7 @@ static bool is_unknown(const char *name, size_t len)
 	       !among(of_installation, LENGTH(of_installation), name, len);
 }
 
-/* The variable that an unknown one may be meant to be, in text; false: none. */
+/* Whether an unknown variable resembles a known one; text is the known one. */
 static bool resembles(const char *name, size_t len, char *text, size_t room)
 {
 	struct similar near = similar_to(name, len);
@@ -128,7 +128,7 @@ static bool resembles(const char *name, size_t len, char *text, size_t room)
 
 extern char **environ;
 
-/* PAWL_STRICT: no name that is unknown. */
+/* PAWL_STRICT: refuse unknown variables. */
 static int check_names(void)
 {
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of options: from text, and back to text. */
+/* Convert values of options from text and to text. */
 #include <ctype.h>
 #include <errno.h>
 #include <pawl.h>
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "options/option_spec.h"
 
-/* Messages repeat at most 120 bytes of a value, so that what is accepted is in them, too. */
+/* Messages show at most 120 bytes of a value, so that there is room for what is accepted. */
 
 static const struct {
 	const char *name;
@@ -39,7 +39,7 @@ static bool parse_number(const char *text, int64_t *value)
 	errno = 0;
 	v = strtoll(text, &end, 10);
 	*value = v;
-	/* strtoll would take blanks and "+", too. */
+	/* strtoll would also accept blanks and "+". */
 	return digits[0] >= '0' && digits[0] <= '9' && errno == 0 && *end == '\0';
 }
 
@@ -61,7 +61,7 @@ static int set_number(struct options *o, const struct option_spec *s, const char
 	return rc;
 }
 
-/* Digits, and behind a point, whatever the locale, more of them. */
+/* Digits, optionally a point and more digits, in any locale. */
 static bool parse_seconds(const char *text, double *value)
 {
 	double unit = 1;
@@ -76,7 +76,7 @@ static bool parse_seconds(const char *text, double *value)
 	return digits && *text == '\0';
 }
 
-/* To the nanosecond, as parse_seconds() takes it: no exponent, and a point in all locales. */
+/* To the nanosecond, in the form that parse_seconds() accepts. */
 static const char *seconds_text(double value, char *text, size_t len)
 {
 	long long ns = (long long)(value * 1e9 + 0.5);
@@ -168,8 +168,8 @@ static int find_level(const char *name)
 	return -1;
 }
 
-/* One "LEVEL:NUMBER", or, at the beginning, a number for all levels. seen: which level was
- * named by which item so far. */
+/* One "LEVEL:NUMBER", or, as the first item only, a number for all levels. seen: the item that has
+ * named each level so far. */
 static int set_level(int64_t t_l[LOCK_LEVEL_KINDS], const struct option_spec *s, char *item,
 		     bool is_first, const char *seen[LOCK_LEVEL_KINDS])
 {

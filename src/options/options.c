@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Options of a table: those that every kind has are listed here, those of one kind or some in the
- * tables of the kinds (lock/option.h). Messages, MPI_Info keys (pawl_NAME), environment variables
- * (PAWL_NAME) and the programs (pawl_option_get()) all come from these tables.
+ * Options of a table. Those of all kinds are listed here, those of one kind or several in the
+ * kinds' tables (lock/option.h). Messages, MPI_Info keys (pawl_NAME), environment variables
+ * (PAWL_NAME) and programs (pawl_option_get()) use these tables.
  *
- * An info key is meant for this very table, so one that its kind does not take is an
- * error. The environment is another matter: environment.c.
+ * An info key is meant for one table, so a key that the kind does not have is an error. The
+ * environment is meant for all tables: environment.c.
  */
 #include "options/options.h"
 
@@ -22,7 +22,7 @@
 #include "options/option_spec.h"
 #include "base/similar.h"
 
-/* In one place, for what is compiled without UCX's flags would see another answer in a header. */
+/* A function, because in a header its value would depend on how the including file is compiled. */
 bool options_have_ucx(void)
 {
 #ifdef PAWL_HAVE_UCX
@@ -101,7 +101,7 @@ const struct option_spec *option_spec_find(const struct lock_protocol *p, const 
 	return NULL;
 }
 
-/* All options, and what is said of them: kinds may have defaults of their own. */
+/* All options as they are shown: an option that kinds share shows all their defaults. */
 static struct {
 	const struct option_spec *spec;
 	struct pawl_option told;
@@ -109,8 +109,8 @@ static struct {
 } all[MOST_OPTIONS];
 static pthread_once_t listed = PTHREAD_ONCE_INIT;
 
-/* "4096 (citron: 16)", "0 (rma-rw: product of t_l + 1; shiftlock: 16)": the first kind's default,
- * and those that others have. */
+/* "4096 (citron: 16)", "0 (rma-rw: product of t_l + 1; shiftlock: 16)": the default of the first
+ * kind, then other kinds' defaults. */
 static void tell_preset(const struct option_spec *first, const char *first_kind, char *text,
 			size_t len)
 {
@@ -133,7 +133,7 @@ static void tell_preset(const struct option_spec *first, const char *first_kind,
 			continue;
 		rest = s->is.preset;
 		if (strncmp(rest, first->is.preset, plain) == 0 && rest[plain] == ' ') {
-			/* The same value, which means something else. */
+			/* The same value, with another meaning. */
 			rest += plain + 2;
 			if (!named)
 				used = (size_t)snprintf(text, len, "%.*s (%s: %.*s", (int)plain,
@@ -188,7 +188,7 @@ const struct pawl_option *pawl_option_get(int index)
 
 /* --------------------------------------------------------------- defaults */
 
-/* What stands before " (" is the value; where there is nothing, all is zero. */
+/* The value is the part before " ("; if that is empty, the value stays zero. */
 static void set_preset(struct options *o, const struct option_spec *s)
 {
 	size_t len = strcspn(s->is.preset, "(");
@@ -215,7 +215,7 @@ void options_default(struct options *o, const struct lock_protocol *p)
 /* ---------------------------------------------------------------- sources */
 
 static const char info_prefix[] = "pawl_";
-/* Names of options that the environment does not override, with blanks in between. */
+/* Names of options that the environment does not override, separated by blanks. */
 static const char final_key[] = "pawl_final";
 
 static bool is_known(const char *name)
@@ -228,7 +228,7 @@ static bool is_known(const char *name)
 	return false;
 }
 
-/* "max_held, owner, ..." of a kind, and the one that was meant. */
+/* List the options of the kind, with a hint if the name is misspelt. */
 static int no_such_option(const struct lock_protocol *p, const char *name, const char *what)
 {
 	struct similar near = similar_to(name, strlen(name));
@@ -289,7 +289,7 @@ static int read_info(struct options *o, const struct lock_protocol *p, MPI_Info 
 	return rc;
 }
 
-/* Of the options that it names, info has the last word. */
+/* For the options that pawl_final names, info overrides the environment. */
 static int read_final(struct options *o, const struct lock_protocol *p, MPI_Info info)
 {
 	char names[MPI_MAX_INFO_VAL + 1] = "", *rest = names, *name, key[MPI_MAX_INFO_KEY];

@@ -24,34 +24,34 @@ struct options {
 	enum option_wait wait;
 	enum option_progress progress;
 	enum option_transport transport;
-	int64_t spin_us; /* -1: as waiting finds right */
+	int64_t spin_us; /* -1: chosen by ranks and cores */
 	double watchdog_s;
 	char *topology, *topology_file, *groups; /* NULL: not given */
-	const struct lock_protocol *protocol;    /* whose own options these are: */
+	const struct lock_protocol *protocol;    /* the kind that own belongs to */
 	_Alignas(int64_t) unsigned char own[LOCK_OPTION_BYTES];
 };
 
 /* Whether this build has the transport over UCX. */
 bool options_have_ucx(void);
 
-/* The four steps of options_read(), for those that have no MPI: start, set any
- * number (what: how to call it in messages), look at the environment, and see
- * whether the values go together. All set the thread's error. */
+/* The steps of options_read(), for programs without MPI: set the defaults, set any number of
+ * options (what: the source, for messages), read the environment, and check the values against each
+ * other. All set the thread's error message. */
 void options_default(struct options *o, const struct lock_protocol *p);
 int options_set(struct options *o, const struct lock_protocol *p, const char *name,
 		const char *value, const char *what);
 int options_environment(struct options *o, const struct lock_protocol *p);
-/* Say, once in a process, which variables PAWL_* have no effect, and what they may be meant to
- * be. */
+/* Report, once in a process, variables PAWL_* that have no effect, and which variables they
+ * probably stand for. */
 void options_warn(FILE *out);
 int options_check(const struct options *o);
-/* A number or the number of a choice; if the kind has no such option, otherwise. */
+/* The value of a number, or the index of a choice; otherwise, if the kind has no such option. */
 int64_t options_number(const struct options *o, const char *name, int64_t otherwise);
-/* One by level, by enum topo_kind; NULL: the kind has no such option. */
+/* The values by level, indexed by enum topo_kind; NULL: the kind has no such option. */
 const int64_t *options_levels(const struct options *o, const char *name);
 
-/* Read the options for a kind: defaults, then info, then the environment. Sets
- * the thread's error; o is to be freed by options_free in any case. */
+/* Read the options of a kind: defaults, then info, then the environment. Sets the thread's error
+ * message. Call options_free() in any case. */
 int options_read(struct options *o, const struct lock_protocol *p, MPI_Info info);
 void options_free(struct options *o);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether all ranks make the same table: kind, n, homes and each option are compared as text,
- * option by option in the order of the list, so the ways by which values came (info, variables,
- * defaults) do not matter. Where ranks differ, all of them learn in what, and two that do.
+ * Check that all ranks ask for the same table. Kind, n, homes and each option are compared as text,
+ * so it does not matter whether a value comes from the info, a variable or a default. If ranks
+ * differ, all ranks get a message with the item and two ranks that differ in it.
  */
 #include <limits.h>
 #include <pawl.h>
@@ -53,11 +53,11 @@ static const char *value_of(const struct asked *a, int item, char *text, size_t 
 
 static int64_t hash(const char *text)
 {
-	/* With the end of the text. */
+	/* Include the terminating null character. */
 	return (int64_t)hash_add(hash_text(HASH_BEGIN, text), 0);
 }
 
-/* All ranks know which item differs. Name the lowest rank that is not as rank 0. */
+/* All ranks know which item differs. Report the lowest rank that differs from rank 0. */
 static int tell(MPI_Comm comm, const struct asked *a, int item, const char *value, int64_t mine)
 {
 	char first[SHOWN + 1], other[SHOWN + 1];
@@ -83,13 +83,14 @@ int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uin
 	const struct asked a = {o, kind, n, homed};
 	int64_t both[2 * MOST], mine[MOST];
 	char text[256];
-	/* Kinds have different numbers of options; where kinds differ that is what is told. */
+	/* Kinds have different numbers of options, but if kinds differ, the kind is reported
+	 * first. */
 	for (int i = 0; i < MOST; i++) {
 		const char *value = value_of(&a, i, text, sizeof text);
 
 		mine[i] = value ? hash(value) : 0;
 		both[2 * i] = mine[i];
-		both[2 * i + 1] = ~mine[i]; /* its minimum is the maximum */
+		both[2 * i + 1] = ~mine[i]; /* the minimum of ~x gives the maximum of x */
 	}
 	PMPI_Allreduce(MPI_IN_PLACE, both, 2 * MOST, MPI_INT64_T, MPI_MIN, comm);
 	for (int i = 0; i < MOST; i++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clock that the ranks of a table share, for locks that live by it.
+ * The clock that the ranks of a table share, for locks that depend on time.
  *
- * Ranks of one host have one monotonic clock. Else every rank asks rank 0 for the time
- * a few times: rank 0 looked at its clock between our question and its answer, so half of
- * the quickest round trip is the most by which the middle of it is wrong (Cristian, 1989).
- * From then on the clocks drift: of two quartz clocks, even if one of them is being
- * steered, by no more than 100 us in a second.
+ * The ranks of one host have the same monotonic clock. Otherwise every rank asks rank 0 for the
+ * time a few times. Rank 0 reads its clock between the question and the answer, so the middle of
+ * the round trip is wrong by at most half of it, and the quickest round trip counts (Cristian,
+ * 1989). From then on the clocks drift: two quartz clocks, even if one of them is being steered, by
+ * at most 100 us a second.
  */
 #include "table/table.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lock tables: creation and the end of them. Every step that can fail on one
- * rank alone is followed by an agreement, so that all ranks go on or all return
- * the same code.
+ * Create and free lock tables. After each step that can fail on one rank only, the ranks agree on
+ * the result, so that all of them proceed or all return the same code.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -32,8 +31,9 @@ int table_agree(MPI_Comm comm, int code)
 	return worst;
 }
 
-/* The MPI at run time is of the family whose mpi.h this library was compiled with. Programs that
- * link the libpawl of another MPI get as far as this: the call has the same form in all. */
+/* Whether the MPI at run time belongs to the family for which this library was compiled. A program
+ * that was linked with the libpawl of another MPI reaches this check, because this call has the
+ * same form in all MPIs. */
 static int check_library(void)
 {
 	static const char *const open_mpi[] = {"Open MPI", "IBM Spectrum MPI", NULL};
@@ -57,7 +57,7 @@ static int check_library(void)
 	return PAWL_SUCCESS;
 }
 
-/* Communicators of sessions (MPI-4) are used without MPI_Init. */
+/* Whether comm may come from a session (MPI-4), which needs no MPI_Init. */
 static bool may_be_of_session(MPI_Comm comm)
 {
 #ifdef PAWL_HAVE_SESSIONS
@@ -134,17 +134,17 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 	return PAWL_SUCCESS;
 }
 
-/* Whether this rank is the one that warns. */
+/* Whether this rank prints warnings. */
 static bool is_first_rank(MPI_Comm comm)
 {
 	int initialized, rank;
 
-	PMPI_Initialized(&initialized); /* not by a session alone */
+	PMPI_Initialized(&initialized); /* false with sessions only */
 	PMPI_Comm_rank(initialized ? MPI_COMM_WORLD : comm, &rank);
 	return rank == 0;
 }
 
-/* Once: a string whose nodes stay empty says something else than was meant, maybe. */
+/* Warn once if nodes of the string stay empty: probably the user meant something else. */
 static void topology_warn(const struct topo *topo, const char *string)
 {
 	static atomic_flag done = ATOMIC_FLAG_INIT;
@@ -158,15 +158,15 @@ static void topology_warn(const struct topo *topo, const char *string)
 		topo->nranks, topo->nnodes, topo->asked_nodes, string);
 }
 
-/* Microseconds to look before parking: cheap where every rank has a core, and
- * theft where it has not. The longer ones pay for waking a parked rank. */
+/* Microseconds to spin before parking. Spinning is cheap if every rank has a core; otherwise it
+ * takes the core from other ranks. The longer times avoid the cost of waking a parked rank. */
 enum { SPIN_US = 50, SPIN_CROWDED_SOON_US = 50, SPIN_CROWDED_LATER_US = 2 };
 
-/* How often a waiting rank drives the MPI, in looks: the words of a table over
- * several nodes are brought by it. */
+/* Looks at the word for each call that drives the MPI. In a table over several nodes, the MPI
+ * transfers the words, so each look drives it. */
 enum { LOOKS_NET = 1, LOOKS_EAGER = 4, LOOKS_LAZY = 64 };
 
-/* The holder of a lock is likely to work on data where the lock is. */
+/* Whether this rank is the lock's home: the holder is then likely to work on data here. */
 static bool is_home(const struct rma_client *c)
 {
 	uint64_t index;
@@ -282,7 +282,7 @@ static int open_protocol(pawl_table *t)
 	return rc;
 }
 
-/* On shared memory alone nobody waits for another rank's MPI. */
+/* A table in shared memory needs no thread, because no rank depends on another rank's MPI calls. */
 static int start_progress(pawl_table *t)
 {
 	if (!t->rma.net)
@@ -294,7 +294,7 @@ static int start_progress(pawl_table *t)
 				       " be started");
 }
 
-/* Everything that exists of t, in the reverse order. Collective. */
+/* Free all that exists of t, in reverse order. Collective. */
 static void destroy(pawl_table *t)
 {
 	const struct lock_protocol *p = t->space.protocol;
@@ -357,7 +357,7 @@ static void name(pawl_table *t, const struct lock_protocol *p, uint64_t n)
 		 ranges ? "space" : "lock", n == 1 ? "" : "s");
 }
 
-/* The rank as the application knows it, if that has MPI_COMM_WORLD. */
+/* The rank in MPI_COMM_WORLD, if MPI is initialised; else in the table. */
 static void name_self(pawl_table *t)
 {
 	int rank, initialized;
@@ -370,7 +370,7 @@ static void name_self(pawl_table *t)
 		 initialized ? "MPI_COMM_WORLD" : "the table", host);
 }
 
-/* Homes by a function, or by option distribution. */
+/* Create a table; homes come from a function (homed) or from option distribution. */
 static int create(MPI_Comm comm, const char *kind, uint64_t n, bool homed, pawl_home_fn *home,
 		  void *arg, MPI_Info info, pawl_table **table)
 {
@@ -388,7 +388,7 @@ static int create(MPI_Comm comm, const char *kind, uint64_t n, bool homed, pawl_
 	PMPI_Comm_test_inter(comm, &inter);
 	if (inter)
 		return error_set(PAWL_ERR_ARG, "comm is an inter-communicator");
-	/* From here on all ranks go together. */
+	/* From here on all ranks take the same steps. */
 	t = calloc(1, sizeof *t);
 	rc = check_arguments(kind, n, p);
 	if (rc == PAWL_SUCCESS && !table)
@@ -415,7 +415,7 @@ static int create(MPI_Comm comm, const char *kind, uint64_t n, bool homed, pawl_
 	t->homes_win = MPI_WIN_NULL;
 	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
 	PMPI_Comm_dup(comm, &t->comm);
-	/* Failing windows are reported, not fatal. */
+	/* A window that cannot be created is reported and does not end the program. */
 	PMPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
 	name(t, p, n);
 	name_self(t);
@@ -442,7 +442,7 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
 	return create(comm, kind, n, true, home, arg, info, table);
 }
 
-/* What the rank of lowest number has that holds something says, on all ranks. Collective. */
+/* If any rank holds something, all ranks get the message of the lowest such rank. Collective. */
 static int check_free(pawl_table *t)
 {
 	int holder = client_in_use(&t->clients) ? t->rma.rank : t->space.topo->nranks, first;
@@ -458,7 +458,7 @@ static int check_free(pawl_table *t)
 			 t->clients.threaded ? "holds or awaits" : "holds", text);
 }
 
-/* What is left of t when MPI has ended: the windows and communicators are gone. */
+/* Free what is left of t after MPI has ended; its windows and communicators are gone. */
 static void forget(pawl_table *t)
 {
 	life_end(t);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Homes by the caller's own function: a map from lock to rank and index, 8 bytes
- * a lock, once per node in shared memory.
+ * Homes by the caller's function: a map from lock to rank and index, 8 bytes a lock, which each
+ * node keeps once, in shared memory.
  *
- * All ranks have to see the same homes. The maps of the nodes are compared by a hash, and
- * every rank asks its own function about some of the locks.
+ * All ranks must see the same homes. So the nodes' maps are compared by a hash, and every rank
+ * calls its own function for some of the locks.
  */
 #include <stdlib.h>
 
@@ -15,8 +15,8 @@
 
 enum { INDEX_BITS = 40, ASKED_AGAIN = 256 };
 
-/* Fill the map (one rank a node does), or only count; the most locks of any
- * home, or 0 if the function named a rank that is none. */
+/* Fill the map (on one rank of each node). Returns the largest number of locks at a home; 0 if the
+ * function returns an invalid rank, for lock *bad. */
 static uint64_t assign(const pawl_table *t, pawl_home_fn *home, void *arg, uint64_t *map,
 		       uint64_t *counts, uint64_t *bad)
 {
@@ -45,8 +45,7 @@ static uint64_t hash_of(const uint64_t *map, uint64_t n)
 	return h;
 }
 
-/* The first lock of those asked about for which this rank's function does not say what the map
- * has; n: none. */
+/* The first checked lock for which this rank's function differs from the map; n: none. */
 static uint64_t disagrees(const pawl_table *t, pawl_home_fn *home, void *arg, const uint64_t *map)
 {
 	uint64_t n = t->space.n, step = n > ASKED_AGAIN ? n / ASKED_AGAIN : 1;
@@ -57,23 +56,23 @@ static uint64_t disagrees(const pawl_table *t, pawl_home_fn *home, void *arg, co
 	return n;
 }
 
-/* All ranks have the maps of their nodes. Collective. */
+/* Whether all maps are equal and agree with the functions of all ranks. Collective. */
 static int check_equal(pawl_table *t, pawl_home_fn *home, void *arg, const uint64_t *map, int rank)
 {
 	int64_t h[2], odd = (int64_t)disagrees(t, home, arg, map);
 
 	h[0] = rank == 0 ? (int64_t)hash_of(map, t->space.n) : INT64_MAX;
-	h[1] = rank == 0 ? ~h[0] : INT64_MAX; /* its minimum is the maximum */
+	h[1] = rank == 0 ? ~h[0] : INT64_MAX; /* the minimum of ~x gives the maximum of x */
 	PMPI_Allreduce(MPI_IN_PLACE, h, 2, MPI_INT64_T, MPI_MIN, t->comm);
 	PMPI_Allreduce(MPI_IN_PLACE, &odd, 1, MPI_INT64_T, MPI_MIN, t->comm);
 	if ((uint64_t)odd < t->space.n)
 		return error_set(PAWL_ERR_ARG,
 				 "the home function does not always give lock %llu the same rank;"
-				 " it is to be a pure function, the same on all ranks",
+				 " it has to be a pure function, the same on all ranks",
 				 (unsigned long long)odd);
 	if (h[0] != ~h[1])
 		return error_set(PAWL_ERR_ARG, "the home function gives locks other ranks on some"
-					       " nodes than on others; it is to be a pure"
+					       " nodes than on others; it has to be a pure"
 					       " function, the same on all ranks");
 	return PAWL_SUCCESS;
 }
@@ -83,7 +82,7 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 	MPI_Comm node_comm = t->job.node_comm;
 	MPI_Aint bytes = 0, size;
 	uint64_t *counts = NULL, *map = NULL, bad = 0;
-	int64_t most = INT64_MAX; /* signed: MPICH takes the minimum of unsigned ones as if */
+	int64_t most = INT64_MAX; /* signed: MPICH's MPI_MIN compares unsigned values as signed */
 	int rank, unit, rc, ok;
 
 	PMPI_Comm_rank(node_comm, &rank);
@@ -108,13 +107,13 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 	if (rank == 0)
 		most = (int64_t)assign(t, home, arg, map, counts, &bad);
 	free(counts);
-	/* The smallest answer: 0 if any node's function failed. */
+	/* The minimum is 0 if the function failed on any node. */
 	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_UINT64_T, MPI_MAX, t->comm);
 	PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MIN, t->comm);
 	if (most == 0)
 		return error_set(PAWL_ERR_ARG,
-				 "the home function gave lock %llu a rank that is none of the"
-				 " communicator's (0 to %d)",
+				 "the home function gave lock %llu a rank that is not in the"
+				 " communicator (0 to %d)",
 				 (unsigned long long)bad, t->space.topo->nranks - 1);
 	rc = check_equal(t, home, arg, map, rank);
 	if (rc != PAWL_SUCCESS)

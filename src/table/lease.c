@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leases that fit the machine. A lease tells a dead client from a slow one, so it has
- * to be long against what an operation takes, and against how long a rank may be
- * without a core where ranks outnumber them. A shorter one is made longer when the
- * table is made; the table's parameters say so.
+ * Make leases fit the machine. A lease tells a dead client from a slow one, so it has to be long
+ * compared with an operation, and with the time for which a rank may have no core if ranks
+ * outnumber cores. A lease that is too short is made longer when the table is created, and the
+ * table's parameters show that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "table/table.h"
 
 enum {
-	ROUND_TRIPS = 9,      /* measured, and the median taken */
-	PER_ROUND_TRIP = 100, /* a lease has room for so many */
-	TURN_US = 10000       /* of another rank on the same core */
+	ROUND_TRIPS = 9,      /* measured, of which the median counts */
+	PER_ROUND_TRIP = 100, /* round trips that fit into a lease */
+	TURN_US = 10000       /* time slice of another rank on the same core */
 };
 
 static int by_value(const void *a, const void *b)
@@ -36,7 +36,7 @@ static int64_t round_trip_us(pawl_table *t, int rank)
 		int64_t value;
 
 		rma_get(c, w, &value);
-		rma_flush(c, w); /* completes the get, which is what is measured */
+		rma_flush(c, w); /* completes the get, which is measured */
 		ns[i] = rma_now_ns() - before;
 	}
 	qsort(ns, ROUND_TRIPS, sizeof ns[0], by_value);
@@ -44,7 +44,7 @@ static int64_t round_trip_us(pawl_table *t, int rank)
 	return (int64_t)(ns[ROUND_TRIPS / 2] / 1000) + 1;
 }
 
-/* Another node's rank for this one to ask; not the same one for all. -1: none. */
+/* A rank of another node to measure with, spread over the ranks; -1: there is none. */
 static int partner(const pawl_table *t)
 {
 	const struct topo *topo = t->space.topo;
@@ -70,7 +70,7 @@ void lease_fit(pawl_table *t)
 		least = PER_ROUND_TRIP * round_trip_us(t, other);
 	if (per_core > 1 && per_core * TURN_US > least)
 		least = per_core * TURN_US;
-	/* While others measure we drive the MPI in here. */
+	/* Within this call the rank drives the MPI while others measure. */
 	PMPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MAX, t->comm);
 	if (least <= lease)
 		return;

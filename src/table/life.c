@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ends before a table does: the MPI, or the process, of which a fork makes a second one.
+ * The MPI or the process may end before a table does, and a fork makes a second process.
  *
- * Live tables are in a list. MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while
- * the MPI still works: ours ends the threads of this rank that call it, and nothing else.
- * Nothing collective happens there, for ranks may come to the attributes of several libraries in
- * different orders; and no table is freed there, for another library may free its own in an
- * attribute of its own, and may acquire its locks until then. In a fork's child the tables are
- * the parent's: a handler of pthread_atfork marks them.
+ * Live tables are in a list. MPI_Finalize first deletes the attributes of MPI_COMM_SELF, while MPI
+ * still works. Pawl's attribute there ends the threads of this rank that call MPI, and does nothing
+ * else. It does nothing collective, because ranks may reach the attributes of several libraries in
+ * different orders. It frees no table, because another library may free its own table, and use its
+ * locks until then, in its own attribute. In a forked child the tables are the parent's; a handler
+ * of pthread_atfork marks them.
  *
- * Both set t->usable to 0. So every call finds its lock out of range, and looks closer
- * (life_check()): a call on a live table pays nothing for it.
+ * Both set t->usable to 0, so every call finds its lock out of range and looks closer
+ * (life_check()). A call on a live table has no extra cost.
  *
- * When the process ends, tables that were not freed in time are named on stderr. MPI-4's
- * sessions tell nobody that they end, so those of sessions are named there, too, and no
- * earlier.
+ * At the end of the process, tables that were not freed in time are reported on stderr. A session
+ * (MPI-4) gives no notice of its end, so tables of sessions are reported only then.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -23,8 +22,8 @@
 #include "table/table.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pawl_table *tables; /* the last one first */
-static bool forked;        /* this process is the child of one that had tables */
+static pawl_table *tables; /* the newest first */
+static bool forked;        /* this process is a child of one that had tables */
 static bool finalizing;    /* MPI_Finalize has been called */
 static bool watching;      /* MPI_Finalize will call on_finalize() */
 
@@ -53,21 +52,21 @@ static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-/* Have f called when the communicator's attributes are deleted. */
+/* Call f when the communicator's attributes are deleted. */
 static void watch(MPI_Comm comm, MPI_Comm_delete_attr_function *f)
 {
 	int keyval;
 
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, f, &keyval, NULL);
 	PMPI_Comm_set_attr(comm, keyval, NULL);
-	/* It lives as long as the attribute. */
+	/* The key lives as long as the attribute. */
 	PMPI_Comm_free_keyval(&keyval);
 }
 
 #ifdef MPICH_VERSION
-/* MPICH over UCX aborts if windows over the network are left to the end of MPI_Finalize. It deletes
- * the attributes of MPI_COMM_WORLD after those of MPI_COMM_SELF, when no other library will free
- * its tables any more, and still works then. Collective, the last table first. */
+/* MPICH over UCX aborts if a window over the network still exists at the end of MPI_Finalize. MPICH
+ * deletes the attributes of MPI_COMM_WORLD after those of MPI_COMM_SELF. By then no other library
+ * will free its tables, and MPI still works. Collective, the newest table first. */
 static int on_finalize_late(MPI_Comm comm, int keyval, void *value, void *extra)
 {
 	(void)comm, (void)keyval, (void)value, (void)extra;
@@ -115,8 +114,9 @@ static void name_table(const pawl_table *t, const char *when)
 		    t->name, when);
 }
 
-/* Before the libraries that this one uses end. Threads must not outlive those. After the
- * destructors of the program, which may free tables: in a static link only the priority says so. */
+/* Runs before the destructors of libraries that the threads use: threads must not outlive those.
+ * Runs after the destructors of the program, which may free tables; in a static link only the
+ * priority ensures that. */
 static __attribute__((destructor(101))) void at_exit(void)
 {
 	if (forked)

@@ -20,7 +20,7 @@ uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes)
 	return at;
 }
 
-/* Too many clients for the words of a kind. advice: what else would help. */
+/* The message for more clients than the words of a kind can count. advice: what else would help. */
 static void refuse_clients(const struct lock_space *s, uint64_t most, const char *advice, char *err,
 			   size_t errlen)
 {

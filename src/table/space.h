@@ -6,11 +6,11 @@
 #include "options/options.h"
 #include "lock/lock.h"
 
-/* What is given. Homes are as the options say; a map may be put in afterwards. */
+/* The inputs. Homes are as the options say; the caller may set a map afterwards. */
 void space_begin(struct lock_space *s, const struct lock_protocol *p, const struct topo *topo,
 		 const struct options *o, uint64_t n);
-/* What follows from it: slots, and the words of the protocol. Sets the thread's
- * error. To be freed also if it fails. */
+/* The layout that follows: slots, and the words of the protocol. Sets the thread's error message.
+ * Call space_free() also if it fails. */
 int space_layout(struct lock_space *s);
 void space_free(struct lock_space *s);
 

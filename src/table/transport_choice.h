@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which transport is between nodes, by option transport. */
+/* Choose the transport between nodes, by option transport. */
 #ifndef TABLE_TRANSPORT_CHOICE_H
 #define TABLE_TRANSPORT_CHOICE_H
 
 #include "options/options.h"
 #include "rma/segments.h"
 
-/* On one host the MPI's windows are memory, and UCX would go through the loopback. */
+/* On one host the MPI's windows are in memory, whereas UCX would use the loopback. */
 static inline enum rma_network transport_choose(const struct options *o, bool one_host)
 {
 	if (o->transport == TRANSPORT_AUTO)
