@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths of ranks into the tree of levels: which ranks share an element,
- * which levels divide the ranks further, and the indices that layouts of locks use.
+ * From the paths of ranks to the tree of levels: which ranks share an element, which levels divide
+ * the ranks further, and the indices that the layouts of locks use.
  *
- * Each level is first a division of the ranks: division[p] is p's element. A
- * division refines the one above it, so two of them with equally many elements
- * are the same division, and pruning needs to look at the counts only.
+ * Each level is first a division of the ranks: division[p] is the element of rank p. A division
+ * refines the one above it. So if two of them have equally many elements they are the same
+ * division, and pruning needs only the counts.
  *
- * Elements are numbered by their lowest rank, at every level, and so are the
- * children of an element: the result depends on which ranks are together and not on
- * the values of the ids. The cost is O(levels * P log P).
+ * At every level, elements are numbered by their lowest rank, and so are the children of an
+ * element. So the result depends on which ranks are together, not on the values of the ids. The
+ * cost is O(levels * P log P).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct key {
 	int parent, id, rank;
 };
 
-/* A topology is one block: the struct, then its integers, then its text. */
+/* A topology is one block of memory: the struct, its integers, its text. */
 struct block {
 	struct topo t;
 	int pool[];
@@ -45,7 +45,7 @@ static int key_compare(const void *va, const void *vb)
 	return 0;
 }
 
-/* Rename the classes in element[] to 0, 1, ... by their lowest rank. */
+/* Renumber the classes in element[] as 0, 1, ... by their lowest rank. */
 static void number_by_lowest(int nranks, int count, int *element, int *map)
 {
 	int next = 0;
@@ -77,9 +77,9 @@ static int refine(int nranks, const int *parent, const struct topo_path *paths, 
 	return count;
 }
 
-/* Drop, in place, the divisions that repeat their parent and those whose elements are single
- * ranks; returns how many are left. Of two equal ones the outer stays; but a node stays before a
- * group, because locks use that its ranks share memory. */
+/* Drop, in place, divisions that repeat the one above, and divisions into single ranks; returns how
+ * many are left. Of two equal divisions the outer one stays, except that a node replaces a group:
+ * locks rely on the ranks of a node sharing memory. */
 static int prune(int nranks, int n, struct division *d)
 {
 	int kept = 1;
@@ -103,7 +103,7 @@ static int *take(int **pool, int n)
 	return mine;
 }
 
-/* members and first by counting; what is left in first is where each starts. */
+/* Fill members and first by counting sort; first ends up as the start of each element. */
 static void fill_members(const struct topo *t, struct topo_level *l)
 {
 	for (int p = 0; p < t->nranks; p++)
@@ -121,8 +121,8 @@ static void fill_members(const struct topo *t, struct topo_level *l)
 	}
 }
 
-/* inner is the next level, or NULL if l is the innermost: the children are then
- * the ranks. index[nranks] and nchildren[nranks] are scratch. */
+/* inner is the next level, or NULL if l is the innermost: its children are the ranks. index[nranks]
+ * and nchildren[nranks] are scratch. */
 static void fill_children(const struct topo *t, struct topo_level *l,
 			  const struct topo_level *inner, int *index, int *nchildren)
 {
@@ -142,8 +142,8 @@ static void fill_children(const struct topo *t, struct topo_level *l,
 	}
 }
 
-/* Ranks by (element of level 1, of level 2, ..., rank): a radix sort, whose
- * last digit is the innermost level. from and start are scratch. */
+/* Sort ranks by (element of level 1, of level 2, ..., rank): a radix sort that starts at the
+ * innermost level. from and start are scratch. */
 static void fill_order(struct topo *t, int *from, int *start)
 {
 	for (int p = 0; p < t->nranks; p++)
@@ -199,7 +199,7 @@ static struct topo *allocate(int nranks, int n, const struct division *d, size_t
 	return t;
 }
 
-/* The topology of divisions d[0 .. n-1], outermost first; prunes d. */
+/* Build the topology of divisions d[0 .. n-1], outermost first; prunes d. */
 static struct topo *assemble(int nranks, int n, struct division *d, int nnodes, const int *node,
 			     char *err, size_t errlen)
 {
@@ -238,7 +238,7 @@ static struct topo *assemble(int nranks, int n, struct division *d, int nnodes, 
 	return t;
 }
 
-/* The column of the nodes, or -1 and a message if the columns make no sense. */
+/* The column of the nodes; -1 and a message if the columns are inconsistent. */
 static int check_columns(int nlevels, const enum topo_kind *kinds, const char *const *names,
 			 char *err, size_t errlen)
 {
@@ -276,8 +276,8 @@ static int check_columns(int nlevels, const enum topo_kind *kinds, const char *c
 	return node;
 }
 
-/* How many columns are left when the first with an unbound rank collapses, and
- * all below it. culprit: a rank that is unbound there. */
+/* How many columns stay: from the first column with an unbound rank on, all are dropped. culprit: a
+ * rank that is unbound there. */
 static int bound_columns(int nranks, int nlevels, const struct topo_path *paths, int *culprit)
 {
 	for (int p = 0; p < nranks; p++) {
@@ -335,9 +335,9 @@ out:
 	return t;
 }
 
-/* Ranks of each node that run at a time in one innermost element, or 0 where
- * the node needs no gangs: its ranks have a core each, or an element would get
- * one core, and a gang of one rank divides nothing. ranks, parts: scratch. */
+/* How many ranks of one innermost element run at a time, for each node; 0 if the node needs no
+ * gangs: its ranks have a core each, or an element would get only one core. ranks and parts are
+ * scratch. */
 static void gang_sizes(const struct topo *t, const int *cores, int *size, int *ranks, int *parts)
 {
 	const struct topo_level *l = &t->level[t->nlevels - 1];
@@ -354,7 +354,7 @@ static void gang_sizes(const struct topo *t, const int *cores, int *size, int *r
 	}
 }
 
-/* Deal the members of every innermost element out into gangs. */
+/* Split the members of every innermost element into gangs. */
 static int split_gangs(const struct topo *t, const int *size, int *gang)
 {
 	const struct topo_level *l = &t->level[t->nlevels - 1];
@@ -397,7 +397,7 @@ struct topo *topo_add_gangs(const struct topo *t, const int *cores, char *err, s
 	for (int i = 0; i < n; i++)
 		d[i] = (struct division){t->level[i].kind, t->level[i].name, t->level[i].count,
 					 t->level[i].element};
-	/* A tree that has gangs gets no others. */
+	/* A tree that has gangs gets no more. */
 	if (t->level[n - 1].kind != TOPO_GANG) {
 		int count;
 
@@ -413,5 +413,5 @@ struct topo *topo_add_gangs(const struct topo *t, const int *cores, char *err, s
 
 void topo_free(struct topo *t)
 {
-	free(t); /* one block of memory */
+	free(t); /* one block of memory, see struct block */
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the ranks of a communicator really are: MPI says who shares a host,
- * hwloc what is inside a host, a file or the batch system how hosts are
- * grouped. Each fact is found where it is known and no more often than needed
- * (one rank of a host asks hwloc for all ranks of it, rank 0 alone reads the
- * file), then every rank gets the same table and makes the same tree of it.
+ * Where the ranks of a communicator run. MPI knows which ranks share a host, hwloc what is inside a
+ * host, and a file or the batch system how hosts are grouped. Each fact is determined once: one
+ * rank of a host asks hwloc for all ranks of the host, and rank 0 alone reads the file. Then all
+ * ranks get the same table and build the same tree from it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +32,8 @@ static int share_places(struct survey *s)
 	return survey_agree(s);
 }
 
-/* groups=N: the nodes in the order of their lowest ranks, N at a time. The
- * group of a host is found at its lowest rank, which comes first. */
+/* groups=N: N nodes to a group, in the order of their lowest ranks. A host's number is the lowest
+ * of its ranks, so the group of a host is known before its other ranks come. */
 static void group_every(struct survey *s)
 {
 	int nodes = 0;
@@ -51,8 +50,7 @@ static void group_every(struct survey *s)
 	snprintf(s->groups.name[0], sizeof(s->groups.name[0]), "group");
 }
 
-/* The inner levels of this job: of the caches, the outermost that is worth a
- * level on some host. */
+/* The inner levels of this job; of the cache levels, the outermost that divides some host. */
 static int choose_inner(const struct survey *s, int *chosen)
 {
 	int shared = 0, n = 0;
@@ -100,7 +98,7 @@ static struct topo *build_real(struct survey *s)
 	return t;
 }
 
-/* t with gangs where a host has fewer cores than ranks; t is used up. */
+/* Add gangs to t if a host has fewer cores than ranks; frees t. */
 static struct topo *with_gangs(struct survey *s, struct topo *t)
 {
 	int *cores = t ? survey_memory(s, (size_t)t->nnodes, sizeof(*cores)) : NULL;
@@ -116,7 +114,7 @@ static struct topo *with_gangs(struct survey *s, struct topo *t)
 	return gangs;
 }
 
-/* A node of the string may be part of a host, but not have ranks of two. */
+/* A node of the string must lie within a host. */
 static void check_synthetic(struct survey *s, const struct topo *t)
 {
 	int *lowest = survey_memory(s, (size_t)t->nnodes, sizeof(*lowest));
@@ -165,7 +163,7 @@ static void make_node_comm(struct survey *s, struct topo_job *job)
 		      "MPI_Comm_split");
 }
 
-/* The whole survey, up to the first failure. */
+/* All steps of the survey, up to the first failure. */
 static int survey_job(struct survey *s, struct topo_job *job)
 {
 	int ask = !survey_given(s->req->synthetic) &&

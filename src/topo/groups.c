@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Labels of hosts as numbers, and groups by the addresses that Slurm gives to hosts. */
+/* Numbers for the labels of hosts, and groups from the addresses that Slurm gives to hosts. */
 #include "topo/groups.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void topo_number_labels(struct topo_label *labels, int n, int (*ids)[TOPO_MAX_GR
 	}
 }
 
-/* Cut text at its dots, at most n parts, the last of which takes the rest. */
+/* Cut text at its dots into at most n parts; the last part gets the rest. */
 static int split_dots(char *text, char **part, int n)
 {
 	int k = 0;
@@ -37,9 +37,8 @@ static int split_dots(char *text, char **part, int n)
 	return k;
 }
 
-/* Whether the addresses can be what they claim: all of one shape, and every
- * host with its own. A launcher that forwards the environment of its own node
- * gives one address to all. */
+/* Whether the addresses are plausible: all of the same form and all different. A launcher that
+ * forwards its own node's environment gives the same address to all. */
 static int addresses_hold(struct topo_label *labels, const struct topo_host *hosts, int n)
 {
 	for (int h = 0; h < n; h++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file of option topology_file: a line for each host with its groups, outermost first, and
- * "#" before a comment. A host is found by its name, or by its name with the domain left out in
- * the file or in the job.
+ * The file of option topology_file: a line for each host with its groups, outermost first; "#"
+ * starts a comment. A host is found by its name; either the file or the job may omit the domain.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 
 #include "topo/groups.h"
 
-enum { SHOWN = 120 }; /* characters of a value that a message repeats */
+enum { SHOWN = 120 }; /* characters of a value that a message shows */
 
 static const char blank[] = " \t\r\n\v\f";
 
@@ -49,7 +48,7 @@ static int bad_line(struct table *t, int number, const char *what, const char *v
 	return -1;
 }
 
-/* The host begins the text, so that free(host) frees the line. */
+/* Moves the host to the start of the text, so that free(host) frees the line. */
 static void cut_comment_and_indent(char *text)
 {
 	size_t indent;
@@ -74,7 +73,7 @@ static int make_room(struct table *t)
 	return 0;
 }
 
-/* One line. 1: the table took its text over; 0: it is empty; -1: a message. */
+/* 1: the table has taken the text over; 0: the line is empty; -1: error, with a message. */
 static int add_line(struct table *t, char *text, int number)
 {
 	struct line l = {.number = number};
@@ -109,7 +108,7 @@ static int read_lines(struct table *t, FILE *f)
 	int added = 0;
 
 	for (int number = 1; added >= 0 && (len = getline(&text, &size, f)) >= 0; number++) {
-		/* What is behind a byte 0 would be passed over. */
+		/* Text after a null byte would be ignored. */
 		if (strlen(text) != (size_t)len)
 			added = bad_line(t, number, "a byte 0 after", text);
 		else
@@ -169,7 +168,8 @@ static int begins_with(const struct table *t, int i, const char *text, size_t le
 	return i < t->n && strncmp(t->line[i].host, text, len) == 0;
 }
 
-/* Exactly, or with the domain left out in the file, or on the host. NULL: a message. */
+/* Match name exactly, or without the domain in the file or on the host. NULL: error, with a
+ * message. */
 static const struct line *find_line(struct table *t, const char *name)
 {
 	char other[sizeof(((struct topo_host *)0)->name) + 1];
@@ -180,7 +180,7 @@ static const struct line *find_line(struct table *t, const char *name)
 		return &t->line[i];
 	snprintf(other, sizeof(other), "%.*s%s", (int)len, name, name[len] ? "" : ".");
 	i = lower_bound(t, other);
-	/* With the dot, or with its end. */
+	/* Compares the dot, too, or the end of the name. */
 	if (!begins_with(t, i, other, len + 1)) {
 		snprintf(t->err, t->errlen,
 			 "topology_file: \"%.*s\" has no line for host \"%.*s\"; accepted are "

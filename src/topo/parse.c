@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A topology from a synthetic string: levels with counts, as hwloc writes them,
- * and groups of nodes and nodes in front. The machine is not looked at, so
- * a laptop, a test and the simulator can have the tree of a whole cluster.
+ * A topology from a synthetic string: levels with counts, as hwloc writes them, preceded by groups
+ * of nodes and nodes. The real machine has no influence, so a laptop, a test or the simulator can
+ * have the tree of a whole cluster.
  *
  *   string := [placement] level...      level := name ":" count ["(" ... ")"]
  *
- * The string becomes a list of levels, the list gives every rank a leaf, a leaf
- * number is the path in mixed radix, and topo_build() does the rest.
+ * The string gives a list of levels, the list gives every rank a leaf, the number of a leaf is its
+ * path in mixed radix, and topo_build() does the rest.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #include "topo/topo.h"
 
-/* Where a level may stand: each tier after the one before, groups repeatedly. */
+/* Where a level may stand: tiers in this order, each at most once; groups may repeat. */
 enum tier {
 	TIER_MACHINE,
 	TIER_GROUP,
@@ -36,7 +36,7 @@ enum tier {
 static const struct word {
 	const char *spelt, *name;
 	enum tier tier;
-	enum topo_kind kind; /* of no meaning for core and pu, which are no levels */
+	enum topo_kind kind; /* unused for core and pu, which are not levels */
 } words[] = {
     {"machine", "machine", TIER_MACHINE, TOPO_MACHINE},
     {"rack", "rack", TIER_GROUP, TOPO_GROUP},
@@ -68,14 +68,14 @@ struct plan {
 	char *err;
 	size_t errlen;
 	int cyclic;
-	int n; /* levels below the machine, with core and pu */
+	int n; /* levels below the machine, including core and pu */
 	struct {
 		const struct word *word;
 		int count;
 	} level[MAX_TOKENS];
 };
 
-/* The three parts of every message: what is wrong, with which text, and what is accepted. */
+/* Every message says what is wrong, with which text, and what is accepted. */
 static int refuse(struct plan *s, const char *what, const char *at, size_t len,
 		  const char *accepted)
 {
@@ -96,7 +96,7 @@ static const char *skip_space(const char *at)
 	return at;
 }
 
-/* Past "placement=cyclic", "cyclic" and the same with block, if one is at s. */
+/* Skip "cyclic", "block", "placement=cyclic" or "placement=block" at `at`, if there is one. */
 static const char *parse_placement(struct plan *s, const char *at)
 {
 	static const char key[] = "placement=";
@@ -115,7 +115,7 @@ static const char *parse_placement(struct plan *s, const char *at)
 	return NULL;
 }
 
-/* Each tier once and in order, groups as often as wanted. */
+/* Each tier may occur once and in order; groups may repeat. */
 static int check_order(struct plan *s, const struct word *w, const char *at, size_t len)
 {
 	const struct word *before = s->n > 0 ? s->level[s->n - 1].word : NULL;
@@ -137,13 +137,13 @@ static const struct word *find_word(const char *at, size_t len)
 	return NULL;
 }
 
-/* The count after the colon at `at`, which must end where the word does; 0 if bad. */
+/* The count after the colon at `at`, which must end at stop; 0 if it is invalid. */
 static int parse_count(const char *at, const char *stop)
 {
 	char *end;
 	long count;
 
-	/* strtol would take blanks and signs too. */
+	/* strtol would also accept blanks and signs. */
 	if (*at != ':' || !isdigit((unsigned char)at[1]))
 		return 0;
 	errno = 0;
@@ -151,7 +151,7 @@ static int parse_count(const char *at, const char *stop)
 	return end == stop && errno == 0 && count <= INT_MAX ? (int)count : 0;
 }
 
-/* One "name:count(...)"; returns what follows it, or NULL. */
+/* Parse one "name:count(...)"; returns what follows it, or NULL. */
 static const char *parse_level(struct plan *s, const char *at)
 {
 	size_t len = strcspn(at, ": \t\n\r\v\f("), whole = strcspn(at, " \t\n\r\v\f(");
@@ -175,7 +175,7 @@ static const char *parse_level(struct plan *s, const char *at)
 		refuse(s, "bad count of level", at, whole, "there is one machine");
 		return NULL;
 	}
-	/* hwloc's attributes (indexes, sizes of memories) are passed over. */
+	/* hwloc's attributes (indexes, sizes of memories) are ignored. */
 	if (*end == '(') {
 		end = strchr(end, ')');
 		if (!end) {
@@ -194,14 +194,14 @@ static const char *parse_level(struct plan *s, const char *at)
 	return end;
 }
 
-/* The machine is in every topology. */
+/* The machine is part of every topology, so it is not kept. */
 static void drop_machine(struct plan *s)
 {
 	if (s->n > 0 && s->level[0].word->tier == TIER_MACHINE)
 		memmove(&s->level[0], &s->level[1], (size_t)--s->n * sizeof(s->level[0]));
 }
 
-/* Without "node" all is one node, which then stands outermost. */
+/* A string without "node" is one node, outermost. */
 static int add_node(struct plan *s)
 {
 	const char *group;
@@ -215,7 +215,7 @@ static int add_node(struct plan *s)
 		return refuse(s, "no level \"node\" below", group, strlen(group),
 			      "rack, switch and group are groups of nodes, so add node:N");
 	}
-	/* No groups and no node: what is left is far fewer than MAX_TOKENS. */
+	/* There are no groups, so the levels are far fewer than MAX_TOKENS. */
 	memmove(&s->level[1], &s->level[0], (size_t)s->n * sizeof(s->level[0]));
 	s->level[0].word = find_word("node", 4);
 	s->level[0].count = 1;
@@ -253,9 +253,9 @@ static int parse_string(struct plan *s)
 	return 0;
 }
 
-/* The leaf of the k-th of n ranks. If cores were given, a leaf takes one rank
- * and ranks beyond the last start again at the first; if not, a leaf takes as
- * many as it must, and neighbours stay together. */
+/* The leaf of the k-th of n ranks. If cores were given, a leaf takes one rank, and ranks beyond the
+ * last leaf start again at the first. Otherwise a leaf takes as many consecutive ranks as
+ * needed. */
 static long long deal(long long k, long long n, long long leaves, int cores_given)
 {
 	if (n <= leaves || cores_given)
@@ -263,7 +263,7 @@ static long long deal(long long k, long long n, long long leaves, int cores_give
 	return k * leaves / n;
 }
 
-/* The leaves of the whole string, and those of one node of it. */
+/* The number of nodes of the string, and of leaves of a node. */
 static void count_leaves(const struct plan *s, long long *nodes, long long *per_node)
 {
 	*nodes = *per_node = 1;
@@ -275,7 +275,7 @@ static void count_leaves(const struct plan *s, long long *nodes, long long *per_
 	}
 }
 
-/* A leaf's number, read as digits in the radix of the counts, is its path. */
+/* The path of a leaf: the digits of its number, in the radix of the counts. */
 static void leaf_path(const struct plan *s, long long leaf, struct topo_path *path)
 {
 	for (int i = s->n - 1; i >= 0; i--) {
@@ -320,7 +320,7 @@ struct topo *topo_parse(const char *synthetic, int nranks, char *err, size_t err
 	}
 	if (parse_string(&s) != 0)
 		return NULL;
-	/* core and pu, which are innermost, only told how many ranks fit. */
+	/* core and pu are innermost; they only say how many ranks fit. */
 	for (; n < s.n && s.level[n].word->tier < TIER_CORE; n++) {
 		kinds[n] = s.level[n].word->kind;
 		names[n] = s.level[n].word->name;

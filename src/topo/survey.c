@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failures of a survey. A rank that fails does not leave at once: it keeps its message in s->err
- * and goes on to the next survey_agree(), where all ranks learn of it and leave together with
- * that message. Between two of those, no path may skip a collective call.
+ * Failures of a survey. A rank that fails keeps its message in s->err and proceeds to the next
+ * survey_agree(). There all ranks learn of the failure and leave together with its message. Between
+ * two such calls, no path may skip a collective call.
  */
 #include "topo/survey.h"
 

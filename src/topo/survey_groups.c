@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups of hosts: rank 0 reads the file, or what the batch system tells each host. */
+/* Groups of hosts: rank 0 reads the file, or what the batch system has given to each host. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +42,8 @@ static void describe_host(struct topo_host *h)
 	copy_env(h->pattern, sizeof(h->pattern), "SLURM_TOPOLOGY_ADDR_PATTERN");
 }
 
-/* Collective over comm: rank 0 gathers the hosts and sends each its
- * labels. Rank 0 of leaders is rank 0 of comm. */
+/* Collective over comm: rank 0 gathers the hosts and sends to each its group numbers. Rank 0 of
+ * leaders is rank 0 of comm. */
 int survey_find_groups(struct survey *s)
 {
 	int leader = s->host_rank == 0, nhosts = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside a host: its leader asks hwloc where the affinity masks of all ranks of the host are.
+ * Inside a host: its leader asks hwloc which elements the affinity masks of the host's ranks lie
+ * in.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +16,7 @@
 
 enum {
 	WORD_BITS = (int)(sizeof(unsigned long) * CHAR_BIT),
-	MAX_CPUS = 1 << 20, /* where to stop asking the kernel for the size of a mask */
+	MAX_CPUS = 1 << 20, /* give up asking for the size of the kernel's masks */
 };
 
 static const hwloc_obj_type_t element[SURVEY_LEVELS] = {
@@ -47,7 +48,7 @@ int survey_find_hosts(struct survey *s)
 	return 0;
 }
 
-/* The affinity mask of this thread, in as many words as the kernel wants. */
+/* The affinity mask of this thread, with as many words as the kernel needs. */
 static unsigned long *affinity(struct survey *s, int *words)
 {
 	for (int cpus = 1024; cpus <= MAX_CPUS; cpus *= 2) {
@@ -72,7 +73,7 @@ static unsigned long *affinity(struct survey *s, int *words)
 	return NULL;
 }
 
-/* Collective over the host: the masks of its ranks, at its leader. */
+/* Collective over the host: gather the masks of its ranks at its leader. */
 static unsigned long *gather_masks(struct survey *s, int *words)
 {
 	unsigned long *mask, *all = NULL;
@@ -81,7 +82,7 @@ static unsigned long *gather_masks(struct survey *s, int *words)
 	mask = affinity(s, words);
 	if (leader && mask)
 		all = survey_memory(s, (size_t)*words * (size_t)s->host_size, sizeof(*all));
-	/* One kernel, so one number of words for all ranks of a host. */
+	/* The ranks of a host share a kernel, so they have the same number of words. */
 	if (survey_agree(s) == 0)
 		survey_mpi_ok(s,
 			      PMPI_Gather(mask, *words, MPI_UNSIGNED_LONG, all, *words,
@@ -104,7 +105,7 @@ static int count_cores(hwloc_topology_t hw, hwloc_const_cpuset_t set)
 	return n;
 }
 
-/* Whether c is inside o with cores to spare, or they are apart. */
+/* Whether c and o are disjoint, or o contains c and more cores. */
 static int fits(hwloc_topology_t hw, hwloc_obj_t c, hwloc_obj_t o)
 {
 	if (!hwloc_bitmap_intersects(c->cpuset, o->cpuset))
@@ -113,8 +114,8 @@ static int fits(hwloc_topology_t hw, hwloc_obj_t c, hwloc_obj_t o)
 	       count_cores(hw, c->cpuset) < count_cores(hw, o->cpuset);
 }
 
-/* Whether some cache of this type is shared by more than one core but by fewer
- * than the package, the NUMA node and the machine around it have. */
+/* Whether a cache of this type divides the host: several cores share it, but fewer than the
+ * package, the NUMA node and the machine around it have. */
 static int cache_is_level(hwloc_topology_t hw, hwloc_obj_type_t type)
 {
 	static const hwloc_obj_type_t around[] = {HWLOC_OBJ_MACHINE, HWLOC_OBJ_PACKAGE,
@@ -136,7 +137,7 @@ static int cache_is_level(hwloc_topology_t hw, hwloc_obj_type_t type)
 	return 0;
 }
 
-/* The element that the mask is in; -1 if in no single one; 0 if the host has no
+/* The index of the element that contains the mask; -1: no single element does; 0: the host has no
  * such level. */
 static int find_element(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_const_cpuset_t mask)
 {
@@ -183,7 +184,7 @@ static void place_masks(const struct survey *s, hwloc_topology_t hw, hwloc_bitma
 	}
 }
 
-/* At a host's leader: where each mask is among the host's elements. */
+/* At a host's leader: find the elements that contain each mask. */
 static void ask_hwloc(struct survey *s, const unsigned long *masks, int words, struct place *places)
 {
 	hwloc_bitmap_t set = hwloc_bitmap_alloc(), any = hwloc_bitmap_alloc();

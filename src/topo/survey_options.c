@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of a survey: what they accept, and that all ranks have the same. */
+/* The options of a survey: whether they are valid, and the same on all ranks. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -48,9 +48,9 @@ void survey_check_options(struct survey *s)
 			 SHOWN, groups, SHOWN, r->file);
 }
 
-/* The environment may differ between hosts, and the trees of the ranks with it. One reduction
- * finds the largest hash and the complement of the smallest; they match if all ranks have the
- * same strings. */
+/* The environment may differ between hosts, and so would the ranks' trees. One reduction finds the
+ * largest hash and the complement of the smallest; they match if all ranks have the same
+ * strings. */
 void survey_compare_options(struct survey *s)
 {
 	static const char *const names[] = {"topology", "topology_file", "groups"};
