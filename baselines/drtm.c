@@ -53,7 +53,7 @@
 /* Beside the writer's slot id. Else the word is a time, which does not come so far. */
 #define WRITER (INT64_C(1) << 62)
 
-enum { WORD_BYTES = 8, NOTE_END = 0, NAP_MAX_NS = 1000000 };
+enum { WORD_BYTES = 8, NAP_MAX_NS = 1000000 };
 _Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
 
 struct drtm_options {
@@ -65,6 +65,18 @@ _Static_assert(sizeof(struct drtm_options) <= LOCK_OPTION_BYTES, "the options fi
 RMA_INLINE const struct drtm_options *options_of(const struct lock_space *s)
 {
 	return lock_options(s);
+}
+
+/* What a slot keeps from acquire to release. */
+struct drtm_slot {
+	struct rma_word word; /* of the lock */
+	int64_t end;          /* of a reader: of its lease */
+};
+_Static_assert(sizeof(struct drtm_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
+
+RMA_INLINE struct drtm_slot *own_of(struct lock_slot *slot)
+{
+	return lock_own(slot);
 }
 
 struct constants {
@@ -169,7 +181,7 @@ static bool outwait(const struct lock_space *s, struct lock_slot *slot, int64_t 
 
 static int acquire_exclusive(const struct lock_space *s, struct lock_slot *slot)
 {
-	struct rma_word w = slot->tail = lock_word(s, slot);
+	struct rma_word w = own_of(slot)->word = lock_word(s, slot);
 	struct rma_pause p = {
 	    .min_ns = (uint64_t)options_of(s)->backoff.min,
 	    .max_ns = (uint64_t)options_of(s)->backoff.max,
@@ -194,7 +206,7 @@ static int acquire_exclusive(const struct lock_space *s, struct lock_slot *slot)
 static int try_exclusive(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word w = slot->tail = lock_word(s, slot);
+	struct rma_word w = own_of(slot)->word = lock_word(s, slot);
 	int64_t seen = swap(c, w, 0, WRITER | slot->id);
 
 	if (seen == 0)
@@ -208,8 +220,8 @@ static void release_exclusive(struct lock_slot *slot)
 {
 	int64_t ignored;
 
-	rma_fao(&slot->client, slot->tail, RMA_REPLACE, 0, &ignored);
-	rma_flush(&slot->client, slot->tail); /* orders the release before our return */
+	rma_fao(&slot->client, own_of(slot)->word, RMA_REPLACE, 0, &ignored);
+	rma_flush(&slot->client, own_of(slot)->word); /* orders the release before our return */
 }
 
 /* ---------------------------------------------------------------------- readers */
@@ -219,10 +231,10 @@ static void release_exclusive(struct lock_slot *slot)
 static bool read_by(const struct lock_space *s, struct lock_slot *slot, int64_t *word)
 {
 	int64_t end = new_end(s, &slot->client);
-	int64_t seen = swap(&slot->client, slot->tail, *word, end);
+	int64_t seen = swap(&slot->client, own_of(slot)->word, *word, end);
 
 	*word = seen == *word ? end : seen;
-	slot->note[NOTE_END] = *word;
+	own_of(slot)->end = *word;
 	return !(*word & WRITER) && time_left(&slot->client, *word) >= lease_of(s) / 2; /* (B) */
 }
 
@@ -235,7 +247,7 @@ static int acquire_shared(const struct lock_space *s, struct lock_slot *slot, bo
 	};
 	int64_t word = 0;
 
-	slot->tail = lock_word(s, slot);
+	own_of(slot)->word = lock_word(s, slot);
 	for (int tries = 1; !read_by(s, slot, &word); tries++) {
 		bool blocked = word & WRITER;
 
@@ -255,8 +267,7 @@ static int release_shared(struct lock_slot *slot)
 {
 	/* (C); pairs with the swap of the writer that comes when the lease is over. */
 	atomic_thread_fence(memory_order_seq_cst);
-	return time_left(&slot->client, slot->note[NOTE_END]) > 0 ? PAWL_SUCCESS
-								  : PAWL_ERR_LEASE_LOST;
+	return time_left(&slot->client, own_of(slot)->end) > 0 ? PAWL_SUCCESS : PAWL_ERR_LEASE_LOST;
 }
 
 /* ------------------------------------------------------------------------- both */

@@ -70,7 +70,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NOTE_ERA, NOTE_SINCE };
 enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8 };
 
 struct dslr_options {
@@ -82,6 +81,19 @@ _Static_assert(sizeof(struct dslr_options) <= LOCK_OPTION_BYTES, "the options fi
 RMA_INLINE const struct dslr_options *options_of(const struct lock_space *s)
 {
 	return lock_options(s);
+}
+
+/* What a slot keeps from acquire to release. */
+struct dslr_slot {
+	struct rma_word word;
+	uint64_t era;   /* of the ticket, */
+	uint64_t since; /* which was found valid by an operation that began then */
+};
+_Static_assert(sizeof(struct dslr_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
+
+RMA_INLINE struct dslr_slot *own_of(struct lock_slot *slot)
+{
+	return lock_own(slot);
 }
 
 struct constants {
@@ -152,7 +164,7 @@ static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct r
 	struct rma_client *c = &slot->client;
 	uint64_t lease = lease_of(s), era = bakery_era_of(word);
 
-	slot->note[NOTE_ERA] = (int64_t)era;
+	own_of(slot)->era = era;
 	for (int slow = 0; lease && rma_clock(c) - since > lease / 2 && slow < SLOW_ANSWERS;) {
 		uint64_t issued = rma_clock(c), by = with_beat(word);
 
@@ -164,7 +176,7 @@ static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct r
 			return false;
 		}
 	}
-	slot->note[NOTE_SINCE] = (int64_t)since;
+	own_of(slot)->since = since;
 	return true;
 }
 
@@ -240,7 +252,7 @@ RMA_INLINE bool attempt(const struct lock_space *s, struct lock_slot *slot, stru
 
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
 {
-	struct rma_word w = slot->tail = lock_word(s, slot);
+	struct rma_word w = own_of(slot)->word = lock_word(s, slot);
 
 	while (!attempt(s, slot, w))
 		;
@@ -250,7 +262,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word w = slot->tail = lock_word(s, slot);
+	struct rma_word w = own_of(slot)->word = lock_word(s, slot);
 	uint64_t word = bakery_look(c, w), since, by;
 
 	/* A1 and A2 in one swap, as long as it would be our turn at once. */
@@ -269,10 +281,10 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 static RMA_SLOW_PATH int release_late(struct lock_slot *slot, int at)
 {
 	struct rma_client *c = &slot->client;
-	uint64_t word = bakery_look(c, slot->tail);
+	uint64_t word = bakery_look(c, own_of(slot)->word);
 
-	while (bakery_era_of(word) == (uint64_t)slot->note[NOTE_ERA])
-		if (bakery_swap(c, slot->tail, &word, bakery_counted(word, at)))
+	while (bakery_era_of(word) == own_of(slot)->era)
+		if (bakery_swap(c, own_of(slot)->word, &word, bakery_counted(word, at)))
 			return PAWL_SUCCESS;
 	return PAWL_ERR_LEASE_LOST;
 }
@@ -280,24 +292,25 @@ static RMA_SLOW_PATH int release_late(struct lock_slot *slot, int at)
 /* R3: the addition arrived in a later era, where it does not belong. */
 static RMA_SLOW_PATH int take_back(struct lock_slot *slot, int at)
 {
-	rma_acc(&slot->client, slot->tail, -(int64_t)(UINT64_C(1) << at));
-	rma_flush(&slot->client, slot->tail); /* orders it before our return */
+	rma_acc(&slot->client, own_of(slot)->word, -(int64_t)(UINT64_C(1) << at));
+	rma_flush(&slot->client, own_of(slot)->word); /* orders it before our return */
 	return PAWL_ERR_LEASE_LOST;
 }
 
 static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	uint64_t lease = lease_of(s), old, era = (uint64_t)slot->note[NOTE_ERA];
+	uint64_t lease = lease_of(s), old, era = own_of(slot)->era;
 	int at = bakery_done_of(slot->mode);
 
-	if (lease && rma_clock(c) - (uint64_t)slot->note[NOTE_SINCE] > lease + lease / 2)
+	if (lease && rma_clock(c) - own_of(slot)->since > lease + lease / 2)
 		return release_late(slot, at);
-	old = bakery_add(c, slot->tail, at); /* R1; pairs with A2 of the client that is next */
+	/* R1; pairs with A2 of the client that is next */
+	old = bakery_add(c, own_of(slot)->word, at);
 	if (bakery_era_of(old) != era)
 		return take_back(slot, at);
 	if (bakery_sets_guard(old, at))
-		bakery_clear_guard(c, slot->tail, at, era);
+		bakery_clear_guard(c, own_of(slot)->word, at, era);
 	return PAWL_SUCCESS;
 }
 

@@ -63,7 +63,20 @@ enum { CHANGES_BIT = 1, NODE_BIT = 38 };
 
 /* Results in flight. */
 enum { GOT_LINK, GOT_FIRST, GOT_LAST, GOT_BEFORE, GOT_WORDS };
-enum { NOTE_LINK, NOTE_SKIPPED };
+
+/* What a slot keeps. */
+struct lld_slot {
+	int64_t got[GOT_WORDS];
+	struct rma_word at; /* the link to its node, */
+	int64_t link;       /* and what it was */
+	bool skipped;       /* it did not wait: a deliberate mistake */
+};
+_Static_assert(sizeof(struct lld_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
+
+RMA_INLINE struct lld_slot *own_of(struct lock_slot *slot)
+{
+	return lock_own(slot);
+}
 
 struct constants {
 	uint64_t heads, nodes;
@@ -97,12 +110,6 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	k->nodes = lock_reserve(s, clients, NODE_BYTES);
 	s->state = k;
 	return PAWL_SUCCESS;
-}
-
-static uint64_t scratch_words(const struct lock_space *s)
-{
-	(void)s;
-	return GOT_WORDS;
 }
 
 /* ------------------------------------------------------------------------ links */
@@ -159,7 +166,7 @@ static bool look_ahead(const struct lock_space *s, struct lock_slot *slot, struc
 {
 	struct rma_client *c = &slot->client;
 	uint64_t target = target_of(w->at_link);
-	int64_t *got = slot->scratch;
+	int64_t *got = own_of(slot)->got;
 
 	if (target) {
 		w->next = node_word(s, slot, w->home, target, NODE_LINK);
@@ -179,7 +186,7 @@ static bool look_ahead(const struct lock_space *s, struct lock_slot *slot, struc
 /* Whether the link that we are at is as it was: then what was read ahead is right, (B). */
 static bool is_same(struct lock_slot *slot, struct walk *w)
 {
-	int64_t *got = &slot->scratch[GOT_BEFORE];
+	int64_t *got = &own_of(slot)->got[GOT_BEFORE];
 
 	rma_get(&slot->client, w->at, got);
 	rma_flush(&slot->client, w->at); /* orders the get before the use of what it got */
@@ -200,13 +207,13 @@ static bool redirect(struct lock_slot *slot, struct walk *w, uint64_t target)
 	return true;
 }
 
-static void advance(const struct lock_slot *slot, struct walk *w)
+static void advance(struct lock_slot *slot, struct walk *w)
 {
 	w->before = w->at;
 	w->before_link = w->at_link;
 	w->has_before = true;
 	w->at = w->next;
-	w->at_link = slot->scratch[GOT_LINK];
+	w->at_link = own_of(slot)->got[GOT_LINK];
 }
 
 /* From where we are to the range's place, or to a range that overlaps it. The node of
@@ -214,7 +221,7 @@ static void advance(const struct lock_slot *slot, struct walk *w)
 static enum stop walk_on(const struct lock_space *s, struct lock_slot *slot, struct walk *w,
 			 bool *met)
 {
-	const int64_t *got = slot->scratch;
+	const int64_t *got = own_of(slot)->got;
 
 	for (;;) {
 		uint64_t target = target_of(w->at_link);
@@ -251,8 +258,8 @@ static bool link_here(const struct lock_space *s, struct lock_slot *slot, struct
 				      walks */
 	if (!redirect(slot, w, own_target(s, slot)))
 		return false;
-	slot->tail = w->at;
-	slot->note[NOTE_LINK] = w->at_link;
+	own_of(slot)->at = w->at;
+	own_of(slot)->link = w->at_link;
 	return true;
 }
 
@@ -267,7 +274,7 @@ static enum stop next_stop(const struct lock_space *s, struct lock_slot *slot, s
 
 static bool await_change(struct lock_slot *slot, struct walk *w)
 {
-	int64_t link = slot->scratch[GOT_LINK];
+	int64_t link = own_of(slot)->got[GOT_LINK];
 
 	return rma_await_until(&slot->client, w->next, -1, RMA_NE, link, RMA_LATER,
 			       slot->deadline_ns, "a range that overlaps", &link);
@@ -278,7 +285,7 @@ static int64_t prepare(const struct lock_space *s, struct lock_slot *slot, struc
 {
 	struct rma_client *c = &slot->client;
 	uint64_t own = own_target(s, slot), index;
-	int64_t *got = &slot->scratch[GOT_LINK];
+	int64_t *got = &own_of(slot)->got[GOT_LINK];
 	int home;
 
 	lock_home(s, slot->lock, &home, &index);
@@ -304,7 +311,7 @@ static int enter(const struct lock_space *s, struct lock_slot *slot, bool waits)
 			continue;
 		}
 		if (FAULT(lld_wait) && slot->acquires % 16 == 15) {
-			slot->note[NOTE_SKIPPED] = 1;
+			own_of(slot)->skipped = true;
 			return PAWL_SUCCESS;
 		}
 		if (!waits)
@@ -363,14 +370,15 @@ static RMA_SLOW_PATH void sweep(const struct lock_space *s, struct lock_slot *sl
 
 static int release(const struct lock_space *s, struct lock_slot *slot)
 {
-	struct walk w = {.at = slot->tail, .at_link = slot->note[NOTE_LINK]};
+	struct walk w = {.at = own_of(slot)->at, .at_link = own_of(slot)->link};
 	int64_t link;
 
-	if (FAULT(lld_wait) && slot->note[NOTE_SKIPPED]) {
-		slot->note[NOTE_SKIPPED] = 0;
+	if (FAULT(lld_wait) && own_of(slot)->skipped) {
+		own_of(slot)->skipped = false;
 		return PAWL_SUCCESS;
 	}
-	link = mark(slot, node_word(s, slot, slot->tail.rank, own_target(s, slot), NODE_LINK));
+	link =
+	    mark(slot, node_word(s, slot, own_of(slot)->at.rank, own_target(s, slot), NODE_LINK));
 	if (!redirect(slot, &w, target_of(link)))
 		sweep(s, slot);
 	return PAWL_SUCCESS;
@@ -410,7 +418,6 @@ const struct lock_protocol lock_lld = {
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_RANGES,
 	},
     .layout = layout,
-    .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,

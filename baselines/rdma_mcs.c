@@ -17,7 +17,6 @@ const struct lock_protocol lock_rdma_mcs = {
     .by_network = true,
     .layout = layout,
     .describe = describe,
-    .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .resume = resume,

@@ -78,27 +78,37 @@ _Static_assert(SLOT_STATUS_NODE == SLOT_NEXT_NODE + 8 && SLOT_NEXT_NET == SLOT_S
 	       "the words of a slot do not overlap and fit into it");
 _Static_assert(RMA_HEADER_BYTES % SLOT_BYTES == 0, "slots are aligned to cache lines");
 
-/* The private half of a slot. */
+/* Room for what a family of protocols keeps in a slot. */
+enum { LOCK_OWN_BYTES = 128 };
+
+/* The private half of a slot: what all protocols have. */
 struct lock_slot {
 	int64_t id; /* (rank << 16 | index) + 1: how other ranks name it, never 0 */
 	uint64_t lock;
 	int index;                          /* of this slot in its process */
 	int mode;                           /* PAWL_EXCLUSIVE, PAWL_SHARED, ... */
 	struct rma_word next[2], status[2]; /* its words, by enum rma_domain */
-	struct rma_word tail; /* for the protocol: found by acquire, used by release */
-	int64_t passed;       /* what came with the hand-over and goes on with the next */
-	int64_t note[4];      /* the same, for words of its own */
-	uint8_t contended;    /* the last release of this slot found a successor */
-	uint8_t as_writer;    /* it holds the lock as the head of the writers' queue */
-	uint8_t phase;        /* of a reader at a gate counter */
-	uint8_t rides;        /* its intent is one for several clients of its node */
-	uint64_t deadline_ns; /* of a timed acquire; 0: none */
-	int64_t first, last;  /* of a range; kinds with PAWL_CAP_RANGES */
-	bool others;          /* its client has other ranges of this space */
-	int64_t *scratch;     /* results in flight, as many as scratch_words() asked for */
+	uint64_t deadline_ns;               /* of a timed acquire; 0: none */
+	int64_t first, last;                /* of a range; kinds with PAWL_CAP_RANGES */
+	bool others;                        /* its client has other ranges of this space */
+	/* What its protocol keeps, zero at first: lock_own(), lock_scratch(). */
+	_Alignas(int64_t) unsigned char own[LOCK_OWN_BYTES];
+	int64_t *scratch;
 	uint64_t acquires, aborts, recoveries;
 	struct rma_client client;
 };
+
+/* For a family of protocols to read as its own structure; an assertion says that it fits. */
+RMA_INLINE void *lock_own(struct lock_slot *slot)
+{
+	return slot->own;
+}
+
+/* The words that scratch_words() asked for, also as a structure of its own. */
+RMA_INLINE void *lock_scratch(const struct lock_slot *slot)
+{
+	return slot->scratch;
+}
 
 /* Slot ids show in the low 32 bits when they differ from null, for futexes. */
 static inline int64_t slot_make_id(int rank, int index)
@@ -248,7 +258,8 @@ struct lock_protocol {
 	void (*destroy)(struct lock_space *s);
 	/* The parameters in force, for people; NULL: none. */
 	void (*describe)(const struct lock_space *s, char *text, size_t len);
-	/* int64_t of scratch that a slot needs; NULL: none. */
+	/* int64_t that a slot needs besides lock_own(), where there are many or the table says how
+	 * many; NULL: none. */
 	uint64_t (*scratch_words)(const struct lock_space *s);
 	/* slot has lock and mode set, and of a range first and last. PAWL_SUCCESS, PAWL_ERR_BUSY
 	 * (try), PAWL_ERR_TIMEOUT (kinds with PAWL_CAP_TIMED, if deadline_ns is set), or

@@ -85,6 +85,18 @@ RMA_INLINE const struct alock_options *options_of(const struct lock_space *s)
 	return lock_options(s);
 }
 
+/* What a slot keeps from acquire to release. */
+struct alock_slot {
+	struct rma_word tail; /* of its cohort */
+	int64_t passed;       /* what is left of the budget */
+};
+_Static_assert(sizeof(struct alock_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
+
+RMA_INLINE struct alock_slot *own_of(struct lock_slot *slot)
+{
+	return lock_own(slot);
+}
+
 struct constants {
 	uint64_t locks;
 	uint64_t clients[2]; /* of a cohort, at most */
@@ -214,7 +226,7 @@ static RMA_SLOW_PATH bool await_turn(const struct lock_space *s, struct lock_slo
 static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot *slot,
 				    enum rma_domain cohort, int64_t succ, int64_t status)
 {
-	mcs_hand_over(s, slot, cohort, slot->tail, succ, status);
+	mcs_hand_over(s, slot, cohort, own_of(slot)->tail, succ, status);
 }
 
 /* A leader that has written VICTIM goes away; a client that queued behind it leads in its place. */
@@ -222,14 +234,14 @@ static void stand_down(const struct lock_space *s, struct lock_slot *slot, enum 
 {
 	int64_t succ;
 
-	if (!mcs_leave(slot, cohort, slot->tail, &succ))
+	if (!mcs_leave(slot, cohort, own_of(slot)->tail, &succ))
 		hand_over(s, slot, cohort, succ, BUDGET_OVER);
 }
 
 /* The head of the queue has the lock only if the other cohort has not. */
 RMA_INLINE int lead(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
 {
-	slot->passed = options_of(s)->budget[cohort];
+	own_of(slot)->passed = options_of(s)->budget[cohort];
 	if (is_alone(s, slot, cohort) || await_turn(s, slot, cohort))
 		return PAWL_SUCCESS;
 	if (!FAULT(alock_stay))
@@ -246,10 +258,10 @@ static int await_grant(const struct lock_space *s, struct lock_slot *slot, enum 
 
 	if (!mcs_await_grant(slot, cohort, &status))
 		return LOCK_QUEUED;
-	slot->passed = status - 1;
+	own_of(slot)->passed = status - 1;
 	if (FAULT(alock_budget))
-		slot->passed += slot->passed == 0;
-	return slot->passed == 0 ? lead(s, slot, cohort) : PAWL_SUCCESS;
+		own_of(slot)->passed += own_of(slot)->passed == 0;
+	return own_of(slot)->passed == 0 ? lead(s, slot, cohort) : PAWL_SUCCESS;
 }
 
 /* There is a predecessor: link to it. */
@@ -266,12 +278,12 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	bool alone = FAULT(alock_look) && is_alone(s, slot, cohort);
 	int64_t pred;
 
-	slot->tail = tail_of(s, slot, cohort);
-	pred = mcs_enter(slot, cohort, slot->tail);
+	own_of(slot)->tail = tail_of(s, slot, cohort);
+	pred = mcs_enter(slot, cohort, own_of(slot)->tail);
 	if (pred)
 		return wait_behind(s, slot, cohort, pred);
 	if (alone) {
-		slot->passed = options_of(s)->budget[cohort];
+		own_of(slot)->passed = options_of(s)->budget[cohort];
 		return PAWL_SUCCESS;
 	}
 	return lead(s, slot, cohort);
@@ -279,7 +291,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 
 static int resume(const struct lock_space *s, struct lock_slot *slot)
 {
-	enum rma_domain cohort = cohort_of(slot->tail);
+	enum rma_domain cohort = cohort_of(own_of(slot)->tail);
 	int rc = mcs_resume(slot, cohort, MCS_ABANDONED);
 
 	return rc == PAWL_SUCCESS ? await_grant(s, slot, cohort) : rc;
@@ -288,7 +300,7 @@ static int resume(const struct lock_space *s, struct lock_slot *slot)
 static bool passed(const struct lock_space *s, struct lock_slot *slot)
 {
 	(void)s;
-	return mcs_passed(slot, cohort_of(slot->tail));
+	return mcs_passed(slot, cohort_of(own_of(slot)->tail));
 }
 
 /* T: lead the queue only if it is empty, and only if the other one is. Else P2, lest
@@ -297,10 +309,10 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
 
-	slot->tail = tail_of(s, slot, cohort);
-	if (mcs_try_enter(slot, cohort, slot->tail))
+	own_of(slot)->tail = tail_of(s, slot, cohort);
+	if (mcs_try_enter(slot, cohort, own_of(slot)->tail))
 		return PAWL_ERR_BUSY;
-	slot->passed = options_of(s)->budget[cohort];
+	own_of(slot)->passed = options_of(s)->budget[cohort];
 	if (is_alone(s, slot, cohort))
 		return PAWL_SUCCESS;
 	give_way(s, slot, cohort);
@@ -310,12 +322,12 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 
 static int release(const struct lock_space *s, struct lock_slot *slot)
 {
-	enum rma_domain cohort = cohort_of(slot->tail);
+	enum rma_domain cohort = cohort_of(own_of(slot)->tail);
 	int64_t succ;
 
 	/* The next one has one acquire less left than we: 1 + passed - 1. */
-	if (!mcs_leave(slot, cohort, slot->tail, &succ))
-		hand_over(s, slot, cohort, succ, slot->passed);
+	if (!mcs_leave(slot, cohort, own_of(slot)->tail, &succ))
+		hand_over(s, slot, cohort, succ, own_of(slot)->passed);
 	return PAWL_SUCCESS;
 }
 

@@ -294,7 +294,7 @@ static bool keeps_out(const struct lock_space *s, const struct lock_slot *slot, 
 		      int64_t last)
 {
 	const struct citron *k = s->state;
-	const struct citron_hold *h = (const struct citron_hold *)(const void *)slot->scratch;
+	const struct citron_hold *h = lock_scratch(slot);
 
 	for (int64_t i = 0; i < h->nodes; i++) {
 		bool leaf = h->node[i].depth == k->height;
@@ -372,7 +372,7 @@ static void shrink(const struct lock_space *s, struct lock_slot *slot, int64_t u
 
 static void forget(const struct lock_space *s, struct lock_slot *slot)
 {
-	struct citron_hold *h = (struct citron_hold *)(void *)slot->scratch;
+	struct citron_hold *h = lock_scratch(slot);
 
 	(void)s;
 	for (int i = 0; i < KNOWN_TOPS; i++)

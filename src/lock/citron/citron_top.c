@@ -73,7 +73,7 @@ static struct citron_view make(const struct lock_space *s, struct lock_slot *slo
 	    .k = k,
 	    .slot = slot,
 	    .c = &slot->client,
-	    .h = (struct citron_hold *)(void *)slot->scratch,
+	    .h = lock_scratch(slot),
 	    .height = k->height,
 	    .m = (int)options_of(s)->m,
 	    .grows = k->start<k->height, .leases = options_of(s)->lease_us> 0,
@@ -85,14 +85,14 @@ static struct citron_view make(const struct lock_space *s, struct lock_slot *slo
 
 struct citron_view citron_look(const struct lock_space *s, struct lock_slot *slot)
 {
-	const int64_t *at = known((struct citron_hold *)(void *)slot->scratch, slot->lock);
+	const int64_t *at = known(lock_scratch(slot), slot->lock);
 
 	return make(s, slot, at[0] == (int64_t)slot->lock + 1 ? at[1] : 0);
 }
 
 struct citron_view citron_look_back(const struct lock_space *s, struct lock_slot *slot)
 {
-	const struct citron_hold *h = (const struct citron_hold *)(const void *)slot->scratch;
+	const struct citron_hold *h = lock_scratch(slot);
 
 	return make(s, slot, h->top);
 }

@@ -153,7 +153,7 @@ enum { TOP_BYTES = 64 };
 
 enum { GETS = 128 /* in flight at a time */, KNOWN_TOPS = 4 };
 
-/* What a client has of a space, and on its way there; in the scratch words of its slot. */
+/* What a client has of a space, and on its way there; in its slot's scratch. */
 struct citron_hold {
 	int64_t got[GETS];
 	int64_t nodes; /* of its cover, */

@@ -79,38 +79,39 @@ static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slo
 
 static RMA_SLOW_PATH int acquire_posted(const struct lock_space *s, struct lock_slot *slot)
 {
-	return mcs_posted_enter(s, slot, RMA_NET, slot->tail) ? PAWL_SUCCESS : LOCK_QUEUED;
+	return mcs_posted_enter(s, slot, RMA_NET, mcs_slot(slot)->tail) ? PAWL_SUCCESS
+									: LOCK_QUEUED;
 }
 
 static int acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t pred;
 
-	slot->tail = tail_word(s, slot);
+	mcs_slot(slot)->tail = tail_word(s, slot);
 	if (s->posts)
 		return acquire_posted(s, slot);
-	pred = mcs_enter(slot, s->domain, slot->tail);
+	pred = mcs_enter(slot, s->domain, mcs_slot(slot)->tail);
 	return pred ? wait_behind(s, slot, pred) : PAWL_SUCCESS;
 }
 
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
-	slot->tail = tail_word(s, slot);
+	mcs_slot(slot)->tail = tail_word(s, slot);
 	if (s->posts)
-		return mcs_posted_try_enter(s, slot, RMA_NET, slot->tail) ? PAWL_SUCCESS
-									  : PAWL_ERR_BUSY;
-	return mcs_try_enter(slot, s->domain, slot->tail) ? PAWL_ERR_BUSY : PAWL_SUCCESS;
+		return mcs_posted_try_enter(s, slot, RMA_NET, mcs_slot(slot)->tail) ? PAWL_SUCCESS
+										    : PAWL_ERR_BUSY;
+	return mcs_try_enter(slot, s->domain, mcs_slot(slot)->tail) ? PAWL_ERR_BUSY : PAWL_SUCCESS;
 }
 
 static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot *slot,
 				    int64_t succ)
 {
-	mcs_hand_over(s, slot, s->domain, slot->tail, succ, GO);
+	mcs_hand_over(s, slot, s->domain, mcs_slot(slot)->tail, succ, GO);
 }
 
 static RMA_SLOW_PATH int release_posted(const struct lock_space *s, struct lock_slot *slot)
 {
-	return mcs_posted_leave(s, slot, RMA_NET, slot->tail, GO);
+	return mcs_posted_leave(s, slot, RMA_NET, mcs_slot(slot)->tail, GO);
 }
 
 static int release(const struct lock_space *s, struct lock_slot *slot)
@@ -119,7 +120,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 	if (s->posts)
 		return release_posted(s, slot);
-	if (!mcs_leave(slot, s->domain, slot->tail, &succ))
+	if (!mcs_leave(slot, s->domain, mcs_slot(slot)->tail, &succ))
 		hand_over(s, slot, succ);
 	return PAWL_SUCCESS;
 }
@@ -146,12 +147,6 @@ static inline bool settled(const struct lock_space *s, struct lock_slot *slot)
 {
 	(void)s;
 	return mcs_posted_settled(slot, RMA_NET);
-}
-
-static uint64_t scratch_words(const struct lock_space *s)
-{
-	(void)s;
-	return MCS_POSTED_SCRATCH;
 }
 
 static void describe(const struct lock_space *s, char *text, size_t len)
@@ -187,7 +182,6 @@ const struct lock_protocol lock_dmcs = {
 	},
     .layout = layout,
     .describe = describe,
-    .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .resume = resume,

@@ -31,10 +31,18 @@
 
 #include "lock/mcs/mcs.h"
 
-/* The scratch of a slot: where the answer comes, and how often its owner has left, or
- * abandoned its place. NEXT is the latter, negated, for an owner that has left; ids are positive.
- */
-enum { MCS_ANSWER, MCS_STAYS, MCS_POSTED_SCRATCH };
+/* What a slot keeps. NEXT is stays, negated, for an owner that has left; ids are positive. */
+struct mcs_slot {
+	struct rma_word tail; /* of its lock */
+	int64_t answer;       /* comes here */
+	int64_t stays;        /* how often its owner has left, or abandoned its place */
+};
+_Static_assert(sizeof(struct mcs_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
+
+RMA_INLINE struct mcs_slot *mcs_slot(struct lock_slot *slot)
+{
+	return lock_own(slot);
+}
 
 static inline bool mcs_has_left(int64_t next)
 {
@@ -42,9 +50,9 @@ static inline bool mcs_has_left(int64_t next)
 }
 
 /* The slot's STATUS when its place is abandoned: what NEXT will be when it has been passed over. */
-static inline int64_t mcs_posted_abandoned(const struct lock_slot *slot)
+static inline int64_t mcs_posted_abandoned(struct lock_slot *slot)
 {
-	return -slot->scratch[MCS_STAYS];
+	return -mcs_slot(slot)->stays;
 }
 
 /* A4 and A5. False: the place is abandoned. */
@@ -54,7 +62,7 @@ static inline bool mcs_posted_await(struct lock_slot *slot, enum rma_domain d)
 
 	if (mcs_is_granted(slot, d, &status))
 		return true;
-	slot->scratch[MCS_STAYS]++;
+	mcs_slot(slot)->stays++;
 	return !mcs_abandon(slot, d, mcs_posted_abandoned(slot), &status);
 }
 
@@ -116,7 +124,7 @@ static inline bool mcs_posted_try_enter(const struct lock_space *s, struct lock_
 /* Whether the queue node of a client that has left may serve again; (G). */
 static inline bool mcs_posted_settled(struct lock_slot *slot, enum rma_domain d)
 {
-	const int64_t *answer = &slot->scratch[MCS_ANSWER];
+	const int64_t *answer = &mcs_slot(slot)->answer;
 
 	if (FAULT(d_mcs_answer))
 		return true;
@@ -168,7 +176,7 @@ static inline int mcs_posted_grant(const struct lock_space *s, struct lock_slot 
 
 	rma_put(c, grant, status);
 	if (rma_post(c, grant)) {
-		slot->scratch[MCS_ANSWER] = slot->id; /* it settles with the answer */
+		mcs_slot(slot)->answer = slot->id; /* it settles with the answer */
 		return LOCK_LEFT;
 	}
 	if (!FAULT(d_mcs_grant))
@@ -181,7 +189,7 @@ static inline int mcs_posted_leave(const struct lock_space *s, struct lock_slot 
 				   enum rma_domain d, struct rma_word tail, int64_t status)
 {
 	struct rma_client *c = &slot->client;
-	int64_t left = -++slot->scratch[MCS_STAYS], succ;
+	int64_t left = -++mcs_slot(slot)->stays, succ;
 
 	/* R1: is somebody linked to us? If not, the client that comes finds that we have left; (F).
 	 */
@@ -194,7 +202,7 @@ static inline int mcs_posted_leave(const struct lock_space *s, struct lock_slot 
 		rma_flush(c, slot->next[d]);
 	}
 	if (__builtin_expect((succ & MCS_TIMED) != 0, 0)) {
-		slot->scratch[MCS_ANSWER] = slot->id; /* it settles with the answer */
+		mcs_slot(slot)->answer = slot->id; /* it settles with the answer */
 		succ = mcs_posted_pass_over(s, slot, d, tail, succ, status);
 		if (!succ)
 			return PAWL_SUCCESS;
@@ -202,7 +210,7 @@ static inline int mcs_posted_leave(const struct lock_space *s, struct lock_slot 
 	if (succ)
 		return mcs_posted_grant(s, slot, d, succ, status);
 	/* R2: if we are still the tail, the queue becomes empty. */
-	rma_cas(c, tail, slot->id, 0, &slot->scratch[MCS_ANSWER]);
+	rma_cas(c, tail, slot->id, 0, &mcs_slot(slot)->answer);
 	if (rma_post(c, tail))
 		return LOCK_LEFT;
 	rma_flush(c, tail); /* orders the swap before the look at its answer */

@@ -123,6 +123,19 @@ enum { RIDERS_SHIFT = 1, JOINED_SHIFT = 22 };
 _Static_assert(RIDERS_SHIFT + COUNT_BITS < JOINED_SHIFT && JOINED_SHIFT + COUNT_BITS < 63,
 	       "the fields of V do not overlap");
 
+/* What a slot keeps from acquire to release. */
+struct mgl_slot {
+	struct queue_slot queue;
+	bool as_writer; /* it holds the lock exclusively, as the head of the queue */
+	bool rides;     /* its intent is one for several clients of its node */
+};
+_Static_assert(sizeof(struct mgl_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
+
+RMA_INLINE struct mgl_slot *own_of(struct lock_slot *slot)
+{
+	return lock_own(slot);
+}
+
 struct constants {
 	struct queue_tree tree;
 	uint64_t words;
@@ -337,7 +350,7 @@ static int enter_as_head(const struct lock_space *s, struct lock_slot *slot, str
 	if (slot->mode == PAWL_EXCLUSIVE) {
 		if (entry == QUEUE_FRESH && !enter_exclusive(slot, w))
 			return give_up(s, slot, w);
-		slot->as_writer = 1;
+		own_of(slot)->as_writer = true;
 		return PAWL_SUCCESS;
 	}
 	if (!enter_counted(slot, w, entry))
@@ -477,7 +490,7 @@ static int enter(const struct lock_space *s, struct lock_slot *slot, struct rma_
 
 static void release_counted(const struct lock_space *s, struct lock_slot *slot)
 {
-	if (!slot->rides || get_off(s, slot))
+	if (!own_of(slot)->rides || get_off(s, slot))
 		add(slot, word(s, slot), -one(slot)); /* R1 */
 }
 
@@ -486,10 +499,10 @@ static void share_intent(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
-	if (slot->rides)
+	if (own_of(slot)->rides)
 		let_ride(s, slot);
 	else if (slot->deadline_ns && k->node_level && !(slot->mode & PAWL_AHEAD))
-		slot->rides = let_ride_late(s, slot);
+		own_of(slot)->rides = let_ride_late(s, slot);
 }
 
 static RMA_SLOW_PATH int acquire_intent(const struct lock_space *s, struct lock_slot *slot,
@@ -498,7 +511,7 @@ static RMA_SLOW_PATH int acquire_intent(const struct lock_space *s, struct lock_
 	enum ride how = get_on(s, slot);
 	int rc;
 
-	slot->rides = how != ALONE;
+	own_of(slot)->rides = how != ALONE;
 	if (how == RIDES) {
 		if (ride(s, slot))
 			return PAWL_SUCCESS;
@@ -518,7 +531,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_word w = word(s, slot);
 
-	slot->as_writer = slot->rides = 0;
+	own_of(slot)->as_writer = own_of(slot)->rides = false;
 	/* Free at the first look: what follows is for the others. */
 	if (slot->mode == PAWL_EXCLUSIVE && rma_is_mapped_cpu(w) &&
 	    rma_peek(&slot->client, w) == 0 && enter_at_once(slot, w))
@@ -570,7 +583,7 @@ static void acquire_both(const struct lock_space *s, struct lock_slot *whole,
 		take_back(whole, w);
 		enter_queue(s, whole, w);
 	}
-	if (whole->rides)
+	if (own_of(whole)->rides)
 		let_ride(s, whole);
 	if (!in_whole)
 		enter(s, part, p);
@@ -582,9 +595,9 @@ static int acquire_part(const struct lock_space *s, struct lock_slot *whole, str
 {
 	enum ride how = get_on(s, whole);
 
-	whole->as_writer = part->as_writer = 0;
-	whole->rides = how != ALONE;
-	part->rides = 0;
+	own_of(whole)->as_writer = own_of(part)->as_writer = false;
+	own_of(whole)->rides = how != ALONE;
+	own_of(part)->rides = false;
 	if (how == RIDES) {
 		ride(s, whole);
 		enter(s, part, word(s, part));
@@ -601,12 +614,12 @@ static void release_part(const struct lock_space *s, struct lock_slot *whole,
 	struct rma_word w = word(s, whole), p = word(s, part);
 	bool last;
 
-	if (part->as_writer) {
+	if (own_of(part)->as_writer) {
 		queue_tree_release(s, &k->tree, part, before_root);
 		release_counted(s, whole);
 		return;
 	}
-	last = !whole->rides || get_off(s, whole);
+	last = !own_of(whole)->rides || get_off(s, whole);
 	/* In either order: nothing of the critical section is left to protect. */
 	rma_acc(&part->client, p, -one(part));
 	if (last)
@@ -618,7 +631,7 @@ static void release_part(const struct lock_space *s, struct lock_slot *whole,
 
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
-	slot->as_writer = slot->rides = 0;
+	own_of(slot)->as_writer = own_of(slot)->rides = false;
 	return enter_at_once(slot, word(s, slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
@@ -626,7 +639,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
-	if (slot->as_writer)
+	if (own_of(slot)->as_writer)
 		queue_tree_release(s, &k->tree, slot, before_root);
 	else
 		release_counted(s, slot);

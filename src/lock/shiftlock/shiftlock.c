@@ -106,12 +106,12 @@ static int arrive(struct lock_slot *slot, int64_t count, int64_t *old)
 	struct rma_client *c = &slot->client;
 	int64_t undone;
 
-	rma_fao(c, slot->tail, RMA_SUM, count, old);
-	rma_flush(c, slot->tail); /* orders the sum before the look at old, and before W3; (E) */
+	rma_fao(c, a_word(slot), RMA_SUM, count, old);
+	rma_flush(c, a_word(slot)); /* orders the sum before the look at old, and before W3; (E) */
 	if (__builtin_expect(!(*old & A_DEAD), 1))
 		return PAWL_SUCCESS;
-	rma_fao(c, slot->tail, RMA_SUM, -count, &undone); /* (G) */
-	rma_flush(c, slot->tail);                         /* completes the sum */
+	rma_fao(c, a_word(slot), RMA_SUM, -count, &undone); /* (G) */
+	rma_flush(c, a_word(slot));                         /* completes the sum */
 	return SHIFTLOCK_DEAD;
 }
 
@@ -141,12 +141,12 @@ RMA_INLINE int release_as_reader(const struct lock_space *s, struct lock_slot *s
 	int64_t old;
 
 	/* B1: count out; (B). */
-	rma_fao(c, slot->tail, RMA_SUM, A_ONE_REL - A_ONE_RDR, &old);
-	rma_flush(c, slot->tail); /* orders the sum before our return, and the look at old */
+	rma_fao(c, a_word(slot), RMA_SUM, A_ONE_REL - A_ONE_RDR, &old);
+	rma_flush(c, a_word(slot)); /* orders the sum before our return, and the look at old */
 	if (__builtin_expect(old & (A_DEAD | A_ABSENT), 0))
 		return release_among_others(s, slot, old);
-	if (a_writers(old) && rma_is_mapped_cpu(slot->tail))
-		rma_wake(c, slot->tail); /* pairs with W3, W7 */
+	if (a_writers(old) && rma_is_mapped_cpu(a_word(slot)))
+		rma_wake(c, a_word(slot)); /* pairs with W3, W7 */
 	return PAWL_SUCCESS;
 }
 
@@ -167,8 +167,8 @@ static int confirm(const struct lock_space *s, struct lock_slot *slot)
 
 	do {
 		before = lease_glance(s, slot);
-		rma_fao(&slot->client, slot->tail, RMA_SUM, A_ONE_REL, &old);
-		rma_flush(&slot->client, slot->tail); /* orders the sum before the look at old */
+		rma_fao(&slot->client, a_word(slot), RMA_SUM, A_ONE_REL, &old);
+		rma_flush(&slot->client, a_word(slot)); /* orders the sum before the look at old */
 		if (old & A_DEAD)
 			return SHIFTLOCK_DEAD;
 	} while (!is_prompt(s, slot, before));
@@ -243,8 +243,8 @@ static uint64_t next_look(const struct lock_space *s, struct lock_slot *slot)
 /* The slot stays in the queue: what it has seen of A goes with it. */
 static int stay_queued(struct lock_slot *slot, const struct lease_watch *w)
 {
-	slot->note[NOTE_SEEN] = w->seen;
-	slot->note[NOTE_SINCE] = (int64_t)w->since;
+	own_of(slot)->seen = w->seen;
+	own_of(slot)->since = w->since;
 	return LOCK_QUEUED;
 }
 
@@ -264,12 +264,12 @@ static int await_a(const struct lock_space *s, struct lock_slot *slot, struct le
 		int64_t a;
 		int rc;
 
-		if (rma_is_here(c, slot->tail)) {
-			rma_await_until(c, slot->tail, mask, cond, ref, RMA_SOON,
+		if (rma_is_here(c, a_word(slot))) {
+			rma_await_until(c, a_word(slot), mask, cond, ref, RMA_SOON,
 					next_look(s, slot), what, &a);
 		} else {
-			rma_get(c, slot->tail, &a);
-			rma_flush(c, slot->tail); /* orders the get before the look at a */
+			rma_get(c, a_word(slot), &a);
+			rma_flush(c, a_word(slot)); /* orders the get before the look at a */
 		}
 		if (rma_holds(a, mask, cond, ref) && !(a & A_DEAD)) {
 			*late = is_late(s, slot, w) || rma_holds(w->seen, mask, cond, ref);
@@ -280,7 +280,7 @@ static int await_a(const struct lock_space *s, struct lock_slot *slot, struct le
 			return rc;
 		if (is_over(slot))
 			return PAWL_ERR_TIMEOUT;
-		if (!rma_is_here(c, slot->tail)) {
+		if (!rma_is_here(c, a_word(slot))) {
 			so_far += releases_between(s, last, a);
 			last = a;
 			pause_for(&p, s,
@@ -302,11 +302,11 @@ static RMA_SLOW_PATH int drain(const struct lock_space *s, struct lock_slot *slo
 		return PAWL_SUCCESS;
 	rc = await_a(s, slot, w, A_REL_MASK, RMA_EQ, rel, "readers to leave", &late);
 	if (rc == PAWL_ERR_TIMEOUT) {
-		rc = pass_be_absent(slot, w->a, rel, slot->as_writer);
+		rc = pass_be_absent(slot, w->a, rel, own_of(slot)->queued);
 		late = is_late(s, slot, w);
 	}
-	if (rc == PAWL_ERR_TIMEOUT && slot->as_writer) {
-		pass_put_back(s, slot, slot->note[NOTE_SELF] | SELF_TIMED);
+	if (rc == PAWL_ERR_TIMEOUT && own_of(slot)->queued) {
+		pass_put_back(s, slot, own_of(slot)->self | SELF_TIMED);
 		return stay_queued(slot, w);
 	}
 	return rc == PAWL_SUCCESS && late ? confirm(s, slot) : rc;
@@ -317,7 +317,7 @@ static int await_grant(const struct lock_space *s, struct lock_slot *slot, struc
 		       int64_t *grant)
 {
 	struct rma_client *c = &slot->client;
-	int64_t mine = grant_for(slot->note[NOTE_SELF]);
+	int64_t mine = grant_for(own_of(slot)->self);
 
 	while (!rma_await_until(c, slot->status[s->domain], GRANT_MASK, RMA_EQ, mine, RMA_SOON,
 				next_look(s, slot), "the grant of its predecessor", grant)) {
@@ -342,8 +342,8 @@ static RMA_SLOW_PATH int await_lock(const struct lock_space *s, struct lock_slot
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	slot->phase = (grant & GRANT_EPOCH) != 0;
-	slot->passed = (grant >> GRANT_ROW_BIT) & GRANT_MOST_ROW;
+	own_of(slot)->epoch = (grant & GRANT_EPOCH) != 0;
+	own_of(slot)->row = (grant >> GRANT_ROW_BIT) & GRANT_MOST_ROW;
 	grant = (int64_t)((uint64_t)grant << (64 - GRANT_TURN_BIT) >>
 			  (64 - GRANT_TURN_BIT + GRANT_REL_BIT) << A_REL_BIT) |
 		(grant & GRANT_DRAIN);
@@ -363,9 +363,9 @@ static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *
 	struct rma_word tail = block_word(slot, BLOCK_TAIL), link;
 	int64_t self, prev, name;
 
-	slot->as_writer = 1;
-	slot->note[NOTE_TURN] = (slot->note[NOTE_TURN] + 1) & 0xffff;
-	self = slot->note[NOTE_SELF] = slot->id | slot->note[NOTE_TURN] << SELF_TURN_BIT;
+	own_of(slot)->queued = true;
+	own_of(slot)->turn = (own_of(slot)->turn + 1) & 0xffff;
+	self = own_of(slot)->self = slot->id | own_of(slot)->turn << SELF_TURN_BIT;
 	name = slot->deadline_ns ? self | SELF_TIMED : self;
 	/* W4: no successor, no grant; (C). */
 	rma_poke(c, slot->next[s->domain], 0);
@@ -392,13 +392,13 @@ static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
 	int64_t old;
 	int rc;
 
-	slot->as_writer = 0;
-	slot->passed = 0;
+	own_of(slot)->queued = false;
+	own_of(slot)->row = 0;
 	/* W1: count in. */
 	rc = arrive(slot, A_ONE_WP, &old);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	slot->phase = old & 1;
+	own_of(slot)->epoch = old & 1;
 	/* W2: nobody there; (A). */
 	if (__builtin_expect(!a_writers(old) && !a_readers(old), 1))
 		return take(s, slot, before);
@@ -422,8 +422,8 @@ static int withdraw(struct lock_slot *slot, int64_t a, int64_t old)
 			old = a;
 		if ((a ^ old) & A_EPOCH)
 			return PAWL_SUCCESS;
-		rma_cas(c, slot->tail, a, a - A_ONE_RDR, &seen);
-		rma_flush(c, slot->tail); /* orders the swap before the look at seen; (M) */
+		rma_cas(c, a_word(slot), a, a - A_ONE_RDR, &seen);
+		rma_flush(c, a_word(slot)); /* orders the swap before the look at seen; (M) */
 		if (seen == a)
 			return PAWL_ERR_TIMEOUT;
 	}
@@ -484,7 +484,7 @@ static int take_place(const struct lock_space *s, struct lock_slot *slot, struct
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word status = slot->status[s->domain];
-	int64_t self = slot->note[NOTE_SELF], left = status_left(self), old, now;
+	int64_t self = own_of(slot)->self, left = status_left(self), old, now;
 
 	for (;;) {
 		rma_cas(c, status, left, 0, &old);
@@ -506,8 +506,7 @@ static int take_place(const struct lock_space *s, struct lock_slot *slot, struct
 
 static int resume(const struct lock_space *s, struct lock_slot *slot)
 {
-	struct lease_watch w = {.seen = slot->note[NOTE_SEEN],
-				.since = (uint64_t)slot->note[NOTE_SINCE]};
+	struct lease_watch w = {.seen = own_of(slot)->seen, .since = own_of(slot)->since};
 	int rc = take_place(s, slot, &w);
 
 	if (rc != PAWL_SUCCESS)
@@ -523,11 +522,10 @@ static int resume(const struct lock_space *s, struct lock_slot *slot)
 static bool passed(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t status = rma_peek(&slot->client, slot->status[s->domain]);
-	struct lease_watch w = {.seen = slot->note[NOTE_SEEN],
-				.since = (uint64_t)slot->note[NOTE_SINCE]};
+	struct lease_watch w = {.seen = own_of(slot)->seen, .since = own_of(slot)->since};
 	bool dead;
 
-	if (status == status_passed(slot->note[NOTE_SELF]))
+	if (status == status_passed(own_of(slot)->self))
 		return true;
 	if (!lease_ns(s))
 		return false;
@@ -547,32 +545,32 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	int rc;
 
 	shiftlock_find(s, slot);
-	rma_get(c, slot->tail, &seen);
-	rma_flush(c, slot->tail); /* orders the get before the look at seen */
+	rma_get(c, a_word(slot), &seen);
+	rma_flush(c, a_word(slot)); /* orders the get before the look at seen */
 	for (int i = 0; i < TRIES; i++) {
 		if (seen & A_DEAD) {
 			rc = shiftlock_next_block(s, slot);
 			if (rc != PAWL_SUCCESS)
 				return rc;
-			rma_get(c, slot->tail, &seen);
-			rma_flush(c, slot->tail); /* orders the get before the look at seen */
+			rma_get(c, a_word(slot), &seen);
+			rma_flush(c, a_word(slot)); /* orders the get before the look at seen */
 			continue;
 		}
 		if (a_writers(seen) || (!shared && a_readers(seen)))
 			return PAWL_ERR_BUSY;
 		a = seen;
 		before = lease_glance(s, slot);
-		rma_cas(c, slot->tail, a, a + (shared ? A_ONE_RDR : A_ONE_WP), &seen);
-		rma_flush(c, slot->tail); /* orders the swap before the look at seen */
+		rma_cas(c, a_word(slot), a, a + (shared ? A_ONE_RDR : A_ONE_WP), &seen);
+		rma_flush(c, a_word(slot)); /* orders the swap before the look at seen */
 		if (seen == a) {
-			slot->as_writer = 0;
-			slot->passed = 0;
-			slot->phase = a & 1;
+			own_of(slot)->queued = false;
+			own_of(slot)->row = 0;
+			own_of(slot)->epoch = a & 1;
 			rc = take(s, slot, before);
 			if (rc == PAWL_SUCCESS)
 				return rc;
-			rma_get(c, slot->tail, &seen);
-			rma_flush(c, slot->tail); /* orders the get before the look at seen */
+			rma_get(c, a_word(slot), &seen);
+			rma_flush(c, a_word(slot)); /* orders the get before the look at seen */
 		}
 	}
 	return PAWL_ERR_BUSY;
@@ -608,26 +606,26 @@ static int release_as_writer(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 	struct rma_client *c = &slot->client;
-	bool queued = slot->as_writer, turn;
-	int64_t succ = 0, self = slot->note[NOTE_SELF], last = self, old;
+	bool queued = own_of(slot)->queued, turn;
+	int64_t succ = 0, self = own_of(slot)->self, last = self, old;
 
 	/* R1: is somebody linked to us? */
 	if (queued) {
 		succ = rma_peek(c, slot->next[s->domain]);
 		succ = (succ & NEXT_TAG_MASK) == self_tag(self) ? succ & NEXT_NAME_MASK : 0;
 	}
-	turn = !succ || slot->passed + 1 >= k->turn;
+	turn = !succ || own_of(slot)->row + 1 >= k->turn;
 	/* R2: count out; (B), (E). If we seem to be the last of the queue, leave it. */
-	rma_fao(c, slot->tail, RMA_SUM,
-		A_ONE_REL - A_ONE_WP + (turn ? a_next_epoch(slot->phase) : 0), &old);
+	rma_fao(c, a_word(slot), RMA_SUM,
+		A_ONE_REL - A_ONE_WP + (turn ? a_next_epoch(own_of(slot)->epoch) : 0), &old);
 	if (queued && !succ)
 		rma_cas(c, block_word(slot, BLOCK_TAIL), self, 0, &last);
-	rma_flush(c,
-		  slot->tail); /* orders both before the looks at old and last, and before R3, R5 */
+	/* orders both before the looks at old and last, and before R3, R5 */
+	rma_flush(c, a_word(slot));
 	if (__builtin_expect(old & A_DEAD, 0))
 		return PAWL_ERR_LEASE_LOST; /* (H) */
-	if (turn && a_readers(old) && rma_is_mapped_cpu(slot->tail))
-		rma_wake(c, slot->tail); /* pairs with A2 */
+	if (turn && a_readers(old) && rma_is_mapped_cpu(a_word(slot)))
+		rma_wake(c, a_word(slot)); /* pairs with A2 */
 	queued = queued && last != self;
 	if (__builtin_expect(a_writers(old) > 1 || queued, 0))
 		return hand_over(s, slot, succ, queued, turn, old);
@@ -646,10 +644,10 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 	int64_t a;
 
 	(void)s;
-	if (slot->mode == PAWL_SHARED || !slot->as_writer)
+	if (slot->mode == PAWL_SHARED || !own_of(slot)->queued)
 		return true;
-	rma_get(&slot->client, slot->tail, &a);
-	rma_flush(&slot->client, slot->tail); /* orders the get before the look at a */
+	rma_get(&slot->client, a_word(slot), &a);
+	rma_flush(&slot->client, a_word(slot)); /* orders the get before the look at a */
 	return a & A_DEAD;
 }
 

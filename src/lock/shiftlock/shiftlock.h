@@ -144,13 +144,33 @@ RMA_INLINE uint64_t lease_ns(const struct lock_space *s)
 	return (uint64_t)options_of(s)->lease_us * 1000;
 }
 
-/* notes of a slot; the last two of one that has left its place in the queue */
-enum { NOTE_SELF, NOTE_TURN, NOTE_SEEN, NOTE_SINCE };
+/* What a slot keeps. */
+struct shiftlock_slot {
+	struct rma_word a; /* of the block that it works on */
+	int64_t self;      /* of its last queueing, */
+	int64_t turn;      /* which was that of so many */
+	int64_t seen;      /* of one that has left its place in the queue: what it saw, */
+	uint64_t since;    /* and since when; struct lease_watch */
+	int64_t row;       /* writers in a row before it */
+	uint8_t epoch;     /* EPOCH as it came in */
+	bool queued;       /* it came by the queue of writers */
+};
+_Static_assert(sizeof(struct shiftlock_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
-/* A word of the block that the slot works on. */
-RMA_INLINE struct rma_word block_word(const struct lock_slot *slot, int offset)
+RMA_INLINE struct shiftlock_slot *own_of(struct lock_slot *slot)
 {
-	struct rma_word w = slot->tail; /* A */
+	return lock_own(slot);
+}
+
+/* A of the block that the slot works on, and another word of it. */
+RMA_INLINE struct rma_word a_word(struct lock_slot *slot)
+{
+	return own_of(slot)->a;
+}
+
+RMA_INLINE struct rma_word block_word(struct lock_slot *slot, int offset)
+{
+	struct rma_word w = a_word(slot);
 
 	w.offset += (uint64_t)offset;
 	if (w.map)

@@ -79,7 +79,7 @@ static struct rma_word at_home(const struct lock_space *s, struct lock_slot *slo
 /* Blocks that took the place of others, of a few locks: lock + 1 and offset. */
 static int64_t *known(struct lock_slot *slot)
 {
-	return slot->scratch + 2 * (slot->lock % KNOWN_BLOCKS);
+	return (int64_t *)lock_scratch(slot) + 2 * (slot->lock % KNOWN_BLOCKS);
 }
 
 uint64_t shiftlock_scratch_words(const struct lock_space *s)
@@ -94,9 +94,9 @@ void shiftlock_find(const struct lock_space *s, struct lock_slot *slot)
 	const int64_t *hint = known(slot);
 
 	if (__builtin_expect(hint[0] == (int64_t)slot->lock + 1, 0))
-		slot->tail = at_home(s, slot, (uint64_t)hint[1]);
+		own_of(slot)->a = at_home(s, slot, (uint64_t)hint[1]);
 	else
-		slot->tail =
+		own_of(slot)->a =
 		    lock_home_word(s, &slot->client, s->domain, k->blocks, BLOCK_BYTES, slot->lock);
 }
 
@@ -137,17 +137,17 @@ int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot)
 		rma_flush(c, heir_word); /* orders the swap before the look at heir */
 		heir = heir ? heir : spare;
 	}
-	if (first.offset != slot->tail.offset) { /* K3 */
+	if (first.offset != a_word(slot).offset) { /* K3 */
 		struct rma_word short_cut = first;
 
-		slot->tail = first;
+		own_of(slot)->a = first;
 		short_cut = block_word(slot, BLOCK_HEIR);
 		rma_put(c, short_cut, heir);
 		rma_flush(c, short_cut); /* completes the put; any block of the chain will do */
 	}
 	hint[0] = (int64_t)slot->lock + 1;
 	hint[1] = (int64_t)(k->spares + (uint64_t)(heir - 1) * BLOCK_BYTES);
-	slot->tail = at_home(s, slot, (uint64_t)hint[1]);
+	own_of(slot)->a = at_home(s, slot, (uint64_t)hint[1]);
 	return PAWL_SUCCESS;
 }
 
@@ -162,7 +162,7 @@ uint64_t lease_glance(const struct lock_space *s, struct lock_slot *slot)
 
 	if (!lease_ns(s))
 		return 0;
-	if (k->coarse && rma_is_mapped_cpu(slot->tail))
+	if (k->coarse && rma_is_mapped_cpu(a_word(slot)))
 		return 1 + rma_coarse_now_ns();
 	return 1 + rma_clock(&slot->client);
 }
@@ -185,7 +185,7 @@ void lease_watch_begin(const struct lock_space *s, struct lock_slot *slot, struc
 static int give_up_block(struct lock_slot *slot, int64_t a)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word word = slot->tail;
+	struct rma_word word = a_word(slot);
 	int64_t dead = (a & A_REL_MASK) | (INT64_C(1) << 15 << A_RDR_BIT) |
 		       (INT64_C(1) << 15 << A_WP_BIT) | A_DEAD | A_ABSENT | 2;
 	int64_t old;
@@ -224,8 +224,8 @@ int lease_look(const struct lock_space *s, struct lock_slot *slot, struct lease_
 	uint64_t before = lease_now(s, slot);
 	int64_t a;
 
-	rma_get(&slot->client, slot->tail, &a);
-	rma_flush(&slot->client, slot->tail); /* orders the get before the look at a */
+	rma_get(&slot->client, a_word(slot), &a);
+	rma_flush(&slot->client, a_word(slot)); /* orders the get before the look at a */
 	return lease_check(s, slot, w, before, a);
 }
 

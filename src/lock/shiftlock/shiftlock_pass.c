@@ -73,7 +73,7 @@ static int64_t await_link(const struct lock_space *s, struct lock_slot *slot, st
 
 int64_t pass_await_link(const struct lock_space *s, struct lock_slot *slot)
 {
-	return await_link(s, slot, slot->next[s->domain], slot->note[NOTE_SELF]);
+	return await_link(s, slot, slot->next[s->domain], own_of(slot)->self);
 }
 
 int64_t pass_take_head(const struct lock_space *s, struct lock_slot *slot)
@@ -118,8 +118,8 @@ int pass_be_absent(struct lock_slot *slot, int64_t a, int64_t rel, bool queued)
 		/* L2 */
 		if (!queued && a_writers(a) == 1 && a_readers(a) == a_rel_between(a, rel))
 			next = a - A_ONE_WP;
-		rma_cas(c, slot->tail, a, next, &seen);
-		rma_flush(c, slot->tail); /* orders the swap before the look at seen; (M) */
+		rma_cas(c, a_word(slot), a, next, &seen);
+		rma_flush(c, a_word(slot)); /* orders the swap before the look at seen; (M) */
 		if (seen == a)
 			return PAWL_ERR_TIMEOUT;
 	}
@@ -140,7 +140,7 @@ void pass_put_back(const struct lock_space *s, struct lock_slot *slot, int64_t w
 bool pass_leave_queue(const struct lock_space *s, struct lock_slot *slot, int64_t *status)
 {
 	struct rma_client *c = &slot->client;
-	int64_t self = slot->note[NOTE_SELF], old;
+	int64_t self = own_of(slot)->self, old;
 
 	while ((*status & GRANT_MASK) != grant_for(self)) {
 		rma_cas(c, slot->status[s->domain], *status, status_left(self), &old);
@@ -168,8 +168,8 @@ static struct hand_over let_in(struct lock_slot *slot, int64_t old, int64_t epoc
 	struct hand_over h = {.epoch = epoch, .drain = a_readers(old) > 0};
 
 	h.rel = a_rel_after(old, 1 + a_readers(old));
-	if (h.drain && rma_is_mapped_cpu(slot->tail))
-		rma_wake(&slot->client, slot->tail); /* pairs with A2 */
+	if (h.drain && rma_is_mapped_cpu(a_word(slot)))
+		rma_wake(&slot->client, a_word(slot)); /* pairs with A2 */
 	return h;
 }
 
@@ -215,8 +215,8 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_s
 	if (h->drain) {
 		int rc;
 
-		rma_get(c, slot->tail, &old);
-		rma_flush(c, slot->tail); /* orders the get before the look at old */
+		rma_get(c, a_word(slot), &old);
+		rma_flush(c, a_word(slot)); /* orders the get before the look at old */
 		rc = pass_be_absent(slot, old, h->rel, true);
 		if (rc == PAWL_ERR_TIMEOUT)
 			pass_put_back(s, slot, writer);
@@ -230,9 +230,9 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_s
 	}
 	if (!find_behind(s, slot, self, &behind))
 		return 0;
-	rma_fao(c, slot->tail, RMA_SUM,
+	rma_fao(c, a_word(slot), RMA_SUM,
 		A_ONE_REL - A_ONE_WP + (behind ? 0 : a_next_epoch(h->epoch)), &old);
-	rma_flush(c, slot->tail); /* orders the sum before the look at old, P5 and R5 */
+	rma_flush(c, a_word(slot)); /* orders the sum before the look at old, P5 and R5 */
 	if (old & A_DEAD)
 		return 0;
 	rma_put(c, status, status_passed(self));
@@ -271,10 +271,10 @@ void pass_grant(const struct lock_space *s, struct lock_slot *slot, int64_t to, 
 		int64_t old)
 {
 	struct hand_over h = {
-	    .rel = a_rel_after(old, 1), .row = slot->passed + 1, .epoch = slot->phase};
+	    .rel = a_rel_after(old, 1), .row = own_of(slot)->row + 1, .epoch = own_of(slot)->epoch};
 
 	if (turn) {
-		h = (struct hand_over){.epoch = !slot->phase, .drain = a_readers(old) > 0};
+		h = (struct hand_over){.epoch = !own_of(slot)->epoch, .drain = a_readers(old) > 0};
 		h.rel = a_rel_after(old, 1 + a_readers(old));
 	}
 	hand_on(s, slot, to, &h);
@@ -294,9 +294,9 @@ void pass_release_absent(const struct lock_space *s, struct lock_slot *slot, int
 	struct hand_over h;
 
 	/* B2: as R2 of a writer that knows of no successor; (K). */
-	rma_fao(c, slot->tail, RMA_SUM, A_ONE_REL - A_ONE_WP - A_ABSENT + a_next_epoch(epoch),
+	rma_fao(c, a_word(slot), RMA_SUM, A_ONE_REL - A_ONE_WP - A_ABSENT + a_next_epoch(epoch),
 		&old);
-	rma_flush(c, slot->tail); /* orders the sum before the look at old, and before R5 */
+	rma_flush(c, a_word(slot)); /* orders the sum before the look at old, and before R5 */
 	if (old & A_DEAD)
 		return;
 	h = let_in(slot, old, !epoch);

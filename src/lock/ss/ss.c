@@ -40,6 +40,7 @@
 
 /* Additions of a release that are in flight together. */
 enum { BATCH = 16 };
+_Static_assert(BATCH * sizeof(int64_t) <= LOCK_OWN_BYTES, "results in flight fit into a slot");
 #define MOST_WORDS (INT64_C(1) << 40)
 
 struct ss_options {
@@ -80,12 +81,6 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	k->words = lock_reserve(s, s->block * (uint64_t)options_of(s)->segments, BAKERY_BYTES);
 	s->state = k;
 	return PAWL_SUCCESS;
-}
-
-static uint64_t scratch_words(const struct lock_space *s)
-{
-	(void)s;
-	return BATCH;
 }
 
 static void describe(const struct lock_space *s, char *text, size_t len)
@@ -175,15 +170,16 @@ static void leave_batch(const struct lock_space *s, struct lock_slot *slot, int6
 {
 	struct rma_client *c = &slot->client;
 	int at = bakery_done_of(slot->mode);
+	int64_t *got = lock_own(slot);
 
 	for (int64_t i = 0; i < n; i++)
 		rma_fao(c, segment_word(s, slot, first + i), RMA_SUM, (int64_t)(UINT64_C(1) << at),
-			&slot->scratch[i]);
+			&got[i]);
 	/* orders the additions before the looks at what they found; pairs with the looks
 	 * of the client that waits there */
 	rma_flush(c, segment_word(s, slot, first));
 	for (int64_t i = 0; i < n; i++)
-		if (bakery_sets_guard((uint64_t)slot->scratch[i], at))
+		if (bakery_sets_guard((uint64_t)got[i], at))
 			bakery_clear_guard(c, segment_word(s, slot, first + i), at, 0);
 }
 
@@ -279,7 +275,6 @@ const struct lock_protocol lock_ss = {
     .options = options,
     .layout = layout,
     .describe = describe,
-    .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,

@@ -96,9 +96,6 @@ enum { STATUS_KIND_BITS = 2, STATUS_KIND_MASK = 3, STATUS_BITS = 63 };
 /* No status: this client has withdrawn, or found the queue occupied. */
 #define STATUS_NONE INT64_C(-2)
 
-/* The note of a slot that is left in its leaf queue: behind which slot. */
-enum { LEFT_BEHIND = 0 };
-
 /* A link to a waiter that may withdraw; of a place that was withdrawn, with the member in place
  * of the slot; and of an element whose place was passed over. */
 #define LINK_TIMED (INT64_C(1) << 62)
@@ -313,7 +310,7 @@ static void link_to(const struct lock_space *s, const struct queue_tree *t, stru
 	struct rma_word link = link_word(s, t, slot, i, pred);
 
 	if (i == 1)
-		slot->contended = 1;
+		queue_slot(slot)->contended = true;
 	/* A3: the client that releases for the predecessor will find us; (B). */
 	rma_put(&slot->client, link, slot->id | flag);
 	rma_flush(&slot->client, link); /* orders the link before our wait; pairs with R2, R4 */
@@ -345,7 +342,7 @@ RMA_INLINE int64_t enter(const struct lock_space *s, const struct queue_tree *t,
 	int64_t pred;
 
 	if (i == t->n)
-		slot->tail = tail;
+		queue_slot(slot)->tail = tail;
 	prepare(t, slot, i);
 	/* A2: become the tail. */
 	rma_fao(c, tail, RMA_REPLACE, member_id(s, t, slot, i), &pred);
@@ -469,7 +466,7 @@ static int64_t enter_until(const struct lock_space *s, const struct queue_tree *
 	int64_t pred;
 
 	if (i == t->n)
-		slot->tail = tail;
+		queue_slot(slot)->tail = tail;
 	if (a->over) {
 		pred = swap_empty(s, t, slot, i, tail);
 	} else {
@@ -504,11 +501,11 @@ static RMA_SLOW_PATH enum queue_entry acquire_from(const struct lock_space *s,
 			status = enter_until(s, t, slot, i, &a);
 		if (status == STATUS_NONE) {
 			turn_back(s, t, slot, i + 1, a.place);
-			slot->note[LEFT_BEHIND] = i == t->n ? a.place : 0;
-			return slot->note[LEFT_BEHIND] ? QUEUE_LEFT : QUEUE_BUSY;
+			queue_slot(slot)->left_behind = i == t->n ? a.place : 0;
+			return queue_slot(slot)->left_behind ? QUEUE_LEFT : QUEUE_BUSY;
 		}
 		if ((status & STATUS_KIND_MASK) == STATUS_LOCKED) {
-			slot->passed = status;
+			queue_slot(slot)->passed = status;
 			return QUEUE_PASSED;
 		}
 		a.place = status >> STATUS_KIND_BITS;
@@ -521,14 +518,14 @@ enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct que
 {
 	struct ascent a = {.deadline_ns = slot->deadline_ns};
 
-	slot->passed = 0;
+	queue_slot(slot)->passed = 0;
 	if (slot->deadline_ns)
 		return acquire_from(s, t, slot, t->n, a);
 	for (int i = t->n; i >= 1; i--) {
 		int64_t status = enter(s, t, slot, i);
 
 		if ((status & STATUS_KIND_MASK) == STATUS_LOCKED) {
-			slot->passed = status;
+			queue_slot(slot)->passed = status;
 			return QUEUE_PASSED;
 		}
 		a.place = status >> STATUS_KIND_BITS;
@@ -542,9 +539,10 @@ enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct que
 enum queue_entry queue_tree_resume(const struct lock_space *s, const struct queue_tree *t,
 				   struct lock_slot *slot)
 {
-	slot->passed = 0;
-	return acquire_from(s, t, slot, t->n,
-			    (struct ascent){slot->deadline_ns, false, slot->note[LEFT_BEHIND]});
+	queue_slot(slot)->passed = 0;
+	return acquire_from(
+	    s, t, slot, t->n,
+	    (struct ascent){slot->deadline_ns, false, queue_slot(slot)->left_behind});
 }
 
 bool queue_tree_passed(const struct queue_tree *t, struct lock_slot *slot)
@@ -677,7 +675,7 @@ static inline bool leave_empty(const struct lock_space *s, const struct queue_tr
 			       struct lock_slot *slot, int i, const struct descent *d,
 			       int64_t place)
 {
-	struct rma_word tail = i == t->n ? slot->tail : tail_word(s, t, slot, i);
+	struct rma_word tail = i == t->n ? queue_slot(slot)->tail : tail_word(s, t, slot, i);
 	int64_t me = standing_as(s, t, slot, i, d), last;
 
 	rma_cas(&slot->client, tail, me, -place, &last);
@@ -720,8 +718,9 @@ static RMA_SLOW_PATH void leave_to(const struct lock_space *s, const struct queu
 	}
 	let_go(s, t, slot, i, d);
 	if (i == 1)
-		slot->contended = 1;
-	grant(s, t, slot, i, succ, kind == STATUS_LOCKED ? status_for(t, slot->passed, i) : kind);
+		queue_slot(slot)->contended = true;
+	grant(s, t, slot, i, succ,
+	      kind == STATUS_LOCKED ? status_for(t, queue_slot(slot)->passed, i) : kind);
 }
 
 /* Leave level i for good. The successor, if any, gets the kind of grant: the
@@ -738,7 +737,7 @@ static inline void leave(const struct lock_space *s, const struct queue_tree *t,
 	}
 	let_go(s, t, slot, i, d);
 	if (i == 1)
-		slot->contended = 0;
+		queue_slot(slot)->contended = false;
 }
 
 static bool may_pass(const struct queue_tree *t, int64_t passed, int i)
@@ -757,7 +756,7 @@ static inline void release_root(const struct lock_space *s, const struct queue_t
 	d->taken[0] = d->as[0] = 0;
 	/* Is somebody waiting? Looking costs a round trip at a NET root, so an
 	 * RMA-MCS release that found nobody last time first tries to leave. */
-	if (before_root || slot->contended)
+	if (before_root || queue_slot(slot)->contended)
 		d->taken[0] = take_link(s, t, slot, 1, d);
 	if (before_root && before_root(s, slot, d->taken[0] != 0) == QUEUE_REOPENED)
 		kind = STATUS_REOPENED;
@@ -767,12 +766,12 @@ static inline void release_root(const struct lock_space *s, const struct queue_t
 /* A client that passed the lock to us within our element is likely to come back for it in less time
  * than it takes to hand it to another node, and the lock to come back from there. So look for a
  * moment longer whether somebody links himself to us. */
-static inline bool is_worth_a_glance(const struct queue_tree *t, const struct lock_slot *slot)
+static inline bool is_worth_a_glance(const struct queue_tree *t, struct lock_slot *slot)
 {
 	const struct queue_level *leaf = &t->level[t->n - 1];
 
 	return t->level[0].domain == RMA_NET && leaf->domain == RMA_NODE &&
-	       (slot->passed >> leaf->shift & leaf->mask) != 0;
+	       (queue_slot(slot)->passed >> leaf->shift & leaf->mask) != 0;
 }
 
 /* R6: from the level below the one where the lock went, leave every queue this
@@ -803,8 +802,10 @@ RMA_INLINE void release_only_level(const struct lock_space *s, const struct queu
 	int64_t succ = rma_peek(&slot->client, slot->next[s->domain]), last;
 
 	if (!succ) {
-		rma_cas(&slot->client, slot->tail, slot->id, 0, &last);
-		rma_flush(&slot->client, slot->tail); /* orders the swap before the look at last */
+		struct rma_word tail = queue_slot(slot)->tail;
+
+		rma_cas(&slot->client, tail, slot->id, 0, &last);
+		rma_flush(&slot->client, tail); /* orders the swap before the look at last */
 		if (last == slot->id)
 			return;
 	}
@@ -822,12 +823,12 @@ void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
 		release_only_level(s, t, slot);
 		return;
 	}
-	turn_over = t->run_shift && queue_tree_run(t, slot->passed) + 1 >= t->run_limit;
-	if (!turn_over && may_pass(t, slot->passed, t->n) && is_worth_a_glance(t, slot))
+	turn_over = t->run_shift && queue_tree_run(t, queue_slot(slot)->passed) + 1 >= t->run_limit;
+	if (!turn_over && may_pass(t, queue_slot(slot)->passed, t->n) && is_worth_a_glance(t, slot))
 		rma_glance(slot->next[RMA_NODE], -1, RMA_NE, 0);
 	for (int i = t->n; i > 1; i--) {
 		d.taken[i - 1] = d.as[i - 1] = 0;
-		if (turn_over || !may_pass(t, slot->passed, i))
+		if (turn_over || !may_pass(t, queue_slot(slot)->passed, i))
 			continue;
 		d.taken[i - 1] = take_link(s, t, slot, i, &d);
 		if (d.taken[i - 1]) {
@@ -870,14 +871,14 @@ enum queue_entry queue_tree_try_acquire(const struct lock_space *s, const struct
 {
 	struct rma_client *c = &slot->client;
 
-	slot->passed = 0;
+	queue_slot(slot)->passed = 0;
 	for (int i = t->n; i >= 1; i--) {
 		struct rma_word tail = tail_word(s, t, slot, i);
 		int64_t pred;
 
 		/* A1 and A2, only if the queue is empty. */
 		if (i == t->n)
-			slot->tail = tail;
+			queue_slot(slot)->tail = tail;
 		prepare(t, slot, i);
 		rma_cas(c, tail, 0, member_id(s, t, slot, i), &pred);
 		rma_flush(c, tail); /* orders the swap before the look at pred */

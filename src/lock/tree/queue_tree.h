@@ -19,6 +19,20 @@ static inline const struct queue_tree_options *queue_tree_options(const struct l
 	return lock_options(s);
 }
 
+/* What a slot keeps from acquire to release; what a kind with a tree keeps begins with it. */
+struct queue_slot {
+	struct rma_word tail; /* of the innermost queue */
+	int64_t passed;       /* the counts of passes that came with the hand-over */
+	int64_t left_behind;  /* in a place of that queue that it has left: behind which slot */
+	bool contended;       /* the last release found a successor at the root */
+};
+_Static_assert(sizeof(struct queue_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
+
+RMA_INLINE struct queue_slot *queue_slot(struct lock_slot *slot)
+{
+	return lock_own(slot);
+}
+
 struct queue_level {
 	enum rma_domain domain; /* of this level's TAIL and LINK words, and of waiting here */
 	uint64_t base;          /* offset of its words in the segments */

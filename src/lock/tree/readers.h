@@ -23,6 +23,19 @@ static inline const struct rma_rw_options *rma_rw_options(const struct lock_spac
 	return lock_options(s);
 }
 
+/* What a slot keeps from acquire to release. */
+struct rma_rw_slot {
+	struct queue_slot queue;
+	bool as_writer; /* it came through the tree */
+	uint8_t phase;  /* of a reader at a gate counter */
+};
+_Static_assert(sizeof(struct rma_rw_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
+
+RMA_INLINE struct rma_rw_slot *rma_rw_slot(struct lock_slot *slot)
+{
+	return lock_own(slot);
+}
+
 /* Which ranks share a counter: consecutive ones in topology order, T_DC of them
  * (the last group may be smaller), or the ranks of a node. */
 struct readers {

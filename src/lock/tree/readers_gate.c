@@ -114,7 +114,7 @@ static void leave(const struct lock_space *s, const struct readers *r, struct lo
 
 	(void)s;
 	/* RR1. Pairs with D. */
-	rma_acc(c, active_word(r, slot, readers_own_group(r, c), slot->phase), -1);
+	rma_acc(c, active_word(r, slot, readers_own_group(r, c), rma_rw_slot(slot)->phase), -1);
 }
 
 static enum readers_entry enter(const struct lock_space *s, const struct readers *r,
@@ -128,7 +128,7 @@ static enum readers_entry enter(const struct lock_space *s, const struct readers
 		phase = arrive(r, slot, true);
 	if (phase < 0)
 		return READERS_AS_WRITER;
-	slot->phase = phase & 1;
+	rma_rw_slot(slot)->phase = phase & 1;
 	/* RA5: our phase opens, and cannot be closed without us; (B). */
 	if (rma_await_until(c, gate, -1, RMA_NE, 2 * phase - 1, RMA_SOON, slot->deadline_ns,
 			    "the writers to finish", &seen))
@@ -144,7 +144,7 @@ static bool try_enter(const struct lock_space *s, const struct readers *r, struc
 	(void)s;
 	if (phase < 0)
 		return false;
-	slot->phase = phase & 1;
+	rma_rw_slot(slot)->phase = phase & 1;
 	return true;
 }
 
@@ -188,7 +188,7 @@ static bool look_at_all(const struct lock_space *s, const struct readers *r, str
 			int64_t phase)
 {
 	struct rma_client *c = &slot->client;
-	struct look *looks = (struct look *)(void *)slot->scratch;
+	struct look *looks = lock_scratch(slot);
 
 	for (int g = 0; g < r->groups; g++)
 		get_look(r, slot, g, phase, &looks[g]);
@@ -227,7 +227,7 @@ static void close_all(const struct lock_space *s, const struct readers *r, struc
 		      int64_t phase)
 {
 	struct rma_client *c = &slot->client;
-	const struct look *looks = (const struct look *)(const void *)slot->scratch;
+	const struct look *looks = lock_scratch(slot);
 
 	for (int g = 0; g < r->groups; g++) {
 		rma_put(c, readers_word(r, c, slot->lock, g, BASE), arrivals(looks[g].next));
@@ -281,7 +281,7 @@ static bool close_gates(const struct lock_space *s, const struct readers *r, str
 static bool try_close(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct look *looks = (struct look *)(void *)slot->scratch;
+	struct look *looks = lock_scratch(slot);
 	int64_t phase = own_phase(r, slot);
 	bool inside = false;
 

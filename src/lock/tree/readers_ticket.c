@@ -202,7 +202,7 @@ static bool had_its_turn(const struct readers *r, const struct look *l)
 static bool look_at_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct look *looks = (struct look *)(void *)slot->scratch;
+	struct look *looks = lock_scratch(slot);
 
 	for (int g = 0; g < r->groups; g++)
 		get_look(r, slot, g, &looks[g]);
@@ -230,7 +230,7 @@ static bool look_at_all(const struct lock_space *s, const struct readers *r, str
 static bool close_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	int64_t *before = slot->scratch, seen;
+	int64_t *before = lock_scratch(slot), seen;
 
 	/* C: close the gates, and read which ones came before; (A). */
 	for (int g = 0; g < r->groups; g++)
@@ -270,8 +270,8 @@ static void open_gates(const struct lock_space *s, const struct readers *r, stru
 static bool try_close(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct look *looks = (struct look *)(void *)slot->scratch;
-	int64_t *before = slot->scratch, *out = before + r->groups;
+	struct look *looks = lock_scratch(slot);
+	int64_t *before = lock_scratch(slot), *out = before + r->groups;
 	bool inside = false;
 
 	/* OUT before IN: if they agree, nobody was inside when OUT was read, and
@@ -308,7 +308,7 @@ static void undo_closing(const struct lock_space *s, const struct readers *r,
 			 struct lock_slot *slot, int64_t k)
 {
 	struct rma_client *c = &slot->client;
-	const int64_t *before = slot->scratch;
+	const int64_t *before = lock_scratch(slot);
 
 	rma_flush_all(c, readers_far(s)); /* orders BASE of the closing before this one */
 	for (int g = 0; g < r->groups; g++)
@@ -335,7 +335,7 @@ static bool close_when_idle(const struct lock_space *s, const struct readers *r,
 
 static bool close_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
 {
-	const struct look *looks = (const struct look *)(const void *)slot->scratch;
+	const struct look *looks = lock_scratch(slot);
 	int64_t k;
 
 	if (!look_at_all(s, r, slot))

@@ -129,7 +129,7 @@ static enum queue_leave before_root(const struct lock_space *s, struct lock_slot
 {
 	const struct constants *k = s->state;
 
-	if (successor && queue_tree_run(&k->tree, slot->passed) + 1 < k->t_w)
+	if (successor && queue_tree_run(&k->tree, queue_slot(slot)->passed) + 1 < k->t_w)
 		return QUEUE_HAND_ON;
 	k->readers.form->open(s, &k->readers, slot);
 	return QUEUE_REOPENED;
@@ -152,8 +152,8 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 
 	if (slot->mode != PAWL_EXCLUSIVE)
 		entry = k->readers.form->enter(s, &k->readers, slot);
-	slot->as_writer = entry == READERS_AS_WRITER;
-	if (slot->as_writer)
+	rma_rw_slot(slot)->as_writer = entry == READERS_AS_WRITER;
+	if (rma_rw_slot(slot)->as_writer)
 		return acquire_as_writer(s, slot);
 	return entry == READERS_IN ? PAWL_SUCCESS : PAWL_ERR_TIMEOUT;
 }
@@ -180,8 +180,8 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
-	slot->as_writer = slot->mode == PAWL_EXCLUSIVE;
-	if (!slot->as_writer)
+	rma_rw_slot(slot)->as_writer = slot->mode == PAWL_EXCLUSIVE;
+	if (!rma_rw_slot(slot)->as_writer)
 		return k->readers.form->try_enter(s, &k->readers, slot) ? PAWL_SUCCESS
 									: PAWL_ERR_BUSY;
 	if (queue_tree_try_acquire(s, &k->tree, slot) == QUEUE_BUSY)
@@ -197,7 +197,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
-	if (slot->as_writer)
+	if (rma_rw_slot(slot)->as_writer)
 		release_as_writer(s, slot);
 	else
 		k->readers.form->leave(s, &k->readers, slot);
