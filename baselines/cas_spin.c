@@ -127,7 +127,7 @@ const struct lock_protocol lock_cas_spin = {
     .kind =
 	{
 	    .name = "cas-spin",
-	    .summary = "baseline: compare-and-swap until it works",
+	    .summary = "baseline: compare-and-swap until it succeeds",
 	    .reference = "RMA-RW's and ShiftLock's baseline",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},
@@ -142,7 +142,7 @@ const struct lock_protocol lock_rdma_spin = {
     .kind =
 	{
 	    .name = "rdma-spin",
-	    .summary = "baseline: cas-spin with every access through the network, near ones too",
+	    .summary = "baseline: cas-spin, by the network even on the home's node",
 	    .reference = "ALock's baseline (SPAA'24, section 6)",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
 	},

@@ -413,7 +413,7 @@ const struct lock_protocol lock_lld = {
     .kind =
 	{
 	    .name = "lld",
-	    .summary = "baseline: a lock-free list of ranges, walked by remote operations",
+	    .summary = "baseline: a lock-free list of ranges, traversed by remote operations",
 	    .reference = "FAST'23 (Citron), section 4; EuroSys'20 (Scalable Range Locks)",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_RANGES,
 	},

@@ -136,7 +136,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 static const struct option_spec options[] = {
     LOCK_CHOICE(struct mpi_win_lock_options, native_create, "native_window", "allocate | create",
-		"allocate", "how mpi-win-lock makes its windows"),
+		"allocate", "how mpi-win-lock creates its windows"),
     LOCK_OPTIONS_END,
 };
 

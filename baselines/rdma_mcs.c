@@ -10,7 +10,7 @@ const struct lock_protocol lock_rdma_mcs = {
     .kind =
 	{
 	    .name = "rdma-mcs",
-	    .summary = "baseline: d-mcs with every access through the network, near ones too",
+	    .summary = "baseline: d-mcs, by the network even on the home's node",
 	    .reference = "ALock's baseline (SPAA'24, section 6)",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (!man)
-		printf("| option | values | default | of | meaning |\n| --- | --- | --- | --- | "
+		printf("| option | values | default | kinds | meaning |\n| --- | --- | --- | --- | "
 		       "--- |\n");
 	for (int i = 0; (o = pawl_option_get(i)); i++) {
 		printf(man ? ".TP\n.B %s\n" : "| `%s` | ", o->name);
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 		printf(man ? "; default: " : " | ");
 		if (man)
 			print(o->preset, man);
-		printf(man ? "; of " : "");
+		printf(man ? "; kinds: " : "");
 		print_kinds(o, man);
 		printf(man ? ".\n" : " | ");
 		if (!man)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pawl-info: what the job that it is started in looks like to locks: levels, paths between
+ * pawl-info shows what the locks find in the job in which it runs: levels, paths between
  * ranks and the times of operations on them, known traps, and advice. It uses src/topo and
  * src/rma, with the options that tables read from the environment.
  */
@@ -26,16 +26,16 @@ static int rank;
 static void print_help(void)
 {
 	fputs("Usage: mpirun -n RANKS pawl-info [OPTION]...\n"
-	      "What this job looks like to locks: levels of the machine, ways between ranks and\n"
-	      "what operations take on them, known traps with their cures, and advice.\n"
+	      "Show what the locks find in this job: levels of the machine, times of operations\n"
+	      "between ranks, known traps with their cures, and advice.\n"
 	      "\n"
-	      "  --json      one JSON object instead of text\n"
-	      "  -h, --help  this text\n"
-	      "  --version   the version\n"
+	      "  --json      print one JSON object instead of text\n"
+	      "  -h, --help  print this text\n"
+	      "  --version   print the version\n"
 	      "\n"
-	      "The environment variables of Pawl count as for tables: PAWL_TOPOLOGY,\n"
-	      "PAWL_TOPOLOGY_FILE, PAWL_GROUPS, PAWL_PROGRESS=thread.\n"
-	      "Exit status: 0 all well; 1 tables cannot be made here; 2 wrong options.\n",
+	      "The environment variables PAWL_TOPOLOGY, PAWL_TOPOLOGY_FILE, PAWL_GROUPS and\n"
+	      "PAWL_PROGRESS=thread have the same effect as on tables.\n"
+	      "Exit status: 0 success; 1 tables cannot be created here; 2 wrong options.\n",
 	      stdout);
 }
 
@@ -58,7 +58,7 @@ static bool parse(int argc, char **argv, char *err, size_t errlen)
 	return true;
 }
 
-/* The same on all ranks; rank 0 says why. */
+/* Called by all ranks with the same values; rank 0 prints why. */
 static int stop(int status, const char *why)
 {
 	if (rank == 0)
@@ -66,7 +66,7 @@ static int stop(int status, const char *why)
 	return status;
 }
 
-/* Windows as a table has them. The failure, with its sentence, is one of the results. */
+/* Windows such as a table has. A failure is one of the results, with its message. */
 static bool open_windows(MPI_Comm comm)
 {
 	const struct topo *t = info.place.topo;
@@ -95,7 +95,7 @@ static void probe(MPI_Comm comm)
 
 	if (!open_windows(comm))
 		return;
-	/* As tables do where ranks share cores. */
+	/* Tables set this, too. */
 	info.rma.waiting.crowded = info.place.host_ranks > info.place.host_cores;
 	if (wants_thread() && info.rma.net && info.job.thread_multiple)
 		thread = rma_progress_start(&info.rma, SEGMENT_BYTES);
@@ -146,7 +146,7 @@ static int run(int argc, char **argv, MPI_Comm comm)
 			printf("pawl-info (Pawl) %s\n", pawl_version());
 		return ALL_WELL;
 	}
-	/* Any kind does: the options that count here are common to all. */
+	/* Any kind will do: the options that matter here are common to all. */
 	if (rank == 0)
 		options_warn(stderr);
 	rc = options_read(&options, kinds_find("d-mcs"), MPI_INFO_NULL);
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	several = info.job.nhosts > 1;
 	fflush(stdout);
 	MPI_Barrier(comm);
-	/* The trap mpich-finalize-hosts; the pause lets the launcher take the output. */
+	/* Avoids the trap mpich-finalize-hosts; the launcher reads the output during the pause. */
 	if (several && info.job.mpi == MPI_NAME_MPICH) {
 		usleep(200000);
 		_exit(status);

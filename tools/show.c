@@ -108,13 +108,14 @@ static void show_paths(FILE *out, const struct info *in)
 	if (shown[0])
 		fprintf(out, "NET words %s\n", shown);
 	if (in->no_windows)
-		fprintf(out, "windows of a program: not measured, because of the trap %s\n",
+		fprintf(out,
+			"windows of a program: not measured, because trap %s makes them fail\n",
 			in->no_windows);
 }
 
 static void show_traps(FILE *out, const struct info *in)
 {
-	fprintf(out, "\n%s\n", in->ntraps ? "known traps that this job is in" : "no known trap");
+	fprintf(out, "\n%s\n", in->ntraps ? "known traps that apply to this job" : "no known trap");
 	for (int i = 0; i < in->ntraps; i++) {
 		const struct trap *t = &in->traps[i];
 		char cure[400];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See traps.h. Each trap is one function that looks at the description; the table at
- * the end lists them. */
+/* See traps.h. Each trap is a function of the description; the table at the end lists them. */
 #include "traps.h"
 
 #include <stdarg.h>
@@ -29,7 +28,7 @@ static bool in_list(const char *list, const char *name)
 	return false;
 }
 
-/* Whether Open MPI may use a component, by the list "a,b" or "^a,b" that the user gave. */
+/* Whether the user's list, "a,b" or "^a,b", allows Open MPI a component. */
 static bool is_allowed(const struct job *j, const char *component)
 {
 	if (!j->osc[0])
@@ -48,7 +47,7 @@ static bool has_ucx(const struct job *j)
 					: is_allowed(j, "ucx") && is_there(j, "ucx");
 }
 
-/* Ranks of the host that has most of them. */
+/* The number of ranks on the host with the most. */
 static int most_ranks_of_a_host(const struct job *j)
 {
 	int most = 0;
@@ -102,8 +101,8 @@ static bool rdma_on_one_node(const struct job *j, struct trap *t)
 	say_what(t,
 		 "Open MPI %d.%d.%d uses its one-sided component rdma here, which crashes in"
 		 " MPI_Win_allocate, MPI_Win_create and MPI_Win_create_dynamic on one node where"
-		 " processes cannot read each other's memory; Pawl's tables on one node need none"
-		 " of them, other windows of the program do",
+		 " processes cannot read each other's memory; Pawl's tables on one node do not use"
+		 " it, other windows of the program do",
 		 j->version[0], j->version[1], j->version[2]);
 	say_cure(t, "OMPI_MCA_osc=^rdma in the environment, or mpirun --mca osc ^rdma");
 	return true;
@@ -200,19 +199,20 @@ static bool allocate_is_shifted(const struct job *j, struct trap *t)
 	if (j->mpi != MPI_NAME_MPICH || !older(j, 4, 2) || older(j, 4, 0) ||
 	    most_ranks_of_a_host(j) == 1)
 		return false;
-	say_what(t,
-		 "MPICH %d.%d.%d shifts operations on windows of MPI_Win_allocate by 8 bytes for"
-		 " ranks that share a host, where their size is no multiple of 16 bytes; Pawl's own"
-		 " windows are",
-		 j->version[0], j->version[1], j->version[2]);
+	say_what(
+	    t,
+	    "MPICH %d.%d.%d shifts operations on windows of MPI_Win_allocate by 8 bytes for"
+	    " ranks that share a host, if their size is not a multiple of 16 bytes; the sizes of"
+	    " Pawl's own windows are",
+	    j->version[0], j->version[1], j->version[2]);
 	say_cure(t, "sizes that are multiples of 16 bytes, or MPICH 4.2 or later");
 	return true;
 }
 
 /* ----------------------------------------------------------------- any MPI */
 
-/* Ranks with one and the same cpu set, more than it has cpus, while the machine has
- * others; the usual reason is that each "host" begins to bind at the first core. */
+/* Several ranks have the same cpu set, and are more than it has cpus, while the machine has
+ * other cpus. The usual reason is that each "host" begins to bind at the first core. */
 static bool crowded_binding(const struct job *j, struct trap *t)
 {
 	for (int a = 0; a < j->nranks; a++) {
@@ -233,8 +233,7 @@ static bool crowded_binding(const struct job *j, struct trap *t)
 		    "%d ranks are bound to the same %d of the %d cpus of a machine%s: they wait"
 		    " for each other's turns, and an operation takes milliseconds",
 		    n, r->ncpus, r->machine_cpus,
-		    other_host ? ", for they are of several hosts that are really one machine"
-			       : "");
+		    other_host ? ", because their hosts are really one machine" : "");
 		say_cure(t, "%s",
 			 j->mpi == MPI_NAME_OPENMPI ? "mpirun --bind-to none"
 			 : j->mpi == MPI_NAME_MPICH ? "mpirun -bind-to none"
@@ -250,24 +249,26 @@ static bool shared_cpus(const struct job *j, struct trap *t)
 
 	if (per_cpu == 1)
 		return false;
-	say_what(t,
-		 "%d ranks share a cpu: a rank that does not run answers no other, and holds its"
-		 " locks all that time",
-		 per_cpu);
-	say_cure(t, "fewer ranks; or leave option wait at auto, and make leases long");
+	say_what(
+	    t,
+	    "%d ranks share a cpu: a rank that does not run serves no other rank, and keeps the"
+	    " locks that it holds",
+	    per_cpu);
+	say_cure(t, "fewer ranks; or leave option wait at auto, and use long leases");
 	return true;
 }
 
 static bool emulated_atomics(const struct job *j, struct trap *t)
 {
-	/* MPICH does not use them in any case. */
+	/* MPICH emulates atomics on any hardware. */
 	if (j->mpi == MPI_NAME_MPICH || j->nhosts == 1 || !has_ucx(j) || !j->ucx_known ||
 	    j->ucx_offloads || !strstr(j->ucx_why, "all or none"))
 		return false;
-	say_what(t,
-		 "the network has atomics, but %s: they are emulated by the target's CPU, which"
-		 " has to call the MPI for that",
-		 j->ucx_why);
+	say_what(
+	    t,
+	    "the network has atomics, but %s: the target's CPU emulates them, and must call the"
+	    " MPI for that",
+	    j->ucx_why);
 	say_cure(t,
 		 "let the mlx5 transports of UCX be used (rc_x or dc_x in UCX_TLS, a UCX that was"
 		 " built with mlx5), and switch on PCI and extended atomics in the NIC's"
@@ -275,7 +276,7 @@ static bool emulated_atomics(const struct job *j, struct trap *t)
 	return true;
 }
 
-/* A measurement counts more than what follows from the description. */
+/* A measurement takes precedence over what the description suggests. */
 static bool stalls(const struct job *j, struct trap *t)
 {
 	char why[256];

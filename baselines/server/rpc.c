@@ -173,7 +173,7 @@ const struct lock_protocol lock_rpc = {
     .kind =
 	{
 	    .name = "rpc",
-	    .summary = "baseline: a server on each node that is asked by messages",
+	    .summary = "baseline: a server on each node, which clients ask by messages",
 	    .reference = "FAST'25 (ShiftLock), section 4",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_THREADS,
 	},

@@ -52,17 +52,17 @@ struct lock_backoff {
 };
 #define LOCK_BACKOFF(structure, field)                                                \
 	LOCK_NUMBER(structure, field.min, "backoff_min", 1, 1000000000, "500",        \
-		    "nanoseconds of the shortest pause between two attempts"),        \
+		    "shortest pause between two attempts, in nanoseconds"),           \
 	    LOCK_NUMBER(structure, field.max, "backoff_max", 1, 1000000000, "100000", \
-			"nanoseconds of the longest pause between two attempts")
+			"longest pause between two attempts, in nanoseconds")
 #define LOCK_LEASE(structure, field, preset)                          \
 	LOCK_NUMBER(structure, field, "lease", 0, 3600000000, preset, \
-		    "microseconds until a silent holder may be taken for dead; 0: never")
+		    "microseconds after which a silent holder is taken for dead; 0: never")
 #define LOCK_RECOVERIES(structure, field, preset)                        \
 	LOCK_NUMBER(structure, field, "recoveries", 1, 16777216, preset, \
-		    "times that locks of one home can start anew after a failure")
+		    "recoveries from failures for which each home has memory")
 #define LOCK_TURN(structure, field, preset)                      \
 	LOCK_NUMBER(structure, field, "t_w", 0, 1048576, preset, \
-		    "writers in a row before readers get their turn")
+		    "writers in a row before waiting readers get a turn")
 
 #endif

@@ -108,7 +108,7 @@ static void told_presets(void)
 		const char *name, *preset;
 	} cases[] = {
 	    {"max_held", "16"},
-	    {"t_dc", "0 (a node's)"},
+	    {"t_dc", "0 (those of a node)"},
 	    {"t_w", "0 (rma-rw: product of t_l + 1; shiftlock: 16)"},
 	    {"recoveries", "4096 (citron: 16)"},
 	    {"lease", "0 (off; drtm: 10000)"},

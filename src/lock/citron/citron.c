@@ -427,17 +427,17 @@ static void age(const struct lock_space *s, uint64_t space, const struct lock_me
 
 static const struct option_spec options[] = {
     LOCK_NUMBER(struct citron_options, units, "units", 1, 1099511627776, "1048576",
-		"units of a space that its tree covers"),
+		"units of a space that its tree covers at first"),
     LOCK_NUMBER(struct citron_options, units_most, "units_most", 1, 1099511627776, "(as units)",
 		"units that the tree may grow to"),
     LOCK_CHOICE(struct citron_options, grow_by_call, "growth", "auto | call", "auto",
-		"what makes the tree larger: a client that needs it, or pawl_range_grow()"),
+		"what makes the tree larger: a client that needs units, or pawl_range_grow()"),
     LOCK_NUMBER(struct citron_options, k, "k", 0, 8, "2",
-		"nodes of the tree that a long range is rounded up to"),
+		"most nodes of the tree for a range, rounded up to fit; 0: exact"),
     LOCK_NUMBER(struct citron_options, m, "m", 1, 5, "4",
-		"levels of the tree that a client looks at"),
+		"levels of the tree that a client at an inner node looks at"),
     LOCK_CHOICE(struct citron_options, only_slow_path, "fast_path", "yes | no", "yes",
-		"whether short ranges are first tried as a whole"),
+		"whether a short range is first tried as a whole, in fewer round trips"),
     LOCK_LEASE(struct citron_options, lease_us, "0 (off)"),
     LOCK_RECOVERIES(struct citron_options, recoveries, "16"),
     LOCK_OPTIONS_END,
@@ -447,7 +447,7 @@ const struct lock_protocol lock_citron = {
     .kind =
 	{
 	    .name = "citron",
-	    .summary = "ranges: a segment tree of bitmaps and tickets, by one-sided operations",
+	    .summary = "ranges: a segment tree of bitmaps and tickets",
 	    .reference = "Citron (FAST'23), sections 3.3 to 3.10",
 	    .capabilities =
 		PAWL_CAP_RANGES | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,

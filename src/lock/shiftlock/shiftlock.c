@@ -717,7 +717,8 @@ const struct lock_protocol lock_shiftlock = {
     .kind =
 	{
 	    .name = "shiftlock",
-	    .summary = "readers and writers, handed over from client to client; survives failures",
+	    .summary =
+		"clients count in one word and hand the lock to each other; survives failures",
 	    .reference = "FAST'25 (ShiftLock), section 3",
 	    .capabilities =
 		PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,

@@ -268,7 +268,7 @@ const struct lock_protocol lock_ss = {
     .kind =
 	{
 	    .name = "ss",
-	    .summary = "ranges: equal segments of a space, a reader-writer bakery for each",
+	    .summary = "ranges: equal segments, each with a reader-writer bakery",
 	    .reference = "FAST'23 (Citron), section 4; SIGMOD'18 (DSLR)",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RANGES,
 	},

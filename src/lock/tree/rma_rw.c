@@ -240,10 +240,10 @@ static void age(const struct lock_space *s, uint64_t lock, const struct lock_mem
 
 static const struct option_spec options[] = {
     QUEUE_TREE_OPTION(struct rma_rw_options, tree.t_l),
-    LOCK_NUMBER(struct rma_rw_options, t_dc, "t_dc", 0, 1048576, "0 (a node's)",
+    LOCK_NUMBER(struct rma_rw_options, t_dc, "t_dc", 0, 1048576, "0 (those of a node)",
 		"ranks that share a counter of readers"),
     LOCK_NUMBER(struct rma_rw_options, t_r, "t_r", 1, 2147483647, "1024",
-		"readers that a counter admits before a waiting writer shuts it"),
+		"readers that a counter admits before a waiting writer closes it"),
     LOCK_TURN(struct rma_rw_options, t_w, "0 (product of t_l + 1)"),
     LOCK_OPTIONS_END,
 };
@@ -252,7 +252,7 @@ const struct lock_protocol lock_rma_rw = {
     .kind =
 	{
 	    .name = "rma-rw",
-	    .summary = "readers in parallel, counted near by; writers as in rma-mcs",
+	    .summary = "readers are counted on their own node; writers queue as in rma-mcs",
 	    .reference = "HPDC'16 (RMA-RW), section 3",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
