@@ -19,12 +19,9 @@ check "Sphinx has no warning" build
 pages()
 {
 	bad=0
-	for page in "$srcdir"/doc/*.md "$srcdir/CONTRIBUTING.md" "$srcdir/models/README.md" \
-		"$srcdir"/man/*.[137] "$builddir"/man/*.3; do
-		# The build tree may be in the source tree.
-		name=${page#"$builddir"/}
-		name=${name#"$srcdir"/}
-		name=${name%.md}.html
+	for page in $(cd "$srcdir" && ls doc/*.md CONTRIBUTING.md models/README.md man/*.[137]) \
+		$(cd "$builddir" && ls man/*.3); do
+		name=${page%.md}.html
 		[ -s "$out/$name" ] || { echo "no page $name"; bad=1; }
 		grep -q "href=\"$name\"" "$out/index.html" || { echo "$name is not in the index"; bad=1; }
 	done
