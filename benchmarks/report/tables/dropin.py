@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI_Win_lock of the MPI against libpawl-mpi under it: win-bench runs on both in turn."""
+"""MPI_Win_lock of the MPI against that of libpawl-mpi: win-bench runs with each in turn."""
 from __future__ import annotations
 
 import os
@@ -43,8 +43,7 @@ ROWS = (
     Row("8 ranks, 0.2 % exclusive, empty section", "mpich", None, 1, 8, (EMPTY, "--fw=0.2")),
     *both_sections("osc/sm, 2 ranks", "openmpi", "sm", 1, 2),
     *both_sections("osc/sm, 8 ranks", "openmpi", "sm", 1, 8),
-    # Only sm makes shared windows, which Pawl needs, and only others make windows by
-    # MPI_Win_create.
+    # Pawl needs the shared windows of sm; other components serve windows of MPI_Win_create only.
     *both_sections("osc/ucx, 2 ranks", "openmpi", "ucx", 1, 2, "--window=create"),
     *both_sections("osc/pt2pt, 2 ranks", "openmpi", "pt2pt", 1, 2, "--window=create"),
     *both_sections("2 x 2 over TCP", "", None, 2, 4),
@@ -58,8 +57,8 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Sample:
-    """What win-bench printed: sections a second, the longest wait in us, whether the counter that
-    exclusive sections increase came out right."""
+    """Output of win-bench: sections a second, the longest wait in us, and whether the counter that
+    exclusive sections increment is right."""
 
     speed: float
     longest: float
@@ -102,7 +101,7 @@ def one_row(build: Build, args, table: Table, row: Row, layer: str) -> bool:
         return False
     right = all(s.right for s in native + pawl)
     if not right:
-        complain(f"{row.name}: a counter came out WRONG")
+        complain(f"{row.name}: a counter is WRONG")
     waits = [spread(s.longest / 1000 for s in side) for side in (native, pawl)]
     table.row(row.name, *(with_spread(spread(s.speed for s in side), rate)
                           for side in (native, pawl)),

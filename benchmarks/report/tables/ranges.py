@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The workloads of the Citron paper (FAST'23): citron against its baselines, which take turns in
-one run of pawl-bench. Each row has the options that it came from."""
+one run of pawl-bench. Each row shows its options of pawl-bench."""
 from __future__ import annotations
 
 import os
@@ -20,15 +20,15 @@ SECONDS = 0.5
 
 OSC = "^rdma"
 SPACE = 16777216
-"""Segments of 1 unit need 8 bytes a unit: this is the largest space that has them."""
+"""The largest number of segments that ss takes, so that segments may have 1 unit."""
 FEW = "--space=4096 --zipf=0.99"
-"""A few units that everybody wants."""
+"""A few units, so that clients contend."""
 ALL = ("citron", "ss", "lld", "it", "llc", "mt")
 
 
 @dataclass
 class Job:
-    """What the parts share: where to run, how long, and whether all went well."""
+    """What the parts share: where to run, for how long, and whether all runs succeeded."""
 
     build: Build
     args: object
@@ -86,7 +86,7 @@ def units_of(options: str) -> int:
 
 
 def p99(r: Result, series: str) -> float | None:
-    """Of the workload's own times, or of all."""
+    """The p99 of one of the workload's own series, or of all acquires."""
     return r.times(series).get("p99") if series else r.p99
 
 
@@ -121,14 +121,14 @@ def speed_row(job: Job, table: Table, case: Case) -> None:
 
 def speed(job: Job) -> None:
     print("""\
-Acquires of `citron` a second, and how many times that is what others do; p99 of acquire and release
-together, us (mixed: of ranges of 1 unit). ss/U has segments of U units. Fairness is Jain's index
-over the clients, 1 if all are served alike: near clients at a home of two hosts are served far more
-often. "Far clients" are all on the other host than the home, as in the paper.
+Acquires of `citron` a second, and the ratio of `citron` to each other lock; p99 of acquire and
+release together, in us (mixed: of the ranges of 1 unit). ss/U has segments of U units. Fairness is
+Jain's index over the clients: 1 if all are served alike. "Far clients" are the ranks of the host
+that is not the home, as in the paper.
 
     pawl-bench --bench=range OPTIONS --lock=citron,ss,lld,it,llc,mt -o segment_units=U
         -o segments=UNITS/U""")
-    table = Table("case", "OPTIONS", "a second", "times what others do", "p99 of citron",
+    table = Table("case", "OPTIONS", "a second", "citron over others", "p99 of citron",
                   "p99 of others", "fairness")
     for case in wanted(job, list(speed_cases())):
         speed_row(job, table, case)
@@ -138,7 +138,7 @@ often. "Far clients" are all on the other host than the home, as in the paper.
 
 def operations(job: Job) -> None:
     print("""\
-Operations of an acquire and its release, of one client on another host than the home; a flush is a
+Operations of an acquire and its release, by one client on another host than the home. A flush is a
 round trip.
 
     pawl-bench --bench=range --zipf=0 --active=1 --active-on=remote OPTIONS --lock=citron,ss,lld""")
@@ -167,7 +167,7 @@ MEMORY_NODES = 5592405
 
 
 def mappings(program: str, least: int) -> Iterator[tuple[int, int]]:
-    """Mappings of at least so many kB in the processes of the program: size, and what is there."""
+    """Size and resident kB of the program's mappings that have at least that many kB."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             if os.path.realpath(f"/proc/{pid}/exe") != program:
@@ -186,8 +186,8 @@ def mappings(program: str, least: int) -> Iterator[tuple[int, int]]:
 def memory(job: Job) -> None:
     options = "--bench=range --length=1 --zipf=0 --space=268435456 --lock=citron --no-verify"
     print(f"""\
-A tree of 2^28 units has {MEMORY_NODES} nodes of 8 bytes. Its memory, in kB, as the largest mapping
-of a rank after some seconds of units chosen alike: reserved, and used.
+A tree of 2^28 units has {MEMORY_NODES} nodes of 8 bytes. The table has the kB of the largest
+mapping of a rank after 4 seconds of units drawn uniformly.
 
     pawl-bench {options} --seconds=4 --repetitions=1""")
     table = Table("nodes x 8", "reserved", "used")
@@ -212,9 +212,9 @@ of a rank after some seconds of units chosen alike: reserved, and used.
 def conflicts(job: Job) -> None:
     options = "--bench=falseconflict --space=268435456"
     print(f"""\
-Of pairs of ranges of L units, the share that meets in the tree and has no unit in common, in 10^-6;
-and for k = 2 that share by ranges (two a pair), as in the paper's Figure 11, over k = 1, and over
-L/N.
+Of pairs of ranges of L units, the share that meets in the tree and has no unit in common, in 10^-6.
+For k = 2 also: that share by ranges (two a pair), as in the paper's Figure 11; over the share of
+k = 1; and over L/N.
 
     pawl-bench {options} --seconds=10 --repetitions=1""")
     table = Table("L", "pairs", "k = 1", *"23456", "k = 2, by ranges", "k = 2 over k = 1",
@@ -234,8 +234,8 @@ L/N.
 
 def aborts(job: Job) -> None:
     print("""\
-Attempts that met others and began again, for each acquire, and acquires a second, by clients; mixed
-lengths.
+Attempts that met others and began again, for each acquire, and acquires a second, by the number of
+clients; mixed lengths.
 
     pawl-bench --bench=abort OPTIONS --lock=citron""")
     table = Table("case", "OPTIONS", "clients: aborts, acquires/s")
@@ -262,11 +262,11 @@ lengths.
 
 def files(job: Job) -> None:
     print("""\
-Bytes a second under `citron`, and how many times that is what others do; p99, us, of reads (btio:
-of writes).
+Bytes a second under `citron`, and the ratio of `citron` to each other lock; p99 of reads (for btio:
+of writes), in us.
 
     pawl-bench OPTIONS --lock=citron,ss,lld,it,llc,mt -o segment_units=1 -o segments=65536""")
-    table = Table("case", "OPTIONS", "bytes a second", "times what others do", "p99")
+    table = Table("case", "OPTIONS", "bytes a second", "citron over others", "p99")
     cases = [Case(f"{name}, {on(hosts, ranks)}", hosts, ranks, options, (), series)
              for name, hosts, ranks, series, options in (
                  ("BT-IO", 1, 2, "write", "--bench=btio"),
@@ -299,12 +299,12 @@ def times(mine: Result, other: Result | None, name: str) -> str:
 
 def grow(job: Job) -> None:
     print("""\
-Acquires of IO500's hard write a second under `citron`, from 1024 units on (a space that the writes
-leave behind) and with as many as they need; and how many times that is what others do.
+Acquires a second of IO500's hard write under `citron`, and the ratio of `citron` to each other
+lock. A tree of 1024 units at first has to grow; one of 2^28 units does not.
 
     pawl-bench --bench=range-grow OPTIONS --lock=citron,ss,lld,it,llc,mt -o segment_units=1
         -o segments=16777216""")
-    table = Table("case", "OPTIONS", "a second", "times what others do")
+    table = Table("case", "OPTIONS", "a second", "citron over others")
     cases = [Case(on(hosts, ranks), hosts, ranks, f"--space={units}")
              for hosts, ranks in ((1, 2), (2, 4)) for units in (1024, 268435456)]
     for case in wanted(job, cases):
@@ -330,7 +330,7 @@ REPEATED = ("speed", "aborts", "files", "grow")
 
 
 def wanted(job: Job, cases: list[Case]) -> Iterator[Case]:
-    """Those that --match lets pass, with progress."""
+    """The cases that --match selects, with progress."""
     chosen = [c for c in cases if job.args.match in c.name]
     job.progress.total += max(len(chosen) - 1, 0)
     for case in chosen:

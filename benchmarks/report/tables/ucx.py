@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The transport over UCX between hosts, beside ucx_perftest and the MPI's windows. Needs root, for
-network namespaces; ucx_perftest (package ucx-utils) is left out where it is not."""
+"""The transport over UCX between hosts, compared with ucx_perftest and the MPI's windows. Needs
+root, for network namespaces; without ucx_perftest (package ucx-utils) its columns are empty."""
 from __future__ import annotations
 
 import re
@@ -17,7 +17,7 @@ REPETITIONS = 5
 SECONDS = 0.5
 LIMIT = 100
 
-# Of two ranks the first serves, the other one measures.
+# Rank 0 of two serves, rank 1 measures.
 PERFTEST = """
 rank=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}
 export UCX_TLS=tcp,self UCX_NET_DEVICES=eth0
@@ -38,7 +38,7 @@ PERFTEST_NAMES = {"fadd": "fetch-add", "swap": "swap", "cswap": "compare-and-swa
 
 def job(build: Build, count: int, ranks: int, program: list[str], own_cores: bool = False,
         env: dict[str, str] | None = None) -> Output:
-    """A job on that many hosts; it says so if it fails."""
+    """Run a job on that many hosts, and complain if it fails."""
     out = build.run(program, ranks=ranks, hosts=count, osc="^rdma", env=env, limit=LIMIT,
                     own_cores=own_cores)
     if out.status != 0:

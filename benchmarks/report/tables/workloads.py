@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The workloads of the ALock and ShiftLock papers: one lock against the others, which take turns in
-one run of pawl-bench."""
+"""The workloads of the ALock and ShiftLock papers: the first lock of each row against the others,
+which take turns in one run of pawl-bench."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Row:
 
 
 def micro(name: str, options: str, locks: tuple[str, ...] = READERS) -> Row:
-    """Over two hosts, as the ShiftLock paper's microbenchmark."""
+    """The microbenchmark of the ShiftLock paper, over two hosts."""
     return Row(name, "^rdma", 2, 4, locks, f"--bench=micro {options}")
 
 
@@ -87,9 +87,9 @@ def measure(build: Build, args) -> bool:
         raise BadInput(f"--match: no row contains \"{args.match}\"; the rows are: "
                        + "; ".join(r.name for r in ROWS))
     print(f"{build.mpi}: the first lock's acquires (TATP, TPC-C, bank: transactions) a second, and "
-          f"how many\ntimes that is what others do; {args.repetitions} repetitions of "
+          f"its ratio\nto each other lock; {args.repetitions} repetitions of "
           f"{digits(args.seconds)} s")
-    table = Table("case", "a second", "times what others do", "operations")
+    table = Table("case", "a second", "first lock over others", "operations")
     progress = Progress(len(rows))
     ok = True
     for row in rows:
