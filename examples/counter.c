@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 		MPI_Win_flush(0, win);
 		value++;
 		MPI_Put(&value, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win);
-		MPI_Win_flush(0, win); /* the next holder is to see it */
+		MPI_Win_flush(0, win); /* so that the next holder sees it */
 		must(pawl_lock_release(table, LOCK));
 	}
 

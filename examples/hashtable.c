@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A hash table spread over all ranks, with a reader-writer lock for each bucket:
- * many look into a bucket at a time, one inserts.
+ * many clients may read a bucket at the same time, or one inserts.
  *
  *   mpirun -n 4 ./hashtable
  *
- * Bucket b and its lock live at the same rank, b mod ranks: the table is made
- * with distribution=cyclic, and pawl_table_home() says where.
+ * Bucket b and its lock live at the same rank, b mod ranks: the table is created
+ * with distribution=cyclic, and pawl_table_home() returns that rank.
  */
 #include <pawl.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static void insert(long key, long value)
 	must(pawl_lock_release(table, b));
 }
 
-/* Whether the key is there, with this value. */
+/* Whether the table has the key, with this value. */
 static int lookup(long key, long value)
 {
 	uint64_t b = bucket_of(key);
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 	MPI_Win_sync(win);
 	MPI_Barrier(MPI_COMM_WORLD);
 
-	/* Insert, and look up own keys while the others still insert. */
+	/* Insert keys, and look them up while other ranks still insert. */
 	for (long i = 0; i < KEYS; i++) {
 		insert(rank * KEYS + i, i * i);
 		found += lookup(rank * KEYS + i / 2, (i / 2) * (i / 2));

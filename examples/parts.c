@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A bank of branches, and locks for the bank and for each branch: clients that use
- * different branches do not wait for each other, nor do readers of one, and still a
- * client can have the bank as a whole.
+ * A bank with branches, and locks for the bank and for each branch. Clients that use
+ * different branches do not wait for each other, nor do readers of one branch, and yet a
+ * client can lock the bank as a whole.
  *
  *   to                          the bank (lock 0) with   the branch with
  *   read a branch               PAWL_INTENT_SHARED       PAWL_SHARED
@@ -10,8 +10,8 @@
  *   read all branches           PAWL_SHARED              no lock
  *   change several branches     PAWL_EXCLUSIVE           no lock
  *
- * A reader that left the intent out would not be seen by a client that moves money
- * between branches, and would find one that does not add up.
+ * A client that moves money between branches would not notice a reader without an intent, and
+ * that reader would find a branch that does not add up.
  *
  *   mpicc parts.c $(pkg-config --cflags --libs pawl) -o parts
  *   mpirun -n 4 ./parts
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 enum { BRANCHES = 8, BANK = 0, FIRST_BRANCH = 1, LOCKS = FIRST_BRANCH + BRANCHES };
-enum { OWN, LENT, TOTAL, FIELDS }; /* of a branch: what it has, has lent, and both */
+enum { OWN, LENT, TOTAL, FIELDS }; /* of a branch: its cash, its loans, and their sum */
 enum { TURNS = 400, START = 1000 };
 
 static pawl_table *table;
@@ -44,7 +44,7 @@ static void get(int branch, long *fields)
 	MPI_Win_flush(branch % ranks, win);
 }
 
-/* Flushed, for the next holder is to see it. */
+/* Flushed, so that the next holder sees it. */
 static void put(int branch, const long *fields)
 {
 	MPI_Put(fields, FIELDS, MPI_LONG, branch % ranks, branch / ranks * FIELDS, FIELDS, MPI_LONG,
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	must(pawl_table_create(MPI_COMM_WORLD, "mgl", LOCKS, MPI_INFO_NULL, &table));
 	here = (BRANCHES + ranks - 1) / ranks;
-	/* A multiple of 16 bytes: MPICH 4.0 misplaces others. */
+	/* A multiple of 16 bytes: MPICH 4.0 shifts windows of other sizes. */
 	MPI_Win_allocate((MPI_Aint)((size_t)(here + here % 2) * FIELDS * sizeof *mine),
 			 sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
 	for (int b = 0; b < here; b++) {

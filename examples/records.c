@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file of records that all ranks append to and update through MPI-IO, kept right by locks
- * on ranges of its bytes.
+ * A file of records that all ranks append to and update through MPI-IO, under locks on ranges of
+ * its bytes.
  *
  *   mpirun -n 4 ./records [FILE]
  *
- * The file begins with the number of records. A client that appends locks these bytes, writes the
- * next record, of which nobody knows yet, and counts it. A client that updates a record that was
- * counted locks the bytes of that record alone.
+ * The file begins with the number of records. To append, a client locks these bytes, writes the
+ * next record, which no other client uses yet, and increments the number. To update a record, it
+ * locks the bytes of that record only.
  *
- * Each rank opens the file for itself (MPI_COMM_SELF), so that MPI_File_sync concerns nobody
- * else. One before the release makes the data known, one after the acquire makes it seen; the
- * range in between is what MPI demands to order the two.
+ * Each rank opens the file for itself (MPI_COMM_SELF), so that MPI_File_sync is not collective over
+ * all ranks. An MPI_File_sync before the release writes the data, and one after the acquire makes
+ * it visible; the lock orders the two, as MPI requires.
  */
 #include <pawl.h>
 #include <stdint.h>
@@ -21,8 +21,10 @@
 enum { APPENDS = 10, UPDATES = 30 };
 
 struct record {
-	int64_t author, number; /* who appended it, and which of its own it is */
-	int64_t updates, sum;   /* how often it was changed; the ranks that did, added up */
+	int64_t author,
+	    number; /* the rank that appended it, and the number among that rank's records */
+	int64_t updates,
+	    sum; /* the number of its updates, and the sum of the ranks that made them */
 };
 
 static pawl_table *table;
@@ -57,13 +59,13 @@ static pawl_range lock(int64_t at, int64_t bytes)
 	pawl_range held;
 
 	must(pawl_range_acquire(table, 0, at, at + bytes - 1, PAWL_EXCLUSIVE, &held));
-	must_io(MPI_File_sync(file), "sync"); /* what others wrote is seen from here on */
+	must_io(MPI_File_sync(file), "sync"); /* makes visible what others wrote */
 	return held;
 }
 
 static void unlock(const pawl_range *held)
 {
-	must_io(MPI_File_sync(file), "sync"); /* what is written is known to the next holder */
+	must_io(MPI_File_sync(file), "sync"); /* so that the next holder sees what was written */
 	must(pawl_range_release(table, held));
 }
 
@@ -79,7 +81,7 @@ static void write_at(int64_t at, const void *from, int bytes)
 
 /* ---------------------------------------------------------------------- records */
 
-/* How many there are now. */
+/* The number of records. */
 static int64_t append(int64_t number)
 {
 	const struct record r = {.author = rank, .number = number};
@@ -120,7 +122,7 @@ static void work(void)
 	}
 }
 
-/* Each rank's records are there once, and no update is lost. */
+/* Check that each record of each rank exists once, and that no update is lost. */
 static int check(void)
 {
 	char *seen = calloc((size_t)ranks * APPENDS, 1);

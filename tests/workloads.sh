@@ -143,7 +143,7 @@ check "--subscribers out of range" complains "from 1 to 100000000" --subscribers
 check "--warehouses out of range" complains "from 1 to 10000" --warehouses=many
 check "--fail out of range" complains "from 0 to 0.5" --bench=micro --fail=1
 check "--fail is micro's" complains "accepted with: micro" --bench=ecsb --fail=0.1
-check "--fail needs a lease" complains "nobody recovers" --bench=micro --fail=0.1 \
+check "--fail needs a lease" complains "no lock is recovered" --bench=micro --fail=0.1 \
 	--lock=shiftlock -o lease=0
 check "--fail needs locks that recover" complains "recover" --bench=micro --fail=0.1 --lock=d-mcs
 check "a lock that is none" complains "did you mean d-mcs?" --lock=dmcs

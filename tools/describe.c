@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A description of the job for traps.c: what the MPI, the environment, the kernel and
- * ucx_info say. */
+/* Describes the job for traps.c, from the MPI, the environment, the kernel and ucx_info. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +57,7 @@ static void look_at_cpus(struct job_rank *r)
 	r->cpus = hash(&set, sizeof set);
 }
 
-/* Numbers for equal values, from 0 in the order of ranks. How many. */
+/* Number the different values, from 0 in the order of ranks. Returns how many there are. */
 static int number(const uint64_t *values, int n, struct job_rank *ranks)
 {
 	int count = 0;

@@ -14,7 +14,7 @@
 /* The operations that are measured, each with its flush. */
 enum info_op { OP_FETCH_ADD, OP_SWAP, OP_CAS, OP_PUT, OP_GET, OPS };
 
-/* Two ranks that are so near to each other, and one way between them. */
+/* A path: two ranks, how near they are, and the domain of the word that is measured. */
 struct info_path {
 	const char *between; /* "core complex", "package", "node", "remote" */
 	int from, to;
@@ -22,7 +22,7 @@ struct info_path {
 	const char *transport; /* "cpu" for NODE words, else the name in pawl_table_info */
 	double ns[OPS];        /* medians */
 	double asleep_ms;      /* time of an operation while the target slept */
-	bool asynchronous;     /* it did not wait for the target */
+	bool asynchronous;     /* the operation did not wait for the target */
 };
 
 /* A path for each class of pairs and each domain; and the windows of an application, by class. */
@@ -33,12 +33,12 @@ struct info {
 	struct topo_job place;
 	struct rma rma;
 	bool networked;  /* there is a transport between nodes */
-	char error[600]; /* why there are no windows; "": there are */
+	char error[600]; /* why there are no windows, or "" */
 	int npaths;
 	struct info_path path[INFO_PATHS];
 	int nwindows;
 	struct info_path window[INFO_WINDOWS];
-	const char *no_windows; /* the trap for which none was measured, or NULL */
+	const char *no_windows; /* the trap because of which none was measured, or NULL */
 	struct trap traps[MAX_TRAPS];
 	int ntraps;
 	int machines, ranks_per_cpu;
@@ -56,11 +56,11 @@ void info_probe(struct info *in, MPI_Comm comm);
  * operations between two readings of the clock. */
 double info_round_trip(void (*operate)(void *arg, enum info_op op), void *arg, enum info_op op,
 		       int batch);
-/* A barrier that calls the MPI all the time, or yields the core. */
+/* A barrier that drives the MPI, or yields the core. */
 void info_meet(MPI_Comm comm, bool alert);
 
-/* window.c: measure the same pairs on a window of MPI_Win_allocate, as applications have them,
- * unless a trap is known in which that fails. Collective. */
+/* window.c: measure the same pairs on a window of MPI_Win_allocate, such as applications use,
+ * unless a known trap makes it fail. Collective. */
 void info_probe_windows(struct info *in, MPI_Comm comm);
 
 /* show.c: the report, by rank 0. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The options of tables as libpawl tells of them, for the documents: "option-table markdown" for
- * doc/options.md, "option-table man" for pawl(3). build-aux/option-tables puts both there.
+ * Prints the options of tables, from pawl_option_get(): "option-table markdown" for
+ * doc/options.md, "option-table man" for pawl(3). build-aux/option-tables inserts both.
  */
 #include <pawl.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ static int takes(const struct pawl_kind *kind, const char *name)
 	return 0;
 }
 
-/* In a table of Markdown a bar is escaped; in a manual page, a hyphen, and lines may end behind a
- * comma. */
+/* Markdown tables need an escape before a bar, manual pages one before a hyphen; there, lines may
+ * break after a comma. */
 static void print(const char *text, int man)
 {
 	for (; *text; text++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which pairs of ranks there are, and the times of operations between them. The words are
- * those of locks: NODE words within a node, NET words between nodes and, where
- * there are several nodes, within a node as well.
+ * Chooses pairs of ranks, and measures the times of operations between them. The words are
+ * like those of locks: NODE words within a node, NET words between nodes and, if
+ * there are several nodes, also within a node.
  *
- * A round trip is that of an operation and its flush, the median of some. Its target
+ * A time is the median of an operation and its flush. The target
  * drives its MPI meanwhile. Then the target sleeps outside the MPI, and an operation on
- * it either ends meanwhile or waits for its end.
+ * it either completes meanwhile or waits for the end of the sleep.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static struct target target_of(struct info *in, const struct info_path *p)
 	};
 }
 
-/* By the origin: times into p. */
+/* Measure the times of a path; runs at the origin. */
 static void measure(struct info *in, struct info_path *p)
 {
 	struct target t = target_of(in, p);
@@ -162,7 +162,7 @@ static void probe_path(struct info *in, struct info_path *p, MPI_Comm comm)
 
 enum nearness { COMPLEX, PACKAGE, NODE, REMOTE, CLASSES };
 
-/* How near two ranks are, by levels that divide the ranks. */
+/* The class of two ranks, by levels that divide the ranks. */
 static enum nearness class_of(const struct topo *t, int a, int b)
 {
 	enum nearness best = NODE;

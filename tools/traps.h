@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Known failures and slow paths of MPIs and of the ways they are started, and their cures.
- * Pure functions of a description of the job; describe.c makes one of a real job, the tests
- * write others.
+ * Known failures and slow paths of MPIs and of the ways in which jobs are started, and their cures.
+ * Pure functions of a description of the job; describe.c describes a real job, the tests
+ * write their own descriptions.
  */
 #ifndef TOOLS_TRAPS_H
 #define TOOLS_TRAPS_H
@@ -13,8 +13,8 @@
 
 enum mpi_name { MPI_NAME_OTHER, MPI_NAME_OPENMPI, MPI_NAME_MPICH };
 
-/* An operation on another node while its target slept: not measured, it waited for the target,
- * it ended. */
+/* An operation on another node while its target slept: not measured; it waited for the target; it
+ * completed. */
 enum job_asleep { ASLEEP_UNKNOWN, ASLEEP_WAITS, ASLEEP_GOES_ON };
 
 /* One rank. Hosts are what MPI takes for hosts; several may be on one machine
@@ -47,17 +47,17 @@ struct job {
 };
 
 struct trap {
-	const char *name; /* for programs */
-	bool grave;       /* it fails or hangs; else it is slow */
+	const char *name; /* the same in all versions */
+	bool grave;       /* the program fails or hangs; otherwise it is slow */
 	char what[400], cure[300];
 };
 
 enum { MAX_TRAPS = 12 };
 
-/* The traps that this job is in; how many, at most MAX_TRAPS. */
+/* Find the traps that apply to this job; returns their number, at most MAX_TRAPS. */
 int traps_find(const struct job *j, struct trap *traps);
 
-/* Which MPI it is, by the text of MPI_Get_library_version(): mpi, version, library, device. */
+/* Fill in mpi, version, library and device from the text of MPI_Get_library_version(). */
 void job_read_library(struct job *j, const char *text);
 
 /* The one-sided component that Open MPI takes for a window over several nodes, by its
@@ -68,7 +68,7 @@ const char *job_component(const struct job *j, char *text, size_t len);
  * "emulated" (by the target's CPU) or "unknown"; and why. */
 const char *job_atomics(const struct job *j, char *why, size_t len);
 
-/* The most ranks that a machine has, for each cpu that they may use together; at least 1. */
+/* The most ranks of a machine for each cpu that they may use together; at least 1. */
 int job_ranks_per_cpu(const struct job *j);
 
 /* Microseconds that a lease should have at the least: 100 round trips to the farthest

@@ -49,7 +49,7 @@ static double bandwidth_of(const char *value)
 	return strtod(value, NULL) + (plus ? strtod(plus + 1, NULL) : 0);
 }
 
-/* Older versions do not say which devices are networks. */
+/* Older versions of UCX do not say which devices are networks. */
 static bool looks_like_network(const char *transport)
 {
 	static const char *const inside[] = {"self", "posix", "sysv", "mm",       "cma",

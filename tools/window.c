@@ -64,7 +64,7 @@ static void choose(struct info *in)
 	}
 }
 
-/* The first trap of the job in which windows fail or are wrong, as rank 0 sees it. */
+/* The first trap of the job in which windows fail or are wrong, found by rank 0. */
 static bool is_trapped(struct info *in, MPI_Comm comm)
 {
 	int trapped = -1, n = traps_find(&in->job, in->traps);

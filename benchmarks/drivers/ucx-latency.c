@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an operation on the first rank's words takes the last rank, and an acquire and release of
- * a lock there (d-mcs: a swap, and a compare-and-swap), one behind the other or some microseconds
- * apart, over each transport:
+ * Measures how long the last rank takes for an operation on the first rank's words, and for an
+ * acquire and release of a lock there (d-mcs: a swap, and a compare-and-swap), back to back or some
+ * microseconds apart, over each transport:
  *
  *   ucx-latency [BATCHES]
  *
- * UCX and the MPI take turns, batch by batch, so that what disturbs the machine disturbs both.
- * Over UCX the first rank sleeps outside the MPI, over the MPI it looks after it. The last rank
- * prints for each transport and operation the median of the batches' medians, and their best
+ * UCX and the MPI take turns, batch by batch, so that a disturbance of the machine affects both.
+ * Over UCX the first rank sleeps outside the MPI; over the MPI it drives the MPI. The last rank
+ * prints, for each transport and operation, the median of the batches' medians and their best
  * quartile, in microseconds.
  */
 #include <mpi.h>
@@ -102,7 +102,7 @@ static void measure(int transport, enum operation op, double *median, double *me
 	*median = sample[n / 2];
 }
 
-/* Until the last rank is done; awake for the MPI's sake, or asleep. */
+/* Wait for the last rank, driving the MPI or asleep. */
 static void serve(MPI_Comm comm, bool awake)
 {
 	MPI_Request request;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sections under MPI_Win_lock, by a program that knows nothing but the MPI: for
- * "pawl-report run dropin", which runs it on the MPI's own locks and on those of
- * libpawl-mpi. All ranks lock one target, in rounds of as many sections for each.
+ * Critical sections under MPI_Win_lock, in a program that knows only the MPI. "pawl-report run
+ * dropin" runs it with the MPI's own locks and with those of libpawl-mpi. All ranks lock one
+ * target, in rounds in which each rank has the same number of sections.
  *
- * Prints one line: sections per second of all ranks together, the mean time from one
- * to the next and the longest of any rank, in microseconds, and whether the counter
- * that exclusive sections increase came out right.
+ * Prints one line: sections per second of all ranks together; the mean time from one section
+ * to the next and the longest of any rank, in microseconds; and whether the counter
+ * that exclusive sections increment is right.
  */
 #include <mpi.h>
 #include <sched.h>
@@ -59,7 +59,7 @@ static const struct cli_row rows[] = {
 };
 /* clang-format on */
 
-/* False: cli_error() has the sentence. */
+/* False: cli_error() has a message. */
 static bool parse(struct settings *s, int argc, char **argv)
 {
 	*s = (struct settings){.fw = 100, .seconds = 0.5, .active = ranks};
@@ -82,8 +82,8 @@ static uint64_t random_next(uint64_t *x)
 	return *x;
 }
 
-/* One get and one put of words that nobody else uses meanwhile: completed by the
- * unlock. Sharers get only. */
+/* One get and one put of words that no other rank uses meanwhile; the unlock completes them.
+ * Sharers only get. */
 static void work(const struct settings *s, MPI_Win win, bool exclusive)
 {
 	static int64_t in, out;
@@ -95,7 +95,7 @@ static void work(const struct settings *s, MPI_Win win, bool exclusive)
 		MPI_Put(&out, 1, MPI_INT64_T, s->target, 2, 1, MPI_INT64_T, win);
 }
 
-/* Once in a while the counter, so that a lock that does not lock is seen. */
+/* Now and then increment the counter, which shows a lock that does not exclude. */
 static void count(const struct settings *s, MPI_Win win)
 {
 	int64_t value;
@@ -132,7 +132,7 @@ static void play(const struct settings *s, MPI_Win win, int64_t sections, struct
 	}
 }
 
-/* Wait until all are here, with the MPI at work and the core for others. */
+/* A barrier that drives the MPI and yields the core. */
 static void meet(void)
 {
 	MPI_Request request;
@@ -145,8 +145,8 @@ static void meet(void)
 	}
 }
 
-/* Rounds, until the time is over. All ranks do as many sections in each, so that one
- * that gets the lock more often is not counted for more. */
+/* Rounds, until the time is over. In a round all ranks have the same number of sections, so that a
+ * rank that gets the lock more often does not count for more. */
 static void rounds(const struct settings *s, MPI_Win win, struct tally *t)
 {
 	int64_t sections = 1;

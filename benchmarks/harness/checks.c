@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a table of options cannot say of a command line: names of locks, workloads and options of
- * the library, and which of them go together.
+ * Checks of a command line that a table of options cannot express: names of locks, workloads and
+ * options of the library, and which of them go together.
  */
 #include <string.h>
 
@@ -111,7 +111,7 @@ bool add_lock_option(struct settings *s, const char *text)
 		return no_such_option(text, len);
 	if (s->simulate && o->common && !list_has_word(SIMULATED_OPTIONS, text, len))
 		return cli_wrong(
-		    "-o: %s means nothing in virtual time; of the options of all kinds,"
+		    "-o: %s has no effect in virtual time; of the options of all kinds,"
 		    " accepted: " SIMULATED_OPTIONS,
 		    o->name);
 	if (s->lock_options == MAX_LOCK_OPTIONS)
@@ -120,13 +120,13 @@ bool add_lock_option(struct settings *s, const char *text)
 	return true;
 }
 
-/* A lock that is forgotten is free again when its lease is over. */
+/* A forgotten lock is free again when its lease is over. */
 static bool choose_lease(struct settings *s)
 {
 	for (int i = 0; i < s->lock_options; i++) {
 		if (strcmp(s->lock_option[i], "lease=0") == 0)
 			return cli_wrong(
-			    "--fail: with option lease=0 nobody recovers a lock; accepted: 1 to"
+			    "--fail: with option lease=0 no lock is recovered; accepted: 1 to"
 			    " 3600000000, or none (10000)");
 		if (strncmp(s->lock_option[i], "lease=", strlen("lease=")) == 0)
 			return true;
@@ -134,7 +134,7 @@ static bool choose_lease(struct settings *s)
 	return add_lock_option(s, "lease=10000");
 }
 
-/* Only micro has failing clients, and only some locks survive them. */
+/* --fail is for micro and for locks that recover. */
 static bool check_fail(struct settings *s)
 {
 	const char *list = s->benches ? s->benches : "ecsb";
@@ -163,7 +163,7 @@ static bool check_fail(struct settings *s)
 	return choose_lease(s);
 }
 
-/* Locks that were named have something to do in each workload. */
+/* Each named lock takes part in each workload. */
 static bool check_parts(const struct settings *s)
 {
 	const char *list = s->benches ? s->benches : "ecsb";
@@ -233,7 +233,7 @@ bool settings_check(struct settings *s)
 	return check_fail(s) && check_parts(s) && check_taken(s);
 }
 
-/* Whether the contestant plays one of the workloads. */
+/* Whether the contestant takes part in one of the workloads. */
 static bool plays_any(const struct contestant *c, const struct settings *s)
 {
 	const char *list = s->benches ? s->benches : "ecsb";
@@ -277,7 +277,7 @@ struct settings settings_for(const struct settings *s, const struct workload *w)
 	else if (!mine.space)
 		mine.space = w->space;
 	if (workload_is(w, W_NEAR_AND_FAR) || workload_is(w, W_FIXED))
-		mine.zipf = 0; /* it has a law of its own */
+		mine.zipf = 0; /* it has its own law */
 	if (w->reference && !s->own_reference)
 		mine.reference = w->reference;
 	return mine;

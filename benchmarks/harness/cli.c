@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See cli.h. Nothing is printed here but the help. */
+/* See cli.h. Only the help is printed here. */
 #include "cli.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ bool cli_count(const struct cli_row *row, const char *text, uint64_t *value)
 	return true;
 }
 
-/* One of the words, by its place. */
+/* The place of the value in the list of words. */
 static bool to_choice(const struct cli_row *row, const char *text, int *value)
 {
 	size_t len;
@@ -151,7 +151,7 @@ static bool is_option(const struct cli_row *row, unsigned program)
 	return row->type != CLI_HEADING && row->type != CLI_PLACE && is_of(row, program);
 }
 
-/* For getopt_long(): long options, whose values are rows, and letters. */
+/* For getopt_long(): the long options, with the numbers of their rows, and the letters. */
 static void usable(const struct cli_row *rows, unsigned program, struct option *options,
 		   char *letters)
 {
@@ -187,7 +187,7 @@ static const struct cli_row *chosen(const struct cli_row *rows, unsigned program
 	return NULL;
 }
 
-/* Arguments that are no options. */
+/* Arguments that are not options. */
 static bool parse_places(const struct cli_row *rows, unsigned program, void *settings, int argc,
 			 char **argv)
 {
@@ -231,7 +231,7 @@ bool cli_parse(const struct cli_row *rows, unsigned program, void *settings, int
 
 /* ---------------------------------------------------------------------- help */
 
-/* "--json[=FILE]", "-o, --option=NAME=VALUE", "--list": its length. */
+/* Print "--json[=FILE]", "-o, --option=NAME=VALUE", "--list"; returns its length. */
 static int put_name(FILE *out, const struct cli_row *row)
 {
 	const char *argument = row->argument ? row->argument : "";
@@ -248,7 +248,7 @@ static int put_name(FILE *out, const struct cli_row *row)
 	return len;
 }
 
-/* From that column on, in lines of at most LINE characters. */
+/* Print the text from that column on, in lines of at most LINE characters. */
 static void put_wrapped(FILE *out, const char *text, int column)
 {
 	while (*text) {

@@ -13,7 +13,7 @@
 
 enum cli_type {
 	CLI_END,
-	CLI_HEADING, /* of the options below it, in the help */
+	CLI_HEADING, /* a heading of the help */
 	CLI_FLAG,    /* bool: true */
 	CLI_REAL,    /* double, from low to high */
 	CLI_COUNT,   /* uint64_t, from least to most */
@@ -21,15 +21,15 @@ enum cli_type {
 	CLI_CHOICE,  /* an enum whose values are the places in words */
 	CLI_TEXT,    /* const char * */
 	CLI_CALL,    /* call sets it */
-	CLI_PLACE    /* an argument that is no option; call sets it */
+	CLI_PLACE    /* an argument that is not an option; call sets it */
 };
 
 struct cli_row {
 	enum cli_type type;
-	unsigned programs; /* a bit for each program that has it; 0: all */
+	unsigned programs; /* a bit for each program that has the option; 0: all */
 	const char *name;
 	char letter;
-	const char *argument; /* as the help names it; "[FILE]": it may be left out */
+	const char *argument; /* its name in the help; "[FILE]": optional */
 	const char *help;
 	size_t offset; /* in the settings */
 	double low, high;
@@ -38,20 +38,21 @@ struct cli_row {
 	bool (*call)(void *settings, const struct cli_row *row, const char *value);
 };
 
-/* Sets what the command line has. False: cli_error() has a sentence that names the option and what
- * it accepts. Arguments that are no options go to the rows of type CLI_PLACE, in their order. */
+/* Sets the values of the command line. False: cli_error() has a message that names the option and
+ * what it accepts. Arguments that are not options go to the rows of type CLI_PLACE, in their order.
+ */
 bool cli_parse(const struct cli_row *rows, unsigned program, void *settings, int argc, char **argv);
 const char *cli_error(void);
-/* Leaves the sentence; returns false. */
+/* Sets the message; returns false. */
 bool cli_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The options of that program with their help. */
+/* Print the options of that program with their help. */
 void cli_help(FILE *out, const struct cli_row *rows, unsigned program);
 
-/* Values for CLI_CALL. */
+/* Functions for CLI_CALL. */
 bool cli_count(const struct cli_row *row, const char *text, uint64_t *value);
 
-/* Lists of words, with commas or blanks between: the length of the first word, or 0. */
+/* The length of the first word of a list, whose words are separated by commas or blanks; or 0. */
 size_t list_word(const char **list);
 bool list_has_word(const char *list, const char *name, size_t len);
 bool list_has(const char *list, const char *name);

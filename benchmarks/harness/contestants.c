@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What takes part: kinds of locks, and pseudo locks to compare them with. */
+/* The contestants: kinds of locks, and pseudo locks to compare them with. */
 #include <string.h>
 
 #include "bench.h"
@@ -60,7 +60,7 @@ bool contestant_needs_threads(const struct contestant *c)
 	return c->kind && (c->kind->capabilities & PAWL_CAP_THREADS);
 }
 
-/* Unless locks are named, the hash table is for those that let readers share. */
+/* Unless --lock names others, the hash table runs with locks that readers share. */
 bool contestant_plays(const struct contestant *c, const struct workload *w,
 		      const struct settings *s)
 {
@@ -74,7 +74,7 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 		return false;
 	if (s->locks)
 		return list_has(s->locks, c->name);
-	/* Threads make each MPI call dearer, so such a lock plays only if it is named. */
+	/* MPI_THREAD_MULTIPLE makes each MPI call slower, so a lock that needs it must be named. */
 	if (contestant_needs_threads(c))
 		return false;
 	return !workload_is(w, W_BY_ITSELF) || !c->kind ||

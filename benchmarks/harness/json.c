@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What programs read: one JSON object a line (man page pawl-bench(1)). */
+/* The results for programs: one JSON object a line (man page pawl-bench(1)). */
 #include <string.h>
 
 #include "bench.h"
@@ -69,7 +69,7 @@ static void put_cdf(FILE *out, const struct spread *s)
 	fprintf(out, "]");
 }
 
-/* The times of the workload's own; with their distributions where those are shown. */
+/* The workload's own times, with their distributions if the workload has these. */
 static void put_series(FILE *out, const struct result *r, const struct outcome *o)
 {
 	fprintf(out, ",\"times\":{");
@@ -97,7 +97,7 @@ static void put_timeline(FILE *out, const struct settings *s, const struct outco
 	fprintf(out, "]");
 }
 
-/* Pairs of a time in seconds, the middle of a part of the whole, and acquires/s then. */
+/* Pairs of a time in seconds, the middle of a part of the run, and the acquires/s in that part. */
 static void put_over_time(FILE *out, const struct settings *s, const struct outcome *o)
 {
 	fprintf(out, ",\"over_time\":[");

@@ -2,8 +2,8 @@
 /*
  * Clock, random numbers, histograms and medians of pawl-bench.
  *
- * The clock is the processor's counter where it runs steadily (two calibrations
- * agree), as in the paper; else clock_gettime.
+ * The clock is the processor's counter if it is steady (two calibrations agree), as in the paper;
+ * else clock_gettime.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ void clock_calibrate(void)
 
 /* ------------------------------------------------------------ random numbers */
 
-/* splitmix64: seeds of neighbouring ranks have nothing in common. */
+/* splitmix64, so that the seeds of neighbouring ranks are unrelated. */
 uint64_t random_seed(uint64_t seed, int rank)
 {
 	uint64_t x = seed + UINT64_C(0x9e3779b97f4a7c15) * ((uint64_t)rank + 1);

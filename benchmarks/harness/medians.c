@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all repetitions say together: medians, and sums of what adds up. */
+/* Medians over the repetitions, and sums of counts. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "bench.h"
 
-/* Members of struct outcome of which the median counts. */
+/* The members of struct outcome whose median is reported. */
 static const size_t fields[] = {
     offsetof(struct outcome, throughput), offsetof(struct outcome, p50),
     offsetof(struct outcome, p99),        offsetof(struct outcome, fairness),

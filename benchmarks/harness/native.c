@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The MPI at hand: its name, and the one setting it needs to take part at all.
+ * The name of the MPI, and the one setting that it needs to take part.
  *
- * In Open MPI 4 the default one-sided component, osc/rdma, crashes when windows
- * are made on one node (open-mpi/ompi issue 7027) and fails over TCP. Pawl's
- * locks need no such window on one node, but the MPI's own lock does. So that
- * component is left out, unless the user chose one: in the environment, which
- * is also where mpirun --mca puts it, or in the user's file of parameters.
+ * In Open MPI 4 the default one-sided component, osc/rdma, crashes when it creates
+ * windows on one node (open-mpi/ompi issue 7027) and fails over TCP. Pawl's
+ * locks need no such window on one node, but the MPI's own lock does. So pawl-bench leaves
+ * that component out, unless the user chose one: in the environment, to which
+ * mpirun --mca writes it, too, or in the user's file of parameters.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The options of pawl-bench, pawl-sim and pawl-tune, each in one row: name, value, range, help, and
- * which of the programs have it.
+ * the programs that have it.
  */
 #include <string.h>
 
@@ -96,13 +96,13 @@ static const struct cli_row rows[] = {
 	{CLI_FLAG, BENCH, "list", AT(list), .help = "list locks and workloads"},
 	{CLI_FLAG, SIM, "list", AT(list), .help = "list locks, workloads and machines"},
 	{CLI_TEXT, SIM, "machine", .argument = "NAME", AT(machine),
-	 .help = "this machine; a file, if there is a \"/\" in it"},
+	 .help = "the machine; a file, if NAME has a \"/\""},
 	{CLI_TEXT, SIM | TUNE, "machines", .argument = "DIR", AT(machines),
-	 .help = "where machines have their files"},
+	 .help = "the folder with the files of machines"},
 	{CLI_INT, SIM | TUNE, "ranks", .argument = "P", AT(ranks), .least = 1, .most = 1048576,
 	 .help = "virtual ranks (default: the machine's)"},
 	{CLI_CALL, BENCH | SIM, "lock", .argument = "A,B,...", .call = set_locks,
-	 .help = "these locks (default: all)"},
+	 .help = "the locks to measure (default: all)"},
 	{CLI_CALL, TUNE, "lock", .argument = "NAME", .call = set_locks,
 	 .help = "the lock (default: rma-rw)"},
 	{CLI_CHOICE, TUNE, "goal", .argument = "GOAL", AT(goal),
@@ -110,106 +110,108 @@ static const struct cli_row rows[] = {
 	 .help = "throughput: most acquires a second (default); p99: the shortest 99th percentile "
 		 "of the latency; slowest: the best slowest rank"},
 	{CLI_REAL, TUNE, "fairness", .argument = "F", AT(fairness), .low = 0, .high = 1,
-	 .help = "Jain's index has to be at least this, 0 to 1 (default: 0)"},
+	 .help = "Jain's index must be at least this, 0 to 1 (default: 0)"},
 	{CLI_CALL, BENCH | SIM, "bench", .argument = "A,B,...", .call = set_benches,
-	 .help = "these workloads (default: ecsb)"},
+	 .help = "the workloads to run (default: ecsb)"},
 	{CLI_REAL, 0, "fw", .argument = "PERCENT", AT(fw), .low = 0, .high = 100,
-	 .help = "acquires that are exclusive, drawn by chance (default: 100; micro: 50; bank: 85); "
+	 .help = "acquires that are exclusive, drawn at random (default: 100; micro: 50; bank: 85); "
 		 "locks that readers cannot share are always exclusive; for dht: operations that "
 		 "insert"},
 	{CLI_COUNT, 0, "locks", .argument = "N", AT(n), .least = 1, .most = 4000000000,
 	 .help = "locks in the table (default: 1; locktable: 1000; micro: 100000; tatp: 680236; "
 		 "tpcc: 60490; bank: 1000000)"},
 	{CLI_REAL, 0, "zipf", .argument = "S", AT(zipf), .low = 0, .high = 10,
-	 .help = "skew of the choice of locks, or of where ranges begin; 0: all alike (default; "
-		 "range, abort: 0.9)"},
+	 .help = "exponent of Zipf's law for locks, or for the first units of ranges; 0: uniform "
+		 "(default; range, abort: 0.9)"},
 	{CLI_REAL, 0, "locality", .argument = "PERCENT", AT(locality), .low = 0, .high = 100,
-	 .help = "locktable: acquires of locks of one's own node (default: 95)"},
+	 .help = "locktable: acquires of locks of the client's own node (default: 95)"},
 	{CLI_REAL, BENCH, "fail", .argument = "P", AT(fail), .low = 0, .high = 0.5,
-	 .help = "micro: abandon the lock with this probability, in place of a release; for locks "
-		 "that recover from it"},
+	 .help = "micro: abandon the lock with this probability instead of releasing it; for locks "
+		 "that recover"},
 	{CLI_REAL, SIM | TUNE, "fail", .argument = "P", AT(fail), .low = 0, .high = 0.5,
 	 .help = "micro: with this probability a client abandons a lock instead of releasing it, "
 		 "and goes on as another (default: 0)"},
 	{CLI_COUNT, BENCH, "subscribers", .argument = "N", AT(subscribers), .least = 1,
-	 .most = 100000000, .help = "tatp: the population (default: 100000)"},
+	 .most = 100000000, .help = "tatp: subscribers (default: 100000)"},
 	{CLI_COUNT, BENCH, "warehouses", .argument = "N", AT(warehouses), .least = 1, .most = 10000,
-	 .help = "tpcc: of each node (default: 100)"},
+	 .help = "tpcc: warehouses of each node (default: 100)"},
 	{CLI_COUNT, 0, "space", .argument = "UNITS", AT(space), .least = 1, .most = UINT64_C(1) << 40,
-	 .help = "units of each space (default: 268435456; range-grow: 1024, from where it grows)"},
+	 .help = "units of each space (default: 268435456; range-grow: 1024 at first)"},
 	{CLI_CALL, BENCH, "length", .argument = "UNITS", .call = set_length, .least = 1,
 	 .most = UINT64_C(1) << 40,
-	 .help = "range, abort: of the ranges; mixed: 1, 16 and 256 (default)"},
+	 .help = "range, abort: length of the ranges; mixed: 1, 16 and 256 (default)"},
 	{CLI_CALL, SIM | TUNE, "length", .argument = "UNITS", .call = set_length, .least = 1,
 	 .most = UINT64_C(1) << 40,
-	 .help = "range: of the ranges; mixed: a third of the clients each has 1, 16 and 256 "
+	 .help = "range: length of the ranges; mixed: a third of the clients each uses 1, 16 and 256 "
 		 "(default)"},
 	{CLI_COUNT, BENCH, "grid", .argument = "N", AT(grid), .least = 1, .most = 512,
-	 .help = "btio: a solution has N^3 points (default: 64)"},
+	 .help = "btio: points along a side of the grid (default: 64)"},
 	{CLI_COUNT, BENCH, "file", .argument = "BYTES", AT(file), .least = OLTP_LOG_BYTES,
-	 .most = 1 << 30, .help = "oltp: of each of 11 files (default: 10485760)"},
+	 .most = 1 << 30, .help = "oltp: size of each of 11 files (default: 10485760)"},
 	{CLI_CHOICE, SIM | TUNE, "homes", .argument = "WHERE", AT(homes), .words = "all, first-node",
-	 .help = "all: locks live at all ranks (default); first-node: at those of the first node, a "
-		 "lock server"},
+	 .help = "all: locks live at all ranks (default); first-node: at the ranks of the first "
+		 "node, a lock server"},
 	{CLI_TEXT, SIM | TUNE, "platform", .argument = "FILE", AT(platform),
-	 .help = "the network between nodes: a platform of SimGrid (default: as the machine has it)"},
+	 .help = "the network between nodes: a platform of SimGrid (default: that of the machine)"},
 	{CLI_INT, 0, "active", .argument = "K", AT(active), .least = 1, .most = 1000000,
 	 .help = "K ranks acquire, the others wait; 1: uncontended (default: all)"},
 	{CLI_CHOICE, 0, "active-on", .argument = "WHERE", AT(active_on), .words = "home, remote",
-	 .help = "home: the active ranks are those of the node where lock 0 lives (default); "
-		 "remote: they are others"},
+	 .help = "home: active ranks are on the node where lock 0 lives (default); remote: on other "
+		 "nodes"},
 	{CLI_CALL, BENCH, "option", 'o', "NAME=VALUE", .call = set_lock_option,
 	 .help = "an option of the library, see pawl(3), for the locks that take it; a note on "
 		 "stderr says which do not; may be repeated"},
 	{CLI_CALL, SIM | TUNE, "option", 'o', "NAME=VALUE", .call = set_lock_option,
 	 .help = "an option of the library, see pawl(3), for the locks that take it; a note on "
-		 "stderr says which do not; of those that all take, distribution and topology"},
+		 "stderr says which do not; of those that all kinds take, distribution and topology; "
+		 "may be repeated"},
 
 	{CLI_HEADING, BENCH, .help = "How long"},
-	{CLI_HEADING, SIM | TUNE, .help = "How long, in virtual time, after a tenth of it to warm up"},
+	{CLI_HEADING, SIM | TUNE, .help = "How long, in virtual time, after a warm-up of a tenth"},
 	{CLI_REAL, BENCH, "seconds", .argument = "S", AT(seconds), .low = 0.001, .high = 3600,
-	 .help = "for each lock and repetition (default: 1)"},
+	 .help = "time for each lock and repetition (default: 1)"},
 	{CLI_COUNT, BENCH, "iterations", .argument = "N", AT(iterations), .least = 1,
 	 .most = 1000000000000,
-	 .help = "acquires of each rank, in place of a time (dht: always; default 100000, or 2000 "
+	 .help = "acquires of each rank, in place of a time (dht always: default 100000, or 2000 "
 		 "over several nodes, but no longer than 2 S)"},
 	{CLI_COUNT, SIM | TUNE, "iterations", .argument = "N", AT(iterations), .least = 1,
 	 .most = 1000000000000,
-	 .help = "acquires, N times as many as there are active ranks (default: 20, but 20000 "
-		 "altogether)"},
+	 .help = "acquires for each active rank (default: 20, but at least 20000 altogether)"},
 	{CLI_REAL, SIM | TUNE, "seconds", .argument = "S", AT(seconds), .low = 1e-6, .high = 3600,
-	 .help = "this time instead (not dht); with both, until both are over"},
+	 .help = "virtual time, in place of a number of acquires (not dht); with both, until both "
+		 "are reached"},
 	{CLI_REAL, BENCH, "warmup", .argument = "S", AT(warmup), .low = 0, .high = 3600,
-	 .help = "before that (default: a tenth)"},
+	 .help = "warm-up before each measurement (default: a tenth)"},
 	{CLI_INT, BENCH, "repetitions", .argument = "R", AT(repetitions), .least = 1, .most = 1000,
-	 .help = "(default: 3)"},
+	 .help = "number of repetitions (default: 3)"},
 	{CLI_INT, SIM, "repetitions", .argument = "R", AT(repetitions), .least = 1, .most = 1000,
-	 .help = "with other random numbers; medians count (default: 1)"},
+	 .help = "number of runs with other random numbers, of which medians are printed "
+		 "(default: 1)"},
 	{CLI_INT, BENCH, "timeout", .argument = "S", AT(timeout), .least = 0, .most = 86400,
-	 .help = "a step so much longer than it should be hangs: the run ends (default: 120; 0: "
+	 .help = "end the run if a step takes S seconds longer than it should (default: 120; 0: "
 		 "never)"},
 	{CLI_COUNT, 0, "seed", .argument = "N", AT(seed), .least = 0, .most = UINT64_MAX,
-	 .help = "of the random numbers (default: 1)"},
+	 .help = "seed of the random numbers (default: 1)"},
 
 	{CLI_HEADING, BENCH, .help = "Checks"},
 	{CLI_REAL, BENCH, "verify", .argument = "S", AT(verify), .low = 0, .high = 3600,
-	 .help = "check mutual exclusion for so long before each measurement (default: 0.2)"},
-	{CLI_CALL, BENCH, "no-verify", .call = set_no_verify, .help = "do not"},
+	 .help = "check mutual exclusion for S seconds before each measurement (default: 0.2)"},
+	{CLI_CALL, BENCH, "no-verify", .call = set_no_verify, .help = "do not check"},
 
 	{CLI_HEADING, 0, .help = "Output"},
 	{CLI_CALL, BENCH | SIM, "json", .argument = "[FILE]", .call = set_json,
-	 .help = "a JSON object a line, to FILE besides the table, or in its place"},
+	 .help = "print one JSON object a line, to FILE besides the table, or in place of the table"},
 	{CLI_CALL, BENCH, "reference", .argument = "LOCK", .call = set_reference,
 	 .help = "ratios are to this lock (default: mpi-win-lock; bank: redlock; of ranges: ss)"},
 	{CLI_CALL, SIM, "reference", .argument = "LOCK", .call = set_reference,
 	 .help = "ratios are to this lock (default: d-mcs; of ranges: ss)"},
 	{CLI_CHOICE, BENCH | SIM, "progress", .argument = "WHEN", AT(progress),
 	 .words = "auto, always, never",
-	 .help = "on stderr, what is running and how much is left: always in one line that changes; "
-		 "auto (the default) so on a terminal, elsewhere a line when a lock has ended and "
-		 "every 5 s; never"},
-	{CLI_FLAG, 0, "help", 'h', AT(help), .help = "this text"},
-	{CLI_FLAG, 0, "version", AT(version), .help = "the version"},
+	 .help = "show on stderr what is running and how much is left; always: in one line; auto "
+		 "(default): the same on a terminal, elsewhere a line when a lock has ended and every "
+		 "5 s; never"},
+	{CLI_FLAG, 0, "help", 'h', AT(help), .help = "print this text"},
+	{CLI_FLAG, 0, "version", AT(version), .help = "print the version"},
 	{CLI_END},
 };
 /* clang-format on */
@@ -237,7 +239,7 @@ static void set_defaults(struct settings *s, unsigned program)
 			       .seed = 1};
 	if (program == FOR_BENCH)
 		return;
-	/* Virtual time is the same each time, and runs until there is enough. */
+	/* Virtual time needs no repetitions, and a run ends after enough acquires. */
 	s->simulate = true;
 	s->reference = "d-mcs";
 	s->seconds = 0;

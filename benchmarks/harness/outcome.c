@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a trial measured, put together from all ranks: in as few collectives as
- * can be, and with a yield between looks, for where ranks outnumber cores a
- * collective of an MPI that spins takes longer than the trial.
+ * Combines the measurements of all ranks in a trial, in as few collectives as possible and with a
+ * yield between looks: where ranks outnumber cores, a collective of an MPI that spins takes longer
+ * than the trial.
  */
 #include <math.h>
 #include <sched.h>
@@ -73,7 +73,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Every counter of a part is added but the times. */
+/* All counters of a part are summed, but not the times. */
 static void add(struct part *sum, const struct part *p)
 {
 	sum->acquires += p->acquires;
@@ -119,7 +119,7 @@ static void operations(const struct part *sum, struct outcome *out)
 	out->far_get = (double)sum->get[1] / n;
 	out->far_put = (double)sum->put[1] / n;
 	out->far = out->far_atomic + out->far_get + out->far_put;
-	/* A kind that issued no operation at all does not count. */
+	/* A kind without any operation does not count its operations. */
 	out->counted = out->atomic + out->get + out->put > 0;
 	out->waits = (double)sum->waits / n;
 	out->parks = (double)sum->parks / n;
@@ -163,7 +163,7 @@ static struct part add_up(const struct trial *t, const struct part *parts, int r
 	return sum;
 }
 
-/* One distribution of all ranks; the sum and the maximum are known already. */
+/* The distribution over all ranks; sum and maximum are known already. */
 static void gather_spread(const struct team *team, struct histogram *h, uint64_t sum, uint64_t max,
 			  struct spread *out)
 {

@@ -2,8 +2,8 @@
 /*
  * pawl-bench: Pawl's locks compared with each other and with the MPI's own.
  *
- * Contestants take turns within one run, all of them in each repetition, so that
- * what disturbs the machine disturbs all alike. Only the public API is used.
+ * Contestants take turns within one run: each repetition measures all of them, so that a
+ * disturbance of the machine affects all alike. Only the public API is used.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void tell_progress(struct progress *p)
 		report_progress(&set, p);
 }
 
-/* A turn, and what is told of it. */
+/* One turn, with its progress. */
 static bool play(struct result *r, int repetition, struct progress *p)
 {
 	bool ok = true;
@@ -191,7 +191,7 @@ static const char *check_team(void)
 	return team_sum(&team, bad) ? text : NULL;
 }
 
-/* Of all workloads that were asked for. */
+/* All workloads of --bench. */
 static uint64_t most_locks(void)
 {
 	const char *list = set.benches ? set.benches : "ecsb";
@@ -240,7 +240,7 @@ static int run(void)
 }
 
 /* Over several hosts MPICH 4.0 often hangs in MPI_Finalize (pmodels/mpich pull
- * request 6596); when all is said, all ranks just leave. */
+ * request 6596), so all ranks exit without it after the last output. */
 static void finish(int status)
 {
 	bool several = team.nodes > 1;
@@ -270,16 +270,16 @@ static bool is_first_rank(void)
 
 static void print_help(void)
 {
-	printf("Usage: mpirun -n RANKS pawl-bench [OPTION]...\n"
-	       "Compare Pawl's locks with each other and with the MPI's own. They take turns,\n"
-	       "repetition after repetition; medians are reported.\n");
+	printf(
+	    "Usage: mpirun -n RANKS pawl-bench [OPTION]...\n"
+	    "Compare Pawl's locks with each other and with the MPI's own. In each repetition they\n"
+	    "take turns; medians are printed.\n");
 	settings_help(stdout, FOR_BENCH);
-	printf("\nExit status: 0 all well; 1 mutual exclusion was violated, or a call failed; 2 "
-	       "wrong\n"
-	       "options; 3 a lock hung.\n");
+	printf("\nExit status: 0 success; 1 mutual exclusion was violated, or a call failed;\n"
+	       "2 wrong options; 3 a lock hung.\n");
 }
 
-/* Questions that need no MPI. */
+/* --help, --version and --list need no MPI. */
 static bool answer(void)
 {
 	if (!set.help && !set.version && !set.list)
@@ -295,7 +295,7 @@ static bool answer(void)
 	return true;
 }
 
-/* Whether a lock is named whose tables need threads, or an option is given that does. */
+/* Whether a named lock, or an option, needs MPI_THREAD_MULTIPLE. */
 static bool wants_threads(void)
 {
 	const struct contestant *c;

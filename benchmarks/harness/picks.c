@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a client picks: the share of writers, and a ring of locks in the order of the
- * picks where these follow a law. The ring is drawn beforehand, for drawing takes
- * longer than some locks do, and kept as long as the law is the same.
+ * Which locks and modes a client draws: the share of writers and, if the locks follow a law, a ring
+ * of locks in the order in which they are drawn. The ring is drawn beforehand, because drawing
+ * takes longer than some locks do, and kept as long as the law is the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +40,8 @@ static bool draw_near(struct trial *t, uint32_t *ring, uint64_t *random)
 	return true;
 }
 
-/* What law there is: the workload whose own it is, else that of Zipf, else none. Where
- * there are ranges the law is theirs, and spaces are alike. */
+/* The law: that of the workload if it has one, else Zipf's, else none. In workloads over ranges the
+ * law is for the ranges, and spaces are drawn uniformly. */
 static const void *law_of(const struct trial *t)
 {
 	if (workload_is(t->what, W_NEAR_AND_FAR) && t->table)

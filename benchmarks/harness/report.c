@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people read: tables, lists and the line of progress. */
+/* The output for users: tables, lists and the progress. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static void row(const struct result *r, double reference)
 	printf("\n");
 }
 
-/* The workload's own times: what they are, then a row for each. */
+/* The workload's own times: a heading, then a row for each. */
 static void parts(const struct result *r)
 {
 	struct outcome o = result_sum(r);
@@ -169,7 +169,7 @@ static void all_parts(const struct result *results, int count)
 			parts(&results[i]);
 }
 
-/* Where some acquires are readers', the locks that take them for writers. */
+/* If some acquires are readers', the locks that readers do not share. */
 static void note_readers(const struct result *results, int count)
 {
 	bool any = false;
@@ -229,7 +229,7 @@ static bool can(const struct contestant *c, unsigned capability)
 	return c->kind && (c->kind->capabilities & capability);
 }
 
-/* A line for each kind; doc/locks.md and pawl(3) have them, too (tests/docs.sh). */
+/* A line for each kind; doc/locks.md and pawl(3) have the same lines (tests/docs.sh). */
 static void list_capabilities(FILE *out, bool baselines)
 {
 	static const struct {
@@ -259,7 +259,7 @@ static void list_capabilities(FILE *out, bool baselines)
 	}
 }
 
-/* "d-mcs, mgl" of those that take it. */
+/* The kinds that take the option: "d-mcs, mgl". */
 static void list_takers(FILE *out, const struct pawl_option *o)
 {
 	const struct pawl_kind *kind;
@@ -310,7 +310,7 @@ void report_list(FILE *out)
 	for (int i = 0; (c = contestant_get(i)); i++)
 		if (!is_baseline(c))
 			list_contestant(out, c);
-	fprintf(out, "\nLocks to compare with, which libpawl has not (--lock):\n");
+	fprintf(out, "\nLocks to compare with, not in libpawl (--lock):\n");
 	for (int i = 0; (c = contestant_get(i)); i++)
 		if (is_baseline(c))
 			list_contestant(out, c);
@@ -322,7 +322,7 @@ void report_list(FILE *out)
 	list_options(out);
 }
 
-/* "about 40 s left", once there is something to go by. */
+/* "about 40 s left", as soon as that can be estimated. */
 static void tell_rest(const struct progress *p, uint64_t now)
 {
 	enum { FEW = 2 };
@@ -344,7 +344,7 @@ static void draw_progress(const struct progress *p, uint64_t now)
 	fflush(stderr);
 }
 
-/* Elsewhere, as under most launchers, lines: when a lock has had all its repetitions, and every
+/* Elsewhere, as under most launchers, a line when a lock has had all its repetitions, and every
  * LINE_NS; none in the first LINE_NS. */
 static void print_progress(struct progress *p, uint64_t now)
 {

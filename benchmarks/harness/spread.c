@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How times are spread: mean, quantiles and the distribution, of one histogram and as
- * medians over repetitions. */
+/* Mean, quantiles and distribution of a histogram, and their medians over repetitions. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,7 +26,7 @@ void spread_of(struct spread *s, const struct histogram *h, double units_per_ns)
 		s->cdf[i] = histogram_quantile(h, cdf_fraction(i)) / units_per_ns;
 }
 
-/* The median of one member over the repetitions in which something was counted. */
+/* The median of one member over the repetitions that have counts. */
 static double middle(const struct spread *const *of, int count, size_t offset)
 {
 	double *values = malloc(sizeof *values * (size_t)count), m = 0;

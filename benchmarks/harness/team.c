@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ranks of the run: where they are, and how they wait for each other. */
+/* The ranks of the run: their nodes, and their barriers. */
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,7 +14,7 @@ void team_create(struct team *t)
 	MPI_Comm_rank(t->comm, &t->rank);
 	MPI_Comm_size(t->comm, &t->ranks);
 	MPI_Comm_split_type(t->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &t->node_comm);
-	/* A node is called by its lowest rank, then by a number. */
+	/* A node is named by its lowest rank, then by a number. */
 	first = t->rank;
 	MPI_Bcast(&first, 1, MPI_INT, 0, t->node_comm);
 	t->node_of = malloc(sizeof *t->node_of * (size_t)t->ranks);
@@ -32,9 +32,9 @@ void team_free(struct team *t)
 }
 
 /*
- * Many MPIs serve one-sided operations only inside MPI calls of the target, so a
- * rank that is done must go on calling. A rank that no other one needs sleeps instead,
- * to leave the cores to those that are measured.
+ * Many MPIs serve one-sided operations only inside MPI calls of the target, so a rank that is done
+ * must go on calling the MPI. A rank that no other rank needs sleeps instead, to leave the cores to
+ * the ranks that are measured.
  */
 void team_wait(const struct team *t, bool eager)
 {

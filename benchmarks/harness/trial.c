@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A trial: one contestant plays one workload once. Its table is kept for the next
- * repetition, for making one takes an MPI long where ranks outnumber cores; if
- * tables are big it is freed at once.
+ * A trial: one contestant runs one workload once. Its table is kept for the next repetition,
+ * because creating one takes long where ranks outnumber cores; big tables are freed at once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "bench.h"
 #include "benchmarks/workloads/citron/ranges.h"
 
-/* The hash table goes by iterations, but takes no more than so many times the seconds. */
+/* The hash table runs a number of iterations, but no longer than this many times the seconds. */
 enum { STRIDE = 16, SHORT_NS = 1000, MOST_SECONDS = 2, HELD_FAILING = 256 };
 
 _Noreturn void trial_abort(const struct trial *t, const char *doing)
@@ -32,7 +31,7 @@ void trial_release_failed(struct trial *t, int code)
 
 /* ------------------------------------------------------------------- set-up */
 
-/* Locks a rank has to hold at a time; abandoned ones stay held for a while. */
+/* The locks that a rank holds at a time; abandoned locks count for a while. */
 static int held(const struct trial *t)
 {
 	return t->set->fail > 0 ? HELD_FAILING : t->what->held;
@@ -63,13 +62,13 @@ static void set_for_ranges(const struct trial *t, MPI_Info info)
 		MPI_Info_set(info, "pawl_progress", "eager");
 }
 
-/* The library's options, those that this kind takes. */
+/* The options of -o that this kind takes. */
 static MPI_Info make_info(const struct trial *t)
 {
 	MPI_Info info;
 
 	MPI_Info_create(&info);
-	/* Each rank acquires in one thread, whatever the MPI would grant. */
+	/* Each rank acquires in one thread, whatever level the MPI grants. */
 	MPI_Info_set(info, "pawl_threads", "single");
 	if (held(t))
 		set_number(info, "pawl_max_held", (uint64_t)held(t));
@@ -128,7 +127,7 @@ static int open_table(struct trial *t, char *why, size_t whylen, bool *fatal)
 	return BENCH_OK;
 }
 
-/* Nodes as the table sees them: option topology may make several of one. */
+/* Nodes as the table sees them: option topology may divide a node into several. */
 int trial_node_of(const struct trial *t, int rank)
 {
 	struct pawl_table_info info = {.nodes = 1};
@@ -140,8 +139,8 @@ int trial_node_of(const struct trial *t, int rank)
 	return (int)((int64_t)rank * info.nodes / t->team->ranks);
 }
 
-/* The k-th rank from the home of lock 0 on, of those on the right side; then the
- * others. */
+/* The k-th rank, counted from the home of lock 0: first the ranks that --active-on chooses, then
+ * the others. */
 static void choose_active(struct trial *t)
 {
 	const int ranks = t->team->ranks;
@@ -180,8 +179,7 @@ static void clear_counts(struct trial *t)
 
 /* ---------------------------------------------------------------- measuring */
 
-/* All ranks, which come from a barrier and end with one: the active ones play, the
- * others wait. */
+/* Between two barriers, active ranks run the loop and the others wait. */
 static void play(struct trial *t, double seconds, uint64_t iterations)
 {
 	int home = 0;
@@ -194,14 +192,14 @@ static void play(struct trial *t, double seconds, uint64_t iterations)
 	t->limit = iterations ? iterations : UINT64_MAX;
 	if (t->is_active)
 		(t->who->run ? t->who->run : t->what->run)(t);
-	/* A home that others may need to make progress stays awake. */
+	/* A home stays awake if other ranks need its progress. */
 	eager = t->is_active || home == t->team->rank ||
 		(t->team->nodes > 1 && (t->locks > 1 || workload_is(t->what, W_FILES)));
 	watchdog_at("waiting for the other ranks");
 	team_wait(t->team, eager);
 }
 
-/* What reading the clock adds to a sample. */
+/* The time that reading the clock adds to a sample. */
 static uint64_t clock_cost(void)
 {
 	uint64_t least = UINT64_MAX;
@@ -268,7 +266,7 @@ static void perform(struct trial *t, struct outcome *out)
 	outcome_gather(t, out);
 }
 
-/* What the workload needs besides the table. */
+/* Open what the workload needs besides the table. */
 static int prepare(struct trial *t, char *why, size_t whylen, bool *fatal)
 {
 	int rc = workload_is(t->what, W_BY_ITSELF) ? dht_open(t) : BENCH_OK;

@@ -3,10 +3,10 @@
  * The data that the locks protect, and the check that they do.
  *
  * On one node the data is shared memory, changed by plain loads and stores. Over
- * several it lies in a window, lock l's at rank l mod P, and is got, changed and
- * put back inside the critical section. Nothing is atomic: were two writers
- * inside at a time, increments would be lost; were a reader inside with a writer,
- * it would see words that differ, or that change under its eyes.
+ * several nodes it lies in a window, the data of lock l at rank l mod P, and a holder gets, changes
+ * and puts it back inside the critical section. Nothing is atomic: if two writers hold the lock
+ * together, increments are lost; if a reader and a writer do, the reader sees words that differ or
+ * change.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -134,8 +134,7 @@ static void put_words(struct trial *t, uint64_t lock, int64_t *w)
 		t->cells[lock].word[i] = w[i];
 }
 
-/* Now and then stay for a while in the middle of a critical section, that others
- * may walk in if the lock lets them. */
+/* Now and then prolong a critical section, so that others come in if the lock lets them. */
 void verify_linger(struct trial *t)
 {
 	uint64_t x = random_next(&t->random) >> 32;
@@ -146,7 +145,7 @@ void verify_linger(struct trial *t)
 		sched_yield();
 }
 
-/* What was wrong. */
+/* The number of violations. */
 static uint64_t verify_once(struct trial *t, struct pick p)
 {
 	int64_t w[4], first;
@@ -187,7 +186,7 @@ void verify_run(struct trial *t)
 		rc = pawl_lock_release(t->table, p.lock);
 		if (has_failed(rc))
 			trial_abort(t, "release");
-		/* A reader is told that it had not the lock all the time: nothing is wrong. */
+		/* The release told the reader that it had lost the lock: no violation. */
 		if (rc == PAWL_SUCCESS || p.mode != PAWL_SHARED)
 			t->violations += wrong;
 	}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ends a run that hangs. A thread in each rank sleeps until the time of the step
- * is over; it then says where this rank is, waits until the other ranks have
- * said the same, and ends the process. It calls no MPI and never wakes up while
- * all goes well, but once a time-out.
+ * Ends a run that hangs. A thread in each rank sleeps until the time of the step is over; it then
+ * prints where this rank is, waits until the other ranks have done so, too, and ends the process.
+ * It does not call the MPI, and in a normal run it wakes up once a time-out only.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ static void bark(void)
 		dog.team->rank, dog.team->ranks, dog.who, dog.what, dog.step, dog.at ? ", " : "",
 		dog.at ? dog.at : "", dog.seconds);
 	fflush(NULL);
-	/* The first rank that ends takes the others with it. */
+	/* The launcher ends the other ranks when the first one ends. */
 	sleep(2);
 	_exit(BENCH_HANG);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Zipf's law: number k of 1 to n with a probability proportional to k^-s. By
- * rejection-inversion (Hoermann and Derflinger, ACM TOMACS 6, 1996): what is drawn is
- * inverted through the integral of x^-s and rounded, and seldom rejected. Its time does
- * not depend on n, and it needs no table.
+ * Zipf's law: a number k of 1 to n with a probability proportional to k^-s, drawn by
+ * rejection-inversion (Hoermann and Derflinger, ACM TOMACS 6, 1996). A uniform number is
+ * inverted through the integral of x^-s, rounded, and seldom rejected. The time does
+ * not depend on n, and there is no table.
  */
 #include <math.h>
 

@@ -15,11 +15,11 @@ from .results import BadInput, Result
 from .text import Table, duration, rate, with_spread
 
 LIMIT = 150
-"""Seconds a run may take, before it is ended."""
+"""Seconds after which a run is ended."""
 
 ABOUT = """\
-For each build tree (default: the current folder): all locks uncontended, contended by
-2 ranks, then by 8 ranks however few cores there are, and reader-writer locks with one writer
+Measures in each build tree (default: the current folder) all locks uncontended, contended by
+2 ranks, then by 8 ranks on any number of cores, and reader-writer locks with one writer
 in 500. Prints pawl-bench's tables and, at the end, medians with their spread; writes
 pawl-bench.json and pawl-bench.svg into the build tree. Takes about a minute for each tree.
 
@@ -47,9 +47,9 @@ CASES = (
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=0.2, metavar="S",
-                        help="of each lock in each repetition (default: 0.2)")
+                        help="time of each lock in each repetition (default: 0.2)")
     parser.add_argument("--repetitions", type=int, default=3, metavar="R",
-                        help="in which the locks take turns (default: 3)")
+                        help="number of repetitions (default: 3)")
     parser.add_argument("--lock", metavar="A,B,...", help="only these locks (default: all)")
     parser.add_argument("--match", default="", metavar="TEXT",
                         help="only the cases whose title contains TEXT")
@@ -67,13 +67,13 @@ def sharing_locks(program: str) -> list[str]:
 
 def leave_out_rdma(build: Build) -> None:
     if build.mpi == "openmpi" and build.major <= 4 and "OMPI_MCA_osc" not in os.environ:
-        print("Open MPI 4's osc/rdma is left out, for it crashes on one node (open-mpi/ompi\n"
-              "issue 7027); choose with OMPI_MCA_osc.\n")
+        print("Open MPI 4's osc/rdma is left out, because it crashes on one node (open-mpi/ompi\n"
+              "issue 7027); OMPI_MCA_osc chooses another component.\n")
 
 
 def summary(measured: Sequence[Result], repetitions: int) -> None:
     """Medians with their spread, of all cases."""
-    print(f"\nMedians of {repetitions}, and between which values all of them lie:")
+    print(f"\nMedians of {repetitions}, with the smallest and the largest value:")
     table = Table("case", "lock", "acquires/s, or latency of LB")
     for r in measured:
         value = duration(r.p50) if r.bench == "lb" else with_spread(r.speed, rate)

@@ -20,7 +20,7 @@ FOLDER = os.path.join(launch.SOURCE, "doc", "figures")
 COLUMNS = {"fig6": 2, "figalock": 2, "figshift7": 2, "figshift8": 2, "figshift9": 2,
            "figshift12": 2, "figshift13": 1, "figcitron7": 2, "figcitron9": 2, "figcitron10": 1,
            "figcitron11": 1, "figcitron12": 2}
-"""Panels side by side; 3 unless it is said here."""
+"""The number of panels side by side; default 3."""
 
 ABOUT = """\
 Draws the data that "pawl-report reproduce" wrote: FILE.tsv becomes FILE.svg. Without a name: all of
@@ -43,7 +43,7 @@ class Panel:
 
     @property
     def words(self) -> list[str]:
-        """The x values in the order in which they come, each once."""
+        """The x values in the order of the file, each once."""
         return list(dict.fromkeys(x for points in self.series.values() for x, _ in points))
 
     @property

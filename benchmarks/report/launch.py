@@ -17,11 +17,11 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 """The top of the source tree."""
 NETCLUSTER = os.path.join(SOURCE, "tests", "netcluster")
 LIMIT = 200
-"""Seconds a job may take before it is ended."""
+"""Seconds after which a job is ended."""
 LAUNCHERS_OF_OPENMPI = ("mpirun", "mpiexec", "orterun", "prterun")
 
 ENVIRONMENT = {
-    # Open MPI refuses root unless told twice.
+    # Open MPI refuses to run as root without these.
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "PRTE_ALLOW_RUN_AS_ROOT": "1",
@@ -33,7 +33,7 @@ ENVIRONMENT = {
 
 @dataclass
 class Output:
-    """What a job printed, and how it ended."""
+    """The output of a job, and its status."""
 
     status: int
     text: str
@@ -45,7 +45,8 @@ class Output:
 
 
 def environment(extra: dict[str, str | None]) -> dict[str, str]:
-    """This process's, with defaults for what is not set, and with extra; None unsets."""
+    """The environment of this process, with defaults for unset variables and with extra; None
+    unsets a variable."""
     env = {**ENVIRONMENT, **os.environ}
     for name, value in extra.items():
         if value is None:
@@ -56,8 +57,8 @@ def environment(extra: dict[str, str | None]) -> dict[str, str]:
 
 
 def execute(command: Sequence[str], env: dict[str, str], limit: float, show: bool) -> Output:
-    """Run it in a process group of its own, which ends with it. show: what it prints is not kept
-    but goes where this program's own output goes."""
+    """Run a command in its own process group, which ends with it. show: its output goes to that of
+    this program instead of being returned."""
     pipe = None if show else subprocess.PIPE
     sys.stdout.flush()
     process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe,
@@ -120,8 +121,8 @@ class Build:
         return [self.mpirun, "-n", str(ranks)]
 
     def osc(self, hosts: int, wanted: str | None) -> str | None:
-        """Open MPI's component for one-sided operations. On one host shared windows need sm; the
-        other one makes all others."""
+        """Open MPI's component for one-sided operations. On one host shared windows need sm; osc
+        serves all other windows."""
         if self.mpi != "openmpi" or (wanted is None and self.major > 4):
             return os.environ.get("OMPI_MCA_osc")
         if wanted is None:
@@ -144,7 +145,7 @@ class Build:
         else:
             command = self.launcher(ranks)
             for name, value in of_ranks.items():
-                # Set for the ranks alone: LD_PRELOAD is not for the launcher.
+                # Set for the ranks only: the launcher must not have LD_PRELOAD.
                 command[1:1] = (["-x", f"{name}={value}"] if self.mpi == "openmpi"
                                 else ["-genv", name, value])
         env = environment({"OMPI_MCA_osc": chosen})
@@ -152,7 +153,7 @@ class Build:
 
     def bench(self, options: Sequence[str], *, ranks: int, hosts: int = 1,
               osc: str | None = None, limit: float = LIMIT) -> list[Result]:
-        """The results of pawl-bench; what a job that failed said goes to stderr."""
+        """The results of pawl-bench; the messages of a job that failed go to stderr."""
         program = self.program("benchmarks/pawl-bench")
         out = self.run([program, *options, "--progress=never", "--json"], ranks=ranks, hosts=hosts,
                        osc=osc, limit=limit)
@@ -173,8 +174,8 @@ def complain(sentence: str, said: str = "", lines: int = 5) -> None:
 
 
 class Progress:
-    """On stderr, which step runs and about how long the rest takes: in one line that changes on a
-    terminal, else a line for each step."""
+    """Shows on stderr which step runs and about how long the rest takes: on a terminal in one line,
+    else in a line for each step."""
 
     def __init__(self, total: int):
         self.total = total
@@ -183,7 +184,7 @@ class Progress:
         self.terminal = sys.stderr.isatty()
 
     def step(self, name: str) -> None:
-        """The next step begins."""
+        """Begin the next step."""
         self.done += 1
         text = f"pawl-report: {self.done} of {self.total}: {name}{self.rest()}"
         if self.terminal:
@@ -200,7 +201,7 @@ class Progress:
         return f" (about {left:.0f} s left)" if left >= 1 else ""
 
     def clear(self) -> None:
-        """Before something is printed on the terminal."""
+        """Clear the line before other output."""
         if self.terminal:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 

@@ -27,7 +27,7 @@ Draws what the data has, one figure for each MPI and number of nodes where there
   range-skew        acquires over the skew of where ranges begin
   range-grow        acquires over time, in a space that grows
   falseconflict     ranges that meet in citron's tree alone, by length and k
-  abort             attempts that began again, by clients"""
+  abort             attempts that began again, by number of clients"""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def units(bench: str) -> str:
 
 
 def law(r: Result) -> str:
-    """What else tells two cases of a workload apart."""
+    """What distinguishes two cases of a workload."""
     text = f", zipf {r.zipf:g}" if r.get("zipf", 0) > 0 else ""
     if r.bench == "locktable":
         text += f", locality {r.get('locality', 100):g} %"
@@ -80,7 +80,7 @@ def case_title(r: Result) -> str:
 
 
 def value(r: Result) -> float:
-    """Of the figures: a latency in ns of LB, else a throughput."""
+    """The value of a result in the figures: a latency in ns for LB, else a throughput."""
     return r.p50 if r.bench == "lb" else r.throughput
 
 
@@ -118,7 +118,7 @@ def bars_of_case(ax, of_case: Sequence[Result], mpis: Sequence[str], colours) ->
 
 
 def contestants(measured: Sequence[Result], path: str, everything: bool) -> None:
-    """Bars of all cases; or, where there is a series over ranks, of those with the most ranks."""
+    """Bars of all cases; of a series over ranks, the case with the most ranks."""
     cases: dict[tuple, list[Result]] = defaultdict(list)
     for r in measured:
         cases[case_key(r)].append(r)
@@ -183,7 +183,7 @@ def draw_group(of_group: Sequence[Result], name: str, out: str, suffix: str) -> 
     if first.bench == "dht" or len(fractions) == 1:
         sheets.append((name, fractions))
     else:
-        # All locks where all is exclusive; those that are there at several fractions for each.
+        # All locks with exclusive acquires only; for each other fraction, the locks that have it.
         if 100 in by_fw:
             sheets.append((name, [100]))
         several = {r.lock for r in of_group
@@ -206,7 +206,7 @@ def draw_group(of_group: Sequence[Result], name: str, out: str, suffix: str) -> 
 def over_ranks(measured: Iterable[Result], out: str, suffix: str) -> list[str]:
     groups: dict[tuple, list[Result]] = defaultdict(list)
     for r in measured:
-        # LB uncontended has one point, whatever the ranks.
+        # LB uncontended has one point, whatever the number of ranks.
         if r.active != 1 or r.ranks == 1 or r.bench == "dht":
             groups[group_key(r)].append(r)
     drawn = []

@@ -34,12 +34,12 @@ FIGURES: dict[str, Callable[[Simulator, bool], Data]] = {
 
 ABOUT = f"""\
 Runs pawl-sim of the build tree (default: the current folder) on descriptions of the papers'
-machines, and writes figN.tsv, the data of doc/reproduction.md, and figN.svg. The same data comes
-out each time. Takes about an hour.
+machines, and writes figN.tsv, the data of doc/reproduction.md, and figN.svg. The data is the same
+each time. Takes about an hour.
 
 figures of --only: {", ".join(list(FIGURES)[:9])},
   {", ".join(list(FIGURES)[9:])}
-  (3 to 6: the RMA-RW paper; shift4 has the paper's 5 and 6, too; scaling is of no paper)"""
+  (3 to 6: the RMA-RW paper; shift4 has the paper's 5 and 6, too; scaling is not from a paper)"""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def options(parser: argparse.ArgumentParser) -> None:
                         help="the folder of the figures (default: figures)")
     parser.add_argument("--format", choices=style.FORMATS, default="svg", help="(default: svg)")
     parser.add_argument("--only", metavar="LIST", default=",".join(FIGURES),
-                        help="these figures, with commas between")
+                        help="these figures, separated by commas")
     parser.add_argument("build", nargs="?", default=".", help="a build tree")
 
 

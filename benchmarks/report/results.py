@@ -10,7 +10,7 @@ from .stats import Spread, spread
 
 
 class BadInput(Exception):
-    """A sentence for the user: what is wrong with which file."""
+    """Wrong input: a message for the user, which names the file."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class Result:
         return (self.json.get("ops_per_acquire") or {}).get(name)
 
     def times(self, name: str) -> dict[str, Any]:
-        """The workload's own times; {} if there are no samples of that name."""
+        """One of the workload's own series of times; {} if it has no samples."""
         series = self.json.get("times", {}).get(name, {})
         return series if series.get("count") else {}
 
 
 def parse(lines: Iterable[str], source: str = "the output") -> Iterator[Result]:
-    """The results among lines; others, as those of a table, are passed over."""
+    """The results among the lines; other lines, such as those of a table, are ignored."""
     for number, line in enumerate(lines, 1):
         if not line.startswith('{"lock"'):
             continue

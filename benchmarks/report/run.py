@@ -21,16 +21,16 @@ ABOUT = "Prints in Markdown, for each build tree, one of these tables:\n" + "".j
     for name, (module, text) in TABLES.items()) + """\
 Contestants take turns; a figure is the median of the repetitions, with the smallest and the largest
 of them (from 5 repetitions on: with the quartiles). Rows over two hosts need root, for network
-namespaces. Progress is told on stderr."""
+namespaces. The progress is shown on stderr."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("table", choices=TABLES, help="which one")
+    parser.add_argument("table", choices=TABLES, help="the table to measure")
     parser.add_argument("build", nargs="*", help="build trees (default: the current folder)")
     parser.add_argument("--repetitions", type=positive, metavar="R",
-                        help="in which all contestants take turns (default: 3; dropin, ucx: 5)")
+                        help="number of repetitions (default: 3; dropin, ucx: 5)")
     parser.add_argument("--seconds", type=seconds, metavar="S",
-                        help="of each contestant in each repetition (default: workloads 1, "
+                        help="time of each contestant in each repetition (default: workloads 1, "
                              "dropin 0.4, others 0.5)")
     parser.add_argument("--match", default="", metavar="TEXT",
                         help="only the rows whose name contains TEXT")

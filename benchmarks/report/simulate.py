@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of pawl-sim, and what becomes of them: points of a figure."""
+"""Runs of pawl-sim, whose results become points of a figure."""
 from __future__ import annotations
 
 import os
@@ -23,8 +23,8 @@ class Data:
 
     def points(self, results: Iterable[Result], panel: str, field: str, *, series: str = "%",
                x: object = None) -> None:
-        """One for each result. The first % in the series is the lock; x is the ranks, unless it is
-        given."""
+        """Add a point for each result. The first % in the series stands for the lock; x is the
+        number of ranks, unless it is given."""
         for r in results:
             if r.throughput > 0:
                 self.add(panel, series.replace("%", r.lock, 1),
@@ -32,15 +32,15 @@ class Data:
 
     def write(self, path: str) -> None:
         if not self.lines:
-            raise BadInput(f"{path}: no data came out")
+            raise BadInput(f"{path}: the simulation gave no data")
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(self.lines)
 
 
 def value(r: Result, field: str) -> float:
-    """p50 and p99 in us; mean: of the latency in us, which is the ranks over the throughput where
-    each acquires again at once; total: of seconds for 100 operations a rank; an operation for an
-    acquire; or any other number of the result."""
+    """p50 and p99 in us; mean: the mean latency in us, which is the number of ranks over the
+    throughput where each acquires again at once; total: the seconds for 100 operations a rank; an
+    operation, for each acquire; or any other number of the result."""
     if field in ("p50", "p99"):
         return getattr(r, field) / 1000
     if field == "mean":

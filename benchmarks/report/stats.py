@@ -13,7 +13,7 @@ QUARTILES_FROM = 5
 
 @dataclass(frozen=True)
 class Spread:
-    """A median, and between which values the repetitions lie."""
+    """A median, with the range of the repetitions."""
 
     median: float
     low: float
@@ -39,7 +39,7 @@ def median(values: Iterable[float]) -> float | None:
 
 
 def paired_ratio(above: Sequence[float], below: Sequence[float]) -> Spread | None:
-    """above / below, repetition by repetition: contestants take turns, so that what disturbs the
-    machine for a while disturbs both values of a pair."""
+    """above / below, repetition by repetition: contestants take turns, so a disturbance of the
+    machine affects both values of a pair."""
     pairs = [a / b for a, b in zip(above, below) if b > 0]
     return spread(pairs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers and Markdown tables for people."""
+"""Numbers and Markdown tables."""
 from __future__ import annotations
 
 from typing import Callable, Iterable
@@ -40,7 +40,7 @@ def us(ns: float | None) -> str:
 
 
 def with_spread(s: Spread | None, show: Callable[[float], str] = digits) -> str:
-    """The median, and between which values the repetitions lie if there are several."""
+    """The median, with the range of the repetitions if there are several."""
     if s is None:
         return "-"
     if s.count < 2:

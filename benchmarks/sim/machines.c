@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machines that have files, by name. */
+/* The files of machines, by name. */
 #include "sim_bench.h"
 
 #include <dirent.h>
@@ -9,7 +9,7 @@
 static const char ending[] = ".machine";
 static char name[96];
 
-/* What stands for the MPI in tables and lines. */
+/* The text in place of the MPI's name in tables and JSON lines. */
 const char *native_name(void)
 {
 	return name;
@@ -48,7 +48,7 @@ bool sim_list_machines(const struct settings *s, FILE *out)
 	return n >= 0;
 }
 
-/* The network between its nodes, which is built when the engine begins. */
+/* The network between the nodes, which is built when the engine starts. */
 static bool open_network(const struct settings *s, struct machine *m, char *err, size_t errlen)
 {
 	char why[300] = "";

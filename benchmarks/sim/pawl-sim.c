@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pawl-sim: Pawl's locks on a machine that is described by a file, in virtual
- * time. The protocols are those of the library; their operations take the time
- * that the file says. The same command gives the same figures on every machine.
+ * pawl-sim: Pawl's locks in virtual time, on a machine that a file describes. The protocols are
+ * those of the library; each operation takes the time in the file. The same command gives the same
+ * figures on every machine.
  */
 #include "sim_bench.h"
 
@@ -112,12 +112,13 @@ static int refuse(const char *what)
 
 static void print_help(void)
 {
-	printf("Usage: pawl-sim --machine=NAME [OPTION]...\n"
-	       "Pawl's locks on a machine of which only a description is at hand, in virtual\n"
-	       "time: the protocols of the library, with as many ranks as you like.\n");
+	printf(
+	    "Usage: pawl-sim --machine=NAME [OPTION]...\n"
+	    "Run Pawl's locks in virtual time, with any number of ranks, on a machine that a file\n"
+	    "describes. The protocols are those of the library.\n");
 	settings_help(stdout, FOR_SIM);
 	printf(
-	    "\nExit status: 0 all well; 1 mutual exclusion was violated; 2 wrong options; 3 ranks\n"
+	    "\nExit status: 0 success; 1 mutual exclusion was violated; 2 wrong options; 3 ranks\n"
 	    "wait for ever.\n");
 }
 

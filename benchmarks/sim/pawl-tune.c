@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pawl-tune: the thresholds of a lock for a machine and a workload, found in
- * simulation. */
+/* pawl-tune: searches, in simulation, the thresholds of a lock for a machine and a workload. */
 #include "tune.h"
 
 #include <stdlib.h>
@@ -13,11 +12,11 @@ static struct tune tune;
 static void print_help(void)
 {
 	printf("Usage: pawl-tune MACHINE WORKLOAD [OPTION]...\n"
-	       "Search, in simulation, the thresholds with which a lock does best, and print\n"
-	       "the options to set. MACHINE and WORKLOAD are those of pawl-sim --list.\n");
+	       "Search, in simulation, for the thresholds with which a lock performs best, and\n"
+	       "print the options to set. MACHINE and WORKLOAD are those of pawl-sim --list.\n");
 	settings_help(stdout, FOR_TUNE);
-	printf("\nOptions given by -o are tried as well.\n"
-	       "Exit status: 0 all well; 1 the lock failed; 2 wrong options.\n");
+	printf("\nOptions given by -o are the starting point of the search.\n"
+	       "Exit status: 0 success; 1 the lock failed; 2 wrong options.\n");
 }
 
 static int refuse(const char *what)
@@ -56,7 +55,7 @@ static int report(void)
 	for (int i = 0; i < n; i++)
 		printf("  -o %s\n", text[i]);
 	if (tune_score(&tune, &tune.best) < 1e-9)
-		printf("no setting has the fairness of %g that was asked for\n", tune.floor);
+		printf("no setting has the fairness of %g\n", tune.floor);
 	return BENCH_OK;
 }
 

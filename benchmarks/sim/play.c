@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The workloads of workloads.c in virtual time. The protected word is one of the
- * lock's home, so one access of it is one operation there. A turn's latency is
- * that of acquire and release; what happens in between is left out.
+ * The workloads of described.h in virtual time. The protected word is at the lock's home, where
+ * each access is one operation. The latency of a turn is that of acquire and release, without the
+ * critical section.
  */
 #include "sim_bench.h"
 
@@ -43,7 +43,7 @@ enum { RANGE_ACQUIRE, RANGE_RELEASE, RANGE_FIRST_SIZE };
 
 const struct contestant pseudo_contestants[] = {
     {.name = "fompi-a",
-     .summary = "no lock: the hash table kept right by atomics alone (dht)",
+     .summary = "no lock: the hash table with atomics in place of a lock (dht)",
      .only = "dht"},
     {.name = NULL},
 };
@@ -138,7 +138,7 @@ static struct pawl_stats snapshot(struct sim_run *run, uint64_t counts[RMA_NKIND
 	return all;
 }
 
-/* Which part of the time it is; a run without --seconds has none. */
+/* The current part of the time; a run without --seconds has no parts. */
 static void count_now(struct sim_run *run)
 {
 	sim_time since = engine_now() - run->start;
@@ -147,7 +147,7 @@ static void count_now(struct sim_run *run)
 		run->timeline[(uint64_t)((unsigned __int128)since * TIMELINE / run->limit)]++;
 }
 
-/* A turn is over: it counts from the end of the warm-up on. */
+/* Record a turn, unless the warm-up lasts. */
 static void note(struct sim_rank *r, sim_time took, bool exclusive)
 {
 	struct sim_run *run = sim_run_of(r);
@@ -180,7 +180,7 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 	run->aborts = all.aborts - run->aborts;
 }
 
-/* The same of the parts of a turn. */
+/* The same for the parts of a turn. */
 static void note_parts(struct sim_run *run, sim_time acquire, sim_time release, bool exclusive,
 		       bool waited)
 {
@@ -192,7 +192,7 @@ static void note_parts(struct sim_run *run, sim_time acquire, sim_time release, 
 
 /* ------------------------------------------------------------------------ turns */
 
-/* Where all slots have locks that it forgot, a rank waits for others to recover one. */
+/* A rank whose slots all have forgotten locks waits for others to recover one. */
 #define RETRY (100 * SIM_US)
 
 void sim_enter(struct sim_rank *r, uint64_t lock, int mode)
@@ -209,7 +209,7 @@ void sim_leave(struct sim_rank *r)
 		sim_release(r);
 }
 
-/* Release, or not: the client goes on as another, and the lock is for others to recover. */
+/* Release, or forget the lock: others recover it, and the rank goes on as another client. */
 static void leave_or_forget(struct sim_rank *r)
 {
 	struct sim_run *run = sim_run_of(r);
@@ -319,7 +319,7 @@ void sim_play(struct sim_rank *r)
 
 	if (!sim_part_of(r)->is_active)
 		return;
-	/* Nobody starts at the very same time. */
+	/* No two ranks start at the same time. */
 	sim_sleep(r, sim_below(&r->random, SIM_US));
 	while (!run->over)
 		(workload_is(run->what, W_BY_ITSELF) ? table_turn

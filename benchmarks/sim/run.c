@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One run of pawl-sim: a world of the machine, in which one contestant plays one
- * workload, and what came out. */
+/* One run of pawl-sim: a world of the machine in which one contestant runs one workload, and its
+ * results. */
 #include "sim_bench.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "lock/kinds.h"
 
-/* Enough turns to be steady: 20 of each rank, and not too few of all. */
+/* Enough turns for a steady state: 20 of each rank, and a minimum for all together. */
 enum { TURNS_EACH = 20, SLOTS = 16, TURNS_LEAST = 20000, CELLS = 1 << 16, HOME_INDEX_BITS = 40 };
 
 /* ------------------------------------------------------------------------ set-up */
@@ -67,7 +67,7 @@ static void choose_length(struct sim_run *run)
 		run->most = 0;
 }
 
-/* The active ones, in the order of their ranks, and which ranges each asks for. */
+/* The active ranks, in order, and the law of each one's ranges. */
 static void number_clients(struct sim_run *run)
 {
 	const struct settings *s = run->set;
@@ -85,8 +85,8 @@ static void number_clients(struct sim_run *run)
 	}
 }
 
-/* The hash table has all but its owner work on it; otherwise as --active says: from
- * the home of lock 0 on, those on the right side first. */
+/* In the hash table all ranks but its owner are active. Otherwise --active and --active-on choose
+ * them, beginning with the home of lock 0. */
 static void choose_active(struct sim_run *run)
 {
 	const struct topo *t = run->world->topo;
@@ -121,7 +121,7 @@ static void choose_writers(struct sim_run *run)
 	run->failures = (uint32_t)(run->set->fail * 0x1p32);
 }
 
-/* Deal the locks to the ranks of all nodes: homes for the layout. */
+/* Distribute the locks over the ranks of all nodes: homes for the layout. */
 static bool deal_locks(struct sim_run *run, const struct topo *t)
 {
 	uint64_t n = run->set->n, *count = calloc((size_t)run->ranks, sizeof *count);
@@ -139,7 +139,7 @@ static bool deal_locks(struct sim_run *run, const struct topo *t)
 	return run->block > 0;
 }
 
-/* What ranks of each node pick from. */
+/* The near and far locks of each node. */
 static bool sort_locks(struct sim_run *run, const struct topo *t)
 {
 	uint64_t n = run->set->n;
@@ -156,7 +156,7 @@ static bool sort_locks(struct sim_run *run, const struct topo *t)
 	return run->node_locks != NULL;
 }
 
-/* A lock server: the ranks of the first node have all locks, in turn. */
+/* A lock server: the ranks of the first node have the locks, in turn. */
 static bool deal_to_first_node(struct sim_run *run, const struct topo *t)
 {
 	uint64_t n = run->set->n, servers = 0;
@@ -173,7 +173,7 @@ static bool deal_to_first_node(struct sim_run *run, const struct topo *t)
 	return run->block > 0;
 }
 
-/* Where locks are, if not where the options say. */
+/* The homes of locks, if the options do not determine them. */
 static int choose_homes(struct sim_run *run, const char *topology)
 {
 	char err[200] = "";
@@ -323,7 +323,7 @@ static int judge(struct sim_run *run, enum sim_verdict v, struct outcome *out, c
 	return v == SIM_STUCK || v == SIM_STARVED ? BENCH_HANG : BENCH_VIOLATION;
 }
 
-/* Options that do not go with the workload; false: why has the sentence. */
+/* Check options against the workload; false: why has a message. */
 static bool fits(const struct sim_run *run, char *why, size_t whylen)
 {
 	const struct settings *s = run->set;
@@ -345,7 +345,7 @@ static bool fits(const struct sim_run *run, char *why, size_t whylen)
 
 int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *why, size_t whylen)
 {
-	/* A contestant without a lock still needs a layout; any kind's will do. */
+	/* A contestant without a lock needs a layout, too; that of any kind will do. */
 	const struct lock_protocol *p = run->who->kind ? kinds_find(run->who->name) : kinds_get(0);
 	struct options o;
 	int rc = BENCH_USAGE;

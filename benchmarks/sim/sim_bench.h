@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of pawl-sim share, besides those of pawl-bench that bench.h
- * marks.
+ * What the files of pawl-sim share, besides the files of pawl-bench that bench.h marks.
  *
  *   pawl-sim.c   main: one world for each lock, workload and repetition
  *   pawl-tune.c  main of another program: thresholds for a goal
  *   tune.c       its search
  *   machines.c   the files of machines
- *   run.c        a world of a machine: set up, played, measured
+ *   run.c        a world of a machine: set-up, run, results
  *   play.c       the workloads in virtual time
  *   table.c      the hash table in virtual time
  */
@@ -19,13 +18,13 @@
 #include "benchmarks/workloads/citron/ranges.h"
 #include "sim/machine.h"
 
-/* What a rank did in the measured part. */
+/* The counts of a rank in the measured part. */
 struct sim_part {
 	uint64_t acquires, exclusive;
 	uint64_t inserted, missed; /* of the hash table, in the whole run */
-	struct rma_client data;    /* with which it works on the protected data */
+	struct rma_client data;    /* for its operations on the protected data */
 	struct spans spans;        /* the law of its ranges */
-	uint64_t turn;             /* of a workload in which turns are numbered */
+	uint64_t turn;             /* the number of its turn, in workloads that need it */
 	sim_time next_poll;        /* of a space that grows by call */
 	int client;                /* among the active ones */
 	bool is_active;
@@ -39,7 +38,7 @@ struct sim_run {
 	const struct machine *machine;
 	int ranks, active;
 	uint32_t writers; /* of 2^32 acquires */
-	struct zipf zipf; /* by which locks are picked, if there is a law */
+	struct zipf zipf; /* by which locks are drawn, if there is a law */
 	uint64_t warm, most;
 	sim_time limit; /* of the measured part, at least */
 
@@ -54,7 +53,7 @@ struct sim_run {
 	uint64_t timeline[TIMELINE + 1];
 	struct histogram hist, series[MAX_SERIES]; /* of picoseconds */
 
-	/* Where locks are, if not where the options say. */
+	/* The homes of locks, if the options do not determine them. */
 	uint64_t *homes; /* by lock */
 	uint64_t block;  /* locks a rank, the most */
 	/* Of a workload with near and far locks. */
@@ -65,12 +64,12 @@ struct sim_run {
 	int owner;
 };
 
-/* BENCH_OK and *out; or BENCH_USAGE where the contestant cannot take part, and
- * BENCH_VIOLATION, BENCH_HANG if a lock failed: why has the sentence. */
+/* BENCH_OK and *out; BENCH_USAGE if the contestant cannot take part; BENCH_VIOLATION or BENCH_HANG
+ * if a lock failed: why has a message. */
 int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *why, size_t whylen);
 
-/* machines.c: in the folder of the settings. A name, or a file if there is a slash
- * in it; false: err has the sentence. */
+/* machines.c: a machine by its name, or a file if the name has a slash; false: err has a message.
+ */
 bool sim_open_machine(const struct settings *s, struct machine *m, char *err, size_t errlen);
 bool sim_list_machines(const struct settings *s, FILE *out);
 
@@ -92,7 +91,7 @@ void sim_leave(struct sim_rank *r);
 uint64_t sim_table_bytes(struct sim_run *run);
 /* An insert or a look-up. */
 void sim_table_turn(struct sim_rank *r);
-/* Elements lost or too many, when all is over. */
+/* Elements that are lost or surplus at the end. */
 uint64_t sim_table_wrong(struct sim_run *run);
 
 #endif

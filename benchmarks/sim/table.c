@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The distributed hash table of dht.c in virtual time: the volume of one rank, on
- * which all others work. Its words are the application's bytes of the world.
+ * The distributed hash table of dht.c in virtual time: the volume of one rank, on which all other
+ * ranks operate. Its words are the application's bytes of the world.
  *
- * A message of dht.c that carries neighbouring words is one operation here; the
- * words beside the first are looked at when it has come.
+ * A message of dht.c that carries adjacent words is one operation here; the other words are
+ * read directly when it completes.
  */
 #include "sim_bench.h"
 
@@ -15,7 +15,7 @@ static uint64_t bucket_at(uint64_t b)
 	return HEADER + b * BUCKET_WORDS;
 }
 
-/* Elements of the heap are called 1, 2, ...; 0 is none. */
+/* Elements of the heap are numbered 1, 2, ...; 0 is none. */
 static uint64_t heap_at(const struct sim_run *run, int64_t e)
 {
 	return HEADER + run->buckets * BUCKET_WORDS + (uint64_t)(e - 1) * HEAP_WORDS;
@@ -174,7 +174,7 @@ static void insert_one(struct sim_rank *r)
 	part->inserted++;
 }
 
-/* Every other time a key of one's own, which has to be there. */
+/* Every other time a key that this rank inserted, which must be there. */
 static void find_one(struct sim_rank *r)
 {
 	struct sim_run *run = sim_run_of(r);
@@ -206,7 +206,7 @@ void sim_table_turn(struct sim_rank *r)
 
 uint64_t sim_table_bytes(struct sim_run *run)
 {
-	/* All that may be inserted, with those that are under way at the end. */
+	/* The most keys that may be inserted, including those in progress at the end. */
 	uint64_t turns = run->warm + run->most + (uint64_t)run->ranks;
 
 	for (run->buckets = LEAST_BUCKETS;

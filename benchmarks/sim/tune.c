@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Search for thresholds in simulation. Each threshold has a ladder of values;
- * one after the other is moved up and down its ladder for as long as that
- * improves the goal, with strides that halve, until a whole round changes
- * nothing. A run is the same each time, so a better figure is a better setting
- * and no luck of that run; it may still be luck of the seed, so an improvement
- * has to be more than half a per cent.
+ * Search for thresholds in simulation. Each threshold has a list of values. The search moves one
+ * threshold after the other up and down its list for as long as that improves the goal, with
+ * strides that halve, until a whole round changes nothing. A run gives the same result each time,
+ * so a better figure is not an accident of that run; it may still be an accident of the seed, so an
+ * improvement must be more than half a per cent.
  */
 #include "tune.h"
 
@@ -26,7 +25,7 @@ static void add_value(struct tune_knob *k, int64_t value)
 		k->value[k->values++] = value;
 }
 
-/* Powers of two from low to high; zero: 0 is in front of them. */
+/* Powers of two from low to high; zero: 0 precedes them. */
 static struct tune_knob *add_knob(struct tune *t, const char *name, bool zero, int64_t low,
 				  int64_t high, int64_t at_first)
 {
@@ -47,7 +46,7 @@ static struct tune_knob *add_knob(struct tune *t, const char *name, bool zero, i
 	return k;
 }
 
-/* Names of the levels below the machine that option t_l knows, each once. */
+/* The levels below the machine that option t_l knows, each once. */
 static void add_levels(struct tune *t, const struct topo *topo, const int64_t *t_l)
 {
 	static const char *const names[] = {
@@ -143,8 +142,8 @@ static bool run(struct tune *t, bool with_defaults, struct outcome *out)
 
 double tune_score(const struct tune *t, const struct outcome *o)
 {
-	/* Whoever is below the floor is the better the nearer it is, and worse than
-	 * everybody above. */
+	/* A setting below the floor is worse than all above it, and the better the nearer
+	 * it is. */
 	if (o->fairness < t->floor)
 		return 1e-12 * o->fairness;
 	if (t->goal == TUNE_P99)
@@ -154,7 +153,7 @@ double tune_score(const struct tune *t, const struct outcome *o)
 
 /* ------------------------------------------------------------------ the search */
 
-/* Move one threshold as far as it helps; whether it did. */
+/* Move one threshold for as long as the goal improves; whether it did. */
 static bool improve(struct tune *t, struct tune_knob *k)
 {
 	bool moved = false;
@@ -194,6 +193,6 @@ void tune_search(void *arg)
 		for (int i = 0; i < t->knobs; i++)
 			moved = improve(t, &t->knob[i]) || moved;
 	}
-	/* Settings that a lock refuses were passed over. */
+	/* Settings that the lock refuses are skipped. */
 	t->error[0] = '\0';
 }

@@ -13,7 +13,7 @@ struct tune_knob {
 	char name[24]; /* "t_r", or the name of a level */
 	bool is_level; /* of t_l */
 	int64_t value[TUNE_VALUES];
-	int values, now, first; /* first: the default, or next to it */
+	int values, now, first; /* first: the default, or the nearest value */
 };
 
 struct tune {
@@ -27,16 +27,16 @@ struct tune {
 	struct tune_knob knob[TUNE_KNOBS];
 	int knobs, runs;
 	struct outcome defaults, best;
-	char error[400]; /* why it failed, or "" */
+	char error[400]; /* why the search failed, or "" */
 };
 
-/* Which thresholds the lock has on this machine; false: none, or an error. */
+/* The thresholds that the lock has on this machine; false: none, or an error. */
 bool tune_begin(struct tune *t);
-/* In the engine: the outcome with the defaults, and the best that was found. */
+/* The outcome with the defaults, and the best one; runs in the engine. */
 void tune_search(void *tune);
-/* The options as they are now, "t_r=64" and "t_l=node:8,group:2": how many. */
+/* The present options, "t_r=64" and "t_l=node:8,group:2"; returns their number. */
 int tune_options(const struct tune *t, char text[][TUNE_TEXT]);
-/* What the goal makes of an outcome: more is better. */
+/* The value of an outcome for the goal: more is better. */
 double tune_score(const struct tune *t, const struct outcome *o);
 
 #endif

@@ -18,7 +18,7 @@
 	.summary = "throughput, one memory access in the critical section"
 
 #define DESCRIBED_WCSB .name = "wcsb", .n = 1, .fw = 100, \
-	.summary = "throughput, a counter incremented and 1-4 us of work inside"
+	.summary = "throughput, increment of a counter and 1-4 us of work in the critical section"
 
 #define DESCRIBED_WARB .name = "warb", .n = 1, .fw = 100, \
 	.summary = "throughput, 1-4 us of work after the release"
@@ -28,7 +28,7 @@
 
 #define DESCRIBED_LOCKTABLE .name = "locktable", .n = 1000, .fw = 100, \
 	.flags = W_CDF | W_NEAR_AND_FAR, \
-	.summary = "throughput, locks of one's own node (--locality) and of others"
+	.summary = "throughput, locks of the client's own node (--locality) and of others"
 
 #define DESCRIBED_MICRO .name = "micro", .n = 100000, .fw = 50, .held = 1, .series = micro_series, \
 	.summary = "throughput and parts of the latency, readers and writers at many locks"
@@ -39,7 +39,7 @@
 
 #define DESCRIBED_RANGE_GROW .name = "range-grow", .n = 1, .fw = 100, .space = 1 << 10, \
 	.flags = W_FIXED | W_RANGES | W_FRESH | W_TIMELINE | W_GROWS, .reference = "ss", \
-	.summary = "throughput over time, the records of IO500's hard write in a space that grows"
+	.summary = "throughput over time, records of IO500's hard write in a space that grows"
 /* clang-format on */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The workloads of pawl-bench, and what takes part in them that is no lock of the library. */
+/* The workloads of pawl-bench, and their pseudo locks. */
 #include "benchmarks/workloads/described.h"
 #include "benchmarks/workloads/shiftlock/txn.h"
 
@@ -36,7 +36,7 @@ const struct workload workloads[] = {
     },
     {
 	.name = "bank",
-	.summary = "transfers (--fw) and looks at balances, in a Redis server",
+	.summary = "transfers (--fw) and reads of balances in a Redis server",
 	.flags = W_CDF | W_TRANSACTIONS,
 	.run = bank_run,
 	.n = 1000000,
@@ -76,7 +76,7 @@ const struct workload workloads[] = {
     },
     {
 	.name = "abort",
-	.summary = "attempts that began again, by clients; else as range",
+	.summary = "attempts that began again, by number of clients; ranges as in range",
 	.flags = W_RANGES | W_LENGTHS,
 	.run = abort_run,
 	.n = 1,
@@ -92,7 +92,7 @@ const struct workload workloads[] = {
     },
     {
 	.name = "falseconflict",
-	.summary = "computed: ranges that meet in citron's tree alone, by length and k",
+	.summary = "computed: ranges without a common unit that meet in citron's tree",
 	.flags = W_FIXED | W_RANGES | W_COMPUTED,
 	.run = falseconflict_run,
 	.n = 1,
@@ -112,15 +112,15 @@ const struct contestant pseudo_contestants[] = {
      .only = "lb",
      .run = raw_pair_run},
     {.name = "fompi-a",
-     .summary = "no lock: the hash table kept right by atomics alone (dht)",
+     .summary = "no lock: the hash table with atomics in place of a lock (dht)",
      .only = "dht",
      .run = dht_run},
     {.name = "redlock",
-     .summary = "no lock of Pawl's: Redlock on the bank's Redis server (bank)",
+     .summary = "not a lock of Pawl: Redlock on the bank's Redis server (bank)",
      .only = "bank",
      .run = bank_run},
     {.name = "citron-tree",
-     .summary = "no lock: which nodes citron would lock (falseconflict)",
+     .summary = "no lock: the nodes that citron would lock (falseconflict)",
      .only = "falseconflict",
      .run = falseconflict_run},
     {.name = NULL},

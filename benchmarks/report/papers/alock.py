@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of the ALock paper (SPAA'24): its figures 1 and 4, and the locks on a node of its own (a lock for
-each node, as of its 20). Ranks are threads: all on one node, or 20 nodes of them."""
+"""The ALock paper (SPAA'24): its figures 1 and 4, and one lock on one node (the paper has a lock
+for each of 20 nodes). Ranks are the paper's threads, on one node or on 20."""
 from __future__ import annotations
 
 from ..simulate import Data, Simulator

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of the Citron paper (FAST'23), sections 4.2 and 4.4 to 4.7.
+"""The Citron paper (FAST'23), sections 4.2 and 4.4 to 4.7.
 
-One lock server and up to 192 clients, each with a node to itself. The space has 2^24 units and not
-2^28, for ss takes no more segments. Its servers' locks need an MPI, and are not here.
+One lock server and up to 192 clients, each on its own node. The space has 2^24 units and not
+2^28, because ss takes no more segments. The paper's server-side locks need an MPI, and are left
+out.
 """
 from __future__ import annotations
 
@@ -21,12 +22,12 @@ def ask(sim: Simulator, clients: int, *options: str) -> list[Result]:
 
 
 def turns(clients: int, of_all: int) -> str:
-    """Iterations, so that there are so many altogether, or 5 of each."""
+    """The option for that many iterations altogether, but at least 5 of each client."""
     return f"--iterations={max(of_all // clients, 5)}"
 
 
 def segments(sim: Simulator, clients: int, size: int, *options: str) -> list[Result]:
-    """ss with segments of that size. It gets slower and slower at first, so it runs for a time."""
+    """ss with segments of that size. It gets slower at first, so it runs for a fixed time."""
     return ask(sim, clients, "--lock=ss", "--iterations=5", "--seconds=0.02", "-o",
                f"segment_units={size}", "-o", f"segments={UNITS // size}", *options)
 

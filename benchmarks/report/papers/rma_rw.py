@@ -9,13 +9,13 @@ ALL_RANKS = (8, 16, 32, 64, 128, 256, 512, 1024)
 SOME_RANKS = (64, 128, 256, 512, 1024)
 QUICK = 128
 
-# Not of that paper, and slow to simulate: up to a thousand retries an acquire.
+# Not in that paper, and slow to simulate: up to a thousand retries an acquire.
 LEFT_OUT = ("mpi-win-lock", "rpc", "mgl", "shiftlock", "dslr", "drtm", "cas-spin", "cas-backoff",
             "alock", "rdma-spin", "rdma-mcs", "fompi-a")
 
-# Long enough that slow locks get round, and writers of fast ones have many turns.
+# Long enough for slow locks to serve all ranks, and for writers of fast locks to have many turns.
 LONG = ("--iterations=150", "--seconds=0.003")
-# One fast lock at many settings: less will do.
+# Enough for one fast lock at many settings.
 SHORT = ("--iterations=60", "--seconds=0.001")
 
 

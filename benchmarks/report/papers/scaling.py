@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of no paper: the locks over the number of nodes, on a fat tree of up to 64 nodes of 16 ranks."""
+"""Not from a paper: the locks over the number of nodes, on a fat tree of up to 64 nodes of 16
+ranks."""
 from __future__ import annotations
 
 from ..simulate import Data, Simulator

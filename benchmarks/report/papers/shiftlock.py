@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of the ShiftLock paper (FAST'25), sections 4.2, 4.3, 4.7 and 4.8.
+"""The ShiftLock paper (FAST'25), sections 4.2, 4.3, 4.7 and 4.8.
 
-One lock server and up to 240 clients. Each client has a node to itself: the paper delays messages
-within a machine until they take as long as between two, and its locks know no machines. RMA-RW then
-has one counter for all readers, as it is best. A million locks and not ten, which take ten times as
-long to set up.
+One lock server and up to 240 clients. Each client has its own node, because the paper delays
+messages within a machine until they take as long as those between machines, and its locks do not
+distinguish machines. RMA-RW then has one counter for all readers, which is best. There are a
+million locks, because ten million take ten times as long to set up.
 """
 from __future__ import annotations
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LOCKTABLE: the lock table of the ALock paper (SPAA'24), section 6: locks are dealt
- * equally to the nodes, and clients acquire those of their own node with the
- * probability --locality, one like the other, otherwise those of other nodes.
+ * LOCKTABLE: the lock table of the ALock paper (SPAA'24), section 6. Locks are distributed
+ * equally over the nodes; with the probability --locality a client acquires a lock of its own node,
+ * otherwise one of another node, drawn uniformly.
  *
- * Homes: the ranks in the order of their nodes share the locks in equal pieces, so
- * that every node has as many as another, to one, if it has as many ranks; also where
- * there are fewer locks than ranks. (A table that is created without this order,
- * by cyclic homes, would put 20 locks on the first 20 ranks.)
+ * Homes: the ranks, in the order of their nodes, share the locks in equal pieces. So nodes with
+ * equally many ranks have equally many locks, give or take one, even if there are fewer locks than
+ * ranks. (Cyclic homes would put 20 locks on the first 20 ranks.)
  */
 #include <stdlib.h>
 
@@ -18,7 +17,7 @@ int locktable_home(uint64_t lock, const int *order, int ranks, uint64_t locks)
 	return order[(uint64_t)((unsigned __int128)lock * (uint64_t)ranks / locks)];
 }
 
-/* node_of is small and dense: a pass for each node. */
+/* node_of is small and dense, so one pass for each node will do. */
 int *locktable_order(const int *node_of, int ranks)
 {
 	int *order = malloc(sizeof *order * (size_t)ranks), n = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * BT-IO: the interleaved access of the Citron paper (FAST'23), section 4.3.1 (Figure 8), to
- * one file that all ranks share. Five numbers for each point of a grid of --grid^3
- * points; clients write their runs (grid.c) under range locks, then read them back and
- * look at them, solution after solution. No number is written by two clients, but
- * the file is kept in blocks: the writer of a run reads its blocks, changes them, and
- * writes them back. So neighbours' numbers are lost if the locks let two of them into one block.
+ * one file that all ranks share. The file has five numbers for each point of a grid of --grid^3
+ * points. Clients write their runs (grid.c) under range locks, then read them back and check them,
+ * solution after solution. No two clients write the same number, but the file has blocks: the
+ * writer of a run reads its blocks, changes them, and writes them back. So numbers are lost if the
+ * locks let two clients into one block.
  *
  * Different from the paper: the file has room for one solution, which the next one
- * replaces; BT writes up to 40 of them behind each other, and reads all in the end. Nothing
+ * replaces; BT writes up to 40 solutions behind each other, and reads all at the end. Nothing
  * is computed between them.
  *
- * Checked: what a client reads is what it wrote, each time and once more in the end.
+ * Checked: a client reads what it wrote, each time and once more at the end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +28,9 @@ static struct {
 	struct grid_run *run;
 	uint64_t runs;
 	char *buffer;      /* of blocks */
-	uint64_t solution; /* the one at work: 1, 2, ... */
+	uint64_t solution; /* the current solution: 1, 2, ... */
 	uint64_t next;     /* run */
-	bool reads;        /* it is written */
+	bool reads;        /* the solution is written: the next run is read */
 } btio;
 
 uint64_t btio_units(const struct settings *s)
@@ -67,7 +67,7 @@ static void fill(const struct grid_run *r, uint64_t solution)
 	}
 }
 
-/* How many numbers of it are not as they were written; before the first they are 0. */
+/* The number of wrong values in the run; before the first solution all are 0. */
 static uint64_t count_wrong(const struct grid_run *r, uint64_t solution)
 {
 	const char *at = start_of(r);
@@ -174,7 +174,7 @@ int btio_open(struct trial *t, char *why, size_t whylen)
 	return BENCH_USAGE;
 }
 
-/* All ranks are done: what is there has to be what was written last. */
+/* All ranks are done: the file must have what was written last. */
 void btio_close(struct trial *t)
 {
 	uint64_t wrong = 0;

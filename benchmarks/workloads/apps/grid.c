@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which client has which part of the grid of BT-IO (NAS Parallel Benchmarks, I/O version 2.4;
+ * The part of each client in the grid of BT-IO (NAS Parallel Benchmarks, I/O version 2.4;
  * Citron paper (FAST'23), section 4.3.1). For c * c processes the grid is cut into c^3
  * cells. Process (row, column) has c of them, on a diagonal: at height k the cell in
- * column + k and row + k, modulo c. So it has a part of each plane, and what it writes
- * are runs along x of side / c points, between those of others.
+ * column + k and row + k, modulo c. So it has a part of each plane, and writes
+ * runs along x of side / c points, between the runs of others.
  *
  * BT needs a square number of processes. Here c is the root of the number of clients,
- * rounded up, and the c * c processes are dealt to the clients.
+ * rounded up, and the c * c processes are distributed over the clients.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static uint64_t cuts(int clients)
 	return c;
 }
 
-/* Where a cell begins: they differ by one point if c does not divide the side. */
+/* The first point of a cell. Cells differ by one point if c does not divide the side. */
 static uint64_t edge(uint64_t side, uint64_t c, uint64_t cell)
 {
 	return side * cell / c;
@@ -43,7 +43,8 @@ static uint64_t add_cell(struct grid_run *to, uint64_t side, uint64_t c, uint64_
 struct grid_run *grid_runs(uint64_t side, int client, int clients, uint64_t *count)
 {
 	const uint64_t c = cuts(clients), step = (uint64_t)clients;
-	/* Each process has a run in each line of its cells, which are at most so large. */
+	/* Each process has a run in each line of its cells; this is the most that their size
+	 * allows. */
 	const uint64_t most = (c * c + step - 1) / step * c * (side / c + 1) * (side / c + 1);
 	struct grid_run *runs = malloc(sizeof *runs * most);
 

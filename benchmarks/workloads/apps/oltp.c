@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * OLTP: the conflicting access of the Citron paper (FAST'23), section 4.3.2 (Table 2), after
- * Filebench's OLTP: 10 data files and a log, of --file bytes each, and a space of locks
- * for each. Of the operations, for 3200 reads there are 320 writes, both 8 KB anywhere in
- * any data file, and one write of 256 KB anywhere in the log.
+ * Filebench's OLTP: 10 data files and a log, of --file bytes each, and a space for each. For 3200
+ * reads there are 320 writes, both of 8 KB at a random place of a random data file, and one write
+ * of 256 KB at a random place of the log.
  *
  * Different from the paper: there, each client has 50 threads that read, 10 that write, and
- * one for the log. Here a client does one after the other, drawn by chance in the same
- * proportions.
+ * one for the log. Here a client performs one operation after the other, drawn at random in the
+ * same proportions.
  *
- * Every block begins with a count of its writes; the rest of it names the last writer, in
- * every word. A writer reads its blocks, counts, and writes them back.
- * Checked: all words of a block agree each time one is read, and in the end the counts
+ * The first word of a block counts its writes; all other words name the last writer. A writer reads
+ * its blocks, increments the counts, and writes them back.
+ * Checked: all words of a block agree each time it is read, and at the end the counts
  * add up to the writes.
  */
 #include <stdlib.h>
@@ -27,13 +27,13 @@ enum { READ, WRITE, LOG };
 const char *const oltp_series[] = {"read", "write", "log", NULL};
 
 static struct {
-	struct stripes files; /* one behind the other */
+	struct stripes files; /* adjacent */
 	uint64_t blocks;      /* of each */
 	uint64_t *buffer;
 	uint64_t writes, written; /* operations; blocks */
 } oltp;
 
-/* What is done to which blocks of which file. */
+/* An operation: its kind, file and blocks. */
 struct access {
 	int what, file;
 	struct span blocks;
@@ -64,7 +64,7 @@ static struct span place_of(const struct access *a)
 	return (struct span){base + a->blocks.first, base + a->blocks.last};
 }
 
-/* Blocks in the buffer that were half written when they were read. */
+/* The blocks in the buffer that were read half written. */
 static uint64_t torn(uint64_t blocks)
 {
 	uint64_t bad = 0;
@@ -154,7 +154,7 @@ int oltp_open(struct trial *t, char *why, size_t whylen)
 	return BENCH_USAGE;
 }
 
-/* All ranks are done. Each looks at its share of the blocks, as whole blocks. */
+/* All ranks are done. Each checks its share of the blocks. */
 void oltp_close(struct trial *t)
 {
 	const uint64_t ranks = (uint64_t)t->team->ranks, all = oltp.blocks * OLTP_FILES;

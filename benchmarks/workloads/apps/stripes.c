@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A file in the memory of all ranks, in place of the CitronFS of the Citron paper (FAST'23),
- * section 4.3: blocks are dealt to the ranks, and read and written as a whole. Where all
- * ranks share memory blocks are copied; else they are got and put through a window.
- * A block is no atomic unit: a client that reads it while another writes it may see half.
+ * section 4.3. Blocks are distributed over the ranks, and read and written as a whole. If all
+ * ranks share memory, blocks are copied; else they are got and put through a window.
+ * Access to a block is not atomic: a client that reads it while another writes it may see half of
+ * the write.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,7 @@ void stripes_get(const struct stripes *f, struct span of, void *to)
 			MPI_Get(at, BLOCK_BYTES, MPI_BYTE, rank_of(f, b), place_of(f, b),
 				BLOCK_BYTES, MPI_BYTE, f->win);
 	}
-	/* Orders the gets before the look at what they brought, and before the release. */
+	/* Orders the gets before the use of their results, and before the release. */
 	if (!f->map)
 		MPI_Win_flush_all(f->win);
 }

@@ -2,12 +2,12 @@
 /*
  * ABORT: how often an attempt at a range meets others and begins again, after the Citron
  * paper (FAST'23), section 4.7 (Figure 12). Ranges are those of range.c. The time is cut
- * into equal parts: in the first one client plays, then two, four, and so on, and all in the
- * last. The others drive the MPI meanwhile, for spaces live with them. Other parameters of a
- * kind (m) are options of the library, one run for each.
+ * into equal parts: one client is active in the first part, then two, four, and so on, and all in
+ * the last. The other ranks drive the MPI meanwhile, because spaces live there. Other parameters of
+ * a kind (m) are options of the library; use one run for each value.
  *
- * Parts are told apart by each client's own clock since a barrier: it may be wrong by what a
- * barrier takes, and nobody waits for anybody.
+ * Each client knows the current part by its own clock since a barrier. That may be wrong by the
+ * time of a barrier, but no client waits for another.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * FALSECONFLICT: the share of pairs of ranges that have no unit in common and meet in the tree
- * of citron all the same, by length and by k, the nodes of a range: Citron paper (FAST'23),
- * section 4.6 (Figure 11). Nothing is locked; left borders are drawn alike on [0, N - L].
- * Some ranges are drawn at a time and all pairs of them are looked at: that tells as much
- * as pairs drawn one by one, and splits fewer ranges.
+ * FALSECONFLICT: the share of pairs of ranges that have no unit in common and still meet in the
+ * tree of citron, by length and by k, the nodes of a range: Citron paper (FAST'23), section 4.6
+ * (Figure 11). Nothing is locked; left borders are drawn uniformly on [0, N - L]. A set of ranges
+ * is drawn at a time and all pairs of it are examined: this is as good as drawing pairs one by one,
+ * and splits fewer ranges.
  *
  * Checked: a cover has the whole range and at most k nodes, more nodes never cover more
  * units, and ranges of up to a leaf's units have no false conflicts from k = 2 on.
@@ -29,7 +29,7 @@ static int64_t length_of(int i)
 	return INT64_C(1) << 2 * i;
 }
 
-/* What was wrong. */
+/* The number of violations. */
 static uint64_t draw(struct trial *t, int64_t length)
 {
 	const uint64_t room = t->set->space - (uint64_t)length + 1;

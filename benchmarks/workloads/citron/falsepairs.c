@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which pairs of ranges meet in citron's tree although they have no unit in common. Nothing
- * here knows MPI.
+ * Which pairs of ranges meet in citron's tree although they have no unit in common. No MPI here.
  *
- * Two nodes are in conflict if one is above the other or both are the same; of a leaf only
- * the bits that both want count. So a cover is a few intervals of units, of inner nodes
- * whole and of leaves what is wanted, and covers are in conflict if intervals of theirs meet.
+ * Two nodes are in conflict if one is above the other or both are the same; at a leaf, only if both
+ * clients want a common bit. So a cover is a set of intervals of units (all units of an inner node,
+ * the units wanted of a leaf), and two covers are in conflict if their intervals meet.
  */
 #include "falsepairs.h"
 
 #include "lock/citron/citron.h"
 
-/* False: not what a cover has to be. */
+/* False: this is not a valid cover. */
 bool cover_of(struct cover *c, int64_t units, struct span s, int k)
 {
 	const int height = citron_height(units);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What citron would lock for a range, as intervals of units. */
+/* The units that citron would lock for a range, as intervals. */
 #ifndef PAWL_BENCH_FALSEPAIRS_H
 #define PAWL_BENCH_FALSEPAIRS_H
 
@@ -13,7 +13,7 @@ struct cover {
 	struct span part[MOST_NODES];
 };
 
-/* In a tree of so many units, by at most k nodes. False: what came out is no cover. */
+/* The cover in a tree of that many units, by at most k nodes. False: the result is not a cover. */
 bool cover_of(struct cover *c, int64_t units, struct span s, int k);
 bool covers_meet(const struct cover *a, const struct cover *b);
 

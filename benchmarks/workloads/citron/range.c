@@ -2,10 +2,10 @@
 /*
  * RANGE: the microbenchmark of the Citron paper (FAST'23), section 4.2 (Figures 6, 7 and
  * 9): acquire a range, release it at once. Lengths are --length, or mixed; left borders
- * follow Zipf's law (--zipf, 0.9 if nothing is said) on the units (--space).
+ * follow Zipf's law (--zipf, default 0.9) on the units (--space).
  *
- * Every acquire and release is timed, apart and, by length, together: a range takes
- * longer than the clock. Ranges are drawn beforehand.
+ * Every acquire and release is timed, separately and, by length, together: a range takes
+ * longer than reading the clock. Ranges are drawn beforehand.
  */
 #include <stdlib.h>
 #include <string.h>

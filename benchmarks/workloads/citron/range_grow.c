@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * RANGE-GROW: a space that grows, as in the Citron paper (FAST'23), section 4.5 (Figure
- * 10): the offsets of IO500's hard write, of which the locks are taken and nothing is
- * written. Offsets start at 0 and grow all the time; the table is made anew for each
- * repetition, for --space units: 1024, which the writes have left after some dozens, or
- * so many that they never do. What was done when is counted in TIMELINE parts of the time.
+ * 10). Clients lock the ranges of IO500's hard write, and write nothing. Offsets start at 0 and
+ * grow all the time. Each repetition creates the table anew, for --space units: 1024, which some
+ * dozens of writes exceed, or so many that the writes never exceed them. Acquires are counted in
+ * TIMELINE parts of the time.
  *
- * Records of neighbours share blocks, so they meet.
+ * Records of neighbours share blocks, so their ranges meet.
  *
- * Spaces that can grow may do so up to RANGE_GROW_MOST units: by whoever needs it, or, with
- * -o growth=call, by each client once in 10 ms, as in the paper.
+ * Spaces that can grow may do so up to RANGE_GROW_MOST units: at once by a client that needs more,
+ * or, with -o growth=call, by a call of each client once in 10 ms, as in the paper.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool grows_by_call(const struct trial *t)
 	return false;
 }
 
-/* Which part of the time it is; times without an end have none. */
+/* The current part of the time; a run without an end has no parts. */
 static void count_now(struct trial *t, uint64_t since)
 {
 	if (t->ticks != UINT64_MAX)

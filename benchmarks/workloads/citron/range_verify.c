@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The check that ranges keep others out. Every unit, of the first so many, has a word at
- * rank 0, which names the holder: 0, or a rank. An exclusive holder finds zeros in its range,
- * writes its rank to all of it, stays for a while, finds its rank everywhere, and writes
- * zeros; a sharing holder finds zeros twice. On one node the words are shared memory,
- * changed by plain loads and stores; over several they lie in a window, and are got and
- * put. Nothing is atomic.
+ * The check that ranges exclude others. Each of the first units has a word at rank 0, which names
+ * the holder: 0, or a rank. An exclusive holder finds zeros in its range, writes its rank to all of
+ * it, waits for a while, finds its rank everywhere, and writes zeros; a sharing holder finds zeros
+ * twice. On one node the words are shared memory, changed by plain loads and stores; over several
+ * nodes they lie in a window, and are got and put. Nothing is atomic.
  *
- * Lengths are drawn by their logarithm and borders alike, so that small and large ranges
+ * The logarithm of lengths and the borders are drawn uniformly, so that small and large ranges
  * meet everywhere.
  */
 #include <string.h>
@@ -70,7 +69,7 @@ static void look(MPI_Aint at, int n, int64_t *words)
 	if (board.is_mapped)
 		return;
 	MPI_Get(words, n, MPI_INT64_T, 0, at, n, MPI_INT64_T, board.win);
-	/* Orders the get before the look at what it brought. */
+	/* Orders the get before the use of its result. */
 	MPI_Win_flush(0, board.win);
 }
 
@@ -113,7 +112,7 @@ static struct span draw(struct trial *t)
 	return (struct span){(int64_t)x, (int64_t)(x + n - 1)};
 }
 
-/* What was wrong. */
+/* The number of violations. */
 static uint64_t check_once(struct trial *t, MPI_Aint at, int n, int mode)
 {
 	const int64_t me = t->team->rank + 1;
@@ -144,7 +143,7 @@ static void step(struct trial *t)
 	wrong =
 	    check_once(t, (MPI_Aint)space * UNITS + s.first, (int)(s.last - s.first + 1), p.mode);
 	watchdog_at("in release");
-	/* A sharing holder whose release says that it lost the range saw nothing wrong. */
+	/* What a sharing holder saw does not count if its release says that it lost the range. */
 	if (range_unlock(t, &held) == PAWL_SUCCESS || p.mode != PAWL_SHARED)
 		t->violations += wrong;
 }

@@ -2,15 +2,15 @@
 /*
  * What the workloads over ranges share: those of the Citron paper (FAST'23), section 4.
  *
- *   spans.c         which ranges clients ask for (pure; pawl-sim has it, too)
- *   space_options.c what the locks have to know of a space
+ *   spans.c         the ranges that clients ask for (no MPI; pawl-sim uses it, too)
+ *   space_options.c options that state the size of a space
  *   range.c         range
  *   range_grow.c    range-grow
  *   abort.c         abort
- *   falseconflict.c falseconflict; falsepairs.c what it computes (pure)
+ *   falseconflict.c falseconflict; falsepairs.c its computation (no MPI)
  *   range_verify.c  the check of mutual exclusion
  *   stripes.c       a file in the memory of all ranks
- *   grid.c          which client has which part of BT-IO's grid (pure)
+ *   grid.c          the part of each client in BT-IO's grid (no MPI)
  *   btio.c, oltp.c  applications on that file
  */
 #ifndef PAWL_BENCH_RANGES_H
@@ -28,45 +28,45 @@ struct span {
 enum { SPAN_SIZES = 3 };
 extern const int64_t span_sizes[SPAN_SIZES]; /* of mixed lengths */
 
-/* Left borders by Zipf's law on 0 .. units - length, the lowest the likeliest. */
+/* Left borders by Zipf's law on 0 .. units - length; 0 is the most likely one. */
 struct spans {
 	struct zipf border[SPAN_SIZES];
 	int64_t length[SPAN_SIZES];
-	int sizes; /* that are drawn by chance */
+	int sizes; /* drawn at random */
 };
-/* length 0: mixed. Each client has one of the sizes, as many clients each; where there are
- * fewer clients than sizes, it is drawn by chance each time. */
+/* length 0: mixed. Each client uses one of the sizes, and each size has equally many clients; if
+ * there are fewer clients than sizes, a client draws the size each time. */
 void spans_start(struct spans *s, int64_t units, int64_t length, double skew, int client,
 		 int clients);
 struct span spans_next(const struct spans *s, uint64_t *random);
-/* Its place among span_sizes, or -1. */
+/* The index of a length in span_sizes, or -1. */
 int span_size(struct span s);
 
-/* IO500's ior-hard-write: clients write records of 47008 bytes side by side, turn by
- * turn; here the blocks of 4096 bytes that record turn of a client touches. */
+/* IO500's ior-hard-write: in each turn the clients write adjacent records of 47008 bytes. Returns
+ * the blocks of 4096 bytes of a client's record in that turn. */
 enum { GROW_RECORD = 47008, BLOCK_BYTES = 4096, RANGE_GROW_MOST = 1 << 28 };
 struct span span_of_bytes(uint64_t offset, uint64_t bytes);
 struct span grow_span(uint64_t turn, int client, int clients);
 
-/* Call set with each option for the size of a space that the kind takes, until it does not
- * return 0; what it returned last. */
+/* Call set for each option of the kind that states the size of a space, until it does not
+ * return 0; returns its last result. */
 int space_options(const struct settings *s, const struct workload *w, const struct pawl_kind *kind,
 		  int (*set)(void *arg, const char *name, uint64_t value), void *arg);
 
 /* -------------------------------------------------------------------- grid */
 
-/* So many points in a row along x, from one on; points are numbered x first. */
+/* Consecutive points along x; points are numbered x first. */
 struct grid_run {
 	uint64_t point;
 	uint32_t points;
 };
-/* Of a grid of side^3 points, the runs of one client; malloc()ed. */
+/* The runs of one client in a grid of side^3 points; malloc()ed. */
 struct grid_run *grid_runs(uint64_t side, int client, int clients, uint64_t *count);
 
 /* ----------------------------------------------------------------- stripes */
 
-/* Blocks in the memory of all ranks: block b at rank b mod ranks. A client that gets or puts
- * holds locks that keep others from putting at the same time. */
+/* Blocks in the memory of all ranks: block b at rank b mod ranks. The caller holds locks that keep
+ * others from putting the same blocks. */
 struct stripes {
 	const struct team *team;
 	MPI_Win win;
@@ -80,9 +80,9 @@ void stripes_put(const struct stripes *f, struct span of, const void *from);
 
 /* ------------------------------------------------------------------- locks */
 
-/* TEST_BREAK=1: no locks, so that the tests see that the checks notice it. */
+/* TEST_BREAK=1: no locks, so that a test sees whether the checks notice. */
 bool ranges_are_broken(void);
-/* False, with a sentence in why, if --locks is not as many as the workload has. */
+/* False, with a message in why, if --locks differs from the workload's number of spaces. */
 bool range_spaces_fit(const struct trial *t, char *why, size_t whylen);
 
 static inline void range_lock(const struct trial *t, uint64_t space, struct span s, int mode,
@@ -94,7 +94,7 @@ static inline void range_lock(const struct trial *t, uint64_t space, struct span
 		trial_abort(t, "acquire");
 }
 
-/* What the call returned. */
+/* Return the code of the call. */
 static inline int range_unlock(struct trial *t, const pawl_range *range)
 {
 	int rc;
@@ -107,7 +107,7 @@ static inline int range_unlock(struct trial *t, const pawl_range *range)
 	return rc;
 }
 
-/* range_verify.c: acquire and check for a while, all ranks; its memory goes at the end. */
+/* range_verify.c: all ranks acquire and check for a while; frees its memory at the end. */
 void range_verify_run(struct trial *t);
 void range_verify_end(void);
 

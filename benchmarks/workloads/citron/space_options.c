@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Options of kinds that have to know how large a space is: as large as the workload's, and in
- * SEGMENTS pieces. A user who sets one option of the pieces sets both.
+ * Options of kinds that state the size of a space: that of the workload, in SEGMENTS segments. If
+ * the user sets one of the two options for segments, neither is set here.
  */
 #include <string.h>
 

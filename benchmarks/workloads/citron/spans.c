@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which ranges clients ask for: those of the Citron paper (FAST'23), sections 4.2 and 4.5.
- * Nothing here knows MPI.
+ * The ranges that clients ask for: those of the Citron paper (FAST'23), sections 4.2 and 4.5. No
+ * MPI here.
  *
- * As printed, left borders follow Zipf's law on [0, N - L]: popular ranges lie side by
- * side and overlap.
+ * As printed, left borders follow Zipf's law on [0, N - L], so popular ranges are neighbours and
+ * overlap.
  */
 #include "ranges.h"
 

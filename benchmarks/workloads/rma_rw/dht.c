@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The distributed hash table of the RMA-RW paper (HPDC'16), section 5.3. Each
- * rank could have such a volume; as in the paper all ranks but one work on the
+ * rank could have such a volume; as in the paper, all ranks but one operate on the
  * volume of that one:
  *   word 0              the next free element of the heap
  *   bucket: key, next, last   the element, its successor, the last of the chain
- *   heap element: key, next   for what collides
+ *   heap element: key, next   for keys that collide
  * An insert puts its key into the empty bucket, or takes an element of the heap
- * and appends it to the chain; a look-up walks the chain.
+ * and appends it to the chain; a look-up follows the chain.
  *
- * Under a lock, plain gets and puts do (one lock for the volume). Without one
+ * With one lock for the volume, gets and puts are plain. Without a lock
  * ("fompi-a"), the bucket and the end of the chain are taken by compare-and-swap,
- * the heap by fetch-and-add. An appended element is linked after it became the
- * last one, so that a look-up may miss it, and those behind it, for a moment.
+ * the heap by fetch-and-add. An element is linked after it became the
+ * last one, so a look-up may miss it, and those behind it, for a moment.
  *
- * Checked: a rank finds its own keys again while others insert (under locks),
- * and in the end the volume holds what was inserted, no more and no less.
+ * Checked: a rank finds its own keys while others insert (under locks),
+ * and at the end the volume has the inserted keys and no others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ enum { FEW = 2000, MANY = 100000 };
 
 static struct {
 	MPI_Win win;
-	int64_t *volume; /* the owner's, else nothing of use */
+	int64_t *volume; /* meaningful at the owner only */
 	uint64_t buckets, heap, seed;
 	int owner;
 	uint64_t inserted, missed;
@@ -38,7 +38,7 @@ static MPI_Aint bucket_at(uint64_t b)
 	return (MPI_Aint)(HEADER + b * BUCKET_WORDS);
 }
 
-/* Elements of the heap are called 1, 2, ...; 0 is none. */
+/* Elements of the heap are numbered 1, 2, ...; 0 is none. */
 static MPI_Aint heap_at(int64_t e)
 {
 	return (MPI_Aint)(HEADER + dht.buckets * BUCKET_WORDS) + (MPI_Aint)(e - 1) * HEAP_WORDS;
@@ -191,7 +191,7 @@ static void insert_one(struct trial *t)
 	t->exclusive++;
 }
 
-/* Every other time a key of one's own, which has to be there. */
+/* Every other time a key that this rank inserted, which must be there. */
 static void find_one(struct trial *t)
 {
 	bool shares = t->table && (t->who->kind->capabilities & PAWL_CAP_SHARED);
@@ -256,7 +256,7 @@ int dht_open(struct trial *t)
 	MPI_Win_lock_all(MPI_MODE_NOCHECK, dht.win);
 	memset(dht.volume, 0, (size_t)(t->team->rank == dht.owner ? words * 8 : 8));
 	MPI_Win_sync(dht.win);
-	/* All but the owner work, if there are others. */
+	/* All ranks but the owner are active, if there are others. */
 	t->active = t->team->ranks > 1 ? t->team->ranks - 1 : 1;
 	t->is_active = t->team->ranks == 1 || t->team->rank != dht.owner;
 	return BENCH_OK;
@@ -299,7 +299,7 @@ static uint64_t count_elements(void)
 	return elements;
 }
 
-/* The owner counts and looks everything up. */
+/* The owner counts the keys and looks all of them up. */
 static uint64_t count_wrong(const struct team *team, const uint64_t *inserted)
 {
 	uint64_t total = 0, wrong = 0, held = count_elements();

@@ -4,14 +4,14 @@
  *   LB    latency of acquire and release
  *   ECSB  throughput with an empty critical section
  *   SOB   one memory access in the critical section
- *   WCSB  a shared counter is incremented, then 1 to 4 us of work
+ *   WCSB  increment of a shared counter, then 1 to 4 us of work
  *   WARB  1 to 4 us of work after the release
  *
- * One loop serves them all: it is compiled once for each. Where acquires are
- * short, one in "stride" is timed, and the end is looked for at the same time, so
- * that the clock costs little. The latency is that of acquire and release; what
- * the critical section takes is left out. LB times so many in a row, and takes
- * their mean for a sample: a clock of 10 ns cannot tell locks of 10 ns apart.
+ * One loop serves all of them; it is compiled once for each. Where acquires are
+ * short, one in "stride" is timed, and the end of the run is checked at the same time, so
+ * that reading the clock costs little. The latency is that of acquire and release, without
+ * the critical section. In LB a sample is the mean of "stride" in a row, because a clock of
+ * 10 ns cannot tell locks of 10 ns apart.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static inline void relax(void)
 #endif
 }
 
-/* So many since then: one sample, without the clock's own time. */
+/* One sample: the mean of many acquires since start, without the clock's own time. */
 static inline void sample(struct trial *t, uint64_t start, uint64_t many)
 {
 	uint64_t took = ticks() - start;
@@ -141,7 +141,7 @@ void warb_run(struct trial *t)
 
 /* --------------------------------------------------------------- raw-pair */
 
-/* What no lock can beat: an exchange and a compare-exchange on one word. */
+/* The lower bound for any lock: an exchange and a compare-exchange on one word. */
 static inline void pair(_Atomic(int64_t) *word)
 {
 	int64_t expected = 1;

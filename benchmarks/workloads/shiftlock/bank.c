@@ -2,11 +2,11 @@
 /*
  * BANK: the application of the ShiftLock paper (FAST'25), section 4.5, in the manner of
  * SmallBank: accounts in a Redis server, a lock for each (--locks), two-phase locking.
- * 15 % of the transactions look at the balance of an account, the others (--fw) transfer
- * between two: they read both, compute, and write both, in messages of their own, so that
- * nothing but the locks keeps them apart. Pawl's locks and Redlock play on the same server.
+ * 15 % of the transactions read the balance of an account; the others (--fw) transfer
+ * between two: they read both, compute, and write both, in separate messages, so that
+ * only the locks keep them apart. Pawl's locks and Redlock use the same server.
  *
- * Checked: money is moved, not made, so the sum of all balances stays.
+ * Checked: transfers do not change the sum of all balances.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,12 @@ const char *const bank_series[] = {"balance", "transfer", NULL};
 
 static struct {
 	bool runs, connected;
-	bool broken; /* TEST_BREAK=1: no locks, so that the tests see money lost */
+	bool broken; /* TEST_BREAK=1: no locks, so that a test sees whether the check notices */
 	char path[REDIS_PATH];
 	uint64_t accounts;
 } bank;
 
-/* One or two accounts in ascending order, and what Redlock knows of them. */
+/* One or two accounts in ascending order, with Redlock's tokens. */
 struct deal {
 	uint64_t account[2];
 	int n, mode;
@@ -44,7 +44,7 @@ static void check(const struct trial *t, bool ok, const char *doing)
 
 /* -------------------------------------------------------------------------- locks */
 
-/* How many Redlock got before it gave up. */
+/* The number of accounts that Redlock locked before it gave up. */
 static int claim(struct trial *t, const struct deal *d)
 {
 	bool got = true;
@@ -216,7 +216,7 @@ void bank_close(struct trial *t)
 	fprintf(stderr, "pawl-bench: %s: the bank has %lld and should have %lld\n", t->who->name,
 		(long long)sum, (long long)expected);
 	t->violations++;
-	/* The next one begins anew. */
+	/* The next trial begins anew. */
 	check(t, redis_fill(bank.accounts, OPENING), "opening the accounts again");
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MICRO: the microbenchmark of the ShiftLock paper (FAST'25), section 4.2: acquire a
- * lock of many, release it at once. Its mixtures are --fw=50 (write-intensive), 5
- * (read-intensive) and 0 (read-only), its choices --zipf=0 and 0.99.
+ * MICRO: the microbenchmark of the ShiftLock paper (FAST'25), section 4.2: acquire one
+ * of many locks, release it at once. Its mixtures are --fw=50 (write-intensive), 5
+ * (read-intensive) and 0 (read-only), its skews --zipf=0 and 0.99.
  *
- * In the samples acquire and release are timed apart, by mode, as in Tables 3 and 4
- * (section 4.6); and whether the acquire had to wait for a word, which the statistics
- * of the table say. One thread a rank uses the table, so these are exact.
+ * In the samples acquire and release are timed separately, by mode, as in Tables 3 and 4
+ * (section 4.6). The statistics of the table tell whether the acquire had to wait for a word; they
+ * are exact, because one thread a rank uses the table.
  *
  * With --fail=P a client forgets the lock with probability P in place of a release, as in
- * section 4.8; what was done when is counted in TIMELINE parts of the time.
+ * section 4.8; acquires are counted in TIMELINE parts of the time.
  */
 #include "benchmarks/harness/bench.h"
 
@@ -19,7 +19,7 @@ static inline void acquire(struct trial *t, struct pick p)
 		trial_abort(t, "acquire");
 }
 
-/* Release, or not. */
+/* Release the lock, or forget it. */
 static inline void leave(struct trial *t, struct pick p)
 {
 	if (t->failures && (uint32_t)(random_next(&t->random) >> 32) < t->failures) {
@@ -73,7 +73,7 @@ static void timed_cycle(struct trial *t)
 	t->exclusive += p.mode == PAWL_EXCLUSIVE;
 }
 
-/* Which part of the time it is; times without an end have none. */
+/* The current part of the time; a run without an end has no parts. */
 static void count_now(struct trial *t, uint64_t since, uint64_t acquires)
 {
 	if (t->ticks != UINT64_MAX)

@@ -44,7 +44,7 @@ const char *redis_error(void)
 	return error;
 }
 
-/* Whether it is an answer of that type; if not, what it was is kept as the error. */
+/* Whether the answer has that type; if not, redis_error() describes it. */
 static bool is_answer(const redisReply *r, int type)
 {
 	if (r && r->type == type)

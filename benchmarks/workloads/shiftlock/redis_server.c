@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server: a shell starts it and waits for the end of its input, a pipe that only
- * this process can write to. So it ends with us, also if we are killed, and nothing
- * is left. No port, no persistence.
+ * The Redis server. A shell starts it and waits for the end of its input, a pipe that only
+ * this process can write to. So the server ends with this process, even if that is killed, and
+ * leaves nothing behind. It has no port and no persistence.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,8 +45,8 @@ static int spawn_keeper(char *folder, int input)
 	memcpy(text, script, sizeof script);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&how);
-	/* Its own session, lest a launcher that kills our group ends it before it has
-	 * cleaned up; and no output that a launcher would wait for. */
+	/* Its own session, so that a launcher that kills our process group does not end it
+	 * before it has cleaned up; and no output that a launcher would wait for. */
 	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
 	posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
@@ -72,7 +72,7 @@ static bool open_folder(char *path, char *why, size_t whylen)
 	return false;
 }
 
-/* Until the socket takes connections. */
+/* Wait until the socket takes connections. */
 static bool wait_for_server(const char *path, char *why, size_t whylen)
 {
 	for (int i = 0; i < TRIES; i++) {

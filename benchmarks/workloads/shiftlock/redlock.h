@@ -7,7 +7,7 @@
 
 /* A new token, of REDIS_TOKEN bytes. */
 void redlock_token(char *token, uint64_t *random);
-/* *got: whether it has the lock; or else it gave up. */
+/* *got: whether the client has the lock, or gave up. */
 bool redlock_acquire(uint64_t account, const char *token, uint64_t *random, bool *got);
 bool redlock_release(uint64_t account, const char *token);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks of the transactions of TATP (the telecom benchmark, as its public description
- * version 1.0 has them): 7 types, 35/10/35/2/14/2/2 %, on subscribers drawn by the
- * benchmark's non-uniform law. A lock is a row's, and stays with it whether the row
- * exists or not; rows are hashed to the table.
+ * The locks of the transactions of TATP (the telecom benchmark, public description version
+ * 1.0): 7 types, 35/10/35/2/14/2/2 %, on subscribers drawn by the
+ * benchmark's non-uniform law. Each row has a lock, whether the row exists or not; rows are hashed
+ * to the table of locks.
  *
  *   GSD  reads a subscriber
- *   GND  reads a facility, and if that is there and active, the forwardings of it which
+ *   GND  reads a facility, and if that exists and is active, the forwardings of it that
  *        have begun: their end is known only from the row, so all of them are locked
  *   GAD  reads an access record
  *   USD  writes a subscriber and a facility
@@ -15,8 +15,8 @@
  *   DCF  reads a subscriber, and writes a forwarding
  *
  * Which rows exist: 1 to 4 of 4 types for each subscriber, 85 % of facilities are active,
- * 0 to 3 forwardings that begin at 0, 8 and 16 o'clock. Here each is there or not by a
- * hash of its key, with the same frequency.
+ * 0 to 3 forwardings that begin at 0, 8 and 16 o'clock. Here a hash of its key decides whether a
+ * row exists, with the same frequency.
  */
 #include <pawl.h>
 
@@ -28,7 +28,7 @@ enum { TYPES = 4, STARTS = 3 };
 const char *const tatp_types[] = {"GSD", "GND", "GAD", "USD", "UL", "ICF", "DCF", NULL};
 static const int mix[TATP_TYPES] = {35, 10, 35, 2, 14, 2, 2};
 
-/* By permille: whether a row is there. */
+/* Whether a row exists, with that probability in permille. */
 static bool holds(uint64_t table, uint64_t key, uint64_t permille)
 {
 	return txn_hash(table + 16, key, 1000) < permille;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks of the transactions of TPC-C (standard specification, revision 5.11, clause 2):
+ * The locks of the transactions of TPC-C (standard specification, revision 5.11, clause 2):
  * 5 types, 45/43/4/4/4 %, on warehouses of the client's node.
  *
  *   NEW  reads the warehouse and the customer, writes the district and the stock of 5
@@ -11,10 +11,10 @@
  *   DLY  writes an order of each district and its customer
  *   STK  reads the district
  *
- * An order's lock covers its lines; an order that is just made is locked by nobody else,
- * and items never change: these take no locks. STK reads stock, too, which by clause
- * 2.8.2.3 need not be kept unchanged, so that no lock is held. Customers are found by
- * their number; the specification has some of them found by name, through an index.
+ * The lock of an order covers its lines. A new order needs no lock, because no other client can
+ * lock it, and items need none, because they never change. STK reads stock, too, which by clause
+ * 2.8.2.3 may change meanwhile, so it takes no lock. Customers are found by
+ * their number; in the specification some are found by name, through an index.
  * (The ShiftLock paper calls DLY read-only; by the specification it writes.)
  *
  * Every node has an equal piece of the lock table, for the rows of its warehouses: a
@@ -27,14 +27,14 @@
 #include "txn.h"
 
 enum { CUSTOMERS = 3000, ITEMS = 100000, CUSTOMER_A = 1023, ITEM_A = 8191 };
-/* Constants of the run: any from 0 to A. */
+/* Constants of the run, each from 0 to A. */
 enum { CUSTOMER_C = 259, ITEM_C = 7911 };
 enum { CUSTOMER, ORDER, STOCK };
 
 const char *const tpcc_types[] = {"NEW", "PAY", "ORD", "DLY", "STK", NULL};
 static const int mix[TPCC_TYPES] = {45, 43, 4, 4, 4};
 
-/* The k-th lock of a node, its first ones strewn over all of its ranks. */
+/* The k-th lock of a node; its first locks are spread over all of its ranks. */
 static uint64_t lock_of(const struct tpcc *b, uint64_t node, uint64_t k)
 {
 	uint64_t first = b->locks * node / b->nodes, end = b->locks * (node + 1) / b->nodes;
@@ -70,7 +70,7 @@ static uint64_t draw_customer(uint64_t *random)
 	return txn_nurand(random, CUSTOMER_A, CUSTOMER_C, 1, CUSTOMERS) - 1;
 }
 
-/* Another one than w with so many percent, if there is another. */
+/* Another warehouse than w with that probability in per cent, if there is another. */
 static uint64_t draw_warehouse(const struct tpcc *b, uint64_t *random, uint64_t w, uint64_t percent)
 {
 	uint64_t all = b->warehouses * b->nodes, other;
@@ -106,7 +106,7 @@ static void payment(const struct tpcc *b, uint64_t *random, struct txn *x, uint6
 	txn_add(x, row_lock(b, of, CUSTOMER, person(from, draw_customer(random))), PAWL_EXCLUSIVE);
 }
 
-/* Orders are called by their customer. */
+/* An order is named by its customer. */
 static void order_status(const struct tpcc *b, uint64_t *random, struct txn *x, uint64_t w,
 			 uint64_t d)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * TATP and TPCC: transactions under strict two-phase locking, as in the ShiftLock paper
- * (FAST'25), section 4.4: all locks are acquired in ascending order, the transaction
- * is executed (busy for 2.8 us, or 7 us), then all are released. A transaction's latency
- * is all of that. Locks that readers cannot share are taken exclusively.
+ * (FAST'25), section 4.4: a client acquires all locks in ascending order, executes the transaction
+ * (busy for 2.8 us, or 7 us), then releases all. The latency of a transaction
+ * is the sum of these. Locks that readers cannot share are acquired exclusively.
  */
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ static void count(struct trial *t, const struct txn *x)
 	t->exclusive += writes;
 }
 
-/* One transaction that is drawn already. */
+/* Run one transaction. */
 static void perform(struct trial *t, const struct txn *x, uint64_t ns, bool shares)
 {
 	uint64_t start = ticks(), took;

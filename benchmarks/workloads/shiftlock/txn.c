@@ -11,7 +11,7 @@ void txn_add(struct txn *x, uint64_t lock, int mode)
 	x->want[x->n++] = (struct txn_want){lock, mode};
 }
 
-/* Insertion sort: there are few, and a writer's want goes before a reader's. */
+/* Insertion sort, as there are few requests; a writer's goes before a reader's of the same lock. */
 static void sort(struct txn *x)
 {
 	for (int i = 1; i < x->n; i++) {

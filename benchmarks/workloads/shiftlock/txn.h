@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transactions as a lock sees them: a type, and which locks it wants in which mode.
- * Generators (tatp.c, tpcc.c) draw them; nothing here knows MPI.
+ * Transactions as lock requests: a type, and the locks that it needs, with their modes.
+ * Generators (tatp.c, tpcc.c) draw them. No MPI here.
  */
 #ifndef PAWL_BENCH_TXN_H
 #define PAWL_BENCH_TXN_H
@@ -22,15 +22,15 @@ struct txn {
 };
 
 void txn_add(struct txn *x, uint64_t lock, int mode);
-/* In ascending order of locks, each of them once and in the stronger mode: two clients
- * that acquire in this order never wait for each other. */
+/* Sort by lock, with each lock once, in the stronger mode: two clients
+ * that acquire in this order never dead-lock. */
 void txn_order(struct txn *x);
-/* The lock of a row, of so many locks: the table and its key, hashed. */
+/* The lock of a row: a hash of its table and key, modulo the number of locks. */
 uint64_t txn_hash(uint64_t table, uint64_t key, uint64_t locks);
-/* low .. high, all alike; and the non-uniform one of TPC and TATP. */
+/* low .. high, uniform; and the non-uniform law of TPC and TATP. */
 uint64_t txn_uniform(uint64_t *random, uint64_t low, uint64_t high);
 uint64_t txn_nurand(uint64_t *random, uint64_t a, uint64_t c, uint64_t low, uint64_t high);
-/* A type by its percentage; the percentages add up to 100. */
+/* Draw a type; the percentages add up to 100. */
 int txn_type(uint64_t *random, const int *percent);
 
 /* ------------------------------------------------------------------------- TATP */
@@ -48,7 +48,7 @@ void tatp_draw(const struct tatp *b, uint64_t *random, struct txn *x);
 
 enum { TPCC_NEW, TPCC_PAY, TPCC_ORD, TPCC_DLY, TPCC_STK, TPCC_TYPES };
 enum { TPCC_LOCKS = 60490, TPCC_WAREHOUSES = 100, TPCC_NS = 7000 };
-/* Locks a warehouse has for itself and its districts. */
+/* The locks of a warehouse and its districts. */
 enum { TPCC_DISTRICTS = 10, TPCC_OWN = 1 + TPCC_DISTRICTS };
 extern const char *const tpcc_types[];
 
