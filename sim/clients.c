@@ -379,8 +379,8 @@ static void released(struct sim_hold *h, bool lost, int rc)
 	r->unsettled += died || w->space.posts;
 	w->peers += died;
 	if (lost && rc != PAWL_ERR_LEASE_LOST && !died)
-		sim_fail(w, SIM_MISUSE,
-			 "rank %d: others came in, and its release does not say so", r->id);
+		sim_fail(w, SIM_MISUSE, "rank %d: others came in, and its release does not say so",
+			 r->id);
 	if (rc != PAWL_SUCCESS && !died && !(rc == PAWL_ERR_LEASE_LOST && outstays(h)))
 		sim_fail(w, SIM_MISUSE, "rank %d: the release of a living holder returned %d",
 			 r->id, rc);
