@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Baselines: a compare-and-swap spin lock at the home, without back-off
- * ("cas-spin") and with truncated exponential back-off ("cas-backoff", options
- * backoff_min and backoff_max). "rdma-spin" is cas-spin with a NET word on one node
- * too, so that every access takes the network's path: the spin lock that the ALock
- * paper (SPAA'24, section 6) compares with.
+ * Baselines: a compare-and-swap spin lock at the home, without back-off ("cas-spin") and with
+ * truncated exponential back-off ("cas-backoff", options backoff_min and backoff_max). "rdma-spin"
+ * is cas-spin with NET words on one node, too, so that every access takes the network's path: the
+ * spin lock that the ALock paper (SPAA'24, Section 6) compares with.
  *
- * Fairness: none; a client may starve. Uncontended: acquire 1 atomic, release 1
- * atomic, 1 round trip each. Contended: every attempt is one more atomic at the
- * home, which is what the other locks are there to avoid.
+ * Fairness: none; a client may starve. Uncontended: acquire 1 atomic, release 1 atomic, 1 round
+ * trip each. Contended: every attempt is one more atomic at the home, which the other locks avoid.
  *
- * Ordering guarantees: (A) the swap that takes the lock is the one that found it
- * free; (B) the word names its holder, and only the holder clears it.
- * Progress: dead-lock-free.
+ * Ordering guarantees: (A) the swap that takes the lock is the one that found it free; (B) the word
+ * names the holder, and only the holder clears it. Progress: dead-lock-free.
  *
- * Different from the literature: the release swaps 0 in instead of storing it,
- * so that the word sees one kind of access in its domain. try and timed acquire
- * are attempts that end.
+ * Different from the literature: the release swaps 0 in instead of storing it, so that all changes
+ * of the word are atomics of one domain. Try and timed acquire give up after one attempt and at the
+ * deadline.
  */
 #include "lock/lock.h"
 
@@ -26,7 +23,7 @@
 enum { WORD_BYTES = 8 };
 _Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
 
-/* cas-spin begins without a pause. */
+/* The longest back-off of cas-spin, which starts without a pause. */
 enum { SPIN_MOST_NS = 100000 };
 
 struct cas_backoff_options {
@@ -68,7 +65,7 @@ static bool attempt(struct lock_slot *slot, struct rma_word w)
 	int64_t holder;
 
 	rma_cas(&slot->client, w, 0, slot->id, &holder);
-	rma_flush(&slot->client, w); /* orders the swap before the look at the holder */
+	rma_flush(&slot->client, w); /* orders the swap before the look at its result */
 	return holder == 0;
 }
 
@@ -109,7 +106,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	int64_t holder;
 
 	rma_fao(&slot->client, w, RMA_REPLACE, 0, &holder);
-	rma_flush(&slot->client, w); /* orders the release before our return */
+	rma_flush(&slot->client, w); /* orders the release before the return */
 	return PAWL_SUCCESS;
 }
 

@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DrTM's lock: writers by compare-and-swap, readers by leases. Wei, Shi, Chen, Chen, Chen,
- * "Fast In-memory Transaction Processing using RDMA and HTM", SOSP'15, the section on
- * shared locks with leases; a baseline of the ShiftLock paper (FAST'25, section 4).
+ * DrTM's lock: writers by compare-and-swap, readers by leases. Wei, Shi, Chen, Chen, Chen, "Fast
+ * In-memory Transaction Processing using RDMA and HTM", SOSP'15, the section on shared locks with
+ * leases; a baseline of the ShiftLock paper (FAST'25, Section 4).
  *
- * The word at the lock's home is 0, or names the writer that has the lock, or says until when
- * readers have it, by the clock that all ranks share (rma_clock()). A reader swaps the end of a
- * new lease into a word that is 0; one that finds a lease with half of its time left is in
- * without having changed anything, and one that finds less puts the end off. A writer
- * swaps itself in for 0, or for a lease that is over. Readers release by doing nothing.
+ * The word at the lock's home is 0, or names the writer that has the lock, or is the time until
+ * which readers have it, by the clock that all ranks share (rma_clock()). A reader that finds 0
+ * swaps in the end of a new lease. A reader that finds a lease with half of its time left has the
+ * lock and changes nothing; one that finds less extends the lease. A writer swaps itself in for 0,
+ * or for a lease that is over. Readers release without an operation.
  *
- * Fairness: none. Readers that keep coming put the end off for ever. Uncontended: a writer
- * acquires by 1 atomic, 1 round trip, and releases by 1 atomic, 1 round trip; where readers
- * were before, it takes 2 atomics and waits until the lease is over, though nobody reads any
- * more. A reader acquires by 1 atomic (2 where a lease has run out) and releases by none.
+ * Fairness: none. Readers that keep coming extend the lease for ever. Uncontended: a writer
+ * acquires by 1 atomic, 1 round trip, and releases by 1 atomic, 1 round trip. After readers, it
+ * takes 2 atomics and waits until the lease is over, even if no client reads any more. A reader
+ * acquires by 1 atomic (2 if a lease has run out) and releases by none.
  *
- * A reader's critical section is limited in time. It has half a lease (option lease) at
- * the least. If it stays until the end of the lease, a writer may come in beside it, and
- * what it has read may be torn: its release then returns PAWL_ERR_LEASE_LOST, and what
- * was read must not be used. So readers are like optimistic ones: right if the release
- * says so. A writer has the lock until it releases it, and if it dies, for ever.
+ * A reader's critical section is limited in time: it has at least half a lease (option lease). If
+ * it lasts until the end of the lease, a writer may enter, and the reader's data may be torn. Its
+ * release then returns PAWL_ERR_LEASE_LOST, and the data must not be used. So a reader is
+ * optimistic: its data is valid if its release says so. A writer has the lock until it releases it;
+ * if it dies, for ever.
  *
- * Clocks. E is the most by which a clock differs from that of rank 0: nothing between ranks of
- * one host, which have one clock; else half a round trip, when the table was made, and then
- * 100 us more for each second (table/clock.c). A reader counts E in when it looks whether its
- * lease is over, a writer leaves E more, and a new lease is 2 E longer, so that it is as
- * useful as it was when the table was new.
+ * Clocks. E is a bound on the difference between a clock and rank 0's clock: zero between ranks of
+ * one host, which share a clock; else half a round trip at the creation of the table, and 100 us
+ * more for each second since (table/clock.c). A reader allows for E when it checks whether its
+ * lease is over, a writer waits for E longer, and a new lease is 2 E longer, so that leases stay as
+ * useful as they were at the start.
  *
  * Ordering guarantees
- *   (A) The swap that takes the lock is the one that found it free, or its lease unchanged.
- *   (B) A writer swaps for a lease only when it is over by every clock; a reader is in by
- *       a lease, its own or one that it found, only if that is not over by any clock when
- *       it looks at it, after its swap has returned.
- *       An end is only ever put off: the new one is computed when the old one is known, which
- *       has less than half a lease left, and is swapped in for that one only.
- *   (C) A reader's loads come before the look at the clock that says that they were in time.
+ *   (A) The swap that takes the lock is the one that found it free, or found its lease unchanged.
+ *   (B) A writer swaps for a lease only when it is over by every clock. A reader has the lock by a
+ *       lease, its own or one that it found, only if the lease is not over by any clock when the
+ *       reader checks it, after its swap has returned. The end of a lease only ever moves to a
+ *       later time: the new end is computed after the old one is known to have less than half a
+ *       lease left, and is swapped in for that one only.
+ *   (C) A reader's loads come before the look at the clock that shows that they were in time.
  *
- * Progress: dead-lock-free, as long as round trips take less than half a lease now and then.
+ * Progress: dead-lock-free, as long as a round trip takes less than half a lease now and then.
  *
- * Different from the paper: the lock alone, without transactions; a lease that nears its
- * end is put off rather than shared; a writer waits for the end of a lease without looking
- * at the word meanwhile; clocks are compared when the table is made, and not by a service;
- * the release swaps 0 in instead of storing it, so that the word sees one kind of access.
+ * Different from the paper: the lock alone, without transactions; a lease near its end is extended
+ * rather than shared; a writer waits for the end of a lease without looking at the word; clocks are
+ * compared at the creation of the table, not by a service; the release swaps 0 in instead of
+ * storing it, so that all changes of the word are atomics of one domain.
  *
  * Model: models/drtm.pml.
  */
@@ -50,7 +50,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Beside the writer's slot id. Else the word is a time, which does not come so far. */
+/* Set in a word that has a writer's slot id. Otherwise the word is a time, which never reaches this
+ * bit. */
 #define WRITER (INT64_C(1) << 62)
 
 enum { WORD_BYTES = 8, NAP_MAX_NS = 1000000 };
@@ -58,7 +59,7 @@ _Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
 
 struct drtm_options {
 	struct lock_backoff backoff;
-	int64_t lease_us; /* of readers, which have nothing else */
+	int64_t lease_us; /* of readers, which have the lock by it only */
 };
 _Static_assert(sizeof(struct drtm_options) <= LOCK_OPTION_BYTES, "the options fit");
 
@@ -67,10 +68,9 @@ RMA_INLINE const struct drtm_options *options_of(const struct lock_space *s)
 	return lock_options(s);
 }
 
-/* What a slot keeps from acquire to release. */
 struct drtm_slot {
 	struct rma_word word; /* of the lock */
-	int64_t end;          /* of a reader: of its lease */
+	int64_t end;          /* end of a reader's lease */
 };
 _Static_assert(sizeof(struct drtm_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -126,19 +126,19 @@ static uint64_t lease_of(const struct lock_space *s)
 	return k->lease_ns;
 }
 
-/* What is there; it is replaced if that is expected. */
+/* Replace expected by another value. Returns what the word was. */
 RMA_INLINE int64_t swap(struct rma_client *c, struct rma_word w, int64_t expected, int64_t by)
 {
 	int64_t seen;
 
 	rma_cas(c, w, expected, by, &seen);
-	rma_flush(c, w); /* orders the swap before the look at what it found, and at the clock */
+	rma_flush(c, w); /* orders the swap before the looks at its result and at the clock */
 	return seen;
 }
 
 /* ----------------------------------------------------------------------- leases */
 
-/* How long the lease is sure to last, by any clock; 0: it may be over. */
+/* How long the lease will last by every clock; 0: it may be over. */
 static uint64_t time_left(const struct rma_client *c, int64_t end)
 {
 	uint64_t now = rma_clock(c), latest = now + rma_clock_error(c, now);
@@ -146,7 +146,7 @@ static uint64_t time_left(const struct rma_client *c, int64_t end)
 	return latest < (uint64_t)end ? (uint64_t)end - latest : 0;
 }
 
-/* How long until it is over by every clock. */
+/* How long until the lease is over by every clock. */
 static uint64_t time_until_over(const struct lock_space *s, const struct rma_client *c, int64_t end)
 {
 	uint64_t now = rma_clock(c), error = rma_clock_error(c, now), over;
@@ -165,7 +165,7 @@ static int64_t new_end(const struct lock_space *s, const struct rma_client *c)
 
 /* ---------------------------------------------------------------------- writers */
 
-/* Wait until a lease is over. False: no time. */
+/* Wait until a lease is over. False: the deadline comes first. */
 static bool outwait(const struct lock_space *s, struct lock_slot *slot, int64_t end)
 {
 	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
@@ -221,13 +221,13 @@ static void release_exclusive(struct lock_slot *slot)
 	int64_t ignored;
 
 	rma_fao(&slot->client, own_of(slot)->word, RMA_REPLACE, 0, &ignored);
-	rma_flush(&slot->client, own_of(slot)->word); /* orders the release before our return */
+	rma_flush(&slot->client, own_of(slot)->word); /* orders the release before the return */
 }
 
 /* ---------------------------------------------------------------------- readers */
 
-/* One swap. Whether we are in, by the lease that we swapped in for *word or by the one
- * that we found; *word is what is there now. */
+/* Try one swap. True: the client has the lock, by the lease that it swapped in for *word or by the
+ * one that it found. *word is the value of the word now. */
 static bool read_by(const struct lock_space *s, struct lock_slot *slot, int64_t *word)
 {
 	int64_t end = new_end(s, &slot->client);
@@ -253,8 +253,8 @@ static int acquire_shared(const struct lock_space *s, struct lock_slot *slot, bo
 
 		if (blocked && once)
 			return PAWL_ERR_BUSY;
-		/* A lease that is too short is put off at once, and once more if our own
-		 * was over when the swap returned. */
+		/* A lease that is too short is extended at once, and once more if this client's own
+		 * lease was over when the swap returned. */
 		if ((blocked || tries > 2) && !rma_pause(&slot->client, &p, "a lease to read by"))
 			return PAWL_ERR_TIMEOUT;
 		if (blocked)
@@ -265,7 +265,8 @@ static int acquire_shared(const struct lock_space *s, struct lock_slot *slot, bo
 
 static int release_shared(struct lock_slot *slot)
 {
-	/* (C); pairs with the swap of the writer that comes when the lease is over. */
+	/* (C); orders the loads of the critical section before the look at the clock; pairs with
+	 * the swap of the writer that comes after the lease. */
 	atomic_thread_fence(memory_order_seq_cst);
 	return time_left(&slot->client, own_of(slot)->end) > 0 ? PAWL_SUCCESS : PAWL_ERR_LEASE_LOST;
 }

@@ -1,67 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DSLR: a reader-writer bakery in one word. Yoon, Chowdhury, Mozafari, "Distributed
- * Lock Management with RDMA: Decentralization without Starvation", SIGMOD'18; a
- * baseline of the ShiftLock paper (FAST'25, section 4).
+ * DSLR: a reader-writer bakery in one word. Yoon, Chowdhury, Mozafari, "Distributed Lock Management
+ * with RDMA: Decentralization without Starvation", SIGMOD'18; a baseline of the ShiftLock paper
+ * (FAST'25, Section 4).
  *
- * The word at the lock's home has two pairs of counters: MAX_X and MAX_S, the tickets
- * given out to writers and readers, and N_X and N_S, how many of them are done. One
- * fetch-and-add draws a ticket and tells what is ahead of it. A writer's turn is when
- * N_X and N_S are what MAX_X and MAX_S were; a reader's, when N_X is what MAX_X was.
+ * The word at the lock's home has two pairs of counters: MAX_X and MAX_S, the tickets given to
+ * writers and readers, and N_X and N_S, how many of these are done. One fetch-and-add draws a
+ * ticket and returns what is ahead of it. It is a writer's turn when N_X and N_S equal the MAX_X
+ * and MAX_S of its ticket; a reader's, when N_X equals MAX_X.
  *
- * Fairness: first come, first served, by the order of the fetch-and-adds; readers that
- * follow each other are in together. Uncontended: acquire 1 atomic, 1 round trip;
- * release 1 atomic, 1 round trip. A client that waits polls by get, and pauses in between as
- * long as there are clients ahead (backoff_min for each, at most backoff_max), or for
- * a 16th of the time waited, if that is more.
+ * Fairness: first come, first served, by the order of the fetch-and-adds; consecutive readers hold
+ * the lock together. Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip. A
+ * waiter polls by get and pauses between polls, as long as there are clients ahead (backoff_min for
+ * each, at most backoff_max), or for a 16th of the time waited, if that is more.
  *
- * No carry reaches another counter: each has a guard bit, as bakery.h says, where the
- * word and the steps on it are.
+ * A carry never reaches another counter: each counter has a guard bit. bakery.h describes this, and
+ * has the word and the steps on it.
  *
- * Leases. A client whose turn it is has N_X or N_S changed within a lease of going in. A client
- * that waits and sees neither change for two leases (in 8 looks or more: one long stop of its own
- * tells nothing) takes somebody for dead: it swaps in a word with the next ERA and all counters 0.
- * All tickets of the era before are void; a client that waits with one draws another. A look that
- * took longer than a quarter of a lease starts the count again: the home was away, and what others
- * sent there waited as well.
+ * Leases. A client whose turn it is changes N_X or N_S within a lease after it enters. A waiter
+ * that sees neither change for two leases (in 8 or more looks, because one long stop of its own
+ * proves nothing) takes a client for dead: it swaps in a word with the next ERA and all counters 0.
+ * All tickets of the previous era are void; a waiter with such a ticket draws another. A look that
+ * took longer than a quarter of a lease restarts the count: the home was not responding, so other
+ * clients' operations there waited as well.
  *
  * Ordering guarantees
- *   (A) A ticket and the counters it is compared with come out of one atomic operation.
- *   (B) When it is a ticket's turn, N_X and N_S stay until its owner changes them
- *       (N_S: or a fellow reader), so no look is too late to see it.
- *   (C) Counters are moved by a blind addition only in the era that it is meant for:
- *       a holder that was away for more than one and a half leases releases by
- *       compare-and-swap, which fails in a later era. A quick one's addition has half a
- *       lease to arrive; it fetches what was there, so if it came too late all the same
- *       it is taken back, and the caller is told.
- *   (D) A client that finds out late that it is its turn (half a lease after the look before)
- *       moves BEAT before it goes in, by compare-and-swap: others that count from an
- *       earlier moment then fail to take it for dead, and start to count again. Where
- *       four answers in a row are that slow it goes in, for there no look is quick
- *       enough for anybody to be taken for dead.
+ *   (A) A ticket and the counters with which it is compared come from one atomic operation.
+ *   (B) When it is a ticket's turn, N_X and N_S do not change until its owner changes them (N_S: or
+ *       another reader with the lock). So a late look still sees the turn.
+ *   (C) A counter is changed by an unconditional addition only in the era that it is meant for. A
+ *       holder that was away for more than one and a half leases releases by compare-and-swap,
+ *       which fails in a later era. The addition of a quick holder has half a lease to arrive. It
+ *       fetches the old word; if it has come too late nevertheless, the holder takes it back, and
+ *       its release returns PAWL_ERR_LEASE_LOST.
+ *   (D) A client that sees its turn late (half a lease after the previous look) changes BEAT by
+ *       compare-and-swap before it enters. Others that count from an earlier time then fail to take
+ *       it for dead, and start to count again. After four such slow answers in a row it enters,
+ *       because then no look is quick enough for a client to be taken for dead.
  *
- * Recovery, honestly. That a holder is dead is a guess from a clock: one that sleeps for
- * longer than its lease inside its critical section loses the lock, others may come in, and
- * its release returns PAWL_ERR_LEASE_LOST. What two recoveries do to each other (ABA,
- * Figure 2b of the ShiftLock paper: a client that was about to reset the lock is stopped,
- * another resets it, and when the first goes on, the word happens to be what it was)
- * is kept off by ERA: the word differs from then on. ERA has 5 bits; a client that
- * stops between its last look and its swap for exactly 32 recoveries (64 leases at the least),
- * or while every counter goes round to just the value it had, still does harm. Nothing
- * in one word can keep that off. A release that arrives after its holder was given up, and is
- * taken back after one more recovery, leaves the word wrong, too: in the adversary one world in
- * some thousands in which clients are stopped for many leases within a release. To release by
- * compare-and-swap would mend that for a round trip more, and then this would not be the lock of
- * the paper (blind_release). Stops within an acquire do no harm. With lease 0 there are no
- * recoveries, and no clock is looked at to acquire or release.
+ * Limits of recovery. That a holder is dead is a guess from a clock. A holder that sleeps in its
+ * critical section for longer than its lease loses the lock; others may enter, and its release
+ * returns PAWL_ERR_LEASE_LOST. Two recoveries may conflict (ABA, Figure 2b of the ShiftLock paper):
+ * a client that is about to reset the lock is stopped, another resets it, and when the first
+ * continues, the word happens to have its old value. ERA prevents this: the word differs from then
+ * on. ERA has 5 bits. A client still does harm if it stops between its last look and its swap for
+ * exactly 32 recoveries (at least 64 leases), or while every counter wraps around to exactly its
+ * old value. Nothing in one word can prevent that. The word also becomes wrong if a release arrives
+ * after its holder was given up and is taken back after one more recovery: in the adversary, in one
+ * of several thousand worlds in which clients are stopped for many leases within a release. A
+ * release by compare-and-swap would prevent that, but costs a round trip, and would not be the
+ * paper's lock (blind_release). Stops within an acquire do no harm. With lease 0 there are no
+ * recoveries, and acquire and release read no clock.
  *
  * Progress: starvation-free if holders release (lease 0), or are recovered.
  *
- * Different from the paper: counters of 13 bits that go round, instead of 16 bits that
- * are reset by the client that draws the ticket 2^15; ERA, BEAT and the release by
- * compare-and-swap, (C) and (D), are ours. The paper's reset leaves no trace in the word.
- * try-acquire is a get and a compare-and-swap of the whole word; a timed acquire would have to give
- * a ticket back, which only the last in the line can do, so there is none.
+ * Different from the paper: counters of 13 bits that wrap around, instead of 16 bits that are reset
+ * by the client that draws ticket 2^15, because the paper's reset leaves no trace in the word; ERA,
+ * BEAT and the release by compare-and-swap, (C) and (D), are Pawl's. A try-acquire is a get and a
+ * compare-and-swap of the whole word. There is no timed acquire: it would have to give a ticket
+ * back, which only the last client in the line can do.
  *
  * Model: models/dslr.pml, whose steps A1 ... R3 are named below.
  */
@@ -73,7 +70,7 @@
 enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8 };
 
 struct dslr_options {
-	struct lock_backoff backoff; /* for each client ahead, and the most */
+	struct lock_backoff backoff; /* min: for each client ahead; max: in total */
 	int64_t lease_us;            /* 0: none */
 };
 _Static_assert(sizeof(struct dslr_options) <= LOCK_OPTION_BYTES, "the options fit");
@@ -83,11 +80,10 @@ RMA_INLINE const struct dslr_options *options_of(const struct lock_space *s)
 	return lock_options(s);
 }
 
-/* What a slot keeps from acquire to release. */
 struct dslr_slot {
 	struct rma_word word;
-	uint64_t era;   /* of the ticket, */
-	uint64_t since; /* which was found valid by an operation that began then */
+	uint64_t era;   /* of the ticket */
+	uint64_t since; /* the ticket was found valid by an operation that began at this time */
 };
 _Static_assert(sizeof(struct dslr_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -151,13 +147,14 @@ RMA_INLINE uint64_t lease_of(const struct lock_space *s)
 	return (uint64_t)options_of(s)->lease_us * 1000;
 }
 
-/* What keeps the word's clock running: it stays as long as nobody gets on. */
+/* Whether a client has entered or left: the parts of the word that do not change while no client
+ * proceeds. */
 static bool moves(uint64_t before, uint64_t after)
 {
 	return ((before ^ after) & ~TICKETS) != 0;
 }
 
-/* D: it was not our turn at since, and is now. False: the era is over. */
+/* (D): it was not this client's turn at since, and is now. False: the era is over. */
 static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct rma_word w,
 		    uint64_t word, uint64_t since)
 {
@@ -182,7 +179,7 @@ static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct r
 
 /* ------------------------------------------------------------------ acquisition */
 
-/* Pause before the next look, the longer the more are ahead. */
+/* Pause before the next look: the longer, the more clients are ahead. */
 static void back_off(const struct lock_space *s, struct lock_slot *slot, struct rma_pause *p,
 		     uint64_t ahead, uint64_t waited)
 {
@@ -194,8 +191,8 @@ static void back_off(const struct lock_space *s, struct lock_slot *slot, struct 
 	rma_pause(&slot->client, p, "its turn in the bakery");
 }
 
-/* A2: wait for the turn of the ticket, which was drawn after since. False: the era is
- * over, and the ticket void. */
+/* A2: wait for the turn of a ticket that was drawn after since. False: the era is over, and the
+ * ticket is void. */
 static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot *slot,
 				    struct rma_word w, uint64_t ticket, uint64_t since)
 {
@@ -222,8 +219,8 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot
 			moved = answered;
 			quiet = 0;
 		}
-		/* A3: nobody has got on for two leases. If the swap fails, somebody may have, since
-		 * the last look: the next one is compared with that. */
+		/* A3: no client has proceeded for two leases. If the swap fails, one may have
+		 * proceeded since the last look, with which the next look compares. */
 		seen = word;
 		if (lease && answered - moved > 2 * lease && quiet >= QUIET_LOOKS &&
 		    bakery_swap(c, w, &seen, next_era(word))) {
@@ -233,7 +230,7 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot
 	}
 }
 
-/* One ticket: false if its era ended before its turn. */
+/* Draw one ticket and wait for its turn. False: its era ended first. */
 RMA_INLINE bool attempt(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
 {
 	struct rma_client *c = &slot->client;
@@ -265,7 +262,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	struct rma_word w = own_of(slot)->word = lock_word(s, slot);
 	uint64_t word = bakery_look(c, w), since, by;
 
-	/* A1 and A2 in one swap, as long as it would be our turn at once. */
+	/* A1 and A2 in one swap, as long as it would be this client's turn at once. */
 	do {
 		if (!bakery_is_turn(word, word, slot->mode))
 			return PAWL_ERR_BUSY;
@@ -277,7 +274,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 
 /* ---------------------------------------------------------------------- release */
 
-/* R2: away for longer than was agreed; (C). */
+/* R2: the holder was away for too long; (C). */
 static RMA_SLOW_PATH int release_late(struct lock_slot *slot, int at)
 {
 	struct rma_client *c = &slot->client;
@@ -289,11 +286,11 @@ static RMA_SLOW_PATH int release_late(struct lock_slot *slot, int at)
 	return PAWL_ERR_LEASE_LOST;
 }
 
-/* R3: the addition arrived in a later era, where it does not belong. */
+/* R3: the addition arrived in a later era, so take it back. */
 static RMA_SLOW_PATH int take_back(struct lock_slot *slot, int at)
 {
 	rma_acc(&slot->client, own_of(slot)->word, -(int64_t)(UINT64_C(1) << at));
-	rma_flush(&slot->client, own_of(slot)->word); /* orders it before our return */
+	rma_flush(&slot->client, own_of(slot)->word); /* orders it before the return */
 	return PAWL_ERR_LEASE_LOST;
 }
 
@@ -305,7 +302,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 	if (lease && rma_clock(c) - own_of(slot)->since > lease + lease / 2)
 		return release_late(slot, at);
-	/* R1; pairs with A2 of the client that is next */
+	/* R1; pairs with A2 of the next client */
 	old = bakery_add(c, own_of(slot)->word, at);
 	if (bakery_era_of(old) != era)
 		return take_back(slot, at);
@@ -316,7 +313,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 /* --------------------------------------------------------------- the simulator */
 
-/* Tickets drawn before. (An era's end, which takes a death, voids the order.) */
+/* The tickets drawn before. (The end of an era, which takes a death, voids the order.) */
 static uint64_t overtakes(const struct lock_space *s, int mode)
 {
 	(void)mode;
@@ -341,7 +338,7 @@ static void age(const struct lock_space *s, uint64_t lock, const struct lock_mem
 	    (int64_t)(bakery_aged() | BEATS << BEAT | ERAS << ERA);
 }
 
-/* A client has no words that others would write. */
+/* Other clients write no words of a slot, so it may be used again at once. */
 static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 {
 	(void)s;

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Baselines: the lock protocol of foMPI (Gerstenberger, Besta, Hoefler, SC'13,
- * section 2.3), which the RMA-RW paper compares with. "fompi-rw" is the whole of
- * it for single locks; "fompi-spin" its exclusive half.
+ * Baselines: the lock protocol of foMPI (Gerstenberger, Besta, Hoefler, SC'13, Section 2.3), with
+ * which the RMA-RW paper compares. "fompi-rw" is the whole protocol for single locks, "fompi-spin"
+ * its exclusive half.
  *
- * Words: LOCAL at the lock's home (the top bit marks a writer, below it is the
- * number of readers), GLOBAL at rank 0, one for the table (the number of
- * exclusive locks held or asked for; in foMPI it keeps them apart from
- * MPI_Win_lock_all).
+ * Words: LOCAL at the lock's home (a high bit marks a writer; below it is the number of readers),
+ * and one GLOBAL for the table at rank 0 (the number of exclusive locks held or requested; in foMPI
+ * it keeps them apart from MPI_Win_lock_all).
  *
- * Exclusive: count in at GLOBAL; swap LOCAL from 0 to the writer mark; if that
- * fails, count out, back off, and try again. Shared: add 1 to LOCAL; if a writer
- * has it, stay counted and poll until it is gone.
+ * Exclusive: add 1 to GLOBAL; swap LOCAL from 0 to the writer mark; if that fails, subtract 1 from
+ * GLOBAL, back off, and try again. Shared: add 1 to LOCAL; if a writer has it, stay counted and
+ * poll until it leaves.
  *
- * Fairness: none. Writers starve while readers overlap. Uncontended: exclusive 2
- * atomics in 2 round trips to acquire and 2 in 1 to release; shared 1 and 1.
+ * Fairness: none. Writers starve while readers overlap. Uncontended: exclusive 2 atomics in 2 round
+ * trips to acquire and 2 atomics in 1 to release; shared 1 and 1.
  *
- * Ordering guarantees: (A) a writer's swap succeeds only if no reader is counted
- * in LOCAL; (B) a reader that finds the mark waits until it has seen it gone,
- * and its count keeps the next writer out. Progress: dead-lock-free.
+ * Ordering guarantees: (A) a writer's swap succeeds only if LOCAL counts no reader; (B) a reader
+ * that finds the mark waits until it has seen it gone, and its count keeps the next writer out.
+ * Progress: dead-lock-free.
  *
- * Different from the paper: none that is visible here; a process that already
- * holds an exclusive lock counts in at GLOBAL again (foMPI keeps a local count).
+ * Different from the paper: nothing that shows here. A process that already holds an exclusive lock
+ * adds to GLOBAL again (foMPI keeps a local count).
  */
 #include "lock/lock.h"
 
@@ -88,9 +87,9 @@ static bool attempt_exclusive(const struct lock_space *s, struct lock_slot *slot
 	int64_t ignored, holder;
 
 	rma_fao(c, global, RMA_SUM, 1, &ignored);
-	rma_flush(c, global); /* orders the count before the swap, as foMPI has it */
+	rma_flush(c, global); /* orders the count before the swap, as in foMPI */
 	rma_cas(c, local, 0, WRITER, &holder);
-	rma_flush(c, local); /* orders the swap before the look at the holder */
+	rma_flush(c, local); /* orders the swap before the look at its result */
 	if (holder == 0)
 		return true;
 	rma_acc(c, global, -1);
@@ -119,8 +118,8 @@ static void release_exclusive(const struct lock_space *s, struct lock_slot *slot
 
 	rma_acc(c, local, -WRITER);
 	rma_acc(c, global, -1);
-	rma_flush(c, local);  /* orders the release before our return */
-	rma_flush(c, global); /* orders the count before our return */
+	rma_flush(c, local);  /* orders the release before the return */
+	rma_flush(c, global); /* orders the count before the return */
 }
 
 static bool count_reader(const struct lock_space *s, struct lock_slot *slot)
@@ -138,7 +137,7 @@ static void uncount_reader(const struct lock_space *s, struct lock_slot *slot)
 	struct rma_word local = local_word(s, slot);
 
 	rma_acc(&slot->client, local, -1);
-	rma_flush(&slot->client, local); /* orders the count before our return */
+	rma_flush(&slot->client, local); /* orders the count before the return */
 }
 
 static int acquire_shared(const struct lock_space *s, struct lock_slot *slot)
@@ -189,8 +188,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-/* GLOBAL counts the locks of the table, so it is idle only if all of them are:
- * and it is looked at when all are. */
+/* GLOBAL counts for all locks of the table, but this is called when all of them are idle. */
 static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {

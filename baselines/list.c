@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of kinds with the baselines: those of libpawl come first. */
+/* The list of kinds including the baselines; libpawl's kinds come first. */
 #include "baselines/list.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The baselines: kinds of lock to compare with, which libpawl has not. A new one is a line here. */
+/* The baselines: kinds of lock to compare with, which are not in libpawl. A new one is a line
+ * here. */
 #ifndef BASELINES_LIST_H
 #define BASELINES_LIST_H
 

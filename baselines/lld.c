@@ -1,54 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Baseline: a lock-free list of ranges, by remote operations. Citron paper (FAST'23),
- * Table 1, "LLD"; the list is that of Kogan, Dice and Issa, "Scalable Range Locks for
- * Scalable Address Spaces and Beyond", EuroSys'20.
+ * Baseline: a lock-free list of ranges, by remote operations. Citron paper (FAST'23), Table 1,
+ * "LLD"; the list is that of Kogan, Dice and Issa, "Scalable Range Locks for Scalable Address
+ * Spaces and Beyond", EuroSys'20.
  *
- * A space has a list of the ranges that are held, in ascending order, none of which
- * overlap. A client walks along it. A client that finds a range that overlaps its own waits until
- * that is released; a client that comes to its place links its node there by compare-and-swap. A
- * release marks the node's link; marked nodes hold nothing, and are unlinked by
- * their owner, or by the client that comes by.
+ * A space has a list of the ranges that are held, in ascending order; they do not overlap. A client
+ * walks along the list. If it finds a range that overlaps its own, it waits until that is released.
+ * At its place it links its node by compare-and-swap. A release marks the link of its node. A
+ * marked node holds nothing; its owner or a client that passes unlinks it.
  *
- * Nodes lie at the space's home, one for each client, so that a walk depends on the
- * progress of no other rank, and a node takes 32 bytes at each home. A node is used again
- * as soon as it is unlinked, while others may still be on their way to it. A link is
+ * Nodes are at the space's home, one for each client, so a walk depends on the progress of no other
+ * rank, and a node takes 32 bytes at each home. A node is reused as soon as it is unlinked, while
+ * other clients may still be on their way to it. A link is
  *
  *   63 .. 38  NODE     the next node's number plus 1; 0: the end
- *   37 ..  1  CHANGES  of this link, over all uses of its node; never set back
+ *   37 ..  1  CHANGES  number of changes of this link, over all uses of its node; never reset
  *    0        MARK     the node of this link holds nothing
  *
- * so a link that is as it was has not been changed meanwhile.
+ * so a link with an old value has not changed since.
  *
- * Fairness: none. Others can come in ahead of the client that waits, again and again.
- * Operations, with n ranges in front of the place: acquire 3 round trips where the list
- * is empty, and else n + 4 (2 gets and 2 puts; 3 or 4 gets for each node looked at; 1 put;
- * 1 atomic), and 2 more for each marked node that is unlinked; release 2 atomics, 2 round
- * trips, and a walk if the link in front has changed. A client that waits polls by get.
+ * Fairness: none. Other clients may pass a waiter again and again. Operations, with n ranges before
+ * the place: acquire 3 round trips if the list is empty, else n + 4 (2 gets and 2 puts; 3 or 4 gets
+ * for each node; 1 put; 1 atomic), and 2 more for each marked node that it unlinks; release 2
+ * atomics, 2 round trips, and a walk if the link before its node has changed. A waiter polls by
+ * get.
  *
  * Ordering guarantees
- *   (A) A link is changed by compare-and-swap only while its node is linked and not
- *       marked, and MARK freezes it. So the node behind a link that did not change was
- *       linked, in one and the same use, all the time; and nothing can be unlinked
- *       behind a marked node but together with it.
- *   (B) What is read of a node is used only if the link that led to it is the same
- *       afterwards: looked at again in the next round trip, or by the compare-and-swap
- *       that changes it. By (A) it all belonged to one use, and the node was in the list. By
- *       induction from the head, so was the one in front.
- *   (C) A link is put in front of its node's being linked; a node is linked after its
- *       range and link are complete.
- *   (D) A release returns when its node is not in the list any more: it has unlinked
- *       the node, or somebody else has, for a walk to its place does not find it. So
- *       the node can be written by the next acquire.
- * What is wrong after 2^37 changes of one link: a client that stopped between two looks
- * takes it for unchanged.
- * Progress: dead-lock-free; a walk begins anew only after somebody else has got on.
+ *   (A) A link is changed by compare-and-swap only while its node is linked and not marked, and
+ *       MARK freezes it. So the node behind a link that has not changed was linked all the time, in
+ *       one use. Nothing can be unlinked behind a marked node, except together with it.
+ *   (B) What is read of a node is used only if the link that led to it is unchanged afterwards: it
+ *       is read again in the next round trip, or by the compare-and-swap that changes it. By (A)
+ *       all of it belongs to one use of the node, and the node was in the list. By induction from
+ *       the head, so was the node before it.
+ *   (C) A node is linked after its range and its link are complete.
+ *   (D) When a release returns, its node is not in the list any more: the release or another client
+ *       has unlinked it, because a walk to its place does not find it. So the next acquire may
+ *       write the node.
+ * After 2^37 changes of one link this fails: a client that has stopped between two looks takes it
+ * for unchanged. Progress: dead-lock-free; a walk restarts only after another client has made
+ * progress.
  *
- * Different from the paper: exclusive only (readers and writers in one list take a
- * second walk after each acquire); nodes are used again at once, under (B), where the
- * original waits for epochs to pass, which would take messages; the owner tries to
- * unlink its node at once; the fast path for an empty list is left out, for it would
- * save one round trip of three and take another mark in the head.
+ * Different from the paper: exclusive only (readers and writers in one list need a second walk
+ * after each acquire); nodes are reused at once, by (B), whereas the original waits for epochs to
+ * pass, which would need messages; the owner tries to unlink its node at once; there is no fast
+ * path for an empty list, which would save one round trip of three and need another mark in the
+ * head.
  */
 #include "lock/lock.h"
 
@@ -61,15 +58,14 @@ enum { CHANGES_BIT = 1, NODE_BIT = 38 };
 #define CHANGES_MASK ((UINT64_C(1) << NODE_BIT) - 1 - (uint64_t)MARK)
 #define MOST_NODES ((UINT64_C(1) << (64 - NODE_BIT)) - 1)
 
-/* Results in flight. */
+/* Indices into got[], the results in flight. */
 enum { GOT_LINK, GOT_FIRST, GOT_LAST, GOT_BEFORE, GOT_WORDS };
 
-/* What a slot keeps. */
 struct lld_slot {
 	int64_t got[GOT_WORDS];
-	struct rma_word at; /* the link to its node, */
-	int64_t link;       /* and what it was */
-	bool skipped;       /* it did not wait: a deliberate mistake */
+	struct rma_word at; /* the link to its node */
+	int64_t link;       /* and its value */
+	bool skipped;       /* it did not wait: fault lld-wait */
 };
 _Static_assert(sizeof(struct lld_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -82,16 +78,16 @@ struct constants {
 	uint64_t heads, nodes;
 };
 
-/* A client on its way along a list. */
+/* A walk along a list. */
 struct walk {
 	int home;
 	bool has_before;
-	struct rma_word before, at,
-	    next;                     /* links: two that are behind us; that of the node ahead */
-	int64_t before_link, at_link; /* as we saw them */
+	struct rma_word before, at,   /* the last two links passed */
+	    next;                     /* the link of the next node */
+	int64_t before_link, at_link; /* their values, as read */
 };
 
-/* What a walk came to. */
+/* How a walk has ended. */
 enum stop { STOP_PLACE, STOP_OVERLAP, STOP_CHANGED };
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
@@ -114,13 +110,13 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 
 /* ------------------------------------------------------------------------ links */
 
-/* The node that it leads to; 0: none. */
+/* The number of the node that it leads to; 0: none. */
 static uint64_t target_of(int64_t link)
 {
 	return (uint64_t)link >> NODE_BIT;
 }
 
-/* The link changed once more, to lead to another node. */
+/* The value of the link after one more change, which makes it lead to another node. */
 static int64_t redirected(int64_t link, uint64_t target)
 {
 	uint64_t changes = ((uint64_t)link & CHANGES_MASK) + (UINT64_C(1) << CHANGES_BIT);
@@ -128,7 +124,7 @@ static int64_t redirected(int64_t link, uint64_t target)
 	return (int64_t)(target << NODE_BIT | (changes & CHANGES_MASK));
 }
 
-/* This client's node. */
+/* The number of this client's node. */
 static uint64_t own_target(const struct lock_space *s, const struct lock_slot *slot)
 {
 	return (uint64_t)slot_rank(slot->id) * (uint64_t)s->max_held + (uint64_t)slot->index + 1;
@@ -145,7 +141,7 @@ static struct rma_word node_word(const struct lock_space *s, struct lock_slot *s
 
 /* ------------------------------------------------------------------------ walks */
 
-/* To the list's head. */
+/* Start at the list's head. */
 static void begin(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
 {
 	const struct constants *k = s->state;
@@ -155,13 +151,13 @@ static void begin(const struct lock_space *s, struct lock_slot *slot, struct wal
 	lock_home(s, slot->lock, &w->home, &index);
 	w->at = rma_word(slot->client.rma, s->domain, w->home, k->heads + index * HEAD_BYTES);
 	rma_get(&slot->client, w->at, &w->at_link);
-	rma_flush(&slot->client, w->at); /* orders the get before the use of what it got, and the
+	rma_flush(&slot->client, w->at); /* orders the get before the use of its result, and the
 					    range of an acquire before the link to its node;
 					    pairs with walks */
 }
 
-/* Read the node ahead, if there is one, and look again at the link behind: what we
- * are at is in the list, (B). False if that has changed. */
+/* Read the next node, if there is one, and read the previous link again: if it is unchanged, the
+ * node at w->at is in the list, (B). False: it has changed. */
 static bool look_ahead(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
 {
 	struct rma_client *c = &slot->client;
@@ -177,30 +173,29 @@ static bool look_ahead(const struct lock_space *s, struct lock_slot *slot, struc
 	if (w->has_before)
 		rma_get(c, w->before, &got[GOT_BEFORE]);
 	if (target || w->has_before)
-		rma_flush(
-		    c, w->at); /* orders the gets, all from the home, before the next look at
-				  the link that we are at; pairs with the client that changes it */
+		rma_flush(c, w->at); /* orders the gets, all from the home, before the next look at
+					the link w->at; pairs with the client that changes it */
 	return !w->has_before || FAULT(lld_look) || got[GOT_BEFORE] == w->before_link;
 }
 
-/* Whether the link that we are at is as it was: then what was read ahead is right, (B). */
+/* Whether the link w->at is unchanged: then what was read of the next node is valid, (B). */
 static bool is_same(struct lock_slot *slot, struct walk *w)
 {
 	int64_t *got = &own_of(slot)->got[GOT_BEFORE];
 
 	rma_get(&slot->client, w->at, got);
-	rma_flush(&slot->client, w->at); /* orders the get before the use of what it got */
+	rma_flush(&slot->client, w->at); /* orders the get before the use of its result */
 	return *got == w->at_link;
 }
 
-/* Make the link that we are at lead to another node, if it is as it was. */
+/* Make the link w->at lead to another node, if it is unchanged. */
 static bool redirect(struct lock_slot *slot, struct walk *w, uint64_t target)
 {
 	struct rma_client *c = &slot->client;
 	int64_t by = redirected(w->at_link, target), seen;
 
 	rma_cas(c, w->at, w->at_link, by, &seen);
-	rma_flush(c, w->at); /* orders the swap before the look at what it found */
+	rma_flush(c, w->at); /* orders the swap before the look at its result */
 	if (seen != w->at_link)
 		return false;
 	w->at_link = by;
@@ -216,8 +211,8 @@ static void advance(struct lock_slot *slot, struct walk *w)
 	w->at_link = own_of(slot)->got[GOT_LINK];
 }
 
-/* From where we are to the range's place, or to a range that overlaps it. The node of
- * a range that was released is taken out on the way; *met says if it was ours. */
+/* Walk to the range's place, or to a range that overlaps it. Unlinks nodes of released ranges on
+ * the way; *met: this client's node was one of them. */
 static enum stop walk_on(const struct lock_space *s, struct lock_slot *slot, struct walk *w,
 			 bool *met)
 {
@@ -244,7 +239,8 @@ static enum stop walk_on(const struct lock_space *s, struct lock_slot *slot, str
 
 /* ------------------------------------------------------------------ acquisition */
 
-/* The place that we came to is ours: link the node. own_link is as it was before; (C). */
+/* Link the node at the place that the walk has reached. *own_link is the previous value of its
+ * link; (C). */
 static bool link_here(const struct lock_space *s, struct lock_slot *slot, struct walk *w,
 		      int64_t *own_link)
 {
@@ -254,7 +250,7 @@ static bool link_here(const struct lock_space *s, struct lock_slot *slot, struct
 	*own_link = redirected(*own_link, target_of(w->at_link));
 	rma_put(c, own, *own_link);
 	if (!FAULT(lld_link))
-		rma_flush(c, own); /* orders the link before the node's being linked; pairs with
+		rma_flush(c, own); /* orders the link of the node before the link to it; pairs with
 				      walks */
 	if (!redirect(slot, w, own_target(s, slot)))
 		return false;
@@ -263,7 +259,7 @@ static bool link_here(const struct lock_space *s, struct lock_slot *slot, struct
 	return true;
 }
 
-/* Go on; an overlap is told only if it was read rightly. */
+/* Walk on. An overlap counts only if what was read is valid. */
 static enum stop next_stop(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
 {
 	bool met = false;
@@ -280,7 +276,8 @@ static bool await_change(struct lock_slot *slot, struct walk *w)
 			       slot->deadline_ns, "a range that overlaps", &link);
 }
 
-/* To the head, and on the same way the range into the node. What its link was. */
+/* Write the range into the node and start at the head, in one round trip. Returns the value of the
+ * node's link. */
 static int64_t prepare(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
 {
 	struct rma_client *c = &slot->client;
@@ -333,20 +330,20 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 
 /* ---------------------------------------------------------------------- release */
 
-/* Mark the node: from now on it holds nothing. Its link, which stays. */
+/* Mark the node: it holds nothing from now on. Returns its link, which is frozen. */
 static int64_t mark(struct lock_slot *slot, struct rma_word node)
 {
 	struct rma_client *c = &slot->client;
 	int64_t link;
 
 	if (rma_is_cpu(node)) {
-		rma_acc(c, node, MARK); /* wakes the waiter */
+		rma_acc(c, node, MARK); /* wakes the waiters */
 		rma_get(c, node, &link);
 		return link;
 	}
 	rma_fao(c, node, RMA_SUM, MARK, &link);
-	rma_flush(c, node); /* orders the mark before the node's being unlinked, (A); pairs with
-			      the looks of the client that waits */
+	rma_flush(c, node); /* orders the mark before the unlinking of the node, (A); pairs with
+			      the looks of waiters */
 	return link;
 }
 
@@ -362,7 +359,7 @@ static RMA_SLOW_PATH void sweep(const struct lock_space *s, struct lock_slot *sl
 		stop = walk_on(s, slot, &w, &met);
 		if (met)
 			return;
-		/* Nothing of our range is in the list, unless what is ahead was read wrongly. */
+		/* The node is not in the list, if what was read of the next node is valid. */
 		if (stop != STOP_CHANGED && (!target_of(w.at_link) || is_same(slot, &w)))
 			return;
 	}

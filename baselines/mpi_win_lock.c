@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The contestant: MPI_Win_lock and MPI_Win_unlock of the MPI at hand, dressed as
- * a lock table. The one file in this folder that calls MPI, for the MPI's lock
- * is what it shows.
+ * The lock to compare with: MPI_Win_lock and MPI_Win_unlock of the MPI in use, in the form of a
+ * lock table. This file calls MPI, because it shows the MPI's own lock.
  *
- * MPI locks a (window, rank) pair, so the k-th lock of each home needs a window
- * of its own: a table has at most MAX_WINDOWS locks a home. Option native_window
- * says how windows are made; Open MPI picks its one-sided component by that
- * (allocate: shared memory where it can; create: the network component).
+ * MPI locks a pair of window and rank, so the k-th lock of each home needs its own window: a table
+ * has at most MAX_WINDOWS locks at a home. Option native_window says how windows are made; Open MPI
+ * chooses its one-sided component by it (allocate: shared memory if possible; create: the network
+ * component).
  *
- * MPI_Win_lock may return before it has the lock (the standard lets an MPI put
- * it off until the first operation); a get of one word and a flush make sure.
+ * MPI_Win_lock may return before it has the lock (the standard lets an MPI defer it until the first
+ * operation). A get of one word and a flush ensure that it has.
  *
- * Such a lock is the process's: two threads of a rank must not want the same one
- * at a time. Fairness, operations and progress are the MPI's. Nothing is counted.
+ * Such a lock belongs to the process: two threads of a rank must not request it at the same time.
+ * Fairness, operations and progress are the MPI's. Operations are not counted.
  */
 #include "lock/lock.h"
 
@@ -35,7 +34,7 @@ RMA_INLINE const struct mpi_win_lock_options *options_of(const struct lock_space
 struct constants {
 	int count;
 	MPI_Win win[MAX_WINDOWS];
-	void *memory[MAX_WINDOWS]; /* of windows made by MPI_Win_create */
+	void *memory[MAX_WINDOWS]; /* for windows by MPI_Win_create */
 };
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
@@ -119,7 +118,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	MPI_Win_lock(slot->mode == PAWL_SHARED ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, rank, 0,
 		     k->win[index]);
 	MPI_Get(&ignored, 1, MPI_INT64_T, rank, 0, 1, MPI_INT64_T, k->win[index]);
-	MPI_Win_flush(rank, k->win[index]); /* orders the grant before our return */
+	MPI_Win_flush(rank, k->win[index]); /* orders the grant before the return */
 	return PAWL_SUCCESS;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Baseline: d-mcs with NET words on one node too, so that every access takes the network's path:
- * the MCS lock that the ALock paper (SPAA'24, section 6) compares with. Releases are not posted.
+ * Baseline: d-mcs with NET words on one node, too, so that every access takes the network's path:
+ * the MCS lock with which the ALock paper (SPAA'24, Section 6) compares. Releases are not posted.
  */
 #define DMCS_OTHER_DESCRIPTOR
 #include "lock/mcs/dmcs.c"

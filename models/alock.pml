@@ -1,32 +1,30 @@
 /*
  * ALock, the asymmetric lock: model of src/lock/alock/alock.c.
  *
- * What it models.  NL processes of the local cohort and NR of the remote one (default 2 and 2), with
- * one slot each and budgets BL and BR (default 1 and 2); a process takes the lock as often as it likes
- * and may stop between any two acquisitions, so that a pass holds for any number of them.
+ * What it models. NL processes of the local cohort and NR of the remote one (default 2 and 2), with
+ * one slot each, and budgets BL and BR (default 1 and 2). A process takes the lock any number of
+ * times and may stop between two acquisitions, so a pass holds for any number of acquisitions.
  *
- * What it proves.  Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
- * hang is an invalid end state); a link is null when a successor writes it; at the end both tails are
- * null; a cohort gets the lock at most its budget of times while the leader of the other waits
- * (GlobalFairness of the technical report, with a number; not with -DUNCOUNTED);
- * with -DTRY also when processes try, at their choice;
- * with -DTIMED also when waiters time out, at any moment of their choice but process v of -DLIVE=v and
- * -DBOUND=v: in the queue as in dmcs.pml; a leader leaves its queue, as a try does;
- * with -DBOUND=v, while process v waits, others get the lock at most as often as overtakes() says;
- * with -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live:
- * StarvationFree of the report).
+ * What it proves. Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
+ * hang is an invalid end state); a link is null when a successor writes it; at the end both tails
+ * are null; while the leader of one cohort waits, the other cohort gets the lock at most as often
+ * as its budget (GlobalFairness of the technical report, with a number; not with -DUNCOUNTED). With
+ * -DTRY also when processes try. With -DTIMED also when waiters time out at any time, except
+ * process v of -DLIVE=v and -DBOUND=v: in the queue as in dmcs.pml; a leader leaves its queue, as a
+ * try does. With -DBOUND=v, while process v waits, others get the lock at most as often as
+ * overtakes() says. With -DLIVE=v, under weak fairness, process v gets the lock whenever it wants
+ * it (ltl live: StarvationFree of the report).
  *
- * What it abstracts.  One lock, one slot a process.  An operation followed by its flush with nothing
- * of the same process between is one step, at the point where it takes effect; the two looks of P3
- * share a flush, may take effect in any order, and either alone ends the wait.  Operations are atomic
- * per word and memory is sequentially consistent.
+ * What it abstracts. One lock; one slot for each process. An operation and its flush, with nothing
+ * of the same process between them, are one step, when the operation takes effect. The two looks of
+ * P3 share a flush, may take effect in any order, and either of them may end the wait. Operations
+ * are atomic on each word, and memory is sequentially consistent.
  *
- * Known-broken variants: -DBREAK_LOOK      the look at the other tail may come before the swap (no flush
- *                                          between them)
+ * Known-broken variants: -DBREAK_LOOK      the look at the other tail may come before the swap (no flush between them)
  *                        -DBREAK_FLUSH     the looks of P3 may come before VICTIM is written (no flush)
  *                        -DBREAK_TOGETHER  VICTIM is written with the swap, before the leader is known
- *                        -DBREAK_YIELD     VICTIM is not written when the budget is over
- *                        -DBREAK_TRY       a try leaves without a look for the client that queued behind it
+ *                        -DBREAK_YIELD     VICTIM is not written when the budget is used up
+ *                        -DBREAK_TRY       a try leaves without a look for a client that has queued behind it
  *                        -DBREAK_GONE      a try leaves without having written VICTIM
  *                        -DBREAK_STAY      (TIMED) a leader that times out abandons its place
  *                        -DBREAK_EARLY     (TIMED) a node is marked as passed over before its NEXT is read
@@ -45,7 +43,7 @@
 #define BR 2
 #endif
 
-#define WAIT 0 /* STATUS: else 1 + what is left of the budget, or */
+#define WAIT 0 /* STATUS: else 1 + the rest of the budget, or */
 #define ABANDONED 100
 #define PASSED 101
 
@@ -59,7 +57,7 @@ byte STATUS[NP];
 
 #include "ghost.inc"
 
-/* No part of the protocol: whose leader waits, and how often the other cohort had the lock since. */
+/* Ghost: the cohort whose leader waits, and how often the other cohort has had the lock since. */
 bit leads[2];
 byte turns[2];
 #ifdef UNCOUNTED
@@ -71,7 +69,7 @@ byte turns[2];
 
 #ifdef BOUND
 bit waits;
-byte before; /* grants to others since process BOUND waits */
+byte before; /* grants to others since process BOUND began to wait */
 #define AHEAD (BOUND < NL -> NL - 1 : NR - 1)
 #ifdef TIMED
 #define OWN 1 /* each leader that times out begins a new turn */
@@ -92,7 +90,7 @@ byte before; /* grants to others since process BOUND waits */
 #endif
 
 #ifdef TIMED
-bit QUEUED[NP]; /* its place is abandoned, as far as the process knows */
+bit QUEUED[NP]; /* the process has abandoned its place and has not seen it passed over */
 #if defined(LIVE)
 #define MAY_TIME_OUT (p != LIVE)
 #elif defined(BOUND)

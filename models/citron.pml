@@ -1,26 +1,28 @@
 /*
  * Citron, ranges in a segment tree: model of src/lock/citron/citron.c.
  *
- * What it models.  Three processes at a tree of degree 2 and three levels: root 0, inner nodes 1 and 2, leaves 3 to 6
- * of two units each, so units 0 to 7.  Each asks as often as it likes for any of the ranges in NODES, which have
- * covers of one or two nodes, and may stop between any two.  Leaves alone are tried by the fast path
- * or taken by the slow one, as it comes.  -DM=1 or 2 (default): how many levels clients look at.  Tickets count modulo 4.
+ * What it models. Three processes at a tree of degree 2 with three levels: root 0, inner nodes 1
+ * and 2, leaves 3 to 6 of two units each, so units 0 to 7. Each process asks any number of times
+ * for any of the ranges in NODES, which have covers of one or two nodes, and may stop between two
+ * acquisitions. Covers of leaves only are tried by the fast path or taken by the slow one, at
+ * random. -DM=1 or 2 (default): the number of levels that clients look at. Tickets count modulo 4.
  *
- * What it proves.  No two processes have one unit; an inner node's units are all its holder's; no
- * dead-lock (awaits are blocking guards); at the end all words say that nobody is there.  With -DLIVE=0, under weak
- * fairness, process 0, which then asks for all units and nothing else, gets them whenever it wants them.  -DW0=w,
- * -DW1=w, -DW2=w: a process asks for that range only.
+ * What it proves. No two processes have the same unit; all units of an inner node belong to its
+ * holder; no dead-lock (awaits are blocking guards); at the end all words say "free". With
+ * -DLIVE=0, under weak fairness, process 0, which then only asks for all units, gets them whenever
+ * it wants them. -DW0=w, -DW1=w, -DW2=w: a process asks for that range only.
  *
- * What it abstracts.  A swap against the learned value of a leaf is a swap that works if the bits are
- * free; a client that fails at it for other bits tries again.  An operation followed by its flush is one step; operations that are
- * issued together are steps one after the other.  Escalation is left out, so nothing is said of small ranges that
- * meet an occupied node again and again; so are tries and the units behind the tree.
+ * What it abstracts. A swap of a leaf against its learned value succeeds if the bits are free; a
+ * client that fails because of other bits tries again. An operation and its flush are one step;
+ * operations that are issued together are consecutive steps. Left out are escalation, so nothing is
+ * proved about small ranges that meet an occupied node again and again; tries; and the units behind
+ * the tree.
  *
- * Known-broken variants: -DBREAK_LOOK     a client that is below looks above before it announces itself
- *                        -DBREAK_DRAIN    a client that is above does not wait for those below
- *                        -DBREAK_RAISED   a client that is above counts itself in RAISED after it has looked below
- *                        -DBREAK_MEET     a client that is below announces itself at the root only
- *                        -DBREAK_COMMON   a client that holds a node waits for nodes above it, as the paper has it
+ * Known-broken variants: -DBREAK_LOOK     a client below looks above before it announces itself
+ *                        -DBREAK_DRAIN    a client above does not wait for clients below
+ *                        -DBREAK_RAISED   a client above counts itself in RAISED after it has looked below
+ *                        -DBREAK_MEET     a client below announces itself at the root only
+ *                        -DBREAK_COMMON   a client that holds a node waits for nodes above it, as in the paper
  *                        -DBREAK_TICKETS  the ticket of a node is drawn when the nodes before it are held
  */
 #ifndef M
@@ -42,7 +44,7 @@ byte below[3], next[3], done[3];
 bit occ[3];
 byte raised;
 byte bits[4];
-byte owned;      /* ghost: units that somebody has */
+byte owned;      /* ghost: units that are held */
 byte alive = NP; /* processes that will still ask */
 
 #ifdef LIVE
@@ -78,7 +80,7 @@ inline choose_range()
 	fi
 }
 
-/* one announcement more, if it is not there yet */
+/* announce at one more node, if not done before */
 inline announce_at(x)
 {
 	if
@@ -105,7 +107,7 @@ inline announce(n)
 #endif
 }
 
-/* the new ones only */
+/* only the new ones */
 inline withdraw_at(x)
 {
 	if
@@ -125,7 +127,7 @@ inline withdraw_all()
 	withdraw()
 }
 
-/* A3: way is an occupied node above n, but for those above `held` too */
+/* A3: way is an occupied node above n, except nodes that are also above `held` */
 inline look_above(n, h)
 {
 	if
@@ -141,7 +143,7 @@ inline look_above(n, h)
 	fi
 }
 
-/* the same by RAISED, if nobody but we ourselves has raised a node */
+/* the same by RAISED, unless only this client has raised a node */
 inline look_up(n, h)
 {
 	if
@@ -150,7 +152,7 @@ inline look_up(n, h)
 	fi
 }
 
-/* U2: the two words change in any order */
+/* U2: the two words change in either order */
 inline raise(n)
 {
 #ifdef BREAK_RAISED
@@ -212,7 +214,7 @@ inline end_turn(n)
 	fi
 }
 
-/* those bits of a cover of leaves that are free and not ours yet */
+/* the bits of a cover of leaves that are free and not this client's yet */
 inline swap_bits()
 {
 	atomic {
@@ -256,7 +258,7 @@ again:		way = NONE;
 		:: goto slow
 		fi;
 
-fast:		/* all leaves or none; the first swaps go with the announcements */
+fast: /* all leaves or none; the first swaps are issued with the announcements */
 		won = 0;
 		if
 		:: swap_bits()
@@ -281,7 +283,7 @@ fast:		/* all leaves or none; the first swaps go with the announcements */
 		if :: won & 1 -> end_turn(n0) :: else fi;
 		if :: (won & 2) && n1 != NONE -> end_turn(n1) :: else fi;
 		withdraw_all();
-		/* nothing is held: wait for what was in the way */
+		/* nothing is held: wait for what is in the way */
 		if
 		:: way != NONE -> occ[way] == 0
 		:: way == NONE && !(won & 1) -> (BITS(n0) & MASK(n0)) == 0
@@ -355,7 +357,7 @@ holds:		atomic { assert((owned & units) == 0); owned = owned | units; IN }
 
 init
 {
-	/* tickets next to their wrap */
+	/* tickets just before their wrap */
 	atomic { next[0] = 3; done[0] = 3; next[1] = 3; done[1] = 3; next[2] = 3; done[2] = 3 }
 	atomic { run P(0); run P(1); run P(2) }
 }

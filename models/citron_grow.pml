@@ -2,37 +2,41 @@
 /*
  * Citron's growth, the tree gets a new root while clients use it: model of src/lock/citron/citron_top.c.
  *
- * What it models.  A spine of inner nodes, R_1 below R_2 and so on to R_4, R_x being the root of the tree of height x;
- * leaves A and B under R_1, C under R_2, D under R_3, E under R_4, a unit each. The word S stands for the units behind
- * the tree. TOP (height, settled) is what the tree is now; a client knows that or an older one, height 1 at first, and
- * may learn the latest before it asks, by a range of another slot of its rank. Three clients (-DNP=2: two) ask as
- * often as they like for any of the ranges in choose_cover(), or -DW0=w, -DW1=w, -DW2=w for that one only, and may
- * stop between any two. A grower makes the tree higher, up to GROWTHS times (1), each time by one or two, -DSTEP: by
- * all at once, and not above MOST (2). -DM=1 (default) or 2: how many levels clients look at.
+ * What it models. A spine of inner nodes, R_1 below R_2 and so on to R_4; R_x is the root of the
+ * tree of height x. Leaves A and B are under R_1, C under R_2, D under R_3, E under R_4, with one
+ * unit each. The word S stands for the units behind the tree. TOP (height, settled) describes the
+ * tree now. A client knows TOP or an older value, height 1 at first, and may learn the latest one
+ * before it asks, by a range of another slot of its rank. Three clients (-DNP=2: two) ask any
+ * number of times for any of the ranges in choose_cover(), or with -DW0=w, -DW1=w, -DW2=w for that
+ * one only, and may stop between two acquisitions. A grower makes the tree higher, up to GROWTHS
+ * times (1), each time by one or two levels, with -DSTEP by all at once, and not above MOST (2).
+ * -DM=1 (default) or 2: the number of levels that clients look at.
  *
- *   G1 has the turn at S, reads TOP   G2 sets SHUT in the root   G3 swaps TOP; again if only settled is new
+ *   G1 gets the turn at S and reads TOP  G2 sets SHUT in the root  G3 swaps TOP; again if only settled is new
  *   G4 ends the turn at S
- *   L  a look above the first node takes in SHUT of the root that is known; a client that takes the root itself looks for SHUT
- *      after it has raised OCC. A client that has the turn at S reads TOP. If SHUT, or if TOP has another height: give all back,
- *      wait until TOP is not what was known, begin again
- *   D1 a client that has raised OCC above old roots that are not settled waits for those below in the top M levels of their
- *      trees
- *   D2 and for OCC of each old root; then a client that has the root itself swaps TOP (height, settled) for (height, height)
+ *   L  a look above the first node includes SHUT of the known root; a client that takes the root
+ *      itself looks for SHUT after it has raised OCC. A client with the turn at S reads TOP. If
+ *      SHUT is set, or TOP has another height: give everything back, wait until TOP differs from
+ *      the known value, start again
+ *   D1 a client that has raised OCC above old roots that are not settled waits for the clients
+ *   below, in the top M levels of their trees
+ *   D2 and for OCC of each old root; then a client that has the root itself swaps TOP (height,
+ *   settled) for (height, height)
  *
- * What it proves.  No two clients have one unit, whatever height they know; no dead-lock (awaits are blocking guards);
- * at the end all words say that nobody is there, and the root is open. With -DLIVE=v, under weak fairness, client v
- * gets its range whenever it wants it.
+ * What it proves. No two clients have the same unit, whatever height they know; no dead-lock
+ * (awaits are blocking guards); at the end all words say "free", and the root is open. With
+ * -DLIVE=v, under weak fairness, client v gets its range whenever it wants it.
  *
- * What it abstracts.  As citron.pml does. C, D, E are leaves of smaller depths than A and B. Tickets are places in
- * lines. The fast path is left out, and so are tries and escalation. Nobody fails.
+ * What it abstracts. As in citron.pml. C, D, E are leaves at smaller depths than A and B. Tickets
+ * are places in lines. Left out are the fast path, tries, escalation, and failures.
  *
- * Known-broken variants: -DBREAK_SHUT     nobody looks for SHUT
+ * Known-broken variants: -DBREAK_SHUT     no client looks for SHUT
  *                        -DBREAK_D1       no D1
  *                        -DBREAK_D2       no D2
  *                        -DBREAK_ORDER    TOP is swapped before SHUT is set
- *                        -DBREAK_SPILL    a client that has the turn at S does not read TOP
- *                        -DBREAK_SWAP     G3 once, whatever comes out
- *                        -DBREAK_SETTLED  a client that is above one old root settles for all
+ *                        -DBREAK_SPILL    a client with the turn at S does not read TOP
+ *                        -DBREAK_SWAP     G3 only once, whatever its result
+ *                        -DBREAK_SETTLED  a client above one old root settles for all
  */
 #ifndef M
 #define M 1
@@ -64,13 +68,13 @@
 
 byte below[5];       /* 0 not used */
 bit occ[5], shut[5];
-bit taken[10];       /* leaves */
-byte line[5];        /* those with tickets; 0: of S */
-byte at[4], place[4]; /* which clients wait for their turn, where, and how many are before it */
+bit taken[10];        /* leaves */
+byte line[5];         /* clients with tickets; 0: of S */
+byte at[4], place[4]; /* where each client waits for its turn, and how many are before it */
 #define NOWHERE 7
-byte height = 1, settled = 1;    /* TOP */
-byte owned;          /* ghost: units that somebody has */
-byte alive = NP + 1; /* processes that will still ask */
+byte height = 1, settled = 1; /* TOP */
+byte owned;                   /* ghost: units that are held */
+byte alive = NP + 1;          /* processes that will still ask */
 
 #ifdef LIVE
 bit want, in;
@@ -88,7 +92,7 @@ ltl live { [] (want -> <> in) }
 #define UNITS(w) (w == 0 -> 1 : (w == 1 -> 3 : (w == 2 || w == 8 -> 7 : (w == 3 -> 6 : (w == 4 -> 4 : \
 		 (w == 5 -> 15 : (w == 6 -> 12 : (w == 7 -> 8 : 31))))))))
 
-/* The nodes at the height that is known; and does it need S? */
+/* The nodes at the known height; and whether S is needed. */
 inline choose_cover()
 {
 	n0 = NONE; n1 = NONE; spill = 0;
@@ -107,7 +111,7 @@ inline choose_cover()
 }
 
 /* A1: as citron_notified(), depth d being height h - d; one step each */
-#define LAST(x) ((x) + M - 1 >= h) /* none higher than x */
+#define LAST(x) ((x) + M - 1 >= h) /* x is in the top M levels */
 #define HIGHER(x) (LAST(x) -> h + 1 : ((x) + 2 * M - 1 > h -> h - M + 1 : (x) + M))
 inline announce(n)
 {
@@ -123,7 +127,7 @@ inline announce(n)
 	i = 0
 }
 
-/* the new ones only */
+/* only the new ones */
 inline withdraw_at(x)
 {
 	if
@@ -147,7 +151,7 @@ inline withdraw()
 #define LOOK(x) stale = (stale || (x == h && shut[x]))
 #endif
 
-/* A3: way is an occupied node above n, stale if the root is shut; not what is above `held` too */
+/* A3: way is an occupied node above n; stale: the root is shut; without what is above `held` */
 inline look_above(n)
 {
 	i = UP(n);
@@ -184,7 +188,7 @@ inline draw(n)
 #define END_TURN(x) \
 	line[x]--; STEP_UP(0, x); STEP_UP(1, x); STEP_UP(2, x); STEP_UP(3, x)
 
-/* each was once 0 in so many levels from x down */
+/* Each was 0 once, in M levels from x down */
 inline drain_from(x)
 {
 	below[x] == 0;

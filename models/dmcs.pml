@@ -1,28 +1,29 @@
 /*
  * D-MCS, the distributed MCS lock: model of src/lock/mcs/dmcs.c.
  *
- * What it models.  NP processes (default 3) with one slot each; a process takes the lock as often
- * as it likes and may stop between any two acquisitions, so that a pass holds for any number of them.
+ * What it models. NP processes (default 3) with one slot each. A process takes the lock any number
+ * of times and may stop between two acquisitions, so a pass holds for any number of acquisitions.
  *
- * What it proves.  Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
- * hang is an invalid end state); a link is null when a successor writes it; at the end the tail is null;
- * with -DTRY also when processes try, at their choice;
- * with -DTIMED also when waiters time out, at any moment of their choice but process v of -DLIVE=v: then
- * a process waits no longer, may take its abandoned place again, and uses its slot for another one when it
- * was passed over; and at the end all abandoned places were passed over;
- * with -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live).
+ * What it proves. Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
+ * hang is an invalid end state); a link is null when a successor writes it; at the end the tail is
+ * null. With -DTRY also when processes try. With -DTIMED also when waiters time out at any time,
+ * except process v of -DLIVE=v: such a process stops waiting, may resume its abandoned place, and
+ * uses its slot for another acquire after it was passed over; at the end all abandoned places were
+ * passed over. With -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it
+ * (ltl live).
  *
- * What it abstracts.  One lock, one slot a process.  An operation followed by its flush with nothing
- * of the same process between is one step, at the point where it takes effect; operations are atomic
- * per word and memory is sequentially consistent.  With -DTIMED every link says that the successor
- * may abandon its place: one that does not is granted the lock by a put in place of a swap, which differs
- * if it finds something else than WAIT.  A process with several slots would be as good as several.
+ * What it abstracts. One lock; one slot for each process (several slots act like several
+ * processes). An operation and its flush, with nothing of the same process between them, are one
+ * step, when the operation takes effect. Operations are atomic on each word, and memory is
+ * sequentially consistent. With -DTIMED every link says that the successor may abandon its place.
+ * (A successor that may not is granted the lock by a put in place of a swap; they differ only if
+ * the swap finds something else than WAIT.)
  *
- * Known-broken variants: -DBREAK_RESET  NEXT reset by a put that is not complete before the swap
- *                        -DBREAK_CAS    release leaves the queue without compare-and-swap
+ * Known-broken variants: -DBREAK_RESET  NEXT is reset by a put that may complete after the swap
+ *                        -DBREAK_CAS    a release leaves the queue without compare-and-swap
  *                        -DBREAK_ABANDON  (TIMED) A5 is a look and then a put
  *                        -DBREAK_EARLY    (TIMED) a node is marked as passed over before its NEXT is read
- *                        -DBREAK_PUT      (TIMED) the grant is a put: abandoned nodes are not seen
+ *                        -DBREAK_PUT      (TIMED) the grant is a put, which does not see an abandoned node
  *                        -DBREAK_RESUME   (TIMED) A6 is a put
  */
 #ifndef NP
@@ -41,7 +42,7 @@ byte STATUS[NP];
 #include "ghost.inc"
 
 #ifdef TIMED
-bit QUEUED[NP]; /* its place is abandoned, as far as the process knows */
+bit QUEUED[NP]; /* the process has abandoned its place and has not seen it passed over */
 #ifdef LIVE
 #define MAY_TIME_OUT (p != LIVE)
 #else

@@ -1,22 +1,22 @@
 /*
  * DrTM's lock, writers by compare-and-swap and readers by leases: model of baselines/drtm.c.
  *
- * What it models.  NW writers (default 2) and NR readers (1) at one word: 0, a writer, or the end of a
- * lease. Time is in steps: a tick may come between any two steps of anybody, so a process may stop for as
- * long as you like. A process's clock is wrong by -2, 0 or +2 steps, chosen at the start (it only asks
- * "is the lease over?"), and it counts this in. A lease lasts L steps (2).
+ * What it models. NW writers (default 2) and NR readers (1) at one word: 0, a writer, or the end of
+ * a lease. Time is in steps: a tick may come between any two steps, so a process may stop for any
+ * time. A process's clock is wrong by -2, 0 or +2 steps, chosen at the start (it only asks "is the
+ * lease over?"), and the process allows for that. A lease lasts L steps (2).
  *
- * What it proves.  A writer is alone (assert at CS); no writer is in beside a reader whose lease is not
- * over: a reader that finds out at its release that it was in time has met no writer; no
- * dead-lock (awaits are blocking guards); at the end no writer is in the word.
+ * What it proves. A writer is alone (assert at CS). No writer is in beside a reader whose lease is
+ * not over: a reader that finds at its release that it was in time has met no writer. No dead-lock
+ * (awaits are blocking guards). At the end no writer is in the word.
  *
- * What it abstracts.  Time counts down to the end of a lease instead of up, so that it is finite: LEFT is what
- * is left of the word's lease by the true clock, + SHIFT, down to 0, when it is over by every clock; a client that
- * knows of a lease counts down its own copy of it. Two leases are the same word if they end at the same time,
- * that is if as much is left of both. An operation followed by its flush is one step; the word is
- * atomic and memory sequentially consistent.
+ * What it abstracts. To be finite, time counts down to the end of a lease: LEFT is what is left of
+ * the word's lease by the true clock, + SHIFT; at 0 it is over by every clock. A client that knows
+ * of a lease counts down its own copy. Two leases are the same word if they end at the same time,
+ * that is, if as much is left of both. An operation and its flush are one step; the word is atomic
+ * and memory sequentially consistent.
  *
- * Known-broken variants: -DBREAK_LEASE   a writer does not wait for the lease to be over
+ * Known-broken variants: -DBREAK_LEASE   a writer does not wait until the lease is over
  *                        -DBREAK_CLOCK   a writer trusts its clock
  *                        -DBREAK_SHORTEN a reader computes the new end before it knows the one that it replaces
  */
@@ -36,14 +36,14 @@
 #define FREE 0
 #define WRITER 1
 #define LEASED 2
-byte kind; /* of the word, */
-byte left; /* and what is left of its lease */
+byte kind; /* of the word */
+byte left; /* what is left of the word's lease */
 
-byte mine[NP];  /* of the lease that a client has, or is about to swap in, or waits for */
-byte found[NP]; /* of the one that it is about to replace */
-byte skew[NP];  /* of each clock, + ERROR */
+byte mine[NP];  /* what is left of the lease that a client has, swaps in, or waits for */
+byte found[NP]; /* what is left of the lease that it replaces */
+byte skew[NP];  /* error of each clock, + ERROR */
 bit inside[NP]; /* readers in their critical section */
-bit met[NP];    /* ghost: a writer was in beside it */
+bit met[NP];    /* ghost: a writer was in beside this reader */
 
 #include "ghost.inc"
 

@@ -1,27 +1,28 @@
 /*
  * DSLR, a reader-writer bakery in one word: model of baselines/dslr.c.
  *
- * What it models.  NW writers (default 2) and NR readers (1), 3 or 4 in all, at one word: tickets MAX_X, MAX_S and
- * those done N_X, N_S, each of C values and a guard bit above; ERA of E values.  A process takes the
- * lock as often as it likes and may stop between any two acquisitions; all counters start next
- * to their wrap.  -DDEATHS=n: up to n processes die, inside or while they wait or before they have
- * taken a guard out.  A client that waits may then take the dead for dead, and be stopped for as long as you like
- * before it resets the word.
+ * What it models. NW writers (default 2) and NR readers (1), 3 or 4 in all, at one word: tickets
+ * MAX_X, MAX_S and the number done N_X, N_S, each of C values with a guard bit above; ERA of E
+ * values. A process takes the lock any number of times and may stop between two acquisitions. All
+ * counters start just before their wrap. -DDEATHS=n: up to n processes die: inside, or while they
+ * wait, or before they have cleared a guard. A waiter may then take the dead process for dead, and
+ * be stopped for any time before it resets the word.
  *
- * What it proves.  A writer is alone and readers meet no writer; no counter carries past its guard
- * (assert in ADD); no dead-lock (awaits are blocking guards), deaths or not; at the end, if nobody died, all
- * tickets are done and no guard is set.  With -DLIVE=v, under weak fairness, process v gets the lock
- * whenever it wants it (writers 0..NW-1, then readers).
+ * What it proves. A writer is alone and readers meet no writer; no counter carries past its guard
+ * (assert in ADD); no dead-lock (awaits are blocking guards), with or without deaths; at the end,
+ * if no process has died, all tickets are done and no guard is set. With -DLIVE=v, under weak
+ * fairness, process v gets the lock whenever it wants it (writers 0..NW-1, then readers).
  *
- * What it abstracts.  Time: a client takes somebody for dead only while a dead one is in the way of its
- * era (that no living client is taken for dead is for clocks, and for the adversary of tests/sim), so BEAT,
- * late turns and late releases are left out.  ERA counts modulo E, more than deaths can use up.  An
- * operation followed by its flush is one step; the word is atomic and memory sequentially consistent.
+ * What it abstracts. Time: a client takes another for dead only while a dead one blocks its era.
+ * (That no living client is taken for dead depends on clocks; the adversary of tests/sim checks
+ * it.) So BEAT, late turns and late releases are left out. ERA counts modulo E, which is more than
+ * deaths can use up. An operation and its flush are one step; the word is atomic and memory
+ * sequentially consistent.
  *
  * Known-broken variants: -DBREAK_READERS  a writer does not wait for the readers before it
- *                        -DBREAK_GUARD    a client that sees a guard goes in all the same: a counter overflows
- *                        -DBREAK_ERA      a reset leaves no trace in the word (Figure 2b of the ShiftLock
- *                                         paper): a second one, stopped for a while, resets a lock in use
+ *                        -DBREAK_GUARD    a client that sees a guard enters all the same: a counter overflows
+ *                        -DBREAK_ERA      a reset leaves no trace in the word (Figure 2b of the ShiftLock paper): a second
+ *                                         one, stopped for a while, resets a lock that is in use
  */
 #ifndef NW
 #define NW 2
@@ -34,7 +35,7 @@
 #endif
 #define NP (NW + NR)
 #define C (NP + 1) /* more than clients */
-#define E 4 /* more than DEATHS */
+#define E 4        /* more than DEATHS */
 #ifdef BREAK_ERA
 #define NEXT_ERA(e) e
 #else
@@ -43,10 +44,10 @@
 
 typedef word_t { byte nx, ns, mx, ms, era };
 word_t W;      /* counters 0..C-1, C and more with the guard */
-bit blocks[E]; /* ghost: a dead client is in the way of this era */
+bit blocks[E]; /* ghost: a dead client blocks this era */
 byte deaths;
 #ifdef BREAK_ERA
-byte epoch;    /* a waiter learns of a reset all the same, lest it wait for ever */
+byte epoch; /* lets a waiter notice a reset in any case, so that it does not wait for ever */
 byte mine[NP];
 #define NOTE(p) mine[p] = epoch
 #define VOID(p) (epoch != mine[p])
@@ -57,7 +58,7 @@ byte mine[NP];
 #define RESET skip
 #endif
 
-/* what clients know, for all to see: A3 is not taken while anybody could get on */
+/* what clients know, visible to all: A3 is not taken while a client could proceed */
 #define OUT 0
 #define WAITS 1
 #define GETS_ON 2
@@ -85,9 +86,9 @@ byte tx[NP], ts[NP], era[NP], state[NP];
 #define NOBODY_CAN_GO (!CAN_GO(0) && !CAN_GO(1) && !CAN_GO(2))
 #endif
 
-/* an addition by one: set says whether it has set the guard */
+/* add one; set says whether the addition has set the guard */
 #define ADD(f) set = (f == C - 1); f++; assert(f < 2 * C)
-/* G: take it out, unless the era is over */
+/* G: clear it, unless the era is over */
 #define CLEAR(f) \
 	if \
 	:: set -> \
@@ -135,7 +136,7 @@ again:		skip;
 		:: atomic { VOID(p) -> state[p] = GETS_ON; goto again }
 #if DEATHS
 		:: DIE
-		:: /* A3: nobody gets on; the swap comes when it comes */
+		:: /* A3: no client proceeds; the swap may come at any later time */
 			atomic {
 				!VOID(p) && blocks[W.era] && NOBODY_CAN_GO ->
 				seen.nx = W.nx; seen.ns = W.ns; seen.mx = W.mx; seen.ms = W.ms;

@@ -1,46 +1,45 @@
 /*
  * The multi-granularity lock: model of src/lock/mgl/mgl.c.
  *
- * What it models.  NP processes (default 3); each asks as often as it likes, in any mode (shared, intent
- * exclusive, intent shared, exclusive), and may stop between any two requests.  -DNOAHEAD: nobody asks for
- * an intent ahead of the queue.  -DNOIS, -DNOIX: nobody asks for an intent shared; exclusive; smaller.  The
- * queue is a list that is handed on in order, with what queue_tree.h promises: a client comes to it fresh, or passed by a holder
- * that saw a successor.
+ * What it models. NP processes (default 3); each asks any number of times, in any mode (shared,
+ * intent exclusive, intent shared, exclusive), and may stop between two requests. -DNOAHEAD: no
+ * process asks for an intent ahead of the queue. -DNOIS, -DNOIX: no process asks for an intent
+ * shared; exclusive; makes the model smaller. The queue is a list that is handed over in order,
+ * with the guarantees of queue_tree.h: a client reaches its head fresh, or passed by a holder that
+ * saw a successor.
  *
- * What it proves.  No two holders in conflict; no dead-lock (awaits are blocking guards); CLOSED is set
- * once at a time; at the end the word is
- * zero and the queue empty.  With -DLIVE=v, under weak fairness, process v gets the lock whenever it
- * wants it and does not merely try.  -DTRY: a process may also try, at its choice.  -DSTAY: process 0
- * acquires the lock as intent shared and keeps it, and nobody else asks for it exclusively: the others
- * come to their end, for none of their modes is in conflict with that.
+ * What it proves. No two holders in conflict; no dead-lock (awaits are blocking guards); CLOSED is
+ * set by one process at a time; at the end the word is zero and the queue empty. With -DLIVE=v,
+ * under weak fairness, process v gets the lock whenever it wants it and does not merely try. -DTRY:
+ * a process may also try. -DSTAY: process 0 acquires the lock as intent shared and keeps it, and no
+ * other process asks for it exclusively: the others end, because none of their modes conflicts with
+ * that.
  *
- * -DRIDE: processes 0 and 1 share a node, and intents of one mode of a node ride together, at most LIMIT
- * (default 2) before the node asks anew.
+ * -DRIDE: processes 0 and 1 share a node, and intents of one mode of a node ride together, at most
+ * LIMIT (default 2) before the node asks anew.
  *
- * -DTIMED=mask: the processes of the mask may also acquire with a deadline, in any mode, ahead or not,
- * which passes at any step.  In the queue such a process is then gone from it, and it may come to the lock
- * again (that it may keep its place there is the tree's matter: models/rma_mcs.pml).
+ * -DTIMED=mask: the processes of the mask may also acquire with a deadline, in any mode, ahead or
+ * not, which passes at any step. In the queue such a process is then gone, and may come to the lock
+ * again (that it may keep its place there belongs to the tree: models/rma_mcs.pml).
  *
- * What it abstracts.  One lock.  An operation followed by its flush is one step; operations are atomic per
- * word and memory is sequentially consistent.  The queue's own words: models/rma_mcs.pml.
+ * What it abstracts. One lock. An operation and its flush are one step; operations are atomic on
+ * each word, and memory is sequentially consistent. The queue's own words: models/rma_mcs.pml.
  *
  * Known-broken variants: -DBREAK_DRAIN  an exclusive head does not wait for holders
  *                        -DBREAK_LEAVE  the queue is left before CLOSED is taken back
- *                        -DBREAK_PASS   a sharer hands the queue on as an exclusive holder does
- *                        -DBREAK_AHEAD  the head of the queue does not look for intents that came
- *                                       ahead of it
+ *                        -DBREAK_PASS   a sharer hands the queue over as an exclusive holder does
+ *                        -DBREAK_AHEAD  the head of the queue does not look for intents that came ahead of it
  *                        -DBREAK_RIDE   the first of a node lets others ride before it is in
  *                        -DBREAK_ENTER  an intent shared does not look for an exclusive holder
  *                        -DBREAK_READERS  the head of the queue does not look for intents shared
  *                        -DBREAK_MIX    an intent rides on one of the other mode
  *                        -DSTAY -DBREAK_SHARE  a sharer waits for intents shared
- *                        with TIMED: -DBREAK_GIVE_UP  a client that gives up at the head of the queue
- *                                                     hands the lock on as a holder does
+ *                        with TIMED: -DBREAK_GIVE_UP  a client that gives up at the head of the queue hands the
+ *                                                     lock over as a holder does
  *                                    -DBREAK_DOOR     it leaves the queue before it takes CLOSED back
- *                                    -DRIDE -DBREAK_LAST   a rider that gives up keeps the intent if it
- *                                                          is the last one
- *                                    -DRIDE -DBREAK_FIRST  a client with a deadline lets others wait for
- *                                                          its intent, and then gives up
+ *                                    -DRIDE -DBREAK_LAST   a rider that gives up keeps the intent if it is the last
+ *                                    -DRIDE -DBREAK_FIRST  a client with a deadline lets others wait for its
+ *                                                          intent, and then gives up
  */
 #ifndef NP
 #define NP 3
@@ -64,9 +63,9 @@
 #define ANY_MODE ANY_COUNTED :: m = EXCLUSIVE
 #endif
 
-byte n[3];    /* the word: holders by mode, but exclusive ones, */
-byte excl;    /* an exclusive holder, */
-byte closed;  /* and whether the head of the queue keeps newcomers out */
+byte n[3];   /* the word: holders by mode, but exclusive ones, */
+byte excl;   /* an exclusive holder, */
+byte closed; /* whether the head of the queue excludes newcomers */
 
 #define NONE 0
 #define FRESH 1
@@ -78,14 +77,14 @@ byte token[NP];
 #ifndef LIMIT
 #define LIMIT 2
 #endif
-/* The word of the node of p, for intents of mode m. */
+/* The word of p's node for intents of mode m. */
 #ifdef BREAK_MIX
 #define V(p, m) (p / 2)
 #else
 #define V(p, m) ((p / 2) * 2 + m - INTENT)
 #endif
-byte riders[4], joined[4]; /* how many ride, how many have since it was opened, */
-bit open[4];               /* and whether they may */
+byte riders[4], joined[4]; /* how many ride, and how many have since it was opened */
+bit open[4];               /* whether clients may ride */
 #define ALONE 0
 #define OPENS 1
 #define RIDES 2
@@ -110,7 +109,7 @@ inline get_on(p, m, is_ahead)
 	}
 }
 
-/* G4: the last one to get off gives the intent back */
+/* G4: the last rider releases the intent */
 inline get_off(p, m)
 {
 	d_step {
@@ -139,25 +138,25 @@ ltl live { [] (want -> <> in) }
 #define OUT_OF skip
 #endif
 
-/* A client that cannot be in with mode m, but exclusive holders; */
+/* The exclusive holders excepted, the clients that exclude mode m; ... */
 #ifdef BREAK_SHARE
 #define COUNTED(m) ((m == SHARED && (n[INTENT] > 0 || n[READERS] > 0)) || (m == INTENT && n[SHARED] > 0))
 #else
 #define COUNTED(m) ((m == SHARED && n[INTENT] > 0) || (m == INTENT && n[SHARED] > 0))
 #endif
-/* and with them; */
+/* ... with them; ... */
 #ifdef BREAK_ENTER
 #define OTHERS(m) ((excl && m != READERS) || COUNTED(m))
 #else
 #define OTHERS(m) (excl || COUNTED(m))
 #endif
-/* those that an exclusive client waits for at the head of the queue; */
+/* ... those for which an exclusive client waits at the head of the queue; ... */
 #ifdef BREAK_READERS
 #define SEEN (n[SHARED] > 0 || n[INTENT] > 0)
 #else
 #define SEEN (n[SHARED] > 0 || n[INTENT] > 0 || n[READERS] > 0)
 #endif
-/* and all of them. */
+/* ... and all of them. */
 #define ANYBODY (excl || n[SHARED] > 0 || n[INTENT] > 0 || n[READERS] > 0)
 
 #ifdef TIMED
@@ -205,7 +204,7 @@ inline fast(m)
 	fi
 }
 
-/* leave the queue; the client that comes next gets the token t */
+/* leave the queue; the next client gets token t */
 inline leave(t)
 {
 	atomic {
@@ -254,7 +253,7 @@ inline head(m)
 #ifdef BREAK_DRAIN
 		:: true ->
 #else
-		/* A3: await nobody */
+		/* A3: await no holders */
 		:: !excl && !SEEN ->
 #endif
 			/* A4: old = fao(W, +EXCL); flush */

@@ -1,30 +1,30 @@
 /*
- * RMA-MCS, the tree of MCS queues: model of src/lock/tree/queue_tree.c.  The steps A1.. and R1.. are in
- * queue_tree.inc.
+ * RMA-MCS, the tree of MCS queues: model of src/lock/tree/queue_tree.c. The steps A1.. and R1.. are
+ * in queue_tree.inc.
  *
- * What it models.  -DLEVELS=2 (default): 2 elements of 2 processes.  -DLEVELS=3: two racks, the first
- * with a node of two processes and a node of one, the second with one node of one (all kinds of pass
- * and of unwinding, 4 processes).  T2 and T3 are the passes allowed in a row within an element (default
- * 1).  A process takes the lock as often as it likes and may stop between any two acquisitions.
+ * What it models. -DLEVELS=2 (default): 2 elements of 2 processes. -DLEVELS=3: two racks, the first
+ * with a node of two processes and a node of one, the second with one node of one (all kinds of
+ * passing and of leaving, 4 processes). T2 and T3 are the passes in a row within an element
+ * (default 1). A process takes the lock any number of times and may stop between two acquisitions.
  *
- * What it proves.  Mutual exclusion; no dead-lock (awaits are blocking guards); a child element never
- * stands twice in a queue (assert at A2), a link is null when a successor writes it (A3), nobody is
- * told twice (R2, R6, R10); at the end all tails and inner links are null.  With -DLIVE=v, under weak
- * fairness, process v gets the lock whenever it wants it.  -DTRY: a process may also try, at its choice.
- * -DTIMED=mask: the processes of the mask may also acquire with a deadline, which passes at any step; they
- * return then, and wait before their next acquire until their slot was passed over, or, with -DRESUME, also
- * go on from their place.  A grant to a process that withdrew is an assertion violated, a lost one a
- * dead-lock.
+ * What it proves. Mutual exclusion; no dead-lock (awaits are blocking guards); a child element
+ * never stands twice in a queue (assert at A2), a link is null when a successor writes it (A3), no
+ * client is notified twice (R2, R6, R10); at the end all tails and inner links are null. With
+ * -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it. -DTRY: a process may
+ * also try. -DTIMED=mask: the processes of the mask may also acquire with a deadline, which passes
+ * at any step. They return then, and before their next acquire wait until their slot was passed
+ * over, or, with -DRESUME, may resume from their place. A grant to a process that has withdrawn
+ * violates an assertion; a lost grant is a dead-lock.
  *
- * What it abstracts.  One lock, one slot a process.  An operation followed by its flush with nothing of
- * the same process between is one step; operations are atomic per word and memory is sequentially consistent.
+ * What it abstracts. One lock; one slot for each process. An operation and its flush, with nothing
+ * of the same process between them, are one step; operations are atomic on each word, and memory is
+ * sequentially consistent.
  *
- * Known-broken variants: -DBREAK_LINK  PARENT goes out before the element has left the parent
- *                                      queue and before its LINK was taken
+ * Known-broken variants: -DBREAK_LINK  PARENT is passed before the element has left the parent queue and before its LINK
+ *                                      was taken
  *                        with TIMED: -DBREAK_WITHDRAW  by a put, whatever the link says by then
  *                                    -DBREAK_TAKE      a link that may change is taken by get and put
- *                                    -DBREAK_DONE      an element enters again while its old place is
- *                                                      passed over
+ *                                    -DBREAK_DONE      an element enters again while its old place is passed over
  */
 #ifndef LEVELS
 #define LEVELS 2

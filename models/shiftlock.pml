@@ -1,35 +1,35 @@
 /*
  * ShiftLock without failures: model of src/lock/shiftlock/shiftlock.c.
  *
- * What it models.  NW writers (processes 0 .. NW-1, default 2) and NR readers (default 2), which take
- * the lock as often as they like and may stop between any two acquisitions; -DN=n writers in a row
+ * What it models. NW writers (processes 0 .. NW-1, default 2) and NR readers (default 2), which
+ * take the lock any number of times and may stop between two acquisitions. -DN=n: writers in a row
  * before readers get a turn (default 2).
  *
- * What it proves.  Writers are alone, readers never in with a writer (asserts in ghost.inc); no
- * dead-lock (awaits are blocking guards, so a hang is an invalid end state); a queue node's words are
- * null when somebody writes them, HEAD is taken before it is written again (asserts); nobody leaves
- * anything behind (asserts at the end); with -DTRY also when clients try, at their choice; with
- * -DTIMED=m also when the processes in the bit mask m time out, at any moment of their choice (but
- * process v of -DLIVE=v): then a process waits no longer, a writer may take the place that it has left
- * again, and uses its slot for another one when it was passed over; and at the end all such places were
- * passed over; with -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live).
+ * What it proves. Writers are alone, and readers are never in with a writer (asserts in ghost.inc);
+ * no dead-lock (awaits are blocking guards, so a hang is an invalid end state); a queue node's
+ * words are null when they are written, and HEAD is taken before it is written again (asserts); at
+ * the end all words say "free" (asserts). With -DTRY also when clients try. With -DTIMED=m also
+ * when the processes in bit mask m time out at any time (except process v of -DLIVE=v): such a
+ * process stops waiting; a writer may resume the place that it has left, and uses its slot for
+ * another acquire after it was passed over; at the end all such places were passed over. With
+ * -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live).
  *
- * What it abstracts.  One lock, one slot a process.  The fields of word A are variables, changed in
- * one step; REL counts modulo the least
- * power of two above NR.  An operation followed by its flush with nothing of the same process
- * between is one step, at the point where it takes effect; operations issued together take effect in
- * any order; memory is sequentially consistent.  With -DTIMED every link says that the writer may leave
- * its place; loops of compare and swap on A are one step, which changes A only if the fields are such.
+ * What it abstracts. One lock; one slot for each process. The fields of word A are variables that
+ * change in one step; REL counts modulo the least power of two above NR. An operation and its
+ * flush, with nothing of the same process between them, are one step, when the operation takes
+ * effect; operations issued together take effect in any order; memory is sequentially consistent.
+ * With -DTIMED every link says that the writer may leave its place. A loop of compare-and-swap on A
+ * is one step, which changes A only if the fields allow it.
  *
- * Known-broken variants: -DBREAK_SNAPSHOT  a writer awaits no readers
- *                        -DBREAK_TURN      a writer that leaves no successor known gives readers no turn
- *                        -DBREAK_HEAD      a client that finds its queue longer than it was does not pass on
- *                                          the head's place
+ * Known-broken variants: -DBREAK_SNAPSHOT  a writer does not wait for readers
+ *                        -DBREAK_TURN      a writer that leaves without a known successor gives readers no turn
+ *                        -DBREAK_HEAD      a client that finds its queue longer than it was does not pass on the
+ *                                          head's place
  *                        -DBREAK_EPOCH     after a turn of the readers the successor does not wait
- *                        -DBREAK_PLAIN     (TIMED) a writer that awaits readers counts itself out
+ *                        -DBREAK_PLAIN     (TIMED) a writer that waits for readers subtracts itself
  *                        -DBREAK_FLIP      (TIMED) the same, and changes EPOCH
  *                        -DBREAK_LAST      (TIMED) no reader releases for a writer that is absent
- *                        -DBREAK_WITHDRAW  (TIMED) a reader counts itself out though it was let in
+ *                        -DBREAK_WITHDRAW  (TIMED) a reader subtracts itself though it was let in
  *                        -DBREAK_EARLY     (TIMED) a node is marked as passed over before its NEXT is read
  *                        -DBREAK_RESUME    (TIMED) L4 is a put
  */
@@ -48,7 +48,7 @@ byte WP, RDR, REL; /* word A: writers present, readers present, releases */
 bit EPOCH;
 byte TAIL, HEAD; /* 0 or writer + 1 */
 byte NEXT[NW];
-byte GRANT[NW]; /* STATUS, with what comes along: */
+byte GRANT[NW]; /* STATUS, with what it carries: */
 bit GEPOCH[NW];
 byte GCONS[NW];
 bit GWAIT[NW];
@@ -61,8 +61,8 @@ byte GREL[NW];
 #include "ghost.inc"
 
 #ifdef TIMED
-bit ABSENT;     /* in word A: the writer that would be next has left; REL is 0 when its readers have */
-bit QUEUED[NW]; /* its place is abandoned, as far as the process knows */
+bit ABSENT;     /* in word A: the next writer has left; REL is 0 when its readers have left */
+bit QUEUED[NW]; /* the process has abandoned its place and has not seen it passed over */
 #ifdef LIVE
 #define MAY_TIME_OUT (p != LIVE && (TIMED >> (p) & 1))
 #else
@@ -75,7 +75,7 @@ bit QUEUED[NW]; /* its place is abandoned, as far as the process knows */
 #define TAKE_SLOT skip
 #endif
 
-/* The readers of a turn at most are awaited at a time. */
+/* Waits for the readers of one turn at a time, at most. */
 #if NR == 1
 #define MOD(x) ((x) & 1)
 #else
@@ -161,7 +161,7 @@ done:	skip
 }
 #endif
 
-/* R2: what the release changes in A, and learns from it. */
+/* R2: what the release changes in A, and reads from it. */
 #define LEAVE d_step { wp = WP; rdr = RDR; WP--; REL = MOD(REL + 1); expected = MOD(REL + RDR); \
 		if :: flip -> EPOCH = 1 - EPOCH; epoch = EPOCH :: else fi }
 
@@ -203,7 +203,8 @@ proctype Writer(byte p)
 #ifdef TIMED
 		atomic { FREE -> TAKE_SLOT };
 #endif
-		/* T1, T2: get(A); flush; cas(A, as seen, WP + 1); flush. Nobody in the way: at one point of time */
+		/* T1, T2: get(A); flush; cas(A, as seen, WP + 1); flush. The lock is free at one
+		 * point of time */
 		d_step { old = WP + RDR; epoch = EPOCH; if :: old == 0 -> WP = 1 :: else fi }
 		if
 		:: old > 0 -> old = 0; goto out

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Timing by an adversary. Everything that the memory model of rma.h leaves open
- * is drawn by chance: operations take effect in any order until their flush, or
- * only when a flush comes to fetch them; a rank may stop for long at any access;
- * a client that waits for a word may look late, and miss a value that did not stay.
+ * Timing by an adversary. Everything that the memory model of rma.h leaves open is drawn at random:
+ * operations take effect in any order before their flush, or not before a flush fetches them; a
+ * rank may stop for long at any access; a client that waits for a word may look late, and miss a
+ * value that did not stay.
  *
- * How much of each is drawn once for each world, for a schedule in which
- * everything is delayed alike finds little: in some worlds nothing is held back,
- * in others one rank stands still while the rest goes round many times.
+ * How often each of these happens is drawn once for each world, because a schedule that delays
+ * everything alike finds little. In some worlds nothing is held back; in others one rank stands
+ * still while the rest goes on many times.
  */
 #include "sim/adversary.h"
 
@@ -44,13 +44,13 @@ static bool chance(struct sim_rank *r, int part, int of_all)
 	return (int)sim_below(&r->world->random, (uint64_t)of_all) < part;
 }
 
-/* 1 to so many nanoseconds, in picoseconds lest many be equal. */
+/* A time of 1 to ns nanoseconds; in picoseconds, so that few times are equal. */
 static sim_time up_to(struct sim_rank *r, uint64_t ns)
 {
 	return 1 + sim_below(&r->world->random, ns * SIM_NS);
 }
 
-/* At any access a rank may stop. */
+/* A rank may stop at any access. */
 static sim_time pace(struct sim_rank *r)
 {
 	const struct adversary *a = of(r);

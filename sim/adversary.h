@@ -6,18 +6,18 @@
 #include "sim/sim.h"
 
 struct adversary {
-	int quick;  /* per cent of accesses that take no time, */
-	int hold;   /* of operations that wait for their flush, */
-	int late;   /* and of operations and answers that take long */
+	int quick;  /* percentage of accesses that take no time */
+	int hold;   /* percentage of operations that wait for their flush */
+	int late;   /* percentage of operations and answers that take long */
 	int stall;  /* per mille of accesses before which a rank stops for long */
-	bool dozes; /* a client that polls looks seldom, since waits are long */
-	int slow;   /* a kind of operation that takes long more often, or -1 */
-	int victim; /* a rank that does ten times as often, or -1 */
+	bool dozes; /* a client that polls looks rarely, because waits are long */
+	int slow;   /* a kind of operation that takes long more often; -1: none */
+	int victim; /* a rank that stops ten times as often; -1: none */
 };
 
 void adversary_draw(struct adversary *a, uint64_t *random);
 
-/* Its timing_state is a struct adversary. */
+/* sim_request.timing_state is a struct adversary. */
 extern const struct sim_timing adversary_timing;
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Virtual ranks acquire and release, by the functions of src/client/ as they are in the library.
- * What each client holds is kept here, apart from the words of the lock and from the slots, so
- * that two holders are seen whenever there are two.
+ * Virtual ranks acquire and release by the functions of src/client/, as they are in the library.
+ * What each client holds is recorded here, apart from the words of the lock and from the slots, so
+ * two holders are noticed in any case.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool has_ranges(const struct sim_world *w)
 	return w->request.protocol->kind.capabilities & PAWL_CAP_RANGES;
 }
 
-/* Waits for a slot, of an acquire that has none yet, are not waits for the lock. */
+/* A wait for a slot, by an acquire that has none yet, is not a wait for the lock. */
 void sim_begin_wait(struct sim_rank *r)
 {
 	if (!r->mode || r->waited || (!has_ranges(r->world) && !client_find(&r->clients, r->lock)))
@@ -40,7 +40,7 @@ static const char *mode_name(int mode)
 	return mode == PAWL_EXCLUSIVE ? "exclusive" : "shared";
 }
 
-/* Between its beginning to wait and its grant, others came before. */
+/* Check how many clients were granted the lock from the start of r's wait to its own grant. */
 static void check_overtakes(struct sim_rank *r)
 {
 	struct sim_world *w = r->world;
@@ -72,7 +72,7 @@ static int *holders(struct sim_lock *l, int mode)
 	return mode == PAWL_EXCLUSIVE ? &l->writers : &l->readers;
 }
 
-/* Whether holders are in that must not be in with this mode. */
+/* Whether the lock has holders that exclude this mode. */
 static bool in_conflict(const struct sim_lock *l, int mode)
 {
 	bool exclusive = mode == PAWL_EXCLUSIVE;
@@ -82,8 +82,8 @@ static bool in_conflict(const struct sim_lock *l, int mode)
 	       (l->intents_shared && exclusive);
 }
 
-/* A client that holds for long may be taken for dead, if the lock has leases. How long a lease
- * is in the end is the kind's; a quarter of it is sure. */
+/* Whether a client has held for so long that others may take it for dead. The kind decides how long
+ * a lease is in the end; it is at least a quarter of the option. */
 static bool outstays(const struct sim_hold *h)
 {
 	uint64_t lease = h->rank->world->request.lease_ns;
@@ -91,10 +91,10 @@ static bool outstays(const struct sim_hold *h)
 	return lease && engine_now() - h->granted >= lease * SIM_NS / 4;
 }
 
-/* Of a holder and one that cannot hold with it, the holder has lost the lock: its acquire
- * returned first, and it outstays its lease. Nobody is given up in a quarter of a lease from the
- * return, so the rank whose acquire returned last got the lock after the other was given up, even
- * if it was stopped before it is counted here. */
+/* Of two holders that exclude each other, whether h has lost the lock to by: its acquire returned
+ * first, and it outstays its lease. A client is not given up within a quarter of a lease from the
+ * return of its acquire. So the rank whose acquire returned last got the lock after the other was
+ * given up, even if it was stopped before it is counted here. */
 static bool loses_to(const struct sim_hold *h, const struct sim_hold *by)
 {
 	return h->granted <= by->granted && outstays(h);
@@ -107,7 +107,7 @@ static void uncount(struct sim_hold *h)
 	h->counted = false;
 }
 
-/* Another hold of some of the units that does not share them; NULL: there is none. */
+/* Another hold of some of these units that excludes h; NULL: there is none. */
 static struct sim_hold *overlapping(const struct sim_hold *h)
 {
 	struct sim_world *w = h->rank->world;
@@ -125,15 +125,15 @@ static struct sim_hold *overlapping(const struct sim_hold *h)
 	return NULL;
 }
 
-/* Whether it has its units: a rank that was stopped before its acquire returned may have lost them
- * to another. */
+/* Whether the client has its units: a rank that was stopped before its acquire returned may have
+ * lost them. */
 static bool check_ranges(struct sim_hold *h)
 {
 	struct sim_rank *r = h->rank;
 	struct sim_hold *other;
 
 	sim_note(r, "has units %lld to %lld", (long long)h->slot->first, (long long)h->slot->last);
-	/* A client that outstayed its lease has lost its units; its release has to tell it so. */
+	/* A client that outstayed its lease has lost its units; its release has to say so. */
 	while ((other = overlapping(h)) && loses_to(other, h)) {
 		uncount(other);
 		sim_note(other->rank, "has lost its units to rank %d", r->id);
@@ -149,8 +149,8 @@ static bool check_ranges(struct sim_hold *h)
 	return !other;
 }
 
-/* A client that is in the way of this grant and has outstayed its lease has lost the lock; its
- * release has to tell it so. */
+/* A client that excludes this grant and has outstayed its lease has lost the lock; its release has
+ * to say so. */
 static void take_from(const struct sim_hold *by)
 {
 	struct sim_world *w = by->rank->world;
@@ -167,7 +167,7 @@ static void take_from(const struct sim_hold *by)
 		}
 }
 
-/* The same of a lock. */
+/* As check_ranges(), for a lock. */
 static bool check_lock(struct sim_hold *h)
 {
 	struct sim_world *w = h->rank->world;
@@ -212,7 +212,7 @@ static struct sim_hold *add_hold(struct sim_rank *r, struct lock_slot *slot, uin
 {
 	struct sim_hold *h = &r->held[r->nheld];
 
-	/* From here on its lease runs, though the acquire has yet to return. */
+	/* The lease runs from here on, though the acquire has yet to return. */
 	*h = (struct sim_hold){
 	    .rank = r, .slot = slot, .lock = lock, .mode = mode, .granted = engine_now()};
 	if (has_ranges(r->world))
@@ -220,7 +220,7 @@ static struct sim_hold *add_hold(struct sim_rank *r, struct lock_slot *slot, uin
 	return h;
 }
 
-/* The slot of a lock that was forgotten serves again when the protocol has said so. */
+/* The slot of an abandoned lock may be used again only after the protocol has said so. */
 static void check_slot(struct sim_rank *r, const struct lock_slot *slot)
 {
 	if (r->kept & slot_bit(slot))
@@ -242,7 +242,7 @@ static void granted(struct sim_rank *r, struct lock_slot *slot)
 	sim_step(r);
 }
 
-/* Whether a program that does this, and needs so many slots, may be told so. */
+/* Whether this code is a valid result of this call, which needs this many slots. */
 static bool may_be_told(const struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int needs,
 			int rc)
 {
@@ -285,7 +285,7 @@ static int told(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int 
 	return rc == CLIENT_NO_SLOT ? PAWL_ERR_TOO_MANY : rc;
 }
 
-/* Whether it has some of these units already, so that it would wait for itself. */
+/* Whether r already holds some of these units, so that it would wait for itself. */
 static bool has_some(const struct sim_rank *r, uint64_t space, const struct client_units *units)
 {
 	const struct lock_protocol *p = r->world->request.protocol;
@@ -357,7 +357,7 @@ int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode
 
 /* ---------------------------------------------------------------------- release */
 
-/* The slot that a call of the library would find. */
+/* The slot, as the library's release would find it. */
 static struct lock_slot *find(struct sim_hold *h)
 {
 	struct client_set *set = &h->rank->clients;
@@ -379,8 +379,8 @@ static void released(struct sim_hold *h, bool lost, int rc)
 	r->unsettled += died || w->space.posts;
 	w->peers += died;
 	if (lost && rc != PAWL_ERR_LEASE_LOST && !died)
-		sim_fail(w, SIM_MISUSE,
-			 "rank %d: others came in, and its release says nothing of it", r->id);
+		sim_fail(w, SIM_MISUSE, "rank %d: others came in, and its release does not say so",
+			 r->id);
 	if (rc != PAWL_SUCCESS && !died && !(rc == PAWL_ERR_LEASE_LOST && outstays(h)))
 		sim_fail(w, SIM_MISUSE, "rank %d: the release of a living holder returned %d",
 			 r->id, rc);
@@ -389,7 +389,7 @@ static void released(struct sim_hold *h, bool lost, int rc)
 		 died ? ", or not: a rank died" : "");
 }
 
-/* Of sim_acquire_part(). */
+/* Release both locks of sim_acquire_part(). */
 static void release_part(struct sim_rank *r)
 {
 	int rc;
@@ -438,9 +438,9 @@ void sim_forget(struct sim_rank *r)
 	r->world->deaths++;
 }
 
-/* ------------------------------------------------------------------ its own end */
+/* --------------------------------------------------------- the end of a rank */
 
-/* All slots serve again, unless a rank died that was needed for it. */
+/* Check that all slots can be used again, unless a rank that is needed has died. */
 static void reclaim(struct sim_rank *r)
 {
 	struct client_set *set = &r->clients;
@@ -452,7 +452,7 @@ static void reclaim(struct sim_rank *r)
 			;
 		if (client_in_use(set) < r->world->space.max_held)
 			sim_sleep(r, retry_ns * SIM_NS);
-		/* A place may wait for a recovery, which takes some leases. */
+		/* A place in a queue may wait for a recovery, which takes several leases. */
 		if (retry_ns < RETRY_MOST_NS)
 			retry_ns *= 2;
 	}
@@ -463,8 +463,8 @@ static void reclaim(struct sim_rank *r)
 
 void sim_settle(struct sim_rank *r)
 {
-	/* With a lease, a place in a queue may be there until its client looks whether it is to be
-	 * recovered, if no other client comes. */
+	/* With a lease, a place in a queue may stay until its client checks whether to recover it,
+	 * if no other client comes. */
 	if (r->world->request.lease_ns || sim_below(&r->random, 2))
 		reclaim(r);
 	client_settle(&r->clients);
@@ -474,7 +474,7 @@ void sim_settle(struct sim_rank *r)
 				 "rank %d: operations are on their way after its end", r->id);
 }
 
-/* A rank that waits looks how long its wait may take. */
+/* Let each waiting rank check how long its wait may still take. */
 static void wake_all(struct sim_world *w)
 {
 	for (int id = 0; w->request.death_wait_ns && id < w->request.ranks; id++) {
@@ -511,7 +511,7 @@ uint64_t sim_waits(const struct sim_rank *r)
 	return waits;
 }
 
-/* ------------------------------------------------------------------ at the end */
+/* ------------------------------------------------------------- the end of a world */
 
 static int64_t *word_of(void *arg, int rank, uint64_t offset)
 {
@@ -526,7 +526,7 @@ void sim_check_idle(struct sim_world *w)
 
 	for (uint64_t l = 0; p->idle && l < w->request.locks; l++)
 		if (!p->idle(&w->space, l, &memory, err, sizeof err))
-			sim_fail(w, SIM_NOT_IDLE, "nobody holds or awaits lock %llu, but %s",
+			sim_fail(w, SIM_NOT_IDLE, "no client holds or awaits lock %llu, but %s",
 				 (unsigned long long)l, err);
 }
 
@@ -538,7 +538,7 @@ void sim_check_recoveries(struct sim_world *w)
 		sim_count(&w->ranks[id], &stats);
 		if (stats.recoveries)
 			sim_fail(w, SIM_MISUSE,
-				 "a recovery by rank %d, and nobody has died or was late", id);
+				 "a recovery by rank %d, though no rank has died or was late", id);
 	}
 }
 

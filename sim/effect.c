@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations take effect: the one place where words of virtual ranks change.
- * A client that waits for a word is told when it fits; it looks again when it comes to
- * it, and goes on waiting if the word has changed once more.
+ * Operations take effect. Only here do words of virtual ranks change. A client that waits for a
+ * word is notified when the word fits. It looks again when it runs, and waits on if the word has
+ * changed once more.
  */
 #include "sim/sim.h"
 
@@ -30,7 +30,11 @@ void sim_alarm(void *arg)
 {
 	struct sim_rank *r = arg, **at;
 
-	/* an alarm that was set for an earlier wait, or comes with the change */
+	/* an alarm that was set for an earlier wait, or comes with the change */ /* the alarm of an
+										     earlier wait,
+										     or of one that
+										     has just ended
+										   */
 	if (!r->alarm || engine_now() < r->alarm || !r->line)
 		return;
 	for (at = &r->line->watchers; *at != r; at = &(*at)->next_watcher)
@@ -106,7 +110,7 @@ int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, e
 	return old;
 }
 
-/* Whether nobody is there to perform it. */
+/* Whether the target is dead, so that nothing performs the operation. */
 static bool is_lost(const struct sim_op *op)
 {
 	const struct sim_world *w = op->rank->world;
@@ -132,7 +136,7 @@ void sim_effect(void *arg)
 			sim_reap(r);
 		return;
 	}
-	/* A flush waits for it, and ends when the last one is known. */
+	/* A flush waits for this operation; it ends when the last one is known. */
 	if (--r->unfinished == 0)
 		engine_at(op->known, wake, r);
 }

@@ -2,15 +2,14 @@
 /*
  * The engine on SimGrid; see engine.h.
  *
- * Events wait in a heap of our own, by time and then by number: SimGrid's timers
- * break ties in no given order, and its clock is a double, in which equal spans
- * differ by when they begin. One timer of the kernel at a time carries the clock
- * to the next event. Its callback goes on with the events after it for as long
- * as they wake nobody, so that SimGrid's scheduler is entered once a wake-up and
- * not once an event.
+ * Events wait in a heap of their own, ordered by time and then by number: SimGrid's timers break
+ * ties in no defined order, and its clock is a double, in which equal spans differ by when they
+ * start. One timer of SimGrid's kernel at a time advances the clock to the next event. Its callback
+ * continues with further events as long as they wake no actor. So SimGrid's scheduler is entered
+ * once for each wake-up, not for each event.
  *
- * An actor that has ended its work stays, for making one costs more than a small
- * world takes to run.
+ * An actor whose body has ended stays for the next one, because to create an actor costs more than
+ * to run a small world.
  */
 #include "sim/engine.h"
 
@@ -47,15 +46,15 @@ struct event {
 };
 
 sg4::Host *machine;
-std::vector<event> events; /* a heap, the next one in front */
+std::vector<event> events; /* a heap, the next event in front */
 std::vector<engine_actor *> actors, unemployed;
 sim_time now;
 uint64_t number;
-double origin; /* SimGrid's time when ours was 0 */
+double origin; /* SimGrid's time at time 0 of this engine */
 bool armed, in_events, ending;
-unsigned woken;                   /* by the events of one timer */
-unsigned runnable;                /* actors that are awake and not yet running */
-engine_actor *current, *listener; /* the actor that awaits silence */
+unsigned woken;                   /* actors woken by the events of one timer */
+unsigned runnable;                /* actors that are awake but do not run yet */
+engine_actor *current, *listener; /* listener: the actor that awaits silence */
 
 constexpr double PER_SECOND = 1e-12;
 constexpr unsigned STACK_KIB = 64;
@@ -92,7 +91,7 @@ void run_events()
 	in_events = false;
 }
 
-/* Let others run; the client that goes to sleep sees to it that the clock goes on. */
+/* Let other actors run; arms the timer, so that the clock advances. */
 void stop(engine_actor *self)
 {
 	self->blocked = true;
@@ -143,7 +142,7 @@ void engine_wake(struct engine_actor *actor)
 	actor->blocked = false;
 	woken++;
 	runnable++;
-	/* Others may run before this returns to the actor that called. */
+	/* Other actors may run before this returns to the caller. */
 	engine_actor *caller = current;
 	actor->actor->resume();
 	current = caller;
@@ -157,7 +156,7 @@ static void wake_later(void *arg)
 void engine_sleep(sim_time span)
 {
 	if (!runnable && (events.empty() || events.front().when > now + span)) {
-		/* Nothing happens before: go on in its own context. */
+		/* Nothing happens before: continue without a switch of contexts. */
 		now += span;
 		return;
 	}
@@ -208,7 +207,7 @@ struct engine_actor *engine_spawn(void (*body)(void *arg), void *arg)
 	return a;
 }
 
-/* All work is done: let the actors that stayed for more of it end. */
+/* At the end: let the actors that have stayed end. */
 static void dismiss(void *)
 {
 	ending = true;

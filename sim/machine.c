@@ -2,20 +2,19 @@
 /*
  * Timing of a machine.
  *
- * By CPU: a cache line is with the rank that changed it last, and moves to the client that
- * wants it. A move costs what the innermost element that has both of them says;
- * changes of one line happen one after the other.
+ * By CPU: a cache line is with the rank that changed it last, and moves to the client that accesses
+ * it. The innermost element that contains both determines the cost. Changes of one line happen one
+ * after the other.
  *
- * Through the network: a rank spends "send" on each operation; its node's NIC
- * sends one message each "gap"; the message travels for "latency"; the target's
- * NIC serves one message after the other, and atomics of one word one after the
- * other; the answer travels back. Operations on one's own node go the same way,
- * with a latency of their own ("loopback"); those that wait in the NIC to be served
- * slow down the others that do ("backlog").
+ * Through the network: a rank spends "send" on each operation; its node's NIC sends one message
+ * each "gap"; the message travels for "latency"; the target's NIC serves one message after the
+ * other, and atomics on one word one after the other; the answer travels back. Operations on the
+ * own node go the same way, with a latency of their own ("loopback"); those that wait in the NIC
+ * slow each other down ("backlog").
  *
- * Where the machine has a network (network.h), a message also takes the links of its
- * route, there and back: each has its latency, and a gap between two messages. The
- * message that was sent first takes a link first.
+ * If the machine has a network (network.h), messages and answers also take the links of their
+ * route. Each link has a latency, and a gap between two messages. Messages take a link in the order
+ * in which they were sent.
  */
 #include "sim/machine.h"
 
@@ -23,12 +22,12 @@
 
 struct nic {
 	sim_time out, in; /* when it is free to send, and to serve */
-	uint64_t looping; /* messages of its own node that it has not served */
+	uint64_t looping; /* messages of its own node that it has not served yet */
 };
 
 struct machine_state {
 	const struct machine *machine;
-	sim_time *link; /* of the network: when it is free */
+	sim_time *link; /* when each link of the network is free */
 	struct nic nic[];
 };
 
@@ -58,7 +57,7 @@ static struct machine_state *state_of(const struct sim_rank *r)
 	return r->world->request.timing_state;
 }
 
-/* The innermost element that has both. */
+/* The kind of the innermost element that contains both ranks. */
 static enum topo_kind nearest(const struct topo *t, int p, int q)
 {
 	for (int i = t->nlevels; i > 1; i--)
@@ -139,7 +138,7 @@ static sim_time latency(const struct sim_op *op)
 	return m->latency[k] + (sim_time)((double)m->latency[k] * m->jitter * part);
 }
 
-/* On the links between two nodes, from that moment on: how long. */
+/* The time that a message takes on the links between two nodes from start on. */
 static sim_time travel(const struct sim_op *op, int from, int to, sim_time start)
 {
 	struct machine_state *s = state_of(op->rank);
@@ -166,7 +165,7 @@ static int node_of(const struct sim_op *op, int rank)
 	return op->rank->world->topo->node[rank];
 }
 
-/* Served by the NIC of its own node, and no longer in the way there. */
+/* The NIC of the own node has served this operation. */
 static void effect_near(void *arg)
 {
 	struct sim_op *op = arg;
@@ -215,7 +214,7 @@ static sim_time send_op(struct sim_op *op)
 	return m->send;
 }
 
-/* Nothing is held back. */
+/* This timing holds nothing back. */
 static void push_op(struct sim_op *op)
 {
 	(void)op;

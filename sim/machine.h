@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timing of a machine that a file describes; see machine.c, and pawl-sim(1) for the
- * file. */
+/* Timing of a machine that a file describes; see machine.c, and pawl-sim(1) for the file. */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
 
@@ -9,34 +8,34 @@
 
 enum machine_op { MACHINE_PUT, MACHINE_GET, MACHINE_ATOMIC, MACHINE_OPS };
 
-/* Where a line was before, seen from the client that wants it: with somebody of the same
- * element of a level, by enum topo_kind; or there is no such somebody. */
+/* Where a cache line was before, as seen by the client that accesses it: with a rank of the same
+ * element of a level, by enum topo_kind; with the client itself; or in memory. */
 enum { MACHINE_OWN = TOPO_GANG + 1, MACHINE_MEMORY, MACHINE_PLACES };
 
 struct machine {
 	char summary[160], topology[160];
-	int ranks; /* if nobody says otherwise */
+	int ranks; /* unless the command says otherwise */
 	/* All in picoseconds. */
 	sim_time read[MACHINE_PLACES], write[MACHINE_PLACES]; /* of a cache line */
 	sim_time look;                                        /* between two looks at a word */
-	sim_time send, gap;                                   /* of a rank, and of its NIC */
-	sim_time latency[TOPO_GANG + 1]; /* one way; [TOPO_NODE] to one's own node */
+	sim_time send, gap;                                   /* of a rank; of its NIC */
+	sim_time latency[TOPO_GANG + 1]; /* one way; [TOPO_NODE] to the own node */
 	sim_time serve[MACHINE_OPS];     /* of the target's NIC */
-	sim_time same_word, loopback;    /* more for an atomic of one word; of one's own node, */
-	sim_time backlog;                /* and for each message of one's own node that waits */
-	sim_time extra[MACHINE_OPS];     /* more until the answer */
-	bool half_duplex;                /* a NIC sends and serves with one engine */
+	sim_time same_word, loopback;    /* added for atomics on one word; for the own node */
+	sim_time backlog;                /* added for each waiting message of the own node */
+	sim_time extra[MACHINE_OPS];     /* added to the time of the answer */
+	bool half_duplex;                /* one engine of a NIC sends and serves */
 	double jitter;                   /* of latencies, as a fraction */
-	struct network_plan network;     /* between nodes; more latency by route */
-	sim_time link_gap;               /* of each of its links */
+	struct network_plan network;     /* between nodes; adds latency by route */
+	sim_time link_gap;               /* of each of the network's links */
 };
 
-/* False: err has the sentence. */
+/* False: err has the message. */
 bool machine_read(struct machine *m, const char *path, char *err, size_t errlen);
-/* The same of an open file; path: how the sentence calls it. */
+/* The same, from an open file; path: its name in messages. */
 bool machine_read_from(struct machine *m, FILE *in, const char *path, char *err, size_t errlen);
 
-/* Its timing_state: a machine and the state of its NICs in one world. */
+/* sim_request.timing_state: a machine and the state of its NICs in one world. */
 struct machine_state;
 /* NULL: no memory. */
 struct machine_state *machine_start(const struct machine *m, int nodes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The description of a machine: one setting a line, "#" begins a comment. */
+/* Read the description of a machine: one setting a line; "#" starts a comment. */
 #include "sim/machine.h"
 
 #include <ctype.h>
@@ -73,7 +73,7 @@ static bool wrong(char *err, size_t errlen, const char *fmt, ...)
 	return false;
 }
 
-/* A number of nanoseconds, at *text; moves on. */
+/* Read a number of nanoseconds at *text and move *text behind it. */
 static bool to_time(char **text, sim_time *time)
 {
 	char *end;
@@ -175,7 +175,7 @@ static int find(const char *line, size_t *len)
 	return -1;
 }
 
-/* Without comment and blanks around it. */
+/* Strip the comment, and blanks at both ends. */
 static char *trim(char *line)
 {
 	char *end;
@@ -206,7 +206,7 @@ static bool read_line(struct machine *m, char *line, uint64_t *given, char *err,
 	return set(m, i, line + strspn(line, " \t"), err, errlen);
 }
 
-/* The next line; what is behind a byte 0 would be passed over. */
+/* Read the next line. Text after a null byte would be ignored, so that is an error. */
 static bool next_line(FILE *in, char **text, size_t *room, bool *end, char *err, size_t errlen)
 {
 	ssize_t len = getline(text, room, in);

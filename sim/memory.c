@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Zeroed memory for a world. A table of millions of locks over hundreds of virtual
- * ranks has far more words than a run touches: pages come when they are touched, and
- * the kernel is told not to set them aside before.
+ * Zeroed memory for a world. A table of millions of locks over hundreds of virtual ranks has far
+ * more words than a run touches. The kernel allocates pages when they are touched, and is asked not
+ * to reserve them before.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "sim/sim.h"
 
-/* Small worlds come by the thousand; the heap is quicker for those. */
+/* Small worlds come by the thousand, and the heap is faster for them. */
 enum { LARGE = 64 << 20 };
 
 void *sim_zeroed(size_t bytes)

@@ -2,11 +2,11 @@
 /*
  * Networks by SimGrid: its cluster zones, or a platform file; see network.h.
  *
- * Only the routes are SimGrid's. Messages do not become activities of its network model,
- * which would take a hundred times as long (and share bandwidth, of which messages of eight
- * bytes need none). Routing is SimGrid's own: shortest paths in a dragonfly, D-mod-k in a fat
- * tree, so a pair of nodes has one route. Nodes are the hosts in the order of their names,
- * numbers in them counted as such.
+ * Only the routes come from SimGrid. Messages are not activities of its network model, which would
+ * take a hundred times as long, and would model shared bandwidth, which messages of eight bytes do
+ * not need. Routing is SimGrid's: shortest paths in a dragonfly, D-mod-k in a fat tree, so a pair
+ * of nodes has one route. The nodes are the hosts in the order of their names, with numbers in
+ * names compared as numbers.
  */
 #include "sim/network.h"
 
@@ -34,7 +34,7 @@ struct route {
 };
 
 network_plan plan;
-std::vector<unsigned> numbers[4]; /* of the plan's text, part by part */
+std::vector<unsigned> numbers[4]; /* in the plan's text, part by part */
 std::vector<sg4::Host *> hosts;
 std::map<const sg4::Link *, int> link_number;
 std::vector<std::unique_ptr<route>> routes; /* [from * nodes + to] */
@@ -42,7 +42,7 @@ std::vector<std::unique_ptr<route>> routes; /* [from * nodes + to] */
 constexpr double PER_SECOND = 1e12;
 constexpr unsigned MOST = 1 << 16;
 
-/* "a,b;c": numbers by part; false if it is anything else. */
+/* Parse "a,b;c": numbers by part. False: the text is anything else. */
 bool read_numbers(const char *text)
 {
 	int part = 0;
@@ -66,8 +66,8 @@ bool read_numbers(const char *text)
 	}
 }
 
-/* SimGrid's links between groups begin at the router of the first chassis that has the
- * other group's number, so there has to be one. */
+/* SimGrid's links between groups start at the router of the first chassis that has the other
+ * group's number, so there has to be one. */
 bool is_dragonfly()
 {
 	return numbers[0].size() == 2 && numbers[1].size() == 2 && numbers[2].size() == 2 &&
@@ -113,7 +113,7 @@ void build_zone(sg4::Engine &engine)
 	root->seal();
 }
 
-/* A file may have hosts that nothing leads to: thrown. */
+/* Throws if a host of the file cannot be reached. */
 void check_routes()
 {
 	for (const sg4::Host *h : hosts) {

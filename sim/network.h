@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The network between the nodes of a machine: which links a message takes. Built by
- * SimGrid's own platforms and routing (network.cpp); time on the links is counted by
- * machine.c.
+ * The network between the nodes of a machine: the links that a message takes. SimGrid's platforms
+ * and routing determine them (network.cpp); machine.c counts the time on the links.
  */
 #ifndef SIM_NETWORK_H
 #define SIM_NETWORK_H
@@ -22,14 +21,14 @@ struct network_plan {
 	/* "GROUPS,LINKS;CHASSIS,LINKS;ROUTERS,LINKS;NODES", "LEVELS;DOWN,..;UP,..;LINKS,..",
 	 * or the path of a SimGrid platform. */
 	char text[160];
-	sim_time link; /* latency of each link, but those of a file, which says it itself */
+	sim_time link; /* latency of each link; a file has its own */
 };
 
-/* Before engine_run(), which builds it. False: the text is no such plan, and err has the
- * sentence. */
+/* Call it before engine_run(), which builds the network. False: the text is not such a plan; err
+ * has the message. */
 bool network_choose(const struct network_plan *plan, char *err, size_t errlen);
 
-/* From here on while the engine runs. Nodes of the network, 0 if there is none, and links. */
+/* While the engine runs: the number of nodes in the network (0: there is none), and of links. */
 int network_nodes(void);
 int network_links(void);
 
@@ -37,9 +36,9 @@ struct network_route {
 	int links;
 	const int *link;         /* in the order in which a message takes them */
 	const sim_time *latency; /* of each */
-	sim_time all;            /* of all of them */
+	sim_time all;            /* the sum */
 };
-/* From one node to another. Kept once it has been asked for. */
+/* The route from one node to another. Kept after the first call. */
 const struct network_route *network_find(int from, int to);
 
 #ifdef __cplusplus

@@ -6,11 +6,11 @@
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
 
-/* The zone that all others are in. SimGrid 4 makes it with the engine, and a host outside it has
- * no CPU model; before, the program makes it. */
+/* The zone that contains all others. SimGrid 4 creates it with the engine, and a host outside it
+ * has no CPU model; before SimGrid 4, the program creates it. */
 simgrid::s4u::NetZone *network_root(const simgrid::s4u::Engine &engine);
 
-/* The first host, or nullptr if there is none. What is wrong with a file is thrown. */
+/* The first host, or nullptr if there is none. Throws if a file is wrong. */
 simgrid::s4u::Host *network_build(simgrid::s4u::Engine &engine);
 
 #endif

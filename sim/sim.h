@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulator: a backend of the RMA layer with virtual ranks in virtual time.
- * The protocols of src/lock/ and baselines/ run in it as they are.
+ * The simulator: an implementation of the RMA layer with virtual ranks in virtual time. The
+ * protocols of src/lock/ and baselines/ run in it unchanged.
  *
  *   engine.cpp     actors and events, on SimGrid
  *   world.c        a world: topology, layout, segments, ranks; its run and end
- *   memory.c       zeroed memory for it
+ *   memory.c       zeroed memory for a world
  *   transport.c    struct rma_transport for virtual ranks
  *   effect.c       an operation takes effect on memory, and wakes ranks that wait there
  *   clients.c      what virtual ranks do with locks, by the functions of src/client/, and what must
  *                  hold while they do
- *   trace.c        the hash of a schedule, and its time line for people
+ *   trace.c        the hash of a schedule, and its time line
  *   adversary.c    timing that looks for the worst order
- *   machine.c      timing of a machine, and machine_file.c its description
- *   network.cpp    routes between its nodes, on SimGrid
+ *   machine.c      timing of a machine; machine_file.c reads its description
+ *   network.cpp    routes between the machine's nodes, on SimGrid
  *
- * Segments are not mapped (struct rma's map[] is all NULL), so that every access
- * comes here. What a rank does between two of them takes no time.
+ * Segments are not mapped (map[] of struct rma is all NULL), so every access comes here. What a
+ * rank does between two accesses takes no time.
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
@@ -34,7 +34,7 @@ enum sim_kind { SIM_PUT, SIM_GET, SIM_ACC, SIM_FAO, SIM_CAS, SIM_PEEK, SIM_POKE 
 struct sim_rank;
 struct sim_world;
 
-/* An operation through the network, from its issue to the flush that ends it. */
+/* An operation through the network, from its issue to the flush that completes it. */
 struct sim_op {
 	struct sim_op *next; /* of the same rank, the latest first */
 	struct sim_rank *rank;
@@ -45,50 +45,48 @@ struct sim_op {
 	int64_t operand, expected;
 	int64_t value; /* fetched */
 	int64_t *result;
-	bool held;      /* not on its way before a flush pushes it */
+	bool held;      /* not sent before a flush pushes it */
 	bool posted;    /* no flush waits for it */
-	bool effective; /* performed, and known to its rank at that time: */
+	bool effective; /* performed; its rank knows at this time: */
 	sim_time known;
 };
 
-/* How long things take. */
+/* How long everything takes. */
 struct sim_timing {
-	/* Until an access by CPU, of that rank to a word of its node, is performed. */
+	/* The time until an access by CPU to a word of the rank's node is performed. */
 	sim_time (*access)(struct sim_rank *r, struct rma_word w, enum sim_kind kind);
-	/* Send an operation on its way: sooner or later sim_effect(op) is called, and
-	 * the span it returns is how long the rank is busy with the sending. May
-	 * leave it op->held. */
+	/* Send an operation: at some time sim_effect(op) is called. Returns for how long the rank
+	 * is busy with sending. May set op->held instead. */
 	sim_time (*send)(struct sim_op *op);
-	/* A flush covers the held operation: now send it. */
+	/* Send a held operation, because a flush covers it. */
 	void (*push)(struct sim_op *op);
-	/* From its effect until its rank knows. */
+	/* The time from the operation's effect until its rank knows. */
 	sim_time (*answer)(const struct sim_op *op);
-	/* From a change of a word until a rank of the node that waits for it looks. */
+	/* The time from a change of a word until a waiting rank of the node looks. */
 	sim_time (*notice)(struct sim_rank *r, struct rma_word w);
-	/* Between two looks of a rank that would pause so long. */
+	/* The time between two looks of a rank that would pause for ns. */
 	sim_time (*pause)(struct sim_rank *r, uint64_t ns);
 };
 
 /* A cache line of a segment. */
 struct sim_line {
-	struct sim_rank *watchers; /* ranks that wait for a word of it */
-	sim_time free;             /* the machine's: when the line can move again */
-	int32_t owner;             /* the machine's: rank that changed it last, plus 1 */
+	struct sim_rank *watchers; /* ranks that wait for a word of the line */
+	sim_time free;             /* of machine.c: when the line can move again */
+	int32_t owner;             /* of machine.c: the rank that changed it last, plus 1 */
 };
 
-/* Locks, or ranges, that a rank holds at a time, at the most. */
+/* At most this many locks, or ranges, are held by a rank at a time. */
 enum { SIM_HELD = 2 };
 
-/* One of them. */
 struct sim_hold {
 	struct sim_rank *rank;
 	struct lock_slot *slot;
 	pawl_range range; /* kinds with PAWL_CAP_RANGES */
 	uint64_t lock;
 	int mode;
-	bool counted;     /* among the holders of the lock: nobody else came in */
-	bool part;        /* it was acquired with the one before */
-	sim_time granted; /* when */
+	bool counted;     /* counted among the holders of the lock */
+	bool part;        /* acquired together with the hold before it */
+	sim_time granted; /* when the acquire got it */
 };
 
 struct sim_rank {
@@ -99,85 +97,85 @@ struct sim_rank {
 	struct client_set clients;
 	struct sim_hold held[SIM_HELD]; /* the latest last */
 	int nheld;
-	int unsettled; /* calls after which a slot may not have been free, so far */
-	uint64_t
-	    kept; /* slots of locks that were forgotten, which may not serve again yet; by bits */
+	int unsettled; /* number of calls after which a slot may not have been free */
+	uint64_t kept; /* bits of slots of abandoned locks, which may not be used again yet */
 	struct sim_op *ops;
 	uint64_t random;
 	struct engine_actor *actor;
-	jmp_buf out;  /* of a world that is over */
-	void *bottom; /* the frame that out leads to */
-	/* While it waits: for what, */
+	jmp_buf out;  /* jump target when the world is over */
+	void *bottom; /* the frame of that target */
+	/* While it waits: what for, ... */
 	const char *what;
 	struct rma_word word;
 	bool has_word;
-	/* by watching a line, */
+	/* ... by watching a line, ... */
 	struct sim_rank *next_watcher;
 	struct sim_line *line;
 	int64_t mask, ref;
 	enum rma_cond cond;
 	sim_time alarm; /* 0: none */
-	/* or for operations to be known. */
+	/* ... or for operations to become known. */
 	int unfinished, flushing;
 	const struct rma_client *flusher;
-	/* The acquire that goes on. */
+	/* The acquire that is under way. */
 	uint64_t lock;
 	int mode; /* 0: none */
 	bool waited;
-	uint64_t seen; /* exclusive grants when it began to wait */
+	uint64_t seen; /* exclusive grants of the lock at the start of its wait */
 	sim_time began;
 	bool dead;
-	uint64_t lives;      /* so many accesses more; 0: to the end */
-	uint64_t nap_after;  /* it stops at that place, unless it holds the lock; 0: never, */
-	sim_time nap;        /* for so long at most, */
-	int naps;            /* so many times, */
-	uint64_t nap_within; /* with at most so many places between */
-	int64_t skew_ns;     /* of its clock, against the true time */
+	uint64_t lives;      /* dies after this many more accesses; 0: never */
+	uint64_t nap_after;  /* stops after this many more accesses; 0: never */
+	sim_time nap;        /* for at most this long, */
+	int naps;            /* this often, */
+	uint64_t nap_within; /* with at most this many accesses between */
+	int64_t skew_ns;     /* error of its clock */
 	void *user;
 };
 
-/* What becomes of a world. */
+/* The outcome of a world. */
 enum sim_verdict { SIM_FINE, SIM_VIOLATION, SIM_STUCK, SIM_STARVED, SIM_NOT_IDLE, SIM_MISUSE };
 
 struct sim_request {
 	const struct lock_protocol *protocol;
-	const struct options *options; /* read for that protocol */
+	const struct options *options; /* options of that protocol */
 	const char *topology;          /* synthetic */
 	int ranks;
-	int slots;              /* of a rank: option max_held; 0: one */
-	bool posts;             /* the transport of NET words can rma_post() */
-	uint64_t death_wait_ns; /* operations on ranks of other nodes that died fail, and after a
-				   death no wait takes longer; 0: neither */
+	int slots;              /* max_held of a rank; 0: one */
+	bool posts;             /* the transport of NET words has rma_post() */
+	uint64_t death_wait_ns; /* operations on dead ranks of other nodes fail, and after a death
+				   no wait takes longer than this; 0: neither */
 	uint64_t locks;
-	const uint64_t *homes; /* rank << 40 | index, by lock; NULL: as the options say */
-	uint64_t block;        /* with homes: locks a rank, the most */
+	const uint64_t *homes; /* [locks] rank << 40 | index; NULL: as the options say */
+	uint64_t block;        /* with homes: the largest number of locks at a rank */
 	uint64_t seed;
 	const struct sim_timing *timing;
 	void *timing_state;
 	bool paced;     /* critical sections take longer than releases */
-	bool aged;      /* counters start next to their wrap, where there are any */
-	uint64_t extra; /* bytes for the application: at offset space.bytes, of any one rank */
-	uint64_t most_accesses;  /* of all ranks, from one acquire to the next; 0: any */
-	uint64_t lease_ns;       /* a holder may lose the lock after that; 0: never */
-	bool prompt;             /* nobody dies, and nobody is late: nobody is to be given up */
-	uint64_t clock_error_ns; /* the most that a rank's clock is wrong */
-	FILE *timeline;          /* where to print what happens, or NULL */
-	void (*play)(struct sim_rank *r); /* what each rank does */
+	bool aged;      /* counters start just before they wrap */
+	uint64_t extra; /* bytes for the application, once in the world, at offset space.bytes of
+			   any rank */
+	uint64_t most_accesses;  /* of all ranks, between two acquires; 0: any number */
+	uint64_t lease_ns;       /* a holder may lose the lock after this time; 0: never */
+	bool prompt;             /* no rank dies or is late, so no client may be given up */
+	uint64_t clock_error_ns; /* bound on the error of a rank's clock */
+	FILE *timeline;          /* where to print the time line, or NULL */
+	void (*play)(struct sim_rank *r); /* the program of each rank */
 	void *user;
 };
 
-struct sim_lock { /* what is true of a lock, whatever its words say */
+struct sim_lock { /* the true state of a lock, whatever its words say */
 	int writers, readers, intents, intents_shared, last;
-	uint64_t exclusive; /* grants so far */
+	uint64_t exclusive; /* number of grants */
 };
 
 struct sim_world {
 	struct sim_request request;
 	struct topo *topo;
-	struct lock_protocol protocol; /* that of the request, with sim_abandon() */
+	struct lock_protocol protocol; /* the request's, with sim_abandon() */
 	struct lock_space space;
 	struct sim_rank *ranks;
-	char **map; /* [ranks] NULL */
+	char **map; /* [ranks] all NULL */
 	int64_t *words;
 	struct sim_line *lines;
 	uint64_t bytes; /* of words */
@@ -186,41 +184,40 @@ struct sim_world {
 	uint64_t random;
 	int unfinished;
 	bool over;  /* ranks leave at their next access */
-	int deaths; /* of ranks, and locks that were forgotten */
+	int deaths; /* number of dead ranks and abandoned locks */
 	uint64_t hash, acquires;
 	uint64_t accesses;  /* since the last acquire */
 	uint64_t peers;     /* calls that ended with PAWL_ERR_PEER */
-	uint64_t shortages; /* and acquires that found no slot */
+	uint64_t shortages; /* acquires that found no slot */
 	uint64_t most_overtakes;
-	sim_time end; /* when the last rank was done */
+	sim_time end; /* when the last rank ended */
 	enum sim_verdict verdict;
 	char why[300];
 };
 
 /* memory.c ------------------------------------------------------------------ */
 
-/* NULL: no memory. Freed with the same number of bytes. */
+/* NULL: no memory. Free with the same number of bytes. */
 void *sim_zeroed(size_t bytes);
 void sim_zeroed_free(void *at, size_t bytes);
 
 /* world.c ------------------------------------------------------------------- */
 
-/* A new world, or NULL with the thread's error set. */
+/* A new world; NULL: the thread's error is set. */
 struct sim_world *sim_world_create(const struct sim_request *q);
-/* Let all ranks play to their end. In an actor that has the engine to itself. */
+/* Run the programs of all ranks to their ends. Called by an actor when no other runs. */
 enum sim_verdict sim_world_run(struct sim_world *w);
 void sim_world_free(struct sim_world *w);
-/* The world is over for this reason, unless it is already. */
+/* End the world with this verdict and reason, unless it is over already. */
 void sim_fail(struct sim_world *w, enum sim_verdict v, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A rank's actor sleeps, or blocks until woken; leaves for good if the world is
- * over. */
+/* A rank's actor sleeps, or blocks until it is woken. It does not return if the world is over. */
 void sim_sleep(struct sim_rank *r, sim_time span);
 void sim_block(struct sim_rank *r);
-/* Each access of memory: counts, and leaves if there were too many. */
+/* Called at each access: counts it, and ends the world if there were too many. */
 void sim_step(struct sim_rank *r);
-/* Before a longjmp() on a rank's stack, which AddressSanitizer does not know. */
+/* Called before a longjmp() on a rank's stack, which AddressSanitizer does not know. */
 void sim_unwind(struct sim_rank *r);
 
 static inline uint64_t sim_random(uint64_t *state)
@@ -234,7 +231,7 @@ static inline uint64_t sim_random(uint64_t *state)
 	return x * UINT64_C(2685821657736338717);
 }
 
-/* 0 .. n-1 */
+/* A random number from 0 to n-1. */
 static inline uint64_t sim_below(uint64_t *state, uint64_t n)
 {
 	return (uint64_t)(((unsigned __int128)sim_random(state) * n) >> 64);
@@ -244,14 +241,14 @@ uint64_t sim_seed(uint64_t seed, uint64_t stream);
 
 /* transport.c --------------------------------------------------------------- */
 
-/* Where a rank may be stopped for long, and go on where it was. */
+/* Called where a rank may stop for a long time and then continue. */
 void sim_nap(struct sim_rank *r);
-/* For tables on one node, and on several. */
+/* The transports for tables on one node and on several. */
 extern const struct rma_transport sim_node_transport, sim_net_transport;
 
 /* effect.c ------------------------------------------------------------------ */
 
-/* Where the bytes of a rank are in the memory of all. */
+/* The address of a rank's bytes in the memory of the world. */
 static inline uint64_t sim_address(const struct sim_world *w, int rank, uint64_t offset)
 {
 	if (offset >= w->space.bytes)
@@ -269,58 +266,58 @@ static inline struct sim_line *sim_line(struct sim_world *w, struct rma_word x)
 	return &w->lines[sim_address(w, x.rank, x.offset) / 64];
 }
 
-/* Forget what was posted, has taken effect, and has no answer to come (transport.c). */
+/* Drop posted operations that have taken effect and have no result (transport.c). */
 void sim_reap(struct sim_rank *r);
-/* Perform it; what it fetched. */
+/* Perform an operation and return the fetched value. */
 int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, enum rma_op op,
 		    int64_t operand, int64_t expected);
 /* An operation arrives: perform it, and let its rank know. */
 void sim_effect(void *op);
 void sim_watch(struct sim_rank *r, struct rma_word w, int64_t mask, enum rma_cond cond,
 	       int64_t ref);
-/* The time is over for a rank that watches. */
+/* A rank that watches a word has reached its time limit. */
 void sim_alarm(void *rank);
 
 /* clients.c ----------------------------------------------------------------- */
 
 enum sim_how { SIM_ACQUIRE, SIM_TRY, SIM_TIMED };
 
-/* The calls of the library, with their codes: acquires, within ns nanoseconds if timed. A rank
- * holds SIM_HELD locks at the most. Others than the program expects end the world. */
+/* The library's calls, with their codes; ns: the time limit of SIM_TIMED. A rank holds at most
+ * SIM_HELD locks. A code that is not valid here ends the world. */
 int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, uint64_t ns);
 /* The same for units first to last of a space; kinds with PAWL_CAP_RANGES. */
 int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last, int mode,
 		      enum sim_how how, uint64_t ns);
-/* Both, of a rank that holds nothing; kinds with PAWL_CAP_INTENT. */
+/* Acquire whole and part, by a rank that holds nothing; kinds with PAWL_CAP_INTENT. */
 int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode);
-/* Release the lock that it acquired last, or both of sim_acquire_part(). */
+/* Release the lock that was acquired last, or both locks of sim_acquire_part(). */
 void sim_release(struct sim_rank *r);
-/* The rank forgets the lock that it acquired last: it is for others to recover. */
+/* Abandon the lock that was acquired last: other ranks have to recover it. */
 void sim_forget(struct sim_rank *r);
-/* The protocol's own, and what it says is remembered. */
+/* Call the protocol's abandon(), and record its result. */
 bool sim_abandon(const struct lock_space *s, struct lock_slot *slot);
-/* At the end of its program. */
+/* At the end of a rank's program: check its slots, and wait for its operations. */
 void sim_settle(struct sim_rank *r);
-/* What its slots have counted. */
+/* The counts of the rank's slots. */
 void sim_count(const struct sim_rank *r, struct pawl_stats *stats);
 uint64_t sim_waits(const struct sim_rank *r);
-/* The rank is no more: what it had is for others to recover. */
+/* The rank dies: other ranks have to recover its locks. */
 void sim_die(struct sim_rank *r);
-/* The rank begins to wait for a word. */
+/* The rank starts to wait for a word. */
 void sim_begin_wait(struct sim_rank *r);
-/* All is quiet: whether the words of all locks say so too. */
+/* All ranks have ended: check that the words of all locks say "free". */
 void sim_check_idle(struct sim_world *w);
-/* Nobody was given up where nobody was late. */
+/* Check that no client was given up in a world without deaths and delays. */
 void sim_check_recoveries(struct sim_world *w);
-/* Let the counters start where they soon wrap. */
+/* Let the counters start just before they wrap. */
 void sim_age(struct sim_world *w);
 
 /* trace.c ------------------------------------------------------------------- */
 
-/* Something happened: it goes into the hash, and to the time line. */
+/* Record an event in the hash and on the time line. */
 void sim_trace(struct sim_rank *r, const char *verb, struct rma_word w, int64_t a, int64_t b);
 void sim_note(struct sim_rank *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* "rank 2, slot 0, STATUS (node)". */
+/* The name of a word, as "STATUS (node) of rank 2". */
 const char *sim_name(const struct sim_world *w, struct rma_word x, char *text, size_t len);
 
 #endif

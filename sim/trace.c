@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happened in a world: a hash of all accesses in their order, which is equal
- * for equal schedules, and a time line for people.
+ * What has happened in a world: a hash of all accesses in their order, which is equal for equal
+ * schedules, and a readable time line.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The transport of virtual ranks. A NODE word is accessed by CPU: at once and
- * whole, after the time that the access takes. Any other operation goes through
- * the network, and takes effect when the timing says, in any order. What it
- * fetched is in its place only after the flush; until then there is rubbish
- * there, for a protocol that looks too early to find.
+ * The transport of virtual ranks. A NODE word is accessed by CPU: as a whole, after the time that
+ * the access takes. Any other operation goes through the network and takes effect when the timing
+ * says, in any order. Its result is in place only after the flush. Until then the buffer has a
+ * rubbish value, which a protocol finds if it looks too early.
  */
 #include <stdlib.h>
 
@@ -24,7 +23,7 @@ static const struct sim_timing *timing_of(const struct sim_rank *r)
 
 /* ------------------------------------------------------------------ failures */
 
-/* As ucx/transport.c: leave the protocol where it stands. */
+/* As in ucx/transport.c: leave the protocol where it is. */
 static void give_up(struct rma_client *c)
 {
 	struct sim_rank *r = rank_of(c);
@@ -39,8 +38,8 @@ static void give_up(struct rma_client *c)
 	longjmp(*c->escape, 1);
 }
 
-/* Give up if c has waited for too long since a death. When it will have; 0: that is not known
- * yet. */
+/* Give up if c has waited for too long since a death. Otherwise the time when it will have; 0:
+ * there is no such time yet. */
 static sim_time limit_wait(struct rma_client *c)
 {
 	const struct sim_world *w = rank_of(c)->world;
@@ -164,15 +163,15 @@ static void sim_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 
 /* -------------------------------------------------------------------- flushes */
 
-/* Whether a flush by this client waits for it. One of all targets, as at the end of a table, does
- * so for what was posted, too. */
+/* Whether a flush by this client waits for op. A flush of all targets, as at the end of a table,
+ * waits for posted operations, too. */
 static bool covers(const struct rma_client *c, int target, const struct sim_op *op)
 {
 	return op->client == c &&
 	       (target == RMA_MANY_TARGETS || (op->word.rank == target && !op->posted));
 }
 
-/* Hand out its result, and forget it. */
+/* Store the result and free the operation. */
 static void end_op(struct sim_rank *r, struct sim_op **at)
 {
 	struct sim_op *op = *at;
@@ -184,7 +183,7 @@ static void end_op(struct sim_rank *r, struct sim_op **at)
 	r->world->spare = op;
 }
 
-/* Hand out the results, and forget the operations. */
+/* The same for all operations that a flush covers. */
 static void collect(struct sim_rank *r, const struct rma_client *c, int target)
 {
 	struct sim_op **at = &r->ops, *op;
@@ -236,7 +235,7 @@ static void flush(struct rma_client *c, int target)
 	collect(r, c, target);
 	if (c->failed)
 		give_up(c);
-	/* What it has seen may be old when it looks at its clock. */
+	/* What the client has seen may be old when it reads its clock. */
 	sim_nap(r);
 }
 
@@ -356,7 +355,7 @@ static bool sim_pause(struct rma_client *c, uint64_t ns, uint64_t deadline_ns, c
 	return true;
 }
 
-/* Virtual time, as a rank knows it whose clock is wrong by so much. */
+/* Virtual time, with the error of this rank's clock. */
 static uint64_t sim_clock(const struct rma_client *c)
 {
 	const struct sim_rank *r = c->rma->state;
@@ -364,7 +363,7 @@ static uint64_t sim_clock(const struct rma_client *c)
 	return engine_now() / SIM_NS + r->world->request.clock_error_ns + (uint64_t)r->skew_ns;
 }
 
-/* Nobody needs to be driven here. */
+/* Virtual ranks need no progress. */
 static void progress(struct rma_client *c)
 {
 	(void)c;
@@ -386,7 +385,7 @@ const struct rma_transport sim_node_transport = {
     .clock = sim_clock,
 };
 
-/* Ranks die in some worlds only, and clients of these know. */
+/* can_fail is false: whether ranks die depends on the world, which sets client_set.can_fail. */
 const struct rma_transport sim_net_transport = {
     .name = "mpi",
     .can = {.posts = true},

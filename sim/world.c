@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A world of virtual ranks: made from a topology string and options, run, ended. */
+/* A world of virtual ranks: create it from a topology string and options, run it, free it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* splitmix64: seeds of neighbouring streams have nothing in common. */
+/* splitmix64: makes the seeds of neighbouring streams independent. */
 uint64_t sim_seed(uint64_t seed, uint64_t stream)
 {
 	uint64_t x =
@@ -168,8 +168,8 @@ void sim_world_free(struct sim_world *w)
 
 /* --------------------------------------------------------------------- ranks */
 
-/* AddressSanitizer knows the stack of a thread, and unmarks the frames that a longjmp() on it
- * leaves; on SimGrid's stacks we do. */
+/* AddressSanitizer knows the stacks of threads, and unmarks the frames that a longjmp() leaves. On
+ * SimGrid's stacks this has to be done here. */
 void sim_unwind(struct sim_rank *r)
 {
 #ifdef PAWL_SANITIZE_ADDRESS
@@ -181,7 +181,7 @@ void sim_unwind(struct sim_rank *r)
 #endif
 }
 
-/* End what the rank is doing, from whatever depth. */
+/* End the rank's program, from any depth. */
 static _Noreturn void leave(struct sim_rank *r)
 {
 	sim_unwind(r);
@@ -240,7 +240,7 @@ static void live(void *arg)
 
 /* ----------------------------------------------------------------------- run */
 
-/* What a rank waits for, in words. */
+/* Describe what a rank waits for. */
 static void describe_wait(struct sim_rank *r, char *text, size_t len)
 {
 	struct sim_world *w = r->world;
@@ -254,7 +254,7 @@ static void describe_wait(struct sim_rank *r, char *text, size_t len)
 		snprintf(text, len, "%s", r->what ? r->what : "nothing known");
 }
 
-/* Name the first of those that wait for ever; the time line has all. */
+/* Report the first of the ranks that wait for ever; the time line has all. */
 static void report_stuck(struct sim_world *w)
 {
 	char first[160] = "", text[160];
@@ -276,7 +276,7 @@ static void report_stuck(struct sim_world *w)
 		 first);
 }
 
-/* A rank that is still blocked finds the world over, and leaves. */
+/* Let the ranks that are still blocked notice that the world is over, and leave. */
 static void evacuate(struct sim_world *w)
 {
 	engine_restart();
@@ -297,7 +297,7 @@ enum sim_verdict sim_world_run(struct sim_world *w)
 		report_stuck(w);
 	if (w->unfinished)
 		evacuate(w);
-	/* The words of a lock may go on to name the rank that died last. */
+	/* The words of a lock may still name a dead rank. */
 	if (w->verdict == SIM_FINE && !w->deaths)
 		sim_check_idle(w);
 	sim_check_recoveries(w);

@@ -114,9 +114,9 @@ mixed()
 	grep '^an error' "$work/said"
 }
 check "a program that calls by name" direct "" ""
-check "all functions from the MPI's library" direct all "no call came by it"
+check "all functions from the MPI's library" direct all "no call reached it"
 check "windows and locks from the MPI's library" direct windows ""
-check "MPI_Win_lock from the MPI's library" direct lock "did not come by libpawl-mpi"
+check "MPI_Win_lock from the MPI's library" direct lock "acquired past libpawl-mpi"
 check "MPI_Win_lock from there every other time is an error" mixed
 
 # ---------------------------------------------------------------------- Python
@@ -134,7 +134,7 @@ mpi.MPI_Finalize()
 print("ok", flush=True)' "$name" >"$work/said" 2>"$work/errors" || { cat "$work/errors"; return 1; }
 	grep '^pawl:' "$work/errors" >"$work/lines"
 	cat "$work/lines"
-	grep -q '^ok' "$work/said" && [ "$(grep -c 'no call came by it' "$work/lines")" = 1 ]
+	grep -q '^ok' "$work/said" && [ "$(grep -c 'no call reached it' "$work/lines")" = 1 ]
 }
 if [ -n "$python" ] && [ -n "$name" ]; then
 	check "MPI through ctypes" in_python

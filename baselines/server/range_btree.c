@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Disjoint ranges in a B-tree: Citron paper (FAST'23), Table 1, "MT"; the kernel's maple
- * tree (Howlett, LWN, February 2022), a B-tree of ranges whose nodes have 16 branches.
+ * Disjoint ranges in a B-tree: Citron paper (FAST'23), Table 1, "MT"; the kernel's maple tree
+ * (Howlett, LWN, February 2022), a B-tree of ranges whose nodes have 16 branches.
  *
- * Since ranges do not overlap, only the last one that begins before the end of another
- * can meet it: one way down. Nodes are split and merged on the way, so that no way back
- * is needed; each but the topmost has 7 to 15 ranges.
+ * Since ranges do not overlap, a range can overlap only the last one that starts before its end:
+ * one path down. Nodes are split and merged on the way down, so there is no way back. All nodes
+ * except the root have 7 to 15 ranges.
  *
- * Different from the maple tree: ranges stand in inner nodes too, and what is between
- * ranges is nowhere (there it is an entry, and inner nodes have nothing but borders);
- * nodes are changed in place, for one thread serves (server.h), and no reader goes by
- * without a lock; no search for gaps. It exists in the kernel only, so this is our own.
+ * Different from the maple tree: inner nodes have ranges, too, and gaps between ranges are not
+ * stored (there they are entries, and inner nodes have only borders); nodes are changed in place,
+ * because one thread serves (server.h) and no reader passes without a lock; no search for gaps. The
+ * maple tree exists in the kernel only, so this is Pawl's own.
  */
 #include "baselines/server/range_store.h"
 
@@ -28,12 +28,12 @@ struct node {
 	int spans;
 	bool is_leaf;
 	struct span span[MOST];
-	struct node *child[MOST + 1]; /* child[i]: what is before span[i] */
+	struct node *child[MOST + 1]; /* child[i]: the ranges before span[i] */
 };
 
 struct range_pool {
 	uint64_t left;
-	struct node **free; /* [left] are free */
+	struct node **free; /* the first left are free */
 	struct node *nodes;
 };
 
@@ -46,8 +46,8 @@ static void pool_free(struct range_pool *pool)
 	free(pool);
 }
 
-/* A tree of r ranges has no more than r nodes: the topmost has one or more, the others
- * LEAST or more. */
+/* A tree of r ranges has at most r nodes: the root has one range or more, the others LEAST or
+ * more. */
 static struct range_pool *pool_create(uint64_t ranges)
 {
 	struct range_pool *pool = calloc(1, sizeof *pool);
@@ -87,7 +87,7 @@ static void give_node(struct range_pool *pool, struct node *n)
 
 /* ----------------------------------------------------------------------- search */
 
-/* How many of the node's spans begin before a unit. */
+/* How many of the node's spans start before a unit. */
 static int begin_before(const struct node *n, int64_t unit)
 {
 	int low = 0, high = n->spans;
@@ -106,8 +106,8 @@ static int begin_before(const struct node *n, int64_t unit)
 static bool meets(void *space, const struct range *r)
 {
 	const struct node *n = space;
-	int64_t before_last =
-	    -1; /* the last unit of the range that begins last, but not after r's end */
+	/* The last unit of the last range that starts before r's end. */
+	int64_t before_last = -1;
 
 	while (n) {
 		int i = begin_before(n, r->last);
@@ -134,7 +134,7 @@ static void shift_children(struct node *n, int from, int by)
 		(size_t)(n->spans + 1 - from) * sizeof(struct node *));
 }
 
-/* The full child i of a node that is not: its upper half becomes child i + 1. */
+/* Split child i, which is full, of a node that is not: its upper half becomes child i + 1. */
 static void split(struct range_pool *pool, struct node *n, int i)
 {
 	struct node *low = n->child[i], *high = take_node(pool, low->is_leaf);
@@ -150,7 +150,7 @@ static void split(struct range_pool *pool, struct node *n, int i)
 	n->spans++;
 }
 
-/* The children i and i + 1, with LEAST spans each, and span i between them: child i. */
+/* Merge children i and i + 1, with LEAST spans each, and span i between them into child i. */
 static void merge(struct range_pool *pool, struct node *n, int i)
 {
 	struct node *low = n->child[i], *high = n->child[i + 1];
@@ -166,7 +166,7 @@ static void merge(struct range_pool *pool, struct node *n, int i)
 	give_node(pool, high);
 }
 
-/* Child i gets one span more, by way of n, from the one before it. */
+/* Move one span from child i - 1 through n to child i. */
 static void borrow_from_low(struct node *n, int i)
 {
 	struct node *to = n->child[i], *from = n->child[i - 1];
@@ -181,7 +181,7 @@ static void borrow_from_low(struct node *n, int i)
 	n->span[i - 1] = from->span[--from->spans];
 }
 
-/* The same from the one after it. */
+/* Move one span from child i + 1 through n to child i. */
 static void borrow_from_high(struct node *n, int i)
 {
 	struct node *to = n->child[i], *from = n->child[i + 1];
@@ -227,7 +227,7 @@ static void insert(void **space, struct range_pool *pool, struct range *r)
 
 /* ------------------------------------------------------------------------ remove */
 
-/* Let child i have more than LEAST spans; where it is then. */
+/* Make child i have more than LEAST spans; returns its index afterwards. */
 static int fill(struct range_pool *pool, struct node *n, int i)
 {
 	if (n->child[i]->spans > LEAST)
@@ -260,9 +260,9 @@ static struct span last_of(const struct node *n)
 	return n->span[n->spans - 1];
 }
 
-/* Span i of an inner node is to go: put a neighbour from below in its place, which is
- * then to go there; or merge, and the span has gone down. Which child to go on in;
- * *first is what to look for there. */
+/* Span i of an inner node is to be removed: replace it by its neighbour in a child, which is to be
+ * removed there; or merge the children, so that the span moves down. Returns the child to continue
+ * in; *first is the start of the span to remove there. */
 static int sink(struct range_pool *pool, struct node *n, int i, int64_t *first)
 {
 	if (n->child[i]->spans > LEAST) {
@@ -302,7 +302,8 @@ static void take_out(void **space, struct range_pool *pool, struct range *r)
 
 /* --------------------------------------------------------------------- for tests */
 
-/* Whether all below n is in order, after *before; and how deep it is, -1 if not even. */
+/* Whether all spans below n are in order, after *before. Returns the depth; -1: not in order, or
+ * not balanced. */
 static int depth_of(const struct node *n, bool is_top, int64_t *before, uint64_t *ranges)
 {
 	int depth = 0;

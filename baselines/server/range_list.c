@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranges in a list, by their first units: Citron paper (FAST'23), Table 1, "LLC"; Kogan,
+ * Ranges in a list, sorted by their first units: Citron paper (FAST'23), Table 1, "LLC"; Kogan,
  * Dice and Issa, "Scalable Range Locks for Scalable Address Spaces and Beyond", EuroSys'20.
  *
- * A search passes all ranges that begin before the end of the one asked for. The original
- * is lock-free, for threads that change it together; here one thread serves (server.h),
- * so links are plain. Ranges that readers share may overlap, which costs nothing.
+ * A search passes all ranges that start before the end of the requested one. The original is
+ * lock-free, for threads that change it together; here one thread serves (server.h), so links are
+ * plain. Shared ranges may overlap at no cost.
  */
 #include "baselines/server/range_store.h"
 

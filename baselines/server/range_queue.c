@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See range_queue.h. Ranges that are held are in the structure, those that wait in a list in
- * the order of their arrival. A structure of disjoint ranges could not have the latter, which
- * overlap; so all structures are alike here, and what they differ in is the search.
+ * See range_queue.h. Held ranges are in the structure, awaited ranges in a list in the order of
+ * arrival. A structure of disjoint ranges could not have awaited ranges, which overlap. So all
+ * structures are used alike, and differ in their search.
  *
- * When a range goes, only those that wait and overlap it can get on: nobody else has lost
- * anyone ahead. One of them does if it meets nothing that is held, and nobody ahead in the
- * list; the list is searched for each, which takes time quadratic in its length.
+ * When a range is released, only waiters that overlap it can proceed. A waiter does if it overlaps
+ * no held range and no range before it in the list. The list is searched for each, which takes time
+ * quadratic in its length.
  */
 #include "baselines/server/range_queue.h"
 
 #include <stdlib.h>
 
 struct client {
-	struct range range; /* first, so that a range tells its client */
+	struct range range; /* first, so that a range leads to its client */
 	uint64_t space;
 	enum range_state state;
 };
@@ -59,8 +59,8 @@ void range_queue_free(struct range_queue *q)
 	free(q);
 }
 
-/* Whether somebody in front of r in the list wants some of it; all are in front of
- * a client that is not in the list. */
+/* Whether a range before r in the list conflicts with it. If r is not in the list, all ranges there
+ * are before it. */
 static bool is_behind(const struct space *s, const struct range *r)
 {
 	for (const struct range *w = s->waiting; w && w != r; w = w->next)
@@ -91,7 +91,7 @@ static void append(struct space *s, struct client *c)
 	s->last = &c->range;
 }
 
-/* before: the one in front of r in the list, or NULL. */
+/* before: the range before r in the list, or NULL. */
 static void take_out(struct space *s, struct range *before, struct range *r)
 {
 	if (before)
@@ -102,7 +102,7 @@ static void take_out(struct space *s, struct range *before, struct range *r)
 		s->last = before;
 }
 
-/* gone has left; clients that wait and have their turn now get on. */
+/* gone has left: grant the ranges whose turn it is now. */
 static void get_on(struct range_queue *q, struct space *s, const struct range *gone,
 		   range_granted *granted, void *arg)
 {

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Baselines: range locks kept by a server that is asked by messages. Citron paper
- * (FAST'23), section 4.1 and Table 1, type I: "IT", "LLC" and "MT", which differ in the
- * structure that the server keeps the ranges in: an interval tree (range_tree.c), a list
- * (range_list.c), a B-tree of disjoint ranges (range_btree.c).
+ * Baselines: range locks kept by a server that is asked by messages. Citron paper (FAST'23),
+ * Section 4.1 and Table 1, type I: "IT", "LLC" and "MT". They differ in the structure for the
+ * ranges: an interval tree (range_tree.c), a list (range_list.c), a B-tree of disjoint ranges
+ * (range_btree.c).
  *
- * The server (server.h) has the ranges that are held and those that are awaited
- * (range_queue.h). A request that has to wait is answered when it is granted.
+ * The server (server.h) has the held and the awaited ranges (range_queue.h). A request that has to
+ * wait is answered when it is granted.
  *
- * Fairness: first come, first served among requests that overlap, by their arrival at
- * the server. Operations: acquire 2 messages, 1 round trip, and the wait is in it; release
- * the same, since it has to be done when it returns. A try that would have to wait is
- * answered no; a timed acquire sends a third message if its time is over. it and llc have
- * sharers, whose ranges may overlap in their structures; mt has none.
+ * Fairness: first come, first served among requests that overlap, by their arrival at the server.
+ * Operations: acquire 2 messages, 1 round trip, which includes the wait; release the same, because
+ * it has to be complete when it returns. A try that would have to wait is answered with no; a timed
+ * acquire sends a third message at its deadline. it and llc have shared mode, in which ranges may
+ * overlap in their structures; mt does not.
  *
- * Ordering guarantees: (A) one thread reads and changes the structures, one request at a
- * time; (B) a range is granted after the releases that it waited for were served, so what
- * their holders did comes before the yes, by the order of messages; (C) a client's
- * requests arrive in their order, so one to stop waiting finds the wait that it is meant
- * for, or the range granted, whose yes is under way: then it changes nothing.
- * Progress: starvation-free if holders release and the servers' threads get a core now
- * and then.
+ * Ordering guarantees: (A) one thread reads and changes the structures, one request at a time; (B)
+ * a range is granted after the releases that it waited for were served, so their holders' accesses
+ * come before the yes, by the order of messages; (C) a client's requests arrive in their order. So
+ * a cancel finds its acquire waiting, or granted, with the yes in flight; in the second case it
+ * changes nothing. Progress: starvation-free if holders release and the servers' threads get a core
+ * now and then.
  *
- * Different from the paper: one thread a node and not 18, sharing the cores of the
- * ranks; so the list needs no atomics. What is said there of waiting is nothing; here
- * all three wait alike.
+ * Different from the paper: one thread on each node instead of 18, on the cores of the ranks, so
+ * the list needs no atomics. The paper does not describe waiting; here all three wait in the same
+ * way.
  */
 #include "baselines/server/range_queue.h"
 #include "baselines/server/server.h"
@@ -37,7 +36,7 @@ enum { ASK, TRY, RELEASE, CANCEL, WHAT_MASK = 3, SHARED = 4 };
 struct constants {
 	struct server server;
 	const struct range_store *store;
-	struct range_queue *queue; /* of the server */
+	struct range_queue *queue;
 	int max_held;
 };
 
@@ -129,7 +128,7 @@ static int start(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
 	return server_start(&k->server, s, err, errlen);
 }
 
-/* Nobody holds or awaits a range by now. */
+/* No client holds or awaits a range any more. */
 static void stop(struct lock_space *s)
 {
 	struct constants *k = s->state;

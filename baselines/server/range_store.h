@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Structures that hold the ranges of a space which are granted: a list (range_list.c),
- * an interval tree (range_tree.c), a B-tree (range_btree.c). In one process and one
- * thread; nothing waits here.
+ * Structures for the granted ranges of a space: a list (range_list.c), an interval tree
+ * (range_tree.c), a B-tree (range_btree.c). They are used by one thread, and nothing waits here.
  *
- * A space is one pointer, NULL at first. No operation allocates: the list and the
- * tree link the ranges themselves, the B-tree takes its nodes out of a pool made before.
+ * A space is one pointer, NULL at first. No operation allocates: the list and the tree link the
+ * ranges themselves, and the B-tree takes its nodes from a pool that is made before.
  */
 #ifndef BASELINES_SERVER_RANGE_STORE_H
 #define BASELINES_SERVER_RANGE_STORE_H
@@ -13,33 +12,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A range; in one structure at a time, which has the rest of it. */
+/* A range, with the members that the structures need. It is in one structure at a time. */
 struct range {
 	int64_t first, last; /* both included */
 	bool shared;
-	struct range *next;              /* list; and of ranges that wait (range_queue.c) */
-	struct range *child[2], *parent; /* tree */
-	int64_t most;                    /* tree: the largest last of it and all below */
+	struct range *next; /* in the list, and in the list of awaited ranges (range_queue.c) */
+	struct range *child[2], *parent; /* in the tree */
+	int64_t most; /* in the tree: the largest last of this range and all below it */
 	int height;
 };
 
 struct range_pool;
 
 struct range_store {
-	/* For so many ranges at a time, in all spaces together; NULL: no memory. The
-	 * three are NULL where no pool is needed. */
+	/* A pool for this many ranges at a time, in all spaces together; NULL: no memory. These
+	 * three are NULL if no pool is needed. */
 	struct range_pool *(*pool_create)(uint64_t ranges);
 	void (*pool_free)(struct range_pool *pool);
-	/* How many nodes are not in use. */
+	/* The number of unused nodes. */
 	uint64_t (*pool_left)(const struct range_pool *pool);
-	/* Whether the space has a range that overlaps r; two shared ones do not count. */
+	/* Whether the space has a range that overlaps r and is not shared with it. */
 	bool (*meets)(void *space, const struct range *r);
-	/* Put r in, which meets none. */
+	/* Insert r, which conflicts with no range. */
 	void (*insert)(void **space, struct range_pool *pool, struct range *r);
-	/* Take out r, which is in. */
+	/* Remove r, which is in the structure. */
 	void (*remove)(void **space, struct range_pool *pool, struct range *r);
-	/* Whether all that keeps the structure right and quick holds, and how many ranges
-	 * are in: for tests. */
+	/* Whether all invariants of the structure hold, and the number of its ranges: for tests. */
 	bool (*is_sound)(void *space, uint64_t *ranges);
 };
 

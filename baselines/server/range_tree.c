@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranges in an interval tree: Citron paper (FAST'23), Table 1, "IT"; that of Lustre.
+ * Ranges in an interval tree: Citron paper (FAST'23), Table 1, "IT"; Lustre's structure.
  *
- * A balanced binary tree (AVL) by first units, where each range also has the largest
- * last unit of all below it. A search goes left where that says that something may
- * reach it, and right otherwise. All operations take logarithmic time, a search for a
- * shared range more if it passes many that share with it.
+ * A balanced binary tree (AVL) by first units, in which each range also has the largest last unit
+ * of all ranges below it. A search goes left if that value shows that a range there may reach the
+ * requested one, else right. All operations take logarithmic time; a search for a shared range
+ * takes more if it passes many other shared ranges that overlap it.
  *
- * Why it is our own: no library that Pawl uses, nor a small one that is packaged for the
- * usual systems, has an interval tree. GLib's trees cannot carry a value up when they
- * rotate; the macros of <sys/tree.h> can, but on insertion they do so for one
- * ancestor only, and they come with libbsd; the kernel's are for the kernel. AVL
- * instead of Lustre's red-black: as quick, and half the cases.
+ * Why it is Pawl's own: no library that Pawl uses, and no small one that is packaged for common
+ * systems, has an interval tree. GLib's trees cannot carry a value up in a rotation; the macros of
+ * <sys/tree.h> can, but on insertion for one ancestor only, and they come with libbsd; the kernel's
+ * are for the kernel. AVL instead of Lustre's red-black tree: as fast, with half the cases.
  */
 #include "baselines/server/range_store.h"
 
@@ -28,13 +27,13 @@ static int height_of(const struct range *r)
 	return r ? r->height : 0;
 }
 
-/* The order of the tree; ranges that begin at one unit are told apart by where they lie. */
+/* The order of the tree. Ranges with equal first units are ordered by their addresses. */
 static bool is_before(const struct range *a, const struct range *b)
 {
 	return a->first != b->first ? a->first < b->first : (uintptr_t)a < (uintptr_t)b;
 }
 
-/* What r knows of those below it. */
+/* Compute the values of r that depend on its children. */
 static void update(struct range *r)
 {
 	int left = height_of(r->child[LEFT]), right = height_of(r->child[RIGHT]);
@@ -46,7 +45,7 @@ static void update(struct range *r)
 			r->most = r->child[i]->most;
 }
 
-/* Put b, which may be NULL, in the place of a below a's parent. */
+/* Put b, which may be NULL, in a's place below a's parent. */
 static void replace(void **space, struct range *a, struct range *b)
 {
 	struct range *parent = a->parent;
@@ -66,7 +65,7 @@ static void set_child(struct range *parent, int side, struct range *r)
 		r->parent = parent;
 }
 
-/* The child on that side comes up, r goes down to the other; returns the one that is up. */
+/* The child on this side moves up and r moves down to the other side; returns the child. */
 static struct range *rotate(void **space, struct range *r, int side)
 {
 	struct range *up = r->child[side];
@@ -93,7 +92,7 @@ static struct range *balance(void **space, struct range *r)
 	return rotate(space, r, side);
 }
 
-/* From a range that got other children up to the top. */
+/* Rebalance from a range whose children have changed up to the root. */
 static void balance_up(void **space, struct range *r)
 {
 	for (; r; r = r->parent)
@@ -109,8 +108,8 @@ static bool meets_below(const struct range *at, const struct range *r)
 			at = at->child[LEFT];
 			continue;
 		}
-		/* What reaches r on the left overlaps it, for it begins before what is here
-		 * does; the search ends there, unless both are shared. */
+		/* A range on the left that reaches r overlaps it, because it starts before this
+		 * range does. So the search ends there, unless both are shared. */
 		if (meets_below(at->child[LEFT], r))
 			return true;
 		at = at->child[RIGHT];
@@ -142,7 +141,7 @@ static void insert(void **space, struct range_pool *pool, struct range *r)
 	balance_up(space, r);
 }
 
-/* The next one in order, of a range with a right child, comes in its place. */
+/* Replace a range that has a right child by its successor. */
 static void swap_with_next(void **space, struct range *r)
 {
 	struct range *next = r->child[RIGHT], *changed;
@@ -170,7 +169,7 @@ static void take_out(void **space, struct range_pool *pool, struct range *r)
 	balance_up(space, r->parent);
 }
 
-/* Whether all below r is in order, balanced and knows what it should. */
+/* Whether all ranges below r are in order and balanced, with correct values. */
 static bool is_sound_below(const struct range *r, const struct range **before, uint64_t *ranges)
 {
 	struct range copy;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Baseline: a server that is asked by messages. ShiftLock paper (FAST'25, section 4):
- * "RPC", locks kept by the CPU of a server, which says yes or no to each request; a client that is
- * refused asks again after a pause. What one-sided locks are there to avoid.
+ * Baseline: a server that is asked by messages. ShiftLock paper (FAST'25, Section 4): "RPC", locks
+ * kept by the CPU of a server, which answers each request with yes or no; a refused client asks
+ * again after a pause.
  *
- * The server (server.h) keeps the words of its locks in its private memory. A word is 0,
- * or -1 for a writer, or the number of readers; only the server's thread changes it.
+ * The server (server.h) keeps the words of its locks in its private memory. A word is 0, or -1 for
+ * a writer, or the number of readers; only the server's thread changes it.
  *
- * Fairness: none; a client that asks at the right time is in. Uncontended: acquire 2 messages, 1
- * round trip; release the same, since it has to be done when it returns. Under contention
- * each refusal is another pair.
+ * Fairness: none; a client gets the lock if it asks at the right time. Uncontended: acquire 2
+ * messages, 1 round trip; release the same, because it has to be complete when it returns. Under
+ * contention each refusal takes two more messages.
  *
- * Ordering guarantees: (A) one thread reads and changes the words, one request at a time;
- * (B) a release is answered after the word was changed, so what the holder did comes before
- * the yes to the next one, by the order of messages.
- * Progress: dead-lock-free as long as the servers' threads get a core now and then.
+ * Ordering guarantees: (A) one thread reads and changes the words, one request at a time; (B) a
+ * release is answered after the word has changed, so the holder's accesses come before the yes to
+ * the next client, by the order of messages. Progress: dead-lock-free as long as the servers'
+ * threads get a core now and then.
  *
- * Different from the paper: its server has threads that look all the time, on cores of
- * their own; ours shares the cores of the ranks.
+ * Different from the paper: its server has threads that poll all the time, each on its own core;
+ * this one shares the cores of the ranks.
  */
 #include "baselines/server/server.h"
 
@@ -40,7 +40,7 @@ RMA_INLINE const struct rpc_options *options_of(const struct lock_space *s)
 
 struct constants {
 	struct server server;
-	int64_t *words; /* of the server */
+	int64_t *words;
 };
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
@@ -109,7 +109,7 @@ static int start(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
 	return server_start(&k->server, s, err, errlen);
 }
 
-/* Nobody holds or awaits a lock by now. */
+/* No client holds or awaits a lock any more. */
 static void stop(struct lock_space *s)
 {
 	struct constants *k = s->state;

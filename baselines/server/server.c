@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See server.h. This file calls MPI, as mpi_win_lock.c does: messages are what these
- * baselines show.
+ * See server.h. This file calls MPI, because these baselines show locks by messages.
  */
 #include "baselines/server/server.h"
 
@@ -10,8 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A server that was not asked looks on for so long, then sleeps: an eighth of the time
- * since it was, up to a millisecond. */
+/* A server without requests polls for this long, then sleeps between polls: for an eighth of the
+ * time since the last request, up to a millisecond. */
 enum { ALERT_NS = 200000, NAP_SHARE = 8, NAP_MAX_NS = 1000000 };
 
 /* ----------------------------------------------------------------------- server */
@@ -62,7 +61,7 @@ void server_answer(const struct server *v, int rank, int tag, bool yes)
 	PMPI_Send(&answer, 1, MPI_INT, rank, tag, v->comm);
 }
 
-/* Every home's server, and how many of its locks come before. */
+/* The server of each home, and the number of the home's first lock there. */
 static void deal_out(struct server *v, const struct lock_space *s, int rank)
 {
 	const int *node = s->topo->node;

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Servers that are asked by messages: what rpc.c and the range locks of range_server.c
- * have in common.
+ * Servers that are asked by messages: what rpc.c and the range locks of range_server.c share.
  *
- * The lowest rank of each node serves the locks (or spaces) whose homes are on the node,
- * from a thread of its own: so a rank that computes, or sits in a barrier, still serves.
- * Requests are served one at a time, in the order of their arrival. The answer to one may
- * be given later, while others are served. A client asks and waits for the answer; it has
- * one request under way at a time. Messages are no operations of the RMA layer, and so are
- * not in the statistics; waits counts the times that an answer was waited for.
+ * The lowest rank of each node serves the locks (or spaces) whose homes are on the node, in a
+ * thread, so it also serves while the rank computes or waits in a barrier. It serves one request at
+ * a time, in the order of arrival. It may answer a request later, after others. A client asks and
+ * waits for the answer; it has one request at a time. Messages are not operations of the RMA layer,
+ * so the statistics do not count them; waits counts how often a client waited for an answer.
  *
- * A server that has nothing to do looks again and again for a while, and then once in a
- * millisecond: so the first request after a pause is answered late. It shares the cores
- * of the ranks. Needs MPI_THREAD_MULTIPLE.
+ * A server without requests polls for a while, and then once in a millisecond, so the first request
+ * after a pause is answered late. It shares the cores of the ranks. Needs MPI_THREAD_MULTIPLE.
  */
 #ifndef BASELINES_SERVER_SERVER_H
 #define BASELINES_SERVER_SERVER_H
@@ -22,21 +19,21 @@
 #include <pthread.h>
 
 struct server_request {
-	uint64_t index;      /* of the lock at its server */
+	uint64_t index;      /* number of the lock at its server */
 	int64_t first, last; /* of a range */
-	int32_t what, tag;   /* the kind's own; the answer's, which names the slot */
+	int32_t what, tag;   /* what: defined by the kind; tag: of the answer */
 };
 
-/* Tags of answers name the slot of its process that asked. */
+/* The tag of an answer identifies the slot that has asked, in its process. */
 enum { SERVER_REQUEST_TAG = 0, SERVER_FIRST_TAG = 1 };
 
 struct server {
 	MPI_Comm comm;
-	int *host;       /* [ranks] the rank that serves the locks of that home */
-	uint64_t *first; /* [ranks] where they begin there */
-	uint64_t mine;   /* locks that this rank serves */
-	/* Serve a request of a rank: server_answer() it now or later, or not if it asks
-	 * for no answer. In the server's thread. */
+	int *host;       /* [ranks] the rank that serves the locks of this home */
+	uint64_t *first; /* [ranks] the number of the home's first lock there */
+	uint64_t mine;   /* number of locks that this rank serves */
+	/* Serve a request of a rank: call server_answer() now or later, or not if the request has
+	 * no answer. Called in the server's thread. */
 	void (*serve)(void *state, const struct server_request *r, int rank);
 	void *state;
 	pthread_t thread;
@@ -44,24 +41,24 @@ struct server {
 	_Atomic(bool) stop;
 };
 
-/* Of a structure that is all zero: which rank serves which homes. Collective over the MPI_Comm that
- * mpi_comm points to. PAWL_SUCCESS, or a code with the sentence in err. */
+/* Determine the ranks that serve; *v is all zero before. Collective over the MPI_Comm at mpi_comm.
+ * Returns PAWL_SUCCESS, or a code with the message in err. */
 int server_prepare(struct server *v, const struct lock_space *s, void *mpi_comm, char *err,
 		   size_t errlen);
-/* Begin to serve, if this rank does; serve and state are set. */
+/* Start the thread, if this rank serves; serve and state are set. */
 int server_start(struct server *v, const struct lock_space *s, char *err, size_t errlen);
-/* The end of the thread alone: nobody is answered any more. */
+/* Stop the thread only: requests are not answered any more. */
 void server_halt(struct server *v);
-/* The end, also of one that failed to begin. Every request has been answered. */
+/* Free everything, also after a failed start. Every request has been answered. */
 void server_stop(struct server *v);
 
 void server_answer(const struct server *v, int rank, int tag, bool yes);
 
-/* Ask the server of the slot's lock, and wait for its answer. */
+/* Ask the server of the slot's lock, and wait for the answer. */
 bool server_ask(const struct server *v, const struct lock_space *s, struct lock_slot *slot,
 		int what);
-/* The same; at the slot's deadline, if it has one, the request cancel follows, which has no
- * answer of its own: the server then says no to the first, unless it has said yes. */
+/* The same; at the slot's deadline, if it has one, send the request cancel. It has no answer of its
+ * own: the server then answers no to the first request, unless it has already answered yes. */
 bool server_ask_until(const struct server *v, const struct lock_space *s, struct lock_slot *slot,
 		      int what, int cancel);
 

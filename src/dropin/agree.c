@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which number in which pool a window gets.
+ * Agree on a pool for a new window, and on an id in it.
  *
- * The processes of a new window agree by one MPI_Allreduce: that all of them want and can have
- * our locks, on the same kind and options; and on a number in a pool that is free at all of them.
+ * The processes of the window agree by one MPI_Allreduce that all of them want and can have Pawl
+ * locks, of the same kind and with the same options, and on an id in a pool that is free on all of
+ * them.
  *
- * With MPI_THREAD_MULTIPLE two threads may make windows over congruent communicators at one
- * time, and in different order on different processes. So the processes compare which pools they
- * know, and after choosing a number make sure that all of them got it; if not, they begin again.
- * Processes may have different thread levels; the latter is done if any of them has
- * MPI_THREAD_MULTIPLE.
+ * With MPI_THREAD_MULTIPLE, two threads may create windows over congruent communicators at the same
+ * time, and in a different order on different processes. So the processes compare which pools they
+ * know. After they have chosen an id they check that all of them got it; if not, they start again.
+ * The second step is done if any process has MPI_THREAD_MULTIPLE; thread levels may differ.
  *
- * Pools live until MPI_Finalize, which deletes the attributes of MPI_COMM_SELF, the last one
- * first. Libraries free their windows in such attributes, too, so ours is set in MPI_Init, and
- * comes last. Where MPI_Init did not come by this layer it is set with the first window; then
- * pools live on until the last window is freed.
+ * Pools live until MPI_Finalize, which deletes the attributes of MPI_COMM_SELF, the newest first.
+ * Libraries free their windows in such attributes, too. So this layer sets its attribute in
+ * MPI_Init, and it is deleted last. If MPI_Init did not go through this layer, the attribute is set
+ * with the first window, and pools then live until the last window is freed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,28 +22,28 @@
 
 #include "dropin/request.h"
 
-/* What the processes tell each other; combined by bitwise and. */
+/* What the processes exchange, combined by bitwise and. */
 enum {
 	FIT, /* bits, enum fit */
 	KEY,
-	NOT_KEY, /* equal if and only if both come out as complements */
+	NOT_KEY, /* the processes agree if and only if the results are complements */
 	POOLS,
-	NOT_POOLS,      /* the same for the pools that are known */
-	SALT,           /* of rank 0 */
-	FREE,           /* numbers that are free, by pool */
-	MOST_POOLS = 8, /* of one group and key; more windows keep the locks of the MPI */
+	NOT_POOLS,      /* the same, for the pools that a process knows */
+	SALT,           /* of rank 0; all ones on other ranks */
+	FREE,           /* bits of free ids, for each pool */
+	MOST_POOLS = 8, /* of one group and key; further windows keep the MPI's locks */
 	WORDS = FREE + MOST_POOLS
 };
-/* ALONE: this process has no MPI_THREAD_MULTIPLE, so it makes one window at a time. */
+/* ALONE: this process has no MPI_THREAD_MULTIPLE, so it creates one window at a time. */
 enum fit { WANTED = 1, ABLE = 2, SANE = 4, ALONE = 8 };
 enum { FIRST_IDS = 16 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
-static struct pool *pools;                               /* by name */
-static int users;                                        /* windows with a pool */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the variables below */
+static struct pool *pools;                               /* sorted by name */
+static int users;                                        /* number of windows that have a pool */
 static int at_end = MPI_KEYVAL_INVALID;
-static bool comes_last; /* at_end */
-static bool over;       /* pools go with the last window */
+static bool comes_last; /* at_end is the last attribute to be deleted */
+static bool over;       /* free the pools with the last window */
 static _Atomic(uint64_t) salts;
 
 static bool usable(const struct pool *p, uint64_t key, MPI_Comm comm)
@@ -56,7 +56,7 @@ static bool usable(const struct pool *p, uint64_t key, MPI_Comm comm)
 	return same == MPI_IDENT || same == MPI_CONGRUENT;
 }
 
-/* Those for such windows, by name. */
+/* The pools that such a window may use, sorted by name. */
 static int usable_pools(struct pool **list, uint64_t key, MPI_Comm comm)
 {
 	int n = 0;
@@ -99,7 +99,7 @@ static void propose(uint64_t *words, const struct request *r, struct pool **list
 	words[SALT] = rank == 0 ? new_salt() : UINT64_MAX;
 }
 
-/* The k-th bit that is set, counted round. */
+/* The k-th set bit, modulo the number of set bits. */
 static int pick_bit(uint64_t bits, uint64_t k)
 {
 	k %= (uint64_t)__builtin_popcountll(bits);
@@ -108,7 +108,8 @@ static int pick_bit(uint64_t bits, uint64_t k)
 	return __builtin_ctzll(bits);
 }
 
-/* Take a number that is free everywhere; false: another thread was faster on some process. */
+/* Take an id that was free everywhere. False: on some process another thread has taken it
+ * meanwhile. */
 static bool take_id(MPI_Comm comm, struct pool *p, int id, bool race)
 {
 	uint64_t bit = UINT64_C(1) << id;
@@ -147,13 +148,13 @@ bool agree_is_mistake(int code)
 	       code == PAWL_ERR_TOPOLOGY;
 }
 
-/* Whether windows of other threads may be made at the same time, on any process. */
+/* Whether, on any process, other threads may create windows at the same time. */
 static bool threads_race(const uint64_t *words)
 {
 	return !(words[FIT] & ALONE);
 }
 
-/* Whether all processes can go on, by their combined words; if not, r->why says why. */
+/* Whether all processes can proceed, by their combined words; if not, r->why has the reason. */
 static bool fits(const uint64_t *words, struct request *r)
 {
 	r->mistake = !(words[FIT] & SANE) || words[KEY] != ~words[NOT_KEY];
@@ -171,8 +172,8 @@ static bool fits(const uint64_t *words, struct request *r)
 	return false;
 }
 
-/* Combine the words of all processes. False: the pools that they know differ, which another
- * window that is being made ends soon. */
+/* Combine the words of all processes. False: the processes know different pools, because another
+ * window is being created; that ends soon. */
 static bool ask(MPI_Comm comm, const struct request *r, uint64_t *words, struct pool **list, int *n)
 {
 	int rank;
@@ -186,7 +187,7 @@ static bool ask(MPI_Comm comm, const struct request *r, uint64_t *words, struct 
 	return words[POOLS] == ~words[NOT_POOLS];
 }
 
-/* A pool with a number that is free everywhere, and that number; or NULL. */
+/* A pool with an id that is free everywhere, and the id; NULL: there is none. */
 static struct pool *choose(const uint64_t *words, struct pool **list, int n, int *id)
 {
 	for (int i = 0; i < n; i++) {
@@ -198,7 +199,7 @@ static struct pool *choose(const uint64_t *words, struct pool **list, int n, int
 	return NULL;
 }
 
-/* One more pool for such windows; false: there is none, and r->why says why. */
+/* Create one more pool for such windows. False: it failed, and r->why has the reason. */
 static bool more_room(MPI_Comm comm, struct request *r, const uint64_t *words, int n)
 {
 	struct pool *fresh;
@@ -222,7 +223,7 @@ static bool more_room(MPI_Comm comm, struct request *r, const uint64_t *words, i
 	return true;
 }
 
-/* Find or make a pool with a free number, and take it. */
+/* Find or create a pool with a free id, and take the id. */
 struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id)
 {
 	struct pool *list[MOST_POOLS], *pool;
@@ -262,7 +263,7 @@ static void free_pools(void)
 	}
 }
 
-/* MPI_Finalize deletes the attributes of MPI_COMM_SELF while the MPI still works. */
+/* MPI_Finalize calls this while MPI still works. */
 static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
 {
 	bool last;
@@ -285,7 +286,7 @@ void agree_on_end(bool first)
 {
 	int initialized;
 
-	/* Sessions have no MPI_COMM_SELF, and the end of one cannot be noticed. */
+	/* A session has no MPI_COMM_SELF and gives no notice of its end. */
 	PMPI_Initialized(&initialized);
 	pthread_mutex_lock(&lock);
 	if (initialized && at_end == MPI_KEYVAL_INVALID) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The windows that have locks of Pawl. Where the layer cannot give a window its locks, it says so
- * once and the window keeps those of the MPI; a mistake of the user is an error, and no window is
- * made.
+ * Give new windows Pawl locks. If that is not possible, the layer reports it once and the window
+ * keeps the MPI's locks. A mistake of the user is an error, and no window is created.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ void dropin_begin(void)
 	agree_on_end(true);
 }
 
-/* A window that windows_find() finds, without locks yet. */
+/* A window for windows_find(), without locks yet. */
 static struct window *window_new(MPI_Win win, MPI_Comm comm)
 {
 	struct window *w = calloc(1, sizeof *w);
@@ -58,8 +57,8 @@ static void window_free(struct window *w)
 	free(w);
 }
 
-/* A table of byte ranges. Where the window cannot have one, a message says so; only a mistake of
- * the user fails the call. */
+/* Add a table of byte ranges. If that is not possible, a message says so; only a mistake of the
+ * user makes the call fail. */
 static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
 {
 	int rc = ranges_open(w, comm, r->ranges, r->range_options);
@@ -73,7 +72,7 @@ static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
 		report_once(comm, "a window has no byte ranges", r->why);
 }
 
-/* The window gets no locks of Pawl. MPI_SUCCESS: it keeps those of the MPI. */
+/* The window gets no Pawl locks. MPI_SUCCESS: it keeps the MPI's. */
 static int refuse(MPI_Comm comm, const struct request *r, struct window *w, MPI_Win *handle)
 {
 	if (!r->mistake) {
@@ -132,7 +131,7 @@ int dropin_free(struct window *w, MPI_Win *win)
 	if (!w)
 		return next_Win_free(win);
 	report_window(w);
-	/* When the window is free, the MPI may give its handle to another one. */
+	/* Remove it first: when the window is freed, the MPI may reuse its handle. */
 	windows_remove(w);
 	rc = next_Win_free(win);
 	if (rc != MPI_SUCCESS) {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that did not come by this layer.
+ * Calls that do not go through this layer.
  *
- * A program, or a library that it uses, may take a function from the MPI's library itself, by
- * dlsym(). The layer does not see such a call. It notices these
- * consequences:
+ * A program, or a library that it uses, may get a function from the MPI's library itself by
+ * dlsym(). The layer does not see such calls. It notices these consequences:
  *
- *   the window was made so         a lock of an unknown window: all processes use the MPI's locks
- *   the window was freed so        its handle comes back with a new window
- *   the lock was acquired so       at the unlock the MPI has an epoch that the layer did not open
- *   all calls are made so          at exit MPI was initialised, and not through this layer
+ *   a window was created so        a lock of an unknown window: all processes use the MPI's locks
+ *   a window was freed so          its handle comes back with a new window
+ *   a lock was acquired so         at the unlock, the MPI has an epoch that the layer did not open
+ *   all calls are made so          at exit, MPI was initialised, but not through this layer
  *
- * Only the third case can be wrong: locks of the layer and of the MPI do not exclude each other.
- * If this process has acquired one of the layer's locks on the window, the unlock is an error;
- * if all locks of the window bypass the layer, exclusion holds.
+ * Only the third case can be wrong: the layer's locks and the MPI's do not exclude each other. If
+ * this process has acquired one of the layer's locks on the window, the unlock is an error. If all
+ * locks of the window bypass the layer, exclusion holds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ void bypass_seen(void)
 	atomic_store_explicit(&seen, true, memory_order_relaxed);
 }
 
-/* Whether this may be rank 0, by the launcher's variables: the MPI may be finalized. */
+/* Whether this may be rank 0, by the launcher's variables, because MPI may be finalized. */
 static bool may_be_first(void)
 {
 	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
@@ -52,7 +51,7 @@ __attribute__((destructor)) static void at_exit(void)
 	PMPI_Initialized(&initialized);
 	if (initialized && may_be_first())
 		fprintf(stderr,
-			"pawl: libpawl-mpi was loaded, but no call came by it: this program takes"
+			"pawl: libpawl-mpi was loaded, but no call reached it: this program gets"
 			" MPI's functions from the MPI's library itself, or from a library before"
 			" this one; its windows kept the locks of the MPI\n");
 }
@@ -65,8 +64,9 @@ void bypass_unknown(MPI_Win win)
 	/* The MPI raises the error. */
 	if (win == MPI_WIN_NULL || atomic_flag_test_and_set(&told) || !may_be_first())
 		return;
-	fprintf(stderr, "pawl: a window keeps the locks of the MPI: the call that made it did not"
-			" come by libpawl-mpi\n");
+	fprintf(stderr,
+		"pawl: a window keeps the locks of the MPI: it was created by a call that did"
+		" not reach libpawl-mpi\n");
 }
 
 void bypass_stale(struct window *w, MPI_Comm comm)
@@ -77,7 +77,7 @@ void bypass_stale(struct window *w, MPI_Comm comm)
 	windows_remove(w);
 }
 
-/* The MPI's unlock, which returns its error code instead of calling the error handler. */
+/* The MPI's unlock; errors are returned and not raised. */
 static int unlock_quietly(MPI_Win win, int rank)
 {
 	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -105,18 +105,19 @@ int bypass_unlock(struct window *w, int rank)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;
 
-	/* Some MPIs abort here if the window has other epochs. */
+	/* Some MPIs abort at an unlock without a lock if the window has other epochs. */
 	if (atomic_load_explicit(&w->locks, memory_order_relaxed) != 0 ||
 	    unlock_quietly(w->win, rank) != MPI_SUCCESS)
 		return unlock_without_lock(w, rank);
 	if (atomic_load_explicit(&w->taken, memory_order_relaxed))
-		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
-				    "MPI_Win_unlock%s: the lock did not come by libpawl-mpi, and"
-				    " others of this window did, which it does not exclude"
-				    " (PAWL_LOCK=native gives all of them to the MPI)",
-				    rank < 0 ? "_all" : "");
+		return dropin_raise(
+		    w->win, MPI_ERR_RMA_SYNC,
+		    "MPI_Win_unlock%s: this lock was acquired past libpawl-mpi, and"
+		    " others of this window through it; they do not exclude each other"
+		    " (PAWL_LOCK=native gives all of them to the MPI)",
+		    rank < 0 ? "_all" : "");
 	if (!atomic_flag_test_and_set(&told))
-		fprintf(stderr, "pawl: a lock of a window did not come by libpawl-mpi: it is the"
+		fprintf(stderr, "pawl: a lock of a window was acquired past libpawl-mpi: it is the"
 				" MPI's, and does not exclude those of this layer (PAWL_LOCK=native"
 				" gives all of them to the MPI)\n");
 	return MPI_SUCCESS;

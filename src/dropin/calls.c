@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of the MPI that this layer defines, for C. */
+/* The MPI calls that this layer defines, for C. */
 #include "dropin/dropin.h"
 
 /* The program and tools link these in place of the MPI's. */
 #pragma GCC visibility push(default)
 
-/* A tool before this layer calls the MPI by the PMPI_* name (next.c). */
+/* A tool in front of this layer calls the MPI by its PMPI_* names (next.c). */
 #ifdef PIC
 #define UNDER_BOTH_NAMES(name, parameters, arguments) \
 	extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)));
@@ -40,8 +40,8 @@
 DROPIN_INITS(INIT)
 DROPIN_MAKERS(MAKE)
 
-/* NULL: this call is the MPI's. Where there is a tool behind this layer it may come from there;
- * where there is none, a known window is the program's. */
+/* NULL: the call is for the MPI. If there is a tool behind this layer, the call may come from the
+ * tool; if not, a known window is the program's. */
 static inline struct window *ours(MPI_Win win)
 {
 	struct window *w = next_is_tool && is_behind() ? NULL : windows_find(win);
@@ -59,7 +59,7 @@ int MPI_Win_free(MPI_Win *win)
 			   : dropin_free(win ? windows_find(*win) : NULL, win);
 }
 
-/* A call on another window goes on to the tool or the MPI, unchanged. */
+/* A call for another window goes to the tool or the MPI unchanged. */
 #define PASS(call) (is_behind() ? next_mpi.call : next_##call)
 
 int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win)

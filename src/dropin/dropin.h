@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The drop-in layer: Pawl's locks under MPI_Win_lock, for unmodified programs. It uses the
- * profiling interface of the MPI: it defines MPI_Win_lock and calls PMPI_Win_lock.
+ * The drop-in layer: Pawl's locks under MPI_Win_lock, for unmodified programs. It uses the MPI's
+ * profiling interface: it defines MPI_Win_lock and calls PMPI_Win_lock.
  *
- *   calls.c    the MPI_* and PMPI_* calls of C; fortran.c those of Fortran
+ *   calls.c    the MPI_* and PMPI_* calls of C; fortran.c has those of Fortran
  *   next.c     the definitions behind this layer: a tool's, and the MPI's own
- *   bypass.c   calls that did not come by this layer
+ *   bypass.c   calls that do not go through this layer
  *   epochs.c   what locking and unlocking a window means
- *   attach.c   the windows that have locks of Pawl
- *   request.c  what is asked for a window
- *   agree.c    in which pool a window gets locks: all processes alike
+ *   attach.c   give new windows Pawl locks
+ *   request.c  what is requested for a window
+ *   agree.c    in which pool a window gets locks, the same on all processes
  *   pool.c     tables of locks for windows over one group of processes
+ *   fixed.c    options that the environment cannot change
  *   windows.c  from an MPI_Win to its struct window
  *   report.c   messages to the user, and statistics (PAWL_STATS=1)
  *   ranges.c   pawl_win_lock_range(): byte ranges of a target
  *
- * Each lock opens the native epoch with MPI_MODE_NOCHECK, so the MPI still knows which targets
- * may be accessed, finds misuse, and completes operations at the unlock; only the locking is
- * Pawl's. Fence and post-start-complete-wait are the MPI's.
+ * Each lock opens the native epoch with MPI_MODE_NOCHECK, so the MPI still knows which targets may
+ * be accessed, detects misuse, and completes operations at the unlock. Only the locking is Pawl's.
+ * Fence and post-start-complete-wait remain the MPI's.
  */
 #ifndef DROPIN_DROPIN_H
 #define DROPIN_DROPIN_H
@@ -29,15 +30,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a process holds of a target. BUSY: one of its threads is changing that. RANGES: a shared
- * lock and an epoch that this layer opened for byte ranges. */
+/* What a process holds at a target. BUSY: one of its threads is changing this state. RANGES: a
+ * shared lock and an epoch that this layer has opened for byte ranges. */
 enum held { HELD_NOT, HELD_BUSY, HELD_NOCHECK, HELD_SHARED, HELD_EXCLUSIVE, HELD_RANGES };
 
-/* What can be waited for, for the statistics. */
+/* The calls that may wait, for statistics. */
 enum call { CALL_EXCLUSIVE, CALL_SHARED, CALL_ALL, CALL_RANGE, CALL_KINDS };
 
 struct waits {
-	uint64_t calls, waited; /* waited: took longer than WAITED_NS */
+	uint64_t calls, waited; /* waited: calls that took longer than WAITED_NS */
 	double total_ns, max_ns;
 };
 
@@ -46,24 +47,24 @@ struct ranges;
 
 struct window {
 	MPI_Win win;
-	struct pool *pool; /* NULL: it keeps the locks of the MPI */
+	struct pool *pool; /* NULL: the window keeps the MPI's locks */
 	int id;            /* in the pool */
-	int size;          /* of its communicator */
+	int size;          /* of the window's communicator */
 
 	_Atomic(unsigned char) *held; /* [size], enum held */
-	_Atomic(unsigned char) all;   /* by lock_all */
-	_Atomic(int) locks;           /* targets held, and lock_all */
-	int exclusive; /* targets that share the process's intent; under intent_mutex */
+	_Atomic(unsigned char) all;   /* enum held, for lock_all */
+	_Atomic(int) locks;           /* number of targets held; lock_all counts as one */
+	int exclusive; /* exclusive targets, which share the process's intent; under intent_mutex */
 	pthread_mutex_t intent_mutex;
-	pthread_mutex_t epochs; /* native ones are opened and closed by one thread at a time */
+	pthread_mutex_t epochs; /* one thread at a time opens and closes native epochs */
 
-	struct ranges *ranges; /* NULL: none */
-	int *
-	    riders; /* [size] ranges in an epoch of HELD_RANGES; changed while the target is BUSY */
+	struct ranges *ranges; /* NULL: the window has no byte ranges */
+	/* [size] ranges that use an epoch of HELD_RANGES; changed while the target is BUSY */
+	int *riders;
 
-	atomic_bool taken; /* this process has acquired a lock of it through this layer */
-	bool threads;      /* of this process may lock at one time */
-	bool direct; /* its operations are loads and stores, which need no progress of the target */
+	atomic_bool taken; /* this process has acquired one of its locks through this layer */
+	bool threads;      /* threads of this process may lock at the same time */
+	bool direct; /* operations are loads and stores, which need no progress at the target */
 
 	/* With PAWL_STATS=1 */
 	MPI_Comm comm; /* a duplicate, or MPI_COMM_NULL */
@@ -73,7 +74,7 @@ struct window {
 
 /* next.c ------------------------------------------------------------------ */
 
-/* The calls that this layer defines: name, parameters, arguments. */
+/* The calls that this layer defines: X(name, parameters, arguments). */
 #define DROPIN_INITS(X)                                  \
 	X(Init, (int *argc, char ***argv), (argc, argv)) \
 	X(Init_thread, (int *argc, char ***argv, int level, int *got), (argc, argv, level, got))
@@ -86,7 +87,7 @@ struct window {
 	X(Win_lock_all, (int assertion, MPI_Win win), (assertion, win)) \
 	X(Win_unlock_all, (MPI_Win win), (win))
 
-/* Of MPI-3, with int and MPI_Aint for unit; and the same of MPI-4. */
+/* The calls of MPI-3, where unit is an int; and of MPI-4, where it is an MPI_Aint. */
 #define DROPIN_MAKERS_OF(X, suffix, unit_t)                                                     \
 	X(Win_create##suffix,                                                                   \
 	  (void *base, MPI_Aint size, unit_t unit, MPI_Info info, MPI_Comm comm, MPI_Win *win), \
@@ -114,14 +115,14 @@ struct next {
 #undef MEMBER
 };
 
-/* The functions that the program would call without this layer, of a tool or of the MPI; and
- * those of the MPI. */
+/* The functions that the program would call without this layer, a tool's or the MPI's; and the
+ * MPI's. */
 extern struct next next_calls, next_mpi;
-/* Whether there is a tool behind this layer. It calls PMPI_*; the layer passes these calls on. */
+/* Whether there is a tool behind this layer. It calls PMPI_*, which the layer passes on. */
 extern bool next_is_tool;
 
-/* How deep the calling thread is behind this layer: in a tool that the layer has called, or in the
- * MPI's Fortran symbol. Calls of this layer from there go to the MPI. */
+/* How often the calling thread has entered code behind this layer: a tool that the layer has
+ * called, or the MPI's Fortran symbol. Calls of this layer from there go to the MPI. */
 extern _Thread_local int behind_depth __attribute__((tls_model("initial-exec")));
 
 static inline bool is_behind(void)
@@ -129,7 +130,7 @@ static inline bool is_behind(void)
 	return behind_depth > 0;
 }
 
-/* next_Win_lock(...) and so on. */
+/* next_Win_lock(...), and so on. */
 #define NEXT_CALL(name, parameters, arguments)   \
 	static inline int next_##name parameters \
 	{                                        \
@@ -147,27 +148,27 @@ DROPIN_CALLS(NEXT_CALL)
 
 /* The program has called a function of this layer. */
 void bypass_seen(void);
-/* A lock or unlock of a window that this layer has not seen made. */
+/* The program locks or unlocks a window whose creation did not go through this layer. */
 void bypass_unknown(MPI_Win win);
-/* The MPI has given a new window the handle of this one, which was not freed by this layer. */
+/* The MPI has given a new window the handle of w: w was not freed through this layer. */
 void bypass_stale(struct window *w, MPI_Comm comm);
-/* An unlock (of all targets: rank -1) without a lock by this layer: end the epoch that the MPI
- * has, if it has one. Else an error is raised, as for an unlock without a lock. */
+/* An unlock (rank -1: of all targets) without a lock through this layer. If the MPI has an epoch,
+ * end it; else raise the error for an unlock without a lock. */
 int bypass_unlock(struct window *w, int rank);
 
 /* attach.c ---------------------------------------------------------------- */
 
-/* The MPI has made a window over comm: give it locks, if it is to have those of Pawl. Collective
- * over comm. A mistake of the user is an MPI error, which is raised, and frees the window. */
+/* The MPI has created a window over comm: give it Pawl locks, unless it is to keep the MPI's.
+ * Collective over comm. A mistake of the user raises an MPI error and frees the window. */
 int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *win);
 
 /* MPI_Init has returned. */
 void dropin_begin(void);
 
-/* Whether MPI_THREAD_MULTIPLE is given. */
+/* Whether MPI provides MPI_THREAD_MULTIPLE. */
 bool dropin_has_threads(void);
 
-/* Whether a kind takes an option beyond those of all kinds; kind may be NULL. */
+/* Whether a kind has this option, besides the common ones; kind may be NULL. */
 bool dropin_has_option(const char *kind, const char *name);
 
 /* epochs.c ---------------------------------------------------------------- */
@@ -179,15 +180,15 @@ int dropin_unlock_all(struct window *w);
 /* MPI_Win_free: collective. w may be NULL. */
 int dropin_free(struct window *w, MPI_Win *win);
 
-/* An epoch for a byte range of a target: the program's, if it has one there; else (*own) a shared
- * one, which all such ranges of the target use together. */
+/* Enter an epoch for a byte range of a target: the program's, if it has one there; else (*own) a
+ * shared one, which all such ranges of the target share. */
 int epochs_enter(struct window *w, int rank, bool *own);
-/* Before a range is unlocked: complete the operations at the target; and the end of it, when
- * it is unlocked. Both in turn, by one thread. */
+/* Before a range is unlocked: complete the operations at the target. After it: leave the epoch. The
+ * same thread calls both, in this order. */
 int epochs_complete(struct window *w, int rank, bool own);
 int epochs_leave(struct window *w, int rank, bool own);
 
-/* Raise an error of that class on the window. */
+/* Raise an error of this class on the window. */
 int dropin_raise(MPI_Win win, int class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -199,18 +200,18 @@ enum { POOL_IDS = 64 };
 struct pool {
 	pawl_table *targets, *wholes; /* the same table if its kind has intents */
 	MPI_Comm comm;                /* a duplicate */
-	uint64_t key;                 /* hash of what was asked for */
-	uint64_t name;                /* the same on all processes, and of no other pool */
+	uint64_t key;                 /* hash of the request */
+	uint64_t name;                /* the same on all processes; different for each pool */
 	int ids, size;
 	int rank;
-	bool far;      /* not all of them share memory */
-	bool by_whole; /* lock_all is the lock of the whole window; else those of all targets */
-	bool crowded;  /* on this node they outnumber the cores */
-	uint64_t used; /* bit set: ids in use by this process; under the mutex of agree.c */
+	bool far;      /* the processes are on several nodes */
+	bool by_whole; /* lock_all takes the lock of the whole window, not those of all targets */
+	bool crowded;  /* on this node, processes outnumber cores */
+	uint64_t used; /* bit set of ids in use by this process; under the mutex of agree.c */
 	struct pool *next;
 };
 
-/* Collective. A code of pawl.h, with its message, on all ranks alike. */
+/* Collective. Returns a code of pawl.h, with its message; the same on all ranks. */
 int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, struct pool **pool);
 void pool_free(struct pool *p);
 
@@ -222,9 +223,9 @@ static inline uint64_t pool_target(const struct pool *p, int id, int rank)
 /* The lock of the whole window. */
 uint64_t pool_whole(const struct pool *p, int id);
 
-/* Within a node the locks' own atomics order loads and stores. What came from
- * another node was put by the MPI: orders it before this process's own accesses,
- * and those before the release; pairs with itself, at lock and unlock. */
+/* Within a node, the locks' atomics order loads and stores. Data from another node was stored by
+ * the MPI: orders that before this process's accesses, and these before the release; pairs with the
+ * call at the other end, lock with unlock. */
 static inline void dropin_order_memory(const struct window *w)
 {
 	if (w->pool->far)
@@ -233,24 +234,24 @@ static inline void dropin_order_memory(const struct window *w)
 
 /* fixed.c ----------------------------------------------------------------- */
 
-/* Complete info, which has the layer's values and those of the window, by what variables PAWL_* do
- * not change. */
+/* Complete info, which has the layer's options and the window's, with the options that variables
+ * PAWL_* must not change. */
 void fixed_options(MPI_Info info, MPI_Comm comm);
 
 /* ranges.c ---------------------------------------------------------------- */
 
-/* The kind that info key pawl_ranges names, NULL for none; false, with a sentence in why, if
- * the value is not accepted. */
+/* The kind that info key pawl_ranges names; NULL for none. False, with a message in why: the value
+ * is not accepted. */
 bool ranges_kind(const char *value, const char **kind, char *why, size_t len);
-/* Give w a table of byte ranges. Collective. A code of pawl.h, on all ranks alike. */
+/* Give w a table of byte ranges. Collective. Returns a code of pawl.h, the same on all ranks. */
 int ranges_open(struct window *w, MPI_Comm comm, const char *kind, MPI_Info options);
 void ranges_close(struct window *w);
-/* How many this process has locked of a target, or of any (-1). */
+/* The number of ranges that this process has locked at a target; rank -1: at all. */
 int ranges_held(const struct window *w, int rank);
 
 /* windows.c --------------------------------------------------------------- */
 
-/* NULL: it was not made by this layer. */
+/* NULL: the window was not created through this layer. */
 struct window *windows_find(MPI_Win win);
 bool windows_add(struct window *w);
 void windows_remove(struct window *w);
@@ -259,14 +260,14 @@ void windows_remove(struct window *w);
 
 /* PAWL_STATS=1 */
 bool report_wanted(void);
-/* A message on stderr, each reason once in this process, by rank 0 of comm. */
+/* Rank 0 of comm prints a message on stderr, once for each reason in this process. */
 void report_once(MPI_Comm comm, const char *what, const char *why);
 uint64_t report_clock(void); /* nanoseconds */
-/* Count a call that began then and returns now. */
+/* Count a call that began at this time and returns now. */
 void report_wait(struct window *w, enum call call, uint64_t begin_ns);
-/* w has locks now: begin its statistics, if they are wanted. Collective. */
+/* w has got locks: start its statistics, if they are wanted. Collective. */
 void report_begin(struct window *w, MPI_Comm comm, const char *kind);
-/* Add up what all ranks of w waited, for the end of the program. Collective. */
+/* Add up the waits of all ranks of w, to be printed at the end of the program. Collective. */
 void report_window(struct window *w);
 void report_print(void);
 

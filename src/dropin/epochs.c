@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What locking and unlocking mean.
+ * What locking and unlocking a window mean.
  *
  *   MPI_Win_lock(shared, r)     the lock of target r, shared
- *   MPI_Win_lock(exclusive, r)  the lock of the whole window with intent, then the
- *                               lock of target r, exclusively
+ *   MPI_Win_lock(exclusive, r)  the lock of the whole window with intent, then the lock of target
+ *                               r, exclusively
  *   MPI_Win_lock_all            the lock of the whole window, shared
  *
- * On one node a word that all exclusive locks change would cost more than it saves: there
+ * On one node, a word that all exclusive locks change would cost more than it saves. There
  * MPI_Win_lock_all acquires the locks of all targets, shared, in the order of ranks, and an
- * exclusive lock needs no intent. That takes as many slots of a table as there are targets, so
+ * exclusive lock needs no intent. That takes as many slots of a table as there are targets, so only
  * windows with few targets do it (pool.c).
  *
  * The intent belongs to the process: the layer acquires it for the first exclusive target and
- * releases it after the last. If the process has a shared target already, its intent goes ahead
- * of clients that wait for the whole; so a process that holds a target never waits for a client
- * that waits.
+ * releases it after the last. If the process already holds a shared target, its intent goes ahead
+ * of clients that wait for the whole window. So a process that holds a target never waits for a
+ * client that waits.
  *
- * Order. The native epoch is opened first, with MPI_MODE_NOCHECK, because there the MPI finds
- * misuse; it costs no communication. At the unlock the native epoch
- * is closed first: the MPI completes all operations at the target. Only then is
- * the lock released.
+ * Order. The native epoch is opened first, with MPI_MODE_NOCHECK, because there the MPI detects
+ * misuse; this costs no communication. At the unlock the native epoch is closed first, so the MPI
+ * completes all operations at the target; only then is the lock released.
  *
- * Byte ranges of a target (ranges.c) are locked within an epoch there. If the program has none, the
- * target's lock is taken shared for them, with an epoch of its own: an exclusive lock of the
- * target waits for them, and they for it.
+ * Byte ranges of a target (ranges.c) are locked within an epoch at that target. If the program has
+ * none, the layer opens one and acquires the target's lock, shared, for all such ranges: an
+ * exclusive lock of the target waits for the ranges, and they wait for it.
  *
  * Memory: see dropin_order_memory().
  */
@@ -34,8 +33,8 @@
 
 #include "dropin/dropin.h"
 
-/* Errors of a window go to its handler. A handler that aborts prints no sentence of Pawl, so the
- * sentence goes to stderr first. */
+/* Raise an error at the window's error handler. MPI_ERRORS_ARE_FATAL would not show Pawl's message,
+ * so print it on stderr first. */
 int dropin_raise(MPI_Win win, int class, const char *format, ...)
 {
 	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -58,8 +57,8 @@ int dropin_raise(MPI_Win win, int class, const char *format, ...)
 
 /* ----------------------------------------------------------- what is held */
 
-/* Where threads do not meet plain loads and stores do; a locked instruction is a
- * good part of what an uncontended lock costs. */
+/* If the window is locked by one thread at a time, plain loads and stores suffice. A locked
+ * instruction is a large part of the cost of an uncontended lock. */
 
 static enum held look(_Atomic(unsigned char) *held)
 {
@@ -68,8 +67,8 @@ static enum held look(_Atomic(unsigned char) *held)
 
 static void settle(_Atomic(unsigned char) *held, enum held what)
 {
-	/* Orders what this thread did at the target before the next claim; pairs
-	 * with change(). */
+	/* Orders this thread's accesses at the target before the next claim; pairs with
+	 * change(). */
 	atomic_store_explicit(held, (unsigned char)what, memory_order_release);
 }
 
@@ -92,7 +91,8 @@ static bool claim(const struct window *w, _Atomic(unsigned char) *held)
 	return change(w, held, HELD_NOT);
 }
 
-/* From held to BUSY; what it was, or HELD_NOT and unchanged. */
+/* Change a held target to BUSY. Returns the old state; HELD_NOT: it was not held, or another thread
+ * was faster, and nothing has changed. */
 static enum held unsettle(const struct window *w, _Atomic(unsigned char) *held)
 {
 	enum held was = look(held);
@@ -122,9 +122,9 @@ static void drive(const struct window *w)
 enum { TURNS = 2 };
 
 /*
- * Before the MPI completes operations at a target. Where the target performs
- * them, and ranks outnumber cores, the target may not be running; and some MPIs do not yield
- * while they wait. So send the operations, then yield to the target.
+ * Before the MPI completes operations at a target. If the target performs them and ranks outnumber
+ * cores, the target may not be running, and some MPIs do not yield while they wait. So send the
+ * operations, then yield to the target.
  */
 static void before_completion(const struct window *w, int target)
 {
@@ -136,8 +136,8 @@ static void before_completion(const struct window *w, int target)
 	}
 }
 
-/* Some MPIs make no progress in operations on a process's own memory. A process that locks
- * itself in a loop would never perform the operations of others. */
+/* Some MPIs make no progress in operations on the process's own memory. A process that locks itself
+ * in a loop would never perform other processes' operations. */
 static void after_unlock(const struct window *w, int target)
 {
 	if (!w->direct && target == w->pool->rank)
@@ -146,7 +146,8 @@ static void after_unlock(const struct window *w, int target)
 
 /* ---------------------------------------------------- where threads meet */
 
-/* The thread that has the mutex waits for the MPI, so the waiting threads make progress. */
+/* The thread that has the mutex may wait within the MPI, so threads that wait for it drive the
+ * MPI. */
 static void enter(struct window *w, pthread_mutex_t *mutex)
 {
 	while (w->threads && pthread_mutex_trylock(mutex) != 0) {
@@ -161,8 +162,8 @@ static void leave(struct window *w, pthread_mutex_t *mutex)
 		pthread_mutex_unlock(mutex);
 }
 
-/* Open MPI 4.1's osc/ucx counts the epochs of a window without regard to threads:
- * then an operation may be outside of any epoch. */
+/* The mutex is for Open MPI 4.1: osc/ucx counts the epochs of a window without regard to threads,
+ * so an operation could be outside of any epoch. */
 
 static int open_native(struct window *w, int type, int rank, int assertion)
 {
@@ -186,7 +187,7 @@ static int close_native(struct window *w, int rank)
 
 /* ------------------------------------------------------------- the intent */
 
-/* A thread keeps the mutex while it waits for the whole. */
+/* A thread keeps the mutex while it waits for the lock of the whole window. */
 static void take_intent_mutex(struct window *w)
 {
 	enter(w, &w->intent_mutex);
@@ -197,8 +198,8 @@ static void leave_intent_mutex(struct window *w)
 	leave(w, &w->intent_mutex);
 }
 
-/* Whether the intent and the target can be acquired together. Not where threads of the process
- * lock at one time: they would wait for the mutex until another thread has its target. */
+/* Whether the intent and the target can be acquired in one call. Not if threads of the process lock
+ * at the same time: they would wait for the mutex until another thread has its target. */
 static bool together(const struct window *w)
 {
 	return !w->threads && w->pool->wholes == w->pool->targets;
@@ -484,7 +485,7 @@ int epochs_enter(struct window *w, int rank, bool *own)
 		}
 		if (*own && change(w, &w->held[rank], was))
 			break;
-		/* Another thread of this process has the target BUSY. */
+		/* Another thread of this process is changing the target's state. */
 		drive(w);
 		sched_yield();
 	}

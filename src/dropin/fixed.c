@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Options that variables PAWL_* do not change in tables of windows. Variables are meant for all
- * tables of the program; the program under this layer may have tables of its own, and the
- * user may not have thought of windows. So, by the names in info key pawl_final:
+ * Options that variables PAWL_* do not change in the tables of windows. Variables are meant for all
+ * tables of the program. But the program under this layer may have tables of its own, and the user
+ * may not have thought of windows. So info key pawl_final names these options:
  *
- *   owner         process, as MPI has it: one thread locks, another unlocks
- *   home, distribution  of what lives where windows need it
- *   lease         of byte ranges: none but by info key pawl_lease, for programs that know nothing
- * of leases hold locks as long as they like max_held      may be raised, and not be less than the
- * layer or info key pawl_max_held says: an MPI program may hold a lock of each target
+ *   owner               process, as MPI has it: one thread locks, another unlocks
+ *   home, distribution  locks are placed where windows need them
+ *   lease               byte ranges have none, except by info key pawl_lease: programs that do not
+ *                       know of leases hold locks for any time
+ *   max_held            may be raised, but not below the value of the layer or of info key
+ *                       pawl_max_held: an MPI program may hold a lock of each target
  *
- * A variable that has no effect is named in a message.
+ * A message names each variable that has no effect.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +27,8 @@ static void tell(MPI_Comm comm, const char *variable, const char *value, const c
 	report_once(comm, what, why);
 }
 
-/* Whether the variable asks for less than the table has without it. What is no number is an
- * error of the option. */
+/* Whether the variable asks for less than the table has without it. A value that is not a number is
+ * an error that the option's check reports. */
 static bool is_less(const char *value, MPI_Info info)
 {
 	char text[MPI_MAX_INFO_VAL + 1] = "", *end;
@@ -52,10 +53,10 @@ void fixed_options(MPI_Info info, MPI_Comm comm)
 	PMPI_Info_set(info, "pawl_final", names);
 	if (owner && strcmp(owner, "process") != 0)
 		tell(comm, "PAWL_OWNER", owner,
-		     "their locks are the process's: one thread may lock and another unlock");
+		     "their locks belong to the process: one thread may lock and another unlock");
 	if (lease && leases)
 		tell(comm, "PAWL_LEASE", lease,
-		     "programs hold byte ranges as long as they like; info key pawl_lease of a"
+		     "programs hold byte ranges for any time; info key pawl_lease of a"
 		     " window gives them a lease");
 	if (less)
 		tell(comm, "PAWL_MAX_HELD", held,

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The same calls as Fortran sees them. Which symbols these are depends on the MPI:
+ * The same calls for Fortran. The symbols depend on the MPI:
  *
- *   Open MPI  mpif.h and module mpi call mpi_win_lock_ (in one of four spellings),
- *             module mpi_f08 calls ompi_win_lock_f; all of them go to
- *             PMPI_Win_lock, past the C symbols.
- *   MPICH     mpif.h and module mpi call mpi_win_lock_, which calls MPI_Win_lock:
- *             nothing to do here. Module mpi_f08 calls mpi_win_lock_f08_ and the
- *             like, which call PMPI_Win_lock.
+ *   Open MPI  mpif.h and module mpi call mpi_win_lock_ (in one of four spellings), module mpi_f08
+ *             calls ompi_win_lock_f. All of them call PMPI_Win_lock and so bypass the C symbols.
+ *   MPICH     mpif.h and module mpi call mpi_win_lock_, which calls MPI_Win_lock: nothing is needed
+ *             here. Module mpi_f08 calls mpi_win_lock_f08_ and the like, which call PMPI_Win_lock.
  *
- * Calls that make windows are passed on to the MPI's own Fortran symbol in the
- * PMPI spelling: it knows MPI_BOTTOM, descriptors and pointers of Fortran, and calls
- * PMPI_Win_create or the like, where this layer must not take the window a second time. These
- * symbols are weak, for a program that is not Fortran has none of them.
+ * Calls that create windows are passed to the MPI's own Fortran symbol in the PMPI spelling. It
+ * knows Fortran's MPI_BOTTOM, descriptors and pointers, and calls PMPI_Win_create or the like,
+ * where this layer must not take the window a second time. These symbols are weak, because a
+ * program that is not Fortran has none of them.
  */
 #include "dropin/dropin.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 #define NATIVE extern __attribute__((weak))
-/* Fortran calls them: there is no prototype. */
+/* Only Fortran calls them, so they have no prototypes. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wmissing-declarations"
 
@@ -79,8 +77,8 @@ static inline void window_free(MPI_Fint *win, MPI_Fint *ierr)
 #define UNLOCK_ALL(name) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { unlock_all(w, e); }
 #define FREE(name) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { window_free(w, e); }
 
-/* Memory comes from the caller (create) or from the MPI (allocate); base is an
- * address or a descriptor, unit a pointer to whichever integer. */
+/* Memory comes from the caller (create) or from the MPI (allocate). base is an address or a
+ * descriptor; unit points to an integer of either size. */
 #define CREATE(name, native) \
 	NATIVE void native(void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e); \
 	PUBLIC void name(void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e) \

@@ -2,16 +2,16 @@
 /*
  * The definitions behind this layer.
  *
- * A PMPI tool may be loaded before this library or after it. One that is loaded before
- * wraps MPI_Win_lock and calls PMPI_Win_lock, or does not wrap the call: so the shared library
- * defines both names. One that is loaded after is called in place of the MPI; the PMPI_* calls
- * that it makes come here again (behind_depth) and go to the MPI.
+ * A PMPI tool may be loaded before this library or after it. A tool that is loaded before it wraps
+ * MPI_Win_lock and calls PMPI_Win_lock, or does not wrap the call at all; so the shared library
+ * defines both names. A tool that is loaded after it is called in place of the MPI; its PMPI_*
+ * calls come here again (behind_depth) and go to the MPI.
  *
- * The windows of the library itself are made by the MPI's functions directly (own_windows.h), so
- * that neither this layer nor a tool sees them.
+ * The library creates its own windows by the MPI's functions directly (own_windows.h), so neither
+ * this layer nor a tool sees them.
  *
- * In a static library the linker would find the MPI's PMPI_* names twice. There this
- * layer has the MPI_* names alone, and a tool's are elsewhere in the program or nowhere.
+ * With a static library the linker would find the MPI's PMPI_* names twice. There this layer
+ * defines the MPI_* names only, and a tool's definitions are elsewhere in the program or nowhere.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -24,7 +24,8 @@ bool next_is_tool;
 _Thread_local int behind_depth __attribute__((tls_model("initial-exec")));
 
 #ifdef PIC
-/* If the MPI's is not behind this library, it is before it, and the program never calls ours. */
+/* If the MPI is not behind this library, it is in front of it, and the program never calls this
+ * layer. */
 static void *mpi_call(const char *name)
 {
 	void *next = dlsym(RTLD_NEXT, name);
@@ -36,7 +37,7 @@ static void *mpi_call(const char *name)
 #define FIND_MPI(name) (void *)PMPI_##name
 #endif
 
-/* Whether two functions are of one library. */
+/* Whether two functions are in the same library. */
 static bool together(void *a, void *b)
 {
 	Dl_info of_a, of_b;
@@ -44,7 +45,7 @@ static bool together(void *a, void *b)
 	return dladdr(a, &of_a) && dladdr(b, &of_b) && of_a.dli_fbase == of_b.dli_fbase;
 }
 
-/* Where the next definition is the MPI's, the one under its PMPI_* name is as good. */
+/* If the next definition is the MPI's, use its PMPI_* name. */
 static void set(void *next_call, void *its_call, void *next, void *mpi)
 {
 	if (next && !together(next, mpi))

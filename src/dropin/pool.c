@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pools of locks. To make a lock table takes longer than to make a window, and
- * programs make many windows; so a table is made for a number of windows over one
- * group of processes, and kept until MPI_Finalize.
+ * Pools of locks. To create a lock table takes longer than to create a window, and programs create
+ * many windows. So a table is created for several windows over one group of processes, and kept
+ * until MPI_Finalize.
  *
- * Lock id * size + r is that of target r of window id, and lives at r. The lock
- * of a whole window is acquired shared by MPI_Win_lock_all, and with intent by a
- * process that locks a target exclusively. It needs a kind with intents; if the kind for the
- * targets has none, whole windows have a table of their own.
+ * Lock id * size + r is the lock of target r of window id; its home is r. The lock of a whole
+ * window is acquired shared by MPI_Win_lock_all, and with intent by a process that locks a target
+ * exclusively. It needs a kind with intents; if the targets' kind has none, whole windows have a
+ * table of their own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@
 
 static const char whole_kind[] = "mgl";
 
-/* Locks that one process may hold at a time, unless it says otherwise: one for
- * each target and window, within reason. */
+/* The default for how many locks a process may hold at a time: one for each target and window, up
+ * to about this many. */
 enum { MOST_HELD = 4096 };
-/* Targets, on one node, that MPI_Win_lock_all locks one by one. It then holds as many locks, and
- * each takes a slot and time; with more targets, or where the table grants fewer locks than that
- * takes in all windows of a pool, it is the lock of the whole window, as over several nodes. */
+/* MPI_Win_lock_all locks up to this many targets, on one node, one by one. It then holds as many
+ * locks, and each takes a slot and time. With more targets, or if the table grants fewer locks than
+ * all windows of a pool may need, it takes the lock of the whole window, as over several nodes. */
 enum { FEW_TARGETS = 32 };
 _Static_assert(POOL_IDS *(FEW_TARGETS + 1) <= MOST_HELD,
 	       "a process may lock every target of all windows of a pool");
@@ -86,7 +86,7 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, stru
 	struct pawl_table_info info;
 	int ok = p != NULL, rc;
 
-	/* Out of memory on one rank is out of memory for all. */
+	/* If one rank is out of memory, all fail. */
 	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
 	if (!ok) {
 		free(p);

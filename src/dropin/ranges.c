@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Byte-range locks of windows (info key pawl_ranges): a table with one space for each rank
- * of the window, whose units are the bytes of its window memory. It belongs to the window,
- * for it is as large as that.
+ * Byte-range locks of windows (info key pawl_ranges): a table with one space for each rank of the
+ * window. The units of a space are the bytes of the rank's window memory. The table belongs to the
+ * window, because its size depends on the window's.
  *
- * A range is locked within an epoch at its target (epochs.c): that of the program, or one
- * that the layer opens. Order: the epoch, with the target's lock, then the range; back, first the
- * operations at the target are completed, then the range is unlocked, then the epoch ends.
- * So a process that waits for a target or a window holds nothing that a range waits for, unless
- * the program itself makes such a cycle.
+ * A range is locked within an epoch at its target (epochs.c): the program's, or one that the layer
+ * opens. Order: first the epoch, with the target's lock, then the range. At the unlock, first the
+ * operations at the target are completed, then the range is unlocked, then the epoch ends. So a
+ * process that waits for a target or a window holds nothing that a range waits for, unless the
+ * program itself makes such a cycle.
  *
- * Ranges are the process's, as locks of windows are: any thread may unlock them.
+ * Ranges belong to the process, like locks of windows: any thread may unlock them.
  */
 #include <pawl-mpi.h>
 #include <stdio.h>
@@ -21,11 +21,11 @@
 
 static const char default_kind[] = "citron";
 
-/* Ranges that a process may hold or await in one window, unless it says otherwise: fewer where
- * ranks are many, since kinds of lock bound their clients. */
+/* The default for how many ranges a process may hold or await in a window; fewer if there are many
+ * ranks, because kinds of lock limit their clients. */
 enum { MOST_HELD = 64, FEW_HELD = 16, MANY_RANKS = 4096 };
-/* Bytes of a rank that have a tree, unless it says otherwise. Its memory is taken when it is
- * touched, but it has to be reserved. */
+/* The default for how many bytes of a rank have a tree, at most. Its memory is allocated when it is
+ * touched, but reserved before. */
 #define MOST_UNITS (INT64_C(1) << 28)
 
 struct held_range {
@@ -37,14 +37,14 @@ struct held_range {
 
 struct ranges {
 	pawl_table *table;
-	pthread_mutex_t mutex; /* of what follows */
+	pthread_mutex_t mutex; /* for the members below */
 	int n;
-	struct held_range held[]; /* as many as option max_held allows */
+	struct held_range held[]; /* [option max_held] */
 };
 
 /* ------------------------------------------------------------------ the table */
 
-/* The kind needs no thread of its own. */
+/* The kind must not need a thread. */
 static bool is_usable(const struct pawl_kind *k)
 {
 	return (k->capabilities & PAWL_CAP_RANGES) && !(k->capabilities & PAWL_CAP_THREADS);
@@ -85,7 +85,7 @@ static void set_default(MPI_Info info, const char *key, int64_t value)
 	PMPI_Info_set(info, key, text);
 }
 
-/* Of the rank that has most; 0 for dynamic windows. */
+/* Bytes of the rank that has most; 0 for dynamic windows. */
 static int64_t most_bytes(const struct window *w, MPI_Comm comm)
 {
 	int64_t bytes = 0;
@@ -109,7 +109,7 @@ static void choose_options(const struct window *w, MPI_Comm comm, const char *ki
 			    bytes < 1            ? 1
 			    : bytes < MOST_UNITS ? bytes
 						 : MOST_UNITS);
-	/* No lease: programs hold locks of windows as long as they like. */
+	/* No lease: programs hold locks of windows for any time. */
 	if (dropin_has_option(kind, "lease"))
 		set_default(info, "pawl_lease", 0);
 	PMPI_Info_set(info, "pawl_distribution", "block");
@@ -147,7 +147,7 @@ int ranges_open(struct window *w, MPI_Comm comm, const char *kind, MPI_Info opti
 		return rc;
 	w->ranges = ranges_new(w, table);
 	ok = w->ranges != NULL;
-	/* Out of memory on one rank is out of memory for all. */
+	/* If one rank is out of memory, all fail. */
 	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
 	if (ok)
 		return PAWL_SUCCESS;
@@ -188,7 +188,8 @@ int ranges_held(const struct window *w, int rank)
 	return n;
 }
 
-/* There is room: the table grants no more, and a range leaves here before it is released. */
+/* There is room: the table grants no more ranges, and a range is removed here before its
+ * release. */
 static void note(struct ranges *r, const struct held_range *held)
 {
 	pthread_mutex_lock(&r->mutex);
@@ -196,7 +197,7 @@ static void note(struct ranges *r, const struct held_range *held)
 	pthread_mutex_unlock(&r->mutex);
 }
 
-/* Take one with these bounds out of the list. */
+/* Remove a range with these bounds from the list. */
 static bool take(struct ranges *r, int rank, MPI_Aint first, MPI_Aint last, struct held_range *held)
 {
 	bool found = false;
@@ -214,7 +215,7 @@ static bool take(struct ranges *r, int rank, MPI_Aint first, MPI_Aint last, stru
 
 /* ------------------------------------------------------------------- the calls */
 
-/* The window, if it has ranges and a target of that rank. */
+/* The window, if it has ranges and this rank; else NULL, and the error has been raised. */
 static struct window *find(MPI_Win win, int rank, const char *call, int *rc)
 {
 	struct window *w = windows_find(win);

@@ -10,7 +10,7 @@
 
 enum { WAITED_NS = 10000, REASONS = 8 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the variables below */
 static uint64_t told[REASONS];                           /* hashes */
 static int n_told;
 static char *lines; /* what report_print() prints */
@@ -37,7 +37,7 @@ void report_once(MPI_Comm comm, const char *what, const char *why)
 
 bool report_wanted(void)
 {
-	static _Atomic(int) wanted; /* 0: not known, 1: no, 2: yes */
+	static _Atomic(int) wanted; /* 0: unknown, 1: no, 2: yes */
 	int w = atomic_load_explicit(&wanted, memory_order_relaxed);
 
 	if (!w) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is asked for a window. Byte ranges (info key pawl_ranges) are a table of the window's
- * own, as large as the window; what it takes of the options goes to it, what both take to both.
+ * What is requested for a window. Byte ranges (info key pawl_ranges) have their own table, as large
+ * as the window. An option goes to the table whose kind has it, or to both.
  */
 #include "dropin/request.h"
 
@@ -13,7 +13,7 @@
 
 static const char default_kind[] = "mgl";
 
-/* Texts one after the other: "ab", "c" is not "a", "bc". */
+/* Hash texts so that "ab", "c" differs from "a", "bc". */
 static uint64_t hash(uint64_t h, const char *text)
 {
 	return hash_text(h, text) * 31;
@@ -30,7 +30,7 @@ bool dropin_has_option(const char *kind, const char *name)
 	return false;
 }
 
-/* A sum: keys come in any order. */
+/* Summands of a hash, because info keys come in any order. */
 static uint64_t sum_of(const char *key, const char *value)
 {
 	return hash(hash(HASH_BEGIN, key), value);
@@ -43,7 +43,7 @@ static bool is_ours(const char *key, const char *value)
 	       (strcmp(key, "pawl_owner") == 0 && strcmp(value, "process") != 0);
 }
 
-/* An option that only one of the two kinds has is meant for that one. */
+/* An option that only one of the two kinds has is for that kind. */
 static void copy_option(struct request *r, const char *key, const char *value)
 {
 	const char *name = key + strlen("pawl_");
@@ -60,7 +60,7 @@ static void copy_option(struct request *r, const char *key, const char *value)
 	}
 }
 
-/* Which kinds; options are for them. */
+/* Read the kinds first: they decide which options are for whom. */
 static void copy_name(struct request *r, const char *key, const char *value)
 {
 	if (strcmp(key, "pawl_lock") == 0) {
@@ -85,7 +85,7 @@ static bool no_locks(MPI_Info info)
 	return there && strcmp(value, "true") == 0;
 }
 
-/* The names, or all others of our keys. */
+/* Read the keys of the kinds (names), or Pawl's other keys. */
 static void read_info(struct request *r, MPI_Info info, bool names)
 {
 	int n = 0;
@@ -103,8 +103,8 @@ static void read_info(struct request *r, MPI_Info info, bool names)
 		if (there && !names && is_ours(key, value)) {
 			r->mistake = true;
 			snprintf(r->why, sizeof r->why,
-				 "info key %s=%.64s: of windows the layer decides this (locks are"
-				 " the process's, and live with their targets)",
+				 "info key %s=%.64s: the layer decides this for windows (locks"
+				 " belong to the process, and their homes are their targets)",
 				 key, value);
 		} else if (there && names)
 			copy_name(r, key, value);
@@ -113,8 +113,8 @@ static void read_info(struct request *r, MPI_Info info, bool names)
 	}
 }
 
-/* Readers share it and it has a try-acquire. No threads of its own; and no leases, since programs
- * that know nothing of leases hold locks as long as they like. */
+/* Whether the kind has shared mode and try-acquire, needs no thread, and has no leases: programs
+ * that do not know of leases hold locks for any time. */
 static bool is_usable(const struct pawl_kind *k)
 {
 	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY,
@@ -154,8 +154,8 @@ static void check_kind(struct request *r)
 	r->mistake = r->why[0] != '\0';
 }
 
-/* Whether the operations on such a window of one node's processes are loads and
- * stores: shared ones, and with Open MPI (osc/sm) those that the MPI allocates. */
+/* Whether operations on such a window, within a node, are loads and stores: on shared windows, and
+ * with Open MPI (osc/sm) on windows that the MPI allocates. */
 static bool is_direct(MPI_Win win)
 {
 	int *flavor, flag;

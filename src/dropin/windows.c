@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From an MPI_Win to its struct window: a hash table that is read at every lock and changed when
- * windows are made and freed.
+ * From an MPI_Win to its struct window: a hash table that every lock reads, and that changes when
+ * windows are created and freed.
  *
- * Readers take no lock. A window is in the table as long as its MPI_Win is valid,
- * and a program that uses a handle while it frees it is wrong anyway; so all that
- * can happen to a reader's own window is that the table grows under it. It then reads the old
- * one, which has all windows that were there when it was left: old ones are kept.
+ * Readers take no lock. A window is in the table as long as its MPI_Win is valid, and a program
+ * that uses a handle while it frees it is erroneous anyway. So the only change for a reader's own
+ * window is that the table grows. The reader then reads the old table, which has all windows of the
+ * time when it was replaced: old tables are kept.
  *
- * On its way a reader passes entries of other windows, and those may be freed at any time. So
- * an entry has the handle beside the pointer, and a reader follows the pointer of its own
- * window only. An entry is used once: its handle never changes.
+ * On its way a reader passes entries of other windows, which may be freed at any time. So an entry
+ * has the handle beside the pointer, and a reader follows the pointer of its own window only. An
+ * entry is used once: its handle never changes.
  */
 #include <stdlib.h>
 
 #include "dropin/dropin.h"
 
 struct entry {
-	MPI_Win win; /* before window, which publishes it */
+	MPI_Win win; /* written before window, which publishes it */
 	_Atomic(struct window *) window;
 };
 
@@ -30,7 +30,7 @@ struct table {
 static _Atomic(struct table *) current;
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t count;        /* of entries that are not null, removed ones included */
-static struct window removed; /* its address alone */
+static struct window removed; /* a mark; only its address is used */
 
 static uint64_t place(MPI_Win win)
 {
@@ -39,14 +39,14 @@ static uint64_t place(MPI_Win win)
 
 struct window *windows_find(MPI_Win win)
 {
-	/* Pairs with the release in grow(): entries before the table. */
+	/* Orders the table before its entries; pairs with the release in grow(). */
 	struct table *t = atomic_load_explicit(&current, memory_order_acquire);
 
 	if (!t)
 		return NULL;
 	for (uint64_t i = place(win);; i++) {
 		struct entry *e = &t->entry[i & t->mask];
-		/* Pairs with the release in put(): handle and contents before the entry. */
+		/* Orders the entry before handle and contents; pairs with the release in put(). */
 		struct window *w = atomic_load_explicit(&e->window, memory_order_acquire);
 
 		if (!w || (e->win == win && w != &removed))
@@ -70,7 +70,7 @@ static void put(struct table *t, MPI_Win win, struct window *w)
 	atomic_store_explicit(&t->entry[i & t->mask].window, w, memory_order_release);
 }
 
-/* Room for one more, at most half full. */
+/* Make room for one more entry in a table that is at most half full. */
 static bool grow(void)
 {
 	struct table *old = atomic_load_explicit(&current, memory_order_relaxed), *t;
