@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 # PAWL_CHECK_WARNINGS(FLAGS): those FLAGS that the compiler takes, in
-# WARN_CFLAGS; with --enable-werror they stop the build.
+# WARN_CFLAGS, and those of C++ in WARN_CXXFLAGS; with --enable-werror they stop the build.
 AC_DEFUN([PAWL_CHECK_WARNINGS], [
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror],
 	[warnings are errors])], [], [enable_werror=no])
 WARN_CFLAGS=
+WARN_CXXFLAGS="-Wall -Wextra"
 pawl_refused=
 pawl_save_CFLAGS=$CFLAGS
 for pawl_flag in m4_normalize([$1]); do
@@ -27,7 +28,9 @@ AS_IF([test "x$pawl_refused" != x],
 	[pawl_warnings_text="$pawl_warnings_text, without$pawl_refused"])
 AS_IF([test "x$enable_werror" = xyes], [
 	WARN_CFLAGS="$WARN_CFLAGS -Werror"
+	WARN_CXXFLAGS="$WARN_CXXFLAGS -Werror"
 	pawl_warnings_text="$pawl_warnings_text, are errors"
 ])
 AC_SUBST([WARN_CFLAGS])
+AC_SUBST([WARN_CXXFLAGS])
 ])

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "sim/network_build.hpp"
+#include "sim/simgrid.hpp"
 
 namespace sg4 = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
@@ -187,7 +188,7 @@ static void start(void *arg)
 	}
 	woken++;
 	runnable++;
-	a->actor = sg4::Actor::create("rank", machine, [a] { work(a); });
+	a->actor = simgrid_add_actor("rank", machine, [a] { work(a); });
 }
 
 struct engine_actor *engine_spawn(void (*body)(void *arg), void *arg)
@@ -247,8 +248,8 @@ int engine_run(void (*body)(void *arg), void *arg)
 		return 2;
 	}
 	if (!machine) {
-		auto *zone = network_root(engine);
-		machine = zone->create_host("machine", 1e9);
+		auto *zone = simgrid_root(engine);
+		machine = simgrid_add_host(zone, "machine");
 		zone->seal();
 	}
 

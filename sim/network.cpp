@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "sim/network_build.hpp"
+#include "sim/simgrid.hpp"
 
 namespace sg4 = simgrid::s4u;
 
@@ -82,34 +83,23 @@ bool is_fat_tree()
 	       numbers[2].size() == levels && numbers[3].size() == levels;
 }
 
-std::pair<simgrid::kernel::routing::NetPoint *, simgrid::kernel::routing::NetPoint *>
-make_node(sg4::NetZone *zone, const std::vector<unsigned long> &, unsigned long id)
+sg4::Host *make_node(sg4::NetZone *zone, unsigned long id)
 {
-	sg4::Host *host = zone->create_host("node-" + std::to_string(id), 1e9);
+	sg4::Host *host = simgrid_add_host(zone, "node-" + std::to_string(id));
 
 	host->seal();
-	return {host->get_netpoint(), nullptr};
+	return host;
 }
 
 void build_zone(sg4::Engine &engine)
 {
-	double latency = (double)plan.link / PER_SECOND, bandwidth = 1e10;
-	sg4::NetZone *root = network_root(engine), *zone;
-	sg4::ClusterCallbacks callbacks(make_node);
+	double latency = (double)plan.link / PER_SECOND;
+	sg4::NetZone *root = simgrid_root(engine);
 
 	if (plan.shape == NETWORK_DRAGONFLY)
-		zone = sg4::create_dragonfly_zone("network", root,
-						  {{numbers[0][0], numbers[0][1]},
-						   {numbers[1][0], numbers[1][1]},
-						   {numbers[2][0], numbers[2][1]},
-						   numbers[3][0]},
-						  callbacks, bandwidth, latency,
-						  sg4::Link::SharingPolicy::SHARED);
+		simgrid_add_dragonfly(root, "network", numbers, latency, make_node)->seal();
 	else
-		zone = sg4::create_fatTree_zone(
-		    "network", root, {numbers[0][0], numbers[1], numbers[2], numbers[3]}, callbacks,
-		    bandwidth, latency, sg4::Link::SharingPolicy::SHARED);
-	zone->seal();
+		simgrid_add_fat_tree(root, "network", numbers, latency, make_node)->seal();
 	root->seal();
 }
 
@@ -179,16 +169,6 @@ bool network_choose(const network_plan *p, char *err, size_t errlen)
 		fclose(in);
 	}
 	return true;
-}
-
-sg4::NetZone *network_root(const sg4::Engine &engine)
-{
-#if SIMGRID_VERSION >= 40000
-	return engine.get_netzone_root();
-#else
-	(void)engine;
-	return sg4::create_full_zone("world");
-#endif
 }
 
 sg4::Host *network_build(sg4::Engine &engine)

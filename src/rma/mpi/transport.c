@@ -117,11 +117,40 @@ static MPI_Op mpi_op(enum rma_op op)
 	return MPI_NO_OP;
 }
 
+/* Open MPI 5.0.7 returns the word and leaves it as it is where a bitwise operation is for another
+ * rank of its host (MPI_BXOR stores 0). Its compare-and-swap is right. */
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+enum { BITS_BY_CAS = 1 };
+#else
+enum { BITS_BY_CAS = 0 };
+#endif
+
+/* Complete at the return, unlike the other operations. */
+static void change_bits(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
+			int64_t *result)
+{
+	int64_t expected, found = 0, next;
+
+	do {
+		expected = found;
+		next = op == RMA_OR ? expected | value : expected & value;
+		PMPI_Compare_and_swap(&next, &expected, &found, MPI_INT64_T, w.rank,
+				      (MPI_Aint)w.offset, window(c));
+		PMPI_Win_flush(w.rank, window(c)); /* completes it, before the look at found */
+	} while (found != expected);
+	*result = found;
+}
+
 static void mpi_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
 		    int64_t *result)
 {
-	int64_t *from = operand(c, w.rank, value);
+	int64_t *from;
 
+	if (BITS_BY_CAS && (op == RMA_OR || op == RMA_AND)) {
+		change_bits(c, w, op, value, result);
+		return;
+	}
+	from = operand(c, w.rank, value);
 	PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
 			  mpi_op(op), window(c));
 }
