@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * In front of every source of make coverage: a process that ends by _exit(), as tests of deaths do,
- * keeps its counts, too.
+ * Included before every source by make coverage, so that a process that ends by _exit(), as in
+ * tests of deaths, writes its counts, too.
  */
 #ifndef COVERAGE_H
 #define COVERAGE_H

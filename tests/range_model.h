@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a queue of ranges (baselines/server/range_queue.h) has to answer: a model that compares all
- * with all. A range is granted if it meets none that is held, and none that waits and came before
- * it.
+ * A model of a queue of ranges (baselines/server/range_queue.h), which compares all ranges
+ * with all. A range is granted if it meets no range that is held, and none that waits and came
+ * before it.
  */
 #ifndef TESTS_RANGE_MODEL_H
 #define TESTS_RANGE_MODEL_H
@@ -11,7 +11,7 @@
 
 #include "baselines/server/range_queue.h"
 
-enum { MODEL_CLIENTS = 700 }; /* at most */
+enum { MODEL_CLIENTS = 700 }; /* the most clients */
 
 struct expected {
 	struct range range;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A machine with more CPUs than a cpu_set_t has, for tests/dropin-tools.sh: a shared library to be
- * preloaded, in which sched_getaffinity() refuses masks of less than 4096 CPUs, as the kernel of
- * such a machine does. At the end a process with the MPI says how often libpawl-mpi gave its core
- * away.
+ * Imitates a machine with more CPUs than a cpu_set_t has, for tests/dropin-tools.sh: a shared
+ * library to be preloaded, in which sched_getaffinity() refuses masks of less than 4096 CPUs, as
+ * the kernel of such a machine does. At the end a process with the MPI prints how often libpawl-mpi
+ * yielded its core.
  */
 #include <dlfcn.h>
 #include <errno.h>

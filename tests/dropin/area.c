@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the middle of a critical section takes. */
+/* The time that a critical section takes. */
 #define MIDDLE_S 20e-6
 
 const char *const area_flavour_name[AREA_FLAVOURS] = {
@@ -29,8 +29,8 @@ bool area_possible(enum area_flavour f)
 
 /* ---------------------------------------------------------------- windows */
 
-/* MPICH 4.0 misplaces what goes to windows of MPI_Win_allocate whose size is no
- * multiple of 16 bytes: the owner and its peers disagree about where they start. */
+/* MPICH 4.0 shifts operations on windows of MPI_Win_allocate whose size is not a
+ * multiple of 16 bytes: the owner and its peers disagree about the start. */
 MPI_Aint area_bytes(int words)
 {
 	return (words + 1) / 2 * 2 * (MPI_Aint)sizeof(int64_t);
@@ -62,7 +62,7 @@ static void make_window(struct area *a, MPI_Info info)
 	a->mine = base;
 }
 
-/* TEST_INFO: one more pair for the info of every window, or none. */
+/* TEST_INFO: an additional pair for the info of every window, or none. */
 static MPI_Info with_test_info(MPI_Info info)
 {
 	const char *text = getenv("TEST_INFO"), *equals = text ? strchr(text, '=') : NULL;
@@ -174,7 +174,7 @@ void area_add_atomically(struct area *a, int target, int index, int64_t value)
 
 /* ----------------------------------------------------------------- checks */
 
-/* A barrier that leaves the core to others, as meet(), over any communicator. */
+/* A barrier that yields the core, like meet(), over any communicator. */
 static void meet_in(MPI_Comm comm)
 {
 	MPI_Request request;

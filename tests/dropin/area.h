@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the drop-in tests share: windows of 64-bit words made in each of the ways
+ * What the drop-in tests share: windows of 64-bit words, created in each of the ways
  * that MPI has, and critical sections in them.
  *
- * These programs are written to the MPI standard and know of no lock but
- * MPI_Win_lock's. TEST_BREAK=1 in the environment makes every lock of
- * area_lock() and area_lock_all() one without effect (MPI_MODE_NOCHECK), so
- * that the same test shows that it can fail. TEST_INFO=KEY=VALUE adds a pair to
+ * These programs follow the MPI standard and use only the locks of
+ * MPI_Win_lock. TEST_BREAK=1 in the environment makes every lock of
+ * area_lock() and area_lock_all() one without effect (MPI_MODE_NOCHECK), which
+ * shows that the test can fail. TEST_INFO=KEY=VALUE adds a pair to
  * the info of every window of area_open().
  */
 #ifndef TESTS_DROPIN_AREA_H
@@ -31,44 +31,44 @@ extern const char *const area_flavour_name[AREA_FLAVOURS];
 /* Whether TEST_BREAK is set. */
 bool area_broken(void);
 
-/* Whether windows of that flavour can be had over all ranks. */
+/* Whether the MPI can create windows of that flavour over all ranks. */
 bool area_possible(enum area_flavour f);
 
-/* The size of a window of so many words. */
+/* The size of a window of that many words. */
 MPI_Aint area_bytes(int words);
 
-/* Collective over comm; the words are 0, and all ranks have come this far. */
+/* Collective over comm; at the return the words are 0 on all ranks. */
 void area_open(struct area *a, enum area_flavour f, MPI_Comm comm, int words, MPI_Info info);
 void area_close(struct area *a);
 
-/* MPI_Win_lock() and MPI_Win_lock_all(). (MPICH 4.0 never gives back a lock of a
- * target that has been locked with MPI_MODE_NOCHECK before: a broken test must
- * not lock in earnest afterwards.) */
+/* MPI_Win_lock() and MPI_Win_lock_all(). (MPICH 4.0 never releases a lock of a
+ * target that has been locked with MPI_MODE_NOCHECK before, so a test with TEST_BREAK=1 must
+ * not use real locks afterwards.) */
 void area_lock(struct area *a, int type, int target);
 void area_lock_all(struct area *a);
 
-/* Words of a target from index on, complete at the return; within an epoch. */
+/* Access words of a target from index on, within an epoch; complete at the return. */
 void area_get(struct area *a, int target, int index, int n, int64_t *to);
 void area_put(struct area *a, int target, int index, int n, const int64_t *from);
 
-/* Get a word, add to it, put it back: not atomic, and so that others get a
- * chance to come between. */
+/* Get a word, add to it, put it back: not atomic, and with time for others to come
+ * between. */
 void area_add_plainly(struct area *a, int target, int index, int64_t value);
 /* By the owner of the word: load, add, store. */
 void area_add_mine(struct area *a, int index, int64_t value);
 /* MPI_Accumulate. */
 void area_add_atomically(struct area *a, int target, int index, int64_t value);
 
-/* The words of that index, added up over all ranks; and one word of one rank. Collective over
+/* The sum over all ranks of the words with that index; and one word of one rank. Collective over
  * the window; takes a shared lock. */
 int64_t area_sum(struct area *a, int index);
 int64_t area_word(struct area *a, int target, int index);
 
-/* Collective: expect() that a count of what was done is what is found. */
+/* Collective: expect() that the words show the number of changes that were made. */
 void area_expect(struct area *a, int64_t done_here, int64_t found, const char *what);
 
-/* A loop of a test: for (struct turns t = turns(5); turn(&t);), at least so often
- * and until the time of a test is over. */
+/* A loop of a test: for (struct turns t = turns(5); turn(&t);), at least that often
+ * and until the time of the test is over. */
 struct turns {
 	double end;
 	int least, done;

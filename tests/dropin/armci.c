@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program on ARMCI, the base of Global Arrays; ARMCI-MPI is ARMCI on MPI_Win_lock
+ * A program that uses ARMCI, the base of Global Arrays; ARMCI-MPI is ARMCI on MPI_Win_lock
  * and MPI_Win_lock_all. Mutexes, put and get, accumulate, read-modify-write.
  */
 #include <armci.h>

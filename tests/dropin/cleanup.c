@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library that ends with MPI_Finalize: it sets an attribute of MPI_COMM_SELF before it makes its
- * window, and in the attribute's delete function it unlocks the window, locks it again, and frees
- * it. Two such libraries; of the second one, every other rank sets the attribute after the
- * window is made.
+ * A library that cleans up in MPI_Finalize: it sets an attribute of MPI_COMM_SELF before it creates
+ * its window, and in the attribute's delete function it unlocks the window, locks it again, and
+ * frees it. There are two such libraries; in the second one, every other rank sets the attribute
+ * after the window is created.
  *
- * The results come from within MPI_Finalize, so this program prints TAP by itself.
+ * The results come from within MPI_Finalize, so this program prints TAP itself.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ static int mode(void)
 	return broken ? MPI_MODE_NOCHECK : 0;
 }
 
-/* Not atomic, and with time for others to come between. */
+/* Not atomic, with time for others to come between. */
 static void add_one(struct library *l)
 {
 	long word;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that takes functions from the MPI's library itself, by dlsym(), past whatever was
- * preloaded. Its argument says which: "all" of those below; "windows", all but MPI_Init; "lock",
+ * A program that takes functions from the MPI's library itself, by dlsym(), bypassing preloaded
+ * libraries. Its argument says which: "all" of those below; "windows", all but MPI_Init; "lock",
  * MPI_Win_lock of exclusive locks; "some", the same every other time. It counts under exclusive
- * locks and prints TAP; errors of windows are returned, and one is enough to end with 3.
+ * locks and prints TAP; errors of windows are returned, and the first one ends it with status 3.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -21,7 +21,7 @@ static __typeof__(&MPI_Win_lock) win_lock = MPI_Win_lock;
 static __typeof__(&MPI_Win_unlock) win_unlock = MPI_Win_unlock;
 static __typeof__(&MPI_Win_free) win_free = MPI_Win_free;
 
-/* Its name is that of the library with a function that nobody stands before. */
+/* The MPI's library, found by a function that no preloaded library defines. */
 static void *mpi_library(void)
 {
 	Dl_info info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dynamic windows: locks go on while memory is attached and detached, of which a
- * rank may have several pieces, or none.
+ * Dynamic windows: locks work while memory is attached and detached; a
+ * rank may have several pieces of memory, or none.
  */
 #include "../lock/tap.h"
 
@@ -11,7 +11,7 @@ enum { PIECES = 3 };
 
 static MPI_Win win;
 static int64_t *piece[PIECES];
-static MPI_Aint *at; /* of all pieces of all ranks */
+static MPI_Aint *at; /* the addresses of all pieces of all ranks */
 
 static void attach(int i)
 {
@@ -67,7 +67,7 @@ static void round_of(int i, int times)
 	meet();
 }
 
-/* Locks need no memory. */
+/* A target without memory can be locked. */
 static void empty(void)
 {
 	now_doing("nothing attached");
@@ -98,7 +98,7 @@ static void one_by_one(void)
 static void pieces(void)
 {
 #ifdef OPEN_MPI
-	/* osc/ucx of 4.1 takes the wrong key and crashes. */
+	/* osc/ucx of Open MPI 4.1 uses the wrong key and crashes. */
 	skip("this MPI does not find the second of two pieces", "locks with several pieces");
 	return;
 #endif
@@ -121,7 +121,7 @@ static void pieces(void)
 	result("locks with several pieces");
 }
 
-/* Memory is attached within lock_all, and used by others once they know. */
+/* Memory is attached within lock_all, and used by others when they have its address. */
 static void attach_inside(void)
 {
 	int right = (tap_rank + 1) % tap_size;

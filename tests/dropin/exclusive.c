@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mutual exclusion: ranks add to words by get, modify and put, or by load and
- * store where the words are their own, under exclusive locks. In windows of
- * every flavour; of one target, of all targets by turns, of oneself.
+ * Mutual exclusion: ranks add to words by get, modify and put, or to their own words by load and
+ * store, under exclusive locks. In windows of
+ * every flavour; on one target, on all targets in turn, on the own rank.
  */
 #include "area.h"
 
@@ -44,7 +44,7 @@ static void all_targets(struct area *a)
 	result("%s: all targets", area_flavour_name[a->flavour]);
 }
 
-/* What one holder stores, the next loads: no flush, no MPI_Win_sync between. */
+/* The next holder loads what a holder has stored, without flush or MPI_Win_sync between. */
 static void handed_on(struct area *a)
 {
 	int64_t done = 0, word, before = area_sum(a, 0);

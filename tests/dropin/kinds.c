@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints the kinds of lock that readers can share, but for the MPI's own one
- * (which has no try-acquire) those with leases, and those with threads of their own: those to put
- * under MPI_Win_lock. */
+/* Prints the kinds of lock to put under MPI_Win_lock: those that readers can share, except the
+ * MPI's own (which has no try-acquire), those with leases, and those with threads. */
 #include <pawl.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that initialise the MPI with different thread levels, as it lets them: windows are
- * made, locked and freed by all of them together. Rank 0 has MPI_THREAD_MULTIPLE, the others
- * MPI_THREAD_SINGLE; TEST_BREAK=1 as elsewhere.
+ * Ranks that initialise the MPI with different thread levels, which MPI allows, and that
+ * create, lock and free windows together. Rank 0 has MPI_THREAD_MULTIPLE, the others
+ * MPI_THREAD_SINGLE; TEST_BREAK=1 as in area.h.
  */
 #include "area.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOWS = 20 /* more than the first ones for which locks are made together */ };
+enum { WINDOWS = 20 /* more windows than a new pool of locks serves */ };
 
-/* Known before MPI_Init from what launchers say; else all have the same level. */
+/* The rank, from variables of launchers, before MPI_Init; without them all have the same level. */
 static bool is_first(void)
 {
 	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};

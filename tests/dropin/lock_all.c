@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Win_lock_all is a shared lock of every target: holders change words by
- * accumulates, all at a time, and an exclusive holder of a target changes the
- * same words by get, modify and put, which no holder of the other kind may see.
+ * MPI_Win_lock_all is a shared lock of every target: its holders change words by
+ * accumulates, all at the same time, and an exclusive holder of a target changes the
+ * same words by get, modify and put, with which no accumulate may interfere.
  */
 #include "area.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many windows in MPI_Win_lock_all epochs at a time, as programs of the PGAS kind have them.
+ * Many windows in MPI_Win_lock_all epochs at the same time, as in PGAS programs.
  * TEST_WINDOWS in the environment is their number (40). All ranks add to words of all windows;
- * then exclusive locks find every epoch over.
+ * then exclusive locks succeed, because every epoch is closed.
  *
- * With TEST_MEMORY in the environment, a number of MiB: what a rank's memory may grow by when the
- * windows are made.
+ * TEST_MEMORY in the environment is the number of MiB by which a rank's memory may grow when the
+ * windows are created.
  */
 #include "area.h"
 
@@ -23,7 +23,7 @@ static long number(const char *variable, long otherwise)
 	return text ? atol(text) : otherwise;
 }
 
-/* KiB that this process has, by the system. */
+/* The memory of this process in KiB, from the system. */
 static long memory(void)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -60,7 +60,7 @@ static void lock_all(void)
 		int rc = MPI_Win_lock_all(0, areas[i].win);
 
 		if (!expect(rc == MPI_SUCCESS, "MPI_Win_lock_all of window %d: error %d", i, rc))
-			windows = i; /* on all ranks, for all hold as many */
+			windows = i; /* the same on all ranks, which must hold equally many */
 	}
 	meet();
 	now_doing("accumulates in all windows");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wrong calls. The MPI standard calls them erroneous and names the class of the
- * error, but leaves it to an implementation whether it notices. What one does not
- * notice is told as a comment, and cases that make an MPI fail (MPICH 4.0 aborts,
- * Open MPI 4.1 frees what is locked) are left out, unless TEST_STRICT=1 is in the
- * environment: then every wrong call has to give an error of its class through
- * the window's error handler, and has to leave the window usable. --only CASE
- * tries one.
+ * error, but does not require an implementation to notice. A call that is not
+ * noticed is printed as a comment, and cases that make an MPI fail (MPICH 4.0 aborts,
+ * Open MPI 4.1 frees a locked window) are left out, unless TEST_STRICT=1 is in the
+ * environment: then every wrong call must give an error of its class through
+ * the window's error handler, and must leave the window usable. --only CASE
+ * runs one case.
  *
- * TEST_BREAK=1: the calls are made rightly, so no error comes.
+ * TEST_BREAK=1: the calls are correct, so there is no error.
  */
 #include "area.h"
 
@@ -35,7 +35,7 @@ static int class_of(int code)
 	return class;
 }
 
-/* A wrong call that ought to give an error of that class; whether it did. */
+/* A wrong call that should give an error of that class; returns whether it did. */
 static bool wrong(int code, int class, const char *what)
 {
 	int got = class_of(code);
@@ -69,7 +69,7 @@ static void open_window(const char *what)
 	MPI_Win_set_errhandler(a.win, MPI_ERRORS_RETURN);
 }
 
-/* Whatever was wrong, the window works. */
+/* Check that the window still works. */
 static void close_window(const char *what)
 {
 	int64_t done = 0;
@@ -280,7 +280,7 @@ static void held_lock_all(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-	bool noticed; /* by every MPI that the tests have met, without harm */
+	bool noticed; /* allowed by every MPI that has been tested, without harm */
 } cases[] = {
     {"unlock-without-lock", unlock_without_lock, true},
     {"unlock-of-another", unlock_of_another, false},

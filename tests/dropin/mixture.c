@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everything at once, by chance: exclusive and shared locks of random targets,
+ * A random mixture: exclusive and shared locks of random targets,
  * some of several at a time, and MPI_Win_lock_all, in two windows. Each target
- * has words that are changed plainly under exclusive locks and have to agree
- * whenever one looks, and one that shared holders change by accumulates.
- * MPI does not say in which order MPI_Win_lock_all gets its targets, so one that has a
- * target and wants another could wait for a holder of lock_all for ever: locks of
- * several targets are of the first window, MPI_Win_lock_all of the second. Pawl promises
- * more, so under it (TEST_STRICT=1) both are of both.
+ * has words that are changed by gets and puts under exclusive locks and must agree
+ * whenever they are read, and one that shared holders change by accumulates.
+ * MPI does not say in which order MPI_Win_lock_all locks its targets, so a process that holds a
+ * target and locks another could wait for a holder of lock_all for ever. So locks of
+ * several targets are in the first window, MPI_Win_lock_all in the second. Pawl promises
+ * more, so under it (TEST_STRICT=1) both are in both windows.
  * TEST_SEED in the environment: another sequence (a number; default 1).
  */
 #include "area.h"
@@ -89,7 +89,7 @@ static void all_locks(struct job *j, struct area *a)
 	MPI_Win_unlock_all(a->win);
 }
 
-/* Targets in ascending order, each in a mode of its own. */
+/* Targets in ascending order, each in its own mode. */
 static void several_locks(struct job *j, struct area *a)
 {
 	uint32_t chosen = random_below(&j->seed, 16), exclusive = random_below(&j->seed, 16);

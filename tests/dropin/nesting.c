@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Several locks at a time: of several targets of a window, of several windows,
- * exclusive and shared ones mixed, released in any order. What is moved between
- * two words under both locks is never lost. And locks of MPI_PROC_NULL.
+ * exclusive and shared ones mixed, released in any order. An amount that is moved between
+ * two words under both locks is never lost. Also locks of MPI_PROC_NULL.
  */
 #include "area.h"
 
@@ -10,7 +10,7 @@ enum { START = 1000 };
 
 static struct area a, b;
 
-/* Everything of both words, read before either is written. */
+/* Move the whole amount; both words are read before either is written. */
 static void move_some(struct area *from, int from_rank, struct area *to, int to_rank)
 {
 	int64_t x, y;
@@ -149,8 +149,8 @@ static void all_of_one(void)
 	result("locks of a window within MPI_Win_lock_all of another");
 }
 
-/* Communication with nobody needs an epoch and does nothing. Whether nobody can be
- * locked MPI does not say; what an MPI does at the lock it has to do at the unlock. */
+/* Communication with MPI_PROC_NULL needs an epoch and does nothing. MPI does not say whether
+ * MPI_PROC_NULL can be locked; lock and unlock must behave alike. */
 static void nobody(void)
 {
 	int64_t word = 42;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hangs on a window is the program's: attributes, the name, the group, the
- * info, the error handler, the Fortran handle. And windows that promise by
- * no_locks never to be locked.
+ * The properties of a window remain the program's: attributes, the name, the group, the
+ * info, the error handler, the Fortran handle. Also windows with info key no_locks.
  */
 #include "area.h"
 
@@ -97,7 +96,7 @@ static void name_and_group(struct area *a)
 	expect(same == MPI_IDENT, "the group is another one");
 	MPI_Group_free(&of_win);
 	MPI_Group_free(&of_comm);
-	/* In MPICH both are the identity, and the compiler knows. */
+	/* In MPICH both conversions are the identity, and the compiler knows it. */
 	if (MPI_Win_f2c(MPI_Win_c2f(a->win)) != a->win)
 		fail("the Fortran handle is another one");
 	result("name, group and Fortran handle");
@@ -185,7 +184,7 @@ static void no_locks(const char *value)
 	result("a window with no_locks=%s, fences", value);
 }
 
-/* Such windows beside ones that are locked; and no_locks=false is no promise. */
+/* Such windows beside locked ones; and no_locks=false, which allows locks. */
 static void beside_no_locks(void)
 {
 	int64_t *memory, done = 0;

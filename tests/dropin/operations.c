@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everything that may stand in an epoch: operations with a request, atomic ones,
+ * All operations that an epoch allows: those with a request, atomic ones,
  * the four flushes, MPI_Win_sync; and displacement units that differ by rank.
  */
 #include "area.h"
@@ -16,7 +16,7 @@ static MPI_Aint place(int target, int index)
 	return a.at[target] + index * (a.flavour == AREA_DYNAMIC ? (MPI_Aint)sizeof(int64_t) : 1);
 }
 
-/* In the ways an epoch may begin and end. */
+/* The ways in which an epoch begins and ends. */
 enum way { EXCLUSIVE, SHARED, ALL, WAYS };
 static const char *const way_name[WAYS] = {"an exclusive lock", "a shared lock",
 					   "MPI_Win_lock_all"};
@@ -42,7 +42,7 @@ static void end(enum way w, int target)
 	expect((got) == (wanted), "%s: %lld instead of %lld", what, (long long)(got), \
 	       (long long)(wanted))
 
-/* Each rank uses a target, and words there, of its own. */
+/* Each rank uses its own target, and its own words there. */
 static void with_requests(enum way w)
 {
 	int target = (a.rank + 1) % a.size;
@@ -50,7 +50,7 @@ static void with_requests(enum way w)
 	MPI_Request r;
 
 #if defined OPEN_MPI && OMPI_MAJOR_VERSION < 5
-	/* osc/ucx of 4.1 takes the wrong key and crashes. */
+	/* osc/ucx of Open MPI 4.1 uses the wrong key and crashes. */
 	if (a.flavour == AREA_DYNAMIC) {
 		skip("this MPI has none in dynamic windows", "%s: operations with a request",
 		     way_name[w]);
@@ -148,8 +148,8 @@ static void flushes(enum way w)
 	result("%s: flushes", way_name[w]);
 }
 
-/* A stored word is seen by others after MPI_Win_sync and a barrier, within one
- * epoch of everybody. */
+/* Others see a stored word after MPI_Win_sync and a barrier, while all ranks have one
+ * epoch open. */
 static void sync_inside(void)
 {
 	int64_t got;

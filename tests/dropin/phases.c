@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fences and post-start-complete-wait alternate with locks on one window: the
- * two other ways to synchronise go on as before, and locks work after them.
+ * two other ways to synchronise work as before, and locks work after them.
  */
 #include "area.h"
 
@@ -22,7 +22,7 @@ static void lock_phase(void)
 	MPI_Win_lock_all(0, a.win);
 	MPI_Win_flush_all(a.win);
 	MPI_Win_unlock_all(a.win);
-	/* The end of all locks comes before the next epoch of another sort. */
+	/* All locks are released before the next epoch of another sort. */
 	MPI_Barrier(a.comm);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that compute and do not call the MPI for a while: the one whose memory
- * it is, the one that holds the lock, and one that has nothing to do with it.
- * Others may have to wait for them, but not for ever, and no data are lost.
+ * Ranks that compute and do not call the MPI for a while: the owner of the memory,
+ * the holder of the lock, and a rank that uses neither.
+ * Others may have to wait for them, but not for ever, and no data is lost.
  */
 #include "area.h"
 
@@ -10,7 +10,7 @@
 
 static struct area a;
 
-/* No MPI call in here. */
+/* Does not call the MPI. */
 static void compute(double seconds)
 {
 	volatile double x = 1;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Byte ranges of a window (pawl-mpi.h): words are got, changed and put back under the range of
- * their bytes, in an epoch of the program or none, and none is lost; ranges that have nothing in
- * common are held at a time; the client that locks the target exclusively waits for them; what is
- * wrong is told. Linked with the layer, for it knows it.
+ * their bytes, in an epoch of the program or none, and no change is lost; disjoint ranges are
+ * held at the same time; an exclusive lock of the target waits for them; wrong calls give
+ * errors. The program is linked with the layer, whose functions it calls.
  *
  * With --threads 1 the threads of a rank do so, too: all ranges of a target are in one epoch.
  *
- * TEST_BREAK=1: ranges are not locked, so that the test shows that it can fail.
+ * TEST_BREAK=1: ranges are not locked, which shows that the test can fail.
  */
 #include <pawl-mpi.h>
 #include <pthread.h>
@@ -37,7 +37,7 @@ static void open_window(enum area_flavour f)
 	MPI_Info_free(&info);
 }
 
-/* Where the bytes of a word are to the layer. */
+/* The offset of the bytes of a word, for the calls of the layer. */
 static MPI_Aint byte_of(int target, int word)
 {
 	return (a.flavour == AREA_DYNAMIC ? a.at[target] : 0) + (MPI_Aint)word * WORD;
@@ -57,7 +57,7 @@ static void unlock_words(int target, int first, int last)
 				      byte_of(target, last) + WORD - 1);
 }
 
-/* Without ranges operations need an epoch all the same. */
+/* With TEST_BREAK operations still need an epoch. */
 static void enter(enum how how, int target)
 {
 	if (how == ALL)
@@ -76,7 +76,7 @@ static void leave(enum how how, int target)
 
 /* ------------------------------------------------------------ mutual exclusion */
 
-/* One more in each of the words. The puts are completed by nothing but the unlock. */
+/* Increment each of the words. Only the unlock completes the puts. */
 static void add_to(int target, int first, int last)
 {
 	int64_t word[WORDS];
@@ -129,7 +129,7 @@ static void words_are_kept(enum how how)
 	result("%s: ranges in %s", area_flavour_name[a.flavour], how_name[how]);
 }
 
-/* Some lock ranges, and some the target. */
+/* Some ranks lock ranges, others the target. */
 static void beside_exclusive(void)
 {
 	uint64_t seed = (uint64_t)a.rank + 5;
@@ -163,7 +163,7 @@ struct worker {
 	bool runs;
 };
 
-/* Between two of its words each lets others of its rank open and close the epoch. */
+/* Between two words a thread lets others of its rank open and close the epoch. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -201,7 +201,7 @@ static void threads(void)
 
 /* ------------------------------------------------------------------- together */
 
-/* Each holds words of its own while all meet; then some more, unlocked in another order. */
+/* Each rank holds its own words while all meet; then some more, unlocked in another order. */
 static void together(enum how how)
 {
 	const int mine = 2 * a.rank, more = 2 * a.rank + 1, last = a.size - 1;
@@ -252,7 +252,7 @@ static void wrong_order(void)
 
 	wrong(pawl_win_unlock_range(a.win, 0, first, last), MPI_ERR_RMA_SYNC, "never locked");
 	wrong(pawl_win_lock_range(a.win, 0, first, last, PAWL_EXCLUSIVE), MPI_SUCCESS, "a range");
-	/* With threads it would wait for another one to unlock it. */
+	/* With threads the call would wait for another thread to unlock the range. */
 	if (tap_thread_level < MPI_THREAD_MULTIPLE)
 		wrong(pawl_win_lock_range(a.win, 0, last, last, PAWL_EXCLUSIVE), MPI_ERR_RMA_SYNC,
 		      "an own range once more");
@@ -295,7 +295,7 @@ static void misuse(void)
 	result("wrong calls, and the window goes on");
 }
 
-/* A kind that is no lock of ranges: there is no window. */
+/* A kind without ranges: the window is not created. */
 static void wrong_kind(void)
 {
 	MPI_Errhandler before;
@@ -324,7 +324,7 @@ static void wrong_kind(void)
 
 /* ----------------------------------------------------------------- other kinds */
 
-/* Shared ranges, where the kind has them; options go to the table of ranges. */
+/* Shared ranges, if the kind has them; options apply to the table of ranges. */
 static void shared_ranges(void)
 {
 	MPI_Info info;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared locks: any number of holders at a time, which is shown by barriers
- * that all of them meet while they hold the lock; no exclusive holder beside
- * them, which is shown by words that belong together.
+ * Shared locks: any number of holders at the same time, shown by barriers
+ * of all holders; and no exclusive holder together with
+ * them, shown by related words that must agree.
  */
 #include "area.h"
 
@@ -10,7 +10,7 @@ enum { COUNT, INVERSE, WORDS };
 
 static struct area a;
 
-/* A look at the word makes sure that the lock has been had. */
+/* Reading the word makes sure that the MPI has acquired the lock. */
 static void look(int target)
 {
 	int64_t word;
@@ -45,7 +45,7 @@ static void all_hold_all(void)
 	result("every rank holds MPI_Win_lock_all at a time");
 }
 
-/* Some by MPI_Win_lock_all, some by a shared lock of each target, or of one. */
+/* Some hold MPI_Win_lock_all, some a shared lock of each target, or of one. */
 static void mixed(void)
 {
 	now_doing("lock_all and shared locks across a barrier");
@@ -67,7 +67,8 @@ static void mixed(void)
 	result("MPI_Win_lock_all and shared locks go together");
 }
 
-/* A lock with MPI_MODE_NOCHECK, which promises that no other is in the way, need not wait. */
+/* A lock with MPI_MODE_NOCHECK, by which the program promises that there is no conflict, need not
+ * wait. */
 static void nocheck(void)
 {
 	now_doing("NOCHECK across a barrier");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads of a rank under MPI_THREAD_MULTIPLE. Locks are the process's: threads
- * lock different targets, or different windows, at a time, and one thread may
+ * Threads of a rank under MPI_THREAD_MULTIPLE. Locks belong to the process: threads
+ * lock different targets, or different windows, at the same time, and one thread may
  * unlock what another one has locked.
  */
 #include <pthread.h>
@@ -111,7 +111,7 @@ static void different_windows(void)
 	result("threads lock different windows");
 }
 
-/* One thread locks and hands over to the other, who works and unlocks. */
+/* One thread locks, and another one changes the words and unlocks. */
 static struct area shared_area;
 static sem_t locked, unlocked;
 static int rounds;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PMPI tool, for tests/dropin-tools.sh: a shared library to be preloaded that counts calls of
- * windows and passes them on. WRAPS says which: 1 MPI_Win_lock alone, 2 what MPI-2 has, 3 all. With
+ * A PMPI tool, for tests/dropin-tools.sh: a shared library to be preloaded that counts calls on
+ * windows and passes them on. WRAPS says which: 1 MPI_Win_lock only, 2 those of MPI-2, 3 all. With
  * BY_NEXT it passes them on to the next definition of the same name, else to PMPI_*. At the end
- * a process says how many it saw, with TEST_TOOL in the environment.
+ * a process prints their number, if TEST_TOOL is in the environment.
  */
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows over all sorts of communicators, many at a time, and one after the
- * other. Ranks of a lock are those of the window's communicator.
+ * Windows over different communicators, many at the same time, and one after the
+ * other. The ranks in calls are those of the window's communicator.
  */
 #include "area.h"
 
@@ -9,15 +9,15 @@
 
 enum { MANY = 70 };
 
-/* Exclusive locks of each target by turns: target t ends up with what was done
- * to it, which each rank remembers. */
+/* Exclusive locks of each target in turn: target t must have all changes, which each rank
+ * counts. */
 static void exercise(struct area *a, int least)
 {
 	int64_t *done = calloc((size_t)a->size, sizeof *done);
 	uint64_t seed = (uint64_t)tap_rank + 21;
 	int64_t found;
 
-	/* What is there already counts as done by the owner. */
+	/* The initial values count as changes by the owner. */
 	area_lock(a, MPI_LOCK_SHARED, a->rank);
 	done[a->rank] = a->mine[0];
 	MPI_Win_unlock(a->rank, a->win);
@@ -36,7 +36,7 @@ static void exercise(struct area *a, int least)
 		expect(found == done[t], "violation: target %d has %lld, and %lld were done", t,
 		       (long long)found, (long long)done[t]);
 	}
-	/* The rank of a lock is the rank whose memory it is. */
+	/* Check that the rank in the call is the owner of the memory. */
 	area_lock(a, MPI_LOCK_SHARED, a->rank);
 	found = a->mine[0];
 	MPI_Win_unlock(a->rank, a->win);
@@ -95,7 +95,7 @@ static void freed_communicator(void)
 	result("a window outlives its communicator");
 }
 
-/* A rank and its neighbour, windows that overlap in ranks. */
+/* Windows over a rank and its neighbour, which overlap in ranks. */
 static void overlapping(void)
 {
 	struct area all, pair;

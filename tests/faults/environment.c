@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A lock test that is linked with this runs with the fault that TEST_FAULT names, and with the
- * kinds of lock that show it; without the variable it runs as it always does.
+ * A lock test that is linked with this file runs with the fault that TEST_FAULT names, and with the
+ * kinds of lock that show it; without the variable it runs without a fault.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -8,14 +8,14 @@
 
 #include "lock/fault.h"
 
-/* From name to the next comma or the end; FAULT_NONE: there is none of that name. */
+/* The fault whose name begins there and ends at a comma or the end; FAULT_NONE: there is none. */
 enum fault fault_find(const char *name);
-/* As users write it. */
+/* The name of a fault. */
 const char *fault_name(enum fault f);
-/* The kinds of lock that show it, with commas between; and whether that one does. */
+/* The kinds of lock that show a fault, separated by commas; and whether a kind does. */
 const char *fault_kinds(enum fault f);
 bool fault_is_of(enum fault f, const char *kind);
-/* All of them, a line each. */
+/* Print all faults, a line each. */
 void fault_print_all(FILE *out);
 
 #endif

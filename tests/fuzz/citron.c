@@ -32,7 +32,7 @@ static int64_t draw_unit(struct input *in)
 	case 1:
 		unit = units - 1 - (b & 63);
 		break;
-	case 2: /* about a border of an inner node */
+	case 2: /* near a border of an inner node */
 		unit = (citron_units(b & 15) << (b >> 4 & 3)) - 1 + (next_byte(in) & 1);
 		break;
 	default:
@@ -41,7 +41,7 @@ static int64_t draw_unit(struct input *in)
 	return unit % units;
 }
 
-/* Units of a node that nobody asked for; of a leaf there are none. */
+/* The units of a node that are not in the range; a leaf has none. */
 static int64_t waste_of(struct citron_node n, int64_t first, int64_t last)
 {
 	int64_t a = citron_first(height, n), b = citron_last(height, n);
@@ -92,7 +92,7 @@ static void check_cover(const struct ranged *r)
 	}
 }
 
-/* The bits of a leaf, one by one. */
+/* The bits of a leaf, computed one by one. */
 static void check_mask(const struct ranged *r, struct citron_node leaf)
 {
 	uint64_t mask = (uint64_t)citron_mask(leaf, r->first, r->last), wanted = 0;
@@ -105,7 +105,7 @@ static void check_mask(const struct ranged *r, struct citron_node leaf)
 	property(mask + (uint64_t)citron_clearing((int64_t)mask) == 0, "the sum clears it");
 }
 
-/* Whether the client at the higher node sees that at the lower one. */
+/* Whether the client at the higher node sees the client at the lower one. */
 static bool sees(struct citron_node high, struct citron_node low)
 {
 	int64_t depth[CITRON_MOST_HEIGHT + 1];

@@ -4,8 +4,8 @@
  * for the latter. The first line has the names of the hosts, and the rest is the file; with Slurm,
  * each line has the pattern and the address of a host.
  *
- * What the file says is read once more here, without any sorting: each answer has to be the same,
- * and a refusal has a sentence that tells the line or the host.
+ * A second, simple parser reads the file: both must give the same answers, and
+ * a refusal has a message that names the line or the host.
  */
 #include "property.h"
 
@@ -18,7 +18,7 @@ static const char blank[] = " \t\r\n\v\f";
 static struct topo_host hosts[HOSTS];
 static int nhosts;
 
-/* The line at *at, cut off at its end; moves on. */
+/* The line at *at, terminated; moves *at to the next line. */
 static char *next_line(char **at)
 {
 	char *line = *at, *end = strchr(line, '\n');
@@ -39,7 +39,7 @@ struct expected {
 static struct expected expected[LINES];
 static int lines;
 
-/* Whether the file is accepted as such. */
+/* Whether the file is valid. */
 static bool expect_file(char *text)
 {
 	lines = 0;
@@ -165,7 +165,7 @@ static int parts_of(const char *text)
 	return n;
 }
 
-/* How many levels the addresses have; 0: they make no sense. */
+/* The number of levels of the addresses; 0: they are not valid. */
 static int expect_levels(void)
 {
 	int levels = parts_of(hosts[0].pattern) - 1;

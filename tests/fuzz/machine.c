@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The description of a machine for the simulator. One that is accepted has all its values within
+ * The description of a machine for the simulator. An accepted description has all values within
  * their ranges, and gives the same machine with its lines in reverse order and with comments,
- * blanks and carriage returns added; a setting twice is refused. A refusal tells the line and what
- * is accepted.
+ * blanks and carriage returns added; a repeated setting is refused. A refusal names the line and
+ * what is accepted.
  */
 #include "property.h"
 
@@ -50,7 +50,7 @@ static void check_ranges(const struct machine *m)
 	property(m->network.shape <= NETWORK_FILE, "the network is of a known shape");
 }
 
-/* Whether there is a setting in the line. */
+/* Whether the line has a setting. */
 static bool says_something(const char *line, size_t len)
 {
 	for (size_t i = 0; i < len && line[i] != '#'; i++)
@@ -59,8 +59,8 @@ static bool says_something(const char *line, size_t len)
 	return false;
 }
 
-/* The lines of text from the last to the first, with things around them that are of no matter. To
- * be freed. */
+/* The lines of text from the last to the first, with additions that have no meaning. To be freed.
+ */
 static char *reverse(const char *text)
 {
 	size_t len = strlen(text), lines = 2, at = 0;

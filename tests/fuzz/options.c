@@ -3,9 +3,9 @@
  * Options: a text of lines NAME=VALUE, as keys of an MPI_Info and as variables of the
  * environment. The first byte says which options the kind takes, and whether PAWL_STRICT is set.
  *
- * A value that is accepted lies in the range of its option, and its text gives the same value; one
- * that is refused leaves the option as it was, with a sentence that names the option and what is
- * accepted. Options are read from the environment as if each were set by itself, and what is no
+ * An accepted value lies in the range of its option, and its text gives the same value; a
+ * refused one leaves the option unchanged, with a message that names the option and what is
+ * accepted. Options are read from the environment as if each were set by itself, and an unknown
  * option is refused if PAWL_STRICT is set, and only then.
  */
 #include "property.h"
@@ -49,7 +49,7 @@ const struct lock_protocol *kinds_get(int index)
 
 /* --------------------------------------------------------------- keys of an MPI_Info */
 
-/* In place of the MPI's, which may not be called before MPI_Init. */
+/* Replaces the MPI's function, which may not be called before MPI_Init. */
 static struct {
 	char key[MPI_MAX_INFO_KEY], value[MPI_MAX_INFO_VAL];
 } keys[LINES];
@@ -112,7 +112,7 @@ static void get(const struct options *o, const struct option_spec *s, char *text
 		snprintf(text, len, "%s", value);
 }
 
-/* "1 .. 65535" is told as "1 to 65535", a list of words as it is. */
+/* Messages have "1 .. 65535" as "1 to 65535", and a list of words unchanged. */
 static bool tells_accepted(const struct option_spec *s, const char *message)
 {
 	char range[100];
@@ -186,7 +186,7 @@ static void check_value(const struct option_spec *s, const char *value)
 	options_free(&other);
 }
 
-/* One that there is not, or that the kind does not take. */
+/* An option that does not exist, or that the kind does not take. */
 static void check_unknown(const char *name, const char *value)
 {
 	struct options o;
@@ -228,7 +228,7 @@ static const char *value_of(const char *text)
 	return equals ? equals + 1 : "";
 }
 
-/* Of NAME=VALUE; without "=", it is no variable of the environment. */
+/* The VALUE of NAME=VALUE; a line without "=" is not a variable of the environment. */
 static const struct option_spec *option_of(const char *text)
 {
 	char name[64];
@@ -255,7 +255,7 @@ static void check_lines(void)
 		const char *value = value_of(line[i]);
 		const struct option_spec *s;
 
-		/* This way in, capitals are other letters. */
+		/* Keys are case-sensitive. */
 		*end = '\0';
 		s = option_spec_find(&kind, line[i]);
 		if (s)
@@ -267,7 +267,7 @@ static void check_lines(void)
 	}
 }
 
-/* Each line as PAWL_NAME=VALUE. */
+/* Set each line as PAWL_NAME=VALUE. */
 static void check_environment(bool strict)
 {
 	extern char **environ;
@@ -289,7 +289,7 @@ static void check_environment(bool strict)
 		snprintf(entry, len + 6, "PAWL_%s", line[i]);
 		for (size_t k = 5; entry[k] && entry[k] != '='; k++)
 			entry[k] = (char)toupper((unsigned char)entry[k]);
-		/* The first of a name is the one that counts. */
+		/* The first line of a name counts. */
 		for (int k = 0; k < i; k++)
 			first = first && option_of(line[k]) != s;
 		if (s && first)
@@ -319,7 +319,7 @@ static void check_environment(bool strict)
 		free(entries[i]);
 }
 
-/* Each line with "=" as a key pawl_NAME, and as it is where it has that already. */
+/* Set each line with "=" as key pawl_NAME, or as it is if it has that prefix. */
 static void check_info(void)
 {
 	struct options o;
@@ -349,7 +349,8 @@ static void check_info(void)
 	rc = options_read(&o, &kind, MPI_INFO_ENV);
 	property(rc == PAWL_SUCCESS || rc == PAWL_ERR_OPTION, "success, or a bad option");
 	property(rc != PAWL_SUCCESS || good, "a bad key is refused");
-	/* Pauses that do not go together are refused, too, and a transport that is not there. */
+	/* A longest pause below the shortest is refused, too, and a transport that the build lacks.
+	 */
 	property(rc == PAWL_SUCCESS || !good || strstr(pawl_error_message(), "backoff_min") ||
 		     strstr(pawl_error_message(), "transport"),
 		 "nothing else is");

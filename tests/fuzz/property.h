@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the process by a signal, which is how a fuzzer learns of a finding. */
+/* Ends the process by a signal, by which a fuzzer notices a finding. */
 static inline void property(bool holds, const char *what)
 {
 	if (holds)
@@ -21,7 +21,8 @@ static inline void property(bool holds, const char *what)
 	abort();
 }
 
-/* A copy of just this size, so that the sanitizer sees a look behind the end. To be freed. */
+/* A copy of exactly this size, so that the sanitizer notices an access behind the end. To be freed.
+ */
 static inline char *text_of(const uint8_t *data, size_t size)
 {
 	char *text = calloc(size + 1, 1);

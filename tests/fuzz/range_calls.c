@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls on ranges, from the public interface down to the protocols, by one client alone. The
- * first byte names a table; then each byte is a call, with the units, mode and space that the next
- * bytes draw: units in front of 0, behind all trees, at both ends of int64_t, and ranges that end
+ * The calls on ranges, from the public interface down to the protocols, by a single client. The
+ * first byte names a table; then each byte is a call, with units, mode and space from the next
+ * bytes: units below 0, behind all trees, at both ends of int64_t, and ranges that end
  * before they begin. The MPI is started without a launcher.
  *
- * What is no range is refused, with a sentence that has its units. One that overlaps a range of
- * this client, or is next to one where the kind rounds up, is PAWL_ERR_HELD; every other one is
- * acquired, and nothing is ever busy, for nobody else is there. In the end all is released and one
- * range with all units is free.
+ * An invalid range is refused, with a message that has its units. A range that overlaps one of
+ * this client, or is next to one if the kind rounds up, is PAWL_ERR_HELD; every other range is
+ * acquired, and never busy, because there is no other client. At the end all ranges are released
+ * and a range of all units is free.
  */
 #include "property.h"
 
@@ -20,7 +20,7 @@ enum { MOST_HELD = 6, SPACES = 2 };
 
 static struct contestant {
 	const char *kind, *options; /* "NAME=VALUE ..." */
-	bool rounds;                /* ranges may keep out more than their units */
+	bool rounds;                /* ranges may be rounded up */
 	pawl_table *table;
 	const struct pawl_kind *is;
 } contestants[] = {
@@ -51,7 +51,7 @@ static int nheld;
 
 /* ------------------------------------------------------------------------- the job */
 
-/* MPIs keep memory to their end. */
+/* MPIs do not free all memory. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -120,7 +120,7 @@ static int64_t draw_unit(struct input *in)
 	case 0:
 	case 1:
 		return b & 63;
-	case 2: /* about a power of 2, with the ends of trees and segments among them */
+	case 2: /* near a power of 2, such as the ends of trees and segments */
 		return (INT64_C(64) << (b & 31)) - 4 + next_byte(in) % 8;
 	case 3:
 		return INT64_MAX - (b & 31);
@@ -161,7 +161,7 @@ static void expect(int rc, int wanted, const char *what)
 	property(rc == wanted, what);
 }
 
-/* What the arguments alone decide; PAWL_SUCCESS: nothing. */
+/* The error code that the arguments alone determine; PAWL_SUCCESS: none. */
 static int refusal(const struct contestant *c, uint64_t space, int64_t first, int64_t last,
 		   int mode, bool timed)
 {
@@ -238,7 +238,8 @@ static void grow(struct contestant *c, uint64_t space)
 		expect(rc, PAWL_ERR_UNSUPPORTED, "other kinds do not grow");
 		return;
 	}
-	/* It waits for the client that has units behind the end, so this client is refused. */
+	/* The call waits for the holder of units behind the end, so it refuses if that is this
+	 * client. */
 	property(rc == PAWL_SUCCESS || nheld > 0, "a space grows, as far as it may");
 	property(rc != PAWL_SUCCESS || units >= 64, "it tells how far it reaches");
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranges of a server: the queue of holders and waiters, over a list, an interval tree or a
- * B-tree, which the first byte names. Each byte after it is a client's turn: one that has nothing
- * asks, in the units that the next bytes draw, 0 and INT64_MAX among them; one that holds or waits
+ * B-tree, which the first byte names. Each byte after it is a client's turn: an idle client
+ * asks for units that the next bytes draw, 0 and INT64_MAX among them; one that holds or waits
  * leaves.
  *
- * After each turn all clients have what the model of range_model.h says, those that were granted
- * their ranges were told so, and the structure is sound and has as many ranges as are held.
+ * After each turn the states of all clients are those of the model in range_model.h, each client
+ * that was granted its range was notified, and the structure is sound and has the ranges that are
+ * held.
  */
 #include "property.h"
 

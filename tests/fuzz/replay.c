@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a fuzz target on inputs that are kept, without a fuzzer: every file of the directories, and
- * every file, that are named. Each is also tried cut off in the middle. Ends as the target does: by
- * a signal if it finds something wrong.
+ * Runs a fuzz target on kept inputs, without a fuzzer: on every file, and every file of the
+ * directories, that the arguments name. Each is also run truncated in the middle. Ends as the
+ * target does: by a signal if a property does not hold.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ static void feed(const char *path)
 	}
 	n = fread(bytes, 1, sizeof bytes, f);
 	fclose(f);
-	/* What is printed last is what the target did not survive. */
+	/* The last name printed is that of the input that ended the target. */
 	printf("%s\n", path);
 	fflush(stdout);
 	LLVMFuzzerTestOneInput(bytes, n);

@@ -3,10 +3,10 @@
  * Topologies: of a string, and of columns of ids. The first byte says which, for how many ranks,
  * and whether gangs are added; a string has no byte 0 in it.
  *
- * Of the string: a topology that is accepted prints a text, from which a string is made that gives
- * the same text; one that is refused has a sentence. Of the columns: two ranks are in one
- * element of a level exactly if all their ids down to its column are equal. Of both: every index of
- * the topology is what its definition in topo.h says.
+ * Strings: the text of an accepted topology, turned into a string, gives
+ * the same text; a refused one has a message. Columns: two ranks are in one
+ * element of a level exactly if all their ids down to its column are equal. Both: every index of
+ * the topology agrees with its definition in topo.h.
  */
 #include "property.h"
 
@@ -16,7 +16,7 @@
 
 enum { RANKS = 64, GANGS = 64, COLUMNS = 128, TEXT = 600 };
 
-/* The definitions of struct topo_level, one level. */
+/* Check the definitions of struct topo_level for one level. */
 static void check_level(const struct topo *t, int i)
 {
 	const struct topo_level *l = &t->level[i - 1];
@@ -104,8 +104,8 @@ static void check_gangs(const struct topo *t, const int *cores)
 
 /* -------------------------------------------------------------------------- strings */
 
-/* "machine 1 > rack 2 > node 4" as "rack:2 node:2" for so many ranks. False where no such string is
- * there: elements have different numbers of children. */
+/* "machine 1 > rack 2 > node 4" as "rack:2 node:2" for that many ranks. False if there is no such
+ * string, because elements have different numbers of children. */
 static bool string_of(const struct topo *t, char *string, size_t room, int *nranks)
 {
 	size_t used = 0;
@@ -122,8 +122,8 @@ static bool string_of(const struct topo *t, char *string, size_t room, int *nran
 		used += (size_t)snprintf(string + used, room - used, "%s%s:%d", i > 1 ? " " : "",
 					 l->name, l->count / t->level[i - 1].count);
 	}
-	/* Ranks in pairs, so that no level is one of single ranks. Nodes of single ranks are no
-	 * level, but a string with groups needs some. */
+	/* Ranks in pairs, so that no level consists of single ranks. Nodes of single ranks are not
+	 * a level, but a string with groups needs nodes. */
 	*nranks = 2 * t->level[t->nlevels - 1].count;
 	if (!node)
 		snprintf(string + used, room - used, group ? " node:2" : "node:1");
@@ -163,7 +163,7 @@ static bool equal(const struct topo *a, const struct topo *b)
 	return true;
 }
 
-/* Case and blanks around it are of no matter. */
+/* Case and blanks around it have no meaning. */
 static void check_spelling(const struct topo *t, const char *string)
 {
 	size_t len = strlen(string);
@@ -188,7 +188,7 @@ static void check_string(const char *string, int nranks, bool gangs)
 	struct topo *t = topo_parse(string, nranks, err, sizeof err), *again;
 	int cores[RANKS];
 
-	/* A buffer that is too small is filled, and no more. */
+	/* A buffer that is too small is not exceeded. */
 	memset(brief, 'x', sizeof brief);
 	again = topo_parse(string, nranks, brief, 8);
 	property(!t == !again && brief[8] == 'x', "the answer does not depend on the buffer");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What comes over UCX, byte by byte. The first byte says how it comes: as it is, which no key made;
- * or, so that the fuzzer gets past the tag, as a rank of the table would send it.
+ * Messages that arrive over UCX. The first byte says how: as they are, without the key; or, so that
+ * the fuzzer gets past the tag, sealed as a rank of the table would send them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { RANKS = 4, ME = 2, SEALED = 1, FROM_RANK = 2, IS_ANSWER = 4, NUMBERS = 8 
 static const struct siphash_key key = {{1, 2}};
 static const struct wire_limits limits = {64, 1 << 20, (1 << 20) + 8};
 
-/* A request is not accepted if it was not made by the key, and its operations lie within the
+/* A request without the key is not accepted, and the operations of an accepted one lie within the
  * limits. */
 static void take(const uint8_t *message, size_t size, const struct wire_expected *e, bool sealed)
 {
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 1)
 		return 0;
 	how = data[0];
-	/* Of just this size, so that a look behind the end is seen. */
+	/* Of exactly this size, so that an access behind the end is noticed. */
 	size--;
 	message = malloc(size ? size : 1);
 	if (!message)

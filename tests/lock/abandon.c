@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks and ranges that their holder abandons, of the kinds that recover: when the lease is over,
- * another rank acquires what was abandoned, the one that abandoned it does, too, and the slot of
- * the holder serves again. A lease that is shorter than this machine permits is raised, and told.
+ * Locks and ranges that their holder abandons, of the kinds that recover. When the lease is over,
+ * another rank and then the former holder acquire the lock, and the slot of the
+ * holder can be used again. A lease that is too short for this machine is raised, and the table's
+ * parameters say so.
  */
 #include <signal.h>
 #include <string.h>
@@ -13,13 +14,13 @@
 #define LEASE_US "20000"
 #define LEASE_S 0.02
 
-/* How long a client tries before the test says that nobody recovers. */
+/* How long a client tries before the test fails. */
 static const double PATIENCE = 20;
 
 static const struct pawl_kind *kind;
 static pawl_table *table;
 static pawl_range range;
-static bool timed; /* ranges are acquired by pawl_range_timed_acquire() */
+static bool timed; /* acquires ranges, by pawl_range_timed_acquire() */
 
 static bool has_ranges(void)
 {
@@ -44,7 +45,7 @@ static int abandon(uint64_t lock)
 	return has_ranges() ? pawl_range_abandon(table, &range) : pawl_lock_abandon(table, lock);
 }
 
-/* A rank whose slot is not free yet asks again. */
+/* A rank whose slot is not free yet tries again. */
 static void acquire_some_time(uint64_t lock, int mode)
 {
 	double until = seconds_now() + PATIENCE;
@@ -72,7 +73,7 @@ static void abandoned(int mode, const char *how)
 		acquire_some_time(0, PAWL_EXCLUSIVE);
 	meet();
 	if (tap_rank == 0) {
-		/* Its only slot was in use. */
+		/* Its only slot was taken. */
 		acquire_some_time(0, mode);
 		acquire_some_time(1, PAWL_EXCLUSIVE);
 	}
@@ -80,7 +81,7 @@ static void abandoned(int mode, const char *how)
 	result("%s: abandoned, %s", kind->name, how);
 }
 
-/* Somebody waits already when the holder forgets. */
+/* Another client waits already when the holder abandons the lock. */
 static void awaited(void)
 {
 	now_doing("%s, abandoned while awaited", kind->name);
@@ -100,8 +101,8 @@ static void awaited(void)
 	result("%s: abandoned while others wait", kind->name);
 }
 
-/* The last rank is stopped while it waits, and learns late, but within the lease, that it has its
- * turn. On a busy machine it may be later than that, and is told. */
+/* The last rank is stopped while it waits, and learns of its turn late, but within the lease. On a
+ * busy machine it may be later than that; its release then returns PAWL_ERR_LEASE_LOST. */
 static void stopped(void)
 {
 	int last = tap_size - 1, rc;
@@ -149,8 +150,8 @@ static void recoveries(void)
 	result("%s: recoveries are counted", kind->name);
 }
 
-/* With option recoveries 1, rank 0 abandons lock 0 again and again, until there is no room for
- * another recovery: the rank that needs one is told. */
+/* With option recoveries 1, rank 0 abandons lock 0 again and again, until there is no memory for
+ * another recovery; the rank that needs one gets an error. */
 static void used_up(void)
 {
 	int last = tap_size - 1, rc = PAWL_SUCCESS, rounds = 0;
@@ -185,7 +186,7 @@ static void used_up(void)
 	result("%s: recoveries that are used up are told", kind->name);
 }
 
-/* Nodes are far from each other, or ranks share cores: a microsecond is too short. */
+/* On several nodes, or where ranks share cores, a lease of a microsecond is too short. */
 static void raised(void)
 {
 	struct pawl_table_info info;
@@ -214,8 +215,8 @@ int main(int argc, char **argv)
 		if (kind->capabilities & PAWL_CAP_SHARED)
 			abandoned(PAWL_SHARED, "shared");
 		awaited();
-		/* Over several nodes a stopped rank also stops who reaches its memory by the MPI.
-		 */
+		/* Over several nodes a stopped rank also stops clients that use its memory by the
+		 * MPI. */
 		if (nodes() == 1 && tap_size > 1)
 			stopped();
 		recoveries();

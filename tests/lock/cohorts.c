@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ALock with both cohorts saturated: the shares follow the budgets, and nobody
- * waits for longer than they allow. To be run on 2 nodes of 2 ranks (really, or by
- * --set topology=...).
+ * ALock with both cohorts saturated: the shares follow the budgets, and no client
+ * waits for longer than they allow. To be run on 2 nodes of 2 ranks, real or by
+ * --set topology=...
  */
 #include <stdio.h>
 
@@ -11,10 +11,10 @@
 
 enum {
 	RANKS = 4,
-	FIRST = 12,     /* acquires that do not count: not all may have come yet */
-	COUNTED = 120,  /* those that do */
+	FIRST = 12,     /* acquires that do not count: not all ranks may have begun */
+	COUNTED = 120,  /* acquires that count */
 	SETTLE_MS = 12, /* after its announcement a client is in the queue, */
-	ATTEMPTS = 5,   /* unless others use the machine: not several times in a row */
+	ATTEMPTS = 5,   /* other users of the machine can spoil an attempt, not several in a row */
 	MOST_OFF_PERCENT = 10
 };
 
@@ -26,8 +26,8 @@ struct budgets {
 
 static pawl_table *table;
 
-/* Changes of payload 0 are acquires, those of payload 1 + r are announcements of
- * rank r, who is about to acquire. */
+/* Changes of payload 0 are acquires; those of payload 1 + r are announcements of
+ * rank r, which is about to acquire. */
 static int64_t announced(void)
 {
 	int64_t sum = 0;
@@ -37,8 +37,7 @@ static int64_t announced(void)
 	return sum;
 }
 
-/* Inside, the ticket being the number of this acquire: stay until all others have
- * queued up behind. */
+/* In the critical section of acquire number ticket: wait until all others are in the queue. */
 static void stay(int64_t ticket)
 {
 	while (announced() < ticket + tap_size - 1)
@@ -47,7 +46,8 @@ static void stay(int64_t ticket)
 }
 
 struct outcome {
-	int64_t mine, passed; /* acquires that count; the most of others while I waited */
+	int64_t mine, passed; /* acquires that count; the most acquires by others during a wait of
+				 this rank */
 	int64_t remote;
 };
 
@@ -69,7 +69,7 @@ static struct outcome compete(void)
 			if (ticket - before - 1 > out.passed)
 				out.passed = ticket - before - 1;
 		}
-		/* The last ones find nobody to wait for. */
+		/* At the last acquires no others come. */
 		if (ticket < FIRST + COUNTED)
 			stay(ticket);
 		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
@@ -80,15 +80,15 @@ static struct outcome compete(void)
 	return out;
 }
 
-/* A client that waits behind one of the own cohort: that one, and the other cohort's budget
- * before each that leads the queue, of which the first may be new in it. One more
+/* A client may wait for one of its own cohort, and for the other cohort's budget
+ * before each leader of the queue, of which the first may be new. One more
  * may come between the announcement and the queue. */
 static int64_t most_passed(int64_t own, int64_t other)
 {
 	return 1 + other * (1 / own + 2) + 1;
 }
 
-/* Whether all was as it ought to be; says how it was. */
+/* Whether shares and waits were within their bounds; prints them. */
 static bool fair(const struct budgets *b)
 {
 	struct outcome mine = compete();

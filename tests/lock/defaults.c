@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happens under an MPI whose one-sided communication does not work (Open
+ * Tables under an MPI whose one-sided communication does not work (Open
  * MPI 4's osc/rdma):  defaults KIND one-node | by-network | nodes-by-string | two-hosts
  */
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Beginnings and endings of tables that are not those of the manual: MPI_Finalize, fork and the
- * end of the process come while a table lives, or MPI is begun by a session. The first argument
- * names which. What each rank finds wrong goes to stdout as "wrong: ..."; the script reads that,
+ * Unusual beginnings and ends of tables: MPI_Finalize, fork and the
+ * end of the process come while a table lives, or MPI is started by a session. The first argument
+ * names the case. What each rank finds wrong goes to stdout as "wrong: ..."; the script reads that,
  * the status, and stderr.
  *
- * Not on tap.h, whose end is MPI_Finalize.
+ * Does not use tap.h, which ends by MPI_Finalize.
  */
 #include <pawl.h>
 
@@ -123,7 +123,7 @@ static void after_finalize(const char *kind)
 		    "finalized", "create");
 }
 
-/* As the destructor of a global object of C++ does. */
+/* Like the destructor of a global object of C++. */
 static void in_destructor(const char *kind)
 {
 	create(MPI_COMM_WORLD, kind, NULL);
@@ -144,7 +144,7 @@ static void forgotten(const char *kind)
 {
 	create(MPI_COMM_WORLD, kind, NULL);
 	use();
-	/* A rank that ends MPI serves nobody any more. */
+	/* A rank that has finalized MPI does not serve operations any more. */
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
 }
@@ -172,7 +172,7 @@ static void forgotten_ucx(const char *kind)
 
 /* ----------------------------------------------------------- another library */
 
-/* Frees what is its own when MPI_Finalize deletes the attributes of MPI_COMM_SELF. */
+/* Frees its table when MPI_Finalize deletes the attributes of MPI_COMM_SELF. */
 static int library_ends(MPI_Comm comm, int keyval, void *value, void *extra)
 {
 	(void)comm, (void)keyval, (void)value, (void)extra;
@@ -205,7 +205,7 @@ static void child(const char *kind)
 	_exit(mistakes ? 1 : 0);
 }
 
-/* The child of rank 0, which holds the lock, does what it should not; then all go on. */
+/* The child of rank 0, which holds the lock, uses the table; then all ranks go on. */
 static void forks(const char *kind)
 {
 	int status = 1;
@@ -278,7 +278,7 @@ static void forgotten_session(const char *kind)
 
 /* ------------------------------------------------------------------- held */
 
-/* Rank 1 holds two locks: all hear which. */
+/* Rank 1 holds two locks: the message on each rank names them. */
 static void held(const char *kind)
 {
 	create(MPI_COMM_WORLD, kind, NULL);
@@ -303,7 +303,7 @@ static void held(const char *kind)
 static const struct way {
 	const char *name;
 	void (*go)(const char *kind);
-	bool begins; /* MPI by itself */
+	bool begins; /* MPI without a session */
 } ways[] = {
     {"after-finalize", after_finalize, false},
     {"in-destructor", in_destructor, false},
@@ -320,7 +320,7 @@ static const struct way {
 #endif
 };
 
-/* Status 77: this MPI has not got it. */
+/* Status 77: this MPI does not have it. */
 int main(int argc, char **argv)
 {
 	int level;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table from the environment alone:  environment KIND  exits with the code of its creation, and
- * each rank prints the sentence. */
+/* A table with options from the environment only:  environment KIND  exits with the code of its
+ * creation, and each rank prints the message. */
 #include <mpi.h>
 #include <pawl.h>
 #include <stdio.h>

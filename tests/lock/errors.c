@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mistakes: each gets its code on every rank and a message that names what is at
- * fault and what is accepted, and nothing already acquired is lost.
+ * Wrong calls: each returns its code on every rank, with a message that names what is at
+ * fault and what is accepted, and no lock that is held is lost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static void one_mistake(const struct mistake *m)
 	       m->value ? m->value : "");
 }
 
-/* Keys in other letters are meant for us, too. */
+/* Keys in upper case are refused, too. */
 static void upper_case(void)
 {
 	pawl_table *table = (pawl_table *)(uintptr_t)&table; /* neither NULL nor a table */
@@ -231,7 +231,7 @@ static void range_calls(void)
 	result("spaces and units out of range are called that");
 }
 
-/* Of rank 0 and the others. */
+/* The values of rank 0 and of the others. */
 static void intercommunicator(void)
 {
 	pawl_table *table = NULL;
@@ -290,7 +290,7 @@ static void arguments(void)
 	result("null handles");
 }
 
-/* Nobody loses a lock by taking long, unless option lease says so. */
+/* Without option lease no holder loses its lock, however long it takes. */
 static void no_lease(void)
 {
 	const struct pawl_kind *kind;
@@ -301,7 +301,7 @@ static void no_lease(void)
 		    (kind->capabilities & PAWL_CAP_RANGES))
 			continue;
 		now_doing("%s, no lease", kind->name);
-		/* Not by table_open(), which sets option lease. */
+		/* Not table_open(), which sets option lease. */
 		if (!expect_code(
 			pawl_table_create(MPI_COMM_WORLD, kind->name, 1, MPI_INFO_NULL, &table),
 			PAWL_SUCCESS, "create"))
@@ -358,7 +358,7 @@ static void lock_calls(void)
 
 static void holding(const struct pawl_kind *kind)
 {
-	/* As many locks a rank as this kind can have at most, below max_held. */
+	/* The most locks a rank that this kind can have, below max_held. */
 	uint64_t n = 3 * (uint64_t)tap_size, mine = 3 * (uint64_t)tap_rank;
 	pawl_table *table = table_open(kind->name, n, "max_held", "2"), *same = table;
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every kind of lock keeps its promises: mutual exclusion without contention and
- * with all ranks contending, with several locks held at once and homes
- * everywhere, with roles mixed, by try and timed acquires; and in the end every
- * lock is free.
+ * Mutual exclusion of every kind of lock: without contention and with all ranks
+ * contending, with several locks held at once and homes everywhere, with readers and writers
+ * mixed, by try and timed acquires. At the end every lock is free.
  */
 #include "exclusion.h"
 
@@ -11,9 +10,9 @@
 
 enum {
 	AT_ONCE = 3,   /* locks held at once */
-	AT_LEAST = 3,  /* rounds of a loop, however slow */
+	AT_LEAST = 3,  /* the least rounds of a loop, however slow the machine */
 	SECTIONS = 20, /* of a client without contention */
-	LOOKS = 20,    /* of a client that holds for long */
+	LOOKS = 20,    /* for a client that holds for long */
 	LEASE_BUDGETS = 6
 };
 
@@ -70,7 +69,7 @@ void inside_and_release(uint64_t lock, int mode)
 	}
 	payload_see(lock, home_of(lock), slowly, &seen);
 	rc = pawl_lock_release(table, lock);
-	/* What was read without the lock is not to be used, nor judged. */
+	/* Values read without the lock are not checked. */
 	if (rc == PAWL_ERR_LEASE_LOST && readers_expire(kind))
 		return;
 	expect_code(rc, PAWL_SUCCESS, "release");
@@ -98,12 +97,12 @@ void expect_total(int64_t written)
 	payload_reset();
 }
 
-/* Rank who can have every lock at once. */
+/* Rank who can acquire every lock at once. */
 static void expect_free(int who)
 {
 	meet();
 	for (uint64_t l = 0; tap_rank == who && l < locks; l++) {
-		/* Readers' leases that are not over yet keep out a client that only tries. */
+		/* A try fails while leases of readers last. */
 		int rc = can(PAWL_CAP_TRY) && !readers_expire(kind)
 			     ? pawl_lock_try_acquire(table, l, PAWL_EXCLUSIVE)
 			     : pawl_lock_acquire(table, l, PAWL_EXCLUSIVE);
@@ -123,7 +122,7 @@ static void uncontended(void)
 	int64_t written = 0;
 
 	for (int turn = 0; turn < 2; turn++) {
-		/* A lock of its own for each rank: near, then at another's. */
+		/* Each rank uses its own lock, first a near one, then one at another rank. */
 		uint64_t l = (uint64_t)((tap_rank + turn) % tap_size) * stride % locks;
 
 		if ((uint64_t)tap_size * stride > locks)
@@ -195,7 +194,7 @@ static void mixed_roles(void)
 	expect_total(written);
 }
 
-/* A client that is inside for long keeps out all others, which come meanwhile. */
+/* A client that holds for long keeps out all others, which come meanwhile. */
 static void held_for_long(void)
 {
 	int64_t written = 0;
@@ -225,7 +224,7 @@ static void held_for_long(void)
 	expect_total(written);
 }
 
-/* All readers are inside at one time: none of them leaves before all came. */
+/* All readers hold the lock together: none leaves before all have come. */
 static void readers_meet(void)
 {
 	acquire(1, PAWL_SHARED);
@@ -252,7 +251,7 @@ static void run(const char *what, void (*test)(void))
 	run_only(what, test, true);
 }
 
-/* The same, with a table on which nobody's lease runs out in the test, nor soon after. */
+/* The same, with a table whose leases do not run out during the test, nor soon after. */
 static void run_long(const char *what, void (*test)(void))
 {
 	pawl_table *usual = table, *patient;
@@ -263,7 +262,7 @@ static void run_long(const char *what, void (*test)(void))
 		run(what, test);
 		return;
 	}
-	/* A busy machine does not care for our budget. */
+	/* Not limited by the budget, which a busy machine may exceed. */
 	seconds = seconds < LEAST_LEASE ? LEAST_LEASE : seconds;
 	snprintf(us, sizeof us, "%.0f", seconds * 1e6);
 	patient = table_open(kind->name, locks, "lease", us);
@@ -339,8 +338,8 @@ static pawl_table *open_with(int homes)
 	return table_open(kind->name, locks, "distribution", homes == BLOCK ? "block" : "cyclic");
 }
 
-/* All cases, and the homes that are left to see. Making a table takes its time
- * where ranks outnumber cores, so the short tests see one way to choose homes
+/* All cases, and the other ways to choose homes. Creating a table takes long
+ * where ranks outnumber cores, so the short tests use one way to choose homes
  * for each kind and number of ranks. */
 static void one_kind(int first_homes)
 {
@@ -362,7 +361,7 @@ static void one_kind(int first_homes)
 		int homes = (first_homes + i) % HOMES;
 		pawl_table *fresh = open_with(homes);
 
-		/* The old one is freed while the new one lives. */
+		/* The old table is freed while the new one lives. */
 		table_close(table);
 		table = fresh;
 		if (result("%s: one more table", kind->name))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the halves of the exclusion test share: the table under test, and what
- * its clients do. */
+/* What the files of the exclusion test share: the table under test, and critical sections. */
 #ifndef TESTS_EXCLUSION_H
 #define TESTS_EXCLUSION_H
 
@@ -14,15 +13,15 @@ extern uint64_t seed;
 
 int home_of(uint64_t lock);
 bool can(unsigned capability);
-/* Acquire and release, which have to work. */
+/* Acquire and release, which must succeed. */
 void acquire(uint64_t lock, int mode);
 void release(uint64_t lock);
-/* What a client does inside; and with the release. */
+/* The work in a critical section; and with the release. */
 void inside(uint64_t lock, int mode);
 void inside_and_release(uint64_t lock, int mode);
-/* Whether a loop of this rank goes on; the ranks began at about one time. */
+/* Whether a loop of this rank goes on; all ranks began it at about the same time. */
 bool more(int round, double began);
-/* All changes of all ranks are there: written of them by this rank. */
+/* Check that no change is lost; written: those by this rank. */
 void expect_total(int64_t written);
 
 /* exclusion_try.c */

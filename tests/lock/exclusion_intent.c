@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exclusion test: intents. Lock 1 stands for a whole, whose parts are the
+/* The exclusion test: intents. Lock 1 stands for a whole whose parts are the
  * words of some other locks. */
 #include "exclusion.h"
 
@@ -15,7 +15,7 @@ static void read_part(uint64_t part)
 	payload_read(part, home_of(part), random_below(&seed, 8) == 0);
 }
 
-/* The whole with intent, then one part; both ways to acquire and to release. */
+/* The whole with intent, then one part; both ways to acquire and both to release. */
 static void use_part(int intent, int mode)
 {
 	uint64_t part = FIRST_PART + random_below(&seed, PARTS);
@@ -39,9 +39,9 @@ static void use_part(int intent, int mode)
 	}
 }
 
-/* One part shared without an intent, so that others may have the whole and it is not to be
- * read; then the intent, and a later part: others may wait for the whole, and must not
- * wait for each other. */
+/* Acquire one part shared without an intent (others may hold the whole, so the part is not
+ * read), then the intent, and a later part. Others may wait for the whole, and must not
+ * dead-lock. */
 static void use_later_part(int intent, int mode)
 {
 	uint64_t part = FIRST_PART + random_below(&seed, PARTS - 1);
@@ -60,7 +60,7 @@ static void use_later_part(int intent, int mode)
 	release(1);
 }
 
-/* Nobody changes a part while we look at the whole. */
+/* No client changes a part while this one reads the whole. */
 static void read_whole(void)
 {
 	acquire(1, PAWL_SHARED);
@@ -69,7 +69,7 @@ static void read_whole(void)
 	release(1);
 }
 
-/* The whole is ours, and no part need be locked. */
+/* The holder of the whole locks no part. */
 static void change_whole(void)
 {
 	acquire(1, PAWL_EXCLUSIVE);
@@ -106,14 +106,14 @@ void intents_and_others(void)
 	expect_total(written);
 }
 
-/* All hold at one time: none leaves before all came. */
+/* All hold together: none leaves before all have come. */
 void intents_meet(void)
 {
 	acquire(1, tap_rank % 2 ? PAWL_INTENT : PAWL_INTENT_SHARED);
 	meet();
 	release(1);
 	meet();
-	/* Among them those that look at the whole; and readers of one part. */
+	/* With clients that read the whole, and readers of one part. */
 	if (tap_rank % 2)
 		acquire(1, PAWL_SHARED);
 	else
@@ -128,7 +128,7 @@ void intents_meet(void)
 	meet();
 }
 
-/* What rank 0 holds, and what the others can have meanwhile. */
+/* The mode of rank 0, and a mode of the others that is compatible with it or not. */
 void intents_try(void)
 {
 	enum { MODES = 4 };
@@ -149,7 +149,7 @@ void intents_try(void)
 		if (tap_rank == 0)
 			acquire(1, held);
 		meet();
-		/* One at a time: even a try that fails may be seen by others. */
+		/* One client at a time: others may notice even a try that fails. */
 		if (tap_rank == tap_size - 1 && tap_rank != 0) {
 			rc = pawl_lock_try_acquire(table, 1, mode);
 			expect_code(rc,
@@ -165,7 +165,7 @@ void intents_try(void)
 	meet();
 }
 
-/* A part goes with its intent, and with no other mode. */
+/* pawl_lock_release_part() accepts a part with its intent, and no other modes. */
 void intents_misused(void)
 {
 	uint64_t part = FIRST_PART;
@@ -185,7 +185,7 @@ void intents_misused(void)
 			    "release of a part that is not held");
 		expect_code(pawl_lock_acquire_part(table, 1, part, PAWL_SHARED), PAWL_ERR_HELD,
 			    "the whole once more");
-		/* The stronger intent is good for a reader, too; and taken by hand. */
+		/* A reader may also hold the stronger intent, acquired by a separate call. */
 		release(1);
 		acquire(1, PAWL_INTENT_EXCLUSIVE);
 		acquire(part, PAWL_SHARED);

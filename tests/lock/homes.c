@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Home functions where the ranks are on several nodes, each of which keeps its map: the homes are
- * those of the function, and a function that answers one node otherwise than another is refused on
- * all ranks.
+ * Home functions with ranks on several nodes, each of which keeps its map: the homes are
+ * those of the function, and a function that returns different homes on different nodes is refused
+ * on all ranks.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int backwards(uint64_t lock, void *arg)
 	return (int)((LOCKS - 1 - lock) % (uint64_t)tap_size);
 }
 
-/* The same on all ranks of a node. */
+/* Different on each node, the same on all its ranks. */
 static int by_node(uint64_t lock, void *arg)
 {
 	(void)arg;

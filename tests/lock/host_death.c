@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks of another host are killed, over transport ucx, while all work with locks, or ranges, of a
+ * Ranks of another host are killed, over transport ucx, while all use locks, or ranges, of a
  * kind that recovers:
  *
  *   host_death KIND rank|host FILE
  *
- * All ranks acquire and release the locks of the first host, in both modes if there are. Of a kind
- * with ranges these are spaces, and ranges are of one unit or of many, in the tree and behind it.
- * After a while rank 0 kills the last rank, or all ranks of the last host, whatever they do at that
- * moment. The others go on: an acquire or release may return PAWL_ERR_PEER (but not with ranges,
- * whose words are at their home alone), and does not hang; and in the end all that live get every
- * lock, or each unit by itself and then all of them. Each rank has one lock, and those of the first
- * host are their own homes, which live.
+ * All ranks acquire and release the locks of the first host, in both modes if the kind has them.
+ * With a kind with ranges these are spaces, and ranges have one unit or many, in the tree and
+ * behind it. After a while rank 0 kills the last rank, or all ranks of the last host, whatever they
+ * do at that moment. The others go on. An acquire or release may return PAWL_ERR_PEER (but not with
+ * ranges, whose words are at their home only), and must not hang. At the end all ranks that live
+ * acquire every lock, or each unit by itself and then all units. Each rank has one lock; the homes
+ * of those that are used are on the first host, and live.
  *
- * Exclusion is checked among the ranks of the first host, by unit: two of them are in sections that
- * overlap at a time only if one of these two ends with a lease lost. The verdict, in TAP, goes into
- * a file (mortal.h); a client that lives elsewhere has a file of its own, FILE.RANK, which rank 0
- * reads.
+ * Exclusion is checked among the ranks of the first host, by unit: two of them are in overlapping
+ * sections at the same time only if one of the two ends with a lost lease. The verdict, in TAP,
+ * goes into a file (mortal.h); a rank that lives on another host has its own file, FILE.RANK, which
+ * rank 0 reads.
  */
 #include <mpi.h>
 #include <pawl.h>
@@ -35,11 +35,11 @@ enum { MOST_LOCKS = 16, TRIES = 10, LIMIT_S = 30, MOST_EVENTS = 4096 };
 #define AFTER_S 1.5
 #define LEASE_US "100000"
 
-/* Of a space; some are behind its tree. */
+/* The units of a space that are used; some are behind its tree. */
 enum { UNITS = 1200 };
 #define TREE_UNITS "1024"
 
-/* What a rank wants or has: a lock, or units of a space. Of a lock the units are 0 to 0. */
+/* What a rank acquires or holds: a lock, or units of a space. The units of a lock are 0 to 0. */
 struct section {
 	int lock, mode;
 	int64_t first, last;
@@ -47,11 +47,11 @@ struct section {
 	pawl_range range;
 };
 
-/* Of a host. */
+/* The memory that the ranks of a host share. */
 struct shared {
 	_Atomic(int64_t) inside[MOST_LOCKS][UNITS]; /* the section that has it exclusively */
-	int64_t met[MOST_EVENTS][2];                /* sections that were in together */
-	int64_t lost[MOST_EVENTS];                  /* that ended with a lease lost */
+	int64_t met[MOST_EVENTS][2];                /* sections that overlapped in time */
+	int64_t lost[MOST_EVENTS];                  /* sections that ended with a lost lease */
 	_Atomic(int) meetings, losses;
 	_Atomic(int) killed, done, died;
 	_Atomic(long) grants, recoveries, longest_ms; /* since the death */
@@ -101,7 +101,7 @@ static void note_loss(int64_t name)
 		*event = name;
 }
 
-/* The ranks of a host share the memory; what the dead leave there does not count. */
+/* The ranks of a host share the memory; entries of the dead do not count. */
 static bool is_checked(const struct section *s)
 {
 	return first_host && s->mode == PAWL_EXCLUSIVE;
@@ -137,7 +137,7 @@ static bool is_lost(int64_t name)
 	return false;
 }
 
-/* When all is over. */
+/* Check the recorded sections, at the end. */
 static void check_meetings(void)
 {
 	for (int i = 0; i < atomic_load(&here->meetings) && !is_wrong(); i++)
@@ -147,7 +147,7 @@ static void check_meetings(void)
 
 /* -------------------------------------------------------------------- sections */
 
-/* Whether the code is one that a death may bring. */
+/* Whether a death explains the code. */
 static bool is_fine(int rc, const char *what, const struct section *s)
 {
 	if (rc == PAWL_SUCCESS || rc == PAWL_ERR_LEASE_LOST)
@@ -223,7 +223,8 @@ static void work(double seconds)
 
 		if (!enter(&s))
 			continue;
-		/* Victims hold for longer than it takes to acquire, so that many die so. */
+		/* Victims hold for longer than it takes to acquire, so that many die while they
+		 * hold. */
 		if (below(4) == 0)
 			sleep_for(victims[rank] ? 2e-3 : 1e-4);
 		leave(&s);
@@ -244,7 +245,7 @@ static void try_it(int lock, int mode, int64_t first, int64_t last)
 		      (long long)first, (long long)last, lock, mode);
 }
 
-/* No lock is lost, in no mode, and no unit. */
+/* Check that no lock is lost in any mode, and no unit. */
 static void try_all(void)
 {
 	for (int lock = 0; lock < locks; lock++) {
@@ -344,7 +345,7 @@ static void play(void)
 	atomic_fetch_add(&here->done, 1);
 }
 
-/* What another host has found: the line in its file. */
+/* The result of another host: the line in its file. */
 static void read_far(int r, double end)
 {
 	char name[4096], line[300] = "";
@@ -411,7 +412,7 @@ static void judge(void)
 	tell();
 }
 
-/* A client that is done is a home to others. */
+/* A rank that is done still serves as a home. */
 static void stay(void)
 {
 	double end = seconds_now() + LIMIT_S;
@@ -420,7 +421,7 @@ static void stay(void)
 		sleep_for(0.02);
 }
 
-/* SIGALRM, and SIGABRT of any library. */
+/* Handles SIGALRM, and SIGABRT of any library. */
 static void ended(int signal)
 {
 	wrong("rank %d %s at %lld to %lld of lock %d", rank,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leases on real clocks: a client that holds a lock for much longer than its lease loses it to
- * others, is told so by its release, and the lock is none the worse. And one that keeps to it
- * loses nothing.
+ * Leases on real clocks. A client that holds a lock for much longer than its lease loses it to
+ * others, its release says so, and the lock can be used as before. A client that releases in time
+ * does not lose the lock.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 static pawl_table *table;
 
-/* Rank 0 outstays its lease; the others come in meanwhile, one after the other. */
+/* Rank 0 exceeds its lease; the others acquire the lock meanwhile, one after the other. */
 static void outstayed(const struct pawl_kind *kind, int mode)
 {
 	double began;
@@ -26,7 +26,7 @@ static void outstayed(const struct pawl_kind *kind, int mode)
 	meet();
 	began = seconds_now();
 	if (tap_rank == 0) {
-		/* Until all the others were in. */
+		/* Wait until all others have held the lock. */
 		meet();
 		rc = pawl_lock_release(table, 0);
 		expect_code(rc, PAWL_ERR_LEASE_LOST, "release of what others had");
@@ -42,7 +42,7 @@ static void outstayed(const struct pawl_kind *kind, int mode)
 	       mode == PAWL_SHARED ? "reader" : "writer");
 }
 
-/* Everybody in turn, and nobody is late. */
+/* All ranks in turn, each within its lease. */
 static void kept(const struct pawl_kind *kind)
 {
 	int64_t lost = 0, all;
@@ -71,7 +71,7 @@ static bool has_ranges(const struct pawl_kind *kind)
 	return kind->capabilities & PAWL_CAP_RANGES;
 }
 
-/* Acquire and abandon; the code of the acquire. */
+/* Acquire and abandon; returns the code of the acquire. */
 static int forget(const struct pawl_kind *kind)
 {
 	pawl_range range;
@@ -85,7 +85,7 @@ static int forget(const struct pawl_kind *kind)
 	return rc;
 }
 
-/* Room for one recovery: rank 0 uses it up, and is told what was short. */
+/* Memory for one recovery: rank 0 uses it up, and the next message says what is short. */
 static void exhausted(const struct pawl_kind *kind)
 {
 	enum { AT_MOST = 8 };

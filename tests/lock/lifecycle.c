@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables come and go: made and freed many times without a leak, several at a
- * time, over parts of the job, and with a million locks.
+ * Tables are created and freed many times without a leak, several at the same time, over parts of
+ * the job, and with a million locks.
  */
 #include <malloc.h>
 #include <string.h>
 
 #include "tables.h"
 
-enum { WARM_UP = 100, LEAK_BYTES = 256 }; /* a table; less is the MPI's, for a communicator */
+enum {
+	WARM_UP = 100,
+	LEAK_BYTES = 256
+}; /* bytes a table; the MPI may keep less than this for a communicator */
 
 static size_t heap_in_use(void)
 {
@@ -70,7 +73,7 @@ static void parts_of_the_job(void)
 	MPI_Comm_split(MPI_COMM_WORLD, tap_rank % 2, -tap_rank, &part);
 	expect_code(pawl_table_create(part, "d-mcs", 3, MPI_INFO_NULL, &table), PAWL_SUCCESS,
 		    "create over a part");
-	/* The table keeps what it needs of the communicator. */
+	/* The communicator may be freed before the table. */
 	MPI_Comm_free(&part);
 	if (table)
 		use(table);
@@ -111,7 +114,8 @@ int main(int argc, char **argv)
 
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	for (int i = 0; (kind = tap_kind(&i));)
-		/* All kinds share the way there; the full number is for one of each. */
+		/* All kinds share most of the code, so only one of each sort gets the full number.
+		 */
 		many_times(kind, tap_long || strcmp(kind->name, "rma-rw") == 0 ? tap_rounds
 									       : tap_rounds / 10);
 	together();

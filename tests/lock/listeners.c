@@ -33,7 +33,7 @@ static bool is_open_here(unsigned long inode)
 	return found;
 }
 
-/* The sockets in state LISTEN, 0A, of this process; addresses of IPv6 count as 0, "any". */
+/* The sockets of this process in state LISTEN (0A); an IPv6 address is given as 0, "any". */
 static int listeners(const char *path, struct listener *l, int n)
 {
 	FILE *f = fopen(path, "r");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this process listens on. */
+/* The ports on which this process listens. */
 #ifndef TESTS_LISTENERS_H
 #define TESTS_LISTENERS_H
 
@@ -12,10 +12,10 @@ struct listener {
 	unsigned long inode;
 };
 
-/* Its sockets of TCP in state LISTEN; how many, up to MOST_LISTENERS. Addresses of IPv6 count as 0,
- * "any". */
+/* Fill in its TCP sockets in state LISTEN; returns their number, up to MOST_LISTENERS. An IPv6
+ * address is given as 0, "any". */
 int listeners_find(struct listener *l);
-/* Whether it takes a connection from that address (0: any) within a moment; addresses in network
+/* Whether it accepts a connection from that address (0: any) within a moment; addresses in network
  * order. */
 bool listener_takes(const struct listener *l, unsigned from);
 bool listeners_have(const struct listener *l, int n, unsigned long inode);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clients that live, under leases and permanent contention for ranges: nobody is taken for dead,
- * no range is lost, and no acquire fails. The oracle: a count for each unit in memory, to which
- * every holder adds one by a plain load and, later, a plain store; in the end each is what the
- * clients together say that they have added. For kinds with ranges that recover.
+ * Clients that live, under leases and permanent contention for ranges: no client is taken for dead,
+ * no range is lost, and no acquire fails. Memory has a count for each unit, to which
+ * every holder adds one by a plain load and, later, a plain store; at the end each count must be
+ * the sum of what the clients have added. For kinds with ranges that recover.
  *
- * A holder that a busy machine keeps from its core for longer than its lease is late, and loses its
- * range rightly. Its own clock tells so, and the round is repeated.
+ * A holder that a busy machine keeps from its core for longer than its lease is late, and may lose
+ * its range. Its own clock tells so, and the round is repeated.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@
 
 enum { UNITS = 2048, ATTEMPTS = 4, LEASE_US = 50000 };
 
-static int64_t *counts;     /* of rank 0, which all ranks see */
+static int64_t *counts;     /* of rank 0, shared with all ranks */
 static int64_t mine[UNITS]; /* what this rank has added */
-static double longest;      /* that this rank had a range, in seconds */
+static double longest;      /* the longest time for which this rank held a range, in seconds */
 static uint64_t acquires;
-static int refused; /* the first code that was no success */
+static int refused; /* the first code other than PAWL_SUCCESS */
 
 static void hold(int64_t first, int64_t last)
 {
@@ -73,7 +73,7 @@ static bool take_one(pawl_table *table, int64_t first, int64_t last)
 	return refused == PAWL_SUCCESS;
 }
 
-/* The first unit whose count is wrong; UNITS: none is. */
+/* The first unit whose count is wrong; UNITS if none is. */
 static int64_t wrong_unit(void)
 {
 	static int64_t all[UNITS];
@@ -85,7 +85,7 @@ static int64_t wrong_unit(void)
 	return i;
 }
 
-/* One round; whether a holder was late. */
+/* One round; returns whether a holder was late. */
 static bool round_is_late(pawl_table *table, double lease,
 			  void (*draw)(uint64_t *, int64_t *, int64_t *))
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frame of tests in which ranks die. */
+/* See mortal.h. */
 #include "mortal.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
 
-/* In front of what the test shares. */
+/* Precedes the memory of the test. */
 struct findings {
 	_Alignas(64) _Atomic(int) failed;
 	char why[200];

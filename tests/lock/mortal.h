@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests share in which ranks die. The dead take part in no collective call, so after the
- * start everything is told through memory that the ranks of a host share, and ranks end without
- * MPI_Finalize. The verdict, in TAP, goes into a file, for launchers may lose what is printed.
+ * What the tests in which ranks die share. Dead ranks take part in no collective call, so after the
+ * start the ranks of a host communicate through shared memory, and end without
+ * MPI_Finalize. The verdict, in TAP, goes into a file, because launchers may lose output.
  */
 #ifndef TESTS_MORTAL_H
 #define TESTS_MORTAL_H
@@ -11,15 +11,15 @@
 
 #include "tap.h"
 
-/* So many bytes that the ranks of comm, all of one host, have together; zero at first. Once a
- * program, and before anything else here. Collective. */
+/* Allocate zeroed memory that the ranks of comm share, all of one host. Called once in a
+ * program, before the other functions. Collective. */
 void *mortal_share(MPI_Comm comm, size_t bytes);
 
-/* Something is wrong. What was found first on this host is told. */
+/* Record a failure; the first one of this host is printed. */
 void wrong(const char *format, ...) PRINTF(1, 2);
 bool is_wrong(void);
 
-/* The one result, under this name, and why it is "not ok" if anything was wrong on this host. */
+/* Write the result under this name: "not ok", with the reason, if this host recorded a failure. */
 void verdict(FILE *out, const char *name, ...) PRINTF(2, 3);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations per acquire and release, counted: these figures never vary. To be
- * run on at least 4 ranks on 2 nodes (really, or by --set topology=...).
+ * Counts the operations of an acquire and release, which do not vary. To be
+ * run on at least 4 ranks on 2 nodes, real or by --set topology=...
  */
 #include "tables.h"
 
@@ -21,7 +21,7 @@ static struct pawl_stats measured(uint64_t lock, int mode, int times, bool acqui
 	return s;
 }
 
-/* Far operations but flushes. */
+/* Far operations without flushes. */
 static uint64_t far_of(const struct pawl_stats *s)
 {
 	return s->atomics[1] + s->gets[1] + s->puts[1];
@@ -53,8 +53,8 @@ static void dmcs(void)
 	result("d-mcs, uncontended: 1 atomic to acquire and 1 to release, nothing else");
 }
 
-/* The last but one rank hands the lock over to the last, which has queued for it
- * for so long; the far operations, flushes included, of this rank for that. */
+/* The last but one rank hands the lock over to the last, which has been in the queue
+ * for that time; returns this rank's far operations for it, flushes included. */
 static uint64_t hand_over(double seconds)
 {
 	struct pawl_stats s = {.acquires = 0};
@@ -90,8 +90,8 @@ static void rma_mcs(void)
 	meet();
 	result("rma-mcs, uncontended from another node: 1 far atomic to acquire and 1 to release");
 
-	/* The two last ranks share a node. If the second is not in the queue yet
-	 * when the first releases, the lock leaves the node: once more, slower. */
+	/* The last two ranks share a node. If the second is not in the queue yet
+	 * when the first releases, the lock leaves the node: try again, slower. */
 	for (int i = 0; table && i < 6 && far != 0; i++) {
 		uint64_t mine = hand_over(0.02 * (1 << i));
 
@@ -184,8 +184,8 @@ static void expect_counts(const struct pawl_stats *s, const struct pawl_stats *w
 		     (int)s->flushes[far]);
 }
 
-/* What one client does without contention: these operations and no others, to
- * acquire and for both. Lock 0 is at rank 0. */
+/* The operations of one client without contention, for the acquire and for acquire and release;
+ * there must be no others. Lock 0 is at rank 0. */
 static void exactly(const char *kind, int client, struct pawl_stats acquire, struct pawl_stats both)
 {
 	bool far = client != 0;
@@ -220,7 +220,7 @@ static void alock(void)
 		(struct pawl_stats){.atomics = {0, 2}, .gets = {0, 1}, .flushes = {0, 3}});
 }
 
-/* Through the network, also at home. */
+/* By the network, even at the home. */
 static void by_network(const char *kind)
 {
 	exactly(kind, 0, (struct pawl_stats){.atomics = {1, 0}, .flushes = {1, 0}},
@@ -229,7 +229,7 @@ static void by_network(const char *kind)
 		(struct pawl_stats){.atomics = {0, 2}, .flushes = {0, 2}});
 }
 
-/* Readers find each other's lease, and leave it. */
+/* A reader that finds a lease of another reader leaves it unchanged. */
 static void drtm(void)
 {
 	table = table_open("drtm", 1, "lease", "2000000");

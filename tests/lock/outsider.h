@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ucx_outsider.c and ucx_victim.c know of each other: when messages go to the job. */
+/* What ucx_outsider.c and ucx_victim.c share: the times when messages go to the job. */
 #ifndef TESTS_OUTSIDER_H
 #define TESTS_OUTSIDER_H
 
 #include <stdbool.h>
 #include <time.h>
 
-/* Processes of one host have one clock. */
+/* Processes of one host share a clock. */
 static inline long outsider_turn(void)
 {
 	struct timespec t;

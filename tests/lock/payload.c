@@ -6,8 +6,8 @@
 
 #include "tap.h"
 
-/* COUNT grows by one with each change; INVERSE and TRIPLE follow; INSIDE is not
- * 0 while a writer is inside. */
+/* COUNT grows by one with each change; INVERSE and TRIPLE are computed from it; INSIDE is not
+ * 0 while a writer holds the lock. */
 enum { COUNT, INVERSE, TRIPLE, INSIDE, WORDS = 8 };
 
 #define SLOW_S 100e-6
@@ -39,7 +39,7 @@ void payload_end(void)
 {
 	meet();
 	MPI_Win_unlock_all(win);
-	/* With several hosts the program ends without MPI_Finalize anyway. */
+	/* Over several hosts the program ends without MPI_Finalize, so nothing is freed. */
 	if (tap_one_host)
 		MPI_Win_free(&win);
 }
@@ -60,7 +60,7 @@ void payload_reset(void)
 	MPI_Win_sync(win);
 }
 
-/* Some words from index on. */
+/* Access words from index on. */
 static void load(uint64_t lock, int home, int index, int n, int64_t *to)
 {
 	uint64_t at = lock % PAYLOAD_LOCKS * WORDS + (uint64_t)index;

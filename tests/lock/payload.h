@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the locks of the tests protect: for each lock some words that belong
- * together and are changed by plain accesses, one after the other, so that two
- * clients inside at once leave traces. In shared memory where all ranks share
- * it, else by MPI_Put and MPI_Get in a window of the test's own.
+ * The data that the locks protect: for each lock some related words, changed by plain accesses one
+ * after the other, so that two holders at the same time leave traces. In shared memory if all ranks
+ * share it, else by MPI_Put and MPI_Get in the test's own window.
  */
 #ifndef TESTS_PAYLOAD_H
 #define TESTS_PAYLOAD_H
@@ -18,13 +17,12 @@ void payload_start(void);
 void payload_end(void);
 void payload_reset(void);
 
-/* Inside a critical section of a lock with that home: change the words, or look
- * at them. fail()s at the sight of another client's traces. slowly: give the
- * others time in the middle. */
+/* In a critical section of a lock with that home: change the words, or check them. Calls fail() if
+ * another client left traces. slowly: give others time in the middle. */
 void payload_write(uint64_t lock, int home, bool slowly);
 void payload_read(uint64_t lock, int home, bool slowly);
 
-/* The halves of payload_read(), for readers that learn only later whether they had the lock
+/* The two halves of payload_read(), for readers that learn only later whether they held the lock
  * all the time. */
 struct payload_seen {
 	int64_t first[4], last[4];

@@ -8,15 +8,15 @@
  * each rank. Rank 3 holds lock 0; the others want it; rank 0 kills
  *
  *   rank     rank 3, and asks for lock 3
- *   unseen   rank 3, and asks for lock 0: with locks that are at their home alone nobody that
- *            lives has ever talked to rank 3
- *   node     ranks 2 and 3, and asks for lock 0, so that nobody of their node lives
+ *   unseen   rank 3, and asks for lock 0: if all words of a lock are at its home, no living rank
+ *            has ever communicated with rank 3
+ *   node     ranks 2 and 3, and asks for lock 0, so that no rank of their node lives
  *   grow     rank 3, which has units behind the tree of its own space, while ranks 1 and 2 wait
  *            for its turn to end so that they can grow that space; then rank 0 grows it, too. Each
- *            has to return PAWL_ERR_PEER. For kinds whose spaces grow by a call.
+ *            call must return PAWL_ERR_PEER. For kinds whose spaces grow by a call.
  *
- * Then every acquire of lock 0 and of lock 3 has to return PAWL_ERR_PEER, and soon; lock 1, of
- * which the dead rank knew nothing, goes on. Lock 0 of a kind that recovers goes on, too, maybe
+ * Then every acquire of lock 0 and of lock 3 must return PAWL_ERR_PEER soon; lock 1, which
+ * the dead rank did not use, still works. Lock 0 of a kind that recovers works, too, perhaps
  * after a PAWL_ERR_PEER. The verdict, in TAP, goes into a file (mortal.h).
  */
 #include <mpi.h>
@@ -54,7 +54,7 @@ static void await(_Atomic(int) *flag, int value)
 		sleep_for(0.001);
 }
 
-/* Of a kind with ranges a space is the lock. */
+/* With a kind with ranges, a space stands for the lock. */
 static int acquire(int lock)
 {
 	if (ranges)
@@ -68,7 +68,7 @@ static int release(int lock)
 		      : pawl_lock_release(table, (uint64_t)lock);
 }
 
-/* An acquire of a lock that the dead rank has to do with. */
+/* An acquire of a lock that the dead rank used. */
 static void expect_death(int lock)
 {
 	int rc = acquire(lock);
@@ -82,8 +82,8 @@ static void expect_death(int lock)
 		wrong("rank %d: the message is %s", rank, pawl_error_message());
 }
 
-/* Of a kind that recovers, a lock whose home lives: a client behind the dead may have to ask once
- * more. */
+/* A lock of a kind that recovers, whose home lives: a client behind the dead rank may have to try
+ * again. */
 static void expect_recovery(int lock)
 {
 	int rc = PAWL_ERR_PEER;
@@ -97,7 +97,7 @@ static void expect_recovery(int lock)
 	if (!atomic_load(&all->killed))
 		wrong("rank %d, lock %d: recovered before anybody died", rank, lock);
 	rc = release(lock);
-	/* Its grant may go to the dead. */
+	/* It may grant the lock to the dead rank. */
 	if (rc != PAWL_SUCCESS && rc != PAWL_ERR_PEER)
 		wrong("rank %d, lock %d, release: %s", rank, lock, pawl_strerror(rc));
 }
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
 	play();
 	atomic_fetch_add(&all->done, 1);
 	end = seconds_now() + LIMIT_S;
-	/* A client that is done is a home to others. */
+	/* A rank that is done still serves as a home. */
 	while (atomic_load(&all->done) < ends && seconds_now() < end)
 		sleep_for(0.001);
 	if (rank != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Option progress=thread: the home of a lock sleeps outside the MPI, and the others
- * acquire and release it all the same; how long they take is told. A thread that has
- * nothing to do costs next to nothing. Without MPI_THREAD_MULTIPLE it is refused.
+ * Option progress=thread: the home of a lock sleeps outside the MPI, and the others still
+ * acquire and release the lock; the test prints how long they take. A thread that has
+ * nothing to do takes almost no time. Without MPI_THREAD_MULTIPLE the option is refused.
  *
  * Without --threads 1 only the refusal is tested.
  */
@@ -16,11 +16,11 @@
 enum { ATTEMPTS = 3, MOST_TIMES = 100000 };
 #define SLEEP_S 3.0
 #define IDLE_S 1.0
-/* Ranks and hosts share few cores in tests; what is asked for is less than the sleep. */
+/* Ranks and hosts share few cores in tests, so the bound is only that it is less than the sleep. */
 #define MOST_P99_S 0.5
 #define MOST_IDLE 0.01
 
-/* Those that serve in turn: how long others take says more of their thresholds. */
+/* Kinds that serve in turn; the times of other kinds depend mostly on their thresholds. */
 static const char *const kinds[] = {"d-mcs", "shiftlock", "alock"};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -39,8 +39,8 @@ static void acquire_and_release(pawl_table *table)
 	expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
 }
 
-/* What the other ranks took for an acquire and a release while rank 0 slept: how often
- * the one with the fewest did, and the worst rank's p99 and slowest. */
+/* Acquires and releases of the other ranks while rank 0 slept: the number of the rank with the
+ * fewest, and the worst rank's p99 and slowest. */
 struct figures {
 	double times, p99, slowest;
 };
@@ -99,7 +99,7 @@ static void with_thread(const char *kind)
 	       kind, MOST_P99_S * 1e3);
 }
 
-/* What it is like without: told, for it depends on the MPI and the network. */
+/* Without the thread; only printed, because it depends on the MPI and the network. */
 static void without_thread(void)
 {
 	pawl_table *table;
@@ -133,11 +133,11 @@ static void idle(void)
 	table = table_open("d-mcs", 1, "progress", "thread");
 	for (int i = 0; table && i < ATTEMPTS && most >= MOST_IDLE; i++) {
 		meet();
-		sleep_for(0.1); /* what the barrier brought is over */
+		sleep_for(0.1); /* until the traffic of the barrier is over */
 		cpu = cpu_seconds();
 		sleep_for(IDLE_S);
 		mine = (cpu_seconds() - cpu) / IDLE_S;
-		sleep_for(0.1); /* lest others measure our next barrier */
+		sleep_for(0.1); /* so that others do not measure our next barrier */
 		MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 		note("an idle thread takes %.2f %% of a core", most * 100);
 	}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every kind with ranges keeps its promises: two ranges that overlap are never held at
- * a time unless both are shared, and ranges that do not are, by random ranges, by all
+ * Exclusion of every kind with ranges: two ranges that overlap are never held at the same
+ * time unless both are shared, and disjoint ranges are. With random ranges, with all
  * ranks at one place, with several ranges and spaces at once, by try and timed
- * acquires; and in the end every unit is free.
+ * acquires. At the end every unit is free.
  *
- * Each space has an array with a word for each of its first units, at rank 0: who
- * made the last change, and how many there were. Holders change the words of their
+ * Each space has an array at rank 0 with a word for each of its first units: the rank that
+ * made the last change, and the number of changes. Holders change the words of their
  * range by plain loads and stores (or puts and gets between hosts), so a second holder
- * shows: as another's word where a holder looks again, or as a change that got lost.
+ * shows: a holder that looks again finds another rank's word, or a change is lost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@
 #include "tables.h"
 
 enum {
-	UNITS = 1024, /* with a word */
-	APART = 64,   /* ranges of the ranks that hold some at one time */
+	UNITS = 1024, /* units with a word */
+	APART = 64,   /* ranges of each rank in the test that holds several together */
 	USED = 4,     /* spaces, by most cases */
-	AT_LEAST = 3, /* rounds of a loop, however slow */
+	AT_LEAST = 3, /* the least rounds of a loop, however slow the machine */
 	MOST_RANKS = UNITS / APART,
 	WHO_BIT = 40
 };
@@ -36,7 +36,7 @@ static uint64_t spaces, seed;
 
 static MPI_Win win;
 static volatile int64_t *shared; /* one host */
-static int64_t *mine;            /* several: those of rank 0 */
+static int64_t *mine;            /* several hosts: the words of rank 0 */
 
 static MPI_Aint area_bytes(void)
 {
@@ -64,7 +64,7 @@ static void area_end(void)
 {
 	meet();
 	MPI_Win_unlock_all(win);
-	/* With several hosts the program ends without MPI_Finalize anyway. */
+	/* Over several hosts the program ends without MPI_Finalize, so nothing is freed. */
 	if (tap_one_host)
 		MPI_Win_free(&win);
 }
@@ -136,7 +136,7 @@ static void release(const struct held *h)
 	expect_code(pawl_range_release(table, &h->range), PAWL_SUCCESS, "release");
 }
 
-/* Units of it that have a word. */
+/* The number of its units that have a word. */
 static int64_t words_of(const struct held *h)
 {
 	int64_t last = h->last < UNITS ? h->last : UNITS - 1;
@@ -158,7 +158,7 @@ static void expect_same(const struct held *h, const int64_t *wanted)
 			return;
 }
 
-/* What a holder does inside; how many words it changed. */
+/* The work of a holder; returns the number of words that it changed. */
 static int64_t inside(const struct held *h)
 {
 	int64_t words[UNITS], n = words_of(h);
@@ -188,7 +188,7 @@ static int64_t visit(uint64_t space, int64_t first, int64_t last, int mode)
 	return written;
 }
 
-/* From somewhere below a limit: one unit, some, many, or without end. */
+/* A range that begins below a limit, with one unit, some, many, or without end. */
 static void draw(int64_t limit, int64_t *first, int64_t *last)
 {
 	static const uint32_t most[] = {1, 1, 16, 16, 256};
@@ -209,7 +209,7 @@ static bool more(int round, double began)
 	return round < AT_LEAST || seconds_now() < began + tap_budget;
 }
 
-/* All changes of all ranks are there: written of them by this rank. */
+/* Check that no change is lost; written: those by this rank. */
 static void expect_total(int64_t written)
 {
 	int64_t wanted = 0, found = 0, words[UNITS];
@@ -228,7 +228,7 @@ static void expect_total(int64_t written)
 	area_reset();
 }
 
-/* The last rank can have the first spaces as wholes. */
+/* The last rank can acquire all units of the first spaces. */
 static void expect_free(uint64_t n)
 {
 	pawl_range range;
@@ -249,7 +249,7 @@ static void expect_free(uint64_t n)
 
 /* ------------------------------------------------------------------------ cases */
 
-/* Each rank has a range of its own, all at one time. */
+/* Each rank holds its own range, all at the same time. */
 static void disjoint(void)
 {
 	int64_t first = tap_rank * APART, written = 0;
@@ -341,7 +341,7 @@ static void several(void)
 	expect_total(written);
 }
 
-/* A client that is inside for long keeps out all others, which come meanwhile. */
+/* A client that holds for long keeps out all others, which come meanwhile. */
 static void held_for_long(void)
 {
 	int64_t written = 0;
@@ -546,8 +546,8 @@ static void all_cases(void)
 	run("what it cannot do is refused", refused);
 }
 
-/* Segments, where a kind has them, such that ranks can hold ranges apart, and that
- * others take several; --set goes before. */
+/* Segments, for kinds that have them, such that ranks can hold separate ranges and that
+ * some ranges take several; --set takes precedence. */
 static pawl_table *open_table(void)
 {
 	pawl_table *t = NULL;

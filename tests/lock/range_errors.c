@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mistakes in the calls on ranges, of all kinds: each gets its code and a message that names what
- * is at fault, and the ends of what is accepted are accepted. Each rank has a space of its own.
+ * Wrong calls on ranges, with all kinds: each returns its code, with a message that names what
+ * is at fault, and the extreme valid values are accepted. Each rank has its own space.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static bool can(const struct pawl_kind *kind, uint64_t capability)
 	return kind->capabilities & capability;
 }
 
-/* By each of the three calls. */
+/* Check each of the three calls. */
 static void refused(pawl_table *t, uint64_t space, int64_t first, int64_t last, int mode, int code,
 		    const char *word)
 {
@@ -92,7 +92,7 @@ static void units(pawl_table *t, const struct pawl_kind *kind)
 	result("%s: units, spaces and modes that there are not", kind->name);
 }
 
-/* A range is held by this rank, in its own space, from first to last. */
+/* This rank holds units first to last of its own space. */
 static void held_once(pawl_table *t, const struct pawl_kind *kind, int64_t first, int64_t last)
 {
 	uint64_t mine = (uint64_t)tap_rank;
@@ -137,7 +137,7 @@ static void calls(pawl_table *t, const struct pawl_kind *kind)
 		expect_code(pawl_range_release(t, &range), PAWL_SUCCESS, "release");
 	if (expect_code(pawl_range_acquire(t, mine, 7, 9, PAWL_EXCLUSIVE, &range), PAWL_SUCCESS,
 			"acquire")) {
-		/* The option lease is 0. */
+		/* Option lease is 0. */
 		expect_code(pawl_range_abandon(t, &range), PAWL_ERR_UNSUPPORTED, "abandon");
 		expect_message(can(kind, PAWL_CAP_RECOVERS) ? "lease" : kind->name);
 		expect_code(pawl_range_release(t, &range), PAWL_SUCCESS, "release");
@@ -149,7 +149,7 @@ static void calls(pawl_table *t, const struct pawl_kind *kind)
 	result("%s: seconds, abandoning, growing", kind->name);
 }
 
-/* Each rank holds some ranges; nobody can free the table. */
+/* Each rank holds some ranges, so the table cannot be freed. */
 static void freed_too_early(pawl_table **t, const struct pawl_kind *kind)
 {
 	enum { RANGES = 6, APART = 70000 };
@@ -168,7 +168,7 @@ static void freed_too_early(pawl_table **t, const struct pawl_kind *kind)
 	result("%s: a table with ranges is not freed, and says which", kind->name);
 }
 
-/* Of kinds with servers, which are threads. */
+/* Kinds with servers have threads. */
 static void no_threads(const struct pawl_kind *kind)
 {
 	pawl_table *t = NULL;

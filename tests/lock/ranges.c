@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kinds with ranges. The oracle: units in memory, into which every holder writes its name by plain
- * stores; the client that finds another name there has seen an overlap. Options of all kinds
- * come by the environment, where a kind passes over those it does not have.
+ * Kinds with ranges. Every holder writes its rank to a word for each of its units, by plain
+ * stores; a holder that finds another rank there has found an overlap. Options
+ * come by the environment, where a kind ignores those that it does not have.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void oracle_end(void)
 {
 	meet();
 	MPI_Win_unlock_all(win);
-	/* With several hosts the program ends without MPI_Finalize anyway. */
+	/* Over several hosts the program ends without MPI_Finalize, so nothing is freed. */
 	if (tap_one_host)
 		MPI_Win_free(&win);
 }
@@ -77,7 +77,7 @@ static bool all_are(const int64_t *seen, int64_t n, int64_t wanted, int64_t firs
 	return true;
 }
 
-/* Inside a range. */
+/* The work of a holder. */
 static void use(uint64_t space, int64_t first, int64_t last, bool slowly)
 {
 	static int64_t seen[TRACKED], mine[TRACKED];
@@ -139,7 +139,7 @@ static void exclusion(const struct pawl_kind *kind, const char *tree, const char
 	now_doing("%s, %s units, k %s, m %s", kind->name, tree, k, m);
 	table = table_open(kind->name, SPACES, NULL, NULL);
 	end = seconds_now() + tap_budget;
-	/* Nobody goes without one, however slow the machine. */
+	/* Each rank gets at least one, however slow the machine. */
 	while (table && (held == 0 || seconds_now() < end)) {
 		uint64_t space = random_below(&random, SPACES);
 		int64_t first, last;
@@ -168,7 +168,7 @@ static void exclusion(const struct pawl_kind *kind, const char *tree, const char
 
 enum { GROWTHS = 3, GROW_FROM = 256 };
 
-/* Ranges that lie further and further behind what the space reaches at first. */
+/* Ranges farther and farther behind the first end of the space. */
 static void hold_growing(pawl_table *table, uint64_t *random, double end, bool by_call)
 {
 	double begun = seconds_now();
@@ -190,7 +190,7 @@ static void hold_growing(pawl_table *table, uint64_t *random, double end, bool b
 	}
 }
 
-/* How far it reaches; of one rank, for all. */
+/* How far the space reaches; one rank asks, for all. */
 static int64_t reach(pawl_table *table)
 {
 	int64_t end_unit = 0;
@@ -259,7 +259,7 @@ static void wrong_growth(void)
 #define LEASE_US "100000"
 #define LEASE_S 0.1
 
-/* Rank 0 outstays its lease at some units that the others want, too. */
+/* Rank 0 exceeds its lease at some units that the others want, too. */
 static void outstayed(const char *kind)
 {
 	pawl_table *table = table_open(kind, 1, "lease", LEASE_US);
@@ -299,8 +299,8 @@ static void outstayed(const char *kind)
 
 /* ------------------------------------------------------------------ who is kept out */
 
-/* One rank wants the other kind of range, until it has had it so many times; the rest never stop
- * to come. */
+/* One rank acquires the other sort of range, until it has had it that many times; the rest acquire
+ * all the time. */
 static void meet_crowd(const struct pawl_kind *kind, bool large_one, const char *what)
 {
 	pawl_table *table = table_open(kind->name, 1, NULL, NULL);
@@ -396,7 +396,7 @@ static void errors(const struct pawl_kind *kind)
 	result("%s: wrong calls are told", kind->name);
 }
 
-/* Long ranges are rounded up, and the client that would wait for itself is told. */
+/* Long ranges are rounded up, and a client that would wait for itself gets PAWL_ERR_HELD. */
 static void citron_rounds_up(void)
 {
 	pawl_table *table = table_open("citron", 1, NULL, NULL);
@@ -419,7 +419,7 @@ static void citron_rounds_up(void)
 	result("citron: the client that would wait for itself is told");
 }
 
-/* Shared memory of this process, in bytes; -1: the system does not say. */
+/* Shared memory of this process, in bytes; -1 if the system does not say. */
 static double resident(void)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -434,7 +434,7 @@ static double resident(void)
 	return kib * 1024;
 }
 
-/* As many units as in the paper, section 4.1; memory is taken where it is touched. */
+/* The number of units in the paper, section 4.1; memory is taken when it is touched. */
 static void citron_memory(void)
 {
 	struct pawl_table_info info;
@@ -468,7 +468,8 @@ struct figures {
 	uint64_t trips; /* to acquire */
 };
 
-/* Round trips from another node: flushes, for everything is at one home. Nobody else is there. */
+/* Round trips from another node: the flushes, as all words are at one home. No other client is
+ * active. */
 static void citron_trips(void)
 {
 	static const struct figures f[] = {
@@ -507,7 +508,7 @@ static void citron_trips(void)
 	result("citron, up to 64 units uncontended: 2 round trips to acquire, 1 to release");
 }
 
-/* A client that needs a unit far behind what the space reaches: fast path, turn, look, four for the
+/* A client that needs a unit far behind the end of the space: fast path, turn, look, four for the
  * growth, release, the new root, and the range itself. */
 enum { GROWTH_TRIPS = 14 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables on hosts with little shared memory. Arguments: a kind and lists of numbers of locks; every
- * table is made and kept, all of its locks are touched if its number is followed by "!", and one
- * line says what came of it: "n: code sentence". A leading "h" asks for homes by a function.
+ * Tables on hosts with little shared memory. Arguments: a kind and numbers of locks. Every
+ * table is created and kept, all of its locks are touched if its number is followed by "!", and one
+ * line has the result: "n: code message". A leading "h" asks for homes by a function.
  * Status 0 unless ranks differ.
  */
 #include <pawl.h>

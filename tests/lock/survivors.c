@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks die for real, by SIGKILL, or are stopped and go on later; the others have to
- * go on with their locks. One job of four ranks on one node for each scenario and seed:
+ * Ranks are killed by SIGKILL, or are stopped and go on later; the others must still be able to
+ * use their locks. One job of four ranks on one node for each scenario and seed:
  *
  *   survivors KIND SCENARIO SEED FILE
  *
- *   holding   rank 3 dies with the lock in its hands
- *   waiting   rank 3 dies while it waits, the last of the queue
- *   followed  rank 3 dies while it waits, and somebody waits behind it
+ *   holding   rank 3 dies while it holds the lock
+ *   waiting   rank 3 dies while it waits, as the last of the queue
+ *   followed  rank 3 dies while it waits, and another rank waits behind it
  *   handing   ranks 2 and 3 die some microseconds after they began to release
  *   anytime   ranks 2 and 3 die at any time
  *   stopped   ranks 2 and 3 are stopped at any time, for many leases, and go on
  *
- * Dead ranks take part in no collective call, so after the start everything is told
- * through shared memory, and ranks end without MPI_Finalize. TAP, by rank 0, into a
- * file, which says at the same time that it is over.
+ * Dead ranks take part in no collective call, so after the start the ranks communicate
+ * through shared memory, and end without MPI_Finalize. Rank 0 writes TAP into a
+ * file; the existence of the file shows that the job is over.
  */
 #include <mpi.h>
 #include <pawl.h>
@@ -33,7 +33,7 @@
 enum { RANKS = 4, LOCKS = 2, NOTHING = -1 };
 enum { LEASE_US = 10000, CRASH_S = 60, STOPS = 3 };
 
-/* What a rank is doing, as others see it. */
+/* The state of a rank, for the others. */
 struct rank_state {
 	_Atomic(int) pid;
 	_Atomic(int) inside[LOCKS]; /* mode, 0: not */
@@ -49,14 +49,14 @@ struct rank_state {
 struct shared {
 	struct rank_state rank[RANKS];
 	_Atomic(int) begun, deaths;
-	_Atomic(int64_t) recovered; /* from the death of a holder to the next grant */
+	_Atomic(int64_t) recovered; /* the time from the death of a holder to the next grant */
 	_Atomic(int64_t) recoveries;
 };
 
 static struct shared *all;
 static struct rank_state *me;
 static pawl_table *table;
-static bool ranges, shares; /* what its kind has */
+static bool ranges, shares; /* capabilities of its kind */
 static pawl_range held;
 static int rank;
 static FILE *out;
@@ -98,13 +98,13 @@ static void die_in(int64_t us)
 
 /* ---------------------------------------------------------------------- locks */
 
-/* Whether r, which is inside, may be overtaken: it died, or slept there. */
+/* Whether holder r may have lost the lock: it died, or was stopped. */
 static bool excused(const struct rank_state *r)
 {
 	return atomic_load(&r->dead) || atomic_load(&r->stops);
 }
 
-/* This client is in: no other may be that excludes it. */
+/* This client holds the lock: check that no holder excludes it. */
 static void check_alone(int lock, int mode)
 {
 	for (int r = 0; r < RANKS; r++) {
@@ -131,7 +131,7 @@ static void note_recovery(int lock)
 	}
 }
 
-/* Of kinds with ranges a lock is a space, and all ranges of it have this unit. */
+/* With kinds with ranges a space stands for the lock, and all of its ranges have this unit. */
 enum { COMMON_UNIT = 1000 };
 
 static int acquire(int lock, int mode)
@@ -190,7 +190,7 @@ static void once(int locks, int percent_shared)
 	leave(lock);
 }
 
-/* Until so long after the last death, and 200 ms at least. */
+/* Until that time after the last death, and for 200 ms at least. */
 static void work(int locks, int percent_shared, int deaths, double leases)
 {
 	int64_t begun = now_ns(), end = INT64_MAX;
@@ -215,7 +215,7 @@ static void holding(void)
 	work(1, 30, 1, 3);
 }
 
-/* Rank 0 holds the lock, rank 3 waits and dies, rank 2 waits too: behind it, or
+/* Rank 0 holds the lock, rank 3 waits and dies, and rank 2 waits, too: behind rank 3, or
  * after its death. */
 static void waiting(bool followed)
 {
@@ -311,7 +311,7 @@ static void play(int scenario)
 	default:
 		stopped();
 	}
-	/* No lock is lost, in no mode. */
+	/* Check that no lock is lost, in any mode. */
 	for (int lock = 0; lock < LOCKS; lock++) {
 		enter(lock, PAWL_EXCLUSIVE);
 		leave(lock);

@@ -16,8 +16,8 @@ bool tap_wants(const struct pawl_kind *kind)
 	       (!tap_except || strcmp(kind->name, tap_except) != 0);
 }
 
-/* Kinds that need threads take part in programs that have them; kinds with ranges
- * have programs of their own. */
+/* Kinds that need threads take part in programs with threads; kinds with ranges
+ * have their own programs. */
 static bool can_run(const struct pawl_kind *kind)
 {
 	if (kind->capabilities & PAWL_CAP_RANGES)
@@ -46,9 +46,9 @@ bool readers_expire(const struct pawl_kind *kind)
 	return strstr(kind->options, "lease") && !(kind->capabilities & PAWL_CAP_RECOVERS);
 }
 
-/* On a busy machine a holder may well stop for longer than any lease that tests have the
- * time for, so locks that take the silent for dead do not do it here. Where readers live by leases,
- * writers wait for them, so they are short. */
+/* On a busy machine a holder may stop for longer than any lease that a test has time for, so
+ * recovery is off here. Kinds whose readers depend on leases have short ones, because writers wait
+ * for them. */
 static void choose_lease(const char *name, MPI_Info info)
 {
 	const struct pawl_kind *kind = pawl_kind_find(name);

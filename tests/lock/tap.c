@@ -121,7 +121,7 @@ void tap_start(int *argc, char ***argv, int thread_level)
 	tap_long = length && *length;
 	if (tap_long)
 		tap_budget = 1;
-	/* A client that waits long tells what for, before the watchdog ends it. */
+	/* A client that waits long says what it waits for, before the watchdog ends it. */
 	setenv("PAWL_WATCHDOG", "20", 0);
 	read_options(*argc, *argv);
 	signal(SIGALRM, on_alarm);
@@ -158,7 +158,7 @@ int tap_end(void)
 
 /* ---------------------------------------------------------------- results */
 
-/* All ranks are here. What the program has open may be in no state to be closed. */
+/* All ranks have arrived. Exit without MPI_Finalize, since windows may be in any state. */
 static _Noreturn void end_at_once(void)
 {
 	if (tap_rank == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads of a rank are lock clients of their own: under MPI_THREAD_MULTIPLE a
- * few of them on each rank compete for a few locks.
+ * Each thread of a rank is a client: under MPI_THREAD_MULTIPLE a
+ * few threads on each rank compete for a few locks.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -38,7 +38,7 @@ static void section(struct worker *w)
 		payload_write(lock, home, false);
 	w->writes[lock] += !shared;
 	rc = pawl_lock_release(table, lock);
-	/* What was read without the lock is not to be used, nor judged. */
+	/* Values read without the lock are not checked. */
 	if (!(shared && rc == PAWL_ERR_LEASE_LOST && readers_expire(kind))) {
 		expect_code(rc, PAWL_SUCCESS, "release");
 		if (shared)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Timed acquires of every kind that has them: deadlines that pass at any step, mixed with acquires
- * without one and with tries; clients that hold one lock and want another, in either order, so that
- * only deadlines keep them from a dead-lock. Nobody is in with a writer, a call returns soon after
- * its deadline and no earlier, and in the end each process can hold as many locks as ever.
+ * without a deadline and with tries; clients that hold one lock and acquire another, in either
+ * order, so that only deadlines prevent a dead-lock. A writer excludes others, a call returns soon
+ * after its deadline and not before it, and at the end each process can hold as many locks as at
+ * first.
  */
 #include <stdio.h>
 
@@ -13,7 +14,7 @@
 enum { SHARED_LOCKS = 2, HELD = 8, TEXT = 16 };
 enum { AT_LEAST = 20 };
 
-/* A busy machine may stop a rank for so long. */
+/* A busy machine may stop a rank for this time. */
 #define SLACK 5.0
 
 static const struct pawl_kind *kind;
@@ -27,7 +28,7 @@ static bool can(unsigned capability)
 	return (kind->capabilities & capability) != 0;
 }
 
-/* Seconds: none, or some that a hand-over, a few, or many take. */
+/* A time-out in seconds: 0, or about the time of one hand-over, of a few, or of many. */
 static double draw_patience(void)
 {
 	static const uint32_t most_us[] = {1, 20, 500, 5000};
@@ -127,7 +128,7 @@ static void one_round(void)
 	release(lock);
 }
 
-/* All but one are in the queue when the time is over, and when the lock is released. */
+/* All ranks but one are in the queue when the time is over, and when the lock is released. */
 static void leave_places(void)
 {
 	int rc;
@@ -163,7 +164,7 @@ static void contend(void)
 	payload_reset();
 }
 
-/* No slot is left in a queue. */
+/* Check that no slot is left in a queue. */
 static void hold_as_many(void)
 {
 	uint64_t first = SHARED_LOCKS + (uint64_t)tap_rank * HELD;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What transport ucx promises, between two nodes: a home that sleeps outside of the MPI
- * serves others as if it did not, and where nobody asks for anything the process burns
- * nothing. To be run on at least 2 ranks; rank 0 and the last one are on two nodes. With
- * TEST_INTERFACE in the environment, which names the one that connects the hosts (10.99.0.0/24, on
- * namespaces of its own), nothing else is listened on, and strangers cannot connect.
+ * Transport ucx between two nodes: a home that sleeps outside the MPI serves others as if it did
+ * not sleep, and a process without requests takes no processor time. To be run on at least 2 ranks;
+ * rank 0 and the last one are on two nodes. With TEST_INTERFACE in the environment, the name of the
+ * interface that connects the hosts (10.99.0.0/24, in network namespaces), the test checks that the
+ * library listens on no other interface, and that other hosts cannot connect.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -52,8 +52,8 @@ static double p99_of(double *of, int n)
 	return n < LEAST_SAMPLES ? 1e9 : of[n * 99 / 100];
 }
 
-/* The 99th percentile of acquire and release, in milliseconds, until the time is over; and
- * *late of how late this machine wakes sleeping threads, meanwhile. */
+/* The 99th percentile of acquire and release, in milliseconds, until the time is over; *late: that
+ * of the delay with which this machine wakes sleeping threads meanwhile. */
 static double p99_ms(double end, double *late)
 {
 	int n = 0;
@@ -61,8 +61,8 @@ static double p99_ms(double end, double *late)
 	while (n < MOST_SAMPLES && seconds_now() < end) {
 		double before = seconds_now(), after;
 
-		/* A client that burns its share of a core is made to wait for it, on a busy
-		 * machine. */
+		/* On a busy machine a client that uses up its share of a core has to wait for the
+		 * next. */
 		sleep_for(PAUSE_S);
 		after = seconds_now();
 		lateness[n] = (after - before - PAUSE_S) * 1e3;
@@ -76,7 +76,7 @@ static double p99_ms(double end, double *late)
 
 static void sleeping_home(const char *kind)
 {
-	/* Measured, lateness, what is good enough. */
+	/* The measured time, the delay of wake-ups, and the bound. */
 	double ms[3] = {1e9, 0, 0};
 
 	table = table_open(kind, 1, NULL, NULL);
@@ -165,7 +165,7 @@ static void listening(const char *interface)
 	result("nothing but %s is listened on", interface);
 }
 
-/* An address that the job's hosts did not have when the table was made. */
+/* An address that the job's hosts did not have when the table was created. */
 static unsigned stranger(const char *interface)
 {
 	char text[64], command[256];
@@ -176,7 +176,7 @@ static unsigned stranger(const char *interface)
 	return system(command) == 0 ? inet_addr(text) : 0;
 }
 
-/* Each rank connects to what the next one listens on, on another host. */
+/* Each rank connects to the ports of the next rank, on another host. */
 static void strangers(const char *interface)
 {
 	static struct listener before[MOST_LISTENERS], mine[MOST_LISTENERS], all[MOST_LISTENERS];
@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	transport();
 	if (interface) {
-		/* The library is to choose, and not the environment of this test. */
+		/* The library chooses the interface, not the environment of this test. */
 		unsetenv("UCX_NET_DEVICES");
 		listening(interface);
 		strangers(interface);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables over UCX that are made, used and freed leave nothing: no block of the heap, no descriptor,
- * no thread. What malloc() says of itself does not tell, for it keeps freed blocks for threads; so
- * all calls of it are counted here (glibc alone has the names for that).
+ * Tables over UCX that are created, used and freed leave no block of the heap, no descriptor and
+ * no thread. The statistics of malloc() do not show this, because it keeps freed blocks for
+ * threads; so all of its calls are counted here (only glibc has the names for that).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 		one_table();
 	}
 	grown = blocks - before;
-	/* The MPI may keep some, but not for each. */
+	/* The MPI may keep some blocks, but not for each table. */
 	expect(grown < tables / 2, "%ld blocks of the heap are left", grown);
 	expect(entries("/proc/self/fd") <= fds, "%d descriptors, and %d before",
 	       entries("/proc/self/fd"), fds);

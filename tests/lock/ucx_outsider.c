@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process outside of the job that speaks UCX to it (ucx_victim.c):
+ * A process outside the job that sends UCX messages to it (ucx_victim.c):
  *
  *   ucx_outsider FILE MESSAGES [PER_SECOND]
  *
- * FILE appears with the ports that the job listens on, and messages that were sent in it. To each
- * port that takes connections go messages of chance, messages cut off, repeated as they were, with
- * bits changed, and made up as far as one can without the key; then FILE.done is made. An address
- * of UCX over TCP is one's own, but for the port. Nothing here needs the MPI.
+ * The job creates FILE, with the ports on which it listens and with messages of its own. This
+ * process sends random, truncated, repeated, changed and forged messages (as far as that is
+ * possible without the key) to each port that accepts connections, and then creates FILE.done. An
+ * address of UCX over TCP is this process's own, except for the port. No MPI here.
  *
- * With PER_SECOND the same messages go by turns to the job and to a worker of this process
- * (outsider_is_attacking), so that the job can tell what they cost it from what it costs that this
- * process runs.
+ * With PER_SECOND the same messages go in turn to the job and to a worker of this process
+ * (outsider_is_attacking), so that the job can distinguish the cost of the messages from that of
+ * this process.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -39,10 +39,10 @@ struct message {
 
 static ucp_context_h context;
 static ucp_worker_h worker, listening;
-/* Those of the job, and one of this process. */
+/* The ports of the job, and one of this process. */
 static unsigned port[PORTS + 1];
 static ucp_ep_h to[PORTS + 1];
-static bool ended[PORTS + 1]; /* or never answered */
+static bool ended[PORTS + 1]; /* or did not answer */
 static int ports, recorded;
 static struct message record[RECORDED];
 static unsigned char big[BIG];
@@ -124,7 +124,7 @@ static ucs_status_t drop(void *arg, const void *header, size_t header_length, vo
 	return UCS_OK;
 }
 
-/* Take what comes, and do nothing with it. */
+/* Receive messages, and ignore them. */
 static void take_messages(ucp_worker_h w)
 {
 	for (unsigned id = 0; id <= WIRE_ANSWER; id++) {
@@ -163,7 +163,7 @@ static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
 	*(bool *)arg = true;
 }
 
-/* To the port of the job, or, for own, to this process. */
+/* Connect to the port of the job or, if own, to this process. */
 static void connect_to(int which, bool own)
 {
 	static struct listener mine[MOST_LISTENERS];
@@ -207,7 +207,7 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Whether it completes in that time. The job may ignore it for ever. */
+/* Whether the request completes in that time. The job may ignore it for ever. */
 static bool await(int which, ucs_status_ptr_t request, double seconds)
 {
 	double end = now() + seconds;
@@ -224,8 +224,8 @@ static bool await(int which, ucs_status_ptr_t request, double seconds)
 	return status == UCS_OK;
 }
 
-/* One that does not take it is left alone from then on: workers that nobody drives do not answer.
- */
+/* A port that does not accept the message is not used any more: a worker that is not progressed
+ * does not answer. */
 static void send_bytes(int which, unsigned kind, const void *bytes, size_t length, unsigned flags)
 {
 	ucp_request_param_t params = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = flags};
@@ -246,7 +246,7 @@ static void chance(struct message *m)
 		m->bytes[i] = (unsigned char)below(256);
 }
 
-/* A request that would overwrite words, with a high number, for either rank. */
+/* A request that would overwrite words, with a high number, to either rank. */
 static void forge(struct message *m)
 {
 	struct wire_header h = {.tag = (uint64_t)rand() << 32 ^ (uint64_t)rand(),
@@ -291,7 +291,7 @@ static void attack(int which, int i)
 		   UCP_AM_SEND_FLAG_EAGER | (i / HOWS % 2 ? UCP_AM_SEND_FLAG_REPLY : 0));
 }
 
-/* Messages whose data is fetched by the receiver, and not behind the header. */
+/* Messages whose data the receiver fetches, instead of having it behind the header. */
 static void rendezvous(int which)
 {
 	for (int i = 0; i < RENDEZVOUS && !ended[which]; i++) {
@@ -305,7 +305,7 @@ static void rendezvous(int which)
 	}
 }
 
-/* The messages that are due at this rate, from the start on; 0 a second: no limit. */
+/* The number of messages due since the start at this rate; 0 a second: no limit. */
 static void await_turn(long number, int per_second, double start)
 {
 	double due = start + (per_second ? (double)(number / BURST * BURST) / per_second : 0);
@@ -323,7 +323,7 @@ static int answering(void)
 	return n;
 }
 
-/* To each port that answers, in turn. */
+/* Send to each port that answers, in turn. */
 static void attack_all(int messages, int per_second)
 {
 	long number = 0;

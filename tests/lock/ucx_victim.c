@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job that is attacked by a process outside of it (ucx_outsider.c). To be run on two ranks, on
+ * A job that is attacked by a process outside it (ucx_outsider.c). To be run on two ranks, on
  * two nodes of one host, with the name of a file in TEST_OUTSIDER.
  *
- * The job writes into FILE on which ports it listens and messages that were sent in it, and then
- * takes locks until FILE.done exists, which the outsider makes, with the number of its messages.
- * Then every word of the segments has to be as the job left it, and the messages have to have come,
- * and been refused. TEST_DELAY in the environment limits, in percent, by how much locks may be
- * delayed, compared with turns in which the outsider sends the same messages elsewhere.
+ * The job writes the ports on which it listens, and messages of its own, into FILE. It then
+ * acquires locks until FILE.done exists, which the outsider creates, with the number of its
+ * messages. Then every word of the segments must be as the job left it, and the messages must have
+ * arrived and been refused. TEST_DELAY in the environment limits, in per cent, the delay of locks
+ * compared with turns in which the outsider sends the same messages elsewhere.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void tell_message(int kind, const char *bytes, size_t length, char *text)
 	append(text, line);
 }
 
-/* What was sent last is still there. */
+/* The last message is still in its buffer. */
 static void tell_messages(const struct rma_ucx *u, char *text)
 {
 	for (uint32_t i = 0; i < u->batches; i++)
@@ -101,7 +101,7 @@ static void tell(const char *path, const struct listener *before, int n)
 			fputs(all + (size_t)i * TEXT, f);
 		if (f)
 			fclose(f);
-		/* Complete when it appears. */
+		/* Renamed when it is complete. */
 		expect(f && rename(hidden, path) == 0, "%s cannot be written", path);
 		free(hidden);
 	}
@@ -111,7 +111,7 @@ static void tell(const char *path, const struct listener *before, int n)
 
 /* ------------------------------------------------------------------ the job */
 
-/* What a lock and its section took in each turn of the outsider, on average. */
+/* The mean time of a lock and its critical section in each sort of turn of the outsider. */
 enum { TURNS = 1000 };
 static double *turns_of[2], turn_sum;
 static int turns[2], turn_sections;
@@ -143,7 +143,7 @@ static void work(void)
 
 		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
 		rma_get(&client, w, &value);
-		rma_flush(&client, w); /* the value, before the next is made of it */
+		rma_flush(&client, w); /* the value, before the next one is computed from it */
 		rma_put(&client, w, value + 1);
 		rma_flush(&client, w); /* orders the store before the release of the lock */
 		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
@@ -152,7 +152,7 @@ static void work(void)
 	}
 }
 
-/* Work until the file exists. */
+/* Acquire and release until the file exists. */
 static void work_until(const char *path)
 {
 	double end = seconds_now() + LIMIT_S;
@@ -161,7 +161,7 @@ static void work_until(const char *path)
 	while (!over) {
 		work();
 		over = seconds_now() > end || access(path, F_OK) == 0;
-		/* Also, no rank gets ahead of the other. */
+		/* And so that no rank gets ahead of the other. */
 		MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 	}
 	expect(access(path, F_OK) == 0, "the outsider did not end");
@@ -180,8 +180,8 @@ static double median(double *of, int n)
 	return n ? of[n / 2] : 0;
 }
 
-/* How many times as long locks take while the messages come here as while the same messages
- * go elsewhere: of both ranks together, for what delays the one lets the other go first. */
+/* The ratio of the times of locks while the messages come here and while the same messages
+ * go elsewhere; of both ranks together, because a delay of one rank favours the other. */
 static void delayed(const char *limit)
 {
 	double us[2] = {1e6 * median(turns_of[false], turns[false]),
@@ -219,7 +219,7 @@ static void talk(void)
 		rma_fao(&client, w, RMA_SUM, 1 - i, &old);
 		rma_flush(&client, w); /* completes them */
 	}
-	/* The last one would show if it took place once more. */
+	/* The last operation would show if it were performed again. */
 	rma_fao(&client, words_at(&words, other, IDLE), RMA_SUM, 1, &old);
 	rma_flush(&client, words_at(&words, other, IDLE)); /* completes it */
 	meet();
@@ -250,7 +250,7 @@ static void unchanged(void)
 
 static void refused(const char *path)
 {
-	/* Those of the table are refused elsewhere. */
+	/* Messages of this table are refused by other tables. */
 	int64_t here = (int64_t)atomic_load(&ucx_of(&words)->refused), all = 0, sent = 0;
 	FILE *f = tap_rank == 0 ? fopen(path, "r") : NULL;
 	long long n = 0;

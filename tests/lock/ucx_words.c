@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations between nodes without locks: many under one flush, which are more than a message, an
- * answer, or what is kept of a client's operations has room for; and fetch-or and fetch-and. To be
+ * Operations between nodes without locks: more under one flush than a message, an
+ * answer, or a client's list of operations has room for; and fetch-or and fetch-and. To be
  * run on two nodes, by messages and, with UCX_ATOMIC_MODE in the environment, by UCX's own
- * operations; with TEST_WORDS=mpi there, by the MPI. On one
- * node words are changed by CPU, too.
+ * operations; with TEST_WORDS=mpi in the environment, by the MPI. Within a node words are
+ * changed by CPU, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +69,8 @@ static void adds(void)
 	result("%d fetch-and-adds on two ranks under one flush", ADDS);
 }
 
-/* Every rank sets and clears a bit of its own, and adds 1 far above, all in one word: the bit is as
- * the rank left it whenever that looks, and nothing is lost in the end. */
+/* Every rank sets and clears its own bit, and adds 1 to a high field, all in one word: the rank
+ * always finds its bit as it left it, and at the end nothing is lost. */
 enum { ROUNDS = 200, ABOVE = 32, MOST_RANKS = 32 };
 static void change_bits(struct rma_client *c, struct rma_word w)
 {
@@ -78,7 +78,7 @@ static void change_bits(struct rma_client *c, struct rma_word w)
 
 	for (int i = 0; i < ROUNDS; i++) {
 		rma_fao(c, w, RMA_OR, bit, &old);
-		rma_flush(c, w); /* completes it, before the look at what it fetched */
+		rma_flush(c, w); /* completes it, before the use of its result */
 		expect(!(old & bit), "round %d: the bit was set before", i);
 		rma_fao(c, w, RMA_SUM, INT64_C(1) << ABOVE, &sum);
 		rma_flush(c, w); /* completes it */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How clients wait: a client that waits long on one node burns next to nothing,
- * the application's own one-sided operations go on at a rank that waits, and in
- * a queue everybody gets a share. Where a kind goes through the network on one node
- * too, what a wait burns is up to the MPI.
+ * How clients wait: a client that waits long on one node takes almost no processor time,
+ * the application's own one-sided operations progress at a rank that waits, and in
+ * a queue every rank gets a share. For a kind that uses the network even on one node,
+ * the processor time of a wait depends on the MPI.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static double cpu_seconds(void)
 	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* The share of a core, in per cent, that the waiting rank with the most of it burns. */
+/* The largest share of a core, in per cent, that a waiting rank takes. */
 static double burnt_percent(int holder, int mode, int ms)
 {
 	double cpu = 0, waited = 1, burnt, most;
@@ -101,7 +101,7 @@ static void work_at_who_waits(const struct pawl_kind *kind)
 	result("%s: the holder works at the memory of a rank that waits", kind->name);
 }
 
-/* All in one queue: nobody gets less than a tenth of an equal share. */
+/* All in one queue: no rank gets less than a tenth of an equal share. */
 static void shares(const struct pawl_kind *kind)
 {
 	double end;

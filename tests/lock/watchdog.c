@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What option watchdog reports. Rank 1 of three holds a lock for 2 seconds while rank 2 awaits
- * it, in a table over the ranks 2 and 1, in this order; tests/watchdog.sh reads stderr.
+ * The reports of option watchdog. Rank 1 of three holds a lock for 2 seconds while rank 2 waits
+ * for it, in a table over the ranks 2 and 1, in this order; tests/watchdog.sh reads stderr.
  */
 #include <pawl.h>
 

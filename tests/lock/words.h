@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words of every rank, over a network, without locks: for tests of the transport itself. */
+/* Words of every rank, over a network, without locks, for tests of the transport. */
 #ifndef TESTS_WORDS_H
 #define TESTS_WORDS_H
 
@@ -9,8 +9,8 @@
 
 enum { WORDS_FIRST = RMA_HEADER_BYTES, WORDS_EACH = 2048 };
 
-/* Zeroed, WORDS_EACH for each rank. Collective; false, and a recorded failure, if that does not
- * work. */
+/* Create WORDS_EACH words for each rank, zeroed. Collective; false, with a recorded failure, if
+ * that fails. */
 bool words_open(struct rma *r, enum rma_network network);
 void words_close(struct rma *r);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every kind of lock against an adversary: thousands of small worlds in virtual
- * time, each of which follows from a seed. In TAP. With a fault (lock/fault.h) on, the
- * test is whether some seed finds it.
+ * time, each determined by a seed. Prints TAP. With a fault (lock/fault.h) on, the
+ * test passes if some seed finds it.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ enum { SEEDS = 2000, FAULT_SEEDS = 20000, LONG_SEEDS = 1000000, TWICE = 25, TAIL
 static struct {
 	const char *locks;     /* NULL: all */
 	const char *faults;    /* NULL: all, unless locks are named */
-	bool right;            /* the locks as they are */
-	uint64_t first, count; /* count 0: as many as befit */
+	bool right;            /* the locks without faults */
+	uint64_t first, count; /* count 0: the default */
 	bool timeline;
 } set = {.first = 1};
 
@@ -60,7 +60,7 @@ static enum sim_verdict run(const struct lock_protocol *p, uint64_t seed, FILE *
 	return *world ? sim_world_run(*world) : SIM_MISUSE;
 }
 
-/* Run the seed once more, with a time line; how it ended. */
+/* Run the seed once more, with a time line; returns its verdict. */
 static enum sim_verdict report(const struct lock_protocol *p, uint64_t seed)
 {
 	enum sim_verdict v;
@@ -92,7 +92,7 @@ static enum sim_verdict report(const struct lock_protocol *p, uint64_t seed)
 
 /* ---------------------------------------------------------------------- checks */
 
-/* Of all worlds. */
+/* Sums over all worlds. */
 struct sums {
 	uint64_t hash; /* of their schedules */
 	uint64_t acquires, shortages, peers;
@@ -165,7 +165,7 @@ static void check(const struct lock_protocol *p)
 	result(sums.hash == again.hash, p->kind.name, "same seed, same schedule");
 }
 
-/* Whether the word is one of a list with commas between; NULL: all are. */
+/* Whether the word is in a list separated by commas; NULL has all words. */
 static bool named(const char *list, const char *word)
 {
 	size_t len = strlen(word);
@@ -268,7 +268,7 @@ static bool takes_part(enum fault f)
 	return false;
 }
 
-/* False, and a sentence. */
+/* Print a message; returns false. */
 static bool known_faults(char *text, size_t len)
 {
 	if (!set.faults || strcmp(set.faults, "all") == 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two programs, an MPI job and a simulated one (SimGrid's library brings an MPI of
- * its own, so one program cannot be both), in which one rank after the other
- * acquires and releases, and which print what operations each rank has issued.
- * The texts have to be equal.
+ * Two programs, an MPI job and a simulated one (SimGrid's library contains an MPI,
+ * so one program cannot be both), in which one rank after the other
+ * acquires and releases, and which print the operations that each rank has issued.
+ * Their outputs must be equal.
  */
 #ifndef TESTS_SIM_COUNT_H
 #define TESTS_SIM_COUNT_H
@@ -24,8 +24,8 @@ static inline int count_mode(const struct pawl_kind *kind, int turn)
 										: PAWL_EXCLUSIVE;
 }
 
-/* Microseconds: so long that it matters to no operation how fast the turns follow each
- * other. */
+/* Microseconds between turns: so long that one turn does not affect the operations of the
+ * next. */
 #define COUNT_LEASE "400000"
 
 static inline int count_leases(const struct pawl_kind *kind)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What operations each rank issues here; see count.h. */
+/* The operations that each rank issues in an MPI job; see count.h. */
 #include "count.h"
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ static int play(const struct pawl_kind *kind, const char *topology)
 	rc = pawl_table_create(MPI_COMM_WORLD, kind->name, COUNT_LOCKS, info, &t);
 	MPI_Info_free(&info);
 	if (rc == PAWL_ERR_THREAD)
-		return PAWL_SUCCESS; /* no lock for virtual ranks, either */
+		return PAWL_SUCCESS; /* cannot be simulated */
 	for (int turn = 0; turn < COUNT_TURNS && rc == PAWL_SUCCESS; turn++) {
 		MPI_Barrier(MPI_COMM_WORLD);
 		if (turn % COUNT_RANKS != rank)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What operations each rank issues in virtual time; see count.h. */
+/* The operations that each rank issues in virtual time; see count.h. */
 #include "count.h"
 
 #include "lock/kinds.h"
@@ -7,7 +7,7 @@
 
 static int status;
 
-/* The turns are far apart, and what comes after a whole round finds no lease any more. */
+/* The turns are far apart, so that all leases are over after a whole round. */
 static sim_time time_of(int turn)
 {
 	return (sim_time)(turn / COUNT_RANKS) * SIM_S + (sim_time)(turn % COUNT_RANKS + 1) * SIM_MS;
@@ -64,7 +64,7 @@ static void simulate(const struct lock_protocol *p, const char *topology)
 		sim_world_free(w);
 }
 
-/* Kinds with locks that are not the MPI's. */
+/* Kinds of locks, except the MPI's own. */
 static bool plays(const struct lock_protocol *p)
 {
 	return !p->open && !(p->kind.capabilities & PAWL_CAP_RANGES);

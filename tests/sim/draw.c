@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a seed stands for. Worlds are small, for what is wrong shows with few
- * ranks, and many small worlds see more orders than a big one. In some of them
- * ranks go on until the slowest has had its share: so a kind that calls itself
- * fair has to be it. In some of these nobody stands still, and critical sections
- * outlast releases: there the kind's own bound on overtaking is checked.
+ * Draws a world from a seed. Worlds are small, because errors show with few
+ * ranks, and many small worlds have more orders than a big one. In some of them
+ * ranks go on until the slowest has had its share, which tests kinds that claim to be
+ * fair. In some of these no rank stops, and critical sections
+ * outlast releases; there the kind's bound on overtaking is checked.
  */
 #include "draw.h"
 
@@ -14,9 +14,12 @@
 #include <string.h>
 
 enum { MOST_ACCESSES = 1000000, OUTSTAY_NS = 5000, PER_CENT = 100, PER_MILLE = 1000 };
-enum { LIFE = 200 /* accesses until a rank dies, at most */ };
-enum { UNITS = 20 /* of a space, for kinds without a tree */ };
-enum { SHORTAGE_NS = 2000 /* until the next attempt of a rank without a free slot, at most */ };
+enum { LIFE = 200 /* the most accesses until a rank dies */ };
+enum { UNITS = 20 /* units of a space, for kinds without a tree */ };
+enum {
+	SHORTAGE_NS =
+	    2000 /* the longest time until the next attempt of a rank without a free slot */
+};
 enum { NAPS = 4, NAPPERS = 60 /* per cent of the ranks */ };
 
 static const struct {
@@ -39,7 +42,7 @@ static const struct {
 
 enum { TOPOLOGIES = sizeof topologies / sizeof topologies[0], VALUES = 4 };
 
-/* Small thresholds, for they are reached soon; "" is the default. */
+/* Small thresholds, which are reached soon; "" is the default. */
 static const struct {
 	const char *name;
 	const char *value[VALUES];
@@ -57,14 +60,14 @@ static bool takes(const struct lock_protocol *p, const char *name)
 	return option_spec_find(p, name) != NULL;
 }
 
-/* Leases. Where they are there for recovery, nobody that lives is to lose one by the
- * stops of the adversary alone; where readers live by them, they may. */
+/* Leases. If they serve recovery, no rank that lives may lose a lock by the adversary's
+ * short stops; if readers depend on them, readers may. */
 static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *random)
 {
 	static const int forgets[] = {0, 0, 50, 300};
 	static const char *const recovery[VALUES] = {"0", "0", "1000", "10000"};
 	static const char *const reading[VALUES] = {"5", "20", "50", "200"};
-	/* Of ranges, where a client that waits looks at each step of a lease, and takes many. */
+	/* Leases of ranges: a waiter looks at each step of a lease, and needs many steps. */
 	static const char *const steps[VALUES] = {"0", "0", "1000", "2000"};
 	bool recovers = p->kind.capabilities & PAWL_CAP_RECOVERS;
 	const char *const *values = !recovers ? reading : takes(p, "units") ? steps : recovery;
@@ -78,10 +81,10 @@ static bool draw_lease(struct draw *d, const struct lock_protocol *p, uint64_t *
 		return false;
 	d->request.lease_ns = (uint64_t)options_number(&d->options, "lease", 0) * 1000;
 	d->adversary.dozes = values == steps && d->request.lease_ns;
-	/* So long that a recovery may fall into it, and short enough to be no reason for one. */
+	/* Long enough for a recovery to happen meanwhile, and too short to cause one. */
 	if (d->adversary.dozes && sim_below(random, 2))
 		d->inside = d->request.lease_ns / 5;
-	/* Many wait for each other, each holds for most of a lease, and all are alive. */
+	/* Many ranks wait for each other, each holds for most of a lease, and all live. */
 	d->request.prompt = d->adversary.dozes && sim_below(random, 3) == 0;
 	if (d->request.prompt) {
 		d->inside = d->request.lease_ns / 5 * 4;
@@ -109,11 +112,11 @@ static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t
 	for (int i = 0; i < CHOICES; i++) {
 		const char *value = choices[i].value[sim_below(random, VALUES)];
 
-		/* With the default an element may well keep the lock for tens of
-		 * thousands of acquires: fair, but too long to wait for here. */
+		/* With the default an element may keep the lock for tens of
+		 * thousands of acquires, which is fair but takes too long here. */
 		if (!value[0] && d->until_all_done && strcmp(choices[i].name, "t_l") == 0)
 			value = "8";
-		/* A client that waits for the other cohort polls: fewer turns, fewer polls. */
+		/* A client that waits for the other cohort polls; fewer turns make fewer polls. */
 		if (!value[0] && d->until_all_done && strstr(choices[i].name, "budget"))
 			value = "4";
 		if (!takes(p, choices[i].name) || !value[0])
@@ -126,7 +129,7 @@ static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t
 	return true;
 }
 
-/* Small trees, and all ways to meet in them. */
+/* Small trees, with all ways for clients to meet. */
 static bool draw_tree(struct draw *d, const struct lock_protocol *p, uint64_t *random)
 {
 	static const char *const names[] = {"units", "units_most", "growth", "k", "m"};
@@ -146,11 +149,11 @@ static bool draw_tree(struct draw *d, const struct lock_protocol *p, uint64_t *r
 		if (options_set(&d->options, p, names[i], value, "the test") != PAWL_SUCCESS)
 			return false;
 	}
-	/* Each death may cost one copy, and each long stop. */
+	/* Each death and each long stop may use up one copy. */
 	if (takes(p, names[0]) &&
 	    options_set(&d->options, p, "recoveries", "256", "the test") != PAWL_SUCCESS)
 		return false;
-	/* A range takes a few round trips, of which any may be the one to stop in. */
+	/* A range takes a few round trips; a rank may stop in any of them. */
 	if (takes(p, names[0]) && sim_below(random, 2))
 		d->adversary.stall = 80;
 	if (d->request.prompt)
@@ -185,7 +188,7 @@ static int draw_mode(struct sim_rank *r, const struct draw *d, unsigned capabili
 	       (sim_below(&r->random, 3) ? 0 : PAWL_AHEAD);
 }
 
-/* Few places, so that ranges meet; of all lengths, so that they meet at all heights; some end
+/* Few places, so that ranges meet; all lengths, so that they meet at all heights; some end
  * behind the tree. */
 static int take_range(struct sim_rank *r, const struct draw *d, uint64_t space, int mode,
 		      enum sim_how how, uint64_t ns)
@@ -203,7 +206,7 @@ static int take_range(struct sim_rank *r, const struct draw *d, uint64_t space, 
 				 mode, how, ns);
 }
 
-/* Of kinds without a tree: few units; some ranges are long, and some have no end. */
+/* For kinds without a tree: few units; some ranges are long, and some have no end. */
 static int take_short(struct sim_rank *r, uint64_t space, int mode, enum sim_how how, uint64_t ns)
 {
 	uint64_t length = sim_below(&r->random, sim_below(&r->random, 3) ? 3 : UNITS);
@@ -225,7 +228,7 @@ static int take(struct sim_rank *r, const struct draw *d, uint64_t lock, int mod
 				 : take_short(r, lock, mode, how, ns);
 }
 
-/* None at all, or such that it may be over at any step. */
+/* A time-out of 0, or one that may end at any step. */
 static uint64_t draw_time(struct sim_rank *r)
 {
 	static const uint64_t most[] = {1, 50, 1000, 20000};
@@ -233,7 +236,7 @@ static uint64_t draw_time(struct sim_rank *r)
 	return sim_below(&r->random, most[sim_below(&r->random, 4)]);
 }
 
-/* One of the locks behind this one, so that nobody waits in a circle; of ranges, a try. */
+/* A lock with a higher number, so that there is no cycle of waits; for ranges, a try. */
 static void attempt_another(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
 	uint64_t behind = r->held[0].lock + 1, locks = d->request.locks;
@@ -321,7 +324,7 @@ static void play(struct sim_rank *r)
 	}
 }
 
-/* Several locks at a time, more than there are slots for, and locks that are forgotten. */
+/* Several locks at a time, more than there are slots, and locks that are forgotten. */
 static void draw_slots(struct draw *d, uint64_t *random)
 {
 	bool calm = d->until_all_done || d->request.prompt;
@@ -336,8 +339,8 @@ static void draw_slots(struct draw *d, uint64_t *random)
 		 d->forgets ? ", locks forgotten" : "");
 }
 
-/* Ranks that die where an operation on a rank that died fails, which ends the call of the client
- * that needs it. */
+/* Ranks die, and an operation on a dead rank fails, which ends the call of the client that needs
+ * it. */
 static void draw_peers(struct draw *d, uint64_t *random)
 {
 	static const uint64_t wait_ns[] = {2000, 10000, 1000000};
@@ -388,12 +391,12 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 	    .play = play,
 	    .user = d,
 	};
-	/* Slots that settle late: with one only, each acquire waits for it. */
+	/* Slots that settle late; with a single slot each acquire waits for it. */
 	if (p->settled && sim_below(&random, 2)) {
 		d->request.posts = true;
 		d->request.slots = 1 + (int)sim_below(&random, 3);
 	}
-	/* Places that are left in queues: with one slot, each acquire elsewhere finds none. */
+	/* Places left in queues; with a single slot each acquire of another lock finds no slot. */
 	if (p->passed && !d->request.slots)
 		d->request.slots = 1 + (int)sim_below(&random, 3);
 	snprintf(d->text, sizeof d->text, "%s, %d ranks, %d locks%s%s%s", d->request.topology,

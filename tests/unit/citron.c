@@ -17,7 +17,7 @@ static void ok(bool good, const char *what)
 	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
 }
 
-/* The units of a node that nobody asked for; of a leaf there are none. */
+/* The units of a node that are not in the range; a leaf has none. */
 static int64_t waste_of(int height, struct citron_node n, int64_t first, int64_t last)
 {
 	int64_t a = citron_first(height, n), b = citron_last(height, n), from, to;
@@ -29,12 +29,12 @@ static int64_t waste_of(int height, struct citron_node n, int64_t first, int64_t
 
 #define NEVER INT64_MAX
 
-/* The least waste of at most k nodes under n that cover what is in n, by trying all. *used: the
- * fewest nodes of those. Nothing to cover costs nothing. */
+/* The least waste of at most k nodes under n that cover the part of the range in n, by trying all
+ * covers. *used: the fewest nodes with that waste. An empty part wastes nothing. */
 static int64_t search(int height, struct citron_node n, int64_t first, int64_t last, int k,
 		      int *used);
 
-/* The same of the children of n from the i-th on. */
+/* The same for the children of n from the i-th on. */
 static int64_t search_children(int height, struct citron_node n, int i, int64_t first, int64_t last,
 			       int k, int *used)
 {
@@ -77,7 +77,7 @@ static int64_t search(int height, struct citron_node n, int64_t first, int64_t l
 	return whole;
 }
 
-/* Ascending, and all of first to last once. */
+/* Check that the nodes ascend and cover first to last once. */
 static bool covers(int height, const struct citron_node *n, int count, int64_t first, int64_t last)
 {
 	int64_t next = first;
@@ -118,7 +118,7 @@ static void splits(void)
 	ok(good, "the split wastes as little as exhaustive search, with as few nodes");
 }
 
-/* Small steps of a generator, for places all over large trees. */
+/* A generator of places all over large trees. */
 static int64_t draw(uint64_t *random, int64_t below)
 {
 	*random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -147,7 +147,8 @@ static void exact(void)
 	ok(good, "with enough nodes the split is exact, in trees of all heights");
 }
 
-/* Exactly what is read is what is needed: the clients at any node and at one above it meet. */
+/* The words that are read are exactly those needed: clients at any node and at one above it meet.
+ */
 static void meeting(void)
 {
 	bool good = true;
@@ -215,7 +216,7 @@ static void masks(void)
 		for (int64_t b = a; b <= 383; b++) {
 			int64_t mask = citron_mask(leaf, a, b);
 
-			/* Of a full leaf, and of one with no other bits. */
+			/* A full leaf, and one without other bits. */
 			good = good &&
 			       UINT64_MAX + (uint64_t)citron_clearing(mask) == ~(uint64_t)mask &&
 			       (uint64_t)mask + (uint64_t)citron_clearing(mask) == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command lines from a table: values of each type, their ranges, what is refused and in which
- * words, which program has an option, and the help. Prints TAP. */
+/* Command lines from a table: values of each type, their ranges, refusals and their
+ * messages, which program has an option, and the help. Prints TAP. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static const struct cli_row rows[] = {
     {CLI_END},
 };
 
-/* Arguments with blanks between, after the name of the program. */
+/* Arguments separated by blanks, after the name of the program. */
 static bool parse(struct settings *s, unsigned program, const char *line)
 {
 	static char text[200];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which pairs of ranges meet in citron's tree, against the definition, unit by unit: two
- * ranges conflict if some unit is wanted by both, or lies under an inner node of one
- * and is wanted, or lies under one, of the other. Prints TAP.
+ * Pairs of ranges that meet in citron's tree, compared with the definition, unit by unit: two
+ * ranges conflict if both need some unit, or one locks a unit by an inner node that the other
+ * needs or locks by an inner node, too. Prints TAP.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static struct span draw(uint64_t *random)
 	return (struct span){first, first + (int64_t)length - 1};
 }
 
-/* What is locked, unit by unit. */
+/* The units that are locked, one by one. */
 static void paint(struct span s, int k, bool *units)
 {
 	const int height = citron_height(UNITS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which hosts may connect: sockets of the loopback, whose addresses stand for those of hosts. The
- * kernel is the one that decides. Prints TAP.
+ * The socket filter that decides which hosts may connect, with sockets of the loopback interface,
+ * whose addresses stand for those of hosts. The kernel runs the filter. Prints TAP.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -45,7 +45,8 @@ static int listen_here(uint16_t *port)
 	return fd;
 }
 
-/* Connect from that address, and say something; NULL: it is not let in. Else what arrived. */
+/* Connect from that address and send a text; returns what arrived, or NULL if the connection is
+ * refused. */
 static const char *talk(int listener, uint32_t from, uint16_t port)
 {
 	static char heard[8];
@@ -106,7 +107,7 @@ static void many(void)
 	bool in_order = true;
 	int fd = listen_here(&port), has[2] = {0, 0};
 
-	/* Two networks far apart, each address in them apart from the next. */
+	/* Two networks far apart, without adjacent addresses. */
 	for (int i = 0; i < MANY; i++)
 		hosts[i] = LOOPBACK + (i % 2 ? 0x800000 : 0) + 16 + (uint32_t)i * SPREAD;
 	gate_admit(&g, hosts, MANY);

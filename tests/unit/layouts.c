@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the layout of a table says of each kind of lock: that memory is short, wherever it is; that
- * options do not go together; and which words are not as they should be while nobody holds or
- * awaits a lock. Prints TAP.
+ * Errors that the layout of a table reports, for each kind of lock: a failed allocation, wherever
+ * it is; options that do not go together; and words that are wrong while no client holds or awaits
+ * a lock. Prints TAP.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static void clean_up(void)
 	topo_free(topo);
 }
 
-/* With a tree of units that is small enough to be looked through. */
+/* With a tree of units that is small enough to be checked completely. */
 static const char *small(const struct lock_protocol *p)
 {
 	static char text[40];
@@ -100,7 +100,7 @@ static const char *small(const struct lock_protocol *p)
 	return option_spec_find(p, "units_most") ? text : "";
 }
 
-/* Every allocation fails once; then there are no more. */
+/* Let each allocation fail once, until none is left. */
 static void short_of_memory(const struct lock_protocol *p)
 {
 	char bad[200] = "";
@@ -121,7 +121,7 @@ static void short_of_memory(const struct lock_protocol *p)
 	printf("# %d allocations\n", n - 1);
 }
 
-/* The same of the queue of ranges that a server makes. */
+/* The same for the queue of ranges of a server. */
 static void queue_short_of_memory(const struct range_store *store, const char *name)
 {
 	struct range_queue *q = NULL;
@@ -140,7 +140,7 @@ static void queue_short_of_memory(const struct range_store *store, const char *n
 
 static int64_t *words; /* of all ranks, and as many of one more rank, which are zero */
 
-/* A word may tell where others are: the last ones are for what lies behind all. */
+/* A word may hold the place of others; the last values lie behind all words. */
 static int64_t *word(void *arg, int rank, uint64_t offset)
 {
 	(void)arg;
@@ -159,7 +159,7 @@ static bool all_idle(const struct lock_protocol *p, char *err, size_t errlen)
 	return true;
 }
 
-/* Whether some value in the word is told, with a sentence. */
+/* Whether some value in the word is reported, with a message. */
 static bool is_told(const struct lock_protocol *p, int64_t *w, char *bad, size_t len)
 {
 	static const int64_t values[] = {1, -1, 2, INT64_C(1) << 20, INT64_C(1) << 40, INT64_MIN};
@@ -179,7 +179,7 @@ static bool is_told(const struct lock_protocol *p, int64_t *w, char *bad, size_t
 	return told;
 }
 
-/* Words that are zero are idle; each other one either is of no matter, or is told. */
+/* Words that are zero are idle; any other value is either allowed or reported. */
 static void idle_words(const struct lock_protocol *p, const char *topology)
 {
 	char bad[ERROR_LENGTH] = "", err[ERROR_LENGTH] = "", what[100];
@@ -194,7 +194,7 @@ static void idle_words(const struct lock_protocol *p, const char *topology)
 	words = calloc(all + space.bytes / 8, sizeof *words);
 	snprintf(what, sizeof what, "words that are not idle are told (%s)", topology);
 	if (words && all_idle(p, err, sizeof err)) {
-		/* Up to the header's end are the words of the transport. */
+		/* The words up to the end of the header belong to the transport. */
 		for (uint64_t i = 0; i < all; i++)
 			told += i % (space.bytes / 8) >= RMA_HEADER_BYTES / 8 &&
 				is_told(p, &words[i], bad, sizeof bad);
@@ -216,7 +216,7 @@ static void limits(void)
 		int ranks;
 		uint64_t n;
 		int code;
-		const char *word; /* of the sentence */
+		const char *word; /* of the message */
 	} cases[] = {
 	    {"citron", "units=4096 units_most=64", 4, 1, PAWL_ERR_OPTION, "less than units"},
 	    {"citron", "units=64 units_most=4096", 4, 1, PAWL_SUCCESS, ""},
@@ -254,7 +254,7 @@ static void limits(void)
 
 /* ------------------------------------------------------------------------ homes */
 
-/* Of locks with numbers beyond 32 bits, too. */
+/* Also for locks with numbers beyond 32 bits. */
 static void homes(const char *distribution)
 {
 	static const uint64_t locks[] = {0, 1, UINT64_C(1) << 32, (UINT64_C(1) << 40) - 2};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much memory is left, by files as kernels have them. */
+/* The memory that is left, from files such as those of the kernel. */
 #include "rma/memory.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 static char root[] = "/tmp/pawl-memory-XXXXXX";
 static int count, failed;
 
-/* A file of root, and the folders above it. */
+/* Create a file below root, with the folders above it. */
 static void put(const char *name, const char *text)
 {
 	char path[512];

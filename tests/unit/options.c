@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The list of options: defaults, values to and from text, the environment, and layouts that
- * no table can have.
+ * are refused.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void check(bool good, const char *name, const char *detail)
 
 /* ---------------------------------------------------------------- the list */
 
-/* As the first of that name; only defaults may differ. */
+/* Options of the same name differ in their defaults only. */
 static bool means_the_same(const struct option_spec *s)
 {
 	const struct option_spec *first;
@@ -66,7 +66,7 @@ static void names(void)
 	check(!pawl_option_get(-1) && !pawl_option_get(1000), "and there are no others", "");
 }
 
-/* What is told of defaults has those of all kinds: "VALUE", "VALUE (KIND: VALUE)". */
+/* The text about defaults has those of all kinds: "VALUE", "VALUE (KIND: VALUE)". */
 static void presets(void)
 {
 	const struct lock_protocol *p;
@@ -100,8 +100,8 @@ static void presets(void)
 	check(!bad[0], "the defaults that are told are those in force", bad);
 }
 
-/* Of an option that two kinds of the library have with different defaults, and of one that has
- * another meaning of 0. */
+/* An option that two kinds have with different defaults, and one for which 0 has another meaning.
+ */
 static void told_presets(void)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A client that goes to sleep on a word at the moment when the word changes does not miss the
- * change, in whichever half of the word it is. The change comes from the transport's progress,
+ * change, in either half of the word. The change comes from the transport's progress,
  * which a waiter calls between its last look and its sleep. Prints TAP.
  */
 #include <pthread.h>
@@ -40,7 +40,7 @@ static void progress(struct rma_client *c)
 		change();
 }
 
-/* So that naps are long. */
+/* Long enough to make naps long. */
 static const struct rma_transport transport = {.can = {.is_served = true}, .progress = progress};
 static char *map[1] = {(char *)segment};
 static const int node[1] = {0};
@@ -51,7 +51,7 @@ static struct rma rma = {
     .waiting = {.park = true, .looks = 1000},
 };
 
-/* The shortest wait of many: a busy machine lengthens some, a change that was missed all. */
+/* The shortest of many waits: a busy machine lengthens some of them, a missed change all. */
 static uint64_t shortest_wait(int64_t mask)
 {
 	uint64_t least = UINT64_MAX;

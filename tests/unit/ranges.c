@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of ranges and each structure under it against the model of range_model.h: after each
- * of random requests, releases and cancels the same clients hold and wait, and the structure is
- * sound. A tree that is wrong must not pass. Prints TAP.
+ * The queue of ranges and each structure under it, compared with the model of range_model.h: after
+ * each random request, release and cancel the same clients hold and wait, and the structure is
+ * sound. A wrong tree must not pass. Prints TAP.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static uint64_t draw(uint64_t n)
 struct world {
 	uint64_t clients;
 	int64_t units, longest; /* ranges begin below units */
-	int steps, busy;        /* of 16 turns, those that ask */
+	int steps, busy;        /* requests in 16 turns */
 	const char *what;
 };
 
@@ -100,7 +100,8 @@ static bool leave(struct range_queue *q, uint64_t client)
 	return true;
 }
 
-/* All states are those of the model, and each client that was granted its range was told so. */
+/* Check that all states are those of the model, and that each client that was granted its range was
+ * notified. */
 static bool agrees(const struct range_queue *q, const struct range_store *store,
 		   const enum range_state *before)
 {
@@ -125,7 +126,7 @@ static bool agrees(const struct range_queue *q, const struct range_store *store,
 	       store->pool_left(range_queue_pool(q)) == model_clients;
 }
 
-/* How far the two agree: all steps if they always do. */
+/* The number of steps in which queue and model agree; all steps if they always do. */
 static int play(const struct world *w, const struct range_store *store, uint64_t *most_held)
 {
 	struct range_queue *q = range_queue_create(store, SPACES, w->clients);
@@ -173,7 +174,7 @@ static void check(const struct range_store *store, const char *name)
 	}
 }
 
-/* Some world has to show it. */
+/* Some world must show it. */
 static void check_broken(void)
 {
 	bool caught = false;
@@ -189,7 +190,7 @@ static void check_broken(void)
 	ok(caught, "a tree that forgets what is on its right", "is caught");
 }
 
-/* What is_sound() is for: structures that are not. */
+/* is_sound() notices structures that are not sound. */
 static void check_sound(void)
 {
 	struct range r[3] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The slots of a process, with a protocol that does nothing: what is claimed is
- * found, what is abandoned, left or in a queue is neither held nor free until the protocol lets it
- * go. Prints TAP; any failed check fails the program.
+ * The slots of a process, with a protocol that does nothing. A claimed slot is
+ * found; an abandoned slot, one that was left, and one in a queue are neither held nor free until
+ * the protocol says so. Prints TAP; any failed check fails the program.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 	return lets_go && slot->lock == 7;
 }
 
-/* Settles when it was asked so often. */
+/* Settles after this number of calls. */
 static int settles_after;
 
 static bool settled(const struct lock_space *s, struct lock_slot *slot)
@@ -39,7 +39,7 @@ static bool settled(const struct lock_space *s, struct lock_slot *slot)
 	return ++asked > settles_after;
 }
 
-/* The place in the queue was passed over. */
+/* The place in the queue has been passed over. */
 static bool is_passed;
 
 static bool passed(const struct lock_space *s, struct lock_slot *slot)
@@ -49,7 +49,7 @@ static bool passed(const struct lock_space *s, struct lock_slot *slot)
 	return is_passed;
 }
 
-/* For the core to see that there is one; nobody acquires. */
+/* Must exist, but is not called. */
 static int resume(const struct lock_space *s, struct lock_slot *slot)
 {
 	(void)s;
@@ -204,7 +204,7 @@ static void queued(bool threaded)
 	close_set(t);
 }
 
-/* Threads that share what the process holds, each at locks of its own. */
+/* Threads that share the slots of the process, each with its own locks. */
 enum { THREADS = 3, ROUNDS = 300000 };
 
 struct worker {

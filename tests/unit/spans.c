@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the workloads over ranges ask for: ranges lie in their space, as long as they
- * should be, by the law of their borders; records of the growing file lie side by
- * side; and every point of BT-IO's grid belongs to one client. Prints TAP.
+ * The ranges of the workloads: they lie in their space, have the right
+ * length, and follow the law of their borders; records of the growing file are adjacent;
+ * and every point of BT-IO's grid belongs to one client. Prints TAP.
  */
 #include <math.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void lengths(void)
 	ok(draw(16, 16, 0.9, 0, 1).inside, "as long as the space");
 }
 
-/* The share of borders in the lower half, beside what the law says. */
+/* The share of borders in the lower half, compared with the law. */
 static void borders(double skew, double expected)
 {
 	uint64_t random = random_seed(2, 0), low = 0;
@@ -108,7 +108,8 @@ static void records(void)
 	for (int i = 0; i < 64 * 20; i++) {
 		struct span s = grow_span((uint64_t)i / 64, i % 64, 64);
 
-		/* Each begins in the block where the one before it ended, or in the next. */
+		/* Each record begins in the block in which the one before it ended, or in the next.
+		 */
 		right = right && (i == 0 ? s.first == 0 : s.first == end || s.first == end + 1) &&
 			s.last - s.first >= GROW_RECORD / BLOCK_BYTES - 1 &&
 			s.last - s.first <= GROW_RECORD / BLOCK_BYTES + 1;

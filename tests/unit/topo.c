@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tree of levels without a machine: what topo_build(), topo_parse() and
- * topo_add_gangs() make of hand-written paths and strings, against values
+ * The tree of levels without a machine: the results of topo_build(), topo_parse() and
+ * topo_add_gangs() for given paths and strings, compared with values
  * worked out by hand. Prints TAP; any failed check fails the program.
  */
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void is_ints(const int *got, const int *wanted, int n, const char *what)
 	is_ints(got, (const int[]){__VA_ARGS__}, \
 		(int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)), what)
 
-/* Each element's members are those ranks that name it, in order; the sizes and
+/* The members of an element are the ranks that name it, in order; sizes and
  * counts agree; children are numbered densely; inner levels refine outer ones. */
 static int consistent(const struct topo *t)
 {
@@ -88,7 +88,7 @@ static int consistent(const struct topo *t)
 	return good;
 }
 
-/* Columns of ids, rank by rank, into paths. */
+/* Paths from columns of ids, rank by rank. */
 static struct topo *build(int nranks, int nlevels, const enum topo_kind *kinds,
 			  const char *const *names, const int *ids)
 {
@@ -334,7 +334,7 @@ static void test_gangs(void)
 	topo_free(t);
 }
 
-/* The message must name each of the given words, the last argument is NULL. */
+/* The message must have each of the given words; the last argument is NULL. */
 static void refuses(const char *synthetic, ...)
 {
 	struct topo *t = parse(synthetic, 8);
@@ -442,7 +442,7 @@ static void test_large(void)
 	ok(consistent(g), "8192 gangs are consistent");
 	topo_free(g);
 
-	/* The locks of an element are dealt evenly over its ranks. */
+	/* The locks of an element are distributed evenly over its ranks. */
 	good = t != NULL;
 	for (uint64_t lock = 0; good && lock < 64; lock++)
 		good = topo_tail_rank(t, 4, 3, lock) == (int)(3 + 512 * (lock % 32)) &&
@@ -450,7 +450,7 @@ static void test_large(void)
 	ok(good, "64 locks over the 32 ranks of node 3");
 	topo_free(t);
 
-	/* Slow enough for valgrind, far too fast for anything quadratic in it. */
+	/* A limit that valgrind meets, and no quadratic algorithm. */
 	ok((double)(clock() - start) / CLOCKS_PER_SEC < 20.0, "in time");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which traps a job is in: descriptions as pawl-info makes them of real jobs, and
- * invented ones that differ in one thing. Prints TAP; any failed check
+ * The traps that apply to a job: descriptions that pawl-info made of real jobs, and
+ * invented ones that differ in one respect. Prints TAP; any failed check
  * fails the program.
  */
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int ok(int good, const char *what)
 	return good;
 }
 
-/* The traps are those named, in this order, separated by blanks. */
+/* Check that the traps are those named, in this order, separated by blanks. */
 static void is_in(const struct job *j, const char *wanted, const char *what)
 {
 	struct trap traps[MAX_TRAPS];
@@ -36,7 +36,7 @@ static void is_in(const struct job *j, const char *wanted, const char *what)
 		printf("# got \"%s\", wanted \"%s\"\n", got, wanted);
 }
 
-/* The cure of the only trap has these words. */
+/* Check that the cure of the only trap has these words. */
 static void cured_by(const struct job *j, const char *words, const char *what)
 {
 	struct trap traps[MAX_TRAPS];
@@ -183,7 +183,7 @@ static void binding(void)
 	      "and on one host");
 }
 
-/* What MPIs call themselves; captured. */
+/* Version strings of MPIs, captured. */
 static void libraries(void)
 {
 	struct job j = {.mpi = MPI_NAME_OTHER};

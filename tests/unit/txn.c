@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The generators of transactions: their mixtures are those of the benchmarks (by the
- * chi-square test, with a fixed seed), so are the shares of readers, and every
- * transaction wants each lock once and in ascending order, which cannot dead-lock.
+ * The generators of transactions: their mixtures and their shares of readers are those of the
+ * benchmarks (by the chi-square test, with a fixed seed), and every
+ * transaction acquires each lock once and in ascending order, which cannot dead-lock.
  * Prints TAP.
  */
 #include <math.h>
@@ -57,7 +57,7 @@ static bool fits(const struct seen *s, const int *percent, int types)
 		chi += pow((double)s->type[i] - wanted, 2) / wanted;
 	}
 	printf("# chi-square of %d types: %.2f\n", types, chi);
-	return chi < 30; /* 7 types: by chance once in 25000 */
+	return chi < 30; /* 7 types: exceeded by chance once in 25000 */
 }
 
 static void judge(const struct seen *s, const char *name, const int *percent, int types,
@@ -116,11 +116,12 @@ static void test_tpcc(void)
 	uint64_t away, all;
 	struct seen s = draw_tpcc(1, &away);
 
-	/* The paper has 13.5; without what is found by name there are a few less. */
+	/* The paper has 13.5; there are a few less without customers found by name. */
 	judge(&s, "TPC-C", percent, TPCC_TYPES, 12.7, 0.3);
 	ok(s.wants[TPCC_PAY] == 3 * s.type[TPCC_PAY] && s.wants[TPCC_STK] == s.type[TPCC_STK],
 	   "TPC-C: PAY wants three locks, STK one");
-	/* 1 % of 10 items and 15 % of payments go elsewhere, half of that to the other node. */
+	/* 1 % of 10 items and 15 % of payments are of other warehouses, half of these on the other
+	 * node. */
 	s = draw_tpcc(2, &away);
 	all = s.type[TPCC_NEW] / 20 + s.type[TPCC_PAY] * 15 / 200;
 	printf("# %llu locks of another node, expected %llu\n", (unsigned long long)away,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is made of `ucx_info -d` of machines: the fixtures in tests/ucx, each with a
- * note that says where its facts come from. The device that UCX would use, and whether
- * 64-bit atomics are left to it. Prints TAP; any failed check fails the program.
+ * The parser of `ucx_info -d`, on the descriptions of machines in tests/ucx, each with a
+ * note on its source: the device that UCX would use, and whether
+ * that performs 64-bit atomics. Prints TAP; any failed check fails the program.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,14 +42,14 @@ static int load(const char *name)
 	return n ? ucx_parse(text, devices, UCX_MAX_DEVICES) : 0;
 }
 
-/* One machine in one environment. */
+/* Check one machine in one environment. */
 struct expectation {
 	const char *file;
 	struct ucx_environment env;
 	bool both_widths;
 	const char *device; /* "TRANSPORT/DEVICE", "": none */
 	bool offloaded;
-	const char *why; /* words in the sentence */
+	const char *why; /* words in the message */
 };
 
 static const struct expectation expectations[] = {
@@ -99,7 +99,7 @@ static void check_choice(const struct expectation *e)
 		       c.why);
 }
 
-/* Fields of one entry, against the text. */
+/* The fields of one entry, compared with the text. */
 static void check_fields(void)
 {
 	int n = load("ndr400.txt");
@@ -117,7 +117,7 @@ static void check_fields(void)
 	   "atomics of rc_verbs");
 }
 
-/* A device whose 32-bit atomics are missing serves those that ask for 64 bits alone. */
+/* A device without 32-bit atomics serves requests for 64 bits only. */
 static void check_widths(void)
 {
 	struct ucx_device d = {"rc_mlx5", "mlx5_0:1", true, UCX_BY_DEVICE, 0, UCX_ALL_ATOMICS, 1,

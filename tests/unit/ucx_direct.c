@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCX's own operations (ucx/direct.c) over a UCX that is made here: it takes operands when an
+ * UCX's own operations (ucx/direct.c) over a replacement of UCX: it takes operands when an
  * operation is issued, and brings puts to their target at a flush of the endpoint, not before. So
- * what a client's flush does not cover is missing. Prints TAP.
+ * a put that a client's flush does not cover is missing. Prints TAP.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static struct rma_ucx ucx = {.ranks = RANKS, .peer = peers};
 static struct rma rma = {.state = &ucx};
 static struct rma_client client = {.rma = &rma, .target = RMA_NO_TARGET};
 
-/* What was issued and is not complete; a put that is, waits for its flush. */
+/* Operations that are issued and not complete; a complete put waits for its flush. */
 static struct pending {
 	int rank;
 	int64_t *where, value;
@@ -82,7 +82,7 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t op, const void *
 	return add(ep, 0, 0, false, params);
 }
 
-/* Every put on this endpoint that was issued takes effect. */
+/* Perform every put that was issued on this endpoint. */
 ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *params)
 {
 	for (int i = 0; i < n_pending; i++)
@@ -200,7 +200,7 @@ static bool arrived(int rank, int puts)
 	return true;
 }
 
-/* Puts on rank 1, then something else, and a flush. */
+/* Puts on rank 1, then another operation, and a flush. */
 static void puts_then(int puts, int rank, enum wire_operation kind, const char *what)
 {
 	char text[200];
@@ -248,7 +248,7 @@ static void no_allocation(void)
 		for (int k = 0; k < 3 * RMA_OPERANDS; k++)
 			issue(k % RANKS, k, WIRE_ADD, 1, &result);
 		before = i == 0 ? mallinfo2().uordblks : before;
-		/* Nothing is given back before the flush, so whatever was taken shows. */
+		/* Nothing is freed before the flush, so any allocation shows. */
 		if (mallinfo2().uordblks != before)
 			break;
 		flush();

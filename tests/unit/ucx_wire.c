@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages of the UCX transport: those that the key made are accepted, once; every other byte
- * string is refused, and so is every operation outside the limits. Prints TAP.
+ * The messages of the UCX transport: a message sealed with the key is accepted once; every other
+ * byte string is refused, and so is every operation outside the limits. Prints TAP.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static bool opens(const struct wire_expected *e, size_t length)
 	return wire_open(&key, e, message, length, &read_back);
 }
 
-/* How many operations a request of these is decoded to. */
+/* The number of operations that are decoded from a request of these. */
 static int decoded(size_t length)
 {
 	struct wire_op op[WIRE_OPS_MOST];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of windows of the layer under MPI_Win_lock: what is in it is found, also while other
- * windows come, go, and are freed, and their memory is used for something else. Prints TAP. No
+ * The table of windows of the layer under MPI_Win_lock: a window in it is found, also while other
+ * windows are added, removed, and freed, and their memory is reused. Prints TAP. No
  * MPI is started.
  */
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void come_and_go(void)
 	windows_remove(&w[0]);
 }
 
-/* A stays in the way of B: it is removed, and its memory becomes that of something with B's
+/* A precedes B in the table: A is removed, and its memory is reused for data that has B's
  * handle in it, while a thread looks B up. */
 static struct window a, b;
 static _Atomic(bool) over;

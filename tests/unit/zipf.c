@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sampler of Zipf's law against exact probabilities, by the chi-square test on
+ * The sampler of Zipf's law, compared with exact probabilities by the chi-square test on
  * draws of a fixed seed: small and large numbers of locks, flat and steep laws. The
- * test itself must notice a law that is slightly another. Prints TAP.
+ * test must notice a slightly different law. Prints TAP.
  */
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static void quick(void)
 	zipf_start(&z, 10000000, 0.99);
 	for (int i = 0; i < DRAWS; i++)
 		sum += zipf_next(&z, &random);
-	/* Some 0.1 s; anything that goes over the locks would take hours. */
+	/* Takes some 0.1 s; an algorithm that visits all locks would take hours. */
 	ok(sum > 0 && (double)(clock() - start) / CLOCKS_PER_SEC < 10, "a million draws in time");
 }
 
