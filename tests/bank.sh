@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The bank of pawl-bench: no money is lost under any lock, it is noticed if it is, and
-# the server ends with the benchmark, however that ends.
+# The bank of pawl-bench: no money is lost under any lock, the check notices a loss, and
+# the server ends with the benchmark, in whatever way that ends.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -40,7 +40,7 @@ sum_stays()
 }
 check "the sum of all balances stays under every lock" sum_stays
 
-# Without locks it does not: transfers that share one account of their two lose money.
+# Without locks it is lost: transfers that share one of their two accounts lose money.
 noticed()
 {
 	said=$(export TEST_BREAK=1; bench 2 60 --locks=4 --fw=100 --lock=d-mcs --iterations=5000 2>&1)

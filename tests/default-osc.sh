@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Open MPI 4's own default, whose one-sided component does not work: on one node
-# the locks run all the same, but those that take the network even there; for these, and
-# between hosts, creation fails with the cure.
+# Open MPI 4's default one-sided component, which does not work. On one node the locks still work,
+# except kinds that always use the network; for these, and between hosts, creation fails with a
+# message that has the cure.
 
 user_osc=${OMPI_MCA_osc-}
 . "$srcdir/tests/tap.sh"

@@ -18,7 +18,7 @@ for page in "$srcdir"/man/*.[137]; do
 	fi
 done
 
-# Without escapes that only matter to groff.
+# Without escapes for groff.
 sed 's/\\-/-/g; s/\\&//g; s/\\f[A-Z]//g' "$srcdir/man/pawl.3" >docs.tmp
 trap 'rm -f docs.tmp' EXIT
 
@@ -41,7 +41,7 @@ one_page_each()
 }
 check "Makefile.am has a page for every function" one_page_each
 
-# in_page WORD...: every word stands in pawl.3, on its own.
+# in_page WORD...: every word is in pawl.3, as a whole word.
 in_page()
 {
 	bad=0
@@ -60,7 +60,7 @@ check "pawl(3) has every field of the structures" \
 check "doc/options.md and pawl(3) have the tables of options (make option-tables)" \
 	"$srcdir/build-aux/option-tables" "$builddir/tools/option-table" --check
 
-# every_option PROGRAM: each long option of its --help stands in its page.
+# every_option PROGRAM: each long option of its --help is in its page.
 every_option()
 {
 	options=$("$builddir/$1" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by the tests of the drop-in layer, after tap.sh and mpirun.sh: where things are, a folder
-# for what they make, and the layer for a program.
+# Sourced by the tests of the drop-in layer, after tap.sh and mpirun.sh: paths, a folder
+# for temporary files, and the variables that load the layer into a program.
 
 mpi_can_run || skip_all "configured without a launcher"
 programs=$builddir/tests/dropin
@@ -11,10 +11,10 @@ budget=${budget:---budget 0.05}
 work=$builddir/${0##*/}.$$.tmp
 mkdir "$work" || exit 1
 trap 'rm -rf "$work"' EXIT
-# No kind of lock from outside: each run names its own.
+# Each run names its kind of lock, so the environment must not.
 unset PAWL_LOCK PAWL_STATS
 
-# Assignments for env: the layer's library is found, and is loaded in front of the MPI.
+# Assignments for env by which the layer's library is found, and loaded before the MPI.
 found="LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 layer="LD_PRELOAD=$lib $found"
 

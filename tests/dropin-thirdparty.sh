@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Other people's libraries on top of MPI's locks, natively and under the drop-in
+# Third-party libraries that use MPI's locks, natively and under the drop-in
 # layer, with equal results: mpi4py and its own tests of one-sided communication,
-# coarrays of Fortran through OpenCoarrays, ARMCI-MPI. Each is skipped where it is
-# not installed. mpi4py's tests are those in $TEST_MPI4PY_TESTS (a folder); with
-# TEST_LONG=1, else, they are fetched by apt-get source into the build tree.
+# Fortran coarrays through OpenCoarrays, ARMCI-MPI. Each is skipped if it is
+# not installed. mpi4py's tests are those in $TEST_MPI4PY_TESTS (a folder); otherwise, with
+# TEST_LONG=1, apt-get source fetches them into the build tree.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -12,7 +12,7 @@
 
 [ -e "$lib" ] || skip "all of this under the layer" "no .libs/libpawl-mpi.so in this build"
 
-# told FILE COMMAND...: run it, keep its results in FILE, print them; its status.
+# told FILE COMMAND...: run it, store its results in FILE and print them; its status.
 told()
 {
 	told_file=$1
@@ -43,8 +43,8 @@ equal()
 			env $layer PAWL_LOCK=no-such-lock "$@"
 }
 
-# fails RANKS SECONDS COMMAND...: were its calls to pass by the layer, an unknown
-# lock would be no error.
+# fails RANKS SECONDS COMMAND...: an unknown lock is an error, which shows that the layer gets the
+# calls.
 fails()
 {
 	! mpi_run "$@" >"$work/unknown" 2>&1
@@ -106,7 +106,7 @@ mpi4py_tests()
 	find "$fetched" -name test_rma.py 2>/dev/null | sed 's|/[^/]*$||;q'
 }
 
-# Source packages by a configuration of our own: the system's has often none.
+# With a separate configuration of apt, because the system's often has no source packages.
 fetch_mpi4py()
 {
 	apt=$work/apt
@@ -126,8 +126,8 @@ fetch_mpi4py()
 	return $fetch_status
 }
 
-# python_results FILE RANKS SECONDS TEST ASSIGNMENT...: what each test of each rank
-# came to, sorted. Every rank writes a file of its own.
+# python_results FILE RANKS SECONDS TEST ASSIGNMENT...: the result of each test on each rank,
+# sorted. Every rank writes its own file.
 python_results()
 {
 	results_of=$1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The drop-in layer beside other things that stand between a program and its MPI: PMPI tools
-# before and after it, which wrap all calls or some; and programs that take functions from the
-# MPI's library itself. Exclusion holds, or the layer says why it is off.
+# The drop-in layer together with PMPI tools before and after it, which wrap all calls or some; and
+# with programs that take functions from the MPI's library itself. Exclusion holds, or the layer says
+# why it is off.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -32,7 +32,7 @@ shared()
 
 # ------------------------------------------------------------------ PMPI tools
 
-# The tool saw calls, and an unknown lock is an error: so both are there.
+# The tool counts calls, and an unknown lock is an error: so both get the calls.
 is_there()
 {
 	preloaded "$1" 2 60 env TEST_TOOL=1 "$programs/lock_all" --budget 0 >"$work/said" 2>&1 ||
@@ -69,8 +69,8 @@ for wraps in 1 2 3; do
 	done
 done
 
-# A program with a table of Pawl and one window of its own: a tool sees the program's calls and
-# none of the library's, and the layer gives locks to the program's window alone.
+# A program with a table of Pawl and a window: a tool sees the program's calls and
+# none of the library's, and the layer gives locks to the program's window only.
 turns=$(sed -n 's/.*TURNS = \([0-9]*\).*/\1/p' "$srcdir/examples/counter.c")
 own_windows()
 {
@@ -96,7 +96,7 @@ else
 	finish
 fi
 
-# direct WHAT LINE: it ends well, and exactly that line is said by the layer, or none.
+# direct WHAT LINE: the program succeeds, and the layer prints exactly that line, or none.
 direct()
 {
 	preloaded "$lib" 2 60 "$direct" $1 >"$work/said" 2>"$work/errors" ||
@@ -107,7 +107,7 @@ direct()
 	[ -n "$2" ] || { [ ! -s "$work/lines" ]; return; }
 	grep -q "$2" "$work/lines" && [ "$(grep -vc "$2" "$work/lines")" = 0 ]
 }
-# An error of the window, told in a line.
+# An error of the window, with a line on stderr.
 mixed()
 {
 	preloaded "$lib" 2 60 "$direct" some >"$work/said" 2>&1 && { cat "$work/said"; return 1; }
@@ -154,7 +154,7 @@ is_opened()
 {
 	! opened env PAWL_LOCK=no-such-lock >"$work/said" 2>&1
 }
-# The one that has it may not be the first in PATH.
+# The python3 that has it may not be the first in PATH.
 for python in python3 /usr/bin/python3; do
 	vendor=$("$python" -c 'from mpi4py import MPI; print(MPI.get_vendor()[0])' 2>/dev/null) && break
 done
@@ -168,7 +168,7 @@ esac
 
 # --------------------------------------------------- more CPUs than a cpu_set_t has
 
-# Ranks that have cores of their own do not give them away.
+# Ranks with their own cores do not yield them.
 many_cpus()
 {
 	preloaded "$work/affinity.so $lib" 2 60 "$programs/lock_all" --budget 0.02 >"$work/said" 2>&1 ||

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI programs that know nothing of Pawl, with the drop-in layer and without: the
-# layer is preloaded, or linked before the MPI. What passes natively has to pass
+# MPI programs that do not use Pawl, with the drop-in layer and without; the
+# layer is preloaded, or linked before the MPI. A program that passes natively must pass
 # under it, with every kind of lock that readers can share; and each test of
 # mutual exclusion fails if its locks have no effect.
 
@@ -9,14 +9,13 @@
 . "$srcdir/tests/mpirun.sh"
 . "$srcdir/tests/dropin-head.sh"
 
-# All of them; the first ones are those that a lock without effect fails.
+# All programs; the first ones are those that fail with locks without effect.
 exclusive="exclusive shared lock_all nesting mixture windows phases threads"
 all="$exclusive levels cleanup many operations dynamic objects progress misuse"
-# What says most about a kind of lock, in little time.
+# The programs that test a kind of lock best in little time.
 core="shared lock_all mixture"
 
-# under KIND RANKS SECONDS PROGRAM...: with the layer; KIND "default" leaves the
-# choice to it.
+# under KIND RANKS SECONDS PROGRAM...: with the layer; KIND "default" is the layer's default.
 under()
 {
 	under_kind=$1
@@ -28,7 +27,7 @@ under()
 	mpi_run "$under_ranks" "$under_seconds" env $under_set TEST_STRICT=1 "$@"
 }
 
-# Misuse is the layer's to notice; natively it would be the MPI's.
+# The layer must notice misuse; natively the MPI would.
 native()
 {
 	native_ranks=$1
@@ -37,8 +36,8 @@ native()
 	mpi_run "$native_ranks" "$native_seconds" env TEST_STRICT=0 "$@"
 }
 
-# broken RUN...: the run is caught; given more time if a busy machine leaves it
-# too little to meet a violation.
+# broken RUN...: the run finds a violation; it gets more time if a busy machine leaves it
+# too little.
 broken()
 {
 	for broken_budget in 0.05 0.5 2; do
@@ -59,7 +58,7 @@ env_broken()
 	return 1
 }
 
-# fails RUN...: it ends by itself, and not well.
+# fails RUN...: it ends by itself, with a failure.
 fails()
 {
 	"$@" >"$work/fails" 2>&1
@@ -70,7 +69,7 @@ fails()
 
 # ------------------------------------------------------- programs to compile
 
-# fortran NAME FLAG: build it with that interface, or say why not.
+# fortran NAME FLAG: build it with that interface, or print why that is not possible.
 fortran()
 {
 	fortran_compiler=$(wrapper mpifort)
@@ -117,7 +116,7 @@ done
 
 # ------------------------------------------------------------------ natively
 
-# With more ranks than cores some take milliseconds for a critical section.
+# With more ranks than cores some MPIs take milliseconds for a critical section.
 ranks=${TEST_LONG:+4}
 for program in $all; do
 	if [ "$program,$TEST_MPI" = threads,openmpi ]; then
@@ -129,7 +128,7 @@ done
 for program in $compiled; do
 	tap_program "native, $program" native ${ranks:-2} 60 "$work/$program"
 done
-# A program that takes no locks is the same under the layer, where more of them are tried.
+# A program without locks behaves the same under the layer, where more of them are run.
 for program in ${TEST_LONG:+exclusive lock_all nesting mixture}; do
 	check "native, $program notices locks without effect" broken native 2 60 \
 		"$programs/$program"
@@ -184,7 +183,7 @@ fi
 
 # ----------------------------------------------------------------- under it
 
-# MPICH takes seconds to make the tables of ranks that share cores.
+# MPICH takes seconds to create the tables of ranks that share cores.
 ranks=4
 [ -n "$TEST_LONG" ] || [ "$TEST_MPI" != mpich ] || ranks=2
 for program in $all; do
@@ -198,14 +197,14 @@ for program in $compiled; do
 	check "default, $program goes through the layer" fails under no-such-lock 4 60 \
 		"$work/$program"
 done
-# Not threads: what an MPI does with threads that do lock nothing may end it. The others do not look
-# at the MPI.
+# Not threads: an MPI may fail with threads whose locks have no effect. The other programs do not
+# depend on the MPI.
 for program in $exclusive levels cleanup misuse; do
 	[ "$program" != threads ] && [ -z "${TEST_SECOND-}" ] || continue
 	check "default, $program notices locks without effect" broken under default 4 60 \
 		"$programs/$program"
 done
-# Byte ranges, of a program that calls the layer by name.
+# Byte ranges, in a program that calls the layer's functions.
 tap_program "byte ranges" mpi_run 4 120 "$programs/ranges" --limit 100 $budget
 [ -z "$TEST_LONG" ] || tap_program "byte ranges, threads" mpi_run 2 120 "$programs/ranges" --threads 1 --limit 100 $budget
 byte_ranges()
@@ -221,15 +220,15 @@ for many in 1 $([ $ranks = 2 ] || echo 8); do
 	tap_program "default, $many ranks" under default $many 170 "$programs/mixture" --limit 150
 done
 
-# MPI_Win_lock_all as one lock on one node, too: where there are many ranks, or so few locks may be
-# held that one for each target of each window is too much.
+# MPI_Win_lock_all as one lock on one node, too: with many ranks, or if too few locks may be
+# held for one on each target of each window.
 for program in lock_all nesting mixture many; do
 	tap_program "whole windows, $program" under default $ranks 120 \
 		env TEST_INFO=pawl_max_held=40 "$programs/$program" --limit 100 $budget
 done
 check "whole windows, lock_all notices locks without effect" broken under default 4 60 \
 	env TEST_INFO=pawl_max_held=40 "$programs/lock_all"
-# Variables for tables do not take from windows what MPI says of them; those are told in a line.
+# Variables for tables do not change the semantics of windows; a line names those without effect.
 environment()
 {
 	under default 2 60 env PAWL_OWNER=thread PAWL_MAX_HELD=1 "$programs/nesting" $budget \
@@ -247,7 +246,7 @@ tap_program "PAWL_OWNER=thread" under default 2 120 env PAWL_OWNER=thread "$prog
 	--limit 100 $budget
 check "an option in the info of a window that is the layer's" \
 	fails under default 2 60 env TEST_INFO=pawl_owner=thread "$programs/exclusive"
-# What may be held takes memory when it is.
+# A slot takes memory when it is used first.
 tap_program "memory" under default 2 60 env TEST_MEMORY=32 PAWL_MAX_HELD=65535 TEST_WINDOWS=3 \
 	"$programs/many"
 [ -z "$TEST_LONG" ] || tap_program "66 ranks" under default 66 300 env TEST_MEMORY=64 \

@@ -9,8 +9,8 @@ mpi_can_run || skip_all "configured without a launcher"
 program=$builddir/tests/lock/endings
 trap 'rm -f endings.out endings.err' EXIT
 
-# ending RANKS WAY KIND: it ends well, finds nothing wrong, and says on stderr what $named is,
-# once, or nothing of ours if that is empty.
+# ending RANKS WAY KIND: the program succeeds, finds nothing wrong, and prints $named on stderr once,
+# or no message of Pawl if that is empty.
 ending()
 {
 	mpi_run "$1" 60 "$program" "$2" "$3" >endings.out 2>endings.err

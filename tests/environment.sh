@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Variables PAWL_* as launchers and module files set them: their order does not matter, those of
-# an installation are left alone, and ranks that differ are told in what.
+# an installation are ignored, and a message says in which option ranks differ.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -11,7 +11,7 @@ program=$builddir/tests/lock/environment
 tmp=environment.$$.tmp
 trap 'rm -f $tmp $tmp.err' EXIT
 
-# each "VARIABLE..." "VARIABLE..." KIND: rank 0 has the first ones, the others the second ones.
+# each "VARIABLE..." "VARIABLE..." KIND: rank 0 gets the first ones, the others the second ones.
 each()
 {
 	first=$1 others=$2

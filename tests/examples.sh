@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The examples run and find their own results right.
+# The examples run, and their own checks of their results succeed.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# For the daily loop (make check-fast, with the unit tests): every kind of lock against the
-# adversary with few seeds, and on real MPI with two ranks.
+# Short checks for development (make check-fast, with the unit tests): every kind of lock against the
+# adversary with few seeds, and on a real MPI with two ranks.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"

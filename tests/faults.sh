@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The tests on real MPI find mistakes: locks with a fault (src/lock/fault.h) fail the programs that
-# the real ones pass. To that the MPI does not matter.
+# The tests on a real MPI find faults: the programs fail with locks that have a fault
+# (src/lock/fault.h), and pass without. This does not depend on the MPI.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -9,8 +9,8 @@
 mpi_can_run || skip_all "configured without a launcher"
 faulty=$builddir/tests/faults
 
-# violated FAULT PROGRAM RANKS ARGUMENT...: with the fault the program reports a violation, and ends
-# there; given more time if a busy machine leaves it too little to meet one, or if the lock hangs
+# violated FAULT PROGRAM RANKS ARGUMENT...: with the fault the program reports a violation and ends.
+# It gets more time if a busy machine leaves it too little to find one, or if the lock hangs
 # before.
 violated()
 {

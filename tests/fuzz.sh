@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every input of tests/fuzz/corpus is survived by the target of its name. make fuzz looks for more.
+# Each fuzz target runs on the inputs of tests/fuzz/corpus. make fuzz searches for more inputs.
 
 . "$srcdir/tests/tap.sh"
 # For range_calls, which starts the MPI without a launcher.

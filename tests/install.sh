@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What make install leaves is enough for a user: header, library, pkg-config.
+# make install installs all that a user needs: header, library, pkg-config.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -19,7 +19,7 @@ pc=$(find "$dir" -name pawl.pc)
 check "pawl.pc is installed" test -n "$pc"
 export PKG_CONFIG_PATH="${pc%/*}${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
 prefix=$("$PKG_CONFIG" --variable=prefix pawl)
-# The flags that a user would get, were DESTDIR not in front of the prefix.
+# The flags that a user gets, with the staged prefix ($DESTDIR) in place of the final one.
 flags()
 {
 	"$PKG_CONFIG" "$@" pawl | sed "s|\(-[IL]\)$prefix|\1$dir$prefix|g"
@@ -96,7 +96,7 @@ else
 	skip "$name" "no shared library or no launcher"
 fi
 
-# Its library is in a folder of its own, which it knows.
+# Its library is in a separate folder, which it knows.
 installed_bench()
 {
 	LD_LIBRARY_PATH="${so%/*}/pawl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
@@ -109,7 +109,7 @@ else
 	skip "$name" "no shared library"
 fi
 
-# The archive, with what it needs besides; the other libraries as they are found.
+# The static library, with the libraries that it needs, which may be shared.
 static_it()
 {
 	compile "$srcdir/examples/counter.c" -o "$dir/static" \
@@ -128,7 +128,7 @@ layer()
 }
 check "pawl-mpi.pc names the layer under MPI_Win_lock" layer
 
-# As README.md tells.
+# As in README.md.
 cat >"$dir/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.13)
 project(example C)

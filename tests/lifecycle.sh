@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Tables come and go without a leak: by the size of the heap over a thousand
-# tables, and under valgrind, where every definite leak with a function of ours
+# Tables are created and freed without a leak: by the size of the heap over a thousand
+# tables, and under valgrind, where every definite leak with a function of Pawl
 # in its stack counts.
 
 . "$srcdir/tests/tap.sh"

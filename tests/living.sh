@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Living clients under leases and permanent contention, for long: TEST_LIVING_SECONDS, ten minutes
-# if nothing is said; TEST_LIVING_LEASE is their lease in microseconds.
+# Clients that live, under leases and permanent contention, for TEST_LIVING_SECONDS (default: ten
+# minutes); TEST_LIVING_LEASE is their lease in microseconds.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by the test scripts: run MPI programs on this host, the user that we are and
-# however few cores there are.
+# Sourced by the test scripts: run MPI programs on this host, as any user and on any number of
+# cores.
 
-# Open MPI refuses root unless told twice.
+# Open MPI refuses to run as root without these.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # Open MPI 4.1: osc/rdma crashes in MPI_Win_allocate on one node
@@ -14,8 +14,8 @@ esac
 # Containers often forbid reading another process's memory.
 export OMPI_MCA_btl_vader_single_copy_mechanism="${OMPI_MCA_btl_vader_single_copy_mechanism-none}"
 
-# mpi_run N SECONDS PROGRAM [ARGUMENT...]: its status; 124 or 137 if the time was
-# over. A program without a slash is looked for in PATH.
+# mpi_run N SECONDS PROGRAM [ARGUMENT...]: its status; 124 or 137 if it ran out of
+# time. A program without a slash is searched in PATH.
 mpi_run()
 {
 	mpi_ranks=$1
@@ -37,7 +37,7 @@ mpi_run()
 	timeout -k 5 "$mpi_seconds" "$@" </dev/null
 }
 
-# mpi_can_run: whether there is a launcher (configure --without-mpirun: no).
+# mpi_can_run: whether there is a launcher (not with configure --without-mpirun).
 mpi_can_run()
 {
 	[ "${MPIRUN:-no}" != no ]

@@ -10,7 +10,7 @@ mpi_can_run || skip_all "configured without a launcher"
 lock=$builddir/tests/lock
 long=${TEST_LONG-}
 [ -n "$long" ] && short= || short=1
-# MPICH takes seconds to make a table for ranks that share cores.
+# MPICH takes seconds to create a table for ranks that share cores.
 most=8
 [ -n "$long" ] || [ "$TEST_MPI" != mpich ] || most=4
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pawl-info: what it says of jobs on one node, on nodes by a string and on two hosts, the
-# traps that it names, and mistakes on its command line.
+# pawl-info: its output for jobs on one node, on nodes of a synthetic topology and on two hosts, the
+# traps that it names, and wrong command lines.
 
 user_osc=${OMPI_MCA_osc-}
 . "$srcdir/tests/tap.sh"
@@ -10,8 +10,7 @@ user_osc=${OMPI_MCA_osc-}
 mpi_can_run || skip_all "configured without a launcher"
 info=$builddir/tools/pawl-info
 
-# says WORDS COMMAND...: it ends well, and the words (a regular expression) are in what
-# it prints.
+# says WORDS COMMAND...: it succeeds, and prints the words (a regular expression).
 says()
 {
 	words=$1
@@ -22,7 +21,7 @@ says()
 	[ $rc = 0 ] && printf '%s\n' "$said" | grep -qE -e "$words"
 }
 
-# complains WORDS ARGUMENT...: one sentence, status 2.
+# complains WORDS ARGUMENT...: one message, status 2.
 complains()
 {
 	words=$1
@@ -148,7 +147,7 @@ if [ $? != 0 ]; then
 	finish
 fi
 
-# Through UCX a thread of the target performs them, whatever the target does.
+# Through UCX a thread of the target performs operations, whatever the target does.
 name="two hosts, transport ucx"
 if grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
 	json_of "$name" "[p['between'] for p in d['paths']] == ['node', 'node', 'remote'] \
@@ -160,7 +159,7 @@ else
 	skip "$name" "configured without UCX"
 fi
 
-# The MPI's windows: over TCP nobody but the target performs operations.
+# The MPI's windows: over TCP only the target performs operations.
 PAWL_TRANSPORT=mpi
 export PAWL_TRANSPORT
 json_of "two hosts" \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pawl-sim: same command, same figures; every machine and workload; what is wrong
-# is named; and a thousand ranks take seconds.
+# pawl-sim: the same command gives the same figures; every machine and workload runs; messages name
+# what is wrong; and a thousand ranks take seconds.
 
 . "$srcdir/tests/tap.sh"
 
@@ -31,8 +31,8 @@ other_seed()
 }
 check "another seed, other lines" other_seed
 
-# Every lock of --list has a line at every workload, but what is no lock, those
-# with ranges, and those that are the MPI's (see "cannot be simulated").
+# Every lock of --list has a line for every workload, except pseudo locks, kinds with ranges, and
+# locks that need an MPI (see "cannot be simulated").
 complete()
 {
 	machine=$1
@@ -76,7 +76,7 @@ near_stays()
 }
 check "locktable: near locks stay in the node" near_stays
 
-# Ranges: no overlap, and more clients meet more often.
+# Ranges: there is no overlap, and more clients meet more often.
 ranges()
 {
 	for clients in 2 32; do
@@ -97,7 +97,7 @@ grows()
 }
 check "range-grow: something is done to the end" grows
 
-# A client that forgets a lock is recovered from: more of it, fewer acquires.
+# Forgotten locks are recovered; the more locks are forgotten, the fewer acquires there are.
 forgets()
 {
 	for p in 0 0.001 0.01; do
@@ -121,7 +121,7 @@ latency()
 		--lock=cas-spin --iterations=50 --json "$@" | sed -n 's/.*"p50":\([0-9.]*\).*/\1/p' |
 		head -n 1
 }
-# by_route MACHINE PARTS OTHER_PARTS: nodes 0 and 1 are next to each other, or not.
+# by_route MACHINE PARTS OTHER_PARTS: nodes 0 and 1 are neighbours, or not.
 by_route()
 {
 	sed "s/^net route.*/net route $2/" "$srcdir/machines/$1.machine" >"$tmp/near.machine"
@@ -182,7 +182,7 @@ by_file()
 }
 check "a platform file: latency by route" by_file
 
-# complains WORDS ARGUMENT...: status 2, and a sentence with these words.
+# complains WORDS ARGUMENT...: status 2, and a message with these words.
 complains()
 {
 	words=$1

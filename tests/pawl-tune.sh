@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pawl-tune finds the best value of a ladder that is tried whole, beats the
-# defaults on two machines, and says what is wrong.
+# pawl-tune finds the best of all values of a threshold, beats the
+# defaults on two machines, and its messages name what is wrong.
 
 . "$srcdir/tests/tap.sh"
 
@@ -16,8 +16,8 @@ figure()
 	sed -n "s/.*\"$1\":\([-+.0-9e]*\).*/\1/p"
 }
 
-# More passes within a node are faster and less fair; where fairness has a floor,
-# the best threshold is inside of the ladder, which is tried whole here.
+# More passes within a node are faster and less fair. With a floor of fairness the best threshold is
+# not an extreme value; here all values are tried.
 optimum()
 {
 	common="--ranks=32 --lock=rma-mcs --iterations=30"
@@ -42,8 +42,8 @@ optimum()
 }
 check "the known optimum" optimum
 
-# beats MACHINE FACTOR ARGUMENT...: what was found, set as printed, is so much
-# better than the defaults, and the figure is that of pawl-sim.
+# beats MACHINE FACTOR ARGUMENT...: the printed settings are better than the defaults by that factor,
+# and pawl-sim gives the same figure.
 beats()
 {
 	machine=$1

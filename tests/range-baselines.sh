@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Every kind with ranges: on one node, over nodes of a synthetic topology, and over two
-# hosts. With mistakes: faults.sh.
+# hosts. Faults: faults.sh.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The workloads of pawl-bench over ranges: every kind with ranges plays them, what they
-# tell adds up, and that ranges keep nobody out is noticed.
+# The workloads of pawl-bench over ranges: every kind with ranges runs them, their
+# results are consistent, and they notice ranges that do not exclude.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -70,7 +70,7 @@ sizes()
 }
 check "mixed lengths: as many clients of each, and all are timed" sizes
 
-# What was done in the parts of the time is all that was done.
+# The acquires of all parts of the time add up to all acquires.
 over_time()
 {
 	bench 2 --bench=range-grow || return 1
@@ -148,7 +148,7 @@ check "ranges that keep nobody out are noticed by the verification" noticed rang
 check "and by what btio reads" noticed btio --no-verify --grid=16
 check "and by the counts of oltp" noticed oltp --no-verify --file=262144
 
-# All figures that there is data for.
+# All figures for which there is data.
 figures()
 {
 	bench 3 --bench=$all $small --lock="$list" || return 1
@@ -172,7 +172,7 @@ else
 	skip "figures of all of them" "no python3 with numpy and matplotlib"
 fi
 
-# complains WORDS OPTION...: status 2, and a sentence with these words.
+# complains WORDS OPTION...: status 2, and a message with these words.
 complains()
 {
 	words=$1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Kinds with ranges, on one node and on synthetic ones. With mistakes: faults.sh.
+# Kinds with ranges, on one node and on synthetic nodes. Faults: faults.sh.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"

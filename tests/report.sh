@@ -45,7 +45,7 @@ compared()
 		{ cat "$tmp/out"; return 1; }
 	grep -q '>d-mcs<' "$tmp/pawl-bench.svg" && [ "$(grep -c '^{"lock"' "$tmp/pawl-bench.json")" = 2 ]
 }
-# row PATTERN ARGUMENT...: one line of the table is like this.
+# row PATTERN ARGUMENT...: one line of the table matches.
 row()
 {
 	pattern=$1

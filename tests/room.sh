@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A table that does not fit into the host's shared memory is refused on every rank, as a
-# sentence with the bytes and the host. In 64 MB of /dev/shm, as containers have.
+# A table that does not fit into the host's shared memory is refused on every rank, with a
+# message that has the bytes and the host. With 64 MB of /dev/shm, as in containers.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -18,7 +18,7 @@ trap 'rm -f room.out' EXIT
 host=$(hostname)
 nomem=9
 
-# told N CODE [WORD...]: what came of the table of N locks.
+# told N CODE [WORD...]: the result for the table of N locks.
 told()
 {
 	line=$(grep "^$1: $2 " room.out) || { cat room.out; return 1; }
@@ -44,7 +44,7 @@ check "4 TB are refused" told 0x7fffffffff $nomem "on host $host" "bytes free"
 check "the map of homes is refused" told h0x1000000 $nomem "/dev/shm has "
 check "32 MB are not, and all locks work" told 0x400000! 0
 
-# The pages of the first table are not touched yet, and still taken.
+# The pages of the first table count as taken, although they are not touched yet.
 check "two tables, of which one fits" run d-mcs 0x500000 0x400000 0x10000
 check "40 MB fit" told 0x500000 0
 check "32 MB more do not" told 0x400000 $nomem "besides 4" "other tables"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The same programs built with AddressSanitizer and UndefinedBehaviorSanitizer, in a build tree of
-# its own: unit tests, every kind of lock against the adversary, and on real MPI. At full length
-# also the other programs of tests/lock, the drop-in layer, and those with threads under
+# The test programs built with AddressSanitizer and UndefinedBehaviorSanitizer, in a separate build
+# tree: unit tests, every kind of lock against the adversary, and on a real MPI. At full length
+# also the other programs of tests/lock, the drop-in layer, and programs with threads under
 # ThreadSanitizer.
 
 . "$srcdir/tests/tap.sh"
@@ -17,8 +17,8 @@ locks="tests/lock/exclusion tests/lock/ranges tests/lock/errors"
 sim=
 [ ! -x "$builddir/tests/sim/adversary" ] || sim=tests/sim/adversary
 
-# Both MPIs, hwloc and UCX keep memory to the end, which is not ours to free; leaks are looked
-# for by tests/lifecycle.sh. Open MPI and UCX install handlers of their own for SIGSEGV.
+# Both MPIs, hwloc and UCX do not free all memory at the end; tests/lifecycle.sh looks for
+# leaks of Pawl. Open MPI and UCX install their own handlers for SIGSEGV.
 export ASAN_OPTIONS="detect_leaks=0:abort_on_error=0:verify_asan_link_order=0"
 export UBSAN_OPTIONS="print_stacktrace=1"
 
@@ -52,7 +52,7 @@ build_unlocked()
 	cd "$builddir" && return $build_status
 }
 
-# clean PROGRAM...: run it; a finding is what a sanitizer printed.
+# clean PROGRAM...: run it; it fails if a sanitizer prints a finding.
 clean()
 {
 	clean_status=0
@@ -92,9 +92,9 @@ done
 [ -n "$long" ] || finish
 
 made=$builddir/sanitize/thread
-# ThreadSanitizer does not see what orders threads by way of another process, or by way of the
-# MPI, which is not built with it: one rank, and no rdma-mcs, whose words the MPI changes. UCX's
-# hooks of madvise() take a lock in threads that ThreadSanitizer has already ended.
+# ThreadSanitizer does not see synchronisation through another process, or through the
+# MPI, which is not built with it; so there is one rank, and no rdma-mcs, whose words the MPI
+# changes. UCX's hooks of madvise() take a lock in threads that ThreadSanitizer has already ended.
 export UCX_MEM_MMAP_HOOK_MODE=none UCX_MEM_EVENTS=n
 check "builds with thread" build thread tests/lock/threads tests/unit/slots
 check "thread: unit/slots" clean "$made/tests/unit/slots"

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Locks that claim to survive the death of clients: ranks are killed for real, and
-# stopped, in each state.
+# Locks that recover from the death of clients: ranks are killed, or stopped, in each state.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"

@@ -35,7 +35,7 @@ undeclared()
 }
 check "all exported names are in pawl.h, or between our own libraries" undeclared
 
-# Not even hidden ones: the protocols to compare with are not in the library.
+# The library does not contain the baselines, not even as hidden symbols.
 product()
 {
 	"${NM:-nm}" "$1" >"$dir/all"
@@ -51,8 +51,8 @@ baselines_there()
 }
 check "and the library of pawl-bench has" baselines_there
 
-# The layer stands before the MPI: C and Fortran names of the calls it replaces, and in C the
-# PMPI names, by which a tool before the layer calls.
+# The layer precedes the MPI. It exports the C and Fortran names of the calls it replaces, and in C
+# the PMPI names, which a tool before the layer calls.
 layer=$builddir/.libs/libpawl-mpi.so
 "${NM:-nm}" -D --defined-only "$layer" |
 	awk '$2 ~ /^[A-Z]$/ { print $3 }' |

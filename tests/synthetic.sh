@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Hierarchies that this machine does not have, by synthetic topologies: what is
-# a node there works on windows across nodes here. Thresholds are small, so that
-# every path is taken.
+# Hierarchies that this machine does not have, by synthetic topologies: ranks of different synthetic
+# nodes use the windows between nodes. Thresholds are small, so that every path is taken.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -30,8 +29,8 @@ case_of 4 "node:2 core:2"
 case_of 4 "node:2 core:2" --only rma-rw --set t_r=1 --set t_w=1 --set t_l=1
 case_of 4 "node:2 core:2" --only rma-rw --set t_dc=4 --set t_r=1 --set t_w=2
 case_of 4 "node:2 core:2" --only rma-rw --set t_dc=1
-# As many ranks as small machines have cores: no operation waits for its turn,
-# so this one meets the most interleavings.
+# No more ranks than a small machine has cores: no rank waits for a core,
+# so this case has the most interleavings.
 case_of 2 "node:2 core:1" --only rma-rw --set t_r=1 --set t_w=1 --budget 1
 case_of 4 "node:4 core:1" --only rma-mcs
 case_of 4 "node:4 core:1" --only alock --set local_budget=1 --set remote_budget=2

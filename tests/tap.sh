@@ -4,8 +4,8 @@
 tap_count=0
 tap_failed=0
 
-# check NAME COMMAND...: one result, by the command's status; what it printed
-# follows as comments.
+# check NAME COMMAND...: one result, by the command's status; its output follows as
+# comments.
 check()
 {
 	tap_name=$1
@@ -35,7 +35,7 @@ tap_declared()
 		}' "$srcdir/tests/expected-skips"
 }
 
-# tap_may_skip NAME: whether it may be left out.
+# tap_may_skip NAME: whether the result may be skipped.
 tap_may_skip()
 {
 	printf '%s\n' "$1" | grep -qxE -e "$(tap_declared)" -e '$^'
@@ -64,7 +64,7 @@ skip_all()
 	finish
 }
 
-# The plan, and the status for those that run the script by hand.
+# The plan, and the status for a run of the script by hand.
 finish()
 {
 	echo "1..$tap_count"
@@ -93,9 +93,9 @@ pawl_functions()
 	pawl_h | grep -v '^typedef' | grep -oE '\bpawl_[a-z0-9_]+\(' | tr -d '(' | sort -u
 }
 
-# tap_program PREFIX COMMAND...: take over the results of a program that prints
+# tap_program PREFIX COMMAND...: include the results of a program that prints
 # TAP, under names that start with PREFIX. A program that ends without its plan,
-# or with another status than its results say, is one more failed result.
+# or with a status that contradicts its results, is one more failed result.
 tap_program()
 {
 	tap_prefix=$1
@@ -144,8 +144,8 @@ tap_program()
 	rm -f "$tap_file" "$tap_file.sum" "$tap_file.skips"
 }
 
-# caught PROGRAM...: succeeds if the program ends by itself having found
-# something wrong; told apart from a crash or a hang.
+# caught PROGRAM...: succeeds if the program ends by itself with a failed check, not by
+# a crash or a hang.
 caught()
 {
 	caught_status=0

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Locks over UCX: between two hosts, and between two nodes that a synthetic topology
-# makes of one host. tests/cluster.sh has every kind of lock over two hosts, which is by UCX
-# as well, if it is there.
+# Locks over UCX: between two hosts, and between two synthetic nodes of one host.
+# tests/cluster.sh has every kind of lock over two hosts, which use UCX, too, if the build has
+# it.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -18,7 +18,7 @@ for nodes in "node:1 core:2" "node:2 core:1"; do
 		"$lock/ucx_words"
 done
 
-# In a build without UCX the option says so, and what it takes.
+# In a build without UCX the message says so, and what the option accepts.
 refused()
 {
 	! mpi_run 1 60 "$lock/operations" --set transport=ucx >"$tmp/said" 2>&1 &&
@@ -51,7 +51,7 @@ tap_program "by UCX's operations" mpi_run 2 60 env UCX_ATOMIC_MODE=guess UCX_PRO
 
 tap_program "one table after the other" mpi_run 2 100 "$lock/ucx_growth" --limit 90
 
-# outsider MESSAGES PER_SECOND PERCENT: an attack; 0 a second: as fast as it goes.
+# outsider MESSAGES PER_SECOND PERCENT: an attack; 0 a second: as fast as possible.
 outsider()
 {
 	rm -f "$tmp"/job*
@@ -62,7 +62,7 @@ outsider()
 	cat "$tmp/said" "$tmp/err" | head -n 40
 	return $rc
 }
-# Other users of the machine can delay locks, too.
+# Other users of the machine may delay locks, so there are several attempts.
 undelayed()
 {
 	outsider 10000 1000 10 || outsider 10000 1000 10 || outsider 10000 1000 10
@@ -71,7 +71,7 @@ check "10000 messages of a process outside the job change nothing" outsider 1000
 [ -z "$TEST_LONG" ] || check "1000 a second delay locks by less than 10 %" undelayed
 unset PAWL_TOPOLOGY
 
-# The same operations, whatever carries them. What is far is the same, too.
+# Both transports have the same operations, near and far.
 count()
 {
 	mpi_run 4 60 sh -c "PAWL_TRANSPORT=$1 exec '$lock/operations' \
@@ -85,7 +85,7 @@ same_operations()
 [ -z "$TEST_LONG" ] || check "operation counts are those of the MPI's windows" same_operations
 
 # Ranks are killed. See survivors.sh for the shell around each rank, and the verdict in a file.
-# Open MPI's launcher ends a job one of whose ranks was killed, unless it is told to recover.
+# Open MPI's launcher ends a job in which a rank was killed, unless recovery is enabled.
 survive='"$@"; while [ ! -s "$0" ]; do sleep 0.05; done'
 export OMPI_MCA_orte_enable_recovery=1
 death()
@@ -132,8 +132,8 @@ if [ $? != 0 ]; then
 	finish
 fi
 
-# Each host has one more interface, whose address is that of the other host's, as those of
-# containers' bridges are.
+# Each host has one more interface, which has the same address on both hosts, like the bridges of
+# containers.
 decoy='ip link add decoy0 type veth peer name decoy1 && ip addr add 192.0.2.1/24 dev decoy0 &&
 	ip link set decoy0 up && ip link set decoy1 up; exec "$@"'
 tap_program "2 hosts" cluster -n 2 --env PAWL_TRANSPORT=ucx --env TEST_INTERFACE=eth0 -- \

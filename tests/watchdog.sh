@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Reports of a wait that is long: rank, host, table and lock, again and again.
+# Repeated reports of a long wait, with rank, host, table and lock.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -9,7 +9,7 @@ mpi_can_run || skip_all "configured without a launcher"
 trap 'rm -f watchdog.err' EXIT
 report="pawl: rank 2 of MPI_COMM_WORLD on host $(hostname) has waited [0-9.]* s at lock 7 of a table"
 
-# After 0.25 s, 0.5 s and 1 s; a machine that is busy may lose one of these.
+# After 0.25 s, 0.5 s and 1 s; on a busy machine one of these may be missing.
 reports()
 {
 	mpi_run 3 60 "$builddir/tests/lock/watchdog" "$1" 2>watchdog.err || return 1
@@ -17,7 +17,7 @@ reports()
 	n=$(grep -c "^$report ($1, 9 locks) for " watchdog.err)
 	[ "$n" -ge 2 ] && [ "$n" -le 4 ] && [ "$n" = "$(grep -c '^pawl: ' watchdog.err)" ]
 }
-# One that waits for a word, and one that looks again and again.
+# A kind that waits for a word, and one that polls.
 check "a queue lock" reports d-mcs
 check "a lock by compare and swap" reports cas-backoff
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The workloads of pawl-bench that use many locks: every kind plays them, and what
-# they tell adds up.
+# The workloads of pawl-bench that use many locks: every kind runs them, and their
+# results are consistent.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -52,11 +52,11 @@ check "locktable and micro, 2 ranks on 2 nodes" \
 	complete 2 2 --bench=locktable,micro --locks=64 --lock="$ours" -o "$two_nodes"
 check "transactions, 2 ranks on 2 nodes" complete 2 2 --bench=tatp,tpcc --locks=1000 \
 	--warehouses=2 --lock="$ours" -o "$two_nodes"
-# A few locks for all: they are met again and again.
+# A few locks for all ranks, which contend for them.
 check "transactions, 3 ranks" complete 1 3 --bench=tpcc --locks=64 --warehouses=1 \
 	--lock="$ours"
 
-# A distribution ends with all, and never falls.
+# A distribution ends at 1, and never decreases.
 rising()
 {
 	sed -n 's/.*"cdf":\[\(\[.*\]\)\].*/\1/p' "$tmp/lines" | grep . >"$tmp/cdf" || return 1
@@ -73,7 +73,7 @@ rising()
 }
 check "distributions of latencies rise to 1" rising
 
-# shares LOCALITY: of a lock that needs a fixed number of operations, so many are far.
+# shares LOCALITY: of the operations of a kind that needs a fixed number, this share is far.
 shares()
 {
 	bench 4 --bench=locktable --locks=64 --locality="$1" --lock=cas-spin --active=1 \
@@ -108,7 +108,7 @@ exclusive_readers()
 }
 check "readers of a lock without shared mode are writers, and it says so" exclusive_readers
 
-# All figures that there is data for, each of them with curves or bars.
+# All figures for which there is data, each with curves or bars.
 figures()
 {
 	bench 2 --bench=locktable,micro,tatp,tpcc --locks=1000 --warehouses=2 --lock=d-mcs,rma-rw ||
@@ -128,7 +128,7 @@ else
 	skip "figures of all of them" "no python3 with numpy and matplotlib"
 fi
 
-# complains WORDS OPTION...: status 2, and a sentence with these words.
+# complains WORDS OPTION...: status 2, and a message with these words.
 complains()
 {
 	words=$1
@@ -169,7 +169,7 @@ too_small()
 }
 check "tpcc needs locks for its warehouses" too_small
 
-# Where there are locks that recover, all that is abandoned is acquired again.
+# With locks that recover, every abandoned lock is acquired again.
 survives()
 {
 	bench 2 --bench=micro --locks=2 --fail=0.01 --lock="$1" --iterations=2000 -o lease=2000 ||
