@@ -1,6 +1,6 @@
 /*
  * A root that stays at the node that used it last: model of the upper level of a lock that adapts
- * to where it is used. No kind of the library has it yet.
+ * to where it is used, kind adaptive (src/lock/adaptive/kept_root.c; both levels: adaptive.pml).
  *
  * Each node has a line of words for the lock.  USE is a NODE word: the clients of the node change
  * it by CPU atomics, other nodes read it.  NEXT and STATUS are NET words: other nodes change them

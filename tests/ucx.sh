@@ -30,7 +30,7 @@ if ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
 fi
 
 two_nodes="topology=node:2 core:2"
-kinds="d-mcs rdma-mcs"
+kinds="d-mcs rdma-mcs adaptive"
 [ -z "$TEST_LONG" ] || kinds="$kinds rma-mcs rma-rw shiftlock alock mgl dslr drtm cas-backoff rdma-spin"
 for kind in $kinds; do
 	tap_program "2 nodes x 2" mpi_run 4 60 "$lock/exclusion" --set transport=ucx \
@@ -97,8 +97,8 @@ death()
 }
 
 # Kinds that work over UCX and need no threads.
-mortal="d-mcs rma-mcs mgl shiftlock alock cas-spin cas-backoff fompi-spin fompi-rw dslr rdma-mcs
-	rdma-spin drtm citron ss lld"
+mortal="d-mcs rma-mcs mgl shiftlock alock adaptive cas-spin cas-backoff fompi-spin fompi-rw dslr
+	rdma-mcs rdma-spin drtm citron ss lld"
 deaths="d-mcs,rank cas-spin,unseen shiftlock,node citron,grow"
 if [ -n "$TEST_LONG" ]; then
 	deaths=

@@ -64,6 +64,18 @@
 	X(alock_victim, "alock", "waits for its turn without having flushed VICTIM") \
 	X(alock_budget, "alock", "cohorts do not give way when their budget is over") \
 	X(alock_stay, "alock", "a leader whose deadline passes leaves its queue node where it is") \
+	X(adaptive_enter, "adaptive", \
+	  "a client that takes an idle lock does not look whether another node comes next") \
+	X(adaptive_again, "adaptive", \
+	  "a release does not look for another node once more when the lock is idle") \
+	X(adaptive_flush, "adaptive", \
+	  "a node looks whether the lock is idle before it has linked itself") \
+	X(adaptive_number, "adaptive", "grants to a node that has queued once more since") \
+	X(adaptive_early, "adaptive", "marks a node as passed over before it has read its NEXT") \
+	X(adaptive_shut, "adaptive", "keeps the lock for waiters of its node that are not there") \
+	X(adaptive_give_up, "adaptive", \
+	  "a client whose deadline passes leaves the lock that was kept for it") \
+	X(adaptive_strict, "adaptive", "takes a free lock though it is kept for a waiter") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \
 	X(citron_common, "citron", \
 	  "waits at nodes above one that it holds, as the paper has it: dead-lock") \

@@ -220,6 +220,48 @@ static void alock(void)
 		(struct pawl_stats){.atomics = {0, 2}, .gets = {0, 1}, .flushes = {0, 3}});
 }
 
+/* A lock of kind adaptive is where it was used last, wherever its home. */
+static void adaptive(void)
+{
+	table = table_open("adaptive", 1, NULL, NULL);
+	now_doing("adaptive");
+	if (table && tap_rank == 0)
+		measured(0, PAWL_EXCLUSIVE, 1, false);
+	meet();
+	if (table && is_far_client()) {
+		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);
+
+		expect(s.atomics[1] == 1 && s.gets[1] == 1 && s.puts[1] == 1,
+		       "%d far operations to take it from another node", (int)far_of(&s));
+		expect(s.flushes[1] <= 3, "%d round trips for it", (int)s.flushes[1]);
+		s = measured(0, PAWL_EXCLUSIVE, 10, false);
+		expect(far_of(&s) + s.flushes[0] + s.flushes[1] == 0 && s.atomics[0] == 20,
+		       "%d far and %d near operations for 10 acquires", (int)far_of(&s),
+		       (int)(s.atomics[0] + s.gets[0] + s.puts[0]));
+	}
+	meet();
+	result("adaptive: taken from another node by 3 far operations, and then 10 times by none");
+	/* Its neighbour finds it there; a try does, too. */
+	if (table && tap_rank == tap_size - 2) {
+		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);
+
+		expect(far_of(&s) == 0, "%d far operations on the node that has it",
+		       (int)far_of(&s));
+		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "try");
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	}
+	meet();
+	if (table && tap_rank == 0) {
+		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS,
+			    "try from another node");
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	}
+	meet();
+	table_close(table);
+	result(
+	    "adaptive: other ranks of that node need no far operation; a try takes it elsewhere");
+}
+
 /* By the network, even at the home. */
 static void by_network(const char *kind)
 {
@@ -269,6 +311,7 @@ int main(int argc, char **argv)
 	one_each_way("dslr");
 	one_each_way("shiftlock");
 	alock();
+	adaptive();
 	by_network("rdma-mcs");
 	by_network("rdma-spin");
 	drtm();

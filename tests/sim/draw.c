@@ -50,7 +50,8 @@ static const struct {
     {"t_l", {"1", "2", "3", ""}},           {"t_dc", {"0", "1", "2", "4"}},
     {"t_r", {"1", "2", "8", ""}},           {"t_w", {"0", "1", "2", "3"}},
     {"backoff_min", {"1", "1", "10", ""}},  {"local_budget", {"1", "2", "3", ""}},
-    {"remote_budget", {"1", "2", "4", ""}},
+    {"remote_budget", {"1", "2", "4", ""}}, {"patience", {"0", "1", "20", ""}},
+    {"stay", {"0", "1", "3", ""}},
 };
 
 enum { CHOICES = sizeof choices / sizeof choices[0] };
@@ -115,6 +116,9 @@ static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t
 		/* With the default an element may keep the lock for tens of
 		 * thousands of acquires, which is fair but takes too long here. */
 		if (!value[0] && d->until_all_done && strcmp(choices[i].name, "t_l") == 0)
+			value = "8";
+		/* The same of a node that is asked for the lock. */
+		if (!value[0] && d->until_all_done && strcmp(choices[i].name, "stay") == 0)
 			value = "8";
 		/* A client that waits for the other cohort polls; fewer turns make fewer polls. */
 		if (!value[0] && d->until_all_done && strstr(choices[i].name, "budget"))

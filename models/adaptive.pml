@@ -1,0 +1,430 @@
+/*
+ * A lock that stays at the node that used it last, and lets whoever runs take it while it is free:
+ * model of kind adaptive (src/lock/adaptive/adaptive.c), both levels.
+ *
+ * Node level.  Each node has a word W for the lock: its state (S), HEAD and STRICT.  A client that
+ * finds it free takes it by one compare-and-swap, also before clients that wait (T1), unless STRICT
+ * says that it is kept for one of these.  The others queue (T2); the first of the queue, its head,
+ * announces itself by HEAD (T3) and takes W when it is free (T4); when its patience is over, it
+ * sets STRICT (T5), and sleeps.  A release makes W free by one operation that fetches STRICT, and
+ * then wakes the head (R1).  The head clears HEAD and STRICT with the swap that takes W, and leaves
+ * the queue after that (T6).  A head whose deadline passes clears both, unless W is SHUT: then it takes
+ * W, for whoever left W so counts on it (T7).
+ *
+ * Upper level.  It is that of kept_root.pml, whose labels are used here: a client that has W does
+ * what a client does there, and the free values of W are the states of USE that it leaves: OUT,
+ * GONE, SHUT, IDLE.  HELD is HELD and QUEUED there.  What differs: SHUT is left only if HEAD is set
+ * in the same swap, which replaces the count of waiters there.
+ *
+ * What it proves.  NN nodes (default 2) with NC clients each (default 2), which take the lock as
+ * often as they like and may stop between any two acquisitions: mutual exclusion (assert at CS), no
+ * dead-lock, which a lost wake-up or a SHUT that nobody takes would be, a node never queues behind
+ * itself.  With -DTIMED also when waiters time out at any moment of their choice, in the queue of
+ * their node, at its head, and in that of the nodes (-DFIRM=v: client v has no deadline, so that it
+ * shows as a dead-lock if it waits for nobody).  With -DLIVE=v, under weak fairness, client v,
+ * which has no deadline, gets the lock whenever it wants it, however often others take it when they
+ * find it free.  NN=1 is a table of one node: OUT is its free value, and there is no upper level.
+ *
+ * What it abstracts.  The queue of a node is a list with atomic operations: that is mcs.h, which
+ * dmcs.pml shows with places that are abandoned.  Else as kept_root.pml.
+ *
+ * Known-broken variants: -DBREAK_HEAD     SHUT by a look at HEAD before the swap (TIMED, FIRM)
+ *                        -DBREAK_SURE     SHUT whether there is a head or not
+ *                        -DBREAK_GIVE_UP  a head that gives up leaves a W that is SHUT (TIMED, FIRM)
+ *                        -DBREAK_WAKE     STRICT is looked at before the release
+ *                        -DBREAK_BARGE    T1 does not look at STRICT (LIVE)
+ *                        -DBREAK_PATIENCE STRICT is never set (LIVE)
+ *                        -DBREAK_LEAVE    the queue is left before W is taken
+ *                        -DBREAK_FENCE, _ENTER, _FLUSH, _AGAIN, _SHUT, _NUMBER: as kept_root.pml
+ */
+#ifndef NN
+#define NN 2 /* nodes */
+#endif
+#ifndef NC
+#define NC 2 /* clients of each */
+#endif
+#define NP (NN * NC)
+#ifndef STAY
+#define STAY 1
+#endif
+
+/* S */
+#define OUT 0  /* free; the node has no place in the queue of nodes */
+#define GONE 1 /* free; a deadline has passed there, and the place may still be in that queue */
+#define HELD 2 /* a client has W */
+#define SHUT 3 /* free for clients of the node alone, whose head is sure to take it */
+#define IDLE 4 /* free, and kept */
+
+/* STATUS */
+#define WAITING 1
+#define GRANTED 2
+#define LEFT 3
+#define PASSING 4
+#define PASSED 5
+
+#define STALE 100 /* NEXT is of an earlier queueing of that node: the numbers differ */
+
+byte TAIL; /* 0 or 1 + the node that is last */
+byte S[NN];
+bit HEAD[NN], STRICT[NN];
+bit asleep[NN]; /* the head */
+byte NEXT[NN];  /* 0 or 1 + the node that comes next */
+byte STATUS[NN];
+byte stays[NN];
+byte succ[NP]; /* a copy of NEXT, by process; marked as NEXT is */
+#define s succ[p]
+byte place[NP]; /* in the queue of the node, from 1; 0: in none */
+
+#include "ghost.inc"
+
+inline join()
+{
+	d_step {
+		for (i : n * NC .. n * NC + NC - 1) {
+			if
+			:: place[i] >= place[p] -> place[p] = place[i]
+			:: else
+			fi
+		}
+		place[p]++;
+		i = 0
+	}
+}
+
+inline leave()
+{
+	d_step {
+		for (i : n * NC .. n * NC + NC - 1) {
+			if
+			:: place[i] > place[p] -> place[i]--
+			:: else
+			fi
+		}
+		place[p] = 0;
+		i = 0
+	}
+}
+
+#ifndef TIMED
+#define MAY_TIME_OUT false
+#else
+#ifdef LIVE
+#define MAY_TIME_OUT (p != LIVE)
+#else
+#ifdef FIRM
+#define MAY_TIME_OUT (p != FIRM)
+#else
+#define MAY_TIME_OUT true
+#endif
+#endif
+#endif
+
+#ifdef BREAK_BARGE
+#define OPEN true
+#else
+#define OPEN !STRICT[n]
+#endif
+
+/* R1: W becomes free */
+#ifdef BREAK_WAKE
+#define FREE(state)                                   \
+	if                                            \
+	:: atomic { STRICT[n] -> old = 1 }            \
+	:: atomic { !STRICT[n] -> old = 0 }           \
+	fi;                                           \
+	S[n] = state;                                 \
+	atomic { asleep[n] = asleep[n] && !old; old = 0 }
+#else
+#define FREE(state)                        \
+	atomic { S[n] = state; old = STRICT[n] }; \
+	atomic { asleep[n] = asleep[n] && !old; old = 0 }
+#endif
+
+proctype P(byte p)
+{
+	byte n = p / NC, pred, i, from, was;
+	bit kept, left, old;
+
+	do
+	:: WANT;
+again:
+		if
+#ifdef BREAK_FENCE
+		:: atomic { S[n] == IDLE && OPEN && NEXT[n] == 0 -> s = 0 };
+			if
+			:: atomic { S[n] == IDLE && OPEN -> S[n] = HELD; goto cs }
+			:: atomic { else -> goto again }
+			fi
+		:: atomic {
+				S[n] != HELD && (S[n] != IDLE || NEXT[n] != 0) && OPEN ->
+				was = S[n]; S[n] = HELD
+			}
+#else
+		/* T1 */
+		:: atomic { S[n] != HELD && OPEN -> was = S[n]; S[n] = HELD }
+#endif
+		/* T2 */
+		:: S[n] == HELD || !(OPEN) ->
+			join();
+			if
+			:: place[p] == 1
+			:: atomic { MAY_TIME_OUT && place[p] > 1 -> leave(); goto late }
+			fi;
+			/* T3 */
+			HEAD[n] = 1;
+#ifdef BREAK_LEAVE
+			leave();
+#endif
+#ifdef BREAK_PATIENCE
+			goto take;
+#endif
+			if
+			/* while it is patient: once here, as often as time permits in a lock */
+			:: S[n] != HELD -> goto take
+			:: skip
+			fi;
+impatient:
+			/* T5 */
+			STRICT[n] = 1;
+			if
+			:: atomic { S[n] == HELD -> asleep[n] = 1 };
+				if
+				:: !asleep[n]
+				:: atomic { MAY_TIME_OUT && asleep[n] -> asleep[n] = 0 }
+				fi
+			:: S[n] != HELD
+			fi;
+take:
+			if
+			/* T4 */
+			:: atomic {
+					S[n] != HELD ->
+					was = S[n]; S[n] = HELD; HEAD[n] = 0; STRICT[n] = 0
+				}
+#ifndef BREAK_PATIENCE
+			/* somebody else has it once more */
+			:: !STRICT[n] && S[n] == HELD -> goto impatient
+#endif
+			/* T7 */
+#ifdef BREAK_GIVE_UP
+			:: atomic { MAY_TIME_OUT -> HEAD[n] = 0; STRICT[n] = 0 };
+#else
+			:: atomic { MAY_TIME_OUT && S[n] != SHUT -> HEAD[n] = 0; STRICT[n] = 0 };
+#endif
+				leave();
+				goto late
+			fi;
+#ifndef BREAK_LEAVE
+			/* T6 */
+			leave()
+#endif
+		fi;
+#if NN == 1
+		goto cs;
+#endif
+		if
+		:: atomic { was == SHUT -> was = 0; goto cs }
+		:: was == IDLE -> was = 0;
+			/* A2 */
+			if
+			:: atomic { NEXT[n] == 0 -> goto cs }
+#ifdef BREAK_ENTER
+			:: else -> goto cs
+#else
+			:: else -> from = 1; goto resolve
+#endif
+			fi
+		:: was == GONE -> was = 0;
+			if
+			:: atomic { STATUS[n] == LEFT -> STATUS[n] = WAITING; goto await }
+			:: STATUS[n] == PASSED
+			fi
+		:: was == OUT
+		fi;
+enter:
+		/* Q1: a new number */
+		atomic {
+			NEXT[n] = 0; STATUS[n] = WAITING;
+#ifndef BREAK_NUMBER
+			for (i : 0 .. NN - 1) {
+				if
+				:: NEXT[i] == n + 1 -> NEXT[i] = n + 1 + STALE
+				:: else
+				fi
+			}
+			for (i : 0 .. NP - 1) {
+				if
+				:: succ[i] == n + 1 -> succ[i] = n + 1 + STALE
+				:: else
+				fi
+			}
+			i = 0
+#endif
+		}
+		/* Q2 */
+		d_step { pred = TAIL; TAIL = n + 1 }
+		assert(pred != n + 1);
+		if
+		:: atomic { pred == 0 -> goto cs }
+		:: else
+		fi;
+#ifdef BREAK_FLUSH
+		if
+		:: S[pred - 1] == IDLE -> NEXT[pred - 1] = n + 1; goto took
+		:: else
+		fi;
+#endif
+		/* Q3, Q4: put, flush, get, flush */
+		NEXT[pred - 1] = n + 1;
+		if
+		:: S[pred - 1] == IDLE ->
+took:
+			pred = 0;
+			/* Q5 */
+			if
+			:: atomic { STATUS[n] == WAITING -> STATUS[n] = GRANTED }
+			:: else
+			fi
+		:: else
+		fi;
+await:
+		if
+		:: STATUS[n] == GRANTED
+		:: atomic { MAY_TIME_OUT && STATUS[n] == WAITING -> STATUS[n] = LEFT };
+			pred = 0;
+			FREE(GONE);
+			goto late
+		fi;
+		pred = 0;
+cs:
+		critical_exclusive(p);
+#if NN == 1
+		FREE(OUT);
+		goto late;
+#endif
+release:
+		/* D1 */
+		if
+		:: NEXT[n] == 0 ->
+			/* D2 */
+idle:
+			FREE(IDLE);
+			/* D3 */
+#ifdef BREAK_AGAIN
+			goto late
+#else
+			if
+			:: NEXT[n] == 0 -> goto late
+			:: else
+			fi;
+			/* as A1, A2, and whatever STRICT says: what the head waits for comes through us */
+			if
+			:: atomic { S[n] == IDLE -> S[n] = HELD }
+			:: atomic { else -> goto late }
+			fi;
+			if
+			:: NEXT[n] == 0 -> goto idle
+#ifdef BREAK_SHUT
+			:: atomic { NEXT[n] != 0 && HEAD[n] -> S[n] = SHUT; asleep[n] = 0; goto late }
+#endif
+			:: else
+			fi
+#endif
+		:: NEXT[n] != 0 && stays[n] >= STAY
+#ifdef BREAK_SURE
+		:: NEXT[n] != 0 && stays[n] < STAY -> stays[n]++; FREE(SHUT); goto late
+#else
+#ifdef BREAK_HEAD
+		:: NEXT[n] != 0 && stays[n] < STAY && HEAD[n] -> stays[n]++; FREE(SHUT); goto late
+#else
+		/* D4 */
+		:: atomic {
+				NEXT[n] != 0 && stays[n] < STAY && HEAD[n] ->
+				stays[n]++; S[n] = SHUT; asleep[n] = asleep[n] && !STRICT[n]
+			};
+			goto late
+#endif
+		:: NEXT[n] != 0 && stays[n] < STAY && !HEAD[n]
+#endif
+		fi;
+		from = 0;
+resolve:
+		/* H1 */
+		s = NEXT[n];
+		stays[n] = 0;
+		do
+		:: d_step {
+				if
+				:: s <= STALE && STATUS[s - 1] == WAITING -> STATUS[s - 1] = GRANTED; left = 0
+				:: s <= STALE && STATUS[s - 1] == LEFT -> STATUS[s - 1] = PASSING; left = 1
+				:: s > STALE || STATUS[s - 1] == GRANTED -> left = 0
+				fi
+			};
+			if
+			:: !left -> break
+			:: else
+			fi;
+			left = 0;
+			/* H3 */
+			if
+			:: NEXT[s - 1] != 0
+			:: NEXT[s - 1] == 0 ->
+				/* H4 */
+				NEXT[n] = 0;
+				if
+				:: atomic { TAIL == s -> TAIL = n + 1; kept = 1 }
+				:: atomic { else -> NEXT[n] = s }
+				fi;
+				kept || NEXT[s - 1] != 0
+			fi;
+			/* H5 */
+			atomic {
+				pred = NEXT[s - 1];
+				STATUS[s - 1] = PASSED;
+				s = (kept -> 0 : pred); pred = 0
+			}
+			/* H6: the root is here, so clients of this node need not wait for more deadlines */
+			if
+			:: kept -> break
+			:: !kept && from == 1 -> NEXT[n] = s; s = 0; from = 0; goto cs
+			:: !kept && from == 0 -> NEXT[n] = s;
+				if
+				:: atomic {
+						HEAD[n] -> s = 0;
+						S[n] = SHUT; asleep[n] = asleep[n] && !STRICT[n];
+						goto late
+					}
+				:: !HEAD[n]
+				fi
+			fi
+		od;
+		s = 0;
+		if
+		:: kept && from == 1 -> kept = 0; from = 0; goto cs
+		:: kept && from == 0 -> kept = 0; goto release
+		:: else
+		fi;
+		NEXT[n] = 0;
+		/* a client that still wants the lock keeps W, and queues with its node */
+		if
+		:: from == 1 -> from = 0;
+			if
+			:: goto enter
+			:: MAY_TIME_OUT -> FREE(OUT)
+			fi
+		:: else -> FREE(OUT)
+		fi;
+late:
+		was = 0; old = 0
+	:: break
+	od
+}
+
+init
+{
+	byte i;
+
+	atomic {
+		for (i : 0 .. NP - 1) { run P(i) }
+	}
+}

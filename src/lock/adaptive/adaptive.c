@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A lock that adapts to where it is used: a free lock goes to whoever comes first, until a client
+ * has waited for long; and it stays at the node that used it last. The first is after Go's
+ * sync.Mutex and WebKit's ParkingLot, the second is ours.
+ *
+ * Level of a node (this file). Each node has a word W for the lock, which says whether a client has
+ * it, or, in its free values, what the node has of the root (kept_root.c). A client that finds it
+ * free takes it by one compare-and-swap, whoever waits (T1). If it is not free for a while, the
+ * client queues (mcs.h; T2). The head of the queue tries again and again, with back-off (T4). When
+ * it has done so for as long as option patience says, it sets STRICT (T5): nobody else takes W from
+ * then on, so the next release hands it to the head. So a client that runs need not wait for one
+ * that sleeps, and a release costs nothing more, until the patience of a waiter is over.
+ *
+ * Upper level (kept_root.c). W tells the client that takes it whether the node has the root: then
+ * the client holds the lock, with no far operation. Else it gets the root for its node, and keeps W
+ * meanwhile.
+ *
+ * Words. W and the tail of the queue: 16 bytes at the home on a table of one node; over several, a
+ * cache line a lock and node, at a fixed place of the node, and 8 bytes at the home.
+ *
+ * Ordering guarantees, besides those of mcs.h and kept_root.c
+ *   (A) One client at a time has W: each takes it by a compare-and-swap from a free value to HELD
+ *       (T1, T4, T7, D3), and gives it back by one operation, which adds what is between HELD and
+ *       the free value (R1), or by a swap (D4). HEAD and STRICT are other bits of the same word.
+ *   (B) HEAD and STRICT are set and cleared by the head alone, which is one client at a time: it
+ *       clears both by the swap that takes W (T4), or by the one that gives up (T7), and leaves the
+ *       queue after that (T6).
+ *   (C) No wake-up is lost: the head sleeps only after it has set STRICT, and a release fetches
+ *       STRICT by the operation that frees W, and then looks for sleepers; pairs with rma_park().
+ *   (D) What a holder did in node memory is visible to the next holder of its node: R1 is a
+ *       seq_cst operation on W, and what takes W reads its value, or a later one.
+ *   (E) A head that gives up leaves no W behind that is SHUT: it takes it then, whatever the time,
+ *       for a release that finds HEAD counts on the head (kept_root.c, (D)).
+ *
+ * Progress: starvation-free if holders release. On one node a client waits for at most
+ *       (clients ahead in the queue + 1) x (patience + the longest section),
+ * besides what the scheduler and the back-off take, for each head has W by the first release after
+ * its patience. Over several nodes, a node waits for those ahead of it in the queue of nodes, each
+ * of which keeps the root for at most option stay + 1 acquires after it is asked for it. With
+ * patience 0 a client that finds others in the queue of its node queues behind them.
+ * A release may wait for a client, or a node, to link itself, as MCS does.
+ *
+ * Uncontended: on one node, and on the node that used the lock last, a compare-and-swap to acquire
+ * and an add to release, no call of the MPI (with a load of NEXT after each, over several nodes).
+ * First acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2 if the transport is
+ * ordered), and a near atomic.
+ *
+ * Not there yet: shared holders and intents; stays that are limited by time; a line only where a
+ * lock is used; thresholds that set themselves.
+ *
+ * Models: models/adaptive.pml, whose labels are used here, and models/kept_root.pml.
+ */
+#include "lock/adaptive/adaptive.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A patient head looks at least so often while its patience lasts. */
+enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
+
+/* What the grant of a predecessor says. */
+enum { HEAD_NOW = 1 };
+
+/* Before a client queues. */
+enum { ATTEMPTS = 16 };
+
+/* ----------------------------------------------------------------- layout */
+
+static int layout(struct lock_space *s, char *err, size_t errlen)
+{
+	struct adaptive_constants *k = calloc(1, sizeof *k);
+
+	s->state = k;
+	if (!k) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	k->several = s->domain == RMA_NET;
+	for (int i = 1; k->several && i <= s->topo->nlevels; i++)
+		if (s->topo->level[i - 1].kind == TOPO_NODE)
+			k->node_level = i;
+	k->nodes = k->node_level ? s->topo->level[k->node_level - 1].count : s->topo->nranks;
+	k->patience = (uint64_t)adaptive_options_of(s)->patience * 1000;
+	k->backoff = k->patience / LOOKS_OF_PATIENCE;
+	k->keeps_order = k->patience == 0;
+	if (k->several) {
+		uint64_t size =
+		    k->node_level ? (uint64_t)s->topo->level[k->node_level - 1].min_size : 1;
+
+		k->free = W_IDLE;
+		k->lines = lock_reserve(s, (s->n + size - 1) / size, LINE_BYTES);
+		k->tails = lock_reserve(s, s->block, TAIL_BYTES);
+	} else {
+		k->free = W_OUT;
+		k->lines = lock_reserve(s, s->block, NEAR_BYTES);
+	}
+	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_space *s, char *text, size_t len)
+{
+	const struct adaptive_constants *k = s->state;
+	const struct adaptive_options *o = adaptive_options_of(s);
+	int used = snprintf(text, len, "patience %lld us", (long long)o->patience);
+
+	if (k->several && used > 0 && (size_t)used < len)
+		snprintf(text + used, len - (size_t)used, ", stay %lld", (long long)o->stay);
+}
+
+/* ------------------------------------------------------------------ taking W */
+
+/* T1, or T4: take W if it is free for this client; *was is the free value that it had. */
+static bool take(struct lock_slot *slot, bool as_head, int64_t *was)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t keep = as_head ? 0 : W_BITS, value, old;
+	int64_t closed = as_head || FAULT(adaptive_strict) ? W_HELD : W_HELD | W_STRICT;
+
+	rma_get(&slot->client, w, &value);
+	while (!(value & closed)) {
+		rma_cas(&slot->client, w, value, W_HELD | (value & keep), &old);
+		if (old == value) {
+			*was = value & W_FREE_MASK;
+			return true;
+		}
+		value = old;
+	}
+	return false;
+}
+
+/* Whether others wait that a client which keeps the order is to queue behind. */
+static bool is_behind_others(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t last;
+
+	if (!k->keeps_order || FAULT(adaptive_strict))
+		return false;
+	rma_get(&slot->client, *adaptive_queue(slot), &last);
+	return last != 0;
+}
+
+/* T1, for a moment: who has W may leave soon. */
+static bool take_soon(const struct lock_space *s, struct lock_slot *slot, int64_t *was)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+
+	for (int i = 0; i < ATTEMPTS; i++) {
+		if (is_behind_others(s, slot))
+			return false;
+		if (take(slot, false, was))
+			return true;
+		if (!rma_glance(w, W_HELD | W_STRICT, RMA_EQ, 0))
+			return false;
+	}
+	return false;
+}
+
+/* T6. */
+static void leave_queue(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t succ;
+
+	if (!mcs_leave(slot, RMA_NODE, *adaptive_queue(slot), &succ))
+		mcs_hand_over(s, slot, RMA_NODE, *adaptive_queue(slot), succ, HEAD_NOW);
+}
+
+static bool is_late(const struct lock_slot *slot)
+{
+	return slot->deadline_ns && rma_clock(&slot->client) >= slot->deadline_ns;
+}
+
+/* T4 of a head that is patient. */
+static bool take_patiently(const struct lock_space *s, struct lock_slot *slot, int64_t *was)
+{
+	const struct adaptive_constants *k = s->state;
+	struct rma_pause p = {.min_ns = BACKOFF_MIN_NS, .max_ns = k->backoff};
+
+	if (take(slot, true, was))
+		return true;
+	if (k->keeps_order)
+		return false;
+	p.deadline_ns = rma_clock(&slot->client) + k->patience;
+	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
+		p.deadline_ns = slot->deadline_ns;
+	while (rma_pause(&slot->client, &p, "the lock to be free"))
+		if (take(slot, true, was))
+			return true;
+	return false;
+}
+
+/* T5, T4. False: the deadline has passed. */
+static bool take_strictly(struct lock_slot *slot, int64_t *was)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t value;
+
+	rma_fao(&slot->client, w, RMA_OR, W_STRICT, &value);
+	do {
+		if (take(slot, true, was))
+			return true;
+	} while (rma_await_until(&slot->client, w, W_HELD, RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
+				 "the lock to be handed over", &value));
+	return false;
+}
+
+/* T7: give up, unless W is SHUT; then it is taken. */
+static bool give_up(struct lock_slot *slot, int64_t *was)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t value, old, next;
+
+	rma_get(&slot->client, w, &value);
+	for (;;) {
+		bool is_shut = (value & W_STATE) == W_SHUT && !FAULT(adaptive_give_up);
+
+		next = is_shut ? W_HELD : value & ~(int64_t)W_BITS;
+		rma_cas(&slot->client, w, value, next, &old);
+		if (old == value) {
+			*was = W_SHUT;
+			return !is_shut;
+		}
+		value = old;
+	}
+}
+
+/* At the head of the queue: T3 ... T7. */
+static int lead(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t was, value;
+	bool gives_up;
+
+	if (k->several)
+		rma_fao(&slot->client, w, RMA_OR, W_HEAD, &value);
+	gives_up = !take_patiently(s, slot, &was) &&
+		   (is_late(slot) || !take_strictly(slot, &was)) && give_up(slot, &was);
+	leave_queue(s, slot);
+	if (gives_up)
+		return PAWL_ERR_TIMEOUT;
+	return k->several ? kept_root_enter(s, slot, was) : PAWL_SUCCESS;
+}
+
+bool adaptive_shut(struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t value, old;
+
+	rma_get(&slot->client, w, &value);
+	while ((value & W_HEAD) || FAULT(adaptive_shut)) {
+		rma_cas(&slot->client, w, value, W_SHUT | (value & W_BITS), &old);
+		if (old == value) {
+			if ((value & W_STRICT) && w.map)
+				rma_wake(&slot->client, w);
+			return true;
+		}
+		value = old;
+	}
+	return false;
+}
+
+/* --------------------------------------------------------------- protocol */
+
+static RMA_SLOW_PATH int acquire_slowly(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t was, pred, status;
+
+	if (take_soon(s, slot, &was))
+		return k->several ? kept_root_enter(s, slot, was) : PAWL_SUCCESS;
+	/* T2. */
+	pred = mcs_enter(slot, RMA_NODE, *adaptive_queue(slot));
+	if (pred) {
+		mcs_link(s, slot, RMA_NODE, pred);
+		if (!mcs_await_grant(slot, RMA_NODE, &status))
+			return LOCK_QUEUED;
+	}
+	return lead(s, slot);
+}
+
+static int acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t old;
+
+	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
+	if (k->keeps_order)
+		return acquire_slowly(s, slot);
+	/* T1, of a lock that nobody has. */
+	rma_cas(&slot->client, adaptive_word(slot, LINE_W), k->free, W_HELD, &old);
+	if (__builtin_expect(old != k->free, 0))
+		return acquire_slowly(s, slot);
+	if (k->several &&
+	    __builtin_expect(adaptive_look(&slot->client, adaptive_word(slot, LINE_NEXT)) != 0, 0))
+		return kept_root_enter(s, slot, W_IDLE);
+	return PAWL_SUCCESS;
+}
+
+static int resume(const struct lock_space *s, struct lock_slot *slot)
+{
+	int64_t status;
+	int rc = mcs_resume(slot, RMA_NODE, MCS_ABANDONED);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	return mcs_await_grant(slot, RMA_NODE, &status) ? lead(s, slot) : LOCK_QUEUED;
+}
+
+static bool passed(const struct lock_space *s, struct lock_slot *slot)
+{
+	(void)s;
+	return mcs_passed(slot, RMA_NODE);
+}
+
+static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t was;
+
+	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
+	if (is_behind_others(s, slot) || !take(slot, false, &was))
+		return PAWL_ERR_BUSY;
+	return k->several ? kept_root_try_enter(s, slot, was) : PAWL_SUCCESS;
+}
+
+static int release(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	struct rma_word next;
+
+	if (!k->several) {
+		adaptive_free(slot, W_OUT);
+		return PAWL_SUCCESS;
+	}
+	next = adaptive_word(slot, LINE_NEXT);
+	if (__builtin_expect(adaptive_look(&slot->client, next) != 0, 0)) { /* D1 */
+		kept_root_pass_on(s, slot);
+		return PAWL_SUCCESS;
+	}
+	adaptive_free(slot, W_IDLE); /* D2 */
+	if (__builtin_expect(adaptive_look(&slot->client, next) != 0, 0) &&
+	    !FAULT(adaptive_again)) /* D3 */
+		kept_root_look_again(s, slot);
+	return PAWL_SUCCESS;
+}
+
+/* -------------------------------------------------------------- simulator */
+
+/* Of patience 0; otherwise as many as there are in so much time. On one node each other client
+ * comes once: from its place in the queue, or because it looked before there was one. Else each of
+ * those clients may come in a turn of its own of the root, between which each other node has one,
+ * and one more that began before. */
+static uint64_t overtakes(const struct lock_space *s, int mode)
+{
+	const struct adaptive_constants *k = s->state;
+	const struct topo *t = s->topo;
+	double clients, turn, most = 0;
+
+	(void)mode;
+	if (!k->keeps_order)
+		return UINT64_MAX;
+	if (!k->several)
+		return (uint64_t)t->nranks * (uint64_t)s->max_held - 1;
+	for (int j = 0; j < k->nodes; j++) {
+		clients = k->node_level ? topo_size(t, k->node_level, j) : 1;
+		most = clients > most ? clients : most;
+	}
+	most *= s->max_held;
+	turn = ((double)adaptive_options_of(s)->stay + 2) * k->nodes;
+	most += (most + 1) * 2 * turn;
+	return most < 1e18 ? (uint64_t)most : UINT64_MAX;
+}
+
+static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct adaptive_constants *k = s->state;
+	const int64_t *line;
+
+	if (k->several)
+		return kept_root_idle(s, lock, m, err, errlen);
+	line = lock_memory_home(s, m, k->lines, NEAR_BYTES, lock);
+	snprintf(err, errlen, "W is 0x%llx, QUEUE 0x%llx", (unsigned long long)line[0],
+		 (unsigned long long)line[1]);
+	return line[0] == W_OUT && line[1] == 0;
+}
+
+static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+{
+	const struct adaptive_constants *k = s->state;
+
+	if (k->several)
+		kept_root_age(s, lock, m);
+}
+
+static const struct option_spec options[] = {
+    LOCK_NUMBER(struct adaptive_options, patience, "patience", 0, 1000000, "500",
+		"microseconds for which others may come before the first waiter; 0: none"),
+    LOCK_NUMBER(struct adaptive_options, stay, "stay", 0, 1048575, "256",
+		"further acquires by waiting clients of a node while other nodes wait"),
+    LOCK_OPTIONS_END,
+};
+
+const struct lock_protocol lock_adaptive = {
+    .kind =
+	{
+	    .name = "adaptive",
+	    .summary =
+		"a free lock goes to whoever runs, a waiter has patience; stays where it is used",
+	    .reference = "Go's sync.Mutex and WebKit's ParkingLot (patience); the rest is ours",
+	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	},
+    .options = options,
+    .layout = layout,
+    .describe = describe,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .resume = resume,
+    .passed = passed,
+    .release = release,
+    .overtakes = overtakes,
+    .idle = idle,
+    .age = age,
+};

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The upper level of kind adaptive: the root, which stays at the node that used it last.
+ *
+ * Its clients are nodes: a node acts through the client that has the node's W (adaptive.c), one at
+ * a time. They queue as in an MCS lock, with TAIL at the home, and NEXT and STATUS in the line of
+ * each node. But the node that is last stays in the queue when its last holder leaves: its W is
+ * IDLE then, and its clients take the lock by one compare-and-swap of W (A1) and a look at NEXT
+ * (A2), with no far operation.
+ *
+ * Another node N swaps TAIL (Q2), puts itself into NEXT of its predecessor P (Q3), flushes, and
+ * gets W of P once (Q4). If that is IDLE, N has the root (Q5). Else a client of P gives it to N: by
+ * one compare-and-swap of STATUS of N (H2).
+ *
+ * Ordering guarantees
+ *   (A) A client of P changes W and then looks at NEXT; N writes NEXT and then looks at W. The one
+ *       that comes second sees the first: on the near side there is a seq_cst read-modify-write of
+ *       W before a seq_cst load of NEXT; on the far side a put, a flush and a get. So
+ *       (A1) if N sees IDLE, no earlier client of P is in, and each later one sees NEXT;
+ *       (A2) if N sees anything else, a client of P looks at NEXT later: a holder before it gives
+ *            W back (D1), a releaser after it has made W IDLE (D3), a client that has taken W
+ *            from IDLE (A2).
+ *   (B) Both may find that the other acts as well. STATUS of N decides, by a compare-and-swap from
+ *       WAITING to GRANTED of N (Q5) or of a client of P (H2): N has the root when either has
+ *       come. Each queueing of a node has a number, which is in NEXT and in STATUS: H2 does not
+ *       meet a later queueing of a node that has had the root already.
+ *   (C) NEXT and STATUS of the own node are reset by stores (Q1) while nobody else may write them:
+ *       nodes learn from TAIL that they may, and a place that was passed over is PASSED.
+ *   (D) W is SHUT only while the root is here, and only by a swap that finds HEAD: the head takes
+ *       it, or a client that finds it free, which gives it back by the same rules.
+ *   (E) What a holder did is visible to the next one of another node: H2 is performed after it and
+ *       awaited with acquire semantics; and Q4 sees IDLE, which was written after it.
+ *
+ * Deadlines. A client that waits for the root swaps STATUS from WAITING to LEFT when its deadline
+ * has passed, and leaves W GONE. The next client of the node goes on from that place if STATUS is
+ * still LEFT. A client of P that finds LEFT makes it PASSING (H2), reads which node comes next
+ * (H3), or makes its own node the last one again (H4), and then says PASSED (H5), after which the
+ * line may be used anew. It has the root while it does so, and the clients of its own node do not
+ * wait for an endless row of such places (H6).
+ *
+ * A try asks TAIL and W of the last node first, and queues only if the lock is free there.
+ *
+ * Models: models/kept_root.pml, models/adaptive.pml, whose labels are used here.
+ */
+#include "lock/adaptive/adaptive.h"
+
+#include <stdio.h>
+
+/* STATUS: the number of the queueing, and one of these. */
+enum { WAITING = 1, GRANTED = 2, LEFT = 3, PASSING = 4, PASSED = 5, STATUS_BITS = 3 };
+enum { STATUS_MASK = (1 << STATUS_BITS) - 1 };
+
+/* NEXT: the number, and 1 + the node. */
+enum { NODE_BITS = 24, NUMBER_BITS = 36 };
+#define NODE_MASK ((INT64_C(1) << NODE_BITS) - 1)
+#define NUMBER_MASK ((INT64_C(1) << NUMBER_BITS) - 1)
+
+static int64_t status_of(int64_t number, int64_t what)
+{
+	return number << STATUS_BITS | what;
+}
+
+/* ------------------------------------------------------------------- words */
+
+static struct rma_word tail_word(const struct lock_space *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+
+	return lock_home_word(s, &slot->client, RMA_NET, k->tails, TAIL_BYTES, slot->lock);
+}
+
+/* Of the line of any node. */
+static struct rma_word word_at(const struct lock_space *s, struct lock_slot *slot,
+			       enum rma_domain d, int64_t node, uint64_t offset)
+{
+	uint64_t line;
+	int rank = adaptive_line(s, (int)node, slot->lock, &line);
+
+	return rma_word(slot->client.rma, d, rank, line + offset);
+}
+
+static int64_t own_node(const struct lock_space *s, const struct lock_slot *slot)
+{
+	return adaptive_node(s, slot->client.rma->rank);
+}
+
+static int64_t swap_if(struct lock_slot *slot, struct rma_word w, int64_t expected, int64_t value)
+{
+	int64_t old;
+
+	rma_cas(&slot->client, w, expected, value, &old);
+	rma_flush(&slot->client, w); /* orders the swap before the look at old; (B) */
+	return old;
+}
+
+/* Q4, and the first look of a try. */
+static bool is_idle_at(const struct lock_space *s, struct lock_slot *slot, int64_t node)
+{
+	struct rma_word w = word_at(s, slot, RMA_NODE, node, LINE_W);
+	int64_t value;
+
+	rma_get(&slot->client, w, &value);
+	rma_flush(&slot->client, w); /* orders the look before what follows from it; (A) */
+	return (value & W_STATE) == W_IDLE;
+}
+
+/* ----------------------------------------------------------- the next node */
+
+enum outcome {
+	MOVED, /* the root is at another node */
+	KEPT,  /* it is here, and nobody comes next */
+	STAYS, /* it is here; NEXT says who comes next */
+	LEFT_SHUT
+};
+
+/* H2: grant to the next node. False: its place is to be passed over, and is PASSING. */
+static bool grant(struct lock_slot *slot, struct rma_word status, int64_t number)
+{
+	int64_t waits = status_of(number, WAITING), left = status_of(number, LEFT), old;
+
+	for (;;) {
+		old = swap_if(slot, status, waits, status_of(number, GRANTED));
+		if (FAULT(adaptive_number) && (old & STATUS_MASK) == WAITING && old != waits) {
+			number = old >> STATUS_BITS;
+			waits = old;
+			continue;
+		}
+		if (old != left)
+			return true;
+		/* A client of that node may come back between the two. */
+		if (swap_if(slot, status, left, status_of(number, PASSING)) == left)
+			return false;
+	}
+}
+
+/* H3 and H4: the NEXT of a place that is passed over; 0: this node is the last one. */
+static int64_t behind(const struct lock_space *s, struct lock_slot *slot, int64_t next)
+{
+	struct rma_client *c = &slot->client;
+	int64_t there = next & NODE_MASK, succ;
+	struct rma_word theirs = word_at(s, slot, RMA_NET, there - 1, LINE_NEXT);
+	struct rma_word ours = adaptive_word(slot, LINE_NEXT);
+
+	rma_get(c, theirs, &succ);
+	rma_flush(c, theirs); /* orders the look before H4 and H5 */
+	if (succ)
+		return succ;
+	/* Before TAIL names this node again, and another one may write NEXT. */
+	rma_poke(c, ours, 0);
+	if (swap_if(slot, tail_word(s, slot), there, own_node(s, slot) + 1) == there)
+		return 0;
+	rma_poke(c, ours, next);
+	/* Pairs with Q3. */
+	return rma_await(c, theirs, -1, RMA_NE, 0, RMA_SOON, "a node to link itself");
+}
+
+/* H1 ... H6: give the root to the node in NEXT. enters: this client wants it itself, and has just
+ * taken W from IDLE. */
+static enum outcome resolve(const struct lock_space *s, struct lock_slot *slot, bool enters)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word ours = adaptive_word(slot, LINE_NEXT);
+	int64_t next = adaptive_look(c, ours);
+
+	rma_poke(c, adaptive_word(slot, LINE_STAYS), 0);
+	for (;;) {
+		int64_t number = next >> NODE_BITS;
+		struct rma_word status =
+		    word_at(s, slot, RMA_NET, (next & NODE_MASK) - 1, LINE_STATUS);
+
+		if (grant(slot, status, number))
+			break;
+		if (FAULT(adaptive_early)) {
+			rma_put(c, status, status_of(number, PASSED));
+			rma_flush(c, status);
+		}
+		next = behind(s, slot, next);
+		/* H5. */
+		rma_put(c, status, status_of(number, PASSED));
+		rma_flush(c, status); /* orders the mark before our next step; (C) */
+		if (!next)
+			return KEPT;
+		/* H6. */
+		rma_poke(c, ours, next);
+		if (enters)
+			return STAYS;
+		if (adaptive_shut(slot))
+			return LEFT_SHUT;
+	}
+	rma_poke(c, ours, 0);
+	return MOVED;
+}
+
+/* ------------------------------------------------------------------ acquire */
+
+static int leave_place(struct lock_slot *slot)
+{
+	adaptive_free(slot, W_GONE);
+	return PAWL_ERR_TIMEOUT;
+}
+
+/* In the queue of nodes: wait for the root; (E). */
+static int await_root(struct lock_slot *slot, int64_t number)
+{
+	struct rma_word status = adaptive_word(slot, LINE_STATUS);
+	int64_t seen, waits = status_of(number, WAITING);
+
+	if (rma_await_until(&slot->client, status, STATUS_MASK, RMA_NE, WAITING, RMA_SOON,
+			    slot->deadline_ns, "the root to come to its node", &seen))
+		return PAWL_SUCCESS;
+	if (swap_if(slot, status, waits, status_of(number, LEFT)) != waits)
+		return PAWL_SUCCESS;
+	return leave_place(slot);
+}
+
+/* Q1 ... Q5. */
+static int join(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word count = adaptive_word(slot, LINE_NUMBER), tail = tail_word(s, slot), link;
+	int64_t number = (rma_peek(c, count) + 1) & NUMBER_MASK, pred;
+	int64_t me = own_node(s, slot) + 1;
+
+	/* Q1; (C). */
+	rma_poke(c, count, number);
+	rma_poke(c, adaptive_word(slot, LINE_NEXT), 0);
+	rma_poke(c, adaptive_word(slot, LINE_STATUS), status_of(number, WAITING));
+	/* Q2. */
+	rma_fao(c, tail, RMA_REPLACE, me, &pred);
+	rma_flush(c, tail); /* orders the swap before the look at pred */
+	if (!pred)
+		return PAWL_SUCCESS;
+	/* Q3. */
+	link = word_at(s, slot, RMA_NET, pred - 1, LINE_NEXT);
+	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1)) {
+		rma_put(c, link, number << NODE_BITS | me);
+		rma_flush(c, link);
+		return PAWL_SUCCESS;
+	}
+	rma_put(c, link, number << NODE_BITS | me);
+	if (!c->rma->transport->can.ordered)
+		rma_flush(c, link); /* orders the link before Q4; pairs with A2, D3; (A) */
+	if (!is_idle_at(s, slot, pred - 1))
+		return await_root(slot, number);
+	/* Q5: granted by us, or by a client of the other node. */
+	swap_if(slot, adaptive_word(slot, LINE_STATUS), status_of(number, WAITING),
+		status_of(number, GRANTED));
+	return PAWL_SUCCESS;
+}
+
+/* W was GONE: go on from the place, if it is still there. */
+static int rejoin(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word status = adaptive_word(slot, LINE_STATUS);
+	int64_t number = rma_peek(c, adaptive_word(slot, LINE_NUMBER)), seen;
+	int64_t left = status_of(number, LEFT);
+
+	if (swap_if(slot, status, left, status_of(number, WAITING)) == left)
+		return await_root(slot, number);
+	if (!rma_await_until(c, status, STATUS_MASK, RMA_EQ, PASSED, RMA_SOON, slot->deadline_ns,
+			     "the place of its node to be passed over", &seen))
+		return leave_place(slot);
+	return join(s, slot);
+}
+
+int kept_root_enter(const struct lock_space *s, struct lock_slot *slot, int64_t was)
+{
+	if (was == W_SHUT)
+		return PAWL_SUCCESS;
+	if (was == W_GONE)
+		return rejoin(s, slot);
+	if (was == W_OUT)
+		return join(s, slot);
+	/* A2. */
+	if (!adaptive_look(&slot->client, adaptive_word(slot, LINE_NEXT)) || FAULT(adaptive_enter))
+		return PAWL_SUCCESS;
+	/* A client that still wants the lock keeps W, and queues with its node. */
+	return resolve(s, slot, true) == MOVED ? join(s, slot) : PAWL_SUCCESS;
+}
+
+static int try_join(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word tail = tail_word(s, slot);
+	int64_t last;
+	int rc;
+
+	rma_get(c, tail, &last);
+	rma_flush(c, tail); /* orders the look before the next one */
+	if (last && !is_idle_at(s, slot, last - 1)) {
+		adaptive_free(slot, W_OUT);
+		return PAWL_ERR_BUSY;
+	}
+	slot->deadline_ns = 1; /* over */
+	rc = join(s, slot);
+	slot->deadline_ns = 0;
+	return rc == PAWL_SUCCESS ? rc : PAWL_ERR_BUSY;
+}
+
+int kept_root_try_enter(const struct lock_space *s, struct lock_slot *slot, int64_t was)
+{
+	struct rma_client *c = &slot->client;
+
+	if (was == W_SHUT)
+		return PAWL_SUCCESS;
+	if (was == W_OUT)
+		return try_join(s, slot);
+	if (was == W_GONE) {
+		if ((adaptive_look(c, adaptive_word(slot, LINE_STATUS)) & STATUS_MASK) == PASSED)
+			return try_join(s, slot);
+		adaptive_free(slot, W_GONE);
+		return PAWL_ERR_BUSY;
+	}
+	/* A2. */
+	if (!adaptive_look(c, adaptive_word(slot, LINE_NEXT)) || resolve(s, slot, true) != MOVED)
+		return PAWL_SUCCESS;
+	return try_join(s, slot);
+}
+
+/* ------------------------------------------------------------------ release */
+
+/* D1, D4: whether clients of this node have it once more, as long as option stay says. */
+static bool stay(const struct lock_space *s, struct lock_slot *slot)
+{
+	struct rma_word count = adaptive_word(slot, LINE_STAYS);
+	int64_t stays = rma_peek(&slot->client, count);
+
+	if (stays >= adaptive_options_of(s)->stay)
+		return false;
+	rma_poke(&slot->client, count, stays + 1);
+	if (adaptive_shut(slot))
+		return true;
+	return false;
+}
+
+/* D3: take W back. False: another client has it, and looks at NEXT. */
+static bool take_back(struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t value, old;
+
+	rma_get(&slot->client, w, &value);
+	while ((value & W_STATE) == W_IDLE) {
+		rma_cas(&slot->client, w, value, W_HELD | (value & W_BITS), &old);
+		if (old == value)
+			return true;
+		value = old;
+	}
+	return false;
+}
+
+/* D2, D3. True: W is given back. False: it is not, and NEXT is set. */
+static bool keep(struct lock_slot *slot)
+{
+	struct rma_word next = adaptive_word(slot, LINE_NEXT);
+
+	do {
+		adaptive_free(slot, W_IDLE);
+		if (!adaptive_look(&slot->client, next) || !take_back(slot))
+			return true;
+	} while (!adaptive_look(&slot->client, next));
+	return false;
+}
+
+/* H1 ... H6 of a releaser; may_stay: nobody can have seen W IDLE since it was held. */
+static void pass_on(const struct lock_space *s, struct lock_slot *slot, bool may_stay)
+{
+	for (;;) {
+		if (may_stay && stay(s, slot))
+			return;
+		switch (resolve(s, slot, false)) {
+		case LEFT_SHUT:
+			return;
+		case KEPT:
+			/* as at the beginning of a release */
+			may_stay = true;
+			if (adaptive_look(&slot->client, adaptive_word(slot, LINE_NEXT)))
+				continue;
+			may_stay = false;
+			if (keep(slot))
+				return;
+			continue;
+		case MOVED:
+		case STAYS:
+			adaptive_free(slot, W_OUT);
+			return;
+		}
+	}
+}
+
+void kept_root_pass_on(const struct lock_space *s, struct lock_slot *slot)
+{
+	pass_on(s, slot, true);
+}
+
+void kept_root_look_again(const struct lock_space *s, struct lock_slot *slot)
+{
+	if (!take_back(slot))
+		return;
+	if (!adaptive_look(&slot->client, adaptive_word(slot, LINE_NEXT)) && keep(slot))
+		return;
+	pass_on(s, slot, false);
+}
+
+/* ------------------------------------------------------------- the simulator */
+
+/* Whether a node that is not the last one in the queue is in none: its place was passed over, or
+ * another node took the root from it, which its next client will find. */
+static bool is_out(int64_t w, int64_t next, int64_t status)
+{
+	return w == W_OUT || (w == W_GONE && (status & STATUS_MASK) == PASSED) ||
+	       (w == W_IDLE && next != 0);
+}
+
+bool kept_root_idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m,
+		    char *err, size_t errlen)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t tail = *lock_memory_home(s, m, k->tails, TAIL_BYTES, lock);
+
+	for (int j = 0; j < k->nodes; j++) {
+		uint64_t at;
+		int rank = adaptive_line(s, j, lock, &at);
+		int64_t w = *lock_memory_word(m, rank, at + LINE_W);
+		int64_t queue = *lock_memory_word(m, rank, at + LINE_QUEUE);
+		int64_t next = *lock_memory_word(m, rank, at + LINE_NEXT);
+		int64_t status = *lock_memory_word(m, rank, at + LINE_STATUS);
+
+		snprintf(err, errlen,
+			 "node %d: W is 0x%llx, QUEUE 0x%llx, NEXT 0x%llx, STATUS 0x%llx; TAIL is"
+			 " %lld",
+			 j, (unsigned long long)w, (unsigned long long)queue,
+			 (unsigned long long)next, (unsigned long long)status, (long long)tail);
+		if (queue || !(tail == j + 1 ? w == W_IDLE && !next : is_out(w, next, status)))
+			return false;
+	}
+	return true;
+}
+
+void kept_root_age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+{
+	const struct adaptive_constants *k = s->state;
+	uint64_t at;
+
+	for (int j = 0; j < k->nodes; j++) {
+		int rank = adaptive_line(s, j, lock, &at);
+
+		*lock_memory_word(m, rank, at + LINE_NUMBER) = NUMBER_MASK - 1;
+	}
+}
