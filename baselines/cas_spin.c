@@ -132,7 +132,8 @@ const struct lock_protocol lock_cas_spin = {
     .acquire = acquire_spin,
     .try_acquire = try_acquire,
     .release = release,
-    .idle = idle,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .check = &(const struct lock_check_calls){.idle = idle},
 };
 
 const struct lock_protocol lock_rdma_spin = {
@@ -148,7 +149,8 @@ const struct lock_protocol lock_rdma_spin = {
     .acquire = acquire_spin,
     .try_acquire = try_acquire,
     .release = release,
-    .idle = idle,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .check = &(const struct lock_check_calls){.idle = idle},
 };
 
 static const struct option_spec options[] = {
@@ -176,5 +178,6 @@ const struct lock_protocol lock_cas_backoff = {
     .acquire = acquire_backoff,
     .try_acquire = try_acquire,
     .release = release,
-    .idle = idle,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .check = &(const struct lock_check_calls){.idle = idle},
 };

@@ -324,5 +324,6 @@ const struct lock_protocol lock_drtm = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .idle = idle,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .check = &(const struct lock_check_calls){.idle = idle},
 };

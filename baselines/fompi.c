@@ -220,7 +220,8 @@ const struct lock_protocol lock_fompi_spin = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .idle = idle,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .check = &(const struct lock_check_calls){.idle = idle},
 };
 
 const struct lock_protocol lock_fompi_rw = {
@@ -237,5 +238,6 @@ const struct lock_protocol lock_fompi_rw = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .idle = idle,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .check = &(const struct lock_check_calls){.idle = idle},
 };

@@ -418,7 +418,7 @@ const struct lock_protocol lock_lld = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .keeps_out = lock_keeps_units,
-    .idle = idle,
-    .age = age,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .range = &(const struct lock_range_calls){.keeps_out = lock_keeps_units},
+    .check = &(const struct lock_check_calls){.idle = idle, .age = age},
 };

@@ -150,8 +150,7 @@ const struct lock_protocol lock_mpi_win_lock = {
     .options = options,
     .layout = layout,
     .describe = describe,
-    .open = open_windows,
-    .close = close_windows,
     .acquire = acquire,
     .release = release,
+    .mpi = &(const struct lock_mpi_calls){.open = open_windows, .close = close_windows},
 };

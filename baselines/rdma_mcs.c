@@ -19,9 +19,7 @@ const struct lock_protocol lock_rdma_mcs = {
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
     .release = release,
-    .overtakes = overtakes,
-    .idle = idle,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle},
 };

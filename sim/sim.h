@@ -172,7 +172,8 @@ struct sim_lock { /* the true state of a lock, whatever its words say */
 struct sim_world {
 	struct sim_request request;
 	struct topo *topo;
-	struct lock_protocol protocol; /* the request's, with sim_abandon() */
+	struct lock_protocol protocol;      /* the request's, with sim_abandon() */
+	struct lock_recovery_calls recover; /* its block, if it has one */
 	struct lock_space space;
 	struct sim_rank *ranks;
 	char **map; /* [ranks] all NULL */

@@ -68,7 +68,8 @@ static bool is_inside(const struct sim_rank *r)
 
 void sim_nap(struct sim_rank *r)
 {
-	if (r->nheld && r->world->request.protocol->blind_release)
+	if (r->nheld && r->world->request.protocol->recover &&
+	    r->world->request.protocol->recover->blind_release)
 		return;
 	if (__builtin_expect(!r->nap_after || (r->nap_after == 1 && is_inside(r)), 1) ||
 	    --r->nap_after)

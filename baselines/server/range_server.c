@@ -177,12 +177,15 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------------------ kinds */
 
+static const struct lock_range_calls ranges = {.keeps_out = lock_keeps_units};
+static const struct lock_mpi_calls servers = {.open = start, .close = stop, .halt = halt};
+
 #define CAPABILITIES \
 	(PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_THREADS | PAWL_CAP_RANGES)
 
-#define CALLS                                                                                 \
-	.describe = describe, .open = start, .close = stop, .halt = halt, .acquire = acquire, \
-	.try_acquire = try_acquire, .release = release, .keeps_out = lock_keeps_units
+#define CALLS                                                                                     \
+	.describe = describe, .acquire = acquire, .try_acquire = try_acquire, .release = release, \
+	.timed = LOCK_KEEPS_NO_PLACE, .range = &ranges, .mpi = &servers
 
 static int lay_out_it(struct lock_space *s, char *err, size_t errlen)
 {

@@ -180,10 +180,9 @@ const struct lock_protocol lock_rpc = {
     .options = options,
     .layout = layout,
     .describe = describe,
-    .open = start,
-    .close = stop,
-    .halt = halt,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .mpi = &(const struct lock_mpi_calls){.open = start, .close = stop, .halt = halt},
 };

@@ -459,11 +459,10 @@ const struct lock_protocol lock_citron = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .keeps_out = keeps_out,
-    .abandon = abandon,
-    .grow = grow,
-    .shrink = shrink,
-    .forget = forget,
-    .idle = idle,
-    .age = age,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .recover = &(const struct lock_recovery_calls){.abandon = abandon},
+    .range =
+	&(const struct lock_range_calls){
+	    .keeps_out = keeps_out, .grow = grow, .shrink = shrink, .forget = forget},
+    .check = &(const struct lock_check_calls){.idle = idle, .age = age},
 };

@@ -184,11 +184,9 @@ const struct lock_protocol lock_dmcs = {
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
     .release = release,
     .settled = settled,
-    .overtakes = overtakes,
-    .idle = idle,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle},
 };
 #endif

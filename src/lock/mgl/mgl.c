@@ -694,10 +694,8 @@ const struct lock_protocol lock_mgl = {
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
     .release = release,
-    .acquire_part = acquire_part,
-    .release_part = release_part,
-    .idle = idle,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .part = &(const struct lock_part_calls){.acquire = acquire_part, .release = release_part},
+    .check = &(const struct lock_check_calls){.idle = idle},
 };

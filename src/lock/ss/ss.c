@@ -278,7 +278,6 @@ const struct lock_protocol lock_ss = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .keeps_out = keeps_out,
-    .idle = idle,
-    .age = age,
+    .range = &(const struct lock_range_calls){.keeps_out = keeps_out},
+    .check = &(const struct lock_check_calls){.idle = idle, .age = age},
 };

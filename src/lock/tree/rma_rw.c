@@ -263,10 +263,7 @@ const struct lock_protocol lock_rma_rw = {
     .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
     .release = release,
-    .overtakes = overtakes,
-    .idle = idle,
-    .age = age,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
 };
