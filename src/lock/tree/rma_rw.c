@@ -54,14 +54,11 @@ static int64_t writers_in_a_row(const struct lock_space *s)
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct constants *k = calloc(1, sizeof *k);
+	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 	int rc;
 
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
-	s->state = k;
 	k->t_w = writers_in_a_row(s);
 	rc = queue_tree_layout(s, &k->tree, k->t_w, err, errlen);
 	return rc ? rc : readers_layout(s, &k->readers, err, errlen);
