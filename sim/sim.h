@@ -89,6 +89,9 @@ struct sim_hold {
 	sim_time granted; /* when the acquire got it */
 };
 
+/* What a rank flushes, if not one rank. */
+enum { SIM_NO_TARGET = -1, SIM_ALL_TARGETS = -2 };
+
 struct sim_rank {
 	struct sim_world *world;
 	int id;

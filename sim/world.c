@@ -59,7 +59,7 @@ static bool set_up_rank(struct sim_world *w, int id)
 
 	r->world = w;
 	r->id = id;
-	r->flushing = RMA_NO_TARGET;
+	r->flushing = SIM_NO_TARGET;
 	r->random = sim_seed(w->request.seed, (uint64_t)id + 1);
 	r->rma = (struct rma){
 	    .transport = w->space.domain == RMA_NET ? &sim_net_transport : &sim_node_transport,

@@ -89,7 +89,6 @@ static inline void lock_slot_init(const struct lock_space *s, struct lock_slot *
 {
 	slot->id = slot_make_id(r->rank, index);
 	slot->client.rma = r;
-	slot->client.target = RMA_NO_TARGET;
 	slot->index = index;
 	slot->scratch = scratch;
 	for (int d = RMA_NODE; d <= RMA_NET; d++) {
