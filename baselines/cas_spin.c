@@ -42,14 +42,11 @@ struct constants {
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct constants *k = malloc(sizeof *k);
+	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
 	k->words = lock_reserve(s, s->block, WORD_BYTES);
-	s->state = k;
 	return PAWL_SUCCESS;
 }
 
@@ -120,19 +117,26 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return word == 0;
 }
 
+/* ------------------------------------------------------------------------ kinds */
+
+static const struct lock_check_calls check = {.idle = idle};
+
+#define CAPABILITIES (PAWL_CAP_TRY | PAWL_CAP_TIMED)
+
+#define CALLS                                                             \
+	.layout = layout, .try_acquire = try_acquire, .release = release, \
+	.timed = LOCK_KEEPS_NO_PLACE, .check = &check
+
 const struct lock_protocol lock_cas_spin = {
     .kind =
 	{
 	    .name = "cas-spin",
 	    .summary = "baseline: compare-and-swap until it succeeds",
 	    .reference = "RMA-RW's and ShiftLock's baseline",
-	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
+	    .capabilities = CAPABILITIES,
 	},
-    .layout = layout,
     .acquire = acquire_spin,
-    .try_acquire = try_acquire,
-    .release = release,
-    .idle = idle,
+    CALLS,
 };
 
 const struct lock_protocol lock_rdma_spin = {
@@ -141,14 +145,11 @@ const struct lock_protocol lock_rdma_spin = {
 	    .name = "rdma-spin",
 	    .summary = "baseline: cas-spin, by the network even on the home's node",
 	    .reference = "ALock's baseline (SPAA'24, section 6)",
-	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
+	    .capabilities = CAPABILITIES,
 	},
     .by_network = true,
-    .layout = layout,
     .acquire = acquire_spin,
-    .try_acquire = try_acquire,
-    .release = release,
-    .idle = idle,
+    CALLS,
 };
 
 static const struct option_spec options[] = {
@@ -168,13 +169,10 @@ const struct lock_protocol lock_cas_backoff = {
 	    .name = "cas-backoff",
 	    .summary = "baseline: compare-and-swap with truncated exponential back-off",
 	    .reference = "ShiftLock's baseline (FAST'25, section 4)",
-	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
+	    .capabilities = CAPABILITIES,
 	},
     .options = options,
-    .layout = layout,
     .describe = describe_backoff,
     .acquire = acquire_backoff,
-    .try_acquire = try_acquire,
-    .release = release,
-    .idle = idle,
+    CALLS,
 };

@@ -94,14 +94,11 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 			 " lease, so 0 is not accepted here; accepted: 1 to 3600000000");
 		return PAWL_ERR_OPTION;
 	}
-	k = malloc(sizeof *k);
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	k = lock_constants(s, sizeof *k, err, errlen);
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
 	k->words = lock_reserve(s, s->block, WORD_BYTES);
 	k->lease_ns = (uint64_t)options_of(s)->lease_us * 1000;
-	s->state = k;
 	return PAWL_SUCCESS;
 }
 
@@ -324,5 +321,6 @@ const struct lock_protocol lock_drtm = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .idle = idle,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .check = &(const struct lock_check_calls){.idle = idle},
 };

@@ -92,24 +92,9 @@ RMA_INLINE struct dslr_slot *own_of(struct lock_slot *slot)
 	return lock_own(slot);
 }
 
-struct constants {
-	uint64_t words;
-};
-
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct constants *k;
-
-	if (!bakery_has_room(s, err, errlen))
-		return PAWL_ERR_UNSUPPORTED;
-	k = malloc(sizeof *k);
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
-		return PAWL_ERR_NOMEM;
-	}
-	k->words = lock_reserve(s, s->block, BAKERY_BYTES);
-	s->state = k;
-	return PAWL_SUCCESS;
+	return bakery_layout(s, s->block, err, errlen);
 }
 
 static void describe(const struct lock_space *s, char *text, size_t len)
@@ -121,9 +106,8 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 
 RMA_INLINE struct rma_word lock_word(const struct lock_space *s, struct lock_slot *slot)
 {
-	const struct constants *k = s->state;
-
-	return lock_home_word(s, &slot->client, s->domain, k->words, BAKERY_BYTES, slot->lock);
+	return lock_home_word(s, &slot->client, s->domain, bakery_words(s), BAKERY_BYTES,
+			      slot->lock);
 }
 
 /* ---------------------------------------------------------------- beat and era */
@@ -323,8 +307,7 @@ static uint64_t overtakes(const struct lock_space *s, int mode)
 static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	const struct constants *k = s->state;
-	uint64_t word = (uint64_t)*lock_memory_home(s, m, k->words, BAKERY_BYTES, lock);
+	uint64_t word = (uint64_t)*lock_memory_home(s, m, bakery_words(s), BAKERY_BYTES, lock);
 
 	snprintf(err, errlen, "its word is 0x%llx", (unsigned long long)word);
 	return bakery_is_idle(word);
@@ -332,9 +315,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 
 static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
 {
-	const struct constants *k = s->state;
-
-	*lock_memory_home(s, m, k->words, BAKERY_BYTES, lock) =
+	*lock_memory_home(s, m, bakery_words(s), BAKERY_BYTES, lock) =
 	    (int64_t)(bakery_aged() | BEATS << BEAT | ERAS << ERA);
 }
 
@@ -361,14 +342,11 @@ const struct lock_protocol lock_dslr = {
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
 	},
     .options = options,
-    .blind_release = true,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .abandon = abandon,
-    .overtakes = overtakes,
-    .idle = idle,
-    .age = age,
+    .recover = &(const struct lock_recovery_calls){.abandon = abandon, .blind_release = true},
+    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
 };

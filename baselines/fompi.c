@@ -48,15 +48,12 @@ struct constants {
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct constants *k = malloc(sizeof *k);
+	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
 	k->global = lock_reserve(s, 1, GLOBAL_BYTES);
 	k->locals = lock_reserve(s, s->block, LOCAL_BYTES);
-	s->state = k;
 	return PAWL_SUCCESS;
 }
 
@@ -206,21 +203,24 @@ static const struct option_spec options[] = {
     LOCK_OPTIONS_END,
 };
 
+static const struct lock_check_calls check = {.idle = idle};
+
+#define CAPABILITIES (PAWL_CAP_TRY | PAWL_CAP_TIMED)
+
+#define CALLS                                                                           \
+	.options = options, .layout = layout, .describe = describe, .acquire = acquire, \
+	.try_acquire = try_acquire, .release = release, .timed = LOCK_KEEPS_NO_PLACE,   \
+	.check = &check
+
 const struct lock_protocol lock_fompi_spin = {
     .kind =
 	{
 	    .name = "fompi-spin",
 	    .summary = "baseline: foMPI's exclusive lock, a spin lock in two steps",
 	    .reference = "SC'13 (foMPI), section 2.3",
-	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED,
+	    .capabilities = CAPABILITIES,
 	},
-    .options = options,
-    .layout = layout,
-    .describe = describe,
-    .acquire = acquire,
-    .try_acquire = try_acquire,
-    .release = release,
-    .idle = idle,
+    CALLS,
 };
 
 const struct lock_protocol lock_fompi_rw = {
@@ -229,13 +229,7 @@ const struct lock_protocol lock_fompi_rw = {
 	    .name = "fompi-rw",
 	    .summary = "baseline: foMPI's reader-writer lock",
 	    .reference = "SC'13 (foMPI), section 2.3",
-	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED,
+	    .capabilities = CAPABILITIES | PAWL_CAP_SHARED,
 	},
-    .options = options,
-    .layout = layout,
-    .describe = describe,
-    .acquire = acquire,
-    .try_acquire = try_acquire,
-    .release = release,
-    .idle = idle,
+    CALLS,
 };

@@ -97,14 +97,11 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 
 	if (!lock_has_room_for_slots(s, MOST_NODES, err, errlen))
 		return PAWL_ERR_UNSUPPORTED;
-	k = malloc(sizeof *k);
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	k = lock_constants(s, sizeof *k, err, errlen);
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
 	k->heads = lock_reserve(s, s->block, HEAD_BYTES);
 	k->nodes = lock_reserve(s, clients, NODE_BYTES);
-	s->state = k;
 	return PAWL_SUCCESS;
 }
 
@@ -418,7 +415,7 @@ const struct lock_protocol lock_lld = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .keeps_out = lock_keeps_units,
-    .idle = idle,
-    .age = age,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .range = &(const struct lock_range_calls){.keeps_out = lock_keeps_units},
+    .check = &(const struct lock_check_calls){.idle = idle, .age = age},
 };

@@ -48,12 +48,9 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 			 MAX_WINDOWS, (unsigned long long)s->block);
 		return PAWL_ERR_UNSUPPORTED;
 	}
-	k = calloc(1, sizeof *k);
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	k = lock_constants(s, sizeof *k, err, errlen);
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
-	s->state = k;
 	return PAWL_SUCCESS;
 }
 
@@ -150,8 +147,7 @@ const struct lock_protocol lock_mpi_win_lock = {
     .options = options,
     .layout = layout,
     .describe = describe,
-    .open = open_windows,
-    .close = close_windows,
     .acquire = acquire,
     .release = release,
+    .mpi = &(const struct lock_mpi_calls){.open = open_windows, .close = close_windows},
 };

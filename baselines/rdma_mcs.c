@@ -3,8 +3,7 @@
  * Baseline: d-mcs with NET words on one node, too, so that every access takes the network's path:
  * the MCS lock with which the ALock paper (SPAA'24, Section 6) compares. Releases are not posted.
  */
-#define DMCS_OTHER_DESCRIPTOR
-#include "lock/mcs/dmcs.c"
+#include "lock/mcs/dmcs.h"
 
 const struct lock_protocol lock_rdma_mcs = {
     .kind =
@@ -15,13 +14,5 @@ const struct lock_protocol lock_rdma_mcs = {
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .by_network = true,
-    .layout = layout,
-    .describe = describe,
-    .acquire = acquire,
-    .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
-    .release = release,
-    .overtakes = overtakes,
-    .idle = idle,
+    DMCS_CALLS,
 };

@@ -52,9 +52,9 @@ static void check_overtakes(struct sim_rank *r)
 	passed = w->locks[r->lock].exclusive - r->seen;
 	if (passed > w->most_overtakes)
 		w->most_overtakes = passed;
-	if (!p->overtakes || !w->request.paced)
+	if (!p->check || !p->check->overtakes || !w->request.paced)
 		return;
-	most = p->overtakes(&w->space, r->mode);
+	most = p->check->overtakes(&w->space, r->mode);
 	if (passed > most)
 		sim_fail(w, SIM_STARVED,
 			 "overtaking: rank %d waited (%s) while lock %llu was granted %llu times to"
@@ -290,7 +290,7 @@ static bool has_some(const struct sim_rank *r, uint64_t space, const struct clie
 {
 	const struct lock_protocol *p = r->world->request.protocol;
 
-	for (int i = 0; i < r->nheld && units && p->keeps_out; i++)
+	for (int i = 0; i < r->nheld && units && p->range; i++)
 		if (r->held[i].lock == space && r->held[i].slot->first <= units->last &&
 		    units->first <= r->held[i].slot->last)
 			return true;
@@ -418,7 +418,7 @@ void sim_release(struct sim_rank *r)
 bool sim_abandon(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct sim_rank *r = slot->client.rma->state;
-	bool may_serve = r->world->request.protocol->abandon(s, slot);
+	bool may_serve = r->world->request.protocol->recover->abandon(s, slot);
 
 	if (may_serve)
 		r->kept &= ~slot_bit(slot);
@@ -524,8 +524,8 @@ void sim_check_idle(struct sim_world *w)
 	struct lock_memory memory = {word_of, w};
 	char err[200] = "";
 
-	for (uint64_t l = 0; p->idle && l < w->request.locks; l++)
-		if (!p->idle(&w->space, l, &memory, err, sizeof err))
+	for (uint64_t l = 0; p->check && p->check->idle && l < w->request.locks; l++)
+		if (!p->check->idle(&w->space, l, &memory, err, sizeof err))
 			sim_fail(w, SIM_NOT_IDLE, "no client holds or awaits lock %llu, but %s",
 				 (unsigned long long)l, err);
 }
@@ -547,6 +547,6 @@ void sim_age(struct sim_world *w)
 	const struct lock_protocol *p = w->request.protocol;
 	struct lock_memory memory = {word_of, w};
 
-	for (uint64_t l = 0; p->age && l < w->request.locks; l++)
-		p->age(&w->space, l, &memory);
+	for (uint64_t l = 0; p->check && p->check->age && l < w->request.locks; l++)
+		p->check->age(&w->space, l, &memory);
 }

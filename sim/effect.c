@@ -131,7 +131,7 @@ void sim_effect(void *arg)
 	op->effective = true;
 	op->known = engine_now() + r->world->request.timing->answer(op);
 	if (r->flusher != op->client ||
-	    (r->flushing != RMA_MANY_TARGETS && (r->flushing != op->word.rank || op->posted))) {
+	    (r->flushing != SIM_ALL_TARGETS && (r->flushing != op->word.rank || op->posted))) {
 		if (op->posted)
 			sim_reap(r);
 		return;

@@ -89,6 +89,9 @@ struct sim_hold {
 	sim_time granted; /* when the acquire got it */
 };
 
+/* What a rank flushes, if not one rank. */
+enum { SIM_NO_TARGET = -1, SIM_ALL_TARGETS = -2 };
+
 struct sim_rank {
 	struct sim_world *world;
 	int id;
@@ -172,7 +175,8 @@ struct sim_lock { /* the true state of a lock, whatever its words say */
 struct sim_world {
 	struct sim_request request;
 	struct topo *topo;
-	struct lock_protocol protocol; /* the request's, with sim_abandon() */
+	struct lock_protocol protocol;      /* the request's, with sim_abandon() */
+	struct lock_recovery_calls recover; /* its block, if it has one */
 	struct lock_space space;
 	struct sim_rank *ranks;
 	char **map; /* [ranks] all NULL */

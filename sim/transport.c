@@ -38,22 +38,29 @@ static void give_up(struct rma_client *c)
 	longjmp(*c->escape, 1);
 }
 
+/* Since when a client knows of a death, and in which wait. */
+struct sim_client {
+	uint64_t dead_since_ns, dead_wait;
+};
+_Static_assert(sizeof(struct sim_client) <= RMA_OWN_BYTES, "it fits into a client");
+
 /* Give up if c has waited for too long since a death. Otherwise the time when it will have; 0:
  * there is no such time yet. */
 static sim_time limit_wait(struct rma_client *c)
 {
+	struct sim_client *own = rma_own(c);
 	const struct sim_world *w = rank_of(c)->world;
 	uint64_t now = engine_now() / SIM_NS, most = w->request.death_wait_ns;
 
 	if (!most || c->rma->outlives || !w->deaths || !c->escape)
 		return 0;
-	if (!c->dead_since_ns || c->dead_wait != c->waits) {
-		c->dead_since_ns = now;
-		c->dead_wait = c->waits;
+	if (!own->dead_since_ns || own->dead_wait != c->waits) {
+		own->dead_since_ns = now;
+		own->dead_wait = c->waits;
 	}
-	if (now - c->dead_since_ns >= most)
+	if (now - own->dead_since_ns >= most)
 		give_up(c);
-	return (c->dead_since_ns + most) * SIM_NS;
+	return (own->dead_since_ns + most) * SIM_NS;
 }
 
 /* ---------------------------------------------------------------- operations */
@@ -68,7 +75,8 @@ static bool is_inside(const struct sim_rank *r)
 
 void sim_nap(struct sim_rank *r)
 {
-	if (r->nheld && r->world->request.protocol->blind_release)
+	if (r->nheld && r->world->request.protocol->recover &&
+	    r->world->request.protocol->recover->blind_release)
 		return;
 	if (__builtin_expect(!r->nap_after || (r->nap_after == 1 && is_inside(r)), 1) ||
 	    --r->nap_after)
@@ -168,7 +176,7 @@ static void sim_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 static bool covers(const struct rma_client *c, int target, const struct sim_op *op)
 {
 	return op->client == c &&
-	       (target == RMA_MANY_TARGETS || (op->word.rank == target && !op->posted));
+	       (target == SIM_ALL_TARGETS || (op->word.rank == target && !op->posted));
 }
 
 /* Store the result and free the operation. */
@@ -226,7 +234,7 @@ static void flush(struct rma_client *c, int target)
 		r->flushing = target;
 		r->flusher = c;
 		sim_block(r);
-		r->flushing = RMA_NO_TARGET;
+		r->flushing = SIM_NO_TARGET;
 		r->what = what;
 	}
 	last = last_known(r, c, target);
@@ -241,7 +249,7 @@ static void flush(struct rma_client *c, int target)
 
 static void flush_all(struct rma_client *c)
 {
-	flush(c, RMA_MANY_TARGETS);
+	flush(c, SIM_ALL_TARGETS);
 }
 
 /* -------------------------------------------------------------------- posting */

@@ -59,7 +59,7 @@ static bool set_up_rank(struct sim_world *w, int id)
 
 	r->world = w;
 	r->id = id;
-	r->flushing = RMA_NO_TARGET;
+	r->flushing = SIM_NO_TARGET;
 	r->random = sim_seed(w->request.seed, (uint64_t)id + 1);
 	r->rma = (struct rma){
 	    .transport = w->space.domain == RMA_NET ? &sim_net_transport : &sim_node_transport,
@@ -111,7 +111,7 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 	w->request = *q;
 	w->random = sim_seed(q->seed, 0);
 	w->hash = HASH_BEGIN;
-	if (q->protocol->open) {
+	if (q->protocol->mpi) {
 		error_set(PAWL_ERR_UNSUPPORTED, "%s cannot be simulated: its locks are the MPI's",
 			  q->protocol->kind.name);
 		free(w);
@@ -124,8 +124,11 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 		return NULL;
 	}
 	w->protocol = *q->protocol;
-	if (q->protocol->abandon)
-		w->protocol.abandon = sim_abandon;
+	if (q->protocol->recover) {
+		w->recover = *q->protocol->recover;
+		w->recover.abandon = sim_abandon;
+		w->protocol.recover = &w->recover;
+	}
 	space_begin(&w->space, &w->protocol, w->topo, q->options, q->locks);
 	w->space.max_held = slots_of(w);
 	w->space.posts = q->posts && q->protocol->settled && w->space.domain == RMA_NET;

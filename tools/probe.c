@@ -107,7 +107,7 @@ double info_round_trip(void (*perform)(void *arg, enum info_op op), void *arg, e
 static struct target target_of(struct info *in, const struct info_path *p)
 {
 	return (struct target){
-	    .client = {.rma = &in->rma, .target = RMA_NO_TARGET},
+	    .client = {.rma = &in->rma},
 	    .word = rma_word(&in->rma, p->domain, p->to, WORD),
 	};
 }

@@ -42,16 +42,13 @@ struct constants {
 
 static int lay_out(struct lock_space *s, const struct range_store *store, char *err, size_t errlen)
 {
-	struct constants *k = calloc(1, sizeof *k);
+	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
 	k->server.comm = MPI_COMM_NULL;
 	k->store = store;
 	k->max_held = s->max_held;
-	s->state = k;
 	return PAWL_SUCCESS;
 }
 
@@ -177,60 +174,34 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------------------ kinds */
 
-#define CAPABILITIES \
-	(PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_THREADS | PAWL_CAP_RANGES)
+static const struct lock_range_calls ranges = {.keeps_out = lock_keeps_units};
+static const struct lock_mpi_calls servers = {.open = start, .close = stop, .halt = halt};
 
-#define CALLS                                                                                 \
-	.describe = describe, .open = start, .close = stop, .halt = halt, .acquire = acquire, \
-	.try_acquire = try_acquire, .release = release, .keeps_out = lock_keeps_units
+/* A kind: its structure, and what it can beside what all three can. */
+#define KIND(kind_name, text, structure, more)                                        \
+	static int layout_##kind_name(struct lock_space *s, char *err, size_t errlen) \
+	{                                                                             \
+		return lay_out(s, &(structure), err, errlen);                         \
+	}                                                                             \
+	const struct lock_protocol lock_##kind_name = {                               \
+	    .kind =                                                                   \
+		{                                                                     \
+		    .name = #kind_name,                                               \
+		    .summary = "baseline: a server on each node with " text,          \
+		    .reference = "FAST'23 (Citron), section 4",                       \
+		    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR |   \
+				    PAWL_CAP_THREADS | PAWL_CAP_RANGES | (more),      \
+		},                                                                    \
+	    .layout = layout_##kind_name,                                             \
+	    .describe = describe,                                                     \
+	    .acquire = acquire,                                                       \
+	    .try_acquire = try_acquire,                                               \
+	    .release = release,                                                       \
+	    .timed = LOCK_KEEPS_NO_PLACE,                                             \
+	    .range = &ranges,                                                         \
+	    .mpi = &servers,                                                          \
+	}
 
-static int lay_out_it(struct lock_space *s, char *err, size_t errlen)
-{
-	return lay_out(s, &range_tree, err, errlen);
-}
-
-const struct lock_protocol lock_it = {
-    .kind =
-	{
-	    .name = "it",
-	    .summary = "baseline: a server on each node with an interval tree",
-	    .reference = "FAST'23 (Citron), section 4",
-	    .capabilities = CAPABILITIES | PAWL_CAP_SHARED,
-	},
-    .layout = lay_out_it,
-    CALLS,
-};
-
-static int lay_out_llc(struct lock_space *s, char *err, size_t errlen)
-{
-	return lay_out(s, &range_list, err, errlen);
-}
-
-const struct lock_protocol lock_llc = {
-    .kind =
-	{
-	    .name = "llc",
-	    .summary = "baseline: a server on each node with a list of ranges",
-	    .reference = "FAST'23 (Citron), section 4",
-	    .capabilities = CAPABILITIES | PAWL_CAP_SHARED,
-	},
-    .layout = lay_out_llc,
-    CALLS,
-};
-
-static int lay_out_mt(struct lock_space *s, char *err, size_t errlen)
-{
-	return lay_out(s, &range_btree, err, errlen);
-}
-
-const struct lock_protocol lock_mt = {
-    .kind =
-	{
-	    .name = "mt",
-	    .summary = "baseline: a server on each node with a B-tree of disjoint ranges",
-	    .reference = "FAST'23 (Citron), section 4",
-	    .capabilities = CAPABILITIES,
-	},
-    .layout = lay_out_mt,
-    CALLS,
-};
+KIND(it, "an interval tree", range_tree, PAWL_CAP_SHARED);
+KIND(llc, "a list of ranges", range_list, PAWL_CAP_SHARED);
+KIND(mt, "a B-tree of disjoint ranges", range_btree, 0);

@@ -45,14 +45,11 @@ struct constants {
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct constants *k = calloc(1, sizeof *k);
+	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
 	k->server.comm = MPI_COMM_NULL;
-	s->state = k;
 	return PAWL_SUCCESS;
 }
 
@@ -180,10 +177,9 @@ const struct lock_protocol lock_rpc = {
     .options = options,
     .layout = layout,
     .describe = describe,
-    .open = start,
-    .close = stop,
-    .halt = halt,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .mpi = &(const struct lock_mpi_calls){.open = start, .close = stop, .halt = halt},
 };

@@ -79,7 +79,7 @@ static int by_value(const void *a, const void *b)
 
 static void measure(int transport, enum operation op, double *median, double *mean)
 {
-	struct rma_client c = {.rma = &words[transport], .target = RMA_NO_TARGET};
+	struct rma_client c = {.rma = &words[transport]};
 	static double sample[SAMPLES];
 	uint64_t start = rma_now_ns();
 	int n = 0;

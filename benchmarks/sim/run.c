@@ -231,10 +231,8 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 		return false;
 	}
 	run->world->request.timing_state = machine_start(run->machine, run->world->topo->nnodes);
-	for (int id = 0; id < run->ranks; id++) {
+	for (int id = 0; id < run->ranks; id++)
 		run->part[id].data.rma = &run->world->ranks[id].rma;
-		run->part[id].data.target = RMA_NO_TARGET;
-	}
 	return run->world->request.timing_state != NULL;
 }
 

@@ -7,7 +7,7 @@ static int check(const pawl_table *t, uint64_t id)
 {
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is null");
-	if (!t->space.protocol->grow)
+	if (!t->space.protocol->range || !t->space.protocol->range->grow)
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no spaces that grow",
 				 t->space.protocol->kind.name);
 	return call_check_name(t, id);

@@ -70,8 +70,8 @@ bool client_meets_itself(const struct client_set *set, struct lock_slot *slot)
 		return false;
 	while ((other = slots_next_range(set, slot, &i))) {
 		slot->others = true;
-		if (!(set->threaded && set->by_process) && p->keeps_out &&
-		    p->keeps_out(set->space, other, slot->first, slot->last))
+		if (!(set->threaded && set->by_process) &&
+		    p->range->keeps_out(set->space, other, slot->first, slot->last))
 			return true;
 	}
 	return false;
@@ -83,7 +83,7 @@ int client_resume(struct client_set *set, struct lock_slot *slot, uint64_t deadl
 	int rc;
 
 	slot->deadline_ns = tries ? 1 : deadline_ns;
-	rc = client_perform(set, slot, set->space->protocol->resume);
+	rc = client_perform(set, slot, set->space->protocol->timed->resume);
 	slot->deadline_ns = deadline_ns;
 	if (rc == LOCK_PASSED)
 		rc = client_act(set, slot, slot->mode, deadline_ns, tries);
@@ -123,7 +123,7 @@ void client_settle(struct client_set *set)
 
 static int release_part(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part)
 {
-	s->protocol->release_part(s, whole, part);
+	s->protocol->part->release(s, whole, part);
 	return PAWL_SUCCESS;
 }
 
@@ -164,7 +164,7 @@ int client_acquire_part(struct client_set *set, uint64_t whole, uint64_t part, i
 	w->mode = mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT;
 	p->mode = mode;
 	w->deadline_ns = p->deadline_ns = 0;
-	rc = perform_part(set, w, p, set->space->protocol->acquire_part);
+	rc = perform_part(set, w, p, set->space->protocol->part->acquire);
 	if (rc != PAWL_SUCCESS) {
 		end_part(set, w, p, rc);
 		return rc;
@@ -188,12 +188,12 @@ int client_release_part(struct client_set *set, struct lock_slot *whole, struct 
  * number of units that the space then has; shrink takes the new number from slot->first. */
 static int grow(const struct lock_space *s, struct lock_slot *slot)
 {
-	return s->protocol->grow(s, slot, &slot->last);
+	return s->protocol->range->grow(s, slot, &slot->last);
 }
 
 static int shrink(const struct lock_space *s, struct lock_slot *slot)
 {
-	s->protocol->shrink(s, slot, slot->first);
+	s->protocol->range->shrink(s, slot, slot->first);
 	return PAWL_SUCCESS;
 }
 
@@ -226,7 +226,7 @@ int client_shrink(struct client_set *set, uint64_t space, int64_t units)
 void client_forget(struct client_set *set)
 {
 	for (int i = 0; i < slots_used(set); i++)
-		set->space->protocol->forget(set->space, &set->slots[i]);
+		set->space->protocol->range->forget(set->space, &set->slots[i]);
 }
 
 /* -------------------------------------------------------------- for messages */

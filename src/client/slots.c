@@ -71,7 +71,7 @@ static bool is_let_go(struct client_set *set, struct lock_slot *slot,
 
 static int ask_abandon(const struct lock_space *s, struct lock_slot *slot)
 {
-	return s->protocol->abandon(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+	return s->protocol->recover->abandon(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
 static int ask_settled(const struct lock_space *s, struct lock_slot *slot)
@@ -81,7 +81,7 @@ static int ask_settled(const struct lock_space *s, struct lock_slot *slot)
 
 static int ask_passed(const struct lock_space *s, struct lock_slot *slot)
 {
-	return s->protocol->passed(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+	return s->protocol->timed->passed(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
 /* A slot whose lock was abandoned, if the protocol lets it be used again. */
@@ -89,7 +89,7 @@ static int take_abandoned(struct client_set *set, uintptr_t me)
 {
 	int top = slots_used(set);
 
-	for (int i = 0; i < top && set->space->protocol->abandon; i++)
+	for (int i = 0; i < top && set->space->protocol->recover; i++)
 		if (take_from(&set->claims[i], SLOTS_ABANDONED, me) &&
 		    is_let_go(set, &set->slots[i], ask_abandon, slots_abandon))
 			return i;
@@ -175,7 +175,7 @@ static int take_when_passed(struct client_set *set, uintptr_t me)
 {
 	int top = slots_used(set);
 
-	for (int i = 0; i < top && set->space->protocol->passed; i++)
+	for (int i = 0; i < top && lock_keeps_places(set->space->protocol); i++)
 		if (take_passed(set, i, me, true))
 			return i;
 	return -1;
@@ -225,7 +225,7 @@ struct lock_slot *slots_claim(struct client_set *set, uint64_t lock, int mode, i
 		*code = PAWL_ERR_HELD;
 		return NULL;
 	}
-	if (set->space->protocol->resume && mode)
+	if (mode && lock_keeps_places(set->space->protocol))
 		index = take_place(set, lock, mode, me);
 	if (index >= 0)
 		*code = LOCK_QUEUED;

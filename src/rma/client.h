@@ -48,29 +48,30 @@ struct rma {
 	void *segments;                /* of segments.c */
 };
 
-enum { RMA_OPERANDS = 64, RMA_NO_TARGET = -1, RMA_MANY_TARGETS = -2 };
+/* Room for what a transport keeps of a client. */
+enum { RMA_OWN_BYTES = 2816 };
 
-/* One client: a thread of a rank at one lock. Two threads never use it at the same time. */
+/* One client: a thread of a rank at one lock. Two threads never use it at the same time. All of it
+ * but rma is zero at first. */
 struct rma_client {
 	struct rma *rma;
 	uint64_t count[RMA_NKINDS][2];
 	uint64_t waits, parks;
-	bool sleeps_on_upper;          /* on the upper half of the word; see wait.c */
-	uint64_t lock;                 /* the lock in use, for reports */
-	unsigned operands;             /* of the transport: operations in flight */
-	int target;                    /* their target, if all have the same */
-	int64_t operand[RMA_OPERANDS]; /* their origin buffers */
-	int64_t *answer[RMA_OPERANDS]; /* their result buffers, for transports that look there */
-	int64_t ignored[RMA_OPERANDS]; /* result buffers of operations without a result */
-	/* With a transport that can fail: the number of operations not yet answered, whether one of
-	 * them has failed, and the jump target for that case (client/guard.c); NULL: the call
-	 * returns. */
-	_Atomic(unsigned) flying;
+	bool sleeps_on_upper; /* on the upper half of the word; see wait.c */
+	uint64_t lock;        /* the lock in use, for reports */
+	/* With a transport that can fail: whether an operation has failed, and the jump target for
+	 * that case (client/guard.c); NULL: the call returns. */
 	bool failed;
-	void *open, *ready; /* messages that are not sent yet, and a spare one */
 	jmp_buf *escape;
-	uint64_t dead_since_ns, dead_wait; /* since when a death is known, and in which wait */
+	/* What the transport keeps: the structure of rma_own(). */
+	_Alignas(int64_t) unsigned char own[RMA_OWN_BYTES];
 };
+
+/* For a transport to read as its own structure; an assertion says that it fits. */
+RMA_INLINE void *rma_own(struct rma_client *c)
+{
+	return c->own;
+}
 
 RMA_INLINE struct rma_word rma_word(const struct rma *r, enum rma_domain domain, int rank,
 				    uint64_t offset)

@@ -112,7 +112,6 @@ struct rma_progress *rma_progress_start(struct rma *r, uint64_t bytes)
 	if (!p)
 		return NULL;
 	p->client.rma = r;
-	p->client.target = RMA_NO_TARGET;
 	p->words = (bytes < SUM_BYTES ? bytes : SUM_BYTES) / sizeof(int64_t);
 	if (create_quietly(p) == 0)
 		return p;

@@ -14,7 +14,8 @@
  * unchanged. Without an escape, a failed operation leaves its result undefined. A transport that
  * cannot fail always returns.
  *
- * State. A transport keeps its own state in rma.state, for each process.
+ * State. A transport keeps its own state in rma.state, for each process, and in rma_own(), for each
+ * client.
  */
 #ifndef RMA_TRANSPORT_H
 #define RMA_TRANSPORT_H
@@ -46,13 +47,15 @@ enum rma_cond { RMA_EQ, RMA_NE };
 struct rma;
 struct rma_client;
 
+enum { RMA_ORDERED = 64 };
+
 /* What a transport can do. Code outside src/rma reads these and does not ask which transport it
  * is. */
 struct rma_capabilities {
 	bool can_fail;  /* an operation or a flush may not return (see above) */
 	bool is_served; /* a thread performs other ranks' operations at any time */
 	bool posts;     /* rma_post() may return true */
-	/* Up to RMA_OPERANDS operations of a client on one rank since its last flush take effect in
+	/* Up to RMA_ORDERED operations of a client on one rank since its last flush take effect in
 	 * the order of issue. */
 	bool ordered;
 };

@@ -272,8 +272,8 @@ static int open_protocol(pawl_table *t)
 	char err[ERROR_LENGTH] = "";
 	int rc = PAWL_SUCCESS;
 
-	if (p->open)
-		rc = p->open(&t->space, &t->comm, err, sizeof err);
+	if (p->mpi)
+		rc = p->mpi->open(&t->space, &t->comm, err, sizeof err);
 	if (rc != PAWL_SUCCESS)
 		error_set(rc, "%s", err);
 	if (p->describe)
@@ -301,8 +301,8 @@ static void destroy(pawl_table *t)
 
 	rma_progress_stop(t->progress);
 	client_settle(&t->clients);
-	if (p && p->close && t->space.state)
-		p->close(&t->space);
+	if (p && p->mpi && t->space.state)
+		p->mpi->close(&t->space);
 	rma_segments_free(&t->rma);
 	client_close(&t->clients);
 	space_free(&t->space);

@@ -35,8 +35,8 @@ static void stop_threads(pawl_table *t)
 
 	rma_progress_stop(t->progress);
 	t->progress = NULL;
-	if (p->halt)
-		p->halt(&t->space);
+	if (p->mpi && p->mpi->halt)
+		p->mpi->halt(&t->space);
 }
 
 static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)

@@ -48,5 +48,5 @@ struct rma_word words_at(const struct rma *r, int rank, int i)
 
 struct rma_client words_client(struct rma *r)
 {
-	return (struct rma_client){.rma = r, .target = RMA_NO_TARGET};
+	return (struct rma_client){.rma = r};
 }

@@ -184,7 +184,7 @@ static void check_kinds(void (*check_one)(const struct lock_protocol *))
 	const struct lock_protocol *p;
 
 	for (int i = 0; (p = kinds_get(i)); i++)
-		if (named(set.locks, p->kind.name) && !p->open &&
+		if (named(set.locks, p->kind.name) && !p->mpi &&
 		    (!fault_on || fault_is_of(fault_on, p->kind.name)))
 			check_one(p);
 }
@@ -263,7 +263,7 @@ static bool takes_part(enum fault f)
 	const struct lock_protocol *p;
 
 	for (int i = 0; (p = kinds_get(i)); i++)
-		if (fault_is_of(f, p->kind.name) && !p->open && named(set.locks, p->kind.name))
+		if (fault_is_of(f, p->kind.name) && !p->mpi && named(set.locks, p->kind.name))
 			return true;
 	return false;
 }

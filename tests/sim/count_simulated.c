@@ -67,7 +67,7 @@ static void simulate(const struct lock_protocol *p, const char *topology)
 /* Kinds of locks, except the MPI's own. */
 static bool plays(const struct lock_protocol *p)
 {
-	return !p->open && !(p->kind.capabilities & PAWL_CAP_RANGES);
+	return !p->mpi && !(p->kind.capabilities & PAWL_CAP_RANGES);
 }
 
 static void simulate_all(void *arg)

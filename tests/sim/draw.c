@@ -401,7 +401,7 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 		d->request.slots = 1 + (int)sim_below(&random, 3);
 	}
 	/* Places left in queues; with a single slot each acquire of another lock finds no slot. */
-	if (p->passed && !d->request.slots)
+	if (lock_keeps_places(p) && !d->request.slots)
 		d->request.slots = 1 + (int)sim_below(&random, 3);
 	snprintf(d->text, sizeof d->text, "%s, %d ranks, %d locks%s%s%s", d->request.topology,
 		 d->request.ranks, (int)d->request.locks,

@@ -154,7 +154,7 @@ static bool all_idle(const struct lock_protocol *p, char *err, size_t errlen)
 	struct lock_memory m = {.word = word};
 
 	for (uint64_t l = 0; l < LOCKS; l++)
-		if (!p->idle(&space, l, &m, err, errlen))
+		if (!p->check->idle(&space, l, &m, err, errlen))
 			return false;
 	return true;
 }
@@ -282,7 +282,7 @@ int main(void)
 
 	for (int i = 0; (p = kinds_get(i)); i++) {
 		short_of_memory(p);
-		if (p->idle) {
+		if (p->check && p->check->idle) {
 			idle_words(p, "rack:2 node:2 core:2");
 			idle_words(p, "core:8");
 		}

@@ -63,8 +63,12 @@ static void progress(struct rma_client *c)
 }
 
 static const struct rma_transport transport = {.progress = progress};
+static const struct lock_recovery_calls recover = {.abandon = abandon};
 static struct lock_protocol protocol = {
-    .abandon = abandon, .settled = settled, .passed = passed, .resume = resume};
+    .settled = settled,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .recover = &recover,
+};
 static char *map[1];
 static const int node[1] = {0};
 
@@ -152,11 +156,11 @@ static void without_hook(void)
 {
 	struct client_set *t = open_set(false);
 
-	protocol.abandon = NULL;
+	protocol.recover = NULL;
 	for (uint64_t l = 0; l < HELD; l++)
 		slots_abandon(t, claim(t, l, PAWL_SUCCESS));
 	ok(refused(t, 50, CLIENT_NO_SLOT), "a protocol without a hook never lets go");
-	protocol.abandon = abandon;
+	protocol.recover = &recover;
 	close_set(t);
 }
 

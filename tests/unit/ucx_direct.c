@@ -18,7 +18,7 @@ static int64_t word[RANKS][WORDS];
 static struct ucx_peer peer[RANKS], *peers[RANKS];
 static struct rma_ucx ucx = {.ranks = RANKS, .peer = peers};
 static struct rma rma = {.state = &ucx};
-static struct rma_client client = {.rma = &rma, .target = RMA_NO_TARGET};
+static struct rma_client client = {.rma = &rma};
 
 /* Operations that are issued and not complete; a complete put waits for its flush. */
 static struct pending {
@@ -109,15 +109,15 @@ void ucx_fly(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f)
 {
 	f->client = c;
 	f->peer = p;
-	c->flying++;
-	if ((int)c->flying > most_flying)
-		most_flying = (int)c->flying;
+	ucx_client(c)->flying++;
+	if ((int)ucx_client(c)->flying > most_flying)
+		most_flying = (int)ucx_client(c)->flying;
 }
 
 void ucx_land(struct ucx_flight *f, bool well)
 {
 	f->client->failed = f->client->failed || !well;
-	f->client->flying--;
+	ucx_client(f->client)->flying--;
 	f->client = NULL;
 }
 
@@ -128,9 +128,8 @@ void ucx_complete(struct rma_client *c)
 			pending[i].told = true;
 			pending[i].params.cb.send(&pending[i], UCS_OK, pending[i].params.user_data);
 		}
-	if (c->flying)
+	if (ucx_client(c)->flying)
 		c->failed = true;
-	c->operands = 0;
 }
 
 bool ucx_is_clear(const struct rma_ucx *u, int rank)
@@ -146,7 +145,7 @@ void ucx_give_up(struct rma_client *c)
 bool ucx_answered(struct rma_client *c, const int64_t *result)
 {
 	(void)result;
-	return !c->flying;
+	return !ucx_client(c)->flying;
 }
 
 void ucx_progress(struct rma_client *c)
@@ -183,7 +182,6 @@ static void flush(void)
 {
 	ucx_direct.push(&client);
 	ucx_complete(&client);
-	client.target = RMA_NO_TARGET;
 }
 
 static void start(void)
@@ -212,7 +210,7 @@ static void puts_then(int puts, int rank, enum wire_operation kind, const char *
 	issue(rank, WORDS - 1, kind, 1, kind == WIRE_PUT ? NULL : &result);
 	flush();
 	snprintf(text, sizeof text, "%d puts, then %s: the flush covers them all", puts, what);
-	ok(arrived(1, puts) && !client.failed && client.target == RMA_NO_TARGET &&
+	ok(arrived(1, puts) && !client.failed && ucx_direct_client(&client)->put_to == UCX_NO_PUT &&
 	       (kind != WIRE_PUT || word[rank][WORDS - 1] == 1),
 	   text);
 }
@@ -234,7 +232,38 @@ static void many(void)
 	for (int i = 0; i < WORDS; i++)
 		bad = bad || result[i] != i;
 	ok(!bad && arrived(1, WORDS) && !client.failed, "many puts and gets under one flush");
-	ok(most_flying <= RMA_OPERANDS + RANKS, "of which few are on their way at a time");
+	ok(most_flying <= UCX_OPERANDS + RANKS, "of which few are on their way at a time");
+}
+
+/* The mutex is not even made here: whatever takes it is seen. */
+static int locked;
+
+int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	(void)m;
+	locked++;
+	return 0;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	(void)m;
+	return 0;
+}
+
+static void one_lock(void)
+{
+	int64_t result = 0;
+	struct rma_word w = {.rank = 1};
+
+	start();
+	locked = 0;
+	ucx_direct_transport.fao(&client, w, RMA_SUM, 1, &result);
+	ucx_direct_transport.put(&client, w, 7);
+	ok(locked == 0 && n_pending == 0, "operations belong to the client until its flush");
+	ucx_direct_transport.flush(&client, 1);
+	ok(locked == 1 && word[1][0] == 7 && result == 0 && !client.failed,
+	   "which takes the mutex, once");
 }
 
 static void no_allocation(void)
@@ -245,7 +274,7 @@ static void no_allocation(void)
 	start();
 	before = mallinfo2().uordblks;
 	for (int i = 0; i < 10; i++) {
-		for (int k = 0; k < 3 * RMA_OPERANDS; k++)
+		for (int k = 0; k < 3 * UCX_OPERANDS; k++)
 			issue(k % RANKS, k, WIRE_ADD, 1, &result);
 		before = i == 0 ? mallinfo2().uordblks : before;
 		/* Nothing is freed before the flush, so any allocation shows. */
@@ -254,7 +283,7 @@ static void no_allocation(void)
 		flush();
 		n_pending = 0;
 	}
-	ok(mallinfo2().uordblks == before && ucx.flights == RMA_OPERANDS, "no operation allocates");
+	ok(mallinfo2().uordblks == before && ucx.flights == UCX_OPERANDS, "no operation allocates");
 }
 
 int main(void)
@@ -275,6 +304,7 @@ int main(void)
 	puts_then(64, 2, WIRE_ADD, "an atomic elsewhere");
 	puts_then(200, 0, WIRE_GET, "a get elsewhere");
 	many();
+	one_lock();
 	no_allocation();
 	ucx_direct_close(&ucx);
 	printf("1..%d\n", tests);

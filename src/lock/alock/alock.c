@@ -126,10 +126,11 @@ static bool count_clients(const struct lock_space *s, struct constants *k)
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct constants *k = malloc(sizeof *k);
+	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
-	s->state = k;
-	if (!k || !count_clients(s, k)) {
+	if (!k)
+		return PAWL_ERR_NOMEM;
+	if (!count_clients(s, k)) {
 		snprintf(err, errlen, "out of memory");
 		return PAWL_ERR_NOMEM;
 	}
@@ -390,9 +391,7 @@ const struct lock_protocol lock_alock = {
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
     .release = release,
-    .overtakes = overtakes,
-    .idle = idle,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle},
 };

@@ -72,7 +72,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lock/citron/citron_words.h"
+#include "lock/citron/citron_fast.h"
+#include "lock/citron/citron_lease.h"
+#include "lock/citron/citron_slow.h"
+#include "lock/citron/citron_top.h"
 
 enum {
 	FAST_TRIES = 3, /* before the slow path */
@@ -109,11 +112,9 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	k = malloc(sizeof *k);
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	k = lock_constants(s, sizeof *k, err, errlen);
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
 	k->start = citron_height(p->units);
 	k->height = p->units_most ? citron_height(p->units_most) : k->start;
 	k->stride = ((uint64_t)citron_nodes(k->height) + 4 + 7) / 8 * 8 * sizeof(int64_t);
@@ -122,7 +123,6 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	k->trees = lock_reserve(s, s->block, k->stride);
 	k->spares = lock_reserve(s, (uint64_t)k->n_spares, k->stride);
 	k->owners = lock_reserve(s, (uint64_t)k->n_spares, sizeof(int64_t));
-	s->state = k;
 	return PAWL_SUCCESS;
 }
 
@@ -459,11 +459,10 @@ const struct lock_protocol lock_citron = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .keeps_out = keeps_out,
-    .abandon = abandon,
-    .grow = grow,
-    .shrink = shrink,
-    .forget = forget,
-    .idle = idle,
-    .age = age,
+    .timed = LOCK_KEEPS_NO_PLACE,
+    .recover = &(const struct lock_recovery_calls){.abandon = abandon},
+    .range =
+	&(const struct lock_range_calls){
+	    .keeps_out = keeps_out, .grow = grow, .shrink = shrink, .forget = forget},
+    .check = &(const struct lock_check_calls){.idle = idle, .age = age},
 };

@@ -3,7 +3,10 @@
  * Citron's fast path (FAST'23, section 3.8): a try of leaves alone, and what the slow path uses as
  * well, the announcements and the look above. The argument is in citron.c.
  */
-#include "lock/citron/citron_words.h"
+#include "lock/citron/citron_fast.h"
+#include "lock/citron/citron_lease.h"
+#include "lock/citron/citron_slow.h"
+#include "lock/citron/citron_top.h"
 
 enum {
 	FEW_LEAVES = 8, /* where k is 0 */

@@ -53,7 +53,10 @@
  * client comes back that was taken for dead. Tries do not recover; an acquire with a deadline does,
  * if that is far enough.
  */
-#include "lock/citron/citron_words.h"
+#include "lock/citron/citron_fast.h"
+#include "lock/citron/citron_lease.h"
+#include "lock/citron/citron_slow.h"
+#include "lock/citron/citron_top.h"
 
 enum {
 	STEPS = 2,

@@ -4,7 +4,10 @@
  * waiting where something is in the way; and the release of what either path has got. The argument
  * is in citron.c.
  */
-#include "lock/citron/citron_words.h"
+#include "lock/citron/citron_fast.h"
+#include "lock/citron/citron_lease.h"
+#include "lock/citron/citron_slow.h"
+#include "lock/citron/citron_top.h"
 
 enum {
 	TURN_TRIES = 8, /* at an inner node that changes, but is free */

@@ -32,7 +32,10 @@
  * Only what changes TOP is a swap that may fail: against a client that settles it, which is tried
  * again, and against a recovery (citron_lease.c), which ends this copy, and all is begun again.
  */
-#include "lock/citron/citron_words.h"
+#include "lock/citron/citron_fast.h"
+#include "lock/citron/citron_lease.h"
+#include "lock/citron/citron_slow.h"
+#include "lock/citron/citron_top.h"
 
 static int64_t *known(struct citron_hold *h, uint64_t space)
 {

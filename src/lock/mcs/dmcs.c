@@ -24,12 +24,9 @@
  * named by slot ids. All words are NODE words on one node, NET words otherwise.
  * The paper's release waits for its compare-and-swap.
  *
- * "rdma-mcs" is the same with NET words on one node too, so that every access
- * takes the network's path: the MCS lock that the ALock paper (SPAA'24, section 6)
- * compares with.
- *
  * Models: models/dmcs.pml, models/dmcs_posted.pml.
  */
+#include "lock/mcs/dmcs.h"
 #include "lock/mcs/mcs_posted.h"
 
 #include <stdio.h>
@@ -51,16 +48,13 @@ RMA_INLINE struct rma_word tail_word(const struct lock_space *s, struct lock_slo
 	return lock_home_word(s, &slot->client, s->domain, k->tails, TAIL_BYTES, slot->lock);
 }
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+int dmcs_layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct constants *k = malloc(sizeof *k);
+	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
 	k->tails = lock_reserve(s, s->block, TAIL_BYTES);
-	s->state = k;
 	return PAWL_SUCCESS;
 }
 
@@ -83,7 +77,7 @@ static RMA_SLOW_PATH int acquire_posted(const struct lock_space *s, struct lock_
 									: LOCK_QUEUED;
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+int dmcs_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t pred;
 
@@ -94,7 +88,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return pred ? wait_behind(s, slot, pred) : PAWL_SUCCESS;
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+int dmcs_try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	mcs_slot(slot)->tail = tail_word(s, slot);
 	if (s->posts)
@@ -114,7 +108,7 @@ static RMA_SLOW_PATH int release_posted(const struct lock_space *s, struct lock_
 	return mcs_posted_leave(s, slot, RMA_NET, mcs_slot(slot)->tail, GO);
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+int dmcs_release(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t succ;
 
@@ -149,7 +143,7 @@ static inline bool settled(const struct lock_space *s, struct lock_slot *slot)
 	return mcs_posted_settled(slot, RMA_NET);
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+void dmcs_describe(const struct lock_space *s, char *text, size_t len)
 {
 	snprintf(text, len, "%s", s->posts ? "releases do not wait" : "");
 }
@@ -171,7 +165,9 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return tail == 0;
 }
 
-#ifndef DMCS_OTHER_DESCRIPTOR
+const struct lock_timed_calls dmcs_timed = {.resume = resume, .passed = passed};
+const struct lock_check_calls dmcs_check = {.overtakes = overtakes, .idle = idle};
+
 const struct lock_protocol lock_dmcs = {
     .kind =
 	{
@@ -180,15 +176,6 @@ const struct lock_protocol lock_dmcs = {
 	    .reference = "HPDC'16 (RMA-RW), section 2.4",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
-    .layout = layout,
-    .describe = describe,
-    .acquire = acquire,
-    .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
-    .release = release,
+    DMCS_CALLS,
     .settled = settled,
-    .overtakes = overtakes,
-    .idle = idle,
 };
-#endif

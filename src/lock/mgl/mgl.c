@@ -150,12 +150,9 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 
 	if (!lock_has_room(s, MOST_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
-	k = calloc(1, sizeof *k);
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	k = lock_constants(s, sizeof *k, err, errlen);
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
-	s->state = k;
 	k->words = lock_reserve(s, s->block, WORD_BYTES);
 	for (int i = 2; s->domain == RMA_NET && i <= s->topo->nlevels; i++)
 		if (s->topo->level[i - 1].kind == TOPO_NODE)
@@ -694,10 +691,8 @@ const struct lock_protocol lock_mgl = {
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
     .release = release,
-    .acquire_part = acquire_part,
-    .release_part = release_part,
-    .idle = idle,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .part = &(const struct lock_part_calls){.acquire = acquire_part, .release = release_part},
+    .check = &(const struct lock_check_calls){.idle = idle},
 };

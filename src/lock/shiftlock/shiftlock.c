@@ -68,14 +68,11 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 
 	if (!lock_has_room(s, SHIFTLOCK_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
-	k = malloc(sizeof *k);
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	k = lock_constants(s, sizeof *k, err, errlen);
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
 	k->turn = options_of(s)->t_w ? options_of(s)->t_w : DEFAULT_TURN;
 	if (k->turn > GRANT_MOST_ROW) {
-		free(k);
 		snprintf(err, errlen, "option t_w: shiftlock takes 0 (%d) to %d, not %lld",
 			 DEFAULT_TURN, GRANT_MOST_ROW, (long long)options_of(s)->t_w);
 		return PAWL_ERR_OPTION;
@@ -85,7 +82,6 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	k->blocks = lock_reserve(s, s->block, BLOCK_BYTES);
 	k->used = lock_reserve(s, 1, sizeof(int64_t));
 	k->spares = lock_reserve(s, (uint64_t)k->n_spares, BLOCK_BYTES);
-	s->state = k;
 	return PAWL_SUCCESS;
 }
 
@@ -729,11 +725,8 @@ const struct lock_protocol lock_shiftlock = {
     .scratch_words = shiftlock_scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
     .release = release,
-    .abandon = abandon,
-    .overtakes = overtakes,
-    .idle = idle,
-    .age = age,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .recover = &(const struct lock_recovery_calls){.abandon = abandon},
+    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
 };

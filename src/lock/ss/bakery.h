@@ -38,9 +38,30 @@ enum { N_X = 0, N_S = 14, MAX_X = 28, MAX_S = 42, BEAT = 56, ERA = 59 };
 _Static_assert(MAX_S + 14 == BEAT && BEAT + 3 == ERA && ERA + 5 == 64, "the parts fill the word");
 
 /* Whether all clients can be at one word at a time; if not, err says so. */
-static inline bool bakery_has_room(const struct lock_space *s, char *err, size_t errlen)
+/* The constants of a kind that has nothing else: where its words are. */
+struct bakery {
+	uint64_t words;
+};
+
+/* Layout: so many words at each home. */
+static inline int bakery_layout(struct lock_space *s, uint64_t words, char *err, size_t errlen)
 {
-	return lock_has_room_for_slots(s, BAKERY_COUNT, err, errlen);
+	struct bakery *k;
+
+	if (!lock_has_room_for_slots(s, BAKERY_COUNT, err, errlen))
+		return PAWL_ERR_UNSUPPORTED;
+	k = lock_constants(s, sizeof *k, err, errlen);
+	if (!k)
+		return PAWL_ERR_NOMEM;
+	k->words = lock_reserve(s, words, BAKERY_BYTES);
+	return PAWL_SUCCESS;
+}
+
+RMA_INLINE uint64_t bakery_words(const struct lock_space *s)
+{
+	const struct bakery *k = s->state;
+
+	return k->words;
 }
 
 RMA_INLINE uint64_t bakery_count_of(uint64_t word, int at)

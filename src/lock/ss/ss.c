@@ -55,16 +55,8 @@ RMA_INLINE const struct ss_options *options_of(const struct lock_space *s)
 	return lock_options(s);
 }
 
-struct constants {
-	uint64_t words;
-};
-
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct constants *k;
-
-	if (!bakery_has_room(s, err, errlen))
-		return PAWL_ERR_UNSUPPORTED;
 	if (s->block > (uint64_t)(MOST_WORDS / options_of(s)->segments)) {
 		snprintf(err, errlen,
 			 "option segments: %lld of them for each of %llu spaces at one home are"
@@ -73,14 +65,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 			 (unsigned long long)MOST_WORDS / s->block);
 		return PAWL_ERR_UNSUPPORTED;
 	}
-	k = malloc(sizeof *k);
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
-		return PAWL_ERR_NOMEM;
-	}
-	k->words = lock_reserve(s, s->block * (uint64_t)options_of(s)->segments, BAKERY_BYTES);
-	s->state = k;
-	return PAWL_SUCCESS;
+	return bakery_layout(s, s->block * (uint64_t)options_of(s)->segments, err, errlen);
 }
 
 static void describe(const struct lock_space *s, char *text, size_t len)
@@ -112,9 +97,7 @@ static int64_t last_segment(const struct lock_space *s, const struct lock_slot *
 
 static uint64_t place(const struct lock_space *s, uint64_t index, int64_t segment)
 {
-	const struct constants *k = s->state;
-
-	return k->words +
+	return bakery_words(s) +
 	       (index * (uint64_t)options_of(s)->segments + (uint64_t)segment) * BAKERY_BYTES;
 }
 
@@ -278,7 +261,6 @@ const struct lock_protocol lock_ss = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .keeps_out = keeps_out,
-    .idle = idle,
-    .age = age,
+    .range = &(const struct lock_range_calls){.keeps_out = keeps_out},
+    .check = &(const struct lock_check_calls){.idle = idle, .age = age},
 };

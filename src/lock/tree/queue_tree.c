@@ -784,22 +784,23 @@ static void unwind(const struct lock_space *s, const struct queue_tree *t, struc
 }
 
 static RMA_SLOW_PATH void leave_only_level(const struct lock_space *s, const struct queue_tree *t,
-					   struct lock_slot *slot, int64_t succ)
+					   struct lock_slot *slot, int64_t succ, int64_t kind)
 {
 	struct descent d = {.taken = {succ}};
 
 	if (succ & LINK_FLAGS) {
 		d.taken[0] = 0;
-		leave(s, t, slot, 1, &d, STATUS_LOCKED);
+		leave(s, t, slot, 1, &d, kind);
 	} else {
-		leave_to(s, t, slot, 1, &d, STATUS_LOCKED);
+		leave_to(s, t, slot, 1, &d, kind);
 	}
 }
 
+/* No client is linked behind us, or there is nothing to decide at the root. */
 RMA_INLINE void release_only_level(const struct lock_space *s, const struct queue_tree *t,
-				   struct lock_slot *slot)
+				   struct lock_slot *slot, int64_t succ, int64_t kind)
 {
-	int64_t succ = rma_peek(&slot->client, slot->next[s->domain]), last;
+	int64_t last;
 
 	if (!succ) {
 		struct rma_word tail = queue_slot(slot)->tail;
@@ -809,7 +810,22 @@ RMA_INLINE void release_only_level(const struct lock_space *s, const struct queu
 		if (last == slot->id)
 			return;
 	}
-	leave_only_level(s, t, slot, succ);
+	leave_only_level(s, t, slot, succ, kind);
+}
+
+/* The machine is one queue, as in D-MCS. False: a successor is known, and before_root is to say
+ * what to do with it. */
+RMA_INLINE bool release_one_queue(const struct lock_space *s, const struct queue_tree *t,
+				  struct lock_slot *slot, queue_root_fn *before_root)
+{
+	int64_t succ = rma_peek(&slot->client, slot->next[s->domain]), kind = STATUS_LOCKED;
+
+	if (before_root && succ)
+		return false;
+	if (before_root && before_root(s, slot, false) == QUEUE_REOPENED)
+		kind = STATUS_REOPENED;
+	release_only_level(s, t, slot, succ, kind);
+	return true;
 }
 
 void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
@@ -818,11 +834,8 @@ void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
 	struct descent d;
 	bool turn_over;
 
-	if (t->n == 1 && !before_root) {
-		/* The machine is one queue, as in D-MCS. */
-		release_only_level(s, t, slot);
+	if (t->n == 1 && release_one_queue(s, t, slot, before_root))
 		return;
-	}
 	turn_over = t->run_shift && queue_tree_run(t, queue_slot(slot)->passed) + 1 >= t->run_limit;
 	if (!turn_over && may_pass(t, queue_slot(slot)->passed, t->n) && is_worth_a_glance(t, slot))
 		rma_glance(slot->next[RMA_NODE], -1, RMA_NE, 0);

@@ -109,6 +109,15 @@ static inline struct rma_word readers_word(const struct readers *r, struct rma_c
 	return rma_word(c->rma, r->domain, rank, place + offset);
 }
 
+/* Another word of the counter that w is the first word of. */
+RMA_INLINE struct rma_word readers_beside(struct rma_word w, int offset)
+{
+	w.offset += (uint64_t)offset;
+	if (w.map)
+		w.map += offset / (int)sizeof(int64_t);
+	return w;
+}
+
 static inline int64_t *readers_memory(const struct readers *r, const struct lock_memory *m,
 				      uint64_t lock, int g)
 {

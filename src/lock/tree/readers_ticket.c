@@ -182,9 +182,11 @@ static void get_look(const struct readers *r, struct lock_slot *slot, int g, str
 {
 	struct rma_client *c = &slot->client;
 
-	rma_get(c, readers_word(r, c, slot->lock, g, IN), &l->in);
-	rma_get(c, readers_word(r, c, slot->lock, g, OUT), &l->out);
-	rma_get(c, readers_word(r, c, slot->lock, g, BASE), &l->base);
+	struct rma_word first = readers_word(r, c, slot->lock, g, 0);
+
+	rma_get(c, readers_beside(first, IN), &l->in);
+	rma_get(c, readers_beside(first, OUT), &l->out);
+	rma_get(c, readers_beside(first, BASE), &l->base);
 }
 
 static bool is_idle(const struct look *l)
@@ -253,7 +255,8 @@ static bool close_all(const struct lock_space *s, const struct readers *r, struc
 static void open_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word mine = readers_word(r, c, slot->lock, readers_own_group(r, c), IN);
+	int own = readers_own_group(r, c);
+	struct rma_word mine = readers_word(r, c, slot->lock, own, IN);
 	int64_t in;
 
 	/* The gates of all counters are in one state, and only we change them. */
@@ -261,7 +264,7 @@ static void open_gates(const struct lock_space *s, const struct readers *r, stru
 	rma_flush(c, mine); /* orders the get before the look at the gate */
 	/* O: one step on, modulo 4, whatever arrived. */
 	for (int g = 0; g < r->groups; g++)
-		rma_acc(c, readers_word(r, c, slot->lock, g, IN),
+		rma_acc(c, g == own ? mine : readers_word(r, c, slot->lock, g, IN),
 			(in & GATE_MASK) == GATE_MASK ? -GATE_MASK : 1);
 	rma_flush_all(c, readers_far(s)); /* orders the opening before we leave the root queue,
 					   * so before the next closing (C) */

@@ -20,13 +20,10 @@
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct queue_tree *t = malloc(sizeof *t);
+	struct queue_tree *t = lock_constants(s, sizeof *t, err, errlen);
 
-	if (!t) {
-		snprintf(err, errlen, "out of memory");
+	if (!t)
 		return PAWL_ERR_NOMEM;
-	}
-	s->state = t;
 	return queue_tree_layout(s, t, 0, err, errlen);
 }
 
@@ -92,9 +89,7 @@ const struct lock_protocol lock_rma_mcs = {
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
     .release = release,
-    .overtakes = overtakes,
-    .idle = idle,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle},
 };

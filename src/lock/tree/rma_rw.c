@@ -54,14 +54,11 @@ static int64_t writers_in_a_row(const struct lock_space *s)
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct constants *k = calloc(1, sizeof *k);
+	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 	int rc;
 
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
-	s->state = k;
 	k->t_w = writers_in_a_row(s);
 	rc = queue_tree_layout(s, &k->tree, k->t_w, err, errlen);
 	return rc ? rc : readers_layout(s, &k->readers, err, errlen);
@@ -263,10 +260,7 @@ const struct lock_protocol lock_rma_rw = {
     .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
     .release = release,
-    .overtakes = overtakes,
-    .idle = idle,
-    .age = age,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
 };

@@ -31,6 +31,23 @@ enum { STORE_BY_FETCH = 1 };
 enum { STORE_BY_FETCH = 0 };
 #endif
 
+enum { OPERANDS = 64, MANY_TARGETS = -1 };
+
+/* What a client has in flight. */
+struct mpi_client {
+	unsigned operands;
+	int target;                /* of all of them, or MANY_TARGETS */
+	int64_t operand[OPERANDS]; /* origin buffers */
+	int64_t *answer[OPERANDS]; /* result buffers, where STORE_BY_FETCH looks for answers */
+	int64_t ignored[OPERANDS]; /* result buffers of operations without a result */
+};
+_Static_assert(sizeof(struct mpi_client) <= RMA_OWN_BYTES, "it fits into a client");
+
+static struct mpi_client *own_of(struct rma_client *c)
+{
+	return rma_own(c);
+}
+
 static MPI_Win window(const struct rma_client *c)
 {
 	const struct mpi_network *n = c->rma->state;
@@ -46,8 +63,7 @@ enum { LOOKS_AT_ONCE = 32, LOOKS_AT_MOST = 20000 };
 /* The MPI has read all operands, so their places are free. */
 static void forget_operands(struct rma_client *c)
 {
-	c->operands = 0;
-	c->target = RMA_NO_TARGET;
+	own_of(c)->operands = 0;
 }
 
 static bool is_answered(int64_t *result)
@@ -57,15 +73,16 @@ static bool is_answered(int64_t *result)
 
 static void await_answers(struct rma_client *c)
 {
+	struct mpi_client *m = own_of(c);
 	unsigned looks = 0;
 
-	for (unsigned i = 0; i < c->operands; i++) {
-		for (; !is_answered(c->answer[i]) && looks < LOOKS_AT_MOST; looks++) {
+	for (unsigned i = 0; i < m->operands; i++) {
+		for (; !is_answered(m->answer[i]) && looks < LOOKS_AT_MOST; looks++) {
 			rma_drive_mpi(c);
 			if (c->rma->waiting.crowded || looks >= LOOKS_AT_ONCE)
 				sched_yield();
 		}
-		c->answer[i] = NULL;
+		m->answer[i] = NULL;
 	}
 }
 
@@ -73,21 +90,22 @@ static void await_answers(struct rma_client *c)
  * rank. */
 static int64_t *operand(struct rma_client *c, int rank, int64_t value)
 {
+	struct mpi_client *m = own_of(c);
 	int64_t *place;
 
-	if (c->operands == RMA_OPERANDS) {
+	if (m->operands == OPERANDS) {
 		/* All places are in use: orders the operations in flight before the reuse of their
 		 * operands. */
 		await_answers(c);
 		PMPI_Win_flush_all(window(c));
 		forget_operands(c);
 	}
-	if (c->operands == 0)
-		c->target = rank;
-	else if (c->target != rank)
-		c->target = RMA_MANY_TARGETS;
-	c->answer[c->operands] = NULL;
-	place = &c->operand[c->operands++];
+	if (m->operands == 0)
+		m->target = rank;
+	else if (m->target != rank)
+		m->target = MANY_TARGETS;
+	m->answer[m->operands] = NULL;
+	place = &m->operand[m->operands++];
 	*place = value;
 	return place;
 }
@@ -95,9 +113,11 @@ static int64_t *operand(struct rma_client *c, int rank, int64_t value)
 /* Note the result buffer of the operation that has just been given its operands. */
 static int64_t *answer(struct rma_client *c, int64_t *result)
 {
+	struct mpi_client *m = own_of(c);
+
 	if (STORE_BY_FETCH) {
 		*result = NO_ANSWER;
-		c->answer[c->operands - 1] = result;
+		m->answer[m->operands - 1] = result;
 	}
 	return result;
 }
@@ -158,7 +178,7 @@ static void mpi_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int
 /* The result buffer of an operation without a result, which has one only to see its answer. */
 static int64_t *ignored(struct rma_client *c)
 {
-	return &c->ignored[c->operands % RMA_OPERANDS];
+	return &own_of(c)->ignored[own_of(c)->operands % OPERANDS];
 }
 
 static void mpi_put(struct rma_client *c, struct rma_word w, int64_t value)
@@ -195,8 +215,8 @@ static void mpi_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 {
 	int64_t *compare, *swap;
 
-	if (c->operands + 2 > RMA_OPERANDS)
-		c->operands = RMA_OPERANDS; /* both places from the same batch */
+	if (own_of(c)->operands + 2 > OPERANDS)
+		own_of(c)->operands = OPERANDS; /* both places from the same batch */
 	compare = operand(c, w.rank, expected);
 	swap = operand(c, w.rank, value);
 	PMPI_Compare_and_swap(swap, compare, answer(c, result), MPI_INT64_T, w.rank,
@@ -207,7 +227,7 @@ static void mpi_flush(struct rma_client *c, int rank)
 {
 	await_answers(c);
 	PMPI_Win_flush(rank, window(c));
-	if (c->target == rank)
+	if (own_of(c)->target == rank)
 		forget_operands(c);
 	/* The MPI completes operations on the rank's own memory without polling the network. A rank
 	 * that uses only locks at its own home would never serve others. */

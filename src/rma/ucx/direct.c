@@ -7,7 +7,11 @@
  * A store is a put. UCX completes it when the operand may be reused; at the target it is complete
  * after a flush of the endpoint, which is what a client's flush waits for.
  *
- * No operation allocates: RMA_OPERANDS flights are allocated at the start, and a client has at most
+ * A client keeps its operations to itself until its flush or post, or until it has UCX_OPERANDS of
+ * them. Then it takes the mutex, once, and issues them all. So an operation takes no mutex, and one
+ * that is flushed takes one.
+ *
+ * No operation allocates: UCX_OPERANDS flights are allocated at the start, and a client has at most
  * this many at a time. More are allocated when several clients have so many at once.
  */
 #include <stdlib.h>
@@ -34,7 +38,7 @@ bool ucx_direct_open(struct rma_ucx *u)
 {
 	bool ok = true;
 
-	for (int i = 0; i < RMA_OPERANDS; i++)
+	for (int i = 0; i < UCX_OPERANDS; i++)
 		ok = ok && add_flight(u);
 	return ok;
 }
@@ -84,15 +88,6 @@ static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *
 	spare(ucx_of(c->rma), f);
 }
 
-/* Keep the operand where UCX may read it until the operation is complete. begin() has made room. */
-static int64_t *keep(struct rma_client *c, int64_t value)
-{
-	int64_t *place = &c->operand[c->operands++];
-
-	*place = value;
-	return place;
-}
-
 static ucp_request_param_t params_for(struct ucx_flight *f)
 {
 	return (ucp_request_param_t){
@@ -102,14 +97,13 @@ static ucp_request_param_t params_for(struct ucx_flight *f)
 	};
 }
 
-/* Prepare an operation: the peer, and a flight. NULL: it fails. If there is no room for another
- * operation, first wait for all operations of c; the peer may die meanwhile. Puts among these still
- * need their flush, so c->target stays. */
+/* Prepare an operation: the peer, and a flight. NULL: it fails. The peer may die while the client
+ * waits for a flight. */
 static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_flight **f)
 {
 	struct ucx_peer *p;
 
-	if (c->operands == RMA_OPERANDS || c->flying >= RMA_OPERANDS)
+	if (ucx_client(c)->flying >= UCX_OPERANDS)
 		ucx_complete(c);
 	p = ucx_peer(ucx_of(c->rma), rank);
 	*f = p ? take(ucx_of(c->rma)) : NULL;
@@ -119,82 +113,130 @@ static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_flight 
 	return NULL;
 }
 
-static void atomic(struct rma_client *c, int rank, uint64_t offset, ucp_atomic_op_t op,
-		   int64_t operand, int64_t *result)
+static void atomic(struct rma_client *c, struct ucx_direct_op *d, ucp_atomic_op_t op,
+		   const int64_t *operand, int64_t *result)
 {
 	struct ucx_flight *f;
-	struct ucx_peer *p = begin(c, rank, &f);
+	struct ucx_peer *p = begin(c, d->rank, &f);
 	ucp_request_param_t params = params_for(f);
-	int64_t *place;
-
-	if (!p) {
-		*result = 0;
-		return;
-	}
-	place = keep(c, operand);
-	params.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-	params.datatype = ucp_dt_make_contig(sizeof operand);
-	params.reply_buffer = result;
-	issued(c, p, f, ucp_atomic_op_nbx(p->ep, op, place, 1, p->base + offset, p->rkey, &params));
-}
-
-static void put(struct rma_client *c, int rank, uint64_t offset, int64_t value)
-{
-	struct ucx_flight *f;
-	struct ucx_peer *p = begin(c, rank, &f);
-	ucp_request_param_t params = params_for(f);
-	int64_t *place;
 
 	if (!p)
 		return;
-	place = keep(c, value);
-	c->target = c->target == RMA_NO_TARGET || c->target == rank ? rank : RMA_MANY_TARGETS;
+	params.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+	params.datatype = ucp_dt_make_contig(sizeof *operand);
+	params.reply_buffer = result;
 	issued(c, p, f,
-	       ucp_put_nbx(p->ep, place, sizeof *place, p->base + offset, p->rkey, &params));
+	       ucp_atomic_op_nbx(p->ep, op, operand, 1, p->base + d->offset, p->rkey, &params));
 }
 
-static void get(struct rma_client *c, int rank, uint64_t offset, int64_t *result)
+static void put(struct rma_client *c, struct ucx_direct_op *d)
 {
+	struct ucx_direct_client *own = ucx_direct_client(c);
+	int to = 1 + d->rank;
 	struct ucx_flight *f;
-	struct ucx_peer *p = begin(c, rank, &f);
+	struct ucx_peer *p = begin(c, d->rank, &f);
 	ucp_request_param_t params = params_for(f);
 
-	*result = 0;
+	if (!p)
+		return;
+	own->put_to = own->put_to == UCX_NO_PUT || own->put_to == to ? to : UCX_MANY_PUTS;
+	issued(
+	    c, p, f,
+	    ucp_put_nbx(p->ep, &d->value, sizeof d->value, p->base + d->offset, p->rkey, &params));
+}
+
+static void get(struct rma_client *c, struct ucx_direct_op *d)
+{
+	struct ucx_flight *f;
+	struct ucx_peer *p = begin(c, d->rank, &f);
+	ucp_request_param_t params = params_for(f);
+
 	if (p)
-		issued(
-		    c, p, f,
-		    ucp_get_nbx(p->ep, result, sizeof *result, p->base + offset, p->rkey, &params));
+		issued(c, p, f,
+		       ucp_get_nbx(p->ep, d->result, sizeof *d->result, p->base + d->offset,
+				   p->rkey, &params));
+}
+
+static void issue(struct rma_client *c, struct ucx_direct_op *d)
+{
+	switch (d->kind) {
+	case WIRE_PUT:
+		put(c, d);
+		break;
+	case WIRE_GET:
+		get(c, d);
+		break;
+	case WIRE_ACC: /* its place for the other operand takes what comes back */
+		atomic(c, d, UCP_ATOMIC_OP_ADD, &d->value, &d->expected);
+		break;
+	case WIRE_ADD:
+		atomic(c, d, UCP_ATOMIC_OP_ADD, &d->value, d->result);
+		break;
+	case WIRE_OR:
+		atomic(c, d, UCP_ATOMIC_OP_OR, &d->value, d->result);
+		break;
+	case WIRE_AND:
+		atomic(c, d, UCP_ATOMIC_OP_AND, &d->value, d->result);
+		break;
+	case WIRE_SWAP:
+		atomic(c, d, UCP_ATOMIC_OP_SWAP, &d->value, d->result);
+		break;
+	case WIRE_CAS:
+		*d->result = d->value; /* UCX takes the new value from the result buffer */
+		atomic(c, d, UCP_ATOMIC_OP_CSWAP, &d->expected, d->result);
+		break;
+	}
+}
+
+/* Issue what the client has kept. Under the mutex. */
+static void issue_all(struct rma_client *c)
+{
+	struct ucx_direct_client *own = ucx_direct_client(c);
+
+	while (own->issued < own->n)
+		issue(c, &own->op[own->issued++]);
+}
+
+/* Places for operations are free again when all have been answered. */
+static bool has_place(struct rma_client *c)
+{
+	struct ucx_direct_client *own = ucx_direct_client(c);
+
+	if (own->issued == own->n && !own->client.flying)
+		own->issued = own->n = 0;
+	return own->n < UCX_OPERANDS;
+}
+
+/* Keep an operation; has_place() said yes. */
+static void keep(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
+{
+	struct ucx_direct_client *own = ucx_direct_client(c);
+
+	if (op->result)
+		*op->result = 0;
+	own->op[own->n++] = (struct ucx_direct_op){
+	    .kind = op->kind,
+	    .rank = rank,
+	    .offset = offset,
+	    .value = op->value,
+	    .expected = op->expected,
+	    .result = op->result,
+	};
+}
+
+/* Puts among those that are completed here still need their flush. Under the mutex. */
+static void make_places(struct rma_client *c)
+{
+	issue_all(c);
+	ucx_complete(c);
+	has_place(c);
 }
 
 static void direct_issue(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
 {
-	switch (op->kind) {
-	case WIRE_PUT:
-		put(c, rank, offset, op->value);
-		break;
-	case WIRE_GET:
-		get(c, rank, offset, op->result);
-		break;
-	case WIRE_ACC:
-		atomic(c, rank, offset, UCP_ATOMIC_OP_ADD, op->value, &c->ignored[0]);
-		break;
-	case WIRE_ADD:
-		atomic(c, rank, offset, UCP_ATOMIC_OP_ADD, op->value, op->result);
-		break;
-	case WIRE_OR:
-		atomic(c, rank, offset, UCP_ATOMIC_OP_OR, op->value, op->result);
-		break;
-	case WIRE_AND:
-		atomic(c, rank, offset, UCP_ATOMIC_OP_AND, op->value, op->result);
-		break;
-	case WIRE_SWAP:
-		atomic(c, rank, offset, UCP_ATOMIC_OP_SWAP, op->value, op->result);
-		break;
-	case WIRE_CAS:
-		*op->result = op->value; /* UCX takes the new value from the result buffer */
-		atomic(c, rank, offset, UCP_ATOMIC_OP_CSWAP, op->expected, op->result);
-		break;
-	}
+	if (!has_place(c))
+		make_places(c);
+	keep(c, rank, offset, op);
 }
 
 static void flush_peer(struct rma_client *c, int rank)
@@ -207,18 +249,18 @@ static void flush_peer(struct rma_client *c, int rank)
 		issued(c, p, f, ucp_ep_flush_nbx(p->ep, &params));
 }
 
-/* A put that a device performs is complete at the target only after this. */
+/* A put that a device performs is complete at the target only after a flush of the endpoint. */
 static void direct_push(struct rma_client *c)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
+	int to;
 
-	if (c->target == RMA_NO_TARGET)
-		return;
-	if (c->target != RMA_MANY_TARGETS) {
-		flush_peer(c, c->target);
-		return;
-	}
-	for (int i = 0; i < u->ranks; i++)
+	issue_all(c);
+	to = ucx_direct_client(c)->put_to;
+	ucx_direct_client(c)->put_to = UCX_NO_PUT;
+	if (to > 0)
+		flush_peer(c, to - 1);
+	for (int i = 0; to == UCX_MANY_PUTS && i < u->ranks; i++)
 		if (u->peer[i] && !u->peer[i]->dead)
 			flush_peer(c, i);
 }
@@ -242,9 +284,12 @@ static void operate(struct rma_client *c, struct rma_word w, struct ucx_op op)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
 
-	pthread_mutex_lock(&u->mutex);
-	direct_issue(c, w.rank, w.offset, &op);
-	pthread_mutex_unlock(&u->mutex);
+	if (!has_place(c)) {
+		pthread_mutex_lock(&u->mutex);
+		make_places(c);
+		pthread_mutex_unlock(&u->mutex);
+	}
+	keep(c, w.rank, w.offset, &op);
 }
 
 static void direct_put(struct rma_client *c, struct rma_word w, int64_t value)
@@ -281,7 +326,6 @@ static void direct_flush_all(struct rma_client *c)
 	pthread_mutex_lock(&u->mutex);
 	direct_push(c);
 	ucx_complete(c);
-	c->target = RMA_NO_TARGET;
 	pthread_mutex_unlock(&u->mutex);
 	if (c->failed)
 		ucx_give_up(c);

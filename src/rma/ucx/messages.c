@@ -64,8 +64,8 @@ static void begin_batch(struct rma_client *c, struct ucx_batch *b, int rank)
 	b->rank = rank;
 	b->results = 0;
 	b->used = (ucp_dt_iov_t){b->bytes, sizeof(struct wire_header)};
-	b->next = c->open;
-	c->open = b;
+	b->next = ucx_client(c)->open;
+	ucx_client(c)->open = b;
 }
 
 /* ------------------------------------------------------------------ sending */
@@ -111,9 +111,9 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 /* Under the mutex. */
 static void messages_push(struct rma_client *c)
 {
-	struct ucx_batch *b = c->open, *next;
+	struct ucx_batch *b = ucx_client(c)->open, *next;
 
-	c->open = NULL;
+	ucx_client(c)->open = NULL;
 	for (; b; b = next) {
 		next = b->next;
 		send_batch(c, b);
@@ -123,12 +123,12 @@ static void messages_push(struct rma_client *c)
 /* Both limits: operations differ in size, and some have no result. */
 static bool is_full(const struct ucx_batch *b)
 {
-	return b->used.length + WIRE_OP_BYTES > sizeof b->bytes || b->results == RMA_OPERANDS;
+	return b->used.length + WIRE_OP_BYTES > sizeof b->bytes || b->results == WIRE_OPERANDS;
 }
 
-static struct ucx_batch *find_batch(const struct rma_client *c, int rank)
+static struct ucx_batch *find_batch(struct rma_client *c, int rank)
 {
-	struct ucx_batch *b = c->open;
+	struct ucx_batch *b = ucx_client(c)->open;
 
 	while (b && b->rank != rank)
 		b = b->next;
@@ -184,9 +184,9 @@ static void issue(struct rma_client *c, struct rma_word w, const struct ucx_op *
 	struct rma_ucx *u = ucx_of(c->rma);
 	struct ucx_batch *b = find_batch(c, w.rank);
 
-	if (!b && c->ready) {
-		b = c->ready;
-		c->ready = NULL;
+	if (!b && ucx_client(c)->ready) {
+		b = ucx_client(c)->ready;
+		ucx_client(c)->ready = NULL;
 		begin_batch(c, b, w.rank);
 	}
 	if (b && !is_full(b)) {
@@ -310,10 +310,10 @@ static void keep_one_ready(struct rma_client *c)
 	struct rma_ucx *u = ucx_of(c->rma);
 	struct ucx_batch *b = u->spare;
 
-	if (c->ready || !b)
+	if (ucx_client(c)->ready || !b)
 		return;
 	u->spare = b->next;
-	c->ready = b;
+	ucx_client(c)->ready = b;
 }
 
 static void messages_flush_all(struct rma_client *c)
@@ -323,7 +323,6 @@ static void messages_flush_all(struct rma_client *c)
 	pthread_mutex_lock(&u->mutex);
 	messages_push(c);
 	ucx_complete(c);
-	c->target = RMA_NO_TARGET;
 	keep_one_ready(c);
 	pthread_mutex_unlock(&u->mutex);
 	if (c->failed)

@@ -445,7 +445,6 @@ bool ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errl
 	u->contacts_win = MPI_WIN_NULL;
 	u->next_pidfd = u->watched = u->watching_fd = -1;
 	u->notifier.rma = r;
-	u->notifier.target = RMA_NO_TARGET;
 	pthread_mutex_init(&u->mutex, NULL);
 	r->state = u;
 	if (!open_all(r, q, err, errlen)) {

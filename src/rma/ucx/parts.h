@@ -105,11 +105,44 @@ struct ucx_batch {
 	uint64_t number;   /* of its request; rank, index and number together are never reused */
 	bool sending;      /* UCX may still read bytes */
 	ucp_dt_iov_t used; /* the part of bytes in use */
-	int64_t *result[RMA_OPERANDS];
+	int64_t *result[WIRE_OPERANDS];
 	char bytes[WIRE_REQUEST_BYTES];
 };
-_Static_assert((int)RMA_OPERANDS == (int)WIRE_OPERANDS,
-	       "a message has room for a client's operands");
+_Static_assert((int)WIRE_OPERANDS >= (int)RMA_ORDERED, "a message has room for what is ordered");
+
+/* What a client has in flight. */
+struct ucx_client {
+	_Atomic(unsigned) flying;          /* operations not yet answered */
+	uint64_t dead_since_ns, dead_wait; /* since when a death is known, and in which wait */
+	/* Of messages: those that are not sent yet, and a spare one. */
+	struct ucx_batch *open, *ready;
+};
+
+/* The same, with what a client has of UCX's own operations. */
+enum { UCX_OPERANDS = 64, UCX_NO_PUT = 0, UCX_MANY_PUTS = -1 };
+struct ucx_direct_client {
+	struct ucx_client client;
+	int put_to;         /* 1 + the target of puts that are not flushed, if all have the same */
+	unsigned n, issued; /* operations since they were all answered */
+	struct ucx_direct_op {
+		enum wire_operation kind;
+		int rank;
+		uint64_t offset;
+		int64_t value, expected; /* where UCX reads them */
+		int64_t *result;
+	} op[UCX_OPERANDS];
+};
+_Static_assert(sizeof(struct ucx_direct_client) <= RMA_OWN_BYTES, "it fits into a client");
+
+static inline struct ucx_client *ucx_client(struct rma_client *c)
+{
+	return rma_own(c);
+}
+
+static inline struct ucx_direct_client *ucx_direct_client(struct rma_client *c)
+{
+	return rma_own(c);
+}
 
 /* An answer message. */
 struct ucx_answer {

@@ -16,10 +16,9 @@
  *
  * Any process that reaches a port can send messages; ucx/wire.h says which are accepted.
  *
- * Each of the two ways is a transport: an operation goes through one vtable, allocates nothing, and
- * takes the table's mutex at most once. With messages, only the flush takes the mutex: all
- * operations of a client on one rank since its last flush travel together, and until then they
- * belong to the client. A flush waits for the answers. A post does not.
+ * Each of the two ways is a transport: an operation goes through one vtable and allocates nothing.
+ * It belongs to the client until its flush or post, which takes the table's mutex and sends all
+ * operations of the client since the last one. A flush waits for the answers. A post does not.
  *
  * Failures. Endpoints are in peer-error mode. An operation on a dead rank fails, and the client
  * leaves its protocol at the flush (client/guard.c). A client also leaves its protocol when it has
@@ -50,7 +49,7 @@ void ucx_give_up(struct rma_client *c)
 
 void ucx_fly(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f)
 {
-	c->flying++;
+	ucx_client(c)->flying++;
 	f->client = c;
 	f->peer = p;
 	f->at = &p->flights;
@@ -72,7 +71,7 @@ void ucx_land(struct ucx_flight *f, bool well)
 	if (f->next)
 		f->next->at = f->at;
 	c->failed = c->failed || !well;
-	c->flying--;
+	ucx_client(c)->flying--;
 }
 
 /* The rest of this section is under the mutex. */
@@ -109,9 +108,9 @@ void ucx_complete(struct rma_client *c)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
 	const struct rma_waiting *how = &c->rma->waiting;
-	uint64_t start = c->flying ? rma_now_ns() : 0, until = 0, now;
+	uint64_t start = ucx_client(c)->flying ? rma_now_ns() : 0, until = 0, now;
 
-	for (unsigned look = 1; c->flying; look++) {
+	for (unsigned look = 1; ucx_client(c)->flying; look++) {
 		if (step(u))
 			continue;
 		now = rma_now_ns();
@@ -128,7 +127,6 @@ void ucx_complete(struct rma_client *c)
 		if (until > u->crowded_until)
 			u->crowded_until = until;
 	}
-	c->operands = 0;
 }
 
 /* -------------------------------------------------------------------- posting */
@@ -152,7 +150,7 @@ bool ucx_is_clear(const struct rma_ucx *u, int rank)
 bool ucx_answered(struct rma_client *c, const int64_t *result)
 {
 	(void)result;
-	return !c->flying;
+	return !ucx_client(c)->flying;
 }
 
 /* ------------------------------------------------------------------- waiting */
@@ -188,15 +186,16 @@ void ucx_notify(struct rma *r)
 /* Whether c has waited for so long after a death that no living rank is likely to end the wait. */
 static bool is_hopeless(struct rma_client *c)
 {
+	struct ucx_client *u = ucx_client(c);
 	uint64_t now = rma_now_ns();
 
 	if (c->rma->outlives || !atomic_load(&ucx_tail_of(c->rma, c->rma->rank)->deaths))
 		return false;
-	if (!c->dead_since_ns || c->dead_wait != c->waits) {
-		c->dead_since_ns = now;
-		c->dead_wait = c->waits;
+	if (!u->dead_since_ns || u->dead_wait != c->waits) {
+		u->dead_since_ns = now;
+		u->dead_wait = c->waits;
 	}
-	return now - c->dead_since_ns > DEAD_WAIT_NS;
+	return now - u->dead_since_ns > DEAD_WAIT_NS;
 }
 
 void ucx_progress(struct rma_client *c)

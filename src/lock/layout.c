@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What layouts are made of (layout.h), and the option that some kinds have (space.h). */
+#include "lock/lock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes)
+{
+	uint64_t at = s->bytes, size;
+
+	if (at > LOCK_MOST_BYTES || __builtin_mul_overflow(locks, bytes, &size) ||
+	    size > LOCK_MOST_BYTES)
+		s->bytes = UINT64_MAX;
+	else
+		s->bytes += (size + 63) / 64 * 64;
+	return at;
+}
+
+/* The message for more clients than the words of a kind can count. advice: what else would help. */
+static void refuse_clients(const struct lock_space *s, uint64_t most, const char *advice, char *err,
+			   size_t errlen)
+{
+	uint64_t ranks = (uint64_t)s->topo->nranks;
+	const char *name = s->protocol->kind.name;
+
+	if (ranks > most)
+		snprintf(err, errlen,
+			 "%s counts at most %llu clients at a lock, and there are %llu ranks", name,
+			 (unsigned long long)most, (unsigned long long)ranks);
+	else
+		snprintf(err, errlen,
+			 "option max_held: %s counts at most %llu clients at a lock, and those of"
+			 " %llu ranks with max_held %d may be more; accepted here: 1 to %llu%s",
+			 name, (unsigned long long)most, (unsigned long long)ranks, s->max_held,
+			 (unsigned long long)(most / ranks), advice);
+}
+
+bool lock_has_room(const struct lock_space *s, uint64_t most, char *err, size_t errlen)
+{
+	if (s->clients <= most)
+		return true;
+	refuse_clients(s, most, ", or option threads=single", err, errlen);
+	return false;
+}
+
+bool lock_has_room_for_slots(const struct lock_space *s, uint64_t most, char *err, size_t errlen)
+{
+	if ((uint64_t)s->topo->nranks * (uint64_t)s->max_held <= most)
+		return true;
+	refuse_clients(s, most, "", err, errlen);
+	return false;
+}
+
+void *lock_constants(struct lock_space *s, size_t bytes, char *err, size_t errlen)
+{
+	s->state = calloc(1, bytes);
+	if (!s->state)
+		snprintf(err, errlen, "out of memory");
+	return s->state;
+}
+
+/* ------------------------------------------------------------------- option lease */
+
+static const struct option_spec *lease_option(const struct lock_space *s)
+{
+	for (const struct option_spec *o = s->protocol->options; o && o->is.name; o++)
+		if (strcmp(o->is.name, "lease") == 0)
+			return o;
+	return NULL;
+}
+
+int64_t lock_lease_us(const struct lock_space *s)
+{
+	const struct option_spec *o = lease_option(s);
+	int64_t us = 0;
+
+	if (o)
+		memcpy(&us, s->options + o->offset, sizeof us);
+	return us;
+}
+
+void lock_set_lease_us(struct lock_space *s, int64_t us)
+{
+	memcpy(s->options + lease_option(s)->offset, &us, sizeof us);
+}

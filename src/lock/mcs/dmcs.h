@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls of d-mcs (dmcs.c), for its descriptor and for those of its variants. */
+#ifndef LOCK_MCS_DMCS_H
+#define LOCK_MCS_DMCS_H
+
+#include "lock/lock.h"
+
+int dmcs_layout(struct lock_space *s, char *err, size_t errlen);
+void dmcs_describe(const struct lock_space *s, char *text, size_t len);
+int dmcs_acquire(const struct lock_space *s, struct lock_slot *slot);
+int dmcs_try_acquire(const struct lock_space *s, struct lock_slot *slot);
+int dmcs_release(const struct lock_space *s, struct lock_slot *slot);
+extern const struct lock_timed_calls dmcs_timed;
+extern const struct lock_check_calls dmcs_check;
+
+/* All but what says that releases are posted. */
+#define DMCS_CALLS                                                                      \
+	.layout = dmcs_layout, .describe = dmcs_describe, .acquire = dmcs_acquire,      \
+	.try_acquire = dmcs_try_acquire, .release = dmcs_release, .timed = &dmcs_timed, \
+	.check = &dmcs_check
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Slots: the queue nodes of clients. */
+#ifndef LOCK_SLOT_H
+#define LOCK_SLOT_H
+
+#include "lock/space.h"
+
+/* A queue node: one client at one lock. Its words are in the segment of its
+ * process, a cache line each. NODE words are written by node peers (and read by
+ * the owner), NET words through the transport. */
+enum {
+	SLOT_NEXT_NODE = 0,
+	SLOT_STATUS_NODE = 8,
+	SLOT_NEXT_NET = 16,
+	SLOT_STATUS_NET = 24,
+	SLOT_BYTES = 64
+};
+_Static_assert(SLOT_STATUS_NODE == SLOT_NEXT_NODE + 8 && SLOT_NEXT_NET == SLOT_STATUS_NODE + 8 &&
+		   SLOT_STATUS_NET == SLOT_NEXT_NET + 8 && SLOT_STATUS_NET + 8 <= SLOT_BYTES,
+	       "the words of a slot do not overlap and fit into it");
+_Static_assert(RMA_HEADER_BYTES % SLOT_BYTES == 0, "slots are aligned to cache lines");
+
+/* Room for what a family of protocols keeps in a slot. */
+enum { LOCK_OWN_BYTES = 128 };
+
+/* The private half of a slot: what all protocols have. */
+struct lock_slot {
+	int64_t id; /* (rank << 16 | index) + 1: how other ranks name it, never 0 */
+	uint64_t lock;
+	int index;                          /* of this slot in its process */
+	int mode;                           /* PAWL_EXCLUSIVE, PAWL_SHARED, ... */
+	struct rma_word next[2], status[2]; /* its words, by enum rma_domain */
+	uint64_t deadline_ns;               /* of a timed acquire; 0: none */
+	int64_t first, last;                /* of a range; kinds with PAWL_CAP_RANGES */
+	bool others;                        /* its client has other ranges of this space */
+	/* What its protocol keeps, zero at first: lock_own(), lock_scratch(). */
+	_Alignas(int64_t) unsigned char own[LOCK_OWN_BYTES];
+	int64_t *scratch;
+	uint64_t acquires, aborts, recoveries;
+	struct rma_client client;
+};
+
+/* For a family of protocols to read as its own structure; an assertion says that it fits. */
+RMA_INLINE void *lock_own(struct lock_slot *slot)
+{
+	return slot->own;
+}
+
+/* The words that scratch_words() asked for, also as a structure of its own. */
+RMA_INLINE void *lock_scratch(const struct lock_slot *slot)
+{
+	return slot->scratch;
+}
+
+/* Slot ids show in the low 32 bits when they differ from null, for futexes. */
+static inline int64_t slot_make_id(int rank, int index)
+{
+	return (((int64_t)rank << 16) | index) + 1;
+}
+
+static inline int slot_rank(int64_t id)
+{
+	return (int)((id - 1) >> 16);
+}
+
+static inline uint64_t slot_offset(const struct lock_space *s, int64_t id)
+{
+	return s->slots + (uint64_t)((id - 1) & 0xffff) * SLOT_BYTES;
+}
+
+/* The NEXT or STATUS word of any slot in the given domain. */
+RMA_INLINE struct rma_word slot_next(const struct lock_space *s, struct rma_client *c,
+				     enum rma_domain d, int64_t id)
+{
+	return rma_word(c->rma, d, slot_rank(id),
+			slot_offset(s, id) + (d == RMA_NODE ? SLOT_NEXT_NODE : SLOT_NEXT_NET));
+}
+
+RMA_INLINE struct rma_word slot_status(const struct lock_space *s, struct rma_client *c,
+				       enum rma_domain d, int64_t id)
+{
+	return rma_word(c->rma, d, slot_rank(id),
+			slot_offset(s, id) + (d == RMA_NODE ? SLOT_STATUS_NODE : SLOT_STATUS_NET));
+}
+
+/* A slot of the process that r belongs to, zeroed before. */
+static inline void lock_slot_init(const struct lock_space *s, struct lock_slot *slot, struct rma *r,
+				  int index, int64_t *scratch)
+{
+	slot->id = slot_make_id(r->rank, index);
+	slot->client.rma = r;
+	slot->index = index;
+	slot->scratch = scratch;
+	for (int d = RMA_NODE; d <= RMA_NET; d++) {
+		slot->next[d] = slot_next(s, &slot->client, (enum rma_domain)d, slot->id);
+		slot->status[d] = slot_status(s, &slot->client, (enum rma_domain)d, slot->id);
+	}
+}
+
+/* Of a kind that locks just the units asked for: keeps_out. */
+static inline bool lock_keeps_units(const struct lock_space *s, const struct lock_slot *slot,
+				    int64_t first, int64_t last)
+{
+	(void)s;
+	return slot->first <= last && first <= slot->last;
+}
+
+#endif
