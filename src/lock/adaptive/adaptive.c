@@ -69,13 +69,10 @@ enum { ATTEMPTS = 16 };
 
 static int layout(struct lock_space *s, char *err, size_t errlen)
 {
-	struct adaptive_constants *k = calloc(1, sizeof *k);
+	struct adaptive_constants *k = lock_constants(s, sizeof *k, err, errlen);
 
-	s->state = k;
-	if (!k) {
-		snprintf(err, errlen, "out of memory");
+	if (!k)
 		return PAWL_ERR_NOMEM;
-	}
 	k->several = s->domain == RMA_NET;
 	for (int i = 1; k->several && i <= s->topo->nlevels; i++)
 		if (s->topo->level[i - 1].kind == TOPO_NODE)
@@ -417,10 +414,7 @@ const struct lock_protocol lock_adaptive = {
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .resume = resume,
-    .passed = passed,
     .release = release,
-    .overtakes = overtakes,
-    .idle = idle,
-    .age = age,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
 };
