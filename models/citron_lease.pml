@@ -2,49 +2,54 @@
 /*
  * Citron's recovery, a new copy of the tree for all: model of src/lock/citron/citron_lease.c.
  *
- * What it models.  Three clients (-DNP=2: two) ask as often as they like for any of three ranges, or -DW0=w, -DW1=w,
- * -DW2=w for that one only: 0 is leaf A, 1 its root R, which is A and a unit more, 2 is unit C behind the tree, by the
- * word S. They may stop between any two, and be as slow as they like at any step; process 0 may die at any step. TOP
- * (copy, height, era) says which copy is in use, and in an odd era it is frozen; clients know the copy and the height,
- * or older ones. -DNC=3 (default): copies. -DNE=4 (default): eras, at the most. With -DGROW a grower gives the tree a new
- * root P, with R and leaf C below it; it may be slow or stop for good at any step.
+ * What it models. Three clients (-DNP=2: two) ask any number of times for any of three ranges, or
+ * with -DW0=w, -DW1=w, -DW2=w for that one only: 0 is leaf A, 1 its root R, which is A and one more
+ * unit, 2 is unit C behind the tree, by the word S. They may stop between two acquisitions, and be
+ * slow at any step; process 0 may die at any step. TOP (copy, height, era) says which copy is in
+ * use; in an odd era the copy is frozen. Clients know the copy and the height, or older ones.
+ * -DNC=3 (default): copies. -DNE=4 (default): eras, at most. With -DGROW a grower gives the tree a
+ * new root P, with R and leaf C below it; it may be slow or stop for good at any step.
  *
- *   R1, R2 swap TOP for the next era, if it is even   R3 wait until what is wanted comes, and open the space again; or
- *   for T, with TOP as it is   R4 take a new copy, and swap TOP for (new, height, next era)
+ *   R1, R2 swap TOP for the next era, if it is even   R3 wait until the awaited event comes, and open the space
+ *   again; or for T, with TOP unchanged   R4 take a new copy, and swap TOP for (new, height, next era)
  *
- * A client that waits may suspect a failure at any time; when copies or eras are used up it gives up for good. It drops
- * all it has if another copy is in use. A client that has all it asked for looks at TOP and its root once more if its
- * last look is old, and always if its lease is over. One that has S looks at TOP. A client that releases after the end of its
- * lease reads TOP, and has lost its range if another copy is in use. A client that has seen the space frozen gives all
- * back and waits for TOP to change; it may open the space at any time.
+ * A waiter may suspect a failure at any time; when copies or eras are used up it gives up for good.
+ * It drops all it has if another copy is in use. A client that has all it asked for looks at TOP
+ * and its root once more if its last look is old, and always if its lease is over. A client that
+ * has S looks at TOP. A client that releases after the end of its lease reads TOP, and has lost its
+ * range if another copy is in use. A client that has seen the space frozen gives everything back
+ * and waits for TOP to change; it may open the space at any time.
  *
- * Time.  There is no clock. A lease begins with the look that saw the copy open: that is as late as it can be. It lasts
- * until R3 of a recoverer is over that began with the space frozen after its begin: that is as long as it can be. Then
- * it is over by its client's clock, too. In: acquire has returned, and release has not begun. With -DPROMPT nobody but
- * the dead is late: R3 is over, and an opening by others happens, only when nobody can do anything else.
+ * Time. There is no clock. A lease begins with the look that saw the copy open, which is as late as
+ * possible. It lasts until the end of an R3 that began, with the space frozen, after the lease
+ * began, which is as long as possible. Then it is over by its client's clock, too. A client is in
+ * from the return of its acquire to the start of its release. With -DPROMPT only the dead are late:
+ * R3 ends, and others open the space, only when no other process can do a step.
  *
- * What it proves.  Of those that are in, and in their leases, no two have one unit; two at one copy never have. A client that was
- * in while another was in with one of its units at a newer copy is told by its release that the range is lost. Words
- * never fall below zero, in any copy. No dead-lock of those that are not dead (awaits are blocking guards). If nobody
- * died or gave up, all words of the copy in use say at the end that nobody is there, and it is not frozen. With -DPROMPT
- * nobody recovers unless somebody died.
+ * What it proves. Of the clients that are in, within their leases, no two have the same unit; two
+ * at one copy never have. A client that was in while another was in with one of its units at a
+ * newer copy learns at its release that the range is lost. Words never fall below zero, in any
+ * copy. No dead-lock of the living (awaits are blocking guards). If no process has died or given
+ * up, at the end all words of the copy in use say "free", and it is not frozen. With -DPROMPT no
+ * process recovers unless one has died.
  *
- * What it abstracts.  The tree is cut to what recovery needs, and a turn at R or S is a bit: citron.pml and
- * citron_grow.pml are about the rest, and nobody asks for P. PASSED is left out: in R3 the slow are late. R4 takes a copy
- * in one step with the swap, and a client that waits for TOP sees in its root, not in the era, whether it had changed
- * before. An operation followed by its flush is one step.
+ * What it abstracts. The tree is reduced to what recovery needs, and a turn at R or S is a bit:
+ * citron.pml and citron_grow.pml model the rest. No client asks for P. PASSED is left out: in R3
+ * slow clients are late. R4 takes a copy in one step with the swap, and a client that waits for TOP
+ * sees in its root, not in the era, whether TOP had changed before. An operation and its flush are
+ * one step.
  *
  * Known-broken variants: -DBREAK_WAIT    no R3
- *                        -DBREAK_SUSPECT R3 does not look for what is waited for (-DPROMPT)
- *                        -DBREAK_ERA     the space is opened in the era before
+ *                        -DBREAK_SUSPECT R3 does not look for the awaited event (-DPROMPT)
+ *                        -DBREAK_ERA     the space is opened in the previous era
  *                        -DBREAK_PUT     R4 is a put
  *                        -DBREAK_REUSE   R4 clears the copy before the last, and uses it again
- *                        -DBREAK_LOOK    the lease is counted from when all is there, without a look then
+ *                        -DBREAK_LOOK    the lease is counted from when everything is held, without a look then
  *                        -DBREAK_FIRST   the lease begins after the look
  *                        -DBREAK_SPILL   a client that has S does not look whether the space is frozen
  *                        -DBREAK_TOP     release does not read TOP
  *                        -DBREAK_AGAIN   a client that waits for TOP to change never opens the space
- *                        -DBREAK_DROP    a client that waits drops what it has if the tree has grown (-DGROW)
+ *                        -DBREAK_DROP    a waiter drops what it has if the tree has grown (-DGROW)
  *                        -DBREAK_GROW    the grower changes TOP by a put (-DGROW)
  */
 #ifndef NP
@@ -91,7 +96,7 @@ byte alive = NP;
 
 #define ME (1 << _pid)
 #define c at[_pid]
-/* a dead copy that nobody knows any more: its words make no difference */
+/* a dead copy that no client knows any more: its words do not matter */
 #define NOBODY NC
 #define CLEAR(b) shut_r[b] = 0; shut_p[b] = 0; below[b] = 0; occ[b] = 0; \
 	leaf_a[b] = 0; leaf_c[b] = 0; turn[b] = 0
@@ -113,7 +118,7 @@ byte alive = NP;
 #define END_LEASE lease = lease & ~ME; NOT_BEFORE(0); NOT_BEFORE(1); NOT_BEFORE(2)
 #define BEGIN_LEASE lease = lease | ME; NOT_BEFORE(0); NOT_BEFORE(1); NOT_BEFORE(2)
 
-/* the look at TOP, and at the root if that may grow: shut is what it saw */
+/* a look at TOP, and at the root if that may grow; result in shut */
 #define FROZEN (era & 1)
 #define OTHER (top != c || FROZEN)
 #ifdef BREAK_FIRST
@@ -213,7 +218,7 @@ byte alive = NP;
 	:: top == c && !MAY_FREEZE -> goto give_up \
 	od
 
-/* who comes in, and who else is in */
+/* who enters, and who else is in */
 inline meet(q)
 {
 	if

@@ -1,44 +1,46 @@
 /*
  * D-MCS with a posted release: the compare-and-swap that empties the queue is not waited for.
  *
- * What it models.  NP processes (2 or 3, default 3) with a slot each, the first MORE of them (default
- * 0) with two, which take the lock as often as they like and may stop between any two acquisitions.  A client that
- * leaves marks its own NEXT with LEFT, by a swap.  A successor that was linked gets a grant.  If there
- * was none, a compare-and-swap empties the queue at any time later, also after later operations of the
- * same process, in any order; a client that comes before that finds LEFT when it links itself, and has the lock.
- * A slot is used again only when it has settled: the compare-and-swap was answered, and it found the
- * slot in TAIL, or a successor has taken LEFT away.
+ * What it models. NP processes (2 or 3, default 3) with a slot each, the first MORE of them
+ * (default 0) with two, which take the lock any number of times and may stop between two
+ * acquisitions. A client that leaves marks its own NEXT with LEFT, by a swap. If a successor was
+ * linked, it gets a grant. If not, a compare-and-swap empties the queue at any time later, also
+ * after later operations of the same process, in any order; a client that comes before that finds
+ * LEFT when it links itself, and has the lock. A slot is used again only when it has settled: the
+ * compare-and-swap has been answered, and either found the slot in TAIL, or a successor has taken
+ * LEFT away.
  *
- * What it proves.  Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a hang
- * is an invalid end state); a client that links itself finds 0 or LEFT, in the queue node of that acquisition
- * whose id TAIL gave it (OWED); a grant comes to the client that waits for it, from its predecessor (PRED); at the
- * end TAIL is null, nothing is in flight and all slots have settled.  A release waits for no step of
- * another: it has no guard that blocks.  With -DTRY also when processes try, at their choice: one that is
- * told "busy" tried while somebody was in the queue that had not left (SEEN).  With -DLATE also if
- * grants are not waited for: then a slot with a successor has settled at once all the same.  With
- * -DTIMED also if waiters time out, at any moment of their choice but process v of -DLIVE=v, as in
- * dmcs.pml: a releaser waits for the answers of what it does in the place of an abandoned node.  With
- * -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live); or, if it
- * tries, an answer.
+ * What it proves. Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
+ * hang is an invalid end state); a client that links itself finds 0 or LEFT, in the queue node of
+ * that acquisition whose id it got from TAIL (OWED); a grant comes to the client that waits for it,
+ * from its predecessor (PRED); at the end TAIL is null, nothing is in flight and all slots have
+ * settled. A release waits for no step of another process: it has no guard that blocks. With -DTRY
+ * also when processes try: a try that fails ran while a client was in the queue that had not left
+ * (SEEN). With -DLATE also if grants are not waited for: a slot with a successor has still settled
+ * at once. With -DTIMED also if waiters time out at any time, except process v of -DLIVE=v, as in
+ * dmcs.pml: a releaser waits for the answers of what it does in the place of an abandoned node.
+ * With -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (ltl live); or,
+ * if it tries, an answer.
  *
- * What it abstracts.  One lock.  LEFT carries a number, one more at each release of the slot, and never
- * wraps: as only tries look at it, and only whether it changed, AGAIN stands for it.  An operation
- * followed by its flush with nothing of the same process between is one step, at the point where it
- * takes effect; operations are atomic per word and memory is sequentially consistent.  What is posted
- * takes effect by a process of its own, one a slot.  Its answer comes with the effect: nobody has to
- * use a slot that has settled, so a later answer adds nothing.
+ * What it abstracts. One lock. LEFT carries a number, one more at each release of the slot, which
+ * never wraps; only tries look at it, and only at whether it has changed, so AGAIN stands for it.
+ * An operation and its flush, with nothing of the same process between them, are one step, when the
+ * operation takes effect. Operations are atomic on each word, and memory is sequentially
+ * consistent. Posted operations take effect in a process of their own, one for each slot. Their
+ * answer comes with the effect: a settled slot need not be used at once, so a later answer adds
+ * nothing.
  *
- * Known-broken variants: -DBREAK_ANSWER  a slot is used again when a successor has taken LEFT away,
- *                                        though the compare-and-swap was not answered
+ * Known-broken variants: -DBREAK_ANSWER  a slot is used again when a successor has taken LEFT away, though the
+ *                                        compare-and-swap was not answered
  *                        -DBREAK_SETTLE  a slot is used again when that was answered, whatever it found
  *                        -DBREAK_SWAP    R1 is a look and then a store
  *                        -DBREAK_LINK    A3 is a look and then a put
- *                        -DBREAK_RESET   NEXT reset after the swap of TAIL
+ *                        -DBREAK_RESET   NEXT is reset after the swap of TAIL
  *                        -DBREAK_BUSY    a try believes a look that TAIL does not confirm
- *                        -DBREAK_NUMBER  LEFT says nothing of which acquisition has left
- *                        -DBREAK_TAKE    a try that sees LEFT puts itself in the place of the client that leaves
- *                        -DBREAK_ON      (TIMED) a node that was passed over serves again though a
- *                                        successor has yet to find LEFT there
+ *                        -DBREAK_NUMBER  LEFT does not show which acquisition has left
+ *                        -DBREAK_TAKE    a try that sees LEFT takes the place of the client that leaves
+ *                        -DBREAK_ON      (TIMED) a node that was passed over is used again though a successor has yet
+ *                                        to find LEFT there
  *                        -DBREAK_MARK    (TIMED) S1 is a look: NEXT of the abandoned node gets no LEFT
  */
 #ifndef NP

@@ -2,53 +2,53 @@
  * A root that stays at the node that used it last: model of the upper level of a lock that adapts
  * to where it is used, kind adaptive (src/lock/adaptive/kept_root.c; both levels: adaptive.pml).
  *
- * Each node has a line of words for the lock.  USE is a NODE word: the clients of the node change
- * it by CPU atomics, other nodes read it.  NEXT and STATUS are NET words: other nodes change them
- * by RMA; the node itself reads NEXT, resets it while no other node may write it, and changes
- * STATUS by RMA.  TAIL is at the home.  Nodes queue as processes do in an MCS lock; but the last
- * node of the queue stays there when its last holder leaves: its USE is then IDLE, and its clients
- * take the lock again by one compare-and-swap (A1) and a look at NEXT (A2), with no far operation.
+ * Each node has a line of words for the lock. USE is a NODE word: the clients of the node change it
+ * by CPU atomics, other nodes read it. NEXT and STATUS are NET words: other nodes change them by
+ * RMA; the node itself reads NEXT, resets it while no other node may write it, and changes STATUS
+ * by RMA. TAIL is at the home. Nodes queue as processes do in an MCS lock, but the last node of the
+ * queue stays there when its last holder leaves: its USE is then IDLE, and its clients take the
+ * lock again by one compare-and-swap (A1) and a look at NEXT (A2), without a far operation.
  *
  * Another node N swaps TAIL (Q2), writes itself into NEXT of its predecessor P (Q3), flushes, and
- * looks at USE of P once (Q4).  A client of P writes USE and then looks at NEXT; N writes NEXT and
- * then looks at USE: whichever comes second sees the first.  So
+ * looks at USE of P once (Q4). A client of P writes USE and then looks at NEXT; N writes NEXT and
+ * then looks at USE: the second one sees the first. So
  *   L1  if N sees IDLE, no earlier client of P is in, and each later one sees NEXT;
  *   L2  if N sees anything else, a client of P looks at NEXT later: a holder before it gives USE
- *       back (D1), a releaser after it has written IDLE (D3), a client that has taken USE from
- *       IDLE (A2).
- * Both may find that the other acts as well; STATUS of N decides, by a compare-and-swap: N's own
- * (Q5), which is near, or that of a client of P (H2).  Whichever comes first, N has the root then.
- * H2 also finds that N has had the root before, if the number in NEXT is not that of STATUS any
- * more.
+ *       back (D1), a releaser after it has written IDLE (D3), a client that has taken USE from IDLE
+ *       (A2).
+ * Both may find that the other acts as well. STATUS of N decides, by a compare-and-swap: N's own
+ * (Q5), which is near, or one of a client of P (H2). After the first of these, N has the root. H2
+ * also finds that N has had the root before, if the number in NEXT differs from that in STATUS.
  *
- * A client that waits for the root has a deadline (TIMED): it swaps its STATUS from WAITING to
- * LEFT, and USE of its node says so (GONE).  The next client of the node goes on from that place if
- * STATUS is still LEFT.  A client of P that finds LEFT makes it PASSING (H2), reads which node
- * comes next (H3), or makes its own node the last one again (H4), and then says PASSED (H5), after
- * which the line may be used anew.  P has the root while it does so, and its own clients do not
- * wait for an endless row of such places (H6).
+ * A client that waits for the root may have a deadline (TIMED): it swaps its STATUS from WAITING to
+ * LEFT, and sets USE of its node to GONE. The next client of the node resumes that place if STATUS
+ * is still LEFT. A client of P that finds LEFT makes it PASSING (H2), reads which node comes next
+ * (H3), or makes its own node the last one again (H4), and then writes PASSED (H5), after which the
+ * line may be used again. P has the root while it does so, and its own clients do not wait for an
+ * endless row of such places (H6).
  *
- * While other nodes wait, clients of one node may take turns before the root moves on: USE is SHUT
- * then, which is free for the node alone, and no answer to Q4 (STAY times here; by time in a lock).
+ * While other nodes wait, clients of one node may take turns before the root moves on: USE is then
+ * SHUT, which is free for the clients of the node only, and no answer to Q4 (STAY times here; by
+ * time in a lock).
  *
- * What it proves.  NN nodes (default 2) with NC clients each (default 2), which take the lock as
- * often as they like and may stop between any two acquisitions: mutual exclusion (assert at CS), no
- * dead-lock (awaits are blocking guards), a node never queues behind itself.  With -DTIMED also
- * when waiters time out, at any moment of their choice.  With -DLIVE=0 and NC=1, under weak
- * fairness, process 0 gets the lock whenever it wants it, timed waiters of other nodes or not.
- * (Which client of a node comes first is left to chance here: that is a matter of the level below.)
+ * What it proves. NN nodes (default 2) with NC clients each (default 2), which take the lock any
+ * number of times and may stop between two acquisitions: mutual exclusion (assert at CS), no
+ * dead-lock (awaits are blocking guards), a node never queues behind itself. With -DTIMED also when
+ * waiters time out at any time. With -DLIVE=0 and NC=1, under weak fairness, process 0 gets the
+ * lock whenever it wants it, with or without timed waiters of other nodes. (The order of the
+ * clients of a node is random here; the level below decides it.)
  *
- * What it abstracts.  Numbers of queueings have no bound: a NEXT of an earlier one is marked STALE
- * when a later one begins.  Operations are atomic per word, an operation and its flush are one
- * step, and memory is sequentially consistent: A1 and D2 are followed by a fence.
+ * What it abstracts. Numbers of queueings have no bound: a NEXT of an earlier queueing is marked
+ * STALE when a later one begins. Operations are atomic on each word, an operation and its flush are
+ * one step, and memory is sequentially consistent: A1 and D2 are followed by a fence.
  *
  * Known-broken variants: -DBREAK_FENCE    the look at NEXT (A2) comes before USE is taken (A1)
- *                        -DBREAK_ENTER    a client that sees NEXT goes in all the same
+ *                        -DBREAK_ENTER    a client that sees NEXT enters all the same
  *                        -DBREAK_FLUSH    the look at USE (Q4) comes before NEXT is written (Q3)
  *                        -DBREAK_AGAIN    a releaser does not look again after IDLE (D3)
  *                        -DBREAK_SHUT     a releaser that took USE back from IDLE leaves SHUT
  *                        -DBREAK_NUMBER   H2 does not compare numbers (NN=3)
- *                        -DBREAK_EARLY    (TIMED) PASSED is said before the next node is read
+ *                        -DBREAK_EARLY    (TIMED) PASSED is written before the next node is read
  *                        -DBREAK_TAIL     (TIMED) NEXT is reset when the node is the last again
  *                        -DBREAK_STREAM   (TIMED) no H6: deadlines of others starve a client
  */

@@ -2,38 +2,40 @@
  * RMA-RW with gate counters: model of src/lock/tree/readers_gate.c under src/lock/tree/rma_rw.c; the writers'
  * queue (steps A and R) is queue_tree.inc.
  *
- * What it models.  NW writers (default 2) and NR readers (2), K counters (1; reader r counts at r mod K),
- * a tree of LEVELS levels for the writers (1: one queue; 2: elements of two processes), T_W, T_R, and
- * ATTEMPTS (1) after which a reader queues as a writer (0: never).  Every process takes the lock as often as it
- * likes and may stop between any two acquisitions.  -DTRY: a process may also try, at its choice.
- * -DTIMED=mask: the processes of the mask may also acquire with a deadline, which passes at any step.
+ * What it models. NW writers (default 2) and NR readers (2), K counters (1; reader r counts at r
+ * mod K), a tree of LEVELS levels for the writers (1: one queue; 2: elements of two processes),
+ * T_W, T_R, and ATTEMPTS (1) after which a reader queues as a writer (0: never). Every process
+ * takes the lock any number of times and may stop between two acquisitions. -DTRY: a process may
+ * also try. -DTIMED=mask: the processes of the mask may also acquire with a deadline, which passes
+ * at any step.
  *
- * What it proves.  A writer is alone and readers meet no writer; no more than T_W writers between two
- * openings; no dead-lock (awaits are blocking guards); the phases of all counters are equal when a writer
- * closes or opens them; at the end the queues are empty, the gates open and nobody is counted in.  With
- * -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it (writers 0..NW-1, then
- * readers).
+ * What it proves. A writer is alone and readers meet no writer; no more than T_W writers between
+ * two openings; no dead-lock (awaits are blocking guards); the phases of all counters are equal
+ * when a writer closes or opens them; at the end the queues are empty, the gates open, and no
+ * reader is counted. With -DLIVE=v, under weak fairness, process v gets the lock whenever it wants
+ * it (writers 0..NW-1, then readers).
  *
- * What it abstracts.  GATE counts modulo 4.  What a reader compares is how often GATE moved since it
- * looked first (late[p], up to 2, moved along with GATE; NOT_LOOKING when the reader does not care): with
- * before = 2r or 2r-1 (need = 0 or 1 moves until its phase r opens) the gate passed phase r if and only if
- * late > need, and opened it if and only if late >= need.  This is exact for GATE of any size.  Arrivals
- * since BASE count up to T_R, anew from the look that precedes the closing, as BASE is read at the next
- * look only.  The look of a writer that waits (L) is one step per counter and question: torn reads
- * can make it close earlier or look again, and what it waits for stays true once T_R came.  Operations
- * on several counters before one flush come in either order; within a counter BASE is read by the next
- * head of the queue only, so its order against GATE does not matter.  An operation followed by its flush
- * with nothing of the same process between is one step; operations are atomic per word and memory is
- * sequentially consistent (RA2 before RA3, C before D).
+ * What it abstracts. GATE counts modulo 4. A reader compares how often GATE has moved since its
+ * first look (late[p], up to 2, which moves along with GATE; NOT_LOOKING when the reader does not
+ * need it): with before = 2r or 2r-1 (need = 0 or 1 moves until its phase r opens) the gate has
+ * passed phase r if and only if late > need, and opened it if and only if late >= need. This is
+ * exact for GATE of any size. Arrivals since BASE count up to T_R, anew from the look that precedes
+ * the closing, because BASE is read at the next look only. The look of a writer that waits (L) is
+ * one step for each counter and question: torn reads can make it close earlier or look again, and
+ * what it waits for stays true once T_R has come. Operations on several counters before one flush
+ * come in either order; within a counter BASE is read by the next head of the queue only, so its
+ * order against GATE does not matter. An operation and its flush, with nothing of the same process
+ * between them, are one step; operations are atomic on each word, and memory is sequentially
+ * consistent (RA2 before RA3, C before D).
  *
  * Known-broken variants: -DBREAK_DRAIN    a writer does not wait for readers to leave
  *                        -DBREAK_RECHECK  a reader does not look at GATE again (RA3)
  *                        -DBREAK_OPEN     the counters are opened after the root queue was left
  *                        -DATTEMPTS=0     a reader never queues as a writer (safe, but it starves)
- *                        -DBREAK_TRY      no look at the phase before (L2): a try that closed phase r, found
- *                                         readers inside and opened phase r + 1 leaves them in a counter
- *                                         that nobody waits for
- *                        with TIMED: -DBREAK_LOOK  no look at the phase before (L2), as BREAK_TRY
+ *                        -DBREAK_TRY      no look at the previous phase (L2): a try that closed phase r, found readers
+ *                                         inside and opened phase r + 1 leaves them in a counter for which no
+ *                                         client waits
+ *                        with TIMED: -DBREAK_LOOK  no look at the previous phase (L2), as BREAK_TRY
  *                                    -DBREAK_BACK  a writer that gives up leaves the gates closed
  */
 #ifndef NW
@@ -75,7 +77,7 @@
 byte gate[K];      /* GATE modulo 4: 2 * (r & 1), + 1: closed */
 byte a[2 * K];     /* low half of A[r & 1] of counter c, at 2c + (r & 1) */
 byte since[2 * K]; /* its high half - BASE, up to TR */
-byte late[NR];     /* how often GATE moved since the reader looked, up to 2 */
+byte late[NR];     /* how often GATE has moved since the reader looked, up to 2 */
 byte streak;       /* ghost: writers since the last opening */
 #define NOT_LOOKING 3
 
@@ -171,10 +173,10 @@ inline root_close()
 {
 	do
 	:: i < K ->
-		/* L1: await nobody inside, or T_R arrivals since BASE; once per counter */
+		/* L1: await no readers inside, or T_R arrivals since BASE; once for each counter */
 		a[NOW(i)] == 0 || since[NOW(i)] >= TR;
-		/* L2: and nobody left of the phase before (a try may have left some there); from here
-		 * arrivals count for the next phase */
+		/* L2: and no readers left of the previous phase (a try may have left some there);
+		 * from here on arrivals count for the next phase */
 #ifdef BREAK_TRY
 		d_step { since[NEXT(i)] = 0; i++ }
 #else
@@ -185,7 +187,7 @@ inline root_close()
 	close_all()
 #ifndef BREAK_DRAIN
 	;
-	/* D: await nobody inside */
+	/* D: await no readers inside */
 	do
 	:: i < K -> atomic { a[NOW(i)] == 0 -> i++ }
 	:: else -> i = 0; break

@@ -1,19 +1,23 @@
 /*
  * RMA-RW as printed (HPDC'16, Listings 6 to 10), with the drain that the text asks for: model of no
- * file of Pawl; it shows why src/lock/tree/readers_ticket.c and src/lock/tree/readers_gate.c are different.
+ * file of Pawl; it shows why src/lock/tree/readers_ticket.c and src/lock/tree/readers_gate.c
+ * differ.
  *
- * What it models.  NW = 1 writer and NR readers (default 2), one counter, one level, TURNS acquisitions
- * each (2), T_R (1).  Steps carry the listing's number and line: 9.12 is line 12 of Listing 9.  Two
- * repairs that the text implies: a reader whose arrival saw less than T_R is done (`done' is never set in
- * Listing 9), and after set_counters_to_WRITE the writer awaits that no reader is active (DRAIN).
+ * What it models. NW = 1 writer and NR readers (default 2), one counter, one level, TURNS
+ * acquisitions each (2), T_R (1). Steps have the number and line of the listing: 9.12 is line 12 of
+ * Listing 9. Two repairs that the text implies: a reader whose arrival saw less than T_R is done
+ * (`done' is never set in Listing 9), and after set_counters_to_WRITE the writer waits until no
+ * reader is active (DRAIN).
  *
- * What it shows.  It FAILS: a reader that came T_R-th sees an empty tail (9.17) and resets the counter
- * (9.20); a writer enters the queue and marks the counter in between (6.5), and the reset takes the mark
- * for an old one and subtracts it (6.17).  The writer waits for ever (invalid end state).  -DDRAIN_MOD: the
- * writer that drains without looking for its mark meets a reader in the critical section instead.
+ * What it shows. It FAILS: the T_R-th reader sees an empty tail (9.17) and resets the counter
+ * (9.20); in between a writer enters the queue and marks the counter (6.5), and the reset takes the
+ * mark for an old one and subtracts it (6.17). The writer waits for ever (invalid end state).
+ * -DDRAIN_MOD: a writer that drains without looking for its mark meets a reader in the critical
+ * section instead.
  *
- * What it abstracts.  As in the other models.  With one writer nobody is waiting at its release, so
- * Listing 8 is lines 11 to 17.  Put, Accumulate and Get issued before one Flush take effect in either order.
+ * What it abstracts. As in the other models. With one writer, no writer waits at its release, so
+ * Listing 8 is lines 11 to 17. Put, Accumulate and Get issued before one Flush take effect in
+ * either order.
  */
 #ifndef NR
 #define NR 2
@@ -61,7 +65,7 @@ proctype W()
 	do
 	:: turn < TURNS ->
 		turn++;
-		TAIL = 1;                /* 7.5, nobody was there */
+		TAIL = 1; /* 7.5, the queue was empty */
 		ARRIVE = ARRIVE + WRITE; /* 7.21, 6.5 */
 		/* DRAIN: await no active readers */
 #ifdef DRAIN_MOD

@@ -2,37 +2,37 @@
  * RMA-RW with ticket counters: model of src/lock/tree/readers_ticket.c under src/lock/tree/rma_rw.c; the
  * writers' queue (steps A and R) is queue_tree.inc.
  *
- * What it models.  NW writers (default 2) and NR readers (2), K counters (1; reader r counts at r mod K),
- * a tree of LEVELS levels for the writers (1: one queue; 2: elements of two processes), T_W, T_R.
- * Every process takes the lock as often as it likes and may stop between any two acquisitions.
- * -DTRY: a process may also try, at its choice.  -DTIMED=mask: the processes of the mask may also acquire
- * with a deadline, which passes at any step.  The gate counts modulo G (4); MOST closings (G / 2 - 2) may be
- * undone in a row.
+ * What it models. NW writers (default 2) and NR readers (2), K counters (1; reader r counts at r
+ * mod K), a tree of LEVELS levels for the writers (1: one queue; 2: elements of two processes),
+ * T_W, T_R. Every process takes the lock any number of times and may stop between two acquisitions.
+ * -DTRY: a process may also try. -DTIMED=mask: the processes of the mask may also acquire with a
+ * deadline, which passes at any step. The gate counts modulo G (4); MOST closings (G / 2 - 2) may
+ * be undone in a row.
  *
- * What it proves.  A writer is alone and readers meet no writer; no more than T_W writers between two
- * openings; no dead-lock (awaits are blocking guards); all gates are alike when the counters are opened,
- * and OUT is then the arrivals before the closing; at the end the queues are empty, the gates open and
- * all that arrived have left.  With -DLIVE=v, under weak fairness, process v gets the lock whenever it
- * wants it (writers 0..NW-1, then readers).
+ * What it proves. A writer is alone and readers meet no writer; no more than T_W writers between
+ * two openings; no dead-lock (awaits are blocking guards); all gates are equal when the counters
+ * are opened, and OUT is then the number of arrivals before the closing; at the end the queues are
+ * empty, the gates open, and all readers that arrived have left. With -DLIVE=v, under weak
+ * fairness, process v gets the lock whenever it wants it (writers 0..NW-1, then readers).
  *
- * What it abstracts.  Arrivals and departures count modulo M (more than the readers there can be inside,
- * so equality is exact); arrivals - BASE counts up to T_R (it is only compared with T_R), and starts
- * anew at the closing, as BASE is read at the next look only.  The look of a writer that waits (L) is one
- * step: torn reads can make it close earlier or look again, and what it waits for stays true once T_R
- * came.  The look of a try is two steps.  Operations on several counters before one flush come in either
- * order.  A reader that takes its arrival back does so in one step, and stays in what is compared with T_R.
- * The look of a writer that closes only when nobody is there is one step per counter (TRY has two).
- * An operation followed by its flush with nothing of the same process between is one step;
- * operations are atomic per word and memory is sequentially consistent.
+ * What it abstracts. Arrivals and departures count modulo M (more than the readers that can be
+ * inside, so equality is exact). Arrivals - BASE counts up to T_R (it is only compared with T_R),
+ * and starts anew at the closing, because BASE is read at the next look only. The look of a writer
+ * that waits (L) is one step: torn reads can make it close earlier or look again, and what it waits
+ * for stays true once T_R has come. The look of a try is two steps. Operations on several counters
+ * before one flush come in either order. A reader that takes its arrival back does so in one step,
+ * and stays in what is compared with T_R. The look of a writer that closes only if there are no
+ * readers is one step for each counter (TRY has two). An operation and its flush, with nothing of
+ * the same process between them, are one step; operations are atomic on each word, and memory is
+ * sequentially consistent.
  *
  * Known-broken variants: -DBREAK_DRAIN    a writer does not wait for readers to leave
  *                        -DBREAK_RECHECK  a reader arrives and looks at the gate in two operations
  *                        -DBREAK_OPEN     the counters are opened after the root queue was left
- *                        -DBREAK_TURN     a writer waits until nobody is inside, however many came (it
- *                                         starves)
- *                        -DBREAK_TRY      a try reads IN before OUT: it can see the counter idle with a
- *                                         blocked reader inside; closed and opened again, the gate goes
- *                                         round its four states under that reader's feet
+ *                        -DBREAK_TURN     a writer waits until no reader is inside, however many came (it starves)
+ *                        -DBREAK_TRY      a try reads IN before OUT: it can see the counter idle with a blocked reader
+ *                                         inside; closed and opened again, the gate goes through its four values
+ *                                         before that reader looks
  *                        with TIMED: -DBREAK_ROUND  any number of closings is undone in a row, with the same effect
  *                                    -DBREAK_MOST   one closing more than MOST
  *                                    -DBREAK_OUT    a reader that gives up counts in OUT as one that leaves
@@ -89,11 +89,11 @@ byte gate[K], arr[K]; /* one word IN: gate modulo G, arrivals modulo M */
 byte out[K];          /* OUT */
 byte since[K];        /* arrivals - BASE, up to TR */
 #ifdef TIMED
-byte undone;          /* BASE, too: closings undone in a row */
+byte undone; /* part of BASE: closings undone in a row */
 #endif
 byte streak;          /* ghost: writers since the last opening */
 #ifdef TRY
-bit idle[K];          /* ghost: nobody inside when OUT was read, and nobody came since */
+bit idle[K]; /* ghost: no reader was inside when OUT was read, and none has come since */
 #define CAME(c) idle[c] = 0
 #else
 #define CAME(c) skip
@@ -158,7 +158,7 @@ inline root_close()
 	od;
 	i = 0;
 #ifndef BREAK_ROUND
-	/* only when nobody is there */
+	/* only if there are no readers */
 	do
 	:: !over && timed && undone >= MOST && i < K -> if
 		:: atomic { out[i] == arr[i] -> i++ }
@@ -217,8 +217,8 @@ inline root_close()
 
 inline root_open()
 {
-	/* O: the gate as it stands at this process's counter, to all: acc(IN, gate == G - 1 ? 1 - G : +1); flush.
-	 * (assert: no other has changed anything since D) */
+	/* O: the gate as it is at this process's counter, to all: acc(IN, gate == G - 1 ? 1 - G :
+	 * +1); flush. (assert: no other process has changed anything since D) */
 	ANY_ORDER;
 	x = gate[0];
 	do
@@ -246,7 +246,8 @@ inline try_close(p)
 		i++
 #else
 	:: i < K && !x ->
-		/* get OUT; flush; get IN: nobody inside when OUT was read, and nobody came between */
+		/* get OUT; flush; get IN: no reader inside when OUT was read, and none came in
+		 * between */
 		idle[i] = (out[i] == arr[i]);
 		d_step { x = !idle[i]; idle[i] = 0; i++ }
 #endif

@@ -1,53 +1,55 @@
 /*
  * ShiftLock with a client that fails: model of src/lock/shiftlock/shiftlock_lease.c under src/lock/shiftlock/shiftlock.c.
  *
- * What it models.  Three writers, which take the lock as often as they like and may stop asking between
- * any two acquisitions. Process 0 (any one, they are alike) is stopped once, at any step; it goes on at
- * any time later, or never. Recoverers may take as long as they like between the look and the swap
- * (K1), from there to the heir (K2), and from there to the short cut (K3). Blocks: NB (3).
+ * What it models. Three writers, which take the lock any number of times and may stop between two
+ * acquisitions. Process 0 (any one, they are alike) is stopped once, at any step; it continues at
+ * any later time, or never. Recoverers may take any time between the look and the swap (K1), from
+ * there to the heir (K2), and from there to the short cut (K3). Blocks: NB (3).
  *
- * Time.  There is no clock. A waiting client takes the lock for stuck (its third lease is over) only
- * on a look at a moment when nobody alive has to act: the holder, or the releaser until its grant, or
- * who was granted the lock, is process 0 and stopped or dead; or the lock is lost: a releaser lost its
- * patience with a link that process 0 owes, or a late put has undone a link or a grant. At
- * such a look all clients that wait and were not stopped have looked as well, for they look twice a
- * lease. Process 0 is late if it was stopped since its last look, or since it met nobody or confirmed.
- * A client that was not stopped has linked itself at a block before anybody queues up at a later one; not with
- * -DSLOW.
+ * Time. There is no clock. A waiter takes the lock for stuck (its third lease is over) only on a
+ * look when no living client has to act: the holder, or the releaser until its grant, or the client
+ * that was granted the lock, is process 0 and stopped or dead; or the lock is lost: a releaser has
+ * run out of patience with a link that process 0 owes, or a late put has undone a link or a grant.
+ * At such a look all waiters that were not stopped have looked as well, because they look twice a
+ * lease. Process 0 is late if it was stopped since its last look, or since it met no other client
+ * or confirmed. A client that was not stopped has linked itself at a block before any client queues
+ * up at a later one; not with -DSLOW.
  *
- * What it proves.  A client is in from the step by which it knows that the lock is its own. Of those
- * that are in at a block that is not dead there is one at most; nobody comes in at a dead block,
- * nor loses the block while in, but process 0 when it was stopped meanwhile; the release of a client
- * sees DEAD if another came in meanwhile; a block dies once, and its heirs are newer than it; WP of a
- * living block is the number of the clients that are counted in there, whatever late ones do
- * elsewhere, and that of a dead one does not leave its range; HEAD of a living block is taken before it
- * is written again, and a grant there finds its client waiting (asserts). No dead-lock of those that are
- * not dead (awaits are blocking guards). At the end, if nobody died, the living block is quiet.
- * Three blocks are enough, and two are not (-DNB=2): one stop may cost two, the second for a late put
- * that undoes a link or a grant there. With -DLIVE=v, under weak fairness, process v > 0 gets the lock
- * whenever it wants it. With -DSLOW three blocks are not enough, for a recovery can make the next link
- * late: a client that finds no spare gives up for good, and the asserts hold, and there is no dead-lock.
+ * What it proves. A client is in from the step by which it knows that it has the lock. Of the
+ * clients that are in at a block that is not dead there is at most one; no client enters at a dead
+ * block, or loses the block while in, except process 0 when it was stopped meanwhile; the release
+ * of a client sees DEAD if another entered meanwhile; a block dies once, and its heirs are newer
+ * than it; WP of a living block is the number of clients that are counted there, whatever late ones
+ * do elsewhere, and that of a dead block stays in its range; HEAD of a living block is taken before
+ * it is written again, and a grant there finds its client waiting (asserts). No dead-lock of the
+ * living (awaits are blocking guards). At the end, if no process has died, the living block is
+ * free. Three blocks are enough, and two are not (-DNB=2): one stop may cost two, the second for a
+ * late put that undoes a link or a grant there. With -DLIVE=v, under weak fairness, process v > 0
+ * gets the lock whenever it wants it. With -DSLOW three blocks are not enough, because a recovery
+ * can make the next link late: a client that finds no spare gives up for good; the asserts hold,
+ * and there is no dead-lock.
  *
- * What it abstracts.  Readers, turns, tries are left out. REL, which does not come back to a value
- * that it had: instead, for each client, whether A (same), or REL (looked), is what its last look
- * saw. The numbers of queueings: a client that queues up once more makes all that is written of its earlier
- * queueings (in words, and in what others are about to write) old; words of a wrong number are null to
- * their readers. A spare is taken in one step with K2: those that are taken in vain are left out.
- * Patience may be lost with another link than the one that process 0 owes. An operation followed by its
- * flush with nothing of the same process between is one step; operations issued together take effect in
- * any order; words are atomic and memory is sequentially consistent.
+ * What it abstracts. Readers, turns and tries are left out. REL never has an old value again;
+ * instead there is, for each client, whether A (same), or REL (looked), has the value of its last
+ * look. Numbers of queueings: a client that queues up once more makes everything old that is
+ * written for its earlier queueings (in words, and in what others are about to write); words with a
+ * wrong number are null to their readers. A spare is taken in one step with K2: spares that are
+ * taken in vain are left out. Patience may also run out with another link than the one that process
+ * 0 owes. An operation and its flush, with nothing of the same process between them, are one step;
+ * operations issued together take effect in any order; words are atomic, and memory is sequentially
+ * consistent.
  *
  * Known-broken variants: -DBREAK_ERA       K1 resets the words instead of leaving them
- *                        -DBREAK_LOOK      K1 is a put, not a compare and swap
+ *                        -DBREAK_LOOK      K1 is a put, not a compare-and-swap
  *                        -DBREAK_HEIR      K2 is a put
- *                        -DBREAK_CONFIRM   a grant is taken without a confirmation, though REL has not
- *                                          changed since the last look
+ *                        -DBREAK_CONFIRM   a grant is taken without a confirmation, though REL has not changed since the
+ *                                          last look
  *                        -DBREAK_LATE      the same, though the last look was too long ago
- *                        -DBREAK_RETURN    an acquire that met nobody, or has confirmed, returns without a
- *                                          look at the clock
+ *                        -DBREAK_RETURN    an acquire that met no other client, or has confirmed, returns without a look at
+ *                                          the clock
  *                        -DBREAK_TAG       links and grants carry no number
  *                        -DBREAK_DEAD      a release does not look whether the block is dead
- *                        -DBREAK_PATIENCE  a releaser waits for a link as long as it takes
+ *                        -DBREAK_PATIENCE  a releaser waits for a link for any time
  */
 #define NP 3
 #ifndef NB
@@ -68,27 +70,27 @@ bit STATUS[NP]; /* the grant; 0: none, or one for another queueing */
 #define OLD(x) ((x) > NP)
 #define OWNER(x) (OLD(x) -> (x) - NP - 1 : (x) - 1)
 
-/* what clients know, for all to see */
+/* what clients know, visible to all */
 byte blk[NP];            /* their block */
 byte pred[NP], succ[NP]; /* in the queue, about to be written to */
-bit looked[NP];          /* REL is as it was when they looked last */
-bit same[NP];            /* A is as it was at the look before K1 */
+bit looked[NP];          /* REL has the value of their last look */
+bit same[NP];            /* A has the value of the look before K1 */
 
 /* ghosts: whose turn it is */
 #define OUT 0
 #define LINKS 1   /* counted in, and not yet linked */
 #define WAITS 2
-#define GRANTED 3 /* and does not yet know that it may go in */
+#define GRANTED 3 /* and does not know yet that it has the lock */
 #define HOLDS 4
-#define HANDS 5   /* has counted out, and has to find the next one */
-#define HEADS 6   /* has counted out, and has to write HEAD */
+#define HANDS 5 /* has subtracted itself, and has to find the next client */
+#define HEADS 6 /* has subtracted itself, and has to write HEAD */
 byte role[NP];
-bit lost[NB];     /* nobody will grant the lock */
-bit headlost[NB]; /* nobody will write HEAD */
-bit gone[NP];     /* a link to it was undone */
-bit robbed[NP];   /* another came in while it held the lock */
+bit lost[NB];      /* no client will grant the lock */
+bit headlost[NB];  /* no client will write HEAD */
+bit gone[NP];      /* a link to it was undone */
+bit robbed[NP];    /* another came in while it held the lock */
 bit stopped, died; /* process 0; */
-bit late, lapsed;  /* stopped since its last look, since it knew that the lock was its own */
+bit late, lapsed;  /* late: stopped since its last look; lapsed: since it knew that it had the lock */
 byte alive = NP;
 
 #ifdef LIVE
@@ -132,8 +134,8 @@ ltl live { [] (want -> <> in) }
 	looked[1] = (looked[1] && (blk[1] != b || DEAD[b])); \
 	looked[2] = (looked[2] && (blk[2] != b || DEAD[b]))
 
-/* REL has not changed for three leases: a client that is counted in, and has not looked since, is late. That
- * makes no difference to it. */
+/* REL has not changed for three leases: a client that is counted, and has not looked since, is
+ * late. For the client itself that makes no difference. */
 #define HAS_LOOKED(q, b) \
 	looked[q] = (looked[q] || (blk[q] == b && (role[q] == LINKS || role[q] == WAITS)))
 #define NOT_LATE(p) late = (late && p != 0)
@@ -167,7 +169,7 @@ ltl live { [] (want -> <> in) }
 #define LEASE_LOST(b) DEAD[b]
 #endif
 
-/* A client that was not stopped has linked itself before anybody queues up at a later block. */
+/* A client that was not stopped has linked itself before any client queues up at a later block. */
 #define LINKED(q, p) (role[q] != LINKS || blk[q] >= blk[p] || (q == 0 && late))
 #ifdef SLOW
 #define NO_LINK_UNDER_WAY(p) true
@@ -177,7 +179,7 @@ ltl live { [] (want -> <> in) }
 #define NO_SPARE(b) false
 #endif
 
-/* A new queueing of p: words and clients that name it name an old one. */
+/* A new queueing of p: words and clients that name p refer to an old one. */
 #define AGE(x) x = (x == p + 1 -> p + 1 + NP : x)
 inline new_number(p)
 {
@@ -227,11 +229,11 @@ inline declare_dead(p)
 	same[p] = 0
 }
 
-/* This client leaves the queue: what was written to this queueing is of no account. */
+/* This client leaves the queue: what was written to this queueing does not matter any more. */
 #define LEAVE_QUEUE(p) role[p] = OUT; looked[p] = 0; NEXT[p] = 0; STATUS[p] = 0; gone[p] = 0; \
 	succ[p] = 0; queued = 0; linked = 0; NOT_LATE(p)
 
-/* From here on the lock is its own, by what it knows: it is in. */
+/* From here on the client knows that it has the lock: it is in. */
 inline go_in(p)
 {
 	assert(!DEAD[blk[p]]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The leaders of ALock's two cohorts (src/lock/alock/alock.c, guarantees (A), (B) and (D), steps P1 to
- * P3), with the orders that the words of a lock have at their home. The remote leader's operations
- * are performed there by a thread of the MPI or of Pawl, one after the other, since a flush stands
- * between any two that must not change places; so each is a sequentially consistent atomic, like
- * the local leader's own. (The order of the victim's put alone is not what exclusion rests on: the
- * model holds with a weaker one, too.)
+ * P3), with the memory orders of a lock's words at their home. A thread of the MPI or of Pawl
+ * performs the remote leader's operations there, one after the other, because there is a flush
+ * between any two that must not be reordered. So each is a sequentially consistent atomic, like the
+ * local leader's. (Exclusion does not depend on the order of the victim's put alone: the model holds
+ * with a weaker one, too.)
  *
  *   BREAK_ENTER    the swap of the tail has acquire and release order
  *   BREAK_ALONE    the look at the other tail has acquire order

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A reader that counts itself in and looks at the gate, against a writer that closes the gate and
- * looks at the counter (src/lock/tree/readers_gate.c, guarantee (A)). The same shape as a claim in
- * citron's tree, which looks at the nodes above after it, and as shiftlock's and rma-rw's tickets.
+ * looks at the counter (src/lock/tree/readers_gate.c, guarantee (A)). The same pattern as in
+ * citron's tree, where a client announces itself and then looks at the nodes above, and as in
+ * shiftlock's and rma-rw's tickets.
  *
  *   BREAK_COUNT   the reader counts itself in with acquire and release order
  *   BREAK_GATE    its look at the gate has acquire order
  *   BREAK_CLOSE   the writer closes the gate with release order
  *   BREAK_DRAIN   its look at the counter has acquire order
- *   BREAK_LEAVE   the reader counts itself out with a relaxed atomic
+ *   BREAK_LEAVE   the reader subtracts itself with a relaxed atomic
  */
 #include "weak.hpp"
 

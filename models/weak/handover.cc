@@ -3,11 +3,11 @@
  * The hand-over of an MCS queue on one node (src/lock/mcs/mcs.h, guarantees (A) to (E)), each client
  * a thread that acquires the lock, once or twice, and adds to a plain variable.
  *
- *   TIMED          a waiter may abandon its place; its node serves again when it is passed over
+ *   TIMED          a waiter may abandon its place; its node is used again when it was passed over
  *   BREAK_GRANT    the grant is a relaxed store
  *   BREAK_WAIT     the waiter looks for its grant with relaxed loads
  *   BREAK_EMPTY    the swap that leaves the queue empty is relaxed
- *   BREAK_PASSED   the mark is put before the node's successor is looked for
+ *   BREAK_PASSED   the mark is written before the look for the node's successor
  */
 #include "weak.hpp"
 
@@ -16,7 +16,7 @@ enum { WAIT = 0, GO = 1, ABANDONED = -1, PASSED = -2 };
 template <int CLIENTS> struct handover : rl::test_suite<handover<CLIENTS>, CLIENTS> {
 	rl::atomic<int> tail, next[CLIENTS + 1], status[CLIENTS + 1];
 	rl::var<int> data;
-	int entered; /* no part of the model: how often the lock was had */
+	int entered; /* ghost: how often the lock was acquired */
 
 	void before()
 	{

@@ -2,11 +2,11 @@
 /*
  * A waiter parks on a word, and the writer of the word wakes it: rma_park() and rma_wake() in
  * src/rma. The waiter counts itself in before the kernel looks at the word; the writer looks at
- * the count after it has written the word. The kernel's look is a load behind a full fence (a
- * sequentially consistent load here, for Relacy orders fences with fences only), under the lock of
+ * the count after it has written the word. The kernel's look is a load after a full fence (here a
+ * sequentially consistent load, because Relacy orders fences with fences only), under the lock of
  * the futex's queue, which the waker takes, too.
  *
- * What must not be: the waiter sleeps on the old value, and the writer does not wake it.
+ * Forbidden: the waiter sleeps on the old value, and the writer does not wake it.
  *
  *   BREAK_COUNT   the waiter counts itself in with a relaxed atomic, and the kernel has no fence
  *   BREAK_WRITE   the word is written with release order

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The claim of a slot by threads of one process: the owner word of a claim is taken by a
- * compare-and-swap with acquire order, and given back by a store with release order; the lock that
- * it is claimed for is written in between. Each thread claims the slot when it can, writes a plain
- * field of it, and gives it back. A search for the locks that it holds finds the slot between the
- * two, and never before.
+ * The claim of a slot by threads of one process: a thread takes the owner word of a claim by a
+ * compare-and-swap with acquire order, and gives it back by a store with release order; in between
+ * it writes the lock for which it has claimed the slot. Each thread claims the slot when it can,
+ * writes a plain field of it, and gives it back. A search for the locks that a thread holds finds
+ * the slot only in between.
  *
  *   BREAK_TAKE   the claim is taken with a relaxed swap
  *   BREAK_GIVE   it is given back with a relaxed store
@@ -24,7 +24,7 @@ struct slots : rl::test_suite<slots, 2> {
 		field($) = 0;
 	}
 
-	/* Whether this thread has it for this lock: never, if it has not claimed it. */
+	/* Whether this thread has the slot for this lock: never, if it has not claimed it. */
 	bool is_of(int me, int which)
 	{
 		return owner.load(PEEK) == me && lock.load(RELAXED) == which;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the models of this directory share: operations in the memory orders of src/rma/rma.h, and
- * the run of all instances. Relacy (Debian: relacy-dev) runs the threads of a model under every
+ * the loop over all instances. Relacy (Debian: relacy-dev) runs the threads of a model under every
  * schedule with at most CONTEXTS preemptions, and lets each load return every value that C11
- * allows, so a result holds for processors with weaker orders than x86's. A plain variable (var)
- * that is not ordered by the atomics is a data race, and found.
+ * allows, so a result also holds for processors with weaker orders than x86. Relacy reports a plain
+ * variable (var) that the atomics do not order as a data race.
  */
 #ifndef MODELS_WEAK_HPP
 #define MODELS_WEAK_HPP
@@ -16,19 +16,19 @@
 
 enum { CONTEXTS = 4 };
 
-/* rma_put(), rma_get(), rma_fao(), rma_cas() on a word that is mapped; rma_poke() and rma_peek().
- * A macro of Relacy's, which also passes the line. */
+/* rma_put(), rma_get(), rma_fao(), rma_cas() on a mapped word; rma_poke() and rma_peek(). A macro,
+ * because Relacy records the line. */
 #define SEQ_CST rl::memory_order_seq_cst
 #define POKE rl::memory_order_release
 #define PEEK rl::memory_order_acquire
 #define RELAXED rl::memory_order_relaxed
 
-/* The same, but in this order where the instance has this word. */
+/* The same, but with this order if the instance has this word. */
 #define UNLESS(word, order) (has(word) ? rl::mo_##order : rl::mo_seq_cst), $
 #define POKE_UNLESS(word) (has(word) ? rl::mo_relaxed : rl::mo_release), $
 #define PEEK_UNLESS(word) (has(word) ? rl::mo_relaxed : rl::mo_acquire), $
 
-/* The instance that runs: words. */
+/* The instance that runs, as a list of words. */
 static const char *instance;
 
 static bool has(const char *word)
@@ -36,7 +36,7 @@ static bool has(const char *word)
 	return strstr(instance, word) != NULL;
 }
 
-/* How it ends, and after how many schedules. */
+/* Run an instance. Returns how it ends, and the number of schedules. */
 template <typename model> static const char *run(unsigned *schedules)
 {
 	rl::test_params p;

@@ -1,64 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ALock: an asymmetric lock. ALock paper (SPAA'24), section 5, Algorithms 1 to 4,
- * and the technical report before it (Asymmetric Mutual Exclusion for RDMA),
- * Algorithms 1 and 2.
+ * ALock: an asymmetric lock. ALock paper (SPAA'24), Section 5, Algorithms 1 to 4, and the technical
+ * report before it (Asymmetric Mutual Exclusion for RDMA), Algorithms 1 and 2.
  *
- * The ranks of the home's node are the local cohort of a lock, and use nothing but
- * CPU atomics, loads and stores; all others are its remote cohort, and use
- * nothing but operations of the transport. Each cohort has an MCS queue (mcs.h).
- * A client that comes to the head of an empty queue is the leader of its cohort, and meets
- * the leader of the other in Peterson's lock, of which the two TAIL words are the
- * flags. In a cohort the lock is handed on as often as its budget says
- * (local_budget, remote_budget); then the next client is a leader once more.
+ * The ranks of the home's node are the local cohort of a lock, and use only CPU atomics, loads and
+ * stores. All others are its remote cohort, and use only operations of the transport. Each cohort
+ * has an MCS queue (mcs.h). A client that enters an empty queue is the leader of its cohort, and
+ * competes with the leader of the other cohort in Peterson's lock; the two TAIL words are its
+ * flags. Within a cohort the lock is handed over as often as the cohort's budget allows
+ * (local_budget, remote_budget); the next client is then a leader again.
  *
- * Words, of 32 bytes at the home. TAIL[local] is a NODE word and TAIL[remote] a NET
- * word; each cohort only reads the other's. VICTIM is read and written by both, as a
- * whole and never otherwise. Queue nodes are slots: NODE words of local clients,
- * NET words of remote ones, which may well be neighbours of each other.
+ * Words, of 32 bytes at the home. TAIL[local] is a NODE word and TAIL[remote] a NET word; each
+ * cohort only reads the other's. VICTIM is read and written by both, but never read-modify-written.
+ * Queue nodes are slots: NODE words for local clients, NET words for remote ones, which may be
+ * neighbours of each other.
  *
- * Ordering guarantees, besides those of mcs.h. Peterson's lock needs that each of
- * two leaders looks at the other one after its own announcement is performed.
- *   (A) The swap of TAIL is performed before the look at the other TAIL. Local: the
- *       swap is a seq_cst read-modify-write and the look a seq_cst load. Remote: the
- *       flush after the swap (in mcs_enter) ends before the get is issued. So of
- *       two clients that come to empty queues at least one sees the other.
- *   (B) VICTIM is written after a look that saw the other cohort, and performed
- *       before the looks that end the wait. Local: a seq_cst store, and seq_cst loads.
- *       Remote: the flush of VICTIM. Without it a write that comes late would call
- *       the other cohort in while this one is inside.
- *   (C) A waiter has written VICTIM itself, after it came or after it was handed
- *       the end of the budget. So what is left in VICTIM from before does not matter.
- *   (D) Both reasons to stop waiting hold by themselves, so the two looks of one round
- *       need no order. "The other TAIL is null" may be missed; but the leader that
- *       sets it again writes VICTIM before it waits, and that stays until we are in.
- * What a holder did in node memory is visible to the next one of its node: the local
- * cohort goes through TAIL[local] or a grant each time, a remote one through the
- * transport.
+ * Ordering guarantees, besides those of mcs.h. Peterson's lock requires that each of two leaders
+ * looks at the other one after its own announcement has taken effect.
+ *   (A) The swap of TAIL takes effect before the look at the other TAIL. Local: the swap is a
+ *       seq_cst read-modify-write and the look a seq_cst load. Remote: the flush after the swap (in
+ *       mcs_enter) ends before the get is issued. So of two clients that enter empty queues at
+ *       least one sees the other.
+ *   (B) VICTIM is written after a look that saw the other cohort, and takes effect before the looks
+ *       that end the wait. Local: a seq_cst store, and seq_cst loads. Remote: the flush of VICTIM.
+ *       Without it a late write would let the other cohort in while this one is inside.
+ *   (C) A waiter has written VICTIM itself, after it came or after it was handed the end of the
+ *       budget. So an older value of VICTIM does not matter.
+ *   (D) Either of the two reasons to stop waiting is sufficient, so the two looks of a round need
+ *       no order. A leader may miss "the other TAIL is null"; but the leader that sets it again
+ *       writes VICTIM before it waits, and VICTIM stays so until this leader is in.
+ * What a holder did in node memory is visible to the next holder of its node: the local cohort goes
+ * through TAIL[local] or a grant each time, a remote cohort through the transport.
  *
- * Progress: starvation-free if holders release, and fair: a cohort is first come,
- * first served, and has at most its budget of acquires while the leader of the other
- * waits. (A leader whose time is over begins a new turn of the other cohort.) Release, and
- * a try or a leader that is given up, may wait for a successor that has swapped
- * TAIL and not yet linked itself (as MCS does). A leader polls for its turn.
+ * Progress: starvation-free if holders release, and fair: a cohort is first come, first served, and
+ * has at most as many acquires as its budget while the leader of the other waits. (A leader whose
+ * deadline passes starts a new turn of the other cohort.) A release, and a try or a leader that
+ * gives up, may wait for a successor that has swapped TAIL and has not linked itself yet (as in
+ * MCS). A leader polls for its turn.
  *
- * Uncontended: local, a swap and a load to acquire, a compare-and-swap to release,
- * no call of the MPI; remote, 1 atomic and 1 get in 2 round trips to acquire, 1
- * atomic to release.
+ * Uncontended: local, a swap and a load to acquire, a compare-and-swap to release, no call of the
+ * MPI; remote, 1 atomic and 1 get in 2 round trips to acquire, 1 atomic to release.
  *
  * Different from the papers
  *   - TAIL is swapped by one fetching operation, not in a loop of compare-and-swap.
- *   - A leader first looks at the other TAIL, and writes VICTIM only if it is set;
- *     the papers write first. This spares a client that is alone a round trip. Writing VICTIM
- *     together with the swap would spare it too, and be wrong: a client that then
- *     turns out to be no leader has called the other cohort in on its predecessor.
- *   - Budget and flag are one word: STATUS is 1 + what is left of the budget.
- *   - There is a try-acquire: a leader that sees the other cohort writes VICTIM and
- *     leaves its queue; if somebody queued behind it meanwhile, that one becomes the
- *     leader, as with a budget that is over.
- *   - There is a timed acquire: a client in a queue abandons its place (mcs.h); a
- *     leader leaves its queue as a try does, for it has written VICTIM.
- *   - On a table of one node all are local, and nobody looks at the other TAIL.
+ *   - A leader first looks at the other TAIL, and writes VICTIM only if that is set; in the papers
+ *     it writes first. This saves a round trip for a client that is alone. To write VICTIM together
+ *     with the swap would save it, too, but is wrong: a client that then turns out not to be a
+ *     leader has let the other cohort in beside its predecessor.
+ *   - Budget and flag are one word: STATUS is 1 + the rest of the budget.
+ *   - Try-acquire: a leader that sees the other cohort writes VICTIM and leaves its queue; if a
+ *     client has queued behind it meanwhile, that one becomes the leader, as at the end of a
+ *     budget.
+ *   - Timed acquire: a client in a queue abandons its place (mcs.h); a leader leaves its queue as a
+ *     try does, after it has written VICTIM.
+ *   - In a table of one node all clients are local, and do not look at the other TAIL.
  *
  * Model: models/alock.pml, whose steps P1 ... P3 and T are named below.
  */
@@ -67,16 +62,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* TAIL by enum rma_domain: that of the local cohort, that of the remote one. */
+/* Offsets. TAIL is indexed by enum rma_domain: the local cohort's, the remote cohort's. */
 enum { TAIL = 0, VICTIM = 16, LOCK_BYTES = 32, WORD_BYTES = 8 };
 _Static_assert(TAIL + 2 * WORD_BYTES == VICTIM && VICTIM + WORD_BYTES <= LOCK_BYTES,
 	       "the words of a lock do not overlap and fit into it");
 
-/* What a grant says if nothing is left of the budget. */
+/* The grant when the budget is used up. */
 enum { BUDGET_OVER = 1 };
 
 struct alock_options {
-	int64_t budget[2]; /* acquires in a row of a cohort */
+	int64_t budget[2]; /* acquires in a row, by cohort */
 };
 _Static_assert(sizeof(struct alock_options) <= LOCK_OPTION_BYTES, "the options fit");
 
@@ -85,10 +80,9 @@ RMA_INLINE const struct alock_options *options_of(const struct lock_space *s)
 	return lock_options(s);
 }
 
-/* What a slot keeps from acquire to release. */
 struct alock_slot {
 	struct rma_word tail; /* of its cohort */
-	int64_t passed;       /* what is left of the budget */
+	int64_t passed;       /* the rest of the budget */
 };
 _Static_assert(sizeof(struct alock_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -99,12 +93,12 @@ RMA_INLINE struct alock_slot *own_of(struct lock_slot *slot)
 
 struct constants {
 	uint64_t locks;
-	uint64_t clients[2]; /* of a cohort, at most */
+	uint64_t clients[2]; /* of each cohort, at most */
 };
 
 /* ----------------------------------------------------------------- layout */
 
-/* Ranks of the largest node, and all but those of the smallest. */
+/* The ranks of the largest node, and all ranks except those of the smallest. */
 static bool count_clients(const struct lock_space *s, struct constants *k)
 {
 	const struct topo *t = s->topo;
@@ -145,8 +139,8 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 		 (long long)options_of(s)->budget[RMA_NET]);
 }
 
-/* A word of the lock. Seen as a NODE word by all: so local clients load and store
- * it, and for the remote ones it is far. */
+/* A word of the lock, always as a NODE word: local clients load and store it, and for remote ones
+ * it is far. */
 RMA_INLINE struct rma_word word_of(const struct lock_space *s, struct lock_slot *slot,
 				   uint64_t offset)
 {
@@ -162,7 +156,7 @@ RMA_INLINE struct rma_word tail_of(const struct lock_space *s, struct lock_slot 
 	return word_of(s, slot, TAIL + (uint64_t)cohort * WORD_BYTES);
 }
 
-/* The cohort of a client, by any word of the lock. */
+/* The cohort of a client, from any word of the lock. */
 RMA_INLINE enum rma_domain cohort_of(struct rma_word w)
 {
 	return w.flags & RMA_FAR ? RMA_NET : RMA_NODE;
@@ -175,7 +169,7 @@ RMA_INLINE enum rma_domain other_than(enum rma_domain cohort)
 
 /* ---------------------------------------------------------- the two leaders */
 
-/* P1: whether the other cohort is there. On one node there is none. */
+/* P1: whether the other cohort is absent. On one node there is none. */
 RMA_INLINE bool is_alone(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	struct rma_client *c = &slot->client;
@@ -186,7 +180,7 @@ RMA_INLINE bool is_alone(const struct lock_space *s, struct lock_slot *slot, enu
 		return true;
 	other = tail_of(s, slot, other_than(cohort));
 	rma_get(c, other, &tail);
-	rma_flush(c, other); /* orders the look before what follows from it; (A) */
+	rma_flush(c, other); /* orders the look before what depends on it; (A) */
 	return tail == 0;
 }
 
@@ -196,13 +190,13 @@ static void give_way(const struct lock_space *s, struct lock_slot *slot, enum rm
 	struct rma_word victim = word_of(s, slot, VICTIM);
 
 	rma_put(&slot->client, victim, cohort + 1);
-	/* orders VICTIM before the looks at it and at the other TAIL, and before the
-	 * end of a try; pairs with the looks of the other leader; (B). */
+	/* Orders VICTIM before the looks at it and at the other TAIL, and before the end of a try;
+	 * pairs with the looks of the other leader; (B). */
 	if (!FAULT(alock_victim))
 		rma_flush(&slot->client, victim);
 }
 
-/* P3: wait until the other cohort is gone, or lets us. False: the deadline has passed. */
+/* P3: wait until the other cohort has gone, or has given way. False: the deadline has passed. */
 static RMA_SLOW_PATH bool await_turn(const struct lock_space *s, struct lock_slot *slot,
 				     enum rma_domain cohort)
 {
@@ -230,7 +224,8 @@ static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot
 	mcs_hand_over(s, slot, cohort, own_of(slot)->tail, succ, status);
 }
 
-/* A leader that has written VICTIM goes away; a client that queued behind it leads in its place. */
+/* A leader that has written VICTIM leaves; a client that has queued behind it leads in its
+ * place. */
 static void stand_down(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	int64_t succ;
@@ -239,7 +234,7 @@ static void stand_down(const struct lock_space *s, struct lock_slot *slot, enum 
 		hand_over(s, slot, cohort, succ, BUDGET_OVER);
 }
 
-/* The head of the queue has the lock only if the other cohort has not. */
+/* The head of the queue has the lock only if the other cohort does not have it. */
 RMA_INLINE int lead(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	own_of(slot)->passed = options_of(s)->budget[cohort];
@@ -252,7 +247,7 @@ RMA_INLINE int lead(const struct lock_space *s, struct lock_slot *slot, enum rma
 
 /* --------------------------------------------------------------- protocol */
 
-/* In the queue: wait for the grant; (C). */
+/* Wait in the queue for the grant; (C). */
 static int await_grant(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	int64_t status;
@@ -304,8 +299,8 @@ static bool passed(const struct lock_space *s, struct lock_slot *slot)
 	return mcs_passed(slot, cohort_of(own_of(slot)->tail));
 }
 
-/* T: lead the queue only if it is empty, and only if the other one is. Else P2, lest
- * the other leader wait for us, and find other tries there each time it looks. */
+/* T: lead only if both queues are empty. Else write VICTIM (P2), so that the other leader does not
+ * wait for this client, nor find another try each time it looks. */
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
@@ -326,7 +321,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	enum rma_domain cohort = cohort_of(own_of(slot)->tail);
 	int64_t succ;
 
-	/* The next one has one acquire less left than we: 1 + passed - 1. */
+	/* The next client has one acquire less than this one: 1 + passed - 1. */
 	if (!mcs_leave(slot, cohort, own_of(slot)->tail, &succ))
 		hand_over(s, slot, cohort, succ, own_of(slot)->passed);
 	return PAWL_SUCCESS;

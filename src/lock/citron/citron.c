@@ -1,72 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Citron: range locks in a segment tree, by one-sided operations alone. Gao, Lu, Xie, Wang, Shu,
+ * Citron: range locks in a segment tree, by one-sided operations only. Gao, Lu, Xie, Wang, Shu,
  * "Citron: Distributed Range Lock Management with One-sided RDMA", FAST'23.
  *
- * A space's units are the leaves of a quaternary tree, 64 a leaf (citron.h; words:
+ * A space's units are the leaves of a quaternary tree, 64 to a leaf (citron.h; words:
  * citron_words.h). A range is covered by at most k nodes (citron_split.c). A client that holds a
- * node has all units under it, but of a leaf only those whose bits it has set. All words of a space
- * are at its home, so a flush is one round trip. Units behind the tree are one node of their own,
- * SPILL. How the tree grows is in citron_top.c, what becomes of it when clients fail in
- * citron_lease.c. Uncontended, a range of up to 64 units takes two round trips to acquire and one
- * to release.
+ * node has all units under it, except that in a leaf it has only those whose bits it has set. All
+ * words of a space are at its home, so a flush is one round trip. The units behind the tree are a
+ * node of their own, SPILL. citron_top.c describes how the tree grows, citron_lease.c what happens
+ * when clients fail. Uncontended, a range of up to 64 units takes two round trips to acquire and
+ * one to release.
  *
- * Two nodes are in conflict if they are one and the same, which is settled at that node (bits of a
- * leaf, tickets in the order of arrival at an inner one), or if one is above the other:
+ * Two nodes conflict if they are the same, which is settled at that node (bits of a leaf; at an
+ * inner node, tickets in the order of arrival), or if one is above the other:
  *
- *   lower one                                    upper one
- *   A1 announce: add 1 to BELOW where they meet   U1 announce and look above, as a lower one
+ *   lower node                                   upper node
+ *   A1 announce: add 1 to BELOW where they meet   U1 announce and look above, as a lower node
  *   A2 flush                                      U2 raise: add 1 to RAISED, set OCC
  *   A3 look at RAISED; unless it is 0, look       U3 flush
  *      at OCC of all nodes above
- *   A4 none: it may go on; else withdraw the       U4 look at BELOW in itself and the m - 1
- *      announcements, wait, and begin again          depths under it, until each was once 0
+ *   A4 none is set: proceed; else withdraw the    U4 look at BELOW in the node and in the m - 1
+ *      announcements, wait, and start again          depths under it, until each was 0 once
  *
  * Safety. If A2 comes before the look of U4 in the word where the two meet, U4 waits until the
- * lower one has withdrawn or released. Else U3, before U4, comes before A2, and so before A3, which
- * sees RAISED and OCC. RAISED, one word for a tree, saves the look at a word a depth while all that
- * is held are leaves; a client that has seen it differ from 0 asks for both at once the next time.
- * The paper looks first and announces afterwards, and closes the gap by time (T_wait); here no
- * clock is part of the argument, at the same number of round trips.
+ * lower client has withdrawn or released. Otherwise U3, which is before U4, comes before A2, and so
+ * before A3, which sees RAISED and OCC. RAISED, one word for a tree, saves the look at one word for
+ * each depth while only leaves are held; a client that has seen it differ from 0 asks for both at
+ * once the next time. In the paper clients look first and announce afterwards, and close the gap by
+ * time (T_wait). Here no clock is part of the argument, with the same number of round trips.
  *
- * The fast path (citron_fast.c) is a try of leaves alone, if the range spans at most 4k of them, in
- * two round trips. First: A1 for all leaves, and the bits are set by compare-and-swap, on the guess
- * that no others are. Second: A3, and where the guess was wrong another swap, against what was
- * seen. If anything is in the way all is undone, in one round trip, and the client holds nothing
- * while it waits. For L = 1 in a tree of height h that is 2 + (h + 2) / m operations or so, and one
- * less to release. Release is one round trip: clear bits, end the turns, take back the
- * announcements, in any order, for each lets in others that then find the rest or wait for it.
+ * The fast path (citron_fast.c) tries a range that spans at most 4k leaves, by leaves only, in two
+ * round trips. First: A1 for all leaves, and the bits are set by compare-and-swap, on the guess
+ * that no others are set. Second: A3, and where the guess was wrong another swap, against the value
+ * seen. If anything is in the way, all is undone in one round trip, and the client holds nothing
+ * while it waits. For one leaf in a tree of height h that is about 2 + (h + 2) / m operations, and
+ * one less to release. A release takes one round trip: clear bits, end turns, withdraw
+ * announcements, in any order, because each of these admits clients that then find the rest, or
+ * wait for it.
  *
  * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
- *   S1  draw tickets of all inner nodes of the cover, each when it is the turn of the one before
- *   S2  for each node, ascending: A1 to A4, but A3 leaves out what is above a node that is held
- *       already; then leaves wait for their bits, inner nodes do U2 to U4
+ *   S1  draw tickets of all inner nodes of the cover, each when the previous one has its turn
+ *   S2  for each node, in ascending order: A1 to A4, but A3 leaves out nodes above a node that is
+ *       already held; then leaves wait for their bits, inner nodes do U2 to U4
  * To leave these out is safe: the client that raised such a node waits for the announcement of the
- * node that is held, which stays until all are released. It is also needed: to wait there, as the
- * paper does, is a dead-lock with an upper one that waits for the node held (models/citron.pml).
+ * held node, which stays until all are released. It is also necessary: to wait there, as in the
+ * paper, is a dead-lock with an upper client that waits for the held node (models/citron.pml).
  *
- * No dead-lock. In S1 a client waits for clients with the same ticket, and holds tickets only, in
- * the order of nodes; nobody else waits for tickets. After S1: let s be the first unit of what a
- * client waits for: the occupied node in A4, its own node in U4 and at a leaf. All that it holds is
- * left of s. It waits for another that either holds something at s or right of it, so that the
- * other's s is larger; or stands at that node or below (s is not smaller), is past A4, and so waits
- * in U4, at a smaller node, or at a leaf. No client waits for one that waits in A4, but for what it
- * holds. So s never falls along a cycle, and where it does not rise nodes get smaller: there is
- * none.
+ * No dead-lock. In S1 a client waits for clients at the same node, and holds only tickets, in the
+ * order of nodes; no other client waits for tickets. After S1: let s be the first unit of the node
+ * at which a client waits: the occupied node in A4, its own node in U4 and at a leaf. All that the
+ * client holds is left of s. It waits for another client that either holds something at s or to the
+ * right of it, so the other client's s is larger; or is at that node or below (its s is not
+ * smaller), is past A4, and so waits in U4, at a smaller node, or at a leaf. A client waits for one
+ * that waits in A4 only because of what that one holds. So s never falls along a cycle, and where
+ * it does not rise nodes get smaller: there is no cycle.
  *
- * No starvation. Of those at one inner node the first comes first. An upper one waits in U4 only
- * for those that went past A3 before its OCC, and for each client that comes later at most once
- * more, until its A4. A lower one that has met OCC too often, or lost its bits to others, takes the
- * lowest node above its whole range instead, and if that is not let through the root, where nothing
- * is above and all have to queue. Except where the client has other ranges of the space: it might
- * meet itself. Then the cover is exact, whatever k says, as it always is if k is 0.
+ * No starvation. Clients at one inner node are served first come, first served. An upper client
+ * waits in U4 only for clients that passed A3 before its OCC, and for each later client at most
+ * once more, until its A4. A lower client that has met OCC too often, or lost its bits to others,
+ * takes the lowest node above its whole range instead, and if it does not get through there, the
+ * root, which has nothing above it and where all clients queue. The exception is a client that has
+ * other ranges of the space, because it might meet itself: its cover is exact whatever k is, as it
+ * always is if k is 0.
  *
  * Different from the paper: the order of announcing and looking (above); RAISED; BELOW is a
  * difference; OCC is set after the look above; leaves are swapped before the look above; leaves of
  * all nodes of a range are taken together; common nodes above are left out; a client that is kept
- * out escalates; the lock of the units behind the tree has writers only, and is not DSLR but
- * tickets; growth moves no words and counters, and the client that needs it does it at once, unless
- * told to leave it to a call; recovery starts the space anew. Waiting is by rma_await() on the word
+ * out escalates; the lock of the units behind the tree has writers only, and uses tickets instead
+ * of DSLR; growth moves no words and counters, and the client that needs it does it at once, unless
+ * it is left to a call; recovery starts the space anew. Clients wait by rma_await() on the word
  * that is in the way.
  */
 #include <stdio.h>
@@ -152,7 +154,7 @@ static uint64_t scratch_words(const struct lock_space *s)
 
 enum cover { BY_SPLIT, EXACT, ONE_NODE, ROOT };
 
-/* The cover of what lies in the tree. */
+/* The cover of the part of the range that is in the tree. */
 static void choose_cover(struct citron_view *v, enum cover how)
 {
 	struct citron_hold *h = v->h;
@@ -175,8 +177,8 @@ static void choose_cover(struct citron_view *v, enum cover how)
 		h->node[0] = (struct citron_node){v->depth, 0};
 }
 
-/* A client that has other ranges of the space must not take more than it asks for: it might meet
- * itself. */
+/* A client that has other ranges of the space must not take more units than it asks for: it might
+ * meet itself. */
 static enum cover first_cover(const struct citron_view *v)
 {
 	return v->slot->others || options_of(v->s)->k == 0 ? EXACT : BY_SPLIT;
@@ -192,7 +194,8 @@ static struct citron_view begin(const struct lock_space *s, struct lock_slot *sl
 	return v;
 }
 
-/* With the root that we know; false if that is not the root, and all has been given back. */
+/* Acquire with the known root. False: it is not the root any more, and everything has been given
+ * back. */
 static bool acquire_under_root(struct citron_view *v)
 {
 	int64_t leaves = citron_few_leaves(v);
@@ -223,7 +226,7 @@ static int acquire_now(const struct lock_space *s, struct lock_slot *slot)
 	return rc;
 }
 
-/* One try, with the root that we know. */
+/* One try, with the known root. */
 static bool try_under_root(struct citron_view *v)
 {
 	int64_t leaves = citron_few_leaves(v);
@@ -234,8 +237,8 @@ static bool try_under_root(struct citron_view *v)
 	return citron_take_cover(v, 1, false);
 }
 
-/* If the root has moved, once more. While the space is frozen a try touches nothing of it, lest
- * those that wait for a word to come to rest see one try after the other there. */
+/* If the root has moved, try once more. While the space is frozen a try does not touch it, so that
+ * clients that wait for a word to become free do not see one try after another there. */
 static bool try_now(struct citron_view *v)
 {
 	int64_t top;
@@ -307,7 +310,7 @@ static bool keeps_out(const struct lock_space *s, const struct lock_slot *slot, 
 	return h->spill && last >= citron_units(k->start + grown_of(h->top));
 }
 
-/* Nobody looks at anything of a slot. */
+/* Other clients write no words of a slot, so it may be used again at once. */
 static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 {
 	(void)s;
@@ -317,7 +320,7 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------------ growing by call */
 
-/* What MAX asks for, and a turn at SPILL to give it. */
+/* What MAX asks for, and a turn at SPILL to provide it. */
 static int grow(const struct lock_space *s, struct lock_slot *slot, int64_t *units)
 {
 	struct citron_view v = begin(s, slot);
@@ -329,12 +332,12 @@ static int grow(const struct lock_space *s, struct lock_slot *slot, int64_t *uni
 		if (top != v.top)
 			citron_adopt(&v, top);
 		rma_get(v.c, max_word(&v), &most);
-		rma_flush(v.c, v.root); /* orders the get before the look at it */
+		rma_flush(v.c, v.root); /* orders the get before the look at its result */
 		*units = v.units;
 		if (most <= v.units || v.depth == 0 || rc != PAWL_SUCCESS)
 			return rc;
 		v.h->spill = citron_take_turn(&v, spill_index(&v), true, &v.h->spill_ticket);
-		/* In the turn the root can only change by a recovery; look once more. */
+		/* During the turn the root changes only by a recovery; look once more. */
 		if (v.h->spill && citron_read_top(&v) == v.top)
 			citron_raise(&v, most);
 		citron_release_all(&v);
@@ -342,7 +345,7 @@ static int grow(const struct lock_space *s, struct lock_slot *slot, int64_t *uni
 	}
 }
 
-/* By the home, while nobody has anything of the space. */
+/* Called at the home, while no client has anything of the space. */
 static void shrink(const struct lock_space *s, struct lock_slot *slot, int64_t units)
 {
 	struct citron_view v = begin(s, slot);
@@ -358,7 +361,7 @@ static void shrink(const struct lock_space *s, struct lock_slot *slot, int64_t u
 		struct rma_word w = node_word(&v, (struct citron_node){depth, 0});
 
 		rma_get(v.c, w, &word);
-		rma_flush(v.c, w); /* orders the get before the look at it */
+		rma_flush(v.c, w); /* orders the get before the look at its result */
 		if (word & SHUT)
 			rma_acc(v.c, w, -SHUT);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Citron's fast path (FAST'23, section 3.8): a try of leaves alone, and what the slow path uses as
+ * Citron's fast path (FAST'23, Section 3.8): a try by leaves only; and what the slow path uses as
  * well, the announcements and the look above. The argument is in citron.c.
  */
 #include "lock/citron/citron_fast.h"
@@ -9,8 +9,8 @@
 #include "lock/citron/citron_top.h"
 
 enum {
-	FEW_LEAVES = 8, /* where k is 0 */
-	SWAP_TRIES = 8  /* at a leaf that changes, but not in our bits */
+	FEW_LEAVES = 8, /* if k is 0 */
+	SWAP_TRIES = 8  /* at a leaf that changes, but not in the client's bits */
 };
 
 /* ------------------------------------------------------------------- announcements */
@@ -40,7 +40,7 @@ void citron_announce(struct citron_view *v, struct citron_node n)
 	}
 }
 
-/* All announcements but the first so many. No flush. */
+/* Withdraw all announcements except the first keep. No flush. */
 void citron_withdraw(struct citron_view *v, int64_t keep)
 {
 	struct citron_hold *h = v->h;
@@ -49,7 +49,7 @@ void citron_withdraw(struct citron_view *v, int64_t keep)
 		rma_acc(v->c, word_at(v, h->above[--h->announced]), -BELOW_ONE);
 }
 
-/* Add the nodes above n, but for those that are above `held` too (NULL: all). */
+/* Add the nodes above n, except those that are also above `held` (NULL: all). */
 static void ask_node(struct citron_view *v, struct citron_vacancy *a, struct citron_node n,
 		     const struct citron_node *held)
 {
@@ -103,7 +103,7 @@ static bool is_occupied(struct citron_view *v, const struct citron_vacancy *a)
 	return false;
 }
 
-/* Nodes that this hold has raised. */
+/* The number of nodes that this hold has raised. */
 static int64_t raised_by_us(const struct citron_view *v)
 {
 	int64_t n = 0;
@@ -133,7 +133,7 @@ bool citron_is_vacant(struct citron_view *v, struct citron_vacancy *a)
 	if (!v->h->busy)
 		return true;
 	ask_all(v, a);
-	rma_flush(v->c, v->root); /* orders the gets before the look at them */
+	rma_flush(v->c, v->root); /* orders the gets before the looks at their results */
 	return !is_occupied(v, a);
 }
 
@@ -164,9 +164,9 @@ int64_t citron_few_leaves(const struct citron_view *v)
 	return last - first + 1;
 }
 
-/* Those of n leaves that have not got their bits yet and can get them: one more swap. False if none
- * is left to swap, or one has bits of others. The leaves as known are in got[], 0 at first, which
- * is a guess; the results of the swaps come to got[GOT_SWAPPED...]. No flush. */
+/* Swap once more those of n leaves that do not have their bits yet and can get them. False: none is
+ * left to swap, or one has bits of others. got[] has the known values of the leaves, 0 at first,
+ * which is a guess; the results of the swaps go to got[GOT_SWAPPED...]. No flush. */
 static bool swap_bits(struct citron_view *v, uint64_t won)
 {
 	struct citron_hold *h = v->h;
@@ -186,7 +186,7 @@ static bool swap_bits(struct citron_view *v, uint64_t won)
 	return any;
 }
 
-/* After the flush: which leaves have their bits, and what is in the others. */
+/* After the flush: which leaves have their bits, and the values of the others. */
 static uint64_t won_bits(struct citron_view *v, uint64_t won)
 {
 	struct citron_hold *h = v->h;
@@ -211,15 +211,15 @@ static void undo(struct citron_view *v, uint64_t won)
 				rma_acc(v->c, node_word(v, h->node[i]),
 					citron_clearing(mask_of(v, i)));
 		citron_withdraw(v, 0);
-		/* Orders the announcements that are taken back before the next ones, and the bits
-		 * before our waiting; pairs with U4 and with those that wait for the bits. */
+		/* Orders the withdrawn announcements before the next ones, and the bits before the
+		 * wait; pairs with U4 and with clients that wait for the bits. */
 		rma_flush(v->c, v->root);
 	}
 	h->nodes = h->announced = 0;
 }
 
-/* First round trip of a try of n leaves: which have their bits then. The look above is on its way
- * afterwards. */
+/* The first round trip of a try of n leaves: which of them have their bits afterwards. The look
+ * above has been issued. */
 static uint64_t announce_leaves(struct citron_view *v, int64_t n, struct citron_vacancy *a)
 {
 	struct citron_hold *h = v->h;
@@ -235,7 +235,7 @@ static uint64_t announce_leaves(struct citron_view *v, int64_t n, struct citron_
 	if (FAULT(citron_look))
 		citron_ask_above(v, a);
 	/* Orders the announcements before the look above, A1 before A3; pairs with the flush
-	 * between U2 and U4, and with T3. Orders the swaps before what we make of them. */
+	 * between U2 and U4, and with T3. Orders the swaps before the looks at their results. */
 	rma_flush(v->c, v->root);
 	if (!FAULT(citron_look))
 		citron_ask_above(v, a);
@@ -251,7 +251,7 @@ bool citron_try_leaves(struct citron_view *v, int64_t leaves)
 	for (int try = 0; try < SWAP_TRIES; try++) {
 		if (won != all && !swap_bits(v, won))
 			break;
-		/* Orders the swaps and the look before what we make of them. */
+		/* Orders the swaps and the look before the use of their results. */
 		rma_flush(v->c, v->root);
 		won = won_bits(v, won);
 		if (try == 0 && !citron_is_vacant(v, &a))

@@ -1,57 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failures under Citron (FAST'23, section 3.10), with option lease: a range has to be released
- * within a lease from the return of its acquire. A client waits in steps of a lease, at each of the
- * four places of the paper: for a turn (line 11 of Algorithm 2), for an occupied node above (18),
- * for bits of a leaf (22) and for those below (36). It suspects a failure if nothing has changed
- * there for as many steps as the node is high, and two (four times that if covers are exact, option
- * k 0).
+ * Failures in Citron (FAST'23, Section 3.10), with option lease: a range has to be released within
+ * a lease from the return of its acquire. A client waits in steps of a lease, at each of the four
+ * places of the paper: for a turn (line 11 of Algorithm 2), for an occupied node above (18), for
+ * bits of a leaf (22) and for clients below (36). It suspects a failure if nothing has changed
+ * there for as many steps as the node is high, plus two (four times that if covers are exact,
+ * option k 0).
  *
  * A suspicion proves nothing. A leaf has no room for a count, so bits that were seen set at each
  * step may have been released and set again in between; and a long chain of clients that wait for
- * each other may take its time. But if nobody came after them, all that is in the way would go. So
- * the client freezes the space before it recovers, and looks once more. The paper then mends the
- * one word. A client that only slept would go on adding to it. Here the space goes on in another
- * copy of its tree, all of it zero, and no client that knows of the new copy touches the old one:
+ * each other may take its time. But if no further clients came, everything in the way would go. So
+ * the client freezes the space before it recovers, and looks once more. The paper then repairs the
+ * one word; but a client that had only slept would go on adding to it. Here the space continues in
+ * another copy of its tree, which is all zero, and no client that knows of the new copy touches the
+ * old one:
  *   R1  read TOP
  *   R2  if its era is even, swap TOP for the next era, which is odd: the space is frozen; flush
- *   R3  wait for what was waited for. If it comes nobody has failed: swap TOP for the next era, so
- *       that the space is open again, and go on. Or until in eleven looks, a lease and three
- * eighths together, neither the word has changed nor PASSED nor TOP. R4  take a spare copy of the
- * home; swap TOP for that copy, in the next era; if that fails, give the copy back In a frozen
- * space nobody begins. A client looks at TOP after its announcements, sees that it is frozen, takes
- * all back, adds 1 to PASSED, and waits for TOP to change. If it waits so for three leases and
- * neither TOP nor PASSED changes, the client that froze the space has stopped: the one that waits
- * opens it again.
+ *   R3  wait for what was waited for. If it comes, no client has failed: swap TOP for the next era,
+ *       so that the space is open again, and continue. Or wait until the word, PASSED and TOP have
+ *       not changed in eleven looks, which take a lease and three eighths together
+ *   R4  take a spare copy of the home; swap TOP for that copy, in the next era; if that fails, give
+ *       the copy back
+ * In a frozen space no client starts. A client looks at TOP after its announcements, sees that the
+ * space is frozen, takes everything back, adds 1 to PASSED, and waits for TOP to change. If neither
+ * TOP nor PASSED changes for three leases, the client that froze the space has stopped, and the
+ * waiter opens the space again.
  *
  * Ordering guarantees
- *   (A) Nobody is overtaken in a lease from the return of its acquire. That is no later than a
- *       quarter of a lease after the client issued a look that saw its copy in TOP, and not frozen.
- *       A client that has taken longer looks again when it has everything, until the look is as
- *       young as that when its answer is there (citron_confirm). R4 expects the value that TOP had
- *       when R3 began. No value comes twice, so TOP had that value, and the space was frozen, for
- *       all of R3. The look saw it open, and so took effect before R3 began, and the lease has
- * ended before R4, an eighth being left for clocks that do not run alike; they need not agree. (B)
- * A client that looks after R2 sees that the space is frozen, or another copy, until it is opened.
- *   (C) What a client of the past does late hits words of a copy that nobody uses again.
+ *   (A) No client loses its range within a lease from the return of its acquire. The return is at
+ *       most a quarter of a lease after the client issued a look that saw its copy in TOP, not
+ *       frozen. A client that has taken longer looks again when it has everything, until the look
+ *       is that young when its answer arrives (citron_confirm). R4 expects the value that TOP had
+ *       when R3 began. No value comes twice, so TOP had that value, and the space was frozen,
+ *       during all of R3. The look saw it open, and so took effect before R3 began, and the lease
+ *       has ended before R4. An eighth of a lease is left for clocks that run at different rates;
+ *       clocks need not agree.
+ *   (B) A client that looks after R2 sees that the space is frozen, or another copy, until the
+ *       space is opened.
+ *   (C) Late operations of clients of an old copy change words of a copy that is never used again.
  *   (D) A client that sleeps in R1 to R4 does no harm. Each of its swaps expects a value of TOP,
- * and fails once TOP has changed. Then it waits one step more, and begins again. (E) A holder
- * learns at its release that it was given up, if its own clock says that its lease is over: TOP has
- * another copy. (F) No client is given up that is not late. A freeze and its end change no word of
- * the tree, so a wrong suspicion costs others a wait and nothing else. R4 needs a word that stays
- * as it is in R3. What is in the way there goes, if those concerned live: a holder releases within
- * its lease, which ends in R3; a client of the fast path takes back what it has, and does not wait
- * before; one of the slow path goes on when those before it have gone, looks at TOP, now or in
- *       citron_confirm, and gives all back. That shows in PASSED, and R3 begins anew. A client does
- *       so once in a freeze, so R3 ends. Hence R4 needs a client that has not released within its
- *       lease, or did not go on for an eighth of a lease with nothing in its way.
- *   (G) A failure is found. Its word stays as it is in each freeze. A freeze by another client, and
- *       its end, leave a suspicion as it is: the client begins R1 again one step later. Nobody
- * opens the space under a client that is in R3 and lives: the others do so after three leases. A
- * failure costs a copy. Where there is none left (option recoveries) the space is opened again, and
- * the acquire returns PAWL_ERR_TOO_MANY; others go on where nobody has failed, and everywhere if a
- * client comes back that was taken for dead. Tries do not recover; an acquire with a deadline does,
- * if that is far enough.
+ *       and fails once TOP has changed. Then the client waits one step more, and starts again.
+ *   (E) A holder learns at its release that it was given up, if its own clock says that its lease
+ *       is over: TOP has another copy.
+ *   (F) No client is given up that is not late. A freeze and its end change no word of the tree, so
+ *       a wrong suspicion only costs others a wait. R4 needs a word that does not change in R3.
+ *       What is in the way there goes, if the clients concerned are alive: a holder releases within
+ *       its lease, which ends in R3; a client of the fast path takes back what it has, without a
+ *       wait; a client of the slow path proceeds when those before it have gone, looks at TOP, now
+ *       or in citron_confirm, and gives everything back. That shows in PASSED, and R3 starts anew.
+ *       A client does so once in a freeze, so R3 ends. Hence R4 needs a client that has not
+ *       released within its lease, or has not proceeded for an eighth of a lease with nothing in
+ *       its way.
+ *   (G) A failure is found. Its word does not change in any freeze. A freeze by another client, and
+ *       its end, leave a suspicion as it is: the client starts R1 again one step later. No client
+ *       opens the space while a living client is in R3: others do so after three leases.
+ *
+ * A failure costs a copy. When none is left (option recoveries), the space is opened again, and the
+ * acquire returns PAWL_ERR_TOO_MANY; others continue where no client has failed, and everywhere if
+ * a client comes back that was taken for dead. Tries do not recover; an acquire with a deadline
+ * does, if the deadline is late enough.
  */
 #include "lock/citron/citron_fast.h"
 #include "lock/citron/citron_lease.h"
@@ -62,10 +69,10 @@ enum {
 	STEPS = 2,
 	EXACT_STEPS = 4,
 	LONG_AGO = 4,
-	MARGIN = 8,       /* parts of a lease */
-	LOOKS = 11,       /* of R3, so long apart */
-	THAW_LEASES = 3,  /* until others open the space again */
-	FROZEN_INDEX = -1 /* of a watch: no word, but TOP */
+	MARGIN = 8,       /* a lease has this many parts */
+	LOOKS = 11,       /* looks of R3, one part of a lease apart */
+	THAW_LEASES = 3,  /* after this, others open the space again */
+	FROZEN_INDEX = -1 /* index of a watch: no word, but TOP */
 };
 _Static_assert(LOOKS == MARGIN + MARGIN / LONG_AGO + 1, "R3 outlasts a late lease by an eighth");
 _Static_assert(THAW_LEASES *MARGIN > 2 * LOOKS, "a space is not opened under a client in R3");
@@ -76,7 +83,7 @@ void citron_lease_begin(struct citron_view *v)
 		v->h->since = (int64_t)rma_clock(v->c);
 }
 
-/* Whether another copy is in use: nothing that we have is worth anything. */
+/* Whether another copy is in use: then everything that this client has is void. */
 static bool is_gone(struct citron_view *v, int64_t top)
 {
 	if (copy_of(top) == copy_of(v->top))
@@ -93,14 +100,14 @@ static struct rma_word owner_word(const struct citron_view *v, int64_t spare)
 			v->k->owners + (uint64_t)(spare - 1) * sizeof(int64_t));
 }
 
-/* Of spares from to to - 1, one that was free and is ours now; 0: there is none. */
+/* Take one of the spares from ... to - 1 that is free; 0: there is none. */
 static int64_t take_one_of(struct citron_view *v, int64_t from, int64_t to)
 {
 	int64_t *got = v->h->got, mine = (int64_t)v->slot->lock + 1, seen;
 
 	for (int64_t i = from; i < to; i++)
 		rma_get(v->c, owner_word(v, i), &got[i - from]);
-	rma_flush(v->c, v->root); /* orders the gets before the look at them */
+	rma_flush(v->c, v->root); /* orders the gets before the looks at their results */
 	for (int64_t i = from; i < to; i++) {
 		if (got[i - from])
 			continue;
@@ -112,7 +119,7 @@ static int64_t take_one_of(struct citron_view *v, int64_t from, int64_t to)
 	return 0;
 }
 
-/* The number of a spare copy, from 1; 0: there is none. */
+/* Take a spare copy. Returns its number, from 1; 0: there is none. */
 static int64_t take_spare(struct citron_view *v)
 {
 	int64_t end = v->k->n_spares + 1, spare = 0;
@@ -124,25 +131,26 @@ static int64_t take_spare(struct citron_view *v)
 	return spare;
 }
 
-/* TOP has not named it. */
+/* Give a spare copy back that TOP has never named. */
 static void give_spare_back(struct citron_view *v, int64_t spare)
 {
 	if (FAULT(citron_copy))
 		return;
 	rma_put(v->c, owner_word(v, spare), 0);
-	rma_flush(v->c, v->root); /* completes the put before our next wait */
+	rma_flush(v->c, v->root); /* completes the put before the next wait */
 }
 
 /* ------------------------------------------------------------------------ recovery */
 
-/* What has become of a suspicion. */
+/* The outcome of a suspicion. */
 enum outcome {
-	FREED,  /* what is waited for has come */
-	AGAIN,  /* nothing is known: wait, and begin again */
-	STOPPED /* v->gone, or v->error */
+	FREED,  /* what was waited for has come */
+	AGAIN,  /* nothing is known: wait, and start again */
+	STOPPED /* v->gone or v->error is set */
 };
 
-/* R1 and R2. FREED: the space is frozen; TOP, and whether it was us. */
+/* R1 and R2. FREED: the space is frozen; *top is TOP, and *mine says whether this client has frozen
+ * it. */
 static enum outcome freeze(struct citron_view *v, int64_t *top, bool *mine)
 {
 	int64_t seen = citron_read_top(v);
@@ -160,7 +168,7 @@ static enum outcome freeze(struct citron_view *v, int64_t *top, bool *mine)
 	return is_frozen(*top) ? FREED : AGAIN;
 }
 
-/* End the era of this TOP, whatever else of it may have changed meanwhile. */
+/* End the era of this TOP, whatever else of TOP may have changed meanwhile. */
 static void thaw(struct citron_view *v, int64_t top)
 {
 	int64_t seen = top;
@@ -174,7 +182,7 @@ static void thaw(struct citron_view *v, int64_t top)
 	} while (seen != top && era_of(seen) == era_of(top));
 }
 
-/* An eighth of a lease of R3; whether what is waited for has come. */
+/* Wait for an eighth of a lease in R3. Returns whether what was waited for has come. */
 static bool await_part(struct citron_view *v, const struct citron_wait *w, int64_t top,
 		       int64_t *value)
 {
@@ -191,7 +199,7 @@ static bool await_part(struct citron_view *v, const struct citron_wait *w, int64
 	       (w->idle && is_idle(*value));
 }
 
-/* R3. AGAIN: TOP has changed. STOPPED: nobody has given a sign. */
+/* R3. AGAIN: TOP has changed. STOPPED: no client has shown that it is alive. */
 static enum outcome hold_still(struct citron_view *v, const struct citron_wait *w, int64_t top)
 {
 	int64_t *got = v->h->got, word = 0, passed = 0, value;
@@ -201,7 +209,7 @@ static enum outcome hold_still(struct citron_view *v, const struct citron_wait *
 			return FREED;
 		rma_get(v->c, citron_top_word(v), &got[0]);
 		rma_get(v->c, passed_word(v), &got[1]);
-		rma_flush(v->c, v->root); /* orders the gets before the look at them */
+		rma_flush(v->c, v->root); /* orders the gets before the looks at their results */
 		if (got[0] != top)
 			return AGAIN;
 		if ((value != word || got[1] != passed) && !FAULT(citron_suspect))
@@ -212,7 +220,7 @@ static enum outcome hold_still(struct citron_view *v, const struct citron_wait *
 	return STOPPED;
 }
 
-/* R4. AGAIN: TOP had changed, and not to another copy. */
+/* R4. AGAIN: TOP had changed, but not to another copy. */
 static enum outcome replace(struct citron_view *v, int64_t top)
 {
 	int64_t spare = take_spare(v), seen;
@@ -261,7 +269,7 @@ static int steps_at(const struct citron_view *v, int64_t index)
 			height = v->height - (int)depth;
 			break;
 		}
-	/* Exact covers have many nodes, which are taken one after the other. */
+	/* An exact cover has many nodes, which are taken one after the other. */
 	return (STEPS + height) * (options_of(v->s)->k ? 1 : EXACT_STEPS);
 }
 
@@ -291,7 +299,7 @@ bool citron_await(struct citron_view *v, const struct citron_wait *w, int64_t *v
 	return true;
 }
 
-/* What a client that holds nothing waits for at the word that its try has met. */
+/* What a client that holds nothing waits for, at the word that its try has met. */
 static struct citron_wait wait_at(const struct citron_view *v, int64_t index, int64_t word)
 {
 	int64_t leaf = index - citron_nodes(v->height - 1);
@@ -340,7 +348,7 @@ void citron_watch(struct citron_view *v, struct citron_watch *watch)
 		return;
 	}
 	rma_get(v->c, word_at(v, v->met), &value);
-	rma_flush(v->c, v->root); /* orders the get before the look at it */
+	rma_flush(v->c, v->root); /* orders the get before the look at its result */
 	w = wait_at(v, v->met, value);
 	same = w.idle ? !((watch->value ^ value) & (DONE_MASK | OCC | SHUT)) && !is_idle(value)
 		      : (watch->value & value) != 0;
@@ -356,7 +364,7 @@ void citron_watch(struct citron_view *v, struct citron_watch *watch)
 	}
 }
 
-/* Wait until the space is not that frozen one; or until it seems that the client that froze it has
+/* Wait until this freeze has ended; or until it seems that the client that froze the space has
  * stopped, and open it. */
 static void await_thaw(struct citron_view *v, int64_t top)
 {
@@ -368,7 +376,7 @@ static void await_thaw(struct citron_view *v, int64_t top)
 				    "the space to be open again", &seen))
 			return;
 		rma_get(v->c, passed_word(v), &got[0]);
-		rma_flush(v->c, v->root); /* orders the get before the look at it */
+		rma_flush(v->c, v->root); /* orders the get before the look at its result */
 		if (got[0] != passed)
 			quiet = -1;
 		passed = got[0];
@@ -376,7 +384,8 @@ static void await_thaw(struct citron_view *v, int64_t top)
 	thaw(v, top);
 }
 
-/* Wait until TOP is not what we know, for the root is shut: somebody grows the tree. */
+/* The root is shut because another client lets the tree grow: wait until TOP differs from the known
+ * value. */
 static void await_root(struct citron_view *v)
 {
 	const struct citron_wait w = {
@@ -414,8 +423,8 @@ int citron_renew(struct citron_view *v)
 
 /* ------------------------------------------------------------------- lease of a holder */
 
-/* Whether so much of the lease has passed since the look with which it began that it has to begin
- * anew. */
+/* Whether so much time has passed since the look with which the lease began that the lease has to
+ * start anew. */
 static bool is_late(const struct citron_view *v)
 {
 	int64_t lease = lease_ns(v->s);
@@ -429,14 +438,14 @@ bool citron_confirm(struct citron_view *v)
 	int64_t *got = v->h->got;
 
 	v->h->top = v->top;
-	/* This look, too, may take long. */
+	/* This look may take long, too. */
 	for (bool again = is_late(v); again; again = is_late(v) && !FAULT(citron_stale)) {
 		citron_lease_begin(v);
 		rma_get(v->c, citron_top_word(v), &got[0]);
 		rma_get(v->c, root_word(v), &got[1]);
-		rma_flush(v->c, v->root); /* orders the gets before the look at them */
-		/* Frozen; or shut, because the tree has grown. Then its root would have to be
-		 * looked at; it is simpler to begin again. */
+		rma_flush(v->c, v->root); /* orders the gets before the looks at their results */
+		/* Frozen; or shut, because the tree has grown. In the second case its root would
+		 * have to be looked at; it is simpler to start again. */
 		v->shut = is_gone(v, got[0]) || is_frozen(got[0]) || (got[1] & SHUT);
 		if (v->shut)
 			return false;

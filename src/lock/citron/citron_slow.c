@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Citron's slow path (FAST'23, sections 3.5 and 3.6): the nodes of a cover, one after the other,
- * waiting where something is in the way; and the release of what either path has got. The argument
- * is in citron.c.
+ * Citron's slow path (FAST'23, Sections 3.5 and 3.6): take the nodes of a cover one after the
+ * other, and wait where something is in the way; and the release for both paths. The argument is in
+ * citron.c.
  */
 #include "lock/citron/citron_fast.h"
 #include "lock/citron/citron_lease.h"
@@ -39,8 +39,8 @@ void citron_release_all(struct citron_view *v)
 		if (h->spill)
 			rma_acc(v->c, spill_word(v), end_of_turn(h->spill_ticket));
 		citron_withdraw(v, 0);
-		/* Orders the release before our return, and the announcements that are taken back
-		 * before the next ones; pairs with U4 and the waits for OCC, bits and turns. */
+		/* Orders the release before the return, and the withdrawn announcements before the
+		 * next ones; pairs with U4 and the waits for OCC, bits and turns. */
 		rma_flush(v->c, v->root);
 	}
 	h->nodes = h->taken = h->turns = h->spill = h->announced = 0;
@@ -48,14 +48,14 @@ void citron_release_all(struct citron_view *v)
 
 /* --------------------------------------------------------------------------- turns */
 
-/* Draw one if it is its turn. */
+/* Draw a ticket only if it is its turn at once. */
 static bool try_turn(struct citron_view *v, int64_t index, int64_t *ticket)
 {
 	struct rma_word w = word_at(v, index);
 	int64_t *got = v->h->got, known;
 
 	rma_get(v->c, w, got);
-	rma_flush(v->c, w); /* orders the get before the look at it */
+	rma_flush(v->c, w); /* orders the get before the look at its result */
 	for (int try = 0; try < TURN_TRIES && done_of(*got) == next_of(*got); try++) {
 		known = *got;
 		rma_cas(v->c, w, known, (int64_t)((uint64_t)known + (uint64_t)NEXT_ONE), got);
@@ -83,14 +83,14 @@ bool citron_take_turn(struct citron_view *v, int64_t index, bool wait, int64_t *
 	if (!wait)
 		return try_turn(v, index, ticket);
 	rma_fao(v->c, w, RMA_SUM, NEXT_ONE, &v->h->got[0]);
-	rma_flush(v->c, w); /* orders the ticket before the look at it */
+	rma_flush(v->c, w); /* orders the ticket before the look at its result */
 	got = v->h->got[0];
 	*ticket = next_of(got);
 	turn.value = *ticket << DONE_SHIFT;
 	return done_of(got) == *ticket || citron_await(v, &turn, &got);
 }
 
-/* S1. False: a try met others, or the root is another one. */
+/* S1. False: a try met other clients, or the root has moved. */
 static bool take_turns(struct citron_view *v, bool wait)
 {
 	struct citron_hold *h = v->h;
@@ -108,8 +108,8 @@ static bool take_turns(struct citron_view *v, bool wait)
 
 /* --------------------------------------------------------------------------- nodes */
 
-/* A1 to A4 for node i, again until nothing above is in the way, but so many times at the most. Gets
- * the node's word, too. */
+/* A1 to A4 for node i, repeated until nothing above is in the way, at most this often. Also fetches
+ * the node's word. */
 static bool pass_above(struct citron_view *v, int64_t i, uint64_t most)
 {
 	struct citron_hold *h = v->h;
@@ -124,12 +124,11 @@ static bool pass_above(struct citron_view *v, int64_t i, uint64_t most)
 		rma_flush(v->c, v->root);
 		citron_ask_above(v, &a);
 		rma_get(v->c, node_word(v, h->node[i]), h->got);
-		rma_flush(v->c, v->root); /* orders the look before what we make of it */
+		rma_flush(v->c, v->root); /* orders the look before the use of its result */
 		if (citron_is_vacant(v, &a))
 			return true;
 		citron_withdraw(v, before);
-		/* Orders the announcements that are taken back before the next ones; pairs with
-		 * U4. */
+		/* Orders the withdrawn announcements before the next ones; pairs with U4. */
 		rma_flush(v->c, v->root);
 		v->slot->aborts++;
 		if (v->shut || blocks >= most || !citron_await_vacant(v, v->met))
@@ -137,7 +136,7 @@ static bool pass_above(struct citron_view *v, int64_t i, uint64_t most)
 	}
 }
 
-/* The bits of leaf i, whose word is in got[0]. */
+/* Take the bits of leaf i, whose word is in got[0]. */
 static bool take_bits(struct citron_view *v, int64_t i, uint64_t most, bool wait)
 {
 	struct citron_hold *h = v->h;
@@ -165,8 +164,8 @@ static bool take_bits(struct citron_view *v, int64_t i, uint64_t most, bool wait
 	}
 }
 
-/* U4 for some words that lie side by side, and mask: each has to be seen with none of its bits; if
- * it is only a try, false at once. */
+/* U4 for some consecutive words, and mask: each has to be seen once with none of these bits. A try
+ * returns false at once instead of waiting. */
 static bool drain_words(struct citron_view *v, int64_t index, int64_t count, int64_t mask,
 			bool wait)
 {
@@ -174,7 +173,7 @@ static bool drain_words(struct citron_view *v, int64_t index, int64_t count, int
 
 	for (int64_t i = 0; i < count; i++)
 		rma_get(v->c, word_at(v, index + i), &got[i]);
-	rma_flush(v->c, v->root); /* orders the gets before the look at them */
+	rma_flush(v->c, v->root); /* orders the gets before the looks at their results */
 	for (int64_t i = 0; i < count; i++) {
 		const struct citron_wait below = {
 		    .index = index + i,
@@ -192,8 +191,8 @@ static bool drain_words(struct citron_view *v, int64_t index, int64_t count, int
 	return true;
 }
 
-/* U4: each word where somebody below may have announced itself has to be seen without
- * announcements once, since OCC was set. */
+/* U4: each word in which a client below may have announced itself has to be seen once without
+ * announcements after OCC was set. */
 static bool drain(struct citron_view *v, struct citron_node n, bool wait)
 {
 	for (int64_t depth = 0; depth < v->m && n.depth + depth < v->height; depth++) {
@@ -218,7 +217,7 @@ static bool drain_old_roots(struct citron_view *v, struct citron_node n, bool wa
 		struct citron_node old = {depth, 0};
 
 		rma_get(v->c, node_word(v, old), &v->h->got[0]);
-		rma_flush(v->c, v->root); /* orders the get before the look at it */
+		rma_flush(v->c, v->root); /* orders the get before the look at its result */
 		if (!(v->h->got[0] & SHUT))
 			continue;
 		if (!drain_words(v, citron_index(old), 1, OCC, wait) || !drain(v, old, wait))
@@ -229,17 +228,17 @@ static bool drain_old_roots(struct citron_view *v, struct citron_node n, bool wa
 	return true;
 }
 
-/* Whether n, which is the root and has OCC, is still the root. */
+/* Whether n, which was the root and has OCC, is still the root. */
 static bool is_root(struct citron_view *v, struct citron_node n)
 {
 	rma_get(v->c, node_word(v, n), &v->h->got[0]);
-	rma_flush(v->c, v->root); /* orders the get before the look at it */
+	rma_flush(v->c, v->root); /* orders the get before the look at its result */
 	v->shut = (v->h->got[0] & SHUT) && !FAULT(citron_shut);
 	v->met = citron_index(n);
 	return !v->shut;
 }
 
-/* U4 with all that it may have to look at. */
+/* U4 with everything that it may have to look at. */
 static bool drain_for(struct citron_view *v, struct citron_node n, bool wait)
 {
 	if (n.depth == v->depth && v->grows && !is_root(v, n))

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Citron's tree knapsack (section 3.5.1): a range as at most k nodes with as few units as can
- * be that nobody asked for.
+ * Citron's tree knapsack (Section 3.5.1): cover a range by at most k nodes with as few additional
+ * units as possible.
  *
- * At each depth at most two nodes are partly in the range: the one with its first unit and
- * the one with its last. From the leaves up, waste[depth][side][j] is the least waste of such
- * a node with j nodes or fewer: either it is taken whole, or the partial ones among its
- * children are split further, and the whole ones between cost a node each and no waste. Only where
- * the two sides meet is there a division of j to choose. O(k log N + k^2); the paper's bound is
- * O(k^2 log N).
+ * At each depth at most two nodes are partly in the range: the one with its first unit and the one
+ * with its last. From the leaves up, waste[depth][side][j] is the least waste of such a node with
+ * at most j nodes: either the node is taken whole, or the partial ones among its children are split
+ * further, and the whole ones in between cost a node each and no waste. Only where the two sides
+ * meet does j have to be divided. O(k log N + k^2); the paper's bound is O(k^2 log N).
  */
 #include <string.h>
 
@@ -41,8 +40,8 @@ static int64_t waste_of_whole(const struct knapsack *s, struct citron_node n)
 	return (s->first > a ? s->first - a : 0) + (s->last < b ? b - s->last : 0);
 }
 
-/* Whole children of n between its partial ones; *partial: bits of the sides that have one,
- * one bit if both sides have the same. */
+/* The number of whole children of n between its partial ones. *partial: bits of the sides that have
+ * a partial one; one bit if both sides share it. */
 static int whole_children(const struct knapsack *s, struct citron_node n, int side, int *partial)
 {
 	struct citron_node a = side_node(s, n.depth + 1, FIRST),
@@ -57,8 +56,8 @@ static int whole_children(const struct knapsack *s, struct citron_node n, int si
 	return has_first ? (int)(3 - (a.at & 3)) : (int)(b.at & 3);
 }
 
-/* The least waste if the children of n are split, j nodes being left for the partial ones; *mine:
- * how many of them the first side takes where there are two. */
+/* The least waste if the children of n are split, with j nodes left for the partial ones. *mine:
+ * how many of these the first side takes, if there are two. */
 static int64_t waste_of_split(const struct knapsack *s, struct citron_node n, int partial, int j,
 			      int *mine)
 {
@@ -91,7 +90,7 @@ static void weigh(struct knapsack *s, int64_t depth, int side)
 	}
 }
 
-/* The nodes behind waste[depth][side][j]; how many. */
+/* The nodes behind waste[depth][side][j]. Returns how many. */
 static int emit(const struct knapsack *s, int64_t depth, int side, int j, struct citron_node *to)
 {
 	struct citron_node n = side_node(s, depth, side);

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the root of Citron's tree is, and how it moves (FAST'23, section 3.9).
+ * The root of Citron's tree, and how it moves (FAST'23, Section 3.9).
  *
- * The tree that is in use is a subtree of one that lies in memory from the beginning
- * (citron_words.h), so to grow is to take a node further up for the root. No word moves, nothing is
- * sent to a server, and no counter has to be carried over:
- *   T1  have the turn at SPILL: nobody has units behind the tree, and nobody else grows it
+ * The tree in use is a subtree of one that is in memory from the start (citron_words.h), so to grow
+ * means to use a node further up as the root. No word moves, nothing is sent to a server, and no
+ * counter has to be transferred:
+ *   T1  have the turn at SPILL: no client has units behind the tree, and no other lets it grow
  *   T2  set SHUT in the root
  *   T3  flush
  *   T4  swap TOP; flush; clear MAX; flush; end the turn
  *
- * Clients keep TOP as they last saw it. A client that takes the old root for the root looks at it
- * anyway, after its announcements (A3) or its OCC (U4), sees SHUT, takes all back and reads TOP. A
- * client that gets the turn at SPILL reads TOP in it.
+ * Clients keep the last TOP that they saw. A client that takes the old root for the root looks at
+ * it anyway, after its announcements (A3) or its OCC (U4). It sees SHUT, takes everything back and
+ * reads TOP. A client that gets the turn at SPILL reads TOP in it.
  *
- * Safety. Two clients that both know the new root, or both the old one, are as before; so are two
- * at nodes under the old root, for announcements and looks are the same there. In the rest one is
- * at the new nodes above the old root, call it U, and one, L, took the old root for the root and
- * passed its look (before T2 took effect, then, and so before T4). L has announced itself in one of
- * the m depths from the old root on (citron_tree.c), or is at the old root and has OCC set there.
- * U has read a TOP of T4, so its reads come after T2. It waits until
+ * Safety. Two clients that both know the new root, or both the old one, are as before. So are two
+ * at nodes under the old root, because their announcements and looks are the same. In the remaining
+ * case one client, U, is at the new nodes above the old root, and the other, L, took the old root
+ * for the root and passed its look (so before T2 took effect, and before T4). L has announced
+ * itself in one of the m depths from the old root on (citron_tree.c), or is at the old root and has
+ * OCC set there. U has read a TOP of T4, so its reads come after T2. It waits until
  *   D1  BELOW of all nodes in the m depths from the old root on, and
  *   D2  OCC of the old root
- * have each been 0 once. If U has seen it 0 in the word of L before L got there, L's look, which is
- * later, sees SHUT. U does so with each old root under it, unless TOP says that somebody has done
- * so since (SETTLED), and if it is at the root it says so itself.
+ * have each been 0 once. If U has seen 0 in the word of L before L changed it, L's look, which is
+ * later, sees SHUT. U does this for each old root under it, unless TOP says that a client has done
+ * so since (SETTLED); if it is at the root, it records that itself.
  *
- * Dead-lock: U waits here for the client that holds nodes under it, or is about to withdraw, as in
+ * Dead-lock: U waits here for a client that holds nodes under it, or is about to withdraw, as in
  * U4.
  *
- * Only what changes TOP is a swap that may fail: against a client that settles it, which is tried
- * again, and against a recovery (citron_lease.c), which ends this copy, and all is begun again.
+ * Only the change of TOP is a swap that may fail: against a client that settles it, in which case
+ * it is repeated, and against a recovery (citron_lease.c), which ends this copy, so that everything
+ * starts again.
  */
 #include "lock/citron/citron_fast.h"
 #include "lock/citron/citron_lease.h"
@@ -42,7 +43,8 @@ static int64_t *known(struct citron_hold *h, uint64_t space)
 	return h->known[space % KNOWN_TOPS];
 }
 
-/* stride bytes a space from offset first on, at its home. */
+/* The first word of a space's part of an area at its home; stride bytes for each space from offset
+ * first on. */
 static struct rma_word home_word(const struct citron_view *v, uint64_t first, uint64_t stride)
 {
 	return lock_home_word(v->s, v->c, v->s->domain, first, stride, v->slot->lock);
@@ -53,7 +55,7 @@ struct rma_word citron_top_word(const struct citron_view *v)
 	return home_word(v, v->k->tops, TOP_BYTES);
 }
 
-/* The place of the copy, and of the root in it. */
+/* Set the place of the copy, and of its root. */
 static void apply(struct citron_view *v, int64_t top)
 {
 	const struct citron *k = v->k;
@@ -114,7 +116,7 @@ int64_t citron_read_top(struct citron_view *v)
 	int64_t top;
 
 	rma_get(v->c, citron_top_word(v), &top);
-	rma_flush(v->c, v->root); /* orders the get before the look at it */
+	rma_flush(v->c, v->root); /* orders the get before the look at its result */
 	return top;
 }
 
@@ -123,12 +125,12 @@ void citron_shut(struct citron_view *v)
 	int64_t known_word, word;
 
 	rma_get(v->c, root_word(v), &word);
-	rma_flush(v->c, v->root); /* orders the get before the look at it */
+	rma_flush(v->c, v->root); /* orders the get before the look at its result */
 	while (!(word & SHUT)) {
 		known_word = word;
 		rma_cas(v->c, root_word(v), known_word, known_word | SHUT, &word);
-		/* T3. Orders SHUT before the change of TOP, and of all that is seen after it; pairs
-		 * with the flushes between A1 and A3 and between U2 and U4. */
+		/* T3. Orders SHUT before the change of TOP, and before everything that is seen
+		 * after it; pairs with the flushes between A1 and A3 and between U2 and U4. */
 		rma_flush(v->c, v->root);
 		if (word == known_word)
 			return;
@@ -147,7 +149,7 @@ int64_t citron_swap_top(struct citron_view *v, int64_t expected, int64_t top)
 	return seen;
 }
 
-/* T4, again if somebody has settled it, frozen it or opened it again. */
+/* T4, repeated if another client has settled the space, frozen it or opened it. */
 static void swap_height(struct citron_view *v, int height)
 {
 	int64_t top = v->top, seen;
@@ -169,8 +171,8 @@ void citron_raise(struct citron_view *v, int64_t units)
 	citron_shut(v);
 	swap_height(v, height);
 	rma_put(v->c, max_word(v), 0);
-	/* Orders TOP and MAX before the end of the turn; pairs with the turn and the look at them
-	 * of the next one. */
+	/* Orders TOP and MAX before the end of the turn; pairs with the next client's turn and look
+	 * at them. */
 	rma_flush(v->c, v->root);
 	v->shut = true;
 }
@@ -183,7 +185,7 @@ bool citron_may_spill(struct citron_view *v, int64_t last)
 	rma_get(v->c, citron_top_word(v), &got[0]);
 	rma_get(v->c, root_word(v), &got[1]);
 	rma_get(v->c, max_word(v), &got[2]);
-	rma_flush(v->c, v->root); /* orders the gets before the look at them */
+	rma_flush(v->c, v->root); /* orders the gets before the looks at their results */
 	if (FAULT(citron_spill))
 		return true;
 	if (grown_of(got[0]) != grown_of(v->top) || (v->leases && !citron_is_open(v, got[0])) ||
@@ -209,7 +211,7 @@ void citron_settle(struct citron_view *v)
 {
 	int64_t *at = known(v->h, v->slot->lock), top = v->top, seen = top, next;
 
-	/* Again if somebody has frozen it or opened it again. */
+	/* Repeated if another client has frozen or opened the space. */
 	do {
 		top = seen;
 		next = top_make(copy_of(top), era_of(top), grown_of(top), grown_of(top));

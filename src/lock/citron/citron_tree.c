@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Citron's tree: heights, masks, and where clients of different depths meet
- * (section 3.5.5, "meet in the middle").
+ * Citron's tree: heights, masks, and where clients of different depths meet (Section 3.5.5, "meet
+ * in the middle").
  *
- * A client at a node announces itself at its parent, at every m-th ancestor from there on
- * up, and at depth m - 1 in place of anything higher, where all would meet. A client
- * at a node a looks at the m depths of inner nodes that begin at a. The two meet:
- * let a be t deep, and p the depth of the other's parent, t <= p. If p < m - 1, the only
- * announcement is at p, and p - t < m. Else, if t >= m - 1, one of p, p - m, p - 2m, ... is among t
- * to t + m - 1, and as it is not above m - 1 it was not replaced. If t < m - 1, depth m - 1 is
- * among t to t + m - 1; and it is announced, for one of p, p - m, ... is among 0 to m - 1.
+ * A client at a node announces itself at its parent, at every m-th ancestor from there upwards, and
+ * at depth m - 1 in place of anything higher, where all would meet. A client at a node a looks at
+ * the m depths of inner nodes from a on. The two meet: let t be the depth of a, and p the depth of
+ * the other's parent, t <= p. If p < m - 1, the only announcement is at p, and p - t < m.
+ * Otherwise, if t >= m - 1, one of p, p - m, p - 2m, ... is in t to t + m - 1, and was not
+ * replaced, because it is not above m - 1. If t < m - 1, depth m - 1 is in t to t + m - 1, and it
+ * has an announcement, because one of p, p - m, ... is in 0 to m - 1.
  */
 #include "lock/citron/citron.h"
 

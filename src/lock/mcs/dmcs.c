@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * D-MCS: the distributed MCS queue lock. RMA-RW paper (HPDC'16), section 2.4,
- * Listings 2 and 3.
+ * D-MCS: the distributed MCS queue lock. RMA-RW paper (HPDC'16), Section 2.4, Listings 2 and 3.
  *
  * Fairness: first come, first served, by the order of the swaps of TAIL.
  *
- * Uncontended: acquire 1 atomic (swap of TAIL), 1 round trip; release 1 atomic
- * (compare-and-swap of TAIL), 1 round trip. A hand-over adds 2 puts: the link
- * to the predecessor, and the grant to the successor. Waiting is on words of
- * the waiter's own memory. Where the transport posts (UCX between nodes) the release
- * takes no round trip, and in a hand-over both swap the holder's NEXT: mcs_posted.h.
+ * Uncontended: acquire 1 atomic (swap of TAIL), 1 round trip; release 1 atomic (compare-and-swap of
+ * TAIL), 1 round trip. A hand-over adds 2 puts: the link to the predecessor, and the grant to the
+ * successor. A waiter waits on words in its own memory. If the transport posts (UCX between nodes),
+ * the release takes no round trip, and in a hand-over holder and successor swap the holder's NEXT:
+ * mcs_posted.h.
  *
  * Ordering guarantees: those of mcs.h and mcs_posted.h, which have the protocol.
  *
- * Progress: starvation-free if holders release. Release may wait for a successor
- * that has swapped TAIL and not yet linked itself (as MCS does); where the
- * transport posts it waits for nobody. A release passes over the waiters whose deadline has
- * passed, with 4 operations for each.
+ * Progress: starvation-free if holders release. A release may wait for a successor that has swapped
+ * TAIL and has not linked itself yet (as in MCS); if the transport posts, it does not wait. A
+ * release passes over the waiters whose deadline has passed, with 4 operations for each.
  *
- * Different from the paper: the listing flushes neither the reset of NEXT and
- * STATUS nor names what orders it before the swap; see (A) there. Its STATUS and
- * WAIT are one word. Queue nodes are per client and not per process, and are
- * named by slot ids. All words are NODE words on one node, NET words otherwise.
- * The paper's release waits for its compare-and-swap.
+ * Different from the paper: the listing neither flushes the reset of NEXT and STATUS nor says what
+ * orders it before the swap; see (A) of mcs.h. Its STATUS and WAIT are one word here. Queue nodes
+ * belong to clients, not to processes, and are named by slot ids. All words are NODE words on one
+ * node, NET words otherwise. The paper's release waits for its compare-and-swap.
  *
  * Models: models/dmcs.pml, models/dmcs_posted.pml.
  */
@@ -58,14 +55,14 @@ int dmcs_layout(struct lock_space *s, char *err, size_t errlen)
 	return PAWL_SUCCESS;
 }
 
-/* There is a predecessor: link to it, and wait for its grant. */
+/* There is a predecessor: link to it and wait for its grant. */
 static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slot *slot,
 				     int64_t pred)
 {
 	int64_t status;
 
 	mcs_link(s, slot, s->domain, pred);
-	/* By client and turn, so that a schedule can be repeated. */
+	/* Depends on client and acquire, so that a schedule can be repeated. */
 	if (FAULT(d_mcs_wait) && ((uint64_t)slot->id * 40503 + slot->acquires * 9973) % 100 == 0)
 		return PAWL_SUCCESS;
 	return mcs_await_grant(slot, s->domain, &status) ? PAWL_SUCCESS : LOCK_QUEUED;
@@ -148,7 +145,7 @@ void dmcs_describe(const struct lock_space *s, char *text, size_t len)
 	snprintf(text, len, "%s", s->posts ? "releases do not wait" : "");
 }
 
-/* The queue ahead. */
+/* The clients ahead in the queue. */
 static uint64_t overtakes(const struct lock_space *s, int mode)
 {
 	(void)mode;

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The MCS queue of slots, in pieces: one queue over one TAIL word, all of it in
- * one domain. D-MCS is just this (dmcs.c), ALock has one for each cohort
- * (alock.c). RMA-RW paper (HPDC'16), section 2.4, Listings 2 and 3.
+ * The MCS queue of slots, in pieces: one queue over one TAIL word, with all words in one domain.
+ * D-MCS is this queue (dmcs.c); ALock has one for each cohort (alock.c). RMA-RW paper (HPDC'16),
+ * Section 2.4, Listings 2 and 3.
  *
- * STATUS says what came with the grant: anything above MCS_WAIT.
+ * STATUS has what the grant carries: anything above MCS_WAIT.
  *
  * A waiter whose deadline has passed abandons its place: it swaps its STATUS from MCS_WAIT to
  * MCS_ABANDONED, unless the grant came first. Its queue node stays in the queue. A releaser that
- * grants to a waiter with a deadline (the link says so) swaps STATUS, too, and so learns which
- * of the two was first. It passes over an abandoned node: it does for that node what a holder does
- * to leave, marks it with MCS_PASSED, and goes on to the next. So a release takes as many steps
- * more as there are abandoned nodes behind it, and the queue is empty when nobody holds or awaits
- * the lock. Until its node is passed over, a client that comes back swaps MCS_ABANDONED
- * for MCS_WAIT, and has its place again. (Scott and Scherer, PPoPP'01, have the releaser find
- * its way in a list of two directions; here waiters touch nobody's words to abandon.)
+ * grants to a waiter with a deadline (the link says so) swaps STATUS, too, and so learns which of
+ * the two came first. It passes over an abandoned node: it takes the steps that a holder takes to
+ * leave for that node, marks it with MCS_PASSED, and goes on to the next. So a release takes extra
+ * steps for the abandoned nodes behind it, and the queue is empty when no client holds or awaits
+ * the lock. Until its node is passed over, a client that comes back swaps MCS_ABANDONED for
+ * MCS_WAIT and has its place again. (In Scott and Scherer, PPoPP'01, the releaser follows a doubly
+ * linked list; here a waiter writes no other client's words to abandon its place.)
  *
  * Ordering guarantees
- *   (A) Own NEXT and STATUS are reset before the swap makes this client visible:
- *       they are plain stores into own memory, and clients that could write them learn
- *       of us only from TAIL.
- *   (B) The link is written after the swap has told whose it is, and before we
- *       wait; at most one client ever links to a queue node, once.
- *   (C) What a holder did in node memory is visible to the next holder: the
- *       grant is stored after it and awaited with acquire semantics.
- *   (D) While a client may change STATUS from MCS_WAIT to MCS_ABANDONED and back, both it and
- *       the releaser change it by atomics, each of which fetches what was there: a grant is
- *       either seen by the waiter, which has the lock, or met MCS_ABANDONED.
- *   (E) MCS_PASSED is written after the last access of the releaser to the node, and after its
- *       successor has linked itself or TAIL has ceased to name it, all of that flushed: so
- *       nobody writes its words on behalf of the past when it serves again.
+ *   (A) A client resets its NEXT and STATUS before the swap makes it visible: these are plain
+ *       stores into its own memory, and clients that might write them learn of it only from TAIL.
+ *   (B) A client writes the link after the swap has returned the predecessor, and before it waits.
+ *       At most one client links to a queue node, and once.
+ *   (C) What a holder did in node memory is visible to the next holder: the grant is stored after
+ *       it and awaited with acquire semantics.
+ *   (D) While a client may change STATUS from MCS_WAIT to MCS_ABANDONED and back, both it and the
+ *       releaser change it by atomics that fetch the old value: a grant is either seen by the
+ *       waiter, which then has the lock, or it finds MCS_ABANDONED.
+ *   (E) MCS_PASSED is written after the releaser's last access to the node, and after the node's
+ *       successor has linked itself or TAIL no longer names the node, all of that flushed. So no
+ *       client writes the node's words for its earlier use when it is used again.
  *
  * The steps A1 ... S3 are those of models/dmcs.pml.
  */
@@ -39,25 +38,25 @@
 #include "lock/lock.h"
 
 enum { MCS_WAIT = 0, MCS_ABANDONED = -1 };
-/* Passed over; and passed over, but a successor has yet to find it in NEXT (mcs_posted.h). */
+/* Passed over; and passed over, but a successor has yet to find that in NEXT (mcs_posted.h). */
 #define MCS_PASSED (INT64_MIN + (INT64_C(1) << 30))
 #define MCS_PASSED_ON (MCS_PASSED + 1)
 /* In a link: the successor may abandon its place. */
 #define MCS_TIMED (INT64_C(1) << 62)
 
-/* How a client links itself. */
+/* The value by which a client links itself. */
 RMA_INLINE int64_t mcs_link_of(const struct lock_slot *slot)
 {
 	return slot->deadline_ns ? slot->id | MCS_TIMED : slot->id;
 }
 
-/* A1 and A2: enter the queue at its tail; the predecessor, or 0. */
+/* A1 and A2: enter the queue at its tail. Returns the predecessor, or 0. */
 RMA_INLINE int64_t mcs_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail)
 {
 	struct rma_client *c = &slot->client;
 	int64_t pred;
 
-	/* A1: our queue node says "no successor, not yet ours"; (A). */
+	/* A1: no successor, no grant; (A). */
 	rma_poke(c, slot->next[d], 0);
 	rma_poke(c, slot->status[d], MCS_WAIT);
 	/* A2. */
@@ -66,7 +65,7 @@ RMA_INLINE int64_t mcs_enter(struct lock_slot *slot, enum rma_domain d, struct r
 	return pred;
 }
 
-/* A1 and A2, only if the queue is empty; else the slot that is last in it. */
+/* A1 and A2, only if the queue is empty. Returns 0, or the last slot in the queue. */
 static inline int64_t mcs_try_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail)
 {
 	struct rma_client *c = &slot->client;
@@ -78,7 +77,7 @@ static inline int64_t mcs_try_enter(struct lock_slot *slot, enum rma_domain d, s
 	return last;
 }
 
-/* A3: the predecessor sees us; (B). */
+/* A3: link to the predecessor; (B). */
 static inline void mcs_link(const struct lock_space *s, struct lock_slot *slot, enum rma_domain d,
 			    int64_t pred)
 {
@@ -87,11 +86,11 @@ static inline void mcs_link(const struct lock_space *s, struct lock_slot *slot, 
 
 	rma_put(c, link, mcs_link_of(slot));
 	if (!FAULT(d_mcs_link))
-		rma_flush(c, link); /* orders the link before our wait; pairs with R3 */
+		rma_flush(c, link); /* orders the link before the wait; pairs with R3 */
 }
 
-/* A5: abandon the place, by changing STATUS to this. False, and *status is the grant: it came
- * first. */
+/* A5: abandon the place by changing STATUS to this value. False: the grant came first, and *status
+ * has it. */
 static inline bool mcs_abandon(struct lock_slot *slot, enum rma_domain d, int64_t abandoned,
 			       int64_t *status)
 {
@@ -107,7 +106,7 @@ static inline bool mcs_abandon(struct lock_slot *slot, enum rma_domain d, int64_
 	return *status == MCS_WAIT;
 }
 
-/* A4: wait for the grant of R4, and say what came with it; (C). False: the deadline has passed. */
+/* A4: wait for the grant of R4; *status is what it carries; (C). False: the deadline has passed. */
 static inline bool mcs_is_granted(struct lock_slot *slot, enum rma_domain d, int64_t *status)
 {
 	return rma_await_until(&slot->client, slot->status[d], -1, RMA_NE, MCS_WAIT, RMA_SOON,
@@ -120,7 +119,7 @@ static inline bool mcs_await_grant(struct lock_slot *slot, enum rma_domain d, in
 	return mcs_is_granted(slot, d, status) || !mcs_abandon(slot, d, MCS_ABANDONED, status);
 }
 
-/* Whether the node of an abandoned place may serve again; (E). */
+/* Whether the node of an abandoned place may be used again; (E). */
 static inline bool mcs_passed(struct lock_slot *slot, enum rma_domain d)
 {
 	struct rma_client *c = &slot->client;
@@ -131,9 +130,9 @@ static inline bool mcs_passed(struct lock_slot *slot, enum rma_domain d)
 	return status == MCS_PASSED || (status == MCS_PASSED_ON && rma_peek(c, slot->next[d]) >= 0);
 }
 
-/* A6: take the abandoned place again, where STATUS was changed to this. PAWL_SUCCESS: go on with
- * A4. LOCK_PASSED: it was passed over; LOCK_QUEUED: it is about to be, and the deadline has
- * passed. */
+/* A6: resume the abandoned place, where STATUS was changed to this value. PAWL_SUCCESS: continue
+ * with A4. LOCK_PASSED: the place was passed over. LOCK_QUEUED: it is about to be, and the deadline
+ * has passed. */
 static inline int mcs_resume(struct lock_slot *slot, enum rma_domain d, int64_t abandoned)
 {
 	struct rma_client *c = &slot->client;
@@ -150,24 +149,24 @@ static inline int mcs_resume(struct lock_slot *slot, enum rma_domain d, int64_t 
 	return LOCK_PASSED;
 }
 
-/* R1 and R2: leave the queue if nobody is behind us. If somebody is: false, and
- * *succ is that client, or 0 if it has not linked itself yet. */
+/* R1 and R2: leave the queue if there is no successor. False: there is one, *succ, which is 0 if it
+ * has not linked itself yet. */
 RMA_INLINE bool mcs_leave(struct lock_slot *slot, enum rma_domain d, struct rma_word tail,
 			  int64_t *succ)
 {
 	struct rma_client *c = &slot->client;
 	int64_t last;
 
-	*succ = rma_peek(c, slot->next[d]); /* R1: is somebody linked to us? */
+	*succ = rma_peek(c, slot->next[d]); /* R1 */
 	if (*succ)
 		return false;
-	/* R2: if we are still the tail, the queue becomes empty. */
+	/* R2: if this node is still the tail, the queue becomes empty. */
 	rma_cas(c, tail, slot->id, 0, &last);
 	rma_flush(c, tail); /* orders the swap before the look at last */
 	return last == slot->id;
 }
 
-/* S1 and S2: the slot behind an abandoned node, or 0: the queue is empty now. */
+/* S1 and S2: the slot behind an abandoned node; 0: the queue is empty now. */
 static inline int64_t mcs_behind(const struct lock_space *s, struct lock_slot *slot,
 				 enum rma_domain d, struct rma_word tail, int64_t id)
 {
@@ -187,8 +186,8 @@ static inline int64_t mcs_behind(const struct lock_space *s, struct lock_slot *s
 	return rma_await(c, next, -1, RMA_NE, 0, RMA_SOON, "a client to link itself");
 }
 
-/* R4 for a successor that may abandon its place. What is left to grant to: a successor that does
- * not, or 0. */
+/* R4 for a successor that may abandon its place. Returns a successor that may not, to which the
+ * caller has to grant; 0: nothing is left to do. */
 static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_space *s, struct lock_slot *slot,
 					   enum rma_domain d, struct rma_word tail, int64_t succ,
 					   int64_t status)
@@ -209,14 +208,14 @@ static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_space *s, struct lo
 			rma_flush(c, given);
 		}
 		succ = mcs_behind(s, slot, d, tail, id);
-		/* S3: the node may serve again; (E). */
+		/* S3: the node may be used again; (E). */
 		rma_put(c, given, MCS_PASSED);
-		rma_flush(c, given); /* orders the mark before our return */
+		rma_flush(c, given); /* orders the mark before the return */
 	}
 	return succ;
 }
 
-/* R3 and R4: grant to the successor that mcs_leave() found, or the client that is behind it. */
+/* R3 and R4: grant to the successor that mcs_leave() has found, or to a client behind it. */
 static inline void mcs_hand_over(const struct lock_space *s, struct lock_slot *slot,
 				 enum rma_domain d, struct rma_word tail, int64_t succ,
 				 int64_t status)
@@ -235,7 +234,7 @@ static inline void mcs_hand_over(const struct lock_space *s, struct lock_slot *s
 	grant = slot_status(s, c, d, succ);
 	rma_put(c, grant, status);
 	if (!FAULT(d_mcs_grant))
-		rma_flush(c, grant); /* orders the grant before our return; pairs with A4 */
+		rma_flush(c, grant); /* orders the grant before the return; pairs with A4 */
 }
 
 #endif

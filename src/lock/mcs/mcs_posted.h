@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The MCS queue of mcs.h for transports that bring an operation to its target by themselves
- * (rma_post()): a release does not wait for its answer. It takes no round trip, and never waits
- * for a successor to link itself.
+ * The MCS queue of mcs.h for transports that complete an operation without further calls of the
+ * origin (rma_post()). A release does not wait for its answer: it takes no round trip, and never
+ * waits for a successor to link itself.
  *
- * NEXT tells not only which slot comes next, but also that its owner has left. Holder and successor
- * both swap it: the one that comes second sees the other. A holder that finds a successor grants it
- * the lock, as always. A successor that finds that it has left has the lock at once. So whatever
- * becomes of the operation that empties the queue, nobody needs the releasing client any more.
+ * NEXT says which slot comes next, or that its owner has left. Holder and successor both swap it,
+ * and the second one sees the first. A holder that finds a successor grants it the lock, as in
+ * mcs.h. A successor that finds that the holder has left has the lock at once. So no client needs
+ * the releasing client any more, whatever the operation that empties the queue finds.
  *
- * The queue node of a client that has left serves again when that operation was answered, and
- * either has emptied the queue, or a successor has taken the lock over from NEXT. Until then
- * somebody may yet learn its id from TAIL, and write its NEXT.
+ * The queue node of a client that has left may be used again when that operation has been answered,
+ * and has either emptied the queue, or a successor has taken the lock over from NEXT. Until then a
+ * client may still read its id from TAIL, and write its NEXT.
  *
- * A releaser that passes over an abandoned node leaves it in the same way, with the
- * number that its owner has put into STATUS. It waits for the answers, since nobody else will.
+ * A releaser that passes over an abandoned node leaves the queue for it in the same way, with the
+ * number that its owner has put into STATUS. It waits for the answers, because no other client
+ * does.
  *
  * Ordering guarantees: (A), (C), (D) and (E) of mcs.h, and
- *   (F) NEXT is swapped once at the end, by its owner or by the releaser that passes over it,
- *       and once by a successor, if there is one: the client that got the owner's id from
- *       TAIL. Either order is seen by both.
- *   (G) The operation that empties the queue is answered before the queue node serves again, so
- *       it cannot take away a later stay of the same node in the same queue.
- * A grant is not waited for either: its successor waits for it, and it touches no word of ours.
+ *   (F) At the end of a stay, NEXT is swapped once by its owner or by the releaser that passes over
+ *       it, and once by the successor, if there is one: the client that got the owner's id from
+ *       TAIL. Both see the order.
+ *   (G) The operation that empties the queue is answered before the queue node is used again, so it
+ *       cannot remove the same node in a later stay in the same queue.
+ * A grant is not waited for either: the successor waits for it, and it writes no word of this slot.
  *
  * The steps A1 ... S3 are those of models/dmcs_posted.pml.
  */
@@ -31,11 +32,11 @@
 
 #include "lock/mcs/mcs.h"
 
-/* What a slot keeps. NEXT is stays, negated, for an owner that has left; ids are positive. */
+/* NEXT of an owner that has left is stays, negated; ids are positive. */
 struct mcs_slot {
-	struct rma_word tail; /* of its lock */
-	int64_t answer;       /* comes here */
-	int64_t stays;        /* how often its owner has left, or abandoned its place */
+	struct rma_word tail; /* TAIL of the lock */
+	int64_t answer;       /* result of the operation that empties the queue */
+	int64_t stays;        /* how often the owner has left, or abandoned its place */
 };
 _Static_assert(sizeof(struct mcs_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -49,7 +50,8 @@ static inline bool mcs_has_left(int64_t next)
 	return next < 0;
 }
 
-/* The slot's STATUS when its place is abandoned: what NEXT will be when it has been passed over. */
+/* STATUS of an abandoned place: the value that NEXT will have when the place has been passed
+ * over. */
 static inline int64_t mcs_posted_abandoned(struct lock_slot *slot)
 {
 	return -mcs_slot(slot)->stays;
@@ -76,7 +78,7 @@ static inline bool mcs_posted_enter(const struct lock_space *s, struct lock_slot
 
 	if (!pred)
 		return true;
-	/* A3: the predecessor sees us, or we that it has left; (F). */
+	/* A3: link to the predecessor, or find that it has left; (F). */
 	link = slot_next(s, c, d, pred);
 	rma_fao(c, link, RMA_REPLACE, mcs_link_of(slot), &old);
 	rma_flush(c, link); /* orders the swap before the look at old; pairs with R1 */
@@ -93,10 +95,11 @@ static inline int mcs_posted_resume(struct lock_slot *slot, enum rma_domain d)
 	return mcs_posted_await(slot, d) ? PAWL_SUCCESS : LOCK_QUEUED;
 }
 
-/* T1 and T2: only if nobody has the lock. Where the last in the queue has left, what empties the
- * queue is on its way: it will arrive, so ask again. Which other client has been last, or left,
- * meanwhile had the lock. An owner that has not left may yet be about to enter with the same queue
- * node, after the queue was empty: so it has to be the last still. */
+/* T1 and T2: enter only if no client has the lock. If the last client in the queue has left, the
+ * operation that empties the queue will arrive, so try again. If another client has become the last
+ * one meanwhile, or has left, a client has had the lock meanwhile. An owner that has not left may
+ * be about to enter with the same queue node again, after the queue was empty; so it has to be the
+ * last one still. */
 static inline bool mcs_posted_try_enter(const struct lock_space *s, struct lock_slot *slot,
 					enum rma_domain d, struct rma_word tail)
 {
@@ -121,7 +124,7 @@ static inline bool mcs_posted_try_enter(const struct lock_space *s, struct lock_
 	return true;
 }
 
-/* Whether the queue node of a client that has left may serve again; (G). */
+/* Whether the queue node of a client that has left may be used again; (G). */
 static inline bool mcs_posted_settled(struct lock_slot *slot, enum rma_domain d)
 {
 	const int64_t *answer = &mcs_slot(slot)->answer;
@@ -135,8 +138,8 @@ static inline bool mcs_posted_settled(struct lock_slot *slot, enum rma_domain d)
 	return *answer == slot->id || !mcs_has_left(rma_peek(&slot->client, slot->next[d]));
 }
 
-/* R4 for a successor that may abandon its place: as mcs_pass_over(). Each abandoned node is left
- * as its owner would leave it, but for the waiting: nobody would look for the answer. */
+/* R4 for a successor that may abandon its place, as mcs_pass_over(). Leaves for each abandoned node
+ * as its owner would, but waits for the answers, because no client looks for them later. */
 static RMA_SLOW_PATH int64_t mcs_posted_pass_over(const struct lock_space *s,
 						  struct lock_slot *slot, enum rma_domain d,
 						  struct rma_word tail, int64_t succ,
@@ -160,9 +163,9 @@ static RMA_SLOW_PATH int64_t mcs_posted_pass_over(const struct lock_space *s,
 			rma_cas(c, tail, id, 0, &last);
 			rma_flush(c, tail); /* orders the swap before S3 */
 		}
-		/* S3: the node may serve again, now or when a successor has been there. */
+		/* S3: the node may be used again, now or after a successor has found it. */
 		rma_put(c, given, last == id ? MCS_PASSED : MCS_PASSED_ON);
-		rma_flush(c, given); /* orders the mark before our return */
+		rma_flush(c, given); /* orders the mark before the return */
 	}
 	return succ;
 }
@@ -176,23 +179,23 @@ static inline int mcs_posted_grant(const struct lock_space *s, struct lock_slot 
 
 	rma_put(c, grant, status);
 	if (rma_post(c, grant)) {
-		mcs_slot(slot)->answer = slot->id; /* it settles with the answer */
+		mcs_slot(slot)->answer = slot->id; /* settles with the answer */
 		return LOCK_LEFT;
 	}
 	if (!FAULT(d_mcs_grant))
-		rma_flush(c, grant); /* orders the grant before our return; pairs with A4 */
+		rma_flush(c, grant); /* orders the grant before the return; pairs with A4 */
 	return PAWL_SUCCESS;
 }
 
-/* R1 to R4: PAWL_SUCCESS, or LOCK_LEFT if the slot has not settled. */
+/* R1 to R4. PAWL_SUCCESS; LOCK_LEFT: the slot has yet to settle. */
 static inline int mcs_posted_leave(const struct lock_space *s, struct lock_slot *slot,
 				   enum rma_domain d, struct rma_word tail, int64_t status)
 {
 	struct rma_client *c = &slot->client;
 	int64_t left = -++mcs_slot(slot)->stays, succ;
 
-	/* R1: is somebody linked to us? If not, the client that comes finds that we have left; (F).
-	 */
+	/* R1: look for a successor. If there is none, a client that comes later finds that this one
+	 * has left; (F). */
 	if (FAULT(d_mcs_swap)) {
 		succ = rma_peek(c, slot->next[d]);
 		rma_poke(c, slot->next[d], left);
@@ -202,18 +205,18 @@ static inline int mcs_posted_leave(const struct lock_space *s, struct lock_slot 
 		rma_flush(c, slot->next[d]);
 	}
 	if (__builtin_expect((succ & MCS_TIMED) != 0, 0)) {
-		mcs_slot(slot)->answer = slot->id; /* it settles with the answer */
+		mcs_slot(slot)->answer = slot->id; /* settles with the answer */
 		succ = mcs_posted_pass_over(s, slot, d, tail, succ, status);
 		if (!succ)
 			return PAWL_SUCCESS;
 	}
 	if (succ)
 		return mcs_posted_grant(s, slot, d, succ, status);
-	/* R2: if we are still the tail, the queue becomes empty. */
+	/* R2: if this node is still the tail, the queue becomes empty. */
 	rma_cas(c, tail, slot->id, 0, &mcs_slot(slot)->answer);
 	if (rma_post(c, tail))
 		return LOCK_LEFT;
-	rma_flush(c, tail); /* orders the swap before the look at its answer */
+	rma_flush(c, tail); /* orders the swap before the look at its result */
 	return mcs_posted_settled(slot, d) ? PAWL_SUCCESS : LOCK_LEFT;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A multi-granularity lock: after J. Gray et al., "Granularity of locks and degrees of
- * consistency in a shared data base" (1976), modes X, S, IX and IS; the shape is ours.
- * A client that is about to lock a part of something announces that by an intent at the
- * lock of the whole: intent exclusive (IX) before a part exclusively, intent shared (IS)
- * before a part shared. Which may be in together:
+ * A multi-granularity lock, after J. Gray et al., "Granularity of locks and degrees of consistency
+ * in a shared data base" (1976): modes X, S, IX and IS. The protocol is Pawl's. A client that is
+ * about to lock a part of something announces that by an intent at the lock of the whole: intent
+ * exclusive (IX) before it locks a part exclusively, intent shared (IS) before it locks a part
+ * shared. Modes that may be held together:
  *
  *          X   S   IX  IS
  *     X    -   -   -   -
@@ -12,73 +12,68 @@
  *     IX   -   -   yes yes
  *     IS   -   yes yes yes
  *
- * So a client that has the whole shared has every part unchanged, and one that has it
- * exclusively is alone, parts included.
+ * So while a client holds the whole shared, no part changes; a client that holds it exclusively is
+ * alone, also in all parts.
  *
- * Words. W, at the home: EXCL (there is an exclusive holder), CLOSED (the head of
- * the queue keeps newcomers out), and the numbers of sharers, of intents exclusive and
- * of intents shared. Beside it the tree of queues of rma-mcs (queue_tree.c) for clients
- * that find W in their way.
+ * Words. W, at the home: EXCL (there is an exclusive holder), CLOSED (the head of the queue
+ * excludes newcomers), and the numbers of sharers, of intents exclusive and of intents shared.
+ * Besides, the tree of queues of rma-mcs (queue_tree.c) for clients that W excludes.
  *
- * Ahead. A client that holds a part and then needs an intent at the whole must not wait
- * behind one that waits for the whole: that one may be waiting for a third, which waits
- * for the part. An intent with PAWL_AHEAD passes by the queue: it is counted in W at
- * once and waits for holders only.
+ * Ahead. A client that holds a part and then needs an intent at the whole must not wait behind a
+ * waiter for the whole: that waiter may be waiting for a third client, which waits for the part. An
+ * intent with PAWL_AHEAD bypasses the queue: it is counted in W at once and waits for holders only.
  *
- * Riding. Over several nodes each node has two words V per lock, one for each kind of
- * intent. The first of its clients that asks for an intent gets it at W; others of the
- * node that come while it is there ride on it, up to T_L of the node level, and the last
- * one gives it back. Under contention announcing oneself then costs no far operation.
- * (One V for both kinds would let an intent shared stay in W as one exclusive, in the way
- * of sharers, after all of these have left.) An intent ahead rides where V is open, but
- * does not open it: clients that queue must not wait for one that does not.
+ * Riding. Over several nodes, each node has two words V for a lock, one for each kind of intent.
+ * The first client of the node that asks for an intent acquires it at W. Other clients of the node
+ * that come while it is held share it ("ride"), up to T_L of the node level, and the last one
+ * releases it. So under contention an intent costs no far operation. (With one V for both kinds, an
+ * intent shared could stay in W as an intent exclusive, and exclude sharers, after all intents
+ * exclusive have left.) An intent ahead rides if V is open but does not open it: clients that queue
+ * must not wait for one that does not.
  *
- * Deadlines. A client whose deadline has passed gives back what it has taken. In the queue it
- * leaves its place, or all of them, as in rma-mcs, and may go on from there; at its head it takes
- * CLOSED back, and leaves the queue to the next one, which comes to W afresh (T1). An intent ahead
- * takes its count back (N3); a rider gets off, and if it is the last one by then, gives the
- * intent back (G5). Riders must not wait for one that may give up: an intent with a deadline does
- * not open V before it is in, but when it is, and no other has done so (G6).
+ * Deadlines. A client whose deadline has passed undoes what it has done. In the queue it abandons
+ * its place, or all its places, as in rma-mcs, and may resume from there. At the head of the queue
+ * it takes CLOSED back and leaves the queue to the next client, which comes to W afresh (T1). An
+ * intent ahead takes its count back (N3). A rider gets off; if it is the last one by then, it
+ * releases the intent (G5). Riders must not wait for a client that may give up: an intent with a
+ * deadline opens V only after it is in, and only if no other client has opened it (G6).
  *
- * Fairness: the queue is first come, first served, but for passes within an
- * element (T_L,i). While its head waits CLOSED keeps newcomers out, so that it
- * waits only for those that are in, and for intents that come ahead. (A stream of
- * failing tries, or of deadlines that pass at once, can be seen in W for moments, and may
- * delay the head by as much.) An intent ahead waits while exclusive holders pass the lock on
- * to each other.
+ * Fairness: the queue is first come, first served, except for passes within an element (T_L,i).
+ * While its head waits, CLOSED excludes newcomers, so the head waits only for holders and for
+ * intents ahead. (A stream of tries that fail, or of deadlines that pass at once, shows in W for
+ * moments, and may delay the head as long.) An intent ahead waits while exclusive holders hand the
+ * lock over to each other.
  *
- * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to
- * release; a part and the intent at its whole, of either kind, 2 in 1, and 2 in 1. Hand-over
- * between exclusive holders: as in rma-mcs, W untouched.
+ * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to release; for a part and
+ * the intent of either kind at its whole, 2 in 1, and 2 in 1. Hand-over between exclusive holders:
+ * as in rma-mcs, without access to W.
  *
  * Ordering guarantees
- *   (A) A client that did not queue holds by one atomic operation on W that found
- *       nobody in conflict and not CLOSED; it counts the holder at the same time. Of two
- *       clients in conflict the later operation finds the earlier, for each counts in a
- *       field that the other looks at: conflict is symmetrical.
- *   (B) The head of the queue sets CLOSED, and only then looks for holders; (A)
- *       lets nobody in after that but intents ahead.
- *   (C) The head is in by the operation that counts it (EXCL, or one more sharer or
- *       intent), if that finds nobody in conflict; else it takes it back. An intent
- *       ahead does not take its count back to ask again, but to give up. So of the two one
- *       sees the other, and it is the head that gives way.
- *   (D) A sharer or intent takes CLOSED back when it is in, and any client when it gives up
- *       at the head; it leaves the queue after that: CLOSED is set by one client at a time.
- *       Such a client never passes the lock on as an exclusive holder does, not even below
- *       the root.
- *   (E) An exclusive holder that queued leaves CLOSED and EXCL set for a successor
- *       that it sees: the successor holds the lock at once.
- *   (F) A client that opens V for riders is counted in W before, in their mode, and the
- *       count goes from W only when nobody rides; V is then zero, and the next one counts
- *       anew. The client that makes V zero takes the count back, also if it has given up:
- *       while V is not open, the one that is to open it is one of its riders.
+ *   (A) A client that did not queue holds the lock by one atomic operation on W that found no
+ *       conflicting holder and not CLOSED, and that counts it as a holder. Of two clients in
+ *       conflict, the later operation finds the earlier one, because each counts in a field that
+ *       the other looks at: conflict is symmetric.
+ *   (B) The head of the queue sets CLOSED and then looks for holders; by (A) only intents ahead
+ *       enter after that.
+ *   (C) The head is in by the operation that counts it (EXCL, or one more sharer or intent), if
+ *       that finds no conflicting holder; else it takes its count back. An intent ahead takes its
+ *       count back only to give up, not to ask again. So one of the two sees the other, and it is
+ *       the head that gives way.
+ *   (D) A sharer or intent takes CLOSED back when it is in, and any client does when it gives up at
+ *       the head. It leaves the queue after that, so CLOSED is set by one client at a time. Such a
+ *       client never hands the lock over as an exclusive holder does, not even below the root.
+ *   (E) An exclusive holder that queued leaves CLOSED and EXCL set for a successor that it sees:
+ *       the successor holds the lock at once.
+ *   (F) A client that opens V for riders is counted in W before, in their mode, and the count is
+ *       removed from W only when no client rides; V is then zero, and the next client counts anew.
+ *       The client that makes V zero removes the count, also if it has given up: while V is not
+ *       open, the client that is to open it is one of its riders.
  *
- * Progress: starvation-free if holders release and intents ahead end; dead-lock-free
- * in any case. A client that gives up waits for what a releaser waits
- * for (queue_tree.c), and for nothing else.
+ * Progress: starvation-free if holders release and intents ahead end; dead-lock-free in any case. A
+ * client that gives up waits only for what a releaser waits for (queue_tree.c).
  *
- * Bounds: 2^20 - 1 clients at one lock, each of which is counted in one field of W at a time;
- * a table with more is refused.
+ * Bounds: 2^20 - 1 clients at one lock, each of which is counted in one field of W at a time; a
+ * table with more is refused.
  *
  * Model: models/mgl.pml, whose steps F1 ... T1, G1 ... G6 are named below.
  */
@@ -87,9 +82,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* W. A parked client notices what changes in the low half. An exclusive client alone
- * waits for counts that reach beyond: if the last intents shared leave (or 1024 intents
- * exclusive) between its last look and its sleep, it sleeps to the end of a nap. */
+/* W. A parked client notices changes in the low half only. Only an exclusive client waits for
+ * counts in the upper half: if the last intents shared leave (or 1024 intents exclusive) between
+ * its last look and its sleep, it sleeps until the end of its nap. */
 enum {
 	SHARED_SHIFT = 2,
 	INTENT_SHIFT = 22,
@@ -111,8 +106,8 @@ _Static_assert((CLOSED | EXCL) < (1 << SHARED_SHIFT) && SHARED_SHIFT + COUNT_BIT
 		   INTENT_SHIFT + COUNT_BITS == READERS_SHIFT && READERS_SHIFT + COUNT_BITS < 63,
 	       "the fields of W do not overlap, and W is never negative");
 
-/* V: whether riders may be on, how many there are, and how many got on since the
- * first one did. One for intents exclusive, one for intents shared. */
+/* V: whether clients may ride, how many do, and how many have since the first one. One word for
+ * intents exclusive, one for intents shared. */
 enum { RIDE_EXCLUSIVE = 0, RIDE_SHARED = 8, RIDE_BYTES = 16 };
 _Static_assert(RIDE_SHARED == RIDE_EXCLUSIVE + WORD_BYTES && RIDE_SHARED + WORD_BYTES == RIDE_BYTES,
 	       "two words a lock and node");
@@ -123,11 +118,10 @@ enum { RIDERS_SHIFT = 1, JOINED_SHIFT = 22 };
 _Static_assert(RIDERS_SHIFT + COUNT_BITS < JOINED_SHIFT && JOINED_SHIFT + COUNT_BITS < 63,
 	       "the fields of V do not overlap");
 
-/* What a slot keeps from acquire to release. */
 struct mgl_slot {
 	struct queue_slot queue;
-	bool as_writer; /* it holds the lock exclusively, as the head of the queue */
-	bool rides;     /* its intent is one for several clients of its node */
+	bool as_writer; /* it holds the lock exclusively, by way of the queue */
+	bool rides;     /* its intent is shared with other clients of its node */
 };
 _Static_assert(sizeof(struct mgl_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -139,7 +133,7 @@ RMA_INLINE struct mgl_slot *own_of(struct lock_slot *slot)
 struct constants {
 	struct queue_tree tree;
 	uint64_t words;
-	int node_level; /* of the words V; 0: there is one node only, and nobody rides */
+	int node_level; /* level of the words V; 0: there is one node, and no riding */
 	uint64_t rides;
 	int64_t most_rides;
 };
@@ -180,7 +174,7 @@ RMA_INLINE struct rma_word word(const struct lock_space *s, struct lock_slot *sl
 	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
 }
 
-/* What a client in this mode adds to W, */
+/* What a client in this mode adds to W. */
 RMA_INLINE int64_t one(const struct lock_slot *slot)
 {
 	if (slot->mode == PAWL_EXCLUSIVE)
@@ -190,7 +184,7 @@ RMA_INLINE int64_t one(const struct lock_slot *slot)
 	return INT64_C(1) << (slot->mode & PAWL_INTENT_SHARED ? READERS_SHIFT : INTENT_SHIFT);
 }
 
-/* and what it cannot be in with. */
+/* The holders that exclude it. */
 RMA_INLINE int64_t others(const struct lock_slot *slot)
 {
 	if (slot->mode == PAWL_EXCLUSIVE)
@@ -202,7 +196,7 @@ RMA_INLINE int64_t others(const struct lock_slot *slot)
 	return slot->mode & PAWL_INTENT_SHARED ? EXCL : EXCL | SHARERS;
 }
 
-/* Modes with an intent, ahead of the queue or not. */
+/* Whether the mode is an intent, ahead or not. */
 RMA_INLINE bool is_intent(const struct lock_slot *slot)
 {
 	return slot->mode & (PAWL_INTENT | PAWL_INTENT_SHARED);
@@ -220,15 +214,15 @@ RMA_INLINE int64_t fetch_and_add(struct lock_slot *slot, struct rma_word w, int6
 RMA_INLINE void add(struct lock_slot *slot, struct rma_word w, int64_t value)
 {
 	rma_acc(&slot->client, w, value);
-	/* Orders the sum before whatever this client does next: its return, its
-	 * leave of the queue, its next look; pairs with A3, A8, N2. */
+	/* Orders the sum before everything that this client does next: its return, its leaving of
+	 * the queue, its next look; pairs with A3, A8, N2. */
 	rma_flush(&slot->client, w);
 }
 
 /* ------------------------------------------------------ without queueing */
 
-/* F1: ask to be in; (A). An exclusive client does so by a compare-and-swap: what a sum
- * added would have to be taken back, and kept all others out meanwhile. */
+/* F1: ask to be in; (A). An exclusive client asks by a compare-and-swap: a sum would have to be
+ * taken back, and would exclude all others meanwhile. */
 RMA_INLINE void ask(struct lock_slot *slot, struct rma_word w, int64_t *old)
 {
 	if (slot->mode == PAWL_EXCLUSIVE)
@@ -242,7 +236,7 @@ RMA_INLINE bool is_in(const struct lock_slot *slot, int64_t old)
 	return !(old & (others(slot) | CLOSED));
 }
 
-/* F2: it is not, and has to be as if it had not asked. */
+/* F2: undo a request that has failed. */
 RMA_INLINE void take_back(struct lock_slot *slot, struct rma_word w)
 {
 	if (slot->mode != PAWL_EXCLUSIVE)
@@ -254,14 +248,14 @@ RMA_INLINE bool enter_at_once(struct lock_slot *slot, struct rma_word w)
 	int64_t old;
 
 	ask(slot, w, &old);
-	rma_flush(&slot->client, w); /* orders the question before the look at old */
+	rma_flush(&slot->client, w); /* orders the request before the look at old */
 	if (is_in(slot, old))
 		return true;
 	take_back(slot, w);
 	return false;
 }
 
-/* Until the deadline, if there is one, for those in the way to leave. */
+/* Wait for these holders to leave, until the deadline, if there is one. */
 static bool await_none_of(struct lock_slot *slot, struct rma_word w, int64_t in_the_way,
 			  const char *what)
 {
@@ -271,7 +265,7 @@ static bool await_none_of(struct lock_slot *slot, struct rma_word w, int64_t in_
 			       what, &seen);
 }
 
-/* N1, N2: an intent that passes by the queue; (C). */
+/* N1, N2: an intent that bypasses the queue; (C). */
 static int enter_ahead(struct lock_slot *slot, struct rma_word w)
 {
 	if (!(fetch_and_add(slot, w, one(slot)) & others(slot)) ||
@@ -283,8 +277,8 @@ static int enter_ahead(struct lock_slot *slot, struct rma_word w)
 
 /* -------------------------------------------------------- by the queue */
 
-/* A2 to A4: the head of the queue closes the lock to newcomers, waits until all have left, and is
- * in if no intent came ahead; (B), (C). False: the deadline has passed, and it is closed. */
+/* A2 to A4: the head of the queue closes the lock, waits until all holders have left, and is in if
+ * no intent came ahead; (B), (C). False: the deadline has passed, and the lock is still closed. */
 static bool enter_exclusive(struct lock_slot *slot, struct rma_word w)
 {
 	const int64_t in_the_way = FAULT(mgl_drain)     ? 0
@@ -301,7 +295,7 @@ static bool enter_exclusive(struct lock_slot *slot, struct rma_word w)
 	}
 }
 
-/* A5 to A9: the same for a sharer or an intent; the lock is open once it is in. */
+/* A5 to A9: the same for a sharer or an intent; the lock is open when it is in. */
 static bool enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_entry entry)
 {
 	int64_t in_the_way = others(slot), old;
@@ -309,9 +303,9 @@ static bool enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_
 	if (entry == QUEUE_FRESH) {
 		old = fetch_and_add(slot, w, one(slot));
 	} else {
-		/* The holder before us left EXCL set. */
+		/* The previous holder has left EXCL set. */
 		old = fetch_and_add(slot, w, one(slot) - CLOSED - EXCL) & ~EXCL;
-		/* Intents ahead have only waited for EXCL to go. */
+		/* Intents ahead have waited only for EXCL to go. */
 		if (rma_is_mapped_cpu(w))
 			rma_wake(&slot->client, w);
 	}
@@ -338,7 +332,7 @@ static int give_up(const struct lock_space *s, struct lock_slot *slot, struct rm
 	return PAWL_ERR_TIMEOUT;
 }
 
-/* At the head of the queue, or handed over. */
+/* The client is at the head of the queue, or the lock was handed over to it. */
 static int enter_as_head(const struct lock_space *s, struct lock_slot *slot, struct rma_word w,
 			 enum queue_entry entry)
 {
@@ -391,9 +385,9 @@ static struct rma_word ride_word(const struct lock_space *s, struct lock_slot *s
 			    (slot->mode & PAWL_INTENT_SHARED ? RIDE_SHARED : RIDE_EXCLUSIVE));
 }
 
-/* G1: ride with others of the node, or be the first of them, or, if too many have
- * done so already, go alone. An intent ahead neither waits for a first one that queues
- * nor is the first one; nor is one with a deadline. */
+/* G1: ride with others of the node, or be the first of them, or, if too many have done so already,
+ * go alone. An intent ahead does not wait for a first one that queues, and is not the first one;
+ * nor is an intent with a deadline. */
 static enum ride get_on(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
@@ -415,7 +409,7 @@ static enum ride get_on(const struct lock_space *s, struct lock_slot *slot)
 	return old ? RIDES : OPENS;
 }
 
-/* G2: the first one is in. False: the deadline has passed. */
+/* G2: wait until the first one is in. False: the deadline has passed. */
 static bool ride(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t seen;
@@ -424,13 +418,13 @@ static bool ride(const struct lock_space *s, struct lock_slot *slot)
 			       slot->deadline_ns, "the intent of its node", &seen);
 }
 
-/* G3: we are in, and others may ride; (F). */
+/* G3: this client is in, and others may ride; (F). */
 static void let_ride(const struct lock_space *s, struct lock_slot *slot)
 {
 	rma_acc(&slot->client, ride_word(s, slot), OPEN);
 }
 
-/* G6: the same, if nobody rides and nobody is about to. */
+/* G6: the same, if no client rides or is about to. */
 static bool let_ride_late(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t old;
@@ -439,7 +433,7 @@ static bool let_ride_late(const struct lock_space *s, struct lock_slot *slot)
 	return old == 0;
 }
 
-/* G4: whether this was the last one, which gives the intent back. */
+/* G4: whether this was the last rider, which has to release the intent. */
 static bool get_off(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
@@ -460,9 +454,9 @@ static bool get_off(const struct lock_space *s, struct lock_slot *slot)
 
 enum { ATTEMPTS = 16 };
 
-/* A client that has just left is likely to come back at once, with all words in its cache.
- * So within a node an unsuccessful client looks for a moment whether W becomes free
- * before it queues, which stops that. */
+/* A client that has just left is likely to return at once, with all words in its cache, and to win.
+ * To prevent that, a client within the node looks for a moment whether W becomes free before it
+ * queues. */
 static bool enter_soon(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
 {
 	const struct constants *k = s->state;
@@ -491,7 +485,7 @@ static void release_counted(const struct lock_space *s, struct lock_slot *slot)
 		add(slot, word(s, slot), -one(slot)); /* R1 */
 }
 
-/* An intent is in that others of its node may ride on, if it is not one ahead. */
+/* Let others of the node ride on this client's intent, unless it is one ahead. */
 static void share_intent(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
@@ -529,7 +523,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	struct rma_word w = word(s, slot);
 
 	own_of(slot)->as_writer = own_of(slot)->rides = false;
-	/* Free at the first look: what follows is for the others. */
+	/* The lock is free at the first look: skip what other cases need. */
 	if (slot->mode == PAWL_EXCLUSIVE && rma_is_mapped_cpu(w) &&
 	    rma_peek(&slot->client, w) == 0 && enter_at_once(slot, w))
 		return PAWL_SUCCESS;
@@ -557,8 +551,8 @@ static bool passed(const struct lock_space *s, struct lock_slot *slot)
 	return queue_tree_passed(&k->tree, slot);
 }
 
-/* The intent at the whole and the part, both asked for at once. Not to hold the part
- * while it waits for the whole, the client gives the part back then. */
+/* Ask for the intent at the whole and for the part at once. The client does not hold the part while
+ * it waits for the whole: it gives the part back. */
 static void acquire_both(const struct lock_space *s, struct lock_slot *whole,
 			 struct lock_slot *part)
 {
@@ -568,8 +562,8 @@ static void acquire_both(const struct lock_space *s, struct lock_slot *whole,
 
 	ask(whole, w, &old_whole);
 	ask(part, p, &old_part);
-	rma_flush(&whole->client, w); /* orders the one question before the look at old_whole, */
-	rma_flush(&part->client, p);  /* and the other before the look at old_part */
+	rma_flush(&whole->client, w); /* orders the one request before the look at old_whole, ... */
+	rma_flush(&part->client, p);  /* ... and the other before the look at old_part */
 	in_whole = is_in(whole, old_whole);
 	in_part = is_in(part, old_part);
 	if (!in_part)
@@ -617,13 +611,13 @@ static void release_part(const struct lock_space *s, struct lock_slot *whole,
 		return;
 	}
 	last = !own_of(whole)->rides || get_off(s, whole);
-	/* In either order: nothing of the critical section is left to protect. */
+	/* In either order: the critical section is over. */
 	rma_acc(&part->client, p, -one(part));
 	if (last)
 		rma_acc(&whole->client, w, -one(whole));
-	rma_flush(&part->client, p); /* orders the release before our return, */
+	rma_flush(&part->client, p); /* orders the release of the part before the return, ... */
 	if (last)
-		rma_flush(&whole->client, w); /* and that of the intent */
+		rma_flush(&whole->client, w); /* ... and that of the intent */
 }
 
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)

@@ -1,59 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ShiftLock (FAST'25, section 3): a reader-writer lock that clients hand to each
- * other by one-sided notifications into each other's words.
+ * ShiftLock (FAST'25, Section 3): a reader-writer lock that clients hand to each other by one-sided
+ * notifications into each other's words.
  *
- * Word A at the home counts the writers and readers present, and the releases;
- * its EPOCH changes when blocked readers get their turn. One sum on A is all that
- * a client needs when nobody is in the way. Writers that meet a writer queue up
- * behind TAIL, and hand over within the queue. A client that came first holds the lock
- * without having been in the queue; it finds the head of the queue in word HEAD.
+ * Word A at the home counts the writers and readers present, and the releases; its EPOCH changes
+ * when blocked readers get their turn. If no client is in the way, one sum on A is all that a
+ * client needs. Writers that meet a writer queue up behind TAIL, and hand over within the queue. A
+ * client that came first holds the lock without having been in the queue; it finds the head of the
+ * queue in the word HEAD.
  *
- * Fairness: writers of the queue first come, first served; a writer before all
- * readers that come after it. When turn writers in a row (option t_w, 16) have had
- * the lock, or no successor is known, the readers waiting at that moment are let
- * in, and no later ones; the next writer waits for them. No client starves.
- * Operations (uncontended): acquire 1 atomic, release 1 atomic, 1 round trip each,
- * readers and writers alike. Contended: a writer 2 atomics and a put to queue up,
- * 1 atomic and a put to hand over (1 more atomic at either end of the queue); a
- * reader 2 atomics, and gets while it is blocked. A deadline: 1 atomic to leave, and 2 puts for a
- * writer that readers keep out; a releaser does 5 operations more for each place that was left.
+ * Fairness: writers in the queue first come, first served; a writer before all readers that come
+ * after it. When turn writers in a row (option t_w, 16) have had the lock, or no successor is
+ * known, the readers that wait at that moment are let in, and no later ones; the next writer waits
+ * for them. No client starves. Operations, uncontended: acquire 1 atomic, release 1 atomic, 1 round
+ * trip each, for readers and writers alike. Contended: a writer 2 atomics and a put to queue up, 1
+ * atomic and a put to hand over (1 more atomic at either end of the queue); a reader 2 atomics, and
+ * gets while it is blocked. At a deadline: 1 atomic to leave, and 2 puts for a writer that waits
+ * for readers; a releaser takes 5 more operations for each place that was left.
  *
  * Ordering guarantees
- *   (A) Which clients may be in is decided by the order of sums on A. A
- *       writer that finds WP 0 is the only one that does until WP is 0 again: it
- *       holds the lock as soon as the readers that its sum found have left, and
- *       those, all of them, were let in before: WP became 0 with a change of EPOCH, or no
- *       reader was blocked (L2).
- *   (B) A reader that finds WP 0 is in; any other waits until EPOCH differs from
- *       what it found. A client that changes EPOCH sees by the same sum which readers are
- *       present, and they have all left when REL has grown by their number and its
- *       own release: nobody else releases meanwhile, for no reader that comes later
- *       is let in, and the next writer waits. So one bit of EPOCH will do.
+ *   (A) The order of sums on A decides which clients may be in. A writer that finds WP 0 is the
+ *       only one to do so until WP is 0 again. It holds the lock as soon as the readers that its
+ *       sum found have left. All of these were let in before: WP became 0 with a change of EPOCH,
+ *       or no reader was blocked (L2).
+ *   (B) A reader that finds WP 0 is in; any other waits until EPOCH differs from the value that it
+ *       found. A client that changes EPOCH sees by the same sum which readers are present. All of
+ *       these have left when REL has grown by their number and its own release: no other client
+ *       releases meanwhile, because no later reader is let in, and the next writer waits. So one
+ *       bit of EPOCH suffices.
  *   (C) A client's NEXT and STATUS are null before its id is in TAIL.
- *   (D) The place at the head of the queue exists once: it is in a TAIL of 0, with
- *       the client that found TAIL 0 (and writes HEAD), with the client that was granted the
- *       lock, with its successor. So HEAD is taken before it is written again.
- *   (E) A writer counts in A before it swaps TAIL, and is counted out before it
- *       grants: a releaser that finds WP > 1 will find which one is next, and one that
- *       hands over to a link leaves WP > 0.
+ *   (D) The place at the head of the queue exists once: in a TAIL of 0, at the client that found
+ *       TAIL 0 (and writes HEAD), at the client that was granted the lock, or at its successor. So
+ *       HEAD is taken before it is written again.
+ *   (E) A writer adds itself to A before it swaps TAIL, and is subtracted before it grants. A
+ *       releaser that finds WP > 1 will find the next writer, and one that hands over to a link
+ *       leaves WP > 0.
  *   (F) to (J), failures: shiftlock_lease.c. (K) to (O), deadlines: shiftlock_pass.c.
- * Progress: starvation-free, as long as nobody stops between counting in A and
- * linking itself; then, and if a client dies, others go on after three leases, if
- * option lease is not 0.
+ * Progress: starvation-free, as long as no client stops between its sum on A and its link. If one
+ * does, or a client dies, others proceed after three leases, if option lease is not 0.
  *
  * Different from the paper
- *   - The paper's 128-bit entry is changed by masked atomics, which MPI has not.
- *     Sums on one word carry all counts; the queue's tail is a word of its own, which
- *     only writers that have to wait touch. The paper's writer swaps the tail first
- *     and learns the counts with it; here the first writer is known by WP, so that
- *     an uncontended cycle is two atomics, and a queue's head must be found (HEAD).
- *   - A releaser that knows of no successor changes EPOCH, even if one turns out to
- *     exist: readers then get a turn early.
- *   - Notifications are puts into the other's queue node, not messages. They carry
- *     the number of the queueing that they are meant for.
- *   - Dead blocks are left, not reset; no rank answers recovery requests.
- *   - try: get A, and count by compare and swap if nobody is in the way. Deadlines are ours.
+ *   - The paper changes a 128-bit entry by masked atomics, which MPI does not have. Here sums on
+ *     one word carry all counts. The queue's tail is a word of its own, which only writers that
+ *     have to wait access. The paper's writer swaps the tail first and gets the counts with it.
+ *     Here WP identifies the first writer, so an uncontended cycle takes two atomics, and a queue's
+ *     head has to be found (HEAD).
+ *   - A releaser that knows no successor changes EPOCH, even if it turns out that there is one:
+ *     readers then get an early turn.
+ *   - Notifications are puts into the other client's queue node, not messages. They carry the
+ *     number of the queueing for which they are meant.
+ *   - Dead blocks are left behind, not reset; no rank answers recovery requests.
+ *   - Try-acquire: get A, and add by compare-and-swap if no client is in the way. Deadlines are
+ *     Pawl's.
  */
 #include "lock/shiftlock/shiftlock.h"
 
@@ -96,7 +94,8 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 		snprintf(text, len, "t_w %lld, no lease", (long long)k->turn);
 }
 
-/* Count in, by one sum on A; what was there. SHIFTLOCK_DEAD, and not counted. */
+/* Add this client to A by one sum. Returns the previous value; SHIFTLOCK_DEAD: the block is dead,
+ * and the client is not counted. */
 static int arrive(struct lock_slot *slot, int64_t count, int64_t *old)
 {
 	struct rma_client *c = &slot->client;
@@ -111,8 +110,8 @@ static int arrive(struct lock_slot *slot, int64_t count, int64_t *old)
 	return SHIFTLOCK_DEAD;
 }
 
-/* Late: longer than a lease after our last look, so that the lock may have been
- * given up meanwhile; (J). */
+/* Whether more than a lease has passed since the last look, so that the lock may have been given up
+ * meanwhile; (J). */
 static bool is_late(const struct lock_space *s, struct lock_slot *slot, const struct lease_watch *w)
 {
 	if (FAULT(shiftlock_late))
@@ -136,9 +135,9 @@ RMA_INLINE int release_as_reader(const struct lock_space *s, struct lock_slot *s
 	struct rma_client *c = &slot->client;
 	int64_t old;
 
-	/* B1: count out; (B). */
+	/* B1: subtract this client; (B). */
 	rma_fao(c, a_word(slot), RMA_SUM, A_ONE_REL - A_ONE_RDR, &old);
-	rma_flush(c, a_word(slot)); /* orders the sum before our return, and the look at old */
+	rma_flush(c, a_word(slot)); /* orders the sum before the return, and the look at old */
 	if (__builtin_expect(old & (A_DEAD | A_ABSENT), 0))
 		return release_among_others(s, slot, old);
 	if (a_writers(old) && rma_is_mapped_cpu(a_word(slot)))
@@ -146,8 +145,8 @@ RMA_INLINE int release_as_reader(const struct lock_space *s, struct lock_slot *s
 	return PAWL_SUCCESS;
 }
 
-/* Whether the client was not stopped for long since it issued the operation that made it a holder,
- * or shows that it lives: at most half a lease has passed; (J). */
+/* Whether at most half a lease has passed since the client issued the operation that made it a
+ * holder; else it has to show that it is alive; (J). */
 RMA_INLINE bool is_prompt(const struct lock_space *s, struct lock_slot *slot, uint64_t before)
 {
 	if (FAULT(shiftlock_return))
@@ -155,7 +154,7 @@ RMA_INLINE bool is_prompt(const struct lock_space *s, struct lock_slot *slot, ui
 	return !before || lease_glance(s, slot) - before <= lease_ns(s) / 2;
 }
 
-/* A writer that holds the lock shows that it lives: REL changes, or the lock is dead; (J). */
+/* A writer that holds the lock shows that it is alive: REL changes, or the lock is dead; (J). */
 static int confirm(const struct lock_space *s, struct lock_slot *slot)
 {
 	uint64_t before;
@@ -171,27 +170,26 @@ static int confirm(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-/* A reader leaves, to ask again: PAWL_ERR_BUSY, or the lock is dead; (J). */
+/* A reader leaves, in order to ask again. PAWL_ERR_BUSY; or the lock is dead; (J). */
 static int give_back(const struct lock_space *s, struct lock_slot *slot)
 {
 	return release_as_reader(s, slot) == PAWL_SUCCESS ? PAWL_ERR_BUSY : SHIFTLOCK_DEAD;
 }
 
-/* The client met nobody, but was stopped meanwhile. */
+/* The client met no other, but was stopped meanwhile. */
 static RMA_SLOW_PATH int take_late(const struct lock_space *s, struct lock_slot *slot)
 {
 	return slot->mode == PAWL_SHARED ? give_back(s, slot) : confirm(s, slot);
 }
 
-/* The end of an acquire that has met nobody. */
+/* The end of an acquire that met no other client. */
 RMA_INLINE int take(const struct lock_space *s, struct lock_slot *slot, uint64_t before)
 {
 	return __builtin_expect(is_prompt(s, slot, before), 1) ? PAWL_SUCCESS : take_late(s, slot);
 }
 
-/* How long to wait before the next look at an A of another node: most of the time
- * that the releases still to come will take, if they come as fast as those since we
- * began. */
+/* How long to wait before the next look at an A of another node: most of the time that the missing
+ * releases will take at the rate of the releases since the wait began. */
 static void pause_for(struct rma_pause *p, const struct lock_space *s, int64_t releases,
 		      int64_t so_far, uint64_t elapsed)
 {
@@ -203,8 +201,8 @@ static void pause_for(struct rma_pause *p, const struct lock_space *s, int64_t r
 	p->max_ns = p->min_ns;
 }
 
-/* The releases between two looks, as far as they can be known: REL also moves when a writer
- * becomes absent. */
+/* The releases between two looks, as far as they are known: REL also moves when a writer becomes
+ * absent. */
 static int64_t releases_between(const struct lock_space *s, int64_t from, int64_t to)
 {
 	int64_t n = a_rel_between(from, to);
@@ -212,7 +210,7 @@ static int64_t releases_between(const struct lock_space *s, int64_t from, int64_
 	return n < (int64_t)s->clients ? n : (int64_t)s->clients;
 }
 
-/* The releases until readers get their turn, at most. */
+/* The number of releases until readers get their turn, at most. */
 static int64_t until_turn(const struct lock_space *s, int64_t a, int64_t so_far)
 {
 	const struct shiftlock *k = s->state;
@@ -236,7 +234,7 @@ static uint64_t next_look(const struct lock_space *s, struct lock_slot *slot)
 	return slot->deadline_ns && (!at || slot->deadline_ns < at) ? slot->deadline_ns : at;
 }
 
-/* The slot stays in the queue: what it has seen of A goes with it. */
+/* The slot stays in the queue: keep what it has seen of A. */
 static int stay_queued(struct lock_slot *slot, const struct lease_watch *w)
 {
 	own_of(slot)->seen = w->seen;
@@ -244,8 +242,8 @@ static int stay_queued(struct lock_slot *slot, const struct lease_watch *w)
 	return LOCK_QUEUED;
 }
 
-/* Wait until (A & mask), of REL and EPOCH, ==/!= ref. *late: it may have been so for
- * longer than a lease. PAWL_ERR_TIMEOUT: the deadline has passed. */
+/* Wait until (A & mask), of REL and EPOCH, ==/!= ref. *late: it may have been so for more than a
+ * lease. PAWL_ERR_TIMEOUT: the deadline has passed. */
 static int await_a(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
 		   int64_t mask, enum rma_cond cond, int64_t ref, const char *what, bool *late)
 {
@@ -287,7 +285,7 @@ static int await_a(const struct lock_space *s, struct lock_slot *slot, struct le
 	}
 }
 
-/* W3, W7: the readers that are in, or were let in, leave. */
+/* W3, W7: wait until the readers that are in, or were let in, have left. */
 static RMA_SLOW_PATH int drain(const struct lock_space *s, struct lock_slot *slot,
 			       struct lease_watch *w, int64_t rel)
 {
@@ -329,7 +327,7 @@ static int await_grant(const struct lock_space *s, struct lock_slot *slot, struc
 	return PAWL_SUCCESS;
 }
 
-/* W6, W7: it is in the queue. */
+/* W6, W7: wait in the queue. */
 static RMA_SLOW_PATH int await_lock(const struct lock_space *s, struct lock_slot *slot,
 				    struct lease_watch *w)
 {
@@ -368,7 +366,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *
 	rma_poke(c, slot->status[s->domain], 0);
 	rma_fao(c, tail, RMA_REPLACE, self, &prev);
 	rma_flush(c, tail); /* orders the swap before the look at prev */
-	/* W5: at the head of the queue, or behind somebody. */
+	/* W5: become the head of the queue, or link to the predecessor. */
 	if (prev) {
 		link = slot_next(s, c, s->domain, prev & SELF_ID_MASK);
 		rma_put(c, link, name | self_tag(prev));
@@ -377,7 +375,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *
 		rma_put(c, link, name);
 	}
 	if (!FAULT(shiftlock_link))
-		rma_flush(c, link); /* orders the link before our wait; pairs with R3, R4 */
+		rma_flush(c, link); /* orders the link before the wait; pairs with R3, R4 */
 	return await_lock(s, slot, w);
 }
 
@@ -390,12 +388,12 @@ static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
 
 	own_of(slot)->queued = false;
 	own_of(slot)->row = 0;
-	/* W1: count in. */
+	/* W1: add this client. */
 	rc = arrive(slot, A_ONE_WP, &old);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	own_of(slot)->epoch = old & 1;
-	/* W2: nobody there; (A). */
+	/* W2: no client is present; (A). */
 	if (__builtin_expect(!a_writers(old) && !a_readers(old), 1))
 		return take(s, slot, before);
 	lease_watch_begin(s, slot, &w, before, old);
@@ -404,8 +402,8 @@ static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
 	return drain(s, slot, &w, a_rel_after(old, a_readers(old))); /* W3 */
 }
 
-/* L5: a reader that found old is not blocked any more: PAWL_ERR_TIMEOUT. PAWL_SUCCESS: it was let
- * in before. */
+/* L5: a reader that found old stops being blocked: PAWL_ERR_TIMEOUT. PAWL_SUCCESS: it was let in
+ * before. */
 static int withdraw(struct lock_slot *slot, int64_t a, int64_t old)
 {
 	struct rma_client *c = &slot->client;
@@ -425,7 +423,7 @@ static int withdraw(struct lock_slot *slot, int64_t a, int64_t old)
 	}
 }
 
-/* A writer is there, or was. */
+/* There is a writer, or there was one. */
 static RMA_SLOW_PATH int await_turn(const struct lock_space *s, struct lock_slot *slot,
 				    uint64_t before, int64_t old)
 {
@@ -451,7 +449,7 @@ static int acquire_as_reader(const struct lock_space *s, struct lock_slot *slot)
 	int64_t old;
 	int rc;
 
-	/* A1: count in. */
+	/* A1: add this client. */
 	rc = arrive(slot, A_ONE_RDR, &old);
 	if (rc != PAWL_SUCCESS)
 		return rc;
@@ -469,13 +467,13 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 		if (rc == SHIFTLOCK_DEAD) {
 			rc = shiftlock_next_block(s, slot);
 			if (rc == PAWL_SUCCESS)
-				rc = PAWL_ERR_BUSY; /* once more */
+				rc = PAWL_ERR_BUSY; /* ask again */
 		}
 	} while (rc == PAWL_ERR_BUSY);
 	return rc;
 }
 
-/* L4: back to a place that was left. PAWL_SUCCESS: it is ours again. */
+/* L4: resume a place that was left. PAWL_SUCCESS: the client is in the queue again. */
 static int take_place(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w)
 {
 	struct rma_client *c = &slot->client;
@@ -489,7 +487,8 @@ static int take_place(const struct lock_space *s, struct lock_slot *slot, struct
 			return PAWL_SUCCESS;
 		if (old == status_passed(self))
 			return LOCK_PASSED;
-		/* A releaser found LEFT: it passes over us, or puts us at the head of the queue. */
+		/* A releaser has found LEFT: it passes over the place, or puts it at the head of
+		 * the queue. */
 		while (!rma_await_until(c, status, -1, RMA_NE, old, RMA_SOON, next_look(s, slot),
 					"a releaser to pass over its place", &now)) {
 			if (is_over(slot))
@@ -507,14 +506,14 @@ static int resume(const struct lock_space *s, struct lock_slot *slot)
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	/* What it saw of A is old. */
+	/* What the client saw of A is old. */
 	rc = lease_look(s, slot, &w);
 	if (rc == PAWL_SUCCESS)
 		rc = await_lock(s, slot, &w);
 	return rc == SHIFTLOCK_DEAD ? LOCK_PASSED : rc;
 }
 
-/* Whether the slot of a place that was left may serve again; (O). */
+/* Whether the slot of a place that was left may be used again; (O). */
 static bool passed(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t status = rma_peek(&slot->client, slot->status[s->domain]);
@@ -525,13 +524,14 @@ static bool passed(const struct lock_space *s, struct lock_slot *slot)
 		return true;
 	if (!lease_ns(s))
 		return false;
-	/* Perhaps nobody else is there to see that a holder has died. */
+	/* This may be the only client that can notice that a holder has died. */
 	dead = lease_look(s, slot, &w) == SHIFTLOCK_DEAD;
 	stay_queued(slot, &w);
 	return dead;
 }
 
-/* T1, T2: count in only if A is still as it was when nobody was in the way. */
+/* T1, T2: add this client only if A is unchanged since a look that found no other client in the
+ * way. */
 static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
@@ -574,7 +574,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------------ release */
 
-/* Others are there: find the next one. */
+/* Other clients are present: find the next one. */
 static RMA_SLOW_PATH int hand_over(const struct lock_space *s, struct lock_slot *slot, int64_t succ,
 				   bool queued, bool turn, int64_t old)
 {
@@ -588,12 +588,12 @@ static RMA_SLOW_PATH int hand_over(const struct lock_space *s, struct lock_slot 
 			pass_grant(s, slot, succ, turn, old);
 		return PAWL_SUCCESS;
 	}
-	/* R3: no writer was left, but our place in the queue has been linked to since;
-	 * it is for the client that came first meanwhile to grant. */
+	/* R3: no writer was left, but a client has linked itself to this one's place in the queue
+	 * since. The client that has come first meanwhile has to grant to it. */
 	succ = pass_await_link(s, slot);
 	if (succ) {
 		rma_put(&slot->client, head, succ);
-		rma_flush(&slot->client, head); /* orders HEAD before our return; pairs with R4 */
+		rma_flush(&slot->client, head); /* orders HEAD before the return; pairs with R4 */
 	}
 	return PAWL_SUCCESS;
 }
@@ -605,13 +605,14 @@ static int release_as_writer(const struct lock_space *s, struct lock_slot *slot)
 	bool queued = own_of(slot)->queued, turn;
 	int64_t succ = 0, self = own_of(slot)->self, last = self, old;
 
-	/* R1: is somebody linked to us? */
+	/* R1: is there a successor? */
 	if (queued) {
 		succ = rma_peek(c, slot->next[s->domain]);
 		succ = (succ & NEXT_TAG_MASK) == self_tag(self) ? succ & NEXT_NAME_MASK : 0;
 	}
 	turn = !succ || own_of(slot)->row + 1 >= k->turn;
-	/* R2: count out; (B), (E). If we seem to be the last of the queue, leave it. */
+	/* R2: subtract this client; (B), (E). If it seems to be the last of the queue, leave the
+	 * queue. */
 	rma_fao(c, a_word(slot), RMA_SUM,
 		A_ONE_REL - A_ONE_WP + (turn ? a_next_epoch(own_of(slot)->epoch) : 0), &old);
 	if (queued && !succ)
@@ -633,8 +634,8 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	return slot->mode == PAWL_SHARED ? release_as_reader(s, slot) : release_as_writer(s, slot);
 }
 
-/* A client that was never linked to can serve again at once. In a queue, somebody may still link
- * to us, until the block is given up. */
+/* A slot that was never linked to may be used again at once. If it is in a queue, a client may
+ * still link to it, until the block is given up. */
 static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 {
 	int64_t a;
@@ -649,7 +650,7 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------- the simulator */
 
-/* A writer has the queue before it, and a client that holds the lock without being in the
+/* Before a writer come the clients in the queue, and one that holds the lock without being in the
  * queue. A reader waits for the rest of a row. */
 static uint64_t overtakes(const struct lock_space *s, int mode)
 {
@@ -660,7 +661,7 @@ static uint64_t overtakes(const struct lock_space *s, int mode)
 	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
 }
 
-/* The words of the living block: dead ones are as their clients left them. */
+/* The words of the living block; dead ones stay as their clients left them. */
 static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
@@ -680,7 +681,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 		int64_t heir = *lock_memory_word(m, rank, at + BLOCK_HEIR);
 
 		if (!heir)
-			return true; /* for the client that comes next to replace */
+			return true; /* the next client has to replace it */
 		at = k->spares + (uint64_t)(heir - 1) * BLOCK_BYTES;
 	}
 	for (int i = 0; i < 3; i++) {
@@ -693,7 +694,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return true;
 }
 
-/* REL wraps; readers are awaited across that. */
+/* REL is about to wrap while clients wait for readers. */
 static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
 {
 	const struct shiftlock *k = s->state;

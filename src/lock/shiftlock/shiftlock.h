@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of ShiftLock: a block of four at the lock's home, and what stands in
- * queue nodes. shiftlock.c is the protocol, shiftlock_lease.c the recovery.
+ * The words of ShiftLock: a block of four at the lock's home, and the values in queue nodes.
+ * shiftlock.c is the protocol, shiftlock_lease.c the recovery.
  *
- * Word A (all of it changed by sums, a field never leaves its range):
+ * Word A (changed by sums only, which keep each field in its range):
  *
- *   63 .. 36  REL    releases, modulo 2^28; at the top, so that it wraps in peace
+ *   63 .. 36  REL    releases, modulo 2^28; at the top, so that it may wrap
  *   35 .. 20  RDR    readers present: arrived and not yet gone
  *   19 ..  4  WP     writers present
  *    3        DEAD   the block is given up
- *    2        ABSENT the writer that would be next has left; shiftlock_pass.c
+ *    2        ABSENT the next writer has left; shiftlock_pass.c
  *    1 ..  0  EPOCH  0 or 1; changed to let blocked readers in
  *
- * A client counts once, and one that is absent twice, so that with at most SHIFTLOCK_CLIENTS
- * clients at one lock RDR and WP are 2^15 at the most. In a dead block they begin at 2^15,
- * and EPOCH with ABSENT at 6: what late clients add and take there (ABSENT is only taken)
- * changes no other field.
+ * A client counts once, and an absent one twice, so with at most SHIFTLOCK_CLIENTS clients at one
+ * lock RDR and WP are at most 2^15. In a dead block they start at 2^15, and EPOCH with ABSENT at 6:
+ * what late clients add and subtract there (ABSENT is only subtracted) changes no other field.
  */
 #ifndef LOCK_SHIFTLOCK_SHIFTLOCK_H
 #define LOCK_SHIFTLOCK_SHIFTLOCK_H
@@ -52,28 +51,28 @@ RMA_INLINE int64_t a_readers(int64_t a)
 	return (a >> A_RDR_BIT) & 0xffff;
 }
 
-/* The field REL in its place, n releases later. */
+/* The field REL n releases later, in its place. */
 RMA_INLINE int64_t a_rel_after(int64_t a, int64_t n)
 {
 	return (int64_t)((uint64_t)(a & A_REL_MASK) + ((uint64_t)n << A_REL_BIT));
 }
 
-/* From one REL to a later one. */
+/* The number of releases from one REL to a later one. */
 RMA_INLINE int64_t a_rel_between(int64_t from, int64_t to)
 {
 	return (int64_t)(((uint64_t)to - (uint64_t)(from & A_REL_MASK)) >> A_REL_BIT);
 }
 
-/* What changes EPOCH, if it is this. */
+/* What to add to change EPOCH from this value. */
 RMA_INLINE int64_t a_next_epoch(int64_t epoch)
 {
 	return epoch ? -1 : 1;
 }
 
 /*
- * Which writer it is: its slot's id, and below 2^16 how many times this slot has
- * queued. TAIL, HEAD and NEXT hold that; HEAD and NEXT also whether the writer has a deadline;
- * NEXT also a tag of the queueing that the link is meant for, never 0. STATUS holds the grant.
+ * The name of a queueing writer: its slot's id, and how often the slot has queued, modulo 2^16.
+ * TAIL, HEAD and NEXT have it; HEAD and NEXT also have whether the writer has a deadline, and NEXT
+ * a tag of the queueing for which the link is meant, which is never 0. STATUS has the grant.
  */
 enum { SELF_TURN_BIT = 40, NEXT_TAG_BIT = 56, NEXT_TAGS = 127 };
 #define SELF_ID_MASK ((INT64_C(1) << SELF_TURN_BIT) - 1)
@@ -92,7 +91,8 @@ RMA_INLINE int64_t self_tag(int64_t self)
 	return (self_turn(self) % NEXT_TAGS + 1) << NEXT_TAG_BIT;
 }
 
-/* The grant: for which queueing, the REL to wait for, writers in a row so far. */
+/* The grant: the number of the queueing for which it is meant, the REL to wait for, and the writers
+ * in a row so far. */
 enum { GRANT_GIVEN = 1, GRANT_EPOCH = 2, GRANT_DRAIN = 4 };
 enum { GRANT_ROW_BIT = 3, GRANT_REL_BIT = 20, GRANT_TURN_BIT = 48, GRANT_MOST_ROW = 0xffff };
 #define GRANT_MASK ((-(INT64_C(1) << GRANT_TURN_BIT)) | GRANT_GIVEN)
@@ -117,19 +117,19 @@ RMA_INLINE int64_t status_passed(int64_t self)
 }
 
 struct shiftlock {
-	uint64_t blocks; /* the first of each lock */
-	uint64_t spares; /* those that take the place of dead ones */
-	uint64_t used;   /* word: how many spares are in use */
+	uint64_t blocks; /* the first block of each lock */
+	uint64_t spares; /* the blocks that replace dead ones */
+	uint64_t used;   /* the word with the number of spares in use */
 	int64_t n_spares;
 	int64_t turn; /* writers in a row */
-	bool coarse;  /* the lease is long for the kernel's coarse clock */
+	bool coarse;  /* the lease is long enough for the kernel's coarse clock */
 };
 
 struct shiftlock_options {
 	int64_t t_w;                 /* writers in a row; 0: 16 */
 	struct lock_backoff backoff; /* between two looks at a word of another node */
 	int64_t lease_us;            /* 0: none */
-	int64_t recoveries;          /* of one home, at most */
+	int64_t recoveries;          /* at one home, at most */
 };
 _Static_assert(sizeof(struct shiftlock_options) <= LOCK_OPTION_BYTES, "the options fit");
 
@@ -144,16 +144,15 @@ RMA_INLINE uint64_t lease_ns(const struct lock_space *s)
 	return (uint64_t)options_of(s)->lease_us * 1000;
 }
 
-/* What a slot keeps. */
 struct shiftlock_slot {
-	struct rma_word a; /* of the block that it works on */
-	int64_t self;      /* of its last queueing, */
-	int64_t turn;      /* which was that of so many */
-	int64_t seen;      /* of one that has left its place in the queue: what it saw, */
-	uint64_t since;    /* and since when; struct lease_watch */
+	struct rma_word a; /* A of the block in use */
+	int64_t self;      /* name of the last queueing */
+	int64_t turn;      /* number of queueings so far */
+	int64_t seen;      /* struct lease_watch of a place that was left */
+	uint64_t since;    /* the same */
 	int64_t row;       /* writers in a row before it */
-	uint8_t epoch;     /* EPOCH as it came in */
-	bool queued;       /* it came by the queue of writers */
+	uint8_t epoch;     /* EPOCH at the acquire */
+	bool queued;       /* it got the lock through the queue of writers */
 };
 _Static_assert(sizeof(struct shiftlock_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -162,7 +161,7 @@ RMA_INLINE struct shiftlock_slot *own_of(struct lock_slot *slot)
 	return lock_own(slot);
 }
 
-/* A of the block that the slot works on, and another word of it. */
+/* A of the slot's block, and another word of that block. */
 RMA_INLINE struct rma_word a_word(struct lock_slot *slot)
 {
 	return own_of(slot)->a;
@@ -178,7 +177,7 @@ RMA_INLINE struct rma_word block_word(struct lock_slot *slot, int offset)
 	return w;
 }
 
-/* Between two looks at a word of another node. */
+/* The pause between two looks at a word of another node. */
 static inline struct rma_pause pause_between_looks(const struct lock_space *s)
 {
 	return (struct rma_pause){
@@ -187,31 +186,31 @@ static inline struct rma_pause pause_between_looks(const struct lock_space *s)
 	};
 }
 
-/* What a client that waits has seen of A: progress is EPOCH and REL. */
+/* What a waiter has seen of A. Progress shows in EPOCH and REL. */
 struct lease_watch {
-	uint64_t looked; /* the last look at A began, and it was not dead, */
-	uint64_t since;  /* and the first one that saw this was over */
+	uint64_t looked; /* start of the last look at A, which was not dead */
+	uint64_t since;  /* end of the first look that saw this value */
 	int64_t seen;
 	int64_t a; /* all of A, at the last look */
 };
 
-/* The slot's block is dead: go on elsewhere. Internal, never returned to callers. */
+/* The slot's block is dead, so continue at another one. Internal, never returned to callers. */
 enum { SHIFTLOCK_DEAD = -1 };
 
-/* The place of the lock's living block, as far as this client knows. */
+/* Find the lock's living block, as far as this client knows. */
 void shiftlock_find(const struct lock_space *s, struct lock_slot *slot);
-/* The slot's block is dead: find the one in its place, or put one there. PAWL_SUCCESS
- * or PAWL_ERR_TOO_MANY. */
+/* The slot's block is dead: find the block in its place, or put one there. PAWL_SUCCESS or
+ * PAWL_ERR_TOO_MANY. */
 int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot);
 uint64_t shiftlock_scratch_words(const struct lock_space *s);
-/* The time in nanoseconds from 1 on, exact; 0 without leases. */
+/* The time in nanoseconds, from 1 on, exact; 0 without leases. */
 uint64_t lease_now(const struct lock_space *s, struct lock_slot *slot);
-/* The same, no later than it is, for the way of an uncontended acquire. */
+/* The same for an uncontended acquire: it may be behind, never ahead. */
 uint64_t lease_glance(const struct lock_space *s, struct lock_slot *slot);
 void lease_watch_begin(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
 		       uint64_t before, int64_t a);
-/* A was this, by a look that began at the time given. SHIFTLOCK_DEAD if it is dead,
- * or now is for lack of progress. */
+/* A had this value, in a look that began at time before. SHIFTLOCK_DEAD: the block is dead, or is
+ * now given up for lack of progress. */
 int lease_check(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
 		uint64_t before, int64_t a);
 /* Look at A, and check. */
@@ -219,25 +218,27 @@ int lease_look(const struct lock_space *s, struct lock_slot *slot, struct lease_
 /* When to look again; 0: never. */
 uint64_t lease_next_look(const struct lock_space *s, struct lock_slot *slot);
 
-/* The client that is linked behind this slot; 0: it does not come. */
+/* The client that is linked behind this slot; 0: none comes. */
 int64_t pass_await_link(const struct lock_space *s, struct lock_slot *slot);
-/* The client at the head of the queue that we were not in; 0: it does not come. Takes HEAD; (D),
+/* The client at the head of a queue in which this client was not; 0: none comes. Takes HEAD; (D),
  * pairs with W5. */
 int64_t pass_take_head(const struct lock_space *s, struct lock_slot *slot);
-/* R5: the lock is the next writer's. The releaser's sum found old, and changed EPOCH if turn. */
+/* R5: give the lock to the next writer. The releaser's sum found old, and changed EPOCH if turn. */
 void pass_grant(const struct lock_space *s, struct lock_slot *slot, int64_t to, bool turn,
 		int64_t old);
 /* L1, L2: a writer that would be next does not wait for the readers, which have left when REL is
- * rel. A was seen as a. PAWL_ERR_TIMEOUT: it is absent; and if it is queued, pass_put_back() is
- * to follow. PAWL_SUCCESS: the readers have left, and the lock is its own. Or SHIFTLOCK_DEAD. */
+ * rel. A was seen as a. PAWL_ERR_TIMEOUT: the writer is absent; if it is queued, pass_put_back()
+ * has to follow. PAWL_SUCCESS: the readers have left, and the writer has the lock. Or
+ * SHIFTLOCK_DEAD. */
 int pass_be_absent(struct lock_slot *slot, int64_t a, int64_t rel, bool queued);
-/* A queued writer that is absent goes back to the head of the queue. */
+/* Put a queued writer that is absent back at the head of the queue. */
 void pass_put_back(const struct lock_space *s, struct lock_slot *slot, int64_t writer);
-/* L3. False: the grant came first. *status: STATUS as last seen. */
+/* L3. False: the grant came first. *status is the last known STATUS. */
 bool pass_leave_queue(const struct lock_space *s, struct lock_slot *slot, int64_t *status);
-/* Whether the release of a reader, which found old, ends the drain of a writer that is absent. */
+/* Whether the release of a reader, which found old, was the last one for which an absent writer
+ * waits. */
 bool pass_is_last(int64_t old);
-/* B2: then the reader releases for that writer. A was a. */
+/* B2: then the reader releases for that writer. A was seen as a. */
 void pass_release_absent(const struct lock_space *s, struct lock_slot *slot, int64_t a);
 
 #endif

@@ -1,65 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How ShiftLock goes from client to client, and past those whose deadline has passed. The lock is
- * in shiftlock.c, its words in shiftlock.h.
+ * How ShiftLock is handed from client to client, and past clients whose deadline has passed. The
+ * lock is in shiftlock.c, its words in shiftlock.h.
  *
- * A client whose deadline passes waits for nobody. What it leaves behind depends on where it is:
- *   L1  A writer that would be next, but for the readers that are in or were let in, cannot count
- *       itself out. A WP of 0 without a change of EPOCH would leave readers blocked; and EPOCH must
- *       not change again before the readers of the last change have left, for a reader that is slow
- *       to look would find it as it was and wait for ever. So the writer swaps A for one with the
- *       bit ABSENT, and the last of those readers releases in its place. The reader knows that it
- *       is the last, for that swap also moves REL to where it is a multiple of 2^16 when they have
- *       all left. A writer that was not in the queue leaves its count in WP, and nothing else. One
- *       that was puts itself back at the head of the queue, as LEFT, and counts once more.
- *   L2  If no reader is blocked and no other writer is there, a writer that was not in the queue
- *       counts itself out by the same swap: A is as if it had not come.
- *   L3  A writer in the queue swaps its STATUS to LEFT, unless the grant came first. It is counted
- *       and queued on. Its slot is not free (LOCK_QUEUED).
+ * A client whose deadline passes does not wait. What it leaves behind depends on where it is:
+ *   L1  A writer that would be next, except that it waits for readers that are in or were let in,
+ *       cannot subtract itself. A WP of 0 without a change of EPOCH would leave readers blocked;
+ *       and EPOCH must not change again before the readers of the last change have left, because a
+ *       reader that looks late would find the old value and wait for ever. So the writer swaps A
+ *       for a value with the bit ABSENT, and the last of those readers releases for it. The reader
+ *       knows that it is the last, because that swap also moves REL so that it is a multiple of
+ *       2^16 when all of them have left. A writer that was not in the queue leaves only its count
+ *       in WP. A writer that was puts itself back at the head of the queue, as LEFT, and counts
+ *       once more.
+ *   L2  If no reader is blocked and no other writer is present, a writer that was not in the queue
+ *       subtracts itself by the same swap: A is as if it had not come.
+ *   L3  A writer in the queue swaps its STATUS to LEFT, unless the grant came first. It stays
+ *       counted and queued. Its slot is not free (LOCK_QUEUED).
  *   L4  A writer that comes back swaps LEFT for 0, and has its place again.
- *   L5  A reader that is blocked takes its count back, by compare and swap of A, so only while
- *       EPOCH is as it found it. It leaves nothing.
+ *   L5  A reader that is blocked subtracts itself by a compare-and-swap of A, so only while EPOCH
+ *       is unchanged. It leaves nothing.
  *
  * A releaser that grants to a writer with a deadline (the link says so) swaps STATUS, and learns
  * whether the writer has left. If so:
  *   P1  If readers were let in, the writer goes back to the head of the queue, and is absent as in
  *       L1. If they have left meanwhile:
- *   P2  look which client is linked to the writer;
- *   P3  if none is, leave the queue in its place;
- *   P4  count it out by a sum on A, with a change of EPOCH if no client is known behind it;
- *   P5  mark its STATUS as PASSED, and go on with the next one, as R4 and R5.
+ *   P2  look for a client that is linked to the writer;
+ *   P3  if there is none, leave the queue in the writer's place;
+ *   P4  subtract the writer by a sum on A, with a change of EPOCH if no client is known behind it;
+ *   P5  mark its STATUS as PASSED, and continue with the next one, as in R4 and R5.
  *
  * Ordering guarantees
- *   (K) ABSENT is set while one writer, which is absent, would be next, and readers are in or
- *       were let in: nobody holds the lock as a writer, so nobody else sets it, changes EPOCH, or
- *       waits for a value of REL. Each of these readers changes REL by 1, and no other client
- *       does, so the one that finds REL one below a multiple of 2^16 is the last. From then on it
- *       is the releaser, as if the writer had had the lock; its sum clears ABSENT.
- *   (L) EPOCH changes only when all readers that were let in before have left: at R2 they have, for
- *       the writer waited for them, or it was granted the lock when there were none; and in P4
- *       and B2 there are none.
- *   (M) A swap of L1, L2 or L5 has all of A as it was seen, so the readers have not all left
- *       (EPOCH has not changed), and no other client acts on the count that is taken back.
- *   (N) STATUS changes between 0 and LEFT by compare and swap, and to a grant of a writer with
- *       a deadline by a swap: either the client has the grant, or the releaser finds LEFT.
- *       LEFT and PASSED carry the number of the queueing, as grants do.
- *   (O) PASSED is written when nobody will write or read the slot's words on behalf of this
- *       queueing: its successor is linked, or TAIL does not name it. In a dead block no word of a
- *       queueing matters, (G).
+ *   (K) ABSENT is set while one writer, which is absent, would be next, and readers are in or were
+ *       let in. No client holds the lock as a writer, so no other client sets it, changes EPOCH, or
+ *       waits for a value of REL. Each of these readers changes REL by 1, and no other client does,
+ *       so the one that finds REL one below a multiple of 2^16 is the last. From then on it is the
+ *       releaser, as if the writer had had the lock; its sum clears ABSENT.
+ *   (L) EPOCH changes only when all readers that were let in before have left. At R2 they have,
+ *       because the writer waited for them, or was granted the lock when there were none; in P4 and
+ *       B2 there are none.
+ *   (M) A swap of L1, L2 or L5 compares all of A with the value seen, so the readers have not all
+ *       left (EPOCH has not changed), and no other client acts on the count that is subtracted.
+ *   (N) STATUS changes between 0 and LEFT by compare-and-swap, and to a grant of a writer with a
+ *       deadline by a swap: either the client has the grant, or the releaser finds LEFT. LEFT and
+ *       PASSED carry the number of the queueing, as grants do.
+ *   (O) PASSED is written when no client will write or read the slot's words for this queueing any
+ *       more: its successor is linked, or TAIL does not name it. In a dead block the words of a
+ *       queueing do not matter, (G).
+ *
  * The steps are those of models/shiftlock.pml, with -DTIMED.
  */
 #include "lock/shiftlock/shiftlock.h"
 
-/* Releases of a drain in which a writer is absent end at a multiple of so many. */
+/* If a writer is absent, the releases for which it waits end at a multiple of this number. */
 enum { LAST_RELEASE = 1 << 16 };
 
-/* How long to wait for a client that has counted itself in and has yet to link itself. */
+/* How long to wait for a client that has added itself to A and has yet to link itself. */
 static uint64_t patience(const struct lock_space *s, struct lock_slot *slot)
 {
 	return lease_ns(s) ? lease_now(s, slot) + lease_ns(s) : 0;
 }
 
-/* The client behind this queueing, whose NEXT this is; 0: it does not come. Pairs with W5. */
+/* The client behind this queueing, whose NEXT this is; 0: none comes. Pairs with W5. */
 static int64_t await_link(const struct lock_space *s, struct lock_slot *slot, struct rma_word next,
 			  int64_t self)
 {
@@ -134,7 +136,7 @@ void pass_put_back(const struct lock_space *s, struct lock_slot *slot, int64_t w
 	rma_put(c, status, status_left(writer));
 	rma_flush(c, status); /* orders LEFT before HEAD; pairs with R5 */
 	rma_put(c, head, writer);
-	rma_flush(c, head); /* orders HEAD before our return; pairs with B2 */
+	rma_flush(c, head); /* orders HEAD before the return; pairs with B2 */
 }
 
 bool pass_leave_queue(const struct lock_space *s, struct lock_slot *slot, int64_t *status)
@@ -154,15 +156,15 @@ bool pass_leave_queue(const struct lock_space *s, struct lock_slot *slot, int64_
 
 /* ------------------------------------------------------------------ hand-over */
 
-/* What a grant says besides for whom it is. */
+/* The contents of a grant, except its receiver. */
 struct hand_over {
-	int64_t rel;   /* as it is; or if drain, when the readers that were let in have left */
+	int64_t rel;   /* REL now; with drain, REL when the readers that were let in have left */
 	int64_t row;   /* writers in a row so far */
-	int64_t epoch; /* the present one */
+	int64_t epoch; /* the present EPOCH */
 	bool drain;
 };
 
-/* The readers present at the sum that changed EPOCH are let in. */
+/* Let in the readers that were present at the sum that changed EPOCH. */
 static struct hand_over let_in(struct lock_slot *slot, int64_t old, int64_t epoch)
 {
 	struct hand_over h = {.epoch = epoch, .drain = a_readers(old) > 0};
@@ -179,8 +181,8 @@ static int64_t pack(const struct hand_over *h, int64_t to)
 	       h->row << GRANT_ROW_BIT | (int64_t)((uint64_t)h->rel >> A_REL_BIT << GRANT_REL_BIT);
 }
 
-/* P2, P3: the client behind a writer that has left, or 0: none, and it is out of the queue.
- * False: there is one, which does not link itself. */
+/* P2, P3: the client behind a writer that has left; 0: there is none, and the writer is out of the
+ * queue. False: there is one that does not link itself. */
 static bool find_behind(const struct lock_space *s, struct lock_slot *slot, int64_t self,
 			int64_t *behind)
 {
@@ -204,7 +206,8 @@ static bool find_behind(const struct lock_space *s, struct lock_slot *slot, int6
 	return *behind != 0;
 }
 
-/* P1 to P5, for a writer that has left. The next client, or 0: none that we have to grant to. */
+/* P1 to P5, for a writer that has left. Returns the next client; 0: this client has to grant to
+ * none. */
 static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_slot *slot,
 				       int64_t writer, struct hand_over *h)
 {
@@ -236,7 +239,7 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_s
 	if (old & A_DEAD)
 		return 0;
 	rma_put(c, status, status_passed(self));
-	rma_flush(c, status); /* orders the mark before our return; (O) */
+	rma_flush(c, status); /* orders the mark before the return; (O) */
 	h->rel = a_rel_after(h->rel, 1);
 	if (behind)
 		return behind;
@@ -244,7 +247,7 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_s
 	return a_writers(old) > 1 ? pass_take_head(s, slot) : 0;
 }
 
-/* R5: the lock is this writer's, or that of the client that is behind it. */
+/* R5: give the lock to this writer, or to a client behind it. */
 static void hand_on(const struct lock_space *s, struct lock_slot *slot, int64_t to,
 		    struct hand_over *h)
 {
@@ -256,7 +259,7 @@ static void hand_on(const struct lock_space *s, struct lock_slot *slot, int64_t 
 
 		if (!(to & SELF_TIMED)) {
 			rma_put(c, word, pack(h, to));
-			rma_flush(c, word); /* orders the grant before our return; pairs with W6 */
+			rma_flush(c, word); /* orders the grant before the return; pairs with W6 */
 			return;
 		}
 		rma_give(c, word, pack(h, to), &old);
@@ -293,7 +296,7 @@ void pass_release_absent(const struct lock_space *s, struct lock_slot *slot, int
 	int64_t epoch = a & A_EPOCH, old;
 	struct hand_over h;
 
-	/* B2: as R2 of a writer that knows of no successor; (K). */
+	/* B2: as R2 of a writer that knows no successor; (K). */
 	rma_fao(c, a_word(slot), RMA_SUM, A_ONE_REL - A_ONE_WP - A_ABSENT + a_next_epoch(epoch),
 		&old);
 	rma_flush(c, a_word(slot)); /* orders the sum before the look at old, and before R5 */

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The word of a reader-writer bakery, and the steps on it: DSLR, SIGMOD'18. dslr.c is
- * the lock, with leases and their recovery; ss.c has one word for each segment of a
- * space, without them.
+ * The word of a reader-writer bakery, and the steps on it: DSLR, SIGMOD'18. dslr.c is the lock,
+ * with leases and their recovery; ss.c has one word for each segment of a space, without leases.
  *
- * The word has two pairs of counters: MAX_X and MAX_S, the tickets given out to
- * writers and readers, and N_X and N_S, how many of them are done. BEAT and ERA are
- * the leases'; where there are none they stay 0.
+ * The word has two pairs of counters: MAX_X and MAX_S, the tickets given to writers and readers,
+ * and N_X and N_S, how many of these are done. BEAT and ERA are for leases; without leases they
+ * stay 0.
  *
- * No carry reaches another counter. A counter has 13 bits and a guard bit above them.
- * The increment that carries into the guard is the work of one client, which takes it
- * out again by compare-and-swap: before it waits, or before its release returns. A client that
- * sees any guard bit does not go in. So while a guard is set each client adds to a
- * counter once at the most (one that was in before still leaves), and as there are
- * fewer clients than 2^13, the guard does not overflow. Counters are compared modulo
- * 2^13, the clients being fewer than that.
+ * A carry never reaches another counter. A counter has 13 bits and a guard bit above them. The
+ * client whose increment carries into the guard clears it by compare-and-swap: before it waits, or
+ * before its release returns. A client that sees a guard bit does not enter. So while a guard is
+ * set, each client adds to a counter at most once (a client that was in before still leaves), and
+ * because there are fewer than 2^13 clients, the guard does not overflow. Counters are compared
+ * modulo 2^13, which is more than the number of clients.
  */
 #ifndef LOCK_SS_BAKERY_H
 #define LOCK_SS_BAKERY_H
@@ -37,7 +35,6 @@ enum { N_X = 0, N_S = 14, MAX_X = 28, MAX_S = 42, BEAT = 56, ERA = 59 };
 	(((BAKERY_COUNT | BAKERY_GUARD) << MAX_X) | ((BAKERY_COUNT | BAKERY_GUARD) << MAX_S))
 _Static_assert(MAX_S + 14 == BEAT && BEAT + 3 == ERA && ERA + 5 == 64, "the parts fill the word");
 
-/* Whether all clients can be at one word at a time; if not, err says so. */
 /* The constants of a kind that has nothing else: where its words are. */
 struct bakery {
 	uint64_t words;
@@ -90,14 +87,14 @@ RMA_INLINE bool bakery_sets_guard(uint64_t word, int at)
 	return ((word >> at) & (BAKERY_COUNT | BAKERY_GUARD)) == BAKERY_COUNT;
 }
 
-/* The word after an addition to a counter by compare-and-swap: no guard is needed. */
+/* The word after an addition to a counter by compare-and-swap, which needs no guard. */
 static inline uint64_t bakery_counted(uint64_t word, int at)
 {
 	return bakery_sets_guard(word, at) ? word & ~(BAKERY_COUNT << at)
 					   : word + (UINT64_C(1) << at);
 }
 
-/* Whether all clients that drew a ticket are done. */
+/* Whether all clients that have drawn a ticket are done. */
 static inline bool bakery_is_idle(uint64_t word)
 {
 	return !(word & BAKERY_GUARDS) &&
@@ -105,7 +102,7 @@ static inline bool bakery_is_idle(uint64_t word)
 	       bakery_count_of(word, N_S) == bakery_count_of(word, MAX_S);
 }
 
-/* A word that is idle, and whose counters go round soon. */
+/* An idle word whose counters wrap soon. */
 static inline uint64_t bakery_aged(void)
 {
 	uint64_t x = BAKERY_COUNT - 1, readers = BAKERY_COUNT - 2;
@@ -113,10 +110,10 @@ static inline uint64_t bakery_aged(void)
 	return x << N_X | readers << N_S | x << MAX_X | readers << MAX_S;
 }
 
-/* Whether it is the turn of the client that drew its ticket when the word was ticket. */
+/* Whether it is the turn of the client that drew its ticket when the word had the value ticket. */
 RMA_INLINE bool bakery_is_turn(uint64_t word, uint64_t ticket, int mode)
 {
-	/* Readers may find that writers behind them have passed: they must not wait for ever. */
+	/* Writers behind may have passed a reader, which must not wait for ever. */
 	if (FAULT(dslr_readers) && ((bakery_count_of(word, N_X) - bakery_count_of(ticket, MAX_X)) &
 				    BAKERY_COUNT) < (mode == PAWL_SHARED ? BAKERY_GUARD / 2 : 1))
 		return !(word & BAKERY_GUARDS);
@@ -126,7 +123,7 @@ RMA_INLINE bool bakery_is_turn(uint64_t word, uint64_t ticket, int mode)
 		bakery_count_of(word, N_S) == bakery_count_of(ticket, MAX_S));
 }
 
-/* How many clients are ahead of the ticket; when a guard is set, one more. */
+/* How many clients are ahead of the ticket; at least 1, because a guard may be set. */
 static inline uint64_t bakery_ahead_of(uint64_t word, uint64_t ticket, int mode)
 {
 	uint64_t n = (bakery_count_of(ticket, MAX_X) - bakery_count_of(word, N_X)) & BAKERY_COUNT;
@@ -136,8 +133,8 @@ static inline uint64_t bakery_ahead_of(uint64_t word, uint64_t ticket, int mode)
 	return n ? n : 1;
 }
 
-/* How long to pause before the next look: backoff_min for each client ahead, at most
- * backoff_max, or a 16th of the time waited, if that is more. */
+/* How long to pause before the next look: backoff_min for each client ahead, at most backoff_max;
+ * or a 16th of the time waited, if that is more. */
 enum { BAKERY_WAITED_SHARE = 16, BAKERY_NAP_MAX_NS = 1000000 };
 
 static inline uint64_t bakery_pause_ns(const struct lock_backoff *b, uint64_t ahead,
@@ -158,36 +155,35 @@ static inline uint64_t bakery_look(struct rma_client *c, struct rma_word w)
 	int64_t word;
 
 	rma_get(c, w, &word);
-	rma_flush(c, w); /* orders the get before the use of what it got */
+	rma_flush(c, w); /* orders the get before the use of its result */
 	return (uint64_t)word;
 }
 
-/* Draw a ticket, or count out; what was there before. */
+/* Draw a ticket, or leave. Returns the previous value of the word. */
 RMA_INLINE uint64_t bakery_add(struct rma_client *c, struct rma_word w, int at)
 {
 	int64_t word;
 
 	rma_fao(c, w, RMA_SUM, (int64_t)(UINT64_C(1) << at), &word);
-	rma_flush(c,
-		  w); /* orders the addition before what follows; pairs with the looks of others */
+	rma_flush(c, w); /* orders the addition before what follows; pairs with others' looks */
 	return (uint64_t)word;
 }
 
-/* Replace *word by another, or learn what is there instead. */
+/* Replace *word by another value. False: *word is the value found instead. */
 static inline bool bakery_swap(struct rma_client *c, struct rma_word w, uint64_t *word, uint64_t by)
 {
 	int64_t seen;
 
 	rma_cas(c, w, (int64_t)*word, (int64_t)by, &seen);
-	rma_flush(c, w); /* orders the swap before the look at what it found */
+	rma_flush(c, w); /* orders the swap before the look at its result */
 	if ((uint64_t)seen == *word)
 		return true;
 	*word = (uint64_t)seen;
 	return false;
 }
 
-/* G: our addition has set a guard: take it out, unless the era is over. Nobody adds
- * more than once meanwhile, so this ends. */
+/* G: this client's addition has set a guard: clear it, unless the era is over. No client adds more
+ * than once meanwhile, so this ends. */
 static inline void bakery_clear_guard(struct rma_client *c, struct rma_word w, int at, uint64_t era)
 {
 	uint64_t word = bakery_look(c, w);

@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Static segmentation. Citron paper (FAST'23), section 2.2 and Table 1, a baseline there ("SS"):
- * a space is divided into segments of equal size, and each segment has a DSLR lock. A
- * range takes the locks of all segments that it touches.
+ * Static segmentation. Citron paper (FAST'23), Section 2.2 and Table 1, a baseline there ("SS"): a
+ * space is divided into segments of equal size, and each segment has a DSLR lock. A range takes the
+ * locks of all segments that it touches.
  *
- * A space has option segments of them, of segment_units units each; the last one goes
- * on without end. So segments can be exact (as large as the ranges, and ranges begin
- * where they do), overestimated (ranges meet that have no unit in common) or
- * underestimated (a range takes many locks). The words are those of bakery.h, at the
- * space's home, without leases: a holder that died keeps its units.
+ * A space has as many segments as option segments says, of segment_units units each; the last one
+ * has no end. So segments can be exact (as large as the ranges, which start where segments do),
+ * overestimated (ranges conflict that have no unit in common) or underestimated (a range takes many
+ * locks). The words are those of bakery.h, at the space's home, without leases: a holder that dies
+ * keeps its units.
  *
- * Fairness: first come, first served at each segment, and nobody waits for a segment
- * below one that it has; so the one that waits at the highest segment gets on, and the others
- * after it. Uncontended: acquire 1 atomic and 1 round trip for each segment, one
- * after the other; release 1 atomic for each segment, and 1 round trip for every 16.
- * try-acquire a get and a compare-and-swap for each. A client that waits polls by get, as in
- * dslr.c. Shared and exclusive alike.
+ * Fairness: first come, first served at each segment, and no client waits for a segment below one
+ * that it has; so the waiter at the highest segment proceeds, and the others after it. Uncontended:
+ * acquire 1 atomic and 1 round trip for each segment, one after the other; release 1 atomic for
+ * each segment, and 1 round trip for every 16; try-acquire a get and a compare-and-swap for each. A
+ * waiter polls by get, as in dslr.c. Shared and exclusive cost the same.
  *
  * Ordering guarantees
- *   (A) Segments are taken in ascending order, each after it is our turn at the one
- *       before: no circle of waits. (All tickets at once would save the round trips,
- *       and two clients could each be first where the other is second.)
- *   (B) A ticket and the counters it is compared with come out of one atomic
- *       operation; when it is a ticket's turn, it stays so until its owner counts
- *       itself out.
- *   (C) A release adds to all its words in any order: what is free early harms nobody.
+ *   (A) A client takes segments in ascending order, each after it has had its turn at the one
+ *       before: no cycle of waits. (To draw all tickets at once would save round trips, but two
+ *       clients could each be first where the other is second.)
+ *   (B) A ticket and the counters with which it is compared come from one atomic operation. When it
+ *       is a ticket's turn, it stays so until its owner leaves.
+ *   (C) A release adds to all its words in any order: a segment that is free early does no harm.
  *
- * A client cannot have two ranges that touch the same segment at a time; and clients
- * that hold several ranges of a space have to acquire them in ascending order.
- * Progress: starvation-free if holders release and take their ranges in that order.
+ * A client cannot have two ranges that touch the same segment at a time, and a client that holds
+ * several ranges of a space has to acquire them in ascending order. Progress: starvation-free if
+ * holders release and take their ranges in that order.
  *
- * Different from the paper: sharers, which DSLR has; the number of segments is limited,
- * for a space here has no end.
+ * Different from the paper: shared mode, which DSLR has; the number of segments is limited, because
+ * a space here has no end.
  */
 #include "lock/ss/bakery.h"
 
@@ -44,7 +42,7 @@ _Static_assert(BATCH * sizeof(int64_t) <= LOCK_OWN_BYTES, "results in flight fit
 #define MOST_WORDS (INT64_C(1) << 40)
 
 struct ss_options {
-	struct lock_backoff backoff; /* for each client ahead, and the most */
+	struct lock_backoff backoff; /* min: for each client ahead; max: in total */
 	int64_t segments;            /* of a space */
 	int64_t segment_units;
 };
@@ -133,7 +131,7 @@ static void take(const struct lock_space *s, struct lock_slot *slot, int64_t seg
 	}
 }
 
-/* Draw a ticket if it is its turn at once. */
+/* Draw a ticket only if it is this client's turn at once. */
 static bool try_take(const struct lock_space *s, struct lock_slot *slot, int64_t segment)
 {
 	struct rma_client *c = &slot->client;
@@ -147,7 +145,7 @@ static bool try_take(const struct lock_space *s, struct lock_slot *slot, int64_t
 	return true;
 }
 
-/* Count out of some segments, BATCH at the most; (C). */
+/* Leave at most BATCH segments; (C). */
 static void leave_batch(const struct lock_space *s, struct lock_slot *slot, int64_t first,
 			int64_t n)
 {
@@ -158,8 +156,8 @@ static void leave_batch(const struct lock_space *s, struct lock_slot *slot, int6
 	for (int64_t i = 0; i < n; i++)
 		rma_fao(c, segment_word(s, slot, first + i), RMA_SUM, (int64_t)(UINT64_C(1) << at),
 			&got[i]);
-	/* orders the additions before the looks at what they found; pairs with the looks
-	 * of the client that waits there */
+	/* Orders the additions before the looks at their results; pairs with the looks of clients
+	 * that wait there. */
 	rma_flush(c, segment_word(s, slot, first));
 	for (int64_t i = 0; i < n; i++)
 		if (bakery_sets_guard((uint64_t)got[i], at))

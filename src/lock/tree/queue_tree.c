@@ -1,81 +1,78 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The distributed tree of queues (DT of DQs). RMA-RW paper (HPDC'16), sections
- * 3.2.2, 3.2.3 and Listings 4, 5; the hierarchy is that of Chabbi's HMCS lock.
- * It is RMA-MCS, and orders the writers of RMA-RW.
+ * The distributed tree of queues (DT of DQs). RMA-RW paper (HPDC'16), Sections 3.2.2, 3.2.3 and
+ * Listings 4, 5; the hierarchy is that of Chabbi's HMCS lock. The tree is RMA-MCS, and orders the
+ * writers of RMA-RW.
  *
- * Every element of every level has a queue. A client enters the queue of its
- * innermost element (level N); the head of a queue enters the queue of the
- * parent on behalf of its element, up to level 1. A holder passes the lock to
- * its neighbour at the lowest level where one waits and fewer than T_L,i passes
- * have been made since the lock came to this element.
+ * Every element of every level has a queue. A client enters the queue of its innermost element
+ * (level N). The head of a queue enters the queue of the parent for its element, and so on up to
+ * level 1. A holder hands the lock over at the innermost level that has a waiter and at which fewer
+ * than T_L,i passes were made since the lock came to this element.
  *
- * Words. At level i each element keeps, per lock, TAIL (the last member of its
- * queue) and, above the leaves, a LINK per child element: the slot id of the
- * client that waits next after that child. At the leaves a member is a slot and
- * its link is the slot's NEXT. A client waits for STATUS in its own slot.
+ * Words. For each lock, an element of level i has TAIL (the last member of its queue) and, above
+ * the leaves, a LINK for each child element: the slot id of the client that waits behind that
+ * child. At the leaves a member is a slot, and its link is the slot's NEXT. A client waits for
+ * STATUS in its own slot.
  *
  * Ordering guarantees
- *   (A) A client resets NEXT and STATUS in its own memory before it appears in
- *       any TAIL, so no reset can wipe out what others write there.
- *   (B) LINK of a child is null whenever the child enters a queue: it is
- *       written once per stay, by the next member, and taken (read and reset)
- *       by the client that releases for the child, before the child can come back. One that
- *       may change at the same time, (E), is taken by a fetch-and-op.
- *   (C) A client that holds for an element leaves the parent's queue before it lets
- *       the next client of the element enter there (PARENT is sent last).
- *   (D) What a holder did in node memory is visible to the next holder on the
- *       node: each grant is stored after it and awaited with acquire semantics.
+ *   (A) A client resets NEXT and STATUS in its own memory before it appears in any TAIL, so a reset
+ *       never overwrites what others write there.
+ *   (B) LINK of a child is null whenever the child enters a queue. It is written once in each stay,
+ *       by the next member, and taken (read and reset) by the client that releases for the child,
+ *       before the child can return. If it may change at the same time, (E), it is taken by a
+ *       fetch-and-op.
+ *   (C) A client that holds for an element leaves the parent's queue before it lets the next client
+ *       of the element enter there (PARENT is sent last).
+ *   (D) What a holder did in node memory is visible to the next holder on the node: each grant is
+ *       stored after it and awaited with acquire semantics.
+ *   (E) One word leads to a waiter, the link of its predecessor. It has the waiter's slot, and
+ *       whether the waiter has a deadline. A waiter with a deadline withdraws by a compare-and-swap
+ *       of that word, and the releaser takes it by a fetch-and-op. So either the waiter gets the
+ *       grant, or no client ever writes to it because of this link.
+ *   (F) A withdrawn place stays in its queue, and its link names the member. The next client of an
+ *       element may resume the element's place by a compare-and-swap of the same word; a slot's
+ *       place is resumed by its own client. So either the place has a waiter again, or a releaser
+ *       takes the link first and passes over the place. Then the releaser stands in the queue in
+ *       its stead, and takes its link or empties TAIL as if the place were its own. Afterwards it
+ *       marks that in a word of the member: LINK_DONE in the link of an element, STATUS_FREE in the
+ *       STATUS of a slot. Only after that may the element enter that queue again, or the slot be
+ *       used again.
+ *   (G) The next client of an element whose place was withdrawn learns the predecessor of the
+ *       place: from the grant PARENT, or from TAIL of the element's own queue, which is then the
+ *       negative number of that predecessor instead of null.
  *
- *   (E) What leads to a waiter is one word, the link of its predecessor; it names the
- *       waiter's slot, and says whether the waiter has a deadline. Such a waiter
- *       withdraws by a compare-and-swap of that word, and the releaser takes it by a
- *       fetch-and-op: so either the waiter gets the grant, or nothing is ever
- *       written to it on behalf of this link.
- *   (F) A place that was withdrawn stays in its queue, and its link names the member.
- *       The place of an element may be taken up by the next client of the element, by
- *       a compare-and-swap of the same word; a slot's by itself. So it has a waiter
- *       again, or a releaser takes the link first, and passes over the place: it
- *       stands in the queue in its stead, and takes its link or empties TAIL as if it
- *       were its own. Afterwards it says so in a word of that member: LINK_DONE in the
- *       link of an element, STATUS_FREE in the STATUS of a slot. An element enters that
- *       queue again, and a slot serves again, after that only.
- *   (G) The next client of an element whose place was withdrawn learns behind which member:
- *       from the grant PARENT; or from TAIL of the element's own queue, which is then
- *       the negative number of that member instead of null.
+ * Deadlines. A waiter whose deadline has passed withdraws (T1), leaves the queues of which it is
+ * the head with PARENT and (G), and returns. The next client of the element resumes the place (T2).
+ * If the place is being passed over, that client waits until this is done, which takes a running
+ * release no longer than a release for any other client (T3), and enters at the tail. A releaser
+ * passes over the withdrawn places that it finds (T4), and marks each as done (T5). A withdrawal
+ * costs one compare-and-swap at the predecessor's link, and what PARENT costs. If it comes too
+ * late, the grant is on its way, and the client has the lock or the right to go up; on its way up
+ * it enters empty queues only. A place that is passed over costs the releaser one or two atomics,
+ * and a put.
  *
- * Deadlines. A waiter whose deadline has passed withdraws (T1), leaves the queues that it
- * is the head of with PARENT and (G), and returns. The next client of the element takes up
- * the place (T2); if it is being passed over, it waits for that, which takes a release under way no
- * longer than one for anybody else (T3), and enters at the tail. A releaser passes over what it
- * finds (T4), and lets it go (T5). A withdrawal is one compare-and-swap where the
- * predecessor's link is, and what PARENT costs; if it comes too late, the grant is on its way,
- * and the client has the lock, or the right to go on up: there it takes what is free
- * only. A place passed over costs a releaser an atomic, or two, and a put.
+ * Progress: starvation-free if holders release: an element keeps the lock for at most T_L,i passes,
+ * and each queue is first come, first served. A release may wait for a successor that has swapped
+ * TAIL and has not linked itself yet. An element may lose its place in the parent's queue between
+ * the withdrawal of one client and the arrival of the next. This delays a client at most once for
+ * each client before it in its own queue, because the element leaves the parent's queue at most
+ * once for each of them anyway.
  *
- * Progress: starvation-free if holders release: an element keeps the lock for at
- * most T_L,i passes, and each queue is first come, first served. A release may
- * wait for a successor that has swapped TAIL and not yet linked itself. An element
- * may lose its place in the parent's queue between the withdrawal of one client
- * and the coming of the next; it does so at most once for each client before us in our
- * own queue, as it leaves that queue at most once for each of them when all hold the lock.
- *
- * Operations, far ones: none while the lock stays in a node. Uncontended at a
- * NET level: 1 atomic to enter, 1 to leave. Hand-over between elements of a NET
- * level: 1 atomic and 1 put to enter, 1 or 2 atomics and 1 put to hand on.
+ * Far operations: none while the lock stays in a node. Uncontended at a NET level: 1 atomic to
+ * enter, 1 to leave. Hand-over between elements of a NET level: 1 atomic and 1 put to enter, 1 or 2
+ * atomics and 1 put to hand over.
  *
  * Different from the paper
- *   - In Listings 4 and 5 a client that got the lock by a pass later releases
- *     the parent with its own NEXT and STATUS, though another process entered
- *     there. Here what stands in a parent's queue is the element. Its link lies
- *     beside TAIL and not at a process: over MPI a remote put is delivered when
- *     the owner of the memory next enters the MPI, and the process that once
- *     entered for the element may be computing by then. A waiter's STATUS lies
- *     in its own memory; it is in the MPI since it waits.
- *   - A client that got the lock from its own node, and finds nobody waiting there, looks
- *     for a moment longer before the lock leaves the node.
- *   - The counts of passes of all levels travel in the grant, so that the client that
- *     holds knows them; no element keeps any.
+ *   - In Listings 4 and 5, a client that got the lock by a pass later releases the parent with its
+ *     own NEXT and STATUS, although another process has entered there. Here the element stands in
+ *     the parent's queue. Its link is beside TAIL, not at a process: over MPI a remote put may be
+ *     delivered only when the owner of the memory next calls MPI, and the process that once entered
+ *     for the element may be computing by then. A waiter's STATUS is in its own memory; the waiter
+ *     calls MPI while it waits.
+ *   - A client that got the lock from its own node, and finds no waiter there, looks for a moment
+ *     longer before the lock leaves the node.
+ *   - The counts of passes of all levels travel in the grant, so the holder knows them; elements
+ *     keep no counts.
  *
  * Model: models/rma_mcs.pml, whose steps A1 ... R6 and T1 ... T5 are named below.
  */
@@ -87,17 +84,17 @@
 enum { TAIL_OFFSET = 0, LINKS_OFFSET = 8, WORD_BYTES = 8 };
 _Static_assert(LINKS_OFFSET == TAIL_OFFSET + WORD_BYTES, "links follow the tail");
 
-/* STATUS: what kind of grant, and above it the counts. Every grant differs from
- * STATUS_WAIT in its low bits (futexes look there). */
+/* STATUS: the kind of grant, and above it the counts. Every grant differs from STATUS_WAIT in its
+ * low bits, for futexes. */
 enum { STATUS_WAIT = 0, STATUS_LOCKED = 1, STATUS_PARENT = 2, STATUS_REOPENED = 3 };
 enum { STATUS_KIND_BITS = 2, STATUS_KIND_MASK = 3, STATUS_BITS = 63 };
-/* Of a slot that was withdrawn at a leaf: no longer in the queue. */
+/* STATUS of a slot that was withdrawn at a leaf and is no longer in the queue. */
 #define STATUS_FREE INT64_C(-1)
-/* No status: this client has withdrawn, or found the queue occupied. */
+/* Not a value of STATUS: this client has withdrawn, or has found the queue occupied. */
 #define STATUS_NONE INT64_C(-2)
 
-/* A link to a waiter that may withdraw; of a place that was withdrawn, with the member in place
- * of the slot; and of an element whose place was passed over. */
+/* Flags of a link: its waiter may withdraw; the place was withdrawn, and the link has the member
+ * instead of the slot. LINK_DONE: the element's place was passed over. */
 #define LINK_TIMED (INT64_C(1) << 62)
 #define LINK_AWAY (INT64_C(1) << 61)
 #define LINK_FLAGS (LINK_TIMED | LINK_AWAY)
@@ -114,7 +111,7 @@ static int bits_for(int64_t value)
 	return bits;
 }
 
-/* Words of a level are NODE words if each of its elements lies within a node. */
+/* The words of a level are NODE words if each of its elements lies within a node. */
 static enum rma_domain level_domain(const struct lock_space *s, int i)
 {
 	return s->domain == RMA_NODE || s->topo->level[i - 1].kind >= TOPO_NODE ? RMA_NODE
@@ -172,11 +169,10 @@ void queue_tree_describe(const struct lock_space *s, const struct queue_tree *t,
 					 (long long)t->level[i - 1].threshold);
 }
 
-/* How many others can come first. An element of level i keeps the lock for at
- * most (t + 1) holds of its children. In a queue everybody ahead holds once; and
- * the element comes back to the parent's queue at most as often as it has
- * members, where it waits for the other elements each time; and for one more
- * hold, if that begins between its leaving there and its next member's coming. */
+/* How many others can come first. An element of level i keeps the lock for at most (t + 1) holds of
+ * its children. In a queue every client ahead holds once. The element returns to the parent's queue
+ * at most as often as it has members, and each time waits there for the other elements; and it may
+ * wait for one more hold that starts between its leaving and the arrival of its next member. */
 uint64_t queue_tree_overtakes(const struct lock_space *s, const struct queue_tree *t)
 {
 	double hold[TOPO_MAX_LEVELS + 2], wait = 0;
@@ -194,9 +190,9 @@ uint64_t queue_tree_overtakes(const struct lock_space *s, const struct queue_tre
 	return wait < 1e18 ? (uint64_t)wait : UINT64_MAX;
 }
 
-/* TAIL and all LINK words are null; but for elements whose place in the parent's queue was passed
- * over and that nobody has come to since: *over is the number of their links less that of their
- * tails. */
+/* TAIL and all LINK words are null, except for an element whose place in the parent's queue was
+ * passed over and that no client has entered since. *over counts the links of such elements, minus
+ * their tails. */
 static bool element_idle(const struct queue_level *l, int64_t *words, int i, int j, int64_t *over,
 			 char *err, size_t errlen)
 {
@@ -235,15 +231,16 @@ bool queue_tree_idle(const struct lock_space *s, const struct queue_tree *t, uin
 				return false;
 		}
 	}
-	snprintf(err, errlen, "links of places passed over, less the tails that tell of them: %lld",
+	snprintf(err, errlen,
+		 "links of places passed over, minus the tails that refer to them: %lld",
 		 (long long)over);
 	return over == 0;
 }
 
 /* ------------------------------------------------------------------ words */
 
-/* TAIL (offset 0) or a LINK of this client's element at level i. The root's
- * words are at the lock's home, others are dealt out over their element. */
+/* TAIL (offset 0) or a LINK of this client's element at level i. The root's words are at the lock's
+ * home; others are spread over the ranks of their element. */
 RMA_INLINE struct rma_word level_word(const struct lock_space *s, const struct queue_tree *t,
 				      struct lock_slot *slot, int i, uint64_t offset)
 {
@@ -273,7 +270,7 @@ static struct rma_word link_word(const struct lock_space *s, const struct queue_
 	return level_word(s, t, slot, i, LINKS_OFFSET + (uint64_t)(member - 1) * WORD_BYTES);
 }
 
-/* As whom this client stands in the queue of level i. */
+/* The member as which this client stands in the queue of level i. */
 RMA_INLINE int64_t member_id(const struct lock_space *s, const struct queue_tree *t,
 			     struct lock_slot *slot, int i)
 {
@@ -282,7 +279,7 @@ RMA_INLINE int64_t member_id(const struct lock_space *s, const struct queue_tree
 
 /* ---------------------------------------------------------------- acquire */
 
-/* A1: this slot's words say "no successor, nothing granted"; (A). */
+/* A1: no successor, no grant; (A). */
 RMA_INLINE void prepare(const struct queue_tree *t, struct lock_slot *slot, int i)
 {
 	enum rma_domain d = t->level[i - 1].domain;
@@ -292,8 +289,8 @@ RMA_INLINE void prepare(const struct queue_tree *t, struct lock_slot *slot, int 
 		rma_poke(&slot->client, slot->next[d], 0);
 }
 
-/* What a grant says that takes its receiver up to the parent: its element has a place there, which
- * was withdrawn behind this member; 0: it has none. */
+/* The grant that sends its receiver to the parent. The element has a withdrawn place there, behind
+ * member place; 0: it has none. */
 static int64_t parent_with(int64_t place)
 {
 	return STATUS_PARENT | place << STATUS_KIND_BITS;
@@ -311,29 +308,29 @@ static void link_to(const struct lock_space *s, const struct queue_tree *t, stru
 
 	if (i == 1)
 		queue_slot(slot)->contended = true;
-	/* A3: the client that releases for the predecessor will find us; (B). */
+	/* A3: the client that releases for the predecessor will find the link; (B). */
 	rma_put(&slot->client, link, slot->id | flag);
-	rma_flush(&slot->client, link); /* orders the link before our wait; pairs with R2, R4 */
+	rma_flush(&slot->client, link); /* orders the link before the wait; pairs with R2, R4 */
 }
 
-/* A4: a grant (R3, R6). */
+/* A4: wait for a grant (R3, R6). */
 static int64_t await_grant(const struct queue_tree *t, struct lock_slot *slot, int i)
 {
 	return rma_await(&slot->client, slot->status[t->level[i - 1].domain], -1, RMA_NE,
 			 STATUS_WAIT, i == t->n ? RMA_SOON : RMA_LATER, what_for(i));
 }
 
-/* Link to the predecessor, and wait; the grant. */
+/* Link to the predecessor and wait. Returns the grant. */
 static RMA_SLOW_PATH int64_t wait_behind(const struct lock_space *s, const struct queue_tree *t,
 					 struct lock_slot *slot, int i, int64_t pred)
 {
-	if (pred < 0) /* nobody but a place above */
+	if (pred < 0) /* the queue is empty, but the element has a place above */
 		return parent_with(-pred);
 	link_to(s, t, slot, i, pred, 0);
 	return await_grant(t, slot, i);
 }
 
-/* Enter the queue of level i; the grant, or STATUS_WAIT for its head. */
+/* Enter the queue of level i. Returns the grant; STATUS_WAIT: this client is the head. */
 RMA_INLINE int64_t enter(const struct lock_space *s, const struct queue_tree *t,
 			 struct lock_slot *slot, int i)
 {
@@ -358,15 +355,16 @@ bool queue_tree_waiters_near(const struct lock_space *s, const struct queue_tree
 	return t->level[t->n - 1].domain == RMA_NODE && rma_peek(&slot->client, tail) > 0;
 }
 
-/* A client on its way up that may have to turn back, or whose element has a place above. */
+/* The state of a client on its way up that may have to turn back, or whose element has a place
+ * above. */
 struct ascent {
 	uint64_t deadline_ns; /* 0: none */
-	bool over;            /* it has passed: enter empty queues only */
-	int64_t place;        /* at the next level, as in parent_with(); at the leaf its own */
+	bool over;            /* the deadline has passed: enter empty queues only */
+	int64_t place;        /* at the next level, as in parent_with(); at the leaf, its own */
 };
 
-/* T1: take our slot out of the link that leads to us, and leave the member there. False: it has
- * been taken, and a grant is on its way. */
+/* T1: replace this slot by its member in the link that leads to it. False: the link has been taken,
+ * and a grant is on its way. */
 static bool withdraw(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
 		     int i, int64_t pred)
 {
@@ -378,7 +376,7 @@ static bool withdraw(const struct lock_space *s, const struct queue_tree *t, str
 	return was == mine;
 }
 
-/* A4 with a deadline: the grant, or STATUS_NONE. */
+/* A4 with a deadline. Returns the grant, or STATUS_NONE. */
 static int64_t await_grant_until(const struct lock_space *s, const struct queue_tree *t,
 				 struct lock_slot *slot, int i, int64_t pred, struct ascent *a)
 {
@@ -395,7 +393,7 @@ static int64_t await_grant_until(const struct lock_space *s, const struct queue_
 	return STATUS_NONE;
 }
 
-/* T3: the client that passes over our place is through with its words. */
+/* T3: wait until the client that passes over the place has finished with its words. */
 static bool await_done(const struct lock_space *s, const struct queue_tree *t,
 		       struct lock_slot *slot, int i, struct ascent *a)
 {
@@ -406,7 +404,7 @@ static bool await_done(const struct lock_space *s, const struct queue_tree *t,
 
 	if (a->over) {
 		rma_get(c, w, &seen);
-		rma_flush(c, w); /* orders the get before the look at it */
+		rma_flush(c, w); /* orders the get before the look at its result */
 	} else {
 		a->over = !rma_await_until(c, w, -1, RMA_EQ, done, RMA_SOON, a->deadline_ns,
 					   "its old place to be passed over", &seen);
@@ -419,11 +417,12 @@ static bool await_done(const struct lock_space *s, const struct queue_tree *t,
 		return true;
 	}
 	rma_put(c, w, 0);
-	rma_flush(c, w); /* orders the reset before our element enters again; (B) */
+	rma_flush(c, w); /* orders the reset before the element enters again; (B) */
 	return true;
 }
 
-/* We, or our element, have a place at level i, or had it: the grant; STATUS_WAIT: enter. */
+/* This client or its element has a place at level i, or had one. Returns the grant; STATUS_WAIT: it
+ * has to enter. */
 static int64_t return_to_place(const struct lock_space *s, const struct queue_tree *t,
 			       struct lock_slot *slot, int i, struct ascent *a)
 {
@@ -431,7 +430,7 @@ static int64_t return_to_place(const struct lock_space *s, const struct queue_tr
 	int64_t away = member_id(s, t, slot, i) | LINK_AWAY, pred = a->place, was;
 
 	if (!a->over) {
-		/* T2: the place is ours, unless it is being passed over. */
+		/* T2: resume the place, unless it is being passed over. */
 		rma_cas(&slot->client, link, away, slot->id | (a->deadline_ns ? LINK_TIMED : 0),
 			&was);
 		rma_flush(&slot->client, link); /* orders the swap before the look at was */
@@ -443,7 +442,7 @@ static int64_t return_to_place(const struct lock_space *s, const struct queue_tr
 	return await_done(s, t, slot, i, a) ? STATUS_WAIT : STATUS_NONE;
 }
 
-/* A2: become the tail, if the queue is empty; or else the slot that is. */
+/* A2: become the tail if the queue is empty. Returns the slot that is the tail otherwise. */
 static int64_t swap_empty(const struct lock_space *s, const struct queue_tree *t,
 			  struct lock_slot *slot, int i, struct rma_word tail)
 {
@@ -458,7 +457,7 @@ static int64_t swap_empty(const struct lock_space *s, const struct queue_tree *t
 	}
 }
 
-/* As enter(), or STATUS_NONE. */
+/* As enter(); or STATUS_NONE. */
 static int64_t enter_until(const struct lock_space *s, const struct queue_tree *t,
 			   struct lock_slot *slot, int i, struct ascent *a)
 {
@@ -484,7 +483,7 @@ static int64_t enter_until(const struct lock_space *s, const struct queue_tree *
 static void turn_back(const struct lock_space *s, const struct queue_tree *t,
 		      struct lock_slot *slot, int i, int64_t place);
 
-/* Acquire, from level i on. */
+/* Acquire from level i upwards. */
 static RMA_SLOW_PATH enum queue_entry acquire_from(const struct lock_space *s,
 						   const struct queue_tree *t,
 						   struct lock_slot *slot, int i, struct ascent a)
@@ -531,7 +530,8 @@ enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct que
 		a.place = status >> STATUS_KIND_BITS;
 		if (a.place)
 			return acquire_from(s, t, slot, i - 1, a);
-		/* Head of the queue, or its predecessor left the parent: go on up. */
+		/* This client is the head of the queue, or its predecessor has left the parent: go
+		 * up. */
 	}
 	return QUEUE_FRESH;
 }
@@ -556,8 +556,8 @@ bool queue_tree_passed(const struct queue_tree *t, struct lock_slot *slot)
 
 /* What a releaser has found so far, by level. */
 struct descent {
-	int64_t taken[TOPO_MAX_LEVELS]; /* the successor, if it is known */
-	int64_t as[TOPO_MAX_LEVELS];    /* the member that it stands in the queue as; 0: its own */
+	int64_t taken[TOPO_MAX_LEVELS]; /* the successor, if known */
+	int64_t as[TOPO_MAX_LEVELS];    /* the member as which it stands in the queue; 0: its own */
 };
 
 static inline int64_t standing_as(const struct lock_space *s, const struct queue_tree *t,
@@ -566,8 +566,8 @@ static inline int64_t standing_as(const struct lock_space *s, const struct queue
 	return d->as[i - 1] ? d->as[i - 1] : member_id(s, t, slot, i);
 }
 
-/* The link of any member, taken, also if its waiter may withdraw, or somebody take a place that was
- * withdrawn, at the same time. */
+/* Take the link of a member, even if at the same time its waiter withdraws or another client
+ * resumes a withdrawn place. */
 static int64_t take_from(const struct lock_space *s, const struct queue_tree *t,
 			 struct lock_slot *slot, int i, int64_t member)
 {
@@ -575,12 +575,12 @@ static int64_t take_from(const struct lock_space *s, const struct queue_tree *t,
 	int64_t succ;
 
 	rma_fao(&slot->client, link, RMA_REPLACE, 0, &succ);
-	rma_flush(&slot->client, link); /* orders the reset before we grant anything to anyone */
+	rma_flush(&slot->client, link); /* orders the reset before any grant */
 	return succ;
 }
 
-/* T5: through with the words of the withdrawn member in whose place we stood: its slot may serve
- * again, its element enter again. */
+/* T5: mark the withdrawn member in whose place this client stood as done: its slot may be used
+ * again, or its element enter again. */
 static void let_go(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
 		   int i, struct descent *d)
 {
@@ -592,12 +592,12 @@ static void let_go(const struct lock_space *s, const struct queue_tree *t, struc
 	w = i == t->n ? slot_status(s, &slot->client, domain, d->as[i - 1])
 		      : link_word(s, t, slot, i, d->as[i - 1]);
 	rma_put(&slot->client, w, i == t->n ? STATUS_FREE : LINK_DONE);
-	rma_flush(&slot->client, w); /* orders it before our return; pairs with T3 */
+	rma_flush(&slot->client, w); /* orders it before the return; pairs with T3 */
 	d->as[i - 1] = 0;
 }
 
-/* T4: pass over members that were withdrawn: stand in the place of each in turn. The first
- * successor that waits, or 0: none is linked to the last of them. */
+/* T4: pass over withdrawn members: stand in the place of each in turn. Returns the first successor
+ * that waits; 0: none is linked to the last of them. */
 static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, const struct queue_tree *t,
 				       struct lock_slot *slot, int i, struct descent *d,
 				       int64_t succ)
@@ -610,8 +610,8 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, const struct 
 	return succ & ~LINK_FLAGS;
 }
 
-/* The successor at level i if one is linked to us, taken; or 0. R1 at the
- * leaves, R2 above: there the link is reset for the element's next stay; (B). */
+/* Take the successor at level i if one is linked; else 0. R1 at the leaves, R2 above, where the
+ * link is reset for the element's next stay; (B). */
 static inline int64_t take_link(const struct lock_space *s, const struct queue_tree *t,
 				struct lock_slot *slot, int i, struct descent *d)
 {
@@ -626,8 +626,8 @@ static inline int64_t take_link(const struct lock_space *s, const struct queue_t
 	} else {
 		link = link_word(s, t, slot, i, me);
 		if (rma_is_cpu(link)) {
-			/* Once it is set nobody but us writes it before we come back, or its
-			 * waiter may withdraw. */
+			/* Once the link is set, no other client writes it before this element
+			 * returns, unless its waiter withdraws. */
 			rma_get(c, link, &succ);
 			if (succ & LINK_FLAGS)
 				succ = take_from(s, t, slot, i, me);
@@ -640,8 +640,8 @@ static inline int64_t take_link(const struct lock_space *s, const struct queue_t
 	return succ & LINK_FLAGS ? pass_over(s, t, slot, i, d, succ) : succ;
 }
 
-/* R4: a successor has swapped TAIL: wait until it is linked, and take it. 0: it was withdrawn, and
- * we stand in its place. */
+/* R4: a successor has swapped TAIL: wait until it is linked, and take the link. 0: it has
+ * withdrawn, and this client stands in its place. */
 static int64_t await_link(const struct lock_space *s, const struct queue_tree *t,
 			  struct lock_slot *slot, int i, struct descent *d)
 {
@@ -666,11 +666,11 @@ static void grant(const struct lock_space *s, const struct queue_tree *t, struct
 	struct rma_word w = slot_status(s, &slot->client, t->level[i - 1].domain, succ);
 
 	rma_put(&slot->client, w, status);
-	rma_flush(&slot->client, w); /* orders the grant before our return; pairs with A4 */
+	rma_flush(&slot->client, w); /* orders the grant before the return; pairs with A4 */
 }
 
-/* R5: leave the queue of level i: true if nobody is behind us. place: what TAIL then says of our
- * element's place at the parent. */
+/* R5: leave the queue of level i if there is no successor. place: the element's withdrawn place at
+ * the parent, for TAIL. */
 static inline bool leave_empty(const struct lock_space *s, const struct queue_tree *t,
 			       struct lock_slot *slot, int i, const struct descent *d,
 			       int64_t place)
@@ -683,8 +683,8 @@ static inline bool leave_empty(const struct lock_space *s, const struct queue_tr
 	return last == me;
 }
 
-/* What goes with the lock when it is passed at level i: one more pass here, the
- * parents' counts as they are, and a fresh start for the levels below. */
+/* The grant for a pass at level i: one more pass here, the parents' counts as they are, and zero
+ * for the levels below. */
 static int64_t status_for(const struct queue_tree *t, int64_t passed, int i)
 {
 	int64_t status = STATUS_LOCKED;
@@ -702,8 +702,8 @@ static int64_t status_for(const struct queue_tree *t, int64_t passed, int i)
 	return status;
 }
 
-/* There is a successor at level i: find it if it is not yet known, and grant; or it was withdrawn,
- * and nobody is behind it. */
+/* There is a successor at level i: find it if it is not known yet, and grant. If it has withdrawn
+ * and has no successor, leave the queue empty. */
 static RMA_SLOW_PATH void leave_to(const struct lock_space *s, const struct queue_tree *t,
 				   struct lock_slot *slot, int i, struct descent *d, int64_t kind)
 {
@@ -723,9 +723,8 @@ static RMA_SLOW_PATH void leave_to(const struct lock_space *s, const struct queu
 	      kind == STATUS_LOCKED ? status_for(t, queue_slot(slot)->passed, i) : kind);
 }
 
-/* Leave level i for good. The successor, if any, gets the kind of grant: the
- * lock, or the right to go to the parent (with the place of its element there) or settle with the
- * readers itself. */
+/* Leave level i for good. The successor, if any, gets this kind of grant: the lock, or the right to
+ * go to the parent (with the element's place there), or to settle with the readers itself. */
 static inline void leave(const struct lock_space *s, const struct queue_tree *t,
 			 struct lock_slot *slot, int i, struct descent *d, int64_t kind)
 {
@@ -754,8 +753,8 @@ static inline void release_root(const struct lock_space *s, const struct queue_t
 	int64_t kind = STATUS_LOCKED;
 
 	d->taken[0] = d->as[0] = 0;
-	/* Is somebody waiting? Looking costs a round trip at a NET root, so an
-	 * RMA-MCS release that found nobody last time first tries to leave. */
+	/* Look for a waiter? That costs a round trip at a NET root, so a release of RMA-MCS that
+	 * found none last time first tries to leave. */
 	if (before_root || queue_slot(slot)->contended)
 		d->taken[0] = take_link(s, t, slot, 1, d);
 	if (before_root && before_root(s, slot, d->taken[0] != 0) == QUEUE_REOPENED)
@@ -763,9 +762,9 @@ static inline void release_root(const struct lock_space *s, const struct queue_t
 	leave(s, t, slot, 1, d, kind);
 }
 
-/* A client that passed the lock to us within our element is likely to come back for it in less time
- * than it takes to hand it to another node, and the lock to come back from there. So look for a
- * moment longer whether somebody links himself to us. */
+/* A client that handed the lock to this one within the element is likely to return sooner than the
+ * lock could go to another node and come back. So look for a moment longer whether a client links
+ * itself. */
 static inline bool is_worth_a_glance(const struct queue_tree *t, struct lock_slot *slot)
 {
 	const struct queue_level *leaf = &t->level[t->n - 1];
@@ -774,8 +773,8 @@ static inline bool is_worth_a_glance(const struct queue_tree *t, struct lock_slo
 	       (queue_slot(slot)->passed >> leaf->shift & leaf->mask) != 0;
 }
 
-/* R6: from the level below the one where the lock went, leave every queue this
- * client stands in; successors have to go to the parent themselves; (C). */
+/* R6: from the level below the one where the lock went, leave every queue in which this client
+ * stands. Successors have to go to the parent themselves; (C). */
 static void unwind(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
 		   int from, struct descent *d)
 {
@@ -845,7 +844,7 @@ void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
 			continue;
 		d.taken[i - 1] = take_link(s, t, slot, i, &d);
 		if (d.taken[i - 1]) {
-			/* R3: pass it on within this element. */
+			/* R3: pass the lock on within this element. */
 			leave_to(s, t, slot, i, &d, STATUS_LOCKED);
 			unwind(s, t, slot, i + 1, &d);
 			return;
@@ -857,7 +856,7 @@ void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
 
 /* --------------------------------------------------------------- turning back */
 
-/* From level i down: our element's place at the level above was withdrawn behind this member, or
+/* From level i down. The element has a withdrawn place at the level above, behind member place; 0:
  * it has none. */
 static void turn_back(const struct lock_space *s, const struct queue_tree *t,
 		      struct lock_slot *slot, int i, int64_t place)

@@ -19,11 +19,11 @@ static inline const struct queue_tree_options *queue_tree_options(const struct l
 	return lock_options(s);
 }
 
-/* What a slot keeps from acquire to release; what a kind with a tree keeps begins with it. */
+/* State of a slot from acquire to release; the slot state of a kind with a tree begins with it. */
 struct queue_slot {
 	struct rma_word tail; /* of the innermost queue */
-	int64_t passed;       /* the counts of passes that came with the hand-over */
-	int64_t left_behind;  /* in a place of that queue that it has left: behind which slot */
+	int64_t passed;       /* the counts of passes in the grant */
+	int64_t left_behind;  /* the slot behind which it has left a place in that queue */
 	bool contended;       /* the last release found a successor at the root */
 };
 _Static_assert(sizeof(struct queue_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
@@ -34,18 +34,18 @@ RMA_INLINE struct queue_slot *queue_slot(struct lock_slot *slot)
 }
 
 struct queue_level {
-	enum rma_domain domain; /* of this level's TAIL and LINK words, and of waiting here */
+	enum rma_domain domain; /* of this level's TAIL, LINK and STATUS words */
 	uint64_t base;          /* offset of its words in the segments */
 	uint64_t stride;        /* bytes a lock: TAIL and one LINK per child element */
 	int64_t threshold;      /* T_L,i; unused at level 1 */
-	int shift;              /* where the count of passes sits in a hand-over word */
-	int64_t mask;           /* its width, unshifted */
+	int shift;              /* position of the count of passes in a grant */
+	int64_t mask;           /* mask of the count, unshifted */
 };
 
 struct queue_tree {
 	int n; /* levels */
 	struct queue_level level[TOPO_MAX_LEVELS];
-	int run_shift; /* RMA-RW: the field that counts writers in a row; 0: none */
+	int run_shift; /* RMA-RW: position of the count of writers in a row; 0: none */
 	int64_t run_mask, run_limit;
 };
 
@@ -54,24 +54,25 @@ uint64_t queue_tree_overtakes(const struct lock_space *s, const struct queue_tre
 bool queue_tree_idle(const struct lock_space *s, const struct queue_tree *t, uint64_t lock,
 		     const struct lock_memory *m, char *err, size_t errlen);
 
-/* How a client came to the lock. */
+/* How a client got to the lock. */
 enum queue_entry {
-	QUEUE_PASSED, /* handed over: the lock is held by this client */
-	QUEUE_FRESH,  /* at the head of the root queue, and nobody handed anything over:
-		       * held in RMA-MCS; RMA-RW has to settle with the readers first */
+	QUEUE_PASSED, /* the lock was handed over to it */
+	QUEUE_FRESH,  /* at the head of the root queue, without a hand-over: in RMA-MCS it has the
+		       * lock; in RMA-RW it has to settle with the readers first */
 	QUEUE_BUSY,   /* a try, or the deadline has passed: this client is in no queue */
-	QUEUE_LEFT    /* the deadline has passed; queue_tree_passed() says when the slot may serve
-			 again */
+	QUEUE_LEFT    /* the deadline has passed; queue_tree_passed() says when the slot may be used
+		       * again */
 };
 
-/* What a releaser does with the root. */
+/* How a releaser leaves the root. */
 enum queue_leave {
-	QUEUE_HAND_ON, /* hand the lock on as it is */
+	QUEUE_HAND_ON, /* hand the lock over as it is */
 	QUEUE_REOPENED /* the readers have it: the successor enters QUEUE_FRESH */
 };
 
-/* What acquire returns that came so, and resume: there a client that has no place any more, or lost
- * it, asks anew, if only to be told how that is called. */
+/* The code of acquire, and of resume, for an entry other than QUEUE_PASSED and QUEUE_FRESH. After a
+ * resume, a client that has no place any more, or has lost it, asks anew; none: the code for
+ * that. */
 static inline int queue_tree_code(enum queue_entry entry, int busy)
 {
 	if (entry <= QUEUE_FRESH)
@@ -79,22 +80,23 @@ static inline int queue_tree_code(enum queue_entry entry, int busy)
 	return entry == QUEUE_LEFT ? LOCK_QUEUED : busy;
 }
 
-/* Choose thresholds and reserve words. max_run: writers in a row that a
- * hand-over word has to count (0: none). */
+/* Choose thresholds and reserve words. max_run: the most writers in a row that a grant has to
+ * count; 0: none. */
 int queue_tree_layout(struct lock_space *s, struct queue_tree *t, int64_t max_run, char *err,
 		      size_t errlen);
 void queue_tree_describe(const struct lock_space *s, const struct queue_tree *t, char *text,
 			 size_t len);
 
-/* Whether somebody near is in the queue already; costs no far operation. */
+/* Whether a client of the same element is in the queue; costs no far operation. */
 bool queue_tree_waiters_near(const struct lock_space *s, const struct queue_tree *t,
 			     struct lock_slot *slot);
 
-/* By slot->deadline_ns, if that is set. A client that has it then may still have come late: there
- * was nobody before it, or the grant was on its way. */
+/* Respects slot->deadline_ns, if set. A client may get the lock after its deadline, if the queues
+ * were empty or the grant was on its way. */
 enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct queue_tree *t,
 				    struct lock_slot *slot);
-/* After QUEUE_LEFT: acquire the same lock from the place that the slot still has, if it has it. */
+/* After QUEUE_LEFT: acquire the same lock from the place that the slot has left, if it still
+ * exists. */
 enum queue_entry queue_tree_resume(const struct lock_space *s, const struct queue_tree *t,
 				   struct lock_slot *slot);
 bool queue_tree_passed(const struct queue_tree *t, struct lock_slot *slot); /* does not wait */
@@ -102,21 +104,21 @@ enum queue_entry queue_tree_try_acquire(const struct lock_space *s, const struct
 					struct lock_slot *slot);
 
 /*
- * Release. before_root, if given, is called when the lock is about to leave the
- * root, with whether a successor is known there that could have it as it is; it
- * says how to leave. Not called if the lock is passed on below the root.
+ * Release. before_root, if given, is called when the lock is about to leave the root. Its argument
+ * says whether a known successor there could have the lock as it is; its result says how to leave.
+ * It is not called if the lock is passed on below the root.
  */
 typedef enum queue_leave queue_root_fn(const struct lock_space *s, struct lock_slot *slot,
 				       bool successor);
 void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
 			struct lock_slot *slot, queue_root_fn *before_root);
 
-/* Give back what came QUEUE_FRESH, without having had the lock: no
- * successor, also none below the root, may take it for granted. */
+/* Leave after QUEUE_FRESH without having had the lock: no successor, also below the root, may take
+ * this for a grant. */
 void queue_tree_abandon(const struct lock_space *s, const struct queue_tree *t,
 			struct lock_slot *slot);
 
-/* Writers in a row before the current holder; 0 if not counted. */
+/* The number of writers in a row before the current holder; 0 if not counted. */
 static inline int64_t queue_tree_run(const struct queue_tree *t, int64_t passed)
 {
 	return t->run_shift ? (passed >> t->run_shift) & t->run_mask : 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which reader counts where: c(p) and T_DC of the RMA-RW paper (HPDC'16),
- * section 3.2.1.
+ * The assignment of readers to counters: c(p) and T_DC of the RMA-RW paper (HPDC'16), Section
+ * 3.2.1.
  *
- * The paper puts a counter at every T_DC-th process. Here T_DC consecutive ranks
- * in topology order share one, and by default the ranks of a node do (the
- * paper's own advice, section 6). The form of the counters follows:
+ * The paper puts a counter at every T_DC-th process. Here T_DC consecutive ranks in topology order
+ * share one; by default the ranks of a node do, as the paper advises (Section 6). The form of the
+ * counters follows:
  *   one node                  ticket, NODE words
  *   groups within nodes       gate, NODE words: readers stay on their node
  *   groups across nodes       ticket, NET words
@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both forms count the readers that are there in 32 bits. */
+/* Both forms count the present readers in 32 bits. */
 #define MOST_CLIENTS UINT64_C(0xffffffff)
 
-/* Group number of every rank, ascending along topology order. */
+/* The group number of every rank, ascending in topology order. */
 static void number_groups(const struct lock_space *s, struct readers *r)
 {
 	const struct topo *t = s->topo;
@@ -76,8 +76,8 @@ int readers_layout(struct lock_space *s, struct readers *r, char *err, size_t er
 	if (!lock_has_room(s, MOST_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
 
-	/* One piece with the arrays behind it would have to be sized by the
-	 * caller; they live as long as the space does. */
+	/* Three arrays, because for one block the caller would have to know its size. They live as
+	 * long as the space. */
 	r->group = malloc(n * sizeof *r->group);
 	r->first = malloc((n + 1) * sizeof *r->first);
 	r->members = malloc(n * sizeof *r->members);

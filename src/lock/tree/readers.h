@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The distributed counter (DC) of RMA-RW: paper section 3.2.1. Readers are dealt
- * out over physical counters; a writer that has the root queue settles with all
- * of them. Two forms: readers_ticket.c and readers_gate.c.
+ * The distributed counter (DC) of RMA-RW: Section 3.2.1 of the paper. Readers are spread over
+ * physical counters; a writer that has the root queue settles with all of them. Two forms:
+ * readers_ticket.c and readers_gate.c.
  */
 #ifndef LOCK_TREE_READERS_H
 #define LOCK_TREE_READERS_H
@@ -13,7 +13,7 @@
 struct rma_rw_options {
 	struct queue_tree_options tree;
 	int64_t t_dc; /* ranks that share a counter; 0: those of a node */
-	int64_t t_r;  /* readers that a counter admits before a waiting writer shuts it */
+	int64_t t_r;  /* readers that a counter admits before a waiting writer closes it */
 	int64_t t_w;  /* writers in a row; 0: the product of t_l + 1 */
 };
 _Static_assert(sizeof(struct rma_rw_options) <= LOCK_OPTION_BYTES, "the options fit");
@@ -23,7 +23,6 @@ static inline const struct rma_rw_options *rma_rw_options(const struct lock_spac
 	return lock_options(s);
 }
 
-/* What a slot keeps from acquire to release. */
 struct rma_rw_slot {
 	struct queue_slot queue;
 	bool as_writer; /* it came through the tree */
@@ -36,8 +35,8 @@ RMA_INLINE struct rma_rw_slot *rma_rw_slot(struct lock_slot *slot)
 	return lock_own(slot);
 }
 
-/* Which ranks share a counter: consecutive ones in topology order, T_DC of them
- * (the last group may be smaller), or the ranks of a node. */
+/* The ranks that share a counter: T_DC consecutive ranks in topology order (the last group may be
+ * smaller), or the ranks of a node. */
 struct readers {
 	const struct readers_form *form;
 	int groups;
@@ -51,35 +50,35 @@ struct readers {
 	int64_t t_r;
 };
 
-/* How long a writer leaves the readers alone between two looks whether their
- * turn is over. It does not park on a count: each reader that leaves would have
- * to wake it, and a system call costs more than ten read locks. */
+/* How long a writer waits between two looks whether the readers' turn is over. It does not park on
+ * a count: each reader that leaves would have to wake it, and a system call costs more than ten
+ * read locks. */
 enum { READERS_LOOK_MIN_NS = 5000, READERS_LOOK_MAX_NS = 500000 };
 
-/* How a reader came: it is in; it is not, for the writers kept changing the gate under its feet,
- * and should come as a writer; its deadline has passed, and it is as if it had not come. */
+/* The result for a reader: it is in; it is not, because writers kept changing the gate between its
+ * steps, and it should enter as a writer; its deadline has passed, and it is not counted any
+ * more. */
 enum readers_entry { READERS_IN, READERS_AS_WRITER, READERS_TIMEOUT };
 
 struct readers_form {
 	const char *name;
-	uint64_t bytes;   /* a counter */
-	uint64_t scratch; /* int64_t a counter that a writer's slot needs */
+	uint64_t bytes;   /* of a counter */
+	uint64_t scratch; /* int64_t for each counter that a writer's slot needs */
 	enum readers_entry (*enter)(const struct lock_space *s, const struct readers *r,
 				    struct lock_slot *slot);
-	/* The same without waiting: false if a writer is there. */
+	/* The same without waiting. False: a writer is there. */
 	bool (*try_enter)(const struct lock_space *s, const struct readers *r,
 			  struct lock_slot *slot);
 	void (*leave)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
-	/* The writer at the head of the root queue: shut all counters, and wait
-	 * until the readers inside have left. False: its deadline has passed, and the counters
-	 * are open. */
+	/* For the writer at the head of the root queue: close all counters, and wait until the
+	 * readers inside have left. False: its deadline has passed, and the counters are open. */
 	bool (*close)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
-	/* The same without waiting: false if readers are inside, nothing changed. */
+	/* The same without waiting. False: readers are inside, and nothing has changed. */
 	bool (*try_close)(const struct lock_space *s, const struct readers *r,
 			  struct lock_slot *slot);
-	/* The lock goes to the readers. Complete at all counters on return. */
+	/* Give the lock to the readers. Complete at all counters on return. */
 	void (*open)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
-	/* Of the words of one counter; see struct lock_protocol. */
+	/* For the words of one counter; see struct lock_protocol. */
 	bool (*idle)(const int64_t *counter, char *err, size_t errlen);
 	void (*age)(int64_t *counter);
 };
@@ -88,8 +87,7 @@ extern const struct readers_form readers_ticket, readers_gate;
 
 int readers_layout(struct lock_space *s, struct readers *r, char *err, size_t errlen);
 
-/* Where the counter of group g for a lock is; counters are dealt out over the
- * ranks of the group. */
+/* The place of group g's counter for a lock. Counters are spread over the ranks of the group. */
 static inline uint64_t readers_place(const struct readers *r, uint64_t lock, int g, int *rank)
 {
 	int size = r->first[g + 1] - r->first[g];

@@ -1,54 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A reader counter behind a gate: the distributed counter of RMA-RW (HPDC'16,
- * section 3.2.1, Listings 6, 9, 10) for readers that all are on the counter's
- * node. They use CPU atomics and plain loads only: a read lock of a table over
- * many nodes costs no operation on the network at all. Writers of other nodes
- * only put and get, for their atomics would not be atomic with the readers'.
+ * A reader counter behind a gate: the distributed counter of RMA-RW (HPDC'16, Section 3.2.1,
+ * Listings 6, 9, 10) for readers that are all on the counter's node. They use only CPU atomics and
+ * plain loads, so a read lock of a table over many nodes costs no operation on the network. Writers
+ * of other nodes only put and get, because their atomics would not be atomic with the readers'.
  *
- * Words: GATE is 2r while the counter is open for phase r, and 2r + 1 after a
- * writer closed it. A[r & 1] has in its low half the readers that are in phase
- * r, in its high half the number that ever arrived there (it wraps at the top
- * of the word). BASE is the arrivals in A of the present phase when it began.
+ * Words: GATE is 2r while the counter is open for phase r, and 2r + 1 after a writer has closed it.
+ * A[r & 1] has in its low half the number of readers in phase r, in its high half the number that
+ * ever arrived there (it wraps at the top of the word). BASE is the number of arrivals in A of the
+ * present phase when that began.
  *
- * Reader, uncontended: acquire 2 gets and 1 atomic, release 1 atomic, all near.
- * Writer: 3 gets (look), 2 puts (close), 1 get or more (drain) a counter; 1 put
- * a counter to open. All counters at once.
+ * Reader, uncontended: acquire 2 gets and 1 atomic, release 1 atomic, all near. Writer: 3 gets
+ * (look), 2 puts (close), 1 or more gets (drain) for each counter; 1 put for each counter to open.
+ * All counters at once.
  *
  * Ordering guarantees
- *   (A) A reader counts itself into phase r and then looks at GATE; a writer
- *       closes GATE (put, flush) and then looks at A (get). Both orders are
- *       sequentially consistent: the reader's atomic is a full fence, the
- *       writer's flush completes the put at the counter before the get starts.
- *       So a reader that still sees GATE <= 2r is seen by the client that closes phase
- *       r, and is waited for; one that does not counts itself out.
- *   (B) A reader that comes while the gate is closed counts itself into the next
- *       phase and, by (A), has a place there: the next writer to close waits
- *       for it, however short the opening.
- *   (C) A[r & 1] is 0 in its low half when phase r + 1 is closed, so when phase
- *       r + 2 begins to count, except for readers that are about to count
- *       themselves out; these can only delay a writer. The drain sees to it, and
- *       where a try-acquire, or a writer whose deadline passed in the drain, has opened the
- *       next phase without one, the look of the next writer does (L2). So of two phases in a
- *       row at most one is opened without a drain.
- *   (D) The phases of all counters of a lock are equal: only the head of the
- *       root queue changes them, and it completes the opening of all before it
- *       leaves.
+ *   (A) A reader counts itself into phase r and then looks at GATE; a writer closes GATE (put,
+ *       flush) and then looks at A (get). Both orders are sequentially consistent: the reader's
+ *       atomic is a full fence, and the writer's flush completes the put at the counter before the
+ *       get starts. So the writer that closes phase r sees a reader that still sees GATE <= 2r, and
+ *       waits for it; a reader that does not see that subtracts itself.
+ *   (B) A reader that comes while the gate is closed counts itself into the next phase and, by (A),
+ *       has a place there: the next writer to close waits for it, however short the opening.
+ *   (C) The low half of A[r & 1] is 0 when phase r + 1 is closed, that is, before phase r + 2
+ *       counts there, except for readers that are about to subtract themselves; these can only
+ *       delay a writer. The drain ensures that. If a try-acquire, or a writer whose deadline has
+ *       passed in the drain, has opened the next phase without a drain, the look of the next writer
+ *       ensures it (L2). So of two consecutive phases at most one is opened without a drain.
+ *   (D) The phases of all counters of a lock are equal: only the head of the root queue changes
+ *       them, and it completes the opening of all before it leaves.
+ *   (E) A reader that has a place in a phase may leave at any time as if it had been in: until then
+ *       it is counted, and waited for, whether its phase is open, closed or in the future.
  *
- *   (E) A reader that has a place in a phase may leave at any time as if it had been in: it is
- *       counted until then, and waited for, whether its phase is open, closed or yet to come.
+ * Deadlines. A reader that waits for its phase subtracts itself, by one near atomic (RA6); (E). A
+ * writer that waits in the look has changed nothing. A writer that waits for readers to leave opens
+ * the next phase (D2), as a try does; the number of phases has 63 bits and does not wrap.
  *
- * Deadlines. A reader that waits for its phase counts itself out, by one near atomic (RA6);
- * (E). A writer that waits in the look has changed nothing. One that waits for readers to leave
- * opens the next phase (D2), as a try does; the number of phases has 63 bits and does not come
- * round.
+ * Progress: a reader subtracts itself and tries again if two writers have passed between two of its
+ * instructions. After ATTEMPTS of these it queues as a writer would, and has the lock for itself in
+ * that one critical section; so it does not starve.
  *
- * Progress: a reader counts itself out and tries again if two writers came by
- * between two of its instructions. After ATTEMPTS of these it queues as a writer
- * would, and has that one critical section to itself; so it does not starve.
- *
- * Different from the paper: see readers_ticket.c; T_R is as there.
- * Model: models/rma_rw_gate.pml, whose steps are named below.
+ * Different from the paper: see readers_ticket.c; T_R is as there. Model: models/rma_rw_gate.pml,
+ * whose steps are named below.
  */
 #include "lock/tree/readers.h"
 
@@ -83,7 +76,7 @@ static struct rma_word gate_word(const struct readers *r, struct lock_slot *slot
 	return readers_word(r, &slot->client, slot->lock, g, GATE);
 }
 
-/* RA1 to RA3: one attempt to get a place in a phase: its number, or -1. */
+/* RA1 to RA3: try once to get a place in a phase. Returns its number, or -1. */
 static int64_t arrive(const struct readers *r, struct lock_slot *slot, bool closed_too)
 {
 	struct rma_client *c = &slot->client;
@@ -91,15 +84,15 @@ static int64_t arrive(const struct readers *r, struct lock_slot *slot, bool clos
 	struct rma_word gate = gate_word(r, slot, g);
 	int64_t before, after, phase, ignored;
 
-	/* RA1: which phase is open, or the next to open? */
+	/* RA1: the phase that is open, or the next to open. */
 	rma_get(c, gate, &before);
 	if ((before & 1) && !closed_too)
 		return -1;
 	phase = (before + 1) / 2;
-	/* RA2: count ourselves in. */
+	/* RA2: count this reader in. */
 	rma_fao(c, active_word(r, slot, g, phase), RMA_SUM, ARRIVE, &ignored);
-	/* RA3: has nobody closed that phase before? The atomic orders RA2 before
-	 * this look; pairs with the flush between C and D; (A). */
+	/* RA3: has that phase been closed before? The atomic orders RA2 before this look; pairs
+	 * with the flush between C and D; (A). */
 	rma_get(c, gate, &after);
 	if (after <= 2 * phase)
 		return phase;
@@ -129,7 +122,7 @@ static enum readers_entry enter(const struct lock_space *s, const struct readers
 	if (phase < 0)
 		return READERS_AS_WRITER;
 	rma_rw_slot(slot)->phase = phase & 1;
-	/* RA5: our phase opens, and cannot be closed without us; (B). */
+	/* RA5: the phase opens, and cannot be closed without waiting for this reader; (B). */
 	if (rma_await_until(c, gate, -1, RMA_NE, 2 * phase - 1, RMA_SOON, slot->deadline_ns,
 			    "the writers to finish", &seen))
 		return READERS_IN;
@@ -148,7 +141,7 @@ static bool try_enter(const struct lock_space *s, const struct readers *r, struc
 	return true;
 }
 
-/* What a counter says: the phase in question, and the one after. */
+/* What a counter shows: the phase in question, and the next one. */
 struct look {
 	int64_t now, next, base;
 };
@@ -192,7 +185,7 @@ static bool look_at_all(const struct lock_space *s, const struct readers *r, str
 
 	for (int g = 0; g < r->groups; g++)
 		get_look(r, slot, g, phase, &looks[g]);
-	rma_flush_all(c, readers_far(s)); /* orders the gets before the look at them */
+	rma_flush_all(c, readers_far(s)); /* orders the gets before the looks at their results */
 	for (int g = 0; g < r->groups; g++) {
 		struct rma_pause p = {
 		    .min_ns = READERS_LOOK_MIN_NS,
@@ -206,12 +199,12 @@ static bool look_at_all(const struct lock_space *s, const struct readers *r, str
 			if (!rma_pause(c, &p, "the readers' turn to end"))
 				return false;
 			rma_get(c, active, &looks[g].now);
-			rma_flush(c, active); /* orders the get before the look at it */
+			rma_flush(c, active); /* orders the get before the look at its result */
 		}
 		if (FAULT(rma_rw_look))
 			continue;
-		/* L2: and those of the phase before, whom a try, or a writer that gave up, may
-		 * have left inside. */
+		/* L2: and until readers of the previous phase have left, whom a try, or a writer
+		 * that gave up, may have left inside. */
 		if ((looks[g].next & ACTIVE_MASK) &&
 		    !rma_await_until(c, active_word(r, slot, g, phase + 1), ACTIVE_MASK, RMA_EQ, 0,
 				     RMA_SOON, slot->deadline_ns,
@@ -221,8 +214,8 @@ static bool look_at_all(const struct lock_space *s, const struct readers *r, str
 	return true;
 }
 
-/* C: close the gates. BASE is for the next phase, in which nobody has counted
- * yet: its arrivals are those of the look. */
+/* C: close the gates. BASE is for the next phase, in which no reader has counted itself yet: its
+ * arrivals are those of the look. */
 static void close_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot,
 		      int64_t phase)
 {
@@ -261,8 +254,8 @@ static void open_gates(const struct lock_space *s, const struct readers *r, stru
 
 	for (int g = 0; g < r->groups; g++)
 		rma_put(c, gate_word(r, slot, g), 2 * phase + 2);
-	rma_flush_all(c, readers_far(s)); /* orders the opening before we leave the root queue,
-					   * so before the next closing (C); (D) */
+	rma_flush_all(c, readers_far(s)); /* orders the opening before this writer leaves the root
+					     queue, so before the next closing (C); (D) */
 }
 
 static bool close_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
@@ -287,14 +280,14 @@ static bool try_close(const struct lock_space *s, const struct readers *r, struc
 
 	for (int g = 0; g < r->groups; g++)
 		get_look(r, slot, g, phase, &looks[g]);
-	rma_flush_all(c, readers_far(s)); /* orders the gets before the look at them */
+	rma_flush_all(c, readers_far(s)); /* orders the gets before the looks at their results */
 	for (int g = 0; g < r->groups; g++)
 		if ((looks[g].now | looks[g].next) & ACTIVE_MASK)
 			return false;
 	close_all(s, r, slot, phase);
 	for (int g = 0; g < r->groups; g++)
 		rma_get(c, active_word(r, slot, g, phase), &looks[g].now);
-	rma_flush_all(c, readers_far(s)); /* orders the gets before the look at them */
+	rma_flush_all(c, readers_far(s)); /* orders the gets before the looks at their results */
 	for (int g = 0; g < r->groups; g++)
 		inside = inside || (looks[g].now & ACTIVE_MASK);
 	if (inside)
@@ -312,7 +305,7 @@ static bool idle(const int64_t *counter, char *err, size_t errlen)
 	return !(t->gate & 1) && ((t->a[0] | t->a[1]) & ACTIVE_MASK) == 0;
 }
 
-/* A few arrivals before their wrap, in a phase whose number needs 32 bits soon. */
+/* A few arrivals before they wrap, in a phase whose number soon needs 32 bits. */
 static void age(int64_t *counter)
 {
 	struct gated *t = (struct gated *)(void *)counter;

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RMA-MCS: the topology-aware MCS lock. RMA-RW paper (HPDC'16), section 3.5:
- * the tree of queues (queue_tree.c has the protocol, its ordering guarantees
- * and what differs from the paper) without readers.
+ * RMA-MCS: the topology-aware MCS lock. RMA-RW paper (HPDC'16), Section 3.5: the tree of queues
+ * without readers. queue_tree.c has the protocol, its ordering guarantees, and what differs from
+ * the paper.
  *
- * Fairness: first come, first served among the elements of a level and among
- * the clients of an innermost element; an element keeps the lock for at most
- * T_L,i passes. T_L,1 does not exist.
+ * Fairness: first come, first served among the elements of a level and among the clients of an
+ * innermost element; an element keeps the lock for at most T_L,i passes. T_L,1 does not exist.
  *
- * Uncontended, per level: acquire 1 atomic, release 1 atomic, 1 round trip each
- * at levels above the node, none below. A hand-over within a node: no far
- * operation. Progress: starvation-free if holders release. A timed acquire waits in
- * the queues like any other, and withdraws at any level.
+ * Uncontended, per level: acquire 1 atomic, release 1 atomic, 1 round trip each at levels above the
+ * node, none below. A hand-over within a node: no far operation. Progress: starvation-free if
+ * holders release. A timed acquire waits in the queues like any other, and withdraws at any level.
  */
 #include "lock/tree/queue_tree.h"
 

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RMA-RW: the topology-aware reader-writer lock. RMA-RW paper (HPDC'16), section
- * 3.3, Listings 4 to 10. Writers order themselves in the tree of queues
- * (queue_tree.c); a client that is at its root settles with the readers through the
- * distributed counter (readers.c, readers_ticket.c, readers_gate.c). Those files
- * have the ordering guarantees and what differs from the paper, and why.
+ * RMA-RW: the topology-aware reader-writer lock. RMA-RW paper (HPDC'16), Section 3.3, Listings 4 to
+ * 10. Writers order themselves in the tree of queues (queue_tree.c); the one at its root settles
+ * with the readers through the distributed counter (readers.c, readers_ticket.c, readers_gate.c).
+ * Those files have the ordering guarantees, and what differs from the paper and why.
  *
- * Fairness: T_W writers in a row, counted exactly over all levels, then the
- * readers that wait get in; T_R readers per counter, then a waiting writer gets
- * in; T_L,i passes within an element. Nobody starves.
+ * Fairness: after T_W writers in a row, counted exactly over all levels, the waiting readers enter;
+ * after T_R readers at a counter, a waiting writer enters; T_L,i passes within an element. No
+ * client starves.
  *
- * Deadlines. A writer in the tree leaves its place there, as in rma-mcs, and may go on from
- * it; one at the root that waits for readers opens the counters again, and leaves the tree to
- * the next one, which comes to the counters afresh. A reader withdraws from its counter.
- * How, and why nobody is counted twice or not at all: readers_ticket.c, readers_gate.c.
+ * Deadlines. A writer in the tree leaves its place there, as in rma-mcs, and may resume from it. A
+ * writer at the root that waits for readers opens the counters again and leaves the tree to the
+ * next writer, which comes to the counters afresh. A reader withdraws from its counter;
+ * readers_ticket.c and readers_gate.c describe how, and why every reader is counted once.
  *
- * Uncontended: a reader 1 atomic to acquire and 1 to release, near where
- * counters are not shared between nodes. A writer the tree's operations, and
- * per counter 3 gets, an atomic or put, a get to acquire and a put to release,
- * in 3 rounds and 1 round.
+ * Uncontended: a reader 1 atomic to acquire and 1 to release, near if counters are not shared
+ * between nodes. A writer: the operations of the tree, and for each counter 3 gets, an atomic or
+ * put, a get to acquire, and a put to release; in 3 rounds and 1 round.
  *
  * Different from the paper: a client may be reader or writer at each acquire.
  */
@@ -36,7 +34,7 @@ struct constants {
 
 enum { T_W_MAX = 1 << 20 };
 
-/* T_W: as asked for, or the product of T_L,i; times one for the root. */
+/* T_W: the option, or the product of T_L,i + 1 over all levels. */
 static int64_t writers_in_a_row(const struct lock_space *s)
 {
 	int64_t product = 1;
@@ -95,16 +93,17 @@ static uint64_t scratch_words(const struct lock_space *s)
 
 /* ---------------------------------------------------------------- writers */
 
-/* It has come through the tree. */
+/* The writer has come through the tree. */
 static int settle_with_readers(const struct lock_space *s, struct lock_slot *slot,
 			       enum queue_entry entry)
 {
 	const struct constants *k = s->state;
 
-	/* Handed over by a writer: the readers are shut out already. */
+	/* If a writer has handed the lock over, the counters are closed already. */
 	if (entry == QUEUE_PASSED || k->readers.form->close(s, &k->readers, slot))
 		return PAWL_SUCCESS;
-	/* The root queue is ours, but readers have the lock, and our time is over. */
+	/* This client has the root queue, but readers have the lock, and its deadline has
+	 * passed. */
 	queue_tree_abandon(s, &k->tree, slot);
 	return PAWL_ERR_TIMEOUT;
 }
@@ -119,8 +118,8 @@ static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
 	return settle_with_readers(s, slot, entry);
 }
 
-/* Keep the readers out only for a writer that can have the lock at once, and
- * for no more than T_W in a row. */
+/* Keep the readers out only for a writer that can have the lock at once, and for at most T_W
+ * writers in a row. */
 static enum queue_leave before_root(const struct lock_space *s, struct lock_slot *slot,
 				    bool successor)
 {
@@ -155,7 +154,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return entry == READERS_IN ? PAWL_SUCCESS : PAWL_ERR_TIMEOUT;
 }
 
-/* Only a client that came as a writer has a place. */
+/* Only a client that entered as a writer has a place. */
 static int resume(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
@@ -185,7 +184,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 		return PAWL_ERR_BUSY;
 	if (k->readers.form->try_close(s, &k->readers, slot))
 		return PAWL_SUCCESS;
-	/* The root queue is ours, but readers have the lock: leave it to them. */
+	/* This client has the root queue, but readers have the lock: leave the lock to them. */
 	queue_tree_abandon(s, &k->tree, slot);
 	return PAWL_ERR_BUSY;
 }
@@ -203,8 +202,8 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------- the simulator */
 
-/* A reader has T_W writers before it; where it may have to come as a writer, it
- * waits as one. */
+/* At most T_W writers come before a reader; if it may have to enter as a writer, it waits as a
+ * writer does. */
 static uint64_t overtakes(const struct lock_space *s, int mode)
 {
 	const struct constants *k = s->state;
