@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Networks by SimGrid: its cluster zones, or a platform file; see network.h.
+ * Networks by SimGrid: its cluster zones, or a platform file; see network.h. What is read of a
+ * cluster's text: network_text.c.
  *
  * Only the routes come from SimGrid. Messages are not activities of its network model, which would
  * take a hundred times as long, and would model shared bandwidth, which messages of eight bytes do
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "sim/network_build.hpp"
+#include "sim/network_text.h"
 #include "sim/simgrid.hpp"
 
 namespace sg4 = simgrid::s4u;
@@ -35,53 +37,12 @@ struct route {
 };
 
 network_plan plan;
-std::vector<unsigned> numbers[4]; /* in the plan's text, part by part */
+std::vector<unsigned> numbers[NETWORK_PARTS]; /* in the plan's text, part by part */
 std::vector<sg4::Host *> hosts;
 std::map<const sg4::Link *, int> link_number;
 std::vector<std::unique_ptr<route>> routes; /* [from * nodes + to] */
 
 constexpr double PER_SECOND = 1e12;
-constexpr unsigned MOST = 1 << 16;
-
-/* Parse "a,b;c": numbers by part. False: the text is anything else. */
-bool read_numbers(const char *text)
-{
-	int part = 0;
-
-	for (auto &n : numbers)
-		n.clear();
-	for (const char *at = text;;) {
-		char *end;
-		unsigned long value = strtoul(at, &end, 10);
-
-		if (end == at || *at < '0' || *at > '9' || value < 1 || value > MOST)
-			return false;
-		numbers[part].push_back((unsigned)value);
-		if (*end == '\0')
-			return part == 3;
-		if (*end == ';' && ++part > 3)
-			return false;
-		if (*end != ';' && *end != ',')
-			return false;
-		at = end + 1;
-	}
-}
-
-/* SimGrid's links between groups start at the router of the first chassis that has the other
- * group's number, so there has to be one. */
-bool is_dragonfly()
-{
-	return numbers[0].size() == 2 && numbers[1].size() == 2 && numbers[2].size() == 2 &&
-	       numbers[3].size() == 1 && numbers[0][0] <= numbers[2][0];
-}
-
-bool is_fat_tree()
-{
-	size_t levels = numbers[0].empty() ? 0 : numbers[0][0];
-
-	return numbers[0].size() == 1 && numbers[1].size() == levels &&
-	       numbers[2].size() == levels && numbers[3].size() == levels;
-}
 
 sg4::Host *make_node(sg4::NetZone *zone, unsigned long id)
 {
@@ -145,19 +106,13 @@ std::unique_ptr<route> find_route(int from, int to)
 bool network_choose(const network_plan *p, char *err, size_t errlen)
 {
 	plan = *p;
-	if (plan.shape == NETWORK_DRAGONFLY && (!read_numbers(plan.text) || !is_dragonfly())) {
-		snprintf(err, errlen,
-			 "dragonfly: \"%s\" is not GROUPS,LINKS;CHASSIS,LINKS;ROUTERS,LINKS;NODES,"
-			 " each from 1 to %u, and GROUPS at most ROUTERS",
-			 plan.text, MOST);
-		return false;
-	}
-	if (plan.shape == NETWORK_FAT_TREE && (!read_numbers(plan.text) || !is_fat_tree())) {
-		snprintf(err, errlen,
-			 "fat-tree: \"%s\" is not LEVELS;DOWN,...;UP,...;LINKS,... with a number"
-			 " for each level, each from 1 to %u",
-			 plan.text, MOST);
-		return false;
+	if (plan.shape == NETWORK_DRAGONFLY || plan.shape == NETWORK_FAT_TREE) {
+		network_numbers read;
+
+		if (!network_read(&plan, &read, err, errlen))
+			return false;
+		for (int i = 0; i < NETWORK_PARTS; i++)
+			numbers[i].assign(read.number[i], read.number[i] + read.count[i]);
 	}
 	if (plan.shape == NETWORK_FILE) {
 		FILE *in = fopen(plan.text, "r");

@@ -219,6 +219,8 @@ check "a duplex that is none" bad_file "one of: full, half" "net duplex quarter"
 check "a network that is none" bad_file "GROUPS,LINKS;CHASSIS" "net route dragonfly 4,1;2,1;4"
 check "more groups than routers" bad_file "GROUPS at most ROUTERS" "net route dragonfly 4,1;2,1;2,1;4"
 check "a tree that is none" bad_file "a number for each level" "net route fat-tree 2;8,8;1;1,1"
+check "a network that is too large" bad_file "more than 16384 nodes" "net route dragonfly 16,1;16,1;16,1;16"
+check "a tree with too many links" bad_file "or 262144 links" "net route fat-tree 2;4,4;65536,65536;1,1"
 check "a route that is none" bad_file "is none of: dragonfly PARTS" "net route torus 3,3"
 check "a platform that is not there" complains "cannot read" --machine=xc30-aries --platform=nowhere.xml
 sed '/<route src="n9"/d' "$tmp/short.xml" >"$tmp/apart.xml"

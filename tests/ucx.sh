@@ -49,7 +49,12 @@ tap_program "by messages" mpi_run 2 60 "$lock/ucx_words"
 tap_program "by UCX's operations" mpi_run 2 60 env UCX_ATOMIC_MODE=guess UCX_PROTO_ENABLE=n \
 	"$lock/ucx_words"
 
-tap_program "one table after the other" mpi_run 2 100 "$lock/ucx_growth" --limit 90
+# The heap, descriptors and threads.
+for kind in $kinds; do
+	[ -z "$TEST_LONG" ] && [ $kind != d-mcs ] ||
+		tap_program "one table after the other" mpi_run 2 100 "$lock/ucx_growth" --limit 90 \
+			--only $kind
+done
 
 # outsider MESSAGES PER_SECOND PERCENT: an attack; 0 a second: as fast as possible.
 outsider()

@@ -4,6 +4,7 @@
 #include "ucx_devices.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +42,18 @@ static bool split(char *line, char **key, char **value)
 	return true;
 }
 
+/* What is no finite number from 0 on says nothing. */
+static double known(double figure)
+{
+	return isfinite(figure) && figure > 0 ? figure : 0;
+}
+
 /* "45747.33/ppn + 0.00 MB/sec": the sum of the two. */
 static double bandwidth_of(const char *value)
 {
-	const char *plus = strchr(value, '+');
+	const char *plus = strstr(value, " + ");
 
-	return strtod(value, NULL) + (plus ? strtod(plus + 1, NULL) : 0);
+	return known(strtod(value, NULL) + (plus ? strtod(plus + 3, NULL) : 0));
 }
 
 /* Older versions of UCX do not say which devices are networks. */
@@ -81,9 +88,9 @@ static void read_field(struct ucx_device *d, const char *key, const char *value)
 	else if (strcmp(key, "bandwidth") == 0)
 		d->bandwidth = bandwidth_of(value);
 	else if (strcmp(key, "latency") == 0)
-		d->latency_ns = strtod(value, NULL);
+		d->latency_ns = known(strtod(value, NULL));
 	else if (strcmp(key, "overhead") == 0)
-		d->overhead_ns = strtod(value, NULL);
+		d->overhead_ns = known(strtod(value, NULL));
 	else if (strcmp(key, "device priority") == 0 || strcmp(key, "priority") == 0)
 		d->priority = atoi(value);
 	else if (strcmp(key, "domain") == 0)

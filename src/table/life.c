@@ -3,11 +3,11 @@
  * The MPI or the process may end before a table does, and a fork makes a second process.
  *
  * Live tables are in a list. MPI_Finalize first deletes the attributes of MPI_COMM_SELF, while MPI
- * still works. Pawl's attribute there ends the threads of this rank that call MPI, and does nothing
- * else. It does nothing collective, because ranks may reach the attributes of several libraries in
- * different orders. It frees no table, because another library may free its own table, and use its
- * locks until then, in its own attribute. In a forked child the tables are the parent's; a handler
- * of pthread_atfork marks them.
+ * still works. Pawl's attribute there ends the threads of this rank that call MPI (on MPICH that is
+ * too late: finalize.c), and does nothing else. It does nothing collective, because ranks may reach
+ * the attributes of several libraries in different orders. It frees no table, because another
+ * library may free its own table, and use its locks until then, in its own attribute. In a forked
+ * child the tables are the parent's; a handler of pthread_atfork marks them.
  *
  * Both set t->usable to 0, so every call finds its lock out of range and looks closer
  * (life_check()). A call on a live table has no extra cost.
@@ -37,6 +37,15 @@ static void stop_threads(pawl_table *t)
 	t->progress = NULL;
 	if (p->mpi && p->mpi->halt)
 		p->mpi->halt(&t->space);
+}
+
+void life_end_threads(void)
+{
+	pthread_mutex_lock(&mutex);
+	for (pawl_table *t = tables; t; t = t->next)
+		if (!t->in_session)
+			stop_threads(t);
+	pthread_mutex_unlock(&mutex);
 }
 
 static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)

@@ -47,6 +47,10 @@ int table_check_room(pawl_table *t, uint64_t bytes);
 void life_begin(pawl_table *t);
 void life_end(pawl_table *t);
 
+/* MPI_Finalize comes next: end the threads of this rank that call MPI. Those of tables in sessions
+ * go on. */
+void life_end_threads(void);
+
 /* In a forked child: PAWL_ERR_MPI, with a message. */
 int life_check_process(void);
 /* The same, and also after MPI_Finalize. For tables with usable == 0. */
