@@ -44,7 +44,7 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [[
 AS_IF([test $pawl_cv_mpi3 != yes],
 	[AC_MSG_ERROR([$CC builds no MPI-3 programs: _PAWL_NO_MPI])])
 
-# MPI-4. Open MPI 5 has them and calls itself 3.1, so its number tells nothing.
+# MPI-4. Open MPI 5 has them and calls itself 3.1, so the version number does not help.
 AC_CACHE_CHECK([whether $CC links MPI_Comm_create_from_group], [pawl_cv_sessions], [
 AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [[
 	MPI_Session session;
@@ -83,8 +83,8 @@ pawl_mpi_text="$pawl_mpi_text (MPI $pawl_std_major.$pawl_std_minor)"
 pawl_cc_text=`$CC --version 2>/dev/null | sed 1q`
 ])
 
-# PAWL_CHECK_MPIRUN: the launcher that belongs to CC, for the tests. It is looked
-# for where CC is, then in PATH.
+# PAWL_CHECK_MPIRUN: the launcher that belongs to CC, for the tests. It is searched in the
+# folder of CC, then in PATH.
 AC_DEFUN([PAWL_CHECK_MPIRUN], [
 AC_REQUIRE([PAWL_CHECK_MPI])dnl
 AC_ARG_WITH([mpirun], [AS_HELP_STRING([--with-mpirun=PROGRAM],

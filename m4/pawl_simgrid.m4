@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # PAWL_TRY_SIMGRID: after PAWL_FIND_PACKAGE([SIMGRID]). The simulator needs a C++
-# compiler and SimGrid's header of kernel timers; without them nothing of it is
-# built, nor with --without-simgrid. SIMGRID_CFLAGS, SIMGRID_LIBS and the conditional HAVE_SIMGRID.
+# compiler and SimGrid's header of kernel timers; without them, or with
+# --without-simgrid, it is not built. SIMGRID_CFLAGS, SIMGRID_LIBS and the conditional HAVE_SIMGRID.
 AC_DEFUN([PAWL_TRY_SIMGRID], [
 AC_ARG_WITH([simgrid], [AS_HELP_STRING([--without-simgrid],
 	[do not build the simulator, nor what links it])])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# PAWL_STATIC_REQUIRES: what pkg-config --static tells of the libraries under libpawl.a. A package
-# goes into PAWL_PC_REQUIRES if all of its own private libraries are there; if not, as hwloc with
-# -ludev where libudev has no headers installed, its own libraries go into PAWL_PC_LIBS, which is
-# enough unless it is linked statically, too. After the checks for packages.
+# PAWL_STATIC_REQUIRES: the libraries that pkg-config --static lists for libpawl.a. A package goes
+# into PAWL_PC_REQUIRES if all of its private libraries are installed. If not, such as -ludev of hwloc
+# where the headers of libudev are missing, its own libraries go into PAWL_PC_LIBS, which is enough
+# unless it is linked statically, too. After the checks for packages.
 AC_DEFUN([_PAWL_STATIC_REQUIRE], [
 AC_MSG_CHECKING([whether pkg-config --static $1 links])
 pawl_save_LIBS=$LIBS

@@ -45,8 +45,9 @@ void native_prepare(void)
 	if (getenv("OMPI_MCA_osc") || in_parameter_file())
 		return;
 	setenv("OMPI_MCA_osc", "^rdma", 1);
-	note = "Open MPI's osc/rdma is left out, for it crashes on one node (open-mpi/ompi issue"
-	       " 7027); choose with OMPI_MCA_osc";
+	note =
+	    "Open MPI's osc/rdma is left out, because it crashes on one node (open-mpi/ompi issue"
+	    " 7027); choose with OMPI_MCA_osc";
 }
 #else
 void native_prepare(void)

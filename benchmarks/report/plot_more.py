@@ -21,7 +21,7 @@ SHOWN_TRANSACTIONS = {"tatp": ("GSD", "UL"), "tpcc": ("DLY", "NEW"),
                       "bank": ("balance", "transfer")}
 RANGE_LENGTHS = (1, 16, 256)
 OWN_FIGURES = ("range-grow", "abort")
-"""Workloads whose name is that of a figure here."""
+"""Workloads that give their name to a figure."""
 
 
 def where(r: Result) -> str:

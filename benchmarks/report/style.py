@@ -64,7 +64,7 @@ class Colours:
 
 
 def panels(count: int, columns: int, width: float = 4.8, height: float = 3.8):
-    """A figure with so many axes, side by side; those left over at the end are blank."""
+    """A figure with that number of axes, side by side; surplus ones at the end are blank."""
     columns = max(1, min(columns, count))
     rows = math.ceil(count / columns)
     figure, grid = plt.subplots(rows, columns, squeeze=False, layout="constrained",

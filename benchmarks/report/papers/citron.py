@@ -93,7 +93,7 @@ def figure_10(sim: Simulator, quick: bool) -> Data:
     data = Data()
     for series, options in (
             ("from 1024, by call each 10 ms", ("--space=1024", "-o", "growth=call")),
-            ("from 1024, by whoever needs it", ("--space=1024",)),
+            ("from 1024, by a client that needs it", ("--space=1024",)),
             ("2^28 units at once", ("--space=268435456",))):
         found = sim.run(MACHINE, 65, [
             "--bench=range-grow", "--lock=citron", "--homes=first-node", "-o", "topology=node:65",

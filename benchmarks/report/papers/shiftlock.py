@@ -92,7 +92,8 @@ def figure_9(sim: Simulator, quick: bool) -> Data:
 
 
 def figure_12(sim: Simulator, quick: bool) -> Data:
-    """The largest that the option takes is the paper's infinity: nobody has so many in a row."""
+    """The largest value of the option stands for the paper's infinity: there are never that many
+    writers in a row."""
     data = Data()
     for n in (1, 2, 4, 8, 16, 32, 64, 65535):
         found = serve(sim, 240, MILLION, "--lock=shiftlock", "--iterations=300", "--fw=50", SKEWED,
