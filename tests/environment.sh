@@ -60,14 +60,14 @@ once()
 	each "PAWL_MAX_HOLD=3" "PAWL_MAX_HOLD=3" &&
 		[ "$(grep -a -c 'did you mean PAWL_MAX_HELD' $tmp.err)" = 1 ]
 }
-check "a misspelt option is told once, by rank 0" once
+check "rank 0 warns once about a misspelt option" once
 
 layer()
 {
 	each "PAWL_STATS=1 PAWL_LOCK=mgl" "PAWL_STATS=1 PAWL_LOCK=mgl" &&
 		grep -a 'PAWL_STATS has no effect' $tmp.err && grep -a 'PAWL_LOCK has no effect' $tmp.err
 }
-check "variables of libpawl-mpi, where that is not loaded, are told" layer
+check "a warning about variables of libpawl-mpi if that is not loaded" layer
 
 loaded()
 {
@@ -96,6 +96,6 @@ empty_nodes()
 	mpi_run 3 60 env "PAWL_TOPOLOGY=node:3 core:7" "$program" d-mcs 2>$tmp.err || return 1
 	grep -a '3 ranks are on 1 of the 3 nodes of "node:3 core:7"' $tmp.err
 }
-check "nodes of option topology that stay empty are told" empty_nodes
+check "a warning about empty nodes of option topology" empty_nodes
 
 finish

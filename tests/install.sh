@@ -178,7 +178,7 @@ wrong_mpi()
 	cat "$dir/said"
 	[ $status = 0 ] && grep -q 'this libpawl was built for .* and the program runs with' "$dir/said"
 }
-name="the library of another MPI is told by a sentence"
+name="a message names the library of another MPI"
 if command -v $other >/dev/null && [ -n "$so" ]; then
 	check "$name" wrong_mpi
 else

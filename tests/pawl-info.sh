@@ -81,7 +81,7 @@ check "a variable that is none, strictly" complains "PAWL_TOPOLGY"
 unset PAWL_TOPOLGY PAWL_STRICT
 
 check "one node, for people" says "^node +0, 1 +NODE +cpu +cpu .*goes on" mpi_run 2 60 "$info"
-check "one rank has nobody to measure with" says "nothing to measure" mpi_run 1 60 "$info"
+check "one rank has no partner to measure with" says "nothing to measure" mpi_run 1 60 "$info"
 json_of "one node, 3 ranks" \
 	"d['ranks'] == 3 and d['hosts'] == 1 and not net and len(near) >= 1 and near[0]['asynchronous'] \
 	 and max(near[0]['ns'].values()) < 100000 and d['levels'][0]['elements'] == 1" \
@@ -108,7 +108,7 @@ json_of "classes within a node, by a string" \
 unset PAWL_TOPOLOGY
 
 # The MPI's own defaults.
-name="Open MPI's default component on one node is told"
+name="the trap of Open MPI's default component on one node"
 if [ "$TEST_MPI" = openmpi ] && [ -z "$user_osc" ]; then
 	unset OMPI_MCA_osc
 	json_of "$name" "traps.count('openmpi-osc-rdma-one-node') == (d['mpi'].startswith('Open MPI v4')) == (not d['windows'])" \
@@ -126,7 +126,7 @@ else
 	skip "$name" "not Open MPI, or OMPI_MCA_osc is set"
 fi
 
-name="two ranks on one cpu are told"
+name="the trap of two ranks on one cpu"
 if command -v taskset >/dev/null && [ "$(nproc --all)" -gt 1 ]; then
 	json_of "$name" "d['oversubscribed'] and d['ranks_per_cpu'] == 2 and 'binding-same-cpus' in traps" \
 		mpi_run 2 60 taskset -c 0 "$info" --json
@@ -167,13 +167,13 @@ json_of "two hosts" \
 	 and near[0]['asynchronous'] and not net[-1]['asynchronous'] and net[-1]['atomics'] != 'offloaded' \
 	 and net[-1]['target_asleep_ms'] > 100 and net[-1]['ns']['get'] > near[0]['ns']['get']" \
 	cluster -- "$info" --json
-name="MPICH's end over hosts is told"
+name="the trap of MPICH's end over hosts"
 if [ "$TEST_MPI" = mpich ]; then
 	check "$name" json "$file" "('mpich-finalize-hosts' in traps) == d['mpi'].startswith(('MPICH 4.0', 'MPICH 4.1'))"
 else
 	skip "$name" "not MPICH"
 fi
-name="Open MPI's default component over hosts is told, and why there are no tables"
+name="the trap of Open MPI's default component over hosts, and why there are no tables"
 if [ "$TEST_MPI" = openmpi ] && [ -z "$user_osc" ]; then
 	OMPI_MCA_osc=rdma,sm
 	json_of "$name" "d['mpi'].startswith('Open MPI v4') <= ('openmpi-osc-rdma-hosts' in traps \

@@ -144,7 +144,7 @@ noticed()
 	done
 	[ $rc = 1 ] && printf '%s\n' "$said" | grep -q 'VIOLATED'
 }
-check "ranges that keep nobody out are noticed by the verification" noticed range --verify=0.2
+check "the verification notices ranges that do not exclude" noticed range --verify=0.2
 check "and by what btio reads" noticed btio --no-verify --grid=16
 check "and by the counts of oltp" noticed oltp --no-verify --file=262144
 

@@ -113,7 +113,7 @@ if [ -n "$TEST_LONG" ]; then
 	deaths="$deaths citron,grow"
 fi
 for each in $deaths; do
-	check "who needs the dead gets an error, and nobody else: $each" death "${each%,*}" "${each#*,}"
+	check "only clients that need the dead rank get an error: $each" death "${each%,*}" "${each#*,}"
 done
 # Writers of rma-rw need the counters of all nodes, unless there is one for all ranks.
 one_counter()
@@ -121,7 +121,7 @@ one_counter()
 	(PAWL_T_DC=4 && export PAWL_T_DC && death rma-rw "$1")
 }
 for each in ${TEST_LONG:+rank unseen node}; do
-	check "who needs the dead gets an error, and nobody else: rma-rw,$each" one_counter "$each"
+	check "only clients that need the dead rank get an error: rma-rw,$each" one_counter "$each"
 done
 
 cluster()

@@ -243,7 +243,7 @@ static void wrong_arguments(void)
 	wrong(pawl_win_lock_range(a.win, 0, -2, 1, x), MPI_ERR_ARG, "a negative byte");
 	wrong(pawl_win_lock_range(a.win, 0, 0, 1, 77), MPI_ERR_ARG, "an unknown mode");
 	wrong(pawl_win_lock_range(a.win, 0, 0, 1, PAWL_SHARED), MPI_ERR_UNSUPPORTED_OPERATION,
-	      "a mode that the kind has not");
+	      "a mode that the kind does not have");
 }
 
 static void wrong_order(void)

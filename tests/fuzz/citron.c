@@ -164,12 +164,12 @@ static void check_heights(int64_t units)
 	int h = citron_height(units);
 
 	if (h < 0) {
-		property(units > citron_units(CITRON_MOST_HEIGHT), "some tree has so many units");
+		property(units > citron_units(CITRON_MOST_HEIGHT), "some tree has that many units");
 		return;
 	}
 	property(h >= 1 && h <= CITRON_MOST_HEIGHT && citron_units(h) >= units &&
 		     (h == 1 || citron_units(h - 1) < units),
-		 "the tree is the least one with so many units");
+		 "the tree is the smallest one with that many units");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -266,7 +266,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		release(c, 0);
 	for (uint64_t s = 0; s < SPACES; s++) {
 		expect(pawl_range_try_acquire(c->table, s, 0, PAWL_RANGE_END, PAWL_EXCLUSIVE, &all),
-		       PAWL_SUCCESS, "in the end all units are free");
+		       PAWL_SUCCESS, "at the end all units are free");
 		expect(pawl_range_release(c->table, &all), PAWL_SUCCESS, "and are released");
 	}
 	return 0;

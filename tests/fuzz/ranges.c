@@ -24,7 +24,7 @@ static bool told[CLIENTS];
 
 static void granted(void *arg, uint64_t client)
 {
-	property(arg == &told && client < CLIENTS && !told[client], "a client is told once");
+	property(arg == &told && client < CLIENTS && !told[client], "a client is notified once");
 	told[client] = true;
 }
 
@@ -57,7 +57,7 @@ static void ask(struct input *in, uint64_t client)
 	r.shared = how & 4 && store != &range_btree;
 	state = model_ask(client, space, &r, waits);
 	property(range_queue_ask(queue, space, client, &r, waits) == state,
-		 "a range is granted exactly if it meets nobody");
+		 "a range is granted exactly if it meets no other");
 }
 
 static void leave(uint64_t client)
@@ -78,7 +78,7 @@ static void leave(uint64_t client)
 			 "one that waits is cancelled");
 	for (int i = 0; i < CLIENTS; i++)
 		property(told[i] == (waited[i] && model[i].state == RANGE_HELD),
-			 "clients that were granted their ranges are told so");
+			 "clients that were granted their ranges are notified");
 }
 
 static void check_all(void)

@@ -53,7 +53,7 @@ static void acquire_some_time(uint64_t lock, int mode)
 
 	while ((rc = acquire(lock, mode)) == PAWL_ERR_TOO_MANY && seconds_now() < until)
 		linger(0.001);
-	if (expect_code(rc, PAWL_SUCCESS, "acquire in the end"))
+	if (expect_code(rc, PAWL_SUCCESS, "acquire at the end"))
 		expect_code(release(lock), PAWL_SUCCESS, "release");
 }
 
@@ -183,7 +183,7 @@ static void used_up(void)
 	expect_code(rc, PAWL_ERR_TOO_MANY, "one recovery more");
 	expect(rounds > 1, "there was no room for the first one");
 	table_close(table);
-	result("%s: recoveries that are used up are told", kind->name);
+	result("%s: a message says that recoveries are used up", kind->name);
 }
 
 /* On several nodes, or where ranks share cores, a lease of a microsecond is too short. */

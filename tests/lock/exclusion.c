@@ -107,7 +107,7 @@ static void expect_free(int who)
 			     ? pawl_lock_try_acquire(table, l, PAWL_EXCLUSIVE)
 			     : pawl_lock_acquire(table, l, PAWL_EXCLUSIVE);
 
-		if (expect(rc == PAWL_SUCCESS, "lock %llu is not free in the end: %s",
+		if (expect(rc == PAWL_SUCCESS, "lock %llu is not free at the end: %s",
 			   (unsigned long long)l, pawl_error_message()))
 			release(l);
 	}
@@ -217,7 +217,7 @@ static void held_for_long(void)
 			linger(tap_rank == 0 ? tap_budget / LOOKS : 0);
 		}
 		expect(tap_rank != 0 || payload_count(1, home) - before == written - mine_before,
-		       "violation: somebody else came in while the lock was held for long");
+		       "violation: another client came in while the lock was held for long");
 		release(1);
 		meet();
 	}

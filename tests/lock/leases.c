@@ -20,7 +20,7 @@ static void outstayed(const struct pawl_kind *kind, int mode)
 	double began;
 	int rc = PAWL_SUCCESS;
 
-	now_doing("%s, a lease outstayed", kind->name);
+	now_doing("%s, a lease exceeded", kind->name);
 	if (tap_rank == 0)
 		expect_code(pawl_lock_acquire(table, 0, mode), PAWL_SUCCESS, "acquire");
 	meet();
@@ -38,8 +38,8 @@ static void outstayed(const struct pawl_kind *kind, int mode)
 		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
 		meet();
 	}
-	result("%s: a %s that outstays its lease loses the lock, and is told", kind->name,
-	       mode == PAWL_SHARED ? "reader" : "writer");
+	result("%s: a %s that exceeds its lease loses the lock, and its release says so",
+	       kind->name, mode == PAWL_SHARED ? "reader" : "writer");
 }
 
 /* All ranks in turn, each within its lease. */

@@ -146,7 +146,7 @@ static void crowd(const char *kind, const char *lease, const char *what,
 		note("%s, lease %s us: %llu to %llu acquires a rank", what, lease,
 		     (unsigned long long)least, (unsigned long long)most);
 	table_close(table);
-	result("%s, %s: nobody that lives is given up", kind, what);
+	result("%s, %s: no living client is given up", kind, what);
 }
 
 int main(int argc, char **argv)

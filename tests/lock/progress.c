@@ -95,7 +95,7 @@ static void with_thread(const char *kind)
 	}
 	expect(f.p99 <= MOST_P99_S, "p99 is %.1f ms in each of %d attempts", f.p99 * 1e3, ATTEMPTS);
 	table_close(table);
-	result("%s: with progress=thread a home that sleeps delays nobody (p99 below %.0f ms)",
+	result("%s: with progress=thread a home that sleeps delays no client (p99 below %.0f ms)",
 	       kind, MOST_P99_S * 1e3);
 }
 

@@ -240,7 +240,7 @@ static void expect_free(uint64_t n)
 					   : pawl_range_acquire(table, s, 0, PAWL_RANGE_END,
 								PAWL_EXCLUSIVE, &range);
 
-		if (expect(rc == PAWL_SUCCESS, "space %llu is not free in the end: %s",
+		if (expect(rc == PAWL_SUCCESS, "space %llu is not free at the end: %s",
 			   (unsigned long long)s, pawl_error_message()))
 			expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
 	}

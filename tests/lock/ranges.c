@@ -161,7 +161,7 @@ static void exclusion(const struct pawl_kind *kind, const char *tree, const char
 	unsetenv("PAWL_M");
 	if (tap_verbose)
 		note("%s: rank 0 held %llu ranges", kind->name, (unsigned long long)held);
-	result("%s, %s units, k %s, m %s: nobody overlaps", kind->name, tree, k, m);
+	result("%s, %s units, k %s, m %s: no ranges overlap", kind->name, tree, k, m);
 }
 
 /* ------------------------------------------------------------------ spaces that grow */
@@ -226,7 +226,7 @@ static void growth(const char *kind, const char *how)
 	table_close(table);
 	unsetenv("PAWL_UNITS");
 	unsetenv("PAWL_UNITS_MOST");
-	result("%s, from 256 units to thousands and back, by %s: nobody overlaps", kind, how);
+	result("%s, from 256 units to thousands and back, by %s: no ranges overlap", kind, how);
 }
 
 static void wrong_growth(void)
@@ -266,7 +266,7 @@ static void outstayed(const char *kind)
 	double began;
 	pawl_range range;
 
-	now_doing("%s, a lease outstayed", kind);
+	now_doing("%s, a lease exceeded", kind);
 	if (table && tap_rank == 0)
 		expect_code(pawl_range_acquire(table, 0, 10, 20, PAWL_EXCLUSIVE, &range),
 			    PAWL_SUCCESS, "acquire");
@@ -294,7 +294,8 @@ static void outstayed(const char *kind)
 		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
 	}
 	table_close(table);
-	result("%s: a client that outstays its lease loses its units, and is told", kind);
+	result("%s: a client that exceeds its lease loses its units, and its release says so",
+	       kind);
 }
 
 /* ------------------------------------------------------------------ who is kept out */
@@ -393,7 +394,7 @@ static void errors(const struct pawl_kind *kind)
 		expect_code(pawl_range_release(table, &range), PAWL_ERR_NOT_HELD, "release again");
 	}
 	table_close(table);
-	result("%s: wrong calls are told", kind->name);
+	result("%s: wrong calls return errors", kind->name);
 }
 
 /* Long ranges are rounded up, and a client that would wait for itself gets PAWL_ERR_HELD. */
@@ -416,7 +417,7 @@ static void citron_rounds_up(void)
 		expect_code(pawl_range_release(table, &other), PAWL_SUCCESS, "release the other");
 	}
 	table_close(table);
-	result("citron: the client that would wait for itself is told");
+	result("citron: a client that would wait for itself gets an error");
 }
 
 /* Shared memory of this process, in bytes; -1 if the system does not say. */

@@ -207,7 +207,7 @@ static void strangers(const char *interface)
 	       m);
 	meet();
 	table_close(table);
-	result("hosts of the job can connect, to one port of a rank, and nobody else");
+	result("only hosts of the job can connect, to one port of a rank");
 }
 
 static void transport(void)

@@ -122,7 +122,7 @@ static void many(void)
 	ok(gate_close(&g, fd) && gets_in(fd, hosts[0], port) && gets_in(fd, hosts[MANY - 1], port),
 	   "the first and the last are let in");
 	ok(!gets_in(fd, LOOPBACK + 2, port) && !gets_in(fd, LOOPBACK + 0x7ffff0, port),
-	   "below, and between the networks, nobody is");
+	   "below, and between the networks, no address is");
 	close(fd);
 }
 

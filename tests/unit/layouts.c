@@ -117,7 +117,7 @@ static void short_of_memory(const struct lock_protocol *p)
 			snprintf(bad, sizeof bad, "%.150s", pawl_error_message());
 		clean_up();
 	}
-	check(!bad[0] && rc == PAWL_SUCCESS, p->kind.name, "memory that is short is told", bad);
+	check(!bad[0] && rc == PAWL_SUCCESS, p->kind.name, "a failed allocation is reported", bad);
 	printf("# %d allocations\n", n - 1);
 }
 
@@ -192,7 +192,7 @@ static void idle_words(const struct lock_protocol *p, const char *topology)
 	}
 	all = space.bytes / 8 * (uint64_t)topo->nranks;
 	words = calloc(all + space.bytes / 8, sizeof *words);
-	snprintf(what, sizeof what, "words that are not idle are told (%s)", topology);
+	snprintf(what, sizeof what, "words that are not idle are reported (%s)", topology);
 	if (words && all_idle(p, err, sizeof err)) {
 		/* The words up to the end of the header belong to the transport. */
 		for (uint64_t i = 0; i < all; i++)

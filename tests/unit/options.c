@@ -61,7 +61,7 @@ static void names(void)
 		for (int k = 0; (s = option_spec_of(p, k)); k++)
 			if (!means_the_same(s))
 				snprintf(bad, sizeof bad, "%s of %s", s->is.name, p->kind.name);
-	check(!bad[0], "every option is told once, and means the same in all kinds that have it",
+	check(!bad[0], "every option is listed once, and means the same in all kinds that have it",
 	      bad);
 	check(!pawl_option_get(-1) && !pawl_option_get(1000), "and there are no others", "");
 }
@@ -97,7 +97,7 @@ static void presets(void)
 		}
 		options_free(&o);
 	}
-	check(!bad[0], "the defaults that are told are those in force", bad);
+	check(!bad[0], "the documented defaults are those in force", bad);
 }
 
 /* An option that two kinds have with different defaults, and one for which 0 has another meaning.
@@ -260,9 +260,9 @@ static void environment(void)
 		fclose(out);
 	}
 	check(strstr(said, "PAWL_MAX_HOLD is no option") && strstr(said, "mean PAWL_MAX_HELD?"),
-	      "one that is misspelt is told, with what it may be meant to be", said);
+	      "a misspelt one is reported, with a suggestion", said);
 	check(strstr(said, "PAWL_LOCK has no effect") && strstr(said, "libpawl-mpi"),
-	      "one of the layer that is not there is told", said);
+	      "one of the layer that is not loaded is reported", said);
 	check(strchr(said, '\n') && strchr(strchr(said, '\n') + 1, '\n') &&
 		  !strchr(strchr(strchr(said, '\n') + 1, '\n') + 1, '\n'),
 	      "nothing else, and once", said);
@@ -366,7 +366,7 @@ static void codes(void)
 			if (strcmp(text, pawl_strerror(all[k])) == 0)
 				snprintf(bad, sizeof bad, "%d and %d are the same", all[i], all[k]);
 	}
-	check(!bad[0], "each code has a text of its own", bad);
+	check(!bad[0], "each code has its own text", bad);
 	snprintf(version, sizeof version, "%d.%d.%d", PAWL_VERSION_MAJOR, PAWL_VERSION_MINOR,
 		 PAWL_VERSION_PATCH);
 	check(strcmp(pawl_version(), version) == 0, "the version is the header's", pawl_version());

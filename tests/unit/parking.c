@@ -107,7 +107,7 @@ int main(void)
 	ok(shortest_wait(INT64_C(3) << 31) < NAP_NS / 2, "a change of bits of both halves");
 	ok(is_woken(1), "a change of bit 0 wakes a client that sleeps");
 	ok(is_woken(INT64_C(1) << 40), "a change of bit 40 wakes a client that sleeps");
-	ok(atomic_load(rma_parked(&rma, word)) == 0, "nobody is counted in the end");
+	ok(atomic_load(rma_parked(&rma, word)) == 0, "no waiter is counted at the end");
 	printf("1..%d\n", tests);
 	return failures != 0;
 }

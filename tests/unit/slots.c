@@ -148,7 +148,7 @@ static void all_of_them(bool threaded)
 	last = claim(t, 20, PAWL_SUCCESS);
 	ok(last == first && last->lock == 20 && slots_find(t, 20) == last, "then it serves again");
 	slots_abandon(t, last);
-	ok(refused(t, 21, CLIENT_NO_SLOT), "the protocol is told which lock it was");
+	ok(refused(t, 21, CLIENT_NO_SLOT), "the protocol learns which lock it was");
 	close_set(t);
 }
 
@@ -202,7 +202,7 @@ static void queued(bool threaded)
 	ok(slots_claim(t, 7, PAWL_SHARED, &code) != slot && code == PAWL_SUCCESS,
 	   "another mode does not");
 	ok(claim(t, 8, PAWL_SUCCESS) && refused(t, 9, CLIENT_NO_SLOT),
-	   "nobody waits for it, and it counts");
+	   "no client waits for it, and it counts");
 	is_passed = true;
 	ok(claim(t, 9, PAWL_SUCCESS) == slot, "it serves again when it was passed over");
 	close_set(t);
@@ -250,7 +250,7 @@ static void shared_by_threads(void)
 		pthread_join(w[i].thread, NULL);
 		mistakes += w[i].mistakes;
 	}
-	ok(mistakes == 0, "threads of one owner find their own locks and nobody else's");
+	ok(mistakes == 0, "threads of one owner find their own locks and no others");
 	close_set(t);
 }
 

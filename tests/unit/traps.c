@@ -162,7 +162,7 @@ static void binding(void)
 {
 	struct job j = {OPENMPI, .osc = "^rdma", ALL_COMPONENTS, MLX5, RANKS(bound, 1)};
 
-	is_in(&j, "", "each rank on a core of its own");
+	is_in(&j, "", "each rank on its own core");
 	j.rank = all_on_first;
 	is_in(&j, "binding-same-cpus oversubscribed", "both on the first core");
 	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, MLX5, RANKS(namespaces, 2)};
@@ -219,7 +219,7 @@ static void facts(void)
 	j = (struct job){MPICH, MLX5, RANKS(cluster, 2)};
 	ok(strcmp(job_atomics(&j, text, sizeof text), "emulated") == 0, "so does MPICH on UCX");
 	j = (struct job){.mpi = MPI_NAME_OTHER, RANKS(cluster, 2)};
-	ok(strcmp(job_atomics(&j, text, sizeof text), "unknown") == 0, "nobody knows another MPI");
+	ok(strcmp(job_atomics(&j, text, sizeof text), "unknown") == 0, "another MPI is unknown");
 	ok(advise_lease_us(2000, 1) == 10000, "a lease of 10 ms for 2 us");
 	ok(advise_lease_us(1e6, 1) == 100001, "of 100 round trips for 1 ms");
 	ok(advise_lease_us(2000, 4) == 40000, "of 40 ms for 4 ranks a cpu");
