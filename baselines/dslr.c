@@ -11,8 +11,8 @@
  *
  * Fairness: first come, first served, by the order of the fetch-and-adds; consecutive readers hold
  * the lock together. Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip. A
- * waiter polls by get and pauses between polls, as long as there are clients ahead (backoff_min for
- * each, at most backoff_max), or for a 16th of the time waited, if that is more.
+ * waiter polls by get and pauses between polls in proportion to the clients ahead and to the time
+ * that a poll takes (bakery.h), for backoff_max at most.
  *
  * A carry never reaches another counter: each counter has a guard bit. bakery.h describes this, and
  * has the word and the steps on it.
@@ -70,7 +70,7 @@
 enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8 };
 
 struct dslr_options {
-	struct lock_backoff backoff; /* min: for each client ahead; max: in total */
+	struct lock_backoff backoff; /* min: for each client ahead, before a poll; max: in total */
 	int64_t lease_us;            /* 0: none */
 };
 _Static_assert(sizeof(struct dslr_options) <= LOCK_OPTION_BYTES, "the options fit");
@@ -99,7 +99,8 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 
 static void describe(const struct lock_space *s, char *text, size_t len)
 {
-	snprintf(text, len, "lease %lld us, backoff %lld ns for each client ahead, at most %lld ns",
+	snprintf(text, len,
+		 "lease %lld us, backoff at first %lld ns for each client ahead, at most %lld ns",
 		 (long long)options_of(s)->lease_us, (long long)options_of(s)->backoff.min,
 		 (long long)options_of(s)->backoff.max);
 }
@@ -131,13 +132,6 @@ RMA_INLINE uint64_t lease_of(const struct lock_space *s)
 	return (uint64_t)options_of(s)->lease_us * 1000;
 }
 
-/* Whether a client has entered or left: the parts of the word that do not change while no client
- * proceeds. */
-static bool moves(uint64_t before, uint64_t after)
-{
-	return ((before ^ after) & ~TICKETS) != 0;
-}
-
 /* (D): it was not this client's turn at since, and is now. False: the era is over. */
 static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct rma_word w,
 		    uint64_t word, uint64_t since)
@@ -165,9 +159,10 @@ static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct r
 
 /* Pause before the next look: the longer, the more clients are ahead. */
 static void back_off(const struct lock_space *s, struct lock_slot *slot, struct rma_pause *p,
-		     uint64_t ahead, uint64_t waited)
+		     uint64_t ahead, uint64_t trip, uint64_t still)
 {
-	uint64_t lease = lease_of(s), ns = bakery_pause_ns(&options_of(s)->backoff, ahead, waited);
+	uint64_t lease = lease_of(s),
+		 ns = bakery_pause_ns(&options_of(s)->backoff, ahead, trip, still);
 
 	if (lease && ns > lease / 8)
 		ns = lease / 8;
@@ -182,24 +177,26 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot
 {
 	struct rma_client *c = &slot->client;
 	struct rma_pause p = {.rounds = 0};
-	uint64_t lease = lease_of(s), word = ticket, began = rma_clock(c);
-	uint64_t moved = began, answered = began;
+	uint64_t lease = lease_of(s), word = ticket, trip = 0;
+	uint64_t moved = rma_clock(c), answered = moved;
 	unsigned quiet = 0;
 
 	for (;;) {
 		uint64_t before = word, issued, seen;
 
-		back_off(s, slot, &p, bakery_ahead_of(word, ticket, slot->mode), answered - began);
+		back_off(s, slot, &p, bakery_ahead_of(word, ticket, slot->mode), trip,
+			 answered - moved);
 		issued = rma_clock(c);
 		word = bakery_look(c, w);
 		answered = rma_clock(c);
+		bakery_note_trip(&trip, answered - issued);
 		if (bakery_era_of(word) != bakery_era_of(ticket))
 			return false;
 		if (bakery_is_turn(word, ticket, slot->mode))
 			return confirm(s, slot, w, word, since);
 		since = issued;
 		quiet++;
-		if (moves(before, word) || answered - issued > lease / 4) {
+		if (bakery_moves(before, word) || answered - issued > lease / 4) {
 			moved = answered;
 			quiet = 0;
 		}

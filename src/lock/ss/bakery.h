@@ -133,21 +133,41 @@ static inline uint64_t bakery_ahead_of(uint64_t word, uint64_t ticket, int mode)
 	return n ? n : 1;
 }
 
-/* How long to pause before the next look: backoff_min for each client ahead, at most backoff_max;
- * or a 16th of the time waited, if that is more. */
-enum { BAKERY_WAITED_SHARE = 16, BAKERY_NAP_MAX_NS = 1000000 };
+/*
+ * How long to pause before the next look, in proportion to the clients ahead, as in DSLR: a quarter
+ * of a round trip for each client ahead, but nothing for the waiter that is next. A hand-over takes
+ * a release and a look, about one round trip; a quarter of it, because readers ahead leave
+ * together, and because a waiter that looks too late delays all those behind it. While no client
+ * proceeds, the pause grows to a 64th of that time. It is at most backoff_max. trip is the
+ * quickest look of this wait so far, or 0 before the first, when backoff_min takes its place; still
+ * is the time for which this waiter has seen no client proceed.
+ * The time between two hand-overs, as a waiter sees it, cannot take the place of the round trip: it
+ * contains the pauses of the clients ahead, and pauses in proportion to it lengthen each other.
+ */
+enum { BAKERY_TRIP_SHARE = 4, BAKERY_STILL_SHARE = 64 };
 
-static inline uint64_t bakery_pause_ns(const struct lock_backoff *b, uint64_t ahead,
-				       uint64_t waited)
+static inline uint64_t bakery_pause_ns(const struct lock_backoff *b, uint64_t ahead, uint64_t trip,
+				       uint64_t still)
 {
-	uint64_t ns = ahead * (uint64_t)b->min;
-	uint64_t nap = waited / BAKERY_WAITED_SHARE;
+	uint64_t each = trip ? trip / BAKERY_TRIP_SHARE : (uint64_t)b->min;
+	uint64_t ns = ahead > 1 ? ahead * each : 0;
 
-	if (ns > (uint64_t)b->max)
-		ns = (uint64_t)b->max;
-	if (nap > BAKERY_NAP_MAX_NS)
-		nap = BAKERY_NAP_MAX_NS;
-	return nap > ns ? nap : ns;
+	if (still / BAKERY_STILL_SHARE > ns)
+		ns = still / BAKERY_STILL_SHARE;
+	return ns > (uint64_t)b->max ? (uint64_t)b->max : ns;
+}
+
+/* Whether a client has proceeded between two looks. */
+RMA_INLINE bool bakery_moves(uint64_t before, uint64_t after)
+{
+	return ((before ^ after) & ~TICKETS) != 0;
+}
+
+/* The quickest look of a wait, after one that took so long. */
+static inline void bakery_note_trip(uint64_t *trip, uint64_t took)
+{
+	if (!*trip || took < *trip)
+		*trip = took;
 }
 
 static inline uint64_t bakery_look(struct rma_client *c, struct rma_word w)

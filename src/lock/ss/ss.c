@@ -14,7 +14,8 @@
  * that it has; so the waiter at the highest segment proceeds, and the others after it. Uncontended:
  * acquire 1 atomic and 1 round trip for each segment, one after the other; release 1 atomic for
  * each segment, and 1 round trip for every 16; try-acquire a get and a compare-and-swap for each. A
- * waiter polls by get, as in dslr.c. Shared and exclusive cost the same.
+ * waiter polls by get, with pauses in proportion to the clients ahead (bakery.h). Shared and
+ * exclusive cost the same.
  *
  * Ordering guarantees
  *   (A) A client takes segments in ascending order, each after it has had its turn at the one
@@ -42,7 +43,7 @@ _Static_assert(BATCH * sizeof(int64_t) <= LOCK_OWN_BYTES, "results in flight fit
 #define MOST_WORDS (INT64_C(1) << 40)
 
 struct ss_options {
-	struct lock_backoff backoff; /* min: for each client ahead; max: in total */
+	struct lock_backoff backoff; /* min: for each client ahead, before a poll; max: in total */
 	int64_t segments;            /* of a space */
 	int64_t segment_units;
 };
@@ -69,8 +70,8 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 static void describe(const struct lock_space *s, char *text, size_t len)
 {
 	snprintf(text, len,
-		 "segments %lld, segment_units %lld, backoff %lld ns for each client ahead, at"
-		 " most %lld ns",
+		 "segments %lld, segment_units %lld, backoff at first %lld ns for each client"
+		 " ahead, at most %lld ns",
 		 (long long)options_of(s)->segments, (long long)options_of(s)->segment_units,
 		 (long long)options_of(s)->backoff.min, (long long)options_of(s)->backoff.max);
 }
@@ -118,17 +119,27 @@ static void take(const struct lock_space *s, struct lock_slot *slot, int64_t seg
 	struct rma_word w = segment_word(s, slot, segment);
 	struct rma_pause p = {.rounds = 0};
 	int at = bakery_max_of(slot->mode);
-	uint64_t ticket = bakery_add(c, w, at), word = ticket, began = rma_clock(c);
+	uint64_t ticket = bakery_add(c, w, at), word = ticket, trip = 0, answered, moved;
 
 	if (bakery_sets_guard(ticket, at))
 		bakery_clear_guard(c, w, at, 0);
-	while (!bakery_is_turn(word, ticket, slot->mode)) {
+	if (bakery_is_turn(word, ticket, slot->mode))
+		return;
+	answered = moved = rma_clock(c);
+	do {
+		uint64_t before = word, issued;
+
 		p.min_ns = p.max_ns = bakery_pause_ns(&options_of(s)->backoff,
 						      bakery_ahead_of(word, ticket, slot->mode),
-						      rma_clock(c) - began);
+						      trip, answered - moved);
 		rma_pause(c, &p, "its turn at a segment");
+		issued = rma_clock(c);
 		word = bakery_look(c, w);
-	}
+		answered = rma_clock(c);
+		bakery_note_trip(&trip, answered - issued);
+		if (bakery_moves(before, word))
+			moved = answered;
+	} while (!bakery_is_turn(word, ticket, slot->mode));
 }
 
 /* Draw a ticket only if it is this client's turn at once. */
