@@ -12,31 +12,33 @@
  * -DLIVE=0, under weak fairness, process 0, which then only asks for all units, gets them whenever
  * it wants them. -DW0=w, -DW1=w, -DW2=w: a process asks for that range only.
  *
- * What it abstracts. A swap of a leaf against its learned value succeeds if the bits are free; a
- * client that fails because of other bits tries again. An operation and its flush are one step;
- * operations that are issued together are consecutive steps. Left out are escalation, so nothing is
- * proved about small ranges that meet an occupied node again and again; tries; and the units behind
- * the tree.
+ * What it abstracts. An operation and its flush are one step; operations that are issued together
+ * are consecutive steps. Left out are escalation, so nothing is proved about small ranges that meet
+ * an occupied node, or bits that others take back, again and again; tries; and the units behind the
+ * tree.
  *
  * Known-broken variants: -DBREAK_LOOK     a client below looks above before it announces itself
  *                        -DBREAK_DRAIN    a client above does not wait for clients below
  *                        -DBREAK_RAISED   a client above counts itself in RAISED after it has looked below
  *                        -DBREAK_MEET     a client below announces itself at the root only
  *                        -DBREAK_COMMON   a client that holds a node waits for nodes above it, as in the paper
+ *                        -DBREAK_BITS     a client that finds bits of others set clears those, too
+ *                        -DBREAK_KEEP     a client that finds bits of others set waits without clearing its own
  *                        -DBREAK_TICKETS  the ticket of a node is drawn when the nodes before it are held
  */
 #ifndef M
 #define M 2
 #endif
 #define NP 3
+#define ANY 9
 #ifndef W0
-#define W0 9
+#define W0 ANY
 #endif
 #ifndef W1
-#define W1 9
+#define W1 ANY
 #endif
 #ifndef W2
-#define W2 9
+#define W2 ANY
 #endif
 #define NONE 7
 
@@ -77,6 +79,7 @@ inline choose_range()
 	:: w == 5 -> n0 = 0; n1 = NONE; units = 255  /* all */
 	:: w == 6 -> n0 = 2; n1 = NONE; units = 240  /* 4 to 7 */
 	:: w == 7 -> n0 = 4; n1 = 5; units = 8 + 16  /* 3 and 4 */
+	:: w == 8 -> n0 = 3; n1 = 4; units = 14      /* 1 to 3 */
 	fi
 }
 
@@ -214,29 +217,45 @@ inline end_turn(n)
 	fi
 }
 
-/* the bits of a cover of leaves that are free and not this client's yet */
-inline swap_bits()
+/* fetch-or: set the bits of a leaf; on: those that were not set, which are this client's from then on */
+inline set_bits(n, on)
 {
-	atomic {
-		if
-		:: !(won & 1) && (BITS(n0) & MASK(n0)) == 0 -> BITS(n0) = BITS(n0) | MASK(n0); won = won | 1
-		:: else
-		fi
-	}
-	atomic {
-		if
-		:: !(won & 2) && n1 == NONE -> won = won | 2
-		:: !(won & 2) && n1 != NONE && (BITS(n1) & MASK(n1)) == 0 ->
-			BITS(n1) = BITS(n1) | MASK(n1); won = won | 2
-		:: else
-		fi
-	}
+	atomic { on = MASK(n) & (3 - BITS(n)); BITS(n) = BITS(n) | MASK(n) }
+}
+
+/* take back what set_bits() has set */
+inline unset_bits(n, on)
+{
+#ifdef BREAK_BITS
+	atomic { BITS(n) = BITS(n) & (3 - MASK(n)); on = 0 }
+#else
+	atomic { assert((BITS(n) & on) == on); BITS(n) = BITS(n) & (3 - on); on = 0 }
+#endif
+}
+
+/* a cover of leaves, none, one or both of which then have all their bits */
+inline set_leaves()
+{
+	set_bits(n0, on0);
+	if :: n1 != NONE -> set_bits(n1, on1) :: else fi
+}
+
+inline announce_leaves()
+{
+	announce(n0);
+	if :: n1 != NONE -> announce(n1) :: else fi
+}
+
+inline look_up_leaves()
+{
+	look_up(n0, NONE);
+	if :: n1 != NONE -> look_up(n1, NONE) :: else fi
 }
 
 proctype P(byte p)
 {
-	byte w, n0, n1, n, units, ticket, up, way, won, held, risen;
-	bit mine[3], fresh[3];
+	byte w, n0, n1, n, units, ticket, up, way, on0, on1, held, risen;
+	bit mine[3], fresh[3], first;
 
 	do
 	:: atomic {
@@ -246,7 +265,7 @@ proctype P(byte p)
 		if :: p == LIVE -> w = 5 :: else fi;
 #endif
 		if
-		:: w == 9 -> if :: w = 0 :: w = 1 :: w = 2 :: w = 3 :: w = 4 :: w = 5 :: w = 6 :: w = 7 fi
+		:: w == ANY -> if :: w = 0 :: w = 1 :: w = 2 :: w = 3 :: w = 4 :: w = 5 :: w = 6 :: w = 7 :: w = 8 fi
 		:: else
 		fi;
 		choose_range()
@@ -258,36 +277,35 @@ again:		way = NONE;
 		:: goto slow
 		fi;
 
-fast: /* all leaves or none; the first swaps are issued with the announcements */
-		won = 0;
-		if
-		:: swap_bits()
-		:: skip
-		fi;
+fast: /* all leaves or none; the bits are set with the announcements */
 #ifdef BREAK_LOOK
-		look_up(n0, NONE);
-		if :: n1 != NONE -> look_up(n1, NONE) :: else fi;
+		look_up_leaves();
 #endif
-		announce(n0);
-		if :: n1 != NONE -> announce(n1) :: else fi;
+		if
+		:: set_leaves(); announce_leaves()
+		:: announce_leaves(); set_leaves()
+		fi;
 		/* A2 */
 #ifndef BREAK_LOOK
-		look_up(n0, NONE);
-		if :: n1 != NONE -> look_up(n1, NONE) :: else fi;
+		look_up_leaves();
 #endif
-		swap_bits();
 		if
-		:: won == 3 && way == NONE -> goto holds
+		:: atomic {
+			way == NONE && on0 == MASK(n0) && (n1 == NONE || on1 == MASK(n1)) ->
+			on0 = 0; on1 = 0;
+			goto holds
+		   }
 		:: else
 		fi;
-		if :: won & 1 -> end_turn(n0) :: else fi;
-		if :: (won & 2) && n1 != NONE -> end_turn(n1) :: else fi;
+		atomic { first = (on0 != MASK(n0)) }
+		unset_bits(n0, on0);
+		if :: n1 != NONE -> unset_bits(n1, on1) :: else fi;
 		withdraw_all();
 		/* nothing is held: wait for what is in the way */
 		if
 		:: way != NONE -> occ[way] == 0
-		:: way == NONE && !(won & 1) -> (BITS(n0) & MASK(n0)) == 0
-		:: way == NONE && (won & 1) -> (BITS(n1) & MASK(n1)) == 0
+		:: way == NONE && first -> (BITS(n0) & MASK(n0)) == 0
+		:: way == NONE && !first -> (BITS(n1) & MASK(n1)) == 0
 		fi;
 		goto again;
 
@@ -321,7 +339,18 @@ node:		/* S2 */
 			occ[way] == 0
 		od;
 		if
-		:: IS_LEAF(n) -> atomic { (BITS(n) & MASK(n)) == 0 -> BITS(n) = BITS(n) | MASK(n) }
+		:: IS_LEAF(n) ->
+			do
+			:: (BITS(n) & MASK(n)) == 0;
+				set_bits(n, on0);
+				if
+				:: atomic { on0 == MASK(n) -> on0 = 0; break }
+				:: else
+				fi;
+#ifndef BREAK_KEEP
+				unset_bits(n, on0)
+#endif
+			od
 		:: else -> raise(n)
 		fi;
 		if

@@ -81,6 +81,8 @@
 	  "waits at nodes above one that it holds, as the paper has it: dead-lock") \
 	X(citron_look, "citron", \
 	  "the fast path looks above with its announcements, and not after them") \
+	X(citron_bits, "citron", "takes back the bits of others with its own") \
+	X(citron_keep, "citron", "keeps the bits that it has set where others are in the way") \
 	X(citron_raised, "citron", "looks below before it is known to be there") \
 	X(citron_count, "citron", \
 	  "clients at inner nodes count in RAISED after they looked below") \

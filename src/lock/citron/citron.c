@@ -29,14 +29,27 @@
  * once the next time. In the paper clients look first and announce afterwards, and close the gap by
  * time (T_wait). Here no clock is part of the argument, with the same number of round trips.
  *
+ * Bits of a leaf:
+ *   L1  fetch-or of the range's bits; those that it has changed from 0 to 1 are the client's own
+ *   L2  if it has not changed all of them: subtract those that it has changed, before any wait
+ *   L3  in place of L1, after many of them: compare-and-swap of a word seen without the range's
+ *       bits
+ * A bit is cleared only by the client that has changed it from 0 to 1, so it is one client's at a
+ * time, and two clients that have changed all of their bits have none in common. A client that has
+ * changed only some is in the way of others until L2, a round trip later, and waits for no client
+ * in between. Three such clients can keep each other out for ever, in the worst order of their
+ * steps; therefore an acquire that waits does a limited number of L1. After these, the client takes
+ * an inner node, where all queue, or uses L3 where it must not take more than its range (below). L3
+ * sets all bits or none, so of the clients that are left with L3 one proceeds: the word changes
+ * only when one of them gets its bits, or when bits are released. The paper's masked
+ * compare-and-swap, which changes the bits only if all of them are 0, needs neither L2 nor L3.
+ *
  * The fast path (citron_fast.c) tries a range that spans at most 4k leaves, by leaves only, in two
- * round trips. First: A1 for all leaves, and the bits are set by compare-and-swap, on the guess
- * that no others are set. Second: A3, and where the guess was wrong another swap, against the value
- * seen. If anything is in the way, all is undone in one round trip, and the client holds nothing
- * while it waits. For one leaf in a tree of height h that is about 2 + (h + 2) / m operations, and
- * one less to release. A release takes one round trip: clear bits, end turns, withdraw
- * announcements, in any order, because each of these admits clients that then find the rest, or
- * wait for it.
+ * round trips. First: A1 and L1 for all leaves. Second: A3. If anything is in the way, all is
+ * undone in one round trip, and the client holds nothing while it waits. For one leaf in a tree of
+ * height h that is about 2 + (h + 2) / m operations, and one less to release. A release takes one
+ * round trip: clear bits, end turns, withdraw announcements, in any order, because each of these
+ * admits clients that then find the rest, or wait for it.
  *
  * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
  *   S1  draw tickets of all inner nodes of the cover, each when the previous one has its turn
@@ -64,12 +77,12 @@
  * always is if k is 0.
  *
  * Different from the paper: the order of announcing and looking (above); RAISED; BELOW is a
- * difference; OCC is set after the look above; leaves are swapped before the look above; leaves of
- * all nodes of a range are taken together; common nodes above are left out; a client that is kept
- * out escalates; the lock of the units behind the tree has writers only, and uses tickets instead
- * of DSLR; growth moves no words and counters, and the client that needs it does it at once, unless
- * it is left to a call; recovery starts the space anew. Clients wait by rma_await() on the word
- * that is in the way.
+ * difference; OCC is set after the look above; bits are set by fetch-or, before the look above;
+ * leaves of all nodes of a range are taken together; common nodes above are left out; a client that
+ * is kept out escalates; the lock of the units behind the tree has writers only, and uses tickets
+ * instead of DSLR; growth moves no words and counters, and the client that needs it does it at
+ * once, unless it is left to a call; recovery starts the space anew. Clients wait by rma_await() on
+ * the word that is in the way.
  */
 #include <stdio.h>
 #include <stdlib.h>

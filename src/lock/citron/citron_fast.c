@@ -8,10 +8,7 @@
 #include "lock/citron/citron_slow.h"
 #include "lock/citron/citron_top.h"
 
-enum {
-	FEW_LEAVES = 8, /* if k is 0 */
-	SWAP_TRIES = 8  /* at a leaf that changes, but not in the client's bits */
-};
+enum { FEW_LEAVES = 8 /* if k is 0 */ };
 
 /* ------------------------------------------------------------------- announcements */
 
@@ -164,52 +161,45 @@ int64_t citron_few_leaves(const struct citron_view *v)
 	return last - first + 1;
 }
 
-/* Swap once more those of n leaves that do not have their bits yet and can get them. False: none is
- * left to swap, or one has bits of others. got[] has the known values of the leaves, 0 at first,
- * which is a guess; the results of the swaps go to got[GOT_SWAPPED...]. No flush. */
-static bool swap_bits(struct citron_view *v, uint64_t won)
+void citron_unset_bits(struct citron_view *v, int64_t i, int64_t before)
+{
+	int64_t mask = mask_of(v, i), own = FAULT(citron_bits) ? mask : mask & ~before;
+
+	if (own && !(FAULT(citron_keep) && own != mask))
+		rma_acc(v->c, node_word(v, v->h->node[i]), citron_clearing(own));
+}
+
+/* L1 for all leaves; their old values go to got[GOT_LEAVES...]. No flush. */
+static void set_bits(struct citron_view *v)
 {
 	struct citron_hold *h = v->h;
-	bool any = false;
 
 	for (int64_t i = 0; i < h->nodes; i++)
-		if (!(won >> i & 1) && (h->got[i] & mask_of(v, i))) {
+		rma_fao(v->c, node_word(v, h->node[i]), RMA_OR, mask_of(v, i),
+			&h->got[GOT_LEAVES + i]);
+}
+
+/* After the flush: whether the client has all bits of all leaves; else v->met. */
+static bool has_bits(struct citron_view *v)
+{
+	struct citron_hold *h = v->h;
+
+	for (int64_t i = 0; i < h->nodes; i++)
+		if (h->got[GOT_LEAVES + i] & mask_of(v, i)) {
 			v->met = citron_index(h->node[i]);
 			return false;
 		}
-	for (int64_t i = 0; i < h->nodes; i++)
-		if (!(won >> i & 1)) {
-			rma_cas(v->c, node_word(v, h->node[i]), h->got[i],
-				h->got[i] | mask_of(v, i), &h->got[GOT_SWAPPED + i]);
-			any = true;
-		}
-	return any;
+	return true;
 }
 
-/* After the flush: which leaves have their bits, and the values of the others. */
-static uint64_t won_bits(struct citron_view *v, uint64_t won)
-{
-	struct citron_hold *h = v->h;
-
-	for (int64_t i = 0; i < h->nodes; i++) {
-		if (won >> i & 1)
-			continue;
-		if (h->got[GOT_SWAPPED + i] == h->got[i])
-			won |= UINT64_C(1) << i;
-		h->got[i] = h->got[GOT_SWAPPED + i];
-	}
-	return won;
-}
-
-static void undo(struct citron_view *v, uint64_t won)
+/* L2, and withdraw the announcements. */
+static void undo(struct citron_view *v)
 {
 	struct citron_hold *h = v->h;
 
 	if (!v->gone) {
 		for (int64_t i = 0; i < h->nodes; i++)
-			if (won >> i & 1)
-				rma_acc(v->c, node_word(v, h->node[i]),
-					citron_clearing(mask_of(v, i)));
+			citron_unset_bits(v, i, h->got[GOT_LEAVES + i]);
 		citron_withdraw(v, 0);
 		/* Orders the withdrawn announcements before the next ones, and the bits before the
 		 * wait; pairs with U4 and with clients that wait for the bits. */
@@ -218,53 +208,46 @@ static void undo(struct citron_view *v, uint64_t won)
 	h->nodes = h->announced = 0;
 }
 
-/* The first round trip of a try of n leaves: which of them have their bits afterwards. The look
- * above has been issued. */
-static uint64_t announce_leaves(struct citron_view *v, int64_t n, struct citron_vacancy *a)
+/* The first round trip of a try of n leaves: whether they have their bits afterwards. If so, the
+ * look above has been issued. */
+static bool announce_leaves(struct citron_view *v, int64_t n, struct citron_vacancy *a)
 {
 	struct citron_hold *h = v->h;
+	bool good;
 
 	h->nodes = n;
 	for (int64_t i = 0; i < n; i++) {
 		h->node[i] =
 		    (struct citron_node){v->height, (v->slot->first >> CITRON_LEAF_BITS) + i};
 		citron_announce(v, h->node[i]);
-		h->got[i] = 0;
 	}
-	swap_bits(v, 0);
+	set_bits(v);
 	if (FAULT(citron_look))
 		citron_ask_above(v, a);
 	/* Orders the announcements before the look above, A1 before A3; pairs with the flush
-	 * between U2 and U4, and with T3. Orders the swaps before the looks at their results. */
+	 * between U2 and U4, and with T3. Orders L1 before the look at the old values. */
 	rma_flush(v->c, v->root);
-	if (!FAULT(citron_look))
+	good = has_bits(v);
+	if (good && !FAULT(citron_look))
 		citron_ask_above(v, a);
-	return won_bits(v, 0);
+	return good;
 }
 
 bool citron_try_leaves(struct citron_view *v, int64_t leaves)
 {
 	struct citron_hold *h = v->h;
 	struct citron_vacancy a = {.from = 0, .to = leaves};
-	uint64_t all = UINT64_MAX >> (64 - leaves), won = announce_leaves(v, leaves, &a);
 
-	for (int try = 0; try < SWAP_TRIES; try++) {
-		if (won != all && !swap_bits(v, won))
-			break;
-		/* Orders the swaps and the look before the use of their results. */
+	if (announce_leaves(v, leaves, &a)) {
+		/* Orders the look above before the use of its results. */
 		rma_flush(v->c, v->root);
-		won = won_bits(v, won);
-		if (try == 0 && !citron_is_vacant(v, &a))
-			break;
-		if (won == all && citron_confirm(v)) {
+		v->met = citron_index(h->node[0]);
+		if (citron_is_vacant(v, &a) && citron_confirm(v)) {
 			h->taken = leaves;
 			return true;
 		}
-		if (v->shut)
-			break;
-		v->met = citron_index(h->node[0]);
 	}
-	undo(v, won);
+	undo(v);
 	return false;
 }
 

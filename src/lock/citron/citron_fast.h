@@ -11,8 +11,8 @@ void citron_withdraw(struct citron_view *v, int64_t keep);
 
 /* A look at the nodes above nodes from to to - 1 of the cover; words that were got are in got[]. */
 enum {
-	GOT_SWAPPED = 4 * CITRON_MOST_SPLIT,
-	GOT_ABOVE = 2 * GOT_SWAPPED,
+	GOT_LEAVES = 4 * CITRON_MOST_SPLIT,
+	GOT_ABOVE = 2 * GOT_LEAVES,
 	GOT_RAISED = GETS - 3,
 	GOT_ROOT,
 	GOT_TOP
@@ -30,6 +30,8 @@ bool citron_await_vacant(struct citron_view *v, int64_t index);
 
 /* The leaves of a range, if they are few; 0 if not. */
 int64_t citron_few_leaves(const struct citron_view *v);
+/* L2 for leaf i of the cover, whose word was before when L1 changed it. No flush. */
+void citron_unset_bits(struct citron_view *v, int64_t i, int64_t before);
 /* All or nothing. */
 bool citron_try_leaves(struct citron_view *v, int64_t leaves);
 /* Until v->met lets its bits go, or is not occupied any more. */

@@ -11,7 +11,7 @@
 
 enum {
 	TURN_TRIES = 8, /* at an inner node that changes, but is free */
-	MOST_SWAPS = 64 /* at a leaf, before the client escalates */
+	MOST_ORS = 64   /* at a leaf, before the client escalates, or swaps the whole word */
 };
 
 /* ------------------------------------------------------------------------- release */
@@ -136,11 +136,33 @@ static bool pass_above(struct citron_view *v, int64_t i, uint64_t most)
 	}
 }
 
+/* L1 for leaf i, or L3 if whole: whether this client has all its bits. If not, it has none, and
+ * *known is the word with the bits of others. */
+static bool set_bits(struct citron_view *v, int64_t i, bool whole, int64_t *known)
+{
+	struct rma_word w = node_word(v, v->h->node[i]);
+	int64_t mask = mask_of(v, i), before = *known;
+
+	if (whole)
+		rma_cas(v->c, w, before, before | mask, known);
+	else
+		rma_fao(v->c, w, RMA_OR, mask, known);
+	rma_flush(v->c, w); /* orders L1 or L3 before the look at the old value */
+	if (whole)
+		return *known == before;
+	if (!(*known & mask))
+		return true;
+	citron_unset_bits(v, i, *known);
+	/* Orders L2 before the wait for other clients' bits; pairs with those that wait for
+	 * this client's. */
+	rma_flush(v->c, w);
+	return false;
+}
+
 /* Take the bits of leaf i, whose word is in got[0]. */
 static bool take_bits(struct citron_view *v, int64_t i, uint64_t most, bool wait)
 {
 	struct citron_hold *h = v->h;
-	struct rma_word w = node_word(v, h->node[i]);
 	int64_t mask = mask_of(v, i), known = h->got[0];
 	const struct citron_wait bits = {
 	    .index = citron_index(h->node[i]),
@@ -151,15 +173,12 @@ static bool take_bits(struct citron_view *v, int64_t i, uint64_t most, bool wait
 	};
 
 	v->met = bits.index;
-	for (uint64_t swaps = 1;; swaps++) {
+	for (uint64_t tries = 1;; tries++) {
 		if ((known & mask) && (!wait || !citron_await(v, &bits, &known)))
 			return false;
-		rma_cas(v->c, w, known, known | mask, h->got);
-		rma_flush(v->c, w); /* orders the swap before the look at its result */
-		if (h->got[0] == known)
+		if (set_bits(v, i, tries > MOST_ORS, &known))
 			return true;
-		known = h->got[0];
-		if (swaps >= most)
+		if (tries >= most)
 			return false;
 	}
 }
@@ -278,7 +297,7 @@ static bool take_node(struct citron_view *v, int64_t i, uint64_t most, bool wait
 		return false;
 	if (!is_leaf(v, h->node[i]))
 		return raise(v, h->node[i], wait);
-	if (!take_bits(v, i, most == FOREVER ? most : MOST_SWAPS, wait))
+	if (!take_bits(v, i, most == FOREVER ? most : MOST_ORS, wait))
 		return false;
 	h->taken++;
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of Citron (section 3.4), without masked atomics: only fetch-and-add and
+ * The words of Citron (section 3.4), without masked atomics: only fetch-and-add, fetch-or and
  * compare-and-swap on whole words.
  *
  * An inner node is one word. From the top:
@@ -23,10 +23,9 @@
  *           it wraps.
  * Tickets are compared for equality, the clients being fewer than 2^20.
  *
- * A leaf is a bitmap. A client sets its bits by compare-and-swap against the value it
- * has learned, which fails if anything in the word is different. It clears them by subtraction:
- * they are all set, and by it alone, so nothing is borrowed from another's bits, and it cannot
- * fail.
+ * A leaf is a bitmap. A client sets its bits by fetch-or, and owns those that this has changed. It
+ * clears those that it owns by subtraction: they are all set, and by it alone, so nothing is
+ * borrowed from another's bits, and it cannot fail.
  *
  * Futexes compare 32 bits (wait.c). What is waited for at an inner node shows in the low half of
  * the word: BELOW, OCC and the low bits of DONE lie there, and all changes of TOP but one in
