@@ -95,8 +95,11 @@ versions()
 	header=$(pawl_h | awk '/define PAWL_VERSION_/ { v = v "." $3 } END { print substr(v, 2) }')
 	news=$(grep -m 1 -oE '^[0-9]+\.[0-9.]+' "$srcdir/NEWS")
 	pc=$(sed -n 's/^Version: //p' "$builddir/pawl.pc")
-	echo "configure.ac $TEST_VERSION, pawl.h $header, NEWS $news, pawl.pc $pc"
-	[ "$TEST_VERSION,$TEST_VERSION,$TEST_VERSION" = "$header,$news,$pc" ]
+	python=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$srcdir/python/pyproject.toml")
+	module=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' "$srcdir/python/pawl/__init__.py")
+	echo "configure.ac $TEST_VERSION, pawl.h $header, NEWS $news, pawl.pc $pc, Python $python, $module"
+	one=$TEST_VERSION
+	[ "$one,$one,$one,$one,$one" = "$header,$news,$pc,$python,$module" ]
 }
 check "one version everywhere" versions
 

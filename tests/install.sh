@@ -69,6 +69,31 @@ examples()
 examples_seen=
 check "pkg-config pawl builds the installed examples" examples
 
+examples_cxx()
+{
+	$MPICXX -std=c++17 "$(find "$dir" -path '*/examples/counter.cpp')" -o "$dir/example" \
+		$(flags --cflags --libs)
+}
+name="pkg-config pawl builds the installed example in C++"
+if [ -n "$MPICXX" ]; then
+	check "$name" examples_cxx
+else
+	skip "$name" "no C++ compiler for this MPI"
+fi
+
+examples_fortran()
+{
+	mkdir "$dir/mod" && (cd "$dir/mod" &&
+		$MPIFC "$dir$("$PKG_CONFIG" --variable=fortran pawl)/pawl.F90" \
+			"$(find "$dir" -path '*/examples/counter.f90')" -o "$dir/example" $(flags --libs))
+}
+name="pkg-config pawl builds the installed example in Fortran, with the module"
+if [ -n "$MPIFC" ]; then
+	check "$name" examples_fortran
+else
+	skip "$name" "no Fortran compiler for this MPI"
+fi
+
 echo '#include <pawl.h>' >"$dir/alone.c"
 echo 'const char *(*version)(void) = pawl_version;' >>"$dir/alone.c"
 check "pawl.h alone, as C11" \

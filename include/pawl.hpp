@@ -1,0 +1,782 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pawl for C++17: tables that free themselves, and locks that are released at the end of a scope.
+ * A header over pawl.h, which says what each call does and costs; there is no other library to
+ * link than libpawl.
+ *
+ *     pawl::table table(MPI_COMM_WORLD, "rma-rw", 1000);
+ *     {
+ *         auto held = table.lock(7);                       // until the end of the scope
+ *     }
+ *     pawl::shared_mutex mutex = table[7];                 // for what the standard library has
+ *     std::shared_lock reader(mutex);
+ *
+ * Failures
+ *   A call that fails throws pawl::error: what() is the sentence of pawl_error_message(), code()
+ *   is PAWL_ERR_*. Try-acquires return false, or a holder that is empty, if another client is in
+ *   the way or the time is over. unlock() and destructors do not throw: what they could not do
+ *   goes to pawl::release_failed, which by default says so on stderr. Call release() of a holder
+ *   where that matters (a lease that was lost, a rank that died).
+ *
+ * The end of MPI
+ *   Destructors may run after MPI_Finalize: a lock is then forgotten, and a table is freed by
+ *   itself; libpawl names it on stderr, for it was to be freed before.
+ *   Creating and freeing a table is collective, so is its destructor. If an exception leaves the
+ *   scope of a table, the other ranks need not come to its destructor: it then leaves the table
+ *   alone, until the process ends.
+ */
+#ifndef PAWL_HPP
+#define PAWL_HPP
+
+#include <pawl.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pawl
+{
+
+/* The modes of pawl.h. The intents are for kinds with PAWL_CAP_INTENT. */
+enum class mode : int {
+	exclusive = PAWL_EXCLUSIVE,
+	shared = PAWL_SHARED,
+	intent = PAWL_INTENT,
+	intent_shared = PAWL_INTENT_SHARED,
+	intent_ahead = PAWL_INTENT | PAWL_AHEAD,
+	intent_shared_ahead = PAWL_INTENT_SHARED | PAWL_AHEAD
+};
+
+/* What a call throws: the sentence about the failure, and its code. */
+class error : public std::runtime_error
+{
+      public:
+	/* The last failure of the calling thread. */
+	explicit error(int code) : std::runtime_error(pawl_error_message()), code_(code)
+	{
+	}
+
+	/* PAWL_ERR_*. */
+	int code() const noexcept
+	{
+		return code_;
+	}
+
+	/* The phrase for the code: pawl_strerror(). */
+	const char *phrase() const noexcept
+	{
+		return pawl_strerror(code_);
+	}
+
+      private:
+	int code_;
+};
+
+namespace detail
+{
+
+[[noreturn]] inline void fail(int code)
+{
+	throw error(code);
+}
+
+inline void check(int code)
+{
+	if (code != PAWL_SUCCESS)
+		fail(code);
+}
+
+/* Whether it was acquired; false also when the time is over. */
+inline bool acquired(int code)
+{
+	if (code == PAWL_SUCCESS)
+		return true;
+	if (code != PAWL_ERR_BUSY && code != PAWL_ERR_TIMEOUT)
+		fail(code);
+	return false;
+}
+
+inline bool mpi_has_ended() noexcept
+{
+	int ended = 0;
+
+	MPI_Finalized(&ended);
+	return ended != 0;
+}
+
+inline void tell(int code, const char *sentence) noexcept
+{
+	std::fprintf(stderr, "pawl: a destructor or unlock(): %s: %s\n", pawl_strerror(code),
+		     sentence);
+}
+
+template <class Rep, class Period> double seconds(const std::chrono::duration<Rep, Period> &time)
+{
+	const double s = std::chrono::duration<double>(time).count();
+
+	return s > 0 ? s : 0;
+}
+
+template <class Clock, class Duration>
+double seconds_until(const std::chrono::time_point<Clock, Duration> &when)
+{
+	const auto now = Clock::now();
+
+	return when > now ? seconds(when - now) : 0;
+}
+
+} // namespace detail
+
+/* What is called when unlock() or a destructor fails: with the code, and the sentence. Not when
+ * MPI has ended, which frees all locks. */
+inline std::atomic<void (*)(int code, const char *sentence)> release_failed{&detail::tell};
+
+namespace detail
+{
+
+inline void released(int code) noexcept
+{
+	if (code != PAWL_SUCCESS && !mpi_has_ended())
+		release_failed.load()(code, pawl_error_message());
+}
+
+struct one_lock {
+	std::uint64_t lock;
+
+	int release(pawl_table *table) const noexcept
+	{
+		return pawl_lock_release(table, lock);
+	}
+};
+
+struct whole_and_part {
+	std::uint64_t whole, part;
+
+	int release(pawl_table *table) const noexcept
+	{
+		return pawl_lock_release_part(table, whole, part);
+	}
+};
+
+struct one_range {
+	pawl_range range;
+
+	int release(pawl_table *table) const noexcept
+	{
+		return pawl_range_release(table, &range);
+	}
+};
+
+} // namespace detail
+
+/*
+ * A holder: what was acquired, until release() or the end of its scope, in the thread that acquired
+ * it. It is empty after a try that failed, after release(), and after it was moved from. The table
+ * has to live longer.
+ */
+template <class What> class holder
+{
+      public:
+	holder() noexcept = default;
+
+	/* Takes over what is held already. */
+	holder(pawl_table *table, const What &what) noexcept : table_(table), what_(what)
+	{
+	}
+
+	holder(holder &&other) noexcept
+	    : table_(std::exchange(other.table_, nullptr)), what_(other.what_)
+	{
+	}
+
+	holder &operator=(holder &&other) noexcept
+	{
+		if (this != &other) {
+			drop();
+			table_ = std::exchange(other.table_, nullptr);
+			what_ = other.what_;
+		}
+		return *this;
+	}
+
+	holder(const holder &) = delete;
+	holder &operator=(const holder &) = delete;
+
+	~holder()
+	{
+		drop();
+	}
+
+	/* Whether it holds something. */
+	explicit operator bool() const noexcept
+	{
+		return table_ != nullptr;
+	}
+
+	/* Release before the end of the scope; throws if that fails. Without effect if it is empty.
+	 * After PAWL_ERR_LEASE_LOST and PAWL_ERR_PEER it is empty, too. */
+	void release()
+	{
+		pawl_table *table = std::exchange(table_, nullptr);
+
+		if (table == nullptr)
+			return;
+		const int code = what_.release(table);
+		if (code != PAWL_SUCCESS && code != PAWL_ERR_LEASE_LOST && code != PAWL_ERR_PEER)
+			table_ = table;
+		detail::check(code);
+	}
+
+      private:
+	void drop() noexcept
+	{
+		if (table_ != nullptr)
+			detail::released(what_.release(table_));
+		table_ = nullptr;
+	}
+
+	pawl_table *table_ = nullptr;
+	What what_{};
+};
+
+using held_lock = holder<detail::one_lock>;
+using held_part = holder<detail::whole_and_part>;
+using held_range = holder<detail::one_range>;
+
+/*
+ * A lock of a table as the standard library wants it: Lockable and TimedLockable, for
+ * std::lock_guard, std::unique_lock, std::scoped_lock, std::lock. It is a name, not a lock of its
+ * own: copies stand for the same lock of the table, which has to live longer. Acquires exclusively.
+ * std::scoped_lock of several needs a kind with PAWL_CAP_TRY; those with a time, PAWL_CAP_TIMED.
+ */
+class mutex
+{
+      public:
+	mutex(pawl_table *table, std::uint64_t lock) noexcept : table_(table), lock_(lock)
+	{
+	}
+
+	void lock()
+	{
+		acquire(PAWL_EXCLUSIVE);
+	}
+
+	bool try_lock()
+	{
+		return try_acquire(PAWL_EXCLUSIVE);
+	}
+
+	template <class Rep, class Period>
+	bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
+	{
+		return timed_acquire(PAWL_EXCLUSIVE, detail::seconds(time));
+	}
+
+	template <class Clock, class Duration>
+	bool try_lock_until(const std::chrono::time_point<Clock, Duration> &when)
+	{
+		return timed_acquire(PAWL_EXCLUSIVE, detail::seconds_until(when));
+	}
+
+	/* Does not throw: see pawl::release_failed. */
+	void unlock() noexcept
+	{
+		release();
+	}
+
+	/* Which lock of the table it is. */
+	std::uint64_t index() const noexcept
+	{
+		return lock_;
+	}
+
+      protected:
+	void acquire(int mode)
+	{
+		detail::check(pawl_lock_acquire(table_, lock_, mode));
+	}
+
+	bool try_acquire(int mode)
+	{
+		return detail::acquired(pawl_lock_try_acquire(table_, lock_, mode));
+	}
+
+	bool timed_acquire(int mode, double seconds)
+	{
+		return detail::acquired(pawl_lock_timed_acquire(table_, lock_, mode, seconds));
+	}
+
+	void release() noexcept
+	{
+		const int code = pawl_lock_release(table_, lock_);
+
+		if (code != PAWL_SUCCESS)
+			detail::released(code);
+	}
+
+      private:
+	pawl_table *table_;
+	std::uint64_t lock_;
+};
+
+/* The same with readers: SharedLockable and SharedTimedLockable, for std::shared_lock. Kinds with
+ * PAWL_CAP_SHARED; on others the calls for readers throw PAWL_ERR_UNSUPPORTED. */
+class shared_mutex : public mutex
+{
+      public:
+	using mutex::mutex;
+
+	void lock_shared()
+	{
+		acquire(PAWL_SHARED);
+	}
+
+	bool try_lock_shared()
+	{
+		return try_acquire(PAWL_SHARED);
+	}
+
+	template <class Rep, class Period>
+	bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &time)
+	{
+		return timed_acquire(PAWL_SHARED, detail::seconds(time));
+	}
+
+	template <class Clock, class Duration>
+	bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &when)
+	{
+		return timed_acquire(PAWL_SHARED, detail::seconds_until(when));
+	}
+
+	/* Does not throw: see pawl::release_failed. */
+	void unlock_shared() noexcept
+	{
+		release();
+	}
+};
+
+/*
+ * Units first to last of a space, of kinds with PAWL_CAP_RANGES, as a shared mutex of the standard
+ * library. It remembers what it holds, so each thread has one of its own, and it is not copied.
+ */
+class range_mutex
+{
+      public:
+	range_mutex(pawl_table *table, std::uint64_t space, std::int64_t first,
+		    std::int64_t last) noexcept
+	    : table_(table), space_(space), first_(first), last_(last)
+	{
+	}
+
+	range_mutex(const range_mutex &) = delete;
+	range_mutex &operator=(const range_mutex &) = delete;
+
+	void lock()
+	{
+		acquire(PAWL_EXCLUSIVE);
+	}
+
+	bool try_lock()
+	{
+		return try_acquire(PAWL_EXCLUSIVE);
+	}
+
+	template <class Rep, class Period>
+	bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
+	{
+		return timed_acquire(PAWL_EXCLUSIVE, detail::seconds(time));
+	}
+
+	template <class Clock, class Duration>
+	bool try_lock_until(const std::chrono::time_point<Clock, Duration> &when)
+	{
+		return timed_acquire(PAWL_EXCLUSIVE, detail::seconds_until(when));
+	}
+
+	/* Does not throw: see pawl::release_failed. */
+	void unlock() noexcept
+	{
+		release();
+	}
+
+	void lock_shared()
+	{
+		acquire(PAWL_SHARED);
+	}
+
+	bool try_lock_shared()
+	{
+		return try_acquire(PAWL_SHARED);
+	}
+
+	template <class Rep, class Period>
+	bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &time)
+	{
+		return timed_acquire(PAWL_SHARED, detail::seconds(time));
+	}
+
+	template <class Clock, class Duration>
+	bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &when)
+	{
+		return timed_acquire(PAWL_SHARED, detail::seconds_until(when));
+	}
+
+	/* Does not throw: see pawl::release_failed. */
+	void unlock_shared() noexcept
+	{
+		release();
+	}
+
+      private:
+	void acquire(int mode)
+	{
+		detail::check(pawl_range_acquire(table_, space_, first_, last_, mode, &range_));
+	}
+
+	bool try_acquire(int mode)
+	{
+		return detail::acquired(
+		    pawl_range_try_acquire(table_, space_, first_, last_, mode, &range_));
+	}
+
+	bool timed_acquire(int mode, double seconds)
+	{
+		return detail::acquired(pawl_range_timed_acquire(table_, space_, first_, last_,
+								 mode, seconds, &range_));
+	}
+
+	void release() noexcept
+	{
+		const int code = pawl_range_release(table_, &range_);
+
+		if (code != PAWL_SUCCESS)
+			detail::released(code);
+	}
+
+	pawl_table *table_;
+	std::uint64_t space_;
+	std::int64_t first_, last_;
+	pawl_range range_{};
+};
+
+/*
+ * Options of a table, by their names in pawl(3), without a prefix:
+ *
+ *     pawl::table table(comm, "rma-rw", 1000, {{"max_held", "64"}, {"distribution", "cyclic"}});
+ */
+class options
+{
+      public:
+	options() = default;
+
+	options(std::initializer_list<std::pair<std::string, std::string>> list) : list_(list)
+	{
+	}
+
+	void set(std::string name, std::string value)
+	{
+		list_.emplace_back(std::move(name), std::move(value));
+	}
+
+	const std::vector<std::pair<std::string, std::string>> &list() const noexcept
+	{
+		return list_;
+	}
+
+      private:
+	std::vector<std::pair<std::string, std::string>> list_;
+};
+
+namespace detail
+{
+
+/* Options as an MPI_Info. Without MPI there can be none, and creation will say so. */
+class info
+{
+      public:
+	info(MPI_Comm comm, const options &o)
+	{
+		int initialized = 0;
+
+		MPI_Initialized(&initialized);
+		if (o.list().empty() || mpi_has_ended() ||
+		    (!initialized && (comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF)))
+			return;
+		MPI_Info_create(&info_);
+		for (const auto &[name, value] : o.list())
+			MPI_Info_set(info_, ("pawl_" + name).c_str(), value.c_str());
+	}
+
+	info(const info &) = delete;
+	info &operator=(const info &) = delete;
+
+	~info()
+	{
+		if (info_ != MPI_INFO_NULL)
+			MPI_Info_free(&info_);
+	}
+
+	MPI_Info get() const noexcept
+	{
+		return info_;
+	}
+
+      private:
+	MPI_Info info_ = MPI_INFO_NULL;
+};
+
+template <class Home> int call_home(std::uint64_t lock, void *home) noexcept
+{
+	return static_cast<int>((*static_cast<Home *>(home))(lock));
+}
+
+} // namespace detail
+
+/* A table of locks, or of spaces with ranges: pawl_table of pawl.h, which it frees. */
+class table
+{
+      public:
+	/* An empty one. */
+	table() noexcept = default;
+
+	/* Collective: pawl_table_create(). */
+	table(MPI_Comm comm, const std::string &kind, std::uint64_t n = 1, const options &o = {})
+	    : table(comm, kind, n, detail::info(comm, o).get())
+	{
+	}
+
+	table(MPI_Comm comm, const std::string &kind, std::uint64_t n, MPI_Info info)
+	{
+		detail::check(pawl_table_create(comm, kind.c_str(), n, info, &table_));
+	}
+
+	/* Collective: pawl_table_create_homed(). home(lock) is the home rank of a lock; it must not
+	 * throw. */
+	template <class Home>
+	static table homed(MPI_Comm comm, const std::string &kind, std::uint64_t n, Home home,
+			   const options &o = {})
+	{
+		const detail::info info(comm, o);
+		table made;
+
+		detail::check(pawl_table_create_homed(comm, kind.c_str(), n,
+						      &detail::call_home<Home>, &home, info.get(),
+						      &made.table_));
+		return made;
+	}
+
+	/* Takes over a table of C, which it will free. */
+	explicit table(pawl_table *made) noexcept : table_(made)
+	{
+	}
+
+	table(table &&other) noexcept
+	    : table_(std::exchange(other.table_, nullptr)), exceptions_(other.exceptions_)
+	{
+	}
+
+	/* Collective if it had a table, which it frees. */
+	table &operator=(table &&other) noexcept
+	{
+		if (this != &other) {
+			drop();
+			table_ = std::exchange(other.table_, nullptr);
+			exceptions_ = other.exceptions_;
+		}
+		return *this;
+	}
+
+	table(const table &) = delete;
+	table &operator=(const table &) = delete;
+
+	/* Collective; see the top of this file for exceptions and the end of MPI. */
+	~table()
+	{
+		drop();
+	}
+
+	/* Collective. Throws PAWL_ERR_HELD, and the table lives on, if a lock is held. */
+	void free()
+	{
+		if (table_ != nullptr)
+			detail::check(pawl_table_free(&table_));
+	}
+
+	/* For the calls of pawl.h. */
+	pawl_table *get() const noexcept
+	{
+		return table_;
+	}
+
+	/* The table of C, which the caller frees from now on. */
+	pawl_table *release() noexcept
+	{
+		return std::exchange(table_, nullptr);
+	}
+
+	explicit operator bool() const noexcept
+	{
+		return table_ != nullptr;
+	}
+
+	pawl_table_info info() const
+	{
+		pawl_table_info info;
+
+		detail::check(pawl_table_get_info(table_, &info));
+		return info;
+	}
+
+	/* Whether its kind has all of these capabilities: PAWL_CAP_SHARED | PAWL_CAP_TRY, ... */
+	bool can(unsigned capabilities) const
+	{
+		return (static_cast<unsigned>(info().kind->capabilities) & capabilities) ==
+		       capabilities;
+	}
+
+	/* The home rank of a lock. */
+	int home(std::uint64_t lock) const
+	{
+		int rank = 0;
+
+		detail::check(pawl_table_home(table_, lock, &rank));
+		return rank;
+	}
+
+	pawl_stats stats() const
+	{
+		pawl_stats stats;
+
+		detail::check(pawl_table_get_stats(table_, &stats));
+		return stats;
+	}
+
+	void reset_stats()
+	{
+		detail::check(pawl_table_reset_stats(table_));
+	}
+
+	/* A lock for std::lock_guard, std::unique_lock, std::scoped_lock, std::shared_lock. */
+	shared_mutex operator[](std::uint64_t lock) const noexcept
+	{
+		return shared_mutex(table_, lock);
+	}
+
+	/* Acquire a lock until the end of the scope. */
+	[[nodiscard]] held_lock lock(std::uint64_t lock, mode m = mode::exclusive)
+	{
+		detail::check(pawl_lock_acquire(table_, lock, static_cast<int>(m)));
+		return held_lock(table_, {lock});
+	}
+
+	/* The same without waiting: empty if another client is in the way. */
+	[[nodiscard]] held_lock try_lock(std::uint64_t lock, mode m = mode::exclusive)
+	{
+		if (!detail::acquired(pawl_lock_try_acquire(table_, lock, static_cast<int>(m))))
+			return {};
+		return held_lock(table_, {lock});
+	}
+
+	/* The same with a time: empty if it is over. */
+	template <class Rep, class Period>
+	[[nodiscard]] held_lock try_lock_for(std::uint64_t lock,
+					     const std::chrono::duration<Rep, Period> &time,
+					     mode m = mode::exclusive)
+	{
+		if (!detail::acquired(pawl_lock_timed_acquire(table_, lock, static_cast<int>(m),
+							      detail::seconds(time))))
+			return {};
+		return held_lock(table_, {lock});
+	}
+
+	/* A part, with the intent at the whole: pawl_lock_acquire_part(). */
+	[[nodiscard]] held_part lock_part(std::uint64_t whole, std::uint64_t part,
+					  mode m = mode::exclusive)
+	{
+		detail::check(pawl_lock_acquire_part(table_, whole, part, static_cast<int>(m)));
+		return held_part(table_, {whole, part});
+	}
+
+	/* Units first to last of a space until the end of the scope: pawl_range_acquire(). */
+	[[nodiscard]] held_range lock_range(std::uint64_t space, std::int64_t first,
+					    std::int64_t last, mode m = mode::exclusive)
+	{
+		pawl_range range;
+
+		detail::check(
+		    pawl_range_acquire(table_, space, first, last, static_cast<int>(m), &range));
+		return held_range(table_, {range});
+	}
+
+	[[nodiscard]] held_range try_lock_range(std::uint64_t space, std::int64_t first,
+						std::int64_t last, mode m = mode::exclusive)
+	{
+		pawl_range range;
+
+		if (!detail::acquired(pawl_range_try_acquire(table_, space, first, last,
+							     static_cast<int>(m), &range)))
+			return {};
+		return held_range(table_, {range});
+	}
+
+	template <class Rep, class Period>
+	[[nodiscard]] held_range
+	try_lock_range_for(std::uint64_t space, std::int64_t first, std::int64_t last,
+			   const std::chrono::duration<Rep, Period> &time, mode m = mode::exclusive)
+	{
+		pawl_range range;
+
+		if (!detail::acquired(pawl_range_timed_acquire(table_, space, first, last,
+							       static_cast<int>(m),
+							       detail::seconds(time), &range)))
+			return {};
+		return held_range(table_, {range});
+	}
+
+	/* Units for std::lock_guard and the like. */
+	range_mutex range(std::uint64_t space, std::int64_t first, std::int64_t last) const noexcept
+	{
+		return range_mutex(table_, space, first, last);
+	}
+
+	/* How far the space reaches now: pawl_range_grow(). */
+	std::int64_t grow(std::uint64_t space)
+	{
+		std::int64_t units = 0;
+
+		detail::check(pawl_range_grow(table_, space, &units));
+		return units;
+	}
+
+	/* Collective: pawl_range_shrink(). */
+	void shrink(std::uint64_t space, std::int64_t units)
+	{
+		detail::check(pawl_range_shrink(table_, space, units));
+	}
+
+      private:
+	void drop() noexcept
+	{
+		if (table_ == nullptr)
+			return;
+		if (!detail::mpi_has_ended() && std::uncaught_exceptions() > exceptions_)
+			table_ = nullptr; /* the others need not come to this point */
+		else
+			detail::released(pawl_table_free(&table_));
+		table_ = nullptr;
+	}
+
+	pawl_table *table_ = nullptr;
+	int exceptions_ = std::uncaught_exceptions();
+};
+
+} // namespace pawl
+
+#endif

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pawl: distributed locks for MPI programs, beside mpi4py.
+
+    from mpi4py import MPI
+    import pawl
+
+    with pawl.Table(MPI.COMM_WORLD, "rma-rw", 1000) as table:
+        with table.lock(7):
+            ...  # change what lock 7 protects
+        with table.lock(7, shared=True):
+            ...  # read it
+
+The manual page pawl(3) says what each kind of lock does. A call that waits lets other threads of
+Python run. It does not look for signals: Ctrl-C has its effect when the lock was acquired.
+
+The module calls libpawl, which it looks for as pawl.library() says; the libpawl has to be one that
+was built for the MPI that mpi4py uses.
+"""
+
+from ._library import (
+    CAP_FAIR,
+    CAP_INTENT,
+    CAP_RANGES,
+    CAP_RECOVERS,
+    CAP_SHARED,
+    CAP_THREADS,
+    CAP_TIMED,
+    CAP_TRY,
+    RANGE_END,
+    Code,
+    Error,
+    Mode,
+    Timeout,
+    kinds,
+    library,
+    version,
+)
+from ._mpilock import MPILock
+from ._table import Held, Table
+
+__version__ = "0.1.0"
+__all__ = [
+    "CAP_FAIR",
+    "CAP_INTENT",
+    "CAP_RANGES",
+    "CAP_RECOVERS",
+    "CAP_SHARED",
+    "CAP_THREADS",
+    "CAP_TIMED",
+    "CAP_TRY",
+    "RANGE_END",
+    "Code",
+    "Error",
+    "Held",
+    "MPILock",
+    "Mode",
+    "Table",
+    "Timeout",
+    "kinds",
+    "library",
+    "version",
+]

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libpawl by ctypes: where it is, its constants, structures and functions, and its failures."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import os
+import pathlib
+import re
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_uint, c_uint64, c_void_p
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+CAP_SHARED = 1
+CAP_TRY = 2
+CAP_TIMED = 4
+CAP_FAIR = 8
+CAP_INTENT = 16
+CAP_RECOVERS = 32
+CAP_THREADS = 64
+CAP_RANGES = 128
+
+#: The last unit that a range can name.
+RANGE_END = 2**63 - 1
+
+SONAME = "libpawl.so.0"
+
+
+class Mode(enum.IntFlag):
+    """The modes of pawl.h; AHEAD goes with an intent."""
+
+    EXCLUSIVE = 1
+    SHARED = 2
+    INTENT = 4
+    AHEAD = 8
+    INTENT_SHARED = 16
+
+
+class Code(enum.IntEnum):
+    """What calls of the library return: PAWL_SUCCESS, PAWL_ERR_*."""
+
+    SUCCESS = 0
+    ARG = 1
+    KIND = 2
+    OPTION = 3
+    UNSUPPORTED = 4
+    THREAD = 5
+    WINDOW = 6
+    TOPOLOGY = 7
+    MPI = 8
+    NOMEM = 9
+    RANGE = 10
+    TOO_MANY = 11
+    HELD = 12
+    NOT_HELD = 13
+    BUSY = 14
+    TIMEOUT = 15
+    LEASE_LOST = 16
+    PEER = 17
+
+
+class Error(RuntimeError):
+    """A call failed: its text is the sentence of the library, `code` a Code."""
+
+    def __init__(self, code: int, sentence: str) -> None:
+        super().__init__(sentence)
+        try:
+            self.code: int = Code(code)
+        except ValueError:
+            self.code = code
+
+
+class Timeout(Error, TimeoutError):
+    """The time of a `with table.lock(i, timeout=...)` is over, or, with 0, it is held."""
+
+
+class Range(ctypes.Structure):
+    """struct pawl_range: a range that is held."""
+
+    _fields_ = [("opaque", c_uint64 * 2)]
+
+
+class Stats(ctypes.Structure):
+    """struct pawl_stats."""
+
+    _fields_ = [
+        ("acquires", c_uint64),
+        ("atomics", c_uint64 * 2),
+        ("gets", c_uint64 * 2),
+        ("puts", c_uint64 * 2),
+        ("flushes", c_uint64 * 2),
+        ("waits", c_uint64),
+        ("parks", c_uint64),
+        ("recoveries", c_uint64),
+        ("aborts", c_uint64),
+    ]
+
+
+class Kind(ctypes.Structure):
+    """struct pawl_kind."""
+
+    _fields_ = [
+        ("name", c_char_p),
+        ("summary", c_char_p),
+        ("reference", c_char_p),
+        ("options", c_char_p),
+        ("capabilities", c_uint),
+    ]
+
+
+class TableInfo(ctypes.Structure):
+    """struct pawl_table_info."""
+
+    _fields_ = [
+        ("kind", POINTER(Kind)),
+        ("n", c_uint64),
+        ("ranks", c_int),
+        ("nodes", c_int),
+        ("levels", c_int),
+        ("max_held", c_int),
+        ("bytes", c_uint64),
+        ("transport", c_char_p),
+        ("topology", c_char_p),
+        ("parameters", c_char_p),
+        ("crowded", c_int),
+    ]
+
+
+HOME_FUNCTION = ctypes.CFUNCTYPE(c_int, c_uint64, c_void_p)
+
+_LOCK = [c_void_p, c_uint64]
+_UNITS = [c_void_p, c_uint64, c_int64, c_int64, c_int]
+_SIGNATURES: Dict[str, List[Any]] = {
+    "pawl_table_create_f": [c_int, c_char_p, c_uint64, POINTER(c_int), POINTER(c_void_p)],
+    "pawl_table_create_homed_f": [
+        c_int,
+        c_char_p,
+        c_uint64,
+        HOME_FUNCTION,
+        c_void_p,
+        POINTER(c_int),
+        POINTER(c_void_p),
+    ],
+    "pawl_table_free": [POINTER(c_void_p)],
+    "pawl_table_get_info": [c_void_p, POINTER(TableInfo)],
+    "pawl_table_home": [*_LOCK, POINTER(c_int)],
+    "pawl_table_get_stats": [c_void_p, POINTER(Stats)],
+    "pawl_table_reset_stats": [c_void_p],
+    "pawl_lock_acquire": [*_LOCK, c_int],
+    "pawl_lock_try_acquire": [*_LOCK, c_int],
+    "pawl_lock_timed_acquire": [*_LOCK, c_int, c_double],
+    "pawl_lock_release": _LOCK,
+    "pawl_lock_abandon": _LOCK,
+    "pawl_lock_acquire_part": [*_LOCK, c_uint64, c_int],
+    "pawl_lock_release_part": [*_LOCK, c_uint64],
+    "pawl_range_acquire": [*_UNITS, POINTER(Range)],
+    "pawl_range_try_acquire": [*_UNITS, POINTER(Range)],
+    "pawl_range_timed_acquire": [*_UNITS, c_double, POINTER(Range)],
+    "pawl_range_release": [c_void_p, POINTER(Range)],
+    "pawl_range_grow": [*_LOCK, POINTER(c_int64)],
+    "pawl_range_shrink": [*_LOCK, c_int64],
+}
+
+_loaded: Optional[ctypes.CDLL] = None
+_path = ""
+
+
+def _pkg_config() -> Iterator[Tuple[str, str]]:
+    """The MPI and the library of each pawl.pc in the folders of PKG_CONFIG_PATH."""
+    for folder in os.environ.get("PKG_CONFIG_PATH", "").split(os.pathsep):
+        try:
+            text = (pathlib.Path(folder) / "pawl.pc").read_text()
+        except OSError:
+            continue
+        values = dict(re.findall(r"^([a-z_]+)=(.*)$", text, re.MULTILINE))
+        libdir = values.get("libdir", "")
+        while "${" in libdir:
+            before = libdir
+            libdir = re.sub(r"\$\{([a-z_]+)\}", lambda m: values.get(m.group(1), ""), libdir)
+            if libdir == before:
+                break
+        yield values.get("mpi", ""), os.path.join(libdir, SONAME)
+
+
+def _candidates(vendor: str) -> Iterator[str]:
+    given = os.environ.get("PAWL_LIBRARY")
+    if given:
+        yield given
+        return
+    ours = {"Open MPI": "openmpi", "MPICH": "mpich"}.get(vendor, "")
+    for mpi, path in _pkg_config():
+        if mpi == ours and os.path.exists(path):
+            yield path
+    yield SONAME
+
+
+def _mpi_of(lib: ctypes.CDLL) -> str:
+    """What the MPI that a library is linked with says of itself."""
+    text = ctypes.create_string_buffer(65536)
+    lib.MPI_Get_library_version(text, byref(c_int()))
+    return text.value.decode(errors="replace").strip("\0 \n")
+
+
+def _load() -> ctypes.CDLL:
+    from mpi4py import MPI
+
+    global _path
+    vendor = MPI.get_vendor()[0]
+    wanted = MPI.Get_library_version().strip("\0 \n")
+    said = []
+    for path in _candidates(vendor):
+        try:
+            lib = ctypes.CDLL(path)
+        except OSError as e:
+            said.append(str(e))
+            continue
+        found = _mpi_of(lib)
+        if found != wanted:
+            said.append(
+                f"{path} is built for {found.splitlines()[0].split(',')[0]},"
+                f" and mpi4py uses {wanted.splitlines()[0].split(',')[0]}"
+            )
+            continue
+        for name, types in _SIGNATURES.items():
+            getattr(lib, name).argtypes = types
+            getattr(lib, name).restype = c_int
+        for name in ("pawl_error_message", "pawl_strerror", "pawl_version"):
+            getattr(lib, name).restype = c_char_p
+        lib.pawl_kind_get.argtypes = [c_int]
+        lib.pawl_kind_get.restype = POINTER(Kind)
+        _path = path
+        return lib
+    raise ImportError(
+        f"no libpawl for mpi4py's MPI ({vendor}): {'; '.join(said)}. Set PAWL_LIBRARY to the file,"
+        " or PKG_CONFIG_PATH or LD_LIBRARY_PATH to the folder of the libpawl of that MPI."
+    )
+
+
+def lib() -> ctypes.CDLL:
+    """The library, loaded at the first call."""
+    global _loaded
+    if _loaded is None:
+        _loaded = _load()
+    return _loaded
+
+
+def library() -> str:
+    """The file of the libpawl in use.
+
+    It is the one that the environment variable PAWL_LIBRARY names, or that of the first pawl.pc in
+    PKG_CONFIG_PATH that is for mpi4py's MPI, or the one that the loader finds.
+    """
+    lib()
+    return _path
+
+
+def version() -> str:
+    """The version of the library."""
+    return str(lib().pawl_version().decode())
+
+
+def kinds() -> Dict[str, int]:
+    """The kinds of locks by name, and what each can do: a set of bits CAP_*."""
+    found: Dict[str, int] = {}
+    while True:
+        kind = lib().pawl_kind_get(len(found))
+        if not kind:
+            return found
+        found[kind.contents.name.decode()] = kind.contents.capabilities
+
+
+def fail(code: int) -> None:
+    """Raise what a code that is not 0 stands for."""
+    sentence = lib().pawl_error_message().decode(errors="replace")
+    if code in (Code.BUSY, Code.TIMEOUT):
+        raise Timeout(code, sentence)
+    raise Error(code, sentence)
+
+
+def check(code: int) -> None:
+    if code:
+        fail(code)

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Package pawl: exclusion by `with`, modes, tries, times, ranges, parts, failures, threads that run
+meanwhile, and pshmem's interface. Started by tests/python.sh.
+
+    test_pawl.py           the tests, in TAP
+    test_pawl.py broken    no lock is taken: has to fail
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+
+signal.alarm(60)  # the watchdog: mpirun tells which signal ended it
+
+from mpi4py import MPI  # noqa: E402
+
+import pawl  # noqa: E402
+from pawl import _library  # noqa: E402
+
+TURNS = 300
+comm = MPI.COMM_WORLD
+rank, ranks = comm.rank, comm.size
+good = True
+count = failed = 0
+
+
+def expect(condition, text):
+    global good
+    if not condition:
+        print(f"# rank {rank}: not so: {text}", flush=True)
+    good = good and bool(condition)
+
+
+def result(name):
+    global good, count, failed
+    everywhere = comm.allreduce(good, MPI.LAND)
+    count += 1
+    failed += not everywhere
+    if rank == 0:
+        print(f"{'' if everywhere else 'not '}ok {count} - {name}", flush=True)
+    good = True
+
+
+class Words:
+    """A word that all ranks of the host share, changed by loads and stores."""
+
+    def __init__(self):
+        self.win = MPI.Win.Allocate_shared(64 if rank == 0 else 0, 8, comm=comm)
+        memory = self.win.Shared_query(0)[0]
+        self.word = memoryview(memory).cast("B").cast("q")
+        comm.Barrier()
+        self.calls = 0
+
+    def increment(self):
+        old = self.word[0]
+        self.calls += 1
+        if self.calls % 16 == 0:
+            os.sched_yield()
+        self.word[0] = old + 1
+
+    def comes_to(self, value):
+        comm.Barrier()
+        expect(self.word[0] == value, f"{self.word[0]} increments of {value}")
+        comm.Barrier()
+        if rank == 0:
+            self.word[0] = 0
+        comm.Barrier()
+
+
+def fails(call, code, word):
+    try:
+        call()
+        expect(False, f"a failure: {word}")
+    except pawl.Error as e:
+        expect(e.code == code, f"the code {code!r}, not {e.code!r}")
+        expect(word in str(e), f"{word} in: {e}")
+
+
+def exclusion(words, kind, shared):
+    with pawl.Table(comm, kind, 4) as table:
+        for turn in range(TURNS):
+            if shared and turn % 3 == 0:
+                with table.lock(1, shared=True):
+                    pass
+            with table.lock(1):
+                words.increment()
+        words.comes_to(TURNS * ranks)
+    result(f"{kind}: with")
+
+
+def tries(kind, capabilities):
+    table = pawl.Table(comm, kind, 1)
+    timed = capabilities & pawl.CAP_TIMED
+    if not capabilities & pawl.CAP_TRY:
+        table.free()
+        return
+    if rank == 0:
+        table.acquire(0)
+    comm.Barrier()
+    if rank != 0:
+        expect(not table.acquire(0, timeout=0), "a try finds it held")
+        expect(not table.lock(0).acquire(blocking=False), "and so does a lock")
+        fails(table.lock(0, timeout=0).__enter__, pawl.Code.BUSY, "")
+        if timed:
+            begin = time.monotonic()
+            expect(not table.acquire(0, timeout=0.01), "the time is over")
+            expect(time.monotonic() - begin >= 0.01, "and not before")
+            try:
+                with table.lock(0, timeout=0.01):
+                    expect(False, "that it is held")
+            except TimeoutError as e:
+                expect(e.code == pawl.Code.TIMEOUT, "the code of the time")
+    comm.Barrier()
+    if rank == 0:
+        table.release(0)
+    comm.Barrier()
+    if timed:
+        with table.lock(0, timeout=20):
+            pass
+    comm.Barrier()
+    table.free()
+    result(f"{kind}: tries, and times")
+
+
+def ranges(words, kind):
+    with pawl.Table(comm, kind, 2) as table:
+        for _ in range(TURNS):
+            with table.range(1, 10 - rank, 19 + rank):
+                words.increment()
+        words.comes_to(TURNS * ranks)
+        if rank == 0:
+            with table.range(0, 0, 9):
+                comm.Barrier()
+                comm.Barrier()
+        else:
+            comm.Barrier()
+            expect(not table.range(0, 9, 9).acquire(blocking=False), "a range in the way")
+            expect(not table.range(0, 5).acquire(blocking=False), "a range without end")
+            comm.Barrier()
+        comm.Barrier()
+    result(f"{kind}: ranges")
+
+
+def parts(words):
+    with pawl.Table(comm, "mgl", 10) as table:
+        for turn in range(TURNS):
+            if turn % 10 == rank:
+                with table.lock(0):
+                    words.increment()
+            else:
+                with table.part(0, 1):
+                    words.increment()
+        words.comes_to(TURNS * ranks)
+        with table.lock(0, mode=pawl.Mode.INTENT_SHARED):
+            pass
+    result("mgl: a whole and a part")
+
+
+def failures():
+    code = pawl.Code
+    fails(lambda: pawl.Table(comm, "no-such-lock"), code.KIND, "no-such-lock")
+    fails(lambda: pawl.Table(comm, "rma-mcs", max_held="none"), code.OPTION, "max_held")
+    info = MPI.Info.Create()
+    info.Set("pawl_max_held", "3")
+    table = pawl.Table(comm, "rma-mcs", 10, info=info, distribution="cyclic")
+    info.Free()
+    told = table.info()
+    expect(told["max_held"] == 3 and told["n"] == 10 and told["kind"] == "rma-mcs", str(told))
+    expect(told["transport"] == "node", told["transport"])
+    expect(table.home(1) == 1 % ranks, "distribution=cyclic")
+    fails(lambda: table.acquire(10), code.RANGE, "10")
+    fails(lambda: table.acquire(-1), code.RANGE, "9")
+    fails(lambda: table.acquire(1, mode=77), code.ARG, "77")
+    fails(table.range(0, 1, 2).__enter__, code.UNSUPPORTED, "ranges")
+    fails(lambda: table.release(1), code.NOT_HELD, "1")
+    table.acquire(rank)
+    fails(lambda: table.acquire(rank), code.HELD, "held")
+    fails(table.free, code.HELD, "release")
+    table.release(rank)
+    table.reset_stats()
+    with table.lock(rank):
+        pass
+    stats = table.stats()
+    expect(stats["acquires"] == 1 and len(stats["atomics"]) == 2, str(stats))
+    table.free()
+    table.free()
+    fails(lambda: table.acquire(0), code.ARG, "null")
+    homed = pawl.Table(comm, "d-mcs", 10, home=lambda lock: (ranks - 1) * (lock > 4))
+    expect(homed.home(4) == 0 and homed.home(5) == ranks - 1, "homes")
+    homed.free()
+    try:
+        pawl.Table(comm, "d-mcs", 10, home=lambda lock: 1 // 0)
+        expect(False, "an exception of home")
+    except (ZeroDivisionError, pawl.Error):  # one rank of a node calls it
+        pass
+    result("failures: codes and sentences; info, homes, stats")
+
+
+def threads():
+    """While a thread waits for a lock, another one of its process runs."""
+    ticks = [0]
+    over = threading.Event()
+
+    def tick():
+        while not over.is_set():
+            ticks[0] += 1
+            time.sleep(0.001)
+
+    with pawl.Table(comm, "rma-mcs", 1) as table:
+        if rank == 0:
+            table.acquire(0)
+        comm.Barrier()
+        if rank == 0:
+            time.sleep(0.3)
+            table.release(0)
+        else:
+            thread = threading.Thread(target=tick)
+            thread.start()
+            with table.lock(0):
+                seen = ticks[0]
+            over.set()
+            thread.join()
+            expect(seen >= 10, f"{seen} ticks during a wait of 0.3 seconds")
+        comm.Barrier()
+    result("other threads run during a wait")
+
+
+def pshmem(words):
+    with pawl.MPILock(comm, root=ranks - 1) as lock:
+        expect(lock.comm is comm, "its communicator")
+        for _ in range(TURNS):
+            lock.lock()
+            lock.lock()
+            words.increment()
+            lock.unlock()
+            lock.unlock()
+        words.comes_to(TURNS * ranks)
+    alone = pawl.MPILock(None)
+    alone.lock()
+    alone.unlock()
+    alone.close()
+    result("MPILock")
+
+
+def main():
+    words = Words()
+    if "broken" in sys.argv[1:]:
+        for _ in range(300 * TURNS):
+            words.increment()
+        words.comes_to(300 * TURNS * ranks)
+        result("without a lock")
+    elif "sizes" in sys.argv[1:]:
+        for name, type_ in (("pawl_range", _library.Range), ("pawl_stats", _library.Stats),
+                            ("pawl_kind", _library.Kind), ("pawl_table_info", _library.TableInfo)):
+            print(name, ctypes.sizeof(type_))
+        return 0
+    else:
+        expect(pawl.version() == pawl.__version__, pawl.version())
+        expect(os.path.exists(pawl.library()) or "/" not in pawl.library(), pawl.library())
+        result("the library and its version")
+        for kind, capabilities in pawl.kinds().items():
+            if capabilities & pawl.CAP_RANGES:
+                ranges(words, kind)
+            else:
+                exclusion(words, kind, capabilities & pawl.CAP_SHARED)
+                tries(kind, capabilities)
+        parts(words)
+        failures()
+        threads()
+        pshmem(words)
+    words.word.release()
+    words.win.Free()
+    if rank == 0:
+        print(f"1..{count}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

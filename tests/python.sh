@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Package pawl of Python beside mpi4py: pip installs it without a network, it finds the library, its
+# tests pass, a libpawl of another MPI is told, and the example and the program of the document run.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+. "$srcdir/tests/languages/head.sh"
+
+[ -n "$MPI4PY" ] || skip_all "no python3 with an mpi4py for this MPI"
+export PYTHONDONTWRITEBYTECODE=1 PAWL_LIBRARY="$builddir/.libs/libpawl.so"
+
+# From a copy: the source tree may be read-only, and pip leaves files in it.
+installed()
+{
+	cp -R "$srcdir/python" "$work/python" && chmod -R u+w "$work/python" &&
+		timeout 120 $MPI4PY -m pip install --no-index --no-deps --quiet --no-cache-dir \
+			--disable-pip-version-check --target "$work/site" "$work/python"
+}
+name="pip installs the package without a network"
+if $MPI4PY -m pip --version >/dev/null 2>&1; then
+	check "$name" installed
+else
+	skip "$name" "no pip"
+fi
+if [ -d "$work/site/pawl" ]; then
+	export PYTHONPATH="$work/site"
+else
+	export PYTHONPATH="$srcdir/python"
+fi
+
+program=$sources/test_pawl.py
+tap_program "4 ranks" mpi_run 4 90 $MPI4PY "$program"
+check "without a lock the test fails" caught mpi_run 4 60 $MPI4PY "$program" broken
+
+# The structures that the library fills in.
+sizes()
+{
+	cat >"$work/sizes.c" <<-END
+		#include <pawl.h>
+		#include <stdio.h>
+		int main(void)
+		{
+			printf("pawl_range %zu\n", sizeof(pawl_range));
+			printf("pawl_stats %zu\n", sizeof(struct pawl_stats));
+			printf("pawl_kind %zu\n", sizeof(struct pawl_kind));
+			printf("pawl_table_info %zu\n", sizeof(struct pawl_table_info));
+			return 0;
+		}
+	END
+	$CC -I"$srcdir/include" "$work/sizes.c" -o "$work/sizes" && "$work/sizes" >"$work/in-c" &&
+		mpi_run 1 60 $MPI4PY "$program" sizes | diff "$work/in-c" -
+}
+check "structures have the size that they have in C" sizes
+
+# A library that another MPI is linked with.
+case $TEST_MPI in
+openmpi) other=mpicc.mpich ;;
+*) other=mpicc.openmpi ;;
+esac
+wrong_mpi()
+{
+	printf '%s\n' '#include <mpi.h>' 'int pawl_mpi(void) { return MPI_Init(0, 0); }' >"$work/other.c"
+	"$other" -shared -fPIC "$work/other.c" -o "$work/libother.so" || return
+	! PAWL_LIBRARY="$work/libother.so" timeout 60 $MPI4PY -c 'import pawl; pawl.library()' \
+		>"$work/said" 2>&1 && grep 'is built for .*, and mpi4py uses ' "$work/said" ||
+		{ cat "$work/said"; return 1; }
+}
+name="the library of another MPI is told by a sentence"
+if command -v $other >/dev/null; then
+	check "$name" wrong_mpi
+else
+	skip "$name" "no $other"
+fi
+
+# PREFIX/lib/pkgconfig/pawl.pc says where it is, and for which MPI.
+by_pkg_config()
+{
+	mkdir -p "$work/pc" && sed "s|^libdir=.*|libdir=$builddir/.libs|" "$builddir/pawl.pc" \
+		>"$work/pc/pawl.pc" && mkdir -p "$work/not" &&
+		sed "s|^libdir=.*|libdir=$work|; s|^mpi=.*|mpi=other|" "$builddir/pawl.pc" >"$work/not/pawl.pc" &&
+		env -u PAWL_LIBRARY PKG_CONFIG_PATH="$work/not:$work/pc" $MPI4PY -c \
+			'import pawl; print(pawl.library())' >"$work/said" 2>&1 || { cat "$work/said"; return 1; }
+	grep -F "$builddir/.libs/libpawl.so" "$work/said"
+}
+check "PKG_CONFIG_PATH says where the library is" by_pkg_config
+
+check "examples/counter.py, 4 ranks" mpi_run 4 60 $MPI4PY "$srcdir/examples/counter.py"
+
+# The program in doc/languages.md.
+document()
+{
+	block "$srcdir/doc/languages.md" python >"$work/document.py"
+	grep -q 'import pawl' "$work/document.py" ||
+		{ echo "no program in doc/languages.md"; return 1; }
+	mpi_run 4 60 $MPI4PY "$work/document.py"
+}
+check "the program in doc/languages.md, 4 ranks" document
+
+finish
