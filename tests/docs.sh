@@ -90,6 +90,34 @@ has_table()
 check "doc/locks.md has the table of capabilities" has_table "$srcdir/doc/locks.md"
 check "pawl(3) has the table of capabilities" has_table "$srcdir/man/pawl.3"
 
+# The lines of doc/coverage-reasons name what is there, in the folders that make coverage reports.
+reasons()
+{
+	folders=$(sed -n 's/.*--filter ".srcdir.(src.(\(.*\))|baselines).".*/\1/p' \
+		"$srcdir/build-aux/coverage" | tr '|' ' ')
+	[ -n "$folders" ] || { echo "build-aux/coverage names no folders"; return 1; }
+	# shellcheck disable=SC2086 # a list of folders
+	sources=$(cd "$srcdir" && (cd src && find $folders -name '*.[ch]') | sed 's,^,src/,' &&
+		find baselines -name '*.[ch]')
+	bad=0
+	while read -r file what _; do
+		case $file in
+		'' | '#'*) continue ;;
+		line) (cd "$srcdir" && grep -qE -e "$what" $sources) && continue ;;
+		'*') (cd "$srcdir" && grep -qE "^[a-z].*\<$what\(" $sources) && continue ;;
+		*)
+			of=$(printf '%s\n' $sources | grep "/$file\$")
+			[ "$what" != '*' ] || what='[a-z_]+'
+			[ -n "$of" ] && (cd "$srcdir" && grep -qE "^[a-z].*\<$what\(" $of) && continue
+			;;
+		esac
+		echo "doc/coverage-reasons: there is no $file $what"
+		bad=1
+	done <"$srcdir/doc/coverage-reasons"
+	return $bad
+}
+check "reasons why lines are not reached name lines that exist" reasons
+
 versions()
 {
 	header=$(pawl_h | awk '/define PAWL_VERSION_/ { v = v "." $3 } END { print substr(v, 2) }')

@@ -9,6 +9,15 @@ user_osc=${OMPI_MCA_osc-}
 
 mpi_can_run || skip_all "configured without a launcher"
 info=$builddir/tools/pawl-info
+jobs_osc=${OMPI_MCA_osc-}
+
+# What Open MPI of this version is given in all other tests.
+restore_osc()
+{
+	OMPI_MCA_osc=$jobs_osc
+	export OMPI_MCA_osc
+	[ -n "$jobs_osc" ] || unset OMPI_MCA_osc
+}
 
 # says WORDS COMMAND...: it succeeds, and prints the words (a regular expression).
 says()
@@ -113,15 +122,15 @@ if [ "$TEST_MPI" = openmpi ] && [ -z "$user_osc" ]; then
 	unset OMPI_MCA_osc
 	json_of "$name" "traps.count('openmpi-osc-rdma-one-node') == (d['mpi'].startswith('Open MPI v4')) == (not d['windows'])" \
 		mpi_run 2 60 "$info" --json
-	OMPI_MCA_osc=^rdma
-	export OMPI_MCA_osc
+	restore_osc
 	json_of "and not if it is excluded" "'openmpi-osc-rdma-one-node' not in traps" \
 		mpi_run 2 60 "$info" --json
 	OMPI_MCA_osc=ucx
+	export OMPI_MCA_osc
 	json_of "tables fail where component sm is not allowed, and the report says so" \
 		"'openmpi-osc-without-sm' in traps and 'sm' in d['error'] and not d['paths']" \
 		mpi_run 2 60 "$info" --json
-	OMPI_MCA_osc=^rdma
+	restore_osc
 else
 	skip "$name" "not Open MPI, or OMPI_MCA_osc is set"
 fi
@@ -176,9 +185,10 @@ fi
 name="the trap of Open MPI's default component over hosts, and why there are no tables"
 if [ "$TEST_MPI" = openmpi ] && [ -z "$user_osc" ]; then
 	OMPI_MCA_osc=rdma,sm
+	export OMPI_MCA_osc
 	json_of "$name" "d['mpi'].startswith('Open MPI v4') <= ('openmpi-osc-rdma-hosts' in traps \
 		and 'OMPI_MCA_osc=^rdma' in d['error'] and not d['paths'])" cluster -- "$info" --json
-	OMPI_MCA_osc=^rdma
+	restore_osc
 else
 	skip "$name" "not Open MPI, or OMPI_MCA_osc is set"
 fi
