@@ -1,32 +1,32 @@
 /*
- * A lock that stays at the node that used it last, and lets whoever runs take it while it is free:
- * model of kind adaptive (src/lock/adaptive/adaptive.c), both levels.
+ * A lock that stays at the node that used it last, and that any running client may take while it is
+ * free: model of kind adaptive (src/lock/adaptive/adaptive.c), both levels.
  *
- * Node level.  Each node has a word W for the lock: its state (S), HEAD and STRICT.  A client that
- * finds it free takes it by one compare-and-swap, also before clients that wait (T1), unless STRICT
- * says that it is kept for one of these.  The others queue (T2); the first of the queue, its head,
- * announces itself by HEAD (T3) and takes W when it is free (T4); when its patience is over, it
- * sets STRICT (T5), and sleeps.  A release makes W free by one operation that fetches STRICT, and
- * then wakes the head (R1).  The head clears HEAD and STRICT with the swap that takes W, and leaves
- * the queue after that (T6).  A head whose deadline passes clears both, unless W is SHUT: then it takes
- * W, for whoever left W so counts on it (T7).
+ * Node level. Each node has a word W for the lock: its state (S), HEAD and STRICT. A client that
+ * finds W free takes it by one compare-and-swap, even before clients that wait (T1), unless STRICT
+ * keeps it for one of these. The others queue (T2). The first client of the queue, its head,
+ * announces itself by HEAD (T3) and takes W when it is free (T4). When its patience has ended, it
+ * sets STRICT (T5), and sleeps. A release makes W free by one operation that fetches STRICT, and
+ * then wakes the head (R1). The head clears HEAD and STRICT with the swap that takes W, and leaves
+ * the queue after that (T6). A head whose deadline passes clears both, unless W is SHUT: then it
+ * takes W, because the client that left W SHUT relies on it (T7).
  *
- * Upper level.  It is that of kept_root.pml, whose labels are used here: a client that has W does
+ * Upper level. It is that of kept_root.pml, whose labels are used here: a client that has W does
  * what a client does there, and the free values of W are the states of USE that it leaves: OUT,
- * GONE, SHUT, IDLE.  HELD is HELD and QUEUED there.  What differs: SHUT is left only if HEAD is set
- * in the same swap, which replaces the count of waiters there.
+ * GONE, SHUT, IDLE. HELD stands for HELD and QUEUED there. The difference: W becomes SHUT only if
+ * the same swap finds HEAD set, which replaces the count of waiters there.
  *
- * What it proves.  NN nodes (default 2) with NC clients each (default 2), which take the lock as
- * often as they like and may stop between any two acquisitions: mutual exclusion (assert at CS), no
- * dead-lock, which a lost wake-up or a SHUT that nobody takes would be, a node never queues behind
- * itself.  With -DTIMED also when waiters time out at any moment of their choice, in the queue of
- * their node, at its head, and in that of the nodes (-DFIRM=v: client v has no deadline, so that it
- * shows as a dead-lock if it waits for nobody).  With -DLIVE=v, under weak fairness, client v,
- * which has no deadline, gets the lock whenever it wants it, however often others take it when they
- * find it free.  NN=1 is a table of one node: OUT is its free value, and there is no upper level.
+ * What it proves. NN nodes (default 2) with NC clients each (default 2), which take the lock as
+ * often as they like and may stop between any two acquisitions: mutual exclusion (assert at CS); no
+ * dead-lock, as by a lost wake-up or a SHUT that no client takes; a node never queues behind
+ * itself. With -DTIMED also when waiters time out at any moment, in the queue of their node, at its
+ * head, and in the queue of the nodes (-DFIRM=v: client v has no deadline, so that a wait of v
+ * without end shows as a dead-lock). With -DLIVE=v, under weak fairness, client v, which has no
+ * deadline, gets the lock whenever it wants it, however often others take it when they find it
+ * free. NN=1 is a table of one node: OUT is its free value, and there is no upper level.
  *
- * What it abstracts.  The queue of a node is a list with atomic operations: that is mcs.h, which
- * dmcs.pml shows with places that are abandoned.  Else as kept_root.pml.
+ * What it abstracts. The queue of a node is a list with atomic operations; in the code it is mcs.h,
+ * which dmcs.pml shows with abandoned places. Otherwise as kept_root.pml.
  *
  * Known-broken variants: -DBREAK_HEAD     SHUT by a look at HEAD before the swap (TIMED, FIRM)
  *                        -DBREAK_SURE     SHUT whether there is a head or not
@@ -179,7 +179,8 @@ again:
 			goto take;
 #endif
 			if
-			/* while it is patient: once here, as often as time permits in a lock */
+			/* While it is patient: one try here, as many as time permits in the
+			 * lock. */
 			:: S[n] != HELD -> goto take
 			:: skip
 			fi;
@@ -202,7 +203,7 @@ take:
 					was = S[n]; S[n] = HELD; HEAD[n] = 0; STRICT[n] = 0
 				}
 #ifndef BREAK_PATIENCE
-			/* somebody else has it once more */
+			/* Another client has it again. */
 			:: !STRICT[n] && S[n] == HELD -> goto impatient
 #endif
 			/* T7 */
@@ -317,7 +318,8 @@ idle:
 			:: NEXT[n] == 0 -> goto late
 			:: else
 			fi;
-			/* as A1, A2, and whatever STRICT says: what the head waits for comes through us */
+			/* As A1 and A2, regardless of STRICT, because the head depends on this
+			 * client. */
 			if
 			:: atomic { S[n] == IDLE -> S[n] = HELD }
 			:: atomic { else -> goto late }
@@ -383,7 +385,8 @@ resolve:
 				STATUS[s - 1] = PASSED;
 				s = (kept -> 0 : pred); pred = 0
 			}
-			/* H6: the root is here, so clients of this node need not wait for more deadlines */
+			/* H6: the root is here, so clients of this node need not wait for further
+			 * deadlines. */
 			if
 			:: kept -> break
 			:: !kept && from == 1 -> NEXT[n] = s; s = 0; from = 0; goto cs
@@ -405,7 +408,7 @@ resolve:
 		:: else
 		fi;
 		NEXT[n] = 0;
-		/* a client that still wants the lock keeps W, and queues with its node */
+		/* A client that still wants the lock keeps W, and queues for its node. */
 		if
 		:: from == 1 -> from = 0;
 			if

@@ -75,16 +75,17 @@
 /* the copies */
 bit shut_r[NC], shut_p[NC];
 byte below[NC];      /* of R */
-bit occ[NC];         /* R is somebody's turn, and occupied */
+bit occ[NC];         /* a client has its turn at R, and R is occupied */
 bit leaf_a[NC], leaf_c[NC];
-bit turn[NC];        /* S is somebody's turn */
+bit turn[NC];        /* a client has its turn at S */
 byte top, used;      /* TOP: the copy, */
 byte height = 1;     /* the height, */
 byte era;            /* and the era */
 
 /* ghosts */
 byte lease;          /* bits: whose lease has begun, and is not over */
-byte before[4];      /* bits: whose was so at R2 of this recoverer, and has not begun anew */
+byte before[4];      /* bits: clients whose lease ran at R2 of this recoverer, and that have not
+			started again since */
 bit in[4], robbed[4];
 byte at[4], units[4]; /* its copy; of the client that is in, its units */
 bit died, gave_up;

@@ -243,7 +243,7 @@ proctype P(byte p)
 			:: pred == 0 -> goto cs
 			:: else
 			fi;
-			/* Another one than before: somebody came. The same one, which had not left: it
+			/* Another one than before: a client came. The same one, which had not left: it
 			 * was there when we looked, or came since. */
 			if
 			:: LAST[p] != 0 && (LAST[p] != pred || old == 0) -> break
@@ -260,7 +260,7 @@ proctype P(byte p)
 #ifndef BREAK_NUMBER
 			:: old == LEFT && came -> break /* with another number: it came, and left */
 #endif
-			:: old != 0 && old != LEFT -> break /* somebody has linked itself since T1 */
+			:: old != 0 && old != LEFT -> break /* a client has linked itself since T1 */
 #ifdef BREAK_BUSY
 			:: old == 0 -> break
 #endif

@@ -20,7 +20,7 @@
  * sequentially consistent.
  *
  * Known-broken variants: -DBREAK_READERS  a writer does not wait for the readers before it
- *                        -DBREAK_GUARD    a client that sees a guard enters all the same: a counter overflows
+ *                        -DBREAK_GUARD    a client that sees a guard enters regardless: a counter overflows
  *                        -DBREAK_ERA      a reset leaves no trace in the word (Figure 2b of the ShiftLock paper): a second
  *                                         one, stopped for a while, resets a lock that is in use
  */

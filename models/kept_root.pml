@@ -43,7 +43,7 @@
  * one step, and memory is sequentially consistent: A1 and D2 are followed by a fence.
  *
  * Known-broken variants: -DBREAK_FENCE    the look at NEXT (A2) comes before USE is taken (A1)
- *                        -DBREAK_ENTER    a client that sees NEXT enters all the same
+ *                        -DBREAK_ENTER    a client that sees NEXT enters regardless
  *                        -DBREAK_FLUSH    the look at USE (Q4) comes before NEXT is written (Q3)
  *                        -DBREAK_AGAIN    a releaser does not look again after IDLE (D3)
  *                        -DBREAK_SHUT     a releaser that took USE back from IDLE leaves SHUT

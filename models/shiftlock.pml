@@ -90,8 +90,8 @@ bit QUEUED[NW]; /* the process has abandoned its place and has not seen it passe
 #endif
 
 #ifdef TIMED
-/* L1: old = cas(A, as seen, ABSENT and REL - n, and so many more writers); flush. Only if readers that
- * were let in have yet to leave; gone says whether. */
+/* L1: old = cas(A, as seen, ABSENT, REL - n and WP + more); flush. Only if readers that were let in
+ * have yet to leave; gone says whether. */
 #define BE_ABSENT(n, more) d_step { gone = (REL != (n)); \
 	if :: gone -> assert(!ABSENT); ABSENT = 1; REL = MOD(REL + 4 - (n)); WP = WP + more :: else fi }
 
@@ -141,7 +141,7 @@ give:	skip;
 			fi
 		:: else
 		fi;
-		/* P4: old = fao(A, WP - 1, REL + 1), and EPOCH if nobody is known; flush */
+		/* P4: old = fao(A, WP - 1, REL + 1), and EPOCH if no successor is known; flush */
 		d_step { flip = (flip || next == 0);
 			wp = WP; WP--; REL = MOD(REL + 1);
 			if
@@ -224,7 +224,7 @@ proctype Writer(byte p)
 				:: DRAIN(expected) /* W3 */
 #ifdef TIMED
 				:: MAY_TIME_OUT ->
-					/* L2: leave alone, if nobody else is blocked; or L1 */
+					/* L2: leave alone, if no other client is blocked; or L1 */
 #ifdef BREAK_PLAIN
 					d_step { gone = (REL != expected);
 						if :: gone -> WP-- :: else fi }
@@ -302,7 +302,7 @@ cs:		skip;
 			flip = (succ != 0 && cons + 1 >= N);
 #endif
 		}
-		/* R2: old = fao(A, WP - 1, REL + 1, EPOCH); with it, if nobody is linked, r = cas(TAIL, me -> 0); flush */
+		/* R2: old = fao(A, WP - 1, REL + 1, EPOCH); with it, if no client is linked, r = cas(TAIL, me -> 0); flush */
 		tail = 0;
 		if
 		:: queued && succ == 0 ->

@@ -34,8 +34,8 @@
  * look. Numbers of queueings: a client that queues up once more makes everything old that is
  * written for its earlier queueings (in words, and in what others are about to write); words with a
  * wrong number are null to their readers. A spare is taken in one step with K2: spares that are
- * taken in vain are left out. Patience may also run out with another link than the one that process
- * 0 owes. An operation and its flush, with nothing of the same process between them, are one step;
+ * taken without need are left out. Patience may also run out with another link than the one that
+ * process 0 owes. An operation and its flush, with nothing of the same process between them, are one step;
  * operations issued together take effect in any order; words are atomic, and memory is sequentially
  * consistent.
  *
@@ -267,7 +267,7 @@ inline leave(p)
 	OUT_OF(p)
 }
 
-/* with it, if nobody is linked: r = cas(TAIL, me -> 0) */
+/* with it, if no client is linked: r = cas(TAIL, me -> 0) */
 inline leave_tail(p)
 {
 	linked = (TAIL[blk[p]] != p + 1);
@@ -368,7 +368,7 @@ active [NP] proctype P()
 			fi;
 			wp = 0;
 			CHECK_WP(blk[_pid]) }
-	:: /* W2: nobody there; the clock is looked at last, (J) */
+	:: /* W2: no client there; the clock is looked at last, (J) */
 		d_step { AT(W2) ->
 			if
 			:: RETURNS_LATE(_pid) -> pc = CONFIRM
@@ -423,7 +423,7 @@ active [NP] proctype P()
 			fi }
 	:: /* R1: succ = peek NEXT, if in the queue */
 		d_step { AT(R1) -> succ[_pid] = (queued -> NEXT[_pid] : 0); pc = R2 }
-	:: /* R2: the sum, and the swap of TAIL if nobody is linked, in any order */
+	:: /* R2: the sum, and the swap of TAIL if no client is linked, in any order */
 		d_step { AT(R2) && (!queued || succ[_pid] != 0) -> leave(_pid); what_next(_pid) }
 	:: d_step { AT(R2) && queued && succ[_pid] == 0 -> leave_tail(_pid); pc = R2_SUM }
 	:: d_step { AT(R2_SUM) -> leave(_pid); what_next(_pid) }

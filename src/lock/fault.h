@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deliberate mistakes, which the tests have to find. FAULT(name) is false in the library. In the
- * build of the protocols and of the client layer that the tests link (PAWL_FAULTS,
- * tests/faults/faults.c) it is true while the fault of that name is on.
+ * Deliberate mistakes, which the tests have to find. FAULT(name) is false in the library. The tests
+ * link a build of the protocols and the client layer (PAWL_FAULTS, tests/faults/faults.c) in which
+ * it is true while that fault is switched on.
  *
  * Users name a fault with hyphens: rma_rw_drain is rma-rw-drain.
  */
@@ -13,7 +13,7 @@
 #define FAULT(name) false
 #else
 
-/* name, the kinds of lock that show it, what is wrong */
+/* name, kinds of lock in which the mistake shows, mistake */
 /* clang-format off */
 #define FAULTS(X) \
 	X(d_mcs_wait, "d-mcs", \
@@ -21,29 +21,29 @@
 	X(d_mcs_link, "d-mcs", "waits without having flushed the link to the predecessor") \
 	X(d_mcs_grant, "d-mcs", "a release returns without having flushed the grant") \
 	X(d_mcs_abandon, "d-mcs", \
-	  "abandons a place by a look and a put: a grant between them is lost") \
+	  "abandons a place by a look and a put: a grant in between is lost") \
 	X(d_mcs_passed, "d-mcs", \
-	  "a queue node serves again while its abandoned place is in the queue") \
+	  "a queue node is used again while its abandoned place is in the queue") \
 	X(d_mcs_early, "d-mcs", "marks a node as passed over before it has read its NEXT") \
 	X(d_mcs_answer, "d-mcs", \
-	  "a queue node serves again while what empties the queue is on its way") \
+	  "a queue node is used again before the swap that empties the queue is done") \
 	X(d_mcs_settled, "d-mcs", \
-	  "a queue node serves again before a successor has found that it left") \
+	  "a queue node is used again before a successor has found that it left") \
 	X(d_mcs_swap, "d-mcs", \
-	  "looks for a successor, and then says that it has left: not in one swap") \
+	  "looks for a successor and then marks its node as left, not in one swap") \
 	X(rma_rw_drain, "rma-rw", "writers do not wait for the readers inside") \
 	X(rma_rw_close, "rma-rw", "writers do not flush the closing of a gate counter") \
 	X(rma_rw_look, "rma-rw", \
-	  "writers do not look for readers that a closing undone has left inside") \
+	  "writers do not look for readers that an undone closing has left inside") \
 	X(rma_rw_round, "rma-rw", \
 	  "gates of ticket counters count modulo 4, however many closings are undone") \
 	X(rma_rw_withdraw, "rma-rw", \
-	  "readers that give up count as readers that were in and left") \
+	  "readers that give up count as readers that entered and left") \
 	X(mgl_drain, "mgl", \
-	  "an exclusive client at the head of the queue waits for nobody inside") \
+	  "an exclusive client at the head of the queue does not wait for holders") \
 	X(mgl_readers, "mgl", \
 	  "an exclusive client at the head of the queue does not wait for intents shared") \
-	X(mgl_enter, "mgl", "an intent shared comes in beside an exclusive holder") \
+	X(mgl_enter, "mgl", "an intent shared enters beside an exclusive holder") \
 	X(mgl_give_up, "mgl", \
 	  "a client whose deadline passes at the head hands the lock on as a holder") \
 	X(mgl_rider, "mgl", \
@@ -51,39 +51,39 @@
 	X(shiftlock_drain, "shiftlock", "writers do not wait for the readers before them") \
 	X(shiftlock_link, "shiftlock", "waits without having flushed the link to the predecessor") \
 	X(shiftlock_era, "shiftlock", "resets the words of a lock in place after a failure") \
-	X(shiftlock_late, "shiftlock", "takes a grant or a turn however late it notices") \
+	X(shiftlock_late, "shiftlock", "accepts a grant or a turn, however late it sees it") \
 	X(shiftlock_return, "shiftlock", "an acquire returns without a look at the clock") \
 	X(shiftlock_absent, "shiftlock", \
 	  "a writer that leaves before readers have left lets blocked readers in") \
 	X(shiftlock_early, "shiftlock", \
-	  "marks a place as passed over before it has read which one is behind it") \
+	  "marks a place as passed over before it has read its successor") \
 	X(shiftlock_last, "shiftlock", "no reader releases for a writer that is absent") \
-	X(shiftlock_withdraw, "shiftlock", "a reader takes its count back though it was let in") \
+	X(shiftlock_withdraw, "shiftlock", "a reader takes its count back although it was let in") \
 	X(alock_alone, "alock", "leaders do not look for the other cohort") \
 	X(alock_look, "alock", "looks for the other cohort before it has announced itself") \
 	X(alock_victim, "alock", "waits for its turn without having flushed VICTIM") \
 	X(alock_budget, "alock", "cohorts do not give way when their budget is over") \
 	X(alock_stay, "alock", "a leader whose deadline passes leaves its queue node where it is") \
 	X(adaptive_enter, "adaptive", \
-	  "a client that takes an idle lock does not look whether another node comes next") \
+	  "a client that takes an idle lock does not look whether another node waits") \
 	X(adaptive_again, "adaptive", \
-	  "a release does not look for another node once more when the lock is idle") \
+	  "a release does not look again for another node after the lock is idle") \
 	X(adaptive_flush, "adaptive", \
 	  "a node looks whether the lock is idle before it has linked itself") \
-	X(adaptive_number, "adaptive", "grants to a node that has queued once more since") \
+	X(adaptive_number, "adaptive", "grants to a node that has queued again since") \
 	X(adaptive_early, "adaptive", "marks a node as passed over before it has read its NEXT") \
-	X(adaptive_shut, "adaptive", "keeps the lock for waiters of its node that are not there") \
+	X(adaptive_shut, "adaptive", "keeps the lock for waiters of its node that do not exist") \
 	X(adaptive_give_up, "adaptive", \
 	  "a client whose deadline passes leaves the lock that was kept for it") \
-	X(adaptive_strict, "adaptive", "takes a free lock though it is kept for a waiter") \
+	X(adaptive_strict, "adaptive", "takes a free lock although it is kept for a waiter") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \
 	X(citron_common, "citron", \
 	  "waits at nodes above one that it holds, as the paper has it: dead-lock") \
 	X(citron_look, "citron", \
-	  "the fast path looks above with its announcements, and not after them") \
+	  "the fast path looks above together with its announcements, not after them") \
 	X(citron_bits, "citron", "takes back the bits of others with its own") \
 	X(citron_keep, "citron", "keeps the bits that it has set where others are in the way") \
-	X(citron_raised, "citron", "looks below before it is known to be there") \
+	X(citron_raised, "citron", "looks below without having flushed RAISED and OCC") \
 	X(citron_count, "citron", \
 	  "clients at inner nodes count in RAISED after they looked below") \
 	X(citron_shut, "citron", "does not see that the root has moved") \
@@ -91,29 +91,29 @@
 	  "clients above an old root do not wait for clients that took it for the root") \
 	X(citron_spill, "citron", \
 	  "does not look where the root is when it has the units behind the tree") \
-	X(citron_late, "citron", "takes what it gets, however long ago it looked at the root") \
+	X(citron_late, "citron", "keeps what it has acquired, however long ago it looked at the root") \
 	X(citron_stale, "citron", \
-	  "looks at the root a second time, and does not ask how long that took") \
+	  "looks at the root a second time, without a check how long that took") \
 	X(citron_wait, "citron", "recovers without waiting for leases to run out") \
-	X(citron_suspect, "citron", "recovers whatever happened while it watched a frozen space") \
+	X(citron_suspect, "citron", "recovers even if other clients moved while it watched a frozen space") \
 	X(citron_era, "citron", \
-	  "opens a frozen space in the era before, so that TOP has a value twice") \
+	  "opens a frozen space in the previous era, so that TOP has a value twice") \
 	X(citron_copy, "citron", "recovers to a copy that was used before") \
 	X(dslr_readers, "dslr", "writers do not wait for the readers before them") \
-	X(drtm_lease, "drtm", "writers do not wait for the readers' lease to be over") \
+	X(drtm_lease, "drtm", "writers do not wait for the end of the readers' lease") \
 	X(drtm_clock, "drtm", "writers trust their clock, where clocks differ") \
-	X(ss_last, "ss", "the last one of several segments is left out") \
+	X(ss_last, "ss", "the last of several segments is not locked") \
 	X(lld_wait, "lld", "once in 16 acquires passes over a range that overlaps") \
-	X(lld_look, "lld", "does not look again at the link behind the node that it is at") \
+	X(lld_look, "lld", "does not look again at the link behind its current node") \
 	X(lld_link, "lld", "links a node without having flushed the node's own link") \
 	X(it_most, "it", "the interval tree forgets what is on its right") \
 	X(client_left, "d-mcs", "a slot is free before it has settled") \
 	X(client_queued, "d-mcs,alock", "a slot is free while its place is in the queue") \
-	X(client_abandoned, "shiftlock,citron,dslr", "the slot of a lock that is forgotten is free at once") \
+	X(client_abandoned, "shiftlock,citron,dslr", "the slot of a forgotten lock is free at once") \
 	X(client_lost, "d-mcs", "a slot is free after a rank died") \
 	X(client_held, "ss", "ranges of one client may overlap") \
-	X(client_settle, "d-mcs", "what was posted is not waited for at the end") \
-	X(client_guard, "d-mcs,lld", "an operation that failed goes unnoticed")
+	X(client_settle, "d-mcs", "the end does not wait for posted operations") \
+	X(client_guard, "d-mcs,lld", "a failed operation goes unnoticed")
 /* clang-format on */
 
 #define FAULT_ENUM(name, kinds, what) FAULT_##name,

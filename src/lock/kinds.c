@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kinds of lock by index and by name. Benchmarks, tests and tools go through the list. */
+/* Look-up of kinds by index and by name. Benchmarks, tests and tools go through the list. */
 #include "lock/kinds.h"
 
 #include <pthread.h>
@@ -43,7 +43,7 @@ const char *kinds_hint(const char *name, char *text, size_t len)
 	return similar_hint(&near, "", text, len);
 }
 
-/* ------------------------------------------------------------ what a program is told */
+/* ------------------------------------------------------------ the public description */
 
 static pthread_once_t told = PTHREAD_ONCE_INIT;
 

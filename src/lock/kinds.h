@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kinds of lock of a library or program. */
+/* The kinds of lock that a library or program has. */
 #ifndef LOCK_KINDS_H
 #define LOCK_KINDS_H
 
 #include "lock/lock.h"
 
-/* All of them, and NULL at the end: src/lock/list.c or, with those to compare with,
+/* The kinds, and NULL at the end: src/lock/list.c or, in programs with the baselines,
  * baselines/list.c. */
 extern const struct lock_protocol *const lock_kinds[];
-/* What a program is told of each: room for pawl_kind_get(), filled in by it. */
+/* The public description of each kind; pawl_kind_get() fills it in. */
 struct kind_told {
 	struct pawl_kind kind;
 	char options[160];
@@ -18,15 +18,15 @@ extern struct kind_told lock_kinds_told[];
 #define KIND_DECLARE(protocol) extern const struct lock_protocol protocol;
 #define KIND_ADDRESS(protocol) &protocol,
 
-/* index 0, 1, ...; NULL past the last one. */
+/* The kind with this index, from 0; NULL past the last one. */
 const struct lock_protocol *kinds_get(int index);
-/* By name, or NULL. */
+/* The kind with this name, or NULL. */
 const struct lock_protocol *kinds_find(const char *name);
-/* As a program is told of it: with the names of its options. */
+/* The public description of p, with the names of its options. */
 const struct pawl_kind *kinds_tell(const struct lock_protocol *p);
-/* All names, for messages: "d-mcs, rma-mcs, ...". */
+/* The names of all kinds, for messages: "d-mcs, rma-mcs, ...". */
 const char *kinds_list(char *text, size_t len);
-/* " (did you mean NAME?)" for a name of none, or "". */
+/* " (did you mean NAME?)" if a kind has a similar name, else "". */
 const char *kinds_hint(const char *name, char *text, size_t len);
 
 #endif

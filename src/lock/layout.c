@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What layouts are made of (layout.h), and the option that some kinds have (space.h). */
+/* Helpers of layouts (layout.h), and access to option lease (space.h). */
 #include "lock/lock.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes)
 	return at;
 }
 
-/* The message for more clients than the words of a kind can count. advice: what else would help. */
+/* Print that a kind's words cannot count so many clients. advice: what else would help. */
 static void refuse_clients(const struct lock_space *s, uint64_t most, const char *advice, char *err,
 			   size_t errlen)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of a table as the simulator sees them, which looks from outside of any rank. */
+/* The words of a table as the simulator sees them: from outside of all ranks, without
+ * operations. */
 #ifndef LOCK_MEMORY_H
 #define LOCK_MEMORY_H
 
 #include "lock/home.h"
 
-/* All segments as they are, for the client that looks from outside of any rank. */
+/* Gives the address of any word. */
 struct lock_memory {
 	int64_t *(*word)(void *arg, int rank, uint64_t offset);
 	void *arg;
@@ -16,7 +17,7 @@ static inline int64_t *lock_memory_word(const struct lock_memory *m, int rank, u
 	return m->word(m->arg, rank, offset);
 }
 
-/* Of the word of lock_home_word(). */
+/* The word that lock_home_word() names. */
 static inline int64_t *lock_memory_home(const struct lock_space *s, const struct lock_memory *m,
 					uint64_t base, uint64_t stride, uint64_t lock)
 {

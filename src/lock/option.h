@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of options. A protocol has a structure of its own for the values, and a table with a line
- * for each option: name, what it accepts, default, and its meaning. Messages, keys of MPI_Info
+ * Tables of options. A protocol has a structure for the values of its options, and a table with a
+ * line for each option: name, accepted values, default and meaning. Messages, keys of MPI_Info
  * (pawl_NAME), environment variables (PAWL_NAME), pawl-bench --list and the tables of the documents
- * come from these lines.
+ * are made from these lines.
  *
- * An option that several kinds have means the same in all of them, and accepts the same: its line
- * is a macro here or in a header that they share. Defaults may differ.
+ * An option that several kinds have means the same and accepts the same in all of them: its line is
+ * a macro here or in a header that they share. Defaults may differ.
  */
 #ifndef LOCK_OPTION_H
 #define LOCK_OPTION_H
@@ -17,15 +17,15 @@
 
 enum option_type { OPTION_NUMBER, OPTION_SECONDS, OPTION_CHOICE, OPTION_TEXT, OPTION_LEVELS };
 
-/* A default is what stands before " (" in is.preset; what is in parentheses is for people. */
+/* The default is the part of is.preset before " ("; the part in parentheses is for people. */
 struct option_spec {
-	struct pawl_option is; /* values of a choice: words with " | " in between */
+	struct pawl_option is; /* values of a choice: words separated by " | " */
 	enum option_type type;
-	size_t offset;    /* of the value: of a kind's own options, in lock_space.options */
+	size_t offset;    /* of the value; of a kind's options: in lock_space.options */
 	int64_t min, max; /* of a number */
 };
 
-/* Room for the values of a kind's own options. */
+/* Room for the values of a kind's options. */
 enum { LOCK_OPTION_BYTES = 128 };
 
 #define OPTION_LINE(name, values, preset, summary, common, type, place, min, max) \
@@ -33,8 +33,8 @@ enum { LOCK_OPTION_BYTES = 128 };
 		{name, values, preset, summary, common}, type, place, min, max    \
 	}
 
-/* Lines of a kind's own table: an int64_t, an int (the number of the word), and an int64_t for
- * each kind of level. The table ends with LOCK_OPTIONS_END. */
+/* Lines of a kind's table. The value is an int64_t; an int, the number of the word; an int64_t for
+ * each kind of level. LOCK_OPTIONS_END ends the table. */
 #define LOCK_NUMBER(structure, field, name, min, max, preset, summary)         \
 	OPTION_LINE(name, #min " .. " #max, preset, summary, 0, OPTION_NUMBER, \
 		    offsetof(structure, field), min, max)
@@ -46,7 +46,7 @@ enum { LOCK_OPTION_BYTES = 128 };
 		    OPTION_LEVELS, offsetof(structure, field), min, max)
 #define LOCK_OPTIONS_END OPTION_LINE(NULL, NULL, NULL, NULL, 0, OPTION_NUMBER, 0, 0, 0)
 
-/* What several kinds have. */
+/* Options that several kinds have. */
 struct lock_backoff {
 	int64_t min, max; /* nanoseconds */
 };

@@ -2,8 +2,8 @@
 /*
  * The descriptor of a protocol: all that the rest of the library knows of it.
  *
- * An operation, a flush or a wait may not return (rma/transport.h, Failures): acquire, release and
- * the others are left where they stand, and the client's slot is lost. So they keep nothing that
+ * An operation, a flush or a wait may not return (rma/transport.h, Failures). Then acquire, release
+ * or another call ends where it is, and the client's slot is lost. So these calls keep nothing that
  * would have to be given back.
  */
 #ifndef LOCK_PROTOCOL_H
@@ -16,116 +16,121 @@
 #include "lock/slot.h"
 #include "lock/space.h"
 
-/* Codes that no caller of the library sees. Of release: done, but for the slot. Of acquire: the
- * deadline has passed, and the slot is still in a queue. Of resume: it is in none any more. */
+/* Codes that no caller of the library sees. From release: the lock is released, but the slot is
+ * still in use. From acquire: the deadline has passed, and the slot is still in a queue. From
+ * resume: the slot has left the queue. */
 enum { LOCK_LEFT = -1, LOCK_QUEUED = -2, LOCK_PASSED = -3 };
 _Static_assert(LOCK_LEFT < 0 && LOCK_QUEUED < 0 && LOCK_PASSED < 0,
 	       "no code of the library is negative");
 
-/* What a kind can do beside acquire and release: a block each, NULL where it cannot. */
+/* What a kind offers besides acquire and release: a block for each, NULL if it does not. */
 
-/* Deadlines (PAWL_CAP_TIMED): acquire returns PAWL_ERR_TIMEOUT when deadline_ns, if that is set, is
- * over; or LOCK_QUEUED: the same, and the slot is still in a queue. */
+/* Deadlines (PAWL_CAP_TIMED). acquire returns PAWL_ERR_TIMEOUT when deadline_ns, if set, has
+ * passed; or LOCK_QUEUED: the same, and the slot is still in a queue. */
 struct lock_timed_calls {
-	/* A slot whose acquire returned LOCK_QUEUED, for the same lock and mode: acquire from the
-	 * place that it still has in the queue. As acquire, also with no deadline; or
-	 * LOCK_PASSED: the slot is free. Waits for nobody if deadline_ns is over. */
+	/* For a slot whose acquire returned LOCK_QUEUED, with the same lock and mode: acquire from
+	 * the place that it still has in the queue. Also called without a deadline. Returns what
+	 * acquire returns; or LOCK_PASSED: the slot is free. Does not wait if deadline_ns has
+	 * passed. */
 	int (*resume)(const struct lock_space *s, struct lock_slot *slot);
-	/* Whether a slot whose acquire returned LOCK_QUEUED may serve again, for the client that
-	 * released the lock has passed over it. It has when the lock was free once, or was
-	 * recovered. May look, and issue operations, but not wait. */
+	/* Whether a slot whose acquire returned LOCK_QUEUED may be used again: a client that
+	 * released the lock has passed over it. This is so once the lock has been free, or was
+	 * recovered. May look and issue operations, but not wait. */
 	bool (*passed)(const struct lock_space *s, struct lock_slot *slot);
 };
-/* Of kinds that never return LOCK_QUEUED. */
+/* For kinds that never return LOCK_QUEUED. */
 #define LOCK_KEEPS_NO_PLACE (&(const struct lock_timed_calls){.resume = NULL})
 
 /* Holders that die (PAWL_CAP_RECOVERS, option lease). */
 struct lock_recovery_calls {
-	/* The holder forgot this lock (pawl_lock_abandon): whether the slot may serve
-	 * again, for the lock has been recovered and nobody will look at the slot's
-	 * words on behalf of the past. Asked when slots are short, again and again until
-	 * the answer is yes; lock, mode and the protocol's own part of the slot are as at
-	 * the end of the acquire. May look, issue operations and change the slot, but
-	 * not wait. */
+	/* The holder has forgotten this lock (pawl_lock_abandon). Whether the slot may be used
+	 * again: the lock has been recovered, and no client will look at the slot's words on
+	 * account of this acquire. Called when slots are short, until it returns true; lock, mode
+	 * and the protocol's part of the slot are as at the end of the acquire. May look, issue
+	 * operations and change the slot, but not wait. */
 	bool (*abandon)(const struct lock_space *s, struct lock_slot *slot);
-	/* A client that is stopped for many leases in its release may do harm when it goes on, for
-	 * what it sends changes words whatever has become of them. */
+	/* A client that is stopped for many leases in its release may do harm when it continues:
+	 * its release changes words without a look whether they have been reused. */
 	bool blind_release;
 };
 
 /* Ranges of units in place of locks (PAWL_CAP_RANGES). */
 struct lock_range_calls {
-	/* Whether the range held in this slot keeps others out of some of these units, as if it
-	 * were longer than it is. */
+	/* Whether the range held in this slot excludes other clients from some of these units, as
+	 * if it were longer than it is. */
 	bool (*keeps_out)(const struct lock_space *s, const struct lock_slot *slot, int64_t first,
 			  int64_t last);
-	/* Spaces that grow (pawl_range_grow), in a free slot; *units: how far the space reaches
-	 * then. By any rank of the home while nobody has anything of it: be as small as
-	 * units permits; every slot of the table forgets what it knew then. All NULL: they
-	 * do not. */
+	/* Spaces that grow (pawl_range_grow). All three are NULL if they do not. grow: in a free
+	 * slot; *units becomes the number of units that the space then has. shrink: to the smallest
+	 * size that units permits; called by the home, while no client has anything of the space.
+	 * forget: every slot of the table forgets what it knew of the space. */
 	int (*grow)(const struct lock_space *s, struct lock_slot *slot, int64_t *units);
 	void (*shrink)(const struct lock_space *s, struct lock_slot *slot, int64_t units);
 	void (*forget)(const struct lock_space *s, struct lock_slot *slot);
 };
 
-/* Parts of a whole (PAWL_CAP_INTENT): whole with an intent and part exclusively or shared, and both
- * back. */
+/* Parts of a whole (PAWL_CAP_INTENT): acquire the whole with an intent and the part exclusively or
+ * shared, and release both. */
 struct lock_part_calls {
 	int (*acquire)(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part);
 	void (*release)(const struct lock_space *s, struct lock_slot *whole,
 			struct lock_slot *part);
 };
 
-/* What the simulator checks; a call that is NULL: nothing. */
+/* What the simulator checks. NULL: the protocol has no such check. */
 struct lock_check_calls {
-	/* Once a client waits for a word, the most exclusive acquires of others before its own, by
-	 * the mode of that, as long as a release is over before the next one begins. */
+	/* Once a client waits for a word: the largest number of exclusive acquires by others before
+	 * its acquire, which has this mode, provided that each release ends before the next one
+	 * begins. */
 	uint64_t (*overtakes)(const struct lock_space *s, int mode);
-	/* Whether the words are as they should be while nobody holds or awaits the lock; if not,
-	 * err says which. */
+	/* Whether the words are right while no client holds or awaits the lock; if not, err says
+	 * which word is wrong. */
 	bool (*idle)(const struct lock_space *s, uint64_t lock, const struct lock_memory *m,
 		     char *err, size_t errlen);
-	/* On words that are all zero, put counters of the lock that wrap next to their wrap. */
+	/* On words that are all zero: set the lock's counters that wrap to just before their
+	 * wrap. */
 	void (*age)(const struct lock_space *s, uint64_t lock, const struct lock_memory *m);
 };
 
-/* Only of contestants that call MPI (mpi_win_lock.c, server.c). */
+/* For contestants that call MPI (mpi_win_lock.c, server.c). */
 struct lock_mpi_calls {
-	/* Objects of their own over the MPI_Comm that mpi_comm points to. Collective. close also
-	 * undoes an open that failed. */
+	/* Create objects over the MPI_Comm that mpi_comm points to. Collective. close also undoes
+	 * an open that failed. */
 	int (*open)(struct lock_space *s, void *mpi_comm, char *err, size_t errlen);
 	void (*close)(struct lock_space *s);
-	/* MPI_Finalize has been called while the table lives: end what this rank has begun and
-	 * that calls MPI by itself. Local; close may still follow. NULL: there is nothing. */
+	/* The program has called MPI_Finalize while the table exists: stop everything of this rank
+	 * that calls MPI by itself. Local; close may still follow. NULL: there is nothing to
+	 * stop. */
 	void (*halt)(struct lock_space *s);
 };
 
 struct lock_protocol {
-	/* Its capabilities agree with the blocks below: tests/unit/descriptors.c. */
+	/* Its capabilities agree with the blocks below (tests/unit/descriptors.c). */
 	struct pawl_kind kind;
-	/* Its own options, and LOCK_OPTIONS_END; NULL: none. */
+	/* The kind's options, ended by LOCK_OPTIONS_END; NULL: none. */
 	const struct option_spec *options;
 	/* Choose the layout: lock_reserve() the words (all zero at first) of s->n locks, and put
-	 * constants into s->state. A pure function of space; PAWL_ERR_*, with the
-	 * sentence in err, if the parameters do not fit. */
+	 * constants into s->state. A pure function of s. PAWL_ERR_*, with a message in err, if the
+	 * parameters do not fit. */
 	int (*layout)(struct lock_space *s, char *err, size_t errlen);
-	/* Free what s->state points to, not s->state itself; NULL: nothing. */
+	/* Free what s->state points to, but not s->state; NULL: nothing. */
 	void (*destroy)(struct lock_space *s);
-	/* The parameters in force, for people; NULL: none. */
+	/* Print the parameters in force, for people; NULL: none. */
 	void (*describe)(const struct lock_space *s, char *text, size_t len);
-	/* int64_t that a slot needs besides lock_own(), where there are many or the table says how
-	 * many; NULL: none. */
+	/* Number of int64_t that a slot needs besides lock_own(), if they are many or depend on the
+	 * table; NULL: none. */
 	uint64_t (*scratch_words)(const struct lock_space *s);
-	/* slot has lock and mode set, and of a range first and last. PAWL_SUCCESS, PAWL_ERR_BUSY
-	 * (try_acquire; PAWL_CAP_TRY), or as struct lock_timed_calls says. */
+	/* lock and mode of the slot are set, and first and last for a range. PAWL_SUCCESS,
+	 * PAWL_ERR_BUSY (try_acquire; PAWL_CAP_TRY), or as at struct lock_timed_calls. */
 	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);
 	int (*try_acquire)(const struct lock_space *s, struct lock_slot *slot);
-	/* PAWL_SUCCESS; PAWL_ERR_LEASE_LOST (kinds with option lease) if others took
-	 * the holder for dead. Either way the slot is free again; with LOCK_LEFT it is not before
-	 * settled() says so. */
+	/* PAWL_SUCCESS; or PAWL_ERR_LEASE_LOST (kinds with option lease) if other clients took the
+	 * holder for dead. In both cases the slot is free again. LOCK_LEFT: the lock is released,
+	 * and the slot is free when settled() returns true. */
 	int (*release)(const struct lock_space *s, struct lock_slot *slot);
-	/* Whether a slot whose release returned LOCK_LEFT may serve again. May look, issue
-	 * operations and drive the transport, but not wait. NULL: release does not return that. */
+	/* Whether a slot whose release returned LOCK_LEFT may be used again. May look, issue
+	 * operations and drive the transport, but not wait. NULL: release never returns
+	 * LOCK_LEFT. */
 	bool (*settled)(const struct lock_space *s, struct lock_slot *slot);
 	const struct lock_timed_calls *timed;
 	const struct lock_recovery_calls *recover;
@@ -133,14 +138,14 @@ struct lock_protocol {
 	const struct lock_part_calls *part;
 	const struct lock_check_calls *check;
 	const struct lock_mpi_calls *mpi;
-	/* Its words are NET words on one node too, and every access takes the way
-	 * through the network: for baselines that do so. */
+	/* Its words are NET words on one node too, so that every access goes through the network:
+	 * for baselines. */
 	bool by_network;
-	/* rma_clock() has to be one clock for all ranks. */
+	/* All ranks have to share one rma_clock(). */
 	bool shares_clock;
 };
 
-/* Whether a slot may stay in a queue when its deadline is over. */
+/* Whether a slot may still be in a queue after its deadline. */
 static inline bool lock_keeps_places(const struct lock_protocol *p)
 {
 	return p->timed && p->timed->passed;

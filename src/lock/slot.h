@@ -5,9 +5,9 @@
 
 #include "lock/space.h"
 
-/* A queue node: one client at one lock. Its words are in the segment of its
- * process, a cache line each. NODE words are written by node peers (and read by
- * the owner), NET words through the transport. */
+/* A queue node: one client at one lock. Its words are in the segment of its process, one cache line
+ * for each node. Peers on the node write the NODE words, and the owner reads them; NET words are
+ * accessed through the transport. */
 enum {
 	SLOT_NEXT_NODE = 0,
 	SLOT_STATUS_NODE = 8,
@@ -20,39 +20,39 @@ _Static_assert(SLOT_STATUS_NODE == SLOT_NEXT_NODE + 8 && SLOT_NEXT_NET == SLOT_S
 	       "the words of a slot do not overlap and fit into it");
 _Static_assert(RMA_HEADER_BYTES % SLOT_BYTES == 0, "slots are aligned to cache lines");
 
-/* Room for what a family of protocols keeps in a slot. */
+/* Room for a protocol family's part of a slot. */
 enum { LOCK_OWN_BYTES = 128 };
 
-/* The private half of a slot: what all protocols have. */
+/* The private half of a slot. */
 struct lock_slot {
-	int64_t id; /* (rank << 16 | index) + 1: how other ranks name it, never 0 */
+	int64_t id; /* (rank << 16 | index) + 1: how other ranks refer to it; never 0 */
 	uint64_t lock;
 	int index;                          /* of this slot in its process */
 	int mode;                           /* PAWL_EXCLUSIVE, PAWL_SHARED, ... */
 	struct rma_word next[2], status[2]; /* its words, by enum rma_domain */
 	uint64_t deadline_ns;               /* of a timed acquire; 0: none */
 	int64_t first, last;                /* of a range; kinds with PAWL_CAP_RANGES */
-	bool others;                        /* its client has other ranges of this space */
-	/* What its protocol keeps, zero at first: lock_own(), lock_scratch(). */
+	bool others;                        /* the client has other ranges of this space */
+	/* The protocol's part, zero at first: lock_own(), lock_scratch(). */
 	_Alignas(int64_t) unsigned char own[LOCK_OWN_BYTES];
 	int64_t *scratch;
 	uint64_t acquires, aborts, recoveries;
 	struct rma_client client;
 };
 
-/* For a family of protocols to read as its own structure; an assertion says that it fits. */
+/* A protocol family reads this as its structure, and asserts that it fits. */
 RMA_INLINE void *lock_own(struct lock_slot *slot)
 {
 	return slot->own;
 }
 
-/* The words that scratch_words() asked for, also as a structure of its own. */
+/* The words that scratch_words() asked for. */
 RMA_INLINE void *lock_scratch(const struct lock_slot *slot)
 {
 	return slot->scratch;
 }
 
-/* Slot ids show in the low 32 bits when they differ from null, for futexes. */
+/* A slot id differs from 0 in its low 32 bits, which is what a futex compares. */
 static inline int64_t slot_make_id(int rank, int index)
 {
 	return (((int64_t)rank << 16) | index) + 1;
@@ -83,7 +83,7 @@ RMA_INLINE struct rma_word slot_status(const struct lock_space *s, struct rma_cl
 			slot_offset(s, id) + (d == RMA_NODE ? SLOT_STATUS_NODE : SLOT_STATUS_NET));
 }
 
-/* A slot of the process that r belongs to, zeroed before. */
+/* Set up a slot of r's process; all bytes are zero before. */
 static inline void lock_slot_init(const struct lock_space *s, struct lock_slot *slot, struct rma *r,
 				  int index, int64_t *scratch)
 {
@@ -97,7 +97,7 @@ static inline void lock_slot_init(const struct lock_space *s, struct lock_slot *
 	}
 }
 
-/* Of a kind that locks just the units asked for: keeps_out. */
+/* keeps_out() of kinds that lock exactly the requested units. */
 static inline bool lock_keeps_units(const struct lock_space *s, const struct lock_slot *slot,
 				    int64_t first, int64_t last)
 {

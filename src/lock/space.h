@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table as its protocol sees it: the same on every rank, so that thousands of virtual ranks can
- * share one.
+ * The table as its protocol sees it. It is the same on every rank, so thousands of virtual ranks
+ * can share one.
  */
 #ifndef LOCK_SPACE_H
 #define LOCK_SPACE_H
@@ -10,7 +10,7 @@
 #include "rma/rma.h"
 #include "topo/topo.h"
 
-/* Passes within an element before the lock leaves it: T_L,i by kind of level. */
+/* T_L,i, by kind of level: passes within an element before the lock leaves it. */
 enum { LOCK_LEVEL_KINDS = TOPO_GANG + 1 };
 
 struct lock_protocol;
@@ -20,30 +20,32 @@ enum lock_home { LOCK_HOME_BLOCK, LOCK_HOME_CYCLIC, LOCK_HOME_MAP };
 struct lock_space {
 	const struct lock_protocol *protocol;
 	const struct topo *topo;
-	/* The values of the kind's own options, laid out as the kind says. */
+	/* The values of the kind's options, in the structure of the kind. */
 	_Alignas(int64_t) unsigned char options[LOCK_OPTION_BYTES];
 	uint64_t n; /* locks */
 	enum lock_home home;
-	uint64_t block;        /* locks a rank, the most */
+	uint64_t block;        /* the largest number of locks at a rank */
 	const uint64_t *homes; /* LOCK_HOME_MAP: rank << 40 | index, by lock */
 	int max_held;
-	uint64_t clients;       /* at one lock at a time, the most */
-	enum rma_domain domain; /* of words that every rank may change: NODE on one node,
-				   unless by_network */
-	bool posts;             /* releases do not wait: the protocol has settled, and the
-				   transport of NET words rma_post() */
-	uint64_t slots;         /* offset of the queue nodes in every segment */
-	uint64_t bytes;         /* of a segment, so far */
-	void *state;            /* the protocol's constants, from its layout(); free()d */
+	uint64_t clients; /* the largest number of clients at one lock at a time */
+	/* Of words that every rank may change: NODE on one node, unless by_network. */
+	enum rma_domain domain;
+	/* Releases do not wait: the protocol has settled(), and the transport of NET words has
+	 * rma_post(). */
+	bool posts;
+	uint64_t slots; /* offset of the queue nodes in every segment */
+	uint64_t bytes; /* of a segment, as reserved until now */
+	/* The protocol's constants, set by its layout(); the library calls free() on it. */
+	void *state;
 };
 
-/* For a kind to read as its own structure. */
+/* A kind reads this as its structure of options. */
 RMA_INLINE const void *lock_options(const struct lock_space *s)
 {
 	return s->options;
 }
 
-/* Option lease, in microseconds; 0 also if the kind has none. */
+/* Option lease in microseconds; 0 if it is 0 or the kind does not have it. */
 int64_t lock_lease_us(const struct lock_space *s);
 void lock_set_lease_us(struct lock_space *s, int64_t us);
 

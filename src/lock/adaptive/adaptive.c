@@ -1,53 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A lock that adapts to where it is used: a free lock goes to whoever comes first, until a client
- * has waited for long; and it stays at the node that used it last. The first is after Go's
- * sync.Mutex and WebKit's ParkingLot, the second is ours.
+ * A lock that adapts to where it is used: a free lock goes to the client that comes first, until a
+ * client has waited for long; and it stays at the node that used it last. The first is as in Go's
+ * sync.Mutex and WebKit's ParkingLot, the second is new.
  *
- * Level of a node (this file). Each node has a word W for the lock, which says whether a client has
- * it, or, in its free values, what the node has of the root (kept_root.c). A client that finds it
- * free takes it by one compare-and-swap, whoever waits (T1). If it is not free for a while, the
- * client queues (mcs.h; T2). The head of the queue tries again and again, with back-off (T4). When
- * it has done so for as long as option patience says, it sets STRICT (T5): nobody else takes W from
- * then on, so the next release hands it to the head. So a client that runs need not wait for one
- * that sleeps, and a release costs nothing more, until the patience of a waiter is over.
+ * Level of a node (this file). Each node has a word W for the lock. W says that a client has it,
+ * or, in its free values, what the node has of the root (kept_root.c). A client that finds W free
+ * takes it by one compare-and-swap, even if other clients wait (T1). If W is not free for a while,
+ * the client queues (mcs.h; T2). The head of the queue tries again and again, with back-off (T4).
+ * When it has tried for as long as option patience says, it sets STRICT (T5): from then on no other
+ * client takes W, so the next release hands it to the head. So a client that runs does not have to
+ * wait for one that sleeps, and a release costs nothing more, until the patience of a waiter has
+ * ended.
  *
- * Upper level (kept_root.c). W tells the client that takes it whether the node has the root: then
- * the client holds the lock, with no far operation. Else it gets the root for its node, and keeps W
- * meanwhile.
+ * Upper level (kept_root.c). The value of W tells the client that takes it whether the node has the
+ * root. If so, the client holds the lock, without a far operation. If not, it gets the root for its
+ * node, and keeps W meanwhile.
  *
- * Words. W and the tail of the queue: 16 bytes at the home on a table of one node; over several, a
- * cache line a lock and node, at a fixed place of the node, and 8 bytes at the home.
+ * Words. W and the tail of the queue: 16 bytes at the home on a table of one node; on several
+ * nodes, a cache line for each lock and node, at a fixed place of the node, and 8 bytes at the
+ * home.
  *
  * Ordering guarantees, besides those of mcs.h and kept_root.c
- *   (A) One client at a time has W: each takes it by a compare-and-swap from a free value to HELD
- *       (T1, T4, T7, D3), and gives it back by one operation, which adds what is between HELD and
- *       the free value (R1), or by a swap (D4). HEAD and STRICT are other bits of the same word.
- *   (B) HEAD and STRICT are set and cleared by the head alone, which is one client at a time: it
- *       clears both by the swap that takes W (T4), or by the one that gives up (T7), and leaves the
- *       queue after that (T6).
- *   (C) No wake-up is lost: the head sleeps only after it has set STRICT, and a release fetches
- *       STRICT by the operation that frees W, and then looks for sleepers; pairs with rma_park().
- *   (D) What a holder did in node memory is visible to the next holder of its node: R1 is a
- *       seq_cst operation on W, and what takes W reads its value, or a later one.
- *   (E) A head that gives up leaves no W behind that is SHUT: it takes it then, whatever the time,
- *       for a release that finds HEAD counts on the head (kept_root.c, (D)).
+ *   (A) One client at a time has W. Each takes it by a compare-and-swap from a free value to HELD
+ *       (T1, T4, T7, D3). It gives W back by one operation, which adds the difference between the
+ *       free value and HELD (R1), or by a swap (D4). HEAD and STRICT are other bits of the same
+ *       word.
+ *   (B) Only the head sets and clears HEAD and STRICT, and there is one head at a time. It clears
+ *       both by the swap that takes W (T4), or by the swap with which it gives up (T7), and leaves
+ *       the queue after that (T6).
+ *   (C) No wake-up is lost: the head sleeps only after it has set STRICT. A release fetches STRICT
+ *       by the operation that frees W, and then looks for sleepers; pairs with rma_park().
+ *   (D) What a holder did in node memory is visible to the next holder of its node: R1 is a seq_cst
+ *       operation on W, and the operation that takes W reads its value or a later one.
+ *   (E) A head that gives up never leaves W in state SHUT. It takes W then, even after its
+ *       deadline, because the release that found HEAD relies on the head (kept_root.c, (D)).
  *
  * Progress: starvation-free if holders release. On one node a client waits for at most
- *       (clients ahead in the queue + 1) x (patience + the longest section),
- * besides what the scheduler and the back-off take, for each head has W by the first release after
- * its patience. Over several nodes, a node waits for those ahead of it in the queue of nodes, each
- * of which keeps the root for at most option stay + 1 acquires after it is asked for it. With
- * patience 0 a client that finds others in the queue of its node queues behind them.
- * A release may wait for a client, or a node, to link itself, as MCS does.
+ *   (clients ahead in the queue + 1) x (patience + the longest section),
+ * besides delays of the scheduler and the back-off, because each head has W by the first release
+ * after its patience. On several nodes, a node waits for those ahead of it in the queue of nodes.
+ * Each of these keeps the root for at most option stay + 1 acquires after another node has asked
+ * for it. With patience 0 a client that finds others in the queue of its node queues behind them. A
+ * release may wait for a client, or a node, to link itself, as in MCS.
  *
  * Uncontended: on one node, and on the node that used the lock last, a compare-and-swap to acquire
- * and an add to release, no call of the MPI (with a load of NEXT after each, over several nodes).
- * First acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2 if the transport is
+ * and an add to release, and no call of the MPI (on several nodes a load of NEXT after each). First
+ * acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2 if the transport is
  * ordered), and a near atomic.
  *
- * Not there yet: shared holders and intents; stays that are limited by time; a line only where a
- * lock is used; thresholds that set themselves.
+ * Not supported: shared holders and intents; stays limited by time; lines only where a lock is
+ * used; thresholds that adjust themselves.
  *
  * Models: models/adaptive.pml, whose labels are used here, and models/kept_root.pml.
  */
@@ -56,13 +59,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A patient head looks at least so often while its patience lasts. */
+/* A patient head makes at least this many tries while its patience lasts. */
 enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
 
-/* What the grant of a predecessor says. */
+/* The kind of a predecessor's grant. */
 enum { HEAD_NOW = 1 };
 
-/* Before a client queues. */
+/* Tries before a client queues. */
 enum { ATTEMPTS = 16 };
 
 /* ----------------------------------------------------------------- layout */
@@ -107,7 +110,7 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 
 /* ------------------------------------------------------------------ taking W */
 
-/* T1, or T4: take W if it is free for this client; *was is the free value that it had. */
+/* T1, or T4: take W if it is free for this client; *was becomes its free value. */
 static bool take(struct lock_slot *slot, bool as_head, int64_t *was)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
@@ -126,7 +129,7 @@ static bool take(struct lock_slot *slot, bool as_head, int64_t *was)
 	return false;
 }
 
-/* Whether others wait that a client which keeps the order is to queue behind. */
+/* Whether clients wait behind which a client that keeps the order has to queue. */
 static bool is_behind_others(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
@@ -138,7 +141,7 @@ static bool is_behind_others(const struct lock_space *s, struct lock_slot *slot)
 	return last != 0;
 }
 
-/* T1, for a moment: who has W may leave soon. */
+/* T1, repeated for a moment: the holder of W may leave soon. */
 static bool take_soon(const struct lock_space *s, struct lock_slot *slot, int64_t *was)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
@@ -168,7 +171,7 @@ static bool is_late(const struct lock_slot *slot)
 	return slot->deadline_ns && rma_clock(&slot->client) >= slot->deadline_ns;
 }
 
-/* T4 of a head that is patient. */
+/* T4 of a head whose patience lasts. */
 static bool take_patiently(const struct lock_space *s, struct lock_slot *slot, int64_t *was)
 {
 	const struct adaptive_constants *k = s->state;
@@ -202,7 +205,7 @@ static bool take_strictly(struct lock_slot *slot, int64_t *was)
 	return false;
 }
 
-/* T7: give up, unless W is SHUT; then it is taken. */
+/* T7: give up, unless W is SHUT; then take it. */
 static bool give_up(struct lock_slot *slot, int64_t *was)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
@@ -285,7 +288,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
 	if (k->keeps_order)
 		return acquire_slowly(s, slot);
-	/* T1, of a lock that nobody has. */
+	/* T1, if no client has the lock. */
 	rma_cas(&slot->client, adaptive_word(slot, LINE_W), k->free, W_HELD, &old);
 	if (__builtin_expect(old != k->free, 0))
 		return acquire_slowly(s, slot);
@@ -345,10 +348,11 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 /* -------------------------------------------------------------- simulator */
 
-/* Of patience 0; otherwise as many as there are in so much time. On one node each other client
- * comes once: from its place in the queue, or because it looked before there was one. Else each of
- * those clients may come in a turn of its own of the root, between which each other node has one,
- * and one more that began before. */
+/* There is a bound only with patience 0; other values are times, not numbers of acquires. On one
+ * node each other client acquires once: from its place in the queue, or because it looked before
+ * there was a queue. On several nodes, each of those acquires may be in a separate turn of the root
+ * at this node, each other node has a turn between two of these, and one more turn has begun
+ * before. */
 static uint64_t overtakes(const struct lock_space *s, int mode)
 {
 	const struct adaptive_constants *k = s->state;

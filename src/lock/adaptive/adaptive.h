@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of kind adaptive, and what its two levels know of each other; see adaptive.c, the level
- * of a node, and kept_root.c, the level above it. */
+/* The words of kind adaptive, and the interface between its two levels: adaptive.c, the level of a
+ * node, and kept_root.c, the level above. */
 #ifndef LOCK_ADAPTIVE_ADAPTIVE_H
 #define LOCK_ADAPTIVE_ADAPTIVE_H
 
@@ -12,50 +12,50 @@ struct adaptive_options {
 };
 _Static_assert(sizeof(struct adaptive_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-/* The words of a lock at a node, one line a lock and node. On a table of one node there are W and
- * QUEUE alone, at the home. NUMBER and STAYS are of the client that has W. */
+/* The words of a lock at a node: a line for each lock and node. A table of one node has only W and
+ * QUEUE, at the home. Only the client that has W uses NUMBER and STAYS. */
 enum {
 	LINE_W = 0,       /* NODE */
 	LINE_QUEUE = 8,   /* NODE: the tail of the queue of clients (mcs.h) */
-	LINE_NUMBER = 16, /* NODE: how often the node has queued */
-	LINE_STAYS = 24,  /* NODE: times that W was SHUT since the node got the root */
-	LINE_NEXT = 32,   /* NET: the node that comes next */
-	LINE_STATUS = 40, /* NET: of the node's place in the queue of nodes */
+	LINE_NUMBER = 16, /* NODE: how many times the node has queued */
+	LINE_STAYS = 24,  /* NODE: how many times W was SHUT since the node got the root */
+	LINE_NEXT = 32,   /* NET: the next node */
+	LINE_STATUS = 40, /* NET: state of the node's place in the queue of nodes */
 	NEAR_BYTES = 16,
 	LINE_BYTES = 64,
-	TAIL_BYTES = 8 /* at the home, NET: 1 + the node that is last */
+	TAIL_BYTES = 8 /* at the home, NET: 1 + the last node */
 };
 _Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NUMBER == NEAR_BYTES &&
 		   LINE_STAYS == LINE_NUMBER + 8 && LINE_NEXT == LINE_STAYS + 8 &&
 		   LINE_STATUS == LINE_NEXT + 8 && LINE_STATUS + 8 <= LINE_BYTES,
 	       "the words of a line do not overlap and fit into it");
 
-/* W: HELD, or which free value it has; and what the head of the queue says in it. */
+/* W: HELD or a free value, and the bits of the head of the queue. */
 enum {
 	W_HELD = 1,
 	W_OUT = 0,  /* the node has no place in the queue of nodes */
-	W_GONE = 2, /* a deadline has passed there; the place may still be in that queue */
-	W_SHUT = 4, /* free for clients of the node alone */
-	W_IDLE = 6, /* free, and the root is here */
+	W_GONE = 2, /* a deadline has passed at the node; its place may still be in that queue */
+	W_SHUT = 4, /* free only for clients of the node */
+	W_IDLE = 6, /* free, and the node has the root */
 	W_FREE_MASK = 6,
 	W_STATE = W_HELD | W_FREE_MASK,
-	W_HEAD = 8,    /* there is a head, which will take W if it is SHUT */
-	W_STRICT = 16, /* it alone takes W now */
+	W_HEAD = 8,    /* the queue has a head, which takes W if it is SHUT */
+	W_STRICT = 16, /* only the head may take W */
 	W_BITS = W_HEAD | W_STRICT
 };
 
 struct adaptive_constants {
 	uint64_t lines, tails;
-	bool several;   /* nodes */
-	int node_level; /* of the topology; 0: each node has one rank */
+	bool several;   /* the table has several nodes */
+	int node_level; /* level of the topology; 0: each node has one rank */
 	int nodes;
-	int64_t free;      /* what W is, mostly, while nobody is there */
+	int64_t free;      /* the value of W, in most cases, while no client uses the lock */
 	bool keeps_order;  /* patience 0 */
 	uint64_t patience; /* nanoseconds */
-	uint64_t backoff;  /* between two looks of a patient head, the most */
+	uint64_t backoff;  /* the longest pause between two tries of a patient head */
 };
 
-/* What a slot keeps: the tail of the queue of its node, by which it finds the other words. */
+/* A slot's own part: the tail of its node's queue, from which it finds the other words. */
 struct adaptive_slot {
 	struct rma_word queue;
 };
@@ -73,7 +73,7 @@ RMA_INLINE const struct adaptive_options *adaptive_options_of(const struct lock_
 	return lock_options(s);
 }
 
-/* The node of a rank, */
+/* The node of a rank. */
 RMA_INLINE int adaptive_node(const struct lock_space *s, int rank)
 {
 	const struct adaptive_constants *k = s->state;
@@ -81,7 +81,7 @@ RMA_INLINE int adaptive_node(const struct lock_space *s, int rank)
 	return k->node_level ? topo_element(s->topo, rank, k->node_level) : rank;
 }
 
-/* and where a node has its line of a lock. */
+/* The place of a node's line for a lock. */
 RMA_INLINE int adaptive_line(const struct lock_space *s, int node, uint64_t lock, uint64_t *offset)
 {
 	const struct adaptive_constants *k = s->state;
@@ -94,7 +94,7 @@ RMA_INLINE int adaptive_line(const struct lock_space *s, int node, uint64_t lock
 	return topo_tail_rank(s->topo, k->node_level, node, lock);
 }
 
-/* The line of a lock at the client's own node, or at home on one node: its tail word. */
+/* The tail word in the line of the client's node; on a table of one node, at the home. */
 RMA_INLINE struct rma_word adaptive_queue_of(const struct lock_space *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
@@ -109,7 +109,7 @@ RMA_INLINE struct rma_word adaptive_queue_of(const struct lock_space *s, struct 
 	return rma_word(c->rma, RMA_NODE, rank, offset + LINE_QUEUE);
 }
 
-/* Another word of that line; the slot knows its queue. */
+/* Another word of that line. */
 RMA_INLINE struct rma_word adaptive_word(struct lock_slot *slot, int offset)
 {
 	struct rma_word w = *adaptive_queue(slot);
@@ -122,7 +122,7 @@ RMA_INLINE struct rma_word adaptive_word(struct lock_slot *slot, int offset)
 	return w;
 }
 
-/* A near NET word, by the CPU. */
+/* A load of a near NET word by the CPU. */
 RMA_INLINE int64_t adaptive_look(struct rma_client *c, struct rma_word w)
 {
 	if (__builtin_expect(!w.map, 0))
@@ -130,7 +130,7 @@ RMA_INLINE int64_t adaptive_look(struct rma_client *c, struct rma_word w)
 	return atomic_load_explicit(w.map, memory_order_seq_cst);
 }
 
-/* R1: W becomes free; the head sleeps only after it has set STRICT. */
+/* R1: make W free. Wakes the head, which sleeps only after it has set STRICT. */
 RMA_INLINE void adaptive_free(struct lock_slot *slot, int64_t state)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
@@ -141,16 +141,16 @@ RMA_INLINE void adaptive_free(struct lock_slot *slot, int64_t state)
 		rma_wake(&slot->client, w);
 }
 
-/* D4: W becomes SHUT, if there is a head. */
+/* D4: make W SHUT, if there is a head. Returns whether there is one. */
 bool adaptive_shut(struct lock_slot *slot);
 
-/* The client has W, and was is the free value that it had. PAWL_SUCCESS; PAWL_ERR_TIMEOUT or, of a
- * try, PAWL_ERR_BUSY: it has nothing any more. */
+/* The client has W, whose free value was `was`: get the root. PAWL_SUCCESS; or PAWL_ERR_TIMEOUT, or
+ * PAWL_ERR_BUSY for a try: it has nothing any more. */
 int kept_root_enter(const struct lock_space *s, struct lock_slot *slot, int64_t was);
 int kept_root_try_enter(const struct lock_space *s, struct lock_slot *slot, int64_t was);
-/* Give W back, with NEXT set when it was looked at. */
+/* Give W back; NEXT was set at the last look. */
 void kept_root_pass_on(const struct lock_space *s, struct lock_slot *slot);
-/* Give W back, which became IDLE before NEXT was set. */
+/* NEXT was set after W became IDLE: look again, and give W back. */
 void kept_root_look_again(const struct lock_space *s, struct lock_slot *slot);
 bool kept_root_idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m,
 		    char *err, size_t errlen);

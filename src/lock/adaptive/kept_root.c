@@ -2,43 +2,45 @@
 /*
  * The upper level of kind adaptive: the root, which stays at the node that used it last.
  *
- * Its clients are nodes: a node acts through the client that has the node's W (adaptive.c), one at
- * a time. They queue as in an MCS lock, with TAIL at the home, and NEXT and STATUS in the line of
- * each node. But the node that is last stays in the queue when its last holder leaves: its W is
- * IDLE then, and its clients take the lock by one compare-and-swap of W (A1) and a look at NEXT
- * (A2), with no far operation.
+ * The clients of this level are nodes. A node acts through the client that has the node's W
+ * (adaptive.c), one at a time. Nodes queue as in an MCS lock, with TAIL at the home, and NEXT and
+ * STATUS in the line of each node. But the last node stays in the queue when its last holder
+ * leaves: its W becomes IDLE, and its clients take the lock by one compare-and-swap of W (A1) and a
+ * look at NEXT (A2), without a far operation.
  *
  * Another node N swaps TAIL (Q2), puts itself into NEXT of its predecessor P (Q3), flushes, and
- * gets W of P once (Q4). If that is IDLE, N has the root (Q5). Else a client of P gives it to N: by
- * one compare-and-swap of STATUS of N (H2).
+ * gets W of P once (Q4). If W is IDLE, N has the root (Q5). If not, a client of P gives the root to
+ * N, by one compare-and-swap of STATUS of N (H2).
  *
  * Ordering guarantees
- *   (A) A client of P changes W and then looks at NEXT; N writes NEXT and then looks at W. The one
- *       that comes second sees the first: on the near side there is a seq_cst read-modify-write of
- *       W before a seq_cst load of NEXT; on the far side a put, a flush and a get. So
+ *   (A) A client of P changes W and then looks at NEXT; N writes NEXT and then looks at W. The
+ *       second one sees what the first one wrote: on the near side a seq_cst read-modify-write of W
+ *       precedes a seq_cst load of NEXT; on the far side a put, a flush and a get follow each
+ *       other. So
  *       (A1) if N sees IDLE, no earlier client of P is in, and each later one sees NEXT;
- *       (A2) if N sees anything else, a client of P looks at NEXT later: a holder before it gives
- *            W back (D1), a releaser after it has made W IDLE (D3), a client that has taken W
- *            from IDLE (A2).
+ *       (A2) if N sees another value, a client of P looks at NEXT later: a holder before it gives W
+ *            back (D1), a releaser after it has made W IDLE (D3), a client that has taken W from
+ *            IDLE (A2).
  *   (B) Both may find that the other acts as well. STATUS of N decides, by a compare-and-swap from
- *       WAITING to GRANTED of N (Q5) or of a client of P (H2): N has the root when either has
- *       come. Each queueing of a node has a number, which is in NEXT and in STATUS: H2 does not
- *       meet a later queueing of a node that has had the root already.
- *   (C) NEXT and STATUS of the own node are reset by stores (Q1) while nobody else may write them:
- *       nodes learn from TAIL that they may, and a place that was passed over is PASSED.
- *   (D) W is SHUT only while the root is here, and only by a swap that finds HEAD: the head takes
- *       it, or a client that finds it free, which gives it back by the same rules.
- *   (E) What a holder did is visible to the next one of another node: H2 is performed after it and
- *       awaited with acquire semantics; and Q4 sees IDLE, which was written after it.
+ *       WAITING to GRANTED, by N (Q5) or by a client of P (H2). N has the root as soon as one of
+ *       the two has done its step. Each queueing of a node has a number, which is in NEXT and in
+ *       STATUS, so that H2 never grants to a later queueing of a node that already had the root.
+ *   (C) A node resets its own NEXT and STATUS by stores (Q1) while no other node may write them:
+ *       other nodes learn from TAIL that they may, and the STATUS of a place that was passed over
+ *       is PASSED.
+ *   (D) W becomes SHUT only while the root is at the node, and only by a swap that finds HEAD. The
+ *       head takes it, or a client that finds it free, which gives it back by the same rules.
+ *   (E) What a holder did is visible to the next holder, of another node: H2 is performed after it,
+ *       and awaited with acquire semantics; and Q4 sees IDLE, which was written after it.
  *
- * Deadlines. A client that waits for the root swaps STATUS from WAITING to LEFT when its deadline
- * has passed, and leaves W GONE. The next client of the node goes on from that place if STATUS is
- * still LEFT. A client of P that finds LEFT makes it PASSING (H2), reads which node comes next
- * (H3), or makes its own node the last one again (H4), and then says PASSED (H5), after which the
- * line may be used anew. It has the root while it does so, and the clients of its own node do not
- * wait for an endless row of such places (H6).
+ * Deadlines. A client that waits for the root when its deadline passes swaps STATUS from WAITING to
+ * LEFT, and leaves W GONE. The next client of the node continues from that place if STATUS is still
+ * LEFT. A client of P that finds LEFT makes it PASSING (H2), reads which node is next (H3), or
+ * makes its own node the last one again (H4), and then writes PASSED (H5), after which the line may
+ * be used again. It has the root while it does so, and the clients of its own node do not wait for
+ * an endless series of such places (H6).
  *
- * A try asks TAIL and W of the last node first, and queues only if the lock is free there.
+ * A try looks at TAIL and at W of the last node first, and queues only if the lock is free there.
  *
  * Models: models/kept_root.pml, models/adaptive.pml, whose labels are used here.
  */
@@ -50,7 +52,7 @@
 enum { WAITING = 1, GRANTED = 2, LEFT = 3, PASSING = 4, PASSED = 5, STATUS_BITS = 3 };
 enum { STATUS_MASK = (1 << STATUS_BITS) - 1 };
 
-/* NEXT: the number, and 1 + the node. */
+/* NEXT: the number, and 1 + the next node. */
 enum { NODE_BITS = 24, NUMBER_BITS = 36 };
 #define NODE_MASK ((INT64_C(1) << NODE_BITS) - 1)
 #define NUMBER_MASK ((INT64_C(1) << NUMBER_BITS) - 1)
@@ -69,7 +71,7 @@ static struct rma_word tail_word(const struct lock_space *s, struct lock_slot *s
 	return lock_home_word(s, &slot->client, RMA_NET, k->tails, TAIL_BYTES, slot->lock);
 }
 
-/* Of the line of any node. */
+/* A word in the line of any node. */
 static struct rma_word word_at(const struct lock_space *s, struct lock_slot *slot,
 			       enum rma_domain d, int64_t node, uint64_t offset)
 {
@@ -100,7 +102,7 @@ static bool is_idle_at(const struct lock_space *s, struct lock_slot *slot, int64
 	int64_t value;
 
 	rma_get(&slot->client, w, &value);
-	rma_flush(&slot->client, w); /* orders the look before what follows from it; (A) */
+	rma_flush(&slot->client, w); /* orders the look before the use of its result; (A) */
 	return (value & W_STATE) == W_IDLE;
 }
 
@@ -108,12 +110,12 @@ static bool is_idle_at(const struct lock_space *s, struct lock_slot *slot, int64
 
 enum outcome {
 	MOVED, /* the root is at another node */
-	KEPT,  /* it is here, and nobody comes next */
-	STAYS, /* it is here; NEXT says who comes next */
+	KEPT,  /* it is at this node, and no node is next */
+	STAYS, /* it is at this node; NEXT has the next node */
 	LEFT_SHUT
 };
 
-/* H2: grant to the next node. False: its place is to be passed over, and is PASSING. */
+/* H2: grant to the next node. False: its place has to be passed over, and is PASSING. */
 static bool grant(struct lock_slot *slot, struct rma_word status, int64_t number)
 {
 	int64_t waits = status_of(number, WAITING), left = status_of(number, LEFT), old;
@@ -127,7 +129,7 @@ static bool grant(struct lock_slot *slot, struct rma_word status, int64_t number
 		}
 		if (old != left)
 			return true;
-		/* A client of that node may come back between the two. */
+		/* A client of that node may resume the place between the two swaps. */
 		if (swap_if(slot, status, left, status_of(number, PASSING)) == left)
 			return false;
 	}
@@ -145,7 +147,7 @@ static int64_t behind(const struct lock_space *s, struct lock_slot *slot, int64_
 	rma_flush(c, theirs); /* orders the look before H4 and H5 */
 	if (succ)
 		return succ;
-	/* Before TAIL names this node again, and another one may write NEXT. */
+	/* Before the swap: once TAIL names this node again, another node may write NEXT. */
 	rma_poke(c, ours, 0);
 	if (swap_if(slot, tail_word(s, slot), there, own_node(s, slot) + 1) == there)
 		return 0;
@@ -154,7 +156,7 @@ static int64_t behind(const struct lock_space *s, struct lock_slot *slot, int64_
 	return rma_await(c, theirs, -1, RMA_NE, 0, RMA_SOON, "a node to link itself");
 }
 
-/* H1 ... H6: give the root to the node in NEXT. enters: this client wants it itself, and has just
+/* H1 ... H6: give the root to the node in NEXT. enters: this client wants the lock, and has just
  * taken W from IDLE. */
 static enum outcome resolve(const struct lock_space *s, struct lock_slot *slot, bool enters)
 {
@@ -177,7 +179,7 @@ static enum outcome resolve(const struct lock_space *s, struct lock_slot *slot, 
 		next = behind(s, slot, next);
 		/* H5. */
 		rma_put(c, status, status_of(number, PASSED));
-		rma_flush(c, status); /* orders the mark before our next step; (C) */
+		rma_flush(c, status); /* orders the mark before the next step; (C) */
 		if (!next)
 			return KEPT;
 		/* H6. */
@@ -227,7 +229,7 @@ static int join(const struct lock_space *s, struct lock_slot *slot)
 	rma_poke(c, adaptive_word(slot, LINE_STATUS), status_of(number, WAITING));
 	/* Q2. */
 	rma_fao(c, tail, RMA_REPLACE, me, &pred);
-	rma_flush(c, tail); /* orders the swap before the look at pred */
+	rma_flush(c, tail); /* orders the swap before the look at its result */
 	if (!pred)
 		return PAWL_SUCCESS;
 	/* Q3. */
@@ -242,13 +244,13 @@ static int join(const struct lock_space *s, struct lock_slot *slot)
 		rma_flush(c, link); /* orders the link before Q4; pairs with A2, D3; (A) */
 	if (!is_idle_at(s, slot, pred - 1))
 		return await_root(slot, number);
-	/* Q5: granted by us, or by a client of the other node. */
+	/* Q5: granted, by this swap or by a client of the other node. */
 	swap_if(slot, adaptive_word(slot, LINE_STATUS), status_of(number, WAITING),
 		status_of(number, GRANTED));
 	return PAWL_SUCCESS;
 }
 
-/* W was GONE: go on from the place, if it is still there. */
+/* W was GONE: continue from the node's place, if it is still there. */
 static int rejoin(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
@@ -275,7 +277,7 @@ int kept_root_enter(const struct lock_space *s, struct lock_slot *slot, int64_t 
 	/* A2. */
 	if (!adaptive_look(&slot->client, adaptive_word(slot, LINE_NEXT)) || FAULT(adaptive_enter))
 		return PAWL_SUCCESS;
-	/* A client that still wants the lock keeps W, and queues with its node. */
+	/* A client that still wants the lock keeps W, and queues for its node. */
 	return resolve(s, slot, true) == MOVED ? join(s, slot) : PAWL_SUCCESS;
 }
 
@@ -292,7 +294,7 @@ static int try_join(const struct lock_space *s, struct lock_slot *slot)
 		adaptive_free(slot, W_OUT);
 		return PAWL_ERR_BUSY;
 	}
-	slot->deadline_ns = 1; /* over */
+	slot->deadline_ns = 1; /* a deadline in the past */
 	rc = join(s, slot);
 	slot->deadline_ns = 0;
 	return rc == PAWL_SUCCESS ? rc : PAWL_ERR_BUSY;
@@ -320,7 +322,7 @@ int kept_root_try_enter(const struct lock_space *s, struct lock_slot *slot, int6
 
 /* ------------------------------------------------------------------ release */
 
-/* D1, D4: whether clients of this node have it once more, as long as option stay says. */
+/* D1, D4: leave the root to a waiter of this node, as often as option stay permits. */
 static bool stay(const struct lock_space *s, struct lock_slot *slot)
 {
 	struct rma_word count = adaptive_word(slot, LINE_STAYS);
@@ -350,7 +352,7 @@ static bool take_back(struct lock_slot *slot)
 	return false;
 }
 
-/* D2, D3. True: W is given back. False: it is not, and NEXT is set. */
+/* D2, D3. True: W is given back. False: this client has W again, and NEXT is set. */
 static bool keep(struct lock_slot *slot)
 {
 	struct rma_word next = adaptive_word(slot, LINE_NEXT);
@@ -363,7 +365,7 @@ static bool keep(struct lock_slot *slot)
 	return false;
 }
 
-/* H1 ... H6 of a releaser; may_stay: nobody can have seen W IDLE since it was held. */
+/* H1 ... H6 in a release. may_stay: no client can have seen W IDLE since it was last taken. */
 static void pass_on(const struct lock_space *s, struct lock_slot *slot, bool may_stay)
 {
 	for (;;) {
@@ -373,7 +375,7 @@ static void pass_on(const struct lock_space *s, struct lock_slot *slot, bool may
 		case LEFT_SHUT:
 			return;
 		case KEPT:
-			/* as at the beginning of a release */
+			/* As at the beginning of a release. */
 			may_stay = true;
 			if (adaptive_look(&slot->client, adaptive_word(slot, LINE_NEXT)))
 				continue;
@@ -405,7 +407,7 @@ void kept_root_look_again(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------- the simulator */
 
-/* Whether a node that is not the last one in the queue is in none: its place was passed over, or
+/* Whether a node that is not the last one in the queue has left it: its place was passed over, or
  * another node took the root from it, which its next client will find. */
 static bool is_out(int64_t w, int64_t next, int64_t status)
 {

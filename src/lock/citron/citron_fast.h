@@ -5,11 +5,11 @@
 
 #include "lock/citron/citron_view.h"
 
-/* At inner nodes; no flush. */
+/* Announce at the inner nodes above n; withdraw all announcements but the first keep. No flush. */
 void citron_announce(struct citron_view *v, struct citron_node n);
 void citron_withdraw(struct citron_view *v, int64_t keep);
 
-/* A look at the nodes above nodes from to to - 1 of the cover; words that were got are in got[]. */
+/* A look at the nodes above nodes from ... to - 1 of the cover; the fetched words are in got[]. */
 enum {
 	GOT_LEAVES = 4 * CITRON_MOST_SPLIT,
 	GOT_ABOVE = 2 * GOT_LEAVES,
@@ -19,22 +19,22 @@ enum {
 };
 struct citron_vacancy {
 	int64_t from, to, count;
-	bool all; /* the nodes were asked for, and not only RAISED */
+	bool all; /* all nodes are looked at, not only RAISED */
 	struct citron_node node[GOT_RAISED - GOT_ABOVE];
 };
-/* No flush. */
+/* Issue the look; no flush. */
 void citron_ask_above(struct citron_view *v, struct citron_vacancy *a);
-/* A3, after the flush: whether none is occupied; else v->met, or the root shut. */
+/* A3, after the flush: whether no node is occupied. False: v->met is set, or v->shut. */
 bool citron_is_vacant(struct citron_view *v, struct citron_vacancy *a);
 bool citron_await_vacant(struct citron_view *v, int64_t index);
 
-/* The leaves of a range, if they are few; 0 if not. */
+/* The number of leaves of the range, if they are few; else 0. */
 int64_t citron_few_leaves(const struct citron_view *v);
 /* L2 for leaf i of the cover, whose word was before when L1 changed it. No flush. */
 void citron_unset_bits(struct citron_view *v, int64_t i, int64_t before);
-/* All or nothing. */
+/* Take all leaves or none. */
 bool citron_try_leaves(struct citron_view *v, int64_t leaves);
-/* Until v->met lets its bits go, or is not occupied any more. */
+/* Wait until the word at v->met is no longer in the way. */
 bool citron_await_leaves(struct citron_view *v);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of Citron and their options; and a space of one as a client sees it. */
+/* Citron's options and constants, and a space as a client sees it. */
 #ifndef LOCK_CITRON_CITRON_VIEW_H
 #define LOCK_CITRON_CITRON_VIEW_H
 
@@ -8,13 +8,13 @@
 
 struct citron_options {
 	int64_t units;      /* of a space */
-	int64_t units_most; /* that the tree may grow to; 0: it does not grow */
-	int grow_by_call;   /* pawl_range_grow(), and not a client that needs it */
+	int64_t units_most; /* the largest size of the tree; 0: it does not grow */
+	int grow_by_call;   /* pawl_range_grow() lets it grow, not a client that needs units */
 	int only_slow_path;
-	int64_t k;          /* nodes of the cover of a range, at most; 0: the cover is exact */
-	int64_t m;          /* depths that a client looks at */
+	int64_t k;          /* nodes in the cover of a range, at most; 0: the cover is exact */
+	int64_t m;          /* number of depths that a client looks at */
 	int64_t lease_us;   /* 0: none */
-	int64_t recoveries; /* of one home, at most */
+	int64_t recoveries; /* at one home, at most */
 };
 _Static_assert(sizeof(struct citron_options) <= LOCK_OPTION_BYTES, "the options fit");
 
@@ -30,37 +30,38 @@ static inline int64_t lease_ns(const struct lock_space *s)
 
 /* The constants of a table. */
 struct citron {
-	uint64_t tops;   /* offset of TOP, TOP_BYTES a space */
-	uint64_t trees;  /* offset of the first copies, */
-	uint64_t stride; /* bytes of one */
-	uint64_t spares; /* offset of the spare copies of a home, */
-	uint64_t owners; /* and of a word each: 0, or the space that has taken it, + 1 */
+	uint64_t tops;   /* offset of TOP, TOP_BYTES for each space */
+	uint64_t trees;  /* offset of the first copies */
+	uint64_t stride; /* bytes of a copy */
+	uint64_t spares; /* offset of the spare copies of a home */
+	uint64_t owners; /* offset of a word for each spare copy: 0, or 1 + the space that has taken
+			    it */
 	int64_t n_spares;
-	int height, start; /* of the largest tree, and of the one at first */
+	int height, start; /* of the largest tree, and of the first one */
 };
 enum { TOP_BYTES = 64 };
 
 enum { GETS = 128 /* in flight at a time */, KNOWN_TOPS = 4 };
 
-/* What a client has of a space, and on its way there; in its slot's scratch. */
+/* What a client has of a space, in its slot's scratch. */
 struct citron_hold {
 	int64_t got[GETS];
-	int64_t nodes; /* of its cover, */
+	int64_t nodes; /* number of nodes in its cover */
 	struct citron_node node[CITRON_NODES];
-	int64_t ticket[CITRON_NODES]; /* of inner nodes: */
-	int64_t turns;                /* so many of the first nodes are past this, */
-	int64_t taken;                /* and so many are held */
-	int64_t announced;            /* inner nodes with this client's announcement */
+	int64_t ticket[CITRON_NODES]; /* of inner nodes */
+	int64_t turns;                /* this many of the first nodes have had their turn */
+	int64_t taken;                /* this many are held */
+	int64_t announced;            /* number of inner nodes with this client's announcement */
 	int64_t above[CITRON_ABOVE];  /* their indices */
-	int64_t spill, spill_ticket;  /* has the units behind the tree */
-	int64_t top;                  /* TOP as it was then */
-	int64_t since;                /* when its lease begins */
-	bool busy;                    /* RAISED was not 0 when last seen */
-	/* What stays when all is released: space + 1 and its TOP as last seen, of a few spaces. */
+	int64_t spill, spill_ticket;  /* spill: has the units behind the tree */
+	int64_t top;                  /* TOP when the nodes were taken */
+	int64_t since;                /* start of its lease */
+	bool busy;                    /* RAISED was not 0 at the last look */
+	/* What stays after a release: space + 1 and the last known TOP, for a few spaces. */
 	int64_t known[KNOWN_TOPS][2];
 };
 
-/* A space of a table, as a client sees it on the way to a range or back. */
+/* A space of a table, as seen by a client that acquires or releases. */
 struct citron_view {
 	const struct lock_space *s;
 	const struct citron *k;
@@ -68,15 +69,15 @@ struct citron_view {
 	struct rma_client *c;
 	struct citron_hold *h;
 	struct rma_word root; /* the first word of the copy; all words of a space are at its home */
-	int64_t top;          /* TOP as known */
-	int64_t units;        /* in the tree */
-	int height, m;        /* depth of the leaves */
-	int depth;            /* of the root */
-	bool grows;           /* it may be another one later, */
-	bool leases;          /* or another copy */
-	bool shut;            /* the root is not what we know: begin again */
-	bool gone;            /* and the copy is dead: nothing has to be taken back */
-	int error;            /* nothing can be done */
+	int64_t top;          /* the last known TOP */
+	int64_t units;        /* number of units in the tree */
+	int height, m;        /* height: depth of the leaves */
+	int depth;            /* depth of the root */
+	bool grows;           /* the root may move */
+	bool leases;          /* the copy may change */
+	bool shut;            /* the known root is wrong: start again */
+	bool gone;            /* the copy is dead: nothing has to be taken back */
+	int error;            /* PAWL_ERR_*, if the call cannot succeed */
 	int64_t met;          /* index of the word that was last in the way */
 };
 
@@ -130,7 +131,7 @@ static inline bool is_leaf(const struct citron_view *v, struct citron_node n)
 	return n.depth == v->height;
 }
 
-/* The bits of leaf i of the cover that its client wants. */
+/* The bits that the client wants in leaf i of its cover. */
 static inline int64_t mask_of(const struct citron_view *v, int64_t i)
 {
 	return citron_mask(v->h->node[i], v->slot->first, v->slot->last);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of d-mcs (dmcs.c), for its descriptor and for those of its variants. */
+/* The calls of d-mcs (dmcs.c), for its descriptor and those of its variants. */
 #ifndef LOCK_MCS_DMCS_H
 #define LOCK_MCS_DMCS_H
 
@@ -13,7 +13,7 @@ int dmcs_release(const struct lock_space *s, struct lock_slot *slot);
 extern const struct lock_timed_calls dmcs_timed;
 extern const struct lock_check_calls dmcs_check;
 
-/* All but what says that releases are posted. */
+/* All calls, except settled(), which makes releases posted. */
 #define DMCS_CALLS                                                                      \
 	.layout = dmcs_layout, .describe = dmcs_describe, .acquire = dmcs_acquire,      \
 	.try_acquire = dmcs_try_acquire, .release = dmcs_release, .timed = &dmcs_timed, \

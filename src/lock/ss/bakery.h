@@ -35,12 +35,12 @@ enum { N_X = 0, N_S = 14, MAX_X = 28, MAX_S = 42, BEAT = 56, ERA = 59 };
 	(((BAKERY_COUNT | BAKERY_GUARD) << MAX_X) | ((BAKERY_COUNT | BAKERY_GUARD) << MAX_S))
 _Static_assert(MAX_S + 14 == BEAT && BEAT + 3 == ERA && ERA + 5 == 64, "the parts fill the word");
 
-/* The constants of a kind that has nothing else: where its words are. */
+/* The constants of a kind that needs only the place of its words. */
 struct bakery {
 	uint64_t words;
 };
 
-/* Layout: so many words at each home. */
+/* A layout with `words` words at each home. */
 static inline int bakery_layout(struct lock_space *s, uint64_t words, char *err, size_t errlen)
 {
 	struct bakery *k;
