@@ -14,7 +14,7 @@
 #include "lock/memory.h"
 #include "lock/option.h"
 #include "lock/slot.h"
-#include "lock/space.h"
+#include "lock/setup.h"
 
 /* Codes that no caller of the library sees. From release: the lock is released, but the slot is
  * still in use. From acquire: the deadline has passed, and the slot is still in a queue. From
@@ -32,11 +32,11 @@ struct lock_timed_calls {
 	 * the place that it still has in the queue. Also called without a deadline. Returns what
 	 * acquire returns; or LOCK_PASSED: the slot is free. Does not wait if deadline_ns has
 	 * passed. */
-	int (*resume)(const struct lock_space *s, struct lock_slot *slot);
+	int (*resume)(const struct lock_setup *s, struct lock_slot *slot);
 	/* Whether a slot whose acquire returned LOCK_QUEUED may be used again: a client that
 	 * released the lock has passed over it. This is so once the lock has been free, or was
 	 * recovered. May look and issue operations, but not wait. */
-	bool (*passed)(const struct lock_space *s, struct lock_slot *slot);
+	bool (*passed)(const struct lock_setup *s, struct lock_slot *slot);
 };
 /* For kinds that never return LOCK_QUEUED. */
 #define LOCK_KEEPS_NO_PLACE (&(const struct lock_timed_calls){.resume = NULL})
@@ -48,7 +48,7 @@ struct lock_recovery_calls {
 	 * account of this acquire. Called when slots are short, until it returns true; lock, mode
 	 * and the protocol's part of the slot are as at the end of the acquire. May look, issue
 	 * operations and change the slot, but not wait. */
-	bool (*abandon)(const struct lock_space *s, struct lock_slot *slot);
+	bool (*abandon)(const struct lock_setup *s, struct lock_slot *slot);
 	/* A client that is stopped for many leases in its release may do harm when it continues:
 	 * its release changes words without a look whether they have been reused. */
 	bool blind_release;
@@ -58,22 +58,22 @@ struct lock_recovery_calls {
 struct lock_range_calls {
 	/* Whether the range held in this slot excludes other clients from some of these units, as
 	 * if it were longer than it is. */
-	bool (*keeps_out)(const struct lock_space *s, const struct lock_slot *slot, int64_t first,
+	bool (*keeps_out)(const struct lock_setup *s, const struct lock_slot *slot, int64_t first,
 			  int64_t last);
 	/* Spaces that grow (pawl_range_grow). All three are NULL if they do not. grow: in a free
 	 * slot; *units becomes the number of units that the space then has. shrink: to the smallest
 	 * size that units permits; called by the home, while no client has anything of the space.
 	 * forget: every slot of the table forgets what it knew of the space. */
-	int (*grow)(const struct lock_space *s, struct lock_slot *slot, int64_t *units);
-	void (*shrink)(const struct lock_space *s, struct lock_slot *slot, int64_t units);
-	void (*forget)(const struct lock_space *s, struct lock_slot *slot);
+	int (*grow)(const struct lock_setup *s, struct lock_slot *slot, int64_t *units);
+	void (*shrink)(const struct lock_setup *s, struct lock_slot *slot, int64_t units);
+	void (*forget)(const struct lock_setup *s, struct lock_slot *slot);
 };
 
 /* Parts of a whole (PAWL_CAP_INTENT): acquire the whole with an intent and the part exclusively or
  * shared, and release both. */
 struct lock_part_calls {
-	int (*acquire)(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part);
-	void (*release)(const struct lock_space *s, struct lock_slot *whole,
+	int (*acquire)(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part);
+	void (*release)(const struct lock_setup *s, struct lock_slot *whole,
 			struct lock_slot *part);
 };
 
@@ -82,26 +82,26 @@ struct lock_check_calls {
 	/* Once a client waits for a word: the largest number of exclusive acquires by others before
 	 * its acquire, which has this mode, provided that each release ends before the next one
 	 * begins. */
-	uint64_t (*overtakes)(const struct lock_space *s, int mode);
+	uint64_t (*overtakes)(const struct lock_setup *s, int mode);
 	/* Whether the words are right while no client holds or awaits the lock; if not, err says
 	 * which word is wrong. */
-	bool (*idle)(const struct lock_space *s, uint64_t lock, const struct lock_memory *m,
+	bool (*idle)(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
 		     char *err, size_t errlen);
 	/* On words that are all zero: set the lock's counters that wrap to just before their
 	 * wrap. */
-	void (*age)(const struct lock_space *s, uint64_t lock, const struct lock_memory *m);
+	void (*age)(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
 };
 
 /* For contestants that call MPI (mpi_win_lock.c, server.c). */
 struct lock_mpi_calls {
 	/* Create objects over the MPI_Comm that mpi_comm points to. Collective. close also undoes
 	 * an open that failed. */
-	int (*open)(struct lock_space *s, void *mpi_comm, char *err, size_t errlen);
-	void (*close)(struct lock_space *s);
+	int (*open)(struct lock_setup *s, void *mpi_comm, char *err, size_t errlen);
+	void (*close)(struct lock_setup *s);
 	/* The program has called MPI_Finalize while the table exists: stop everything of this rank
 	 * that calls MPI by itself. Local; close may still follow. NULL: there is nothing to
 	 * stop. */
-	void (*halt)(struct lock_space *s);
+	void (*halt)(struct lock_setup *s);
 };
 
 struct lock_protocol {
@@ -112,26 +112,26 @@ struct lock_protocol {
 	/* Choose the layout: lock_reserve() the words (all zero at first) of s->n locks, and put
 	 * constants into s->state. A pure function of s. PAWL_ERR_*, with a message in err, if the
 	 * parameters do not fit. */
-	int (*layout)(struct lock_space *s, char *err, size_t errlen);
+	int (*layout)(struct lock_setup *s, char *err, size_t errlen);
 	/* Free what s->state points to, but not s->state; NULL: nothing. */
-	void (*destroy)(struct lock_space *s);
+	void (*destroy)(struct lock_setup *s);
 	/* Print the parameters in force, for people; NULL: none. */
-	void (*describe)(const struct lock_space *s, char *text, size_t len);
+	void (*describe)(const struct lock_setup *s, char *text, size_t len);
 	/* Number of int64_t that a slot needs besides lock_own(), if they are many or depend on the
 	 * table; NULL: none. */
-	uint64_t (*scratch_words)(const struct lock_space *s);
+	uint64_t (*scratch_words)(const struct lock_setup *s);
 	/* lock and mode of the slot are set, and first and last for a range. PAWL_SUCCESS,
 	 * PAWL_ERR_BUSY (try_acquire; PAWL_CAP_TRY), or as at struct lock_timed_calls. */
-	int (*acquire)(const struct lock_space *s, struct lock_slot *slot);
-	int (*try_acquire)(const struct lock_space *s, struct lock_slot *slot);
+	int (*acquire)(const struct lock_setup *s, struct lock_slot *slot);
+	int (*try_acquire)(const struct lock_setup *s, struct lock_slot *slot);
 	/* PAWL_SUCCESS; or PAWL_ERR_LEASE_LOST (kinds with option lease) if other clients took the
 	 * holder for dead. In both cases the slot is free again. LOCK_LEFT: the lock is released,
 	 * and the slot is free when settled() returns true. */
-	int (*release)(const struct lock_space *s, struct lock_slot *slot);
+	int (*release)(const struct lock_setup *s, struct lock_slot *slot);
 	/* Whether a slot whose release returned LOCK_LEFT may be used again. May look, issue
 	 * operations and drive the transport, but not wait. NULL: release never returns
 	 * LOCK_LEFT. */
-	bool (*settled)(const struct lock_space *s, struct lock_slot *slot);
+	bool (*settled)(const struct lock_setup *s, struct lock_slot *slot);
 	const struct lock_timed_calls *timed;
 	const struct lock_recovery_calls *recover;
 	const struct lock_range_calls *range;
