@@ -31,7 +31,7 @@ struct cas_backoff_options {
 };
 _Static_assert(sizeof(struct cas_backoff_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-RMA_INLINE const struct cas_backoff_options *options_of(const struct lock_space *s)
+RMA_INLINE const struct cas_backoff_options *options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
@@ -40,7 +40,7 @@ struct constants {
 	uint64_t words;
 };
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
@@ -50,7 +50,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return PAWL_SUCCESS;
 }
 
-static struct rma_word lock_word(const struct lock_space *s, struct lock_slot *slot)
+static struct rma_word lock_word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -66,7 +66,7 @@ static bool attempt(struct lock_slot *slot, struct rma_word w)
 	return holder == 0;
 }
 
-static int acquire_from(const struct lock_space *s, struct lock_slot *slot, int64_t min_ns,
+static int acquire_from(const struct lock_setup *s, struct lock_slot *slot, int64_t min_ns,
 			int64_t max_ns)
 {
 	struct rma_word w = lock_word(s, slot);
@@ -82,22 +82,22 @@ static int acquire_from(const struct lock_space *s, struct lock_slot *slot, int6
 	return PAWL_SUCCESS;
 }
 
-static int acquire_spin(const struct lock_space *s, struct lock_slot *slot)
+static int acquire_spin(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return acquire_from(s, slot, 0, SPIN_MOST_NS);
 }
 
-static int acquire_backoff(const struct lock_space *s, struct lock_slot *slot)
+static int acquire_backoff(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return acquire_from(s, slot, options_of(s)->backoff.min, options_of(s)->backoff.max);
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return attempt(slot, lock_word(s, slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word w = lock_word(s, slot);
 	int64_t holder;
@@ -107,7 +107,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	const struct constants *k = s->state;
@@ -157,7 +157,7 @@ static const struct option_spec options[] = {
     LOCK_OPTIONS_END,
 };
 
-static void describe_backoff(const struct lock_space *s, char *text, size_t len)
+static void describe_backoff(const struct lock_setup *s, char *text, size_t len)
 {
 	snprintf(text, len, "backoff %lld to %lld ns", (long long)options_of(s)->backoff.min,
 		 (long long)options_of(s)->backoff.max);

@@ -63,7 +63,7 @@ struct drtm_options {
 };
 _Static_assert(sizeof(struct drtm_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-RMA_INLINE const struct drtm_options *options_of(const struct lock_space *s)
+RMA_INLINE const struct drtm_options *options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
@@ -84,7 +84,7 @@ struct constants {
 	uint64_t lease_ns;
 };
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k;
 
@@ -102,21 +102,21 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return PAWL_SUCCESS;
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	snprintf(text, len, "readers' lease %lld us, backoff %lld to %lld ns",
 		 (long long)options_of(s)->lease_us, (long long)options_of(s)->backoff.min,
 		 (long long)options_of(s)->backoff.max);
 }
 
-RMA_INLINE struct rma_word lock_word(const struct lock_space *s, struct lock_slot *slot)
+RMA_INLINE struct rma_word lock_word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
 	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
 }
 
-static uint64_t lease_of(const struct lock_space *s)
+static uint64_t lease_of(const struct lock_setup *s)
 {
 	const struct constants *k = s->state;
 
@@ -144,7 +144,7 @@ static uint64_t time_left(const struct rma_client *c, int64_t end)
 }
 
 /* How long until the lease is over by every clock. */
-static uint64_t time_until_over(const struct lock_space *s, const struct rma_client *c, int64_t end)
+static uint64_t time_until_over(const struct lock_setup *s, const struct rma_client *c, int64_t end)
 {
 	uint64_t now = rma_clock(c), error = rma_clock_error(c, now), over;
 
@@ -153,7 +153,7 @@ static uint64_t time_until_over(const struct lock_space *s, const struct rma_cli
 	return over < now ? 0 : over - now + 1;
 }
 
-static int64_t new_end(const struct lock_space *s, const struct rma_client *c)
+static int64_t new_end(const struct lock_setup *s, const struct rma_client *c)
 {
 	uint64_t now = rma_clock(c);
 
@@ -163,7 +163,7 @@ static int64_t new_end(const struct lock_space *s, const struct rma_client *c)
 /* ---------------------------------------------------------------------- writers */
 
 /* Wait until a lease is over. False: the deadline comes first. */
-static bool outwait(const struct lock_space *s, struct lock_slot *slot, int64_t end)
+static bool outwait(const struct lock_setup *s, struct lock_slot *slot, int64_t end)
 {
 	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
 	uint64_t left;
@@ -176,7 +176,7 @@ static bool outwait(const struct lock_space *s, struct lock_slot *slot, int64_t 
 	return true;
 }
 
-static int acquire_exclusive(const struct lock_space *s, struct lock_slot *slot)
+static int acquire_exclusive(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word w = own_of(slot)->word = lock_word(s, slot);
 	struct rma_pause p = {
@@ -200,7 +200,7 @@ static int acquire_exclusive(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS; /* (A) */
 }
 
-static int try_exclusive(const struct lock_space *s, struct lock_slot *slot)
+static int try_exclusive(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word w = own_of(slot)->word = lock_word(s, slot);
@@ -225,7 +225,7 @@ static void release_exclusive(struct lock_slot *slot)
 
 /* Try one swap. True: the client has the lock, by the lease that it swapped in for *word or by the
  * one that it found. *word is the value of the word now. */
-static bool read_by(const struct lock_space *s, struct lock_slot *slot, int64_t *word)
+static bool read_by(const struct lock_setup *s, struct lock_slot *slot, int64_t *word)
 {
 	int64_t end = new_end(s, &slot->client);
 	int64_t seen = swap(&slot->client, own_of(slot)->word, *word, end);
@@ -235,7 +235,7 @@ static bool read_by(const struct lock_space *s, struct lock_slot *slot, int64_t 
 	return !(*word & WRITER) && time_left(&slot->client, *word) >= lease_of(s) / 2; /* (B) */
 }
 
-static int acquire_shared(const struct lock_space *s, struct lock_slot *slot, bool once)
+static int acquire_shared(const struct lock_setup *s, struct lock_slot *slot, bool once)
 {
 	struct rma_pause p = {
 	    .min_ns = (uint64_t)options_of(s)->backoff.min,
@@ -270,18 +270,18 @@ static int release_shared(struct lock_slot *slot)
 
 /* ------------------------------------------------------------------------- both */
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return slot->mode == PAWL_SHARED ? acquire_shared(s, slot, false)
 					 : acquire_exclusive(s, slot);
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return slot->mode == PAWL_SHARED ? acquire_shared(s, slot, true) : try_exclusive(s, slot);
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	if (slot->mode == PAWL_SHARED)
@@ -290,7 +290,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	const struct constants *k = s->state;

@@ -75,7 +75,7 @@ struct dslr_options {
 };
 _Static_assert(sizeof(struct dslr_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-RMA_INLINE const struct dslr_options *options_of(const struct lock_space *s)
+RMA_INLINE const struct dslr_options *options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
@@ -92,12 +92,12 @@ RMA_INLINE struct dslr_slot *own_of(struct lock_slot *slot)
 	return lock_own(slot);
 }
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	return bakery_layout(s, s->block, err, errlen);
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	snprintf(text, len,
 		 "lease %lld us, backoff at first %lld ns for each client ahead, at most %lld ns",
@@ -105,7 +105,7 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 		 (long long)options_of(s)->backoff.max);
 }
 
-RMA_INLINE struct rma_word lock_word(const struct lock_space *s, struct lock_slot *slot)
+RMA_INLINE struct rma_word lock_word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return lock_home_word(s, &slot->client, s->domain, bakery_words(s), BAKERY_BYTES,
 			      slot->lock);
@@ -127,13 +127,13 @@ static uint64_t next_era(uint64_t word)
 
 /* ---------------------------------------------------------------------- leases */
 
-RMA_INLINE uint64_t lease_of(const struct lock_space *s)
+RMA_INLINE uint64_t lease_of(const struct lock_setup *s)
 {
 	return (uint64_t)options_of(s)->lease_us * 1000;
 }
 
 /* (D): it was not this client's turn at since, and is now. False: the era is over. */
-static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct rma_word w,
+static bool confirm(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w,
 		    uint64_t word, uint64_t since)
 {
 	struct rma_client *c = &slot->client;
@@ -158,7 +158,7 @@ static bool confirm(const struct lock_space *s, struct lock_slot *slot, struct r
 /* ------------------------------------------------------------------ acquisition */
 
 /* Pause before the next look: the longer, the more clients are ahead. */
-static void back_off(const struct lock_space *s, struct lock_slot *slot, struct rma_pause *p,
+static void back_off(const struct lock_setup *s, struct lock_slot *slot, struct rma_pause *p,
 		     uint64_t ahead, uint64_t trip, uint64_t still)
 {
 	uint64_t lease = lease_of(s),
@@ -172,7 +172,7 @@ static void back_off(const struct lock_space *s, struct lock_slot *slot, struct 
 
 /* A2: wait for the turn of a ticket that was drawn after since. False: the era is over, and the
  * ticket is void. */
-static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH bool wait_turn(const struct lock_setup *s, struct lock_slot *slot,
 				    struct rma_word w, uint64_t ticket, uint64_t since)
 {
 	struct rma_client *c = &slot->client;
@@ -212,7 +212,7 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_space *s, struct lock_slot
 }
 
 /* Draw one ticket and wait for its turn. False: its era ended first. */
-RMA_INLINE bool attempt(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+RMA_INLINE bool attempt(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w)
 {
 	struct rma_client *c = &slot->client;
 	int at = bakery_max_of(slot->mode);
@@ -228,7 +228,7 @@ RMA_INLINE bool attempt(const struct lock_space *s, struct lock_slot *slot, stru
 	return wait_turn(s, slot, w, ticket, since);
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word w = own_of(slot)->word = lock_word(s, slot);
 
@@ -237,7 +237,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word w = own_of(slot)->word = lock_word(s, slot);
@@ -275,7 +275,7 @@ static RMA_SLOW_PATH int take_back(struct lock_slot *slot, int at)
 	return PAWL_ERR_LEASE_LOST;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	uint64_t lease = lease_of(s), old, era = own_of(slot)->era;
@@ -295,13 +295,13 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 /* --------------------------------------------------------------- the simulator */
 
 /* The tickets drawn before. (The end of an era, which takes a death, voids the order.) */
-static uint64_t overtakes(const struct lock_space *s, int mode)
+static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
 	(void)mode;
 	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
 }
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	uint64_t word = (uint64_t)*lock_memory_home(s, m, bakery_words(s), BAKERY_BYTES, lock);
@@ -310,14 +310,14 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return bakery_is_idle(word);
 }
 
-static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
 	*lock_memory_home(s, m, bakery_words(s), BAKERY_BYTES, lock) =
 	    (int64_t)(bakery_aged() | BEATS << BEAT | ERAS << ERA);
 }
 
 /* Other clients write no words of a slot, so it may be used again at once. */
-static bool abandon(const struct lock_space *s, struct lock_slot *slot)
+static bool abandon(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	(void)slot;

@@ -37,7 +37,7 @@ struct fompi_options {
 };
 _Static_assert(sizeof(struct fompi_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-RMA_INLINE const struct fompi_options *options_of(const struct lock_space *s)
+RMA_INLINE const struct fompi_options *options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
@@ -46,7 +46,7 @@ struct constants {
 	uint64_t global, locals;
 };
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
@@ -57,27 +57,27 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return PAWL_SUCCESS;
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	snprintf(text, len, "backoff %lld to %lld ns", (long long)options_of(s)->backoff.min,
 		 (long long)options_of(s)->backoff.max);
 }
 
-static struct rma_word local_word(const struct lock_space *s, struct lock_slot *slot)
+static struct rma_word local_word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
 	return lock_home_word(s, &slot->client, s->domain, k->locals, LOCAL_BYTES, slot->lock);
 }
 
-static struct rma_word global_word(const struct lock_space *s, struct lock_slot *slot)
+static struct rma_word global_word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
 	return rma_word(slot->client.rma, s->domain, 0, k->global);
 }
 
-static bool attempt_exclusive(const struct lock_space *s, struct lock_slot *slot)
+static bool attempt_exclusive(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word global = global_word(s, slot), local = local_word(s, slot);
@@ -94,7 +94,7 @@ static bool attempt_exclusive(const struct lock_space *s, struct lock_slot *slot
 	return false;
 }
 
-static int acquire_exclusive(const struct lock_space *s, struct lock_slot *slot)
+static int acquire_exclusive(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_pause p = {
 	    .min_ns = (uint64_t)options_of(s)->backoff.min,
@@ -108,7 +108,7 @@ static int acquire_exclusive(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static void release_exclusive(const struct lock_space *s, struct lock_slot *slot)
+static void release_exclusive(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word global = global_word(s, slot), local = local_word(s, slot);
@@ -119,7 +119,7 @@ static void release_exclusive(const struct lock_space *s, struct lock_slot *slot
 	rma_flush(c, global); /* orders the count before the return */
 }
 
-static bool count_reader(const struct lock_space *s, struct lock_slot *slot)
+static bool count_reader(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word local = local_word(s, slot);
 	int64_t old;
@@ -129,7 +129,7 @@ static bool count_reader(const struct lock_space *s, struct lock_slot *slot)
 	return !(old & WRITER);
 }
 
-static void uncount_reader(const struct lock_space *s, struct lock_slot *slot)
+static void uncount_reader(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word local = local_word(s, slot);
 
@@ -137,7 +137,7 @@ static void uncount_reader(const struct lock_space *s, struct lock_slot *slot)
 	rma_flush(&slot->client, local); /* orders the count before the return */
 }
 
-static int acquire_shared(const struct lock_space *s, struct lock_slot *slot)
+static int acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word local = local_word(s, slot);
@@ -161,12 +161,12 @@ static int acquire_shared(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return slot->mode == PAWL_SHARED ? acquire_shared(s, slot) : acquire_exclusive(s, slot);
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	if (slot->mode == PAWL_EXCLUSIVE)
 		return attempt_exclusive(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
@@ -176,7 +176,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_ERR_BUSY;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	if (slot->mode == PAWL_SHARED)
 		uncount_reader(s, slot);
@@ -186,7 +186,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* GLOBAL counts for all locks of the table, but this is called when all of them are idle. */
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	const struct constants *k = s->state;

@@ -90,7 +90,7 @@ struct walk {
 /* How a walk has ended. */
 enum stop { STOP_PLACE, STOP_OVERLAP, STOP_CHANGED };
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	uint64_t clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
 	struct constants *k;
@@ -122,12 +122,12 @@ static int64_t redirected(int64_t link, uint64_t target)
 }
 
 /* The number of this client's node. */
-static uint64_t own_target(const struct lock_space *s, const struct lock_slot *slot)
+static uint64_t own_target(const struct lock_setup *s, const struct lock_slot *slot)
 {
 	return (uint64_t)slot_rank(slot->id) * (uint64_t)s->max_held + (uint64_t)slot->index + 1;
 }
 
-static struct rma_word node_word(const struct lock_space *s, struct lock_slot *slot, int home,
+static struct rma_word node_word(const struct lock_setup *s, struct lock_slot *slot, int home,
 				 uint64_t target, int which)
 {
 	const struct constants *k = s->state;
@@ -139,7 +139,7 @@ static struct rma_word node_word(const struct lock_space *s, struct lock_slot *s
 /* ------------------------------------------------------------------------ walks */
 
 /* Start at the list's head. */
-static void begin(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
+static void begin(const struct lock_setup *s, struct lock_slot *slot, struct walk *w)
 {
 	const struct constants *k = s->state;
 	uint64_t index;
@@ -155,7 +155,7 @@ static void begin(const struct lock_space *s, struct lock_slot *slot, struct wal
 
 /* Read the next node, if there is one, and read the previous link again: if it is unchanged, the
  * node at w->at is in the list, (B). False: it has changed. */
-static bool look_ahead(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
+static bool look_ahead(const struct lock_setup *s, struct lock_slot *slot, struct walk *w)
 {
 	struct rma_client *c = &slot->client;
 	uint64_t target = target_of(w->at_link);
@@ -210,7 +210,7 @@ static void advance(struct lock_slot *slot, struct walk *w)
 
 /* Walk to the range's place, or to a range that overlaps it. Unlinks nodes of released ranges on
  * the way; *met: this client's node was one of them. */
-static enum stop walk_on(const struct lock_space *s, struct lock_slot *slot, struct walk *w,
+static enum stop walk_on(const struct lock_setup *s, struct lock_slot *slot, struct walk *w,
 			 bool *met)
 {
 	const int64_t *got = own_of(slot)->got;
@@ -238,7 +238,7 @@ static enum stop walk_on(const struct lock_space *s, struct lock_slot *slot, str
 
 /* Link the node at the place that the walk has reached. *own_link is the previous value of its
  * link; (C). */
-static bool link_here(const struct lock_space *s, struct lock_slot *slot, struct walk *w,
+static bool link_here(const struct lock_setup *s, struct lock_slot *slot, struct walk *w,
 		      int64_t *own_link)
 {
 	struct rma_client *c = &slot->client;
@@ -257,7 +257,7 @@ static bool link_here(const struct lock_space *s, struct lock_slot *slot, struct
 }
 
 /* Walk on. An overlap counts only if what was read is valid. */
-static enum stop next_stop(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
+static enum stop next_stop(const struct lock_setup *s, struct lock_slot *slot, struct walk *w)
 {
 	bool met = false;
 	enum stop stop = walk_on(s, slot, w, &met);
@@ -275,7 +275,7 @@ static bool await_change(struct lock_slot *slot, struct walk *w)
 
 /* Write the range into the node and start at the head, in one round trip. Returns the value of the
  * node's link. */
-static int64_t prepare(const struct lock_space *s, struct lock_slot *slot, struct walk *w)
+static int64_t prepare(const struct lock_setup *s, struct lock_slot *slot, struct walk *w)
 {
 	struct rma_client *c = &slot->client;
 	uint64_t own = own_target(s, slot), index;
@@ -290,7 +290,7 @@ static int64_t prepare(const struct lock_space *s, struct lock_slot *slot, struc
 	return *got;
 }
 
-static int enter(const struct lock_space *s, struct lock_slot *slot, bool waits)
+static int enter(const struct lock_setup *s, struct lock_slot *slot, bool waits)
 {
 	struct walk w;
 	int64_t own_link = prepare(s, slot, &w);
@@ -315,12 +315,12 @@ static int enter(const struct lock_space *s, struct lock_slot *slot, bool waits)
 	}
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return enter(s, slot, true);
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return enter(s, slot, false);
 }
@@ -345,7 +345,7 @@ static int64_t mark(struct lock_slot *slot, struct rma_word node)
 }
 
 /* Walk to the node's place until it is not in the list, (D). */
-static RMA_SLOW_PATH void sweep(const struct lock_space *s, struct lock_slot *slot)
+static RMA_SLOW_PATH void sweep(const struct lock_setup *s, struct lock_slot *slot)
 {
 	for (;;) {
 		struct walk w;
@@ -362,7 +362,7 @@ static RMA_SLOW_PATH void sweep(const struct lock_space *s, struct lock_slot *sl
 	}
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct walk w = {.at = own_of(slot)->at, .at_link = own_of(slot)->link};
 	int64_t link;
@@ -380,7 +380,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 /* --------------------------------------------------------------- the simulator */
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	const struct constants *k = s->state;
@@ -390,7 +390,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return target_of(head) == 0;
 }
 
-static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
 	const struct constants *k = s->state;
 	uint64_t nodes = (uint64_t)s->topo->nranks * (uint64_t)s->max_held, index;

@@ -26,7 +26,7 @@ struct mpi_win_lock_options {
 };
 _Static_assert(sizeof(struct mpi_win_lock_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-RMA_INLINE const struct mpi_win_lock_options *options_of(const struct lock_space *s)
+RMA_INLINE const struct mpi_win_lock_options *options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
@@ -37,7 +37,7 @@ struct constants {
 	void *memory[MAX_WINDOWS]; /* for windows by MPI_Win_create */
 };
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k;
 
@@ -54,13 +54,13 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return PAWL_SUCCESS;
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	snprintf(text, len, "windows by MPI_Win_%s",
 		 options_of(s)->native_create ? "create" : "allocate");
 }
 
-static int open_windows(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
+static int open_windows(struct lock_setup *s, void *mpi_comm, char *err, size_t errlen)
 {
 	MPI_Comm comm = *(MPI_Comm *)mpi_comm;
 	struct constants *k = s->state;
@@ -93,7 +93,7 @@ static int open_windows(struct lock_space *s, void *mpi_comm, char *err, size_t 
 	return PAWL_SUCCESS;
 }
 
-static void close_windows(struct lock_space *s)
+static void close_windows(struct lock_setup *s)
 {
 	struct constants *k = s->state;
 
@@ -104,7 +104,7 @@ static void close_windows(struct lock_space *s)
 	}
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 	uint64_t index;
@@ -119,7 +119,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 	uint64_t index;

@@ -54,7 +54,7 @@ static void check_overtakes(struct sim_rank *r)
 		w->most_overtakes = passed;
 	if (!p->check || !p->check->overtakes || !w->request.paced)
 		return;
-	most = p->check->overtakes(&w->space, r->mode);
+	most = p->check->overtakes(&w->setup, r->mode);
 	if (passed > most)
 		sim_fail(w, SIM_STARVED,
 			 "overtaking: rank %d waited (%s) while lock %llu was granted %llu times to"
@@ -257,7 +257,7 @@ static bool may_be_told(const struct sim_rank *r, enum sim_how how, uint64_t dea
 		return r->world->request.death_wait_ns && r->world->deaths;
 	default:
 		return rc == CLIENT_NO_SLOT &&
-		       r->nheld + r->unsettled + needs > r->world->space.max_held;
+		       r->nheld + r->unsettled + needs > r->world->setup.max_held;
 	}
 }
 
@@ -376,7 +376,7 @@ static void released(struct sim_hold *h, bool lost, int rc)
 	struct sim_world *w = r->world;
 	bool died = rc == PAWL_ERR_PEER && w->request.death_wait_ns && w->deaths;
 
-	r->unsettled += died || w->space.posts;
+	r->unsettled += died || w->setup.posts;
 	w->peers += died;
 	if (lost && rc != PAWL_ERR_LEASE_LOST && !died)
 		sim_fail(w, SIM_MISUSE, "rank %d: others came in, and its release does not say so",
@@ -415,7 +415,7 @@ void sim_release(struct sim_rank *r)
 	released(h, lost, client_release(&r->clients, find(h)));
 }
 
-bool sim_abandon(const struct lock_space *s, struct lock_slot *slot)
+bool sim_abandon(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct sim_rank *r = slot->client.rma->state;
 	bool may_serve = r->world->request.protocol->recover->abandon(s, slot);
@@ -447,10 +447,10 @@ static void reclaim(struct sim_rank *r)
 	uint64_t retry_ns = RETRY_NS;
 	int rc = PAWL_SUCCESS;
 
-	while (client_in_use(set) < r->world->space.max_held && !r->world->deaths) {
+	while (client_in_use(set) < r->world->setup.max_held && !r->world->deaths) {
 		while (slots_claim_range(set, 0, &rc))
 			;
-		if (client_in_use(set) < r->world->space.max_held)
+		if (client_in_use(set) < r->world->setup.max_held)
 			sim_sleep(r, retry_ns * SIM_NS);
 		/* A place in a queue may wait for a recovery, which takes several leases. */
 		if (retry_ns < RETRY_MOST_NS)
@@ -525,7 +525,7 @@ void sim_check_idle(struct sim_world *w)
 	char err[200] = "";
 
 	for (uint64_t l = 0; p->check && p->check->idle && l < w->request.locks; l++)
-		if (!p->check->idle(&w->space, l, &memory, err, sizeof err))
+		if (!p->check->idle(&w->setup, l, &memory, err, sizeof err))
 			sim_fail(w, SIM_NOT_IDLE, "no client holds or awaits lock %llu, but %s",
 				 (unsigned long long)l, err);
 }
@@ -548,5 +548,5 @@ void sim_age(struct sim_world *w)
 	struct lock_memory memory = {word_of, w};
 
 	for (uint64_t l = 0; p->check && p->check->age && l < w->request.locks; l++)
-		p->check->age(&w->space, l, &memory);
+		p->check->age(&w->setup, l, &memory);
 }

@@ -156,7 +156,7 @@ struct sim_request {
 	void *timing_state;
 	bool paced;     /* critical sections take longer than releases */
 	bool aged;      /* counters start just before they wrap */
-	uint64_t extra; /* bytes for the application, once in the world, at offset space.bytes of
+	uint64_t extra; /* bytes for the application, once in the world, at offset setup.bytes of
 			   any rank */
 	uint64_t most_accesses;  /* of all ranks, between two acquires; 0: any number */
 	uint64_t lease_ns;       /* a holder may lose the lock after this time; 0: never */
@@ -177,7 +177,7 @@ struct sim_world {
 	struct topo *topo;
 	struct lock_protocol protocol;      /* the request's, with sim_abandon() */
 	struct lock_recovery_calls recover; /* its block, if it has one */
-	struct lock_space space;
+	struct lock_setup setup;
 	struct sim_rank *ranks;
 	char **map; /* [ranks] all NULL */
 	int64_t *words;
@@ -255,9 +255,9 @@ extern const struct rma_transport sim_node_transport, sim_net_transport;
 /* The address of a rank's bytes in the memory of the world. */
 static inline uint64_t sim_address(const struct sim_world *w, int rank, uint64_t offset)
 {
-	if (offset >= w->space.bytes)
+	if (offset >= w->setup.bytes)
 		rank = w->request.ranks - 1;
-	return (uint64_t)rank * w->space.bytes + offset;
+	return (uint64_t)rank * w->setup.bytes + offset;
 }
 
 static inline int64_t *sim_word(struct sim_world *w, int rank, uint64_t offset)
@@ -299,7 +299,7 @@ void sim_release(struct sim_rank *r);
 /* Abandon the lock that was acquired last: other ranks have to recover it. */
 void sim_forget(struct sim_rank *r);
 /* Call the protocol's abandon(), and record its result. */
-bool sim_abandon(const struct lock_space *s, struct lock_slot *slot);
+bool sim_abandon(const struct lock_setup *s, struct lock_slot *slot);
 /* At the end of a rank's program: check its slots, and wait for its operations. */
 void sim_settle(struct sim_rank *r);
 /* The counts of the rank's slots. */

@@ -19,7 +19,7 @@ const char *sim_name(const struct sim_world *w, struct rma_word x, char *text, s
 {
 	static const char *const parts[] = {"NEXT (node)", "STATUS (node)", "NEXT (net)",
 					    "STATUS (net)"};
-	const struct lock_space *s = &w->space;
+	const struct lock_setup *s = &w->setup;
 	uint64_t end = s->slots + (uint64_t)s->max_held * SLOT_BYTES;
 	uint64_t part = (x.offset - s->slots) % SLOT_BYTES / 8;
 

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/error.h"
-#include "table/space.h"
+#include "table/setup.h"
 #include "sim/sim.h"
 
 #if defined __has_feature
@@ -62,14 +62,14 @@ static bool set_up_rank(struct sim_world *w, int id)
 	r->flushing = SIM_NO_TARGET;
 	r->random = sim_seed(w->request.seed, (uint64_t)id + 1);
 	r->rma = (struct rma){
-	    .transport = w->space.domain == RMA_NET ? &sim_net_transport : &sim_node_transport,
+	    .transport = w->setup.domain == RMA_NET ? &sim_net_transport : &sim_node_transport,
 	    .map = w->map,
 	    .node = w->topo->node,
 	    .rank = id,
 	    .my_node = w->topo->node[id],
-	    .net = w->space.domain == RMA_NET,
+	    .net = w->setup.domain == RMA_NET,
 	    .outlives = (w->request.protocol->kind.capabilities & PAWL_CAP_RECOVERS) &&
-			lock_lease_us(&w->space) > 0,
+			lock_lease_us(&w->setup) > 0,
 	    .clock = {.error_ns = w->request.clock_error_ns},
 	    .state = r,
 	};
@@ -77,7 +77,7 @@ static bool set_up_rank(struct sim_world *w, int id)
 		r->skew_ns = (int64_t)sim_below(&w->random, 2 * w->request.clock_error_ns + 1) -
 			     (int64_t)w->request.clock_error_ns;
 	r->clients.can_fail = w->request.death_wait_ns > 0;
-	return client_open(&r->clients, &w->space, &r->rma);
+	return client_open(&r->clients, &w->setup, &r->rma);
 }
 
 static bool allocate(struct sim_world *w)
@@ -85,7 +85,7 @@ static bool allocate(struct sim_world *w)
 	size_t ranks = (size_t)w->request.ranks;
 	bool enough;
 
-	w->bytes = ranks * w->space.bytes + (w->request.extra + 63) / 64 * 64;
+	w->bytes = ranks * w->setup.bytes + (w->request.extra + 63) / 64 * 64;
 	w->ranks = calloc(ranks, sizeof *w->ranks);
 	w->map = calloc(ranks, sizeof *w->map);
 	w->words = sim_zeroed(w->bytes);
@@ -129,15 +129,15 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 		w->recover.abandon = sim_abandon;
 		w->protocol.recover = &w->recover;
 	}
-	space_begin(&w->space, &w->protocol, w->topo, q->options, q->locks);
-	w->space.max_held = slots_of(w);
-	w->space.posts = q->posts && q->protocol->settled && w->space.domain == RMA_NET;
+	setup_begin(&w->setup, &w->protocol, w->topo, q->options, q->locks);
+	w->setup.max_held = slots_of(w);
+	w->setup.posts = q->posts && q->protocol->settled && w->setup.domain == RMA_NET;
 	if (q->homes) {
-		w->space.home = LOCK_HOME_MAP;
-		w->space.homes = q->homes;
-		w->space.block = q->block;
+		w->setup.home = LOCK_HOME_MAP;
+		w->setup.homes = q->homes;
+		w->setup.block = q->block;
 	}
-	if (space_layout(&w->space) != PAWL_SUCCESS || !allocate(w)) {
+	if (setup_layout(&w->setup) != PAWL_SUCCESS || !allocate(w)) {
 		sim_world_free(w);
 		return NULL;
 	}
@@ -159,7 +159,7 @@ void sim_world_free(struct sim_world *w)
 	}
 	for (int id = 0; w->ranks && id < w->request.ranks; id++)
 		client_close(&w->ranks[id].clients);
-	space_free(&w->space);
+	setup_free(&w->setup);
 	sim_zeroed_free(w->locks, w->request.locks * sizeof *w->locks);
 	sim_zeroed_free(w->lines, w->bytes / 64 * sizeof *w->lines);
 	sim_zeroed_free(w->words, w->bytes);

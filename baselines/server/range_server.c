@@ -40,7 +40,7 @@ struct constants {
 	int max_held;
 };
 
-static int lay_out(struct lock_space *s, const struct range_store *store, char *err, size_t errlen)
+static int lay_out(struct lock_setup *s, const struct range_store *store, char *err, size_t errlen)
 {
 	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
@@ -52,7 +52,7 @@ static int lay_out(struct lock_space *s, const struct range_store *store, char *
 	return PAWL_SUCCESS;
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	(void)s;
 	snprintf(text, len, "a server on each node");
@@ -107,7 +107,7 @@ static void serve(void *state, const struct server_request *r, int rank)
 	}
 }
 
-static int start(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
+static int start(struct lock_setup *s, void *mpi_comm, char *err, size_t errlen)
 {
 	struct constants *k = s->state;
 	uint64_t clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
@@ -126,7 +126,7 @@ static int start(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
 }
 
 /* No client holds or awaits a range any more. */
-static void stop(struct lock_space *s)
+static void stop(struct lock_setup *s)
 {
 	struct constants *k = s->state;
 
@@ -134,7 +134,7 @@ static void stop(struct lock_space *s)
 	range_queue_free(k->queue);
 }
 
-static void halt(struct lock_space *s)
+static void halt(struct lock_setup *s)
 {
 	struct constants *k = s->state;
 
@@ -148,7 +148,7 @@ static int with_mode(const struct lock_slot *slot, int what)
 	return slot->mode == PAWL_SHARED ? what | SHARED : what;
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -157,14 +157,14 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 		   : PAWL_ERR_TIMEOUT;
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
 	return server_ask(&k->server, s, slot, with_mode(slot, TRY)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -179,7 +179,7 @@ static const struct lock_mpi_calls servers = {.open = start, .close = stop, .hal
 
 /* A kind: its structure, and what it can beside what all three can. */
 #define KIND(kind_name, text, structure, more)                                        \
-	static int layout_##kind_name(struct lock_space *s, char *err, size_t errlen) \
+	static int layout_##kind_name(struct lock_setup *s, char *err, size_t errlen) \
 	{                                                                             \
 		return lay_out(s, &(structure), err, errlen);                         \
 	}                                                                             \

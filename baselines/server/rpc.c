@@ -33,7 +33,7 @@ struct rpc_options {
 };
 _Static_assert(sizeof(struct rpc_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-RMA_INLINE const struct rpc_options *options_of(const struct lock_space *s)
+RMA_INLINE const struct rpc_options *options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
@@ -43,7 +43,7 @@ struct constants {
 	int64_t *words;
 };
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
@@ -53,7 +53,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return PAWL_SUCCESS;
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	snprintf(text, len, "a server on each node, backoff %lld to %lld ns",
 		 (long long)options_of(s)->backoff.min, (long long)options_of(s)->backoff.max);
@@ -89,7 +89,7 @@ static void serve(void *state, const struct server_request *r, int rank)
 	server_answer(&k->server, rank, r->tag, yes); /* (B) */
 }
 
-static int start(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
+static int start(struct lock_setup *s, void *mpi_comm, char *err, size_t errlen)
 {
 	struct constants *k = s->state;
 	int rc = server_prepare(&k->server, s, mpi_comm, err, errlen);
@@ -107,7 +107,7 @@ static int start(struct lock_space *s, void *mpi_comm, char *err, size_t errlen)
 }
 
 /* No client holds or awaits a lock any more. */
-static void stop(struct lock_space *s)
+static void stop(struct lock_setup *s)
 {
 	struct constants *k = s->state;
 
@@ -115,7 +115,7 @@ static void stop(struct lock_space *s)
 	free(k->words);
 }
 
-static void halt(struct lock_space *s)
+static void halt(struct lock_setup *s)
 {
 	struct constants *k = s->state;
 
@@ -124,7 +124,7 @@ static void halt(struct lock_space *s)
 
 /* ---------------------------------------------------------------------- clients */
 
-static bool ask(const struct lock_space *s, struct lock_slot *slot, int what)
+static bool ask(const struct lock_setup *s, struct lock_slot *slot, int what)
 {
 	const struct constants *k = s->state;
 
@@ -136,7 +136,7 @@ static int attempt_of(const struct lock_slot *slot)
 	return slot->mode == PAWL_SHARED ? ACQUIRE_SHARED : ACQUIRE_EXCLUSIVE;
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_pause p = {
 	    .min_ns = (uint64_t)options_of(s)->backoff.min,
@@ -150,12 +150,12 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return ask(s, slot, attempt_of(slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	ask(s, slot, RELEASE);
 	return PAWL_SUCCESS;

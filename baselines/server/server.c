@@ -62,7 +62,7 @@ void server_answer(const struct server *v, int rank, int tag, bool yes)
 }
 
 /* The server of each home, and the number of the home's first lock there. */
-static void deal_out(struct server *v, const struct lock_space *s, int rank)
+static void deal_out(struct server *v, const struct lock_setup *s, int rank)
 {
 	const int *node = s->topo->node;
 
@@ -83,7 +83,7 @@ static void deal_out(struct server *v, const struct lock_space *s, int rank)
 	}
 }
 
-int server_prepare(struct server *v, const struct lock_space *s, void *mpi_comm, char *err,
+int server_prepare(struct server *v, const struct lock_setup *s, void *mpi_comm, char *err,
 		   size_t errlen)
 {
 	size_t ranks = (size_t)s->topo->nranks;
@@ -101,7 +101,7 @@ int server_prepare(struct server *v, const struct lock_space *s, void *mpi_comm,
 	return PAWL_SUCCESS;
 }
 
-int server_start(struct server *v, const struct lock_space *s, char *err, size_t errlen)
+int server_start(struct server *v, const struct lock_setup *s, char *err, size_t errlen)
 {
 	if (!v->mine)
 		return PAWL_SUCCESS;
@@ -135,7 +135,7 @@ void server_stop(struct server *v)
 
 enum { NO_CANCEL = -1 };
 
-static bool ask(const struct server *v, const struct lock_space *s, struct lock_slot *slot,
+static bool ask(const struct server *v, const struct lock_setup *s, struct lock_slot *slot,
 		int what, int cancel)
 {
 	struct rma_pause p = {.deadline_ns = cancel == NO_CANCEL ? 0 : slot->deadline_ns};
@@ -163,13 +163,13 @@ static bool ask(const struct server *v, const struct lock_space *s, struct lock_
 	return yes;
 }
 
-bool server_ask(const struct server *v, const struct lock_space *s, struct lock_slot *slot,
+bool server_ask(const struct server *v, const struct lock_setup *s, struct lock_slot *slot,
 		int what)
 {
 	return ask(v, s, slot, what, NO_CANCEL);
 }
 
-bool server_ask_until(const struct server *v, const struct lock_space *s, struct lock_slot *slot,
+bool server_ask_until(const struct server *v, const struct lock_setup *s, struct lock_slot *slot,
 		      int what, int cancel)
 {
 	return ask(v, s, slot, what, cancel);

@@ -43,10 +43,10 @@ struct server {
 
 /* Determine the ranks that serve; *v is all zero before. Collective over the MPI_Comm at mpi_comm.
  * Returns PAWL_SUCCESS, or a code with the message in err. */
-int server_prepare(struct server *v, const struct lock_space *s, void *mpi_comm, char *err,
+int server_prepare(struct server *v, const struct lock_setup *s, void *mpi_comm, char *err,
 		   size_t errlen);
 /* Start the thread, if this rank serves; serve and state are set. */
-int server_start(struct server *v, const struct lock_space *s, char *err, size_t errlen);
+int server_start(struct server *v, const struct lock_setup *s, char *err, size_t errlen);
 /* Stop the thread only: requests are not answered any more. */
 void server_halt(struct server *v);
 /* Free everything, also after a failed start. Every request has been answered. */
@@ -55,11 +55,11 @@ void server_stop(struct server *v);
 void server_answer(const struct server *v, int rank, int tag, bool yes);
 
 /* Ask the server of the slot's lock, and wait for the answer. */
-bool server_ask(const struct server *v, const struct lock_space *s, struct lock_slot *slot,
+bool server_ask(const struct server *v, const struct lock_setup *s, struct lock_slot *slot,
 		int what);
 /* The same; at the slot's deadline, if it has one, send the request cancel. It has no answer of its
  * own: the server then answers no to the first request, unless it has already answered yes. */
-bool server_ask_until(const struct server *v, const struct lock_space *s, struct lock_slot *slot,
+bool server_ask_until(const struct server *v, const struct lock_setup *s, struct lock_slot *slot,
 		      int what, int cancel);
 
 #endif

@@ -57,7 +57,7 @@ static int work_of(const struct sim_run *run)
 
 static struct rma_word cell(struct sim_rank *r, uint64_t lock)
 {
-	const struct lock_space *s = &r->world->space;
+	const struct lock_setup *s = &r->world->setup;
 	uint64_t index;
 	int home;
 

@@ -93,7 +93,7 @@ static void choose_active(struct sim_run *run)
 	uint64_t index;
 	int home = 0, place = 0;
 
-	lock_home(&run->world->space, 0, &home, &index);
+	lock_home(&run->world->setup, 0, &home, &index);
 	run->owner = home;
 	if (workload_is(run->what, W_BY_ITSELF) && run->ranks > 1)
 		run->active = run->ranks - 1;
@@ -303,7 +303,7 @@ static void note_world(const struct sim_run *run, struct result *r)
 	snprintf(r->transport, sizeof r->transport, "simulated");
 	snprintf(r->topology, sizeof r->topology, "%s", w->topo->text);
 	if (p->describe && run->who->kind)
-		p->describe(&w->space, r->parameters, sizeof r->parameters);
+		p->describe(&w->setup, r->parameters, sizeof r->parameters);
 }
 
 static int judge(struct sim_run *run, enum sim_verdict v, struct outcome *out, char *why,

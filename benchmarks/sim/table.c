@@ -23,12 +23,12 @@ static uint64_t heap_at(const struct sim_run *run, int64_t e)
 
 static int64_t *memory(struct sim_run *run, uint64_t at)
 {
-	return sim_word(run->world, run->owner, run->world->space.bytes + at * 8);
+	return sim_word(run->world, run->owner, run->world->setup.bytes + at * 8);
 }
 
 static struct rma_word word(struct sim_rank *r, uint64_t at)
 {
-	const struct lock_space *s = &r->world->space;
+	const struct lock_setup *s = &r->world->setup;
 
 	return rma_word(&r->rma, s->domain, sim_run_of(r)->owner, s->bytes + at * 8);
 }

@@ -7,16 +7,16 @@ int call_check_name(const pawl_table *t, uint64_t lock)
 {
 	int rc = life_check(t);
 
-	if (rc == PAWL_SUCCESS && lock >= t->space.n)
+	if (rc == PAWL_SUCCESS && lock >= t->setup.n)
 		rc = error_set(PAWL_ERR_RANGE, "%s %llu is not in 0 to %llu",
 			       t->ranges ? "space" : "lock", (unsigned long long)lock,
-			       (unsigned long long)t->space.n - 1);
+			       (unsigned long long)t->setup.n - 1);
 	return rc;
 }
 
 int call_check_try(const pawl_table *t)
 {
-	const struct pawl_kind *kind = &t->space.protocol->kind;
+	const struct pawl_kind *kind = &t->setup.protocol->kind;
 
 	if (kind->capabilities & PAWL_CAP_TRY)
 		return PAWL_SUCCESS;
@@ -25,7 +25,7 @@ int call_check_try(const pawl_table *t)
 
 int call_check_time(const pawl_table *t, double seconds, uint64_t *deadline_ns)
 {
-	const struct pawl_kind *kind = &t->space.protocol->kind;
+	const struct pawl_kind *kind = &t->setup.protocol->kind;
 	double ns = seconds * 1e9;
 
 	if (!(seconds >= 0))
@@ -39,14 +39,14 @@ int call_check_time(const pawl_table *t, double seconds, uint64_t *deadline_ns)
 
 int call_check_abandon(const pawl_table *t)
 {
-	const struct pawl_kind *kind = &t->space.protocol->kind;
+	const struct pawl_kind *kind = &t->setup.protocol->kind;
 	const char *what = t->ranges ? "range" : "lock";
 
 	if (!(kind->capabilities & PAWL_CAP_RECOVERS))
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "%s has no way to recover a %s that its holder abandoned",
 				 kind->name, what);
-	if (!lock_lease_us(&t->space))
+	if (!lock_lease_us(&t->setup))
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "option lease is 0, so no client would recover an abandoned %s",
 				 what);
@@ -60,7 +60,7 @@ int call_refused(const pawl_table *t, uint64_t lock, int rc)
 				 "this process holds, awaits, has abandoned or is still in the"
 				 " queue of %d %s of the table, as many as option max_held allows"
 				 " (1 to 65535)",
-				 t->space.max_held, t->ranges ? "ranges" : "locks");
+				 t->setup.max_held, t->ranges ? "ranges" : "locks");
 	if (rc == PAWL_ERR_TOO_MANY)
 		return error_set(rc,
 				 "%s %llu: its home has no room for another recovery from a"

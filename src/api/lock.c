@@ -24,17 +24,17 @@ static int check(const pawl_table *t, uint64_t lock, int mode)
 				 PAWL_AHEAD);
 	if (call_check_name(t, lock) != PAWL_SUCCESS)
 		return PAWL_ERR_RANGE;
-	if (mode == PAWL_SHARED && !(t->space.protocol->kind.capabilities & PAWL_CAP_SHARED))
+	if (mode == PAWL_SHARED && !(t->setup.protocol->kind.capabilities & PAWL_CAP_SHARED))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED",
-				 t->space.protocol->kind.name);
-	if (is_intent(mode) && !(t->space.protocol->kind.capabilities & PAWL_CAP_INTENT))
+				 t->setup.protocol->kind.name);
+	if (is_intent(mode) && !(t->setup.protocol->kind.capabilities & PAWL_CAP_INTENT))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode %s",
-				 t->space.protocol->kind.name,
+				 t->setup.protocol->kind.name,
 				 mode & PAWL_INTENT ? "PAWL_INTENT" : "PAWL_INTENT_SHARED");
-	if (t->space.protocol->kind.capabilities & PAWL_CAP_RANGES)
+	if (t->setup.protocol->kind.capabilities & PAWL_CAP_RANGES)
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "%s has ranges, and no locks: pawl_range_acquire() takes them",
-				 t->space.protocol->kind.name);
+				 t->setup.protocol->kind.name);
 	return PAWL_SUCCESS;
 }
 
@@ -213,7 +213,7 @@ int pawl_table_home(const pawl_table *t, uint64_t lock, int *rank)
 	rc = call_check_name(t, lock);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	lock_home(&t->space, lock, rank, &index);
+	lock_home(&t->setup, lock, rank, &index);
 	return PAWL_SUCCESS;
 }
 
@@ -224,15 +224,15 @@ int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
 	if (life_check(t) != PAWL_SUCCESS)
 		return PAWL_ERR_MPI;
 	*info = (struct pawl_table_info){
-	    .kind = kinds_tell(t->space.protocol),
-	    .n = t->space.n,
-	    .ranks = t->space.topo->nranks,
-	    .nodes = t->space.topo->nnodes,
-	    .levels = t->space.topo->nlevels,
-	    .max_held = t->space.max_held,
-	    .bytes = t->space.bytes,
+	    .kind = kinds_tell(t->setup.protocol),
+	    .n = t->setup.n,
+	    .ranks = t->setup.topo->nranks,
+	    .nodes = t->setup.topo->nnodes,
+	    .levels = t->setup.topo->nlevels,
+	    .max_held = t->setup.max_held,
+	    .bytes = t->setup.bytes,
 	    .transport = t->rma.transport->name,
-	    .topology = t->space.topo->text,
+	    .topology = t->setup.topo->text,
 	    .parameters = t->parameters,
 	    .crowded = t->job.host_ranks > t->job.host_cores,
 	};

@@ -12,7 +12,7 @@ static int check(const pawl_table *t, uint64_t id, int64_t first, int64_t last, 
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "range" : "table");
 	if (life_check(t) != PAWL_SUCCESS)
 		return PAWL_ERR_MPI;
-	kind = &t->space.protocol->kind;
+	kind = &t->setup.protocol->kind;
 	if (!(kind->capabilities & PAWL_CAP_RANGES))
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "%s has locks, and no ranges: pawl_lock_acquire() takes them",

@@ -7,9 +7,9 @@ static int check(const pawl_table *t, uint64_t id)
 {
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is null");
-	if (!t->space.protocol->range || !t->space.protocol->range->grow)
+	if (!t->setup.protocol->range || !t->setup.protocol->range->grow)
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no spaces that grow",
-				 t->space.protocol->kind.name);
+				 t->setup.protocol->kind.name);
 	return call_check_name(t, id);
 }
 
@@ -65,7 +65,7 @@ int pawl_range_shrink(pawl_table *t, uint64_t id, int64_t units)
 	rc = table_agree(t->comm, check_shrink(t, id, units));
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	lock_home(&t->space, id, &home, &index);
+	lock_home(&t->setup, id, &home, &index);
 	if (t->rma.rank == home)
 		rc = client_shrink(&t->clients, id, units);
 	if (rc != PAWL_SUCCESS)

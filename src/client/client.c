@@ -11,12 +11,12 @@
 
 /* ------------------------------------------------------------------ the set */
 
-bool client_open(struct client_set *set, const struct lock_space *s, struct rma *r)
+bool client_open(struct client_set *set, const struct lock_setup *s, struct rma *r)
 {
 	size_t n = (size_t)s->max_held;
 	uint64_t words = s->protocol->scratch_words ? s->protocol->scratch_words(s) : 0;
 
-	set->space = s;
+	set->setup = s;
 	set->rma = r;
 	set->claims = calloc(n, sizeof *set->claims);
 	set->slots = calloc(n, sizeof *set->slots);
@@ -61,7 +61,7 @@ int client_end(struct client_set *set, struct lock_slot *slot, int rc)
  * may acquire and release meanwhile. */
 bool client_meets_itself(const struct client_set *set, struct lock_slot *slot)
 {
-	const struct lock_protocol *p = set->space->protocol;
+	const struct lock_protocol *p = set->setup->protocol;
 	const struct lock_slot *other;
 	int i = 0;
 
@@ -71,7 +71,7 @@ bool client_meets_itself(const struct client_set *set, struct lock_slot *slot)
 	while ((other = slots_next_range(set, slot, &i))) {
 		slot->others = true;
 		if (!(set->threaded && set->by_process) &&
-		    p->range->keeps_out(set->space, other, slot->first, slot->last))
+		    p->range->keeps_out(set->setup, other, slot->first, slot->last))
 			return true;
 	}
 	return false;
@@ -83,7 +83,7 @@ int client_resume(struct client_set *set, struct lock_slot *slot, uint64_t deadl
 	int rc;
 
 	slot->deadline_ns = tries ? 1 : deadline_ns;
-	rc = client_perform(set, slot, set->space->protocol->timed->resume);
+	rc = client_perform(set, slot, set->setup->protocol->timed->resume);
 	slot->deadline_ns = deadline_ns;
 	if (rc == LOCK_PASSED)
 		rc = client_act(set, slot, slot->mode, deadline_ns, tries);
@@ -101,7 +101,7 @@ void client_abandon(struct client_set *set, struct lock_slot *slot)
 	slots_abandon(set, slot);
 }
 
-static int complete(const struct lock_space *s, struct lock_slot *slot)
+static int complete(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	/* Orders posted operations before the end of the table at their target; pairs with the
@@ -121,19 +121,19 @@ void client_settle(struct client_set *set)
 
 /* -------------------------------------------------------------------- parts */
 
-static int release_part(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part)
+static int release_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
 {
 	s->protocol->part->release(s, whole, part);
 	return PAWL_SUCCESS;
 }
 
 static int perform_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part,
-			int (*how)(const struct lock_space *, struct lock_slot *,
+			int (*how)(const struct lock_setup *, struct lock_slot *,
 				   struct lock_slot *))
 {
 	if (set->can_fail)
-		return guard_run_part(set->space, whole, part, how);
-	return how(set->space, whole, part);
+		return guard_run_part(set->setup, whole, part, how);
+	return how(set->setup, whole, part);
 }
 
 /* Neither slot holds anything now. Both are lost if a rank that they need has died. */
@@ -164,7 +164,7 @@ int client_acquire_part(struct client_set *set, uint64_t whole, uint64_t part, i
 	w->mode = mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT;
 	p->mode = mode;
 	w->deadline_ns = p->deadline_ns = 0;
-	rc = perform_part(set, w, p, set->space->protocol->part->acquire);
+	rc = perform_part(set, w, p, set->setup->protocol->part->acquire);
 	if (rc != PAWL_SUCCESS) {
 		end_part(set, w, p, rc);
 		return rc;
@@ -186,12 +186,12 @@ int client_release_part(struct client_set *set, struct lock_slot *whole, struct 
 
 /* The protocol's grow and shrink in the form that the guard runs. grow stores in slot->last the
  * number of units that the space then has; shrink takes the new number from slot->first. */
-static int grow(const struct lock_space *s, struct lock_slot *slot)
+static int grow(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return s->protocol->range->grow(s, slot, &slot->last);
 }
 
-static int shrink(const struct lock_space *s, struct lock_slot *slot)
+static int shrink(const struct lock_setup *s, struct lock_slot *slot)
 {
 	s->protocol->range->shrink(s, slot, slot->first);
 	return PAWL_SUCCESS;
@@ -199,7 +199,7 @@ static int shrink(const struct lock_space *s, struct lock_slot *slot)
 
 /* Claims a slot during the call. */
 static int resize(struct client_set *set, uint64_t space, int64_t *units,
-		  int (*how)(const struct lock_space *, struct lock_slot *))
+		  int (*how)(const struct lock_setup *, struct lock_slot *))
 {
 	int rc = PAWL_SUCCESS;
 	struct lock_slot *slot = slots_claim_range(set, space, &rc);
@@ -226,7 +226,7 @@ int client_shrink(struct client_set *set, uint64_t space, int64_t units)
 void client_forget(struct client_set *set)
 {
 	for (int i = 0; i < slots_used(set); i++)
-		set->space->protocol->range->forget(set->space, &set->slots[i]);
+		set->setup->protocol->range->forget(set->setup, &set->slots[i]);
 }
 
 /* -------------------------------------------------------------- for messages */
@@ -258,7 +258,7 @@ static size_t tell_one(const struct lock_slot *slot, bool range, char *text, siz
 void client_tell(const struct client_set *set, char *text, size_t len)
 {
 	enum { FEW = 4 };
-	bool ranges = set->space->protocol->kind.capabilities & PAWL_CAP_RANGES;
+	bool ranges = set->setup->protocol->kind.capabilities & PAWL_CAP_RANGES;
 	int told = 0, n = client_in_use(set);
 	size_t used = 0;
 

@@ -8,7 +8,7 @@
  *   slots.c    the states of slots, and which slots may be claimed (slots.h)
  *   guard.c    leave a protocol whose operation has failed
  *
- * A set knows its lock_space, its slots and the transport, but neither MPI nor tables.
+ * A set knows its lock_setup, its slots and the transport, but neither MPI nor tables.
  */
 #ifndef CLIENT_CLIENT_H
 #define CLIENT_CLIENT_H
@@ -26,22 +26,22 @@ struct client_units {
 };
 
 /* False: out of memory; client_close() has to be called nevertheless. */
-bool client_open(struct client_set *set, const struct lock_space *s, struct rma *r);
+bool client_open(struct client_set *set, const struct lock_setup *s, struct rma *r);
 void client_close(struct client_set *set);
 
 /* guard.c: run how(), or how_part() on two slots. PAWL_ERR_PEER: a rank that it needs has died. */
-int guard_run(const struct lock_space *s, struct lock_slot *slot,
-	      int (*how)(const struct lock_space *, struct lock_slot *));
-int guard_run_part(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part,
-		   int (*how)(const struct lock_space *, struct lock_slot *, struct lock_slot *));
+int guard_run(const struct lock_setup *s, struct lock_slot *slot,
+	      int (*how)(const struct lock_setup *, struct lock_slot *));
+int guard_run_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part,
+		   int (*how)(const struct lock_setup *, struct lock_slot *, struct lock_slot *));
 
 /* Run a function of the protocol. */
 RMA_INLINE int client_perform(struct client_set *set, struct lock_slot *slot,
-			      int (*how)(const struct lock_space *, struct lock_slot *))
+			      int (*how)(const struct lock_setup *, struct lock_slot *))
 {
 	if (__builtin_expect(set->can_fail, 0))
-		return guard_run(set->space, slot, how);
-	return how(set->space, slot);
+		return guard_run(set->setup, slot, how);
+	return how(set->setup, slot);
 }
 
 /* After an acquire that failed, or a release that did not return PAWL_SUCCESS: set the slot's state
@@ -52,7 +52,7 @@ int client_end(struct client_set *set, struct lock_slot *slot, int rc);
 RMA_INLINE int client_act(struct client_set *set, struct lock_slot *slot, int mode,
 			  uint64_t deadline_ns, bool tries)
 {
-	const struct lock_protocol *p = set->space->protocol;
+	const struct lock_protocol *p = set->setup->protocol;
 	int rc;
 
 	slot->mode = mode;
@@ -107,7 +107,7 @@ RMA_INLINE int client_acquire(struct client_set *set, uint64_t lock, int mode,
  * may have had it since. PAWL_ERR_PEER: a rank that is needed has died; the slot is lost. */
 RMA_INLINE int client_release(struct client_set *set, struct lock_slot *slot)
 {
-	int rc = client_perform(set, slot, set->space->protocol->release);
+	int rc = client_perform(set, slot, set->setup->protocol->release);
 
 	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
 		return client_end(set, slot, rc);

@@ -11,17 +11,17 @@
 
 /* A function of one slot, or of two. */
 struct action {
-	int (*how)(const struct lock_space *, struct lock_slot *);
-	int (*how_part)(const struct lock_space *, struct lock_slot *, struct lock_slot *);
+	int (*how)(const struct lock_setup *, struct lock_slot *);
+	int (*how_part)(const struct lock_setup *, struct lock_slot *, struct lock_slot *);
 	struct lock_slot *slot, *part;
 };
 
-static int act(const struct lock_space *s, const struct action *a)
+static int act(const struct lock_setup *s, const struct action *a)
 {
 	return a->how_part ? a->how_part(s, a->slot, a->part) : a->how(s, a->slot);
 }
 
-static int run(const struct lock_space *s, const struct action *a)
+static int run(const struct lock_setup *s, const struct action *a)
 {
 	struct rma_client *c = &a->slot->client, *other = a->part ? &a->part->client : c;
 	jmp_buf escape;
@@ -39,14 +39,14 @@ static int run(const struct lock_space *s, const struct action *a)
 	return rc;
 }
 
-int guard_run(const struct lock_space *s, struct lock_slot *slot,
-	      int (*how)(const struct lock_space *, struct lock_slot *))
+int guard_run(const struct lock_setup *s, struct lock_slot *slot,
+	      int (*how)(const struct lock_setup *, struct lock_slot *))
 {
 	return run(s, &(struct action){.how = how, .slot = slot});
 }
 
-int guard_run_part(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part,
-		   int (*how)(const struct lock_space *, struct lock_slot *, struct lock_slot *))
+int guard_run_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part,
+		   int (*how)(const struct lock_setup *, struct lock_slot *, struct lock_slot *))
 {
 	return run(s, &(struct action){.how_part = how, .slot = whole, .part = part});
 }

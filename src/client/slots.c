@@ -27,7 +27,7 @@ static bool take(struct client_set *set, struct slot_claim *claim, uintptr_t me)
 
 void slots_prepare(struct client_set *set, int index)
 {
-	const struct lock_space *s = set->space;
+	const struct lock_setup *s = set->setup;
 	struct lock_slot *slot = &set->slots[index];
 	uint64_t words;
 
@@ -57,7 +57,7 @@ static bool take_from(struct slot_claim *claim, uintptr_t state, uintptr_t me)
 /* Whether the protocol lets the slot be used again. If not, the slot gets its state back, or is
  * lost if a rank that is needed has died. */
 static bool is_let_go(struct client_set *set, struct lock_slot *slot,
-		      int (*ask)(const struct lock_space *, struct lock_slot *),
+		      int (*ask)(const struct lock_setup *, struct lock_slot *),
 		      void (*keep)(struct client_set *, struct lock_slot *))
 {
 	int rc = client_perform(set, slot, ask);
@@ -69,17 +69,17 @@ static bool is_let_go(struct client_set *set, struct lock_slot *slot,
 	return rc == PAWL_SUCCESS;
 }
 
-static int ask_abandon(const struct lock_space *s, struct lock_slot *slot)
+static int ask_abandon(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return s->protocol->recover->abandon(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-static int ask_settled(const struct lock_space *s, struct lock_slot *slot)
+static int ask_settled(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return s->protocol->settled(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-static int ask_passed(const struct lock_space *s, struct lock_slot *slot)
+static int ask_passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return s->protocol->timed->passed(s, slot) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
@@ -89,7 +89,7 @@ static int take_abandoned(struct client_set *set, uintptr_t me)
 {
 	int top = slots_used(set);
 
-	for (int i = 0; i < top && set->space->protocol->recover; i++)
+	for (int i = 0; i < top && set->setup->protocol->recover; i++)
 		if (take_from(&set->claims[i], SLOTS_ABANDONED, me) &&
 		    is_let_go(set, &set->slots[i], ask_abandon, slots_abandon))
 			return i;
@@ -102,7 +102,7 @@ static int take_new(struct client_set *set, uintptr_t me)
 	for (;;) {
 		int top = slots_used(set);
 
-		if (top >= set->space->max_held)
+		if (top >= set->setup->max_held)
 			return -1;
 		if (atomic_compare_exchange_strong(&set->top, &top, top + 1) &&
 		    take(set, &set->claims[top], me))
@@ -143,7 +143,7 @@ static int take_free(struct client_set *set, uintptr_t me)
 	return -1;
 }
 
-static int await_settled(const struct lock_space *s, struct lock_slot *slot)
+static int await_settled(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_pause p = {.rounds = 0};
 
@@ -175,7 +175,7 @@ static int take_when_passed(struct client_set *set, uintptr_t me)
 {
 	int top = slots_used(set);
 
-	for (int i = 0; i < top && lock_keeps_places(set->space->protocol); i++)
+	for (int i = 0; i < top && lock_keeps_places(set->setup->protocol); i++)
 		if (take_passed(set, i, me, true))
 			return i;
 	return -1;
@@ -225,7 +225,7 @@ struct lock_slot *slots_claim(struct client_set *set, uint64_t lock, int mode, i
 		*code = PAWL_ERR_HELD;
 		return NULL;
 	}
-	if (mode && lock_keeps_places(set->space->protocol))
+	if (mode && lock_keeps_places(set->setup->protocol))
 		index = take_place(set, lock, mode, me);
 	if (index >= 0)
 		*code = LOCK_QUEUED;

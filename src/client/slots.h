@@ -29,9 +29,9 @@ struct slot_claim {
 /* The clients of a process. The creator of the set sets threaded, by_process and can_fail; the rest
  * is set by client_open(). */
 struct client_set {
-	const struct lock_space *space;
+	const struct lock_setup *setup;
 	struct slot_claim *claims;
-	struct lock_slot *slots; /* [space->max_held] */
+	struct lock_slot *slots; /* [setup->max_held] */
 	_Atomic(int) top;        /* slots from this index on were never claimed */
 	bool threaded;           /* calls may come from several threads at a time */
 	bool by_process;  /* locks belong to the process, not to the thread that acquired them */

@@ -3,11 +3,11 @@
 #ifndef LOCK_HOME_H
 #define LOCK_HOME_H
 
-#include "lock/space.h"
+#include "lock/setup.h"
 
 /* rank and index of a lock; division in 32 bits where that is enough, since
  * this is on the path of every acquire. */
-RMA_INLINE void lock_home(const struct lock_space *s, uint64_t lock, int *rank, uint64_t *index)
+RMA_INLINE void lock_home(const struct lock_setup *s, uint64_t lock, int *rank, uint64_t *index)
 {
 	uint64_t by = s->home == LOCK_HOME_CYCLIC ? (uint64_t)s->topo->nranks : s->block, q, r;
 
@@ -33,7 +33,7 @@ RMA_INLINE void lock_home(const struct lock_space *s, uint64_t lock, int *rank, 
 }
 
 /* A word at the home: stride bytes a lock from offset base on. */
-RMA_INLINE struct rma_word lock_home_word(const struct lock_space *s, struct rma_client *c,
+RMA_INLINE struct rma_word lock_home_word(const struct lock_setup *s, struct rma_client *c,
 					  enum rma_domain d, uint64_t base, uint64_t stride,
 					  uint64_t lock)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes)
+uint64_t lock_reserve(struct lock_setup *s, uint64_t locks, uint64_t bytes)
 {
 	uint64_t at = s->bytes, size;
 
@@ -19,7 +19,7 @@ uint64_t lock_reserve(struct lock_space *s, uint64_t locks, uint64_t bytes)
 }
 
 /* The message for more clients than the words of a kind can count. advice: what else would help. */
-static void refuse_clients(const struct lock_space *s, uint64_t most, const char *advice, char *err,
+static void refuse_clients(const struct lock_setup *s, uint64_t most, const char *advice, char *err,
 			   size_t errlen)
 {
 	uint64_t ranks = (uint64_t)s->topo->nranks;
@@ -37,7 +37,7 @@ static void refuse_clients(const struct lock_space *s, uint64_t most, const char
 			 (unsigned long long)(most / ranks), advice);
 }
 
-bool lock_has_room(const struct lock_space *s, uint64_t most, char *err, size_t errlen)
+bool lock_has_room(const struct lock_setup *s, uint64_t most, char *err, size_t errlen)
 {
 	if (s->clients <= most)
 		return true;
@@ -45,7 +45,7 @@ bool lock_has_room(const struct lock_space *s, uint64_t most, char *err, size_t 
 	return false;
 }
 
-bool lock_has_room_for_slots(const struct lock_space *s, uint64_t most, char *err, size_t errlen)
+bool lock_has_room_for_slots(const struct lock_setup *s, uint64_t most, char *err, size_t errlen)
 {
 	if ((uint64_t)s->topo->nranks * (uint64_t)s->max_held <= most)
 		return true;
@@ -53,7 +53,7 @@ bool lock_has_room_for_slots(const struct lock_space *s, uint64_t most, char *er
 	return false;
 }
 
-void *lock_constants(struct lock_space *s, size_t bytes, char *err, size_t errlen)
+void *lock_constants(struct lock_setup *s, size_t bytes, char *err, size_t errlen)
 {
 	s->state = calloc(1, bytes);
 	if (!s->state)
@@ -63,7 +63,7 @@ void *lock_constants(struct lock_space *s, size_t bytes, char *err, size_t errle
 
 /* ------------------------------------------------------------------- option lease */
 
-static const struct option_spec *lease_option(const struct lock_space *s)
+static const struct option_spec *lease_option(const struct lock_setup *s)
 {
 	for (const struct option_spec *o = s->protocol->options; o && o->is.name; o++)
 		if (strcmp(o->is.name, "lease") == 0)
@@ -71,7 +71,7 @@ static const struct option_spec *lease_option(const struct lock_space *s)
 	return NULL;
 }
 
-int64_t lock_lease_us(const struct lock_space *s)
+int64_t lock_lease_us(const struct lock_setup *s)
 {
 	const struct option_spec *o = lease_option(s);
 	int64_t us = 0;
@@ -81,7 +81,7 @@ int64_t lock_lease_us(const struct lock_space *s)
 	return us;
 }
 
-void lock_set_lease_us(struct lock_space *s, int64_t us)
+void lock_set_lease_us(struct lock_setup *s, int64_t us)
 {
 	memcpy(s->options + lease_option(s)->offset, &us, sizeof us);
 }

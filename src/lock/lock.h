@@ -17,6 +17,6 @@
 #include "lock/option.h"
 #include "lock/protocol.h"
 #include "lock/slot.h"
-#include "lock/space.h"
+#include "lock/setup.h"
 
 #endif

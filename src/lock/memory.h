@@ -17,7 +17,7 @@ static inline int64_t *lock_memory_word(const struct lock_memory *m, int rank, u
 }
 
 /* Of the word of lock_home_word(). */
-static inline int64_t *lock_memory_home(const struct lock_space *s, const struct lock_memory *m,
+static inline int64_t *lock_memory_home(const struct lock_setup *s, const struct lock_memory *m,
 					uint64_t base, uint64_t stride, uint64_t lock)
 {
 	uint64_t index;

@@ -21,7 +21,7 @@ enum option_type { OPTION_NUMBER, OPTION_SECONDS, OPTION_CHOICE, OPTION_TEXT, OP
 struct option_spec {
 	struct pawl_option is; /* values of a choice: words with " | " in between */
 	enum option_type type;
-	size_t offset;    /* of the value: of a kind's own options, in lock_space.options */
+	size_t offset;    /* of the value: of a kind's own options, in lock_setup.options */
 	int64_t min, max; /* of a number */
 };
 

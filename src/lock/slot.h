@@ -3,7 +3,7 @@
 #ifndef LOCK_SLOT_H
 #define LOCK_SLOT_H
 
-#include "lock/space.h"
+#include "lock/setup.h"
 
 /* A queue node: one client at one lock. Its words are in the segment of its
  * process, a cache line each. NODE words are written by node peers (and read by
@@ -63,20 +63,20 @@ static inline int slot_rank(int64_t id)
 	return (int)((id - 1) >> 16);
 }
 
-static inline uint64_t slot_offset(const struct lock_space *s, int64_t id)
+static inline uint64_t slot_offset(const struct lock_setup *s, int64_t id)
 {
 	return s->slots + (uint64_t)((id - 1) & 0xffff) * SLOT_BYTES;
 }
 
 /* The NEXT or STATUS word of any slot in the given domain. */
-RMA_INLINE struct rma_word slot_next(const struct lock_space *s, struct rma_client *c,
+RMA_INLINE struct rma_word slot_next(const struct lock_setup *s, struct rma_client *c,
 				     enum rma_domain d, int64_t id)
 {
 	return rma_word(c->rma, d, slot_rank(id),
 			slot_offset(s, id) + (d == RMA_NODE ? SLOT_NEXT_NODE : SLOT_NEXT_NET));
 }
 
-RMA_INLINE struct rma_word slot_status(const struct lock_space *s, struct rma_client *c,
+RMA_INLINE struct rma_word slot_status(const struct lock_setup *s, struct rma_client *c,
 				       enum rma_domain d, int64_t id)
 {
 	return rma_word(c->rma, d, slot_rank(id),
@@ -84,7 +84,7 @@ RMA_INLINE struct rma_word slot_status(const struct lock_space *s, struct rma_cl
 }
 
 /* A slot of the process that r belongs to, zeroed before. */
-static inline void lock_slot_init(const struct lock_space *s, struct lock_slot *slot, struct rma *r,
+static inline void lock_slot_init(const struct lock_setup *s, struct lock_slot *slot, struct rma *r,
 				  int index, int64_t *scratch)
 {
 	slot->id = slot_make_id(r->rank, index);
@@ -98,7 +98,7 @@ static inline void lock_slot_init(const struct lock_space *s, struct lock_slot *
 }
 
 /* Of a kind that locks just the units asked for: keeps_out. */
-static inline bool lock_keeps_units(const struct lock_space *s, const struct lock_slot *slot,
+static inline bool lock_keeps_units(const struct lock_setup *s, const struct lock_slot *slot,
 				    int64_t first, int64_t last)
 {
 	(void)s;

@@ -22,7 +22,7 @@ struct rma_waiting {
 	/* Whether the holders that c waits for are likely to need this process to drive the MPI, so
 	 * that it must not sleep yet; NULL: no. */
 	bool (*serves)(const struct rma_client *c);
-	const void *space; /* argument of serves */
+	const void *serves_arg; /* argument of serves */
 };
 
 /* The clock that the ranks of a table share: rank 0's clock, as far as this rank knows it. Clocks

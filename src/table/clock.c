@@ -44,7 +44,7 @@ static void ask(MPI_Comm comm, struct rma_shared_clock *k)
 void clock_share(pawl_table *t)
 {
 	struct rma_shared_clock *k = &t->rma.clock;
-	int ranks = t->space.topo->nranks;
+	int ranks = t->setup.topo->nranks;
 
 	if (t->job.one_host)
 		return;

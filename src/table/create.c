@@ -13,7 +13,7 @@
 #include "lock/kinds.h"
 #include "table/transport_choice.h"
 #include "options/options.h"
-#include "table/space.h"
+#include "table/setup.h"
 #include "table/table.h"
 #include "rma/segments.h"
 #include "rma/room.h"
@@ -172,7 +172,7 @@ static bool is_home(const struct rma_client *c)
 	uint64_t index;
 	int rank;
 
-	lock_home(c->rma->waiting.space, c->lock, &rank, &index);
+	lock_home(c->rma->waiting.serves_arg, c->lock, &rank, &index);
 	return rank == c->rma->rank;
 }
 
@@ -196,16 +196,16 @@ static void choose_waiting(pawl_table *t, const struct options *o)
 		   : t->rma.transport->can.is_served || o->progress == PROGRESS_EAGER ? LOOKS_EAGER
 										      : LOOKS_LAZY;
 	w->serves = o->progress == PROGRESS_EAGER ? is_home : NULL;
-	w->space = &t->space;
+	w->serves_arg = &t->setup;
 }
 
 static int choose_layout(pawl_table *t, const struct lock_protocol *p, const struct options *o,
 			 uint64_t n, pawl_home_fn *home, void *arg)
 {
-	struct lock_space *s = &t->space;
+	struct lock_setup *s = &t->setup;
 	int rc;
 
-	space_begin(s, p, t->job.topo, o, n);
+	setup_begin(s, p, t->job.topo, o, n);
 	if (t->clients.threaded && !t->clients.by_process)
 		s->clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
 	if (home) {
@@ -213,7 +213,7 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 		if (rc != PAWL_SUCCESS)
 			return rc;
 	}
-	return space_layout(s);
+	return setup_layout(s);
 }
 
 int table_check_room(pawl_table *t, uint64_t bytes)
@@ -252,13 +252,13 @@ static int make_segments(pawl_table *t, const struct options *o)
 	    .node_comm = t->job.node_comm,
 	    .node = t->job.topo->node,
 	    .network =
-		t->space.domain == RMA_NODE ? RMA_NO_NETWORK : transport_choose(o, t->job.one_host),
-	    .by_network = t->space.protocol->by_network,
+		t->setup.domain == RMA_NODE ? RMA_NO_NETWORK : transport_choose(o, t->job.one_host),
+	    .by_network = t->setup.protocol->by_network,
 	    .one_host = t->job.one_host,
-	    .bytes = t->space.bytes,
+	    .bytes = t->setup.bytes,
 	};
 	enum rma_failure failure;
-	int rc = table_check_room(t, t->space.bytes + RMA_TAIL_BYTES);
+	int rc = table_check_room(t, t->setup.bytes + RMA_TAIL_BYTES);
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
@@ -268,16 +268,16 @@ static int make_segments(pawl_table *t, const struct options *o)
 
 static int open_protocol(pawl_table *t)
 {
-	const struct lock_protocol *p = t->space.protocol;
+	const struct lock_protocol *p = t->setup.protocol;
 	char err[ERROR_LENGTH] = "";
 	int rc = PAWL_SUCCESS;
 
 	if (p->mpi)
-		rc = p->mpi->open(&t->space, &t->comm, err, sizeof err);
+		rc = p->mpi->open(&t->setup, &t->comm, err, sizeof err);
 	if (rc != PAWL_SUCCESS)
 		error_set(rc, "%s", err);
 	if (p->describe)
-		p->describe(&t->space, t->parameters, sizeof t->parameters);
+		p->describe(&t->setup, t->parameters, sizeof t->parameters);
 	lease_describe(t);
 	return rc;
 }
@@ -287,7 +287,7 @@ static int start_progress(pawl_table *t)
 {
 	if (!t->rma.net)
 		return PAWL_SUCCESS;
-	t->progress = rma_progress_start(&t->rma, t->space.bytes);
+	t->progress = rma_progress_start(&t->rma, t->setup.bytes);
 	return t->progress ? PAWL_SUCCESS
 			   : error_set(PAWL_ERR_NOMEM,
 				       "option progress: the thread that drives the MPI could not"
@@ -297,15 +297,15 @@ static int start_progress(pawl_table *t)
 /* Free all that exists of t, in reverse order. Collective. */
 static void destroy(pawl_table *t)
 {
-	const struct lock_protocol *p = t->space.protocol;
+	const struct lock_protocol *p = t->setup.protocol;
 
 	rma_progress_stop(t->progress);
 	client_settle(&t->clients);
-	if (p && p->mpi && t->space.state)
-		p->mpi->close(&t->space);
+	if (p && p->mpi && t->setup.state)
+		p->mpi->close(&t->setup);
 	rma_segments_free(&t->rma);
 	client_close(&t->clients);
-	space_free(&t->space);
+	setup_free(&t->setup);
 	homes_free(t);
 	topo_job_free(&t->job);
 	if (t->comm != MPI_COMM_NULL)
@@ -329,19 +329,19 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		rc = make_segments(t, o);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	t->space.posts = p->settled && t->space.domain == RMA_NET && t->rma.transport->can.posts;
+	t->setup.posts = p->settled && t->setup.domain == RMA_NET && t->rma.transport->can.posts;
 	choose_waiting(t, o);
 	if (p->shares_clock)
 		clock_share(t);
 	t->clients.can_fail = t->rma.transport->can.can_fail;
-	rc = client_open(&t->clients, &t->space, &t->rma)
+	rc = client_open(&t->clients, &t->setup, &t->rma)
 		 ? PAWL_SUCCESS
 		 : error_set(PAWL_ERR_NOMEM, "out of memory");
 	rc = table_agree(t->comm, rc);
 	if (rc == PAWL_SUCCESS)
 		lease_fit(t);
 	t->rma.outlives =
-	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && lock_lease_us(&t->space) > 0;
+	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && lock_lease_us(&t->setup) > 0;
 	if (rc == PAWL_SUCCESS)
 		rc = table_agree(t->comm, open_protocol(t));
 	if (rc == PAWL_SUCCESS && o->progress == PROGRESS_THREAD)
@@ -445,11 +445,11 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
 /* If any rank holds something, all ranks get the message of the lowest such rank. Collective. */
 static int check_free(pawl_table *t)
 {
-	int holder = client_in_use(&t->clients) ? t->rma.rank : t->space.topo->nranks, first;
+	int holder = client_in_use(&t->clients) ? t->rma.rank : t->setup.topo->nranks, first;
 	char text[ERROR_LENGTH] = "";
 
 	PMPI_Allreduce(&holder, &first, 1, MPI_INT, MPI_MIN, t->comm);
-	if (first == t->space.topo->nranks)
+	if (first == t->setup.topo->nranks)
 		return PAWL_SUCCESS;
 	if (first == t->rma.rank)
 		client_tell(&t->clients, text, sizeof text);
@@ -464,7 +464,7 @@ static void forget(pawl_table *t)
 	life_end(t);
 	rma_segments_forget(&t->rma);
 	client_close(&t->clients);
-	space_free(&t->space);
+	setup_free(&t->setup);
 	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
 	topo_job_free(&t->job);
 	free(t);

@@ -22,10 +22,10 @@ static uint64_t assign(const pawl_table *t, pawl_home_fn *home, void *arg, uint6
 {
 	uint64_t most = 0;
 
-	for (uint64_t l = 0; l < t->space.n; l++) {
+	for (uint64_t l = 0; l < t->setup.n; l++) {
 		int rank = home(l, arg);
 
-		if (rank < 0 || rank >= t->space.topo->nranks) {
+		if (rank < 0 || rank >= t->setup.topo->nranks) {
 			*bad = l;
 			return 0;
 		}
@@ -48,7 +48,7 @@ static uint64_t hash_of(const uint64_t *map, uint64_t n)
 /* The first checked lock for which this rank's function differs from the map; n: none. */
 static uint64_t disagrees(const pawl_table *t, pawl_home_fn *home, void *arg, const uint64_t *map)
 {
-	uint64_t n = t->space.n, step = n > ASKED_AGAIN ? n / ASKED_AGAIN : 1;
+	uint64_t n = t->setup.n, step = n > ASKED_AGAIN ? n / ASKED_AGAIN : 1;
 
 	for (uint64_t l = 0; l < n; l += step)
 		if (home(l, arg) != (int)(map[l] >> INDEX_BITS))
@@ -61,11 +61,11 @@ static int check_equal(pawl_table *t, pawl_home_fn *home, void *arg, const uint6
 {
 	int64_t h[2], odd = (int64_t)disagrees(t, home, arg, map);
 
-	h[0] = rank == 0 ? (int64_t)hash_of(map, t->space.n) : INT64_MAX;
+	h[0] = rank == 0 ? (int64_t)hash_of(map, t->setup.n) : INT64_MAX;
 	h[1] = rank == 0 ? ~h[0] : INT64_MAX; /* the minimum of ~x gives the maximum of x */
 	PMPI_Allreduce(MPI_IN_PLACE, h, 2, MPI_INT64_T, MPI_MIN, t->comm);
 	PMPI_Allreduce(MPI_IN_PLACE, &odd, 1, MPI_INT64_T, MPI_MIN, t->comm);
-	if ((uint64_t)odd < t->space.n)
+	if ((uint64_t)odd < t->setup.n)
 		return error_set(PAWL_ERR_ARG,
 				 "the home function does not always give lock %llu the same rank;"
 				 " it has to be a pure function, the same on all ranks",
@@ -86,12 +86,12 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 	int rank, unit, rc, ok;
 
 	PMPI_Comm_rank(node_comm, &rank);
-	rc = table_check_room(t, rank == 0 ? t->space.n * sizeof *map : 0);
+	rc = table_check_room(t, rank == 0 ? t->setup.n * sizeof *map : 0);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	if (rank == 0) {
-		bytes = (MPI_Aint)(t->space.n * sizeof *map);
-		counts = calloc((size_t)t->space.topo->nranks, sizeof *counts);
+		bytes = (MPI_Aint)(t->setup.n * sizeof *map);
+		counts = calloc((size_t)t->setup.topo->nranks, sizeof *counts);
 	}
 	rc = own_windows.allocate_shared(bytes, 1, MPI_INFO_NULL, node_comm, &map, &t->homes_win);
 	if (rc != MPI_SUCCESS)
@@ -101,7 +101,7 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 	if (!ok) {
 		free(counts);
 		return error_set(PAWL_ERR_NOMEM, "no memory for the homes of %llu locks",
-				 (unsigned long long)t->space.n);
+				 (unsigned long long)t->setup.n);
 	}
 	PMPI_Win_shared_query(t->homes_win, 0, &size, &unit, &map);
 	if (rank == 0)
@@ -114,13 +114,13 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 		return error_set(PAWL_ERR_ARG,
 				 "the home function gave lock %llu a rank that is not in the"
 				 " communicator (0 to %d)",
-				 (unsigned long long)bad, t->space.topo->nranks - 1);
+				 (unsigned long long)bad, t->setup.topo->nranks - 1);
 	rc = check_equal(t, home, arg, map, rank);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	t->space.block = (uint64_t)most;
-	t->space.homes = map;
-	t->space.home = LOCK_HOME_MAP;
+	t->setup.block = (uint64_t)most;
+	t->setup.homes = map;
+	t->setup.home = LOCK_HOME_MAP;
 	return PAWL_SUCCESS;
 }
 

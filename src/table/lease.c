@@ -47,7 +47,7 @@ static int64_t round_trip_us(pawl_table *t, int rank)
 /* A rank of another node to measure with, spread over the ranks; -1: there is none. */
 static int partner(const pawl_table *t)
 {
-	const struct topo *topo = t->space.topo;
+	const struct topo *topo = t->setup.topo;
 
 	for (int i = 1; i < topo->nranks; i++) {
 		int rank = (t->rma.rank + i) % topo->nranks;
@@ -60,11 +60,11 @@ static int partner(const pawl_table *t)
 
 void lease_fit(pawl_table *t)
 {
-	int64_t lease = lock_lease_us(&t->space), least = 0;
+	int64_t lease = lock_lease_us(&t->setup), least = 0;
 	int per_core = (t->job.host_ranks + t->job.host_cores - 1) / t->job.host_cores;
 	int other = partner(t);
 
-	if (!(t->space.protocol->kind.capabilities & PAWL_CAP_RECOVERS) || !lease)
+	if (!(t->setup.protocol->kind.capabilities & PAWL_CAP_RECOVERS) || !lease)
 		return;
 	if (other >= 0)
 		least = PER_ROUND_TRIP * round_trip_us(t, other);
@@ -75,7 +75,7 @@ void lease_fit(pawl_table *t)
 	if (least <= lease)
 		return;
 	t->asked_lease_us = lease;
-	lock_set_lease_us(&t->space, least);
+	lock_set_lease_us(&t->setup, least);
 }
 
 void lease_describe(pawl_table *t)

@@ -31,12 +31,12 @@ static bool watching;      /* MPI_Finalize will call on_finalize() */
 
 static void stop_threads(pawl_table *t)
 {
-	const struct lock_protocol *p = t->space.protocol;
+	const struct lock_protocol *p = t->setup.protocol;
 
 	rma_progress_stop(t->progress);
 	t->progress = NULL;
 	if (p->mpi && p->mpi->halt)
-		p->mpi->halt(&t->space);
+		p->mpi->halt(&t->setup);
 }
 
 void life_end_threads(void)
@@ -156,7 +156,7 @@ void life_begin(pawl_table *t)
 	PMPI_Initialized(&initialized);
 	pthread_mutex_lock(&mutex);
 	t->in_session = !initialized;
-	t->usable = finalizing ? 0 : t->space.n;
+	t->usable = finalizing ? 0 : t->setup.n;
 	t->next = tables;
 	tables = t;
 	/* Without MPI_Init there is no MPI_COMM_SELF. */

@@ -14,9 +14,9 @@
 
 struct pawl_table {
 	struct client_set clients;
-	uint64_t usable; /* space.n; 0 if life_check() has to look closer (life.c) */
+	uint64_t usable; /* setup.n; 0 if life_check() has to look closer (life.c) */
 	bool ranges;     /* the kind has ranges instead of locks */
-	struct lock_space space;
+	struct lock_setup setup;
 	struct rma rma;
 	MPI_Comm comm;
 	struct topo_job job;
@@ -99,7 +99,7 @@ void clock_share(pawl_table *t);
 
 /* homes.c ----------------------------------------------------------------- */
 
-/* Build the map for a home function and set space.block. Collective over t->comm; the code is the
+/* Build the map for a home function and set setup.block. Collective over t->comm; the code is the
  * same on all ranks. */
 int homes_create(pawl_table *t, pawl_home_fn *home, void *arg);
 void homes_free(pawl_table *t);

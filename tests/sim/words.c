@@ -17,7 +17,7 @@ static bool lost;
 /* A word of rank 0 that no lock uses, since nobody acquires one. */
 static struct rma_word shared_word(struct sim_rank *r)
 {
-	const struct lock_space *s = &r->world->space;
+	const struct lock_setup *s = &r->world->setup;
 
 	return rma_word(&r->rma, s->domain, 0,
 			s->slots + (s->domain == RMA_NODE ? SLOT_NEXT_NODE : SLOT_NEXT_NET));

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "lock/kinds.h"
 #include "options/option_spec.h"
-#include "table/space.h"
+#include "table/setup.h"
 #include "baselines/server/range_queue.h"
 
 enum { LOCKS = 5, SMALL_UNITS = 4096 };
@@ -57,7 +57,7 @@ void *__wrap_calloc(size_t n, size_t size)
 
 static struct topo *topo;
 static struct options options;
-static struct lock_space space;
+static struct lock_setup setup;
 
 /* "NAME=VALUE,NAME=VALUE" that the kind takes. The space and the topology are to be freed. */
 static int lay_out(const struct lock_protocol *p, const char *topology, int ranks, uint64_t n,
@@ -77,16 +77,16 @@ static int lay_out(const struct lock_protocol *p, const char *topology, int rank
 		rc = options_set(&options, p, name, value, "the test");
 	}
 	free(copy);
-	memset(&space, 0, sizeof space);
+	memset(&setup, 0, sizeof setup);
 	if (!topo || rc != PAWL_SUCCESS)
 		return topo ? rc : PAWL_ERR_TOPOLOGY;
-	space_begin(&space, p, topo, &options, n);
-	return space_layout(&space);
+	setup_begin(&setup, p, topo, &options, n);
+	return setup_layout(&setup);
 }
 
 static void clean_up(void)
 {
-	space_free(&space);
+	setup_free(&setup);
 	options_free(&options);
 	topo_free(topo);
 }
@@ -109,9 +109,9 @@ static void short_of_memory(const struct lock_protocol *p)
 	for (; rc == PAWL_ERR_NOMEM && !bad[0] && n < 100; n++) {
 		topo = topo_parse("rack:2 node:2 core:2", 8, bad, sizeof bad);
 		options_default(&options, p);
-		space_begin(&space, p, topo, &options, LOCKS);
+		setup_begin(&setup, p, topo, &options, LOCKS);
 		left = n;
-		rc = space_layout(&space);
+		rc = setup_layout(&setup);
 		left = -1;
 		if (rc == PAWL_ERR_NOMEM && !strstr(pawl_error_message(), "memory"))
 			snprintf(bad, sizeof bad, "%.150s", pawl_error_message());
@@ -144,9 +144,9 @@ static int64_t *words; /* of all ranks, and as many of one more rank, which are 
 static int64_t *word(void *arg, int rank, uint64_t offset)
 {
 	(void)arg;
-	if (offset >= space.bytes)
-		return words + (uint64_t)topo->nranks * (space.bytes / 8);
-	return words + ((uint64_t)rank * space.bytes + offset) / 8;
+	if (offset >= setup.bytes)
+		return words + (uint64_t)topo->nranks * (setup.bytes / 8);
+	return words + ((uint64_t)rank * setup.bytes + offset) / 8;
 }
 
 static bool all_idle(const struct lock_protocol *p, char *err, size_t errlen)
@@ -154,7 +154,7 @@ static bool all_idle(const struct lock_protocol *p, char *err, size_t errlen)
 	struct lock_memory m = {.word = word};
 
 	for (uint64_t l = 0; l < LOCKS; l++)
-		if (!p->check->idle(&space, l, &m, err, errlen))
+		if (!p->check->idle(&setup, l, &m, err, errlen))
 			return false;
 	return true;
 }
@@ -190,13 +190,13 @@ static void idle_words(const struct lock_protocol *p, const char *topology)
 		clean_up();
 		return;
 	}
-	all = space.bytes / 8 * (uint64_t)topo->nranks;
-	words = calloc(all + space.bytes / 8, sizeof *words);
-	snprintf(what, sizeof what, "words that are not idle are reported (%s)", topology);
+	all = setup.bytes / 8 * (uint64_t)topo->nranks;
+	words = calloc(all + setup.bytes / 8, sizeof *words);
+	snprintf(what, sizeof what, "words that are not idle are told (%s)", topology);
 	if (words && all_idle(p, err, sizeof err)) {
 		/* The words up to the end of the header belong to the transport. */
 		for (uint64_t i = 0; i < all; i++)
-			told += i % (space.bytes / 8) >= RMA_HEADER_BYTES / 8 &&
+			told += i % (setup.bytes / 8) >= RMA_HEADER_BYTES / 8 &&
 				is_told(p, &words[i], bad, sizeof bad);
 		check(!bad[0] && told >= LOCKS, p->kind.name, what, bad);
 	} else {
@@ -266,7 +266,7 @@ static void homes(const char *distribution)
 		uint64_t index, wanted = locks[i] % 3;
 		int rank;
 
-		lock_home(&space, locks[i], &rank, &index);
+		lock_home(&setup, locks[i], &rank, &index);
 		if (strstr(distribution, "cyclic"))
 			good = rank == (int)wanted && index == locks[i] / 3;
 		else

@@ -12,7 +12,7 @@
 #include "lock/kinds.h"
 #include "options/option_spec.h"
 #include "base/similar.h"
-#include "table/space.h"
+#include "table/setup.h"
 
 static int count, failed;
 
@@ -287,7 +287,7 @@ static int lay_out(const char *kind, const char *topology, int ranks, uint64_t n
 	char err[200];
 	struct topo *topo = topo_parse(topology, ranks, err, sizeof err);
 	struct options o;
-	struct lock_space s;
+	struct lock_setup s;
 	int rc;
 
 	if (!topo || !p)
@@ -295,9 +295,9 @@ static int lay_out(const char *kind, const char *topology, int ranks, uint64_t n
 	options_default(&o, p);
 	rc = option ? set(&o, kind, option, value) : PAWL_SUCCESS;
 	if (rc == PAWL_SUCCESS) {
-		space_begin(&s, p, topo, &o, n);
-		rc = space_layout(&s);
-		space_free(&s);
+		setup_begin(&s, p, topo, &o, n);
+		rc = setup_layout(&s);
+		setup_free(&s);
 	}
 	options_free(&o);
 	topo_free(topo);

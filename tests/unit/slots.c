@@ -22,7 +22,7 @@ static void ok(bool good, const char *what)
 	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
 }
 
-static bool abandon(const struct lock_space *s, struct lock_slot *slot)
+static bool abandon(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	asked++;
@@ -32,7 +32,7 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 /* Settles after this number of calls. */
 static int settles_after;
 
-static bool settled(const struct lock_space *s, struct lock_slot *slot)
+static bool settled(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	(void)slot;
@@ -42,7 +42,7 @@ static bool settled(const struct lock_space *s, struct lock_slot *slot)
 /* The place in the queue has been passed over. */
 static bool is_passed;
 
-static bool passed(const struct lock_space *s, struct lock_slot *slot)
+static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	(void)slot;
@@ -50,7 +50,7 @@ static bool passed(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* Must exist, but is not called. */
-static int resume(const struct lock_space *s, struct lock_slot *slot)
+static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	(void)slot;
@@ -74,17 +74,17 @@ static const int node[1] = {0};
 
 static struct client_set *open_set(bool threaded)
 {
-	static struct lock_space space;
+	static struct lock_setup setup;
 	static struct rma rma;
 	struct client_set *t = calloc(1, sizeof *t);
 
-	space = (struct lock_space){.protocol = &protocol, .n = 100, .max_held = HELD};
+	setup = (struct lock_setup){.protocol = &protocol, .n = 100, .max_held = HELD};
 	rma = (struct rma){
 	    .map = map, .node = node, .transport = &transport, .waiting = {.looks = 1}};
 	if (!t)
 		exit(2);
 	t->threaded = threaded;
-	if (!client_open(t, &space, &rma))
+	if (!client_open(t, &setup, &rma))
 		exit(2);
 	asked = 0;
 	lets_go = false;

@@ -67,7 +67,7 @@ enum { ATTEMPTS = 16 };
 
 /* ----------------------------------------------------------------- layout */
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct adaptive_constants *k = lock_constants(s, sizeof *k, err, errlen);
 
@@ -95,7 +95,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return PAWL_SUCCESS;
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	const struct adaptive_constants *k = s->state;
 	const struct adaptive_options *o = adaptive_options_of(s);
@@ -127,7 +127,7 @@ static bool take(struct lock_slot *slot, bool as_head, int64_t *was)
 }
 
 /* Whether others wait that a client which keeps the order is to queue behind. */
-static bool is_behind_others(const struct lock_space *s, struct lock_slot *slot)
+static bool is_behind_others(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t last;
@@ -139,7 +139,7 @@ static bool is_behind_others(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* T1, for a moment: who has W may leave soon. */
-static bool take_soon(const struct lock_space *s, struct lock_slot *slot, int64_t *was)
+static bool take_soon(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
 
@@ -155,7 +155,7 @@ static bool take_soon(const struct lock_space *s, struct lock_slot *slot, int64_
 }
 
 /* T6. */
-static void leave_queue(const struct lock_space *s, struct lock_slot *slot)
+static void leave_queue(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t succ;
 
@@ -169,7 +169,7 @@ static bool is_late(const struct lock_slot *slot)
 }
 
 /* T4 of a head that is patient. */
-static bool take_patiently(const struct lock_space *s, struct lock_slot *slot, int64_t *was)
+static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
 {
 	const struct adaptive_constants *k = s->state;
 	struct rma_pause p = {.min_ns = BACKOFF_MIN_NS, .max_ns = k->backoff};
@@ -223,7 +223,7 @@ static bool give_up(struct lock_slot *slot, int64_t *was)
 }
 
 /* At the head of the queue: T3 ... T7. */
-static int lead(const struct lock_space *s, struct lock_slot *slot)
+static int lead(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	struct rma_word w = adaptive_word(slot, LINE_W);
@@ -260,7 +260,7 @@ bool adaptive_shut(struct lock_slot *slot)
 
 /* --------------------------------------------------------------- protocol */
 
-static RMA_SLOW_PATH int acquire_slowly(const struct lock_space *s, struct lock_slot *slot)
+static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t was, pred, status;
@@ -277,7 +277,7 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_space *s, struct lock_
 	return lead(s, slot);
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t old;
@@ -295,7 +295,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static int resume(const struct lock_space *s, struct lock_slot *slot)
+static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t status;
 	int rc = mcs_resume(slot, RMA_NODE, MCS_ABANDONED);
@@ -305,13 +305,13 @@ static int resume(const struct lock_space *s, struct lock_slot *slot)
 	return mcs_await_grant(slot, RMA_NODE, &status) ? lead(s, slot) : LOCK_QUEUED;
 }
 
-static bool passed(const struct lock_space *s, struct lock_slot *slot)
+static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	return mcs_passed(slot, RMA_NODE);
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t was;
@@ -322,7 +322,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return k->several ? kept_root_try_enter(s, slot, was) : PAWL_SUCCESS;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	struct rma_word next;
@@ -349,7 +349,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
  * comes once: from its place in the queue, or because it looked before there was one. Else each of
  * those clients may come in a turn of its own of the root, between which each other node has one,
  * and one more that began before. */
-static uint64_t overtakes(const struct lock_space *s, int mode)
+static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
 	const struct adaptive_constants *k = s->state;
 	const struct topo *t = s->topo;
@@ -370,7 +370,7 @@ static uint64_t overtakes(const struct lock_space *s, int mode)
 	return most < 1e18 ? (uint64_t)most : UINT64_MAX;
 }
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	const struct adaptive_constants *k = s->state;
@@ -384,7 +384,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return line[0] == W_OUT && line[1] == 0;
 }
 
-static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
 	const struct adaptive_constants *k = s->state;
 

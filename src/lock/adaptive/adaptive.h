@@ -68,13 +68,13 @@ RMA_INLINE struct rma_word *adaptive_queue(struct lock_slot *slot)
 	return &own->queue;
 }
 
-RMA_INLINE const struct adaptive_options *adaptive_options_of(const struct lock_space *s)
+RMA_INLINE const struct adaptive_options *adaptive_options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
 
 /* The node of a rank, */
-RMA_INLINE int adaptive_node(const struct lock_space *s, int rank)
+RMA_INLINE int adaptive_node(const struct lock_setup *s, int rank)
 {
 	const struct adaptive_constants *k = s->state;
 
@@ -82,7 +82,7 @@ RMA_INLINE int adaptive_node(const struct lock_space *s, int rank)
 }
 
 /* and where a node has its line of a lock. */
-RMA_INLINE int adaptive_line(const struct lock_space *s, int node, uint64_t lock, uint64_t *offset)
+RMA_INLINE int adaptive_line(const struct lock_setup *s, int node, uint64_t lock, uint64_t *offset)
 {
 	const struct adaptive_constants *k = s->state;
 
@@ -95,7 +95,7 @@ RMA_INLINE int adaptive_line(const struct lock_space *s, int node, uint64_t lock
 }
 
 /* The line of a lock at the client's own node, or at home on one node: its tail word. */
-RMA_INLINE struct rma_word adaptive_queue_of(const struct lock_space *s, struct lock_slot *slot)
+RMA_INLINE struct rma_word adaptive_queue_of(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	struct rma_client *c = &slot->client;
@@ -146,14 +146,14 @@ bool adaptive_shut(struct lock_slot *slot);
 
 /* The client has W, and was is the free value that it had. PAWL_SUCCESS; PAWL_ERR_TIMEOUT or, of a
  * try, PAWL_ERR_BUSY: it has nothing any more. */
-int kept_root_enter(const struct lock_space *s, struct lock_slot *slot, int64_t was);
-int kept_root_try_enter(const struct lock_space *s, struct lock_slot *slot, int64_t was);
+int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
+int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
 /* Give W back, with NEXT set when it was looked at. */
-void kept_root_pass_on(const struct lock_space *s, struct lock_slot *slot);
+void kept_root_pass_on(const struct lock_setup *s, struct lock_slot *slot);
 /* Give W back, which became IDLE before NEXT was set. */
-void kept_root_look_again(const struct lock_space *s, struct lock_slot *slot);
-bool kept_root_idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m,
+void kept_root_look_again(const struct lock_setup *s, struct lock_slot *slot);
+bool kept_root_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
 		    char *err, size_t errlen);
-void kept_root_age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m);
+void kept_root_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
 
 #endif

@@ -62,7 +62,7 @@ static int64_t status_of(int64_t number, int64_t what)
 
 /* ------------------------------------------------------------------- words */
 
-static struct rma_word tail_word(const struct lock_space *s, struct lock_slot *slot)
+static struct rma_word tail_word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 
@@ -70,7 +70,7 @@ static struct rma_word tail_word(const struct lock_space *s, struct lock_slot *s
 }
 
 /* Of the line of any node. */
-static struct rma_word word_at(const struct lock_space *s, struct lock_slot *slot,
+static struct rma_word word_at(const struct lock_setup *s, struct lock_slot *slot,
 			       enum rma_domain d, int64_t node, uint64_t offset)
 {
 	uint64_t line;
@@ -79,7 +79,7 @@ static struct rma_word word_at(const struct lock_space *s, struct lock_slot *slo
 	return rma_word(slot->client.rma, d, rank, line + offset);
 }
 
-static int64_t own_node(const struct lock_space *s, const struct lock_slot *slot)
+static int64_t own_node(const struct lock_setup *s, const struct lock_slot *slot)
 {
 	return adaptive_node(s, slot->client.rma->rank);
 }
@@ -94,7 +94,7 @@ static int64_t swap_if(struct lock_slot *slot, struct rma_word w, int64_t expect
 }
 
 /* Q4, and the first look of a try. */
-static bool is_idle_at(const struct lock_space *s, struct lock_slot *slot, int64_t node)
+static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64_t node)
 {
 	struct rma_word w = word_at(s, slot, RMA_NODE, node, LINE_W);
 	int64_t value;
@@ -134,7 +134,7 @@ static bool grant(struct lock_slot *slot, struct rma_word status, int64_t number
 }
 
 /* H3 and H4: the NEXT of a place that is passed over; 0: this node is the last one. */
-static int64_t behind(const struct lock_space *s, struct lock_slot *slot, int64_t next)
+static int64_t behind(const struct lock_setup *s, struct lock_slot *slot, int64_t next)
 {
 	struct rma_client *c = &slot->client;
 	int64_t there = next & NODE_MASK, succ;
@@ -156,7 +156,7 @@ static int64_t behind(const struct lock_space *s, struct lock_slot *slot, int64_
 
 /* H1 ... H6: give the root to the node in NEXT. enters: this client wants it itself, and has just
  * taken W from IDLE. */
-static enum outcome resolve(const struct lock_space *s, struct lock_slot *slot, bool enters)
+static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, bool enters)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word ours = adaptive_word(slot, LINE_NEXT);
@@ -214,7 +214,7 @@ static int await_root(struct lock_slot *slot, int64_t number)
 }
 
 /* Q1 ... Q5. */
-static int join(const struct lock_space *s, struct lock_slot *slot)
+static int join(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word count = adaptive_word(slot, LINE_NUMBER), tail = tail_word(s, slot), link;
@@ -249,7 +249,7 @@ static int join(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* W was GONE: go on from the place, if it is still there. */
-static int rejoin(const struct lock_space *s, struct lock_slot *slot)
+static int rejoin(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word status = adaptive_word(slot, LINE_STATUS);
@@ -264,7 +264,7 @@ static int rejoin(const struct lock_space *s, struct lock_slot *slot)
 	return join(s, slot);
 }
 
-int kept_root_enter(const struct lock_space *s, struct lock_slot *slot, int64_t was)
+int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
 	if (was == W_SHUT)
 		return PAWL_SUCCESS;
@@ -279,7 +279,7 @@ int kept_root_enter(const struct lock_space *s, struct lock_slot *slot, int64_t 
 	return resolve(s, slot, true) == MOVED ? join(s, slot) : PAWL_SUCCESS;
 }
 
-static int try_join(const struct lock_space *s, struct lock_slot *slot)
+static int try_join(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word tail = tail_word(s, slot);
@@ -298,7 +298,7 @@ static int try_join(const struct lock_space *s, struct lock_slot *slot)
 	return rc == PAWL_SUCCESS ? rc : PAWL_ERR_BUSY;
 }
 
-int kept_root_try_enter(const struct lock_space *s, struct lock_slot *slot, int64_t was)
+int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
 	struct rma_client *c = &slot->client;
 
@@ -321,7 +321,7 @@ int kept_root_try_enter(const struct lock_space *s, struct lock_slot *slot, int6
 /* ------------------------------------------------------------------ release */
 
 /* D1, D4: whether clients of this node have it once more, as long as option stay says. */
-static bool stay(const struct lock_space *s, struct lock_slot *slot)
+static bool stay(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word count = adaptive_word(slot, LINE_STAYS);
 	int64_t stays = rma_peek(&slot->client, count);
@@ -364,7 +364,7 @@ static bool keep(struct lock_slot *slot)
 }
 
 /* H1 ... H6 of a releaser; may_stay: nobody can have seen W IDLE since it was held. */
-static void pass_on(const struct lock_space *s, struct lock_slot *slot, bool may_stay)
+static void pass_on(const struct lock_setup *s, struct lock_slot *slot, bool may_stay)
 {
 	for (;;) {
 		if (may_stay && stay(s, slot))
@@ -389,12 +389,12 @@ static void pass_on(const struct lock_space *s, struct lock_slot *slot, bool may
 	}
 }
 
-void kept_root_pass_on(const struct lock_space *s, struct lock_slot *slot)
+void kept_root_pass_on(const struct lock_setup *s, struct lock_slot *slot)
 {
 	pass_on(s, slot, true);
 }
 
-void kept_root_look_again(const struct lock_space *s, struct lock_slot *slot)
+void kept_root_look_again(const struct lock_setup *s, struct lock_slot *slot)
 {
 	if (!take_back(slot))
 		return;
@@ -413,7 +413,7 @@ static bool is_out(int64_t w, int64_t next, int64_t status)
 	       (w == W_IDLE && next != 0);
 }
 
-bool kept_root_idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m,
+bool kept_root_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
 		    char *err, size_t errlen)
 {
 	const struct adaptive_constants *k = s->state;
@@ -438,7 +438,7 @@ bool kept_root_idle(const struct lock_space *s, uint64_t lock, const struct lock
 	return true;
 }
 
-void kept_root_age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+void kept_root_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
 	const struct adaptive_constants *k = s->state;
 	uint64_t at;

@@ -75,7 +75,7 @@ struct alock_options {
 };
 _Static_assert(sizeof(struct alock_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-RMA_INLINE const struct alock_options *options_of(const struct lock_space *s)
+RMA_INLINE const struct alock_options *options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
@@ -99,7 +99,7 @@ struct constants {
 /* ----------------------------------------------------------------- layout */
 
 /* The ranks of the largest node, and all ranks except those of the smallest. */
-static bool count_clients(const struct lock_space *s, struct constants *k)
+static bool count_clients(const struct lock_setup *s, struct constants *k)
 {
 	const struct topo *t = s->topo;
 	int *size = calloc((size_t)t->nnodes, sizeof *size), most = 0, least = t->nranks;
@@ -118,7 +118,7 @@ static bool count_clients(const struct lock_space *s, struct constants *k)
 	return true;
 }
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
@@ -132,7 +132,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return PAWL_SUCCESS;
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	snprintf(text, len, "budgets: local %lld, remote %lld",
 		 (long long)options_of(s)->budget[RMA_NODE],
@@ -141,7 +141,7 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 
 /* A word of the lock, always as a NODE word: local clients load and store it, and for remote ones
  * it is far. */
-RMA_INLINE struct rma_word word_of(const struct lock_space *s, struct lock_slot *slot,
+RMA_INLINE struct rma_word word_of(const struct lock_setup *s, struct lock_slot *slot,
 				   uint64_t offset)
 {
 	const struct constants *k = s->state;
@@ -150,7 +150,7 @@ RMA_INLINE struct rma_word word_of(const struct lock_space *s, struct lock_slot 
 			      slot->lock);
 }
 
-RMA_INLINE struct rma_word tail_of(const struct lock_space *s, struct lock_slot *slot,
+RMA_INLINE struct rma_word tail_of(const struct lock_setup *s, struct lock_slot *slot,
 				   enum rma_domain cohort)
 {
 	return word_of(s, slot, TAIL + (uint64_t)cohort * WORD_BYTES);
@@ -170,7 +170,7 @@ RMA_INLINE enum rma_domain other_than(enum rma_domain cohort)
 /* ---------------------------------------------------------- the two leaders */
 
 /* P1: whether the other cohort is absent. On one node there is none. */
-RMA_INLINE bool is_alone(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
+RMA_INLINE bool is_alone(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word other;
@@ -185,7 +185,7 @@ RMA_INLINE bool is_alone(const struct lock_space *s, struct lock_slot *slot, enu
 }
 
 /* P2: let the other cohort go first. */
-static void give_way(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
+static void give_way(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	struct rma_word victim = word_of(s, slot, VICTIM);
 
@@ -197,7 +197,7 @@ static void give_way(const struct lock_space *s, struct lock_slot *slot, enum rm
 }
 
 /* P3: wait until the other cohort has gone, or has given way. False: the deadline has passed. */
-static RMA_SLOW_PATH bool await_turn(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH bool await_turn(const struct lock_setup *s, struct lock_slot *slot,
 				     enum rma_domain cohort)
 {
 	struct rma_client *c = &slot->client;
@@ -218,7 +218,7 @@ static RMA_SLOW_PATH bool await_turn(const struct lock_space *s, struct lock_slo
 	}
 }
 
-static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH void hand_over(const struct lock_setup *s, struct lock_slot *slot,
 				    enum rma_domain cohort, int64_t succ, int64_t status)
 {
 	mcs_hand_over(s, slot, cohort, own_of(slot)->tail, succ, status);
@@ -226,7 +226,7 @@ static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot
 
 /* A leader that has written VICTIM leaves; a client that has queued behind it leads in its
  * place. */
-static void stand_down(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
+static void stand_down(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	int64_t succ;
 
@@ -235,7 +235,7 @@ static void stand_down(const struct lock_space *s, struct lock_slot *slot, enum 
 }
 
 /* The head of the queue has the lock only if the other cohort does not have it. */
-RMA_INLINE int lead(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
+RMA_INLINE int lead(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	own_of(slot)->passed = options_of(s)->budget[cohort];
 	if (is_alone(s, slot, cohort) || await_turn(s, slot, cohort))
@@ -248,7 +248,7 @@ RMA_INLINE int lead(const struct lock_space *s, struct lock_slot *slot, enum rma
 /* --------------------------------------------------------------- protocol */
 
 /* Wait in the queue for the grant; (C). */
-static int await_grant(const struct lock_space *s, struct lock_slot *slot, enum rma_domain cohort)
+static int await_grant(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort)
 {
 	int64_t status;
 
@@ -261,14 +261,14 @@ static int await_grant(const struct lock_space *s, struct lock_slot *slot, enum 
 }
 
 /* There is a predecessor: link to it. */
-static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int wait_behind(const struct lock_setup *s, struct lock_slot *slot,
 				     enum rma_domain cohort, int64_t pred)
 {
 	mcs_link(s, slot, cohort, pred);
 	return await_grant(s, slot, cohort);
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
 	bool alone = FAULT(alock_look) && is_alone(s, slot, cohort);
@@ -285,7 +285,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return lead(s, slot, cohort);
 }
 
-static int resume(const struct lock_space *s, struct lock_slot *slot)
+static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(own_of(slot)->tail);
 	int rc = mcs_resume(slot, cohort, MCS_ABANDONED);
@@ -293,7 +293,7 @@ static int resume(const struct lock_space *s, struct lock_slot *slot)
 	return rc == PAWL_SUCCESS ? await_grant(s, slot, cohort) : rc;
 }
 
-static bool passed(const struct lock_space *s, struct lock_slot *slot)
+static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	return mcs_passed(slot, cohort_of(own_of(slot)->tail));
@@ -301,7 +301,7 @@ static bool passed(const struct lock_space *s, struct lock_slot *slot)
 
 /* T: lead only if both queues are empty. Else write VICTIM (P2), so that the other leader does not
  * wait for this client, nor find another try each time it looks. */
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
 
@@ -316,7 +316,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_ERR_BUSY;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(own_of(slot)->tail);
 	int64_t succ;
@@ -332,7 +332,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 /* Everybody ahead in the own queue once. And the other cohort's budget before the first of these
  * or us, after each one of them (its own budget may be over, or its time as a leader), and, if
  * the leader of our queue has not written VICTIM yet, once more. */
-static uint64_t most_ahead(const struct lock_space *s, enum rma_domain cohort)
+static uint64_t most_ahead(const struct lock_setup *s, enum rma_domain cohort)
 {
 	const struct constants *k = s->state;
 	uint64_t ahead = k->clients[cohort] - 1;
@@ -341,7 +341,7 @@ static uint64_t most_ahead(const struct lock_space *s, enum rma_domain cohort)
 	return ahead + other * (ahead + 1 + (ahead > 0));
 }
 
-static uint64_t overtakes(const struct lock_space *s, int mode)
+static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
 	const struct constants *k = s->state;
 	uint64_t local, remote;
@@ -354,7 +354,7 @@ static uint64_t overtakes(const struct lock_space *s, int mode)
 	return local > remote ? local : remote;
 }
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	const struct constants *k = s->state;

@@ -99,7 +99,7 @@ enum {
 
 /* -------------------------------------------------------------------------- layout */
 
-static int refuse(char *err, size_t errlen, const struct lock_space *s)
+static int refuse(char *err, size_t errlen, const struct lock_setup *s)
 {
 	const struct citron_options *p = options_of(s);
 
@@ -119,7 +119,7 @@ static int refuse(char *err, size_t errlen, const struct lock_space *s)
 	return PAWL_SUCCESS;
 }
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	const struct citron_options *p = options_of(s);
 	struct citron *k;
@@ -141,7 +141,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return PAWL_SUCCESS;
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	const struct citron *k = s->state;
 	const struct citron_options *p = options_of(s);
@@ -157,7 +157,7 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 		snprintf(text + used, len - used, ", lease %lld us", (long long)p->lease_us);
 }
 
-static uint64_t scratch_words(const struct lock_space *s)
+static uint64_t scratch_words(const struct lock_setup *s)
 {
 	(void)s;
 	return sizeof(struct citron_hold) / sizeof(int64_t);
@@ -199,7 +199,7 @@ static enum cover first_cover(const struct citron_view *v)
 
 /* ------------------------------------------------------------------------- acquire */
 
-static struct citron_view begin(const struct lock_space *s, struct lock_slot *slot)
+static struct citron_view begin(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct citron_view v = citron_look(s, slot);
 
@@ -229,7 +229,7 @@ static bool acquire_under_root(struct citron_view *v)
 	}
 }
 
-static int acquire_now(const struct lock_space *s, struct lock_slot *slot)
+static int acquire_now(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct citron_view v = begin(s, slot);
 	int rc = PAWL_SUCCESS;
@@ -267,14 +267,14 @@ static bool try_now(struct citron_view *v)
 	return true;
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct citron_view v = begin(s, slot);
 
 	return try_now(&v) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-static int acquire_in_time(const struct lock_space *s, struct lock_slot *slot)
+static int acquire_in_time(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
 	struct citron_watch watch = {.since = 0};
@@ -293,12 +293,12 @@ static int acquire_in_time(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return slot->deadline_ns ? acquire_in_time(s, slot) : acquire_now(s, slot);
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct citron_view v = citron_look_back(s, slot);
 
@@ -306,7 +306,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 	return citron_lease_end(&v);
 }
 
-static bool keeps_out(const struct lock_space *s, const struct lock_slot *slot, int64_t first,
+static bool keeps_out(const struct lock_setup *s, const struct lock_slot *slot, int64_t first,
 		      int64_t last)
 {
 	const struct citron *k = s->state;
@@ -324,7 +324,7 @@ static bool keeps_out(const struct lock_space *s, const struct lock_slot *slot, 
 }
 
 /* Other clients write no words of a slot, so it may be used again at once. */
-static bool abandon(const struct lock_space *s, struct lock_slot *slot)
+static bool abandon(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	(void)slot;
@@ -334,7 +334,7 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 /* ------------------------------------------------------------------ growing by call */
 
 /* What MAX asks for, and a turn at SPILL to provide it. */
-static int grow(const struct lock_space *s, struct lock_slot *slot, int64_t *units)
+static int grow(const struct lock_setup *s, struct lock_slot *slot, int64_t *units)
 {
 	struct citron_view v = begin(s, slot);
 	int64_t most, top;
@@ -359,7 +359,7 @@ static int grow(const struct lock_space *s, struct lock_slot *slot, int64_t *uni
 }
 
 /* Called at the home, while no client has anything of the space. */
-static void shrink(const struct lock_space *s, struct lock_slot *slot, int64_t units)
+static void shrink(const struct lock_setup *s, struct lock_slot *slot, int64_t units)
 {
 	struct citron_view v = begin(s, slot);
 	int height = citron_height(units);
@@ -386,7 +386,7 @@ static void shrink(const struct lock_space *s, struct lock_slot *slot, int64_t u
 	rma_flush(v.c, v.root);
 }
 
-static void forget(const struct lock_space *s, struct lock_slot *slot)
+static void forget(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct citron_hold *h = lock_scratch(slot);
 
@@ -397,7 +397,7 @@ static void forget(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------------- the simulator */
 
-static int64_t *first_word(const struct lock_space *s, uint64_t space, const struct lock_memory *m)
+static int64_t *first_word(const struct lock_setup *s, uint64_t space, const struct lock_memory *m)
 {
 	const struct citron *k = s->state;
 	int64_t copy = copy_of(*lock_memory_home(s, m, k->tops, TOP_BYTES, space));
@@ -406,7 +406,7 @@ static int64_t *first_word(const struct lock_space *s, uint64_t space, const str
 		    : lock_memory_home(s, m, k->trees, k->stride, space);
 }
 
-static bool idle(const struct lock_space *s, uint64_t space, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t space, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	const struct citron *k = s->state;
@@ -431,7 +431,7 @@ static bool idle(const struct lock_space *s, uint64_t space, const struct lock_m
 	return true;
 }
 
-static void age(const struct lock_space *s, uint64_t space, const struct lock_memory *m)
+static void age(const struct lock_setup *s, uint64_t space, const struct lock_memory *m)
 {
 	const struct citron *k = s->state;
 	int64_t *words = first_word(s, space, m), nodes = citron_nodes(k->height);

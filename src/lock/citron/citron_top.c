@@ -70,7 +70,7 @@ static void apply(struct citron_view *v, int64_t top)
 	v->shut = v->gone = false;
 }
 
-static struct citron_view make(const struct lock_space *s, struct lock_slot *slot, int64_t top)
+static struct citron_view make(const struct lock_setup *s, struct lock_slot *slot, int64_t top)
 {
 	const struct citron *k = s->state;
 	struct citron_view v = {
@@ -88,14 +88,14 @@ static struct citron_view make(const struct lock_space *s, struct lock_slot *slo
 	return v;
 }
 
-struct citron_view citron_look(const struct lock_space *s, struct lock_slot *slot)
+struct citron_view citron_look(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const int64_t *at = known(lock_scratch(slot), slot->lock);
 
 	return make(s, slot, at[0] == (int64_t)slot->lock + 1 ? at[1] : 0);
 }
 
-struct citron_view citron_look_back(const struct lock_space *s, struct lock_slot *slot)
+struct citron_view citron_look_back(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct citron_hold *h = lock_scratch(slot);
 

@@ -6,11 +6,11 @@
 #include "lock/citron/citron_view.h"
 
 /* The space of the slot, under the TOP that its client knows. */
-struct citron_view citron_look(const struct lock_space *s, struct lock_slot *slot);
+struct citron_view citron_look(const struct lock_setup *s, struct lock_slot *slot);
 /* Under another TOP, with nothing held or announced. */
 void citron_adopt(struct citron_view *v, int64_t top);
 /* The tree that a hold was taken in. */
-struct citron_view citron_look_back(const struct lock_space *s, struct lock_slot *slot);
+struct citron_view citron_look_back(const struct lock_setup *s, struct lock_slot *slot);
 /* TOP as it is now; one round trip. */
 int64_t citron_read_top(struct citron_view *v);
 struct rma_word citron_top_word(const struct citron_view *v);

@@ -18,12 +18,12 @@ struct citron_options {
 };
 _Static_assert(sizeof(struct citron_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-RMA_INLINE const struct citron_options *options_of(const struct lock_space *s)
+RMA_INLINE const struct citron_options *options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
 
-static inline int64_t lease_ns(const struct lock_space *s)
+static inline int64_t lease_ns(const struct lock_setup *s)
 {
 	return options_of(s)->lease_us * 1000;
 }
@@ -62,7 +62,7 @@ struct citron_hold {
 
 /* A space of a table, as a client sees it on the way to a range or back. */
 struct citron_view {
-	const struct lock_space *s;
+	const struct lock_setup *s;
 	const struct citron *k;
 	struct lock_slot *slot;
 	struct rma_client *c;

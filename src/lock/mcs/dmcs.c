@@ -38,14 +38,14 @@ struct constants {
 	uint64_t tails;
 };
 
-RMA_INLINE struct rma_word tail_word(const struct lock_space *s, struct lock_slot *slot)
+RMA_INLINE struct rma_word tail_word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
 	return lock_home_word(s, &slot->client, s->domain, k->tails, TAIL_BYTES, slot->lock);
 }
 
-int dmcs_layout(struct lock_space *s, char *err, size_t errlen)
+int dmcs_layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 
@@ -56,7 +56,7 @@ int dmcs_layout(struct lock_space *s, char *err, size_t errlen)
 }
 
 /* There is a predecessor: link to it and wait for its grant. */
-static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int wait_behind(const struct lock_setup *s, struct lock_slot *slot,
 				     int64_t pred)
 {
 	int64_t status;
@@ -68,13 +68,13 @@ static RMA_SLOW_PATH int wait_behind(const struct lock_space *s, struct lock_slo
 	return mcs_await_grant(slot, s->domain, &status) ? PAWL_SUCCESS : LOCK_QUEUED;
 }
 
-static RMA_SLOW_PATH int acquire_posted(const struct lock_space *s, struct lock_slot *slot)
+static RMA_SLOW_PATH int acquire_posted(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return mcs_posted_enter(s, slot, RMA_NET, mcs_slot(slot)->tail) ? PAWL_SUCCESS
 									: LOCK_QUEUED;
 }
 
-int dmcs_acquire(const struct lock_space *s, struct lock_slot *slot)
+int dmcs_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t pred;
 
@@ -85,7 +85,7 @@ int dmcs_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return pred ? wait_behind(s, slot, pred) : PAWL_SUCCESS;
 }
 
-int dmcs_try_acquire(const struct lock_space *s, struct lock_slot *slot)
+int dmcs_try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	mcs_slot(slot)->tail = tail_word(s, slot);
 	if (s->posts)
@@ -94,18 +94,18 @@ int dmcs_try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return mcs_try_enter(slot, s->domain, mcs_slot(slot)->tail) ? PAWL_ERR_BUSY : PAWL_SUCCESS;
 }
 
-static RMA_SLOW_PATH void hand_over(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH void hand_over(const struct lock_setup *s, struct lock_slot *slot,
 				    int64_t succ)
 {
 	mcs_hand_over(s, slot, s->domain, mcs_slot(slot)->tail, succ, GO);
 }
 
-static RMA_SLOW_PATH int release_posted(const struct lock_space *s, struct lock_slot *slot)
+static RMA_SLOW_PATH int release_posted(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return mcs_posted_leave(s, slot, RMA_NET, mcs_slot(slot)->tail, GO);
 }
 
-int dmcs_release(const struct lock_space *s, struct lock_slot *slot)
+int dmcs_release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t succ;
 
@@ -116,7 +116,7 @@ int dmcs_release(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static int resume(const struct lock_space *s, struct lock_slot *slot)
+static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t status;
 	int rc;
@@ -129,30 +129,30 @@ static int resume(const struct lock_space *s, struct lock_slot *slot)
 	return mcs_await_grant(slot, s->domain, &status) ? PAWL_SUCCESS : LOCK_QUEUED;
 }
 
-static bool passed(const struct lock_space *s, struct lock_slot *slot)
+static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return mcs_passed(slot, s->domain);
 }
 
-static inline bool settled(const struct lock_space *s, struct lock_slot *slot)
+static inline bool settled(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	return mcs_posted_settled(slot, RMA_NET);
 }
 
-void dmcs_describe(const struct lock_space *s, char *text, size_t len)
+void dmcs_describe(const struct lock_setup *s, char *text, size_t len)
 {
 	snprintf(text, len, "%s", s->posts ? "releases do not wait" : "");
 }
 
 /* The clients ahead in the queue. */
-static uint64_t overtakes(const struct lock_space *s, int mode)
+static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
 	(void)mode;
 	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
 }
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	const struct constants *k = s->state;

@@ -5,11 +5,11 @@
 
 #include "lock/lock.h"
 
-int dmcs_layout(struct lock_space *s, char *err, size_t errlen);
-void dmcs_describe(const struct lock_space *s, char *text, size_t len);
-int dmcs_acquire(const struct lock_space *s, struct lock_slot *slot);
-int dmcs_try_acquire(const struct lock_space *s, struct lock_slot *slot);
-int dmcs_release(const struct lock_space *s, struct lock_slot *slot);
+int dmcs_layout(struct lock_setup *s, char *err, size_t errlen);
+void dmcs_describe(const struct lock_setup *s, char *text, size_t len);
+int dmcs_acquire(const struct lock_setup *s, struct lock_slot *slot);
+int dmcs_try_acquire(const struct lock_setup *s, struct lock_slot *slot);
+int dmcs_release(const struct lock_setup *s, struct lock_slot *slot);
 extern const struct lock_timed_calls dmcs_timed;
 extern const struct lock_check_calls dmcs_check;
 

@@ -78,7 +78,7 @@ static inline int64_t mcs_try_enter(struct lock_slot *slot, enum rma_domain d, s
 }
 
 /* A3: link to the predecessor; (B). */
-static inline void mcs_link(const struct lock_space *s, struct lock_slot *slot, enum rma_domain d,
+static inline void mcs_link(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain d,
 			    int64_t pred)
 {
 	struct rma_client *c = &slot->client;
@@ -167,7 +167,7 @@ RMA_INLINE bool mcs_leave(struct lock_slot *slot, enum rma_domain d, struct rma_
 }
 
 /* S1 and S2: the slot behind an abandoned node; 0: the queue is empty now. */
-static inline int64_t mcs_behind(const struct lock_space *s, struct lock_slot *slot,
+static inline int64_t mcs_behind(const struct lock_setup *s, struct lock_slot *slot,
 				 enum rma_domain d, struct rma_word tail, int64_t id)
 {
 	struct rma_client *c = &slot->client;
@@ -188,7 +188,7 @@ static inline int64_t mcs_behind(const struct lock_space *s, struct lock_slot *s
 
 /* R4 for a successor that may abandon its place. Returns a successor that may not, to which the
  * caller has to grant; 0: nothing is left to do. */
-static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_setup *s, struct lock_slot *slot,
 					   enum rma_domain d, struct rma_word tail, int64_t succ,
 					   int64_t status)
 {
@@ -216,7 +216,7 @@ static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_space *s, struct lo
 }
 
 /* R3 and R4: grant to the successor that mcs_leave() has found, or to a client behind it. */
-static inline void mcs_hand_over(const struct lock_space *s, struct lock_slot *slot,
+static inline void mcs_hand_over(const struct lock_setup *s, struct lock_slot *slot,
 				 enum rma_domain d, struct rma_word tail, int64_t succ,
 				 int64_t status)
 {

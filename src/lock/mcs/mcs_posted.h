@@ -69,7 +69,7 @@ static inline bool mcs_posted_await(struct lock_slot *slot, enum rma_domain d)
 }
 
 /* A1 to A5. False: the place is abandoned. */
-static inline bool mcs_posted_enter(const struct lock_space *s, struct lock_slot *slot,
+static inline bool mcs_posted_enter(const struct lock_setup *s, struct lock_slot *slot,
 				    enum rma_domain d, struct rma_word tail)
 {
 	struct rma_client *c = &slot->client;
@@ -100,7 +100,7 @@ static inline int mcs_posted_resume(struct lock_slot *slot, enum rma_domain d)
  * one meanwhile, or has left, a client has had the lock meanwhile. An owner that has not left may
  * be about to enter with the same queue node again, after the queue was empty; so it has to be the
  * last one still. */
-static inline bool mcs_posted_try_enter(const struct lock_space *s, struct lock_slot *slot,
+static inline bool mcs_posted_try_enter(const struct lock_setup *s, struct lock_slot *slot,
 					enum rma_domain d, struct rma_word tail)
 {
 	struct rma_client *c = &slot->client;
@@ -140,7 +140,7 @@ static inline bool mcs_posted_settled(struct lock_slot *slot, enum rma_domain d)
 
 /* R4 for a successor that may abandon its place, as mcs_pass_over(). Leaves for each abandoned node
  * as its owner would, but waits for the answers, because no client looks for them later. */
-static RMA_SLOW_PATH int64_t mcs_posted_pass_over(const struct lock_space *s,
+static RMA_SLOW_PATH int64_t mcs_posted_pass_over(const struct lock_setup *s,
 						  struct lock_slot *slot, enum rma_domain d,
 						  struct rma_word tail, int64_t succ,
 						  int64_t status)
@@ -171,7 +171,7 @@ static RMA_SLOW_PATH int64_t mcs_posted_pass_over(const struct lock_space *s,
 }
 
 /* R4: grant to the successor. */
-static inline int mcs_posted_grant(const struct lock_space *s, struct lock_slot *slot,
+static inline int mcs_posted_grant(const struct lock_setup *s, struct lock_slot *slot,
 				   enum rma_domain d, int64_t succ, int64_t status)
 {
 	struct rma_client *c = &slot->client;
@@ -188,7 +188,7 @@ static inline int mcs_posted_grant(const struct lock_space *s, struct lock_slot 
 }
 
 /* R1 to R4. PAWL_SUCCESS; LOCK_LEFT: the slot has yet to settle. */
-static inline int mcs_posted_leave(const struct lock_space *s, struct lock_slot *slot,
+static inline int mcs_posted_leave(const struct lock_setup *s, struct lock_slot *slot,
 				   enum rma_domain d, struct rma_word tail, int64_t status)
 {
 	struct rma_client *c = &slot->client;

@@ -138,7 +138,7 @@ struct constants {
 	int64_t most_rides;
 };
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k;
 
@@ -160,14 +160,14 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return queue_tree_layout(s, &k->tree, 0, err, errlen);
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	const struct constants *k = s->state;
 
 	queue_tree_describe(s, &k->tree, text, len);
 }
 
-RMA_INLINE struct rma_word word(const struct lock_space *s, struct lock_slot *slot)
+RMA_INLINE struct rma_word word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -320,7 +320,7 @@ static bool enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_
 }
 
 /* T1: the deadline of the head of the queue has passed. */
-static int give_up(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+static int give_up(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w)
 {
 	const struct constants *k = s->state;
 
@@ -333,7 +333,7 @@ static int give_up(const struct lock_space *s, struct lock_slot *slot, struct rm
 }
 
 /* The client is at the head of the queue, or the lock was handed over to it. */
-static int enter_as_head(const struct lock_space *s, struct lock_slot *slot, struct rma_word w,
+static int enter_as_head(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w,
 			 enum queue_entry entry)
 {
 	const struct constants *k = s->state;
@@ -350,7 +350,7 @@ static int enter_as_head(const struct lock_space *s, struct lock_slot *slot, str
 	return PAWL_SUCCESS;
 }
 
-static RMA_SLOW_PATH int enter_queue(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int enter_queue(const struct lock_setup *s, struct lock_slot *slot,
 				     struct rma_word w)
 {
 	const struct constants *k = s->state;
@@ -362,7 +362,7 @@ static RMA_SLOW_PATH int enter_queue(const struct lock_space *s, struct lock_slo
 }
 
 /* R2, R3: an exclusive holder that queued leaves the root; (E). */
-static enum queue_leave before_root(const struct lock_space *s, struct lock_slot *slot,
+static enum queue_leave before_root(const struct lock_setup *s, struct lock_slot *slot,
 				    bool successor)
 {
 	if (successor)
@@ -375,7 +375,7 @@ static enum queue_leave before_root(const struct lock_space *s, struct lock_slot
 
 enum ride { ALONE, OPENS, RIDES };
 
-static struct rma_word ride_word(const struct lock_space *s, struct lock_slot *slot)
+static struct rma_word ride_word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 	const int i = k->node_level, j = topo_element(s->topo, slot->client.rma->rank, i);
@@ -388,7 +388,7 @@ static struct rma_word ride_word(const struct lock_space *s, struct lock_slot *s
 /* G1: ride with others of the node, or be the first of them, or, if too many have done so already,
  * go alone. An intent ahead does not wait for a first one that queues, and is not the first one;
  * nor is an intent with a deadline. */
-static enum ride get_on(const struct lock_space *s, struct lock_slot *slot)
+static enum ride get_on(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 	struct rma_client *c = &slot->client;
@@ -410,7 +410,7 @@ static enum ride get_on(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* G2: wait until the first one is in. False: the deadline has passed. */
-static bool ride(const struct lock_space *s, struct lock_slot *slot)
+static bool ride(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t seen;
 
@@ -419,13 +419,13 @@ static bool ride(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* G3: this client is in, and others may ride; (F). */
-static void let_ride(const struct lock_space *s, struct lock_slot *slot)
+static void let_ride(const struct lock_setup *s, struct lock_slot *slot)
 {
 	rma_acc(&slot->client, ride_word(s, slot), OPEN);
 }
 
 /* G6: the same, if no client rides or is about to. */
-static bool let_ride_late(const struct lock_space *s, struct lock_slot *slot)
+static bool let_ride_late(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t old;
 
@@ -434,7 +434,7 @@ static bool let_ride_late(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* G4: whether this was the last rider, which has to release the intent. */
-static bool get_off(const struct lock_space *s, struct lock_slot *slot)
+static bool get_off(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word v;
@@ -457,7 +457,7 @@ enum { ATTEMPTS = 16 };
 /* A client that has just left is likely to return at once, with all words in its cache, and to win.
  * To prevent that, a client within the node looks for a moment whether W becomes free before it
  * queues. */
-static bool enter_soon(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+static bool enter_soon(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w)
 {
 	const struct constants *k = s->state;
 
@@ -472,21 +472,21 @@ static bool enter_soon(const struct lock_space *s, struct lock_slot *slot, struc
 	return false;
 }
 
-static int enter(const struct lock_space *s, struct lock_slot *slot, struct rma_word w)
+static int enter(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w)
 {
 	if (slot->mode & PAWL_AHEAD)
 		return enter_ahead(slot, w);
 	return enter_soon(s, slot, w) ? PAWL_SUCCESS : enter_queue(s, slot, w);
 }
 
-static void release_counted(const struct lock_space *s, struct lock_slot *slot)
+static void release_counted(const struct lock_setup *s, struct lock_slot *slot)
 {
 	if (!own_of(slot)->rides || get_off(s, slot))
 		add(slot, word(s, slot), -one(slot)); /* R1 */
 }
 
 /* Let others of the node ride on this client's intent, unless it is one ahead. */
-static void share_intent(const struct lock_space *s, struct lock_slot *slot)
+static void share_intent(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -496,7 +496,7 @@ static void share_intent(const struct lock_space *s, struct lock_slot *slot)
 		own_of(slot)->rides = let_ride_late(s, slot);
 }
 
-static RMA_SLOW_PATH int acquire_intent(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int acquire_intent(const struct lock_setup *s, struct lock_slot *slot,
 					struct rma_word w)
 {
 	enum ride how = get_on(s, slot);
@@ -518,7 +518,7 @@ static RMA_SLOW_PATH int acquire_intent(const struct lock_space *s, struct lock_
 	return rc;
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word w = word(s, slot);
 
@@ -530,7 +530,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return is_intent(slot) ? acquire_intent(s, slot, w) : enter(s, slot, w);
 }
 
-static int resume(const struct lock_space *s, struct lock_slot *slot)
+static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 	enum queue_entry entry = queue_tree_resume(s, &k->tree, slot);
@@ -544,7 +544,7 @@ static int resume(const struct lock_space *s, struct lock_slot *slot)
 	return rc;
 }
 
-static bool passed(const struct lock_space *s, struct lock_slot *slot)
+static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -553,7 +553,7 @@ static bool passed(const struct lock_space *s, struct lock_slot *slot)
 
 /* Ask for the intent at the whole and for the part at once. The client does not hold the part while
  * it waits for the whole: it gives the part back. */
-static void acquire_both(const struct lock_space *s, struct lock_slot *whole,
+static void acquire_both(const struct lock_setup *s, struct lock_slot *whole,
 			 struct lock_slot *part)
 {
 	struct rma_word w = word(s, whole), p = word(s, part);
@@ -582,7 +582,7 @@ static void acquire_both(const struct lock_space *s, struct lock_slot *whole,
 		enter_queue(s, part, p);
 }
 
-static int acquire_part(const struct lock_space *s, struct lock_slot *whole, struct lock_slot *part)
+static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
 {
 	enum ride how = get_on(s, whole);
 
@@ -598,7 +598,7 @@ static int acquire_part(const struct lock_space *s, struct lock_slot *whole, str
 	return PAWL_SUCCESS;
 }
 
-static void release_part(const struct lock_space *s, struct lock_slot *whole,
+static void release_part(const struct lock_setup *s, struct lock_slot *whole,
 			 struct lock_slot *part)
 {
 	const struct constants *k = s->state;
@@ -620,13 +620,13 @@ static void release_part(const struct lock_space *s, struct lock_slot *whole,
 		rma_flush(&whole->client, w); /* ... and that of the intent */
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	own_of(slot)->as_writer = own_of(slot)->rides = false;
 	return enter_at_once(slot, word(s, slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -639,7 +639,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------- the simulator */
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	const struct constants *k = s->state;

@@ -60,7 +60,7 @@
 
 enum { DEFAULT_TURN = 16, TRIES = 8, COARSE_LEASE_NS = 10000000 };
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct shiftlock *k;
 
@@ -83,7 +83,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return PAWL_SUCCESS;
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	const struct shiftlock *k = s->state;
 
@@ -112,7 +112,7 @@ static int arrive(struct lock_slot *slot, int64_t count, int64_t *old)
 
 /* Whether more than a lease has passed since the last look, so that the lock may have been given up
  * meanwhile; (J). */
-static bool is_late(const struct lock_space *s, struct lock_slot *slot, const struct lease_watch *w)
+static bool is_late(const struct lock_setup *s, struct lock_slot *slot, const struct lease_watch *w)
 {
 	if (FAULT(shiftlock_late))
 		return false;
@@ -120,7 +120,7 @@ static bool is_late(const struct lock_space *s, struct lock_slot *slot, const st
 }
 
 /* The block is dead, or a writer is absent. */
-static RMA_SLOW_PATH int release_among_others(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int release_among_others(const struct lock_setup *s, struct lock_slot *slot,
 					      int64_t old)
 {
 	if (old & A_DEAD)
@@ -130,7 +130,7 @@ static RMA_SLOW_PATH int release_among_others(const struct lock_space *s, struct
 	return PAWL_SUCCESS;
 }
 
-RMA_INLINE int release_as_reader(const struct lock_space *s, struct lock_slot *slot)
+RMA_INLINE int release_as_reader(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	int64_t old;
@@ -147,7 +147,7 @@ RMA_INLINE int release_as_reader(const struct lock_space *s, struct lock_slot *s
 
 /* Whether at most half a lease has passed since the client issued the operation that made it a
  * holder; else it has to show that it is alive; (J). */
-RMA_INLINE bool is_prompt(const struct lock_space *s, struct lock_slot *slot, uint64_t before)
+RMA_INLINE bool is_prompt(const struct lock_setup *s, struct lock_slot *slot, uint64_t before)
 {
 	if (FAULT(shiftlock_return))
 		return true;
@@ -155,7 +155,7 @@ RMA_INLINE bool is_prompt(const struct lock_space *s, struct lock_slot *slot, ui
 }
 
 /* A writer that holds the lock shows that it is alive: REL changes, or the lock is dead; (J). */
-static int confirm(const struct lock_space *s, struct lock_slot *slot)
+static int confirm(const struct lock_setup *s, struct lock_slot *slot)
 {
 	uint64_t before;
 	int64_t old;
@@ -171,26 +171,26 @@ static int confirm(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* A reader leaves, in order to ask again. PAWL_ERR_BUSY; or the lock is dead; (J). */
-static int give_back(const struct lock_space *s, struct lock_slot *slot)
+static int give_back(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return release_as_reader(s, slot) == PAWL_SUCCESS ? PAWL_ERR_BUSY : SHIFTLOCK_DEAD;
 }
 
 /* The client met no other, but was stopped meanwhile. */
-static RMA_SLOW_PATH int take_late(const struct lock_space *s, struct lock_slot *slot)
+static RMA_SLOW_PATH int take_late(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return slot->mode == PAWL_SHARED ? give_back(s, slot) : confirm(s, slot);
 }
 
 /* The end of an acquire that met no other client. */
-RMA_INLINE int take(const struct lock_space *s, struct lock_slot *slot, uint64_t before)
+RMA_INLINE int take(const struct lock_setup *s, struct lock_slot *slot, uint64_t before)
 {
 	return __builtin_expect(is_prompt(s, slot, before), 1) ? PAWL_SUCCESS : take_late(s, slot);
 }
 
 /* How long to wait before the next look at an A of another node: most of the time that the missing
  * releases will take at the rate of the releases since the wait began. */
-static void pause_for(struct rma_pause *p, const struct lock_space *s, int64_t releases,
+static void pause_for(struct rma_pause *p, const struct lock_setup *s, int64_t releases,
 		      int64_t so_far, uint64_t elapsed)
 {
 	uint64_t ns = so_far > 0 ? elapsed * (uint64_t)releases / (uint64_t)so_far : elapsed;
@@ -203,7 +203,7 @@ static void pause_for(struct rma_pause *p, const struct lock_space *s, int64_t r
 
 /* The releases between two looks, as far as they are known: REL also moves when a writer becomes
  * absent. */
-static int64_t releases_between(const struct lock_space *s, int64_t from, int64_t to)
+static int64_t releases_between(const struct lock_setup *s, int64_t from, int64_t to)
 {
 	int64_t n = a_rel_between(from, to);
 
@@ -211,7 +211,7 @@ static int64_t releases_between(const struct lock_space *s, int64_t from, int64_
 }
 
 /* The number of releases until readers get their turn, at most. */
-static int64_t until_turn(const struct lock_space *s, int64_t a, int64_t so_far)
+static int64_t until_turn(const struct lock_setup *s, int64_t a, int64_t so_far)
 {
 	const struct shiftlock *k = s->state;
 	int64_t row = k->turn - so_far, queue = a_writers(a);
@@ -227,7 +227,7 @@ static bool is_over(const struct lock_slot *slot)
 }
 
 /* When to look at A again, or to give up; 0: never. */
-static uint64_t next_look(const struct lock_space *s, struct lock_slot *slot)
+static uint64_t next_look(const struct lock_setup *s, struct lock_slot *slot)
 {
 	uint64_t at = lease_next_look(s, slot);
 
@@ -244,7 +244,7 @@ static int stay_queued(struct lock_slot *slot, const struct lease_watch *w)
 
 /* Wait until (A & mask), of REL and EPOCH, ==/!= ref. *late: it may have been so for more than a
  * lease. PAWL_ERR_TIMEOUT: the deadline has passed. */
-static int await_a(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
+static int await_a(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w,
 		   int64_t mask, enum rma_cond cond, int64_t ref, const char *what, bool *late)
 {
 	struct rma_client *c = &slot->client;
@@ -286,7 +286,7 @@ static int await_a(const struct lock_space *s, struct lock_slot *slot, struct le
 }
 
 /* W3, W7: wait until the readers that are in, or were let in, have left. */
-static RMA_SLOW_PATH int drain(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int drain(const struct lock_setup *s, struct lock_slot *slot,
 			       struct lease_watch *w, int64_t rel)
 {
 	bool late = false;
@@ -307,7 +307,7 @@ static RMA_SLOW_PATH int drain(const struct lock_space *s, struct lock_slot *slo
 }
 
 /* W6: wait for the grant of R5. */
-static int await_grant(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
+static int await_grant(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w,
 		       int64_t *grant)
 {
 	struct rma_client *c = &slot->client;
@@ -328,7 +328,7 @@ static int await_grant(const struct lock_space *s, struct lock_slot *slot, struc
 }
 
 /* W6, W7: wait in the queue. */
-static RMA_SLOW_PATH int await_lock(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int await_lock(const struct lock_setup *s, struct lock_slot *slot,
 				    struct lease_watch *w)
 {
 	int64_t grant;
@@ -350,7 +350,7 @@ static RMA_SLOW_PATH int await_lock(const struct lock_space *s, struct lock_slot
 }
 
 /* There is a writer: queue up. */
-static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *slot,
 				  struct lease_watch *w)
 {
 	struct rma_client *c = &slot->client;
@@ -379,7 +379,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_space *s, struct lock_slot *
 	return await_lock(s, slot, w);
 }
 
-static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
+static int acquire_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct lease_watch w;
 	uint64_t before = lease_glance(s, slot);
@@ -424,7 +424,7 @@ static int withdraw(struct lock_slot *slot, int64_t a, int64_t old)
 }
 
 /* There is a writer, or there was one. */
-static RMA_SLOW_PATH int await_turn(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int await_turn(const struct lock_setup *s, struct lock_slot *slot,
 				    uint64_t before, int64_t old)
 {
 	struct lease_watch w;
@@ -443,7 +443,7 @@ static RMA_SLOW_PATH int await_turn(const struct lock_space *s, struct lock_slot
 	return give_back(s, slot); /* (J) */
 }
 
-static int acquire_as_reader(const struct lock_space *s, struct lock_slot *slot)
+static int acquire_as_reader(const struct lock_setup *s, struct lock_slot *slot)
 {
 	uint64_t before = lease_glance(s, slot);
 	int64_t old;
@@ -456,7 +456,7 @@ static int acquire_as_reader(const struct lock_space *s, struct lock_slot *slot)
 	return a_writers(old) ? await_turn(s, slot, before, old) : take(s, slot, before);
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int rc;
 
@@ -474,7 +474,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* L4: resume a place that was left. PAWL_SUCCESS: the client is in the queue again. */
-static int take_place(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w)
+static int take_place(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word status = slot->status[s->domain];
@@ -499,7 +499,7 @@ static int take_place(const struct lock_space *s, struct lock_slot *slot, struct
 	}
 }
 
-static int resume(const struct lock_space *s, struct lock_slot *slot)
+static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct lease_watch w = {.seen = own_of(slot)->seen, .since = own_of(slot)->since};
 	int rc = take_place(s, slot, &w);
@@ -514,7 +514,7 @@ static int resume(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* Whether the slot of a place that was left may be used again; (O). */
-static bool passed(const struct lock_space *s, struct lock_slot *slot)
+static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t status = rma_peek(&slot->client, slot->status[s->domain]);
 	struct lease_watch w = {.seen = own_of(slot)->seen, .since = own_of(slot)->since};
@@ -532,7 +532,7 @@ static bool passed(const struct lock_space *s, struct lock_slot *slot)
 
 /* T1, T2: add this client only if A is unchanged since a look that found no other client in the
  * way. */
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	bool shared = slot->mode == PAWL_SHARED;
@@ -575,7 +575,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 /* ------------------------------------------------------------------ release */
 
 /* Other clients are present: find the next one. */
-static RMA_SLOW_PATH int hand_over(const struct lock_space *s, struct lock_slot *slot, int64_t succ,
+static RMA_SLOW_PATH int hand_over(const struct lock_setup *s, struct lock_slot *slot, int64_t succ,
 				   bool queued, bool turn, int64_t old)
 {
 	struct rma_word head = block_word(slot, BLOCK_HEAD);
@@ -598,7 +598,7 @@ static RMA_SLOW_PATH int hand_over(const struct lock_space *s, struct lock_slot 
 	return PAWL_SUCCESS;
 }
 
-static int release_as_writer(const struct lock_space *s, struct lock_slot *slot)
+static int release_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 	struct rma_client *c = &slot->client;
@@ -629,14 +629,14 @@ static int release_as_writer(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return slot->mode == PAWL_SHARED ? release_as_reader(s, slot) : release_as_writer(s, slot);
 }
 
 /* A slot that was never linked to may be used again at once. If it is in a queue, a client may
  * still link to it, until the block is given up. */
-static bool abandon(const struct lock_space *s, struct lock_slot *slot)
+static bool abandon(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t a;
 
@@ -652,7 +652,7 @@ static bool abandon(const struct lock_space *s, struct lock_slot *slot)
 
 /* Before a writer come the clients in the queue, and one that holds the lock without being in the
  * queue. A reader waits for the rest of a row. */
-static uint64_t overtakes(const struct lock_space *s, int mode)
+static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
 	const struct shiftlock *k = s->state;
 
@@ -662,7 +662,7 @@ static uint64_t overtakes(const struct lock_space *s, int mode)
 }
 
 /* The words of the living block; dead ones stay as their clients left them. */
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	static const struct {
@@ -695,7 +695,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 }
 
 /* REL is about to wrap while clients wait for readers. */
-static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
 	const struct shiftlock *k = s->state;
 

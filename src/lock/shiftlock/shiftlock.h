@@ -133,13 +133,13 @@ struct shiftlock_options {
 };
 _Static_assert(sizeof(struct shiftlock_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-RMA_INLINE const struct shiftlock_options *options_of(const struct lock_space *s)
+RMA_INLINE const struct shiftlock_options *options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
 
 /* 0: none */
-RMA_INLINE uint64_t lease_ns(const struct lock_space *s)
+RMA_INLINE uint64_t lease_ns(const struct lock_setup *s)
 {
 	return (uint64_t)options_of(s)->lease_us * 1000;
 }
@@ -178,7 +178,7 @@ RMA_INLINE struct rma_word block_word(struct lock_slot *slot, int offset)
 }
 
 /* The pause between two looks at a word of another node. */
-static inline struct rma_pause pause_between_looks(const struct lock_space *s)
+static inline struct rma_pause pause_between_looks(const struct lock_setup *s)
 {
 	return (struct rma_pause){
 	    .min_ns = (uint64_t)options_of(s)->backoff.min,
@@ -198,33 +198,33 @@ struct lease_watch {
 enum { SHIFTLOCK_DEAD = -1 };
 
 /* Find the lock's living block, as far as this client knows. */
-void shiftlock_find(const struct lock_space *s, struct lock_slot *slot);
+void shiftlock_find(const struct lock_setup *s, struct lock_slot *slot);
 /* The slot's block is dead: find the block in its place, or put one there. PAWL_SUCCESS or
  * PAWL_ERR_TOO_MANY. */
-int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot);
-uint64_t shiftlock_scratch_words(const struct lock_space *s);
+int shiftlock_next_block(const struct lock_setup *s, struct lock_slot *slot);
+uint64_t shiftlock_scratch_words(const struct lock_setup *s);
 /* The time in nanoseconds, from 1 on, exact; 0 without leases. */
-uint64_t lease_now(const struct lock_space *s, struct lock_slot *slot);
+uint64_t lease_now(const struct lock_setup *s, struct lock_slot *slot);
 /* The same for an uncontended acquire: it may be behind, never ahead. */
-uint64_t lease_glance(const struct lock_space *s, struct lock_slot *slot);
-void lease_watch_begin(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
+uint64_t lease_glance(const struct lock_setup *s, struct lock_slot *slot);
+void lease_watch_begin(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w,
 		       uint64_t before, int64_t a);
 /* A had this value, in a look that began at time before. SHIFTLOCK_DEAD: the block is dead, or is
  * now given up for lack of progress. */
-int lease_check(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
+int lease_check(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w,
 		uint64_t before, int64_t a);
 /* Look at A, and check. */
-int lease_look(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w);
+int lease_look(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w);
 /* When to look again; 0: never. */
-uint64_t lease_next_look(const struct lock_space *s, struct lock_slot *slot);
+uint64_t lease_next_look(const struct lock_setup *s, struct lock_slot *slot);
 
 /* The client that is linked behind this slot; 0: none comes. */
-int64_t pass_await_link(const struct lock_space *s, struct lock_slot *slot);
+int64_t pass_await_link(const struct lock_setup *s, struct lock_slot *slot);
 /* The client at the head of a queue in which this client was not; 0: none comes. Takes HEAD; (D),
  * pairs with W5. */
-int64_t pass_take_head(const struct lock_space *s, struct lock_slot *slot);
+int64_t pass_take_head(const struct lock_setup *s, struct lock_slot *slot);
 /* R5: give the lock to the next writer. The releaser's sum found old, and changed EPOCH if turn. */
-void pass_grant(const struct lock_space *s, struct lock_slot *slot, int64_t to, bool turn,
+void pass_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t to, bool turn,
 		int64_t old);
 /* L1, L2: a writer that would be next does not wait for the readers, which have left when REL is
  * rel. A was seen as a. PAWL_ERR_TIMEOUT: the writer is absent; if it is queued, pass_put_back()
@@ -232,13 +232,13 @@ void pass_grant(const struct lock_space *s, struct lock_slot *slot, int64_t to, 
  * SHIFTLOCK_DEAD. */
 int pass_be_absent(struct lock_slot *slot, int64_t a, int64_t rel, bool queued);
 /* Put a queued writer that is absent back at the head of the queue. */
-void pass_put_back(const struct lock_space *s, struct lock_slot *slot, int64_t writer);
+void pass_put_back(const struct lock_setup *s, struct lock_slot *slot, int64_t writer);
 /* L3. False: the grant came first. *status is the last known STATUS. */
-bool pass_leave_queue(const struct lock_space *s, struct lock_slot *slot, int64_t *status);
+bool pass_leave_queue(const struct lock_setup *s, struct lock_slot *slot, int64_t *status);
 /* Whether the release of a reader, which found old, was the last one for which an absent writer
  * waits. */
 bool pass_is_last(int64_t old);
 /* B2: then the reader releases for that writer. A was seen as a. */
-void pass_release_absent(const struct lock_space *s, struct lock_slot *slot, int64_t a);
+void pass_release_absent(const struct lock_setup *s, struct lock_slot *slot, int64_t a);
 
 #endif

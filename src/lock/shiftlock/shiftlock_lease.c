@@ -64,7 +64,7 @@
 
 enum { LEASES_TO_DEATH = 3, LOOKS_PER_LEASE = 2, KNOWN_BLOCKS = 8 };
 
-static struct rma_word at_home(const struct lock_space *s, struct lock_slot *slot, uint64_t offset)
+static struct rma_word at_home(const struct lock_setup *s, struct lock_slot *slot, uint64_t offset)
 {
 	uint64_t index;
 	int rank;
@@ -79,13 +79,13 @@ static int64_t *known(struct lock_slot *slot)
 	return (int64_t *)lock_scratch(slot) + 2 * (slot->lock % KNOWN_BLOCKS);
 }
 
-uint64_t shiftlock_scratch_words(const struct lock_space *s)
+uint64_t shiftlock_scratch_words(const struct lock_setup *s)
 {
 	(void)s;
 	return 2 * KNOWN_BLOCKS;
 }
 
-void shiftlock_find(const struct lock_space *s, struct lock_slot *slot)
+void shiftlock_find(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 	const int64_t *hint = known(slot);
@@ -98,7 +98,7 @@ void shiftlock_find(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* Take a spare block for this lock: its number, from 1; 0: none is left. */
-static int64_t take_spare(const struct lock_space *s, struct lock_slot *slot)
+static int64_t take_spare(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 	struct rma_word used = at_home(s, slot, k->used);
@@ -113,7 +113,7 @@ static int64_t take_spare(const struct lock_space *s, struct lock_slot *slot)
 	return n < k->n_spares ? n + 1 : 0;
 }
 
-int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot)
+int shiftlock_next_block(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 	struct rma_client *c = &slot->client;
@@ -148,12 +148,12 @@ int shiftlock_next_block(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-uint64_t lease_now(const struct lock_space *s, struct lock_slot *slot)
+uint64_t lease_now(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return lease_ns(s) ? 1 + rma_clock(&slot->client) : 0;
 }
 
-uint64_t lease_glance(const struct lock_space *s, struct lock_slot *slot)
+uint64_t lease_glance(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 
@@ -169,7 +169,7 @@ static int64_t progress_of(int64_t a)
 	return a & (A_REL_MASK | A_EPOCH);
 }
 
-void lease_watch_begin(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
+void lease_watch_begin(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w,
 		       uint64_t before, int64_t a)
 {
 	w->looked = before;
@@ -196,7 +196,7 @@ static int give_up_block(struct lock_slot *slot, int64_t a)
 	return old == a || (old & A_DEAD) ? SHIFTLOCK_DEAD : PAWL_SUCCESS;
 }
 
-int lease_check(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w,
+int lease_check(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w,
 		uint64_t before, int64_t a)
 {
 	if (a & A_DEAD)
@@ -216,7 +216,7 @@ int lease_check(const struct lock_space *s, struct lock_slot *slot, struct lease
 	return give_up_block(slot, a);
 }
 
-int lease_look(const struct lock_space *s, struct lock_slot *slot, struct lease_watch *w)
+int lease_look(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w)
 {
 	uint64_t before = lease_now(s, slot);
 	int64_t a;
@@ -226,7 +226,7 @@ int lease_look(const struct lock_space *s, struct lock_slot *slot, struct lease_
 	return lease_check(s, slot, w, before, a);
 }
 
-uint64_t lease_next_look(const struct lock_space *s, struct lock_slot *slot)
+uint64_t lease_next_look(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return lease_ns(s) ? lease_now(s, slot) + lease_ns(s) / LOOKS_PER_LEASE : 0;
 }

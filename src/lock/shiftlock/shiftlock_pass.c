@@ -56,13 +56,13 @@
 enum { LAST_RELEASE = 1 << 16 };
 
 /* How long to wait for a client that has added itself to A and has yet to link itself. */
-static uint64_t patience(const struct lock_space *s, struct lock_slot *slot)
+static uint64_t patience(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return lease_ns(s) ? lease_now(s, slot) + lease_ns(s) : 0;
 }
 
 /* The client behind this queueing, whose NEXT this is; 0: none comes. Pairs with W5. */
-static int64_t await_link(const struct lock_space *s, struct lock_slot *slot, struct rma_word next,
+static int64_t await_link(const struct lock_setup *s, struct lock_slot *slot, struct rma_word next,
 			  int64_t self)
 {
 	int64_t seen;
@@ -73,12 +73,12 @@ static int64_t await_link(const struct lock_space *s, struct lock_slot *slot, st
 	return seen & NEXT_NAME_MASK;
 }
 
-int64_t pass_await_link(const struct lock_space *s, struct lock_slot *slot)
+int64_t pass_await_link(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return await_link(s, slot, slot->next[s->domain], own_of(slot)->self);
 }
 
-int64_t pass_take_head(const struct lock_space *s, struct lock_slot *slot)
+int64_t pass_take_head(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word word = block_word(slot, BLOCK_HEAD);
@@ -127,7 +127,7 @@ int pass_be_absent(struct lock_slot *slot, int64_t a, int64_t rel, bool queued)
 	}
 }
 
-void pass_put_back(const struct lock_space *s, struct lock_slot *slot, int64_t writer)
+void pass_put_back(const struct lock_setup *s, struct lock_slot *slot, int64_t writer)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word status = slot_status(s, c, s->domain, writer & SELF_ID_MASK);
@@ -139,7 +139,7 @@ void pass_put_back(const struct lock_space *s, struct lock_slot *slot, int64_t w
 	rma_flush(c, head); /* orders HEAD before the return; pairs with B2 */
 }
 
-bool pass_leave_queue(const struct lock_space *s, struct lock_slot *slot, int64_t *status)
+bool pass_leave_queue(const struct lock_setup *s, struct lock_slot *slot, int64_t *status)
 {
 	struct rma_client *c = &slot->client;
 	int64_t self = own_of(slot)->self, old;
@@ -183,7 +183,7 @@ static int64_t pack(const struct hand_over *h, int64_t to)
 
 /* P2, P3: the client behind a writer that has left; 0: there is none, and the writer is out of the
  * queue. False: there is one that does not link itself. */
-static bool find_behind(const struct lock_space *s, struct lock_slot *slot, int64_t self,
+static bool find_behind(const struct lock_setup *s, struct lock_slot *slot, int64_t self,
 			int64_t *behind)
 {
 	struct rma_client *c = &slot->client;
@@ -208,7 +208,7 @@ static bool find_behind(const struct lock_space *s, struct lock_slot *slot, int6
 
 /* P1 to P5, for a writer that has left. Returns the next client; 0: this client has to grant to
  * none. */
-static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_slot *slot,
+static RMA_SLOW_PATH int64_t pass_over(const struct lock_setup *s, struct lock_slot *slot,
 				       int64_t writer, struct hand_over *h)
 {
 	struct rma_client *c = &slot->client;
@@ -248,7 +248,7 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, struct lock_s
 }
 
 /* R5: give the lock to this writer, or to a client behind it. */
-static void hand_on(const struct lock_space *s, struct lock_slot *slot, int64_t to,
+static void hand_on(const struct lock_setup *s, struct lock_slot *slot, int64_t to,
 		    struct hand_over *h)
 {
 	struct rma_client *c = &slot->client;
@@ -270,7 +270,7 @@ static void hand_on(const struct lock_space *s, struct lock_slot *slot, int64_t 
 	}
 }
 
-void pass_grant(const struct lock_space *s, struct lock_slot *slot, int64_t to, bool turn,
+void pass_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t to, bool turn,
 		int64_t old)
 {
 	struct hand_over h = {
@@ -290,7 +290,7 @@ bool pass_is_last(int64_t old)
 	return (old & A_ABSENT) && (((old >> A_REL_BIT) + 1) & (LAST_RELEASE - 1)) == 0;
 }
 
-void pass_release_absent(const struct lock_space *s, struct lock_slot *slot, int64_t a)
+void pass_release_absent(const struct lock_setup *s, struct lock_slot *slot, int64_t a)
 {
 	struct rma_client *c = &slot->client;
 	int64_t epoch = a & A_EPOCH, old;

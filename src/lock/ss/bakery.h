@@ -41,7 +41,7 @@ struct bakery {
 };
 
 /* Layout: so many words at each home. */
-static inline int bakery_layout(struct lock_space *s, uint64_t words, char *err, size_t errlen)
+static inline int bakery_layout(struct lock_setup *s, uint64_t words, char *err, size_t errlen)
 {
 	struct bakery *k;
 
@@ -54,7 +54,7 @@ static inline int bakery_layout(struct lock_space *s, uint64_t words, char *err,
 	return PAWL_SUCCESS;
 }
 
-RMA_INLINE uint64_t bakery_words(const struct lock_space *s)
+RMA_INLINE uint64_t bakery_words(const struct lock_setup *s)
 {
 	const struct bakery *k = s->state;
 

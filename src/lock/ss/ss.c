@@ -49,12 +49,12 @@ struct ss_options {
 };
 _Static_assert(sizeof(struct ss_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-RMA_INLINE const struct ss_options *options_of(const struct lock_space *s)
+RMA_INLINE const struct ss_options *options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	if (s->block > (uint64_t)(MOST_WORDS / options_of(s)->segments)) {
 		snprintf(err, errlen,
@@ -67,7 +67,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return bakery_layout(s, s->block * (uint64_t)options_of(s)->segments, err, errlen);
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	snprintf(text, len,
 		 "segments %lld, segment_units %lld, backoff at first %lld ns for each client"
@@ -78,14 +78,14 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 
 /* --------------------------------------------------------------------- segments */
 
-static int64_t segment_of(const struct lock_space *s, int64_t unit)
+static int64_t segment_of(const struct lock_setup *s, int64_t unit)
 {
 	int64_t segment = unit / options_of(s)->segment_units;
 
 	return segment < options_of(s)->segments ? segment : options_of(s)->segments - 1;
 }
 
-static int64_t last_segment(const struct lock_space *s, const struct lock_slot *slot)
+static int64_t last_segment(const struct lock_setup *s, const struct lock_slot *slot)
 {
 	int64_t last = segment_of(s, slot->last);
 
@@ -94,13 +94,13 @@ static int64_t last_segment(const struct lock_space *s, const struct lock_slot *
 	return last;
 }
 
-static uint64_t place(const struct lock_space *s, uint64_t index, int64_t segment)
+static uint64_t place(const struct lock_setup *s, uint64_t index, int64_t segment)
 {
 	return bakery_words(s) +
 	       (index * (uint64_t)options_of(s)->segments + (uint64_t)segment) * BAKERY_BYTES;
 }
 
-static struct rma_word segment_word(const struct lock_space *s, struct lock_slot *slot,
+static struct rma_word segment_word(const struct lock_setup *s, struct lock_slot *slot,
 				    int64_t segment)
 {
 	uint64_t index;
@@ -113,7 +113,7 @@ static struct rma_word segment_word(const struct lock_space *s, struct lock_slot
 /* ------------------------------------------------------------------ acquisition */
 
 /* (B) */
-static void take(const struct lock_space *s, struct lock_slot *slot, int64_t segment)
+static void take(const struct lock_setup *s, struct lock_slot *slot, int64_t segment)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word w = segment_word(s, slot, segment);
@@ -143,7 +143,7 @@ static void take(const struct lock_space *s, struct lock_slot *slot, int64_t seg
 }
 
 /* Draw a ticket only if it is this client's turn at once. */
-static bool try_take(const struct lock_space *s, struct lock_slot *slot, int64_t segment)
+static bool try_take(const struct lock_setup *s, struct lock_slot *slot, int64_t segment)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word w = segment_word(s, slot, segment);
@@ -157,7 +157,7 @@ static bool try_take(const struct lock_space *s, struct lock_slot *slot, int64_t
 }
 
 /* Leave at most BATCH segments; (C). */
-static void leave_batch(const struct lock_space *s, struct lock_slot *slot, int64_t first,
+static void leave_batch(const struct lock_setup *s, struct lock_slot *slot, int64_t first,
 			int64_t n)
 {
 	struct rma_client *c = &slot->client;
@@ -175,14 +175,14 @@ static void leave_batch(const struct lock_space *s, struct lock_slot *slot, int6
 			bakery_clear_guard(c, segment_word(s, slot, first + i), at, 0);
 }
 
-static void leave(const struct lock_space *s, struct lock_slot *slot, int64_t first, int64_t last)
+static void leave(const struct lock_setup *s, struct lock_slot *slot, int64_t first, int64_t last)
 {
 	for (; first <= last; first += BATCH)
 		leave_batch(s, slot, first, last - first < BATCH ? last - first + 1 : BATCH);
 }
 
 /* (A) */
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t last = last_segment(s, slot);
 
@@ -191,7 +191,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t first = segment_of(s, slot->first), last = last_segment(s, slot);
 
@@ -204,13 +204,13 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	leave(s, slot, segment_of(s, slot->first), last_segment(s, slot));
 	return PAWL_SUCCESS;
 }
 
-static bool keeps_out(const struct lock_space *s, const struct lock_slot *slot, int64_t first,
+static bool keeps_out(const struct lock_setup *s, const struct lock_slot *slot, int64_t first,
 		      int64_t last)
 {
 	return segment_of(s, slot->first) <= segment_of(s, last) &&
@@ -219,7 +219,7 @@ static bool keeps_out(const struct lock_space *s, const struct lock_slot *slot, 
 
 /* --------------------------------------------------------------- the simulator */
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	uint64_t index;
@@ -238,7 +238,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return true;
 }
 
-static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
 	uint64_t index;
 	int home;

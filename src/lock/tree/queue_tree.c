@@ -112,13 +112,13 @@ static int bits_for(int64_t value)
 }
 
 /* The words of a level are NODE words if each of its elements lies within a node. */
-static enum rma_domain level_domain(const struct lock_space *s, int i)
+static enum rma_domain level_domain(const struct lock_setup *s, int i)
 {
 	return s->domain == RMA_NODE || s->topo->level[i - 1].kind >= TOPO_NODE ? RMA_NODE
 										: RMA_NET;
 }
 
-int queue_tree_layout(struct lock_space *s, struct queue_tree *t, int64_t max_run, char *err,
+int queue_tree_layout(struct lock_setup *s, struct queue_tree *t, int64_t max_run, char *err,
 		      size_t errlen)
 {
 	int shift = STATUS_KIND_BITS;
@@ -157,7 +157,7 @@ int queue_tree_layout(struct lock_space *s, struct queue_tree *t, int64_t max_ru
 	return PAWL_SUCCESS;
 }
 
-void queue_tree_describe(const struct lock_space *s, const struct queue_tree *t, char *text,
+void queue_tree_describe(const struct lock_setup *s, const struct queue_tree *t, char *text,
 			 size_t len)
 {
 	size_t used = 0;
@@ -173,7 +173,7 @@ void queue_tree_describe(const struct lock_space *s, const struct queue_tree *t,
  * its children. In a queue every client ahead holds once. The element returns to the parent's queue
  * at most as often as it has members, and each time waits there for the other elements; and it may
  * wait for one more hold that starts between its leaving and the arrival of its next member. */
-uint64_t queue_tree_overtakes(const struct lock_space *s, const struct queue_tree *t)
+uint64_t queue_tree_overtakes(const struct lock_setup *s, const struct queue_tree *t)
 {
 	double hold[TOPO_MAX_LEVELS + 2], wait = 0;
 
@@ -210,7 +210,7 @@ static bool element_idle(const struct queue_level *l, int64_t *words, int i, int
 	return true;
 }
 
-bool queue_tree_idle(const struct lock_space *s, const struct queue_tree *t, uint64_t lock,
+bool queue_tree_idle(const struct lock_setup *s, const struct queue_tree *t, uint64_t lock,
 		     const struct lock_memory *m, char *err, size_t errlen)
 {
 	const struct queue_level *root = &t->level[0];
@@ -241,7 +241,7 @@ bool queue_tree_idle(const struct lock_space *s, const struct queue_tree *t, uin
 
 /* TAIL (offset 0) or a LINK of this client's element at level i. The root's words are at the lock's
  * home; others are spread over the ranks of their element. */
-RMA_INLINE struct rma_word level_word(const struct lock_space *s, const struct queue_tree *t,
+RMA_INLINE struct rma_word level_word(const struct lock_setup *s, const struct queue_tree *t,
 				      struct lock_slot *slot, int i, uint64_t offset)
 {
 	const struct queue_level *l = &t->level[i - 1];
@@ -255,14 +255,14 @@ RMA_INLINE struct rma_word level_word(const struct lock_space *s, const struct q
 			l->base + topo_tail_index(s->topo, i, j, slot->lock) * l->stride + offset);
 }
 
-RMA_INLINE struct rma_word tail_word(const struct lock_space *s, const struct queue_tree *t,
+RMA_INLINE struct rma_word tail_word(const struct lock_setup *s, const struct queue_tree *t,
 				     struct lock_slot *slot, int i)
 {
 	return level_word(s, t, slot, i, TAIL_OFFSET);
 }
 
 /* The link word of a queue member at level i. */
-static struct rma_word link_word(const struct lock_space *s, const struct queue_tree *t,
+static struct rma_word link_word(const struct lock_setup *s, const struct queue_tree *t,
 				 struct lock_slot *slot, int i, int64_t member)
 {
 	if (i == t->n)
@@ -271,7 +271,7 @@ static struct rma_word link_word(const struct lock_space *s, const struct queue_
 }
 
 /* The member as which this client stands in the queue of level i. */
-RMA_INLINE int64_t member_id(const struct lock_space *s, const struct queue_tree *t,
+RMA_INLINE int64_t member_id(const struct lock_setup *s, const struct queue_tree *t,
 			     struct lock_slot *slot, int i)
 {
 	return i == t->n ? slot->id : topo_child(s->topo, slot->client.rma->rank, i) + 1;
@@ -301,7 +301,7 @@ static const char *what_for(int i)
 	return i == 1 ? "a grant at the root queue" : "a grant in its element";
 }
 
-static void link_to(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
+static void link_to(const struct lock_setup *s, const struct queue_tree *t, struct lock_slot *slot,
 		    int i, int64_t pred, int64_t flag)
 {
 	struct rma_word link = link_word(s, t, slot, i, pred);
@@ -321,7 +321,7 @@ static int64_t await_grant(const struct queue_tree *t, struct lock_slot *slot, i
 }
 
 /* Link to the predecessor and wait. Returns the grant. */
-static RMA_SLOW_PATH int64_t wait_behind(const struct lock_space *s, const struct queue_tree *t,
+static RMA_SLOW_PATH int64_t wait_behind(const struct lock_setup *s, const struct queue_tree *t,
 					 struct lock_slot *slot, int i, int64_t pred)
 {
 	if (pred < 0) /* the queue is empty, but the element has a place above */
@@ -331,7 +331,7 @@ static RMA_SLOW_PATH int64_t wait_behind(const struct lock_space *s, const struc
 }
 
 /* Enter the queue of level i. Returns the grant; STATUS_WAIT: this client is the head. */
-RMA_INLINE int64_t enter(const struct lock_space *s, const struct queue_tree *t,
+RMA_INLINE int64_t enter(const struct lock_setup *s, const struct queue_tree *t,
 			 struct lock_slot *slot, int i)
 {
 	struct rma_client *c = &slot->client;
@@ -347,7 +347,7 @@ RMA_INLINE int64_t enter(const struct lock_space *s, const struct queue_tree *t,
 	return pred ? wait_behind(s, t, slot, i, pred) : STATUS_WAIT;
 }
 
-bool queue_tree_waiters_near(const struct lock_space *s, const struct queue_tree *t,
+bool queue_tree_waiters_near(const struct lock_setup *s, const struct queue_tree *t,
 			     struct lock_slot *slot)
 {
 	struct rma_word tail = tail_word(s, t, slot, t->n);
@@ -365,7 +365,7 @@ struct ascent {
 
 /* T1: replace this slot by its member in the link that leads to it. False: the link has been taken,
  * and a grant is on its way. */
-static bool withdraw(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
+static bool withdraw(const struct lock_setup *s, const struct queue_tree *t, struct lock_slot *slot,
 		     int i, int64_t pred)
 {
 	struct rma_word link = link_word(s, t, slot, i, pred);
@@ -377,7 +377,7 @@ static bool withdraw(const struct lock_space *s, const struct queue_tree *t, str
 }
 
 /* A4 with a deadline. Returns the grant, or STATUS_NONE. */
-static int64_t await_grant_until(const struct lock_space *s, const struct queue_tree *t,
+static int64_t await_grant_until(const struct lock_setup *s, const struct queue_tree *t,
 				 struct lock_slot *slot, int i, int64_t pred, struct ascent *a)
 {
 	int64_t status;
@@ -394,7 +394,7 @@ static int64_t await_grant_until(const struct lock_space *s, const struct queue_
 }
 
 /* T3: wait until the client that passes over the place has finished with its words. */
-static bool await_done(const struct lock_space *s, const struct queue_tree *t,
+static bool await_done(const struct lock_setup *s, const struct queue_tree *t,
 		       struct lock_slot *slot, int i, struct ascent *a)
 {
 	struct rma_client *c = &slot->client;
@@ -423,7 +423,7 @@ static bool await_done(const struct lock_space *s, const struct queue_tree *t,
 
 /* This client or its element has a place at level i, or had one. Returns the grant; STATUS_WAIT: it
  * has to enter. */
-static int64_t return_to_place(const struct lock_space *s, const struct queue_tree *t,
+static int64_t return_to_place(const struct lock_setup *s, const struct queue_tree *t,
 			       struct lock_slot *slot, int i, struct ascent *a)
 {
 	struct rma_word link = link_word(s, t, slot, i, a->place);
@@ -443,7 +443,7 @@ static int64_t return_to_place(const struct lock_space *s, const struct queue_tr
 }
 
 /* A2: become the tail if the queue is empty. Returns the slot that is the tail otherwise. */
-static int64_t swap_empty(const struct lock_space *s, const struct queue_tree *t,
+static int64_t swap_empty(const struct lock_setup *s, const struct queue_tree *t,
 			  struct lock_slot *slot, int i, struct rma_word tail)
 {
 	int64_t expected = 0, seen;
@@ -458,7 +458,7 @@ static int64_t swap_empty(const struct lock_space *s, const struct queue_tree *t
 }
 
 /* As enter(); or STATUS_NONE. */
-static int64_t enter_until(const struct lock_space *s, const struct queue_tree *t,
+static int64_t enter_until(const struct lock_setup *s, const struct queue_tree *t,
 			   struct lock_slot *slot, int i, struct ascent *a)
 {
 	struct rma_word tail = tail_word(s, t, slot, i);
@@ -480,11 +480,11 @@ static int64_t enter_until(const struct lock_space *s, const struct queue_tree *
 	return await_grant_until(s, t, slot, i, pred, a);
 }
 
-static void turn_back(const struct lock_space *s, const struct queue_tree *t,
+static void turn_back(const struct lock_setup *s, const struct queue_tree *t,
 		      struct lock_slot *slot, int i, int64_t place);
 
 /* Acquire from level i upwards. */
-static RMA_SLOW_PATH enum queue_entry acquire_from(const struct lock_space *s,
+static RMA_SLOW_PATH enum queue_entry acquire_from(const struct lock_setup *s,
 						   const struct queue_tree *t,
 						   struct lock_slot *slot, int i, struct ascent a)
 {
@@ -512,7 +512,7 @@ static RMA_SLOW_PATH enum queue_entry acquire_from(const struct lock_space *s,
 	return QUEUE_FRESH;
 }
 
-enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct queue_tree *t,
+enum queue_entry queue_tree_acquire(const struct lock_setup *s, const struct queue_tree *t,
 				    struct lock_slot *slot)
 {
 	struct ascent a = {.deadline_ns = slot->deadline_ns};
@@ -536,7 +536,7 @@ enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct que
 	return QUEUE_FRESH;
 }
 
-enum queue_entry queue_tree_resume(const struct lock_space *s, const struct queue_tree *t,
+enum queue_entry queue_tree_resume(const struct lock_setup *s, const struct queue_tree *t,
 				   struct lock_slot *slot)
 {
 	queue_slot(slot)->passed = 0;
@@ -560,7 +560,7 @@ struct descent {
 	int64_t as[TOPO_MAX_LEVELS];    /* the member as which it stands in the queue; 0: its own */
 };
 
-static inline int64_t standing_as(const struct lock_space *s, const struct queue_tree *t,
+static inline int64_t standing_as(const struct lock_setup *s, const struct queue_tree *t,
 				  struct lock_slot *slot, int i, const struct descent *d)
 {
 	return d->as[i - 1] ? d->as[i - 1] : member_id(s, t, slot, i);
@@ -568,7 +568,7 @@ static inline int64_t standing_as(const struct lock_space *s, const struct queue
 
 /* Take the link of a member, even if at the same time its waiter withdraws or another client
  * resumes a withdrawn place. */
-static int64_t take_from(const struct lock_space *s, const struct queue_tree *t,
+static int64_t take_from(const struct lock_setup *s, const struct queue_tree *t,
 			 struct lock_slot *slot, int i, int64_t member)
 {
 	struct rma_word link = link_word(s, t, slot, i, member);
@@ -581,7 +581,7 @@ static int64_t take_from(const struct lock_space *s, const struct queue_tree *t,
 
 /* T5: mark the withdrawn member in whose place this client stood as done: its slot may be used
  * again, or its element enter again. */
-static void let_go(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
+static void let_go(const struct lock_setup *s, const struct queue_tree *t, struct lock_slot *slot,
 		   int i, struct descent *d)
 {
 	enum rma_domain domain = t->level[i - 1].domain;
@@ -598,7 +598,7 @@ static void let_go(const struct lock_space *s, const struct queue_tree *t, struc
 
 /* T4: pass over withdrawn members: stand in the place of each in turn. Returns the first successor
  * that waits; 0: none is linked to the last of them. */
-static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, const struct queue_tree *t,
+static RMA_SLOW_PATH int64_t pass_over(const struct lock_setup *s, const struct queue_tree *t,
 				       struct lock_slot *slot, int i, struct descent *d,
 				       int64_t succ)
 {
@@ -612,7 +612,7 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_space *s, const struct 
 
 /* Take the successor at level i if one is linked; else 0. R1 at the leaves, R2 above, where the
  * link is reset for the element's next stay; (B). */
-static inline int64_t take_link(const struct lock_space *s, const struct queue_tree *t,
+static inline int64_t take_link(const struct lock_setup *s, const struct queue_tree *t,
 				struct lock_slot *slot, int i, struct descent *d)
 {
 	struct rma_client *c = &slot->client;
@@ -642,7 +642,7 @@ static inline int64_t take_link(const struct lock_space *s, const struct queue_t
 
 /* R4: a successor has swapped TAIL: wait until it is linked, and take the link. 0: it has
  * withdrawn, and this client stands in its place. */
-static int64_t await_link(const struct lock_space *s, const struct queue_tree *t,
+static int64_t await_link(const struct lock_setup *s, const struct queue_tree *t,
 			  struct lock_slot *slot, int i, struct descent *d)
 {
 	struct rma_word link = link_word(s, t, slot, i, standing_as(s, t, slot, i, d));
@@ -660,7 +660,7 @@ static int64_t await_link(const struct lock_space *s, const struct queue_tree *t
 	return take_link(s, t, slot, i, d);
 }
 
-static void grant(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
+static void grant(const struct lock_setup *s, const struct queue_tree *t, struct lock_slot *slot,
 		  int i, int64_t succ, int64_t status)
 {
 	struct rma_word w = slot_status(s, &slot->client, t->level[i - 1].domain, succ);
@@ -671,7 +671,7 @@ static void grant(const struct lock_space *s, const struct queue_tree *t, struct
 
 /* R5: leave the queue of level i if there is no successor. place: the element's withdrawn place at
  * the parent, for TAIL. */
-static inline bool leave_empty(const struct lock_space *s, const struct queue_tree *t,
+static inline bool leave_empty(const struct lock_setup *s, const struct queue_tree *t,
 			       struct lock_slot *slot, int i, const struct descent *d,
 			       int64_t place)
 {
@@ -704,7 +704,7 @@ static int64_t status_for(const struct queue_tree *t, int64_t passed, int i)
 
 /* There is a successor at level i: find it if it is not known yet, and grant. If it has withdrawn
  * and has no successor, leave the queue empty. */
-static RMA_SLOW_PATH void leave_to(const struct lock_space *s, const struct queue_tree *t,
+static RMA_SLOW_PATH void leave_to(const struct lock_setup *s, const struct queue_tree *t,
 				   struct lock_slot *slot, int i, struct descent *d, int64_t kind)
 {
 	int64_t succ = d->taken[i - 1];
@@ -725,7 +725,7 @@ static RMA_SLOW_PATH void leave_to(const struct lock_space *s, const struct queu
 
 /* Leave level i for good. The successor, if any, gets this kind of grant: the lock, or the right to
  * go to the parent (with the element's place there), or to settle with the readers itself. */
-static inline void leave(const struct lock_space *s, const struct queue_tree *t,
+static inline void leave(const struct lock_setup *s, const struct queue_tree *t,
 			 struct lock_slot *slot, int i, struct descent *d, int64_t kind)
 {
 	if (!d->taken[i - 1] && !d->as[i - 1] && i == t->n)
@@ -746,7 +746,7 @@ static bool may_pass(const struct queue_tree *t, int64_t passed, int i)
 	return ((passed >> l->shift) & l->mask) < l->threshold;
 }
 
-static inline void release_root(const struct lock_space *s, const struct queue_tree *t,
+static inline void release_root(const struct lock_setup *s, const struct queue_tree *t,
 				struct lock_slot *slot, queue_root_fn *before_root,
 				struct descent *d)
 {
@@ -775,14 +775,14 @@ static inline bool is_worth_a_glance(const struct queue_tree *t, struct lock_slo
 
 /* R6: from the level below the one where the lock went, leave every queue in which this client
  * stands. Successors have to go to the parent themselves; (C). */
-static void unwind(const struct lock_space *s, const struct queue_tree *t, struct lock_slot *slot,
+static void unwind(const struct lock_setup *s, const struct queue_tree *t, struct lock_slot *slot,
 		   int from, struct descent *d)
 {
 	for (int k = from; k <= t->n; k++)
 		leave(s, t, slot, k, d, STATUS_PARENT);
 }
 
-static RMA_SLOW_PATH void leave_only_level(const struct lock_space *s, const struct queue_tree *t,
+static RMA_SLOW_PATH void leave_only_level(const struct lock_setup *s, const struct queue_tree *t,
 					   struct lock_slot *slot, int64_t succ, int64_t kind)
 {
 	struct descent d = {.taken = {succ}};
@@ -796,7 +796,7 @@ static RMA_SLOW_PATH void leave_only_level(const struct lock_space *s, const str
 }
 
 /* No client is linked behind us, or there is nothing to decide at the root. */
-RMA_INLINE void release_only_level(const struct lock_space *s, const struct queue_tree *t,
+RMA_INLINE void release_only_level(const struct lock_setup *s, const struct queue_tree *t,
 				   struct lock_slot *slot, int64_t succ, int64_t kind)
 {
 	int64_t last;
@@ -814,7 +814,7 @@ RMA_INLINE void release_only_level(const struct lock_space *s, const struct queu
 
 /* The machine is one queue, as in D-MCS. False: a successor is known, and before_root is to say
  * what to do with it. */
-RMA_INLINE bool release_one_queue(const struct lock_space *s, const struct queue_tree *t,
+RMA_INLINE bool release_one_queue(const struct lock_setup *s, const struct queue_tree *t,
 				  struct lock_slot *slot, queue_root_fn *before_root)
 {
 	int64_t succ = rma_peek(&slot->client, slot->next[s->domain]), kind = STATUS_LOCKED;
@@ -827,7 +827,7 @@ RMA_INLINE bool release_one_queue(const struct lock_space *s, const struct queue
 	return true;
 }
 
-void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
+void queue_tree_release(const struct lock_setup *s, const struct queue_tree *t,
 			struct lock_slot *slot, queue_root_fn *before_root)
 {
 	struct descent d;
@@ -858,7 +858,7 @@ void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
 
 /* From level i down. The element has a withdrawn place at the level above, behind member place; 0:
  * it has none. */
-static void turn_back(const struct lock_space *s, const struct queue_tree *t,
+static void turn_back(const struct lock_setup *s, const struct queue_tree *t,
 		      struct lock_slot *slot, int i, int64_t place)
 {
 	struct descent d = {.taken = {0}};
@@ -869,7 +869,7 @@ static void turn_back(const struct lock_space *s, const struct queue_tree *t,
 	unwind(s, t, slot, i + 1, &d);
 }
 
-void queue_tree_abandon(const struct lock_space *s, const struct queue_tree *t,
+void queue_tree_abandon(const struct lock_setup *s, const struct queue_tree *t,
 			struct lock_slot *slot)
 {
 	struct descent d = {.taken = {0}};
@@ -878,7 +878,7 @@ void queue_tree_abandon(const struct lock_space *s, const struct queue_tree *t,
 	unwind(s, t, slot, 2, &d);
 }
 
-enum queue_entry queue_tree_try_acquire(const struct lock_space *s, const struct queue_tree *t,
+enum queue_entry queue_tree_try_acquire(const struct lock_setup *s, const struct queue_tree *t,
 					struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;

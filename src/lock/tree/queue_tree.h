@@ -14,7 +14,7 @@ struct queue_tree_options {
 		    "group:64,node:256,package:32,numa:32,cache:32,gang:1024", \
 		    "hand-overs within an element of a level before the lock leaves it")
 
-static inline const struct queue_tree_options *queue_tree_options(const struct lock_space *s)
+static inline const struct queue_tree_options *queue_tree_options(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
@@ -50,8 +50,8 @@ struct queue_tree {
 };
 
 /* For the descriptors of protocols with a tree; see lock.h. */
-uint64_t queue_tree_overtakes(const struct lock_space *s, const struct queue_tree *t);
-bool queue_tree_idle(const struct lock_space *s, const struct queue_tree *t, uint64_t lock,
+uint64_t queue_tree_overtakes(const struct lock_setup *s, const struct queue_tree *t);
+bool queue_tree_idle(const struct lock_setup *s, const struct queue_tree *t, uint64_t lock,
 		     const struct lock_memory *m, char *err, size_t errlen);
 
 /* How a client got to the lock. */
@@ -82,25 +82,25 @@ static inline int queue_tree_code(enum queue_entry entry, int busy)
 
 /* Choose thresholds and reserve words. max_run: the most writers in a row that a grant has to
  * count; 0: none. */
-int queue_tree_layout(struct lock_space *s, struct queue_tree *t, int64_t max_run, char *err,
+int queue_tree_layout(struct lock_setup *s, struct queue_tree *t, int64_t max_run, char *err,
 		      size_t errlen);
-void queue_tree_describe(const struct lock_space *s, const struct queue_tree *t, char *text,
+void queue_tree_describe(const struct lock_setup *s, const struct queue_tree *t, char *text,
 			 size_t len);
 
 /* Whether a client of the same element is in the queue; costs no far operation. */
-bool queue_tree_waiters_near(const struct lock_space *s, const struct queue_tree *t,
+bool queue_tree_waiters_near(const struct lock_setup *s, const struct queue_tree *t,
 			     struct lock_slot *slot);
 
 /* Respects slot->deadline_ns, if set. A client may get the lock after its deadline, if the queues
  * were empty or the grant was on its way. */
-enum queue_entry queue_tree_acquire(const struct lock_space *s, const struct queue_tree *t,
+enum queue_entry queue_tree_acquire(const struct lock_setup *s, const struct queue_tree *t,
 				    struct lock_slot *slot);
 /* After QUEUE_LEFT: acquire the same lock from the place that the slot has left, if it still
  * exists. */
-enum queue_entry queue_tree_resume(const struct lock_space *s, const struct queue_tree *t,
+enum queue_entry queue_tree_resume(const struct lock_setup *s, const struct queue_tree *t,
 				   struct lock_slot *slot);
 bool queue_tree_passed(const struct queue_tree *t, struct lock_slot *slot); /* does not wait */
-enum queue_entry queue_tree_try_acquire(const struct lock_space *s, const struct queue_tree *t,
+enum queue_entry queue_tree_try_acquire(const struct lock_setup *s, const struct queue_tree *t,
 					struct lock_slot *slot);
 
 /*
@@ -108,14 +108,14 @@ enum queue_entry queue_tree_try_acquire(const struct lock_space *s, const struct
  * says whether a known successor there could have the lock as it is; its result says how to leave.
  * It is not called if the lock is passed on below the root.
  */
-typedef enum queue_leave queue_root_fn(const struct lock_space *s, struct lock_slot *slot,
+typedef enum queue_leave queue_root_fn(const struct lock_setup *s, struct lock_slot *slot,
 				       bool successor);
-void queue_tree_release(const struct lock_space *s, const struct queue_tree *t,
+void queue_tree_release(const struct lock_setup *s, const struct queue_tree *t,
 			struct lock_slot *slot, queue_root_fn *before_root);
 
 /* Leave after QUEUE_FRESH without having had the lock: no successor, also below the root, may take
  * this for a grant. */
-void queue_tree_abandon(const struct lock_space *s, const struct queue_tree *t,
+void queue_tree_abandon(const struct lock_setup *s, const struct queue_tree *t,
 			struct lock_slot *slot);
 
 /* The number of writers in a row before the current holder; 0 if not counted. */

@@ -20,7 +20,7 @@
 #define MOST_CLIENTS UINT64_C(0xffffffff)
 
 /* The group number of every rank, ascending in topology order. */
-static void number_groups(const struct lock_space *s, struct readers *r)
+static void number_groups(const struct lock_setup *s, struct readers *r)
 {
 	const struct topo *t = s->topo;
 
@@ -38,7 +38,7 @@ static void number_groups(const struct lock_space *s, struct readers *r)
 	}
 }
 
-static void list_members(const struct lock_space *s, struct readers *r)
+static void list_members(const struct lock_setup *s, struct readers *r)
 {
 	const struct topo *t = s->topo;
 
@@ -59,7 +59,7 @@ static void list_members(const struct lock_space *s, struct readers *r)
 	}
 }
 
-static bool within_nodes(const struct lock_space *s, const struct readers *r)
+static bool within_nodes(const struct lock_setup *s, const struct readers *r)
 {
 	for (int g = 0; g < r->groups; g++)
 		for (int k = r->first[g] + 1; k < r->first[g + 1]; k++)
@@ -68,7 +68,7 @@ static bool within_nodes(const struct lock_space *s, const struct readers *r)
 	return true;
 }
 
-int readers_layout(struct lock_space *s, struct readers *r, char *err, size_t errlen)
+int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t errlen)
 {
 	size_t n = (size_t)s->topo->nranks;
 	uint64_t size;

@@ -18,7 +18,7 @@ struct rma_rw_options {
 };
 _Static_assert(sizeof(struct rma_rw_options) <= LOCK_OPTION_BYTES, "the options fit");
 
-static inline const struct rma_rw_options *rma_rw_options(const struct lock_space *s)
+static inline const struct rma_rw_options *rma_rw_options(const struct lock_setup *s)
 {
 	return lock_options(s);
 }
@@ -64,20 +64,20 @@ struct readers_form {
 	const char *name;
 	uint64_t bytes;   /* of a counter */
 	uint64_t scratch; /* int64_t for each counter that a writer's slot needs */
-	enum readers_entry (*enter)(const struct lock_space *s, const struct readers *r,
+	enum readers_entry (*enter)(const struct lock_setup *s, const struct readers *r,
 				    struct lock_slot *slot);
 	/* The same without waiting. False: a writer is there. */
-	bool (*try_enter)(const struct lock_space *s, const struct readers *r,
+	bool (*try_enter)(const struct lock_setup *s, const struct readers *r,
 			  struct lock_slot *slot);
-	void (*leave)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
+	void (*leave)(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot);
 	/* For the writer at the head of the root queue: close all counters, and wait until the
 	 * readers inside have left. False: its deadline has passed, and the counters are open. */
-	bool (*close)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
+	bool (*close)(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot);
 	/* The same without waiting. False: readers are inside, and nothing has changed. */
-	bool (*try_close)(const struct lock_space *s, const struct readers *r,
+	bool (*try_close)(const struct lock_setup *s, const struct readers *r,
 			  struct lock_slot *slot);
 	/* Give the lock to the readers. Complete at all counters on return. */
-	void (*open)(const struct lock_space *s, const struct readers *r, struct lock_slot *slot);
+	void (*open)(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot);
 	/* For the words of one counter; see struct lock_protocol. */
 	bool (*idle)(const int64_t *counter, char *err, size_t errlen);
 	void (*age)(int64_t *counter);
@@ -85,7 +85,7 @@ struct readers_form {
 
 extern const struct readers_form readers_ticket, readers_gate;
 
-int readers_layout(struct lock_space *s, struct readers *r, char *err, size_t errlen);
+int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t errlen);
 
 /* The place of group g's counter for a lock. Counters are spread over the ranks of the group. */
 static inline uint64_t readers_place(const struct readers *r, uint64_t lock, int g, int *rank)
@@ -131,7 +131,7 @@ static inline int readers_own_group(const struct readers *r, const struct rma_cl
 }
 
 /* Whether any counter is on another node. */
-static inline bool readers_far(const struct lock_space *s)
+static inline bool readers_far(const struct lock_setup *s)
 {
 	return s->topo->nnodes > 1;
 }

@@ -101,7 +101,7 @@ static int64_t arrive(const struct readers *r, struct lock_slot *slot, bool clos
 	return -1;
 }
 
-static void leave(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static void leave(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 
@@ -110,7 +110,7 @@ static void leave(const struct lock_space *s, const struct readers *r, struct lo
 	rma_acc(c, active_word(r, slot, readers_own_group(r, c), rma_rw_slot(slot)->phase), -1);
 }
 
-static enum readers_entry enter(const struct lock_space *s, const struct readers *r,
+static enum readers_entry enter(const struct lock_setup *s, const struct readers *r,
 				struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
@@ -130,7 +130,7 @@ static enum readers_entry enter(const struct lock_space *s, const struct readers
 	return READERS_TIMEOUT;
 }
 
-static bool try_enter(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static bool try_enter(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	int64_t phase = arrive(r, slot, false);
 
@@ -177,7 +177,7 @@ static int64_t own_phase(const struct readers *r, struct lock_slot *slot)
 }
 
 /* L1: let every counter admit T_R readers, or run idle. False: the deadline has passed. */
-static bool look_at_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot,
+static bool look_at_all(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot,
 			int64_t phase)
 {
 	struct rma_client *c = &slot->client;
@@ -216,7 +216,7 @@ static bool look_at_all(const struct lock_space *s, const struct readers *r, str
 
 /* C: close the gates. BASE is for the next phase, in which no reader has counted itself yet: its
  * arrivals are those of the look. */
-static void close_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot,
+static void close_all(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot,
 		      int64_t phase)
 {
 	struct rma_client *c = &slot->client;
@@ -247,7 +247,7 @@ static bool drain_all(const struct readers *r, struct lock_slot *slot, int64_t p
 }
 
 /* O. */
-static void open_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static void open_gates(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	int64_t phase = own_phase(r, slot);
@@ -258,7 +258,7 @@ static void open_gates(const struct lock_space *s, const struct readers *r, stru
 					     queue, so before the next closing (C); (D) */
 }
 
-static bool close_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static bool close_gates(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	int64_t phase = own_phase(r, slot);
 
@@ -271,7 +271,7 @@ static bool close_gates(const struct lock_space *s, const struct readers *r, str
 	return false;
 }
 
-static bool try_close(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static bool try_close(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct look *looks = lock_scratch(slot);

@@ -116,7 +116,7 @@ static RMA_SLOW_PATH bool withdraw(struct rma_client *c, struct rma_word in, int
 	return false;
 }
 
-static enum readers_entry enter(const struct lock_space *s, const struct readers *r,
+static enum readers_entry enter(const struct lock_setup *s, const struct readers *r,
 				struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
@@ -139,7 +139,7 @@ static enum readers_entry enter(const struct lock_space *s, const struct readers
 	return withdraw(c, in, old & GATE_MASK, seen) ? READERS_TIMEOUT : READERS_IN;
 }
 
-static bool try_enter(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static bool try_enter(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word in = readers_word(r, c, slot->lock, readers_own_group(r, c), IN);
@@ -159,7 +159,7 @@ static bool try_enter(const struct lock_space *s, const struct readers *r, struc
 	return false;
 }
 
-static void leave(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static void leave(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word out = readers_word(r, c, slot->lock, readers_own_group(r, c), OUT);
@@ -198,7 +198,7 @@ static bool had_its_turn(const struct readers *r, const struct look *l)
 
 /* L: let every counter admit T_R readers, or run idle. The three words are not one snapshot; this
  * matters for fairness, not for safety. False: the deadline has passed. */
-static bool look_at_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static bool look_at_all(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct look *looks = lock_scratch(slot);
@@ -226,7 +226,7 @@ static bool look_at_all(const struct lock_space *s, const struct readers *r, str
 }
 
 /* C and D. False: the deadline has passed, and the gates are closed. */
-static bool close_all(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static bool close_all(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	int64_t *before = lock_scratch(slot), seen;
@@ -249,7 +249,7 @@ static bool close_all(const struct lock_space *s, const struct readers *r, struc
 }
 
 /* O. */
-static void open_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static void open_gates(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	int own = readers_own_group(r, c);
@@ -267,7 +267,7 @@ static void open_gates(const struct lock_space *s, const struct readers *r, stru
 					     queue, so before the next closing (C) */
 }
 
-static bool try_close(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static bool try_close(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct look *looks = lock_scratch(slot);
@@ -303,7 +303,7 @@ static bool try_close(const struct lock_space *s, const struct readers *r, struc
 }
 
 /* D2: undo the closing, except for its number; (D). */
-static void undo_closing(const struct lock_space *s, const struct readers *r,
+static void undo_closing(const struct lock_setup *s, const struct readers *r,
 			 struct lock_slot *slot, int64_t k)
 {
 	struct rma_client *c = &slot->client;
@@ -317,7 +317,7 @@ static void undo_closing(const struct lock_space *s, const struct readers *r,
 }
 
 /* With a deadline, and too many closings undone: try again and again. */
-static bool close_when_idle(const struct lock_space *s, const struct readers *r,
+static bool close_when_idle(const struct lock_setup *s, const struct readers *r,
 			    struct lock_slot *slot)
 {
 	struct rma_pause p = {
@@ -332,7 +332,7 @@ static bool close_when_idle(const struct lock_space *s, const struct readers *r,
 	return true;
 }
 
-static bool close_gates(const struct lock_space *s, const struct readers *r, struct lock_slot *slot)
+static bool close_gates(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	const struct look *looks = lock_scratch(slot);
 	int64_t k;

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct queue_tree *t = lock_constants(s, sizeof *t, err, errlen);
 
@@ -25,45 +25,45 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return queue_tree_layout(s, t, 0, err, errlen);
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	queue_tree_describe(s, s->state, text, len);
 }
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return queue_tree_code(queue_tree_acquire(s, s->state, slot), PAWL_ERR_TIMEOUT);
 }
 
-static int resume(const struct lock_space *s, struct lock_slot *slot)
+static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return queue_tree_code(queue_tree_resume(s, s->state, slot), LOCK_PASSED);
 }
 
-static bool passed(const struct lock_space *s, struct lock_slot *slot)
+static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return queue_tree_passed(s->state, slot);
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return queue_tree_try_acquire(s, s->state, slot) == QUEUE_BUSY ? PAWL_ERR_BUSY
 								       : PAWL_SUCCESS;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	queue_tree_release(s, s->state, slot, NULL);
 	return PAWL_SUCCESS;
 }
 
-static uint64_t overtakes(const struct lock_space *s, int mode)
+static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
 	(void)mode;
 	return queue_tree_overtakes(s, s->state);
 }
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	return queue_tree_idle(s, s->state, lock, m, err, errlen);

@@ -35,7 +35,7 @@ struct constants {
 enum { T_W_MAX = 1 << 20 };
 
 /* T_W: the option, or the product of T_L,i + 1 over all levels. */
-static int64_t writers_in_a_row(const struct lock_space *s)
+static int64_t writers_in_a_row(const struct lock_setup *s)
 {
 	int64_t product = 1;
 
@@ -50,7 +50,7 @@ static int64_t writers_in_a_row(const struct lock_space *s)
 	return s->topo->nlevels == 1 ? queue_tree_options(s)->t_l[TOPO_NODE] : product;
 }
 
-static int layout(struct lock_space *s, char *err, size_t errlen)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
 	int rc;
@@ -62,7 +62,7 @@ static int layout(struct lock_space *s, char *err, size_t errlen)
 	return rc ? rc : readers_layout(s, &k->readers, err, errlen);
 }
 
-static void destroy(struct lock_space *s)
+static void destroy(struct lock_setup *s)
 {
 	struct constants *k = s->state;
 
@@ -73,7 +73,7 @@ static void destroy(struct lock_space *s)
 	}
 }
 
-static void describe(const struct lock_space *s, char *text, size_t len)
+static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	const struct constants *k = s->state;
 	char tree[128];
@@ -84,7 +84,7 @@ static void describe(const struct lock_space *s, char *text, size_t len)
 		 k->readers.form->name, k->readers.groups > 1 ? "s" : "");
 }
 
-static uint64_t scratch_words(const struct lock_space *s)
+static uint64_t scratch_words(const struct lock_setup *s)
 {
 	const struct constants *k = s->state;
 
@@ -94,7 +94,7 @@ static uint64_t scratch_words(const struct lock_space *s)
 /* ---------------------------------------------------------------- writers */
 
 /* The writer has come through the tree. */
-static int settle_with_readers(const struct lock_space *s, struct lock_slot *slot,
+static int settle_with_readers(const struct lock_setup *s, struct lock_slot *slot,
 			       enum queue_entry entry)
 {
 	const struct constants *k = s->state;
@@ -108,7 +108,7 @@ static int settle_with_readers(const struct lock_space *s, struct lock_slot *slo
 	return PAWL_ERR_TIMEOUT;
 }
 
-static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
+static int acquire_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 	enum queue_entry entry = queue_tree_acquire(s, &k->tree, slot);
@@ -120,7 +120,7 @@ static int acquire_as_writer(const struct lock_space *s, struct lock_slot *slot)
 
 /* Keep the readers out only for a writer that can have the lock at once, and for at most T_W
  * writers in a row. */
-static enum queue_leave before_root(const struct lock_space *s, struct lock_slot *slot,
+static enum queue_leave before_root(const struct lock_setup *s, struct lock_slot *slot,
 				    bool successor)
 {
 	const struct constants *k = s->state;
@@ -131,7 +131,7 @@ static enum queue_leave before_root(const struct lock_space *s, struct lock_slot
 	return QUEUE_REOPENED;
 }
 
-static void release_as_writer(const struct lock_space *s, struct lock_slot *slot)
+static void release_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -140,7 +140,7 @@ static void release_as_writer(const struct lock_space *s, struct lock_slot *slot
 
 /* ------------------------------------------------------------------- both */
 
-static int acquire(const struct lock_space *s, struct lock_slot *slot)
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -155,7 +155,7 @@ static int acquire(const struct lock_space *s, struct lock_slot *slot)
 }
 
 /* Only a client that entered as a writer has a place. */
-static int resume(const struct lock_space *s, struct lock_slot *slot)
+static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 	enum queue_entry entry = queue_tree_resume(s, &k->tree, slot);
@@ -165,14 +165,14 @@ static int resume(const struct lock_space *s, struct lock_slot *slot)
 	return settle_with_readers(s, slot, entry);
 }
 
-static bool passed(const struct lock_space *s, struct lock_slot *slot)
+static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
 	return queue_tree_passed(&k->tree, slot);
 }
 
-static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -189,7 +189,7 @@ static int try_acquire(const struct lock_space *s, struct lock_slot *slot)
 	return PAWL_ERR_BUSY;
 }
 
-static int release(const struct lock_space *s, struct lock_slot *slot)
+static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
@@ -204,7 +204,7 @@ static int release(const struct lock_space *s, struct lock_slot *slot)
 
 /* At most T_W writers come before a reader; if it may have to enter as a writer, it waits as a
  * writer does. */
-static uint64_t overtakes(const struct lock_space *s, int mode)
+static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
 	const struct constants *k = s->state;
 
@@ -213,7 +213,7 @@ static uint64_t overtakes(const struct lock_space *s, int mode)
 	return queue_tree_overtakes(s, &k->tree) + (uint64_t)k->t_w;
 }
 
-static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_memory *m, char *err,
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
 	const struct constants *k = s->state;
@@ -226,7 +226,7 @@ static bool idle(const struct lock_space *s, uint64_t lock, const struct lock_me
 	return true;
 }
 
-static void age(const struct lock_space *s, uint64_t lock, const struct lock_memory *m)
+static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
 	const struct constants *k = s->state;
 

@@ -3,8 +3,8 @@
  * The table as its protocol sees it: the same on every rank, so that thousands of virtual ranks can
  * share one.
  */
-#ifndef LOCK_SPACE_H
-#define LOCK_SPACE_H
+#ifndef LOCK_SETUP_H
+#define LOCK_SETUP_H
 
 #include "lock/option.h"
 #include "rma/rma.h"
@@ -17,7 +17,7 @@ struct lock_protocol;
 
 enum lock_home { LOCK_HOME_BLOCK, LOCK_HOME_CYCLIC, LOCK_HOME_MAP };
 
-struct lock_space {
+struct lock_setup {
 	const struct lock_protocol *protocol;
 	const struct topo *topo;
 	/* The values of the kind's own options, laid out as the kind says. */
@@ -38,13 +38,13 @@ struct lock_space {
 };
 
 /* For a kind to read as its own structure. */
-RMA_INLINE const void *lock_options(const struct lock_space *s)
+RMA_INLINE const void *lock_options(const struct lock_setup *s)
 {
 	return s->options;
 }
 
 /* Option lease, in microseconds; 0 also if the kind has none. */
-int64_t lock_lease_us(const struct lock_space *s);
-void lock_set_lease_us(struct lock_space *s, int64_t us);
+int64_t lock_lease_us(const struct lock_setup *s);
+void lock_set_lease_us(struct lock_setup *s, int64_t us);
 
 #endif

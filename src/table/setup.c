@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The layout of a table; the same for the library and the simulator. */
-#include "table/space.h"
+#include "table/setup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 
-void space_begin(struct lock_space *s, const struct lock_protocol *p, const struct topo *topo,
+void setup_begin(struct lock_setup *s, const struct lock_protocol *p, const struct topo *topo,
 		 const struct options *o, uint64_t n)
 {
 	uint64_t ranks = (uint64_t)topo->nranks;
 
-	*s = (struct lock_space){
+	*s = (struct lock_setup){
 	    .protocol = p,
 	    .topo = topo,
 	    .n = n,
@@ -26,7 +26,7 @@ void space_begin(struct lock_space *s, const struct lock_protocol *p, const stru
 	memcpy(s->options, o->own, sizeof s->options);
 }
 
-int space_layout(struct lock_space *s)
+int setup_layout(struct lock_setup *s)
 {
 	char err[ERROR_LENGTH] = "";
 	int rc;
@@ -47,7 +47,7 @@ int space_layout(struct lock_space *s)
 	return PAWL_SUCCESS;
 }
 
-void space_free(struct lock_space *s)
+void setup_free(struct lock_setup *s)
 {
 	if (s->protocol && s->protocol->destroy)
 		s->protocol->destroy(s);
