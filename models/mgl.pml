@@ -21,6 +21,8 @@
  * -DTIMED=mask: the processes of the mask may also acquire with a deadline, in any mode, ahead or
  * not, which passes at any step. In the queue such a process is then gone, and may come to the lock
  * again (that it may keep its place there belongs to the tree: models/rma_mcs.pml).
+ * -DHURRIES=n: n such acquires at most in all, for -DLIVE=v. A stream of deadlines that pass at once, each
+ * of which is in the word for a moment, can delay the head of the queue without end.
  *
  * What it abstracts. One lock. An operation and its flush are one step; operations are atomic on
  * each word, and memory is sequentially consistent. The queue's own words: models/rma_mcs.pml.
@@ -36,6 +38,7 @@
  *                        -DSTAY -DBREAK_SHARE  a sharer waits for intents shared
  *                        with TIMED: -DBREAK_GIVE_UP  a client that gives up at the head of the queue hands the
  *                                                     lock over as a holder does
+ *                                    -DBREAK_TELL     it leaves the queue without a word to the next client
  *                                    -DBREAK_DOOR     it leaves the queue before it takes CLOSED back
  *                                    -DRIDE -DBREAK_LAST   a rider that gives up keeps the intent if it is the last
  *                                    -DRIDE -DBREAK_FIRST  a client with a deadline lets others wait for its
@@ -61,6 +64,15 @@
 #define ANY_MODE ANY_COUNTED
 #else
 #define ANY_MODE ANY_COUNTED :: m = EXCLUSIVE
+#endif
+
+#ifdef HURRIES
+byte hurried; /* acquires with a deadline so far */
+#define MAY_HURRY hurried < HURRIES
+#define HURRY hurried++
+#else
+#define MAY_HURRY true
+#define HURRY skip
 #endif
 
 byte n[3];   /* the word: holders by mode, but exclusive ones, */
@@ -235,6 +247,8 @@ inline give_up()
 {
 #ifdef BREAK_DOOR
 	leave(FRESH); closed--
+#elif defined(BREAK_TELL)
+	closed--; atomic { queue?_; next = 0 }
 #elif defined(BREAK_GIVE_UP)
 	closed--; leave(PASSED)
 #else
@@ -430,8 +444,7 @@ proctype P(byte p)
 		d_step { held = 0; m = 0 }
 #endif
 #ifdef TIMED
-	:: (TIMED >> p) & 1 ->
-		timed = 1;
+	:: atomic { ((TIMED >> p) & 1) && MAY_HURRY -> HURRY; timed = 1 }
 		if
 		:: ANY_MODE
 #ifndef NOAHEAD

@@ -69,8 +69,9 @@
  *       The client that makes V zero removes the count, also if it has given up: while V is not
  *       open, the client that is to open it is one of its riders.
  *
- * Progress: starvation-free if holders release and intents ahead end; dead-lock-free in any case. A
- * client that gives up waits only for what a releaser waits for (queue_tree.c).
+ * Progress: starvation-free if holders release, and intents ahead and streams of tries and of
+ * deadlines that pass at once end; dead-lock-free in any case. A client that gives up waits only
+ * for what a releaser waits for (queue_tree.c).
  *
  * Bounds: 2^20 - 1 clients at one lock, each of which is counted in one field of W at a time; a
  * table with more is refused.

@@ -59,6 +59,8 @@
  * Progress: as long as a living client waits and spares are left (option recoveries), the lock
  * continues. A client with a deadline looks for failures while it waits, and again when its process
  * wants to use the slot that is still in the queue.
+ *
+ * Models: models/shiftlock_lease.pml (writers), models/shiftlock_readers.pml (readers, deadlines).
  */
 #include "lock/shiftlock/shiftlock.h"
 

@@ -48,7 +48,7 @@
  *       more: its successor is linked, or TAIL does not name it. In a dead block the words of a
  *       queueing do not matter, (G).
  *
- * The steps are those of models/shiftlock.pml, with -DTIMED.
+ * The steps are those of models/shiftlock.pml, with -DTIMED; with leases: shiftlock_readers.pml.
  */
 #include "lock/shiftlock/shiftlock.h"
 
