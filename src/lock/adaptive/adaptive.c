@@ -49,8 +49,16 @@
  * acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2 if the transport is
  * ordered), and a near atomic.
  *
+<<<<<<< HEAD
  * Not supported: shared holders and intents; stays limited by time; lines only where a lock is
  * used; thresholds that adjust themselves.
+=======
+ * A lock that nodes use in turn, an acquire at a time, moves each time; kinds of which the words
+ * stay at the home need fewer round trips then.
+ *
+ * Not there yet: shared holders and intents; stays that are limited by time; a line only where a
+ * lock is used; thresholds that set themselves.
+>>>>>>> adaptive
  *
  * Models: models/adaptive.pml, whose labels are used here, and models/kept_root.pml.
  */
@@ -399,7 +407,7 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 static const struct option_spec options[] = {
     LOCK_NUMBER(struct adaptive_options, patience, "patience", 0, 1000000, "500",
 		"microseconds for which others may come before the first waiter; 0: none"),
-    LOCK_NUMBER(struct adaptive_options, stay, "stay", 0, 1048575, "256",
+    LOCK_NUMBER(struct adaptive_options, stay, "stay", 0, 1048575, "1024",
 		"further acquires by waiting clients of a node while other nodes wait"),
     LOCK_OPTIONS_END,
 };
