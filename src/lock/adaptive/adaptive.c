@@ -49,16 +49,11 @@
  * acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2 if the transport is
  * ordered), and a near atomic.
  *
-<<<<<<< HEAD
  * Not supported: shared holders and intents; stays limited by time; lines only where a lock is
  * used; thresholds that adjust themselves.
-=======
- * A lock that nodes use in turn, an acquire at a time, moves each time; kinds of which the words
- * stay at the home need fewer round trips then.
  *
- * Not there yet: shared holders and intents; stays that are limited by time; a line only where a
- * lock is used; thresholds that set themselves.
->>>>>>> adaptive
+ * A lock that nodes use in turn, one acquire at a time, moves each time. Kinds whose words stay at
+ * the home need fewer round trips then.
  *
  * Models: models/adaptive.pml, whose labels are used here, and models/kept_root.pml.
  */

@@ -40,14 +40,10 @@
  * be used again. It has the root while it does so, and the clients of its own node do not wait for
  * an endless series of such places (H6).
  *
-<<<<<<< HEAD
  * A try looks at TAIL and at W of the last node first, and queues only if the lock is free there.
-=======
- * Deaths. A client needs the home, the rank of its own node that has the line, and the one of the
- * node that has, or awaits, the root: if that one died, the lock is lost.
  *
- * A try asks TAIL and W of the last node first, and queues only if the lock is free there.
->>>>>>> adaptive
+ * Deaths. A client needs three ranks: the home, the rank of its own node that has the line, and the
+ * rank of the node that has, or awaits, the root. If one of them dies, the lock is lost.
  *
  * Models: models/kept_root.pml, models/adaptive.pml, whose labels are used here.
  */
