@@ -188,17 +188,28 @@ RMA_INLINE int take(const struct lock_setup *s, struct lock_slot *slot, uint64_t
 	return __builtin_expect(is_prompt(s, slot, before), 1) ? PAWL_SUCCESS : take_late(s, slot);
 }
 
+/* The longest pause between two looks at an A of another node: two round trips, because a waiter
+ * that looks too late delays the writer that waits for it. While no client releases, the pause may
+ * grow to a 64th of that time. trip is the quickest look so far. */
+enum { TRIPS_PER_PAUSE = 2, STILL_SHARE = 64 };
+
+static uint64_t longest_pause(uint64_t trip, uint64_t still)
+{
+	return still / STILL_SHARE > TRIPS_PER_PAUSE * trip ? still / STILL_SHARE
+							    : TRIPS_PER_PAUSE * trip;
+}
+
 /* How long to wait before the next look at an A of another node: most of the time that the missing
- * releases will take at the rate of the releases since the wait began. */
+ * releases will take at the rate of the releases since the wait began, but not longer than most. */
 static void pause_for(struct rma_pause *p, const struct lock_setup *s, int64_t releases,
-		      int64_t so_far, uint64_t elapsed)
+		      int64_t so_far, uint64_t elapsed, uint64_t most)
 {
 	uint64_t ns = so_far > 0 ? elapsed * (uint64_t)releases / (uint64_t)so_far : elapsed;
 	struct rma_pause limits = pause_between_looks(s);
 
 	ns = ns / 4 * 3;
-	p->min_ns = ns < limits.min_ns ? limits.min_ns : ns > limits.max_ns ? limits.max_ns : ns;
-	p->max_ns = p->min_ns;
+	ns = ns < limits.min_ns ? limits.min_ns : ns > limits.max_ns ? limits.max_ns : ns;
+	p->min_ns = p->max_ns = ns < most ? ns : most;
 }
 
 /* The releases between two looks, as far as they are known: REL also moves when a writer becomes
@@ -248,7 +259,7 @@ static int await_a(const struct lock_setup *s, struct lock_slot *slot, struct le
 		   int64_t mask, enum rma_cond cond, int64_t ref, const char *what, bool *late)
 {
 	struct rma_client *c = &slot->client;
-	uint64_t began = rma_clock(c);
+	uint64_t began = rma_clock(c), moved = began, trip = 0;
 	struct rma_pause p = pause_between_looks(s);
 	int64_t last = w->seen, so_far = 0;
 
@@ -262,8 +273,12 @@ static int await_a(const struct lock_setup *s, struct lock_slot *slot, struct le
 			rma_await_until(c, a_word(slot), mask, cond, ref, RMA_SOON,
 					next_look(s, slot), what, &a);
 		} else {
+			uint64_t issued = rma_clock(c), took;
+
 			rma_get(c, a_word(slot), &a);
 			rma_flush(c, a_word(slot)); /* orders the get before the look at a */
+			took = rma_clock(c) - issued;
+			trip = trip && trip < took ? trip : took;
 		}
 		if (rma_holds(a, mask, cond, ref) && !(a & A_DEAD)) {
 			*late = is_late(s, slot, w) || rma_holds(w->seen, mask, cond, ref);
@@ -275,11 +290,14 @@ static int await_a(const struct lock_setup *s, struct lock_slot *slot, struct le
 		if (is_over(slot))
 			return PAWL_ERR_TIMEOUT;
 		if (!rma_is_here(c, a_word(slot))) {
+			uint64_t now = rma_clock(c);
+
 			so_far += releases_between(s, last, a);
+			moved = (a ^ last) & (A_REL_MASK | A_EPOCH) ? now : moved;
 			last = a;
 			pause_for(&p, s,
 				  cond == RMA_EQ ? a_rel_between(a, ref) : until_turn(s, a, so_far),
-				  so_far, rma_clock(c) - began);
+				  so_far, now - began, longest_pause(trip, now - moved));
 			rma_pause(c, &p, what);
 		}
 	}
