@@ -225,7 +225,7 @@ static void check_slot(struct sim_rank *r, const struct lock_slot *slot)
 {
 	if (r->kept & slot_bit(slot))
 		sim_fail(r->world, SIM_MISUSE,
-			 "rank %d: slot %d serves again, though others may yet use its words",
+			 "rank %d: slot %d is used again while other clients may use its words",
 			 r->id, slot->index);
 }
 
@@ -266,10 +266,10 @@ static int told(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int 
 	struct sim_world *w = r->world;
 
 	sim_note(r, "%s",
-		 rc == PAWL_ERR_BUSY      ? "is told that it is busy"
+		 rc == PAWL_ERR_BUSY      ? "finds the lock busy"
 		 : rc == PAWL_ERR_TIMEOUT ? "runs out of time"
 		 : rc == PAWL_ERR_HELD    ? "has some of the units"
-		 : rc == PAWL_ERR_PEER    ? "is told that a rank died"
+		 : rc == PAWL_ERR_PEER    ? "learns that a rank died"
 					  : "has no slot");
 	if (!may_be_told(r, how, deadline_ns, needs, rc))
 		sim_fail(w, SIM_MISUSE, "rank %d: an acquire must not return %d now", r->id, rc);
