@@ -21,6 +21,14 @@ static int act(const struct lock_setup *s, const struct action *a)
 	return a->how_part ? a->how_part(s, a->slot, a->part) : a->how(s, a->slot);
 }
 
+/* Nothing that lives in a register is read after longjmp(). */
+static int act_or_leave(const struct lock_setup *s, const struct action *a, jmp_buf *escape)
+{
+	if (setjmp(*escape) == 0)
+		return act(s, a);
+	return FAULT(client_guard) ? PAWL_SUCCESS : PAWL_ERR_PEER;
+}
+
 static int run(const struct lock_setup *s, const struct action *a)
 {
 	struct rma_client *c = &a->slot->client, *other = a->part ? &a->part->client : c;
@@ -28,10 +36,7 @@ static int run(const struct lock_setup *s, const struct action *a)
 	int rc;
 
 	c->escape = other->escape = &escape;
-	if (setjmp(escape) == 0)
-		rc = act(s, a);
-	else
-		rc = FAULT(client_guard) ? PAWL_SUCCESS : PAWL_ERR_PEER;
+	rc = act_or_leave(s, a, &escape);
 	c->escape = other->escape = NULL;
 	if (c->failed || other->failed)
 		rc = PAWL_ERR_PEER;
