@@ -189,7 +189,7 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_setup *s, struct lock_slot
 		issued = rma_clock(c);
 		word = bakery_look(c, w);
 		answered = rma_clock(c);
-		bakery_note_trip(&trip, answered - issued);
+		note_trip(&trip, answered - issued);
 		if (bakery_era_of(word) != bakery_era_of(ticket))
 			return false;
 		if (bakery_is_turn(word, ticket, slot->mode))

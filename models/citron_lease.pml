@@ -219,7 +219,7 @@ byte alive = NP;
 	:: top == c && !MAY_FREEZE -> goto give_up \
 	od
 
-/* who enters, and who else is in */
+/* this client enters: check which other clients are in */
 inline meet(q)
 {
 	if

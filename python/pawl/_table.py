@@ -12,10 +12,13 @@ from . import _library
 from ._library import Code, Error, Mode, check, fail
 
 
+_EXCLUSIVE, _SHARED = int(Mode.EXCLUSIVE), int(Mode.SHARED)
+
+
 def _mode(shared: bool, mode: Optional[int]) -> int:
     if mode is not None:
         return int(mode)
-    return 2 if shared else 1
+    return _SHARED if shared else _EXCLUSIVE
 
 
 class Held:
@@ -42,12 +45,7 @@ class Held:
             fail(code)
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        value: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         table = self._table
         code = table._release(table._handle, self._lock)
         if code:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of layouts (layout.h), and access to option lease (space.h). */
+/* Helpers of layouts (layout.h), and access to option lease (setup.h). */
 #include "lock/lock.h"
 
 #include <stdio.h>
@@ -16,6 +16,21 @@ uint64_t lock_reserve(struct lock_setup *s, uint64_t locks, uint64_t bytes)
 	else
 		s->bytes += (size + 63) / 64 * 64;
 	return at;
+}
+
+int lock_node_level(const struct lock_setup *s)
+{
+	for (int i = 2; s->domain == RMA_NET && i <= s->topo->nlevels; i++)
+		if (s->topo->level[i - 1].kind == TOPO_NODE)
+			return i;
+	return 0;
+}
+
+uint64_t lock_reserve_at_level(struct lock_setup *s, int level, uint64_t bytes)
+{
+	uint64_t size = (uint64_t)s->topo->level[level - 1].min_size;
+
+	return lock_reserve(s, (s->n + size - 1) / size, bytes);
 }
 
 /* Print that a kind's words cannot count so many clients. advice: what else would help. */

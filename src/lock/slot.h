@@ -52,6 +52,12 @@ RMA_INLINE void *lock_scratch(const struct lock_slot *slot)
 	return slot->scratch;
 }
 
+/* Whether the deadline of a timed acquire has passed. */
+static inline bool slot_is_late(const struct lock_slot *slot)
+{
+	return slot->deadline_ns && rma_clock(&slot->client) >= slot->deadline_ns;
+}
+
 /* A slot id differs from 0 in its low 32 bits, which is what a futex compares. */
 static inline int64_t slot_make_id(int rank, int index)
 {

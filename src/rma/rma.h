@@ -99,6 +99,14 @@ RMA_INLINE void rma_flush(struct rma_client *c, struct rma_word w)
 	c->rma->transport->flush(c, w.rank);
 }
 
+/* Order the operations that this client has issued at the word's rank since its last flush, fewer
+ * than RMA_ORDERED, before its next ones there: a flush, unless the transport keeps their order. */
+RMA_INLINE void rma_order(struct rma_client *c, struct rma_word w)
+{
+	if (!c->rma->transport->can.ordered)
+		rma_flush(c, w);
+}
+
 /* Flush all targets; far says whether any of them was on another node. */
 static inline void rma_flush_all(struct rma_client *c, bool far)
 {
@@ -131,6 +139,14 @@ RMA_INLINE int64_t rma_peek(struct rma_client *c, struct rma_word w)
 	if (__builtin_expect(!w.map, 0))
 		return c->rma->transport->peek(c, w);
 	return atomic_load_explicit(w.map, memory_order_acquire);
+}
+
+/* rma_peek() that the client's earlier atomics on NODE words precede. */
+RMA_INLINE int64_t rma_peek_ordered(struct rma_client *c, struct rma_word w)
+{
+	if (__builtin_expect(!w.map, 0))
+		return c->rma->transport->peek(c, w);
+	return atomic_load_explicit(w.map, memory_order_seq_cst);
 }
 
 RMA_INLINE void rma_poke(struct rma_client *c, struct rma_word w, int64_t value)

@@ -2,7 +2,7 @@
 /*
  * MPI_Finalize on MPICH, in front of the MPI's.
  *
- * MPICH (4.0.2 and, by its source, up to 4.2) turns its locks off at the begin of MPI_Finalize, and
+ * MPICH (4.0.2 and, by its source, up to 4.2) turns its locks off at the start of MPI_Finalize, and
  * deletes the attributes of MPI_COMM_SELF after that. A thread that is inside an MPI call
  * meanwhile leaves it without the unlock, and MPICH aborts when it destroys the mutex (an
  * assertion in src/mpi/init/mutex.c); a thread that enters one runs beside the main thread

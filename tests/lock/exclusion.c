@@ -97,7 +97,7 @@ void expect_total(int64_t written)
 	payload_reset();
 }
 
-/* Rank who can acquire every lock at once. */
+/* Rank `who` acquires every lock without waiting. */
 static void expect_free(int who)
 {
 	meet();

@@ -80,19 +80,15 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	if (!k)
 		return PAWL_ERR_NOMEM;
 	k->several = s->domain == RMA_NET;
-	for (int i = 1; k->several && i <= s->topo->nlevels; i++)
-		if (s->topo->level[i - 1].kind == TOPO_NODE)
-			k->node_level = i;
+	k->node_level = lock_node_level(s);
 	k->nodes = k->node_level ? s->topo->level[k->node_level - 1].count : s->topo->nranks;
 	k->patience = (uint64_t)adaptive_options_of(s)->patience * 1000;
 	k->backoff = k->patience / LOOKS_OF_PATIENCE;
 	k->keeps_order = k->patience == 0;
 	if (k->several) {
-		uint64_t size =
-		    k->node_level ? (uint64_t)s->topo->level[k->node_level - 1].min_size : 1;
-
 		k->free = W_IDLE;
-		k->lines = lock_reserve(s, (s->n + size - 1) / size, LINE_BYTES);
+		k->lines = k->node_level ? lock_reserve_at_level(s, k->node_level, LINE_BYTES)
+					 : lock_reserve(s, s->n, LINE_BYTES);
 		k->tails = lock_reserve(s, s->block, TAIL_BYTES);
 	} else {
 		k->free = W_OUT;
@@ -169,11 +165,6 @@ static void leave_queue(const struct lock_setup *s, struct lock_slot *slot)
 		mcs_hand_over(s, slot, RMA_NODE, *adaptive_queue(slot), succ, HEAD_NOW);
 }
 
-static bool is_late(const struct lock_slot *slot)
-{
-	return slot->deadline_ns && rma_clock(&slot->client) >= slot->deadline_ns;
-}
-
 /* T4 of a head whose patience lasts. */
 static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
 {
@@ -239,7 +230,7 @@ static int lead(const struct lock_setup *s, struct lock_slot *slot)
 	if (k->several)
 		rma_fao(&slot->client, w, RMA_OR, W_HEAD, &value);
 	gives_up = !take_patiently(s, slot, &was) &&
-		   (is_late(slot) || !take_strictly(slot, &was)) && give_up(slot, &was);
+		   (slot_is_late(slot) || !take_strictly(slot, &was)) && give_up(slot, &was);
 	leave_queue(s, slot);
 	if (gives_up)
 		return PAWL_ERR_TIMEOUT;
@@ -296,7 +287,8 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	if (__builtin_expect(old != k->free, 0))
 		return acquire_slowly(s, slot);
 	if (k->several &&
-	    __builtin_expect(adaptive_look(&slot->client, adaptive_word(slot, LINE_NEXT)) != 0, 0))
+	    __builtin_expect(rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) != 0,
+			     0))
 		return kept_root_enter(s, slot, W_IDLE);
 	return PAWL_SUCCESS;
 }
@@ -338,12 +330,12 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 		return PAWL_SUCCESS;
 	}
 	next = adaptive_word(slot, LINE_NEXT);
-	if (__builtin_expect(adaptive_look(&slot->client, next) != 0, 0)) { /* D1 */
+	if (__builtin_expect(rma_peek_ordered(&slot->client, next) != 0, 0)) { /* D1 */
 		kept_root_pass_on(s, slot);
 		return PAWL_SUCCESS;
 	}
 	adaptive_free(slot, W_IDLE); /* D2 */
-	if (__builtin_expect(adaptive_look(&slot->client, next) != 0, 0) &&
+	if (__builtin_expect(rma_peek_ordered(&slot->client, next) != 0, 0) &&
 	    !FAULT(adaptive_again)) /* D3 */
 		kept_root_look_again(s, slot);
 	return PAWL_SUCCESS;
@@ -411,8 +403,8 @@ const struct lock_protocol lock_adaptive = {
     .kind =
 	{
 	    .name = "adaptive",
-	    .summary =
-		"a free lock goes to whoever runs, a waiter has patience; stays where it is used",
+	    .summary = "a running client takes a free lock until a waiter loses patience; stays "
+		       "where it is used",
 	    .reference = "Go's sync.Mutex and WebKit's ParkingLot (patience); the rest is ours",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},

@@ -122,14 +122,6 @@ RMA_INLINE struct rma_word adaptive_word(struct lock_slot *slot, int offset)
 	return w;
 }
 
-/* A load of a near NET word by the CPU. */
-RMA_INLINE int64_t adaptive_look(struct rma_client *c, struct rma_word w)
-{
-	if (__builtin_expect(!w.map, 0))
-		return c->rma->transport->peek(c, w);
-	return atomic_load_explicit(w.map, memory_order_seq_cst);
-}
-
 /* R1: make W free. Wakes the head, which sleeps only after it has set STRICT. */
 RMA_INLINE void adaptive_free(struct lock_slot *slot, int64_t state)
 {

@@ -165,7 +165,7 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word ours = adaptive_word(slot, LINE_NEXT);
-	int64_t next = adaptive_look(c, ours);
+	int64_t next = rma_peek_ordered(c, ours);
 
 	rma_poke(c, adaptive_word(slot, LINE_STAYS), 0);
 	for (;;) {
@@ -243,8 +243,7 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 		return PAWL_SUCCESS;
 	}
 	rma_put(c, link, number << NODE_BITS | me);
-	if (!c->rma->transport->can.ordered)
-		rma_flush(c, link); /* orders the link before Q4; pairs with A2, D3; (A) */
+	rma_order(c, link); /* orders the link before Q4; pairs with A2, D3; (A) */
 	if (!is_idle_at(s, slot, pred - 1))
 		return await_root(slot, number);
 	/* Q5: granted, by this swap or by a client of the other node. */
@@ -278,7 +277,8 @@ int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 	if (was == W_OUT)
 		return join(s, slot);
 	/* A2. */
-	if (!adaptive_look(&slot->client, adaptive_word(slot, LINE_NEXT)) || FAULT(adaptive_enter))
+	if (!rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) ||
+	    FAULT(adaptive_enter))
 		return PAWL_SUCCESS;
 	/* A client that still wants the lock keeps W, and queues for its node. */
 	return resolve(s, slot, true) == MOVED ? join(s, slot) : PAWL_SUCCESS;
@@ -312,13 +312,13 @@ int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int6
 	if (was == W_OUT)
 		return try_join(s, slot);
 	if (was == W_GONE) {
-		if ((adaptive_look(c, adaptive_word(slot, LINE_STATUS)) & STATUS_MASK) == PASSED)
+		if ((rma_peek_ordered(c, adaptive_word(slot, LINE_STATUS)) & STATUS_MASK) == PASSED)
 			return try_join(s, slot);
 		adaptive_free(slot, W_GONE);
 		return PAWL_ERR_BUSY;
 	}
 	/* A2. */
-	if (!adaptive_look(c, adaptive_word(slot, LINE_NEXT)) || resolve(s, slot, true) != MOVED)
+	if (!rma_peek_ordered(c, adaptive_word(slot, LINE_NEXT)) || resolve(s, slot, true) != MOVED)
 		return PAWL_SUCCESS;
 	return try_join(s, slot);
 }
@@ -334,9 +334,7 @@ static bool stay(const struct lock_setup *s, struct lock_slot *slot)
 	if (stays >= adaptive_options_of(s)->stay)
 		return false;
 	rma_poke(&slot->client, count, stays + 1);
-	if (adaptive_shut(slot))
-		return true;
-	return false;
+	return adaptive_shut(slot);
 }
 
 /* D3: take W back. False: another client has it, and looks at NEXT. */
@@ -362,9 +360,9 @@ static bool keep(struct lock_slot *slot)
 
 	do {
 		adaptive_free(slot, W_IDLE);
-		if (!adaptive_look(&slot->client, next) || !take_back(slot))
+		if (!rma_peek_ordered(&slot->client, next) || !take_back(slot))
 			return true;
-	} while (!adaptive_look(&slot->client, next));
+	} while (!rma_peek_ordered(&slot->client, next));
 	return false;
 }
 
@@ -380,7 +378,7 @@ static void pass_on(const struct lock_setup *s, struct lock_slot *slot, bool may
 		case KEPT:
 			/* As at the beginning of a release. */
 			may_stay = true;
-			if (adaptive_look(&slot->client, adaptive_word(slot, LINE_NEXT)))
+			if (rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)))
 				continue;
 			may_stay = false;
 			if (keep(slot))
@@ -403,7 +401,7 @@ void kept_root_look_again(const struct lock_setup *s, struct lock_slot *slot)
 {
 	if (!take_back(slot))
 		return;
-	if (!adaptive_look(&slot->client, adaptive_word(slot, LINE_NEXT)) && keep(slot))
+	if (!rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) && keep(slot))
 		return;
 	pass_on(s, slot, false);
 }

@@ -149,13 +149,9 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	if (!k)
 		return PAWL_ERR_NOMEM;
 	k->words = lock_reserve(s, s->block, WORD_BYTES);
-	for (int i = 2; s->domain == RMA_NET && i <= s->topo->nlevels; i++)
-		if (s->topo->level[i - 1].kind == TOPO_NODE)
-			k->node_level = i;
+	k->node_level = lock_node_level(s);
 	if (k->node_level) {
-		uint64_t size = (uint64_t)s->topo->level[k->node_level - 1].min_size;
-
-		k->rides = lock_reserve(s, (s->n + size - 1) / size, RIDE_BYTES);
+		k->rides = lock_reserve_at_level(s, k->node_level, RIDE_BYTES);
 		k->most_rides = queue_tree_options(s)->t_l[TOPO_NODE];
 	}
 	return queue_tree_layout(s, &k->tree, 0, err, errlen);

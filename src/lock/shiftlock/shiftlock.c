@@ -191,12 +191,11 @@ RMA_INLINE int take(const struct lock_setup *s, struct lock_slot *slot, uint64_t
 /* The longest pause between two looks at an A of another node: two round trips, because a waiter
  * that looks too late delays the writer that waits for it. While no client releases, the pause may
  * grow to a 64th of that time. trip is the quickest look so far. */
-enum { TRIPS_PER_PAUSE = 2, STILL_SHARE = 64 };
+enum { TRIPS_PER_PAUSE = 2 };
 
 static uint64_t longest_pause(uint64_t trip, uint64_t still)
 {
-	return still / STILL_SHARE > TRIPS_PER_PAUSE * trip ? still / STILL_SHARE
-							    : TRIPS_PER_PAUSE * trip;
+	return slow_pause_ns(TRIPS_PER_PAUSE * trip, still);
 }
 
 /* How long to wait before the next look at an A of another node: most of the time that the missing
@@ -229,12 +228,6 @@ static int64_t until_turn(const struct lock_setup *s, int64_t a, int64_t so_far)
 
 	row = row < queue ? row : queue;
 	return row > 0 ? row : 1;
-}
-
-/* Whether the deadline has passed. */
-static bool is_over(const struct lock_slot *slot)
-{
-	return slot->deadline_ns && rma_clock(&slot->client) >= slot->deadline_ns;
 }
 
 /* When to look at A again, or to give up; 0: never. */
@@ -273,12 +266,11 @@ static int await_a(const struct lock_setup *s, struct lock_slot *slot, struct le
 			rma_await_until(c, a_word(slot), mask, cond, ref, RMA_SOON,
 					next_look(s, slot), what, &a);
 		} else {
-			uint64_t issued = rma_clock(c), took;
+			uint64_t issued = rma_clock(c);
 
 			rma_get(c, a_word(slot), &a);
 			rma_flush(c, a_word(slot)); /* orders the get before the look at a */
-			took = rma_clock(c) - issued;
-			trip = trip && trip < took ? trip : took;
+			note_trip(&trip, rma_clock(c) - issued);
 		}
 		if (rma_holds(a, mask, cond, ref) && !(a & A_DEAD)) {
 			*late = is_late(s, slot, w) || rma_holds(w->seen, mask, cond, ref);
@@ -287,7 +279,7 @@ static int await_a(const struct lock_setup *s, struct lock_slot *slot, struct le
 		rc = lease_check(s, slot, w, before, a);
 		if (rc != PAWL_SUCCESS)
 			return rc;
-		if (is_over(slot))
+		if (slot_is_late(slot))
 			return PAWL_ERR_TIMEOUT;
 		if (!rma_is_here(c, a_word(slot))) {
 			uint64_t now = rma_clock(c);
@@ -335,7 +327,7 @@ static int await_grant(const struct lock_setup *s, struct lock_slot *slot, struc
 				next_look(s, slot), "the grant of its predecessor", grant)) {
 		int rc;
 
-		if (is_over(slot))
+		if (slot_is_late(slot))
 			return pass_leave_queue(s, slot, grant) ? stay_queued(slot, w)
 								: PAWL_SUCCESS;
 		rc = lease_look(s, slot, w);
@@ -509,7 +501,7 @@ static int take_place(const struct lock_setup *s, struct lock_slot *slot, struct
 		 * the queue. */
 		while (!rma_await_until(c, status, -1, RMA_NE, old, RMA_SOON, next_look(s, slot),
 					"a releaser to pass over its place", &now)) {
-			if (is_over(slot))
+			if (slot_is_late(slot))
 				return stay_queued(slot, w);
 			if (lease_look(s, slot, w) == SHIFTLOCK_DEAD)
 				return LOCK_PASSED;

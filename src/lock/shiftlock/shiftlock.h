@@ -20,6 +20,7 @@
 #define LOCK_SHIFTLOCK_SHIFTLOCK_H
 
 #include "lock/lock.h"
+#include "lock/pauses.h"
 
 enum { BLOCK_A = 0, BLOCK_TAIL = 8, BLOCK_HEAD = 16, BLOCK_HEIR = 24, BLOCK_BYTES = 32 };
 _Static_assert(BLOCK_TAIL == BLOCK_A + 8 && BLOCK_HEAD == BLOCK_TAIL + 8 &&

@@ -18,6 +18,7 @@
 #define LOCK_SS_BAKERY_H
 
 #include "lock/lock.h"
+#include "lock/pauses.h"
 
 enum { BAKERY_BYTES = 8 };
 _Static_assert(BAKERY_BYTES == sizeof(int64_t), "one word a lock at its home");
@@ -144,7 +145,7 @@ static inline uint64_t bakery_ahead_of(uint64_t word, uint64_t ticket, int mode)
  * The time between two hand-overs, as a waiter sees it, cannot take the place of the round trip: it
  * contains the pauses of the clients ahead, and pauses in proportion to it lengthen each other.
  */
-enum { BAKERY_TRIP_SHARE = 4, BAKERY_STILL_SHARE = 64 };
+enum { BAKERY_TRIP_SHARE = 4 };
 
 static inline uint64_t bakery_pause_ns(const struct lock_backoff *b, uint64_t ahead, uint64_t trip,
 				       uint64_t still)
@@ -152,8 +153,7 @@ static inline uint64_t bakery_pause_ns(const struct lock_backoff *b, uint64_t ah
 	uint64_t each = trip ? trip / BAKERY_TRIP_SHARE : (uint64_t)b->min;
 	uint64_t ns = ahead > 1 ? ahead * each : 0;
 
-	if (still / BAKERY_STILL_SHARE > ns)
-		ns = still / BAKERY_STILL_SHARE;
+	ns = slow_pause_ns(ns, still);
 	return ns > (uint64_t)b->max ? (uint64_t)b->max : ns;
 }
 
@@ -161,13 +161,6 @@ static inline uint64_t bakery_pause_ns(const struct lock_backoff *b, uint64_t ah
 RMA_INLINE bool bakery_moves(uint64_t before, uint64_t after)
 {
 	return ((before ^ after) & ~TICKETS) != 0;
-}
-
-/* The quickest look of a wait, after one that took so long. */
-static inline void bakery_note_trip(uint64_t *trip, uint64_t took)
-{
-	if (!*trip || took < *trip)
-		*trip = took;
 }
 
 static inline uint64_t bakery_look(struct rma_client *c, struct rma_word w)

@@ -136,7 +136,7 @@ static void take(const struct lock_setup *s, struct lock_slot *slot, int64_t seg
 		issued = rma_clock(c);
 		word = bakery_look(c, w);
 		answered = rma_clock(c);
-		bakery_note_trip(&trip, answered - issued);
+		note_trip(&trip, answered - issued);
 		if (bakery_moves(before, word))
 			moved = answered;
 	} while (!bakery_is_turn(word, ticket, slot->mode));

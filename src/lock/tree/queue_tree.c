@@ -129,11 +129,11 @@ int queue_tree_layout(struct lock_setup *s, struct queue_tree *t, int64_t max_ru
 		const struct topo_level *from = &s->topo->level[i - 1];
 		struct queue_level *l = &t->level[i - 1];
 		uint64_t links = i < t->n ? (uint64_t)from->max_children : 0;
-		uint64_t size = (uint64_t)from->min_size;
 
 		l->domain = level_domain(s, i);
 		l->stride = LINKS_OFFSET + links * WORD_BYTES;
-		l->base = lock_reserve(s, i == 1 ? s->block : (s->n + size - 1) / size, l->stride);
+		l->base = i == 1 ? lock_reserve(s, s->block, l->stride)
+				 : lock_reserve_at_level(s, i, l->stride);
 		if (i == 1)
 			continue;
 		l->threshold = queue_tree_options(s)->t_l[from->kind];
