@@ -117,6 +117,7 @@ module pawl
       integer(int64) :: bytes = 0
       character(:), allocatable :: transport, topology, parameters
       logical :: crowded = .false.
+      character(:), allocatable :: name
    end type
    type, bind(C) :: c_table_info
       type(c_ptr) :: kind
@@ -125,6 +126,7 @@ module pawl
       integer(c_int64_t) :: bytes
       type(c_ptr) :: transport, topology, parameters
       integer(c_int) :: crowded
+      type(c_ptr) :: name
    end type
    type, bind(C) :: c_kind ! the beginning of struct pawl_kind
       type(c_ptr) :: name, summary, reference, options
@@ -137,6 +139,7 @@ module pawl
    contains
       procedure :: free => pawl_table_free
       procedure :: get_info => pawl_table_get_info
+      procedure :: set_name => pawl_table_set_name
       procedure :: get_stats => pawl_table_get_stats
       procedure :: reset_stats => pawl_table_reset_stats
       procedure, private :: home_i8, home_i4
@@ -187,7 +190,7 @@ module pawl
    ! ------------------------------------------------------------------ procedures
 
    public :: pawl_table_create, pawl_table_create_homed, pawl_table_free, pawl_table_get_info, &
-      pawl_table_get_stats, pawl_table_reset_stats
+      pawl_table_set_name, pawl_table_get_stats, pawl_table_reset_stats
    public :: pawl_error_message, pawl_strerror, pawl_version, pawl_kind_name, &
       pawl_kind_capabilities
    public :: pawl_table_home, pawl_lock_acquire, pawl_lock_try_acquire, pawl_lock_timed_acquire, &
@@ -286,6 +289,12 @@ module pawl
          import :: c_int, c_ptr, c_table_info
          type(c_ptr), value :: table
          type(c_table_info), intent(out) :: info
+         integer(c_int) :: rc
+      end function
+      function c_set_name(table, name) bind(C, name="pawl_table_set_name") result(rc)
+         import :: c_char, c_int, c_ptr
+         type(c_ptr), value :: table
+         character(c_char), intent(in) :: name(*)
          integer(c_int) :: rc
       end function
       function c_get_stats(table, stats) bind(C, name="pawl_table_get_stats") result(rc)
@@ -720,8 +729,18 @@ contains
          info%topology = text_of(c%topology)
          info%parameters = text_of(c%parameters)
          info%crowded = c%crowded /= 0
+         info%name = text_of(c%name)
       end if
       call finish(rc, ierror)
+   end subroutine
+
+   ! Name the table in messages of this rank; "" removes the name. Local.
+   subroutine pawl_table_set_name(table, name, ierror)
+      class(pawl_table), intent(in) :: table
+      character(*), intent(in) :: name
+      integer, intent(out), optional :: ierror
+
+      call finish(c_set_name(table%handle, trim(name)//c_null_char), ierror)
    end subroutine
 
    ! The counts of this rank. Local.

@@ -241,8 +241,17 @@ struct pawl_table_info {
 	const char *topology;     /* the levels, outermost first, as text */
 	const char *parameters;   /* the thresholds in force, as text */
 	int crowded;              /* ranks of this host outnumber the cores they may use */
+	const char *name;         /* pawl_table_set_name(); "" if there is none */
 };
 int pawl_table_get_info(const pawl_table *table, struct pawl_table_info *info);
+
+/*
+ * Name a table: error messages, the watchdog and statistics of this rank contain the name from then
+ * on. It has at most 63 bytes, without quotation marks and control characters; NULL or "" removes
+ * it. Local: for messages of all ranks, call it on all ranks. No other thread of this rank may use
+ * the table during the call.
+ */
+int pawl_table_set_name(pawl_table *table, const char *name);
 
 /* The home rank of a lock. Local. */
 int pawl_table_home(const pawl_table *table, uint64_t lock, int *rank);

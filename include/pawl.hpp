@@ -641,6 +641,12 @@ class table
 		       capabilities;
 	}
 
+	/* The name of the table in messages of this rank; "" removes it. */
+	void set_name(const std::string &name)
+	{
+		detail::check(pawl_table_set_name(table_, name.c_str()));
+	}
+
 	/* The home rank of a lock. */
 	int home(std::uint64_t lock) const
 	{

@@ -123,6 +123,7 @@ class TableInfo(ctypes.Structure):
         ("topology", c_char_p),
         ("parameters", c_char_p),
         ("crowded", c_int),
+        ("name", c_char_p),
     ]
 
 
@@ -146,6 +147,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_table_home": [*_LOCK, POINTER(c_int)],
     "pawl_table_get_stats": [c_void_p, POINTER(Stats)],
     "pawl_table_reset_stats": [c_void_p],
+    "pawl_table_set_name": [c_void_p, c_char_p],
     "pawl_lock_acquire": [*_LOCK, c_int],
     "pawl_lock_try_acquire": [*_LOCK, c_int],
     "pawl_lock_timed_acquire": [*_LOCK, c_int, c_double],

@@ -306,6 +306,10 @@ class Table:
         told["crowded"] = bool(info.crowded)
         return told
 
+    def set_name(self, name: str) -> None:
+        """Name the table in messages of this rank; "" removes the name."""
+        check(self._lib.pawl_table_set_name(self._handle, name.encode()))
+
     def stats(self) -> Dict[str, Any]:
         """The counts of this rank since creation or reset_stats(); pairs count targets on the same
         node, and on other nodes."""

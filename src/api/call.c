@@ -8,8 +8,8 @@ int call_check_name(const pawl_table *t, uint64_t lock)
 	int rc = life_check(t);
 
 	if (rc == PAWL_SUCCESS && lock >= t->setup.n)
-		rc = error_set(PAWL_ERR_RANGE, "%s %llu is not in 0 to %llu",
-			       t->ranges ? "space" : "lock", (unsigned long long)lock,
+		rc = error_set(PAWL_ERR_RANGE, "%s %llu%s is not in 0 to %llu",
+			       t->ranges ? "space" : "lock", (unsigned long long)lock, t->of_name,
 			       (unsigned long long)t->setup.n - 1);
 	return rc;
 }
@@ -58,14 +58,16 @@ int call_refused(const pawl_table *t, uint64_t lock, int rc)
 	if (rc == CLIENT_NO_SLOT)
 		return error_set(PAWL_ERR_TOO_MANY,
 				 "this process holds, awaits, has abandoned or is still in the"
-				 " queue of %d %s of the table, as many as option max_held allows"
+				 " queue of %d %s of %s%s%s, as many as option max_held allows"
 				 " (1 to 65535)",
-				 t->setup.max_held, t->ranges ? "ranges" : "locks");
+				 t->setup.max_held, t->ranges ? "ranges" : "locks",
+				 *t->name ? "\"" : "the table", t->name, *t->name ? "\"" : "");
 	if (rc == PAWL_ERR_TOO_MANY)
 		return error_set(rc,
-				 "%s %llu: its home has no room for another recovery from a"
+				 "%s %llu%s: its home has no room for another recovery from a"
 				 " failure (option recoveries)",
-				 t->ranges ? "space" : "lock", (unsigned long long)lock);
+				 t->ranges ? "space" : "lock", (unsigned long long)lock,
+				 t->of_name);
 	return error_note(rc,
 			  rc == PAWL_ERR_TIMEOUT ? "the deadline has passed" : pawl_strerror(rc));
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls on locks, and those for information about a table. */
+#include <string.h>
+
 #include "base/error.h"
 #include "lock/kinds.h"
 #include "table/table.h"
@@ -43,20 +45,20 @@ static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
 	return t && mode == PAWL_EXCLUSIVE && lock < t->usable && !t->ranges;
 }
 
-static int peer_died(uint64_t lock)
+static int peer_died(const pawl_table *t, uint64_t lock)
 {
 	return error_set(PAWL_ERR_PEER,
-			 "lock %llu: its home has died, or a rank that holds or awaits it",
-			 (unsigned long long)lock);
+			 "lock %llu%s: its home has died, or a rank that holds or awaits it",
+			 (unsigned long long)lock, t->of_name);
 }
 
 static RMA_SLOW_PATH int refused(const pawl_table *t, uint64_t lock, int rc)
 {
 	if (rc == PAWL_ERR_PEER)
-		return peer_died(lock);
+		return peer_died(t, lock);
 	if (rc == PAWL_ERR_HELD)
-		return error_set(rc, "lock %llu is held by this thread already",
-				 (unsigned long long)lock);
+		return error_set(rc, "lock %llu%s is held by this thread already",
+				 (unsigned long long)lock, t->of_name);
 	if (rc == PAWL_ERR_BUSY)
 		return error_note(rc, "another client has the lock");
 	return call_refused(t, lock, rc);
@@ -100,22 +102,22 @@ int pawl_lock_timed_acquire(pawl_table *t, uint64_t lock, int mode, double secon
 	return rc == PAWL_SUCCESS ? acquire(t, lock, mode, deadline_ns, false) : rc;
 }
 
-static int not_held(uint64_t lock)
+static int not_held(const pawl_table *t, uint64_t lock)
 {
-	return error_set(PAWL_ERR_NOT_HELD, "lock %llu is not held by this thread",
-			 (unsigned long long)lock);
+	return error_set(PAWL_ERR_NOT_HELD, "lock %llu%s is not held by this thread",
+			 (unsigned long long)lock, t->of_name);
 }
 
-static RMA_SLOW_PATH int failed(uint64_t lock, int rc)
+static RMA_SLOW_PATH int failed(const pawl_table *t, uint64_t lock, int rc)
 {
 	if (rc == PAWL_ERR_PEER)
-		return peer_died(lock);
+		return peer_died(t, lock);
 	if (rc == PAWL_ERR_LEASE_LOST)
 		return error_set(
 		    rc,
-		    "lock %llu was held longer than its lease, and others may have had it"
+		    "lock %llu%s was held longer than its lease, and others may have had it"
 		    " since",
-		    (unsigned long long)lock);
+		    (unsigned long long)lock, t->of_name);
 	return rc;
 }
 
@@ -133,9 +135,9 @@ int pawl_lock_release(pawl_table *t, uint64_t lock)
 	}
 	slot = client_find(&t->clients, lock);
 	if (!slot)
-		return not_held(lock);
+		return not_held(t, lock);
 	rc = client_release(&t->clients, slot);
-	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : failed(lock, rc);
+	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : failed(t, lock, rc);
 }
 
 int pawl_lock_abandon(pawl_table *t, uint64_t lock)
@@ -152,7 +154,7 @@ int pawl_lock_abandon(pawl_table *t, uint64_t lock)
 		return rc;
 	slot = client_find(&t->clients, lock);
 	if (!slot)
-		return not_held(lock);
+		return not_held(t, lock);
 	client_abandon(&t->clients, slot);
 	return PAWL_SUCCESS;
 }
@@ -194,13 +196,14 @@ int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
 	w = client_find(&t->clients, whole);
 	p = client_find(&t->clients, part);
 	if (!w || !p || !is_intent(w->mode) || is_intent(p->mode))
-		return error_set(PAWL_ERR_NOT_HELD,
-				 "lock %llu with an intent and lock %llu exclusively or shared are"
-				 " not both held by this %s",
-				 (unsigned long long)whole, (unsigned long long)part,
-				 t->clients.by_process ? "process" : "thread");
+		return error_set(
+		    PAWL_ERR_NOT_HELD,
+		    "lock %llu with an intent and lock %llu exclusively or shared%s are"
+		    " not both held by this %s",
+		    (unsigned long long)whole, (unsigned long long)part, t->of_name,
+		    t->clients.by_process ? "process" : "thread");
 	rc = client_release_part(&t->clients, w, p);
-	return rc == PAWL_SUCCESS ? rc : failed(whole, rc);
+	return rc == PAWL_SUCCESS ? rc : failed(t, whole, rc);
 }
 
 int pawl_table_home(const pawl_table *t, uint64_t lock, int *rank)
@@ -235,7 +238,34 @@ int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
 	    .topology = t->setup.topo->text,
 	    .parameters = t->parameters,
 	    .crowded = t->job.host_ranks > t->job.host_cores,
+	    .name = t->name,
 	};
+	return PAWL_SUCCESS;
+}
+
+static bool is_printable(const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == '"')
+			return false;
+	return true;
+}
+
+int pawl_table_set_name(pawl_table *t, const char *name)
+{
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
+	if (!name)
+		name = "";
+	if (strlen(name) >= sizeof t->name || !is_printable(name))
+		return error_set(PAWL_ERR_ARG,
+				 "name: at most %zu bytes, without quotation marks and control"
+				 " characters",
+				 sizeof t->name - 1);
+	strcpy(t->name, name);
+	table_describe(t, t->setup.protocol, t->setup.n);
 	return PAWL_SUCCESS;
 }
 

@@ -33,18 +33,18 @@ static int check(const pawl_table *t, uint64_t id, int64_t first, int64_t last, 
 	return PAWL_SUCCESS;
 }
 
-static int peer_died(uint64_t id, int64_t first, int64_t last)
+static int peer_died(const pawl_table *t, uint64_t id, int64_t first, int64_t last)
 {
 	return error_set(PAWL_ERR_PEER,
-			 "units %lld to %lld of space %llu: their home has died, or a rank that"
+			 "units %lld to %lld of space %llu%s: their home has died, or a rank that"
 			 " holds or awaits some of them",
-			 (long long)first, (long long)last, (unsigned long long)id);
+			 (long long)first, (long long)last, (unsigned long long)id, t->of_name);
 }
 
 static int refused(const pawl_table *t, uint64_t id, const struct client_units *units, int rc)
 {
 	if (rc == PAWL_ERR_PEER)
-		return peer_died(id, units->first, units->last);
+		return peer_died(t, id, units->first, units->last);
 	if (rc == PAWL_ERR_HELD)
 		return error_set(
 		    rc,
@@ -135,13 +135,13 @@ int pawl_range_release(pawl_table *t, const pawl_range *range)
 	id = slot->lock;
 	rc = client_release(&t->clients, slot);
 	if (rc == PAWL_ERR_PEER)
-		return peer_died(id, units.first, units.last);
+		return peer_died(t, id, units.first, units.last);
 	if (rc == PAWL_ERR_LEASE_LOST)
 		return error_set(rc,
-				 "units %lld to %lld of space %llu were held longer than their"
+				 "units %lld to %lld of space %llu%s were held longer than their"
 				 " lease, and others may have had them since",
 				 (long long)units.first, (long long)units.last,
-				 (unsigned long long)id);
+				 (unsigned long long)id, t->of_name);
 	return rc;
 }
 

@@ -191,7 +191,7 @@ static void choose_waiting(pawl_table *t, const struct options *o)
 	w->park = o->wait == WAIT_AUTO || o->wait == WAIT_PARK;
 	w->watchdog = o->watchdog_s;
 	w->self = t->self;
-	w->table = t->name;
+	w->table = t->about;
 	w->looks = t->rma.net                                                         ? LOOKS_NET
 		   : t->rma.transport->can.is_served || o->progress == PROGRESS_EAGER ? LOOKS_EAGER
 										      : LOOKS_LAZY;
@@ -234,7 +234,7 @@ int table_check_room(pawl_table *t, uint64_t bytes)
 	    PAWL_ERR_NOMEM,
 	    "a table (%s) takes %llu bytes of shared memory on host %s, and %s has %llu"
 	    " bytes free%s%s",
-	    t->name, (unsigned long long)s.wanted, s.host, s.place, (unsigned long long)s.free,
+	    t->about, (unsigned long long)s.wanted, s.host, s.place, (unsigned long long)s.free,
 	    promised, s.place[0] == '/' ? " (containers: docker run --shm-size)" : "");
 }
 
@@ -349,12 +349,16 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	return rc;
 }
 
-static void name(pawl_table *t, const struct lock_protocol *p, uint64_t n)
+void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n)
 {
 	bool ranges = p->kind.capabilities & PAWL_CAP_RANGES;
 
-	snprintf(t->name, sizeof t->name, "%s, %llu %s%s", p->kind.name, (unsigned long long)n,
+	snprintf(t->about, sizeof t->about, "%s%s%s%s, %llu %s%s", *t->name ? "\"" : "", t->name,
+		 *t->name ? "\", " : "", p->kind.name, (unsigned long long)n,
 		 ranges ? "space" : "lock", n == 1 ? "" : "s");
+	t->of_name[0] = '\0';
+	if (*t->name)
+		snprintf(t->of_name, sizeof t->of_name, " of \"%s\"", t->name);
 }
 
 /* The rank in MPI_COMM_WORLD, if MPI is initialised; else in the table. */
@@ -417,7 +421,7 @@ static int create(MPI_Comm comm, const char *kind, uint64_t n, bool homed, pawl_
 	PMPI_Comm_dup(comm, &t->comm);
 	/* A window that cannot be created is reported and does not end the program. */
 	PMPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
-	name(t, p, n);
+	table_describe(t, p, n);
 	name_self(t);
 	rc = build(t, p, &o, n, home, arg);
 	options_free(&o);
@@ -454,8 +458,8 @@ static int check_free(pawl_table *t)
 	if (first == t->rma.rank)
 		client_tell(&t->clients, text, sizeof text);
 	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, t->comm);
-	return error_set(PAWL_ERR_HELD, "rank %d %s %s: release before pawl_table_free()", first,
-			 t->clients.threaded ? "holds or awaits" : "holds", text);
+	return error_set(PAWL_ERR_HELD, "rank %d %s %s%s: release before pawl_table_free()", first,
+			 t->clients.threaded ? "holds or awaits" : "holds", text, t->of_name);
 }
 
 /* Free what is left of t after MPI has ended; its windows and communicators are gone. */

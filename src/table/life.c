@@ -120,7 +120,7 @@ static void name_table(const pawl_table *t, const char *when)
 		    stderr,
 		    "pawl: a table (%s) was not freed before %s: pawl_table_free() is missing, or"
 		    " comes too late\n",
-		    t->name, when);
+		    t->about, when);
 }
 
 /* Runs before the destructors of libraries that the threads use: threads must not outlive those.
@@ -205,7 +205,7 @@ int life_look(const pawl_table *t)
 		rc = error_set(PAWL_ERR_MPI,
 			       "MPI is finalized, and with it the table (%s): calls on it come"
 			       " before MPI_Finalize",
-			       t->name);
+			       t->about);
 	return rc;
 }
 

@@ -25,12 +25,17 @@ struct pawl_table {
 	int64_t asked_lease_us;        /* the lease option, if the lease was made longer; else 0 */
 	char parameters[256];
 	char self[128];   /* this rank, for messages */
-	char name[96];    /* kind and number of locks, for messages */
+	char name[64];    /* pawl_table_set_name(); "" */
+	char of_name[80]; /* ' of "NAME"', for messages about its locks; "" without a name */
+	char about[160];  /* name, kind and number of locks, for messages */
 	pawl_table *next; /* in the list of live tables (life.c) */
 	bool in_session;  /* created without MPI_Init */
 };
 
 /* create.c ---------------------------------------------------------------- */
+
+/* Set the texts of the table for messages. */
+void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n);
 
 /* The worst code of all ranks. A rank whose own code is PAWL_SUCCESS gets a message that another
  * rank has failed. Collective. */

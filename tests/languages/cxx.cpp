@@ -391,6 +391,8 @@ void failures()
 	moved = pawl::table::homed(MPI_COMM_WORLD, "d-mcs", 100,
 				   [](std::uint64_t lock) { return lock < 50 ? 0 : ranks - 1; });
 	EXPECT(moved.home(49) == 0 && moved.home(50) == ranks - 1);
+	moved.set_name("orders");
+	EXPECT(std::string(moved.info().name) == "orders");
 	pawl_table *plain = moved.release();
 	moved = pawl::table(plain);
 	EXPECT(bool(moved));

@@ -355,6 +355,37 @@ static void lock_calls(void)
 	result("and the table is none the worse");
 }
 
+/* The name of a table in its messages. */
+static void names(void)
+{
+	static const char longest[] =
+	    "a name of 63 bytes, which is as many as a table can have: 01234";
+	pawl_table *table = table_open("d-mcs", 4, NULL, NULL);
+	struct pawl_table_info info = {.name = NULL};
+
+	expect_code(pawl_table_get_info(table, &info), PAWL_SUCCESS, "info");
+	expect(info.name && strcmp(info.name, "") == 0, "a name at first");
+	expect_code(pawl_table_set_name(NULL, "orders"), PAWL_ERR_ARG, "no table");
+	expect_code(pawl_table_set_name(table, "two\nlines"), PAWL_ERR_ARG, "two lines");
+	expect_code(pawl_table_set_name(table, longest), PAWL_SUCCESS, "63 bytes");
+	expect_code(pawl_lock_release(table, 1), PAWL_ERR_NOT_HELD, "release of what is free");
+	expect_message(longest);
+	expect_code(pawl_table_set_name(
+			table, "a name of 64 bytes, which is more than a table can have: 0123456"),
+		    PAWL_ERR_ARG, "64 bytes");
+	expect_message("63");
+	expect_code(pawl_table_set_name(table, "orders"), PAWL_SUCCESS, "a name");
+	pawl_table_get_info(table, &info);
+	expect(strcmp(info.name, "orders") == 0, "the name is %s", info.name);
+	expect_code(pawl_lock_acquire(table, 4, PAWL_EXCLUSIVE), PAWL_ERR_RANGE, "lock 4 of 4");
+	expect_message("lock 4 of \"orders\" is not in 0 to 3");
+	expect_code(pawl_table_set_name(table, NULL), PAWL_SUCCESS, "no name");
+	expect_code(pawl_lock_acquire(table, 4, PAWL_EXCLUSIVE), PAWL_ERR_RANGE, "lock 4 of 4");
+	expect_message("lock 4 is not in 0 to 3");
+	table_close(table);
+	result("the name of a table in its messages");
+}
+
 /* ---------------------------------------------------------------- holding */
 
 static void holding(const struct pawl_kind *kind)
@@ -407,6 +438,7 @@ int main(int argc, char **argv)
 	intercommunicator();
 	arguments();
 	lock_calls();
+	names();
 	for (int i = 0; (kind = tap_kind(&i));)
 		holding(kind);
 	if (tap_thread_level < MPI_THREAD_MULTIPLE) {
