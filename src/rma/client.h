@@ -23,6 +23,11 @@ struct rma_waiting {
 	 * that it must not sleep yet; NULL: no. */
 	bool (*serves)(const struct rma_client *c);
 	const void *serves_arg; /* argument of serves */
+	/* Called by a waiter at intervals, with the time waited and the awaited event, for
+	 * observers; NULL: there are none. */
+	void (*observe)(void *arg, const struct rma_client *c, uint64_t waited_ns,
+			const char *what);
+	void *observe_arg;
 };
 
 /* The clock that the ranks of a table share: rank 0's clock, as far as this rank knows it. Clocks

@@ -107,6 +107,20 @@ static int check_arguments(const char *kind, uint64_t n, const struct lock_proto
 	return PAWL_SUCCESS;
 }
 
+/* For struct pawl_table. */
+static uint32_t plain_modes(unsigned capabilities)
+{
+	uint32_t modes = UINT32_C(1) << PAWL_EXCLUSIVE;
+
+	if (capabilities & PAWL_CAP_SHARED)
+		modes |= UINT32_C(1) << PAWL_SHARED;
+	for (int ahead = 0; ahead <= PAWL_AHEAD && capabilities & PAWL_CAP_INTENT;
+	     ahead += PAWL_AHEAD)
+		modes |= UINT32_C(1) << (PAWL_INTENT | ahead) | UINT32_C(1)
+								    << (PAWL_INTENT_SHARED | ahead);
+	return modes;
+}
+
 static int check_threads(pawl_table *t, const struct options *o, const struct lock_protocol *p)
 {
 	int level;
@@ -128,6 +142,7 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 				 " which needs MPI_THREAD_MULTIPLE; MPI was initialised with less"
 				 " (use MPI_Init_thread, or lazy or eager)");
 	t->ranges = (p->kind.capabilities & PAWL_CAP_RANGES) != 0;
+	t->plain_modes = plain_modes(p->kind.capabilities);
 	t->clients.by_process = o->owner == OWNER_PROCESS;
 	t->clients.threaded = o->threads == THREADS_MULTIPLE ||
 			      (o->threads == THREADS_AUTO && level == MPI_THREAD_MULTIPLE);
@@ -301,6 +316,7 @@ static void destroy(pawl_table *t)
 
 	rma_progress_stop(t->progress);
 	client_settle(&t->clients);
+	observe_close(t->observe);
 	if (p && p->mpi && t->setup.state)
 		p->mpi->close(&t->setup);
 	rma_segments_free(&t->rma);
@@ -311,6 +327,26 @@ static void destroy(pawl_table *t)
 	if (t->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&t->comm);
 	free(t);
+}
+
+/* Statistics and the like, if the environment asks for them. Collective. */
+static int open_observers(pawl_table *t)
+{
+	const struct observe_table table = {
+	    .comm = t->comm,
+	    .setup = &t->setup,
+	    .clients = &t->clients,
+	    .rma = &t->rma,
+	    .name = t->name,
+	    .about = t->about,
+	};
+	int rc = table_agree(t->comm, observe_open(&t->observe, &table));
+
+	if (rc == PAWL_SUCCESS && t->observe) {
+		t->rma.waiting.observe = observe_waiting;
+		t->rma.waiting.observe_arg = t->observe;
+	}
+	return rc;
 }
 
 static int build(pawl_table *t, const struct lock_protocol *p, const struct options *o, uint64_t n,
@@ -346,6 +382,8 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		rc = table_agree(t->comm, open_protocol(t));
 	if (rc == PAWL_SUCCESS && o->progress == PROGRESS_THREAD)
 		rc = table_agree(t->comm, start_progress(t));
+	if (rc == PAWL_SUCCESS)
+		rc = open_observers(t);
 	return rc;
 }
 
@@ -466,6 +504,7 @@ static int check_free(pawl_table *t)
 static void forget(pawl_table *t)
 {
 	life_end(t);
+	observe_close(t->observe);
 	rma_segments_forget(&t->rma);
 	client_close(&t->clients);
 	setup_free(&t->setup);
@@ -493,6 +532,8 @@ int pawl_table_free(pawl_table **table)
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	life_end(t);
+	if (t->observe)
+		observe_report(t->observe);
 	destroy(t);
 	*table = NULL;
 	return PAWL_SUCCESS;

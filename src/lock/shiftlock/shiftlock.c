@@ -391,6 +391,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 	rma_flush(c, tail); /* orders the swap before the look at prev */
 	/* W5: become the head of the queue, or link to the predecessor. */
 	if (prev) {
+		slot->from = prev & SELF_ID_MASK;
 		link = slot_next(s, c, s->domain, prev & SELF_ID_MASK);
 		rma_put(c, link, name | self_tag(prev));
 	} else {

@@ -308,6 +308,7 @@ static void link_to(const struct lock_setup *s, const struct queue_tree *t, stru
 
 	if (i == 1)
 		queue_slot(slot)->contended = true;
+	slot->from = i == t->n ? pred : -i;
 	/* A3: the client that releases for the predecessor will find the link; (B). */
 	rma_put(&slot->client, link, slot->id | flag);
 	rma_flush(&slot->client, link); /* orders the link before the wait; pairs with R2, R4 */
