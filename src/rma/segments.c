@@ -18,12 +18,12 @@
 
 #include "rma/agree.h"
 #include "rma/own_windows.h"
-#include "rma/room.h"
+#include "rma/shm.h"
 
 struct segments {
 	MPI_Comm comm, node_comm;
 	MPI_Win win;
-	char *promised; /* untouched memory; see room.h */
+	char *promised; /* untouched memory; see shm.h */
 };
 
 /* A probe for a message that never comes lets the MPI progress. (MPICH does so only if the

@@ -16,7 +16,7 @@
 #include "table/setup.h"
 #include "table/table.h"
 #include "rma/segments.h"
-#include "rma/room.h"
+#include "rma/shm.h"
 
 #define MAX_LOCKS (UINT64_C(1) << 40)
 

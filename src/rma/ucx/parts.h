@@ -9,7 +9,7 @@
 #include <ucp/api/ucp.h>
 
 #include "rma/ucx/ucx.h"
-#include "rma/ucx/gate.h"
+#include "rma/ucx/filter.h"
 #include "rma/ucx/wire.h"
 
 struct rma_ucx;

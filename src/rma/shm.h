@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether the hosts have room for shared windows; see room.c. */
+/* Whether the hosts have room for shared windows; see shm.c. */
 #ifndef RMA_ROOM_H
 #define RMA_ROOM_H
 

@@ -16,7 +16,7 @@
  * before and after it creates a worker. A socket that another thread of the application has opened
  * meanwhile is told apart by its port, which is not in the worker's address.
  */
-#include "rma/ucx/gate.h"
+#include "rma/ucx/filter.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which hosts may connect to a socket that UCX listens on; see ucx/gate.c. These functions know
+ * Which hosts may connect to a socket that UCX listens on; see ucx/filter.c. These functions know
  * addresses and sockets, but neither UCX nor MPI.
  */
 #ifndef RMA_UCX_GATE_H

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rma/ucx/gate.h"
+#include "rma/ucx/filter.h"
 
 enum { REFUSED_MS = 150, MANY = 1000, SPREAD = 1024 };
 #define LOOPBACK UINT32_C(0x7f000000)

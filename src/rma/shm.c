@@ -14,7 +14,7 @@
  * segments of ranks outside comm, of tables that are created at the same time over other
  * communicators, and of other programs.
  */
-#include "rma/room.h"
+#include "rma/shm.h"
 
 #include <pthread.h>
 #include <stdio.h>
