@@ -238,7 +238,7 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 
 /* ------------------------------------------------------------------- what came out */
 
-static double per_acquire(const struct sim_run *run, enum rma_kind k, int far, double acquires)
+static double per_acquire(const struct sim_run *run, enum rma_call k, int far, double acquires)
 {
 	return (double)(run->after[k][far] - run->before[k][far]) / acquires;
 }

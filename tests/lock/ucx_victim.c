@@ -65,10 +65,10 @@ static void tell_ports(const struct listener *before, int n, char *text)
 	}
 }
 
-static void tell_message(int kind, const char *bytes, size_t length, char *text)
+static void tell_message(int type, const char *bytes, size_t length, char *text)
 {
 	static char line[64 + 2 * WIRE_REQUEST_BYTES];
-	int at = snprintf(line, sizeof line, "message %d ", kind);
+	int at = snprintf(line, sizeof line, "message %d ", type);
 
 	for (size_t i = 0; i < length; i++)
 		at +=
