@@ -299,12 +299,12 @@ class Table:
         info = _library.TableInfo()
         check(self._lib.pawl_table_get_info(self._handle, byref(info)))
         kind = info.kind.contents
-        told: Dict[str, Any] = {"kind": kind.name.decode(), "capabilities": kind.capabilities}
+        fields: Dict[str, Any] = {"kind": kind.name.decode(), "capabilities": kind.capabilities}
         for name, _ in info._fields_[1:]:
             value = getattr(info, name)
-            told[name] = value.decode() if isinstance(value, bytes) else value
-        told["crowded"] = bool(info.crowded)
-        return told
+            fields[name] = value.decode() if isinstance(value, bytes) else value
+        fields["crowded"] = bool(info.crowded)
+        return fields
 
     def set_name(self, name: str) -> None:
         """Name the table in messages of this rank; "" removes the name."""

@@ -456,7 +456,7 @@ static int check_free(pawl_table *t)
 	if (first == t->setup.topo->nranks)
 		return PAWL_SUCCESS;
 	if (first == t->rma.rank)
-		client_tell(&t->clients, text, sizeof text);
+		client_list_held(&t->clients, text, sizeof text);
 	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, t->comm);
 	return error_set(PAWL_ERR_HELD, "rank %d %s %s%s: release before pawl_table_free()", first,
 			 t->clients.threaded ? "holds or awaits" : "holds", text, t->of_name);

@@ -85,7 +85,7 @@ static void read_file(const char *path)
 {
 	static char line[1 << 14];
 	struct listener l = {.address = htonl(INADDR_LOOPBACK)};
-	int told = 0;
+	int open_ports = 0;
 	FILE *f = NULL;
 
 	for (int i = 0; i < 10 * FILE_S && !(f = fopen(path, "r")); i++)
@@ -96,14 +96,14 @@ static void read_file(const char *path)
 		read_message(line);
 		if (ports == PORTS || sscanf(line, "port %u", &port[ports]) != 1)
 			continue;
-		told++;
+		open_ports++;
 		l.port = port[ports];
 		ports += listener_takes(&l, 0);
 	}
 	fclose(f);
-	fprintf(stderr, "ucx_outsider: %d of %d ports take connections\n", ports, told);
+	fprintf(stderr, "ucx_outsider: %d of %d ports take connections\n", ports, open_ports);
 	if (!ports || recorded < 2)
-		stop("the job told no port, or no message");
+		stop("the job names no port, or no message");
 }
 
 /* -------------------------------------------------------------------- UCX */
