@@ -322,7 +322,7 @@ int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
 	if (life_check(t) != PAWL_SUCCESS)
 		return PAWL_ERR_MPI;
 	*info = (struct pawl_table_info){
-	    .kind = kinds_tell(t->setup.protocol),
+	    .kind = kinds_public(t->setup.protocol),
 	    .n = t->setup.n,
 	    .ranks = t->setup.topo->nranks,
 	    .nodes = t->setup.topo->nnodes,

@@ -254,7 +254,7 @@ int client_in_use(const struct client_set *set)
 }
 
 /* "lock 17 exclusively". Another thread's slot may change meanwhile. */
-static size_t tell_one(const struct lock_slot *slot, bool range, char *text, size_t len)
+static size_t print_one(const struct lock_slot *slot, bool range, char *text, size_t len)
 {
 	const char *mode = slot->mode == PAWL_SHARED      ? "shared"
 			   : slot->mode & PAWL_INTENT     ? "with intent"
@@ -268,24 +268,24 @@ static size_t tell_one(const struct lock_slot *slot, bool range, char *text, siz
 	return (size_t)snprintf(text, len, "lock %llu %s", lock, mode);
 }
 
-void client_tell(const struct client_set *set, char *text, size_t len)
+void client_list_held(const struct client_set *set, char *text, size_t len)
 {
 	enum { FEW = 4 };
 	bool ranges = set->setup->protocol->kind.capabilities & PAWL_CAP_RANGES;
-	int told = 0, n = client_in_use(set);
+	int listed = 0, n = client_in_use(set);
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (int i = 0; i < slots_used(set) && told < FEW && used < len; i++) {
+	for (int i = 0; i < slots_used(set) && listed < FEW && used < len; i++) {
 		if (!slots_is_claimed(set, i))
 			continue;
-		if (told++ > 0)
+		if (listed++ > 0)
 			used += (size_t)snprintf(text + used, len - used, ", ");
 		if (used < len)
-			used += tell_one(&set->slots[i], ranges, text + used, len - used);
+			used += print_one(&set->slots[i], ranges, text + used, len - used);
 	}
-	if (n > told && used < len)
-		snprintf(text + used, len - used, " and %d more", n - told);
+	if (n > listed && used < len)
+		snprintf(text + used, len - used, " and %d more", n - listed);
 }
 
 void client_count(const struct client_set *set, struct pawl_stats *stats)

@@ -187,7 +187,7 @@ void client_settle(struct client_set *set);
 /* The number of locks that this process holds or awaits; and the first few of them, for
  * messages. */
 int client_in_use(const struct client_set *set);
-void client_tell(const struct client_set *set, char *text, size_t len);
+void client_list_held(const struct client_set *set, char *text, size_t len);
 
 /* The sum of the slots' counts; and set them to zero. */
 void client_count(const struct client_set *set, struct pawl_stats *stats);

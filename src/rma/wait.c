@@ -266,7 +266,7 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 /* This takes less time than to queue and to be handed the lock. */
 enum { LOOKS_PER_GLANCE = 64 };
 
-bool rma_glance(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref)
+bool rma_spin_briefly(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref)
 {
 	for (int i = 0; rma_is_mapped_cpu(w) && i < LOOKS_PER_GLANCE; i++) {
 		if (rma_holds(atomic_load_explicit(w.map, memory_order_relaxed), mask, cond, ref))

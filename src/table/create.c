@@ -16,7 +16,7 @@
 #include "table/setup.h"
 #include "table/table.h"
 #include "rma/segments.h"
-#include "rma/room.h"
+#include "rma/shm.h"
 
 #define MAX_LOCKS (UINT64_C(1) << 40)
 
@@ -231,26 +231,26 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	return setup_layout(s);
 }
 
-int table_check_room(pawl_table *t, uint64_t bytes)
+int table_check_memory(pawl_table *t, uint64_t bytes)
 {
 	MPI_Comm host_comm = t->job.host_comm;
-	struct room_shortage s;
-	char promised[96] = "";
+	struct shm_shortage s;
+	char untouched[96] = "";
 
 	if (host_comm == MPI_COMM_NULL)
 		host_comm = t->job.node_comm;
-	if (room_check(t->comm, host_comm, bytes, &s))
+	if (shm_check(t->comm, host_comm, bytes, &s))
 		return PAWL_SUCCESS;
-	if (s.promised)
-		snprintf(promised, sizeof promised,
+	if (s.untouched)
+		snprintf(untouched, sizeof untouched,
 			 ", besides %llu that other tables may still take",
-			 (unsigned long long)s.promised);
+			 (unsigned long long)s.untouched);
 	return error_set(
 	    PAWL_ERR_NOMEM,
 	    "a table (%s) takes %llu bytes of shared memory on host %s, and %s has %llu"
 	    " bytes free%s%s",
 	    t->about, (unsigned long long)s.wanted, s.host, s.place, (unsigned long long)s.free,
-	    promised, s.place[0] == '/' ? " (containers: docker run --shm-size)" : "");
+	    untouched, s.place[0] == '/' ? " (containers: docker run --shm-size)" : "");
 }
 
 static int make_segments(pawl_table *t, const struct options *o)
@@ -273,7 +273,7 @@ static int make_segments(pawl_table *t, const struct options *o)
 	    .bytes = t->setup.bytes,
 	};
 	enum rma_failure failure;
-	int rc = table_check_room(t, t->setup.bytes + RMA_TAIL_BYTES);
+	int rc = table_check_memory(t, t->setup.bytes + RMA_TAIL_BYTES);
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
@@ -494,7 +494,7 @@ static int check_free(pawl_table *t)
 	if (first == t->setup.topo->nranks)
 		return PAWL_SUCCESS;
 	if (first == t->rma.rank)
-		client_tell(&t->clients, text, sizeof text);
+		client_list_held(&t->clients, text, sizeof text);
 	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, t->comm);
 	return error_set(PAWL_ERR_HELD, "rank %d %s %s%s: release before pawl_table_free()", first,
 			 t->clients.threaded ? "holds or awaits" : "holds", text, t->of_name);

@@ -49,7 +49,7 @@ int table_agree(MPI_Comm comm, int code);
 
 /* PAWL_ERR_NOMEM on all ranks if a host has no room for a shared window with this many bytes for
  * each of its ranks; bytes may differ between ranks. Collective. */
-int table_check_room(pawl_table *t, uint64_t bytes);
+int table_check_memory(pawl_table *t, uint64_t bytes);
 
 /* life.c ------------------------------------------------------------------ */
 

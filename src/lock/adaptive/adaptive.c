@@ -150,7 +150,7 @@ static bool take_soon(const struct lock_setup *s, struct lock_slot *slot, int64_
 			return false;
 		if (take(slot, false, was))
 			return true;
-		if (!rma_glance(w, W_HELD | W_STRICT, RMA_EQ, 0))
+		if (!rma_spin_briefly(w, W_HELD | W_STRICT, RMA_EQ, 0))
 			return false;
 	}
 	return false;

@@ -71,7 +71,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct shiftlock *k;
 
-	if (!lock_has_room(s, SHIFTLOCK_CLIENTS, err, errlen))
+	if (!lock_counts_clients(s, SHIFTLOCK_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
 	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)
@@ -158,7 +158,7 @@ RMA_INLINE bool is_prompt(const struct lock_setup *s, struct lock_slot *slot, ui
 {
 	if (FAULT(shiftlock_return))
 		return true;
-	return !before || lease_glance(s, slot) - before <= lease_ns(s) / 2;
+	return !before || lease_now_cheap(s, slot) - before <= lease_ns(s) / 2;
 }
 
 /* A writer that holds the lock shows that it is alive: REL changes, or the lock is dead; (J). */
@@ -168,7 +168,7 @@ static int confirm(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t old;
 
 	do {
-		before = lease_glance(s, slot);
+		before = lease_now_cheap(s, slot);
 		rma_fao(&slot->client, a_word(slot), RMA_SUM, A_ONE_REL, &old);
 		rma_flush(&slot->client, a_word(slot)); /* orders the sum before the look at old */
 		if (old & A_DEAD)
@@ -406,7 +406,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 static int acquire_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct lease_watch w;
-	uint64_t before = lease_glance(s, slot);
+	uint64_t before = lease_now_cheap(s, slot);
 	int64_t old;
 	int rc;
 
@@ -469,7 +469,7 @@ static RMA_SLOW_PATH int await_turn(const struct lock_setup *s, struct lock_slot
 
 static int acquire_as_reader(const struct lock_setup *s, struct lock_slot *slot)
 {
-	uint64_t before = lease_glance(s, slot);
+	uint64_t before = lease_now_cheap(s, slot);
 	int64_t old;
 	int rc;
 
@@ -579,7 +579,7 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 		if (a_writers(seen) || (!shared && a_readers(seen)))
 			return PAWL_ERR_BUSY;
 		a = seen;
-		before = lease_glance(s, slot);
+		before = lease_now_cheap(s, slot);
 		rma_cas(c, a_word(slot), a, a + (shared ? A_ONE_RDR : A_ONE_WP), &seen);
 		rma_flush(c, a_word(slot)); /* orders the swap before the look at seen */
 		if (seen == a) {

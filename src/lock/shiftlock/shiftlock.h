@@ -213,7 +213,7 @@ uint64_t shiftlock_scratch_words(const struct lock_setup *s);
 /* The time in nanoseconds, from 1 on, exact; 0 without leases. */
 uint64_t lease_now(const struct lock_setup *s, struct lock_slot *slot);
 /* The same for an uncontended acquire: it may be behind, never ahead. */
-uint64_t lease_glance(const struct lock_setup *s, struct lock_slot *slot);
+uint64_t lease_now_cheap(const struct lock_setup *s, struct lock_slot *slot);
 void lease_watch_begin(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w,
 		       uint64_t before, int64_t a);
 /* A had this value, in a look that began at time before. SHIFTLOCK_DEAD: the block is dead, or is
