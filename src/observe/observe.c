@@ -90,17 +90,17 @@ static uint64_t far_count(const struct lock_slot *slot)
 {
 	uint64_t n = 0;
 
-	for (int kind = 0; kind < RMA_FLUSH; kind++)
-		n += slot->client.count[kind][1];
+	for (int op = 0; op < RMA_FLUSH; op++)
+		n += slot->client.count[op][1];
 	return n;
 }
 
 /* The level of an element at which two of its children meet. */
 static enum observe_level level_of(const struct topo *t, int level)
 {
-	for (; level > 1 && t->level[level - 1].kind == TOPO_GANG; level--)
+	for (; level > 1 && t->level[level - 1].type == TOPO_GANG; level--)
 		;
-	switch (t->level[level - 1].kind) {
+	switch (t->level[level - 1].type) {
 	case TOPO_CACHE:
 	case TOPO_GANG:
 		return OBSERVE_COMPLEX;
