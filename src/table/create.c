@@ -97,8 +97,8 @@ static int check_arguments(const char *kind, uint64_t n, const struct lock_proto
 	char names[256], hint[64];
 
 	if (!p)
-		return error_set(PAWL_ERR_KIND, "there is no lock \"%s\"%s; the kinds are: %s", kind,
-				 kinds_hint(kind, hint, sizeof hint),
+		return error_set(PAWL_ERR_KIND, "there is no lock \"%s\"%s; the kinds are: %s",
+				 kind, kinds_hint(kind, hint, sizeof hint),
 				 kinds_list(names, sizeof names));
 	if (n < 1 || n >= MAX_LOCKS)
 		return error_set(PAWL_ERR_ARG, "n: a table has 1 to 2^40 - 1 locks, not %llu",

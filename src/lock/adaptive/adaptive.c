@@ -250,7 +250,7 @@ static bool give_up(struct lock_slot *slot, int64_t *was)
 }
 
 /* The client has W: enter, on several nodes by way of the root. */
-static int enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
+static RMA_SLOW_PATH int enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
 	const struct adaptive_constants *k = s->state;
 	int rc;
