@@ -49,7 +49,7 @@
  * after its holder was given up and is taken back after one more recovery: in the adversary, in one
  * of several thousand worlds in which clients are stopped for many leases within a release. A
  * release by compare-and-swap would prevent that, but costs a round trip, and would not be the
- * paper's lock (blind_release). Stops within an acquire do no harm. With lease 0 there are no
+ * paper's lock (unchecked_release). Stops within an acquire do no harm. With lease 0 there are no
  * recoveries, and acquire and release read no clock.
  *
  * Progress: starvation-free if holders release (lease 0), or are recovered.
@@ -344,6 +344,6 @@ const struct lock_protocol lock_dslr = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .recover = &(const struct lock_recovery_calls){.abandon = abandon, .blind_release = true},
+    .recover = &(const struct lock_recovery_calls){.abandon = abandon, .unchecked_release = true},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
 };

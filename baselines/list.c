@@ -13,7 +13,7 @@ BASELINES(KIND_DECLARE)
 
 const struct lock_protocol *const lock_kinds[] = {LIBRARY_KINDS(KIND_ADDRESS)
 						      BASELINES(KIND_ADDRESS) NULL};
-KINDS_TOLD;
+KINDS_PUBLIC;
 
 #define ONE(protocol) +1
 enum { LIBRARY_COUNT = 0 LIBRARY_KINDS(ONE) };

@@ -95,7 +95,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	uint64_t clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
 	struct constants *k;
 
-	if (!lock_has_room_for_slots(s, MOST_NODES, err, errlen))
+	if (!lock_counts_slots(s, MOST_NODES, err, errlen))
 		return PAWL_ERR_UNSUPPORTED;
 	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)

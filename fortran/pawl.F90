@@ -13,19 +13,20 @@
 !     call table%free()
 !
 ! Handles are those of mpi_f08, type(MPI_Comm) and type(MPI_Info), or those of module mpi and of
-! mpif.h, which are integers: one module serves both. With -DPAWL_NO_MPI_F08 it uses no module of
-! MPI at all and knows integers alone, for an MPI without mpi_f08, or with one of another compiler.
+! mpif.h, which are integers. With -DPAWL_NO_MPI_F08 the module uses no module of MPI and takes
+! integers only: for an MPI without mpi_f08, or whose module files are of another compiler.
 !
 ! Locks, spaces and ranks count from 0, as in C. Locks, spaces, units and numbers of locks are
-! integers of 32 or of 64 bits. Modes have a type of their own, so that an ierror in their place is
-! no mode.
+! integers of 32 or of 64 bits. Modes have a type of their own, so that the compiler refuses an
+! ierror in their place.
 !
 ! Each call has ierror as its last argument, which is optional: PAWL_SUCCESS or PAWL_ERR_*, and
-! pawl_error_message() has the sentence. Without ierror a failure prints the sentence and
-! ends the program by "error stop". That another client is in the way of a try, or that the time is
-! over, is no failure: argument acquired says it.
+! pawl_error_message() has the message. Without ierror a failure prints the message and ends the
+! program by "error stop". A try at a lock that is held and a deadline that passes are no failures:
+! argument acquired is then .false.
 !
-! This file is compiled by the program's compiler, for module files of one are of no use to another:
+! The user compiles this file with the program, because compilers cannot read each other's module
+! files:
 !
 !     mpifort $(pkg-config --variable=fortran pawl)/pawl.F90 program.f90 \
 !         $(pkg-config --libs pawl)
@@ -462,7 +463,7 @@ contains
 
    ! --------------------------------------------------------------------- helpers
 
-   ! What C says, as Fortran has it.
+   ! A string of C as a character variable.
    function text_of(text) result(copy)
       type(c_ptr), intent(in) :: text
       character(:), allocatable :: copy
@@ -476,7 +477,7 @@ contains
       end do
    end function
 
-   ! The code to the caller; to stderr, and the end, if the caller does not take it.
+   ! Return the code in ierror; without ierror, print a failure and end the program.
    subroutine finish(rc, ierror)
       integer(c_int), intent(in) :: rc
       integer, intent(out), optional :: ierror
@@ -520,7 +521,7 @@ contains
 
    ! ------------------------------------------------------- errors, kinds, version
 
-   ! The sentence about the last failed call of this thread.
+   ! The message of the last failed call of this thread.
    function pawl_error_message() result(text)
       character(:), allocatable :: text
 
@@ -541,7 +542,7 @@ contains
       text = text_of(c_version())
    end function
 
-   ! The name of a kind of lock: all have an index, 0, 1, ... Empty past the last one.
+   ! The name of the kind of lock with this index, from 0; empty past the last one.
    function pawl_kind_name(index) result(name)
       integer, intent(in) :: index
       character(:), allocatable :: name
@@ -705,7 +706,7 @@ contains
       call finish(c_free(table%handle), ierror)
    end subroutine
 
-   ! What the table is. Local.
+   ! A description of the table. Local.
    subroutine pawl_table_get_info(table, info, ierror)
       class(pawl_table), intent(in) :: table
       type(pawl_table_info), intent(out) :: info
@@ -1071,7 +1072,7 @@ contains
       call finish(c_range_abandon(table%handle, range), ierror)
    end subroutine
 
-   ! Let a space grow; units: how far it reaches now.
+   ! Let a space grow; units: the number of units that it then has.
    subroutine grow_i8(table, space, units, ierror)
       class(pawl_table), intent(in) :: table
       integer(int64), intent(in) :: space
@@ -1091,7 +1092,7 @@ contains
       call grow_i8(table, int(space, int64), units, ierror)
    end subroutine
 
-   ! Let a space reach only as far as units. Collective.
+   ! Shrink a space to this many units. Collective.
    subroutine shrink_i8(table, space, units, ierror)
       class(pawl_table), intent(in) :: table
       integer(int64), intent(in) :: space

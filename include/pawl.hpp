@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pawl for C++17: tables that free themselves, and locks that are released at the end of a scope.
- * A header over pawl.h, which says what each call does and costs; there is no other library to
- * link than libpawl.
+ * A header over pawl.h, which says what each call does and costs. Programs link libpawl only.
  *
  *     pawl::table table(MPI_COMM_WORLD, "rma-rw", 1000);
  *     {
  *         auto held = table.lock(7);                       // until the end of the scope
  *     }
- *     pawl::shared_mutex mutex = table[7];                 // for what the standard library has
+ *     pawl::shared_mutex mutex = table[7];                 // for std::shared_lock
  *     std::shared_lock reader(mutex);
  *
  * Failures
- *   A call that fails throws pawl::error: what() is the sentence of pawl_error_message(), code()
- *   is PAWL_ERR_*. Try-acquires return false, or a holder that is empty, if another client is in
- *   the way or the time is over. unlock() and destructors do not throw: what they could not do
- *   goes to pawl::release_failed, which by default says so on stderr. Call release() of a holder
- *   where that matters (a lease that was lost, a rank that died).
+ *   A call that fails throws pawl::error: what() is the text of pawl_error_message(), code() is
+ *   PAWL_ERR_*. Try-acquires and timed acquires return false, or an empty holder, if the lock is
+ *   held or the deadline has passed. unlock() and destructors do not throw: they report a failure
+ *   to pawl::release_failed, which prints it to stderr by default. A program that must know of a
+ *   lost lease or of a dead rank calls release() of the holder.
  *
  * The end of MPI
- *   Destructors may run after MPI_Finalize: a lock is then forgotten, and a table is freed by
- *   itself; libpawl names it on stderr, for it was to be freed before.
- *   Creating and freeing a table is collective, so is its destructor. If an exception leaves the
- *   scope of a table, the other ranks need not come to its destructor: it then leaves the table
- *   alone, until the process ends.
+ *   Destructors may run after MPI_Finalize. They then do not release their locks; libpawl has freed
+ *   the table, and names it on stderr, because the program should have freed it before.
+ *   Creation of a table is collective, and so is its destructor. If an exception leaves the scope
+ *   of a table, other ranks may not reach its destructor; the table is then not freed.
  */
 #ifndef PAWL_HPP
 #define PAWL_HPP
@@ -54,7 +52,7 @@ enum class mode : int {
 	intent_shared_ahead = PAWL_INTENT_SHARED | PAWL_AHEAD
 };
 
-/* What a call throws: the sentence about the failure, and its code. */
+/* What a call throws: the message and the code of a failure. */
 class error : public std::runtime_error
 {
       public:
@@ -93,7 +91,7 @@ inline void check(int code)
 		fail(code);
 }
 
-/* Whether it was acquired; false also when the time is over. */
+/* Whether the lock was acquired; false also if the deadline has passed. */
 inline bool acquired(int code)
 {
 	if (code == PAWL_SUCCESS)
@@ -111,10 +109,10 @@ inline bool mpi_has_ended() noexcept
 	return ended != 0;
 }
 
-inline void tell(int code, const char *sentence) noexcept
+inline void print_failure(int code, const char *message) noexcept
 {
 	std::fprintf(stderr, "pawl: a destructor or unlock(): %s: %s\n", pawl_strerror(code),
-		     sentence);
+		     message);
 }
 
 template <class Rep, class Period> double seconds(const std::chrono::duration<Rep, Period> &time)
@@ -134,9 +132,9 @@ double seconds_until(const std::chrono::time_point<Clock, Duration> &when)
 
 } // namespace detail
 
-/* What is called when unlock() or a destructor fails: with the code, and the sentence. Not when
- * MPI has ended, which frees all locks. */
-inline std::atomic<void (*)(int code, const char *sentence)> release_failed{&detail::tell};
+/* Called with the code and the message when unlock() or a destructor fails; not after
+ * MPI_Finalize. */
+inline std::atomic<void (*)(int code, const char *message)> release_failed{&detail::print_failure};
 
 namespace detail
 {
@@ -186,7 +184,7 @@ template <class What> class holder
       public:
 	holder() noexcept = default;
 
-	/* Takes over what is held already. */
+	/* Takes ownership of what is held already. */
 	holder(pawl_table *table, const What &what) noexcept : table_(table), what_(what)
 	{
 	}
@@ -251,10 +249,10 @@ using held_part = holder<detail::whole_and_part>;
 using held_range = holder<detail::one_range>;
 
 /*
- * A lock of a table as the standard library wants it: Lockable and TimedLockable, for
- * std::lock_guard, std::unique_lock, std::scoped_lock, std::lock. It is a name, not a lock of its
- * own: copies stand for the same lock of the table, which has to live longer. Acquires exclusively.
- * std::scoped_lock of several needs a kind with PAWL_CAP_TRY; those with a time, PAWL_CAP_TIMED.
+ * A lock of a table with the interface of the standard library: Lockable and TimedLockable, for
+ * std::lock_guard, std::unique_lock, std::scoped_lock, std::lock. It and its copies refer to one
+ * lock of the table, which has to live longer. It acquires exclusively. std::scoped_lock of several
+ * locks needs a kind with PAWL_CAP_TRY; calls with a time need PAWL_CAP_TIMED.
  */
 class mutex
 {
@@ -363,8 +361,8 @@ class shared_mutex : public mutex
 };
 
 /*
- * Units first to last of a space, of kinds with PAWL_CAP_RANGES, as a shared mutex of the standard
- * library. It remembers what it holds, so each thread has one of its own, and it is not copied.
+ * Units first to last of a space, of kinds with PAWL_CAP_RANGES, with the interface of a shared
+ * mutex of the standard library. It keeps what it holds, so each thread needs its own object.
  */
 class range_mutex
 {
@@ -497,7 +495,7 @@ class options
 namespace detail
 {
 
-/* Options as an MPI_Info. Without MPI there can be none, and creation will say so. */
+/* Options as an MPI_Info; MPI_INFO_NULL before MPI_Init, where creation fails with a message. */
 class info
 {
       public:
@@ -572,7 +570,7 @@ class table
 		return made;
 	}
 
-	/* Takes over a table of C, which it will free. */
+	/* Takes ownership of a table made with pawl.h. */
 	explicit table(pawl_table *made) noexcept : table_(made)
 	{
 	}
@@ -602,7 +600,7 @@ class table
 		drop();
 	}
 
-	/* Collective. Throws PAWL_ERR_HELD, and the table lives on, if a lock is held. */
+	/* Collective. Throws PAWL_ERR_HELD, and does not free the table, if a lock is held. */
 	void free()
 	{
 		if (table_ != nullptr)
@@ -615,7 +613,7 @@ class table
 		return table_;
 	}
 
-	/* The table of C, which the caller frees from now on. */
+	/* Gives up ownership: the caller frees the table. */
 	pawl_table *release() noexcept
 	{
 		return std::exchange(table_, nullptr);

@@ -15,8 +15,8 @@
  * other process asks for it exclusively: the others end, because none of their modes conflicts with
  * that.
  *
- * -DRIDE: processes 0 and 1 share a node, and intents of one mode of a node ride together, at most
- * LIMIT (default 2) before the node asks anew.
+ * -DJOINT: processes 0 and 1 share a node, and an intent of one mode is joint for its node, for at most
+ * LIMIT (default 2) clients before the node asks anew.
  *
  * -DTIMED=mask: the processes of the mask may also acquire with a deadline, in any mode, ahead or
  * not, which passes at any step. In the queue such a process is then gone, and may come to the lock
@@ -31,17 +31,17 @@
  *                        -DBREAK_LEAVE  the queue is left before CLOSED is taken back
  *                        -DBREAK_PASS   a sharer hands the queue over as an exclusive holder does
  *                        -DBREAK_AHEAD  the head of the queue does not look for intents that came ahead of it
- *                        -DBREAK_RIDE   the first of a node lets others ride before it is in
+ *                        -DBREAK_OPEN   the first of a node lets others join before it is in
  *                        -DBREAK_ENTER  an intent shared does not look for an exclusive holder
  *                        -DBREAK_READERS  the head of the queue does not look for intents shared
- *                        -DBREAK_MIX    an intent rides on one of the other mode
+ *                        -DBREAK_MIX    an intent joins one of the other mode
  *                        -DSTAY -DBREAK_SHARE  a sharer waits for intents shared
  *                        with TIMED: -DBREAK_GIVE_UP  a client that gives up at the head of the queue hands the
  *                                                     lock over as a holder does
- *                                    -DBREAK_TELL     it leaves the queue without a word to the next client
- *                                    -DBREAK_DOOR     it leaves the queue before it takes CLOSED back
- *                                    -DRIDE -DBREAK_LAST   a rider that gives up keeps the intent if it is the last
- *                                    -DRIDE -DBREAK_FIRST  a client with a deadline lets others wait for its
+ *                                    -DBREAK_NOTIFY     it leaves the queue without a word to the next client
+ *                                    -DBREAK_REOPEN     it leaves the queue before it takes CLOSED back
+ *                                    -DJOINT -DBREAK_LAST   a client that gives up keeps the intent if it is the last
+ *                                    -DJOINT -DBREAK_FIRST  a client with a deadline lets others wait for its
  *                                                          intent, and then gives up
  */
 #ifndef NP
@@ -85,7 +85,7 @@ byte closed; /* whether the head of the queue excludes newcomers */
 chan queue = [NP] of { byte };
 byte token[NP];
 
-#ifdef RIDE
+#ifdef JOINT
 #ifndef LIMIT
 #define LIMIT 2
 #endif
@@ -95,38 +95,38 @@ byte token[NP];
 #else
 #define V(p, m) ((p / 2) * 2 + m - INTENT)
 #endif
-byte riders[4], joined[4]; /* how many ride, and how many have since it was opened */
-bit open[4];               /* whether clients may ride */
+byte members[4], joined[4]; /* how many have it, and how many have joined since it was opened */
+bit open[4];               /* whether clients may join */
 #define ALONE 0
-#define OPENS 1
-#define RIDES 2
+#define FIRST 1
+#define LATER 2
 
 #if !defined(TIMED) || defined(BREAK_FIRST)
 #define MUST_NOT_OPEN(p, m) (is_ahead && !open[V(p, m)])
 #else
-#define MUST_NOT_OPEN(p, m) ((is_ahead && !open[V(p, m)]) || (timed && riders[V(p, m)] == 0))
+#define MUST_NOT_OPEN(p, m) ((is_ahead && !open[V(p, m)]) || (timed && members[V(p, m)] == 0))
 #endif
 
 /* G1: a compare-and-swap that may have to be tried again */
-inline get_on(p, m, is_ahead)
+inline join(p, m, is_ahead)
 {
 	d_step {
 		if
 		:: MUST_NOT_OPEN(p, m) || joined[V(p, m)] >= LIMIT -> how = ALONE
 		:: else ->
-			how = (riders[V(p, m)] == 0 -> OPENS : RIDES);
-			riders[V(p, m)]++;
+			how = (members[V(p, m)] == 0 -> FIRST : LATER);
+			members[V(p, m)]++;
 			joined[V(p, m)]++
 		fi
 	}
 }
 
-/* G4: the last rider releases the intent */
-inline get_off(p, m)
+/* G4: the last client releases the intent */
+inline leave_joint(p, m)
 {
 	d_step {
-		riders[V(p, m)]--;
-		last = riders[V(p, m)] == 0;
+		members[V(p, m)]--;
+		last = members[V(p, m)] == 0;
 		if
 		:: last -> joined[V(p, m)] = 0; open[V(p, m)] = 0
 		:: else
@@ -245,9 +245,9 @@ inline ahead(m)
 /* T1: at the head of the queue: acc(W, -CLOSED); flush; leave the queue */
 inline give_up()
 {
-#ifdef BREAK_DOOR
+#ifdef BREAK_REOPEN
 	leave(FRESH); closed--
-#elif defined(BREAK_TELL)
+#elif defined(BREAK_NOTIFY)
 	closed--; atomic { queue?_; next = 0 }
 #elif defined(BREAK_GIVE_UP)
 	closed--; leave(PASSED)
@@ -352,21 +352,21 @@ inline release(m)
 
 inline acquire(m, is_ahead)
 {
-#ifdef RIDE
+#ifdef JOINT
 	how = ALONE;
 	if
-	:: m == INTENT || m == READERS -> get_on(p, m, is_ahead)
+	:: m == INTENT || m == READERS -> join(p, m, is_ahead)
 	:: else
 	fi;
 	if
-#ifdef BREAK_RIDE
-	:: how == RIDES -> held = 1
+#ifdef BREAK_OPEN
+	:: how == LATER -> held = 1
 #else
-	:: how == RIDES ->
+	:: how == LATER ->
 		if
 		:: open[V(p, m)] -> held = 1 /* G2: await OPEN */
 #ifdef BREAK_LAST
-		:: TIME_OVER -> get_off(p, m)
+		:: TIME_OVER -> leave_joint(p, m)
 #else
 		:: TIME_OVER -> release_any(m) /* G5 */
 #endif
@@ -383,17 +383,17 @@ inline acquire(m, is_ahead)
 			:: else
 			fi
 		fi
-#ifdef RIDE
+#ifdef JOINT
 		;
 		if
-		:: how == OPENS && held -> open[V(p, m)] = 1 /* G3: acc(V, OPEN) */
+		:: how == FIRST && held -> open[V(p, m)] = 1 /* G3: acc(V, OPEN) */
 #ifdef BREAK_FIRST
-		:: how == OPENS && !held -> get_off(p, m)
+		:: how == FIRST && !held -> leave_joint(p, m)
 #endif
-		/* G6: cas(V, 0 -> one rider, OPEN) */
+		/* G6: cas(V, 0 -> one member, OPEN) */
 		:: d_step { TIME_OVER && !is_ahead && held && how == ALONE &&
-			    (m == INTENT || m == READERS) && riders[V(p, m)] == 0 ->
-				how = OPENS; riders[V(p, m)] = 1; joined[V(p, m)] = 1; open[V(p, m)] = 1 }
+			    (m == INTENT || m == READERS) && members[V(p, m)] == 0 ->
+				how = FIRST; members[V(p, m)] = 1; joined[V(p, m)] = 1; open[V(p, m)] = 1 }
 		:: else
 		fi
 	fi
@@ -402,10 +402,10 @@ inline acquire(m, is_ahead)
 
 inline release_any(m)
 {
-#ifdef RIDE
+#ifdef JOINT
 	last = 1;
 	if
-	:: how != ALONE -> get_off(p, m)
+	:: how != ALONE -> leave_joint(p, m)
 	:: else
 	fi;
 	if
@@ -425,7 +425,7 @@ proctype P(byte p)
 #ifdef TIMED
 	bit timed, hurries;
 #endif
-#ifdef RIDE
+#ifdef JOINT
 	byte how;
 	bit last;
 #endif
@@ -457,7 +457,7 @@ proctype P(byte p)
 		:: else
 		fi;
 		d_step { held = 0; m = 0; token[p] = NONE; timed = 0; hurries = 0;
-#ifdef RIDE
+#ifdef JOINT
 			 how = ALONE
 #endif
 		       }
@@ -481,9 +481,9 @@ end:		false
 		if
 		:: alive == 0 ->
 			assert(!ANYBODY && closed == 0 && empty(queue));
-#ifdef RIDE
+#ifdef JOINT
 			for (m : 0 .. 3) {
-				assert(riders[m] == 0 && !open[m])
+				assert(members[m] == 0 && !open[m])
 			}
 #endif
 		:: else

@@ -3,7 +3,9 @@
  *
  * What it models. NW writers (processes 0 .. NW-1, default 2) and NR readers (default 2), which
  * take the lock any number of times and may stop between two acquisitions. -DN=n: writers in a row
- * before readers get a turn (default 2).
+ * before readers get a turn (default 2). A writer that hands over within a row leaves itself to be
+ * subtracted by the row's last one; with -DLEASED each subtracts itself, as the code does with a
+ * lease.
  *
  * What it proves. Writers are alone, and readers are never in with a writer (asserts in ghost.inc);
  * no dead-lock (awaits are blocking guards, so a hang is an invalid end state); a queue node's
@@ -26,6 +28,9 @@
  *                        -DBREAK_HEAD      a client that finds its queue longer than it was does not pass on the
  *                                          head's place
  *                        -DBREAK_EPOCH     after a turn of the readers the successor does not wait
+ *                        -DBREAK_OWED      the last writer of a row subtracts the others, but then compares with
+ *                                          all that it found
+ *                        -DBREAK_SUM       the last writer of a row subtracts itself only
  *                        -DBREAK_PLAIN     (TIMED) a writer that waits for readers subtracts itself
  *                        -DBREAK_FLIP      (TIMED) the same, and changes EPOCH
  *                        -DBREAK_LAST      (TIMED) no reader releases for a writer that is absent
@@ -53,6 +58,7 @@ bit GEPOCH[NW];
 byte GCONS[NW];
 bit GWAIT[NW];
 byte GREL[NW];
+byte GOWED[NW];
 
 #define GIVEN 1
 #define LEFT 2
@@ -89,6 +95,15 @@ bit QUEUED[NW]; /* the process has abandoned its place and has not seen it passe
 #define DRAIN(n) REL == (n)
 #endif
 
+/* Subtract this writer and those before it that A still counts; wp: the writers without those. */
+#if defined(BREAK_OWED)
+#define SUBTRACT wp = WP; WP = WP - 1 - owed; REL = MOD(REL + 1 + owed); owed = 0
+#elif defined(BREAK_SUM)
+#define SUBTRACT wp = WP - owed; WP--; REL = MOD(REL + 1); owed = 0
+#else
+#define SUBTRACT wp = WP - owed; WP = WP - 1 - owed; REL = MOD(REL + 1 + owed); owed = 0
+#endif
+
 #ifdef TIMED
 /* L1: old = cas(A, as seen, ABSENT, REL - n and WP + more); flush. Only if readers that were let in
  * have yet to leave; gone says whether. */
@@ -107,11 +122,13 @@ give:	skip;
 		GCONS[succ - 1] = (flip -> 0 : cons + 1);
 		GWAIT[succ - 1] = (rdr > 0);
 		GREL[succ - 1] = (rdr > 0 -> expected : 0);
+		GOWED[succ - 1] = owed;
 		GRANT[succ - 1] = GIVEN
 	}
 	if
 	:: gone ->
-		d_step { GEPOCH[succ - 1] = 0; GCONS[succ - 1] = 0; GWAIT[succ - 1] = 0; GREL[succ - 1] = 0; gone = 0 }
+		d_step { GEPOCH[succ - 1] = 0; GCONS[succ - 1] = 0; GWAIT[succ - 1] = 0; GREL[succ - 1] = 0;
+			GOWED[succ - 1] = 0; gone = 0 }
 		/* P1: the readers that were let in are there: it stays at the head of the queue */
 		if
 		:: rdr > 0 -> BE_ABSENT(expected, 1)
@@ -141,9 +158,9 @@ give:	skip;
 			fi
 		:: else
 		fi;
-		/* P4: old = fao(A, WP - 1, REL + 1), and EPOCH if no successor is known; flush */
+		/* P4: old = fao(A, WP - 1 - owed, REL + 1 + owed), and EPOCH if no successor is known; flush */
 		d_step { flip = (flip || next == 0);
-			wp = WP; WP--; REL = MOD(REL + 1);
+			SUBTRACT;
 			if
 			:: next == 0 -> rdr = RDR; expected = MOD(REL + RDR); EPOCH = 1 - EPOCH; epoch = EPOCH
 			:: else
@@ -162,7 +179,7 @@ done:	skip
 #endif
 
 /* R2: what the release changes in A, and reads from it. */
-#define LEAVE d_step { wp = WP; rdr = RDR; WP--; REL = MOD(REL + 1); expected = MOD(REL + RDR); \
+#define LEAVE d_step { rdr = RDR; SUBTRACT; expected = MOD(REL + RDR); \
 		if :: flip -> EPOCH = 1 - EPOCH; epoch = EPOCH :: else fi }
 
 #ifdef TIMED
@@ -177,7 +194,7 @@ byte at;
 
 proctype Writer(byte p)
 {
-	byte old, wp, rdr, succ, prev, cons, expected, tail;
+	byte old, wp, rdr, succ, prev, cons, expected, tail, owed;
 	bit epoch, queued, flip; /* epoch: the present one */
 #ifdef TIMED
 	byte next;
@@ -258,14 +275,14 @@ proctype Writer(byte p)
 			fi;
 			/* W6: await the grant */
 wait:			if
-			:: atomic { GRANT[p] == GIVEN -> epoch = GEPOCH[p]; cons = GCONS[p] }
+			:: atomic { GRANT[p] == GIVEN -> epoch = GEPOCH[p]; cons = GCONS[p]; owed = GOWED[p] }
 #ifdef TIMED
 			:: MAY_TIME_OUT ->
 				/* L3: old = cas(STATUS, 0 -> LEFT); flush */
 				d_step { gone = (GRANT[p] == 0); if :: gone -> GRANT[p] = LEFT; QUEUED[p] = 1 :: else fi }
 				if
 				:: gone -> goto out
-				:: else -> atomic { GRANT[p] == GIVEN -> epoch = GEPOCH[p]; cons = GCONS[p] }
+				:: else -> atomic { GRANT[p] == GIVEN -> epoch = GEPOCH[p]; cons = GCONS[p]; owed = GOWED[p] }
 				fi
 #endif
 			fi;
@@ -280,7 +297,7 @@ wait:			if
 					:: gone ->
 						/* poke STATUS; put(HEAD, me); flush */
 						d_step { GRANT[p] = LEFT; QUEUED[p] = 1;
-							GEPOCH[p] = 0; GCONS[p] = 0; GWAIT[p] = 0; GREL[p] = 0 }
+							GEPOCH[p] = 0; GCONS[p] = 0; GWAIT[p] = 0; GREL[p] = 0; GOWED[p] = 0 }
 						d_step { assert(HEAD == 0); HEAD = p + 1 }
 						goto out
 					:: else
@@ -289,7 +306,7 @@ wait:			if
 				fi
 			:: else
 			fi;
-			d_step { prev = 0; GEPOCH[p] = 0; GCONS[p] = 0; GWAIT[p] = 0; GREL[p] = 0 }
+			d_step { prev = 0; GEPOCH[p] = 0; GCONS[p] = 0; GWAIT[p] = 0; GREL[p] = 0; GOWED[p] = 0 }
 		fi;
 		d_step { wp = 0; rdr = 0; expected = 0 }
 cs:		skip;
@@ -302,7 +319,14 @@ cs:		skip;
 			flip = (succ != 0 && cons + 1 >= N);
 #endif
 		}
-		/* R2: old = fao(A, WP - 1, REL + 1, EPOCH); with it, if no client is linked, r = cas(TAIL, me -> 0); flush */
+#ifndef LEASED
+		/* R6: within a row, one put */
+		if
+		:: !flip && succ != 0 -> owed++; goto known
+		:: else
+		fi;
+#endif
+		/* R2: old = fao(A, WP - 1 - owed, REL + 1 + owed, EPOCH); with it, if no client is linked, r = cas(TAIL, me -> 0); flush */
 		tail = 0;
 		if
 		:: queued && succ == 0 ->
@@ -334,6 +358,7 @@ cs:		skip;
 			:: succ == 0 && queued && tail != p + 1 -> atomic { NEXT[p] != 0; succ = NEXT[p] }
 			:: else -> atomic { HEAD != 0; succ = HEAD; HEAD = 0 }
 			fi;
+known:			skip;
 #ifdef TIMED
 			if :: !flip -> rdr = 0 :: else fi;
 			hand_on()
@@ -348,12 +373,14 @@ cs:		skip;
 				GWAIT[succ - 1] = 0;
 #endif
 				GREL[succ - 1] = (GWAIT[succ - 1] -> expected : 0);
+				GOWED[succ - 1] = owed;
 				GRANT[succ - 1] = 1
 			}
 #endif
 		fi;
 out:		skip;
 		d_step { wp = 0; rdr = 0; succ = 0; cons = 0; expected = 0; tail = 0; epoch = 0; queued = 0; flip = 0; prev = 0;
+			owed = 0;
 #ifdef TIMED
 			next = 0; gone = 0
 #endif
@@ -367,7 +394,7 @@ proctype Reader(byte p)
 	bit epoch;
 	byte wp;
 #ifdef TIMED
-	byte rdr, succ, expected, cons, next;
+	byte rdr, succ, expected, cons, next, owed;
 	bit flip, gone;
 #endif
 

@@ -61,17 +61,17 @@ static sim_time pace(struct sim_rank *r)
 	return chance(r, a->quick, PER_CENT) ? 0 : up_to(r, SHORT_NS);
 }
 
-static sim_time access_time(struct sim_rank *r, struct rma_word w, enum sim_kind kind)
+static sim_time access_time(struct sim_rank *r, struct rma_word w, enum sim_call call)
 {
 	(void)w;
-	(void)kind;
+	(void)call;
 	return pace(r);
 }
 
 static sim_time on_its_way(const struct sim_op *op)
 {
 	const struct adversary *a = of(op->rank);
-	int late = (int)op->kind == a->slow ? MOSTLY : a->late;
+	int late = (int)op->call == a->slow ? MOSTLY : a->late;
 
 	return up_to(op->rank, chance(op->rank, late, PER_CENT) ? LONG_NS : SHORT_NS);
 }

@@ -11,7 +11,7 @@ struct adversary {
 	int late;   /* percentage of operations and answers that take long */
 	int stall;  /* per mille of accesses before which a rank stops for long */
 	bool dozes; /* a client that polls looks rarely, because waits are long */
-	int slow;   /* a kind of operation that takes long more often; -1: none */
+	int slow;   /* a call that takes long more often; -1: none */
 	int victim; /* a rank that stops ten times as often; -1: none */
 };
 

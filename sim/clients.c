@@ -243,8 +243,8 @@ static void granted(struct sim_rank *r, struct lock_slot *slot)
 }
 
 /* Whether this code is a valid result of this call, which needs this many slots. */
-static bool may_be_told(const struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int needs,
-			int rc)
+static bool may_return(const struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int needs,
+		       int rc)
 {
 	switch (rc) {
 	case PAWL_ERR_BUSY:
@@ -261,7 +261,7 @@ static bool may_be_told(const struct sim_rank *r, enum sim_how how, uint64_t dea
 	}
 }
 
-static int told(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int needs, int rc)
+static int refused(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int needs, int rc)
 {
 	struct sim_world *w = r->world;
 
@@ -271,7 +271,7 @@ static int told(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int 
 		 : rc == PAWL_ERR_HELD    ? "has some of the units"
 		 : rc == PAWL_ERR_PEER    ? "learns that a rank died"
 					  : "has no slot");
-	if (!may_be_told(r, how, deadline_ns, needs, rc))
+	if (!may_return(r, how, deadline_ns, needs, rc))
 		sim_fail(w, SIM_MISUSE, "rank %d: an acquire must not return %d now", r->id, rc);
 	if (client_in_use(&r->clients) != r->nheld)
 		sim_fail(w, SIM_MISUSE, "rank %d holds %d locks, and %d slots are claimed", r->id,
@@ -315,7 +315,7 @@ static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units 
 		sim_fail(r->world, SIM_MISUSE,
 			 "rank %d has some of the units, and its acquire returned %d", r->id, rc);
 	if (rc != PAWL_SUCCESS)
-		return told(r, how, deadline_ns, 1, rc);
+		return refused(r, how, deadline_ns, 1, rc);
 	granted(r, slot);
 	return PAWL_SUCCESS;
 }
@@ -343,7 +343,7 @@ int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode
 		 (unsigned long long)part);
 	rc = client_acquire_part(&r->clients, whole, part, mode, &about);
 	if (rc != PAWL_SUCCESS)
-		return told(r, SIM_ACQUIRE, 0, 2, rc);
+		return refused(r, SIM_ACQUIRE, 0, 2, rc);
 	add_hold(r, client_find(&r->clients, whole), whole,
 		 mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT);
 	r->nheld++;

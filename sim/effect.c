@@ -72,7 +72,7 @@ static int64_t sum(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, enum rma_op op,
+int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_call call, enum rma_op op,
 		    int64_t operand, int64_t expected)
 {
 	static const char *const verbs[] = {
@@ -83,7 +83,7 @@ int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, e
 	struct sim_world *world = r->world;
 	int64_t *word = sim_word(world, w.rank, w.offset), old = *word, new = old;
 
-	switch (kind) {
+	switch (call) {
 	case SIM_PUT:
 	case SIM_POKE:
 		new = operand;
@@ -102,10 +102,10 @@ int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, e
 		break;
 	case SIM_GET:
 	case SIM_PEEK:
-		sim_trace(r, verbs[kind], w, old, old);
+		sim_trace(r, verbs[call], w, old, old);
 		return old;
 	}
-	sim_trace(r, verbs[kind], w, old, new);
+	sim_trace(r, verbs[call], w, old, new);
 	store(world, w, word, new);
 	return old;
 }
@@ -127,7 +127,7 @@ void sim_effect(void *arg)
 	if (is_lost(op))
 		op->client->failed = true;
 	else
-		op->value = sim_perform(r, op->word, op->kind, op->op, op->operand, op->expected);
+		op->value = sim_perform(r, op->word, op->call, op->op, op->operand, op->expected);
 	op->effective = true;
 	op->known = engine_now() + r->world->request.timing->answer(op);
 	if (r->flusher != op->client ||

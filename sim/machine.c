@@ -57,12 +57,12 @@ static struct machine_state *state_of(const struct sim_rank *r)
 	return r->world->request.timing_state;
 }
 
-/* The kind of the innermost element that contains both ranks. */
-static enum topo_kind nearest(const struct topo *t, int p, int q)
+/* The type of the innermost element that contains both ranks. */
+static enum topo_type nearest(const struct topo *t, int p, int q)
 {
 	for (int i = t->nlevels; i > 1; i--)
 		if (topo_element(t, p, i) == topo_element(t, q, i))
-			return t->level[i - 1].kind;
+			return t->level[i - 1].type;
 	return t->nnodes == 1 ? TOPO_NODE : TOPO_MACHINE;
 }
 
@@ -82,19 +82,19 @@ static int place_of(const struct sim_rank *r, const struct sim_line *line)
 	return (int)nearest(r->world->topo, r->id, line->owner - 1);
 }
 
-static bool changes(enum sim_kind kind)
+static bool changes(enum sim_call call)
 {
-	return kind != SIM_GET && kind != SIM_PEEK;
+	return call != SIM_GET && call != SIM_PEEK;
 }
 
-static sim_time access_time(struct sim_rank *r, struct rma_word w, enum sim_kind kind)
+static sim_time access_time(struct sim_rank *r, struct rma_word w, enum sim_call call)
 {
 	const struct machine *m = state_of(r)->machine;
 	struct sim_line *line = sim_line(r->world, w);
 	int place = place_of(r, line);
 	sim_time now = engine_now();
 
-	if (!changes(kind))
+	if (!changes(call))
 		return m->read[place];
 	line->free = later(now, line->free) + m->write[place];
 	line->owner = r->id + 1;
@@ -117,9 +117,9 @@ static sim_time pause_time(struct sim_rank *r, uint64_t ns)
 
 /* --------------------------------------------------------- through the network */
 
-static enum machine_op op_of(enum sim_kind kind)
+static enum machine_op op_of(enum sim_call call)
 {
-	return kind == SIM_PUT ? MACHINE_PUT : kind == SIM_GET ? MACHINE_GET : MACHINE_ATOMIC;
+	return call == SIM_PUT ? MACHINE_PUT : call == SIM_GET ? MACHINE_GET : MACHINE_ATOMIC;
 }
 
 static bool is_loopback(const struct sim_op *op)
@@ -131,7 +131,7 @@ static sim_time latency(const struct sim_op *op)
 {
 	struct sim_rank *r = op->rank;
 	const struct machine *m = state_of(r)->machine;
-	enum topo_kind k =
+	enum topo_type k =
 	    is_loopback(op) ? TOPO_NODE : nearest(r->world->topo, r->id, op->word.rank);
 	double part = (double)(sim_random(&r->world->random) >> 11) * 0x1p-53;
 
@@ -183,7 +183,7 @@ static void arrive(void *arg)
 	struct nic *nic = &s->nic[w->topo->node[op->word.rank]];
 	sim_time *server = m->half_duplex ? &nic->out : &nic->in;
 	struct sim_line *line = sim_line(w, op->word);
-	enum machine_op what = op_of(op->kind);
+	enum machine_op what = op_of(op->call);
 	sim_time done;
 
 	*server = later(engine_now(), *server) + m->serve[what];
@@ -192,7 +192,7 @@ static void arrive(void *arg)
 	done = *server;
 	if (what == MACHINE_ATOMIC)
 		done = line->free = later(done, line->free) + m->same_word;
-	if (changes(op->kind))
+	if (changes(op->call))
 		line->owner = 0;
 	if (done > engine_now())
 		engine_at(done, is_loopback(op) ? effect_near : sim_effect, op);
@@ -225,7 +225,7 @@ static sim_time answer_time(const struct sim_op *op)
 	int here = node_of(op, op->word.rank), there = node_of(op, op->rank->id);
 
 	return latency(op) + travel(op, here, there, engine_now()) +
-	       state_of(op->rank)->machine->extra[op_of(op->kind)];
+	       state_of(op->rank)->machine->extra[op_of(op->call)];
 }
 
 const struct sim_timing machine_timing = {

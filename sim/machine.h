@@ -9,7 +9,7 @@
 enum machine_op { MACHINE_PUT, MACHINE_GET, MACHINE_ATOMIC, MACHINE_OPS };
 
 /* Where a cache line was before, as seen by the client that accesses it: with a rank of the same
- * element of a level, by enum topo_kind; with the client itself; or in memory. */
+ * element of a level, by enum topo_type; with the client itself; or in memory. */
 enum { MACHINE_OWN = TOPO_GANG + 1, MACHINE_MEMORY, MACHINE_PLACES };
 
 struct machine {

@@ -29,7 +29,7 @@
 #include "lock/lock.h"
 #include "sim/engine.h"
 
-enum sim_kind { SIM_PUT, SIM_GET, SIM_ACC, SIM_FAO, SIM_CAS, SIM_PEEK, SIM_POKE };
+enum sim_call { SIM_PUT, SIM_GET, SIM_ACC, SIM_FAO, SIM_CAS, SIM_PEEK, SIM_POKE };
 
 struct sim_rank;
 struct sim_world;
@@ -40,7 +40,7 @@ struct sim_op {
 	struct sim_rank *rank;
 	struct rma_client *client;
 	struct rma_word word;
-	enum sim_kind kind;
+	enum sim_call call;
 	enum rma_op op;
 	int64_t operand, expected;
 	int64_t value; /* fetched */
@@ -54,7 +54,7 @@ struct sim_op {
 /* How long everything takes. */
 struct sim_timing {
 	/* The time until an access by CPU to a word of the rank's node is performed. */
-	sim_time (*access)(struct sim_rank *r, struct rma_word w, enum sim_kind kind);
+	sim_time (*access)(struct sim_rank *r, struct rma_word w, enum sim_call call);
 	/* Send an operation: at some time sim_effect(op) is called. Returns for how long the rank
 	 * is busy with sending. May set op->held instead. */
 	sim_time (*send)(struct sim_op *op);
@@ -273,7 +273,7 @@ static inline struct sim_line *sim_line(struct sim_world *w, struct rma_word x)
 /* Drop posted operations that have taken effect and have no result (transport.c). */
 void sim_reap(struct sim_rank *r);
 /* Perform an operation and return the fetched value. */
-int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_kind kind, enum rma_op op,
+int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_call call, enum rma_op op,
 		    int64_t operand, int64_t expected);
 /* An operation arrives: perform it, and let its rank know. */
 void sim_effect(void *op);

@@ -76,7 +76,7 @@ static bool is_inside(const struct sim_rank *r)
 void sim_nap(struct sim_rank *r)
 {
 	if (r->nheld && r->world->request.protocol->recover &&
-	    r->world->request.protocol->recover->blind_release)
+	    r->world->request.protocol->recover->unchecked_release)
 		return;
 	if (__builtin_expect(!r->nap_after || (r->nap_after == 1 && is_inside(r)), 1) ||
 	    --r->nap_after)
@@ -87,13 +87,13 @@ void sim_nap(struct sim_rank *r)
 	sim_note(r, "goes on");
 }
 
-static int64_t access_word(struct sim_rank *r, struct rma_word w, enum sim_kind kind,
+static int64_t access_word(struct sim_rank *r, struct rma_word w, enum sim_call call,
 			   enum rma_op op, int64_t operand, int64_t expected)
 {
 	sim_step(r);
 	sim_nap(r);
-	sim_sleep(r, timing_of(r)->access(r, w, kind));
-	return sim_perform(r, w, kind, op, operand, expected);
+	sim_sleep(r, timing_of(r)->access(r, w, call));
+	return sim_perform(r, w, call, op, operand, expected);
 }
 
 static struct sim_op *new_op(struct sim_rank *r)
@@ -109,14 +109,14 @@ static struct sim_op *new_op(struct sim_rank *r)
 	return op;
 }
 
-static void issue(struct rma_client *c, struct rma_word w, enum sim_kind kind, enum rma_op what,
+static void issue(struct rma_client *c, struct rma_word w, enum sim_call call, enum rma_op what,
 		  int64_t operand, int64_t expected, int64_t *result)
 {
 	struct sim_rank *r = rank_of(c);
 	struct sim_op *op;
 
 	if (w.flags & RMA_NODE_WORD) {
-		int64_t old = access_word(r, w, kind, what, operand, expected);
+		int64_t old = access_word(r, w, call, what, operand, expected);
 
 		if (result)
 			*result = old;
@@ -130,7 +130,7 @@ static void issue(struct rma_client *c, struct rma_word w, enum sim_kind kind, e
 	    .rank = r,
 	    .client = c,
 	    .word = w,
-	    .kind = kind,
+	    .call = call,
 	    .op = what,
 	    .operand = operand,
 	    .expected = expected,

@@ -12,17 +12,17 @@
 
 [ -e "$lib" ] || skip "all of this under the layer" "no .libs/libpawl-mpi.so in this build"
 
-# told FILE COMMAND...: run it, store its results in FILE and print them; its status.
-told()
+# keep_result FILE COMMAND...: run it, store its results in FILE and print them; its status.
+keep_result()
 {
-	told_file=$1
+	result_file=$1
 	shift
-	"$@" >"$told_file.all" 2>"$told_file.errors"
-	told_status=$?
-	grep -E '^(not )?ok|^1\.\.' "$told_file.all" >"$told_file"
-	cat "$told_file"
-	[ $told_status = 0 ] || tail -n 5 "$told_file.errors"
-	return $told_status
+	"$@" >"$result_file.all" 2>"$result_file.errors"
+	result_status=$?
+	grep -E '^(not )?ok|^1\.\.' "$result_file.all" >"$result_file"
+	cat "$result_file"
+	[ $result_status = 0 ] || tail -n 5 "$result_file.errors"
+	return $result_status
 }
 
 # equal NAME RANKS PROGRAM...: a program that prints TAP passes, passes under the
@@ -32,10 +32,10 @@ equal()
 	equal_name=$1
 	equal_ranks=$2
 	shift 2
-	tap_program "$equal_name, native" told "$work/native" mpi_run "$equal_ranks" 60 "$@"
+	tap_program "$equal_name, native" keep_result "$work/native" mpi_run "$equal_ranks" 60 "$@"
 	[ -e "$lib" ] || return
 	tap_program "$equal_name, under the layer" \
-		told "$work/layer" mpi_run "$equal_ranks" 60 env $layer "$@"
+		keep_result "$work/layer" mpi_run "$equal_ranks" 60 env $layer "$@"
 	check "$equal_name prints the same" diff "$work/native" "$work/layer"
 	# A rank alone has nobody to be locked against.
 	[ "$equal_ranks" = 1 ] ||

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Package pawl of Python beside mpi4py: pip installs it without a network, it finds the library, its
-# tests pass, a libpawl of another MPI is told, and the example and the program of the document run.
+# tests pass, a libpawl of another MPI is refused, and the example and the program of the document run.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -66,7 +66,7 @@ wrong_mpi()
 		>"$work/said" 2>&1 && grep 'is built for .*, and mpi4py uses ' "$work/said" ||
 		{ cat "$work/said"; return 1; }
 }
-name="the library of another MPI is told by a sentence"
+name="the library of another MPI is refused with a message"
 if command -v $other >/dev/null; then
 	check "$name" wrong_mpi
 else

@@ -18,8 +18,8 @@ trap 'rm -f room.out' EXIT
 host=$(hostname)
 nomem=9
 
-# told N CODE [WORD...]: the result for the table of N locks.
-told()
+# expect_result N CODE [WORD...]: the result for the table of N locks.
+expect_result()
 {
 	line=$(grep "^$1: $2 " room.out) || { cat room.out; return 1; }
 	shift 2
@@ -38,16 +38,16 @@ run()
 }
 
 check "five tables end well" run d-mcs 0x1000000 0x800000000 0x7fffffffff h0x1000000 0x400000!
-check "128 MB are refused" told 0x1000000 $nomem "on host $host" "/dev/shm has " "bytes free" "1342"
-check "256 GB are refused" told 0x800000000 $nomem "on host $host" "2748" "bytes free"
-check "4 TB are refused" told 0x7fffffffff $nomem "on host $host" "bytes free"
-check "the map of homes is refused" told h0x1000000 $nomem "/dev/shm has "
-check "32 MB are not, and all locks work" told 0x400000! 0
+check "128 MB are refused" expect_result 0x1000000 $nomem "on host $host" "/dev/shm has " "bytes free" "1342"
+check "256 GB are refused" expect_result 0x800000000 $nomem "on host $host" "2748" "bytes free"
+check "4 TB are refused" expect_result 0x7fffffffff $nomem "on host $host" "bytes free"
+check "the map of homes is refused" expect_result h0x1000000 $nomem "/dev/shm has "
+check "32 MB are not, and all locks work" expect_result 0x400000! 0
 
 # The pages of the first table count as taken, although they are not touched yet.
 check "two tables, of which one fits" run d-mcs 0x500000 0x400000 0x10000
-check "40 MB fit" told 0x500000 0
-check "32 MB more do not" told 0x400000 $nomem "besides 4" "other tables"
-check "512 kB more do" told 0x10000 0
+check "40 MB fit" expect_result 0x500000 0
+check "32 MB more do not" expect_result 0x400000 $nomem "besides 4" "other tables"
+check "512 kB more do" expect_result 0x10000 0
 
 finish

@@ -170,13 +170,13 @@ static enum nearness class_of(const struct topo *t, int a, int b)
 	if (t->node[a] != t->node[b])
 		return REMOTE;
 	for (int i = 1; i <= t->nlevels; i++) {
-		enum topo_kind kind = t->level[i - 1].kind;
+		enum topo_type type = t->level[i - 1].type;
 
 		if (topo_element(t, a, i) != topo_element(t, b, i))
 			continue;
-		if (kind == TOPO_CACHE)
+		if (type == TOPO_CACHE)
 			best = COMPLEX;
-		else if (kind == TOPO_PACKAGE || kind == TOPO_NUMA)
+		else if (type == TOPO_PACKAGE || type == TOPO_NUMA)
 			best = PACKAGE;
 	}
 	return best;

@@ -125,7 +125,7 @@ static struct pawl_stats all_stats(const struct sim_run *run)
 	return all;
 }
 
-static struct pawl_stats snapshot(struct sim_run *run, uint64_t counts[RMA_NKINDS][2])
+static struct pawl_stats snapshot(struct sim_run *run, uint64_t counts[RMA_NCALLS][2])
 {
 	struct pawl_stats all = all_stats(run);
 

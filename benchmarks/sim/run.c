@@ -37,14 +37,14 @@ static int read_options(const struct sim_run *run, const struct lock_protocol *p
 
 	options_default(o, p);
 	if (workload_is(run->what, W_RANGES))
-		rc = space_options(s, run->what, kinds_tell(p), set_for_space,
+		rc = space_options(s, run->what, kinds_public(p), set_for_space,
 				   &(struct setting){o, p});
 	for (int i = 0; i < s->lock_options && rc == PAWL_SUCCESS; i++) {
 		const char *option = s->lock_option[i], *equals = strchr(option, '=');
 		char name[64];
 
 		snprintf(name, sizeof name, "%.*s", (int)(equals - option), option);
-		if (kind_takes(kinds_tell(p), name, strlen(name)))
+		if (kind_takes(kinds_public(p), name, strlen(name)))
 			rc = options_set(o, p, name, equals + 1, "-o");
 	}
 	if (rc == PAWL_SUCCESS)
@@ -238,7 +238,7 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 
 /* ------------------------------------------------------------------- what came out */
 
-static double per_acquire(const struct sim_run *run, enum rma_kind k, int far, double acquires)
+static double per_acquire(const struct sim_run *run, enum rma_call k, int far, double acquires)
 {
 	return (double)(run->after[k][far] - run->before[k][far]) / acquires;
 }

@@ -47,7 +47,7 @@ struct sim_run {
 	uint64_t done;
 	bool measuring, over;
 	sim_time start, end;
-	uint64_t before[RMA_NKINDS][2], after[RMA_NKINDS][2];
+	uint64_t before[RMA_NCALLS][2], after[RMA_NCALLS][2];
 	uint64_t waits, aborts, forgotten;
 	uint32_t failures; /* of 2^32 acquires: the lock is forgotten */
 	uint64_t timeline[TIMELINE + 1];

@@ -55,12 +55,12 @@ static void add_levels(struct tune *t, const struct topo *topo, const int64_t *t
 	};
 
 	for (int i = 2; i <= topo->nlevels; i++) {
-		enum topo_kind kind = topo->level[i - 1].kind;
+		enum topo_type type = topo->level[i - 1].type;
 		struct tune_knob *k;
 
-		if (i > 2 && kind == topo->level[i - 2].kind)
+		if (i > 2 && type == topo->level[i - 2].type)
 			continue;
-		k = add_knob(t, names[kind], false, 1, 4096, t_l[kind]);
+		k = add_knob(t, names[type], false, 1, 4096, t_l[type]);
 		if (k)
 			k->is_level = true;
 	}

@@ -11,10 +11,10 @@
             ...  # read it
 
 The manual page pawl(3) says what each kind of lock does. A call that waits lets other threads of
-Python run. It does not look for signals: Ctrl-C has its effect when the lock was acquired.
+Python run. It does not handle signals: Ctrl-C takes effect after the lock is acquired.
 
-The module calls libpawl, which it looks for as pawl.library() says; the libpawl has to be one that
-was built for the MPI that mpi4py uses.
+The module calls libpawl, which must be built for the MPI of mpi4py; pawl.library() says where the
+module looks for it.
 """
 
 from ._library import (

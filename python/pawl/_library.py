@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libpawl by ctypes: where it is, its constants, structures and functions, and its failures."""
+"""libpawl by ctypes: the search for it, its constants, structures, functions and errors."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ class Code(enum.IntEnum):
 
 
 class Error(RuntimeError):
-    """A call failed: its text is the sentence of the library, `code` a Code."""
+    """A call failed: its text is the message of the library, `code` a Code."""
 
-    def __init__(self, code: int, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
         try:
             self.code: int = Code(code)
         except ValueError:
@@ -71,7 +71,7 @@ class Error(RuntimeError):
 
 
 class Timeout(Error, TimeoutError):
-    """The time of a `with table.lock(i, timeout=...)` is over, or, with 0, it is held."""
+    """The deadline of `with table.lock(i, timeout=...)` has passed; with timeout=0, it is held."""
 
 
 class Range(ctypes.Structure):
@@ -197,7 +197,7 @@ def _candidates(vendor: str) -> Iterator[str]:
 
 
 def _mpi_of(lib: ctypes.CDLL) -> str:
-    """What the MPI that a library is linked with says of itself."""
+    """MPI_Get_library_version() of the MPI that a library is linked with."""
     text = ctypes.create_string_buffer(65536)
     lib.MPI_Get_library_version(text, byref(c_int()))
     return text.value.decode(errors="replace").strip("\0 \n")
@@ -209,16 +209,16 @@ def _load() -> ctypes.CDLL:
     global _path
     vendor = MPI.get_vendor()[0]
     wanted = MPI.Get_library_version().strip("\0 \n")
-    said = []
+    problems = []
     for path in _candidates(vendor):
         try:
             lib = ctypes.CDLL(path)
         except OSError as e:
-            said.append(str(e))
+            problems.append(str(e))
             continue
         found = _mpi_of(lib)
         if found != wanted:
-            said.append(
+            problems.append(
                 f"{path} is built for {found.splitlines()[0].split(',')[0]},"
                 f" and mpi4py uses {wanted.splitlines()[0].split(',')[0]}"
             )
@@ -233,8 +233,8 @@ def _load() -> ctypes.CDLL:
         _path = path
         return lib
     raise ImportError(
-        f"no libpawl for mpi4py's MPI ({vendor}): {'; '.join(said)}. Set PAWL_LIBRARY to the file,"
-        " or PKG_CONFIG_PATH or LD_LIBRARY_PATH to the folder of the libpawl of that MPI."
+        f"no libpawl for mpi4py's MPI ({vendor}): {'; '.join(problems)}. Set PAWL_LIBRARY to the"
+        " file, or PKG_CONFIG_PATH or LD_LIBRARY_PATH to the folder of the libpawl of that MPI."
     )
 
 
@@ -249,8 +249,8 @@ def lib() -> ctypes.CDLL:
 def library() -> str:
     """The file of the libpawl in use.
 
-    It is the one that the environment variable PAWL_LIBRARY names, or that of the first pawl.pc in
-    PKG_CONFIG_PATH that is for mpi4py's MPI, or the one that the loader finds.
+    PAWL_LIBRARY in the environment names it; otherwise it is that of the first pawl.pc in
+    PKG_CONFIG_PATH for mpi4py's MPI, or the one that the loader finds.
     """
     lib()
     return _path
@@ -262,7 +262,7 @@ def version() -> str:
 
 
 def kinds() -> Dict[str, int]:
-    """The kinds of locks by name, and what each can do: a set of bits CAP_*."""
+    """The kinds of locks by name, with their capabilities: bits CAP_*."""
     found: Dict[str, int] = {}
     while True:
         kind = lib().pawl_kind_get(len(found))
@@ -272,11 +272,11 @@ def kinds() -> Dict[str, int]:
 
 
 def fail(code: int) -> None:
-    """Raise what a code that is not 0 stands for."""
-    sentence = lib().pawl_error_message().decode(errors="replace")
+    """Raise the exception of a code that is not 0."""
+    message = lib().pawl_error_message().decode(errors="replace")
     if code in (Code.BUSY, Code.TIMEOUT):
-        raise Timeout(code, sentence)
-    raise Error(code, sentence)
+        raise Timeout(code, message)
+    raise Error(code, message)
 
 
 def check(code: int) -> None:

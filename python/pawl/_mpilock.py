@@ -17,8 +17,8 @@ class MPILock:
         debug: print what happens.
 
     Creation and close() are collective. lock() of a rank that has the lock, and unlock() of one
-    that does not, have no effect. Unlike pshmem's, it is not closed by the garbage collector,
-    which comes by at different times on different ranks.
+    that does not, have no effect. Unlike pshmem's, the garbage collector does not close
+    it, because it runs at different times on different ranks.
     """
 
     def __init__(self, comm: Any, root: int = 0, debug: bool = False) -> None:
@@ -42,7 +42,7 @@ class MPILock:
         """The communicator."""
         return self._comm
 
-    def _tell(self, what: str) -> None:
+    def _print(self, what: str) -> None:
         if self._debug and self._comm is not None:
             print(f"rank {self._comm.rank} {what} the lock", flush=True)
 
@@ -51,9 +51,9 @@ class MPILock:
         if self._have_lock:
             return
         if self._table is not None:
-            self._tell("awaits")
+            self._print("awaits")
             self._table.acquire(0)
-            self._tell("has")
+            self._print("has")
         self._have_lock = True
 
     def unlock(self) -> None:
@@ -62,7 +62,7 @@ class MPILock:
             return
         if self._table is not None:
             self._table.release(0)
-            self._tell("released")
+            self._print("released")
         self._have_lock = False
 
     def close(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of locks, and what they hand out."""
+"""Tables of locks, and their locks, parts and ranges."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Held:
             fail(code)
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """As threading.Lock.acquire(): False if it is held, or the time is over."""
+        """As threading.Lock.acquire(): False if it is held, or the deadline has passed."""
         return self._table.acquire(
             self._lock,
             mode=self._mode,
@@ -123,7 +123,7 @@ class HeldRange:
         self.release()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """As threading.Lock.acquire(): False if units are held, or the time is over."""
+        """As threading.Lock.acquire(): False if units are held, or the deadline has passed."""
         return _acquired(self._take(0 if not blocking else None if timeout < 0 else timeout))
 
     def release(self) -> None:
@@ -226,7 +226,7 @@ class Table:
             self.free()
 
     def free(self) -> None:
-        """Free the table, if that has not happened. Collective."""
+        """Free the table, unless it is free already. Collective."""
         if self._handle:
             check(self._lib.pawl_table_free(byref(self._handle)))
 
@@ -277,7 +277,7 @@ class Table:
         mode: Optional[int] = None,
         timeout: Optional[float] = None,
     ) -> bool:
-        """Acquire a lock; False if the time is over, or, with timeout=0, if it is held."""
+        """Acquire a lock; False if the deadline has passed, or, with timeout=0, if it is held."""
         taken = _mode(shared, mode)
         if timeout is None:
             check(self._acquire(self._handle, lock, taken))
@@ -295,16 +295,16 @@ class Table:
         return rank.value
 
     def info(self) -> Dict[str, Any]:
-        """What the table is: kind, n, ranks, nodes, max_held, transport, topology, ..."""
+        """A description of the table: kind, n, ranks, nodes, max_held, transport, topology, ..."""
         info = _library.TableInfo()
         check(self._lib.pawl_table_get_info(self._handle, byref(info)))
         kind = info.kind.contents
-        told: Dict[str, Any] = {"kind": kind.name.decode(), "capabilities": kind.capabilities}
+        fields: Dict[str, Any] = {"kind": kind.name.decode(), "capabilities": kind.capabilities}
         for name, _ in info._fields_[1:]:
             value = getattr(info, name)
-            told[name] = value.decode() if isinstance(value, bytes) else value
-        told["crowded"] = bool(info.crowded)
-        return told
+            fields[name] = value.decode() if isinstance(value, bytes) else value
+        fields["crowded"] = bool(info.crowded)
+        return fields
 
     def set_name(self, name: str) -> None:
         """Name the table in messages of this rank; "" removes the name."""
@@ -325,13 +325,13 @@ class Table:
         check(self._lib.pawl_table_reset_stats(self._handle))
 
     def grow(self, space: int) -> int:
-        """Let a space grow; how far it reaches now: pawl_range_grow()."""
+        """Let a space grow; the number of units it then has: pawl_range_grow()."""
         units = c_int64()
         check(self._lib.pawl_range_grow(self._handle, space, byref(units)))
         return units.value
 
     def shrink(self, space: int, units: int) -> None:
-        """Let a space reach only as far as units. Collective: pawl_range_shrink()."""
+        """Shrink a space to this many units. Collective: pawl_range_shrink()."""
         check(self._lib.pawl_range_shrink(self._handle, space, units))
 
 

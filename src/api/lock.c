@@ -40,9 +40,11 @@ static int check(const pawl_table *t, uint64_t lock, int mode)
 	return PAWL_SUCCESS;
 }
 
+/* Whether check() would succeed. */
 static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
 {
-	return t && mode == PAWL_EXCLUSIVE && lock < t->usable && !t->ranges;
+	return t && lock < t->plain &&
+	       (mode == PAWL_EXCLUSIVE || ((unsigned)mode < 32 && (t->plain_modes >> mode & 1)));
 }
 
 static int peer_died(const pawl_table *t, uint64_t lock)
@@ -72,14 +74,42 @@ RMA_INLINE int acquire(pawl_table *t, uint64_t lock, int mode, uint64_t deadline
 	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : refused(t, lock, rc);
 }
 
+static RMA_SLOW_PATH int acquire_observed(pawl_table *t, uint64_t lock, int mode,
+					  uint64_t deadline_ns, bool tries, const void *site)
+{
+	int rc = PAWL_SUCCESS;
+	struct lock_slot *slot = client_claim(&t->clients, lock, mode, NULL, &rc);
+
+	if (slot) {
+		struct observe_record r = observe_begin(t->observe, slot, mode, NULL, site);
+
+		rc = client_enter(&t->clients, slot, rc, mode, NULL, deadline_ns, tries);
+		observe_acquired(t->observe, &r, slot, rc);
+	}
+	return rc == PAWL_SUCCESS ? rc : refused(t, lock, rc);
+}
+
+/* After the checks. */
+RMA_INLINE int acquire_either(pawl_table *t, uint64_t lock, int mode, uint64_t deadline_ns,
+			      bool tries, const void *site)
+{
+	if (t->observe)
+		return acquire_observed(t, lock, mode, deadline_ns, tries, site);
+	return acquire(t, lock, mode, deadline_ns, tries);
+}
+
+static __attribute__((noinline)) int acquire_checked(pawl_table *t, uint64_t lock, int mode,
+						     const void *site)
+{
+	int rc = check(t, lock, mode);
+
+	return rc == PAWL_SUCCESS ? acquire_either(t, lock, mode, 0, false, site) : rc;
+}
+
 int pawl_lock_acquire(pawl_table *t, uint64_t lock, int mode)
 {
-	if (!is_plain(t, lock, mode)) {
-		int rc = check(t, lock, mode);
-
-		if (rc != PAWL_SUCCESS)
-			return rc;
-	}
+	if (!is_plain(t, lock, mode))
+		return acquire_checked(t, lock, mode, OBSERVE_SITE());
 	return acquire(t, lock, mode, 0, false);
 }
 
@@ -89,7 +119,7 @@ int pawl_lock_try_acquire(pawl_table *t, uint64_t lock, int mode)
 
 	if (rc == PAWL_SUCCESS)
 		rc = call_check_try(t);
-	return rc == PAWL_SUCCESS ? acquire(t, lock, mode, 0, true) : rc;
+	return rc == PAWL_SUCCESS ? acquire_either(t, lock, mode, 0, true, OBSERVE_SITE()) : rc;
 }
 
 int pawl_lock_timed_acquire(pawl_table *t, uint64_t lock, int mode, double seconds)
@@ -99,7 +129,9 @@ int pawl_lock_timed_acquire(pawl_table *t, uint64_t lock, int mode, double secon
 
 	if (rc == PAWL_SUCCESS)
 		rc = call_check_time(t, seconds, &deadline_ns);
-	return rc == PAWL_SUCCESS ? acquire(t, lock, mode, deadline_ns, false) : rc;
+	return rc == PAWL_SUCCESS
+		   ? acquire_either(t, lock, mode, deadline_ns, false, OBSERVE_SITE())
+		   : rc;
 }
 
 static int not_held(const pawl_table *t, uint64_t lock)
@@ -121,23 +153,47 @@ static RMA_SLOW_PATH int failed(const pawl_table *t, uint64_t lock, int rc)
 	return rc;
 }
 
-int pawl_lock_release(pawl_table *t, uint64_t lock)
+RMA_INLINE int release(pawl_table *t, uint64_t lock)
 {
-	struct lock_slot *slot;
+	struct lock_slot *slot = client_find(&t->clients, lock);
 	int rc;
 
-	if (!t)
-		return error_set(PAWL_ERR_ARG, "table is a null handle");
-	if (lock >= t->usable) {
-		rc = call_check_name(t, lock);
-		if (rc != PAWL_SUCCESS)
-			return rc;
-	}
-	slot = client_find(&t->clients, lock);
 	if (!slot)
 		return not_held(t, lock);
 	rc = client_release(&t->clients, slot);
 	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : failed(t, lock, rc);
+}
+
+static RMA_SLOW_PATH int release_observed(pawl_table *t, uint64_t lock, const void *site)
+{
+	struct lock_slot *slot = client_find(&t->clients, lock);
+	int rc;
+
+	if (!slot)
+		return not_held(t, lock);
+	observe_release(t->observe, slot, site);
+	rc = client_leave(&t->clients, slot);
+	observe_released(t->observe, slot, rc);
+	rc = client_give_back(&t->clients, slot, rc);
+	return rc == PAWL_SUCCESS ? rc : failed(t, lock, rc);
+}
+
+static __attribute__((noinline)) int release_checked(pawl_table *t, uint64_t lock, const void *site)
+{
+	int rc = call_check_name(t, lock);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	return t->observe ? release_observed(t, lock, site) : release(t, lock);
+}
+
+int pawl_lock_release(pawl_table *t, uint64_t lock)
+{
+	if (!t)
+		return error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (lock >= t->plain)
+		return release_checked(t, lock, OBSERVE_SITE());
+	return release(t, lock);
 }
 
 int pawl_lock_abandon(pawl_table *t, uint64_t lock)
@@ -155,6 +211,8 @@ int pawl_lock_abandon(pawl_table *t, uint64_t lock)
 	slot = client_find(&t->clients, lock);
 	if (!slot)
 		return not_held(t, lock);
+	if (t->observe)
+		observe_abandon(t->observe, slot, OBSERVE_SITE());
 	client_abandon(&t->clients, slot);
 	return PAWL_SUCCESS;
 }
@@ -164,6 +222,37 @@ static int check_part(const pawl_table *t, uint64_t whole, uint64_t part, int mo
 	int rc = check(t, whole, mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT);
 
 	return rc == PAWL_SUCCESS ? check(t, part, mode) : rc;
+}
+
+static RMA_SLOW_PATH int acquire_part_observed(pawl_table *t, uint64_t whole, uint64_t part,
+					       int mode, uint64_t *about, const void *site)
+{
+	struct client_set *set = &t->clients;
+	struct observe_record of_whole, of_part;
+	struct lock_slot *w, *p;
+	int rc = PAWL_SUCCESS;
+
+	if (!client_claim_part(set, whole, part, &w, &p, about, &rc))
+		return rc;
+	of_whole = observe_begin(t->observe, w, client_intent_for(mode), NULL, site);
+	of_part = observe_begin(t->observe, p, mode, NULL, site);
+	rc = client_enter_part(set, w, p, mode);
+	observe_acquired(t->observe, &of_whole, w, rc);
+	observe_acquired(t->observe, &of_part, p, rc);
+	return rc;
+}
+
+static RMA_SLOW_PATH int release_part_observed(pawl_table *t, struct lock_slot *w,
+					       struct lock_slot *p, const void *site)
+{
+	int rc;
+
+	observe_release(t->observe, p, site);
+	observe_release(t->observe, w, site);
+	rc = client_leave_part(&t->clients, w, p);
+	observe_released(t->observe, p, rc);
+	observe_released(t->observe, w, rc);
+	return client_give_back_part(&t->clients, w, p, rc);
 }
 
 int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mode)
@@ -182,7 +271,10 @@ int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mod
 	if (whole == part)
 		return error_set(PAWL_ERR_ARG, "whole and part are both lock %llu",
 				 (unsigned long long)whole);
-	rc = client_acquire_part(&t->clients, whole, part, mode, &about);
+	if (t->observe)
+		rc = acquire_part_observed(t, whole, part, mode, &about, OBSERVE_SITE());
+	else
+		rc = client_acquire_part(&t->clients, whole, part, mode, &about);
 	return rc == PAWL_SUCCESS ? rc : refused(t, about, rc);
 }
 
@@ -202,7 +294,10 @@ int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
 		    " not both held by this %s",
 		    (unsigned long long)whole, (unsigned long long)part, t->of_name,
 		    t->clients.by_process ? "process" : "thread");
-	rc = client_release_part(&t->clients, w, p);
+	if (t->observe)
+		rc = release_part_observed(t, w, p, OBSERVE_SITE());
+	else
+		rc = client_release_part(&t->clients, w, p);
 	return rc == PAWL_SUCCESS ? rc : failed(t, whole, rc);
 }
 
@@ -227,7 +322,7 @@ int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
 	if (life_check(t) != PAWL_SUCCESS)
 		return PAWL_ERR_MPI;
 	*info = (struct pawl_table_info){
-	    .kind = kinds_tell(t->setup.protocol),
+	    .kind = kinds_public(t->setup.protocol),
 	    .n = t->setup.n,
 	    .ranks = t->setup.topo->nranks,
 	    .nodes = t->setup.topo->nnodes,

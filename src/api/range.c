@@ -58,11 +58,19 @@ static int refused(const pawl_table *t, uint64_t id, const struct client_units *
 }
 
 static int acquire(pawl_table *t, uint64_t id, const struct client_units *units, int mode,
-		   uint64_t deadline_ns, bool tries, pawl_range *range)
+		   uint64_t deadline_ns, bool tries, pawl_range *range, const void *site)
 {
-	struct lock_slot *slot;
-	int rc = client_acquire(&t->clients, id, mode, units, deadline_ns, tries, &slot);
+	int rc = PAWL_SUCCESS;
+	struct lock_slot *slot = client_claim(&t->clients, id, mode, units, &rc);
+	struct observe_record r;
 
+	if (!slot)
+		return refused(t, id, units, rc);
+	if (t->observe)
+		r = observe_begin(t->observe, slot, mode, units, site);
+	rc = client_enter(&t->clients, slot, rc, mode, units, deadline_ns, tries);
+	if (t->observe)
+		observe_acquired(t->observe, &r, slot, rc);
 	if (rc != PAWL_SUCCESS)
 		return refused(t, id, units, rc);
 	*range = client_name_range(&t->clients, slot);
@@ -75,7 +83,8 @@ int pawl_range_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t last, 
 	const struct client_units units = {first, last};
 	int rc = check(t, id, first, last, mode, range);
 
-	return rc == PAWL_SUCCESS ? acquire(t, id, &units, mode, 0, false, range) : rc;
+	return rc == PAWL_SUCCESS ? acquire(t, id, &units, mode, 0, false, range, OBSERVE_SITE())
+				  : rc;
 }
 
 int pawl_range_try_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
@@ -86,7 +95,8 @@ int pawl_range_try_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t la
 
 	if (rc == PAWL_SUCCESS)
 		rc = call_check_try(t);
-	return rc == PAWL_SUCCESS ? acquire(t, id, &units, mode, 0, true, range) : rc;
+	return rc == PAWL_SUCCESS ? acquire(t, id, &units, mode, 0, true, range, OBSERVE_SITE())
+				  : rc;
 }
 
 int pawl_range_timed_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
@@ -98,7 +108,9 @@ int pawl_range_timed_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t 
 
 	if (rc == PAWL_SUCCESS)
 		rc = call_check_time(t, seconds, &deadline_ns);
-	return rc == PAWL_SUCCESS ? acquire(t, id, &units, mode, deadline_ns, false, range) : rc;
+	return rc == PAWL_SUCCESS
+		   ? acquire(t, id, &units, mode, deadline_ns, false, range, OBSERVE_SITE())
+		   : rc;
 }
 
 static struct lock_slot *held(pawl_table *t, const pawl_range *range, int *code)
@@ -133,7 +145,12 @@ int pawl_range_release(pawl_table *t, const pawl_range *range)
 	/* After the release the slot may belong to another thread. */
 	units = (struct client_units){slot->first, slot->last};
 	id = slot->lock;
-	rc = client_release(&t->clients, slot);
+	if (t->observe)
+		observe_release(t->observe, slot, OBSERVE_SITE());
+	rc = client_leave(&t->clients, slot);
+	if (t->observe)
+		observe_released(t->observe, slot, rc);
+	rc = client_give_back(&t->clients, slot, rc);
 	if (rc == PAWL_ERR_PEER)
 		return peer_died(t, id, units.first, units.last);
 	if (rc == PAWL_ERR_LEASE_LOST)
@@ -153,7 +170,10 @@ int pawl_range_abandon(pawl_table *t, const pawl_range *range)
 	if (!slot)
 		return rc;
 	rc = call_check_abandon(t);
-	if (rc == PAWL_SUCCESS)
-		client_abandon(&t->clients, slot);
-	return rc;
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (t->observe)
+		observe_abandon(t->observe, slot, OBSERVE_SITE());
+	client_abandon(&t->clients, slot);
+	return PAWL_SUCCESS;
 }

@@ -136,12 +136,34 @@ static int perform_part(struct client_set *set, struct lock_slot *whole, struct 
 	return how(set->setup, whole, part);
 }
 
-/* Neither slot holds anything now. Both are lost if a rank that they need has died. */
-static void end_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part,
-		     int rc)
+bool client_claim_part(struct client_set *set, uint64_t whole, uint64_t part, struct lock_slot **w,
+		       struct lock_slot **p, uint64_t *about, int *code)
 {
-	client_end(set, part, rc);
-	client_end(set, whole, rc);
+	*about = whole;
+	*w = slots_claim(set, whole, 0, code);
+	if (!*w)
+		return false;
+	*p = slots_claim(set, part, 0, code);
+	if (*p)
+		return true;
+	*about = part;
+	slots_give_back(set, *w);
+	return false;
+}
+
+int client_enter_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int mode)
+{
+	int rc;
+
+	w->mode = client_intent_for(mode);
+	p->mode = mode;
+	w->deadline_ns = p->deadline_ns = 0;
+	rc = perform_part(set, w, p, set->setup->protocol->part->acquire);
+	if (rc != PAWL_SUCCESS)
+		return client_give_back_part(set, w, p, rc);
+	w->acquires++;
+	p->acquires++;
+	return PAWL_SUCCESS;
 }
 
 int client_acquire_part(struct client_set *set, uint64_t whole, uint64_t part, int mode,
@@ -150,36 +172,27 @@ int client_acquire_part(struct client_set *set, uint64_t whole, uint64_t part, i
 	int rc = PAWL_SUCCESS;
 	struct lock_slot *w, *p;
 
-	*about = whole;
-	w = slots_claim(set, whole, 0, &rc);
-	if (!w)
+	if (!client_claim_part(set, whole, part, &w, &p, about, &rc))
 		return rc;
-	p = slots_claim(set, part, 0, &rc);
-	if (!p) {
-		*about = part;
-		slots_give_back(set, w);
-		return rc;
-	}
-	/* the intent that announces a part in this mode */
-	w->mode = mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT;
-	p->mode = mode;
-	w->deadline_ns = p->deadline_ns = 0;
-	rc = perform_part(set, w, p, set->setup->protocol->part->acquire);
-	if (rc != PAWL_SUCCESS) {
-		end_part(set, w, p, rc);
-		return rc;
-	}
-	w->acquires++;
-	p->acquires++;
-	return PAWL_SUCCESS;
+	return client_enter_part(set, w, p, mode);
+}
+
+int client_leave_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p)
+{
+	return perform_part(set, w, p, release_part);
+}
+
+/* Neither slot holds anything now. Both are lost if a rank that they need has died. */
+int client_give_back_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int rc)
+{
+	client_end(set, p, rc);
+	client_end(set, w, rc);
+	return rc;
 }
 
 int client_release_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part)
 {
-	int rc = perform_part(set, whole, part, release_part);
-
-	end_part(set, whole, part, rc);
-	return rc;
+	return client_give_back_part(set, whole, part, client_leave_part(set, whole, part));
 }
 
 /* ------------------------------------------------------- spaces of other sizes */
@@ -241,7 +254,7 @@ int client_in_use(const struct client_set *set)
 }
 
 /* "lock 17 exclusively". Another thread's slot may change meanwhile. */
-static size_t tell_one(const struct lock_slot *slot, bool range, char *text, size_t len)
+static size_t print_one(const struct lock_slot *slot, bool range, char *text, size_t len)
 {
 	const char *mode = slot->mode == PAWL_SHARED      ? "shared"
 			   : slot->mode & PAWL_INTENT     ? "with intent"
@@ -255,24 +268,24 @@ static size_t tell_one(const struct lock_slot *slot, bool range, char *text, siz
 	return (size_t)snprintf(text, len, "lock %llu %s", lock, mode);
 }
 
-void client_tell(const struct client_set *set, char *text, size_t len)
+void client_list_held(const struct client_set *set, char *text, size_t len)
 {
 	enum { FEW = 4 };
 	bool ranges = set->setup->protocol->kind.capabilities & PAWL_CAP_RANGES;
-	int told = 0, n = client_in_use(set);
+	int listed = 0, n = client_in_use(set);
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (int i = 0; i < slots_used(set) && told < FEW && used < len; i++) {
+	for (int i = 0; i < slots_used(set) && listed < FEW && used < len; i++) {
 		if (!slots_is_claimed(set, i))
 			continue;
-		if (told++ > 0)
+		if (listed++ > 0)
 			used += (size_t)snprintf(text + used, len - used, ", ");
 		if (used < len)
-			used += tell_one(&set->slots[i], ranges, text + used, len - used);
+			used += print_one(&set->slots[i], ranges, text + used, len - used);
 	}
-	if (n > told && used < len)
-		snprintf(text + used, len - used, " and %d more", n - told);
+	if (n > listed && used < len)
+		snprintf(text + used, len - used, " and %d more", n - listed);
 }
 
 void client_count(const struct client_set *set, struct pawl_stats *stats)

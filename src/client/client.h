@@ -69,6 +69,32 @@ int client_resume(struct client_set *set, struct lock_slot *slot, uint64_t deadl
 /* Whether the calling thread would wait for itself at this slot's range. */
 bool client_meets_itself(const struct client_set *set, struct lock_slot *slot);
 
+/* The two steps of client_acquire(): claim a slot (NULL: *code is the result), and acquire with it;
+ * claimed is the *code of the claim. Observers look between the two. */
+RMA_INLINE struct lock_slot *client_claim(struct client_set *set, uint64_t lock, int mode,
+					  const struct client_units *units, int *code)
+{
+	struct lock_slot *slot = units ? NULL : slots_claim_only(set, lock);
+
+	if (slot)
+		return slot;
+	return units ? slots_claim_range(set, lock, code) : slots_claim(set, lock, mode, code);
+}
+
+RMA_INLINE int client_enter(struct client_set *set, struct lock_slot *slot, int claimed, int mode,
+			    const struct client_units *units, uint64_t deadline_ns, bool tries)
+{
+	if (__builtin_expect(claimed == LOCK_QUEUED, 0))
+		return client_resume(set, slot, deadline_ns, tries);
+	if (units) {
+		slot->first = units->first;
+		slot->last = units->last;
+		if (client_meets_itself(set, slot))
+			return client_end(set, slot, PAWL_ERR_HELD);
+	}
+	return client_act(set, slot, mode, deadline_ns, tries);
+}
+
 /*
  * Acquire a lock (units is NULL) or a range of a space, with the protocol's acquire or try_acquire;
  * deadline_ns 0: no deadline. On PAWL_SUCCESS *got is the slot. Else:
@@ -83,36 +109,32 @@ RMA_INLINE int client_acquire(struct client_set *set, uint64_t lock, int mode,
 			      const struct client_units *units, uint64_t deadline_ns, bool tries,
 			      struct lock_slot **got)
 {
-	struct lock_slot *slot = units ? NULL : slots_claim_only(set, lock);
 	int rc = PAWL_SUCCESS;
 
-	if (!slot)
-		slot =
-		    units ? slots_claim_range(set, lock, &rc) : slots_claim(set, lock, mode, &rc);
-	*got = slot;
-	if (!slot)
-		return rc;
-	if (__builtin_expect(rc == LOCK_QUEUED, 0))
-		return client_resume(set, slot, deadline_ns, tries);
-	if (units) {
-		slot->first = units->first;
-		slot->last = units->last;
-		if (client_meets_itself(set, slot))
-			return client_end(set, slot, PAWL_ERR_HELD);
-	}
-	return client_act(set, slot, mode, deadline_ns, tries);
+	*got = client_claim(set, lock, mode, units, &rc);
+	return *got ? client_enter(set, *got, rc, mode, units, deadline_ns, tries) : rc;
+}
+
+/* The two steps of client_release(): let the protocol release, and set the slot's state by the
+ * protocol's code. */
+RMA_INLINE int client_leave(struct client_set *set, struct lock_slot *slot)
+{
+	return client_perform(set, slot, set->setup->protocol->release);
+}
+
+RMA_INLINE int client_give_back(struct client_set *set, struct lock_slot *slot, int rc)
+{
+	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
+		return client_end(set, slot, rc);
+	slots_give_back(set, slot);
+	return PAWL_SUCCESS;
 }
 
 /* Release what this slot holds; the client holds nothing afterwards. PAWL_ERR_LEASE_LOST: others
  * may have had it since. PAWL_ERR_PEER: a rank that is needed has died; the slot is lost. */
 RMA_INLINE int client_release(struct client_set *set, struct lock_slot *slot)
 {
-	int rc = client_perform(set, slot, set->setup->protocol->release);
-
-	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
-		return client_end(set, slot, rc);
-	slots_give_back(set, slot);
-	return PAWL_SUCCESS;
+	return client_give_back(set, slot, client_leave(set, slot));
 }
 
 /* The slot with which the calling thread holds a lock, or a range; NULL: there is none. */
@@ -138,6 +160,17 @@ static inline pawl_range client_name_range(const struct client_set *set,
 int client_acquire_part(struct client_set *set, uint64_t whole, uint64_t part, int mode,
 			uint64_t *about);
 int client_release_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part);
+/* The steps of both, for observers. */
+bool client_claim_part(struct client_set *set, uint64_t whole, uint64_t part, struct lock_slot **w,
+		       struct lock_slot **p, uint64_t *about, int *code);
+int client_enter_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int mode);
+int client_leave_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p);
+int client_give_back_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int rc);
+/* The intent that announces a part in this mode. */
+static inline int client_intent_for(int mode)
+{
+	return mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT;
+}
 
 /* Give up the slot without a release: other clients recover the lock. */
 void client_abandon(struct client_set *set, struct lock_slot *slot);
@@ -154,7 +187,7 @@ void client_settle(struct client_set *set);
 /* The number of locks that this process holds or awaits; and the first few of them, for
  * messages. */
 int client_in_use(const struct client_set *set);
-void client_tell(const struct client_set *set, char *text, size_t len);
+void client_list_held(const struct client_set *set, char *text, size_t len);
 
 /* The sum of the slots' counts; and set them to zero. */
 void client_count(const struct client_set *set, struct pawl_stats *stats);

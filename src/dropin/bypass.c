@@ -58,11 +58,11 @@ __attribute__((destructor)) static void at_exit(void)
 
 void bypass_unknown(MPI_Win win)
 {
-	static atomic_flag told = ATOMIC_FLAG_INIT;
+	static atomic_flag warned = ATOMIC_FLAG_INIT;
 
 	bypass_seen();
 	/* The MPI raises the error. */
-	if (win == MPI_WIN_NULL || atomic_flag_test_and_set(&told) || !may_be_first())
+	if (win == MPI_WIN_NULL || atomic_flag_test_and_set(&warned) || !may_be_first())
 		return;
 	fprintf(stderr,
 		"pawl: a window keeps the locks of the MPI: it was created by a call that did"
@@ -103,7 +103,7 @@ static int unlock_without_lock(struct window *w, int rank)
 
 int bypass_unlock(struct window *w, int rank)
 {
-	static atomic_flag told = ATOMIC_FLAG_INIT;
+	static atomic_flag warned = ATOMIC_FLAG_INIT;
 
 	/* Some MPIs abort at an unlock without a lock if the window has other epochs. */
 	if (atomic_load_explicit(&w->locks, memory_order_relaxed) != 0 ||
@@ -116,7 +116,7 @@ int bypass_unlock(struct window *w, int rank)
 		    " others of this window through it; they do not exclude each other"
 		    " (PAWL_LOCK=native gives all of them to the MPI)",
 		    rank < 0 ? "_all" : "");
-	if (!atomic_flag_test_and_set(&told))
+	if (!atomic_flag_test_and_set(&warned))
 		fprintf(stderr, "pawl: a lock of a window was acquired past libpawl-mpi: it is the"
 				" MPI's, and does not exclude those of this layer (PAWL_LOCK=native"
 				" gives all of them to the MPI)\n");

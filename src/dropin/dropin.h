@@ -35,7 +35,7 @@
 enum held { HELD_NOT, HELD_BUSY, HELD_NOCHECK, HELD_SHARED, HELD_EXCLUSIVE, HELD_RANGES };
 
 /* The calls that may wait, for statistics. */
-enum call { CALL_EXCLUSIVE, CALL_SHARED, CALL_ALL, CALL_RANGE, CALL_KINDS };
+enum call { CALL_EXCLUSIVE, CALL_SHARED, CALL_ALL, CALL_RANGE, N_CALLS };
 
 struct waits {
 	uint64_t calls, waited; /* waited: calls that took longer than WAITED_NS */
@@ -60,7 +60,7 @@ struct window {
 
 	struct ranges *ranges; /* NULL: the window has no byte ranges */
 	/* [size] ranges that use an epoch of HELD_RANGES; changed while the target is BUSY */
-	int *riders;
+	int *epoch_users;
 
 	atomic_bool taken; /* this process has acquired one of its locks through this layer */
 	bool threads;      /* threads of this process may lock at the same time */
@@ -69,7 +69,7 @@ struct window {
 	/* With PAWL_STATS=1 */
 	MPI_Comm comm; /* a duplicate, or MPI_COMM_NULL */
 	char kind[32];
-	struct waits waits[CALL_KINDS];
+	struct waits waits[N_CALLS];
 };
 
 /* next.c ------------------------------------------------------------------ */

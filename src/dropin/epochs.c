@@ -468,7 +468,7 @@ static int open_for_ranges(struct window *w, int rank)
 		return rc;
 	}
 	count_locks(w, 1);
-	w->riders[rank] = 1;
+	w->epoch_users[rank] = 1;
 	settle(&w->held[rank], HELD_RANGES);
 	return MPI_SUCCESS;
 }
@@ -489,9 +489,9 @@ int epochs_enter(struct window *w, int rank, bool *own)
 		drive(w);
 		sched_yield();
 	}
-	if (w->riders[rank] == 0)
+	if (w->epoch_users[rank] == 0)
 		return open_for_ranges(w, rank);
-	w->riders[rank]++;
+	w->epoch_users[rank]++;
 	settle(&w->held[rank], HELD_RANGES);
 	return MPI_SUCCESS;
 }
@@ -504,14 +504,15 @@ int epochs_complete(struct window *w, int rank, bool own)
 	}
 	dropin_order_memory(w);
 	before_completion(w, rank);
-	return own && w->riders[rank] == 1 ? close_native(w, rank) : PMPI_Win_flush(rank, w->win);
+	return own && w->epoch_users[rank] == 1 ? close_native(w, rank)
+						: PMPI_Win_flush(rank, w->win);
 }
 
 int epochs_leave(struct window *w, int rank, bool own)
 {
 	int rc = PAWL_SUCCESS;
 
-	if (own && --w->riders[rank] == 0) {
+	if (own && --w->epoch_users[rank] == 0) {
 		rc = release_target(w, rank, HELD_SHARED);
 		count_locks(w, -1);
 		settle(&w->held[rank], HELD_NOT);

@@ -19,7 +19,7 @@
 
 #include "dropin/dropin.h"
 
-static void tell(MPI_Comm comm, const char *variable, const char *value, const char *why)
+static void warn(MPI_Comm comm, const char *variable, const char *value, const char *why)
 {
 	char what[160];
 
@@ -52,14 +52,14 @@ void fixed_options(MPI_Info info, MPI_Comm comm)
 		 less ? " max_held" : "");
 	PMPI_Info_set(info, "pawl_final", names);
 	if (owner && strcmp(owner, "process") != 0)
-		tell(comm, "PAWL_OWNER", owner,
+		warn(comm, "PAWL_OWNER", owner,
 		     "their locks belong to the process: one thread may lock and another unlock");
 	if (lease && leases)
-		tell(comm, "PAWL_LEASE", lease,
+		warn(comm, "PAWL_LEASE", lease,
 		     "programs hold byte ranges for any time; info key pawl_lease of a"
 		     " window gives them a lease");
 	if (less)
-		tell(comm, "PAWL_MAX_HELD", held,
+		warn(comm, "PAWL_MAX_HELD", held,
 		     "MPI programs hold a lock of each target; it may be raised, and info key"
 		     " pawl_max_held of a window may be less");
 }

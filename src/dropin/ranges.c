@@ -124,11 +124,11 @@ static struct ranges *ranges_new(struct window *w, pawl_table *table)
 
 	pawl_table_get_info(table, &info);
 	r = calloc(1, sizeof *r + (size_t)info.max_held * sizeof r->held[0]);
-	w->riders = calloc((size_t)w->size, sizeof *w->riders);
-	if (!r || !w->riders) {
+	w->epoch_users = calloc((size_t)w->size, sizeof *w->epoch_users);
+	if (!r || !w->epoch_users) {
 		free(r);
-		free(w->riders);
-		w->riders = NULL;
+		free(w->epoch_users);
+		w->epoch_users = NULL;
 		return NULL;
 	}
 	r->table = table;
@@ -166,10 +166,10 @@ void ranges_close(struct window *w)
 		return;
 	pawl_table_free(&r->table);
 	pthread_mutex_destroy(&r->mutex);
-	free(w->riders);
+	free(w->epoch_users);
 	free(r);
 	w->ranges = NULL;
-	w->riders = NULL;
+	w->epoch_users = NULL;
 }
 
 /* ---------------------------------------------------------------- what is held */

@@ -11,8 +11,8 @@
 enum { WAITED_NS = 10000, REASONS = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the variables below */
-static uint64_t told[REASONS];                           /* hashes */
-static int n_told;
+static uint64_t printed[REASONS];                        /* hashes */
+static int n_printed;
 static char *lines; /* what report_print() prints */
 static size_t lines_len;
 
@@ -20,16 +20,16 @@ void report_once(MPI_Comm comm, const char *what, const char *why)
 {
 	uint64_t h = hash_text(HASH_BEGIN, why);
 	int rank;
-	bool news = true;
+	bool is_new = true;
 
 	PMPI_Comm_rank(comm, &rank);
 	pthread_mutex_lock(&lock);
-	for (int i = 0; i < n_told; i++)
-		news = news && told[i] != h;
-	if (news && n_told < REASONS)
-		told[n_told++] = h;
+	for (int i = 0; i < n_printed; i++)
+		is_new = is_new && printed[i] != h;
+	if (is_new && n_printed < REASONS)
+		printed[n_printed++] = h;
 	pthread_mutex_unlock(&lock);
-	if (rank == 0 && news)
+	if (rank == 0 && is_new)
 		fprintf(stderr, "pawl: %s: %s\n", what, why);
 }
 
@@ -108,21 +108,21 @@ static void append_waits(const struct waits *s, const char *name)
 
 void report_window(struct window *w)
 {
-	static const char *const names[CALL_KINDS] = {
+	static const char *const names[N_CALLS] = {
 	    [CALL_EXCLUSIVE] = "MPI_Win_lock exclusive",
 	    [CALL_SHARED] = "MPI_Win_lock shared",
 	    [CALL_ALL] = "MPI_Win_lock_all",
 	    [CALL_RANGE] = "pawl_win_lock_range",
 	};
 	char name[MPI_MAX_OBJECT_NAME], line[MPI_MAX_OBJECT_NAME + 160];
-	struct waits all[CALL_KINDS];
+	struct waits all[N_CALLS];
 	uint64_t calls = 0;
 	int rank, len;
 
 	if (w->comm == MPI_COMM_NULL)
 		return;
 	PMPI_Comm_rank(w->comm, &rank);
-	for (int i = 0; i < CALL_KINDS; i++) {
+	for (int i = 0; i < N_CALLS; i++) {
 		PMPI_Reduce(&w->waits[i].calls, &all[i].calls, 2, MPI_UINT64_T, MPI_SUM, 0,
 			    w->comm);
 		PMPI_Reduce(&w->waits[i].total_ns, &all[i].total_ns, 1, MPI_DOUBLE, MPI_SUM, 0,
@@ -148,7 +148,7 @@ void report_window(struct window *w)
 		 name[0] ? " " : "", name, w->size, w->kind, "", "calls", "over 10 us", "total ms",
 		 "mean us", "longest ms");
 	append(line);
-	for (int i = 0; i < CALL_KINDS; i++)
+	for (int i = 0; i < N_CALLS; i++)
 		append_waits(&all[i], names[i]);
 }
 

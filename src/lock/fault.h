@@ -46,9 +46,12 @@
 	X(mgl_enter, "mgl", "an intent shared enters beside an exclusive holder") \
 	X(mgl_give_up, "mgl", \
 	  "a client whose deadline passes at the head hands the lock on as a holder") \
-	X(mgl_rider, "mgl", \
-	  "the last rider, when its deadline passes, keeps the intent of its node") \
+	X(mgl_last, "mgl", \
+	  "the last client of a joint intent keeps it when its deadline passes") \
 	X(shiftlock_drain, "shiftlock", "writers do not wait for the readers before them") \
+	X(shiftlock_owed, "shiftlock", \
+	  "the last writer of a row takes those that it subtracts for others that wait") \
+	X(shiftlock_sum, "shiftlock", "the last writer of a row subtracts itself only") \
 	X(shiftlock_link, "shiftlock", "waits without having flushed the link to the predecessor") \
 	X(shiftlock_era, "shiftlock", "resets the words of a lock in place after a failure") \
 	X(shiftlock_late, "shiftlock", "accepts a grant or a turn, however late it sees it") \

@@ -52,9 +52,9 @@ const char *kinds_hint(const char *name, char *text, size_t len)
 
 /* ------------------------------------------------------------ the public description */
 
-static pthread_once_t told = PTHREAD_ONCE_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void tell(const struct lock_protocol *p, struct kind_told *t)
+static void describe(const struct lock_protocol *p, struct kind_public *t)
 {
 	size_t used = 0;
 
@@ -66,18 +66,18 @@ static void tell(const struct lock_protocol *p, struct kind_told *t)
 	t->kind.options = t->options;
 }
 
-static void tell_all(void)
+static void describe_all(void)
 {
 	for (int i = 0; lock_kinds[i]; i++)
-		tell(lock_kinds[i], &lock_kinds_told[i]);
+		describe(lock_kinds[i], &lock_kinds_public[i]);
 }
 
-const struct pawl_kind *kinds_tell(const struct lock_protocol *p)
+const struct pawl_kind *kinds_public(const struct lock_protocol *p)
 {
-	pthread_once(&told, tell_all);
+	pthread_once(&once, describe_all);
 	for (int i = 0; lock_kinds[i]; i++)
 		if (lock_kinds[i] == p)
-			return &lock_kinds_told[i].kind;
+			return &lock_kinds_public[i].kind;
 	return NULL;
 }
 
@@ -85,12 +85,12 @@ const struct pawl_kind *pawl_kind_get(int index)
 {
 	const struct lock_protocol *p = kinds_get(index);
 
-	return p ? kinds_tell(p) : NULL;
+	return p ? kinds_public(p) : NULL;
 }
 
 const struct pawl_kind *pawl_kind_find(const char *name)
 {
 	const struct lock_protocol *p = kinds_find(name);
 
-	return p ? kinds_tell(p) : NULL;
+	return p ? kinds_public(p) : NULL;
 }

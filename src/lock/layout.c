@@ -21,7 +21,7 @@ uint64_t lock_reserve(struct lock_setup *s, uint64_t locks, uint64_t bytes)
 int lock_node_level(const struct lock_setup *s)
 {
 	for (int i = 2; s->domain == RMA_NET && i <= s->topo->nlevels; i++)
-		if (s->topo->level[i - 1].kind == TOPO_NODE)
+		if (s->topo->level[i - 1].type == TOPO_NODE)
 			return i;
 	return 0;
 }
@@ -52,7 +52,7 @@ static void refuse_clients(const struct lock_setup *s, uint64_t most, const char
 			 (unsigned long long)(most / ranks), advice);
 }
 
-bool lock_has_room(const struct lock_setup *s, uint64_t most, char *err, size_t errlen)
+bool lock_counts_clients(const struct lock_setup *s, uint64_t most, char *err, size_t errlen)
 {
 	if (s->clients <= most)
 		return true;
@@ -60,7 +60,7 @@ bool lock_has_room(const struct lock_setup *s, uint64_t most, char *err, size_t 
 	return false;
 }
 
-bool lock_has_room_for_slots(const struct lock_setup *s, uint64_t most, char *err, size_t errlen)
+bool lock_counts_slots(const struct lock_setup *s, uint64_t most, char *err, size_t errlen)
 {
 	if ((uint64_t)s->topo->nranks * (uint64_t)s->max_held <= most)
 		return true;

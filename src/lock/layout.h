@@ -15,9 +15,9 @@ int lock_node_level(const struct lock_setup *s);
 /* lock_reserve() for every lock at each element of a level, at topo_tail_rank(). */
 uint64_t lock_reserve_at_level(struct lock_setup *s, int level, uint64_t bytes);
 /* Whether a word that can count `most` clients at a lock is enough; if not, err has the message. */
-bool lock_has_room(const struct lock_setup *s, uint64_t most, char *err, size_t errlen);
+bool lock_counts_clients(const struct lock_setup *s, uint64_t most, char *err, size_t errlen);
 /* The same for kinds in which all slots of all ranks may be at one word. */
-bool lock_has_room_for_slots(const struct lock_setup *s, uint64_t most, char *err, size_t errlen);
+bool lock_counts_slots(const struct lock_setup *s, uint64_t most, char *err, size_t errlen);
 /* Set s->state to this many bytes, all zero. NULL if there is no memory; err has the message. */
 void *lock_constants(struct lock_setup *s, size_t bytes, char *err, size_t errlen);
 

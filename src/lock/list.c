@@ -7,4 +7,4 @@
 LIBRARY_KINDS(KIND_DECLARE)
 
 const struct lock_protocol *const lock_kinds[] = {LIBRARY_KINDS(KIND_ADDRESS) NULL};
-KINDS_TOLD;
+KINDS_PUBLIC;

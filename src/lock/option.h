@@ -34,7 +34,7 @@ enum { LOCK_OPTION_BYTES = 128 };
 	}
 
 /* Lines of a kind's table. The value is an int64_t; an int, the number of the word; an int64_t for
- * each kind of level. LOCK_OPTIONS_END ends the table. */
+ * each type of level. LOCK_OPTIONS_END ends the table. */
 #define LOCK_NUMBER(structure, field, name, min, max, preset, summary)         \
 	OPTION_LINE(name, #min " .. " #max, preset, summary, 0, OPTION_NUMBER, \
 		    offsetof(structure, field), min, max)

@@ -51,7 +51,7 @@ struct lock_recovery_calls {
 	bool (*abandon)(const struct lock_setup *s, struct lock_slot *slot);
 	/* A client that is stopped for many leases in its release may do harm when it continues:
 	 * its release changes words without a look whether they have been reused. */
-	bool blind_release;
+	bool unchecked_release;
 };
 
 /* Ranges of units in place of locks (PAWL_CAP_RANGES). */

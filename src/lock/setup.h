@@ -10,8 +10,8 @@
 #include "rma/rma.h"
 #include "topo/topo.h"
 
-/* T_L,i, by kind of level: passes within an element before the lock leaves it. */
-enum { LOCK_LEVEL_KINDS = TOPO_GANG + 1 };
+/* T_L,i, by type of level: passes within an element before the lock leaves it. */
+enum { LOCK_LEVEL_TYPES = TOPO_GANG + 1 };
 
 struct lock_protocol;
 

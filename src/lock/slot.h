@@ -33,6 +33,9 @@ struct lock_slot {
 	uint64_t deadline_ns;               /* of a timed acquire; 0: none */
 	int64_t first, last;                /* of a range; kinds with PAWL_CAP_RANGES */
 	bool others;                        /* the client has other ranges of this space */
+	/* Where the lock was when this client last waited for it, for observers: the slot id of the
+	 * predecessor; or, negative, the level of the tree at which it waited; 0: not known. */
+	int64_t from;
 	/* The protocol's part, zero at first: lock_own(), lock_scratch(). */
 	_Alignas(int64_t) unsigned char own[LOCK_OWN_BYTES];
 	int64_t *scratch;

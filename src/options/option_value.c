@@ -14,7 +14,7 @@
 
 static const struct {
 	const char *name;
-	enum topo_kind kind;
+	enum topo_type type;
 } level_names[] = {
     {"group", TOPO_GROUP},     {"rack", TOPO_GROUP}, {"switch", TOPO_GROUP}, {"node", TOPO_NODE},
     {"package", TOPO_PACKAGE}, {"numa", TOPO_NUMA},  {"cache", TOPO_CACHE},  {"gang", TOPO_GANG},
@@ -170,8 +170,8 @@ static int find_level(const char *name)
 
 /* One "LEVEL:NUMBER", or, as the first item only, a number for all levels. seen: the item that has
  * named each level so far. */
-static int set_level(int64_t t_l[LOCK_LEVEL_KINDS], const struct option_spec *s, char *item,
-		     bool is_first, const char *seen[LOCK_LEVEL_KINDS])
+static int set_level(int64_t t_l[LOCK_LEVEL_TYPES], const struct option_spec *s, char *item,
+		     bool is_first, const char *seen[LOCK_LEVEL_TYPES])
 {
 	int64_t value;
 	char *colon = strchr(item, ':');
@@ -186,7 +186,7 @@ static int set_level(int64_t t_l[LOCK_LEVEL_KINDS], const struct option_spec *s,
 	rc = number_in_range(s, colon ? colon + 1 : item, &value);
 	if (!colon) {
 		for (int i = 0; i < LEVEL_NAMES && rc == PAWL_SUCCESS; i++)
-			t_l[level_names[i].kind] = value;
+			t_l[level_names[i].type] = value;
 		return rc;
 	}
 	*colon = '\0';
@@ -199,19 +199,19 @@ static int set_level(int64_t t_l[LOCK_LEVEL_KINDS], const struct option_spec *s,
 		    s->is.name, item);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	if (seen[level_names[level].kind])
+	if (seen[level_names[level].type])
 		return error_set(PAWL_ERR_OPTION,
 				 "option %s: %s and %s are one level, which has one number",
-				 s->is.name, seen[level_names[level].kind], item);
-	seen[level_names[level].kind] = level_names[level].name;
-	t_l[level_names[level].kind] = value;
+				 s->is.name, seen[level_names[level].type], item);
+	seen[level_names[level].type] = level_names[level].name;
+	t_l[level_names[level].type] = value;
 	return PAWL_SUCCESS;
 }
 
 static int set_levels(struct options *o, const struct option_spec *s, const char *text)
 {
-	const char *seen[LOCK_LEVEL_KINDS] = {NULL};
-	int64_t t_l[LOCK_LEVEL_KINDS];
+	const char *seen[LOCK_LEVEL_TYPES] = {NULL};
+	int64_t t_l[LOCK_LEVEL_TYPES];
 	char *copy = strdup(text), *rest = copy, *item;
 	int rc = PAWL_SUCCESS;
 
@@ -233,10 +233,10 @@ static const char *levels_text(const struct options *o, const struct option_spec
 	size_t used = 0;
 
 	for (int i = 0; i < LEVEL_NAMES && used < len; i++)
-		if (i == 0 || level_names[i].kind != level_names[i - 1].kind)
+		if (i == 0 || level_names[i].type != level_names[i - 1].type)
 			used += (size_t)snprintf(text + used, len - used, "%s%s:%lld",
 						 used ? "," : "", level_names[i].name,
-						 (long long)t_l[level_names[i].kind]);
+						 (long long)t_l[level_names[i].type]);
 	return text;
 }
 

@@ -105,15 +105,15 @@ const struct option_spec *option_spec_find(const struct lock_protocol *p, const 
 /* All options as they are shown: an option that kinds share shows all their defaults. */
 static struct {
 	const struct option_spec *spec;
-	struct pawl_option told;
+	struct pawl_option shown;
 	char preset[120];
 } all[MOST_OPTIONS];
 static pthread_once_t listed = PTHREAD_ONCE_INIT;
 
 /* "4096 (citron: 16)", "0 (rma-rw: product of t_l + 1; shiftlock: 16)": the default of the first
  * kind, then other kinds' defaults. */
-static void tell_preset(const struct option_spec *first, const char *first_kind, char *text,
-			size_t len)
+static void print_preset(const struct option_spec *first, const char *first_kind, char *text,
+			 size_t len)
 {
 	size_t plain = strcspn(first->is.preset, "("), used;
 	const char *note = first->is.preset + plain;
@@ -157,7 +157,7 @@ static void list_all(void)
 
 	for (int i = 0; i < COMMON_COUNT; i++, n++) {
 		all[n].spec = &common[i];
-		all[n].told = common[i].is;
+		all[n].shown = common[i].is;
 	}
 	for (int k = 0; (p = kinds_get(k)); k++)
 		for (int i = 0; i < own_count(p); i++) {
@@ -168,10 +168,10 @@ static void list_all(void)
 				same++;
 			if (same < n || n == MOST_OPTIONS)
 				continue;
-			tell_preset(s, p->kind.name, all[n].preset, sizeof all[n].preset);
+			print_preset(s, p->kind.name, all[n].preset, sizeof all[n].preset);
 			all[n].spec = s;
-			all[n].told = s->is;
-			all[n].told.preset = all[n].preset;
+			all[n].shown = s->is;
+			all[n].shown.preset = all[n].preset;
 			n++;
 		}
 }
@@ -184,7 +184,7 @@ const struct option_spec *option_spec_get(int index)
 
 const struct pawl_option *pawl_option_get(int index)
 {
-	return option_spec_get(index) ? &all[index].told : NULL;
+	return option_spec_get(index) ? &all[index].shown : NULL;
 }
 
 /* --------------------------------------------------------------- defaults */

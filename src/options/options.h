@@ -47,7 +47,7 @@ void options_warn(FILE *out);
 int options_check(const struct options *o);
 /* The value of a number, or the index of a choice; otherwise, if the kind has no such option. */
 int64_t options_number(const struct options *o, const char *name, int64_t otherwise);
-/* The values by level, indexed by enum topo_kind; NULL: the kind has no such option. */
+/* The values by level, indexed by enum topo_type; NULL: the kind has no such option. */
 const int64_t *options_levels(const struct options *o, const char *name);
 
 /* Read the options of a kind: defaults, then info, then the environment. Sets the thread's error

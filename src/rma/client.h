@@ -8,7 +8,7 @@
 #include "rma/transport.h"
 
 /* Kinds of operations in the statistics. */
-enum rma_kind { RMA_ATOMIC, RMA_GET, RMA_PUT, RMA_FLUSH, RMA_NKINDS };
+enum rma_call { RMA_ATOMIC, RMA_GET, RMA_PUT, RMA_FLUSH, RMA_NCALLS };
 
 /* How the clients of a process wait; see wait.c. */
 struct rma_waiting {
@@ -23,6 +23,11 @@ struct rma_waiting {
 	 * that it must not sleep yet; NULL: no. */
 	bool (*serves)(const struct rma_client *c);
 	const void *serves_arg; /* argument of serves */
+	/* Called by a waiter at intervals, with the time waited and the awaited event, for
+	 * observers; NULL: there are none. */
+	void (*observe)(void *arg, const struct rma_client *c, uint64_t waited_ns,
+			const char *what);
+	void *observe_arg;
 };
 
 /* The clock that the ranks of a table share: rank 0's clock, as far as this rank knows it. Clocks
@@ -55,7 +60,7 @@ enum { RMA_OWN_BYTES = 2816 };
  * but rma is zero at first. */
 struct rma_client {
 	struct rma *rma;
-	uint64_t count[RMA_NKINDS][2];
+	uint64_t count[RMA_NCALLS][2];
 	uint64_t waits, parks;
 	bool sleeps_on_upper; /* on the upper half of the word; see wait.c */
 	uint64_t lock;        /* the lock in use, for reports */
@@ -90,9 +95,9 @@ RMA_INLINE struct rma_word rma_word(const struct rma *r, enum rma_domain domain,
 	return w;
 }
 
-RMA_INLINE void rma_count(struct rma_client *c, enum rma_kind kind, struct rma_word w)
+RMA_INLINE void rma_count(struct rma_client *c, enum rma_call call, struct rma_word w)
 {
-	c->count[kind][(w.flags & RMA_FAR) != 0]++;
+	c->count[call][(w.flags & RMA_FAR) != 0]++;
 }
 
 #endif

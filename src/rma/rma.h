@@ -5,7 +5,7 @@
  * operations go to the transport; transport.h says when they are complete, and that they may not
  * return.
  *
- * Counting. Each call counts once, by kind and by whether its target is on another node. peek and
+ * Counting. Each call counts once, by call and by whether its target is on another node. peek and
  * poke are a rank's own loads and stores; they are not counted.
  */
 #ifndef RMA_RMA_H

@@ -18,12 +18,12 @@
 
 #include "rma/agree.h"
 #include "rma/own_windows.h"
-#include "rma/room.h"
+#include "rma/shm.h"
 
 struct segments {
 	MPI_Comm comm, node_comm;
 	MPI_Win win;
-	char *promised; /* untouched memory; see room.h */
+	char *untouched; /* see shm_count_untouched() */
 };
 
 /* A probe for a message that never comes lets the MPI progress. (MPICH does so only if the
@@ -82,8 +82,8 @@ static bool zero(struct segments *s, char *mine, size_t bytes)
 	body = (bytes - head) / page * page;
 	if (madvise(mine + head, body, MADV_REMOVE) != 0)
 		return zero_by_hand(mine, bytes);
-	s->promised = mine + head;
-	room_promise(s->promised, body);
+	s->untouched = mine + head;
+	shm_count_untouched(s->untouched, body);
 	return zero_by_hand(mine, head) && zero_by_hand(mine + head + body, bytes - head - body);
 }
 
@@ -196,8 +196,8 @@ static void drop(struct rma *r)
 {
 	struct segments *s = r->segments;
 
-	if (s->promised)
-		room_take_back(s->promised);
+	if (s->untouched)
+		shm_uncount(s->untouched);
 	free(s);
 	free(r->map);
 	r->map = NULL;

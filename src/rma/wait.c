@@ -158,6 +158,14 @@ static void report_word(const struct rma_client *c, uint64_t waited, const char 
 	report(c, waited, what, word);
 }
 
+static void tell_observers(const struct rma_client *c, uint64_t waited, const char *what)
+{
+	const struct rma_waiting *how = &c->rma->waiting;
+
+	if (how->observe)
+		how->observe(how->observe_arg, c, waited, what);
+}
+
 static uint64_t nap_ns(const struct rma_client *c, uint64_t waited)
 {
 	uint64_t ns = waited / NAP_SHARE, least;
@@ -246,8 +254,10 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 			sched_yield();
 		else
 			relax();
-		if (waited >= spin_ns || look % LOOKS_PER_CLOCK == 0)
+		if (waited >= spin_ns || look % LOOKS_PER_CLOCK == 0) {
 			waited = rma_now_ns() - start;
+			tell_observers(c, waited, what);
+		}
 		if (is_report_due(c, waited, &report_ns))
 			report_word(c, waited, what, w, *value);
 	}
@@ -256,7 +266,7 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 /* This takes less time than to queue and to be handed the lock. */
 enum { LOOKS_PER_GLANCE = 64 };
 
-bool rma_glance(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref)
+bool rma_spin_briefly(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref)
 {
 	for (int i = 0; rma_is_mapped_cpu(w) && i < LOOKS_PER_GLANCE; i++) {
 		if (rma_holds(atomic_load_explicit(w.map, memory_order_relaxed), mask, cond, ref))
@@ -312,6 +322,7 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 	waited = now - p->since_ns;
 	if (p->deadline_ns && now >= p->deadline_ns)
 		return false;
+	tell_observers(c, waited, what);
 	if (is_report_due(c, waited, &p->report_ns))
 		report(c, waited, what, "");
 	if (ns) {

@@ -89,7 +89,7 @@ void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t n
 
 /* Look for a moment whether (word & mask) ==/!= ref. The word is a mapped NODE word; for any other
  * the result is false at once. */
-bool rma_glance(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref);
+bool rma_spin_briefly(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref);
 
 /* The other way to wait, for protocols that look again themselves (compare-and-swap loops): one
  * call between two looks. Zero it before the first. */

@@ -58,7 +58,7 @@ static int64_t hash(const char *text)
 }
 
 /* All ranks know which item differs. Report the lowest rank that differs from rank 0. */
-static int tell(MPI_Comm comm, const struct asked *a, int item, const char *value, int64_t mine)
+static int report(MPI_Comm comm, const struct asked *a, int item, const char *value, int64_t mine)
 {
 	char first[SHOWN + 1], other[SHOWN + 1];
 	int64_t root = mine;
@@ -95,6 +95,6 @@ int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uin
 	PMPI_Allreduce(MPI_IN_PLACE, both, 2 * MOST, MPI_INT64_T, MPI_MIN, comm);
 	for (int i = 0; i < MOST; i++)
 		if (both[2 * i] != ~both[2 * i + 1])
-			return tell(comm, &a, i, value_of(&a, i, text, sizeof text), mine[i]);
+			return report(comm, &a, i, value_of(&a, i, text, sizeof text), mine[i]);
 	return PAWL_SUCCESS;
 }

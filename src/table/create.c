@@ -16,7 +16,7 @@
 #include "table/setup.h"
 #include "table/table.h"
 #include "rma/segments.h"
-#include "rma/room.h"
+#include "rma/shm.h"
 
 #define MAX_LOCKS (UINT64_C(1) << 40)
 
@@ -106,6 +106,20 @@ static int check_arguments(const char *kind, uint64_t n, const struct lock_proto
 	return PAWL_SUCCESS;
 }
 
+/* For struct pawl_table. */
+static uint32_t plain_modes(unsigned capabilities)
+{
+	uint32_t modes = UINT32_C(1) << PAWL_EXCLUSIVE;
+
+	if (capabilities & PAWL_CAP_SHARED)
+		modes |= UINT32_C(1) << PAWL_SHARED;
+	for (int ahead = 0; ahead <= PAWL_AHEAD && capabilities & PAWL_CAP_INTENT;
+	     ahead += PAWL_AHEAD)
+		modes |= UINT32_C(1) << (PAWL_INTENT | ahead) | UINT32_C(1)
+								    << (PAWL_INTENT_SHARED | ahead);
+	return modes;
+}
+
 static int check_threads(pawl_table *t, const struct options *o, const struct lock_protocol *p)
 {
 	int level;
@@ -127,6 +141,7 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 				 " which needs MPI_THREAD_MULTIPLE; MPI was initialised with less"
 				 " (use MPI_Init_thread, or lazy or eager)");
 	t->ranges = (p->kind.capabilities & PAWL_CAP_RANGES) != 0;
+	t->plain_modes = plain_modes(p->kind.capabilities);
 	t->clients.by_process = o->owner == OWNER_PROCESS;
 	t->clients.threaded = o->threads == THREADS_MULTIPLE ||
 			      (o->threads == THREADS_AUTO && level == MPI_THREAD_MULTIPLE);
@@ -215,26 +230,26 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	return setup_layout(s);
 }
 
-int table_check_room(pawl_table *t, uint64_t bytes)
+int table_check_memory(pawl_table *t, uint64_t bytes)
 {
 	MPI_Comm host_comm = t->job.host_comm;
-	struct room_shortage s;
-	char promised[96] = "";
+	struct shm_shortage s;
+	char untouched[96] = "";
 
 	if (host_comm == MPI_COMM_NULL)
 		host_comm = t->job.node_comm;
-	if (room_check(t->comm, host_comm, bytes, &s))
+	if (shm_check(t->comm, host_comm, bytes, &s))
 		return PAWL_SUCCESS;
-	if (s.promised)
-		snprintf(promised, sizeof promised,
+	if (s.untouched)
+		snprintf(untouched, sizeof untouched,
 			 ", besides %llu that other tables may still take",
-			 (unsigned long long)s.promised);
+			 (unsigned long long)s.untouched);
 	return error_set(
 	    PAWL_ERR_NOMEM,
 	    "a table (%s) takes %llu bytes of shared memory on host %s, and %s has %llu"
 	    " bytes free%s%s",
 	    t->about, (unsigned long long)s.wanted, s.host, s.place, (unsigned long long)s.free,
-	    promised, s.place[0] == '/' ? " (containers: docker run --shm-size)" : "");
+	    untouched, s.place[0] == '/' ? " (containers: docker run --shm-size)" : "");
 }
 
 static int make_segments(pawl_table *t, const struct options *o)
@@ -257,7 +272,7 @@ static int make_segments(pawl_table *t, const struct options *o)
 	    .bytes = t->setup.bytes,
 	};
 	enum rma_failure failure;
-	int rc = table_check_room(t, t->setup.bytes + RMA_TAIL_BYTES);
+	int rc = table_check_memory(t, t->setup.bytes + RMA_TAIL_BYTES);
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
@@ -300,6 +315,7 @@ static void destroy(pawl_table *t)
 
 	rma_progress_stop(t->progress);
 	client_settle(&t->clients);
+	observe_close(t->observe);
 	if (p && p->mpi && t->setup.state)
 		p->mpi->close(&t->setup);
 	rma_segments_free(&t->rma);
@@ -310,6 +326,26 @@ static void destroy(pawl_table *t)
 	if (t->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&t->comm);
 	free(t);
+}
+
+/* Statistics and the like, if the environment asks for them. Collective. */
+static int open_observers(pawl_table *t)
+{
+	const struct observe_table table = {
+	    .comm = t->comm,
+	    .setup = &t->setup,
+	    .clients = &t->clients,
+	    .rma = &t->rma,
+	    .name = t->name,
+	    .about = t->about,
+	};
+	int rc = table_agree(t->comm, observe_open(&t->observe, &table));
+
+	if (rc == PAWL_SUCCESS && t->observe) {
+		t->rma.waiting.observe = observe_waiting;
+		t->rma.waiting.observe_arg = t->observe;
+	}
+	return rc;
 }
 
 static int build(pawl_table *t, const struct lock_protocol *p, const struct options *o, uint64_t n,
@@ -345,6 +381,8 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		rc = table_agree(t->comm, open_protocol(t));
 	if (rc == PAWL_SUCCESS && o->progress == PROGRESS_THREAD)
 		rc = table_agree(t->comm, start_progress(t));
+	if (rc == PAWL_SUCCESS)
+		rc = open_observers(t);
 	return rc;
 }
 
@@ -456,7 +494,7 @@ static int check_free(pawl_table *t)
 	if (first == t->setup.topo->nranks)
 		return PAWL_SUCCESS;
 	if (first == t->rma.rank)
-		client_tell(&t->clients, text, sizeof text);
+		client_list_held(&t->clients, text, sizeof text);
 	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, t->comm);
 	return error_set(PAWL_ERR_HELD, "rank %d %s %s%s: release before pawl_table_free()", first,
 			 t->clients.threaded ? "holds or awaits" : "holds", text, t->of_name);
@@ -466,6 +504,7 @@ static int check_free(pawl_table *t)
 static void forget(pawl_table *t)
 {
 	life_end(t);
+	observe_close(t->observe);
 	rma_segments_forget(&t->rma);
 	client_close(&t->clients);
 	setup_free(&t->setup);
@@ -493,6 +532,8 @@ int pawl_table_free(pawl_table **table)
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	life_end(t);
+	if (t->observe)
+		observe_report(t->observe);
 	destroy(t);
 	*table = NULL;
 	return PAWL_SUCCESS;

@@ -86,7 +86,7 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 	int rank, unit, rc, ok;
 
 	PMPI_Comm_rank(node_comm, &rank);
-	rc = table_check_room(t, rank == 0 ? t->setup.n * sizeof *map : 0);
+	rc = table_check_memory(t, rank == 0 ? t->setup.n * sizeof *map : 0);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	if (rank == 0) {

@@ -9,8 +9,9 @@
  * library may free its own table, and use its locks until then, in its own attribute. In a forked
  * child the tables are the parent's; a handler of pthread_atfork marks them.
  *
- * Both set t->usable to 0, so every call finds its lock out of range and looks closer
- * (life_check()). A call on a live table has no extra cost.
+ * Both set t->plain to 0, so every call finds its lock out of range and looks closer
+ * (life_check()). A call on a live table has no extra cost. A table with observers
+ * (observe/observe.h) has plain 0 from the beginning, for the same reason.
  *
  * At the end of the process, tables that were not freed in time are reported on stderr. A session
  * (MPI-4) gives no notice of its end, so tables of sessions are reported only then.
@@ -48,13 +49,19 @@ void life_end_threads(void)
 	pthread_mutex_unlock(&mutex);
 }
 
+static void hide(pawl_table *t)
+{
+	t->usable = false;
+	t->plain = 0;
+}
+
 static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)
 {
 	(void)comm, (void)keyval, (void)value, (void)extra;
 	pthread_mutex_lock(&mutex);
 	finalizing = true;
 	for (pawl_table *t = tables; t; t = t->next) {
-		t->usable = 0;
+		hide(t);
 		stop_threads(t);
 	}
 	pthread_mutex_unlock(&mutex);
@@ -109,7 +116,7 @@ static void in_child(void)
 {
 	forked = true;
 	for (pawl_table *t = tables; t; t = t->next)
-		t->usable = 0;
+		hide(t);
 	pthread_mutex_unlock(&mutex);
 }
 
@@ -156,7 +163,8 @@ void life_begin(pawl_table *t)
 	PMPI_Initialized(&initialized);
 	pthread_mutex_lock(&mutex);
 	t->in_session = !initialized;
-	t->usable = finalizing ? 0 : t->setup.n;
+	t->usable = !finalizing;
+	t->plain = finalizing || t->observe || t->ranges ? 0 : t->setup.n;
 	t->next = tables;
 	tables = t;
 	/* Without MPI_Init there is no MPI_COMM_SELF. */

@@ -8,16 +8,22 @@
 
 #include "client/client.h"
 #include "lock/lock.h"
+#include "observe/observe.h"
 #include "rma/progress.h"
 #include "rma/rma.h"
 #include "topo/discover.h"
 
 struct pawl_table {
 	struct client_set clients;
-	uint64_t usable; /* setup.n; 0 if life_check() has to look closer (life.c) */
-	bool ranges;     /* the kind has ranges instead of locks */
+	/* setup.n; 0 if calls on locks have to look closer: for a table with ranges or observers,
+	 * and if usable is false */
+	uint64_t plain;
+	uint32_t plain_modes; /* bit m: the kind has mode m */
+	bool usable;          /* false: life_check() has to look closer (life.c) */
+	bool ranges;          /* the kind has ranges instead of locks */
 	struct lock_setup setup;
 	struct rma rma;
+	struct observe *observe; /* NULL: no observers */
 	MPI_Comm comm;
 	struct topo_job job;
 	struct rma_progress *progress; /* option progress=thread, over several nodes */
@@ -43,7 +49,7 @@ int table_agree(MPI_Comm comm, int code);
 
 /* PAWL_ERR_NOMEM on all ranks if a host has no room for a shared window with this many bytes for
  * each of its ranks; bytes may differ between ranks. Collective. */
-int table_check_room(pawl_table *t, uint64_t bytes);
+int table_check_memory(pawl_table *t, uint64_t bytes);
 
 /* life.c ------------------------------------------------------------------ */
 
@@ -58,12 +64,12 @@ void life_end_threads(void);
 
 /* In a forked child: PAWL_ERR_MPI, with a message. */
 int life_check_process(void);
-/* The same, and also after MPI_Finalize. For tables with usable == 0. */
+/* The same, and also after MPI_Finalize. For tables that are not usable. */
 int life_look(const pawl_table *t);
 /* Whether a call may proceed. */
 static inline int life_check(const pawl_table *t)
 {
-	return __builtin_expect(t->usable != 0, 1) ? PAWL_SUCCESS : life_look(t);
+	return __builtin_expect(t->usable, 1) ? PAWL_SUCCESS : life_look(t);
 }
 
 /* Whether MPI has ended before the table was freed; and report that on stderr. */

@@ -18,7 +18,7 @@
 #include "topo/topo.h"
 
 struct division {
-	enum topo_kind kind;
+	enum topo_type type;
 	const char *name;
 	int count;
 	int *element; /* [nranks] */
@@ -89,7 +89,7 @@ static int prune(int nranks, int n, struct division *d)
 			break;
 		if (d[i].count > d[kept - 1].count)
 			d[kept++] = d[i];
-		else if (d[i].kind == TOPO_NODE && kept > 1)
+		else if (d[i].type == TOPO_NODE && kept > 1)
 			d[kept - 1] = d[i];
 	}
 	return kept;
@@ -223,7 +223,7 @@ static struct topo *assemble(int nranks, int n, struct division *d, int nnodes, 
 	t->nnodes = nnodes;
 	memcpy(t->node, node, each);
 	for (int i = 0; i < n; i++) {
-		t->level[i].kind = d[i].kind;
+		t->level[i].type = d[i].type;
 		t->level[i].count = d[i].count;
 		snprintf(t->level[i].name, sizeof(t->level[i].name), "%s", d[i].name);
 		memcpy(t->level[i].element, d[i].element, each);
@@ -239,7 +239,7 @@ static struct topo *assemble(int nranks, int n, struct division *d, int nnodes, 
 }
 
 /* The column of the nodes; -1 and a message if the columns are inconsistent. */
-static int check_columns(int nlevels, const enum topo_kind *kinds, const char *const *names,
+static int check_columns(int nlevels, const enum topo_type *types, const char *const *names,
 			 char *err, size_t errlen)
 {
 	int node = -1;
@@ -255,20 +255,20 @@ static int check_columns(int nlevels, const enum topo_kind *kinds, const char *c
 		if (!names[i] || !names[i][0] ||
 		    strlen(names[i]) >= sizeof(((struct topo_level *)0)->name))
 			why = "a name is missing or has more than 23 characters";
-		else if (kinds[i] == TOPO_MACHINE)
+		else if (types[i] == TOPO_MACHINE)
 			why = "the machine is no column, it is always there";
-		else if (kinds[i] == TOPO_NODE && node >= 0)
+		else if (types[i] == TOPO_NODE && node >= 0)
 			why = "there are two node levels";
-		else if (kinds[i] == TOPO_GROUP && node >= 0)
+		else if (types[i] == TOPO_GROUP && node >= 0)
 			why = "a group of nodes is below the nodes";
-		else if (kinds[i] != TOPO_GROUP && kinds[i] != TOPO_NODE && node < 0)
+		else if (types[i] != TOPO_GROUP && types[i] != TOPO_NODE && node < 0)
 			why = "only groups of nodes can be above the nodes";
 		if (why) {
 			snprintf(err, errlen, "topology: level %d (\"%s\"): %s", i + 1,
 				 names[i] ? names[i] : "", why);
 			return -1;
 		}
-		if (kinds[i] == TOPO_NODE)
+		if (types[i] == TOPO_NODE)
 			node = i;
 	}
 	if (node < 0)
@@ -291,7 +291,7 @@ static int bound_columns(int nranks, int nlevels, const struct topo_path *paths,
 	return nlevels;
 }
 
-struct topo *topo_build(int nranks, int nlevels, const enum topo_kind *kinds,
+struct topo *topo_build(int nranks, int nlevels, const enum topo_type *types,
 			const char *const *names, const struct topo_path *paths, char *err,
 			size_t errlen)
 {
@@ -305,7 +305,7 @@ struct topo *topo_build(int nranks, int nlevels, const enum topo_kind *kinds,
 		snprintf(err, errlen, "topology: %d ranks, there must be at least 1", nranks);
 		return NULL;
 	}
-	node = check_columns(nlevels, kinds, names, err, errlen);
+	node = check_columns(nlevels, types, names, err, errlen);
 	if (node < 0)
 		return NULL;
 	nlevels = bound_columns(nranks, nlevels, paths, &culprit);
@@ -324,7 +324,7 @@ struct topo *topo_build(int nranks, int nlevels, const enum topo_kind *kinds,
 	for (int i = 0; i < nlevels; i++) {
 		int *element = d[i].element + nranks;
 
-		d[i + 1] = (struct division){kinds[i], names[i], 0, element};
+		d[i + 1] = (struct division){types[i], names[i], 0, element};
 		d[i + 1].count = refine(nranks, d[i].element, paths, i, element, keys,
 					ints + (size_t)(nlevels + 1) * (size_t)nranks);
 	}
@@ -395,10 +395,10 @@ struct topo *topo_add_gangs(const struct topo *t, const int *cores, char *err, s
 	}
 	size = gang + ranks;
 	for (int i = 0; i < n; i++)
-		d[i] = (struct division){t->level[i].kind, t->level[i].name, t->level[i].count,
+		d[i] = (struct division){t->level[i].type, t->level[i].name, t->level[i].count,
 					 t->level[i].element};
 	/* A tree that has gangs gets no more. */
-	if (t->level[n - 1].kind != TOPO_GANG) {
+	if (t->level[n - 1].type != TOPO_GANG) {
 		int count;
 
 		gang_sizes(t, cores, size, size + ranks, size + 2 * ranks);

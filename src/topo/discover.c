@@ -12,7 +12,7 @@
 #include "topo/survey.h"
 
 static const struct {
-	enum topo_kind kind;
+	enum topo_type type;
 	const char *name;
 } inner[SURVEY_LEVELS] = {
     [SURVEY_PACKAGE] = {TOPO_PACKAGE, "package"},
@@ -69,7 +69,7 @@ static int choose_inner(const struct survey *s, int *chosen)
 static struct topo *build_real(struct survey *s)
 {
 	struct topo_path *paths = survey_memory(s, (size_t)s->size, sizeof(*paths));
-	enum topo_kind kinds[TOPO_MAX_LEVELS];
+	enum topo_type types[TOPO_MAX_LEVELS];
 	const char *names[TOPO_MAX_LEVELS];
 	int chosen[SURVEY_LEVELS], ninner = choose_inner(s, chosen), n = 0;
 	struct topo *t = NULL;
@@ -77,23 +77,23 @@ static struct topo *build_real(struct survey *s)
 	if (!paths)
 		return NULL;
 	for (int g = 0; g < s->groups.n; g++, n++) {
-		kinds[n] = TOPO_GROUP;
+		types[n] = TOPO_GROUP;
 		names[n] = s->groups.name[g];
 		for (int p = 0; p < s->size; p++)
 			paths[p].id[n] = s->all[p].group[g];
 	}
-	kinds[n] = TOPO_NODE;
+	types[n] = TOPO_NODE;
 	names[n] = "node";
 	for (int p = 0; p < s->size; p++)
 		paths[p].id[n] = s->all[p].host;
 	n++;
 	for (int i = 0; i < ninner; i++, n++) {
-		kinds[n] = inner[chosen[i]].kind;
+		types[n] = inner[chosen[i]].type;
 		names[n] = inner[chosen[i]].name;
 		for (int p = 0; p < s->size; p++)
 			paths[p].id[n] = s->all[p].inside[chosen[i]];
 	}
-	t = topo_build(s->size, n, kinds, names, paths, s->err, sizeof(s->err));
+	t = topo_build(s->size, n, types, names, paths, s->err, sizeof(s->err));
 	free(paths);
 	return t;
 }

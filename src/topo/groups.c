@@ -59,7 +59,7 @@ int topo_groups_slurm(struct topo_groups *groups, struct topo_host *hosts, int n
 {
 	enum { PARTS = TOPO_MAX_GROUPS + 1 };
 	struct topo_label *labels = calloc((size_t)n * PARTS, sizeof(*labels));
-	char *kind[PARTS + 1], *part[PARTS];
+	char *type[PARTS + 1], *part[PARTS];
 	int levels;
 
 	if (!labels) {
@@ -68,8 +68,8 @@ int topo_groups_slurm(struct topo_groups *groups, struct topo_host *hosts, int n
 	}
 	if (!hosts[0].pattern[0] || !addresses_hold(labels, hosts, n))
 		goto out;
-	levels = split_dots(hosts[0].pattern, kind, PARTS + 1) - 1;
-	if (levels < 1 || levels > TOPO_MAX_GROUPS || strcmp(kind[levels], "node") != 0)
+	levels = split_dots(hosts[0].pattern, type, PARTS + 1) - 1;
+	if (levels < 1 || levels > TOPO_MAX_GROUPS || strcmp(type[levels], "node") != 0)
 		goto out;
 	for (int h = 0; h < n; h++) {
 		if (split_dots(hosts[h].addr, part, levels + 1) != levels + 1)
@@ -80,7 +80,7 @@ int topo_groups_slurm(struct topo_groups *groups, struct topo_host *hosts, int n
 	for (int g = 0; g < levels; g++) {
 		topo_number_labels(labels + g * n, n, ids, g);
 		snprintf(groups->name[g], sizeof(groups->name[g]), "%.23s",
-			 kind[g][0] ? kind[g] : "group");
+			 type[g][0] ? type[g] : "group");
 	}
 	groups->n = levels;
 out:

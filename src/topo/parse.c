@@ -36,7 +36,7 @@ enum tier {
 static const struct word {
 	const char *spelt, *name;
 	enum tier tier;
-	enum topo_kind kind; /* unused for core and pu, which are not levels */
+	enum topo_type type; /* unused for core and pu, which are not levels */
 } words[] = {
     {"machine", "machine", TIER_MACHINE, TOPO_MACHINE},
     {"rack", "rack", TIER_GROUP, TOPO_GROUP},
@@ -307,7 +307,7 @@ static void place_ranks(const struct plan *s, int nranks, struct topo_path *path
 struct topo *topo_parse(const char *synthetic, int nranks, char *err, size_t errlen)
 {
 	struct plan s = {.string = synthetic, .err = err, .errlen = errlen};
-	enum topo_kind kinds[MAX_TOKENS];
+	enum topo_type types[MAX_TOKENS];
 	const char *names[MAX_TOKENS];
 	struct topo_path *paths;
 	struct topo *t;
@@ -322,7 +322,7 @@ struct topo *topo_parse(const char *synthetic, int nranks, char *err, size_t err
 		return NULL;
 	/* core and pu are innermost; they only say how many ranks fit. */
 	for (; n < s.n && s.level[n].word->tier < TIER_CORE; n++) {
-		kinds[n] = s.level[n].word->kind;
+		types[n] = s.level[n].word->type;
 		names[n] = s.level[n].word->name;
 	}
 	if (n >= TOPO_MAX_LEVELS) {
@@ -336,7 +336,7 @@ struct topo *topo_parse(const char *synthetic, int nranks, char *err, size_t err
 		return NULL;
 	}
 	place_ranks(&s, nranks, paths);
-	t = topo_build(nranks, n, kinds, names, paths, err, errlen);
+	t = topo_build(nranks, n, types, names, paths, err, errlen);
 	free(paths);
 	if (t) {
 		long long nodes, per_node;

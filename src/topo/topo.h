@@ -15,8 +15,8 @@
 
 enum { TOPO_MAX_LEVELS = 12 };
 
-/* The kind of a level's elements, outermost first. */
-enum topo_kind {
+/* The type of a level's elements, outermost first. */
+enum topo_type {
 	TOPO_MACHINE,
 	TOPO_GROUP, /* group of nodes: a rack or a switch; several such levels may be nested */
 	TOPO_NODE,  /* the ranks in it share memory */
@@ -27,7 +27,7 @@ enum topo_kind {
 };
 
 struct topo_level {
-	enum topo_kind kind;
+	enum topo_type type;
 	char name[24];    /* "machine", "rack", "node", "package", "numa", "l3", "gang" */
 	int count;        /* N_i, the number of elements */
 	int max_children; /* most children of one element: elements of level i+1, or ranks if
@@ -59,7 +59,7 @@ struct topo_path {
 };
 
 /*
- * Build the tree. kinds and names [nlevels] describe the columns of paths, without the machine.
+ * Build the tree. types and names [nlevels] describe the columns of paths, without the machine.
  * Dropped are: a level in which some rank is unbound, and all levels below it; a level that divides
  * the ranks like the level above; a level whose elements are single ranks. Level 1 (the machine)
  * always stays. If a node level divides like the group above it, the node stays instead. There must
@@ -67,7 +67,7 @@ struct topo_path {
  * elements are numbered by their lowest rank, and so are the children of an element. Returns NULL
  * and a message in err if the input is inconsistent.
  */
-struct topo *topo_build(int nranks, int nlevels, const enum topo_kind *kinds,
+struct topo *topo_build(int nranks, int nlevels, const enum topo_type *types,
 			const char *const *names, const struct topo_path *paths, char *err,
 			size_t errlen);
 

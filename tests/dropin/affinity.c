@@ -41,7 +41,7 @@ int sched_yield(void)
 	return (int)syscall(SYS_sched_yield);
 }
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void print_result(void)
 {
 	int initialized = 0;
 

@@ -26,7 +26,7 @@ static void detach(int i)
 	piece[i] = NULL;
 }
 
-static void tell(void)
+static void exchange_addresses(void)
 {
 	MPI_Aint mine[PIECES] = {0};
 
@@ -87,7 +87,7 @@ static void one_by_one(void)
 	now_doing("one piece after the other");
 	for (int i = 0; i < PIECES; i++) {
 		attach(i);
-		tell();
+		exchange_addresses();
 		round_of(i, 3);
 		detach(i);
 		meet();
@@ -105,15 +105,15 @@ static void pieces(void)
 	now_doing("pieces come and go");
 	attach(0);
 	attach(1);
-	tell();
+	exchange_addresses();
 	round_of(0, 3);
 	round_of(1, 3);
 	detach(0);
 	attach(2);
-	tell();
+	exchange_addresses();
 	round_of(2, 3);
 	attach(0);
-	tell();
+	exchange_addresses();
 	round_of(0, 3);
 	for (int i = 0; i < PIECES; i++)
 		detach(i);
@@ -130,7 +130,7 @@ static void attach_inside(void)
 	now_doing("attached within an epoch");
 	MPI_Win_lock_all(0, win);
 	attach(0);
-	tell();
+	exchange_addresses();
 	MPI_Put(&value, 1, MPI_INT64_T, right, at[right * PIECES], 1, MPI_INT64_T, win);
 	MPI_Win_flush(right, win);
 	MPI_Get(&got, 1, MPI_INT64_T, right, at[right * PIECES], 1, MPI_INT64_T, win);

@@ -13,7 +13,7 @@
 
 static long calls;
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void print_result(void)
 {
 	int initialized = 0;
 

@@ -120,7 +120,7 @@ static void check_file(const char *text, size_t size)
 	if (rc != 0)
 		property(strncmp(err, "topology_file: ", 15) == 0 && strstr(err, "hosts.txt") &&
 			     strstr(err, "accepted "),
-			 "a refusal tells the option, the file and what is accepted");
+			 "a refusal names the option, the file and what is accepted");
 	if ((rc == 0) != good)
 		fprintf(stderr, "%s\n", rc ? err : "accepted");
 	property((rc == 0) == good, "it is accepted exactly if the text fits the hosts");

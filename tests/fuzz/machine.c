@@ -117,12 +117,12 @@ static void check_refused(const char *text, size_t size, const char *err)
 	if (strstr(err, "is missing"))
 		return;
 	property(sscanf(err, "x.machine, line %d:", &line) == 1 && line >= 1 && line <= lines,
-		 "a refusal tells the line");
+		 "a refusal says the line");
 	if (!strstr(err, "accepted: ") && !strstr(err, "from 0 to ") &&
 	    !strstr(err, "from 1 to ") && !strstr(err, "of 1 to ") && !strstr(err, "more than ") &&
 	    !strstr(err, " of: ") && !strstr(err, "twice") && !strstr(err, "byte 0")) {
 		fprintf(stderr, "%s\n", err);
-		property(false, "a refusal tells what is accepted");
+		property(false, "a refusal says what is accepted");
 	}
 }
 

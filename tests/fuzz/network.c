@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		property(strncmp(err, plan.shape == NETWORK_DRAGONFLY ? "dragonfly" : "fat-tree",
 				 8) == 0 &&
 			     (strstr(err, "each from 1 to ") || strstr(err, "more than ")),
-			 "a refusal names the shape, and tells what is accepted");
+			 "a refusal names the shape, and says what is accepted");
 	}
 	free(text);
 	return 0;

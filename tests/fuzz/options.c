@@ -21,7 +21,7 @@ enum { LINES = 64, STRICT = 1, FEW = 2, KEYS = 4 };
 
 /* Options of each type; a kind has all of them or two. */
 struct own_options {
-	int64_t t_l[LOCK_LEVEL_KINDS];
+	int64_t t_l[LOCK_LEVEL_TYPES];
 	struct lock_backoff backoff;
 	int64_t t_r;
 	int growth;
@@ -135,7 +135,7 @@ static void check_refused(const struct option_spec *s)
 	if (strncmp(message, named, strlen(named)) != 0 || !tells_accepted(s, message))
 		fprintf(stderr, "%s\n", message);
 	property(strncmp(message, named, strlen(named)) == 0, "a refusal names the option");
-	property(tells_accepted(s, message), "a refusal tells what is accepted");
+	property(tells_accepted(s, message), "a refusal says what is accepted");
 }
 
 static void check_in_range(const struct options *o, const struct option_spec *s)

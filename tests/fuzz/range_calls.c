@@ -241,7 +241,7 @@ static void grow(struct contestant *c, uint64_t space)
 	/* The call waits for the holder of units behind the end, so it refuses if that is this
 	 * client. */
 	property(rc == PAWL_SUCCESS || nheld > 0, "a space grows, as far as it may");
-	property(rc != PAWL_SUCCESS || units >= 64, "it tells how far it reaches");
+	property(rc != PAWL_SUCCESS || units >= 64, "it says how far it reaches");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

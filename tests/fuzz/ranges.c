@@ -18,14 +18,15 @@ enum { CLIENTS = 48, SPACES = 2 };
 static const struct range_store *store;
 static struct range_queue *queue;
 
-static bool told[CLIENTS];
+static bool notified[CLIENTS];
 
 /* ---------------------------------------------------------------------------- turns */
 
 static void granted(void *arg, uint64_t client)
 {
-	property(arg == &told && client < CLIENTS && !told[client], "a client is notified once");
-	told[client] = true;
+	property(arg == &notified && client < CLIENTS && !notified[client],
+		 "a client is notified once");
+	notified[client] = true;
 }
 
 /* Small ones, those next to both ends, and any. */
@@ -64,20 +65,20 @@ static void leave(uint64_t client)
 {
 	bool held = model[client].state == RANGE_HELD, waited[CLIENTS];
 
-	memset(told, 0, sizeof told);
+	memset(notified, 0, sizeof notified);
 	if (held)
-		property(!range_queue_cancel(queue, client, granted, &told),
+		property(!range_queue_cancel(queue, client, granted, &notified),
 			 "a range that is held is not cancelled");
 	for (int i = 0; i < CLIENTS; i++)
 		waited[i] = model[i].state == RANGE_AWAITED;
 	model_leave(client);
 	if (held)
-		range_queue_release(queue, client, granted, &told);
+		range_queue_release(queue, client, granted, &notified);
 	else
-		property(range_queue_cancel(queue, client, granted, &told),
+		property(range_queue_cancel(queue, client, granted, &notified),
 			 "one that waits is cancelled");
 	for (int i = 0; i < CLIENTS; i++)
-		property(told[i] == (waited[i] && model[i].state == RANGE_HELD),
+		property(notified[i] == (waited[i] && model[i].state == RANGE_HELD),
 			 "clients that were granted their ranges are notified");
 }
 

@@ -63,7 +63,7 @@ static void check_topology(const struct topo *t, int nranks)
 {
 	property(t->nranks == nranks && t->nlevels >= 1 && t->nlevels <= TOPO_MAX_LEVELS,
 		 "ranks and levels");
-	property(t->level[0].kind == TOPO_MACHINE && t->level[0].count == 1, "one machine");
+	property(t->level[0].type == TOPO_MACHINE && t->level[0].count == 1, "one machine");
 	property(t->nnodes >= 1 && t->nnodes <= nranks, "nodes");
 	for (int i = 1; i <= t->nlevels; i++)
 		check_level(t, i);
@@ -89,7 +89,7 @@ static void check_gangs(const struct topo *t, const int *cores)
 		 "one more level at most");
 	l = &g->level[g->nlevels - 1];
 	if (g->nlevels > t->nlevels) {
-		property(l->kind == TOPO_GANG, "the new level is of gangs");
+		property(l->type == TOPO_GANG, "the new level is of gangs");
 		for (int j = 0; j < l->count; j++)
 			property(
 			    topo_size(g, g->nlevels, j) <=
@@ -117,8 +117,8 @@ static bool string_of(const struct topo *t, char *string, size_t room, int *nran
 
 		if (l->count % t->level[i - 1].count)
 			return false;
-		node = node || l->kind >= TOPO_NODE;
-		group = group || l->kind == TOPO_GROUP;
+		node = node || l->type >= TOPO_NODE;
+		group = group || l->type == TOPO_GROUP;
 		used += (size_t)snprintf(string + used, room - used, "%s%s:%d", i > 1 ? " " : "",
 					 l->name, l->count / t->level[i - 1].count);
 	}
@@ -234,14 +234,14 @@ static bool together(const struct topo_path *a, const struct topo_path *b, int c
 /* The column of a level, by its name, which is its number. */
 static int column_of(const struct topo_level *l)
 {
-	return l->kind == TOPO_MACHINE ? 0 : atoi(l->name + 1) + 1;
+	return l->type == TOPO_MACHINE ? 0 : atoi(l->name + 1) + 1;
 }
 
 static void check_columns(struct input *in, int nranks, bool gangs)
 {
 	static const char *const names[] = {"c0", "c1", "c2", "c3", "c4",  "c5",
 					    "c6", "c7", "c8", "c9", "c10", "c11"};
-	enum topo_kind kinds[TOPO_MAX_LEVELS];
+	enum topo_type types[TOPO_MAX_LEVELS];
 	struct topo_path paths[RANKS];
 	int columns = 1 + next_byte(in) % TOPO_MAX_LEVELS, node = -1, nodes = 0, left = 0;
 	int cores[RANKS];
@@ -249,8 +249,8 @@ static void check_columns(struct input *in, int nranks, bool gangs)
 	struct topo *t;
 
 	for (int i = 0; i < columns; i++) {
-		kinds[i] = (enum topo_kind)(next_byte(in) % (TOPO_GANG + 1));
-		if (kinds[i] == TOPO_NODE && nodes++ == 0)
+		types[i] = (enum topo_type)(next_byte(in) % (TOPO_GANG + 1));
+		if (types[i] == TOPO_NODE && nodes++ == 0)
 			node = i;
 	}
 	for (int p = 0; p < nranks; p++) {
@@ -261,7 +261,7 @@ static void check_columns(struct input *in, int nranks, bool gangs)
 			    i == node ? row % 8 : (int)(next_byte(in) % 4) - (row == 255);
 		cores[p] = row % 6;
 	}
-	t = topo_build(nranks, columns, kinds, names, paths, err, sizeof err);
+	t = topo_build(nranks, columns, types, names, paths, err, sizeof err);
 	if (!t) {
 		property(strncmp(err, "topology: ", 10) == 0, "a refusal has a sentence");
 		return;

@@ -53,7 +53,7 @@ static int print(const struct ucx_device *d, char *text)
 	int at = sprintf(text, "# Memory domain: x\n# Transport: %s\n#  Device: %s\n", d->transport,
 			 d->device);
 
-	/* The loopback interface is of that type, too, where the type is not told. */
+	/* The loopback interface is of that type, too, where the type is not known. */
 	if (!d->network || strcmp(d->device, "lo") != 0)
 		at += sprintf(text + at, "# Type: %s\n", d->network ? "network" : "loopback");
 	at += sprintf(text + at, "# bandwidth: %.17g/ppn + 0.00 MB/sec\n# latency: %.17g nsec\n",

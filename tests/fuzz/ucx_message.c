@@ -25,9 +25,9 @@ static void take(const uint8_t *message, size_t size, const struct wire_expected
 
 	if (!wire_open(&key, e, message, size, &h))
 		return;
-	if (!sealed || h.from < 0 || h.from >= RANKS || h.to != ME || h.kind != (uint32_t)e->kind)
+	if (!sealed || h.from < 0 || h.from >= RANKS || h.to != ME || h.type != (uint32_t)e->type)
 		abort();
-	if (e->kind == WIRE_ANSWER)
+	if (e->type == WIRE_ANSWER)
 		return;
 	n = wire_operations(&limits, message, size, op);
 	for (int i = 0; i < n; i++) {
@@ -76,13 +76,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(message, data + 1, size);
 	if (how & IS_ANSWER)
-		e.kind = WIRE_ANSWER;
+		e.type = WIRE_ANSWER;
 	if (how & NUMBERS) {
 		number(message, size);
 	} else if (how & SEALED && size >= sizeof h) {
 		memcpy(&h, message, sizeof h);
 		if (how & FROM_RANK) {
-			h.kind = (uint32_t)e.kind;
+			h.type = (uint32_t)e.type;
 			h.to = ME;
 			h.from = (int32_t)((uint32_t)h.from % RANKS);
 		}

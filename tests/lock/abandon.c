@@ -196,10 +196,10 @@ static void raised(void)
 		return;
 	expect_code(pawl_table_get_info(t, &info), PAWL_SUCCESS, "info");
 	if (info.nodes > 1)
-		expect(strstr(info.parameters, "1 asked for"), "it is not told: %s",
+		expect(strstr(info.parameters, "1 asked for"), "the table does not say so: %s",
 		       info.parameters);
 	table_close(t);
-	result("%s: a lease that is too short is raised, and told", kind->name);
+	result("%s: a lease that is too short is raised, and the table says so", kind->name);
 }
 
 int main(int argc, char **argv)

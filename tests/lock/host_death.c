@@ -378,7 +378,7 @@ static void write_far(void)
 	fclose(out);
 }
 
-static void tell(void)
+static void write_results(void)
 {
 	struct pawl_table_info info;
 	FILE *out = fopen(path, "w");
@@ -409,7 +409,7 @@ static void judge(void)
 	check_meetings();
 	if (atomic_load(&here->grants) < locks)
 		wrong("%ld grants after the death", atomic_load(&here->grants));
-	tell();
+	write_results();
 }
 
 /* A rank that is done still serves as a home. */
@@ -428,7 +428,7 @@ static void ended(int signal)
 	      signal == SIGALRM ? "hangs" : "is aborted", (long long)current.first,
 	      (long long)current.last, current.lock);
 	if (rank == 0)
-		tell();
+		write_results();
 	if (!first_host)
 		write_far();
 	_exit(1);

@@ -6,7 +6,7 @@
  * the sum of what the clients have added. For kinds with ranges that recover.
  *
  * A holder that a busy machine keeps from its core for longer than its lease is late, and may lose
- * its range. Its own clock tells so, and the round is repeated.
+ * its range. Its own clock shows this, and the round is repeated.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -74,7 +74,7 @@ static struct figures home_sleeps(pawl_table *table, double seconds)
 	return all;
 }
 
-static void tell(const char *kind, const char *progress, const struct figures *f)
+static void print_figures(const char *kind, const char *progress, const struct figures *f)
 {
 	note("%s, progress=%s, the home sleeps %.0f s: %.0f times or more a rank,"
 	     " acquire + release p99 %.3f ms, slowest %.3f ms",
@@ -91,7 +91,7 @@ static void with_thread(const char *kind)
 	for (int i = 0; table && i < ATTEMPTS && f.p99 > MOST_P99_S; i++) {
 		now_doing("%s, progress=thread, attempt %d", kind, i + 1);
 		f = home_sleeps(table, SLEEP_S);
-		tell(kind, "thread", &f);
+		print_figures(kind, "thread", &f);
 	}
 	expect(f.p99 <= MOST_P99_S, "p99 is %.1f ms in each of %d attempts", f.p99 * 1e3, ATTEMPTS);
 	table_close(table);
@@ -109,7 +109,7 @@ static void without_thread(void)
 	table = table_open("d-mcs", 1, NULL, NULL);
 	if (table) {
 		f = home_sleeps(table, SLEEP_S);
-		tell("d-mcs", "lazy", &f);
+		print_figures("d-mcs", "lazy", &f);
 	}
 	table_close(table);
 	result("d-mcs: without a thread the lock works when its home is awake again");

@@ -34,7 +34,7 @@ enum how { CHANCE, CUT, REPEAT, CHANGED, FORGED, HOWS };
 struct message {
 	unsigned char bytes[WIRE_REQUEST_BYTES];
 	size_t length;
-	unsigned kind;
+	unsigned type;
 };
 
 static ucp_context_h context;
@@ -74,7 +74,7 @@ static void read_message(const char *line)
 	unsigned byte;
 	int at = 0;
 
-	if (recorded == RECORDED || sscanf(line, "message %u %n", &m->kind, &at) != 1)
+	if (recorded == RECORDED || sscanf(line, "message %u %n", &m->type, &at) != 1)
 		return;
 	for (line += at; m->length < sizeof m->bytes && sscanf(line, "%2x", &byte) == 1; line += 2)
 		m->bytes[m->length++] = (unsigned char)byte;
@@ -85,7 +85,7 @@ static void read_file(const char *path)
 {
 	static char line[1 << 14];
 	struct listener l = {.address = htonl(INADDR_LOOPBACK)};
-	int told = 0;
+	int open_ports = 0;
 	FILE *f = NULL;
 
 	for (int i = 0; i < 10 * FILE_S && !(f = fopen(path, "r")); i++)
@@ -96,14 +96,14 @@ static void read_file(const char *path)
 		read_message(line);
 		if (ports == PORTS || sscanf(line, "port %u", &port[ports]) != 1)
 			continue;
-		told++;
+		open_ports++;
 		l.port = port[ports];
 		ports += listener_takes(&l, 0);
 	}
 	fclose(f);
-	fprintf(stderr, "ucx_outsider: %d of %d ports take connections\n", ports, told);
+	fprintf(stderr, "ucx_outsider: %d of %d ports take connections\n", ports, open_ports);
 	if (!ports || recorded < 2)
-		stop("the job told no port, or no message");
+		stop("the job names no port, or no message");
 }
 
 /* -------------------------------------------------------------------- UCX */
@@ -226,11 +226,11 @@ static bool await(int which, ucs_status_ptr_t request, double seconds)
 
 /* A port that does not accept the message is not used any more: a worker that is not progressed
  * does not answer. */
-static void send_bytes(int which, unsigned kind, const void *bytes, size_t length, unsigned flags)
+static void send_bytes(int which, unsigned type, const void *bytes, size_t length, unsigned flags)
 {
 	ucp_request_param_t params = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = flags};
 
-	if (await(which, ucp_am_send_nbx(to[which], kind, NULL, 0, bytes, length, &params),
+	if (await(which, ucp_am_send_nbx(to[which], type, NULL, 0, bytes, length, &params),
 		  PATIENCE_S))
 		sent += which < ports;
 	else
@@ -251,12 +251,12 @@ static void forge(struct message *m)
 {
 	struct wire_header h = {.tag = (uint64_t)rand() << 32 ^ (uint64_t)rand(),
 				.number = (uint64_t)rand(),
-				.kind = WIRE_REQUEST,
+				.type = WIRE_REQUEST,
 				.from = (int32_t)below(2),
 				.to = (int32_t)below(2)};
 	struct wire_op op = {.value = -1};
 
-	m->kind = WIRE_REQUEST;
+	m->type = WIRE_REQUEST;
 	m->length = sizeof h;
 	memcpy(m->bytes, &h, sizeof h);
 	for (unsigned n = 1 + below(20); n > 0; n--) {
@@ -287,7 +287,7 @@ static void attack(int which, int i)
 	default:
 		forge(&m);
 	}
-	send_bytes(which, m.kind, m.bytes, m.length,
+	send_bytes(which, m.type, m.bytes, m.length,
 		   UCP_AM_SEND_FLAG_EAGER | (i / HOWS % 2 ? UCP_AM_SEND_FLAG_REPLY : 0));
 }
 

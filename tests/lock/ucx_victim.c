@@ -42,7 +42,7 @@ static int64_t pattern(int rank, int i)
 	return (int64_t)((uint64_t)(rank * WORDS_EACH + i + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* ---------------------------------------------------------- what is told the outsider */
+/* ---------------------------------------------------------- what the outsider learns */
 
 static void append(char *text, const char *line)
 {
@@ -65,10 +65,10 @@ static void tell_ports(const struct listener *before, int n, char *text)
 	}
 }
 
-static void tell_message(int kind, const char *bytes, size_t length, char *text)
+static void print_message(int type, const char *bytes, size_t length, char *text)
 {
 	static char line[64 + 2 * WIRE_REQUEST_BYTES];
-	int at = snprintf(line, sizeof line, "message %d ", kind);
+	int at = snprintf(line, sizeof line, "message %d ", type);
 
 	for (size_t i = 0; i < length; i++)
 		at +=
@@ -81,13 +81,13 @@ static void tell_messages(const struct rma_ucx *u, char *text)
 {
 	for (uint32_t i = 0; i < u->batches; i++)
 		if (u->batch[i]->number)
-			tell_message(WIRE_REQUEST, u->batch[i]->bytes, u->batch[i]->used.length,
-				     text);
+			print_message(WIRE_REQUEST, u->batch[i]->bytes, u->batch[i]->used.length,
+				      text);
 	if (u->answer && u->answer->used.length)
-		tell_message(WIRE_ANSWER, u->answer->bytes, u->answer->used.length, text);
+		print_message(WIRE_ANSWER, u->answer->bytes, u->answer->used.length, text);
 }
 
-static void tell(const char *path, const struct listener *before, int n)
+static void write_file(const char *path, const struct listener *before, int n)
 {
 	char *mine = calloc(1, TEXT), *all = calloc((size_t)tap_size, TEXT), *hidden;
 	FILE *f = NULL;
@@ -290,7 +290,7 @@ int main(int argc, char **argv)
 	talk();
 	for (int i = 0; i < 2; i++)
 		turns_of[i] = calloc(TURNS, sizeof *turns_of[i]);
-	tell(file, before, n);
+	write_file(file, before, n);
 	now_doing("locks during the attack");
 	work_until(done);
 	meet();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Descriptors agree with themselves: the capabilities that users are told of are those of the
+ * Descriptors agree with themselves: the capabilities that users see are those of the
  * blocks (lock.h), and a block has the calls that go together. Prints TAP; any failed check fails
  * the program.
  */
@@ -33,7 +33,7 @@ static bool has_option(const struct lock_protocol *p, const char *name)
 	return false;
 }
 
-/* A capability is told where its block is, and nowhere else. */
+/* A capability is listed if and only if its block is there. */
 static void capabilities(const struct lock_protocol *p)
 {
 	check(says(p, PAWL_CAP_TRY) == (p->try_acquire != NULL), p, "try: try_acquire");

@@ -160,30 +160,30 @@ static bool all_idle(const struct lock_protocol *p, char *err, size_t errlen)
 }
 
 /* Whether some value in the word is reported, with a message. */
-static bool is_told(const struct lock_protocol *p, int64_t *w, char *bad, size_t len)
+static bool is_reported(const struct lock_protocol *p, int64_t *w, char *bad, size_t len)
 {
 	static const int64_t values[] = {1, -1, 2, INT64_C(1) << 20, INT64_C(1) << 40, INT64_MIN};
-	bool told = false;
+	bool reported = false;
 
 	for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
 		char err[ERROR_LENGTH] = "";
 
 		*w = values[v];
 		if (!all_idle(p, err, sizeof err)) {
-			told = true;
+			reported = true;
 			if (!err[0])
 				snprintf(bad, len, "no sentence for a word");
 		}
 	}
 	*w = 0;
-	return told;
+	return reported;
 }
 
 /* Words that are zero are idle; any other value is either allowed or reported. */
 static void idle_words(const struct lock_protocol *p, const char *topology)
 {
 	char bad[ERROR_LENGTH] = "", err[ERROR_LENGTH] = "", what[100];
-	uint64_t told = 0, all;
+	uint64_t reported = 0, all;
 
 	if (lay_out(p, topology, 8, LOCKS, small(p)) != PAWL_SUCCESS) {
 		check(false, p->kind.name, topology, pawl_error_message());
@@ -196,13 +196,13 @@ static void idle_words(const struct lock_protocol *p, const char *topology)
 	if (words && all_idle(p, err, sizeof err)) {
 		/* The words up to the end of the header belong to the transport. */
 		for (uint64_t i = 0; i < all; i++)
-			told += i % (setup.bytes / 8) >= RMA_HEADER_BYTES / 8 &&
-				is_told(p, &words[i], bad, sizeof bad);
-		check(!bad[0] && told >= LOCKS, p->kind.name, what, bad);
+			reported += i % (setup.bytes / 8) >= RMA_HEADER_BYTES / 8 &&
+				    is_reported(p, &words[i], bad, sizeof bad);
+		check(!bad[0] && reported >= LOCKS, p->kind.name, what, bad);
 	} else {
 		check(false, p->kind.name, "words that are zero are idle", err);
 	}
-	printf("# %llu of %llu words\n", (unsigned long long)told, (unsigned long long)all);
+	printf("# %llu of %llu words\n", (unsigned long long)reported, (unsigned long long)all);
 	free(words);
 	clean_up();
 }

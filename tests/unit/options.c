@@ -71,7 +71,7 @@ static void presets(void)
 {
 	const struct lock_protocol *p;
 	const struct option_spec *s;
-	const struct pawl_option *told;
+	const struct pawl_option *shown;
 	char bad[200] = "";
 
 	for (int i = 0; (p = kinds_get(i)); i++) {
@@ -83,17 +83,17 @@ static void presets(void)
 			const char *value = option_value_get(&o, s, text, sizeof text);
 			size_t len = strlen(value);
 
-			for (int n = 0; (told = pawl_option_get(n)); n++)
-				if (strcmp(told->name, s->is.name) == 0)
+			for (int n = 0; (shown = pawl_option_get(n)); n++)
+				if (strcmp(shown->name, s->is.name) == 0)
 					break;
 			snprintf(own, sizeof own, "%s: %s", p->kind.name, value);
-			if (s->is.preset[0] == '(' || !told ||
-			    (strncmp(told->preset, value, len) == 0 &&
-			     (!told->preset[len] || told->preset[len] == ' ')) ||
-			    strstr(told->preset, own))
+			if (s->is.preset[0] == '(' || !shown ||
+			    (strncmp(shown->preset, value, len) == 0 &&
+			     (!shown->preset[len] || shown->preset[len] == ' ')) ||
+			    strstr(shown->preset, own))
 				continue;
 			snprintf(bad, sizeof bad, "%s, %s: %s is not in %s", p->kind.name,
-				 s->is.name, value, told->preset);
+				 s->is.name, value, shown->preset);
 		}
 		options_free(&o);
 	}
@@ -145,7 +145,7 @@ static int set(struct options *o, const char *kind, const char *name, const char
 static void values(void)
 {
 	static const struct {
-		const char *kind, *name, *value, *told; /* NULL: refused */
+		const char *kind, *name, *value, *expected; /* NULL: refused */
 	} cases[] = {
 	    {"d-mcs", "max_held", "5", "5"},
 	    {"d-mcs", "max_held", "+5", NULL},
@@ -186,9 +186,9 @@ static void values(void)
 			got = option_value_get(
 			    &o, option_spec_find(kinds_find(cases[i].kind), cases[i].name), text,
 			    sizeof text);
-		good = strcmp(got, cases[i].told ? cases[i].told : "refused") == 0;
+		good = strcmp(got, cases[i].expected ? cases[i].expected : "refused") == 0;
 		snprintf(name, sizeof name, "%s=\"%s\" is %s", cases[i].name, cases[i].value,
-			 cases[i].told ? cases[i].told : "refused");
+			 cases[i].expected ? cases[i].expected : "refused");
 		check(good, name, got);
 		options_free(&o);
 	}

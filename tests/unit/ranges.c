@@ -53,12 +53,12 @@ static const struct world worlds[] = {
     {MODEL_CLIENTS, 20000, 6, 12000, 12, "many ranges at a time"},
 };
 
-static bool told[MODEL_CLIENTS];
+static bool notified[MODEL_CLIENTS];
 
 static void granted(void *arg, uint64_t client)
 {
 	(void)arg;
-	told[client] = true;
+	notified[client] = true;
 }
 
 static struct range draw_range(const struct world *w, const struct range_store *store)
@@ -110,9 +110,9 @@ static bool agrees(const struct range_queue *q, const struct range_store *store,
 	for (uint64_t i = 0; i < model_clients; i++) {
 		bool got_on = before[i] == RANGE_AWAITED && model[i].state == RANGE_HELD;
 
-		if (range_queue_state(q, i) != model[i].state || told[i] != got_on)
+		if (range_queue_state(q, i) != model[i].state || notified[i] != got_on)
 			return false;
-		told[i] = false;
+		notified[i] = false;
 		held[model[i].space] += model[i].state == RANGE_HELD;
 	}
 	for (uint64_t s = 0; s < SPACES; s++) {
@@ -136,7 +136,7 @@ static int play(const struct world *w, const struct range_store *store, uint64_t
 	if (!q)
 		return -1;
 	model_start(w->clients);
-	memset(told, 0, sizeof told);
+	memset(notified, 0, sizeof notified);
 	*most_held = 0;
 	for (; step < w->steps + (int)w->clients; step++) {
 		bool ends = step >= w->steps;

@@ -89,7 +89,7 @@ static int consistent(const struct topo *t)
 }
 
 /* Paths from columns of ids, rank by rank. */
-static struct topo *build(int nranks, int nlevels, const enum topo_kind *kinds,
+static struct topo *build(int nranks, int nlevels, const enum topo_type *types,
 			  const char *const *names, const int *ids)
 {
 	static struct topo_path paths[64];
@@ -99,7 +99,7 @@ static struct topo *build(int nranks, int nlevels, const enum topo_kind *kinds,
 			paths[p].id[i] = ids[p * nlevels + i];
 	}
 	err[0] = '\0';
-	return topo_build(nranks, nlevels, kinds, names, paths, err, sizeof(err));
+	return topo_build(nranks, nlevels, types, names, paths, err, sizeof(err));
 }
 
 static struct topo *parse(const char *synthetic, int nranks)
@@ -147,9 +147,9 @@ static void test_functions(void)
 	topo_free(t);
 }
 
-static const enum topo_kind inner_kinds[] = {TOPO_NODE, TOPO_PACKAGE, TOPO_NUMA};
+static const enum topo_type inner_types[] = {TOPO_NODE, TOPO_PACKAGE, TOPO_NUMA};
 static const char *const inner_names[] = {"node", "package", "numa"};
-static const enum topo_kind group_kinds[] = {TOPO_GROUP, TOPO_NODE, TOPO_PACKAGE};
+static const enum topo_type group_types[] = {TOPO_GROUP, TOPO_NODE, TOPO_PACKAGE};
 static const char *const group_names[] = {"switch", "node", "package"};
 
 static void test_drops(void)
@@ -170,7 +170,7 @@ static void test_drops(void)
 	IS_INTS(t ? t->node : NULL, "... rank by rank", 0, 1, 2, 3);
 	topo_free(t);
 
-	t = build(4, 3, inner_kinds, inner_names,
+	t = build(4, 3, inner_types, inner_names,
 		  (const int[]){7, 0, 0, 7, 0, 0, 7, 0, 0, 7, 0, 0});
 	is_text(t, "machine 1", "all in one element throughout");
 	topo_free(t);
@@ -181,19 +181,19 @@ static void test_unbound(void)
 	struct topo *t;
 
 	t = build(
-	    8, 3, inner_kinds, inner_names,
+	    8, 3, inner_types, inner_names,
 	    (const int[]){0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, -1, 1, 1, 0, 1, 1, 1});
 	is_text(t, "machine 1 > node 2 > package 4", "a rank in no numa node: no numa level");
 	topo_free(t);
 
 	t = build(
-	    8, 3, inner_kinds, inner_names,
+	    8, 3, inner_types, inner_names,
 	    (const int[]){0, 0, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1});
 	is_text(t, "machine 1 > node 2", "a rank in no package: no level below nodes");
 	IS_INTS(t ? t->node : NULL, "nodes as given", 0, 0, 0, 0, 1, 1, 1, 1);
 	topo_free(t);
 
-	t = build(2, 3, inner_kinds, inner_names, (const int[]){0, 0, 0, -1, 0, 0});
+	t = build(2, 3, inner_types, inner_names, (const int[]){0, 0, 0, -1, 0, 0});
 	ok(!t && strstr(err, "rank 1") && strstr(err, "node"), "a rank in no node is an error");
 	topo_free(t);
 }
@@ -201,7 +201,7 @@ static void test_unbound(void)
 /* Ids are labels: large, sparse, repeated under other parents, out of order. */
 static void test_labels(void)
 {
-	struct topo *t = build(8, 3, group_kinds, group_names,
+	struct topo *t = build(8, 3, group_types, group_names,
 			       (const int[]){900, 5, 1, 900, 5, 0, 900, 5, 1, 900, 5, 0,
 					     3,   5, 1, 3,   5, 1, 3,   2, 0, 3,   2, 0});
 
@@ -220,7 +220,7 @@ static void test_labels(void)
 static void test_uneven(void)
 {
 	struct topo *t =
-	    build(7, 3, group_kinds, group_names,
+	    build(7, 3, group_types, group_names,
 		  (const int[]){0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 2, 1, 1, 0, 1, 1, 0, 1, 2, 0});
 
 	is_text(t, "machine 1 > switch 2 > node 3 > package 5", "uneven elements");
@@ -322,7 +322,7 @@ static void test_gangs(void)
 	IS_INTS(g ? g->order : NULL, "order with gangs", 0, 2, 4, 6, 1, 3, 5, 7);
 	IS_INTS(g ? g->level[1].child : NULL, "gangs within nodes", 0, 0, 0, 0, 1, 0, 1, 0);
 	if (g) {
-		is_int(g->level[2].kind, TOPO_GANG, "the innermost level is of gangs");
+		is_int(g->level[2].type, TOPO_GANG, "the innermost level is of gangs");
 		is_int(g->level[2].max_children, 4, "most ranks of a gang");
 		is_int(g->nnodes, 2, "two nodes as before");
 	}
@@ -399,11 +399,11 @@ static void test_refusals(void)
 
 static void test_bad_columns(void)
 {
-	static const enum topo_kind two_nodes[] = {TOPO_NODE, TOPO_NODE};
-	static const enum topo_kind group_below[] = {TOPO_NODE, TOPO_GROUP};
-	static const enum topo_kind package_above[] = {TOPO_PACKAGE, TOPO_NODE};
-	static const enum topo_kind machine[] = {TOPO_MACHINE, TOPO_NODE};
-	static const enum topo_kind no_node[] = {TOPO_GROUP, TOPO_GROUP};
+	static const enum topo_type two_nodes[] = {TOPO_NODE, TOPO_NODE};
+	static const enum topo_type group_below[] = {TOPO_NODE, TOPO_GROUP};
+	static const enum topo_type package_above[] = {TOPO_PACKAGE, TOPO_NODE};
+	static const enum topo_type machine[] = {TOPO_MACHINE, TOPO_NODE};
+	static const enum topo_type no_node[] = {TOPO_GROUP, TOPO_GROUP};
 	static const char *const names[] = {"first", "second"};
 	static const char *const long_names[] = {"node", "a name of 24 characters!"};
 	const int ids[4] = {0};
@@ -416,9 +416,9 @@ static void test_bad_columns(void)
 	   "a package above the nodes");
 	ok(!build(2, 2, machine, names, ids) && strstr(err, "machine"), "a machine column");
 	ok(!build(2, 2, no_node, names, ids) && strstr(err, "no node"), "no node column");
-	ok(!build(2, 2, inner_kinds, long_names, ids) && strstr(err, "name"), "a long name");
-	ok(!build(2, 0, inner_kinds, names, ids) && strstr(err, "0 levels"), "no columns");
-	ok(!build(0, 1, inner_kinds, names, ids) && strstr(err, "0 ranks"), "no ranks");
+	ok(!build(2, 2, inner_types, long_names, ids) && strstr(err, "name"), "a long name");
+	ok(!build(2, 0, inner_types, names, ids) && strstr(err, "0 levels"), "no columns");
+	ok(!build(0, 1, inner_types, names, ids) && strstr(err, "0 ranks"), "no ranks");
 }
 
 static void test_large(void)

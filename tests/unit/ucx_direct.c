@@ -24,10 +24,10 @@ static struct rma_client client = {.rma = &rma};
 static struct pending {
 	int rank;
 	int64_t *where, value;
-	bool put, told;
+	bool put, completed;
 	ucp_request_param_t params;
 } pending[MOST];
-static int n_pending, most_flying;
+static int n_pending, most_unanswered;
 
 static void ok(bool good, const char *what)
 {
@@ -105,34 +105,34 @@ struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)
 	return u->peer[rank];
 }
 
-void ucx_fly(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f)
+void ucx_pending_add(struct rma_client *c, struct ucx_peer *p, struct ucx_pending *f)
 {
 	f->client = c;
 	f->peer = p;
-	ucx_client(c)->flying++;
-	if ((int)ucx_client(c)->flying > most_flying)
-		most_flying = (int)ucx_client(c)->flying;
+	ucx_client(c)->unanswered++;
+	if ((int)ucx_client(c)->unanswered > most_unanswered)
+		most_unanswered = (int)ucx_client(c)->unanswered;
 }
 
-void ucx_land(struct ucx_flight *f, bool well)
+void ucx_pending_done(struct ucx_pending *f, bool ok)
 {
-	f->client->failed = f->client->failed || !well;
-	ucx_client(f->client)->flying--;
+	f->client->failed = f->client->failed || !ok;
+	ucx_client(f->client)->unanswered--;
 	f->client = NULL;
 }
 
 void ucx_complete(struct rma_client *c)
 {
 	for (int i = 0; i < n_pending; i++)
-		if (!pending[i].told) {
-			pending[i].told = true;
+		if (!pending[i].completed) {
+			pending[i].completed = true;
 			pending[i].params.cb.send(&pending[i], UCS_OK, pending[i].params.user_data);
 		}
-	if (ucx_client(c)->flying)
+	if (ucx_client(c)->unanswered)
 		c->failed = true;
 }
 
-bool ucx_is_clear(const struct rma_ucx *u, int rank)
+bool ucx_sends_at_once(const struct rma_ucx *u, int rank)
 {
 	return u->peer[rank] != NULL;
 }
@@ -145,7 +145,7 @@ void ucx_give_up(struct rma_client *c)
 bool ucx_answered(struct rma_client *c, const int64_t *result)
 {
 	(void)result;
-	return !ucx_client(c)->flying;
+	return !ucx_client(c)->unanswered;
 }
 
 void ucx_progress(struct rma_client *c)
@@ -170,9 +170,9 @@ void ucx_leave(struct rma *r)
 
 /* ------------------------------------------------------------------ tests */
 
-static void issue(int rank, int at, enum wire_operation kind, int64_t value, int64_t *result)
+static void issue(int rank, int at, enum wire_operation code, int64_t value, int64_t *result)
 {
-	const struct ucx_op op = {.kind = kind, .value = value, .result = result};
+	const struct ucx_op op = {.code = code, .value = value, .result = result};
 
 	ucx_direct.issue(&client, rank, (uint64_t)at * sizeof(int64_t), &op);
 }
@@ -199,7 +199,7 @@ static bool arrived(int rank, int puts)
 }
 
 /* Puts on rank 1, then another operation, and a flush. */
-static void puts_then(int puts, int rank, enum wire_operation kind, const char *what)
+static void puts_then(int puts, int rank, enum wire_operation code, const char *what)
 {
 	char text[200];
 	int64_t result = 0;
@@ -207,11 +207,11 @@ static void puts_then(int puts, int rank, enum wire_operation kind, const char *
 	start();
 	for (int i = 0; i < puts; i++)
 		issue(1, i, WIRE_PUT, i + 1, NULL);
-	issue(rank, WORDS - 1, kind, 1, kind == WIRE_PUT ? NULL : &result);
+	issue(rank, WORDS - 1, code, 1, code == WIRE_PUT ? NULL : &result);
 	flush();
 	snprintf(text, sizeof text, "%d puts, then %s: the flush covers them all", puts, what);
 	ok(arrived(1, puts) && !client.failed && ucx_direct_client(&client)->put_to == UCX_NO_PUT &&
-	       (kind != WIRE_PUT || word[rank][WORDS - 1] == 1),
+	       (code != WIRE_PUT || word[rank][WORDS - 1] == 1),
 	   text);
 }
 
@@ -221,7 +221,7 @@ static void many(void)
 	bool bad = false;
 
 	start();
-	most_flying = 0;
+	most_unanswered = 0;
 	for (int i = 0; i < WORDS; i++)
 		word[2][i] = i;
 	for (int i = 0; i < WORDS; i++) {
@@ -232,7 +232,7 @@ static void many(void)
 	for (int i = 0; i < WORDS; i++)
 		bad = bad || result[i] != i;
 	ok(!bad && arrived(1, WORDS) && !client.failed, "many puts and gets under one flush");
-	ok(most_flying <= UCX_OPERANDS + RANKS, "of which few are on their way at a time");
+	ok(most_unanswered <= UCX_OPERANDS + RANKS, "of which few are on their way at a time");
 }
 
 /* The mutex is not even made here: whatever takes it is seen. */
@@ -283,7 +283,8 @@ static void no_allocation(void)
 		flush();
 		n_pending = 0;
 	}
-	ok(mallinfo2().uordblks == before && ucx.flights == UCX_OPERANDS, "no operation allocates");
+	ok(mallinfo2().uordblks == before && ucx.n_pending == UCX_OPERANDS,
+	   "no operation allocates");
 }
 
 int main(void)

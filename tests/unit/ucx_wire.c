@@ -19,7 +19,7 @@ static const struct wire_expected request = {WIRE_REQUEST, ME, RANKS};
 static const struct wire_expected answer = {WIRE_ANSWER, ME, RANKS};
 static const struct wire_limits limits = {64, END, ALSO};
 static const struct wire_header header = {
-    .number = 7, .kind = WIRE_REQUEST, .index = 2, .from = OTHER, .to = ME};
+    .number = 7, .type = WIRE_REQUEST, .index = 2, .from = OTHER, .to = ME};
 static int tests, failures;
 static char message[2 * WIRE_REQUEST_BYTES];
 static struct wire_header read_back;
@@ -143,15 +143,15 @@ static void misled(void)
 	for (h.from = -2; h.from <= RANKS + 1; h.from++)
 		bad = bad || ((h.from < 0 || h.from >= RANKS) && opens_with(h));
 	h = header;
-	for (h.kind = 0; h.kind < 8; h.kind++)
-		bad = bad || (h.kind != WIRE_REQUEST && opens_with(h));
+	for (h.type = 0; h.type < 8; h.type++)
+		bad = bad || (h.type != WIRE_REQUEST && opens_with(h));
 	ok(!bad && opens_with(header),
-	   "for another rank, of none of the table, or of another kind it is refused");
+	   "for another rank, of none of the table, or of another type it is refused");
 	ok(!opens(&answer, bytes_of(1)), "a request is no answer");
 	wire_seal(&key, &header, message, WIRE_REQUEST_BYTES + 8);
 	ok(!opens(&request, WIRE_REQUEST_BYTES + 8), "a request has a greatest length");
 	h = header;
-	h.kind = WIRE_ANSWER;
+	h.type = WIRE_ANSWER;
 	wire_seal(&key, &h, message, WIRE_ANSWER_BYTES + 8);
 	ok(!opens(&answer, WIRE_ANSWER_BYTES + 8), "an answer has one, too");
 }

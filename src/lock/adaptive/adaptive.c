@@ -91,7 +91,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct adaptive_constants *k;
 
-	if (!lock_has_room(s, MOST_CLIENTS, err, errlen))
+	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
 	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)
@@ -180,7 +180,7 @@ static bool take_soon(const struct lock_setup *s, struct lock_slot *slot, int64_
 			return false;
 		if (adaptive_take(s, slot, TAKER_NEW, was))
 			return true;
-		if (!rma_glance(w, closed_to(s, slot) | W_STRICT, RMA_EQ, 0))
+		if (!rma_spin_briefly(w, closed_to(s, slot) | W_STRICT, RMA_EQ, 0))
 			return false;
 	}
 	return false;
@@ -407,8 +407,8 @@ static int try_shared(const struct lock_setup *s, struct lock_slot *slot)
 	int rc = sharing_enter_at_once(s, slot);
 
 	/* A client that has W for a moment may be about to share the lock. */
-	if (rc == LOCK_PASSED && !is_behind_others(s, slot) && rma_glance(w, W_HELD, RMA_NE, 0) &&
-	    rma_glance(w, W_HELD, RMA_EQ, 0))
+	if (rc == LOCK_PASSED && !is_behind_others(s, slot) &&
+	    rma_spin_briefly(w, W_HELD, RMA_NE, 0) && rma_spin_briefly(w, W_HELD, RMA_EQ, 0))
 		rc = sharing_enter_at_once(s, slot);
 	return rc;
 }

@@ -84,6 +84,7 @@ static inline void mcs_link(const struct lock_setup *s, struct lock_slot *slot, 
 	struct rma_client *c = &slot->client;
 	struct rma_word link = slot_next(s, c, d, pred);
 
+	slot->from = pred;
 	rma_put(c, link, mcs_link_of(slot));
 	if (!FAULT(d_mcs_link))
 		rma_flush(c, link); /* orders the link before the wait; pairs with R3 */

@@ -78,6 +78,7 @@ static inline bool mcs_posted_enter(const struct lock_setup *s, struct lock_slot
 
 	if (!pred)
 		return true;
+	slot->from = pred;
 	/* A3: link to the predecessor, or find that it has left; (F). */
 	link = slot_next(s, c, d, pred);
 	rma_fao(c, link, RMA_REPLACE, mcs_link_of(slot), &old);

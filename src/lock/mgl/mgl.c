@@ -23,20 +23,21 @@
  * waiter for the whole: that waiter may be waiting for a third client, which waits for the part. An
  * intent with PAWL_AHEAD bypasses the queue: it is counted in W at once and waits for holders only.
  *
- * Riding. Over several nodes, each node has two words V for a lock, one for each kind of intent.
- * The first client of the node that asks for an intent acquires it at W. Other clients of the node
- * that come while it is held share it ("ride"), up to T_L of the node level, and the last one
- * releases it. So under contention an intent costs no far operation. (With one V for both kinds, an
+ * Joint intents. Over several nodes, each node has two words V for a lock, one for each mode of an
+ * intent. The first client of the node that asks for an intent acquires it at W. Other clients of
+ * the node that come while it is held join it, up to T_L of the node level, and the last one
+ * releases it. So under contention an intent costs no far operation. (With one V for both modes, an
  * intent shared could stay in W as an intent exclusive, and exclude sharers, after all intents
- * exclusive have left.) An intent ahead rides if V is open but does not open it: clients that queue
+ * exclusive have left.) An intent ahead joins if V is open but does not open it: clients that queue
  * must not wait for one that does not.
  *
  * Deadlines. A client whose deadline has passed undoes what it has done. In the queue it abandons
  * its place, or all its places, as in rma-mcs, and may resume from there. At the head of the queue
  * it takes CLOSED back and leaves the queue to the next client, which comes to W afresh (T1). An
- * intent ahead takes its count back (N3). A rider gets off; if it is the last one by then, it
- * releases the intent (G5). Riders must not wait for a client that may give up: an intent with a
- * deadline opens V only after it is in, and only if no other client has opened it (G6).
+ * intent ahead takes its count back (N3). A client that joined leaves V; if it is the last one by
+ * then, it releases the intent (G5). Clients that join must not wait for a client that may give up:
+ * an intent with a deadline opens V only after it is in, and only if no other client has opened it
+ * (G6).
  *
  * Fairness: the queue is first come, first served, except for passes within an element (T_L,i).
  * While its head waits, CLOSED excludes newcomers, so the head waits only for holders and for
@@ -64,10 +65,10 @@
  *       client never hands the lock over as an exclusive holder does, not even below the root.
  *   (E) An exclusive holder that queued leaves CLOSED and EXCL set for a successor that it sees:
  *       the successor holds the lock at once.
- *   (F) A client that opens V for riders is counted in W before, in their mode, and the count is
- *       removed from W only when no client rides; V is then zero, and the next client counts anew.
+ *   (F) A client that opens V is counted in W before, in the mode of V, and the count is removed
+ *       from W only when no client is left in V; V is then zero, and the next client counts anew.
  *       The client that makes V zero removes the count, also if it has given up: while V is not
- *       open, the client that is to open it is one of its riders.
+ *       open, the client that is to open it is counted in V.
  *
  * Progress: starvation-free if holders release, and intents ahead and streams of tries and of
  * deadlines that pass at once end; dead-lock-free in any case. A client that gives up waits only
@@ -107,22 +108,23 @@ _Static_assert((CLOSED | EXCL) < (1 << SHARED_SHIFT) && SHARED_SHIFT + COUNT_BIT
 		   INTENT_SHIFT + COUNT_BITS == READERS_SHIFT && READERS_SHIFT + COUNT_BITS < 63,
 	       "the fields of W do not overlap, and W is never negative");
 
-/* V: whether clients may ride, how many do, and how many have since the first one. One word for
- * intents exclusive, one for intents shared. */
-enum { RIDE_EXCLUSIVE = 0, RIDE_SHARED = 8, RIDE_BYTES = 16 };
-_Static_assert(RIDE_SHARED == RIDE_EXCLUSIVE + WORD_BYTES && RIDE_SHARED + WORD_BYTES == RIDE_BYTES,
+/* V: whether clients may join, how many have it, and how many have joined since the first one. One
+ * word for intents exclusive, one for intents shared. */
+enum { JOINT_EXCLUSIVE = 0, JOINT_SHARED = 8, JOINT_BYTES = 16 };
+_Static_assert(JOINT_SHARED == JOINT_EXCLUSIVE + WORD_BYTES &&
+		   JOINT_SHARED + WORD_BYTES == JOINT_BYTES,
 	       "two words a lock and node");
-enum { RIDERS_SHIFT = 1, JOINED_SHIFT = 22 };
+enum { MEMBERS_SHIFT = 1, JOINED_SHIFT = 22 };
 #define OPEN INT64_C(1)
-#define RIDER (INT64_C(1) << RIDERS_SHIFT)
+#define MEMBER (INT64_C(1) << MEMBERS_SHIFT)
 #define JOINED (INT64_C(1) << JOINED_SHIFT)
-_Static_assert(RIDERS_SHIFT + COUNT_BITS < JOINED_SHIFT && JOINED_SHIFT + COUNT_BITS < 63,
+_Static_assert(MEMBERS_SHIFT + COUNT_BITS < JOINED_SHIFT && JOINED_SHIFT + COUNT_BITS < 63,
 	       "the fields of V do not overlap");
 
 struct mgl_slot {
 	struct queue_slot queue;
 	bool as_writer; /* it holds the lock exclusively, by way of the queue */
-	bool rides;     /* its intent is shared with other clients of its node */
+	bool joint;     /* its intent is joint with other clients of its node */
 };
 _Static_assert(sizeof(struct mgl_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -134,16 +136,16 @@ RMA_INLINE struct mgl_slot *own_of(struct lock_slot *slot)
 struct constants {
 	struct queue_tree tree;
 	uint64_t words;
-	int node_level; /* level of the words V; 0: there is one node, and no riding */
-	uint64_t rides;
-	int64_t most_rides;
+	int node_level; /* level of the words V; 0: there is one node, and no joint intent */
+	uint64_t joint;
+	int64_t most_joined;
 };
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k;
 
-	if (!lock_has_room(s, MOST_CLIENTS, err, errlen))
+	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
 	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)
@@ -151,8 +153,8 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	k->words = lock_reserve(s, s->block, WORD_BYTES);
 	k->node_level = lock_node_level(s);
 	if (k->node_level) {
-		k->rides = lock_reserve_at_level(s, k->node_level, RIDE_BYTES);
-		k->most_rides = queue_tree_options(s)->t_l[TOPO_NODE];
+		k->joint = lock_reserve_at_level(s, k->node_level, JOINT_BYTES);
+		k->most_joined = queue_tree_options(s)->t_l[TOPO_NODE];
 	}
 	return queue_tree_layout(s, &k->tree, 0, err, errlen);
 }
@@ -368,24 +370,24 @@ static enum queue_leave before_root(const struct lock_setup *s, struct lock_slot
 	return QUEUE_REOPENED;
 }
 
-/* ------------------------------------------------------------------ riding */
+/* ------------------------------------------------------------ joint intents */
 
-enum ride { ALONE, OPENS, RIDES };
+enum share { ALONE, FIRST, LATER };
 
-static struct rma_word ride_word(const struct lock_setup *s, struct lock_slot *slot)
+static struct rma_word joint_word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 	const int i = k->node_level, j = topo_element(s->topo, slot->client.rma->rank, i);
 
 	return rma_word(slot->client.rma, RMA_NODE, topo_tail_rank(s->topo, i, j, slot->lock),
-			k->rides + topo_tail_index(s->topo, i, j, slot->lock) * RIDE_BYTES +
-			    (slot->mode & PAWL_INTENT_SHARED ? RIDE_SHARED : RIDE_EXCLUSIVE));
+			k->joint + topo_tail_index(s->topo, i, j, slot->lock) * JOINT_BYTES +
+			    (slot->mode & PAWL_INTENT_SHARED ? JOINT_SHARED : JOINT_EXCLUSIVE));
 }
 
-/* G1: ride with others of the node, or be the first of them, or, if too many have done so already,
- * go alone. An intent ahead does not wait for a first one that queues, and is not the first one;
- * nor is an intent with a deadline. */
-static enum ride get_on(const struct lock_setup *s, struct lock_slot *slot)
+/* G1: join the intent of the node, or be its first client, or, if too many have joined already, ask
+ * for an intent alone. An intent ahead does not wait for a first client that queues, and is not the
+ * first one; nor is an intent with a deadline. */
+static enum share join(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 	struct rma_client *c = &slot->client;
@@ -394,55 +396,55 @@ static enum ride get_on(const struct lock_setup *s, struct lock_slot *slot)
 
 	if (!k->node_level)
 		return ALONE;
-	v = ride_word(s, slot);
+	v = joint_word(s, slot);
 	do {
 		rma_get(c, v, &old);
-		if (old >> JOINED_SHIFT >= k->most_rides ||
+		if (old >> JOINED_SHIFT >= k->most_joined ||
 		    ((slot->mode & PAWL_AHEAD) && !(old & OPEN)) || (slot->deadline_ns && !old))
 			return ALONE;
-		next = old + RIDER + JOINED;
+		next = old + MEMBER + JOINED;
 		rma_cas(c, v, old, next, &seen);
 	} while (seen != old);
-	return old ? RIDES : OPENS;
+	return old ? LATER : FIRST;
 }
 
-/* G2: wait until the first one is in. False: the deadline has passed. */
-static bool ride(const struct lock_setup *s, struct lock_slot *slot)
+/* G2: wait until the first client is in. False: the deadline has passed. */
+static bool await_first(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t seen;
 
-	return rma_await_until(&slot->client, ride_word(s, slot), OPEN, RMA_NE, 0, RMA_SOON,
+	return rma_await_until(&slot->client, joint_word(s, slot), OPEN, RMA_NE, 0, RMA_SOON,
 			       slot->deadline_ns, "the intent of its node", &seen);
 }
 
-/* G3: this client is in, and others may ride; (F). */
-static void let_ride(const struct lock_setup *s, struct lock_slot *slot)
+/* G3: this client is in, and others may join; (F). */
+static void open_joint(const struct lock_setup *s, struct lock_slot *slot)
 {
-	rma_acc(&slot->client, ride_word(s, slot), OPEN);
+	rma_acc(&slot->client, joint_word(s, slot), OPEN);
 }
 
-/* G6: the same, if no client rides or is about to. */
-static bool let_ride_late(const struct lock_setup *s, struct lock_slot *slot)
+/* G6: the same, if no client is in V. */
+static bool open_late(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t old;
 
-	rma_cas(&slot->client, ride_word(s, slot), 0, RIDER + JOINED + OPEN, &old);
+	rma_cas(&slot->client, joint_word(s, slot), 0, MEMBER + JOINED + OPEN, &old);
 	return old == 0;
 }
 
-/* G4: whether this was the last rider, which has to release the intent. */
-static bool get_off(const struct lock_setup *s, struct lock_slot *slot)
+/* G4: leave V. Whether this was the last client, which has to release the intent. */
+static bool leave_joint(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word v;
 	int64_t old, seen;
 	bool last;
 
-	v = ride_word(s, slot);
+	v = joint_word(s, slot);
 	do {
 		rma_get(c, v, &old);
-		last = (old & (((INT64_C(1) << COUNT_BITS) - 1) << RIDERS_SHIFT)) == RIDER;
-		rma_cas(c, v, old, last ? 0 : old - RIDER, &seen);
+		last = (old & (((INT64_C(1) << COUNT_BITS) - 1) << MEMBERS_SHIFT)) == MEMBER;
+		rma_cas(c, v, old, last ? 0 : old - MEMBER, &seen);
 	} while (seen != old);
 	return last;
 }
@@ -463,7 +465,7 @@ static bool enter_soon(const struct lock_setup *s, struct lock_slot *slot, struc
 			return false;
 		if (enter_at_once(slot, w))
 			return true;
-		if (!rma_glance(w, others(slot) | CLOSED, RMA_EQ, 0))
+		if (!rma_spin_briefly(w, others(slot) | CLOSED, RMA_EQ, 0))
 			return false;
 	}
 	return false;
@@ -478,33 +480,33 @@ static int enter(const struct lock_setup *s, struct lock_slot *slot, struct rma_
 
 static void release_counted(const struct lock_setup *s, struct lock_slot *slot)
 {
-	if (!own_of(slot)->rides || get_off(s, slot))
+	if (!own_of(slot)->joint || leave_joint(s, slot))
 		add(slot, word(s, slot), -one(slot)); /* R1 */
 }
 
-/* Let others of the node ride on this client's intent, unless it is one ahead. */
+/* Let others of the node join this client's intent, unless it is one ahead. */
 static void share_intent(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
-	if (own_of(slot)->rides)
-		let_ride(s, slot);
+	if (own_of(slot)->joint)
+		open_joint(s, slot);
 	else if (slot->deadline_ns && k->node_level && !(slot->mode & PAWL_AHEAD))
-		own_of(slot)->rides = let_ride_late(s, slot);
+		own_of(slot)->joint = open_late(s, slot);
 }
 
 static RMA_SLOW_PATH int acquire_intent(const struct lock_setup *s, struct lock_slot *slot,
 					struct rma_word w)
 {
-	enum ride how = get_on(s, slot);
+	enum share how = join(s, slot);
 	int rc;
 
-	own_of(slot)->rides = how != ALONE;
-	if (how == RIDES) {
-		if (ride(s, slot))
+	own_of(slot)->joint = how != ALONE;
+	if (how == LATER) {
+		if (await_first(s, slot))
 			return PAWL_SUCCESS;
-		if (FAULT(mgl_rider)) /* does not look whether it is the last */
-			get_off(s, slot);
+		if (FAULT(mgl_last)) /* does not look whether it is the last */
+			leave_joint(s, slot);
 		else
 			release_counted(s, slot); /* G5; (F) */
 		return PAWL_ERR_TIMEOUT;
@@ -519,7 +521,7 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word w = word(s, slot);
 
-	own_of(slot)->as_writer = own_of(slot)->rides = false;
+	own_of(slot)->as_writer = own_of(slot)->joint = false;
 	/* The lock is free at the first look: skip what other cases need. */
 	if (slot->mode == PAWL_EXCLUSIVE && rma_is_mapped_cpu(w) &&
 	    rma_peek(&slot->client, w) == 0 && enter_at_once(slot, w))
@@ -571,8 +573,8 @@ static void acquire_both(const struct lock_setup *s, struct lock_slot *whole,
 		take_back(whole, w);
 		enter_queue(s, whole, w);
 	}
-	if (own_of(whole)->rides)
-		let_ride(s, whole);
+	if (own_of(whole)->joint)
+		open_joint(s, whole);
 	if (!in_whole)
 		enter(s, part, p);
 	else if (!in_part)
@@ -581,13 +583,13 @@ static void acquire_both(const struct lock_setup *s, struct lock_slot *whole,
 
 static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
 {
-	enum ride how = get_on(s, whole);
+	enum share how = join(s, whole);
 
 	own_of(whole)->as_writer = own_of(part)->as_writer = false;
-	own_of(whole)->rides = how != ALONE;
-	own_of(part)->rides = false;
-	if (how == RIDES) {
-		ride(s, whole);
+	own_of(whole)->joint = how != ALONE;
+	own_of(part)->joint = false;
+	if (how == LATER) {
+		await_first(s, whole);
 		enter(s, part, word(s, part));
 	} else {
 		acquire_both(s, whole, part);
@@ -607,7 +609,7 @@ static void release_part(const struct lock_setup *s, struct lock_slot *whole,
 		release_counted(s, whole);
 		return;
 	}
-	last = !own_of(whole)->rides || get_off(s, whole);
+	last = !own_of(whole)->joint || leave_joint(s, whole);
 	/* In either order: the critical section is over. */
 	rma_acc(&part->client, p, -one(part));
 	if (last)
@@ -619,7 +621,7 @@ static void release_part(const struct lock_setup *s, struct lock_slot *whole,
 
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
-	own_of(slot)->as_writer = own_of(slot)->rides = false;
+	own_of(slot)->as_writer = own_of(slot)->joint = false;
 	return enter_at_once(slot, word(s, slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
@@ -648,13 +650,13 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 		return false;
 	}
 	for (int j = 0; i && j < s->topo->level[i - 1].count; j++) {
-		uint64_t at = k->rides + topo_tail_index(s->topo, i, j, lock) * RIDE_BYTES;
+		uint64_t at = k->joint + topo_tail_index(s->topo, i, j, lock) * JOINT_BYTES;
 		int rank = topo_tail_rank(s->topo, i, j, lock);
 
-		w = *lock_memory_word(m, rank, at + RIDE_EXCLUSIVE) |
-		    *lock_memory_word(m, rank, at + RIDE_SHARED);
+		w = *lock_memory_word(m, rank, at + JOINT_EXCLUSIVE) |
+		    *lock_memory_word(m, rank, at + JOINT_SHARED);
 		if (w) {
-			snprintf(err, errlen, "a riders' word of node %d is 0x%llx", j,
+			snprintf(err, errlen, "the word of joint intents of node %d is 0x%llx", j,
 				 (unsigned long long)w);
 			return false;
 		}

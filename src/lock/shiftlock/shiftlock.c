@@ -13,8 +13,9 @@
  * after it. When turn writers in a row (option t_w, 16) have had the lock, or no successor is
  * known, the readers that wait at that moment are let in, and no later ones; the next writer waits
  * for them. No client starves. Operations, uncontended: acquire 1 atomic, release 1 atomic, 1 round
- * trip each, for readers and writers alike. Contended: a writer 2 atomics and a put to queue up, 1
- * atomic and a put to hand over (1 more atomic at either end of the queue); a reader 2 atomics, and
+ * trip each, for readers and writers alike. Contended: a writer 2 atomics and a put to queue up, a
+ * put to hand over within a row (with a lease also 1 atomic before it), 1 atomic and a put at its
+ * end (1 more atomic at either end of the queue); a reader 2 atomics, and
  * gets while it is blocked. At a deadline: 1 atomic to leave, and 2 puts for a writer that waits
  * for readers; a releaser takes 5 more operations for each place that was left.
  *
@@ -32,9 +33,12 @@
  *   (D) The place at the head of the queue exists once: in a TAIL of 0, at the client that found
  *       TAIL 0 (and writes HEAD), at the client that was granted the lock, or at its successor. So
  *       HEAD is taken before it is written again.
- *   (E) A writer adds itself to A before it swaps TAIL, and is subtracted before it grants. A
- *       releaser that finds WP > 1 will find the next writer, and one that hands over to a link
- *       leaves WP > 0.
+ *   (E) A writer adds itself to A before it swaps TAIL. It is subtracted before it grants, or its
+ *       grant says that it still has to be: the grant carries how many writers the receiver owes.
+ *       One client at a time has the grant, and it subtracts them in the sum of its own release. A
+ *       releaser that finds WP greater than 1 and what it owes will find the next writer, and one
+ *       that hands over to a link leaves WP > 0. So WP is 0 only when no writer is present and
+ *       nothing is owed, and what (A) and (B) say of it holds with owed writers, too.
  *   (F) to (J), failures: shiftlock_lease.c. (K) to (O), deadlines: shiftlock_pass.c.
  * Progress: starvation-free, as long as no client stops between its sum on A and its link. If one
  * does, or a client dies, others proceed after three leases, if option lease is not 0.
@@ -45,6 +49,9 @@
  *     have to wait access. The paper's writer swaps the tail first and gets the counts with it.
  *     Here WP identifies the first writer, so an uncontended cycle takes two atomics, and a queue's
  *     head has to be found (HEAD).
+ *   - Algorithm 3 changes the entry at each release (line 20). Here, as in the paper's program, a
+ *     hand-over within a row is one put, and the last writer of the row subtracts all. With a lease
+ *     each writer changes A, because REL shows the others that the holders are alive.
  *   - A releaser that knows no successor changes EPOCH, even if it turns out that there is one:
  *     readers then get an early turn.
  *   - Notifications are puts into the other client's queue node, not messages. They carry the
@@ -64,7 +71,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct shiftlock *k;
 
-	if (!lock_has_room(s, SHIFTLOCK_CLIENTS, err, errlen))
+	if (!lock_counts_clients(s, SHIFTLOCK_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
 	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)
@@ -151,7 +158,7 @@ RMA_INLINE bool is_prompt(const struct lock_setup *s, struct lock_slot *slot, ui
 {
 	if (FAULT(shiftlock_return))
 		return true;
-	return !before || lease_glance(s, slot) - before <= lease_ns(s) / 2;
+	return !before || lease_now_cheap(s, slot) - before <= lease_ns(s) / 2;
 }
 
 /* A writer that holds the lock shows that it is alive: REL changes, or the lock is dead; (J). */
@@ -161,7 +168,7 @@ static int confirm(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t old;
 
 	do {
-		before = lease_glance(s, slot);
+		before = lease_now_cheap(s, slot);
 		rma_fao(&slot->client, a_word(slot), RMA_SUM, A_ONE_REL, &old);
 		rma_flush(&slot->client, a_word(slot)); /* orders the sum before the look at old */
 		if (old & A_DEAD)
@@ -348,13 +355,19 @@ static RMA_SLOW_PATH int await_lock(const struct lock_setup *s, struct lock_slot
 		return rc;
 	own_of(slot)->epoch = (grant & GRANT_EPOCH) != 0;
 	own_of(slot)->row = (grant >> GRANT_ROW_BIT) & GRANT_MOST_ROW;
+	if (grant & GRANT_OWES) { /* without a lease */
+		own_of(slot)->owed = (int64_t)((uint64_t)grant << (64 - GRANT_TURN_BIT) >>
+					       (64 - GRANT_TURN_BIT + GRANT_REL_BIT));
+		return PAWL_SUCCESS;
+	}
+	own_of(slot)->owed = 0;
 	grant = (int64_t)((uint64_t)grant << (64 - GRANT_TURN_BIT) >>
 			  (64 - GRANT_TURN_BIT + GRANT_REL_BIT) << A_REL_BIT) |
 		(grant & GRANT_DRAIN);
 	if (grant & GRANT_DRAIN)
 		return drain(s, slot, w, grant & A_REL_MASK); /* W7 */
 	/* (J) */
-	if ((grant & A_REL_MASK) == (w->seen & A_REL_MASK) || is_late(s, slot, w))
+	if (lease_ns(s) && ((grant & A_REL_MASK) == (w->seen & A_REL_MASK) || is_late(s, slot, w)))
 		return confirm(s, slot);
 	return PAWL_SUCCESS;
 }
@@ -378,6 +391,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 	rma_flush(c, tail); /* orders the swap before the look at prev */
 	/* W5: become the head of the queue, or link to the predecessor. */
 	if (prev) {
+		slot->from = prev & SELF_ID_MASK;
 		link = slot_next(s, c, s->domain, prev & SELF_ID_MASK);
 		rma_put(c, link, name | self_tag(prev));
 	} else {
@@ -392,7 +406,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 static int acquire_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct lease_watch w;
-	uint64_t before = lease_glance(s, slot);
+	uint64_t before = lease_now_cheap(s, slot);
 	int64_t old;
 	int rc;
 
@@ -455,7 +469,7 @@ static RMA_SLOW_PATH int await_turn(const struct lock_setup *s, struct lock_slot
 
 static int acquire_as_reader(const struct lock_setup *s, struct lock_slot *slot)
 {
-	uint64_t before = lease_glance(s, slot);
+	uint64_t before = lease_now_cheap(s, slot);
 	int64_t old;
 	int rc;
 
@@ -565,7 +579,7 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 		if (a_writers(seen) || (!shared && a_readers(seen)))
 			return PAWL_ERR_BUSY;
 		a = seen;
-		before = lease_glance(s, slot);
+		before = lease_now_cheap(s, slot);
 		rma_cas(c, a_word(slot), a, a + (shared ? A_ONE_RDR : A_ONE_WP), &seen);
 		rma_flush(c, a_word(slot)); /* orders the swap before the look at seen */
 		if (seen == a) {
@@ -584,18 +598,24 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------------ release */
 
+/* The writers in this A besides the releaser and those that it owes; (E). */
+RMA_INLINE int64_t other_writers(int64_t old, int64_t owed)
+{
+	return a_writers(old) - 1 - (FAULT(shiftlock_owed) ? 0 : owed);
+}
+
 /* Other clients are present: find the next one. */
 static RMA_SLOW_PATH int hand_over(const struct lock_setup *s, struct lock_slot *slot, int64_t succ,
-				   bool queued, bool turn, int64_t old)
+				   bool queued, bool turn, int64_t owed, int64_t old)
 {
 	struct rma_word head = block_word(slot, BLOCK_HEAD);
 
-	if (a_writers(old) > 1) {
+	if (other_writers(old, owed)) {
 		/* R4 */
 		if (!succ)
 			succ = queued ? pass_await_link(s, slot) : pass_take_head(s, slot);
 		if (succ)
-			pass_grant(s, slot, succ, turn, old);
+			pass_grant(s, slot, succ, turn, owed, old);
 		return PAWL_SUCCESS;
 	}
 	/* R3: no writer was left, but a client has linked itself to this one's place in the queue
@@ -614,17 +634,24 @@ static int release_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 	struct rma_client *c = &slot->client;
 	bool queued = own_of(slot)->queued, turn;
 	int64_t succ = 0, self = own_of(slot)->self, last = self, old;
+	int64_t change = A_ONE_REL - A_ONE_WP, owed = 0;
 
 	/* R1: is there a successor? */
 	if (queued) {
 		succ = rma_peek(c, slot->next[s->domain]);
 		succ = (succ & NEXT_TAG_MASK) == self_tag(self) ? succ & NEXT_NAME_MASK : 0;
+		owed = own_of(slot)->owed;
+		change += FAULT(shiftlock_sum) ? 0 : owed * change;
 	}
 	turn = !succ || own_of(slot)->row + 1 >= k->turn;
-	/* R2: subtract this client; (B), (E). If it seems to be the last of the queue, leave the
-	 * queue. */
-	rma_fao(c, a_word(slot), RMA_SUM,
-		A_ONE_REL - A_ONE_WP + (turn ? a_next_epoch(own_of(slot)->epoch) : 0), &old);
+	if (!turn && !lease_ns(s)) {
+		pass_grant_owing(s, slot, succ); /* R6 */
+		return PAWL_SUCCESS;
+	}
+	/* R2: subtract this client and the writers that it owes; (B), (E). If it seems to be the
+	 * last of the queue, leave the queue. */
+	rma_fao(c, a_word(slot), RMA_SUM, change + (turn ? a_next_epoch(own_of(slot)->epoch) : 0),
+		&old);
 	if (queued && !succ)
 		rma_cas(c, block_word(slot, BLOCK_TAIL), self, 0, &last);
 	/* orders both before the looks at old and last, and before R3, R5 */
@@ -634,8 +661,8 @@ static int release_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 	if (turn && a_readers(old) && rma_is_mapped_cpu(a_word(slot)))
 		rma_wake(c, a_word(slot)); /* pairs with A2 */
 	queued = queued && last != self;
-	if (__builtin_expect(a_writers(old) > 1 || queued, 0))
-		return hand_over(s, slot, succ, queued, turn, old);
+	if (__builtin_expect(other_writers(old, owed) || queued, 0))
+		return hand_over(s, slot, succ, queued, turn, owed, old);
 	return PAWL_SUCCESS;
 }
 

@@ -13,8 +13,9 @@
  *    1 ..  0  EPOCH  0 or 1; changed to let blocked readers in
  *
  * A client counts once, and an absent one twice, so with at most SHIFTLOCK_CLIENTS clients at one
- * lock RDR and WP are at most 2^15. In a dead block they start at 2^15, and EPOCH with ABSENT at 6:
- * what late clients add and subtract there (ABSENT is only subtracted) changes no other field.
+ * lock RDR and WP are at most 2^15; without a lease WP also counts the writers that a row still has
+ * to subtract, at most GRANT_MOST_ROW. In a dead block they start at 2^15, and EPOCH with ABSENT at
+ * 6: what late clients add and subtract there (ABSENT is only subtracted) changes no other field.
  */
 #ifndef LOCK_SHIFTLOCK_SHIFTLOCK_H
 #define LOCK_SHIFTLOCK_SHIFTLOCK_H
@@ -92,10 +93,14 @@ RMA_INLINE int64_t self_tag(int64_t self)
 	return (self_turn(self) % NEXT_TAGS + 1) << NEXT_TAG_BIT;
 }
 
-/* The grant: the number of the queueing for which it is meant, the REL to wait for, and the writers
- * in a row so far. */
-enum { GRANT_GIVEN = 1, GRANT_EPOCH = 2, GRANT_DRAIN = 4 };
-enum { GRANT_ROW_BIT = 3, GRANT_REL_BIT = 20, GRANT_TURN_BIT = 48, GRANT_MOST_ROW = 0xffff };
+/* The grant: the number of the queueing for which it is meant; the REL to wait for, or with OWES
+ * the writers of this row that A still counts; and the writers in a row so far. */
+enum { GRANT_GIVEN = 1, GRANT_EPOCH = 2, GRANT_DRAIN = 4, GRANT_OWES = 1 << 18 };
+enum { GRANT_ROW_BIT = 3, GRANT_REL_BIT = 20, GRANT_TURN_BIT = 48, GRANT_MOST_ROW = 0x7fff };
+_Static_assert(GRANT_OWES > GRANT_MOST_ROW << GRANT_ROW_BIT && GRANT_OWES < 1 << GRANT_REL_BIT,
+	       "the fields of a grant do not overlap");
+_Static_assert(GRANT_MOST_ROW + SHIFTLOCK_CLIENTS + 1 < 1 << (A_RDR_BIT - A_WP_BIT),
+	       "WP counts the writers of a row twice if they are back");
 #define GRANT_MASK ((-(INT64_C(1) << GRANT_TURN_BIT)) | GRANT_GIVEN)
 
 RMA_INLINE int64_t grant_for(int64_t self)
@@ -152,6 +157,7 @@ struct shiftlock_slot {
 	int64_t seen;      /* struct lease_watch of a place that was left */
 	uint64_t since;    /* the same */
 	int64_t row;       /* writers in a row before it */
+	int64_t owed;      /* those of them that A still counts; only if queued */
 	uint8_t epoch;     /* EPOCH at the acquire */
 	bool queued;       /* it got the lock through the queue of writers */
 };
@@ -207,7 +213,7 @@ uint64_t shiftlock_scratch_words(const struct lock_setup *s);
 /* The time in nanoseconds, from 1 on, exact; 0 without leases. */
 uint64_t lease_now(const struct lock_setup *s, struct lock_slot *slot);
 /* The same for an uncontended acquire: it may be behind, never ahead. */
-uint64_t lease_glance(const struct lock_setup *s, struct lock_slot *slot);
+uint64_t lease_now_cheap(const struct lock_setup *s, struct lock_slot *slot);
 void lease_watch_begin(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w,
 		       uint64_t before, int64_t a);
 /* A had this value, in a look that began at time before. SHIFTLOCK_DEAD: the block is dead, or is
@@ -224,9 +230,12 @@ int64_t pass_await_link(const struct lock_setup *s, struct lock_slot *slot);
 /* The client at the head of a queue in which this client was not; 0: none comes. Takes HEAD; (D),
  * pairs with W5. */
 int64_t pass_take_head(const struct lock_setup *s, struct lock_slot *slot);
-/* R5: give the lock to the next writer. The releaser's sum found old, and changed EPOCH if turn. */
+/* R5: give the lock to the next writer. The releaser's sum found old, subtracted the writers that
+ * it owed, and changed EPOCH if turn. */
 void pass_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t to, bool turn,
-		int64_t old);
+		int64_t owed, int64_t old);
+/* R6: give the lock to the next writer of the row, which owes the releaser's sum, too. */
+void pass_grant_owing(const struct lock_setup *s, struct lock_slot *slot, int64_t to);
 /* L1, L2: a writer that would be next does not wait for the readers, which have left when REL is
  * rel. A was seen as a. PAWL_ERR_TIMEOUT: the writer is absent; if it is queued, pass_put_back()
  * has to follow. PAWL_SUCCESS: the readers have left, and the writer has the lock. Or

@@ -155,7 +155,7 @@ uint64_t lease_now(const struct lock_setup *s, struct lock_slot *slot)
 	return lease_ns(s) ? 1 + rma_clock(&slot->client) : 0;
 }
 
-uint64_t lease_glance(const struct lock_setup *s, struct lock_slot *slot)
+uint64_t lease_now_cheap(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 

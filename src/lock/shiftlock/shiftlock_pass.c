@@ -27,7 +27,8 @@
  *       L1. If they have left meanwhile:
  *   P2  look for a client that is linked to the writer;
  *   P3  if there is none, leave the queue in the writer's place;
- *   P4  subtract the writer by a sum on A, with a change of EPOCH if no client is known behind it;
+ *   P4  subtract the writer, and those that the row owes, by a sum on A, with a change of EPOCH if
+ *       no client is known behind it;
  *   P5  mark its STATUS as PASSED, and continue with the next one, as in R4 and R5.
  *
  * Ordering guarantees
@@ -159,17 +160,19 @@ bool pass_leave_queue(const struct lock_setup *s, struct lock_slot *slot, int64_
 /* The contents of a grant, except its receiver. */
 struct hand_over {
 	int64_t rel;   /* REL now; with drain, REL when the readers that were let in have left */
+	int64_t owed;  /* writers of the row that A still counts; (E) */
 	int64_t row;   /* writers in a row so far */
 	int64_t epoch; /* the present EPOCH */
 	bool drain;
 };
 
-/* Let in the readers that were present at the sum that changed EPOCH. */
-static struct hand_over let_in(struct lock_slot *slot, int64_t old, int64_t epoch)
+/* Let in the readers that were present at the sum that changed EPOCH, and subtracted so many
+ * writers. */
+static struct hand_over let_in(struct lock_slot *slot, int64_t old, int64_t epoch, int64_t gone)
 {
 	struct hand_over h = {.epoch = epoch, .drain = a_readers(old) > 0};
 
-	h.rel = a_rel_after(old, 1 + a_readers(old));
+	h.rel = a_rel_after(old, gone + a_readers(old));
 	if (h.drain && rma_is_mapped_cpu(a_word(slot)))
 		rma_wake(&slot->client, a_word(slot)); /* pairs with A2 */
 	return h;
@@ -177,8 +180,11 @@ static struct hand_over let_in(struct lock_slot *slot, int64_t old, int64_t epoc
 
 static int64_t pack(const struct hand_over *h, int64_t to)
 {
+	uint64_t rel = h->owed ? (uint64_t)h->owed : (uint64_t)h->rel >> A_REL_BIT;
+
 	return grant_for(to) | (h->epoch ? GRANT_EPOCH : 0) | (h->drain ? GRANT_DRAIN : 0) |
-	       h->row << GRANT_ROW_BIT | (int64_t)((uint64_t)h->rel >> A_REL_BIT << GRANT_REL_BIT);
+	       (h->owed ? GRANT_OWES : 0) | h->row << GRANT_ROW_BIT |
+	       (int64_t)(rel << GRANT_REL_BIT);
 }
 
 /* P2, P3: the client behind a writer that has left; 0: there is none, and the writer is out of the
@@ -212,7 +218,7 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_setup *s, struct lock_s
 				       int64_t writer, struct hand_over *h)
 {
 	struct rma_client *c = &slot->client;
-	int64_t self = writer & SELF_MASK, behind, old;
+	int64_t self = writer & SELF_MASK, gone = h->owed + 1, behind, old;
 	struct rma_word status = slot_status(s, c, s->domain, writer & SELF_ID_MASK);
 
 	if (h->drain) {
@@ -234,17 +240,18 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_setup *s, struct lock_s
 	if (!find_behind(s, slot, self, &behind))
 		return 0;
 	rma_fao(c, a_word(slot), RMA_SUM,
-		A_ONE_REL - A_ONE_WP + (behind ? 0 : a_next_epoch(h->epoch)), &old);
+		gone * (A_ONE_REL - A_ONE_WP) + (behind ? 0 : a_next_epoch(h->epoch)), &old);
 	rma_flush(c, a_word(slot)); /* orders the sum before the look at old, P5 and R5 */
 	if (old & A_DEAD)
 		return 0;
 	rma_put(c, status, status_passed(self));
 	rma_flush(c, status); /* orders the mark before the return; (O) */
 	h->rel = a_rel_after(h->rel, 1);
+	h->owed = 0;
 	if (behind)
 		return behind;
-	*h = let_in(slot, old, !h->epoch);
-	return a_writers(old) > 1 ? pass_take_head(s, slot) : 0;
+	*h = let_in(slot, old, !h->epoch, gone);
+	return a_writers(old) > gone ? pass_take_head(s, slot) : 0;
 }
 
 /* R5: give the lock to this writer, or to a client behind it. */
@@ -271,15 +278,24 @@ static void hand_on(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 }
 
 void pass_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t to, bool turn,
-		int64_t old)
+		int64_t owed, int64_t old)
 {
 	struct hand_over h = {
 	    .rel = a_rel_after(old, 1), .row = own_of(slot)->row + 1, .epoch = own_of(slot)->epoch};
 
 	if (turn) {
 		h = (struct hand_over){.epoch = !own_of(slot)->epoch, .drain = a_readers(old) > 0};
-		h.rel = a_rel_after(old, 1 + a_readers(old));
+		h.rel = a_rel_after(old, owed + 1 + a_readers(old));
 	}
+	hand_on(s, slot, to, &h);
+}
+
+void pass_grant_owing(const struct lock_setup *s, struct lock_slot *slot, int64_t to)
+{
+	struct hand_over h = {.row = own_of(slot)->row + 1,
+			      .epoch = own_of(slot)->epoch,
+			      .owed = own_of(slot)->owed + 1};
+
 	hand_on(s, slot, to, &h);
 }
 
@@ -302,7 +318,7 @@ void pass_release_absent(const struct lock_setup *s, struct lock_slot *slot, int
 	rma_flush(c, a_word(slot)); /* orders the sum before the look at old, and before R5 */
 	if (old & A_DEAD)
 		return;
-	h = let_in(slot, old, !epoch);
+	h = let_in(slot, old, !epoch, 1);
 	if (a_writers(old) > 1)
 		hand_on(s, slot, pass_take_head(s, slot), &h);
 }

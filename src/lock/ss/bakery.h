@@ -46,7 +46,7 @@ static inline int bakery_layout(struct lock_setup *s, uint64_t words, char *err,
 {
 	struct bakery *k;
 
-	if (!lock_has_room_for_slots(s, BAKERY_COUNT, err, errlen))
+	if (!lock_counts_slots(s, BAKERY_COUNT, err, errlen))
 		return PAWL_ERR_UNSUPPORTED;
 	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)

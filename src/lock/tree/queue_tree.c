@@ -84,10 +84,10 @@
 enum { TAIL_OFFSET = 0, LINKS_OFFSET = 8, WORD_BYTES = 8 };
 _Static_assert(LINKS_OFFSET == TAIL_OFFSET + WORD_BYTES, "links follow the tail");
 
-/* STATUS: the kind of grant, and above it the counts. Every grant differs from STATUS_WAIT in its
- * low bits, for futexes. */
+/* STATUS: in its low bits one of these, and above it the counts. Every grant differs from
+ * STATUS_WAIT in its low bits, for futexes. */
 enum { STATUS_WAIT = 0, STATUS_LOCKED = 1, STATUS_PARENT = 2, STATUS_REOPENED = 3 };
-enum { STATUS_KIND_BITS = 2, STATUS_KIND_MASK = 3, STATUS_BITS = 63 };
+enum { STATUS_GRANT_BITS = 2, STATUS_GRANT_MASK = 3, STATUS_BITS = 63 };
 /* STATUS of a slot that was withdrawn at a leaf and is no longer in the queue. */
 #define STATUS_FREE INT64_C(-1)
 /* Not a value of STATUS: this client has withdrawn, or has found the queue occupied. */
@@ -114,14 +114,14 @@ static int bits_for(int64_t value)
 /* The words of a level are NODE words if each of its elements lies within a node. */
 static enum rma_domain level_domain(const struct lock_setup *s, int i)
 {
-	return s->domain == RMA_NODE || s->topo->level[i - 1].kind >= TOPO_NODE ? RMA_NODE
+	return s->domain == RMA_NODE || s->topo->level[i - 1].type >= TOPO_NODE ? RMA_NODE
 										: RMA_NET;
 }
 
 int queue_tree_layout(struct lock_setup *s, struct queue_tree *t, int64_t max_run, char *err,
 		      size_t errlen)
 {
-	int shift = STATUS_KIND_BITS;
+	int shift = STATUS_GRANT_BITS;
 
 	memset(t, 0, sizeof *t);
 	t->n = s->topo->nlevels;
@@ -136,7 +136,7 @@ int queue_tree_layout(struct lock_setup *s, struct queue_tree *t, int64_t max_ru
 				 : lock_reserve_at_level(s, i, l->stride);
 		if (i == 1)
 			continue;
-		l->threshold = queue_tree_options(s)->t_l[from->kind];
+		l->threshold = queue_tree_options(s)->t_l[from->type];
 		l->shift = shift;
 		l->mask = ((int64_t)1 << bits_for(l->threshold)) - 1;
 		shift += bits_for(l->threshold);
@@ -151,7 +151,7 @@ int queue_tree_layout(struct lock_setup *s, struct queue_tree *t, int64_t max_ru
 		snprintf(err, errlen,
 			 "options t_l and t_w: the thresholds of %d levels need %d bits together,"
 			 " and %d are there; choose smaller ones",
-			 t->n, shift - STATUS_KIND_BITS, STATUS_BITS - STATUS_KIND_BITS);
+			 t->n, shift - STATUS_GRANT_BITS, STATUS_BITS - STATUS_GRANT_BITS);
 		return PAWL_ERR_OPTION;
 	}
 	return PAWL_SUCCESS;
@@ -293,7 +293,7 @@ RMA_INLINE void prepare(const struct queue_tree *t, struct lock_slot *slot, int 
  * member place; 0: it has none. */
 static int64_t parent_with(int64_t place)
 {
-	return STATUS_PARENT | place << STATUS_KIND_BITS;
+	return STATUS_PARENT | place << STATUS_GRANT_BITS;
 }
 
 static const char *what_for(int i)
@@ -308,6 +308,7 @@ static void link_to(const struct lock_setup *s, const struct queue_tree *t, stru
 
 	if (i == 1)
 		queue_slot(slot)->contended = true;
+	slot->from = i == t->n ? pred : -i;
 	/* A3: the client that releases for the predecessor will find the link; (B). */
 	rma_put(&slot->client, link, slot->id | flag);
 	rma_flush(&slot->client, link); /* orders the link before the wait; pairs with R2, R4 */
@@ -503,11 +504,11 @@ static RMA_SLOW_PATH enum queue_entry acquire_from(const struct lock_setup *s,
 			queue_slot(slot)->left_behind = i == t->n ? a.place : 0;
 			return queue_slot(slot)->left_behind ? QUEUE_LEFT : QUEUE_BUSY;
 		}
-		if ((status & STATUS_KIND_MASK) == STATUS_LOCKED) {
+		if ((status & STATUS_GRANT_MASK) == STATUS_LOCKED) {
 			queue_slot(slot)->passed = status;
 			return QUEUE_PASSED;
 		}
-		a.place = status >> STATUS_KIND_BITS;
+		a.place = status >> STATUS_GRANT_BITS;
 	}
 	return QUEUE_FRESH;
 }
@@ -523,11 +524,11 @@ enum queue_entry queue_tree_acquire(const struct lock_setup *s, const struct que
 	for (int i = t->n; i >= 1; i--) {
 		int64_t status = enter(s, t, slot, i);
 
-		if ((status & STATUS_KIND_MASK) == STATUS_LOCKED) {
+		if ((status & STATUS_GRANT_MASK) == STATUS_LOCKED) {
 			queue_slot(slot)->passed = status;
 			return QUEUE_PASSED;
 		}
-		a.place = status >> STATUS_KIND_BITS;
+		a.place = status >> STATUS_GRANT_BITS;
 		if (a.place)
 			return acquire_from(s, t, slot, i - 1, a);
 		/* This client is the head of the queue, or its predecessor has left the parent: go
@@ -705,13 +706,13 @@ static int64_t status_for(const struct queue_tree *t, int64_t passed, int i)
 /* There is a successor at level i: find it if it is not known yet, and grant. If it has withdrawn
  * and has no successor, leave the queue empty. */
 static RMA_SLOW_PATH void leave_to(const struct lock_setup *s, const struct queue_tree *t,
-				   struct lock_slot *slot, int i, struct descent *d, int64_t kind)
+				   struct lock_slot *slot, int i, struct descent *d, int64_t status)
 {
 	int64_t succ = d->taken[i - 1];
 
 	while (!succ) {
 		succ = await_link(s, t, slot, i, d);
-		if (!succ && leave_empty(s, t, slot, i, d, kind >> STATUS_KIND_BITS)) {
+		if (!succ && leave_empty(s, t, slot, i, d, status >> STATUS_GRANT_BITS)) {
 			let_go(s, t, slot, i, d);
 			return;
 		}
@@ -720,18 +721,18 @@ static RMA_SLOW_PATH void leave_to(const struct lock_setup *s, const struct queu
 	if (i == 1)
 		queue_slot(slot)->contended = true;
 	grant(s, t, slot, i, succ,
-	      kind == STATUS_LOCKED ? status_for(t, queue_slot(slot)->passed, i) : kind);
+	      status == STATUS_LOCKED ? status_for(t, queue_slot(slot)->passed, i) : status);
 }
 
-/* Leave level i for good. The successor, if any, gets this kind of grant: the lock, or the right to
+/* Leave level i for good. The successor, if any, gets this grant: the lock, or the right to
  * go to the parent (with the element's place there), or to settle with the readers itself. */
 static inline void leave(const struct lock_setup *s, const struct queue_tree *t,
-			 struct lock_slot *slot, int i, struct descent *d, int64_t kind)
+			 struct lock_slot *slot, int i, struct descent *d, int64_t status)
 {
 	if (!d->taken[i - 1] && !d->as[i - 1] && i == t->n)
 		d->taken[i - 1] = take_link(s, t, slot, i, d);
-	if (d->taken[i - 1] || !leave_empty(s, t, slot, i, d, kind >> STATUS_KIND_BITS)) {
-		leave_to(s, t, slot, i, d, kind);
+	if (d->taken[i - 1] || !leave_empty(s, t, slot, i, d, status >> STATUS_GRANT_BITS)) {
+		leave_to(s, t, slot, i, d, status);
 		return;
 	}
 	let_go(s, t, slot, i, d);
@@ -750,7 +751,7 @@ static inline void release_root(const struct lock_setup *s, const struct queue_t
 				struct lock_slot *slot, queue_root_fn *before_root,
 				struct descent *d)
 {
-	int64_t kind = STATUS_LOCKED;
+	int64_t status = STATUS_LOCKED;
 
 	d->taken[0] = d->as[0] = 0;
 	/* Look for a waiter? That costs a round trip at a NET root, so a release of RMA-MCS that
@@ -758,14 +759,14 @@ static inline void release_root(const struct lock_setup *s, const struct queue_t
 	if (before_root || queue_slot(slot)->contended)
 		d->taken[0] = take_link(s, t, slot, 1, d);
 	if (before_root && before_root(s, slot, d->taken[0] != 0) == QUEUE_REOPENED)
-		kind = STATUS_REOPENED;
-	leave(s, t, slot, 1, d, kind);
+		status = STATUS_REOPENED;
+	leave(s, t, slot, 1, d, status);
 }
 
 /* A client that handed the lock to this one within the element is likely to return sooner than the
  * lock could go to another node and come back. So look for a moment longer whether a client links
  * itself. */
-static inline bool is_worth_a_glance(const struct queue_tree *t, struct lock_slot *slot)
+static inline bool is_worth_a_look(const struct queue_tree *t, struct lock_slot *slot)
 {
 	const struct queue_level *leaf = &t->level[t->n - 1];
 
@@ -783,21 +784,21 @@ static void unwind(const struct lock_setup *s, const struct queue_tree *t, struc
 }
 
 static RMA_SLOW_PATH void leave_only_level(const struct lock_setup *s, const struct queue_tree *t,
-					   struct lock_slot *slot, int64_t succ, int64_t kind)
+					   struct lock_slot *slot, int64_t succ, int64_t status)
 {
 	struct descent d = {.taken = {succ}};
 
 	if (succ & LINK_FLAGS) {
 		d.taken[0] = 0;
-		leave(s, t, slot, 1, &d, kind);
+		leave(s, t, slot, 1, &d, status);
 	} else {
-		leave_to(s, t, slot, 1, &d, kind);
+		leave_to(s, t, slot, 1, &d, status);
 	}
 }
 
 /* No client is linked behind us, or there is nothing to decide at the root. */
 RMA_INLINE void release_only_level(const struct lock_setup *s, const struct queue_tree *t,
-				   struct lock_slot *slot, int64_t succ, int64_t kind)
+				   struct lock_slot *slot, int64_t succ, int64_t status)
 {
 	int64_t last;
 
@@ -809,7 +810,7 @@ RMA_INLINE void release_only_level(const struct lock_setup *s, const struct queu
 		if (last == slot->id)
 			return;
 	}
-	leave_only_level(s, t, slot, succ, kind);
+	leave_only_level(s, t, slot, succ, status);
 }
 
 /* The machine is one queue, as in D-MCS. False: a successor is known, and before_root is to say
@@ -817,13 +818,13 @@ RMA_INLINE void release_only_level(const struct lock_setup *s, const struct queu
 RMA_INLINE bool release_one_queue(const struct lock_setup *s, const struct queue_tree *t,
 				  struct lock_slot *slot, queue_root_fn *before_root)
 {
-	int64_t succ = rma_peek(&slot->client, slot->next[s->domain]), kind = STATUS_LOCKED;
+	int64_t succ = rma_peek(&slot->client, slot->next[s->domain]), status = STATUS_LOCKED;
 
 	if (before_root && succ)
 		return false;
 	if (before_root && before_root(s, slot, false) == QUEUE_REOPENED)
-		kind = STATUS_REOPENED;
-	release_only_level(s, t, slot, succ, kind);
+		status = STATUS_REOPENED;
+	release_only_level(s, t, slot, succ, status);
 	return true;
 }
 
@@ -836,8 +837,8 @@ void queue_tree_release(const struct lock_setup *s, const struct queue_tree *t,
 	if (t->n == 1 && release_one_queue(s, t, slot, before_root))
 		return;
 	turn_over = t->run_shift && queue_tree_run(t, queue_slot(slot)->passed) + 1 >= t->run_limit;
-	if (!turn_over && may_pass(t, queue_slot(slot)->passed, t->n) && is_worth_a_glance(t, slot))
-		rma_glance(slot->next[RMA_NODE], -1, RMA_NE, 0);
+	if (!turn_over && may_pass(t, queue_slot(slot)->passed, t->n) && is_worth_a_look(t, slot))
+		rma_spin_briefly(slot->next[RMA_NODE], -1, RMA_NE, 0);
 	for (int i = t->n; i > 1; i--) {
 		d.taken[i - 1] = d.as[i - 1] = 0;
 		if (turn_over || !may_pass(t, queue_slot(slot)->passed, i))

@@ -7,7 +7,7 @@
 
 /* The options of a kind with a tree begin with these. */
 struct queue_tree_options {
-	int64_t t_l[LOCK_LEVEL_KINDS]; /* T_L,i by enum topo_kind; [TOPO_MACHINE] is unused */
+	int64_t t_l[LOCK_LEVEL_TYPES]; /* T_L,i by enum topo_type; [TOPO_MACHINE] is unused */
 };
 #define QUEUE_TREE_OPTION(structure, field)                                    \
 	LOCK_LEVELS(structure, field, "t_l", 1, 1048575,                       \

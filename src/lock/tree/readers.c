@@ -73,7 +73,7 @@ int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t er
 	size_t n = (size_t)s->topo->nranks;
 	uint64_t size;
 
-	if (!lock_has_room(s, MOST_CLIENTS, err, errlen))
+	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
 
 	/* Three arrays, because for one block the caller would have to know its size. They live as

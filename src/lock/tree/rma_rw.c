@@ -42,7 +42,7 @@ static int64_t writers_in_a_row(const struct lock_setup *s)
 	if (rma_rw_options(s)->t_w)
 		return rma_rw_options(s)->t_w;
 	for (int i = 2; i <= s->topo->nlevels; i++) {
-		product *= queue_tree_options(s)->t_l[s->topo->level[i - 1].kind] + 1;
+		product *= queue_tree_options(s)->t_l[s->topo->level[i - 1].type] + 1;
 		if (product > T_W_MAX)
 			return T_W_MAX;
 	}

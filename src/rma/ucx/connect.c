@@ -14,8 +14,8 @@ static void on_death(void *arg, ucp_ep_h ep, ucs_status_t status)
 
 	(void)ep;
 	(void)status;
-	p->dead = p->ucx->unburied = true;
-	atomic_store(&p->ucx->has_dead, true);
+	p->dead = p->ucx->dead_endpoints = true;
+	atomic_store(&p->ucx->any_dead, true);
 }
 
 const struct ucx_contact *ucx_contact_of(const struct rma_ucx *u, int rank)
@@ -60,7 +60,7 @@ struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)
 	if (ucx_connect(u->asking, contact, on_death, p, &p->ep, &p->rkey))
 		return p;
 	p->dead = true;
-	atomic_store(&u->has_dead, true);
+	atomic_store(&u->any_dead, true);
 	return NULL;
 }
 
@@ -91,18 +91,18 @@ static void close_peer(struct rma_ucx *u, struct ucx_peer *p)
 
 static void tell_clients(struct rma_ucx *u, struct ucx_peer *p)
 {
-	while (p->flights) {
-		struct ucx_flight *f = p->flights;
+	while (p->pending) {
+		struct ucx_pending *f = p->pending;
 
-		ucx_land(f, false);
+		ucx_pending_done(f, false);
 		u->way->lost(u, f);
 	}
 }
 
-void ucx_bury(struct rma_ucx *u)
+void ucx_close_dead(struct rma_ucx *u)
 {
-	while (u->unburied) {
-		u->unburied = false;
+	while (u->dead_endpoints) {
+		u->dead_endpoints = false;
 		for (int i = 0; i < u->ranks; i++)
 			if (u->peer[i] && u->peer[i]->dead) {
 				close_peer(u, u->peer[i]);

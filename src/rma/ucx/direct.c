@@ -11,8 +11,9 @@
  * them. Then it takes the mutex, once, and issues them all. So an operation takes no mutex, and one
  * that is flushed takes one.
  *
- * No operation allocates: UCX_OPERANDS flights are allocated at the start, and a client has at most
- * this many at a time. More are allocated when several clients have so many at once.
+ * No operation allocates: UCX_OPERANDS of struct ucx_pending are allocated at the start, and a
+ * client has at most this many at a time. More are allocated when several clients have so many at
+ * once.
  */
 #include <stdlib.h>
 
@@ -20,17 +21,17 @@
 
 static bool add_flight(struct rma_ucx *u)
 {
-	struct ucx_flight *f = calloc(1, sizeof *f), **all;
+	struct ucx_pending *f = calloc(1, sizeof *f), **all;
 
-	all = f ? realloc(u->flight, (u->flights + 1) * sizeof(struct ucx_flight *)) : NULL;
+	all = f ? realloc(u->pending, (u->n_pending + 1) * sizeof(struct ucx_pending *)) : NULL;
 	if (!all) {
 		free(f);
 		return false;
 	}
-	u->flight = all;
-	u->flight[u->flights++] = f;
-	f->next = u->spare_flight;
-	u->spare_flight = f;
+	u->pending = all;
+	u->pending[u->n_pending++] = f;
+	f->next = u->spare_pending;
+	u->spare_pending = f;
 	return true;
 }
 
@@ -45,50 +46,50 @@ bool ucx_direct_open(struct rma_ucx *u)
 
 void ucx_direct_close(struct rma_ucx *u)
 {
-	for (uint32_t i = 0; i < u->flights; i++)
-		free(u->flight[i]);
-	free(u->flight);
+	for (uint32_t i = 0; i < u->n_pending; i++)
+		free(u->pending[i]);
+	free(u->pending);
 }
 
-static struct ucx_flight *take(struct rma_ucx *u)
+static struct ucx_pending *take(struct rma_ucx *u)
 {
-	struct ucx_flight *f;
+	struct ucx_pending *f;
 
-	if (!u->spare_flight && !add_flight(u))
+	if (!u->spare_pending && !add_flight(u))
 		return NULL;
-	f = u->spare_flight;
-	u->spare_flight = f->next;
+	f = u->spare_pending;
+	u->spare_pending = f->next;
 	return f;
 }
 
-static void spare(struct rma_ucx *u, struct ucx_flight *f)
+static void spare(struct rma_ucx *u, struct ucx_pending *f)
 {
-	f->next = u->spare_flight;
-	u->spare_flight = f;
+	f->next = u->spare_pending;
+	u->spare_pending = f;
 }
 
 static void on_done(void *request, ucs_status_t status, void *arg)
 {
-	struct ucx_flight *f = arg;
+	struct ucx_pending *f = arg;
 
-	ucx_land(f, status == UCS_OK);
+	ucx_pending_done(f, status == UCS_OK);
 	spare(f->peer->ucx, f);
 	ucp_request_free(request);
 }
 
 /* Evaluate UCX's result for an operation on p. */
-static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f,
+static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_pending *f,
 		   ucs_status_ptr_t status)
 {
 	if (UCS_PTR_IS_PTR(status)) {
-		ucx_fly(c, p, f);
+		ucx_pending_add(c, p, f);
 		return;
 	}
 	c->failed = c->failed || UCS_PTR_IS_ERR(status);
 	spare(ucx_of(c->rma), f);
 }
 
-static ucp_request_param_t params_for(struct ucx_flight *f)
+static ucp_request_param_t params_for(struct ucx_pending *f)
 {
 	return (ucp_request_param_t){
 	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
@@ -97,13 +98,13 @@ static ucp_request_param_t params_for(struct ucx_flight *f)
 	};
 }
 
-/* Prepare an operation: the peer, and a flight. NULL: it fails. The peer may die while the client
- * waits for a flight. */
-static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_flight **f)
+/* Prepare an operation: the peer, and a struct ucx_pending. NULL: it fails. The peer may die while
+ * the client waits for one. */
+static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_pending **f)
 {
 	struct ucx_peer *p;
 
-	if (ucx_client(c)->flying >= UCX_OPERANDS)
+	if (ucx_client(c)->unanswered >= UCX_OPERANDS)
 		ucx_complete(c);
 	p = ucx_peer(ucx_of(c->rma), rank);
 	*f = p ? take(ucx_of(c->rma)) : NULL;
@@ -116,7 +117,7 @@ static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_flight 
 static void atomic(struct rma_client *c, struct ucx_direct_op *d, ucp_atomic_op_t op,
 		   const int64_t *operand, int64_t *result)
 {
-	struct ucx_flight *f;
+	struct ucx_pending *f;
 	struct ucx_peer *p = begin(c, d->rank, &f);
 	ucp_request_param_t params = params_for(f);
 
@@ -133,7 +134,7 @@ static void put(struct rma_client *c, struct ucx_direct_op *d)
 {
 	struct ucx_direct_client *own = ucx_direct_client(c);
 	int to = 1 + d->rank;
-	struct ucx_flight *f;
+	struct ucx_pending *f;
 	struct ucx_peer *p = begin(c, d->rank, &f);
 	ucp_request_param_t params = params_for(f);
 
@@ -147,7 +148,7 @@ static void put(struct rma_client *c, struct ucx_direct_op *d)
 
 static void get(struct rma_client *c, struct ucx_direct_op *d)
 {
-	struct ucx_flight *f;
+	struct ucx_pending *f;
 	struct ucx_peer *p = begin(c, d->rank, &f);
 	ucp_request_param_t params = params_for(f);
 
@@ -159,7 +160,7 @@ static void get(struct rma_client *c, struct ucx_direct_op *d)
 
 static void issue(struct rma_client *c, struct ucx_direct_op *d)
 {
-	switch (d->kind) {
+	switch (d->code) {
 	case WIRE_PUT:
 		put(c, d);
 		break;
@@ -202,7 +203,7 @@ static bool has_place(struct rma_client *c)
 {
 	struct ucx_direct_client *own = ucx_direct_client(c);
 
-	if (own->issued == own->n && !own->client.flying)
+	if (own->issued == own->n && !own->client.unanswered)
 		own->issued = own->n = 0;
 	return own->n < UCX_OPERANDS;
 }
@@ -215,7 +216,7 @@ static void keep(struct rma_client *c, int rank, uint64_t offset, const struct u
 	if (op->result)
 		*op->result = 0;
 	own->op[own->n++] = (struct ucx_direct_op){
-	    .kind = op->kind,
+	    .code = op->code,
 	    .rank = rank,
 	    .offset = offset,
 	    .value = op->value,
@@ -241,7 +242,7 @@ static void direct_issue(struct rma_client *c, int rank, uint64_t offset, const 
 
 static void flush_peer(struct rma_client *c, int rank)
 {
-	struct ucx_flight *f;
+	struct ucx_pending *f;
 	struct ucx_peer *p = begin(c, rank, &f);
 	ucp_request_param_t params = params_for(f);
 
@@ -265,9 +266,9 @@ static void direct_push(struct rma_client *c)
 			flush_peer(c, i);
 }
 
-/* Nothing: on_done() may still come and makes the flight spare. UCX 1.13 may forget an operation
- * that was issued before the connection was up; then the flight is not used again. */
-static void direct_lost(struct rma_ucx *u, struct ucx_flight *f)
+/* Nothing: on_done() may still come and makes f spare. UCX 1.13 may forget an operation
+ * that was issued before the connection was up; then f is not used again. */
+static void direct_lost(struct rma_ucx *u, struct ucx_pending *f)
 {
 	(void)u, (void)f;
 }
@@ -294,23 +295,23 @@ static void operate(struct rma_client *c, struct rma_word w, struct ucx_op op)
 
 static void direct_put(struct rma_client *c, struct rma_word w, int64_t value)
 {
-	operate(c, w, (struct ucx_op){.kind = WIRE_PUT, .value = value});
+	operate(c, w, (struct ucx_op){.code = WIRE_PUT, .value = value});
 }
 
 static void direct_get(struct rma_client *c, struct rma_word w, int64_t *result)
 {
-	operate(c, w, (struct ucx_op){.kind = WIRE_GET, .result = result});
+	operate(c, w, (struct ucx_op){.code = WIRE_GET, .result = result});
 }
 
 static void direct_acc(struct rma_client *c, struct rma_word w, int64_t value)
 {
-	operate(c, w, (struct ucx_op){.kind = WIRE_ACC, .value = value});
+	operate(c, w, (struct ucx_op){.code = WIRE_ACC, .value = value});
 }
 
 static void direct_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
 		       int64_t *result)
 {
-	operate(c, w, (struct ucx_op){.kind = ucx_fetching(op), .value = value, .result = result});
+	operate(c, w, (struct ucx_op){.code = ucx_fetching(op), .value = value, .result = result});
 }
 
 static void direct_cas(struct rma_client *c, struct rma_word w, int64_t expected, int64_t value,
@@ -343,7 +344,7 @@ static bool direct_post(struct rma_client *c, struct rma_word w)
 	bool ok;
 
 	pthread_mutex_lock(&u->mutex);
-	ok = ucx_is_clear(u, w.rank);
+	ok = ucx_sends_at_once(u, w.rank);
 	if (ok)
 		direct_push(c);
 	ok = ok && !c->failed;

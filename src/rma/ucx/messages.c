@@ -53,7 +53,7 @@ void ucx_messages_close(struct rma_ucx *u)
 
 static void spare(struct rma_ucx *u, struct ucx_batch *b)
 {
-	if (b->sending || b->flight.client)
+	if (b->sending || b->pending.client)
 		return;
 	b->next = u->spare;
 	u->spare = b;
@@ -76,7 +76,7 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 
 	b->sending = false;
 	if (status != UCS_OK)
-		ucx_land(&b->flight, false);
+		ucx_pending_done(&b->pending, false);
 	spare(b->peer->ucx, b);
 	ucp_request_free(request);
 }
@@ -87,7 +87,7 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 	struct rma_ucx *u = ucx_of(c->rma);
 	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, b);
 	struct wire_header h = {
-	    .kind = WIRE_REQUEST, .index = b->index, .from = u->rank, .to = b->rank};
+	    .type = WIRE_REQUEST, .index = b->index, .from = u->rank, .to = b->rank};
 	ucs_status_ptr_t status;
 
 	b->peer = ucx_peer(u, b->rank);
@@ -99,11 +99,11 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 	h.number = b->number = ++b->peer->sent;
 	wire_seal(&u->key, &h, b->bytes, b->used.length);
 	b->sending = true;
-	ucx_fly(c, b->peer, &b->flight);
+	ucx_pending_add(c, b->peer, &b->pending);
 	status = ucp_am_send_nbx(b->peer->ep, WIRE_REQUEST, NULL, 0, &b->used, 1, &params);
 	b->sending = UCS_PTR_IS_PTR(status);
 	if (UCS_PTR_IS_ERR(status)) {
-		ucx_land(&b->flight, false);
+		ucx_pending_done(&b->pending, false);
 		spare(u, b);
 	}
 }
@@ -155,8 +155,8 @@ static struct ucx_batch *open_batch(struct rma_client *c, int rank)
 static void append(struct rma_client *c, struct ucx_batch *b, uint64_t offset,
 		   const struct ucx_op *op)
 {
-	struct wire_op w = {offset << WIRE_OPERATION_BITS | op->kind, op->value, op->expected};
-	size_t bytes = wire_op_bytes(op->kind);
+	struct wire_op w = {offset << WIRE_OPERATION_BITS | op->code, op->value, op->expected};
+	size_t bytes = wire_op_bytes(op->code);
 
 	if (op->result)
 		*op->result = 0;
@@ -201,10 +201,10 @@ static void issue(struct rma_client *c, struct rma_word w, const struct ucx_op *
 /* ------------------------------------------------------------------ answers */
 
 /* With a rendezvous, which Pawl never uses, data is not the message but a descriptor of UCX. */
-bool ucx_take_message(struct rma_ucx *u, enum wire_kind kind, const void *data, size_t length,
+bool ucx_take_message(struct rma_ucx *u, enum wire_type type, const void *data, size_t length,
 		      const ucp_am_recv_param_t *param, struct wire_header *h)
 {
-	const struct wire_expected e = {kind, u->rank, u->ranks};
+	const struct wire_expected e = {type, u->rank, u->ranks};
 
 	if (!(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) &&
 	    wire_open(&u->key, &e, data, length, h))
@@ -225,17 +225,17 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 	if (!ucx_take_message(u, WIRE_ANSWER, data, length, param, &h))
 		return UCS_OK;
 	b = h.index < u->batches ? u->batch[h.index] : NULL;
-	if (!b || b->rank != h.from || b->number != h.number || !b->flight.client ||
+	if (!b || b->rank != h.from || b->number != h.number || !b->pending.client ||
 	    length != sizeof h + (size_t)b->results * sizeof(int64_t))
 		return UCS_OK; /* it has failed meanwhile, or been answered */
 	for (int i = 0; i < b->results; i++)
 		memcpy(b->result[i], bytes + (size_t)i * sizeof(int64_t), sizeof(int64_t));
-	ucx_land(&b->flight, true);
+	ucx_pending_done(&b->pending, true);
 	spare(u, b);
 	return UCS_OK;
 }
 
-static void messages_lost(struct rma_ucx *u, struct ucx_flight *f)
+static void messages_lost(struct rma_ucx *u, struct ucx_pending *f)
 {
 	spare(u, (struct ucx_batch *)(void *)f);
 }
@@ -259,7 +259,7 @@ static void messages_fao(struct rma_client *c, struct rma_word w, enum rma_op op
 {
 	if (!is_near(c, w)) {
 		issue(c, w,
-		      &(struct ucx_op){.kind = ucx_fetching(op), .value = value, .result = result});
+		      &(struct ucx_op){.code = ucx_fetching(op), .value = value, .result = result});
 		return;
 	}
 	*result = rma_fetch_by_cpu(w.map, op, value);
@@ -283,7 +283,7 @@ static void messages_acc(struct rma_client *c, struct rma_word w, int64_t value)
 		rma_wake(c, w);
 		return;
 	}
-	issue(c, w, &(struct ucx_op){.kind = WIRE_ACC, .value = value});
+	issue(c, w, &(struct ucx_op){.code = WIRE_ACC, .value = value});
 }
 
 static void messages_put(struct rma_client *c, struct rma_word w, int64_t value)
@@ -293,7 +293,7 @@ static void messages_put(struct rma_client *c, struct rma_word w, int64_t value)
 		rma_wake(c, w);
 		return;
 	}
-	issue(c, w, &(struct ucx_op){.kind = WIRE_PUT, .value = value});
+	issue(c, w, &(struct ucx_op){.code = WIRE_PUT, .value = value});
 }
 
 static void messages_get(struct rma_client *c, struct rma_word w, int64_t *result)
@@ -301,7 +301,7 @@ static void messages_get(struct rma_client *c, struct rma_word w, int64_t *resul
 	if (is_near(c, w))
 		*result = atomic_load(w.map);
 	else
-		issue(c, w, &(struct ucx_op){.kind = WIRE_GET, .result = result});
+		issue(c, w, &(struct ucx_op){.code = WIRE_GET, .result = result});
 }
 
 /* The next operation takes this batch and so needs no mutex. */
@@ -344,7 +344,7 @@ static bool messages_post(struct rma_client *c, struct rma_word w)
 	if (is_near(c, w))
 		return false;
 	pthread_mutex_lock(&u->mutex);
-	ok = ucx_is_clear(u, w.rank);
+	ok = ucx_sends_at_once(u, w.rank);
 	if (ok)
 		messages_push(c);
 	keep_one_ready(c);

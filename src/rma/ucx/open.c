@@ -88,37 +88,37 @@ static bool handle(ucp_worker_h worker, unsigned id, ucp_am_recv_callback_t on_m
 
 /* No rank connects to the worker for answers: an answer comes over the connection of its
  * request. */
-static void keep_strangers_out(struct rma_ucx *u, ucp_worker_h worker, enum wire_kind kind,
-			       const struct gate_listeners *before)
+static void attach_filter(struct rma_ucx *u, ucp_worker_h worker, enum wire_type type,
+			  const struct filter_listeners *before)
 {
-	static const struct gate nobody;
+	static const struct host_filter none;
 	ucp_address_t *address;
 	size_t bytes;
 
-	if ((kind == WIRE_REQUEST && !u->has_gate) ||
+	if ((type == WIRE_REQUEST && !u->has_filter) ||
 	    ucp_worker_get_address(worker, &address, &bytes) != UCS_OK)
 		return;
-	gate_close_new(kind == WIRE_REQUEST ? &u->gate : &nobody, before, address, bytes);
+	filter_attach_new(type == WIRE_REQUEST ? &u->filter : &none, before, address, bytes);
 	ucp_worker_release_address(worker, address);
 }
 
-bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_kind kind,
+bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_type type,
 		     ucp_am_recv_callback_t on_message, void *arg)
 {
 	ucp_worker_params_t params = {
 	    .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
 	    .thread_mode = UCS_THREAD_MODE_SERIALIZED,
 	};
-	struct gate_listeners before;
+	struct filter_listeners before;
 	bool ok;
 
-	gate_find_listeners(&before);
+	filter_find_listeners(&before);
 	ok = ucp_worker_create(u->context, &params, worker) == UCS_OK;
 	if (ok)
-		keep_strangers_out(u, *worker, kind, &before);
+		attach_filter(u, *worker, type, &before);
 	ok = ok && ucp_worker_get_efd(*worker, fd) == UCS_OK;
 	for (unsigned id = 0; id <= WIRE_ANSWER; id++)
-		ok = ok && (id == (unsigned)kind ? handle(*worker, id, on_message, arg)
+		ok = ok && (id == (unsigned)type ? handle(*worker, id, on_message, arg)
 						 : handle(*worker, id, on_other, u));
 	return ok;
 }
@@ -335,8 +335,8 @@ static bool has_address(const struct host *h, uint32_t address)
 	return i < h->n;
 }
 
-static void admit_hosts(struct gate *g, const struct host *host, int n, const struct host *mine,
-			bool own)
+static void admit_hosts(struct host_filter *g, const struct host *host, int n,
+			const struct host *mine, bool own)
 {
 	uint32_t *address = calloc((size_t)n * ADDRESSES, sizeof *address);
 	int all = 0;
@@ -347,14 +347,14 @@ static void admit_hosts(struct gate *g, const struct host *host, int n, const st
 		for (int k = 0; k < host[i].n; k++)
 			if (own || !has_address(mine, host[i].address[k]))
 				address[all++] = host[i].address[k];
-	gate_admit(g, address, all);
+	filter_admit(g, address, all);
 	free(address);
 }
 
 /* The hosts that may connect to this rank: other hosts, and this one if it has several nodes or if
  * words of the own node go through UCX, too (near). One rank of each node sends its host's
  * addresses. */
-static bool agree_on_gate(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bool near)
+static bool agree_on_filter(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bool near)
 {
 	struct rma_ucx *u = ucx_of(r);
 	MPI_Comm leaders;
@@ -374,11 +374,11 @@ static bool agree_on_gate(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bool
 		PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, host, sizeof mine, MPI_BYTE, leaders);
 		for (int i = 0; i < nodes; i++)
 			here += strcmp(host[i].name, mine.name) == 0;
-		admit_hosts(&u->gate, host, nodes, &mine, near || here > 1);
+		admit_hosts(&u->filter, host, nodes, &mine, near || here > 1);
 	}
 	if (ok)
-		PMPI_Bcast(&u->gate, sizeof u->gate, MPI_BYTE, 0, node_comm);
-	u->has_gate = ok && u->gate.ranges > 0;
+		PMPI_Bcast(&u->filter, sizeof u->filter, MPI_BYTE, 0, node_comm);
+	u->has_filter = ok && u->filter.ranges > 0;
 	if (leaders != MPI_COMM_NULL)
 		PMPI_Comm_free(&leaders);
 	free(host);
@@ -405,7 +405,7 @@ static bool open_all(struct rma *r, const struct rma_request *q, char *err, size
 	}
 	/* On one host UCX listens on the loopback, which other hosts cannot reach. */
 	if (!q->one_host &&
-	    !agree_on_gate(r, q->comm, q->node_comm, q->by_network || !ucx_of(r)->by_cpu)) {
+	    !agree_on_filter(r, q->comm, q->node_comm, q->by_network || !ucx_of(r)->by_cpu)) {
 		snprintf(err, errlen, "out of memory");
 		return false;
 	}

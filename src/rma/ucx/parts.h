@@ -9,11 +9,11 @@
 #include <ucp/api/ucp.h>
 
 #include "rma/ucx/ucx.h"
-#include "rma/ucx/gate.h"
+#include "rma/ucx/filter.h"
 #include "rma/ucx/wire.h"
 
 struct rma_ucx;
-struct ucx_flight;
+struct ucx_pending;
 
 /* At the end of every segment, at offset rma_ucx.tail: the threads that sleep on NET words of the
  * segment, which the owner's thread has to wake, and a flag for deaths. */
@@ -39,7 +39,7 @@ struct ucx_contact {
 /* ------------------------------------------------------------------ operations */
 
 struct ucx_op {
-	enum wire_operation kind;
+	enum wire_operation code;
 	int64_t value, expected; /* expected: for WIRE_CAS */
 	int64_t *result;         /* NULL: none */
 };
@@ -66,7 +66,7 @@ struct ucx_way {
 	/* Send all issued operations, so that each is complete when it is answered. */
 	void (*push)(struct rma_client *c);
 	/* The peer of f died: make f free, unless UCX may still complete it. */
-	void (*lost)(struct rma_ucx *u, struct ucx_flight *f);
+	void (*lost)(struct rma_ucx *u, struct ucx_pending *f);
 };
 extern const struct ucx_way ucx_direct, ucx_messages;
 extern const struct rma_transport ucx_direct_transport, ucx_messages_transport;
@@ -88,17 +88,17 @@ static inline ucp_request_param_t ucx_message_params(uint32_t flags,
 }
 
 /* An operation or a message that has not been answered. */
-struct ucx_flight {
+struct ucx_pending {
 	struct rma_client *client; /* NULL: it was answered, or the client knows that it failed */
 	struct ucx_peer *peer;
-	struct ucx_flight *next, **at; /* in the list of its peer; the pointer to this one */
+	struct ucx_pending *next, **at; /* in the list of its peer; the pointer to this one */
 };
 
 /* A request message: in use from its first operation until it is answered and UCX no longer needs
  * its bytes. */
 struct ucx_batch {
-	struct ucx_flight flight; /* has a client while the message is in flight */
-	struct ucx_batch *next;   /* in the list of a client's open batches, or of spare ones */
+	struct ucx_pending pending; /* has a client until the message is answered */
+	struct ucx_batch *next;     /* in the list of a client's open batches, or of spare ones */
 	struct ucx_peer *peer;
 	int rank, results;
 	uint32_t index;
@@ -110,9 +110,9 @@ struct ucx_batch {
 };
 _Static_assert((int)WIRE_OPERANDS >= (int)RMA_ORDERED, "a message has room for what is ordered");
 
-/* What a client has in flight. */
+/* The pending operations of a client. */
 struct ucx_client {
-	_Atomic(unsigned) flying;          /* operations not yet answered */
+	_Atomic(unsigned) unanswered;      /* operations not yet answered */
 	uint64_t dead_since_ns, dead_wait; /* since when a death is known, and in which wait */
 	/* Of messages: those that are not sent yet, and a spare one. */
 	struct ucx_batch *open, *ready;
@@ -125,7 +125,7 @@ struct ucx_direct_client {
 	int put_to;         /* 1 + the target of puts that are not flushed, if all have the same */
 	unsigned n, issued; /* operations since they were all answered */
 	struct ucx_direct_op {
-		enum wire_operation kind;
+		enum wire_operation code;
 		int rank;
 		uint64_t offset;
 		int64_t value, expected; /* where UCX reads them */
@@ -156,9 +156,9 @@ struct ucx_peer {
 	ucp_rkey_h rkey;
 	uint64_t base;
 	bool dead;
-	bool stands;   /* the rank has answered, so the connection is up */
-	uint64_t sent; /* the number of the last request; the first one is 1 */
-	struct ucx_flight *flights;
+	bool connected; /* the rank has answered, so the connection is up */
+	uint64_t sent;  /* the number of the last request; the first one is 1 */
+	struct ucx_pending *pending;
 	struct rma_ucx *ucx;
 };
 
@@ -174,11 +174,11 @@ struct rma_ucx {
 	_Atomic(bool) stop;
 	bool by_cpu; /* no device performs atomics: mapped words are changed by CPU */
 	const struct ucx_way *way;
-	struct gate gate; /* the hosts that may connect to serving */
-	bool has_gate;    /* false on one host */
-	/* Of UCX's own operations: all flights, and the spare ones. */
-	struct ucx_flight **flight, *spare_flight;
-	uint32_t flights;
+	struct host_filter filter; /* the hosts that may connect to serving */
+	bool has_filter;           /* false on one host */
+	/* Of UCX's own operations: all of struct ucx_pending, and the spare ones. */
+	struct ucx_pending **pending, *spare_pending;
+	uint32_t n_pending;
 	/* Of messages: the table's key, the words that others may operate on, which requests of
 	 * each rank have been accepted (used by the thread only), ... */
 	struct siphash_key key;
@@ -200,9 +200,9 @@ struct rma_ucx {
 	struct ucx_peer **peer; /* [ranks], NULL: not connected */
 	uint64_t crowded_until; /* for clients; see ucx_yield() */
 	unsigned blocked;       /* clients that sleep on asking_fd */
-	_Atomic(bool) has_dead;
-	bool unburied; /* endpoints of dead ranks are still open */
-	bool told;     /* this rank has notified all others of a death */
+	_Atomic(bool) any_dead;
+	bool dead_endpoints; /* endpoints of dead ranks are still open */
+	bool notified;       /* this rank has notified all others of a death */
 	struct rma_client notifier;
 	/* Used by the thread only: whom it watches (ucx/watch.c); -1: no process. */
 	int next_pidfd, watched, watching_fd;
@@ -210,8 +210,8 @@ struct rma_ucx {
 	ucp_ep_h watch_ep;
 	ucp_rkey_h watch_rkey;
 	_Atomic(bool) watches; /* the connection to watched is up, or has failed */
-	struct wire_header greeting;
-	ucp_dt_iov_t greeting_iov;
+	struct wire_header hello;
+	ucp_dt_iov_t hello_iov;
 };
 
 static inline struct rma_ucx *ucx_of(const struct rma *r)
@@ -252,7 +252,7 @@ void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t 
 
 /* ucx/connect.c: under the mutex. NULL: the rank is dead, or out of memory. */
 struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank);
-void ucx_bury(struct rma_ucx *u); /* close the endpoints of dead ranks */
+void ucx_close_dead(struct rma_ucx *u); /* close the endpoints of dead ranks */
 void ucx_disconnect(struct rma_ucx *u);
 /* For any worker: an endpoint to the rank with this contact, and its end. *rkey: NULL if the
  * contact has none. */
@@ -261,17 +261,17 @@ bool ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
 		 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
 void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep);
 
-/* ucx/open.c: create a worker; on_message handles messages of this kind. */
-bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_kind kind,
+/* ucx/open.c: create a worker; on_message handles messages of this type. */
+bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_type type,
 		     ucp_am_recv_callback_t on_message, void *arg);
 
-/* ucx/direct.c: allocate and free the flights. */
+/* ucx/direct.c: allocate and free what pending operations need. */
 bool ucx_direct_open(struct rma_ucx *u);
 void ucx_direct_close(struct rma_ucx *u);
 
-/* ucx/messages.c, ucx/perform.c. ucx_take_message: whether data is a message of this kind to this
+/* ucx/messages.c, ucx/perform.c. ucx_take_message: whether data is a message of this type to this
  * rank, by a rank of the table; *h is its header. */
-bool ucx_take_message(struct rma_ucx *u, enum wire_kind kind, const void *data, size_t length,
+bool ucx_take_message(struct rma_ucx *u, enum wire_type type, const void *data, size_t length,
 		      const ucp_am_recv_param_t *param, struct wire_header *h);
 bool ucx_messages_open(struct rma_ucx *u);
 void ucx_messages_close(struct rma_ucx *u);
@@ -290,13 +290,13 @@ void ucx_watch_await(struct rma_ucx *u);
 void ucx_watch_look(struct rma_ucx *u, int fd);
 void ucx_watch_close(struct rma_ucx *u);
 
-/* transport.c: what both ways have in common. Under the mutex: begin a flight; end it; wait until
- * all operations of c have been answered. */
-void ucx_fly(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f);
-void ucx_land(struct ucx_flight *f, bool well);
+/* transport.c: what both ways have in common. Under the mutex: begin a pending operation; end it;
+ * wait until all operations of c have been answered. */
+void ucx_pending_add(struct rma_client *c, struct ucx_peer *p, struct ucx_pending *f);
+void ucx_pending_done(struct ucx_pending *f, bool ok);
 void ucx_complete(struct rma_client *c);
 /* Whether a message to the rank is sent at once. */
-bool ucx_is_clear(const struct rma_ucx *u, int rank);
+bool ucx_sends_at_once(const struct rma_ucx *u, int rank);
 /* An operation of c has failed: leave the protocol where it is. */
 void ucx_give_up(struct rma_client *c);
 /* Members of both struct rma_transport. */

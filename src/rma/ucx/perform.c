@@ -92,7 +92,7 @@ ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length,
 	u->performed++;
 	perform_all(r, op, n, u->answer);
 	h = (struct wire_header){.number = h.number,
-				 .kind = WIRE_ANSWER,
+				 .type = WIRE_ANSWER,
 				 .index = h.index,
 				 .from = u->rank,
 				 .to = h.from};

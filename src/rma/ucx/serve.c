@@ -67,7 +67,7 @@ static void sleep_until_event(struct rma_ucx *u)
 	};
 
 	if (ucp_worker_arm(u->serving) != UCS_OK ||
-	    poll(fd, SOURCES, atomic_load(&u->has_dead) ? NOTIFY_MS : -1) <= 0)
+	    poll(fd, SOURCES, atomic_load(&u->any_dead) ? NOTIFY_MS : -1) <= 0)
 		return;
 	for (int i = PROCESS; i < SOURCES; i++)
 		if (fd[i].revents)
@@ -91,7 +91,7 @@ static void *serve(void *arg)
 			busy = now - last < QUICK_NS && now > crowded_until;
 			last = now;
 		}
-		if (atomic_load(&u->has_dead))
+		if (atomic_load(&u->any_dead))
 			ucx_notify(r);
 		if (busy) {
 			uint64_t now = rma_now_ns();
@@ -136,10 +136,10 @@ static struct ucx_sleeper *add_sleeper(struct ucx_tail *t, uint64_t offset, int6
 {
 	for (int i = 0; i < UCX_SLEEPERS; i++) {
 		struct ucx_sleeper *d = &t->sleeper[i];
-		uint64_t nobody = 0;
+		uint64_t free_word = 0;
 
 		if (atomic_load_explicit(&d->word, memory_order_relaxed) ||
-		    !atomic_compare_exchange_strong(&d->word, &nobody, offset + 1))
+		    !atomic_compare_exchange_strong(&d->word, &free_word, offset + 1))
 			continue;
 		/* Until this store, the thread may compare with the value of an earlier sleeper,
 		 * and wake this one in vain or not at all. In the second case the futex finds that

@@ -47,31 +47,31 @@ void ucx_give_up(struct rma_client *c)
 
 /* ---------------------------------------------------------------- completion */
 
-void ucx_fly(struct rma_client *c, struct ucx_peer *p, struct ucx_flight *f)
+void ucx_pending_add(struct rma_client *c, struct ucx_peer *p, struct ucx_pending *f)
 {
-	ucx_client(c)->flying++;
+	ucx_client(c)->unanswered++;
 	f->client = c;
 	f->peer = p;
-	f->at = &p->flights;
-	f->next = p->flights;
+	f->at = &p->pending;
+	f->next = p->pending;
 	if (f->next)
 		f->next->at = &f->next;
-	p->flights = f;
+	p->pending = f;
 }
 
-void ucx_land(struct ucx_flight *f, bool well)
+void ucx_pending_done(struct ucx_pending *f, bool ok)
 {
 	struct rma_client *c = f->client;
 
 	if (!c) /* it has failed already */
 		return;
 	f->client = NULL;
-	f->peer->stands = f->peer->stands || well;
+	f->peer->connected = f->peer->connected || ok;
 	*f->at = f->next;
 	if (f->next)
 		f->next->at = f->at;
-	c->failed = c->failed || !well;
-	ucx_client(c)->flying--;
+	c->failed = c->failed || !ok;
+	ucx_client(c)->unanswered--;
 }
 
 /* The rest of this section is under the mutex. */
@@ -79,8 +79,8 @@ static bool step(struct rma_ucx *u)
 {
 	bool some = ucp_worker_progress(u->asking) > 0;
 
-	if (u->unburied) {
-		ucx_bury(u);
+	if (u->dead_endpoints) {
+		ucx_close_dead(u);
 		ucp_worker_signal(u->serving); /* its thread notifies the other ranks */
 	} else if (!some) {
 		return false;
@@ -108,9 +108,9 @@ void ucx_complete(struct rma_client *c)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
 	const struct rma_waiting *how = &c->rma->waiting;
-	uint64_t start = ucx_client(c)->flying ? rma_now_ns() : 0, until = 0, now;
+	uint64_t start = ucx_client(c)->unanswered ? rma_now_ns() : 0, until = 0, now;
 
-	for (unsigned look = 1; ucx_client(c)->flying; look++) {
+	for (unsigned look = 1; ucx_client(c)->unanswered; look++) {
 		if (step(u))
 			continue;
 		now = rma_now_ns();
@@ -135,14 +135,14 @@ void ucx_complete(struct rma_client *c)
  * socket holds far more than this many messages. */
 enum { POSTED_MOST = 32 };
 
-bool ucx_is_clear(const struct rma_ucx *u, int rank)
+bool ucx_sends_at_once(const struct rma_ucx *u, int rank)
 {
 	const struct ucx_peer *p = u->peer[rank];
 	int n = 0;
 
-	for (const struct ucx_flight *f = p ? p->flights : NULL; f && n < POSTED_MOST; f = f->next)
+	for (const struct ucx_pending *f = p ? p->pending : NULL; f && n < POSTED_MOST; f = f->next)
 		n++;
-	return p && p->stands && n < POSTED_MOST;
+	return p && p->connected && n < POSTED_MOST;
 }
 
 /* Whether all operations of c have been answered; it does not tell them apart. It does not poll:
@@ -150,18 +150,18 @@ bool ucx_is_clear(const struct rma_ucx *u, int rank)
 bool ucx_answered(struct rma_client *c, const int64_t *result)
 {
 	(void)result;
-	return !ucx_client(c)->flying;
+	return !ucx_client(c)->unanswered;
 }
 
 /* ------------------------------------------------------------------- waiting */
 
 /* Tell all ranks that a rank has died: ranks that wait for it may have no connection to it. */
-static void tell(struct rma *r)
+static void notify_all(struct rma *r)
 {
-	static const struct ucx_op death = {.kind = WIRE_ACC, .value = 1};
+	static const struct ucx_op death = {.code = WIRE_ACC, .value = 1};
 	struct rma_ucx *u = ucx_of(r);
 
-	u->told = true;
+	u->notified = true;
 	for (int i = 0; i < u->ranks; i++) {
 		if (r->map[i])
 			atomic_store(&ucx_tail_of(r, i)->deaths, 1);
@@ -177,8 +177,8 @@ void ucx_notify(struct rma *r)
 	struct rma_ucx *u = ucx_of(r);
 
 	pthread_mutex_lock(&u->mutex);
-	if (!u->told)
-		tell(r);
+	if (!u->notified)
+		notify_all(r);
 	step(u);
 	pthread_mutex_unlock(&u->mutex);
 }

@@ -96,7 +96,7 @@ void ucx_watch_open(struct rma *r, MPI_Comm node_comm)
 
 static void note_death(struct rma_ucx *u)
 {
-	atomic_store(&u->has_dead, true);
+	atomic_store(&u->any_dead, true);
 	atomic_store(&u->watches, true);
 }
 
@@ -114,7 +114,7 @@ static ucs_status_t on_answer(void *arg, const void *header, size_t header_lengt
 
 	(void)header, (void)header_length;
 	if (ucx_take_message(u, WIRE_ANSWER, data, length, param, &h) && h.from == u->watched &&
-	    h.number == u->greeting.number)
+	    h.number == u->hello.number)
 		atomic_store(&u->watches, true);
 	return UCS_OK;
 }
@@ -127,15 +127,15 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 
 /* Send the message that sets up the connection. It has no operations, and number 0, which no
  * client's request has. False: it failed. */
-static bool greet(struct rma_ucx *u)
+static bool send_hello(struct rma_ucx *u)
 {
 	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, NULL);
-	const struct wire_header h = {.kind = WIRE_REQUEST, .from = u->rank, .to = u->watched};
+	const struct wire_header h = {.type = WIRE_REQUEST, .from = u->rank, .to = u->watched};
 	ucs_status_ptr_t status;
 
-	wire_seal(&u->key, &h, &u->greeting, sizeof u->greeting);
-	u->greeting_iov = (ucp_dt_iov_t){&u->greeting, sizeof u->greeting};
-	status = ucp_am_send_nbx(u->watch_ep, WIRE_REQUEST, NULL, 0, &u->greeting_iov, 1, &params);
+	wire_seal(&u->key, &h, &u->hello, sizeof u->hello);
+	u->hello_iov = (ucp_dt_iov_t){&u->hello, sizeof u->hello};
+	status = ucp_am_send_nbx(u->watch_ep, WIRE_REQUEST, NULL, 0, &u->hello_iov, 1, &params);
 	return !UCS_PTR_IS_ERR(status);
 }
 
@@ -148,7 +148,7 @@ void ucx_watch_begin(struct rma *r)
 	if (!ucx_open_worker(u, &u->watching, &u->watching_fd, WIRE_ANSWER, on_answer, u) ||
 	    !ucx_connect(u->watching, ucx_contact_of(u, u->watched), on_end, u, &u->watch_ep,
 			 &u->watch_rkey) ||
-	    !greet(u))
+	    !send_hello(u))
 		note_death(u);
 	ucx_watch_look(u, u->watching_fd);
 }
@@ -175,7 +175,7 @@ void ucx_watch_look(struct rma_ucx *u, int fd)
 		while (ucp_worker_progress(u->watching))
 			;
 	while (ucp_worker_arm(u->watching) == UCS_ERR_BUSY);
-	if (atomic_load(&u->has_dead))
+	if (atomic_load(&u->any_dead))
 		u->watching_fd = -1;
 }
 

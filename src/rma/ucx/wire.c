@@ -24,12 +24,12 @@ void wire_seal(const struct siphash_key *key, const struct wire_header *h, void 
 bool wire_open(const struct siphash_key *key, const struct wire_expected *e, const void *bytes,
 	       size_t length, struct wire_header *h)
 {
-	size_t most = e->kind == WIRE_REQUEST ? WIRE_REQUEST_BYTES : WIRE_ANSWER_BYTES;
+	size_t most = e->type == WIRE_REQUEST ? WIRE_REQUEST_BYTES : WIRE_ANSWER_BYTES;
 
 	if (length < sizeof *h || length > most || length % sizeof(int64_t))
 		return false;
 	memcpy(h, bytes, sizeof *h);
-	if (h->kind != (uint32_t)e->kind || h->to != e->to || h->from < 0 || h->from >= e->ranks)
+	if (h->type != (uint32_t)e->type || h->to != e->to || h->from < 0 || h->from >= e->ranks)
 		return false;
 	/* One comparison of two registers, so its time reveals nothing about the tag. */
 	return (tag_of(key, bytes, length) ^ h->tag) == 0;

@@ -8,7 +8,7 @@
  * worker can send bytes to it, so nothing in a message is used before wire_open() has accepted it:
  *   forged    the tag is a keyed hash (SipHash-2-4) of all that follows it. The key is drawn at
  *             random for each table and known to its ranks only.
- *   misled    the tag covers kind, sender and receiver, so an answer is not taken for a request,
+ *   misled    the tag covers type, sender and receiver, so an answer is not taken for a request,
  *             and a message is accepted only by its receiver, and only as its sender's.
  *   replayed  a rank numbers its requests to each other rank, and the receiver accepts a number
  *             once (wire_is_new). An answer has the number of its request; it is accepted once
@@ -26,7 +26,7 @@
 #include "rma/ucx/siphash.h"
 
 /* Also the ids of the UCX active messages. */
-enum wire_kind { WIRE_REQUEST = 1, WIRE_ANSWER = 2 };
+enum wire_type { WIRE_REQUEST = 1, WIRE_ANSWER = 2 };
 enum wire_operation {
 	WIRE_PUT,
 	WIRE_GET,
@@ -41,7 +41,7 @@ enum wire_operation {
 struct wire_header {
 	uint64_t tag;    /* of all that follows */
 	uint64_t number; /* of the request; its sender counts for each receiver */
-	uint32_t kind;
+	uint32_t type;
 	uint32_t index; /* of the request's batch at its sender */
 	int32_t from, to;
 };
@@ -88,9 +88,9 @@ static inline uint64_t wire_offset(const struct wire_op *op)
 void wire_seal(const struct siphash_key *key, const struct wire_header *h, void *bytes,
 	       size_t length);
 
-/* The messages that a rank accepts: their kind, their receiver, and the number of ranks. */
+/* The messages that a rank accepts: their type, their receiver, and the number of ranks. */
 struct wire_expected {
-	enum wire_kind kind;
+	enum wire_type type;
 	int32_t to, ranks;
 };
 

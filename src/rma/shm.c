@@ -14,7 +14,7 @@
  * segments of ranks outside comm, of tables that are created at the same time over other
  * communicators, and of other programs.
  */
-#include "rma/room.h"
+#include "rma/shm.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -29,36 +29,36 @@
 /* The MPI's own memory in the window, and its rounding, for each rank. */
 enum { OVERHEAD_BYTES = 16384 };
 
-/* ------------------------------------------------------------------ promises */
+/* ------------------------------------------------------------ untouched memory */
 
-struct promise {
+struct area {
 	void *base;
 	size_t bytes;
-	struct promise *next;
+	struct area *next;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct promise *promises;
+static struct area *areas;
 
-void room_promise(void *base, size_t bytes)
+void shm_count_untouched(void *base, size_t bytes)
 {
-	struct promise *p = malloc(sizeof *p);
+	struct area *p = malloc(sizeof *p);
 
-	/* Without memory, the promise is not counted. */
+	/* Without memory, the area is not counted. */
 	if (!p)
 		return;
 	pthread_mutex_lock(&mutex);
-	*p = (struct promise){base, bytes, promises};
-	promises = p;
+	*p = (struct area){base, bytes, areas};
+	areas = p;
 	pthread_mutex_unlock(&mutex);
 }
 
-void room_take_back(const void *base)
+void shm_uncount(const void *base)
 {
 	pthread_mutex_lock(&mutex);
-	for (struct promise **at = &promises; *at; at = &(*at)->next)
+	for (struct area **at = &areas; *at; at = &(*at)->next)
 		if ((*at)->base == base) {
-			struct promise *p = *at;
+			struct area *p = *at;
 
 			*at = p->next;
 			free(p);
@@ -68,7 +68,7 @@ void room_take_back(const void *base)
 }
 
 /* The bytes of whole pages that are not in memory. */
-static uint64_t untouched(const struct promise *p)
+static uint64_t untouched(const struct area *p)
 {
 	enum { PAGES = 65536 };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), step = PAGES * page;
@@ -87,12 +87,12 @@ static uint64_t untouched(const struct promise *p)
 	return bytes;
 }
 
-static uint64_t promised(void)
+static uint64_t all_untouched(void)
 {
 	uint64_t bytes = 0;
 
 	pthread_mutex_lock(&mutex);
-	for (const struct promise *p = promises; p; p = p->next)
+	for (const struct area *p = areas; p; p = p->next)
 		bytes += untouched(p);
 	pthread_mutex_unlock(&mutex);
 	return bytes;
@@ -119,7 +119,7 @@ static void find_folder(void)
 }
 
 /* The file system or the host's memory, whichever has less. */
-static void look(struct room_shortage *s)
+static void look(struct shm_shortage *s)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct statvfs v;
@@ -135,10 +135,10 @@ static void look(struct room_shortage *s)
 
 /* --------------------------------------------------------------------- check */
 
-static bool is_short(MPI_Comm host_comm, uint64_t bytes, struct room_shortage *s)
+static bool is_short(MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *s)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t mine[2] = {(bytes + page - 1) / page * page + OVERHEAD_BYTES, promised()};
+	uint64_t mine[2] = {(bytes + page - 1) / page * page + OVERHEAD_BYTES, all_untouched()};
 	uint64_t all[2];
 	int rank;
 
@@ -148,16 +148,16 @@ static bool is_short(MPI_Comm host_comm, uint64_t bytes, struct room_shortage *s
 		return false;
 	look(s);
 	s->wanted = all[0];
-	s->promised = all[1] < s->free ? all[1] : s->free;
-	s->free -= s->promised;
+	s->untouched = all[1] < s->free ? all[1] : s->free;
+	s->free -= s->untouched;
 	return s->wanted > s->free;
 }
 
-bool room_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct room_shortage *shortage)
+bool shm_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *shortage)
 {
 	int rank, size, first;
 
-	*shortage = (struct room_shortage){.wanted = 0};
+	*shortage = (struct shm_shortage){.wanted = 0};
 	PMPI_Comm_rank(comm, &rank);
 	PMPI_Comm_size(comm, &size);
 	if (!is_short(host_comm, bytes, shortage))

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel keeps strangers from UCX. UCX does not authenticate a process that connects to the
- * port of a worker, and ends its own process on input that it does not expect: UCX 1.13 when a peer
- * leaves during the set-up of a connection (an assertion in ucp_request_send_state_ff), and all
- * versions on TCP message headers that are out of bounds, if UCX is built with assertions, as
- * distributions build it. No option of UCX turns off its handlers for connections and for its
- * wire-up. So what strangers send must not reach them.
+ * The kernel lets only hosts of the job connect to UCX. UCX does not authenticate a process that
+ * connects to the port of a worker, and ends its own process on input that it does not expect: UCX
+ * 1.13 when a peer leaves during the set-up of a connection (an assertion in
+ * ucp_request_send_state_ff), and all versions on TCP message headers that are out of bounds, if
+ * UCX is built with assertions, as distributions build it. No option of UCX turns off its handlers
+ * for connections and for its wire-up. So nothing that another host sends may reach them.
  *
  * A socket filter (classic BPF, which needs no privilege) on a listening socket drops SYN segments
- * that do not come from a host of the job. A stranger cannot use a forged address, because it would
- * not get the answer. All other segments pass: there is no connection without a SYN that has
+ * that do not come from a host of the job. Another host cannot use a forged address, because it
+ * would not get the answer. All other segments pass: there is no connection without a SYN that has
  * passed. Connections inherit the filter; it costs each segment two instructions.
  *
  * The sockets belong to UCX. To find them, Pawl compares the listening sockets of the process
  * before and after it creates a worker. A socket that another thread of the application has opened
  * meanwhile is told apart by its port, which is not in the worker's address.
  */
-#include "rma/ucx/gate.h"
+#include "rma/ucx/filter.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -30,7 +30,7 @@ enum {
 	FLAGS_AT = 13,  /* offset of the flags in the TCP header, where a filter begins */
 	SYN = 0x02,     /* one of the flags */
 	SOURCE_AT = 12, /* offset in the IPv4 header */
-	INSTRUCTIONS = 4 + 3 * GATE_RANGES + 1,
+	INSTRUCTIONS = 4 + 3 * FILTER_RANGES + 1,
 };
 
 static int by_number(const void *a, const void *b)
@@ -41,7 +41,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Join the two neighbouring ranges with the smallest gap between them. */
-static void join(struct gate *g)
+static void join(struct host_filter *g)
 {
 	int at = 1;
 
@@ -54,7 +54,7 @@ static void join(struct gate *g)
 	memmove(g->last + at, g->last + at + 1, (size_t)(g->ranges - at) * sizeof g->last[0]);
 }
 
-void gate_admit(struct gate *g, uint32_t *address, int n)
+void filter_admit(struct host_filter *g, uint32_t *address, int n)
 {
 	qsort(address, (size_t)n, sizeof *address, by_number);
 	for (int i = 0; i < n; i++) {
@@ -62,14 +62,14 @@ void gate_admit(struct gate *g, uint32_t *address, int n)
 			g->last[g->ranges - 1] = address[i];
 			continue;
 		}
-		if (g->ranges == GATE_RANGES)
+		if (g->ranges == FILTER_RANGES)
 			join(g);
 		g->first[g->ranges] = g->last[g->ranges] = address[i];
 		g->ranges++;
 	}
 }
 
-static int program(const struct gate *g, struct sock_filter *f)
+static int program(const struct host_filter *g, struct sock_filter *f)
 {
 	const struct sock_filter pass = BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
 	int n = 0;
@@ -88,7 +88,7 @@ static int program(const struct gate *g, struct sock_filter *f)
 	return n;
 }
 
-bool gate_close(const struct gate *g, int fd)
+bool filter_attach(const struct host_filter *g, int fd)
 {
 	struct sock_filter filter[INSTRUCTIONS];
 	struct sock_fprog all = {.filter = filter, .len = (unsigned short)program(g, filter)};
@@ -112,21 +112,21 @@ static bool is_listener(int fd, uint16_t *port)
 	return true;
 }
 
-void gate_find_listeners(struct gate_listeners *l)
+void filter_find_listeners(struct filter_listeners *l)
 {
 	DIR *fds = opendir("/proc/self/fd");
 	struct dirent *d;
 	uint16_t port;
 
 	l->n = 0;
-	while (fds && l->n < GATE_LISTENERS && (d = readdir(fds)))
+	while (fds && l->n < FILTER_LISTENERS && (d = readdir(fds)))
 		if (d->d_name[0] != '.' && is_listener(atoi(d->d_name), &port))
 			l->fd[l->n++] = atoi(d->d_name);
 	if (fds)
 		closedir(fds);
 }
 
-static bool has(const struct gate_listeners *l, int fd)
+static bool has(const struct filter_listeners *l, int fd)
 {
 	int i = 0;
 
@@ -135,15 +135,15 @@ static bool has(const struct gate_listeners *l, int fd)
 	return i < l->n;
 }
 
-void gate_close_new(const struct gate *g, const struct gate_listeners *before, const void *address,
-		    size_t bytes)
+void filter_attach_new(const struct host_filter *g, const struct filter_listeners *before,
+		       const void *address, size_t bytes)
 {
-	struct gate_listeners now;
+	struct filter_listeners now;
 	uint16_t port;
 
-	gate_find_listeners(&now);
+	filter_find_listeners(&now);
 	for (int i = 0; i < now.n; i++)
 		if (!has(before, now.fd[i]) && is_listener(now.fd[i], &port) &&
 		    memmem(address, bytes, &port, sizeof port))
-			gate_close(g, now.fd[i]);
+			filter_attach(g, now.fd[i]);
 }

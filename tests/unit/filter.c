@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rma/ucx/gate.h"
+#include "rma/ucx/filter.h"
 
 enum { REFUSED_MS = 150, MANY = 1000, SPREAD = 1024 };
 #define LOOPBACK UINT32_C(0x7f000000)
@@ -80,14 +80,14 @@ static bool gets_in(int listener, uint32_t from, uint16_t port)
 static void kernel(void)
 {
 	uint32_t hosts[] = {LOOPBACK + 9, LOOPBACK + 5, LOOPBACK + 6, LOOPBACK + 5};
-	struct gate g = {.ranges = 0}, nobody = {.ranges = 0};
+	struct host_filter g = {.ranges = 0}, none = {.ranges = 0};
 	uint16_t port;
 	int fd = listen_here(&port);
 
 	ok(fd >= 0 && gets_in(fd, LOOPBACK + 7, port), "an open socket takes anybody");
-	gate_admit(&g, hosts, 4);
+	filter_admit(&g, hosts, 4);
 	ok(g.ranges == 2, "neighbours are one range");
-	ok(gate_close(&g, fd), "the kernel takes the filter");
+	ok(filter_attach(&g, fd), "the kernel takes the filter");
 	ok(gets_in(fd, LOOPBACK + 5, port) && gets_in(fd, LOOPBACK + 6, port) &&
 	       gets_in(fd, LOOPBACK + 9, port),
 	   "hosts of the job connect, and are heard");
@@ -95,14 +95,14 @@ static void kernel(void)
 	ok(!gets_in(fd, LOOPBACK + 7, port) && !gets_in(fd, LOOPBACK + 8, port),
 	   "addresses between ranges are kept out");
 	ok(!gets_in(fd, LOOPBACK + 10, port), "the address above is kept out");
-	ok(gate_close(&nobody, fd) && !gets_in(fd, LOOPBACK + 5, port), "or all are");
+	ok(filter_attach(&none, fd) && !gets_in(fd, LOOPBACK + 5, port), "or all are");
 	close(fd);
 }
 
 static void many(void)
 {
 	static uint32_t hosts[MANY];
-	struct gate g = {.ranges = 0};
+	struct host_filter g = {.ranges = 0};
 	uint16_t port;
 	bool in_order = true;
 	int fd = listen_here(&port), has[2] = {0, 0};
@@ -110,16 +110,17 @@ static void many(void)
 	/* Two networks far apart, without adjacent addresses. */
 	for (int i = 0; i < MANY; i++)
 		hosts[i] = LOOPBACK + (i % 2 ? 0x800000 : 0) + 16 + (uint32_t)i * SPREAD;
-	gate_admit(&g, hosts, MANY);
+	filter_admit(&g, hosts, MANY);
 	for (int i = 0; i < g.ranges; i++)
 		in_order =
 		    in_order && g.first[i] <= g.last[i] && (i == 0 || g.first[i] > g.last[i - 1]);
-	ok(g.ranges == GATE_RANGES && in_order, "many hosts are joined to ranges, in order");
+	ok(g.ranges == FILTER_RANGES && in_order, "many hosts are joined to ranges, in order");
 	for (int i = 0; i < MANY; i++)
 		for (int k = 0; k < g.ranges; k++)
 			has[0] += hosts[i] >= g.first[k] && hosts[i] <= g.last[k];
 	ok(has[0] == MANY, "each of them is in one");
-	ok(gate_close(&g, fd) && gets_in(fd, hosts[0], port) && gets_in(fd, hosts[MANY - 1], port),
+	ok(filter_attach(&g, fd) && gets_in(fd, hosts[0], port) &&
+	       gets_in(fd, hosts[MANY - 1], port),
 	   "the first and the last are let in");
 	ok(!gets_in(fd, LOOPBACK + 2, port) && !gets_in(fd, LOOPBACK + 0x7ffff0, port),
 	   "below, and between the networks, no address is");
@@ -128,15 +129,15 @@ static void many(void)
 
 static void which(void)
 {
-	struct gate nobody = {.ranges = 0};
-	struct gate_listeners before;
+	struct host_filter none = {.ranges = 0};
+	struct filter_listeners before;
 	uint16_t port[3];
 	int old = listen_here(&port[0]), other, ucx;
 
-	gate_find_listeners(&before);
+	filter_find_listeners(&before);
 	other = listen_here(&port[1]);
 	ucx = listen_here(&port[2]);
-	gate_close_new(&nobody, &before, &port[2], sizeof port[2]);
+	filter_attach_new(&none, &before, &port[2], sizeof port[2]);
 	ok(!gets_in(ucx, LOOPBACK + 1, port[2]), "a new socket whose port is in the address");
 	ok(gets_in(old, LOOPBACK + 1, port[0]) && gets_in(other, LOOPBACK + 1, port[1]),
 	   "and no other");

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The observers of a table, and the events that the API layer reports to them. */
+#include "observe/observe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+_Thread_local const void *observe_given_site;
+
+void pawl_private_set_site(const void *site)
+{
+	observe_given_site = site;
+}
+
+/* ------------------------------------------------------------------ observers */
+
+/* How an observer begins: *calls and *state are set if it observes the table. Collective; *calls is
+ * set on all ranks or on none. PAWL_ERR_*, with a message: the code of this rank. */
+typedef int observer_open(const struct observe *o, const struct observer **calls, void **state);
+
+/* All observers there are, in the order in which they are told. */
+static observer_open *const observers[] = {NULL};
+
+void observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING])
+{
+	const char *env = getenv(name);
+	int rank;
+
+	memset(value, 0, OBSERVE_SETTING);
+	PMPI_Comm_rank(comm, &rank);
+	if (rank == 0 && env && strcmp(env, "0") != 0)
+		strncpy(value, env, OBSERVE_SETTING - 1);
+	PMPI_Bcast(value, OBSERVE_SETTING, MPI_CHAR, 0, comm);
+}
+
+int observe_open(struct observe **to, const struct observe_table *table)
+{
+	struct observe *o = calloc(1, sizeof *o);
+	int rc = PAWL_SUCCESS;
+
+	*to = o;
+	if (o) {
+		o->table = *table;
+		o->records = calloc((size_t)table->setup->max_held, sizeof *o->records);
+	}
+	if (!o || !o->records)
+		rc = error_set(PAWL_ERR_NOMEM, "out of memory");
+	PMPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MAX, table->comm);
+	for (int i = 0; rc == PAWL_SUCCESS && observers[i]; i++) {
+		rc = observers[i](o, &o->calls[o->n], &o->state[o->n]);
+		o->n += o->calls[o->n] != NULL;
+	}
+	if (rc == PAWL_SUCCESS && o->n > 0)
+		return rc;
+	observe_close(o);
+	*to = NULL;
+	return rc;
+}
+
+void observe_report(struct observe *o)
+{
+	for (int i = 0; i < o->n; i++)
+		if (o->calls[i]->report)
+			o->calls[i]->report(o->state[i]);
+}
+
+void observe_close(struct observe *o)
+{
+	if (!o)
+		return;
+	for (int i = 0; i < o->n; i++)
+		if (o->calls[i]->close)
+			o->calls[i]->close(o->state[i]);
+	free(o->records);
+	free(o);
+}
+
+/* --------------------------------------------------------------------- events */
+
+#define TELL(o, event, ...)                                                       \
+	do {                                                                      \
+		for (int i = 0; i < (o)->n; i++)                                  \
+			if ((o)->calls[i]->event)                                 \
+				(o)->calls[i]->event((o)->state[i], __VA_ARGS__); \
+	} while (0)
+
+static uint64_t far_count(const struct lock_slot *slot)
+{
+	uint64_t n = 0;
+
+	for (int op = 0; op < RMA_FLUSH; op++)
+		n += slot->client.count[op][1];
+	return n;
+}
+
+/* The level of an element at which two of its children meet. */
+static enum observe_level level_of(const struct topo *t, int level)
+{
+	for (; level > 1 && t->level[level - 1].type == TOPO_GANG; level--)
+		;
+	switch (t->level[level - 1].type) {
+	case TOPO_CACHE:
+	case TOPO_GANG:
+		return OBSERVE_COMPLEX;
+	case TOPO_PACKAGE:
+	case TOPO_NUMA:
+		return OBSERVE_PACKAGE;
+	case TOPO_NODE:
+		return OBSERVE_NODE;
+	default:
+		return t->nnodes > 1 ? OBSERVE_NETWORK : OBSERVE_NODE;
+	}
+}
+
+static enum observe_level level_between(const struct topo *t, int a, int b)
+{
+	int level = t->nlevels;
+
+	if (t->node[a] != t->node[b])
+		return OBSERVE_NETWORK;
+	while (level > 1 && topo_element(t, a, level) != topo_element(t, b, level))
+		level--;
+	/* Where a node has one rank, or divides as the machine does, the topology has no level for
+	 * it. */
+	return level_of(t, level) == OBSERVE_NETWORK ? OBSERVE_NODE : level_of(t, level);
+}
+
+/* From whom the lock came, by what the protocol has left in the slot. */
+static void note_origin(const struct observe *o, struct observe_record *r,
+			const struct lock_slot *slot)
+{
+	const struct topo *t = o->table.setup->topo;
+
+	if (slot->from > 0) {
+		r->from = slot_rank(slot->from);
+		r->level = level_between(t, r->from, o->table.rma->rank);
+	} else if (slot->from < 0) {
+		r->level = level_of(t, (int)-slot->from);
+	}
+}
+
+struct observe_record observe_begin(struct observe *o, struct lock_slot *slot, int mode,
+				    const struct client_units *units, const void *site)
+{
+	struct observe_record r = {
+	    .lock = slot->lock,
+	    .mode = mode,
+	    .slot = slot->index,
+	    .site = site,
+	    .begin_ns = rma_now_ns(),
+	    .from = -1,
+	    .level = OBSERVE_UNKNOWN,
+	    .waits_before = slot->client.waits,
+	    .far_before = far_count(slot),
+	};
+
+	if (units) {
+		r.first = units->first;
+		r.last = units->last;
+	}
+	slot->from = 0;
+	o->records[slot->index] = r;
+	TELL(o, begin, &r);
+	return r;
+}
+
+void observe_acquired(struct observe *o, struct observe_record *r, struct lock_slot *slot, int code)
+{
+	r->code = code;
+	r->acquired_ns = rma_now_ns();
+	if (code != PAWL_SUCCESS) {
+		r->waited = code == PAWL_ERR_TIMEOUT;
+		TELL(o, acquired, r);
+		return;
+	}
+	r->waited = slot->client.waits != r->waits_before;
+	r->far = far_count(slot) - r->far_before;
+	if (r->waited)
+		note_origin(o, r, slot);
+	o->records[slot->index] = *r;
+	TELL(o, acquired, r);
+}
+
+void observe_release(struct observe *o, const struct lock_slot *slot, const void *site)
+{
+	struct observe_record *r = &o->records[slot->index];
+
+	r->release_site = site;
+	r->far_before = far_count(slot);
+	r->release_ns = rma_now_ns();
+	TELL(o, release, r);
+}
+
+void observe_released(struct observe *o, const struct lock_slot *slot, int code)
+{
+	struct observe_record *r = &o->records[slot->index];
+
+	r->code = code;
+	r->far += far_count(slot) - r->far_before;
+	r->released_ns = rma_now_ns();
+	TELL(o, released, r);
+}
+
+void observe_abandon(struct observe *o, const struct lock_slot *slot, const void *site)
+{
+	observe_release(o, slot, site);
+	observe_released(o, slot, PAWL_ERR_LEASE_LOST);
+}
+
+void observe_waiting(void *to, const struct rma_client *c, uint64_t waited_ns, const char *what)
+{
+	const struct observe *o = to;
+
+	TELL(o, waiting, c, waited_ns, what);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Observers of a table: what its locks do, told to statistics, traces and probes.
+ *
+ *   observe.c  which observers a table has, and the calls of the API layer (observe_begin(), ...)
+ *
+ * The API layer (api/lock.c, api/range.c) is the only place that reports, so every acquire and
+ * release of a program, of the drop-in layer and of the other languages comes here:
+ *
+ *   begin      a client has a slot and is about to acquire
+ *   acquired   that call is about to return; code says how
+ *   release    a holder is about to release
+ *   released   the release has returned
+ *   waiting    a client has waited for some time, and waits still (rma/wait.c)
+ *
+ * An observer is a structure of these functions (struct observer), each of them may be NULL, with a
+ * pointer to its own state. observe.c has the list of those that exist; each has an open() that
+ * decides by the environment of rank 0, which all ranks get (observe_setting()), whether it
+ * observes this table. A table without observers has t->observe NULL.
+ *
+ * Cost. A table with observers has t->plain 0, so that an acquire and a release leave the fast
+ * path at a comparison that they make anyway (table/life.c): a table without observers has no
+ * additional instruction. In a table with observers, each event reads the clock.
+ *
+ * Threads. All functions but waiting are called by the thread that acquires or releases; several
+ * threads may call at the same time if set->threaded. waiting is called by the waiting thread, at
+ * intervals of some microseconds to two milliseconds.
+ */
+#ifndef OBSERVE_OBSERVE_H
+#define OBSERVE_OBSERVE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/client.h"
+
+/* How far a hand-over went: the smallest element of the topology that has both clients. The levels
+ * that the topology does not have, because they would not divide its ranks, count as the next one
+ * that it has. */
+enum observe_level {
+	OBSERVE_COMPLEX, /* cores that share a cache */
+	OBSERVE_PACKAGE, /* package or NUMA domain */
+	OBSERVE_NODE,
+	OBSERVE_NETWORK,
+	OBSERVE_UNKNOWN, /* the protocol does not know from where the lock came */
+	OBSERVE_LEVELS
+};
+
+/* What is known of one acquire, from begin to released. Times are those of rma_now_ns(); 0: not
+ * yet. */
+struct observe_record {
+	uint64_t lock;                    /* or the space */
+	int64_t first, last;              /* of a range; kinds with PAWL_CAP_RANGES */
+	int mode;                         /* PAWL_EXCLUSIVE, ... */
+	int slot;                         /* index of the client's slot in this process */
+	const void *site;                 /* return address of the public call that acquires, ... */
+	const void *release_site;         /* ... and of the one that releases */
+	uint64_t begin_ns, acquired_ns;   /* of the acquire: the call, and its return */
+	uint64_t release_ns, released_ns; /* of the release */
+	int code;    /* of the last call: PAWL_SUCCESS, PAWL_ERR_BUSY, PAWL_ERR_TIMEOUT ... */
+	bool waited; /* the client has waited for another one (contended) */
+	int from;    /* acquired after a wait: rank of the table that had the lock; -1: unknown */
+	enum observe_level level; /* acquired after a wait: how far the hand-over went */
+	uint64_t far;             /* operations on other nodes, of acquire and release so far */
+	uint64_t waits_before, far_before; /* counts of the slot at begin, and at release */
+};
+
+struct observe;
+
+struct observer {
+	/* The record is the caller's; an observer copies what it needs later. */
+	void (*begin)(void *state, const struct observe_record *r);
+	void (*acquired)(void *state, const struct observe_record *r);
+	void (*release)(void *state, const struct observe_record *r);
+	void (*released)(void *state, const struct observe_record *r);
+	/* what: the awaited event, as in reports of option watchdog. */
+	void (*waiting)(void *state, const struct rma_client *c, uint64_t waited_ns,
+			const char *what);
+	/* The table is about to be freed; no client has a lock. report: collective over comm, MPI
+	 * works. close: local, may come without report. */
+	void (*report)(void *state);
+	void (*close)(void *state);
+};
+
+/* What observers may know of a table. */
+struct observe_table {
+	MPI_Comm comm; /* the table's own */
+	const struct lock_setup *setup;
+	const struct client_set *clients;
+	struct rma *rma;
+	const char *name;  /* pawl_table_set_name(), may change; "" */
+	const char *about; /* name, kind and number of locks, for messages; may change */
+};
+
+enum { OBSERVERS = 4 };
+
+struct observe {
+	struct observe_table table;
+	int n;
+	const struct observer *calls[OBSERVERS];
+	void *state[OBSERVERS];
+	/* [max_held] The acquires in progress and the holds, by slot. An entry belongs to the
+	 * client that has the slot; slots_is_claimed() says whether there is one. acquired_ns 0: it
+	 * waits. */
+	struct observe_record *records;
+};
+
+/*
+ * Ask all observers whether they want this table; *o is NULL if none does. Collective over
+ * table->comm. PAWL_ERR_*, with a message: the code of this rank. The caller sets
+ * rma->waiting.observe, and the table's plain to 0.
+ */
+int observe_open(struct observe **o, const struct observe_table *table);
+/* Let all observers report. Collective. */
+void observe_report(struct observe *o);
+void observe_close(struct observe *o);
+
+/* The value that a variable of the environment has on rank 0 of the communicator, "" if it is not
+ * set, empty or 0. Collective. Launchers often do not pass the environment to other hosts. */
+enum { OBSERVE_SETTING = 512 };
+void observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING]);
+
+/* ------------------------------------------------------------ for the API layer */
+
+/* A slot has been claimed for a lock or range; client_enter() comes next. Returns a copy of the
+ * record, for observe_acquired(): after a failure the slot may be another thread's. */
+struct observe_record observe_begin(struct observe *o, struct lock_slot *slot, int mode,
+				    const struct client_units *units, const void *site);
+void observe_acquired(struct observe *o, struct observe_record *r, struct lock_slot *slot,
+		      int code);
+/* Before client_leave(), and between it and client_give_back(). */
+void observe_release(struct observe *o, const struct lock_slot *slot, const void *site);
+void observe_released(struct observe *o, const struct lock_slot *slot, int code);
+/* Before client_abandon(): release and released, with code PAWL_ERR_LEASE_LOST. */
+void observe_abandon(struct observe *o, const struct lock_slot *slot, const void *site);
+/* For rma->waiting.observe; o is a struct observe. */
+void observe_waiting(void *o, const struct rma_client *c, uint64_t waited_ns, const char *what);
+
+/* Exported for libpawl-mpi; in no installed header. The next calls of this thread come from this
+ * place in the program; NULL: from the place that calls Pawl. */
+__attribute__((visibility("default"))) void pawl_private_set_site(const void *site);
+extern _Thread_local const void *observe_given_site
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* In a public function: the place that calls it. */
+#define OBSERVE_SITE() \
+	(observe_given_site ? observe_given_site : (const void *)__builtin_return_address(0))
+
+#endif

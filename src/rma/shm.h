@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether the hosts have room for shared windows; see shm.c. */
+#ifndef RMA_SHM_H
+#define RMA_SHM_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A host that has too little memory. */
+struct shm_shortage {
+	uint64_t wanted, free; /* bytes; free is without what is untouched */
+	uint64_t untouched;    /* bytes of segments that are not touched yet */
+	char host[64], place[128];
+};
+
+/* Collective over comm: whether each host has room for a shared window with this many bytes for
+ * each of its ranks. bytes may differ between ranks; host_comm has the ranks of this host. If
+ * false, *shortage is the same on all ranks. */
+bool shm_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *shortage);
+
+/* Count untouched memory of a window of this process as taken; and no longer. */
+void shm_count_untouched(void *base, size_t bytes);
+void shm_uncount(const void *base);
+
+#endif
