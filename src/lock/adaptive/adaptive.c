@@ -250,7 +250,7 @@ static bool give_up(struct lock_slot *slot, int64_t *was)
 }
 
 /* The client has W: enter, on several nodes by way of the root. */
-static int enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
+static RMA_SLOW_PATH int enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
 	const struct adaptive_constants *k = s->state;
 	int rc;
@@ -347,11 +347,14 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t old;
+	int rc;
 
+	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
 	if (slot->mode & PAWL_AHEAD)
 		return k->several ? sharing_enter_ahead(s, slot) : count_ahead(s, slot);
 	if (k->several) {
-		if (sharing_enter_at_once(s, slot) == PAWL_SUCCESS)
+		rc = sharing_enter_at_once(s, slot);
+		if (rc == PAWL_SUCCESS || (rc == PAWL_ERR_BUSY && sharing_enter_soon(s, slot)))
 			return PAWL_SUCCESS;
 	} else if (!k->keeps_order) {
 		rma_cas(&slot->client, adaptive_word(slot, LINE_W), W_OUT, adaptive_one(slot),
@@ -367,10 +370,9 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	const struct adaptive_constants *k = s->state;
 	int64_t old;
 
-	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
-	*adaptive_is_counted(slot) = false;
 	if (__builtin_expect(slot->mode != PAWL_EXCLUSIVE, 0))
 		return acquire_shared(s, slot);
+	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
 	if (k->keeps_order)
 		return acquire_slowly(s, slot);
 	/* T1, if no client has the lock. */
@@ -420,7 +422,6 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 	int rc;
 
 	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
-	*adaptive_is_counted(slot) = false;
 	if (k->several && slot->mode != PAWL_EXCLUSIVE) {
 		rc = try_shared(s, slot);
 		if (rc != LOCK_PASSED)
