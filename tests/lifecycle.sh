@@ -29,7 +29,7 @@ no_leak()
 		/definitely lost in loss record/ { record = $0; ours = 0; on = 1; next }
 		on && /(at|by) 0x/ {
 			record = record "\n" $0
-			if (/\((agree|environment|option_value|similar|alock|citron[a-z_]*|range[a-z_]*|ss|lld|network|progress|guard|life|memory|shm|agree|environment|option_value|similar|siphash|connect|devices|direct|filter|messages|open|perform|serve|transport|watch|wire|shiftlock|shiftlock_lease|shiftlock_pass|lease|table|space|slots|options|homes|lock|error|kinds|build|parse|discover|segments|wait|dmcs|dslr|queue_tree|rma_mcs|rma_rw|readers[a-z_]*|cas_spin|fompi|mpi_win_lock|clock|drtm)\.c:/)
+			if (/\((agree|environment|option_value|similar|alock|citron[a-z_]*|range[a-z_]*|ss|lld|network|progress|guard|life|memory|shm|agree|environment|option_value|similar|siphash|connect|devices|direct|filter|messages|open|perform|serve|transport|watch|wire|shiftlock|shiftlock_lease|shiftlock_pass|lease|table|space|slots|options|homes|lock|error|kinds|build|parse|discover|segments|wait|dmcs|dslr|queue_tree[a-z_]*|rma_mcs|rma_rw|readers[a-z_]*|cas_spin|fompi|mpi_win_lock|clock|drtm)\.c:/)
 				ours = 1
 			next
 		}
