@@ -41,7 +41,7 @@
  *
  * Known-broken variants: -DBREAK_ERA       K1 resets the words instead of leaving them
  *                        -DBREAK_LOOK      K1 is a put, not a compare-and-swap
- *                        -DBREAK_HEIR      K2 is a put
+ *                        -DBREAK_REPLACE   K2 is a put
  *                        -DBREAK_CONFIRM   a grant is taken without a confirmation, though REL has not changed since the
  *                                          last look
  *                        -DBREAK_LATE      the same, though the last look was too long ago
@@ -153,9 +153,9 @@ ltl live { [] (want -> <> in) }
 #define RETURNS_LATE(p) ((p) == 0 && late)
 #endif
 #ifdef BREAK_REPLACE
-#define REPLACE_HEIR true
+#define K2_IS_PUT true
 #else
-#define REPLACE_HEIR false
+#define K2_IS_PUT false
 #endif
 
 #ifdef BREAK_ERA
@@ -453,7 +453,7 @@ active [NP] proctype P()
 	:: /* K2: old = cas(REPLACEMENT, 0 -> spare); flush */
 		d_step { AT(K2) && !NO_SPARE(blk[_pid]) ->
 			if
-			:: REPLACEMENT[blk[_pid]] == 0 || REPLACE_HEIR ->
+			:: REPLACEMENT[blk[_pid]] == 0 || K2_IS_PUT ->
 				used++;
 				assert(used < NB);
 				REPLACEMENT[blk[_pid]] = used
