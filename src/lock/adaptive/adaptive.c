@@ -29,18 +29,18 @@
  *
  * Ordering guarantees, besides those of mcs.h and kept_root.c
  *   (A) One client at a time has W, but for the other modes on one node: see (F). Each takes it by
- * a compare-and-swap from a free value to HELD (T1, T4, T7, D3). It gives W back by one operation,
- * which adds the difference between the free value and HELD (R1), or by a swap (D4). HEAD and
- * STRICT are other bits of the same word. (B) Only the head sets and clears HEAD and STRICT, and
- * there is one head at a time. It clears both by the swap that takes W (T4), or by the swap with
- * which it gives up (T7), and leaves the queue after that (T6). (C) No wake-up is lost: the head
- * sleeps only after it has set STRICT. A release fetches STRICT by the operation that frees W, and
- * then looks for sleepers; pairs with rma_park(). (D) What a holder did in node memory is visible
- * to the next holder of its node: R1 is a seq_cst operation on W, and the operation that takes W
- * reads its value or a later one. (E) A head that gives up never leaves W in state SHUT. It takes W
- * then, even after its deadline, because the release that found HEAD relies on the head
- * (kept_root.c, (D)).
- *
+ *       a compare-and-swap from a free value to HELD (T1, T4, T7, D3). It gives W back by one
+ *       operation, which adds the difference between the free value and HELD (R1), or by a swap
+ *       (D4). HEAD and STRICT are other bits of the same word.
+ *   (B) Only the head sets and clears HEAD and STRICT, and there is one head at a time. It clears
+ *       both by the swap that takes W (T4), or by the swap with which it gives up (T7), and leaves
+ *       the queue after that (T6).
+ *   (C) No wake-up is lost: the head sleeps only after it has set STRICT. A release fetches STRICT
+ *       by the operation that frees W, and then looks for sleepers; pairs with rma_park().
+ *   (D) What a holder did in node memory is visible to the next holder of its node: R1 is a seq_cst
+ *       operation on W, and the operation that takes W reads its value or a later one.
+ *   (E) A head that gives up never leaves W in state SHUT. It takes W then, even after its
+ *       deadline, because the release that found HEAD relies on the head (kept_root.c, (D)).
  *   (F) On one node, a client counts itself by a compare-and-swap from a value in which no holder
  *       excludes it, or by C1. A client that C1 counts is in when it has seen, after C1, that no
  *       holder excludes it; nobody who does enters later, because each looks at its count. Only the
