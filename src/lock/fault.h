@@ -79,6 +79,13 @@
 	X(adaptive_give_up, "adaptive", \
 	  "a client whose deadline passes leaves the lock that was kept for it") \
 	X(adaptive_strict, "adaptive", "takes a free lock although it is kept for a waiter") \
+	X(adaptive_readers, "adaptive", "an exclusive client does not wait for intents shared") \
+	X(adaptive_beside, "adaptive", "an intent shared enters beside an exclusive holder") \
+	X(adaptive_whole, "adaptive", "a client that shares enters although the root is whole") \
+	X(adaptive_split, "adaptive", "a root that moves is taken for whole") \
+	X(adaptive_drain, "adaptive", \
+	  "a client that has waited for holders does not look for those that came since") \
+	X(adaptive_withdraw, "adaptive", "a client whose deadline passes keeps newcomers out") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \
 	X(citron_common, "citron", \
 	  "waits at nodes above one that it holds, as the paper has it: dead-lock") \
