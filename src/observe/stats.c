@@ -15,7 +15,8 @@
  *
  * On SIGUSR1 each rank prints its own figures so far. The handler only counts the signal; the rank
  * prints at the next event of a table: an acquire, a release, or a look of a waiter. The handler is
- * installed with the first table that has statistics, unless the program has one for SIGUSR1.
+ * installed with the first table that has statistics, and calls the one that was there before: some
+ * MPIs have one.
  *
  * Memory: sizeof(struct stats), about 250 kB a table and rank, allocated with the table.
  */
@@ -32,19 +33,26 @@
 
 static volatile sig_atomic_t signals;
 
-static void on_signal(int number)
+static struct sigaction previous;
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+
+static void on_signal(int number, siginfo_t *info, void *context)
 {
-	(void)number;
 	signals++;
+	if (previous.sa_flags & SA_SIGINFO)
+		previous.sa_sigaction(number, info, context);
+	else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
+		previous.sa_handler(number);
 }
 
 static void watch_signal(void)
 {
-	struct sigaction old, mine = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	struct sigaction mine = {.sa_sigaction = on_signal};
 
-	if (sigaction(SIGUSR1, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-	    old.sa_handler == SIG_DFL)
-		sigaction(SIGUSR1, &mine, NULL);
+	sigaction(SIGUSR1, NULL, &previous);
+	mine.sa_flags = SA_SIGINFO | SA_RESTART | (previous.sa_flags & SA_ONSTACK);
+	mine.sa_mask = previous.sa_mask;
+	sigaction(SIGUSR1, &mine, NULL);
 }
 
 static void answer_signal(struct stats *s)
@@ -184,7 +192,7 @@ int observe_open_stats(const struct observe *o, const struct observer **calls, v
 	tallies_clear(&s->tallies);
 	pthread_mutex_init(&s->mutex, NULL);
 	atomic_store(&s->shown, (unsigned)signals);
-	watch_signal();
+	pthread_once(&watched, watch_signal);
 	*calls = &observer;
 	*state = s;
 	return PAWL_SUCCESS;
