@@ -2,8 +2,8 @@
 /*
  * A program that is slow because of one lock: find out which, who holds it, and where.
  *
- * All ranks take locks of a table of a thousand at random, and hold each for a moment. Now and then
- * they also take lock 5. Rank 1 holds it for 3 ms each time.
+ * All ranks compute, take locks of a table of a thousand at random, and hold each for a moment. Once
+ * in each round they also take lock 5. Rank 1 holds it for 3 ms each time.
  *
  *   mpicc -g contended.c $(pkg-config --cflags --libs pawl) -o contended
  *   PAWL_STATS=1 mpirun -n 4 ./contended
@@ -63,7 +63,9 @@ static void by_window(int rank, int ranks)
 
 	MPI_Win_create(&data, sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
 	MPI_Win_set_name(win, "data");
+	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < ROUNDS; i++) {
+		work(1e-3);
 		update_target(win, rand() % ranks, rank);
 		update_target(win, 0, rank);
 	}
@@ -76,7 +78,9 @@ static void by_table(int rank)
 
 	must(pawl_table_create(MPI_COMM_WORLD, "rma-mcs", LOCKS, MPI_INFO_NULL, &table));
 	must(pawl_table_set_name(table, "directory"));
+	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < ROUNDS; i++) {
+		work(1e-3);
 		for (int k = 0; k < COLD_A_ROUND; k++)
 			update_cold(table, (uint64_t)rand() % LOCKS);
 		update_hot(table, rank);
