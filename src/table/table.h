@@ -24,13 +24,13 @@ struct pawl_table {
 	struct lock_setup setup;
 	struct rma rma;
 	struct observe *observe; /* NULL: no observers */
+	uint64_t board;          /* offset of the boards of option watchdog in each segment */
 	MPI_Comm comm;
 	struct topo_job job;
 	struct rma_progress *progress; /* option progress=thread, over several nodes */
 	MPI_Win homes_win;             /* LOCK_HOME_MAP: the map, in memory that the node shares */
 	int64_t asked_lease_us;        /* the lease option, if the lease was made longer; else 0 */
 	char parameters[256];
-	char self[128];   /* this rank, for messages */
 	char name[64];    /* pawl_table_set_name(); "" */
 	char of_name[80]; /* ' of "NAME"', for messages about its locks; "" without a name */
 	char about[160];  /* name, kind and number of locks, for messages */
@@ -102,11 +102,6 @@ int call_refused(const pawl_table *t, uint64_t lock, int rc);
 void lease_fit(pawl_table *t);
 /* Report a longer lease in t->parameters. */
 void lease_describe(pawl_table *t);
-
-/* clock.c ----------------------------------------------------------------- */
-
-/* Make rma_clock() the same for all ranks. Collective over t->comm. */
-void clock_share(pawl_table *t);
 
 /* homes.c ----------------------------------------------------------------- */
 
