@@ -2,8 +2,8 @@
 /*
  * A program that is slow because of one lock: find out which, who holds it, and where.
  *
- * All ranks compute, take locks of a table of a thousand at random, and hold each for a moment. Once
- * in each round they also take lock 5. Rank 1 holds it for 3 ms each time.
+ * All ranks compute, take locks of a table of a thousand at random, and hold each for a moment.
+ * Once in each round they also take lock 5. Rank 1 holds it for 3 ms each time.
  *
  *   mpicc -g contended.c $(pkg-config --cflags --libs pawl) -o contended
  *   PAWL_STATS=1 mpirun -n 4 ./contended

@@ -18,7 +18,7 @@
  * installed with the first table that has statistics, and calls the one that was there before: some
  * MPIs have one.
  *
- * Memory: sizeof(struct stats), about 250 kB a table and rank, allocated with the table.
+ * Memory: sizeof(struct stats), about 190 kB a table and rank, allocated with the table.
  */
 #include "observe/stats.h"
 
