@@ -110,6 +110,13 @@ static sim_time pause_time(struct sim_rank *r, uint64_t ns)
 	return ns * SIM_NS + up_to(r, of(r)->dozes ? DOZE_NS : SHORT_NS);
 }
 
+/* Always where operations fail: the fault client-lost would follow a rank number that is garbage to
+ * memory that the world does not have. */
+static bool may_post(struct sim_rank *r)
+{
+	return r->world->request.death_wait_ns || chance(r, 90, PER_CENT);
+}
+
 const struct sim_timing adversary_timing = {
     .access = access_time,
     .send = send_op,
@@ -117,4 +124,5 @@ const struct sim_timing adversary_timing = {
     .answer = answer_time,
     .notice = notice_time,
     .pause = pause_time,
+    .may_post = may_post,
 };

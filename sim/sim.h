@@ -66,6 +66,8 @@ struct sim_timing {
 	sim_time (*notice)(struct sim_rank *r, struct rma_word w);
 	/* The time between two looks of a rank that would pause for ns. */
 	sim_time (*pause)(struct sim_rank *r, uint64_t ns);
+	/* Whether the rank can post now (rma_post()). NULL: always. */
+	bool (*may_post)(struct sim_rank *r);
 };
 
 /* A cache line of a segment. */

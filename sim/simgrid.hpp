@@ -30,7 +30,11 @@ inline simgrid::s4u::Host *simgrid_add_host(simgrid::s4u::NetZone *zone, const s
 template <class F>
 simgrid::s4u::ActorPtr simgrid_add_actor(const char *name, simgrid::s4u::Host *host, F body)
 {
+#if SIMGRID_VERSION >= 40100
+	return host->add_actor(name, body);
+#else
 	return simgrid::s4u::Engine::get_instance()->add_actor(name, host, body);
+#endif
 }
 
 inline simgrid::s4u::NetZone *simgrid_with_nodes(simgrid::s4u::NetZone *zone,

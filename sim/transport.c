@@ -269,6 +269,8 @@ static bool post(struct rma_client *c, struct rma_word w)
 {
 	struct sim_rank *r = rank_of(c);
 
+	if (timing_of(r)->may_post && !timing_of(r)->may_post(r))
+		return false;
 	for (struct sim_op *op = r->ops; op; op = op->next) {
 		if (!covers(c, w.rank, op))
 			continue;

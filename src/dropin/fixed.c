@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/info.h"
 #include "dropin/dropin.h"
 
 static void warn(MPI_Comm comm, const char *variable, const char *value, const char *why)
@@ -33,9 +34,8 @@ static bool is_less(const char *value, MPI_Info info)
 {
 	char text[MPI_MAX_INFO_VAL + 1] = "", *end;
 	long long asked = strtoll(value, &end, 10);
-	int there;
+	bool there = info_get(info, "pawl_max_held", text, sizeof text);
 
-	PMPI_Info_get(info, "pawl_max_held", MPI_MAX_INFO_VAL, text, &there);
 	return there && end != value && !*end && asked >= 1 && asked < atoll(text);
 }
 
@@ -44,10 +44,9 @@ void fixed_options(MPI_Info info, MPI_Comm comm)
 	const char *owner = getenv("PAWL_OWNER"), *lease = getenv("PAWL_LEASE"),
 		   *held = getenv("PAWL_MAX_HELD");
 	bool less = held && is_less(held, info);
+	bool leases = info_has(info, "pawl_lease");
 	char names[64];
-	int len, leases;
 
-	PMPI_Info_get_valuelen(info, "pawl_lease", &len, &leases);
 	snprintf(names, sizeof names, "owner home distribution%s%s", leases ? " lease" : "",
 		 less ? " max_held" : "");
 	PMPI_Info_set(info, "pawl_final", names);

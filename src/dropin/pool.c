@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/info.h"
 #include "dropin/dropin.h"
 
 static const char whole_kind[] = "mgl";
@@ -28,10 +29,7 @@ _Static_assert(POOL_IDS *(FEW_TARGETS + 1) <= MOST_HELD,
 
 static void set_default(MPI_Info info, const char *key, const char *value)
 {
-	int len, there;
-
-	PMPI_Info_get_valuelen(info, key, &len, &there);
-	if (!there)
+	if (!info_has(info, key))
 		PMPI_Info_set(info, key, value);
 }
 

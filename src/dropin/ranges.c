@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/info.h"
 #include "dropin/dropin.h"
 
 static const char default_kind[] = "citron";
@@ -76,10 +77,8 @@ bool ranges_kind(const char *value, const char **kind, char *why, size_t len)
 static void set_default(MPI_Info info, const char *key, int64_t value)
 {
 	char text[24];
-	int len, there;
 
-	PMPI_Info_get_valuelen(info, key, &len, &there);
-	if (there)
+	if (info_has(info, key))
 		return;
 	snprintf(text, sizeof text, "%lld", (long long)value);
 	PMPI_Info_set(info, key, text);

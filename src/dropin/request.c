@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/info.h"
 
 static const char default_kind[] = "mgl";
 
@@ -78,11 +79,9 @@ static bool is_name(const char *key)
 
 static bool no_locks(MPI_Info info)
 {
-	char value[16];
-	int there;
+	char value[16] = "";
 
-	PMPI_Info_get(info, "no_locks", sizeof value - 1, value, &there);
-	return there && strcmp(value, "true") == 0;
+	return info_get(info, "no_locks", value, sizeof value) && strcmp(value, "true") == 0;
 }
 
 /* Read the keys of the kinds (names), or Pawl's other keys. */
@@ -94,12 +93,12 @@ static void read_info(struct request *r, MPI_Info info, bool names)
 		PMPI_Info_get_nkeys(info, &n);
 	for (int i = 0; i < n; i++) {
 		char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-		int there;
+		bool there;
 
 		PMPI_Info_get_nthkey(info, i, key);
 		if (strncmp(key, "pawl_", 5) != 0 || is_name(key) != names)
 			continue;
-		PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+		there = info_get(info, key, value, sizeof value);
 		if (there && !names && is_ours(key, value)) {
 			r->mistake = true;
 			snprintf(r->why, sizeof r->why,
@@ -172,10 +171,7 @@ static bool is_direct(MPI_Win win)
 
 static void set_progress(struct request *r, bool direct)
 {
-	int len, there;
-
-	PMPI_Info_get_valuelen(r->options, "pawl_progress", &len, &there);
-	if (there)
+	if (info_has(r->options, "pawl_progress"))
 		return;
 	PMPI_Info_set(r->options, "pawl_progress", direct ? "lazy" : "eager");
 	PMPI_Info_set(r->range_options, "pawl_progress", direct ? "lazy" : "eager");

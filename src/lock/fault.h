@@ -9,6 +9,14 @@
 #ifndef LOCK_FAULT_H
 #define LOCK_FAULT_H
 
+/* How often an attempt is repeated that other clients can disturb. In the build for the tests it is
+ * few, so that the adversary gets to what follows when all attempts have been disturbed. */
+#ifndef PAWL_FAULTS
+#define ATTEMPTS_OR(n, few) (n)
+#else
+#define ATTEMPTS_OR(n, few) (few)
+#endif
+
 #ifndef PAWL_FAULTS
 #define FAULT(name) false
 #else

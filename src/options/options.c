@@ -18,6 +18,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/info.h"
 #include "lock/kinds.h"
 #include "options/option_spec.h"
 #include "base/similar.h"
@@ -261,13 +262,12 @@ static int read_info_key(struct options *o, const struct lock_protocol *p, MPI_I
 			 const char *key)
 {
 	char value[MPI_MAX_INFO_VAL + 1] = "", what[MPI_MAX_INFO_KEY + 16];
-	int found;
 
 	if (strncmp(key, info_prefix, strlen(info_prefix)) != 0)
 		return error_set(PAWL_ERR_OPTION,
 				 "info key %s: keys of Pawl are in lower case, as in pawl_max_held",
 				 key);
-	PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+	info_get(info, key, value, sizeof value);
 	snprintf(what, sizeof what, "info key %s", key);
 	return options_set(o, p, key + strlen(info_prefix), value, what);
 }
@@ -294,14 +294,12 @@ static int read_info(struct options *o, const struct lock_protocol *p, MPI_Info 
 static int read_final(struct options *o, const struct lock_protocol *p, MPI_Info info)
 {
 	char names[MPI_MAX_INFO_VAL + 1] = "", *rest = names, *name, key[MPI_MAX_INFO_KEY];
-	int found = 0, len, there, rc = PAWL_SUCCESS;
+	int rc = PAWL_SUCCESS;
+	bool found = info != MPI_INFO_NULL && info_get(info, final_key, names, sizeof names);
 
-	if (info != MPI_INFO_NULL)
-		PMPI_Info_get(info, final_key, MPI_MAX_INFO_VAL, names, &found);
 	while (found && rc == PAWL_SUCCESS && (name = strsep(&rest, " "))) {
 		snprintf(key, sizeof key, "%s%s", info_prefix, name);
-		PMPI_Info_get_valuelen(info, key, &len, &there);
-		if (there)
+		if (info_has(info, key))
 			rc = read_info_key(o, p, info, key);
 	}
 	return rc;

@@ -78,29 +78,52 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 	return MPI_SUCCESS;
 }
 
-int PMPI_Info_get(MPI_Info info, const char *key, int len, char *value, int *found)
+static bool find(const char *key, const char **value)
 {
 	int i = find_key(key);
 
-	(void)info;
 	property(strlen(key) < MPI_MAX_INFO_KEY, "keys are of the MPI's length");
-	*found = i >= 0;
 	if (i >= 0)
-		snprintf(value, (size_t)len + 1, "%s", keys[i].value);
+		*value = keys[i].value;
+	return i >= 0;
+}
+
+#if MPI_VERSION >= 4
+int PMPI_Info_get_string(MPI_Info info, const char *key, int *size, char *value, int *found)
+{
+	const char *text = "";
+
+	(void)info;
+	*found = find(key, &text);
+	if (*found && *size > 0)
+		snprintf(value, (size_t)*size, "%s", text);
+	if (*found)
+		*size = (int)strlen(text) + 1;
+	return MPI_SUCCESS;
+}
+#else
+int PMPI_Info_get(MPI_Info info, const char *key, int len, char *value, int *found)
+{
+	const char *text = "";
+
+	(void)info;
+	*found = find(key, &text);
+	if (*found)
+		snprintf(value, (size_t)len + 1, "%s", text);
 	return MPI_SUCCESS;
 }
 
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *len, int *found)
 {
-	int i = find_key(key);
+	const char *text = "";
 
 	(void)info;
-	property(strlen(key) < MPI_MAX_INFO_KEY, "keys are of the MPI's length");
-	*found = i >= 0;
-	if (i >= 0)
-		*len = (int)strlen(keys[i].value);
+	*found = find(key, &text);
+	if (*found)
+		*len = (int)strlen(text);
 	return MPI_SUCCESS;
 }
+#endif
 
 /* ------------------------------------------------------------------------- one value */
 

@@ -81,6 +81,42 @@ static void parts_of_the_job(void)
 	result("tables over parts of the job, in reverse order of ranks");
 }
 
+static int last_rank(uint64_t lock, void *ranks)
+{
+	(void)lock;
+	return *(int *)ranks - 1;
+}
+
+static void by_handles(void)
+{
+	MPI_Fint world = MPI_Comm_c2f(MPI_COMM_WORLD), handle;
+	struct pawl_table_info described = {.n = 0};
+	pawl_table *table = NULL;
+	MPI_Info info;
+
+	now_doing("handles of Fortran");
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "pawl_max_held", "3");
+	handle = MPI_Info_c2f(info);
+	expect_code(pawl_table_create_f(world, "d-mcs", 5, &handle, &table), PAWL_SUCCESS,
+		    "create with an info");
+	MPI_Info_free(&info);
+	if (table) {
+		use(table);
+		pawl_table_get_info(table, &described);
+	}
+	expect(described.max_held == 3, "option max_held is %d, not 3", described.max_held);
+	expect_code(pawl_table_free(&table), PAWL_SUCCESS, "free");
+
+	expect_code(
+	    pawl_table_create_homed_f(world, "d-mcs", 5, last_rank, &tap_size, NULL, &table),
+	    PAWL_SUCCESS, "create with homes");
+	if (table)
+		use(table);
+	expect_code(pawl_table_free(&table), PAWL_SUCCESS, "free");
+	result("tables by handles of Fortran");
+}
+
 static void a_million(void)
 {
 	const uint64_t n = 1000000;
@@ -120,6 +156,7 @@ int main(int argc, char **argv)
 									       : tap_rounds / 10);
 	together();
 	parts_of_the_job();
+	by_handles();
 	a_million();
 	return tap_end();
 }

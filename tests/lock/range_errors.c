@@ -149,6 +149,23 @@ static void calls(pawl_table *t, const struct pawl_kind *kind)
 	result("%s: seconds, abandoning, growing", kind->name);
 }
 
+/* To grow a space takes a slot. */
+static void no_slot(void)
+{
+	pawl_table *t = table_open("citron", (uint64_t)tap_size, "max_held", "1");
+	uint64_t mine = (uint64_t)tap_rank;
+	pawl_range range;
+
+	expect_code(pawl_range_acquire(t, mine, 0, 1, PAWL_EXCLUSIVE, &range), PAWL_SUCCESS,
+		    "acquire");
+	expect_code(pawl_range_grow(t, mine, NULL), PAWL_ERR_TOO_MANY, "grow");
+	expect_message("max_held");
+	expect_code(pawl_range_release(t, &range), PAWL_SUCCESS, "release");
+	expect_code(pawl_range_grow(t, mine, NULL), PAWL_SUCCESS, "grow, with a slot");
+	table_close(t);
+	result("citron: growing without a slot");
+}
+
 /* Each rank holds some ranges, so the table cannot be freed. */
 static void freed_too_early(pawl_table **t, const struct pawl_kind *kind)
 {
@@ -186,6 +203,7 @@ int main(int argc, char **argv)
 	tap_start(&argc, &argv, MPI_THREAD_SERIALIZED);
 	nothing_given();
 	no_ranges();
+	no_slot();
 	for (int i = 0; (kind = pawl_kind_get(i)); i++) {
 		pawl_table *t;
 

@@ -83,7 +83,7 @@ enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
 enum { HEAD_NOW = 1 };
 
 /* Tries before a client queues. */
-enum { ATTEMPTS = 16 };
+enum { ATTEMPTS = ATTEMPTS_OR(16, 2) };
 
 /* ----------------------------------------------------------------- layout */
 

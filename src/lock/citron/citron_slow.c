@@ -11,7 +11,8 @@
 
 enum {
 	TURN_TRIES = 8, /* at an inner node that changes, but is free */
-	MOST_ORS = 64   /* at a leaf, before the client escalates, or swaps the whole word */
+	/* At a leaf, before the client escalates, or swaps the whole word. */
+	MOST_ORS = ATTEMPTS_OR(64, 1)
 };
 
 /* ------------------------------------------------------------------------- release */
