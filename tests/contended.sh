@@ -117,15 +117,15 @@ check "PAWL_INJECT refuses a time without a unit" refused
 # Rank 0 gets SIGUSR1 while it runs.
 signalled()
 {
-	mpi_run 2 60 env PAWL_STATS=1 PAWL_INJECT="delay=20ms lock=5" sh -c '
+	mpi_run 2 60 env PAWL_STATS=1 PAWL_INJECT="delay=50ms lock=5" sh -c '
 		"$0" & child=$!
-		sleep 1
+		sleep 2
 		kill -USR1 $child
 		wait $child' "$program" >"$dir/signal" 2>&1 || return 1
 	cat "$dir/signal"
 	grep -q 'rank 0 alone, so far: ' "$dir/signal" && grep -q 'rank 1 alone' "$dir/signal"
 }
-check "SIGUSR1 prints what a rank has so far" signalled
+check "SIGUSR1 prints what a rank has so far" thrice signalled
 
 cluster()
 {
