@@ -8,7 +8,8 @@ import enum
 import os
 import pathlib
 import re
-from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_uint, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint
+from ctypes import c_uint64, c_void_p
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 CAP_SHARED = 1
@@ -130,6 +131,7 @@ class TableInfo(ctypes.Structure):
 HOME_FUNCTION = ctypes.CFUNCTYPE(c_int, c_uint64, c_void_p)
 
 _LOCK = [c_void_p, c_uint64]
+_MANY = [c_void_p, c_size_t, c_void_p, c_void_p]
 _UNITS = [c_void_p, c_uint64, c_int64, c_int64, c_int]
 _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_table_create_f": [c_int, c_char_p, c_uint64, POINTER(c_int), POINTER(c_void_p)],
@@ -153,6 +155,10 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_lock_timed_acquire": [*_LOCK, c_int, c_double],
     "pawl_lock_release": _LOCK,
     "pawl_lock_abandon": _LOCK,
+    "pawl_lock_acquire_many": _MANY,
+    "pawl_lock_try_acquire_many": _MANY,
+    "pawl_lock_timed_acquire_many": [*_MANY, c_double],
+    "pawl_lock_release_many": _MANY[:3],
     "pawl_lock_acquire_part": [*_LOCK, c_uint64, c_int],
     "pawl_lock_release_part": [*_LOCK, c_uint64],
     "pawl_range_acquire": [*_UNITS, POINTER(Range)],

@@ -84,6 +84,31 @@ class HeldPart:
         check(table._lib.pawl_lock_release_part(table._handle, self._whole, self._part))
 
 
+def _array(values: Any, type_: Any) -> Any:
+    """A C array of integers from a sequence, or from a NumPy array of any integer type."""
+    numbers = values.tolist() if hasattr(values, "tolist") else values
+    return (type_ * len(numbers))(*numbers)
+
+
+class HeldMany:
+    """Several locks, for `with`, or to acquire() and release()."""
+
+    __slots__ = ("_table", "_locks", "_modes", "_timeout")
+
+    def __init__(self, table: Table, locks: Any, modes: Any, timeout: Optional[float]) -> None:
+        self._table = table
+        self._locks = locks
+        self._modes = modes
+        self._timeout = timeout
+
+    def __enter__(self) -> HeldMany:
+        check(self._table._many(self._locks, self._modes, self._timeout))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._table.release_many(self._locks)
+
+
 class HeldRange:
     """Units of a space, for `with`, or to acquire() and release()."""
 
@@ -284,6 +309,39 @@ class Table:
             return True
         return _acquired(self._timed(lock, taken, timeout))
 
+    def _many(self, locks: Any, modes: Any, timeout: Optional[float]) -> int:
+        names = _array(locks, ctypes.c_uint64)
+        each = None
+        if modes is not None:
+            each = _array(modes, c_int)
+            if len(each) != len(names):
+                raise ValueError(f"{len(names)} locks, and {len(each)} modes")
+        call = (self._handle, len(names), names, each)
+        if timeout is None:
+            return int(self._lib.pawl_lock_acquire_many(*call))
+        if timeout == 0:
+            return int(self._lib.pawl_lock_try_acquire_many(*call))
+        return int(self._lib.pawl_lock_timed_acquire_many(*call, timeout))
+
+    def locks(self, locks: Any, modes: Any = None, *, timeout: Optional[float] = None) -> HeldMany:
+        """Several locks for `with`: a sequence or an integer array of NumPy; modes likewise.
+
+        Clients that acquire several locks by one call do not dead-lock with each other.
+        """
+        return HeldMany(self, locks, modes, timeout)
+
+    def acquire_many(
+        self, locks: Any, modes: Any = None, *, timeout: Optional[float] = None
+    ) -> bool:
+        """Acquire all of these locks, or none of them: False if the time is over, or, with
+        timeout=0, if one is held."""
+        return _acquired(self._many(locks, modes, timeout))
+
+    def release_many(self, locks: Any) -> None:
+        """Release locks that this thread holds."""
+        names = _array(locks, ctypes.c_uint64)
+        check(self._lib.pawl_lock_release_many(self._handle, len(names), names))
+
     def release(self, lock: int) -> None:
         """Release a lock that this thread holds."""
         check(self._release(self._handle, lock))
@@ -335,4 +393,4 @@ class Table:
         check(self._lib.pawl_range_shrink(self._handle, space, units))
 
 
-__all__ = ["Error", "Held", "HeldPart", "HeldRange", "Mode", "Table"]
+__all__ = ["Error", "Held", "HeldMany", "HeldPart", "HeldRange", "Mode", "Table"]

@@ -6,6 +6,7 @@ meanwhile, and pshmem's interface. Started by tests/python.sh.
     test_pawl.py broken    no lock is taken: has to fail
 """
 
+import array
 import ctypes
 import os
 import signal
@@ -144,6 +145,42 @@ def ranges(words, kind):
     result(f"{kind}: ranges")
 
 
+def many(words):
+    sequences = [list, lambda values: array.array("q", values)]
+    try:
+        import numpy
+
+        sequences += [numpy.array, lambda values: numpy.array(values, dtype=numpy.uint32)]
+    except ImportError:
+        pass
+    with pawl.Table(comm, "d-mcs", 10) as table:
+        for turn in range(TURNS):
+            wanted = [7, 3, 9 - turn % 2]
+            with table.locks(sequences[turn % len(sequences)](wanted)):
+                words.increment()
+        words.comes_to(TURNS * ranks)
+        if rank == 0:
+            table.acquire(3)
+        comm.Barrier()
+        if rank != 0:
+            expect(not table.acquire_many([2, 3], timeout=0), "a try finds one held")
+            expect(not table.acquire_many([2, 3], timeout=0.01), "so does one with a time")
+            fails(table.locks([2, 3], timeout=0).__enter__, pawl.Code.BUSY, "")
+        comm.Barrier()
+        if rank == 0:
+            table.release(3)
+        comm.Barrier()
+        fails(lambda: table.acquire_many([4, 5, 4]), pawl.Code.ARG, "lock 4 is both")
+        expect(table.acquire_many([2, 3], [pawl.Mode.EXCLUSIVE] * 2), "with modes")
+        table.release_many([3, 2])
+        try:
+            table.acquire_many([2, 3], [pawl.Mode.EXCLUSIVE])
+            expect(False, "one mode for two locks")
+        except ValueError:
+            pass
+    result("several locks by one call")
+
+
 def parts(words):
     with pawl.Table(comm, "mgl", 10) as table:
         for turn in range(TURNS):
@@ -270,6 +307,7 @@ def main():
             else:
                 exclusion(words, kind, capabilities & pawl.CAP_SHARED)
                 tries(kind, capabilities)
+        many(words)
         parts(words)
         failures()
         threads()
