@@ -427,6 +427,17 @@ struct pawl_stats {
 /* Get the counts of this rank. Local. Exact while no other thread of this rank uses the table. */
 int pawl_table_get_stats(const pawl_table *table, struct pawl_stats *stats);
 
+/* Times of this rank's calls on the table: of successful and timed out acquires, from call to
+ * return; of holds, from the return of the acquire to the call of the release. */
+enum { PAWL_TIME_ACQUIRE = 1, PAWL_TIME_HOLD = 2 };
+
+/*
+ * Get a percentile of these times: *seconds is what percent (0 .. 100) of them do not exceed, to
+ * within 1/32; 0 if there are none. Local. Only for tables created with PAWL_STATS in the
+ * environment, else PAWL_ERR_UNSUPPORTED. pawl_table_reset_stats() does not change them.
+ */
+int pawl_table_get_percentile(const pawl_table *table, int what, double percent, double *seconds);
+
 /* Set the counts to 0. Local. */
 int pawl_table_reset_stats(pawl_table *table);
 

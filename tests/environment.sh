@@ -65,7 +65,7 @@ check "rank 0 warns once about a misspelt option" once
 layer()
 {
 	each "PAWL_STATS=1 PAWL_LOCK=mgl" "PAWL_STATS=1 PAWL_LOCK=mgl" &&
-		grep -a 'PAWL_STATS has no effect' $tmp.err && grep -a 'PAWL_LOCK has no effect' $tmp.err
+		! grep -a 'PAWL_STATS has no effect' $tmp.err && grep -a 'PAWL_LOCK has no effect' $tmp.err
 }
 check "a warning about variables of libpawl-mpi if that is not loaded" layer
 

@@ -26,7 +26,9 @@ static inline bool info_has(MPI_Info info, const char *key)
 	int there = 0, len = 0;
 
 #if MPI_VERSION >= 4
-	PMPI_Info_get_string(info, key, &len, NULL, &there);
+	char nothing[1]; /* MPICH 4.0.2 refuses a null pointer, even for a length of 0 */
+
+	PMPI_Info_get_string(info, key, &len, nothing, &there);
 #else
 	PMPI_Info_get_valuelen(info, key, &len, &there);
 #endif

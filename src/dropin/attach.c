@@ -131,6 +131,7 @@ int dropin_free(struct window *w, MPI_Win *win)
 	if (!w)
 		return next_Win_free(win);
 	report_window(w);
+	report_locks(w);
 	/* Remove it first: when the window is freed, the MPI may reuse its handle. */
 	windows_remove(w);
 	rc = next_Win_free(win);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The MPI calls that this layer defines, for C. */
 #include "dropin/dropin.h"
+#include "observe/observe.h"
 
 /* The program and tools link these in place of the MPI's. */
 #pragma GCC visibility push(default)
@@ -59,14 +60,25 @@ int MPI_Win_free(MPI_Win *win)
 			   : dropin_free(win ? windows_find(*win) : NULL, win);
 }
 
+static int unset_site(int rc)
+{
+	pawl_private_set_site(NULL);
+	return rc;
+}
+
 /* A call for another window goes to the tool or the MPI unchanged. */
 #define PASS(call) (is_behind() ? next_mpi.call : next_##call)
+
+/* With statistics, the locks of the call come from the program's line, not from this layer's. */
+#define FROM_HERE(call)                                                                          \
+	(report_sites() ? (pawl_private_set_site(__builtin_return_address(0)), unset_site(call)) \
+			: (call))
 
 int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win)
 {
 	struct window *w = ours(win);
 
-	return w ? dropin_lock(w, type, rank, assertion)
+	return w ? FROM_HERE(dropin_lock(w, type, rank, assertion))
 		 : PASS(Win_lock(type, rank, assertion, win));
 }
 
@@ -74,21 +86,21 @@ int MPI_Win_unlock(int rank, MPI_Win win)
 {
 	struct window *w = ours(win);
 
-	return w ? dropin_unlock(w, rank) : PASS(Win_unlock(rank, win));
+	return w ? FROM_HERE(dropin_unlock(w, rank)) : PASS(Win_unlock(rank, win));
 }
 
 int MPI_Win_lock_all(int assertion, MPI_Win win)
 {
 	struct window *w = ours(win);
 
-	return w ? dropin_lock_all(w, assertion) : PASS(Win_lock_all(assertion, win));
+	return w ? FROM_HERE(dropin_lock_all(w, assertion)) : PASS(Win_lock_all(assertion, win));
 }
 
 int MPI_Win_unlock_all(MPI_Win win)
 {
 	struct window *w = ours(win);
 
-	return w ? dropin_unlock_all(w) : PASS(Win_unlock_all(win));
+	return w ? FROM_HERE(dropin_unlock_all(w)) : PASS(Win_unlock_all(win));
 }
 
 DROPIN_CALLS(UNDER_BOTH_NAMES)

@@ -260,6 +260,11 @@ void windows_remove(struct window *w);
 
 /* PAWL_STATS=1 */
 bool report_wanted(void);
+/* Whether call sites are to be noted: PAWL_STATS, or another variable of src/observe. */
+static inline bool report_sites(void)
+{
+	return __builtin_expect(report_wanted(), 0);
+}
 /* Rank 0 of comm prints a message on stderr, once for each reason in this process. */
 void report_once(MPI_Comm comm, const char *what, const char *why);
 uint64_t report_clock(void); /* nanoseconds */
@@ -270,5 +275,7 @@ void report_begin(struct window *w, MPI_Comm comm, const char *kind);
 /* Add up the waits of all ranks of w, to be printed at the end of the program. Collective. */
 void report_window(struct window *w);
 void report_print(void);
+/* Print the statistics of the window's locks, and of its call sites. Collective. */
+void report_locks(struct window *w);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "dropin/dropin.h"
+#include "observe/observe.h"
 
 enum { WAITED_NS = 10000, REASONS = 8 };
 
@@ -150,6 +151,27 @@ void report_window(struct window *w)
 	append(line);
 	for (int i = 0; i < N_CALLS; i++)
 		append_waits(&all[i], names[i]);
+}
+
+void report_locks(struct window *w)
+{
+	const struct pool *p = w->pool;
+	char name[MPI_MAX_OBJECT_NAME] = "", title[MPI_MAX_OBJECT_NAME + 64];
+	uint64_t first, whole;
+	int len;
+
+	if (!p)
+		return;
+	first = pool_target(p, w->id, 0);
+	whole = pool_whole(p, w->id);
+	PMPI_Win_get_name(w->win, name, &len);
+	snprintf(title, sizeof title, "window%s%s", name[0] ? " " : "", name);
+	if (p->wholes == p->targets) {
+		pawl_private_report_locks(p->targets, first, (uint64_t)p->size, whole, title);
+		return;
+	}
+	pawl_private_report_locks(p->targets, first, (uint64_t)p->size, UINT64_MAX, title);
+	pawl_private_report_locks(p->wholes, 0, 0, whole, title);
 }
 
 void report_print(void)

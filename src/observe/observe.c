@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "observe/watch.h"
+#include "observe/observers.h"
 
 _Thread_local const void *observe_given_site;
 
@@ -17,12 +17,9 @@ void pawl_private_set_site(const void *site)
 
 /* ------------------------------------------------------------------ observers */
 
-/* How an observer begins: *calls and *state are set if it observes the table. Collective; *calls is
- * set on all ranks or on none. PAWL_ERR_*, with a message: the code of this rank. */
-typedef int observer_open(const struct observe *o, const struct observer **calls, void **state);
-
 /* All observers there are, in the order in which they are told. */
-static observer_open *const observers[] = {watch_open, NULL};
+static observer_open *const observers[] = {observe_open_watch, observe_open_stats,
+					   observe_open_trace, observe_open_inject, NULL};
 
 void observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING])
 {
@@ -65,6 +62,24 @@ void observe_report(struct observe *o)
 	for (int i = 0; i < o->n; i++)
 		if (o->calls[i]->report)
 			o->calls[i]->report(o->state[i]);
+}
+
+void observe_report_locks(struct observe *o, uint64_t first, uint64_t n, uint64_t extra,
+			  const char *title)
+{
+	for (int i = 0; o && i < o->n; i++)
+		if (o->calls[i]->report_locks)
+			o->calls[i]->report_locks(o->state[i], first, n, extra, title);
+}
+
+bool observe_percentile(struct observe *o, bool holds, double percent, uint64_t *ns)
+{
+	for (int i = 0; o && i < o->n; i++)
+		if (o->calls[i]->percentile) {
+			o->calls[i]->percentile(o->state[i], holds, percent, ns);
+			return true;
+		}
+	return false;
 }
 
 void observe_close(struct observe *o)

@@ -2,7 +2,10 @@
 /*
  * Observers of a table: what its locks do, told to statistics, traces and probes.
  *
- *   observe.c  which observers a table has, and the calls of the API layer (observe_begin(), ...)
+ *   observe.c      which observers a table has, and the calls of the API layer (observe_begin(),
+ * ...) observers.h    the observers that exist; observe.c has their list stats.c        statistics,
+ * PAWL_STATS; stats_print.c prints them tallies.c      counts by lock and call site, in fixed
+ * memory; histogram.h: times sites.c        call sites as text inject.c       delays, PAWL_INJECT
  *
  * The API layer (api/lock.c, api/range.c) is the only place that reports, so every acquire and
  * release of a program, of the drop-in layer and of the other languages comes here:
@@ -81,6 +84,12 @@ struct observer {
 	 * works. close: local, may come without report. */
 	void (*report)(void *state);
 	void (*close)(void *state);
+	/* Report locks first to first + n - 1, and lock extra, under this title, and forget them:
+	 * those of a window that is freed. Collective. */
+	void (*report_locks)(void *state, uint64_t first, uint64_t n, uint64_t extra,
+			     const char *title);
+	/* A percentile of this rank's acquires, or holds. */
+	void (*percentile)(void *state, bool holds, double percent, uint64_t *ns);
 };
 
 /* What observers may know of a table. */
@@ -94,7 +103,7 @@ struct observe_table {
 	uint64_t board;    /* offset of the boards of option watchdog in each segment (board.h) */
 };
 
-enum { OBSERVERS = 4 };
+enum { OBSERVERS = 8 };
 
 struct observe {
 	struct observe_table table;
@@ -116,6 +125,10 @@ int observe_open(struct observe **o, const struct observe_table *table);
 /* Let all observers report. Collective. */
 void observe_report(struct observe *o);
 void observe_close(struct observe *o);
+void observe_report_locks(struct observe *o, uint64_t first, uint64_t n, uint64_t extra,
+			  const char *title);
+/* False: no observer has them. */
+bool observe_percentile(struct observe *o, bool holds, double percent, uint64_t *ns);
 
 /* The value that a variable of the environment has on rank 0 of the communicator, "" if it is not
  * set, empty or 0. Collective. Launchers often do not pass the environment to other hosts. */
@@ -143,6 +156,12 @@ void observe_waiting(void *o, const struct rma_client *c, uint64_t waited_ns, co
 __attribute__((visibility("default"))) void pawl_private_set_site(const void *site);
 extern _Thread_local const void *observe_given_site
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The same: report these locks of a table now and forget them, if it has statistics. extra:
+ * UINT64_MAX for none. Collective over the table. */
+__attribute__((visibility("default"))) void pawl_private_report_locks(pawl_table *t, uint64_t first,
+								      uint64_t n, uint64_t extra,
+								      const char *title);
 
 /* In a public function: the place that calls it. */
 #define OBSERVE_SITE() \

@@ -26,7 +26,9 @@ static const char prefix[] = "PAWL_";
 enum { PREFIX = sizeof prefix - 1 };
 
 /* Names after the prefix: those of libpawl-mpi (src/dropin), ... */
-static const char *const of_layer[] = {"LOCK", "STATS"};
+static const char *const of_layer[] = {"LOCK"};
+/* ... those of observers (src/observe), ... */
+static const char *const of_observers[] = {"STATS", "STATS_ROWS", "TRACE", "TRACE_MIB", "INJECT"};
 /* ... and those that module files, build systems and package managers set. */
 static const char *const of_installation[] = {
     "ARCH",           "BASE",        "BIN",         "BINDIR",
@@ -102,6 +104,7 @@ static bool is_unknown(const char *name, size_t len)
 {
 	return len > 0 && !is_option(name, len) && !is_one(strict, name, len) &&
 	       !among(of_layer, LENGTH(of_layer), name, len) &&
+	       !among(of_observers, LENGTH(of_observers), name, len) &&
 	       !among(of_installation, LENGTH(of_installation), name, len);
 }
 
@@ -116,6 +119,8 @@ static bool resembles(const char *name, size_t len, char *text, size_t room)
 		similar_try(&near, s->is.name, strlen(s->is.name));
 	for (size_t i = 0; i < LENGTH(of_layer); i++)
 		similar_try(&near, of_layer[i], strlen(of_layer[i]));
+	for (size_t i = 0; i < LENGTH(of_observers); i++)
+		similar_try(&near, of_observers[i], strlen(of_observers[i]));
 	similar_try(&near, strict, strlen(strict));
 	if (!near.best)
 		return false;

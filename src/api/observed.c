@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls for what observers have collected: percentiles, and the locks of a window. */
+#include "base/error.h"
+#include "table/table.h"
+
+int pawl_table_get_percentile(const pawl_table *t, int what, double percent, double *seconds)
+{
+	uint64_t ns;
+
+	if (!t || !seconds)
+		return error_set(PAWL_ERR_ARG, "%s is null", t ? "seconds" : "table");
+	if (life_check(t) != PAWL_SUCCESS)
+		return PAWL_ERR_MPI;
+	if (what != PAWL_TIME_ACQUIRE && what != PAWL_TIME_HOLD)
+		return error_set(
+		    PAWL_ERR_ARG,
+		    "what: %d is none of PAWL_TIME_ACQUIRE (%d) and PAWL_TIME_HOLD (%d)", what,
+		    PAWL_TIME_ACQUIRE, PAWL_TIME_HOLD);
+	if (!(percent >= 0 && percent <= 100))
+		return error_set(PAWL_ERR_ARG, "percent: %g is not in 0 to 100", percent);
+	if (!observe_percentile(t->observe, what == PAWL_TIME_HOLD, percent, &ns))
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "the table has no statistics of times: set PAWL_STATS=1 in the"
+				 " environment");
+	*seconds = (double)ns * 1e-9;
+	return PAWL_SUCCESS;
+}
+
+void pawl_private_report_locks(pawl_table *t, uint64_t first, uint64_t n, uint64_t extra,
+			       const char *title)
+{
+	observe_report_locks(t->observe, first, n, extra, title);
+}
