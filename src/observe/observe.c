@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "observe/observers.h"
-#include "observe/watch.h"
 
 _Thread_local const void *observe_given_site;
 
@@ -19,8 +18,8 @@ void pawl_private_set_site(const void *site)
 /* ------------------------------------------------------------------ observers */
 
 /* All observers there are, in the order in which they are told. */
-static observer_open *const observers[] = {observe_open_stats, watch_open, observe_open_inject,
-					   NULL};
+static observer_open *const observers[] = {observe_open_watch, observe_open_stats,
+					   observe_open_trace, observe_open_inject, NULL};
 
 void observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING])
 {

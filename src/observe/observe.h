@@ -103,7 +103,7 @@ struct observe_table {
 	uint64_t board;    /* offset of the boards of option watchdog in each segment (board.h) */
 };
 
-enum { OBSERVERS = 4 };
+enum { OBSERVERS = 8 };
 
 struct observe {
 	struct observe_table table;

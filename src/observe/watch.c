@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "observe/observers.h"
 #include "observe/board.h"
 
 enum { REPORT = 4096, HOLDERS = 4 };
@@ -197,7 +198,7 @@ static const struct observer calls = {
     .close = close_watch,
 };
 
-int watch_open(const struct observe *o, const struct observer **observer, void **state)
+int observe_open_watch(const struct observe *o, const struct observer **observer, void **state)
 {
 	struct rma_waiting *waiting = &o->table.rma->waiting;
 	struct watch *w;

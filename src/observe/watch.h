@@ -8,7 +8,4 @@
 /* Bytes that it needs in each segment. */
 uint64_t watch_bytes(int max_held);
 
-/* An observer (observe.c): observes the table if rma->waiting.watchdog is set. */
-int watch_open(const struct observe *o, const struct observer **observer, void **state);
-
 #endif

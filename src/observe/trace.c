@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The time line of a table: PAWL_TRACE=FILE.
+ *
+ * Each rank keeps its last acquires in a ring of fixed size (PAWL_TRACE_MIB); an event costs a few
+ * stores besides the clock. When the table is freed, rank 0 gets the records of all ranks and adds
+ * them to the file (trace_file.c). Clocks of hosts are compared when the table is created and when
+ * it is freed; between the two the offset changes in proportion to the time.
+ *
+ * A table that is never freed is not in the file, because its ranks do not meet any more.
+ */
+#include "observe/trace.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "observe/observers.h"
+#include "rma/shared_clock.h"
+
+enum { MIB = 1 << 20, MIB_PRESET = 16, MIB_MOST = 65536, TAG = 2, CHUNK = 1 << 16 };
+
+struct trace {
+	const struct observe_table *of;
+	char path[OBSERVE_SETTING];
+	struct trace_record *ring;
+	uint64_t size;
+	_Atomic(uint64_t) next; /* number of records so far */
+	struct rma_shared_clock clock;
+	uint64_t opened_ns;
+	unsigned number;
+};
+
+/* ---------------------------------------------------------------------- events */
+
+static void keep(struct trace *t, const struct observe_record *r)
+{
+	uint64_t next;
+
+	if (t->of->clients->threaded) {
+		next = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
+	} else {
+		next = atomic_load_explicit(&t->next, memory_order_relaxed);
+		atomic_store_explicit(&t->next, next + 1, memory_order_relaxed);
+	}
+	t->ring[next % t->size] = (struct trace_record){
+	    .begin_ns = r->begin_ns,
+	    .acquired_ns = r->acquired_ns,
+	    .release_ns = r->release_ns,
+	    .released_ns = r->released_ns,
+	    .lock = r->lock,
+	    .first = r->first,
+	    .last = r->last,
+	    .site = r->site,
+	    .release_site = r->release_site,
+	    .rank = t->of->rma->rank,
+	    .from = r->from,
+	    .slot = r->slot,
+	    .mode = r->mode,
+	    .code = r->released_ns ? PAWL_SUCCESS : r->code,
+	    .waited = r->waited,
+	};
+}
+
+static void acquired(void *state, const struct observe_record *r)
+{
+	if (r->code != PAWL_SUCCESS)
+		keep(state, r);
+}
+
+static void released(void *state, const struct observe_record *r)
+{
+	keep(state, r);
+}
+
+/* ------------------------------------------------------------------- gathering */
+
+/* By the clock of rank 0, as it was compared at both ends. */
+static uint64_t shared_ns(const struct trace *t, const struct rma_shared_clock *end, uint64_t now,
+			  uint64_t ns)
+{
+	double part = now > t->opened_ns && ns > t->opened_ns
+			  ? (double)(ns - t->opened_ns) / (double)(now - t->opened_ns)
+			  : 0;
+
+	if (ns == 0)
+		return 0;
+	return ns + (uint64_t)(t->clock.offset_ns +
+			       (int64_t)(part * (double)(end->offset_ns - t->clock.offset_ns)));
+}
+
+static void convert(struct trace *t, uint64_t n)
+{
+	struct rma_shared_clock end = rma_compare_clocks(t->of->comm);
+	uint64_t now = rma_now_ns();
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct trace_record *r = &t->ring[i];
+
+		r->begin_ns = shared_ns(t, &end, now, r->begin_ns);
+		r->acquired_ns = shared_ns(t, &end, now, r->acquired_ns);
+		r->release_ns = shared_ns(t, &end, now, r->release_ns);
+		r->released_ns = shared_ns(t, &end, now, r->released_ns);
+	}
+}
+
+static void add_site(struct site *s, int *n, const void *address)
+{
+	for (int i = 0; i < *n; i++)
+		if (s[i].address == address)
+			return;
+	if (!address || *n == TALLY_SITES)
+		return;
+	s[*n].address = address;
+	sites_locate(&s[(*n)++]);
+}
+
+/* The call sites in the ring, at most TALLY_SITES, as text. */
+static int64_t find_sites(const struct trace *t, uint64_t records, struct trace_site *to)
+{
+	struct site *s = calloc(TALLY_SITES, sizeof *s);
+	char(*text)[SITE_TEXT] = calloc(TALLY_SITES, sizeof *text);
+	int n = 0;
+
+	for (uint64_t i = 0; i < records && s && text; i++) {
+		add_site(s, &n, t->ring[i].site);
+		add_site(s, &n, t->ring[i].release_site);
+	}
+	if (n > 0)
+		sites_resolve(s, n, text);
+	for (int i = 0; i < n; i++) {
+		to[i].address = s[i].address;
+		to[i].rank = t->of->rma->rank;
+		memcpy(to[i].text, text[i], SITE_TEXT);
+	}
+	free(s);
+	free(text);
+	return n;
+}
+
+static struct trace_rank self(const struct trace *t, uint64_t n)
+{
+	struct trace_rank r = {.pid = (int32_t)getpid(), .records = (int64_t)n};
+	uint64_t all = atomic_load(&t->next);
+	int initialized, rank;
+
+	PMPI_Initialized(&initialized);
+	PMPI_Comm_rank(initialized ? MPI_COMM_WORLD : t->of->comm, &rank);
+	r.world = rank;
+	r.lost = (int64_t)(all - n);
+	gethostname(r.host, sizeof r.host - 1);
+	return r;
+}
+
+static void send(const struct trace *t, const void *from, size_t n, size_t size)
+{
+	for (size_t done = 0; done < n; done += CHUNK) {
+		size_t now = n - done < CHUNK ? n - done : CHUNK;
+
+		PMPI_Send((const char *)from + done * size, (int)(now * size), MPI_BYTE, 0, TAG,
+			  t->of->comm);
+	}
+}
+
+static void receive(const struct trace *t, int rank, void *to, size_t n, size_t size)
+{
+	for (size_t done = 0; done < n; done += CHUNK) {
+		size_t now = n - done < CHUNK ? n - done : CHUNK;
+
+		PMPI_Recv((char *)to + done * size, (int)(now * size), MPI_BYTE, rank, TAG,
+			  t->of->comm, MPI_STATUS_IGNORE);
+	}
+}
+
+/* Rank 0. Without memory the other ranks' records are not asked for, so say first whether there is
+ * enough. */
+static bool prepare(const struct trace *t, struct trace_all *all, const int64_t *sites)
+{
+	size_t n = 0, m = 0;
+	int well = 1;
+
+	if (t->of->rma->rank == 0) {
+		for (int r = 0; r < all->ranks; r++) {
+			n += (size_t)all->rank[r].records;
+			m += (size_t)sites[r];
+		}
+		all->record = malloc((n ? n : 1) * sizeof *all->record);
+		all->site = malloc((m ? m : 1) * sizeof *all->site);
+		well = all->record && all->site;
+	}
+	PMPI_Bcast(&well, 1, MPI_INT, 0, t->of->comm);
+	return well;
+}
+
+static void collect(const struct trace *t, struct trace_all *all, const struct trace_site *mine,
+		    const int64_t *sites)
+{
+	int rank = t->of->rma->rank;
+
+	if (rank > 0) {
+		send(t, t->ring, (size_t)all->rank[rank].records, sizeof *t->ring);
+		send(t, mine, (size_t)sites[rank], sizeof *mine);
+		return;
+	}
+	for (int r = 0; r < all->ranks; r++) {
+		size_t n = (size_t)all->rank[r].records, m = (size_t)sites[r];
+
+		if (r == 0) {
+			memcpy(all->record, t->ring, n * sizeof *t->ring);
+			memcpy(all->site, mine, m * sizeof *mine);
+		} else {
+			receive(t, r, all->record + all->n, n, sizeof *t->ring);
+			receive(t, r, all->site + all->sites, m, sizeof *mine);
+		}
+		all->n += n;
+		all->sites += m;
+	}
+}
+
+static void report(void *state)
+{
+	struct trace *t = state;
+	uint64_t next = atomic_load(&t->next), n = next < t->size ? next : t->size;
+	struct trace_all all = {
+	    .about = t->of->about,
+	    .number = t->number,
+	    .ranges = t->of->setup->protocol->kind.capabilities & PAWL_CAP_RANGES,
+	    .ranks = t->of->setup->topo->nranks,
+	};
+	struct trace_site *mine = calloc(TALLY_SITES, sizeof *mine);
+	int64_t *sites = calloc((size_t)all.ranks, sizeof *sites), found = 0;
+	struct trace_rank me = self(t, n);
+	int well;
+
+	all.rank = calloc((size_t)all.ranks, sizeof *all.rank);
+	well = mine && sites && all.rank;
+	PMPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, t->of->comm);
+	if (well) {
+		found = find_sites(t, n, mine);
+		convert(t, n);
+		PMPI_Allgather(&me, sizeof me, MPI_BYTE, all.rank, sizeof me, MPI_BYTE,
+			       t->of->comm);
+		PMPI_Allgather(&found, 1, MPI_INT64_T, sites, 1, MPI_INT64_T, t->of->comm);
+		well = prepare(t, &all, sites);
+		if (well)
+			collect(t, &all, mine, sites);
+	}
+	if (t->of->rma->rank == 0 && (!well || !trace_file_add(t->path, &all)))
+		fprintf(stderr,
+			"pawl: PAWL_TRACE: the time line of table %u cannot be written to"
+			" %s\n",
+			t->number, t->path);
+	free(all.record);
+	free(all.site);
+	free(all.rank);
+	free(mine);
+	free(sites);
+}
+
+/* --------------------------------------------------------------- open and close */
+
+static void close_trace(void *state)
+{
+	struct trace *t = state;
+
+	free(t->ring);
+	free(t);
+}
+
+static const struct observer calls = {
+    .acquired = acquired,
+    .released = released,
+    .report = report,
+    .close = close_trace,
+};
+
+/* Bytes of a ring; 0: the text is wrong. */
+static uint64_t ring_bytes(const char *text)
+{
+	char *end;
+	unsigned long mib = MIB_PRESET;
+
+	if (*text) {
+		mib = strtoul(text, &end, 10);
+		if (*end || mib < 1 || mib > MIB_MOST)
+			return 0;
+	}
+	return (uint64_t)mib * MIB;
+}
+
+/* Rank 0 of MPI_COMM_WORLD begins the file with its first table; later tables are added. */
+static int begin_file(struct trace *t)
+{
+	static _Atomic(unsigned) created;
+	int rc = PAWL_SUCCESS;
+
+	if (t->of->rma->rank == 0) {
+		int initialized, rank = 0;
+
+		t->number = atomic_fetch_add(&created, 1) + 1;
+		PMPI_Initialized(&initialized);
+		if (initialized)
+			PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+		if (t->number == 1 && rank == 0 && !trace_file_create(t->path))
+			rc =
+			    error_set(PAWL_ERR_OPTION, "PAWL_TRACE: %s cannot be written", t->path);
+	}
+	PMPI_Bcast(&t->number, 1, MPI_UNSIGNED, 0, t->of->comm);
+	return rc;
+}
+
+int observe_open_trace(const struct observe *o, const struct observer **observer, void **state)
+{
+	const struct observe_table *of = &o->table;
+	char path[OBSERVE_SETTING], mib[OBSERVE_SETTING];
+	struct trace *t;
+	uint64_t bytes;
+	int well, rc;
+
+	observe_setting(of->comm, "PAWL_TRACE", path);
+	if (!path[0])
+		return PAWL_SUCCESS;
+	observe_setting(of->comm, "PAWL_TRACE_MIB", mib);
+	bytes = ring_bytes(mib);
+	if (!bytes)
+		return error_set(PAWL_ERR_OPTION,
+				 "PAWL_TRACE_MIB: \"%.80s\" is no number from 1 to %d", mib,
+				 (int)MIB_MOST);
+	t = calloc(1, sizeof *t);
+	if (t)
+		t->ring = malloc(bytes);
+	well = t && t->ring;
+	PMPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, of->comm);
+	if (!well) {
+		if (t)
+			close_trace(t);
+		return error_set(PAWL_ERR_NOMEM, "PAWL_TRACE: no memory for a ring of %llu bytes",
+				 (unsigned long long)bytes);
+	}
+	t->of = of;
+	t->size = bytes / sizeof *t->ring;
+	memcpy(t->path, path, sizeof path);
+	rc = begin_file(t);
+	PMPI_Bcast(&rc, 1, MPI_INT, 0, of->comm);
+	if (rc != PAWL_SUCCESS) {
+		close_trace(t);
+		return of->rma->rank == 0
+			   ? rc
+			   : error_set(rc, "PAWL_TRACE: rank 0 cannot write the file");
+	}
+	t->clock = rma_compare_clocks(of->comm);
+	t->opened_ns = rma_now_ns();
+	*observer = &calls;
+	*state = t;
+	return PAWL_SUCCESS;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The time line of a table's locks (PAWL_TRACE). */
+#ifndef OBSERVE_TRACE_H
+#define OBSERVE_TRACE_H
+
+#include "observe/tallies.h"
+
+/* An acquire, from the call to the end of the release. Times are those of the clock of rank 0 of
+ * the table, once the records of all ranks are together. */
+struct trace_record {
+	uint64_t begin_ns, acquired_ns, release_ns, released_ns;
+	uint64_t lock;
+	int64_t first, last;      /* of a range */
+	const void *site;         /* where it was acquired, ... */
+	const void *release_site; /* ... and released */
+	int32_t rank;             /* of the table */
+	int32_t from;             /* the rank that handed the lock over; -1: unknown */
+	int32_t slot, mode;
+	int32_t code; /* of the acquire */
+	int32_t waited;
+};
+
+/* A rank, for the file. */
+struct trace_rank {
+	int32_t world, pid;
+	char host[48];
+	int64_t records, lost;
+	int32_t named; /* trace_file.c: slots that have their names */
+};
+
+/* A call site: "FUNCTION at FILE:LINE", or "MODULE+0xOFFSET". */
+struct trace_site {
+	const void *address;
+	int32_t rank; /* whose address it is */
+	char text[SITE_TEXT];
+};
+
+/* All of a table, at its rank 0. */
+struct trace_all {
+	const char *about; /* name, kind and number of locks */
+	unsigned number;   /* of the table, from 1 */
+	bool ranges;
+	int ranks;
+	struct trace_rank *rank;
+	struct trace_record *record;
+	size_t n;
+	struct trace_site *site;
+	size_t sites;
+};
+
+/* trace_file.c: add the events of a table to the file; sorts the records. False: the file cannot be
+ * written. */
+bool trace_file_create(const char *path);
+bool trace_file_add(const char *path, struct trace_all *t);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The file of PAWL_TRACE, in Chrome's JSON trace format, which ui.perfetto.dev and chrome://tracing
+ * read. A process of the file is a rank of MPI_COMM_WORLD; a thread of it is a slot of a table,
+ * whose acquires follow each other. A wait and a hold are slices ("X"). A hand-over is an arrow
+ * from the hold that ended last before to the next one that waited ("s" and "f").
+ *
+ * The file is valid after each table: the next one replaces the end.
+ */
+#include "observe/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "observe/waits.h"
+
+static const char head[] = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
+			   "{\"ph\": \"M\", \"name\": \"pawl\", \"pid\": 0, \"tid\": 0, \"ts\": 0,"
+			   " \"args\": {\"version\": 1}}";
+static const char tail[] = "\n]}\n";
+
+enum {
+	TABLE_SLOTS = 100000,    /* the threads of a table begin at a multiple of it */
+	HANDS_MOST = 64,         /* earlier holds to look at for a hand-over */
+	CLOCK_ERROR_NS = 200000, /* of clocks of different hosts */
+};
+
+bool trace_file_create(const char *path)
+{
+	FILE *f = fopen(path, "w");
+	bool well = f && fprintf(f, "%s%s", head, tail) > 0;
+
+	if (f && fclose(f) != 0)
+		well = false;
+	return well;
+}
+
+/* Open at the place of the tail. */
+static FILE *open_end(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	FILE *f;
+
+	if (fd < 0)
+		return NULL;
+	flock(fd, LOCK_EX); /* until the file is closed: several tables may end at a time */
+	f = fdopen(fd, "r+");
+	if (!f) {
+		close(fd);
+		return NULL;
+	}
+	fseek(f, 0, SEEK_END);
+	if (ftell(f) == 0)
+		fputs(head, f);
+	else
+		fseek(f, -(long)strlen(tail), SEEK_END);
+	return f;
+}
+
+static void put_text(FILE *f, const char *text)
+{
+	fputc('"', f);
+	for (; *text; text++)
+		if (*text == '"' || *text == '\\')
+			fprintf(f, "\\%c", *text);
+		else if ((unsigned char)*text >= ' ')
+			fputc(*text, f);
+	fputc('"', f);
+}
+
+static double us(uint64_t ns)
+{
+	return (double)ns * 1e-3;
+}
+
+static int thread_of(const struct trace_all *t, const struct trace_record *r)
+{
+	return (int)t->number * TABLE_SLOTS + r->slot;
+}
+
+/* The part that all events have; the caller goes on with other members. */
+static void put_event(FILE *f, const struct trace_all *t, const struct trace_record *r,
+		      const char *phase, const char *category, uint64_t ns)
+{
+	fprintf(f, ",\n{\"ph\": \"%s\", \"cat\": \"%s\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f",
+		phase, category, t->rank[r->rank].world, thread_of(t, r), us(ns));
+}
+
+static void put_site(FILE *f, const struct trace_all *t, const struct trace_record *r,
+		     const char *name, const void *address)
+{
+	for (size_t i = 0; i < t->sites; i++)
+		if (t->site[i].rank == r->rank && t->site[i].address == address) {
+			fprintf(f, ", \"%s\": ", name);
+			put_text(f, t->site[i].text);
+			return;
+		}
+}
+
+static void put_arguments(FILE *f, const struct trace_all *t, const struct trace_record *r)
+{
+	fprintf(
+	    f,
+	    ", \"name\": \"%s %llu\", \"args\": {\"table\": %u, \"lock\": %llu, \"mode\": \"%s\"",
+	    t->ranges ? "space" : "lock", (unsigned long long)r->lock, t->number,
+	    (unsigned long long)r->lock, waits_mode(r->mode));
+	if (t->ranges)
+		fprintf(f, ", \"first\": %lld, \"last\": %lld", (long long)r->first,
+			(long long)r->last);
+}
+
+static void put_slice(FILE *f, const struct trace_all *t, const struct trace_record *r, bool hold)
+{
+	uint64_t from = hold ? r->acquired_ns : r->begin_ns;
+	uint64_t to = hold ? r->released_ns : r->acquired_ns;
+
+	put_event(f, t, r, "X", hold ? "hold" : "wait", from);
+	fprintf(f, ", \"dur\": %.3f", us(to > from ? to - from : 0));
+	put_arguments(f, t, r);
+	put_site(f, t, r, "site", r->site);
+	if (hold)
+		put_site(f, t, r, "release_site", r->release_site);
+	if (r->code != PAWL_SUCCESS)
+		fprintf(f, ", \"result\": \"%s\"", pawl_strerror(r->code));
+	fputs("}}", f);
+}
+
+static uint64_t clock_error(const struct trace_all *t, int a, int b)
+{
+	return strcmp(t->rank[a].host, t->rank[b].host) == 0 ? 0 : CLOCK_ERROR_NS;
+}
+
+/* The hold from which a client that waited got the lock: the one of the rank that the protocol
+ * names, else the one that was released last. NULL: it is not known. */
+static const struct trace_record *giver(const struct trace_all *t, size_t i)
+{
+	const struct trace_record *r = &t->record[i], *best = NULL;
+
+	for (size_t back = 1; back <= i && back <= HANDS_MOST; back++) {
+		const struct trace_record *g = &t->record[i - back];
+
+		if (g->lock != r->lock)
+			break;
+		if (g->code != PAWL_SUCCESS ||
+		    g->release_ns > r->acquired_ns + clock_error(t, g->rank, r->rank) ||
+		    g->released_ns <= r->begin_ns)
+			continue;
+		if (r->from >= 0 && g->rank != r->from)
+			continue;
+		if (!best || g->release_ns > best->release_ns)
+			best = g;
+	}
+	return best;
+}
+
+static void put_hand_over(FILE *f, const struct trace_all *t, size_t i)
+{
+	const struct trace_record *g = giver(t, i), *r = &t->record[i];
+	uint64_t sent;
+
+	if (!g)
+		return;
+	/* By clocks that differ, the release may seem to come after the acquire. */
+	sent = g->release_ns < r->acquired_ns ? g->release_ns : r->acquired_ns;
+	put_event(f, t, g, "s", "hand-over", sent);
+	fprintf(f, ", \"id\": %zu, \"name\": \"hand-over\"}", (size_t)t->number * 1000000000 + i);
+	put_event(f, t, r, "f", "hand-over", r->acquired_ns);
+	fprintf(f, ", \"id\": %zu, \"name\": \"hand-over\", \"bp\": \"e\"}",
+		(size_t)t->number * 1000000000 + i);
+}
+
+/* Slots are used in the order of their indices. */
+static void name_slots(FILE *f, const struct trace_all *t, const struct trace_record *r)
+{
+	struct trace_rank *k = &t->rank[r->rank];
+	char text[300];
+
+	for (; k->named <= r->slot; k->named++) {
+		fprintf(f,
+			",\n{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": %d, \"tid\": %d,"
+			" \"ts\": 0, \"args\": {\"name\": ",
+			k->world, (int)t->number * TABLE_SLOTS + k->named);
+		snprintf(text, sizeof text, "table %u (%s), slot %d", t->number, t->about,
+			 k->named);
+		put_text(f, text);
+		fputs("}}", f);
+	}
+}
+
+/* Names of the ranks, and of the slots that were used. */
+static void put_names(FILE *f, const struct trace_all *t)
+{
+	char text[300];
+
+	for (int r = 0; r < t->ranks; r++) {
+		const struct trace_rank *k = &t->rank[r];
+
+		fprintf(f,
+			",\n{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %d, \"tid\": 0,"
+			" \"ts\": 0, \"args\": {\"name\": ",
+			k->world);
+		snprintf(text, sizeof text, "rank %d on %s", k->world, k->host);
+		put_text(f, text);
+		fprintf(f,
+			"}},\n{\"ph\": \"M\", \"name\": \"process_sort_index\", \"pid\": %d,"
+			" \"tid\": 0, \"ts\": 0, \"args\": {\"sort_index\": %d}}",
+			k->world, k->world);
+		if (k->lost)
+			fprintf(f,
+				",\n{\"ph\": \"M\", \"name\": \"pawl_lost\", \"pid\": %d,"
+				" \"tid\": 0, \"ts\": 0, \"args\": {\"table\": %u,"
+				" \"acquires\": %lld}}",
+				k->world, t->number, (long long)k->lost);
+	}
+	fprintf(f,
+		",\n{\"ph\": \"M\", \"name\": \"pawl_table\", \"pid\": %d, \"tid\": 0, \"ts\": 0,"
+		" \"args\": {\"table\": %u, \"about\": ",
+		t->rank[0].world, t->number);
+	put_text(f, t->about);
+	fputs("}}", f);
+	for (size_t i = 0; i < t->n; i++)
+		name_slots(f, t, &t->record[i]);
+}
+
+static int by_lock_and_time(const void *a, const void *b)
+{
+	const struct trace_record *x = a, *y = b;
+
+	if (x->lock != y->lock)
+		return x->lock < y->lock ? -1 : 1;
+	return (x->acquired_ns > y->acquired_ns) - (x->acquired_ns < y->acquired_ns);
+}
+
+bool trace_file_add(const char *path, struct trace_all *t)
+{
+	FILE *f = open_end(path);
+	bool well;
+
+	if (!f)
+		return false;
+	qsort(t->record, t->n, sizeof *t->record, by_lock_and_time);
+	put_names(f, t);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trace_record *r = &t->record[i];
+
+		if (r->waited || r->code != PAWL_SUCCESS)
+			put_slice(f, t, r, false);
+		if (r->code == PAWL_SUCCESS)
+			put_slice(f, t, r, true);
+		if (r->waited && r->code == PAWL_SUCCESS)
+			put_hand_over(f, t, i);
+	}
+	fputs(tail, f);
+	well = !ferror(f);
+	if (fclose(f) != 0)
+		well = false;
+	return well;
+}

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# PAWL_TRACE: a time line of all ranks, its form, and what pawl-trace finds in it.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+tmp=$PWD/trace.$$.tmp
+mkdir "$tmp"
+trap 'rm -rf "$tmp"' EXIT
+pawl_trace()
+{
+	"$PYTHON" "$srcdir/tools/pawl-trace" "$@"
+}
+
+# Rank 1 holds lock 5 for 3 ms each time.
+PAWL_TRACE=$tmp/contended.json mpi_run 3 60 "$builddir/examples/contended" >"$tmp/said" 2>&1
+rc=$?
+is_well()
+{
+	cat "$tmp/said"
+	[ $rc = 0 ] && pawl_trace --check "$tmp/contended.json"
+}
+check "the program runs, and its file is well formed" is_well
+pawl_trace "$tmp/contended.json" >"$tmp/summary" 2>&1
+finds()
+{
+	cat "$tmp/summary"
+	grep -q "$1" "$tmp/summary"
+}
+is_first()
+{
+	sed -n 2p "$tmp/summary" | grep 'lock 5 of table 1 '
+}
+check "the lock with the longest waits is first" is_first
+check "a long hold, with rank and function" \
+	finds '^lock 5 .*: long hold: rank 1 on .* held it .* ms at .*\(update_hot at\|contended\)'
+check "hand-overs" finds '^[1-9][0-9]* hand-overs between 3 ranks$'
+has_events()
+{
+	"$PYTHON" - "$tmp/contended.json" <<'PYTHON'
+import json
+import sys
+
+events = json.load(open(sys.argv[1]))["traceEvents"]
+hot = [e for e in events if e["ph"] == "X" and e["name"] == "lock 5"]
+holds = [e for e in hot if e["cat"] == "hold"]
+hands = {e["id"]: e for e in events if e["ph"] == "s"}
+ends = [e for e in events if e["ph"] == "f"]
+assert {e["pid"] for e in holds} == {0, 1, 2}, "all ranks hold lock 5"
+slow = [e for e in holds if e["pid"] == 1]
+assert min(e["dur"] for e in slow) >= 3000, "rank 1 holds it for 3 ms"
+holds.sort(key=lambda e: e["ts"])
+for a, b in zip(holds, holds[1:]):
+    # Between the last look and the clock, another rank may have gone on.
+    assert b["ts"] >= a["ts"], "in order"
+late = sum(1 for e in ends if e["ts"] < hands[e["id"]]["ts"])
+assert ends and late == 0, f"{late} of {len(ends)} hand-overs end before they begin"
+PYTHON
+}
+check "all ranks, the times of the holds, and hand-overs from the past" has_events
+
+# Two tables, each with a ring that is too small for its acquires.
+cat >"$tmp/two.c" <<'EOC'
+#include <pawl.h>
+int main(int argc, char **argv)
+{
+	pawl_table *t[2];
+
+	MPI_Init(&argc, &argv);
+	for (int i = 0; i < 2; i++)
+		if (pawl_table_create(MPI_COMM_WORLD, "d-mcs", 4, MPI_INFO_NULL, &t[i]))
+			return 1;
+	for (int i = 0; i < 2; i++)
+		for (uint64_t n = 0; n < 20000; n++)
+			if (pawl_lock_acquire(t[i], n % 4, PAWL_EXCLUSIVE) ||
+			    pawl_lock_release(t[i], n % 4))
+				return 1;
+	for (int i = 0; i < 2; i++)
+		if (pawl_table_free(&t[i]))
+			return 1;
+	MPI_Finalize();
+	return 0;
+}
+EOC
+two()
+{
+	"$builddir/libtool" --tag=CC --mode=link --quiet $CC -std=c11 -I"$srcdir/include" \
+		"$tmp/two.c" -o "$tmp/two" "$builddir/libpawl.la" || return 1
+	PAWL_TRACE=$tmp/two.json PAWL_TRACE_MIB=1 mpi_run 2 60 "$tmp/two" || return 1
+	pawl_trace "$tmp/two.json" >"$tmp/summary" && cat "$tmp/summary"
+	[ "$(grep -c '^rank [01] on .*: the first [0-9]* acquires are lost: PAWL_TRACE_MIB' \
+		"$tmp/summary")" = 2 ] && [ "$(grep -c 'of table [12] (d-mcs, 4 locks)$' \
+		"$tmp/summary")" = 8 ]
+}
+check "two tables in one file, and acquires that are lost" two
+
+refused()
+{
+	PAWL_TRACE=$tmp/none/file mpi_run 1 60 "$builddir/examples/contended" >"$tmp/said" 2>&1
+	[ $? != 0 ] && cat "$tmp/said" && grep -q 'PAWL_TRACE: .* cannot be written' "$tmp/said"
+}
+check "a file that cannot be written" refused
+is_bad()
+{
+	echo '{"traceEvents": [{"ph": "X", "pid": 1, "tid": 2, "ts": -1}]}' >"$tmp/bad.json"
+	! pawl_trace --check "$tmp/bad.json" 2>"$tmp/said" && cat "$tmp/said" &&
+		grep -q 'ts is a number' "$tmp/said"
+}
+check "a file that is not well formed" is_bad
+is_drawn()
+{
+	pawl_trace "$tmp/contended.json" --quiet --picture "$tmp/picture.svg" 2>&1 &&
+		grep -q '<svg' "$tmp/picture.svg"
+}
+if "$PYTHON" -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
+	check "a picture" is_drawn
+else
+	skip "a picture" "no matplotlib"
+fi
+
+finish
