@@ -23,7 +23,7 @@
  *
  * Clocks. E is a bound on the difference between a clock and rank 0's clock: zero between ranks of
  * one host, which share a clock; else half a round trip at the creation of the table, and 100 us
- * more for each second since (table/clock.c). A reader allows for E when it checks whether its
+ * more for each second since (rma/shared_clock.c). A reader allows for E when it checks whether its
  * lease is over, a writer waits for E longer, and a new lease is 2 E longer, so that leases stay as
  * useful as they were at the start.
  *

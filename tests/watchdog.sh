@@ -1,24 +1,123 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Repeated reports of a long wait, with rank, host, table and lock.
+# Repeated reports of a long wait, with rank, host, table, lock and holder; dead-locks with their
+# cycles, and what pawl-stuck says of them.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
 
 mpi_can_run || skip_all "configured without a launcher"
-trap 'rm -f watchdog.err' EXIT
-report="pawl: rank 2 of MPI_COMM_WORLD on host $(hostname) has waited [0-9.]* s at lock 7 of a table"
+tmp=$PWD/watchdog.$$.tmp
+mkdir "$tmp"
+trap 'rm -rf "$tmp"' EXIT
+host=$(hostname)
+report="pawl: rank 2 of MPI_COMM_WORLD on host $host has waited [0-9.]* s at lock 7 of table 1"
+held="; held exclusively by rank 1 on host $host for [0-9.]* s$"
 
 # After 0.25 s, 0.5 s and 1 s; on a busy machine one of these may be missing.
 reports()
 {
-	mpi_run 3 60 "$builddir/tests/lock/watchdog" "$1" 2>watchdog.err || return 1
-	grep '^pawl: ' watchdog.err
-	n=$(grep -c "^$report ($1, 9 locks) for " watchdog.err)
-	[ "$n" -ge 2 ] && [ "$n" -le 4 ] && [ "$n" = "$(grep -c '^pawl: ' watchdog.err)" ]
+	mpi_run 3 60 "$builddir/tests/lock/watchdog" "$1" 2>"$tmp/err" || return 1
+	grep '^pawl: ' "$tmp/err"
+	n=$(grep -c "^$report ($1, 9 locks) for .*$held" "$tmp/err")
+	[ "$n" -ge 2 ] && [ "$n" -le 4 ] && [ "$n" = "$(grep -c '^pawl: ' "$tmp/err")" ]
 }
 # A kind that waits for a word, and one that polls.
 check "a queue lock" reports d-mcs
 check "a lock by compare and swap" reports cas-backoff
+
+# The program ends itself, and launchers call that a failure.
+here()
+{
+	here_ranks=$1
+	shift
+	mpi_run "$here_ranks" 30 "$builddir/tests/lock/deadlock" "$@" >"$tmp/err" 2>&1 || true
+	grep '^pawl: ' "$tmp/err"
+}
+two_hosts()
+{
+	two_ranks=$1
+	shift
+	"$srcdir/tests/netcluster" run -n "$two_ranks" --hosts 2 --mpi "$TEST_MPI" --timeout 60 -- \
+		"$builddir/tests/lock/deadlock" "$@" >"$tmp/err" 2>&1 || true
+	grep '^pawl: ' "$tmp/err"
+}
+# A number of waits in the cycle, found when the wait has taken 0.5 to 1.0 s.
+finds()
+{
+	waits=$1
+	shift
+	"$@" || return 1
+	sed -n 's/.*has waited \([0-9.]*\) s.*/\1/p; /^pawl: dead-lock/p' "$tmp/err" |
+		awk -v waits="$waits" '/dead-lock/ && s <= 1.0 && gsub(/ awaits /, "") == waits { n++ }
+			!/dead-lock/ { s = $1 }
+			END { exit n == 0 }'
+}
+finds_none()
+{
+	"$@" && ! grep dead-lock "$tmp/err"
+}
+check "a cycle of 2 ranks" finds 2 here 2 d-mcs cycle
+check "a cycle of 3 ranks" finds 3 here 3 cas-backoff cycle
+check "a cycle over two tables" finds 2 here 2 rma-rw tables
+check "a long wait without a cycle" finds_none here 3 rma-rw chain
+check "a long wait of ranks with a shared lock" finds_none here 3 rma-rw shared
+
+# pawl-stuck, while the job hangs. The job's processes are those that this shell has started.
+is_shown()
+{
+	(
+		mpi_run 2 30 "$builddir/tests/lock/deadlock" d-mcs "$1" 6 >/dev/null 2>&1 &
+		i=0
+		while i=$((i + 1)) && [ $i -lt 50 ]; do
+			sleep 0.1
+			"$builddir/tools/pawl-stuck" "$!" >"$tmp/said" 2>&1
+			echo $? >"$tmp/status"
+			[ "$(grep -c "^  $3" "$tmp/said")" != "$4" ] || break
+		done
+		wait
+	)
+	cat "$tmp/said"
+	[ "$(cat "$tmp/status")" = "$2" ] && [ "$(grep -c "^  $3" "$tmp/said")" = "$4" ] &&
+		[ "$(grep -c '^rank [01] on host .*, process ' "$tmp/said")" = 2 ]
+}
+awaits="awaits lock [01] of table 1 (d-mcs, 9 locks) exclusively for [0-9.]* s$"
+check "pawl-stuck: a dead-lock" is_shown cycle 3 "$awaits" 2
+check "pawl-stuck: none" is_shown chain 0 "$awaits" 1
+is_alone()
+{
+	sleep 60 &
+	"$builddir/tools/pawl-stuck" "$!" 2>"$tmp/said"
+	status=$?
+	kill "$!"
+	[ $status = 1 ] && grep 'PAWL_WATCHDOG' "$tmp/said"
+}
+check "pawl-stuck: a process without a watchdog" is_alone
+is_refused()
+{
+	"$builddir/tools/pawl-stuck" nobody 2>"$tmp/said"
+	[ $? = 2 ] && grep '"nobody".*accepted' "$tmp/said"
+}
+check "pawl-stuck: wrong argument" is_refused
+
+hosts_checks()
+{
+	check "two hosts, a cycle of 2 ranks" finds 2 two_hosts 2 d-mcs cycle
+	check "two hosts, over three tables" finds 3 two_hosts 3 d-mcs tables
+	PAWL_TRANSPORT=mpi
+	export PAWL_TRANSPORT
+	check "two hosts, through the MPI, a cycle of 3 ranks" finds 3 two_hosts 3 d-mcs cycle
+	check "two hosts, through the MPI, without a cycle" finds_none two_hosts 3 d-mcs chain
+}
+case $TEST_MPI in
+openmpi | mpich)
+	said=$("$srcdir/tests/netcluster" run -n 2 --hosts 2 --mpi "$TEST_MPI" --timeout 60 -- true 2>&1)
+	if [ $? = 77 ]; then
+		skip "cycles over two hosts: $said"
+	else
+		hosts_checks
+	fi
+	;;
+esac
 
 finish

@@ -87,6 +87,13 @@
 	X(adaptive_give_up, "adaptive", \
 	  "a client whose deadline passes leaves the lock that was kept for it") \
 	X(adaptive_strict, "adaptive", "takes a free lock although it is kept for a waiter") \
+	X(adaptive_readers, "adaptive", "an exclusive client does not wait for intents shared") \
+	X(adaptive_beside, "adaptive", "an intent shared enters beside an exclusive holder") \
+	X(adaptive_whole, "adaptive", "a client that shares enters although the root is whole") \
+	X(adaptive_split, "adaptive", "a root that moves is taken for whole") \
+	X(adaptive_drain, "adaptive", \
+	  "a client that has waited for holders does not look for those that came since") \
+	X(adaptive_withdraw, "adaptive", "a client whose deadline passes keeps newcomers out") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \
 	X(citron_common, "citron", \
 	  "waits at nodes above one that it holds, as the paper has it: dead-lock") \
@@ -118,6 +125,11 @@
 	X(lld_look, "lld", "does not look again at the link behind its current node") \
 	X(lld_link, "lld", "links a node without having flushed the node's own link") \
 	X(it_most, "it", "the interval tree forgets what is on its right") \
+	X(d_mcs_many, "d-mcs", "looks at the answers of several tries without a flush") \
+	X(client_many, "d-mcs,cas-backoff,cas-spin", \
+	  "a client that waits for one of several locks keeps those behind it") \
+	X(client_many_refused, "d-mcs,cas-backoff", \
+	  "a call for several locks that fails does not release what it acquired") \
 	X(client_left, "d-mcs", "a slot is free before it has settled") \
 	X(client_queued, "d-mcs,alock", "a slot is free while its place is in the queue") \
 	X(client_abandoned, "shiftlock,citron,dslr", "the slot of a forgotten lock is free at once") \

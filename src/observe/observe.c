@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "observe/watch.h"
 
 _Thread_local const void *observe_given_site;
 
@@ -21,7 +22,7 @@ void pawl_private_set_site(const void *site)
 typedef int observer_open(const struct observe *o, const struct observer **calls, void **state);
 
 /* All observers there are, in the order in which they are told. */
-static observer_open *const observers[] = {NULL};
+static observer_open *const observers[] = {watch_open, NULL};
 
 void observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING])
 {

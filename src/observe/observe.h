@@ -91,6 +91,7 @@ struct observe_table {
 	struct rma *rma;
 	const char *name;  /* pawl_table_set_name(), may change; "" */
 	const char *about; /* name, kind and number of locks, for messages; may change */
+	uint64_t board;    /* offset of the boards of option watchdog in each segment (board.h) */
 };
 
 enum { OBSERVERS = 4 };

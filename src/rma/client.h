@@ -16,8 +16,6 @@ struct rma_waiting {
 	bool crowded;        /* ranks outnumber cores: yield between looks */
 	bool park;           /* after spinning, sleep on the word; else keep yielding */
 	double watchdog;     /* seconds until the first report on stderr; 0: never */
-	const char *self;    /* this rank, for reports */
-	const char *table;   /* the table, for reports */
 	unsigned looks;      /* looks at the word for each call that drives the MPI */
 	/* Whether the holders that c waits for are likely to need this process to drive the MPI, so
 	 * that it must not sleep yet; NULL: no. */
@@ -28,6 +26,9 @@ struct rma_waiting {
 	void (*observe)(void *arg, const struct rma_client *c, uint64_t waited_ns,
 			const char *what);
 	void *observe_arg;
+	/* Called by a waiter when a report of option watchdog is due; NULL: nobody reports. */
+	void (*report)(void *arg, const struct rma_client *c, uint64_t waited_ns, const char *what);
+	void *report_arg;
 };
 
 /* The clock that the ranks of a table share: rank 0's clock, as far as this rank knows it. Clocks

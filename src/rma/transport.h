@@ -96,6 +96,10 @@ struct rma_transport {
 	 * a mapped NET word has this value; a change wakes the sleeper. NULL: only the thread that
 	 * drives the transport sees a change. */
 	void (*sleep)(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
+	/* Read words of a rank that may not answer for long, because it computes. False: there is
+	 * no answer at until_ns. NULL: an operation and a flush do not take long. */
+	bool (*look)(struct rma_client *c, int rank, uint64_t offset, int64_t *to, unsigned words,
+		     uint64_t until_ns);
 	/* The rest may be NULL. Collective: free everything that the transport has made. All ranks
 	 * have completed their operations. */
 	void (*close)(struct rma *r);

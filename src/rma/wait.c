@@ -138,24 +138,22 @@ static bool is_report_due(const struct rma_client *c, uint64_t waited, uint64_t 
 	return true;
 }
 
-/* word: a description of the awaited word, or "". */
-static void report(const struct rma_client *c, uint64_t waited, const char *what, const char *word)
+static void report(const struct rma_client *c, uint64_t waited, const char *what)
 {
 	const struct rma_waiting *how = &c->rma->waiting;
 
-	fprintf(stderr, "pawl: %s has waited %.1f s at lock %llu of a table (%s) for %s%s\n",
-		how->self, (double)waited * 1e-9, (unsigned long long)c->lock, how->table, what,
-		word);
+	if (how->report)
+		how->report(how->report_arg, c, waited, what);
 }
 
 static void report_word(const struct rma_client *c, uint64_t waited, const char *what,
 			struct rma_word w, int64_t value)
 {
-	char word[96];
+	char text[192];
 
-	snprintf(word, sizeof word, " (rank %d of the table, offset %llu, value 0x%llx)", w.rank,
-		 (unsigned long long)w.offset, (unsigned long long)value);
-	report(c, waited, what, word);
+	snprintf(text, sizeof text, "%s (rank %d of the table, offset %llu, value 0x%llx)", what,
+		 w.rank, (unsigned long long)w.offset, (unsigned long long)value);
+	report(c, waited, text);
 }
 
 static void tell_observers(const struct rma_client *c, uint64_t waited, const char *what)
@@ -324,7 +322,7 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 		return false;
 	tell_observers(c, waited, what);
 	if (is_report_due(c, waited, &p->report_ns))
-		report(c, waited, what, "");
+		report(c, waited, what);
 	if (ns) {
 		if (p->lazy && waited > POLL_NS && nap_ns(c, waited) > ns)
 			ns = nap_ns(c, waited);

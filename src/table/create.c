@@ -17,6 +17,8 @@
 #include "table/table.h"
 #include "rma/segments.h"
 #include "rma/shm.h"
+#include "rma/shared_clock.h"
+#include "observe/watch.h"
 
 #define MAX_LOCKS (UINT64_C(1) << 40)
 
@@ -205,8 +207,6 @@ static void choose_waiting(pawl_table *t, const struct options *o)
 	w->spin_ns[RMA_LATER] = o->wait == WAIT_SPIN ? UINT64_MAX : later * 1000;
 	w->park = o->wait == WAIT_AUTO || o->wait == WAIT_PARK;
 	w->watchdog = o->watchdog_s;
-	w->self = t->self;
-	w->table = t->about;
 	w->looks = t->rma.net                                                         ? LOOKS_NET
 		   : t->rma.transport->can.is_served || o->progress == PROGRESS_EAGER ? LOOKS_EAGER
 										      : LOOKS_LAZY;
@@ -228,7 +228,10 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 		if (rc != PAWL_SUCCESS)
 			return rc;
 	}
-	return setup_layout(s);
+	rc = setup_layout(s);
+	if (rc == PAWL_SUCCESS && o->watchdog_s > 0)
+		t->board = lock_reserve(s, 1, watch_bytes(s->max_held));
+	return rc;
 }
 
 int table_check_memory(pawl_table *t, uint64_t bytes)
@@ -339,6 +342,7 @@ static int open_observers(pawl_table *t)
 	    .rma = &t->rma,
 	    .name = t->name,
 	    .about = t->about,
+	    .board = t->board,
 	};
 	int rc = table_agree(t->comm, observe_open(&t->observe, &table));
 
@@ -367,8 +371,8 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		return rc;
 	t->setup.posts = p->settled && t->setup.domain == RMA_NET && t->rma.transport->can.posts;
 	choose_waiting(t, o);
-	if (p->shares_clock)
-		clock_share(t);
+	if (p->shares_clock && !t->job.one_host)
+		t->rma.clock = rma_compare_clocks(t->comm);
 	t->clients.can_fail = t->rma.transport->can.can_fail;
 	rc = client_open(&t->clients, &t->setup, &t->rma)
 		 ? PAWL_SUCCESS
@@ -397,19 +401,6 @@ void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n)
 	t->of_name[0] = '\0';
 	if (*t->name)
 		snprintf(t->of_name, sizeof t->of_name, " of \"%s\"", t->name);
-}
-
-/* The rank in MPI_COMM_WORLD, if MPI is initialised; else in the table. */
-static void name_self(pawl_table *t)
-{
-	int rank, initialized;
-	char host[64] = "";
-
-	gethostname(host, sizeof host - 1);
-	PMPI_Initialized(&initialized);
-	PMPI_Comm_rank(initialized ? MPI_COMM_WORLD : t->comm, &rank);
-	snprintf(t->self, sizeof t->self, "rank %d of %s on host %s", rank,
-		 initialized ? "MPI_COMM_WORLD" : "the table", host);
 }
 
 /* Create a table; homes come from a function (homed) or from option distribution. */
@@ -460,7 +451,6 @@ static int create(MPI_Comm comm, const char *kind, uint64_t n, bool homed, pawl_
 	/* A window that cannot be created is reported and does not end the program. */
 	PMPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
 	table_describe(t, p, n);
-	name_self(t);
 	rc = build(t, p, &o, n, home, arg);
 	options_free(&o);
 	if (rc != PAWL_SUCCESS) {

@@ -24,13 +24,13 @@ struct pawl_table {
 	struct lock_setup setup;
 	struct rma rma;
 	struct observe *observe; /* NULL: no observers */
+	uint64_t board;          /* offset of the boards of option watchdog in each segment */
 	MPI_Comm comm;
 	struct topo_job job;
 	struct rma_progress *progress; /* option progress=thread, over several nodes */
 	MPI_Win homes_win;             /* LOCK_HOME_MAP: the map, in memory that the node shares */
 	int64_t asked_lease_us;        /* the lease option, if the lease was made longer; else 0 */
 	char parameters[256];
-	char self[128];   /* this rank, for messages */
 	char name[64];    /* pawl_table_set_name(); "" */
 	char of_name[80]; /* ' of "NAME"', for messages about its locks; "" without a name */
 	char about[160];  /* name, kind and number of locks, for messages */
@@ -96,17 +96,22 @@ int call_check_abandon(const pawl_table *t);
  * return the code of the call. */
 int call_refused(const pawl_table *t, uint64_t lock, int rc);
 
+/* lock.c: what calls on one lock and on several share ------------------------- */
+
+/* Whether the table has this lock, in this mode. */
+int call_check_lock(const pawl_table *t, uint64_t lock, int mode);
+/* Set the message for a code of client_acquire() and of client_release() about a lock; return the
+ * code of the call. */
+int call_refused_lock(const pawl_table *t, uint64_t lock, int rc);
+int call_failed_lock(const pawl_table *t, uint64_t lock, int rc);
+int call_not_held(const pawl_table *t, uint64_t lock);
+
 /* lease.c ----------------------------------------------------------------- */
 
 /* Make the lease longer if it is too short for the machine. Collective. */
 void lease_fit(pawl_table *t);
 /* Report a longer lease in t->parameters. */
 void lease_describe(pawl_table *t);
-
-/* clock.c ----------------------------------------------------------------- */
-
-/* Make rma_clock() the same for all ranks. Collective over t->comm. */
-void clock_share(pawl_table *t);
 
 /* homes.c ----------------------------------------------------------------- */
 

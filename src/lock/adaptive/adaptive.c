@@ -13,28 +13,39 @@
  * wait for one that sleeps, and a release costs nothing more, until the patience of a waiter has
  * ended.
  *
+ * Other modes. On one node W also has the numbers of sharers, of intents exclusive and of intents
+ * shared, which exclude each other as in mgl: a client takes W by one compare-and-swap that adds
+ * its count, and the last one of those who exclude the head wakes it. An intent ahead adds its
+ * count at once (C1), and then waits for the holders that exclude it (C2). On several nodes W
+ * always has one client; sharing.c has what it does then.
+ *
  * Upper level (kept_root.c). The value of W tells the client that takes it whether the node has the
  * root. If so, the client holds the lock, without a far operation. If not, it gets the root for its
  * node, and keeps W meanwhile.
  *
  * Words. W and the tail of the queue: 16 bytes at the home on a table of one node; on several
- * nodes, a cache line for each lock and node, at a fixed place of the node, and 8 bytes at the
+ * nodes, a cache line for each lock and node, at a fixed place of the node, and 16 bytes at the
  * home.
  *
  * Ordering guarantees, besides those of mcs.h and kept_root.c
- *   (A) One client at a time has W. Each takes it by a compare-and-swap from a free value to HELD
- *       (T1, T4, T7, D3). It gives W back by one operation, which adds the difference between the
- *       free value and HELD (R1), or by a swap (D4). HEAD and STRICT are other bits of the same
- *       word.
- *   (B) Only the head sets and clears HEAD and STRICT, and there is one head at a time. It clears
- *       both by the swap that takes W (T4), or by the swap with which it gives up (T7), and leaves
- *       the queue after that (T6).
- *   (C) No wake-up is lost: the head sleeps only after it has set STRICT. A release fetches STRICT
- *       by the operation that frees W, and then looks for sleepers; pairs with rma_park().
- *   (D) What a holder did in node memory is visible to the next holder of its node: R1 is a seq_cst
- *       operation on W, and the operation that takes W reads its value or a later one.
- *   (E) A head that gives up never leaves W in state SHUT. It takes W then, even after its
- *       deadline, because the release that found HEAD relies on the head (kept_root.c, (D)).
+ *   (A) One client at a time has W, but for the other modes on one node: see (F). Each takes it by
+ * a compare-and-swap from a free value to HELD (T1, T4, T7, D3). It gives W back by one operation,
+ * which adds the difference between the free value and HELD (R1), or by a swap (D4). HEAD and
+ * STRICT are other bits of the same word. (B) Only the head sets and clears HEAD and STRICT, and
+ * there is one head at a time. It clears both by the swap that takes W (T4), or by the swap with
+ * which it gives up (T7), and leaves the queue after that (T6). (C) No wake-up is lost: the head
+ * sleeps only after it has set STRICT. A release fetches STRICT by the operation that frees W, and
+ * then looks for sleepers; pairs with rma_park(). (D) What a holder did in node memory is visible
+ * to the next holder of its node: R1 is a seq_cst operation on W, and the operation that takes W
+ * reads its value or a later one. (E) A head that gives up never leaves W in state SHUT. It takes W
+ * then, even after its deadline, because the release that found HEAD relies on the head
+ * (kept_root.c, (D)).
+ *
+ *   (F) On one node, a client counts itself by a compare-and-swap from a value in which no holder
+ *       excludes it, or by C1. A client that C1 counts is in when it has seen, after C1, that no
+ *       holder excludes it; nobody who does enters later, because each looks at its count. Only the
+ *       head and intents ahead sleep on W: whoever takes a count back finds STRICT or their counts
+ *       by the same operation, and wakes them.
  *
  * Progress: starvation-free if holders release. On one node a client waits for at most
  *   (clients ahead in the queue + 1) x (patience + the longest section),
@@ -49,13 +60,16 @@
  * acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2 if the transport is
  * ordered), and a near atomic.
  *
- * Not supported: shared holders and intents; stays limited by time; lines only where a lock is
- * used; thresholds that adjust themselves.
+ * Not supported: stays limited by time; lines only where a lock is used; thresholds that adjust
+ * themselves.
  *
  * A lock that nodes use in turn, one acquire at a time, moves each time. Kinds whose words stay at
  * the home need fewer round trips then.
  *
- * Models: models/adaptive.pml, whose labels are used here, and models/kept_root.pml.
+ * Bounds: 2^19 - 1 clients at one lock; a table with more is refused.
+ *
+ * Models: models/adaptive.pml and models/adaptive_counts.pml, whose labels are used here,
+ * models/kept_root.pml and models/adaptive_sharing.pml.
  */
 #include "lock/adaptive/adaptive.h"
 
@@ -75,8 +89,11 @@ enum { ATTEMPTS = ATTEMPTS_OR(16, 2) };
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct adaptive_constants *k = lock_constants(s, sizeof *k, err, errlen);
+	struct adaptive_constants *k;
 
+	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
+		return PAWL_ERR_OPTION;
+	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)
 		return PAWL_ERR_NOMEM;
 	k->several = s->domain == RMA_NET;
@@ -89,7 +106,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 		k->free = W_IDLE;
 		k->lines = k->node_level ? lock_reserve_at_level(s, k->node_level, LINE_BYTES)
 					 : lock_reserve(s, s->n, LINE_BYTES);
-		k->tails = lock_reserve(s, s->block, TAIL_BYTES);
+		k->homes = lock_reserve(s, s->block, HOME_BYTES);
 	} else {
 		k->free = W_OUT;
 		k->lines = lock_reserve(s, s->block, NEAR_BYTES);
@@ -109,16 +126,29 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 
 /* ------------------------------------------------------------------ taking W */
 
-/* T1, or T4: take W if it is free for this client; *was becomes its free value. */
-static bool take(struct lock_slot *slot, bool as_head, int64_t *was)
+/* The values of W for which this client has to wait. On several nodes a client takes W alone, in
+ * whatever mode. */
+RMA_INLINE int64_t closed_to(const struct lock_setup *s, const struct lock_slot *slot)
 {
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t keep = as_head ? 0 : W_BITS, value, old;
-	int64_t closed = as_head || FAULT(adaptive_strict) ? W_HELD : W_HELD | W_STRICT;
+	const struct adaptive_constants *k = s->state;
 
+	return k->several ? W_HELD : adaptive_others(slot);
+}
+
+bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adaptive_taker who,
+		   int64_t *was)
+{
+	const struct adaptive_constants *k = s->state;
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t clears = who == TAKER_HEAD ? W_FREE_MASK | W_BITS : W_FREE_MASK;
+	int64_t closed = closed_to(s, slot), adds = k->several ? W_HELD : adaptive_one(slot);
+	int64_t value, old;
+
+	if (who == TAKER_NEW && !FAULT(adaptive_strict))
+		closed |= W_STRICT;
 	rma_get(&slot->client, w, &value);
 	while (!(value & closed)) {
-		rma_cas(&slot->client, w, value, W_HELD | (value & keep), &old);
+		rma_cas(&slot->client, w, value, (value & ~clears) + adds, &old);
 		if (old == value) {
 			*was = value & W_FREE_MASK;
 			return true;
@@ -148,9 +178,9 @@ static bool take_soon(const struct lock_setup *s, struct lock_slot *slot, int64_
 	for (int i = 0; i < ATTEMPTS; i++) {
 		if (is_behind_others(s, slot))
 			return false;
-		if (take(slot, false, was))
+		if (adaptive_take(s, slot, TAKER_NEW, was))
 			return true;
-		if (!rma_spin_briefly(w, W_HELD | W_STRICT, RMA_EQ, 0))
+		if (!rma_spin_briefly(w, closed_to(s, slot) | W_STRICT, RMA_EQ, 0))
 			return false;
 	}
 	return false;
@@ -171,7 +201,7 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	const struct adaptive_constants *k = s->state;
 	struct rma_pause p = {.min_ns = BACKOFF_MIN_NS, .max_ns = k->backoff};
 
-	if (take(slot, true, was))
+	if (adaptive_take(s, slot, TAKER_HEAD, was))
 		return true;
 	if (k->keeps_order)
 		return false;
@@ -179,23 +209,23 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
 		p.deadline_ns = slot->deadline_ns;
 	while (rma_pause(&slot->client, &p, "the lock to be free"))
-		if (take(slot, true, was))
+		if (adaptive_take(s, slot, TAKER_HEAD, was))
 			return true;
 	return false;
 }
 
 /* T5, T4. False: the deadline has passed. */
-static bool take_strictly(struct lock_slot *slot, int64_t *was)
+static bool take_strictly(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
 	int64_t value;
 
 	rma_fao(&slot->client, w, RMA_OR, W_STRICT, &value);
 	do {
-		if (take(slot, true, was))
+		if (adaptive_take(s, slot, TAKER_HEAD, was))
 			return true;
-	} while (rma_await_until(&slot->client, w, W_HELD, RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
-				 "the lock to be handed over", &value));
+	} while (rma_await_until(&slot->client, w, closed_to(s, slot), RMA_EQ, 0, RMA_SOON,
+				 slot->deadline_ns, "the lock to be handed over", &value));
 	return false;
 }
 
@@ -209,7 +239,7 @@ static bool give_up(struct lock_slot *slot, int64_t *was)
 	for (;;) {
 		bool is_shut = (value & W_STATE) == W_SHUT && !FAULT(adaptive_give_up);
 
-		next = is_shut ? W_HELD : value & ~(int64_t)W_BITS;
+		next = (value & ~(int64_t)W_BITS) + (is_shut ? W_HELD - W_SHUT : 0);
 		rma_cas(&slot->client, w, value, next, &old);
 		if (old == value) {
 			*was = W_SHUT;
@@ -217,6 +247,18 @@ static bool give_up(struct lock_slot *slot, int64_t *was)
 		}
 		value = old;
 	}
+}
+
+/* The client has W: enter, on several nodes by way of the root. */
+static int enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
+{
+	const struct adaptive_constants *k = s->state;
+	int rc;
+
+	if (!k->several)
+		return PAWL_SUCCESS;
+	rc = kept_root_enter(s, slot, was);
+	return rc == PAWL_SUCCESS ? sharing_enter(s, slot, false) : rc;
 }
 
 /* At the head of the queue: T3 ... T7. */
@@ -230,11 +272,11 @@ static int lead(const struct lock_setup *s, struct lock_slot *slot)
 	if (k->several)
 		rma_fao(&slot->client, w, RMA_OR, W_HEAD, &value);
 	gives_up = !take_patiently(s, slot, &was) &&
-		   (slot_is_late(slot) || !take_strictly(slot, &was)) && give_up(slot, &was);
+		   (slot_is_late(slot) || !take_strictly(s, slot, &was)) && give_up(slot, &was);
 	leave_queue(s, slot);
 	if (gives_up)
 		return PAWL_ERR_TIMEOUT;
-	return k->several ? kept_root_enter(s, slot, was) : PAWL_SUCCESS;
+	return enter(s, slot, was);
 }
 
 bool adaptive_shut(struct lock_slot *slot)
@@ -244,7 +286,7 @@ bool adaptive_shut(struct lock_slot *slot)
 
 	rma_get(&slot->client, w, &value);
 	while ((value & W_HEAD) || FAULT(adaptive_shut)) {
-		rma_cas(&slot->client, w, value, W_SHUT | (value & W_BITS), &old);
+		rma_cas(&slot->client, w, value, W_SHUT | (value & ~W_STATE), &old);
 		if (old == value) {
 			if ((value & W_STRICT) && w.map)
 				rma_wake(&slot->client, w);
@@ -259,11 +301,10 @@ bool adaptive_shut(struct lock_slot *slot)
 
 static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct adaptive_constants *k = s->state;
 	int64_t was, pred, status;
 
 	if (take_soon(s, slot, &was))
-		return k->several ? kept_root_enter(s, slot, was) : PAWL_SUCCESS;
+		return enter(s, slot, was);
 	/* T2. */
 	pred = mcs_enter(slot, RMA_NODE, *adaptive_queue(slot));
 	if (pred) {
@@ -274,12 +315,62 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_
 	return lead(s, slot);
 }
 
+/* One node: take back a count of W, and wake those that wait for it: the head, which has set
+ * STRICT, and intents ahead, which are counted. */
+static void uncount(struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t one = adaptive_one(slot), old;
+
+	rma_fao(&slot->client, w, RMA_SUM, -one, &old);
+	if (((old & W_STRICT) || ((old - one) & W_COUNTS)) && w.map)
+		rma_wake(&slot->client, w);
+}
+
+/* C1, C2: an intent ahead, on one node: it is counted, and then waits for holders only. */
+static int count_ahead(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t others = closed_to(s, slot), value;
+
+	rma_fao(&slot->client, w, RMA_SUM, adaptive_one(slot), &value);
+	if (!(value & others) ||
+	    rma_await_until(&slot->client, w, others, RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
+			    "holders in another mode to leave", &value))
+		return PAWL_SUCCESS;
+	uncount(slot);
+	return PAWL_ERR_TIMEOUT;
+}
+
+/* Modes other than exclusive. */
+static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t old;
+
+	if (slot->mode & PAWL_AHEAD)
+		return k->several ? sharing_enter_ahead(s, slot) : count_ahead(s, slot);
+	if (k->several) {
+		if (sharing_enter_at_once(s, slot) == PAWL_SUCCESS)
+			return PAWL_SUCCESS;
+	} else if (!k->keeps_order) {
+		rma_cas(&slot->client, adaptive_word(slot, LINE_W), W_OUT, adaptive_one(slot),
+			&old);
+		if (old == W_OUT)
+			return PAWL_SUCCESS;
+	}
+	return acquire_slowly(s, slot);
+}
+
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t old;
 
 	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
+	*adaptive_is_counted(slot) = false;
+	if (__builtin_expect(slot->mode != PAWL_EXCLUSIVE, 0))
+		return acquire_shared(s, slot);
 	if (k->keeps_order)
 		return acquire_slowly(s, slot);
 	/* T1, if no client has the lock. */
@@ -289,7 +380,7 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	if (k->several &&
 	    __builtin_expect(rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) != 0,
 			     0))
-		return kept_root_enter(s, slot, W_IDLE);
+		return enter(s, slot, W_IDLE);
 	return PAWL_SUCCESS;
 }
 
@@ -309,36 +400,73 @@ static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 	return mcs_passed(slot, RMA_NODE);
 }
 
+/* A try in another mode than exclusive, on several nodes: LOCK_PASSED if it needs the root. */
+static int try_shared(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int rc = sharing_enter_at_once(s, slot);
+
+	/* A client that has W for a moment may be about to share the lock. */
+	if (rc == LOCK_PASSED && !is_behind_others(s, slot) &&
+	    rma_spin_briefly(w, W_HELD, RMA_NE, 0) && rma_spin_briefly(w, W_HELD, RMA_EQ, 0))
+		rc = sharing_enter_at_once(s, slot);
+	return rc;
+}
+
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t was;
+	int rc;
 
 	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
-	if (is_behind_others(s, slot) || !take(slot, false, &was))
+	*adaptive_is_counted(slot) = false;
+	if (k->several && slot->mode != PAWL_EXCLUSIVE) {
+		rc = try_shared(s, slot);
+		if (rc != LOCK_PASSED)
+			return rc;
+	}
+	if (is_behind_others(s, slot) || !adaptive_take(s, slot, TAKER_NEW, &was))
 		return PAWL_ERR_BUSY;
-	return k->several ? kept_root_try_enter(s, slot, was) : PAWL_SUCCESS;
+	if (!k->several)
+		return PAWL_SUCCESS;
+	rc = kept_root_try_enter(s, slot, was);
+	return rc == PAWL_SUCCESS ? sharing_enter(s, slot, true) : rc;
 }
 
 static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
-	struct rma_word next;
 
 	if (!k->several) {
-		adaptive_free(slot, W_OUT);
+		if (__builtin_expect(slot->mode == PAWL_EXCLUSIVE, 1))
+			adaptive_free(slot, W_OUT);
+		else
+			uncount(slot);
 		return PAWL_SUCCESS;
 	}
-	next = adaptive_word(slot, LINE_NEXT);
-	if (__builtin_expect(rma_peek_ordered(&slot->client, next) != 0, 0)) { /* D1 */
-		kept_root_pass_on(s, slot);
-		return PAWL_SUCCESS;
+	if (__builtin_expect(*adaptive_is_counted(slot), 0)) {
+		sharing_leave(s, slot);
+		if (slot->mode != PAWL_EXCLUSIVE)
+			return PAWL_SUCCESS;
 	}
-	adaptive_free(slot, W_IDLE); /* D2 */
-	if (__builtin_expect(rma_peek_ordered(&slot->client, next) != 0, 0) &&
-	    !FAULT(adaptive_again)) /* D3 */
-		kept_root_look_again(s, slot);
+	adaptive_give_back(s, slot);
 	return PAWL_SUCCESS;
+}
+
+/* A client that waits for the whole does not hold the part. */
+static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
+{
+	acquire(s, whole);
+	acquire(s, part);
+	return PAWL_SUCCESS;
+}
+
+static void release_part(const struct lock_setup *s, struct lock_slot *whole,
+			 struct lock_slot *part)
+{
+	release(s, part);
+	release(s, whole);
 }
 
 /* -------------------------------------------------------------- simulator */
@@ -354,8 +482,7 @@ static uint64_t overtakes(const struct lock_setup *s, int mode)
 	const struct topo *t = s->topo;
 	double clients, turn, most = 0;
 
-	(void)mode;
-	if (!k->keeps_order)
+	if (!k->keeps_order || (k->several && (mode & PAWL_AHEAD)))
 		return UINT64_MAX;
 	if (!k->several)
 		return (uint64_t)t->nranks * (uint64_t)s->max_held - 1;
@@ -376,7 +503,8 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	const int64_t *line;
 
 	if (k->several)
-		return kept_root_idle(s, lock, m, err, errlen);
+		return kept_root_idle(s, lock, m, err, errlen) &&
+		       sharing_idle(s, lock, m, err, errlen);
 	line = lock_memory_home(s, m, k->lines, NEAR_BYTES, lock);
 	snprintf(err, errlen, "W is 0x%llx, QUEUE 0x%llx", (unsigned long long)line[0],
 		 (unsigned long long)line[1]);
@@ -406,7 +534,8 @@ const struct lock_protocol lock_adaptive = {
 	    .summary = "a running client takes a free lock until a waiter loses patience; stays "
 		       "where it is used",
 	    .reference = "Go's sync.Mutex and WebKit's ParkingLot (patience); the rest is ours",
-	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	    .capabilities =
+		PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .options = options,
     .layout = layout,
@@ -415,5 +544,6 @@ const struct lock_protocol lock_adaptive = {
     .try_acquire = try_acquire,
     .release = release,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .part = &(const struct lock_part_calls){.acquire = acquire_part, .release = release_part},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of kind adaptive, and the interface between its two levels: adaptive.c, the level of a
- * node, and kept_root.c, the level above. */
+/* The words of kind adaptive, and the interface between its parts: adaptive.c, the level of a node;
+ * kept_root.c, the level above; sharing.c, the modes other than exclusive on several nodes. */
 #ifndef LOCK_ADAPTIVE_ADAPTIVE_H
 #define LOCK_ADAPTIVE_ADAPTIVE_H
 
@@ -23,14 +23,18 @@ enum {
 	LINE_STATUS = 40, /* NET: state of the node's place in the queue of nodes */
 	NEAR_BYTES = 16,
 	LINE_BYTES = 64,
-	TAIL_BYTES = 8 /* at the home, NET: 1 + the last node */
+	HOME_TAIL = 0,    /* at the home, NET: 1 + the last node */
+	HOME_SHARING = 8, /* at the home, NET: H (sharing.c) */
+	HOME_BYTES = 16
 };
 _Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NUMBER == NEAR_BYTES &&
 		   LINE_STAYS == LINE_NUMBER + 8 && LINE_NEXT == LINE_STAYS + 8 &&
 		   LINE_STATUS == LINE_NEXT + 8 && LINE_STATUS + 8 <= LINE_BYTES,
 	       "the words of a line do not overlap and fit into it");
 
-/* W: HELD or a free value, and the bits of the head of the queue. */
+/* W: HELD or a free value, the bits of the head of the queue, and, on a table of one node, the
+ * numbers of sharers, of intents exclusive and of intents shared. H has HELD, STRICT, SPLIT and the
+ * counts of the same bits. */
 enum {
 	W_HELD = 1,
 	W_OUT = 0,  /* the node has no place in the queue of nodes */
@@ -41,11 +45,24 @@ enum {
 	W_STATE = W_HELD | W_FREE_MASK,
 	W_HEAD = 8,    /* the queue has a head, which takes W if it is SHUT */
 	W_STRICT = 16, /* only the head may take W */
-	W_BITS = W_HEAD | W_STRICT
+	W_BITS = W_HEAD | W_STRICT,
+	W_SPLIT = 32, /* of the root, if the node has it: sharing.c */
+	COUNT_BITS = 19,
+	SHARED_SHIFT = 6,
+	INTENT_SHIFT = SHARED_SHIFT + COUNT_BITS,
+	READERS_SHIFT = INTENT_SHIFT + COUNT_BITS,
+	MOST_CLIENTS = (1 << COUNT_BITS) - 1
 };
+#define W_COUNT(shift) ((int64_t)MOST_CLIENTS << (shift))
+#define W_SHARERS W_COUNT(SHARED_SHIFT)
+#define W_INTENTS W_COUNT(INTENT_SHIFT)
+#define W_READERS W_COUNT(READERS_SHIFT) /* intents shared */
+#define W_COUNTS (W_SHARERS | W_INTENTS | W_READERS)
+_Static_assert((W_STATE | W_BITS | W_SPLIT) < 1 << SHARED_SHIFT && READERS_SHIFT + COUNT_BITS <= 63,
+	       "the fields of W do not overlap, and W is never negative");
 
 struct adaptive_constants {
-	uint64_t lines, tails;
+	uint64_t lines, homes;
 	bool several;   /* the table has several nodes */
 	int node_level; /* level of the topology; 0: each node has one rank */
 	int nodes;
@@ -55,9 +72,10 @@ struct adaptive_constants {
 	uint64_t backoff;  /* the longest pause between two tries of a patient head */
 };
 
-/* A slot's own part: the tail of its node's queue, from which it finds the other words. */
+/* A slot's own part. */
 struct adaptive_slot {
-	struct rma_word queue;
+	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
+	bool is_counted;       /* in H */
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -66,6 +84,35 @@ RMA_INLINE struct rma_word *adaptive_queue(struct lock_slot *slot)
 	struct adaptive_slot *own = lock_own(slot);
 
 	return &own->queue;
+}
+
+RMA_INLINE bool *adaptive_is_counted(struct lock_slot *slot)
+{
+	struct adaptive_slot *own = lock_own(slot);
+
+	return &own->is_counted;
+}
+
+/* What a holder in the slot's mode adds to W of a table of one node, or to H. */
+RMA_INLINE int64_t adaptive_one(const struct lock_slot *slot)
+{
+	if (slot->mode == PAWL_EXCLUSIVE)
+		return W_HELD;
+	if (slot->mode == PAWL_SHARED)
+		return INT64_C(1) << SHARED_SHIFT;
+	return INT64_C(1) << (slot->mode & PAWL_INTENT_SHARED ? READERS_SHIFT : INTENT_SHIFT);
+}
+
+/* The holders that exclude it there. */
+RMA_INLINE int64_t adaptive_others(const struct lock_slot *slot)
+{
+	if (slot->mode == PAWL_EXCLUSIVE)
+		return FAULT(adaptive_readers) ? W_HELD | W_SHARERS | W_INTENTS : W_HELD | W_COUNTS;
+	if (slot->mode == PAWL_SHARED)
+		return W_HELD | W_INTENTS;
+	if (FAULT(adaptive_beside) && (slot->mode & PAWL_INTENT_SHARED))
+		return 0;
+	return slot->mode & PAWL_INTENT_SHARED ? W_HELD : W_HELD | W_SHARERS;
 }
 
 RMA_INLINE const struct adaptive_options *adaptive_options_of(const struct lock_setup *s)
@@ -122,16 +169,33 @@ RMA_INLINE struct rma_word adaptive_word(struct lock_slot *slot, int offset)
 	return w;
 }
 
-/* R1: make W free. Wakes the head, which sleeps only after it has set STRICT. */
+/* H. */
+RMA_INLINE struct rma_word adaptive_home(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+
+	return lock_home_word(s, &slot->client, RMA_NET, k->homes + HOME_SHARING, HOME_BYTES,
+			      slot->lock);
+}
+
+/* R1: make W free. Wakes the head, which sleeps only after it has set STRICT, and intents ahead,
+ * which are counted. */
 RMA_INLINE void adaptive_free(struct lock_slot *slot, int64_t state)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
 	int64_t old;
 
 	rma_fao(&slot->client, w, RMA_SUM, state - W_HELD, &old);
-	if (__builtin_expect((old & W_STRICT) != 0, 0) && w.map)
+	if (__builtin_expect((old & (W_STRICT | W_COUNTS)) != 0, 0) && w.map)
 		rma_wake(&slot->client, w);
 }
+
+/* The client that takes W. */
+enum adaptive_taker { TAKER_NEW, TAKER_HEAD, TAKER_AHEAD };
+
+/* T1, T4: take W if it is free for this client; *was becomes its free value. */
+bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adaptive_taker who,
+		   int64_t *was);
 
 /* D4: make W SHUT, if there is a head. Returns whether there is one. */
 bool adaptive_shut(struct lock_slot *slot);
@@ -144,8 +208,38 @@ int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int6
 void kept_root_pass_on(const struct lock_setup *s, struct lock_slot *slot);
 /* NEXT was set after W became IDLE: look again, and give W back. */
 void kept_root_look_again(const struct lock_setup *s, struct lock_slot *slot);
+/* Change the node's SPLIT; the client has W. */
+void kept_root_set_split(struct lock_slot *slot, bool split);
 bool kept_root_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
 		    char *err, size_t errlen);
 void kept_root_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
+
+/* D1 ... D3: give W back; the node keeps the root, or passes it on. */
+RMA_INLINE void adaptive_give_back(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_word next = adaptive_word(slot, LINE_NEXT);
+
+	if (__builtin_expect(rma_peek_ordered(&slot->client, next) != 0, 0)) { /* D1 */
+		kept_root_pass_on(s, slot);
+		return;
+	}
+	adaptive_free(slot, W_IDLE); /* D2 */
+	if (__builtin_expect(rma_peek_ordered(&slot->client, next) != 0, 0) &&
+	    !FAULT(adaptive_again)) /* D3 */
+		kept_root_look_again(s, slot);
+}
+
+/* Sharing (sharing.c), on several nodes. Enter by H alone, without the root: PAWL_SUCCESS;
+ * PAWL_ERR_BUSY: other clients exclude this one, so it has to wait for the root; LOCK_PASSED: the
+ * root is not split. */
+int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot);
+/* An intent ahead. */
+int sharing_enter_ahead(const struct lock_setup *s, struct lock_slot *slot);
+/* The client has W and the root: enter. It keeps both only if it is exclusive, and in. */
+int sharing_enter(const struct lock_setup *s, struct lock_slot *slot, bool tries);
+/* Take the client's count back from H. */
+void sharing_leave(const struct lock_setup *s, struct lock_slot *slot);
+bool sharing_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
+		  size_t errlen);
 
 #endif

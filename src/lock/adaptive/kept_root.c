@@ -31,7 +31,9 @@
  *   (D) W becomes SHUT only while the root is at the node, and only by a swap that finds HEAD. The
  *       head takes it, or a client that finds it free, which gives it back by the same rules.
  *   (E) What a holder did is visible to the next holder, of another node: H2 is performed after it,
- *       and awaited with acquire semantics; and Q4 sees IDLE, which was written after it.
+ *       and awaited with acquire semantics; and Q4 sees IDLE, which was written after it. So does
+ *       SPLIT, which goes with the root (sharing.c): Q4 reads it with IDLE, H2 writes it with
+ *       GRANTED. If both act, they say the same, because no client has been in between.
  *
  * Deadlines. A client that waits for the root when its deadline passes swaps STATUS from WAITING to
  * LEFT, and leaves W GONE. The next client of the node continues from that place if STATUS is still
@@ -52,7 +54,15 @@
 #include <stdio.h>
 
 /* STATUS: the number of the queueing, and one of these. */
-enum { WAITING = 1, GRANTED = 2, LEFT = 3, PASSING = 4, PASSED = 5, STATUS_BITS = 3 };
+enum {
+	WAITING = 1,
+	GRANTED = 2,
+	LEFT = 3,
+	PASSING = 4,
+	PASSED = 5,
+	GRANTED_SPLIT = 6, /* as GRANTED, and the root is split (sharing.c) */
+	STATUS_BITS = 3
+};
 enum { STATUS_MASK = (1 << STATUS_BITS) - 1 };
 
 /* NEXT: the number, and 1 + the next node. */
@@ -71,7 +81,8 @@ static struct rma_word tail_word(const struct lock_setup *s, struct lock_slot *s
 {
 	const struct adaptive_constants *k = s->state;
 
-	return lock_home_word(s, &slot->client, RMA_NET, k->tails, TAIL_BYTES, slot->lock);
+	return lock_home_word(s, &slot->client, RMA_NET, k->homes + HOME_TAIL, HOME_BYTES,
+			      slot->lock);
 }
 
 /* A word in the line of any node. */
@@ -98,14 +109,39 @@ static int64_t swap_if(struct lock_slot *slot, struct rma_word w, int64_t expect
 	return old;
 }
 
-/* Q4, and the first look of a try. */
-static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64_t node)
+void kept_root_set_split(struct lock_slot *slot, bool split)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t value;
+
+	rma_get(&slot->client, w, &value);
+	if (((value & W_SPLIT) != 0) != split)
+		rma_fao(&slot->client, w, RMA_SUM, split ? W_SPLIT : -W_SPLIT, &value);
+}
+
+static int64_t grant_of(int64_t number, bool split)
+{
+	return status_of(number, split ? GRANTED_SPLIT : GRANTED);
+}
+
+/* The root has come, as STATUS says. */
+static int arrive(struct lock_slot *slot, int64_t status)
+{
+	kept_root_set_split(slot,
+			    (status & STATUS_MASK) == GRANTED_SPLIT && !FAULT(adaptive_split));
+	return PAWL_SUCCESS;
+}
+
+/* Q4, and the first look of a try. *split: whether the root is, if W is IDLE. */
+static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64_t node,
+		       bool *split)
 {
 	struct rma_word w = word_at(s, slot, RMA_NODE, node, LINE_W);
 	int64_t value;
 
 	rma_get(&slot->client, w, &value);
 	rma_flush(&slot->client, w); /* orders the look before the use of its result; (A) */
+	*split = (value & W_SPLIT) != 0;
 	return (value & W_STATE) == W_IDLE;
 }
 
@@ -121,10 +157,11 @@ enum outcome {
 /* H2: grant to the next node. False: its place has to be passed over, and is PASSING. */
 static bool grant(struct lock_slot *slot, struct rma_word status, int64_t number)
 {
-	int64_t waits = status_of(number, WAITING), left = status_of(number, LEFT), old;
+	int64_t waits = status_of(number, WAITING), left = status_of(number, LEFT), old, w;
 
+	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
 	for (;;) {
-		old = swap_if(slot, status, waits, status_of(number, GRANTED));
+		old = swap_if(slot, status, waits, grant_of(number, (w & W_SPLIT) != 0));
 		if (FAULT(adaptive_number) && (old & STATUS_MASK) == WAITING && old != waits) {
 			number = old >> STATUS_BITS;
 			waits = old;
@@ -212,10 +249,9 @@ static int await_root(struct lock_slot *slot, int64_t number)
 
 	if (rma_await_until(&slot->client, status, STATUS_MASK, RMA_NE, WAITING, RMA_SOON,
 			    slot->deadline_ns, "the root to come to its node", &seen))
-		return PAWL_SUCCESS;
-	if (swap_if(slot, status, waits, status_of(number, LEFT)) != waits)
-		return PAWL_SUCCESS;
-	return leave_place(slot);
+		return arrive(slot, seen);
+	seen = swap_if(slot, status, waits, status_of(number, LEFT));
+	return seen == waits ? leave_place(slot) : arrive(slot, seen);
 }
 
 /* Q1 ... Q5. */
@@ -224,32 +260,32 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	struct rma_client *c = &slot->client;
 	struct rma_word count = adaptive_word(slot, LINE_NUMBER), tail = tail_word(s, slot), link;
 	int64_t number = (rma_peek(c, count) + 1) & NUMBER_MASK, pred;
-	int64_t me = own_node(s, slot) + 1;
+	int64_t me = own_node(s, slot) + 1, waits = status_of(number, WAITING), old;
+	bool split;
 
 	/* Q1; (C). */
 	rma_poke(c, count, number);
 	rma_poke(c, adaptive_word(slot, LINE_NEXT), 0);
-	rma_poke(c, adaptive_word(slot, LINE_STATUS), status_of(number, WAITING));
+	rma_poke(c, adaptive_word(slot, LINE_STATUS), waits);
 	/* Q2. */
 	rma_fao(c, tail, RMA_REPLACE, me, &pred);
 	rma_flush(c, tail); /* orders the swap before the look at its result */
 	if (!pred)
-		return PAWL_SUCCESS;
+		return arrive(slot, GRANTED);
 	/* Q3. */
 	link = word_at(s, slot, RMA_NET, pred - 1, LINE_NEXT);
-	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1)) {
+	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1, &split)) {
 		rma_put(c, link, number << NODE_BITS | me);
 		rma_flush(c, link);
-		return PAWL_SUCCESS;
+		return arrive(slot, grant_of(number, split));
 	}
 	rma_put(c, link, number << NODE_BITS | me);
 	rma_order(c, link); /* orders the link before Q4; pairs with A2, D3; (A) */
-	if (!is_idle_at(s, slot, pred - 1))
+	if (!is_idle_at(s, slot, pred - 1, &split))
 		return await_root(slot, number);
 	/* Q5: granted, by this swap or by a client of the other node. */
-	swap_if(slot, adaptive_word(slot, LINE_STATUS), status_of(number, WAITING),
-		status_of(number, GRANTED));
-	return PAWL_SUCCESS;
+	old = swap_if(slot, adaptive_word(slot, LINE_STATUS), waits, grant_of(number, split));
+	return arrive(slot, old == waits ? grant_of(number, split) : old);
 }
 
 /* W was GONE: continue from the node's place, if it is still there. */
@@ -289,11 +325,12 @@ static int try_join(const struct lock_setup *s, struct lock_slot *slot)
 	struct rma_client *c = &slot->client;
 	struct rma_word tail = tail_word(s, slot);
 	int64_t last;
+	bool split;
 	int rc;
 
 	rma_get(c, tail, &last);
 	rma_flush(c, tail); /* orders the look before the next one */
-	if (last && !is_idle_at(s, slot, last - 1)) {
+	if (last && !is_idle_at(s, slot, last - 1, &split)) {
 		adaptive_free(slot, W_OUT);
 		return PAWL_ERR_BUSY;
 	}
@@ -345,7 +382,7 @@ static bool take_back(struct lock_slot *slot)
 
 	rma_get(&slot->client, w, &value);
 	while ((value & W_STATE) == W_IDLE) {
-		rma_cas(&slot->client, w, value, W_HELD | (value & W_BITS), &old);
+		rma_cas(&slot->client, w, value, W_HELD | (value & ~W_STATE), &old);
 		if (old == value)
 			return true;
 		value = old;
@@ -420,12 +457,12 @@ bool kept_root_idle(const struct lock_setup *s, uint64_t lock, const struct lock
 		    char *err, size_t errlen)
 {
 	const struct adaptive_constants *k = s->state;
-	int64_t tail = *lock_memory_home(s, m, k->tails, TAIL_BYTES, lock);
+	int64_t tail = *lock_memory_home(s, m, k->homes + HOME_TAIL, HOME_BYTES, lock);
 
 	for (int j = 0; j < k->nodes; j++) {
 		uint64_t at;
 		int rank = adaptive_line(s, j, lock, &at);
-		int64_t w = *lock_memory_word(m, rank, at + LINE_W);
+		int64_t w = *lock_memory_word(m, rank, at + LINE_W) & ~(int64_t)W_SPLIT;
 		int64_t queue = *lock_memory_word(m, rank, at + LINE_QUEUE);
 		int64_t next = *lock_memory_word(m, rank, at + LINE_NEXT);
 		int64_t status = *lock_memory_word(m, rank, at + LINE_STATUS);

@@ -16,13 +16,23 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rma/agree.h"
 #include "rma/own_windows.h"
 
+/* A get whose answer nobody waits for; it is looked at again. */
+struct mpi_look {
+	struct mpi_look *next;
+	MPI_Request request;
+	int rank;
+	int64_t word[];
+};
+
 struct mpi_network {
 	MPI_Win win;
 	bool epoch;
+	struct mpi_look *looks; /* not answered yet */
 };
 
 #ifdef MPICH_VERSION
@@ -242,6 +252,83 @@ static void mpi_flush_all(struct rma_client *c)
 	forget_operands(c);
 }
 
+/* ------------------------------------------------------------------------- looks */
+
+static bool await_look(struct rma_client *c, struct mpi_look *l, uint64_t until_ns)
+{
+	int done = 0;
+
+	while (!done) {
+		PMPI_Test(&l->request, &done, MPI_STATUS_IGNORE);
+		if (done || rma_now_ns() >= until_ns)
+			break;
+		rma_drive_mpi(c);
+		sched_yield();
+	}
+	return done;
+}
+
+/* An earlier look at the rank that has not been answered yet; NULL: there is none. */
+static struct mpi_look **find_look(struct mpi_network *n, int rank)
+{
+	struct mpi_look **p = &n->looks;
+
+	while (*p && (*p)->rank != rank)
+		p = &(*p)->next;
+	return *p ? p : NULL;
+}
+
+/* The rank has not answered an earlier look, so it need not be asked again. */
+static bool is_silent(struct rma_client *c, struct mpi_network *n, int rank, uint64_t until_ns)
+{
+	struct mpi_look **at = find_look(n, rank), *l;
+
+	if (!at)
+		return false;
+	l = *at;
+	if (!await_look(c, l, until_ns))
+		return true;
+	*at = l->next;
+	free(l);
+	return false;
+}
+
+static bool mpi_look(struct rma_client *c, int rank, uint64_t offset, int64_t *to, unsigned words,
+		     uint64_t until_ns)
+{
+	struct mpi_network *n = c->rma->state;
+	struct mpi_look *l;
+
+	if (is_silent(c, n, rank, until_ns))
+		return false;
+	l = calloc(1, sizeof *l + words * sizeof *to);
+	if (!l)
+		return false;
+	l->rank = rank;
+	PMPI_Rget(l->word, (int)words, MPI_INT64_T, rank, (MPI_Aint)offset, (int)words, MPI_INT64_T,
+		  n->win, &l->request);
+	if (!await_look(c, l, until_ns)) {
+		l->next = n->looks;
+		n->looks = l;
+		return false;
+	}
+	memcpy(to, l->word, words * sizeof *to);
+	free(l);
+	return true;
+}
+
+/* After the end of the epoch all of them are complete. */
+static void end_looks(struct mpi_network *n)
+{
+	while (n->looks) {
+		struct mpi_look *l = n->looks;
+
+		PMPI_Wait(&l->request, MPI_STATUS_IGNORE);
+		n->looks = l->next;
+		free(l);
+	}
+}
+
 /* -------------------------------------------------------------------- the window */
 
 /* Open MPI 4's default one-sided component crashes on one host instead of failing. So do not try it
@@ -301,6 +388,7 @@ static void mpi_finalize(struct rma *r)
 	if (n->epoch)
 		own_windows.unlock_all(n->win);
 	n->epoch = false;
+	end_looks(n);
 	if (n->win != MPI_WIN_NULL)
 		own_windows.free(&n->win);
 }
@@ -333,6 +421,7 @@ static const struct rma_transport mpi_transport = {
     .flush = mpi_flush,
     .flush_all = mpi_flush_all,
     .progress = rma_drive_mpi,
+    .look = mpi_look,
     .finalize = mpi_finalize,
     .close = mpi_close,
     .leave = mpi_leave,

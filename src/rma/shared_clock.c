@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clock that the ranks of a table share, for locks that depend on time.
+ * The clock that the ranks of a table share, for locks that depend on time, and for observers.
  *
  * The ranks of one host have the same monotonic clock. Otherwise every rank asks rank 0 for the
  * time a few times. Rank 0 reads its clock between the question and the answer, so the middle of
@@ -8,7 +8,12 @@
  * 1989). From then on the clocks drift: two quartz clocks, even if one of them is being steered, by
  * at most 100 us a second.
  */
-#include "table/table.h"
+#include "rma/shared_clock.h"
+
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "rma/clock.h"
 
 enum { QUESTIONS = 16, DRIFT_PPM = 100, TAG = 1 };
 
@@ -41,16 +46,31 @@ static void ask(MPI_Comm comm, struct rma_shared_clock *k)
 	k->drift_ppm = DRIFT_PPM;
 }
 
-void clock_share(pawl_table *t)
+static bool is_one_host(MPI_Comm comm)
 {
-	struct rma_shared_clock *k = &t->rma.clock;
-	int ranks = t->setup.topo->nranks;
+	char host[256] = "";
+	int64_t range[2];
 
-	if (t->job.one_host)
-		return;
+	gethostname(host, sizeof host - 1);
+	range[0] = (int64_t)hash_text(HASH_BEGIN, host);
+	range[1] = ~range[0]; /* the minimum of ~x gives the maximum of x */
+	PMPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT64_T, MPI_MIN, comm);
+	return range[0] == ~range[1];
+}
+
+struct rma_shared_clock rma_compare_clocks(MPI_Comm comm)
+{
+	struct rma_shared_clock k = {.offset_ns = 0};
+	int rank, ranks;
+
+	if (is_one_host(comm))
+		return k;
+	PMPI_Comm_rank(comm, &rank);
+	PMPI_Comm_size(comm, &ranks);
 	for (int r = 1; r < ranks; r++)
-		if (t->rma.rank == 0)
-			answer(t->comm, r);
-		else if (t->rma.rank == r)
-			ask(t->comm, k);
+		if (rank == 0)
+			answer(comm, r);
+		else if (rank == r)
+			ask(comm, &k);
+	return k;
 }

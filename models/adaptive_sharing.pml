@@ -1,0 +1,191 @@
+/*
+ * Shared holders and intents of kind adaptive on several nodes (src/lock/adaptive/sharing.c).
+ *
+ * A root that has only had exclusive holders is whole: whoever has it holds the lock. The first
+ * client in another mode, which has the root then, splits it: H at the home counts the holders from
+ * then on. A client in another mode counts itself in H without the root (S1), and takes the count
+ * back if others exclude it, if STRICT keeps newcomers out, or if the root is whole (S2). Then, as
+ * an exclusive client in any case, it gets the root, and counts itself (S3). If others are in the
+ * way, it takes the count back, sets STRICT (S4), and waits for them (S5). A client that is in and
+ * not exclusive releases the root; an exclusive one uncounts itself first (S6). An intent ahead
+ * leaves its count in H (A1), waits until the root is split and no holder excludes it (A2, A4), and
+ * splits it itself if it can get it (A3).
+ *
+ * What it proves. NP processes (default 3), each of which asks in any mode, any number of times,
+ * and may stop between two: no two holders that exclude each other, no dead-lock. With -DTIMED also
+ * when waiters time out at any moment. With -DLIVE=v, under weak fairness, process v, which has no
+ * deadline, gets the lock whenever it asks; without intents ahead (NOAHEAD) of others and without
+ * deadlines of others, because these may follow each other without end.
+ *
+ * What it abstracts. The root is a lock with a queue (kept_root.pml, adaptive.pml), which a deadline
+ * can leave; WHOLE is what the node that has it knows of it. Operations on H and their flushes are
+ * one step. Patience lasts for one try.
+ *
+ * Known-broken variants: -DBREAK_WHOLE    S1 does not look whether the root is split
+ *                        -DBREAK_SPLIT    a root that moves is taken for whole
+ *                        -DBREAK_DRAIN    S5 does not look for holders that came since
+ *                        -DBREAK_BESIDE   an intent shared does not look for an exclusive holder
+ *                        -DBREAK_WITHDRAW (TIMED) STRICT stays when the deadline passes
+ *                        -DBREAK_GIVE_WAY a client with the root leaves its count in H and waits
+ *                        -DBREAK_STRICT   S1 does not look at STRICT (LIVE)
+ */
+#ifndef NP
+#define NP 3
+#endif
+
+#include "modes.inc"
+
+bit SPLIT, STRICT;
+bit whole = 1;            /* what goes with the root */
+byte ROOT;                /* 0 or 1 + the process that has it */
+chan queue = [NP] of { byte };
+
+#ifdef BREAK_BESIDE
+#define WAY(m) (m != IS && IN_THE_WAY(m))
+#else
+#define WAY(m) IN_THE_WAY(m)
+#endif
+#ifdef BREAK_STRICT
+#define OPEN true
+#else
+#define OPEN !STRICT
+#endif
+
+proctype P(byte p)
+{
+	byte mode;
+	bit ahead, ok;
+
+	do
+	:: choose();
+		WANT;
+		if
+		:: ahead ->
+			/* A1 */
+			d_step { ok = SPLIT && !WAY(mode); holds[mode]++ };
+			do
+			:: atomic { ok -> ok = 0; break }
+			/* A2, A4 */
+			:: atomic { !ok && SPLIT && !WAY(mode) -> break }
+			/* A3 */
+			:: atomic { !ok && !SPLIT && ROOT == 0 -> ROOT = p + 1 };
+				if
+				:: whole -> SPLIT = 1; whole = 0
+				:: else
+				fi;
+				ROOT = 0
+			:: atomic { MAY_TIME_OUT && !ok -> holds[mode]--; goto late }
+			od;
+			critical(mode);
+			holds[mode]--
+		:: !ahead && mode != X ->
+			/* S1 */
+#ifdef BREAK_WHOLE
+			d_step { ok = OPEN && !WAY(mode); holds[mode]++ };
+#else
+			d_step { ok = SPLIT && OPEN && !WAY(mode); holds[mode]++ };
+#endif
+			if
+			:: atomic { ok -> ok = 0 };
+				critical(mode);
+				holds[mode]--;
+				goto late
+			/* S2 */
+			:: atomic { !ok -> holds[mode]--; goto root }
+			fi
+		:: !ahead && mode == X ->
+root:
+			queue!p;
+			if
+			:: atomic { ROOT == 0 && queue?[eval(p)] -> queue?eval(p); ROOT = p + 1 }
+			:: atomic { MAY_TIME_OUT && queue??[eval(p)] -> queue??eval(p); goto late }
+			fi;
+#ifdef BREAK_SPLIT
+			whole = 1;
+#endif
+			if
+			:: mode == X && whole ->
+				critical(mode);
+				ROOT = 0;
+				goto late
+			:: else
+			fi;
+			/* S3: an exclusive client by a compare-and-swap, which leaves nothing behind */
+			d_step {
+				ok = !WAY(mode);
+				holds[mode] = holds[mode] + (ok || mode != X);
+				SPLIT = 1
+			};
+			whole = 0;
+			if
+			:: atomic { ok -> ok = 0; goto entered }
+			:: else
+			fi;
+#ifdef BREAK_GIVE_WAY
+			holds[mode] = holds[mode] + (mode == X);
+#else
+			holds[mode] = holds[mode] - (mode != X);
+#endif
+			if
+			:: MAY_TIME_OUT -> goto give_back
+			:: skip
+			fi;
+			/* S4 */
+			atomic { assert(!STRICT); STRICT = 1 };
+			do
+			:: atomic { MAY_TIME_OUT ->
+#ifndef BREAK_WITHDRAW
+					STRICT = 0;
+#endif
+					goto give_back
+				}
+#ifdef BREAK_GIVE_WAY
+			:: atomic {
+					(mode == X && !holds[S] && !holds[IX] && !holds[IS]) ||
+					(mode != X && !WAY(mode)) ->
+					STRICT = 0; goto entered
+				}
+#else
+			/* S5 */
+			:: !WAY(mode) ->
+				d_step { ok = !WAY(mode); holds[mode]++; STRICT = 0 };
+				if
+				:: atomic { ok -> ok = 0; goto entered }
+#ifdef BREAK_DRAIN
+				:: else -> goto entered
+#else
+				:: atomic { else -> holds[mode]--; STRICT = 1 }
+#endif
+				fi
+#endif
+			od;
+entered:
+			if
+			:: mode != X ->
+				ROOT = 0;
+				critical(mode);
+				holds[mode]--
+			:: mode == X ->
+				critical(mode);
+				/* S6 */
+				holds[mode]--;
+				ROOT = 0
+			fi;
+			goto late;
+give_back:
+			ROOT = 0
+		fi;
+late:
+		mode = 0; ahead = 0; ok = 0
+	:: break
+	od
+}
+
+init
+{
+	byte i;
+
+	atomic {
+		for (i : 0 .. NP - 1) { run P(i) }
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A board as a file, for pawl-stuck: a program that is not part of the job reads it, without the
+ * help of the process. A file for each process and table, in a folder of the user in /dev/shm.
+ */
+#ifndef OBSERVE_BOARD_FILE_H
+#define OBSERVE_BOARD_FILE_H
+
+#include "observe/board.h"
+
+struct board_file_contents {
+	char magic[8];
+	uint64_t started; /* of the process, as in /proc/PID/stat: process numbers are used again */
+	struct waits_process process;
+	uint64_t table_id;
+	uint32_t table_number;
+	int32_t ranges;
+	char about[192];
+	struct board_words words;
+};
+
+/* NULL: it cannot be created; the job goes on without it. */
+struct board_file *board_file_open(const struct waits_process *p, const struct waits_table *t);
+void board_file_close(struct board_file *f);
+struct board_words *board_file_words(struct board_file *f);
+/* The table may have another name by now. */
+void board_file_rename(struct board_file *f, const char *about);
+
+/* The folder. False: it does not exist or belongs to another user; create makes it. */
+bool board_file_folder(char *path, size_t len, bool create);
+/* Read a file of that folder. False: it is none of a living process. */
+bool board_file_read(const char *path, struct board_file_contents *c);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The watchdog: option watchdog. Each rank publishes what its clients hold and await (board.h). A
+ * client that has waited for longer than the option says reads the boards of all ranks, once and
+ * whenever its wait has doubled, and reports on stderr the lock, its holders, and the dead-lock if
+ * the waits form a cycle. Ranks that wait need not do anything: they let the MPI progress as they
+ * wait, and that is all that one-sided gets need. A rank that computes for long may not answer; the
+ * report says how many did not.
+ *
+ * The last client of a cycle starts to wait when all others wait already. When it has waited for
+ * the time of the option it finds the whole cycle, unless a rank did not answer in time.
+ */
+#include "observe/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "observe/board.h"
+
+enum { REPORT = 4096, HOLDERS = 4 };
+
+struct watch {
+	struct board *board;
+	const struct observe_table *of;
+};
+
+/* ---------------------------------------------------------------------- events */
+
+static void begin(void *state, const struct observe_record *r)
+{
+	struct watch *w = state;
+
+	board_set(w->board, r, WAITS_AWAITS, r->begin_ns);
+}
+
+static void acquired(void *state, const struct observe_record *r)
+{
+	struct watch *w = state;
+
+	board_set(w->board, r, r->code == PAWL_SUCCESS ? WAITS_HOLDS : WAITS_NOTHING,
+		  r->acquired_ns);
+}
+
+static void released(void *state, const struct observe_record *r)
+{
+	struct watch *w = state;
+
+	board_set(w->board, r, WAITS_NOTHING, 0);
+}
+
+/* --------------------------------------------------------------------- reports */
+
+struct text {
+	char at[REPORT];
+	size_t used;
+};
+
+static void add(struct text *t, const char *more)
+{
+	int n = snprintf(t->at + t->used, sizeof t->at - t->used, "%s", more);
+
+	t->used = t->used + (size_t)n < sizeof t->at ? t->used + (size_t)n : sizeof t->at - 1;
+}
+
+static void add_seconds(struct text *t, const char *before, uint64_t since_ns)
+{
+	char more[64];
+	uint64_t now = rma_now_ns();
+
+	snprintf(more, sizeof more, "%s%.1f s", before,
+		 now > since_ns ? (double)(now - since_ns) * 1e-9 : 0.0);
+	add(t, more);
+}
+
+/* The holders that the client waits for. */
+static void add_holders(struct text *t, const struct waits *w, const struct waits_entry *mine)
+{
+	char more[128];
+	int told = 0, all = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		const struct waits_entry *h = &w->entry[i];
+
+		if (h->state != WAITS_HOLDS || !waits_is_blocked(w, mine, h) || all++ >= HOLDERS)
+			continue;
+		add(t, told++ ? ", " : "; held ");
+		add(t, waits_mode(h->mode));
+		add(t, " by ");
+		waits_name_process(h->process, more, sizeof more);
+		add(t, more);
+		add_seconds(t, " for ", h->since_ns);
+	}
+	snprintf(more, sizeof more, " and by %d more", all - told);
+	if (all > told)
+		add(t, more);
+}
+
+/* Whether the cycle is still there: an entry that was seen half-written, or that has changed since,
+ * is not. */
+static bool is_still_there(const struct waits *w, const size_t *path, size_t n)
+{
+	struct waits again = {.n = 0};
+	int silent = 0;
+	bool all = board_read_all(&again, &silent) && waits_contain(&again, w, path, n);
+
+	waits_free(&again);
+	return all;
+}
+
+static void add_cycle(struct text *t, const struct waits *w, size_t mine)
+{
+	size_t path[2 * WAITS_CYCLE], n = waits_find_cycle(w, mine, path);
+	char more[REPORT];
+
+	if (n == 0 || !is_still_there(w, path, n))
+		return;
+	add(t, "\npawl: dead-lock: ");
+	waits_tell_cycle(w, path, n, more, sizeof more);
+	add(t, more);
+}
+
+/* The entry of the slot that waits; w->n: there is none. */
+static size_t find_mine(const struct waits *w, const struct board *b, const struct rma_client *c)
+{
+	const struct waits_process *self = &b->process[c->rma->rank];
+	size_t i = 0;
+
+	while (i < w->n &&
+	       (w->entry[i].state != WAITS_AWAITS || w->entry[i].process->id != self->id ||
+		w->entry[i].table->id != b->table.id || w->entry[i].lock != c->lock))
+		i++;
+	return i;
+}
+
+static void report(void *arg, const struct rma_client *c, uint64_t waited_ns, const char *what)
+{
+	const struct watch *watch = arg;
+	const struct board *b = watch->board;
+	const struct waits_process *self = &b->process[c->rma->rank];
+	struct waits w = {.n = 0};
+	struct text t = {.used = 0};
+	char more[256];
+	int silent = 0;
+	size_t mine;
+
+	snprintf(more, sizeof more,
+		 "pawl: rank %d of MPI_COMM_WORLD on host %s has waited %.1f s at %s %llu",
+		 self->rank, self->host, (double)waited_ns * 1e-9,
+		 b->table.ranges ? "space" : "lock", (unsigned long long)c->lock);
+	add(&t, more);
+	snprintf(more, sizeof more, " of table %u (%s) for %s", b->table.number, b->table.about,
+		 what);
+	add(&t, more);
+	board_lock();
+	if (board_read_all(&w, &silent)) {
+		mine = find_mine(&w, b, c);
+		if (mine < w.n) {
+			add_holders(&t, &w, &w.entry[mine]);
+			if (silent) {
+				snprintf(more, sizeof more, "; %d rank%s did not answer", silent,
+					 silent == 1 ? "" : "s");
+				add(&t, more);
+			}
+			add_cycle(&t, &w, mine);
+		}
+	}
+	board_unlock();
+	waits_free(&w);
+	add(&t, "\n");
+	/* In one piece: other ranks write here, too. */
+	fwrite(t.at, 1, t.used, stderr);
+}
+
+/* ------------------------------------------------------------------ open and close */
+
+uint64_t watch_bytes(int max_held)
+{
+	return board_bytes(max_held);
+}
+
+static void close_watch(void *state)
+{
+	struct watch *w = state;
+
+	w->of->rma->waiting.report = NULL;
+	board_close(w->board);
+	free(w);
+}
+
+static const struct observer calls = {
+    .begin = begin,
+    .acquired = acquired,
+    .released = released,
+    .close = close_watch,
+};
+
+int watch_open(const struct observe *o, const struct observer **observer, void **state)
+{
+	struct rma_waiting *waiting = &o->table.rma->waiting;
+	struct watch *w;
+	struct board *b;
+
+	if (!(waiting->watchdog > 0))
+		return PAWL_SUCCESS;
+	w = calloc(1, sizeof *w);
+	b = board_open(&o->table, w != NULL);
+	if (!b) {
+		free(w);
+		return error_set(PAWL_ERR_NOMEM, "out of memory");
+	}
+	*w = (struct watch){.of = &o->table, .board = b};
+	waiting->report_arg = w;
+	waiting->report = report;
+	*observer = &calls;
+	*state = w;
+	return PAWL_SUCCESS;
+}

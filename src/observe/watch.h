@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The watchdog of a table. */
+#ifndef OBSERVE_WATCH_H
+#define OBSERVE_WATCH_H
+
+#include "observe/observe.h"
+
+/* Bytes that it needs in each segment. */
+uint64_t watch_bytes(int max_held);
+
+/* An observer (observe.c): observes the table if rma->waiting.watchdog is set. */
+int watch_open(const struct observe *o, const struct observer **observer, void **state);
+
+#endif

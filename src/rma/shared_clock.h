@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compare the clocks of the ranks of a communicator. */
+#ifndef RMA_SHARED_CLOCK_H
+#define RMA_SHARED_CLOCK_H
+
+#include <mpi.h>
+
+#include "rma/client.h"
+
+/* The clock of rank 0, as this rank knows it. Collective. */
+struct rma_shared_clock rma_compare_clocks(MPI_Comm comm);
+
+#endif

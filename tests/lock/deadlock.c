@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Dead-locks, for the watchdog and pawl-stuck: deadlock KIND CASE [SECONDS]. The ranks wait until
+ * the program ends itself after some seconds; tests/watchdog.sh reads stderr.
+ *
+ *   cycle    each rank holds lock rank and awaits lock rank + 1, modulo the number of ranks
+ *   tables   the same with a table for each rank, in which it holds lock 5
+ *   chain    the same, but the last rank awaits nothing: a long wait without a cycle
+ *   shared   each rank holds lock 0 shared, and then asks for it exclusively in a second table that
+ *            the first rank holds: no cycle, for no rank awaits what it must give up
+ */
+#include <pawl.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOCK = 5, LOCKS = 9, MOST_RANKS = 8, SECONDS = 3, LIMIT_S = 60 };
+
+static void fail(void)
+{
+	fprintf(stderr, "%s\n", pawl_error_message());
+	_exit(1);
+}
+
+static void leave(int signal)
+{
+	(void)signal;
+	_exit(0);
+}
+
+static pawl_table *create(const char *kind)
+{
+	pawl_table *table;
+	MPI_Info info;
+
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "pawl_watchdog", "0.5");
+	if (pawl_table_create(MPI_COMM_WORLD, kind, LOCKS, info, &table))
+		fail();
+	MPI_Info_free(&info);
+	return table;
+}
+
+static void acquire(pawl_table *table, uint64_t lock, int mode)
+{
+	if (pawl_lock_acquire(table, lock, mode))
+		fail();
+}
+
+static void run(const char *kind, const char *what, int rank, int ranks, unsigned seconds)
+{
+	pawl_table *table[MOST_RANKS];
+	int next = (rank + 1) % ranks, tables = strcmp(what, "tables") == 0 ? ranks : 1;
+
+	if (strcmp(what, "shared") == 0)
+		tables = 2;
+	for (int i = 0; i < tables; i++)
+		table[i] = create(kind);
+	MPI_Barrier(MPI_COMM_WORLD);
+	alarm(seconds);
+	if (strcmp(what, "shared") == 0) {
+		acquire(table[0], 0, PAWL_SHARED);
+		if (rank == 0)
+			acquire(table[1], 0, PAWL_EXCLUSIVE);
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (rank > 0)
+			acquire(table[1], 0, PAWL_EXCLUSIVE);
+	} else {
+		acquire(table[tables > 1 ? rank : 0], tables > 1 ? LOCK : (uint64_t)rank,
+			PAWL_EXCLUSIVE);
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (strcmp(what, "chain") != 0 || next != 0)
+			acquire(table[tables > 1 ? next : 0], tables > 1 ? LOCK : (uint64_t)next,
+				PAWL_EXCLUSIVE);
+	}
+	/* Lets the MPI progress, as a program does. */
+	for (;;) {
+		int flag;
+
+		MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+		usleep(1000);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int rank, ranks;
+
+	if (argc < 3)
+		return 2;
+	signal(SIGALRM, leave);
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (ranks > MOST_RANKS)
+		return 2;
+	alarm(LIMIT_S);
+	run(argv[1], argv[2], rank, ranks, argc > 3 ? (unsigned)atoi(argv[3]) : SECONDS);
+	return 1;
+}
