@@ -102,7 +102,7 @@ reasons()
 	bad=0
 	while read -r file what _; do
 		case $file in
-		'' | '#'*) continue ;;
+		'' | '#'* | =) continue ;;
 		line) (cd "$srcdir" && grep -qE -e "$what" $sources) && continue ;;
 		'*') (cd "$srcdir" && grep -qE "^[a-z].*\<$what\(" $sources) && continue ;;
 		*)
