@@ -104,11 +104,11 @@ reasons()
 		case $file in
 		'' | '#'* | =) continue ;;
 		line) (cd "$srcdir" && grep -qE -e "$what" $sources) && continue ;;
-		'*') (cd "$srcdir" && grep -qE "^[a-z].*\<$what\(" $sources) && continue ;;
+		'*') (cd "$srcdir" && grep -qE "^[A-Za-z].*\<$what\(" $sources) && continue ;;
 		*)
 			of=$(printf '%s\n' $sources | grep "/$file\$")
 			[ "$what" != '*' ] || what='[a-z_]+'
-			[ -n "$of" ] && (cd "$srcdir" && grep -qE "^[a-z].*\<$what\(" $of) && continue
+			[ -n "$of" ] && (cd "$srcdir" && grep -qE "^[A-Za-z].*\<$what\(" $of) && continue
 			;;
 		esac
 		echo "doc/coverage-reasons: there is no $file $what"
