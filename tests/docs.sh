@@ -102,13 +102,13 @@ reasons()
 	bad=0
 	while read -r file what _; do
 		case $file in
-		'' | '#'*) continue ;;
+		'' | '#'* | =) continue ;;
 		line) (cd "$srcdir" && grep -qE -e "$what" $sources) && continue ;;
-		'*') (cd "$srcdir" && grep -qE "^[a-z].*\<$what\(" $sources) && continue ;;
+		'*') (cd "$srcdir" && grep -qE "^[A-Za-z].*\<$what\(" $sources) && continue ;;
 		*)
 			of=$(printf '%s\n' $sources | grep "/$file\$")
 			[ "$what" != '*' ] || what='[a-z_]+'
-			[ -n "$of" ] && (cd "$srcdir" && grep -qE "^[a-z].*\<$what\(" $of) && continue
+			[ -n "$of" ] && (cd "$srcdir" && grep -qE "^[A-Za-z].*\<$what\(" $of) && continue
 			;;
 		esac
 		echo "doc/coverage-reasons: there is no $file $what"
