@@ -107,6 +107,44 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+/* ------------------------------------------------------------------- several */
+
+struct own {
+	int64_t holder; /* before the operation */
+};
+_Static_assert(sizeof(struct own) <= LOCK_OWN_BYTES, "it fits into a slot");
+
+static int post(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct own *o = lock_own(slot);
+
+	rma_cas(&slot->client, lock_word(s, slot), 0, slot->id, &o->holder);
+	return PAWL_SUCCESS;
+}
+
+static int look(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct own *o = lock_own(slot);
+
+	/* Orders the swap of post() before the look at its result. */
+	rma_flush(&slot->client, lock_word(s, slot));
+	return o->holder == 0 ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+static int post_release(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct own *o = lock_own(slot);
+
+	rma_fao(&slot->client, lock_word(s, slot), RMA_REPLACE, 0, &o->holder);
+	return PAWL_SUCCESS;
+}
+
+static int end_release(const struct lock_setup *s, struct lock_slot *slot)
+{
+	rma_flush(&slot->client, lock_word(s, slot)); /* orders the release before the return */
+	return PAWL_SUCCESS;
+}
+
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
@@ -119,13 +157,19 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 
 /* ------------------------------------------------------------------------ kinds */
 
+static const struct lock_many_calls many = {
+    .post = post,
+    .look = look,
+    .post_release = post_release,
+    .end_release = end_release,
+};
 static const struct lock_check_calls check = {.idle = idle};
 
 #define CAPABILITIES (PAWL_CAP_TRY | PAWL_CAP_TIMED)
 
 #define CALLS                                                             \
 	.layout = layout, .try_acquire = try_acquire, .release = release, \
-	.timed = LOCK_KEEPS_NO_PLACE, .check = &check
+	.timed = LOCK_KEEPS_NO_PLACE, .many = &many, .check = &check
 
 const struct lock_protocol lock_cas_spin = {
     .kind =

@@ -289,6 +289,39 @@ int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double s
 int pawl_lock_release(pawl_table *table, uint64_t lock);
 
 /*
+ * Acquire n locks, locks[i] in mode modes[i], or all of them exclusively if modes is NULL; wait as
+ * long as it takes. n may be 0. A lock that is named twice: PAWL_ERR_ARG. A call that fails
+ * acquires none of them.
+ *
+ * Clients that acquire by this call, and hold no lock with a higher number than one they ask for,
+ * do not dead-lock with each other. With kinds whose acquire is one atomic on a free lock (d-mcs),
+ * free locks cost the latency of one, wherever they live. If some are not free, the client acquires
+ * in the order of the numbers, and waits for a lock only while it holds those with lower numbers.
+ * Other kinds acquire in this order one by one.
+ *
+ * Local. Allocates nothing for up to 32 locks, but for the exceptions of pawl_lock_acquire(). Each
+ * lock counts towards option max_held. A lease begins when its lock is acquired, which may be long
+ * before the call returns. pawl_lock_release() may release each lock by itself.
+ */
+int pawl_lock_acquire_many(pawl_table *table, size_t n, const uint64_t locks[], const int modes[]);
+
+/* As pawl_lock_acquire_many(), but do not wait for other clients: PAWL_ERR_BUSY, with none of the
+ * locks acquired, if one has or tries some of them. Kinds with PAWL_CAP_TRY. */
+int pawl_lock_try_acquire_many(pawl_table *table, size_t n, const uint64_t locks[],
+			       const int modes[]);
+
+/* As pawl_lock_acquire_many(), but wait for at most this many seconds (>= 0) in all, then release
+ * what was acquired and return PAWL_ERR_TIMEOUT. Kinds with PAWL_CAP_TIMED. The place in the queue
+ * of the lock that was awaited last stays as for pawl_lock_timed_acquire(). */
+int pawl_lock_timed_acquire_many(pawl_table *table, size_t n, const uint64_t locks[],
+				 const int modes[], double seconds);
+
+/* Release n locks that this thread holds, in whatever modes, and however they were acquired.
+ * PAWL_ERR_NOT_HELD, with none released, if it does not hold one of them. PAWL_ERR_LEASE_LOST and
+ * PAWL_ERR_PEER as for pawl_lock_release(), about at least one of them; all have been released. */
+int pawl_lock_release_many(pawl_table *table, size_t n, const uint64_t locks[]);
+
+/*
  * Give up a lock that this thread holds without a release, as a process that dies does; for tests
  * of recovery. Others get the lock when its lease is over. Kinds with PAWL_CAP_RECOVERS and a
  * lease, else PAWL_ERR_UNSUPPORTED. The hold counts towards option max_held until the kind knows

@@ -14,6 +14,17 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
 	PAWL_PC_LIBS="$PAWL_PC_LIBS `$PKG_CONFIG --libs $1`"])
 LIBS=$pawl_save_LIBS
 ])
+# PAWL_RPATH: programs find the library in libdir, unless the system's loader looks there anyhow.
+AC_DEFUN([PAWL_RPATH], [
+pawl_dir=$libdir
+pawl_prefix=$prefix
+AS_IF([test "x$pawl_prefix" = xNONE], [pawl_prefix=$ac_default_prefix])
+pawl_dir=`echo "$pawl_dir" | sed "s|\${exec_prefix}|$exec_prefix|; s|^NONE|\${prefix}|; s|\${prefix}|$pawl_prefix|"`
+AS_CASE([$pawl_dir],
+	[/usr/lib|/usr/lib/*|/usr/lib64|/lib|/lib/*|/lib64], [PAWL_PC_RPATH=],
+	[PAWL_PC_RPATH=' -Wl,-rpath,${libdir}'])
+AC_SUBST([PAWL_PC_RPATH])
+])
 AC_DEFUN([PAWL_STATIC_REQUIRES], [
 PAWL_PC_REQUIRES=
 PAWL_PC_LIBS=
@@ -21,4 +32,10 @@ _PAWL_STATIC_REQUIRE([hwloc], [2.0])
 AS_IF([test "x$pawl_have_UCX" = xyes], [_PAWL_STATIC_REQUIRE([ucx], [1.13])])
 AC_SUBST([PAWL_PC_REQUIRES])
 AC_SUBST([PAWL_PC_LIBS])
+dnl The same as flags of the linker, for CMake.
+PAWL_STATIC_LIBS="$PAWL_PC_LIBS"
+AS_FOR([], [pawl_required], [$PAWL_PC_REQUIRES], [AS_CASE([$pawl_required], [[[a-z]*]],
+	[PAWL_STATIC_LIBS="$PAWL_STATIC_LIBS `$PKG_CONFIG --static --libs $pawl_required`"])])
+PAWL_STATIC_LIBS="$PAWL_STATIC_LIBS $LIBS"
+AC_SUBST([PAWL_STATIC_LIBS])
 ])

@@ -278,7 +278,9 @@ static int refused(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, i
 			 r->nheld, client_in_use(&r->clients));
 	r->mode = 0;
 	r->unsettled += rc == PAWL_ERR_PEER || rc == PAWL_ERR_TIMEOUT || rc == PAWL_ERR_BUSY;
-	r->unsettled += rc == PAWL_ERR_PEER && needs > 1;
+	/* A call that fails may leave each of its slots to settle, or lost. */
+	if (rc != CLIENT_NO_SLOT)
+		r->unsettled += needs - 1;
 	w->peers += rc == PAWL_ERR_PEER;
 	w->shortages += rc == CLIENT_NO_SLOT;
 	sim_step(r);
@@ -355,6 +357,36 @@ int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode
 	return PAWL_SUCCESS;
 }
 
+int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int *modes,
+		     enum sim_how how, uint64_t ns)
+{
+	static const char *const names[] = {"acquires", "tries", "acquires in time"};
+	uint64_t deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0, about;
+	struct client_many m[SIM_HELD] = {{.lock = 0}};
+	int rc;
+
+	for (int i = 0; i < n; i++) {
+		m[i] = (struct client_many){.lock = locks[i], .mode = modes[i]};
+		sim_note(r, "%s lock %llu, %s, of %d", names[how], (unsigned long long)locks[i],
+			 mode_name(modes[i]), n);
+	}
+	rc = client_claim_many(&r->clients, m, (size_t)n, &about);
+	if (rc == PAWL_SUCCESS)
+		rc = client_enter_many(&r->clients, m, (size_t)n, deadline_ns, how == SIM_TRY,
+				       &about);
+	if (rc != PAWL_SUCCESS)
+		return refused(r, how, deadline_ns, n, rc);
+	for (int i = 0; i < n; i++) {
+		check_slot(r, m[i].slot);
+		add_hold(r, m[i].slot, m[i].lock, m[i].mode);
+		r->nheld++;
+	}
+	for (int i = 0; i < n; i++)
+		count_in(&r->held[i]);
+	sim_step(r);
+	return PAWL_SUCCESS;
+}
+
 /* ---------------------------------------------------------------------- release */
 
 /* The slot, as the library's release would find it. */
@@ -413,6 +445,23 @@ void sim_release(struct sim_rank *r)
 	}
 	uncount(h);
 	released(h, lost, client_release(&r->clients, find(h)));
+}
+
+void sim_release_many(struct sim_rank *r)
+{
+	struct client_many m[SIM_HELD];
+	int n = r->nheld, rc;
+	uint64_t about;
+
+	for (int i = 0; i < n; i++) {
+		m[i] = (struct client_many){.lock = r->held[i].lock, .slot = find(&r->held[i])};
+		sim_note(r, "releases lock %llu, of %d", (unsigned long long)m[i].lock, n);
+		uncount(&r->held[i]);
+	}
+	client_leave_many(&r->clients, m, (size_t)n);
+	rc = client_give_back_many(&r->clients, m, (size_t)n, &about);
+	while (n-- > 0)
+		released(&r->held[n], false, rc);
 }
 
 bool sim_abandon(const struct lock_setup *s, struct lock_slot *slot)

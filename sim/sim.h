@@ -78,7 +78,7 @@ struct sim_line {
 };
 
 /* At most this many locks, or ranges, are held by a rank at a time. */
-enum { SIM_HELD = 2 };
+enum { SIM_HELD = 3 };
 
 struct sim_hold {
 	struct sim_rank *rank;
@@ -296,6 +296,10 @@ int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t
 		      enum sim_how how, uint64_t ns);
 /* Acquire whole and part, by a rank that holds nothing; kinds with PAWL_CAP_INTENT. */
 int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode);
+/* Acquire n locks, in ascending order, by a rank that holds nothing; release all that it holds. */
+int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int *modes,
+		     enum sim_how how, uint64_t ns);
+void sim_release_many(struct sim_rank *r);
 /* Release the lock that was acquired last, or both locks of sim_acquire_part(). */
 void sim_release(struct sim_rank *r);
 /* Abandon the lock that was acquired last: other ranks have to recover it. */

@@ -22,7 +22,7 @@ prefix=$("$PKG_CONFIG" --variable=prefix pawl)
 # The flags that a user gets, with the staged prefix ($DESTDIR) in place of the final one.
 flags()
 {
-	"$PKG_CONFIG" "$@" pawl | sed "s|\(-[IL]\)$prefix|\1$dir$prefix|g"
+	"$PKG_CONFIG" "$@" pawl | sed "s!\(-[IL]\|-rpath,\)$prefix!\1$dir$prefix!g"
 }
 
 # CC may be several words.
@@ -81,13 +81,16 @@ else
 	skip "$name" "no C++ compiler for this MPI"
 fi
 
+so=$(find "$dir" -name libpawl.so)
 examples_fortran()
 {
 	mkdir "$dir/mod" && (cd "$dir/mod" &&
 		$MPIFC "$dir$("$PKG_CONFIG" --variable=fortran pawl)/pawl.F90" \
-			"$(find "$dir" -path '*/examples/counter.f90')" -o "$dir/example" $(flags --libs))
+			"$(find "$dir" -path '*/examples/counter.f90')" -o "$dir/example" $(flags --libs)) ||
+		return
+	[ -z "$so" ] || ! mpi_can_run || LD_LIBRARY_PATH="${so%/*}" mpi_run 2 60 "$dir/example"
 }
-name="pkg-config pawl builds the installed example in Fortran, with the module"
+name="pkg-config pawl builds the installed example in Fortran, with the module, and it runs"
 if [ -n "$MPIFC" ]; then
 	check "$name" examples_fortran
 else
@@ -109,7 +112,6 @@ fi
 check "pkg-config pawl builds an example" \
 	compile "$srcdir/examples/counter.c" -o "$dir/counter" $(flags --cflags --libs)
 
-so=$(find "$dir" -name libpawl.so)
 run_it()
 {
 	LD_LIBRARY_PATH="${so%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" mpi_run 2 60 "$dir/counter"
@@ -120,6 +122,23 @@ if [ -n "$so" ] && mpi_can_run; then
 else
 	skip "$name" "no shared library or no launcher"
 fi
+
+# Without LD_LIBRARY_PATH, unless the prefix is one that the loader searches.
+alone()
+{
+	(unset LD_LIBRARY_PATH && "$dir/version")
+}
+version_program()
+{
+	printf '%s\n' '#include <pawl.h>' '#include <stdio.h>' \
+		'int main(void) { return puts(pawl_version()) < 0; }' >"$dir/version.c"
+	compile "$dir/version.c" -o "$dir/version" $(flags --cflags --libs) && alone
+}
+name="a program linked by pkg-config finds the library by itself"
+case $("$PKG_CONFIG" --libs pawl) in
+*-rpath*) check "$name" version_program ;;
+*) skip "$name" "the loader searches $prefix" ;;
+esac
 
 # Its library is in a separate folder, which it knows.
 installed_bench()
@@ -140,9 +159,14 @@ static_it()
 	compile "$srcdir/examples/counter.c" -o "$dir/static" \
 		$(flags --static --cflags --libs | sed 's/-lpawl /-l:libpawl.a /')
 }
+static_run()
+{
+	(unset LD_LIBRARY_PATH && mpi_run 2 60 "$dir/static")
+}
 name="pkg-config --static pawl builds an example"
 if [ -n "$(find "$dir" -name libpawl.a)" ]; then
 	check "$name" static_it
+	! mpi_can_run || check "which runs without libpawl.so" static_run
 else
 	skip "$name" "no static library"
 fi
@@ -177,11 +201,63 @@ else
 	skip "$name" "no cmake"
 fi
 
+# find_package(pawl), with the staged prefix: the installed files may be moved.
+mkdir "$dir/found" "$dir/other"
+cat >"$dir/found/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.13)
+project(example C)
+find_package(pawl 0.1 REQUIRED)
+if(NOT EXISTS "\${pawl_FORTRAN_SOURCE}")
+	message(FATAL_ERROR "no \${pawl_FORTRAN_SOURCE}")
+endif()
+foreach(library pawl mpi static)
+	if(TARGET pawl::\${library})
+		add_executable(with-\${library} counter.c)
+		target_link_libraries(with-\${library} pawl::\${library})
+	endif()
+endforeach()
+END
+package=$(find "$dir" -name pawl-config.cmake)
+found()
+{
+	cp "$srcdir/examples/counter.c" "$dir/found" &&
+		cmake -S "$dir/found" -B "$dir/found/build" -Dpawl_DIR="${package%/*}" \
+			-DMPI_C_COMPILER="${CC##* }" >"$dir/log" 2>&1 &&
+		cmake --build "$dir/found/build" >>"$dir/log" 2>&1 || { tail "$dir/log"; return 1; }
+	[ -z "$so" ] || [ -x "$dir/found/build/with-mpi" ]
+}
+found_run()
+{
+	for program in "$dir/found/build"/with-*; do
+		(unset LD_LIBRARY_PATH && mpi_run 2 60 "$program") || return
+	done
+}
+name="find_package(pawl) of CMake builds an example with each target"
+if command -v cmake >/dev/null; then
+	check "$name" found
+	! mpi_can_run || check "and they run" found_run
+else
+	skip "$name" "no cmake"
+fi
+
 # The library of one MPI in a program of another.
 case $TEST_MPI in
 openmpi) other=mpicc.mpich ;;
 *) other=mpicc.openmpi ;;
 esac
+found_other()
+{
+	! cmake -S "$dir/found" -B "$dir/other" -Dpawl_DIR="${package%/*}" \
+		-DMPI_C_COMPILER=$other >"$dir/log" 2>&1 &&
+		tr -s ' \n' ' ' <"$dir/log" | grep -q 'this Pawl was built for .*, and CMake found' ||
+		{ cat "$dir/log"; return 1; }
+}
+name="find_package(pawl) refuses another MPI"
+if command -v $other >/dev/null && command -v cmake >/dev/null; then
+	check "$name" found_other
+else
+	skip "$name" "no $other, or no cmake"
+fi
 cat >"$dir/wrong.c" <<END
 #include <pawl.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@ static bool is_intent(int mode)
 	return (mode & ~PAWL_AHEAD) == PAWL_INTENT || (mode & ~PAWL_AHEAD) == PAWL_INTENT_SHARED;
 }
 
-static int check(const pawl_table *t, uint64_t lock, int mode)
+int call_check_lock(const pawl_table *t, uint64_t lock, int mode)
 {
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
@@ -40,7 +40,7 @@ static int check(const pawl_table *t, uint64_t lock, int mode)
 	return PAWL_SUCCESS;
 }
 
-/* Whether check() would succeed. */
+/* Whether call_check_lock() would succeed. */
 static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
 {
 	return t && lock < t->plain &&
@@ -54,7 +54,7 @@ static int peer_died(const pawl_table *t, uint64_t lock)
 			 (unsigned long long)lock, t->of_name);
 }
 
-static RMA_SLOW_PATH int refused(const pawl_table *t, uint64_t lock, int rc)
+RMA_SLOW_PATH int call_refused_lock(const pawl_table *t, uint64_t lock, int rc)
 {
 	if (rc == PAWL_ERR_PEER)
 		return peer_died(t, lock);
@@ -71,7 +71,7 @@ RMA_INLINE int acquire(pawl_table *t, uint64_t lock, int mode, uint64_t deadline
 	struct lock_slot *slot;
 	int rc = client_acquire(&t->clients, lock, mode, NULL, deadline_ns, tries, &slot);
 
-	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : refused(t, lock, rc);
+	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : call_refused_lock(t, lock, rc);
 }
 
 static RMA_SLOW_PATH int acquire_observed(pawl_table *t, uint64_t lock, int mode,
@@ -86,7 +86,7 @@ static RMA_SLOW_PATH int acquire_observed(pawl_table *t, uint64_t lock, int mode
 		rc = client_enter(&t->clients, slot, rc, mode, NULL, deadline_ns, tries);
 		observe_acquired(t->observe, &r, slot, rc);
 	}
-	return rc == PAWL_SUCCESS ? rc : refused(t, lock, rc);
+	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, lock, rc);
 }
 
 /* After the checks. */
@@ -101,7 +101,7 @@ RMA_INLINE int acquire_either(pawl_table *t, uint64_t lock, int mode, uint64_t d
 static __attribute__((noinline)) int acquire_checked(pawl_table *t, uint64_t lock, int mode,
 						     const void *site)
 {
-	int rc = check(t, lock, mode);
+	int rc = call_check_lock(t, lock, mode);
 
 	return rc == PAWL_SUCCESS ? acquire_either(t, lock, mode, 0, false, site) : rc;
 }
@@ -115,7 +115,7 @@ int pawl_lock_acquire(pawl_table *t, uint64_t lock, int mode)
 
 int pawl_lock_try_acquire(pawl_table *t, uint64_t lock, int mode)
 {
-	int rc = check(t, lock, mode);
+	int rc = call_check_lock(t, lock, mode);
 
 	if (rc == PAWL_SUCCESS)
 		rc = call_check_try(t);
@@ -124,7 +124,7 @@ int pawl_lock_try_acquire(pawl_table *t, uint64_t lock, int mode)
 
 int pawl_lock_timed_acquire(pawl_table *t, uint64_t lock, int mode, double seconds)
 {
-	int rc = check(t, lock, mode);
+	int rc = call_check_lock(t, lock, mode);
 	uint64_t deadline_ns = 0;
 
 	if (rc == PAWL_SUCCESS)
@@ -134,13 +134,13 @@ int pawl_lock_timed_acquire(pawl_table *t, uint64_t lock, int mode, double secon
 		   : rc;
 }
 
-static int not_held(const pawl_table *t, uint64_t lock)
+int call_not_held(const pawl_table *t, uint64_t lock)
 {
 	return error_set(PAWL_ERR_NOT_HELD, "lock %llu%s is not held by this thread",
 			 (unsigned long long)lock, t->of_name);
 }
 
-static RMA_SLOW_PATH int failed(const pawl_table *t, uint64_t lock, int rc)
+RMA_SLOW_PATH int call_failed_lock(const pawl_table *t, uint64_t lock, int rc)
 {
 	if (rc == PAWL_ERR_PEER)
 		return peer_died(t, lock);
@@ -159,9 +159,9 @@ RMA_INLINE int release(pawl_table *t, uint64_t lock)
 	int rc;
 
 	if (!slot)
-		return not_held(t, lock);
+		return call_not_held(t, lock);
 	rc = client_release(&t->clients, slot);
-	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : failed(t, lock, rc);
+	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : call_failed_lock(t, lock, rc);
 }
 
 static RMA_SLOW_PATH int release_observed(pawl_table *t, uint64_t lock, const void *site)
@@ -170,12 +170,12 @@ static RMA_SLOW_PATH int release_observed(pawl_table *t, uint64_t lock, const vo
 	int rc;
 
 	if (!slot)
-		return not_held(t, lock);
+		return call_not_held(t, lock);
 	observe_release(t->observe, slot, site);
 	rc = client_leave(&t->clients, slot);
 	observe_released(t->observe, slot, rc);
 	rc = client_give_back(&t->clients, slot, rc);
-	return rc == PAWL_SUCCESS ? rc : failed(t, lock, rc);
+	return rc == PAWL_SUCCESS ? rc : call_failed_lock(t, lock, rc);
 }
 
 static __attribute__((noinline)) int release_checked(pawl_table *t, uint64_t lock, const void *site)
@@ -210,7 +210,7 @@ int pawl_lock_abandon(pawl_table *t, uint64_t lock)
 		return rc;
 	slot = client_find(&t->clients, lock);
 	if (!slot)
-		return not_held(t, lock);
+		return call_not_held(t, lock);
 	if (t->observe)
 		observe_abandon(t->observe, slot, OBSERVE_SITE());
 	client_abandon(&t->clients, slot);
@@ -219,9 +219,9 @@ int pawl_lock_abandon(pawl_table *t, uint64_t lock)
 
 static int check_part(const pawl_table *t, uint64_t whole, uint64_t part, int mode)
 {
-	int rc = check(t, whole, mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT);
+	int rc = call_check_lock(t, whole, mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT);
 
-	return rc == PAWL_SUCCESS ? check(t, part, mode) : rc;
+	return rc == PAWL_SUCCESS ? call_check_lock(t, part, mode) : rc;
 }
 
 static RMA_SLOW_PATH int acquire_part_observed(pawl_table *t, uint64_t whole, uint64_t part,
@@ -275,7 +275,7 @@ int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mod
 		rc = acquire_part_observed(t, whole, part, mode, &about, OBSERVE_SITE());
 	else
 		rc = client_acquire_part(&t->clients, whole, part, mode, &about);
-	return rc == PAWL_SUCCESS ? rc : refused(t, about, rc);
+	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, about, rc);
 }
 
 int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
@@ -298,7 +298,7 @@ int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
 		rc = release_part_observed(t, w, p, OBSERVE_SITE());
 	else
 		rc = client_release_part(&t->clients, w, p);
-	return rc == PAWL_SUCCESS ? rc : failed(t, whole, rc);
+	return rc == PAWL_SUCCESS ? rc : call_failed_lock(t, whole, rc);
 }
 
 int pawl_table_home(const pawl_table *t, uint64_t lock, int *rank)

@@ -5,6 +5,7 @@
  * virtual ranks call the same functions, so the adversary tests them.
  *
  *   client.c   acquire and release: claim a slot, let the protocol act, settle the slot
+ *   many.c     acquire and release several locks
  *   slots.c    the states of slots, and which slots may be claimed (slots.h)
  *   guard.c    leave a protocol whose operation has failed
  *
@@ -171,6 +172,27 @@ static inline int client_intent_for(int mode)
 {
 	return mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT;
 }
+
+/* A lock of a call on several of them. code: of its release. state is for many.c. */
+struct client_many {
+	uint64_t lock;
+	int mode;
+	struct lock_slot *slot;
+	int state, code;
+};
+
+/* Acquire n locks, in ascending order of their numbers, in two steps as client_claim() and
+ * client_enter(). After PAWL_SUCCESS of the second their slots are set. After a failure of either
+ * the client holds none of them; codes as of client_acquire(), and *about is the lock that the code
+ * is about. */
+int client_claim_many(struct client_set *set, struct client_many *m, size_t n, uint64_t *about);
+int client_enter_many(struct client_set *set, struct client_many *m, size_t n, uint64_t deadline_ns,
+		      bool tries, uint64_t *about);
+/* Release what these slots hold, in two steps as client_leave() and client_give_back(); the client
+ * holds none of them afterwards. The first code that is not PAWL_SUCCESS is about lock *about. */
+void client_leave_many(struct client_set *set, struct client_many *m, size_t n);
+int client_give_back_many(struct client_set *set, const struct client_many *m, size_t n,
+			  uint64_t *about);
 
 /* Give up the slot without a release: other clients recover the lock. */
 void client_abandon(struct client_set *set, struct lock_slot *slot);

@@ -152,6 +152,11 @@ static int await_settled(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+int slots_settle(struct client_set *set, struct lock_slot *slot)
+{
+	return client_perform(set, slot, await_settled);
+}
+
 /* A slot whose last release was posted: wait until it is answered. */
 static int take_when_settled(struct client_set *set, uintptr_t me)
 {
@@ -162,7 +167,7 @@ static int take_when_settled(struct client_set *set, uintptr_t me)
 
 		if (!take_from(&set->claims[i], SLOTS_LEFT, me))
 			continue;
-		if (client_perform(set, slot, await_settled) == PAWL_SUCCESS)
+		if (slots_settle(set, slot) == PAWL_SUCCESS)
 			return i;
 		slots_lose(set, slot);
 	}

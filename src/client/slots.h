@@ -134,6 +134,10 @@ void slots_leave(struct client_set *set, struct lock_slot *slot);
 void slots_queue(struct client_set *set, struct lock_slot *slot);
 void slots_lose(struct client_set *set, struct lock_slot *slot);
 
+/* Wait until a claimed slot whose release returned LOCK_LEFT may be used again. PAWL_SUCCESS, or
+ * PAWL_ERR_PEER. */
+int slots_settle(struct client_set *set, struct lock_slot *slot);
+
 /* Claim a slot in state LEFT, to wait for its posted operations. False: it is not in that state. */
 bool slots_claim_left(struct client_set *set, int index);
 

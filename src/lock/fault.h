@@ -125,6 +125,11 @@
 	X(lld_look, "lld", "does not look again at the link behind its current node") \
 	X(lld_link, "lld", "links a node without having flushed the node's own link") \
 	X(it_most, "it", "the interval tree forgets what is on its right") \
+	X(d_mcs_many, "d-mcs", "looks at the answers of several tries without a flush") \
+	X(client_many, "d-mcs,cas-backoff,cas-spin", \
+	  "a client that waits for one of several locks keeps those behind it") \
+	X(client_many_refused, "d-mcs,cas-backoff", \
+	  "a call for several locks that fails does not release what it acquired") \
 	X(client_left, "d-mcs", "a slot is free before it has settled") \
 	X(client_queued, "d-mcs,alock", "a slot is free while its place is in the queue") \
 	X(client_abandoned, "shiftlock,citron,dslr", "the slot of a forgotten lock is free at once") \

@@ -77,6 +77,20 @@ struct lock_part_calls {
 			struct lock_slot *part);
 };
 
+/* A try and a release in two steps each, so that a client can issue those of several locks before
+ * it waits for the first answer. Between the two steps of a slot the client issues no other
+ * operation with it, and waits for no other client. */
+struct lock_many_calls {
+	/* Issue operations that take the lock if it is free, and change nothing that other clients
+	 * see if it is not. PAWL_SUCCESS. */
+	int (*post)(const struct lock_setup *s, struct lock_slot *slot);
+	/* Complete them: as try_acquire. */
+	int (*look)(const struct lock_setup *s, struct lock_slot *slot);
+	/* The same for a release: PAWL_SUCCESS; then as release. */
+	int (*post_release)(const struct lock_setup *s, struct lock_slot *slot);
+	int (*end_release)(const struct lock_setup *s, struct lock_slot *slot);
+};
+
 /* What the simulator checks. NULL: the protocol has no such check. */
 struct lock_check_calls {
 	/* Once a client waits for a word: the largest number of exclusive acquires by others before
@@ -136,6 +150,8 @@ struct lock_protocol {
 	const struct lock_recovery_calls *recover;
 	const struct lock_range_calls *range;
 	const struct lock_part_calls *part;
+	/* NULL: several locks are acquired one after the other. */
+	const struct lock_many_calls *many;
 	const struct lock_check_calls *check;
 	const struct lock_mpi_calls *mpi;
 	/* Its words are NET words on one node too, so that every access goes through the network:

@@ -96,6 +96,16 @@ int call_check_abandon(const pawl_table *t);
  * return the code of the call. */
 int call_refused(const pawl_table *t, uint64_t lock, int rc);
 
+/* lock.c: what calls on one lock and on several share ------------------------- */
+
+/* Whether the table has this lock, in this mode. */
+int call_check_lock(const pawl_table *t, uint64_t lock, int mode);
+/* Set the message for a code of client_acquire() and of client_release() about a lock; return the
+ * code of the call. */
+int call_refused_lock(const pawl_table *t, uint64_t lock, int rc);
+int call_failed_lock(const pawl_table *t, uint64_t lock, int rc);
+int call_not_held(const pawl_table *t, uint64_t lock);
+
 /* lease.c ----------------------------------------------------------------- */
 
 /* Make the lease longer if it is too short for the machine. Collective. */

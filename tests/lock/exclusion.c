@@ -319,6 +319,10 @@ static void all_cases(void)
 		run("timed acquire of what is held", timed_out);
 		run("timed acquires contend", timed_contended);
 	}
+	run("several by one call", many_contended);
+	if (can(PAWL_CAP_TRY))
+		run("several by one call, one is held", many_refused);
+	run("several by one call, misused", many_misused);
 	run("what it cannot do is refused", unsupported);
 }
 

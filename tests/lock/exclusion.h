@@ -30,6 +30,11 @@ void try_contended(void);
 void timed_out(void);
 void timed_contended(void);
 
+/* exclusion_many.c */
+void many_contended(void);
+void many_refused(void);
+void many_misused(void);
+
 /* exclusion_intent.c */
 void intents_and_others(void);
 void intents_meet(void);

@@ -288,6 +288,41 @@ static int take_something(struct sim_rank *r, const struct draw *d, unsigned cap
 	return take(r, d, lock, mode, how, ns);
 }
 
+/* Two or three locks at once. */
+static int take_many(struct sim_rank *r, const struct draw *d, unsigned capabilities)
+{
+	uint64_t locks[3], left_out = sim_below(&r->random, 4), ns = 0;
+	enum sim_how how = SIM_ACQUIRE;
+	int modes[3], n = 0;
+
+	for (uint64_t lock = 0; lock < 3; lock++)
+		if (lock != left_out) {
+			modes[n] = draw_mode(r, d, capabilities) & ~PAWL_AHEAD;
+			locks[n++] = lock;
+		}
+	if ((capabilities & PAWL_CAP_TRY) && (int)sim_below(&r->random, PER_CENT) < d->tries)
+		how = SIM_TRY;
+	if ((capabilities & PAWL_CAP_TIMED) && (int)sim_below(&r->random, PER_CENT) < d->timed) {
+		how = SIM_TIMED;
+		ns = draw_time(r);
+	}
+	return sim_acquire_many(r, n, locks, modes, how, ns);
+}
+
+static void attempt_many(struct sim_rank *r, const struct draw *d, unsigned capabilities)
+{
+	int rc = take_many(r, d, capabilities);
+
+	if (rc == PAWL_ERR_TOO_MANY)
+		sim_sleep(r, sim_below(&r->random, SHORTAGE_NS * SIM_NS));
+	if (rc != PAWL_SUCCESS)
+		return;
+	sim_sleep(r, sim_below(&r->random, d->inside * SIM_NS));
+	if (sim_below(&r->random, 2))
+		sim_release(r); /* one by itself */
+	sim_release_many(r);
+}
+
 static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
 	int rc = take_something(r, d, capabilities);
@@ -321,7 +356,10 @@ static void play(struct sim_rank *r)
 		r->nap = (1 + sim_below(&r->random, 20)) * d->request.lease_ns * SIM_NS;
 	}
 	for (int i = 0; i < d->attempts || (d->until_all_done && d->lagging); i++) {
-		attempt(r, d, capabilities);
+		if (d->many && (int)sim_below(&r->random, PER_CENT) < d->many)
+			attempt_many(r, d, capabilities);
+		else
+			attempt(r, d, capabilities);
 		if (i == d->attempts - 1)
 			d->lagging--;
 		sim_sleep(r, sim_below(&r->random, d->away * SIM_NS));
@@ -341,6 +379,22 @@ static void draw_slots(struct draw *d, uint64_t *random)
 	snprintf(d->text + used, sizeof d->text - used, ", slots %d%s%s",
 		 d->request.slots ? d->request.slots : 1, d->several ? ", several held" : "",
 		 d->forgets ? ", locks forgotten" : "");
+}
+
+/* Several locks at once. A random sequence of its own, so that other worlds do not depend on it. */
+static void draw_many(struct draw *d, const struct lock_protocol *p, uint64_t seed)
+{
+	uint64_t random = sim_seed(seed, 1u << 21);
+	size_t used = strlen(d->text);
+
+	if (d->until_all_done || d->request.prompt || d->request.lease_ns || d->request.locks < 3 ||
+	    (p->kind.capabilities & PAWL_CAP_RANGES) || sim_below(&random, 2))
+		return;
+	d->many = 20 + (int)sim_below(&random, 60);
+	if (d->request.slots < 3)
+		d->request.slots = 2 + (int)sim_below(&random, 3);
+	snprintf(d->text + used, sizeof d->text - used, ", many at once, slots %d",
+		 d->request.slots);
 }
 
 /* Ranks die, and an operation on a dead rank fails, which ends the call of the client that needs
@@ -413,5 +467,6 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 		return false;
 	draw_slots(d, &random);
 	draw_peers(d, &random);
+	draw_many(d, p, seed);
 	return true;
 }

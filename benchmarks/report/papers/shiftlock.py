@@ -95,7 +95,7 @@ def figure_12(sim: Simulator, quick: bool) -> Data:
     """The largest value of the option stands for the paper's infinity: there are never that many
     writers in a row."""
     data = Data()
-    for n in (1, 2, 4, 8, 16, 32, 64, 65535):
+    for n in (1, 2, 4, 8, 16, 32, 64, 32767):
         found = serve(sim, 240, MILLION, "--lock=shiftlock", "--iterations=300", "--fw=50", SKEWED,
                       "-o", f"t_w={n}")
         data.points(found, "12: WI, acquires a second|N", "throughput", x=n)

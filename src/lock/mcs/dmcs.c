@@ -116,6 +116,57 @@ int dmcs_release(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+/* ------------------------------------------------------------------- several */
+
+static int post(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct mcs_slot *m = mcs_slot(slot);
+
+	m->tail = tail_word(s, slot);
+	mcs_post_try(slot, s->domain, m->tail, &m->answer);
+	return PAWL_SUCCESS;
+}
+
+static int look(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct mcs_slot *m = mcs_slot(slot);
+
+	if (!FAULT(d_mcs_many))
+		/* Orders the swap of post() before the look at its answer. */
+		rma_flush(&slot->client, m->tail);
+	if (m->answer == 0)
+		return PAWL_SUCCESS;
+	/* The last client in the queue may have left: mcs_posted.h, T1 and T2. */
+	return s->posts ? dmcs_try_acquire(s, slot) : PAWL_ERR_BUSY;
+}
+
+/* R1, and R2 without its flush. A release that is posted has no round trip to share. */
+static int post_release(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct mcs_slot *m = mcs_slot(slot);
+
+	m->asked = !s->posts && rma_peek(&slot->client, slot->next[s->domain]) == 0;
+	if (m->asked)
+		rma_cas(&slot->client, m->tail, slot->id, 0, &m->answer);
+	return PAWL_SUCCESS;
+}
+
+static int end_release(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct mcs_slot *m = mcs_slot(slot);
+
+	if (s->posts)
+		return release_posted(s, slot);
+	if (m->asked) {
+		/* Orders the swap of R2 before the look at its answer. */
+		rma_flush(&slot->client, m->tail);
+		if (m->answer == slot->id)
+			return PAWL_SUCCESS;
+	}
+	hand_over(s, slot, rma_peek(&slot->client, slot->next[s->domain]));
+	return PAWL_SUCCESS;
+}
+
 static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t status;
@@ -163,6 +214,12 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 }
 
 const struct lock_timed_calls dmcs_timed = {.resume = resume, .passed = passed};
+const struct lock_many_calls dmcs_many = {
+    .post = post,
+    .look = look,
+    .post_release = post_release,
+    .end_release = end_release,
+};
 const struct lock_check_calls dmcs_check = {.overtakes = overtakes, .idle = idle};
 
 const struct lock_protocol lock_dmcs = {

@@ -11,12 +11,13 @@ int dmcs_acquire(const struct lock_setup *s, struct lock_slot *slot);
 int dmcs_try_acquire(const struct lock_setup *s, struct lock_slot *slot);
 int dmcs_release(const struct lock_setup *s, struct lock_slot *slot);
 extern const struct lock_timed_calls dmcs_timed;
+extern const struct lock_many_calls dmcs_many;
 extern const struct lock_check_calls dmcs_check;
 
 /* All calls, except settled(), which makes releases posted. */
 #define DMCS_CALLS                                                                      \
 	.layout = dmcs_layout, .describe = dmcs_describe, .acquire = dmcs_acquire,      \
 	.try_acquire = dmcs_try_acquire, .release = dmcs_release, .timed = &dmcs_timed, \
-	.check = &dmcs_check
+	.many = &dmcs_many, .check = &dmcs_check
 
 #endif

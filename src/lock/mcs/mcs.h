@@ -65,14 +65,23 @@ RMA_INLINE int64_t mcs_enter(struct lock_slot *slot, enum rma_domain d, struct r
 	return pred;
 }
 
+/* A1 and A2, only if the queue is empty, without the flush; *last as below. */
+static inline void mcs_post_try(struct lock_slot *slot, enum rma_domain d, struct rma_word tail,
+				int64_t *last)
+{
+	struct rma_client *c = &slot->client;
+
+	rma_poke(c, slot->next[d], 0);
+	rma_cas(c, tail, 0, slot->id, last);
+}
+
 /* A1 and A2, only if the queue is empty. Returns 0, or the last slot in the queue. */
 static inline int64_t mcs_try_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail)
 {
 	struct rma_client *c = &slot->client;
 	int64_t last;
 
-	rma_poke(c, slot->next[d], 0);
-	rma_cas(c, tail, 0, slot->id, &last);
+	mcs_post_try(slot, d, tail, &last);
 	rma_flush(c, tail); /* orders the swap before the look at last */
 	return last;
 }

@@ -37,6 +37,7 @@ struct mcs_slot {
 	struct rma_word tail; /* TAIL of the lock */
 	int64_t answer;       /* result of the operation that empties the queue */
 	int64_t stays;        /* how often the owner has left, or abandoned its place */
+	bool asked;           /* dmcs.c: an operation on TAIL has been issued for a release */
 };
 _Static_assert(sizeof(struct mcs_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
