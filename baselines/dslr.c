@@ -113,7 +113,7 @@ RMA_INLINE struct rma_word lock_word(const struct lock_setup *s, struct lock_slo
 
 /* ---------------------------------------------------------------- beat and era */
 
-static uint64_t with_beat(uint64_t word)
+static uint64_t next_beat(uint64_t word)
 {
 	uint64_t beat = ((word >> BEAT) + 1) & BEATS;
 
@@ -141,7 +141,7 @@ static bool confirm(const struct lock_setup *s, struct lock_slot *slot, struct r
 
 	own_of(slot)->era = era;
 	for (int slow = 0; lease && rma_clock(c) - since > lease / 2 && slow < SLOW_ANSWERS;) {
-		uint64_t issued = rma_clock(c), by = with_beat(word);
+		uint64_t issued = rma_clock(c), by = next_beat(word);
 
 		if (bakery_swap(c, w, &word, by)) {
 			word = by;

@@ -164,7 +164,8 @@ enum {
 
 /*
  * Create a table of n locks (1 <= n < 2^40) of the given kind over comm. Collective; kind, n and
- * the options must be the same on all ranks. *table is NULL after a failure.
+ * the options must be the same on all ranks. *table is NULL after a failure. If kind is NULL or
+ * "auto", the table gets the default kind, adaptive, which has all modes.
  *
  * Options are pairs of strings in info, with the key "pawl_" + name. info may be MPI_INFO_NULL;
  * keys without this prefix are ignored. The environment variable PAWL_NAME (upper case) overrides

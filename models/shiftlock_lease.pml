@@ -4,7 +4,7 @@
  * What it models. Three writers, which take the lock any number of times and may stop between two
  * acquisitions. Process 0 (any one, they are alike) is stopped once, at any step; it continues at
  * any later time, or never. Recoverers may take any time between the look and the swap (K1), from
- * there to the heir (K2), and from there to the short cut (K3). Blocks: NB (3).
+ * there to the replacement (K2), and from there to the short cut (K3). Blocks: NB (3).
  *
  * Time. There is no clock. A waiter takes the lock for stuck (its third lease is over) only on a
  * look when no living client has to act: the holder, or the releaser until its grant, or the client
@@ -18,7 +18,7 @@
  * What it proves. A client is in from the step by which it knows that it has the lock. Of the
  * clients that are in at a block that is not dead there is at most one; no client enters at a dead
  * block, or loses the block while in, except process 0 when it was stopped meanwhile; the release
- * of a client sees DEAD if another entered meanwhile; a block dies once, and its heirs are newer
+ * of a client sees DEAD if another entered meanwhile; a block dies once, and its replacements are newer
  * than it; WP of a living block is the number of clients that are counted there, whatever late ones
  * do elsewhere, and that of a dead block stays in its range; HEAD of a living block is taken before
  * it is written again, and a grant there finds its client waiting (asserts). No dead-lock of the
@@ -41,7 +41,7 @@
  *
  * Known-broken variants: -DBREAK_ERA       K1 resets the words instead of leaving them
  *                        -DBREAK_LOOK      K1 is a put, not a compare-and-swap
- *                        -DBREAK_HEIR      K2 is a put
+ *                        -DBREAK_REPLACE   K2 is a put
  *                        -DBREAK_CONFIRM   a grant is taken without a confirmation, though REL has not changed since the
  *                                          last look
  *                        -DBREAK_LATE      the same, though the last look was too long ago
@@ -60,7 +60,7 @@
 byte WP[NB];
 bit DEAD[NB];
 byte TAIL[NB], HEAD[NB]; /* 0 or a queueing */
-byte HEIR[NB];
+byte REPLACEMENT[NB];
 byte used;
 #define SOME 8 /* WP of a block that dies: above what late clients take */
 
@@ -152,10 +152,10 @@ ltl live { [] (want -> <> in) }
 #else
 #define RETURNS_LATE(p) ((p) == 0 && late)
 #endif
-#ifdef BREAK_HEIR
-#define REPLACE_HEIR true
+#ifdef BREAK_REPLACE
+#define K2_IS_PUT true
 #else
-#define REPLACE_HEIR false
+#define K2_IS_PUT false
 #endif
 
 #ifdef BREAK_ERA
@@ -173,7 +173,7 @@ ltl live { [] (want -> <> in) }
 #define LINKED(q, p) (role[q] != LINKS || blk[q] >= blk[p] || (q == 0 && late))
 #ifdef SLOW
 #define NO_LINK_UNDER_WAY(p) true
-#define NO_SPARE(b) (used + 1 == NB && HEIR[b] == 0)
+#define NO_SPARE(b) (used + 1 == NB && REPLACEMENT[b] == 0)
 #else
 #define NO_LINK_UNDER_WAY(p) (LINKED(0, p) && LINKED(1, p) && LINKED(2, p))
 #define NO_SPARE(b) false
@@ -328,7 +328,7 @@ inline bye()
 	if
 	:: alive == 0 && !died ->
 		do
-		:: DEAD[i] && HEIR[i] -> i = HEIR[i]
+		:: DEAD[i] && REPLACEMENT[i] -> i = REPLACEMENT[i]
 		:: else -> break
 		od;
 		assert(DEAD[i] || (WP[i] == 0 && TAIL[i] == 0 && HEAD[i] == 0 && !lost[i]));
@@ -348,12 +348,12 @@ mtype = { IDLE, W1, W2, UNDO, W4, W5, W6, K1, CONFIRM, R1, R2, R2_SUM, R2_TAIL, 
 active [NP] proctype P()
 {
 	mtype pc = IDLE;
-	byte wp, heir;
+	byte wp, replacement;
 	bit queued, linked, dead;
 
 	do
 	:: d_step { died && _pid == 0 ->
-			alive--; pc = IDLE; wp = 0; heir = 0; queued = 0; linked = 0; dead = 0 } break
+			alive--; pc = IDLE; wp = 0; replacement = 0; queued = 0; linked = 0; dead = 0 } break
 	:: d_step { AT(IDLE) -> bye() } break
 	:: d_step { AT(IDLE) -> WANT(_pid); pc = W1 }
 	:: /* W1: old = fao(A, WP + 1); flush */
@@ -448,28 +448,28 @@ active [NP] proctype P()
 			lost[blk[_pid]] = 1; LEAVE_QUEUE(_pid); pc = IDLE }
 	:: /* R5: put(succ.STATUS, grant); flush */
 		d_step { AT(R5) -> grant(_pid); LEAVE_QUEUE(_pid); pc = IDLE }
-	:: /* heir = get(HEIR); flush */
-		d_step { AT(FIND) -> heir = HEIR[blk[_pid]]; pc = (heir == 0 -> K2 : K3) }
-	:: /* K2: old = cas(HEIR, 0 -> spare); flush */
+	:: /* replacement = get(REPLACEMENT); flush */
+		d_step { AT(FIND) -> replacement = REPLACEMENT[blk[_pid]]; pc = (replacement == 0 -> K2 : K3) }
+	:: /* K2: old = cas(REPLACEMENT, 0 -> spare); flush */
 		d_step { AT(K2) && !NO_SPARE(blk[_pid]) ->
 			if
-			:: HEIR[blk[_pid]] == 0 || REPLACE_HEIR ->
+			:: REPLACEMENT[blk[_pid]] == 0 || K2_IS_PUT ->
 				used++;
 				assert(used < NB);
-				HEIR[blk[_pid]] = used
+				REPLACEMENT[blk[_pid]] = used
 			:: else
 			fi;
-			heir = HEIR[blk[_pid]];
+			replacement = REPLACEMENT[blk[_pid]];
 			pc = K3 }
 #ifdef SLOW
 	:: d_step { AT(K2) && NO_SPARE(blk[_pid]) -> bye() } break
 #endif
-	:: /* K3: put(HEIR of the first, heir); flush */
+	:: /* K3: put(REPLACEMENT of the first, replacement); flush */
 		d_step { AT(K3) ->
-			HEIR[0] = (blk[_pid] > 0 -> heir : HEIR[0]);
-			assert(heir > blk[_pid] && DEAD[blk[_pid]]);
-			blk[_pid] = heir;
-			heir = 0;
+			REPLACEMENT[0] = (blk[_pid] > 0 -> replacement : REPLACEMENT[0]);
+			assert(replacement > blk[_pid] && DEAD[blk[_pid]]);
+			blk[_pid] = replacement;
+			replacement = 0;
 			pc = W1 }
 	od
 }

@@ -5,7 +5,7 @@
  * What it models. NW writers (processes 0 .. NW-1, default 2) and NR readers (default 1), which take
  * the lock any number of times and may stop asking between two acquisitions. Process S (default 0) is
  * stopped once, at any step; it continues at any later time, or never. A recoverer may take any time
- * between its look and the swap (K1), from there to the heir (K2), and to the short cut (K3). With
+ * between its look and the swap (K1), from there to the replacement (K2), and to the short cut (K3). With
  * -DTIMED=mask the processes in the bit mask have deadlines that may pass at any step: a reader takes
  * its count back (L5); a writer that found readers, and no writer, leaves (L2) or is absent (L1), and
  * the last reader releases in its place (B2). Blocks: NB (default 3).
@@ -63,7 +63,7 @@
 byte WP[NB], RDR[NB], REL[NB];
 bit EPOCH[NB], ABSENT[NB], DEAD[NB];
 byte HEAD[NB], SECOND[NB]; /* the queue: 0 or a writer + 1 */
-byte HEIR[NB];
+byte REPLACEMENT[NB];
 byte used;
 
 /* what clients know, for all to see */
@@ -233,7 +233,7 @@ inline bye()
 	if
 	:: alive == 0 && !died ->
 		do
-		:: DEAD[i] && HEIR[i] -> i = HEIR[i]
+		:: DEAD[i] && REPLACEMENT[i] -> i = REPLACEMENT[i]
 		:: else -> break
 		od;
 		assert(DEAD[i] || (WP[i] == 0 && RDR[i] == 0 && HEAD[i] == 0 && !ABSENT[i] && !lost[i]));
@@ -253,11 +253,11 @@ mtype = { IDLE, W1, W2, W3, W4, W6, CONFIRM, R2, R4, R5, A1, A2, A3, B1, B2, BAC
 active [NP] proctype P()
 {
 	mtype pc = IDLE;
-	byte heir, succ, wp, rdr;
+	byte replacement, succ, wp, rdr;
 	bit again;
 
 	do
-	:: d_step { died && ME == S -> alive--; pc = IDLE; heir = 0; succ = 0; wp = 0; rdr = 0; again = 0 } break
+	:: d_step { died && ME == S -> alive--; pc = IDLE; replacement = 0; succ = 0; wp = 0; rdr = 0; again = 0 } break
 	:: d_step { AT(IDLE) -> bye() } break
 	:: d_step { AT(IDLE) -> WANT(ME); pc = (READS(ME) -> A1 : W1) }
 	:: /* W1: old = fao(A, WP + 1); flush; of a dead block it is taken back */
@@ -472,22 +472,22 @@ active [NP] proctype P()
 			:: else -> pc = (again -> A2 : (wp -> W3 : W6))
 			fi;
 			again = 0; wp = 0 }
-	:: /* heir = get(HEIR); flush */
-		d_step { AT(FIND) -> heir = HEIR[B]; pc = (heir == 0 -> K2 : K3) }
-	:: /* K2: old = cas(HEIR, 0 -> spare); flush */
+	:: /* replacement = get(REPLACEMENT); flush */
+		d_step { AT(FIND) -> replacement = REPLACEMENT[B]; pc = (replacement == 0 -> K2 : K3) }
+	:: /* K2: old = cas(REPLACEMENT, 0 -> spare); flush */
 		d_step { AT(K2) ->
 			if
-			:: HEIR[B] == 0 -> used++; assert(used < NB); HEIR[B] = used
+			:: REPLACEMENT[B] == 0 -> used++; assert(used < NB); REPLACEMENT[B] = used
 			:: else
 			fi;
-			heir = HEIR[B];
+			replacement = REPLACEMENT[B];
 			pc = K3 }
-	:: /* K3: put(HEIR of the first, heir); flush */
+	:: /* K3: put(REPLACEMENT of the first, replacement); flush */
 		d_step { AT(K3) ->
-			HEIR[0] = (B > 0 -> heir : HEIR[0]);
-			assert(heir > B && DEAD[B]);
-			B = heir;
-			heir = 0;
+			REPLACEMENT[0] = (B > 0 -> replacement : REPLACEMENT[0]);
+			assert(replacement > B && DEAD[B]);
+			B = replacement;
+			replacement = 0;
 			pc = (READS(ME) -> A1 : W1) }
 	od
 }

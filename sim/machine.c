@@ -139,7 +139,7 @@ static sim_time latency(const struct sim_op *op)
 }
 
 /* The time that a message takes on the links between two nodes from start on. */
-static sim_time travel(const struct sim_op *op, int from, int to, sim_time start)
+static sim_time transfer_time(const struct sim_op *op, int from, int to, sim_time start)
 {
 	struct machine_state *s = state_of(op->rank);
 	const struct network_route *route;
@@ -208,9 +208,10 @@ static sim_time send_op(struct sim_op *op)
 	sim_time leaves = later(engine_now() + m->send, nic->out);
 
 	nic->out = leaves + m->gap;
-	engine_at(leaves + latency(op) +
-		      travel(op, node_of(op, op->rank->id), node_of(op, op->word.rank), leaves),
-		  arrive, op);
+	engine_at(
+	    leaves + latency(op) +
+		transfer_time(op, node_of(op, op->rank->id), node_of(op, op->word.rank), leaves),
+	    arrive, op);
 	return m->send;
 }
 
@@ -224,7 +225,7 @@ static sim_time answer_time(const struct sim_op *op)
 {
 	int here = node_of(op, op->word.rank), there = node_of(op, op->rank->id);
 
-	return latency(op) + travel(op, here, there, engine_now()) +
+	return latency(op) + transfer_time(op, here, there, engine_now()) +
 	       state_of(op->rank)->machine->extra[op_of(op->call)];
 }
 

@@ -3,13 +3,13 @@
  * The transport of virtual ranks. A NODE word is accessed by CPU: as a whole, after the time that
  * the access takes. Any other operation goes through the network and takes effect when the timing
  * says, in any order. Its result is in place only after the flush. Until then the buffer has a
- * rubbish value, which a protocol finds if it looks too early.
+ * poison value, which a protocol finds if it looks too early.
  */
 #include <stdlib.h>
 
 #include "sim/sim.h"
 
-#define RUBBISH INT64_C(0x5a5ada7a5a5ada7a)
+#define POISON INT64_C(0x5a5ada7a5a5ada7a)
 
 static struct sim_rank *rank_of(struct rma_client *c)
 {
@@ -138,7 +138,7 @@ static void issue(struct rma_client *c, struct rma_word w, enum sim_call call, e
 	};
 	r->ops = op;
 	if (result)
-		*result = RUBBISH;
+		*result = POISON;
 	sim_sleep(r, timing_of(r)->send(op));
 }
 

@@ -279,8 +279,8 @@ static void report_stuck(struct sim_world *w)
 		 first);
 }
 
-/* Let the ranks that are still blocked notice that the world is over, and leave. */
-static void evacuate(struct sim_world *w)
+/* Wake the ranks that are still blocked, so that they see that the world is over, and end. */
+static void end_all(struct sim_world *w)
 {
 	engine_restart();
 	for (int id = 0; id < w->request.ranks; id++)
@@ -299,7 +299,7 @@ enum sim_verdict sim_world_run(struct sim_world *w)
 	if (w->unfinished && !w->over)
 		report_stuck(w);
 	if (w->unfinished)
-		evacuate(w);
+		end_all(w);
 	/* The words of a lock may still name a dead rank. */
 	if (w->verdict == SIM_FINE && !w->deaths)
 		sim_check_idle(w);

@@ -80,12 +80,12 @@ static struct range *rotate(void **space, struct range *r, int side)
 
 static struct range *balance(void **space, struct range *r)
 {
-	int lean = height_of(r->child[RIGHT]) - height_of(r->child[LEFT]);
-	int side = lean > 0 ? RIGHT : LEFT;
+	int difference = height_of(r->child[RIGHT]) - height_of(r->child[LEFT]);
+	int side = difference > 0 ? RIGHT : LEFT;
 	struct range *child = r->child[side];
 
 	update(r);
-	if (lean >= -1 && lean <= 1)
+	if (difference >= -1 && difference <= 1)
 		return r;
 	if (height_of(child->child[!side]) > height_of(child->child[side]))
 		rotate(space, child, !side);

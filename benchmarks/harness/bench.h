@@ -17,9 +17,7 @@
  *   picks.c       draws locks and modes
  *   micro.c       parts of the latency, and clients that fail
  *   ranges.h      the workloads over ranges, and their files
- *   measure.c     * clock, random numbers, histograms, medians
- *   spread.c      * mean, quantiles and distribution of a histogram
- *   zipf.c        * Zipf's law
+ *   ../measure    * clock, random numbers, histograms, medians
  *   watchdog.c    ends a run that hangs
  *   medians.c     * medians over the repetitions
  *   report.c      * the table; json.c: * the JSON lines
@@ -29,7 +27,6 @@
 #define PAWL_BENCH_H
 
 #include "benchmarks/harness/contestants.h"
-#include "benchmarks/harness/measure.h"
 #include "benchmarks/harness/native.h"
 #include "benchmarks/harness/outcome.h"
 #include "benchmarks/harness/picks.h"
@@ -40,6 +37,11 @@
 #include "benchmarks/harness/verify.h"
 #include "benchmarks/harness/watchdog.h"
 #include "benchmarks/harness/workload.h"
+#include "benchmarks/measure/clock.h"
+#include "benchmarks/measure/random.h"
+#include "benchmarks/measure/spread.h"
+#include "benchmarks/measure/statistics.h"
+#include "benchmarks/measure/zipf.h"
 #include "benchmarks/workloads/alock/locktable.h"
 #include "benchmarks/workloads/rma_rw/rma_rw.h"
 #include "benchmarks/workloads/shiftlock/shiftlock.h"

@@ -3,7 +3,9 @@
 #ifndef BENCH_OUTCOME_H
 #define BENCH_OUTCOME_H
 
-#include "benchmarks/harness/measure.h"
+#include <stdbool.h>
+
+#include "benchmarks/measure/spread.h"
 
 /* The most series of times of a workload, and the parts of the time in which acquires are counted.
  */

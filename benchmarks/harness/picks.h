@@ -4,6 +4,7 @@
 #define BENCH_PICKS_H
 
 #include "benchmarks/harness/trial.h"
+#include "benchmarks/measure/random.h"
 
 /* Draw one lock and one mode. */
 struct pick {

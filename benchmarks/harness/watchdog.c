@@ -18,13 +18,13 @@ static struct {
 	uint64_t since_ns; /* 0: at rest */
 	const char *who, *what, *step;
 	const char *volatile at;
-} dog;
+} watched;
 
-static void bark(void)
+static void expire(void)
 {
 	fprintf(stderr, "pawl-bench: rank %d of %d hangs: %s, %s, %s%s%s; over %d s (--timeout)\n",
-		dog.team->rank, dog.team->ranks, dog.who, dog.what, dog.step, dog.at ? ", " : "",
-		dog.at ? dog.at : "", dog.seconds);
+		watched.team->rank, watched.team->ranks, watched.who, watched.what, watched.step,
+		watched.at ? ", " : "", watched.at ? watched.at : "", watched.seconds);
 	fflush(NULL);
 	/* The launcher ends the other ranks when the first one ends. */
 	sleep(2);
@@ -33,16 +33,16 @@ static void bark(void)
 
 static void *watch(void *arg)
 {
-	const uint64_t limit = (uint64_t)dog.seconds * 1000000000u;
+	const uint64_t limit = (uint64_t)watched.seconds * 1000000000u;
 
 	for (;;) {
 		uint64_t now, left;
 
 		pthread_mutex_lock(&mutex);
 		now = clock_ns();
-		left = dog.since_ns ? dog.since_ns + limit - now : limit;
-		if (dog.since_ns && now - dog.since_ns >= limit)
-			bark();
+		left = watched.since_ns ? watched.since_ns + limit - now : limit;
+		if (watched.since_ns && now - watched.since_ns >= limit)
+			expire();
 		pthread_mutex_unlock(&mutex);
 		nanosleep(&(struct timespec){.tv_sec = (time_t)(left / 1000000000u),
 					     .tv_nsec = (long)(left % 1000000000u)},
@@ -55,8 +55,8 @@ void watchdog_start(const struct team *t, int seconds, double expected)
 {
 	pthread_t thread;
 
-	dog.team = t;
-	dog.seconds = seconds + (int)expected;
+	watched.team = t;
+	watched.seconds = seconds + (int)expected;
 	if (seconds > 0 && pthread_create(&thread, NULL, watch, NULL) == 0)
 		pthread_detach(thread);
 }
@@ -64,22 +64,22 @@ void watchdog_start(const struct team *t, int seconds, double expected)
 void watchdog_step(const char *who, const char *what, const char *step)
 {
 	pthread_mutex_lock(&mutex);
-	dog.who = who;
-	dog.what = what;
-	dog.step = step;
-	dog.at = NULL;
-	dog.since_ns = clock_ns();
+	watched.who = who;
+	watched.what = what;
+	watched.step = step;
+	watched.at = NULL;
+	watched.since_ns = clock_ns();
 	pthread_mutex_unlock(&mutex);
 }
 
 void watchdog_at(const char *at)
 {
-	dog.at = at;
+	watched.at = at;
 }
 
 void watchdog_rest(void)
 {
 	pthread_mutex_lock(&mutex);
-	dog.since_ns = 0;
+	watched.since_ns = 0;
 	pthread_mutex_unlock(&mutex);
 }

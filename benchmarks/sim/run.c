@@ -306,8 +306,8 @@ static void note_world(const struct sim_run *run, struct result *r)
 		p->describe(&w->setup, r->parameters, sizeof r->parameters);
 }
 
-static int judge(struct sim_run *run, enum sim_verdict v, struct outcome *out, char *why,
-		 size_t whylen)
+static int check_verdict(struct sim_run *run, enum sim_verdict v, struct outcome *out, char *why,
+			 size_t whylen)
 {
 	if (v == SIM_FINE && workload_is(run->what, W_BY_ITSELF))
 		out->violations = sim_table_wrong(run);
@@ -362,7 +362,7 @@ int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *wh
 		v = sim_world_run(run->world);
 		add_up(run, out);
 		note_world(run, r);
-		rc = judge(run, v, out, why, whylen);
+		rc = check_verdict(run, v, out, why, whylen);
 	}
 	options_free(&o);
 	if (run->world) {

@@ -142,7 +142,7 @@ class Table:
 
     Args:
         comm: a communicator of mpi4py.
-        kind: the kind of lock, by its name: kinds() has them.
+        kind: the kind of lock, by its name: kinds() has them; "auto": the default kind.
         n: the number of locks, or of address spaces for kinds with ranges.
         home: the home rank of a lock, a pure function that is the same on all ranks.
         info: options as an MPI.Info with keys "pawl_...".
@@ -155,7 +155,7 @@ class Table:
     def __init__(
         self,
         comm: Any,
-        kind: str = "rma-mcs",
+        kind: str = "auto",
         n: int = 1,
         *,
         home: Optional[Callable[[int], int]] = None,

@@ -8,6 +8,8 @@
 
 #include "base/similar.h"
 
+KIND_DECLARE(lock_adaptive)
+
 const struct lock_protocol *kinds_get(int index)
 {
 	for (int i = 0; index >= 0 && lock_kinds[i]; i++)
@@ -22,6 +24,11 @@ const struct lock_protocol *kinds_find(const char *name)
 		if (strcmp(lock_kinds[i]->kind.name, name) == 0)
 			return lock_kinds[i];
 	return NULL;
+}
+
+const char *kinds_name(const char *name)
+{
+	return !name || strcmp(name, "auto") == 0 ? lock_adaptive.kind.name : name;
 }
 
 const char *kinds_list(char *text, size_t len)

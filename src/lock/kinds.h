@@ -22,6 +22,8 @@ extern struct kind_public lock_kinds_public[];
 const struct lock_protocol *kinds_get(int index);
 /* The kind with this name, or NULL. */
 const struct lock_protocol *kinds_find(const char *name);
+/* The name of the kind that a table gets: the default one for NULL and "auto". */
+const char *kinds_name(const char *name);
 /* The public description of p, with the names of its options. */
 const struct pawl_kind *kinds_public(const struct lock_protocol *p);
 /* The names of all kinds, for messages: "d-mcs, rma-mcs, ...". */

@@ -98,10 +98,9 @@ static int check_arguments(const char *kind, uint64_t n, const struct lock_proto
 {
 	char names[256], hint[64];
 
-	if (!kind || !p)
-		return error_set(PAWL_ERR_KIND, "there is no lock %s%s%s%s; the kinds are: %s",
-				 kind ? "\"" : "", kind ? kind : "(null)", kind ? "\"" : "",
-				 kinds_hint(kind, hint, sizeof hint),
+	if (!p)
+		return error_set(PAWL_ERR_KIND, "there is no lock \"%s\"%s; the kinds are: %s",
+				 kind, kinds_hint(kind, hint, sizeof hint),
 				 kinds_list(names, sizeof names));
 	if (n < 1 || n >= MAX_LOCKS)
 		return error_set(PAWL_ERR_ARG, "n: a table has 1 to 2^40 - 1 locks, not %llu",
@@ -404,9 +403,10 @@ void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n)
 }
 
 /* Create a table; homes come from a function (homed) or from option distribution. */
-static int create(MPI_Comm comm, const char *kind, uint64_t n, bool homed, pawl_home_fn *home,
+static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl_home_fn *home,
 		  void *arg, MPI_Info info, pawl_table **table)
 {
+	const char *kind = kinds_name(asked);
 	const struct lock_protocol *p = kinds_find(kind);
 	struct options o = {.max_held = 0};
 	pawl_table *t;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pawl.hpp: what the standard library needs of a mutex, exclusion by its guards, failures as
- * exceptions, and destructors at any time. Started by tests/cxx.sh.
+ * pawl.hpp: mutexes as the standard library wants them, exclusion by its guards, exceptions, and
+ * destructors after MPI_Finalize and during exceptions. Started by tests/cxx.sh.
  *
  *   cxx             the tests, in TAP
  *   cxx late        a table and a lock outlive MPI_Finalize; ends with 0
  *   cxx exception   an exception leaves the scope of a table on all ranks; ends with 0
- *   cxx broken      no lock is taken: has to fail
+ *   cxx broken      acquires no lock: has to fail
  */
 #include <pawl.hpp>
 
@@ -58,7 +58,7 @@ void result(const std::string &name)
 	good = true;
 }
 
-/* Expect a failure with a code, and a sentence that has a word. */
+/* Expect a failure with a code, and a message with a word. */
 template <class F> void throws(F f, int code, const char *word)
 {
 	try {
@@ -104,7 +104,7 @@ class words
 		return static_cast<volatile long *>(base_)[i];
 	}
 
-	/* What others would miss, were they in at the same time. */
+	/* An increment by a load and a store, which loses one if another rank is in. */
 	void increment(int i)
 	{
 		const long old = (*this)[i];
@@ -114,7 +114,7 @@ class words
 		(*this)[i] = old + 1;
 	}
 
-	/* On all ranks: whether the word has come to this; then it is 0 again. */
+	/* On all ranks: whether the word has this value; sets it to 0. */
 	void is(int i, long value)
 	{
 		MPI_Barrier(MPI_COMM_WORLD);
@@ -131,7 +131,7 @@ class words
 	unsigned increments_ = 0;
 };
 
-/* What the standard asks of each, as far as a compiler sees it. */
+/* The requirements of the standard that a compiler can check. */
 template <class M, class = void> struct timed_lockable : std::false_type {
 };
 template <class M>
@@ -194,7 +194,7 @@ void exclusion(const pawl_kind *kind, bool broken)
 	if (broken || !table.can(PAWL_CAP_TRY))
 		return;
 	for (int i = 0; i < turns / 5; i++) {
-		/* In different orders: std::scoped_lock sees to it that nobody waits for ever. */
+		/* In different orders: std::scoped_lock avoids a dead-lock. */
 		pawl::mutex a = table[unsigned(rank) % 2], b = table[1 - unsigned(rank) % 2],
 			    c = table[3];
 		const std::scoped_lock guard(a, b, c);
@@ -230,7 +230,7 @@ void readers(const pawl_kind *kind)
 	result(std::string(kind->name) + ": shared_lock, unique_lock");
 }
 
-/* Rank 0 holds it; the others try, and wait for a time. */
+/* Rank 0 holds it; the others try, and wait until a deadline. */
 void tries(const pawl_kind *kind)
 {
 	pawl::table table(MPI_COMM_WORLD, kind->name, 2);

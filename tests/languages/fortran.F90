@@ -1,11 +1,11 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Module pawl: exclusion, modes, tries, times, ranges, parts, and the codes and sentences of
+! Module pawl: exclusion, modes, tries, times, ranges, parts, and the codes and messages of
 ! failures, with the handles of mpi_f08 (-DWITH_F08) or of mpi. Started by tests/fortran.sh.
 !
 !     fortran           the tests, in TAP
-!     fortran broken    no lock is taken: has to fail
-!     fortran giveup    a failure without ierror: has to end the program with the sentence
+!     fortran broken    acquires no lock: has to fail
+!     fortran giveup    a failure without ierror: has to end the program with the message
 !     fortran sizes     the sizes of the types that C has, too
 module homes
    use, intrinsic :: iso_c_binding
@@ -59,7 +59,7 @@ program test
       end function
    end interface
 
-   ! The watchdog: SIGALRM ends the program, and mpirun says so.
+   ! The watchdog: SIGALRM ends the program, and mpirun reports it.
    i = c_alarm(60)
    what = ""
    if (command_argument_count() > 0) call get_command_argument(1, what)
@@ -145,7 +145,7 @@ contains
       call barrier()
    end subroutine
 
-   ! What others would miss, were they in at the same time.
+   ! An increment by a load and a store, which loses one if another rank is in.
    subroutine increment()
       integer, save :: calls = 0
       integer(c_long) :: old
@@ -196,7 +196,7 @@ contains
       call result(kind//": acquire and release")
    end subroutine
 
-   ! Rank 0 holds it; the others try, and wait for a time.
+   ! Rank 0 holds it; the others try, and wait until a deadline.
    subroutine tries()
       type(pawl_table) :: table
       logical :: acquired, tried, timed

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by the tests of the languages, after tap.sh and mpirun.sh: a folder for what they make,
-# and how a program is built with the library of the build tree.
+# Sourced by the tests of the languages, after tap.sh and mpirun.sh: a folder for their files, and
+# the flags to link with the library of the build tree.
 
 mpi_can_run || skip_all "configured without a launcher"
 [ -e "$builddir/.libs/libpawl.so" ] || skip_all "no shared library in this build"

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-signal.alarm(60)  # the watchdog: mpirun tells which signal ended it
+signal.alarm(60)  # the watchdog: mpirun names the signal
 
 from mpi4py import MPI  # noqa: E402
 

@@ -260,8 +260,8 @@ static void arguments(void)
 	expect_code(pawl_table_create(MPI_COMM_NULL, "d-mcs", 1, MPI_INFO_NULL, &table),
 		    PAWL_ERR_ARG, "MPI_COMM_NULL");
 	expect_message("comm");
-	expect_code(pawl_table_create(MPI_COMM_WORLD, NULL, 1, MPI_INFO_NULL, &table),
-		    PAWL_ERR_KIND, "no kind");
+	expect_code(pawl_table_create(MPI_COMM_WORLD, "", 1, MPI_INFO_NULL, &table), PAWL_ERR_KIND,
+		    "no kind");
 	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 0, MPI_INFO_NULL, &table),
 		    PAWL_ERR_ARG, "n = 0");
 	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", UINT64_MAX, MPI_INFO_NULL, &table),
@@ -289,6 +289,37 @@ static void arguments(void)
 		   !pawl_kind_get(1000),
 	       "kinds that are none");
 	result("null handles");
+}
+
+/* A table for which the program names no kind has all modes. */
+static void default_kind(void)
+{
+	static const char *const names[] = {NULL, "auto"};
+	struct pawl_table_info info;
+	pawl_table *table = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		now_doing("kind %s", names[i] ? names[i] : "NULL");
+		/* Rank 0 may as well name the kind. */
+		if (!expect_code(pawl_table_create(MPI_COMM_WORLD,
+						   tap_rank == 0 && i ? "adaptive" : names[i], 2,
+						   MPI_INFO_NULL, &table),
+				 PAWL_SUCCESS, "create"))
+			return;
+		expect_code(pawl_table_get_info(table, &info), PAWL_SUCCESS, "info");
+		expect(strcmp(info.kind->name, "adaptive") == 0, "the kind's name");
+		expect_code(pawl_lock_acquire(table, 0, PAWL_SHARED), PAWL_SUCCESS, "shared");
+		meet(); /* all of them hold it */
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "exclusive");
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+		expect_code(pawl_lock_acquire_part(table, 0, 1, PAWL_EXCLUSIVE), PAWL_SUCCESS,
+			    "part");
+		expect_code(pawl_lock_release_part(table, 0, 1), PAWL_SUCCESS, "release of a part");
+		meet();
+		table_close(table);
+		result("kind %s: adaptive, in all modes", names[i] ? names[i] : "NULL");
+	}
 }
 
 /* Without option lease no holder loses its lock, however long it takes. */
@@ -350,6 +381,7 @@ static void lock_calls(void)
 	expect_code(pawl_lock_abandon(table, 0), PAWL_ERR_UNSUPPORTED, "abandon without recovery");
 	expect_message("recover");
 	result("acquire and release with bad arguments");
+	default_kind();
 	no_lease();
 	table_close(table);
 	result("and the table is none the worse");

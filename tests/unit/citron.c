@@ -7,15 +7,7 @@
 #include <string.h>
 
 #include "../../src/lock/citron/citron.h"
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
+#include "unit.h"
 
 /* The units of a node that are not in the range; a leaf has none. */
 static int64_t waste_of(int height, struct citron_node n, int64_t first, int64_t last)
@@ -250,6 +242,5 @@ int main(void)
 	meeting();
 	splits();
 	exact();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

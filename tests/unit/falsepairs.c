@@ -10,17 +10,9 @@
 
 #include "benchmarks/workloads/citron/falsepairs.h"
 #include "lock/citron/citron.h"
+#include "unit.h"
 
 enum { UNITS = 4096, PAIRS = 4000 };
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 static struct span draw(uint64_t *random)
 {
@@ -88,6 +80,5 @@ int main(void)
 	for (int k = 1; k <= MOST_NODES; k++)
 		against_units(k);
 	known();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

@@ -12,18 +12,10 @@
 #include <unistd.h>
 
 #include "rma/ucx/filter.h"
+#include "unit.h"
 
 enum { REFUSED_MS = 150, MANY = 1000, SPREAD = 1024 };
 #define LOOPBACK UINT32_C(0x7f000000)
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 static struct sockaddr_in at(uint32_t address, uint16_t port)
 {
@@ -151,6 +143,5 @@ int main(void)
 	kernel();
 	many();
 	which();
-	printf("1..%d\n", tests);
-	return failures ? 1 : 0;
+	return unit_end();
 }

@@ -9,19 +9,11 @@
 #include <time.h>
 
 #include "rma/rma.h"
+#include "unit.h"
 
 enum { ROUNDS = 20, LONG_S = 5 };
 /* Naps of a waiter whose transport serves others are no shorter than this. */
 #define NAP_NS 1000000
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 static _Alignas(64) _Atomic(int64_t) segment[16];
 static struct rma_client other;
@@ -108,6 +100,5 @@ int main(void)
 	ok(is_woken(1), "a change of bit 0 wakes a client that sleeps");
 	ok(is_woken(INT64_C(1) << 40), "a change of bit 40 wakes a client that sleeps");
 	ok(atomic_load(rma_parked(&rma, word)) == 0, "no waiter is counted at the end");
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

@@ -9,18 +9,12 @@
 #include <stdlib.h>
 
 #include "client/client.h"
+#include "unit.h"
 
 enum { HELD = 3 };
 
-static int tests, failures, asked;
+static int asked;
 static bool lets_go;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 static bool abandon(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -264,6 +258,5 @@ int main(void)
 	}
 	without_hook();
 	shared_by_threads();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

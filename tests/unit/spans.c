@@ -9,17 +9,9 @@
 #include <stdlib.h>
 
 #include "benchmarks/workloads/citron/ranges.h"
+#include "unit.h"
 
 enum { DRAWS = 300000 };
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 /* ------------------------------------------------------------------------- ranges */
 
@@ -177,6 +169,5 @@ int main(void)
 	grid(1, 3);
 	grid(2, 30);
 	bt();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

@@ -10,17 +10,9 @@
 #include <time.h>
 
 #include "topo/topo.h"
+#include "unit.h"
 
-static int tests, failures;
 static char err[512];
-
-static int ok(int good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-	return good;
-}
 
 static void is_int(long long got, long long wanted, const char *what)
 {
@@ -467,6 +459,5 @@ int main(void)
 	test_refusals();
 	test_bad_columns();
 	test_large();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

@@ -8,16 +8,7 @@
 #include <string.h>
 
 #include "traps.h"
-
-static int tests, failures;
-
-static int ok(int good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-	return good;
-}
+#include "unit.h"
 
 /* Check that the traps are those named, in this order, separated by blanks. */
 static void is_in(const struct job *j, const char *wanted, const char *what)
@@ -233,6 +224,5 @@ int main(void)
 	binding();
 	libraries();
 	facts();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

@@ -13,17 +13,9 @@
 
 #include "benchmarks/harness/bench.h"
 #include "benchmarks/workloads/shiftlock/txn.h"
+#include "unit.h"
 
 enum { DRAWS = 400000, MOST_TYPES = 8 };
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 struct seen {
 	uint64_t type[MOST_TYPES], wants[MOST_TYPES], readers, writers, most;
@@ -152,6 +144,5 @@ int main(void)
 	test_merge();
 	test_tatp();
 	test_tpcc();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

@@ -9,16 +9,7 @@
 #include <string.h>
 
 #include "ucx_devices.h"
-
-static int tests, failures;
-
-static int ok(int good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-	return good;
-}
+#include "unit.h"
 
 static char text[65536];
 static struct ucx_device devices[UCX_MAX_DEVICES];
@@ -149,6 +140,5 @@ int main(void)
 	check_fields();
 	check_widths();
 	check_rubbish();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

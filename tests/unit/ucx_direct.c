@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "rma/ucx/parts.h"
+#include "unit.h"
 
 enum { RANKS = 3, WORDS = 512, MOST = 4096 };
 
-static int tests, failures;
 static int64_t word[RANKS][WORDS];
 static struct ucx_peer peer[RANKS], *peers[RANKS];
 static struct rma_ucx ucx = {.ranks = RANKS, .peer = peers};
@@ -28,13 +28,6 @@ static struct pending {
 	ucp_request_param_t params;
 } pending[MOST];
 static int n_pending, most_unanswered;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 /* ------------------------------------------------------------------- UCX */
 
@@ -308,6 +301,5 @@ int main(void)
 	one_lock();
 	no_allocation();
 	ucx_direct_close(&ucx);
-	printf("1..%d\n", tests);
-	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_end();
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "rma/ucx/wire.h"
+#include "unit.h"
 
 enum { RANKS = 5, ME = 3, OTHER = 1, CHANCE = 200000 };
 #define END UINT64_C(4096)
@@ -20,16 +21,8 @@ static const struct wire_expected answer = {WIRE_ANSWER, ME, RANKS};
 static const struct wire_limits limits = {64, END, ALSO};
 static const struct wire_header header = {
     .number = 7, .type = WIRE_REQUEST, .index = 2, .from = OTHER, .to = ME};
-static int tests, failures;
 static char message[2 * WIRE_REQUEST_BYTES];
 static struct wire_header read_back;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 static void put_op(int i, uint64_t offset, unsigned operation)
 {
@@ -261,6 +254,5 @@ int main(void)
 	many();
 	chance();
 	once();
-	printf("1..%d\n", tests);
-	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_end();
 }

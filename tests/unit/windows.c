@@ -8,17 +8,9 @@
 #include <stdlib.h>
 
 #include "../../src/dropin/windows.c"
+#include "unit.h"
 
 enum { ROUNDS = 4000000, MANY = 500 };
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 static MPI_Win handle(uintptr_t n)
 {
@@ -110,6 +102,5 @@ int main(void)
 {
 	come_and_go();
 	others_are_freed();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

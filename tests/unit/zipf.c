@@ -10,17 +10,9 @@
 #include <time.h>
 
 #include "benchmarks/harness/bench.h"
+#include "unit.h"
 
 enum { DRAWS = 1000000, LEAST_EXPECTED = 10 };
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 /* Chi-square of the draws by bins that expect enough, as a standard normal value
  * (Wilson and Hilferty). */
@@ -98,6 +90,5 @@ int main(void)
 	one_law(1000, 2);
 	one_law(10000000, 0.99);
 	quick();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

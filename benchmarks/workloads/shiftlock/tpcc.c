@@ -60,7 +60,7 @@ static uint64_t row_lock(const struct tpcc *b, uint64_t w, uint64_t table, uint6
 	return lock_of(b, node, own + txn_hash(table, w << 32 | row, size - own));
 }
 
-static uint64_t person(uint64_t d, uint64_t c)
+static uint64_t customer(uint64_t d, uint64_t c)
 {
 	return d * CUSTOMERS + c;
 }
@@ -87,7 +87,7 @@ static void new_order(const struct tpcc *b, uint64_t *random, struct txn *x, uin
 
 	txn_add(x, warehouse_lock(b, w), PAWL_SHARED);
 	txn_add(x, district_lock(b, w, d), PAWL_EXCLUSIVE);
-	txn_add(x, row_lock(b, w, CUSTOMER, person(d, draw_customer(random))), PAWL_SHARED);
+	txn_add(x, row_lock(b, w, CUSTOMER, customer(d, draw_customer(random))), PAWL_SHARED);
 	for (uint64_t i = 0; i < items; i++) {
 		uint64_t from = draw_warehouse(b, random, w, 1);
 		uint64_t item = txn_nurand(random, ITEM_A, ITEM_C, 1, ITEMS);
@@ -103,14 +103,15 @@ static void payment(const struct tpcc *b, uint64_t *random, struct txn *x, uint6
 
 	txn_add(x, warehouse_lock(b, w), PAWL_EXCLUSIVE);
 	txn_add(x, district_lock(b, w, d), PAWL_EXCLUSIVE);
-	txn_add(x, row_lock(b, of, CUSTOMER, person(from, draw_customer(random))), PAWL_EXCLUSIVE);
+	txn_add(x, row_lock(b, of, CUSTOMER, customer(from, draw_customer(random))),
+		PAWL_EXCLUSIVE);
 }
 
 /* An order is named by its customer. */
 static void order_status(const struct tpcc *b, uint64_t *random, struct txn *x, uint64_t w,
 			 uint64_t d)
 {
-	uint64_t who = person(d, draw_customer(random));
+	uint64_t who = customer(d, draw_customer(random));
 
 	txn_add(x, row_lock(b, w, CUSTOMER, who), PAWL_SHARED);
 	txn_add(x, row_lock(b, w, ORDER, who), PAWL_SHARED);
@@ -119,7 +120,7 @@ static void order_status(const struct tpcc *b, uint64_t *random, struct txn *x, 
 static void delivery(const struct tpcc *b, uint64_t *random, struct txn *x, uint64_t w)
 {
 	for (uint64_t d = 0; d < TPCC_DISTRICTS; d++) {
-		uint64_t who = person(d, draw_customer(random));
+		uint64_t who = customer(d, draw_customer(random));
 
 		txn_add(x, row_lock(b, w, ORDER, who), PAWL_EXCLUSIVE);
 		txn_add(x, row_lock(b, w, CUSTOMER, who), PAWL_EXCLUSIVE);

@@ -29,18 +29,18 @@
  *
  * Ordering guarantees, besides those of mcs.h and kept_root.c
  *   (A) One client at a time has W, but for the other modes on one node: see (F). Each takes it by
- * a compare-and-swap from a free value to HELD (T1, T4, T7, D3). It gives W back by one operation,
- * which adds the difference between the free value and HELD (R1), or by a swap (D4). HEAD and
- * STRICT are other bits of the same word. (B) Only the head sets and clears HEAD and STRICT, and
- * there is one head at a time. It clears both by the swap that takes W (T4), or by the swap with
- * which it gives up (T7), and leaves the queue after that (T6). (C) No wake-up is lost: the head
- * sleeps only after it has set STRICT. A release fetches STRICT by the operation that frees W, and
- * then looks for sleepers; pairs with rma_park(). (D) What a holder did in node memory is visible
- * to the next holder of its node: R1 is a seq_cst operation on W, and the operation that takes W
- * reads its value or a later one. (E) A head that gives up never leaves W in state SHUT. It takes W
- * then, even after its deadline, because the release that found HEAD relies on the head
- * (kept_root.c, (D)).
- *
+ *       a compare-and-swap from a free value to HELD (T1, T4, T7, D3). It gives W back by one
+ *       operation, which adds the difference between the free value and HELD (R1), or by a swap
+ *       (D4). HEAD and STRICT are other bits of the same word.
+ *   (B) Only the head sets and clears HEAD and STRICT, and there is one head at a time. It clears
+ *       both by the swap that takes W (T4), or by the swap with which it gives up (T7), and leaves
+ *       the queue after that (T6).
+ *   (C) No wake-up is lost: the head sleeps only after it has set STRICT. A release fetches STRICT
+ *       by the operation that frees W, and then looks for sleepers; pairs with rma_park().
+ *   (D) What a holder did in node memory is visible to the next holder of its node: R1 is a seq_cst
+ *       operation on W, and the operation that takes W reads its value or a later one.
+ *   (E) A head that gives up never leaves W in state SHUT. It takes W then, even after its
+ *       deadline, because the release that found HEAD relies on the head (kept_root.c, (D)).
  *   (F) On one node, a client counts itself by a compare-and-swap from a value in which no holder
  *       excludes it, or by C1. A client that C1 counts is in when it has seen, after C1, that no
  *       holder excludes it; nobody who does enters later, because each looks at its count. Only the
@@ -250,7 +250,7 @@ static bool give_up(struct lock_slot *slot, int64_t *was)
 }
 
 /* The client has W: enter, on several nodes by way of the root. */
-static int enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
+static RMA_SLOW_PATH int enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
 	const struct adaptive_constants *k = s->state;
 	int rc;
@@ -347,11 +347,14 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t old;
+	int rc;
 
+	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
 	if (slot->mode & PAWL_AHEAD)
 		return k->several ? sharing_enter_ahead(s, slot) : count_ahead(s, slot);
 	if (k->several) {
-		if (sharing_enter_at_once(s, slot) == PAWL_SUCCESS)
+		rc = sharing_enter_at_once(s, slot);
+		if (rc == PAWL_SUCCESS || (rc == PAWL_ERR_BUSY && sharing_enter_soon(s, slot)))
 			return PAWL_SUCCESS;
 	} else if (!k->keeps_order) {
 		rma_cas(&slot->client, adaptive_word(slot, LINE_W), W_OUT, adaptive_one(slot),
@@ -367,10 +370,9 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	const struct adaptive_constants *k = s->state;
 	int64_t old;
 
-	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
-	*adaptive_is_counted(slot) = false;
 	if (__builtin_expect(slot->mode != PAWL_EXCLUSIVE, 0))
 		return acquire_shared(s, slot);
+	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
 	if (k->keeps_order)
 		return acquire_slowly(s, slot);
 	/* T1, if no client has the lock. */
@@ -420,7 +422,6 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 	int rc;
 
 	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
-	*adaptive_is_counted(slot) = false;
 	if (k->several && slot->mode != PAWL_EXCLUSIVE) {
 		rc = try_shared(s, slot);
 		if (rc != LOCK_PASSED)

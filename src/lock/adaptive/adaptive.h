@@ -75,7 +75,7 @@ struct adaptive_constants {
 /* A slot's own part. */
 struct adaptive_slot {
 	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
-	bool is_counted;       /* in H */
+	bool is_counted;       /* it has entered by H */
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -233,6 +233,8 @@ RMA_INLINE void adaptive_give_back(const struct lock_setup *s, struct lock_slot 
  * PAWL_ERR_BUSY: other clients exclude this one, so it has to wait for the root; LOCK_PASSED: the
  * root is not split. */
 int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot);
+/* The same again and again with a split root, until its patience or its time is over. */
+bool sharing_enter_soon(const struct lock_setup *s, struct lock_slot *slot);
 /* An intent ahead. */
 int sharing_enter_ahead(const struct lock_setup *s, struct lock_slot *slot);
 /* The client has W and the root: enter. It keeps both only if it is exclusive, and in. */

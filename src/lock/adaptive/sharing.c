@@ -11,12 +11,13 @@
  * whole root does not look at H.
  *
  * With a split root, a client in another mode adds itself to H (S1), and is in if no holder and no
- * client with STRICT excludes it. If one does, it takes its count back (S2) and gets the root, as
- * an exclusive client does in any case. The client that has the root enters by H (S3). While others
- * are in the way, it waits with back-off, so that others may enter before it. When its patience has
- * ended, it sets STRICT in H (S4), which keeps newcomers out, and waits until the holders have left
- * (S5). A client that is in and not exclusive then releases the root. An exclusive client keeps it,
- * and takes HELD back before it releases the root (S6).
+ * client with STRICT excludes it. If one does, it takes its count back (S2), and asks again while
+ * its patience lasts. Then it gets the root, as an exclusive client does in any case. The client
+ * that has the root enters by H (S3). While others are in the way, it waits with back-off, so that
+ * others may enter before it. When its patience has ended, it sets STRICT in H (S4), which keeps
+ * newcomers out, and waits until the holders have left (S5). A client that is in and not exclusive
+ * then releases the root. An exclusive client keeps it, and takes HELD back before it releases the
+ * root (S6).
  *
  * Ahead. An intent with PAWL_AHEAD waits for holders only. It adds itself to H and leaves the count
  * there (A1). If the root is split, it waits until no holder excludes it (A2). If not, it gets the
@@ -60,7 +61,8 @@
 #include <stdio.h>
 
 /* The shortest and the longest pause of a client that waits at H, and how long an intent ahead
- * awaits the root between two looks at H. */
+ * first awaits the root between two looks at H. Each time it waits twice as long, so that in the
+ * end the transport notices if a rank that is needed has died. */
 enum { PAUSE_MIN_NS = 1000, PAUSE_MAX_NS = 50000, ROOT_WAIT_NS = 200000 };
 
 static int64_t fetch_and_add(struct lock_slot *slot, struct rma_word h, int64_t value)
@@ -112,6 +114,15 @@ static int counted(struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+/* When the patience of a client ends that begins to wait now, or its time. */
+static uint64_t end_of_patience(const struct lock_setup *s, const struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	uint64_t end = rma_clock(&slot->client) + k->patience;
+
+	return slot->deadline_ns && slot->deadline_ns < end ? slot->deadline_ns : end;
+}
+
 /* ------------------------------------------------------------- without the root */
 
 int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot)
@@ -131,6 +142,26 @@ int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot)
 		return counted(slot);
 	add(slot, h, -adaptive_one(slot)); /* S2 */
 	return old & W_SPLIT ? PAWL_ERR_BUSY : LOCK_PASSED;
+}
+
+bool sharing_enter_soon(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	struct rma_word h = adaptive_home(s, slot);
+	struct rma_pause p = {.min_ns = PAUSE_MIN_NS, .max_ns = PAUSE_MAX_NS};
+	int64_t seen = W_SPLIT;
+
+	if (k->keeps_order)
+		return false;
+	p.deadline_ns = end_of_patience(s, slot);
+	while ((seen & W_SPLIT) &&
+	       rma_pause(&slot->client, &p, "holders in another mode to leave")) {
+		seen = look(slot, h);
+		if (!(seen & (adaptive_others(slot) | W_STRICT)) &&
+		    sharing_enter_at_once(s, slot) == PAWL_SUCCESS)
+			return true;
+	}
+	return false;
 }
 
 /* ---------------------------------------------------------------- with the root */
@@ -160,9 +191,7 @@ static bool enter_patiently(const struct lock_setup *s, struct lock_slot *slot, 
 
 	if (k->keeps_order)
 		return false;
-	p.deadline_ns = rma_clock(&slot->client) + k->patience;
-	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
-		p.deadline_ns = slot->deadline_ns;
+	p.deadline_ns = end_of_patience(s, slot);
 	while (rma_pause(&slot->client, &p, "holders in another mode to leave")) {
 		if (look(slot, h) & adaptive_others(slot))
 			continue;
@@ -230,7 +259,7 @@ void sharing_leave(const struct lock_setup *s, struct lock_slot *slot)
 /* -------------------------------------------------------------------- ahead */
 
 /* A3: get the root, if it comes within a moment, and split it. */
-static void split(const struct lock_setup *s, struct lock_slot *slot)
+static void split(const struct lock_setup *s, struct lock_slot *slot, uint64_t *wait_ns)
 {
 	uint64_t deadline = slot->deadline_ns, now = rma_clock(&slot->client);
 	int64_t was;
@@ -238,8 +267,9 @@ static void split(const struct lock_setup *s, struct lock_slot *slot)
 
 	if (!adaptive_take(s, slot, TAKER_AHEAD, &was))
 		return;
-	if (!deadline || deadline > now + ROOT_WAIT_NS)
-		slot->deadline_ns = now + ROOT_WAIT_NS;
+	if (!deadline || deadline > now + *wait_ns)
+		slot->deadline_ns = now + *wait_ns;
+	*wait_ns *= 2;
 	rc = kept_root_enter(s, slot, was);
 	slot->deadline_ns = deadline;
 	if (rc != PAWL_SUCCESS)
@@ -256,10 +286,11 @@ int sharing_enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
 	struct rma_word h = adaptive_home(s, slot);
 	struct rma_pause p = {.min_ns = PAUSE_MIN_NS, .max_ns = PAUSE_MAX_NS};
 	int64_t old = fetch_and_add(slot, h, adaptive_one(slot)); /* A1 */
+	uint64_t wait_ns = ROOT_WAIT_NS;
 
 	p.deadline_ns = slot->deadline_ns;
 	while (!(old & W_SPLIT)) {
-		split(s, slot);
+		split(s, slot, &wait_ns);
 		old = look(slot, h); /* A4 */
 		if (!(old & W_SPLIT) && !rma_pause(&slot->client, &p, "the root of the lock"))
 			break;

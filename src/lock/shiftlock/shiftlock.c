@@ -715,11 +715,11 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	lock_home(s, lock, &rank, &index);
 	at = k->blocks + index * BLOCK_BYTES;
 	while (*lock_memory_word(m, rank, at + BLOCK_A) & A_DEAD) {
-		int64_t heir = *lock_memory_word(m, rank, at + BLOCK_HEIR);
+		int64_t replacement = *lock_memory_word(m, rank, at + BLOCK_REPLACEMENT);
 
-		if (!heir)
+		if (!replacement)
 			return true; /* the next client has to replace it */
-		at = k->spares + (uint64_t)(heir - 1) * BLOCK_BYTES;
+		at = k->spares + (uint64_t)(replacement - 1) * BLOCK_BYTES;
 	}
 	for (int i = 0; i < 3; i++) {
 		int64_t word = *lock_memory_word(m, rank, at + (uint64_t)words[i].at);

@@ -23,9 +23,9 @@
 #include "lock/lock.h"
 #include "lock/pauses.h"
 
-enum { BLOCK_A = 0, BLOCK_TAIL = 8, BLOCK_HEAD = 16, BLOCK_HEIR = 24, BLOCK_BYTES = 32 };
+enum { BLOCK_A = 0, BLOCK_TAIL = 8, BLOCK_HEAD = 16, BLOCK_REPLACEMENT = 24, BLOCK_BYTES = 32 };
 _Static_assert(BLOCK_TAIL == BLOCK_A + 8 && BLOCK_HEAD == BLOCK_TAIL + 8 &&
-		   BLOCK_HEIR == BLOCK_HEAD + 8 && BLOCK_BYTES == BLOCK_HEIR + 8,
+		   BLOCK_REPLACEMENT == BLOCK_HEAD + 8 && BLOCK_BYTES == BLOCK_REPLACEMENT + 8,
 	       "four words a block");
 
 enum { A_ABSENT_BIT = 2, A_DEAD_BIT = 3, A_WP_BIT = 4, A_RDR_BIT = 20, A_REL_BIT = 36 };

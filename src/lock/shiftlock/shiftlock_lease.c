@@ -8,19 +8,19 @@
  * words are never reset: a block has one life.
  *   K1  The client swaps the value of word A that it has seen for a dead one, by compare-and-swap.
  *       One such swap succeeds in a block's life, and none if the lock has changed.
- *   K2  Word HEIR of the dead block gets the number of a spare block, from a count at the home that
- *       only grows, by compare-and-swap against 0.
- *   K3  The newest block is put into the first block's HEIR, as a short cut.
- * The next operation of each client on A shows that the block is dead; then the client follows HEIR
- * and starts again. Any client that finds HEIR 0 may do K2.
+ *   K2  Word REPLACEMENT of the dead block gets the number of a spare block, from a count at the
+ *       home that only grows, by compare-and-swap against 0.
+ *   K3  The newest block is put into the first block's REPLACEMENT, as a short cut.
+ * The next operation of each client on A shows that the block is dead; then the client follows
+ * REPLACEMENT and starts again. Any client that finds REPLACEMENT 0 may do K2.
  *
  * Ordering guarantees
  *   (F) Exactly once: K1 and K2 are compare-and-swaps against values that a block does not have
- *       again: no dead block lives again, and HEIR is never 0 again. A of a living block can have
- *       the same value again only after a multiple of 2^28 releases, where a writer that is absent
- *       (shiftlock_pass.c) counts as up to 2^16. A recoverer that was stopped between its look and
- *       K1 for so long would have to hit that moment. It looks at the clock in between, so it would
- *       have to be stopped between that and the swap, too.
+ *       again: no dead block lives again, and REPLACEMENT is never 0 again. A of a living block
+ *       can have the same value again only after a multiple of 2^28 releases, where a writer that
+ *       is absent (shiftlock_pass.c) counts as up to 2^16. A recoverer that was stopped between its
+ *       look and K1 for so long would have to hit that moment. It looks at the clock in between, so
+ *       it would have to be stopped between that and the swap, too.
  *   (G) What a client does to a dead block changes nothing elsewhere: the fields of a dead A have
  *       room for it (shiftlock.h), a client that arrives there subtracts itself again, and links
  *       and grants carry the number of the queueing for which they are meant. These numbers wrap: a
@@ -120,32 +120,32 @@ int shiftlock_next_block(const struct lock_setup *s, struct lock_slot *slot)
 	const struct shiftlock *k = s->state;
 	struct rma_client *c = &slot->client;
 	struct rma_word first = lock_home_word(s, c, s->domain, k->blocks, BLOCK_BYTES, slot->lock);
-	struct rma_word heir_word = block_word(slot, BLOCK_HEIR);
-	int64_t *hint = known(slot), heir, spare;
+	struct rma_word replacement_word = block_word(slot, BLOCK_REPLACEMENT);
+	int64_t *hint = known(slot), replacement, spare;
 
 	if (FAULT(shiftlock_era))
 		return PAWL_SUCCESS;
-	rma_get(c, heir_word, &heir);
-	rma_flush(c, heir_word); /* orders the get before the look at heir */
-	if (!heir) {
+	rma_get(c, replacement_word, &replacement);
+	rma_flush(c, replacement_word); /* orders the get before the look at replacement */
+	if (!replacement) {
 		spare = take_spare(s, slot);
 		if (!spare)
 			return PAWL_ERR_TOO_MANY;
 		/* K2. A client that loses has wasted a spare. */
-		rma_cas(c, heir_word, 0, spare, &heir);
-		rma_flush(c, heir_word); /* orders the swap before the look at heir */
-		heir = heir ? heir : spare;
+		rma_cas(c, replacement_word, 0, spare, &replacement);
+		rma_flush(c, replacement_word); /* orders the swap before the look at replacement */
+		replacement = replacement ? replacement : spare;
 	}
 	if (first.offset != a_word(slot).offset) { /* K3 */
 		struct rma_word short_cut = first;
 
 		own_of(slot)->a = first;
-		short_cut = block_word(slot, BLOCK_HEIR);
-		rma_put(c, short_cut, heir);
+		short_cut = block_word(slot, BLOCK_REPLACEMENT);
+		rma_put(c, short_cut, replacement);
 		rma_flush(c, short_cut); /* completes the put; any block of the chain will do */
 	}
 	hint[0] = (int64_t)slot->lock + 1;
-	hint[1] = (int64_t)(k->spares + (uint64_t)(heir - 1) * BLOCK_BYTES);
+	hint[1] = (int64_t)(k->spares + (uint64_t)(replacement - 1) * BLOCK_BYTES);
 	own_of(slot)->a = at_home(s, slot, (uint64_t)hint[1]);
 	return PAWL_SUCCESS;
 }

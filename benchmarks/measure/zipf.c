@@ -5,9 +5,11 @@
  * inverted through the integral of x^-s, rounded, and seldom rejected. The time does
  * not depend on n, and there is no table.
  */
+#include "benchmarks/measure/zipf.h"
+
 #include <math.h>
 
-#include "bench.h"
+#include "benchmarks/measure/random.h"
 
 /* The integral of x^-s from 1 to x, for all s >= 0. */
 static double integral(double x, double s)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mean, quantiles and distribution of a histogram, and their medians over repetitions. */
+#include "benchmarks/measure/spread.h"
+
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "bench.h"
+#include "benchmarks/measure/statistics.h"
 
 double cdf_fraction(int point)
 {

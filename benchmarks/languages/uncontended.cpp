@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPU time, in ns, of an uncontended std::lock_guard, for benchmarks/faces/run. */
+/* CPU time, in ns, of an uncontended std::lock_guard, for benchmarks/languages/run. */
 #include <pawl.hpp>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CPU time, in ns, of an uncontended `with table.lock(0)`, for benchmarks/faces/run."""
+"""CPU time, in ns, of an uncontended `with table.lock(0)`, for benchmarks/languages/run."""
 
 import sys
 import time

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! CPU time, in ns, of an uncontended acquire and release from Fortran, for benchmarks/faces/run.
-program faces
+! CPU time, in ns, of an uncontended acquire and release from Fortran, for benchmarks/languages/run.
+program uncontended
    use, intrinsic :: iso_fortran_env, only: int64, real64
    use mpi
    use pawl

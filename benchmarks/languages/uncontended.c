@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPU time, in ns, of an uncontended acquire and release from C, for benchmarks/faces/run. */
+/* CPU time, in ns, of an uncontended acquire and release from C, for benchmarks/languages/run. */
 #include <pawl.h>
 #include <stdio.h>
 #include <stdlib.h>
