@@ -153,7 +153,7 @@ static inline struct lock_slot *client_find_range(struct client_set *set, const 
 static inline pawl_range client_name_range(const struct client_set *set,
 					   const struct lock_slot *slot)
 {
-	return (pawl_range){{(uint64_t)slot->index, set->claims[slot->index].uses}};
+	return (pawl_range){{(uint64_t)slot->index, slots_uses(&set->claims[slot->index])}};
 }
 
 /* Acquire whole with an intent and part exclusively or shared; release both. Codes as of

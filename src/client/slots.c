@@ -5,6 +5,8 @@
  */
 #include "client/client.h"
 
+#include <sched.h>
+
 /* The owner of the calling thread's slots: an address that is unique to the thread, or one value
  * for all threads of the process. */
 static uintptr_t self(const struct client_set *set)
@@ -42,6 +44,7 @@ static struct lock_slot *claimed(struct client_set *set, int index, uint64_t loc
 	struct lock_slot *slot = &set->slots[index];
 
 	slots_prepare(set, index);
+	slots_count_use(&set->claims[index]);
 	slots_set_lock(&set->claims[index], lock);
 	slot->lock = slot->client.lock = lock;
 	return slot;
@@ -186,7 +189,7 @@ static int take_when_passed(struct client_set *set, uintptr_t me)
 	return -1;
 }
 
-static int take_any(struct client_set *set, uintptr_t me, int *code)
+static int take_once(struct client_set *set, uintptr_t me)
 {
 	int index = take_free(set, me);
 
@@ -198,6 +201,53 @@ static int take_any(struct client_set *set, uintptr_t me, int *code)
 		index = take_abandoned(set, me);
 	if (index < 0)
 		index = take_when_passed(set, me);
+	return index;
+}
+
+/* The number of claims so far. *changing: another thread is about to claim a slot, or to give one
+ * up. */
+static uint64_t count_claims(const struct client_set *set, bool *changing)
+{
+	int top = slots_used(set);
+	uint64_t n = 0;
+
+	for (int i = 0; i < top; i++) {
+		const struct slot_claim *claim = &set->claims[i];
+
+		/* The slot's claim or its return is seen, and so is the use that was counted
+		 * before; pairs with slots_set_lock() and slots_give_back(). */
+		if (slots_is_claimed(set, i) &&
+		    atomic_load_explicit(&claim->lock, memory_order_acquire) == SLOTS_NO_LOCK)
+			*changing = true;
+		n += slots_uses(claim);
+	}
+	return n;
+}
+
+/* A search that other threads disturb may pass over a slot that becomes free behind it. It proves
+ * that all slots were in use at one time only if none was claimed meanwhile: each slot was then
+ * claimed before the search began, and still when the search came to it. */
+static int take_disturbed(struct client_set *set, uintptr_t me)
+{
+	for (;;) {
+		bool changing = false;
+		uint64_t before = count_claims(set, &changing);
+		int index = take_free(set, me);
+
+		if (index >= 0)
+			return index;
+		if (count_claims(set, &changing) == before && !changing)
+			return -1;
+		sched_yield(); /* the other thread needs some instructions, or an answer */
+	}
+}
+
+static int take_any(struct client_set *set, uintptr_t me, int *code)
+{
+	int index = take_once(set, me);
+
+	if (index < 0 && set->threaded)
+		index = take_disturbed(set, me);
 	if (index < 0)
 		*code = CLIENT_NO_SLOT;
 	return index;
@@ -246,7 +296,6 @@ struct lock_slot *slots_claim_range(struct client_set *set, uint64_t space, int 
 
 	if (index < 0)
 		return NULL;
-	set->claims[index].uses++;
 	slot = claimed(set, index, SLOTS_RANGE);
 	slot->lock = slot->client.lock = space;
 	return slot;
@@ -256,7 +305,7 @@ struct lock_slot *slots_find_range(struct client_set *set, uint64_t index, uint6
 {
 	if (index >= (uint64_t)slots_used(set) ||
 	    !slots_is_of(&set->claims[index], self(set), SLOTS_RANGE) ||
-	    set->claims[index].uses != claim)
+	    slots_uses(&set->claims[index]) != claim)
 		return NULL;
 	return &set->slots[index];
 }

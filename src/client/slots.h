@@ -23,7 +23,7 @@ struct slot_claim {
 	_Atomic(uintptr_t) owner; /* 0: free; else a thread or a state, see below */
 	_Atomic(uint64_t) lock;   /* SLOTS_NO_LOCK unless claimed */
 	_Atomic(uint64_t) place;  /* the lock in whose queue it is; SLOTS_QUEUED only */
-	uint64_t uses;            /* number of claims so far; a pawl_range names one of them */
+	_Atomic(uint64_t) uses;   /* number of claims so far; a pawl_range names one of them */
 };
 
 /* The clients of a process. The creator of the set sets threaded, by_process and can_fail; the rest
@@ -67,7 +67,21 @@ enum {
 
 static inline void slots_set_lock(struct slot_claim *claim, uint64_t lock)
 {
-	atomic_store_explicit(&claim->lock, lock, memory_order_relaxed);
+	/* Orders the count of this use before the end of the claim; pairs with count_claims(). */
+	atomic_store_explicit(&claim->lock, lock, memory_order_release);
+}
+
+/* Only the client that has the slot counts. (slots_claim_only() does not: no other thread asks.) */
+static inline void slots_count_use(struct slot_claim *claim)
+{
+	uint64_t n = atomic_load_explicit(&claim->uses, memory_order_relaxed);
+
+	atomic_store_explicit(&claim->uses, n + 1, memory_order_relaxed);
+}
+
+static inline uint64_t slots_uses(const struct slot_claim *claim)
+{
+	return atomic_load_explicit(&claim->uses, memory_order_relaxed);
 }
 
 /* Whether owner has claimed the slot for lock. */

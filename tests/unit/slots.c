@@ -36,10 +36,17 @@ static bool settled(const struct lock_setup *s, struct lock_slot *slot)
 /* The place in the queue has been passed over. */
 static bool is_passed;
 
+/* A slot that another thread gives back while this one searches. */
+static struct client_set *set_of_other;
+static struct lock_slot *slot_of_other;
+
 static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
 	(void)slot;
+	if (slot_of_other)
+		slots_give_back(set_of_other, slot_of_other);
+	slot_of_other = NULL;
 	return is_passed;
 }
 
@@ -202,8 +209,21 @@ static void queued(bool threaded)
 	close_set(t);
 }
 
+static void disturbed(void)
+{
+	struct client_set *t = open_set(true);
+	struct lock_slot *first = claim(t, 5, PAWL_SUCCESS);
+
+	slots_queue(t, claim(t, 7, PAWL_SUCCESS));
+	claim(t, 8, PAWL_SUCCESS);
+	set_of_other = t;
+	slot_of_other = first;
+	ok(claim(t, 9, PAWL_SUCCESS) == first, "a slot that becomes free behind a search is found");
+	close_set(t);
+}
+
 /* Threads that share the slots of the process, each with its own locks. */
-enum { THREADS = 3, ROUNDS = 300000 };
+enum { THREADS = 3, ROUNDS = 300000 }; /* as many as slots: none may be refused */
 
 struct worker {
 	pthread_t thread;
@@ -257,6 +277,7 @@ int main(void)
 		queued(threaded);
 	}
 	without_hook();
+	disturbed();
 	shared_by_threads();
 	return unit_end();
 }
