@@ -2,7 +2,7 @@
  * Shared holders and intents of kind adaptive on one node (src/lock/adaptive/adaptive.c), where word
  * W counts them.
  *
- * A client that finds nobody in W who excludes it counts itself there by one compare-and-swap (T1),
+ * A client that finds no holder in W that excludes it counts itself there by one compare-and-swap (T1),
  * even before clients that wait, unless STRICT keeps newcomers out. The others queue (T2). The head
  * of the queue takes W likewise (T4). When its patience has ended, it sets STRICT (T5) and sleeps.
  * It clears STRICT with the swap that counts it, or when it gives up (T7), and then leaves the queue

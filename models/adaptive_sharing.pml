@@ -1,7 +1,7 @@
 /*
  * Shared holders and intents of kind adaptive on several nodes (src/lock/adaptive/sharing.c).
  *
- * A root that has only had exclusive holders is whole: whoever has it holds the lock. The first
+ * A root that has only had exclusive holders is whole: its client holds the lock. The first
  * client in another mode, which has the root then, splits it: H at the home counts the holders from
  * then on. A client in another mode counts itself in H without the root (S1), and takes the count
  * back if others exclude it, if STRICT keeps newcomers out, or if the root is whole (S2). Then, as

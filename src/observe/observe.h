@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Observers of a table: what its locks do, told to statistics, traces and probes.
+ * Observers of a table: statistics and traces of what its locks do.
  *
  *   observe.c      which observers a table has, and the calls of the API layer (observe_begin(),
  * ...) observers.h    the observers that exist; observe.c has their list stats.c        statistics,

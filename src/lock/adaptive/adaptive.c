@@ -15,7 +15,7 @@
  *
  * Other modes. On one node W also has the numbers of sharers, of intents exclusive and of intents
  * shared, which exclude each other as in mgl: a client takes W by one compare-and-swap that adds
- * its count, and the last one of those who exclude the head wakes it. An intent ahead adds its
+ * its count, and the last one of those that exclude the head wakes it. An intent ahead adds its
  * count at once (C1), and then waits for the holders that exclude it (C2). On several nodes W
  * always has one client; sharing.c has what it does then.
  *
@@ -43,9 +43,9 @@
  *       deadline, because the release that found HEAD relies on the head (kept_root.c, (D)).
  *   (F) On one node, a client counts itself by a compare-and-swap from a value in which no holder
  *       excludes it, or by C1. A client that C1 counts is in when it has seen, after C1, that no
- *       holder excludes it; nobody who does enters later, because each looks at its count. Only the
- *       head and intents ahead sleep on W: whoever takes a count back finds STRICT or their counts
- *       by the same operation, and wakes them.
+ *       holder excludes it. No client that excludes it enters later, because each looks at its
+ *       count. Only the head and intents ahead sleep on W. A client that takes its count back finds
+ *       STRICT or their counts by the same operation, and wakes them.
  *
  * Progress: starvation-free if holders release. On one node a client waits for at most
  *   (clients ahead in the queue + 1) x (patience + the longest section),

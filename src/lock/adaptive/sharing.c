@@ -3,12 +3,12 @@
  * Kind adaptive on several nodes: shared holders and intents, which may be at several nodes at a
  * time.
  *
- * A root that has only had exclusive holders is whole: whoever has it holds the lock (kept_root.c),
- * and the home is not asked. The first client in another mode splits it. From then on word H at the
- * home has the holders, as in mgl: HELD for an exclusive holder, and the numbers of sharers, of
- * intents exclusive and of intents shared. To split the root, a client has to have it. Whether the
- * root is split goes with it from node to node, in W or in STATUS, so a node that gets or keeps a
- * whole root does not look at H.
+ * A root that has only had exclusive holders is whole: the client that has it holds the lock
+ * (kept_root.c), and the home is not asked. The first client in another mode splits it. From then
+ * on word H at the home has the holders, as in mgl: HELD for an exclusive holder, and the numbers
+ * of sharers, of intents exclusive and of intents shared. To split the root, a client has to have
+ * it. Whether the root is split goes with it from node to node, in W or in STATUS, so a node that
+ * gets or keeps a whole root does not look at H.
  *
  * With a split root, a client in another mode adds itself to H (S1), and is in if no holder and no
  * client with STRICT excludes it. If one does, it takes its count back (S2), and asks again while
