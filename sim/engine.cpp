@@ -20,7 +20,7 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
-#include "sim/network_build.hpp"
+#include "sim/network/build.hpp"
 #include "sim/simgrid.hpp"
 
 namespace sg4 = simgrid::s4u;

@@ -3,7 +3,7 @@
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
 
-#include "sim/network.h"
+#include "sim/network/network.h"
 #include "sim/sim.h"
 
 enum machine_op { MACHINE_PUT, MACHINE_GET, MACHINE_ATOMIC, MACHINE_OPS };

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "benchmarks/harness/cli.h"
+#include "benchmarks/cli/cli.h"
 
 struct settings {
 	enum { EMPTY, GETPUT } section;

@@ -2,36 +2,27 @@
 /*
  * What the files of pawl-bench share. pawl-sim uses those marked with * as well.
  *
- *   pawl-bench.c  main: contestants take turns in each repetition
- *   options.c     * the table of options; cli.c: * reads a command line by it; checks.c: * which
- *                 names and options go together
- *   contestants.c * the locks that take part
- *   trial.c       one contestant, one workload, once: set up, verify, time
- *   list.c        the workloads; loops.c: the measured loops
- *   bank.c        accounts in a Redis server; redis.c, redis_server.c, redlock.c
- *   transactions.c  TATP and TPC-C; their generators: tatp.c, tpcc.c, txn.c, txn.h
- *   outcome.c     combines the measurements of all ranks
- *   verify.c      the data that locks protect, and the check of mutual exclusion
- *   dht.c         the distributed hash table
- *   locktable.c   * near and far locks
- *   picks.c       draws locks and modes
- *   micro.c       parts of the latency, and clients that fail
- *   ranges.h      the workloads over ranges, and their files
- *   ../measure    * clock, random numbers, histograms, medians
- *   watchdog.c    ends a run that hangs
- *   medians.c     * medians over the repetitions
- *   report.c      * the table; json.c: * the JSON lines
- *   native.c      the name of the MPI, and a setting that it needs
+ *   pawl-bench.c    main: contestants take turns in each repetition
+ *   contestants.c   * the locks that take part
+ *   trial.c         one contestant, one workload, once: set up, verify, time
+ *   verify.c        the data that locks protect, and the check of mutual exclusion
+ *   picks.c         draws locks and modes
+ *   native.c        the name of the MPI, and a setting that it needs
+ *   watchdog.c      ends a run that hangs
+ *   ../cli/         * options.c: the table of options; cli.c: reads a command line by it;
+ *                   checks.c: which names and options go together
+ *   ../measure/     * clock, random numbers, histograms, medians
+ *   ../results/     outcome.c combines the measurements of all ranks; * medians over the
+ *                   repetitions, the table, JSON lines, lists, progress
+ *   ../workloads/   list.c: all of them; a folder for each paper
  */
 #ifndef PAWL_BENCH_H
 #define PAWL_BENCH_H
 
+#include "benchmarks/cli/settings.h"
 #include "benchmarks/harness/contestants.h"
 #include "benchmarks/harness/native.h"
-#include "benchmarks/harness/outcome.h"
 #include "benchmarks/harness/picks.h"
-#include "benchmarks/harness/report.h"
-#include "benchmarks/harness/settings.h"
 #include "benchmarks/harness/team.h"
 #include "benchmarks/harness/trial.h"
 #include "benchmarks/harness/verify.h"
@@ -42,6 +33,9 @@
 #include "benchmarks/measure/spread.h"
 #include "benchmarks/measure/statistics.h"
 #include "benchmarks/measure/zipf.h"
+#include "benchmarks/results/outcome.h"
+#include "benchmarks/results/progress.h"
+#include "benchmarks/results/report.h"
 #include "benchmarks/workloads/alock/locktable.h"
 #include "benchmarks/workloads/rma_rw/rma_rw.h"
 #include "benchmarks/workloads/shiftlock/shiftlock.h"

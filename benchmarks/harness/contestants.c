@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "cli.h"
+#include "benchmarks/cli/cli.h"
 
 enum { KINDS = 64 };
 

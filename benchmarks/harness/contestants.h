@@ -5,7 +5,7 @@
 
 #include <pawl.h>
 
-#include "benchmarks/harness/settings.h"
+#include "benchmarks/cli/settings.h"
 
 struct workload;
 struct trial;

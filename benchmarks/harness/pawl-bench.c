@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "cli.h"
+#include "benchmarks/cli/cli.h"
 #include "benchmarks/workloads/citron/ranges.h"
 
 enum { MAX_CONTESTANTS = 80, MANY_LOCKS = 100000 };
@@ -30,9 +30,9 @@ static void note_table(struct result *r)
 	r->active = trial.active;
 	if (!trial.table) {
 		snprintf(r->transport, sizeof r->transport, "%s",
-			 workload_is(r->what, W_BY_ITSELF)      ? "mpi"
-			 : workload_is(r->what, W_TRANSACTIONS) ? "redis"
-								: "node");
+			 workload_is(r->workload, W_BY_ITSELF)      ? "mpi"
+			 : workload_is(r->workload, W_TRANSACTIONS) ? "redis"
+								    : "node");
 		return;
 	}
 	pawl_table_get_info(trial.table, &info);
@@ -50,14 +50,14 @@ static bool take_turn(struct result *r, int repetition)
 	bool fatal;
 	int rc;
 
-	trial.who = r->who;
-	trial.what = r->what;
+	trial.contestant = r->contestant;
+	trial.workload = r->workload;
 	trial.table = r->table;
 	trial.random = random_seed(set.seed + (uint64_t)repetition * 1000003, team.rank);
 	rc = trial_run(&trial, &r->outcome[repetition], why, sizeof why, &fatal);
 	if (rc == BENCH_OK)
 		note_table(r);
-	if (trial.set->n > MANY_LOCKS || workload_is(r->what, W_FRESH))
+	if (trial.set->n > MANY_LOCKS || workload_is(r->workload, W_FRESH))
 		trial_free(&trial);
 	r->table = trial.table;
 	if (rc == BENCH_OK) {
@@ -66,14 +66,14 @@ static bool take_turn(struct result *r, int repetition)
 	}
 	snprintf(r->skipped, sizeof r->skipped, "%s", why);
 	if (fatal && team.rank == 0)
-		fprintf(stderr, "pawl-bench: %s: %s\n", r->who->name, why);
+		fprintf(stderr, "pawl-bench: %s: %s\n", r->contestant->name, why);
 	return !fatal;
 }
 
 static void tell_progress(struct progress *p)
 {
 	if (team.rank == 0)
-		report_progress(&set, p);
+		progress_report(&set, p);
 }
 
 /* One turn, with its progress. */
@@ -82,7 +82,7 @@ static bool play(struct result *r, int repetition, struct progress *p)
 	bool ok = true;
 
 	if (!r->skipped[0]) {
-		p->who = r->who->name;
+		p->contestant = r->contestant->name;
 		p->ended = false;
 		tell_progress(p);
 		ok = take_turn(r, repetition);
@@ -112,7 +112,7 @@ static bool run_workload(const struct workload *w)
 	static struct result results[MAX_CONTESTANTS];
 	const struct settings s = settings_for(&set, w);
 	const struct contestant *c;
-	struct progress p = {.program = "pawl-bench", .what = w->name};
+	struct progress p = {.program = "pawl-bench", .workload = w->name};
 	int count = 0;
 	bool ok = true;
 
@@ -122,8 +122,8 @@ static bool run_workload(const struct workload *w)
 		if (!contestant_plays(c, w, &s))
 			continue;
 		results[count++] = (struct result){
-		    .who = c,
-		    .what = w,
+		    .contestant = c,
+		    .workload = w,
 		    .ranks = team.ranks,
 		    .nodes = team.nodes,
 		    .active = team.ranks,
@@ -144,7 +144,7 @@ static bool run_workload(const struct workload *w)
 	ok = ok && count;
 	for (int i = 0; i < count; i++) {
 		trial.table = results[i].table;
-		trial.who = results[i].who;
+		trial.contestant = results[i].contestant;
 		trial_free(&trial);
 		free(results[i].outcome);
 	}

@@ -44,9 +44,9 @@ static bool draw_near(struct trial *t, uint32_t *ring, uint64_t *random)
  * law is for the ranges, and spaces are drawn uniformly. */
 static const void *law_of(const struct trial *t)
 {
-	if (workload_is(t->what, W_NEAR_AND_FAR) && t->table)
-		return t->what;
-	if (workload_is(t->what, W_BY_ITSELF) || workload_is(t->what, W_RANGES))
+	if (workload_is(t->workload, W_NEAR_AND_FAR) && t->table)
+		return t->workload;
+	if (workload_is(t->workload, W_BY_ITSELF) || workload_is(t->workload, W_RANGES))
 		return NULL;
 	return t->set->zipf > 0 && t->set->n > 1 ? t->set : NULL;
 }
@@ -64,7 +64,7 @@ static bool draw_ring(struct trial *t)
 	t->law_n = t->set->n;
 	if (!t->ring)
 		return !law;
-	if (law != t->what) {
+	if (law != t->workload) {
 		draw_zipf(t, t->ring, &random);
 		return true;
 	}
@@ -76,7 +76,8 @@ bool picks_choose(struct trial *t)
 	double fw = t->set->fw / 100;
 
 	t->locks = t->set->n;
-	t->writers = !contestant_shares(t->who) || fw >= 1 ? UINT32_MAX : (uint32_t)(fw * 0x1p32);
+	t->writers =
+	    !contestant_shares(t->contestant) || fw >= 1 ? UINT32_MAX : (uint32_t)(fw * 0x1p32);
 	t->turn = (uint32_t)random_next(&t->random);
 	t->failures = (uint32_t)(t->set->fail * 0xffffffff);
 	return draw_ring(t);

@@ -15,8 +15,8 @@ enum { STRIDE = 16, SHORT_NS = 1000, MOST_SECONDS = 2, HELD_FAILING = 256 };
 
 _Noreturn void trial_abort(const struct trial *t, const char *doing)
 {
-	fprintf(stderr, "pawl-bench: rank %d, %s, %s: %s failed: %s\n", t->team->rank, t->who->name,
-		t->what->name, doing, pawl_error_message());
+	fprintf(stderr, "pawl-bench: rank %d, %s, %s: %s failed: %s\n", t->team->rank,
+		t->contestant->name, t->workload->name, doing, pawl_error_message());
 	fflush(NULL);
 	MPI_Abort(MPI_COMM_WORLD, BENCH_VIOLATION);
 	_exit(BENCH_VIOLATION);
@@ -34,7 +34,7 @@ void trial_release_failed(struct trial *t, int code)
 /* The locks that a rank holds at a time; abandoned locks count for a while. */
 static int held(const struct trial *t)
 {
-	return t->set->fail > 0 ? HELD_FAILING : t->what->held;
+	return t->set->fail > 0 ? HELD_FAILING : t->workload->held;
 }
 
 static void set_number(MPI_Info info, const char *key, uint64_t value)
@@ -56,9 +56,9 @@ static int set_for_space(void *info, const char *name, uint64_t value)
 
 static void set_for_ranges(const struct trial *t, MPI_Info info)
 {
-	space_options(t->set, t->what, t->who->kind, set_for_space, &info);
+	space_options(t->set, t->workload, t->contestant->kind, set_for_space, &info);
 	/* The holder of a range operates on blocks at all ranks. */
-	if (workload_is(t->what, W_FILES) && t->team->nodes > 1)
+	if (workload_is(t->workload, W_FILES) && t->team->nodes > 1)
 		MPI_Info_set(info, "pawl_progress", "eager");
 }
 
@@ -72,13 +72,13 @@ static MPI_Info make_info(const struct trial *t)
 	MPI_Info_set(info, "pawl_threads", "single");
 	if (held(t))
 		set_number(info, "pawl_max_held", (uint64_t)held(t));
-	if (workload_is(t->what, W_RANGES))
+	if (workload_is(t->workload, W_RANGES))
 		set_for_ranges(t, info);
 	for (int i = 0; i < t->set->lock_options; i++) {
 		const char *option = t->set->lock_option[i], *equals = strchr(option, '=');
 		char key[64];
 
-		if (!kind_takes(t->who->kind, option, (size_t)(equals - option)))
+		if (!kind_takes(t->contestant->kind, option, (size_t)(equals - option)))
 			continue;
 		snprintf(key, sizeof key, "pawl_%.*s", (int)(equals - option), option);
 		MPI_Info_set(info, key, equals + 1);
@@ -104,11 +104,12 @@ static int create_table(struct trial *t, MPI_Info info)
 	struct deal deal = {NULL, team->ranks, t->set->n};
 	int rc;
 
-	if (!workload_is(t->what, W_NEAR_AND_FAR) && !workload_is(t->what, W_DEALT))
-		return pawl_table_create(team->comm, t->who->name, t->set->n, info, &t->table);
+	if (!workload_is(t->workload, W_NEAR_AND_FAR) && !workload_is(t->workload, W_DEALT))
+		return pawl_table_create(team->comm, t->contestant->name, t->set->n, info,
+					 &t->table);
 	deal.order = locktable_order(team->node_of, team->ranks);
-	rc = pawl_table_create_homed(team->comm, t->who->name, t->set->n, home_of, &deal, info,
-				     &t->table);
+	rc = pawl_table_create_homed(team->comm, t->contestant->name, t->set->n, home_of, &deal,
+				     info, &t->table);
 	free(deal.order);
 	return rc;
 }
@@ -191,10 +192,10 @@ static void play(struct trial *t, double seconds, uint64_t iterations)
 	t->ticks = seconds > 0 ? (uint64_t)(seconds * 1e9 * ticks_per_ns) : UINT64_MAX;
 	t->limit = iterations ? iterations : UINT64_MAX;
 	if (t->is_active)
-		(t->who->run ? t->who->run : t->what->run)(t);
+		(t->contestant->run ? t->contestant->run : t->workload->run)(t);
 	/* A home stays awake if other ranks need its progress. */
 	eager = t->is_active || home == t->team->rank ||
-		(t->team->nodes > 1 && (t->locks > 1 || workload_is(t->what, W_FILES)));
+		(t->team->nodes > 1 && (t->locks > 1 || workload_is(t->workload, W_FILES)));
 	watchdog_at("waiting for the other ranks");
 	team_wait(t->team, eager);
 }
@@ -222,7 +223,7 @@ static void warm_up(struct trial *t)
 
 	t->clock_cost = clock_cost();
 	t->stride = 1;
-	if (workload_is(t->what, W_FRESH))
+	if (workload_is(t->workload, W_FRESH))
 		return;
 	if (seconds > 0 || iterations)
 		play(t, seconds, iterations);
@@ -237,7 +238,7 @@ static void measure(struct trial *t)
 
 	if (t->table)
 		pawl_table_reset_stats(t->table);
-	if (workload_is(t->what, W_BY_ITSELF))
+	if (workload_is(t->workload, W_BY_ITSELF))
 		play(t, s->seconds * MOST_SECONDS, dht_iterations(t));
 	else
 		play(t, s->iterations ? 0 : s->seconds, s->iterations);
@@ -245,43 +246,44 @@ static void measure(struct trial *t)
 
 static void perform(struct trial *t, struct outcome *out)
 {
-	const char *who = t->who->name, *what = t->what->name;
+	const char *contestant = t->contestant->name, *workload = t->workload->name;
 
-	watchdog_step(who, what, workload_is(t->what, W_BY_ITSELF) ? "hash table" : "verification");
-	if (!workload_is(t->what, W_BY_ITSELF))
+	watchdog_step(contestant, workload,
+		      workload_is(t->workload, W_BY_ITSELF) ? "hash table" : "verification");
+	if (!workload_is(t->workload, W_BY_ITSELF))
 		cells_clear(t);
 	team_wait(t->team, true);
-	if (workload_is(t->what, W_BY_ITSELF)) {
+	if (workload_is(t->workload, W_BY_ITSELF)) {
 		t->stride = 1;
 	} else {
 		if (t->table && t->set->verify > 0)
-			(workload_is(t->what, W_RANGES) ? range_verify_run : verify_run)(t);
-		watchdog_step(who, what, "warm-up");
+			(workload_is(t->workload, W_RANGES) ? range_verify_run : verify_run)(t);
+		watchdog_step(contestant, workload, "warm-up");
 		warm_up(t);
-		watchdog_step(who, what, "timed part");
+		watchdog_step(contestant, workload, "timed part");
 	}
 	measure(t);
-	if (t->what->close)
-		t->what->close(t);
+	if (t->workload->close)
+		t->workload->close(t);
 	outcome_gather(t, out);
 }
 
 /* Open what the workload needs besides the table. */
 static int prepare(struct trial *t, char *why, size_t whylen, bool *fatal)
 {
-	int rc = workload_is(t->what, W_BY_ITSELF) ? dht_open(t) : BENCH_OK;
+	int rc = workload_is(t->workload, W_BY_ITSELF) ? dht_open(t) : BENCH_OK;
 
 	if (rc != BENCH_OK) {
 		snprintf(why, whylen, "out of memory");
 		return rc;
 	}
-	if (!workload_is(t->what, W_BY_ITSELF))
+	if (!workload_is(t->workload, W_BY_ITSELF))
 		choose_active(t);
 	if (team_sum(t->team, !picks_choose(t))) {
 		snprintf(why, whylen, "out of memory");
 		return BENCH_USAGE;
 	}
-	rc = t->what->open ? t->what->open(t, why, whylen) : BENCH_OK;
+	rc = t->workload->open ? t->workload->open(t, why, whylen) : BENCH_OK;
 	*fatal = rc != BENCH_OK;
 	return rc;
 }
@@ -293,11 +295,11 @@ int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bo
 	*fatal = false;
 	t->violations = t->counted = t->verified = 0;
 	t->rows = 0;
-	watchdog_step(t->who->name, t->what->name, "creation of the table");
-	if (t->who->kind && !t->table)
+	watchdog_step(t->contestant->name, t->workload->name, "creation of the table");
+	if (t->contestant->kind && !t->table)
 		rc = open_table(t, why, whylen, fatal);
-	if (rc == BENCH_OK && !t->who->kind && !workload_is(t->what, W_BY_ITSELF) &&
-	    !workload_is(t->what, W_COMPUTED) && t->team->nodes > 1) {
+	if (rc == BENCH_OK && !t->contestant->kind && !workload_is(t->workload, W_BY_ITSELF) &&
+	    !workload_is(t->workload, W_COMPUTED) && t->team->nodes > 1) {
 		snprintf(why, whylen, "one node only");
 		rc = BENCH_USAGE;
 	}
@@ -313,7 +315,7 @@ void trial_free(struct trial *t)
 {
 	if (!t->table)
 		return;
-	watchdog_step(t->who->name, t->what->name, "freeing of the table");
+	watchdog_step(t->contestant->name, t->workload->name, "freeing of the table");
 	if (pawl_table_free(&t->table) != PAWL_SUCCESS)
 		trial_abort(t, "freeing");
 	watchdog_rest();

@@ -7,7 +7,7 @@
 #include <pawl.h>
 
 #include "benchmarks/harness/contestants.h"
-#include "benchmarks/harness/outcome.h"
+#include "benchmarks/results/outcome.h"
 #include "benchmarks/harness/team.h"
 
 struct workload;
@@ -18,8 +18,8 @@ struct cell;
 struct trial {
 	const struct settings *set;
 	const struct team *team;
-	const struct contestant *who;
-	const struct workload *what;
+	const struct contestant *contestant;
+	const struct workload *workload;
 	pawl_table *table; /* NULL for pseudo locks, and before the table is created */
 	bool is_active;
 	int active, client; /* how many, and which of them */

@@ -16,15 +16,16 @@ static struct {
 	const struct team *team;
 	int seconds;
 	uint64_t since_ns; /* 0: at rest */
-	const char *who, *what, *step;
+	const char *contestant, *workload, *step;
 	const char *volatile at;
 } watched;
 
 static void expire(void)
 {
 	fprintf(stderr, "pawl-bench: rank %d of %d hangs: %s, %s, %s%s%s; over %d s (--timeout)\n",
-		watched.team->rank, watched.team->ranks, watched.who, watched.what, watched.step,
-		watched.at ? ", " : "", watched.at ? watched.at : "", watched.seconds);
+		watched.team->rank, watched.team->ranks, watched.contestant, watched.workload,
+		watched.step, watched.at ? ", " : "", watched.at ? watched.at : "",
+		watched.seconds);
 	fflush(NULL);
 	/* The launcher ends the other ranks when the first one ends. */
 	sleep(2);
@@ -61,11 +62,11 @@ void watchdog_start(const struct team *t, int seconds, double expected)
 		pthread_detach(thread);
 }
 
-void watchdog_step(const char *who, const char *what, const char *step)
+void watchdog_step(const char *contestant, const char *workload, const char *step)
 {
 	pthread_mutex_lock(&mutex);
-	watched.who = who;
-	watched.what = what;
+	watched.contestant = contestant;
+	watched.workload = workload;
 	watched.step = step;
 	watched.at = NULL;
 	watched.since_ns = clock_ns();

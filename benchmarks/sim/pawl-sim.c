@@ -20,34 +20,37 @@ static int status = BENCH_OK, ranks;
 static void run_one(struct result *r, int repetition)
 {
 	static struct sim_run run;
-	struct settings again = settings_for(&set, r->what);
+	struct settings again = settings_for(&set, r->workload);
 	char why[400] = "";
 	int rc;
 
 	again.seed += (uint64_t)repetition * 1000003;
-	run = (struct sim_run){
-	    .set = &again, .who = r->who, .what = r->what, .machine = &machine, .ranks = ranks};
+	run = (struct sim_run){.set = &again,
+			       .contestant = r->contestant,
+			       .workload = r->workload,
+			       .machine = &machine,
+			       .ranks = ranks};
 	rc = sim_run(&run, r, &r->outcome[repetition], why, sizeof why);
 	if (rc == BENCH_OK)
 		return;
 	snprintf(r->skipped, sizeof r->skipped, "%s", why);
 	if (rc == BENCH_USAGE && !set.locks)
 		return;
-	fprintf(stderr, "pawl-sim: %s, %s: %s\n", r->who->name, r->what->name, why);
+	fprintf(stderr, "pawl-sim: %s, %s: %s\n", r->contestant->name, r->workload->name, why);
 	status = rc;
 }
 
 static void run_repetitions(struct result *r, struct progress *p)
 {
-	p->who = r->who->name;
+	p->contestant = r->contestant->name;
 	for (int k = 0; k < set.repetitions; k++) {
 		p->ended = false;
-		report_progress(&set, p);
+		progress_report(&set, p);
 		if (r->outcome && !r->skipped[0])
 			run_one(r, k);
 		p->done++;
 		p->ended = k == set.repetitions - 1;
-		report_progress(&set, p);
+		progress_report(&set, p);
 	}
 }
 
@@ -55,7 +58,7 @@ static bool run_workload(const struct workload *w, FILE *json)
 {
 	static struct result results[MAX_CONTESTANTS];
 	const struct settings s = settings_for(&set, w);
-	struct progress p = {.program = "pawl-sim", .what = w->name};
+	struct progress p = {.program = "pawl-sim", .workload = w->name};
 	const struct contestant *c;
 	int count = 0;
 
@@ -68,8 +71,8 @@ static bool run_workload(const struct workload *w, FILE *json)
 			continue;
 		count++;
 		*r = (struct result){
-		    .who = c,
-		    .what = w,
+		    .contestant = c,
+		    .workload = w,
 		    .ranks = ranks,
 		    .nodes = 1,
 		    .active = ranks,

@@ -83,11 +83,11 @@ int main(int argc, char **argv)
 	tune.set = &set;
 	tune.machine = &machine;
 	tune.ranks = set.ranks ? set.ranks : machine.ranks;
-	tune.who = find_lock();
-	tune.what = workload_find(set.benches, strlen(set.benches));
-	if (!tune.who || !tune.what)
+	tune.contestant = find_lock();
+	tune.workload = workload_find(set.benches, strlen(set.benches));
+	if (!tune.contestant || !tune.workload)
 		return refuse("--lock and WORKLOAD: one name each; see pawl-sim --list");
-	if (workload_is(tune.what, W_BY_ITSELF) && set.seconds > 0)
+	if (workload_is(tune.workload, W_BY_ITSELF) && set.seconds > 0)
 		return refuse(
 		    "--seconds: the hash table is sized by turns; accepted: --iterations");
 	if (!tune_begin(&tune))

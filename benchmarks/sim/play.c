@@ -50,7 +50,7 @@ const struct contestant pseudo_contestants[] = {
 
 static int work_of(const struct sim_run *run)
 {
-	return (int)(run->what - workloads);
+	return (int)(run->workload - workloads);
 }
 
 /* ------------------------------------------------------------------- protected */
@@ -197,7 +197,7 @@ static void note_parts(struct sim_run *run, sim_time acquire, sim_time release, 
 
 void sim_enter(struct sim_rank *r, uint64_t lock, int mode)
 {
-	if (!sim_run_of(r)->who->kind)
+	if (!sim_run_of(r)->contestant->kind)
 		return;
 	while (sim_acquire(r, lock, mode, SIM_ACQUIRE, 0) == PAWL_ERR_TOO_MANY)
 		sim_sleep(r, RETRY);
@@ -205,7 +205,7 @@ void sim_enter(struct sim_rank *r, uint64_t lock, int mode)
 
 void sim_leave(struct sim_rank *r)
 {
-	if (sim_run_of(r)->who->kind)
+	if (sim_run_of(r)->contestant->kind)
 		sim_release(r);
 }
 
@@ -228,7 +228,7 @@ static uint64_t pick(struct sim_rank *r)
 
 	if (s->n == 1)
 		return 0;
-	if (workload_is(sim_run_of(r)->what, W_NEAR_AND_FAR))
+	if (workload_is(sim_run_of(r)->workload, W_NEAR_AND_FAR))
 		return locktable_pick(&sim_run_of(r)->node_locks[r->world->topo->node[r->id]],
 				      &r->random);
 	if (s->zipf > 0)
@@ -250,7 +250,7 @@ static void turn(struct sim_rank *r)
 	out = engine_now();
 	waits = sim_waits(r) - waits;
 	leave_or_forget(r);
-	if (run->what->series && run->measuring && !run->over)
+	if (run->workload->series && run->measuring && !run->over)
 		note_parts(run, in - start, engine_now() - out, exclusive, waits > 0);
 	note(r, in - start + engine_now() - out, exclusive);
 	if (work_of(run) == PLAY_WARB)
@@ -262,7 +262,7 @@ static struct span next_range(struct sim_rank *r)
 	struct sim_run *run = sim_run_of(r);
 	struct sim_part *part = sim_part_of(r);
 
-	return workload_is(run->what, W_LENGTHS)
+	return workload_is(run->workload, W_LENGTHS)
 		   ? spans_next(&part->spans, &r->random)
 		   : grow_span(part->turn++, part->client, run->active);
 }
@@ -294,14 +294,14 @@ static void range_turn(struct sim_rank *r)
 			  exclusive ? PAWL_EXCLUSIVE : PAWL_SHARED, SIM_ACQUIRE, 0);
 	in = engine_now();
 	sim_leave(r);
-	if (run->what->series && run->measuring && !run->over) {
+	if (run->workload->series && run->measuring && !run->over) {
 		histogram_add(&run->series[RANGE_ACQUIRE], in - start);
 		histogram_add(&run->series[RANGE_RELEASE], engine_now() - in);
 		if (size >= 0)
 			histogram_add(&run->series[RANGE_FIRST_SIZE + size], engine_now() - start);
 	}
 	note(r, engine_now() - start, exclusive);
-	if (workload_is(run->what, W_GROWS))
+	if (workload_is(run->workload, W_GROWS))
 		poll_growth(r);
 }
 
@@ -322,7 +322,7 @@ void sim_play(struct sim_rank *r)
 	/* No two ranks start at the same time. */
 	sim_sleep(r, sim_below(&r->random, SIM_US));
 	while (!run->over)
-		(workload_is(run->what, W_BY_ITSELF) ? table_turn
-		 : workload_is(run->what, W_RANGES)  ? range_turn
-						     : turn)(r);
+		(workload_is(run->workload, W_BY_ITSELF) ? table_turn
+		 : workload_is(run->workload, W_RANGES)  ? range_turn
+							 : turn)(r);
 }

@@ -36,8 +36,8 @@ static int read_options(const struct sim_run *run, const struct lock_protocol *p
 	int rc = PAWL_SUCCESS;
 
 	options_default(o, p);
-	if (workload_is(run->what, W_RANGES))
-		rc = space_options(s, run->what, kinds_public(p), set_for_space,
+	if (workload_is(run->workload, W_RANGES))
+		rc = space_options(s, run->workload, kinds_public(p), set_for_space,
 				   &(struct setting){o, p});
 	for (int i = 0; i < s->lock_options && rc == PAWL_SUCCESS; i++) {
 		const char *option = s->lock_option[i], *equals = strchr(option, '=');
@@ -61,7 +61,7 @@ static void choose_length(struct sim_run *run)
 				  : TURNS_EACH * (uint64_t)run->active;
 	if (!s->iterations && run->most < TURNS_LEAST)
 		run->most = TURNS_LEAST;
-	run->warm = workload_is(run->what, W_FRESH) ? 1 : run->most / 10 + 1;
+	run->warm = workload_is(run->workload, W_FRESH) ? 1 : run->most / 10 + 1;
 	run->limit = (sim_time)(s->seconds * (double)SIM_S);
 	if (run->limit && !s->iterations)
 		run->most = 0;
@@ -79,7 +79,7 @@ static void number_clients(struct sim_run *run)
 		if (!part->is_active)
 			continue;
 		part->client = client++;
-		if (workload_is(run->what, W_LENGTHS))
+		if (workload_is(run->workload, W_LENGTHS))
 			spans_start(&part->spans, (int64_t)s->space, (int64_t)s->length, s->zipf,
 				    part->client, run->active);
 	}
@@ -95,14 +95,14 @@ static void choose_active(struct sim_run *run)
 
 	lock_home(&run->world->setup, 0, &home, &index);
 	run->owner = home;
-	if (workload_is(run->what, W_BY_ITSELF) && run->ranks > 1)
+	if (workload_is(run->workload, W_BY_ITSELF) && run->ranks > 1)
 		run->active = run->ranks - 1;
 	for (int pass = 0; pass < 2; pass++) {
 		for (int i = 0; i < run->ranks; i++) {
 			int id = (home + i) % run->ranks;
 			bool near = t->node[id] == t->node[home];
 
-			if (workload_is(run->what, W_BY_ITSELF) && id == home && run->ranks > 1)
+			if (workload_is(run->workload, W_BY_ITSELF) && id == home && run->ranks > 1)
 				continue;
 			if ((near == (run->set->active_on == ON_HOME)) == (pass == 0) &&
 			    place++ < run->active)
@@ -115,7 +115,8 @@ static void choose_active(struct sim_run *run)
 static void choose_writers(struct sim_run *run)
 {
 	double fw = run->set->fw / 100;
-	bool shares = run->who->kind && (run->who->kind->capabilities & PAWL_CAP_SHARED);
+	bool shares =
+	    run->contestant->kind && (run->contestant->kind->capabilities & PAWL_CAP_SHARED);
 
 	run->writers = !shares || fw >= 1 ? UINT32_MAX : (uint32_t)(fw * 0x1p32);
 	run->failures = (uint32_t)(run->set->fail * 0x1p32);
@@ -180,13 +181,13 @@ static int choose_homes(struct sim_run *run, const char *topology)
 	struct topo *t;
 	bool ok;
 
-	if (run->set->homes == HOMES_ALL && !workload_is(run->what, W_NEAR_AND_FAR))
+	if (run->set->homes == HOMES_ALL && !workload_is(run->workload, W_NEAR_AND_FAR))
 		return PAWL_SUCCESS;
 	t = topo_parse(topology, run->ranks, err, sizeof err);
 	if (!t)
 		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
-	ok = workload_is(run->what, W_NEAR_AND_FAR) ? deal_locks(run, t) && sort_locks(run, t)
-						    : deal_to_first_node(run, t);
+	ok = workload_is(run->workload, W_NEAR_AND_FAR) ? deal_locks(run, t) && sort_locks(run, t)
+							: deal_to_first_node(run, t);
 	topo_free(t);
 	return ok ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
 }
@@ -212,7 +213,7 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 	    .lease_ns = run->set->fail > 0 ? (uint64_t)options_number(o, "lease", 0) * 1000 : 0,
 	    .seed = run->set->seed,
 	    .timing = &machine_timing,
-	    .extra = workload_is(run->what, W_BY_ITSELF) ? sim_table_bytes(run) : cells * 64,
+	    .extra = workload_is(run->workload, W_BY_ITSELF) ? sim_table_bytes(run) : cells * 64,
 	    .play = sim_play,
 	    .user = run,
 	};
@@ -247,7 +248,7 @@ static void count_operations(const struct sim_run *run, struct outcome *out)
 {
 	double n = out->acquires ? (double)out->acquires : 1;
 
-	out->counted = run->who->kind != NULL;
+	out->counted = run->contestant->kind != NULL;
 	out->far_atomic = per_acquire(run, RMA_ATOMIC, 1, n);
 	out->far_get = per_acquire(run, RMA_GET, 1, n);
 	out->far_put = per_acquire(run, RMA_PUT, 1, n);
@@ -283,7 +284,7 @@ static void add_up(const struct sim_run *run, struct outcome *out)
 	out->fairness = acquires ? jain(acquires, active) : 0;
 	free(acquires);
 	spread_of(&out->all, &run->hist, (double)SIM_NS);
-	for (int i = 0; run->what->series && run->what->series[i]; i++)
+	for (int i = 0; run->workload->series && run->workload->series[i]; i++)
 		spread_of(&out->series[i], &run->series[i], (double)SIM_NS);
 	for (int i = 0; i < TIMELINE && run->limit; i++)
 		out->timeline[i] = (double)run->timeline[i] * TIMELINE / run->set->seconds;
@@ -302,14 +303,14 @@ static void note_world(const struct sim_run *run, struct result *r)
 	r->nodes = w->topo->nnodes;
 	snprintf(r->transport, sizeof r->transport, "simulated");
 	snprintf(r->topology, sizeof r->topology, "%s", w->topo->text);
-	if (p->describe && run->who->kind)
+	if (p->describe && run->contestant->kind)
 		p->describe(&w->setup, r->parameters, sizeof r->parameters);
 }
 
 static int check_verdict(struct sim_run *run, enum sim_verdict v, struct outcome *out, char *why,
 			 size_t whylen)
 {
-	if (v == SIM_FINE && workload_is(run->what, W_BY_ITSELF))
+	if (v == SIM_FINE && workload_is(run->workload, W_BY_ITSELF))
 		out->violations = sim_table_wrong(run);
 	if (v == SIM_FINE && !out->violations)
 		return BENCH_OK;
@@ -327,12 +328,12 @@ static bool fits(const struct sim_run *run, char *why, size_t whylen)
 	const struct settings *s = run->set;
 	uint64_t longest = s->length ? s->length : (uint64_t)span_sizes[SPAN_SIZES - 1];
 
-	if (workload_is(run->what, W_NEAR_AND_FAR) && s->homes != HOMES_ALL) {
+	if (workload_is(run->workload, W_NEAR_AND_FAR) && s->homes != HOMES_ALL) {
 		snprintf(why, whylen, "--homes: %s deals its locks to all nodes; accepted: all",
-			 run->what->name);
+			 run->workload->name);
 		return false;
 	}
-	if (workload_is(run->what, W_LENGTHS) && longest > s->space) {
+	if (workload_is(run->workload, W_LENGTHS) && longest > s->space) {
 		snprintf(why, whylen,
 			 "--space: %llu units are fewer than the --length; accepted: from %llu on",
 			 (unsigned long long)s->space, (unsigned long long)longest);
@@ -344,7 +345,8 @@ static bool fits(const struct sim_run *run, char *why, size_t whylen)
 int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *why, size_t whylen)
 {
 	/* A contestant without a lock needs a layout, too; that of any kind will do. */
-	const struct lock_protocol *p = run->who->kind ? kinds_find(run->who->name) : kinds_get(0);
+	const struct lock_protocol *p =
+	    run->contestant->kind ? kinds_find(run->contestant->name) : kinds_get(0);
 	struct options o;
 	int rc = BENCH_USAGE;
 

@@ -14,7 +14,7 @@
 #define PAWL_SIM_BENCH_H
 
 #include "benchmarks/harness/bench.h"
-#include "benchmarks/harness/cli.h"
+#include "benchmarks/cli/cli.h"
 #include "benchmarks/workloads/citron/ranges.h"
 #include "sim/machine.h"
 
@@ -33,8 +33,8 @@ struct sim_part {
 /* One contestant, one workload, one repetition. */
 struct sim_run {
 	const struct settings *set;
-	const struct contestant *who;
-	const struct workload *what;
+	const struct contestant *contestant;
+	const struct workload *workload;
 	const struct machine *machine;
 	int ranks, active;
 	uint32_t writers; /* of 2^32 acquires */

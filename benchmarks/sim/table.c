@@ -169,7 +169,7 @@ static void insert_one(struct sim_rank *r)
 	int64_t key = key_of(run, r->id, part->inserted);
 
 	sim_enter(r, 0, PAWL_EXCLUSIVE);
-	(run->who->kind ? insert_locked : insert_atomic)(r, key);
+	(run->contestant->kind ? insert_locked : insert_atomic)(r, key);
 	sim_leave(r);
 	part->inserted++;
 }
@@ -179,8 +179,8 @@ static void find_one(struct sim_rank *r)
 {
 	struct sim_run *run = sim_run_of(r);
 	struct sim_part *part = sim_part_of(r);
-	bool locked = run->who->kind != NULL;
-	bool shares = locked && (run->who->kind->capabilities & PAWL_CAP_SHARED);
+	bool locked = run->contestant->kind != NULL;
+	bool shares = locked && (run->contestant->kind->capabilities & PAWL_CAP_SHARED);
 	uint64_t x = sim_random(&r->random);
 	bool own = part->inserted && (x >> 60) % 2;
 	int64_t key = own ? key_of(run, r->id, x % part->inserted) : (int64_t)(x >> 1);

@@ -69,7 +69,7 @@ static void add_levels(struct tune *t, const struct topo *topo, const int64_t *t
 bool tune_begin(struct tune *t)
 {
 	struct topo *topo = topo_parse(t->machine->topology, t->ranks, t->error, sizeof t->error);
-	const struct pawl_kind *kind = t->who->kind;
+	const struct pawl_kind *kind = t->contestant->kind;
 	struct options o;
 
 	if (!topo)
@@ -119,7 +119,7 @@ int tune_options(const struct tune *t, char text[][TUNE_TEXT])
 static bool run(struct tune *t, bool with_defaults, struct outcome *out)
 {
 	char text[TUNE_KNOBS][TUNE_TEXT];
-	struct settings set = settings_for(t->set, t->what);
+	struct settings set = settings_for(t->set, t->workload);
 	struct sim_run *r = calloc(1, sizeof *r);
 	struct result *ignored = calloc(1, sizeof *ignored);
 	int n = with_defaults ? 0 : tune_options(t, text), rc = BENCH_USAGE;
@@ -129,8 +129,8 @@ static bool run(struct tune *t, bool with_defaults, struct outcome *out)
 	t->runs++;
 	if (r && ignored) {
 		*r = (struct sim_run){.set = &set,
-				      .who = t->who,
-				      .what = t->what,
+				      .contestant = t->contestant,
+				      .workload = t->workload,
 				      .machine = t->machine,
 				      .ranks = t->ranks};
 		rc = sim_run(r, ignored, out, t->error, sizeof t->error);

@@ -19,8 +19,8 @@ struct tune_knob {
 struct tune {
 	const struct settings *set;
 	const struct machine *machine;
-	const struct contestant *who;
-	const struct workload *what;
+	const struct contestant *contestant;
+	const struct workload *workload;
 	int ranks;
 	enum tune_goal goal;
 	double floor; /* of fairness */

@@ -6,7 +6,7 @@
  */
 #include "property.h"
 
-#include "sim/network_text.h"
+#include "sim/network/text.h"
 
 enum { ERROR = 500 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "benchmarks/harness/cli.h"
+#include "benchmarks/cli/cli.h"
 
 enum { ONE = 1, OTHER = 2, MOST = 16 };
 

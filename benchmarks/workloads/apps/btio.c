@@ -132,7 +132,7 @@ static void step(struct trial *t, int mode)
 
 void btio_run(struct trial *t)
 {
-	const int mode = contestant_shares(t->who) ? PAWL_SHARED : PAWL_EXCLUSIVE;
+	const int mode = contestant_shares(t->contestant) ? PAWL_SHARED : PAWL_EXCLUSIVE;
 	const uint64_t start = ticks();
 	uint64_t now, done = 0;
 
@@ -187,7 +187,7 @@ void btio_close(struct trial *t)
 	}
 	if (wrong)
 		fprintf(stderr, "pawl-bench: %s: rank %d finds %llu wrong numbers in the file\n",
-			t->who->name, t->team->rank, (unsigned long long)wrong);
+			t->contestant->name, t->team->rank, (unsigned long long)wrong);
 	t->violations += wrong;
 	team_wait(t->team, true);
 	free_all();

@@ -35,7 +35,7 @@ static struct {
 
 /* An operation: its kind, file and blocks. */
 struct access {
-	int what, file;
+	int kind, file;
 	struct span blocks;
 };
 
@@ -47,11 +47,11 @@ uint64_t oltp_units(const struct settings *s)
 static struct access draw(uint64_t *random)
 {
 	uint64_t x = random_next(random) >> 32, n = x % (READS + WRITES + LOGS), first;
-	struct access a = {.what = n < READS ? READ : n < READS + WRITES ? WRITE : LOG};
-	uint64_t blocks = a.what == LOG ? LOG_BLOCKS : PAGE_BLOCKS;
+	struct access a = {.kind = n < READS ? READ : n < READS + WRITES ? WRITE : LOG};
+	uint64_t blocks = a.kind == LOG ? LOG_BLOCKS : PAGE_BLOCKS;
 
 	a.file =
-	    a.what == LOG ? OLTP_DATA_FILES : (int)((random_next(random) >> 32) % OLTP_DATA_FILES);
+	    a.kind == LOG ? OLTP_DATA_FILES : (int)((random_next(random) >> 32) % OLTP_DATA_FILES);
 	first = (random_next(random) >> 20) % (oltp.blocks - blocks + 1);
 	a.blocks = (struct span){(int64_t)first, (int64_t)(first + blocks - 1)};
 	return a;
@@ -101,7 +101,7 @@ static uint64_t perform(struct trial *t, const struct access *a, int mode)
 	range_lock(t, (uint64_t)a->file, a->blocks, mode, &held);
 	stripes_get(&oltp.files, place, oltp.buffer);
 	t->violations += torn(blocks);
-	if (a->what != READ) {
+	if (a->kind != READ) {
 		change(blocks, (uint64_t)t->team->rank << 40 | ++oltp.writes);
 		stripes_put(&oltp.files, place, oltp.buffer);
 		oltp.written += blocks;
@@ -112,7 +112,7 @@ static uint64_t perform(struct trial *t, const struct access *a, int mode)
 
 void oltp_run(struct trial *t)
 {
-	const int reader = contestant_shares(t->who) ? PAWL_SHARED : PAWL_EXCLUSIVE;
+	const int reader = contestant_shares(t->contestant) ? PAWL_SHARED : PAWL_EXCLUSIVE;
 	const uint64_t start = ticks();
 	uint64_t now, done = 0;
 
@@ -120,11 +120,11 @@ void oltp_run(struct trial *t)
 		const struct access a = draw(&t->random);
 		uint64_t began = ticks(), took;
 
-		t->bytes += perform(t, &a, a.what == READ ? reader : PAWL_EXCLUSIVE);
+		t->bytes += perform(t, &a, a.kind == READ ? reader : PAWL_EXCLUSIVE);
 		took = ticks() - began;
 		histogram_add(&t->hist, took);
-		histogram_add(&t->series[a.what], took);
-		t->exclusive += a.what != READ || reader == PAWL_EXCLUSIVE;
+		histogram_add(&t->series[a.kind], took);
+		t->exclusive += a.kind != READ || reader == PAWL_EXCLUSIVE;
 		done++;
 	}
 	t->acquires = done;
@@ -169,7 +169,8 @@ void oltp_close(struct trial *t)
 	counted = team_sum(t->team, counted);
 	if (t->team->rank == 0 && written != counted) {
 		fprintf(stderr, "pawl-bench: %s: %llu blocks were written, the files have %llu\n",
-			t->who->name, (unsigned long long)written, (unsigned long long)counted);
+			t->contestant->name, (unsigned long long)written,
+			(unsigned long long)counted);
 		t->violations += written > counted ? written - counted : counted - written;
 	}
 	free_all();

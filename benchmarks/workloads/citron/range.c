@@ -36,10 +36,10 @@ bool ranges_are_broken(void)
 
 bool range_spaces_fit(const struct trial *t, char *why, size_t whylen)
 {
-	if (t->set->n == t->what->n)
+	if (t->set->n == t->workload->n)
 		return true;
 	snprintf(why, whylen, "--locks: %s has a space for each of its files; accepted: %llu",
-		 t->what->name, (unsigned long long)t->what->n);
+		 t->workload->name, (unsigned long long)t->workload->n);
 	return false;
 }
 

@@ -21,7 +21,8 @@ static bool grows_by_call(const struct trial *t)
 {
 	for (int i = 0; i < t->set->lock_options; i++)
 		if (strcmp(t->set->lock_option[i], "growth=call") == 0)
-			return t->who->kind && kind_takes(t->who->kind, "growth", strlen("growth"));
+			return t->contestant->kind &&
+			       kind_takes(t->contestant->kind, "growth", strlen("growth"));
 	return false;
 }
 

@@ -194,7 +194,7 @@ static void insert_one(struct trial *t)
 /* Every other time a key that this rank inserted, which must be there. */
 static void find_one(struct trial *t)
 {
-	bool shares = t->table && (t->who->kind->capabilities & PAWL_CAP_SHARED);
+	bool shares = t->table && (t->contestant->kind->capabilities & PAWL_CAP_SHARED);
 	uint64_t x = random_next(&t->random);
 	bool own = dht.inserted && (x >> 60) % 2;
 	int64_t key = own ? key_of(t->team->rank, x % dht.inserted) : (int64_t)(x >> 1);

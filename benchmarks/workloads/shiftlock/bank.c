@@ -122,7 +122,7 @@ static void draw(struct trial *t, struct deal *d)
 	while (transfers && a == b)
 		b = trial_pick(t).lock;
 	d->n = transfers ? 2 : 1;
-	d->mode = transfers || !contestant_shares(t->who) ? PAWL_EXCLUSIVE : PAWL_SHARED;
+	d->mode = transfers || !contestant_shares(t->contestant) ? PAWL_EXCLUSIVE : PAWL_SHARED;
 	d->account[0] = a < b ? a : b;
 	d->account[1] = a < b ? b : a;
 }
@@ -213,8 +213,8 @@ void bank_close(struct trial *t)
 	check(t, redis_sum(bank.accounts, &sum), "adding up the balances");
 	if (sum == expected)
 		return;
-	fprintf(stderr, "pawl-bench: %s: the bank has %lld and should have %lld\n", t->who->name,
-		(long long)sum, (long long)expected);
+	fprintf(stderr, "pawl-bench: %s: the bank has %lld and should have %lld\n",
+		t->contestant->name, (long long)sum, (long long)expected);
 	t->violations++;
 	/* The next trial begins anew. */
 	check(t, redis_fill(bank.accounts, OPENING), "opening the accounts again");

@@ -111,19 +111,19 @@ static void payment(const struct tpcc *b, uint64_t *random, struct txn *x, uint6
 static void order_status(const struct tpcc *b, uint64_t *random, struct txn *x, uint64_t w,
 			 uint64_t d)
 {
-	uint64_t who = customer(d, draw_customer(random));
+	uint64_t c = customer(d, draw_customer(random));
 
-	txn_add(x, row_lock(b, w, CUSTOMER, who), PAWL_SHARED);
-	txn_add(x, row_lock(b, w, ORDER, who), PAWL_SHARED);
+	txn_add(x, row_lock(b, w, CUSTOMER, c), PAWL_SHARED);
+	txn_add(x, row_lock(b, w, ORDER, c), PAWL_SHARED);
 }
 
 static void delivery(const struct tpcc *b, uint64_t *random, struct txn *x, uint64_t w)
 {
 	for (uint64_t d = 0; d < TPCC_DISTRICTS; d++) {
-		uint64_t who = customer(d, draw_customer(random));
+		uint64_t c = customer(d, draw_customer(random));
 
-		txn_add(x, row_lock(b, w, ORDER, who), PAWL_EXCLUSIVE);
-		txn_add(x, row_lock(b, w, CUSTOMER, who), PAWL_EXCLUSIVE);
+		txn_add(x, row_lock(b, w, ORDER, c), PAWL_EXCLUSIVE);
+		txn_add(x, row_lock(b, w, CUSTOMER, c), PAWL_EXCLUSIVE);
 	}
 }
 

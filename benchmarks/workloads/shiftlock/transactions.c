@@ -66,7 +66,7 @@ static void perform(struct trial *t, const struct txn *x, uint64_t ns, bool shar
 static void loop(struct trial *t, bool is_tatp)
 {
 	const uint64_t start = ticks();
-	const bool shares = contestant_shares(t->who);
+	const bool shares = contestant_shares(t->contestant);
 	uint64_t now, done = 0;
 	struct txn x;
 

@@ -3,7 +3,7 @@
  * Networks as texts: "a,b;c,d;e,f;g", four parts. How large a network may be is bounded before
  * SimGrid builds it: a route is kept for each pair of nodes, and a link takes a kilobyte.
  */
-#include "sim/network_text.h"
+#include "sim/network/text.h"
 
 #include <stdint.h>
 #include <stdio.h>

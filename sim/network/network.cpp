@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Networks by SimGrid: its cluster zones, or a platform file; see network.h. What is read of a
- * cluster's text: network_text.c.
+ * cluster's text: text.c.
  *
  * Only the routes come from SimGrid. Messages are not activities of its network model, which would
  * take a hundred times as long, and would model shared bandwidth, which messages of eight bytes do
@@ -9,7 +9,7 @@
  * of nodes has one route. The nodes are the hosts in the order of their names, with numbers in
  * names compared as numbers.
  */
-#include "sim/network.h"
+#include "sim/network/network.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/network_build.hpp"
-#include "sim/network_text.h"
+#include "sim/network/build.hpp"
+#include "sim/network/text.h"
 #include "sim/simgrid.hpp"
 
 namespace sg4 = simgrid::s4u;

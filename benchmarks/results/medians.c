@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 
 /* The members of struct outcome whose median is reported. */
 static const size_t fields[] = {

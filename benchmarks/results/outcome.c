@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 
 /* Of one rank. */
 struct part {
@@ -60,7 +60,7 @@ static struct part my_part(struct trial *t)
 		p.series_max[i] = t->series[i].max;
 	}
 	memcpy(p.timeline, t->timeline, sizeof p.timeline);
-	if (workload_is(t->what, W_BY_ITSELF))
+	if (workload_is(t->workload, W_BY_ITSELF))
 		dht_close(t);
 	else
 		cells_sum(t, p.held);
@@ -193,7 +193,7 @@ void outcome_gather(struct trial *t, struct outcome *out)
 	out->p99 = out->all.p99;
 	out->rows = t->rows;
 	memcpy(out->row, t->row, sizeof out->row);
-	for (int i = 0; t->what->series && t->what->series[i]; i++)
+	for (int i = 0; t->workload->series && t->workload->series[i]; i++)
 		gather_spread(team, &t->series[i], sum.series_sum[i], sum.series_max[i],
 			      &out->series[i]);
 }

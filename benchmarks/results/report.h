@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is reported of a run: the table, JSON lines, progress. */
+/* What is reported of a run: the table and the JSON lines; the lists. */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
@@ -7,8 +7,8 @@
 
 /* All repetitions of one contestant at one workload. */
 struct result {
-	const struct contestant *who;
-	const struct workload *what;
+	const struct contestant *contestant;
+	const struct workload *workload;
 	int ranks, nodes, active, repetitions;
 	double fw;
 	uint64_t n;
@@ -23,15 +23,5 @@ struct outcome result_sum(const struct result *r);
 void report_table(const struct settings *s, const struct result *results, int count);
 void report_json(FILE *out, const struct settings *s, const struct result *r);
 void report_list(FILE *out);
-/* The progress of a workload: contestants take turns, one repetition each. */
-struct progress {
-	const char *program, *what, *who;
-	int done, total;   /* turns */
-	bool ended;        /* it was the last turn of this lock */
-	uint64_t since_ns; /* when the first turn began */
-	uint64_t said_ns;  /* the last line */
-};
-/* Before and after each turn; done == total: it is over. */
-void report_progress(const struct settings *s, struct progress *p);
 
 #endif

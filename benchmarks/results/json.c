@@ -2,7 +2,7 @@
 /* The results for programs: one JSON object a line (man page pawl-bench(1)). */
 #include <string.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 
 static void put_string(FILE *out, const char *key, const char *value)
 {
@@ -20,9 +20,9 @@ static void put_string(FILE *out, const char *key, const char *value)
 
 static void put_case(FILE *out, const struct settings *s, const struct result *r)
 {
-	put_string(out, "lock", r->who->name);
+	put_string(out, "lock", r->contestant->name);
 	fprintf(out, ",");
-	put_string(out, "bench", r->what->name);
+	put_string(out, "bench", r->workload->name);
 	fprintf(out, ",");
 	put_string(out, "version", pawl_version());
 	fprintf(out, ",");
@@ -34,17 +34,18 @@ static void put_case(FILE *out, const struct settings *s, const struct result *r
 		",\"repetitions\":%d",
 		r->ranks, r->nodes, r->active, r->fw, (unsigned long long)r->n, s->zipf,
 		r->repetitions);
-	if (workload_is(r->what, W_NEAR_AND_FAR))
+	if (workload_is(r->workload, W_NEAR_AND_FAR))
 		fprintf(out, ",\"locality\":%g", r->nodes > 1 ? s->locality : 100.0);
 	if (s->homes == HOMES_FIRST_NODE)
 		fprintf(out, ",\"homes\":\"first-node\"");
-	if (workload_is(r->what, W_RANGES))
+	if (workload_is(r->workload, W_RANGES))
 		fprintf(out, ",\"units\":%llu", (unsigned long long)s->space);
-	if (workload_is(r->what, W_LENGTHS) && s->length)
+	if (workload_is(r->workload, W_LENGTHS) && s->length)
 		fprintf(out, ",\"length\":\"%llu\"", (unsigned long long)s->length);
-	else if (workload_is(r->what, W_LENGTHS))
+	else if (workload_is(r->workload, W_LENGTHS))
 		fprintf(out, ",\"length\":\"mixed\"");
-	fprintf(out, ",\"readers\":\"%s\"", contestant_shares(r->who) ? "shared" : "exclusive");
+	fprintf(out, ",\"readers\":\"%s\"",
+		contestant_shares(r->contestant) ? "shared" : "exclusive");
 }
 
 static void put_operations(FILE *out, const struct outcome *o)
@@ -73,15 +74,15 @@ static void put_cdf(FILE *out, const struct spread *s)
 static void put_series(FILE *out, const struct result *r, const struct outcome *o)
 {
 	fprintf(out, ",\"times\":{");
-	for (int i = 0; r->what->series[i]; i++) {
+	for (int i = 0; r->workload->series[i]; i++) {
 		const struct spread *s = &o->series[i];
 
 		fprintf(out,
 			"%s\"%s\":{\"count\":%llu,\"mean\":%.1f,\"p50\":%.1f,\"p99\":%.1f,"
 			"\"max\":%.1f",
-			i ? "," : "", r->what->series[i], (unsigned long long)s->count, s->mean,
+			i ? "," : "", r->workload->series[i], (unsigned long long)s->count, s->mean,
 			s->p50, s->p99, s->max);
-		if (workload_is(r->what, W_CDF) && s->count)
+		if (workload_is(r->workload, W_CDF) && s->count)
 			put_cdf(out, s);
 		fprintf(out, "}");
 	}
@@ -109,9 +110,9 @@ static void put_over_time(FILE *out, const struct settings *s, const struct outc
 
 static void put_rows(FILE *out, const struct result *r, const struct outcome *o)
 {
-	fprintf(out, ",\"%s\":[", r->what->rows);
+	fprintf(out, ",\"%s\":[", r->workload->rows);
 	for (int i = 0; i < o->rows; i++) {
-		for (int k = 0; r->what->columns[k]; k++)
+		for (int k = 0; r->workload->columns[k]; k++)
 			fprintf(out, "%s%.9g", k ? "," : i ? ",[" : "[", o->row[i][k]);
 		fprintf(out, "]");
 	}
@@ -140,21 +141,21 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 	put_operations(out, &o);
 	fprintf(out, ",\"waits\":%.4f,\"parks\":%.4f,\"leases_lost\":%llu", o.waits, o.parks,
 		(unsigned long long)o.leases_lost);
-	if (s->simulate && workload_is(r->what, W_RANGES))
+	if (s->simulate && workload_is(r->workload, W_RANGES))
 		fprintf(out, ",\"aborts\":%.6g", o.aborts);
 	if (o.requests)
 		fprintf(out, ",\"locks_each\":%.4f,\"reader_requests\":%.4f",
 			(double)o.requests / (double)o.acquires,
 			(double)o.reader_requests / (double)o.requests);
-	if (r->what->rows)
+	if (r->workload->rows)
 		put_rows(out, r, &o);
 	if (o.bytes > 0)
 		fprintf(out, ",\"bytes_per_second\":%.0f", o.bytes);
-	if (workload_is(r->what, W_TIMELINE) && !s->iterations)
+	if (workload_is(r->workload, W_TIMELINE) && !s->iterations)
 		put_over_time(out, s, &o);
-	if (r->what->series)
+	if (r->workload->series)
 		put_series(out, r, &o);
-	if (workload_is(r->what, W_CDF))
+	if (workload_is(r->workload, W_CDF))
 		put_cdf(out, &o.all);
 	if (s->fail > 0)
 		put_timeline(out, s, &o);

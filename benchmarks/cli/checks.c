@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/similar.h"
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 #include "cli.h"
 
 #define SIMULATED_OPTIONS "distribution,topology"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of a network that SimGrid's clusters are built from; see network_text.c. */
+/* The text of a network that SimGrid's clusters are built from; see text.c. */
 #ifndef SIM_NETWORK_TEXT_H
 #define SIM_NETWORK_TEXT_H
 
 #include <stdbool.h>
 
-#include "sim/network.h"
+#include "sim/network/network.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "bench.h"
+#include "benchmarks/harness/bench.h"
 #include "benchmarks/workloads/citron/ranges.h"
 #include "benchmarks/workloads/shiftlock/txn.h"
 #include "cli.h"
