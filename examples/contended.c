@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that is slow because of one lock: find out which, who holds it, and where.
+ * A program that is slow because of one lock: find the lock, the rank that holds it, and the line.
  *
  * All ranks compute, take locks of a table of a thousand at random, and hold each for a moment.
  * Once in each round they also take lock 5. Rank 1 holds it for 3 ms each time.

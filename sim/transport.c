@@ -29,13 +29,13 @@ static void give_up(struct rma_client *c)
 	struct sim_rank *r = rank_of(c);
 
 	c->failed = false;
-	if (!c->escape)
+	if (!c->on_loss)
 		return;
 	sim_note(r, "gives up");
 	r->what = NULL;
 	r->has_word = false;
 	sim_unwind(r);
-	longjmp(*c->escape, 1);
+	longjmp(*c->on_loss, 1);
 }
 
 /* Since when a client knows of a death, and in which wait. */
@@ -52,7 +52,7 @@ static sim_time limit_wait(struct rma_client *c)
 	const struct sim_world *w = rank_of(c)->world;
 	uint64_t now = engine_now() / SIM_NS, most = w->request.death_wait_ns;
 
-	if (!most || c->rma->outlives || !w->deaths || !c->escape)
+	if (!most || c->rma->outlives || !w->deaths || !c->on_loss)
 		return 0;
 	if (!own->dead_since_ns || own->dead_wait != c->waits) {
 		own->dead_since_ns = now;

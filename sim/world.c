@@ -261,7 +261,7 @@ static void describe_wait(struct sim_rank *r, char *text, size_t len)
 static void report_stuck(struct sim_world *w)
 {
 	char first[160] = "", text[160];
-	int waiting = 0, who = 0;
+	int waiting = 0, stuck = 0;
 
 	for (int id = 0; id < w->request.ranks; id++) {
 		struct sim_rank *r = &w->ranks[id];
@@ -271,11 +271,11 @@ static void report_stuck(struct sim_world *w)
 		describe_wait(r, text, sizeof text);
 		sim_note(r, "waits for ever for %s", text);
 		if (!waiting++) {
-			who = id;
+			stuck = id;
 			memcpy(first, text, sizeof first);
 		}
 	}
-	sim_fail(w, SIM_STUCK, "dead-lock: %d ranks wait for ever; rank %d for %s", waiting, who,
+	sim_fail(w, SIM_STUCK, "dead-lock: %d ranks wait for ever; rank %d for %s", waiting, stuck,
 		 first);
 }
 

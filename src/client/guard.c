@@ -22,9 +22,9 @@ static int act(const struct lock_setup *s, const struct action *a)
 }
 
 /* Nothing that lives in a register is read after longjmp(). */
-static int act_or_leave(const struct lock_setup *s, const struct action *a, jmp_buf *escape)
+static int act_or_leave(const struct lock_setup *s, const struct action *a, jmp_buf *on_loss)
 {
-	if (setjmp(*escape) == 0)
+	if (setjmp(*on_loss) == 0)
 		return act(s, a);
 	return FAULT(client_guard) ? PAWL_SUCCESS : PAWL_ERR_PEER;
 }
@@ -32,12 +32,12 @@ static int act_or_leave(const struct lock_setup *s, const struct action *a, jmp_
 static int run(const struct lock_setup *s, const struct action *a)
 {
 	struct rma_client *c = &a->slot->client, *other = a->part ? &a->part->client : c;
-	jmp_buf escape;
+	jmp_buf on_loss;
 	int rc;
 
-	c->escape = other->escape = &escape;
-	rc = act_or_leave(s, a, &escape);
-	c->escape = other->escape = NULL;
+	c->on_loss = other->on_loss = &on_loss;
+	rc = act_or_leave(s, a, &on_loss);
+	c->on_loss = other->on_loss = NULL;
 	if (c->failed || other->failed)
 		rc = PAWL_ERR_PEER;
 	c->failed = other->failed = false;

@@ -50,7 +50,7 @@ void sites_locate(struct site *s)
 	dl_iterate_phdr(find_module, s);
 }
 
-static void tell_plain(const struct site *s, char *text)
+static void describe_offset(const struct site *s, char *text)
 {
 	const char *base = strrchr(s->module, '/');
 
@@ -149,7 +149,7 @@ void sites_resolve(const struct site *sites, int n, char (*text)[SITE_TEXT])
 	bool asked[TALLY_SITES] = {false};
 
 	for (int i = 0; i < n; i++)
-		tell_plain(&sites[i], text[i]);
+		describe_offset(&sites[i], text[i]);
 	for (int i = 0; i < n; i++) {
 		int which[TALLY_SITES], many = 0;
 

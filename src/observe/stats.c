@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Statistics (PAWL_STATS): for each lock and each call site, how often clients acquired it and
- * waited for it, for how long, who held it longest, and from how far it came; and histograms of all
- * waits and holds.
+ * waited for it, for how long, which rank held it longest, and from how far it came; and histograms
+ * of all waits and holds.
  *
  *   PAWL_STATS=1           print a table on stderr
  *   PAWL_STATS=FILE        ... into a file of rank 0

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who awaits and holds what: the graph of waits, for the watchdog and for pawl-stuck. */
+/* Which client awaits and holds which lock: the graph of waits, for the watchdog and for
+ * pawl-stuck. */
 #ifndef OBSERVE_WAITS_H
 #define OBSERVE_WAITS_H
 

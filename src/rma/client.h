@@ -68,7 +68,7 @@ struct rma_client {
 	/* With a transport that can fail: whether an operation has failed, and the jump target for
 	 * that case (client/guard.c); NULL: the call returns. */
 	bool failed;
-	jmp_buf *escape;
+	jmp_buf *on_loss;
 	/* What the transport keeps: the structure of rma_own(). */
 	_Alignas(int64_t) unsigned char own[RMA_OWN_BYTES];
 };

@@ -8,10 +8,10 @@
  *
  * Failures. With a transport that can fail, put, get, acc, fao, cas, flush, flush_all, progress,
  * await and pause may not return: when an operation on a dead rank fails, or a wait has become
- * hopeless, they leave by longjmp() to the client's escape, if it is set (client/guard.c). The
- * protocol stops where it is, and its operations may still take effect. So a caller must hold
+ * hopeless, they leave by longjmp() to the client's on_loss point, if it is set (client/guard.c).
+ * The protocol stops where it is, and its operations may still take effect. So a caller must hold
  * nothing that the guard does not know of, and locals that are read after the guard are volatile or
- * unchanged. Without an escape, a failed operation leaves its result undefined. A transport that
+ * unchanged. Without on_loss, a failed operation leaves its result undefined. A transport that
  * cannot fail always returns.
  *
  * State. A transport keeps its own state in rma.state, for each process, and in rma_own(), for each

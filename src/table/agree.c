@@ -62,20 +62,21 @@ static int report(MPI_Comm comm, const struct asked *a, int item, const char *va
 {
 	char first[SHOWN + 1], other[SHOWN + 1];
 	int64_t root = mine;
-	int rank, who;
+	int rank, first_rank;
 
 	PMPI_Comm_rank(comm, &rank);
 	snprintf(first, sizeof first, "%s", value);
 	snprintf(other, sizeof other, "%s", value);
 	PMPI_Bcast(&root, 1, MPI_INT64_T, 0, comm);
-	who = mine == root ? INT_MAX : rank;
-	PMPI_Allreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MIN, comm);
+	first_rank = mine == root ? INT_MAX : rank;
+	PMPI_Allreduce(MPI_IN_PLACE, &first_rank, 1, MPI_INT, MPI_MIN, comm);
 	PMPI_Bcast(first, sizeof first, MPI_CHAR, 0, comm);
-	PMPI_Bcast(other, sizeof other, MPI_CHAR, who, comm);
+	PMPI_Bcast(other, sizeof other, MPI_CHAR, first_rank, comm);
 	return error_set(PAWL_ERR_ARG,
 			 "the ranks differ in %s%s: %s on rank 0, %s on rank %d; all ranks of a"
 			 " table give the same",
-			 item < FIRST_OPTION ? "" : "option ", name_of(a, item), first, other, who);
+			 item < FIRST_OPTION ? "" : "option ", name_of(a, item), first, other,
+			 first_rank);
 }
 
 int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uint64_t n, bool homed)

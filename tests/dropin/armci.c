@@ -27,14 +27,14 @@ static void mutexes(long **at)
 	long word, sum = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		int who = i % 2 ? 0 : (rank + i) % size;
+		int target = i % 2 ? 0 : (rank + i) % size;
 
-		ARMCI_Lock(0, who);
-		ARMCI_Get(at[who], &word, sizeof word, who);
+		ARMCI_Lock(0, target);
+		ARMCI_Get(at[target], &word, sizeof word, target);
 		word++;
-		ARMCI_Put(&word, at[who], sizeof word, who);
-		ARMCI_Fence(who);
-		ARMCI_Unlock(0, who);
+		ARMCI_Put(&word, at[target], sizeof word, target);
+		ARMCI_Fence(target);
+		ARMCI_Unlock(0, target);
 	}
 	ARMCI_Barrier();
 	for (int i = 0; i < size; i++) {

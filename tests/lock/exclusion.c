@@ -97,11 +97,11 @@ void expect_total(int64_t written)
 	payload_reset();
 }
 
-/* Rank `who` acquires every lock without waiting. */
-static void expect_free(int who)
+/* Rank `taker` acquires every lock without waiting. */
+static void expect_free(int taker)
 {
 	meet();
-	for (uint64_t l = 0; tap_rank == who && l < locks; l++) {
+	for (uint64_t l = 0; tap_rank == taker && l < locks; l++) {
 		/* A try fails while leases of readers last. */
 		int rc = can(PAWL_CAP_TRY) && !readers_expire(kind)
 			     ? pawl_lock_try_acquire(table, l, PAWL_EXCLUSIVE)

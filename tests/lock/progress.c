@@ -8,7 +8,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "tables.h"
 
@@ -113,15 +112,6 @@ static void without_thread(void)
 	}
 	table_close(table);
 	result("d-mcs: without a thread the lock works when its home is awake again");
-}
-
-static double cpu_seconds(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 static void idle(void)

@@ -298,7 +298,7 @@ static void outstayed(const char *kind)
 	       kind);
 }
 
-/* ------------------------------------------------------------------ who is kept out */
+/* ------------------------------------------------------------------ what excludes what */
 
 /* One rank acquires the other sort of range, until it has had it that many times; the rest acquire
  * all the time. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -184,7 +185,7 @@ void fail(const char *format, ...)
 
 bool result(const char *format, ...)
 {
-	int who = has_reason ? tap_rank : tap_size;
+	int first_rank = has_reason ? tap_rank : tap_size;
 	char name[TEXT];
 	va_list ap;
 
@@ -192,22 +193,22 @@ bool result(const char *format, ...)
 	format_into(name, format, ap);
 	va_end(ap);
 	meet();
-	MPI_Allreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	if (who < tap_size)
-		MPI_Bcast(reason, TEXT, MPI_CHAR, who, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, &first_rank, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	if (first_rank < tap_size)
+		MPI_Bcast(reason, TEXT, MPI_CHAR, first_rank, MPI_COMM_WORLD);
 	count++;
-	failed += who < tap_size;
+	failed += first_rank < tap_size;
 	if (tap_rank == 0) {
-		if (who < tap_size)
-			printf("not ok %d - %s # rank %d: %s\n", count, name, who, reason);
+		if (first_rank < tap_size)
+			printf("not ok %d - %s # rank %d: %s\n", count, name, first_rank, reason);
 		else
 			printf("ok %d - %s\n", count, name);
 		fflush(stdout);
 	}
 	has_reason = false;
-	if (one_failure && who < tap_size)
+	if (one_failure && first_rank < tap_size)
 		end_at_once();
-	return who == tap_size;
+	return first_rank == tap_size;
 }
 
 void skip(const char *why, const char *format, ...)
@@ -249,6 +250,15 @@ void sleep_for(double seconds)
 	};
 
 	nanosleep(&t, NULL);
+}
+
+double cpu_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 void linger(double seconds)

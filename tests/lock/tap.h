@@ -66,6 +66,8 @@ void now_doing(const char *format, ...) PRINTF(1, 2);
 void meet(void);
 double seconds_now(void);
 void sleep_for(double seconds);
+/* CPU time of this process, in seconds. */
+double cpu_seconds(void);
 /* Wait for that time, yielding the core but driving the MPI: a rank that
  * sleeps would delay operations on its memory, and so might hide errors. */
 void linger(double seconds);

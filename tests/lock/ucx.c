@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "listeners.h"
@@ -29,15 +28,6 @@ enum { ATTEMPTS = 2, LEAST_SAMPLES = 50, MOST_SAMPLES = 20000, WAKE_UPS = 4, MOS
 
 static pawl_table *table;
 static double sample[MOST_SAMPLES], lateness[MOST_SAMPLES];
-
-static double cpu_seconds(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
 
 static int by_value(const void *a, const void *b)
 {

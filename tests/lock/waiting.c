@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "tables.h"
 
@@ -18,15 +17,6 @@ static const int hold_ms[] = {300, 1000, 1000};
 enum { ATTEMPTS = sizeof hold_ms / sizeof hold_ms[0], MOST_BURNT_PERCENT = 5 };
 
 static pawl_table *table;
-
-static double cpu_seconds(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
 
 /* The largest share of a core, in per cent, that a waiting rank takes. */
 static double burnt_percent(int holder, int mode, int ms)

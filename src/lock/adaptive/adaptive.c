@@ -135,16 +135,16 @@ RMA_INLINE int64_t closed_to(const struct lock_setup *s, const struct lock_slot 
 	return k->several ? W_HELD : adaptive_others(slot);
 }
 
-bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adaptive_taker who,
+bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adaptive_taker taker,
 		   int64_t *was)
 {
 	const struct adaptive_constants *k = s->state;
 	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t clears = who == TAKER_HEAD ? W_FREE_MASK | W_BITS : W_FREE_MASK;
+	int64_t clears = taker == TAKER_HEAD ? W_FREE_MASK | W_BITS : W_FREE_MASK;
 	int64_t closed = closed_to(s, slot), adds = k->several ? W_HELD : adaptive_one(slot);
 	int64_t value, old;
 
-	if (who == TAKER_NEW && !FAULT(adaptive_strict))
+	if (taker == TAKER_NEW && !FAULT(adaptive_strict))
 		closed |= W_STRICT;
 	rma_get(&slot->client, w, &value);
 	while (!(value & closed)) {

@@ -194,7 +194,7 @@ RMA_INLINE void adaptive_free(struct lock_slot *slot, int64_t state)
 enum adaptive_taker { TAKER_NEW, TAKER_HEAD, TAKER_AHEAD };
 
 /* T1, T4: take W if it is free for this client; *was becomes its free value. */
-bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adaptive_taker who,
+bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adaptive_taker taker,
 		   int64_t *was);
 
 /* D4: make W SHUT, if there is a head. Returns whether there is one. */

@@ -425,8 +425,8 @@ static int64_t take_from(const struct lock_setup *s, const struct queue_tree *t,
 
 /* T5: mark the withdrawn member in whose place this client stood as done: its slot may be used
  * again, or its element enter again. */
-static void let_go(const struct lock_setup *s, const struct queue_tree *t, struct lock_slot *slot,
-		   int i, struct descent *d)
+static void free_member(const struct lock_setup *s, const struct queue_tree *t,
+			struct lock_slot *slot, int i, struct descent *d)
 {
 	enum rma_domain domain = t->level[i - 1].domain;
 	struct rma_word w;
@@ -447,7 +447,7 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_setup *s, const struct 
 				       int64_t succ)
 {
 	while (succ & LINK_AWAY) {
-		let_go(s, t, slot, i, d);
+		free_member(s, t, slot, i, d);
 		d->as[i - 1] = succ & ~LINK_FLAGS;
 		succ = take_from(s, t, slot, i, d->as[i - 1]);
 	}
@@ -556,11 +556,11 @@ static RMA_SLOW_PATH void leave_to(const struct lock_setup *s, const struct queu
 	while (!succ) {
 		succ = await_link(s, t, slot, i, d);
 		if (!succ && leave_empty(s, t, slot, i, d, status >> STATUS_GRANT_BITS)) {
-			let_go(s, t, slot, i, d);
+			free_member(s, t, slot, i, d);
 			return;
 		}
 	}
-	let_go(s, t, slot, i, d);
+	free_member(s, t, slot, i, d);
 	if (i == 1)
 		queue_slot(slot)->contended = true;
 	grant(s, t, slot, i, succ,
@@ -578,7 +578,7 @@ static inline void leave(const struct lock_setup *s, const struct queue_tree *t,
 		leave_to(s, t, slot, i, d, status);
 		return;
 	}
-	let_go(s, t, slot, i, d);
+	free_member(s, t, slot, i, d);
 	if (i == 1)
 		queue_slot(slot)->contended = false;
 }

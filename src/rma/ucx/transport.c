@@ -41,8 +41,8 @@ enum {
 void ucx_give_up(struct rma_client *c)
 {
 	c->failed = false;
-	if (c->escape)
-		longjmp(*c->escape, 1);
+	if (c->on_loss)
+		longjmp(*c->on_loss, 1);
 }
 
 /* ---------------------------------------------------------------- completion */
@@ -208,6 +208,6 @@ void ucx_progress(struct rma_client *c)
 		step(u);
 		pthread_mutex_unlock(&u->mutex);
 	}
-	if (c->escape && is_hopeless(c))
+	if (c->on_loss && is_hopeless(c))
 		ucx_give_up(c);
 }
