@@ -85,6 +85,9 @@ module pawl
       PAWL_INTENT_AHEAD = pawl_mode(12), &
       PAWL_INTENT_SHARED_AHEAD = pawl_mode(24)
 
+   ! Which times pawl_table_get_percentile() looks at.
+   integer, parameter, public :: PAWL_TIME_ACQUIRE = 1, PAWL_TIME_HOLD = 2
+
    ! The last unit that a range can name.
    integer(int64), parameter, public :: PAWL_RANGE_END = huge(0_int64)
 
@@ -143,6 +146,7 @@ module pawl
       procedure :: set_name => pawl_table_set_name
       procedure :: get_stats => pawl_table_get_stats
       procedure :: reset_stats => pawl_table_reset_stats
+      procedure :: get_percentile => pawl_table_get_percentile
       procedure, private :: home_i8, home_i4
       generic :: home => home_i8, home_i4
       procedure, private :: acquire_i8, acquire_i4
@@ -191,7 +195,7 @@ module pawl
    ! ------------------------------------------------------------------ procedures
 
    public :: pawl_table_create, pawl_table_create_homed, pawl_table_free, pawl_table_get_info, &
-      pawl_table_set_name, pawl_table_get_stats, pawl_table_reset_stats
+      pawl_table_set_name, pawl_table_get_stats, pawl_table_reset_stats, pawl_table_get_percentile
    public :: pawl_error_message, pawl_strerror, pawl_version, pawl_kind_name, &
       pawl_kind_capabilities
    public :: pawl_table_home, pawl_lock_acquire, pawl_lock_try_acquire, pawl_lock_timed_acquire, &
@@ -307,6 +311,15 @@ module pawl
       function c_reset_stats(table) bind(C, name="pawl_table_reset_stats") result(rc)
          import :: c_int, c_ptr
          type(c_ptr), value :: table
+         integer(c_int) :: rc
+      end function
+      function c_get_percentile(table, what, percent, seconds) &
+         bind(C, name="pawl_table_get_percentile") result(rc)
+         import :: c_double, c_int, c_ptr
+         type(c_ptr), value :: table
+         integer(c_int), value :: what
+         real(c_double), value :: percent
+         real(c_double), intent(out) :: seconds
          integer(c_int) :: rc
       end function
       function c_error_message() bind(C, name="pawl_error_message") result(text)
@@ -758,6 +771,20 @@ contains
       integer, intent(out), optional :: ierror
 
       call finish(c_reset_stats(table%handle), ierror)
+   end subroutine
+
+   ! What percent (0 .. 100) of this rank's acquires (PAWL_TIME_ACQUIRE) or holds (PAWL_TIME_HOLD)
+   ! do not exceed, in seconds. Local. For tables created with PAWL_STATS in the environment.
+   subroutine pawl_table_get_percentile(table, what, percent, seconds, ierror)
+      class(pawl_table), intent(in) :: table
+      integer, intent(in) :: what
+      double precision, intent(in) :: percent
+      double precision, intent(out) :: seconds
+      integer, intent(out), optional :: ierror
+
+      seconds = 0
+      call finish(c_get_percentile(table%handle, int(what, c_int), real(percent, c_double), &
+         seconds), ierror)
    end subroutine
 
    ! Each call below has a form for integers of 64 bits, and one for integers of 32 bits, whose

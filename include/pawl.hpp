@@ -667,6 +667,16 @@ class table
 		detail::check(pawl_table_reset_stats(table_));
 	}
 
+	/* What percent of the acquires (PAWL_TIME_ACQUIRE) or holds (PAWL_TIME_HOLD) of this rank
+	 * do not exceed, in seconds; for tables created with PAWL_STATS in the environment. */
+	double percentile(int what, double percent) const
+	{
+		double seconds = 0;
+
+		detail::check(pawl_table_get_percentile(table_, what, percent, &seconds));
+		return seconds;
+	}
+
 	/* A lock for std::lock_guard, std::unique_lock, std::scoped_lock, std::shared_lock. */
 	shared_mutex operator[](std::uint64_t lock) const noexcept
 	{

@@ -37,6 +37,13 @@ class Mode(enum.IntFlag):
     INTENT_SHARED = 16
 
 
+class Time(enum.IntEnum):
+    """Which times Table.percentile() looks at."""
+
+    ACQUIRE = 1
+    HOLD = 2
+
+
 class Code(enum.IntEnum):
     """What calls of the library return: PAWL_SUCCESS, PAWL_ERR_*."""
 
@@ -150,6 +157,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_table_get_stats": [c_void_p, POINTER(Stats)],
     "pawl_table_reset_stats": [c_void_p],
     "pawl_table_set_name": [c_void_p, c_char_p],
+    "pawl_table_get_percentile": [c_void_p, c_int, c_double, POINTER(c_double)],
     "pawl_lock_acquire": [*_LOCK, c_int],
     "pawl_lock_try_acquire": [*_LOCK, c_int],
     "pawl_lock_timed_acquire": [*_LOCK, c_int, c_double],

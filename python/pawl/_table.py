@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_int, c_int64, c_void_p
+from ctypes import byref, c_double, c_int, c_int64, c_void_p
 from types import TracebackType
 from typing import Any, Callable, Dict, Optional, Type
 
 from . import _library
-from ._library import Code, Error, Mode, check, fail
+from ._library import Code, Error, Mode, Time, check, fail
 
 
 _EXCLUSIVE, _SHARED = int(Mode.EXCLUSIVE), int(Mode.SHARED)
@@ -381,6 +381,13 @@ class Table:
     def reset_stats(self) -> None:
         """Set the counts to 0."""
         check(self._lib.pawl_table_reset_stats(self._handle))
+
+    def percentile(self, what: Time, percent: float) -> float:
+        """What percent (0 .. 100) of this rank's acquires or holds do not exceed, in seconds. For
+        tables created with PAWL_STATS in the environment: pawl_table_get_percentile()."""
+        seconds = c_double()
+        check(self._lib.pawl_table_get_percentile(self._handle, what, percent, byref(seconds)))
+        return seconds.value
 
     def grow(self, space: int) -> int:
         """Let a space grow; the number of units it then has: pawl_range_grow()."""

@@ -383,6 +383,22 @@ void failures()
 		auto again = table.lock(unsigned(rank) + 5);
 	}
 	EXPECT(table.stats().acquires == 1);
+	throws([&] { table.percentile(PAWL_TIME_HOLD, 50); }, PAWL_ERR_UNSUPPORTED, "PAWL_STATS");
+	setenv("PAWL_STATS", "/dev/null", 1);
+	{
+		pawl::table timed(MPI_COMM_WORLD, "d-mcs", 10);
+
+		EXPECT(timed.percentile(PAWL_TIME_HOLD, 100) == 0);
+		{
+			auto slow = timed.lock(unsigned(rank));
+
+			usleep(20000);
+		}
+		EXPECT(timed.percentile(PAWL_TIME_HOLD, 100) >= 0.019);
+		EXPECT(timed.percentile(PAWL_TIME_ACQUIRE, 50) > 0);
+		throws([&] { timed.percentile(3, 50); }, PAWL_ERR_ARG, "3");
+	}
+	unsetenv("PAWL_STATS");
 	pawl::table moved = std::move(table);
 	EXPECT(!table && moved);
 	moved.free();

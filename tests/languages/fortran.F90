@@ -360,6 +360,7 @@ contains
       type(pawl_table) :: table
       type(pawl_table_info) :: info
       type(pawl_stats) :: stats
+      double precision :: seconds
       integer :: home
       integer, target :: last
 
@@ -382,6 +383,8 @@ contains
       call table%release(3)
       call table%get_stats(stats)
       call expect(stats%acquires == 1, "the count of acquires")
+      call table%get_percentile(PAWL_TIME_HOLD, 50d0, seconds, ierror)
+      call expect(ierror == PAWL_ERR_UNSUPPORTED, "percentiles without PAWL_STATS")
       call expect(len(pawl_version()) >= 5, "the version")
       call expect(pawl_kind_capabilities("no-such-lock") == -1, "no such kind")
       call table%free()

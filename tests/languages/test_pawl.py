@@ -225,6 +225,15 @@ def failures():
         pass
     stats = table.stats()
     expect(stats["acquires"] == 1 and len(stats["atomics"]) == 2, str(stats))
+    fails(lambda: table.percentile(pawl.Time.HOLD, 50), code.UNSUPPORTED, "PAWL_STATS")
+    os.environ["PAWL_STATS"] = "/dev/null"
+    timed = pawl.Table(comm, "d-mcs", 10)
+    with timed.lock(rank):
+        time.sleep(0.02)
+    expect(timed.percentile(pawl.Time.HOLD, 100) > 0.019, "the longest hold")
+    expect(timed.percentile(pawl.Time.ACQUIRE, 50) > 0, "the time of an acquire")
+    timed.free()
+    del os.environ["PAWL_STATS"]
     table.free()
     table.free()
     fails(lambda: table.acquire(0), code.ARG, "null")
