@@ -4,6 +4,8 @@
 
 #include "info.h"
 
+#include "base/json.h"
+
 static const char *const op_names[OPS] = {"fetch_add", "swap", "compare_swap", "put_flush", "get"};
 
 /* Whether the CPU, the device or the target's MPI performs atomics on the words of a path. */
@@ -162,20 +164,6 @@ void info_show(FILE *out, const struct info *in)
 
 /* --------------------------------------------------------------------- JSON */
 
-static void put_string(FILE *out, const char *key, const char *value)
-{
-	fprintf(out, "\"%s\":\"", key);
-	for (const char *p = value; *p; p++) {
-		if (*p == '"' || *p == '\\')
-			fprintf(out, "\\%c", *p);
-		else if ((unsigned char)*p < ' ')
-			fprintf(out, "\\u%04x", (unsigned)*p);
-		else
-			fputc(*p, out);
-	}
-	fprintf(out, "\"");
-}
-
 static const char *truth(bool value)
 {
 	return value ? "true" : "false";
@@ -186,23 +174,23 @@ static void put_job(FILE *out, const struct info *in)
 	const struct job *j = &in->job;
 	char component[64];
 
-	put_string(out, "version", pawl_version());
+	json_put_member(out, "version", pawl_version());
 	fprintf(out, ",");
-	put_string(out, "mpi", j->library);
+	json_put_member(out, "mpi", j->library);
 	fprintf(out, ",");
-	put_string(out, "component", job_component(j, component, sizeof component));
+	json_put_member(out, "component", job_component(j, component, sizeof component));
 	fprintf(out,
 		",\"thread_multiple\":%s,\"ranks\":%d,\"hosts\":%d,\"machines\":%d"
 		",\"ranks_per_cpu\":%d,\"oversubscribed\":%s,",
 		truth(j->thread_multiple), j->nranks, j->nhosts, in->machines, in->ranks_per_cpu,
 		truth(in->ranks_per_cpu > 1));
 	if (j->ucx_known) {
-		put_string(out, "ucx_device", j->ucx_device);
+		json_put_member(out, "ucx_device", j->ucx_device);
 		fprintf(out, ",\"ucx_offloads\":%s,", truth(j->ucx_offloads));
-		put_string(out, "ucx_why", j->ucx_why);
+		json_put_member(out, "ucx_why", j->ucx_why);
 		fprintf(out, ",");
 	}
-	put_string(out, "topology", in->place.topo->text);
+	json_put_member(out, "topology", in->place.topo->text);
 }
 
 static void put_levels(FILE *out, const struct topo *t)
@@ -210,7 +198,7 @@ static void put_levels(FILE *out, const struct topo *t)
 	fprintf(out, ",\"levels\":[");
 	for (int i = 0; i < t->nlevels; i++) {
 		fprintf(out, "%s{", i ? "," : "");
-		put_string(out, "name", t->level[i].name);
+		json_put_member(out, "name", t->level[i].name);
 		fprintf(out, ",\"elements\":%d,\"element_of_rank\":[", t->level[i].count);
 		for (int p = 0; p < t->nranks; p++)
 			fprintf(out, "%s%d", p ? "," : "", t->level[i].element[p]);
@@ -224,12 +212,12 @@ static void put_path(FILE *out, const struct info *in, const struct info_path *p
 	char why[400];
 
 	fprintf(out, "{");
-	put_string(out, "between", p->between);
+	json_put_member(out, "between", p->between);
 	fprintf(out, ",\"ranks\":[%d,%d],\"domain\":\"%s\",", p->from, p->to,
 		p->domain == RMA_NODE ? "node" : "net");
-	put_string(out, "transport", p->transport);
+	json_put_member(out, "transport", p->transport);
 	fprintf(out, ",");
-	put_string(out, "atomics", atomics_of(in, p, why, sizeof why));
+	json_put_member(out, "atomics", atomics_of(in, p, why, sizeof why));
 	fprintf(out, ",\"ns\":{");
 	for (int op = 0; op < OPS; op++)
 		fprintf(out, "%s\"%s\":%.1f", op ? "," : "", op_names[op], p->ns[op]);
@@ -240,7 +228,7 @@ static void put_path(FILE *out, const struct info *in, const struct info_path *p
 static void put_window(FILE *out, const struct info_path *p)
 {
 	fprintf(out, "{");
-	put_string(out, "between", p->between);
+	json_put_member(out, "between", p->between);
 	fprintf(out, ",\"ranks\":[%d,%d],\"ns\":{", p->from, p->to);
 	for (int op = 0; op < OPS; op++)
 		fprintf(out, "%s\"%s\":%.1f", op ? "," : "", op_names[op], p->ns[op]);
@@ -252,11 +240,11 @@ static void put_traps(FILE *out, const struct info *in)
 	fprintf(out, ",\"traps\":[");
 	for (int i = 0; i < in->ntraps; i++) {
 		fprintf(out, "%s{", i ? "," : "");
-		put_string(out, "name", in->traps[i].name);
+		json_put_member(out, "name", in->traps[i].name);
 		fprintf(out, ",\"grave\":%s,", truth(in->traps[i].grave));
-		put_string(out, "what", in->traps[i].what);
+		json_put_member(out, "what", in->traps[i].what);
 		fprintf(out, ",");
-		put_string(out, "cure", in->traps[i].cure);
+		json_put_member(out, "cure", in->traps[i].cure);
 		fprintf(out, "}");
 	}
 	fprintf(out, "]");
@@ -268,7 +256,7 @@ void info_show_json(FILE *out, const struct info *in)
 	put_job(out, in);
 	put_levels(out, in->place.topo);
 	fprintf(out, ",");
-	put_string(out, "error", in->error);
+	json_put_member(out, "error", in->error);
 	fprintf(out, ",\"paths\":[");
 	for (int i = 0; i < in->npaths; i++) {
 		fprintf(out, "%s", i ? "," : "");

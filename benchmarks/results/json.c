@@ -2,33 +2,20 @@
 /* The results for programs: one JSON object a line (man page pawl-bench(1)). */
 #include <string.h>
 
+#include "base/json.h"
 #include "benchmarks/harness/bench.h"
-
-static void put_string(FILE *out, const char *key, const char *value)
-{
-	fprintf(out, "\"%s\":\"", key);
-	for (const char *p = value ? value : ""; *p; p++) {
-		if (*p == '"' || *p == '\\')
-			fprintf(out, "\\%c", *p);
-		else if ((unsigned char)*p < ' ')
-			fprintf(out, "\\u%04x", (unsigned)*p);
-		else
-			fputc(*p, out);
-	}
-	fprintf(out, "\"");
-}
 
 static void put_case(FILE *out, const struct settings *s, const struct result *r)
 {
-	put_string(out, "lock", r->contestant->name);
+	json_put_member(out, "lock", r->contestant->name);
 	fprintf(out, ",");
-	put_string(out, "bench", r->workload->name);
+	json_put_member(out, "bench", r->workload->name);
 	fprintf(out, ",");
-	put_string(out, "version", pawl_version());
+	json_put_member(out, "version", pawl_version());
 	fprintf(out, ",");
-	put_string(out, "mpi", native_name());
+	json_put_member(out, "mpi", native_name());
 	fprintf(out, ",");
-	put_string(out, "transport", r->transport);
+	json_put_member(out, "transport", r->transport);
 	fprintf(out,
 		",\"ranks\":%d,\"nodes\":%d,\"active\":%d,\"fw\":%g,\"locks\":%llu,\"zipf\":%g"
 		",\"repetitions\":%d",
@@ -160,9 +147,9 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 	if (s->fail > 0)
 		put_timeline(out, s, &o);
 	fprintf(out, ",\"violations\":%llu,", (unsigned long long)o.violations);
-	put_string(out, "parameters", r->parameters);
+	json_put_member(out, "parameters", r->parameters);
 	fprintf(out, ",");
-	put_string(out, "topology", r->topology);
+	json_put_member(out, "topology", r->topology);
 	fprintf(out, "}\n");
 	fflush(out);
 }

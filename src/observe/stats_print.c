@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "lock/lock.h"
 
 enum { TAG = 1 };
@@ -257,17 +258,6 @@ static void print_histogram(struct page *p, const char *what, const struct histo
 
 /* ----------------------------------------------------------------------- JSON */
 
-static void put_text(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20)
-			fprintf(out, "\\u%04x", (unsigned)*text);
-		else
-			fprintf(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-	fputc('"', out);
-}
-
 static void put_tally(FILE *out, const struct tally *t)
 {
 	static const char *const levels[OBSERVE_LEVELS] = {"complex", "package", "node", "network",
@@ -303,14 +293,14 @@ static void print_json(struct page *p)
 	int n = rows_of_locks(&p->sums->tallies, p->rows);
 
 	fprintf(p->out, "{\"table\":");
-	put_text(p->out, p->title);
+	json_put_text(p->out, p->title);
 	fprintf(p->out, ",\"locks\":[");
 	for (int i = 0; i < shown_of(p, n); i++) {
 		char name[40];
 
 		name_lock(p, p->rows[i].lock, name, sizeof name);
 		fprintf(p->out, "%s{\"lock\":", i ? "," : "");
-		put_text(p->out, name);
+		json_put_text(p->out, name);
 		fprintf(p->out, ",\"home\":%d,", home_of(p, p->rows[i].lock));
 		put_tally(p->out, &p->rows[i].tally);
 	}
@@ -318,7 +308,7 @@ static void print_json(struct page *p)
 	fprintf(p->out, "],\"sites\":[");
 	for (int i = 0; i < shown_of(p, n); i++) {
 		fprintf(p->out, "%s{\"site\":", i ? "," : "");
-		put_text(p->out, p->sites[p->rows[i].site]);
+		json_put_text(p->out, p->sites[p->rows[i].site]);
 		fprintf(p->out, ",");
 		put_tally(p->out, &p->rows[i].tally);
 	}
