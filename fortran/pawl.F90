@@ -32,7 +32,8 @@
 !         $(pkg-config --libs pawl)
 module pawl
    use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_funloc, &
-      c_funptr, c_int, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, c_size_t
+      c_funptr, c_int, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, c_size_t, &
+      c_sizeof
    use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
 #ifndef PAWL_NO_MPI_F08
    use mpi_f08, only: MPI_Comm, MPI_Info
@@ -290,10 +291,12 @@ module pawl
          type(c_ptr), intent(inout) :: table
          integer(c_int) :: rc
       end function
-      function c_get_info(table, info) bind(C, name="pawl_table_get_info") result(rc)
-         import :: c_int, c_ptr, c_table_info
+      function c_get_info(table, info, bytes) &
+         bind(C, name="pawl_table_get_info_sized") result(rc)
+         import :: c_int, c_ptr, c_size_t, c_table_info
          type(c_ptr), value :: table
          type(c_table_info), intent(out) :: info
+         integer(c_size_t), value :: bytes
          integer(c_int) :: rc
       end function
       function c_set_name(table, name) bind(C, name="pawl_table_set_name") result(rc)
@@ -302,10 +305,12 @@ module pawl
          character(c_char), intent(in) :: name(*)
          integer(c_int) :: rc
       end function
-      function c_get_stats(table, stats) bind(C, name="pawl_table_get_stats") result(rc)
-         import :: c_int, c_ptr, pawl_stats
+      function c_get_stats(table, stats, bytes) &
+         bind(C, name="pawl_table_get_stats_sized") result(rc)
+         import :: c_int, c_ptr, c_size_t, pawl_stats
          type(c_ptr), value :: table
          type(pawl_stats), intent(out) :: stats
+         integer(c_size_t), value :: bytes
          integer(c_int) :: rc
       end function
       function c_reset_stats(table) bind(C, name="pawl_table_reset_stats") result(rc)
@@ -728,7 +733,7 @@ contains
       type(c_kind), pointer :: kind
       integer(c_int) :: rc
 
-      rc = c_get_info(table%handle, c)
+      rc = c_get_info(table%handle, c, c_sizeof(c))
       if (rc == PAWL_SUCCESS) then
          call c_f_pointer(c%kind, kind)
          info%kind = text_of(kind%name)
@@ -763,7 +768,7 @@ contains
       type(pawl_stats), intent(out) :: stats
       integer, intent(out), optional :: ierror
 
-      call finish(c_get_stats(table%handle, stats), ierror)
+      call finish(c_get_stats(table%handle, stats, c_sizeof(stats)), ierror)
    end subroutine
 
    subroutine pawl_table_reset_stats(table, ierror)

@@ -245,7 +245,12 @@ struct pawl_table_info {
 	int crowded;              /* ranks of this host outnumber the cores they may use */
 	const char *name;         /* pawl_table_set_name(); "" if there is none */
 };
-int pawl_table_get_info(const pawl_table *table, struct pawl_table_info *info);
+static inline int pawl_table_get_info(const pawl_table *table, struct pawl_table_info *info);
+
+/* Like pawl_table_get_info(), which calls it with the size of the structure in the caller's pawl.h:
+ * at most so many bytes are filled, and members that this version of the library does not have are
+ * 0. For other languages. Local. */
+int pawl_table_get_info_sized(const pawl_table *table, struct pawl_table_info *info, size_t size);
 
 /*
  * Name a table: error messages, the watchdog and statistics of this rank contain the name from then
@@ -425,7 +430,12 @@ struct pawl_stats {
 };
 
 /* Get the counts of this rank. Local. Exact while no other thread of this rank uses the table. */
-int pawl_table_get_stats(const pawl_table *table, struct pawl_stats *stats);
+static inline int pawl_table_get_stats(const pawl_table *table, struct pawl_stats *stats);
+
+/* Like pawl_table_get_stats(), which calls it with the size of the structure in the caller's
+ * pawl.h: at most so many bytes are filled, and members that this version of the library does not
+ * have are 0. For other languages. Local. */
+int pawl_table_get_stats_sized(const pawl_table *table, struct pawl_stats *stats, size_t size);
 
 /* Times of this rank's calls on the table: of successful and timed out acquires, from call to
  * return; of holds, from the return of the acquire to the call of the release. */
@@ -440,6 +450,18 @@ int pawl_table_get_percentile(const pawl_table *table, int what, double percent,
 
 /* Set the counts to 0. Local. */
 int pawl_table_reset_stats(pawl_table *table);
+
+/* -------------------------------------------------------- inline functions */
+
+static inline int pawl_table_get_info(const pawl_table *table, struct pawl_table_info *info)
+{
+	return pawl_table_get_info_sized(table, info, sizeof *info);
+}
+
+static inline int pawl_table_get_stats(const pawl_table *table, struct pawl_stats *stats)
+{
+	return pawl_table_get_stats_sized(table, stats, sizeof *stats);
+}
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -10,9 +10,11 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
 "${NM:-nm}" -D --defined-only "$lib" |
-	awk '$2 ~ /^[A-Z]$/ { print $3 }' |
+	awk '$2 ~ /^[B-Z]$/ { sub(/@.*/, "", $3); print $3 }' |
 	grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort -u >"$dir/exported"
-pawl_functions >"$dir/declared"
+# Those that are inline call others.
+inline=$(pawl_h | grep -oE '^static inline int pawl_[a-z_]+' | sed 's/.* //' | sort -u)
+pawl_functions | grep -vxF "$inline" >"$dir/declared"
 
 check "nm finds symbols" test -s "$dir/exported"
 check "pawl.h declares functions" test -s "$dir/declared"
@@ -46,6 +48,20 @@ kept()
 	return 1
 }
 check "the functions are those of tests/symbols" kept
+
+# Each belongs to a version of the interface.
+versions()
+{
+	"${NM:-nm}" -D --with-symbol-versions "$lib" | awk '$2 == "T" { print $3 }' |
+		grep '^pawl_' >"$dir/versions"
+	grep '^pawl_private_' "$dir/versions" | grep -v '@@PAWL_PRIVATE_' && return 1
+	! grep -v '^pawl_private_' "$dir/versions" | grep -vE '@@PAWL_[0-9.]+$'
+}
+if grep -qF 'S["SYMBOL_VERSIONS_TRUE"]=""' "$builddir/config.status"; then
+	check "each has a version" versions
+else
+	skip "each has a version" "the linker gives no versions to symbols"
+fi
 
 # The library does not contain the baselines, not even as hidden symbols.
 product()

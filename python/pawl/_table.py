@@ -355,7 +355,7 @@ class Table:
     def info(self) -> Dict[str, Any]:
         """A description of the table: kind, n, ranks, nodes, max_held, transport, topology, ..."""
         info = _library.TableInfo()
-        check(self._lib.pawl_table_get_info(self._handle, byref(info)))
+        check(self._lib.pawl_table_get_info_sized(self._handle, byref(info), ctypes.sizeof(info)))
         kind = info.kind.contents
         fields: Dict[str, Any] = {"kind": kind.name.decode(), "capabilities": kind.capabilities}
         for name, _ in info._fields_[1:]:
@@ -372,7 +372,7 @@ class Table:
         """The counts of this rank since creation or reset_stats(); pairs count targets on the same
         node, and on other nodes."""
         stats = _library.Stats()
-        check(self._lib.pawl_table_get_stats(self._handle, byref(stats)))
+        check(self._lib.pawl_table_get_stats_sized(self._handle, byref(stats), ctypes.sizeof(stats)))
         return {
             name: tuple(value) if isinstance(value, ctypes.Array) else value
             for name, value in ((name, getattr(stats, name)) for name, _ in stats._fields_)

@@ -315,13 +315,26 @@ int pawl_table_home(const pawl_table *t, uint64_t lock, int *rank)
 	return PAWL_SUCCESS;
 }
 
-int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
+/* Copy what the caller has room for; 0 into members that only the caller knows. */
+static int give(void *to, size_t room, const void *from, size_t size)
 {
+	if (!room)
+		return error_set(PAWL_ERR_ARG, "size: 0; accepted: that of the structure");
+	memcpy(to, from, room < size ? room : size);
+	if (room > size)
+		memset((char *)to + size, 0, room - size);
+	return PAWL_SUCCESS;
+}
+
+int pawl_table_get_info_sized(const pawl_table *t, struct pawl_table_info *info, size_t size)
+{
+	struct pawl_table_info found;
+
 	if (!t || !info)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "info" : "table");
 	if (life_check(t) != PAWL_SUCCESS)
 		return PAWL_ERR_MPI;
-	*info = (struct pawl_table_info){
+	found = (struct pawl_table_info){
 	    .kind = kinds_public(t->setup.protocol),
 	    .n = t->setup.n,
 	    .ranks = t->setup.topo->nranks,
@@ -335,7 +348,7 @@ int pawl_table_get_info(const pawl_table *t, struct pawl_table_info *info)
 	    .crowded = t->job.host_ranks > t->job.host_cores,
 	    .name = t->name,
 	};
-	return PAWL_SUCCESS;
+	return give(info, size, &found, sizeof found);
 }
 
 static bool is_printable(const char *name)
@@ -364,14 +377,16 @@ int pawl_table_set_name(pawl_table *t, const char *name)
 	return PAWL_SUCCESS;
 }
 
-int pawl_table_get_stats(const pawl_table *t, struct pawl_stats *stats)
+int pawl_table_get_stats_sized(const pawl_table *t, struct pawl_stats *stats, size_t size)
 {
+	struct pawl_stats found;
+
 	if (!t || !stats)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "stats" : "table");
 	if (life_check(t) != PAWL_SUCCESS)
 		return PAWL_ERR_MPI;
-	client_count(&t->clients, stats);
-	return PAWL_SUCCESS;
+	client_count(&t->clients, &found);
+	return give(stats, size, &found, sizeof found);
 }
 
 int pawl_table_reset_stats(pawl_table *t)

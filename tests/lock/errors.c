@@ -291,6 +291,46 @@ static void arguments(void)
 	result("null handles");
 }
 
+/* Programs whose structures are shorter or longer than the library's. */
+static void sizes(void)
+{
+	struct {
+		struct pawl_stats known;
+		unsigned char later[16];
+	} longer;
+	struct pawl_stats full;
+	unsigned char shorter[sizeof full];
+	pawl_table *table = table_open("d-mcs", 4, NULL, NULL);
+	size_t some = offsetof(struct pawl_stats, gets);
+	int filled = 0, kept = 0;
+
+	if (!table)
+		return;
+	expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+	expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	expect_code(pawl_table_get_stats(table, &full), PAWL_SUCCESS, "stats");
+	expect(full.acquires == 1, "acquires: %llu", (unsigned long long)full.acquires);
+	memset(&longer, 0xff, sizeof longer);
+	expect_code(pawl_table_get_stats_sized(table, &longer.known, sizeof longer), PAWL_SUCCESS,
+		    "stats of a later version");
+	expect(memcmp(&longer.known, &full, sizeof full) == 0, "the known members differ");
+	for (size_t i = 0; i < sizeof longer.later; i++)
+		filled += longer.later[i] != 0;
+	expect(filled == 0, "%d bytes of unknown members are not 0", filled);
+	memset(shorter, 0xff, sizeof shorter);
+	expect_code(pawl_table_get_stats_sized(table, (void *)shorter, some), PAWL_SUCCESS,
+		    "stats of an earlier version");
+	expect(memcmp(shorter, &full, some) == 0, "the members of the earlier version differ");
+	for (size_t i = some; i < sizeof shorter; i++)
+		kept += shorter[i] == 0xff;
+	expect(kept == (int)(sizeof shorter - some), "%d bytes behind the structure are changed",
+	       (int)(sizeof shorter - some) - kept);
+	expect_code(pawl_table_get_stats_sized(table, &full, 0), PAWL_ERR_ARG, "size 0");
+	expect_code(pawl_table_get_info_sized(table, NULL, 8), PAWL_ERR_ARG, "info NULL");
+	table_close(table);
+	result("structures of other versions");
+}
+
 /* A table for which the program names no kind has all modes. */
 static void default_kind(void)
 {
@@ -381,6 +421,7 @@ static void lock_calls(void)
 	expect_code(pawl_lock_abandon(table, 0), PAWL_ERR_UNSUPPORTED, "abandon without recovery");
 	expect_message("recover");
 	result("acquire and release with bad arguments");
+	sizes();
 	default_kind();
 	no_lease();
 	table_close(table);

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# PAWL_SYMBOL_VERSIONS: whether the linker gives versions to symbols (src/libpawl.map). Without them
+# libpawl.so exports the same names.
+AC_DEFUN([PAWL_SYMBOL_VERSIONS], [
+AC_CACHE_CHECK([whether the linker gives versions to symbols], [pawl_cv_symbol_versions], [
+pawl_save_LDFLAGS=$LDFLAGS
+LDFLAGS="$LDFLAGS -shared -fPIC -Wl,--version-script=$srcdir/src/libpawl.map"
+AC_LINK_IFELSE([AC_LANG_SOURCE([[int pawl_version(void) { return 1; }]])],
+	[pawl_cv_symbol_versions=yes], [pawl_cv_symbol_versions=no])
+LDFLAGS=$pawl_save_LDFLAGS])
+AM_CONDITIONAL([SYMBOL_VERSIONS], [test "$pawl_cv_symbol_versions" = yes])
+])
