@@ -335,6 +335,44 @@ int pawl_lock_release_many(pawl_table *table, size_t n, const uint64_t locks[]);
  */
 int pawl_lock_abandon(pawl_table *table, uint64_t lock);
 
+/* An acquire that goes on while its thread does something else. Filled in by pawl_lock_iacquire();
+ * all zero when it has ended; the contents belong to the library. */
+typedef struct pawl_request {
+	uint64_t opaque[4];
+} pawl_request;
+
+/*
+ * Begin to acquire a lock: as pawl_lock_acquire(), but return where that would wait for other
+ * clients. On kinds whose waiters queue, the request has its place in the queue from then on; the
+ * others try at each test. The lock is held when pawl_request_test() or pawl_request_wait() says
+ * so, and not before, even if it was free. After a failure there is no request.
+ *
+ * A request goes on only within the calls that take it. It may get the lock between two of them,
+ * and then others wait for the next one: test often. With option lease, test several times a lease,
+ * or others may take this thread for dead. As with a lock that is held, this thread must not wait
+ * for threads that wait for the lock.
+ *
+ * A request counts towards option max_held. Until it ends, an acquire of its lock by the same
+ * thread is refused with PAWL_ERR_HELD, and so is pawl_table_free(). Only the thread that has made
+ * it may use it, also with option owner=process. The first requests of a process allocate stacks,
+ * of 512 KiB of addresses each.
+ */
+int pawl_lock_iacquire(pawl_table *table, uint64_t lock, int mode, pawl_request *request);
+
+/* Look once whether a request has got its lock, without waiting for other clients: *done is 1 if
+ * the lock is held now, or if the request has ended before. Other codes than PAWL_SUCCESS, those of
+ * pawl_lock_acquire(), end the request without the lock; but PAWL_ERR_ARG if it is not one of this
+ * thread's. */
+int pawl_request_test(pawl_request *request, int *done);
+
+/* Wait until a request has got its lock. Codes as of pawl_request_test(). */
+int pawl_request_wait(pawl_request *request);
+
+/* End a request without the lock: as at the deadline of a timed acquire, so that its place in the
+ * queue may stay for a while, or by a release if it has got the lock. Kinds without PAWL_CAP_TIMED
+ * wait for the lock and release it. */
+int pawl_request_cancel(pawl_request *request);
+
 /*
  * Acquire lock part in mode PAWL_EXCLUSIVE and lock whole with PAWL_INTENT, or part in mode
  * PAWL_SHARED and whole with PAWL_INTENT_SHARED; in one round trip if no other client has or awaits

@@ -11,6 +11,8 @@
 #include "sim/sim.h"
 
 enum { RETRY_NS = 100, RETRY_MOST_NS = 100000 };
+/* A deadline that does not pass in a world. */
+#define NEVER_NS UINT64_C(1000000000000)
 
 static uint64_t slot_bit(const struct lock_slot *slot)
 {
@@ -387,6 +389,57 @@ int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int
 	return PAWL_SUCCESS;
 }
 
+/* A client that tests, computes, tests again, and then waits or cancels. */
+int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests, uint64_t ns,
+			 bool cancels)
+{
+	struct client_set *set = &r->clients;
+	const struct lock_protocol *p = r->world->request.protocol;
+	bool timed = p->kind.capabilities & PAWL_CAP_TIMED;
+	struct client_request *q;
+	struct lock_slot *slot;
+	int rc = PAWL_SUCCESS;
+
+	r->lock = lock;
+	r->mode = mode;
+	r->waited = false;
+	r->began = engine_now();
+	sim_note(r, "requests lock %llu, %s", (unsigned long long)lock, mode_name(mode));
+	q = client_request(set, lock, mode, timed ? engine_now() / SIM_NS + NEVER_NS : 0, &rc);
+	sim_leave_if_over(r);
+	if (!q)
+		return refused(r, SIM_ACQUIRE, 0, 1, rc);
+	slot = q->slot;
+	for (int i = 0; i < tests && rc == CLIENT_PENDING; i++) {
+		sim_sleep(r, sim_below(&r->random, ns + 1) * SIM_NS);
+		sim_note(r, "tests its request");
+		rc = client_request_step(set, q, CLIENT_LOOK);
+		sim_leave_if_over(r);
+	}
+	if (cancels) {
+		sim_note(r, "cancels its request");
+		rc = client_request_cancel(set, q);
+		sim_leave_if_over(r);
+		if (rc == PAWL_ERR_PEER)
+			return refused(r, SIM_ACQUIRE, 0, 1, rc);
+		if (rc != PAWL_SUCCESS &&
+		    !(rc == PAWL_ERR_LEASE_LOST && r->world->request.lease_ns))
+			sim_fail(r->world, SIM_MISUSE, "rank %d: a cancel returned %d", r->id, rc);
+		r->mode = 0;
+		r->unsettled++;
+		return PAWL_ERR_BUSY;
+	}
+	if (rc == CLIENT_PENDING)
+		rc = client_request_step(set, q, CLIENT_WAIT);
+	sim_leave_if_over(r);
+	if (rc != PAWL_SUCCESS)
+		return refused(r, SIM_ACQUIRE, 0, 1, rc);
+	client_request_end(set, q);
+	r->waited = false; /* a client that looks seldom has no bound */
+	granted(r, slot);
+	return PAWL_SUCCESS;
+}
+
 /* ---------------------------------------------------------------------- release */
 
 /* The slot, as the library's release would find it. */
@@ -529,7 +582,7 @@ static void wake_all(struct sim_world *w)
 	for (int id = 0; w->request.death_wait_ns && id < w->request.ranks; id++) {
 		struct sim_rank *r = &w->ranks[id];
 
-		if (r->line && !r->alarm) {
+		if (r->line && (!r->alarm || r->alarm > engine_now() + 1)) {
 			r->alarm = engine_now() + 1;
 			engine_at(r->alarm, sim_alarm, r);
 		}

@@ -221,6 +221,8 @@ void sim_fail(struct sim_world *w, enum sim_verdict v, const char *fmt, ...)
 /* A rank's actor sleeps, or blocks until it is woken. It does not return if the world is over. */
 void sim_sleep(struct sim_rank *r, sim_time span);
 void sim_block(struct sim_rank *r);
+/* Called after a step of a request, whose stack may have been left for good. */
+void sim_leave_if_over(struct sim_rank *r);
 /* Called at each access: counts it, and ends the world if there were too many. */
 void sim_step(struct sim_rank *r);
 /* Called before a longjmp() on a rank's stack, which AddressSanitizer does not know. */
@@ -300,6 +302,10 @@ int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode
 int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int *modes,
 		     enum sim_how how, uint64_t ns);
 void sim_release_many(struct sim_rank *r);
+/* Request a lock, test it a few times with at most ns between, and wait for it, or cancel it:
+ * PAWL_ERR_BUSY. */
+int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests, uint64_t ns,
+			 bool cancels);
 /* Release the lock that was acquired last, or both locks of sim_acquire_part(). */
 void sim_release(struct sim_rank *r);
 /* Abandon the lock that was acquired last: other ranks have to recover it. */

@@ -19,6 +19,7 @@
 #endif
 #ifdef PAWL_SANITIZE_ADDRESS
 #include <sanitizer/asan_interface.h>
+enum { MOST_STACK = 1 << 24 };
 #endif
 
 /* splitmix64: makes the seeds of neighbouring streams independent. */
@@ -177,23 +178,28 @@ void sim_unwind(struct sim_rank *r)
 {
 #ifdef PAWL_SANITIZE_ADDRESS
 	char *here = __builtin_frame_address(0);
+	size_t bytes = (size_t)((char *)r->bottom - here);
 
-	__asan_unpoison_memory_region(here, (size_t)((char *)r->bottom - here));
+	/* not from the stack of a request */
+	if (bytes < MOST_STACK)
+		__asan_unpoison_memory_region(here, bytes);
 #else
 	(void)r;
 #endif
 }
 
-/* End the rank's program, from any depth. */
+/* End the rank's program, from any depth. From the stack of a request by way of its client, which
+ * comes here, too. */
 static _Noreturn void leave(struct sim_rank *r)
 {
+	client_request_escape(&r->clients);
 	sim_unwind(r);
 	longjmp(r->out, 1);
 }
 
-static void leave_if_over(struct sim_rank *r)
+void sim_leave_if_over(struct sim_rank *r)
 {
-	if (__builtin_expect(r->world->over, 0))
+	if (__builtin_expect(r->world->over || r->dead, 0))
 		leave(r);
 }
 
@@ -201,13 +207,13 @@ void sim_sleep(struct sim_rank *r, sim_time span)
 {
 	if (span)
 		engine_sleep(span);
-	leave_if_over(r);
+	sim_leave_if_over(r);
 }
 
 void sim_block(struct sim_rank *r)
 {
 	engine_block();
-	leave_if_over(r);
+	sim_leave_if_over(r);
 }
 
 void sim_step(struct sim_rank *r)
@@ -224,7 +230,7 @@ void sim_step(struct sim_rank *r)
 		sim_die(r);
 		leave(r);
 	}
-	leave_if_over(r);
+	sim_leave_if_over(r);
 }
 
 static void live(void *arg)

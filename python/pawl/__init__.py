@@ -37,7 +37,7 @@ from ._library import (
     version,
 )
 from ._mpilock import MPILock
-from ._table import Held, Table
+from ._table import Held, Request, Table
 
 __version__ = "0.1.0"
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "Held",
     "MPILock",
     "Mode",
+    "Request",
     "Table",
     "Time",
     "Timeout",

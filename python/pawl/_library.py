@@ -88,6 +88,12 @@ class Range(ctypes.Structure):
     _fields_ = [("opaque", c_uint64 * 2)]
 
 
+class RequestData(ctypes.Structure):
+    """struct pawl_request: an acquire that goes on."""
+
+    _fields_ = [("opaque", c_uint64 * 4)]
+
+
 class Stats(ctypes.Structure):
     """struct pawl_stats."""
 
@@ -167,6 +173,10 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_lock_try_acquire_many": _MANY,
     "pawl_lock_timed_acquire_many": [*_MANY, c_double],
     "pawl_lock_release_many": _MANY[:3],
+    "pawl_lock_iacquire": [*_LOCK, c_int, POINTER(RequestData)],
+    "pawl_request_test": [POINTER(RequestData), POINTER(c_int)],
+    "pawl_request_wait": [POINTER(RequestData)],
+    "pawl_request_cancel": [POINTER(RequestData)],
     "pawl_lock_acquire_part": [*_LOCK, c_uint64, c_int],
     "pawl_lock_release_part": [*_LOCK, c_uint64],
     "pawl_range_acquire": [*_UNITS, POINTER(Range)],

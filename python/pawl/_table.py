@@ -109,6 +109,43 @@ class HeldMany:
         self._table.release_many(self._locks)
 
 
+class Request:
+    """An acquire that goes on while this thread does something else; made by Table.iacquire().
+
+    test() or wait() says when the lock is held; Table.release() releases it then. For `with`: waits
+    at its begin, and releases at its end.
+    """
+
+    __slots__ = ("_table", "_lock", "_data")
+
+    def __init__(self, table: Table, lock: int, mode: int) -> None:
+        self._table = table
+        self._lock = lock
+        self._data = _library.RequestData()
+        check(table._lib.pawl_lock_iacquire(table._handle, lock, mode, byref(self._data)))
+
+    def test(self) -> bool:
+        """Look once, without waiting: whether the lock is held now, or the request has ended."""
+        done = c_int()
+        check(self._table._lib.pawl_request_test(byref(self._data), byref(done)))
+        return done.value != 0
+
+    def wait(self) -> None:
+        """Wait until the lock is held."""
+        check(self._table._lib.pawl_request_wait(byref(self._data)))
+
+    def cancel(self) -> None:
+        """End the request without the lock."""
+        check(self._table._lib.pawl_request_cancel(byref(self._data)))
+
+    def __enter__(self) -> Request:
+        self.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._table.release(self._lock)
+
+
 class HeldRange:
     """Units of a space, for `with`, or to acquire() and release()."""
 
@@ -337,6 +374,10 @@ class Table:
         timeout=0, if one is held."""
         return _acquired(self._many(locks, modes, timeout))
 
+    def iacquire(self, lock: int, shared: bool = False, *, mode: Optional[int] = None) -> Request:
+        """Begin to acquire a lock, without waiting; see Request."""
+        return Request(self, lock, _mode(shared, mode))
+
     def release_many(self, locks: Any) -> None:
         """Release locks that this thread holds."""
         names = _array(locks, ctypes.c_uint64)
@@ -400,4 +441,4 @@ class Table:
         check(self._lib.pawl_range_shrink(self._handle, space, units))
 
 
-__all__ = ["Error", "Held", "HeldMany", "HeldPart", "HeldRange", "Mode", "Table"]
+__all__ = ["Error", "Held", "HeldMany", "HeldPart", "HeldRange", "Mode", "Request", "Table"]

@@ -21,7 +21,8 @@ bool client_open(struct client_set *set, const struct lock_setup *s, struct rma 
 	set->claims = calloc(n, sizeof *set->claims);
 	set->slots = calloc(n, sizeof *set->slots);
 	set->scratch = calloc(n * (words ? words : 1), sizeof *set->scratch);
-	if (!set->claims || !set->slots || !set->scratch)
+	set->requests = calloc(n, sizeof *set->requests);
+	if (!set->claims || !set->slots || !set->scratch || !set->requests)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		slots_set_lock(&set->claims[i], SLOTS_NO_LOCK);
@@ -31,6 +32,7 @@ bool client_open(struct client_set *set, const struct lock_setup *s, struct rma 
 
 void client_close(struct client_set *set)
 {
+	client_drop_requests(set);
 	free(set->claims);
 	free(set->slots);
 	free(set->scratch);

@@ -6,6 +6,7 @@
  *
  *   client.c   acquire and release: claim a slot, let the protocol act, settle the slot
  *   many.c     acquire and release several locks
+ *   request.c  acquire by steps, between which the client does something else
  *   slots.c    the states of slots, and which slots may be claimed (slots.h)
  *   guard.c    leave a protocol whose operation has failed
  *
@@ -193,6 +194,50 @@ int client_enter_many(struct client_set *set, struct client_many *m, size_t n, u
 void client_leave_many(struct client_set *set, struct client_many *m, size_t n);
 int client_give_back_many(struct client_set *set, const struct client_many *m, size_t n,
 			  uint64_t *about);
+
+/* A request: an acquire that goes on while its client does something else (request.c). It belongs
+ * to its slot; a later request of the slot uses it again. */
+struct client_request {
+	struct rma_steps steps;
+	struct lock_slot *slot;
+	int code;           /* CLIENT_PENDING; else the code of the acquire, which has ended */
+	bool running;       /* on the request's own stack */
+	uint64_t looks;     /* for a fault */
+	const void *thread; /* that has made it */
+	struct request_stack *stack;
+	/* For observers: when and where the program made it, and counts of the slot then. */
+	uint64_t begin_ns, waits_before, far_before;
+	const void *site;
+};
+
+/* A result besides those of client_acquire(): the acquire has not ended. */
+enum { CLIENT_PENDING = -5 };
+_Static_assert((int)CLIENT_PENDING < (int)CLIENT_NO_SLOT, "it differs from the other codes");
+
+/* The next step: a look, which does not wait for other clients; to the end, waiting; to the end as
+ * if a deadline had passed, so that it waits for other clients only if the kind has no deadlines.
+ */
+enum client_step { CLIENT_LOOK, CLIENT_WAIT, CLIENT_CANCEL };
+
+/*
+ * Claim a slot for a request, and take the first step. NULL: *code is as of client_acquire(), or
+ * PAWL_ERR_NOMEM. never: a time that does not come, for kinds with deadlines.
+ */
+struct client_request *client_request(struct client_set *set, uint64_t lock, int mode,
+				      uint64_t never, int *code);
+/* Take a step. CLIENT_PENDING; PAWL_SUCCESS: the client has the lock, and client_request_end()
+ * comes next. Any other code of client_acquire(): the request has ended. */
+int client_request_step(struct client_set *set, struct client_request *q, enum client_step how);
+/* From here on the client holds the lock, as after client_acquire(). */
+void client_request_end(struct client_set *set, struct client_request *q);
+/* The client does not hold the lock afterwards. Codes as of client_release(). */
+int client_request_cancel(struct client_set *set, struct client_request *q);
+/* Whether the calling thread has made the request. */
+bool client_request_is_mine(const struct client_request *q);
+/* For the simulator: leave the request on whose stack the caller runs; its step returns
+ * CLIENT_PENDING, and there is no further one. Does nothing if there is no such request. */
+void client_request_escape(struct client_set *set);
+void client_drop_requests(struct client_set *set);
 
 /* Give up the slot without a release: other clients recover the lock. */
 void client_abandon(struct client_set *set, struct lock_slot *slot);

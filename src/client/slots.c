@@ -271,12 +271,29 @@ static int take_place(struct client_set *set, uint64_t lock, int mode, uintptr_t
 	return -1;
 }
 
+/* Whether the thread holds, awaits or has requested the lock. */
+static bool has_claim(const struct client_set *set, uint64_t lock, uintptr_t me)
+{
+	int top = slots_used(set);
+
+	for (int i = 0; i < top; i++) {
+		const struct slot_claim *claim = &set->claims[i];
+
+		/* As in slots_is_of(). */
+		if (atomic_load_explicit(&claim->owner, memory_order_acquire) == me &&
+		    (atomic_load_explicit(&claim->lock, memory_order_relaxed) & ~SLOTS_REQUESTED) ==
+			lock)
+			return true;
+	}
+	return false;
+}
+
 struct lock_slot *slots_claim(struct client_set *set, uint64_t lock, int mode, int *code)
 {
 	uintptr_t me = self(set);
 	int index = -1;
 
-	if (slots_find_any(set, lock)) {
+	if (has_claim(set, lock, me)) {
 		*code = PAWL_ERR_HELD;
 		return NULL;
 	}
@@ -306,6 +323,19 @@ struct lock_slot *slots_find_range(struct client_set *set, uint64_t index, uint6
 	if (index >= (uint64_t)slots_used(set) ||
 	    !slots_is_of(&set->claims[index], self(set), SLOTS_RANGE) ||
 	    slots_uses(&set->claims[index]) != claim)
+		return NULL;
+	return &set->slots[index];
+}
+
+struct lock_slot *slots_find_request(struct client_set *set, uint64_t index, uint64_t claim)
+{
+	const struct slot_claim *at;
+
+	if (index >= (uint64_t)slots_used(set))
+		return NULL;
+	at = &set->claims[index];
+	if (!slots_is_of(at, self(set), set->slots[index].lock | SLOTS_REQUESTED) ||
+	    slots_uses(at) != claim)
 		return NULL;
 	return &set->slots[index];
 }

@@ -37,6 +37,7 @@ struct client_set {
 	bool by_process;  /* locks belong to the process, not to the thread that acquired them */
 	bool can_fail;    /* an operation of the transport may fail: guard.c */
 	int64_t *scratch; /* for all slots */
+	struct client_request **requests; /* [setup->max_held] by slot; NULL: it had none yet */
 	struct rma *rma;
 };
 
@@ -64,6 +65,9 @@ enum {
  * may have several ranges in a space.) */
 #define SLOTS_NO_LOCK UINT64_MAX
 #define SLOTS_RANGE (UINT64_MAX - 1)
+/* Added to lock: the thread has a request for it and does not hold it. No lock has such a number.
+ */
+#define SLOTS_REQUESTED (UINT64_C(1) << 62)
 
 static inline void slots_set_lock(struct slot_claim *claim, uint64_t lock)
 {
@@ -141,6 +145,10 @@ static inline void slots_give_back(struct client_set *set, struct lock_slot *slo
 	 * before the reset of owner; pairs with the acquire in take() and slots_is_of(). */
 	atomic_store_explicit(&claim->owner, 0, memory_order_release);
 }
+
+/* The slot at this index, if it is the calling thread's, for a request that it made in this claim;
+ * else NULL. */
+struct lock_slot *slots_find_request(struct client_set *set, uint64_t index, uint64_t claim);
 
 /* Put a claimed slot into one of the states above. */
 void slots_abandon(struct client_set *set, struct lock_slot *slot);

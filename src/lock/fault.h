@@ -130,6 +130,12 @@
 	  "a client that waits for one of several locks keeps those behind it") \
 	X(client_many_refused, "d-mcs,cas-backoff", \
 	  "a call for several locks that fails does not release what it acquired") \
+	X(client_request, "d-mcs,alock,rma-mcs", \
+	  "the second look of a request takes the lock, whoever has it") \
+	X(client_request_kept, "d-mcs,rma-mcs,mgl", \
+	  "a cancelled request keeps a lock that it got before the cancel") \
+	X(client_request_lost, "d-mcs,alock,rma-mcs", \
+	  "a cancelled request gives its slot back, and stays in the queue") \
 	X(client_left, "d-mcs", "a slot is free before it has settled") \
 	X(client_queued, "d-mcs,alock", "a slot is free while its place is in the queue") \
 	X(client_abandoned, "shiftlock,citron,dslr", "the slot of a forgotten lock is free at once") \

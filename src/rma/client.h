@@ -54,6 +54,16 @@ struct rma {
 	void *segments;                /* of segments.c */
 };
 
+/* How a client that waits for nobody goes on with an acquire that has to wait (client/request.c).
+ * The acquire runs on a stack of its own; wait.c leaves that stack where it would wait. */
+struct rma_steps {
+	/* Return to the client; returns when the client takes the next step. */
+	void (*leave)(struct rma_steps *steps);
+	bool waits;     /* from now on the client waits, as in any other acquire */
+	bool hurries;   /* deadline `never` has passed */
+	uint64_t never; /* the deadline of the acquire; 0: the kind has none */
+};
+
 /* Room for what a transport keeps of a client. */
 enum { RMA_OWN_BYTES = 2816 };
 
@@ -69,6 +79,7 @@ struct rma_client {
 	 * that case (client/guard.c); NULL: the call returns. */
 	bool failed;
 	jmp_buf *on_loss;
+	struct rma_steps *steps; /* NULL: the client waits */
 	/* What the transport keeps: the structure of rma_own(). */
 	_Alignas(int64_t) unsigned char own[RMA_OWN_BYTES];
 };

@@ -22,6 +22,9 @@
  * application only, and naps are longer, so that sleepers do not take the cores of clients that
  * hand the lock over. Such a table spans hosts, and hosts that share cores cannot see that they do,
  * so a waiter yields between looks even if ranks do not outnumber cores.
+ *
+ * A client that acquires by steps (client/request.c) does not wait here: it looks once and leaves
+ * its stack until the next step.
  */
 #include "rma/rma.h"
 
@@ -226,13 +229,69 @@ static bool await_remote(struct rma_client *c, struct rma_word w, int64_t mask, 
 	return false;
 }
 
+/* One look at a word, without waiting. */
+static bool look_once(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+		      int64_t ref, const char *what, int64_t *value)
+{
+	const uint64_t past = 1;
+
+	if (c->rma->transport->await && !(w.flags & RMA_FAR))
+		return c->rma->transport->await(c, w, mask, cond, ref, past, what, value);
+	if (w.map) {
+		*value = atomic_load_explicit(w.map, memory_order_seq_cst);
+	} else {
+		rma_get(c, w, value);
+		rma_flush(c, w); /* orders the get before the look at its result */
+	}
+	return rma_holds(*value, mask, cond, ref);
+}
+
+/* Whether a wait of a client that does not wait has ended by its deadline. */
+static bool is_over(const struct rma_client *c, uint64_t deadline_ns)
+{
+	if (c->steps->hurries && deadline_ns == c->steps->never)
+		return deadline_ns != 0;
+	return deadline_ns && rma_clock(c) >= deadline_ns;
+}
+
+/* Leave the acquire until the client takes the next step. */
+static void leave_until_next_step(struct rma_client *c)
+{
+	c->steps->leave(c->steps);
+	c->rma->transport->progress(c);
+}
+
+/* Wait by steps. False: the client waits from now on. Otherwise *held is the result. */
+static bool await_by_steps(struct rma_client *c, struct rma_word w, int64_t mask,
+			   enum rma_cond cond, int64_t ref, uint64_t deadline_ns, const char *what,
+			   int64_t *value, bool *held)
+{
+	uint64_t waits = c->waits + 1;
+
+	for (;;) {
+		*held = look_once(c, w, mask, cond, ref, what, value);
+		c->waits = waits; /* one wait, however many looks */
+		if (*held || is_over(c, deadline_ns))
+			return true;
+		if (c->steps->waits) {
+			c->waits = waits - 1;
+			return false;
+		}
+		leave_until_next_step(c);
+	}
+}
+
 bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
 		    int64_t ref, enum rma_patience patience, uint64_t deadline_ns, const char *what,
 		    int64_t *value)
 {
 	const struct rma_waiting *how = &c->rma->waiting;
 	uint64_t start, waited = 0, report_ns = 0, spin_ns = how->spin_ns[patience];
+	bool held;
 
+	if (__builtin_expect(c->steps != NULL, 0) &&
+	    await_by_steps(c, w, mask, cond, ref, deadline_ns, what, value, &held))
+		return held;
 	if (c->rma->transport->await && !(w.flags & RMA_FAR))
 		return c->rma->transport->await(c, w, mask, cond, ref, deadline_ns, what, value);
 	c->waits++;
@@ -300,6 +359,15 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 	const struct rma_waiting *how = &c->rma->waiting;
 	uint64_t ns = 0, waited, now;
 
+	if (__builtin_expect(c->steps != NULL, 0)) {
+		if (is_over(c, p->deadline_ns))
+			return false;
+		if (!c->steps->waits) {
+			c->waits += p->rounds++ == 0;
+			leave_until_next_step(c);
+			return true;
+		}
+	}
 	if (p->min_ns) {
 		unsigned shift = p->rounds < 32 ? (unsigned)p->rounds : 32;
 

@@ -181,6 +181,33 @@ def many(words):
     result("several locks by one call")
 
 
+def requests(words):
+    with pawl.Table(comm, "d-mcs", 10) as table:
+        for turn in range(TURNS):
+            request = table.iacquire(1)
+            if turn % 3 == 0:
+                while not request.test():
+                    time.sleep(1e-4)
+                words.increment()
+                table.release(1)
+            elif turn % 3 == 1:
+                with request:
+                    words.increment()
+            else:
+                request.cancel()
+                with table.lock(1):
+                    words.increment()
+        words.comes_to(TURNS * ranks)
+        request = table.iacquire(2 + rank, shared=False)
+        fails(lambda: table.release(2 + rank), pawl.Code.NOT_HELD, "")
+        fails(lambda: table.iacquire(2 + rank), pawl.Code.HELD, "")
+        request.wait()
+        expect(request.test(), "a request that has ended is done")
+        table.release(2 + rank)
+        fails(lambda: table.iacquire(10), pawl.Code.RANGE, "lock 10")
+    result("requests")
+
+
 def parts(words):
     with pawl.Table(comm, "mgl", 10) as table:
         for turn in range(TURNS):
@@ -302,7 +329,8 @@ def main():
         words.comes_to(300 * TURNS * ranks)
         result("without a lock")
     elif "sizes" in sys.argv[1:]:
-        for name, type_ in (("pawl_range", _library.Range), ("pawl_stats", _library.Stats),
+        for name, type_ in (("pawl_range", _library.Range), ("pawl_request", _library.RequestData),
+                            ("pawl_stats", _library.Stats),
                             ("pawl_kind", _library.Kind), ("pawl_table_info", _library.TableInfo)):
             print(name, ctypes.sizeof(type_))
         return 0
@@ -317,6 +345,7 @@ def main():
                 exclusion(words, kind, capabilities & pawl.CAP_SHARED)
                 tries(kind, capabilities)
         many(words)
+        requests(words)
         parts(words)
         failures()
         threads()

@@ -323,6 +323,7 @@ static void all_cases(void)
 	if (can(PAWL_CAP_TRY))
 		run("several by one call, one is held", many_refused);
 	run("several by one call, misused", many_misused);
+	run_requests(run);
 	run("what it cannot do is refused", unsupported);
 }
 

@@ -35,6 +35,9 @@ void many_contended(void);
 void many_refused(void);
 void many_misused(void);
 
+/* exclusion_request.c: by this function, which takes a name and a case */
+void run_requests(void (*run)(const char *what, void (*test)(void)));
+
 /* exclusion_intent.c */
 void intents_and_others(void);
 void intents_meet(void);

@@ -323,9 +323,23 @@ static void attempt_many(struct sim_rank *r, const struct draw *d, unsigned capa
 	sim_release_many(r);
 }
 
+/* A request. The number of tests and the time between them may be such that the lock comes first,
+ * or not. */
+static int take_by_request(struct sim_rank *r, const struct draw *d, unsigned capabilities)
+{
+	static const uint64_t between[] = {1, 50, 1000, 20000};
+	int mode = draw_mode(r, d, capabilities), tests = (int)sim_below(&r->random, 5);
+	uint64_t lock = sim_below(&r->random, d->request.locks);
+
+	return sim_acquire_by_steps(r, lock, mode, tests, between[sim_below(&r->random, 4)],
+				    sim_below(&r->random, 3) == 0);
+}
+
 static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
-	int rc = take_something(r, d, capabilities);
+	bool requests = d->requests && (int)sim_below(&r->random, PER_CENT) < d->requests;
+	int rc =
+	    requests ? take_by_request(r, d, capabilities) : take_something(r, d, capabilities);
 
 	if (rc == PAWL_ERR_TOO_MANY)
 		sim_sleep(r, sim_below(&r->random, SHORTAGE_NS * SIM_NS));
@@ -395,6 +409,18 @@ static void draw_many(struct draw *d, const struct lock_protocol *p, uint64_t se
 		d->request.slots = 2 + (int)sim_below(&random, 3);
 	snprintf(d->text + used, sizeof d->text - used, ", many at once, slots %d",
 		 d->request.slots);
+}
+
+/* Requests. A random sequence of its own, as in draw_many(). */
+static void draw_requests(struct draw *d, const struct lock_protocol *p, uint64_t seed)
+{
+	uint64_t random = sim_seed(seed, 1u << 22);
+	size_t used = strlen(d->text);
+
+	if (d->request.prompt || (p->kind.capabilities & PAWL_CAP_RANGES) || sim_below(&random, 3))
+		return;
+	d->requests = 10 + (int)sim_below(&random, 60);
+	snprintf(d->text + used, sizeof d->text - used, ", requests");
 }
 
 /* Ranks die, and an operation on a dead rank fails, which ends the call of the client that needs
@@ -468,5 +494,6 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 	draw_slots(d, &random);
 	draw_peers(d, &random);
 	draw_many(d, p, seed);
+	draw_requests(d, p, seed);
 	return true;
 }

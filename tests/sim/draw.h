@@ -17,6 +17,7 @@ struct draw {
 	int tries, timed;    /* per cent of acquires, if the kind has them */
 	int several;         /* per cent of sections in which a rank acquires a second lock */
 	int many;            /* per cent of attempts at several locks at once */
+	int requests;        /* per cent of acquires that are requests */
 	int forgets;         /* per mille of sections whose lock is forgotten */
 	int deaths;          /* ranks that die */
 	uint64_t naps; /* ranks are stopped for several leases, after at most this many accesses */

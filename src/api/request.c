@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests: acquires that do not wait. */
+#include "base/error.h"
+#include "table/table.h"
+
+/* What the caller's pawl_request has; all zero: no request. */
+enum { TABLE, SLOT, CLAIM };
+
+static bool is_null(const pawl_request *request)
+{
+	return !request->opaque[TABLE];
+}
+
+static uint64_t far_count(const struct lock_slot *slot)
+{
+	uint64_t n = 0;
+
+	for (int op = 0; op < RMA_FLUSH; op++)
+		n += slot->client.count[op][1];
+	return n;
+}
+
+/* Tell the observers of an acquire that began with the request. The slot's record of the
+ * predecessor is as the acquire has left it. */
+static struct observe_record tell_begin(pawl_table *t, const struct client_request *q)
+{
+	struct lock_slot *slot = q->slot;
+	int64_t from = slot->from;
+	struct observe_record r = observe_begin(t->observe, slot, slot->mode, NULL, q->site);
+
+	slot->from = from;
+	r.begin_ns = q->begin_ns;
+	r.waits_before = q->waits_before;
+	r.far_before = q->far_before;
+	return r;
+}
+
+int pawl_lock_iacquire(pawl_table *t, uint64_t lock, int mode, pawl_request *request)
+{
+	const struct pawl_kind *kind;
+	struct client_request *q;
+	uint64_t begin_ns, never;
+	int rc;
+
+	if (!request)
+		return error_set(PAWL_ERR_ARG, "request is null");
+	*request = (pawl_request){{0}};
+	rc = call_check_lock(t, lock, mode);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	kind = &t->setup.protocol->kind;
+	if (t->setup.protocol->mpi)
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "%s waits within the MPI: it has no requests", kind->name);
+	begin_ns = rma_now_ns();
+	never = kind->capabilities & PAWL_CAP_TIMED ? UINT64_MAX / 4 : 0;
+	q = client_request(&t->clients, lock, mode, never, &rc);
+	if (!q && rc == PAWL_ERR_NOMEM)
+		return error_set(rc, "out of memory for the stack of a request");
+	if (!q)
+		return call_refused_lock(t, lock, rc);
+	q->begin_ns = begin_ns;
+	q->site = OBSERVE_SITE();
+	q->far_before = t->observe ? far_count(q->slot) : 0;
+	*request = (pawl_request){{
+	    [TABLE] = (uint64_t)(uintptr_t)t,
+	    [SLOT] = (uint64_t)q->slot->index,
+	    [CLAIM] = slots_uses(&t->clients.claims[q->slot->index]),
+	}};
+	return PAWL_SUCCESS;
+}
+
+/* NULL: *rc is the code. */
+static struct client_request *find(const pawl_request *request, pawl_table **t, int *rc)
+{
+	struct client_request *q = NULL;
+	struct lock_slot *slot;
+
+	*t = (pawl_table *)(uintptr_t)request->opaque[TABLE];
+	*rc = life_check(*t);
+	if (*rc != PAWL_SUCCESS)
+		return NULL;
+	slot = slots_find_request(&(*t)->clients, request->opaque[SLOT], request->opaque[CLAIM]);
+	if (slot)
+		q = (*t)->clients.requests[slot->index];
+	if (q && client_request_is_mine(q))
+		return q;
+	*rc =
+	    error_set(PAWL_ERR_ARG, "request: it has ended already, or another thread has made it");
+	return NULL;
+}
+
+static int step(pawl_request *request, enum client_step how, int *done)
+{
+	struct observe_record r = {.slot = -1};
+	struct client_request *q;
+	struct lock_slot *slot;
+	pawl_table *t;
+	uint64_t lock;
+	int rc;
+
+	*done = 1;
+	if (is_null(request))
+		return PAWL_SUCCESS;
+	q = find(request, &t, &rc);
+	if (!q)
+		return rc;
+	slot = q->slot;
+	lock = slot->lock;
+	if (t->observe && how == CLIENT_WAIT)
+		r = tell_begin(t, q);
+	rc = client_request_step(&t->clients, q, how);
+	if (rc == CLIENT_PENDING) {
+		*done = 0;
+		return PAWL_SUCCESS;
+	}
+	*request = (pawl_request){{0}};
+	if (rc == PAWL_SUCCESS) {
+		client_request_end(&t->clients, q);
+		if (t->observe && r.slot < 0)
+			r = tell_begin(t, q);
+	}
+	if (r.slot >= 0)
+		observe_acquired(t->observe, &r, slot, rc);
+	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, lock, rc);
+}
+
+int pawl_request_test(pawl_request *request, int *done)
+{
+	if (!request || !done)
+		return error_set(PAWL_ERR_ARG, "%s is null", request ? "done" : "request");
+	return step(request, CLIENT_LOOK, done);
+}
+
+int pawl_request_wait(pawl_request *request)
+{
+	int done;
+
+	if (!request)
+		return error_set(PAWL_ERR_ARG, "request is null");
+	return step(request, CLIENT_WAIT, &done);
+}
+
+int pawl_request_cancel(pawl_request *request)
+{
+	struct client_request *q;
+	pawl_table *t;
+	uint64_t lock;
+	int rc;
+
+	if (!request)
+		return error_set(PAWL_ERR_ARG, "request is null");
+	if (is_null(request))
+		return PAWL_SUCCESS;
+	q = find(request, &t, &rc);
+	if (!q)
+		return rc;
+	lock = q->slot->lock;
+	*request = (pawl_request){{0}};
+	rc = client_request_cancel(&t->clients, q);
+	return rc == PAWL_SUCCESS || rc == PAWL_ERR_LEASE_LOST ? PAWL_SUCCESS
+							       : call_failed_lock(t, lock, rc);
+}
