@@ -87,6 +87,7 @@ has_table()
 	echo "${1##*/} is to have the lines marked <, from pawl-bench --list"
 	return 1
 }
+check "README.md has the table of capabilities" has_table "$srcdir/README.md"
 check "doc/locks.md has the table of capabilities" has_table "$srcdir/doc/locks.md"
 check "pawl(3) has the table of capabilities" has_table "$srcdir/man/pawl.3"
 

@@ -83,6 +83,7 @@ fi
 for program in $locks; do
 	case $program in
 	*/errors) ranks=3 budget= ;;
+	*/lifecycle) ranks=2 budget="--rounds 20" ;;
 	*) ranks=2 budget="--budget 0.02" ;;
 	esac
 	# shellcheck disable=SC2086 # a list of arguments
