@@ -99,6 +99,11 @@ module pawl
       integer(c_int64_t) :: opaque(2) = 0
    end type
 
+   ! An acquire that goes on; its contents belong to the library.
+   type, bind(C), public :: pawl_request
+      integer(c_int64_t) :: opaque(4) = 0
+   end type
+
    ! As struct pawl_stats of pawl.h. Of an array, element 1 counts targets on the same node,
    ! element 2 those on other nodes.
    type, bind(C), public :: pawl_stats
@@ -160,6 +165,16 @@ module pawl
       generic :: release => release_i8, release_i4
       procedure, private :: abandon_i8, abandon_i4
       generic :: abandon => abandon_i8, abandon_i4
+      procedure, private :: acquire_many_i8, acquire_many_i4
+      generic :: acquire_many => acquire_many_i8, acquire_many_i4
+      procedure, private :: try_acquire_many_i8, try_acquire_many_i4
+      generic :: try_acquire_many => try_acquire_many_i8, try_acquire_many_i4
+      procedure, private :: timed_acquire_many_i8, timed_acquire_many_i4
+      generic :: timed_acquire_many => timed_acquire_many_i8, timed_acquire_many_i4
+      procedure, private :: release_many_i8, release_many_i4
+      generic :: release_many => release_many_i8, release_many_i4
+      procedure, private :: iacquire_i8, iacquire_i4
+      generic :: iacquire => iacquire_i8, iacquire_i4
       procedure, private :: acquire_part_i8, acquire_part_i4
       generic :: acquire_part => acquire_part_i8, acquire_part_i4
       procedure, private :: release_part_i8, release_part_i4
@@ -201,6 +216,9 @@ module pawl
       pawl_kind_capabilities
    public :: pawl_table_home, pawl_lock_acquire, pawl_lock_try_acquire, pawl_lock_timed_acquire, &
       pawl_lock_release, pawl_lock_abandon, pawl_lock_acquire_part, pawl_lock_release_part, &
+      pawl_lock_acquire_many, pawl_lock_try_acquire_many, pawl_lock_timed_acquire_many, &
+      pawl_lock_release_many, pawl_lock_iacquire, pawl_request_test, pawl_request_wait, &
+      pawl_request_cancel, &
       pawl_range_acquire, pawl_range_try_acquire, pawl_range_timed_acquire, pawl_range_release, &
       pawl_range_abandon, pawl_range_grow, pawl_range_shrink
 
@@ -233,6 +251,21 @@ module pawl
    end interface
    interface pawl_lock_abandon
       module procedure abandon_i8, abandon_i4
+   end interface
+   interface pawl_lock_acquire_many
+      module procedure acquire_many_i8, acquire_many_i4
+   end interface
+   interface pawl_lock_try_acquire_many
+      module procedure try_acquire_many_i8, try_acquire_many_i4
+   end interface
+   interface pawl_lock_timed_acquire_many
+      module procedure timed_acquire_many_i8, timed_acquire_many_i4
+   end interface
+   interface pawl_lock_release_many
+      module procedure release_many_i8, release_many_i4
+   end interface
+   interface pawl_lock_iacquire
+      module procedure iacquire_i8, iacquire_i4
    end interface
    interface pawl_lock_acquire_part
       module procedure acquire_part_i8, acquire_part_i4
@@ -398,6 +431,70 @@ module pawl
          integer(c_int64_t), value :: lock
          integer(c_int) :: rc
       end function
+      function c_lock_acquire_many(table, n, locks, modes) &
+         bind(C, name="pawl_lock_acquire_many") result(rc)
+         import :: c_int, c_int64_t, c_ptr, c_size_t
+         type(c_ptr), value :: table
+         integer(c_size_t), value :: n
+         integer(c_int64_t), intent(in) :: locks(*)
+         type(c_ptr), value :: modes ! to integers, or null
+         integer(c_int) :: rc
+      end function
+      function c_lock_try_acquire_many(table, n, locks, modes) &
+         bind(C, name="pawl_lock_try_acquire_many") result(rc)
+         import :: c_int, c_int64_t, c_ptr, c_size_t
+         type(c_ptr), value :: table
+         integer(c_size_t), value :: n
+         integer(c_int64_t), intent(in) :: locks(*)
+         type(c_ptr), value :: modes ! to integers, or null
+         integer(c_int) :: rc
+      end function
+      function c_lock_timed_acquire_many(table, n, locks, modes, seconds) &
+         bind(C, name="pawl_lock_timed_acquire_many") result(rc)
+         import :: c_double, c_int, c_int64_t, c_ptr, c_size_t
+         type(c_ptr), value :: table
+         integer(c_size_t), value :: n
+         integer(c_int64_t), intent(in) :: locks(*)
+         type(c_ptr), value :: modes ! to integers, or null
+         real(c_double), value :: seconds
+         integer(c_int) :: rc
+      end function
+      function c_lock_release_many(table, n, locks) &
+         bind(C, name="pawl_lock_release_many") result(rc)
+         import :: c_int, c_int64_t, c_ptr, c_size_t
+         type(c_ptr), value :: table
+         integer(c_size_t), value :: n
+         integer(c_int64_t), intent(in) :: locks(*)
+         integer(c_int) :: rc
+      end function
+      function c_lock_iacquire(table, lock, mode, request) &
+         bind(C, name="pawl_lock_iacquire") result(rc)
+         import :: c_int, c_int64_t, c_ptr, pawl_request
+         type(c_ptr), value :: table
+         integer(c_int64_t), value :: lock
+         integer(c_int), value :: mode
+         type(pawl_request), intent(inout) :: request
+         integer(c_int) :: rc
+      end function
+      function c_request_test(request, done) &
+         bind(C, name="pawl_request_test") result(rc)
+         import :: c_int, pawl_request
+         type(pawl_request), intent(inout) :: request
+         integer(c_int), intent(out) :: done
+         integer(c_int) :: rc
+      end function
+      function c_request_wait(request) &
+         bind(C, name="pawl_request_wait") result(rc)
+         import :: c_int, pawl_request
+         type(pawl_request), intent(inout) :: request
+         integer(c_int) :: rc
+      end function
+      function c_request_cancel(request) &
+         bind(C, name="pawl_request_cancel") result(rc)
+         import :: c_int, pawl_request
+         type(pawl_request), intent(inout) :: request
+         integer(c_int) :: rc
+      end function
       function c_lock_acquire_part(table, whole, part, mode) &
          bind(C, name="pawl_lock_acquire_part") result(rc)
          import :: c_int, c_int64_t, c_ptr
@@ -535,6 +632,20 @@ contains
 
       bits = PAWL_EXCLUSIVE%bits
       if (present(mode)) bits = mode%bits
+   end function
+
+   ! For calls on several locks: the address of bits, which become those of the modes; null if
+   ! there are no modes. As many modes as locks.
+   function modes_of(bits, modes) result(address)
+      integer(c_int), intent(inout), target :: bits(:)
+      type(pawl_mode), intent(in), optional :: modes(:)
+      type(c_ptr) :: address
+
+      address = c_null_ptr
+      if (.not. present(modes)) return
+      if (size(modes) /= size(bits)) error stop "pawl: as many modes as locks, or none"
+      bits = modes%bits
+      if (size(bits) > 0) address = c_loc(bits)
    end function
 
    ! ------------------------------------------------------- errors, kinds, version
@@ -914,6 +1025,144 @@ contains
       integer, intent(out), optional :: ierror
 
       call abandon_i8(table, int(lock, int64), ierror)
+   end subroutine
+
+   ! Acquire several locks, exclusively unless modes says otherwise. Threads that use this call do
+   ! not dead-lock with each other, and some kinds acquire free locks in one round trip.
+   subroutine acquire_many_i8(table, locks, modes, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int64), intent(in) :: locks(:)
+      type(pawl_mode), intent(in), optional :: modes(:)
+      integer, intent(out), optional :: ierror
+      integer(c_int), target :: bits(size(locks))
+
+      call finish(c_lock_acquire_many(table%handle, size(locks, kind=c_size_t), locks, &
+         modes_of(bits, modes)), ierror)
+   end subroutine
+
+   subroutine acquire_many_i4(table, locks, modes, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int32), intent(in) :: locks(:)
+      type(pawl_mode), intent(in), optional :: modes(:)
+      integer, intent(out), optional :: ierror
+
+      call acquire_many_i8(table, int(locks, int64), modes, ierror)
+   end subroutine
+
+   ! The same without waiting for other holders: all of them, or none.
+   subroutine try_acquire_many_i8(table, locks, acquired, modes, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int64), intent(in) :: locks(:)
+      logical, intent(out) :: acquired
+      type(pawl_mode), intent(in), optional :: modes(:)
+      integer, intent(out), optional :: ierror
+      integer(c_int), target :: bits(size(locks))
+
+      call finish_try(c_lock_try_acquire_many(table%handle, size(locks, kind=c_size_t), locks, &
+         modes_of(bits, modes)), acquired, ierror)
+   end subroutine
+
+   subroutine try_acquire_many_i4(table, locks, acquired, modes, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int32), intent(in) :: locks(:)
+      logical, intent(out) :: acquired
+      type(pawl_mode), intent(in), optional :: modes(:)
+      integer, intent(out), optional :: ierror
+
+      call try_acquire_many_i8(table, int(locks, int64), acquired, modes, ierror)
+   end subroutine
+
+   ! The same, but wait at most that many seconds in all.
+   subroutine timed_acquire_many_i8(table, locks, seconds, acquired, modes, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int64), intent(in) :: locks(:)
+      real(real64), intent(in) :: seconds
+      logical, intent(out) :: acquired
+      type(pawl_mode), intent(in), optional :: modes(:)
+      integer, intent(out), optional :: ierror
+      integer(c_int), target :: bits(size(locks))
+
+      call finish_try(c_lock_timed_acquire_many(table%handle, size(locks, kind=c_size_t), locks, &
+         modes_of(bits, modes), seconds), acquired, ierror)
+   end subroutine
+
+   subroutine timed_acquire_many_i4(table, locks, seconds, acquired, modes, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int32), intent(in) :: locks(:)
+      real(real64), intent(in) :: seconds
+      logical, intent(out) :: acquired
+      type(pawl_mode), intent(in), optional :: modes(:)
+      integer, intent(out), optional :: ierror
+
+      call timed_acquire_many_i8(table, int(locks, int64), seconds, acquired, modes, ierror)
+   end subroutine
+
+   ! Release several locks that this thread holds.
+   subroutine release_many_i8(table, locks, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int64), intent(in) :: locks(:)
+      integer, intent(out), optional :: ierror
+
+      call finish(c_lock_release_many(table%handle, size(locks, kind=c_size_t), locks), ierror)
+   end subroutine
+
+   subroutine release_many_i4(table, locks, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int32), intent(in) :: locks(:)
+      integer, intent(out), optional :: ierror
+
+      call release_many_i8(table, int(locks, int64), ierror)
+   end subroutine
+
+   ! Begin to acquire a lock, without waiting. pawl_request_test() and pawl_request_wait() say when
+   ! it is held; only the thread that has made the request may use it.
+   subroutine iacquire_i8(table, lock, request, mode, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int64), intent(in) :: lock
+      type(pawl_request), intent(out) :: request
+      type(pawl_mode), intent(in), optional :: mode
+      integer, intent(out), optional :: ierror
+
+      call finish(c_lock_iacquire(table%handle, lock, bits_of(mode), request), ierror)
+   end subroutine
+
+   subroutine iacquire_i4(table, lock, request, mode, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int32), intent(in) :: lock
+      type(pawl_request), intent(out) :: request
+      type(pawl_mode), intent(in), optional :: mode
+      integer, intent(out), optional :: ierror
+
+      call iacquire_i8(table, int(lock, int64), request, mode, ierror)
+   end subroutine
+
+   ! Look once, without waiting: done if the lock is held now.
+   subroutine pawl_request_test(request, done, ierror)
+      type(pawl_request), intent(inout) :: request
+      logical, intent(out) :: done
+      integer, intent(out), optional :: ierror
+      integer(c_int) :: c_done, rc
+
+      c_done = 0
+      rc = c_request_test(request, c_done)
+      done = c_done /= 0
+      call finish(rc, ierror)
+   end subroutine
+
+   ! Wait until the lock is held.
+   subroutine pawl_request_wait(request, ierror)
+      type(pawl_request), intent(inout) :: request
+      integer, intent(out), optional :: ierror
+
+      call finish(c_request_wait(request), ierror)
+   end subroutine
+
+   ! End the request without the lock.
+   subroutine pawl_request_cancel(request, ierror)
+      type(pawl_request), intent(inout) :: request
+      integer, intent(out), optional :: ierror
+
+      call finish(c_request_cancel(request), ierror)
    end subroutine
 
    ! Acquire part, and an intent at whole.

@@ -154,6 +154,15 @@ struct one_lock {
 	}
 };
 
+struct several_locks {
+	std::vector<std::uint64_t> locks;
+
+	int release(pawl_table *table) const noexcept
+	{
+		return pawl_lock_release_many(table, locks.size(), locks.data());
+	}
+};
+
 struct whole_and_part {
 	std::uint64_t whole, part;
 
@@ -185,12 +194,12 @@ template <class What> class holder
 	holder() noexcept = default;
 
 	/* Takes ownership of what is held already. */
-	holder(pawl_table *table, const What &what) noexcept : table_(table), what_(what)
+	holder(pawl_table *table, What what) noexcept : table_(table), what_(std::move(what))
 	{
 	}
 
 	holder(holder &&other) noexcept
-	    : table_(std::exchange(other.table_, nullptr)), what_(other.what_)
+	    : table_(std::exchange(other.table_, nullptr)), what_(std::move(other.what_))
 	{
 	}
 
@@ -199,7 +208,7 @@ template <class What> class holder
 		if (this != &other) {
 			drop();
 			table_ = std::exchange(other.table_, nullptr);
-			what_ = other.what_;
+			what_ = std::move(other.what_);
 		}
 		return *this;
 	}
@@ -245,8 +254,103 @@ template <class What> class holder
 };
 
 using held_lock = holder<detail::one_lock>;
+using held_locks = holder<detail::several_locks>;
 using held_part = holder<detail::whole_and_part>;
 using held_range = holder<detail::one_range>;
+
+/*
+ * An acquire that goes on while its thread does something else: pawl_lock_iacquire(). Tested,
+ * awaited or cancelled by the thread that made it; the destructor cancels it.
+ */
+class request
+{
+      public:
+	/* Of no lock. */
+	request() noexcept = default;
+
+	request(pawl_table *table, std::uint64_t lock, mode m) : table_(table), lock_(lock)
+	{
+		detail::check(pawl_lock_iacquire(table, lock, static_cast<int>(m), &request_));
+	}
+
+	request(request &&other) noexcept
+	    : table_(std::exchange(other.table_, nullptr)), lock_(other.lock_),
+	      request_(std::exchange(other.request_, pawl_request{}))
+	{
+	}
+
+	request &operator=(request &&other) noexcept
+	{
+		if (this != &other) {
+			drop();
+			table_ = std::exchange(other.table_, nullptr);
+			lock_ = other.lock_;
+			request_ = std::exchange(other.request_, pawl_request{});
+		}
+		return *this;
+	}
+
+	request(const request &) = delete;
+	request &operator=(const request &) = delete;
+
+	~request()
+	{
+		drop();
+	}
+
+	/* Look once, without waiting: the lock until the end of the scope, or an empty holder. */
+	[[nodiscard]] held_lock test()
+	{
+		int done = 0;
+
+		if (table_ == nullptr)
+			return {};
+		check(pawl_request_test(&request_, &done));
+		return done != 0 ? taken() : held_lock();
+	}
+
+	/* Wait for the lock, and hold it until the end of the scope. Empty if it was taken before.
+	 */
+	[[nodiscard]] held_lock wait()
+	{
+		if (table_ == nullptr)
+			return {};
+		check(pawl_request_wait(&request_));
+		return taken();
+	}
+
+	/* End the request without the lock. */
+	void cancel()
+	{
+		table_ = nullptr;
+		detail::check(pawl_request_cancel(&request_));
+	}
+
+      private:
+	/* A call that fails has ended the request, but for one of another thread. */
+	void check(int code)
+	{
+		if (code != PAWL_SUCCESS && code != PAWL_ERR_ARG)
+			table_ = nullptr;
+		detail::check(code);
+	}
+
+	held_lock taken() noexcept
+	{
+		return held_lock(std::exchange(table_, nullptr), {lock_});
+	}
+
+	void drop() noexcept
+	{
+		if (table_ != nullptr)
+			detail::released(pawl_request_cancel(&request_));
+		table_ = nullptr;
+	}
+
+	pawl_table *table_ = nullptr;
+	std::uint64_t lock_ = 0;
+	pawl_request request_{};
+};
 
 /*
  * A lock of a table with the interface of the standard library: Lockable and TimedLockable, for
@@ -710,6 +814,56 @@ class table
 		return held_lock(table_, {lock});
 	}
 
+	/*
+	 * Several locks until the end of the scope: pawl_lock_acquire_many(). Threads that acquire
+	 * theirs in this way do not dead-lock, and with some kinds free locks take one round trip
+	 * together. modes: none, or one for each lock.
+	 *
+	 *     auto both = table.lock_many({7, 3});
+	 */
+	[[nodiscard]] held_locks lock_many(std::vector<std::uint64_t> locks,
+					   const std::vector<mode> &modes = {})
+	{
+		const std::vector<int> each = modes_of(locks, modes);
+
+		detail::check(pawl_lock_acquire_many(table_, locks.size(), locks.data(),
+						     each.empty() ? nullptr : each.data()));
+		return held_locks(table_, {std::move(locks)});
+	}
+
+	/* The same without waiting: empty if one of them is held. */
+	[[nodiscard]] held_locks try_lock_many(std::vector<std::uint64_t> locks,
+					       const std::vector<mode> &modes = {})
+	{
+		const std::vector<int> each = modes_of(locks, modes);
+
+		if (!detail::acquired(pawl_lock_try_acquire_many(
+			table_, locks.size(), locks.data(), each.empty() ? nullptr : each.data())))
+			return {};
+		return held_locks(table_, {std::move(locks)});
+	}
+
+	/* The same with a time: empty if it is over. */
+	template <class Rep, class Period>
+	[[nodiscard]] held_locks try_lock_many_for(std::vector<std::uint64_t> locks,
+						   const std::chrono::duration<Rep, Period> &time,
+						   const std::vector<mode> &modes = {})
+	{
+		const std::vector<int> each = modes_of(locks, modes);
+
+		if (!detail::acquired(pawl_lock_timed_acquire_many(
+			table_, locks.size(), locks.data(), each.empty() ? nullptr : each.data(),
+			detail::seconds(time))))
+			return {};
+		return held_locks(table_, {std::move(locks)});
+	}
+
+	/* Begin to acquire a lock, without waiting; see pawl::request. */
+	[[nodiscard]] pawl::request request(std::uint64_t lock, mode m = mode::exclusive)
+	{
+		return pawl::request(table_, lock, m);
+	}
+
 	/* A part, with the intent at the whole: pawl_lock_acquire_part(). */
 	[[nodiscard]] held_part lock_part(std::uint64_t whole, std::uint64_t part,
 					  mode m = mode::exclusive)
@@ -776,6 +930,18 @@ class table
 	}
 
       private:
+	static std::vector<int> modes_of(const std::vector<std::uint64_t> &locks,
+					 const std::vector<mode> &modes)
+	{
+		std::vector<int> each;
+
+		if (!modes.empty() && modes.size() != locks.size())
+			throw std::invalid_argument("pawl: as many modes as locks, or none");
+		for (const mode m : modes)
+			each.push_back(static_cast<int>(m));
+		return each;
+	}
+
 	void drop() noexcept
 	{
 		if (table_ == nullptr)

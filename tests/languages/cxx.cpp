@@ -204,6 +204,62 @@ void exclusion(const pawl_kind *kind, bool broken)
 	result(std::string(kind->name) + ": scoped_lock of three");
 }
 
+/* Several locks by one call, and requests. */
+void many_and_requests()
+{
+	const unsigned me = unsigned(rank) % 2;
+	pawl::table table(MPI_COMM_WORLD, "d-mcs", 8);
+	words w;
+	int held = 0;
+
+	for (int i = 0; i < turns / 5; i++) {
+		const auto guard = table.lock_many({me, 1 - me, 3});
+
+		EXPECT(bool(guard));
+		w.increment(0);
+	}
+	w.is(0, long(turns / 5) * ranks);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0) {
+		const auto guard = table.lock(1);
+
+		MPI_Barrier(MPI_COMM_WORLD);
+		MPI_Barrier(MPI_COMM_WORLD);
+	} else {
+		MPI_Barrier(MPI_COMM_WORLD);
+		EXPECT(!table.try_lock_many({0, 1}));
+		EXPECT(!table.try_lock_many_for({0, 1}, 1ms));
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	throws([&] { (void)table.lock_many({2, 2}); }, PAWL_ERR_ARG, "lock 2 is both");
+	{
+		const auto own = table.lock_many({4 + unsigned(rank)}, {pawl::mode::exclusive});
+
+		EXPECT(bool(own));
+	}
+	result("several locks by one call");
+	for (int i = 0; i < turns / 5; i++) {
+		pawl::request first = table.request(1);
+		pawl::held_lock lock = first.test();
+
+		if (!lock && i % 2 != 0)
+			lock = first.wait();
+		while (!lock)
+			lock = first.test();
+		w.increment(1);
+		held += !first.test();
+		lock.release();
+		first = table.request(2);
+		if (i % 3 == 0)
+			first.cancel(); /* else the destructor does */
+	}
+	w.is(1, long(turns / 5) * ranks);
+	EXPECT(held == turns / 5);
+	MPI_Barrier(MPI_COMM_WORLD);
+	EXPECT(rank != 0 || bool(table.try_lock(2)));
+	result("requests");
+}
+
 void readers(const pawl_kind *kind)
 {
 	words w;
@@ -452,6 +508,7 @@ void tests(bool broken)
 	if (broken)
 		return;
 	parts();
+	many_and_requests();
 	failures();
 }
 

@@ -93,6 +93,7 @@ program test
          i = i + 1
       end do
       call parts()
+      call many_and_requests()
       call failures()
       call tables()
    end if
@@ -297,6 +298,58 @@ contains
       call expect(ierror == PAWL_SUCCESS, "an intent and a part")
       call table%free()
       call result("mgl: a whole and a part")
+   end subroutine
+
+   subroutine many_and_requests()
+      type(pawl_table) :: table
+      type(pawl_request) :: request
+      logical :: acquired, done
+      integer :: i, ierror
+
+      call pawl_table_create(MPI_COMM_WORLD, "d-mcs", 8, table)
+      do i = 1, turns
+         if (mod(i, 2) == 0) then
+            call table%acquire_many([1, 0, 3])
+         else
+            call table%acquire_many([0_int64, 3_int64], [PAWL_EXCLUSIVE, PAWL_EXCLUSIVE])
+         end if
+         call increment()
+         if (mod(i, 2) == 0) then
+            call table%release_many([0, 1, 3])
+         else
+            call pawl_lock_release_many(table, [0, 3])
+         end if
+      end do
+      call is(int(turns, int64)*ranks)
+      if (rank == 0) call table%acquire(1)
+      call barrier()
+      if (rank /= 0) then
+         call table%try_acquire_many([0, 1], acquired)
+         call expect(.not. acquired, "a try finds one held")
+         call table%timed_acquire_many([0, 1], 0.001d0, acquired)
+         call expect(.not. acquired, "so does one with a time")
+         call table%iacquire(1, request)
+         call pawl_request_test(request, done)
+         call expect(.not. done, "a request of what is held")
+         call pawl_request_cancel(request)
+      end if
+      call barrier()
+      if (rank == 0) call table%release(1)
+      call table%acquire_many([2, 2], ierror=ierror)
+      call expect(ierror == PAWL_ERR_ARG, "a lock twice")
+      do i = 1, turns
+         call table%iacquire(1_int64, request, PAWL_EXCLUSIVE)
+         done = .false.
+         do while (.not. done .and. mod(i, 2) == 0)
+            call pawl_request_test(request, done)
+         end do
+         if (.not. done) call pawl_request_wait(request)
+         call increment()
+         call table%release(1)
+      end do
+      call is(int(turns, int64)*ranks)
+      call table%free()
+      call result("several locks by one call, and requests")
    end subroutine
 
    subroutine has_sentence(code, word)

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The code of doc/mutexes.md, before and after: it compiles without a warning, and no change is lost.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+. "$srcdir/tests/languages/head.sh"
+
+page=$srcdir/doc/mutexes.md
+
+# compiled NAME FLAG...: the program of a block.
+compiled()
+{
+	name=$1
+	shift
+	block "$page" "$name" >"$work/$name.h"
+	[ -s "$work/$name.h" ] || { echo "doc/mutexes.md has no example $name"; return 1; }
+	$CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -DBLOCK="\"$work/$name.h\"" \
+		-I"$srcdir/include" "$@" "$srcdir/tests/mutexes/main.c" $libs
+}
+
+runs()
+{
+	compiled "$@" -o "$work/$1" && mpi_run 3 55 "$work/$1"
+}
+check "MPI_Win_lock, before" runs win-before -DWINDOW=1
+check "MPI_Win_lock, after" runs win-after -DWINDOW=2
+check "the MCS lock of the textbooks, before" runs mcs-before
+check "the MCS lock of the textbooks, after" runs mcs-after
+check "ARMCI mutexes, before: compiles" compiled armci-before -I"$srcdir/tests/mutexes" -c \
+	-o "$work/armci.o"
+check "ARMCI mutexes, after" runs armci-after
+
+if [ -n "$MPI4PY" ]; then
+	export PYTHONDONTWRITEBYTECODE=1 PAWL_LIBRARY="$builddir/.libs/libpawl.so"
+	export PYTHONPATH="$srcdir/python"
+fi
+python()
+{
+	block "$page" "$1" >"$work/$1.py"
+	grep -q 'class Mutex' "$work/$1.py" || { echo "doc/mutexes.md has no example $1"; return 1; }
+	cat >>"$work/$1.py" <<-'END'
+		from mpi4py import MPI
+		import struct
+		comm = MPI.COMM_WORLD
+		mutex = Mutex(comm)
+		win = MPI.Win.Allocate(8, comm=comm)
+		if comm.rank == 0:
+		    win.tomemory()[:] = bytes(8)
+		comm.Barrier()
+		for turn in range(50):
+		    with mutex:
+		        got = bytearray(8)
+		        win.Lock(0, MPI.LOCK_SHARED)
+		        win.Get([got, MPI.BYTE], 0)
+		        win.Flush(0)
+		        put = struct.pack("q", struct.unpack("q", got)[0] + 1)
+		        win.Put([put, MPI.BYTE], 0)
+		        win.Unlock(0)
+		comm.Barrier()
+		win.Lock(comm.rank, MPI.LOCK_SHARED)
+		found = struct.unpack("q", win.tomemory())[0]
+		win.Unlock(comm.rank)
+		win.Free()
+		mutex.free()
+		assert comm.rank != 0 or found == 50 * comm.size, found
+	END
+	mpi_run 3 55 $MPI4PY "$work/$1.py"
+}
+for name in python-before python-after; do
+	if [ -n "$MPI4PY" ]; then
+		check "a class in Python, ${name#python-}" python $name
+	else
+		skip "a class in Python, ${name#python-}" "no mpi4py for this MPI"
+	fi
+done
+
+finish
