@@ -413,7 +413,8 @@ class Table:
         """The counts of this rank since creation or reset_stats(); pairs count targets on the same
         node, and on other nodes."""
         stats = _library.Stats()
-        check(self._lib.pawl_table_get_stats_sized(self._handle, byref(stats), ctypes.sizeof(stats)))
+        size = ctypes.sizeof(stats)
+        check(self._lib.pawl_table_get_stats_sized(self._handle, byref(stats), size))
         return {
             name: tuple(value) if isinstance(value, ctypes.Array) else value
             for name, value in ((name, getattr(stats, name)) for name, _ in stats._fields_)
