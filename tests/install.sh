@@ -177,6 +177,16 @@ layer()
 }
 check "pawl-mpi.pc names the layer under MPI_Win_lock" layer
 
+# Those under the locks of runtimes, as far as they are built.
+layers()
+{
+	for layers_one in $(find "$dir" -name 'libpawl-caf.so' | sed 's|.*/lib||; s|\.so$||'); do
+		"$PKG_CONFIG" --libs "$layers_one" &&
+			[ -e "$dir$("$PKG_CONFIG" --variable=preload "$layers_one")" ] || return
+	done
+}
+check "so do those of the layers under the locks of runtimes" layers
+
 # As in README.md.
 cat >"$dir/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.13)

@@ -100,4 +100,21 @@ calls()
 }
 check "libpawl-mpi has all calls it stands for" calls
 
+
+# The layer of coarrays exports the entry points that it replaces.
+caf=$builddir/.libs/libpawl-caf.so
+caf_names()
+{
+	"${NM:-nm}" -D --defined-only "$caf" | awk '$2 ~ /^[A-Z]$/ { print $3 }' |
+		grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort >"$dir/caf"
+	for name in change_team deregister end_team init lock register unlock; do
+		echo "_gfortran_caf_$name"
+	done | diff - "$dir/caf"
+}
+if [ -e "$caf" ]; then
+	check "libpawl-caf exports the entry points that it replaces" caf_names
+else
+	skip "libpawl-caf exports the entry points that it replaces" "not in this build"
+fi
+
 finish

@@ -142,12 +142,6 @@ static void add_pool(struct pool *p)
 	pthread_mutex_unlock(&lock);
 }
 
-bool agree_is_mistake(int code)
-{
-	return code == PAWL_ERR_OPTION || code == PAWL_ERR_KIND || code == PAWL_ERR_ARG ||
-	       code == PAWL_ERR_TOPOLOGY;
-}
-
 /* Whether, on any process, other threads may create windows at the same time. */
 static bool threads_race(const uint64_t *words)
 {
@@ -214,7 +208,7 @@ static bool more_room(MPI_Comm comm, struct request *r, const uint64_t *words, i
 	rc = pool_create(comm, r->kind, r->options, n ? POOL_IDS : FIRST_IDS, &fresh);
 	if (rc != PAWL_SUCCESS) {
 		snprintf(r->why, sizeof r->why, "%s", pawl_error_message());
-		r->mistake = agree_is_mistake(rc);
+		r->mistake = options_is_mistake(rc);
 		return false;
 	}
 	fresh->key = r->key;

@@ -22,6 +22,19 @@ void dropin_begin(void)
 	agree_on_end(true);
 }
 
+void dropin_fix_options(MPI_Info info, MPI_Comm comm)
+{
+	static const struct option_words words = {
+	    .locks = "windows",
+	    .lease = "programs hold byte ranges for any time; info key pawl_lease of a window gives"
+		     " them a lease",
+	    .max_held = "MPI programs hold a lock of each target; it may be raised, and info key"
+			" pawl_max_held of a window may be less",
+	};
+
+	options_fix(info, comm, &words);
+}
+
 /* A window for windows_find(), without locks yet. */
 static struct window *window_new(MPI_Win win, MPI_Comm comm)
 {
@@ -67,9 +80,9 @@ static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
 		return;
 	snprintf(r->why, sizeof r->why, "%s",
 		 rc == PAWL_ERR_NOMEM ? pawl_strerror(rc) : pawl_error_message());
-	r->mistake = agree_is_mistake(rc);
+	r->mistake = options_is_mistake(rc);
 	if (!r->mistake)
-		report_once(comm, "a window has no byte ranges", r->why);
+		message_once(comm, "a window has no byte ranges", r->why);
 }
 
 /* The window gets no Pawl locks. MPI_SUCCESS: it keeps the MPI's. */
@@ -77,10 +90,10 @@ static int refuse(MPI_Comm comm, const struct request *r, struct window *w, MPI_
 {
 	if (!r->mistake) {
 		if (r->wanted)
-			report_once(comm, "windows keep the locks of the MPI", r->why);
+			message_once(comm, "windows keep the locks of the MPI", r->why);
 		return MPI_SUCCESS;
 	}
-	report_once(comm, "no window", r->why);
+	message_once(comm, "no window", r->why);
 	if (w) {
 		windows_remove(w);
 		window_free(w);

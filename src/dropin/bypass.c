@@ -15,8 +15,6 @@
  * locks of the window bypass the layer, exclusion holds.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "dropin/dropin.h"
 
@@ -27,21 +25,6 @@ void bypass_seen(void)
 	atomic_store_explicit(&seen, true, memory_order_relaxed);
 }
 
-/* Whether this may be rank 0, by the launcher's variables, because MPI may be finalized. */
-static bool may_be_first(void)
-{
-	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-					    "SLURM_PROCID"};
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		const char *rank = getenv(names[i]);
-
-		if (rank)
-			return strcmp(rank, "0") == 0;
-	}
-	return true;
-}
-
 __attribute__((destructor)) static void at_exit(void)
 {
 	int initialized = 0;
@@ -49,7 +32,7 @@ __attribute__((destructor)) static void at_exit(void)
 	if (atomic_load_explicit(&seen, memory_order_relaxed))
 		return;
 	PMPI_Initialized(&initialized);
-	if (initialized && may_be_first())
+	if (initialized && message_may_be_first())
 		fprintf(stderr,
 			"pawl: libpawl-mpi was loaded, but no call reached it: this program gets"
 			" MPI's functions from the MPI's library itself, or from a library before"
@@ -62,7 +45,7 @@ void bypass_unknown(MPI_Win win)
 
 	bypass_seen();
 	/* The MPI raises the error. */
-	if (win == MPI_WIN_NULL || atomic_flag_test_and_set(&warned) || !may_be_first())
+	if (win == MPI_WIN_NULL || atomic_flag_test_and_set(&warned) || !message_may_be_first())
 		return;
 	fprintf(stderr,
 		"pawl: a window keeps the locks of the MPI: it was created by a call that did"
@@ -71,9 +54,9 @@ void bypass_unknown(MPI_Win win)
 
 void bypass_stale(struct window *w, MPI_Comm comm)
 {
-	report_once(comm, "a window was freed past libpawl-mpi",
-		    "the MPI has made another one with its handle; the locks of the old one are"
-		    " not used again");
+	message_once(comm, "a window was freed past libpawl-mpi",
+		     "the MPI has made another one with its handle; the locks of the old one are"
+		     " not used again");
 	windows_remove(w);
 }
 

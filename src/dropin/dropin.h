@@ -11,9 +11,8 @@
  *   request.c  what is requested for a window
  *   agree.c    in which pool a window gets locks, the same on all processes
  *   pool.c     tables of locks for windows over one group of processes
- *   fixed.c    options that the environment cannot change
  *   windows.c  from an MPI_Win to its struct window
- *   report.c   messages to the user, and statistics (PAWL_STATS=1)
+ *   report.c   statistics (PAWL_STATS=1)
  *   ranges.c   pawl_win_lock_range(): byte ranges of a target
  *
  * Each lock opens the native epoch with MPI_MODE_NOCHECK, so the MPI still knows which targets may
@@ -29,6 +28,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "layers/layers.h"
 
 /* What a process holds at a target. BUSY: one of its threads is changing this state. RANGES: a
  * shared lock and an epoch that this layer has opened for byte ranges. */
@@ -165,11 +166,12 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *win);
 /* MPI_Init has returned. */
 void dropin_begin(void);
 
+/* Complete info, which has the layer's options and the window's, with the options that variables
+ * PAWL_* must not change. */
+void dropin_fix_options(MPI_Info info, MPI_Comm comm);
+
 /* Whether MPI provides MPI_THREAD_MULTIPLE. */
 bool dropin_has_threads(void);
-
-/* Whether a kind has this option, besides the common ones; kind may be NULL. */
-bool dropin_has_option(const char *kind, const char *name);
 
 /* epochs.c ---------------------------------------------------------------- */
 
@@ -232,12 +234,6 @@ static inline void dropin_order_memory(const struct window *w)
 		atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* fixed.c ----------------------------------------------------------------- */
-
-/* Complete info, which has the layer's options and the window's, with the options that variables
- * PAWL_* must not change. */
-void fixed_options(MPI_Info info, MPI_Comm comm);
-
 /* ranges.c ---------------------------------------------------------------- */
 
 /* The kind that info key pawl_ranges names; NULL for none. False, with a message in why: the value
@@ -265,8 +261,6 @@ static inline bool report_sites(void)
 {
 	return __builtin_expect(report_wanted(), 0);
 }
-/* Rank 0 of comm prints a message on stderr, once for each reason in this process. */
-void report_once(MPI_Comm comm, const char *what, const char *why);
 uint64_t report_clock(void); /* nanoseconds */
 /* Count a call that began at this time and returns now. */
 void report_wait(struct window *w, enum call call, uint64_t begin_ns);

@@ -51,7 +51,7 @@ static int create_table(struct pool *p, const char *kind, MPI_Info options, uint
 	set_default(info, "pawl_max_held", held);
 	PMPI_Info_set(info, "pawl_distribution", "cyclic");
 	PMPI_Info_set(info, "pawl_owner", "process");
-	fixed_options(info, p->comm);
+	dropin_fix_options(info, p->comm);
 	rc = pawl_table_create(p->comm, kind, n, info, table);
 	PMPI_Info_free(&info);
 	return rc;

@@ -103,17 +103,17 @@ static void choose_options(const struct window *w, MPI_Comm comm, const char *ki
 	int64_t bytes = most_bytes(w, comm);
 
 	set_default(info, "pawl_max_held", w->size > MANY_RANKS ? FEW_HELD : MOST_HELD);
-	if (dropin_has_option(kind, "units"))
+	if (options_has(kind, "units"))
 		set_default(info, "pawl_units",
 			    bytes < 1            ? 1
 			    : bytes < MOST_UNITS ? bytes
 						 : MOST_UNITS);
 	/* No lease: programs hold locks of windows for any time. */
-	if (dropin_has_option(kind, "lease"))
+	if (options_has(kind, "lease"))
 		set_default(info, "pawl_lease", 0);
 	PMPI_Info_set(info, "pawl_distribution", "block");
 	PMPI_Info_set(info, "pawl_owner", "process");
-	fixed_options(info, comm);
+	dropin_fix_options(info, comm);
 }
 
 static struct ranges *ranges_new(struct window *w, pawl_table *table)

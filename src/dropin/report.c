@@ -1,40 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages to the user, on stderr. */
+/* Statistics of windows, on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/hash.h"
 #include "dropin/dropin.h"
 #include "observe/observe.h"
 
-enum { WAITED_NS = 10000, REASONS = 8 };
+enum { WAITED_NS = 10000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the variables below */
-static uint64_t printed[REASONS];                        /* hashes */
-static int n_printed;
-static char *lines; /* what report_print() prints */
+static char *lines;                                      /* what report_print() prints */
 static size_t lines_len;
-
-void report_once(MPI_Comm comm, const char *what, const char *why)
-{
-	uint64_t h = hash_text(HASH_BEGIN, why);
-	int rank;
-	bool is_new = true;
-
-	PMPI_Comm_rank(comm, &rank);
-	pthread_mutex_lock(&lock);
-	for (int i = 0; i < n_printed; i++)
-		is_new = is_new && printed[i] != h;
-	if (is_new && n_printed < REASONS)
-		printed[n_printed++] = h;
-	pthread_mutex_unlock(&lock);
-	if (rank == 0 && is_new)
-		fprintf(stderr, "pawl: %s: %s\n", what, why);
-}
-
-/* ---------------------------------------------------------------- statistics */
 
 bool report_wanted(void)
 {

@@ -20,17 +20,6 @@ static uint64_t hash(uint64_t h, const char *text)
 	return hash_text(h, text) * 31;
 }
 
-bool dropin_has_option(const char *kind, const char *name)
-{
-	const struct pawl_kind *k = kind ? pawl_kind_find(kind) : NULL;
-	const size_t len = strlen(name);
-
-	for (const char *p = k ? k->options : ""; *p; p += strcspn(p, " "), p += strspn(p, " "))
-		if (strcspn(p, " ") == len && strncmp(p, name, len) == 0)
-			return true;
-	return false;
-}
-
 /* Summands of a hash, because info keys come in any order. */
 static uint64_t sum_of(const char *key, const char *value)
 {
@@ -48,8 +37,7 @@ static bool is_ours(const char *key, const char *value)
 static void copy_option(struct request *r, const char *key, const char *value)
 {
 	const char *name = key + strlen("pawl_");
-	const bool targets = dropin_has_option(r->kind, name),
-		   ranges = dropin_has_option(r->ranges, name);
+	const bool targets = options_has(r->kind, name), ranges = options_has(r->ranges, name);
 
 	if (targets || !ranges) {
 		PMPI_Info_set(r->options, key, value);

@@ -30,7 +30,5 @@ void agree_leave_pool(const struct window *w);
 /* Free the pools at MPI_Finalize, if its start can be noticed. first: MPI_Init has just
  * returned. */
 void agree_on_end(bool first);
-/* Whether a code of pawl.h is a mistake of the user. */
-bool agree_is_mistake(int code);
 
 #endif

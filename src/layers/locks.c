@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables of locks over the communicator of a runtime.
+ *
+ * A table has capacity locks at each process, and is used for many small sets of locks, because a
+ * table takes much longer to create than a set is in use in some programs. Lock number i * size +
+ * rank lives at process rank (distribution cyclic), so a lock has the home that the runtime gives
+ * it.
+ *
+ * The processes of a communicator choose the same locks without a message: all of them take and
+ * give sets over it in the same order, and each takes the first free ones of the oldest table that
+ * has enough. Only to create a table they agree, by one MPI_Allreduce, on what PAWL_LOCK says.
+ *
+ * Tables live until MPI_Finalize, which deletes the attributes of MPI_COMM_SELF, the newest first:
+ * this one is newer than the library's (src/table/life.c), which reports tables that are left.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/info.h"
+#include "layers/layers.h"
+
+enum { FIRST_CAPACITY = 256, MOST_HELD = 4096 };
+
+struct layer_table {
+	pawl_table *table;
+	MPI_Comm comm; /* a duplicate */
+	int size, rank;
+	bool far;
+	uint64_t capacity; /* locks of each process */
+	bool *used;        /* [capacity] */
+	struct layer_table *next;
+};
+
+static struct layer_table *tables; /* the oldest first */
+static bool watching;              /* MPI_Finalize will call finish() */
+
+static const char *kind_asked(void)
+{
+	const char *kind = getenv("PAWL_LOCK");
+
+	return kind && kind[0] ? kind : "auto";
+}
+
+bool layer_is_native(void)
+{
+	return strcmp(kind_asked(), "native") == 0;
+}
+
+/* Whether the kind has locks, not ranges, and a try. */
+static bool is_usable(const struct pawl_kind *k)
+{
+	return (k->capabilities & (PAWL_CAP_TRY | PAWL_CAP_RANGES)) == PAWL_CAP_TRY;
+}
+
+/* ------------------------------------------------------------------- tables */
+
+/* Whether the kind that PAWL_LOCK names can be used; if not, why has the message. */
+static bool check_kind(const char *kind, char *why, size_t len)
+{
+	const struct pawl_kind *k = pawl_kind_find(kind);
+	size_t used;
+
+	if (strcmp(kind, "auto") == 0 || (k && is_usable(k)))
+		return true;
+	used = (size_t)snprintf(why, len, "PAWL_LOCK: \"%.32s\" is %s; accepted: auto, ", kind,
+				k ? "no lock with a try" : "no lock of Pawl");
+	for (int i = 0; (k = pawl_kind_get(i)) && used < len; i++)
+		if (is_usable(k))
+			used += (size_t)snprintf(why + used, len - used, "%s, ", k->name);
+	if (used < len)
+		snprintf(why + used, len - used, "native");
+	return false;
+}
+
+static int create(const struct layer *l, struct layer_table *t, const char *kind)
+{
+	uint64_t n = t->capacity * (uint64_t)t->size;
+	struct pawl_table_info info;
+	MPI_Info options;
+	char held[24];
+	int rc;
+
+	snprintf(held, sizeof held, "%d", n < MOST_HELD ? (int)n : MOST_HELD);
+	PMPI_Info_create(&options);
+	PMPI_Info_set(options, "pawl_distribution", "cyclic");
+	PMPI_Info_set(options, "pawl_owner", "process");
+	PMPI_Info_set(options, "pawl_max_held", held);
+	PMPI_Info_set(options, "pawl_progress", l->direct ? "lazy" : "eager");
+	if (options_has(kind, "lease"))
+		PMPI_Info_set(options, "pawl_lease", "0");
+	options_fix(options, t->comm, &l->words);
+	rc = pawl_table_create(t->comm, kind, n, options, &t->table);
+	PMPI_Info_free(&options);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	pawl_table_set_name(t->table, l->words.locks);
+	pawl_table_get_info(t->table, &info);
+	t->far = info.nodes > 1;
+	return PAWL_SUCCESS;
+}
+
+static void free_table(struct layer_table *t)
+{
+	if (t->table)
+		pawl_table_free(&t->table);
+	if (t->comm != MPI_COMM_NULL)
+		PMPI_Comm_free(&t->comm);
+	free(t->used);
+	free(t);
+}
+
+/* Whether all processes of comm have these values. */
+static bool same_everywhere(MPI_Comm comm, uint64_t a, uint64_t b)
+{
+	uint64_t words[4] = {a, ~a, b, ~b};
+
+	PMPI_Allreduce(MPI_IN_PLACE, words, 4, MPI_UINT64_T, MPI_BAND, comm);
+	return words[0] == ~words[1] && words[2] == ~words[3];
+}
+
+static bool all_true(MPI_Comm comm, bool here)
+{
+	int all = here;
+
+	PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
+	return all;
+}
+
+static struct layer_table *new_table(const struct layer *l, MPI_Comm comm, uint64_t capacity,
+				     const char *kind, char *why, size_t len, bool *mistake)
+{
+	struct layer_table *t = calloc(1, sizeof *t);
+	bool *used = calloc(capacity, sizeof *used);
+	int rc = PAWL_ERR_NOMEM;
+
+	if (!all_true(comm, t && used)) {
+		snprintf(why, len, "%s", pawl_strerror(rc));
+		free(t);
+		free(used);
+		return NULL;
+	}
+	t->used = used;
+	t->capacity = capacity;
+	PMPI_Comm_dup(comm, &t->comm);
+	PMPI_Comm_size(comm, &t->size);
+	PMPI_Comm_rank(comm, &t->rank);
+	rc = create(l, t, kind);
+	if (rc == PAWL_SUCCESS)
+		return t;
+	snprintf(why, len, "%s", pawl_error_message());
+	*mistake = options_is_mistake(rc);
+	free_table(t);
+	return NULL;
+}
+
+/* MPI_Finalize calls this while MPI still works. */
+static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+	(void)comm, (void)keyval, (void)value, (void)extra;
+	layer_end();
+	return MPI_SUCCESS;
+}
+
+static void watch(void)
+{
+	int keyval;
+
+	if (watching)
+		return;
+	watching = true;
+	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &keyval, NULL);
+	PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+	PMPI_Comm_free_keyval(&keyval);
+}
+
+void layer_end(void)
+{
+	while (tables) {
+		struct layer_table *t = tables;
+
+		tables = t->next;
+		free_table(t);
+	}
+}
+
+/* --------------------------------------------------------------------- sets */
+
+static bool is_over(const struct layer_table *t, MPI_Comm comm)
+{
+	int same;
+
+	PMPI_Comm_compare(t->comm, comm, &same);
+	return same == MPI_IDENT || same == MPI_CONGRUENT;
+}
+
+/* The first of count locks in a row that are free, or the capacity. */
+static uint64_t find_room(const struct layer_table *t, uint64_t count)
+{
+	uint64_t run = 0;
+
+	for (uint64_t i = 0; i < t->capacity; i++) {
+		run = t->used[i] ? 0 : run + 1;
+		if (run == count)
+			return i + 1 - count;
+	}
+	return t->capacity;
+}
+
+static void take_from(struct layer_table *t, uint64_t first, uint64_t count,
+		      struct layer_locks *locks)
+{
+	memset(t->used + first, true, count);
+	*locks = (struct layer_locks){
+	    .table = t->table,
+	    .first = first,
+	    .count = count,
+	    .size = t->size,
+	    .rank = t->rank,
+	    .far = t->far,
+	    .in = t,
+	};
+}
+
+/* No table has room: make one. */
+static bool take_new(const struct layer *l, MPI_Comm comm, uint64_t count, uint64_t capacity,
+		     struct layer_locks *locks)
+{
+	const char *kind = kind_asked();
+	struct layer_table *t = NULL, **at = &tables;
+	char why[512] = "", what[64];
+	bool mistake = false;
+
+	if (!same_everywhere(comm, hash_text(HASH_BEGIN, kind), count)) {
+		mistake = true;
+		snprintf(why, sizeof why,
+			 "PAWL_LOCK, or the number of locks, differs between processes");
+	} else if (layer_is_native()) {
+		return false;
+	} else if (!check_kind(kind, why, sizeof why)) {
+		mistake = true;
+	} else {
+		t = new_table(l, comm, capacity, kind, why, sizeof why, &mistake);
+	}
+	if (!t) {
+		snprintf(what, sizeof what, mistake ? "no %s" : "%s are those of the runtime",
+			 l->words.locks);
+		message_once(comm, what, why);
+		if (mistake) {
+			fflush(stderr);
+			PMPI_Barrier(comm); /* rank 0 has printed it */
+			PMPI_Abort(comm, EXIT_FAILURE);
+		}
+		return false;
+	}
+	while (*at)
+		at = &(*at)->next;
+	*at = t;
+	watch();
+	take_from(t, 0, count, locks);
+	return true;
+}
+
+bool layer_take(const struct layer *l, MPI_Comm comm, uint64_t count, struct layer_locks *locks)
+{
+	uint64_t capacity = FIRST_CAPACITY;
+
+	for (struct layer_table *t = tables; t; t = t->next) {
+		uint64_t first;
+
+		if (!is_over(t, comm))
+			continue;
+		first = find_room(t, count);
+		if (first < t->capacity) {
+			take_from(t, first, count, locks);
+			return true;
+		}
+		capacity = 2 * t->capacity;
+	}
+	return take_new(l, comm, count, count > capacity ? count : capacity, locks);
+}
+
+void layer_give(const struct layer_locks *locks)
+{
+	memset(locks->in->used + locks->first, false, locks->count);
+}
+
+MPI_Comm layer_comm(const struct layer_locks *locks)
+{
+	return locks->in->comm;
+}

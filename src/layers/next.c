@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The runtime's functions behind a layer. The shared library of a layer defines the runtime's
+ * names, and is preloaded, or linked before the runtime's shared library.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/layers.h"
+
+/* Whether an address is in the library that this function is in. */
+static bool is_here(void *address)
+{
+	Dl_info of_address, of_here;
+
+	return dladdr(address, &of_address) && dladdr((void *)message_once, &of_here) &&
+	       of_address.dli_fbase == of_here.dli_fbase;
+}
+
+void next_find(const char *name, void *call)
+{
+	void *next = dlsym(RTLD_NEXT, name);
+
+	if (!next) {
+		next = dlsym(RTLD_DEFAULT, name);
+		if (next && is_here(next))
+			next = NULL;
+	}
+	memcpy(call, &next, sizeof next);
+}
+
+void next_say_unused(const char *library, const char *runtime)
+{
+	int initialized = 0;
+
+	PMPI_Initialized(&initialized);
+	if (initialized && message_may_be_first())
+		fprintf(stderr,
+			"pawl: %s was loaded, but no call of %s reached it: this program has none,"
+			" or has the runtime in itself (linked statically), or in a library before"
+			" this one; its locks were those of the runtime\n",
+			library, runtime);
+}

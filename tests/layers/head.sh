@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by the tests of the layers under the locks of runtimes, after tap.sh and mpirun.sh, with
+# layer=libpawl-NAME: paths, and a folder for temporary files.
+
+mpi_can_run || skip_all "configured without a launcher"
+sources=$srcdir/tests/layers
+work=$builddir/${0##*/}.$$.tmp
+mkdir "$work" || exit 1
+trap 'rm -rf "$work"' EXIT
+# Each run names its kind of lock, so the environment must not.
+unset PAWL_LOCK PAWL_STATS
+lib=$builddir/.libs/$layer.so
+found="LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+preload="LD_PRELOAD=$lib $found"
+
+# under RANKS SECONDS [VARIABLE=VALUE...] PROGRAM...: with the layer loaded before it.
+under()
+{
+	under_ranks=$1
+	under_seconds=$2
+	shift 2
+	mpi_run "$under_ranks" "$under_seconds" env $preload "$@"
+}
+
+# stops TEXT COMMAND...: the command ends by itself, fails, and prints the text.
+stops()
+{
+	stops_text=$1
+	shift
+	"$@" >"$work/stops" 2>&1
+	stops_status=$?
+	grep -m 1 -F "$stops_text" "$work/stops" || { head -n 5 "$work/stops"; return 1; }
+	# After an abort the status of MPICH 4.2.1's launcher is 0 now and then.
+	[ $stops_status != 0 ] || ! grep -q '^Abort(' "$work/stops" || stops_status=1
+	! grep -q 'not stopped' "$work/stops" && [ $stops_status != 0 ] &&
+		[ $stops_status != 124 ] && [ $stops_status != 137 ]
+}
+
+# says TEXT COMMAND...: the command succeeds, and prints the text.
+says()
+{
+	says_text=$1
+	shift
+	"$@" >"$work/says" 2>&1 || { head -n 5 "$work/says"; return 1; }
+	grep -m 1 -F "$says_text" "$work/says" || { head -n 5 "$work/says"; return 1; }
+}
+
+# silent COMMAND...: the command succeeds, and nothing that it prints is from Pawl.
+silent()
+{
+	"$@" >"$work/silent" 2>&1 || { head -n 5 "$work/silent"; return 1; }
+	! grep '^pawl' "$work/silent"
+}
+
+# notices_deadlock COMMAND...: the watchdog has the cycle; the command does not end by itself.
+notices_deadlock()
+{
+	"$@" >"$work/deadlock" 2>&1
+	deadlock_status=$?
+	grep -m 1 '^pawl: dead-lock: rank' "$work/deadlock" || { head -n 5 "$work/deadlock"; return 1; }
+	[ $deadlock_status = 124 ] || [ $deadlock_status = 137 ]
+}
+
+# The kinds of lock that layers accept, without the default.
+layer_kinds()
+{
+	awk '$1 == "auto" { next } { print $1 }' <<-KINDS
+		d-mcs
+		rma-mcs
+		rma-rw
+		mgl
+		alock
+		shiftlock
+	KINDS
+}
