@@ -21,6 +21,7 @@
  *   (C) Each round ends with at least one more lock held, so there are at most n rounds.
  *   (D) When a try is refused or a deadline has passed, the client releases all that it holds. Its
  *       place in the queue of the lock where the deadline passed stays, as after a timed acquire.
+ * Model: models/many.pml, whose steps M1 ... M5 are issue, look, give back, wait and give up.
  */
 #include "client/client.h"
 
