@@ -57,7 +57,7 @@
  *
  * Uncontended: on one node, and on the node that used the lock last, a compare-and-swap to acquire
  * and an add to release, and no call of the MPI (on several nodes a load of NEXT after each, and a
- * call of the MPI for each 64 releases). A sharer of that node: an add each (shares.c). First
+ * call of the MPI for each 256 releases). A sharer of that node: an add each (shares.c). First
  * acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2 if the transport is
  * ordered), and a near atomic.
  *
@@ -84,7 +84,7 @@ enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
 enum { HEAD_NOW = 1 };
 
 /* Releases for each call that lets the MPI progress. */
-enum { RELEASES_PER_CALL = 64 };
+enum { RELEASES_PER_CALL = 256 };
 
 /* For how long a try that shares waits for another client of its node. */
 enum { TRY_NS = 100000 };
