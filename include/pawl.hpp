@@ -648,6 +648,12 @@ class table
 	/* An empty one. */
 	table() noexcept = default;
 
+	/* Collective: pawl_table_create() with the default kind, "auto". */
+	explicit table(MPI_Comm comm, std::uint64_t n = 1, const options &o = {})
+	    : table(comm, "auto", n, o)
+	{
+	}
+
 	/* Collective: pawl_table_create(). */
 	table(MPI_Comm comm, const std::string &kind, std::uint64_t n = 1, const options &o = {})
 	    : table(comm, kind, n, detail::info(comm, o).get())

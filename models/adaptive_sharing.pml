@@ -17,7 +17,9 @@
  * deadline, gets the lock whenever it asks; without intents ahead (NOAHEAD) of others and without
  * deadlines of others, because these may follow each other without end.
  *
- * What it abstracts. The root is a lock with a queue (kept_root.pml, adaptive.pml), which a deadline
+ * What it abstracts. Sharers count themselves in H, as intents do; in the code they enter by the
+ * shares of their nodes, with which the root may also become whole again (adaptive_shares.pml). The
+ * root is a lock with a queue (kept_root.pml, adaptive.pml), which a deadline
  * can leave; WHOLE is what the node that has it knows of it. Operations on H and their flushes are
  * one step. Patience lasts for one try.
  *

@@ -94,6 +94,17 @@
 	X(adaptive_drain, "adaptive", \
 	  "a client that has waited for holders does not look for those that came since") \
 	X(adaptive_withdraw, "adaptive", "a client whose deadline passes keeps newcomers out") \
+	X(adaptive_gate, "adaptive", "a sharer does not look whether its node's share is closed") \
+	X(adaptive_opened, "adaptive", \
+	  "a sharer that opens a share does not look whether it is closed") \
+	X(adaptive_mark, "adaptive", "opens a share although a client excludes sharers") \
+	X(adaptive_close, "adaptive", \
+	  "looks for sharers of a node before it has closed the share") \
+	X(adaptive_emptied, "adaptive", "does not wait for the sharers of a share that it closes") \
+	X(adaptive_own, "adaptive", "makes a root whole while its node has sharers") \
+	X(adaptive_local, "adaptive", \
+	  "a node that gets a whole root does not learn that the other node has sharers") \
+	X(adaptive_publish, "adaptive", "splits a root without the share of its own node") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \
 	X(citron_common, "citron", \
 	  "waits at nodes above one that it holds, as the paper has it: dead-lock") \

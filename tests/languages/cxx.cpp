@@ -468,7 +468,11 @@ void failures()
 	pawl_table *plain = moved.release();
 	moved = pawl::table(plain);
 	EXPECT(bool(moved));
-	result("tables: free, move, stats, homes");
+	moved = pawl::table(MPI_COMM_WORLD);
+	EXPECT(std::string(moved.info().kind->name) == "adaptive" && moved.info().n == 1);
+	moved = pawl::table(MPI_COMM_WORLD, 7, {{"patience", "100"}});
+	EXPECT(std::string(moved.info().kind->name) == "adaptive" && moved.info().n == 7);
+	result("tables: free, move, stats, homes, the default kind");
 }
 
 void parts()

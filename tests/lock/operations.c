@@ -262,6 +262,57 @@ static void adaptive(void)
 	    "adaptive: other ranks of that node need no far operation; a try takes it elsewhere");
 }
 
+/* Sharers of a node that has the root, or a share; the home is on another node. */
+static void adaptive_sharers(void)
+{
+	struct pawl_stats s;
+
+	table = table_open("adaptive", 1, NULL, NULL);
+	now_doing("adaptive, shared");
+	if (table && is_far_client()) {
+		measured(0, PAWL_EXCLUSIVE, 1, false);
+		s = measured(0, PAWL_SHARED, 10, false);
+		expect(far_of(&s) == 0, "%d far operations where the root is", (int)far_of(&s));
+		s = measured(0, PAWL_EXCLUSIVE, 1, false);
+		expect(far_of(&s) == 0, "%d far operations of a writer there", (int)far_of(&s));
+		measured(0, PAWL_SHARED, 1, false);
+	}
+	meet();
+	/* From now on both nodes have a share, and the root is split. */
+	if (table && tap_rank == 0) {
+		measured(0, PAWL_SHARED, 1, false);
+		s = measured(0, PAWL_SHARED, 10, false);
+		expect(far_of(&s) == 0, "%d far operations with a share", (int)far_of(&s));
+	}
+	meet();
+	if (table && is_far_client()) {
+		s = measured(0, PAWL_SHARED, 10, false);
+		expect(far_of(&s) == 0, "%d far operations with the other share", (int)far_of(&s));
+	}
+	meet();
+	/* A writer closes both. After it the first sharer of a node needs one operation. */
+	if (table && tap_rank == 0)
+		measured(0, PAWL_EXCLUSIVE, 1, false);
+	meet();
+	if (table && is_far_client()) {
+		s = measured(0, PAWL_SHARED, 1, false);
+		expect(far_of(&s) == 1, "%d far operations to open a share", (int)far_of(&s));
+		s = measured(0, PAWL_SHARED, 10, false);
+		expect(far_of(&s) == 0, "%d far operations with it", (int)far_of(&s));
+	}
+	meet();
+	/* The root becomes whole again at a node that needs it alone. */
+	if (table && is_far_client()) {
+		measured(0, PAWL_EXCLUSIVE, 1, false);
+		measured(0, PAWL_EXCLUSIVE, 1, false);
+		s = measured(0, PAWL_EXCLUSIVE, 10, false);
+		expect(far_of(&s) == 0, "%d far operations of 10 writers", (int)far_of(&s));
+	}
+	meet();
+	table_close(table);
+	result("adaptive: sharers of a node need no far operation, or the first one needs one");
+}
+
 /* By the network, even at the home. */
 static void by_network(const char *kind)
 {
@@ -312,6 +363,7 @@ int main(int argc, char **argv)
 	one_each_way("shiftlock");
 	alock();
 	adaptive();
+	adaptive_sharers();
 	by_network("rdma-mcs");
 	by_network("rdma-spin");
 	drtm();

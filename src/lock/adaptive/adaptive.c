@@ -17,7 +17,7 @@
  * shared, which exclude each other as in mgl: a client takes W by one compare-and-swap that adds
  * its count, and the last one of those that exclude the head wakes it. An intent ahead adds its
  * count at once (C1), and then waits for the holders that exclude it (C2). On several nodes W
- * always has one client; sharing.c has what it does then.
+ * always has one client; sharing.c and shares.c have what it does then.
  *
  * Upper level (kept_root.c). The value of W tells the client that takes it whether the node has the
  * root. If so, the client holds the lock, without a far operation. If not, it gets the root for its
@@ -56,7 +56,8 @@
  * release may wait for a client, or a node, to link itself, as in MCS.
  *
  * Uncontended: on one node, and on the node that used the lock last, a compare-and-swap to acquire
- * and an add to release, and no call of the MPI (on several nodes a load of NEXT after each). First
+ * and an add to release, and no call of the MPI (on several nodes a load of NEXT after each, and a
+ * call of the MPI for each 256 releases). A sharer of that node: an add each (shares.c). First
  * acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2 if the transport is
  * ordered), and a near atomic.
  *
@@ -69,7 +70,7 @@
  * Bounds: 2^19 - 1 clients at one lock; a table with more is refused.
  *
  * Models: models/adaptive.pml and models/adaptive_counts.pml, whose labels are used here,
- * models/kept_root.pml and models/adaptive_sharing.pml.
+ * models/kept_root.pml, models/adaptive_sharing.pml and models/adaptive_shares.pml.
  */
 #include "lock/adaptive/adaptive.h"
 
@@ -81,6 +82,12 @@ enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
 
 /* The kind of a predecessor's grant. */
 enum { HEAD_NOW = 1 };
+
+/* Releases for each call that lets the MPI progress. */
+enum { RELEASES_PER_CALL = 256 };
+
+/* For how long a try that shares waits for another client of its node. */
+enum { TRY_NS = 100000 };
 
 /* Tries before a client queues. */
 enum { ATTEMPTS = ATTEMPTS_OR(16, 2) };
@@ -402,17 +409,28 @@ static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 	return mcs_passed(slot, RMA_NODE);
 }
 
-/* A try in another mode than exclusive, on several nodes: LOCK_PASSED if it needs the root. */
-static int try_shared(const struct lock_setup *s, struct lock_slot *slot)
+/* A try on several nodes, before it takes W. LOCK_PASSED: it needs the root. */
+static int try_without_root(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
-	int rc = sharing_enter_at_once(s, slot);
+	int rc = LOCK_PASSED;
+	int64_t value;
 
-	/* A client that has W for a moment may be about to share the lock. */
-	if (rc == LOCK_PASSED && !is_behind_others(s, slot) &&
-	    rma_spin_briefly(w, W_HELD, RMA_NE, 0) && rma_spin_briefly(w, W_HELD, RMA_EQ, 0))
+	if (slot->mode != PAWL_EXCLUSIVE) {
 		rc = sharing_enter_at_once(s, slot);
-	return rc;
+		rma_get(&slot->client, w, &value);
+		/* A client that has W may be about to share the lock. */
+		if (rc == LOCK_PASSED && (value & W_HELD) && !is_behind_others(s, slot) &&
+		    rma_await_until(&slot->client, w, W_HELD, RMA_EQ, 0, RMA_SOON,
+				    rma_clock(&slot->client) + TRY_NS,
+				    "a client that may be about to share the lock", &value))
+			rc = sharing_enter_at_once(s, slot);
+	}
+	if (rc != LOCK_PASSED)
+		return rc;
+	rma_get(&slot->client, w, &value);
+	/* SHUT is a bit of IDLE. */
+	return (value & (W_HELD | W_SHUT)) || kept_root_is_free(s, slot) ? rc : PAWL_ERR_BUSY;
 }
 
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
@@ -422,8 +440,8 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 	int rc;
 
 	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
-	if (k->several && slot->mode != PAWL_EXCLUSIVE) {
-		rc = try_shared(s, slot);
+	if (k->several) {
+		rc = try_without_root(s, slot);
 		if (rc != LOCK_PASSED)
 			return rc;
 	}
@@ -433,6 +451,17 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 		return PAWL_SUCCESS;
 	rc = kept_root_try_enter(s, slot, was);
 	return rc == PAWL_SUCCESS ? sharing_enter(s, slot, true) : rc;
+}
+
+/* On several nodes a client may acquire and release for ever without a call of the MPI, while other
+ * nodes need one, because it performs their operations. */
+RMA_INLINE void drive_at_times(struct lock_slot *slot)
+{
+	const struct rma_transport *transport = slot->client.rma->transport;
+
+	if (__builtin_expect(slot->acquires % RELEASES_PER_CALL == 0, 0) &&
+	    !transport->can.is_served)
+		transport->progress(&slot->client);
 }
 
 static int release(const struct lock_setup *s, struct lock_slot *slot)
@@ -446,12 +475,15 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 			uncount(slot);
 		return PAWL_SUCCESS;
 	}
-	if (__builtin_expect(*adaptive_is_counted(slot), 0)) {
+	if (__builtin_expect(*adaptive_entry(slot) != BY_ROOT, 0)) {
 		sharing_leave(s, slot);
-		if (slot->mode != PAWL_EXCLUSIVE)
+		if (slot->mode != PAWL_EXCLUSIVE) {
+			drive_at_times(slot);
 			return PAWL_SUCCESS;
+		}
 	}
 	adaptive_give_back(s, slot);
+	drive_at_times(slot);
 	return PAWL_SUCCESS;
 }
 
@@ -505,7 +537,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 
 	if (k->several)
 		return kept_root_idle(s, lock, m, err, errlen) &&
-		       sharing_idle(s, lock, m, err, errlen);
+		       sharing_idle(s, lock, m, err, errlen) && share_idle(s, lock, m, err, errlen);
 	line = lock_memory_home(s, m, k->lines, NEAR_BYTES, lock);
 	snprintf(err, errlen, "W is 0x%llx, QUEUE 0x%llx", (unsigned long long)line[0],
 		 (unsigned long long)line[1]);
@@ -516,8 +548,10 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 {
 	const struct adaptive_constants *k = s->state;
 
-	if (k->several)
-		kept_root_age(s, lock, m);
+	if (!k->several)
+		return;
+	kept_root_age(s, lock, m);
+	share_age(s, lock, m);
 }
 
 static const struct option_spec options[] = {

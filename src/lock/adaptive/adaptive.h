@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The words of kind adaptive, and the interface between its parts: adaptive.c, the level of a node;
- * kept_root.c, the level above; sharing.c, the modes other than exclusive on several nodes. */
+ * kept_root.c, the level above; sharing.c, the modes other than exclusive on several nodes;
+ * shares.c, by which the sharers of a node enter. */
 #ifndef LOCK_ADAPTIVE_ADAPTIVE_H
 #define LOCK_ADAPTIVE_ADAPTIVE_H
 
@@ -15,12 +16,14 @@ _Static_assert(sizeof(struct adaptive_options) <= LOCK_OPTION_BYTES, "the option
 /* The words of a lock at a node: a line for each lock and node. A table of one node has only W and
  * QUEUE, at the home. Only the client that has W uses NUMBER and STAYS. */
 enum {
-	LINE_W = 0,       /* NODE */
-	LINE_QUEUE = 8,   /* NODE: the tail of the queue of clients (mcs.h) */
-	LINE_NUMBER = 16, /* NODE: how many times the node has queued */
-	LINE_STAYS = 24,  /* NODE: how many times W was SHUT since the node got the root */
-	LINE_NEXT = 32,   /* NET: the next node */
-	LINE_STATUS = 40, /* NET: state of the node's place in the queue of nodes */
+	LINE_W = 0,        /* NODE */
+	LINE_QUEUE = 8,    /* NODE: the tail of the queue of clients (mcs.h) */
+	LINE_NUMBER = 16,  /* NODE: how many times the node has queued */
+	LINE_STAYS = 24,   /* NODE: how many times W was SHUT since the node got the root */
+	LINE_SHARERS = 32, /* NODE: R (shares.c) */
+	LINE_NEXT = 40,    /* NET: the next node */
+	LINE_STATUS = 48,  /* NET: state of the node's place in the queue of nodes */
+	LINE_GATE = 56,    /* NET: whether the node's share is open (shares.c) */
 	NEAR_BYTES = 16,
 	LINE_BYTES = 64,
 	HOME_TAIL = 0,    /* at the home, NET: 1 + the last node */
@@ -28,13 +31,14 @@ enum {
 	HOME_BYTES = 16
 };
 _Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NUMBER == NEAR_BYTES &&
-		   LINE_STAYS == LINE_NUMBER + 8 && LINE_NEXT == LINE_STAYS + 8 &&
-		   LINE_STATUS == LINE_NEXT + 8 && LINE_STATUS + 8 <= LINE_BYTES,
+		   LINE_STAYS == LINE_NUMBER + 8 && LINE_SHARERS == LINE_STAYS + 8 &&
+		   LINE_NEXT == LINE_SHARERS + 8 && LINE_STATUS == LINE_NEXT + 8 &&
+		   LINE_GATE == LINE_STATUS + 8 && LINE_GATE + 8 <= LINE_BYTES,
 	       "the words of a line do not overlap and fit into it");
 
 /* W: HELD or a free value, the bits of the head of the queue, and, on a table of one node, the
- * numbers of sharers, of intents exclusive and of intents shared. H has HELD, STRICT, SPLIT and the
- * counts of the same bits. */
+ * numbers of sharers, of intents exclusive and of intents shared. H has HELD, STRICT, SPLIT, the
+ * counts of intents of the same bits, and in the bits of the sharers the nodes with a share. */
 enum {
 	W_HELD = 1,
 	W_OUT = 0,  /* the node has no place in the queue of nodes */
@@ -47,6 +51,8 @@ enum {
 	W_STRICT = 16, /* only the head may take W */
 	W_BITS = W_HEAD | W_STRICT,
 	W_SPLIT = 32, /* of the root, if the node has it: sharing.c */
+	W_LOCAL = 64, /* several nodes: the root is whole, and this node has a share: shares.c */
+	W_ROOT = W_SPLIT | W_LOCAL,
 	COUNT_BITS = 19,
 	SHARED_SHIFT = 6,
 	INTENT_SHIFT = SHARED_SHIFT + COUNT_BITS,
@@ -72,10 +78,13 @@ struct adaptive_constants {
 	uint64_t backoff;  /* the longest pause between two tries of a patient head */
 };
 
+/* How a holder has entered, on several nodes. */
+enum adaptive_entry { BY_ROOT, BY_HOME, BY_SHARE };
+
 /* A slot's own part. */
 struct adaptive_slot {
 	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
-	bool is_counted;       /* it has entered by H */
+	enum adaptive_entry entry;
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -86,11 +95,11 @@ RMA_INLINE struct rma_word *adaptive_queue(struct lock_slot *slot)
 	return &own->queue;
 }
 
-RMA_INLINE bool *adaptive_is_counted(struct lock_slot *slot)
+RMA_INLINE enum adaptive_entry *adaptive_entry(struct lock_slot *slot)
 {
 	struct adaptive_slot *own = lock_own(slot);
 
-	return &own->is_counted;
+	return &own->entry;
 }
 
 /* What a holder in the slot's mode adds to W of a table of one node, or to H. */
@@ -139,6 +148,16 @@ RMA_INLINE int adaptive_line(const struct lock_setup *s, int node, uint64_t lock
 	}
 	*offset = k->lines + topo_tail_index(s->topo, k->node_level, node, lock) * LINE_BYTES;
 	return topo_tail_rank(s->topo, k->node_level, node, lock);
+}
+
+/* A word in the line of any node. */
+RMA_INLINE struct rma_word adaptive_word_at(const struct lock_setup *s, struct lock_slot *slot,
+					    enum rma_domain d, int node, uint64_t offset)
+{
+	uint64_t line;
+	int rank = adaptive_line(s, node, slot->lock, &line);
+
+	return rma_word(slot->client.rma, d, rank, line + offset);
 }
 
 /* The tail word in the line of the client's node; on a table of one node, at the home. */
@@ -204,12 +223,15 @@ bool adaptive_shut(struct lock_slot *slot);
  * PAWL_ERR_BUSY for a try: it has nothing any more. */
 int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
 int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
+/* Whether a try from a node without the root would get it, at a look. */
+bool kept_root_is_free(const struct lock_setup *s, struct lock_slot *slot);
 /* Give W back; NEXT was set at the last look. */
 void kept_root_pass_on(const struct lock_setup *s, struct lock_slot *slot);
 /* NEXT was set after W became IDLE: look again, and give W back. */
 void kept_root_look_again(const struct lock_setup *s, struct lock_slot *slot);
-/* Change the node's SPLIT; the client has W. */
-void kept_root_set_split(struct lock_slot *slot, bool split);
+/* SPLIT and LOCAL of the root that the client has, with W. */
+int64_t kept_root_flags(struct lock_slot *slot);
+void kept_root_set_flags(struct lock_slot *slot, int64_t flags);
 bool kept_root_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
 		    char *err, size_t errlen);
 void kept_root_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
@@ -229,9 +251,9 @@ RMA_INLINE void adaptive_give_back(const struct lock_setup *s, struct lock_slot 
 		kept_root_look_again(s, slot);
 }
 
-/* Sharing (sharing.c), on several nodes. Enter by H alone, without the root: PAWL_SUCCESS;
- * PAWL_ERR_BUSY: other clients exclude this one, so it has to wait for the root; LOCK_PASSED: the
- * root is not split. */
+/* Sharing (sharing.c), on several nodes. Enter without the root: PAWL_SUCCESS; PAWL_ERR_BUSY: other
+ * clients exclude this one, so it has to wait for the root; LOCK_PASSED: it needs the root, but has
+ * not to wait for holders. */
 int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot);
 /* The same again and again with a split root, until its patience or its time is over. */
 bool sharing_enter_soon(const struct lock_setup *s, struct lock_slot *slot);
@@ -239,9 +261,40 @@ bool sharing_enter_soon(const struct lock_setup *s, struct lock_slot *slot);
 int sharing_enter_ahead(const struct lock_setup *s, struct lock_slot *slot);
 /* The client has W and the root: enter. It keeps both only if it is exclusive, and in. */
 int sharing_enter(const struct lock_setup *s, struct lock_slot *slot, bool tries);
-/* Take the client's count back from H. */
+/* Take back what the client has in H or in R. */
 void sharing_leave(const struct lock_setup *s, struct lock_slot *slot);
+/* The client has a whole root: split it. bits: of the nodes that have a share. */
+void sharing_split(const struct lock_setup *s, struct lock_slot *slot, int64_t bits);
 bool sharing_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		  size_t errlen);
+
+/* Shares (shares.c), on several nodes. The bit of a node in H. */
+RMA_INLINE int64_t share_bit(int node)
+{
+	return INT64_C(1) << (SHARED_SHIFT + node % COUNT_BITS);
+}
+
+/* Enter and leave by the share of the client's node. False: it is closed. */
+bool share_join(struct lock_slot *slot);
+void share_leave(struct lock_slot *slot);
+/* What the client has that opens the share of its node. */
+enum share_root { SHARE_NO_ROOT, SHARE_SPLIT, SHARE_WHOLE };
+/* Open it, and enter. PAWL_SUCCESS; PAWL_ERR_BUSY: others exclude sharers; LOCK_PASSED: the root is
+ * whole. */
+int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_root root);
+/* Whether these nodes, or the one with this R, have no sharers at a look. */
+bool share_is_unused(const struct lock_setup *s, struct lock_slot *slot, int64_t bits);
+bool share_has_left(struct lock_slot *slot, struct rma_word r);
+/* Close the shares of these nodes, and wait until they have no sharers. H keeps newcomers out.
+ * False: the deadline has passed, or, for a try, there are sharers. */
+bool share_close(const struct lock_setup *s, struct lock_slot *slot, int64_t bits, bool tries);
+/* The same for the share of the client's own node; the client has the root. */
+bool share_close_own(struct lock_slot *slot, bool tries);
+/* An exclusive client has the root, which is split: make it whole, if no other node has a share and
+ * no client is in. False: *old is H. */
+bool share_make_whole(const struct lock_setup *s, struct lock_slot *slot, int64_t *old);
+bool share_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
+		size_t errlen);
+void share_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
 
 #endif

@@ -33,7 +33,9 @@
  *   (E) What a holder did is visible to the next holder, of another node: H2 is performed after it,
  *       and awaited with acquire semantics; and Q4 sees IDLE, which was written after it. So does
  *       SPLIT, which goes with the root (sharing.c): Q4 reads it with IDLE, H2 writes it with
- *       GRANTED. If both act, they say the same, because no client has been in between.
+ *       GRANTED. So does LOCAL (shares.c), with the node that has the share: the client that gets
+ *       such a root splits it. If both act, they say the same, because no client has been in
+ *       between.
  *
  * Deadlines. A client that waits for the root when its deadline passes swaps STATUS from WAITING to
  * LEFT, and leaves W GONE. The next client of the node continues from that place if STATUS is still
@@ -42,7 +44,8 @@
  * be used again. It has the root while it does so, and the clients of its own node do not wait for
  * an endless series of such places (H6).
  *
- * A try looks at TAIL and at W of the last node first, and queues only if the lock is free there.
+ * A try looks at TAIL and at W of the last node before it takes W of its own node, and queues only
+ * if the lock is free there.
  *
  * Deaths. A client needs three ranks: the home, the rank of its own node that has the line, and the
  * rank of the node that has, or awaits, the root. If one of them dies, the lock is lost.
@@ -61,18 +64,31 @@ enum {
 	PASSING = 4,
 	PASSED = 5,
 	GRANTED_SPLIT = 6, /* as GRANTED, and the root is split (sharing.c) */
+	GRANTED_LOCAL = 7, /* as GRANTED, and the node that had the root has a share (shares.c) */
 	STATUS_BITS = 3
 };
 enum { STATUS_MASK = (1 << STATUS_BITS) - 1 };
 
-/* NEXT: the number, and 1 + the next node. */
+/* NEXT: the number, and 1 + the next node. A STATUS of GRANTED_LOCAL has a node above its number.
+ */
 enum { NODE_BITS = 24, NUMBER_BITS = 36 };
+_Static_assert(STATUS_BITS + NUMBER_BITS + NODE_BITS <= 63, "a STATUS is never negative");
 #define NODE_MASK ((INT64_C(1) << NODE_BITS) - 1)
 #define NUMBER_MASK ((INT64_C(1) << NUMBER_BITS) - 1)
 
 static int64_t status_of(int64_t number, int64_t what)
 {
 	return number << STATUS_BITS | what;
+}
+
+/* A grant by this node of a root in this state. */
+static int64_t grant_of(int64_t number, int64_t root, int64_t node)
+{
+	if (root & W_SPLIT)
+		return status_of(number, GRANTED_SPLIT);
+	if (root & W_LOCAL)
+		return node << (STATUS_BITS + NUMBER_BITS) | status_of(number, GRANTED_LOCAL);
+	return status_of(number, GRANTED);
 }
 
 /* ------------------------------------------------------------------- words */
@@ -83,16 +99,6 @@ static struct rma_word tail_word(const struct lock_setup *s, struct lock_slot *s
 
 	return lock_home_word(s, &slot->client, RMA_NET, k->homes + HOME_TAIL, HOME_BYTES,
 			      slot->lock);
-}
-
-/* A word in the line of any node. */
-static struct rma_word word_at(const struct lock_setup *s, struct lock_slot *slot,
-			       enum rma_domain d, int64_t node, uint64_t offset)
-{
-	uint64_t line;
-	int rank = adaptive_line(s, (int)node, slot->lock, &line);
-
-	return rma_word(slot->client.rma, d, rank, line + offset);
 }
 
 static int64_t own_node(const struct lock_setup *s, const struct lock_slot *slot)
@@ -109,39 +115,43 @@ static int64_t swap_if(struct lock_slot *slot, struct rma_word w, int64_t expect
 	return old;
 }
 
-void kept_root_set_split(struct lock_slot *slot, bool split)
+int64_t kept_root_flags(struct lock_slot *slot)
 {
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t value;
+	int64_t w;
 
-	rma_get(&slot->client, w, &value);
-	if (((value & W_SPLIT) != 0) != split)
-		rma_fao(&slot->client, w, RMA_SUM, split ? W_SPLIT : -W_SPLIT, &value);
+	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
+	return w & W_ROOT;
 }
 
-static int64_t grant_of(int64_t number, bool split)
+void kept_root_set_flags(struct lock_slot *slot, int64_t flags)
 {
-	return status_of(number, split ? GRANTED_SPLIT : GRANTED);
+	int64_t old = kept_root_flags(slot);
+
+	if (old != flags)
+		rma_fao(&slot->client, adaptive_word(slot, LINE_W), RMA_SUM, flags - old, &old);
 }
 
 /* The root has come, as STATUS says. */
-static int arrive(struct lock_slot *slot, int64_t status)
+static int arrive(const struct lock_setup *s, struct lock_slot *slot, int64_t status)
 {
-	kept_root_set_split(slot,
-			    (status & STATUS_MASK) == GRANTED_SPLIT && !FAULT(adaptive_split));
+	int64_t what = status & STATUS_MASK;
+
+	kept_root_set_flags(slot, what == GRANTED_SPLIT && !FAULT(adaptive_split) ? W_SPLIT : 0);
+	if (what == GRANTED_LOCAL && !FAULT(adaptive_local))
+		sharing_split(s, slot, share_bit((int)(status >> (STATUS_BITS + NUMBER_BITS))));
 	return PAWL_SUCCESS;
 }
 
-/* Q4, and the first look of a try. *split: whether the root is, if W is IDLE. */
+/* Q4, and the first look of a try. *root: what W says of the root, if it is IDLE. */
 static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64_t node,
-		       bool *split)
+		       int64_t *root)
 {
-	struct rma_word w = word_at(s, slot, RMA_NODE, node, LINE_W);
+	struct rma_word w = adaptive_word_at(s, slot, RMA_NODE, (int)(node), LINE_W);
 	int64_t value;
 
 	rma_get(&slot->client, w, &value);
 	rma_flush(&slot->client, w); /* orders the look before the use of its result; (A) */
-	*split = (value & W_SPLIT) != 0;
+	*root = value & W_ROOT;
 	return (value & W_STATE) == W_IDLE;
 }
 
@@ -155,13 +165,14 @@ enum outcome {
 };
 
 /* H2: grant to the next node. False: its place has to be passed over, and is PASSING. */
-static bool grant(struct lock_slot *slot, struct rma_word status, int64_t number)
+static bool grant(const struct lock_setup *s, struct lock_slot *slot, struct rma_word status,
+		  int64_t number)
 {
 	int64_t waits = status_of(number, WAITING), left = status_of(number, LEFT), old, w;
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
 	for (;;) {
-		old = swap_if(slot, status, waits, grant_of(number, (w & W_SPLIT) != 0));
+		old = swap_if(slot, status, waits, grant_of(number, w, own_node(s, slot)));
 		if (FAULT(adaptive_number) && (old & STATUS_MASK) == WAITING && old != waits) {
 			number = old >> STATUS_BITS;
 			waits = old;
@@ -180,7 +191,7 @@ static int64_t behind(const struct lock_setup *s, struct lock_slot *slot, int64_
 {
 	struct rma_client *c = &slot->client;
 	int64_t there = next & NODE_MASK, succ;
-	struct rma_word theirs = word_at(s, slot, RMA_NET, there - 1, LINE_NEXT);
+	struct rma_word theirs = adaptive_word_at(s, slot, RMA_NET, (int)(there - 1), LINE_NEXT);
 	struct rma_word ours = adaptive_word(slot, LINE_NEXT);
 
 	rma_get(c, theirs, &succ);
@@ -208,9 +219,9 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 	for (;;) {
 		int64_t number = next >> NODE_BITS;
 		struct rma_word status =
-		    word_at(s, slot, RMA_NET, (next & NODE_MASK) - 1, LINE_STATUS);
+		    adaptive_word_at(s, slot, RMA_NET, (int)((next & NODE_MASK) - 1), LINE_STATUS);
 
-		if (grant(slot, status, number))
+		if (grant(s, slot, status, number))
 			break;
 		if (FAULT(adaptive_early)) {
 			rma_put(c, status, status_of(number, PASSED));
@@ -242,16 +253,16 @@ static int leave_place(struct lock_slot *slot)
 }
 
 /* In the queue of nodes: wait for the root; (E). */
-static int await_root(struct lock_slot *slot, int64_t number)
+static int await_root(const struct lock_setup *s, struct lock_slot *slot, int64_t number)
 {
 	struct rma_word status = adaptive_word(slot, LINE_STATUS);
 	int64_t seen, waits = status_of(number, WAITING);
 
 	if (rma_await_until(&slot->client, status, STATUS_MASK, RMA_NE, WAITING, RMA_SOON,
 			    slot->deadline_ns, "the root to come to its node", &seen))
-		return arrive(slot, seen);
+		return arrive(s, slot, seen);
 	seen = swap_if(slot, status, waits, status_of(number, LEFT));
-	return seen == waits ? leave_place(slot) : arrive(slot, seen);
+	return seen == waits ? leave_place(slot) : arrive(s, slot, seen);
 }
 
 /* Q1 ... Q5. */
@@ -261,7 +272,7 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	struct rma_word count = adaptive_word(slot, LINE_NUMBER), tail = tail_word(s, slot), link;
 	int64_t number = (rma_peek(c, count) + 1) & NUMBER_MASK, pred;
 	int64_t me = own_node(s, slot) + 1, waits = status_of(number, WAITING), old;
-	bool split;
+	int64_t root;
 
 	/* Q1; (C). */
 	rma_poke(c, count, number);
@@ -271,21 +282,22 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	rma_fao(c, tail, RMA_REPLACE, me, &pred);
 	rma_flush(c, tail); /* orders the swap before the look at its result */
 	if (!pred)
-		return arrive(slot, GRANTED);
+		return arrive(s, slot, GRANTED);
 	/* Q3. */
-	link = word_at(s, slot, RMA_NET, pred - 1, LINE_NEXT);
-	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1, &split)) {
+	link = adaptive_word_at(s, slot, RMA_NET, (int)(pred - 1), LINE_NEXT);
+	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1, &root)) {
 		rma_put(c, link, number << NODE_BITS | me);
 		rma_flush(c, link);
-		return arrive(slot, grant_of(number, split));
+		return arrive(s, slot, grant_of(number, root, pred - 1));
 	}
 	rma_put(c, link, number << NODE_BITS | me);
 	rma_order(c, link); /* orders the link before Q4; pairs with A2, D3; (A) */
-	if (!is_idle_at(s, slot, pred - 1, &split))
-		return await_root(slot, number);
+	if (!is_idle_at(s, slot, pred - 1, &root))
+		return await_root(s, slot, number);
 	/* Q5: granted, by this swap or by a client of the other node. */
-	old = swap_if(slot, adaptive_word(slot, LINE_STATUS), waits, grant_of(number, split));
-	return arrive(slot, old == waits ? grant_of(number, split) : old);
+	old = swap_if(slot, adaptive_word(slot, LINE_STATUS), waits,
+		      grant_of(number, root, pred - 1));
+	return arrive(s, slot, old == waits ? grant_of(number, root, pred - 1) : old);
 }
 
 /* W was GONE: continue from the node's place, if it is still there. */
@@ -297,7 +309,7 @@ static int rejoin(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t left = status_of(number, LEFT);
 
 	if (swap_if(slot, status, left, status_of(number, WAITING)) == left)
-		return await_root(slot, number);
+		return await_root(s, slot, number);
 	if (!rma_await_until(c, status, STATUS_MASK, RMA_EQ, PASSED, RMA_SOON, slot->deadline_ns,
 			     "the place of its node to be passed over", &seen))
 		return leave_place(slot);
@@ -320,20 +332,26 @@ int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 	return resolve(s, slot, true) == MOVED ? join(s, slot) : PAWL_SUCCESS;
 }
 
-static int try_join(const struct lock_setup *s, struct lock_slot *slot)
+bool kept_root_is_free(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word tail = tail_word(s, slot);
-	int64_t last;
-	bool split;
-	int rc;
+	struct rma_word tail = tail_word(s, slot), r;
+	int64_t last, root;
 
 	rma_get(c, tail, &last);
 	rma_flush(c, tail); /* orders the look before the next one */
-	if (last && !is_idle_at(s, slot, last - 1, &split)) {
-		adaptive_free(slot, W_OUT);
-		return PAWL_ERR_BUSY;
-	}
+	if (!last)
+		return true;
+	if (!is_idle_at(s, slot, last - 1, &root))
+		return false;
+	r = adaptive_word_at(s, slot, RMA_NODE, (int)(last - 1), LINE_SHARERS);
+	return slot->mode != PAWL_EXCLUSIVE || !(root & W_LOCAL) || share_has_left(slot, r);
+}
+
+static int try_join(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int rc;
+
 	slot->deadline_ns = 1; /* a deadline in the past */
 	rc = join(s, slot);
 	slot->deadline_ns = 0;
@@ -357,7 +375,10 @@ int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int6
 	/* A2. */
 	if (!rma_peek_ordered(c, adaptive_word(slot, LINE_NEXT)) || resolve(s, slot, true) != MOVED)
 		return PAWL_SUCCESS;
-	return try_join(s, slot);
+	if (kept_root_is_free(s, slot))
+		return try_join(s, slot);
+	adaptive_free(slot, W_OUT);
+	return PAWL_ERR_BUSY;
 }
 
 /* ------------------------------------------------------------------ release */
@@ -462,7 +483,7 @@ bool kept_root_idle(const struct lock_setup *s, uint64_t lock, const struct lock
 	for (int j = 0; j < k->nodes; j++) {
 		uint64_t at;
 		int rank = adaptive_line(s, j, lock, &at);
-		int64_t w = *lock_memory_word(m, rank, at + LINE_W) & ~(int64_t)W_SPLIT;
+		int64_t w = *lock_memory_word(m, rank, at + LINE_W) & ~(int64_t)W_ROOT;
 		int64_t queue = *lock_memory_word(m, rank, at + LINE_QUEUE);
 		int64_t next = *lock_memory_word(m, rank, at + LINE_NEXT);
 		int64_t status = *lock_memory_word(m, rank, at + LINE_STATUS);

@@ -3,35 +3,42 @@
  * Kind adaptive on several nodes: shared holders and intents, which may be at several nodes at a
  * time.
  *
- * A root that has only had exclusive holders is whole: the client that has it holds the lock
- * (kept_root.c), and the home is not asked. The first client in another mode splits it. From then
- * on word H at the home has the holders, as in mgl: HELD for an exclusive holder, and the numbers
- * of sharers, of intents exclusive and of intents shared. To split the root, a client has to have
- * it. Whether the root is split goes with it from node to node, in W or in STATUS, so a node that
- * gets or keeps a whole root does not look at H.
+ * A root is whole or split. With a whole root, the client that has it holds the lock (kept_root.c),
+ * and the home is not asked; sharers of one node, the one that has the root, may enter by the share
+ * of that node (shares.c). With a split root, word H at the home has the holders: HELD for an
+ * exclusive holder, the nodes that have a share, and the numbers of intents exclusive and of
+ * intents shared. Whether the root is split goes with it from node to node, in W or in STATUS, so a
+ * node that gets or keeps a whole root does not look at H. Only a client that has the root splits
+ * it: for an intent, or because it comes from a node that has a share. An exclusive client makes a
+ * split root whole if no other node has a share and no intent is in H.
  *
- * With a split root, a client in another mode adds itself to H (S1), and is in if no holder and no
- * client with STRICT excludes it. If one does, it takes its count back (S2), and asks again while
- * its patience lasts. Then it gets the root, as an exclusive client does in any case. The client
- * that has the root enters by H (S3). While others are in the way, it waits with back-off, so that
- * others may enter before it. When its patience has ended, it sets STRICT in H (S4), which keeps
- * newcomers out, and waits until the holders have left (S5). A client that is in and not exclusive
- * then releases the root. An exclusive client keeps it, and takes HELD back before it releases the
- * root (S6).
+ * With a split root, an intent adds itself to H (S1), and is in if no holder and no client with
+ * STRICT excludes it. If one does, it takes its count back (S2), and asks again while its patience
+ * lasts. A sharer opens the share of its node in the same way. Then it gets the root, as an
+ * exclusive client does in any case. The client that has the root enters by H (S3). While others
+ * are in the way, it waits with back-off, so that others may enter before it; it does not wait for
+ * shares that nobody uses. When its patience has ended, it sets STRICT in H (S4), which keeps
+ * newcomers out, closes the shares that exclude it, and waits until the holders have left (S5). It
+ * takes the bits of the shares out of H by the operation that counts it. A client that is in and
+ * not exclusive then releases the root. An exclusive client keeps it, and takes HELD back before it
+ * releases the root (S6). With a whole root it closes the share of its own node, if it has one
+ * (S7).
  *
  * Ahead. An intent with PAWL_AHEAD waits for holders only. It adds itself to H and leaves the count
- * there (A1). If the root is split, it waits until no holder excludes it (A2). If not, it gets the
- * root to split it (A3), without a place in the queue of its node, and looks at H again and again
- * meanwhile, because another client may split the root (A4).
+ * there (A1). If the root is split, it waits until no holder excludes it, and closes the shares
+ * that do (A2). If not, it gets the root to split it (A3), without a place in the queue of its
+ * node, and looks at H again and again meanwhile, because another client may split the root (A4).
  *
  * Ordering guarantees
- *   (A) SPLIT is set in H by a client that has the root, so no other client holds the lock then,
- *       and is never taken back. Each later exclusive client has the root from the one that split
- *       it, and learns from W or STATUS that it is split: both are written by a client that has the
- *       root, or that has just given it up by leaving W IDLE. So while H has SPLIT, each exclusive
- *       holder is in H.
- *   (B) A client that counts itself in H is in by the operation that counts it, if that finds SPLIT
- *       and no holder that excludes it. Of two clients that exclude each other, the later operation
+ *   (A) SPLIT is set in H by a client that has the root, so no other client holds the lock then but
+ *       sharers of a node whose bit the same operation sets. It is taken out of H by a client that
+ *       has the root, by a compare-and-swap that finds nothing else there but, possibly, the bit of
+ *       its own node, whose share it keeps closed meanwhile. Each later client with the root learns
+ *       from W or STATUS whether it is split: both are written by a client that has the root, or
+ *       that has just given it up by leaving W IDLE. So while H has SPLIT, each holder is in H or
+ *       in a share whose node is in H.
+ *   (B) An intent that counts itself in H is in by the operation that counts it, if that finds
+ * SPLIT and no holder that excludes it. Of two clients that exclude each other, the later operation
  *       finds the earlier one, because each has its own field, at which the other looks. A client
  *       that does not find SPLIT is not in, and takes its count back (S2), or waits (A2).
  *   (C) Clients that give way to each other: a client that has the root takes its count back before
@@ -43,6 +50,8 @@
  *   (E) An exclusive holder flushes the removal of HELD (S6) before it gives the root back, so the
  *       next client with the root finds H without it. What a holder did precedes S6, or the removal
  *       of its count; the next holder finds the sum that this operation left.
+ *   (F) The count of an intent ahead keeps shares from being opened with a split root, and keeps
+ * the root split. So the bits that it finds together with SPLIT are all that it has to close.
  *
  * Progress: a client that has the root waits for the holders, and, after its patience, for intents
  * ahead and for counts that are taken back at once. An intent ahead at a root that is not split
@@ -50,11 +59,13 @@
  * holders only. (A stream of tries that fail, or of deadlines that pass at once, shows in H for
  * moments, and may delay the client that has the root as long.)
  *
- * Far operations: 1 atomic to enter with a split root, 1 to leave. An exclusive client: 1 and 1,
- * besides those for the root. The first client that shares: 3 atomics besides those for the root,
- * or 1 if the node has the root.
+ * Far operations. A sharer: none while the share of its node is open, nor if its node has a whole
+ * root; 1 atomic to open the share with a split root; none to leave. An intent: 1 atomic to enter
+ * with a split root, 1 to leave. An exclusive client with a split root, besides those for the root:
+ * 1 atomic if no other node has a share; if k other nodes have one, 4 atomics and 2 k gets and k
+ * puts.
  *
- * Model: models/adaptive_sharing.pml, whose labels are used here.
+ * Models: models/adaptive_sharing.pml, models/adaptive_shares.pml, whose labels are used here.
  */
 #include "lock/adaptive/adaptive.h"
 
@@ -100,18 +111,37 @@ static bool await(struct lock_slot *slot, struct rma_word h, int64_t mask)
 			       "holders in another mode to leave", &seen);
 }
 
-static bool is_split(struct lock_slot *slot)
+static int entered(struct lock_slot *slot, enum adaptive_entry entry)
 {
-	int64_t w;
-
-	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
-	return w & W_SPLIT;
+	*adaptive_entry(slot) = entry;
+	return PAWL_SUCCESS;
 }
 
-static int counted(struct lock_slot *slot)
+void sharing_split(const struct lock_setup *s, struct lock_slot *slot, int64_t bits)
 {
-	*adaptive_is_counted(slot) = true;
-	return PAWL_SUCCESS;
+	struct rma_word h = adaptive_home(s, slot);
+	int64_t old;
+
+	rma_fao(&slot->client, h, RMA_OR, W_SPLIT | bits, &old);
+	rma_flush(&slot->client, h); /* orders SPLIT before the release of the root; (A) */
+	kept_root_set_flags(slot, W_SPLIT);
+}
+
+/* Split the root, unless it is. */
+static void need_split(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t flags = kept_root_flags(slot);
+	int own = adaptive_node(s, slot->client.rma->rank);
+
+	if (!(flags & W_SPLIT))
+		sharing_split(s, slot,
+			      flags & W_LOCAL && !FAULT(adaptive_publish) ? share_bit(own) : 0);
+}
+
+/* The holders and intents ahead that exclude the client, but for sharers, who may have left. */
+static int64_t counts_of_others(const struct lock_slot *slot)
+{
+	return adaptive_others(slot) & ~W_SHARERS;
 }
 
 /* When the patience of a client ends that begins to wait now, or its time. */
@@ -125,23 +155,40 @@ static uint64_t end_of_patience(const struct lock_setup *s, const struct lock_sl
 
 /* ------------------------------------------------------------- without the root */
 
+/* Whether a client of this node has a whole root, or is about to leave it here, as far as the words
+ * of the node say. Another node may have taken it. */
+static bool is_whole_here(struct lock_slot *slot)
+{
+	int64_t w;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
+	return (w & (W_STATE | W_SPLIT)) == W_IDLE &&
+	       !rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT));
+}
+
 int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word h = adaptive_home(s, slot);
-	int64_t old, w;
+	int64_t old;
+	int rc;
 
-	/* The node has the root, and it is whole. W alone does not say so: another node may have
-	 * taken the root, and this node does not know it yet. */
-	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
-	if ((w & (W_STATE | W_SPLIT)) == W_IDLE &&
-	    !rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)))
+	if (slot->mode == PAWL_SHARED && share_join(slot))
+		return entered(slot, BY_SHARE);
+	if (is_whole_here(slot))
 		return LOCK_PASSED;
-	old = fetch_and_add(slot, h, adaptive_one(slot)); /* S1; (B) */
+	/* S1; (B). */
+	if (slot->mode == PAWL_SHARED) {
+		rc = share_open(s, slot, SHARE_NO_ROOT);
+		return rc == PAWL_SUCCESS ? entered(slot, BY_SHARE) : rc;
+	}
+	old = fetch_and_add(slot, h, adaptive_one(slot));
 	if (((old & W_SPLIT) || FAULT(adaptive_whole)) &&
 	    !(old & (adaptive_others(slot) | W_STRICT)))
-		return counted(slot);
+		return entered(slot, BY_HOME);
 	add(slot, h, -adaptive_one(slot)); /* S2 */
-	return old & W_SPLIT ? PAWL_ERR_BUSY : LOCK_PASSED;
+	/* A client with the root closes shares. */
+	return (old & W_SPLIT) && (old & (counts_of_others(slot) | W_STRICT)) ? PAWL_ERR_BUSY
+									      : LOCK_PASSED;
 }
 
 bool sharing_enter_soon(const struct lock_setup *s, struct lock_slot *slot)
@@ -149,42 +196,49 @@ bool sharing_enter_soon(const struct lock_setup *s, struct lock_slot *slot)
 	const struct adaptive_constants *k = s->state;
 	struct rma_word h = adaptive_home(s, slot);
 	struct rma_pause p = {.min_ns = PAUSE_MIN_NS, .max_ns = PAUSE_MAX_NS};
-	int64_t seen = W_SPLIT;
+	int rc = PAWL_ERR_BUSY;
 
 	if (k->keeps_order)
 		return false;
 	p.deadline_ns = end_of_patience(s, slot);
-	while ((seen & W_SPLIT) &&
-	       rma_pause(&slot->client, &p, "holders in another mode to leave")) {
-		seen = look(slot, h);
-		if (!(seen & (adaptive_others(slot) | W_STRICT)) &&
-		    sharing_enter_at_once(s, slot) == PAWL_SUCCESS)
-			return true;
-	}
-	return false;
+	while (rc == PAWL_ERR_BUSY &&
+	       rma_pause(&slot->client, &p, "holders in another mode to leave"))
+		if (!(look(slot, h) & (counts_of_others(slot) | W_STRICT)))
+			rc = sharing_enter_at_once(s, slot);
+	return rc == PAWL_SUCCESS;
 }
 
 /* ---------------------------------------------------------------- with the root */
 
-/* S3: ask to be in; (B). An exclusive client asks by a compare-and-swap: a sum would have to be
- * taken back, and would exclude others meanwhile. Returns whether it is in. */
-static bool ask(struct lock_slot *slot, struct rma_word h, int64_t splits)
+/* S3: ask to be in, with a split root; (B). Returns whether the client is in; *old is H. */
+static bool ask(const struct lock_setup *s, struct lock_slot *slot, int64_t *old)
 {
-	int64_t one = adaptive_one(slot), old;
+	struct rma_word h = adaptive_home(s, slot);
 
 	if (slot->mode == PAWL_EXCLUSIVE) {
-		rma_cas(&slot->client, h, W_SPLIT, W_SPLIT | W_HELD, &old);
-		rma_flush(&slot->client, h); /* orders the swap before the look at old */
-		return old == W_SPLIT;
-	}
-	if (!(fetch_and_add(slot, h, one + splits) & adaptive_others(slot)))
+		if (!share_make_whole(s, slot, old))
+			return false;
+		kept_root_set_flags(slot, 0);
 		return true;
-	add(slot, h, -one);
+	}
+	if (slot->mode == PAWL_SHARED) {
+		*old = 0;
+		if (share_open(s, slot, SHARE_SPLIT) != PAWL_SUCCESS)
+			return false;
+		entered(slot, BY_SHARE);
+		return true;
+	}
+	*old = fetch_and_add(slot, h, adaptive_one(slot));
+	if (!(*old & adaptive_others(slot))) {
+		entered(slot, BY_HOME);
+		return true;
+	}
+	add(slot, h, -adaptive_one(slot));
 	return false;
 }
 
-/* S3 of a client whose patience lasts. */
-static bool enter_patiently(const struct lock_setup *s, struct lock_slot *slot, struct rma_word h)
+/* S3 of a client whose patience lasts. It ends early if only unused shares are in the way. */
+static bool enter_patiently(const struct lock_setup *s, struct lock_slot *slot, int64_t old)
 {
 	const struct adaptive_constants *k = s->state;
 	struct rma_pause p = {.min_ns = PAUSE_MIN_NS, .max_ns = PAUSE_MAX_NS};
@@ -192,57 +246,115 @@ static bool enter_patiently(const struct lock_setup *s, struct lock_slot *slot, 
 	if (k->keeps_order)
 		return false;
 	p.deadline_ns = end_of_patience(s, slot);
-	while (rma_pause(&slot->client, &p, "holders in another mode to leave")) {
-		if (look(slot, h) & adaptive_others(slot))
-			continue;
-		if (ask(slot, h, 0))
+	for (;;) {
+		if (!(old & counts_of_others(slot)) && (old & adaptive_others(slot)) &&
+		    share_is_unused(s, slot, old & W_SHARERS))
+			return false;
+		if (!rma_pause(&slot->client, &p, "holders in another mode to leave"))
+			return false;
+		old = look(slot, adaptive_home(s, slot));
+		if (!(old & adaptive_others(slot)) && ask(s, slot, &old))
 			return true;
 	}
-	return false;
 }
 
-/* S4, S5. False: the deadline has passed. */
-static bool enter_strictly(struct lock_slot *slot, struct rma_word h)
+/* S4, S5 of a sharer. */
+static bool open_strictly(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t one = adaptive_one(slot), others = adaptive_others(slot);
+	struct rma_word h = adaptive_home(s, slot);
+	bool is_in = false;
+
+	add(slot, h, W_STRICT);
+	while (!is_in && await(slot, h, adaptive_others(slot)))
+		is_in = share_open(s, slot, SHARE_SPLIT) == PAWL_SUCCESS;
+	if (is_in || !FAULT(adaptive_withdraw))
+		add(slot, h, -W_STRICT);
+	if (is_in)
+		entered(slot, BY_SHARE);
+	return is_in;
+}
+
+/* S4, S5. False: the deadline has passed, or, for a try, others are in. */
+static bool enter_strictly(const struct lock_setup *s, struct lock_slot *slot, bool tries)
+{
+	struct rma_word h = adaptive_home(s, slot);
+	int64_t one = adaptive_one(slot), counts = counts_of_others(slot), old, bits;
+	bool is_closed;
 
 	if (slot_is_late(slot))
 		return false;
-	add(slot, h, W_STRICT);
-	while (await(slot, h, others)) {
-		if (!(fetch_and_add(slot, h, one - W_STRICT) & others) || FAULT(adaptive_drain))
+	if (slot->mode == PAWL_SHARED)
+		return open_strictly(s, slot);
+	old = fetch_and_add(slot, h, W_STRICT);
+	bits = old & adaptive_others(slot) & W_SHARERS;
+	is_closed = !(tries && (old & counts)) && share_close(s, slot, bits, tries);
+	while (is_closed && (tries || await(slot, h, counts))) {
+		old = fetch_and_add(slot, h, one - W_STRICT - bits);
+		if (!(old & counts) || FAULT(adaptive_drain)) {
+			entered(slot, BY_HOME);
 			return true;
+		}
 		add(slot, h, W_STRICT - one); /* (C) */
+		bits = 0;
+		if (tries)
+			break;
 	}
 	if (!FAULT(adaptive_withdraw))
 		add(slot, h, -W_STRICT);
 	return false;
 }
 
+/* An exclusive client has a whole root; its own node has a share: S7. */
+static int enter_whole(const struct lock_setup *s, struct lock_slot *slot, bool tries)
+{
+	const struct adaptive_constants *k = s->state;
+	struct rma_pause p = {.min_ns = PAUSE_MIN_NS, .max_ns = PAUSE_MAX_NS};
+	int64_t own = share_bit(adaptive_node(s, slot->client.rma->rank));
+
+	if (tries && !share_is_unused(s, slot, own))
+		return PAWL_ERR_BUSY;
+	p.deadline_ns = end_of_patience(s, slot);
+	while (!tries && !k->keeps_order && !share_is_unused(s, slot, own) &&
+	       rma_pause(&slot->client, &p, "sharers of its node to leave"))
+		;
+	if (!share_close_own(slot, tries))
+		return tries ? PAWL_ERR_BUSY : PAWL_ERR_TIMEOUT;
+	kept_root_set_flags(slot, 0);
+	return PAWL_SUCCESS;
+}
+
 static int enter(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 {
-	struct rma_word h = adaptive_home(s, slot);
-	bool splits = !is_split(slot);
+	int64_t flags = kept_root_flags(slot), old;
 
-	if (splits)
-		kept_root_set_split(slot, true);
-	if (ask(slot, h, splits ? W_SPLIT : 0))
+	if (!(flags & W_SPLIT) && slot->mode == PAWL_EXCLUSIVE)
+		return flags & W_LOCAL ? enter_whole(s, slot, tries) : PAWL_SUCCESS;
+	if (!(flags & W_SPLIT) && slot->mode == PAWL_SHARED) {
+		kept_root_set_flags(slot, W_LOCAL); /* before a sharer is in: (B) of shares.c */
+		while (share_open(s, slot, SHARE_WHOLE) != PAWL_SUCCESS)
+			;
+		return entered(slot, BY_SHARE);
+	}
+	need_split(s, slot);
+	if (ask(s, slot, &old))
 		return PAWL_SUCCESS;
-	if (tries)
+	if (!tries && enter_patiently(s, slot, old))
+		return PAWL_SUCCESS;
+	/* A try that fails leaves no mark in H: others may try to share the lock. */
+	if (tries && (slot->mode == PAWL_SHARED || (old & counts_of_others(slot)) ||
+		      !share_is_unused(s, slot, old & adaptive_others(slot) & W_SHARERS)))
 		return PAWL_ERR_BUSY;
-	return enter_patiently(s, slot, h) || enter_strictly(slot, h) ? PAWL_SUCCESS
-								      : PAWL_ERR_TIMEOUT;
+	if (enter_strictly(s, slot, tries))
+		return PAWL_SUCCESS;
+	return tries ? PAWL_ERR_BUSY : PAWL_ERR_TIMEOUT;
 }
 
 int sharing_enter(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 {
-	int rc;
+	int rc = PAWL_SUCCESS;
 
-	if (slot->mode == PAWL_EXCLUSIVE && !is_split(slot))
-		return PAWL_SUCCESS;
-	rc = enter(s, slot, tries);
-	if (rc == PAWL_SUCCESS)
-		counted(slot);
+	if (slot->mode != PAWL_EXCLUSIVE || kept_root_flags(slot))
+		rc = enter(s, slot, tries);
 	if (rc != PAWL_SUCCESS || slot->mode != PAWL_EXCLUSIVE)
 		adaptive_give_back(s, slot);
 	return rc;
@@ -250,10 +362,13 @@ int sharing_enter(const struct lock_setup *s, struct lock_slot *slot, bool tries
 
 void sharing_leave(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct rma_word h = adaptive_home(s, slot);
+	enum adaptive_entry entry = *adaptive_entry(slot);
 
-	*adaptive_is_counted(slot) = false;
-	add(slot, h, -adaptive_one(slot)); /* S6; (E) */
+	*adaptive_entry(slot) = BY_ROOT;
+	if (entry == BY_SHARE)
+		share_leave(slot);
+	else
+		add(slot, adaptive_home(s, slot), -adaptive_one(slot)); /* S6; (E) */
 }
 
 /* -------------------------------------------------------------------- ahead */
@@ -274,10 +389,7 @@ static void split(const struct lock_setup *s, struct lock_slot *slot, uint64_t *
 	slot->deadline_ns = deadline;
 	if (rc != PAWL_SUCCESS)
 		return;
-	if (!is_split(slot)) {
-		add(slot, adaptive_home(s, slot), W_SPLIT);
-		kept_root_set_split(slot, true);
-	}
+	need_split(s, slot);
 	adaptive_give_back(s, slot);
 }
 
@@ -286,6 +398,7 @@ int sharing_enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
 	struct rma_word h = adaptive_home(s, slot);
 	struct rma_pause p = {.min_ns = PAUSE_MIN_NS, .max_ns = PAUSE_MAX_NS};
 	int64_t old = fetch_and_add(slot, h, adaptive_one(slot)); /* A1 */
+	int64_t counts = counts_of_others(slot);
 	uint64_t wait_ns = ROOT_WAIT_NS;
 
 	p.deadline_ns = slot->deadline_ns;
@@ -295,10 +408,11 @@ int sharing_enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
 		if (!(old & W_SPLIT) && !rma_pause(&slot->client, &p, "the root of the lock"))
 			break;
 	}
-	/* A2. */
-	if ((old & W_SPLIT) &&
-	    (!(old & adaptive_others(slot)) || await(slot, h, adaptive_others(slot))))
-		return counted(slot);
+	/* A2. Its count keeps shares from being opened, so the others need not be looked at again.
+	 */
+	if ((old & W_SPLIT) && (!(old & counts) || await(slot, h, counts)) &&
+	    share_close(s, slot, old & adaptive_others(slot) & W_SHARERS, false))
+		return entered(slot, BY_HOME);
 	add(slot, h, -adaptive_one(slot));
 	return PAWL_ERR_TIMEOUT;
 }
@@ -312,5 +426,5 @@ bool sharing_idle(const struct lock_setup *s, uint64_t lock, const struct lock_m
 	int64_t h = *lock_memory_home(s, m, k->homes + HOME_SHARING, HOME_BYTES, lock);
 
 	snprintf(err, errlen, "H is 0x%llx", (unsigned long long)h);
-	return h == 0 || h == W_SPLIT;
+	return !(h & ~(W_SPLIT | W_SHARERS));
 }

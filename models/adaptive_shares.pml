@@ -1,0 +1,357 @@
+/*
+ * The shares of nodes of kind adaptive (src/lock/adaptive/shares.c, and what sharing.c does with
+ * them), with the root (kept_root.pml), which may be whole or split.
+ *
+ * A sharer of a node whose share is open adds itself to R of its node (E1), looks at GATE (E2), and
+ * takes its count back if it is closed (E3). A client opens the share: it sets OPENING and takes
+ * OPEN back (O1), writes a new number into GATE and R (O2), sets the node's bit in H (O3), and sets
+ * OPEN (O4), if H is split and no client excludes sharers. With a whole root it leaves out O3 and
+ * sets HERE, which goes with the root: the node that gets it splits the root and sets the bit of
+ * the node that had it. An exclusive client with a split root sets STRICT, by which it finds the
+ * bits (C1), closes GATE (C2), and waits until R is empty (C3); then it sets HELD and clears the
+ * bits. If only its own node has a share, and it has no sharers, it makes the root whole instead
+ * (S3). With a whole root and HERE it closes the share of its own node (S7).
+ * An intent ahead (IX) counts itself in H (A1), waits until the root is split and no client holds
+ * the lock exclusively (A2), and closes the shares that it found by then; if the root is whole, it
+ * gets it and splits it (A3).
+ *
+ * What it proves. NN nodes (default 2) with NC clients each (default 2; NP of all: as many); each asks for the lock any
+ * number of times, exclusively, shared, or, with -DAHEAD, as an intent ahead: no two holders that
+ * exclude each other, and no dead-lock. With -DTIMED an exclusive client may give up while it waits
+ * for sharers.
+ *
+ * What it abstracts. The root is a lock that a client takes at one step; the words that go with it
+ * (WHOLE, HERE) are read at that step, and the bit that HERE asks for is set by the next one.
+ * Numbers count openings, and have no bound but OPENINGS (default 3): a client that would need
+ * another one stops. Operations on a word and their flushes are one step.
+ *
+ * Known-broken variants: -DBREAK_GATE    no E2 by a sharer that finds the share open
+ *                        -DBREAK_OPENED  no E2 by the sharer that opens the share
+ *                        -DBREAK_MARK    O3 does not look at STRICT
+ *                        -DBREAK_CLOSE   C3 comes before C2
+ *                        -DBREAK_EMPTIED no C4
+ *                        -DBREAK_OWN     S3 does not look for sharers of its own node
+ *                        -DBREAK_LOCAL   HERE does not go with the root
+ *                        -DBREAK_NUMBER  each opening has the same number
+ *                        -DBREAK_O1      OPEN stays set while the share is opened again
+ *                        -DBREAK_GIVE_UP (TIMED) S7 that gives up clears HERE
+ */
+#ifndef NN
+#define NN 2
+#endif
+#ifndef NC
+#define NC 2
+#endif
+#ifndef OPENINGS
+#define OPENINGS 3
+#endif
+#ifndef NP
+#define NP (NN * NC)
+#endif
+#define X 1
+#define S 2
+#define IX 3
+
+/* H */
+bit HELD, STRICT, SPLIT;
+byte AHEADS;       /* counts of intents ahead */
+bit BIT[NN];
+/* of a node */
+byte R[NN], NUMBER[NN], GATE[NN];
+bit OPEN[NN], OPENING[NN];
+/* with the root */
+byte ROOT;         /* 0 or 1 + the process that has it */
+bit split;
+byte HERE;        /* 0 or 1 + the node whose share H does not have */
+
+byte has[4];
+#define EXCLUDED(m) (has[X] || (m == X && (has[S] || has[IX])) || (m == S && has[IX]) || \
+		     (m == IX && has[S]))
+
+inline critical(m)
+{
+	atomic { assert(!EXCLUDED(m)); has[m]++ }
+	has[m]--
+}
+
+/* In which order the nodes' shares are closed does not matter: 0, 1, ... own last. */
+inline close_shares()
+{
+	j = 0;
+	do
+	:: j == NN || late -> break
+	:: !late && j < NN && (!bits[j] || j == n) -> j++
+	:: !late && j < NN && bits[j] && j != n ->
+#ifdef BREAK_CLOSE
+		R[j] == 0;
+		GATE[j] = 0; /* C2 */
+#else
+		GATE[j] = 0;
+#ifndef BREAK_EMPTIED
+		if
+		:: R[j] == 0 /* C3, C4 */
+#ifdef TIMED
+		:: R[j] != 0 -> late = 1
+#endif
+		fi;
+#endif
+#endif
+		j++
+	od;
+	if
+	:: bits[n] && !late ->
+		atomic { !OPENING[n] -> OPEN[n] = 0 };
+#ifndef BREAK_EMPTIED
+		if
+		:: R[n] == 0
+#ifdef TIMED
+		:: R[n] != 0 -> late = 1
+#endif
+		fi
+#endif
+	:: else
+	fi
+}
+
+proctype P(byte p)
+{
+	byte n = p / NC, j, number;
+	bit ok, was, has_root, late, bits[NN];
+
+	do
+	/* ------------------------------------------------------------ a sharer */
+	:: true ->
+again:
+		if
+		:: OPEN[n] && GATE[n] == NUMBER[n] ->
+			/* E1 */
+			d_step { ok = OPEN[n]; number = NUMBER[n]; R[n]++ };
+#ifdef BREAK_GATE
+			if
+			:: ok -> goto in_by_share
+#else
+			if
+			:: ok && GATE[n] == number -> goto in_by_share /* E2 */
+#endif
+			:: else -> R[n]--; goto again /* E3 */
+			fi
+		:: !(OPEN[n] && GATE[n] == NUMBER[n]) ->
+			if
+			/* without the root */
+			:: skip
+			/* with the root */
+			:: atomic { ROOT == 0 -> ROOT = p + 1 };
+				has_root = 1;
+#ifdef BREAK_LOCAL
+				HERE = (HERE == n + 1 -> HERE : 0);
+#endif
+				if
+				:: HERE && HERE != n + 1 ->
+					d_step { SPLIT = 1; BIT[HERE - 1] = 1; HERE = 0; split = 1 }
+				:: else
+				fi
+			fi;
+			/* O1 */
+			if
+#ifdef BREAK_O1
+			:: atomic { !OPENING[n] && NUMBER[n] < OPENINGS -> OPENING[n] = 1 }
+#else
+			:: atomic { !OPENING[n] && NUMBER[n] < OPENINGS -> OPENING[n] = 1; OPEN[n] = 0 }
+#endif
+			:: NUMBER[n] >= OPENINGS -> goto out
+			fi;
+			/* O2 */
+#ifdef BREAK_NUMBER
+			d_step { NUMBER[n] = (NUMBER[n] == 0 -> 1 : NUMBER[n]) };
+			GATE[n] = NUMBER[n];
+#else
+			GATE[n] = NUMBER[n] + 1;
+			NUMBER[n]++;
+#endif
+			if
+			:: has_root && !split -> ok = 1; HERE = n + 1
+			:: else ->
+				/* O3 */
+				d_step {
+#ifdef BREAK_MARK
+					ok = SPLIT && !HELD && !AHEADS;
+#else
+					ok = SPLIT && !HELD && !AHEADS && (has_root || !STRICT);
+#endif
+					BIT[n] = 1
+				}
+			fi;
+			/* O4 */
+			d_step {
+				number = NUMBER[n];
+				OPEN[n] = OPEN[n] || ok;
+				R[n] = R[n] + ok;
+				OPENING[n] = 0
+			};
+			if
+			:: has_root -> has_root = 0; ROOT = 0
+			:: else
+			fi;
+#ifdef BREAK_OPENED
+			if
+			:: ok
+#else
+			if
+			:: ok && GATE[n] == number /* E2 */
+			:: ok && GATE[n] != number -> R[n]--; goto out
+#endif
+			:: !ok -> goto out
+			fi;
+in_by_share:
+			critical(S);
+			R[n]--
+		fi
+	/* -------------------------------------------------- an exclusive client */
+	:: atomic { ROOT == 0 -> ROOT = p + 1 };
+#ifdef BREAK_LOCAL
+		HERE = (HERE == n + 1 -> HERE : 0);
+#endif
+		if
+		:: HERE && HERE != n + 1 ->
+			d_step { SPLIT = 1; BIT[HERE - 1] = 1; HERE = 0; split = 1 }
+		:: else
+		fi;
+		if
+		:: !split && !HERE -> critical(X)
+		:: !split && HERE ->
+			/* S7 */
+			atomic { !OPENING[n] -> OPEN[n] = 0 };
+			if
+			:: R[n] == 0 -> HERE = 0; critical(X)
+#ifdef TIMED
+			:: R[n] != 0 ->
+#ifdef BREAK_GIVE_UP
+				HERE = 0
+#else
+				skip
+#endif
+#endif
+			fi
+		:: split ->
+			/* S3: the share of the own node stays closed while the root becomes whole */
+			if
+#ifdef BREAK_OWN
+			:: atomic { OPEN[n] && !OPENING[n] -> OPENING[n] = 1; OPEN[n] = 0; was = 1 }
+#else
+			:: atomic {
+					OPEN[n] && !OPENING[n] && R[n] == 0 ->
+					OPENING[n] = 1; OPEN[n] = 0; was = 1
+				}
+#endif
+			:: skip
+			fi;
+			d_step {
+				ok = SPLIT && !HELD && !STRICT && !AHEADS;
+				for (j : 0 .. NN - 1) {
+					ok = ok && (BIT[j] == (j == n && was))
+				}
+				if
+				:: ok -> SPLIT = 0; BIT[n] = 0
+				:: else
+				fi;
+				j = 0
+			};
+			if
+			:: was -> d_step { OPENING[n] = 0; OPEN[n] = !ok; was = 0 }
+			:: else
+			fi;
+			if
+			:: ok -> ok = 0; split = 0; critical(X); goto release
+			:: else
+			fi;
+			/* C1 */
+			d_step {
+				assert(!STRICT);
+				STRICT = 1;
+				for (j : 0 .. NN - 1) { bits[j] = BIT[j] }
+				j = 0
+			};
+			close_shares();
+			if
+			:: late -> late = 0; STRICT = 0; goto release
+			:: else
+			fi;
+			do
+			:: AHEADS == 0 ->
+				d_step {
+					ok = AHEADS == 0;
+					HELD = ok;
+					STRICT = !ok;
+					for (j : 0 .. NN - 1) {
+						BIT[j] = BIT[j] && !bits[j];
+						bits[j] = 0
+					}
+					j = 0
+				};
+				if
+				:: ok -> break
+				:: else
+				fi
+			od;
+			ok = 0;
+			critical(X);
+			HELD = 0
+		fi;
+release:
+		atomic { j = 0; for (j : 0 .. NN - 1) { bits[j] = 0 } j = 0 }
+		ROOT = 0
+#ifdef AHEAD
+	/* ----------------------------------------------------- an intent ahead */
+	:: AHEADS < NP ->
+		/* A1 */
+		AHEADS++;
+		do
+		/* A2 */
+		:: atomic {
+				SPLIT && !HELD ->
+				for (j : 0 .. NN - 1) { bits[j] = BIT[j] }
+				j = 0
+			};
+			close_shares();
+			if
+			:: late -> late = 0
+			:: else -> critical(IX)
+			fi;
+			break
+		/* A3 */
+		:: atomic { !SPLIT && ROOT == 0 -> ROOT = p + 1 };
+			if
+			:: HERE -> d_step { SPLIT = 1; BIT[HERE - 1] = 1; HERE = 0; split = 1 }
+			:: !HERE && !split -> d_step { SPLIT = 1; split = 1 }
+			:: else
+			fi;
+			ROOT = 0
+		od;
+		atomic { j = 0; for (j : 0 .. NN - 1) { bits[j] = 0 } j = 0 }
+		AHEADS--
+#endif
+	:: break
+	od;
+	goto done;
+out:
+	if
+	:: has_root -> has_root = 0; ROOT = 0
+	:: else
+	fi;
+	d_step { ok = 0; number = 0 };
+	if
+	:: NUMBER[n] < OPENINGS -> goto again
+	:: else
+	fi;
+done:
+	skip
+}
+
+init
+{
+	byte i;
+
+	atomic {
+		for (i : 0 .. NP - 1) { run P(i) }
+	}
+}
