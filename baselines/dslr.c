@@ -12,7 +12,7 @@
  * Fairness: first come, first served, by the order of the fetch-and-adds; consecutive readers hold
  * the lock together. Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip. A
  * waiter polls by get and pauses between polls in proportion to the clients ahead and to the time
- * that a poll takes (bakery.h), for backoff_max at most.
+ * that a poll takes, for backoff_max at most, and longer where nobody proceeds (bakery.h).
  *
  * A carry never reaches another counter: each counter has a guard bit. bakery.h describes this, and
  * has the word and the steps on it.
@@ -196,7 +196,7 @@ static RMA_SLOW_PATH bool wait_turn(const struct lock_setup *s, struct lock_slot
 			return confirm(s, slot, w, word, since);
 		since = issued;
 		quiet++;
-		if (bakery_moves(before, word) || answered - issued > lease / 4) {
+		if (bakery_moves(before, word) || (lease && answered - issued > lease / 4)) {
 			moved = answered;
 			quiet = 0;
 		}

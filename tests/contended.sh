@@ -114,12 +114,14 @@ refused()
 }
 check "PAWL_INJECT refuses a time without a unit" refused
 
-# Rank 0 gets SIGUSR1 while it runs.
+# Each rank gets SIGUSR1 while it runs, as soon as it catches it (bit 9 of SigCgt) and a second later.
 signalled()
 {
 	mpi_run 2 60 env PAWL_STATS=1 PAWL_INJECT="delay=50ms lock=5" sh -c '
 		"$0" & child=$!
-		sleep 2
+		while mask=$(sed -n "s/^SigCgt:.*\(...\)$/0x\1/p" /proc/$child/status) &&
+			[ -n "$mask" ] && [ $((mask & 0x200)) = 0 ]; do sleep 0.1; done
+		sleep 1
 		kill -USR1 $child
 		wait $child' "$program" >"$dir/signal" 2>&1 || return 1
 	cat "$dir/signal"

@@ -86,7 +86,10 @@ int main(int argc, char **argv)
 EOC
 two()
 {
-	"$builddir/libtool" --tag=CC --mode=link --quiet $CC -std=c11 -I"$srcdir/include" \
+	# A library built with gcov or a sanitizer needs what the build links with.
+	flags=$(sed -n 's/^LDFLAGS = //p' "$builddir/Makefile")
+	# shellcheck disable=SC2086 # lists of words
+	"$builddir/libtool" --tag=CC --mode=link --quiet $CC -std=c11 $flags -I"$srcdir/include" \
 		"$tmp/two.c" -o "$tmp/two" "$builddir/libpawl.la" || return 1
 	PAWL_TRACE=$tmp/two.json PAWL_TRACE_MIB=1 mpi_run 2 60 "$tmp/two" || return 1
 	pawl_trace "$tmp/two.json" >"$tmp/summary" && cat "$tmp/summary"

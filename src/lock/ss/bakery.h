@@ -139,22 +139,29 @@ static inline uint64_t bakery_ahead_of(uint64_t word, uint64_t ticket, int mode)
  * of a round trip for each client ahead, but nothing for the waiter that is next. A hand-over takes
  * a release and a look, about one round trip; a quarter of it, because readers ahead leave
  * together, and because a waiter that looks too late delays all those behind it. While no client
- * proceeds, the pause grows to a 64th of that time. It is at most backoff_max. trip is the
- * quickest look of this wait so far, or 0 before the first, when backoff_min takes its place; still
- * is the time for which this waiter has seen no client proceed.
+ * proceeds, the pause grows to a 64th of that time, but not beyond 1 ms, or backoff_max if that is
+ * more: a look each backoff_max (100 us) would take 7 % of a core. For other reasons the pause is
+ * at most backoff_max. trip is the quickest look of this wait so far, or 0 before the first, when
+ * backoff_min takes its place; still is the time for which this waiter has seen no client proceed.
  * The time between two hand-overs, as a waiter sees it, cannot take the place of the round trip: it
  * contains the pauses of the clients ahead, and pauses in proportion to it lengthen each other.
  */
-enum { BAKERY_TRIP_SHARE = 4 };
+enum { BAKERY_TRIP_SHARE = 4, BAKERY_STILL_NS = 1000000 };
 
 static inline uint64_t bakery_pause_ns(const struct lock_backoff *b, uint64_t ahead, uint64_t trip,
 				       uint64_t still)
 {
 	uint64_t each = trip ? trip / BAKERY_TRIP_SHARE : (uint64_t)b->min;
 	uint64_t ns = ahead > 1 ? ahead * each : 0;
+	uint64_t most = (uint64_t)b->max, slow = slow_pause_ns(0, still);
 
-	ns = slow_pause_ns(ns, still);
-	return ns > (uint64_t)b->max ? (uint64_t)b->max : ns;
+	if (ns > most)
+		ns = most;
+	if (most < BAKERY_STILL_NS)
+		most = BAKERY_STILL_NS;
+	if (slow > most)
+		slow = most;
+	return slow > ns ? slow : ns;
 }
 
 /* Whether a client has proceeded between two looks. */
