@@ -5,7 +5,9 @@
  * and 2, leaves 3 to 6 of two units each, so units 0 to 7. Each process asks any number of times
  * for any of the ranges in NODES, which have covers of one or two nodes, and may stop between two
  * acquisitions. Covers of leaves only are tried by the fast path or taken by the slow one, at
- * random. -DM=1 or 2 (default): the number of levels that clients look at. Tickets count modulo 4.
+ * random. -DM=1 or 2 (default): the number of levels that clients look at. A client of the fast
+ * path announces itself by its bits, for inner nodes at most M levels above the leaves, and with
+ * -DM=1 in one of two stripes, for the root. Tickets count modulo 4.
  *
  * What it proves. No two processes have the same unit; all units of an inner node belong to its
  * holder; no dead-lock (awaits are blocking guards); at the end all words say "free". With
@@ -14,11 +16,14 @@
  *
  * What it abstracts. An operation and its flush are one step; operations that are issued together
  * are consecutive steps. Left out are escalation, so nothing is proved about small ranges that meet
- * an occupied node, or bits that others take back, again and again; tries; and the units behind the
- * tree.
+ * an occupied node, or bits that others take back, again and again; tries; the units behind the
+ * tree; and the queues in front of the fast path, in which a client has nothing that others wait
+ * for outside the queue.
  *
  * Known-broken variants: -DBREAK_LOOK     a client below looks above before it announces itself
  *                        -DBREAK_DRAIN    a client above does not wait for clients below
+ *                        -DBREAK_LEAVES  a client above does not look at the bits below
+ *                        -DBREAK_STRIPE  a client above looks at one of the stripes
  *                        -DBREAK_RAISED   a client above counts itself in RAISED after it has looked below
  *                        -DBREAK_MEET     a client below announces itself at the root only
  *                        -DBREAK_COMMON   a client that holds a node waits for nodes above it, as in the paper
@@ -46,6 +51,7 @@ byte below[3], next[3], done[3];
 bit occ[3];
 byte raised;
 byte bits[4];
+byte stripe[2];
 byte owned;      /* ghost: units that are held */
 byte alive = NP; /* processes that will still ask */
 
@@ -186,9 +192,36 @@ inline draw(n)
 	fi
 }
 
+/* each bit of a leaf has been clear once */
+inline drain_leaf(x)
+{
+	(BITS(x) & 1) == 0;
+	(BITS(x) & 2) == 0
+}
+
+inline drain_leaves(n)
+{
+	if
+	:: n == 1 -> drain_leaf(3); drain_leaf(4)
+	:: n == 2 -> drain_leaf(5); drain_leaf(6)
+	:: else ->
+#if M == 1
+		stripe[0] == 0;
+#ifndef BREAK_STRIPE
+		stripe[1] == 0
+#endif
+#else
+		drain_leaf(3); drain_leaf(4); drain_leaf(5); drain_leaf(6)
+#endif
+	fi
+}
+
 inline drain(n)
 {
 #ifndef BREAK_DRAIN
+#ifndef BREAK_LEAVES
+	drain_leaves(n);
+#endif
 	below[n] == 0;
 #if M == 2
 	if
@@ -240,10 +273,22 @@ inline set_leaves()
 	if :: n1 != NONE -> set_bits(n1, on1) :: else fi
 }
 
+/* with M == 2 their bits are enough */
 inline announce_leaves()
 {
-	announce(n0);
-	if :: n1 != NONE -> announce(n1) :: else fi
+#if M == 1
+	atomic { stripe[p % 2]++; striped = 1 }
+#else
+	skip
+#endif
+}
+
+inline withdraw_stripe()
+{
+	if
+	:: atomic { striped -> assert(stripe[p % 2] > 0); stripe[p % 2]--; striped = 0 }
+	:: else
+	fi
 }
 
 inline look_up_leaves()
@@ -255,7 +300,7 @@ inline look_up_leaves()
 proctype P(byte p)
 {
 	byte w, n0, n1, n, units, ticket, up, way, on0, on1, held, risen;
-	bit mine[3], fresh[3], first;
+	bit mine[3], fresh[3], first, striped;
 
 	do
 	:: atomic {
@@ -300,7 +345,7 @@ fast: /* all leaves or none; the bits are set with the announcements */
 		atomic { first = (on0 != MASK(n0)) }
 		unset_bits(n0, on0);
 		if :: n1 != NONE -> unset_bits(n1, on1) :: else fi;
-		withdraw_all();
+		withdraw_stripe();
 		/* nothing is held: wait for what is in the way */
 		if
 		:: way != NONE -> occ[way] == 0
@@ -366,8 +411,10 @@ node:		/* S2 */
 holds:		atomic { assert((owned & units) == 0); owned = owned | units; IN }
 		atomic { owned = owned & (255 - units); OUT_OF }
 		/* R */
-		end_turn(n0);
-		end_turn(n1);
+		if
+		:: end_turn(n0); end_turn(n1); withdraw_stripe()
+		:: striped -> withdraw_stripe(); end_turn(n0); end_turn(n1)
+		fi;
 		withdraw_all()
 	:: break
 	od;
@@ -376,6 +423,7 @@ holds:		atomic { assert((owned & units) == 0); owned = owned | units; IN }
 		if
 		:: alive == 0 ->
 			assert(bits[0] + bits[1] + bits[2] + bits[3] == 0);
+			assert(stripe[0] + stripe[1] == 0);
 			assert(below[0] + below[1] + below[2] == 0 && occ[0] + occ[1] + occ[2] == 0);
 			assert(raised == 0);
 			assert(next[0] == done[0] && next[1] == done[1] && next[2] == done[2])

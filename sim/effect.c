@@ -119,9 +119,8 @@ static bool is_lost(const struct sim_op *op)
 	       (op->word.flags & RMA_FAR);
 }
 
-void sim_effect(void *arg)
+static void take_effect(struct sim_op *op)
 {
-	struct sim_op *op = arg;
 	struct sim_rank *r = op->rank;
 
 	if (is_lost(op))
@@ -139,4 +138,49 @@ void sim_effect(void *arg)
 	/* A flush waits for this operation; it ends when the last one is known. */
 	if (--r->unfinished == 0)
 		engine_at(op->known, wake, r);
+}
+
+/* Whether one operation has to wait for the other: the same client has issued it, later, at the
+ * same rank. */
+static bool follows(const struct sim_op *later, const struct sim_op *op)
+{
+	return later->client == op->client && later->word.rank == op->word.rank;
+}
+
+static bool is_behind(const struct sim_op *op)
+{
+	for (const struct sim_op *o = op->next; o; o = o->next)
+		if (!o->effective && follows(op, o))
+			return true;
+	return false;
+}
+
+/* The earliest operation of this client at this rank that has arrived and has none before it. */
+static struct sim_op *next_in_order(const struct sim_rank *r, const struct rma_client *c, int rank)
+{
+	struct sim_op *first = NULL;
+
+	for (struct sim_op *o = r->ops; o; o = o->next)
+		if (o->client == c && o->word.rank == rank && !o->effective)
+			first = o;
+	return first && first->arrived ? first : NULL;
+}
+
+void sim_effect(void *arg)
+{
+	struct sim_op *op = arg;
+	struct sim_rank *r = op->rank;
+	const struct rma_client *c = op->client;
+	int rank = op->word.rank;
+
+	if (!c->rma->transport->can.ordered) {
+		take_effect(op);
+		return;
+	}
+	op->arrived = true;
+	if (is_behind(op))
+		return;
+	do
+		take_effect(op);
+	while ((op = next_in_order(r, c, rank)));
 }

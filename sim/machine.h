@@ -25,6 +25,7 @@ struct machine {
 	sim_time backlog;                /* added for each waiting message of the own node */
 	sim_time extra[MACHINE_OPS];     /* added to the time of the answer */
 	bool half_duplex;                /* one engine of a NIC sends and serves */
+	bool ordered;                    /* operations of a rank on another keep their order */
 	double jitter;                   /* of latencies, as a fraction */
 	struct network_plan network;     /* between nodes; adds latency by route */
 	sim_time link_gap;               /* of each of the network's links */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum type { TEXT, COUNT, TIME, TWO_TIMES, PER_CENT, DUPLEX, NETWORK };
+enum type { TEXT, COUNT, TIME, TWO_TIMES, PER_CENT, DUPLEX, ORDER, NETWORK };
 
 #define AT(field) offsetof(struct machine, field)
 #define CPU(word, place)                                                         \
@@ -53,6 +53,7 @@ static const struct {
     NET("extra atomic", extra[MACHINE_ATOMIC]),
     {"net jitter", PER_CENT, AT(jitter), 0, false},
     {"net duplex", DUPLEX, AT(half_duplex), 0, false},
+    {"net order", ORDER, AT(ordered), 0, false},
     {"net route", NETWORK, AT(network), 0, false},
     NET("link latency", network.link),
     NET("link gap", link_gap),
@@ -151,6 +152,12 @@ static bool set(struct machine *m, int i, char *value, char *err, size_t errlen)
 		if (end == value || *end || !(m->jitter >= 0 && m->jitter <= 1))
 			return wrong(err, errlen, "%s: \"%.120s\" is not a number from 0 to 100",
 				     name, value);
+		return true;
+	case ORDER:
+		m->ordered = strcmp(value, "kept") == 0;
+		if (!m->ordered && strcmp(value, "any") != 0)
+			return wrong(err, errlen, "%s: \"%.120s\" is not one of: any, kept", name,
+				     value);
 		return true;
 	case DUPLEX:
 		m->half_duplex = strcmp(value, "half") == 0;

@@ -47,6 +47,7 @@ struct sim_op {
 	int64_t *result;
 	bool held;      /* not sent before a flush pushes it */
 	bool posted;    /* no flush waits for it */
+	bool arrived;   /* waits for earlier ones, if the transport keeps their order */
 	bool effective; /* performed; its rank knows at this time: */
 	sim_time known;
 };
@@ -148,6 +149,7 @@ struct sim_request {
 	int ranks;
 	int slots;              /* max_held of a rank; 0: one */
 	bool posts;             /* the transport of NET words has rma_post() */
+	bool ordered;           /* ... and keeps the order of a client's operations on a rank */
 	uint64_t death_wait_ns; /* operations on dead ranks of other nodes fail, and after a death
 				   no wait takes longer than this; 0: neither */
 	uint64_t locks;
@@ -252,7 +254,7 @@ uint64_t sim_seed(uint64_t seed, uint64_t stream);
 /* Called where a rank may stop for a long time and then continue. */
 void sim_nap(struct sim_rank *r);
 /* The transports for tables on one node and on several. */
-extern const struct rma_transport sim_node_transport, sim_net_transport;
+extern const struct rma_transport sim_node_transport, sim_net_transport, sim_ordered_transport;
 
 /* effect.c ------------------------------------------------------------------ */
 

@@ -416,3 +416,24 @@ const struct rma_transport sim_net_transport = {
     .pause = sim_pause,
     .clock = sim_clock,
 };
+
+/* The same, with operations in their order; effect.c. */
+const struct rma_transport sim_ordered_transport = {
+    .name = "mpi",
+    .can = {.posts = true, .ordered = true},
+    .put = sim_put,
+    .get = sim_get,
+    .acc = sim_acc,
+    .fao = sim_fao,
+    .cas = sim_cas,
+    .flush = flush,
+    .flush_all = flush_all,
+    .post = post,
+    .answered = answered,
+    .progress = progress,
+    .peek = sim_peek,
+    .poke = sim_poke,
+    .await = sim_await,
+    .pause = sim_pause,
+    .clock = sim_clock,
+};

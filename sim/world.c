@@ -63,7 +63,9 @@ static bool set_up_rank(struct sim_world *w, int id)
 	r->flushing = SIM_NO_TARGET;
 	r->random = sim_seed(w->request.seed, (uint64_t)id + 1);
 	r->rma = (struct rma){
-	    .transport = w->setup.domain == RMA_NET ? &sim_net_transport : &sim_node_transport,
+	    .transport = w->setup.domain == RMA_NODE ? &sim_node_transport
+			 : w->request.ordered        ? &sim_ordered_transport
+						     : &sim_net_transport,
 	    .map = w->map,
 	    .node = w->topo->node,
 	    .rank = id,

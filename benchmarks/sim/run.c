@@ -212,6 +212,7 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 	    .slots = run->set->fail > 0 ? SLOTS : 1,
 	    .lease_ns = run->set->fail > 0 ? (uint64_t)options_number(o, "lease", 0) * 1000 : 0,
 	    .seed = run->set->seed,
+	    .ordered = run->machine->ordered,
 	    .timing = &machine_timing,
 	    .extra = workload_is(run->workload, W_BY_ITSELF) ? sim_table_bytes(run) : cells * 64,
 	    .play = sim_play,

@@ -106,6 +106,10 @@
 	  "a node that gets a whole root does not learn that the other node has sharers") \
 	X(adaptive_publish, "adaptive", "splits a root without the share of its own node") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \
+	X(citron_leaves, "citron", "clients at inner nodes do not wait for those that have leaves") \
+	X(citron_stripe, "citron", \
+	  "clients at inner nodes look at the announcements of an eighth of the clients") \
+	X(citron_queue, "citron", "does not end its turn in a queue") \
 	X(citron_common, "citron", \
 	  "waits at nodes above one that it holds, as the paper has it: dead-lock") \
 	X(citron_look, "citron", \

@@ -107,6 +107,12 @@ RMA_INLINE void rma_order(struct rma_client *c, struct rma_word w)
 		rma_flush(c, w);
 }
 
+/* Whether rma_order() keeps the order without a flush. */
+RMA_INLINE bool rma_keeps_order(const struct rma_client *c)
+{
+	return c->rma->transport->can.ordered;
+}
+
 /* Flush all targets; far says whether any of them was on another node. */
 static inline void rma_flush_all(struct rma_client *c, bool far)
 {

@@ -162,6 +162,10 @@ static bool draw_tree(struct draw *d, const struct lock_protocol *p, uint64_t *r
 		d->adversary.stall = 80;
 	if (d->request.prompt)
 		d->adversary.stall = 0;
+	/* A rank that stands still at most of its accesses looks at a hundred words for many
+	 * leases, and is given up each time. */
+	if (d->until_all_done && d->request.lease_ns)
+		d->adversary.victim = -1;
 	return true;
 }
 
@@ -423,6 +427,19 @@ static void draw_requests(struct draw *d, const struct lock_protocol *p, uint64_
 	snprintf(d->text + used, sizeof d->text - used, ", requests");
 }
 
+/* Transports that keep the order of operations, for kinds that ask whether theirs does. A random
+ * sequence of its own, as in draw_many(). */
+static void draw_order(struct draw *d, const struct lock_protocol *p, uint64_t seed)
+{
+	uint64_t random = sim_seed(seed, 1u << 23);
+	size_t used = strlen(d->text);
+
+	if ((!takes(p, "units") && !takes(p, "stay")) || sim_below(&random, 2))
+		return;
+	d->request.ordered = true;
+	snprintf(d->text + used, sizeof d->text - used, ", in order");
+}
+
 /* Ranks die, and an operation on a dead rank fails, which ends the call of the client that needs
  * it. */
 static void draw_peers(struct draw *d, uint64_t *random)
@@ -495,5 +512,6 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 	draw_peers(d, &random);
 	draw_many(d, p, seed);
 	draw_requests(d, p, seed);
+	draw_order(d, p, seed);
 	return true;
 }

@@ -8,8 +8,9 @@
  * node has all units under it, except that in a leaf it has only those whose bits it has set. All
  * words of a space are at its home, so a flush is one round trip. The units behind the tree are a
  * node of their own, SPILL. citron_top.c describes how the tree grows, citron_lease.c what happens
- * when clients fail. Uncontended, a range of up to 64 units takes two round trips to acquire and
- * one to release.
+ * when clients fail, citron_queue.c how clients queue that want the same units. Uncontended, a
+ * range of up to 64 units takes one round trip to acquire where the transport keeps the order of
+ * operations (rma_order()), two elsewhere, and one to release.
  *
  * Two nodes conflict if they are the same, which is settled at that node (bits of a leaf; at an
  * inner node, tickets in the order of arrival), or if one is above the other:
@@ -29,6 +30,22 @@
  * once the next time. In the paper clients look first and announce afterwards, and close the gap by
  * time (T_wait). Here no clock is part of the argument, with the same number of round trips.
  *
+ * Clients of the fast path do not use BELOW. They announce themselves by levels of the tree: depth
+ * h is level 0, depth h - (m + 1) level 1, h - 2 (m + 1) level 2, and so on, in a tree of height h.
+ *   F1  set the bits of the range (L1 below), the announcement at level 0; at each level above, up
+ *       to the root, add 1 to a word of the node there; a node has STRIPES such words, and a client
+ *       uses that of its number
+ *   F2  order
+ *   F3  look, as in A3; if a node above is set, clear the bits, withdraw, wait, and start again
+ * In U4 an upper client looks, besides, at the first level from its own depth on: at level 0 at the
+ * bits of the leaves under it, of which there are at most 4^m, until each bit was clear once; at
+ * another level at all stripes of the nodes under it, until each was 0 once. A client of the fast
+ * path under it has announced itself there, and the two are as A1 and U4: if F1 comes before the
+ * look of U4, the upper client waits until the bit or the announcement is gone; otherwise U3 comes
+ * before F1, and so before F3. Bits cost no operation of their own, and stripes keep clients from
+ * each other's words: a NIC performs atomics on one word one after the other, and the paper's
+ * counters at depth m - 1 are changed by all clients of a part of the tree.
+ *
  * Bits of a leaf:
  *   L1  fetch-or of the range's bits; those that it has changed from 0 to 1 are the client's own
  *   L2  if it has not changed all of them: subtract those that it has changed, before any wait
@@ -44,12 +61,12 @@
  * only when one of them gets its bits, or when bits are released. The paper's masked
  * compare-and-swap, which changes the bits only if all of them are 0, needs neither L2 nor L3.
  *
- * The fast path (citron_fast.c) tries a range that spans at most 4k leaves, by leaves only, in two
- * round trips. First: A1 and L1 for all leaves. Second: A3. If anything is in the way, all is
- * undone in one round trip, and the client holds nothing while it waits. For one leaf in a tree of
- * height h that is about 2 + (h + 2) / m operations, and one less to release. A release takes one
- * round trip: clear bits, end turns, withdraw announcements, in any order, because each of these
- * admits clients that then find the rest, or wait for it.
+ * The fast path (citron_fast.c) tries a range that spans at most 4k leaves, by leaves only: F1 and
+ * F3. If anything is in the way, all is undone in one round trip, and the client holds nothing
+ * while it waits. For one leaf in a tree of height h that is 2 + h / (m + 1) operations, rounded
+ * down, and one less to release. A release takes one round trip: clear bits, end turns, withdraw
+ * announcements, in any order, because each of these admits clients that then find the rest, or
+ * wait for it.
  *
  * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
  *   S1  draw tickets of all inner nodes of the cover, each when the previous one has its turn
@@ -77,8 +94,9 @@
  * always is if k is 0.
  *
  * Different from the paper: the order of announcing and looking (above); RAISED; BELOW is a
- * difference; OCC is set after the look above; bits are set by fetch-or, before the look above;
- * leaves of all nodes of a range are taken together; common nodes above are left out; a client that
+ * difference; OCC is set after the look above; bits are set by fetch-or, before the look above, and
+ * announce their client; stripes; queues in front of the fast path; leaves of all nodes of a range
+ * are taken together; common nodes above are left out; a client that
  * is kept out escalates; the lock of the units behind the tree has writers only, and uses tickets
  * instead of DSLR; growth moves no words and counters, and the client that needs it does it at
  * once, unless it is left to a call; recovery starts the space anew. Clients wait by rma_await() on
@@ -89,12 +107,14 @@
 
 #include "lock/citron/citron_fast.h"
 #include "lock/citron/citron_lease.h"
+#include "lock/citron/citron_queue.h"
 #include "lock/citron/citron_slow.h"
 #include "lock/citron/citron_top.h"
 
 enum {
-	FAST_TRIES = 3, /* before the slow path */
-	MOST_BLOCKS = 4 /* of a node in the slow path, before it escalates */
+	FAST_TRIES = 16, /* before the slow path */
+	POLLS = 32,      /* of a leaf, by the client whose turn it is in a queue */
+	MOST_BLOCKS = 4  /* of a node in the slow path, before it escalates */
 };
 
 /* -------------------------------------------------------------------------- layout */
@@ -119,6 +139,26 @@ static int refuse(char *err, size_t errlen, const struct lock_setup *s)
 	return PAWL_SUCCESS;
 }
 
+static int64_t whole_lines(int64_t words)
+{
+	return (words + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
+}
+
+/* The places of the stripes. Returns the number of words of a copy. */
+static int64_t place_levels(struct citron *k, int span)
+{
+	int64_t words = whole_lines(citron_nodes(k->height) + 4);
+
+	k->span = span;
+	for (int depth = k->height - span; depth >= 0; depth -= span) {
+		k->level[k->levels].first = words;
+		k->level[k->levels].nodes = whole_lines(INT64_C(1) << 2 * depth);
+		words += STRIPES * k->level[k->levels++].nodes;
+	}
+	k->queues = words;
+	return words + QUEUES;
+}
+
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	const struct citron_options *p = options_of(s);
@@ -132,7 +172,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 		return PAWL_ERR_NOMEM;
 	k->start = citron_height(p->units);
 	k->height = p->units_most ? citron_height(p->units_most) : k->start;
-	k->stride = ((uint64_t)citron_nodes(k->height) + 4 + 7) / 8 * 8 * sizeof(int64_t);
+	k->stride = (uint64_t)place_levels(k, (int)p->m + 1) * sizeof(int64_t);
 	k->n_spares = p->lease_us ? p->recoveries : 0;
 	k->tops = lock_reserve(s, s->block, TOP_BYTES);
 	k->trees = lock_reserve(s, s->block, k->stride);
@@ -203,23 +243,33 @@ static struct citron_view begin(const struct lock_setup *s, struct lock_slot *sl
 {
 	struct citron_view v = citron_look(s, slot);
 
-	v.h->nodes = v.h->turns = v.h->taken = v.h->announced = v.h->spill = 0;
+	v.h->nodes = v.h->turns = v.h->taken = v.h->announced = v.h->spill = v.h->queue = 0;
 	return v;
 }
 
-/* Acquire with the known root. False: it is not the root any more, and everything has been given
- * back. */
-static bool acquire_under_root(struct citron_view *v)
+/* The fast path, several times. False: it came to nothing; *again says whether the client has to
+ * start with the root. A client whose cover has to be exact does not queue: it would wait for
+ * clients that do not want its units. */
+static bool acquire_leaves(struct citron_view *v, int64_t leaves, bool *again)
 {
-	int64_t leaves = citron_few_leaves(v);
+	bool may_queue = first_cover(v) == BY_SPLIT;
 
-	for (int try = 0; leaves && try < FAST_TRIES; try++) {
-		if (citron_try_leaves(v, leaves))
+	for (int try = 0; try < FAST_TRIES; try++) {
+		if (citron_try_leaves(v, leaves, v->h->queue ? POLLS : 0))
 			return true;
 		v->slot->aborts++;
-		if (v->shut || !citron_await_leaves(v))
+		*again = v->shut || !(may_queue && !v->h->queue && citron_met_leaf(v)
+					  ? citron_enter_queue(v)
+					  : citron_await_leaves(v));
+		if (*again)
 			return false;
 	}
+	return false;
+}
+
+/* The slow path, by one cover after the other. False: the client has to start with the root. */
+static bool acquire_cover(struct citron_view *v)
+{
 	for (enum cover how = first_cover(v);; how = how == BY_SPLIT ? ONE_NODE : ROOT) {
 		choose_cover(v, how);
 		if (citron_take_cover(v, how == EXACT || how == ROOT ? FOREVER : MOST_BLOCKS, true))
@@ -227,6 +277,18 @@ static bool acquire_under_root(struct citron_view *v)
 		if (v->shut || v->error)
 			return false;
 	}
+}
+
+/* Acquire with the known root. False: it is not the root any more, and everything has been given
+ * back. */
+static bool acquire_under_root(struct citron_view *v)
+{
+	int64_t leaves = citron_few_leaves(v);
+	bool again = false, good = leaves && acquire_leaves(v, leaves, &again);
+
+	good = good || (!again && acquire_cover(v));
+	citron_leave_queue(v);
+	return good;
 }
 
 static int acquire_now(const struct lock_setup *s, struct lock_slot *slot)
@@ -245,7 +307,7 @@ static bool try_under_root(struct citron_view *v)
 	int64_t leaves = citron_few_leaves(v);
 
 	if (leaves)
-		return citron_try_leaves(v, leaves);
+		return citron_try_leaves(v, leaves, 0);
 	choose_cover(v, first_cover(v));
 	return citron_take_cover(v, 1, false);
 }
@@ -417,9 +479,11 @@ static bool idle(const struct lock_setup *s, uint64_t space, const struct lock_m
 		snprintf(err, errlen, "RAISED is %lld", (long long)words[nodes + 2]);
 		return false;
 	}
-	for (int64_t i = 0; i <= nodes; i++) {
+	for (int64_t i = 0; i < (int64_t)(k->stride / sizeof(int64_t)); i++) {
 		bool leaf = i >= inner && i < nodes;
 
+		if (i > nodes && i < nodes + 4)
+			continue;
 		if (leaf ? words[i] == 0
 			 : next_of(words[i]) == done_of(words[i]) &&
 			       !(words[i] & (OCC | BELOW_MASK)))

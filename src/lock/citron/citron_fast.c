@@ -37,6 +37,25 @@ void citron_announce(struct citron_view *v, struct citron_node n)
 	}
 }
 
+/* F1 for a leaf, without the flush. */
+static void announce_leaf(struct citron_view *v, struct citron_node n)
+{
+	struct citron_hold *h = v->h;
+	int64_t stripe = (slot_rank(v->slot->id) + v->slot->index) % STRIPES, index;
+
+	for (int i = 0; i < v->k->levels; i++) {
+		int64_t depth = v->height - (int64_t)(i + 1) * v->k->span;
+
+		if (depth < v->depth)
+			return;
+		index = stripe_index(v, i, stripe, citron_above(n, depth).at);
+		if (is_announced(h, index))
+			continue;
+		rma_acc(v->c, word_at(v, index), BELOW_ONE);
+		h->above[h->announced++] = index;
+	}
+}
+
 /* Withdraw all announcements except the first keep. No flush. */
 void citron_withdraw(struct citron_view *v, int64_t keep)
 {
@@ -187,6 +206,7 @@ static bool has_bits(struct citron_view *v)
 	for (int64_t i = 0; i < h->nodes; i++)
 		if (h->got[GOT_LEAVES + i] & mask_of(v, i)) {
 			v->met = citron_index(h->node[i]);
+			v->met_bits = mask_of(v, i);
 			return false;
 		}
 	return true;
@@ -208,40 +228,77 @@ static void undo(struct citron_view *v)
 	h->nodes = h->announced = 0;
 }
 
-/* The first round trip of a try of n leaves: whether they have their bits afterwards. If so, the
- * look above has been issued. */
+/* Whether all of a try is so little that it keeps its order. */
+static bool is_short(const struct citron_view *v)
+{
+	return 3 * v->h->nodes + v->h->announced + 2 * v->height < RMA_ORDERED;
+}
+
+/* F1 and F2 of a try of n leaves; and F3, unless it is known that they do not have their bits. */
 static bool announce_leaves(struct citron_view *v, int64_t n, struct citron_vacancy *a)
 {
 	struct citron_hold *h = v->h;
-	bool good;
 
 	h->nodes = n;
-	for (int64_t i = 0; i < n; i++) {
+	for (int64_t i = 0; i < n; i++)
 		h->node[i] =
 		    (struct citron_node){v->height, (v->slot->first >> CITRON_LEAF_BITS) + i};
-		citron_announce(v, h->node[i]);
-	}
-	set_bits(v);
 	if (FAULT(citron_look))
 		citron_ask_above(v, a);
-	/* Orders the announcements before the look above, A1 before A3; pairs with the flush
-	 * between U2 and U4, and with T3. Orders L1 before the look at the old values. */
-	rma_flush(v->c, v->root);
-	good = has_bits(v);
-	if (good && !FAULT(citron_look))
+	for (int64_t i = 0; i < n; i++)
+		announce_leaf(v, h->node[i]);
+	set_bits(v);
+	/* F2. Orders L1 and the announcements before the look above; pairs with the flush between
+	 * U2 and U4, and with T3. */
+	if (rma_keeps_order(v->c) && is_short(v)) {
+		rma_order(v->c, v->root);
+	} else {
+		rma_flush(v->c, v->root);
+		if (!has_bits(v))
+			return false;
+	}
+	if (!FAULT(citron_look))
 		citron_ask_above(v, a);
-	return good;
+	/* Orders L1 and the look above before the use of their results. */
+	rma_flush(v->c, v->root);
+	return has_bits(v);
 }
 
-bool citron_try_leaves(struct citron_view *v, int64_t leaves)
+/* Whether L1 that finds bits of others changes nothing, and so may be repeated. */
+static bool is_one_bit(const struct citron_view *v)
+{
+	int64_t mask = mask_of(v, 0);
+
+	return v->h->nodes == 1 && (mask & (mask - 1)) == 0;
+}
+
+/* Repeat L1 and F3 in one round trip, with the announcements in place. */
+static bool poll_leaf(struct citron_view *v, struct citron_vacancy *a, int polls)
+{
+	if (!is_one_bit(v) || !rma_keeps_order(v->c) || rma_is_cpu(v->root))
+		return false;
+	while (polls--) {
+		if (!citron_is_vacant(v, a))
+			return false;
+		set_bits(v);
+		rma_order(v->c, v->root); /* F2, as above */
+		citron_ask_above(v, a);
+		/* Orders L1 and the look above before the use of their results. */
+		rma_flush(v->c, v->root);
+		if (has_bits(v))
+			return true;
+	}
+	return false;
+}
+
+bool citron_try_leaves(struct citron_view *v, int64_t leaves, int polls)
 {
 	struct citron_hold *h = v->h;
 	struct citron_vacancy a = {.from = 0, .to = leaves};
 
-	if (announce_leaves(v, leaves, &a)) {
-		/* Orders the look above before the use of its results. */
-		rma_flush(v->c, v->root);
+	if (announce_leaves(v, leaves, &a) || (polls && poll_leaf(v, &a, polls))) {
 		v->met = citron_index(h->node[0]);
+		v->met_bits = mask_of(v, 0);
 		if (citron_is_vacant(v, &a) && citron_confirm(v)) {
 			h->taken = leaves;
 			return true;
@@ -253,16 +310,15 @@ bool citron_try_leaves(struct citron_view *v, int64_t leaves)
 
 bool citron_await_leaves(struct citron_view *v)
 {
-	int64_t leaf = v->met - citron_nodes(v->height - 1), word;
+	int64_t word;
 	struct citron_wait w = {
 	    .index = v->met,
 	    .patience = RMA_LATER,
 	    .what = "its units to be free",
 	};
 
-	if (leaf < 0)
+	if (v->met < citron_nodes(v->height - 1))
 		return citron_await_vacant(v, v->met);
-	w.mask = w.stuck =
-	    citron_mask((struct citron_node){v->height, leaf}, v->slot->first, v->slot->last);
+	w.mask = w.stuck = v->met_bits;
 	return citron_await(v, &w, &word);
 }

@@ -2,10 +2,10 @@
 /*
  * Failures in Citron (FAST'23, Section 3.10), with option lease: a range has to be released within
  * a lease from the return of its acquire. A client waits in steps of a lease, at each of the four
- * places of the paper: for a turn (line 11 of Algorithm 2), for an occupied node above (18), for
- * bits of a leaf (22) and for clients below (36). It suspects a failure if nothing has changed
- * there for as many steps as the node is high, plus two (four times that if covers are exact,
- * option k 0).
+ * places of the paper: for a turn (line 11 of Algorithm 2; also in a queue, citron_queue.c), for an
+ * occupied node above (18), for bits of a leaf (22) and for clients below (36). It suspects a
+ * failure if nothing has changed there for as many steps as the node is high, plus two (four times
+ * that if covers are exact, option k 0).
  *
  * A suspicion proves nothing. A leaf has no room for a count, so bits that were seen set at each
  * step may have been released and set again in between; and a long chain of clients that wait for
@@ -62,6 +62,7 @@
  */
 #include "lock/citron/citron_fast.h"
 #include "lock/citron/citron_lease.h"
+#include "lock/citron/citron_queue.h"
 #include "lock/citron/citron_slow.h"
 #include "lock/citron/citron_top.h"
 
@@ -302,16 +303,14 @@ bool citron_await(struct citron_view *v, const struct citron_wait *w, int64_t *v
 /* What a client that holds nothing waits for, at the word that its try has met. */
 static struct citron_wait wait_at(const struct citron_view *v, int64_t index, int64_t word)
 {
-	int64_t leaf = index - citron_nodes(v->height - 1);
 	struct citron_wait w = {
 	    .index = index,
 	    .patience = RMA_LATER,
 	    .what = "its units to be free",
 	};
 
-	if (leaf >= 0 && index < spill_index(v)) {
-		w.mask = citron_mask((struct citron_node){v->height, leaf}, v->slot->first,
-				     v->slot->last);
+	if (index >= citron_nodes(v->height - 1) && index < spill_index(v)) {
+		w.mask = v->met_bits;
 		return w;
 	}
 	w.idle = true;
@@ -438,6 +437,8 @@ bool citron_confirm(struct citron_view *v)
 	int64_t *got = v->h->got;
 
 	v->h->top = v->top;
+	/* Before the look at the clock: the client may be stopped here. */
+	citron_leave_queue(v);
 	/* This look may take long, too. */
 	for (bool again = is_late(v); again; again = is_late(v) && !FAULT(citron_stale)) {
 		citron_lease_begin(v);

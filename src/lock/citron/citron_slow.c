@@ -8,9 +8,14 @@
 #include "lock/citron/citron_lease.h"
 #include "lock/citron/citron_slow.h"
 #include "lock/citron/citron_top.h"
+#include "lock/pauses.h"
 
 enum {
-	TURN_TRIES = 8, /* at an inner node that changes, but is free */
+	LOOKS = RMA_ORDERED - 4, /* after U2; so few that they keep their order */
+	TRIP_SHARE = 4,
+	SOON = 2,         /* so few are ahead that the waiter looks all the time */
+	STILL_LOOKS = 16, /* of a waiter that is not next, at a word that does not move */
+	TURN_TRIES = 8,   /* at an inner node that changes, but is free */
 	/* At a leaf, before the client escalates, or swaps the whole word. */
 	MOST_ORS = ATTEMPTS_OR(64, 1)
 };
@@ -69,6 +74,30 @@ static bool try_turn(struct citron_view *v, int64_t index, int64_t *ticket)
 	return false;
 }
 
+/* Look at the word now and then while many are ahead: a quarter of a round trip for each, as in
+ * DSLR (bakery.h). Until the ticket is next, or nothing has moved for some looks. */
+static void approach_turn(struct citron_view *v, struct rma_word w, int64_t ticket, int64_t *got)
+{
+	struct rma_pause p = {.rounds = 0};
+	uint64_t trip = 0, issued;
+	int still = 0;
+
+	for (int64_t before = *got;; before = *got) {
+		int64_t ahead = (ticket - done_of(*got)) & TICKET_MASK;
+
+		if (ahead <= SOON || still > STILL_LOOKS || rma_is_cpu(w))
+			return;
+		p.min_ns = p.max_ns = (uint64_t)ahead * trip / TRIP_SHARE;
+		rma_pause(v->c, &p, "its turn at a node");
+		issued = rma_clock(v->c);
+		rma_get(v->c, w, &v->h->got[0]);
+		rma_flush(v->c, w); /* orders the get before the look at its result */
+		note_trip(&trip, rma_clock(v->c) - issued);
+		*got = v->h->got[0];
+		still = done_of(*got) == done_of(before) ? still + 1 : 0;
+	}
+}
+
 bool citron_take_turn(struct citron_view *v, int64_t index, bool wait, int64_t *ticket)
 {
 	struct rma_word w = word_at(v, index);
@@ -87,6 +116,7 @@ bool citron_take_turn(struct citron_view *v, int64_t index, bool wait, int64_t *
 	rma_flush(v->c, w); /* orders the ticket before the look at its result */
 	got = v->h->got[0];
 	*ticket = next_of(got);
+	approach_turn(v, w, *ticket, &got);
 	turn.value = *ticket << DONE_SHIFT;
 	return done_of(got) == *ticket || citron_await(v, &turn, &got);
 }
@@ -122,7 +152,7 @@ static bool pass_above(struct citron_view *v, int64_t i, uint64_t most)
 		citron_announce(v, h->node[i]);
 		/* Orders the announcements before the look above, A1 before A3; pairs with the
 		 * flush between U2 and U4, and with T3. */
-		rma_flush(v->c, v->root);
+		rma_order(v->c, v->root);
 		citron_ask_above(v, &a);
 		rma_get(v->c, node_word(v, h->node[i]), h->got);
 		rma_flush(v->c, v->root); /* orders the look before the use of its result */
@@ -174,6 +204,7 @@ static bool take_bits(struct citron_view *v, int64_t i, uint64_t most, bool wait
 	};
 
 	v->met = bits.index;
+	v->met_bits = mask;
 	for (uint64_t tries = 1;; tries++) {
 		if ((known & mask) && (!wait || !citron_await(v, &bits, &known)))
 			return false;
@@ -184,54 +215,126 @@ static bool take_bits(struct citron_view *v, int64_t i, uint64_t most, bool wait
 	}
 }
 
-/* U4 for some consecutive words, and mask: each has to be seen once with none of these bits. A try
- * returns false at once instead of waiting. */
-static bool drain_words(struct citron_view *v, int64_t index, int64_t count, int64_t mask,
-			bool wait)
-{
-	int64_t *got = v->h->got, word;
+/* U4: words of which each has to be seen once without announcements, or leaves of which each bit
+ * has to be seen clear once. A try returns false at once instead of waiting. */
+struct drain {
+	struct citron_view *v;
+	bool wait;
+	int64_t count;
+	int64_t index[LOOKS];
+};
 
-	for (int64_t i = 0; i < count; i++)
-		rma_get(v->c, word_at(v, index + i), &got[i]);
-	rma_flush(v->c, v->root); /* orders the gets before the looks at their results */
-	for (int64_t i = 0; i < count; i++) {
-		const struct citron_wait below = {
-		    .index = index + i,
-		    .mask = mask,
+/* Wait until each of these bits of a leaf has been clear. */
+static bool await_bits(struct citron_view *v, int64_t index, int64_t bits)
+{
+	while (bits) {
+		struct citron_wait w = {
+		    .index = index,
+		    .mask = bits & -bits,
+		    .stuck = bits & -bits,
 		    .patience = RMA_LATER,
 		    .what = "those with units below to be done",
 		};
+		int64_t word;
 
-		if (!(got[i] & mask))
-			continue;
-		v->met = index + i;
-		if (!wait || !citron_await(v, &below, &word))
+		v->met_bits = bits;
+		if (!citron_await(v, &w, &word))
 			return false;
+		bits &= word;
 	}
 	return true;
 }
 
-/* U4: each word in which a client below may have announced itself has to be seen once without
- * announcements after OCC was set. */
-static bool drain(struct citron_view *v, struct citron_node n, bool wait)
+static bool await_below(struct citron_view *v, int64_t index, int64_t mask)
 {
-	for (int64_t depth = 0; depth < v->m && n.depth + depth < v->height; depth++) {
-		struct citron_node d = {n.depth + depth, n.at << 2 * depth};
-		int64_t left = INT64_C(1) << 2 * depth, index = citron_index(d);
+	const struct citron_wait w = {
+	    .index = index,
+	    .mask = mask,
+	    .patience = RMA_LATER,
+	    .what = "those with units below to be done",
+	};
+	int64_t word;
 
-		for (int64_t some; left; left -= some, index += some) {
-			some = left < GETS ? left : GETS;
-			if (!drain_words(v, index, some, BELOW_MASK, wait))
-				return false;
-		}
+	return citron_await(v, &w, &word);
+}
+
+static bool is_leaf_word(const struct citron_view *v, int64_t index)
+{
+	return index >= citron_nodes(v->height - 1) && index < spill_index(v);
+}
+
+/* Look at the words that have been added. */
+static bool drain_flush(struct drain *d, int64_t mask)
+{
+	struct citron_view *v = d->v;
+	int64_t *got = v->h->got, count = d->count;
+	bool clear = true;
+
+	for (int64_t i = 0; i < count; i++)
+		rma_get(v->c, word_at(v, d->index[i]), &got[i]);
+	rma_flush(v->c, v->root); /* orders the gets before the looks at their results */
+	d->count = 0;
+	for (int64_t i = 0; i < count && clear; i++) {
+		bool leaf = is_leaf_word(v, d->index[i]);
+
+		if (!(got[i] & (leaf ? -1 : mask)))
+			continue;
+		v->met = d->index[i];
+		v->met_bits = got[i];
+		clear = d->wait && (leaf ? await_bits(v, d->index[i], got[i])
+					 : await_below(v, d->index[i], mask));
+	}
+	return clear;
+}
+
+static bool drain_words(struct drain *d, int64_t index, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++) {
+		if (d->count == LOOKS && !drain_flush(d, BELOW_MASK))
+			return false;
+		d->index[d->count++] = index + i;
 	}
 	return true;
+}
+
+/* U4 for clients of the fast path: the first level from n on where they announce themselves. */
+static bool drain_leaves(struct drain *d, struct citron_node n)
+{
+	const struct citron_view *v = d->v;
+	int level = (int)(v->height - n.depth) / v->k->span;
+	int64_t down = v->height - (int64_t)level * v->k->span - n.depth;
+	struct citron_node first = {n.depth + down, n.at << 2 * down};
+
+	if (FAULT(citron_leaves))
+		return true;
+	if (!level)
+		return drain_words(d, citron_index(first), INT64_C(1) << 2 * down);
+	for (int64_t stripe = 0; stripe < (FAULT(citron_stripe) ? 1 : STRIPES); stripe++)
+		if (!drain_words(d, stripe_index(v, level - 1, stripe, first.at),
+				 INT64_C(1) << 2 * down))
+			return false;
+	return true;
+}
+
+/* U4: a look after OCC was set at each word in which a client below may have announced itself. */
+static bool drain(struct citron_view *v, struct citron_node n, bool wait)
+{
+	struct drain d = {.v = v, .wait = wait};
+
+	for (int64_t depth = 0; depth < v->m && n.depth + depth < v->height; depth++) {
+		struct citron_node first = {n.depth + depth, n.at << 2 * depth};
+
+		if (!drain_words(&d, citron_index(first), INT64_C(1) << 2 * depth))
+			return false;
+	}
+	return drain_leaves(&d, n) && drain_flush(&d, BELOW_MASK);
 }
 
 /* D1 and D2 for the old roots under n, which is above the first one; citron_top.c. */
 static bool drain_old_roots(struct citron_view *v, struct citron_node n, bool wait)
 {
 	int settled = v->height - v->k->start - settled_of(v->top);
+	struct drain d = {.v = v, .wait = wait};
 
 	for (int64_t depth = n.depth + 1; depth <= settled; depth++) {
 		struct citron_node old = {depth, 0};
@@ -240,7 +343,8 @@ static bool drain_old_roots(struct citron_view *v, struct citron_node n, bool wa
 		rma_flush(v->c, v->root); /* orders the get before the look at its result */
 		if (!(v->h->got[0] & SHUT))
 			continue;
-		if (!drain_words(v, citron_index(old), 1, OCC, wait) || !drain(v, old, wait))
+		d.index[d.count++] = citron_index(old);
+		if (!drain_flush(&d, OCC) || !drain(v, old, wait))
 			return false;
 	}
 	if (n.depth == v->depth)
@@ -282,7 +386,7 @@ static bool raise(struct citron_view *v, struct citron_node n, bool wait)
 	/* Orders RAISED and OCC before the look below, U2 before U4, and before the look at SHUT;
 	 * pairs with the flush between A1 and A3, and with T3. */
 	if (!FAULT(citron_raised))
-		rma_flush(v->c, raised);
+		rma_order(v->c, raised);
 	alone = drain_for(v, n, wait);
 	if (FAULT(citron_count))
 		rma_acc(v->c, raised_word(v), 1);

@@ -18,10 +18,10 @@
  * at nodes under the old root, because their announcements and looks are the same. In the remaining
  * case one client, U, is at the new nodes above the old root, and the other, L, took the old root
  * for the root and passed its look (so before T2 took effect, and before T4). L has announced
- * itself in one of the m depths from the old root on (citron_tree.c), or is at the old root and has
- * OCC set there. U has read a TOP of T4, so its reads come after T2. It waits until
- *   D1  BELOW of all nodes in the m depths from the old root on, and
- *   D2  OCC of the old root
+ * itself in one of the m depths from the old root on (citron_tree.c), or, in the fast path, at the
+ * first level from there on; or it is at the old root and has OCC set there. U has read a TOP of
+ * T4, so its reads come after T2. It waits until D1  BELOW of all nodes in the m depths from the
+ * old root on, and all announcements of the first level from there on, and D2  OCC of the old root
  * have each been 0 once. If U has seen 0 in the word of L before L changed it, L's look, which is
  * later, sees SHUT. U does this for each old root under it, unless TOP says that a client has done
  * so since (SETTLED); if it is at the root, it records that itself.

@@ -3,13 +3,15 @@
  * Citron's tree: heights, masks, and where clients of different depths meet (Section 3.5.5, "meet
  * in the middle").
  *
- * A client at a node announces itself at its parent, at every m-th ancestor from there upwards, and
- * at depth m - 1 in place of anything higher, where all would meet. A client at a node a looks at
- * the m depths of inner nodes from a on. The two meet: let t be the depth of a, and p the depth of
- * the other's parent, t <= p. If p < m - 1, the only announcement is at p, and p - t < m.
- * Otherwise, if t >= m - 1, one of p, p - m, p - 2m, ... is in t to t + m - 1, and was not
+ * A client of the slow path at a node announces itself at its parent, at every m-th ancestor from
+ * there upwards, and at depth m - 1 in place of anything higher, where all would meet. A client at
+ * a node a looks at the m depths of inner nodes from a on. The two meet: let t be the depth of a,
+ * and p the depth of the other's parent, t <= p. If p < m - 1, the only announcement is at p, and p
+ * - t < m. Otherwise, if t >= m - 1, one of p, p - m, p - 2m, ... is in t to t + m - 1, and was not
  * replaced, because it is not above m - 1. If t < m - 1, depth m - 1 is in t to t + m - 1, and it
  * has an announcement, because one of p, p - m, ... is in 0 to m - 1.
+ *
+ * Clients of the fast path announce themselves by levels; citron.c.
  */
 #include "lock/citron/citron.h"
 

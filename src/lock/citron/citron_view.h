@@ -38,8 +38,15 @@ struct citron {
 			    it */
 	int64_t n_spares;
 	int height, start; /* of the largest tree, and of the first one */
+	/* Index of the first stripe of each level: depth height - (i + 1) * span, of `nodes` words
+	 * each, a multiple of 8. */
+	int span, levels;
+	int64_t queues; /* index of the first queue */
+	struct {
+		int64_t first, nodes;
+	} level[CITRON_MOST_HEIGHT / 2];
 };
-enum { TOP_BYTES = 64 };
+enum { TOP_BYTES = 64, LINE_WORDS = 8, STRIPES = 8, QUEUES = 256 };
 
 enum { GETS = 128 /* in flight at a time */, KNOWN_TOPS = 4 };
 
@@ -54,6 +61,7 @@ struct citron_hold {
 	int64_t announced;            /* number of inner nodes with this client's announcement */
 	int64_t above[CITRON_ABOVE];  /* their indices */
 	int64_t spill, spill_ticket;  /* spill: has the units behind the tree */
+	int64_t queue, queue_ticket;  /* queue: index of the queue in which it has its turn, or 0 */
 	int64_t top;                  /* TOP when the nodes were taken */
 	int64_t since;                /* start of its lease */
 	bool busy;                    /* RAISED was not 0 at the last look */
@@ -78,12 +86,25 @@ struct citron_view {
 	bool shut;            /* the known root is wrong: start again */
 	bool gone;            /* the copy is dead: nothing has to be taken back */
 	int error;            /* PAWL_ERR_*, if the call cannot succeed */
-	int64_t met;          /* index of the word that was last in the way */
+	int64_t met;          /* index of the word that was last in the way, */
+	int64_t met_bits;     /* and, in a leaf, its bits that were */
 };
+
+/* Neighbouring leaves are in different cache lines. */
+RMA_INLINE int64_t place_of(const struct citron_view *v, int64_t index)
+{
+	int64_t leaves = INT64_C(1) << 2 * v->height, at = index - citron_nodes(v->height - 1);
+
+	if (at < 0 || at >= leaves || v->height == 1)
+		return index;
+	return index - at + at % LINE_WORDS * (leaves / LINE_WORDS) + at / LINE_WORDS;
+}
 
 RMA_INLINE struct rma_word word_at(const struct citron_view *v, int64_t index)
 {
 	struct rma_word w = v->root;
+
+	index = place_of(v, index);
 
 	w.offset += (uint64_t)index * sizeof(int64_t);
 	if (w.map)
@@ -121,9 +142,22 @@ static inline struct rma_word passed_word(const struct citron_view *v)
 	return word_at(v, spill_index(v) + 3);
 }
 
+/* The word where fast clients under n announce themselves; n is at the depth of this level. */
+static inline int64_t stripe_index(const struct citron_view *v, int level, int64_t stripe,
+				   int64_t at)
+{
+	return v->k->level[level].first + stripe * v->k->level[level].nodes + at;
+}
+
 static inline struct rma_word root_word(const struct citron_view *v)
 {
 	return node_word(v, (struct citron_node){v->depth, 0});
+}
+
+/* Whether the word that was in the way is a leaf. */
+static inline bool citron_met_leaf(const struct citron_view *v)
+{
+	return v->met >= citron_nodes(v->height - 1) && v->met < spill_index(v);
 }
 
 static inline bool is_leaf(const struct citron_view *v, struct citron_node n)

@@ -8,7 +8,8 @@
  *   DONE   21 bits  the ticket whose turn it is (TCnt)
  *   SHUT    1 bit   a client that takes this node for the root has to learn again where the root is
  *   OCC     1 bit   the client whose turn it is excludes clients that come to a node below (Exp)
- *   BELOW  20 bits  number of clients at nodes below that have announced themselves here
+ *   BELOW  20 bits  number of clients of the slow path, at nodes below, that have announced
+ *                   themselves here
  *
  * Why no field can carry into another, in any order of the additions:
  *   NEXT    only grows, by one for each client, and wraps off the top of the word.
@@ -26,6 +27,9 @@
  * changed. It clears its own bits by a subtraction: all of them are set, by this client, so the
  * subtraction borrows from no other bits, and cannot fail.
  *
+ * Neighbouring leaves are in different cache lines (place_of() in citron_view.h), because popular
+ * units are often neighbours.
+ *
  * A futex compares 32 bits (wait.c). What clients wait for at an inner node shows in the low half
  * of the word: BELOW, OCC and the low bits of DONE are there, and all changes of TOP but one in
  * millions. A client that waits for bits in a leaf's upper half sleeps on that half.
@@ -39,7 +43,11 @@
  *           only in a turn at SPILL
  *   PASSED  how often clients have given everything back because the space was frozen, or its tree
  *           grew
- * A tree with these four words is a copy. A space has one; after a failure it continues with a
+ *   stripes  for each level of the tree above the leaves (citron.c), STRIPES words for each of its
+ *           nodes: the number of clients of the fast path, at leaves below, that have announced
+ *           themselves in it. Stripes of one node are in different cache lines
+ *   queues  QUEUES words of tickets, in the format of inner nodes (citron_queue.c)
+ * A tree with these words is a copy. A space has one; after a failure it continues with a
  * spare copy of its home. The word TOP of a space says which tree is in use, from the low end:
  *   GROWN    5 bits  how much higher the tree is than at first
  *   SETTLED  5 bits  no client is left that takes the tree for lower than this

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queues in front of the fast path. */
+#ifndef LOCK_CITRON_CITRON_QUEUE_H
+#define LOCK_CITRON_CITRON_QUEUE_H
+
+#include "lock/citron/citron_view.h"
+
+/* Wait for a turn among the clients that want about the same units. False: the copy is gone, or
+ * v->error is set. */
+bool citron_enter_queue(struct citron_view *v);
+/* End that turn, if there is one. No flush. */
+void citron_leave_queue(struct citron_view *v);
+
+#endif
