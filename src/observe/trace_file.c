@@ -25,9 +25,8 @@ static const char head[] = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
 static const char tail[] = "\n]}\n";
 
 enum {
-	TABLE_SLOTS = 100000,    /* the threads of a table begin at a multiple of it */
-	HANDS_MOST = 64,         /* earlier holds to look at for a hand-over */
-	CLOCK_ERROR_NS = 200000, /* of clocks of different hosts */
+	TABLE_SLOTS = 100000, /* the threads of a table begin at a multiple of it */
+	HANDS_MOST = 64,      /* earlier holds to look at for a hand-over */
 };
 
 bool trace_file_create(const char *path)
@@ -125,14 +124,18 @@ static void put_slice(FILE *f, const struct trace_all *t, const struct trace_rec
 	put_site(f, t, r, "site", r->site);
 	if (hold)
 		put_site(f, t, r, "release_site", r->release_site);
-	if (r->code != PAWL_SUCCESS)
+	if (r->unfinished)
+		fprintf(f, ", \"result\": \"unfinished\"");
+	else if (r->code != PAWL_SUCCESS)
 		fprintf(f, ", \"result\": \"%s\"", pawl_strerror(r->code));
 	fputs("}}", f);
 }
 
 static uint64_t clock_error(const struct trace_all *t, int a, int b)
 {
-	return strcmp(t->rank[a].host, t->rank[b].host) == 0 ? 0 : CLOCK_ERROR_NS;
+	return strcmp(t->rank[a].host, t->rank[b].host) == 0
+		   ? 0
+		   : t->rank[a].clock_error_ns + t->rank[b].clock_error_ns;
 }
 
 /* The hold from which a client that waited got the lock: the one of the rank that the protocol
@@ -143,14 +146,15 @@ static const struct trace_record *giver(const struct trace_all *t, size_t i)
 
 	for (size_t back = 1; back <= i && back <= HANDS_MOST; back++) {
 		const struct trace_record *g = &t->record[i - back];
+		uint64_t error;
 
 		if (g->lock != r->lock)
 			break;
-		if (g->code != PAWL_SUCCESS ||
-		    g->release_ns > r->acquired_ns + clock_error(t, g->rank, r->rank) ||
-		    g->released_ns <= r->begin_ns)
+		error = clock_error(t, g->rank, r->rank);
+		if (g->code != PAWL_SUCCESS || g->unfinished ||
+		    g->release_ns > r->acquired_ns + error)
 			continue;
-		if (r->from >= 0 && g->rank != r->from)
+		if (r->from >= 0 ? g->rank != r->from : g->released_ns + error <= r->begin_ns)
 			continue;
 		if (!best || g->release_ns > best->release_ns)
 			best = g;
@@ -227,6 +231,17 @@ static void put_names(FILE *f, const struct trace_all *t)
 		name_slots(f, t, &t->record[i]);
 }
 
+/* Why the run ended, at the end of the time line. */
+static void put_failure(FILE *f, const struct trace_all *t)
+{
+	fprintf(f,
+		",\n{\"ph\": \"i\", \"s\": \"g\", \"cat\": \"failure\", \"pid\": %d, \"tid\": 0,"
+		" \"ts\": %.3f, \"args\": {\"table\": %u}, \"name\": ",
+		t->rank[0].world, us(t->failure_ns), t->number);
+	put_text(f, t->failure);
+	fputc('}', f);
+}
+
 static int by_lock_and_time(const void *a, const void *b)
 {
 	const struct trace_record *x = a, *y = b;
@@ -255,6 +270,8 @@ bool trace_file_add(const char *path, struct trace_all *t)
 		if (r->waited && r->code == PAWL_SUCCESS)
 			put_hand_over(f, t, i);
 	}
+	if (t->failure)
+		put_failure(f, t);
 	fputs(tail, f);
 	well = !ferror(f);
 	if (fclose(f) != 0)
