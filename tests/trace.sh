@@ -61,6 +61,23 @@ PYTHON
 }
 check "all ranks, the times of the holds, and hand-overs from the past" has_events
 
+# The locks of a window have the program's lines, not those of the layer, without PAWL_STATS, too.
+of_window()
+{
+	PAWL_TRACE=$tmp/window.json mpi_run 3 60 env "LD_PRELOAD=$layer" \
+		"$builddir/examples/contended" window || return 1
+	pawl_trace --rows=2 "$tmp/window.json" || return 1
+	line=$(grep -n 'MPI_Win_lock.*the line to find' "$srcdir/examples/contended.c" | cut -d: -f1)
+	grep -o '"site": "[^"]*"' "$tmp/window.json" | sort | uniq -c | tee "$tmp/sites"
+	[ "$(wc -l <"$tmp/sites")" = 1 ] && grep -q " at contended.c:$line\"" "$tmp/sites"
+}
+layer=$builddir/.libs/libpawl-mpi.so
+if [ -e "$layer" ]; then
+	check "a window" of_window
+else
+	skip "a window" "no shared library in this build"
+fi
+
 # Two tables, each with a ring that is too small for its acquires.
 cat >"$tmp/two.c" <<'EOC'
 #include <pawl.h>

@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "observe/waits.h"
 
 static const char head[] = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
@@ -61,17 +62,6 @@ static FILE *open_end(const char *path)
 	return f;
 }
 
-static void put_text(FILE *f, const char *text)
-{
-	fputc('"', f);
-	for (; *text; text++)
-		if (*text == '"' || *text == '\\')
-			fprintf(f, "\\%c", *text);
-		else if ((unsigned char)*text >= ' ')
-			fputc(*text, f);
-	fputc('"', f);
-}
-
 static double us(uint64_t ns)
 {
 	return (double)ns * 1e-3;
@@ -96,7 +86,7 @@ static void put_site(FILE *f, const struct trace_all *t, const struct trace_reco
 	for (size_t i = 0; i < t->sites; i++)
 		if (t->site[i].rank == r->rank && t->site[i].address == address) {
 			fprintf(f, ", \"%s\": ", name);
-			put_text(f, t->site[i].text);
+			json_put_text(f, t->site[i].text);
 			return;
 		}
 }
@@ -191,7 +181,7 @@ static void name_slots(FILE *f, const struct trace_all *t, const struct trace_re
 			k->world, (int)t->number * TABLE_SLOTS + k->named);
 		snprintf(text, sizeof text, "table %u (%s), slot %d", t->number, t->about,
 			 k->named);
-		put_text(f, text);
+		json_put_text(f, text);
 		fputs("}}", f);
 	}
 }
@@ -209,7 +199,7 @@ static void put_names(FILE *f, const struct trace_all *t)
 			" \"ts\": 0, \"args\": {\"name\": ",
 			k->world);
 		snprintf(text, sizeof text, "rank %d on %s", k->world, k->host);
-		put_text(f, text);
+		json_put_text(f, text);
 		fprintf(f,
 			"}},\n{\"ph\": \"M\", \"name\": \"process_sort_index\", \"pid\": %d,"
 			" \"tid\": 0, \"ts\": 0, \"args\": {\"sort_index\": %d}}",
@@ -225,7 +215,7 @@ static void put_names(FILE *f, const struct trace_all *t)
 		",\n{\"ph\": \"M\", \"name\": \"pawl_table\", \"pid\": %d, \"tid\": 0, \"ts\": 0,"
 		" \"args\": {\"table\": %u, \"about\": ",
 		t->rank[0].world, t->number);
-	put_text(f, t->about);
+	json_put_text(f, t->about);
 	fputs("}}", f);
 	for (size_t i = 0; i < t->n; i++)
 		name_slots(f, t, &t->record[i]);
@@ -238,7 +228,7 @@ static void put_failure(FILE *f, const struct trace_all *t)
 		",\n{\"ph\": \"i\", \"s\": \"g\", \"cat\": \"failure\", \"pid\": %d, \"tid\": 0,"
 		" \"ts\": %.3f, \"args\": {\"table\": %u}, \"name\": ",
 		t->rank[0].world, us(t->failure_ns), t->number);
-	put_text(f, t->failure);
+	json_put_text(f, t->failure);
 	fputc('}', f);
 }
 
