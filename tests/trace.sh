@@ -142,6 +142,44 @@ else
 	skip "a picture" "no matplotlib"
 fi
 
+# Records of each wait and hold in the Open Trace Format.
+is_converted()
+{
+	pawl_trace --quiet --otf2="$tmp/otf2" "$tmp/contended.json" || return 1
+	"$1" - "$tmp/contended.json" "$tmp/otf2/traces.otf2" <<'PYTHON'
+import collections
+import json
+import sys
+
+import otf2
+
+slices = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X"]
+expected = collections.Counter()
+for e in slices:
+    waits = e["cat"] == "wait"
+    expected.update(["RmaRequestLock"] if waits else ["RmaAcquireLock", "RmaReleaseLock"])
+found, last, ranks = collections.Counter(), {}, set()
+with otf2.reader.open(sys.argv[2]) as archive:
+    for location, event in archive.events:
+        assert event.time >= last.get(location, 0), "in the order of time"
+        last[location] = event.time
+        ranks.add(location.group.name)
+        if event.lock_id == 5:
+            found["of lock 5"] += 1
+        found[type(event).__name__] += 1
+print(found, ranks)
+assert len(ranks) == 3 and found.pop("of lock 5") >= 2 * 180 and found == expected, expected
+PYTHON
+}
+for python in "$PYTHON" /usr/bin/python3 none; do
+	"$python" -c 'import otf2' 2>/dev/null && break
+done
+if [ "$python" != none ]; then
+	check "Open Trace Format" is_converted "$python"
+else
+	skip "Open Trace Format" "no module otf2"
+fi
+
 # Most clients that waited got the lock from another one, whose hold has an arrow to theirs, though
 # clocks of hosts agree only within the error of a round trip. By the file alone: MPICH 4.0.2 may
 # hang in MPI_Finalize.
