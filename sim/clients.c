@@ -307,14 +307,19 @@ static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units 
 	static const char *const names[] = {"acquires", "tries", "acquires in time"};
 	uint64_t deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
 	struct lock_slot *slot;
-	int rc;
+	int rc = PAWL_SUCCESS;
 
 	r->lock = lock;
 	r->mode = mode;
 	r->waited = false;
 	r->began = engine_now();
 	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
-	rc = client_acquire(&r->clients, lock, mode, units, deadline_ns, how == SIM_TRY, &slot);
+	slot = client_claim(&r->clients, lock, mode, units, &rc);
+	if (slot) {
+		sim_recorder_begin(r, slot, mode);
+		rc = client_enter(&r->clients, slot, rc, mode, units, deadline_ns, how == SIM_TRY);
+		sim_recorder_acquired(r, slot, rc);
+	}
 	if (has_some(r, lock, units) && rc != PAWL_ERR_HELD && rc != CLIENT_NO_SLOT)
 		sim_fail(r->world, SIM_MISUSE,
 			 "rank %d has some of the units, and its acquire returned %d", r->id, rc);
@@ -340,12 +345,19 @@ int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t
 
 int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode)
 {
+	struct lock_slot *w, *p;
 	uint64_t about;
-	int rc;
+	int rc = PAWL_SUCCESS;
 
 	sim_note(r, "acquires lock %llu with an intent, and lock %llu", (unsigned long long)whole,
 		 (unsigned long long)part);
-	rc = client_acquire_part(&r->clients, whole, part, mode, &about);
+	if (client_claim_part(&r->clients, whole, part, &w, &p, &about, &rc)) {
+		sim_recorder_begin(r, w, client_intent_for(mode));
+		sim_recorder_begin(r, p, mode);
+		rc = client_enter_part(&r->clients, w, p, mode);
+		sim_recorder_acquired(r, w, rc);
+		sim_recorder_acquired(r, p, rc);
+	}
 	if (rc != PAWL_SUCCESS)
 		return refused(r, SIM_ACQUIRE, 0, 2, rc);
 	add_hold(r, client_find(&r->clients, whole), whole,
@@ -373,9 +385,14 @@ int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int
 			 mode_name(modes[i]), n);
 	}
 	rc = client_claim_many(&r->clients, m, (size_t)n, &about);
-	if (rc == PAWL_SUCCESS)
+	if (rc == PAWL_SUCCESS) {
+		for (int i = 0; i < n; i++)
+			sim_recorder_begin(r, m[i].slot, modes[i]);
 		rc = client_enter_many(&r->clients, m, (size_t)n, deadline_ns, how == SIM_TRY,
 				       &about);
+		for (int i = 0; i < n; i++)
+			sim_recorder_acquired(r, m[i].slot, rc);
+	}
 	if (rc != PAWL_SUCCESS)
 		return refused(r, how, deadline_ns, n, rc);
 	for (int i = 0; i < n; i++) {
@@ -470,6 +487,7 @@ static void released(struct sim_hold *h, bool lost, int rc)
 		sim_fail(w, SIM_MISUSE, "rank %d: the release of a living holder returned %d",
 			 r->id, rc);
 	r->nheld--;
+	sim_recorder_released(r, h->slot);
 	sim_note(r, "has released lock %llu%s", (unsigned long long)h->lock,
 		 died ? ", or not: a rank died" : "");
 }
@@ -479,8 +497,10 @@ static void release_part(struct sim_rank *r)
 {
 	int rc;
 
-	uncount(&r->held[0]);
-	uncount(&r->held[1]);
+	for (int i = 0; i < 2; i++) {
+		sim_recorder_release(r, r->held[i].slot);
+		uncount(&r->held[i]);
+	}
 	rc = client_release_part(&r->clients, find(&r->held[0]), find(&r->held[1]));
 	released(&r->held[1], false, rc);
 	released(&r->held[0], false, rc);
@@ -496,6 +516,7 @@ void sim_release(struct sim_rank *r)
 		release_part(r);
 		return;
 	}
+	sim_recorder_release(r, h->slot);
 	uncount(h);
 	released(h, lost, client_release(&r->clients, find(h)));
 }
@@ -509,6 +530,7 @@ void sim_release_many(struct sim_rank *r)
 	for (int i = 0; i < n; i++) {
 		m[i] = (struct client_many){.lock = r->held[i].lock, .slot = find(&r->held[i])};
 		sim_note(r, "releases lock %llu, of %d", (unsigned long long)m[i].lock, n);
+		sim_recorder_release(r, m[i].slot);
 		uncount(&r->held[i]);
 	}
 	client_leave_many(&r->clients, m, (size_t)n);
@@ -534,7 +556,9 @@ void sim_forget(struct sim_rank *r)
 	uncount(h);
 	r->kept |= slot_bit(find(h));
 	sim_note(r, "forgets lock %llu", (unsigned long long)h->lock);
+	sim_recorder_release(r, h->slot);
 	client_abandon(&r->clients, find(h));
+	sim_recorder_released(r, h->slot);
 	r->unsettled++;
 	r->nheld--;
 	r->world->deaths++;
@@ -596,6 +620,7 @@ void sim_die(struct sim_rank *r)
 	r->dead = true;
 	r->world->deaths++;
 	sim_note(r, "dies");
+	sim_recorder_end(r);
 	wake_all(r->world);
 }
 

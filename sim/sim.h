@@ -11,6 +11,7 @@
  *   clients.c      what virtual ranks do with locks, by the functions of src/client/, and what must
  *                  hold while they do
  *   trace.c        the hash of a schedule, and its time line
+ *   recorder.c     the acquires, for a file in the format of PAWL_TRACE
  *   adversary.c    timing that looks for the worst order
  *   machine.c      timing of a machine; machine_file.c reads its description
  *   network.cpp    routes between the machine's nodes, on SimGrid
@@ -167,6 +168,7 @@ struct sim_request {
 	bool prompt;             /* no rank dies or is late, so no client may be given up */
 	uint64_t clock_error_ns; /* bound on the error of a rank's clock */
 	FILE *timeline;          /* where to print the time line, or NULL */
+	bool recorded;           /* keep the acquires for sim_recorder_write() */
 	void (*play)(struct sim_rank *r); /* the program of each rank */
 	void *user;
 };
@@ -198,7 +200,8 @@ struct sim_world {
 	uint64_t peers;     /* calls that ended with PAWL_ERR_PEER */
 	uint64_t shortages; /* acquires that found no slot */
 	uint64_t most_overtakes;
-	sim_time end; /* when the last rank ended */
+	struct sim_recorder *recorder; /* NULL: not recorded */
+	sim_time end;                  /* when the last rank ended */
 	enum sim_verdict verdict;
 	char why[300];
 };
@@ -337,5 +340,26 @@ void sim_trace(struct sim_rank *r, const char *verb, struct rma_word w, int64_t 
 void sim_note(struct sim_rank *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The name of a word, as "STATUS (node) of rank 2". */
 const char *sim_name(const struct sim_world *w, struct rma_word x, char *text, size_t len);
+
+/* recorder.c ---------------------------------------------------------------- */
+
+struct sim_recorder *sim_recorder_create(const struct sim_world *w); /* NULL: no memory */
+void sim_recorder_free(struct sim_recorder *c);
+/* The events of an acquire and of a release, as in observe/observe.h. They do nothing in a world
+ * that is not recorded. */
+void sim_recorder_begin(struct sim_rank *r, struct lock_slot *slot, int mode);
+void sim_recorder_acquired(struct sim_rank *r, const struct lock_slot *slot, int code);
+void sim_recorder_release(struct sim_rank *r, const struct lock_slot *slot);
+void sim_recorder_released(struct sim_rank *r, const struct lock_slot *slot);
+/* The rank dies: record what it holds or awaits. */
+void sim_recorder_end(struct sim_rank *r);
+/* The world ends, or has failed: the same for all ranks. Nothing is recorded from then on. */
+void sim_recorder_stop(struct sim_world *w);
+/* Begin a file. False: it cannot be written. */
+bool sim_recorder_begin_file(const char *path);
+/* After the run: add the world to the file as table number, from 1, with this description. False:
+ * it cannot be written, or there was no memory for the records. */
+bool sim_recorder_write(const struct sim_world *w, const char *path, unsigned number,
+			const char *about);
 
 #endif

@@ -45,6 +45,7 @@ void sim_fail(struct sim_world *w, enum sim_verdict v, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(w->why, sizeof w->why, fmt, args);
 	va_end(args);
+	sim_recorder_stop(w);
 }
 
 /* ------------------------------------------------------------------ creation */
@@ -97,6 +98,8 @@ static bool allocate(struct sim_world *w)
 	enough = w->ranks && w->map && w->words && w->lines && w->locks;
 	for (int id = 0; enough && id < w->request.ranks; id++)
 		enough = set_up_rank(w, id);
+	if (enough && w->request.recorded)
+		enough = (w->recorder = sim_recorder_create(w)) != NULL;
 	if (!enough)
 		error_set(PAWL_ERR_NOMEM, "out of memory for %d virtual ranks", w->request.ranks);
 	return enough;
@@ -162,6 +165,7 @@ void sim_world_free(struct sim_world *w)
 	}
 	for (int id = 0; w->ranks && id < w->request.ranks; id++)
 		client_close(&w->ranks[id].clients);
+	sim_recorder_free(w->recorder);
 	setup_free(&w->setup);
 	sim_zeroed_free(w->locks, w->request.locks * sizeof *w->locks);
 	sim_zeroed_free(w->lines, w->bytes / 64 * sizeof *w->lines);
@@ -306,6 +310,7 @@ enum sim_verdict sim_world_run(struct sim_world *w)
 	engine_await_silence();
 	if (w->unfinished && !w->over)
 		report_stuck(w);
+	sim_recorder_stop(w);
 	if (w->unfinished)
 		end_all(w);
 	/* The words of a lock may still name a dead rank. */

@@ -171,6 +171,17 @@ statistics()
 }
 check "PAWL_STATS=1 prints what was done" statistics
 
+# Threads free windows of one pool at a time; each of the ten windows of the program is reported.
+statistics_of_threads()
+{
+	under default 2 120 env PAWL_STATS=1 "$programs/threads" $budget >"$work/stats" 2>&1
+	rc=$?
+	cat "$work/stats"
+	[ $rc = 0 ] && { grep -q '^ok .*# SKIP' "$work/stats" ||
+		[ "$(grep -c '^pawl: window.*, 2 ranks: .* call sites, by' "$work/stats")" = 10 ]; }
+}
+check "PAWL_STATS=1 with threads" statistics_of_threads
+
 linked()
 {
 	"$builddir/libtool" --silent --mode=link $CC -D_GNU_SOURCE -std=c11 "$sources/misuse.c" \

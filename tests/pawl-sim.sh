@@ -112,6 +112,40 @@ for lock in $(sim --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && 
 	check "$lock: goes on after locks were forgotten" forgets "$lock"
 done
 
+# Time lines: the same for the same command, and that of a seed that fails.
+pawl_trace()
+{
+	"$PYTHON" "$srcdir/tools/pawl-trace" "$@"
+}
+traced()
+{
+	for i in a b; do
+		sim --machine=xc30-aries --ranks=48 --lock=d-mcs,rma-mcs --iterations=20 \
+			--trace="$tmp/$i.trace" >/dev/null || return 1
+	done
+	cmp "$tmp/a.trace" "$tmp/b.trace" && pawl_trace --check "$tmp/a.trace" &&
+		pawl_trace "$tmp/a.trace" >"$tmp/said" && cat "$tmp/said" || return 1
+	# Each rank acquires 20 times, after a warm-up.
+	awk '/lock 0 of table [12] \((d-mcs|rma-mcs), ecsb\)$/ && $6 >= 960 { n++ }
+		END { exit n != 2 }' "$tmp/said" &&
+		grep -q '^[1-9][0-9]* hand-overs between 48 ranks$' "$tmp/said"
+}
+check "a time line" traced
+adversary=$builddir/tests/sim/adversary
+failing()
+{
+	"$adversary" --fault=d-mcs-link --trace="$tmp/fault.trace" >"$tmp/said" &&
+		pawl_trace "$tmp/fault.trace" >>"$tmp/said"
+	cat "$tmp/said"
+	grep -q '^table 1 (d-mcs, seed [0-9]*, fault d-mcs-link) ends at .*: dead-lock: ' "$tmp/said" &&
+		grep '"cat": "wait".*"result": "unfinished"' "$tmp/fault.trace"
+}
+if [ -x "$adversary" ]; then
+	check "a time line of a seed that fails" failing
+else
+	skip "a time line of a seed that fails" "the adversary is not built"
+fi
+
 # latency FILE ARGUMENT...: of one remote client.
 latency()
 {
@@ -201,6 +235,8 @@ check "an option that no lock named has" complains "none of the locks that take 
 	--machine=xc30-aries --lock=d-mcs -o t_r=5
 check "a lock that plays no such workload" complains "none of the locks named" \
 	--machine=xc30-aries --lock=citron --bench=ecsb
+check "a time line that cannot be written" complains "--trace: cannot write" \
+	--machine=xc30-aries --trace="$tmp/none/file"
 check "a bad value" complains "from 1 to 1048576" --machine=xc30-aries --ranks=0
 check "a value of a lock's option" complains "option t_r" --machine=xc30-aries --ranks=4 \
 	--lock=rma-rw -o t_r=0

@@ -201,6 +201,8 @@ static const struct cli_row rows[] = {
 	{CLI_HEADING, 0, .help = "Output"},
 	{CLI_CALL, BENCH | SIM, "json", .argument = "[FILE]", .call = set_json,
 	 .help = "print one JSON object a line, to FILE besides the table, or in place of the table"},
+	{CLI_TEXT, SIM, "trace", .argument = "FILE", AT(trace),
+	 .help = "write the time line of the locks, for pawl-trace(1) and ui.perfetto.dev"},
 	{CLI_CALL, BENCH, "reference", .argument = "LOCK", .call = set_reference,
 	 .help = "ratios are to this lock (default: mpi-win-lock; bank: redlock; of ranges: ss)"},
 	{CLI_CALL, SIM, "reference", .argument = "LOCK", .call = set_reference,

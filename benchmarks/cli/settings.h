@@ -43,6 +43,7 @@ struct settings {
 	enum homes homes;
 	const char *machine, *machines; /* a name or file, and the folder of machines */
 	const char *platform;           /* SimGrid's; NULL: as the machine has it */
+	const char *trace;              /* the file for the time line; NULL: none */
 	int ranks;                      /* 0: as the machine has it */
 	int lock_options;
 	const char *lock_option[MAX_LOCK_OPTIONS]; /* NAME=VALUE */

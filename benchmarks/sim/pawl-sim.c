@@ -156,6 +156,8 @@ int main(int argc, char **argv)
 	if (set.seconds > 0 && list_has(set.benches, "dht"))
 		return refuse(
 		    "--seconds: the hash table is sized by turns; accepted: --iterations");
+	if (set.trace && !sim_recorder_begin_file(set.trace))
+		return refuse("--trace: cannot write that file");
 	if (set.json)
 		json = set.json_file ? fopen(set.json_file, "w") : stdout;
 	if (set.json && !json)

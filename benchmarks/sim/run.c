@@ -215,6 +215,7 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 	    .ordered = run->machine->ordered,
 	    .timing = &machine_timing,
 	    .extra = workload_is(run->workload, W_BY_ITSELF) ? sim_table_bytes(run) : cells * 64,
+	    .recorded = run->set->trace != NULL,
 	    .play = sim_play,
 	    .user = run,
 	};
@@ -323,6 +324,16 @@ static int check_verdict(struct sim_run *run, enum sim_verdict v, struct outcome
 	return v == SIM_STUCK || v == SIM_STARVED ? BENCH_HANG : BENCH_VIOLATION;
 }
 
+/* Each run is a table of the file. */
+static bool write_trace(const struct sim_run *run)
+{
+	static unsigned number;
+	char about[160];
+
+	snprintf(about, sizeof about, "%s, %s", run->contestant->name, run->workload->name);
+	return sim_recorder_write(run->world, run->set->trace, ++number, about);
+}
+
 /* Check options against the workload; false: why has a message. */
 static bool fits(const struct sim_run *run, char *why, size_t whylen)
 {
@@ -366,6 +377,10 @@ int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *wh
 		add_up(run, out);
 		note_world(run, r);
 		rc = check_verdict(run, v, out, why, whylen);
+		if (run->set->trace && !write_trace(run)) {
+			snprintf(why, whylen, "--trace: cannot write that file");
+			rc = BENCH_USAGE;
+		}
 	}
 	options_free(&o);
 	if (run->world) {

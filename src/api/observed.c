@@ -26,8 +26,14 @@ int pawl_table_get_percentile(const pawl_table *t, int what, double percent, dou
 	return PAWL_SUCCESS;
 }
 
-void pawl_private_report_locks(pawl_table *t, uint64_t first, uint64_t n, uint64_t extra,
-			       const char *title)
+void pawl_private_get_observed(const pawl_table *t, bool *observed, bool *has_statistics)
 {
-	observe_report_locks(t->observe, first, n, extra, title);
+	*observed = t->observe != NULL;
+	*has_statistics = observe_reports_locks(t->observe);
+}
+
+void pawl_private_report_locks(pawl_table *t, MPI_Comm comm, uint64_t first, uint64_t n,
+			       uint64_t extra, const char *title)
+{
+	observe_report_locks(t->observe, comm, first, n, extra, title);
 }

@@ -69,10 +69,11 @@ static int unset_site(int rc)
 /* A call for another window goes to the tool or the MPI unchanged. */
 #define PASS(call) (is_behind() ? next_mpi.call : next_##call)
 
-/* With statistics, the locks of the call come from the program's line, not from this layer's. */
-#define FROM_HERE(call)                                                                          \
-	(report_sites() ? (pawl_private_set_site(__builtin_return_address(0)), unset_site(call)) \
-			: (call))
+/* To observers the locks of the call come from the program's line, not from this layer's. */
+#define FROM_HERE(call)                                                               \
+	(__builtin_expect(w->observed, 0)                                             \
+	     ? (pawl_private_set_site(__builtin_return_address(0)), unset_site(call)) \
+	     : (call))
 
 int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win)
 {

@@ -67,8 +67,10 @@ struct window {
 	bool threads;      /* threads of this process may lock at the same time */
 	bool direct; /* operations are loads and stores, which need no progress at the target */
 
-	/* With PAWL_STATS=1 */
-	MPI_Comm comm; /* a duplicate, or MPI_COMM_NULL */
+	/* Its locks have observers: calls pass on the program's line. */
+	bool observed;
+	/* Its locks have statistics (PAWL_STATS). */
+	MPI_Comm comm; /* a duplicate, or MPI_COMM_NULL: no statistics */
 	char kind[32];
 	struct waits waits[N_CALLS];
 };
@@ -242,6 +244,8 @@ bool ranges_kind(const char *value, const char **kind, char *why, size_t len);
 /* Give w a table of byte ranges. Collective. Returns a code of pawl.h, the same on all ranks. */
 int ranges_open(struct window *w, MPI_Comm comm, const char *kind, MPI_Info options);
 void ranges_close(struct window *w);
+/* NULL: the window has no byte ranges. */
+pawl_table *ranges_table(const struct window *w);
 /* The number of ranges that this process has locked at a target; rank -1: at all. */
 int ranges_held(const struct window *w, int rank);
 
@@ -254,17 +258,15 @@ void windows_remove(struct window *w);
 
 /* report.c ---------------------------------------------------------------- */
 
-/* PAWL_STATS=1 */
-bool report_wanted(void);
-/* Whether call sites are to be noted: PAWL_STATS, or another variable of src/observe. */
-static inline bool report_sites(void)
+uint64_t report_now(void); /* nanoseconds */
+/* The same, if the window has statistics; else 0. */
+static inline uint64_t report_clock(const struct window *w)
 {
-	return __builtin_expect(report_wanted(), 0);
+	return __builtin_expect(w->comm != MPI_COMM_NULL, 0) ? report_now() : 0;
 }
-uint64_t report_clock(void); /* nanoseconds */
 /* Count a call that began at this time and returns now. */
 void report_wait(struct window *w, enum call call, uint64_t begin_ns);
-/* w has got locks: start its statistics, if they are wanted. Collective. */
+/* w has got locks: start its statistics, if its tables have them. Collective. */
 void report_begin(struct window *w, MPI_Comm comm, const char *kind);
 /* Add up the waits of all ranks of w, to be printed at the end of the program. Collective. */
 void report_window(struct window *w);

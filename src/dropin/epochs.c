@@ -309,8 +309,7 @@ int dropin_lock(struct window *w, int type, int rank, int assertion)
 				    "MPI_Win_lock of target %d, which is locked already", rank);
 	rc = open_native(w, type, rank, assertion);
 	if (rc == MPI_SUCCESS && what != HELD_NOCHECK) {
-		if (report_wanted())
-			begin = report_clock();
+		begin = report_clock(w);
 		rc = acquire_target(w, rank, what);
 		if (begin)
 			report_wait(w, what == HELD_SHARED ? CALL_SHARED : CALL_EXCLUSIVE, begin);
@@ -404,8 +403,7 @@ int dropin_lock_all(struct window *w, int assertion)
 				    "MPI_Win_lock_all while targets are locked already");
 	rc = next_Win_lock_all(assertion | MPI_MODE_NOCHECK, w->win);
 	if (rc == MPI_SUCCESS && what == HELD_SHARED) {
-		if (report_wanted())
-			begin = report_clock();
+		begin = report_clock(w);
 		rc = acquire_all(w);
 		if (begin)
 			report_wait(w, CALL_ALL, begin);

@@ -19,6 +19,7 @@
 
 #include "base/info.h"
 #include "dropin/dropin.h"
+#include "observe/observe.h"
 
 static const char default_kind[] = "citron";
 
@@ -171,6 +172,11 @@ void ranges_close(struct window *w)
 	w->epoch_users = NULL;
 }
 
+pawl_table *ranges_table(const struct window *w)
+{
+	return w->ranges ? w->ranges->table : NULL;
+}
+
 /* ---------------------------------------------------------------- what is held */
 
 int ranges_held(const struct window *w, int rank)
@@ -249,19 +255,46 @@ static int class_of(int code)
 	}
 }
 
+/* To observers a range comes from the program's line, not from this layer's. */
+static int acquire(const struct window *w, struct held_range *h, int mode, const void *site)
+{
+	int rc;
+
+	if (w->observed)
+		pawl_private_set_site(site);
+	rc = pawl_range_acquire(w->ranges->table, (uint64_t)h->rank, h->first, h->last, mode,
+				&h->range);
+	if (w->observed)
+		pawl_private_set_site(NULL);
+	return rc;
+}
+
+static int release(const struct window *w, struct held_range *h, const void *site)
+{
+	int rc;
+
+	if (w->observed)
+		pawl_private_set_site(site);
+	rc = pawl_range_release(w->ranges->table, &h->range);
+	if (w->observed)
+		pawl_private_set_site(NULL);
+	return rc;
+}
+
 int pawl_win_lock_range(MPI_Win win, int rank, MPI_Aint first, MPI_Aint last, int mode)
 {
 	struct held_range held = {.rank = rank, .first = first, .last = last};
-	uint64_t begin = report_wanted() ? report_clock() : 0;
+	uint64_t begin;
 	int rc = MPI_SUCCESS;
 	struct window *w = find(win, rank, "pawl_win_lock_range", &rc);
 
 	if (!w)
 		return rc;
+	begin = report_clock(w);
 	rc = epochs_enter(w, rank, &held.own);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	rc = pawl_range_acquire(w->ranges->table, (uint64_t)rank, first, last, mode, &held.range);
+	rc = acquire(w, &held, mode, __builtin_return_address(0));
 	if (rc != PAWL_SUCCESS) {
 		epochs_complete(w, rank, held.own);
 		epochs_leave(w, rank, held.own);
@@ -291,7 +324,7 @@ int pawl_win_unlock_range(MPI_Win win, int rank, MPI_Aint first, MPI_Aint last)
 		    " are not locked with these bounds",
 		    (long long)first, (long long)last, rank);
 	rc = epochs_complete(w, rank, held.own);
-	ours = pawl_range_release(w->ranges->table, &held.range);
+	ours = release(w, &held, __builtin_return_address(0));
 	epoch = epochs_leave(w, rank, held.own);
 	if (ours != PAWL_SUCCESS || epoch != PAWL_SUCCESS)
 		return dropin_raise(win, MPI_ERR_OTHER, "pawl_win_unlock_range of target %d: %s",

@@ -14,21 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the variables be
 static char *lines;                                      /* what report_print() prints */
 static size_t lines_len;
 
-bool report_wanted(void)
-{
-	static _Atomic(int) wanted; /* 0: unknown, 1: no, 2: yes */
-	int w = atomic_load_explicit(&wanted, memory_order_relaxed);
-
-	if (!w) {
-		const char *env = getenv("PAWL_STATS");
-
-		w = env && strcmp(env, "0") != 0 && env[0] ? 2 : 1;
-		atomic_store_explicit(&wanted, w, memory_order_relaxed);
-	}
-	return w == 2;
-}
-
-uint64_t report_clock(void)
+uint64_t report_now(void)
 {
 	struct timespec t;
 
@@ -38,7 +24,7 @@ uint64_t report_clock(void)
 
 void report_wait(struct window *w, enum call call, uint64_t begin_ns)
 {
-	double ns = (double)(report_clock() - begin_ns);
+	double ns = (double)(report_now() - begin_ns);
 	struct waits *s = &w->waits[call];
 
 	pthread_mutex_lock(&lock);
@@ -52,7 +38,20 @@ void report_wait(struct window *w, enum call call, uint64_t begin_ns)
 
 void report_begin(struct window *w, MPI_Comm comm, const char *kind)
 {
-	if (!report_wanted())
+	struct pool *p = w->pool;
+	pawl_table *tables[] = {p->targets, p->wholes, ranges_table(w)};
+	bool statistics = false;
+
+	for (int i = 0; i < 3; i++) {
+		bool observed, has_statistics;
+
+		if (!tables[i])
+			continue;
+		pawl_private_get_observed(tables[i], &observed, &has_statistics);
+		w->observed = w->observed || observed;
+		statistics = statistics || has_statistics;
+	}
+	if (!statistics)
 		return;
 	PMPI_Comm_dup(comm, &w->comm);
 	snprintf(w->kind, sizeof w->kind, "%s", kind);
@@ -138,18 +137,19 @@ void report_locks(struct window *w)
 	uint64_t first, whole;
 	int len;
 
-	if (!p)
+	if (!p || w->comm == MPI_COMM_NULL)
 		return;
 	first = pool_target(p, w->id, 0);
 	whole = pool_whole(p, w->id);
 	PMPI_Win_get_name(w->win, name, &len);
 	snprintf(title, sizeof title, "window%s%s", name[0] ? " " : "", name);
 	if (p->wholes == p->targets) {
-		pawl_private_report_locks(p->targets, first, (uint64_t)p->size, whole, title);
+		pawl_private_report_locks(p->targets, w->comm, first, (uint64_t)p->size, whole,
+					  title);
 		return;
 	}
-	pawl_private_report_locks(p->targets, first, (uint64_t)p->size, UINT64_MAX, title);
-	pawl_private_report_locks(p->wholes, 0, 0, whole, title);
+	pawl_private_report_locks(p->targets, w->comm, first, (uint64_t)p->size, UINT64_MAX, title);
+	pawl_private_report_locks(p->wholes, w->comm, 0, 0, whole, title);
 }
 
 void report_print(void)

@@ -64,12 +64,20 @@ void observe_report(struct observe *o)
 			o->calls[i]->report(o->state[i]);
 }
 
-void observe_report_locks(struct observe *o, uint64_t first, uint64_t n, uint64_t extra,
-			  const char *title)
+void observe_report_locks(struct observe *o, MPI_Comm comm, uint64_t first, uint64_t n,
+			  uint64_t extra, const char *title)
 {
 	for (int i = 0; o && i < o->n; i++)
 		if (o->calls[i]->report_locks)
-			o->calls[i]->report_locks(o->state[i], first, n, extra, title);
+			o->calls[i]->report_locks(o->state[i], comm, first, n, extra, title);
+}
+
+bool observe_reports_locks(const struct observe *o)
+{
+	for (int i = 0; o && i < o->n; i++)
+		if (o->calls[i]->report_locks)
+			return true;
+	return false;
 }
 
 bool observe_percentile(struct observe *o, bool holds, double percent, uint64_t *ns)

@@ -85,8 +85,9 @@ struct observer {
 	void (*report)(void *state);
 	void (*close)(void *state);
 	/* Report locks first to first + n - 1, and lock extra, under this title, and forget them:
-	 * those of a window that is freed. Collective. */
-	void (*report_locks)(void *state, uint64_t first, uint64_t n, uint64_t extra,
+	 * those of a window that is freed. Collective over comm, which has the table's ranks in
+	 * their order, and which no other thread uses meanwhile. */
+	void (*report_locks)(void *state, MPI_Comm comm, uint64_t first, uint64_t n, uint64_t extra,
 			     const char *title);
 	/* A percentile of this rank's acquires, or holds. */
 	void (*percentile)(void *state, bool holds, double percent, uint64_t *ns);
@@ -125,8 +126,10 @@ int observe_open(struct observe **o, const struct observe_table *table);
 /* Let all observers report. Collective. */
 void observe_report(struct observe *o);
 void observe_close(struct observe *o);
-void observe_report_locks(struct observe *o, uint64_t first, uint64_t n, uint64_t extra,
-			  const char *title);
+void observe_report_locks(struct observe *o, MPI_Comm comm, uint64_t first, uint64_t n,
+			  uint64_t extra, const char *title);
+/* Whether an observer reports locks. */
+bool observe_reports_locks(const struct observe *o);
 /* False: no observer has them. */
 bool observe_percentile(struct observe *o, bool holds, double percent, uint64_t *ns);
 
@@ -157,10 +160,15 @@ __attribute__((visibility("default"))) void pawl_private_set_site(const void *si
 extern _Thread_local const void *observe_given_site
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* The same: whether a table has observers, and whether it has statistics. Equal on all ranks. */
+__attribute__((visibility("default"))) void
+pawl_private_get_observed(const pawl_table *t, bool *observed, bool *has_statistics);
 /* The same: report these locks of a table now and forget them, if it has statistics. extra:
- * UINT64_MAX for none. Collective over the table. */
-__attribute__((visibility("default"))) void pawl_private_report_locks(pawl_table *t, uint64_t first,
-								      uint64_t n, uint64_t extra,
+ * UINT64_MAX for none. Collective over comm, which has the table's ranks in their order, and which
+ * no other thread uses meanwhile. */
+__attribute__((visibility("default"))) void pawl_private_report_locks(pawl_table *t, MPI_Comm comm,
+								      uint64_t first, uint64_t n,
+								      uint64_t extra,
 								      const char *title);
 
 /* In a public function: the place that calls it. */

@@ -118,7 +118,9 @@ static void waiting(void *state, const struct rma_client *c, uint64_t waited_ns,
 
 static void report(void *state)
 {
-	stats_print(state, &(const struct stats_part){.everything = true});
+	struct stats *s = state;
+
+	stats_print(s, s->observe->table.comm, &(const struct stats_part){.everything = true});
 }
 
 static void stop(void *state)
@@ -129,11 +131,12 @@ static void stop(void *state)
 	free(s);
 }
 
-static void report_locks(void *state, uint64_t first, uint64_t n, uint64_t extra, const char *title)
+static void report_locks(void *state, MPI_Comm comm, uint64_t first, uint64_t n, uint64_t extra,
+			 const char *title)
 {
 	struct stats *s = state;
 
-	stats_print(s, &(const struct stats_part){first, n, extra, false, title});
+	stats_print(s, comm, &(const struct stats_part){first, n, extra, false, title});
 	pthread_mutex_lock(&s->mutex);
 	tallies_remove(&s->tallies, first, n, extra);
 	pthread_mutex_unlock(&s->mutex);

@@ -28,8 +28,8 @@ struct stats_part {
 	const char *title; /* of a window; NULL: the table */
 };
 
-/* Print for all ranks. Collective. */
-void stats_print(struct stats *s, const struct stats_part *part);
+/* Print for all ranks. Collective over comm, which has the table's ranks in their order. */
+void stats_print(struct stats *s, MPI_Comm comm, const struct stats_part *part);
 /* Print what this rank has so far. Local. */
 void stats_print_own(struct stats *s);
 

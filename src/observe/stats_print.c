@@ -354,6 +354,7 @@ static void print(struct stats *s, const struct stats_part *part, const char *ti
 	p.sites = calloc(TALLY_SITES, sizeof *p.sites);
 	if (p.rows && p.sites) {
 		p.out = open_output(s);
+		flockfile(p.out); /* other threads may report, too */
 		sites_resolve(sums->tallies.sites, (int)sums->tallies.n_sites, p.sites);
 		if (s->json) {
 			print_json(&p);
@@ -365,6 +366,7 @@ static void print(struct stats *s, const struct stats_part *part, const char *ti
 			print_histogram(&p, "time of an acquire", &sums->waits);
 			print_histogram(&p, "time of a hold", &sums->holds);
 		}
+		funlockfile(p.out);
 		if (p.out != stderr)
 			fclose(p.out);
 	}
@@ -372,17 +374,17 @@ static void print(struct stats *s, const struct stats_part *part, const char *ti
 	free(p.sites);
 }
 
-void stats_print(struct stats *s, const struct stats_part *part)
+void stats_print(struct stats *s, MPI_Comm comm, const struct stats_part *part)
 {
 	const struct observe_table *t = &s->observe->table;
 	struct sums *sums = calloc(1, sizeof *sums), *room = calloc(1, sizeof *room);
 	int ok = sums && room;
 	char title[512];
 
-	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, t->comm);
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
 	if (ok) {
 		copy_own(s, part, sums);
-		add_up(t->comm, sums, room);
+		add_up(comm, sums, room);
 	}
 	if (ok && t->rma->rank == 0) {
 		if (part->title)

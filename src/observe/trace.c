@@ -92,7 +92,13 @@ static uint64_t shared_ns(const struct trace *t, const struct rma_shared_clock *
 			       (int64_t)(part * (double)(end->offset_ns - t->clock.offset_ns)));
 }
 
-static void convert(struct trace *t, uint64_t n)
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Returns the error of the times. */
+static uint64_t convert(struct trace *t, uint64_t n)
 {
 	struct rma_shared_clock end = rma_compare_clocks(t->of->comm);
 	uint64_t now = rma_now_ns();
@@ -105,6 +111,7 @@ static void convert(struct trace *t, uint64_t n)
 		r->release_ns = shared_ns(t, &end, now, r->release_ns);
 		r->released_ns = shared_ns(t, &end, now, r->released_ns);
 	}
+	return larger(t->clock.error_ns, end.error_ns);
 }
 
 static void add_site(struct site *s, int *n, const void *address)
@@ -240,7 +247,7 @@ static void report(void *state)
 	PMPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, t->of->comm);
 	if (well) {
 		found = find_sites(t, n, mine);
-		convert(t, n);
+		me.clock_error_ns = convert(t, n);
 		PMPI_Allgather(&me, sizeof me, MPI_BYTE, all.rank, sizeof me, MPI_BYTE,
 			       t->of->comm);
 		PMPI_Allgather(&found, 1, MPI_INT64_T, sites, 1, MPI_INT64_T, t->of->comm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The time line of a table's locks (PAWL_TRACE). */
+/* The time line of a table's locks (PAWL_TRACE), or of a simulated one's (sim/recorder.c). */
 #ifndef OBSERVE_TRACE_H
 #define OBSERVE_TRACE_H
 
@@ -18,6 +18,9 @@ struct trace_record {
 	int32_t slot, mode;
 	int32_t code; /* of the acquire */
 	int32_t waited;
+	/* The run ended before the acquire returned, or before the release did: code is then not
+	 * PAWL_SUCCESS, or is. The times that did not come are that of the end. */
+	int32_t unfinished;
 };
 
 /* A rank, for the file. */
@@ -25,7 +28,8 @@ struct trace_rank {
 	int32_t world, pid;
 	char host[48];
 	int64_t records, lost;
-	int32_t named; /* trace_file.c: slots that have their names */
+	uint64_t clock_error_ns; /* of its times, to those of the table's rank 0 */
+	int32_t named;           /* trace_file.c: slots that have their names */
 };
 
 /* A call site: "FUNCTION at FILE:LINE", or "MODULE+0xOFFSET". */
@@ -37,8 +41,10 @@ struct trace_site {
 
 /* All of a table, at its rank 0. */
 struct trace_all {
-	const char *about; /* name, kind and number of locks */
-	unsigned number;   /* of the table, from 1 */
+	const char *about;   /* name, kind and number of locks */
+	const char *failure; /* why the run ended, at failure_ns; NULL: as it should */
+	uint64_t failure_ns;
+	unsigned number; /* of the table, from 1 */
 	bool ranges;
 	int ranks;
 	struct trace_rank *rank;

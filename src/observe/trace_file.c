@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "observe/waits.h"
 
 static const char head[] = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
@@ -25,9 +26,8 @@ static const char head[] = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
 static const char tail[] = "\n]}\n";
 
 enum {
-	TABLE_SLOTS = 100000,    /* the threads of a table begin at a multiple of it */
-	HANDS_MOST = 64,         /* earlier holds to look at for a hand-over */
-	CLOCK_ERROR_NS = 200000, /* of clocks of different hosts */
+	TABLE_SLOTS = 100000, /* the threads of a table begin at a multiple of it */
+	HANDS_MOST = 64,      /* earlier holds to look at for a hand-over */
 };
 
 bool trace_file_create(const char *path)
@@ -62,17 +62,6 @@ static FILE *open_end(const char *path)
 	return f;
 }
 
-static void put_text(FILE *f, const char *text)
-{
-	fputc('"', f);
-	for (; *text; text++)
-		if (*text == '"' || *text == '\\')
-			fprintf(f, "\\%c", *text);
-		else if ((unsigned char)*text >= ' ')
-			fputc(*text, f);
-	fputc('"', f);
-}
-
 static double us(uint64_t ns)
 {
 	return (double)ns * 1e-3;
@@ -97,7 +86,7 @@ static void put_site(FILE *f, const struct trace_all *t, const struct trace_reco
 	for (size_t i = 0; i < t->sites; i++)
 		if (t->site[i].rank == r->rank && t->site[i].address == address) {
 			fprintf(f, ", \"%s\": ", name);
-			put_text(f, t->site[i].text);
+			json_put_text(f, t->site[i].text);
 			return;
 		}
 }
@@ -125,14 +114,18 @@ static void put_slice(FILE *f, const struct trace_all *t, const struct trace_rec
 	put_site(f, t, r, "site", r->site);
 	if (hold)
 		put_site(f, t, r, "release_site", r->release_site);
-	if (r->code != PAWL_SUCCESS)
+	if (r->unfinished)
+		fprintf(f, ", \"result\": \"unfinished\"");
+	else if (r->code != PAWL_SUCCESS)
 		fprintf(f, ", \"result\": \"%s\"", pawl_strerror(r->code));
 	fputs("}}", f);
 }
 
 static uint64_t clock_error(const struct trace_all *t, int a, int b)
 {
-	return strcmp(t->rank[a].host, t->rank[b].host) == 0 ? 0 : CLOCK_ERROR_NS;
+	return strcmp(t->rank[a].host, t->rank[b].host) == 0
+		   ? 0
+		   : t->rank[a].clock_error_ns + t->rank[b].clock_error_ns;
 }
 
 /* The hold from which a client that waited got the lock: the one of the rank that the protocol
@@ -143,14 +136,15 @@ static const struct trace_record *giver(const struct trace_all *t, size_t i)
 
 	for (size_t back = 1; back <= i && back <= HANDS_MOST; back++) {
 		const struct trace_record *g = &t->record[i - back];
+		uint64_t error;
 
 		if (g->lock != r->lock)
 			break;
-		if (g->code != PAWL_SUCCESS ||
-		    g->release_ns > r->acquired_ns + clock_error(t, g->rank, r->rank) ||
-		    g->released_ns <= r->begin_ns)
+		error = clock_error(t, g->rank, r->rank);
+		if (g->code != PAWL_SUCCESS || g->unfinished ||
+		    g->release_ns > r->acquired_ns + error)
 			continue;
-		if (r->from >= 0 && g->rank != r->from)
+		if (r->from >= 0 ? g->rank != r->from : g->released_ns + error <= r->begin_ns)
 			continue;
 		if (!best || g->release_ns > best->release_ns)
 			best = g;
@@ -187,7 +181,7 @@ static void name_slots(FILE *f, const struct trace_all *t, const struct trace_re
 			k->world, (int)t->number * TABLE_SLOTS + k->named);
 		snprintf(text, sizeof text, "table %u (%s), slot %d", t->number, t->about,
 			 k->named);
-		put_text(f, text);
+		json_put_text(f, text);
 		fputs("}}", f);
 	}
 }
@@ -205,7 +199,7 @@ static void put_names(FILE *f, const struct trace_all *t)
 			" \"ts\": 0, \"args\": {\"name\": ",
 			k->world);
 		snprintf(text, sizeof text, "rank %d on %s", k->world, k->host);
-		put_text(f, text);
+		json_put_text(f, text);
 		fprintf(f,
 			"}},\n{\"ph\": \"M\", \"name\": \"process_sort_index\", \"pid\": %d,"
 			" \"tid\": 0, \"ts\": 0, \"args\": {\"sort_index\": %d}}",
@@ -221,10 +215,21 @@ static void put_names(FILE *f, const struct trace_all *t)
 		",\n{\"ph\": \"M\", \"name\": \"pawl_table\", \"pid\": %d, \"tid\": 0, \"ts\": 0,"
 		" \"args\": {\"table\": %u, \"about\": ",
 		t->rank[0].world, t->number);
-	put_text(f, t->about);
+	json_put_text(f, t->about);
 	fputs("}}", f);
 	for (size_t i = 0; i < t->n; i++)
 		name_slots(f, t, &t->record[i]);
+}
+
+/* Why the run ended, at the end of the time line. */
+static void put_failure(FILE *f, const struct trace_all *t)
+{
+	fprintf(f,
+		",\n{\"ph\": \"i\", \"s\": \"g\", \"cat\": \"failure\", \"pid\": %d, \"tid\": 0,"
+		" \"ts\": %.3f, \"args\": {\"table\": %u}, \"name\": ",
+		t->rank[0].world, us(t->failure_ns), t->number);
+	json_put_text(f, t->failure);
+	fputc('}', f);
 }
 
 static int by_lock_and_time(const void *a, const void *b)
@@ -255,6 +260,8 @@ bool trace_file_add(const char *path, struct trace_all *t)
 		if (r->waited && r->code == PAWL_SUCCESS)
 			put_hand_over(f, t, i);
 	}
+	if (t->failure)
+		put_failure(f, t);
 	fputs(tail, f);
 	well = !ferror(f);
 	if (fclose(f) != 0)

@@ -2,17 +2,16 @@
 /*
  * The clock that the ranks of a table share, for locks that depend on time, and for observers.
  *
- * The ranks of one host have the same monotonic clock. Otherwise every rank asks rank 0 for the
- * time a few times. Rank 0 reads its clock between the question and the answer, so the middle of
- * the round trip is wrong by at most half of it, and the quickest round trip counts (Cristian,
- * 1989). From then on the clocks drift: two quartz clocks, even if one of them is being steered, by
- * at most 100 us a second.
+ * The ranks of one host have the same monotonic clock. The first rank of each other host asks rank
+ * 0 for the time a few times, for all ranks of its host. Rank 0 reads its clock between the
+ * question and the answer, so the middle of the round trip is wrong by at most half of it, and the
+ * quickest round trip counts (Cristian, 1989). From then on the clocks drift: two quartz clocks,
+ * even if one of them is being steered, by at most 100 us a second.
  */
 #include "rma/shared_clock.h"
 
-#include <unistd.h>
+#include <stddef.h>
 
-#include "base/hash.h"
 #include "rma/clock.h"
 
 enum { QUESTIONS = 16, DRIFT_PPM = 100, TAG = 1 };
@@ -46,31 +45,35 @@ static void ask(MPI_Comm comm, struct rma_shared_clock *k)
 	k->drift_ppm = DRIFT_PPM;
 }
 
-static bool is_one_host(MPI_Comm comm)
+/* Rank 0 answers the others, one after the other. */
+static void compare(MPI_Comm comm, struct rma_shared_clock *k)
 {
-	char host[256] = "";
-	int64_t range[2];
-
-	gethostname(host, sizeof host - 1);
-	range[0] = (int64_t)hash_text(HASH_BEGIN, host);
-	range[1] = ~range[0]; /* the minimum of ~x gives the maximum of x */
-	PMPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT64_T, MPI_MIN, comm);
-	return range[0] == ~range[1];
-}
-
-struct rma_shared_clock rma_compare_clocks(MPI_Comm comm)
-{
-	struct rma_shared_clock k = {.offset_ns = 0};
 	int rank, ranks;
 
-	if (is_one_host(comm))
-		return k;
 	PMPI_Comm_rank(comm, &rank);
 	PMPI_Comm_size(comm, &ranks);
 	for (int r = 1; r < ranks; r++)
 		if (rank == 0)
 			answer(comm, r);
 		else if (rank == r)
-			ask(comm, &k);
+			ask(comm, k);
+}
+
+struct rma_shared_clock rma_compare_clocks(MPI_Comm comm)
+{
+	struct rma_shared_clock k = {.offset_ns = 0};
+	MPI_Comm host, firsts;
+	int rank, rank_in_host;
+
+	PMPI_Comm_rank(comm, &rank);
+	PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+	PMPI_Comm_rank(host, &rank_in_host);
+	PMPI_Comm_split(comm, rank_in_host == 0 ? 0 : MPI_UNDEFINED, rank, &firsts);
+	if (rank_in_host == 0) {
+		compare(firsts, &k);
+		PMPI_Comm_free(&firsts);
+	}
+	PMPI_Bcast(&k, sizeof k, MPI_BYTE, 0, host);
+	PMPI_Comm_free(&host);
 	return k;
 }

@@ -111,6 +111,34 @@ static void different_windows(void)
 	result("threads lock different windows");
 }
 
+/* Each window has a communicator of its own; the layer has the locks of all in one pool. */
+static void *free_own_window(void *arg)
+{
+	struct worker *w = arg;
+
+	add(w->area, w->number % w->area->size);
+	area_close(w->area);
+	return NULL;
+}
+
+static void freed_at_once(void)
+{
+	MPI_Comm comms[THREADS];
+	struct worker w[THREADS];
+
+	for (int i = 0; i < THREADS; i++) {
+		MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+		area_open(&windows[i], AREA_ALLOCATE, comms[i], 1, MPI_INFO_NULL);
+		w[i].area = &windows[i];
+	}
+	now_doing("threads free their windows");
+	start(w, free_own_window);
+	join(w);
+	for (int i = 0; i < THREADS; i++)
+		MPI_Comm_free(&comms[i]);
+	result("threads free their windows");
+}
+
 /* One thread locks, and another one changes the words and unlocks. */
 static struct area shared_area;
 static sem_t locked, unlocked;
@@ -192,6 +220,7 @@ int main(int argc, char **argv)
 	different_targets(AREA_ALLOCATE);
 	different_targets(AREA_CREATE);
 	different_windows();
+	freed_at_once();
 	locked_here_unlocked_there();
 	all_locked_here();
 	return tap_end();

@@ -22,10 +22,12 @@ static struct {
 	bool right;            /* the locks without faults */
 	uint64_t first, count; /* count 0: the default */
 	bool timeline;
+	const char *trace; /* NULL: none */
 } set = {.first = 1};
 
 static const char *program;
 static int results, failed;
+static unsigned traced; /* number of worlds in set.trace */
 
 /* --------------------------------------------------------------------- reports */
 
@@ -50,12 +52,27 @@ static void print_tail(const char *text)
 		printf("%s", text);
 }
 
+/* The time line, in the format of PAWL_TRACE. */
+static void write_trace(const struct sim_world *w, const struct lock_protocol *p, uint64_t seed)
+{
+	char about[160];
+
+	snprintf(about, sizeof about, "%s, seed %llu%s%s", p->kind.name, (unsigned long long)seed,
+		 fault_on ? ", fault " : "", fault_on ? fault_name(fault_on) : "");
+	if (sim_recorder_write(w, set.trace, ++traced, about))
+		printf("# its time line: pawl-trace %s\n", set.trace);
+	else
+		result(false, p->kind.name, "--trace: the file cannot be written");
+}
+
+/* timeline: where to print it, and whether to record acquires; NULL: neither. */
 static enum sim_verdict run(const struct lock_protocol *p, uint64_t seed, FILE *timeline,
 			    struct sim_world **world, struct draw *d)
 {
 	if (!draw(d, p, seed))
 		return SIM_MISUSE;
 	d->request.timeline = timeline;
+	d->request.recorded = timeline && set.trace;
 	*world = sim_world_create(&d->request);
 	return *world ? sim_world_run(*world) : SIM_MISUSE;
 }
@@ -84,6 +101,8 @@ static enum sim_verdict report(const struct lock_protocol *p, uint64_t seed)
 	       !w              ? pawl_error_message()
 	       : v == SIM_FINE ? "all well"
 			       : w->why);
+	if (w && set.trace)
+		write_trace(w, p, seed);
 	if (w)
 		sim_world_free(w);
 	free(text);
@@ -156,7 +175,7 @@ static void check(const struct lock_protocol *p)
 	result(!seed && sums.acquires > 0 &&
 		   (count < SEEDS || (sums.shortages > 0 && sums.peers > 0)),
 	       p->kind.name, text);
-	if (seed || set.timeline)
+	if (seed || set.timeline || set.trace)
 		report(p, seed ? seed : set.first);
 	if (seed)
 		return;
@@ -214,10 +233,13 @@ static int usage(FILE *out, const char *wrong)
 		fprintf(out, "%s: %s\n", program, wrong);
 	fprintf(out,
 		"usage: %s [--lock=NAME,...] [--fault=FAULT,...] [--first=SEED] [--seeds=COUNT]\n"
-		"       [--seed=SEED] [--timeline]\n"
+		"       [--seed=SEED] [--timeline] [--trace=FILE]\n"
 		"NAME: %s\n"
 		"FAULT: all, none, or names; --fault=help lists them\n"
 		"SEED, COUNT: 1 to 18446744073709551615\n"
+		"FILE: where to write the time line of a seed that fails, or else of the first "
+		"one, for\n"
+		"pawl-trace and ui.perfetto.dev\n"
 		"Without --fault: the locks as they are, and, unless some are named, all faults.\n",
 		program, kinds_list(names, sizeof names));
 	return out == stderr ? 2 : 0;
@@ -294,10 +316,15 @@ static bool known_faults(char *text, size_t len)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-	    {"lock", required_argument, NULL, 'l'},  {"fault", required_argument, NULL, 'w'},
-	    {"first", required_argument, NULL, 'f'}, {"seeds", required_argument, NULL, 'n'},
-	    {"seed", required_argument, NULL, 's'},  {"timeline", no_argument, NULL, 't'},
-	    {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+	    {"lock", required_argument, NULL, 'l'},
+	    {"fault", required_argument, NULL, 'w'},
+	    {"first", required_argument, NULL, 'f'},
+	    {"seeds", required_argument, NULL, 'n'},
+	    {"seed", required_argument, NULL, 's'},
+	    {"timeline", no_argument, NULL, 't'},
+	    {"trace", required_argument, NULL, 'c'},
+	    {"help", no_argument, NULL, 'h'},
+	    {NULL, 0, NULL, 0},
 	};
 	char wrong[200];
 	bool ok = true;
@@ -317,6 +344,8 @@ int main(int argc, char **argv)
 			ok = ok && to_number(optarg, &set.first) && (set.count = 1);
 		else if (which == 't')
 			set.timeline = true;
+		else if (which == 'c')
+			set.trace = optarg;
 		else
 			return usage(which == 'h' ? stdout : stderr, NULL);
 	}
@@ -327,6 +356,8 @@ int main(int argc, char **argv)
 	set.right = !set.faults || strcmp(set.faults, "none") == 0;
 	if (!set.right && !known_faults(wrong, sizeof wrong))
 		return list_faults(stderr, wrong);
+	if (set.trace && !sim_recorder_begin_file(set.trace))
+		return usage(stderr, "--trace: that file cannot be written");
 	engine_run(check_all, NULL);
 	printf("1..%d\n", results);
 	return failed || !results;
