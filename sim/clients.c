@@ -415,6 +415,7 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	bool timed = p->kind.capabilities & PAWL_CAP_TIMED;
 	struct client_request *q;
 	struct lock_slot *slot;
+	int64_t from;
 	int rc = PAWL_SUCCESS;
 
 	r->lock = lock;
@@ -427,6 +428,9 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	if (!q)
 		return refused(r, SIM_ACQUIRE, 0, 1, rc);
 	slot = q->slot;
+	from = slot->from;
+	sim_recorder_begin(r, slot, mode); /* after the first step, which does not wait */
+	slot->from = from;
 	for (int i = 0; i < tests && rc == CLIENT_PENDING; i++) {
 		sim_sleep(r, sim_below(&r->random, ns + 1) * SIM_NS);
 		sim_note(r, "tests its request");
@@ -436,6 +440,7 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	if (cancels) {
 		sim_note(r, "cancels its request");
 		rc = client_request_cancel(set, q);
+		sim_recorder_acquired(r, slot, PAWL_ERR_TIMEOUT);
 		sim_leave_if_over(r);
 		if (rc == PAWL_ERR_PEER)
 			return refused(r, SIM_ACQUIRE, 0, 1, rc);
@@ -448,6 +453,7 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	}
 	if (rc == CLIENT_PENDING)
 		rc = client_request_step(set, q, CLIENT_WAIT);
+	sim_recorder_acquired(r, slot, rc);
 	sim_leave_if_over(r);
 	if (rc != PAWL_SUCCESS)
 		return refused(r, SIM_ACQUIRE, 0, 1, rc);

@@ -114,6 +114,30 @@ refused()
 }
 check "PAWL_INJECT refuses a time without a unit" refused
 
+# The probes are in the library, with as many arguments as doc/observe.md says, and do no harm.
+probes()
+{
+	readelf -n "$builddir/.libs/libpawl.so" >"$dir/notes" || return 1
+	for probe in acquire_wait:4 acquired:5 release:4 handover:4; do
+		awk -v name="${probe%:*}" -v arguments="${probe#*:}" '
+			$1 == "Provider:" { ours = $2 == "pawl" }
+			$1 == "Name:" { found = ours && $2 == name }
+			$1 == "Arguments:" && found { n++; bad += NF - 1 != arguments }
+			END { exit !n || bad }' "$dir/notes" ||
+			{ grep -A3 'Provider: pawl' "$dir/notes"; echo "no $probe"; return 1; }
+	done
+	mpi_run 2 60 env PAWL_PROBES=1 "$program" || return 1
+	! mpi_run 2 60 env PAWL_PROBES=yes "$program" >"$dir/refused" 2>&1 || return 1
+	grep 'PAWL_PROBES: "yes"; accepted: 0, 1' "$dir/refused"
+}
+if ! grep -q 'PAWL_HAVE_SDT' "$builddir/config.status"; then
+	skip "PAWL_PROBES" "no <sys/sdt.h>"
+elif ! [ -e "$builddir/.libs/libpawl.so" ]; then
+	skip "PAWL_PROBES" "no shared library in this build"
+else
+	check "PAWL_PROBES" probes
+fi
+
 # Each rank gets SIGUSR1 while it runs, as soon as it catches it (bit 9 of SigCgt) and a second later.
 signalled()
 {

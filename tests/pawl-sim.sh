@@ -134,7 +134,7 @@ check "a time line" traced
 adversary=$builddir/tests/sim/adversary
 failing()
 {
-	"$adversary" --fault=d-mcs-link --trace="$tmp/fault.trace" >"$tmp/said" &&
+	"$adversary" --fault=d-mcs-link --first=11 --trace="$tmp/fault.trace" >"$tmp/said" &&
 		pawl_trace "$tmp/fault.trace" >>"$tmp/said"
 	cat "$tmp/said"
 	grep -q '^table 1 (d-mcs, seed [0-9]*, fault d-mcs-link) ends at .*: dead-lock: ' "$tmp/said" &&

@@ -18,8 +18,9 @@ void pawl_private_set_site(const void *site)
 /* ------------------------------------------------------------------ observers */
 
 /* All observers there are, in the order in which they are told. */
-static observer_open *const observers[] = {observe_open_watch, observe_open_stats,
-					   observe_open_trace, observe_open_inject, NULL};
+static observer_open *const observers[] = {observe_open_watch,  observe_open_stats,
+					   observe_open_trace,  observe_open_probes,
+					   observe_open_inject, NULL};
 
 void observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING])
 {

@@ -2,10 +2,15 @@
 /*
  * Observers of a table: statistics and traces of what its locks do.
  *
- *   observe.c      which observers a table has, and the calls of the API layer (observe_begin(),
- * ...) observers.h    the observers that exist; observe.c has their list stats.c        statistics,
- * PAWL_STATS; stats_print.c prints them tallies.c      counts by lock and call site, in fixed
- * memory; histogram.h: times sites.c        call sites as text inject.c       delays, PAWL_INJECT
+ *   observe.c    which observers a table has, and the calls of the API layer (observe_begin() etc.)
+ *   observers.h  the observers that exist; observe.c has their list
+ *   watch.c      option watchdog: board.c, waits.c
+ *   stats.c      statistics, PAWL_STATS; stats_print.c prints them
+ *   tallies.c    counts by lock and call site, in fixed memory; histogram.h: times
+ *   trace.c      time lines, PAWL_TRACE; trace_file.c writes them
+ *   probes.c     probes for bpftrace and perf, PAWL_PROBES
+ *   sites.c      call sites as text
+ *   inject.c     delays, PAWL_INJECT
  *
  * The API layer (api/lock.c, api/range.c) is the only place that reports, so every acquire and
  * release of a program, of the drop-in layer and of the other languages comes here:

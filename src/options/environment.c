@@ -28,7 +28,8 @@ enum { PREFIX = sizeof prefix - 1 };
 /* Names after the prefix: those of libpawl-mpi (src/dropin), ... */
 static const char *const of_layer[] = {"LOCK"};
 /* ... those of observers (src/observe), ... */
-static const char *const of_observers[] = {"STATS", "STATS_ROWS", "TRACE", "TRACE_MIB", "INJECT"};
+static const char *const of_observers[] = {"STATS",     "STATS_ROWS", "TRACE",
+					   "TRACE_MIB", "PROBES",     "INJECT"};
 /* ... and those that module files, build systems and package managers set. */
 static const char *const of_installation[] = {
     "ARCH",           "BASE",        "BIN",         "BINDIR",
