@@ -13,7 +13,7 @@
 #include "options/options.h"
 #include "info.h"
 #include "rma/progress.h"
-#include "rma/segments.h"
+#include "rma/memory/segments.h"
 
 enum { ALL_WELL, FAILED, USAGE };
 enum { SEGMENT_BYTES = 2 * RMA_HEADER_BYTES };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pawl-stuck shows what the processes of a job on this host await and hold. It reads the boards
- * that processes with option watchdog publish as files (src/observe/board_file.h); it needs neither
- * the help of the processes nor the right to trace them.
+ * that processes with option watchdog publish as files (src/observe/watchdog/board_file.h); it
+ * needs neither the help of the processes nor the right to trace them.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "observe/board_file.h"
+#include "observe/watchdog/board_file.h"
 
 enum { FINE, NOTHING_FOUND, USAGE, DEADLOCK };
 enum { MOST_PIDS = 256, CYCLE_TEXT = 8192 };

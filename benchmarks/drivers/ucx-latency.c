@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rma/segments.h"
+#include "rma/memory/segments.h"
 #include "topo/discover.h"
 
 enum {

@@ -4,7 +4,7 @@
  *
  *   observe.c    which observers a table has, and the calls of the API layer (observe_begin() etc.)
  *   observers.h  the observers that exist; observe.c has their list
- *   watch.c      option watchdog: board.c, waits.c
+ *   watchdog/    option watchdog
  *   stats.c      statistics, PAWL_STATS; stats_print.c prints them
  *   tallies.c    counts by lock and call site, in fixed memory; histogram.h: times
  *   trace.c      time lines, PAWL_TRACE; trace_file.c writes them

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "observe/waits.h"
+#include "observe/watchdog/waits.h"
 
 static const char head[] = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
 			   "{\"ph\": \"M\", \"name\": \"pawl\", \"pid\": 0, \"tid\": 0, \"ts\": 0,"

@@ -15,10 +15,10 @@
 #include "options/options.h"
 #include "table/setup.h"
 #include "table/table.h"
-#include "rma/segments.h"
-#include "rma/shm.h"
+#include "rma/memory/segments.h"
+#include "rma/memory/shm.h"
 #include "rma/shared_clock.h"
-#include "observe/watch.h"
+#include "observe/watchdog/watch.h"
 
 #define MAX_LOCKS (UINT64_C(1) << 40)
 

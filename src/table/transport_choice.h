@@ -4,7 +4,7 @@
 #define TABLE_TRANSPORT_CHOICE_H
 
 #include "options/options.h"
-#include "rma/segments.h"
+#include "rma/memory/segments.h"
 
 /* On one host the MPI's windows are in memory, whereas UCX would use the loopback. */
 static inline enum rma_network transport_choose(const struct options *o, bool one_host)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "rma/segments.h"
+#include "rma/memory/segments.h"
 
 enum { WORDS_FIRST = RMA_HEADER_BYTES, WORDS_EACH = 2048 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory that is left, from files such as those of the kernel. */
-#include "rma/memory.h"
+#include "rma/memory/memory.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

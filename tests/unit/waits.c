@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cycles in the graph of waits. Prints TAP. */
-#include "observe/waits.h"
+#include "observe/watchdog/waits.h"
 
 #include <pawl.h>
 #include <stdio.h>

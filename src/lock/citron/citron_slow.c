@@ -228,10 +228,11 @@ struct drain {
 static bool await_bits(struct citron_view *v, int64_t index, int64_t bits)
 {
 	while (bits) {
+		int64_t lowest = (int64_t)((uint64_t)bits & -(uint64_t)bits);
 		struct citron_wait w = {
 		    .index = index,
-		    .mask = bits & -bits,
-		    .stuck = bits & -bits,
+		    .mask = lowest,
+		    .stuck = lowest,
 		    .patience = RMA_LATER,
 		    .what = "those with units below to be done",
 		};

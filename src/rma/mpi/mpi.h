@@ -3,7 +3,7 @@
 #ifndef RMA_MPI_MPI_H
 #define RMA_MPI_MPI_H
 
-#include "rma/segments.h"
+#include "rma/memory/segments.h"
 
 /* Collective: create a window over the segments in r->map of all ranks. The result is the same on
  * all ranks. On failure, too, r->transport frees what was made. */

@@ -3,7 +3,7 @@
 #ifndef RMA_UCX_UCX_H
 #define RMA_UCX_UCX_H
 
-#include "rma/segments.h"
+#include "rma/memory/segments.h"
 
 /* Collective: open the segments in r->map to all ranks. If that fails, the result is false on all
  * ranks, err has the message, and r is unchanged. */

@@ -3,7 +3,7 @@
  * See memory.h. Pages of the file cache count towards the limit of a control group, but the kernel
  * drops them when memory is short, so they are taken as free. Pages of shared memory are not.
  */
-#include "rma/memory.h"
+#include "rma/memory/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

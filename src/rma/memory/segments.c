@@ -7,7 +7,7 @@
  * Otherwise the table makes no second window, so it also runs where the MPI's general one-sided
  * component is broken (Open MPI 4.x with osc/rdma).
  */
-#include "rma/segments.h"
+#include "rma/memory/segments.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #include "rma/agree.h"
 #include "rma/own_windows.h"
-#include "rma/shm.h"
+#include "rma/memory/shm.h"
 
 struct segments {
 	MPI_Comm comm, node_comm;

@@ -20,7 +20,7 @@
 #define OBSERVE_BOARD_H
 
 #include "observe/observe.h"
-#include "observe/waits.h"
+#include "observe/watchdog/waits.h"
 
 enum { BOARD_LINE = 64, BOARD_WORDS = BOARD_LINE / 8, BOARD_ENTRIES = 64 };
 

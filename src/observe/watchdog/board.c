@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See board.h. */
-#include "observe/board.h"
+#include "observe/watchdog/board.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "observe/board_file.h"
+#include "observe/watchdog/board_file.h"
 #include "rma/shared_clock.h"
 
 /* How long to wait for the answer of one rank, and of all ranks. A waiter does not look at its lock

@@ -6,7 +6,7 @@
 #ifndef OBSERVE_BOARD_FILE_H
 #define OBSERVE_BOARD_FILE_H
 
-#include "observe/board.h"
+#include "observe/watchdog/board.h"
 
 struct board_file_contents {
 	char magic[8];

@@ -14,7 +14,7 @@
  * segments of ranks outside comm, of tables that are created at the same time over other
  * communicators, and of other programs.
  */
-#include "rma/shm.h"
+#include "rma/memory/shm.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "rma/memory.h"
+#include "rma/memory/memory.h"
 
 /* The MPI's own memory in the window, and its rounding, for each rank. */
 enum { OVERHEAD_BYTES = 16384 };

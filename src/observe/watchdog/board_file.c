@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See board_file.h. */
-#include "observe/board_file.h"
+#include "observe/watchdog/board_file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
  * A lock that any thread of its process may release (option owner=process) is never part of a
  * cycle: another thread may release it.
  */
-#include "observe/waits.h"
+#include "observe/watchdog/waits.h"
 
 #include <pawl.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
  * The last client of a cycle starts to wait when all others wait already. When it has waited for
  * the time of the option it finds the whole cycle, unless a rank did not answer in time.
  */
-#include "observe/watch.h"
+#include "observe/watchdog/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "observe/observers.h"
-#include "observe/board.h"
+#include "observe/watchdog/board.h"
 
 enum { REPORT = 4096, HOLDERS = 4 };
 
