@@ -304,8 +304,7 @@ bool share_make_whole(const struct lock_setup *s, struct lock_slot *slot, int64_
 	bool closes;
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &r);
-	/* R keeps OPEN when another node has closed the share by GATE; then its bit is not in H. */
-	closes = (r & R_OPEN) && has_gate(slot, r) && has_own_bit(s, own) && begin(slot, &r);
+	closes = (r & R_OPEN) && has_own_bit(s, own) && begin(slot, &r);
 	if (closes)
 		expected |= share_bit(own);
 	if (closes && (r & R_COUNT) && !FAULT(adaptive_own)) {

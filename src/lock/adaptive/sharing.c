@@ -237,7 +237,7 @@ static bool ask(const struct lock_setup *s, struct lock_slot *slot, int64_t *old
 	return false;
 }
 
-/* S3 of a client whose patience lasts. It ends early if only unused shares are in the way. */
+/* S3 of a client whose patience lasts. It ends early if at most unused shares are in the way. */
 static bool enter_patiently(const struct lock_setup *s, struct lock_slot *slot, int64_t old)
 {
 	const struct adaptive_constants *k = s->state;
@@ -247,6 +247,10 @@ static bool enter_patiently(const struct lock_setup *s, struct lock_slot *slot, 
 		return false;
 	p.deadline_ns = end_of_patience(s, slot);
 	for (;;) {
+		/* Nobody is in the way, but R still has OPEN: another node has closed the share of
+		 * this one, and its bit in H, which ask() expects, is gone. */
+		if (slot->mode == PAWL_EXCLUSIVE && !(old & adaptive_others(slot)))
+			return false;
 		if (!(old & counts_of_others(slot)) && (old & adaptive_others(slot)) &&
 		    share_is_unused(s, slot, old & W_SHARERS))
 			return false;
