@@ -138,7 +138,7 @@ static void need_split(const struct lock_setup *s, struct lock_slot *slot)
 			      flags & W_LOCAL && !FAULT(adaptive_publish) ? share_bit(own) : 0);
 }
 
-/* The holders and intents ahead that exclude the client, but for sharers, who may have left. */
+/* The holders and intents ahead that exclude the client, but for sharers, which may have left. */
 static int64_t counts_of_others(const struct lock_slot *slot)
 {
 	return adaptive_others(slot) & ~W_SHARERS;
