@@ -25,9 +25,9 @@
  *
  * Ordering guarantees
  *   (A) A sharer changes R and then looks at GATE; the other client writes GATE and then reads R:
- * on the near side a seq_cst read-modify-write precedes a seq_cst load, on the far side a put, a
- *       flush and a get follow each other. So the sharer finds GATE closed, or the other client
- *       finds the sharer.
+ *       on the near side a seq_cst read-modify-write precedes a seq_cst load, on the far side a
+ *       put, a flush and a get follow each other. So the sharer finds GATE closed, or the other
+ *       client finds the sharer.
  *   (B) While an open share, or one that still has sharers, is at a node, the bit of the node is in
  *       H and the root is split; or the root is whole, with LOCAL, and at this node. A bit without
  *       a share is harmless. Only a client that has the root clears bits: those that it found by

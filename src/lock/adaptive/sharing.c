@@ -38,9 +38,9 @@
  *       that has just given it up by leaving W IDLE. So while H has SPLIT, each holder is in H or
  *       in a share whose node is in H.
  *   (B) An intent that counts itself in H is in by the operation that counts it, if that finds
- * SPLIT and no holder that excludes it. Of two clients that exclude each other, the later operation
- *       finds the earlier one, because each has its own field, at which the other looks. A client
- *       that does not find SPLIT is not in, and takes its count back (S2), or waits (A2).
+ *       SPLIT and no holder that excludes it. Of two clients that exclude each other, the later
+ *       operation finds the earlier one, because each has its own field, at which the other looks.
+ *       A client that does not find SPLIT is not in, and takes its count back (S2), or waits (A2).
  *   (C) Clients that give way to each other: a client that has the root takes its count back before
  *       it waits, and an intent ahead leaves its count in H. So the client with the root gives way.
  *       Clients with a count and without the root are never in the way of an exclusive client for
@@ -51,7 +51,7 @@
  *       next client with the root finds H without it. What a holder did precedes S6, or the removal
  *       of its count; the next holder finds the sum that this operation left.
  *   (F) The count of an intent ahead keeps shares from being opened with a split root, and keeps
- * the root split. So the bits that it finds together with SPLIT are all that it has to close.
+ *       the root split. So the bits that it finds together with SPLIT are all that it has to close.
  *
  * Progress: a client that has the root waits for the holders, and, after its patience, for intents
  * ahead and for counts that are taken back at once. An intent ahead at a root that is not split
