@@ -191,7 +191,7 @@ const struct pawl_option *pawl_option_get(int index)
 /* --------------------------------------------------------------- defaults */
 
 /* The value is the part before " ("; if that is empty, the value stays zero. */
-static void set_preset(struct options *o, const struct option_spec *s)
+static int set_preset(struct options *o, const struct option_spec *s)
 {
 	size_t len = strcspn(s->is.preset, "(");
 	char text[100];
@@ -199,19 +199,20 @@ static void set_preset(struct options *o, const struct option_spec *s)
 	while (len > 0 && s->is.preset[len - 1] == ' ')
 		len--;
 	snprintf(text, sizeof text, "%.*s", (int)len, s->is.preset);
-	if (len > 0)
-		option_value_set(o, s, text);
+	return len > 0 ? option_value_set(o, s, text) : PAWL_SUCCESS;
 }
 
-void options_default(struct options *o, const struct lock_protocol *p)
+int options_default(struct options *o, const struct lock_protocol *p)
 {
 	const struct option_spec *s;
+	int rc = PAWL_SUCCESS;
 
 	memset(o, 0, sizeof *o);
 	o->protocol = p;
 	o->spin_us = -1;
-	for (int i = 0; (s = option_spec_of(p, i)); i++)
-		set_preset(o, s);
+	for (int i = 0; rc == PAWL_SUCCESS && (s = option_spec_of(p, i)); i++)
+		rc = set_preset(o, s);
+	return rc;
 }
 
 /* ---------------------------------------------------------------- sources */
@@ -336,10 +337,10 @@ int options_check(const struct options *o)
 
 int options_read(struct options *o, const struct lock_protocol *p, MPI_Info info)
 {
-	int rc;
+	int rc = options_default(o, p);
 
-	options_default(o, p);
-	rc = read_info(o, p, info);
+	if (rc == PAWL_SUCCESS)
+		rc = read_info(o, p, info);
 	if (rc == PAWL_SUCCESS)
 		rc = options_environment(o, p);
 	if (rc == PAWL_SUCCESS)

@@ -37,7 +37,7 @@ bool options_have_ucx(void);
 /* The steps of options_read(), for programs without MPI: set the defaults, set any number of
  * options (what: the source, for messages), read the environment, and check the values against each
  * other. All set the thread's error message. */
-void options_default(struct options *o, const struct lock_protocol *p);
+int options_default(struct options *o, const struct lock_protocol *p);
 int options_set(struct options *o, const struct lock_protocol *p, const char *name,
 		const char *value, const char *what);
 int options_environment(struct options *o, const struct lock_protocol *p);

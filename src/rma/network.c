@@ -6,22 +6,24 @@
 #include "rma/ucx/ucx.h"
 
 #ifndef PAWL_HAVE_UCX
-bool ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
+enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
 {
 	(void)r, (void)q;
 	snprintf(err, errlen, "this build has no UCX");
-	return false;
+	return RMA_FAIL_WINDOW;
 }
 #endif
 
 enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, char *err,
 				  size_t errlen)
 {
+	enum rma_failure failure = RMA_FAIL_WINDOW;
+
 	if (q->network == RMA_NO_NETWORK)
 		return RMA_OK;
-	if (q->network != RMA_BY_MPI && ucx_open(r, q, err, errlen))
-		return RMA_OK;
-	if (q->network == RMA_BY_UCX)
-		return RMA_FAIL_WINDOW;
+	if (q->network != RMA_BY_MPI)
+		failure = ucx_open(r, q, err, errlen);
+	if (failure == RMA_OK || q->network == RMA_BY_UCX)
+		return failure;
 	return mpi_open(r, q, err, errlen);
 }

@@ -359,8 +359,10 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	char err[ERROR_LENGTH] = "";
 	int rc;
 
-	if (topo_discover(t->comm, &request, &t->job, err, sizeof err) != 0)
-		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
+	rc = topo_discover(t->comm, &request, &t->job, err, sizeof err);
+	if (rc != 0)
+		return error_set(rc == TOPO_NO_MEMORY ? PAWL_ERR_NOMEM : PAWL_ERR_TOPOLOGY, "%s",
+				 err);
 	if (is_first_rank(t->comm))
 		topology_warn(t->job.topo, o->topology);
 	rc = table_agree(t->comm, choose_layout(t, p, o, n, home, arg));

@@ -11,6 +11,7 @@
  * element. So the result depends on which ranks are together, not on the values of the ids. The
  * cost is O(levels * P log P).
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,13 @@ struct division {
 struct key {
 	int parent, id, rank;
 };
+
+struct topo *topo_no_memory(int nranks, char *err, size_t errlen)
+{
+	snprintf(err, errlen, "topology: no memory for %d ranks", nranks);
+	errno = ENOMEM;
+	return NULL;
+}
 
 /* A topology is one block of memory: the struct, its integers, its text. */
 struct block {
@@ -216,9 +224,8 @@ static struct topo *assemble(int nranks, int n, struct division *d, int nnodes, 
 	if (scratch)
 		t = allocate(nranks, n, d, &text_room);
 	if (!t) {
-		snprintf(err, errlen, "topology: no memory for %d levels of %d ranks", n, nranks);
 		free(scratch);
-		return NULL;
+		return topo_no_memory(nranks, err, errlen);
 	}
 	t->nnodes = nnodes;
 	memcpy(t->node, node, each);
@@ -317,7 +324,7 @@ struct topo *topo_build(int nranks, int nlevels, const enum topo_type *types,
 	keys = malloc((size_t)nranks * sizeof(*keys));
 	ints = calloc((size_t)(nlevels + 2) * (size_t)nranks, sizeof(*ints));
 	if (!keys || !ints) {
-		snprintf(err, errlen, "topology: no memory for %d ranks", nranks);
+		topo_no_memory(nranks, err, errlen);
 		goto out;
 	}
 	d[0] = (struct division){TOPO_MACHINE, "machine", 1, ints};
@@ -390,8 +397,7 @@ struct topo *topo_add_gangs(const struct topo *t, const int *cores, char *err, s
 	}
 	gang = malloc(4 * ranks * sizeof(int));
 	if (!gang) {
-		snprintf(err, errlen, "topology: no memory for %d ranks", t->nranks);
-		return NULL;
+		return topo_no_memory(t->nranks, err, errlen);
 	}
 	size = gang + ranks;
 	for (int i = 0; i < n; i++)

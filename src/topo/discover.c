@@ -5,6 +5,7 @@
  * rank of a host asks hwloc for all ranks of the host, and rank 0 alone reads the file. Then all
  * ranks get the same table and build the same tree from it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,7 @@ static void check_synthetic(struct survey *s, const struct topo *t)
 
 static void make_tree(struct survey *s, struct topo_job *job)
 {
+	errno = 0;
 	if (survey_given(s->req->synthetic)) {
 		job->topo = topo_parse(s->req->synthetic, s->size, s->err, sizeof(s->err));
 		if (job->topo)
@@ -147,6 +149,7 @@ static void make_tree(struct survey *s, struct topo_job *job)
 		group_every(s);
 		job->topo = with_gangs(s, build_real(s));
 	}
+	survey_note(s);
 }
 
 static void make_node_comm(struct survey *s, struct topo_job *job)
@@ -215,7 +218,7 @@ int topo_discover(MPI_Comm comm, const struct topo_request *req, struct topo_job
 	free(s.all);
 	free_comm(&s.host);
 	free_comm(&s.leaders);
-	return rc;
+	return rc != 0 && s.no_memory ? TOPO_NO_MEMORY : rc;
 }
 
 void topo_job_free(struct topo_job *job)

@@ -25,10 +25,12 @@ struct topo_job {
 	int one_host;       /* whether all of comm runs on one host */
 };
 
-/* Collective over comm. Returns 0, or -1 and a message in err; the result is the same on all ranks.
+/* Collective over comm. Returns 0, or -1 and a message in err, or TOPO_NO_MEMORY and a message; the
+ * result is the same on all ranks.
  * It is a failure if options differ between ranks. groups and topology_file exclude each other and
  * topology. host_ranks and host_cores are those of this rank's host. If ranks outnumber cores,
  * gangs are added, but not to a synthetic string, which may have a level "gang:N". */
+enum { TOPO_NO_MEMORY = -2 };
 int topo_discover(MPI_Comm comm, const struct topo_request *req, struct topo_job *job, char *err,
 		  size_t errlen);
 void topo_job_free(struct topo_job *job);

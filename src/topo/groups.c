@@ -2,6 +2,7 @@
 /* Numbers for the labels of hosts, and groups from the addresses that Slurm gives to hosts. */
 #include "topo/groups.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ int topo_groups_slurm(struct topo_groups *groups, struct topo_host *hosts, int n
 
 	if (!labels) {
 		snprintf(err, errlen, "topology: no memory for %d hosts", n);
+		errno = ENOMEM;
 		return -1;
 	}
 	if (!hosts[0].pattern[0] || !addresses_hold(labels, hosts, n))

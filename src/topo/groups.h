@@ -21,8 +21,8 @@ struct topo_groups {
 	char name[TOPO_MAX_GROUPS][24]; /* of each level */
 };
 
-/* Both return 0, or -1 and a message. ids[host][level]: hosts with equal numbers are in one
- * group. */
+/* Both return 0, or -1 and a message; errno is ENOMEM if memory has run out. ids[host][level]:
+ * hosts with equal numbers are in one group. */
 
 /* Read lines "HOST GROUP [GROUP...]", the outermost group first. Hosts are named with or without
  * their domain. path: the file's name in messages. */

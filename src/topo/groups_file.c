@@ -35,6 +35,7 @@ static int line_compare(const void *a, const void *b)
 static int no_memory(struct table *t)
 {
 	snprintf(t->err, t->errlen, "topology_file: no memory");
+	errno = ENOMEM;
 	return -1;
 }
 

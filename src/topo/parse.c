@@ -331,10 +331,8 @@ struct topo *topo_parse(const char *synthetic, int nranks, char *err, size_t err
 		return NULL;
 	}
 	paths = calloc((size_t)nranks, sizeof(*paths));
-	if (!paths) {
-		snprintf(err, errlen, "topology: no memory for %d ranks", nranks);
-		return NULL;
-	}
+	if (!paths)
+		return topo_no_memory(nranks, err, errlen);
 	place_ranks(&s, nranks, paths);
 	t = topo_build(nranks, n, types, names, paths, err, errlen);
 	free(paths);

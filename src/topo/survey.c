@@ -6,6 +6,7 @@
  */
 #include "topo/survey.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,9 +29,16 @@ void *survey_memory(struct survey *s, size_t n, size_t each)
 {
 	void *p = calloc(n ? n : 1, each);
 
-	if (!p && !s->err[0])
+	if (!p && !s->err[0]) {
 		snprintf(s->err, sizeof(s->err), "topology: no memory for %zu records", n);
+		s->no_memory = 1;
+	}
 	return p;
+}
+
+void survey_note(struct survey *s)
+{
+	s->no_memory = s->no_memory || (s->err[0] && errno == ENOMEM);
 }
 
 int survey_agree(struct survey *s)
@@ -44,5 +52,6 @@ int survey_agree(struct survey *s)
 		return 0;
 	survey_mpi_ok(s, PMPI_Bcast(s->err, (int)sizeof(s->err), MPI_CHAR, first, s->comm),
 		      "MPI_Bcast");
+	survey_mpi_ok(s, PMPI_Bcast(&s->no_memory, 1, MPI_INT, first, s->comm), "MPI_Bcast");
 	return -1;
 }

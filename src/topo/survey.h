@@ -41,13 +41,16 @@ struct survey {
 	struct place mine;
 	struct place *all; /* [size] */
 	char err[512];     /* this rank's failure, empty if none */
+	int no_memory;     /* the failure is one of memory */
 };
 
 /* survey.c: whether an option has a value; whether an MPI call succeeded; zeroed memory. A failure
- * leaves its message in s->err, unless there is one already. */
+ * leaves its message in s->err, unless there is one already. survey_note() sets no_memory after a
+ * call that has left a message, by errno, which was 0 before the call. */
 int survey_given(const char *option);
 int survey_mpi_ok(struct survey *s, int rc, const char *what);
 void *survey_memory(struct survey *s, size_t n, size_t each);
+void survey_note(struct survey *s);
 /* Collective. 0 if no rank has failed; else -1, and all ranks get the message of the lowest rank
  * that has failed. */
 int survey_agree(struct survey *s);

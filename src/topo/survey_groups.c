@@ -65,10 +65,12 @@ int survey_find_groups(struct survey *s)
 					  MPI_CHAR, 0, s->leaders),
 			      "MPI_Gather");
 	if (s->rank == 0 && !s->err[0]) {
+		errno = 0;
 		if (survey_given(s->req->file))
 			groups_from_file(s, hosts, nhosts, ids);
 		else
 			topo_groups_slurm(&s->groups, hosts, nhosts, ids, s->err, sizeof(s->err));
+		survey_note(s);
 	}
 	if (survey_agree(s) != 0)
 		goto out;

@@ -190,7 +190,8 @@ static void ask_hwloc(struct survey *s, const unsigned long *masks, int words, s
 	hwloc_bitmap_t set = hwloc_bitmap_alloc(), any = hwloc_bitmap_alloc();
 	hwloc_topology_t hw = NULL;
 
-	if (!set || !any || hwloc_topology_init(&hw) != 0)
+	s->no_memory = !set || !any || hwloc_topology_init(&hw) != 0;
+	if (s->no_memory)
 		snprintf(s->err, sizeof(s->err), "topology: hwloc has no memory");
 	else if (hwloc_topology_load(hw) != 0)
 		snprintf(s->err, sizeof(s->err), "topology: hwloc cannot read this host: %s",

@@ -65,7 +65,7 @@ struct topo_path {
  * always stays. If a node level divides like the group above it, the node stays instead. There must
  * be a node column in which all ranks are bound. Names have at most 23 characters. At every level,
  * elements are numbered by their lowest rank, and so are the children of an element. Returns NULL
- * and a message in err if the input is inconsistent.
+ * and a message in err if the input is inconsistent, or, with errno ENOMEM, if memory runs out.
  */
 struct topo *topo_build(int nranks, int nlevels, const enum topo_type *types,
 			const char *const *names, const struct topo_path *paths, char *err,
@@ -88,6 +88,9 @@ struct topo *topo_parse(const char *synthetic, int nranks, char *err, size_t err
  * among ranks that run at the same time. There are no gangs of one rank. A tree that has gangs is
  * copied as it is. cores [nnodes]: usable cores of each node. t does not change. */
 struct topo *topo_add_gangs(const struct topo *t, const int *cores, char *err, size_t errlen);
+
+/* Returns NULL, with a message in err and errno ENOMEM. */
+struct topo *topo_no_memory(int nranks, char *err, size_t errlen);
 
 void topo_free(struct topo *t);
 

@@ -128,7 +128,8 @@ static enum rma_failure make_node_window(struct rma *r, struct segments *s, size
 	return RMA_OK;
 }
 
-static void map_node(struct rma *r, struct segments *s)
+/* The segments of this rank's node. Returns false if there is no memory. */
+static bool map_node(struct rma *r, struct segments *s)
 {
 	MPI_Group all, here;
 	int n, *local, *global;
@@ -154,6 +155,7 @@ static void map_node(struct rma *r, struct segments *s)
 	free(local);
 	PMPI_Group_free(&all);
 	PMPI_Group_free(&here);
+	return local != NULL;
 }
 
 enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q, char *err,
@@ -181,10 +183,12 @@ enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q,
 	s->node_comm = q->node_comm;
 	s->win = MPI_WIN_NULL;
 	failure = make_node_window(r, s, q->bytes + RMA_TAIL_BYTES, err, errlen);
-	if (failure == RMA_OK) {
-		map_node(r, s);
-		failure = rma_network_open(r, q, err, errlen);
+	if (failure == RMA_OK && !rma_all_agree(s->comm, map_node(r, s))) {
+		snprintf(err, errlen, "out of memory");
+		failure = RMA_FAIL_NOMEM;
 	}
+	if (failure == RMA_OK)
+		failure = rma_network_open(r, q, err, errlen);
 	/* Orders the zeroing of all segments before the first operation of any rank. */
 	PMPI_Barrier(q->comm);
 	if (failure != RMA_OK)

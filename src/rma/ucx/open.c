@@ -137,6 +137,7 @@ static bool open_memory(struct rma_ucx *u, void *base, size_t bytes)
 /* ---------------------------------------------------------------------- contacts */
 
 /* The caller's contact, which the caller frees; NULL: something failed. *bytes is its size. */
+/* NULL: there is no memory for *bytes, or, if these are 0, UCX does not say how to reach it. */
 static struct ucx_contact *own_contact(struct rma_ucx *u, const char *base, size_t *bytes)
 {
 	ucp_address_t *address = NULL;
@@ -235,20 +236,31 @@ static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_c
 	return ok;
 }
 
-static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
+/* The worst result of all ranks: RMA_FAIL_NOMEM before the others. */
+static enum rma_failure agree(MPI_Comm comm, enum rma_failure mine)
+{
+	int worst = (int)mine;
+
+	PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
+	return (enum rma_failure)worst;
+}
+
+static enum rma_failure exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 {
 	struct rma_ucx *u = ucx_of(r);
 	size_t bytes;
 	struct ucx_contact *contact = own_contact(u, r->map[r->rank], &bytes);
+	enum rma_failure failure = contact ? RMA_OK : bytes ? RMA_FAIL_NOMEM : RMA_FAIL_WINDOW;
 	uint64_t most = bytes;
 	MPI_Comm leaders;
 	char *room, *mine;
 	int node_rank;
 	bool ok;
 
-	if (!rma_all_agree(comm, contact != NULL)) {
+	failure = agree(comm, failure);
+	if (failure != RMA_OK) {
 		free(contact);
-		return false;
+		return failure;
 	}
 	PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, comm);
 	u->contact_bytes = most;
@@ -266,7 +278,7 @@ static bool exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
 	}
 	free(mine);
 	free(contact);
-	return ok;
+	return ok ? RMA_OK : RMA_FAIL_NOMEM;
 }
 
 /* --------------------------------------------------------- beginning and end */
@@ -284,17 +296,20 @@ static bool agree_on_key(struct rma_ucx *u, MPI_Comm comm)
 }
 
 /* Local: create what this rank alone needs. */
-static bool open_here(struct rma *r, size_t bytes, const char *devices, bool one_host)
+static enum rma_failure open_here(struct rma *r, size_t bytes, const char *devices, bool one_host)
 {
 	struct rma_ucx *u = ucx_of(r);
+	bool ok;
 
 	u->peer = calloc((size_t)u->ranks, sizeof *u->peer);
 	u->window = calloc((size_t)u->ranks, sizeof *u->window);
-	return u->peer && u->window && ucx_messages_open(u) && (u->by_cpu || ucx_direct_open(u)) &&
-	       open_context(u, devices, one_host) &&
-	       ucx_open_worker(u, &u->serving, &u->serving_fd, WIRE_REQUEST, ucx_on_request, r) &&
-	       ucx_open_worker(u, &u->asking, &u->asking_fd, WIRE_ANSWER, ucx_on_answer, u) &&
-	       (u->by_cpu || open_memory(u, r->map[r->rank], bytes + RMA_TAIL_BYTES));
+	if (!u->peer || !u->window || !ucx_messages_open(u) || !(u->by_cpu || ucx_direct_open(u)))
+		return RMA_FAIL_NOMEM;
+	ok = open_context(u, devices, one_host) &&
+	     ucx_open_worker(u, &u->serving, &u->serving_fd, WIRE_REQUEST, ucx_on_request, r) &&
+	     ucx_open_worker(u, &u->asking, &u->asking_fd, WIRE_ANSWER, ucx_on_answer, u) &&
+	     (u->by_cpu || open_memory(u, r->map[r->rank], bytes + RMA_TAIL_BYTES));
+	return ok ? RMA_OK : RMA_FAIL_WINDOW;
 }
 
 /* ---------------------------------------------------------------------- hosts */
@@ -335,20 +350,22 @@ static bool has_address(const struct host *h, uint32_t address)
 	return i < h->n;
 }
 
-static void admit_hosts(struct host_filter *g, const struct host *host, int n,
+/* Returns false if there is no memory. */
+static bool admit_hosts(struct host_filter *g, const struct host *host, int n,
 			const struct host *mine, bool own)
 {
 	uint32_t *address = calloc((size_t)n * ADDRESSES, sizeof *address);
 	int all = 0;
 
 	if (!address)
-		return;
+		return false;
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < host[i].n; k++)
 			if (own || !has_address(mine, host[i].address[k]))
 				address[all++] = host[i].address[k];
 	filter_admit(g, address, all);
 	free(address);
+	return true;
 }
 
 /* The hosts that may connect to this rank: other hosts, and this one if it has several nodes or if
@@ -374,8 +391,9 @@ static bool agree_on_filter(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bo
 		PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, host, sizeof mine, MPI_BYTE, leaders);
 		for (int i = 0; i < nodes; i++)
 			here += strcmp(host[i].name, mine.name) == 0;
-		admit_hosts(&u->filter, host, nodes, &mine, near || here > 1);
+		ok = admit_hosts(&u->filter, host, nodes, &mine, near || here > 1);
 	}
+	ok = rma_all_agree(comm, ok);
 	if (ok)
 		PMPI_Bcast(&u->filter, sizeof u->filter, MPI_BYTE, 0, node_comm);
 	u->has_filter = ok && u->filter.ranges > 0;
@@ -385,55 +403,61 @@ static bool agree_on_filter(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bo
 	return ok;
 }
 
-static bool open_all(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
+/* Keep the message, and return the failure. */
+static enum rma_failure failed(char *err, size_t errlen, enum rma_failure failure, const char *text)
+{
+	snprintf(err, errlen, "%s", text);
+	return failure;
+}
+
+static enum rma_failure open_all(struct rma *r, const struct rma_request *q, char *err,
+				 size_t errlen)
 {
 	char devices[DEVICES];
+	enum rma_failure failure;
 	bool has_rdma;
 
-	if (!ucx_choose_devices(q->comm, q->one_host, devices, sizeof devices, &has_rdma)) {
-		snprintf(err, errlen,
-			 "no network interface connects all hosts: set UCX_NET_DEVICES to the"
-			 " interfaces to use, or option transport to mpi");
-		return false;
-	}
+	if (!ucx_choose_devices(q->comm, q->one_host, devices, sizeof devices, &has_rdma))
+		return failed(err, errlen, RMA_FAIL_WINDOW,
+			      "no network interface connects all hosts: set UCX_NET_DEVICES to the"
+			      " interfaces to use, or option transport to mpi");
 	ucx_of(r)->by_cpu = is_by_cpu(q->comm, has_rdma);
-	if (!agree_on_key(ucx_of(r), q->comm)) {
-		snprintf(err, errlen,
-			 "the kernel gives no random numbers (getrandom) for the key of UCX's"
-			 " messages; option transport=mpi does without it");
-		return false;
-	}
+	if (!agree_on_key(ucx_of(r), q->comm))
+		return failed(err, errlen, RMA_FAIL_WINDOW,
+			      "the kernel gives no random numbers (getrandom) for the key of UCX's"
+			      " messages; option transport=mpi does without it");
 	/* On one host UCX listens on the loopback, which other hosts cannot reach. */
 	if (!q->one_host &&
-	    !agree_on_filter(r, q->comm, q->node_comm, q->by_network || !ucx_of(r)->by_cpu)) {
-		snprintf(err, errlen, "out of memory");
-		return false;
-	}
-	if (!rma_all_agree(q->comm, open_here(r, q->bytes, devices, q->one_host)) ||
-	    !exchange(r, q->comm, q->node_comm)) {
+	    !agree_on_filter(r, q->comm, q->node_comm, q->by_network || !ucx_of(r)->by_cpu))
+		return failed(err, errlen, RMA_FAIL_NOMEM, "out of memory");
+	failure = agree(q->comm, open_here(r, q->bytes, devices, q->one_host));
+	if (failure == RMA_OK)
+		failure = exchange(r, q->comm, q->node_comm);
+	if (failure == RMA_FAIL_NOMEM)
+		return failed(err, errlen, failure, "out of memory");
+	if (failure != RMA_OK) {
 		snprintf(err, errlen,
 			 "UCX could not be started over %s (UCX_LOG_LEVEL=info tells more); option"
 			 " transport=mpi does without it",
 			 devices);
-		return false;
+		return failure;
 	}
 	ucx_watch_open(r, q->node_comm);
-	if (!rma_all_agree(q->comm, ucx_serve_start(r))) {
-		snprintf(err, errlen, "no thread to serve other ranks could be started");
-		return false;
-	}
+	if (!rma_all_agree(q->comm, ucx_serve_start(r)))
+		return failed(err, errlen, RMA_FAIL_NOMEM,
+			      "no thread to serve other ranks could be started");
 	ucx_watch_await(ucx_of(r));
-	return true;
+	return RMA_OK;
 }
 
-bool ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
+enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
 {
 	struct rma_ucx *u = calloc(1, sizeof *u);
+	enum rma_failure failure;
 
 	if (!rma_all_agree(q->comm, u != NULL)) {
 		free(u);
-		snprintf(err, errlen, "out of memory");
-		return false;
+		return failed(err, errlen, RMA_FAIL_NOMEM, "out of memory");
 	}
 	PMPI_Comm_size(q->comm, &u->ranks);
 	u->comm = q->comm;
@@ -447,14 +471,15 @@ bool ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errl
 	u->notifier.rma = r;
 	pthread_mutex_init(&u->mutex, NULL);
 	r->state = u;
-	if (!open_all(r, q, err, errlen)) {
+	failure = open_all(r, q, err, errlen);
+	if (failure != RMA_OK) {
 		ucx_close(r);
-		return false;
+		return failure;
 	}
 	r->transport = u->by_cpu ? &ucx_messages_transport : &ucx_direct_transport;
 	u->way = u->by_cpu ? &ucx_messages : &ucx_direct;
 	u->by_cpu = u->by_cpu && !q->by_network;
-	return true;
+	return RMA_OK;
 }
 
 void ucx_close(struct rma *r)

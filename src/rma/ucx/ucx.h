@@ -5,8 +5,8 @@
 
 #include "rma/memory/segments.h"
 
-/* Collective: open the segments in r->map to all ranks. If that fails, the result is false on all
- * ranks, err has the message, and r is unchanged. */
-bool ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen);
+/* Collective: open the segments in r->map to all ranks. If that fails, it fails on all ranks, err
+ * has the message, and r is unchanged. */
+enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen);
 
 #endif

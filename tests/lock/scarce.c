@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory runs out on one rank. For each kind of lock, each allocation of that rank's table fails
+ * once, the first, the second and so on, until none is left: the call then returns
+ * PAWL_ERR_NOMEM on all ranks, with a message, and no table. So do the calls that allocate
+ * afterwards: acquires of many locks, and requests. Reports of a table that ends lack what there
+ * was no memory for, and the table is freed.
+ *
+ * The program is linked with --wrap: allocations of the library, and not those of the MPI, go
+ * through functions of this file. So do mappings of memory and starts of threads.
+ */
+#include <errno.h>
+#include <pawl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tables.h"
+
+enum { LOCKS = 64, MANY = 48, MOST_ALLOCATIONS = 400 };
+
+/* Allocations of this thread that succeed before one fails; -1: all do. */
+static _Thread_local int left = -1;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+char *__real_strdup(const char *text);
+void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*start)(void *), void *arg);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+char *__wrap_strdup(const char *text);
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*start)(void *), void *arg);
+
+static bool fails(void)
+{
+	if (left < 0 || left-- > 0)
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return fails() ? NULL : __real_realloc(old, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return fails() ? NULL : __real_strdup(text);
+}
+
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	return fails() ? MAP_FAILED : __real_mmap(at, size, protection, flags, fd, offset);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*start)(void *), void *arg)
+{
+	return fails() ? EAGAIN : __real_pthread_create(thread, attributes, start, arg);
+}
+
+/* Let the allocation after n others fail on this rank. */
+static void begin(int victim, int n)
+{
+	left = tap_rank == victim ? n : -1;
+}
+
+/* Whether an allocation has failed on a rank since begin(). */
+static bool has_failed(int victim)
+{
+	int failed = tap_rank == victim && left < 0;
+
+	left = -1;
+	MPI_Bcast(&failed, 1, MPI_INT, victim, MPI_COMM_WORLD);
+	return failed;
+}
+
+/* -------------------------------------------------------------------- creation */
+
+static int first_rank(uint64_t lock, void *arg)
+{
+	(void)lock, (void)arg;
+	return 0;
+}
+
+/* PAWL_SUCCESS or PAWL_ERR_NOMEM, the same on all ranks; in the second case there is no table. */
+static void expect_agreement(int rc, const pawl_table *t)
+{
+	int code[2] = {rc, -rc};
+
+	MPI_Allreduce(MPI_IN_PLACE, code, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	expect(code[0] == -code[1], "codes %d to %d", code[0], -code[1]);
+	expect(rc == PAWL_SUCCESS || rc == PAWL_ERR_NOMEM, "%s: %s", pawl_strerror(rc),
+	       pawl_error_message());
+	expect((rc == PAWL_SUCCESS) == (t != NULL), "%s, and %s table", pawl_strerror(rc),
+	       t ? "a" : "no");
+	expect(rc == PAWL_SUCCESS || strstr(pawl_error_message(), "memory") ||
+		   strstr(pawl_error_message(), "thread"),
+	       "the message is \"%s\"", pawl_error_message());
+}
+
+static int create(const char *kind, bool homed, pawl_table **t)
+{
+	return homed ? pawl_table_create_homed(MPI_COMM_WORLD, kind, LOCKS, first_rank, NULL,
+					       MPI_INFO_NULL, t)
+		     : pawl_table_create(MPI_COMM_WORLD, kind, LOCKS, MPI_INFO_NULL, t);
+}
+
+/* Each rank uses the locks of all ranks. */
+static void use(pawl_table *t, const char *kind)
+{
+	bool ranges = pawl_kind_find(kind)->capabilities & PAWL_CAP_RANGES;
+
+	for (uint64_t lock = 0; lock < LOCKS; lock += LOCKS / 8) {
+		pawl_range range;
+
+		if (ranges) {
+			expect_code(pawl_range_acquire(t, lock, 0, 9, PAWL_EXCLUSIVE, &range),
+				    PAWL_SUCCESS, "pawl_range_acquire");
+			expect_code(pawl_range_release(t, &range), PAWL_SUCCESS,
+				    "pawl_range_release");
+		} else {
+			expect_code(pawl_lock_acquire(t, lock, PAWL_EXCLUSIVE), PAWL_SUCCESS,
+				    "pawl_lock_acquire");
+			expect_code(pawl_lock_release(t, lock), PAWL_SUCCESS, "pawl_lock_release");
+		}
+	}
+}
+
+/* Returns the number of allocations that can fail. */
+static int creation(const char *kind, bool homed, int victim)
+{
+	int n = 0;
+
+	for (bool more = true; more && n < MOST_ALLOCATIONS; n += more) {
+		pawl_table *t = NULL;
+		int rc;
+
+		now_doing("%s, allocation %d of rank %d", kind, n, victim);
+		begin(victim, n);
+		rc = create(kind, homed, &t);
+		more = has_failed(victim);
+		expect_agreement(rc, t);
+		expect(more || rc == PAWL_SUCCESS, "%s with all memory", pawl_strerror(rc));
+		if (t) {
+			use(t, kind);
+			meet();
+			expect_code(pawl_table_free(&t), PAWL_SUCCESS, "pawl_table_free");
+		}
+	}
+	expect(n < MOST_ALLOCATIONS, "more than %d allocations", n);
+	expect(n > 0, "no allocation has failed");
+	return n;
+}
+
+static void creations(void)
+{
+	const struct pawl_kind *kind;
+
+	for (int i = 0; (kind = pawl_kind_get(i)); i++) {
+		int n;
+
+		if (!tap_wants(kind) || ((kind->capabilities & PAWL_CAP_THREADS) &&
+					 tap_thread_level < MPI_THREAD_MULTIPLE))
+			continue;
+		n = creation(kind->name, false, tap_size - 1);
+		result("%s: each of %d allocations fails", kind->name, n);
+	}
+}
+
+/* ------------------------------------------------------- calls on a table that exists */
+
+static void acquire_many(pawl_table *t)
+{
+	uint64_t locks[MANY];
+	int rc = PAWL_ERR_NOMEM;
+
+	for (int i = 0; i < MANY; i++)
+		locks[i] = (uint64_t)i;
+	for (int n = 0; rc == PAWL_ERR_NOMEM && n < MOST_ALLOCATIONS; n++) {
+		begin(tap_rank, n);
+		rc = pawl_lock_acquire_many(t, MANY, locks, NULL);
+		left = -1;
+		expect(rc == PAWL_SUCCESS || rc == PAWL_ERR_NOMEM, "acquire: %s",
+		       pawl_error_message());
+	}
+	expect_code(pawl_lock_release(t, MANY), PAWL_ERR_NOT_HELD, "release of no lock");
+	rc = PAWL_ERR_NOMEM;
+	for (int n = 0; rc == PAWL_ERR_NOMEM && n < MOST_ALLOCATIONS; n++) {
+		begin(tap_rank, n);
+		rc = pawl_lock_release_many(t, MANY, locks);
+		left = -1;
+		expect(rc == PAWL_SUCCESS || rc == PAWL_ERR_NOMEM, "release: %s",
+		       pawl_error_message());
+	}
+	expect_code(rc, PAWL_SUCCESS, "release of many locks");
+}
+
+/* Rank 0 holds, so that the others' requests need a stack. */
+static void request(pawl_table *t)
+{
+	meet();
+	if (tap_rank == 0)
+		expect_code(pawl_lock_acquire(t, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+	meet();
+	for (int n = 0, rc = PAWL_ERR_NOMEM; tap_rank > 0 && rc == PAWL_ERR_NOMEM; n++) {
+		pawl_request r;
+
+		begin(tap_rank, n);
+		rc = pawl_lock_iacquire(t, 0, PAWL_EXCLUSIVE, &r);
+		left = -1;
+		expect(rc == PAWL_SUCCESS || rc == PAWL_ERR_NOMEM, "request: %s",
+		       pawl_error_message());
+		expect(n > 0 || rc == PAWL_ERR_NOMEM, "a request without memory");
+		if (rc == PAWL_SUCCESS)
+			expect_code(pawl_request_cancel(&r), PAWL_SUCCESS, "cancel");
+	}
+	meet();
+	if (tap_rank == 0)
+		expect_code(pawl_lock_release(t, 0), PAWL_SUCCESS, "release");
+}
+
+static pawl_table *filled(void)
+{
+	pawl_table *t = NULL;
+
+	if (!expect_code(create("d-mcs", false, &t), PAWL_SUCCESS, "pawl_table_create"))
+		return NULL;
+	for (uint64_t lock = 0; lock < LOCKS; lock++) {
+		expect_code(pawl_lock_acquire(t, lock, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+		expect_code(pawl_lock_release(t, lock), PAWL_SUCCESS, "release");
+	}
+	return t;
+}
+
+/* Whatever a report lacks, the table is freed. */
+static void reports(int victim)
+{
+	int n = 0;
+
+	for (bool more = true; more && n < MOST_ALLOCATIONS; n += more) {
+		pawl_table *t = filled();
+
+		now_doing("report, allocation %d of rank %d", n, victim);
+		begin(victim, n);
+		expect_code(pawl_table_free(&t), PAWL_SUCCESS, "pawl_table_free");
+		more = has_failed(victim);
+	}
+	expect(n > 0, "no allocation has failed");
+	result("reports: each of %d allocations of rank %d fails", n, victim);
+}
+
+static void calls(const char *what)
+{
+	pawl_table *t;
+
+	now_doing("calls%s", what);
+	setenv("PAWL_MAX_HELD", "64", 1);
+	t = filled();
+	unsetenv("PAWL_MAX_HELD");
+	if (t) {
+		acquire_many(t);
+		request(t);
+		meet();
+		expect_code(pawl_table_free(&t), PAWL_SUCCESS, "pawl_table_free");
+	}
+	result("acquires of many locks, and requests%s", what);
+}
+
+/* --------------------------------------------------------------------- program */
+
+static const char *const observers[][2] = {
+    {"PAWL_STATS", "/dev/null"},  {"PAWL_TRACE", "scarce.tmp"}, {"PAWL_TRACE_MIB", "1"},
+    {"PAWL_INJECT", "delay=1ns"}, {"PAWL_WATCHDOG", "30"},
+};
+
+static void observe(bool set)
+{
+	for (size_t i = 0; i < sizeof observers / sizeof *observers; i++)
+		if (set)
+			setenv(observers[i][0], observers[i][1], 1);
+		else
+			unsetenv(observers[i][0]);
+}
+
+int main(int argc, char **argv)
+{
+	int n;
+
+	setenv("PAWL_WATCHDOG", "0", 0);
+	tap_start(&argc, &argv, MPI_THREAD_MULTIPLE);
+	creations();
+	if (tap_only)
+		return tap_end();
+	n = creation("d-mcs", true, 0);
+	result("homes by a function: each of %d allocations fails", n);
+	observe(true);
+	for (int victim = 0; victim < tap_size; victim++) {
+		n = creation("d-mcs", false, victim);
+		result("observers: each of %d allocations of rank %d fails", n, victim);
+		reports(victim);
+	}
+	calls(", with observers");
+	observe(false);
+	calls("");
+	return tap_end();
+}

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Memory that runs out on one rank, at each allocation in turn: all ranks get PAWL_ERR_NOMEM.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+program=$builddir/tests/lock/scarce
+trap 'rm -f scarce.tmp' EXIT
+
+tap_program "2 ranks" mpi_run 2 120 "$program"
+tap_program "2 nodes, a thread for progress" mpi_run 2 60 "$program" --only rma-rw \
+	--set topology=node:2 --set transport=mpi --set progress=thread --set t_l=node:2
+if grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
+	tap_program "2 nodes, UCX" mpi_run 2 90 "$program" --only d-mcs \
+		--set topology=node:2 --set transport=ucx
+fi
+
+finish
