@@ -114,6 +114,17 @@ refused()
 }
 check "PAWL_INJECT refuses a time without a unit" refused
 
+# Settings, failed acquires, many holders, signals.
+tap_program "observers" mpi_run 2 60 "$builddir/tests/lock/observers"
+
+no_file()
+{
+	mpi_run 2 60 env PAWL_STATS="$dir/none/stats" "$program" >"$dir/said" 2>&1 || return 1
+	cat "$dir/said"
+	grep "PAWL_STATS: $dir/none/stats cannot be written" "$dir/said" && grep 'total wait' "$dir/said"
+}
+check "on stderr if the file cannot be written" no_file
+
 # The probes are in the library, with as many arguments as doc/observe.md says, and do no harm.
 probes()
 {

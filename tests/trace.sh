@@ -61,6 +61,17 @@ PYTHON
 }
 check "all ranks, the times of the holds, and hand-overs from the past" has_events
 
+# All ranks refuse a file that cannot be written: for lack of a folder, and of room.
+has_no_file()
+{
+	! PAWL_TRACE=$1 mpi_run 2 60 "$builddir/tests/lock/environment" >"$tmp/said" 2>&1 || return 1
+	cat "$tmp/said"
+	grep -q "rank 0: PAWL_TRACE: $1 cannot be written" "$tmp/said" &&
+		grep -q 'rank 1: PAWL_TRACE: rank 0 cannot write the file' "$tmp/said"
+}
+check "a file in no folder is refused" has_no_file "$tmp/none/trace.json"
+check "a file without room is refused" has_no_file /dev/full
+
 # The locks of a window have the program's lines, not those of the layer, without PAWL_STATS, too.
 of_window()
 {

@@ -192,6 +192,7 @@ int observe_open_stats(const struct observe *o, const struct observer **calls, v
 	read_setting(s, value);
 	s->rows = rows[0] ? atoi(rows) : 10;
 	s->observe = o;
+	stats_begin_file(s);
 	tallies_clear(&s->tallies);
 	pthread_mutex_init(&s->mutex, NULL);
 	atomic_store(&s->shown, (unsigned)signals);

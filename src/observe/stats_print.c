@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "base/json.h"
 #include "lock/lock.h"
@@ -322,15 +323,31 @@ static void print_json(struct page *p)
 
 /* ------------------------------------------------------------------------ all */
 
-/* The file is emptied when this process first writes to it. */
-static FILE *open_output(const struct stats *s)
+/* With its first table, rank 0 of MPI_COMM_WORLD empties the file, which all ranks then append to:
+ * several print on a signal. */
+void stats_begin_file(const struct stats *s)
 {
 	static atomic_flag begun = ATOMIC_FLAG_INIT;
-	FILE *out = NULL;
+	int initialized, rank = s->observe->table.rma->rank;
+	FILE *f;
 
-	if (s->file[0])
-		out = fopen(s->file, atomic_flag_test_and_set(&begun) ? "a" : "w");
-	if (!out && s->file[0])
+	PMPI_Initialized(&initialized); /* false with sessions only */
+	if (initialized)
+		PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (!s->file[0] || rank > 0 || atomic_flag_test_and_set(&begun))
+		return;
+	f = fopen(s->file, "w");
+	if (f)
+		fclose(f);
+}
+
+static FILE *open_output(const struct stats *s)
+{
+	FILE *out = s->file[0] ? fopen(s->file, "a") : NULL;
+
+	if (out)
+		flock(fileno(out), LOCK_EX); /* until it is closed: other ranks may print */
+	else if (s->file[0])
 		fprintf(stderr, "pawl: PAWL_STATS: %s cannot be written\n", s->file);
 	return out ? out : stderr;
 }

@@ -16,6 +16,24 @@ static const struct waits_table other = {.id = 2, .number = 2, .about = "k, 9 lo
 static const struct waits_table spaces = {
     .id = 3, .number = 3, .about = "r, 1 space", .ranges = true};
 
+/* Linked with --wrap: allocations that succeed before one fails; -1: all do. */
+static int left = -1;
+
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return left >= 0 && left-- == 0 ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return left >= 0 && left-- == 0 ? NULL : __real_realloc(old, size);
+}
+
 static void ok(bool good, const char *what)
 {
 	tests++;
@@ -121,6 +139,13 @@ static void test_modes(void)
 	ok(cycle(0) == 0, "an intent that does not exclude");
 	w.entry[2].mode = PAWL_INTENT | PAWL_AHEAD;
 	ok(cycle(0) == 2, "an intent that does");
+	w.entry[0].mode = PAWL_INTENT_SHARED;
+	w.entry[4].mode = PAWL_EXCLUSIVE;
+	ok(cycle(0) == 0, "two intents, and a holder that excludes them");
+	ok(strcmp(waits_mode(PAWL_SHARED), "shared") == 0 &&
+	       strcmp(waits_mode(PAWL_EXCLUSIVE), "exclusively") == 0 &&
+	       strcmp(waits_mode(PAWL_INTENT_SHARED | PAWL_AHEAD), "with intent") == 0,
+	   "the names of the modes");
 }
 
 static void test_threads(void)
@@ -137,10 +162,15 @@ static void test_threads(void)
 
 static void test_ranges(void)
 {
+	char text[100];
+
 	begin();
 	add_range(0, WAITS_HOLDS, 0, 9), add_range(0, WAITS_AWAITS, 20, 29);
 	add_range(1, WAITS_HOLDS, 25, 39), add_range(1, WAITS_AWAITS, 9, 12);
 	ok(cycle(1) == 2, "ranges that overlap");
+	waits_name(&w.entry[2], text, sizeof text);
+	ok(strcmp(text, "units 25 to 39 of space 0 of table 3 (r, 1 space)") == 0, "their text");
+	ok(waits_name(&w.entry[2], text, 6) == 5 && strcmp(text, "units") == 0, "as much as fits");
 	add_range(2, WAITS_HOLDS, 12, 15);
 	w.entry[0].last = 8;
 	ok(cycle(1) == 0, "ranges that do not");
@@ -162,6 +192,23 @@ static void test_contain(void)
 	waits_free(&later);
 }
 
+/* No cycle is found without memory, and no entry is lost. */
+static void test_memory(void)
+{
+	begin();
+	awaits(0, 1), holds(0, 0), awaits(1, 0), holds(1, 1);
+	left = 0;
+	ok(cycle(0) == 0, "a search without memory");
+	left = -1;
+	ok(cycle(0) == 2, "and with memory");
+	while (w.n < w.room)
+		awaits(0, 1);
+	left = 0;
+	ok(!waits_add(&w, &w.entry[0]) && w.n == w.room, "an entry without memory");
+	left = -1;
+	ok(cycle(0) == 2, "the others are still there");
+}
+
 int main(void)
 {
 	test_cycles();
@@ -169,6 +216,7 @@ int main(void)
 	test_threads();
 	test_ranges();
 	test_contain();
+	test_memory();
 	waits_free(&w);
 	printf("1..%d\n", tests);
 	return failures != 0;

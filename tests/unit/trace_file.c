@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The file of a time line: its events, and files that cannot be written. Prints TAP. */
+#include <pawl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "observe/trace.h"
+
+enum { TEXT = 1 << 14 };
+
+static int number, failures;
+static char path[40], text[TEXT];
+
+static void check(bool ok, const char *what)
+{
+	printf("%sok %d - %s\n", ok ? "" : "not ", ++number, what);
+	failures += !ok;
+}
+
+const char *pawl_strerror(int code)
+{
+	return code == PAWL_ERR_TIMEOUT ? "timeout" : "?";
+}
+
+static bool has(const char *part)
+{
+	FILE *f = fopen(path, "r");
+	size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	if (strstr(text, part))
+		return true;
+	printf("# no %s in %s\n", part, text);
+	return false;
+}
+
+/* Two ranks: a hold, a hold that waited for it, an acquire that failed, and one that did not end.
+ */
+static struct trace_record records[] = {
+    {.begin_ns = 1000, .acquired_ns = 1000, .release_ns = 3000, .released_ns = 3100, .from = -1},
+    {.begin_ns = 2000,
+     .acquired_ns = 3200,
+     .release_ns = 4000,
+     .released_ns = 4100,
+     .rank = 1,
+     .from = 0,
+     .mode = PAWL_EXCLUSIVE,
+     .waited = 1,
+     .first = 5,
+     .last = 8},
+    {.begin_ns = 5000, .acquired_ns = 6000, .lock = 1, .code = PAWL_ERR_TIMEOUT, .from = -1},
+    {.begin_ns = 7000, .acquired_ns = 7000, .released_ns = 9000, .lock = 2, .unfinished = 1},
+};
+
+static struct trace_rank ranks[2];
+static struct trace_site site = {.address = &site, .rank = 1, .text = "a\tb \"c\" \\d"};
+
+static struct trace_all table(void)
+{
+	records[1].site = records[1].release_site = &site;
+	for (int r = 0; r < 2; r++)
+		ranks[r] = (struct trace_rank){.world = r, .host = "h"};
+	return (struct trace_all){.about = "k, 3 spaces",
+				  .number = 1,
+				  .ranges = true,
+				  .ranks = 2,
+				  .rank = ranks,
+				  .record = records,
+				  .n = sizeof records / sizeof *records,
+				  .site = &site,
+				  .sites = 1};
+}
+
+int main(void)
+{
+	struct trace_all t = table();
+
+	snprintf(path, sizeof path, "trace_file.%d.tmp", (int)getpid());
+	check(trace_file_create(path) && has("\"traceEvents\""), "a file begins");
+	check(trace_file_add(path, &t), "a table");
+	check(has("\"first\": 5, \"last\": 8"), "the units of a range");
+	check(has("\"site\": \"a\\u0009b \\\"c\\\" \\\\d\""), "a call site, with escapes");
+	check(has("\"result\": \"timeout\""), "an acquire that failed");
+	check(has("\"result\": \"unfinished\""), "one that did not end");
+	check(has("\"ph\": \"s\"") && has("\"ph\": \"f\""), "a hand-over");
+	check(!strstr(text, "\"failure\""), "no failure");
+	t.failure = "two holders";
+	t.failure_ns = 8000;
+	t.number = 2;
+	check(trace_file_add(path, &t) && has("\"cat\": \"failure\"") && has("two holders"),
+	      "the failure of a run");
+	check(strcmp(text + strlen(text) - 4, "\n]}\n") == 0 &&
+		  strstr(text, "]}") == text + strlen(text) - 3,
+	      "one end, after two tables");
+	unlink(path);
+	check(trace_file_add(path, &t) && has("\"traceEvents\""), "a file that was removed");
+	unlink(path);
+	check(!trace_file_create("/dev/full"), "a file without room does not begin");
+	check(!trace_file_create("/nowhere/x") && !trace_file_add("/nowhere/x", &t), "no folder");
+	check(!trace_file_add("/dev/full", &t), "no room for a table");
+	printf("1..%d\n", number);
+	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
