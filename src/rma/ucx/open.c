@@ -136,8 +136,8 @@ static bool open_memory(struct rma_ucx *u, void *base, size_t bytes)
 
 /* ---------------------------------------------------------------------- contacts */
 
-/* The caller's contact, which the caller frees; NULL: something failed. *bytes is its size. */
-/* NULL: there is no memory for *bytes, or, if these are 0, UCX does not say how to reach it. */
+/* The caller's contact of *bytes, which the caller frees. NULL: there is no memory for *bytes, or,
+ * if these are 0, UCX does not say how to reach it. */
 static struct ucx_contact *own_contact(struct rma_ucx *u, const char *base, size_t *bytes)
 {
 	ucp_address_t *address = NULL;
