@@ -38,6 +38,8 @@ check "a table that was forgotten is named" ending 2 forgotten d-mcs
 check "its progress thread ends" ending 2 forgotten-thread d-mcs
 named="(rpc, 9 locks) was not freed before MPI_Finalize"
 check "the threads of a kind end" ending 2 forgotten rpc
+named="(mt, 9 spaces) was not freed before MPI_Finalize"
+check "those of a kind with ranges end" ending 2 forgotten mt
 named=$unfreed
 if grep -q '^Libs.private:.*-lucp\|^Requires.private:.*ucx' "$builddir/pawl.pc"; then
 	check "a thread of UCX ends" ending 2 forgotten-ucx d-mcs

@@ -50,4 +50,14 @@ check "40 MB fit" expect_result 0x500000 0
 check "32 MB more do not" expect_result 0x400000 $nomem "besides 4" "other tables"
 check "512 kB more do" expect_result 0x10000 0
 
+# Something else has the name of the folder for pawl-stuck: tables with a watchdog do without it.
+watched()
+{
+	touch "/dev/shm/pawl-$(id -u)" &&
+		PAWL_WATCHDOG=5 mpi_run 2 60 "$builddir/tests/lock/room" d-mcs 0x1000! >room.out 2>&1 &&
+		expect_result 0x1000! 0
+}
+check "a watchdog without its folder" watched
+rm -f "/dev/shm/pawl-$(id -u)"
+
 finish

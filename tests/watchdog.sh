@@ -57,6 +57,12 @@ finds_none()
 {
 	"$@" && ! grep dead-lock "$tmp/err"
 }
+# Rank 2, on the other host, makes no MPI calls.
+counts_silent()
+{
+	two_hosts 3 d-mcs asleep && ! grep dead-lock "$tmp/err" &&
+		grep '^pawl: rank 0 .* at lock 1 .*; 1 rank did not answer$' "$tmp/err"
+}
 check "a cycle of 2 ranks" finds 2 here 2 d-mcs cycle
 check "a cycle of 3 ranks" finds 3 here 3 cas-backoff cycle
 check "a cycle over two tables" finds 2 here 2 rma-rw tables
@@ -108,6 +114,7 @@ hosts_checks()
 	export PAWL_TRANSPORT
 	check "two hosts, through the MPI, a cycle of 3 ranks" finds 3 two_hosts 3 d-mcs cycle
 	check "two hosts, through the MPI, without a cycle" finds_none two_hosts 3 d-mcs chain
+	check "two hosts, through the MPI, with a rank that does not answer" counts_silent
 }
 case $TEST_MPI in
 openmpi | mpich)

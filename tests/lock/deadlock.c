@@ -6,12 +6,14 @@
  *   cycle    each rank holds lock rank and awaits lock rank + 1, modulo the number of ranks
  *   tables   the same with a table for each rank, in which it holds lock 5
  *   chain    the same, but the last rank awaits nothing: a long wait without a cycle
+ *   asleep   as chain, but the last rank makes no MPI calls
  *   shared   each rank holds lock 0 shared, and then asks for it exclusively in a second table that
  *            the first rank holds: no cycle, for no rank awaits what it must give up
  */
 #include <pawl.h>
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,7 @@ static void acquire(pawl_table *table, uint64_t lock, int mode)
 static void run(const char *kind, const char *what, int rank, int ranks, unsigned seconds)
 {
 	pawl_table *table[MOST_RANKS];
+	bool asleep = strcmp(what, "asleep") == 0;
 	int next = (rank + 1) % ranks, tables = strcmp(what, "tables") == 0 ? ranks : 1;
 
 	if (strcmp(what, "shared") == 0)
@@ -72,7 +75,7 @@ static void run(const char *kind, const char *what, int rank, int ranks, unsigne
 		acquire(table[tables > 1 ? rank : 0], tables > 1 ? LOCK : (uint64_t)rank,
 			PAWL_EXCLUSIVE);
 		MPI_Barrier(MPI_COMM_WORLD);
-		if (strcmp(what, "chain") != 0 || next != 0)
+		if ((strcmp(what, "chain") != 0 && !asleep) || next != 0)
 			acquire(table[tables > 1 ? next : 0], tables > 1 ? LOCK : (uint64_t)next,
 				PAWL_EXCLUSIVE);
 	}
@@ -80,6 +83,8 @@ static void run(const char *kind, const char *what, int rank, int ranks, unsigne
 	for (;;) {
 		int flag;
 
+		if (asleep)
+			pause();
 		MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 		usleep(1000);
 	}

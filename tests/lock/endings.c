@@ -25,7 +25,7 @@ enum { LOCKS = 9, LIMIT_S = 60 };
 
 static pawl_table *table;
 static int rank, size, mistakes;
-static bool free_at_exit;
+static bool free_at_exit, of_ranges;
 
 static __attribute__((format(printf, 2, 3))) void expect(bool holds, const char *format, ...)
 {
@@ -65,6 +65,7 @@ static void create(MPI_Comm comm, const char *kind, ...)
 	va_end(ap);
 	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_size(comm, &size);
+	of_ranges = pawl_kind_find(kind)->capabilities & PAWL_CAP_RANGES;
 	rc = pawl_table_create(comm, kind, LOCKS, info, &table);
 	MPI_Info_free(&info);
 	if (rc == PAWL_SUCCESS)
@@ -76,6 +77,14 @@ static void create(MPI_Comm comm, const char *kind, ...)
 
 static void use(void)
 {
+	pawl_range range;
+
+	if (of_ranges) {
+		expect_code(pawl_range_acquire(table, 3, 0, 1, PAWL_EXCLUSIVE, &range),
+			    PAWL_SUCCESS, "", "range acquire");
+		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "", "range release");
+		return;
+	}
 	expect_code(pawl_lock_acquire(table, 3, PAWL_EXCLUSIVE), PAWL_SUCCESS, "", "acquire");
 	expect_code(pawl_lock_release(table, 3), PAWL_SUCCESS, "", "release");
 }
@@ -85,7 +94,11 @@ static void expect_refusals(const char *word)
 {
 	struct pawl_table_info info;
 	struct pawl_stats stats;
+	const uint64_t locks[] = {3, 4};
 	pawl_range range = {{0, 0}};
+	pawl_request request;
+	int64_t units = 2;
+	double seconds;
 	int home;
 
 	expect_code(pawl_lock_acquire(table, 3, PAWL_EXCLUSIVE), PAWL_ERR_MPI, word, "acquire");
@@ -103,6 +116,15 @@ static void expect_refusals(const char *word)
 	expect_code(pawl_range_release(table, &range), PAWL_ERR_MPI, word, "range release");
 	expect_code(pawl_range_abandon(table, &range), PAWL_ERR_MPI, word, "range abandon");
 	expect_code(pawl_range_shrink(table, 3, 1), PAWL_ERR_MPI, word, "range shrink");
+	expect_code(pawl_range_grow(table, 3, &units), PAWL_ERR_MPI, word, "range grow");
+	expect_code(pawl_lock_acquire_many(table, 2, locks, NULL), PAWL_ERR_MPI, word,
+		    "acquire many");
+	expect_code(pawl_lock_release_many(table, 2, locks), PAWL_ERR_MPI, word, "release many");
+	expect_code(pawl_lock_iacquire(table, 3, PAWL_EXCLUSIVE, &request), PAWL_ERR_MPI, word,
+		    "iacquire");
+	expect_code(pawl_table_set_name(table, "x"), PAWL_ERR_MPI, word, "set name");
+	expect_code(pawl_table_get_percentile(table, PAWL_TIME_HOLD, 50, &seconds), PAWL_ERR_MPI,
+		    word, "percentile");
 	expect_code(pawl_table_home(table, 3, &home), PAWL_ERR_MPI, word, "home");
 	expect_code(pawl_table_get_info(table, &info), PAWL_ERR_MPI, word, "info");
 	expect_code(pawl_table_get_stats(table, &stats), PAWL_ERR_MPI, word, "stats");
@@ -119,8 +141,16 @@ static void free_late(void)
 
 static void after_finalize(const char *kind)
 {
+	pawl_request request;
+	int done;
+
 	create(MPI_COMM_WORLD, kind, NULL);
+	expect_code(pawl_lock_iacquire(table, (uint64_t)rank, PAWL_EXCLUSIVE, &request),
+		    PAWL_SUCCESS, "", "iacquire");
 	MPI_Finalize();
+	expect_code(pawl_request_test(&request, &done), PAWL_ERR_MPI, "finalized", "test");
+	expect_code(pawl_request_wait(&request), PAWL_ERR_MPI, "finalized", "wait");
+	expect_code(pawl_request_cancel(&request), PAWL_ERR_MPI, "finalized", "cancel");
 	expect_refusals("finalized");
 	free_late();
 	expect_code(pawl_table_create(MPI_COMM_WORLD, kind, 1, MPI_INFO_NULL, &table), PAWL_ERR_MPI,

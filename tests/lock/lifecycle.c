@@ -47,8 +47,9 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A leak shows in every part of the rounds, the growth of a pool in one or two: UCX, for one,
- * allocates 147,544 bytes when the first message comes before its receive. So the median counts. */
+/* A leak shows in every part of the rounds, the growth of a pool in some: UCX, for one, allocates
+ * 147,544 bytes when the first message comes before its receive. A part in which a pool shrinks
+ * would hide a leak. So the smallest growth but one counts. */
 static void expect_no_growth(const size_t in_use[PARTS + 1], int tables)
 {
 	size_t growth[PARTS];
@@ -56,8 +57,8 @@ static void expect_no_growth(const size_t in_use[PARTS + 1], int tables)
 	for (int i = 0; i < PARTS; i++)
 		growth[i] = in_use[i + 1] > in_use[i] ? in_use[i + 1] - in_use[i] : 0;
 	qsort(growth, PARTS, sizeof growth[0], by_size);
-	expect(growth[PARTS / 2] < (size_t)tables * LEAK_BYTES,
-	       "%zu bytes more in use after each %d tables (%zu to %zu)", growth[PARTS / 2], tables,
+	expect(growth[1] < (size_t)tables * LEAK_BYTES,
+	       "%zu bytes more in use after each %d tables (%zu to %zu)", growth[1], tables,
 	       growth[0], growth[PARTS - 1]);
 }
 

@@ -245,6 +245,7 @@ static void wrong_growth(void)
 	if (table) {
 		expect_code(pawl_range_shrink(table, 0, 1), PAWL_ERR_BUSY, "shrink, one held");
 		expect_code(pawl_range_shrink(table, 0, last ? 0 : 1), PAWL_ERR_ARG, "no units");
+		expect_code(pawl_range_shrink(table, 1000, 1), PAWL_ERR_RANGE, "no such space");
 	}
 	if (table && last)
 		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
@@ -339,14 +340,14 @@ static void meet_crowd(const struct pawl_kind *kind, bool large_one, const char 
 
 static void several(const struct pawl_kind *kind)
 {
-	static const int64_t first[] = {5000, 0, 10, 3000, 3001, 100000000},
-			     last[] = {6000, 9, 2999, 3000, 4999, PAWL_RANGE_END};
+	static const int64_t first[] = {500, 0, 10, 300, 301, 100000000},
+			     last[] = {600, 9, 299, 300, 499, PAWL_RANGE_END};
 	pawl_table *table;
 	pawl_range range[6];
 
 	now_doing("%s, several ranges", kind->name);
 	setenv("PAWL_K", "0", 1);
-	setenv("PAWL_SEGMENTS", "10000", 1);
+	setenv("PAWL_SEGMENTS", "1000", 1); /* some operations each */
 	setenv("PAWL_SEGMENT_UNITS", "1", 1);
 	table = table_open(kind->name, 1, NULL, NULL);
 	unsetenv("PAWL_K");
