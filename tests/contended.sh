@@ -71,6 +71,17 @@ else
 	skip "a window, one node" "no shared library in this build"
 fi
 
+# The layer is part of the program; a lock of a range takes others, of which it has the line.
+linked()
+{
+	mpi_run 2 60 env PAWL_STATS="$dir/linked" "$builddir/tests/dropin/ranges" >"$dir/said" 2>&1 ||
+		{ cat "$dir/said"; return 1; }
+	cat "$dir/linked"
+	grep -q '^pawl: window, 2 ranks: ' "$dir/linked" && grep -q '^pawl: *target 1 ' "$dir/linked" &&
+		grep -q ' at ranges.c:' "$dir/linked" && ! grep -E ' at (epochs|calls)\.c:' "$dir/linked"
+}
+check "a window, in a program that is linked with the layer" linked
+
 quiet()
 {
 	mpi_run 2 60 "$program" >"$dir/quiet" 2>&1 && ! grep pawl "$dir/quiet"

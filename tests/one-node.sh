@@ -38,5 +38,6 @@ tap_program "timed acquires, 4 ranks" mpi_run 4 120 "$lock/timed" ${short:+--bud
 tap_program "waiting, 2 ranks" mpi_run 2 120 "$lock/waiting"
 [ -z "$long" ] || tap_program "waiting, 4 ranks" mpi_run 4 120 "$lock/waiting"
 tap_program "no threads, 2 ranks" mpi_run 2 60 "$lock/progress"
+tap_program "progress, 2 ranks" mpi_run 2 60 "$lock/progress" --threads 1
 
 finish

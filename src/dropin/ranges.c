@@ -255,64 +255,72 @@ static int class_of(int code)
 	}
 }
 
-/* To observers a range comes from the program's line, not from this layer's. */
-static int acquire(const struct window *w, struct held_range *h, int mode, const void *site)
+/* To observers the locks of a call come from the program's line, not from this layer's. */
+static void set_site(const struct window *w, const void *site)
 {
-	int rc;
-
 	if (w->observed)
 		pawl_private_set_site(site);
-	rc = pawl_range_acquire(w->ranges->table, (uint64_t)h->rank, h->first, h->last, mode,
-				&h->range);
-	if (w->observed)
-		pawl_private_set_site(NULL);
-	return rc;
 }
 
-static int release(const struct window *w, struct held_range *h, const void *site)
+static int acquire(const struct window *w, struct held_range *h, int mode)
 {
-	int rc;
-
-	if (w->observed)
-		pawl_private_set_site(site);
-	rc = pawl_range_release(w->ranges->table, &h->range);
-	if (w->observed)
-		pawl_private_set_site(NULL);
-	return rc;
+	return pawl_range_acquire(w->ranges->table, (uint64_t)h->rank, h->first, h->last, mode,
+				  &h->range);
 }
 
-int pawl_win_lock_range(MPI_Win win, int rank, MPI_Aint first, MPI_Aint last, int mode)
+static int lock_range(struct window *w, struct held_range *held, int mode)
 {
-	struct held_range held = {.rank = rank, .first = first, .last = last};
-	uint64_t begin;
-	int rc = MPI_SUCCESS;
-	struct window *w = find(win, rank, "pawl_win_lock_range", &rc);
+	uint64_t begin = report_clock(w);
+	int rc = epochs_enter(w, held->rank, &held->own);
 
-	if (!w)
-		return rc;
-	begin = report_clock(w);
-	rc = epochs_enter(w, rank, &held.own);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	rc = acquire(w, &held, mode, __builtin_return_address(0));
+	rc = acquire(w, held, mode);
 	if (rc != PAWL_SUCCESS) {
-		epochs_complete(w, rank, held.own);
-		epochs_leave(w, rank, held.own);
-		return dropin_raise(win, class_of(rc),
+		epochs_complete(w, held->rank, held->own);
+		epochs_leave(w, held->rank, held->own);
+		return dropin_raise(w->win, class_of(rc),
 				    "pawl_win_lock_range of bytes %lld to %lld of target %d: %s",
-				    (long long)first, (long long)last, rank, pawl_error_message());
+				    (long long)held->first, (long long)held->last, held->rank,
+				    pawl_error_message());
 	}
-	note(w->ranges, &held);
+	note(w->ranges, held);
 	if (begin)
 		report_wait(w, CALL_RANGE, begin);
 	dropin_order_memory(w);
 	return MPI_SUCCESS;
 }
 
+static int unlock_range(struct window *w, struct held_range *held)
+{
+	int rc = epochs_complete(w, held->rank, held->own);
+	int ours = pawl_range_release(w->ranges->table, &held->range);
+	int epoch = epochs_leave(w, held->rank, held->own);
+
+	if (ours != PAWL_SUCCESS || epoch != PAWL_SUCCESS)
+		return dropin_raise(w->win, MPI_ERR_OTHER, "pawl_win_unlock_range of target %d: %s",
+				    held->rank, pawl_error_message());
+	return rc;
+}
+
+int pawl_win_lock_range(MPI_Win win, int rank, MPI_Aint first, MPI_Aint last, int mode)
+{
+	struct held_range held = {.rank = rank, .first = first, .last = last};
+	int rc = MPI_SUCCESS;
+	struct window *w = find(win, rank, "pawl_win_lock_range", &rc);
+
+	if (!w)
+		return rc;
+	set_site(w, __builtin_return_address(0));
+	rc = lock_range(w, &held, mode);
+	set_site(w, NULL);
+	return rc;
+}
+
 int pawl_win_unlock_range(MPI_Win win, int rank, MPI_Aint first, MPI_Aint last)
 {
 	struct held_range held;
-	int rc = MPI_SUCCESS, ours, epoch;
+	int rc = MPI_SUCCESS;
 	struct window *w = find(win, rank, "pawl_win_unlock_range", &rc);
 
 	if (!w)
@@ -323,11 +331,8 @@ int pawl_win_unlock_range(MPI_Win win, int rank, MPI_Aint first, MPI_Aint last)
 		    "pawl_win_unlock_range of bytes %lld to %lld of target %d, which"
 		    " are not locked with these bounds",
 		    (long long)first, (long long)last, rank);
-	rc = epochs_complete(w, rank, held.own);
-	ours = release(w, &held, __builtin_return_address(0));
-	epoch = epochs_leave(w, rank, held.own);
-	if (ours != PAWL_SUCCESS || epoch != PAWL_SUCCESS)
-		return dropin_raise(win, MPI_ERR_OTHER, "pawl_win_unlock_range of target %d: %s",
-				    rank, pawl_error_message());
+	set_site(w, __builtin_return_address(0));
+	rc = unlock_range(w, &held);
+	set_site(w, NULL);
 	return rc;
 }

@@ -4,7 +4,8 @@
  * acquire and release the lock; the test prints how long they take. A thread that has
  * nothing to do takes almost no time. Without MPI_THREAD_MULTIPLE the option is refused.
  *
- * Without --threads 1 only the refusal is tested.
+ * Without --threads 1 and on one host, where no thread is needed, this is not tested; waiters with
+ * progress=eager are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -156,13 +157,45 @@ static void refusal(void)
 	result("progress=thread without MPI_THREAD_MULTIPLE is refused, and the message says why");
 }
 
+/* A waiter for a lock of its own rank drives the MPI as often as it looks at the word, and the
+ * others seldom; in shared memory no thread is needed. */
+static void in_shared_memory(void)
+{
+	pawl_table *table = table_open("d-mcs", 1, "progress", "eager");
+	int first = tap_size - 1;
+
+	now_doing("progress=eager");
+	if (table && tap_rank == first)
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+	meet();
+	if (tap_rank == first)
+		linger(0.05);
+	else if (table)
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+	if (table)
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	table_close(table);
+	result("progress=eager: waiters get the lock");
+	if (tap_thread_level < MPI_THREAD_MULTIPLE)
+		return;
+	table = table_open("d-mcs", 1, "progress", "thread");
+	if (table)
+		acquire_and_release(table);
+	table_close(table);
+	result("progress=thread in shared memory");
+}
+
 int main(int argc, char **argv)
 {
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	if (tap_one_host)
+		in_shared_memory();
 	if (tap_thread_level < MPI_THREAD_MULTIPLE) {
 		refusal();
 		return tap_end();
 	}
+	if (tap_one_host)
+		return tap_end();
 	if (tap_size < 2) {
 		skip("needs 2 ranks", "progress");
 		return tap_end();
