@@ -335,6 +335,23 @@ static void unobserved(void)
 		    "another lock");
 	expect_code(pawl_lock_release(t, 3 + (uint64_t)tap_rank), PAWL_SUCCESS, "another lock");
 	expect_code(pawl_lock_release_part(t, 0, 1 + (uint64_t)tap_rank), PAWL_SUCCESS, "part");
+	expect_code(pawl_lock_release(t, 7), PAWL_ERR_NOT_HELD, "no lock");
+	expect_code(pawl_lock_release_many(t, 2, (const uint64_t[]){7, 8}), PAWL_ERR_NOT_HELD,
+		    "no locks");
+	expect_code(pawl_lock_release_many(t, 1, (const uint64_t[]){LOCKS}), PAWL_ERR_RANGE,
+		    "not in the table");
+	meet();
+	if (tap_rank == 0)
+		expect_code(pawl_lock_acquire(t, 7, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+	meet();
+	if (tap_rank > 0) {
+		expect_code(pawl_lock_try_acquire(t, 7, PAWL_EXCLUSIVE), PAWL_ERR_BUSY, "try");
+		expect_code(pawl_lock_timed_acquire(t, 7, PAWL_EXCLUSIVE, 0.01), PAWL_ERR_TIMEOUT,
+			    "timed");
+	}
+	meet();
+	if (tap_rank == 0)
+		expect_code(pawl_lock_release(t, 7), PAWL_SUCCESS, "release");
 	table_close(t);
 	setenv("PAWL_MAX_HELD", "1", 1);
 	t = create("mgl", "PAWL_WATCHDOG", "0");
