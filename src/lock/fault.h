@@ -75,6 +75,20 @@
 	X(alock_victim, "alock", "waits for its turn without having flushed VICTIM") \
 	X(alock_budget, "alock", "cohorts do not give way when their budget is over") \
 	X(alock_stay, "alock", "a leader whose deadline passes leaves its queue node where it is") \
+	X(declock_drain, "declock", "an exclusive client enters beside shared ones") \
+	X(declock_link, "declock", "waits without having flushed its entry") \
+	X(declock_mark, "declock", "an exclusive client does not look for the mark of its turn") \
+	X(declock_turn, "declock", \
+	  "a shared client that leaves does not mark an entry that is not written yet") \
+	X(declock_round, "declock", "takes the entry of an earlier round of the ring for this one") \
+	X(declock_overdue, "declock", \
+	  "does not grant to a shared client whose entry it replaces") \
+	X(declock_late, "declock", \
+	  "a shared client writes its entry over that of a client behind it") \
+	X(declock_sweep, "declock", "sweeps away what is older than its own round of the ring") \
+	X(declock_sharers, "declock", "lets in only the first shared clients behind it") \
+	X(declock_abandoned, "declock", \
+	  "an exclusive client whose deadline has passed keeps the lock that it is granted") \
 	X(adaptive_enter, "adaptive", \
 	  "a client that takes an idle lock does not look whether another node waits") \
 	X(adaptive_again, "adaptive", \

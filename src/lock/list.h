@@ -10,6 +10,7 @@
 	KIND(lock_mgl)       \
 	KIND(lock_shiftlock) \
 	KIND(lock_alock)     \
+	KIND(lock_declock)   \
 	KIND(lock_adaptive)  \
 	KIND(lock_citron)    \
 	KIND(lock_ss)

@@ -361,6 +361,7 @@ int main(int argc, char **argv)
 	mgl();
 	one_each_way("dslr");
 	one_each_way("shiftlock");
+	one_each_way("declock");
 	alock();
 	adaptive();
 	adaptive_sharers();

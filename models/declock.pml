@@ -1,0 +1,369 @@
+/*
+ * DecLock, a queue at the home with a ring of entries: model of src/lock/declock/declock.c.
+ *
+ * What it models. NW writers (default 1) and NR readers (2) at one lock, with one slot each, and a
+ * ring of as many entries (C). A process takes the lock at most ROUNDS times (3; LONG of
+ * them by the last process) and may stop between two acquisitions, so the ring goes round several times.
+ *
+ * What it proves. A writer is alone and readers meet no writer (assert at CS); no dead-lock (awaits
+ * are blocking guards, so a hang is an invalid end state); a grant goes to a client that waits; an
+ * entry replaces only older ones, and none of a writer that waits; at the end the lock is free.
+ * With -DTRY also when processes try. With -DTIMED also when waiters time out at any time: they
+ * abandon their places, may resume them, and use the slot for another acquire after it was passed
+ * over; at the end all abandoned places were passed over.
+ *
+ * With -DSWEEP=n the client at position n sweeps the ring.
+ *
+ * What it abstracts. One lock; one slot for each process. Positions are numbers without a limit, so
+ * the number of acquisitions has one. An operation and its flush, with nothing of the same process
+ * between them, are one step, when the operation takes effect. The shared clients that follow an
+ * exclusive one are granted the lock one after the other, each as in the code. Operations are
+ * atomic on each word, and memory is sequentially consistent. With -DTIMED every entry says that
+ * its client may abandon its place.
+ *
+ * Known-broken variants: -DBREAK_TURN     a reader that leaves does not mark an entry that is not written yet
+ *                        -DBREAK_MARK     a writer does not look for the mark of its turn
+ *                        -DBREAK_OVERDUE  does not grant to a reader whose entry it replaces
+ *                        -DBREAK_LATE     a reader writes its entry over that of a client behind it
+ *                        -DBREAK_ROUND    takes the mark of an earlier round of the ring for this one
+ *                        -DBREAK_TAKE     a writer that leaves grants without taking the entry from the ring
+ *                        -DBREAK_FIRST    a writer that leaves lets in only one reader
+ *                        -DBREAK_SWEEP    (SWEEP) a sweep takes the round of the client that sweeps for an earlier one
+ *                        -DBREAK_PASS     (TIMED) a client that is granted to in vain is not left for
+ */
+#ifndef NW
+#define NW 1
+#endif
+#ifndef NR
+#define NR 2
+#endif
+#define NP (NW + NR)
+#define C NP
+#ifndef ROUNDS
+#define ROUNDS 3
+#endif
+#ifdef LONG
+#define MOST(p) (p == NP - 1 -> LONG : ROUNDS)
+#else
+#define MOST(p) ROUNDS
+#endif
+
+#define NONE 0
+#define WAITS_X 1
+#define WAITS_S 2
+#define TURN 3
+#define DONE 4
+
+#define WAIT 0
+#define GRANTED 1
+#define ABANDONED 2
+#define PASSED 3
+
+byte HEAD, SIZE, WRITERS;                /* the header */
+byte AT[C], STATE[C], OWNER[C];          /* the ring; OWNER: process */
+byte STATUS[NP];                         /* in the slots */
+byte waits[NP];                          /* ghost: 1 + the position at which a writer waits */
+
+#include "ghost.inc"
+
+#ifdef TIMED
+bit QUEUED[NP]; /* the process has abandoned its place and has not seen it passed over */
+#define FREE (!QUEUED[p] || STATUS[p] == PASSED)
+#define TAKE_SLOT QUEUED[p] = 0
+#else
+#define FREE true
+#define TAKE_SLOT skip
+#endif
+
+#ifdef SWEEP
+#ifdef BREAK_SWEEP
+#define SWEPT (SWEEP - (C - 1))
+#else
+#define SWEPT (SWEEP - (2 * C - 1))
+#endif
+#endif
+
+#define WRITER (p < NW)
+#define IS_FREE (WRITER -> SIZE == 0 : WRITERS == 0)
+#define I(x) ((x) % C)
+#ifdef BREAK_ROUND
+#define SAME(a, b) true
+#else
+#define SAME(a, b) (a == b)
+#endif
+#define READ(x) ea = AT[I(x)]; es = STATE[I(x)]; eo = OWNER[I(x)]
+#define UNCHANGED(x) (AT[I(x)] == ea && STATE[I(x)] == es && OWNER[I(x)] == eo)
+#define WRITE(x, s, o) \
+	assert(STATE[I(x)] == NONE || AT[I(x)] <= x); \
+	AT[I(x)] = x; STATE[I(x)] = s; OWNER[I(x)] = o
+
+proctype P(byte p)
+{
+	byte at, rounds;
+	byte ea, es, eo;             /* an entry, as read */
+	byte head, size, writers;    /* the header after a departure */
+	byte first, to, end;         /* the walk over shared clients: while to < end */
+	byte pass;                   /* 1 + process for which it leaves */
+	byte who, old;
+	bit ok, shared;
+	byte coming; /* it grants while it comes: 1 for an entry that it replaced, 2 in a sweep */
+#ifdef SWEEP
+	byte sweeps;
+	bit free;
+#endif
+
+	do
+#ifdef TRY
+	:: atomic { rounds < MOST(p) && FREE -> TAKE_SLOT; rounds++ }
+		/* T: get the header; come by compare-and-swap if it is free; else busy */
+		d_step {
+			ok = IS_FREE;
+			if
+			:: ok -> at = HEAD + SIZE; SIZE++; WRITERS = WRITERS + WRITER
+			:: else
+			fi
+		}
+		if
+		:: ok -> ok = 0; goto cs
+		:: else -> goto out
+		fi
+#endif
+#ifdef TIMED
+	::	/* cas(STATUS, ABANDONED -> WAIT); flush. Else it is about to be passed over */
+		atomic { QUEUED[p] && STATUS[p] == ABANDONED -> STATUS[p] = WAIT; QUEUED[p] = 0; WANT }
+		goto wait
+#endif
+	:: atomic { rounds < MOST(p) && FREE -> TAKE_SLOT; rounds++; WANT }
+		/* A1: fao(HEADER, + 1 client); flush */
+		d_step {
+			ok = IS_FREE;
+			at = HEAD + SIZE;
+			SIZE++;
+			WRITERS = WRITERS + WRITER
+		}
+#ifdef SWEEP
+		if
+		:: at == SWEEP ->
+			/* W: position `to` of the round before */
+			d_step { free = ok; ok = 0; to = SWEPT; end = SWEPT + C }
+sweep:			if
+			:: to < end ->
+				/* get(entry); flush */
+				d_step { READ(to) };
+				if
+				:: es != NONE && ea < to ->
+					/* cas(entry, as read -> DONE); flush */
+					d_step {
+						ok = UNCHANGED(to);
+						if
+						:: ok -> WRITE(to, DONE, 0)
+						:: else
+						fi;
+						to++
+					}
+					if
+					:: ok && es == WAITS_S ->
+						/* the walk of a departure uses to and end */
+						d_step {
+							ok = 0; coming = 2; sweeps = to; to = 0; end = 0;
+							who = eo; ea = 0; es = 0; eo = 0
+						}
+						goto grant_s
+					:: else -> ok = 0
+					fi
+				:: else -> to++
+				fi;
+				goto sweep
+			:: else -> d_step { ok = free; free = 0; to = 0; end = 0; ea = 0; es = 0; eo = 0 }
+			fi
+		:: else
+		fi;
+#endif
+		if
+		:: ok -> ok = 0; goto cs
+		:: else
+		fi;
+		/* A2; STATUS is the slot's own, and no client knows of the slot before the entry */
+		if
+		:: WRITER ->
+			/* fao(entry, mine, REPLACE); flush */
+			d_step {
+				READ(at);
+				STATUS[p] = WAIT;
+				assert(es != WAITS_X || waits[eo] != ea + 1);
+				waits[p] = at + 1;
+				WRITE(at, WAITS_X, p)
+			}
+		:: else ->
+			/* get(entry); flush */
+			d_step { READ(at); STATUS[p] = WAIT };
+again:			if
+#ifndef BREAK_LATE
+			:: es != NONE && (ea > at || (ea == at && es == DONE)) -> d_step { ea = 0; es = 0; eo = 0 } goto cs
+#endif
+			:: else ->
+				/* cas(entry, as read -> mine); flush */
+				d_step {
+					ok = UNCHANGED(at);
+					if
+#ifdef BREAK_LATE
+					:: ok -> AT[I(at)] = at; STATE[I(at)] = WAITS_S; OWNER[I(at)] = p
+#else
+					:: ok -> WRITE(at, WAITS_S, p)
+#endif
+					:: else -> READ(at)
+					fi
+				}
+				if
+				:: ok -> ok = 0
+				:: else -> goto again
+				fi
+			fi
+		fi;
+		if
+#ifndef BREAK_OVERDUE
+		:: es == WAITS_S && ea < at ->
+			d_step { coming = 1; who = eo; ea = 0; es = 0; eo = 0 }
+			goto grant_s
+#endif
+#ifndef BREAK_MARK
+		:: WRITER && es == TURN && SAME(ea, at) -> d_step { waits[p] = 0; ea = 0; es = 0; eo = 0 } goto cs
+#endif
+		:: else -> d_step { ea = 0; es = 0; eo = 0 }
+		fi;
+		/* A3: await STATUS != WAIT */
+wait:		if
+		:: STATUS[p] != WAIT
+#ifdef TIMED
+		:: atomic { STATUS[p] == WAIT -> STATUS[p] = ABANDONED; QUEUED[p] = 1 }
+			goto out
+#endif
+		fi;
+cs:		if
+		:: WRITER -> critical_exclusive(p)
+		:: else -> critical_shared(p)
+		fi;
+		shared = !WRITER;
+		/* R1: fao(HEADER, - 1 client); flush */
+leave:		atomic {
+			HEAD++;
+			SIZE--;
+			WRITERS = WRITERS - !shared;
+			head = HEAD; size = SIZE; writers = WRITERS;
+			at = (coming -> at : 0)
+		}
+#ifdef TIMED
+		/* S: put(STATUS, PASSED); flush */
+		if
+		:: pass -> d_step { STATUS[pass - 1] = PASSED; pass = 0 }
+		:: else
+		fi;
+#endif
+		if
+		:: !shared -> d_step { first = head; to = head; end = head + size; head = 0; size = 0; writers = 0 }
+			goto next
+		:: shared && writers == 0 -> goto next
+		:: else
+		fi;
+		/* R2: get(entry at HEAD); flush */
+		d_step { READ(head) };
+look:		if
+		:: es == WAITS_X && SAME(ea, head) -> d_step { who = eo; ea = 0; es = 0; eo = 0 } goto grant_x
+		:: es != NONE && ea >= head && !(es == WAITS_X && SAME(ea, head)) -> goto next
+		:: else ->
+#ifdef BREAK_TURN
+			goto next
+#endif
+			/* cas(entry, as read -> TURN); flush */
+			d_step {
+				ok = UNCHANGED(head);
+				if
+				:: ok -> WRITE(head, TURN, 0)
+				:: else -> READ(head)
+				fi
+			}
+			if
+			:: !ok -> goto look
+			:: ok && es == WAITS_S -> d_step { ok = 0; who = eo; ea = 0; es = 0; eo = 0 } goto grant_s
+			:: else -> ok = 0; goto next
+			fi
+		fi;
+		/* R4: old = fao(STATUS, GRANTED, REPLACE); flush */
+grant_x:	atomic { waits[who] = 0; old = STATUS[who]; assert(old == WAIT || old == ABANDONED); STATUS[who] = GRANTED }
+		shared = 0;
+		goto granted;
+grant_s:	atomic { old = STATUS[who]; assert(old == WAIT || old == ABANDONED); STATUS[who] = GRANTED }
+		shared = 1;
+granted:	if
+#ifndef BREAK_PASS
+		:: old == ABANDONED -> d_step { old = 0; pass = who + 1; who = 0 } goto leave
+#endif
+		:: else -> d_step { old = 0; who = 0 }
+		fi;
+		/* R3: the next entry of the walk */
+next:		atomic { ea = 0; es = 0; eo = 0; head = 0; size = 0; writers = 0 }
+		if
+		:: to < end ->
+			/* get(entry); flush; until it is written */
+			atomic {
+				STATE[I(to)] != NONE && (AT[I(to)] > to || (AT[I(to)] == to && STATE[I(to)] != TURN)) ->
+				READ(to)
+			}
+			if
+			:: ea == to && es == WAITS_X && to == first ->
+				d_step { who = eo; first = 0; to = 0; end = 0 }
+				goto grant_x
+			:: ea == to && es == WAITS_X && to != first ->
+				d_step { first = 0; to = 0; end = 0 }
+			:: ea == to && es == WAITS_S ->
+				/* cas(entry, as read -> DONE); flush */
+#ifdef BREAK_TAKE
+				d_step { ok = 1; to++; who = eo }
+#else
+				d_step {
+					ok = UNCHANGED(to);
+					if
+					:: ok -> WRITE(to, DONE, 0); who = eo
+					:: else
+					fi;
+					to++
+				}
+#endif
+#ifdef BREAK_FIRST
+				end = to;
+#endif
+				if
+				:: ok -> ok = 0; goto grant_s
+				:: else
+				fi
+			:: else -> to++
+			fi;
+			goto next
+		:: else
+		fi;
+		d_step { first = 0; to = 0; end = 0 }
+		if
+		:: coming == 1 -> coming = 0; goto wait
+#ifdef SWEEP
+		:: coming == 2 -> d_step { coming = 0; to = sweeps; end = SWEPT + C; sweeps = 0 } goto sweep
+#endif
+		:: else
+		fi;
+out:		atomic { at = 0; shared = 0 }
+	:: d_step {
+		alive--;
+		if
+		:: alive == 0 -> assert(SIZE == 0 && WRITERS == 0 && nw == 0 && nr == 0)
+		:: else
+		fi } break
+	od
+}
+
+init {
+	byte i;
+	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
+#ifdef TIMED
+	d_step { alive == 0 -> i = 0;
+		do :: i < NP -> assert(!QUEUED[i] || STATUS[i] == PASSED); i++ :: else -> break od }
+#endif
+}

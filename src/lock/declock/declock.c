@@ -1,0 +1,686 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DecLock: a queue at the lock's home, and a hand-over from client to client. Zhang, Cheng, Chen,
+ * Wei and Chen, "DecLock: A Case of Decoupled Locking for Disaggregated Memory" (arXiv 2505.17641),
+ * cooperative queue-notify locking; written from its description, without its code.
+ *
+ * Words, at the home. HEADER counts the clients that have left (HEAD, modulo 2^32), those that hold
+ * or await the lock (SIZE), and the exclusive ones among these (WRITERS). One fetch-and-add draws a
+ * client's position, HEAD + SIZE, and says whether the lock is free: to an exclusive client if SIZE
+ * is 0, to a shared one if WRITERS is 0. A client that has to wait writes an entry into the ring
+ * behind the header, at its position modulo the size of the ring: position, slot and mode. It waits
+ * on STATUS of its own slot, for the grant that another client writes there.
+ *
+ * A client leaves by one fetch-and-add on HEADER, whose result says whether others wait, and then
+ * grants the lock:
+ *   - An exclusive client grants it to the client behind it, or if that is a shared one, to all
+ *     shared clients up to the next exclusive one. It takes their entries from the ring: it
+ *     replaces each by the mark DONE.
+ *   - A shared client grants it to the exclusive client at position HEAD, if there is one: then all
+ *     clients before that one have left. Position HEAD can also belong to a shared client that is
+ *     in, whose entry was never written, or to an exclusive client that has not written its entry
+ *     yet. In both cases it leaves the mark TURN in place of the entry. The exclusive client finds
+ *     it when it writes its entry, and has the lock.
+ *
+ * While an exclusive client that has left still lets shared clients in, others may enter by
+ * themselves and leave, so that HEAD goes past the position of a shared client that waits. A client
+ * that replaces the entry of such an overdue client takes it, and grants to it. A shared client
+ * that finds the entry of a later position in its place, or DONE of its own, knows that it is
+ * overdue, and is in.
+ *
+ * Positions are compared modulo 2^32. So the client at every 2^24th position replaces what is older
+ * than the round before its own by DONE of that round, in all places of the ring.
+ *
+ * Fairness: first come, first served, by the order of the positions; shared clients that follow one
+ * another hold the lock together.
+ *
+ * Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip, in both modes. An
+ * exclusive client that waits adds 1 atomic (its entry), a shared one 1 get and 1 atomic. A
+ * hand-over between exclusive clients adds 1 get, in the same round trip as the release's atomic if
+ * others waited already at the hand-over before, and 1 put. To let shared clients in takes 1 get, 1
+ * atomic and 1 put for each, in 3 round trips for every 8. A shared client that leaves while an
+ * exclusive one waits adds a get, and perhaps a compare-and-swap.
+ *
+ * Guarantees
+ *   (A) WRITERS of the result is above 0 as long as the last exclusive client before it has not
+ *       left, and exclusive clients leave in the order of their positions. So a shared client that
+ *       waits is counted in what that exclusive client finds when it leaves, and that one sees its
+ *       entry, or sees that it was overdue.
+ *   (B) While an exclusive client at position q waits, HEAD is at most q: all that could leave have
+ *       positions before q. When HEAD becomes q, all of them have left. One addition makes it q;
+ *       the client that issued it grants the lock, and no other client does.
+ *   (C) The additions that draw and leave are atomic. So a client that waits is counted in what the
+ *       client that has to grant finds.
+ *   (D) An entry and TURN exclude each other: one is written by an atomic that fetches, the other
+ *       by a compare-and-swap, so the second one sees the first. TURN replaces only what is older
+ *       than its position. Positions distinguish the rounds of the ring, and in each place of the
+ *       ring they only grow.
+ *   (E) SIZE is at most the size of the ring. So if position p + (size of the ring) has been drawn,
+ *       HEAD is above p, and if the client at p has not left, a client of a later position has,
+ *       which can only be if all exclusive clients before it have left: the client at p is shared,
+ *       and may enter. The entry of a shared client that waits is replaced once, by an atomic that
+ *       sees it. The client that has replaced it grants to it, and no other client does.
+ *   (F) The client that sweeps has drawn a position, so no exclusive client waits at the positions
+ *       of the round before its own, for which it writes DONE, and shared ones there are overdue.
+ *   (G) A slot's STATUS is written by the one client of (B) or (E), and reset by its owner before
+ *       its entry makes the slot known. What a holder did in node memory is visible to the next
+ *       one: the grant is stored after it, and awaited with acquire semantics; or both are ordered
+ *       by HEADER or by the entry.
+ *
+ * Deadlines. A client whose deadline has passed abandons its place by STATUS, as in the MCS queue
+ * (mcs.h, (D) and (E)): the client that grants to it finds that, leaves in its place by another
+ * fetch-and-add, and marks the slot as passed over after that. So an abandoned place is counted in
+ * SIZE, and the ring has room for all slots of all ranks.
+ *
+ * Progress: starvation-free if holders release. A release of an exclusive client may wait for a
+ * client that has drawn a position and has not written its entry yet (as in MCS). A release takes
+ * extra steps for abandoned places and for the shared clients that it lets in.
+ *
+ * Different from the paper
+ *   - Positions are 32 bits and entries 64, so no client resets a lock because a ring is full or a
+ *     count wraps; nor because a client failed: the lock of a holder that dies stays held. (An
+ *     operation that is under way while 2^31 clients leave is not considered.)
+ *   - The order is that of the positions. The paper has timestamps in the entries besides, by which
+ *     clients of the same mode can go first.
+ *   - Notifications are remote writes into the slot of the waiter, not messages.
+ *   - A shared client that enters at once writes no entry; TURN makes up for it.
+ *
+ * A lock has 8 bytes, and 8 for each slot of each rank (option max_held), rounded up to a power of
+ * two.
+ *
+ * Model: models/declock.pml, whose steps are named below.
+ */
+#include "lock/mcs/mcs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WORD_BYTES = 8, BATCH = 8 };
+_Static_assert(WORD_BYTES == sizeof(int64_t), "words are 64 bits");
+
+/* HEADER, from its low bits: WRITERS, SIZE, HEAD. HEAD wraps out of the word. */
+enum { SIZE_AT = 16, HEAD_AT = 32, MOST_SLOTS = 0xffff };
+
+/* An entry, from its low bits: state, TIMED, number of the slot, and from ENTRY_AT on the position.
+ * TURN and DONE have a position only. An entry that was never written is 0. */
+enum { NONE, WAITS_X, WAITS_S, TURN, DONE, STATES = 7, TIMED = 8, SLOT_AT = 4, ENTRY_AT = 32 };
+
+/* So often a client brings the marks of all places of the ring up to date. */
+enum { SWEEP = ATTEMPTS_OR(1 << 24, 16) };
+
+/* A grant: the slot id of the client that granted, and whether others waited behind. */
+enum { MORE = 1, GRANT_AT = 1 };
+
+struct constants {
+	uint64_t locks;
+	uint64_t bytes; /* of a lock */
+	uint32_t mask;  /* size of the ring - 1 */
+};
+
+struct declock_slot {
+	struct rma_word header;
+	uint32_t at; /* its position */
+	bool more;   /* others waited behind this client when it was granted the lock */
+};
+_Static_assert(sizeof(struct declock_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
+
+RMA_INLINE struct declock_slot *own_of(struct lock_slot *slot)
+{
+	return lock_own(slot);
+}
+
+/* ------------------------------------------------------------------- layout */
+
+static int layout(struct lock_setup *s, char *err, size_t errlen)
+{
+	uint64_t slots = (uint64_t)s->topo->nranks * (uint64_t)s->max_held, ring = 2;
+	struct constants *k;
+
+	if (!lock_counts_slots(s, MOST_SLOTS, err, errlen))
+		return PAWL_ERR_UNSUPPORTED;
+	k = lock_constants(s, sizeof *k, err, errlen);
+	if (!k)
+		return PAWL_ERR_NOMEM;
+	while (ring < slots) /* (E) */
+		ring *= 2;
+	k->mask = (uint32_t)(ring - 1);
+	k->bytes = (1 + ring) * WORD_BYTES;
+	k->locks = lock_reserve(s, s->block, k->bytes);
+	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_setup *s, char *text, size_t len)
+{
+	const struct constants *k = s->state;
+
+	snprintf(text, len, "%llu bytes a lock", (unsigned long long)k->bytes);
+}
+
+RMA_INLINE struct rma_word header_of(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+
+	return lock_home_word(s, &slot->client, s->domain, k->locks, k->bytes, slot->lock);
+}
+
+/* The entry of a position at the slot's lock. */
+static inline struct rma_word entry_of(const struct lock_setup *s, struct lock_slot *slot,
+				       uint32_t at)
+{
+	const struct constants *k = s->state;
+	struct rma_word header = own_of(slot)->header;
+
+	return rma_word(slot->client.rma, s->domain, header.rank,
+			header.offset + (uint64_t)(1 + (at & k->mask)) * WORD_BYTES);
+}
+
+/* ------------------------------------------------------------- header, entries */
+
+RMA_INLINE uint32_t writers_in(uint64_t header)
+{
+	return header & MOST_SLOTS;
+}
+
+RMA_INLINE uint32_t size_in(uint64_t header)
+{
+	return (header >> SIZE_AT) & MOST_SLOTS;
+}
+
+RMA_INLINE uint32_t head_in(uint64_t header)
+{
+	return (uint32_t)(header >> HEAD_AT);
+}
+
+/* What a client adds when it comes; and when it leaves. */
+RMA_INLINE uint64_t coming(int mode)
+{
+	return (UINT64_C(1) << SIZE_AT) + (mode != PAWL_SHARED);
+}
+
+RMA_INLINE uint64_t leaving(int mode)
+{
+	return (UINT64_C(1) << HEAD_AT) - coming(mode);
+}
+
+/* Whether a client that found this header may enter. */
+RMA_INLINE bool is_free(uint64_t header, int mode)
+{
+	if (FAULT(declock_drain))
+		return writers_in(header) == 0;
+	return mode == PAWL_SHARED ? writers_in(header) == 0 : size_in(header) == 0;
+}
+
+/* TURN or DONE of a position. */
+static inline int64_t mark_at(uint32_t at, int state)
+{
+	return (int64_t)((uint64_t)at << ENTRY_AT | (uint64_t)state);
+}
+
+static inline int state_in(int64_t entry)
+{
+	return (int)(entry & STATES);
+}
+
+/* How far the position of an entry is ahead of this one; less than 0: it is older. */
+static inline int32_t round_of(int64_t entry, uint32_t at)
+{
+	if (state_in(entry) == NONE)
+		return -1;
+	if (FAULT(declock_round))
+		return 0;
+	return (int32_t)((uint32_t)((uint64_t)entry >> ENTRY_AT) - at);
+}
+
+/* Whether it is the entry of a client in this state at this position. */
+static inline bool is_entry(int64_t entry, uint32_t at, int state)
+{
+	return state_in(entry) == state && round_of(entry, at) == 0;
+}
+
+/* Whether the client at this position has still to write its entry. */
+static inline bool is_unwritten(int64_t entry, uint32_t at)
+{
+	return round_of(entry, at) < 0 || is_entry(entry, at, TURN);
+}
+
+/* Whether it is the entry of a shared client at an earlier position that waits; (E). */
+static inline bool is_overdue(int64_t entry, uint32_t at)
+{
+	return state_in(entry) == WAITS_S && round_of(entry, at) < 0;
+}
+
+static inline int64_t make_entry(const struct lock_setup *s, const struct lock_slot *slot,
+				 uint32_t at)
+{
+	uint64_t number =
+	    (uint64_t)slot->client.rma->rank * (uint64_t)s->max_held + (uint64_t)slot->index;
+
+	return (int64_t)((uint64_t)at << ENTRY_AT | number << SLOT_AT |
+			 (slot->deadline_ns ? TIMED : 0) |
+			 (slot->mode == PAWL_SHARED ? WAITS_S : WAITS_X));
+}
+
+/* The slot id in an entry. */
+static inline int64_t slot_in(const struct lock_setup *s, int64_t entry)
+{
+	uint32_t number = (uint32_t)entry >> SLOT_AT;
+
+	return slot_make_id((int)(number / (uint32_t)s->max_held),
+			    (int)(number % (uint32_t)s->max_held));
+}
+
+/* ------------------------------------------------------------------ release */
+
+/* R1: count a client out that leaves; the header after it. If next is not NULL, it is the entry
+ * behind this client's, as found in the same round trip. */
+RMA_INLINE uint64_t count_out(const struct lock_setup *s, struct lock_slot *slot, int mode,
+			      int64_t *next)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word header = own_of(slot)->header;
+	int64_t found;
+
+	rma_fao(c, header, RMA_SUM, (int64_t)leaving(mode), &found);
+	if (next)
+		rma_get(c, entry_of(s, slot, own_of(slot)->at + 1), next);
+	/* Orders the addition before the looks at its result, and before the grant; the get needs
+	 * no order, because an entry stays until its owner has left. */
+	rma_flush(c, header);
+	return (uint64_t)found + leaving(mode);
+}
+
+/* R4: issue the grant to the client of an entry. *old becomes MCS_ABANDONED, after a flush, if it
+ * has abandoned its place. */
+static struct rma_word grant(const struct lock_setup *s, struct lock_slot *slot, int64_t entry,
+			     bool more, int64_t *old)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word given = slot_status(s, c, s->domain, slot_in(s, entry));
+	int64_t status = slot->id << GRANT_AT | (more ? MORE : 0);
+
+	*old = MCS_WAIT;
+	if (entry & TIMED)
+		rma_give(c, given, status, old);
+	else
+		rma_put(c, given, status);
+	return given;
+}
+
+/* S: the client of this entry has abandoned its place: leave for it. The header after it. */
+static uint64_t leave_for(const struct lock_setup *s, struct lock_slot *slot, int64_t entry)
+{
+	int mode = state_in(entry) == WAITS_S ? PAWL_SHARED : PAWL_EXCLUSIVE;
+	struct rma_client *c = &slot->client;
+	struct rma_word given = slot_status(s, c, s->domain, slot_in(s, entry));
+	uint64_t header = count_out(s, slot, mode, NULL);
+
+	rma_put(c, given, MCS_PASSED);
+	rma_flush(c, given); /* orders the mark before the return */
+	return header;
+}
+
+/* Grant the lock to one exclusive client. Returns its entry if it has abandoned its place, else
+ * 0. */
+static int64_t grant_to_writer(const struct lock_setup *s, struct lock_slot *slot, int64_t entry,
+			       uint64_t header)
+{
+	int64_t old;
+	struct rma_word given = grant(s, slot, entry, size_in(header) > 1, &old);
+
+	/* Orders the grant before the return, and before the look at old; pairs with A3. */
+	rma_flush(&slot->client, given);
+	return old == MCS_ABANDONED && !FAULT(declock_abandoned) ? entry : 0;
+}
+
+static int64_t end_sharing(const struct lock_setup *s, struct lock_slot *slot, uint64_t header);
+
+/* Grant the lock to a shared client whose entry this client has taken from the ring. If it has
+ * abandoned its place, leave for it. Returns the entry of an exclusive client behind it that would
+ * have the lock and has abandoned its place, else 0. */
+static RMA_SLOW_PATH int64_t grant_to_sharer(const struct lock_setup *s, struct lock_slot *slot,
+					     int64_t entry)
+{
+	int64_t old;
+	struct rma_word given = grant(s, slot, entry, false, &old);
+
+	rma_flush(&slot->client, given); /* as in grant_to_writer() */
+	return old == MCS_ABANDONED ? end_sharing(s, slot, leave_for(s, slot, entry)) : 0;
+}
+
+/* R2: a shared client has left, after which the header has this value. If an exclusive client is
+ * next, it gets the lock; (B). Returns its entry if it has abandoned its place, else 0. */
+static RMA_SLOW_PATH int64_t end_sharing(const struct lock_setup *s, struct lock_slot *slot,
+					 uint64_t header)
+{
+	struct rma_client *c = &slot->client;
+	uint32_t at = head_in(header);
+	struct rma_word w = entry_of(s, slot, at);
+	int64_t entry, found;
+
+	if (writers_in(header) == 0)
+		return 0;
+	rma_get(c, w, &found);
+	rma_flush(c, w); /* orders the get before the look at its result */
+	do {
+		entry = found;
+		if (is_entry(entry, at, WAITS_X))
+			return grant_to_writer(s, slot, entry, header);
+		if (round_of(entry, at) >= 0 || FAULT(declock_turn))
+			return 0;
+		rma_cas(c, w, entry, mark_at(at, TURN), &found);
+		rma_flush(c, w); /* orders the mark before the look at what it met; (D) */
+	} while (found != entry);
+	return is_overdue(entry, at) ? grant_to_sharer(s, slot, entry) : 0;
+}
+
+/* R3: the entries from a position on, so many. Waits for the first one to be written. Returns how
+ * many are known, up to that of an exclusive client, which does not count. */
+static int known_sharers(const struct lock_setup *s, struct lock_slot *slot, uint32_t at, int most,
+			 int64_t *entry)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_pause p = {.rounds = 0};
+	int n = 0;
+
+	for (;;) {
+		for (int i = 0; i < most; i++)
+			rma_get(c, entry_of(s, slot, at + (uint32_t)i), &entry[i]);
+		/* Orders the gets before the looks at their results; pairs with A2. */
+		rma_flush(c, own_of(slot)->header);
+		if (!is_unwritten(entry[0], at))
+			break;
+		rma_pause(c, &p, "a client to write its entry");
+	}
+	for (; n < most; n++, at++)
+		if (is_unwritten(entry[n], at) || is_entry(entry[n], at, WAITS_X))
+			break;
+	return n;
+}
+
+/* R3 and R4: take the entries of shared clients, from a position on, and grant the lock to those
+ * that this client could take; for those that have abandoned their places, leave. Returns the entry
+ * of an exclusive client behind them that would have the lock and has abandoned its place, else
+ * 0. */
+static int64_t grant_to_sharers(const struct lock_setup *s, struct lock_slot *slot, uint32_t at,
+				int n, const int64_t *entry)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word given[BATCH];
+	int64_t found[BATCH], old[BATCH], gone = 0;
+	int taken = 0;
+
+	for (int i = 0; i < n; i++)
+		if (is_entry(entry[i], at + (uint32_t)i, WAITS_S))
+			rma_cas(c, entry_of(s, slot, at + (uint32_t)i), entry[i],
+				mark_at(at + (uint32_t)i, DONE), &found[i]);
+	/* Orders the swaps before the looks at their results; (E). */
+	rma_flush(c, own_of(slot)->header);
+	for (int i = 0; i < n; i++) {
+		old[i] = MCS_WAIT;
+		given[i] = own_of(slot)->header;
+		if (is_entry(entry[i], at + (uint32_t)i, WAITS_S) && found[i] == entry[i]) {
+			given[i] = grant(s, slot, entry[i], false, &old[i]);
+			taken++;
+		}
+	}
+	for (int i = 0; taken && i < n; i++) /* as in grant_to_writer() */
+		rma_flush(c, given[i]);
+	for (int i = 0; i < n; i++)
+		if (old[i] == MCS_ABANDONED)
+			gone = end_sharing(s, slot, leave_for(s, slot, entry[i]));
+	return gone;
+}
+
+/* R3: an exclusive client has left, after which the header has this value. Grant the lock to the
+ * exclusive client behind it, or to the shared ones; (A). next: as at count_out(), or 0. Returns
+ * the entry of an exclusive client that would have the lock and has abandoned its place, else 0. */
+static RMA_SLOW_PATH int64_t let_in(const struct lock_setup *s, struct lock_slot *slot,
+				    uint64_t header, int64_t next)
+{
+	uint32_t first = head_in(header), at = first, end = first + size_in(header);
+	bool sharers = writers_in(header) < size_in(header);
+	int64_t entry[BATCH], gone = 0;
+
+	if (is_entry(next, first, WAITS_X))
+		return grant_to_writer(s, slot, next, header);
+	while (at != end && gone == 0) {
+		int most = !sharers ? 1 : end - at < BATCH ? (int)(end - at) : BATCH;
+		int n = known_sharers(s, slot, at, most, entry);
+
+		if (n == 0) /* an exclusive client: the next one, or behind those let in */
+			return at == first ? grant_to_writer(s, slot, entry[0], header) : 0;
+		gone = grant_to_sharers(s, slot, at, n, entry);
+		if (FAULT(declock_sharers))
+			break;
+		at += (uint32_t)n;
+	}
+	return gone;
+}
+
+/* Pass the lock on for an exclusive client of this entry that has abandoned its place, and for
+ * those behind it that have, too. 0: there is none. */
+static void hand_on(const struct lock_setup *s, struct lock_slot *slot, int64_t gone)
+{
+	while (gone) {
+		uint64_t header = leave_for(s, slot, gone);
+
+		gone = size_in(header) ? let_in(s, slot, header, 0) : 0;
+	}
+}
+
+/* Others hold or await the lock. */
+static RMA_SLOW_PATH void hand_over(const struct lock_setup *s, struct lock_slot *slot, int mode,
+				    uint64_t header, int64_t next)
+{
+	hand_on(s, slot,
+		mode == PAWL_SHARED ? end_sharing(s, slot, header) : let_in(s, slot, header, next));
+}
+
+/* ------------------------------------------------------------------ acquire */
+
+/* A3: wait for the grant. */
+static int await_grant(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t status;
+
+	if (!mcs_await_grant(slot, s->domain, &status))
+		return LOCK_QUEUED;
+	own_of(slot)->more = status & MORE;
+	slot->from = status >> GRANT_AT;
+	return PAWL_SUCCESS;
+}
+
+/* W: replace everything that is older than the round before this one by DONE of that round, so that
+ * no entry is so old that it seems to be a later one. */
+static RMA_SLOW_PATH void sweep(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	struct rma_client *c = &slot->client;
+	uint32_t at = own_of(slot)->at - 2 * k->mask - 1;
+
+	if (FAULT(declock_sweep))
+		at += k->mask + 1;
+	for (uint32_t i = 0; i <= k->mask; i++, at++) {
+		struct rma_word w = entry_of(s, slot, at);
+		int64_t entry, found;
+
+		rma_get(c, w, &entry);
+		rma_flush(c, w); /* orders the get before the look at its result */
+		if (state_in(entry) == NONE || round_of(entry, at) >= 0)
+			continue;
+		rma_cas(c, w, entry, mark_at(at, DONE), &found);
+		rma_flush(c, w); /* orders the swap before the look at its result; (E) */
+		if (found == entry && is_overdue(entry, at))
+			hand_on(s, slot, grant_to_sharer(s, slot, entry));
+	}
+}
+
+/* The client has drawn its position from this header. */
+RMA_INLINE void take_position(const struct lock_setup *s, struct lock_slot *slot, uint64_t header)
+{
+	own_of(slot)->at = head_in(header) + size_in(header);
+	if (__builtin_expect(own_of(slot)->at % SWEEP == SWEEP - 1, 0))
+		sweep(s, slot);
+}
+
+/* A2, exclusive: no client can have a later position of the same entry; (B). Whether the turn has
+ * come already. */
+static bool enter_ring(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w,
+		       int64_t *before)
+{
+	struct rma_client *c = &slot->client;
+	uint32_t at = own_of(slot)->at;
+
+	rma_fao(c, w, RMA_REPLACE, make_entry(s, slot, at), before);
+	/* Orders the entry before the wait, and before the look at what it replaced; pairs with R2
+	 * and R3; (D). */
+	if (!FAULT(declock_link))
+		rma_flush(c, w);
+	return *before == mark_at(at, TURN) && !FAULT(declock_mark);
+}
+
+/* A2, shared: another client can have a later position of the same entry; then this one may be in;
+ * (E). */
+static bool enter_ring_shared(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w,
+			      int64_t *before)
+{
+	struct rma_client *c = &slot->client;
+	uint32_t at = own_of(slot)->at;
+	int64_t found;
+
+	rma_get(c, w, &found);
+	rma_flush(c, w); /* orders the get before the look at its result */
+	do {
+		*before = found;
+		if ((round_of(found, at) > 0 || is_entry(found, at, DONE)) && !FAULT(declock_late))
+			return true;
+		rma_cas(c, w, *before, make_entry(s, slot, at), &found);
+		/* Orders the entry before the wait, and before the look at what it met; pairs with
+		 * R3. */
+		rma_flush(c, w);
+	} while (found != *before);
+	return false;
+}
+
+/* A2: write the entry, and see what it replaces. */
+static RMA_SLOW_PATH int wait_behind(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_word w = entry_of(s, slot, own_of(slot)->at);
+	int64_t before = 0;
+	bool enters;
+
+	slot->from = 0;
+	rma_poke(&slot->client, slot->status[s->domain], MCS_WAIT); /* (G) */
+	enters = slot->mode == PAWL_SHARED ? enter_ring_shared(s, slot, w, &before)
+					   : enter_ring(s, slot, w, &before);
+	if (is_overdue(before, own_of(slot)->at) && !FAULT(declock_overdue))
+		hand_on(s, slot, grant_to_sharer(s, slot, before));
+	return enters ? PAWL_SUCCESS : await_grant(s, slot);
+}
+
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct declock_slot *own = own_of(slot);
+	int64_t found;
+
+	own->header = header_of(s, slot);
+	own->more = false;
+	/* A1 */
+	rma_fao(c, own->header, RMA_SUM, (int64_t)coming(slot->mode), &found);
+	rma_flush(c, own->header); /* orders the addition before the look at its result */
+	take_position(s, slot, (uint64_t)found);
+	return is_free((uint64_t)found, slot->mode) ? PAWL_SUCCESS : wait_behind(s, slot);
+}
+
+/* T: come only if the lock is free. */
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct declock_slot *own = own_of(slot);
+	int64_t header, found;
+
+	own->header = header_of(s, slot);
+	own->more = false;
+	rma_get(c, own->header, &found);
+	rma_flush(c, own->header); /* orders the get before the look at its result */
+	do {
+		header = found;
+		if (!is_free((uint64_t)header, slot->mode))
+			return PAWL_ERR_BUSY;
+		rma_cas(c, own->header, header, (int64_t)((uint64_t)header + coming(slot->mode)),
+			&found);
+		rma_flush(c, own->header); /* orders the swap before the look at its result */
+	} while (found != header);
+	take_position(s, slot, (uint64_t)header);
+	return PAWL_SUCCESS;
+}
+
+static int resume(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int rc = mcs_resume(slot, s->domain, MCS_ABANDONED);
+
+	return rc == PAWL_SUCCESS ? await_grant(s, slot) : rc;
+}
+
+static bool passed(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return mcs_passed(slot, s->domain);
+}
+
+static int release(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t next = 0;
+	uint64_t header = count_out(s, slot, slot->mode, own_of(slot)->more ? &next : NULL);
+
+	if (size_in(header))
+		hand_over(s, slot, slot->mode, header, next);
+	return PAWL_SUCCESS;
+}
+
+/* -------------------------------------------------------------- simulator */
+
+/* The clients ahead in the order of positions. */
+static uint64_t overtakes(const struct lock_setup *s, int mode)
+{
+	(void)mode;
+	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
+}
+
+static int64_t *header_at(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
+{
+	const struct constants *k = s->state;
+
+	return lock_memory_home(s, m, k->locks, k->bytes, lock);
+}
+
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	uint64_t header = (uint64_t)*header_at(s, lock, m);
+
+	snprintf(err, errlen, "the header is 0x%llx", (unsigned long long)header);
+	return size_in(header) == 0 && writers_in(header) == 0;
+}
+
+static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
+{
+	*header_at(s, lock, m) = (int64_t)((UINT64_MAX - 1) << HEAD_AT);
+}
+
+const struct lock_protocol lock_declock = {
+    .kind =
+	{
+	    .name = "declock",
+	    .summary = "a queue at the home, with shared mode: a hand-over from client to client",
+	    .reference = "arXiv 2505.17641 (DecLock)",
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	},
+    .layout = layout,
+    .describe = describe,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
+};
