@@ -54,6 +54,8 @@
 #define HELD 2 /* a client has W */
 #define SHUT 3 /* free for clients of the node alone, whose head is sure to take it */
 #define IDLE 4 /* free, and kept */
+#define NEW 5  /* never used: at HOME as IDLE, elsewhere as OUT */
+#define HOME 0
 
 /* STATUS */
 #define WAITING 1
@@ -64,7 +66,7 @@
 
 #define STALE 100 /* NEXT is of an earlier queueing of that node: the numbers differ */
 
-byte TAIL; /* 0 or 1 + the node that is last */
+byte TAIL; /* 1 + the node that is last; 0: HOME */
 byte S[NN];
 bit HEAD[NN], STRICT[NN];
 bit asleep[NN]; /* the head */
@@ -225,7 +227,7 @@ take:
 #endif
 		if
 		:: atomic { was == SHUT -> was = 0; goto cs }
-		:: was == IDLE -> was = 0;
+		:: was == IDLE || (was == NEW && n == HOME) -> was = 0;
 			/* A2 */
 			if
 			:: atomic { NEXT[n] == 0 -> goto cs }
@@ -240,7 +242,7 @@ take:
 			:: atomic { STATUS[n] == LEFT -> STATUS[n] = WAITING; goto await }
 			:: STATUS[n] == PASSED
 			fi
-		:: was == OUT
+		:: was == OUT || (was == NEW && n != HOME) -> was = 0
 		fi;
 enter:
 		/* Q1: a new number */
@@ -263,22 +265,18 @@ enter:
 #endif
 		}
 		/* Q2 */
-		d_step { pred = TAIL; TAIL = n + 1 }
+		d_step { pred = (TAIL -> TAIL : HOME + 1); TAIL = n + 1 }
 		assert(pred != n + 1);
-		if
-		:: atomic { pred == 0 -> goto cs }
-		:: else
-		fi;
 #ifdef BREAK_FLUSH
 		if
-		:: S[pred - 1] == IDLE -> NEXT[pred - 1] = n + 1; goto took
+		:: S[pred - 1] == IDLE || S[pred - 1] == NEW -> NEXT[pred - 1] = n + 1; goto took
 		:: else
 		fi;
 #endif
 		/* Q3, Q4: put, flush, get, flush */
 		NEXT[pred - 1] = n + 1;
 		if
-		:: S[pred - 1] == IDLE ->
+		:: S[pred - 1] == IDLE || S[pred - 1] == NEW ->
 took:
 			pred = 0;
 			/* Q5 */
@@ -428,6 +426,9 @@ init
 	byte i;
 
 	atomic {
+#if NN > 1
+		for (i : 0 .. NN - 1) { S[i] = NEW }
+#endif
 		for (i : 0 .. NP - 1) { run P(i) }
 	}
 }

@@ -9,6 +9,11 @@
  * queue stays there when its last holder leaves: its USE is then IDLE, and its clients take the
  * lock again by one compare-and-swap (A1) and a look at NEXT (A2), without a far operation.
  *
+ * Before the first use, TAIL is 0 and USE is NEW everywhere, which are the words' first values: the
+ * root is at the node of the home, where NEW is as IDLE. Other nodes have not queued, so whoever
+ * finds a 0 in TAIL has that node before it, and whoever finds NEW at its predecessor has the root.
+ * USE never becomes NEW again.
+ *
  * Another node N swaps TAIL (Q2), writes itself into NEXT of its predecessor P (Q3), flushes, and
  * looks at USE of P once (Q4). A client of P writes USE and then looks at NEXT; N writes NEXT and
  * then looks at USE: the second one sees the first. So
@@ -48,6 +53,7 @@
  *                        -DBREAK_AGAIN    a releaser does not look again after IDLE (D3)
  *                        -DBREAK_SHUT     a releaser that took USE back from IDLE leaves SHUT
  *                        -DBREAK_NUMBER   H2 does not compare numbers (NN=3)
+ *                        -DBREAK_NEW      USE becomes NEW again when the root moves away
  *                        -DBREAK_EARLY    (TIMED) PASSED is written before the next node is read
  *                        -DBREAK_TAIL     (TIMED) NEXT is reset when the node is the last again
  *                        -DBREAK_STREAM   (TIMED) no H6: deadlines of others starve a client
@@ -70,6 +76,14 @@
 #define HELD 3   /* a client is in, or looks at NEXT */
 #define SHUT 4   /* free, for clients of the node alone */
 #define IDLE 5   /* free, and kept */
+#define NEW 6    /* never used */
+#define HOME 0   /* the node of the home */
+#define KEPT (USE[n] == IDLE || (USE[n] == NEW && n == HOME))
+#ifdef BREAK_NEW
+#define AWAY NEW
+#else
+#define AWAY OUT
+#endif
 
 /* STATUS */
 #define WAITING 1
@@ -80,7 +94,7 @@
 
 #define STALE 100 /* NEXT is of an earlier queueing of that node: the numbers differ */
 
-byte TAIL;       /* 0 or 1 + the node that is last */
+byte TAIL;       /* 1 + the node that is last; 0: HOME */
 byte USE[NN];
 byte NEXT[NN];   /* 0 or 1 + the node that comes next */
 byte STATUS[NN];
@@ -106,14 +120,14 @@ proctype P(byte p)
 again:
 		if
 #ifdef BREAK_FENCE
-		:: atomic { USE[n] == IDLE && NEXT[n] == 0 -> s = 0 };
+		:: atomic { KEPT && NEXT[n] == 0 -> s = 0 };
 			if
-			:: atomic { USE[n] == IDLE -> USE[n] = HELD; goto cs }
+			:: atomic { KEPT -> USE[n] = HELD; goto cs }
 			:: atomic { else -> goto again }
 			fi
 #else
 		/* A1 */
-		:: atomic { USE[n] == IDLE -> USE[n] = HELD };
+		:: atomic { KEPT -> USE[n] = HELD };
 			/* A2 */
 			if
 			:: atomic { NEXT[n] == 0 -> goto cs }
@@ -125,7 +139,7 @@ again:
 			fi
 #endif
 		:: atomic { USE[n] == SHUT -> USE[n] = HELD; goto cs }
-		:: atomic { USE[n] == OUT -> USE[n] = QUEUED }
+		:: atomic { USE[n] == OUT || (USE[n] == NEW && n != HOME) -> USE[n] = QUEUED }
 #ifdef TIMED
 		:: atomic { USE[n] == GONE -> USE[n] = QUEUED };
 			if
@@ -154,22 +168,19 @@ again:
 #endif
 		}
 		/* Q2 */
-		d_step { pred = TAIL; TAIL = n + 1 }
+		d_step { pred = (TAIL -> TAIL : HOME + 1); TAIL = n + 1 }
 		assert(pred != n + 1);
-		if
-		:: atomic { pred == 0 -> USE[n] = HELD; goto cs }
-		:: else
-		fi;
 #ifdef BREAK_FLUSH
 		if
-		:: USE[pred - 1] == IDLE -> NEXT[pred - 1] = n + 1; goto took
+		:: USE[pred - 1] == IDLE || USE[pred - 1] == NEW ->
+			NEXT[pred - 1] = n + 1; goto took
 		:: else
 		fi;
 #endif
 		/* Q3, Q4: put, flush, get, flush */
 		NEXT[pred - 1] = n + 1;
 		if
-		:: USE[pred - 1] == IDLE ->
+		:: USE[pred - 1] == IDLE || USE[pred - 1] == NEW ->
 took:
 			pred = 0;
 			/* Q5 */
@@ -293,7 +304,7 @@ resolve:
 		:: else
 		fi;
 		NEXT[n] = 0;
-		USE[n] = OUT;
+		USE[n] = AWAY;
 		if
 		:: from == 1 -> from = 0; goto again
 		:: else
@@ -309,6 +320,7 @@ init
 	byte i;
 
 	atomic {
+		for (i : 0 .. NN - 1) { USE[i] = NEW }
 		for (i : 0 .. NP - 1) { run P(i) }
 	}
 }

@@ -96,6 +96,7 @@
 	X(adaptive_flush, "adaptive", \
 	  "a node looks whether the lock is idle before it has linked itself") \
 	X(adaptive_number, "adaptive", "grants to a node that has queued again since") \
+	X(adaptive_new, "adaptive", "leaves the words of its node as if the lock had not moved") \
 	X(adaptive_early, "adaptive", "marks a node as passed over before it has read its NEXT") \
 	X(adaptive_shut, "adaptive", "keeps the lock for waiters of its node that do not exist") \
 	X(adaptive_give_up, "adaptive", \

@@ -225,8 +225,12 @@ static void adaptive(void)
 {
 	table = table_open("adaptive", 1, NULL, NULL);
 	now_doing("adaptive");
-	if (table && tap_rank == 0)
-		measured(0, PAWL_EXCLUSIVE, 1, false);
+	if (table && tap_rank == 0) {
+		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);
+
+		expect(far_of(&s) + s.flushes[0] + s.flushes[1] == 0,
+		       "%d far operations for the first use, at the home", (int)far_of(&s));
+	}
 	meet();
 	if (table && is_far_client()) {
 		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);
@@ -240,7 +244,9 @@ static void adaptive(void)
 		       (int)(s.atomics[0] + s.gets[0] + s.puts[0]));
 	}
 	meet();
-	result("adaptive: taken from another node by 3 far operations, and then 10 times by none");
+	result(
+	    "adaptive: at the home at first; taken from another node by 3 far operations, and then"
+	    " 10 times by none");
 	/* Its neighbour finds it there; a try does, too. */
 	if (table && tap_rank == tap_size - 2) {
 		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);

@@ -55,11 +55,11 @@
  * for it. With patience 0 a client that finds others in the queue of its node queues behind them. A
  * release may wait for a client, or a node, to link itself, as in MCS.
  *
- * Uncontended: on one node, and on the node that used the lock last, a compare-and-swap to acquire
- * and an add to release, and no call of the MPI (on several nodes a load of NEXT after each, and a
- * call of the MPI for each 256 releases). A sharer of that node: an add each (shares.c). First
- * acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2 if the transport is
- * ordered), and a near atomic.
+ * Uncontended: on one node, and on the node that used the lock last (at first that of the home), a
+ * compare-and-swap to acquire and an add to release, and no call of the MPI (on several nodes a
+ * load of NEXT after each, and a call of the MPI for each 256 releases). A sharer of that node: an
+ * add each (shares.c). First acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2
+ * if the transport is ordered), and a near atomic.
  *
  * Not supported: stays limited by time; lines only where a lock is used; thresholds that adjust
  * themselves.
@@ -111,11 +111,12 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	k->keeps_order = k->patience == 0;
 	if (k->several) {
 		k->free = W_IDLE;
+		k->free_mask = W_FREE_MASK;
 		k->lines = k->node_level ? lock_reserve_at_level(s, k->node_level, LINE_BYTES)
 					 : lock_reserve(s, s->n, LINE_BYTES);
 		k->homes = lock_reserve(s, s->block, HOME_BYTES);
 	} else {
-		k->free = W_OUT;
+		k->free = W_NEW;
 		k->lines = lock_reserve(s, s->block, NEAR_BYTES);
 	}
 	return PAWL_SUCCESS;
@@ -147,7 +148,7 @@ bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adap
 {
 	const struct adaptive_constants *k = s->state;
 	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t clears = taker == TAKER_HEAD ? W_FREE_MASK | W_BITS : W_FREE_MASK;
+	int64_t clears = taker == TAKER_HEAD ? k->free_mask | W_BITS : k->free_mask;
 	int64_t closed = closed_to(s, slot), adds = k->several ? W_HELD : adaptive_one(slot);
 	int64_t value, old;
 
@@ -157,7 +158,7 @@ bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adap
 	while (!(value & closed)) {
 		rma_cas(&slot->client, w, value, (value & ~clears) + adds, &old);
 		if (old == value) {
-			*was = value & W_FREE_MASK;
+			*was = value & k->free_mask;
 			return true;
 		}
 		value = old;
@@ -364,9 +365,9 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 		if (rc == PAWL_SUCCESS || (rc == PAWL_ERR_BUSY && sharing_enter_soon(s, slot)))
 			return PAWL_SUCCESS;
 	} else if (!k->keeps_order) {
-		rma_cas(&slot->client, adaptive_word(slot, LINE_W), W_OUT, adaptive_one(slot),
+		rma_cas(&slot->client, adaptive_word(slot, LINE_W), W_NEW, adaptive_one(slot),
 			&old);
-		if (old == W_OUT)
+		if (old == W_NEW)
 			return PAWL_SUCCESS;
 	}
 	return acquire_slowly(s, slot);
@@ -430,6 +431,7 @@ static int try_without_root(const struct lock_setup *s, struct lock_slot *slot)
 		return rc;
 	rma_get(&slot->client, w, &value);
 	/* SHUT is a bit of IDLE. */
+	value = adaptive_state(s, slot, value & W_STATE);
 	return (value & (W_HELD | W_SHUT)) || kept_root_is_free(s, slot) ? rc : PAWL_ERR_BUSY;
 }
 
@@ -470,7 +472,7 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 
 	if (!k->several) {
 		if (__builtin_expect(slot->mode == PAWL_EXCLUSIVE, 1))
-			adaptive_free(slot, W_OUT);
+			adaptive_free(slot, W_NEW);
 		else
 			uncount(slot);
 		return PAWL_SUCCESS;
@@ -541,7 +543,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	line = lock_memory_home(s, m, k->lines, NEAR_BYTES, lock);
 	snprintf(err, errlen, "W is 0x%llx, QUEUE 0x%llx", (unsigned long long)line[0],
 		 (unsigned long long)line[1]);
-	return line[0] == W_OUT && line[1] == 0;
+	return line[0] == W_NEW && line[1] == 0;
 }
 
 static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)

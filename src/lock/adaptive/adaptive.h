@@ -26,7 +26,7 @@ enum {
 	LINE_GATE = 56,    /* NET: whether the node's share is open (shares.c) */
 	NEAR_BYTES = 16,
 	LINE_BYTES = 64,
-	HOME_TAIL = 0,    /* at the home, NET: 1 + the last node */
+	HOME_TAIL = 0,    /* at the home, NET: 1 + the last node; 0: the home's own node */
 	HOME_SHARING = 8, /* at the home, NET: H (sharing.c) */
 	HOME_BYTES = 16
 };
@@ -41,17 +41,21 @@ _Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NUMBER == NEAR_BYTES &&
  * counts of intents of the same bits, and in the bits of the sharers the nodes with a share. */
 enum {
 	W_HELD = 1,
-	W_OUT = 0,  /* the node has no place in the queue of nodes */
-	W_GONE = 2, /* a deadline has passed at the node; its place may still be in that queue */
-	W_SHUT = 4, /* free only for clients of the node */
-	W_IDLE = 6, /* free, and the node has the root */
-	W_FREE_MASK = 6,
-	W_STATE = W_HELD | W_FREE_MASK,
+	/* Before the first use: IDLE at the node of the home, elsewhere AWAY. The only free value
+	 * on a table of one node. */
+	W_NEW = 0,
+	W_GONE = 2,    /* a deadline has passed at the node; its place may still be in that queue */
+	W_SHUT = 4,    /* free only for clients of the node */
+	W_IDLE = 6,    /* free, and the node has the root */
 	W_HEAD = 8,    /* the queue has a head, which takes W if it is SHUT */
 	W_STRICT = 16, /* only the head may take W */
 	W_BITS = W_HEAD | W_STRICT,
 	W_SPLIT = 32, /* of the root, if the node has it: sharing.c */
-	W_LOCAL = 64, /* several nodes: the root is whole, and this node has a share: shares.c */
+	/* Several nodes only, where W has no counts: */
+	W_LOCAL = 64, /* the root is whole, and this node has a share: shares.c */
+	W_AWAY = 128, /* a free value: the node has no place in the queue of nodes */
+	W_FREE_MASK = W_GONE | W_SHUT | W_IDLE | W_AWAY,
+	W_STATE = W_HELD | W_FREE_MASK,
 	W_ROOT = W_SPLIT | W_LOCAL,
 	COUNT_BITS = 19,
 	SHARED_SHIFT = 6,
@@ -64,7 +68,7 @@ enum {
 #define W_INTENTS W_COUNT(INTENT_SHIFT)
 #define W_READERS W_COUNT(READERS_SHIFT) /* intents shared */
 #define W_COUNTS (W_SHARERS | W_INTENTS | W_READERS)
-_Static_assert((W_STATE | W_BITS | W_SPLIT) < 1 << SHARED_SHIFT && READERS_SHIFT + COUNT_BITS <= 63,
+_Static_assert((W_HELD | W_BITS | W_SPLIT) < 1 << SHARED_SHIFT && READERS_SHIFT + COUNT_BITS <= 63,
 	       "the fields of W do not overlap, and W is never negative");
 
 struct adaptive_constants {
@@ -73,6 +77,7 @@ struct adaptive_constants {
 	int node_level; /* level of the topology; 0: each node has one rank */
 	int nodes;
 	int64_t free;      /* the value of W, in most cases, while no client uses the lock */
+	int64_t free_mask; /* the bits of free values of W */
 	bool keeps_order;  /* patience 0 */
 	uint64_t patience; /* nanoseconds */
 	uint64_t backoff;  /* the longest pause between two tries of a patient head */
@@ -148,6 +153,27 @@ RMA_INLINE int adaptive_line(const struct lock_setup *s, int node, uint64_t lock
 	}
 	*offset = k->lines + topo_tail_index(s->topo, k->node_level, node, lock) * LINE_BYTES;
 	return topo_tail_rank(s->topo, k->node_level, node, lock);
+}
+
+/* The node of a lock's home, which has the root at first. */
+RMA_INLINE int adaptive_home_node(const struct lock_setup *s, uint64_t lock)
+{
+	uint64_t index;
+	int rank;
+
+	lock_home(s, lock, &rank, &index);
+	return adaptive_node(s, rank);
+}
+
+/* A free value of W at this node, or its state: NEW stands for another one. */
+RMA_INLINE int64_t adaptive_state(const struct lock_setup *s, const struct lock_slot *slot,
+				  int64_t state)
+{
+	if (__builtin_expect(state != W_NEW, 1))
+		return state;
+	return adaptive_home_node(s, slot->lock) == adaptive_node(s, slot->client.rma->rank)
+		   ? W_IDLE
+		   : W_AWAY;
 }
 
 /* A word in the line of any node. */

@@ -8,6 +8,12 @@
  * leaves: its W becomes IDLE, and its clients take the lock by one compare-and-swap of W (A1) and a
  * look at NEXT (A2), without a far operation.
  *
+ * Before the first use, the root is at the node of the home: TAIL is 0 and W is NEW at all nodes,
+ * as their memory is at first. NEW is as IDLE at that node, and as AWAY at the others. A node whose
+ * root has moved on leaves AWAY and never NEW, and a node has W when it queues. So the predecessor
+ * of a node that finds 0 in TAIL is the node of the home, and NEW at a predecessor means what IDLE
+ * means there.
+ *
  * Another node N swaps TAIL (Q2), puts itself into NEXT of its predecessor P (Q3), flushes, and
  * gets W of P once (Q4). If W is IDLE, N has the root (Q5). If not, a client of P gives the root to
  * N, by one compare-and-swap of STATUS of N (H2).
@@ -152,7 +158,7 @@ static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64
 	rma_get(&slot->client, w, &value);
 	rma_flush(&slot->client, w); /* orders the look before the use of its result; (A) */
 	*root = value & W_ROOT;
-	return (value & W_STATE) == W_IDLE;
+	return (value & W_STATE) == W_IDLE || (value & W_STATE) == W_NEW;
 }
 
 /* ----------------------------------------------------------- the next node */
@@ -282,7 +288,7 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	rma_fao(c, tail, RMA_REPLACE, me, &pred);
 	rma_flush(c, tail); /* orders the swap before the look at its result */
 	if (!pred)
-		return arrive(s, slot, GRANTED);
+		pred = adaptive_home_node(s, slot->lock) + 1;
 	/* Q3. */
 	link = adaptive_word_at(s, slot, RMA_NET, (int)(pred - 1), LINE_NEXT);
 	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1, &root)) {
@@ -318,11 +324,12 @@ static int rejoin(const struct lock_setup *s, struct lock_slot *slot)
 
 int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
+	was = adaptive_state(s, slot, was);
 	if (was == W_SHUT)
 		return PAWL_SUCCESS;
 	if (was == W_GONE)
 		return rejoin(s, slot);
-	if (was == W_OUT)
+	if (was == W_AWAY)
 		return join(s, slot);
 	/* A2. */
 	if (!rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) ||
@@ -341,7 +348,7 @@ bool kept_root_is_free(const struct lock_setup *s, struct lock_slot *slot)
 	rma_get(c, tail, &last);
 	rma_flush(c, tail); /* orders the look before the next one */
 	if (!last)
-		return true;
+		last = adaptive_home_node(s, slot->lock) + 1;
 	if (!is_idle_at(s, slot, last - 1, &root))
 		return false;
 	r = adaptive_word_at(s, slot, RMA_NODE, (int)(last - 1), LINE_SHARERS);
@@ -362,9 +369,10 @@ int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int6
 {
 	struct rma_client *c = &slot->client;
 
+	was = adaptive_state(s, slot, was);
 	if (was == W_SHUT)
 		return PAWL_SUCCESS;
-	if (was == W_OUT)
+	if (was == W_AWAY)
 		return try_join(s, slot);
 	if (was == W_GONE) {
 		if ((rma_peek_ordered(c, adaptive_word(slot, LINE_STATUS)) & STATUS_MASK) == PASSED)
@@ -377,7 +385,7 @@ int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int6
 		return PAWL_SUCCESS;
 	if (kept_root_is_free(s, slot))
 		return try_join(s, slot);
-	adaptive_free(slot, W_OUT);
+	adaptive_free(slot, W_AWAY);
 	return PAWL_ERR_BUSY;
 }
 
@@ -444,7 +452,7 @@ static void pass_on(const struct lock_setup *s, struct lock_slot *slot, bool may
 			continue;
 		case MOVED:
 		case STAYS:
-			adaptive_free(slot, W_OUT);
+			adaptive_free(slot, FAULT(adaptive_new) ? W_NEW : W_AWAY);
 			return;
 		}
 	}
@@ -470,7 +478,7 @@ void kept_root_look_again(const struct lock_setup *s, struct lock_slot *slot)
  * another node took the root from it, which its next client will find. */
 static bool is_out(int64_t w, int64_t next, int64_t status)
 {
-	return w == W_OUT || (w == W_GONE && (status & STATUS_MASK) == PASSED) ||
+	return w == W_AWAY || (w == W_GONE && (status & STATUS_MASK) == PASSED) ||
 	       (w == W_IDLE && next != 0);
 }
 
@@ -479,7 +487,9 @@ bool kept_root_idle(const struct lock_setup *s, uint64_t lock, const struct lock
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t tail = *lock_memory_home(s, m, k->homes + HOME_TAIL, HOME_BYTES, lock);
+	int home = adaptive_home_node(s, lock);
 
+	tail = tail ? tail : home + 1;
 	for (int j = 0; j < k->nodes; j++) {
 		uint64_t at;
 		int rank = adaptive_line(s, j, lock, &at);
@@ -493,6 +503,8 @@ bool kept_root_idle(const struct lock_setup *s, uint64_t lock, const struct lock
 			 " %lld",
 			 j, (unsigned long long)w, (unsigned long long)queue,
 			 (unsigned long long)next, (unsigned long long)status, (long long)tail);
+		if (w == W_NEW)
+			w = j == home ? W_IDLE : W_AWAY;
 		if (queue || !(tail == j + 1 ? w == W_IDLE && !next : is_out(w, next, status)))
 			return false;
 	}

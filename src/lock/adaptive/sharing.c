@@ -157,12 +157,12 @@ static uint64_t end_of_patience(const struct lock_setup *s, const struct lock_sl
 
 /* Whether a client of this node has a whole root, or is about to leave it here, as far as the words
  * of the node say. Another node may have taken it. */
-static bool is_whole_here(struct lock_slot *slot)
+static bool is_whole_here(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t w;
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
-	return (w & (W_STATE | W_SPLIT)) == W_IDLE &&
+	return !(w & W_SPLIT) && adaptive_state(s, slot, w & W_STATE) == W_IDLE &&
 	       !rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT));
 }
 
@@ -174,7 +174,7 @@ int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot)
 
 	if (slot->mode == PAWL_SHARED && share_join(slot))
 		return entered(slot, BY_SHARE);
-	if (is_whole_here(slot))
+	if (is_whole_here(s, slot))
 		return LOCK_PASSED;
 	/* S1; (B). */
 	if (slot->mode == PAWL_SHARED) {
