@@ -350,6 +350,20 @@ static int count_ahead(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_ERR_TIMEOUT;
 }
 
+/* Find the words of the lock. */
+static void find_words(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct adaptive_slot *own = lock_own(slot);
+	struct rma_word w;
+
+	if (own->last == slot->lock + 1)
+		return;
+	own->queue = adaptive_queue_of(s, slot);
+	w = adaptive_word(slot, LINE_W);
+	own->w = rma_is_mapped_cpu(w) ? w.map : NULL;
+	own->last = own->w ? slot->lock + 1 : 0;
+}
+
 /* Modes other than exclusive. */
 static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -357,7 +371,7 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 	int64_t old;
 	int rc;
 
-	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
+	find_words(s, slot);
 	if (slot->mode & PAWL_AHEAD)
 		return k->several ? sharing_enter_ahead(s, slot) : count_ahead(s, slot);
 	if (k->several) {
@@ -373,14 +387,21 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 	return acquire_slowly(s, slot);
 }
 
-static int acquire(const struct lock_setup *s, struct lock_slot *slot)
+static RMA_SLOW_PATH int enter_asked(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return enter(s, slot, W_IDLE);
+}
+
+/* A client that does not have the words of this lock yet. */
+static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
+						   struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t old;
 
-	if (__builtin_expect(slot->mode != PAWL_EXCLUSIVE, 0))
+	if (slot->mode != PAWL_EXCLUSIVE)
 		return acquire_shared(s, slot);
-	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
+	find_words(s, slot);
 	if (k->keeps_order)
 		return acquire_slowly(s, slot);
 	/* T1, if no client has the lock. */
@@ -390,7 +411,33 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	if (k->several &&
 	    __builtin_expect(rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) != 0,
 			     0))
-		return enter(s, slot, W_IDLE);
+		return enter_asked(s, slot);
+	return PAWL_SUCCESS;
+}
+
+/* A word of the line that is mapped at w. */
+RMA_INLINE int64_t look(_Atomic(int64_t) *w, int offset)
+{
+	return atomic_load_explicit(w + offset / (int)sizeof(int64_t), memory_order_seq_cst);
+}
+
+/* The short way of acquire_other(), for a lock that the client had last; few instructions, and no
+ * call. */
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	const struct adaptive_slot *own = lock_own(slot);
+	_Atomic(int64_t) *w = own->w;
+	int64_t free = k->free;
+
+	if (__builtin_expect(
+		slot->mode != PAWL_EXCLUSIVE || own->last != slot->lock + 1 || k->keeps_order, 0))
+		return acquire_other(s, slot);
+	slot->client.count[RMA_ATOMIC][0]++;
+	if (__builtin_expect(!atomic_compare_exchange_strong(w, &free, W_HELD), 0))
+		return acquire_slowly(s, slot);
+	if (k->several && __builtin_expect(look(w, LINE_NEXT) != 0, 0))
+		return enter_asked(s, slot);
 	return PAWL_SUCCESS;
 }
 
@@ -441,7 +488,7 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t was;
 	int rc;
 
-	*adaptive_queue(slot) = adaptive_queue_of(s, slot);
+	find_words(s, slot);
 	if (k->several) {
 		rc = try_without_root(s, slot);
 		if (rc != LOCK_PASSED)
@@ -466,12 +513,19 @@ RMA_INLINE void drive_at_times(struct lock_slot *slot)
 		transport->progress(&slot->client);
 }
 
-static int release(const struct lock_setup *s, struct lock_slot *slot)
+static RMA_SLOW_PATH int wake(struct lock_slot *slot)
+{
+	rma_wake(&slot->client, adaptive_word(slot, LINE_W));
+	return PAWL_SUCCESS;
+}
+
+static __attribute__((noinline)) int release_other(const struct lock_setup *s,
+						   struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 
 	if (!k->several) {
-		if (__builtin_expect(slot->mode == PAWL_EXCLUSIVE, 1))
+		if (slot->mode == PAWL_EXCLUSIVE)
 			adaptive_free(slot, W_NEW);
 		else
 			uncount(slot);
@@ -486,6 +540,21 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	}
 	adaptive_give_back(s, slot);
 	drive_at_times(slot);
+	return PAWL_SUCCESS;
+}
+
+/* The short way of release_other(), on one node: R1. */
+static int release(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	const struct adaptive_slot *own = lock_own(slot);
+	_Atomic(int64_t) *w = own->w;
+
+	if (__builtin_expect(k->several || slot->mode != PAWL_EXCLUSIVE || !w, 0))
+		return release_other(s, slot);
+	slot->client.count[RMA_ATOMIC][0]++;
+	if (__builtin_expect((atomic_fetch_sub(w, W_HELD) & (W_STRICT | W_COUNTS)) != 0, 0))
+		return wake(slot);
 	return PAWL_SUCCESS;
 }
 

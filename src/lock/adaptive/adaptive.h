@@ -86,8 +86,10 @@ struct adaptive_constants {
 /* How a holder has entered, on several nodes. */
 enum adaptive_entry { BY_ROOT, BY_HOME, BY_SHARE };
 
-/* A slot's own part. */
+/* A slot's own part, which lasts from one acquire to the next. */
 struct adaptive_slot {
+	_Atomic(int64_t) *w;   /* W of lock number last - 1, if the process has it mapped */
+	uint64_t last;         /* 1 + the lock for which w and queue were found; 0: w is NULL */
 	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
 	enum adaptive_entry entry;
 };
