@@ -19,7 +19,7 @@ bench()
 	bench_seconds=$2
 	shift 2
 	mpi_run "$bench_ranks" "$bench_seconds" "$program" --bench=bank --verify=0 --warmup=0 \
-		--repetitions=1 --progress=never --timeout=60 "$@"
+		--repetitions=1 --progress=never --timeout=60 --baselines "$@"
 }
 
 said=$(bench 1 60 --locks=2 --lock=redlock --iterations=1 2>&1)

@@ -23,7 +23,7 @@ bench()
 	shift
 	for seconds in 0.05 0.5 2; do
 		mpi_run "$ranks" 200 "$program" --seconds=$seconds --warmup=0.01 --verify=0.02 \
-			--repetitions=1 --progress=never --timeout=60 --json "$@" >"$tmp/lines" || return
+			--repetitions=1 --progress=never --timeout=60 --json --baselines "$@" >"$tmp/lines" || return
 		grep -q '"acquires":0,' "$tmp/lines" || return 0
 	done
 }

@@ -43,7 +43,15 @@ compared()
 	report 100 compare $small --lock=d-mcs,rma-rw --match="2 ranks" --out "$tmp" "$builddir" || return 1
 	grep -q '^| ECSB, 2 ranks | rma-rw | [0-9.]* [kM] ([0-9.]*.* to [0-9.]*.*) |$' "$tmp/out" ||
 		{ cat "$tmp/out"; return 1; }
-	grep -q '>d-mcs<' "$tmp/pawl-bench.svg" && [ "$(grep -c '^{"lock"' "$tmp/pawl-bench.json")" = 2 ]
+	[ ! -e "$tmp/pawl.svg" ] && grep -q '>d-mcs<' "$tmp/pawl-bench.svg" && [ "$(grep -c '^{"lock"' "$tmp/pawl-bench.json")" = 2 ]
+}
+# adaptive beside MPI_Win_lock, and no lock of another paper.
+answered()
+{
+	report 100 compare $small --match="2 ranks" --out "$tmp" "$builddir" || return 1
+	grep -q '^| 2 ranks at one lock | [0-9.]* [kM] | [0-9.]* *[kM]* | [0-9.]* x | [a-z-]* [0-9.]* [kM] |$' \
+		"$tmp/out" || { cat "$tmp/out"; return 1; }
+	grep -q '>Pawl (adaptive)<' "$tmp/pawl.svg" && ! grep -q '"lock":"cas-backoff"' "$tmp/pawl-bench.json"
 }
 # row PATTERN ARGUMENT...: one line of the table matches.
 row()
@@ -67,6 +75,7 @@ failures()
 
 if mpi_can_run; then
 	check "compare prints medians with spreads, and draws" compared
+	check "compare ends with adaptive and what the MPI gives" answered
 	check "a row of run workloads" row '^| TATP | [0-9.]* [kM] (.*) | cas-backoff [0-9]' \
 		workloads --match=TATP
 	check "a row of run ranges" row '^| 2 ranks | `--space=1024` | [0-9.]* [kM]* *(.*) | ss [0-9]' \

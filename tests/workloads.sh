@@ -24,7 +24,7 @@ bench()
 	ranks=$1
 	shift
 	mpi_run "$ranks" 100 "$program" --seconds=0.03 --warmup=0 --verify=0.01 --repetitions=1 \
-		--progress=never --timeout=60 --json "$@" >"$tmp/lines"
+		--progress=never --timeout=60 --json --baselines "$@" >"$tmp/lines"
 }
 
 # Every kind but the MPI's own, which has too few windows, has one line per workload.

@@ -38,6 +38,7 @@ struct settings {
 	bool json;
 	const char *json_file; /* NULL: stdout */
 	bool help, version, list;
+	bool baselines; /* without --lock: these, too; pawl-bench only */
 	/* pawl-sim only. */
 	bool simulate;
 	enum homes homes;

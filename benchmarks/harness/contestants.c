@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "baselines/baselines.h"
 #include "benchmarks/cli/cli.h"
 
 enum { KINDS = 64 };
@@ -60,6 +61,12 @@ bool contestant_needs_threads(const struct contestant *c)
 	return c->kind && (c->kind->capabilities & PAWL_CAP_THREADS);
 }
 
+/* A baseline, but for what the MPI has. */
+static bool is_from_another_paper(const struct pawl_kind *kind)
+{
+	return pawl_private_is_baseline(kind) && strcmp(kind->name, "mpi-win-lock") != 0;
+}
+
 /* Unless --lock names others, the hash table runs with locks that readers share. */
 bool contestant_plays(const struct contestant *c, const struct workload *w,
 		      const struct settings *s)
@@ -76,6 +83,8 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 		return list_has(s->locks, c->name);
 	/* MPI_THREAD_MULTIPLE makes each MPI call slower, so a lock that needs it must be named. */
 	if (contestant_needs_threads(c))
+		return false;
+	if (c->kind && !s->simulate && !s->baselines && is_from_another_paper(c->kind))
 		return false;
 	return !workload_is(w, W_BY_ITSELF) || !c->kind ||
 	       (c->kind->capabilities & PAWL_CAP_SHARED);

@@ -2,7 +2,8 @@
 """The commands of pawl-report.
 
 cli.py         the command line
-compare.py     compare: all locks on this machine
+compare.py     compare: the locks on this machine
+answer.py      its last table and its picture: adaptive and MPI_Win_lock
 run.py         run: the tables of doc/; tables/ has a file for each
 reproduce.py   reproduce: data of the papers' figures, by simulation; papers/ has a file for each
 figures.py     figures: draws such data

@@ -10,7 +10,7 @@ from . import compare, figures, plot, reproduce, run
 from .results import BadInput
 
 COMMANDS = {
-    "compare": (compare, "compare all locks on this machine"),
+    "compare": (compare, "compare the locks on this machine"),
     "run": (run, "measure a table of doc/ on this machine"),
     "reproduce": (reproduce, "simulate the figures of the papers, and draw them"),
     "figures": (figures, "draw the figures of the papers from the data in doc/figures"),

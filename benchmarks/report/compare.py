@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pawl-report compare: all locks on this machine, with tables, numbers and a picture."""
+"""pawl-report compare: the locks on this machine, with tables, numbers and pictures."""
 from __future__ import annotations
 
 import argparse
@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from typing import Sequence
 
-from . import launch, plot, results
+from . import answer, launch, plot, results
 from .launch import Build
 from .results import BadInput, Result
 from .text import Table, duration, rate, with_spread
@@ -18,10 +18,12 @@ LIMIT = 150
 """Seconds after which a run is ended."""
 
 ABOUT = """\
-Measures in each build tree (default: the current folder) all locks uncontended, contended by
-2 ranks, then by 8 ranks on any number of cores, and reader-writer locks with one writer
-in 500. Prints pawl-bench's tables and, at the end, medians with their spread; writes
-pawl-bench.json and pawl-bench.svg into the build tree. Takes about a minute for each tree.
+Measures in each build tree (default: the current folder) the locks of libpawl and the MPI's own,
+with --baselines also those of other papers: uncontended, contended by 2 ranks, then by 8 ranks on
+any number of cores, and reader-writer locks with one writer in 500. Prints pawl-bench's tables,
+medians with their spread, and, at the end, adaptive, which a program gets that names no kind,
+beside MPI_Win_lock. Writes into the build tree pawl.svg, a picture of that, and pawl-bench.json and
+pawl-bench.svg, with all locks. Takes about a minute for each tree.
 
 environment: MPIRUN, the launcher, in place of the one that configure found"""
 
@@ -50,7 +52,10 @@ def options(parser: argparse.ArgumentParser) -> None:
                         help="time of each lock in each repetition (default: 0.2)")
     parser.add_argument("--repetitions", type=int, default=3, metavar="R",
                         help="number of repetitions (default: 3)")
-    parser.add_argument("--lock", metavar="A,B,...", help="only these locks (default: all)")
+    parser.add_argument("--lock", metavar="A,B,...",
+                        help="only these locks (default: those of libpawl, and mpi-win-lock)")
+    parser.add_argument("--baselines", action="store_true",
+                        help="by default also the locks of other papers")
     parser.add_argument("--match", default="", metavar="TEXT",
                         help="only the cases whose title contains TEXT")
     parser.add_argument("--out", metavar="DIR",
@@ -58,9 +63,12 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("build", nargs="*", help="build trees")
 
 
-def sharing_locks(program: str) -> list[str]:
+def sharing_locks(program: str, baselines: bool) -> list[str]:
     """The locks that readers share, from pawl-bench --list."""
     text = subprocess.run([program, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    if not baselines:  # the second list
+        text = text.partition("Locks to compare with")[0] + "\n".join(
+            line for line in text.splitlines() if line.split()[:1] == [answer.MPI])
     return [line.split()[0] for line in text.splitlines()
             if line.startswith("  ") and line.endswith("[readers share]")]
 
@@ -85,7 +93,7 @@ def one_tree(build: Build, args: argparse.Namespace, cases: Sequence[Case]) -> i
     json_file = os.path.join(args.out or build.dir, "pawl-bench.json")
     part = json_file + ".part"
     status = 0
-    sharing = sharing_locks(program)
+    sharing = sharing_locks(program, args.baselines)
     leave_out_rdma(build)
     with open(json_file, "w", encoding="utf-8") as everything:
         for case in cases:
@@ -99,7 +107,8 @@ def one_tree(build: Build, args: argparse.Namespace, cases: Sequence[Case]) -> i
                              f"--verify={0.3 * args.seconds:g}",
                              f"--repetitions={args.repetitions}", "--timeout=30", f"--json={part}",
                              "--progress=" + ("always" if sys.stderr.isatty() else "auto"),
-                             *([f"--lock={','.join(locks)}"] if locks else [])],
+                             *([f"--lock={','.join(locks)}"] if locks else []),
+                             *(["--baselines"] if args.baselines else [])],
                             ranks=case.ranks, limit=LIMIT, show=True)
             if os.path.exists(part):
                 with open(part, encoding="utf-8") as file:
@@ -115,7 +124,14 @@ def one_tree(build: Build, args: argparse.Namespace, cases: Sequence[Case]) -> i
     summary(measured, args.repetitions)
     picture = os.path.join(args.out or build.dir, "pawl-bench.svg")
     plot.contestants(measured, picture, everything=True)
-    print(f"\nnumbers: {json_file}\npicture: {picture}")
+    found = answer.answers(measured)
+    if found:
+        answer.table(found)
+        short = os.path.join(args.out or build.dir, "pawl.svg")
+        answer.picture(found, measured[0].mpi, short)
+        print(f"\npicture: {short}\n\nall locks: {picture}\nnumbers: {json_file}")
+    else:
+        print(f"\npicture: {picture}\nnumbers: {json_file}")
     return status
 
 

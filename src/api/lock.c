@@ -106,11 +106,40 @@ static __attribute__((noinline)) int acquire_checked(pawl_table *t, uint64_t loc
 	return rc == PAWL_SUCCESS ? acquire_either(t, lock, mode, 0, false, site) : rc;
 }
 
+/* The common case of client_acquire() is here; all else is a call, so that this needs few
+ * registers. */
+static __attribute__((noinline)) int acquire_general(pawl_table *t, uint64_t lock, int mode)
+{
+	return acquire(t, lock, mode, 0, false);
+}
+
+static RMA_SLOW_PATH int acquire_refused(pawl_table *t, struct lock_slot *slot, int rc)
+{
+	uint64_t lock = slot->lock;
+
+	rc = client_end(&t->clients, slot, rc);
+	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, lock, rc);
+}
+
 int pawl_lock_acquire(pawl_table *t, uint64_t lock, int mode)
 {
+	struct lock_slot *slot;
+	int rc;
+
 	if (!is_plain(t, lock, mode))
 		return acquire_checked(t, lock, mode, OBSERVE_SITE());
-	return acquire(t, lock, mode, 0, false);
+	if (__builtin_expect(t->clients.can_fail, 0))
+		return acquire_general(t, lock, mode);
+	slot = slots_claim_only(&t->clients, lock);
+	if (__builtin_expect(!slot, 0))
+		return acquire_general(t, lock, mode);
+	slot->mode = mode;
+	slot->deadline_ns = 0;
+	rc = t->setup.protocol->acquire(&t->setup, slot);
+	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
+		return acquire_refused(t, slot, rc);
+	slot->acquires++;
+	return PAWL_SUCCESS;
 }
 
 int pawl_lock_try_acquire(pawl_table *t, uint64_t lock, int mode)
