@@ -15,12 +15,15 @@
  * the lock exclusively (A2), and closes the shares that it found by then; if the root is whole, it
  * gets it and splits it (A3).
  *
- * What it proves. NN nodes (default 2) with NC clients each (default 2; NP of all: as many); each asks for the lock any
- * number of times, exclusively, shared, or, with -DAHEAD, as an intent ahead: no two holders that
+ * What it proves. NN nodes (default 2) with NC clients each (default 2; NP of all: as many); each
+ * asks for the lock any number of times, exclusively, shared, or, with -DAHEAD, as an intent ahead: no two holders that
  * exclude each other, and no dead-lock. With -DTIMED an exclusive client may give up while it waits
- * for sharers.
+ * for sharers. With -DLIVE=v, under weak fairness, client v gets the lock whenever it asks for it,
+ * exclusively, or with -DAS=S shared, however often others ask for it; no intents ahead then, and no
+ * bound on the openings of v, which as a sharer asks once and whose patience has ended.
  *
- * What it abstracts. The root is a lock that a client takes at one step; the words that go with it
+ * What it abstracts. The root is a lock that a client takes at one step (with LIVE no other client
+ * takes it while v waits for it; in the lock there are as many before v as are queued); the words that go with it
  * (WHOLE, HERE) are read at that step, and the bit that HERE asks for is set by the next one.
  * Numbers count openings, and have no bound but OPENINGS (default 3): a client that would need
  * another one stops. Operations on a word and their flushes are one step.
@@ -35,6 +38,7 @@
  *                        -DBREAK_NUMBER  each opening has the same number
  *                        -DBREAK_O1      OPEN stays set while the share is opened again
  *                        -DBREAK_GIVE_UP (TIMED) S7 that gives up clears HERE
+ *                        -DBREAK_STREAM  (LIVE) C2 and C3 are one step, once R is empty
  */
 #ifndef NN
 #define NN 2
@@ -51,6 +55,31 @@
 #define X 1
 #define S 2
 #define IX 3
+
+#ifdef LIVE
+#ifndef AS
+#define AS X
+#endif
+bit want, in, queued;
+#define MAY_ASK(m) (p != LIVE || m == AS)
+#define WANT atomic { want = (want || p == LIVE); queued = want }
+#define IN if :: p == LIVE -> d_step { want = 0; in = 1 } :: else fi
+#define OUT_OF if :: p == LIVE -> in = 0 :: else fi
+#define ROOT_FREE (ROOT == 0 && (p == LIVE || !queued))
+#define TAKE_ROOT ROOT = p + 1; queued = (p == LIVE -> 0 : queued)
+#define MAY_OPEN (p == LIVE || NUMBER[n] < OPENINGS)
+#define IS_PATIENT (p != LIVE)
+ltl live { [] (want -> <> in) }
+#else
+#define MAY_ASK(m) true
+#define WANT skip
+#define IN skip
+#define OUT_OF skip
+#define ROOT_FREE (ROOT == 0)
+#define TAKE_ROOT ROOT = p + 1
+#define MAY_OPEN (NUMBER[n] < OPENINGS)
+#define IS_PATIENT true
+#endif
 
 /* H */
 bit HELD, STRICT, SPLIT;
@@ -70,8 +99,8 @@ byte has[4];
 
 inline critical(m)
 {
-	atomic { assert(!EXCLUDED(m)); has[m]++ }
-	has[m]--
+	atomic { assert(!EXCLUDED(m)); has[m]++; IN };
+	atomic { has[m]--; OUT_OF }
 }
 
 /* In which order the nodes' shares are closed does not matter: 0, 1, ... own last. */
@@ -86,6 +115,9 @@ inline close_shares()
 		R[j] == 0;
 		GATE[j] = 0; /* C2 */
 #else
+#ifdef BREAK_STREAM
+		atomic { R[j] == 0 -> GATE[j] = 0 };
+#else
 		GATE[j] = 0;
 #ifndef BREAK_EMPTIED
 		if
@@ -94,6 +126,7 @@ inline close_shares()
 		:: R[j] != 0 -> late = 1
 #endif
 		fi;
+#endif
 #endif
 #endif
 		j++
@@ -120,7 +153,8 @@ proctype P(byte p)
 
 	do
 	/* ------------------------------------------------------------ a sharer */
-	:: true ->
+	:: MAY_ASK(S) ->
+		WANT;
 again:
 		if
 		:: OPEN[n] && GATE[n] == NUMBER[n] ->
@@ -138,9 +172,9 @@ again:
 		:: !(OPEN[n] && GATE[n] == NUMBER[n]) ->
 			if
 			/* without the root */
-			:: skip
+			:: IS_PATIENT
 			/* with the root */
-			:: atomic { ROOT == 0 -> ROOT = p + 1 };
+			:: atomic { ROOT_FREE -> TAKE_ROOT };
 				has_root = 1;
 #ifdef BREAK_LOCAL
 				HERE = (HERE == n + 1 -> HERE : 0);
@@ -154,11 +188,11 @@ again:
 			/* O1 */
 			if
 #ifdef BREAK_O1
-			:: atomic { !OPENING[n] && NUMBER[n] < OPENINGS -> OPENING[n] = 1 }
+			:: atomic { !OPENING[n] && MAY_OPEN -> OPENING[n] = 1 }
 #else
-			:: atomic { !OPENING[n] && NUMBER[n] < OPENINGS -> OPENING[n] = 1; OPEN[n] = 0 }
+			:: atomic { !OPENING[n] && MAY_OPEN -> OPENING[n] = 1; OPEN[n] = 0 }
 #endif
-			:: NUMBER[n] >= OPENINGS -> goto out
+			:: !MAY_OPEN -> goto out
 			fi;
 			/* O2 */
 #ifdef BREAK_NUMBER
@@ -204,10 +238,18 @@ again:
 			fi;
 in_by_share:
 			critical(S);
-			R[n]--
+			R[n]--;
+#ifdef LIVE
+			if
+			:: p == LIVE -> break
+			:: else
+			fi
+#endif
 		fi
 	/* -------------------------------------------------- an exclusive client */
-	:: atomic { ROOT == 0 -> ROOT = p + 1 };
+	:: MAY_ASK(X) ->
+		WANT;
+		atomic { ROOT_FREE -> TAKE_ROOT };
 #ifdef BREAK_LOCAL
 		HERE = (HERE == n + 1 -> HERE : 0);
 #endif
@@ -340,7 +382,7 @@ out:
 	fi;
 	d_step { ok = 0; number = 0 };
 	if
-	:: NUMBER[n] < OPENINGS -> goto again
+	:: MAY_OPEN -> goto again
 	:: else
 	fi;
 done:
