@@ -72,6 +72,24 @@ fair()
 }
 check "a floor of fairness is kept" fair
 
+# In the lock table each lock is used mostly on one node, and now and then on another.
+gains()
+{
+	said=$("$tune" cx6-4nodes locktable --locality=85 --locks=64 --ranks=8 --iterations=100 $machines \
+		-o "topology=node:4 core:2") || return 1
+	printf '%s\n' "$said"
+	printf '%s\n' "$said" | grep -q '^another kind gains [1-9][0-9][0-9]* % more: alock$'
+}
+check "another kind that is better is named" gains
+# One client: no kind of them needs fewer operations.
+alone()
+{
+	said=$("$tune" cx6-4nodes ecsb --ranks=1 --iterations=500 $machines) || return 1
+	printf '%s\n' "$said"
+	printf '%s\n' "$said" | grep -q '^no other kind, with its defaults, gains 10 % more$'
+}
+check "or that none is" alone
+
 complains()
 {
 	words=$1

@@ -108,7 +108,7 @@ static const struct cli_row rows[] = {
 	{CLI_CALL, SIM, "lock", .argument = "A,B,...", .call = set_locks,
 	 .help = "the locks to measure (default: all)"},
 	{CLI_CALL, TUNE, "lock", .argument = "NAME", .call = set_locks,
-	 .help = "the lock (default: rma-rw)"},
+	 .help = "the lock (default: adaptive)"},
 	{CLI_CHOICE, TUNE, "goal", .argument = "GOAL", AT(goal),
 	 .words = "throughput, p99, slowest",
 	 .help = "throughput: most acquires a second (default); p99: the shortest 99th percentile "

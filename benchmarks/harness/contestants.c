@@ -61,10 +61,15 @@ bool contestant_needs_threads(const struct contestant *c)
 	return c->kind && (c->kind->capabilities & PAWL_CAP_THREADS);
 }
 
-/* A baseline, but for what the MPI has. */
-static bool is_from_another_paper(const struct pawl_kind *kind)
+bool contestant_is_baseline(const struct contestant *c)
 {
-	return pawl_private_is_baseline(kind) && strcmp(kind->name, "mpi-win-lock") != 0;
+	return !c->kind || pawl_private_is_baseline(c->kind);
+}
+
+/* A kind that is a baseline, but for what the MPI has. */
+static bool is_from_another_paper(const struct contestant *c)
+{
+	return c->kind && contestant_is_baseline(c) && strcmp(c->name, "mpi-win-lock") != 0;
 }
 
 /* Unless --lock names others, the hash table runs with locks that readers share. */
@@ -84,7 +89,7 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 	/* MPI_THREAD_MULTIPLE makes each MPI call slower, so a lock that needs it must be named. */
 	if (contestant_needs_threads(c))
 		return false;
-	if (c->kind && !s->simulate && !s->baselines && is_from_another_paper(c->kind))
+	if (!s->simulate && !s->baselines && is_from_another_paper(c))
 		return false;
 	return !workload_is(w, W_BY_ITSELF) || !c->kind ||
 	       (c->kind->capabilities & PAWL_CAP_SHARED);

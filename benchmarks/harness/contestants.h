@@ -25,6 +25,8 @@ extern const struct contestant pseudo_contestants[];
 const struct contestant *contestant_get(int index);
 /* It takes part only if --lock names it. */
 bool contestant_needs_threads(const struct contestant *c);
+/* Whether it is no kind of libpawl. */
+bool contestant_is_baseline(const struct contestant *c);
 /* Whether readers share it. */
 bool contestant_shares(const struct contestant *c);
 bool contestant_has_ranges(const struct contestant *c);

@@ -69,11 +69,6 @@ static void list_options(FILE *out)
 	}
 }
 
-static bool is_baseline(const struct contestant *c)
-{
-	return !c->kind || pawl_private_is_baseline(c->kind);
-}
-
 static void list_contestant(FILE *out, const struct contestant *c)
 {
 	fprintf(out, "  %-14s%s%s%s%s%s\n", c->name, c->summary,
@@ -89,11 +84,11 @@ void report_list(FILE *out)
 
 	fprintf(out, "Locks of libpawl (--lock):\n");
 	for (int i = 0; (c = contestant_get(i)); i++)
-		if (!is_baseline(c))
+		if (!contestant_is_baseline(c))
 			list_contestant(out, c);
 	fprintf(out, "\nLocks to compare with, not in libpawl (--lock):\n");
 	for (int i = 0; (c = contestant_get(i)); i++)
-		if (is_baseline(c))
+		if (contestant_is_baseline(c))
 			list_contestant(out, c);
 	fprintf(out, "\nWorkloads (--bench):\n");
 	for (const struct workload *w = workloads; w->name; w++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pawl-tune: searches, in simulation, the thresholds of a lock for a machine and a workload. */
+/* pawl-tune: searches, in simulation, the thresholds of a lock for a machine and a workload, and
+ * says which other kind is faster. */
 #include "tune.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@ static void print_help(void)
 {
 	printf("Usage: pawl-tune MACHINE WORKLOAD [OPTION]...\n"
 	       "Search, in simulation, for the thresholds with which a lock performs best, and\n"
-	       "print the options to set. MACHINE and WORKLOAD are those of pawl-sim --list.\n");
+	       "print the options to set, and which other kinds perform better by more than\n"
+	       "10 %%. MACHINE and WORKLOAD are those of pawl-sim --list.\n");
 	settings_help(stdout, FOR_TUNE);
 	printf("\nOptions given by -o are the starting point of the search.\n"
 	       "Exit status: 0 success; 1 the lock failed; 2 wrong options.\n");
@@ -27,7 +29,7 @@ static int refuse(const char *what)
 
 static const struct contestant *find_lock(void)
 {
-	const char *name = set.locks ? set.locks : "rma-rw";
+	const char *name = set.locks ? set.locks : "adaptive";
 	const struct contestant *c;
 
 	for (int i = 0; (c = contestant_get(i)); i++)
@@ -44,6 +46,28 @@ static void print_outcome(const char *name, const struct outcome *o)
 	       o->throughput, o->p99 / 1000, o->fairness, o->slowest);
 }
 
+/* What is worth telling. */
+enum { MUCH_PERCENT = 10 };
+
+static void print_gains(void)
+{
+	double own = tune_gain(&tune, &tune.defaults, &tune.best);
+	int told = 0;
+
+	if (own > MUCH_PERCENT)
+		printf("these options gain %.0f %%\n", own);
+	for (int i = 0; i < tune.others; i++) {
+		double gain = tune_gain(&tune, &tune.best, &tune.other[i].outcome);
+
+		if (gain <= MUCH_PERCENT)
+			continue;
+		printf("another kind gains %.0f %% more: %s\n", gain, tune.other[i].name);
+		told++;
+	}
+	if (!told)
+		printf("no other kind, with its defaults, gains %d %% more\n", MUCH_PERCENT);
+}
+
 static int report(void)
 {
 	char text[TUNE_KNOBS][TUNE_TEXT];
@@ -56,6 +80,7 @@ static int report(void)
 		printf("  -o %s\n", text[i]);
 	if (tune_score(&tune, &tune.best) < 1e-9)
 		printf("no setting has the fairness of %g\n", tune.floor);
+	print_gains();
 	return BENCH_OK;
 }
 

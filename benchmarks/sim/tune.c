@@ -83,6 +83,10 @@ bool tune_begin(struct tune *t)
 		add_knob(t, "t_w", true, 1, 65536, options_number(&o, "t_w", 0));
 	if (kind_takes(kind, "t_r", 3))
 		add_knob(t, "t_r", false, 1, 65536, options_number(&o, "t_r", 0));
+	if (kind_takes(kind, "patience", 8))
+		add_knob(t, "patience", true, 1, 65536, options_number(&o, "patience", 0));
+	if (kind_takes(kind, "stay", 4))
+		add_knob(t, "stay", true, 1, 524288, options_number(&o, "stay", 0));
 	if (kind_takes(kind, "backoff_min", 11))
 		add_knob(t, "backoff_min", false, 64, 65536, options_number(&o, "backoff_min", 0));
 	topo_free(topo);
@@ -116,7 +120,7 @@ int tune_options(const struct tune *t, char text[][TUNE_TEXT])
 	return n;
 }
 
-static bool run(struct tune *t, bool with_defaults, struct outcome *out)
+static bool run(struct tune *t, const struct contestant *c, bool with_defaults, struct outcome *out)
 {
 	char text[TUNE_KNOBS][TUNE_TEXT];
 	struct settings set = settings_for(t->set, t->workload);
@@ -129,7 +133,7 @@ static bool run(struct tune *t, bool with_defaults, struct outcome *out)
 	t->runs++;
 	if (r && ignored) {
 		*r = (struct sim_run){.set = &set,
-				      .contestant = t->contestant,
+				      .contestant = c,
 				      .workload = t->workload,
 				      .machine = t->machine,
 				      .ranks = t->ranks};
@@ -167,7 +171,7 @@ static bool improve(struct tune *t, struct tune_knob *k)
 				if (to < 0 || to >= k->values)
 					break;
 				k->now = to;
-				if (!run(t, false, &o) ||
+				if (!run(t, t->contestant, false, &o) ||
 				    tune_score(t, &o) < WORTH_IT * tune_score(t, &t->best)) {
 					k->now = from;
 					break;
@@ -180,12 +184,36 @@ static bool improve(struct tune *t, struct tune_knob *k)
 	return moved;
 }
 
+double tune_gain(const struct tune *t, const struct outcome *from, const struct outcome *to)
+{
+	double before = tune_score(t, from);
+
+	return before > 0 ? 100 * (tune_score(t, to) / before - 1) : 0;
+}
+
+static void try_others(struct tune *t)
+{
+	struct settings set = settings_for(t->set, t->workload);
+	const struct contestant *c;
+
+	set.locks = NULL;
+	for (int i = 0; (c = contestant_get(i)) && t->others < TUNE_OTHERS; i++) {
+		struct tune_other *o = &t->other[t->others];
+
+		if (contestant_is_baseline(c) || strcmp(c->name, t->contestant->name) == 0 ||
+		    !contestant_plays(c, t->workload, &set))
+			continue;
+		o->name = c->name;
+		t->others += run(t, c, true, &o->outcome);
+	}
+}
+
 void tune_search(void *arg)
 {
 	struct tune *t = arg;
 	bool moved = true;
 
-	if (!run(t, true, &t->defaults))
+	if (!run(t, t->contestant, true, &t->defaults))
 		return;
 	t->best = t->defaults;
 	for (int round = 0; moved && round < ROUNDS; round++) {
@@ -193,6 +221,7 @@ void tune_search(void *arg)
 		for (int i = 0; i < t->knobs; i++)
 			moved = improve(t, &t->knob[i]) || moved;
 	}
+	try_others(t);
 	/* Settings that the lock refuses are skipped. */
 	t->error[0] = '\0';
 }

@@ -16,6 +16,13 @@ struct tune_knob {
 	int values, now, first; /* first: the default, or the nearest value */
 };
 
+/* Another kind, with its defaults. */
+enum { TUNE_OTHERS = 32 };
+struct tune_other {
+	const char *name;
+	struct outcome outcome;
+};
+
 struct tune {
 	const struct settings *set;
 	const struct machine *machine;
@@ -27,13 +34,18 @@ struct tune {
 	struct tune_knob knob[TUNE_KNOBS];
 	int knobs, runs;
 	struct outcome defaults, best;
+	struct tune_other other[TUNE_OTHERS];
+	int others;
 	char error[400]; /* why the search failed, or "" */
 };
 
 /* The thresholds that the lock has on this machine; false: none, or an error. */
 bool tune_begin(struct tune *t);
-/* The outcome with the defaults, and the best one; runs in the engine. */
+/* The outcome with the defaults, the best one, and those of the other kinds of libpawl that take
+ * part in the workload; runs in the engine. */
 void tune_search(void *tune);
+/* How much more the second one is worth, in percent. */
+double tune_gain(const struct tune *t, const struct outcome *from, const struct outcome *to);
 /* The present options, "t_r=64" and "t_l=node:8,group:2"; returns their number. */
 int tune_options(const struct tune *t, char text[][TUNE_TEXT]);
 /* The value of an outcome for the goal: more is better. */
