@@ -257,16 +257,27 @@ static bool give_up(struct lock_slot *slot, int64_t *was)
 	}
 }
 
-/* The client has W: enter, on several nodes by way of the root. */
+/* The client has W: enter, on several nodes by way of the root. For observers, the lock comes from
+ * a client of this node, unless the root says more (kept_root.c); from holders in another mode, if
+ * the client awaits them last. */
 static RMA_SLOW_PATH int enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
 	const struct adaptive_constants *k = s->state;
+	uint64_t waits;
 	int rc;
 
+	slot->from = -1;
 	if (!k->several)
 		return PAWL_SUCCESS;
+	slot->from = k->node_level ? -(int64_t)k->node_level : slot->id;
 	rc = kept_root_enter(s, slot, was);
-	return rc == PAWL_SUCCESS ? sharing_enter(s, slot, false) : rc;
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	waits = slot->client.waits;
+	rc = sharing_enter(s, slot, false);
+	if (slot->client.waits != waits)
+		slot->from = 0;
+	return rc;
 }
 
 /* At the head of the queue: T3 ... T7. */

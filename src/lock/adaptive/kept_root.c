@@ -75,8 +75,8 @@ enum {
 };
 enum { STATUS_MASK = (1 << STATUS_BITS) - 1 };
 
-/* NEXT: the number, and 1 + the next node. A STATUS of GRANTED_LOCAL has a node above its number.
- */
+/* NEXT: the number, and 1 + the next node. Above its number a STATUS of GRANTED_LOCAL has a node,
+ * other grants have 1 + the rank that has released the lock, for observers; 0: it is not known. */
 enum { NODE_BITS = 24, NUMBER_BITS = 36 };
 _Static_assert(STATUS_BITS + NUMBER_BITS + NODE_BITS <= 63, "a STATUS is never negative");
 #define NODE_MASK ((INT64_C(1) << NODE_BITS) - 1)
@@ -88,13 +88,19 @@ static int64_t status_of(int64_t number, int64_t what)
 }
 
 /* A grant by this node of a root in this state. */
-static int64_t grant_of(int64_t number, int64_t root, int64_t node)
+static int64_t grant_of(int64_t number, int64_t root, int64_t node, int64_t releaser)
 {
-	if (root & W_SPLIT)
-		return status_of(number, GRANTED_SPLIT);
-	if (root & W_LOCAL)
-		return node << (STATUS_BITS + NUMBER_BITS) | status_of(number, GRANTED_LOCAL);
-	return status_of(number, GRANTED);
+	int64_t what = root & W_SPLIT ? GRANTED_SPLIT : root & W_LOCAL ? GRANTED_LOCAL : GRANTED;
+
+	return (what == GRANTED_LOCAL ? node : releaser) << (STATUS_BITS + NUMBER_BITS) |
+	       status_of(number, what);
+}
+
+static int64_t releaser_of(const struct lock_slot *slot)
+{
+	int rank = slot->client.rma->rank;
+
+	return rank < NODE_MASK ? rank + 1 : 0;
 }
 
 /* ------------------------------------------------------------------- words */
@@ -140,11 +146,12 @@ void kept_root_set_flags(struct lock_slot *slot, int64_t flags)
 /* The root has come, as STATUS says. */
 static int arrive(const struct lock_setup *s, struct lock_slot *slot, int64_t status)
 {
-	int64_t what = status & STATUS_MASK;
+	int64_t what = status & STATUS_MASK, above = status >> (STATUS_BITS + NUMBER_BITS);
 
+	slot->from = what != GRANTED_LOCAL && above ? slot_make_id((int)above - 1, 0) : -1;
 	kept_root_set_flags(slot, what == GRANTED_SPLIT && !FAULT(adaptive_split) ? W_SPLIT : 0);
 	if (what == GRANTED_LOCAL && !FAULT(adaptive_local))
-		sharing_split(s, slot, share_bit((int)(status >> (STATUS_BITS + NUMBER_BITS))));
+		sharing_split(s, slot, share_bit((int)above));
 	return PAWL_SUCCESS;
 }
 
@@ -172,13 +179,14 @@ enum outcome {
 
 /* H2: grant to the next node. False: its place has to be passed over, and is PASSING. */
 static bool grant(const struct lock_setup *s, struct lock_slot *slot, struct rma_word status,
-		  int64_t number)
+		  int64_t number, int64_t releaser)
 {
 	int64_t waits = status_of(number, WAITING), left = status_of(number, LEFT), old, w;
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
 	for (;;) {
-		old = swap_if(slot, status, waits, grant_of(number, w, own_node(s, slot)));
+		old =
+		    swap_if(slot, status, waits, grant_of(number, w, own_node(s, slot), releaser));
 		if (FAULT(adaptive_number) && (old & STATUS_MASK) == WAITING && old != waits) {
 			number = old >> STATUS_BITS;
 			waits = old;
@@ -227,7 +235,7 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 		struct rma_word status =
 		    adaptive_word_at(s, slot, RMA_NET, (int)((next & NODE_MASK) - 1), LINE_STATUS);
 
-		if (grant(s, slot, status, number))
+		if (grant(s, slot, status, number, enters ? 0 : releaser_of(slot)))
 			break;
 		if (FAULT(adaptive_early)) {
 			rma_put(c, status, status_of(number, PASSED));
@@ -294,7 +302,7 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1, &root)) {
 		rma_put(c, link, number << NODE_BITS | me);
 		rma_flush(c, link);
-		return arrive(s, slot, grant_of(number, root, pred - 1));
+		return arrive(s, slot, grant_of(number, root, pred - 1, 0));
 	}
 	rma_put(c, link, number << NODE_BITS | me);
 	rma_order(c, link); /* orders the link before Q4; pairs with A2, D3; (A) */
@@ -302,8 +310,8 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 		return await_root(s, slot, number);
 	/* Q5: granted, by this swap or by a client of the other node. */
 	old = swap_if(slot, adaptive_word(slot, LINE_STATUS), waits,
-		      grant_of(number, root, pred - 1));
-	return arrive(s, slot, old == waits ? grant_of(number, root, pred - 1) : old);
+		      grant_of(number, root, pred - 1, 0));
+	return arrive(s, slot, old == waits ? grant_of(number, root, pred - 1, 0) : old);
 }
 
 /* W was GONE: continue from the node's place, if it is still there. */
