@@ -36,29 +36,9 @@ static void print_help(FILE *out)
 
 /* --------------------------------------------------------------------- processes */
 
-static int parent_of(int pid)
-{
-	char path[64], text[1024], *rest;
-	int parent = 0;
-	size_t n;
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	f = fopen(path, "r");
-	if (!f)
-		return 0;
-	n = fread(text, 1, sizeof text - 1, f);
-	fclose(f);
-	text[n] = '\0';
-	rest = strrchr(text, ')');
-	if (!rest || sscanf(rest + 1, " %*c %d", &parent) != 1)
-		return 0;
-	return parent;
-}
-
 static bool is_wanted(int pid, const int *wanted, int n)
 {
-	for (; pid > 0 && n > 0; pid = parent_of(pid))
+	for (; pid > 0 && n > 0; pid = (int)board_file_process(pid, BOARD_FILE_PARENT))
 		for (int i = 0; i < n; i++)
 			if (pid == wanted[i])
 				return true;

@@ -11,15 +11,6 @@ static bool is_null(const pawl_request *request)
 	return !request->opaque[TABLE];
 }
 
-static uint64_t far_count(const struct lock_slot *slot)
-{
-	uint64_t n = 0;
-
-	for (int op = 0; op < RMA_FLUSH; op++)
-		n += slot->client.count[op][1];
-	return n;
-}
-
 /* Tell the observers of an acquire that began with the request. The slot's record of the
  * predecessor is as the acquire has left it. */
 static struct observe_record tell_begin(pawl_table *t, const struct client_request *q)
@@ -61,7 +52,7 @@ int pawl_lock_iacquire(pawl_table *t, uint64_t lock, int mode, pawl_request *req
 		return call_refused_lock(t, lock, rc);
 	q->begin_ns = begin_ns;
 	q->site = OBSERVE_SITE();
-	q->far_before = t->observe ? far_count(q->slot) : 0;
+	q->far_before = t->observe ? rma_far_operations(&q->slot->client) : 0;
 	*request = (pawl_request){{
 	    [TABLE] = (uint64_t)(uintptr_t)t,
 	    [SLOT] = (uint64_t)q->slot->index,

@@ -111,15 +111,6 @@ void observe_close(struct observe *o)
 				(o)->calls[i]->event((o)->state[i], __VA_ARGS__); \
 	} while (0)
 
-static uint64_t far_count(const struct lock_slot *slot)
-{
-	uint64_t n = 0;
-
-	for (int op = 0; op < RMA_FLUSH; op++)
-		n += slot->client.count[op][1];
-	return n;
-}
-
 /* The level of an element at which two of its children meet. */
 static enum observe_level level_of(const struct topo *t, int level)
 {
@@ -178,7 +169,7 @@ struct observe_record observe_begin(struct observe *o, struct lock_slot *slot, i
 	    .from = -1,
 	    .level = OBSERVE_UNKNOWN,
 	    .waits_before = slot->client.waits,
-	    .far_before = far_count(slot),
+	    .far_before = rma_far_operations(&slot->client),
 	};
 
 	if (units) {
@@ -201,7 +192,7 @@ void observe_acquired(struct observe *o, struct observe_record *r, struct lock_s
 		return;
 	}
 	r->waited = slot->client.waits != r->waits_before;
-	r->far = far_count(slot) - r->far_before;
+	r->far = rma_far_operations(&slot->client) - r->far_before;
 	if (r->waited)
 		note_origin(o, r, slot);
 	o->records[slot->index] = *r;
@@ -213,7 +204,7 @@ void observe_release(struct observe *o, const struct lock_slot *slot, const void
 	struct observe_record *r = &o->records[slot->index];
 
 	r->release_site = site;
-	r->far_before = far_count(slot);
+	r->far_before = rma_far_operations(&slot->client);
 	r->release_ns = rma_now_ns();
 	TELL(o, release, r);
 }
@@ -223,7 +214,7 @@ void observe_released(struct observe *o, const struct lock_slot *slot, int code)
 	struct observe_record *r = &o->records[slot->index];
 
 	r->code = code;
-	r->far += far_count(slot) - r->far_before;
+	r->far += rma_far_operations(&slot->client) - r->far_before;
 	r->released_ns = rma_now_ns();
 	TELL(o, released, r);
 }
@@ -234,9 +225,19 @@ void observe_abandon(struct observe *o, const struct lock_slot *slot, const void
 	observe_released(o, slot, PAWL_ERR_LEASE_LOST);
 }
 
+const struct observe_record *observe_awaiting(const struct observe *o, const struct rma_client *c)
+{
+	const struct lock_slot *slot =
+	    (const void *)((const char *)c - offsetof(struct lock_slot, client));
+	const struct observe_record *r = &o->records[slot->index];
+
+	return r->acquired_ns ? NULL : r;
+}
+
 void observe_waiting(void *to, const struct rma_client *c, uint64_t waited_ns, const char *what)
 {
 	const struct observe *o = to;
 
-	TELL(o, waiting, c, waited_ns, what);
+	(void)what;
+	TELL(o, waiting, observe_awaiting(o, c), waited_ns);
 }

@@ -82,9 +82,9 @@ struct observer {
 	void (*acquired)(void *state, const struct observe_record *r);
 	void (*release)(void *state, const struct observe_record *r);
 	void (*released)(void *state, const struct observe_record *r);
-	/* what: the awaited event, as in reports of option watchdog. */
-	void (*waiting)(void *state, const struct rma_client *c, uint64_t waited_ns,
-			const char *what);
+	/* A client has waited for so long. NULL: not within an acquire; a release may wait as well,
+	 * for the link of a successor. */
+	void (*waiting)(void *state, const struct observe_record *r, uint64_t waited_ns);
 	/* The table is about to be freed; no client has a lock. report: collective over comm, MPI
 	 * works. close: local, may come without report. */
 	void (*report)(void *state);
@@ -156,6 +156,8 @@ void observe_release(struct observe *o, const struct lock_slot *slot, const void
 void observe_released(struct observe *o, const struct lock_slot *slot, int code);
 /* Before client_abandon(): release and released, with code PAWL_ERR_LEASE_LOST. */
 void observe_abandon(struct observe *o, const struct lock_slot *slot, const void *site);
+/* The acquire in which this client of a slot waits; NULL: it waits within a release. */
+const struct observe_record *observe_awaiting(const struct observe *o, const struct rma_client *c);
 /* For rma->waiting.observe; o is a struct observe. */
 void observe_waiting(void *o, const struct rma_client *c, uint64_t waited_ns, const char *what);
 

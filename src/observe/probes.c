@@ -51,18 +51,13 @@ static void release(void *state, const struct observe_record *r)
 		      r->release_ns - r->acquired_ns);
 }
 
-static void waiting(void *state, const struct rma_client *c, uint64_t waited_ns, const char *what)
+static void waiting(void *state, const struct observe_record *r, uint64_t waited_ns)
 {
 	const struct probes *p = state;
-	const struct lock_slot *slot =
-	    (const void *)((const char *)c - offsetof(struct lock_slot, client));
-	const struct observe_record *r = &p->of->records[slot->index];
 
-	(void)what;
-	/* A release may wait as well, for the link of a successor. */
-	if (r->acquired_ns || p->announced[slot->index] == r->begin_ns)
+	if (!r || p->announced[r->slot] == r->begin_ns)
 		return;
-	p->announced[slot->index] = r->begin_ns;
+	p->announced[r->slot] = r->begin_ns;
 	DTRACE_PROBE4(pawl, acquire_wait, name_of(p), r->lock, r->mode, waited_ns);
 }
 

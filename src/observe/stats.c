@@ -110,9 +110,9 @@ static void released(void *state, const struct observe_record *r)
 	answer_signal(s);
 }
 
-static void waiting(void *state, const struct rma_client *c, uint64_t waited_ns, const char *what)
+static void waiting(void *state, const struct observe_record *r, uint64_t waited_ns)
 {
-	(void)c, (void)waited_ns, (void)what;
+	(void)r, (void)waited_ns;
 	answer_signal(state);
 }
 

@@ -107,6 +107,16 @@ RMA_INLINE struct rma_word rma_word(const struct rma *r, enum rma_domain domain,
 	return w;
 }
 
+/* Operations on other nodes so far. */
+static inline uint64_t rma_far_operations(const struct rma_client *c)
+{
+	uint64_t n = 0;
+
+	for (int op = 0; op < RMA_FLUSH; op++)
+		n += c->count[op][1];
+	return n;
+}
+
 RMA_INLINE void rma_count(struct rma_client *c, enum rma_call call, struct rma_word w)
 {
 	c->count[call][(w.flags & RMA_FAR) != 0]++;

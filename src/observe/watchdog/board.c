@@ -85,6 +85,7 @@ bool board_decode(struct waits *w, const struct board_words *words, int entries,
 		struct waits_entry x = {
 		    .process = process,
 		    .table = table,
+		    .slot = i,
 		    .version = (uint64_t)e[BOARD_STATE],
 		    .state = (enum waits_state)(e[BOARD_STATE] & 3),
 		    .lock = (uint64_t)e[BOARD_LOCK],

@@ -33,11 +33,9 @@ bool board_file_folder(char *path, size_t len, bool create)
 	       !(s.st_mode & (S_IRWXG | S_IRWXO));
 }
 
-/* Field 22 of /proc/PID/stat; 0: there is no such process. */
-static uint64_t start_of(int pid)
+uint64_t board_file_process(int pid, int field)
 {
 	char path[64], text[1024], *rest;
-	unsigned long long started = 0;
 	FILE *f;
 	size_t n;
 
@@ -48,13 +46,11 @@ static uint64_t start_of(int pid)
 	n = fread(text, 1, sizeof text - 1, f);
 	fclose(f);
 	text[n] = '\0';
+	/* Field 2, the name, is in parentheses, and may have blanks. */
 	rest = strrchr(text, ')');
-	if (!rest || sscanf(rest + 1,
-			    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-			    " %*d %*d %llu",
-			    &started) != 1)
-		return 0;
-	return started;
+	for (int i = 2; rest && i < field; i++)
+		rest = strchr(rest + 1, ' ');
+	return rest ? strtoull(rest, NULL, 10) : 0;
 }
 
 struct board_words *board_file_words(struct board_file *f)
@@ -135,7 +131,7 @@ struct board_file *board_file_open(const struct waits_process *p, const struct w
 		return NULL;
 	}
 	close(fd);
-	f->map->started = start_of(p->pid);
+	f->map->started = board_file_process(p->pid, BOARD_FILE_STARTED);
 	f->map->process = *p;
 	f->map->table_id = t->id;
 	f->map->table_number = t->number;
@@ -171,5 +167,5 @@ bool board_file_read(const char *path, struct board_file_contents *c)
 		return false;
 	c->about[sizeof c->about - 1] = '\0';
 	c->process.host[sizeof c->process.host - 1] = '\0';
-	return c->started && start_of(c->process.pid) == c->started;
+	return c->started && board_file_process(c->process.pid, BOARD_FILE_STARTED) == c->started;
 }

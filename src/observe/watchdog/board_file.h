@@ -28,6 +28,9 @@ void board_file_rename(struct board_file *f, const char *about);
 
 /* The folder. False: it does not exist or belongs to another user; create makes it. */
 bool board_file_folder(char *path, size_t len, bool create);
+/* A field of /proc/PID/stat, from 4 (the parent) on; 0: there is no such process. */
+enum { BOARD_FILE_PARENT = 4, BOARD_FILE_STARTED = 22 };
+uint64_t board_file_process(int pid, int field);
 /* Read a file of that folder. False: it is none of a living process. */
 bool board_file_read(const char *path, struct board_file_contents *c);
 

@@ -30,6 +30,7 @@ enum waits_state { WAITS_NOTHING, WAITS_AWAITS, WAITS_HOLDS };
 struct waits_entry {
 	const struct waits_process *process;
 	const struct waits_table *table;
+	int slot;         /* of the process: one client at one lock */
 	uint64_t thread;  /* of the process; 0: any thread may release it */
 	uint64_t version; /* changes with every change of the entry */
 	enum waits_state state;

@@ -25,7 +25,7 @@ enum { REPORT = 4096, HOLDERS = 4 };
 
 struct watch {
 	struct board *board;
-	const struct observe_table *of;
+	const struct observe *of;
 };
 
 /* ---------------------------------------------------------------------- events */
@@ -123,17 +123,19 @@ static void add_cycle(struct text *t, const struct waits *w, size_t mine)
 	add(t, more);
 }
 
-/* The entry of the slot that waits; w->n: there is none. */
-static size_t find_mine(const struct waits *w, const struct board *b, const struct rma_client *c)
+/* The entry of the acquire that waits; w->n: there is none. */
+static size_t find_mine(const struct waits *w, const struct watch *watch,
+			const struct rma_client *c)
 {
-	const struct waits_process *self = &b->process[c->rma->rank];
+	const struct observe_record *r = observe_awaiting(watch->of, c);
+	const struct board *b = watch->board;
 	size_t i = 0;
 
-	while (i < w->n &&
-	       (w->entry[i].state != WAITS_AWAITS || w->entry[i].process->id != self->id ||
-		w->entry[i].table->id != b->table.id || w->entry[i].lock != c->lock))
+	while (i < w->n && (!r || w->entry[i].state != WAITS_AWAITS ||
+			    w->entry[i].process->id != b->process[c->rma->rank].id ||
+			    w->entry[i].table->id != b->table.id || w->entry[i].slot != r->slot))
 		i++;
-	return i;
+	return r ? i : w->n;
 }
 
 static void report(void *arg, const struct rma_client *c, uint64_t waited_ns, const char *what)
@@ -157,7 +159,7 @@ static void report(void *arg, const struct rma_client *c, uint64_t waited_ns, co
 	add(&t, more);
 	board_lock();
 	if (board_read_all(&w, &silent)) {
-		mine = find_mine(&w, b, c);
+		mine = find_mine(&w, watch, c);
 		if (mine < w.n) {
 			add_holders(&t, &w, &w.entry[mine]);
 			if (silent) {
@@ -186,7 +188,7 @@ static void close_watch(void *state)
 {
 	struct watch *w = state;
 
-	w->of->rma->waiting.report = NULL;
+	w->of->table.rma->waiting.report = NULL;
 	board_close(w->board);
 	free(w);
 }
@@ -212,7 +214,7 @@ int observe_open_watch(const struct observe *o, const struct observer **observer
 		free(w);
 		return error_set(PAWL_ERR_NOMEM, "out of memory");
 	}
-	*w = (struct watch){.of = &o->table, .board = b};
+	*w = (struct watch){.of = o, .board = b};
 	waiting->report_arg = w;
 	waiting->report = report;
 	*observer = &calls;
