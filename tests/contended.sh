@@ -117,6 +117,28 @@ END
 }
 check "PAWL_INJECT makes holds of a lock longer" injected
 
+# The call sites that are made slow: one by its function, the other by its line.
+injected_site()
+{
+	for place in update_cold "contended.c:$(line_of HOT)"; do
+		mpi_run 2 60 env PAWL_STATS=json:"$dir/injected" \
+			PAWL_INJECT="delay=500us rank=0 site=$place" "$program" || return 1
+		python3 - "$dir/injected" "$place" <<'END' || return 1
+import json, sys
+mean = {}
+for site in json.loads(open(sys.argv[1]).read())["sites"]:
+    mean[site["site"]] = site["hold_ns"] / site["acquires"]
+slow = [m for text, m in mean.items() if sys.argv[2] in text.split(" at ")]
+print(mean)
+# Rank 0 makes half of the acquires; rank 1 holds the hot lock for 3 ms.
+expected = 250000 + (1500000 if "contended" in sys.argv[2] else 0)
+assert len(slow) == 1 and slow[0] >= expected, slow
+assert "contended" not in sys.argv[2] or min(mean.values()) < 250000, mean
+END
+	done
+}
+check "PAWL_INJECT: holds that begin in a function, or on a line" thrice injected_site
+
 refused()
 {
 	! mpi_run 2 60 env PAWL_INJECT="delay=1 lock=5" "$program" >"$dir/refused" 2>&1 || return 1
