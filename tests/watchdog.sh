@@ -42,6 +42,21 @@ two_hosts()
 		"$builddir/tests/lock/deadlock" "$@" >"$tmp/err" 2>&1 || true
 	grep '^pawl: ' "$tmp/err"
 }
+# The same of the targets of a window.
+layer=$builddir/.libs/libpawl-mpi.so
+here_window()
+{
+	mpi_run "$1" 30 env PAWL_WATCHDOG=0.5 "LD_PRELOAD=$layer" "$builddir/tests/lock/deadlock" \
+		any window >"$tmp/err" 2>&1 || true
+	grep '^pawl: ' "$tmp/err"
+}
+two_hosts_window()
+{
+	"$srcdir/tests/netcluster" run -n "$1" --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
+		--env PAWL_WATCHDOG=0.5 --env "LD_PRELOAD=$layer" -- \
+		"$builddir/tests/lock/deadlock" any window >"$tmp/err" 2>&1 || true
+	grep '^pawl: ' "$tmp/err"
+}
 # A number of waits in the cycle, found when the wait has taken 0.5 to 1.0 s.
 finds()
 {
@@ -66,6 +81,11 @@ counts_silent()
 check "a cycle of 2 ranks" finds 2 here 2 d-mcs cycle
 check "a cycle of 3 ranks" finds 3 here 3 cas-backoff cycle
 check "a cycle over two tables" finds 2 here 2 rma-rw tables
+if [ -e "$layer" ]; then
+	check "a cycle of 3 ranks over the targets of a window" finds 3 here_window 3
+else
+	skip "a cycle over the targets of a window" "no shared library in this build"
+fi
 check "a long wait without a cycle" finds_none here 3 rma-rw chain
 check "a long wait of ranks with a shared lock" finds_none here 3 rma-rw shared
 
@@ -110,6 +130,11 @@ hosts_checks()
 {
 	check "two hosts, a cycle of 2 ranks" finds 2 two_hosts 2 d-mcs cycle
 	check "two hosts, over three tables" finds 3 two_hosts 3 d-mcs tables
+	if [ -e "$layer" ]; then
+		check "two hosts, over the targets of a window" finds 2 two_hosts_window 2
+	else
+		skip "two hosts, over the targets of a window" "no shared library in this build"
+	fi
 	PAWL_TRANSPORT=mpi
 	export PAWL_TRANSPORT
 	check "two hosts, through the MPI, a cycle of 3 ranks" finds 3 two_hosts 3 d-mcs cycle

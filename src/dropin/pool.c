@@ -72,10 +72,14 @@ static int create_tables(struct pool *p, const char *kind, MPI_Info options)
 	if (has_intents(kind)) {
 		rc = create_table(p, kind, options, n + wholes, &p->targets);
 		p->wholes = p->targets;
-		return rc;
+	} else {
+		rc = create_table(p, kind, options, n, &p->targets);
+		if (rc == PAWL_SUCCESS)
+			rc = create_table(p, whole_kind, MPI_INFO_NULL, wholes, &p->wholes);
+		if (rc == PAWL_SUCCESS)
+			rc = pawl_table_set_name(p->wholes, "whole windows");
 	}
-	rc = create_table(p, kind, options, n, &p->targets);
-	return rc ? rc : create_table(p, whole_kind, MPI_INFO_NULL, wholes, &p->wholes);
+	return rc == PAWL_SUCCESS ? pawl_table_set_name(p->targets, "windows") : rc;
 }
 
 int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, struct pool **pool)

@@ -9,6 +9,7 @@
  *   asleep   as chain, but the last rank makes no MPI calls
  *   shared   each rank holds lock 0 shared, and then asks for it exclusively in a second table that
  *            the first rank holds: no cycle, for no rank awaits what it must give up
+ *   window   as cycle, of the targets of a window, under libpawl-mpi; KIND does not matter
  */
 #include <pawl.h>
 
@@ -52,6 +53,31 @@ static void acquire(pawl_table *table, uint64_t lock, int mode)
 		fail();
 }
 
+/* Lets the MPI progress, as a program does. */
+static void stay(void)
+{
+	for (;;) {
+		int flag;
+
+		MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+		usleep(1000);
+	}
+}
+
+static void lock_targets(int rank, int ranks, unsigned seconds)
+{
+	static long data;
+	MPI_Win win;
+
+	MPI_Win_create(&data, sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	alarm(seconds);
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, (rank + 1) % ranks, 0, win);
+	stay();
+}
+
 static void run(const char *kind, const char *what, int rank, int ranks, unsigned seconds)
 {
 	pawl_table *table[MOST_RANKS];
@@ -79,20 +105,15 @@ static void run(const char *kind, const char *what, int rank, int ranks, unsigne
 			acquire(table[tables > 1 ? next : 0], tables > 1 ? LOCK : (uint64_t)next,
 				PAWL_EXCLUSIVE);
 	}
-	/* Lets the MPI progress, as a program does. */
-	for (;;) {
-		int flag;
-
-		if (asleep)
-			pause();
-		MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-		usleep(1000);
-	}
+	while (asleep)
+		pause();
+	stay();
 }
 
 int main(int argc, char **argv)
 {
 	int rank, ranks;
+	unsigned seconds;
 
 	if (argc < 3)
 		return 2;
@@ -103,6 +124,9 @@ int main(int argc, char **argv)
 	if (ranks > MOST_RANKS)
 		return 2;
 	alarm(LIMIT_S);
-	run(argv[1], argv[2], rank, ranks, argc > 3 ? (unsigned)atoi(argv[3]) : SECONDS);
+	seconds = argc > 3 ? (unsigned)atoi(argv[3]) : SECONDS;
+	if (strcmp(argv[2], "window") == 0)
+		lock_targets(rank, ranks, seconds);
+	run(argv[1], argv[2], rank, ranks, seconds);
 	return 1;
 }
