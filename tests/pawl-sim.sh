@@ -126,7 +126,7 @@ traced()
 	cmp "$tmp/a.trace" "$tmp/b.trace" && pawl_trace --check "$tmp/a.trace" &&
 		pawl_trace "$tmp/a.trace" >"$tmp/said" && cat "$tmp/said" || return 1
 	# Each rank acquires 20 times, after a warm-up.
-	awk '/lock 0 of table [12] \((d-mcs|rma-mcs), ecsb\)$/ && $6 >= 960 { n++ }
+	awk '/lock 0 of table [12] \((d-mcs|rma-mcs), ecsb\)$/ && $7 >= 960 { n++ }
 		END { exit n != 2 }' "$tmp/said" &&
 		grep -q '^[1-9][0-9]* hand-overs between 48 ranks$' "$tmp/said"
 }

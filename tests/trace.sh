@@ -14,6 +14,8 @@ pawl_trace()
 	"$PYTHON" "$srcdir/tools/pawl-trace" "$@"
 }
 
+tap_program "made-up files" "$PYTHON" "$srcdir/tests/findings.py" "$srcdir/tools/pawl-trace" "$tmp"
+
 # Rank 1 holds lock 5 for 3 ms each time.
 PAWL_TRACE=$tmp/contended.json mpi_run 3 60 "$builddir/examples/contended" >"$tmp/said" 2>&1
 rc=$?
@@ -44,8 +46,7 @@ import json
 import sys
 
 events = json.load(open(sys.argv[1]))["traceEvents"]
-hot = [e for e in events if e["ph"] == "X" and e["name"] == "lock 5"]
-holds = [e for e in hot if e["cat"] == "hold"]
+holds = [e for e in events if e["ph"] == "X" and e["cat"] == "hold" and e["name"] == "lock 5"]
 hands = {e["id"]: e for e in events if e["ph"] == "s"}
 ends = [e for e in events if e["ph"] == "f"]
 assert {e["pid"] for e in holds} == {0, 1, 2}, "all ranks hold lock 5"
@@ -137,7 +138,7 @@ is_bad()
 {
 	echo '{"traceEvents": [{"ph": "X", "pid": 1, "tid": 2, "ts": -1}]}' >"$tmp/bad.json"
 	! pawl_trace --check "$tmp/bad.json" 2>"$tmp/said" && cat "$tmp/said" &&
-		grep -q 'ts is a number' "$tmp/said"
+		grep -q 'ts is negative' "$tmp/said"
 }
 check "a file that is not well formed" is_bad
 is_drawn()
@@ -167,6 +168,7 @@ import otf2
 slices = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X"]
 expected = collections.Counter()
 for e in slices:
+    assert e["cat"] in ("wait", "hold"), "a program without tries"
     waits = e["cat"] == "wait"
     expected.update(["RmaRequestLock"] if waits else ["RmaAcquireLock", "RmaReleaseLock"])
 found, last, ranks = collections.Counter(), {}, set()
@@ -207,7 +209,7 @@ import json
 import sys
 
 events = json.load(open(sys.argv[1]))["traceEvents"]
-waits = [e for e in events if e["ph"] == "X" and e["cat"] == "wait" and e["name"] == "lock 5"]
+waits = [e for e in events if e["ph"] == "X" and e["cat"] == "wait" and e["args"]["lock"] == 5]
 begins = {e["id"]: e for e in events if e["ph"] == "s"}
 ends = [e for e in events if e["ph"] == "f"]
 host = {e["pid"]: e["args"]["name"].split()[-1] for e in events if e["name"] == "process_name"}

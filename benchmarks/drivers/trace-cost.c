@@ -19,7 +19,8 @@ enum {
 	SECTION_NS = 10000,
 	EVENTS = 4,
 	LOCKS_A_RANK = 16,
-	CALIBRATION = 100000
+	CALIBRATION = 10000,
+	TRIALS = 3
 };
 
 /* Of this thread: other programs on the machine do not count. */
@@ -58,20 +59,6 @@ static void spin(uint64_t turns)
 		;
 }
 
-/* The turns that take a section's time. */
-static uint64_t calibrate(void)
-{
-	double times[ROUNDS];
-
-	for (int i = 0; i < ROUNDS; i++) {
-		double start = now_ns();
-
-		spin(CALIBRATION);
-		times[i] = now_ns() - start;
-	}
-	return (uint64_t)(CALIBRATION * (double)SECTION_NS / median(times));
-}
-
 /* Nanoseconds for each section. */
 static double run(pawl_table *t, int rank, uint64_t turns)
 {
@@ -85,6 +72,20 @@ static double run(pawl_table *t, int rank, uint64_t turns)
 		must(pawl_lock_release(t, lock));
 	}
 	return (now_ns() - start) / SECTIONS;
+}
+
+/* The turns that take a section's time, while all ranks compute. */
+static uint64_t calibrate(pawl_table *t, int rank)
+{
+	uint64_t turns = CALIBRATION;
+	double times[ROUNDS];
+
+	for (int trial = 0; trial < TRIALS; trial++) {
+		for (int i = 0; i < ROUNDS; i++)
+			times[i] = run(t, rank, turns);
+		turns = (uint64_t)((double)turns * SECTION_NS / median(times));
+	}
+	return turns;
 }
 
 /* The medians of both, in turns. */
@@ -118,7 +119,8 @@ int main(int argc, char **argv)
 				       (uint64_t)ranks * LOCKS_A_RANK, MPI_INFO_NULL,
 				       &table[traced]));
 	}
-	measure(table, rank, calibrate(), sections);
+	MPI_Barrier(MPI_COMM_WORLD);
+	measure(table, rank, calibrate(table[0], rank), sections);
 	measure(table, rank, 0, alone);
 	if (rank == 0)
 		printf("sections of 10 us: %.3f us, traced %.3f us, ratio %.4f\n"

@@ -2,8 +2,9 @@
 /*
  * The file of PAWL_TRACE, in Chrome's JSON trace format, which ui.perfetto.dev and chrome://tracing
  * read. A process of the file is a rank of MPI_COMM_WORLD; a thread of it is a slot of a table,
- * whose acquires follow each other. A wait and a hold are slices ("X"). A hand-over is an arrow
- * from the hold that ended last before to the next one that waited ("s" and "f").
+ * whose acquires follow each other. A wait and a hold are slices ("X"); so is a try that found the
+ * lock busy. A hand-over is an arrow from the hold that ended last before to the next one that
+ * waited ("s" and "f"); viewers bind both ends to the slices that enclose them.
  *
  * The file is valid after each table: the next one replaces the end.
  */
@@ -91,13 +92,15 @@ static void put_site(FILE *f, const struct trace_all *t, const struct trace_reco
 		}
 }
 
-static void put_arguments(FILE *f, const struct trace_all *t, const struct trace_record *r)
+/* Viewers give each name a colour. */
+static void put_arguments(FILE *f, const struct trace_all *t, const struct trace_record *r,
+			  const char *before)
 {
-	fprintf(
-	    f,
-	    ", \"name\": \"%s %llu\", \"args\": {\"table\": %u, \"lock\": %llu, \"mode\": \"%s\"",
-	    t->ranges ? "space" : "lock", (unsigned long long)r->lock, t->number,
-	    (unsigned long long)r->lock, waits_mode(r->mode));
+	fprintf(f,
+		", \"name\": \"%s%s %llu\", \"args\": {\"table\": %u, \"lock\": %llu,"
+		" \"mode\": \"%s\"",
+		before, t->ranges ? "space" : "lock", (unsigned long long)r->lock, t->number,
+		(unsigned long long)r->lock, waits_mode(r->mode));
 	if (t->ranges)
 		fprintf(f, ", \"first\": %lld, \"last\": %lld", (long long)r->first,
 			(long long)r->last);
@@ -107,10 +110,11 @@ static void put_slice(FILE *f, const struct trace_all *t, const struct trace_rec
 {
 	uint64_t from = hold ? r->acquired_ns : r->begin_ns;
 	uint64_t to = hold ? r->released_ns : r->acquired_ns;
+	bool tries = !hold && r->code == PAWL_ERR_BUSY;
 
-	put_event(f, t, r, "X", hold ? "hold" : "wait", from);
+	put_event(f, t, r, "X", hold ? "hold" : tries ? "try" : "wait", from);
 	fprintf(f, ", \"dur\": %.3f", us(to > from ? to - from : 0));
-	put_arguments(f, t, r);
+	put_arguments(f, t, r, hold ? "" : tries ? "try " : "await ");
 	put_site(f, t, r, "site", r->site);
 	if (hold)
 		put_site(f, t, r, "release_site", r->release_site);
@@ -157,9 +161,10 @@ static void put_hand_over(FILE *f, const struct trace_all *t, size_t i)
 	const struct trace_record *g = giver(t, i), *r = &t->record[i];
 	uint64_t sent;
 
-	if (!g)
+	/* By clocks that differ, the release may seem to come after the acquire, and even the hold
+	 * after it; then no arrow is possible. */
+	if (!g || g->acquired_ns > r->acquired_ns)
 		return;
-	/* By clocks that differ, the release may seem to come after the acquire. */
 	sent = g->release_ns < r->acquired_ns ? g->release_ns : r->acquired_ns;
 	put_event(f, t, g, "s", "hand-over", sent);
 	fprintf(f, ", \"id\": %zu, \"name\": \"hand-over\"}", (size_t)t->number * 1000000000 + i);

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time lines that are made up, and what pawl-trace has to find in them, or not; and files that are
+wrong in one respect. Usage: findings.py PAWL-TRACE FOLDER. Prints TAP."""
+import copy
+import json
+import os
+import subprocess
+import sys
+
+TOOL, FOLDER = sys.argv[1:]
+TABLE, LOCK = 1, 7
+number = 0
+
+
+class Line:
+    """A time line of lock 7, times in microseconds."""
+
+    def __init__(self, ranks):
+        self.events = [self.meta("pawl", 0, 0, version=1),
+                       self.meta("pawl_table", 0, 0, table=TABLE, about="k, 9 locks")]
+        for rank in range(ranks):
+            self.events.append(self.meta("process_name", rank, 0, name=f"rank {rank} on h"))
+            self.events.append(self.meta("thread_name", rank, 100000, name="slot 0"))
+        self.arrows = 0
+
+    @staticmethod
+    def meta(kind, pid, tid, **args):
+        return {"ph": "M", "name": kind, "pid": pid, "tid": tid, "ts": 0, "args": args}
+
+    def slice(self, category, rank, begin, end, **more):
+        self.events.append({"ph": "X", "cat": category, "pid": rank, "tid": 100000, "ts": begin,
+                            "dur": end - begin, "name": f"lock {LOCK}",
+                            "args": {"table": TABLE, "lock": LOCK, "mode": "exclusively", **more}})
+
+    def use(self, rank, begin, acquired, end):
+        """An acquire, which waits if begin is before acquired, and a hold."""
+        if begin < acquired:
+            self.slice("wait", rank, begin, acquired)
+        self.slice("hold", rank, acquired, end)
+
+    def arrow(self, sender, sent, taker, taken):
+        self.arrows += 1
+        common = {"cat": "hand-over", "tid": 100000, "id": self.arrows, "name": "hand-over"}
+        self.events.append({"ph": "s", "pid": sender, "ts": sent, **common})
+        self.events.append({"ph": "f", "pid": taker, "ts": taken, "bp": "e", **common})
+
+    def file(self):
+        return {"displayTimeUnit": "ns", "traceEvents": self.events}
+
+
+def run(data, *options):
+    path = os.path.join(FOLDER, "made-up.json")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(data if isinstance(data, str) else json.dumps(data))
+    done = subprocess.run([sys.executable, TOOL, *options, path], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8", check=False)
+    return done.returncode, done.stdout
+
+
+def report(well, name, said):
+    global number
+    number += 1
+    print(f"{'' if well else 'not '}ok {number} - {name}")
+    if not well:
+        print("".join(f"# {line}\n" for line in said.splitlines()))
+
+
+def finds(name, line, *wanted):
+    """There are these findings and no other, each given by words that follow each other."""
+    code, said = run(line.file())
+    found = [text.split(": ", 1)[1] for text in said.splitlines() if text.startswith("lock 7 of")]
+    well = code == 0 and len(found) == len(wanted)
+    for text, words in zip(found, wanted):
+        at = 0
+        for word in words:
+            at = text.find(word, at)
+            well = well and at >= 0
+    report(well, name, said)
+
+
+def refuses(name, data, words):
+    code, said = run(data, "--check")
+    report(code == 1 and words in said, f"refused: {name}", said)
+
+
+def queue(ranks, holds, length):
+    """All ranks queue for the lock all the time, first come, first served."""
+    line, came = Line(ranks), [0.0] * ranks
+    for i in range(holds):
+        begin = i * length
+        line.use(i % ranks, came[i % ranks], begin, begin + length)
+        came[i % ranks] = begin + length
+    return line
+
+
+def turns(ranks, holds, length, pause):
+    """The ranks take the lock in turns, and no client waits."""
+    line = Line(ranks)
+    for i in range(holds):
+        line.use(i % ranks, i * (length + pause), i * (length + pause),
+                 i * (length + pause) + length)
+    return line
+
+
+def check_findings():
+    finds("nothing, if no client waits", turns(3, 30, 2.0, 10.0))
+    finds("a convoy", queue(4, 40, 5.0), ["convoy: held 100 % of 200 us", " clients wait"])
+    finds("no convoy: one client waits at a time", queue(2, 40, 5.0))
+
+    line = turns(3, 30, 2.0, 10.0)
+    line.events[-1]["dur"] = 39.0
+    finds("no long hold: 19.5 times the median", line)
+    line.events[-1]["dur"] = 41.0
+    finds("a long hold: 20.5 times", line, ["long hold: rank 2 on h held it 41 us",
+                                            "median of the holds: 2 us"])
+
+    # Ranks 1 and 2 wait for 2 us each time; rank 0 asks once, and they pass it.
+    line = Line(3)
+    for i in range(20):
+        line.use(1 + i % 2, i * 4.0, i * 4.0 + 2.0, i * 4.0 + 4.0)
+    line.use(0, 9.0, 51.0, 51.5)
+    finds("starvation", line, ["starvation: rank 0 on h waited 42 us",
+                               "came later had the lock 10 times", "median of the waits: 2 us"])
+
+    # Rank 0 waits as long, for the one holder that was there before.
+    line = Line(3)
+    for i in range(20):
+        line.use(1 + i % 2, i * 4.0, i * 4.0 + 2.0, i * 4.0 + 4.0)
+    line.use(2, 100.0, 100.0, 142.0)
+    line.use(0, 101.0, 143.0, 143.5)
+    finds("a long wait for a long hold is no starvation", line, ["long hold: rank 2 on h"])
+
+    # Twelve clients come at once to a lock for which clients waited little; the last one waits
+    # longest, but no client passes it.
+    line = Line(14)
+    for i in range(20):
+        line.use(12 + i % 2, i * 4.0, i * 4.0 + 2.0, i * 4.0 + 4.0)
+    for i in range(12):
+        line.use(i, 200.0, 200.5 + i * 4.0, 204.5 + i * 4.0)
+    finds("a long queue is no starvation", line)
+
+    line = turns(2, 20, 2.0, 10.0)
+    for i in range(5):
+        line.slice("try", 0, 500.0 + i, 500.5 + i, result="busy")
+    code, said = run(line.file())
+    row = said.splitlines()[1].split()
+    # wait, longest (each with its unit), waits, busy, acquires
+    report(code == 0 and row[4:7] == ["0", "5", "20"], "tries that find the lock busy do not wait",
+           said)
+
+
+def wrong(change):
+    line = turns(2, 4, 2.0, 10.0)
+    line.arrow(0, 1.5, 1, 12.0)
+    data = copy.deepcopy(line.file())
+    change(data["traceEvents"])
+    return data
+
+
+def event(events, phase):
+    return next(e for e in events if e["ph"] == phase)
+
+
+def check_form():
+    line = turns(2, 4, 2.0, 10.0)
+    line.arrow(0, 1.5, 1, 12.0)
+    code, said = run(line.file(), "--check")
+    report(code == 0 and "well formed" in said, "a file that is well formed", said)
+    refuses("no JSON", json.dumps(line.file())[:-1], "Expecting")
+    refuses("NaN", json.dumps(line.file()).replace("1.5", "NaN"), "no number of JSON")
+    for name, phase, member, value, words in (
+            ("an unknown phase", "X", "ph", "B", "no phase of"),
+            ("a category that the phase does not have", "X", "cat", "hand-over", "none of wait"),
+            ("a negative time", "X", "ts", -1, "ts is negative"),
+            ("a time in a text", "X", "ts", "1", "ts is not a number"),
+            ("a fraction of a process", "X", "pid", 0.5, "pid is not an integer"),
+            ("a member that is not known", "X", "id", 1, "id is not known"),
+            ("a process without a name", "X", "pid", 9, "process has no name"),
+            ("a thread without a name", "X", "tid", 9, "thread has no name"),
+            ("an arrow to a slice that follows", "f", "bp", "s", "bp is none of e"),
+            ("an arrow without a begin", "s", "id", 5, "without a begin"),
+            ("an arrow from outside of a hold", "s", "ts", 5.0, "no hold encloses"),
+            ("an arrow to outside of a hold", "f", "ts", 20.0, "no hold encloses"),
+            ("an arrow back in time", "s", "ts", 25.0, "ends before it begins"),
+            ("metadata that is not known", "M", "name", "other", "metadata")):
+        refuses(name, wrong(lambda es, p=phase, m=member, v=value: event(es, p).update({m: v})),
+                words)
+    refuses("a slice without a length", wrong(lambda es: event(es, "X").pop("dur")), "no dur")
+    refuses("a mode that is not known",
+            wrong(lambda es: event(es, "X")["args"].update(mode="x")), "mode is none of")
+    refuses("a table without a name",
+            wrong(lambda es: event(es, "X")["args"].update(table=2)), "no pawl_table")
+    refuses("slices that overlap", wrong(lambda es: event(es, "X").update(dur=30.0)), "overlaps")
+    refuses("two arrows with one id",
+            wrong(lambda es: es.append(dict(event(es, "s")))), "second arrow")
+    refuses("another version", wrong(lambda es: es[0]["args"].update(version=2)), "version 1")
+    refuses("no list of events", {"events": []}, "traceEvents")
+
+
+check_findings()
+check_form()
+print(f"1..{number}")
