@@ -7,7 +7,9 @@
  * acquisitions. Covers of leaves only are tried by the fast path or taken by the slow one, at
  * random. -DM=1 or 2 (default): the number of levels that clients look at. A client of the fast
  * path announces itself by its bits, for inner nodes at most M levels above the leaves, and with
- * -DM=1 in one of two stripes, for the root. Tickets count modulo 4.
+ * -DM=1 in one of two stripes, for the root. If it finds bits of others, it takes its own back, or
+ * keeps them and asks for the others when one of these has gone, any number of times. Tickets count
+ * modulo 4.
  *
  * What it proves. No two processes have the same unit; all units of an inner node belong to its
  * holder; no dead-lock (awaits are blocking guards); at the end all words say "free". With
@@ -29,6 +31,8 @@
  *                        -DBREAK_COMMON   a client that holds a node waits for nodes above it, as in the paper
  *                        -DBREAK_BITS     a client that finds bits of others set clears those, too
  *                        -DBREAK_KEEP     a client that finds bits of others set waits without clearing its own
+ *                        -DBREAK_AGAIN    a client looks above before it asks again for bits of others
+ *                        -DBREAK_CLAIM    a client asks for bits of others for ever, and keeps its own
  *                        -DBREAK_TICKETS  the ticket of a node is drawn when the nodes before it are held
  */
 #ifndef M
@@ -72,6 +76,9 @@ ltl live { [] (want -> <> in) }
 /* the leaf's part of the range */
 #define MASK(n) ((units >> (2 * (n - 3))) & 3)
 #define BITS(n) bits[n - 3]
+#define HAS_ALL(n, on) (n == NONE || on == MASK(n))
+/* a bit of another client has gone */
+#define MAY_GET(n, on) (n != NONE && (MASK(n) & (3 - on) & (3 - BITS(n))) != 0)
 
 /* w: the nodes and the units */
 inline choose_range()
@@ -256,6 +263,19 @@ inline set_bits(n, on)
 	atomic { on = MASK(n) & (3 - BITS(n)); BITS(n) = BITS(n) | MASK(n) }
 }
 
+/* the same for the bits that are missing */
+inline ask_bits(n, on)
+{
+	if
+	:: atomic {
+		n != NONE && on != MASK(n) ->
+		on = on | (MASK(n) & (3 - BITS(n)));
+		BITS(n) = BITS(n) | MASK(n)
+	   }
+	:: else
+	fi
+}
+
 /* take back what set_bits() has set */
 inline unset_bits(n, on)
 {
@@ -334,13 +354,27 @@ fast: /* all leaves or none; the bits are set with the announcements */
 #ifndef BREAK_LOOK
 		look_up_leaves();
 #endif
-		if
+claim:		if
 		:: atomic {
-			way == NONE && on0 == MASK(n0) && (n1 == NONE || on1 == MASK(n1)) ->
+			way == NONE && HAS_ALL(n0, on0) && HAS_ALL(n1, on1) ->
 			on0 = 0; on1 = 0;
 			goto holds
 		   }
-		:: else
+		:: way == NONE && (MAY_GET(n0, on0) || MAY_GET(n1, on1)) ->
+#ifdef BREAK_AGAIN
+			look_up_leaves();
+#endif
+			ask_bits(n0, on0);
+			ask_bits(n1, on1);
+#ifndef BREAK_AGAIN
+			look_up_leaves();
+#endif
+			goto claim
+#ifdef BREAK_CLAIM
+		:: way != NONE
+#else
+		:: way != NONE || !HAS_ALL(n0, on0) || !HAS_ALL(n1, on1)
+#endif
 		fi;
 		atomic { first = (on0 != MASK(n0)) }
 		unset_bits(n0, on0);

@@ -125,6 +125,8 @@
 	X(citron_stripe, "citron", \
 	  "clients at inner nodes look at the announcements of an eighth of the clients") \
 	X(citron_queue, "citron", "does not end its turn in a queue") \
+	X(citron_again, "citron", "looks above before it asks again for bits") \
+	X(citron_claim, "citron", "asks for bits for ever, and keeps those that it has") \
 	X(citron_common, "citron", \
 	  "waits at nodes above one that it holds, as the paper has it: dead-lock") \
 	X(citron_look, "citron", \

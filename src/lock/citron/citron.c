@@ -63,10 +63,15 @@
  *
  * The fast path (citron_fast.c) tries a range that spans at most 4k leaves, by leaves only: F1 and
  * F3. If anything is in the way, all is undone in one round trip, and the client holds nothing
- * while it waits. For one leaf in a tree of height h that is 2 + h / (m + 1) operations, rounded
- * down, and one less to release. A release takes one round trip: clear bits, end turns, withdraw
- * announcements, in any order, because each of these admits clients that then find the rest, or
- * wait for it.
+ * while it waits. A client whose turn it is in a queue may do this first:
+ *   F4  keep the bits that it has changed, set those that are missing, order, and look above again;
+ *       a limited number of times, and while nothing above is set
+ * Others hold bits of a long range for a moment each, so that it would seldom find all of them
+ * clear at once. The last look of F4 comes after the last bit, and so has the place of F3. The
+ * limit ends F4 where two such clients keep each other's bits (models/citron.pml). For one leaf in
+ * a tree of height h a try is 2 + h / (m + 1) operations, rounded down, and a release one less. A
+ * release takes one round trip: clear bits, end turns, withdraw announcements, in any order,
+ * because each of these admits clients that then find the rest, or wait for it.
  *
  * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
  *   S1  draw tickets of all inner nodes of the cover, each when the previous one has its turn
@@ -113,7 +118,7 @@
 
 enum {
 	FAST_TRIES = 16, /* before the slow path */
-	POLLS = 32,      /* of a leaf, by the client whose turn it is in a queue */
+	POLLS = 16,      /* of F4, by the client whose turn it is in a queue */
 	MOST_BLOCKS = 4  /* of a node in the slow path, before it escalates */
 };
 
@@ -244,6 +249,7 @@ static struct citron_view begin(const struct lock_setup *s, struct lock_slot *sl
 	struct citron_view v = citron_look(s, slot);
 
 	v.h->nodes = v.h->turns = v.h->taken = v.h->announced = v.h->spill = v.h->queue = 0;
+	v.h->queue_of_block = false;
 	return v;
 }
 

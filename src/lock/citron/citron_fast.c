@@ -5,6 +5,7 @@
  */
 #include "lock/citron/citron_fast.h"
 #include "lock/citron/citron_lease.h"
+#include "lock/citron/citron_queue.h"
 #include "lock/citron/citron_slow.h"
 #include "lock/citron/citron_top.h"
 
@@ -228,10 +229,16 @@ static void undo(struct citron_view *v)
 	h->nodes = h->announced = 0;
 }
 
-/* Whether all of a try is so little that it keeps its order. */
-static bool is_short(const struct citron_view *v)
+/* F2 of a try: orders L1 and the announcements before the look above; pairs with the flush between
+ * U2 and U4, and with T3. Whether the order is kept without a flush: then a try is one round trip.
+ */
+static bool order_try(struct citron_view *v)
 {
-	return 3 * v->h->nodes + v->h->announced + 2 * v->height < RMA_ORDERED;
+	if (rma_keeps_order(v->c) &&
+	    3 * v->h->nodes + v->h->announced + 2 * v->height < RMA_ORDERED)
+		return true;
+	rma_flush(v->c, v->root);
+	return false;
 }
 
 /* F1 and F2 of a try of n leaves; and F3, unless it is known that they do not have their bits. */
@@ -248,15 +255,10 @@ static bool announce_leaves(struct citron_view *v, int64_t n, struct citron_vaca
 	for (int64_t i = 0; i < n; i++)
 		announce_leaf(v, h->node[i]);
 	set_bits(v);
-	/* F2. Orders L1 and the announcements before the look above; pairs with the flush between
-	 * U2 and U4, and with T3. */
-	if (rma_keeps_order(v->c) && is_short(v)) {
-		rma_order(v->c, v->root);
-	} else {
-		rma_flush(v->c, v->root);
-		if (!has_bits(v))
-			return false;
-	}
+	if (n == 1 && h->queue_of_block)
+		citron_leave_queue(v);
+	if (!order_try(v) && !has_bits(v))
+		return false;
 	if (!FAULT(citron_look))
 		citron_ask_above(v, a);
 	/* Orders L1 and the look above before the use of their results. */
@@ -264,29 +266,44 @@ static bool announce_leaves(struct citron_view *v, int64_t n, struct citron_vaca
 	return has_bits(v);
 }
 
-/* Whether L1 that finds bits of others changes nothing, and so may be repeated. */
-static bool is_one_bit(const struct citron_view *v)
+/* The bits of leaf i that the client wants and does not have. */
+static int64_t missing_bits(struct citron_view *v, int64_t i)
 {
-	int64_t mask = mask_of(v, 0);
-
-	return v->h->nodes == 1 && (mask & (mask - 1)) == 0;
+	return v->h->got[GOT_LEAVES + i] & mask_of(v, i);
 }
 
-/* Repeat L1 and F3 in one round trip, with the announcements in place. */
-static bool poll_leaf(struct citron_view *v, struct citron_vacancy *a, int polls)
+/* F4, once; the look above is in got[]. */
+static void ask_again(struct citron_view *v, struct citron_vacancy *a)
 {
-	if (!is_one_bit(v) || !rma_keeps_order(v->c) || rma_is_cpu(v->root))
-		return false;
-	while (polls--) {
-		if (!citron_is_vacant(v, a))
-			return false;
-		set_bits(v);
-		rma_order(v->c, v->root); /* F2, as above */
+	struct citron_hold *h = v->h;
+	int64_t missing;
+
+	if (FAULT(citron_again))
 		citron_ask_above(v, a);
-		/* Orders L1 and the look above before the use of their results. */
-		rma_flush(v->c, v->root);
+	for (int64_t i = 0; i < h->nodes; i++)
+		if ((missing = missing_bits(v, i)) != 0)
+			rma_fao(v->c, node_word(v, h->node[i]), RMA_OR, missing, &h->got[i]);
+	order_try(v);
+	if (!FAULT(citron_again))
+		citron_ask_above(v, a);
+	/* Orders L1 and the look above before the use of their results. */
+	rma_flush(v->c, v->root);
+	for (int64_t i = 0; i < h->nodes; i++)
+		if ((missing = missing_bits(v, i)) != 0)
+			h->got[GOT_LEAVES + i] = h->got[i] & missing;
+}
+
+/* F4. got[GOT_LEAVES...] has, of the bits that the client wants, those that it does not have. */
+static bool claim_leaves(struct citron_view *v, struct citron_vacancy *a, int polls)
+{
+	if (rma_is_cpu(v->root))
+		return false;
+	for (; polls || FAULT(citron_claim); polls--) {
+		ask_again(v, a);
 		if (has_bits(v))
 			return true;
+		if (!citron_is_vacant(v, a))
+			return false;
 	}
 	return false;
 }
@@ -296,7 +313,7 @@ bool citron_try_leaves(struct citron_view *v, int64_t leaves, int polls)
 	struct citron_hold *h = v->h;
 	struct citron_vacancy a = {.from = 0, .to = leaves};
 
-	if (announce_leaves(v, leaves, &a) || (polls && poll_leaf(v, &a, polls))) {
+	if (announce_leaves(v, leaves, &a) || (polls && claim_leaves(v, &a, polls))) {
 		v->met = citron_index(h->node[0]);
 		v->met_bits = mask_of(v, 0);
 		if (citron_is_vacant(v, &a) && citron_confirm(v)) {

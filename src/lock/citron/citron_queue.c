@@ -4,10 +4,18 @@
  * repeat the masked compare-and-swap until it succeeds.
  *
  * A space has QUEUES words of tickets. A client of the fast path that finds bits of its range set
- * draws a ticket of one of them, by the place and the length of its range, and tries again in its
- * turn, until it has its range. Then it ends its turn, before the critical section. So of many
- * clients that want the same units, one at a time asks for them, in the order of arrival; the
- * others look at the word of the queue now and then.
+ * draws a ticket of one of them and tries again in its turn, until it has its range. Then it ends
+ * its turn, before the critical section. So of many clients that want the same units, one at a time
+ * asks for them, in the order of arrival; the others look at the word of the queue now and then.
+ *
+ * There is a queue for each block of 256 units, and one for each place and length of ranges of up
+ * to 64 units. Long ranges take the queue of the block in which they begin, and count themselves in
+ * BELOW there until their turn ends. Short ranges take it while a long one does, and otherwise that
+ * of their own place. Short ones by themselves do not wait for each other in vain; among long ones
+ * they would otherwise get their bits again and again, each in one round trip, before the long one
+ * has all of its bits at a time. In the queue of a block a range in a single leaf ends its turn as
+ * soon as it has asked for its bits once: it is before the next client at its leaf, and the next
+ * one need not wait for the answer.
  *
  * The queues decide only when a client tries. No argument about safety depends on them.
  *
@@ -24,21 +32,40 @@
 #include "lock/citron/citron_queue.h"
 #include "lock/citron/citron_slow.h"
 
-static int64_t queue_of(const struct citron_view *v)
+enum { BLOCK_BITS = 8 };
+
+/* The queue of a place: number first >> bits of the places of that size. */
+static int64_t queue_at(const struct citron_view *v, int64_t first, int bits)
 {
-	uint64_t first = (uint64_t)v->slot->first;
+	uint64_t place = (uint64_t)(first >> bits) + ((uint64_t)bits << 40);
+
+	return v->k->queues + (int64_t)(place * UINT64_C(0x9e3779b97f4a7c15) >> 48) % QUEUES;
+}
+
+/* Choose the queue, and count a client with a long range in it. */
+static int64_t choose_queue(struct citron_view *v)
+{
 	uint64_t length = (uint64_t)(v->slot->last - v->slot->first);
+	int64_t block = queue_at(v, v->slot->first, BLOCK_BITS), word;
 	int bits = 0;
 
 	while (length >> bits)
 		bits++;
-	first = ((first >> bits) + ((uint64_t)bits << 56)) * UINT64_C(0x9e3779b97f4a7c15);
-	return v->k->queues + (int64_t)(first >> 32) % QUEUES;
+	v->h->queue_long = bits > CITRON_LEAF_BITS;
+	v->h->queue_of_block = true;
+	if (v->h->queue_long) {
+		rma_acc(v->c, word_at(v, block), BELOW_ONE);
+		return block;
+	}
+	rma_get(v->c, word_at(v, block), &word);
+	rma_flush(v->c, v->root); /* orders the get before the look at its result */
+	v->h->queue_of_block = (word & BELOW_MASK) != 0;
+	return v->h->queue_of_block ? block : queue_at(v, v->slot->first, bits);
 }
 
 bool citron_enter_queue(struct citron_view *v)
 {
-	int64_t index = queue_of(v);
+	int64_t index = choose_queue(v);
 
 	if (!citron_take_turn(v, index, true, &v->h->queue_ticket))
 		return false;
@@ -49,6 +76,8 @@ bool citron_enter_queue(struct citron_view *v)
 void citron_leave_queue(struct citron_view *v)
 {
 	if (v->h->queue && !v->gone && !FAULT(citron_queue))
-		rma_acc(v->c, word_at(v, v->h->queue), end_of_turn(v->h->queue_ticket));
+		rma_acc(v->c, word_at(v, v->h->queue),
+			end_of_turn(v->h->queue_ticket) - v->h->queue_long * BELOW_ONE);
 	v->h->queue = 0;
+	v->h->queue_of_block = false;
 }

@@ -46,7 +46,7 @@ struct citron {
 		int64_t first, nodes;
 	} level[CITRON_MOST_HEIGHT / 2];
 };
-enum { TOP_BYTES = 64, LINE_WORDS = 8, STRIPES = 8, QUEUES = 256 };
+enum { TOP_BYTES = 64, LINE_WORDS = 8, STRIPES = 8, QUEUES = 1024 };
 
 enum { GETS = 128 /* in flight at a time */, KNOWN_TOPS = 4 };
 
@@ -64,6 +64,8 @@ struct citron_hold {
 	int64_t queue, queue_ticket;  /* queue: index of the queue in which it has its turn, or 0 */
 	int64_t top;                  /* TOP when the nodes were taken */
 	int64_t since;                /* start of its lease */
+	bool queue_of_block;          /* that queue is one of a block, */
+	int64_t queue_long;           /* and what this client has added to BELOW there */
 	bool busy;                    /* RAISED was not 0 at the last look */
 	/* What stays after a release: space + 1 and the last known TOP, for a few spaces. */
 	int64_t known[KNOWN_TOPS][2];
