@@ -180,10 +180,12 @@ check "pawl-mpi.pc names the layer under MPI_Win_lock" layer
 # Those under the locks of runtimes, as far as they are built.
 layers()
 {
-	for layers_one in $(find "$dir" -name 'libpawl-caf.so' | sed 's|.*/lib||; s|\.so$||'); do
+	for layers_one in $(find "$dir" -name 'libpawl-caf.so' -o -name 'libpawl-shmem.so' |
+		sed 's|.*/lib||; s|\.so$||'); do
 		"$PKG_CONFIG" --libs "$layers_one" &&
 			[ -e "$dir$("$PKG_CONFIG" --variable=preload "$layers_one")" ] || return
 	done
+	[ -z "$(find "$dir" -name 'libpawl-armci.a')" ] || "$PKG_CONFIG" --libs pawl-armci
 }
 check "so do those of the layers under the locks of runtimes" layers
 

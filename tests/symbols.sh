@@ -87,7 +87,7 @@ layer=$builddir/.libs/libpawl-mpi.so
 	grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort -u >"$dir/layer"
 beyond()
 {
-	! grep -viE '^(p?mpi_init(_thread)?|(o|p)?mpi_win_(create|create_dynamic|allocate|allocate_shared|free|(un)?lock(_all)?)(_cptr)?(_c|_f|_f08(ts)?(_large)?)?_{0,2}|pawl_win_(un)?lock_range)$' "$dir/layer"
+	! grep -viE '^(p?mpi_init(_thread)?|(o|p)?mpi_win_(create|create_dynamic|allocate|allocate_shared|free|(un)?lock(_all)?)(_cptr)?(_c|_f|_f08(ts)?(_large)?)?_{0,2}|pawl_win_(un)?lock_range|pawl_private_layer)$' "$dir/layer"
 }
 check "libpawl-mpi exports nothing else" beyond
 calls()
@@ -100,21 +100,45 @@ calls()
 }
 check "libpawl-mpi has all calls it stands for" calls
 
-
-# The layer of coarrays exports the entry points that it replaces.
-caf=$builddir/.libs/libpawl-caf.so
-caf_names()
+# The other layers export the entry points that they replace, and a mark for libpawl.
+exports()
 {
-	"${NM:-nm}" -D --defined-only "$caf" | awk '$2 ~ /^[A-Z]$/ { print $3 }' |
-		grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort >"$dir/caf"
-	for name in change_team deregister end_team init lock register unlock; do
-		echo "_gfortran_caf_$name"
-	done | diff - "$dir/caf"
+	exports_lib=$1
+	shift
+	"${NM:-nm}" -D --defined-only "$exports_lib" | awk '$2 ~ /^[A-Z]$/ { print $3 }' |
+		grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort >"$dir/layer"
+	printf '%s\n' "$@" pawl_private_layer | sort | diff - "$dir/layer"
 }
-if [ -e "$caf" ]; then
-	check "libpawl-caf exports the entry points that it replaces" caf_names
+# of_layer NAME SYMBOL...
+of_layer()
+{
+	of_layer_name=$1
+	shift
+	if [ -e "$builddir/.libs/$of_layer_name.so" ]; then
+		check "$of_layer_name exports the entry points that it replaces" \
+			exports "$builddir/.libs/$of_layer_name.so" "$@"
+	else
+		skip "$of_layer_name exports the entry points that it replaces" "not in this build"
+	fi
+}
+of_layer libpawl-caf _gfortran_caf_change_team _gfortran_caf_deregister _gfortran_caf_end_team \
+	_gfortran_caf_init _gfortran_caf_lock _gfortran_caf_register _gfortran_caf_unlock
+of_layer libpawl-shmem shmem_clear_lock shmem_init shmem_init_thread shmem_set_lock \
+	shmem_test_lock start_pes
+
+# A static library defines them, and what it has besides is hidden.
+armci=$builddir/libpawl-armci.a
+armci_names()
+{
+	readelf -Ws "$armci" | awk '$5 == "GLOBAL" && $6 == "DEFAULT" && $7 != "UND" { print $8 }' |
+		sort >"$dir/layer"
+	printf '%s\n' ARMCI_Create_mutexes ARMCI_Destroy_mutexes ARMCI_Lock ARMCI_Unlock \
+		pawl_private_layer | diff - "$dir/layer"
+}
+if [ -e "$armci" ]; then
+	check "libpawl-armci defines the calls that it replaces" armci_names
 else
-	skip "libpawl-caf exports the entry points that it replaces" "not in this build"
+	skip "libpawl-armci defines the calls that it replaces" "not in this build"
 fi
 
 finish

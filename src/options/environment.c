@@ -10,7 +10,6 @@
  * error, except the names that an installation may set.
  */
 #include <ctype.h>
-#include <pawl-mpi.h>
 #include <pawl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/loaded.h"
 #include "options/option_spec.h"
 #include "base/similar.h"
 
@@ -25,7 +25,7 @@ static const char prefix[] = "PAWL_";
 
 enum { PREFIX = sizeof prefix - 1 };
 
-/* Names after the prefix: those of libpawl-mpi (src/dropin), ... */
+/* Names after the prefix: those of the layers under other interfaces (src/layers), ... */
 static const char *const of_layer[] = {"LOCK"};
 /* ... those of observers (src/observe), ... */
 static const char *const of_observers[] = {"STATS",     "STATS_ROWS", "TRACE",
@@ -46,8 +46,8 @@ static const char strict[] = "STRICT";
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Defined only if libpawl-mpi is in this process. */
-#pragma weak pawl_win_lock_range
+/* Defined only if a layer is in this process. */
+#pragma weak pawl_private_layer
 
 const char *environment_name(const char *option, char *text, size_t len)
 {
@@ -182,10 +182,11 @@ void environment_warn(FILE *out)
 		len = name_of(*e, &name);
 		if (!len)
 			continue;
-		if (among(of_layer, LENGTH(of_layer), name, len) && !pawl_win_lock_range)
+		if (among(of_layer, LENGTH(of_layer), name, len) && !pawl_private_layer)
 			fprintf(out,
 				"pawl: environment variable %s%.*s has no effect: it is for"
-				" libpawl-mpi, which this program has not loaded\n",
+				" libpawl-mpi and other layers, none of which this program has"
+				" loaded\n",
 				prefix, (int)len, name);
 		else if (is_unknown(name, len) && resembles(name, len, meant, sizeof meant))
 			fprintf(out,

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libpawl-shmem: Pawl's locks under shmem_set_lock, shmem_test_lock and
+ * shmem_clear_lock, for an OpenSHMEM that is built on an MPI (Open MPI's),
+ * whose PEs are the ranks of MPI_COMM_WORLD. It calls the runtime by the names
+ * of OpenSHMEM's profiling interface.
+ *
+ * A lock is a long in symmetric memory, which is 0 at all PEs before its first
+ * use, and belongs to the runtime from then on. It is not created by any call,
+ * so it gets a Pawl lock when it is first used: the word at PE 0 then has the
+ * number of the lock, and those at the other PEs are copies. With w the word at
+ * PE 0:
+ *
+ *   w = 0       no PE has used the lock
+ *   w = i + 1   it is lock i of the table
+ *
+ * A PE whose own word is 0 reads w. If that is 0, too, it takes a number from a
+ * counter at PE 0, and sets w by compare-and-swap; the number of the PE that
+ * comes second is lost. So w is set once, and all copies agree. A lock that the
+ * program sets to 0 again gets another number.
+ */
+#include <pshmem.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "layers/layers.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* Locks for each PE. A table reserves 16 bytes for each; memory is taken where
+ * locks are used. */
+enum { LOCKS_PER_PE = 65536 };
+
+static const struct layer layer = {
+    .library = "libpawl-shmem",
+    .runtime = "OpenSHMEM",
+    .words =
+	{
+	    .locks = "OpenSHMEM locks",
+	    .lease = "programs hold them for any time",
+	    .max_held = "a PE may hold many; it may be raised",
+	},
+    .direct = true,
+};
+
+static bool seen; /* the program has called a function of this layer */
+static bool pawl; /* there is a table; else the runtime's locks serve */
+static struct layer_locks locks;
+static long *counter; /* symmetric; at PE 0, the number of locks that have numbers */
+
+__attribute__((destructor)) static void at_exit(void)
+{
+#ifdef PIC
+	if (!seen)
+		next_say_unused("libpawl-shmem", "OpenSHMEM");
+#endif
+}
+
+/* The runtime has started. Collective. */
+static void begin(void)
+{
+	int mpi = 0, ranks = 0;
+
+	seen = true;
+	if (counter)
+		return;
+	PMPI_Initialized(&mpi);
+	if (mpi)
+		PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (ranks != pshmem_n_pes()) {
+		if (pshmem_my_pe() == 0)
+			fprintf(stderr, "pawl: OpenSHMEM locks are those of the runtime: its PEs"
+					" are not the ranks of MPI_COMM_WORLD\n");
+		return;
+	}
+	if (!layer_take(&layer, MPI_COMM_WORLD, LOCKS_PER_PE, &locks))
+		return;
+	counter = pshmem_calloc(1, sizeof *counter);
+	pawl = counter != NULL;
+	pshmem_barrier_all();
+}
+
+/* End the job. */
+static _Noreturn void fail(const char *call, const char *why)
+{
+	fprintf(stderr, "pawl: PE %d: %s: %s\n", pshmem_my_pe(), call, why);
+	pshmem_global_exit(EXIT_FAILURE);
+	abort();
+}
+
+/* The first use of a lock by this PE. */
+static long number(volatile long *lock, const char *call)
+{
+	long w = pshmem_long_atomic_fetch((long *)lock, 0), mine;
+
+	if (!w) {
+		mine = pshmem_long_atomic_fetch_inc(counter, 0) + 1;
+		w = pshmem_long_atomic_compare_swap((long *)lock, 0, mine, 0);
+		if (!w)
+			w = mine;
+	}
+	if (w < 0 || (uint64_t)w > (uint64_t)LOCKS_PER_PE * (uint64_t)locks.size)
+		fail(call, "there are too many locks, or this one was not 0 before its first use"
+			   " (PAWL_LOCK=native takes those of the runtime)");
+	if (pshmem_my_pe() != 0)
+		*lock = w;
+	return w;
+}
+
+/* Where the lock is: index at a PE. */
+struct place {
+	uint64_t index;
+	int pe;
+};
+
+static struct place place_of(volatile long *lock, const char *call)
+{
+	long w = *lock;
+
+	if (w <= 0)
+		w = number(lock, call);
+	return (struct place){(uint64_t)(w - 1) / (uint64_t)locks.size,
+			      (int)((w - 1) % locks.size)};
+}
+
+/* ------------------------------------------------------------ the interface */
+
+PUBLIC void shmem_init(void)
+{
+	pshmem_init();
+	begin();
+}
+
+PUBLIC int shmem_init_thread(int requested, int *provided)
+{
+	int rc = pshmem_init_thread(requested, provided);
+
+	if (rc == 0)
+		begin();
+	return rc;
+}
+
+PUBLIC void start_pes(int npes)
+{
+	(void)npes;
+	shmem_init();
+}
+
+PUBLIC void shmem_set_lock(volatile long *lock)
+{
+	struct place at;
+	int rc;
+
+	if (!pawl) {
+		pshmem_set_lock(lock);
+		return;
+	}
+	at = place_of(lock, "shmem_set_lock");
+	rc = layer_acquire(&locks, at.index, at.pe);
+	if (rc == PAWL_ERR_HELD)
+		fail("shmem_set_lock", "this PE has set the lock already");
+	if (rc != PAWL_SUCCESS)
+		fail("shmem_set_lock", pawl_error_message());
+}
+
+PUBLIC int shmem_test_lock(volatile long *lock)
+{
+	struct place at;
+	int rc;
+
+	if (!pawl)
+		return pshmem_test_lock(lock);
+	at = place_of(lock, "shmem_test_lock");
+	rc = layer_try_acquire(&locks, at.index, at.pe);
+	if (rc != PAWL_SUCCESS && rc != PAWL_ERR_BUSY && rc != PAWL_ERR_HELD)
+		fail("shmem_test_lock", pawl_error_message());
+	return rc != PAWL_SUCCESS;
+}
+
+PUBLIC void shmem_clear_lock(volatile long *lock)
+{
+	struct place at;
+	int rc;
+
+	if (!pawl) {
+		pshmem_clear_lock(lock);
+		return;
+	}
+	at = place_of(lock, "shmem_clear_lock");
+	/* Completes this PE's operations before the release; pairs with the acquire
+	 * of the next. */
+	pshmem_quiet();
+	rc = layer_release(&locks, at.index, at.pe);
+	if (rc == PAWL_ERR_NOT_HELD)
+		fail("shmem_clear_lock", "this PE has not set the lock");
+	if (rc != PAWL_SUCCESS)
+		fail("shmem_clear_lock", pawl_error_message());
+}

@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# ARMCI mutexes, and the locks of Global Arrays, with libpawl-armci: linked before ARMCI.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+layer=libpawl-armci
+. "$srcdir/tests/layers/head.sh"
+
+[ -n "$ARMCI_LIBS" ] || skip_all "no ARMCI for this MPI (libarmci-mpi-dev)"
+lib=$builddir/libpawl-armci.a
+[ -e "$lib" ] || skip_all "no libpawl-armci.a in this build"
+[ -e "$builddir/.libs/libpawl.so" ] || skip_all "no shared library in this build"
+
+# compile NAME SOURCE LIBRARY...: natively, and NAME-pawl with the layer.
+compile()
+{
+	compile_name=$1
+	compile_source=$2
+	shift 2
+	$CC -std=c11 -D_GNU_SOURCE "$compile_source" -o "$work/$compile_name" "$@" $ARMCI_LIBS -lm 2>&1 &&
+		$CC -std=c11 -D_GNU_SOURCE "$compile_source" -o "$work/$compile_name-pawl" "$@" "$lib" \
+			-L"$builddir/.libs" -lpawl $ARMCI_LIBS -lm 2>&1
+}
+# layered RANKS SECONDS [VARIABLE=VALUE...] PROGRAM...
+layered()
+{
+	layered_ranks=$1
+	layered_seconds=$2
+	shift 2
+	mpi_run "$layered_ranks" "$layered_seconds" env $found "$@"
+}
+
+check "mutexes compiles" compile mutexes "$sources/armci_mutexes.c"
+check "armci compiles" compile armci "$srcdir/tests/dropin/armci.c"
+tap_program "native, mutexes" mpi_run 2 120 "$work/mutexes"
+for ranks in 1 2 4; do
+	tap_program "mutexes, $ranks ranks" layered $ranks 120 "$work/mutexes-pawl"
+done
+tap_program "ARMCI, 4 ranks" layered 4 60 "$work/armci-pawl"
+for kind in $(layer_kinds); do
+	tap_program "PAWL_LOCK=$kind, mutexes" layered 2 120 PAWL_LOCK=$kind "$work/mutexes-pawl"
+done
+tap_program "PAWL_LOCK=native, mutexes" layered 2 120 PAWL_LOCK=native "$work/mutexes-pawl"
+
+# broken PROGRAM: without locks it fails.
+broken()
+{
+	for broken_try in 1 2 3; do
+		TEST_BREAK=1 caught layered 2 60 "$1" && return
+	done
+	return 1
+}
+check "mutexes without effect are noticed" broken "$work/mutexes-pawl"
+
+for misuse in "twice:this process has locked the mutex already" \
+	"unlocked:this process has not locked the mutex" \
+	"of-another:this process has not locked the mutex" \
+	"no-mutex:there is no mutex 2 of process 1" \
+	"created-twice:there are mutexes already"; do
+	check "misuse, ${misuse%%:*}" stops "${misuse#*:}" \
+		layered 2 60 "$work/mutexes-pawl" "${misuse%%:*}"
+done
+check "a dead-lock is reported by the watchdog" notices_deadlock \
+	layered 2 15 PAWL_WATCHDOG=0.5 "$work/mutexes-pawl" deadlock
+check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock of Pawl' \
+	layered 2 60 PAWL_LOCK=no-such-lock "$work/mutexes-pawl"
+check "silent by default" silent layered 2 60 "$work/mutexes-pawl"
+check "PAWL_STATS=1 prints what was done" says 'ARMCI mutexes' \
+	layered 2 60 PAWL_STATS=1 "$work/mutexes-pawl"
+
+if [ -n "$GA_LIBS" ]; then
+	check "a program of Global Arrays compiles" compile ga "$sources/ga_locks.c" $GA_LIBS
+	tap_program "Global Arrays, native" mpi_run 2 120 "$work/ga"
+	for ranks in 2 4; do
+		tap_program "Global Arrays, $ranks ranks" layered $ranks 120 "$work/ga-pawl"
+	done
+	check "which runs its locks on Pawl" says 'ARMCI mutexes' \
+		layered 2 60 PAWL_STATS=1 "$work/ga-pawl"
+	check "locks of Global Arrays without effect are noticed" broken "$work/ga-pawl"
+else
+	skip "Global Arrays" "libglobalarrays-dev does not link with this MPI"
+fi
+
+finish

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# OpenSHMEM's locks with libpawl-shmem: preloaded, and linked before the runtime.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+layer=libpawl-shmem
+. "$srcdir/tests/layers/head.sh"
+
+[ -n "$SHMEM_LIBS" ] || skip_all "no OpenSHMEM on this MPI"
+[ -e "$lib" ] || skip_all "no .libs/libpawl-shmem.so in this build"
+
+# compile NAME LIBRARY...
+compile()
+{
+	compile_name=$1
+	shift
+	$CC -std=c11 -D_GNU_SOURCE "$sources/shmem_locks.c" -o "$work/$compile_name" "$@" $SHMEM_LIBS 2>&1
+}
+check "locks compiles" compile locks
+tap_program "native, locks" mpi_run 2 60 "$work/locks"
+for pes in 1 2 4; do
+	tap_program "locks, $pes PEs" under $pes 60 "$work/locks"
+done
+for kind in $(layer_kinds); do
+	tap_program "PAWL_LOCK=$kind, locks" under 2 60 PAWL_LOCK=$kind "$work/locks"
+done
+tap_program "PAWL_LOCK=native, locks" under 2 60 PAWL_LOCK=native "$work/locks"
+
+broken()
+{
+	for broken_try in 1 2 3; do
+		TEST_BREAK=1 caught under 2 60 "$work/locks" && return
+	done
+	return 1
+}
+check "locks without effect are noticed" broken
+
+for misuse in "twice:shmem_set_lock: this PE has set the lock already" \
+	"unlocked:shmem_clear_lock: this PE has not set the lock" \
+	"of-another:shmem_clear_lock: this PE has not set the lock"; do
+	check "misuse, ${misuse%%:*}" stops "${misuse#*:}" \
+		under 2 60 "$work/locks" "${misuse%%:*}"
+done
+check "a dead-lock is reported by the watchdog" notices_deadlock \
+	under 2 15 PAWL_WATCHDOG=0.5 "$work/locks" deadlock
+check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock of Pawl' \
+	under 2 60 PAWL_LOCK=no-such-lock "$work/locks"
+check "silent by default" silent under 2 60 "$work/locks"
+check "PAWL_STATS=1 prints what was done" says 'OpenSHMEM locks' \
+	under 2 60 PAWL_STATS=1 "$work/locks"
+check "a program without OpenSHMEM is told" says "no call of OpenSHMEM reached it" \
+	under 2 60 "$builddir/tests/dropin/exclusive" --budget 0.05
+
+check "link it before OpenSHMEM" compile linked -L"$builddir/.libs" -lpawl-shmem -lpawl
+tap_program "linked before OpenSHMEM, locks" mpi_run 2 60 env $found "$work/linked"
+
+finish
