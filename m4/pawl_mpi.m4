@@ -62,6 +62,13 @@ _PAWL_MPI_DEFINED([OPEN_MPI], [pawl_cv_mpi=openmpi],
 	[_PAWL_MPI_DEFINED([MPICH_VERSION], [pawl_cv_mpi=mpich], [pawl_cv_mpi=other])])])
 AC_SUBST([PAWL_MPI], [$pawl_cv_mpi])
 
+AC_ARG_WITH([mpi-name], [AS_HELP_STRING([--with-mpi-name=NAME],
+	[name of this MPI in the names of installed files, of which one prefix holds those of several
+	MPIs; default: openmpi, mpich or other])], [], [with_mpi_name=$PAWL_MPI])
+AS_CASE([$with_mpi_name], [yes | no | '' | *@<:@!a-z0-9._@:>@*],
+	[AC_MSG_ERROR([--with-mpi-name=$with_mpi_name: NAME consists of a-z, 0-9, "." and "_"])])
+AC_SUBST([PAWL_NAME], [$with_mpi_name])
+
 AC_COMPUTE_INT([pawl_std_major], [MPI_VERSION], [#include <mpi.h>], [pawl_std_major=0])
 AC_COMPUTE_INT([pawl_std_minor], [MPI_SUBVERSION], [#include <mpi.h>], [pawl_std_minor=0])
 AS_CASE([$PAWL_MPI],

@@ -144,7 +144,7 @@ esac
 installed_bench()
 {
 	LD_LIBRARY_PATH="${so%/*}/pawl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-		"$(find "$dir" -name pawl-bench -type f)" --version
+		"$(find "$dir" -path '*/bin/pawl-bench')" --version
 }
 name="the installed pawl-bench finds its library"
 if [ -n "$so" ]; then
@@ -157,7 +157,7 @@ fi
 static_it()
 {
 	compile "$srcdir/examples/counter.c" -o "$dir/static" \
-		$(flags --static --cflags --libs | sed 's/-lpawl /-l:libpawl.a /')
+		$(flags --static --cflags --libs | sed 's/-lpawl-[^ ]* /-l:libpawl.a /')
 }
 static_run()
 {

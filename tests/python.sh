@@ -82,7 +82,7 @@ by_pkg_config()
 		sed "s|^libdir=.*|libdir=$work|; s|^mpi=.*|mpi=other|" "$builddir/pawl.pc" >"$work/not/pawl.pc" &&
 		env -u PAWL_LIBRARY PKG_CONFIG_PATH="$work/not:$work/pc" $MPI4PY -c \
 			'import pawl; print(pawl.library())' >"$work/said" 2>&1 || { cat "$work/said"; return 1; }
-	grep -F "$builddir/.libs/libpawl.so" "$work/said"
+	grep -F "$builddir/.libs/libpawl-$TEST_MPI.so.0" "$work/said"
 }
 check "PKG_CONFIG_PATH says where the library is" by_pkg_config
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import itertools
 import os
 import pathlib
 import re
@@ -24,7 +25,8 @@ CAP_RANGES = 128
 #: The last unit that a range can name.
 RANGE_END = 2**63 - 1
 
-SONAME = "libpawl.so.0"
+#: The file to load, by the name of the MPI.
+SONAME = "libpawl-{}.so.0"
 
 
 class Mode(enum.IntFlag):
@@ -191,11 +193,12 @@ _loaded: Optional[ctypes.CDLL] = None
 _path = ""
 
 
-def _pkg_config() -> Iterator[Tuple[str, str]]:
-    """The MPI and the library of each pawl.pc in the folders of PKG_CONFIG_PATH."""
-    for folder in os.environ.get("PKG_CONFIG_PATH", "").split(os.pathsep):
+def _pkg_config(ours: str) -> Iterator[Tuple[str, str]]:
+    """The MPI and the library of each pawl-MPI.pc and pawl.pc in the folders of PKG_CONFIG_PATH."""
+    folders = os.environ.get("PKG_CONFIG_PATH", "").split(os.pathsep)
+    for folder, file in itertools.product(folders, (f"pawl-{ours}.pc", "pawl.pc")):
         try:
-            text = (pathlib.Path(folder) / "pawl.pc").read_text()
+            text = (pathlib.Path(folder) / file).read_text()
         except OSError:
             continue
         values = dict(re.findall(r"^([a-z_]+)=(.*)$", text, re.MULTILINE))
@@ -205,7 +208,7 @@ def _pkg_config() -> Iterator[Tuple[str, str]]:
             libdir = re.sub(r"\$\{([a-z_]+)\}", lambda m: values.get(m.group(1), ""), libdir)
             if libdir == before:
                 break
-        yield values.get("mpi", ""), os.path.join(libdir, SONAME)
+        yield values.get("mpi", ""), os.path.join(libdir, SONAME.format(values.get("name", "")))
 
 
 def _candidates(vendor: str) -> Iterator[str]:
@@ -213,11 +216,12 @@ def _candidates(vendor: str) -> Iterator[str]:
     if given:
         yield given
         return
-    ours = {"Open MPI": "openmpi", "MPICH": "mpich"}.get(vendor, "")
-    for mpi, path in _pkg_config():
+    # The other MPIs that mpi4py knows are made from MPICH.
+    ours = "openmpi" if vendor in ("Open MPI", "Spectrum MPI") else "mpich"
+    for mpi, path in _pkg_config(ours):
         if mpi == ours and os.path.exists(path):
             yield path
-    yield SONAME
+    yield SONAME.format(ours)
 
 
 def _mpi_of(lib: ctypes.CDLL) -> str:
@@ -273,8 +277,8 @@ def lib() -> ctypes.CDLL:
 def library() -> str:
     """The file of the libpawl in use.
 
-    PAWL_LIBRARY in the environment names it; otherwise it is that of the first pawl.pc in
-    PKG_CONFIG_PATH for mpi4py's MPI, or the one that the loader finds.
+    PAWL_LIBRARY in the environment names it; otherwise it is that of the first pawl.pc or
+    pawl-MPI.pc in PKG_CONFIG_PATH for mpi4py's MPI, or the one that the loader finds.
     """
     lib()
     return _path

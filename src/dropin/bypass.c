@@ -22,7 +22,9 @@ static atomic_bool seen;
 
 void bypass_seen(void)
 {
-	atomic_store_explicit(&seen, true, memory_order_relaxed);
+	if (!atomic_load_explicit(&seen, memory_order_relaxed) &&
+	    !atomic_exchange_explicit(&seen, true, memory_order_relaxed))
+		message_check_mpi("libpawl-mpi");
 }
 
 __attribute__((destructor)) static void at_exit(void)

@@ -21,6 +21,9 @@
 
 /* Rank 0 of comm prints a message on stderr, once for each reason in this process. */
 void message_once(MPI_Comm comm, const char *what, const char *why);
+/* End the process with a message if its MPI is not the one that this library was built for: calls
+ * with the MPI's handles would fail. */
+void message_check_mpi(const char *library);
 /* Whether this may be rank 0, by the launcher's variables, because MPI may be finalized. */
 bool message_may_be_first(void);
 

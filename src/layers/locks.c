@@ -268,6 +268,8 @@ bool layer_take(const struct layer *l, MPI_Comm comm, uint64_t count, struct lay
 {
 	uint64_t capacity = FIRST_CAPACITY;
 
+	if (!tables)
+		message_check_mpi(l->library);
 	for (struct layer_table *t = tables; t; t = t->next) {
 		uint64_t first;
 

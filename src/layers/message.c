@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/loaded.h"
+#include "base/mpi_family.h"
 #include "layers/layers.h"
 
 enum { REASONS = 8 };
@@ -34,6 +35,17 @@ void message_once(MPI_Comm comm, const char *what, const char *why)
 	pthread_mutex_unlock(&lock);
 	if (rank == 0 && is_new)
 		fprintf(stderr, "pawl: %s: %s\n", what, why);
+}
+
+void message_check_mpi(const char *library)
+{
+	char why[256];
+
+	if (!mpi_family_differs(why, sizeof why))
+		return;
+	if (message_may_be_first())
+		fprintf(stderr, "pawl: this %s %s\n", library, why);
+	exit(EXIT_FAILURE);
 }
 
 bool message_may_be_first(void)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/mpi_family.h"
 #include "lock/kinds.h"
 #include "table/transport_choice.h"
 #include "options/options.h"
@@ -33,30 +34,14 @@ int table_agree(MPI_Comm comm, int code)
 	return worst;
 }
 
-/* Whether the MPI at run time belongs to the family for which this library was compiled. A program
- * that was linked with the libpawl of another MPI reaches this check, because this call has the
- * same form in all MPIs. */
+/* A program that was linked with the libpawl of another MPI reaches this check. */
 static int check_library(void)
 {
-	static const char *const open_mpi[] = {"Open MPI", "IBM Spectrum MPI", NULL};
-	static const char *const mpich[] = {"MPICH", "MVAPICH", "Intel(R) MPI", "CRAY MPICH", NULL};
-#ifdef OPEN_MPI
-	const char *mine = "Open MPI", *const *others = mpich;
-#else
-	const char *mine = "MPICH", *const *others = open_mpi;
-#endif
-	char text[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING : 8192];
-	int len;
+	char why[256];
 
-	(void)open_mpi, (void)mpich;
-	PMPI_Get_library_version(text, &len);
-	for (; *others; others++)
-		if (strncmp(text, *others, strlen(*others)) == 0)
-			return error_set(PAWL_ERR_MPI,
-					 "this libpawl was built for %s, and the program runs with"
-					 " %s: link the libpawl of that MPI",
-					 mine, *others);
-	return PAWL_SUCCESS;
+	if (!mpi_family_differs(why, sizeof why))
+		return PAWL_SUCCESS;
+	return error_set(PAWL_ERR_MPI, "this libpawl %s", why);
 }
 
 /* Whether comm may come from a session (MPI-4), which needs no MPI_Init. */
