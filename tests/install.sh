@@ -97,6 +97,22 @@ else
 	skip "$name" "no Fortran compiler for this MPI"
 fi
 
+# What EasyBuild looks for after the installation.
+easybuild()
+{
+	python3 "$srcdir/tests/packaging/recipes.py" "$srcdir"/packaging/easybuild/*.eb >"$dir/recipe" &&
+		sed -n 's/^installs //p' "$dir/recipe" >"$dir/looked" && [ -s "$dir/looked" ] || return
+	while read -r file; do
+		[ -e "$dir$prefix/$file" ] || { echo "no $file"; return 1; }
+	done <"$dir/looked"
+}
+name="the files that packaging/easybuild names are installed"
+if [ -n "$so" ] && command -v python3 >/dev/null; then
+	check "$name" easybuild
+else
+	skip "$name" "no shared library, or no python3"
+fi
+
 echo '#include <pawl.h>' >"$dir/alone.c"
 echo 'const char *(*version)(void) = pawl_version;' >>"$dir/alone.c"
 check "pawl.h alone, as C11" \
