@@ -17,7 +17,8 @@ compile()
 	compile_name=$1
 	compile_source=$2
 	shift 2
-	(cd "$work" && $MPIFC -fcoarray=lib "$compile_source" -o "$compile_name" "$@" 2>&1)
+	(cd "$work" && $MPIFC -fcoarray=lib "$sources/coarray_results.f90" "$compile_source" \
+		-o "$compile_name" "$@" 2>&1)
 }
 for program in locks stat misuse; do
 	check "$program compiles" compile $program "$sources/coarray_$program.f90" $CAF_LIBS
@@ -25,14 +26,19 @@ done
 check "coarray compiles" compile coarray "$srcdir/tests/dropin/coarray.f90" $CAF_LIBS
 
 # With the runtime's locks, and more ranks than cores, MPICH takes 100 ms for a section.
-[ "$TEST_MPI" = mpich ] && [ -z "$TEST_LONG" ] || tap_program "native, locks" mpi_run 2 120 "$work/locks"
-for images in 1 2 4; do
+native_images=2
+[ "$TEST_MPI" != mpich ] || [ "$TEST_LONG" = 1 ] || native_images=1
+tap_program "native, locks" mpi_run $native_images 120 "$work/locks"
+if [ "$TEST_LONG" = 1 ]; then
+	tap_program "locks, 1 image" under 1 120 "$work/locks"
+	tap_program "stat, 2 images" under 2 60 "$work/stat"
+	tap_program "coarrays, 2 images" under 2 60 "$work/coarray"
+	tap_program "coarrays, 4 images" under 4 60 "$work/coarray"
+fi
+for images in 2 4; do
 	tap_program "locks, $images images" under $images 120 "$work/locks"
 done
-for images in 2 4; do
-	tap_program "stat, $images images" under $images 60 "$work/stat"
-	tap_program "coarrays, $images images" under $images 60 "$work/coarray"
-done
+tap_program "stat, 4 images" under 4 60 "$work/stat"
 tap_program "coarrays, with libpawl-mpi" \
 	mpi_run 4 60 env "LD_PRELOAD=$lib $builddir/.libs/libpawl-mpi.so" $found "$work/coarray"
 for kind in $(layer_kinds); do
@@ -62,12 +68,12 @@ check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock
 	under 2 60 PAWL_LOCK=no-such-lock "$work/coarray"
 check "ranges in PAWL_LOCK" stops 'PAWL_LOCK: "citron" is no lock with a try' \
 	under 2 60 PAWL_LOCK=citron "$work/coarray"
-tap_program "PAWL_LOCK=native" under 2 120 PAWL_LOCK=native "$work/coarray"
+tap_program "PAWL_LOCK=native" under $native_images 120 PAWL_LOCK=native "$work/coarray"
 check "silent by default" silent under 2 60 "$work/coarray"
 check "PAWL_OWNER has no effect" says "PAWL_OWNER=thread has no effect on coarray locks" \
 	under 2 60 PAWL_OWNER=thread "$work/coarray"
 check "PAWL_STATS=1 prints what was done" says 'coarray locks' \
-	under 2 60 PAWL_STATS=1 "$work/locks"
+	under 2 60 PAWL_STATS=1 "$work/stat"
 check "a program without coarrays is told" says "no call of gfortran's coarrays reached it" \
 	under 2 60 "$builddir/tests/dropin/exclusive" --budget 0.05
 

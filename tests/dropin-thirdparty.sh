@@ -53,7 +53,8 @@ fails()
 # -------------------------------------------------- coarrays, and ARMCI-MPI
 
 fortran=$(wrapper mpifort)
-if [ -n "$fortran" ] && $fortran -fcoarray=lib "$sources/coarray.f90" -J "$work" \
+if [ -n "$fortran" ] && $fortran -fcoarray=lib \
+	"$srcdir/tests/layers/coarray_results.f90" "$sources/coarray.f90" -J "$work" \
 	"-lcaf_$TEST_MPI" -o "$work/coarray" >"$work/said" 2>&1; then
 	for ranks in 2 4; do
 		equal "coarrays, $ranks images" $ranks "$work/coarray"

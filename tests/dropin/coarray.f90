@@ -5,6 +5,7 @@
 ! their epochs. Prints TAP; what it prints does not depend on the order of images.
 program coarray
   use, intrinsic :: iso_fortran_env
+  use coarray_results
   implicit none
   integer, parameter :: rounds = 20
   ! Multiples of 16 bytes: MPICH 4.0 misplaces what goes to smaller ones.
@@ -12,7 +13,7 @@ program coarray
   integer, save :: counter(4)[*], neighbours(4)[*], block_counter(4)[*]
   integer(atomic_int_kind), save :: atomic(4)[*]
   integer, save :: row(8)[*]
-  integer :: me, n, i, results = 0, failures = 0
+  integer :: me, n, i
   integer :: got(8)
   logical :: acquired
 
@@ -76,27 +77,6 @@ program coarray
   got = row(:)[mod(me, n) + 1]
   call report(all(got == [(me * 10 + i, i = 1, 8)]), 'remote get')
 
-  if (me == 1) print '(a,i0)', '1..', results
-  sync all
-  if (failures > 0) error stop 1
-
-contains
-
-  subroutine report(good, name)
-    logical, intent(in) :: good
-    character(len=*), intent(in) :: name
-    integer, save :: bad[*]
-
-    bad = merge(0, 1, good)
-    call co_sum(bad)
-    results = results + 1
-    if (bad > 0) failures = failures + 1
-    if (me /= 1) return
-    if (bad > 0) then
-      print '(a,i0,2a)', 'not ok ', results, ' - ', name
-    else
-      print '(a,i0,2a)', 'ok ', results, ' - ', name
-    end if
-  end subroutine
+  call end_of_results()
 
 end program

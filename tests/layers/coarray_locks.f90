@@ -5,12 +5,13 @@
 ! environment leaves the locks out.
 program coarray_locks
   use, intrinsic :: iso_fortran_env
+  use coarray_results
   implicit none
   type(lock_type), save :: scalar[*], row(3)[*], square(2, 2)[*]
   type(lock_type), allocatable :: vector(:)[:], plain[:]
   ! Multiples of 16 bytes: MPICH 4.0 misplaces what goes to smaller ones.
   integer, save :: counter(4)[*]
-  integer :: rounds, me, n, i, j, k, results = 0, failures = 0
+  integer :: rounds, me, n, i, j, k
   logical :: acquired, good, broken
   character(8) :: text
 
@@ -19,7 +20,8 @@ program coarray_locks
   call get_environment_variable('TEST_BREAK', text)
   broken = text == '1'
   ! With more images than cores one access to a coarray takes milliseconds on MPICH.
-  rounds = max(40/n, 5)
+  call get_environment_variable('TEST_LONG', text)
+  rounds = max(merge(40, 20, text == '1' .or. broken)/n, 5)
 
   call clear()
   do i = 1, rounds
@@ -140,9 +142,7 @@ program coarray_locks
   end do
   call report(sum_of(2) == n*rounds, 'CRITICAL within CRITICAL')
 
-  if (me == 1) print '(a,i0)', '1..', results
-  sync all
-  if (failures > 0) error stop 1
+  call end_of_results()
 
 contains
 
@@ -185,22 +185,5 @@ contains
     end do
     sync all
   end function
-
-  subroutine report(good, name)
-    logical, intent(in) :: good
-    character(len=*), intent(in) :: name
-    integer, save :: bad[*]
-
-    bad = merge(0, 1, good)
-    call co_sum(bad)
-    results = results + 1
-    if (bad > 0) failures = failures + 1
-    if (me /= 1) return
-    if (bad > 0) then
-      print '(a,i0,2a)', 'not ok ', results, ' - ', name
-    else
-      print '(a,i0,2a)', 'ok ', results, ' - ', name
-    end if
-  end subroutine
 
 end program

@@ -3,11 +3,12 @@
 ! STAT=, ERRMSG= and teams, as libpawl-caf has them. Two or more images. Prints TAP.
 program coarray_stat
   use, intrinsic :: iso_fortran_env
+  use coarray_results
   implicit none
   type(lock_type), save :: l(4)[*]
   type(lock_type), allocatable :: own(:)[:]
   type(team_type) :: half
-  integer :: me, n, st, results = 0, failures = 0
+  integer :: me, n, st
   logical :: acquired, good
   character(60) :: text
 
@@ -23,14 +24,14 @@ program coarray_stat
     lock(l(1)[n], stat=st, errmsg=text)
     good = good .and. st == stat_locked .and. index(text, 'locked the variable already') > 0
   end if
-  call report(good, 'LOCK of a lock of this image: STAT_LOCKED')
+  call result(good, 'LOCK of a lock of this image: STAT_LOCKED')
 
   if (me == 1) then
     acquired = .true.
     lock(l(1)[n], acquired_lock=acquired, stat=st)
     good = st == stat_locked .and. .not. acquired
   end if
-  call report(good, 'the same with ACQUIRED_LOCK=')
+  call result(good, 'the same with ACQUIRED_LOCK=')
 
   if (me == 2) then
     text = ' '
@@ -39,7 +40,7 @@ program coarray_stat
     lock(l(1)[n], acquired_lock=acquired, stat=st)
     good = good .and. st == 0 .and. .not. acquired
   end if
-  call report(good, 'UNLOCK of a lock of another image: STAT_LOCKED_OTHER_IMAGE')
+  call result(good, 'UNLOCK of a lock of another image: STAT_LOCKED_OTHER_IMAGE')
 
   if (me == 1) then
     st = 7
@@ -53,7 +54,7 @@ program coarray_stat
     good = good .and. acquired .and. st == 0
     unlock(l(1)[n])
   end if
-  call report(good, 'UNLOCK of a lock that is not locked')
+  call result(good, 'UNLOCK of a lock that is not locked')
 
   if (me == 2) then
     st = 0
@@ -61,7 +62,7 @@ program coarray_stat
     lock(l(1)[n + 1], stat=st, errmsg=text)
     good = st /= 0 .and. index(text, 'no lock variable') > 0
   end if
-  call report(good, 'an image that there is not')
+  call result(good, 'an image that there is not')
 
   ! A lock that is locked when it is deallocated is unlocked in its successor.
   allocate (own(3)[*])
@@ -76,7 +77,7 @@ program coarray_stat
       unlock(own(2)[1])
     end if
   end if
-  call report(good, 'deallocated while it is locked')
+  call result(good, 'deallocated while it is locked')
   deallocate (own)
 
   ! Image numbers are those of the current team: image 1 of the second team is image 2 of all.
@@ -97,31 +98,20 @@ program coarray_stat
     unlock(l(3)[1], stat=st)
     good = st == 0
   end if
-  call report(good, 'locks of all images in a team')
+  call result(good, 'locks of all images in a team')
 
-  if (me == 1) print '(a,i0)', '1..', results
-  sync all
-  if (failures > 0) error stop 1
+  call end_of_results()
 
 contains
 
-  subroutine report(good, name)
+  ! The next result is good, unless something says otherwise.
+  subroutine result(good, name)
     logical, intent(inout) :: good
     character(len=*), intent(in) :: name
-    integer, save :: bad[*]
 
     sync all
-    bad = merge(0, 1, good)
+    call report(good, name)
     good = .true.
-    call co_sum(bad)
-    results = results + 1
-    if (bad > 0) failures = failures + 1
-    if (me /= 1) return
-    if (bad > 0) then
-      print '(a,i0,2a)', 'not ok ', results, ' - ', name
-    else
-      print '(a,i0,2a)', 'ok ', results, ' - ', name
-    end if
   end subroutine
 
 end program

@@ -52,13 +52,23 @@ silent()
 	! grep '^pawl' "$work/silent"
 }
 
-# notices_deadlock COMMAND...: the watchdog has the cycle; the command does not end by itself.
+# notices_deadlock COMMAND...: the watchdog has the cycle; the command does not end by itself. It is
+# ended when the message is there.
 notices_deadlock()
 {
-	"$@" >"$work/deadlock" 2>&1
-	deadlock_status=$?
+	: >"$work/deadlock"
+	"$@" >"$work/deadlock" 2>&1 &
+	deadlock_job=$!
+	while kill -0 $deadlock_job 2>/dev/null && ! grep -q '^pawl: dead-lock: rank' "$work/deadlock"; do
+		sleep 0.2
+	done
+	deadlock_ended=0
+	kill -0 $deadlock_job 2>/dev/null || deadlock_ended=1
+	# timeout, which ends the launcher. Without this file it does so when the time is over.
+	kill $(cat /proc/$deadlock_job/task/$deadlock_job/children 2>/dev/null) 2>/dev/null
+	wait $deadlock_job
 	grep -m 1 '^pawl: dead-lock: rank' "$work/deadlock" || { head -n 5 "$work/deadlock"; return 1; }
-	[ $deadlock_status = 124 ] || [ $deadlock_status = 137 ]
+	! grep -q 'not stopped' "$work/deadlock" && [ $deadlock_ended = 0 ]
 }
 
 # The kinds of lock that layers accept, without the default. They meet the same code of a layer: the

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 200, LOCKS = 5 };
+enum { ROUNDS = 50, LOCKS = 5 };
 
 static long lock, others[LOCKS], pair[2];
 static long word, words[LOCKS], sum, bad, work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
