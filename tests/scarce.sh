@@ -9,11 +9,12 @@ mpi_can_run || skip_all "configured without a launcher"
 program=$builddir/tests/lock/scarce
 trap 'rm -f scarce.tmp' EXIT
 
-tap_program "2 ranks" mpi_run 2 300 "$program"
-tap_program "2 nodes, a thread for progress" mpi_run 2 120 "$program" --only rma-rw \
+# A step that hangs is ended by the program.
+tap_program "2 ranks" mpi_run 2 900 "$program"
+tap_program "2 nodes, a thread for progress" mpi_run 2 300 "$program" --only rma-rw \
 	--set topology=node:2 --set transport=mpi --set progress=thread --set t_l=node:2
 if grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
-	tap_program "2 nodes, UCX" mpi_run 2 120 "$program" --only d-mcs \
+	tap_program "2 nodes, UCX" mpi_run 2 300 "$program" --only d-mcs \
 		--set topology=node:2 --set transport=ucx
 fi
 
