@@ -465,8 +465,10 @@ static void holding(const struct pawl_kind *kind)
 {
 	/* The most locks a rank that this kind can have, below max_held. */
 	uint64_t n = 3 * (uint64_t)tap_size, mine = 3 * (uint64_t)tap_rank;
-	pawl_table *table = table_open(kind->name, n, "max_held", "2"), *same = table;
+	pawl_table *table, *same;
 
+	now_doing("%s, max_held exceeded", kind->name);
+	same = table = table_open(kind->name, n, "max_held", "2");
 	if (!table) {
 		result("%s: a table", kind->name);
 		return;
