@@ -216,13 +216,37 @@ static __attribute__((noinline)) int release_checked(pawl_table *t, uint64_t loc
 	return t->observe ? release_observed(t, lock, site) : release(t, lock);
 }
 
+static __attribute__((noinline)) int release_general(pawl_table *t, uint64_t lock)
+{
+	return release(t, lock);
+}
+
+static RMA_SLOW_PATH int release_refused(pawl_table *t, struct lock_slot *slot, int rc)
+{
+	uint64_t lock = slot->lock;
+
+	rc = client_end(&t->clients, slot, rc);
+	return rc == PAWL_SUCCESS ? rc : call_failed_lock(t, lock, rc);
+}
+
+/* As pawl_lock_acquire(). */
 int pawl_lock_release(pawl_table *t, uint64_t lock)
 {
+	struct lock_slot *slot;
+	int rc;
+
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
 	if (lock >= t->plain)
 		return release_checked(t, lock, OBSERVE_SITE());
-	return release(t, lock);
+	slot = slots_find_only(&t->clients, lock);
+	if (__builtin_expect(!slot || t->clients.can_fail, 0))
+		return release_general(t, lock);
+	rc = t->setup.protocol->release(&t->setup, slot);
+	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
+		return release_refused(t, slot, rc);
+	slots_give_back_only(&t->clients);
+	return PAWL_SUCCESS;
 }
 
 int pawl_lock_abandon(pawl_table *t, uint64_t lock)

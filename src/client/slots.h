@@ -119,14 +119,17 @@ struct lock_slot *slots_claim(struct client_set *set, uint64_t lock, int mode, i
 /* The same for a range. A thread may have several ranges in a space. */
 struct lock_slot *slots_claim_range(struct client_set *set, uint64_t space, int *code);
 
+/* The slot with which the calling thread holds lock, in the common case, or NULL. */
+static inline struct lock_slot *slots_find_only(struct client_set *set, uint64_t lock)
+{
+	return slots_one_only(set) && slots_is_of(set->claims, SLOTS_ONLY_OWNER, lock) ? set->slots
+										       : NULL;
+}
+
 /* The slot with which the calling thread holds lock, or NULL. */
 static inline struct lock_slot *slots_find(struct client_set *set, uint64_t lock)
 {
-	const struct slot_claim *first = set->claims;
-
-	if (!slots_one_only(set))
-		return slots_find_any(set, lock);
-	return slots_is_of(first, SLOTS_ONLY_OWNER, lock) ? set->slots : NULL;
+	return slots_one_only(set) ? slots_find_only(set, lock) : slots_find_any(set, lock);
 }
 
 /* The slot at this index, if the calling thread has a range in it since this claim; else NULL. */
@@ -136,14 +139,23 @@ struct lock_slot *slots_find_range(struct client_set *set, uint64_t index, uint6
 const struct lock_slot *slots_next_range(const struct client_set *set, const struct lock_slot *slot,
 					 int *i);
 
-static inline void slots_give_back(struct client_set *set, struct lock_slot *slot)
+static inline void slots_end_claim(struct slot_claim *claim)
 {
-	struct slot_claim *claim = &set->claims[slot->index];
-
 	slots_set_lock(claim, SLOTS_NO_LOCK);
 	/* Orders this client's use of the slot before the next claim of it, and the reset of lock
 	 * before the reset of owner; pairs with the acquire in take() and slots_is_of(). */
 	atomic_store_explicit(&claim->owner, 0, memory_order_release);
+}
+
+static inline void slots_give_back(struct client_set *set, struct lock_slot *slot)
+{
+	slots_end_claim(&set->claims[slot->index]);
+}
+
+/* The slot that slots_find_only() has found. */
+static inline void slots_give_back_only(struct client_set *set)
+{
+	slots_end_claim(set->claims);
 }
 
 /* The slot at this index, if it is the calling thread's, for a request that it made in this claim;
