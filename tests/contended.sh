@@ -104,6 +104,22 @@ END
 }
 check "JSON" thrice json
 
+# Kind adaptive knows whether the lock came from another node, here of a topology that is made up,
+# so none of its hand-overs is unknown.
+levels()
+{
+	mpi_run 4 60 env PAWL_STATS=json:"$dir/levels" PAWL_TOPOLOGY="node:2 core:2" \
+		"$builddir/benchmarks/pawl-bench" --lock=adaptive --iterations=5000 --repetitions=1 ||
+		return 1
+	python3 - "$dir/levels" <<'END'
+import json, sys
+levels = json.loads(open(sys.argv[1]).readline())["locks"][0]["handovers"]
+print(levels)
+assert levels["node"] > 0 and levels["network"] > 0 and levels["unknown"] == 0, levels
+END
+}
+check "adaptive: hand-overs within nodes and between them" thrice levels
+
 # The lock that is made slow comes first, in place of lock 5.
 injected()
 {
