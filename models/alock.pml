@@ -17,8 +17,9 @@
  *
  * What it abstracts. One lock; one slot for each process. An operation and its flush, with nothing
  * of the same process between them, are one step, when the operation takes effect. The two looks of
- * P3 share a flush, may take effect in any order, and either of them may end the wait. Operations
- * are atomic on each word, and memory is sequentially consistent.
+ * P3 share a flush, may take effect in any order, and either of them may end the wait. P1 is a step
+ * of its own after A2, as where the transport keeps the order of the two. Operations are atomic on
+ * each word, and memory is sequentially consistent.
  *
  * Known-broken variants: -DBREAK_LOOK      the look at the other tail may come before the swap (no flush between them)
  *                        -DBREAK_FLUSH     the looks of P3 may come before VICTIM is written (no flush)

@@ -434,7 +434,9 @@ static void draw_order(struct draw *d, const struct lock_protocol *p, uint64_t s
 	uint64_t random = sim_seed(seed, 1u << 23);
 	size_t used = strlen(d->text);
 
-	if ((!takes(p, "units") && !takes(p, "stay")) || sim_below(&random, 2))
+	bool asks = takes(p, "units") || takes(p, "stay") || takes(p, "local_budget");
+
+	if (!asks || sim_below(&random, 2))
 		return;
 	d->request.ordered = true;
 	snprintf(d->text + used, sizeof d->text - used, ", in order");

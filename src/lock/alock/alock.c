@@ -19,8 +19,8 @@
  * looks at the other one after its own announcement has taken effect.
  *   (A) The swap of TAIL takes effect before the look at the other TAIL. Local: the swap is a
  *       seq_cst read-modify-write and the look a seq_cst load. Remote: the flush after the swap (in
- *       mcs_enter) ends before the get is issued. So of two clients that enter empty queues at
- *       least one sees the other.
+ *       mcs_enter) ends before the get is issued, or the transport keeps the order of the two
+ *       (rma_order()). So of two clients that enter empty queues at least one sees the other.
  *   (B) VICTIM is written after a look that saw the other cohort, and takes effect before the looks
  *       that end the wait. Local: a seq_cst store, and seq_cst loads. Remote: the flush of VICTIM.
  *       Without it a late write would let the other cohort in while this one is inside.
@@ -39,7 +39,8 @@
  * MCS). A leader polls for its turn.
  *
  * Uncontended: local, a swap and a load to acquire, a compare-and-swap to release, no call of the
- * MPI; remote, 1 atomic and 1 get in 2 round trips to acquire, 1 atomic to release.
+ * MPI; remote, 1 atomic and 1 get to acquire, in 1 round trip if the transport keeps their order
+ * (UCX) and 2 if not, 1 atomic to release.
  *
  * Different from the papers
  *   - TAIL is swapped by one fetching operation, not in a loop of compare-and-swap.
@@ -235,14 +236,20 @@ static void stand_down(const struct lock_setup *s, struct lock_slot *slot, enum 
 }
 
 /* The head of the queue has the lock only if the other cohort does not have it. */
-RMA_INLINE int lead(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort)
+RMA_INLINE int lead_after(const struct lock_setup *s, struct lock_slot *slot,
+			  enum rma_domain cohort, bool alone)
 {
 	own_of(slot)->passed = options_of(s)->budget[cohort];
-	if (is_alone(s, slot, cohort) || await_turn(s, slot, cohort))
+	if (alone || await_turn(s, slot, cohort))
 		return PAWL_SUCCESS;
 	if (!FAULT(alock_stay))
 		stand_down(s, slot, cohort);
 	return PAWL_ERR_TIMEOUT;
+}
+
+RMA_INLINE int lead(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort)
+{
+	return lead_after(s, slot, cohort, is_alone(s, slot, cohort));
 }
 
 /* --------------------------------------------------------------- protocol */
@@ -268,6 +275,23 @@ static RMA_SLOW_PATH int wait_behind(const struct lock_setup *s, struct lock_slo
 	return await_grant(s, slot, cohort);
 }
 
+/* The remote cohort, over a transport that keeps the order of operations: enter the queue, and look
+ * for the other cohort in the same round trip; (A). */
+static RMA_SLOW_PATH int acquire_in_order(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word tail = own_of(slot)->tail;
+	int64_t pred, other;
+
+	mcs_post_enter(slot, RMA_NET, tail, &pred);
+	rma_order(c, tail); /* orders the swap before the look; pairs with the other cohort's P1 */
+	rma_get(c, tail_of(s, slot, RMA_NODE), &other);
+	rma_flush(c, tail); /* orders both before the looks at their results */
+	if (pred)
+		return wait_behind(s, slot, RMA_NET, pred);
+	return lead_after(s, slot, RMA_NET, other == 0 || FAULT(alock_alone));
+}
+
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
@@ -275,6 +299,8 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t pred;
 
 	own_of(slot)->tail = tail_of(s, slot, cohort);
+	if (cohort == RMA_NET && rma_keeps_order(&slot->client) && !FAULT(alock_look))
+		return acquire_in_order(s, slot);
 	pred = mcs_enter(slot, cohort, own_of(slot)->tail);
 	if (pred)
 		return wait_behind(s, slot, cohort, pred);

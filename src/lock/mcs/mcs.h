@@ -50,18 +50,26 @@ RMA_INLINE int64_t mcs_link_of(const struct lock_slot *slot)
 	return slot->deadline_ns ? slot->id | MCS_TIMED : slot->id;
 }
 
-/* A1 and A2: enter the queue at its tail. Returns the predecessor, or 0. */
-RMA_INLINE int64_t mcs_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail)
+/* A1 and A2 without the flush: enter the queue at its tail. *pred is the predecessor, or 0. */
+RMA_INLINE void mcs_post_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail,
+			       int64_t *pred)
 {
 	struct rma_client *c = &slot->client;
-	int64_t pred;
 
 	/* A1: no successor, no grant; (A). */
 	rma_poke(c, slot->next[d], 0);
 	rma_poke(c, slot->status[d], MCS_WAIT);
 	/* A2. */
-	rma_fao(c, tail, RMA_REPLACE, slot->id, &pred);
-	rma_flush(c, tail); /* orders the swap before the look at pred */
+	rma_fao(c, tail, RMA_REPLACE, slot->id, pred);
+}
+
+/* A1 and A2: enter the queue at its tail. Returns the predecessor, or 0. */
+RMA_INLINE int64_t mcs_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail)
+{
+	int64_t pred;
+
+	mcs_post_enter(slot, d, tail, &pred);
+	rma_flush(&slot->client, tail); /* orders the swap before the look at pred */
 	return pred;
 }
 
