@@ -37,6 +37,10 @@ tap_program "2 hosts x 2, operations" cluster $seconds -- "$lock/operations"
 # The others: range-baselines.sh.
 tap_program "2 hosts x 2, ranges" cluster $seconds -- "$lock/ranges" \
 	${short:+--only citron --budget 0.03}
+# Messages of UCX keep the order of operations.
+! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile" ||
+	tap_program "2 hosts x 2, ordered operations" cluster $seconds -- "$lock/ranges" \
+		ordered-operations
 tap_program "2 hosts x 2, leases" cluster $seconds -- "$lock/leases"
 tap_program "2 hosts x 2, errors" cluster $seconds -- "$lock/errors"
 tap_program "2 hosts x 2, progress=thread" cluster $seconds -- "$lock/exclusion" --only d-mcs \

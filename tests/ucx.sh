@@ -49,6 +49,9 @@ tap_program "by messages" mpi_run 2 60 "$lock/ucx_words"
 tap_program "by UCX's operations" mpi_run 2 60 env UCX_ATOMIC_MODE=guess UCX_PROTO_ENABLE=n \
 	"$lock/ucx_words"
 
+# Messages keep the order of operations.
+tap_program "ordered operations" mpi_run 2 60 "$lock/ranges" ordered-operations --set transport=ucx
+
 # The heap, descriptors and threads.
 for kind in $kinds; do
 	[ -z "$TEST_LONG" ] && [ $kind != d-mcs ] ||

@@ -476,8 +476,7 @@ static void citron_memory(void)
 static void citron_trips(uint64_t trips)
 {
 	static const int64_t f[][2] = {
-	    {0, 0},  {17, 17},   {0, 63},      {40, 103},
-	    {1, 64}, {200, 263}, {1023, 1086}, {256, 511},
+	    {0, 0}, {17, 17}, {0, 63}, {40, 103}, {1, 64}, {200, 263}, {1023, 1086}, {256, 511},
 	};
 	pawl_table *table = table_open("citron", 1, NULL, NULL);
 	pawl_range range;
@@ -487,9 +486,8 @@ static void citron_trips(uint64_t trips)
 		struct pawl_stats a, b;
 
 		pawl_table_reset_stats(table);
-		expect_code(
-		    pawl_range_acquire(table, 0, f[i][0], f[i][1], PAWL_EXCLUSIVE, &range),
-		    PAWL_SUCCESS, "acquire");
+		expect_code(pawl_range_acquire(table, 0, f[i][0], f[i][1], PAWL_EXCLUSIVE, &range),
+			    PAWL_SUCCESS, "acquire");
 		pawl_table_get_stats(table, &a);
 		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
 		pawl_table_get_stats(table, &b);

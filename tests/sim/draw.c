@@ -163,9 +163,12 @@ static bool draw_tree(struct draw *d, const struct lock_protocol *p, uint64_t *r
 	if (d->request.prompt)
 		d->adversary.stall = 0;
 	/* A rank that stands still at most of its accesses looks at a hundred words for many
-	 * leases, and is given up each time. */
-	if (d->until_all_done && d->request.lease_ns)
-		d->adversary.victim = -1;
+	 * leases, and is given up each time. The others still get their share. */
+	if (d->until_all_done && d->request.lease_ns && d->adversary.victim >= 0 &&
+	    d->adversary.victim < d->request.ranks) {
+		d->victim_may_lag = true;
+		d->lagging--;
+	}
 	return true;
 }
 
@@ -364,6 +367,7 @@ static void play(struct sim_rank *r)
 {
 	struct draw *d = r->world->request.user;
 	unsigned capabilities = r->world->request.protocol->kind.capabilities;
+	bool may_lag;
 
 	if (r->id < d->deaths)
 		r->lives = 1 + sim_below(&r->random, LIFE);
@@ -373,12 +377,13 @@ static void play(struct sim_rank *r)
 		r->nap_after = 1 + sim_below(&r->random, d->naps);
 		r->nap = (1 + sim_below(&r->random, 20)) * d->request.lease_ns * SIM_NS;
 	}
-	for (int i = 0; i < d->attempts || (d->until_all_done && d->lagging); i++) {
+	may_lag = d->victim_may_lag && r->id == d->adversary.victim;
+	for (int i = 0; (!may_lag && i < d->attempts) || (d->until_all_done && d->lagging); i++) {
 		if (d->many && (int)sim_below(&r->random, PER_CENT) < d->many)
 			attempt_many(r, d, capabilities);
 		else
 			attempt(r, d, capabilities);
-		if (i == d->attempts - 1)
+		if (i == d->attempts - 1 && !may_lag)
 			d->lagging--;
 		sim_sleep(r, sim_below(&r->random, d->away * SIM_NS));
 	}

@@ -12,6 +12,7 @@ struct draw {
 	int attempts;        /* of each rank, */
 	bool until_all_done; /* or more, until all have that many */
 	int lagging;         /* ranks that do not have that many yet */
+	bool victim_may_lag; /* the adversary's victim need not have that many */
 	int writers;         /* per cent of acquires */
 	int sharers;         /* of the others, if the kind has intents */
 	int tries, timed;    /* per cent of acquires, if the kind has them */
