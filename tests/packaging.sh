@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The recipes for Spack and EasyBuild agree with configure and with what is installed.
+# The recipes for Spack, EasyBuild and Debian agree with configure and with what is installed.
 
 . "$srcdir/tests/tap.sh"
 
@@ -62,5 +62,14 @@ for recipe in "$srcdir/packaging/spack/package.py" "$srcdir"/packaging/easybuild
 	check "$name: the version" version
 	check "$name: the versions of packages are those of configure.ac" versions
 done
+
+# Each option of configure in debian/rules, and the version.
+debian()
+{
+	grep -oE -- '--with(out)?-[a-z-]+' "$srcdir/debian/rules" | sed 's/^/option /' >"$dir/recipe"
+	options && sed -n '1s/pawl (\([0-9.]*\)).*/version \1/p' "$srcdir/debian/changelog" >"$dir/recipe" &&
+		version
+}
+check "debian: options of configure, and the version" debian
 
 finish
