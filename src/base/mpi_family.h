@@ -17,8 +17,11 @@ static inline bool mpi_family_differs(char *why, size_t size)
 	static const char *const mpich[] = {"MPICH", "MVAPICH", "Intel(R) MPI", "CRAY MPICH", NULL};
 #ifdef OPEN_MPI
 	const char *mine = "Open MPI", *const *others = mpich, *name = "mpich";
-#else
+#elif defined(MPICH_VERSION)
 	const char *mine = "MPICH", *const *others = open_mpi, *name = "openmpi";
+#else /* such as the ABI of MPI 5.0, which several MPIs have */
+	static const char *const none[] = {NULL};
+	const char *mine = "", *const *others = none, *name = "";
 #endif
 	char text[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING : 8192];
 	int len;
