@@ -57,6 +57,13 @@ static struct machine_state *state_of(const struct sim_rank *r)
 	return r->world->request.timing_state;
 }
 
+const struct machine *machine_of(const struct sim_world *w)
+{
+	const struct machine_state *s = w->request.timing_state;
+
+	return s->machine;
+}
+
 /* The type of the innermost element that contains both ranks. */
 static enum topo_type nearest(const struct topo *t, int p, int q)
 {
@@ -127,21 +134,23 @@ static bool is_loopback(const struct sim_op *op)
 	return !(op->word.flags & RMA_FAR);
 }
 
-static sim_time latency(const struct sim_op *op)
+static sim_time latency_of(struct sim_world *w, int from, int to, bool is_near)
 {
-	struct sim_rank *r = op->rank;
-	const struct machine *m = state_of(r)->machine;
-	enum topo_type k =
-	    is_loopback(op) ? TOPO_NODE : nearest(r->world->topo, r->id, op->word.rank);
-	double part = (double)(sim_random(&r->world->random) >> 11) * 0x1p-53;
+	const struct machine *m = machine_of(w);
+	enum topo_type k = is_near ? TOPO_NODE : nearest(w->topo, from, to);
+	double part = (double)(sim_random(&w->random) >> 11) * 0x1p-53;
 
 	return m->latency[k] + (sim_time)((double)m->latency[k] * m->jitter * part);
 }
 
-/* The time that a message takes on the links between two nodes from start on. */
-static sim_time transfer_time(const struct sim_op *op, int from, int to, sim_time start)
+static sim_time latency(const struct sim_op *op)
 {
-	struct machine_state *s = state_of(op->rank);
+	return latency_of(op->rank->world, op->rank->id, op->word.rank, is_loopback(op));
+}
+
+/* The time that a message takes on the links between two nodes from start on. */
+static sim_time route_time(struct machine_state *s, int from, int to, sim_time start)
+{
 	const struct network_route *route;
 	sim_time at = start;
 
@@ -158,6 +167,11 @@ static sim_time transfer_time(const struct sim_op *op, int from, int to, sim_tim
 		at += route->latency[i];
 	}
 	return at - start;
+}
+
+static sim_time transfer_time(const struct sim_op *op, int from, int to, sim_time start)
+{
+	return route_time(state_of(op->rank), from, to, start);
 }
 
 static int node_of(const struct sim_op *op, int rank)
@@ -213,6 +227,29 @@ static sim_time send_op(struct sim_op *op)
 		transfer_time(op, node_of(op, op->rank->id), node_of(op, op->word.rank), leaves),
 	    arrive, op);
 	return m->send;
+}
+
+static void message_arrives(void *arg)
+{
+	struct machine_message *m = arg;
+	struct machine_state *s = m->world->request.timing_state;
+	struct nic *nic = &s->nic[m->world->topo->node[m->to]];
+	sim_time *server = s->machine->half_duplex ? &nic->out : &nic->in;
+
+	*server = later(engine_now(), *server) + s->machine->serve[MACHINE_PUT];
+	engine_at(*server, m->arrived, m->arg);
+}
+
+void machine_send(struct machine_message *m)
+{
+	struct machine_state *s = m->world->request.timing_state;
+	int from = m->world->topo->node[m->from], to = m->world->topo->node[m->to];
+	sim_time leaves = later(engine_now(), s->nic[from].out);
+
+	s->nic[from].out = leaves + s->machine->gap;
+	engine_at(leaves + latency_of(m->world, m->from, m->to, from == to) +
+		      route_time(s, from, to, leaves),
+		  message_arrives, m);
 }
 
 /* This timing holds nothing back. */

@@ -12,6 +12,15 @@ enum machine_op { MACHINE_PUT, MACHINE_GET, MACHINE_ATOMIC, MACHINE_OPS };
  * element of a level, by enum topo_type; with the client itself; or in memory. */
 enum { MACHINE_OWN = TOPO_GANG + 1, MACHINE_MEMORY, MACHINE_PLACES };
 
+/* A server that answers requests by messages (servers.c); all in picoseconds. */
+struct machine_server {
+	int threads;      /* 0: the machine has none */
+	sim_time request; /* to receive a request and to answer it */
+	/* A call of the structure of it, llc and mt: [0] in any case, and [1] for each doubling of
+	 * the held ranges (it, mt), or for each held range (llc). */
+	sim_time it[2], llc[2], mt[2];
+};
+
 struct machine {
 	char summary[160], topology[160];
 	int ranks; /* unless the command says otherwise */
@@ -29,6 +38,7 @@ struct machine {
 	double jitter;                   /* of latencies, as a fraction */
 	struct network_plan network;     /* between nodes; adds latency by route */
 	sim_time link_gap;               /* of each of the network's links */
+	struct machine_server server;
 };
 
 /* False: err has the message. */
@@ -42,5 +52,20 @@ struct machine_state;
 struct machine_state *machine_start(const struct machine *m, int nodes);
 void machine_end(struct machine_state *s);
 extern const struct sim_timing machine_timing;
+const struct machine *machine_of(const struct sim_world *w);
+
+/* A message from a rank to another, whose NIC it occupies like a put. */
+struct machine_message {
+	struct sim_world *world;
+	int from, to;
+	void (*arrived)(void *arg);
+	void *arg;
+};
+/* The message leaves now, or when the NIC is free. It must exist until it has arrived. */
+void machine_send(struct machine_message *m);
+
+/* servers.c: the servers of a world whose timing is machine_timing. */
+struct server_carrier;
+extern const struct server_carrier machine_servers;
 
 #endif

@@ -16,6 +16,10 @@ enum type { TEXT, COUNT, TIME, TWO_TIMES, PER_CENT, DUPLEX, ORDER, NETWORK };
 	{                                                                        \
 		"cpu " word, TWO_TIMES, AT(read[place]), AT(write[place]), false \
 	}
+#define SERVER(word, field)                                                                \
+	{                                                                                  \
+		"server " word, TWO_TIMES, AT(server.field[0]), AT(server.field[1]), false \
+	}
 #define NET(word, field)                               \
 	{                                              \
 		"net " word, TIME, AT(field), 0, false \
@@ -57,6 +61,11 @@ static const struct {
     {"net route", NETWORK, AT(network), 0, false},
     NET("link latency", network.link),
     NET("link gap", link_gap),
+    {"server threads", COUNT, AT(server.threads), 0, false},
+    {"server request", TIME, AT(server.request), 0, false},
+    SERVER("it", it),
+    SERVER("llc", llc),
+    SERVER("mt", mt),
 };
 
 enum { SETTINGS = sizeof settings / sizeof settings[0], MAX_NS = 1000000000, MAX_RANKS = 1 << 20 };
@@ -131,7 +140,7 @@ static bool set(struct machine *m, int i, char *value, char *err, size_t errlen)
 		if (*end || number < 1 || number > MAX_RANKS)
 			return wrong(err, errlen, "%s: \"%.120s\" is not a number from 1 to %d",
 				     name, value, MAX_RANKS);
-		m->ranks = (int)number;
+		*(int *)(void *)field = (int)number;
 		return true;
 	case TIME:
 		if (!to_time(&end, time) || *end)

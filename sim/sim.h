@@ -14,6 +14,7 @@
  *   recorder.c     the acquires, for a file in the format of PAWL_TRACE
  *   adversary.c    timing that looks for the worst order
  *   machine.c      timing of a machine; machine_file.c reads its description
+ *   servers.c      servers on such a machine, for the baselines that ask them
  *   network.cpp    routes between the machine's nodes, on SimGrid
  *
  * Segments are not mapped (map[] of struct rma is all NULL), so every access comes here. What a
@@ -159,6 +160,8 @@ struct sim_request {
 	uint64_t seed;
 	const struct sim_timing *timing;
 	void *timing_state;
+	/* The servers of kinds with lock_mpi_calls.by_server; NULL: those cannot run. */
+	const struct server_carrier *servers;
 	bool paced;     /* critical sections take longer than releases */
 	bool aged;      /* counters start just before they wrap */
 	uint64_t extra; /* bytes for the application, once in the world, at offset setup.bytes of

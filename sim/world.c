@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/error.h"
+#include "baselines/server/server.h"
 #include "table/setup.h"
 #include "sim/sim.h"
 
@@ -105,6 +106,21 @@ static bool allocate(struct sim_world *w)
 	return enough;
 }
 
+/* One for all ranks. */
+static bool start_servers(struct sim_world *w)
+{
+	char err[ERROR_LENGTH] = "";
+	int rc;
+
+	server_carrier = w->request.servers;
+	if (!w->protocol.mpi)
+		return true;
+	rc = w->protocol.mpi->open(&w->setup, w, err, sizeof err);
+	if (rc != PAWL_SUCCESS)
+		error_set(rc, "%s", err);
+	return rc == PAWL_SUCCESS;
+}
+
 struct sim_world *sim_world_create(const struct sim_request *q)
 {
 	struct sim_world *w = calloc(1, sizeof *w);
@@ -117,9 +133,12 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 	w->request = *q;
 	w->random = sim_seed(q->seed, 0);
 	w->hash = HASH_BEGIN;
-	if (q->protocol->mpi) {
-		error_set(PAWL_ERR_UNSUPPORTED, "%s cannot be simulated: its locks are the MPI's",
-			  q->protocol->kind.name);
+	if (q->protocol->mpi && !(q->protocol->mpi->by_server && q->servers)) {
+		error_set(PAWL_ERR_UNSUPPORTED, "%s cannot be simulated: its locks are %s",
+			  q->protocol->kind.name,
+			  q->protocol->mpi->by_server ? "a server's, and the machine has no times"
+							" of one"
+						      : "the MPI's");
 		free(w);
 		return NULL;
 	}
@@ -143,7 +162,7 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 		w->setup.homes = q->homes;
 		w->setup.block = q->block;
 	}
-	if (setup_layout(&w->setup) != PAWL_SUCCESS || !allocate(w)) {
+	if (setup_layout(&w->setup) != PAWL_SUCCESS || !allocate(w) || !start_servers(w)) {
 		sim_world_free(w);
 		return NULL;
 	}
@@ -166,6 +185,8 @@ void sim_world_free(struct sim_world *w)
 	for (int id = 0; w->ranks && id < w->request.ranks; id++)
 		client_close(&w->ranks[id].clients);
 	sim_recorder_free(w->recorder);
+	if (w->protocol.mpi && w->setup.state)
+		w->protocol.mpi->close(&w->setup);
 	setup_free(&w->setup);
 	sim_zeroed_free(w->locks, w->request.locks * sizeof *w->locks);
 	sim_zeroed_free(w->lines, w->bytes / 64 * sizeof *w->lines);

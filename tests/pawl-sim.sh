@@ -90,6 +90,35 @@ ranges()
 	}
 }
 check "ranges: more clients, more aborts" ranges
+# Servers: where the machine's file has their times. The threads use a tree one after the other, so
+# more of them do not help; they do with a list. A longer call takes longer.
+rate()
+{
+	sed -n "s/.*\"lock\":\"$1\".*\"throughput\":\([0-9.]*\).*/\1/p" "$2"
+}
+served()
+{
+	for n in 2 18; do
+		sed "s/^server threads.*/server threads $n/" "$srcdir/machines/cx6-4nodes.machine" \
+			>"$tmp/t$n.machine"
+	done
+	sed 's/^server it.*/server it 2000 0/' "$srcdir/machines/cx6-4nodes.machine" >"$tmp/slow.machine"
+	for m in t2 t18 slow; do
+		sim --machine="./$tmp/$m.machine" --bench=range --lock=it,llc,mt --ranks=65 --length=1 \
+			--active=64 --active-on=remote --homes=first-node -o topology=node:65 --json \
+			>"$tmp/$m" || return 1
+		echo "$m: $(rate it "$tmp/$m") $(rate llc "$tmp/$m") $(rate mt "$tmp/$m")"
+	done
+	awk "BEGIN { exit !($(rate llc "$tmp/t18") > 2 * $(rate llc "$tmp/t2") &&
+		$(rate it "$tmp/t18") < 2 * $(rate it "$tmp/t2") &&
+		$(rate it "$tmp/slow") < $(rate it "$tmp/t18") / 2 &&
+		$(rate it "$tmp/slow") < 1e9 / 2000) }" || return 1
+	# Clients are answered while the calls that they asked for still search the awaited ranges.
+	sim --machine=cx6-4nodes --bench=range --lock=it,llc,mt --ranks=130 --active=129 \
+		--active-on=remote --homes=first-node -o topology=node:130 --iterations=77 || return 1
+	sim --machine=cx5-6nodes --bench=range --lock=it 2>&1 | grep -q "no times of one"
+}
+check "servers: threads, and the times of their structures" served
 grows()
 {
 	sim --machine=cx6-4nodes --bench=range-grow --lock=citron --ranks=36 --seconds=0.0005 --json |

@@ -20,6 +20,7 @@ struct client {
 
 struct space {
 	void *held;
+	uint64_t holders;
 	struct range *waiting, *last;
 };
 
@@ -28,6 +29,7 @@ struct range_queue {
 	struct range_pool *pool;
 	struct space *spaces;
 	struct client *clients;
+	uint64_t compared;
 };
 
 struct range_queue *range_queue_create(const struct range_store *store, uint64_t spaces,
@@ -61,22 +63,25 @@ void range_queue_free(struct range_queue *q)
 
 /* Whether a range before r in the list conflicts with it. If r is not in the list, all ranges there
  * are before it. */
-static bool is_behind(const struct space *s, const struct range *r)
+static bool is_behind(struct range_queue *q, const struct space *s, const struct range *r)
 {
-	for (const struct range *w = s->waiting; w && w != r; w = w->next)
+	for (const struct range *w = s->waiting; w && w != r; w = w->next) {
+		q->compared++;
 		if (range_conflicts(w, r))
 			return true;
+	}
 	return false;
 }
 
-static bool has_turn(const struct range_queue *q, const struct space *s, const struct range *r)
+static bool has_turn(struct range_queue *q, const struct space *s, const struct range *r)
 {
-	return !q->store->meets(s->held, r) && !is_behind(s, r);
+	return !q->store->meets(s->held, r) && !is_behind(q, s, r);
 }
 
 static void hold(struct range_queue *q, struct space *s, struct client *c)
 {
 	c->state = RANGE_HELD;
+	s->holders++;
 	q->store->insert(&s->held, q->pool, &c->range);
 }
 
@@ -112,6 +117,7 @@ static void get_on(struct range_queue *q, struct space *s, const struct range *g
 		struct client *c = (struct client *)r;
 
 		next = r->next;
+		q->compared++;
 		if (!range_conflicts(gone, r) || !has_turn(q, s, r)) {
 			before = r;
 			continue;
@@ -143,6 +149,7 @@ void range_queue_release(struct range_queue *q, uint64_t client, range_granted *
 	struct space *s = &q->spaces[c->space];
 
 	q->store->remove(&s->held, q->pool, &c->range);
+	s->holders--;
 	c->state = RANGE_NONE;
 	get_on(q, s, &c->range, granted, arg);
 }
@@ -161,6 +168,16 @@ bool range_queue_cancel(struct range_queue *q, uint64_t client, range_granted *g
 	c->state = RANGE_NONE;
 	get_on(q, s, &c->range, granted, arg);
 	return true;
+}
+
+uint64_t range_queue_holders(const struct range_queue *q, uint64_t space)
+{
+	return q->spaces[space].holders;
+}
+
+uint64_t range_queue_compared(const struct range_queue *q)
+{
+	return q->compared;
 }
 
 enum range_state range_queue_state(const struct range_queue *q, uint64_t client)

@@ -34,6 +34,11 @@ void range_queue_release(struct range_queue *q, uint64_t client, range_granted *
 /* The client stops waiting. False: it was not waiting, and nothing changes. */
 bool range_queue_cancel(struct range_queue *q, uint64_t client, range_granted *granted, void *arg);
 
+/* Of a space: the number of held ranges. Of all: the number of awaited ranges with which ranges
+ * have been compared until now. For the simulator, in which that takes time. */
+uint64_t range_queue_holders(const struct range_queue *q, uint64_t space);
+uint64_t range_queue_compared(const struct range_queue *q);
+
 enum range_state range_queue_state(const struct range_queue *q, uint64_t client);
 /* The structure with the held ranges of a space, and its pool. */
 void *range_queue_held(const struct range_queue *q, uint64_t space);

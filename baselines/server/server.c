@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+const struct server_carrier *server_carrier;
+
 /* A server without requests polls for this long, then sleeps between polls: for an eighth of the
  * time since the last request, up to a millisecond. */
 enum { ALERT_NS = 200000, NAP_SHARE = 8, NAP_MAX_NS = 1000000 };
@@ -58,6 +60,10 @@ void server_answer(const struct server *v, int rank, int tag, bool yes)
 {
 	int answer = yes;
 
+	if (server_carrier) {
+		server_carrier->answer(v, rank, yes);
+		return;
+	}
 	PMPI_Send(&answer, 1, MPI_INT, rank, tag, v->comm);
 }
 
@@ -89,6 +95,8 @@ int server_prepare(struct server *v, const struct lock_setup *s, void *mpi_comm,
 	size_t ranks = (size_t)s->topo->nranks;
 	int rank;
 
+	if (server_carrier)
+		return server_carrier->prepare(v, s, mpi_comm, err, errlen);
 	PMPI_Comm_dup(*(MPI_Comm *)mpi_comm, &v->comm);
 	PMPI_Comm_rank(v->comm, &rank);
 	v->host = calloc(ranks, sizeof *v->host);
@@ -103,7 +111,7 @@ int server_prepare(struct server *v, const struct lock_setup *s, void *mpi_comm,
 
 int server_start(struct server *v, const struct lock_setup *s, char *err, size_t errlen)
 {
-	if (!v->mine)
+	if (!v->mine || server_carrier)
 		return PAWL_SUCCESS;
 	v->serves = pthread_create(&v->thread, NULL, serve, v) == 0;
 	if (v->serves)
@@ -125,6 +133,8 @@ void server_halt(struct server *v)
 void server_stop(struct server *v)
 {
 	server_halt(v);
+	if (server_carrier)
+		server_carrier->close(v);
 	if (v->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&v->comm);
 	free(v->host);
@@ -150,6 +160,8 @@ static bool ask(const struct server *v, const struct lock_setup *s, struct lock_
 
 	lock_home(s, slot->lock, &home, &r.index);
 	r.index += v->first[home];
+	if (server_carrier)
+		return server_carrier->ask(v, slot, v->host[home], &r);
 	PMPI_Irecv(&yes, 1, MPI_INT, v->host[home], r.tag, v->comm, &answer);
 	PMPI_Send(&r, sizeof r, MPI_BYTE, v->host[home], SERVER_REQUEST_TAG, v->comm);
 	for (PMPI_Test(&answer, &done, MPI_STATUS_IGNORE); !done;

@@ -27,6 +27,22 @@ struct server_request {
 /* The tag of an answer identifies the slot that has asked, in its process. */
 enum { SERVER_REQUEST_TAG = 0, SERVER_FIRST_TAG = 1 };
 
+struct server;
+
+/* Who carries the requests instead of the MPI, and has their servers' threads. prepare sets host,
+ * first and mine; all ranks share one struct server. */
+struct server_carrier {
+	int (*prepare)(struct server *v, const struct lock_setup *s, void *world, char *err,
+		       size_t errlen);
+	void (*close)(struct server *v);
+	void (*answer)(const struct server *v, int rank, bool yes);
+	/* Ask with a request whose number, tag and units are set, and wait for the answer. */
+	bool (*ask)(const struct server *v, struct lock_slot *slot, int host,
+		    const struct server_request *r);
+};
+/* The simulator sets this; NULL: the MPI. */
+extern const struct server_carrier *server_carrier;
+
 struct server {
 	MPI_Comm comm;
 	int *host;       /* [ranks] the rank that serves the locks of this home */
@@ -39,6 +55,10 @@ struct server {
 	pthread_t thread;
 	bool serves;
 	_Atomic(bool) stop;
+	/* Set by serve, for a carrier that has to know how long it took: the number of held ranges
+	 * before the request, and of awaited ranges with which it has compared others. */
+	uint64_t holders, compared;
+	void *carried; /* of the carrier */
 };
 
 /* Determine the ranks that serve; *v is all zero before. Collective over the MPI_Comm at mpi_comm.

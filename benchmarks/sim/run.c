@@ -214,6 +214,7 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 	    .seed = run->set->seed,
 	    .ordered = run->machine->ordered,
 	    .timing = &machine_timing,
+	    .servers = run->machine->server.threads ? &machine_servers : NULL,
 	    .extra = workload_is(run->workload, W_BY_ITSELF) ? sim_table_bytes(run) : cells * 64,
 	    .recorded = run->set->trace != NULL,
 	    .play = sim_play,

@@ -116,6 +116,8 @@ struct lock_mpi_calls {
 	 * that calls MPI by itself. Local; close may still follow. NULL: there is nothing to
 	 * stop. */
 	void (*halt)(struct lock_setup *s);
+	/* Clients ask servers, of whose threads the simulator knows the times (sim/servers.c). */
+	bool by_server;
 };
 
 struct lock_protocol {
