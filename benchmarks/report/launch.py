@@ -192,6 +192,13 @@ class Progress:
         else:
             print(text, file=sys.stderr, flush=True)
 
+    def show(self, text: str) -> None:
+        """On a terminal only: replace the line."""
+        if self.terminal:
+            spent = time.monotonic() - self.start
+            print(f"\r\033[Kpawl-report: {text}, {spent:.0f} s", end="", file=sys.stderr,
+                  flush=True)
+
     def rest(self) -> str:
         finished = self.done - 1
         if finished < 1:

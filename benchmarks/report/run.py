@@ -6,13 +6,14 @@ import argparse
 
 from . import launch
 from .results import BadInput
-from .tables import dropin, ranges, scaling, ucx, workloads
+from .tables import dropin, ranges, readers, scaling, ucx, workloads
 
 TABLES = {
     "workloads": (workloads, "doc/workloads.md: the ALock and ShiftLock papers"),
     "ranges": (ranges, "doc/ranges.md: the Citron paper"),
     "dropin": (dropin, "doc/dropin.md: MPI_Win_lock, natively and by libpawl-mpi"),
     "ucx": (ucx, "doc/ucx.md: the transport over UCX"),
+    "readers": (readers, "doc/speed.md: rma-rw and fompi-rw on two hosts, over both transports"),
     "scaling": (scaling, "one contended lock over the number of ranks"),
 }
 

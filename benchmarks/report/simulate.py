@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from typing import Iterable, Sequence
 
 from .launch import SOURCE, Build
@@ -52,35 +53,32 @@ def value(r: Result, field: str) -> float:
 
 
 class Simulator:
-    """pawl-sim of a build tree."""
+    """pawl-sim of a build tree. Threads may share it: at most so many simulations run at a time,
+    those of the figures in turn."""
 
-    def __init__(self, build: Build):
+    def __init__(self, build: Build, jobs: int = 1):
         self.build = build
+        self.free = threading.Semaphore(jobs)
+        self.ended = 0
+        self.stopped = False
         self.program = build.program("benchmarks/sim/pawl-sim",
                                      "configure where SimGrid is, and make")
+
+    def stop(self) -> None:
+        """Start no simulation any more."""
+        self.stopped = True
 
     def run(self, machine: str, ranks: int, options: Sequence[str]) -> list[Result]:
         return self.execute([self.program, f"--machines={MACHINES}", f"--machine={machine}",
                              f"--ranks={ranks}", "--progress=never", "--json", *options])
 
     def execute(self, command: Sequence[str]) -> list[Result]:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, check=False)
+        with self.free:
+            if self.stopped:
+                raise BadInput("stopped")
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, check=False)
+            self.ended += 1
         if done.returncode != 0:
             raise BadInput(f"{' '.join(command)}: status {done.returncode}\n{done.stderr.strip()}")
         return list(parse(done.stdout.splitlines()))
-
-    def kinds(self, shared: bool, left_out: Sequence[str]) -> str:
-        """The locks that readers share, or those that they do not, of pawl-sim --list."""
-        text = subprocess.run([self.program, "--list", f"--machines={MACHINES}"],
-                              stdout=subprocess.PIPE, text=True, check=True).stdout
-        return ",".join(k for k in listed_kinds(text, shared) if k not in left_out)
-
-
-def listed_kinds(text: str, shared: bool) -> list[str]:
-    """Of the first paragraph of --list, in which each line is a lock."""
-    found = []
-    for line in text.split("\n\n")[0].splitlines()[1:]:
-        if "[ranges]" not in line and ("[readers share]" in line) == shared:
-            found.append(line.split()[0])
-    return found

@@ -52,12 +52,6 @@ class OtherPrograms(unittest.TestCase):
         self.assertEqual(dict(samples), {("ucx", "swap"): [(1.5, 2)],
                                          ("poll", "fetch-add"): [(3, 4)]})
 
-    def test_the_list_of_locks(self):
-        text = ("Locks (--lock):\n  a  one [readers share]\n  b  two\n  c  x [ranges]\n\n"
-                "Workloads (--bench):\n  w  text\n")
-        self.assertEqual(simulate.listed_kinds(text, True), ["a"])
-        self.assertEqual(simulate.listed_kinds(text, False), ["b"])
-
     def test_rank_counts_reach_twice_the_cores(self):
         self.assertEqual(rank_counts(2), [1, 2, 4, 8])
         self.assertEqual(rank_counts(16)[-1], 32)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ALock paper (SPAA'24): its figures 1 and 4, and one lock on one node (the paper has a lock
-for each of 20 nodes). Ranks are the paper's threads, on one node or on 20."""
+"""The ALock paper (SPAA'24): its figures 1, 4 and 5 (85, 95 and 100 % of the acquires near), and
+one lock on one node. Ranks are the paper's threads, on one node or on 20."""
 from __future__ import annotations
 
 from ..simulate import Data, Simulator
@@ -25,4 +25,11 @@ def figure(sim: Simulator, quick: bool) -> Data:
                     "-o", f"remote_budget={budget}"]),
                     f"4: 20 nodes, {n} locks: acquires a second", "throughput",
                     series=f"remote budget {budget}")
+    for n in (20, 100, 1000):
+        for near in (85, 95, 100):
+            for threads in (1, 4, 8):
+                data.points(sim.run(MACHINE, 20 * threads, [
+                    LOCKS, "--bench=locktable", f"--locks={n}", f"--locality={near}", "-o",
+                    f"topology=node:20 core:{threads}"]),
+                    f"5: 20 nodes, {n} locks, {near} % near: acquires a second", "throughput")
     return data
