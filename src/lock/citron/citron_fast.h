@@ -13,7 +13,7 @@ void citron_withdraw(struct citron_view *v, int64_t keep);
 enum {
 	GOT_LEAVES = 4 * CITRON_MOST_SPLIT,
 	GOT_ABOVE = 2 * GOT_LEAVES,
-	GOT_RAISED = GETS - 3,
+	GOT_RAISED = 125,
 	GOT_ROOT,
 	GOT_TOP
 };

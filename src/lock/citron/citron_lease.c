@@ -203,7 +203,7 @@ static bool await_part(struct citron_view *v, const struct citron_wait *w, int64
 /* R3. AGAIN: TOP has changed. STOPPED: no client has shown that it is alive. */
 static enum outcome hold_still(struct citron_view *v, const struct citron_wait *w, int64_t top)
 {
-	int64_t *got = v->h->got, word = 0, passed = 0, value;
+	int64_t *got = v->h->still, word = 0, passed = 0, value;
 
 	for (int quiet = 0; quiet < LOOKS && !FAULT(citron_wait); quiet++) {
 		if (await_part(v, w, top, &value))

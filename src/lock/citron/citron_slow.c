@@ -11,7 +11,7 @@
 #include "lock/pauses.h"
 
 enum {
-	LOOKS = RMA_ORDERED - 4, /* after U2; so few that they keep their order */
+	LOOKS = RMA_ORDERED - 4, /* the first ones after U2; so few that they keep their order */
 	TRIP_SHARE = 4,
 	SOON = 2,         /* so few are ahead that the waiter looks all the time */
 	STILL_LOOKS = 16, /* of a waiter that is not next, at a word that does not move */
@@ -220,8 +220,9 @@ static bool take_bits(struct citron_view *v, int64_t i, uint64_t most, bool wait
 struct drain {
 	struct citron_view *v;
 	bool wait;
+	bool after_flush; /* so the looks need no order among themselves */
 	int64_t count;
-	int64_t index[LOOKS];
+	int64_t index[GETS];
 };
 
 /* Wait until each of these bits of a leaf has been clear. */
@@ -275,6 +276,7 @@ static bool drain_flush(struct drain *d, int64_t mask)
 		rma_get(v->c, word_at(v, d->index[i]), &got[i]);
 	rma_flush(v->c, v->root); /* orders the gets before the looks at their results */
 	d->count = 0;
+	d->after_flush = true;
 	for (int64_t i = 0; i < count && clear; i++) {
 		bool leaf = is_leaf_word(v, d->index[i]);
 
@@ -291,7 +293,7 @@ static bool drain_flush(struct drain *d, int64_t mask)
 static bool drain_words(struct drain *d, int64_t index, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++) {
-		if (d->count == LOOKS && !drain_flush(d, BELOW_MASK))
+		if (d->count == (d->after_flush ? GETS : LOOKS) && !drain_flush(d, BELOW_MASK))
 			return false;
 		d->index[d->count++] = index + i;
 	}

@@ -48,12 +48,13 @@ struct citron {
 };
 enum { TOP_BYTES = 64, LINE_WORDS = 8, STRIPES = 8, QUEUES = 1024 };
 
-enum { GETS = 128 /* in flight at a time */, KNOWN_TOPS = 4 };
+enum { GETS = 512 /* in flight at a time */, KNOWN_TOPS = 4 };
 
 /* What a client has of a space, in its slot's scratch. */
 struct citron_hold {
 	int64_t got[GETS];
-	int64_t nodes; /* number of nodes in its cover */
+	int64_t still[2]; /* of R3, in which got[] stays as it is */
+	int64_t nodes;    /* number of nodes in its cover */
 	struct citron_node node[CITRON_NODES];
 	int64_t ticket[CITRON_NODES]; /* of inner nodes */
 	int64_t turns;                /* this many of the first nodes have had their turn */
