@@ -87,7 +87,9 @@ static=$(for dir in $($MPIFC -print-search-dirs 2>/dev/null | sed -n 's/^librari
 done | head -n 1)
 wrapped()
 {
-	wrap=$(sed -n 's/^wrap=//p' "$builddir/pawl-caf.pc" | sed "s|\${libdir}|$builddir/.libs|")
+	# Only the installed library has the name of the MPI.
+	wrap=$(sed -n 's/^wrap=//p' "$builddir/pawl-caf.pc" |
+		sed "s|\${libdir}/libpawl-caf-[^ ]*|$builddir/.libs/libpawl-caf.a|")
 	compile wrapped "$sources/coarray_stat.f90" $wrap "$static" -L"$builddir/.libs" -lpawl
 }
 if [ -n "$static" ] && [ -e "$builddir/.libs/libpawl-caf.a" ]; then
