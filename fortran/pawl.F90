@@ -594,7 +594,7 @@ contains
 
    ! Return the code in ierror; without ierror, print a failure and end the program.
    subroutine finish(rc, ierror)
-      integer(c_int), intent(in) :: rc
+      integer(c_int), value :: rc
       integer, intent(out), optional :: ierror
 
       if (present(ierror)) then
@@ -605,7 +605,7 @@ contains
    end subroutine
 
    subroutine give_up(rc)
-      integer(c_int), intent(in) :: rc
+      integer(c_int), value :: rc
 
       write (error_unit, "(4a)") "pawl: ", pawl_strerror(int(rc)), ": ", pawl_error_message()
       flush (error_unit)
