@@ -936,7 +936,11 @@ contains
       type(pawl_mode), intent(in), optional :: mode
       integer, intent(out), optional :: ierror
 
-      call finish(c_lock_acquire(table%handle, lock, bits_of(mode)), ierror)
+      if (present(ierror)) then
+         ierror = c_lock_acquire(table%handle, lock, bits_of(mode))
+      else
+         call finish(c_lock_acquire(table%handle, lock, bits_of(mode)))
+      end if
    end subroutine
 
    subroutine acquire_i4(table, lock, mode, ierror)
@@ -999,7 +1003,11 @@ contains
       integer(int64), intent(in) :: lock
       integer, intent(out), optional :: ierror
 
-      call finish(c_lock_release(table%handle, lock), ierror)
+      if (present(ierror)) then
+         ierror = c_lock_release(table%handle, lock)
+      else
+         call finish(c_lock_release(table%handle, lock))
+      end if
    end subroutine
 
    subroutine release_i4(table, lock, ierror)
