@@ -36,7 +36,7 @@ int sched_yield(void)
 {
 	Dl_info caller;
 
-	if (dladdr(__builtin_return_address(0), &caller) && strstr(caller.dli_fname, "libpawl-mpi"))
+	if (dladdr(__builtin_return_address(0), &caller) && strstr(caller.dli_fname, "pawl-mpi-"))
 		yields++;
 	return (int)syscall(SYS_sched_yield);
 }
