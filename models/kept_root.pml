@@ -10,9 +10,9 @@
  * lock again by one compare-and-swap (A1) and a look at NEXT (A2), without a far operation.
  *
  * Before the first use, TAIL is 0 and USE is NEW everywhere, which are the words' first values: the
- * root is at the node of the home, where NEW is as IDLE. Other nodes have not queued, so whoever
- * finds a 0 in TAIL has that node before it, and whoever finds NEW at its predecessor has the root.
- * USE never becomes NEW again.
+ * root is at the node of the home, where NEW is as IDLE. Other nodes have not queued, so a node
+ * that finds a 0 in TAIL has that node before it, and a node that finds NEW at its predecessor has
+ * the root. USE never becomes NEW again.
  *
  * Another node N swaps TAIL (Q2), writes itself into NEXT of its predecessor P (Q3), flushes, and
  * looks at USE of P once (Q4). A client of P writes USE and then looks at NEXT; N writes NEXT and
