@@ -180,7 +180,7 @@ many_cpus()
 if [ "$(nproc)" -lt 2 ]; then
 	skip "more CPUs than a cpu_set_t has" "two ranks have one core"
 elif said=$(shared affinity.c affinity); then
-	check "more CPUs than a cpu_set_t has" many_cpus
+	timed check "more CPUs than a cpu_set_t has" many_cpus
 else
 	check "compile affinity.c" sh -c 'echo "$1"; false' sh "$said"
 fi

@@ -19,6 +19,6 @@ bars()
 	done
 	return 1
 }
-check "C++, Fortran and Python cost what benchmarks/languages/run allows" bars
+timed check "C++, Fortran and Python cost what benchmarks/languages/run allows" bars
 
 finish

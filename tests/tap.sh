@@ -3,6 +3,7 @@
 
 tap_count=0
 tap_failed=0
+tap_directive=
 
 # check NAME COMMAND...: one result, by the command's status; its output follows as
 # comments.
@@ -14,10 +15,20 @@ check()
 	if tap_said=$("$@" 2>&1); then
 		echo "ok $tap_count - $tap_name"
 	else
-		echo "not ok $tap_count - $tap_name"
+		echo "not ok $tap_count - $tap_name$tap_directive"
 		tap_failed=$((tap_failed + 1))
 	fi
 	[ -z "$tap_said" ] || printf '%s\n' "$tap_said" | sed 's/^/# /'
+}
+
+# timed check NAME COMMAND...: other work on the machine may make the result fail, since it depends
+# on how long something takes. Such a failure ends with "# timed", and run-tests runs a test that
+# fails in no other way once more, when nothing else runs.
+timed()
+{
+	tap_directive=" # timed"
+	"$@"
+	tap_directive=
 }
 
 # The skips that tests/expected-skips declares for this test and this MPI: extended

@@ -35,7 +35,7 @@ is_first()
 {
 	sed -n 2p "$tmp/summary" | grep 'lock 5 of table 1 '
 }
-check "the lock with the longest waits is first" is_first
+timed check "the lock with the longest waits is first" is_first
 check "a long hold, with rank and function" \
 	finds '^lock 5 .*: long hold: rank 1 on .* held it .* ms at .*\(update_hot at\|contended\)'
 check "hand-overs" finds '^[1-9][0-9]* hand-overs between 3 ranks$'
@@ -227,7 +227,7 @@ openmpi | mpich) said=$(cluster -- true 2>&1) ;;
 *) said="netcluster knows Open MPI and MPICH" && false ;;
 esac
 if [ $? = 0 ]; then
-	check "two hosts: arrows between them" thrice on_hosts
+	timed check "two hosts: arrows between them" thrice on_hosts
 else
 	skip "two hosts: arrows between them" "$said"
 fi

@@ -23,8 +23,8 @@ reports()
 	[ "$n" -ge 2 ] && [ "$n" -le 4 ] && [ "$n" = "$(grep -c '^pawl: ' "$tmp/err")" ]
 }
 # A kind that waits for a word, and one that polls.
-check "a queue lock" reports d-mcs
-check "a lock by compare and swap" reports cas-backoff
+timed check "a queue lock" reports d-mcs
+timed check "a lock by compare and swap" reports cas-backoff
 
 # The program ends itself, and launchers call that a failure.
 here()
@@ -78,11 +78,11 @@ counts_silent()
 	two_hosts 3 d-mcs asleep && ! grep dead-lock "$tmp/err" &&
 		grep '^pawl: rank 0 .* at lock 1 .*; 1 rank did not answer$' "$tmp/err"
 }
-check "a cycle of 2 ranks" finds 2 here 2 d-mcs cycle
-check "a cycle of 3 ranks" finds 3 here 3 cas-backoff cycle
-check "a cycle over two tables" finds 2 here 2 rma-rw tables
+timed check "a cycle of 2 ranks" finds 2 here 2 d-mcs cycle
+timed check "a cycle of 3 ranks" finds 3 here 3 cas-backoff cycle
+timed check "a cycle over two tables" finds 2 here 2 rma-rw tables
 if [ -e "$layer" ]; then
-	check "a cycle of 3 ranks over the targets of a window" finds 3 here_window 3
+	timed check "a cycle of 3 ranks over the targets of a window" finds 3 here_window 3
 else
 	skip "a cycle over the targets of a window" "no shared library in this build"
 fi
@@ -108,8 +108,8 @@ is_shown()
 		[ "$(grep -c '^rank [01] on host .*, process ' "$tmp/said")" = 2 ]
 }
 awaits="awaits lock [01] of table 1 (d-mcs, 9 locks) exclusively for [0-9.]* s$"
-check "pawl-stuck: a dead-lock" is_shown cycle 3 "$awaits" 2
-check "pawl-stuck: none" is_shown chain 0 "$awaits" 1
+timed check "pawl-stuck: a dead-lock" is_shown cycle 3 "$awaits" 2
+timed check "pawl-stuck: none" is_shown chain 0 "$awaits" 1
 is_alone()
 {
 	sleep 60 &
@@ -128,18 +128,18 @@ check "pawl-stuck: wrong argument" is_refused
 
 hosts_checks()
 {
-	check "two hosts, a cycle of 2 ranks" finds 2 two_hosts 2 d-mcs cycle
-	check "two hosts, over three tables" finds 3 two_hosts 3 d-mcs tables
+	timed check "two hosts, a cycle of 2 ranks" finds 2 two_hosts 2 d-mcs cycle
+	timed check "two hosts, over three tables" finds 3 two_hosts 3 d-mcs tables
 	if [ -e "$layer" ]; then
-		check "two hosts, over the targets of a window" finds 2 two_hosts_window 2
+		timed check "two hosts, over the targets of a window" finds 2 two_hosts_window 2
 	else
 		skip "two hosts, over the targets of a window" "no shared library in this build"
 	fi
 	PAWL_TRANSPORT=mpi
 	export PAWL_TRANSPORT
-	check "two hosts, through the MPI, a cycle of 3 ranks" finds 3 two_hosts 3 d-mcs cycle
+	timed check "two hosts, through the MPI, a cycle of 3 ranks" finds 3 two_hosts 3 d-mcs cycle
 	check "two hosts, through the MPI, without a cycle" finds_none two_hosts 3 d-mcs chain
-	check "two hosts, through the MPI, with a rank that does not answer" counts_silent
+	timed check "two hosts, through the MPI, with a rank that does not answer" counts_silent
 }
 case $TEST_MPI in
 openmpi | mpich)

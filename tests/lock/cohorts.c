@@ -125,7 +125,7 @@ static void saturated(const struct budgets *b)
 	MPI_Info_free(&info);
 	for (int i = 0; table && !good && i < ATTEMPTS; i++)
 		good = fair(b);
-	expect(good, "shares or waits are not what the budgets say, %d times", ATTEMPTS);
+	expect_time(good, "shares or waits are not what the budgets say, %d times", ATTEMPTS);
 	table_close(table);
 	result(
 	    "alock, both cohorts saturated, budgets %d and %d: shares within %d %%, and no longer"

@@ -92,7 +92,7 @@ static void delays(void)
 	t = create("rma-rw", "PAWL_INJECT", "delay=30s mode=exclusive rank=0");
 	begun = seconds_now();
 	hold(t, 1, PAWL_SHARED, 0);
-	expect(seconds_now() - begun < 30, "shared, delayed by %g s", seconds_now() - begun);
+	expect_time(seconds_now() - begun < 30, "shared, delayed by %g s", seconds_now() - begun);
 	table_close(t);
 	result("PAWL_INJECT for a mode");
 }

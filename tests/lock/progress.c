@@ -93,7 +93,8 @@ static void with_thread(const char *kind)
 		f = home_sleeps(table, SLEEP_S);
 		print_figures(kind, "thread", &f);
 	}
-	expect(f.p99 <= MOST_P99_S, "p99 is %.1f ms in each of %d attempts", f.p99 * 1e3, ATTEMPTS);
+	expect_time(f.p99 <= MOST_P99_S, "p99 is %.1f ms in each of %d attempts", f.p99 * 1e3,
+		    ATTEMPTS);
 	table_close(table);
 	result("%s: with progress=thread a home that sleeps delays no client (p99 below %.0f ms)",
 	       kind, MOST_P99_S * 1e3);
@@ -132,7 +133,8 @@ static void idle(void)
 		MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 		note("an idle thread takes %.2f %% of a core", most * 100);
 	}
-	expect(most < MOST_IDLE, "%.2f %% of a core in each of %d attempts", most * 100, ATTEMPTS);
+	expect_time(most < MOST_IDLE, "%.2f %% of a core in each of %d attempts", most * 100,
+		    ATTEMPTS);
 	table_close(table);
 	result("a thread that has nothing to do takes less than 1 %% of a core");
 }

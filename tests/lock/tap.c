@@ -28,7 +28,7 @@ static int count, failed;
 
 static pthread_mutex_t reason_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char reason[TEXT];
-static bool has_reason;
+static enum failure { NONE, LATE, ERROR } failure; /* of the running test */
 static char doing[TEXT] = "the start";
 
 /* --------------------------------------------------------------- watchdog */
@@ -169,23 +169,42 @@ static _Noreturn void end_at_once(void)
 	_exit(1);
 }
 
-void fail(const char *format, ...)
+/* The first reason of a kind is kept; an error comes before a time. */
+static void fail_as(enum failure kind, const char *format, va_list ap)
 {
-	va_list ap;
-
 	pthread_mutex_lock(&reason_mutex);
-	if (!has_reason) {
-		va_start(ap, format);
+	if (kind > failure) {
 		format_into(reason, format, ap);
-		va_end(ap);
-		has_reason = true;
+		failure = kind;
 	}
 	pthread_mutex_unlock(&reason_mutex);
 }
 
+void fail(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	fail_as(ERROR, format, ap);
+	va_end(ap);
+}
+
+void fail_time(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	fail_as(LATE, format, ap);
+	va_end(ap);
+}
+
 bool result(const char *format, ...)
 {
-	int first_rank = has_reason ? tap_rank : tap_size;
+	/* The first rank with an error, else the first one with a time. */
+	int first = failure == ERROR  ? tap_rank
+		    : failure == LATE ? tap_size + tap_rank
+				      : 2 * tap_size;
+	bool passed;
 	char name[TEXT];
 	va_list ap;
 
@@ -193,22 +212,24 @@ bool result(const char *format, ...)
 	format_into(name, format, ap);
 	va_end(ap);
 	meet();
-	MPI_Allreduce(MPI_IN_PLACE, &first_rank, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	if (first_rank < tap_size)
-		MPI_Bcast(reason, TEXT, MPI_CHAR, first_rank, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	passed = first == 2 * tap_size;
+	if (!passed)
+		MPI_Bcast(reason, TEXT, MPI_CHAR, first % tap_size, MPI_COMM_WORLD);
 	count++;
-	failed += first_rank < tap_size;
+	failed += !passed;
 	if (tap_rank == 0) {
-		if (first_rank < tap_size)
-			printf("not ok %d - %s # rank %d: %s\n", count, name, first_rank, reason);
-		else
+		if (passed)
 			printf("ok %d - %s\n", count, name);
+		else
+			printf("not ok %d - %s # rank %d: %s%s\n", count, name, first % tap_size,
+			       reason, first < tap_size ? "" : " # timed");
 		fflush(stdout);
 	}
-	has_reason = false;
-	if (one_failure && first_rank < tap_size)
+	failure = NONE;
+	if (one_failure && !passed)
 		end_at_once();
-	return first_rank == tap_size;
+	return passed;
 }
 
 void skip(const char *why, const char *format, ...)

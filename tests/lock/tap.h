@@ -51,6 +51,11 @@ void fail(const char *format, ...) PRINTF(1, 2);
 /* fail() if a condition does not hold; says whether it does. */
 #define expect(condition, ...) ((condition) ? true : (fail(__VA_ARGS__), false))
 
+/* The same of a time, which other work on the machine may make longer: a result that fails in no
+ * other way ends with "# timed" (see tests/tap.sh). */
+void fail_time(const char *format, ...) PRINTF(1, 2);
+#define expect_time(condition, ...) ((condition) ? true : (fail_time(__VA_ARGS__), false))
+
 /* End a test with one line of TAP. Collective; returns whether it passed on all ranks. */
 bool result(const char *format, ...) PRINTF(1, 2);
 void skip(const char *reason, const char *format, ...) PRINTF(2, 3);

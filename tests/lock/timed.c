@@ -61,7 +61,7 @@ static bool acquire_in_time(uint64_t lock, int mode)
 	}
 	expect_code(rc, PAWL_ERR_TIMEOUT, "timed acquire");
 	expect(took >= patience, "gave up after %g s of %g s", took, patience);
-	expect(took < patience + SLACK, "gave up after %g s of %g s", took, patience);
+	expect_time(took < patience + SLACK, "gave up after %g s of %g s", took, patience);
 	latest = took - patience > latest ? took - patience : latest;
 	over++;
 	return false;

@@ -50,8 +50,8 @@ static void long_wait(const struct pawl_kind *kind, int holder, int mode)
 	now_doing("%s, a long wait", kind->name);
 	for (int i = tap_long ? 1 : 0; i < ATTEMPTS && burnt >= MOST_BURNT_PERCENT; i++)
 		burnt = burnt_percent(holder, mode, hold_ms[i]);
-	if (expect(burnt < MOST_BURNT_PERCENT, "%.1f %% of a core in each of several waits",
-		   burnt) &&
+	if (expect_time(burnt < MOST_BURNT_PERCENT, "%.1f %% of a core in each of several waits",
+			burnt) &&
 	    tap_rank == 0)
 		printf("# %.1f %% of a core\n", burnt);
 	result("%s: a long wait of a %s for a %s burns less than %d %% of a core", kind->name,
@@ -108,8 +108,8 @@ static void shares(const struct pawl_kind *kind)
 	meet();
 	MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 	MPI_Allreduce(&mine, &least, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-	expect(least > 0, "a rank got nothing in %.1f s (all: %lld)", 5 * tap_budget,
-	       (long long)all);
+	expect_time(least > 0, "a rank got nothing in %.1f s (all: %lld)", 5 * tap_budget,
+		    (long long)all);
 	note("%s: %lld acquires, the least of a rank %.0f %% of an equal share", kind->name,
 	     (long long)all, 100.0 * (double)least * tap_size / (double)all);
 	result("%s: everybody gets a share", kind->name);
