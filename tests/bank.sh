@@ -48,7 +48,7 @@ noticed()
 	printf '%s\n' "$said" | grep 'the bank has'
 	[ $rc = 1 ] && printf '%s\n' "$said" | grep -q 'the bank has'
 }
-check "without locks money is lost, and that is noticed" noticed
+timed check "without locks money is lost, and that is noticed" noticed
 
 nothing_left()
 {

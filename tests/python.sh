@@ -31,7 +31,7 @@ fi
 
 program=$sources/test_pawl.py
 tap_program "4 ranks" mpi_run 4 90 $MPI4PY "$program"
-check "without a lock the test fails" caught mpi_run 4 60 $MPI4PY "$program" broken
+timed check "without a lock the test fails" caught mpi_run 4 60 $MPI4PY "$program" broken
 
 # The structures that the library fills in.
 sizes()

@@ -22,8 +22,8 @@ check()
 }
 
 # timed check NAME COMMAND...: other work on the machine may make the result fail, since it depends
-# on how long something takes. Such a failure ends with "# timed", and run-tests runs a test that
-# fails in no other way once more, when nothing else runs.
+# on how long something takes, or on which ranks run at the same time. Such a failure ends with
+# "# timed", and run-tests runs a test that fails in no other way once more, when nothing else runs.
 timed()
 {
 	tap_directive=" # timed"
