@@ -134,6 +134,24 @@ END
 }
 timed check "adaptive: hand-overs within nodes and between them" levels
 
+# Hand-overs by the level that two ranks share: a cache, a package.
+shared_level()
+{
+	mpi_run 4 60 env PAWL_STATS=json:"$dir/levels" PAWL_TOPOLOGY="$2" \
+		"$builddir/benchmarks/pawl-bench" --lock=rma-mcs --iterations=2000 --repetitions=1 ||
+		return 1
+	python3 - "$dir/levels" "$1" <<'END'
+import json, sys
+levels = json.loads(open(sys.argv[1]).readline())["locks"][0]["handovers"]
+print(levels)
+assert levels[sys.argv[2]] > 0 and levels["node"] > 0 and levels["network"] == 0, levels
+END
+}
+timed check "hand-overs within caches and between them" \
+	shared_level complex "node:1 package:1 l3:2 core:2"
+timed check "hand-overs within packages and between them" \
+	shared_level package "node:1 package:2 core:2"
+
 # The lock that is made slow comes first, in place of lock 5.
 injected()
 {

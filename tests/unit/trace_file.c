@@ -38,10 +38,15 @@ static bool has(const char *part)
 	return false;
 }
 
-/* Two ranks: a hold, a hold that waited for it, an acquire that failed, and one that did not end.
- */
+/* Two ranks: a hold, an acquire of the same lock that failed, a hold that waited for the first one,
+ * an acquire that failed, and one that did not end. */
 static struct trace_record records[] = {
     {.begin_ns = 1000, .acquired_ns = 1000, .release_ns = 3000, .released_ns = 3100, .from = -1},
+    {.begin_ns = 1500,
+     .acquired_ns = 1600,
+     .release_ns = 3150,
+     .code = PAWL_ERR_TIMEOUT,
+     .from = -1},
     {.begin_ns = 2000,
      .acquired_ns = 3200,
      .release_ns = 4000,
@@ -61,7 +66,7 @@ static struct trace_site site = {.address = &site, .rank = 1, .text = "a\tb \"c\
 
 static struct trace_all table(void)
 {
-	records[1].site = records[1].release_site = &site;
+	records[2].site = records[2].release_site = &site;
 	for (int r = 0; r < 2; r++)
 		ranks[r] = (struct trace_rank){.world = r, .host = "h"};
 	return (struct trace_all){.about = "k, 3 spaces",
@@ -87,6 +92,8 @@ int main(void)
 	check(has("\"result\": \"timeout\""), "an acquire that failed");
 	check(has("\"result\": \"unfinished\""), "one that did not end");
 	check(has("\"ph\": \"s\"") && has("\"ph\": \"f\""), "a hand-over");
+	check(has("\"cat\": \"hand-over\", \"pid\": 0, \"tid\": 100000, \"ts\": 3.000"),
+	      "it begins at the release of the hold");
 	check(!strstr(text, "\"failure\""), "no failure");
 	t.failure = "two holders";
 	t.failure_ns = 8000;
