@@ -18,8 +18,8 @@ compile()
 	compile_name=$1
 	compile_source=$2
 	shift 2
-	$CC -std=c11 -D_GNU_SOURCE "$compile_source" -o "$work/$compile_name" "$@" $ARMCI_LIBS -lm 2>&1 &&
-		$CC -std=c11 -D_GNU_SOURCE "$compile_source" -o "$work/$compile_name-pawl" "$@" "$lib" \
+	$CC -g -std=c11 -D_GNU_SOURCE "$compile_source" -o "$work/$compile_name" "$@" $ARMCI_LIBS -lm 2>&1 &&
+		$CC -g -std=c11 -D_GNU_SOURCE "$compile_source" -o "$work/$compile_name-pawl" "$@" "$lib" \
 			-L"$builddir/.libs" -lpawl $ARMCI_LIBS -lm 2>&1
 }
 # layered RANKS SECONDS [VARIABLE=VALUE...] PROGRAM...
@@ -60,6 +60,8 @@ check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock
 	layered 2 60 PAWL_LOCK=no-such-lock "$work/mutexes-pawl"
 check "silent by default" silent layered 2 60 "$work/mutexes-pawl"
 check "PAWL_STATS=1 prints what was done" says 'ARMCI mutexes' \
+	layered 2 60 PAWL_STATS=1 "$work/mutexes-pawl"
+check "PAWL_STATS=1 has the program's lines" has_sites "$sources/armci_mutexes.c" 'ARMCI_Lock(' \
 	layered 2 60 PAWL_STATS=1 "$work/mutexes-pawl"
 
 if [ -n "$GA_LIBS" ]; then

@@ -17,7 +17,7 @@ compile()
 	compile_name=$1
 	compile_source=$2
 	shift 2
-	(cd "$work" && $MPIFC -fcoarray=lib "$sources/coarray_results.f90" "$compile_source" \
+	(cd "$work" && $MPIFC -g -fcoarray=lib "$sources/coarray_results.f90" "$compile_source" \
 		-o "$compile_name" "$@" 2>&1)
 }
 for program in locks stat misuse; do
@@ -66,6 +66,8 @@ check "silent by default" silent under 2 60 "$work/coarray"
 check "PAWL_OWNER has no effect" says "PAWL_OWNER=thread has no effect on coarray locks" \
 	under 2 60 PAWL_OWNER=thread "$work/coarray"
 check "PAWL_STATS=1 prints what was done" says 'coarray locks' \
+	under 2 60 PAWL_STATS=1 "$work/stat"
+check "PAWL_STATS=1 has the program's lines" has_sites "$sources/coarray_stat.f90" 'lock(' \
 	under 2 60 PAWL_STATS=1 "$work/stat"
 check "a program without coarrays is told" says "no call of gfortran's coarrays reached it" \
 	under 2 60 "$builddir/tests/dropin/exclusive" --budget 0.05

@@ -15,7 +15,7 @@ compile()
 {
 	compile_name=$1
 	shift
-	$CC -std=c11 -D_GNU_SOURCE "$sources/shmem_locks.c" -o "$work/$compile_name" "$@" $SHMEM_LIBS 2>&1
+	$CC -g -std=c11 -D_GNU_SOURCE "$sources/shmem_locks.c" -o "$work/$compile_name" "$@" $SHMEM_LIBS 2>&1
 }
 check "locks compiles" compile locks
 tap_program "native, locks" mpi_run 2 60 "$work/locks"
@@ -43,6 +43,8 @@ check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock
 check "silent by default" silent under 2 60 "$work/locks"
 check "PAWL_STATS=1 prints what was done" says 'OpenSHMEM locks' \
 	under 2 60 PAWL_STATS=1 "$work/locks"
+check "PAWL_STATS=1 has the program's lines" \
+	has_sites "$sources/shmem_locks.c" 'shmem_[a-z]*_lock(' under 2 60 PAWL_STATS=1 "$work/locks"
 check "a program without OpenSHMEM is told" says "no call of OpenSHMEM reached it" \
 	under 2 60 "$builddir/tests/dropin/exclusive" --budget 0.05
 

@@ -140,7 +140,7 @@ PUBLIC void ARMCI_Lock(int mutex, int proc)
 		PARMCI_Lock(mutex, proc);
 		return;
 	}
-	rc = layer_acquire(&locks, (uint64_t)mutex, proc);
+	LAYER_FROM_HERE(&locks, rc = layer_acquire(&locks, (uint64_t)mutex, proc));
 	if (rc == PAWL_ERR_HELD)
 		fail("ARMCI_Lock", "this process has locked the mutex already");
 	if (rc != PAWL_SUCCESS)
@@ -155,7 +155,7 @@ PUBLIC void ARMCI_Unlock(int mutex, int proc)
 		PARMCI_Unlock(mutex, proc);
 		return;
 	}
-	rc = layer_release(&locks, (uint64_t)mutex, proc);
+	LAYER_FROM_HERE(&locks, rc = layer_release(&locks, (uint64_t)mutex, proc));
 	if (rc == PAWL_ERR_NOT_HELD)
 		fail("ARMCI_Unlock", "this process has not locked the mutex");
 	if (rc != PAWL_SUCCESS)

@@ -164,20 +164,22 @@ void ENTRY(end_team)(void **team)
 void ENTRY(lock)(void *token, size_t index, int image, int *acquired, int *stat, char *errmsg,
 		 size_t len)
 {
+	const struct outcome o = {stat, errmsg, len};
 	struct coarray *c = tokens_find(token);
 
 	if (c && c->pawl)
-		caf_lock(c, index, image, acquired, (struct outcome){stat, errmsg, len});
+		LAYER_FROM_HERE(&c->locks, caf_lock(c, index, image, acquired, o));
 	else
 		next.call_lock(token, index, image, acquired, stat, errmsg, len);
 }
 
 void ENTRY(unlock)(void *token, size_t index, int image, int *stat, char *errmsg, size_t len)
 {
+	const struct outcome o = {stat, errmsg, len};
 	struct coarray *c = tokens_find(token);
 
 	if (c && c->pawl)
-		caf_unlock(c, index, image, (struct outcome){stat, errmsg, len});
+		LAYER_FROM_HERE(&c->locks, caf_unlock(c, index, image, o));
 	else
 		next.call_unlock(token, index, image, stat, errmsg, len);
 }

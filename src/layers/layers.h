@@ -60,6 +60,7 @@ struct layer_locks {
 	uint64_t first, count; /* of each process */
 	int size, rank;        /* of the communicator */
 	bool far;              /* the processes are on several nodes */
+	bool observed;         /* observers of the table ask where calls come from */
 	struct layer_table *in;
 };
 
@@ -88,6 +89,23 @@ static inline uint64_t layer_lock(const struct layer_locks *s, uint64_t index, i
 {
 	return (s->first + index) * (uint64_t)s->size + (uint64_t)rank;
 }
+
+/* The next calls of this thread come from this place in the program; NULL: from the place that
+ * calls Pawl. */
+void layer_set_site(const void *site);
+
+/* In an entry point of a layer: to observers of the locks, the calls of Pawl in this statement come
+ * from the program's line, not from the layer's. */
+#define LAYER_FROM_HERE(locks, statement)                            \
+	do {                                                         \
+		if (__builtin_expect((locks)->observed, 0)) {        \
+			layer_set_site(__builtin_return_address(0)); \
+			statement;                                   \
+			layer_set_site(NULL);                        \
+		} else {                                             \
+			statement;                                   \
+		}                                                    \
+	} while (0)
 
 /* Within a node, the locks' atomics order loads and stores. Data from another node was stored by
  * the runtime: orders that before this process's accesses, and these before the release; pairs with

@@ -22,6 +22,7 @@
 #include "base/hash.h"
 #include "base/info.h"
 #include "layers/layers.h"
+#include "observe/observe.h"
 
 enum { FIRST_CAPACITY = 256, MOST_HELD = 4096 };
 
@@ -29,7 +30,7 @@ struct layer_table {
 	pawl_table *table;
 	MPI_Comm comm; /* a duplicate */
 	int size, rank;
-	bool far;
+	bool far, observed;
 	uint64_t capacity; /* locks of each process */
 	bool *used;        /* [capacity] */
 	struct layer_table *next;
@@ -82,6 +83,7 @@ static int create(const struct layer *l, struct layer_table *t, const char *kind
 	struct pawl_table_info info;
 	MPI_Info options;
 	char held[24];
+	bool has_statistics;
 	int rc;
 
 	snprintf(held, sizeof held, "%d", n < MOST_HELD ? (int)n : MOST_HELD);
@@ -100,6 +102,7 @@ static int create(const struct layer *l, struct layer_table *t, const char *kind
 	pawl_table_set_name(t->table, l->words.locks);
 	pawl_table_get_info(t->table, &info);
 	t->far = info.nodes > 1;
+	pawl_private_get_observed(t->table, &t->observed, &has_statistics);
 	return PAWL_SUCCESS;
 }
 
@@ -221,6 +224,7 @@ static void take_from(struct layer_table *t, uint64_t first, uint64_t count,
 	    .size = t->size,
 	    .rank = t->rank,
 	    .far = t->far,
+	    .observed = t->observed,
 	    .in = t,
 	};
 }
@@ -288,6 +292,11 @@ bool layer_take(const struct layer *l, MPI_Comm comm, uint64_t count, struct lay
 void layer_give(const struct layer_locks *locks)
 {
 	memset(locks->in->used + locks->first, false, locks->count);
+}
+
+void layer_set_site(const void *site)
+{
+	pawl_private_set_site(site);
 }
 
 MPI_Comm layer_comm(const struct layer_locks *locks)

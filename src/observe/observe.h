@@ -161,7 +161,7 @@ const struct observe_record *observe_awaiting(const struct observe *o, const str
 /* For rma->waiting.observe; o is a struct observe. */
 void observe_waiting(void *o, const struct rma_client *c, uint64_t waited_ns, const char *what);
 
-/* Exported for libpawl-mpi; in no installed header. The next calls of this thread come from this
+/* Exported for the layers; in no installed header. The next calls of this thread come from this
  * place in the program; NULL: from the place that calls Pawl. */
 __attribute__((visibility("default"))) void pawl_private_set_site(const void *site);
 extern _Thread_local const void *observe_given_site

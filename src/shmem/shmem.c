@@ -157,7 +157,7 @@ PUBLIC void shmem_set_lock(volatile long *lock)
 		return;
 	}
 	at = place_of(lock, "shmem_set_lock");
-	rc = layer_acquire(&locks, at.index, at.pe);
+	LAYER_FROM_HERE(&locks, rc = layer_acquire(&locks, at.index, at.pe));
 	if (rc == PAWL_ERR_HELD)
 		fail("shmem_set_lock", "this PE has set the lock already");
 	if (rc != PAWL_SUCCESS)
@@ -172,7 +172,7 @@ PUBLIC int shmem_test_lock(volatile long *lock)
 	if (!pawl)
 		return pshmem_test_lock(lock);
 	at = place_of(lock, "shmem_test_lock");
-	rc = layer_try_acquire(&locks, at.index, at.pe);
+	LAYER_FROM_HERE(&locks, rc = layer_try_acquire(&locks, at.index, at.pe));
 	if (rc != PAWL_SUCCESS && rc != PAWL_ERR_BUSY && rc != PAWL_ERR_HELD)
 		fail("shmem_test_lock", pawl_error_message());
 	return rc != PAWL_SUCCESS;
@@ -191,7 +191,7 @@ PUBLIC void shmem_clear_lock(volatile long *lock)
 	/* Completes this PE's operations before the release; pairs with the acquire
 	 * of the next. */
 	pshmem_quiet();
-	rc = layer_release(&locks, at.index, at.pe);
+	LAYER_FROM_HERE(&locks, rc = layer_release(&locks, at.index, at.pe));
 	if (rc == PAWL_ERR_NOT_HELD)
 		fail("shmem_clear_lock", "this PE has not set the lock");
 	if (rc != PAWL_SUCCESS)

@@ -80,6 +80,26 @@ notices_deadlock()
 	! grep -q 'not stopped' "$work/deadlock" && [ $deadlock_ended = 0 ]
 }
 
+# has_sites SOURCE WORD COMMAND...: the command prints statistics (PAWL_STATS=1), in which each call
+# site is a line of the source that has the word.
+has_sites()
+{
+	sites_source=$1
+	sites_word=$2
+	shift 2
+	"$@" >"$work/sites" 2>&1 || { head -n 5 "$work/sites"; return 1; }
+	sed -n '/call sites, by total wait$/,/time of an acquire/ {
+		/call sites, by/d; /   call site$/d; /time of an acquire/d; s/.* at /at /; p
+	}' "$work/sites" | sort | uniq -c | tee "$work/lines"
+	[ -s "$work/lines" ] && while read -r sites_n sites_at sites_place; do
+		case $sites_at-$sites_place in
+		"at-${sites_source##*/}:"*) ;;
+		*) return 1 ;;
+		esac
+		sed -n "${sites_place##*:}p" "$sites_source" | grep "$sites_word" || return 1
+	done <"$work/lines"
+}
+
 # The kinds of lock that layers accept, without the default. They meet the same code of a layer: the
 # short check takes one.
 layer_kinds()
