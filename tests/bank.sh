@@ -27,7 +27,7 @@ case $said in
 *"without hiredis"* | *"not in PATH"*) skip_all "${said#pawl-bench: redlock: }" ;;
 esac
 kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && !/only if named|\[ranges\]/ { print $1 }' |
-	grep -vE '^(raw-pair|fompi-a|citron-tree)$')
+	grep -vE '^(raw-pair|fompi-a|poet-free|citron-tree)$')
 
 # Few accounts, so that transfers meet.
 sum_stays()

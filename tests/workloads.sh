@@ -12,7 +12,7 @@ tmp=workloads.$$.tmp
 mkdir "$tmp"
 trap 'rm -rf "$tmp"' EXIT
 kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && !/only if named|\[ranges\]/ { print $1 }' |
-	grep -vE '^(raw-pair|fompi-a|redlock|citron-tree)$')
+	grep -vE '^(raw-pair|fompi-a|redlock|poet-free|citron-tree)$')
 
 # Without the MPI's own, whose critical sections take milliseconds where ranks outnumber
 # cores.
@@ -72,6 +72,29 @@ rising()
 		END { print n " distributions, " bad + 0 " bad"; exit bad || !n }'
 }
 check "distributions of latencies rise to 1" rising
+
+# The hash table with a lock for each rank, and with one for each bucket; without the MPI's own, as
+# above.
+for locks in 2 2048; do
+	check "poet, 2 ranks, $locks locks" complete 1 2 --bench=poet --locks=$locks --fw=30 \
+		--lock="$ours,poet-free"
+done
+check "poet, 2 ranks on 2 nodes" complete 1 2 --bench=poet --zipf=0.99 --lock="$ours" \
+	-o "$two_nodes"
+
+# Ranks without a lock find half a bucket soon; the longer runs are for idle machines.
+without_locks()
+{
+	for turns in 300 3000 30000; do
+		said=$(export TEST_BREAK=1; bench 2 --bench=poet --no-verify --fw=50 --zipf=1.5 \
+			--lock=cas-spin --iterations=$turns --timeout=90 2>&1)
+		rc=$?
+		printf '%s\n' "$said" | grep -v '^{'
+		[ $rc = 0 ] || break
+	done
+	[ $rc = 1 ] && printf '%s\n' "$said" | grep -q 'VIOLATED'
+}
+check "poet notices locks that do not exclude" without_locks
 
 # shares LOCALITY: of the operations of a kind that needs a fixed number, this share is far.
 shares()

@@ -299,7 +299,8 @@ int trial_run(struct trial *t, struct outcome *out, char *why, size_t whylen, bo
 	if (t->contestant->kind && !t->table)
 		rc = open_table(t, why, whylen, fatal);
 	if (rc == BENCH_OK && !t->contestant->kind && !workload_is(t->workload, W_BY_ITSELF) &&
-	    !workload_is(t->workload, W_COMPUTED) && t->team->nodes > 1) {
+	    !workload_is(t->workload, W_COMPUTED) && !workload_is(t->workload, W_FREE_ANYWHERE) &&
+	    t->team->nodes > 1) {
 		snprintf(why, whylen, "one node only");
 		rc = BENCH_USAGE;
 	}

@@ -42,7 +42,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 # ---------------------------------------------------------------------- what a result is of
 
 def units(bench: str) -> str:
-    if bench in ("dht", "btio", "oltp"):
+    if bench in ("dht", "btio", "oltp", "poet"):
         return "operations"
     return "transactions" if bench in ("tatp", "tpcc", "bank") else "acquires"
 

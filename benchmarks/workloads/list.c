@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The workloads of pawl-bench, and their pseudo locks. */
+#include "benchmarks/workloads/apps/poet.h"
 #include "benchmarks/workloads/described.h"
 #include "benchmarks/workloads/shiftlock/txn.h"
 
@@ -75,6 +76,19 @@ const struct workload workloads[] = {
 	.units = oltp_units,
     },
     {
+	.name = "poet",
+	.summary =
+	    "a hash table over all ranks that caches results: reads and writes (--fw) of keys",
+	.flags = W_FREE_ANYWHERE,
+	.run = poet_run,
+	.n = POET_BUCKETS,
+	.fw = 5,
+	.reference = "poet-free",
+	.series = poet_series,
+	.open = poet_open,
+	.close = poet_close,
+    },
+    {
 	.name = "abort",
 	.summary = "attempts that began again, by number of clients; ranges as in range",
 	.flags = W_RANGES | W_LENGTHS,
@@ -119,6 +133,10 @@ const struct contestant pseudo_contestants[] = {
      .summary = "not a lock of Pawl: Redlock on the bank's Redis server (bank)",
      .only = "bank",
      .run = bank_run},
+    {.name = "poet-free",
+     .summary = "no lock: the hash table of poet with a checksum in each bucket (poet)",
+     .only = "poet",
+     .run = poet_run},
     {.name = "citron-tree",
      .summary = "no lock: the nodes that citron would lock (falseconflict)",
      .only = "falseconflict",
