@@ -663,16 +663,36 @@ void sim_check_idle(struct sim_world *w)
 				 (unsigned long long)l, err);
 }
 
+static uint64_t recoveries_of(const struct sim_rank *r)
+{
+	struct pawl_stats stats;
+
+	sim_count(r, &stats);
+	return stats.recoveries;
+}
+
+void sim_check_spares(struct sim_world *w)
+{
+	const struct lock_protocol *p = w->request.protocol;
+	struct lock_memory memory = {word_of, w};
+	uint64_t recoveries = 0, taken;
+
+	if (!p->check || !p->check->spares)
+		return;
+	for (int id = 0; id < w->request.ranks; id++)
+		recoveries += recoveries_of(&w->ranks[id]);
+	taken = p->check->spares(&w->setup, &memory);
+	if (taken != recoveries)
+		sim_fail(w, SIM_NOT_IDLE, "%llu spare copies are taken, for %llu recoveries",
+			 (unsigned long long)taken, (unsigned long long)recoveries);
+}
+
 void sim_check_recoveries(struct sim_world *w)
 {
-	for (int id = 0; w->request.prompt && id < w->request.ranks; id++) {
-		struct pawl_stats stats;
-
-		sim_count(&w->ranks[id], &stats);
-		if (stats.recoveries)
+	for (int id = 0; w->request.prompt && id < w->request.ranks; id++)
+		if (recoveries_of(&w->ranks[id]))
 			sim_fail(w, SIM_MISUSE,
 				 "a recovery by rank %d, though no rank has died or was late", id);
-	}
 }
 
 void sim_age(struct sim_world *w)

@@ -331,6 +331,8 @@ void sim_die(struct sim_rank *r);
 void sim_begin_wait(struct sim_rank *r);
 /* All ranks have ended: check that the words of all locks say "free". */
 void sim_check_idle(struct sim_world *w);
+/* Check that each spare copy that is taken has replaced another one. */
+void sim_check_spares(struct sim_world *w);
 /* Check that no client was given up in a world without deaths and delays. */
 void sim_check_recoveries(struct sim_world *w);
 /* Let the counters start just before they wrap. */

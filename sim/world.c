@@ -337,6 +337,8 @@ enum sim_verdict sim_world_run(struct sim_world *w)
 	/* The words of a lock may still name a dead rank. */
 	if (w->verdict == SIM_FINE && !w->deaths)
 		sim_check_idle(w);
+	if (w->verdict == SIM_FINE && !w->deaths)
+		sim_check_spares(w);
 	sim_check_recoveries(w);
 	return w->verdict;
 }

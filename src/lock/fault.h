@@ -149,6 +149,7 @@
 	X(citron_era, "citron", \
 	  "opens a frozen space in the previous era, so that TOP has a value twice") \
 	X(citron_copy, "citron", "recovers to a copy that was used before") \
+	X(citron_vain, "citron", "keeps a spare copy that it took in vain") \
 	X(dslr_readers, "dslr", "writers do not wait for the readers before them") \
 	X(drtm_lease, "drtm", "writers do not wait for the end of the readers' lease") \
 	X(drtm_clock, "drtm", "writers trust their clock, where clocks differ") \

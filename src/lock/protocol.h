@@ -101,6 +101,9 @@ struct lock_check_calls {
 	 * which word is wrong. */
 	bool (*idle)(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
 		     char *err, size_t errlen);
+	/* How many spare copies of locks are taken at all homes: each of them has replaced another
+	 * copy, unless a client died that had taken one. */
+	uint64_t (*spares)(const struct lock_setup *s, const struct lock_memory *m);
 	/* On words that are all zero: set the lock's counters that wrap to just before their
 	 * wrap. */
 	void (*age)(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);

@@ -501,6 +501,18 @@ static bool idle(const struct lock_setup *s, uint64_t space, const struct lock_m
 	return true;
 }
 
+static uint64_t spares(const struct lock_setup *s, const struct lock_memory *m)
+{
+	const struct citron *k = s->state;
+	uint64_t taken = 0;
+
+	for (int rank = 0; rank < s->topo->nranks; rank++)
+		for (int64_t i = 0; i < k->n_spares; i++)
+			taken += *lock_memory_word(m, rank,
+						   k->owners + (uint64_t)i * sizeof(int64_t)) != 0;
+	return taken;
+}
+
 static void age(const struct lock_setup *s, uint64_t space, const struct lock_memory *m)
 {
 	const struct citron *k = s->state;
@@ -550,5 +562,5 @@ const struct lock_protocol lock_citron = {
     .range =
 	&(const struct lock_range_calls){
 	    .keeps_out = keeps_out, .grow = grow, .shrink = shrink, .forget = forget},
-    .check = &(const struct lock_check_calls){.idle = idle, .age = age},
+    .check = &(const struct lock_check_calls){.idle = idle, .spares = spares, .age = age},
 };

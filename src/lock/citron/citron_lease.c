@@ -135,7 +135,7 @@ static int64_t take_spare(struct citron_view *v)
 /* Give a spare copy back that TOP has never named. */
 static void give_spare_back(struct citron_view *v, int64_t spare)
 {
-	if (FAULT(citron_copy))
+	if (FAULT(citron_copy) || FAULT(citron_vain))
 		return;
 	rma_put(v->c, owner_word(v, spare), 0);
 	rma_flush(v->c, v->root); /* completes the put before the next wait */
