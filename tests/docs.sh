@@ -18,6 +18,19 @@ for page in "$srcdir"/man/*.[137]; do
 	fi
 done
 
+# A quotation mark within an argument is printed, and does not keep its words together.
+quoted()
+{
+	awk '/^\.(B|I|R|BI|BR|IB|IR|RB|RI|SH|SS) / {
+		line = $0
+		gsub(/ "[^"]*("|$)/, " ", line)
+		if (line ~ /"/) { print FILENAME ":" FNR ": " $0; bad = 1 }
+	}
+	END { exit bad }' "$@"
+}
+check "quotation marks in manual pages are around whole arguments" quoted \
+	"$srcdir"/man/*.[137] "$builddir"/man/*.3
+
 # Without escapes for groff.
 sed 's/\\-/-/g; s/\\&//g; s/\\f[A-Z]//g' "$srcdir/man/pawl.3" >docs.tmp
 trap 'rm -f docs.tmp' EXIT

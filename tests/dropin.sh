@@ -14,6 +14,10 @@ exclusive="exclusive shared lock_all nesting mixture windows phases threads"
 all="$exclusive levels cleanup many operations dynamic objects progress misuse"
 # The programs that test a kind of lock best in little time.
 core="shared lock_all mixture"
+# At full length the rounds of a program take minutes natively on a busy machine. A step that hangs
+# is ended by --limit.
+most=${TEST_LONG:+900}
+most=${most:-170}
 
 # under KIND RANKS SECONDS PROGRAM...: with the layer; KIND "default" is the layer's default.
 under()
@@ -125,7 +129,7 @@ for program in $all; do
 		skip "native, threads" "Open MPI's osc/ucx counts epochs without regard to threads, and ends some jobs"
 		continue
 	fi
-	tap_program "native, $program" native ${ranks:-2} 170 "$programs/$program" --limit 150 $budget
+	tap_program "native, $program" native ${ranks:-2} $most "$programs/$program" --limit 150 $budget
 done
 for program in $compiled; do
 	tap_program "native, $program" native ${ranks:-2} 60 "$work/$program"
@@ -200,7 +204,7 @@ fi
 ranks=4
 [ -n "$TEST_LONG" ] || [ "$TEST_MPI" != mpich ] || ranks=2
 for program in $all; do
-	tap_program "default, $program" under default $ranks 170 "$programs/$program" --limit 150 $budget
+	tap_program "default, $program" under default $ranks $most "$programs/$program" --limit 150 $budget
 done
 for program in $compiled; do
 	tap_program "default, $program" under default 4 60 "$work/$program"
@@ -269,7 +273,7 @@ kinds=${TEST_KINDS-$("$programs/kinds")}
 check "the library has kinds of lock that readers share" test -n "$kinds"
 for kind in $kinds; do
 	for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo $core); do
-		tap_program "$kind, $program" under "$kind" $ranks 170 "$programs/$program" \
+		tap_program "$kind, $program" under "$kind" $ranks $most "$programs/$program" \
 			--limit 150 $budget
 	done
 	if [ -n "$TEST_LONG" ] || [ "$kind" = "${kinds%%[!a-z-]*}" ]; then

@@ -151,6 +151,35 @@ else
 	skip "figures of all of them" "no python3 with numpy and matplotlib"
 fi
 
+# --progress, where stderr is no terminal: always, never, or (auto) a line every 5 s.
+progress()
+{
+	when=$1
+	shift
+	mpi_run 1 100 "$program" --bench=ecsb --warmup=0 --verify=0.01 --progress="$when" "$@" \
+		>"$tmp/lines" 2>"$tmp/said" || { cat "$tmp/said"; return 1; }
+	tr '\r' '\n' <"$tmp/said" | sed "s/$(printf '\033')\[K//" >"$tmp/progress"
+	cat "$tmp/progress"
+}
+always()
+{
+	progress always --seconds=0.01 --repetitions=2 --lock=d-mcs,rma-mcs &&
+		grep -qx 'ecsb: 1 of 4: d-mcs' "$tmp/progress" &&
+		grep -qxE 'ecsb: 4 of 4: rma-mcs, about [0-9]+ s left' "$tmp/progress"
+}
+never()
+{
+	progress never --seconds=0.01 --repetitions=2 --lock=d-mcs && ! grep ecsb "$tmp/progress"
+}
+lines()
+{
+	progress auto --seconds=0.5 --repetitions=12 --lock=d-mcs &&
+		grep -qxE 'pawl-bench: ecsb: [0-9]+ of 12, about [0-9]+ s left; now d-mcs' "$tmp/progress"
+}
+check "--progress=always" always
+check "--progress=never" never
+check "progress without a terminal" lines
+
 # complains WORDS OPTION...: status 2, and a message with these words.
 complains()
 {

@@ -63,6 +63,8 @@
 	X(shiftlock_link, "shiftlock", "waits without having flushed the link to the predecessor") \
 	X(shiftlock_era, "shiftlock", "resets the words of a lock in place after a failure") \
 	X(shiftlock_late, "shiftlock", "accepts a grant or a turn, however late it sees it") \
+	X(shiftlock_number, "shiftlock", \
+	  "links and grants do not say for which queueing they are meant") \
 	X(shiftlock_return, "shiftlock", "an acquire returns without a look at the clock") \
 	X(shiftlock_absent, "shiftlock", \
 	  "a writer that leaves before readers have left lets blocked readers in") \

@@ -85,7 +85,7 @@ enum { SELF_TURN_BIT = 40, NEXT_TAG_BIT = 56, NEXT_TAGS = 127 };
 
 RMA_INLINE int64_t self_turn(int64_t self)
 {
-	return (self >> SELF_TURN_BIT) & 0xffff;
+	return FAULT(shiftlock_number) ? 0 : (self >> SELF_TURN_BIT) & 0xffff;
 }
 
 RMA_INLINE int64_t self_tag(int64_t self)
