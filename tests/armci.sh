@@ -51,10 +51,10 @@ for misuse in "twice:this process has locked the mutex already" \
 	"of-another:this process has not locked the mutex" \
 	"no-mutex:there is no mutex 2 of process 1" \
 	"created-twice:there are mutexes already"; do
-	check "misuse, ${misuse%%:*}" stops "${misuse#*:}" \
+	timed check "misuse, ${misuse%%:*}" stops "${misuse#*:}" \
 		layered 2 60 "$work/mutexes-pawl" "${misuse%%:*}"
 done
-check "a dead-lock is reported by the watchdog" notices_deadlock \
+timed check "a dead-lock is reported by the watchdog" notices_deadlock \
 	layered 2 15 PAWL_WATCHDOG=0.5 "$work/mutexes-pawl" deadlock
 check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock of Pawl' \
 	layered 2 60 PAWL_LOCK=no-such-lock "$work/mutexes-pawl"

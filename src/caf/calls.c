@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -107,13 +108,15 @@ void calls_sync_memory(void)
 
 void calls_error_stop(const char *text)
 {
+	const struct timespec pause = {0, 100000000};
 	MPI_Comm comm;
 	int rank = -1;
 
 	if (calls_comm(&comm))
 		PMPI_Comm_rank(comm, &rank);
-	/* One write, because the launcher may not forward what comes late. */
+	/* One write, and time to forward it, because the launcher of MPICH ends with the abort. */
 	fprintf(stderr, "pawl: image %d: %s\n", rank + 1, text);
+	nanosleep(&pause, NULL);
 	next.call_error_stop(EXIT_FAILURE, false);
 	abort();
 }
