@@ -11,8 +11,8 @@
  *
  * Fairness: first come, first served, by the order of the fetch-and-adds; consecutive readers hold
  * the lock together. Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip. A
- * waiter polls by get and pauses between polls in proportion to the clients ahead and to the time
- * that a poll takes, for backoff_max at most, and longer where nobody proceeds (bakery.h).
+ * waiter polls by get and pauses between polls in proportion to the clients ahead and to the
+ * measured time of a hand-over, for backoff_max and an eighth of a lease at most (bakery.h).
  *
  * A carry never reaches another counter: each counter has a guard bit. bakery.h describes this, and
  * has the word and the steps on it.
@@ -36,7 +36,8 @@
  *   (D) A client that sees its turn late (half a lease after the previous look) changes BEAT by
  *       compare-and-swap before it enters. Others that count from an earlier time then fail to take
  *       it for dead, and start to count again. After four such slow answers in a row it enters,
- *       because then no look is quick enough for a client to be taken for dead.
+ *       because then no look is quick enough for a client to be taken for dead. A pause is part of
+ *       that half lease; it takes an eighth of a lease at most, so by itself it makes no look late.
  *
  * Limits of recovery. That a holder is dead is a guess from a clock. A holder that sleeps in its
  * critical section for longer than its lease loses the lock; others may enter, and its release
