@@ -32,6 +32,7 @@ struct request {
 	int next;     /* the rank whose request the thread serves next, or NO_RANK */
 	int answered; /* the rank that the thread answers next */
 	bool yes, done;
+	bool replied, waited; /* answered; and not in the call that served the request */
 };
 
 struct thread {
@@ -139,6 +140,7 @@ static void call(void *arg)
 	t->answers = NO_RANK;
 	s->serving = t;
 	s->server->serve(s->server->state, &s->request[rank].what, rank);
+	s->request[rank].waited = !s->request[rank].replied;
 	took = call_time(s);
 	if (changed_under_lock(s->world->protocol.kind.name)) {
 		if (start < *free)
@@ -179,6 +181,7 @@ static void answer(const struct server *v, int rank, bool yes)
 	struct request *q = &s->request[rank];
 
 	q->yes = yes;
+	q->replied = true;
 	q->answered = NO_RANK;
 	if (t->answers == NO_RANK)
 		t->answers = rank;
@@ -208,6 +211,8 @@ static bool ask(const struct server *v, struct lock_slot *slot, int host,
 	slot->client.waits++;
 	while (!q->done)
 		sim_block(rank);
+	/* A request that met others, as an attempt of a client that begins again. */
+	slot->aborts += q->waited;
 	rank->what = before;
 	return q->yes;
 }

@@ -120,11 +120,14 @@ def figure_11(sim: Simulator, quick: bool) -> Data:
 
 
 def figure_12(sim: Simulator, quick: bool) -> Data:
+    """Of it: the requests that met others, at their arrival."""
     data = Data()
     for clients in (3, 12, 24, 48, 96, 192):
         found = ask(sim, clients, "--lock=citron", turns(clients, 20000))
         data.points(found, "12: aborts an acquire|clients", "aborts", x=clients)
         data.points(found, "12: acquires a second|clients", "throughput", x=clients)
+        data.points(ask(sim, clients, "--lock=it", turns(clients, 20000)),
+                    "12: aborts an acquire|clients", "aborts", x=clients)
     for m in range(1, 6):
         found = ask(sim, 96, "--lock=citron", "-o", f"m={m}", turns(96, 10000))
         data.points(found, "12: aborts an acquire|m|linear", "aborts", x=m)

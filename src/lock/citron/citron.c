@@ -250,6 +250,7 @@ static struct citron_view begin(const struct lock_setup *s, struct lock_slot *sl
 
 	v.h->nodes = v.h->turns = v.h->taken = v.h->announced = v.h->spill = v.h->queue = 0;
 	v.h->queue_of_block = false;
+	v.h->got_at = 0;
 	return v;
 }
 

@@ -9,7 +9,11 @@
 #include "lock/citron/citron_slow.h"
 #include "lock/citron/citron_top.h"
 
-enum { FEW_LEAVES = 8 /* if k is 0 */ };
+enum {
+	FEW_LEAVES = 8, /* if k is 0 */
+	MOST_MISSED = 2,
+	MISSED_POLLS = 1 /* of F4, after the end of the turn */
+};
 
 /* ------------------------------------------------------------------- announcements */
 
@@ -241,6 +245,15 @@ static bool order_try(struct citron_view *v)
 	return false;
 }
 
+/* Whether a client in its turn at the queue of a block ends it with its first request: see
+ * citron_queue.c. */
+static bool ends_turn(const struct citron_view *v, int64_t n)
+{
+	const struct citron_hold *h = v->h;
+
+	return h->queue_of_block && (n == 1 || (h->brief && h->missed < MOST_MISSED));
+}
+
 /* F1 and F2 of a try of n leaves; and F3, unless it is known that they do not have their bits. */
 static bool announce_leaves(struct citron_view *v, int64_t n, struct citron_vacancy *a)
 {
@@ -255,7 +268,7 @@ static bool announce_leaves(struct citron_view *v, int64_t n, struct citron_vaca
 	for (int64_t i = 0; i < n; i++)
 		announce_leaf(v, h->node[i]);
 	set_bits(v);
-	if (n == 1 && h->queue_of_block)
+	if (ends_turn(v, n))
 		citron_leave_queue(v);
 	if (!order_try(v) && !has_bits(v))
 		return false;
@@ -308,12 +321,38 @@ static bool claim_leaves(struct citron_view *v, struct citron_vacancy *a, int po
 	return false;
 }
 
+/* F1 to F4. */
+static bool get_leaves(struct citron_view *v, int64_t leaves, struct citron_vacancy *a, int polls)
+{
+	return announce_leaves(v, leaves, a) || (polls && claim_leaves(v, a, polls));
+}
+
+/* The same for a long range in its turn at the queue of a block. */
+static bool get_long(struct citron_view *v, int64_t leaves, struct citron_vacancy *a, int polls)
+{
+	struct citron_hold *h = v->h;
+	bool ends = ends_turn(v, leaves), first;
+	uint64_t asked = rma_clock(v->c);
+
+	first = announce_leaves(v, leaves, a);
+	h->trip = rma_clock(v->c) - asked;
+	if (first)
+		h->missed = 0;
+	if (first || claim_leaves(v, a, ends ? MISSED_POLLS : polls)) {
+		h->got_at = rma_clock(v->c);
+		return true;
+	}
+	h->missed += ends;
+	return false;
+}
+
 bool citron_try_leaves(struct citron_view *v, int64_t leaves, int polls)
 {
 	struct citron_hold *h = v->h;
 	struct citron_vacancy a = {.from = 0, .to = leaves};
+	bool is_long = h->queue_of_block && leaves > 1;
 
-	if (announce_leaves(v, leaves, &a) || (polls && claim_leaves(v, &a, polls))) {
+	if (is_long ? get_long(v, leaves, &a, polls) : get_leaves(v, leaves, &a, polls)) {
 		v->met = citron_index(h->node[0]);
 		v->met_bits = mask_of(v, 0);
 		if (citron_is_vacant(v, &a) && citron_confirm(v)) {
@@ -321,6 +360,7 @@ bool citron_try_leaves(struct citron_view *v, int64_t leaves, int polls)
 			return true;
 		}
 	}
+	h->got_at = 0;
 	undo(v);
 	return false;
 }

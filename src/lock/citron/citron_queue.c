@@ -13,9 +13,18 @@
  * BELOW there until their turn ends. Short ranges take it while a long one does, and otherwise that
  * of their own place. Short ones by themselves do not wait for each other in vain; among long ones
  * they would otherwise get their bits again and again, each in one round trip, before the long one
- * has all of its bits at a time. In the queue of a block a range in a single leaf ends its turn as
- * soon as it has asked for its bits once: it is before the next client at its leaf, and the next
- * one need not wait for the answer.
+ * has all of its bits at a time.
+ *
+ * In the queue of a block a range in a single leaf ends its turn as soon as it has asked for its
+ * bits once: it is before the next client at its leaf, and the next one need not wait for the
+ * answer. A longer range does so, too, if the client's last critical section from such a queue took
+ * less than half a round trip: the request of the next client then comes after the release, and a
+ * hand-over takes a round trip and a half in place of two and a half. If the request finds bits of
+ * others, the client asks once more (F4 in citron.c); if that comes to nothing, it gives its bits
+ * back and queues again, because the next client asks as well, and the two would keep each other's
+ * bits. After two such misses in a row it keeps its turn until it has its range, as other clients
+ * do, until a first request finds all its bits clear. In simulation ranges of 256 units have 7 %
+ * more acquires than without this, and mixed lengths 14 % (machine cx6-4nodes, 96 clients).
  *
  * The queues decide only when a client tries. No argument about safety depends on them.
  *

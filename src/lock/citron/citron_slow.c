@@ -27,6 +27,10 @@ void citron_release_all(struct citron_view *v)
 	struct citron_hold *h = v->h;
 	int64_t raised = 0;
 
+	if (h->got_at) {
+		h->brief = 2 * (rma_clock(v->c) - h->got_at) < h->trip;
+		h->got_at = 0;
+	}
 	for (int64_t i = 0; i < h->nodes && !v->gone; i++) {
 		struct rma_word w = node_word(v, h->node[i]);
 		bool leaf = is_leaf(v, h->node[i]);

@@ -68,8 +68,14 @@ struct citron_hold {
 	bool queue_of_block;          /* that queue is one of a block, */
 	int64_t queue_long;           /* and what this client has added to BELOW there */
 	bool busy;                    /* RAISED was not 0 at the last look */
+	uint64_t got_at;              /* time at which a long range was got from that queue, or 0 */
 	/* What stays after a release: space + 1 and the last known TOP, for a few spaces. */
 	int64_t known[KNOWN_TOPS][2];
+	/* Of long ranges from the queue of a block: whether the last critical section was short,
+	 * and how many requests in a row have come to nothing after the end of the turn. */
+	bool brief;
+	int missed;
+	uint64_t trip; /* time of the last request */
 };
 
 /* A space of a table, as seen by a client that acquires or releases. */
