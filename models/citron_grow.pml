@@ -8,7 +8,8 @@
  * tree now. A client knows TOP or an older value, height 1 at first, and may learn the latest one
  * before it asks, by a range of another slot of its rank. Three clients (-DNP=2: two) ask any
  * number of times for any of the ranges in choose_cover(), or with -DW0=w, -DW1=w, -DW2=w for that
- * one only, and may stop between two acquisitions. A grower makes the tree higher, up to GROWTHS
+ * one only, and may stop between two acquisitions. With -DFAST a range of one leaf is got by the
+ * fast path or the slow one, at random. A grower makes the tree higher, up to GROWTHS
  * times (1), each time by one or two levels, with -DSTEP by all at once, and not above MOST (2).
  * -DM=1 (default) or 2: the number of levels that clients look at.
  *
@@ -20,6 +21,8 @@
  *      the known value, start again
  *   D1 a client that has raised OCC above old roots that are not settled waits for the clients
  *   below, in the top M levels of their trees
+ *   F1 the fast path sets the unit, and announces the client in each (M + 1)th level above its
+ *   leaf up to the known root (stripes)  F3 looks as in L; if anything is in the way: undo all, wait
  *   D2 and for OCC of each old root; then a client that has the root itself swaps TOP (height,
  *   settled) for (height, height)
  *
@@ -27,8 +30,10 @@
  * (awaits are blocking guards); at the end all words say "free", and the root is open. With
  * -DLIVE=v, under weak fairness, client v gets its range whenever it wants it.
  *
- * What it abstracts. As in citron.pml. C, D, E are leaves at smaller depths than A and B. Tickets
- * are places in lines. Left out are the fast path, tries, escalation, and failures.
+ * What it abstracts. As in citron.pml. C, D, E are leaves at smaller depths than A and B; in the
+ * fast path they stand for leaves as deep as these, and each has its own words at the levels below
+ * R_2, R_3 and R_4. A node has one stripe. Tickets are places in lines. Left out are the fast path
+ * for several leaves, tries, escalation, and failures.
  *
  * Known-broken variants: -DBREAK_SHUT     no client looks for SHUT
  *                        -DBREAK_D1       no D1
@@ -37,6 +42,8 @@
  *                        -DBREAK_SPILL    a client with the turn at S does not read TOP
  *                        -DBREAK_SWAP     G3 only once, whatever its result
  *                        -DBREAK_SETTLED  a client above one old root settles for all
+ *                        -DBREAK_BITS     D1 does not look at the bits under an old root (-DFAST)
+ *                        -DBREAK_LOOK     the fast path looks before it sets the unit (-DFAST)
  */
 #ifndef M
 #define M 1
@@ -73,6 +80,20 @@ byte line[5];         /* clients with tickets; 0: of S */
 byte at[4], place[4]; /* where each client waits for its turn, and how many are before it */
 #define NOWHERE 7
 byte height = 1, settled = 1; /* TOP */
+#ifdef FAST
+/* stripes of the (M + 1)th level above the leaves, where A to C, D and E announce themselves; and
+ * with M == 1 of R_4, two levels of that kind above all of them */
+byte stripe[4];
+#if M == 1
+#define STRIPE(n) ((n) < 8 -> 0 : (n) - 7)
+#define STRIPED(n) ((n) == 9 || (n) == 8 || h >= 2)
+#define STRIPED_AGAIN (h >= 4)
+#else
+#define STRIPE(n) ((n) < 9 -> 0 : 1)
+#define STRIPED(n) (h >= 3)
+#define STRIPED_AGAIN 0
+#endif
+#endif
 byte owned;                   /* ghost: units that are held */
 byte alive = NP + 1;          /* processes that will still ask */
 
@@ -188,6 +209,43 @@ inline draw(n)
 #define END_TURN(x) \
 	line[x]--; STEP_UP(0, x); STEP_UP(1, x); STEP_UP(2, x); STEP_UP(3, x)
 
+#ifdef FAST
+/* F1: the unit and the announcements in any order; unit: it was not set */
+inline set_unit(n)
+{
+	atomic { unit = !taken[n]; taken[n] = 1 }
+}
+inline announce_fast(n)
+{
+	if :: d_step { STRIPED(n) -> stripe[STRIPE(n)]++; striped = 1 } :: else fi;
+	if :: d_step { STRIPED_AGAIN -> stripe[3]++; again = 1 } :: else fi
+}
+inline withdraw_fast(n)
+{
+	if :: d_step { striped -> assert(stripe[STRIPE(n)] > 0); stripe[STRIPE(n)]--; striped = 0 } :: else fi;
+	if :: d_step { again -> assert(stripe[3] > 0); stripe[3]--; again = 0 } :: else fi
+}
+
+/* U4 for these clients: each bit, or each stripe of the first level from x down, was 0 once */
+inline drain_bits(x)
+{
+	if
+	:: x < M + 1 ->
+		!taken[5];
+		!taken[6];
+		if :: x == 2 -> !taken[7] :: else fi
+#if M == 1
+	:: x == 2 -> stripe[0] == 0
+	:: x == 3 -> stripe[0] == 0; stripe[1] == 0
+	:: x == 4 -> stripe[3] == 0
+#else
+	:: x == 3 -> stripe[0] == 0
+	:: x == 4 -> stripe[0] == 0; stripe[1] == 0
+#endif
+	fi
+}
+#endif
+
 /* Each was 0 once, in M levels from x down */
 inline drain_from(x)
 {
@@ -210,6 +268,9 @@ inline drain_old(n)
 		:: shut[i] ->
 #ifndef BREAK_D1
 			drain_from(i);
+#if defined(FAST) && !defined(BREAK_BITS)
+			drain_bits(i);
+#endif
 #endif
 #ifndef BREAK_D2
 			occ[i] == 0;
@@ -257,6 +318,9 @@ inline bye()
 		:: alive == 0 ->
 			assert(below[1] + below[2] + below[3] + below[4] == 0 && occ[1] + occ[2] + occ[3] + occ[4] == 0);
 			assert(taken[5] + taken[6] + taken[7] + taken[8] + taken[9] == 0);
+#ifdef FAST
+			assert(stripe[0] + stripe[1] + stripe[2] + stripe[3] == 0);
+#endif
 			assert(line[0] + line[1] + line[2] + line[3] + line[4] == 0);
 			assert(!shut[height])
 		:: else
@@ -268,6 +332,9 @@ proctype P(byte p)
 {
 	byte w, n0, n1, n, h = 1, known = 1, i, way, held, mine, fresh, has;
 	bit spill, stale;
+#ifdef FAST
+	bit unit, striped, again;
+#endif
 
 	do
 	:: atomic {
@@ -285,7 +352,38 @@ proctype P(byte p)
 		:: true
 		fi
 	   }
-again:		choose_cover();
+restart:	choose_cover();
+#ifdef FAST
+		if
+		:: !spill && n1 == NONE && IS_LEAF(n0)
+		:: goto slow
+		fi;
+#ifdef BREAK_LOOK
+		look_above(n0);
+#endif
+		if
+		:: set_unit(n0); announce_fast(n0)
+		:: announce_fast(n0); set_unit(n0)
+		fi;
+#ifndef BREAK_LOOK
+		look_above(n0); /* F3 */
+#endif
+		if
+		:: atomic { unit && way == NONE && !stale -> n = n0; unit = 0; has = 1; goto holds }
+		:: else
+		fi;
+		if :: d_step { unit -> assert(taken[n0]); taken[n0] = 0 } :: else fi;
+		withdraw_fast(n0);
+		if
+		:: stale -> goto give_back
+		:: !stale && way != NONE -> atomic { occ[way] == 0 -> way = NONE }
+		:: !stale && way == NONE && !unit -> !taken[n0]
+		:: else
+		fi;
+		unit = 0;
+		goto restart;
+slow:		skip;
+#endif
 		/* S1 */
 		draw(n0);
 		draw(n1);
@@ -324,6 +422,9 @@ node:		/* S2 */
 			LOOK(n);
 			if :: stale -> goto give_back :: else fi;
 			drain_from(n);                                /* U4 */
+#ifdef FAST
+			drain_bits(n);
+#endif
 			drain_old(n);
 			settle(n)
 		fi;
@@ -341,11 +442,15 @@ give_back:	/* R */
 		if :: d_step { spill -> END_TURN(0); spill = 0 } :: else fi;
 		fresh = mine;
 		withdraw();
+#ifdef FAST
+		if :: n0 != NONE -> withdraw_fast(n0) :: else fi;
+		unit = 0;
+#endif
 		atomic { n = NONE; n0 = NONE; n1 = NONE; held = NONE; has = 0; way = NONE }
 		if
 		:: stale ->
 			atomic { height != h || settled != known -> h = height; known = settled; stale = 0 }
-			goto again
+			goto restart
 		:: else
 		fi;
 		w = 0
