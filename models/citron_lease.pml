@@ -7,9 +7,12 @@
  * unit, 2 is unit C behind the tree, by the word S. They may stop between two acquisitions, and be
  * slow at any step; process 0 may die at any step. TOP (copy, height, era) says which copy is in
  * use; in an odd era the copy is frozen. Clients know the copy and the height, or older ones.
- * -DNC=3 (default): copies. -DNE=4 (default): eras, at most. With -DGROW a grower gives the tree a
- * new root P, with R and leaf C below it; it may be slow or stop for good at any step.
+ * -DNC=3 (default): copies. -DNE=4 (default): eras, at most. With -DFAST leaf A is got by the fast
+ * path or the slow one, at random. With -DGROW a grower gives the tree a new root P, with R and leaf
+ * C below it; it may be slow or stop for good at any step.
  *
+ *   F1 the fast path sets the unit of A, which announces the client  F3 looks at TOP, at R and, with
+ *   it, at the root; if anything is in the way, or the unit was set: undo all, wait
  *   R1, R2 swap TOP for the next era, if it is even   R3 wait until the awaited event comes, and open the space
  *   again; or for T, with TOP unchanged   R4 take a new copy, and swap TOP for (new, height, next era)
  *
@@ -49,6 +52,8 @@
  *                        -DBREAK_SPILL   a client that has S does not look whether the space is frozen
  *                        -DBREAK_TOP     release does not read TOP
  *                        -DBREAK_AGAIN   a client that waits for TOP to change never opens the space
+ *                        -DBREAK_BITS    a client at R does not look at the unit of A (-DFAST)
+ *                        -DBREAK_EARLY   the fast path looks before it sets the unit (-DFAST)
  *                        -DBREAK_DROP    a waiter drops what it has if the tree has grown (-DGROW)
  *                        -DBREAK_GROW    the grower changes TOP by a put (-DGROW)
  */
@@ -252,12 +257,21 @@ inline bye(gone)
 #define HAS_S 16
 #define GIVE(what, word) d_step { has & what -> assert(word > 0); word--; has = has & ~what }
 
+#ifdef FAST
+#define MET_NOTHING met = 0
+#else
+#define MET_NOTHING skip
+#endif
+
 #define IS_ANY(p) (p == 0 && W0 == ANY || p == 1 && W1 == ANY || p == 2 && W2 == ANY)
 
 active [NP] proctype P()
 {
 	byte h = 1, u, has, th, e;
 	bit shut, lost, mine;
+#ifdef FAST
+	bit met;
+#endif
 
 	{
 	skip;
@@ -275,7 +289,43 @@ begin:	/* u: A 1, R 2, C 4; from go_in on A 1, R 1 + 2, C 4 */
 	:: u == 4 && h == 2 -> goto get_c
 	fi;
 
-get_a:	atomic { below[c]++; has = HAS_BELOW } /* A1, A2 */
+get_a:
+#ifdef FAST
+	if
+	:: true
+	:: goto slow
+	fi;
+#ifdef BREAK_EARLY
+	LOOK;
+	met = occ[c];
+#endif
+	atomic { /* F1 */
+		if
+		:: !leaf_a[c] -> leaf_a[c] = 1; has = HAS_A
+		:: else
+		fi
+	}
+#ifndef BREAK_EARLY
+	LOOK; /* F3 */
+	met = occ[c];
+#endif
+	if
+	:: shut -> met = 0; goto give_back
+	:: !shut && !met && has -> goto have
+	:: else
+	fi;
+	if
+	:: atomic { has & HAS_A -> assert(leaf_a[c]); leaf_a[c] = 0; has = 0 }
+	:: else
+	fi;
+	if
+	:: met -> met = 0; AWAIT(!occ[c], skip)
+	:: else -> AWAIT(!leaf_a[c], skip)
+	fi;
+	goto get_a;
+slow:
+#endif
+	atomic { below[c]++; has = HAS_BELOW } /* A1, A2 */
 	LOOK; /* A3 */
 	if
 	:: shut -> goto give_back
@@ -302,6 +352,9 @@ get_r:	if
 	:: else
 	fi;
 	AWAIT(below[c] == 0, skip); /* U4 */
+#if defined(FAST) && !defined(BREAK_BITS)
+	AWAIT(!leaf_a[c], skip);
+#endif
 	goto have;
 
 get_s:	AWAIT(!turn[c], turn[c] = 1; has = HAS_S);
@@ -395,15 +448,15 @@ await_top:
 	:: TOP_IS(c, h) && ROOT_SHUT(c, h) && !MAY_FREEZE -> goto give_up
 	od;
 
-drop:	atomic { END_LEASE; has = 0; shut = 0; MOVE; h = height }
+drop:	atomic { END_LEASE; has = 0; shut = 0; MET_NOTHING; MOVE; h = height }
 	goto begin;
 
 give_up:
 	atomic { bye(1); goto done }
 quit:	atomic { bye(0) }
-done:	atomic { END_LEASE; LEAVE; h = 0; has = 0; u = 0; shut = 0; lost = 0 }
+done:	atomic { END_LEASE; LEAVE; h = 0; has = 0; u = 0; shut = 0; lost = 0; MET_NOTHING }
 	} unless { atomic { died && _pid == 0 ->
-		END_LEASE; LEAVE; h = 0; has = 0; u = 0; shut = 0; lost = 0; th = 0; e = 0; mine = 0;
+		END_LEASE; LEAVE; h = 0; has = 0; u = 0; shut = 0; lost = 0; th = 0; e = 0; mine = 0; MET_NOTHING;
 		before[0] = 0; in[0] = 0; units[0] = 0; robbed[0] = 0 } }
 }
 
