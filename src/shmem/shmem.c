@@ -41,7 +41,8 @@ static const struct layer layer = {
 	    .lease = "programs hold them for any time",
 	    .max_held = "a PE may hold many; it may be raised",
 	},
-    .direct = true,
+    /* A PE serves operations on its static variables only while it is in the runtime. */
+    .direct = false,
 };
 
 static bool seen; /* the program has called a function of this layer */
