@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = "pawlbrd1";
+static const char magic[8] = {'p', 'a', 'w', 'l', 'b', 'r', 'd', '1'};
 
 struct board_file {
 	struct board_file_contents *map;
