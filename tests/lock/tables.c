@@ -6,14 +6,23 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool is_excepted(const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (const char *p = tap_except; p && *p; p += strcspn(p, ","), p += *p == ',')
+		if (strcspn(p, ",") == len && strncmp(p, name, len) == 0)
+			return true;
+	return false;
+}
+
 bool tap_wants(const struct pawl_kind *kind)
 {
 	if (tap_only && !pawl_kind_find(tap_only)) {
 		fprintf(stderr, "there is no lock %s\n", tap_only);
 		_exit(2);
 	}
-	return (!tap_only || strcmp(kind->name, tap_only) == 0) &&
-	       (!tap_except || strcmp(kind->name, tap_except) != 0);
+	return (!tap_only || strcmp(kind->name, tap_only) == 0) && !is_excepted(kind->name);
 }
 
 /* Kinds that need threads take part in programs with threads; kinds with ranges
