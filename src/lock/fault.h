@@ -91,6 +91,19 @@
 	X(declock_sharers, "declock", "lets in only the first shared clients behind it") \
 	X(declock_abandoned, "declock", \
 	  "an exclusive client whose deadline has passed keeps the lock that it is granted") \
+	X(farlock_alone, "farlock", "leaders do not look for the other cohort") \
+	X(farlock_look, "farlock", "looks for the other cohort before it has announced itself") \
+	X(farlock_victim, "farlock", "waits for its turn to draw without having flushed VICTIM") \
+	X(farlock_early, "farlock", \
+	  "looks at the last ticket together with the look for the other cohort") \
+	X(farlock_drawn, "farlock", "leaves the drawing without having ordered its ticket before") \
+	X(farlock_home, "farlock", "makes another client the leader without having flushed its ticket") \
+	X(farlock_unmarked, "farlock", "looks again for the last client before it has drawn") \
+	X(farlock_again, "farlock", "does not look again whether the last client has left") \
+	X(farlock_mark, "farlock", "does not say that it has found the lock free") \
+	X(farlock_link, "farlock", "waits without having flushed the link to the client before it") \
+	X(farlock_left, "farlock", "a holder looks at the last ticket before it has left") \
+	X(farlock_grant, "farlock", "a release returns without having flushed the grant") \
 	X(adaptive_enter, "adaptive", \
 	  "a client that takes an idle lock does not look whether another node waits") \
 	X(adaptive_again, "adaptive", \

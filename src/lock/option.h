@@ -64,5 +64,11 @@ struct lock_backoff {
 #define LOCK_TURN(structure, field, preset)                      \
 	LOCK_NUMBER(structure, field, "t_w", 0, 1048576, preset, \
 		    "writers in a row before waiting readers get a turn")
+#define LOCK_LOCAL_BUDGET(structure, field, preset)                       \
+	LOCK_NUMBER(structure, field, "local_budget", 1, 1048575, preset, \
+		    "acquires in a row by the home's node while other nodes wait")
+#define LOCK_REMOTE_BUDGET(structure, field, preset)                       \
+	LOCK_NUMBER(structure, field, "remote_budget", 1, 1048575, preset, \
+		    "acquires in a row by other nodes while the home's node waits")
 
 #endif

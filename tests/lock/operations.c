@@ -226,6 +226,23 @@ static void alock(bool ordered)
 		(struct pawl_stats){.atomics = {0, 2}, .gets = {0, 1}, .flushes = {0, trips + 1}});
 }
 
+/* Its look at the other cohort has three more words. */
+static void farlock(bool ordered)
+{
+	uint64_t acquire = ordered ? 2 : 5, release = ordered ? 1 : 2;
+
+	exactly("farlock", 0,
+		(struct pawl_stats){.atomics = {2, 0}, .gets = {4, 0}, .puts = {1, 0}},
+		(struct pawl_stats){.atomics = {2, 0}, .gets = {5, 0}, .puts = {2, 0}});
+	exactly("farlock", tap_size - 1,
+		(struct pawl_stats){
+		    .atomics = {0, 2}, .gets = {0, 4}, .puts = {0, 1}, .flushes = {0, acquire}},
+		(struct pawl_stats){.atomics = {0, 2},
+				    .gets = {0, 5},
+				    .puts = {0, 2},
+				    .flushes = {0, acquire + release}});
+}
+
 /* A lock of kind adaptive is where it was used last, wherever its home. */
 static void adaptive(void)
 {
@@ -375,6 +392,7 @@ int main(int argc, char **argv)
 	one_each_way("shiftlock");
 	one_each_way("declock");
 	alock(info.transport && strcmp(info.transport, "ucx") == 0);
+	farlock(info.transport && strcmp(info.transport, "ucx") == 0);
 	adaptive();
 	adaptive_sharers();
 	by_network("rdma-mcs");

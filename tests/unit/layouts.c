@@ -230,6 +230,8 @@ static void limits(void)
 	    {"ss", "", 511, 1, PAWL_SUCCESS, ""},
 	    {"ss", "", 512, 1, PAWL_ERR_UNSUPPORTED, "accepted here: 1 to 15"},
 	    {"ss", "segments=16777216", 1, 1 << 20, PAWL_ERR_UNSUPPORTED, "option segments"},
+	    {"farlock", "max_held=65535", 2, 1, PAWL_ERR_UNSUPPORTED, "max_held"},
+	    {"farlock", "max_held=65535", 1, 1, PAWL_SUCCESS, ""},
 	    {"declock", "max_held=65535", 2, 1, PAWL_ERR_UNSUPPORTED, "max_held"},
 	    {"declock", "max_held=65535", 1, 1, PAWL_SUCCESS, ""},
 	    {"declock", "", 4095, 1, PAWL_SUCCESS, ""},

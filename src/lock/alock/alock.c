@@ -392,10 +392,8 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 }
 
 static const struct option_spec options[] = {
-    LOCK_NUMBER(struct alock_options, budget[RMA_NODE], "local_budget", 1, 1048575, "5",
-		"acquires in a row by the home's node while other nodes wait"),
-    LOCK_NUMBER(struct alock_options, budget[RMA_NET], "remote_budget", 1, 1048575, "20",
-		"acquires in a row by other nodes while the home's node waits"),
+    LOCK_LOCAL_BUDGET(struct alock_options, budget[RMA_NODE], "5"),
+    LOCK_REMOTE_BUDGET(struct alock_options, budget[RMA_NET], "20"),
     LOCK_OPTIONS_END,
 };
 

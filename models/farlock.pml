@@ -1,0 +1,328 @@
+/*
+ * FARLock, the asymmetric lock in the order of arrival: model of src/lock/farlock/farlock.c.
+ *
+ * What it models. NL processes of the local cohort and NR of the remote one (default 2 and 1), with
+ * one slot each, and budgets BL and BR (default 2 and 1). Each process takes the lock ROUNDS times
+ * (default 2) at most and may stop before.
+ *
+ * What it proves. Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
+ * hang is an invalid end state); tickets are drawn one after another (assert at DRAWN); clients get
+ * the lock in the order of their tickets; a link and a grant come to a word that is 0; a client that
+ * is granted the lock waits for it; at the end both tails are null, and LEFT is the ticket in DRAWN.
+ * With -DTRY also when processes try. With -DBOUND=v, while process v waits, others get the lock at
+ * most as often as overtakes() says.
+ *
+ * What it abstracts. One lock; one slot for each process. An operation and its flush, with nothing
+ * of the same process between them, are one step, when the operation takes effect. DRAWN and LEFT
+ * are read in one step, when DRAWN cannot change. Tickets do not wrap, and the distance to the last
+ * free ticket is not cut off. Operations are atomic on each word, and memory is sequentially
+ * consistent.
+ *
+ * Known-broken variants: -DBREAK_LOOK      the look at the other tail may come before the swap
+ *                        -DBREAK_EARLY     DRAWN is read before the look at the other tail
+ *                        -DBREAK_ORDER     a client leaves its queue before DRAWN is written
+ *                        -DBREAK_BUDGET    (TRY) a leader that a try or the end of a budget has made draws at once
+ *                        -DBREAK_AGAIN     no second look at LEFT
+ *                        -DBREAK_UNMARKED  the second look at LEFT comes before DRAWN is written
+ *                        -DBREAK_MARK      DRAWN does not say that the lock was found free
+ *                        -DBREAK_LEFT      a holder looks at DRAWN before it has written LEFT
+ *                        -DBREAK_ROW       the last client of a row does not write DRAWN
+ *                        -DBREAK_ONE_WORD  the grant and the ticket are written to the same word
+ *                        -DBREAK_TRY       a try leaves without a look for a client behind it
+ */
+#ifndef NL
+#define NL 2
+#endif
+#ifndef NR
+#define NR 1
+#endif
+#define NP (NL + NR)
+#ifndef BL
+#define BL 2
+#endif
+#ifndef BR
+#define BR 1
+#endif
+#ifndef ROUNDS
+#define ROUNDS 2
+#endif
+
+#define COHORT(p) (p >= NL) /* 0: local, 1: remote */
+#define BUDGET(c) (c -> BR : BL)
+
+/* At the home; slot id = process + 1. */
+byte TAIL[2];
+byte VICTIM;        /* 0 at first; else 1 + cohort */
+byte DRAWN, AGO, BY; /* one word: ticket, how many tickets ago the lock was found free, slot id */
+byte LEFT;
+
+/* In the slots. */
+byte NEXT[NP];                 /* the cohort's queue */
+bit MADE[NP];                  /* STATUS, one word: made the leader, */
+byte TICKET[NP], FREE_AGO[NP], REST[NP]; /* with this ticket before, and the rest of the budget */
+byte LINK[NP];                 /* the queue of tickets */
+bit GRANT[NP];
+
+#include "ghost.inc"
+
+byte holder;   /* Ghost: the ticket of the client that had the lock last */
+bit waits[NP]; /* Ghost: waits for the grant */
+
+#ifdef BOUND
+bit waiting;
+byte before; /* acquires of others since process BOUND began to wait */
+#define AHEAD (BOUND < NL -> NL - 1 : NR - 1)
+#define OTHER (BOUND < NL -> BR : BL)
+#ifndef MOST
+#define MOST (NP - 1 + AHEAD + OTHER * (AHEAD + 1 + (AHEAD > 0)))
+#endif
+#define WAITS if :: p == BOUND -> waiting = 1 :: else fi
+#define GRANTED if :: p == BOUND -> waiting = 0; before = 0 \
+	:: p != BOUND && waiting -> before++; assert(before <= MOST) \
+	:: else fi
+#else
+#define WAITS skip
+#define GRANTED skip
+#endif
+
+byte last;     /* Ghost: the last ticket that was drawn */
+
+inline draw()
+{
+	assert(t == last + 1);
+	last = t
+}
+
+inline write_drawn()
+{
+	d_step { assert(t > DRAWN || (t == DRAWN && BY == p + 1)); DRAWN = t; AGO = ago; BY = p + 1 }
+}
+
+proctype P(byte p)
+{
+	byte pred, succ, rest, t, ago, next, n, who, round;
+	bit c = COHORT(p), is_free;
+#ifdef BREAK_LOOK
+	bit alone;
+#endif
+
+	do
+#ifdef TRY
+	:: round < ROUNDS ->
+		/* T: cas(TAIL, 0 -> me); flush */
+		d_step { round++; NEXT[p] = 0; LINK[p] = 0; GRANT[p] = 0 }
+		d_step { pred = TAIL[c]; if :: pred == 0 -> TAIL[c] = p + 1 :: else fi }
+		if
+		:: pred != 0 -> pred = 0; goto out
+		:: else
+		fi;
+		/* P1: get(the other TAIL), then F1: get(DRAWN), get(LEFT); flush */
+		if
+		:: TAIL[1 - c] == 0 ->
+			d_step { n = DRAWN; ago = AGO; is_free = (LEFT == DRAWN) }
+			if
+			:: is_free -> d_step { t = n + 1; ago = 0; is_free = 0; n = 0; rest = BUDGET(c); draw() } goto publish
+			:: else -> d_step { n = 0; ago = 0 }
+			fi
+		:: else ->
+			/* P2: put(VICTIM, my cohort); flush */
+			VICTIM = c + 1
+		fi;
+#ifdef BREAK_TRY
+		TAIL[c] = 0;
+		goto out;
+#endif
+		/* leave; a client that has queued behind leads */
+		succ = NEXT[p];
+		if
+		:: succ == 0 ->
+			d_step { pred = TAIL[c]; if :: pred == p + 1 -> TAIL[c] = 0 :: else fi }
+			if
+			:: pred == p + 1 -> pred = 0; goto out
+			:: else -> pred = 0
+			fi;
+			atomic { NEXT[p] != 0; succ = NEXT[p] }
+		:: else
+		fi;
+		d_step { assert(!MADE[succ - 1]); MADE[succ - 1] = 1; REST[succ - 1] = 0; succ = 0 }
+		goto out
+#endif
+	:: round < ROUNDS ->
+		/* A1: poke own words */
+		d_step { round++; NEXT[p] = 0; LINK[p] = 0; GRANT[p] = 0; MADE[p] = 0 }
+#ifdef BREAK_LOOK
+		alone = (TAIL[1 - c] == 0);
+#endif
+		/* A2: pred = fao(TAIL, me, REPLACE); flush */
+		d_step { pred = TAIL[c]; TAIL[c] = p + 1 }
+		if
+		:: pred != 0 ->
+			/* A3: put(pred.NEXT, me); flush */
+			d_step { assert(NEXT[pred - 1] == 0); NEXT[pred - 1] = p + 1; pred = 0; WAITS }
+			/* A4: await STATUS */
+			atomic { MADE[p]; MADE[p] = 0; rest = REST[p]; t = TICKET[p]; ago = FREE_AGO[p] + 1;
+				TICKET[p] = 0; FREE_AGO[p] = 0; REST[p] = 0 }
+			if
+			:: rest > 0 -> d_step { t++; draw() } goto publish
+			:: else -> d_step { t = 0; ago = 0 }
+			fi;
+#ifdef BREAK_BUDGET
+			goto found
+#endif
+		:: else
+#ifdef BREAK_LOOK
+			-> if
+			:: alone -> alone = 0; goto found
+			:: else
+			fi
+#endif
+		fi;
+#ifdef BREAK_EARLY
+		d_step { n = DRAWN; ago = AGO; who = BY }
+#endif
+		/* P1: get(the other TAIL); flush */
+		if
+		:: TAIL[1 - c] == 0 -> goto found
+		:: else
+		fi;
+		/* P2: put(VICTIM, my cohort); flush */
+		d_step { VICTIM = c + 1; WAITS }
+		/* P3: get(the other TAIL), get(VICTIM); flush; until one of them lets us */
+		(TAIL[1 - c] == 0 || VICTIM != c + 1);
+		/* F1: get(DRAWN), get(LEFT); flush */
+found:		skip;
+		d_step {
+#ifndef BREAK_EARLY
+			n = DRAWN; ago = AGO; who = BY;
+#endif
+			is_free = (LEFT == n); t = n + 1; ago = (is_free -> 0 : ago + 1); rest = BUDGET(c);
+			draw()
+		}
+		if
+		:: is_free -> d_step { is_free = 0; n = 0; who = 0 } goto publish
+		:: else
+		fi;
+		/* F2: put(DRAWN); get(LEFT); flush */
+#ifdef BREAK_UNMARKED
+		is_free = (LEFT == n);
+		write_drawn();
+#else
+		write_drawn();
+#ifndef BREAK_AGAIN
+		is_free = (LEFT == n);
+#endif
+#endif
+		if
+		:: is_free ->
+#ifndef BREAK_MARK
+			ago = 0;
+			write_drawn()
+#endif
+		:: else ->
+			/* F3: put(LINK of the client before, me); flush */
+			d_step { assert(LINK[who - 1] == 0); LINK[who - 1] = p + 1; waits[p] = 1; WAITS }
+		fi;
+		d_step { n = 0; who = 0; is_free = 0 }
+		goto end;
+		/* Publish the ticket unless the next client of the row will */
+publish:	succ = NEXT[p];
+		if
+		:: succ == 0 || rest == 1 ->
+#ifndef BREAK_ROW
+#ifndef BREAK_ORDER
+			write_drawn();
+#endif
+#endif
+			skip
+		:: else
+		fi;
+		succ = 0;
+		/* End the drawing: R1, R2 of the cohort's queue */
+end:		succ = NEXT[p];
+		if
+		:: succ == 0 ->
+			d_step { pred = TAIL[c]; if :: pred == p + 1 -> TAIL[c] = 0 :: else fi }
+#ifdef BREAK_ORDER
+			write_drawn();
+#endif
+			if
+			:: pred == p + 1 -> pred = 0; goto drawn
+			:: else -> pred = 0
+			fi;
+			atomic { NEXT[p] != 0; succ = NEXT[p] }
+		:: else
+		fi;
+		/* put(succ.STATUS: leader, with this ticket and the rest of the budget); flush */
+		d_step {
+			assert(!MADE[succ - 1]);
+			MADE[succ - 1] = 1;
+			TICKET[succ - 1] = (rest > 1 -> t : 0);
+			FREE_AGO[succ - 1] = (rest > 1 -> ago : 0);
+			REST[succ - 1] = rest - 1;
+			next = (rest > 1 -> succ : 0);
+			if :: rest > 1 -> waits[succ - 1] = 1 :: else fi;
+			succ = 0
+		}
+drawn:		rest = 0;
+		/* await the grant */
+#ifdef BREAK_ONE_WORD
+		if :: waits[p] -> atomic { MADE[p]; MADE[p] = 0; waits[p] = 0 } :: else fi;
+#else
+		if :: waits[p] -> atomic { GRANT[p]; waits[p] = 0 } :: else fi;
+#endif
+		atomic { assert(t == holder + 1); holder = t; GRANTED }
+		critical_exclusive(p);
+		/* L1: look for a successor */
+		if
+		:: next == 0 -> next = LINK[p]
+		:: else
+		fi;
+		if
+		:: next == 0 ->
+#ifdef BREAK_LEFT
+			d_step { n = DRAWN; ago = AGO }
+			LEFT = t;
+#else
+			/* L1: put(LEFT); get(DRAWN); flush */
+			LEFT = t;
+			d_step { n = DRAWN; ago = AGO }
+#endif
+			/* L2, L3 */
+			if
+			:: n <= t
+			:: n > t && n - t > ago
+			:: else ->
+				if
+				:: atomic { LINK[p] != 0; next = LINK[p] }
+				:: DRAWN - t > AGO
+				fi
+			fi
+		:: else
+		fi;
+		d_step { n = 0; ago = 0 }
+		if
+		:: next != 0 ->
+			/* put(succ.GRANT); flush */
+#ifdef BREAK_ONE_WORD
+			d_step { MADE[next - 1] = 1; next = 0 }
+#else
+			d_step { assert(!GRANT[next - 1] && waits[next - 1]); GRANT[next - 1] = 1; next = 0 }
+#endif
+		:: else
+		fi;
+out:		skip;
+		/* For fewer states. */
+		d_step { t = 0; ago = 0; rest = 0; n = 0; next = 0; NEXT[p] = 0; LINK[p] = 0; GRANT[p] = 0 }
+	:: d_step {
+		alive--;
+		if
+		:: alive == 0 -> assert(TAIL[0] == 0 && TAIL[1] == 0 && nw == 0 && LEFT == DRAWN)
+		:: else
+		fi } break
+	od
+}
+
+init {
+	byte i;
+	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
+}
