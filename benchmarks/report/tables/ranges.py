@@ -144,7 +144,7 @@ round trip.
     pawl-bench --bench=range --zipf=0 --active=1 --active-on=remote OPTIONS --lock=citron,ss,lld""")
     table = Table("OPTIONS", "lock", "atomics", "gets", "puts", "round trips", "p50, us")
     cases = [Case(f"--length={n}", 2, 4, f"--length={n} --space={SPACE}", (n,))
-             for n in (1, 16, 64, 256, 512, 4096, 65536)]
+             for n in (1, 16, 64, 256, 512, 4096, 65536, 1048576, 16777216)]
     for case in wanted(job, cases):
         size = case.segments[0]
         found = by_lock(job.bench(
