@@ -36,6 +36,12 @@
  * SHUT, which is free for the clients of the node only, and no answer to Q4 (STAY times here; by
  * time in a lock).
  *
+ * With -DGUESTS a node without the root may use the lock at another one, its host (guests.c). Its
+ * client sets IN at the host (G1), and has the lock if it then finds IDLE, and no node had asked
+ * for the root (G2). Clients of the host that take USE from IDLE wait for it (A2). A node that
+ * queues behind the host asks there (Q3); if it finds IN, it relies on the guest, which then takes
+ * the root along to its own node, and leaves TAKEN in NEXT of the host (G5).
+ *
  * What it proves. NN nodes (default 2) with NC clients each (default 2), which take the lock any
  * number of times and may stop between two acquisitions: mutual exclusion (assert at CS), no
  * dead-lock (awaits are blocking guards), a node never queues behind itself. With -DTIMED also when
@@ -57,6 +63,15 @@
  *                        -DBREAK_EARLY    (TIMED) PASSED is written before the next node is read
  *                        -DBREAK_TAIL     (TIMED) NEXT is reset when the node is the last again
  *                        -DBREAK_STREAM   (TIMED) no H6: deadlines of others starve a client
+ * GUESTS, NN=3, VISITOR=2: -DBREAK_GUEST    a client does not wait for a guest at its node
+ *                        -DBREAK_CLAIMED  a guest enters although a node has asked for the root
+ *                        -DBREAK_LOOK     a guest that is not in does not look again (G3)
+ *                        -DBREAK_AGED     it does not look whether the asks were dealt with
+ *                        -DBREAK_ALONG    a guest leaves although a node relies on it
+ *                        -DBREAK_TAKEN    a guest takes the root along and does not say so
+ *                        -DBREAK_ASKED    a node takes the root while a guest is in
+ *                        -DBREAK_RELIES   (TIMED) a guest does not wait for RELIES
+ *                        -DBREAK_SINCE    (TIMED) L1 does not see that the guest was another one
  */
 #ifndef NN
 #define NN 2 /* nodes */
@@ -99,6 +114,22 @@ byte USE[NN];
 byte NEXT[NN];   /* 0 or 1 + the node that comes next */
 byte STATUS[NN];
 byte waiting[NN], stays[NN];
+#ifdef GUESTS
+/* GUEST of a node: IN, ASKED, RELIES. */
+bit in_at[NN], asked[NN], relies[NN];
+bit changed[NN]; /* its number has changed since the guest there looked at it last */
+bit since[NN];   /* it has changed since the client of the node looked that waits for a guest */
+bit renewed[NN]; /* a node has asked since the client of the node looked */
+#define IN_AT(node) (in_at[node])
+#define ASK(node) asked[node] = 1; renewed[node] = 1; changed[node] = 1
+#define KEPT_AT(node) (USE[node] == IDLE || (USE[node] == NEW && node == HOME))
+#ifdef VISITOR /* the only guest, of the home's node alone */
+#define MAY_VISIT (p == VISITOR && k == HOME)
+#else
+#define MAY_VISIT true
+#endif
+#define TAKEN 99 /* NEXT: a guest has taken the root along */
+#endif
 byte succ[NP]; /* a copy of NEXT, by process; marked as NEXT is */
 #define s succ[p]
 
@@ -113,6 +144,10 @@ proctype P(byte p)
 {
 	byte n = p / NC, pred, i, from;
 	bit kept, left;
+#ifdef GUESTS
+	byte k; /* the guest is at node k */
+	bit ask, rel; /* ASKED and RELIES at the guest's last look */
+#endif
 
 	do
 	:: WANT;
@@ -129,6 +164,24 @@ again:
 		/* A1 */
 		:: atomic { KEPT -> USE[n] = HELD };
 			/* A2 */
+#ifdef GUESTS
+#ifndef BREAK_GUEST
+			if
+			:: !IN_AT(n)
+			:: atomic { IN_AT(n) -> since[n] = 0 };
+				if
+				:: !IN_AT(n) || since[n]
+#ifdef TIMED
+				:: atomic { MAY_TIME_OUT -> waiting[n]--; goto leave }
+#endif
+				fi
+			fi;
+#endif
+			if
+			:: atomic { NEXT[n] == TAKEN -> NEXT[n] = 0; USE[n] = AWAY; goto again }
+			:: NEXT[n] != TAKEN
+			fi;
+#endif
 			if
 			:: atomic { NEXT[n] == 0 -> goto cs }
 #ifdef BREAK_ENTER
@@ -148,6 +201,105 @@ again:
 			fi
 #endif
 		fi;
+#ifdef GUESTS
+		if
+		/* G1: at any node, which may not have the root */
+		:: k = 0;
+			do
+			:: k < NN - 1 -> k++
+			:: break
+			od;
+			if
+			:: k == n || !MAY_VISIT -> goto queue
+			:: else
+			fi;
+			if
+			:: atomic { IN_AT(k) -> goto queue }
+			:: atomic {
+					!IN_AT(k) ->
+					in_at[k] = 1; changed[k] = 0; ask = asked[k]; rel = relies[k]
+				}
+			fi;
+			/* G2 */
+#ifdef BREAK_CLAIMED
+			if
+			:: KEPT_AT(k) -> goto guest
+#else
+			if
+			:: !ask && KEPT_AT(k) -> goto guest
+#endif
+			:: else
+			fi;
+			/* G3 */
+			do
+#ifdef BREAK_LOOK
+			:: atomic { in_at[k] = 0; since[k] = 1; goto queue }
+#else
+			:: atomic {
+					!changed[k] && ask == asked[k] && rel == relies[k] ->
+					in_at[k] = 0; since[k] = 1; ask = 0; rel = 0; goto queue
+				}
+			:: atomic {
+					changed[k] || ask != asked[k] || rel != relies[k] ->
+					ask = asked[k]; rel = relies[k]; changed[k] = 0
+				};
+				if
+				:: KEPT_AT(k) ->
+#ifndef BREAK_AGED
+					atomic { ask = asked[k]; rel = relies[k]; changed[k] = 0 };
+#endif
+					if
+					:: !ask -> goto guest
+					:: ask -> from = 1; goto along
+					fi
+				:: else
+				fi
+#endif
+			od
+		:: skip
+		fi;
+		if
+		:: false;
+guest:
+			waiting[n]--;
+			critical_exclusive(p);
+			/* G4 */
+			do
+			:: atomic {
+					!ask && !changed[k] && ask == asked[k] && rel == relies[k] ->
+					in_at[k] = 0; since[k] = 1; rel = 0; USE[n] = AWAY; goto out
+				}
+			:: atomic {
+					!ask && (changed[k] || ask != asked[k] || rel != relies[k]) ->
+					ask = asked[k]; rel = relies[k]; changed[k] = 0
+				}
+			:: ask -> break
+			od;
+along:
+			/* G5 */
+#ifdef BREAK_ALONG
+			in_at[k] = 0; since[k] = 1; ask = 0; rel = 0; USE[n] = AWAY; goto out;
+#endif
+#ifndef BREAK_RELIES
+			relies[k];
+#endif
+			NEXT[n] = NEXT[k];
+#ifndef BREAK_TAKEN
+			NEXT[k] = TAKEN;
+#endif
+			atomic {
+				in_at[k] = 0; relies[k] = 0; since[k] = 1; ask = 0; rel = 0; k = 0;
+				USE[n] = HELD
+			};
+			if
+			:: from == 1 -> from = 0; goto cs
+			:: from == 0 -> goto release
+			fi
+		:: true
+		fi;
+queue:
+		atomic { k = 0; ask = 0; rel = 0 };
+#endif
 		/* Q1: a new number */
 		d_step {
 			NEXT[n] = 0; STATUS[n] = WAITING;
@@ -179,6 +331,16 @@ again:
 #endif
 		/* Q3, Q4: put, flush, get, flush */
 		NEXT[pred - 1] = n + 1;
+#ifdef GUESTS
+		if
+		:: atomic { IN_AT(pred - 1) -> ASK(pred - 1) };
+			relies[pred - 1] = 1;
+#ifndef BREAK_ASKED
+			goto await
+#endif
+		:: atomic { !IN_AT(pred - 1) -> ASK(pred - 1) }
+		fi;
+#endif
 		if
 		:: USE[pred - 1] == IDLE || USE[pred - 1] == NEW ->
 took:
@@ -207,11 +369,35 @@ cs:
 		critical_exclusive(p);
 release:
 		/* D1 */
+#ifdef GUESTS
+		atomic { left = asked[n]; renewed[n] = 0 };
+#endif
 		if
 		:: NEXT[n] == 0 ->
+#ifdef GUESTS
+			if
+			:: atomic {
+#ifdef BREAK_RENEWED
+					left ->
+#else
+					left && !renewed[n] ->
+#endif
+					left = 0; asked[n] = 0; relies[n] = 0;
+					changed[n] = 1
+				}
+#ifndef BREAK_RENEWED
+			:: atomic { left && renewed[n] -> left = 0; goto release }
+#endif
+			:: !left
+			fi;
+#endif
 			/* D2 */
 idle:
 			USE[n] = IDLE;
+#ifdef GUESTS
+again_idle:
+			left = 0;
+#endif
 			/* D3 */
 #ifndef BREAK_AGAIN
 			if
@@ -223,6 +409,32 @@ idle:
 			:: atomic { USE[n] == IDLE -> USE[n] = HELD }
 			:: atomic { else -> goto out }
 			fi;
+#ifdef GUESTS
+leave:
+			if
+			:: !IN_AT(n)
+			:: IN_AT(n) && !asked[n] -> goto idle
+			/* L1 */
+			:: atomic { IN_AT(n) && asked[n] && relies[n] -> since[n] = 0; renewed[n] = 0 };
+				USE[n] = IDLE;
+				if
+#ifdef BREAK_SINCE
+				:: atomic { IN_AT(n) -> changed[n] = 1; goto out }
+				:: atomic { !IN_AT(n) -> goto again_idle }
+#else
+				:: atomic {
+						IN_AT(n) && !since[n] && !renewed[n] ->
+						changed[n] = 1; goto out
+					}
+				:: atomic { !IN_AT(n) || since[n] || renewed[n] -> goto again_idle }
+#endif
+				fi
+			fi;
+			if
+			:: atomic { NEXT[n] == TAKEN -> NEXT[n] = 0; USE[n] = AWAY; goto out }
+			:: NEXT[n] != TAKEN
+			fi;
+#endif
 			if
 			:: NEXT[n] == 0 -> goto idle
 #ifdef BREAK_SHUT
@@ -239,6 +451,9 @@ idle:
 		:: NEXT[n] != 0 && (waiting[n] == 0 || stays[n] >= STAY)
 		fi;
 		from = 0;
+#ifdef GUESTS
+		left = 0;
+#endif
 resolve:
 		/* H1 */
 		s = NEXT[n];

@@ -110,6 +110,12 @@
 	  "a release does not look again for another node after the lock is idle") \
 	X(adaptive_flush, "adaptive", \
 	  "a node looks whether the lock is idle before it has linked itself") \
+	X(adaptive_guest, "adaptive", "a client does not wait for a guest at its node") \
+	X(adaptive_asked, "adaptive", "a node takes the root while a guest holds the lock") \
+	X(adaptive_claimed, "adaptive", "a guest enters although a node has asked for the root") \
+	X(adaptive_look, "adaptive", \
+	  "a guest that is not in leaves without a second look when a node relies on it") \
+	X(adaptive_along, "adaptive", "a guest leaves although a node relies on it") \
 	X(adaptive_number, "adaptive", "grants to a node that has queued again since") \
 	X(adaptive_new, "adaptive", "leaves the words of its node as if the lock had not moved") \
 	X(adaptive_early, "adaptive", "marks a node as passed over before it has read its NEXT") \

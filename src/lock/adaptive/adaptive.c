@@ -20,8 +20,9 @@
  * always has one client; sharing.c and shares.c have what it does then.
  *
  * Upper level (kept_root.c). The value of W tells the client that takes it whether the node has the
- * root. If so, the client holds the lock, without a far operation. If not, it gets the root for its
- * node, and keeps W meanwhile.
+ * root. If so, the client holds the lock, without a far operation. If not, it uses the lock at the
+ * node that has the root, if it is exclusive and the lock is free there (guests.c), or gets the
+ * root for its node. It keeps W meanwhile.
  *
  * Words. W and the tail of the queue: 16 bytes at the home on a table of one node; on several
  * nodes, a cache line for each lock and node, at a fixed place of the node, and 16 bytes at the
@@ -56,21 +57,19 @@
  * release may wait for a client, or a node, to link itself, as in MCS.
  *
  * Uncontended: on one node, and on the node that used the lock last (at first that of the home), a
- * compare-and-swap to acquire and an add to release, and no call of the MPI (on several nodes a
- * load of NEXT after each, and a call of the MPI for each 256 releases). A sharer of that node: an
- * add each (shares.c). First acquire from another node: 1 atomic, 1 put, 1 get in 3 round trips (2
- * if the transport is ordered), and a near atomic.
+ * compare-and-swap to acquire and an add to release, and no call of the MPI (on several nodes three
+ * loads from the same cache line after the first and before the second, and a call of the MPI for
+ * each 256 releases). A sharer of that node: an add each (shares.c). A guest: 1 atomic and 1 get to
+ * acquire, in 2 round trips (1 if the transport is ordered), 1 atomic to release. A move of the
+ * root: 2 atomics, 1 put, 1 get in 3 round trips (2).
  *
  * Not supported: stays limited by time; lines only where a lock is used; thresholds that adjust
  * themselves.
  *
- * A lock that nodes use in turn, one acquire at a time, moves each time. Kinds whose words stay at
- * the home need fewer round trips then.
- *
  * Bounds: 2^19 - 1 clients at one lock; a table with more is refused.
  *
- * Models: models/adaptive.pml and models/adaptive_counts.pml, whose labels are used here,
- * models/kept_root.pml, models/adaptive_sharing.pml and models/adaptive_shares.pml.
+ * Models: models/adaptive.pml (without guests) and models/adaptive_counts.pml, whose labels are
+ * used here, models/kept_root.pml, models/adaptive_sharing.pml and models/adaptive_shares.pml.
  */
 #include "lock/adaptive/adaptive.h"
 
@@ -419,9 +418,7 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 	rma_cas(&slot->client, adaptive_word(slot, LINE_W), k->free, W_HELD, &old);
 	if (__builtin_expect(old != k->free, 0))
 		return acquire_slowly(s, slot);
-	if (k->several &&
-	    __builtin_expect(rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) != 0,
-			     0))
+	if (k->several && __builtin_expect(adaptive_is_asked_for(slot), 0))
 		return enter_asked(s, slot);
 	return PAWL_SUCCESS;
 }
@@ -447,7 +444,10 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	slot->client.count[RMA_ATOMIC][0]++;
 	if (__builtin_expect(!atomic_compare_exchange_strong(w, &free, W_HELD), 0))
 		return acquire_slowly(s, slot);
-	if (k->several && __builtin_expect(look(w, LINE_NEXT) != 0, 0))
+	if (k->several &&
+	    __builtin_expect(
+		(look(w, LINE_NEXT) | (uint32_t)(look(w, LINE_GUEST) ^ look(w, LINE_NOTES))) != 0,
+		0))
 		return enter_asked(s, slot);
 	return PAWL_SUCCESS;
 }
@@ -542,6 +542,11 @@ static __attribute__((noinline)) int release_other(const struct lock_setup *s,
 			uncount(slot);
 		return PAWL_SUCCESS;
 	}
+	if (__builtin_expect(*adaptive_entry(slot) == BY_GUEST, 0)) {
+		guest_release(s, slot);
+		drive_at_times(slot);
+		return PAWL_SUCCESS;
+	}
 	if (__builtin_expect(*adaptive_entry(slot) != BY_ROOT, 0)) {
 		sharing_leave(s, slot);
 		if (slot->mode != PAWL_EXCLUSIVE) {
@@ -619,7 +624,8 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 
 	if (k->several)
 		return kept_root_idle(s, lock, m, err, errlen) &&
-		       sharing_idle(s, lock, m, err, errlen) && share_idle(s, lock, m, err, errlen);
+		       sharing_idle(s, lock, m, err, errlen) &&
+		       share_idle(s, lock, m, err, errlen) && guest_idle(s, lock, m, err, errlen);
 	line = lock_memory_home(s, m, k->lines, NEAR_BYTES, lock);
 	snprintf(err, errlen, "W is 0x%llx, QUEUE 0x%llx", (unsigned long long)line[0],
 		 (unsigned long long)line[1]);
@@ -634,6 +640,7 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 		return;
 	kept_root_age(s, lock, m);
 	share_age(s, lock, m);
+	guest_age(s, lock, m);
 }
 
 static const struct option_spec options[] = {

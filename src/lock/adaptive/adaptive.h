@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The words of kind adaptive, and the interface between its parts: adaptive.c, the level of a node;
- * kept_root.c, the level above; sharing.c, the modes other than exclusive on several nodes;
+ * kept_root.c, the level above; guests.c,
+ * the use of a lock at another node; sharing.c, the modes other than exclusive on several nodes;
  * shares.c, by which the sharers of a node enter. */
 #ifndef LOCK_ADAPTIVE_ADAPTIVE_H
 #define LOCK_ADAPTIVE_ADAPTIVE_H
@@ -14,13 +15,13 @@ struct adaptive_options {
 _Static_assert(sizeof(struct adaptive_options) <= LOCK_OPTION_BYTES, "the options fit");
 
 /* The words of a lock at a node: a line for each lock and node. A table of one node has only W and
- * QUEUE, at the home. Only the client that has W uses NUMBER and STAYS. */
+ * QUEUE, at the home. Only the client that has W changes NOTES. */
 enum {
 	LINE_W = 0,        /* NODE */
 	LINE_QUEUE = 8,    /* NODE: the tail of the queue of clients (mcs.h) */
-	LINE_NUMBER = 16,  /* NODE: how many times the node has queued */
-	LINE_STAYS = 24,   /* NODE: how many times W was SHUT since the node got the root */
-	LINE_SHARERS = 32, /* NODE: R (shares.c) */
+	LINE_NOTES = 16,   /* NODE: what the node has seen; below */
+	LINE_SHARERS = 24, /* NODE: R (shares.c) */
+	LINE_GUEST = 32,   /* NET: whether a client of another node uses the lock here (guests.c) */
 	LINE_NEXT = 40,    /* NET: the next node */
 	LINE_STATUS = 48,  /* NET: state of the node's place in the queue of nodes */
 	LINE_GATE = 56,    /* NET: whether the node's share is open (shares.c) */
@@ -30,11 +31,32 @@ enum {
 	HOME_SHARING = 8, /* at the home, NET: H (sharing.c) */
 	HOME_BYTES = 16
 };
-_Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NUMBER == NEAR_BYTES &&
-		   LINE_STAYS == LINE_NUMBER + 8 && LINE_SHARERS == LINE_STAYS + 8 &&
-		   LINE_NEXT == LINE_SHARERS + 8 && LINE_STATUS == LINE_NEXT + 8 &&
+_Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NOTES == NEAR_BYTES &&
+		   LINE_SHARERS == LINE_NOTES + 8 && LINE_GUEST == LINE_SHARERS + 8 &&
+		   LINE_NEXT == LINE_GUEST + 8 && LINE_STATUS == LINE_NEXT + 8 &&
 		   LINE_GATE == LINE_STATUS + 8 && LINE_GATE + 8 <= LINE_BYTES,
 	       "the words of a line do not overlap and fit into it");
+
+/* NOTES of the node that has the root: the low half of GUEST when the node last dealt with it
+ * (SEEN), and how many times W was SHUT since the node got the root. Of another node: 1 + the node
+ * where its guests look for the root, 0 for that of the home, and how many have been there in a
+ * row. Of both: how many clients are to queue without having tried to be guests. */
+enum {
+	NOTES_SEEN_BITS = 32,
+	NOTES_STAYS_SHIFT = 32,
+	NOTES_STAYS_BITS = 20,
+	NOTES_HOST_BITS = 24,
+	NOTES_VISITS_SHIFT = 24,
+	NOTES_VISITS_BITS = 4,
+	NOTES_SKIPS_SHIFT = 52,
+	NOTES_SKIPS_BITS = 4
+};
+#define NOTES_FIELD(shift, bits) (((INT64_C(1) << (bits)) - 1) << (shift))
+#define NOTES_SEEN NOTES_FIELD(0, NOTES_SEEN_BITS)
+#define NOTES_STAYS NOTES_FIELD(NOTES_STAYS_SHIFT, NOTES_STAYS_BITS)
+#define NOTES_HOST NOTES_FIELD(0, NOTES_HOST_BITS)
+#define NOTES_VISITS NOTES_FIELD(NOTES_VISITS_SHIFT, NOTES_VISITS_BITS)
+#define NOTES_SKIPS NOTES_FIELD(NOTES_SKIPS_SHIFT, NOTES_SKIPS_BITS)
 
 /* W: HELD or a free value, the bits of the head of the queue, and, on a table of one node, the
  * numbers of sharers, of intents exclusive and of intents shared. H has HELD, STRICT, SPLIT, the
@@ -84,7 +106,7 @@ struct adaptive_constants {
 };
 
 /* How a holder has entered, on several nodes. */
-enum adaptive_entry { BY_ROOT, BY_HOME, BY_SHARE };
+enum adaptive_entry { BY_ROOT, BY_HOME, BY_SHARE, BY_GUEST };
 
 /* A slot's own part, which lasts from one acquire to the next. */
 struct adaptive_slot {
@@ -92,6 +114,8 @@ struct adaptive_slot {
 	uint64_t last;         /* 1 + the lock for which w and queue were found; 0: w is NULL */
 	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
 	enum adaptive_entry entry;
+	int host;      /* a guest: the node where it is, */
+	int64_t guest; /* and GUEST there, as it saw it last */
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -211,7 +235,7 @@ RMA_INLINE struct rma_word adaptive_word(struct lock_slot *slot, int offset)
 	w.offset += (uint64_t)(int64_t)(offset - LINE_QUEUE);
 	if (w.map)
 		w.map += (offset - LINE_QUEUE) / (int)sizeof(int64_t);
-	if (offset >= LINE_NEXT) /* a NET word of this node */
+	if (offset >= LINE_GUEST) /* a NET word of this node */
 		w.flags = 0;
 	return w;
 }
@@ -223,6 +247,27 @@ RMA_INLINE struct rma_word adaptive_home(const struct lock_setup *s, struct lock
 
 	return lock_home_word(s, &slot->client, RMA_NET, k->homes + HOME_SHARING, HOME_BYTES,
 			      slot->lock);
+}
+
+RMA_INLINE int64_t adaptive_notes(struct lock_slot *slot)
+{
+	return rma_peek(&slot->client, adaptive_word(slot, LINE_NOTES));
+}
+
+/* The client has W. */
+RMA_INLINE void adaptive_note(struct lock_slot *slot, int64_t notes)
+{
+	rma_poke(&slot->client, adaptive_word(slot, LINE_NOTES), notes);
+}
+
+/* A2, D1: whether NEXT is set, or GUEST is other than SEEN. */
+RMA_INLINE bool adaptive_is_asked_for(struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	int64_t guest = rma_peek_ordered(c, adaptive_word(slot, LINE_GUEST));
+
+	return ((guest ^ adaptive_notes(slot)) & NOTES_SEEN) != 0 ||
+	       rma_peek_ordered(c, adaptive_word(slot, LINE_NEXT)) != 0;
 }
 
 /* R1: make W free. Wakes the head, which sleeps only after it has set STRICT, and intents ahead,
@@ -253,13 +298,23 @@ int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
 /* Whether a try from a node without the root would get it, at a look. */
 bool kept_root_is_free(const struct lock_setup *s, struct lock_slot *slot);
-/* Give W back; NEXT was set at the last look. */
+/* Give W back; NEXT was set, or GUEST other than SEEN, at the last look. */
 void kept_root_pass_on(const struct lock_setup *s, struct lock_slot *slot);
 /* NEXT was set after W became IDLE: look again, and give W back. */
 void kept_root_look_again(const struct lock_setup *s, struct lock_slot *slot);
 /* SPLIT and LOCAL of the root that the client has, with W. */
 int64_t kept_root_flags(struct lock_slot *slot);
 void kept_root_set_flags(struct lock_slot *slot, int64_t flags);
+/* The root, of which W at the other node says this, comes to this client's node. */
+int kept_root_arrive_from(const struct lock_setup *s, struct lock_slot *slot, int node,
+			  int64_t root);
+/* What W at a node says: whether the root is there and free; *root: SPLIT and LOCAL. */
+bool kept_root_is_idle(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t w,
+		       int64_t *root);
+/* 1 + the last node in the queue of nodes. */
+int64_t kept_root_last(const struct lock_setup *s, struct lock_slot *slot);
+/* D3: take W back. False: another client has it, and looks at NEXT. */
+bool kept_root_take_back(struct lock_slot *slot);
 bool kept_root_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
 		    char *err, size_t errlen);
 void kept_root_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
@@ -269,7 +324,7 @@ RMA_INLINE void adaptive_give_back(const struct lock_setup *s, struct lock_slot 
 {
 	struct rma_word next = adaptive_word(slot, LINE_NEXT);
 
-	if (__builtin_expect(rma_peek_ordered(&slot->client, next) != 0, 0)) { /* D1 */
+	if (__builtin_expect(adaptive_is_asked_for(slot), 0)) { /* D1 */
 		kept_root_pass_on(s, slot);
 		return;
 	}
@@ -278,6 +333,31 @@ RMA_INLINE void adaptive_give_back(const struct lock_setup *s, struct lock_slot 
 	    !FAULT(adaptive_again)) /* D3 */
 		kept_root_look_again(s, slot);
 }
+
+/* Guests (guests.c), on several nodes. The client has W of a node without the root, whose flags are
+ * reset: use the lock where it is. PAWL_SUCCESS: it is in; LOCK_PASSED: it has to queue. */
+int guest_enter(const struct lock_setup *s, struct lock_slot *slot);
+void guest_release(const struct lock_setup *s, struct lock_slot *slot);
+/* The client has taken W from IDLE: wait until no guest is in. False: the deadline has passed. */
+bool guest_await(struct lock_slot *slot);
+/* The same client does not want the lock any more. True: W is IDLE, and another client will look at
+ * NEXT. False: no guest is in. */
+bool guest_leave_to(struct lock_slot *slot);
+/* D1: the client has W and the root. Whether NEXT is set; if not, no node has asked. */
+bool guest_next_is_set(struct lock_slot *slot);
+/* The root has come, or the place that NEXT named was passed over: look at GUEST in a release. */
+void guest_note_root(struct lock_slot *slot);
+/* The root has gone to the node that NEXT had named: 1 + the node. */
+void guest_note_away(struct lock_slot *slot, int64_t host);
+/* Q3: ask for the root of this node. Whether a guest is in there, who passes it on. */
+void guest_ask(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t *guest);
+bool guest_is_in(int64_t guest);
+void guest_rely(const struct lock_setup *s, struct lock_slot *slot, int node);
+/* NEXT: a guest has taken the root along, to the node in the other bits. */
+#define NEXT_TAKEN (INT64_C(1) << 62)
+bool guest_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
+		size_t errlen);
+void guest_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
 
 /* Sharing (sharing.c), on several nodes. Enter without the root: PAWL_SUCCESS; PAWL_ERR_BUSY: other
  * clients exclude this one, so it has to wait for the root; LOCK_PASSED: it needs the root, but has

@@ -14,9 +14,10 @@
  * of a node that finds 0 in TAIL is the node of the home, and NEW at a predecessor means what IDLE
  * means there.
  *
- * Another node N swaps TAIL (Q2), puts itself into NEXT of its predecessor P (Q3), flushes, and
- * gets W of P once (Q4). If W is IDLE, N has the root (Q5). If not, a client of P gives the root to
- * N, by one compare-and-swap of STATUS of N (H2).
+ * Another node N swaps TAIL (Q2), puts itself into NEXT of its predecessor P (Q3), flushes, asks in
+ * GUEST of P (guests.c), and gets W of P once (Q4). If W is IDLE, and no guest is at P, N has the
+ * root (Q5). If not, a client of P or that guest gives the root to N, by one compare-and-swap of
+ * STATUS of N (H2).
  *
  * Ordering guarantees
  *   (A) A client of P changes W and then looks at NEXT; N writes NEXT and then looks at W. The
@@ -50,11 +51,12 @@
  * be used again. It has the root while it does so, and the clients of its own node do not wait for
  * an endless series of such places (H6).
  *
- * A try looks at TAIL and at W of the last node before it takes W of its own node, and queues only
- * if the lock is free there.
+ * A try looks at TAIL, and at W and GUEST of the last node, before it takes W of its own node, and
+ * goes on only if the lock is free there.
  *
  * Deaths. A client needs three ranks: the home, the rank of its own node that has the line, and the
- * rank of the node that has, or awaits, the root. If one of them dies, the lock is lost.
+ * rank of the node that has, or awaits, the root. If one of them dies, or a guest, the lock is
+ * lost.
  *
  * Models: models/kept_root.pml, models/adaptive.pml, whose labels are used here.
  */
@@ -148,6 +150,10 @@ static int arrive(const struct lock_setup *s, struct lock_slot *slot, int64_t st
 {
 	int64_t what = status & STATUS_MASK, above = status >> (STATUS_BITS + NUMBER_BITS);
 
+	guest_note_root(slot);
+	/* Guests would find the lock shared. */
+	if (slot->mode != PAWL_EXCLUSIVE || what != GRANTED)
+		adaptive_note(slot, adaptive_notes(slot) | NOTES_SKIPS);
 	slot->from = what != GRANTED_LOCAL && above ? slot_make_id((int)above - 1, 0) : -1;
 	kept_root_set_flags(slot, what == GRANTED_SPLIT && !FAULT(adaptive_split) ? W_SPLIT : 0);
 	if (what == GRANTED_LOCAL && !FAULT(adaptive_local))
@@ -155,15 +161,46 @@ static int arrive(const struct lock_setup *s, struct lock_slot *slot, int64_t st
 	return PAWL_SUCCESS;
 }
 
-/* Q4, and the first look of a try. *root: what W says of the root, if it is IDLE. */
-static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64_t node,
+int kept_root_arrive_from(const struct lock_setup *s, struct lock_slot *slot, int node,
+			  int64_t root)
+{
+	return arrive(s, slot, grant_of(0, root, node, 0));
+}
+
+bool kept_root_is_idle(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t w,
 		       int64_t *root)
 {
-	struct rma_word w = adaptive_word_at(s, slot, RMA_NODE, (int)(node), LINE_W);
+	int64_t state = w & W_STATE;
+
+	*root = w & W_ROOT;
+	return state == W_IDLE || (state == W_NEW && node == adaptive_home_node(s, slot->lock));
+}
+
+int64_t kept_root_last(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_word tail = tail_word(s, slot);
+	int64_t last;
+
+	rma_get(&slot->client, tail, &last);
+	rma_flush(&slot->client, tail); /* orders the look before the next one */
+	return last ? last : adaptive_home_node(s, slot->lock) + 1;
+}
+
+/* Q4, and the first look of a try; asks: Q3, too. *root: what W says of the root, if it is IDLE.
+ * *guest: GUEST. */
+static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64_t node,
+		       int64_t *root, int64_t *guest, bool asks)
+{
+	struct rma_word w = adaptive_word_at(s, slot, RMA_NODE, (int)node, LINE_W);
+	struct rma_word g = adaptive_word_at(s, slot, RMA_NET, (int)node, LINE_GUEST);
 	int64_t value;
 
+	if (asks)
+		guest_ask(s, slot, (int)node, guest);
+	else
+		rma_get(&slot->client, g, guest);
 	rma_get(&slot->client, w, &value);
-	rma_flush(&slot->client, w); /* orders the look before the use of its result; (A) */
+	rma_flush(&slot->client, g); /* orders the looks before the use of their results; (A) */
 	*root = value & W_ROOT;
 	return (value & W_STATE) == W_IDLE || (value & W_STATE) == W_NEW;
 }
@@ -229,7 +266,7 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 	struct rma_word ours = adaptive_word(slot, LINE_NEXT);
 	int64_t next = rma_peek_ordered(c, ours);
 
-	rma_poke(c, adaptive_word(slot, LINE_STAYS), 0);
+	adaptive_note(slot, adaptive_notes(slot) & ~NOTES_STAYS);
 	for (;;) {
 		int64_t number = next >> NODE_BITS;
 		struct rma_word status =
@@ -245,6 +282,7 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 		/* H5. */
 		rma_put(c, status, status_of(number, PASSED));
 		rma_flush(c, status); /* orders the mark before the next step; (C) */
+		guest_note_root(slot);
 		if (!next)
 			return KEPT;
 		/* H6. */
@@ -255,10 +293,32 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 			return LEFT_SHUT;
 	}
 	rma_poke(c, ours, 0);
+	guest_note_away(slot, next & NODE_MASK);
 	return MOVED;
 }
 
+/* A guest has taken the root along. */
+static bool is_taken(struct lock_slot *slot)
+{
+	struct rma_word ours = adaptive_word(slot, LINE_NEXT);
+	int64_t next = rma_peek_ordered(&slot->client, ours);
+
+	if (!(next & NEXT_TAKEN))
+		return false;
+	rma_poke(&slot->client, ours, 0);
+	guest_note_away(slot, next & NODE_MASK);
+	return true;
+}
+
 /* ------------------------------------------------------------------ acquire */
+
+/* Of the node's last queueing. */
+static int64_t number_of(struct lock_slot *slot)
+{
+	int64_t status = rma_peek(&slot->client, adaptive_word(slot, LINE_STATUS));
+
+	return (status >> STATUS_BITS) & NUMBER_MASK;
+}
 
 static int leave_place(struct lock_slot *slot)
 {
@@ -283,13 +343,13 @@ static int await_root(const struct lock_setup *s, struct lock_slot *slot, int64_
 static int join(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word count = adaptive_word(slot, LINE_NUMBER), tail = tail_word(s, slot), link;
-	int64_t number = (rma_peek(c, count) + 1) & NUMBER_MASK, pred;
+	struct rma_word tail = tail_word(s, slot), link;
+	int64_t number = (number_of(slot) + 1) & NUMBER_MASK, pred;
 	int64_t me = own_node(s, slot) + 1, waits = status_of(number, WAITING), old;
-	int64_t root;
+	int64_t root, guest;
+	bool is_idle;
 
 	/* Q1; (C). */
-	rma_poke(c, count, number);
 	rma_poke(c, adaptive_word(slot, LINE_NEXT), 0);
 	rma_poke(c, adaptive_word(slot, LINE_STATUS), waits);
 	/* Q2. */
@@ -299,14 +359,20 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 		pred = adaptive_home_node(s, slot->lock) + 1;
 	/* Q3. */
 	link = adaptive_word_at(s, slot, RMA_NET, (int)(pred - 1), LINE_NEXT);
-	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1, &root)) {
+	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1, &root, &guest, true) &&
+	    !guest_is_in(guest)) {
 		rma_put(c, link, number << NODE_BITS | me);
 		rma_flush(c, link);
 		return arrive(s, slot, grant_of(number, root, pred - 1, 0));
 	}
 	rma_put(c, link, number << NODE_BITS | me);
 	rma_order(c, link); /* orders the link before Q4; pairs with A2, D3; (A) */
-	if (!is_idle_at(s, slot, pred - 1, &root))
+	is_idle = is_idle_at(s, slot, pred - 1, &root, &guest, true);
+	if (guest_is_in(guest) && !FAULT(adaptive_asked)) {
+		guest_rely(s, slot, (int)(pred - 1));
+		return await_root(s, slot, number);
+	}
+	if (!is_idle)
 		return await_root(s, slot, number);
 	/* Q5: granted, by this swap or by a client of the other node. */
 	old = swap_if(slot, adaptive_word(slot, LINE_STATUS), waits,
@@ -319,7 +385,7 @@ static int rejoin(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word status = adaptive_word(slot, LINE_STATUS);
-	int64_t number = rma_peek(c, adaptive_word(slot, LINE_NUMBER)), seen;
+	int64_t number = number_of(slot), seen;
 	int64_t left = status_of(number, LEFT);
 
 	if (swap_if(slot, status, left, status_of(number, WAITING)) == left)
@@ -330,34 +396,39 @@ static int rejoin(const struct lock_setup *s, struct lock_slot *slot)
 	return join(s, slot);
 }
 
+/* A2, with W taken from IDLE. LOCK_PASSED: the root is at another node, and the client has W. */
+static int enter_kept(const struct lock_setup *s, struct lock_slot *slot)
+{
+	if (!guest_await(slot) && guest_leave_to(slot))
+		return PAWL_ERR_TIMEOUT;
+	if (is_taken(slot))
+		return LOCK_PASSED;
+	if (!rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) ||
+	    FAULT(adaptive_enter))
+		return PAWL_SUCCESS;
+	return resolve(s, slot, true) == MOVED ? LOCK_PASSED : PAWL_SUCCESS;
+}
+
 int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
+	int rc;
+
 	was = adaptive_state(s, slot, was);
 	if (was == W_SHUT)
 		return PAWL_SUCCESS;
 	if (was == W_GONE)
 		return rejoin(s, slot);
-	if (was == W_AWAY)
-		return join(s, slot);
-	/* A2. */
-	if (!rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) ||
-	    FAULT(adaptive_enter))
-		return PAWL_SUCCESS;
+	rc = was == W_AWAY ? guest_enter(s, slot) : enter_kept(s, slot);
 	/* A client that still wants the lock keeps W, and queues for its node. */
-	return resolve(s, slot, true) == MOVED ? join(s, slot) : PAWL_SUCCESS;
+	return rc == LOCK_PASSED ? join(s, slot) : rc;
 }
 
 bool kept_root_is_free(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct rma_client *c = &slot->client;
-	struct rma_word tail = tail_word(s, slot), r;
-	int64_t last, root;
+	int64_t last = kept_root_last(s, slot), root, guest;
+	struct rma_word r;
 
-	rma_get(c, tail, &last);
-	rma_flush(c, tail); /* orders the look before the next one */
-	if (!last)
-		last = adaptive_home_node(s, slot->lock) + 1;
-	if (!is_idle_at(s, slot, last - 1, &root))
+	if (!is_idle_at(s, slot, last - 1, &root, &guest, false) || guest_is_in(guest))
 		return false;
 	r = adaptive_word_at(s, slot, RMA_NODE, (int)(last - 1), LINE_SHARERS);
 	return slot->mode != PAWL_EXCLUSIVE || !(root & W_LOCAL) || share_has_left(slot, r);
@@ -376,21 +447,26 @@ static int try_join(const struct lock_setup *s, struct lock_slot *slot)
 int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
 	struct rma_client *c = &slot->client;
+	int rc;
 
 	was = adaptive_state(s, slot, was);
 	if (was == W_SHUT)
 		return PAWL_SUCCESS;
-	if (was == W_AWAY)
-		return try_join(s, slot);
+	if (was == W_AWAY) {
+		rc = guest_enter(s, slot);
+		return rc == LOCK_PASSED ? try_join(s, slot) : rc;
+	}
 	if (was == W_GONE) {
 		if ((rma_peek_ordered(c, adaptive_word(slot, LINE_STATUS)) & STATUS_MASK) == PASSED)
 			return try_join(s, slot);
 		adaptive_free(slot, W_GONE);
 		return PAWL_ERR_BUSY;
 	}
-	/* A2. */
-	if (!rma_peek_ordered(c, adaptive_word(slot, LINE_NEXT)) || resolve(s, slot, true) != MOVED)
-		return PAWL_SUCCESS;
+	slot->deadline_ns = 1; /* a deadline in the past */
+	rc = enter_kept(s, slot);
+	slot->deadline_ns = 0;
+	if (rc != LOCK_PASSED)
+		return rc == PAWL_SUCCESS ? rc : PAWL_ERR_BUSY;
 	if (kept_root_is_free(s, slot))
 		return try_join(s, slot);
 	adaptive_free(slot, W_AWAY);
@@ -402,17 +478,15 @@ int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int6
 /* D1, D4: leave the root to a waiter of this node, as often as option stay permits. */
 static bool stay(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct rma_word count = adaptive_word(slot, LINE_STAYS);
-	int64_t stays = rma_peek(&slot->client, count);
+	int64_t notes = adaptive_notes(slot);
 
-	if (stays >= adaptive_options_of(s)->stay)
+	if ((notes & NOTES_STAYS) >> NOTES_STAYS_SHIFT >= adaptive_options_of(s)->stay)
 		return false;
-	rma_poke(&slot->client, count, stays + 1);
+	adaptive_note(slot, notes + (INT64_C(1) << NOTES_STAYS_SHIFT));
 	return adaptive_shut(slot);
 }
 
-/* D3: take W back. False: another client has it, and looks at NEXT. */
-static bool take_back(struct lock_slot *slot)
+bool kept_root_take_back(struct lock_slot *slot)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
 	int64_t value, old;
@@ -434,7 +508,9 @@ static bool keep(struct lock_slot *slot)
 
 	do {
 		adaptive_free(slot, W_IDLE);
-		if (!rma_peek_ordered(&slot->client, next) || !take_back(slot))
+		if (!rma_peek_ordered(&slot->client, next) || !kept_root_take_back(slot))
+			return true;
+		if (guest_leave_to(slot))
 			return true;
 	} while (!rma_peek_ordered(&slot->client, next));
 	return false;
@@ -446,13 +522,17 @@ static void pass_on(const struct lock_setup *s, struct lock_slot *slot, bool may
 	for (;;) {
 		if (may_stay && stay(s, slot))
 			return;
+		if (!may_stay && is_taken(slot)) {
+			adaptive_free(slot, W_AWAY);
+			return;
+		}
 		switch (resolve(s, slot, false)) {
 		case LEFT_SHUT:
 			return;
 		case KEPT:
 			/* As at the beginning of a release. */
 			may_stay = true;
-			if (rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)))
+			if (guest_next_is_set(slot))
 				continue;
 			may_stay = false;
 			if (keep(slot))
@@ -468,12 +548,15 @@ static void pass_on(const struct lock_setup *s, struct lock_slot *slot, bool may
 
 void kept_root_pass_on(const struct lock_setup *s, struct lock_slot *slot)
 {
-	pass_on(s, slot, true);
+	if (guest_next_is_set(slot))
+		pass_on(s, slot, true);
+	else if (!keep(slot))
+		pass_on(s, slot, false);
 }
 
 void kept_root_look_again(const struct lock_setup *s, struct lock_slot *slot)
 {
-	if (!take_back(slot))
+	if (!kept_root_take_back(slot) || guest_leave_to(slot))
 		return;
 	if (!rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) && keep(slot))
 		return;
@@ -527,6 +610,6 @@ void kept_root_age(const struct lock_setup *s, uint64_t lock, const struct lock_
 	for (int j = 0; j < k->nodes; j++) {
 		int rank = adaptive_line(s, j, lock, &at);
 
-		*lock_memory_word(m, rank, at + LINE_NUMBER) = NUMBER_MASK - 1;
+		*lock_memory_word(m, rank, at + LINE_STATUS) = status_of(NUMBER_MASK - 1, 0);
 	}
 }

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kind adaptive on several nodes: a client that uses a lock at another node, so that the root does
+ * not move for a single use.
+ *
+ * A guest is an exclusive client that has W of its own node, which has no place in the queue of
+ * nodes, and holds the lock at the node that has the root, its host. It sets IN in word GUEST of
+ * the host (G1), and then gets W there (G2). If W is IDLE, and no node had asked for the root, the
+ * guest holds the lock. If not, it takes IN back (G3), and queues for its node (kept_root.c). To
+ * release, it takes IN back (G4). A client of the host that takes W from IDLE looks at GUEST, and
+ * waits while a guest may be in (A2).
+ *
+ * Nodes queue behind the host meanwhile. A node that has put itself into NEXT adds 1 to ASKS of
+ * GUEST by the operation that fetches it, and gets W after that (Q3, Q4). If it finds IN, the guest
+ * has to see to it: the node sets RELIES, and waits for the root. A guest that finds ASKS changed
+ * does not take IN back by G3 or G4, but looks at W again (G3). If W is IDLE, it takes the root
+ * along: it waits for RELIES, takes over NEXT, leaves TAKEN in NEXT of the host, and takes IN and
+ * RELIES back (G5). Its own node has the root then, and passes it on as usual. A client of the host
+ * that finds TAKEN knows that the root is gone.
+ *
+ * ASKS that are older than the root's stay at the node are taken for dealt with (D1) before W
+ * becomes IDLE: ACKS becomes equal to ASKS, by a compare-and-swap, after a look at NEXT.
+ *
+ * GUEST also has a number, which each guest changes when it takes IN back. So a client that waits
+ * for a guest sees that it has left, even if another one has come. G3 and G4 are compare-and-swaps,
+ * and fail if a node has asked since, or if older ASKS have been dealt with.
+ *
+ * Ordering guarantees
+ *   (A) A client of the host changes W and then looks at GUEST; a guest changes GUEST and then gets
+ *       W. On the near side a seq_cst read-modify-write precedes a seq_cst load, on the far side an
+ *       atomic, a flush (or the transport's order) and a get follow each other. So the guest does
+ *       not find IDLE, or the client finds IN.
+ *   (B) G1 and Q3 are atomics on one word. If Q3 is first, the guest finds that ASKS differs from
+ *       ACKS, and is not in; if G1 is first, the node finds IN, and does not take the root (Q5).
+ *   (C) If Q3 finds IN, a client looks at NEXT later: the guest, which finds ASKS changed when it
+ *       takes IN back, and then finds IDLE or that a client of the host has W; this client, before
+ *       it makes W IDLE or after it.
+ *   (D) A client of the host that has taken W from IDLE, finds a guest, and does not want the lock
+ *       any more (its deadline has passed, or it was D3), makes W IDLE (L1). If a node relies on
+ *       the guest, that may have seen W HELD meanwhile, so the client adds 1 to ASKS and ACKS by a
+ *       compare-and-swap: the guest looks at W again. If it is not known yet on whom a node
+ *       relies, the client waits for that: for Q3, or for a guest that is not in.
+ *   (E) A guest holds the lock only while the root is whole and the host has no share. What it did
+ *       precedes G4, or G5, which a client of the host sees before it is in.
+ *
+ * The root moves only if the visits of guests prevail: a host notes the number of GUEST when one of
+ * its clients uses the lock (SEEN). A guest that has been there several times in a row compares the
+ * number with SEEN, and if the host has not used the lock since, the next client of the guest's
+ * node queues. If a guest finds the lock in use, clients of its node queue for the next times; and
+ * for longer if the lock is shared.
+ *
+ * Far operations. To enter, 1 atomic and 1 get, in 1 round trip if the transport is ordered and in
+ * 2 if not; to release, 1 atomic.
+ *
+ * With patience 0 there are no guests.
+ *
+ * Model: models/kept_root.pml with -DGUESTS, whose labels are used here.
+ */
+#include "lock/adaptive/adaptive.h"
+
+#include <stdio.h>
+
+/* GUEST. */
+enum {
+	IN = 1,
+	RELIES = 2,
+	NUMBER_SHIFT = 2,
+	NUMBER_BITS = 30,
+	ACKS_SHIFT = 32,
+	ASKS_SHIFT = 48,
+	ASKS_BITS = 16
+};
+#define NUMBER_ONE (INT64_C(1) << NUMBER_SHIFT)
+#define NUMBER (((INT64_C(1) << NUMBER_BITS) - 1) << NUMBER_SHIFT)
+#define ASKS_ONE (INT64_C(1) << ASKS_SHIFT)
+#define ASKS_MASK ((UINT64_C(1) << ASKS_BITS) - 1)
+
+/* How many visits in a row, without a use by the host, move the root. How many clients queue
+ * without a visit after one that found the lock in use. */
+enum { VISITS = 6, MOVES = (1 << NOTES_VISITS_BITS) - 1, SKIPS = 3 };
+
+static struct adaptive_slot *own_of(struct lock_slot *slot)
+{
+	return lock_own(slot);
+}
+
+static uint64_t asks_of(int64_t guest)
+{
+	return (uint64_t)guest >> ASKS_SHIFT;
+}
+
+static bool is_asked(int64_t guest)
+{
+	return asks_of(guest) != (((uint64_t)guest >> ACKS_SHIFT) & ASKS_MASK);
+}
+
+static int64_t next_number(int64_t guest)
+{
+	return (guest & ~NUMBER) | ((guest + NUMBER_ONE) & NUMBER);
+}
+
+static int64_t without_asks(int64_t guest)
+{
+	uint64_t acks = ASKS_MASK << ACKS_SHIFT;
+	uint64_t rest = (uint64_t)guest & ~acks & ~(uint64_t)RELIES;
+
+	return (int64_t)(rest | asks_of(guest) << ACKS_SHIFT);
+}
+
+/* Another value, which means the same. */
+static int64_t altered(int64_t guest)
+{
+	uint64_t acks = (((uint64_t)guest >> ACKS_SHIFT) + 1) & ASKS_MASK;
+	uint64_t asks = (asks_of(guest) + 1) & ASKS_MASK;
+	uint64_t rest = (uint64_t)guest & ((UINT64_C(1) << ACKS_SHIFT) - 1);
+
+	return (int64_t)(rest | acks << ACKS_SHIFT | asks << ASKS_SHIFT);
+}
+
+bool guest_is_in(int64_t guest)
+{
+	return (guest & IN) != 0;
+}
+
+static int64_t swap_if(struct lock_slot *slot, struct rma_word w, int64_t expected, int64_t value)
+{
+	int64_t old;
+
+	rma_cas(&slot->client, w, expected, value, &old);
+	rma_flush(&slot->client, w); /* orders the swap before the look at old; (C) */
+	return old;
+}
+
+/* ------------------------------------------------------------- at the host */
+
+static int64_t look(struct lock_slot *slot)
+{
+	return rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_GUEST));
+}
+
+static int64_t next_of(struct lock_slot *slot)
+{
+	return rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT));
+}
+
+static void note_seen(struct lock_slot *slot, int64_t guest)
+{
+	adaptive_note(slot, (adaptive_notes(slot) & ~NOTES_SEEN) | (guest & NOTES_SEEN));
+}
+
+void guest_note_root(struct lock_slot *slot)
+{
+	int64_t notes = adaptive_notes(slot) & NOTES_SKIPS;
+
+	/* Other than GUEST, so that a release looks at it. */
+	adaptive_note(slot, notes | ((look(slot) ^ NUMBER) & NOTES_SEEN));
+}
+
+void guest_note_away(struct lock_slot *slot, int64_t host)
+{
+	adaptive_note(slot, (adaptive_notes(slot) & NOTES_SKIPS) | host);
+}
+
+bool guest_await(struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_GUEST);
+	int64_t guest = look(slot);
+
+	if (guest_is_in(guest) && !FAULT(adaptive_guest) &&
+	    !rma_await_until(&slot->client, w, IN | NUMBER, RMA_NE, guest & (IN | NUMBER), RMA_SOON,
+			     slot->deadline_ns, "a client of another node to leave", &guest))
+		return false;
+	if (!guest_is_in(guest) && !is_asked(guest))
+		note_seen(slot, guest);
+	return true;
+}
+
+bool guest_leave_to(struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_GUEST);
+	int64_t guest = look(slot);
+
+	while (guest_is_in(guest)) {
+		if (is_asked(guest) && !(guest & RELIES)) {
+			guest = rma_await(&slot->client, w, -1, RMA_NE, guest, RMA_SOON,
+					  "a client that looks for the root at its node");
+			continue;
+		}
+		/* L1; (D). */
+		adaptive_free(slot, W_IDLE);
+		if (is_asked(guest) && swap_if(slot, w, guest, altered(guest)) == guest)
+			return true;
+		if (!next_of(slot) || !kept_root_take_back(slot))
+			return true;
+		guest = look(slot);
+	}
+	return false;
+}
+
+bool guest_next_is_set(struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_GUEST);
+
+	for (;;) {
+		int64_t guest = look(slot);
+
+		if (next_of(slot))
+			return true;
+		if (!is_asked(guest)) {
+			if (!guest_is_in(guest))
+				note_seen(slot, guest);
+			return false;
+		}
+		swap_if(slot, w, guest, without_asks(guest));
+	}
+}
+
+/* ----------------------------------------------------- the next node */
+
+void guest_ask(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t *guest)
+{
+	rma_fao(&slot->client, adaptive_word_at(s, slot, RMA_NET, node, LINE_GUEST), RMA_SUM,
+		ASKS_ONE, guest);
+}
+
+void guest_rely(const struct lock_setup *s, struct lock_slot *slot, int node)
+{
+	struct rma_word w = adaptive_word_at(s, slot, RMA_NET, node, LINE_GUEST);
+	int64_t old;
+
+	rma_fao(&slot->client, w, RMA_OR, RELIES, &old);
+	rma_flush(&slot->client, w); /* orders RELIES before all that its node does next */
+}
+
+/* ----------------------------------------------------------------- guests */
+
+enum visit { VISIT_IN, VISIT_ALONG, VISIT_BUSY, VISIT_AWAY };
+
+static struct rma_word at_host(const struct lock_setup *s, struct lock_slot *slot,
+			       enum rma_domain d, uint64_t offset)
+{
+	return adaptive_word_at(s, slot, d, own_of(slot)->host, offset);
+}
+
+/* G5: take the root along, and W of this node. */
+static void take_along(const struct lock_setup *s, struct lock_slot *slot, int64_t root)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word guest = at_host(s, slot, RMA_NET, LINE_GUEST);
+	struct rma_word theirs = at_host(s, slot, RMA_NET, LINE_NEXT);
+	int64_t seen = own_of(slot)->guest, old, next;
+
+	if (!(seen & RELIES))
+		seen = rma_await(c, guest, RELIES, RMA_NE, 0, RMA_SOON,
+				 "a node to say that it waits for the guest");
+	rma_get(c, theirs, &next);
+	rma_flush(c, theirs); /* orders the look before the put */
+	rma_poke(c, adaptive_word(slot, LINE_NEXT), next);
+	rma_put(c, theirs, NEXT_TAKEN | (adaptive_node(s, c->rma->rank) + 1));
+	rma_order(c, theirs); /* orders TAKEN before the end of IN; pairs with A2, D3 */
+	for (;;) {
+		old = swap_if(slot, guest, seen, next_number(seen & ~(int64_t)(IN | RELIES)));
+		if (old == seen)
+			break;
+		seen = old;
+	}
+	kept_root_arrive_from(s, slot, own_of(slot)->host, root);
+}
+
+/* G3: take IN back, or be in after all. */
+static enum visit give_up(const struct lock_setup *s, struct lock_slot *slot, int64_t *root)
+{
+	struct adaptive_slot *own = own_of(slot);
+	struct rma_word guest = at_host(s, slot, RMA_NET, LINE_GUEST);
+	struct rma_word w = at_host(s, slot, RMA_NODE, LINE_W);
+
+	for (;;) {
+		int64_t old, value;
+
+		old = swap_if(slot, guest, own->guest, next_number(own->guest & ~(int64_t)IN));
+		if (old == own->guest)
+			return VISIT_BUSY;
+		own->guest = old;
+		rma_get(&slot->client, w, &value);
+		rma_flush(&slot->client, guest); /* orders the look before the next swap; (C) */
+		if (!kept_root_is_idle(s, slot, own->host, value, root) || FAULT(adaptive_look))
+			continue;
+		/* The client has the root now. ASKS that it saw before may have been dealt with. */
+		rma_get(&slot->client, guest, &own->guest);
+		rma_flush(&slot->client, guest); /* orders the look before the use of it */
+		if (is_asked(own->guest))
+			return VISIT_ALONG;
+		if (!*root)
+			return VISIT_IN;
+	}
+}
+
+/* G1 ... G3. */
+static enum visit visit(const struct lock_setup *s, struct lock_slot *slot, bool counts,
+			int64_t *root)
+{
+	struct adaptive_slot *own = own_of(slot);
+	struct rma_word guest = at_host(s, slot, RMA_NET, LINE_GUEST);
+	struct rma_word w = at_host(s, slot, RMA_NODE, LINE_W);
+	int64_t notes = adaptive_notes(slot), seen = 0, old, value;
+	enum visit end;
+	bool is_idle;
+
+	rma_fao(&slot->client, guest, RMA_OR, IN, &old);
+	rma_order(&slot->client, guest); /* orders G1 before G2; (A) */
+	rma_get(&slot->client, w, &value);
+	if (counts)
+		rma_get(&slot->client, at_host(s, slot, RMA_NODE, LINE_NOTES), &seen);
+	rma_flush(&slot->client, guest); /* orders the looks before the use of their results */
+	if (guest_is_in(old))
+		return VISIT_BUSY;
+	own->guest = old | IN;
+	is_idle = kept_root_is_idle(s, slot, own->host, value, root);
+	if (is_idle && (!is_asked(old) || FAULT(adaptive_claimed)) && !*root) {
+		notes &= ~NOTES_VISITS;
+		if (counts && (((old & NUMBER) - (seen & NUMBER)) & NUMBER) >= VISITS * NUMBER_ONE)
+			notes |= NOTES_VISITS;
+		if (counts)
+			adaptive_note(slot, notes);
+		return VISIT_IN;
+	}
+	end = give_up(s, slot, root);
+	if (end != VISIT_BUSY)
+		return end;
+	if (is_idle ? is_asked(old) : !((value & W_HELD) || (value & W_STATE) == W_SHUT))
+		return VISIT_AWAY;
+	return VISIT_BUSY;
+}
+
+static bool has_head(struct lock_slot *slot)
+{
+	int64_t w;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
+	return (w & W_HEAD) != 0;
+}
+
+/* Whether a client is a guest rather than to queue. */
+static bool may_visit(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t notes = adaptive_notes(slot);
+
+	if (slot->mode != PAWL_EXCLUSIVE || k->keeps_order || has_head(slot))
+		return false;
+	if (notes & NOTES_SKIPS) {
+		adaptive_note(slot, notes - (INT64_C(1) << NOTES_SKIPS_SHIFT));
+		return false;
+	}
+	return (notes & NOTES_VISITS) >> NOTES_VISITS_SHIFT != MOVES;
+}
+
+int guest_enter(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct adaptive_slot *own = own_of(slot);
+	int64_t notes, hint, visits, root;
+	int here = adaptive_node(s, slot->client.rma->rank);
+
+	if (!may_visit(s, slot))
+		return LOCK_PASSED;
+	notes = adaptive_notes(slot);
+	hint = notes & NOTES_HOST;
+	visits = (notes & NOTES_VISITS) >> NOTES_VISITS_SHIFT;
+	own->host = hint ? (int)hint - 1 : adaptive_home_node(s, slot->lock);
+	for (int i = 0; i < 2; i++) {
+		if (i || own->host == here)
+			own->host = (int)kept_root_last(s, slot) - 1;
+		if (own->host == here || (i && own->host + 1 == hint))
+			break;
+		hint = own->host + 1;
+		switch (visit(s, slot, visits >= VISITS, &root)) {
+		case VISIT_IN:
+			notes = adaptive_notes(slot) & ~NOTES_HOST;
+			if (visits < VISITS)
+				notes += INT64_C(1) << NOTES_VISITS_SHIFT;
+			adaptive_note(slot, notes | hint);
+			kept_root_set_flags(slot, 0);
+			slot->from = -1;
+			own->entry = BY_GUEST;
+			return PAWL_SUCCESS;
+		case VISIT_ALONG:
+			take_along(s, slot, root);
+			return PAWL_SUCCESS;
+		case VISIT_BUSY:
+			adaptive_note(slot,
+				      adaptive_notes(slot) | ((int64_t)SKIPS << NOTES_SKIPS_SHIFT));
+			return LOCK_PASSED;
+		case VISIT_AWAY:
+			visits = 0;
+			break;
+		}
+	}
+	return LOCK_PASSED;
+}
+
+void guest_release(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct adaptive_slot *own = own_of(slot);
+	struct rma_word guest = at_host(s, slot, RMA_NET, LINE_GUEST);
+	int64_t old;
+
+	own->entry = BY_ROOT;
+	/* G4. */
+	while (!is_asked(own->guest)) {
+		old = swap_if(slot, guest, own->guest, next_number(own->guest & ~(int64_t)IN));
+		if (old == own->guest) {
+			adaptive_free(slot, W_AWAY);
+			return;
+		}
+		own->guest = old;
+	}
+	if (FAULT(adaptive_along)) {
+		rma_fao(&slot->client, guest, RMA_AND, ~(int64_t)IN, &old);
+		rma_flush(&slot->client, guest);
+		adaptive_free(slot, W_AWAY);
+		return;
+	}
+	take_along(s, slot, 0);
+	adaptive_give_back(s, slot);
+}
+
+/* ------------------------------------------------------------- the simulator */
+
+bool guest_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
+		size_t errlen)
+{
+	const struct adaptive_constants *k = s->state;
+
+	for (int j = 0; j < k->nodes; j++) {
+		uint64_t at;
+		int rank = adaptive_line(s, j, lock, &at);
+		int64_t guest = *lock_memory_word(m, rank, at + LINE_GUEST);
+
+		snprintf(err, errlen, "node %d: GUEST is 0x%llx", j, (unsigned long long)guest);
+		if (guest_is_in(guest))
+			return false;
+	}
+	return true;
+}
+
+void guest_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t aged = without_asks(NUMBER - NUMBER_ONE - ASKS_ONE);
+	uint64_t at;
+
+	for (int j = 0; j < k->nodes; j++) {
+		int rank = adaptive_line(s, j, lock, &at);
+
+		*lock_memory_word(m, rank, at + LINE_GUEST) = aged;
+	}
+}
