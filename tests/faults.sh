@@ -53,7 +53,6 @@ noticed mgl-readers exclusion 4
 noticed shiftlock-drain exclusion 4
 noticed dslr-readers exclusion 4
 noticed alock-alone exclusion 2 --set "$two_nodes"
-noticed farlock-alone exclusion 2 --set "$two_nodes"
 noticed drtm-lease exclusion 4
 noticed citron-drain ranges 4
 noticed ss-last range-baselines 2
