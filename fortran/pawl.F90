@@ -71,7 +71,7 @@ module pawl
    ! The bits of pawl_kind_capabilities().
    integer, parameter, public :: PAWL_CAP_SHARED = 1, PAWL_CAP_TRY = 2, PAWL_CAP_TIMED = 4, &
       PAWL_CAP_FAIR = 8, PAWL_CAP_INTENT = 16, PAWL_CAP_RECOVERS = 32, PAWL_CAP_THREADS = 64, &
-      PAWL_CAP_RANGES = 128
+      PAWL_CAP_RANGES = 128, PAWL_CAP_OPTIMISTIC = 256
 
    ! The modes. Those with AHEAD are the intents of a client that holds a part already.
    type, bind(C), public :: pawl_mode
@@ -101,6 +101,11 @@ module pawl
 
    ! An acquire that goes on; its contents belong to the library.
    type, bind(C), public :: pawl_request
+      integer(c_int64_t) :: opaque(4) = 0
+   end type
+
+   ! A read without the lock; its contents belong to the library.
+   type, bind(C), public :: pawl_read
       integer(c_int64_t) :: opaque(4) = 0
    end type
 
@@ -175,6 +180,10 @@ module pawl
       generic :: release_many => release_many_i8, release_many_i4
       procedure, private :: iacquire_i8, iacquire_i4
       generic :: iacquire => iacquire_i8, iacquire_i4
+      procedure, private :: read_begin_i8, read_begin_i4
+      generic :: read_begin => read_begin_i8, read_begin_i4
+      procedure, private :: read_validate_i8, read_validate_i4
+      generic :: read_validate => read_validate_i8, read_validate_i4
       procedure, private :: acquire_part_i8, acquire_part_i4
       generic :: acquire_part => acquire_part_i8, acquire_part_i4
       procedure, private :: release_part_i8, release_part_i4
@@ -218,7 +227,7 @@ module pawl
       pawl_lock_release, pawl_lock_abandon, pawl_lock_acquire_part, pawl_lock_release_part, &
       pawl_lock_acquire_many, pawl_lock_try_acquire_many, pawl_lock_timed_acquire_many, &
       pawl_lock_release_many, pawl_lock_iacquire, pawl_request_test, pawl_request_wait, &
-      pawl_request_cancel, &
+      pawl_request_cancel, pawl_lock_read_begin, pawl_lock_read_validate, &
       pawl_range_acquire, pawl_range_try_acquire, pawl_range_timed_acquire, pawl_range_release, &
       pawl_range_abandon, pawl_range_grow, pawl_range_shrink
 
@@ -266,6 +275,12 @@ module pawl
    end interface
    interface pawl_lock_iacquire
       module procedure iacquire_i8, iacquire_i4
+   end interface
+   interface pawl_lock_read_begin
+      module procedure read_begin_i8, read_begin_i4
+   end interface
+   interface pawl_lock_read_validate
+      module procedure read_validate_i8, read_validate_i4
    end interface
    interface pawl_lock_acquire_part
       module procedure acquire_part_i8, acquire_part_i4
@@ -493,6 +508,22 @@ module pawl
          bind(C, name="pawl_request_cancel") result(rc)
          import :: c_int, pawl_request
          type(pawl_request), intent(inout) :: request
+         integer(c_int) :: rc
+      end function
+      function c_lock_read_begin(table, lock, read) &
+         bind(C, name="pawl_lock_read_begin") result(rc)
+         import :: c_int, c_int64_t, c_ptr, pawl_read
+         type(c_ptr), value :: table
+         integer(c_int64_t), value :: lock
+         type(pawl_read), intent(inout) :: read
+         integer(c_int) :: rc
+      end function
+      function c_lock_read_validate(table, lock, read) &
+         bind(C, name="pawl_lock_read_validate") result(rc)
+         import :: c_int, c_int64_t, c_ptr, pawl_read
+         type(c_ptr), value :: table
+         integer(c_int64_t), value :: lock
+         type(pawl_read), intent(inout) :: read
          integer(c_int) :: rc
       end function
       function c_lock_acquire_part(table, whole, part, mode) &
@@ -1171,6 +1202,44 @@ contains
       integer, intent(out), optional :: ierror
 
       call finish(c_request_cancel(request), ierror)
+   end subroutine
+
+   subroutine read_begin_i8(table, lock, read, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int64), intent(in) :: lock
+      type(pawl_read), intent(inout) :: read
+      integer, intent(out), optional :: ierror
+
+      call finish(c_lock_read_begin(table%handle, lock, read), ierror)
+   end subroutine
+
+   subroutine read_begin_i4(table, lock, read, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int32), intent(in) :: lock
+      type(pawl_read), intent(inout) :: read
+      integer, intent(out), optional :: ierror
+
+      call read_begin_i8(table, int(lock, int64), read, ierror)
+   end subroutine
+
+   subroutine read_validate_i8(table, lock, read, valid, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int64), intent(in) :: lock
+      type(pawl_read), intent(inout) :: read
+      logical, intent(out) :: valid
+      integer, intent(out), optional :: ierror
+
+      call finish_try(c_lock_read_validate(table%handle, lock, read), valid, ierror)
+   end subroutine
+
+   subroutine read_validate_i4(table, lock, read, valid, ierror)
+      class(pawl_table), intent(in) :: table
+      integer(int32), intent(in) :: lock
+      type(pawl_read), intent(inout) :: read
+      logical, intent(out) :: valid
+      integer, intent(out), optional :: ierror
+
+      call read_validate_i8(table, int(lock, int64), read, valid, ierror)
    end subroutine
 
    ! Acquire part, and an intent at whole.

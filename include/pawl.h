@@ -82,14 +82,15 @@ const char *pawl_version(void);
 
 /* Capabilities of a kind: a bit set. */
 enum {
-	PAWL_CAP_SHARED = 1,    /* several clients may hold a lock with PAWL_SHARED */
-	PAWL_CAP_TRY = 2,       /* pawl_lock_try_acquire() */
-	PAWL_CAP_TIMED = 4,     /* pawl_lock_timed_acquire() */
-	PAWL_CAP_FAIR = 8,      /* no client waits for ever while others acquire */
-	PAWL_CAP_INTENT = 16,   /* PAWL_INTENT, PAWL_INTENT_SHARED; parts of a whole */
-	PAWL_CAP_RECOVERS = 32, /* with option lease, a lock whose holder died is recovered */
-	PAWL_CAP_THREADS = 64,  /* its tables need MPI_THREAD_MULTIPLE */
-	PAWL_CAP_RANGES = 128   /* pawl_range_*() instead of pawl_lock_*() */
+	PAWL_CAP_SHARED = 1,      /* several clients may hold a lock with PAWL_SHARED */
+	PAWL_CAP_TRY = 2,         /* pawl_lock_try_acquire() */
+	PAWL_CAP_TIMED = 4,       /* pawl_lock_timed_acquire() */
+	PAWL_CAP_FAIR = 8,        /* no client waits for ever while others acquire */
+	PAWL_CAP_INTENT = 16,     /* PAWL_INTENT, PAWL_INTENT_SHARED; parts of a whole */
+	PAWL_CAP_RECOVERS = 32,   /* with option lease, a lock whose holder died is recovered */
+	PAWL_CAP_THREADS = 64,    /* its tables need MPI_THREAD_MULTIPLE */
+	PAWL_CAP_RANGES = 128,    /* pawl_range_*() instead of pawl_lock_*() */
+	PAWL_CAP_OPTIMISTIC = 256 /* pawl_lock_read_begin() */
 };
 
 struct pawl_kind {
@@ -372,6 +373,51 @@ int pawl_request_wait(pawl_request *request);
  * queue may stay for a while, or by a release if it has got the lock. Kinds without PAWL_CAP_TIMED
  * wait for the lock and release it. */
 int pawl_request_cancel(pawl_request *request);
+
+/* A read without the lock. All zero (PAWL_READ_INIT) before the first; the contents belong to the
+ * library. */
+typedef struct pawl_read {
+	uint64_t opaque[4];
+} pawl_read;
+#define PAWL_READ_INIT             \
+	{                          \
+		{                  \
+			0, 0, 0, 0 \
+		}                  \
+	}
+
+/*
+ * Read what a lock protects without acquiring it. The library looks at the lock before the read and
+ * after it, and says whether an exclusive client was in meanwhile; then the program reads again:
+ *
+ *   pawl_read read = PAWL_READ_INIT;
+ *   do {
+ *           if (pawl_lock_read_begin(table, lock, &read) != PAWL_SUCCESS)
+ *                   ...;
+ *           copy = *data;
+ *           rc = pawl_lock_read_validate(table, lock, &read);
+ *   } while (rc == PAWL_ERR_BUSY);
+ *
+ * The two calls change no word at the home, so readers do not disturb each other, and take one get
+ * each. After a few failures in a row pawl_lock_read_begin() waits for the lock in mode
+ * PAWL_SHARED, and the read then ends with it. So each read that has begun is to be ended, by one
+ * pawl_lock_read_validate() of the same thread, with the same pawl_read.
+ *
+ * What is read may change during the read. Until pawl_lock_read_validate() has returned
+ * PAWL_SUCCESS, the program may copy it, but not rely on it: not follow a pointer or an index that
+ * may be half written. Reads by one-sided operations are flushed (MPI_Win_flush) in between. Reads
+ * from memory of the node should be atomic for the compiler (atomic_load_explicit() with
+ * memory_order_relaxed, or volatile), as should the writes of the exclusive holder.
+ *
+ * PAWL_ERR_UNSUPPORTED on kinds without PAWL_CAP_OPTIMISTIC; PAWL_ERR_HELD if this thread holds the
+ * lock; PAWL_ERR_TOO_MANY if option max_held leaves no slot for the duration of the call.
+ */
+int pawl_lock_read_begin(pawl_table *table, uint64_t lock, pawl_read *read);
+
+/* End a read. PAWL_ERR_BUSY: what was read is not valid, because the lock was acquired exclusively
+ * since pawl_lock_read_begin(), or many shared holders have released it; begin again with the same
+ * pawl_read. PAWL_ERR_ARG if no read of the lock has begun with it. */
+int pawl_lock_read_validate(pawl_table *table, uint64_t lock, pawl_read *read);
 
 /*
  * Acquire lock part in mode PAWL_EXCLUSIVE and lock whole with PAWL_INTENT, or part in mode

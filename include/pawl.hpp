@@ -34,8 +34,10 @@
 #include <cstdio>
 #include <exception>
 #include <initializer_list>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -864,6 +866,47 @@ class table
 		return held_locks(table_, {std::move(locks)});
 	}
 
+	/*
+	 * Read what a lock protects without acquiring it: pawl_lock_read_begin(), for kinds with
+	 * PAWL_CAP_OPTIMISTIC. copy() is called until no exclusive client was in meanwhile, and
+	 * must only copy: what it reads may change under it. Returns what copy() returned last. An
+	 * exception of copy() leaves the call if what it read was valid.
+	 *
+	 *     record r = table.read(7, [&] { return *shared_record; });
+	 */
+	template <class Copy> auto read(std::uint64_t lock, Copy &&copy)
+	{
+		using result = std::invoke_result_t<Copy &>;
+		pawl_read reading = PAWL_READ_INIT;
+
+		for (;;) {
+			detail::check(pawl_lock_read_begin(table_, lock, &reading));
+			if constexpr (std::is_void_v<result>) {
+				try {
+					copy();
+				} catch (...) {
+					if (end_read(lock, &reading))
+						throw;
+					continue;
+				}
+				if (end_read(lock, &reading))
+					return;
+			} else {
+				std::optional<std::decay_t<result>> copied;
+
+				try {
+					copied.emplace(copy());
+				} catch (...) {
+					if (end_read(lock, &reading))
+						throw;
+					continue;
+				}
+				if (end_read(lock, &reading))
+					return *std::move(copied);
+			}
+		}
+	}
+
 	/* Begin to acquire a lock, without waiting; see pawl::request. */
 	[[nodiscard]] pawl::request request(std::uint64_t lock, mode m = mode::exclusive)
 	{
@@ -936,6 +979,12 @@ class table
 	}
 
       private:
+	/* Whether what was read is valid. */
+	bool end_read(std::uint64_t lock, pawl_read *reading)
+	{
+		return detail::acquired(pawl_lock_read_validate(table_, lock, reading));
+	}
+
 	static std::vector<int> modes_of(const std::vector<std::uint64_t> &locks,
 					 const std::vector<mode> &modes)
 	{

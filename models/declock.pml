@@ -14,6 +14,10 @@
  *
  * With -DSWEEP=n the client at position n sweeps the ring.
  *
+ * With -DREAD one more process reads once without the lock, at any time: a read that is valid met no
+ * writer. VERSION is modulo 2, and a writer that leaves, or is left for, finds the VERSION that (I)
+ * says (assert).
+ *
  * What it abstracts. One lock; one slot for each process. Positions are numbers without a limit, so
  * the number of acquisitions has one. An operation and its flush, with nothing of the same process
  * between them, are one step, when the operation takes effect. The shared clients that follow an
@@ -29,6 +33,9 @@
  *                        -DBREAK_TAKE     a writer that leaves grants without taking the entry from the ring
  *                        -DBREAK_FIRST    a writer that leaves lets in only one reader
  *                        -DBREAK_SWEEP    (SWEEP) a sweep takes the round of the client that sweeps for an earlier one
+ *                        -DBREAK_VERSION  (READ) a writer leaves without a new version
+ *                        -DBREAK_WRITER   (READ) a read is valid although a writer is in
+ *                        -DBREAK_ROUNDS   (READ) a read is valid however many have left meanwhile
  *                        -DBREAK_PASS     (TIMED) a client that is granted to in vain is not left for
  */
 #ifndef NW
@@ -65,6 +72,28 @@ byte STATUS[NP];                         /* in the slots */
 byte waits[NP];                          /* ghost: 1 + the position at which a writer waits */
 
 #include "ghost.inc"
+
+#ifdef READ
+#define VERSIONS 2
+bit VERSION;
+bit met; /* ghost: a writer was in since the look before the read */
+#define COMES version = (VERSION + WRITERS) % VERSIONS
+#define IS_IN met = 1
+#ifdef BREAK_VERSION
+#define LEAVES skip
+#else
+#define LEAVES \
+	if \
+	:: !shared -> assert(VERSION == (pass -> seen : version)); VERSION = (VERSION + 1) % VERSIONS \
+	:: else \
+	fi; \
+	seen = VERSION
+#endif
+#else
+#define COMES skip
+#define IS_IN skip
+#define LEAVES skip
+#endif
 
 #ifdef TIMED
 bit QUEUED[NP]; /* the process has abandoned its place and has not seen it passed over */
@@ -106,6 +135,9 @@ proctype P(byte p)
 	byte pass;                   /* 1 + process for which it leaves */
 	byte who, old;
 	bit ok, shared;
+#ifdef READ
+	bit version, seen; /* that it expects when it leaves; and after the last departure it counted */
+#endif
 	byte coming; /* it grants while it comes: 1 for an entry that it replaced, 2 in a sweep */
 #ifdef SWEEP
 	byte sweeps;
@@ -119,7 +151,7 @@ proctype P(byte p)
 		d_step {
 			ok = IS_FREE;
 			if
-			:: ok -> at = HEAD + SIZE; SIZE++; WRITERS = WRITERS + WRITER
+			:: ok -> COMES; at = HEAD + SIZE; SIZE++; WRITERS = WRITERS + WRITER
 			:: else
 			fi
 		}
@@ -138,6 +170,7 @@ proctype P(byte p)
 		d_step {
 			ok = IS_FREE;
 			at = HEAD + SIZE;
+			COMES;
 			SIZE++;
 			WRITERS = WRITERS + WRITER
 		}
@@ -240,12 +273,13 @@ wait:		if
 #endif
 		fi;
 cs:		if
-		:: WRITER -> critical_exclusive(p)
+		:: WRITER -> IS_IN; critical_exclusive(p)
 		:: else -> critical_shared(p)
 		fi;
 		shared = !WRITER;
 		/* R1: fao(HEADER, - 1 client); flush */
 leave:		atomic {
+			LEAVES;
 			HEAD++;
 			SIZE--;
 			WRITERS = WRITERS - !shared;
@@ -359,8 +393,40 @@ out:		atomic { at = 0; shared = 0 }
 	od
 }
 
+#ifdef READ
+proctype R()
+{
+	byte head;
+	bit version;
+
+	/* L1: get the header; flush */
+	if
+	:: d_step { WRITERS == 0 -> head = HEAD; version = VERSION; met = 0 }
+	:: d_step { WRITERS > 0 -> head = 0 }
+		goto out
+	fi;
+	/* L2: get the header; flush */
+	d_step {
+		if
+#ifndef BREAK_WRITER
+		:: WRITERS > 0
+#endif
+		:: VERSION != version
+#ifndef BREAK_ROUNDS
+		:: HEAD - head >= VERSIONS
+#endif
+		:: else -> assert(!met)
+		fi
+	}
+out:	skip
+}
+#endif
+
 init {
 	byte i;
+#ifdef READ
+	run R();
+#endif
 	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
 #ifdef TIMED
 	d_step { alive == 0 -> i = 0;

@@ -463,6 +463,38 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	return PAWL_SUCCESS;
 }
 
+int sim_read(struct sim_rank *r, uint64_t lock, uint64_t ns)
+{
+	struct client_read read = {.seen = 0};
+	struct sim_lock *l = &r->world->locks[lock];
+	uint64_t before;
+	bool overlap = false;
+	int rc;
+
+	do {
+		sim_note(r, "reads without lock %llu", (unsigned long long)lock);
+		rc = client_read_begin(&r->clients, lock, &read);
+		if (rc == PAWL_ERR_BUSY)
+			return sim_acquire(r, lock, PAWL_SHARED, SIM_ACQUIRE, 0);
+		if (rc != PAWL_SUCCESS)
+			return refused(r, SIM_ACQUIRE, 0, 1, rc);
+		overlap = l->writers != 0;
+		before = l->exclusive;
+		sim_sleep(r, sim_below(&r->random, ns + 1) * SIM_NS);
+		overlap = overlap || l->exclusive != before;
+		rc = client_read_validate(&r->clients, lock, &read);
+		if (rc != PAWL_SUCCESS && rc != PAWL_ERR_BUSY)
+			return refused(r, SIM_ACQUIRE, 0, 1, rc);
+	} while (rc == PAWL_ERR_BUSY);
+	sim_note(r, "has read without lock %llu", (unsigned long long)lock);
+	if (overlap)
+		sim_fail(r->world, SIM_VIOLATION,
+			 "rank %d: a read without lock %llu is valid, and a writer was in", r->id,
+			 (unsigned long long)lock);
+	sim_step(r);
+	return PAWL_ERR_BUSY;
+}
+
 /* ---------------------------------------------------------------------- release */
 
 /* The slot, as the library's release would find it. */

@@ -314,6 +314,9 @@ void sim_release_many(struct sim_rank *r);
  * PAWL_ERR_BUSY. */
 int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests, uint64_t ns,
 			 bool cancels);
+/* Read without the lock, for at most ns, until the read is valid: PAWL_ERR_BUSY; or acquire it in
+ * mode PAWL_SHARED. For kinds with PAWL_CAP_OPTIMISTIC. */
+int sim_read(struct sim_rank *r, uint64_t lock, uint64_t ns);
 /* Release the lock that was acquired last, or both locks of sim_acquire_part(). */
 void sim_release(struct sim_rank *r);
 /* Abandon the lock that was acquired last: other ranks have to recover it. */

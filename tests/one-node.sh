@@ -37,6 +37,7 @@ tap_program "leases, 3 ranks" mpi_run 3 120 env PAWL_WATCHDOG=0 "$lock/leases" \
 	${short:+--budget 0.04}
 tap_program "abandoned, 2 ranks" mpi_run 2 60 "$lock/abandon" --set max_held=1
 tap_program "timed acquires, 4 ranks" mpi_run 4 120 "$lock/timed" ${short:+--budget 0.04}
+tap_program "optimistic reads, 4 ranks" mpi_run 4 120 "$lock/reads" ${short:+--budget 0.04}
 tap_program "waiting, 2 ranks" mpi_run 2 120 "$lock/waiting"
 [ -z "$long" ] || tap_program "waiting, 4 ranks" mpi_run 4 120 "$lock/waiting"
 tap_program "no threads, 2 ranks" mpi_run 2 60 "$lock/progress"

@@ -43,6 +43,7 @@ sizes()
 		{
 			printf("pawl_range %zu\n", sizeof(pawl_range));
 			printf("pawl_request %zu\n", sizeof(pawl_request));
+			printf("pawl_read %zu\n", sizeof(pawl_read));
 			printf("pawl_stats %zu\n", sizeof(struct pawl_stats));
 			printf("pawl_kind %zu\n", sizeof(struct pawl_kind));
 			printf("pawl_table_info %zu\n", sizeof(struct pawl_table_info));

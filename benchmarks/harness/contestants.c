@@ -82,6 +82,9 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 		return false;
 	if (c->kind && contestant_has_ranges(c) != workload_is(w, W_RANGES))
 		return false;
+	if (workload_is(w, W_OPTIMISTIC) && c->kind &&
+	    !(c->kind->capabilities & PAWL_CAP_OPTIMISTIC))
+		return false;
 	if (s->fail > 0 && c->kind && !(c->kind->capabilities & PAWL_CAP_RECOVERS))
 		return false;
 	if (s->locks)

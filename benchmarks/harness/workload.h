@@ -7,20 +7,21 @@
 
 /* Properties of a workload. */
 enum workload_flag {
-	W_BY_ITSELF = 1 << 0,     /* it has its own data and iterations (dht) */
-	W_CDF = 1 << 1,           /* the results have the distribution of its latencies */
-	W_DEALT = 1 << 2,         /* nodes have equal pieces of its locks */
-	W_FIXED = 1 << 3,         /* --fw and --zipf do not change it */
-	W_TRANSACTIONS = 1 << 4,  /* it acquires several locks at a time, and counts that as one */
-	W_NEAR_AND_FAR = 1 << 5,  /* its locks are distributed and drawn by node (locktable.c) */
-	W_RANGES = 1 << 6,        /* for kinds with PAWL_CAP_RANGES only */
-	W_LENGTHS = 1 << 7,       /* ranges whose lengths are drawn by --length */
-	W_FILES = 1 << 8,         /* ranges of files that are spread over all ranks */
-	W_FRESH = 1 << 9,         /* each repetition creates its table anew, without verification */
-	W_TIMELINE = 1 << 10,     /* the results have the acquires over time */
-	W_GROWS = 1 << 11,        /* its spaces grow, if a kind can do that */
-	W_COMPUTED = 1 << 12,     /* no lock is acquired; for pseudo locks */
-	W_FREE_ANYWHERE = 1 << 13 /* its pseudo locks run on several nodes, too */
+	W_BY_ITSELF = 1 << 0,    /* it has its own data and iterations (dht) */
+	W_CDF = 1 << 1,          /* the results have the distribution of its latencies */
+	W_DEALT = 1 << 2,        /* nodes have equal pieces of its locks */
+	W_FIXED = 1 << 3,        /* --fw and --zipf do not change it */
+	W_TRANSACTIONS = 1 << 4, /* it acquires several locks at a time, and counts that as one */
+	W_NEAR_AND_FAR = 1 << 5, /* its locks are distributed and drawn by node (locktable.c) */
+	W_RANGES = 1 << 6,       /* for kinds with PAWL_CAP_RANGES only */
+	W_LENGTHS = 1 << 7,      /* ranges whose lengths are drawn by --length */
+	W_FILES = 1 << 8,        /* ranges of files that are spread over all ranks */
+	W_FRESH = 1 << 9,        /* each repetition creates its table anew, without verification */
+	W_TIMELINE = 1 << 10,    /* the results have the acquires over time */
+	W_GROWS = 1 << 11,       /* its spaces grow, if a kind can do that */
+	W_COMPUTED = 1 << 12,    /* no lock is acquired; for pseudo locks */
+	W_FREE_ANYWHERE = 1 << 13, /* its pseudo locks run on several nodes, too */
+	W_OPTIMISTIC = 1 << 14     /* for kinds with PAWL_CAP_OPTIMISTIC only */
 };
 
 struct workload {

@@ -20,7 +20,7 @@ static void list_capabilities(FILE *out, bool baselines)
 	    {"shared", PAWL_CAP_SHARED}, {"try", PAWL_CAP_TRY},
 	    {"timed", PAWL_CAP_TIMED},   {"fair", PAWL_CAP_FAIR},
 	    {"intent", PAWL_CAP_INTENT}, {"recovers", PAWL_CAP_RECOVERS},
-	    {"ranges", PAWL_CAP_RANGES},
+	    {"ranges", PAWL_CAP_RANGES}, {"optimistic", PAWL_CAP_OPTIMISTIC},
 	};
 	enum { COLUMNS = sizeof columns / sizeof columns[0] };
 	const struct pawl_kind *kind;

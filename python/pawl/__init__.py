@@ -20,6 +20,7 @@ module looks for it.
 from ._library import (
     CAP_FAIR,
     CAP_INTENT,
+    CAP_OPTIMISTIC,
     CAP_RANGES,
     CAP_RECOVERS,
     CAP_SHARED,
@@ -43,6 +44,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CAP_FAIR",
     "CAP_INTENT",
+    "CAP_OPTIMISTIC",
     "CAP_RANGES",
     "CAP_RECOVERS",
     "CAP_SHARED",

@@ -21,6 +21,7 @@ CAP_INTENT = 16
 CAP_RECOVERS = 32
 CAP_THREADS = 64
 CAP_RANGES = 128
+CAP_OPTIMISTIC = 256
 
 #: The last unit that a range can name.
 RANGE_END = 2**63 - 1
@@ -92,6 +93,12 @@ class Range(ctypes.Structure):
 
 class RequestData(ctypes.Structure):
     """struct pawl_request: an acquire that goes on."""
+
+    _fields_ = [("opaque", c_uint64 * 4)]
+
+
+class ReadData(ctypes.Structure):
+    """struct pawl_read: a read without the lock."""
 
     _fields_ = [("opaque", c_uint64 * 4)]
 
@@ -179,6 +186,8 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_request_test": [POINTER(RequestData), POINTER(c_int)],
     "pawl_request_wait": [POINTER(RequestData)],
     "pawl_request_cancel": [POINTER(RequestData)],
+    "pawl_lock_read_begin": [*_LOCK, POINTER(ReadData)],
+    "pawl_lock_read_validate": [*_LOCK, POINTER(ReadData)],
     "pawl_lock_acquire_part": [*_LOCK, c_uint64, c_int],
     "pawl_lock_release_part": [*_LOCK, c_uint64],
     "pawl_range_acquire": [*_UNITS, POINTER(Range)],

@@ -6,12 +6,13 @@ from __future__ import annotations
 import ctypes
 from ctypes import byref, c_double, c_int, c_int64, c_void_p
 from types import TracebackType
-from typing import Any, Callable, Dict, Optional, Type
+from typing import Any, Callable, Dict, Optional, Type, TypeVar
 
 from . import _library
 from ._library import Code, Error, Mode, Time, check, fail
 
 
+_T = TypeVar("_T")
 _EXCLUSIVE, _SHARED = int(Mode.EXCLUSIVE), int(Mode.SHARED)
 
 
@@ -377,6 +378,28 @@ class Table:
     def iacquire(self, lock: int, shared: bool = False, *, mode: Optional[int] = None) -> Request:
         """Begin to acquire a lock, without waiting; see Request."""
         return Request(self, lock, _mode(shared, mode))
+
+    def read(self, lock: int, copy: Callable[[], _T]) -> _T:
+        """Read what a lock protects without acquiring it; kinds with CAP_OPTIMISTIC.
+
+        copy() is called until no exclusive client was in meanwhile. It must only copy, for what it
+        reads may change under it: `record = table.read(7, lambda: shared[7].copy())`. An exception
+        of copy() is raised if what it read was valid.
+        """
+        data = _library.ReadData()
+        while True:
+            check(self._lib.pawl_lock_read_begin(self._handle, lock, byref(data)))
+            try:
+                value = copy()
+            except BaseException:
+                if self._is_valid(lock, data):
+                    raise
+            else:
+                if self._is_valid(lock, data):
+                    return value
+
+    def _is_valid(self, lock: int, data: _library.ReadData) -> bool:
+        return _acquired(self._lib.pawl_lock_read_validate(self._handle, lock, byref(data)))
 
     def release_many(self, locks: Any) -> None:
         """Release locks that this thread holds."""

@@ -6,6 +6,7 @@
  *
  *   client.c   acquire and release: claim a slot, let the protocol act, settle the slot
  *   many.c     acquire and release several locks
+ *   read.c     read without the lock, and look whether it was acquired exclusively meanwhile
  *   request.c  acquire by steps, between which the client does something else
  *   slots.c    the states of slots, and which slots may be claimed (slots.h)
  *   guard.c    leave a protocol whose operation has failed
@@ -194,6 +195,18 @@ int client_enter_many(struct client_set *set, struct client_many *m, size_t n, u
 void client_leave_many(struct client_set *set, struct client_many *m, size_t n);
 int client_give_back_many(struct client_set *set, const struct client_many *m, size_t n,
 			  uint64_t *about);
+
+/* A read without the lock; all zero before the first one. */
+struct client_read {
+	int64_t seen; /* of the protocol */
+	int failures; /* looks that met an exclusive client, since the last read that was valid */
+};
+
+/* Begin a read. PAWL_ERR_BUSY: there were too many failures, so acquire the lock in mode
+ * PAWL_SHARED. Other codes as of client_acquire(). */
+int client_read_begin(struct client_set *set, uint64_t lock, struct client_read *r);
+/* End it. PAWL_ERR_BUSY: what was read is not valid. Other codes as of client_acquire(). */
+int client_read_validate(struct client_set *set, uint64_t lock, struct client_read *r);
 
 /* A request: an acquire that goes on while its client does something else (request.c). It belongs
  * to its slot; a later request of the slot uses it again. */

@@ -104,6 +104,11 @@
 	X(farlock_link, "farlock", "waits without having flushed the link to the client before it") \
 	X(farlock_left, "farlock", "a holder looks at the last ticket before it has left") \
 	X(farlock_grant, "farlock", "a release returns without having flushed the grant") \
+	X(declock_version, "declock", "an exclusive client leaves without a new version") \
+	X(declock_carry, "declock", "a version that wraps carries into the number of clients") \
+	X(declock_writer, "declock", "a read is valid although an exclusive client is in") \
+	X(declock_rounds, "declock", \
+	  "a read is valid however many clients have left since it began") \
 	X(adaptive_enter, "adaptive", \
 	  "a client that takes an idle lock does not look whether another node waits") \
 	X(adaptive_again, "adaptive", \

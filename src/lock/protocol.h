@@ -91,6 +91,17 @@ struct lock_many_calls {
 	int (*end_release)(const struct lock_setup *s, struct lock_slot *slot);
 };
 
+/* Optimistic reads (PAWL_CAP_OPTIMISTIC): looks that change no word. */
+struct lock_read_calls {
+	/* The look before a read. PAWL_SUCCESS: slot->first has what validate needs.
+	 * PAWL_ERR_BUSY: an exclusive client has or awaits the lock. May look again for a moment,
+	 * but not wait. */
+	int (*begin)(const struct lock_setup *s, struct lock_slot *slot);
+	/* The look after it; the slot may be another one, with the same first. PAWL_SUCCESS: no
+	 * exclusive client was in between the looks. PAWL_ERR_BUSY: one may have been. */
+	int (*validate)(const struct lock_setup *s, struct lock_slot *slot);
+};
+
 /* What the simulator checks. NULL: the protocol has no such check. */
 struct lock_check_calls {
 	/* Once a client waits for a word: the largest number of exclusive acquires by others before
@@ -157,6 +168,7 @@ struct lock_protocol {
 	const struct lock_part_calls *part;
 	/* NULL: several locks are acquired one after the other. */
 	const struct lock_many_calls *many;
+	const struct lock_read_calls *read;
 	const struct lock_check_calls *check;
 	const struct lock_mpi_calls *mpi;
 	/* Its words are NET words on one node too, so that every access goes through the network:

@@ -493,6 +493,43 @@ void parts()
 	result("mgl: a whole and a part");
 }
 
+/* Two words that change together, read without the lock. */
+void reads()
+{
+	words w;
+	pawl::table table(MPI_COMM_WORLD, "declock", 2), other(MPI_COMM_WORLD, "d-mcs", 1);
+	bool caught = false;
+	long last = 0;
+
+	for (int i = 0; i < turns; i++) {
+		if (i % 4 == 0) {
+			auto held = table.lock(1);
+			w.increment(0);
+			w.increment(1);
+		}
+		const auto pair = table.read(1, [&] { return std::pair<long, long>(w[0], w[1]); });
+		EXPECT(pair.first == pair.second);
+		table.read(1, [&] { last = w[1]; });
+		EXPECT(last >= pair.second);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	EXPECT(table.read(1, [&] { return long(w[1]); }) == long((turns + 3) / 4) * ranks);
+	try {
+		table.read(1, [] { throw std::out_of_range("of copy()"); });
+	} catch (const std::out_of_range &) {
+		caught = true;
+	}
+	EXPECT(caught);
+	EXPECT(table.can(PAWL_CAP_OPTIMISTIC) && !other.can(PAWL_CAP_OPTIMISTIC));
+	throws([&] { other.read(0, [] {}); }, PAWL_ERR_UNSUPPORTED, "d-mcs");
+	{
+		auto held = table.lock(0, pawl::mode::shared);
+		throws([&] { table.read(0, [] {}); }, PAWL_ERR_HELD, "lock 0");
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	result("reads without the lock");
+}
+
 void tests(bool broken)
 {
 	const pawl_kind *kind;
@@ -512,6 +549,7 @@ void tests(bool broken)
 	if (broken)
 		return;
 	parts();
+	reads();
 	many_and_requests();
 	failures();
 }

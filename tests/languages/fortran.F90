@@ -93,6 +93,7 @@ program test
          i = i + 1
       end do
       call parts()
+      call reads()
       call many_and_requests()
       call failures()
       call tables()
@@ -350,6 +351,51 @@ contains
       call is(int(turns, int64)*ranks)
       call table%free()
       call result("several locks by one call, and requests")
+   end subroutine
+
+   ! Two words that change together, read without the lock.
+   subroutine reads()
+      type(pawl_table) :: table, other
+      type(pawl_read) :: read
+      integer(c_long) :: first, second
+      logical :: valid
+      integer :: j
+
+      call pawl_table_create(MPI_COMM_WORLD, "declock", 2, table)
+      do j = 1, turns
+         if (mod(j, 4) == 0) then
+            call table%acquire(1)
+            call increment()
+            words(2) = words(2) + 1
+            call table%release(1)
+         end if
+         valid = .false.
+         do while (.not. valid)
+            if (mod(j, 2) == 0) then
+               call table%read_begin(1, read)
+               first = words(1)
+               second = words(2)
+               call table%read_validate(1, read, valid)
+            else
+               call pawl_lock_read_begin(table, 1_int64, read, ierror)
+               call expect(ierror == PAWL_SUCCESS, "begin of a read")
+               first = words(1)
+               second = words(2)
+               call pawl_lock_read_validate(table, 1_int64, read, valid, ierror)
+               call expect(ierror == PAWL_SUCCESS, "end of a read")
+            end if
+         end do
+         call expect(first == second, "a read that is valid saw no change")
+      end do
+      call is(int(turns/4, int64)*ranks)
+      call table%read_validate(1, read, valid, ierror)
+      call expect(ierror == PAWL_ERR_ARG .and. .not. valid, "no read has begun")
+      call pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, other)
+      call other%read_begin(0, read, ierror)
+      call expect(ierror == PAWL_ERR_UNSUPPORTED, "d-mcs has no reads without the lock")
+      call other%free()
+      call table%free()
+      call result("reads without the lock")
    end subroutine
 
    subroutine has_sentence(code, word)

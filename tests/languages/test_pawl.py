@@ -208,6 +208,33 @@ def requests(words):
     result("requests")
 
 
+def reads(words):
+    """Two words that change together, read without the lock."""
+    with pawl.Table(comm, "declock", 2) as table:
+        for turn in range(TURNS):
+            if turn % 4 == 0:
+                with table.lock(1):
+                    words.word[1] += 1
+                    os.sched_yield()
+                    words.word[2] += 1
+            first, second = table.read(1, lambda: (words.word[1], words.word[2]))
+            expect(first == second, f"a read that is valid has {first} and {second}")
+        comm.Barrier()
+        changes = (TURNS + 3) // 4 * ranks
+        expect(table.read(1, lambda: words.word[2]) == changes, "all changes are read")
+        try:
+            table.read(1, lambda: words.word[10**6])
+            expect(False, "an exception of copy()")
+        except IndexError:
+            pass
+        with table.lock(0, shared=True):
+            fails(lambda: table.read(0, int), pawl.Code.HELD, "lock 0")
+        comm.Barrier()
+    with pawl.Table(comm, "d-mcs", 1) as table:
+        fails(lambda: table.read(0, int), pawl.Code.UNSUPPORTED, "d-mcs")
+    result("reads without the lock")
+
+
 def parts(words):
     with pawl.Table(comm, "mgl", 10) as table:
         for turn in range(TURNS):
@@ -330,7 +357,7 @@ def main():
         result("without a lock")
     elif "sizes" in sys.argv[1:]:
         for name, type_ in (("pawl_range", _library.Range), ("pawl_request", _library.RequestData),
-                            ("pawl_stats", _library.Stats),
+                            ("pawl_read", _library.ReadData), ("pawl_stats", _library.Stats),
                             ("pawl_kind", _library.Kind), ("pawl_table_info", _library.TableInfo)):
             print(name, ctypes.sizeof(type_))
         return 0
@@ -346,6 +373,7 @@ def main():
                 tries(kind, capabilities)
         many(words)
         requests(words)
+        reads(words)
         parts(words)
         failures()
         threads()

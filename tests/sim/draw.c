@@ -342,11 +342,19 @@ static int take_by_request(struct sim_rank *r, const struct draw *d, unsigned ca
 				    sim_below(&r->random, 3) == 0);
 }
 
+/* A read without the lock, which may end with the lock shared. */
+static int take_to_read(struct sim_rank *r, const struct draw *d)
+{
+	return sim_read(r, sim_below(&r->random, d->request.locks), draw_time(r));
+}
+
 static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
+	bool reads = d->reads && (int)sim_below(&r->random, PER_CENT) < d->reads;
 	bool requests = d->requests && (int)sim_below(&r->random, PER_CENT) < d->requests;
-	int rc =
-	    requests ? take_by_request(r, d, capabilities) : take_something(r, d, capabilities);
+	int rc = reads      ? take_to_read(r, d)
+		 : requests ? take_by_request(r, d, capabilities)
+			    : take_something(r, d, capabilities);
 
 	if (rc == PAWL_ERR_TOO_MANY)
 		sim_sleep(r, sim_below(&r->random, SHORTAGE_NS * SIM_NS));
@@ -430,6 +438,18 @@ static void draw_requests(struct draw *d, const struct lock_protocol *p, uint64_
 		return;
 	d->requests = 10 + (int)sim_below(&random, 60);
 	snprintf(d->text + used, sizeof d->text - used, ", requests");
+}
+
+/* Reads without the lock. A random sequence of its own, as in draw_many(). */
+static void draw_reads(struct draw *d, const struct lock_protocol *p, uint64_t seed)
+{
+	uint64_t random = sim_seed(seed, 1u << 24);
+	size_t used = strlen(d->text);
+
+	if (!p->read || sim_below(&random, 2))
+		return;
+	d->reads = 20 + (int)sim_below(&random, 60);
+	snprintf(d->text + used, sizeof d->text - used, ", optimistic reads");
 }
 
 /* Transports that keep the order of operations, for kinds that ask whether theirs does. A random
@@ -519,6 +539,7 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 	draw_peers(d, &random);
 	draw_many(d, p, seed);
 	draw_requests(d, p, seed);
+	draw_reads(d, p, seed);
 	draw_order(d, p, seed);
 	return true;
 }

@@ -19,6 +19,7 @@ struct draw {
 	int several;         /* per cent of sections in which a rank acquires a second lock */
 	int many;            /* per cent of attempts at several locks at once */
 	int requests;        /* per cent of acquires that are requests */
+	int reads;           /* per cent of attempts that read without the lock */
 	int forgets;         /* per mille of sections whose lock is forgotten */
 	int deaths;          /* ranks that die */
 	uint64_t naps; /* ranks are stopped for several leases, after at most this many accesses */

@@ -41,6 +41,9 @@ static void capabilities(const struct lock_protocol *p)
 	check(says(p, PAWL_CAP_RECOVERS) == (p->recover != NULL), p, "recovers: block recover");
 	check(says(p, PAWL_CAP_RANGES) == (p->range != NULL), p, "ranges: block range");
 	check(says(p, PAWL_CAP_INTENT) == (p->part != NULL), p, "intent: block part");
+	check(says(p, PAWL_CAP_OPTIMISTIC) == (p->read != NULL), p, "optimistic: block read");
+	check(!says(p, PAWL_CAP_OPTIMISTIC) || says(p, PAWL_CAP_SHARED), p,
+	      "optimistic: shared, too");
 	check(!says(p, PAWL_CAP_THREADS) || p->mpi, p, "threads: only where block mpi is");
 	check(!says(p, PAWL_CAP_RECOVERS) || has_option(p, "lease"), p, "recovers: option lease");
 	check(!says(p, PAWL_CAP_INTENT) || says(p, PAWL_CAP_SHARED), p, "intent: shared, too");
@@ -61,6 +64,7 @@ static void blocks(const struct lock_protocol *p)
 	check(!r || (r->keeps_out && !r->grow == !r->shrink && !r->grow == !r->forget), p,
 	      "range: keeps_out; grow, shrink and forget");
 	check(!p->part || (p->part->acquire && p->part->release), p, "part: acquire and release");
+	check(!p->read || (p->read->begin && p->read->validate), p, "read: begin and validate");
 	check(!p->mpi || (p->mpi->open && p->mpi->close), p, "mpi: open and close");
 	check(!p->check || p->check->idle, p, "check: idle");
 }

@@ -3,7 +3,8 @@
  * The workloads of the RMA-RW paper (HPDC'16), section 5:
  *   LB    latency of acquire and release
  *   ECSB  throughput with an empty critical section
- *   SOB   one memory access in the critical section
+ *   SOB   one memory access in the critical section; OSOB: the same, where readers do not acquire
+ *         the lock (pawl_lock_read_begin())
  *   WCSB  increment of a shared counter, then 1 to 4 us of work
  *   WARB  1 to 4 us of work after the release
  *
@@ -18,13 +19,29 @@
 
 #include "benchmarks/harness/bench.h"
 
-enum work { NOTHING, ROW, TOUCH, COUNT_AND_SPIN, SPIN_AFTER };
+enum work { NOTHING, ROW, TOUCH, COUNT_AND_SPIN, SPIN_AFTER, READ };
 
 static inline void relax(void)
 {
 #if defined(__x86_64__)
 	__builtin_ia32_pause();
 #endif
+}
+
+/* The section of a reader that looks at the lock before and after it. */
+static void read_optimistically(struct trial *t, struct pick p)
+{
+	pawl_read read = PAWL_READ_INIT;
+	int rc;
+
+	do {
+		if (pawl_lock_read_begin(t->table, p.lock, &read) != PAWL_SUCCESS)
+			trial_abort(t, "begin of a read");
+		cells_touch(t, p);
+		rc = pawl_lock_read_validate(t->table, p.lock, &read);
+	} while (rc == PAWL_ERR_BUSY);
+	if (rc != PAWL_SUCCESS)
+		trial_abort(t, "end of a read");
 }
 
 /* One sample: the mean of many acquires since start, without the clock's own time. */
@@ -49,7 +66,7 @@ static void spin_a_while(struct trial *t)
 static inline __attribute__((always_inline)) void inside(struct trial *t, struct pick p,
 							 enum work work)
 {
-	if (work == TOUCH)
+	if (work == TOUCH || work == READ)
 		cells_touch(t, p);
 	if (work == COUNT_AND_SPIN) {
 		cells_count(t, p);
@@ -61,6 +78,10 @@ static inline __attribute__((always_inline)) void cycle(struct trial *t, enum wo
 {
 	struct pick p = trial_pick(t);
 
+	if (work == READ && p.mode == PAWL_SHARED) {
+		read_optimistically(t, p);
+		return;
+	}
 	if (__builtin_expect(pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS, 0))
 		trial_abort(t, "acquire");
 	inside(t, p, work);
@@ -78,9 +99,14 @@ static inline __attribute__((always_inline)) void timed_cycle(struct trial *t, e
 	struct pick p = trial_pick(t);
 	uint64_t middle, after;
 
+	if (work == READ && p.mode == PAWL_SHARED) {
+		read_optimistically(t, p);
+		sample(t, start, 1);
+		return;
+	}
 	if (pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS)
 		trial_abort(t, "acquire");
-	if (work == TOUCH || work == COUNT_AND_SPIN) {
+	if (work == TOUCH || work == READ || work == COUNT_AND_SPIN) {
 		middle = ticks();
 		inside(t, p, work);
 		after = ticks();
@@ -127,6 +153,11 @@ void ecsb_run(struct trial *t)
 void sob_run(struct trial *t)
 {
 	loop(t, TOUCH);
+}
+
+void osob_run(struct trial *t)
+{
+	loop(t, READ);
 }
 
 void wcsb_run(struct trial *t)

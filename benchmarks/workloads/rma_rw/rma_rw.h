@@ -8,6 +8,7 @@
 void lb_run(struct trial *t);
 void ecsb_run(struct trial *t);
 void sob_run(struct trial *t);
+void osob_run(struct trial *t);
 void wcsb_run(struct trial *t);
 void warb_run(struct trial *t);
 void raw_pair_run(struct trial *t);

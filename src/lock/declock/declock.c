@@ -5,7 +5,8 @@
  * cooperative queue-notify locking; written from its description, without its code.
  *
  * Words, at the home. HEADER counts the clients that have left (HEAD, modulo 2^32), those that hold
- * or await the lock (SIZE), and the exclusive ones among these (WRITERS). One fetch-and-add draws a
+ * or await the lock (SIZE), the exclusive ones among these (WRITERS), and the exclusive ones that
+ * have left (VERSION, modulo 2^v). One fetch-and-add draws a
  * client's position, HEAD + SIZE, and says whether the lock is free: to an exclusive client if SIZE
  * is 0, to a shared one if WRITERS is 0. A client that has to wait writes an entry into the ring
  * behind the header, at its position modulo the size of the ring: position, slot and mode. It waits
@@ -33,6 +34,11 @@
  *
  * Fairness: first come, first served, by the order of the positions; shared clients that follow one
  * another hold the lock together.
+ *
+ * Optimistic reads (pawl_lock_read_begin). A client that only looks gets HEADER before it reads and
+ * once more afterwards, and changes no word. What it has read is valid if no exclusive client was
+ * in meanwhile: both looks find WRITERS 0 and the same VERSION, and fewer than 2^v clients have
+ * left between the two.
  *
  * Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip, in both modes. An
  * exclusive client that waits adds 1 atomic (its entry), a shared one 1 get and 1 atomic. A
@@ -67,6 +73,24 @@
  *       one: the grant is stored after it, and awaited with acquire semantics; or both are ordered
  *       by HEADER or by the entry.
  *
+ *   (H) An exclusive client is counted in WRITERS from its first operation to the addition by which
+ *       it leaves, and that addition changes VERSION. So if one was in between two looks that both
+ *       find WRITERS 0, it came after the first and left before the second, and if n of them did,
+ *       VERSION grew by n modulo 2^v. HEAD grew by n at least; so if HEAD grew by less than 2^v and
+ *       VERSION is the same, n is 0. The first look precedes all that the client reads afterwards,
+ *       because it is flushed; the second one is issued after it, and follows what the client has
+ *       flushed, or loaded from memory of the node (L2). An exclusive client that has changed what
+ *       the reader saw has been counted in WRITERS before, because it has flushed A1, and its loads
+ *       and stores come after that (A4). So the second look finds it, or that it has left; and a
+ *       first look that finds the VERSION of its departure finds all that it wrote, as the next
+ *       holder does, (G).
+ *   (I) VERSION does not carry into SIZE. The client that leaves exclusively knows the VERSION that
+ *       it will find: what it found when it came, plus the WRITERS that it found, because these
+ *       leave before it, one by one, and no other exclusive client does. If that is 2^v - 1, it
+ *       subtracts the carry in the same addition. A client that leaves for one that has abandoned
+ *       its place (S) has seen the HEADER that made it that one's turn, and VERSION stays as it was
+ *       there until then.
+ *
  * Deadlines. A client whose deadline has passed abandons its place by STATUS, as in the MCS queue
  * (mcs.h, (D) and (E)): the client that grants to it finds that, leaves in its place by another
  * fetch-and-add, and marks the slot as passed over after that. So an abandoned place is counted in
@@ -98,8 +122,10 @@
 enum { WORD_BYTES = 8, BATCH = 8 };
 _Static_assert(WORD_BYTES == sizeof(int64_t), "words are 64 bits");
 
-/* HEADER, from its low bits: WRITERS, SIZE, HEAD. HEAD wraps out of the word. */
-enum { SIZE_AT = 16, HEAD_AT = 32, MOST_SLOTS = 0xffff };
+/* HEADER, from its low bits: WRITERS, VERSION, SIZE, HEAD. HEAD wraps out of the word. WRITERS has
+ * as few bits as can count the slots of the table; VERSION has the rest of the 16 bits below SIZE,
+ * and in the build for the tests at most one. */
+enum { SIZE_AT = 16, HEAD_AT = 32, MOST_SLOTS = 0xffff, VERSION_BITS = ATTEMPTS_OR(SIZE_AT, 1) };
 
 /* An entry, from its low bits: state, TIMED, number of the slot, and from ENTRY_AT on the position.
  * TURN and DONE have a position only. An entry that was never written is 0. */
@@ -113,14 +139,18 @@ enum { MORE = 1, GRANT_AT = 1 };
 
 struct constants {
 	uint64_t locks;
-	uint64_t bytes; /* of a lock */
-	uint32_t mask;  /* size of the ring - 1 */
+	uint64_t bytes;    /* of a lock */
+	uint32_t mask;     /* size of the ring - 1 */
+	uint32_t writers;  /* mask of WRITERS in the header; VERSION begins at writers + 1 */
+	uint32_t versions; /* 2^v */
 };
 
 struct declock_slot {
 	struct rma_word header;
-	uint32_t at; /* its position */
-	bool more;   /* others waited behind this client when it was granted the lock */
+	uint64_t seen; /* the header after the last departure that this client counted */
+	uint32_t at;   /* its position */
+	uint64_t left; /* what this client adds when it leaves */
+	bool more;     /* others waited behind this client when it was granted the lock */
 };
 _Static_assert(sizeof(struct declock_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -144,6 +174,10 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	while (ring < slots) /* (E) */
 		ring *= 2;
 	k->mask = (uint32_t)(ring - 1);
+	k->versions = 1 << VERSION_BITS;
+	while ((MOST_SLOTS + 1) / k->versions <= slots)
+		k->versions /= 2;
+	k->writers = (MOST_SLOTS + 1) / k->versions - 1;
 	k->bytes = (1 + ring) * WORD_BYTES;
 	k->locks = lock_reserve(s, s->block, k->bytes);
 	return PAWL_SUCCESS;
@@ -176,9 +210,11 @@ static inline struct rma_word entry_of(const struct lock_setup *s, struct lock_s
 
 /* ------------------------------------------------------------- header, entries */
 
-RMA_INLINE uint32_t writers_in(uint64_t header)
+RMA_INLINE uint32_t writers_in(const struct lock_setup *s, uint64_t header)
 {
-	return header & MOST_SLOTS;
+	const struct constants *k = s->state;
+
+	return (uint32_t)header & k->writers;
 }
 
 RMA_INLINE uint32_t size_in(uint64_t header)
@@ -191,23 +227,46 @@ RMA_INLINE uint32_t head_in(uint64_t header)
 	return (uint32_t)(header >> HEAD_AT);
 }
 
-/* What a client adds when it comes; and when it leaves. */
+/* What a client adds when it comes. */
 RMA_INLINE uint64_t coming(int mode)
 {
 	return (UINT64_C(1) << SIZE_AT) + (mode != PAWL_SHARED);
 }
 
-RMA_INLINE uint64_t leaving(int mode)
+/* What a client adds when it leaves. wraps: VERSION wraps if the client is exclusive; (I). */
+RMA_INLINE uint64_t leaving(const struct lock_setup *s, int mode, bool wraps)
 {
-	return (UINT64_C(1) << HEAD_AT) - coming(mode);
+	const struct constants *k = s->state;
+	uint64_t left = (UINT64_C(1) << HEAD_AT) - coming(mode);
+
+	if (mode == PAWL_SHARED || FAULT(declock_version))
+		return left;
+	return left + k->writers + 1 - ((uint64_t)(wraps && !FAULT(declock_carry)) << SIZE_AT);
+}
+
+/* Whether VERSION, as it is in this header, wraps when the next exclusive client leaves; (I). */
+RMA_INLINE bool is_last_version(const struct lock_setup *s, uint64_t header)
+{
+	const struct constants *k = s->state;
+
+	return (uint16_t)(header | k->writers) == MOST_SLOTS;
+}
+
+/* The same header when all of its WRITERS have left, as far as VERSION goes. */
+static inline uint64_t without_writers(const struct lock_setup *s, uint64_t header)
+{
+	const struct constants *k = s->state;
+	uint64_t writers = writers_in(s, header);
+
+	return header - writers + writers * (k->writers + 1);
 }
 
 /* Whether a client that found this header may enter. */
-RMA_INLINE bool is_free(uint64_t header, int mode)
+RMA_INLINE bool is_free(const struct lock_setup *s, uint64_t header, int mode)
 {
 	if (FAULT(declock_drain))
-		return writers_in(header) == 0;
-	return mode == PAWL_SHARED ? writers_in(header) == 0 : size_in(header) == 0;
+		return writers_in(s, header) == 0;
+	return mode == PAWL_SHARED ? writers_in(s, header) == 0 : size_in(header) == 0;
 }
 
 /* TURN or DONE of a position. */
@@ -273,20 +332,20 @@ static inline int64_t slot_in(const struct lock_setup *s, int64_t entry)
 
 /* R1: count a client out that leaves; the header after it. If next is not NULL, it is the entry
  * behind this client's, as found in the same round trip. */
-RMA_INLINE uint64_t count_out(const struct lock_setup *s, struct lock_slot *slot, int mode,
+RMA_INLINE uint64_t count_out(const struct lock_setup *s, struct lock_slot *slot, uint64_t left,
 			      int64_t *next)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word header = own_of(slot)->header;
 	int64_t found;
 
-	rma_fao(c, header, RMA_SUM, (int64_t)leaving(mode), &found);
+	rma_fao(c, header, RMA_SUM, (int64_t)left, &found);
 	if (next)
 		rma_get(c, entry_of(s, slot, own_of(slot)->at + 1), next);
 	/* Orders the addition before the looks at its result, and before the grant; the get needs
 	 * no order, because an entry stays until its owner has left. */
 	rma_flush(c, header);
-	return (uint64_t)found + leaving(mode);
+	return (uint64_t)found + left;
 }
 
 /* R4: issue the grant to the client of an entry. *old becomes MCS_ABANDONED, after a flush, if it
@@ -312,8 +371,11 @@ static uint64_t leave_for(const struct lock_setup *s, struct lock_slot *slot, in
 	int mode = state_in(entry) == WAITS_S ? PAWL_SHARED : PAWL_EXCLUSIVE;
 	struct rma_client *c = &slot->client;
 	struct rma_word given = slot_status(s, c, s->domain, slot_in(s, entry));
-	uint64_t header = count_out(s, slot, mode, NULL);
+	/* No other client leaves exclusively meanwhile, so VERSION is as it was seen; (I). */
+	bool wraps = is_last_version(s, own_of(slot)->seen);
+	uint64_t header = count_out(s, slot, leaving(s, mode, wraps), NULL);
 
+	own_of(slot)->seen = header;
 	rma_put(c, given, MCS_PASSED);
 	rma_flush(c, given); /* orders the mark before the return */
 	return header;
@@ -357,7 +419,7 @@ static RMA_SLOW_PATH int64_t end_sharing(const struct lock_setup *s, struct lock
 	struct rma_word w = entry_of(s, slot, at);
 	int64_t entry, found;
 
-	if (writers_in(header) == 0)
+	if (writers_in(s, header) == 0)
 		return 0;
 	rma_get(c, w, &found);
 	rma_flush(c, w); /* orders the get before the look at its result */
@@ -438,7 +500,7 @@ static RMA_SLOW_PATH int64_t let_in(const struct lock_setup *s, struct lock_slot
 				    uint64_t header, int64_t next)
 {
 	uint32_t first = head_in(header), at = first, end = first + size_in(header);
-	bool sharers = writers_in(header) < size_in(header);
+	bool sharers = writers_in(s, header) < size_in(header);
 	int64_t entry[BATCH], gone = 0;
 
 	if (is_entry(next, first, WAITS_X))
@@ -472,11 +534,22 @@ static void hand_on(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 static RMA_SLOW_PATH void hand_over(const struct lock_setup *s, struct lock_slot *slot, int mode,
 				    uint64_t header, int64_t next)
 {
+	own_of(slot)->seen = header;
 	hand_on(s, slot,
 		mode == PAWL_SHARED ? end_sharing(s, slot, header) : let_in(s, slot, header, next));
 }
 
 /* ------------------------------------------------------------------ acquire */
+
+/* A4: the client has the lock. On the node, a processor may show the stores of the critical section
+ * to others before A1. */
+RMA_INLINE int enter(const struct lock_slot *slot)
+{
+	/* Orders A1 before what an exclusive client stores; pairs with L2; (H). */
+	if (slot->mode != PAWL_SHARED)
+		atomic_thread_fence(memory_order_release);
+	return PAWL_SUCCESS;
+}
 
 /* A3: wait for the grant. */
 static int await_grant(const struct lock_setup *s, struct lock_slot *slot)
@@ -487,7 +560,7 @@ static int await_grant(const struct lock_setup *s, struct lock_slot *slot)
 		return LOCK_QUEUED;
 	own_of(slot)->more = status & MORE;
 	slot->from = status >> GRANT_AT;
-	return PAWL_SUCCESS;
+	return enter(slot);
 }
 
 /* W: replace everything that is older than the round before this one by DONE of that round, so that
@@ -519,6 +592,7 @@ static RMA_SLOW_PATH void sweep(const struct lock_setup *s, struct lock_slot *sl
 RMA_INLINE void take_position(const struct lock_setup *s, struct lock_slot *slot, uint64_t header)
 {
 	own_of(slot)->at = head_in(header) + size_in(header);
+	own_of(slot)->left = leaving(s, slot->mode, is_last_version(s, header));
 	if (__builtin_expect(own_of(slot)->at % SWEEP == SWEEP - 1, 0))
 		sweep(s, slot);
 }
@@ -563,19 +637,21 @@ static bool enter_ring_shared(const struct lock_setup *s, struct lock_slot *slot
 }
 
 /* A2: write the entry, and see what it replaces. */
-static RMA_SLOW_PATH int wait_behind(const struct lock_setup *s, struct lock_slot *slot)
+static RMA_SLOW_PATH int wait_behind(const struct lock_setup *s, struct lock_slot *slot,
+				     uint64_t header)
 {
 	struct rma_word w = entry_of(s, slot, own_of(slot)->at);
 	int64_t before = 0;
 	bool enters;
 
+	own_of(slot)->left = leaving(s, slot->mode, is_last_version(s, without_writers(s, header)));
 	slot->from = 0;
 	rma_poke(&slot->client, slot->status[s->domain], MCS_WAIT); /* (G) */
 	enters = slot->mode == PAWL_SHARED ? enter_ring_shared(s, slot, w, &before)
 					   : enter_ring(s, slot, w, &before);
 	if (is_overdue(before, own_of(slot)->at) && !FAULT(declock_overdue))
 		hand_on(s, slot, grant_to_sharer(s, slot, before));
-	return enters ? PAWL_SUCCESS : await_grant(s, slot);
+	return enters ? enter(slot) : await_grant(s, slot);
 }
 
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
@@ -590,7 +666,8 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	rma_fao(c, own->header, RMA_SUM, (int64_t)coming(slot->mode), &found);
 	rma_flush(c, own->header); /* orders the addition before the look at its result */
 	take_position(s, slot, (uint64_t)found);
-	return is_free((uint64_t)found, slot->mode) ? PAWL_SUCCESS : wait_behind(s, slot);
+	return is_free(s, (uint64_t)found, slot->mode) ? enter(slot)
+						       : wait_behind(s, slot, (uint64_t)found);
 }
 
 /* T: come only if the lock is free. */
@@ -606,14 +683,14 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 	rma_flush(c, own->header); /* orders the get before the look at its result */
 	do {
 		header = found;
-		if (!is_free((uint64_t)header, slot->mode))
+		if (!is_free(s, (uint64_t)header, slot->mode))
 			return PAWL_ERR_BUSY;
 		rma_cas(c, own->header, header, (int64_t)((uint64_t)header + coming(slot->mode)),
 			&found);
 		rma_flush(c, own->header); /* orders the swap before the look at its result */
 	} while (found != header);
 	take_position(s, slot, (uint64_t)header);
-	return PAWL_SUCCESS;
+	return enter(slot);
 }
 
 static int resume(const struct lock_setup *s, struct lock_slot *slot)
@@ -631,10 +708,55 @@ static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t next = 0;
-	uint64_t header = count_out(s, slot, slot->mode, own_of(slot)->more ? &next : NULL);
+	struct declock_slot *own = own_of(slot);
+	uint64_t header = count_out(s, slot, own->left, own->more ? &next : NULL);
 
 	if (size_in(header))
 		hand_over(s, slot, slot->mode, header, next);
+	return PAWL_SUCCESS;
+}
+
+/* --------------------------------------------------------- optimistic reads */
+
+/* L1: the look before a read. PAWL_ERR_BUSY: an exclusive client has or awaits the lock. */
+static int read_begin(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	struct rma_client *c = &slot->client;
+	struct rma_word header = header_of(s, slot);
+
+	for (int i = 0;; i++) {
+		rma_get(c, header, &slot->first);
+		/* Orders the look before what the client reads; pairs with R1. */
+		rma_flush(c, header);
+		if (writers_in(s, (uint64_t)slot->first) == 0)
+			return PAWL_SUCCESS;
+		if (i || !rma_spin_briefly(header, k->writers, RMA_EQ, 0))
+			return PAWL_ERR_BUSY;
+	}
+}
+
+/* L2: the look after it. PAWL_ERR_BUSY: what was read is not valid. */
+static int read_validate(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	struct rma_client *c = &slot->client;
+	struct rma_word header = header_of(s, slot);
+	uint64_t seen = (uint64_t)slot->first, now;
+	int64_t found;
+
+	/* Orders what the client has loaded from memory of the node before the look; pairs with
+	 * A4. */
+	atomic_thread_fence(memory_order_acquire);
+	rma_get(c, header, &found);
+	rma_flush(c, header); /* orders the look before the return */
+	now = (uint64_t)found;
+	if (writers_in(s, now) != 0 && !FAULT(declock_writer))
+		return PAWL_ERR_BUSY;
+	if (((now ^ seen) & MOST_SLOTS & ~(uint64_t)k->writers) != 0)
+		return PAWL_ERR_BUSY;
+	if (head_in(now) - head_in(seen) >= k->versions && !FAULT(declock_rounds))
+		return PAWL_ERR_BUSY;
 	return PAWL_SUCCESS;
 }
 
@@ -660,12 +782,15 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	uint64_t header = (uint64_t)*header_at(s, lock, m);
 
 	snprintf(err, errlen, "the header is 0x%llx", (unsigned long long)header);
-	return size_in(header) == 0 && writers_in(header) == 0;
+	return size_in(header) == 0 && writers_in(s, header) == 0;
 }
 
 static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
-	*header_at(s, lock, m) = (int64_t)((UINT64_MAX - 1) << HEAD_AT);
+	const struct constants *k = s->state;
+
+	*header_at(s, lock, m) =
+	    (int64_t)((UINT64_MAX - 1) << HEAD_AT | (MOST_SLOTS & ~(uint64_t)k->writers));
 }
 
 const struct lock_protocol lock_declock = {
@@ -674,7 +799,8 @@ const struct lock_protocol lock_declock = {
 	    .name = "declock",
 	    .summary = "a queue at the home, with shared mode: a hand-over from client to client",
 	    .reference = "arXiv 2505.17641 (DecLock)",
-	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR |
+			    PAWL_CAP_OPTIMISTIC,
 	},
     .layout = layout,
     .describe = describe,
@@ -682,5 +808,6 @@ const struct lock_protocol lock_declock = {
     .try_acquire = try_acquire,
     .release = release,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .read = &(const struct lock_read_calls){.begin = read_begin, .validate = read_validate},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
 };

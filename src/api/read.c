@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Optimistic reads. */
+#include "base/error.h"
+#include "table/table.h"
+
+/* What the caller's pawl_read has; all zero: no read has begun. */
+enum { STATE, LOCK, SEEN, FAILURES };
+enum { NONE, BEGUN, SHARED };
+
+static int check_read(const pawl_table *t, uint64_t lock, const pawl_read *read)
+{
+	int rc;
+
+	if (!read)
+		return error_set(PAWL_ERR_ARG, "read is null");
+	rc = call_check_lock(t, lock, PAWL_SHARED);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (t->setup.protocol->read)
+		return PAWL_SUCCESS;
+	return error_set(PAWL_ERR_UNSUPPORTED,
+			 "%s has no optimistic reads: acquire its locks in mode PAWL_SHARED",
+			 t->setup.protocol->kind.name);
+}
+
+/* Whether check_read() would succeed. */
+static inline bool is_plain(const pawl_table *t, uint64_t lock, const pawl_read *read)
+{
+	return t && read && lock < t->plain && t->setup.protocol->read;
+}
+
+static struct client_read unpack(const pawl_read *read)
+{
+	return (struct client_read){.seen = (int64_t)read->opaque[SEEN],
+				    .failures = (int)read->opaque[FAILURES]};
+}
+
+static int pack(pawl_read *read, uint64_t lock, const struct client_read *r, int state, int rc)
+{
+	*read = (pawl_read){{
+	    [STATE] = (uint64_t)state,
+	    [LOCK] = lock,
+	    [SEEN] = (uint64_t)r->seen,
+	    [FAILURES] = (uint64_t)r->failures,
+	}};
+	return rc;
+}
+
+/* After the checks of the call. */
+static RMA_SLOW_PATH int acquire_shared(pawl_table *t, uint64_t lock, const void *site)
+{
+	int rc = PAWL_SUCCESS;
+	struct lock_slot *slot = client_claim(&t->clients, lock, PAWL_SHARED, NULL, &rc);
+	struct observe_record r;
+
+	if (!slot)
+		return rc;
+	if (t->observe)
+		r = observe_begin(t->observe, slot, PAWL_SHARED, NULL, site);
+	rc = client_enter(&t->clients, slot, rc, PAWL_SHARED, NULL, 0, false);
+	if (t->observe)
+		observe_acquired(t->observe, &r, slot, rc);
+	return rc;
+}
+
+static RMA_SLOW_PATH int release_shared(pawl_table *t, uint64_t lock, const void *site)
+{
+	struct lock_slot *slot = client_find(&t->clients, lock);
+	int rc;
+
+	if (!slot)
+		return call_not_held(t, lock);
+	if (t->observe)
+		observe_release(t->observe, slot, site);
+	rc = client_leave(&t->clients, slot);
+	if (t->observe)
+		observe_released(t->observe, slot, rc);
+	rc = client_give_back(&t->clients, slot, rc);
+	return rc == PAWL_SUCCESS ? rc : call_failed_lock(t, lock, rc);
+}
+
+int pawl_lock_read_begin(pawl_table *t, uint64_t lock, pawl_read *read)
+{
+	struct client_read r;
+	int rc, state = BEGUN;
+
+	if (!is_plain(t, lock, read)) {
+		rc = check_read(t, lock, read);
+		if (rc != PAWL_SUCCESS)
+			return rc;
+	}
+	r = unpack(read);
+	rc = client_read_begin(&t->clients, lock, &r);
+	if (__builtin_expect(rc == PAWL_ERR_BUSY, 0)) {
+		rc = acquire_shared(t, lock, OBSERVE_SITE());
+		state = SHARED;
+	}
+	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
+		return call_refused_lock(t, lock, rc);
+	return pack(read, lock, &r, state, rc);
+}
+
+int pawl_lock_read_validate(pawl_table *t, uint64_t lock, pawl_read *read)
+{
+	struct client_read r;
+	int rc;
+
+	if (!is_plain(t, lock, read)) {
+		rc = check_read(t, lock, read);
+		if (rc != PAWL_SUCCESS)
+			return rc;
+	}
+	if (read->opaque[STATE] == NONE || read->opaque[LOCK] != lock)
+		return error_set(PAWL_ERR_ARG, "read: none of lock %llu%s has begun with it",
+				 (unsigned long long)lock, t->of_name);
+	if (__builtin_expect(read->opaque[STATE] == SHARED, 0)) {
+		*read = (pawl_read){{0}};
+		return release_shared(t, lock, OBSERVE_SITE());
+	}
+	r = unpack(read);
+	rc = client_read_validate(&t->clients, lock, &r);
+	pack(read, lock, &r, NONE, rc);
+	if (__builtin_expect(rc == PAWL_SUCCESS, 1))
+		return rc;
+	if (rc == PAWL_ERR_BUSY)
+		return error_note(rc, "the lock was acquired exclusively during the read");
+	return call_refused_lock(t, lock, rc);
+}
