@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # debian/: dpkg-buildpackage makes packages, lintian accepts them, and in a root of their own
-# (as root, with mmdebstrap) they are installed and debian/tests/programs passes.
+# (as root, with mmdebstrap) they are installed and debian/tests/programs passes, run by autopkgtest
+# where apt has it.
 #
 # TEST_SUITE is the release of Debian (default: the one of this machine), PAWL_ROOTS the folder in
 # which the root without the packages is kept, as for tests/debian.
@@ -65,8 +66,8 @@ make_root()
 installed()
 {
 	make_root || return
-	rm -rf -- "$root/pawl" && mkdir "$root/pawl" && cp $packages "$root/pawl" &&
-		cp -r "$srcdir/debian" "$srcdir/examples" "$root/pawl" || return
+	rm -rf -- "$root/pawl" && mkdir -p "$root/pawl/tree" && cp $packages "$root/pawl" &&
+		cp -r "$srcdir/debian" "$srcdir/examples" "$root/pawl/tree" || return
 	# shellcheck disable=SC2016 # for the inner shells
 	timeout -k 5 1200 unshare --mount --pid --fork --propagation private sh -c '
 		mount -t proc proc "$1/proc" && mount --rbind /sys "$1/sys" &&
@@ -78,11 +79,17 @@ installed()
 				apt-get -q update
 				apt-get -q -y --no-install-recommends --reinstall --allow-downgrades \
 					install ./*.deb
-				debian/tests/programs"
+				if apt-get -q -y --no-install-recommends install autopkgtest; then
+					# The null runner: this root is the machine under test.
+					autopkgtest --no-built-binaries ./*.deb tree/ -- null
+				else
+					cd tree && debian/tests/programs
+				fi"
 		' installed "$root" </dev/null >"$dir/log" 2>&1 || { tail -n 40 "$dir/log"; return 1; }
 	sed -n '/^==/,$p' "$dir/log"
+	grep '^programs  *PASS' "$dir/log" || ! grep '^autopkgtest' "$dir/log"
 }
-name="installed in a root of $suite, debian/tests/programs passes"
+name="installed in a root of $suite, debian/tests passes"
 if [ "$(id -u)" = 0 ] && command -v mmdebstrap >/dev/null && [ -n "$mirror" ]; then
 	check "$name" installed
 else
