@@ -218,13 +218,20 @@ typedef int pawl_home_fn(uint64_t lock, void *arg);
 int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_home_fn *home,
 			    void *arg, MPI_Info info, pawl_table **table);
 
+/* The integer that stands for a handle in Fortran. The ABI of MPI 5.0 has no MPI_Fint. */
+#ifdef MPI_ABI_VERSION
+typedef int pawl_fint;
+#else
+typedef MPI_Fint pawl_fint;
+#endif
+
 /* Like pawl_table_create() and pawl_table_create_homed(), but with the Fortran handles of the
- * communicator and the info (MPI_Comm_c2f()): for other languages, which have no mpi.h. info may be
- * NULL, for MPI_INFO_NULL. Collective. */
-int pawl_table_create_f(MPI_Fint comm, const char *kind, uint64_t n, const MPI_Fint *info,
+ * communicator and the info (MPI_Comm_c2f(), MPI_Comm_toint()): for other languages, which have no
+ * mpi.h. info may be NULL, for MPI_INFO_NULL. Collective. */
+int pawl_table_create_f(pawl_fint comm, const char *kind, uint64_t n, const pawl_fint *info,
 			pawl_table **table);
-int pawl_table_create_homed_f(MPI_Fint comm, const char *kind, uint64_t n, pawl_home_fn *home,
-			      void *arg, const MPI_Fint *info, pawl_table **table);
+int pawl_table_create_homed_f(pawl_fint comm, const char *kind, uint64_t n, pawl_home_fn *home,
+			      void *arg, const pawl_fint *info, pawl_table **table);
 
 /* Free the table and set *table to NULL. Collective. PAWL_ERR_HELD if any rank holds a lock: the
  * table lives on, and the message names the first few locks. A table that still exists at

@@ -2,20 +2,27 @@
 /* Creation by the handles of Fortran, which other languages can pass without knowing mpi.h. */
 #include <pawl.h>
 
-static MPI_Info info_of(const MPI_Fint *info)
+#ifdef MPI_ABI_VERSION /* MPI 5.0 */
+#define COMM_OF(comm) PMPI_Comm_fromint(comm)
+#define INFO_OF(info) PMPI_Info_fromint(info)
+#else
+#define COMM_OF(comm) PMPI_Comm_f2c(comm)
+#define INFO_OF(info) PMPI_Info_f2c(info)
+#endif
+
+static MPI_Info info_of(const pawl_fint *info)
 {
-	return info ? PMPI_Info_f2c(*info) : MPI_INFO_NULL;
+	return info ? INFO_OF(*info) : MPI_INFO_NULL;
 }
 
-int pawl_table_create_f(MPI_Fint comm, const char *kind, uint64_t n, const MPI_Fint *info,
+int pawl_table_create_f(pawl_fint comm, const char *kind, uint64_t n, const pawl_fint *info,
 			pawl_table **table)
 {
-	return pawl_table_create(PMPI_Comm_f2c(comm), kind, n, info_of(info), table);
+	return pawl_table_create(COMM_OF(comm), kind, n, info_of(info), table);
 }
 
-int pawl_table_create_homed_f(MPI_Fint comm, const char *kind, uint64_t n, pawl_home_fn *home,
-			      void *arg, const MPI_Fint *info, pawl_table **table)
+int pawl_table_create_homed_f(pawl_fint comm, const char *kind, uint64_t n, pawl_home_fn *home,
+			      void *arg, const pawl_fint *info, pawl_table **table)
 {
-	return pawl_table_create_homed(PMPI_Comm_f2c(comm), kind, n, home, arg, info_of(info),
-				       table);
+	return pawl_table_create_homed(COMM_OF(comm), kind, n, home, arg, info_of(info), table);
 }
