@@ -14,6 +14,7 @@ enum {
 	PLAY_LB,
 	PLAY_ECSB,
 	PLAY_SOB,
+	PLAY_OSOB,
 	PLAY_WCSB,
 	PLAY_WARB,
 	PLAY_DHT,
@@ -27,6 +28,7 @@ const struct workload workloads[] = {
     [PLAY_LB] = {DESCRIBED_LB},
     [PLAY_ECSB] = {DESCRIBED_ECSB},
     [PLAY_SOB] = {DESCRIBED_SOB},
+    [PLAY_OSOB] = {DESCRIBED_OSOB},
     [PLAY_WCSB] = {DESCRIBED_WCSB},
     [PLAY_WARB] = {DESCRIBED_WARB},
     [PLAY_DHT] = {DESCRIBED_DHT},
@@ -97,7 +99,7 @@ static void inside(struct sim_rank *r, uint64_t lock, bool exclusive)
 {
 	int work = work_of(sim_run_of(r));
 
-	if (work == PLAY_SOB)
+	if (work == PLAY_SOB || work == PLAY_OSOB)
 		touch(r, lock, exclusive);
 	if (work == PLAY_WCSB) {
 		count(r, lock);
@@ -236,6 +238,24 @@ static uint64_t pick(struct sim_rank *r)
 	return sim_below(&r->random, s->n);
 }
 
+/* A reader that looks at the lock before and after it reads. */
+static void read_turn(struct sim_rank *r, uint64_t lock)
+{
+	struct client_read read = {.seen = 0};
+	int rc;
+
+	do {
+		if (client_read_begin(&r->clients, lock, &read) == PAWL_ERR_BUSY) {
+			sim_enter(r, lock, PAWL_SHARED);
+			touch(r, lock, false);
+			sim_leave(r);
+			return;
+		}
+		touch(r, lock, false);
+		rc = client_read_validate(&r->clients, lock, &read);
+	} while (rc == PAWL_ERR_BUSY);
+}
+
 static void turn(struct sim_rank *r)
 {
 	struct sim_run *run = sim_run_of(r);
@@ -244,6 +264,11 @@ static void turn(struct sim_rank *r)
 	uint64_t lock = pick(r), waits = sim_waits(r);
 	sim_time start = engine_now(), in, out;
 
+	if (work_of(run) == PLAY_OSOB && !exclusive) {
+		read_turn(r, lock);
+		note(r, engine_now() - start, false);
+		return;
+	}
 	sim_enter(r, lock, exclusive ? PAWL_EXCLUSIVE : PAWL_SHARED);
 	in = engine_now();
 	inside(r, lock, exclusive);

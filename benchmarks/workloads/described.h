@@ -17,6 +17,9 @@
 #define DESCRIBED_SOB .name = "sob", .n = 1, .fw = 100, \
 	.summary = "throughput, one memory access in the critical section"
 
+#define DESCRIBED_OSOB .name = "osob", .n = 1, .fw = 20, .flags = W_OPTIMISTIC, \
+	.summary = "throughput, as sob, with optimistic reads (kinds with that capability)"
+
 #define DESCRIBED_WCSB .name = "wcsb", .n = 1, .fw = 100, \
 	.summary = "throughput, increment of a counter and 1-4 us of work in the critical section"
 
