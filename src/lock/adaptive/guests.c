@@ -192,7 +192,9 @@ bool guest_leave_to(struct lock_slot *slot)
 			return true;
 		if (!next_of(slot) || !kept_root_take_back(slot))
 			return true;
-		guest = look(slot);
+		/* Q3, or the guest's G3 or G4. */
+		guest = rma_await(&slot->client, w, -1, RMA_NE, guest, RMA_SOON,
+				  "a client that asks for the root, or a guest that leaves");
 	}
 	return false;
 }
