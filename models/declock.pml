@@ -14,7 +14,7 @@
  *
  * With -DSWEEP=n the client at position n sweeps the ring.
  *
- * With -DREAD one more process reads once without the lock, at any time: a read that is valid met no
+ * With -DREADER one more process reads once without the lock, at any time: a read that is valid met no
  * writer. VERSION is modulo 2, and a writer that leaves, or is left for, finds the VERSION that (I)
  * says (assert).
  *
@@ -33,9 +33,9 @@
  *                        -DBREAK_TAKE     a writer that leaves grants without taking the entry from the ring
  *                        -DBREAK_FIRST    a writer that leaves lets in only one reader
  *                        -DBREAK_SWEEP    (SWEEP) a sweep takes the round of the client that sweeps for an earlier one
- *                        -DBREAK_VERSION  (READ) a writer leaves without a new version
- *                        -DBREAK_WRITER   (READ) a read is valid although a writer is in
- *                        -DBREAK_ROUNDS   (READ) a read is valid however many have left meanwhile
+ *                        -DBREAK_VERSION  (READER) a writer leaves without a new version
+ *                        -DBREAK_WRITER   (READER) a read is valid although a writer is in
+ *                        -DBREAK_ROUNDS   (READER) a read is valid however many have left meanwhile
  *                        -DBREAK_PASS     (TIMED) a client that is granted to in vain is not left for
  */
 #ifndef NW
@@ -73,7 +73,7 @@ byte waits[NP];                          /* ghost: 1 + the position at which a w
 
 #include "ghost.inc"
 
-#ifdef READ
+#ifdef READER
 #define VERSIONS 2
 bit VERSION;
 bit met; /* ghost: a writer was in since the look before the read */
@@ -135,7 +135,7 @@ proctype P(byte p)
 	byte pass;                   /* 1 + process for which it leaves */
 	byte who, old;
 	bit ok, shared;
-#ifdef READ
+#ifdef READER
 	bit version, seen; /* that it expects when it leaves; and after the last departure it counted */
 #endif
 	byte coming; /* it grants while it comes: 1 for an entry that it replaced, 2 in a sweep */
@@ -393,7 +393,7 @@ out:		atomic { at = 0; shared = 0 }
 	od
 }
 
-#ifdef READ
+#ifdef READER
 proctype R()
 {
 	byte head;
@@ -424,7 +424,7 @@ out:	skip
 
 init {
 	byte i;
-#ifdef READ
+#ifdef READER
 	run R();
 #endif
 	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }

@@ -243,7 +243,10 @@ static void farlock(bool ordered)
 				    .flushes = {0, acquire + release}});
 }
 
-/* A lock of kind adaptive is where it was used last, wherever its home. */
+/* So many acquires from one other node move a lock of kind adaptive there. */
+enum { MOST_VISITS = 5 };
+
+/* A lock of kind adaptive is where it is used, wherever its home. */
 static void adaptive(void)
 {
 	table = table_open("adaptive", 1, NULL, NULL);
@@ -258,18 +261,19 @@ static void adaptive(void)
 	if (table && is_far_client()) {
 		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);
 
-		expect(s.atomics[1] == 1 && s.gets[1] == 1 && s.puts[1] == 1,
-		       "%d far operations to take it from another node", (int)far_of(&s));
+		expect(s.atomics[1] == 2 && s.gets[1] == 1 && s.puts[1] == 0,
+		       "%d far operations to use it at another node", (int)far_of(&s));
 		expect(s.flushes[1] <= 3, "%d round trips for it", (int)s.flushes[1]);
+		measured(0, PAWL_EXCLUSIVE, MOST_VISITS, false);
 		s = measured(0, PAWL_EXCLUSIVE, 10, false);
 		expect(far_of(&s) + s.flushes[0] + s.flushes[1] == 0 && s.atomics[0] == 20,
 		       "%d far and %d near operations for 10 acquires", (int)far_of(&s),
 		       (int)(s.atomics[0] + s.gets[0] + s.puts[0]));
 	}
 	meet();
-	result(
-	    "adaptive: at the home at first; taken from another node by 3 far operations, and then"
-	    " 10 times by none");
+	result("adaptive: at the home at first; used there from another node by 3 far operations; "
+	       "if that"
+	       " goes on, taken, and then 10 times by none");
 	/* Its neighbour finds it there; a try does, too. */
 	if (table && tap_rank == tap_size - 2) {
 		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);
@@ -299,7 +303,7 @@ static void adaptive_sharers(void)
 	table = table_open("adaptive", 1, NULL, NULL);
 	now_doing("adaptive, shared");
 	if (table && is_far_client()) {
-		measured(0, PAWL_EXCLUSIVE, 1, false);
+		measured(0, PAWL_EXCLUSIVE, MOST_VISITS, false);
 		s = measured(0, PAWL_SHARED, 10, false);
 		expect(far_of(&s) == 0, "%d far operations where the root is", (int)far_of(&s));
 		s = measured(0, PAWL_EXCLUSIVE, 1, false);
@@ -332,8 +336,7 @@ static void adaptive_sharers(void)
 	meet();
 	/* The root becomes whole again at a node that needs it alone. */
 	if (table && is_far_client()) {
-		measured(0, PAWL_EXCLUSIVE, 1, false);
-		measured(0, PAWL_EXCLUSIVE, 1, false);
+		measured(0, PAWL_EXCLUSIVE, MOST_VISITS, false);
 		s = measured(0, PAWL_EXCLUSIVE, 10, false);
 		expect(far_of(&s) == 0, "%d far operations of 10 writers", (int)far_of(&s));
 	}

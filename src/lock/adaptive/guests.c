@@ -77,7 +77,7 @@ enum {
 
 /* How many visits in a row, without a use by the host, move the root. How many clients queue
  * without a visit after one that found the lock in use. */
-enum { VISITS = 6, MOVES = (1 << NOTES_VISITS_BITS) - 1, SKIPS = 3 };
+enum { VISITS = 3, MOVES = (1 << NOTES_VISITS_BITS) - 1, SKIPS = 3 };
 
 static struct adaptive_slot *own_of(struct lock_slot *slot)
 {
