@@ -38,7 +38,7 @@ done
 
 tests()
 {
-	mpi_run "$1" 90 "$2"
+	mpi_run "$1" 180 "$2"
 }
 for program in "$work"/*-c++*; do
 	case $program in

@@ -31,9 +31,9 @@ without_mpi()
 check "module pawl without a module of MPI has no complaint" without_mpi
 check "module pawl with mpi_f08 has no complaint" \
 	fortran f08 -DWITH_F08 "$sources/fortran.F90"
-tap_program "use mpi_f08, 4 ranks" mpi_run 4 90 "$work/f08"
+tap_program "use mpi_f08, 4 ranks" mpi_run 4 180 "$work/f08"
 check "module pawl with mpi has no complaint" fortran mpi "$sources/fortran.F90"
-tap_program "use mpi, 2 ranks" mpi_run 2 90 "$work/mpi"
+tap_program "use mpi, 2 ranks" mpi_run 2 180 "$work/mpi"
 
 gives_up()
 {

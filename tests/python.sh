@@ -30,7 +30,7 @@ else
 fi
 
 program=$sources/test_pawl.py
-tap_program "4 ranks" mpi_run 4 90 $MPI4PY "$program"
+tap_program "4 ranks" mpi_run 4 180 $MPI4PY "$program"
 timed check "without a lock the test fails" caught mpi_run 4 60 $MPI4PY "$program" broken
 
 # The structures that the library fills in.

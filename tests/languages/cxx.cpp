@@ -590,7 +590,7 @@ int main(int argc, char **argv)
 	const std::string what = argc > 1 ? argv[1] : "";
 
 	std::signal(SIGALRM, hung);
-	alarm(60);
+	alarm(170);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -60,7 +60,7 @@ program test
    end interface
 
    ! The watchdog: SIGALRM ends the program, and mpirun reports it.
-   i = c_alarm(60)
+   i = c_alarm(170)
    what = ""
    if (command_argument_count() > 0) call get_command_argument(1, what)
    if (what == "sizes") then

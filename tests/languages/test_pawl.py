@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-signal.alarm(60)  # the watchdog: mpirun names the signal
+signal.alarm(170)  # the watchdog: mpirun names the signal
 
 from mpi4py import MPI  # noqa: E402
 
