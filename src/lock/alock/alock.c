@@ -58,28 +58,16 @@
  *
  * Model: models/alock.pml, whose steps P1 ... P3 and T are named below.
  */
+#include "lock/cohorts/cohorts.h"
 #include "lock/mcs/mcs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-/* Offsets. TAIL is indexed by enum rma_domain: the local cohort's, the remote cohort's. */
-enum { TAIL = 0, VICTIM = 16, LOCK_BYTES = 32, WORD_BYTES = 8 };
-_Static_assert(TAIL + 2 * WORD_BYTES == VICTIM && VICTIM + WORD_BYTES <= LOCK_BYTES,
-	       "the words of a lock do not overlap and fit into it");
+enum { LOCK_BYTES = 32 };
+_Static_assert((int)COHORTS_BYTES <= LOCK_BYTES, "the words of a lock fit into it");
 
 /* The grant when the budget is used up. */
 enum { BUDGET_OVER = 1 };
-
-struct alock_options {
-	int64_t budget[2]; /* acquires in a row, by cohort */
-};
-_Static_assert(sizeof(struct alock_options) <= LOCK_OPTION_BYTES, "the options fit");
-
-RMA_INLINE const struct alock_options *options_of(const struct lock_setup *s)
-{
-	return lock_options(s);
-}
 
 struct alock_slot {
 	struct rma_word tail; /* of its cohort */
@@ -92,80 +80,23 @@ RMA_INLINE struct alock_slot *own_of(struct lock_slot *slot)
 	return lock_own(slot);
 }
 
-struct constants {
-	uint64_t locks;
-	uint64_t clients[2]; /* of each cohort, at most */
-};
-
 /* ----------------------------------------------------------------- layout */
-
-/* The ranks of the largest node, and all ranks except those of the smallest. */
-static bool count_clients(const struct lock_setup *s, struct constants *k)
-{
-	const struct topo *t = s->topo;
-	int *size = calloc((size_t)t->nnodes, sizeof *size), most = 0, least = t->nranks;
-
-	if (!size)
-		return false;
-	for (int p = 0; p < t->nranks; p++)
-		size[t->node[p]]++;
-	for (int n = 0; n < t->nnodes; n++) {
-		most = size[n] > most ? size[n] : most;
-		least = size[n] < least ? size[n] : least;
-	}
-	free(size);
-	k->clients[RMA_NODE] = (uint64_t)most * (uint64_t)s->max_held;
-	k->clients[RMA_NET] = (uint64_t)(t->nranks - least) * (uint64_t)s->max_held;
-	return true;
-}
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
-
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	if (!count_clients(s, k)) {
-		snprintf(err, errlen, "out of memory");
-		return PAWL_ERR_NOMEM;
-	}
-	k->locks = lock_reserve(s, s->block, LOCK_BYTES);
-	return PAWL_SUCCESS;
+	return cohorts_layout(s, LOCK_BYTES, err, errlen);
 }
 
-static void describe(const struct lock_setup *s, char *text, size_t len)
-{
-	snprintf(text, len, "budgets: local %lld, remote %lld",
-		 (long long)options_of(s)->budget[RMA_NODE],
-		 (long long)options_of(s)->budget[RMA_NET]);
-}
-
-/* A word of the lock, always as a NODE word: local clients load and store it, and for remote ones
- * it is far. */
 RMA_INLINE struct rma_word word_of(const struct lock_setup *s, struct lock_slot *slot,
 				   uint64_t offset)
 {
-	const struct constants *k = s->state;
-
-	return lock_home_word(s, &slot->client, RMA_NODE, k->locks + offset, LOCK_BYTES,
-			      slot->lock);
+	return cohorts_word(s, slot, LOCK_BYTES, offset);
 }
 
 RMA_INLINE struct rma_word tail_of(const struct lock_setup *s, struct lock_slot *slot,
 				   enum rma_domain cohort)
 {
-	return word_of(s, slot, TAIL + (uint64_t)cohort * WORD_BYTES);
-}
-
-/* The cohort of a client, from any word of the lock. */
-RMA_INLINE enum rma_domain cohort_of(struct rma_word w)
-{
-	return w.flags & RMA_FAR ? RMA_NET : RMA_NODE;
-}
-
-RMA_INLINE enum rma_domain other_than(enum rma_domain cohort)
-{
-	return cohort == RMA_NODE ? RMA_NET : RMA_NODE;
+	return cohorts_tail(s, slot, LOCK_BYTES, cohort);
 }
 
 /* ---------------------------------------------------------- the two leaders */
@@ -179,7 +110,7 @@ RMA_INLINE bool is_alone(const struct lock_setup *s, struct lock_slot *slot, enu
 
 	if (s->domain == RMA_NODE || FAULT(alock_alone))
 		return true;
-	other = tail_of(s, slot, other_than(cohort));
+	other = tail_of(s, slot, cohort_other_than(cohort));
 	rma_get(c, other, &tail);
 	rma_flush(c, other); /* orders the look before what depends on it; (A) */
 	return tail == 0;
@@ -188,7 +119,7 @@ RMA_INLINE bool is_alone(const struct lock_setup *s, struct lock_slot *slot, enu
 /* P2: let the other cohort go first. */
 static void give_way(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort)
 {
-	struct rma_word victim = word_of(s, slot, VICTIM);
+	struct rma_word victim = word_of(s, slot, COHORTS_VICTIM);
 
 	rma_put(&slot->client, victim, cohort + 1);
 	/* Orders VICTIM before the looks at it and at the other TAIL, and before the end of a try;
@@ -202,8 +133,8 @@ static RMA_SLOW_PATH bool await_turn(const struct lock_setup *s, struct lock_slo
 				     enum rma_domain cohort)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word victim = word_of(s, slot, VICTIM);
-	struct rma_word other = tail_of(s, slot, other_than(cohort));
+	struct rma_word victim = word_of(s, slot, COHORTS_VICTIM);
+	struct rma_word other = tail_of(s, slot, cohort_other_than(cohort));
 	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
 	int64_t me = cohort + 1, tail, last;
 
@@ -239,7 +170,7 @@ static void stand_down(const struct lock_setup *s, struct lock_slot *slot, enum 
 RMA_INLINE int lead_after(const struct lock_setup *s, struct lock_slot *slot,
 			  enum rma_domain cohort, bool alone)
 {
-	own_of(slot)->passed = options_of(s)->budget[cohort];
+	own_of(slot)->passed = cohorts_options(s)->budget[cohort];
 	if (alone || await_turn(s, slot, cohort))
 		return PAWL_SUCCESS;
 	if (!FAULT(alock_stay))
@@ -294,7 +225,7 @@ static RMA_SLOW_PATH int acquire_in_order(const struct lock_setup *s, struct loc
 
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
-	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
+	enum rma_domain cohort = cohort_of(word_of(s, slot, COHORTS_TAIL));
 	bool alone = FAULT(alock_look) && is_alone(s, slot, cohort);
 	int64_t pred;
 
@@ -305,7 +236,7 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	if (pred)
 		return wait_behind(s, slot, cohort, pred);
 	if (alone) {
-		own_of(slot)->passed = options_of(s)->budget[cohort];
+		own_of(slot)->passed = cohorts_options(s)->budget[cohort];
 		return PAWL_SUCCESS;
 	}
 	return lead(s, slot, cohort);
@@ -329,12 +260,12 @@ static bool passed(const struct lock_setup *s, struct lock_slot *slot)
  * wait for this client, nor find another try each time it looks. */
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
-	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
+	enum rma_domain cohort = cohort_of(word_of(s, slot, COHORTS_TAIL));
 
 	own_of(slot)->tail = tail_of(s, slot, cohort);
 	if (mcs_try_enter(slot, cohort, own_of(slot)->tail))
 		return PAWL_ERR_BUSY;
-	own_of(slot)->passed = options_of(s)->budget[cohort];
+	own_of(slot)->passed = cohorts_options(s)->budget[cohort];
 	if (is_alone(s, slot, cohort))
 		return PAWL_SUCCESS;
 	give_way(s, slot, cohort);
@@ -355,35 +286,16 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 
 /* -------------------------------------------------------------- simulator */
 
-/* Everybody ahead in the own queue once. And the other cohort's budget before the first of these
- * or us, after each one of them (its own budget may be over, or its time as a leader), and, if
- * the leader of our queue has not written VICTIM yet, once more. */
-static uint64_t most_ahead(const struct lock_setup *s, enum rma_domain cohort)
-{
-	const struct constants *k = s->state;
-	uint64_t ahead = k->clients[cohort] - 1;
-	uint64_t other = (uint64_t)options_of(s)->budget[other_than(cohort)];
-
-	return ahead + other * (ahead + 1 + (ahead > 0));
-}
-
 static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
-	const struct constants *k = s->state;
-	uint64_t local, remote;
-
 	(void)mode;
-	if (s->domain == RMA_NODE)
-		return k->clients[RMA_NODE] - 1;
-	local = most_ahead(s, RMA_NODE);
-	remote = most_ahead(s, RMA_NET);
-	return local > remote ? local : remote;
+	return cohorts_most_ahead(s);
 }
 
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	const struct constants *k = s->state;
+	const struct cohorts *k = s->state;
 	const int64_t *words = lock_memory_home(s, m, k->locks, LOCK_BYTES, lock);
 
 	snprintf(err, errlen, "TAIL is 0x%llx (local) and 0x%llx (remote)",
@@ -392,8 +304,8 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 }
 
 static const struct option_spec options[] = {
-    LOCK_LOCAL_BUDGET(struct alock_options, budget[RMA_NODE], "5"),
-    LOCK_REMOTE_BUDGET(struct alock_options, budget[RMA_NET], "20"),
+    LOCK_LOCAL_BUDGET(struct cohorts_options, budget[RMA_NODE], "5"),
+    LOCK_REMOTE_BUDGET(struct cohorts_options, budget[RMA_NET], "20"),
     LOCK_OPTIONS_END,
 };
 
@@ -407,7 +319,7 @@ const struct lock_protocol lock_alock = {
 	},
     .options = options,
     .layout = layout,
-    .describe = describe,
+    .describe = cohorts_describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,

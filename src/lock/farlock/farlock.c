@@ -81,15 +81,14 @@
  *
  * Model: models/farlock.pml, whose steps are named above and below.
  */
+#include "lock/cohorts/cohorts.h"
 #include "lock/mcs/mcs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-/* Offsets. TAIL is indexed by enum rma_domain: the local cohort's, the remote cohort's. */
-enum { TAIL = 0, VICTIM = 16, DRAWN = 24, LEFT = 32, LOCK_BYTES = 40, WORD_BYTES = 8 };
-_Static_assert(TAIL + 2 * WORD_BYTES == VICTIM && VICTIM + WORD_BYTES == DRAWN &&
-		   DRAWN + WORD_BYTES == LEFT && LEFT + WORD_BYTES <= LOCK_BYTES,
+/* Offsets, behind the words of the cohorts. */
+enum { DRAWN = COHORTS_BYTES, LEFT = 32, LOCK_BYTES = 40, WORD_BYTES = COHORTS_WORD_BYTES };
+_Static_assert(DRAWN + WORD_BYTES == LEFT && LEFT + WORD_BYTES <= LOCK_BYTES,
 	       "the words of a lock do not overlap and fit into it");
 
 /* DRAWN, from its low bits: number of the slot; how many tickets ago a client found the lock free,
@@ -105,16 +104,6 @@ enum { GRANTED = 1, NO_TICKET = -1 };
 
 /* So often a client that hands the lock on writes LEFT; (F). */
 enum { RENEWAL = ATTEMPTS_OR(1 << 24, 8) };
-
-struct farlock_options {
-	int64_t budget[2]; /* tickets in a row, by cohort */
-};
-_Static_assert(sizeof(struct farlock_options) <= LOCK_OPTION_BYTES, "the options fit");
-
-RMA_INLINE const struct farlock_options *options_of(const struct lock_setup *s)
-{
-	return lock_options(s);
-}
 
 /* The words of a ticket. */
 struct ticket {
@@ -134,83 +123,25 @@ RMA_INLINE struct farlock_slot *own_of(struct lock_slot *slot)
 	return lock_own(slot);
 }
 
-struct constants {
-	uint64_t locks;
-	uint64_t clients[2]; /* of each cohort, at most */
-};
-
 /* ----------------------------------------------------------------- layout */
-
-/* The ranks of the largest node, and all ranks except those of the smallest. */
-static bool count_clients(const struct lock_setup *s, struct constants *k)
-{
-	const struct topo *t = s->topo;
-	int *size = calloc((size_t)t->nnodes, sizeof *size), most = 0, least = t->nranks;
-
-	if (!size)
-		return false;
-	for (int p = 0; p < t->nranks; p++)
-		size[t->node[p]]++;
-	for (int n = 0; n < t->nnodes; n++) {
-		most = size[n] > most ? size[n] : most;
-		least = size[n] < least ? size[n] : least;
-	}
-	free(size);
-	k->clients[RMA_NODE] = (uint64_t)most * (uint64_t)s->max_held;
-	k->clients[RMA_NET] = (uint64_t)(t->nranks - least) * (uint64_t)s->max_held;
-	return true;
-}
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct constants *k;
-
 	if (!lock_counts_slots(s, MOST_SLOTS, err, errlen))
 		return PAWL_ERR_UNSUPPORTED;
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	if (!count_clients(s, k)) {
-		snprintf(err, errlen, "out of memory");
-		return PAWL_ERR_NOMEM;
-	}
-	k->locks = lock_reserve(s, s->block, LOCK_BYTES);
-	return PAWL_SUCCESS;
+	return cohorts_layout(s, LOCK_BYTES, err, errlen);
 }
 
-static void describe(const struct lock_setup *s, char *text, size_t len)
-{
-	snprintf(text, len, "budgets: local %lld, remote %lld",
-		 (long long)options_of(s)->budget[RMA_NODE],
-		 (long long)options_of(s)->budget[RMA_NET]);
-}
-
-/* A word of the lock, always as a NODE word: local clients load and store it, and for remote ones
- * it is far. */
 RMA_INLINE struct rma_word word_of(const struct lock_setup *s, struct lock_slot *slot,
 				   uint64_t offset)
 {
-	const struct constants *k = s->state;
-
-	return lock_home_word(s, &slot->client, RMA_NODE, k->locks + offset, LOCK_BYTES,
-			      slot->lock);
+	return cohorts_word(s, slot, LOCK_BYTES, offset);
 }
 
 RMA_INLINE struct rma_word tail_of(const struct lock_setup *s, struct lock_slot *slot,
 				   enum rma_domain cohort)
 {
-	return word_of(s, slot, TAIL + (uint64_t)cohort * WORD_BYTES);
-}
-
-/* The cohort of a client, from any word of the lock. */
-RMA_INLINE enum rma_domain cohort_of(struct rma_word w)
-{
-	return w.flags & RMA_FAR ? RMA_NET : RMA_NODE;
-}
-
-RMA_INLINE enum rma_domain other_than(enum rma_domain cohort)
-{
-	return cohort == RMA_NODE ? RMA_NET : RMA_NODE;
+	return cohorts_tail(s, slot, LOCK_BYTES, cohort);
 }
 
 /* The cohort of another client of this client's lock. */
@@ -315,12 +246,12 @@ RMA_INLINE void look(const struct lock_setup *s, struct lock_slot *slot, enum rm
 		     struct view *v)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word other = tail_of(s, slot, other_than(cohort));
+	struct rma_word other = tail_of(s, slot, cohort_other_than(cohort));
 
 	v->other = v->victim = 0;
 	if (s->domain == RMA_NET && !FAULT(farlock_alone)) {
 		rma_get(c, other, &v->other);
-		rma_get(c, word_of(s, slot, VICTIM), &v->victim);
+		rma_get(c, word_of(s, slot, COHORTS_VICTIM), &v->victim);
 		/* Orders the look at the other TAIL before that at DRAWN; pairs with the order of
 		 * DRAWN before the end of a drawing; (B). */
 		if (!FAULT(farlock_early))
@@ -334,7 +265,7 @@ RMA_INLINE void look(const struct lock_setup *s, struct lock_slot *slot, enum rm
 /* P2: let the other cohort go first. */
 static void give_way(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort)
 {
-	struct rma_word victim = word_of(s, slot, VICTIM);
+	struct rma_word victim = word_of(s, slot, COHORTS_VICTIM);
 
 	rma_put(&slot->client, victim, cohort + 1);
 	/* Orders VICTIM before the looks at it and at the other TAIL, and before the end of a try;
@@ -453,7 +384,7 @@ RMA_INLINE int draw(const struct lock_setup *s, struct lock_slot *slot, enum rma
 	struct farlock_slot *own = own_of(slot);
 	bool is_free = has_left(v->left, ticket_in(v->drawn));
 
-	own->budget = options_of(s)->budget[cohort];
+	own->budget = cohorts_options(s)->budget[cohort];
 	if (own->budget > MOST_BUDGET)
 		own->budget = MOST_BUDGET;
 	own->ticket = ticket_after(ticket_in(v->drawn), is_free);
@@ -506,7 +437,7 @@ static RMA_SLOW_PATH int wait_behind(const struct lock_setup *s, struct lock_slo
 /* The cohort of this client; its words in the queue of tickets as before an acquire. */
 RMA_INLINE enum rma_domain begin(const struct lock_setup *s, struct lock_slot *slot)
 {
-	enum rma_domain cohort = cohort_of(word_of(s, slot, TAIL));
+	enum rma_domain cohort = cohort_of(word_of(s, slot, COHORTS_TAIL));
 	struct farlock_slot *own = own_of(slot);
 	struct rma_client *c = &slot->client;
 
@@ -638,33 +569,19 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 
 /* -------------------------------------------------------------- simulator */
 
-/* As in alock.c, where the other cohort's budget is of acquires: before this client has its ticket,
- * others draw so many; and before that, each other client has drawn one at most. */
-static uint64_t most_ahead(const struct lock_setup *s, enum rma_domain cohort)
-{
-	const struct constants *k = s->state;
-	uint64_t ahead = k->clients[cohort] - 1;
-	uint64_t other = (uint64_t)options_of(s)->budget[other_than(cohort)];
-
-	return ahead + other * (ahead + 1 + (ahead > 0));
-}
-
+/* The clients that draw their tickets before this one; the other cohort's budget is of tickets. And
+ * before that, each other client has drawn one at most. */
 static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
-	const struct constants *k = s->state;
-	uint64_t others = (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1, local, remote;
+	uint64_t others = (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
 
 	(void)mode;
-	if (s->domain == RMA_NODE)
-		return others + k->clients[RMA_NODE] - 1;
-	local = most_ahead(s, RMA_NODE);
-	remote = most_ahead(s, RMA_NET);
-	return others + (local > remote ? local : remote);
+	return others + cohorts_most_ahead(s);
 }
 
 static int64_t *words_at(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
-	const struct constants *k = s->state;
+	const struct cohorts *k = s->state;
 
 	return lock_memory_home(s, m, k->locks, LOCK_BYTES, lock);
 }
@@ -691,8 +608,8 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 }
 
 static const struct option_spec options[] = {
-    LOCK_LOCAL_BUDGET(struct farlock_options, budget[RMA_NODE], "5"),
-    LOCK_REMOTE_BUDGET(struct farlock_options, budget[RMA_NET], "20"),
+    LOCK_LOCAL_BUDGET(struct cohorts_options, budget[RMA_NODE], "5"),
+    LOCK_REMOTE_BUDGET(struct cohorts_options, budget[RMA_NET], "20"),
     LOCK_OPTIONS_END,
 };
 
@@ -706,7 +623,7 @@ const struct lock_protocol lock_farlock = {
 	},
     .options = options,
     .layout = layout,
-    .describe = describe,
+    .describe = cohorts_describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
