@@ -98,12 +98,17 @@ RMA_INLINE int acquire_either(pawl_table *t, uint64_t lock, int mode, uint64_t d
 	return acquire(t, lock, mode, deadline_ns, tries);
 }
 
+int call_acquire_lock(pawl_table *t, uint64_t lock, int mode, const void *site)
+{
+	return acquire_either(t, lock, mode, 0, false, site);
+}
+
 static __attribute__((noinline)) int acquire_checked(pawl_table *t, uint64_t lock, int mode,
 						     const void *site)
 {
 	int rc = call_check_lock(t, lock, mode);
 
-	return rc == PAWL_SUCCESS ? acquire_either(t, lock, mode, 0, false, site) : rc;
+	return rc == PAWL_SUCCESS ? call_acquire_lock(t, lock, mode, site) : rc;
 }
 
 /* The common case of client_acquire() is here; all else is a call, so that this needs few
@@ -207,13 +212,16 @@ static RMA_SLOW_PATH int release_observed(pawl_table *t, uint64_t lock, const vo
 	return rc == PAWL_SUCCESS ? rc : call_failed_lock(t, lock, rc);
 }
 
+int call_release_lock(pawl_table *t, uint64_t lock, const void *site)
+{
+	return t->observe ? release_observed(t, lock, site) : release(t, lock);
+}
+
 static __attribute__((noinline)) int release_checked(pawl_table *t, uint64_t lock, const void *site)
 {
 	int rc = call_check_name(t, lock);
 
-	if (rc != PAWL_SUCCESS)
-		return rc;
-	return t->observe ? release_observed(t, lock, site) : release(t, lock);
+	return rc == PAWL_SUCCESS ? call_release_lock(t, lock, site) : rc;
 }
 
 static __attribute__((noinline)) int release_general(pawl_table *t, uint64_t lock)

@@ -46,43 +46,10 @@ static int pack(pawl_read *read, uint64_t lock, const struct client_read *r, int
 	return rc;
 }
 
-/* After the checks of the call. */
-static RMA_SLOW_PATH int acquire_shared(pawl_table *t, uint64_t lock, const void *site)
-{
-	int rc = PAWL_SUCCESS;
-	struct lock_slot *slot = client_claim(&t->clients, lock, PAWL_SHARED, NULL, &rc);
-	struct observe_record r;
-
-	if (!slot)
-		return rc;
-	if (t->observe)
-		r = observe_begin(t->observe, slot, PAWL_SHARED, NULL, site);
-	rc = client_enter(&t->clients, slot, rc, PAWL_SHARED, NULL, 0, false);
-	if (t->observe)
-		observe_acquired(t->observe, &r, slot, rc);
-	return rc;
-}
-
-static RMA_SLOW_PATH int release_shared(pawl_table *t, uint64_t lock, const void *site)
-{
-	struct lock_slot *slot = client_find(&t->clients, lock);
-	int rc;
-
-	if (!slot)
-		return call_not_held(t, lock);
-	if (t->observe)
-		observe_release(t->observe, slot, site);
-	rc = client_leave(&t->clients, slot);
-	if (t->observe)
-		observe_released(t->observe, slot, rc);
-	rc = client_give_back(&t->clients, slot, rc);
-	return rc == PAWL_SUCCESS ? rc : call_failed_lock(t, lock, rc);
-}
-
 int pawl_lock_read_begin(pawl_table *t, uint64_t lock, pawl_read *read)
 {
 	struct client_read r;
-	int rc, state = BEGUN;
+	int rc;
 
 	if (!is_plain(t, lock, read)) {
 		rc = check_read(t, lock, read);
@@ -91,13 +58,12 @@ int pawl_lock_read_begin(pawl_table *t, uint64_t lock, pawl_read *read)
 	}
 	r = unpack(read);
 	rc = client_read_begin(&t->clients, lock, &r);
-	if (__builtin_expect(rc == PAWL_ERR_BUSY, 0)) {
-		rc = acquire_shared(t, lock, OBSERVE_SITE());
-		state = SHARED;
-	}
-	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
+	if (__builtin_expect(rc == PAWL_SUCCESS, 1))
+		return pack(read, lock, &r, BEGUN, rc);
+	if (rc != PAWL_ERR_BUSY)
 		return call_refused_lock(t, lock, rc);
-	return pack(read, lock, &r, state, rc);
+	rc = call_acquire_lock(t, lock, PAWL_SHARED, OBSERVE_SITE());
+	return rc == PAWL_SUCCESS ? pack(read, lock, &r, SHARED, rc) : rc;
 }
 
 int pawl_lock_read_validate(pawl_table *t, uint64_t lock, pawl_read *read)
@@ -115,7 +81,7 @@ int pawl_lock_read_validate(pawl_table *t, uint64_t lock, pawl_read *read)
 				 (unsigned long long)lock, t->of_name);
 	if (__builtin_expect(read->opaque[STATE] == SHARED, 0)) {
 		*read = (pawl_read){{0}};
-		return release_shared(t, lock, OBSERVE_SITE());
+		return call_release_lock(t, lock, OBSERVE_SITE());
 	}
 	r = unpack(read);
 	rc = client_read_validate(&t->clients, lock, &r);

@@ -105,6 +105,10 @@ int call_check_lock(const pawl_table *t, uint64_t lock, int mode);
 int call_refused_lock(const pawl_table *t, uint64_t lock, int rc);
 int call_failed_lock(const pawl_table *t, uint64_t lock, int rc);
 int call_not_held(const pawl_table *t, uint64_t lock);
+/* Acquire or release a lock after these checks, for a call from site; set the message, and return
+ * the code of the call. */
+int call_acquire_lock(pawl_table *t, uint64_t lock, int mode, const void *site);
+int call_release_lock(pawl_table *t, uint64_t lock, const void *site);
 
 /* lease.c ----------------------------------------------------------------- */
 
