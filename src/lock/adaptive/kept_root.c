@@ -201,8 +201,7 @@ static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64
 		rma_get(&slot->client, g, guest);
 	rma_get(&slot->client, w, &value);
 	rma_flush(&slot->client, g); /* orders the looks before the use of their results; (A) */
-	*root = value & W_ROOT;
-	return (value & W_STATE) == W_IDLE || (value & W_STATE) == W_NEW;
+	return kept_root_is_idle(s, slot, (int)node, value, root);
 }
 
 /* ----------------------------------------------------------- the next node */
