@@ -153,17 +153,14 @@ static inline uint64_t bakery_ahead_of(uint64_t word, uint64_t ticket, int mode)
  * simulation, in place of 7.1 million (machine cx5-6nodes, 240 clients, a million locks, Zipf 0.99,
  * half writers).
  */
-enum { BAKERY_TRIP_SHARE = 4, BAKERY_STILL_SHARE = 64 };
+enum { BAKERY_TRIP_SHARE = 4 };
 
 static inline uint64_t bakery_pause_ns(const struct lock_backoff *b, uint64_t ahead, uint64_t trip,
 				       uint64_t still)
 {
 	uint64_t each = trip ? trip / BAKERY_TRIP_SHARE : (uint64_t)b->min;
 
-	if (ahead == 1)
-		each = 0;
-	if (each < still / BAKERY_STILL_SHARE)
-		each = still / BAKERY_STILL_SHARE;
+	each = slow_pause_ns(ahead == 1 ? 0 : each, still);
 	return ahead * each < (uint64_t)b->max ? ahead * each : (uint64_t)b->max;
 }
 
