@@ -118,39 +118,26 @@ END
 }
 timed check "JSON" thrice "$in_table" json
 
-# Kind adaptive knows whether the lock came from another node, here of a topology that is made up,
-# so none of its hand-overs is unknown.
+# levels LOCK TOPOLOGY CONDITION: hand-overs by level, on a topology that is made up.
 levels()
 {
-	mpi_run 4 60 env PAWL_STATS=json:"$dir/levels" PAWL_TOPOLOGY="node:2 core:2" \
-		"$builddir/benchmarks/pawl-bench" --lock=adaptive --iterations=5000 --repetitions=1 ||
-		return 1
-	python3 - "$dir/levels" <<'END'
-import json, sys
-levels = json.loads(open(sys.argv[1]).readline())["locks"][0]["handovers"]
-print(levels)
-assert levels["node"] > 0 and levels["network"] > 0 and levels["unknown"] == 0, levels
-END
-}
-timed check "adaptive: hand-overs within nodes and between them" levels
-
-# Hand-overs by the level that two ranks share: a cache, a package.
-shared_level()
-{
 	mpi_run 4 60 env PAWL_STATS=json:"$dir/levels" PAWL_TOPOLOGY="$2" \
-		"$builddir/benchmarks/pawl-bench" --lock=rma-mcs --iterations=2000 --repetitions=1 ||
+		"$builddir/benchmarks/pawl-bench" --lock="$1" --iterations=5000 --repetitions=1 ||
 		return 1
-	python3 - "$dir/levels" "$1" <<'END'
+	python3 - "$dir/levels" "$3" <<'END'
 import json, sys
 levels = json.loads(open(sys.argv[1]).readline())["locks"][0]["handovers"]
 print(levels)
-assert levels[sys.argv[2]] > 0 and levels["node"] > 0 and levels["network"] == 0, levels
+assert eval(sys.argv[2], levels), levels
 END
 }
+# Kind adaptive knows whether the lock came from another node, so none of its hand-overs is unknown.
+timed check "adaptive: hand-overs within nodes and between them" \
+	levels adaptive "node:2 core:2" "node > 0 and network > 0 and unknown == 0"
 timed check "hand-overs within caches and between them" \
-	shared_level complex "node:1 package:1 l3:2 core:2"
+	levels rma-mcs "node:1 package:1 l3:2 core:2" "complex > 0 and node > 0 and network == 0"
 timed check "hand-overs within packages and between them" \
-	shared_level package "node:1 package:2 core:2"
+	levels rma-mcs "node:1 package:2 core:2" "package > 0 and node > 0 and network == 0"
 
 # The lock that is made slow comes first, in place of lock 5.
 injected()
