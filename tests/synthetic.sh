@@ -36,7 +36,7 @@ case_of 4 "node:4 core:1" --only rma-mcs
 case_of 4 "node:4 core:1" --only alock --set local_budget=1 --set remote_budget=2
 case_of 2 "node:2 core:1" --only alock
 case_of 4 "node:4 core:1" --only farlock --set local_budget=1 --set remote_budget=2
-case_of 2 "node:2 core:1" --only farlock
+case_of 2 "node:2 core:1" --only farlock --set local_budget=1000000
 case_of 4 "node:2 core:2" --only adaptive --set patience=0 --set stay=1
 case_of 2 "node:2 core:1" --only adaptive
 case_of 4 "package:2 numa:2 core:1" --only rma-mcs --set t_l=1

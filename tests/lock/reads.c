@@ -184,7 +184,10 @@ static void refused(void)
 	expect_code(pawl_lock_read_validate(table, 1, &read), PAWL_ERR_ARG, "another lock");
 	expect_code(pawl_lock_read_validate(table, 0, &read), PAWL_SUCCESS, "validate");
 	expect_code(pawl_lock_read_validate(table, 0, &read), PAWL_ERR_ARG, "ended");
+	expect_code(pawl_lock_read_validate(table, LOCKS, &read), PAWL_ERR_RANGE, "end of no lock");
+	expect_code(pawl_lock_read_begin(table, 1, &read), PAWL_SUCCESS, "begin");
 	expect_code(pawl_lock_acquire(table, 1, PAWL_SHARED), PAWL_SUCCESS, "acquire");
+	expect_code(pawl_lock_read_validate(table, 1, &read), PAWL_ERR_HELD, "held since");
 	expect_code(pawl_lock_read_begin(table, 1, &read), PAWL_ERR_HELD, "held");
 	release(1);
 	meet();
