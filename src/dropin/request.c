@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/info.h"
 
-static const char default_kind[] = "mgl";
+static const char default_kind[] = "adaptive";
 
 /* Hash texts so that "ab", "c" differs from "a", "bc". */
 static uint64_t hash(uint64_t h, const char *text)
