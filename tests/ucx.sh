@@ -37,6 +37,9 @@ for kind in $kinds; do
 		--only $kind --budget 0.02 --set "$two_nodes"
 done
 
+[ "${TEST_SECOND-}" = 1 ] || tap_program "operations" mpi_run 4 120 "$lock/operations" \
+	--set transport=ucx --set "$two_nodes"
+
 # Releases that do not wait, and waiters that leave.
 tap_program "deadlines, 2 nodes x 2" mpi_run 4 60 "$lock/timed" --set transport=ucx --only d-mcs \
 	--set "$two_nodes"
