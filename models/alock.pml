@@ -13,13 +13,19 @@
  * process v of -DLIVE=v and -DBOUND=v: in the queue as in dmcs.pml; a leader leaves its queue, as a
  * try does. With -DBOUND=v, while process v waits, others get the lock at most as often as
  * overtakes() says. With -DLIVE=v, under weak fairness, process v gets the lock whenever it wants
- * it (ltl live: StarvationFree of the report).
+ * it (ltl live: StarvationFree of the report). With -DPOSTED the same if the remote cohort posts its
+ * releases, as in dmcs_posted.pml: a client that leaves marks its NEXT with LEFT; the
+ * compare-and-swap of TAIL takes effect at any time later; a successor that finds LEFT leads; and a
+ * slot is used again when it has settled. Then also: a client that links itself finds 0 or LEFT, in
+ * the queue node of that acquisition whose id it got from TAIL (OWED).
  *
  * What it abstracts. One lock; one slot for each process. An operation and its flush, with nothing
  * of the same process between them, are one step, when the operation takes effect. The two looks of
  * P3 share a flush, may take effect in any order, and either of them may end the wait. P1 is a step
  * of its own after A2, as where the transport keeps the order of the two. Operations are atomic on
- * each word, and memory is sequentially consistent.
+ * each word, and memory is sequentially consistent. With -DPOSTED, answers come with the effect, and
+ * grants take effect at once, as in dmcs_posted.pml without -DLATE; a leader that gives up waits for
+ * its slot to settle at the next use of it, not at once.
  *
  * Known-broken variants: -DBREAK_LOOK      the look at the other tail may come before the swap (no flush between them)
  *                        -DBREAK_FLUSH     the looks of P3 may come before VICTIM is written (no flush)
@@ -29,6 +35,10 @@
  *                        -DBREAK_GONE      a try leaves without having written VICTIM
  *                        -DBREAK_STAY      (TIMED) a leader that times out abandons its place
  *                        -DBREAK_EARLY     (TIMED) a node is marked as passed over before its NEXT is read
+ *                        -DBREAK_LEFT      (POSTED) a client that finds LEFT has the lock with a new budget
+ *                        -DBREAK_OLD       (POSTED) a client that finds LEFT believes the look that it took with its swap
+ *                        -DBREAK_SETTLE    (POSTED) a slot is used again before a successor has found LEFT
+ *                        -DBREAK_ANSWER    (POSTED) a slot is used again before the compare-and-swap was answered
  */
 #ifndef NL
 #define NL 2
@@ -44,10 +54,18 @@
 #define BR 2
 #endif
 
+#define LEFT (NP + 1) /* NEXT, with -DPOSTED; no id */
+
 #define WAIT 0 /* STATUS: else 1 + the rest of the budget, or */
 #define ABANDONED 100
 #define PASSED 101
+#define PASSED_ON 102 /* but a successor has yet to find LEFT */
 
+#ifdef POSTED
+#define IDLE (TAIL[0] == 0)
+#else
+#define IDLE (TAIL[0] == 0 && TAIL[1] == 0)
+#endif
 #define COHORT(p) (p >= NL) /* 0: local, 1: remote */
 #define BUDGET(c) (c -> BR : BL)
 
@@ -55,6 +73,29 @@ byte TAIL[2];    /* at the home, by cohort: 0 or slot id; slot id = process + 1 
 byte VICTIM;     /* 0 at first; else 1 + cohort */
 byte NEXT[NP];   /* in the slots */
 byte STATUS[NP];
+
+#ifdef POSTED
+/* What the owner knows of its compare-and-swap: 0, POSTED, LOST (answered: TAIL named another). */
+#define IN_FLIGHT 1
+#define LOST 2
+byte CAS[NP];
+byte flying;
+
+/* Asserted only: a client that got this slot from TAIL has yet to link itself. */
+bit OWED[NP];
+
+#if defined(BREAK_SETTLE)
+#define SETTLED(i) (CAS[i] != IN_FLIGHT)
+#elif defined(BREAK_ANSWER)
+#define SETTLED(i) (CAS[i] == 0 || NEXT[i] != LEFT)
+#else
+#define SETTLED(i) (CAS[i] == 0 || (CAS[i] == LOST && NEXT[i] != LEFT))
+#endif
+#define POSTS (c == 1)
+#else
+#define POSTS false
+#define SETTLED(i) true
+#endif
 
 #include "ghost.inc"
 
@@ -72,8 +113,8 @@ byte turns[2];
 bit waits;
 byte before; /* grants to others since process BOUND began to wait */
 #define AHEAD (BOUND < NL -> NL - 1 : NR - 1)
-#ifdef TIMED
-#define OWN 1 /* each leader that times out begins a new turn */
+#if defined(TIMED) || defined(POSTED)
+#define OWN 1 /* each leader that times out, or finds LEFT, begins a new turn */
 #else
 #define OWN (BOUND < NL -> BL : BR)
 #endif
@@ -99,12 +140,37 @@ bit QUEUED[NP]; /* the process has abandoned its place and has not seen it passe
 #else
 #define MAY_TIME_OUT true
 #endif
-#define FREE_AT(i) (!QUEUED[i] || STATUS[i] == PASSED)
+#define FREE_AT(i) (SETTLED(i) && (!QUEUED[i] || WAS_PASSED(i)))
+#ifdef POSTED
+#define WAS_PASSED(i) (STATUS[i] == PASSED || (STATUS[i] == PASSED_ON && NEXT[i] != LEFT))
+#else
+#define WAS_PASSED(i) (STATUS[i] == PASSED)
+#endif
 #define FREE FREE_AT(p)
 #define TAKE_SLOT QUEUED[p] = 0
 #else
-#define FREE true
+#define FREE SETTLED(p)
 #define TAKE_SLOT skip
+#endif
+
+#ifdef POSTED
+/* A new use of the slot. */
+#define RENEW if :: CAS[p] == LOST -> CAS[p] = 0 :: else fi; OWED[p] = 0
+
+/* R2: cas(TAIL, me -> 0), posted. */
+proctype Wire(byte i)
+{
+end:	do
+	:: d_step { CAS[i] == IN_FLIGHT ->
+		flying--;
+		if
+		:: TAIL[1] == i + 1 -> TAIL[1] = 0; CAS[i] = 0
+		:: else -> CAS[i] = LOST
+		fi }
+	od
+}
+#else
+#define RENEW skip
 #endif
 
 proctype P(byte p)
@@ -114,17 +180,20 @@ proctype P(byte p)
 #ifdef TIMED
 	byte next;
 #endif
-#ifdef BREAK_LOOK
+#if defined(BREAK_LOOK) || defined(BREAK_OLD)
 	bit alone;
+#endif
+#ifdef POSTED
+	byte old;
 #endif
 
 	do
 #ifdef TRY
 	::
-#ifdef TIMED
-		atomic { FREE -> TAKE_SLOT };
+#if defined(TIMED) || defined(POSTED)
+		atomic { FREE -> TAKE_SLOT; RENEW };
 #endif
-		/* T: cas(TAIL, 0 -> me); flush */
+		/* T: cas(TAIL, 0 -> me); flush. With -DPOSTED: or wait for a release to arrive */
 		NEXT[p] = 0;
 		d_step { pred = TAIL[c]; if :: pred == 0 -> TAIL[c] = p + 1 :: else fi }
 		if
@@ -153,7 +222,7 @@ proctype P(byte p)
 		atomic { QUEUED[p] && STATUS[p] == ABANDONED -> STATUS[p] = WAIT; QUEUED[p] = 0; WANT; WAITS }
 		goto queue
 #endif
-	:: atomic { FREE -> TAKE_SLOT;
+	:: atomic { FREE -> TAKE_SLOT; RENEW;
 		/* A1: poke NEXT := 0 and STATUS := WAIT, both own memory */
 		WANT;
 		NEXT[p] = 0;
@@ -165,9 +234,48 @@ proctype P(byte p)
 		VICTIM = c + 1;
 #endif
 		/* A2: pred = fao(TAIL, me, REPLACE); flush */
-		d_step { pred = TAIL[c]; TAIL[c] = p + 1 }
+		d_step {
+			pred = TAIL[c];
+			TAIL[c] = p + 1;
+#ifdef POSTED
+			if
+			:: POSTS && pred != 0 -> assert(!OWED[pred - 1]); OWED[pred - 1] = 1
+			:: else
+			fi
+#endif
+		}
+#ifdef BREAK_OLD
+		alone = (TAIL[1 - c] == 0);
+#endif
 		if
-		:: pred != 0 ->
+#ifdef POSTED
+		:: pred != 0 && POSTS ->
+			/* A3: old = swap(pred.NEXT, me); flush */
+			d_step {
+				old = NEXT[pred - 1];
+				assert(OWED[pred - 1] && (old == 0 || old == LEFT));
+				NEXT[pred - 1] = p + 1;
+				OWED[pred - 1] = 0;
+				pred = 0;
+				WAITS
+			}
+			if
+			:: old == 0 -> goto queue
+			:: else -> old = 0
+			fi
+#if defined(BREAK_LEFT)
+			;
+			left = BUDGET(c);
+			goto cs
+#elif defined(BREAK_OLD)
+			;
+			if
+			:: alone -> left = BUDGET(c); goto cs
+			:: else
+			fi
+#endif
+#endif
+		:: pred != 0 && !POSTS ->
 			/* A3: put(pred.NEXT, me); flush */
 			d_step {
 				assert(NEXT[pred - 1] == 0);
@@ -247,8 +355,32 @@ cs:		atomic {
 			GRANTED
 		}
 		critical_exclusive(p);
+leave:
+#ifdef POSTED
+		if
+		:: POSTS ->
+#ifdef BREAK_ANSWER
+			CAS[p] != IN_FLIGHT; /* the model has one at a time; the first does the harm */
+#endif
+			/* R1: succ = fao(own NEXT, LEFT, REPLACE); flush. R2 is posted with it: it takes
+			 * effect any time later anyhow. */
+			d_step {
+				succ = NEXT[p];
+				NEXT[p] = LEFT;
+				if
+				:: succ == 0 -> CAS[p] = IN_FLIGHT; flying++
+				:: else
+				fi
+			}
+			if
+			:: succ == 0 -> goto out
+			:: else -> goto give
+			fi
+		:: else
+		fi;
+#endif
 		/* R1: succ = peek NEXT */
-leave:		succ = NEXT[p];
+		succ = NEXT[p];
 		if
 		:: succ == 0 ->
 			/* R2: r = cas(TAIL, me -> 0); flush */
@@ -261,8 +393,10 @@ leave:		succ = NEXT[p];
 			atomic { NEXT[p] != 0; succ = NEXT[p] }
 		:: else
 		fi;
-#ifdef TIMED
+#if defined(TIMED) || defined(POSTED)
 give:		skip;
+#endif
+#ifdef TIMED
 		/* R4: pred = fao(succ.STATUS, what is left, REPLACE); flush */
 		d_step {
 			pred = STATUS[succ - 1];
@@ -273,6 +407,29 @@ give:		skip;
 		:: pred == ABANDONED ->
 #ifdef BREAK_EARLY
 			STATUS[succ - 1] = PASSED;
+#endif
+#ifdef POSTED
+			if
+			:: POSTS ->
+				/* S1: next = fao(succ.NEXT, LEFT, REPLACE); flush */
+				d_step { next = NEXT[succ - 1]; NEXT[succ - 1] = LEFT; pred = succ }
+				if
+				:: next == 0 ->
+					/* S2: pred = cas(TAIL, succ -> 0); flush */
+					d_step { pred = TAIL[c]; if :: pred == succ -> TAIL[c] = 0 :: else fi }
+				:: else
+				fi;
+				/* S3: put(succ.STATUS, PASSED or PASSED_ON); flush */
+				d_step {
+					STATUS[succ - 1] = (pred == succ -> PASSED : PASSED_ON);
+					succ = next; next = 0; pred = 0
+				}
+				if
+				:: succ != 0 -> goto give
+				:: else -> goto out
+				fi
+			:: else
+			fi;
 #endif
 			/* S1: next = get(succ.NEXT); flush */
 			next = NEXT[succ - 1];
@@ -302,7 +459,7 @@ out:		left = 0
 	:: d_step {
 		alive--;
 		if
-		:: alive == 0 -> assert(TAIL[0] == 0 && TAIL[1] == 0 && nw == 0)
+		:: alive == 0 -> assert(IDLE && nw == 0)
 		:: else
 		fi } break
 	od
@@ -310,7 +467,18 @@ out:		left = 0
 
 init {
 	byte i;
-	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
+	atomic {
+#ifdef POSTED
+		i = NL;
+		do :: i < NP -> run Wire(i); i++ :: else -> i = 0; break od;
+#endif
+		do :: i < NP -> run P(i); i++ :: else -> break od
+	}
+#ifdef POSTED
+	d_step { alive == 0 && flying == 0 -> i = NL;
+		assert(TAIL[1] == 0);
+		do :: i < NP -> assert(SETTLED(i) && !OWED[i]); i++ :: else -> break od }
+#endif
 #ifdef TIMED
 	d_step { alive == 0 -> i = 0;
 		do :: i < NP -> assert(FREE_AT(i)); i++ :: else -> break od }

@@ -33,11 +33,11 @@
 	X(d_mcs_passed, "d-mcs", \
 	  "a queue node is used again while its abandoned place is in the queue") \
 	X(d_mcs_early, "d-mcs", "marks a node as passed over before it has read its NEXT") \
-	X(d_mcs_answer, "d-mcs", \
+	X(d_mcs_answer, "d-mcs,alock", \
 	  "a queue node is used again before the swap that empties the queue is done") \
-	X(d_mcs_settled, "d-mcs", \
+	X(d_mcs_settled, "d-mcs,alock", \
 	  "a queue node is used again before a successor has found that it left") \
-	X(d_mcs_swap, "d-mcs", \
+	X(d_mcs_swap, "d-mcs,alock", \
 	  "looks for a successor and then marks its node as left, not in one swap") \
 	X(rma_rw_drain, "rma-rw", "writers do not wait for the readers inside") \
 	X(rma_rw_close, "rma-rw", "writers do not flush the closing of a gate counter") \
@@ -77,6 +77,10 @@
 	X(alock_victim, "alock", "waits for its turn without having flushed VICTIM") \
 	X(alock_budget, "alock", "cohorts do not give way when their budget is over") \
 	X(alock_stay, "alock", "a leader whose deadline passes leaves its queue node where it is") \
+	X(alock_left, "alock", \
+	  "a client whose predecessor has left does not look for the other cohort") \
+	X(alock_stand_down, "alock", \
+	  "a leader that gives up does not wait until its successor has found that it left") \
 	X(declock_drain, "declock", "an exclusive client enters beside shared ones") \
 	X(declock_link, "declock", "waits without having flushed its entry") \
 	X(declock_mark, "declock", "an exclusive client does not look for the mark of its turn") \

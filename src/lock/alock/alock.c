@@ -32,15 +32,32 @@
  * What a holder did in node memory is visible to the next holder of its node: the local cohort goes
  * through TAIL[local] or a grant each time, a remote cohort through the transport.
  *
+ * If the transport posts (UCX between nodes), the queue of the remote cohort is that of
+ * mcs_posted.h: a release does not wait for the compare-and-swap that empties the queue.
+ *   (E) TAIL[remote] may name a client that has left, but is never null while a remote client has
+ *       or awaits the lock: the compare-and-swap names a queue node, which is not used again before
+ *       the answer; (G) of mcs_posted.h. So the other leader may wait longer, and never enters too
+ *       early.
+ *   (F) A client that finds that its predecessor has left gets no grant, and so does not know the
+ *       rest of the budget. It leads with a new one: it looks at TAIL[local] (P1) after it has
+ *       found that, writes VICTIM if it sees the other cohort (P2), and waits (P3), as at the end
+ *       of a budget. Peterson's lock does not need TAIL[remote] to be null in between: the
+ *       predecessor is out, (A) holds for the swap of this client and its new look, and the rest
+ *       as before. If the look sees no local client, the local leader that comes next
+ *       sees TAIL[remote], and waits for this cohort to give way; if it sees one, this cohort gives
+ *       way now. The look that shared the round trip of the swap does not serve here: a local
+ *       leader may have come since and waited for the rest of the old budget, and would wait for
+ *       all of the new one.
+ *
  * Progress: starvation-free if holders release, and fair: a cohort is first come, first served, and
  * has at most as many acquires as its budget while the leader of the other waits. (A leader whose
  * deadline passes starts a new turn of the other cohort.) A release, and a try or a leader that
  * gives up, may wait for a successor that has swapped TAIL and has not linked itself yet (as in
- * MCS). A leader polls for its turn.
+ * MCS); a posted release does not. A leader polls for its turn.
  *
  * Uncontended: local, a swap and a load to acquire, a compare-and-swap to release, no call of the
  * MPI; remote, 1 atomic and 1 get to acquire, in 1 round trip if the transport keeps their order
- * (UCX) and 2 if not, 1 atomic to release.
+ * (UCX) and 2 if not, 1 atomic to release, in no round trip if the transport posts (UCX).
  *
  * Different from the papers
  *   - TAIL is swapped by one fetching operation, not in a loop of compare-and-swap.
@@ -55,13 +72,15 @@
  *   - Timed acquire: a client in a queue abandons its place (mcs.h); a leader leaves its queue as a
  *     try does, after it has written VICTIM.
  *   - In a table of one node all clients are local, and do not look at the other TAIL.
+ *   - The papers' release waits for its compare-and-swap.
  *
- * Model: models/alock.pml, whose steps P1 ... P3 and T are named below.
+ * Model: models/alock.pml, also with posted releases; its steps P1 ... P3 and T are named below.
  */
 #include "lock/cohorts/cohorts.h"
-#include "lock/mcs/mcs.h"
+#include "lock/mcs/mcs_posted.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { LOCK_BYTES = 32 };
 _Static_assert((int)COHORTS_BYTES <= LOCK_BYTES, "the words of a lock fit into it");
@@ -70,8 +89,8 @@ _Static_assert((int)COHORTS_BYTES <= LOCK_BYTES, "the words of a lock fit into i
 enum { BUDGET_OVER = 1 };
 
 struct alock_slot {
-	struct rma_word tail; /* of its cohort */
-	int64_t passed;       /* the rest of the budget */
+	struct mcs_slot queue; /* of its cohort */
+	int64_t passed;        /* the rest of the budget */
 };
 _Static_assert(sizeof(struct alock_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -97,6 +116,12 @@ RMA_INLINE struct rma_word tail_of(const struct lock_setup *s, struct lock_slot 
 				   enum rma_domain cohort)
 {
 	return cohorts_tail(s, slot, LOCK_BYTES, cohort);
+}
+
+/* Whether the releases of this cohort are posted; (E) and (F). */
+RMA_INLINE bool is_posted(const struct lock_setup *s, enum rma_domain cohort)
+{
+	return cohort == RMA_NET && s->posts;
 }
 
 /* ---------------------------------------------------------- the two leaders */
@@ -153,7 +178,32 @@ static RMA_SLOW_PATH bool await_turn(const struct lock_setup *s, struct lock_slo
 static RMA_SLOW_PATH void hand_over(const struct lock_setup *s, struct lock_slot *slot,
 				    enum rma_domain cohort, int64_t succ, int64_t status)
 {
-	mcs_hand_over(s, slot, cohort, own_of(slot)->tail, succ, status);
+	mcs_hand_over(s, slot, cohort, own_of(slot)->queue.tail, succ, status);
+}
+
+/* The same over a transport that posts. As no release has to be fast here, the slot has settled
+ * when it returns: a try and a timed acquire return it free. */
+static RMA_SLOW_PATH void stand_down_posted(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct mcs_slot *q = &own_of(slot)->queue;
+	int64_t succ = mcs_posted_look(slot, RMA_NET);
+	struct rma_word grant;
+
+	if (!succ) {
+		rma_cas(c, q->tail, slot->id, 0, &q->answer);
+		rma_flush(c, q->tail); /* orders the swap before the look at its result */
+		if (q->answer != slot->id && !FAULT(alock_stand_down)) /* pairs with A3 */
+			rma_await(c, slot->next[RMA_NET], -1, RMA_NE, -q->stays, RMA_SOON,
+				  "its successor to find that it has left");
+		return;
+	}
+	succ = mcs_posted_pass_over(s, slot, RMA_NET, q->tail, succ, BUDGET_OVER);
+	if (!succ)
+		return;
+	grant = slot_status(s, c, RMA_NET, succ);
+	rma_put(c, grant, BUDGET_OVER);
+	rma_flush(c, grant); /* orders the grant before the return; pairs with A4 */
 }
 
 /* A leader that has written VICTIM leaves; a client that has queued behind it leads in its
@@ -162,7 +212,9 @@ static void stand_down(const struct lock_setup *s, struct lock_slot *slot, enum 
 {
 	int64_t succ;
 
-	if (!mcs_leave(slot, cohort, own_of(slot)->tail, &succ))
+	if (is_posted(s, cohort))
+		stand_down_posted(s, slot);
+	else if (!mcs_leave(slot, cohort, own_of(slot)->queue.tail, &succ))
 		hand_over(s, slot, cohort, succ, BUDGET_OVER);
 }
 
@@ -185,25 +237,34 @@ RMA_INLINE int lead(const struct lock_setup *s, struct lock_slot *slot, enum rma
 
 /* --------------------------------------------------------------- protocol */
 
-/* Wait in the queue for the grant; (C). */
-static int await_grant(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort)
+/* The turn of a client that was in the queue: it has the lock with the rest of the budget, or it
+ * leads, because the budget is over or (MCS_WAIT) its predecessor has left; (C), (F). */
+static int take_turn(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain cohort,
+		     int64_t status)
 {
-	int64_t status;
-
-	if (!mcs_await_grant(slot, cohort, &status))
-		return LOCK_QUEUED;
+	if (FAULT(alock_left) && status == MCS_WAIT)
+		status = 1 + cohorts_options(s)->budget[cohort];
+	if (FAULT(alock_budget) && status == BUDGET_OVER)
+		status++;
 	own_of(slot)->passed = status - 1;
-	if (FAULT(alock_budget))
-		own_of(slot)->passed += own_of(slot)->passed == 0;
-	return own_of(slot)->passed == 0 ? lead(s, slot, cohort) : PAWL_SUCCESS;
+	return status <= BUDGET_OVER ? lead(s, slot, cohort) : PAWL_SUCCESS;
 }
 
-/* There is a predecessor: link to it. */
+/* There is a predecessor: link to it, and wait for the grant. */
 static RMA_SLOW_PATH int wait_behind(const struct lock_setup *s, struct lock_slot *slot,
 				     enum rma_domain cohort, int64_t pred)
 {
-	mcs_link(s, slot, cohort, pred);
-	return await_grant(s, slot, cohort);
+	int64_t status;
+
+	if (is_posted(s, cohort)) {
+		if (!mcs_posted_queue(s, slot, RMA_NET, pred, &status))
+			return LOCK_QUEUED;
+	} else {
+		mcs_link(s, slot, cohort, pred);
+		if (!mcs_await_grant(slot, cohort, &status))
+			return LOCK_QUEUED;
+	}
+	return take_turn(s, slot, cohort, status);
 }
 
 /* The remote cohort, over a transport that keeps the order of operations: enter the queue, and look
@@ -211,7 +272,7 @@ static RMA_SLOW_PATH int wait_behind(const struct lock_setup *s, struct lock_slo
 static RMA_SLOW_PATH int acquire_in_order(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word tail = own_of(slot)->tail;
+	struct rma_word tail = own_of(slot)->queue.tail;
 	int64_t pred, other;
 
 	mcs_post_enter(slot, RMA_NET, tail, &pred);
@@ -229,10 +290,10 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	bool alone = FAULT(alock_look) && is_alone(s, slot, cohort);
 	int64_t pred;
 
-	own_of(slot)->tail = tail_of(s, slot, cohort);
+	own_of(slot)->queue.tail = tail_of(s, slot, cohort);
 	if (cohort == RMA_NET && rma_keeps_order(&slot->client) && !FAULT(alock_look))
 		return acquire_in_order(s, slot);
-	pred = mcs_enter(slot, cohort, own_of(slot)->tail);
+	pred = mcs_enter(slot, cohort, own_of(slot)->queue.tail);
 	if (pred)
 		return wait_behind(s, slot, cohort, pred);
 	if (alone) {
@@ -242,18 +303,46 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	return lead(s, slot, cohort);
 }
 
+static int resume_posted(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int rc = mcs_resume(slot, RMA_NET, mcs_posted_abandoned(slot));
+	int64_t status;
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	return mcs_posted_await(slot, RMA_NET, &status) ? take_turn(s, slot, RMA_NET, status)
+							: LOCK_QUEUED;
+}
+
 static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
-	enum rma_domain cohort = cohort_of(own_of(slot)->tail);
-	int rc = mcs_resume(slot, cohort, MCS_ABANDONED);
+	enum rma_domain cohort = cohort_of(own_of(slot)->queue.tail);
+	int64_t status;
+	int rc;
 
-	return rc == PAWL_SUCCESS ? await_grant(s, slot, cohort) : rc;
+	if (is_posted(s, cohort))
+		return resume_posted(s, slot);
+	rc = mcs_resume(slot, cohort, MCS_ABANDONED);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	return mcs_await_grant(slot, cohort, &status) ? take_turn(s, slot, cohort, status)
+						      : LOCK_QUEUED;
 }
 
 static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	(void)s;
-	return mcs_passed(slot, cohort_of(own_of(slot)->tail));
+	return mcs_passed(slot, cohort_of(own_of(slot)->queue.tail));
+}
+
+/* T: enter only if no client of the cohort has the lock. */
+static inline bool try_enter(const struct lock_setup *s, struct lock_slot *slot,
+			     enum rma_domain cohort)
+{
+	struct rma_word tail = own_of(slot)->queue.tail;
+
+	return is_posted(s, cohort) ? mcs_posted_try_enter(s, slot, RMA_NET, tail)
+				    : mcs_try_enter(slot, cohort, tail) == 0;
 }
 
 /* T: lead only if both queues are empty. Else write VICTIM (P2), so that the other leader does not
@@ -262,8 +351,8 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	enum rma_domain cohort = cohort_of(word_of(s, slot, COHORTS_TAIL));
 
-	own_of(slot)->tail = tail_of(s, slot, cohort);
-	if (mcs_try_enter(slot, cohort, own_of(slot)->tail))
+	own_of(slot)->queue.tail = tail_of(s, slot, cohort);
+	if (!try_enter(s, slot, cohort))
 		return PAWL_ERR_BUSY;
 	own_of(slot)->passed = cohorts_options(s)->budget[cohort];
 	if (is_alone(s, slot, cohort))
@@ -273,15 +362,46 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_ERR_BUSY;
 }
 
-static int release(const struct lock_setup *s, struct lock_slot *slot)
+/* The next client has one acquire less than this one: 1 + passed - 1. */
+static RMA_SLOW_PATH int release_remote(const struct lock_setup *s, struct lock_slot *slot)
 {
-	enum rma_domain cohort = cohort_of(own_of(slot)->tail);
+	struct rma_word tail = own_of(slot)->queue.tail;
 	int64_t succ;
 
-	/* The next client has one acquire less than this one: 1 + passed - 1. */
-	if (!mcs_leave(slot, cohort, own_of(slot)->tail, &succ))
-		hand_over(s, slot, cohort, succ, own_of(slot)->passed);
+	if (s->posts)
+		return mcs_posted_leave(s, slot, RMA_NET, tail, own_of(slot)->passed);
+	if (!mcs_leave(slot, RMA_NET, tail, &succ))
+		hand_over(s, slot, RMA_NET, succ, own_of(slot)->passed);
 	return PAWL_SUCCESS;
+}
+
+static int release(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_word tail = own_of(slot)->queue.tail;
+	int64_t succ;
+
+	if (cohort_of(tail) == RMA_NET)
+		return release_remote(s, slot);
+	if (!mcs_leave(slot, RMA_NODE, tail, &succ))
+		hand_over(s, slot, RMA_NODE, succ, own_of(slot)->passed);
+	return PAWL_SUCCESS;
+}
+
+/* Only releases of remote clients are posted. */
+static bool settled(const struct lock_setup *s, struct lock_slot *slot)
+{
+	(void)s;
+	return mcs_posted_settled(slot, RMA_NET);
+}
+
+static void describe(const struct lock_setup *s, char *text, size_t len)
+{
+	size_t used;
+
+	cohorts_describe(s, text, len);
+	used = strlen(text);
+	if (s->posts)
+		snprintf(text + used, len - used, ", remote releases do not wait");
 }
 
 /* -------------------------------------------------------------- simulator */
@@ -319,10 +439,11 @@ const struct lock_protocol lock_alock = {
 	},
     .options = options,
     .layout = layout,
-    .describe = cohorts_describe,
+    .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .settled = settled,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle},
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The MCS queue of mcs.h for transports that complete an operation without further calls of the
- * origin (rma_post()). A release does not wait for its answer: it takes no round trip, and never
- * waits for a successor to link itself.
+ * origin (rma_post()), for d-mcs and the remote cohort of alock. A release does not wait for its
+ * answer: it takes no round trip, and never waits for a successor to link itself.
  *
  * NEXT says which slot comes next, or that its owner has left. Holder and successor both swap it,
  * and the second one sees the first. A holder that finds a successor grants it the lock, as in
- * mcs.h. A successor that finds that the holder has left has the lock at once. So no client needs
+ * mcs.h. A successor that finds that the holder has left has the lock at once (in alock: is the
+ * leader, without what a grant carries). So no client needs
  * the releasing client any more, whatever the operation that empties the queue finds.
  *
  * The queue node of a client that has left may be used again when that operation has been answered,
@@ -58,43 +59,50 @@ static inline int64_t mcs_posted_abandoned(struct lock_slot *slot)
 	return -mcs_slot(slot)->stays;
 }
 
-/* A4 and A5. False: the place is abandoned. */
-static inline bool mcs_posted_await(struct lock_slot *slot, enum rma_domain d)
+/* A4 and A5; *status is what the grant carries. False: the place is abandoned. */
+static inline bool mcs_posted_await(struct lock_slot *slot, enum rma_domain d, int64_t *status)
 {
-	int64_t status;
-
-	if (mcs_is_granted(slot, d, &status))
+	if (mcs_is_granted(slot, d, status))
 		return true;
 	mcs_slot(slot)->stays++;
-	return !mcs_abandon(slot, d, mcs_posted_abandoned(slot), &status);
+	return !mcs_abandon(slot, d, mcs_posted_abandoned(slot), status);
+}
+
+/* A3 to A5. *status is what the grant carries; MCS_WAIT: there is none, because the predecessor has
+ * left. False: the place is abandoned. */
+static inline bool mcs_posted_queue(const struct lock_setup *s, struct lock_slot *slot,
+				    enum rma_domain d, int64_t pred, int64_t *status)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word link = slot_next(s, c, d, pred);
+	int64_t old;
+
+	slot->from = pred;
+	/* A3: link to the predecessor, or find that it has left; (F). */
+	rma_fao(c, link, RMA_REPLACE, mcs_link_of(slot), &old);
+	rma_flush(c, link); /* orders the swap before the look at old; pairs with R1 */
+	*status = MCS_WAIT;
+	return mcs_has_left(old) || mcs_posted_await(slot, d, status);
 }
 
 /* A1 to A5. False: the place is abandoned. */
 static inline bool mcs_posted_enter(const struct lock_setup *s, struct lock_slot *slot,
 				    enum rma_domain d, struct rma_word tail)
 {
-	struct rma_client *c = &slot->client;
-	int64_t pred = mcs_enter(slot, d, tail), old;
-	struct rma_word link;
+	int64_t pred = mcs_enter(slot, d, tail), status;
 
-	if (!pred)
-		return true;
-	slot->from = pred;
-	/* A3: link to the predecessor, or find that it has left; (F). */
-	link = slot_next(s, c, d, pred);
-	rma_fao(c, link, RMA_REPLACE, mcs_link_of(slot), &old);
-	rma_flush(c, link); /* orders the swap before the look at old; pairs with R1 */
-	return mcs_has_left(old) || mcs_posted_await(slot, d);
+	return !pred || mcs_posted_queue(s, slot, d, pred, &status);
 }
 
 /* A6 and A4. */
 static inline int mcs_posted_resume(struct lock_slot *slot, enum rma_domain d)
 {
 	int rc = mcs_resume(slot, d, mcs_posted_abandoned(slot));
+	int64_t status;
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	return mcs_posted_await(slot, d) ? PAWL_SUCCESS : LOCK_QUEUED;
+	return mcs_posted_await(slot, d, &status) ? PAWL_SUCCESS : LOCK_QUEUED;
 }
 
 /* T1 and T2: enter only if no client has the lock. If the last client in the queue has left, the
@@ -189,15 +197,13 @@ static inline int mcs_posted_grant(const struct lock_setup *s, struct lock_slot 
 	return PAWL_SUCCESS;
 }
 
-/* R1 to R4. PAWL_SUCCESS; LOCK_LEFT: the slot has yet to settle. */
-static inline int mcs_posted_leave(const struct lock_setup *s, struct lock_slot *slot,
-				   enum rma_domain d, struct rma_word tail, int64_t status)
+/* R1: look for a successor. If there is none, a client that comes later finds that this one has
+ * left; (F). */
+static inline int64_t mcs_posted_look(struct lock_slot *slot, enum rma_domain d)
 {
 	struct rma_client *c = &slot->client;
 	int64_t left = -++mcs_slot(slot)->stays, succ;
 
-	/* R1: look for a successor. If there is none, a client that comes later finds that this one
-	 * has left; (F). */
 	if (FAULT(d_mcs_swap)) {
 		succ = rma_peek(c, slot->next[d]);
 		rma_poke(c, slot->next[d], left);
@@ -206,6 +212,16 @@ static inline int mcs_posted_leave(const struct lock_setup *s, struct lock_slot 
 		/* Orders the swap before the look at succ; pairs with A3. */
 		rma_flush(c, slot->next[d]);
 	}
+	return succ;
+}
+
+/* R1 to R4. PAWL_SUCCESS; LOCK_LEFT: the slot has yet to settle. */
+static inline int mcs_posted_leave(const struct lock_setup *s, struct lock_slot *slot,
+				   enum rma_domain d, struct rma_word tail, int64_t status)
+{
+	struct rma_client *c = &slot->client;
+	int64_t succ = mcs_posted_look(slot, d);
+
 	if (__builtin_expect((succ & MCS_TIMED) != 0, 0)) {
 		mcs_slot(slot)->answer = slot->id; /* settles with the answer */
 		succ = mcs_posted_pass_over(s, slot, d, tail, succ, status);
