@@ -286,22 +286,9 @@ if command -v $other >/dev/null && command -v cmake >/dev/null; then
 else
 	skip "$name" "no $other, or no cmake"
 fi
-cat >"$dir/wrong.c" <<END
-#include <pawl.h>
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-	pawl_table *table;
-	MPI_Init(&argc, &argv);
-	int rc = pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table);
-	printf("%d %s\n", rc, rc ? pawl_error_message() : "");
-	MPI_Finalize();
-	return rc != PAWL_ERR_MPI;
-}
-END
 wrong_mpi()
 {
-	"$other" "$dir/wrong.c" -o "$dir/wrong" $(flags --cflags --libs) &&
+	"$other" "$srcdir/tests/packaging/wrong_mpi.c" -o "$dir/wrong" $(flags --cflags --libs) &&
 		LD_LIBRARY_PATH="${so%/*}" timeout 60 "$dir/wrong" >"$dir/said" 2>&1
 	status=$?
 	cat "$dir/said"

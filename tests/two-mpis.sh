@@ -127,22 +127,9 @@ wrong_layer()
 	[ $status = 1 ] && [ "$(wc -l <"$dir/said")" = 1 ] &&
 		grep -q "this libpawl-mpi was built for .* runs with .* (pkg-config pawl-$1)" "$dir/said"
 }
-cat >"$dir/wrong.c" <<END
-#include <pawl.h>
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-	pawl_table *table;
-	MPI_Init(&argc, &argv);
-	int rc = pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &table);
-	printf("%d %s\n", rc, rc ? pawl_error_message() : "");
-	MPI_Finalize();
-	return rc != PAWL_ERR_MPI;
-}
-END
 wrong()
 {
-	mpicc.$1 "$dir/wrong.c" -o "$dir/wrong" $(flags pawl-$2) &&
+	mpicc.$1 "$srcdir/tests/packaging/wrong_mpi.c" -o "$dir/wrong" $(flags pawl-$2) &&
 		(unset LD_LIBRARY_PATH && timeout 60 "$dir/wrong") >"$dir/said" 2>&1
 	status=$?
 	cat "$dir/said"
@@ -151,8 +138,8 @@ wrong()
 }
 wrong_archive()
 {
-	mpicc.$1 "$dir/wrong.c" -o "$dir/wrong" -I"$installed/include" "$libdir/libpawl-$2.a" \
-		$("$PKG_CONFIG" --libs hwloc) >"$dir/said" 2>&1 && return 1
+	mpicc.$1 "$srcdir/tests/packaging/wrong_mpi.c" -o "$dir/wrong" -I"$installed/include" \
+		"$libdir/libpawl-$2.a" $("$PKG_CONFIG" --libs hwloc) >"$dir/said" 2>&1 && return 1
 	grep -m 1 'undefined reference' "$dir/said"
 }
 for one in $TEST_MPI $other; do
@@ -223,5 +210,40 @@ if [ -n "$MPI4PY" ]; then
 else
 	skip "$name" "no mpi4py for this MPI"
 fi
+
+# What is left after make uninstall of one: all of the other, and no name of a file that is gone.
+left()
+{
+	(cd "$installed" && find . -name "*$1*" ! -name '*.la') | grep . && return 1
+	(cd "$installed" && find . -xtype l) | grep . && return 1
+	(cd "$installed" && find . -name "*$2*" ! -type d -exec cksum {} +) | cmp - "$dir/before-$2" &&
+		[ "$("$PKG_CONFIG" --variable=name pawl)" = $2 ] &&
+		readelf -d "$libdir/libpawl.so" | grep SONAME | grep "libpawl-$2" &&
+		program $2 && LD_LIBRARY_PATH="$libdir/pawl" "$installed/bin/pawl-bench" --version
+}
+# uninstall BUILD
+uninstall()
+{
+	make -C "$1" uninstall DESTDIR="$dir/root" >"$dir/log" 2>&1 || { tail -n 20 "$dir/log"; return 1; }
+}
+uninstall_last()
+{
+	install_both || return
+	for one in $mine $other; do
+		(cd "$installed" && find . -name "*$one*" ! -type d -exec cksum {} +) >"$dir/before-$one"
+	done
+	uninstall "$second" && left $other $mine
+}
+uninstall_first()
+{
+	install_both && uninstall "$builddir" && left $mine $other
+}
+uninstall_both()
+{
+	uninstall "$second" && ! find "$dir/root" ! -type d | grep .
+}
+check "make uninstall of the last leaves what the first needs" uninstall_last
+check "make uninstall of the first leaves what the last needs" uninstall_first
+check "make uninstall of both leaves nothing" uninstall_both
 
 finish
