@@ -17,6 +17,9 @@
 
 enum { ROUNDS = 6, STRIDE = 4 };
 
+/* Of adaptive, which decides by itself if no patience is given. */
+enum { LONGEST_PATIENCE = 500 };
+
 /* ----------------------------------------------------------------- the ladders */
 
 static void add_value(struct tune_knob *k, int64_t value)
@@ -84,7 +87,7 @@ bool tune_begin(struct tune *t)
 	if (kind_takes(kind, "t_r", 3))
 		add_knob(t, "t_r", false, 1, 65536, options_number(&o, "t_r", 0));
 	if (kind_takes(kind, "patience", 8))
-		add_knob(t, "patience", true, 1, 65536, options_number(&o, "patience", 0));
+		add_knob(t, "patience", true, 1, 65536, LONGEST_PATIENCE);
 	if (kind_takes(kind, "stay", 4))
 		add_knob(t, "stay", true, 1, 524288, options_number(&o, "stay", 0));
 	if (kind_takes(kind, "backoff_min", 11))

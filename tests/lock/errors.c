@@ -56,7 +56,7 @@ static const struct mistake mistakes[] = {
     {"rma-rw", "t_r", "0", PAWL_ERR_OPTION, {"t_r", "1", "2147483647"}},
     {"rma-rw", "t_w", "1048577", PAWL_ERR_OPTION, {"t_w", "0", "1048576"}},
     {"rma-rw", "t_dc", "-1", PAWL_ERR_OPTION, {"t_dc", "0", "1048576"}},
-    {"adaptive", "patience", "1000001", PAWL_ERR_OPTION, {"patience", "0", "1000000"}},
+    {"adaptive", "patience", "1000001", PAWL_ERR_OPTION, {"patience", "-1", "1000000"}},
     {"alock", "local_budget", "0", PAWL_ERR_OPTION, {"local_budget", "1", "1048575"}},
     {"alock", "remote_budget", "1048576", PAWL_ERR_OPTION, {"remote_budget", "1", "1048575"}},
     {"ss", "segments", "0", PAWL_ERR_OPTION, {"segments", "1", "16777216"}},

@@ -12,6 +12,8 @@
  * client takes W, so the next release hands it to the head. So a client that runs does not have to
  * wait for one that sleeps, and a release costs nothing more, until the patience of a waiter has
  * ended.
+ * Patience. On one node the lock sets it by itself, unless the option does (patience_of()): long
+ * where a hand-over may take long, else short, so that a writer does not make readers take turns.
  *
  * Other modes. On one node W also has the numbers of sharers, of intents exclusive and of intents
  * shared, which exclude each other as in mgl: a client takes W by one compare-and-swap that adds
@@ -63,8 +65,8 @@
  * acquire, in 2 round trips (1 if the transport is ordered), 1 atomic to release. A move of the
  * root: 2 atomics, 1 put, 1 get in 3 round trips (2).
  *
- * Not supported: stays limited by time; lines only where a lock is used; thresholds that adjust
- * themselves.
+ * Not supported: stays limited by time; lines only where a lock is used; a stay, or a patience on
+ * several nodes, that adjusts itself.
  *
  * Bounds: 2^19 - 1 clients at one lock; a table with more is refused.
  *
@@ -78,6 +80,14 @@
 
 /* A patient head makes at least this many tries while its patience lasts. */
 enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
+
+/* Patience in ns if option patience leaves it to the lock: if a hand-over may take long; if it does
+ * not, of a head that waits for holders that come one after the other; and of an exclusive head
+ * that waits for holders that are in together, so that it finds none absent by chance. */
+enum { LONG_PATIENCE_NS = 500000, PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000 };
+
+/* A hand-over that takes longer is slow, and so many waits of the client after it are long. */
+enum { SLOW_NS = 100000, LONG_WAITS = 16 };
 
 /* The kind of a predecessor's grant. */
 enum { HEAD_NOW = 1 };
@@ -105,8 +115,9 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	k->several = s->domain == RMA_NET;
 	k->node_level = lock_node_level(s);
 	k->nodes = k->node_level ? s->topo->level[k->node_level - 1].count : s->topo->nranks;
-	k->patience = (uint64_t)adaptive_options_of(s)->patience * 1000;
-	k->backoff = k->patience / LOOKS_OF_PATIENCE;
+	k->decides = adaptive_options_of(s)->patience < 0;
+	k->patience =
+	    k->decides ? LONG_PATIENCE_NS : (uint64_t)adaptive_options_of(s)->patience * 1000;
 	k->keeps_order = k->patience == 0;
 	if (k->several) {
 		k->free = W_IDLE;
@@ -125,7 +136,11 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	const struct adaptive_constants *k = s->state;
 	const struct adaptive_options *o = adaptive_options_of(s);
-	int used = snprintf(text, len, "patience %lld us", (long long)o->patience);
+	int used =
+	    k->decides && !k->several
+		? snprintf(text, len, "patience %d to %d us, by hand-overs",
+			   SHARED_PATIENCE_NS / 1000, LONG_PATIENCE_NS / 1000)
+		: snprintf(text, len, "patience %llu us", (unsigned long long)k->patience / 1000);
 
 	if (k->several && used > 0 && (size_t)used < len)
 		snprintf(text + used, len - (size_t)used, ", stay %lld", (long long)o->stay);
@@ -202,17 +217,47 @@ static void leave_queue(const struct lock_setup *s, struct lock_slot *slot)
 		mcs_hand_over(s, slot, RMA_NODE, *adaptive_queue(slot), succ, HEAD_NOW);
 }
 
+/* How patient a head is, in ns. A strict hand-over takes a fraction of a microsecond if both
+ * clients run, and then little patience costs little throughput. It takes as long as the scheduler
+ * likes if the head may lose its core while only it may take W: where ranks outnumber cores, and on
+ * a machine that others use, which shows in the last hand-overs to this client. */
+static uint64_t patience_of(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	const struct adaptive_slot *own = lock_own(slot);
+	int64_t value;
+
+	if (!k->decides || k->several || slot->client.rma->waiting.crowded || own->long_waits > 0)
+		return k->patience;
+	rma_get(&slot->client, adaptive_word(slot, LINE_W), &value);
+	return value & W_COUNTS ? SHARED_PATIENCE_NS : PATIENCE_NS;
+}
+
+/* STRICT was set at a time, and the client has W now. */
+static void note_hand_over(struct lock_slot *slot, uint64_t began)
+{
+	struct adaptive_slot *own = lock_own(slot);
+
+	if (rma_clock(&slot->client) - began > SLOW_NS)
+		own->long_waits = LONG_WAITS;
+	else if (own->long_waits > 0)
+		own->long_waits--;
+}
+
 /* T4 of a head whose patience lasts. */
 static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
 {
 	const struct adaptive_constants *k = s->state;
-	struct rma_pause p = {.min_ns = BACKOFF_MIN_NS, .max_ns = k->backoff};
+	struct rma_pause p = {.min_ns = BACKOFF_MIN_NS};
+	uint64_t patience;
 
 	if (adaptive_take(s, slot, TAKER_HEAD, was))
 		return true;
 	if (k->keeps_order)
 		return false;
-	p.deadline_ns = rma_clock(&slot->client) + k->patience;
+	patience = patience_of(s, slot);
+	p.max_ns = patience / LOOKS_OF_PATIENCE;
+	p.deadline_ns = rma_clock(&slot->client) + patience;
 	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
 		p.deadline_ns = slot->deadline_ns;
 	while (rma_pause(&slot->client, &p, "the lock to be free"))
@@ -225,12 +270,15 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 static bool take_strictly(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
+	uint64_t began = rma_clock(&slot->client);
 	int64_t value;
 
 	rma_fao(&slot->client, w, RMA_OR, W_STRICT, &value);
 	do {
-		if (adaptive_take(s, slot, TAKER_HEAD, was))
+		if (adaptive_take(s, slot, TAKER_HEAD, was)) {
+			note_hand_over(slot, began);
 			return true;
+		}
 	} while (rma_await_until(&slot->client, w, closed_to(s, slot), RMA_EQ, 0, RMA_SOON,
 				 slot->deadline_ns, "the lock to be handed over", &value));
 	return false;
@@ -657,7 +705,8 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 }
 
 static const struct option_spec options[] = {
-    LOCK_NUMBER(struct adaptive_options, patience, "patience", 0, 1000000, "500",
+    LOCK_NUMBER(struct adaptive_options, patience, "patience", -1, 1000000,
+		"-1 (8 to 500, by how long hand-overs take)",
 		"microseconds for which others may come before the first waiter; 0: none"),
     LOCK_NUMBER(struct adaptive_options, stay, "stay", 0, 1048575, "1024",
 		"further acquires by waiting clients of a node while other nodes wait"),

@@ -9,7 +9,7 @@
 #include "lock/mcs/mcs.h"
 
 struct adaptive_options {
-	int64_t patience; /* microseconds */
+	int64_t patience; /* microseconds; -1: the lock decides */
 	int64_t stay;
 };
 _Static_assert(sizeof(struct adaptive_options) <= LOCK_OPTION_BYTES, "the options fit");
@@ -101,8 +101,8 @@ struct adaptive_constants {
 	int64_t free;      /* the value of W, in most cases, while no client uses the lock */
 	int64_t free_mask; /* the bits of free values of W */
 	bool keeps_order;  /* patience 0 */
-	uint64_t patience; /* nanoseconds */
-	uint64_t backoff;  /* the longest pause between two tries of a patient head */
+	bool decides;      /* the option leaves patience to the lock */
+	uint64_t patience; /* nanoseconds; if it decides, the longest */
 };
 
 /* How a holder has entered, on several nodes. */
@@ -113,6 +113,7 @@ struct adaptive_slot {
 	_Atomic(int64_t) *w;   /* W of lock number last - 1, if the process has it mapped */
 	uint64_t last;         /* 1 + the lock for which w and queue were found; 0: w is NULL */
 	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
+	int long_waits;        /* so many waits are to be patient: hand-overs were slow */
 	enum adaptive_entry entry;
 	int host;      /* a guest: the node where it is, */
 	int64_t guest; /* and GUEST there, as it saw it last */
