@@ -10,6 +10,8 @@
 
 [ "${1-}" = build ] || mpi_can_run || skip_all "configured without a launcher"
 long=${TEST_LONG-}
+seeds=100
+[ -z "$long" ] || seeds=3000
 unit=$(sed -n '/^UNIT_TESTS = /,/[^\\]$/p' "$srcdir/tests/Makefile.inc" | grep -oE 'tests/unit/[a-z_0-9]+')
 locks="tests/lock/exclusion tests/lock/ranges tests/lock/errors"
 [ -z "$long" ] || locks="$locks tests/lock/leases tests/lock/lifecycle tests/lock/operations
@@ -75,8 +77,9 @@ for program in $unit; do
 	check "address,undefined: ${program#tests/}" clean "$made/$program"
 done
 if [ -n "$sim" ]; then
-	check "address,undefined: adversary" clean timeout 1200 "$made/$sim" --fault=none \
-		--seeds="${long:+20}100"
+	# 100 seeds a kind take 5 s of a core.
+	check "address,undefined: adversary" clean timeout 3000 "$made/$sim" --fault=none \
+		--seeds=$seeds
 else
 	skip "address,undefined: adversary" "configured without SimGrid"
 fi
