@@ -38,7 +38,7 @@ NONE = "none"
 ABOUT = f"""\
 Runs pawl-sim of the build tree (default: the current folder) on descriptions of the papers'
 machines, and writes figN.tsv, the data of doc/reproduction.md, and figN.svg. The data is the same
-each time. Takes about 20 minutes on two cores. At the end it prints the headlines of the papers,
+each time. Takes about 10 minutes on two cores. At the end it prints the headlines of the papers,
 and which of them are reached; --only {NONE} prints these for the data that is there.
 
 figures of --only: {", ".join(list(FIGURES)[:9])},
