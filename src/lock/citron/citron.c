@@ -118,6 +118,7 @@
 
 enum {
 	FAST_TRIES = 16, /* before the slow path */
+	NEAR_TRIES = 8,  /* before the queue, on one node */
 	POLLS = 16,      /* of F4, by the client whose turn it is in a queue */
 	MOST_BLOCKS = 4  /* of a node in the slow path, before it escalates */
 };
@@ -254,20 +255,25 @@ static struct citron_view begin(const struct lock_setup *s, struct lock_slot *sl
 	return v;
 }
 
+/* Whether the client is to queue after this try. One whose cover has to be exact does not: it would
+ * wait for clients that do not want its units. On one node the client whose turn it is may have no
+ * core, while the units of the next one are free; so a client first waits for its units alone. */
+static bool is_to_queue(const struct citron_view *v, int try)
+{
+	return first_cover(v) == BY_SPLIT && !v->h->queue && citron_met_leaf(v) &&
+	       (try >= NEAR_TRIES || !rma_is_cpu(v->root));
+}
+
 /* The fast path, several times. False: it came to nothing; *again says whether the client has to
- * start with the root. A client whose cover has to be exact does not queue: it would wait for
- * clients that do not want its units. */
+ * start with the root. */
 static bool acquire_leaves(struct citron_view *v, int64_t leaves, bool *again)
 {
-	bool may_queue = first_cover(v) == BY_SPLIT;
-
 	for (int try = 0; try < FAST_TRIES; try++) {
 		if (citron_try_leaves(v, leaves, v->h->queue ? POLLS : 0))
 			return true;
 		v->slot->aborts++;
-		*again = v->shut || !(may_queue && !v->h->queue && citron_met_leaf(v)
-					  ? citron_enter_queue(v)
-					  : citron_await_leaves(v));
+		*again = v->shut ||
+			 !(is_to_queue(v, try) ? citron_enter_queue(v) : citron_await_leaves(v));
 		if (*again)
 			return false;
 	}

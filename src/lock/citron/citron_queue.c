@@ -7,6 +7,7 @@
  * draws a ticket of one of them and tries again in its turn, until it has its range. Then it ends
  * its turn, before the critical section. So of many clients that want the same units, one at a time
  * asks for them, in the order of arrival; the others look at the word of the queue now and then.
+ * On one node a client does so only after some tries: see is_to_queue() in citron.c.
  *
  * There is a queue for each block of 256 units, and one for each place and length of ranges of up
  * to 64 units. Long ranges take the queue of the block in which they begin, and count themselves in
