@@ -8,7 +8,7 @@
  * It clears STRICT with the swap that counts it, or when it gives up (T7), and then leaves the queue
  * (T6). An intent ahead is counted at once (C1), sleeps until no holder excludes it (C2), or takes
  * its count back. A release takes its count back by one operation, and wakes the sleepers if that
- * finds STRICT or counts (R1), because only the head and intents ahead sleep on W.
+ * finds STRICT, or intents that it excluded (R1), because only the head and intents ahead sleep on W.
  *
  * What it proves. NP processes (default 3), each of which asks in any mode, any number of times, and
  * may stop between two: no two holders that exclude each other, no dead-lock, as by a lost wake-up.
@@ -20,7 +20,7 @@
  * one try. The level above a node: adaptive.pml.
  *
  * Known-broken variants: -DBREAK_STRICT   T1 does not look at STRICT (LIVE)
- *                        -DBREAK_WAKE     a release wakes if it finds STRICT, not if it finds counts
+ *                        -DBREAK_WAKE     a release wakes if it finds STRICT, not if it finds intents
  *                        -DBREAK_BACK     the last one of a mode to leave wakes nobody
  *                        -DBREAK_BESIDE   an intent shared does not look for an exclusive holder
  *                        -DBREAK_LEAVE    the queue is left before W is taken
@@ -48,7 +48,7 @@ byte place[NP]; /* in the queue, from 1; 0: in none */
 #ifdef BREAK_WAKE
 #define SLEEPERS STRICT
 #else
-#define SLEEPERS (STRICT || holds[S] || holds[IX] || holds[IS])
+#define SLEEPERS (STRICT || (mode == X && (holds[IX] || holds[IS])) || (mode == S && holds[IX]))
 #endif
 
 inline join()

@@ -87,7 +87,7 @@ enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
 enum { LONG_PATIENCE_NS = 500000, PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000 };
 
 /* A hand-over that takes longer is slow, and so many waits of the client after it are long. */
-enum { SLOW_NS = 100000, LONG_WAITS = 16 };
+enum { SLOW_NS = 100000, LONG_WAITS = 4 };
 
 /* The kind of a predecessor's grant. */
 enum { HEAD_NOW = 1 };
@@ -382,14 +382,14 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_
 }
 
 /* One node: take back a count of W, and wake those that wait for it: the head, which has set
- * STRICT, and intents ahead, which are counted. */
-static void uncount(struct lock_slot *slot)
+ * STRICT, and, if it was a sharer, intents exclusive that are ahead, which are counted. */
+RMA_INLINE void uncount(struct lock_slot *slot)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t one = adaptive_one(slot), old;
+	int64_t sleepers = slot->mode == PAWL_SHARED ? W_STRICT | W_INTENTS : W_STRICT, old;
 
-	rma_fao(&slot->client, w, RMA_SUM, -one, &old);
-	if (((old & W_STRICT) || ((old - one) & W_COUNTS)) && w.map)
+	rma_fao(&slot->client, w, RMA_SUM, -adaptive_one(slot), &old);
+	if (__builtin_expect((old & sleepers) != 0, 0) && w.map)
 		rma_wake(&slot->client, w);
 }
 
@@ -422,18 +422,16 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	own->last = own->w ? slot->lock + 1 : 0;
 }
 
-/* T1 on one node, for a client that others in its mode do not exclude. The first compare-and-swap
- * brings the cache line, so the next ones, from the value that it found, take little time. */
-RMA_INLINE bool count_at_once(const struct lock_setup *s, struct lock_slot *slot)
+/* T1 on one node, for a client that others in its mode do not exclude; w: W. The first
+ * compare-and-swap brings the cache line, so the next ones, from the value that it found, take
+ * little time. */
+RMA_INLINE bool count_at_once(struct lock_slot *slot, _Atomic(int64_t) *w)
 {
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t closed = closed_to(s, slot) | W_STRICT, one = adaptive_one(slot), value = W_NEW;
+	int64_t closed = adaptive_others(slot) | W_STRICT, one = adaptive_one(slot), value = W_NEW;
 
 	for (int i = 0; i < ATTEMPTS && !(value & closed); i++) {
-		int64_t expected = value;
-
-		rma_cas(&slot->client, w, expected, expected + one, &value);
-		if (value == expected)
+		slot->client.count[RMA_ATOMIC][0]++;
+		if (atomic_compare_exchange_strong(w, &value, value + one))
 			return true;
 	}
 	return false;
@@ -443,6 +441,7 @@ RMA_INLINE bool count_at_once(const struct lock_setup *s, struct lock_slot *slot
 static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
+	const struct adaptive_slot *own = lock_own(slot);
 	int rc;
 
 	find_words(s, slot);
@@ -452,7 +451,7 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 		rc = sharing_enter_at_once(s, slot);
 		if (rc == PAWL_SUCCESS || (rc == PAWL_ERR_BUSY && sharing_enter_soon(s, slot)))
 			return PAWL_SUCCESS;
-	} else if (!k->keeps_order && count_at_once(s, slot)) {
+	} else if (own->w && !k->keeps_order && count_at_once(slot, own->w)) {
 		return PAWL_SUCCESS;
 	}
 	return acquire_slowly(s, slot);
@@ -468,8 +467,12 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 						   struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
+	const struct adaptive_slot *own = lock_own(slot);
 	int64_t old;
 
+	if (slot->mode == PAWL_SHARED && own->last == slot->lock + 1 && !k->several &&
+	    !k->keeps_order && count_at_once(slot, own->w))
+		return PAWL_SUCCESS;
 	if (slot->mode != PAWL_EXCLUSIVE)
 		return acquire_shared(s, slot);
 	find_words(s, slot);
