@@ -2,7 +2,8 @@
  * RMA-MCS, the tree of MCS queues: model of src/lock/tree/queue_tree.c. The steps A1.. and R1.. are
  * in queue_tree.inc.
  *
- * What it models. -DLEVELS=2 (default): 2 elements of 2 processes. -DLEVELS=3: two racks, the first
+ * What it models. -DLEVELS=2 (default): 2 elements of 2 processes; with -DNP=3 or 2 the second of one,
+ * or none; with -DAPART of one each. -DLEVELS=3: two racks, the first
  * with a node of two processes and a node of one, the second with one node of one (all kinds of
  * passing and of leaving, 4 processes). T2 and T3 are the passes in a row within an element
  * (default 1). A process takes the lock any number of times and may stop between two acquisitions.
@@ -16,7 +17,13 @@
  * over, or, with -DRESUME, may resume from their place. A grant to a process that has withdrawn
  * violates an assertion; a lost grant is a dead-lock.
  *
- * What it abstracts. One lock; one slot for each process. An operation and its flush, with nothing
+ * With -DPOSTED the same if releases at the root are posted: the compare-and-swap of TAIL takes effect
+ * at any time later. Then also: a client whose link fails finds that its predecessor has left, and
+ * one whose link succeeds that it has not (A3). A release at the root waits for no step of another
+ * process. A slot is used again when its operation has been answered.
+ *
+ * What it abstracts. With -DPOSTED, numbers of stays are used again after 3; a posted operation has
+ * taken effect before its number is. Grants are not posted. One lock; one slot for each process. An operation and its flush, with nothing
  * of the same process between them, are one step; operations are atomic on each word, and memory is
  * sequentially consistent.
  *
@@ -25,6 +32,10 @@
  *                        with TIMED: -DBREAK_WITHDRAW  by a put, whatever the link says by then
  *                                    -DBREAK_TAKE      a link that may change is taken by get and put
  *                                    -DBREAK_DONE      an element enters again while its old place is passed over
+ *                        with POSTED: -DBREAK_NUMBER   TAIL does not show the stay
+ *                                     -DBREAK_SWAP     R1 is a look and then a store
+ *                                     -DBREAK_PUT      A3 is a look and then a put
+ *                                     -DBREAK_TRY      a try takes the place of the tail without a look whether it has left
  */
 #ifndef LEVELS
 #define LEVELS 2
@@ -42,7 +53,11 @@
 #define NP 4
 #endif
 #define NE 3
+#ifdef APART
+#define E2(p) (1 + p % 2)
+#else
 #define E2(p) (1 + p / 2)
+#endif
 #elif defined(FIVE)
 /* root 0, racks 1 2, nodes 3 4 (rack 1) 5 6 (rack 2); processes 0 1 | 2 || 3 | 4 */
 #define NP 5
@@ -75,7 +90,7 @@ proctype P(byte p)
 
 	do
 #ifdef TIMED
-	:: (TIMED >> p) & 1 ->
+	:: (TIMED >> p) & 1 && SETTLED(p) ->
 again:		if
 		:: timed = 1
 		:: s == LEFT -> timed = 0
@@ -92,13 +107,21 @@ again:		if
 			release(p)
 		fi
 #endif
+#ifdef POSTED
+	:: atomic { SETTLED(p) -> WANT };
+#else
 	:: WANT;
+#endif
 		acquire(p);
 		/* CS */
 		critical_exclusive(p);
 		release(p)
 #ifdef TRY
+#ifdef POSTED
+	:: SETTLED(p) -> try_acquire(p);
+#else
 	:: try_acquire(p);
+#endif
 		if
 		:: s == BUSY -> SETTLE(p)
 		:: else ->
@@ -107,11 +130,26 @@ again:		if
 			release(p)
 		fi
 #endif
+#ifdef POSTED
+	:: d_step { alive--; if :: alive == 0 -> assert(nw == 0) :: else fi } break
+#else
 	:: d_step { alive--; if :: alive == 0 -> assert(nw == 0); assert_queues_empty() :: else fi } break
+#endif
 	od
 }
 
 init {
 	byte i;
+#ifdef POSTED
+	byte x;
+	atomic {
+		i = 1;
+		do :: i < NE && i <= 2 -> LNK[NP + i] = GONE(0); i++ :: else -> i = 0; break od;
+		do :: i < NP -> run Wire(i); i++ :: else -> i = 0; break od;
+		do :: i < NP -> run P(i); i++ :: else -> break od
+	}
+	d_step { alive == 0 && flying == 0 -> assert_queues_empty() }
+#else
 	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
+#endif
 }

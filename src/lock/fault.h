@@ -39,6 +39,15 @@
 	  "a queue node is used again before a successor has found that it left") \
 	X(d_mcs_swap, "d-mcs,alock", \
 	  "looks for a successor and then marks its node as left, not in one swap") \
+	X(rma_mcs_number, "rma-mcs", "stays of an element at the root have no numbers") \
+	X(rma_mcs_link, "rma-mcs", \
+	  "waits behind an element at the root without a look whether it has left") \
+	X(rma_mcs_swap, "rma-mcs", \
+	  "looks for a successor at the root and then marks its stay as ended, not in one swap") \
+	X(rma_mcs_try, "rma-mcs", \
+	  "a try takes the place of the last element at the root without a look whether it has left") \
+	X(rma_mcs_done, "rma-mcs", \
+	  "an element enters a queue again while its withdrawn place is in it") \
 	X(rma_rw_drain, "rma-rw", "writers do not wait for the readers inside") \
 	X(rma_rw_close, "rma-rw", "writers do not flush the closing of a gate counter") \
 	X(rma_rw_look, "rma-rw", \

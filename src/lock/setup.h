@@ -31,7 +31,7 @@ struct lock_setup {
 	/* Of words that every rank may change: NODE on one node, unless by_network. */
 	enum rma_domain domain;
 	/* Releases do not wait: the protocol has settled(), and the transport of NET words has
-	 * rma_post(). */
+	 * rma_post(). While the layout is chosen: it may have. */
 	bool posts;
 	uint64_t slots; /* offset of the queue nodes in every segment */
 	uint64_t bytes; /* of a segment, as reserved until now */

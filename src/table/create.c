@@ -205,6 +205,8 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	int rc;
 
 	setup_begin(s, p, t->job.topo, o, n);
+	s->posts = p->settled && s->domain == RMA_NET &&
+		   transport_choose(o, t->job.one_host) != RMA_BY_MPI;
 	if (t->clients.threaded && !t->clients.by_process)
 		s->clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
 	if (home) {
@@ -355,7 +357,7 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		rc = make_segments(t, o);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	t->setup.posts = p->settled && t->setup.domain == RMA_NET && t->rma.transport->can.posts;
+	t->setup.posts = t->setup.posts && t->rma.transport->can.posts;
 	choose_waiting(t, o);
 	if (p->shares_clock && !t->job.one_host)
 		t->rma.clock = rma_compare_clocks(t->comm);

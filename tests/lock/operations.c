@@ -287,7 +287,7 @@ static const struct row {
 	struct cost acquire, release;
 } rows[] = {
     {"d-mcs", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
-    {"rma-mcs", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
+    {"rma-mcs", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
     {"rma-rw", PAWL_EXCLUSIVE, {1, 4, 2, {4, 4}}, {2, 0, 1, {3, 3}}},
     {"rma-rw", PAWL_SHARED, {0, 0, 0, {0, 0}}, {0, 0, 0, {0, 0}}},
     {"mgl", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},

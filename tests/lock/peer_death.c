@@ -4,8 +4,8 @@
  *
  *   peer_death KIND SCENARIO FILE
  *
- * Four ranks of one host on two nodes (topology "node:2 core:2"), and four locks, one at
- * each rank. Rank 3 holds lock 0; the others want it; rank 0 kills
+ * Four ranks of one host on two nodes (topology "node:2 core:2"), and eight locks, two at
+ * each rank, of which 0, 3 and 4 are used. Rank 3 holds lock 0; the others want it; rank 0 kills
  *
  *   rank     rank 3, and asks for lock 3
  *   unseen   rank 3, and asks for lock 0: if all words of a lock are at its home, no living rank
@@ -15,9 +15,10 @@
  *            for its turn to end so that they can grow that space; then rank 0 grows it, too. Each
  *            call must return PAWL_ERR_PEER. For kinds whose spaces grow by a call.
  *
- * Then every acquire of lock 0 and of lock 3 must return PAWL_ERR_PEER soon; lock 1, which
- * the dead rank did not use, still works. Lock 0 of a kind that recovers works, too, perhaps
- * after a PAWL_ERR_PEER. The verdict, in TAP, goes into a file (mortal.h).
+ * Then every acquire of lock 0 and of lock 3 must return PAWL_ERR_PEER soon; lock 4, which
+ * the dead rank did not use, and of which it keeps no word, still works. Lock 0 of a kind that
+ * recovers works, too, perhaps after a PAWL_ERR_PEER. The verdict, in TAP, goes into a file
+ * (mortal.h).
  */
 #include <mpi.h>
 #include <pawl.h>
@@ -30,7 +31,7 @@
 
 #include "mortal.h"
 
-enum { RANKS = 4, ROUNDS = 20, TRIES = 5, LIMIT_S = 20 };
+enum { RANKS = 4, LOCKS = 8, ROUNDS = 20, TRIES = 5, LIMIT_S = 20 };
 #define SOON_S 8.0
 #define LEASE_S 2
 #define LEASE_US "2000000"
@@ -171,7 +172,7 @@ static void play(void)
 		expect_death(0);
 	if (seconds_now() - began > SOON_S)
 		wrong("rank %d waited %.1f s", rank, seconds_now() - began);
-	expect_life(1);
+	expect_life(4);
 	if (rank == 1)
 		expect_death(3);
 }
@@ -199,6 +200,7 @@ static void start(const char *kind)
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "pawl_transport", "ucx");
 	MPI_Info_set(info, "pawl_topology", "node:2 core:2");
+	MPI_Info_set(info, "pawl_distribution", "cyclic");
 	recovers = pawl_kind_find(kind)->capabilities & PAWL_CAP_RECOVERS;
 	ranges = pawl_kind_find(kind)->capabilities & PAWL_CAP_RANGES;
 	if (scenario == GROW) {
@@ -208,7 +210,7 @@ static void start(const char *kind)
 	} else if (recovers) {
 		MPI_Info_set(info, "pawl_lease", LEASE_US);
 	}
-	if (pawl_table_create(MPI_COMM_WORLD, kind, RANKS, info, &table) != PAWL_SUCCESS) {
+	if (pawl_table_create(MPI_COMM_WORLD, kind, LOCKS, info, &table) != PAWL_SUCCESS) {
 		fprintf(stderr, "peer_death: %s\n", pawl_error_message());
 		_exit(1);
 	}

@@ -62,6 +62,9 @@
  * enter, 1 to leave. Hand-over between elements of a NET level: 1 atomic and 1 put to enter, 1 or 2
  * atomics and 1 put to hand over.
  *
+ * Where the transport posts, a root queue over nodes is that of posted_root.h if the kind asks for
+ * it (queue_tree_may_post()): a release at the root does not wait for its answer.
+ *
  * Different from the paper
  *   - In Listings 4 and 5, a client that got the lock by a pass later releases the parent with its
  *     own NEXT and STATUS, although another process has entered there. Here the element stands in
@@ -74,10 +77,12 @@
  *   - The counts of passes of all levels travel in the grant, so the holder knows them; elements
  *     keep no counts.
  *
- * Model: models/rma_mcs.pml, whose steps A1 ... R6 and T1 ... T5 are named below.
+ * Model: models/rma_mcs.pml, with and without -DPOSTED, whose steps A1 ... R6 and T1 ... T5 are
+ * named below.
  */
 #include "lock/tree/queue_tree.h"
 
+#include "lock/tree/posted_root.h"
 #include "lock/tree/queue_tree_words.h"
 
 /* ------------------------------------------------------------------ words */
@@ -110,6 +115,8 @@ static struct rma_word link_word(const struct lock_setup *s, const struct queue_
 {
 	if (i == t->n)
 		return slot_next(s, &slot->client, t->level[i - 1].domain, member);
+	if (is_posted(s, t, i))
+		return root_next(s, t, slot, member);
 	return level_word(s, t, slot, i, LINKS_OFFSET + (uint64_t)(member - 1) * WORD_BYTES);
 }
 
@@ -118,6 +125,13 @@ RMA_INLINE int64_t member_id(const struct lock_setup *s, const struct queue_tree
 			     struct lock_slot *slot, int i)
 {
 	return i == t->n ? slot->id : topo_child(s->topo, slot->client.rma->rank, i) + 1;
+}
+
+/* The same in a root queue that is posted, too. */
+static int64_t own_member(const struct lock_setup *s, const struct queue_tree *t,
+			  struct lock_slot *slot, int i)
+{
+	return is_posted(s, t, i) ? root_own(s, t, slot, 0) : member_id(s, t, slot, i);
 }
 
 /* ---------------------------------------------------------------- acquire */
@@ -215,7 +229,7 @@ static bool withdraw(const struct lock_setup *s, const struct queue_tree *t, str
 	struct rma_word link = link_word(s, t, slot, i, pred);
 	int64_t mine = slot->id | LINK_TIMED, was;
 
-	rma_cas(&slot->client, link, mine, member_id(s, t, slot, i) | LINK_AWAY, &was);
+	rma_cas(&slot->client, link, mine, own_member(s, t, slot, i) | LINK_AWAY, &was);
 	rma_flush(&slot->client, link); /* orders the swap before the look at was */
 	return was == mine;
 }
@@ -242,9 +256,10 @@ static bool await_done(const struct lock_setup *s, const struct queue_tree *t,
 		       struct lock_slot *slot, int i, struct ascent *a)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word w = i == t->n ? slot->status[t->level[i - 1].domain]
-				      : link_word(s, t, slot, i, member_id(s, t, slot, i));
-	int64_t done = i == t->n ? STATUS_FREE : LINK_DONE, seen;
+	int64_t me = own_member(s, t, slot, i), seen;
+	struct rma_word w =
+	    i == t->n ? slot->status[t->level[i - 1].domain] : link_word(s, t, slot, i, me);
+	int64_t done = i == t->n ? STATUS_FREE : is_posted(s, t, i) ? root_left(me) : LINK_DONE;
 
 	if (a->over) {
 		rma_get(c, w, &seen);
@@ -253,13 +268,15 @@ static bool await_done(const struct lock_setup *s, const struct queue_tree *t,
 		a->over = !rma_await_until(c, w, -1, RMA_EQ, done, RMA_SOON, a->deadline_ns,
 					   "its old place to be passed over", &seen);
 	}
-	if (seen != done)
+	if (seen != done && !FAULT(rma_mcs_done))
 		return false;
 	a->place = 0;
 	if (i == t->n) {
 		prepare(t, slot, i);
 		return true;
 	}
+	if (is_posted(s, t, i))
+		return true;
 	rma_put(c, w, 0);
 	rma_flush(c, w); /* orders the reset before the element enters again; (B) */
 	return true;
@@ -271,7 +288,7 @@ static int64_t return_to_place(const struct lock_setup *s, const struct queue_tr
 			       struct lock_slot *slot, int i, struct ascent *a)
 {
 	struct rma_word link = link_word(s, t, slot, i, a->place);
-	int64_t away = member_id(s, t, slot, i) | LINK_AWAY, pred = a->place, was;
+	int64_t away = own_member(s, t, slot, i) | LINK_AWAY, pred = a->place, was;
 
 	if (!a->over) {
 		/* T2: resume the place, unless it is being passed over. */
@@ -301,6 +318,21 @@ static int64_t swap_empty(const struct lock_setup *s, const struct queue_tree *t
 	}
 }
 
+/* As enter_until(), in a root queue that is posted. */
+static int64_t enter_posted(const struct lock_setup *s, const struct queue_tree *t,
+			    struct lock_slot *slot, struct ascent *a)
+{
+	int64_t pred;
+
+	if (a->over)
+		return root_try_enter(s, t, slot) ? STATUS_WAIT : STATUS_NONE;
+	pred = root_enter(s, t, slot);
+	if (!pred || !root_link(s, t, slot, pred, a->deadline_ns ? LINK_TIMED : 0))
+		return STATUS_WAIT;
+	slot->from = -1;
+	return await_grant_until(s, t, slot, 1, pred, a);
+}
+
 /* As enter(); or STATUS_NONE. */
 static int64_t enter_until(const struct lock_setup *s, const struct queue_tree *t,
 			   struct lock_slot *slot, int i, struct ascent *a)
@@ -308,6 +340,8 @@ static int64_t enter_until(const struct lock_setup *s, const struct queue_tree *
 	struct rma_word tail = tail_word(s, t, slot, i);
 	int64_t pred;
 
+	if (is_posted(s, t, i))
+		return enter_posted(s, t, slot, a);
 	if (i == t->n)
 		queue_slot(slot)->tail = tail;
 	if (a->over) {
@@ -359,21 +393,20 @@ static RMA_SLOW_PATH enum queue_entry acquire_from(const struct lock_setup *s,
 enum queue_entry queue_tree_acquire(const struct lock_setup *s, const struct queue_tree *t,
 				    struct lock_slot *slot)
 {
-	struct ascent a = {.deadline_ns = slot->deadline_ns};
-
 	queue_slot(slot)->passed = 0;
-	if (slot->deadline_ns)
-		return acquire_from(s, t, slot, t->n, a);
+	if (slot->deadline_ns || is_posted(s, t, 1))
+		return acquire_from(s, t, slot, t->n,
+				    (struct ascent){.deadline_ns = slot->deadline_ns});
 	for (int i = t->n; i >= 1; i--) {
-		int64_t status = enter(s, t, slot, i);
+		int64_t status = enter(s, t, slot, i), place;
 
 		if ((status & STATUS_GRANT_MASK) == STATUS_LOCKED) {
 			queue_slot(slot)->passed = status;
 			return QUEUE_PASSED;
 		}
-		a.place = status >> STATUS_GRANT_BITS;
-		if (a.place)
-			return acquire_from(s, t, slot, i - 1, a);
+		place = status >> STATUS_GRANT_BITS;
+		if (place)
+			return acquire_from(s, t, slot, i - 1, (struct ascent){.place = place});
 		/* This client is the head of the queue, or its predecessor has left the parent: go
 		 * up. */
 	}
@@ -663,22 +696,25 @@ RMA_INLINE bool release_one_queue(const struct lock_setup *s, const struct queue
 {
 	int64_t succ = rma_peek(&slot->client, slot->next[s->domain]), status = STATUS_LOCKED;
 
-	if (before_root && succ)
-		return false;
-	if (before_root && before_root(s, slot, false) == QUEUE_REOPENED)
-		status = STATUS_REOPENED;
+	if (before_root) {
+		if (succ)
+			return false;
+		if (before_root(s, slot, false) == QUEUE_REOPENED)
+			status = STATUS_REOPENED;
+	}
 	release_only_level(s, t, slot, succ, status);
 	return true;
 }
 
-void queue_tree_release(const struct lock_setup *s, const struct queue_tree *t,
-			struct lock_slot *slot, queue_root_fn *before_root)
+int queue_tree_release(const struct lock_setup *s, const struct queue_tree *t,
+		       struct lock_slot *slot, queue_root_fn *before_root)
 {
+	int rc = PAWL_SUCCESS;
 	struct descent d;
 	bool turn_over;
 
 	if (t->n == 1 && release_one_queue(s, t, slot, before_root))
-		return;
+		return PAWL_SUCCESS;
 	turn_over = t->run_shift && queue_tree_run(t, queue_slot(slot)->passed) + 1 >= t->run_limit;
 	if (!turn_over && may_pass(t, queue_slot(slot)->passed, t->n) && is_worth_a_look(t, slot))
 		rma_spin_briefly(slot->next[RMA_NODE], -1, RMA_NE, 0);
@@ -691,11 +727,15 @@ void queue_tree_release(const struct lock_setup *s, const struct queue_tree *t,
 			/* R3: pass the lock on within this element. */
 			leave_to(s, t, slot, i, &d, STATUS_LOCKED);
 			unwind(s, t, slot, i + 1, &d);
-			return;
+			return PAWL_SUCCESS;
 		}
 	}
-	release_root(s, t, slot, before_root, &d);
+	if (is_posted(s, t, 1))
+		rc = root_leave(s, t, slot, status_for(t, queue_slot(slot)->passed, 1));
+	else
+		release_root(s, t, slot, before_root, &d);
 	unwind(s, t, slot, 2, &d);
+	return rc;
 }
 
 /* --------------------------------------------------------------- turning back */
@@ -732,6 +772,12 @@ enum queue_entry queue_tree_try_acquire(const struct lock_setup *s, const struct
 		struct rma_word tail = tail_word(s, t, slot, i);
 		int64_t pred;
 
+		if (is_posted(s, t, i)) {
+			if (root_try_enter(s, t, slot))
+				break;
+			turn_back(s, t, slot, i + 1, 0);
+			return QUEUE_BUSY;
+		}
 		/* A1 and A2, only if the queue is empty. */
 		if (i == t->n)
 			queue_slot(slot)->tail = tail;

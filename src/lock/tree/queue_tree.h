@@ -24,6 +24,7 @@ struct queue_slot {
 	struct rma_word tail; /* of the innermost queue */
 	int64_t passed;       /* the counts of passes in the grant */
 	int64_t left_behind;  /* the slot behind which it has left a place in that queue */
+	int64_t answer;       /* result of the operation that empties a root queue that is posted */
 	bool contended;       /* the last release found a successor at the root */
 };
 _Static_assert(sizeof(struct queue_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
@@ -47,6 +48,8 @@ struct queue_tree {
 	struct queue_level level[TOPO_MAX_LEVELS];
 	int run_shift; /* RMA-RW: position of the count of writers in a row; 0: none */
 	int64_t run_mask, run_limit;
+	bool posts;    /* the root queue is that of posted_root.h where the transport posts */
+	uint64_t root; /* the words for that */
 };
 
 /* For the descriptors of protocols with a tree; see lock.h. */
@@ -84,6 +87,8 @@ static inline int queue_tree_code(enum queue_entry entry, int busy)
  * count; 0: none. */
 int queue_tree_layout(struct lock_setup *s, struct queue_tree *t, int64_t max_run, char *err,
 		      size_t errlen);
+/* After that: reserve the words for a root queue that is posted, if the transport may post. */
+void queue_tree_may_post(struct lock_setup *s, struct queue_tree *t);
 void queue_tree_describe(const struct lock_setup *s, const struct queue_tree *t, char *text,
 			 size_t len);
 
@@ -106,12 +111,17 @@ enum queue_entry queue_tree_try_acquire(const struct lock_setup *s, const struct
 /*
  * Release. before_root, if given, is called when the lock is about to leave the root. Its argument
  * says whether a known successor there could have the lock as it is; its result says how to leave.
- * It is not called if the lock is passed on below the root.
+ * It is not called if the lock is passed on below the root. PAWL_SUCCESS; with
+ * queue_tree_may_post() also LOCK_LEFT: the slot has settled when queue_tree_settled() says so.
  */
 typedef enum queue_leave queue_root_fn(const struct lock_setup *s, struct lock_slot *slot,
 				       bool successor);
-void queue_tree_release(const struct lock_setup *s, const struct queue_tree *t,
-			struct lock_slot *slot, queue_root_fn *before_root);
+int queue_tree_release(const struct lock_setup *s, const struct queue_tree *t,
+		       struct lock_slot *slot, queue_root_fn *before_root);
+static inline bool queue_tree_settled(struct lock_slot *slot)
+{
+	return rma_answered(&slot->client, &queue_slot(slot)->answer);
+}
 
 /* Leave after QUEUE_FRESH without having had the lock: no successor, also below the root, may take
  * this for a grant. */

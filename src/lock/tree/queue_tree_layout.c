@@ -62,6 +62,14 @@ int queue_tree_layout(struct lock_setup *s, struct queue_tree *t, int64_t max_ru
 	return PAWL_SUCCESS;
 }
 
+void queue_tree_may_post(struct lock_setup *s, struct queue_tree *t)
+{
+	t->posts = s->posts && t->n > 1 && t->level[1].domain == RMA_NODE &&
+		   s->topo->level[1].count < 1 << ROOT_ELEMENT_BITS;
+	if (t->posts)
+		t->root = lock_reserve_at_level(s, 2, ROOT_BYTES);
+}
+
 void queue_tree_describe(const struct lock_setup *s, const struct queue_tree *t, char *text,
 			 size_t len)
 {
@@ -115,6 +123,20 @@ static bool element_idle(const struct queue_level *l, int64_t *words, int i, int
 	return true;
 }
 
+/* All stays of an element in a root queue that is posted have ended. */
+static bool stays_ended(const struct lock_setup *s, const struct queue_tree *t, int j,
+			uint64_t lock, const struct lock_memory *m, char *err, size_t errlen)
+{
+	uint64_t at = t->root + topo_tail_index(s->topo, 2, j, lock) * ROOT_BYTES;
+	int rank = topo_tail_rank(s->topo, 2, j, lock);
+	int64_t next = *lock_memory_word(m, rank, at + ROOT_NEXT);
+	int64_t stay = *lock_memory_word(m, rank, at + ROOT_STAY);
+
+	snprintf(err, errlen, "element %d, in stay %lld, has NEXT %lld", j, (long long)stay,
+		 (long long)next);
+	return next == -stay;
+}
+
 bool queue_tree_idle(const struct lock_setup *s, const struct queue_tree *t, uint64_t lock,
 		     const struct lock_memory *m, char *err, size_t errlen)
 {
@@ -133,6 +155,11 @@ bool queue_tree_idle(const struct lock_setup *s, const struct queue_tree *t, uin
 
 			if (!element_idle(l, lock_memory_word(m, rank, at), i, j, &over, err,
 					  errlen))
+				return false;
+			if (i > 2 || !t->posts || !s->posts)
+				continue;
+			over += *lock_memory_word(m, rank, at) < 0;
+			if (!stays_ended(s, t, j, lock, m, err, errlen))
 				return false;
 		}
 	}

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 enum { TAIL_OFFSET = 0, LINKS_OFFSET = 8, WORD_BYTES = 8 };
+/* Of an element of level 2, at a rank of the element, where the root queue is posted. */
+enum { ROOT_NEXT = 0, ROOT_STAY = 8, ROOT_BYTES = 16 };
 _Static_assert(LINKS_OFFSET == TAIL_OFFSET + WORD_BYTES, "links follow the tail");
 
 /* STATUS: in its low bits one of these, and above it the counts. Every grant differs from
@@ -23,5 +25,12 @@ enum { STATUS_GRANT_BITS = 2, STATUS_GRANT_MASK = 3, STATUS_BITS = 63 };
 #define LINK_AWAY (INT64_C(1) << 61)
 #define LINK_FLAGS (LINK_TIMED | LINK_AWAY)
 #define LINK_DONE INT64_C(-1)
+
+/* A member of a root queue that is posted: the element, from 1 on, and above it the stay. It goes
+ * along with a grant, and has to be below the flags of a link. */
+enum { ROOT_ELEMENT_BITS = 24, ROOT_STAY_BITS = 36 };
+_Static_assert((INT64_C(1) << (ROOT_ELEMENT_BITS + ROOT_STAY_BITS)) <= LINK_AWAY &&
+		   ROOT_ELEMENT_BITS + ROOT_STAY_BITS + STATUS_GRANT_BITS < STATUS_BITS,
+	       "a member fits into a link and into a grant");
 
 #endif

@@ -8,26 +8,41 @@
  * innermost element; an element keeps the lock for at most T_L,i passes. T_L,1 does not exist.
  *
  * Uncontended, per level: acquire 1 atomic, release 1 atomic, 1 round trip each at levels above the
- * node, none below. A hand-over within a node: no far operation. Progress: starvation-free if
- * holders release. A timed acquire waits in the queues like any other, and withdraws at any level.
+ * node, none below. If the transport posts (UCX between nodes) and the only level above the node is
+ * the machine, the release takes no round trip (posted_root.h); with one rank a node there is one
+ * queue of slots, whose releases wait. A hand-over within a node: no far operation. Progress:
+ * starvation-free if holders release. A timed acquire waits in the queues like any other, and
+ * withdraws at any level.
  */
 #include "lock/tree/queue_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct queue_tree *t = lock_constants(s, sizeof *t, err, errlen);
+	int rc;
 
 	if (!t)
 		return PAWL_ERR_NOMEM;
-	return queue_tree_layout(s, t, 0, err, errlen);
+	rc = queue_tree_layout(s, t, 0, err, errlen);
+	if (rc == PAWL_SUCCESS)
+		queue_tree_may_post(s, t);
+	return rc;
 }
 
 static void describe(const struct lock_setup *s, char *text, size_t len)
 {
-	queue_tree_describe(s, s->state, text, len);
+	const struct queue_tree *t = s->state;
+	size_t used;
+
+	queue_tree_describe(s, t, text, len);
+	used = strlen(text);
+	if (s->posts && t->posts)
+		snprintf(text + used, len - used, "%sreleases at the root do not wait",
+			 used ? ", " : "");
 }
 
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
@@ -53,8 +68,13 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 
 static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
-	queue_tree_release(s, s->state, slot, NULL);
-	return PAWL_SUCCESS;
+	return queue_tree_release(s, s->state, slot, NULL);
+}
+
+static bool settled(const struct lock_setup *s, struct lock_slot *slot)
+{
+	(void)s;
+	return queue_tree_settled(slot);
 }
 
 static uint64_t overtakes(const struct lock_setup *s, int mode)
@@ -88,6 +108,7 @@ const struct lock_protocol lock_rma_mcs = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .settled = settled,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle},
 };
