@@ -24,6 +24,11 @@
  * -DHURRIES=n: n such acquires at most in all, for -DLIVE=v. A stream of deadlines that pass at once, each
  * of which is in the word for a moment, can delay the head of the queue without end.
  *
+ * -DPOSTED: a release that is not handed over in the queue is posted: it takes effect at any time
+ * later, while its process may acquire again, with a second slot. A process stops, and posts again,
+ * only when that has been answered. A try that fails waits for the releases of its own process and
+ * tries again; with -DNP=1 no try fails (assert).
+ *
  * What it abstracts. One lock. An operation and its flush are one step; operations are atomic on
  * each word, and memory is sequentially consistent. The queue's own words: models/rma_mcs.pml.
  *
@@ -43,6 +48,10 @@
  *                                    -DJOINT -DBREAK_LAST   a client that gives up keeps the intent if it is the last
  *                                    -DJOINT -DBREAK_FIRST  a client with a deadline lets others wait for its
  *                                                          intent, and then gives up
+ *                        with POSTED: -DBREAK_POST  an exclusive holder posts the opening of the word, and leaves the queue
+ *                                     -DJOINT -DBREAK_LEAVE_V  the last client of a joint intent posts its release before
+ *                                                              it leaves V
+ *                                     -DNP=1 -DTRY -DBREAK_OWN  a try does not wait for the releases of its process
  */
 #ifndef NP
 #define NP 3
@@ -137,6 +146,14 @@ inline leave_joint(p, m)
 
 byte alive = NP;
 byte ns, ni, nr, nx; /* ghost: holders */
+
+#ifdef POSTED
+#define OPENING (EXCLUSIVE + 1)
+byte flying[NP]; /* what process p has posted: 1 + mode, or 1 + OPENING */
+#define ANSWERED(p) (flying[p] == 0)
+#else
+#define ANSWERED(p) true
+#endif
 
 #ifdef LIVE
 bit want, in;
@@ -339,13 +356,21 @@ inline slow(m)
 inline release(m)
 {
 	if
+#ifdef POSTED
+	:: d_step { (m != EXCLUSIVE || !queued) && ANSWERED(p) -> flying[p] = m + 1 } /* R1: acc(W, -one); post */
+#else
 	:: m != EXCLUSIVE -> n[m]-- /* R1: acc(W, -one); flush */
 	:: m == EXCLUSIVE && !queued -> excl = 0 /* R1: acc(W, -EXCL); flush */
+#endif
 	:: m == EXCLUSIVE && queued ->
 		queued = 0;
 		if
 		:: atomic { len(queue) > 1 -> leave(PASSED) } /* R2: a successor is seen; it cannot withdraw now */
+#ifdef BREAK_POST
+		:: d_step { ANSWERED(p) -> flying[p] = OPENING + 1 }; leave(FRESH)
+#else
 		:: d_step { closed--; excl-- }; leave(FRESH) /* R3: acc(W, -CLOSED - EXCL); flush; leave */
+#endif
 		fi
 	fi
 }
@@ -405,7 +430,12 @@ inline release_any(m)
 #ifdef JOINT
 	last = 1;
 	if
+#ifdef BREAK_LEAVE_V
+	:: how != ALONE && members[V(p, m)] == 1 -> release(m); leave_joint(p, m); last = 0
+	:: how != ALONE && members[V(p, m)] > 1 -> leave_joint(p, m)
+#else
 	:: how != ALONE -> leave_joint(p, m)
+#endif
 	:: else
 	fi;
 	if
@@ -417,6 +447,21 @@ inline release_any(m)
 	release(m)
 #endif
 }
+
+#ifdef POSTED
+proctype Wire(byte i)
+{
+end:	do
+	:: d_step { flying[i] != 0 ->
+		if
+		:: flying[i] == OPENING + 1 -> closed--; excl--
+		:: flying[i] == EXCLUSIVE + 1 -> excl--
+		:: else -> n[flying[i] - 1]--
+		fi;
+		flying[i] = 0 }
+	od
+}
+#endif
 
 proctype P(byte p)
 {
@@ -470,6 +515,19 @@ end:		false
 #ifdef TRY
 	:: if :: ANY_MODE fi;
 		fast(m);
+#ifdef POSTED
+		if
+		:: !held ->
+#ifndef BREAK_OWN
+			ANSWERED(p);
+#endif
+			fast(m);
+#if NP == 1
+			assert(held)
+#endif
+		:: else
+		fi;
+#endif
 		if
 		:: held -> critical(m); release(m); held = 0
 		:: else
@@ -477,7 +535,7 @@ end:		false
 		m = 0
 #endif
 	:: d_step {
-		alive--;
+		ANSWERED(p) -> alive--;
 		if
 		:: alive == 0 ->
 			assert(!ANYBODY && closed == 0 && empty(queue));
@@ -494,5 +552,10 @@ end:		false
 
 init {
 	byte i;
-	atomic { do :: i < NP -> run P(i); i++ :: else -> break od }
+	atomic {
+#ifdef POSTED
+		do :: i < NP -> run Wire(i); i++ :: else -> i = 0; break od;
+#endif
+		do :: i < NP -> run P(i); i++ :: else -> break od
+	}
 }

@@ -244,13 +244,31 @@ static void granted(struct sim_rank *r, struct lock_slot *slot)
 	sim_step(r);
 }
 
+/* A rank is about to ask for a lock; plain: by an acquire or a try. */
+static void ask(struct sim_rank *r, uint64_t lock, bool plain)
+{
+	struct sim_lock *l = &r->world->locks[lock];
+
+	if (!plain || (l->only && l->only != r->id + 1))
+		l->only = -1;
+	else
+		l->only = r->id + 1;
+}
+
+/* Whether nothing is in the way of the rank's try: no other client has ever asked for the lock, and
+ * this one holds none. */
+static bool is_undisturbed(const struct sim_rank *r)
+{
+	return r->nheld == 0 && r->world->locks[r->lock].only == r->id + 1 && !r->world->deaths;
+}
+
 /* Whether this code is a valid result of this call, which needs this many slots. */
 static bool may_return(const struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int needs,
 		       int rc)
 {
 	switch (rc) {
 	case PAWL_ERR_BUSY:
-		return how == SIM_TRY;
+		return how == SIM_TRY && !(needs == 1 && is_undisturbed(r));
 	case PAWL_ERR_TIMEOUT:
 		return how == SIM_TIMED && engine_now() >= deadline_ns * SIM_NS;
 	case PAWL_ERR_HELD:
@@ -313,6 +331,7 @@ static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units 
 	r->mode = mode;
 	r->waited = false;
 	r->began = engine_now();
+	ask(r, lock, how != SIM_TIMED);
 	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
 	slot = client_claim(&r->clients, lock, mode, units, &rc);
 	if (slot) {
@@ -351,6 +370,8 @@ int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode
 
 	sim_note(r, "acquires lock %llu with an intent, and lock %llu", (unsigned long long)whole,
 		 (unsigned long long)part);
+	ask(r, whole, false);
+	ask(r, part, false);
 	if (client_claim_part(&r->clients, whole, part, &w, &p, &about, &rc)) {
 		sim_recorder_begin(r, w, client_intent_for(mode));
 		sim_recorder_begin(r, p, mode);
@@ -381,6 +402,7 @@ int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int
 
 	for (int i = 0; i < n; i++) {
 		m[i] = (struct client_many){.lock = locks[i], .mode = modes[i]};
+		ask(r, locks[i], false);
 		sim_note(r, "%s lock %llu, %s, of %d", names[how], (unsigned long long)locks[i],
 			 mode_name(modes[i]), n);
 	}
@@ -422,6 +444,7 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	r->mode = mode;
 	r->waited = false;
 	r->began = engine_now();
+	ask(r, lock, false);
 	sim_note(r, "requests lock %llu, %s", (unsigned long long)lock, mode_name(mode));
 	q = client_request(set, lock, mode, timed ? engine_now() / SIM_NS + NEVER_NS : 0, &rc);
 	sim_leave_if_over(r);

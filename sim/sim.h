@@ -179,6 +179,9 @@ struct sim_request {
 struct sim_lock { /* the true state of a lock, whatever its words say */
 	int writers, readers, intents, intents_shared, last;
 	uint64_t exclusive; /* number of grants */
+	/* 1 + the only rank that has asked for it so far, by acquires and tries alone; -1: there
+	 * are several, or other calls. */
+	int only;
 };
 
 struct sim_world {

@@ -96,6 +96,18 @@ int client_resume(struct client_set *set, struct lock_slot *slot, uint64_t deadl
 	return rc == PAWL_ERR_TIMEOUT && tries ? PAWL_ERR_BUSY : rc;
 }
 
+/* The try came to nothing: it may have met a release of this process that is on its way. */
+int client_try_again(struct client_set *set, struct lock_slot *slot)
+{
+	const struct lock_protocol *p = set->setup->protocol;
+
+	if (!p->posts_unmarked)
+		return PAWL_ERR_BUSY;
+	if (!FAULT(client_own))
+		slots_settle_left(set);
+	return client_perform(set, slot, p->try_acquire);
+}
+
 /* ------------------------------------------------------------------ release */
 
 void client_abandon(struct client_set *set, struct lock_slot *slot)
@@ -125,8 +137,7 @@ void client_settle(struct client_set *set)
 
 static int release_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
 {
-	s->protocol->part->release(s, whole, part);
-	return PAWL_SUCCESS;
+	return s->protocol->part->release(s, whole, part);
 }
 
 static int perform_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part,
@@ -188,8 +199,7 @@ int client_leave_part(struct client_set *set, struct lock_slot *w, struct lock_s
 int client_give_back_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int rc)
 {
 	client_end(set, p, rc);
-	client_end(set, w, rc);
-	return rc;
+	return client_end(set, w, rc);
 }
 
 int client_release_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part)

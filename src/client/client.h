@@ -51,6 +51,9 @@ RMA_INLINE int client_perform(struct client_set *set, struct lock_slot *slot,
  * and return the code for the caller. */
 int client_end(struct client_set *set, struct lock_slot *slot, int rc);
 
+/* After a try that found the lock taken, in a table whose releases are posted. */
+int client_try_again(struct client_set *set, struct lock_slot *slot);
+
 /* Acquire the lock or range for which the slot was claimed. */
 RMA_INLINE int client_act(struct client_set *set, struct lock_slot *slot, int mode,
 			  uint64_t deadline_ns, bool tries)
@@ -61,8 +64,12 @@ RMA_INLINE int client_act(struct client_set *set, struct lock_slot *slot, int mo
 	slot->mode = mode;
 	slot->deadline_ns = deadline_ns;
 	rc = client_perform(set, slot, tries ? p->try_acquire : p->acquire);
-	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
-		return client_end(set, slot, rc);
+	if (__builtin_expect(rc != PAWL_SUCCESS, 0)) {
+		if (rc == PAWL_ERR_BUSY && set->setup->posts)
+			rc = client_try_again(set, slot);
+		if (rc != PAWL_SUCCESS)
+			return client_end(set, slot, rc);
+	}
 	slot->acquires++;
 	return PAWL_SUCCESS;
 }

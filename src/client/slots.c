@@ -160,12 +160,12 @@ int slots_settle(struct client_set *set, struct lock_slot *slot)
 	return client_perform(set, slot, await_settled);
 }
 
-/* A slot whose last release was posted: wait until it is answered. */
-static int take_when_settled(struct client_set *set, uintptr_t me)
+/* The next slot from this index on whose last release was posted: wait until it is answered. */
+static int settle_next(struct client_set *set, int from, uintptr_t me)
 {
 	int top = slots_used(set);
 
-	for (int i = 0; i < top; i++) {
+	for (int i = from; i < top; i++) {
 		struct lock_slot *slot = &set->slots[i];
 
 		if (!take_from(&set->claims[i], SLOTS_LEFT, me))
@@ -175,6 +175,19 @@ static int take_when_settled(struct client_set *set, uintptr_t me)
 		slots_lose(set, slot);
 	}
 	return -1;
+}
+
+static int take_when_settled(struct client_set *set, uintptr_t me)
+{
+	return settle_next(set, 0, me);
+}
+
+void slots_settle_left(struct client_set *set)
+{
+	uintptr_t me = self(set);
+
+	for (int i = 0; (i = settle_next(set, i, me)) >= 0; i++)
+		slots_give_back(set, &set->slots[i]);
 }
 
 /* A queued slot that may have been passed over by now. This does not wait, because the client that

@@ -172,6 +172,9 @@ void slots_lose(struct client_set *set, struct lock_slot *slot);
  * PAWL_ERR_PEER. */
 int slots_settle(struct client_set *set, struct lock_slot *slot);
 
+/* Wait until all slots in state LEFT may be used again; those of dead ranks are lost. */
+void slots_settle_left(struct client_set *set);
+
 /* Claim a slot in state LEFT, to wait for its posted operations. False: it is not in that state. */
 bool slots_claim_left(struct client_set *set, int index);
 

@@ -63,6 +63,8 @@
 	X(mgl_enter, "mgl", "an intent shared enters beside an exclusive holder") \
 	X(mgl_give_up, "mgl", \
 	  "a client whose deadline passes at the head hands the lock on as a holder") \
+	X(mgl_part, "mgl", \
+	  "the last client of a joint intent releases it before it has left its node's word") \
 	X(mgl_last, "mgl", \
 	  "the last client of a joint intent keeps it when its deadline passes") \
 	X(shiftlock_drain, "shiftlock", "writers do not wait for the readers before them") \
@@ -209,11 +211,12 @@
 	X(client_request_lost, "d-mcs,alock,rma-mcs", \
 	  "a cancelled request gives its slot back, and stays in the queue") \
 	X(client_left, "d-mcs", "a slot is free before it has settled") \
+	X(client_own, "mgl", "a try takes a posted release of its process for a holder") \
 	X(client_queued, "d-mcs,alock", "a slot is free while its place is in the queue") \
 	X(client_abandoned, "shiftlock,citron,dslr", "the slot of a forgotten lock is free at once") \
 	X(client_lost, "d-mcs", "a slot is free after a rank died") \
 	X(client_held, "ss", "ranges of one client may overlap") \
-	X(client_settle, "d-mcs", "the end does not wait for posted operations") \
+	X(client_settle, "d-mcs,mgl", "the end does not wait for posted operations") \
 	X(client_guard, "d-mcs,lld", "a failed operation goes unnoticed")
 /* clang-format on */
 

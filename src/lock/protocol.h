@@ -73,8 +73,8 @@ struct lock_range_calls {
  * shared, and release both. */
 struct lock_part_calls {
 	int (*acquire)(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part);
-	void (*release)(const struct lock_setup *s, struct lock_slot *whole,
-			struct lock_slot *part);
+	/* PAWL_SUCCESS, or LOCK_LEFT for both slots. */
+	int (*release)(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part);
 };
 
 /* A try and a release in two steps each, so that a client can issue those of several locks before
@@ -162,6 +162,9 @@ struct lock_protocol {
 	 * operations and drive the transport, but not wait. NULL: release never returns
 	 * LOCK_LEFT. */
 	bool (*settled)(const struct lock_setup *s, struct lock_slot *slot);
+	/* The words do not tell a holder from a client whose release is posted. A try that finds
+	 * the lock taken waits for the releases of its own process, and tries once more. */
+	bool posts_unmarked;
 	const struct lock_timed_calls *timed;
 	const struct lock_recovery_calls *recover;
 	const struct lock_range_calls *range;

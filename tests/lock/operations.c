@@ -290,10 +290,10 @@ static const struct row {
     {"rma-mcs", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
     {"rma-rw", PAWL_EXCLUSIVE, {1, 4, 2, {4, 4}}, {2, 0, 1, {3, 3}}},
     {"rma-rw", PAWL_SHARED, {0, 0, 0, {0, 0}}, {0, 0, 0, {0, 0}}},
-    {"mgl", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
-    {"mgl", PAWL_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
-    {"mgl", PAWL_INTENT, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
-    {"mgl", PAWL_INTENT_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
+    {"mgl", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
+    {"mgl", PAWL_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
+    {"mgl", PAWL_INTENT, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
+    {"mgl", PAWL_INTENT_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
     {"shiftlock", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"shiftlock", PAWL_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"alock", PAWL_EXCLUSIVE, {1, 1, 0, {2, 1}}, {1, 0, 0, {1, 0}}},
@@ -321,7 +321,7 @@ static const struct row {
     {"lld", PAWL_EXCLUSIVE, {1, 2, 3, {3, 3}}, {2, 0, 0, {2, 2}}},
 };
 
-enum { ROWS = sizeof rows / sizeof *rows, MODES = 4, FRESH_LOCKS = 4 };
+enum { ROWS = sizeof rows / sizeof *rows, MODES = 4, FRESH_LOCKS = 4, TRIES = 50 };
 
 static const char *name_of(int mode)
 {
@@ -364,7 +364,6 @@ static void count_row(const struct row *r, uint64_t first, bool posts)
 {
 	const struct pawl_kind *kind = pawl_kind_find(r->kind);
 
-	now_doing("%s, %s", r->kind, name_of(r->mode));
 	for (uint64_t i = first; i < first + FRESH_LOCKS; i++) {
 		struct pawl_stats s[3];
 		pawl_range range;
@@ -381,13 +380,29 @@ static void count_row(const struct row *r, uint64_t first, bool posts)
 	}
 }
 
+/* A try that comes after this rank's release gets the lock, also if the release is on its way. */
+static void tries(const struct pawl_kind *kind, uint64_t lock)
+{
+	for (int n = 0; n < TRIES; n++) {
+		pawl_range range;
+		int rc = kind->capabilities & PAWL_CAP_RANGES
+			     ? pawl_range_try_acquire(table, lock, 0, 0, PAWL_EXCLUSIVE, &range)
+			     : pawl_lock_try_acquire(table, lock, PAWL_EXCLUSIVE);
+
+		if (!expect_code(rc, PAWL_SUCCESS, "a try"))
+			return;
+		expect_code(let_go(kind, lock, &range), PAWL_SUCCESS, "release");
+	}
+}
+
 /* The rows of a kind, from this one on; how many they are. */
 static size_t uncontended(const struct row *from, const struct row *end, bool posts)
 {
 	const struct pawl_kind *kind = pawl_kind_find(from->kind);
 	const struct row *r = from;
 
-	table = table_open(from->kind, (uint64_t)tap_size * MODES * FRESH_LOCKS,
+	now_doing("%s", from->kind);
+	table = table_open(from->kind, (uint64_t)tap_size * (MODES * FRESH_LOCKS + 1),
 			   readers_expire(kind) ? "lease" : NULL, "2000000");
 	for (; r < end && strcmp(r->kind, from->kind) == 0; r++) {
 		if (table && is_far_client())
@@ -396,6 +411,11 @@ static size_t uncontended(const struct row *from, const struct row *end, bool po
 		       " %d to release",
 		       r->kind, name_of(r->mode), r->acquire.trips[posts],
 		       r->acquire.trips[posts] == 1 ? "" : "s", r->release.trips[posts]);
+	}
+	if (posts && (kind->capabilities & PAWL_CAP_TRY)) {
+		if (table && is_far_client())
+			tries(kind, MODES * FRESH_LOCKS);
+		result("%s: tries of one client, one after the other, get the lock", kind->name);
 	}
 	table_close(table);
 	return (size_t)(r - from);

@@ -646,11 +646,10 @@ static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, str
 	return PAWL_SUCCESS;
 }
 
-static void release_part(const struct lock_setup *s, struct lock_slot *whole,
-			 struct lock_slot *part)
+static int release_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
 {
 	release(s, part);
-	release(s, whole);
+	return release(s, whole);
 }
 
 /* -------------------------------------------------------------- simulator */

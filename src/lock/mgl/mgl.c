@@ -46,8 +46,9 @@
  * lock over to each other.
  *
  * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to release; for a part and
- * the intent of either kind at its whole, 2 in 1, and 2 in 1. Hand-over between exclusive holders:
- * as in rma-mcs, without access to W.
+ * the intent of either kind at its whole, 2 in 1, and 2 in 1. If the transport posts (UCX between
+ * nodes), a release takes no round trip, unless its client is an exclusive holder that queued.
+ * Hand-over between exclusive holders: as in rma-mcs, without access to W.
  *
  * Ordering guarantees
  *   (A) A client that did not queue holds the lock by one atomic operation on W that found no
@@ -69,6 +70,14 @@
  *       from W only when no client is left in V; V is then zero, and the next client counts anew.
  *       The client that makes V zero removes the count, also if it has given up: while V is not
  *       open, the client that is to open it is counted in V.
+ *   (G) The sum by which a client leaves W is posted if it did not queue (R1, not R3). Until the
+ * sum takes effect, W counts the client as a holder: it excludes the clients that a holder would
+ *       exclude, and (A), (B) and (C) hold. Its answer decides nothing, and clients that wait for W
+ *       wait for the sum, not for the client. V is left before, so (F) holds. The slot is used
+ * again when the sum has been answered, so W counts a slot once. R3 is not posted: by (D) CLOSED is
+ * taken back before the queue is left. W does not tell a holder from a client whose sum is on its
+ * way. So a try that is refused waits for the sums of its own process and tries once more
+ * (posts_unmarked).
  *
  * Progress: starvation-free if holders release, and intents ahead and streams of tries and of
  * deadlines that pass at once end; dead-lock-free in any case. A client that gives up waits only
@@ -432,6 +441,19 @@ static bool open_late(const struct lock_setup *s, struct lock_slot *slot)
 	return old == 0;
 }
 
+RMA_INLINE bool is_last_member(int64_t v)
+{
+	return (v & (((INT64_C(1) << COUNT_BITS) - 1) << MEMBERS_SHIFT)) == MEMBER;
+}
+
+static inline bool is_alone_in_joint(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t v;
+
+	rma_get(&slot->client, joint_word(s, slot), &v);
+	return is_last_member(v);
+}
+
 /* G4: leave V. Whether this was the last client, which has to release the intent. */
 static bool leave_joint(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -443,7 +465,7 @@ static bool leave_joint(const struct lock_setup *s, struct lock_slot *slot)
 	v = joint_word(s, slot);
 	do {
 		rma_get(c, v, &old);
-		last = (old & (((INT64_C(1) << COUNT_BITS) - 1) << MEMBERS_SHIFT)) == MEMBER;
+		last = is_last_member(old);
 		rma_cas(c, v, old, last ? 0 : old - MEMBER, &seen);
 	} while (seen != old);
 	return last;
@@ -478,10 +500,48 @@ static int enter(const struct lock_setup *s, struct lock_slot *slot, struct rma_
 	return enter_soon(s, slot, w) ? PAWL_SUCCESS : enter_queue(s, slot, w);
 }
 
-static void release_counted(const struct lock_setup *s, struct lock_slot *slot)
+static RMA_SLOW_PATH int flush_or_post(const struct lock_setup *s, struct lock_slot *slot)
 {
-	if (!own_of(slot)->joint || leave_joint(s, slot))
-		add(slot, word(s, slot), -one(slot)); /* R1 */
+	struct rma_word w = word(s, slot);
+
+	if (s->posts && rma_post(&slot->client, w))
+		return LOCK_LEFT;
+	/* Orders the sum before the return; pairs with A3, A8, N2. */
+	rma_flush(&slot->client, w);
+	return PAWL_SUCCESS;
+}
+
+/* Complete a sum that subtracts this client from W, or leave it on its way; (G). */
+RMA_INLINE int end_subtraction(const struct lock_setup *s, struct lock_slot *slot,
+			       struct rma_word w)
+{
+	return rma_is_cpu(w) ? PAWL_SUCCESS : flush_or_post(s, slot);
+}
+
+/* R1 */
+RMA_INLINE int subtract(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_word w = word(s, slot);
+
+	rma_acc(&slot->client, w, -one(slot));
+	return end_subtraction(s, slot, w);
+}
+
+static RMA_SLOW_PATH int release_joint(const struct lock_setup *s, struct lock_slot *slot)
+{
+	if (FAULT(mgl_part) && is_alone_in_joint(s, slot)) {
+		int rc = subtract(s, slot);
+
+		leave_joint(s, slot);
+		return rc;
+	}
+	return leave_joint(s, slot) ? subtract(s, slot) : PAWL_SUCCESS;
+}
+
+RMA_INLINE int release_counted(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return __builtin_expect(own_of(slot)->joint, 0) ? release_joint(s, slot)
+							: subtract(s, slot);
 }
 
 /* Let others of the node join this client's intent, unless it is one ahead. */
@@ -505,10 +565,8 @@ static RMA_SLOW_PATH int acquire_intent(const struct lock_setup *s, struct lock_
 	if (how == LATER) {
 		if (await_first(s, slot))
 			return PAWL_SUCCESS;
-		if (FAULT(mgl_last)) /* does not look whether it is the last */
-			leave_joint(s, slot);
-		else
-			release_counted(s, slot); /* G5; (F) */
+		if (leave_joint(s, slot) && !FAULT(mgl_last))
+			add(slot, w, -one(slot)); /* G5; (F) */
 		return PAWL_ERR_TIMEOUT;
 	}
 	rc = enter(s, slot, w);
@@ -597,26 +655,26 @@ static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, str
 	return PAWL_SUCCESS;
 }
 
-static void release_part(const struct lock_setup *s, struct lock_slot *whole,
-			 struct lock_slot *part)
+static int release_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
 {
 	const struct constants *k = s->state;
 	struct rma_word w = word(s, whole), p = word(s, part);
+	int rc, rc_whole = PAWL_SUCCESS;
 	bool last;
 
 	if (own_of(part)->as_writer) {
 		queue_tree_release(s, &k->tree, part, before_root);
-		release_counted(s, whole);
-		return;
+		return release_counted(s, whole);
 	}
 	last = !own_of(whole)->joint || leave_joint(s, whole);
 	/* In either order: the critical section is over. */
 	rma_acc(&part->client, p, -one(part));
 	if (last)
 		rma_acc(&whole->client, w, -one(whole));
-	rma_flush(&part->client, p); /* orders the release of the part before the return, ... */
+	rc = end_subtraction(s, part, p);
 	if (last)
-		rma_flush(&whole->client, w); /* ... and that of the intent */
+		rc_whole = end_subtraction(s, whole, w);
+	return rc == PAWL_SUCCESS ? rc_whole : rc;
 }
 
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
@@ -629,11 +687,17 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
 
-	if (own_of(slot)->as_writer)
-		queue_tree_release(s, &k->tree, slot, before_root);
-	else
-		release_counted(s, slot);
+	if (!own_of(slot)->as_writer)
+		return release_counted(s, slot);
+	queue_tree_release(s, &k->tree, slot, before_root);
 	return PAWL_SUCCESS;
+}
+
+/* No operation has a result buffer here, so this asks for all of the slot's. */
+static bool settled(const struct lock_setup *s, struct lock_slot *slot)
+{
+	(void)s;
+	return rma_answered(&slot->client, lock_own(slot));
 }
 
 /* ------------------------------------------------------------- the simulator */
@@ -685,6 +749,8 @@ const struct lock_protocol lock_mgl = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .settled = settled,
+    .posts_unmarked = true,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .part = &(const struct lock_part_calls){.acquire = acquire_part, .release = release_part},
     .check = &(const struct lock_check_calls){.idle = idle},
