@@ -63,6 +63,8 @@ int pawl_range_shrink(pawl_table *t, uint64_t id, int64_t units)
 	rc = life_check(t);
 	if (rc != PAWL_SUCCESS)
 		return rc;
+	if (t->setup.posts)
+		slots_settle_left(&t->clients);
 	/* All ranks call this, so no client holds or awaits a range of the table from here on. */
 	rc = table_agree(t->comm, check_shrink(t, id, units));
 	if (rc != PAWL_SUCCESS)

@@ -216,7 +216,7 @@
 	X(client_abandoned, "shiftlock,citron,dslr", "the slot of a forgotten lock is free at once") \
 	X(client_lost, "d-mcs", "a slot is free after a rank died") \
 	X(client_held, "ss", "ranges of one client may overlap") \
-	X(client_settle, "d-mcs,mgl", "the end does not wait for posted operations") \
+	X(client_settle, "d-mcs,mgl,citron", "the end does not wait for posted operations") \
 	X(client_guard, "d-mcs,lld", "a failed operation goes unnoticed")
 /* clang-format on */
 

@@ -300,7 +300,7 @@ static const struct row {
     {"farlock", PAWL_EXCLUSIVE, {2, 4, 1, {5, 2}}, {0, 1, 1, {2, 1}}},
     {"declock", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"declock", PAWL_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
-    {"citron", PAWL_EXCLUSIVE, {2, 1, 0, {2, 1}}, {2, 0, 0, {1, 1}}},
+    {"citron", PAWL_EXCLUSIVE, {2, 1, 0, {2, 1}}, {2, 0, 0, {1, 0}}},
     {"ss", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"ss", PAWL_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"adaptive", PAWL_EXCLUSIVE, {1, 1, 0, {2, 1}}, {1, 0, 0, {1, 1}}},

@@ -73,6 +73,15 @@
  * release takes one round trip: clear bits, end turns, withdraw announcements, in any order,
  * because each of these admits clients that then find the rest, or wait for it.
  *
+ * Without a lease, and if the transport posts (UCX between nodes), a release does not wait for its
+ * round trip. Its operations are sums, whose answers decide nothing, and until they take effect the
+ * words are those of a client that still holds its nodes: other clients wait for the words, not for
+ * the client. The bits, tickets and announcements that are on their way are those of one slot,
+ * which is not used again until they are answered; so a word counts a slot once, and no bit is
+ * cleared that another client has set. The same process may meet them with another slot, and waits
+ * as for a client that no one keeps from leaving, so the argument below holds. With a lease the
+ * holder has to learn at its release whether it was given up.
+ *
  * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
  *   S1  draw tickets of all inner nodes of the cover, each when the previous one has its turn
  *   S2  for each node, in ascending order: A1 to A4, but A3 leaves out nodes above a node that is
@@ -377,8 +386,16 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct citron_view v = citron_look_back(s, slot);
 
-	citron_release_all(&v);
+	if (citron_release_all(&v, true) == LOCK_LEFT)
+		return LOCK_LEFT;
 	return citron_lease_end(&v);
+}
+
+/* No operation has a result buffer here, so this asks for all of the slot's. */
+static bool settled(const struct lock_setup *s, struct lock_slot *slot)
+{
+	(void)s;
+	return rma_answered(&slot->client, lock_own(slot));
 }
 
 static bool keeps_out(const struct lock_setup *s, const struct lock_slot *slot, int64_t first,
@@ -428,7 +445,7 @@ static int grow(const struct lock_setup *s, struct lock_slot *slot, int64_t *uni
 		/* During the turn the root changes only by a recovery; look once more. */
 		if (v.h->spill && citron_read_top(&v) == v.top)
 			citron_raise(&v, most);
-		citron_release_all(&v);
+		citron_release_all(&v, false);
 		rc = v.error;
 	}
 }
@@ -564,6 +581,8 @@ const struct lock_protocol lock_citron = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .settled = settled,
+    .posts_unmarked = true,
     .timed = LOCK_KEEPS_NO_PLACE,
     .recover = &(const struct lock_recovery_calls){.abandon = abandon},
     .range =

@@ -22,7 +22,18 @@ enum {
 
 /* ------------------------------------------------------------------------- release */
 
-void citron_release_all(struct citron_view *v)
+/* Complete the operations of a release, or leave them on their way. */
+static RMA_SLOW_PATH int end_release(struct citron_view *v, bool post)
+{
+	if (post && v->s->posts && !v->leases && rma_post(v->c, v->root))
+		return LOCK_LEFT;
+	/* Orders the release before the return, and the withdrawn announcements before the next
+	 * ones; pairs with U4 and the waits for OCC, bits and turns. */
+	rma_flush(v->c, v->root);
+	return PAWL_SUCCESS;
+}
+
+int citron_release_all(struct citron_view *v, bool post)
 {
 	struct citron_hold *h = v->h;
 	int64_t raised = 0;
@@ -49,11 +60,11 @@ void citron_release_all(struct citron_view *v)
 		if (h->spill)
 			rma_acc(v->c, spill_word(v), end_of_turn(h->spill_ticket));
 		citron_withdraw(v, 0);
-		/* Orders the release before the return, and the withdrawn announcements before the
-		 * next ones; pairs with U4 and the waits for OCC, bits and turns. */
-		rma_flush(v->c, v->root);
 	}
 	h->nodes = h->taken = h->turns = h->spill = h->announced = 0;
+	if (v->gone || rma_is_cpu(v->root))
+		return PAWL_SUCCESS;
+	return end_release(v, post);
 }
 
 /* --------------------------------------------------------------------------- turns */
@@ -424,6 +435,6 @@ bool citron_take_cover(struct citron_view *v, uint64_t most, bool wait)
 		good = take_node(v, h->taken, most, wait);
 	good = good && citron_confirm(v);
 	if (!good)
-		citron_release_all(v);
+		citron_release_all(v, false);
 	return good;
 }

@@ -12,7 +12,8 @@ bool citron_take_cover(struct citron_view *v, uint64_t most, bool wait);
 /* Draw a ticket at an inner node and wait for its turn; without wait, draw it only if it is its
  * turn at once. */
 bool citron_take_turn(struct citron_view *v, int64_t index, bool wait, int64_t *ticket);
-/* Release everything that is held, and all tickets; one round trip. */
-void citron_release_all(struct citron_view *v);
+/* Release everything that is held, and all tickets; one round trip. With post, if the transport
+ * posts and there is no lease, without the round trip: LOCK_LEFT. Else PAWL_SUCCESS. */
+int citron_release_all(struct citron_view *v, bool post);
 
 #endif
