@@ -193,6 +193,12 @@ static bool is_in_upper_half(int64_t value, int64_t mask, enum rma_cond cond, in
 	return cond == RMA_EQ && wrong >> 32 != 0 && (uint32_t)wrong == 0;
 }
 
+/* Whether the holder is likely to need this process to drive the MPI. */
+static bool is_serving(const struct rma_client *c)
+{
+	return c->rma->waiting.serves && c->rma->waiting.serves(c);
+}
+
 /* After spinning: yield, park or nap. */
 static void give_way(struct rma_client *c, struct rma_word w, int64_t value, bool upper,
 		     uint64_t waited)
@@ -200,7 +206,7 @@ static void give_way(struct rma_client *c, struct rma_word w, int64_t value, boo
 	const struct rma_waiting *how = &c->rma->waiting;
 	struct timespec t = timespec_of(nap_ns(c, waited));
 
-	if (!how->park || (waited < POLL_NS && (c->rma->net || (how->serves && how->serves(c))))) {
+	if (!how->park || (waited < POLL_NS && (c->rma->net || is_serving(c)))) {
 		sched_yield();
 		return;
 	}
@@ -333,25 +339,30 @@ bool rma_spin_briefly(struct rma_word w, int64_t mask, enum rma_cond cond, int64
 	return false;
 }
 
-/* Let ns of time pass. A long pause sleeps; a short one drives the transport. */
-static void pass_time(struct rma_client *c, uint64_t ns)
+/* Let ns of time pass. A long pause sleeps, but no longer at a time than waiters do elsewhere, and
+ * not at first if this process serves; a short one drives the transport. */
+static void pass_time(struct rma_client *c, uint64_t ns, uint64_t waited)
 {
-	uint64_t start = rma_now_ns(), look = 0;
-	struct timespec t = timespec_of(ns);
-
-	if (ns >= SLEEP_NS && c->rma->waiting.park) {
-		c->rma->transport->progress(c);
-		nanosleep(&t, NULL);
-		return;
-	}
+	const struct rma_waiting *how = &c->rma->waiting;
+	const bool sleeps = ns >= SLEEP_NS && how->park && (waited >= POLL_NS || !is_serving(c));
+	const uint64_t most = how->serves ? nap_ns(c, waited) : NAP_MAX_NS;
+	uint64_t start = rma_now_ns(), passed = 0, look = 0;
+	struct timespec t;
 
 	do {
-		progress(c, look++);
-		if (c->rma->waiting.crowded)
-			sched_yield();
-		else
-			relax();
-	} while (rma_now_ns() - start < ns);
+		if (sleeps) {
+			c->rma->transport->progress(c);
+			t = timespec_of(ns - passed < most ? ns - passed : most);
+			nanosleep(&t, NULL);
+		} else {
+			progress(c, look++);
+			if (how->crowded)
+				sched_yield();
+			else
+				relax();
+		}
+		passed = rma_now_ns() - start;
+	} while (passed < ns);
 }
 
 bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
@@ -396,7 +407,7 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 			ns = nap_ns(c, waited);
 		if (p->deadline_ns && ns > p->deadline_ns - now)
 			ns = p->deadline_ns - now;
-		pass_time(c, ns);
+		pass_time(c, ns, waited);
 		return true;
 	}
 	progress(c, p->rounds);

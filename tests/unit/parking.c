@@ -2,7 +2,8 @@
 /*
  * A client that goes to sleep on a word at the moment when the word changes does not miss the
  * change, in either half of the word. The change comes from the transport's progress,
- * which a waiter calls between its last look and its sleep. Prints TAP.
+ * which a waiter calls between its last look and its sleep. A client that pauses for long
+ * drives the transport meanwhile. Prints TAP.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -26,8 +27,11 @@ static void change(void)
 	bits = 0;
 }
 
+static int calls;
+
 static void progress(struct rma_client *c)
 {
+	calls++;
 	if (c != &other && bits)
 		change();
 }
@@ -89,6 +93,31 @@ static bool is_woken(int64_t mask)
 	return rma_now_ns() - began < LONG_S * UINT64_C(500000000);
 }
 
+static bool yes(const struct rma_client *c)
+{
+	(void)c;
+	return true;
+}
+
+static bool no(const struct rma_client *c)
+{
+	(void)c;
+	return false;
+}
+
+/* How often a client drives the transport in one pause, by whether holders need it to. */
+static int calls_in_pause(uint64_t ns, bool (*serves)(const struct rma_client *c))
+{
+	struct rma_client c = {.rma = &rma};
+	struct rma_pause p = {.min_ns = ns, .max_ns = ns};
+
+	calls = 0;
+	rma.waiting.looks = 1;
+	rma.waiting.serves = serves;
+	rma_pause(&c, &p, "it");
+	return calls;
+}
+
 int main(void)
 {
 	other.rma = &rma;
@@ -100,5 +129,8 @@ int main(void)
 	ok(is_woken(1), "a change of bit 0 wakes a client that sleeps");
 	ok(is_woken(INT64_C(1) << 40), "a change of bit 40 wakes a client that sleeps");
 	ok(atomic_load(rma_parked(&rma, word)) == 0, "no waiter is counted at the end");
+	ok(calls_in_pause(200000000, NULL) > 3, "a long pause drives the transport now and then");
+	ok(calls_in_pause(200000000, no) > 3, "so does that of a client with progress=eager");
+	ok(calls_in_pause(5000000, yes) > 50, "one that serves does not sleep at first");
 	return unit_end();
 }
