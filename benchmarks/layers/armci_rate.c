@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sections a second under one ARMCI mutex of process 0, by all processes
- * together, for benchmarks/layers/run. armci_rate SECONDS empty|counter All
- * processes execute the same number of sections; more and more of them, until
- * they take SECONDS. counter: each section adds 1 to a word of process 0.
+ * together, for benchmarks/layers/run.
+ *   armci_rate SECONDS empty|counter [turns]
+ * All processes execute the same number of sections; more and more of them,
+ * until they take SECONDS. counter: each section adds 1 to a word of process 0.
+ * turns: one process after the other, without locks.
  */
 #include <armci.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "turns.h"
 
 static void add(void *at)
 {
@@ -21,10 +25,28 @@ static void add(void *at)
 	ARMCI_Fence(0);
 }
 
+static void execute(long sections, void *counter)
+{
+	for (long i = 0; i < sections; i++) {
+		ARMCI_Lock(0, 0);
+		if (counter)
+			add(counter);
+		ARMCI_Unlock(0, 0);
+	}
+}
+
+static void execute_in_turn(long sections, void *counter, int rank, int size)
+{
+	turns_begin(rank);
+	for (long i = 0; i < sections; i++)
+		add(counter);
+	turns_end(rank, size);
+}
+
 int main(int argc, char **argv)
 {
 	const double seconds = argc > 1 ? atof(argv[1]) : 0.3;
-	const int count = argc > 2 && strcmp(argv[2], "counter") == 0;
+	const int count = argc > 2 && strcmp(argv[2], "counter") == 0, turns = argc > 3;
 	long sections = 5, total = 0, more, word = 0;
 	int rank, size;
 	double took;
@@ -41,12 +63,10 @@ int main(int argc, char **argv)
 	for (;;) {
 		ARMCI_Barrier();
 		took = MPI_Wtime();
-		for (long i = 0; i < sections; i++) {
-			ARMCI_Lock(0, 0);
-			if (count)
-				add(at[0]);
-			ARMCI_Unlock(0, 0);
-		}
+		if (turns)
+			execute_in_turn(sections, at[0], rank, size);
+		else
+			execute(sections, count ? at[0] : NULL);
 		ARMCI_Barrier();
 		took = MPI_Wtime() - took;
 		total += sections;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lock sections a second of all PEs together, for benchmarks/layers/run.
- *   shmem_rate SECONDS empty|counter
+ *   shmem_rate SECONDS empty|counter [turns]
  * All PEs execute the same number of sections; more and more of them, until
- * they take SECONDS. counter: each section adds 1 to a word of PE 0.
+ * they take SECONDS. counter: each section adds 1 to a word of PE 0. turns: one
+ * PE after the other, without locks.
  */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "turns.h"
 
 static long lock, word;
 static double took;
@@ -22,10 +25,34 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void add(void)
+{
+	shmem_long_p(&word, shmem_long_g(&word, 0) + 1, 0);
+	shmem_quiet();
+}
+
+static void execute(long sections, int count)
+{
+	for (long i = 0; i < sections; i++) {
+		shmem_set_lock(&lock);
+		if (count)
+			add();
+		shmem_clear_lock(&lock);
+	}
+}
+
+static void execute_in_turn(long sections)
+{
+	turns_begin(shmem_my_pe());
+	for (long i = 0; i < sections; i++)
+		add();
+	turns_end(shmem_my_pe(), shmem_n_pes());
+}
+
 int main(int argc, char **argv)
 {
 	const double seconds = argc > 1 ? atof(argv[1]) : 0.3;
-	const int count = argc > 2 && strcmp(argv[2], "counter") == 0;
+	const int count = argc > 2 && strcmp(argv[2], "counter") == 0, turns = argc > 3;
 	long sections = 5, total = 0, more;
 
 	shmem_init();
@@ -34,14 +61,10 @@ int main(int argc, char **argv)
 
 		shmem_barrier_all();
 		begin = now();
-		for (long i = 0; i < sections; i++) {
-			shmem_set_lock(&lock);
-			if (count) {
-				shmem_long_p(&word, shmem_long_g(&word, 0) + 1, 0);
-				shmem_quiet();
-			}
-			shmem_clear_lock(&lock);
-		}
+		if (turns)
+			execute_in_turn(sections);
+		else
+			execute(sections, count);
 		shmem_barrier_all();
 		total += sections;
 		took = now() - begin;
