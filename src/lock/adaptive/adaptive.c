@@ -422,16 +422,18 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	own->last = own->w ? slot->lock + 1 : 0;
 }
 
-/* T1 on one node, for a client that others in its mode do not exclude; w: W. The first
- * compare-and-swap brings the cache line, so the next ones, from the value that it found, take
- * little time. */
-RMA_INLINE bool count_at_once(struct lock_slot *slot, _Atomic(int64_t) *w)
+/* T1 on one node, for a client that others in its mode do not exclude. The first compare-and-swap
+ * brings the cache line, so the next ones, from the value that it found, take little time. */
+RMA_INLINE bool count_at_once(struct lock_slot *slot)
 {
+	struct rma_word w = adaptive_word(slot, LINE_W);
 	int64_t closed = adaptive_others(slot) | W_STRICT, one = adaptive_one(slot), value = W_NEW;
 
 	for (int i = 0; i < ATTEMPTS && !(value & closed); i++) {
-		slot->client.count[RMA_ATOMIC][0]++;
-		if (atomic_compare_exchange_strong(w, &value, value + one))
+		int64_t expected = value;
+
+		rma_cas(&slot->client, w, expected, expected + one, &value);
+		if (value == expected)
 			return true;
 	}
 	return false;
@@ -441,7 +443,6 @@ RMA_INLINE bool count_at_once(struct lock_slot *slot, _Atomic(int64_t) *w)
 static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
-	const struct adaptive_slot *own = lock_own(slot);
 	int rc;
 
 	find_words(s, slot);
@@ -451,7 +452,7 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 		rc = sharing_enter_at_once(s, slot);
 		if (rc == PAWL_SUCCESS || (rc == PAWL_ERR_BUSY && sharing_enter_soon(s, slot)))
 			return PAWL_SUCCESS;
-	} else if (own->w && !k->keeps_order && count_at_once(slot, own->w)) {
+	} else if (!k->keeps_order && count_at_once(slot)) {
 		return PAWL_SUCCESS;
 	}
 	return acquire_slowly(s, slot);
@@ -471,7 +472,7 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 	int64_t old;
 
 	if (slot->mode == PAWL_SHARED && own->last == slot->lock + 1 && !k->several &&
-	    !k->keeps_order && count_at_once(slot, own->w))
+	    !k->keeps_order && count_at_once(slot))
 		return PAWL_SUCCESS;
 	if (slot->mode != PAWL_EXCLUSIVE)
 		return acquire_shared(s, slot);
