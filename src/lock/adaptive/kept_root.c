@@ -417,8 +417,11 @@ int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 		return PAWL_SUCCESS;
 	if (was == W_GONE)
 		return rejoin(s, slot);
-	rc = was == W_AWAY ? guest_enter(s, slot) : enter_kept(s, slot);
-	/* A client that still wants the lock keeps W, and queues for its node. */
+	rc = was == W_AWAY ? LOCK_PASSED : enter_kept(s, slot);
+	/* A client that still wants the lock keeps W, uses the lock where it is, or queues for its
+	 * node. */
+	if (rc == LOCK_PASSED)
+		rc = guest_enter(s, slot);
 	return rc == LOCK_PASSED ? join(s, slot) : rc;
 }
 
