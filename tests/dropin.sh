@@ -266,8 +266,11 @@ check "an option in the info of a window that is the layer's" \
 # A slot takes memory when it is used first.
 tap_program "memory" under default 2 60 env TEST_MEMORY=32 PAWL_MAX_HELD=65535 TEST_WINDOWS=3 \
 	"$programs/many"
-[ -z "$TEST_LONG" ] || tap_program "66 ranks" under default 66 300 env TEST_MEMORY=64 \
-	TEST_WINDOWS=82 "$programs/many" --limit 280
+# So many ranks that slots for the targets of one pool's windows (64) would exceed MOST_HELD of
+# src/dropin/pool.c. Not with MPICH: its ranks poll without yielding, and on two cores this takes
+# more than five minutes; what is tested does not depend on the MPI.
+[ -z "$TEST_LONG" ] || [ "$TEST_MPI" = mpich ] || tap_program "66 ranks" under default 66 600 \
+	env TEST_MEMORY=64 TEST_WINDOWS=66 "$programs/many" --limit 280
 
 kinds=${TEST_KINDS-$("$programs/kinds")}
 check "the library has kinds of lock that readers share" test -n "$kinds"
