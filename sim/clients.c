@@ -255,6 +255,12 @@ static void ask(struct sim_rank *r, uint64_t lock, bool plain)
 		l->only = r->id + 1;
 }
 
+/* Whether a client in this mode may leave its lease behind at its release, as a reader of drtm. */
+static bool leaves_lease(const struct sim_rank *r, int mode)
+{
+	return mode == PAWL_SHARED && r->clients.setup->protocol->shares_clock;
+}
+
 /* Whether nothing is in the way of the rank's try: no other client has ever asked for the lock, and
  * this one holds none. */
 static bool is_undisturbed(const struct sim_rank *r)
@@ -331,7 +337,7 @@ static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units 
 	r->mode = mode;
 	r->waited = false;
 	r->began = engine_now();
-	ask(r, lock, how != SIM_TIMED);
+	ask(r, lock, how != SIM_TIMED && !leaves_lease(r, mode));
 	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
 	slot = client_claim(&r->clients, lock, mode, units, &rc);
 	if (slot) {
