@@ -12,6 +12,7 @@
  * client takes W, so the next release hands it to the head. So a client that runs does not have to
  * wait for one that sleeps, and a release costs nothing more, until the patience of a waiter has
  * ended.
+ *
  * Patience. On one node the lock sets it by itself, unless the option does (patience_of()): long
  * where a hand-over may take long, else short, so that a writer does not make readers take turns.
  *
@@ -468,12 +469,8 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 						   struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
-	const struct adaptive_slot *own = lock_own(slot);
 	int64_t old;
 
-	if (slot->mode == PAWL_SHARED && own->last == slot->lock + 1 && !k->several &&
-	    !k->keeps_order && count_at_once(slot))
-		return PAWL_SUCCESS;
 	if (slot->mode != PAWL_EXCLUSIVE)
 		return acquire_shared(s, slot);
 	find_words(s, slot);
