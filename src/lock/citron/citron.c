@@ -391,13 +391,6 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	return citron_lease_end(&v);
 }
 
-/* No operation has a result buffer here, so this asks for all of the slot's. */
-static bool settled(const struct lock_setup *s, struct lock_slot *slot)
-{
-	(void)s;
-	return rma_answered(&slot->client, lock_own(slot));
-}
-
 static bool keeps_out(const struct lock_setup *s, const struct lock_slot *slot, int64_t first,
 		      int64_t last)
 {
@@ -581,7 +574,7 @@ const struct lock_protocol lock_citron = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .settled = settled,
+    .settled = lock_is_answered,
     .posts_unmarked = true,
     .timed = LOCK_KEEPS_NO_PLACE,
     .recover = &(const struct lock_recovery_calls){.abandon = abandon},

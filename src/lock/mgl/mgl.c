@@ -71,13 +71,13 @@
  *       The client that makes V zero removes the count, also if it has given up: while V is not
  *       open, the client that is to open it is counted in V.
  *   (G) The sum by which a client leaves W is posted if it did not queue (R1, not R3). Until the
- * sum takes effect, W counts the client as a holder: it excludes the clients that a holder would
- *       exclude, and (A), (B) and (C) hold. Its answer decides nothing, and clients that wait for W
- *       wait for the sum, not for the client. V is left before, so (F) holds. The slot is used
- * again when the sum has been answered, so W counts a slot once. R3 is not posted: by (D) CLOSED is
- * taken back before the queue is left. W does not tell a holder from a client whose sum is on its
- * way. So a try that is refused waits for the sums of its own process and tries once more
- * (posts_unmarked).
+ *       sum takes effect, W counts the client as a holder: it excludes the clients that a holder
+ *       would exclude, and (A), (B) and (C) hold. Its answer decides nothing, and clients that
+ *       wait for W wait for the sum, not for the client. V is left before, so (F) holds. The
+ *       slot is used again when the sum has been answered, so W counts a slot once. R3 is not
+ *       posted: by (D) CLOSED is taken back before the queue is left. W does not tell a holder
+ *       from a client whose sum is on its way. So a try that is refused waits for the sums of
+ *       its own process and tries once more (posts_unmarked).
  *
  * Progress: starvation-free if holders release, and intents ahead and streams of tries and of
  * deadlines that pass at once end; dead-lock-free in any case. A client that gives up waits only
@@ -693,13 +693,6 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-/* No operation has a result buffer here, so this asks for all of the slot's. */
-static bool settled(const struct lock_setup *s, struct lock_slot *slot)
-{
-	(void)s;
-	return rma_answered(&slot->client, lock_own(slot));
-}
-
 /* ------------------------------------------------------------- the simulator */
 
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
@@ -749,7 +742,7 @@ const struct lock_protocol lock_mgl = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
-    .settled = settled,
+    .settled = lock_is_answered,
     .posts_unmarked = true,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .part = &(const struct lock_part_calls){.acquire = acquire_part, .release = release_part},
