@@ -174,7 +174,7 @@ static inline bool root_link(const struct lock_setup *s, const struct queue_tree
 
 	if (FAULT(rma_mcs_link)) {
 		rma_put(&slot->client, next, slot->id | flag);
-		rma_flush(&slot->client, next);
+		rma_flush(&slot->client, next); /* orders the link before the wait */
 		return true;
 	}
 	rma_cas(&slot->client, next, no_link, slot->id | flag, &seen);
@@ -192,7 +192,7 @@ static inline int64_t root_end(const struct lock_setup *s, const struct queue_tr
 
 	if (FAULT(rma_mcs_swap)) {
 		rma_get(c, next, &link);
-		rma_flush(c, next);
+		rma_flush(c, next); /* orders the get before the look at link, and the put */
 		rma_put(c, next, root_left(member));
 	} else {
 		rma_give(c, next, root_left(member), &link); /* wakes T3; (L) */
