@@ -23,7 +23,8 @@
  * head, and in the queue of the nodes (-DFIRM=v: client v has no deadline, so that a wait of v
  * without end shows as a dead-lock). With -DLIVE=v, under weak fairness, client v, which has no
  * deadline, gets the lock whenever it wants it, however often others take it when they find it
- * free. NN=1 is a table of one node: OUT is its free value, and there is no upper level.
+ * free. NN=1 is a table of one node: OUT is its free value, and there is no upper level. -DBRIEF: as
+ * in kept_root.pml.
  *
  * What it abstracts. The queue of a node is a list with atomic operations; in the code it is mcs.h,
  * which dmcs.pml shows with abandoned places. Otherwise as kept_root.pml.
@@ -330,7 +331,11 @@ idle:
 			:: else
 			fi
 #endif
+#ifdef BRIEF
+		:: NEXT[n] != 0
+#else
 		:: NEXT[n] != 0 && stays[n] >= STAY
+#endif
 #ifdef BREAK_SURE
 		:: NEXT[n] != 0 && stays[n] < STAY -> stays[n]++; FREE(SHUT); goto late
 #else

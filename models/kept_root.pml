@@ -33,8 +33,8 @@
  * endless row of such places (H6).
  *
  * While other nodes wait, clients of one node may take turns before the root moves on: USE is then
- * SHUT, which is free for the clients of the node only, and no answer to Q4 (STAY times here; by
- * time in a lock).
+ * SHUT, which is free for the clients of the node only, and no answer to Q4: STAY times here, and
+ * with -DBRIEF at most so often, as if a time had passed.
  *
  * With -DGUESTS a node without the root may use the lock at another one, its host (guests.c). Its
  * client sets IN at the host (G1), and has the lock if it then finds IDLE, and no node had asked
@@ -448,7 +448,11 @@ leave:
 		:: NEXT[n] != 0 && waiting[n] > 0 && stays[n] < STAY ->
 			stays[n]++; USE[n] = SHUT;
 			goto out
+#ifdef BRIEF
+		:: NEXT[n] != 0
+#else
 		:: NEXT[n] != 0 && (waiting[n] == 0 || stays[n] >= STAY)
+#endif
 		fi;
 		from = 0;
 #ifdef GUESTS

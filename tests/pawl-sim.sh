@@ -76,6 +76,20 @@ near_stays()
 }
 check "locktable: near locks stay in the node" near_stays
 
+# A node keeps a lock that other nodes want for some round trips, not for a number of acquires: with
+# sections of microseconds the longest acquire is short.
+longest() # OPTION...
+{
+	sim --machine=cx6-4nodes --ranks=4 -o "topology=node:2 core:2" --bench=wcsb \
+		--lock=adaptive -o patience=0 "$@" --json | sed -n 's/.*"max":\([0-9.]*\).*/\1/p'
+}
+stays_end()
+{
+	by_time=$(longest) && by_count=$(longest -o stay=1024) && echo "$by_time, $by_count ns" &&
+		awk -v a="$by_time" -v b="$by_count" 'BEGIN { exit !(a > 0 && a * 4 < b) }'
+}
+check "adaptive: a stay ends by time" stays_end
+
 # Ranges: there is no overlap, and more clients meet more often.
 ranges()
 {

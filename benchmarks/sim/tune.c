@@ -20,6 +20,9 @@ enum { ROUNDS = 6, STRIDE = 4 };
 /* Of adaptive, which decides by itself if no patience is given. */
 enum { LONGEST_PATIENCE = 500 };
 
+/* Of adaptive, which ends a stay by time if none is given. */
+enum { USUAL_STAY = 64 };
+
 /* ----------------------------------------------------------------- the ladders */
 
 static void add_value(struct tune_knob *k, int64_t value)
@@ -89,7 +92,7 @@ bool tune_begin(struct tune *t)
 	if (kind_takes(kind, "patience", 8))
 		add_knob(t, "patience", true, 1, 65536, LONGEST_PATIENCE);
 	if (kind_takes(kind, "stay", 4))
-		add_knob(t, "stay", true, 1, 524288, options_number(&o, "stay", 0));
+		add_knob(t, "stay", true, 1, 524288, USUAL_STAY);
 	if (kind_takes(kind, "backoff_min", 11))
 		add_knob(t, "backoff_min", false, 64, 65536, options_number(&o, "backoff_min", 0));
 	topo_free(topo);

@@ -55,9 +55,10 @@
  *   (clients ahead in the queue + 1) x (patience + the longest section),
  * besides delays of the scheduler and the back-off, because each head has W by the first release
  * after its patience. On several nodes, a node waits for those ahead of it in the queue of nodes.
- * Each of these keeps the root for at most option stay + 1 acquires after another node has asked
- * for it. With patience 0 a client that finds others in the queue of its node queues behind them. A
- * release may wait for a client, or a node, to link itself, as in MCS.
+ * Each of these keeps the root for some 64 to 128 round trips and a section after its first release
+ * that finds that another node has asked, or with option stay for at most stay + 1 acquires. With
+ * patience 0 a client that finds others in the queue of its node queues behind them. A release may
+ * wait for a client, or a node, to link itself, as in MCS.
  *
  * Uncontended: on one node, and on the node that used the lock last (at first that of the home), a
  * compare-and-swap to acquire and an add to release, and no call of the MPI (on several nodes three
@@ -66,8 +67,7 @@
  * acquire, in 2 round trips (1 if the transport is ordered), 1 atomic to release. A move of the
  * root: 2 atomics, 1 put, 1 get in 3 round trips (2).
  *
- * Not supported: stays limited by time; lines only where a lock is used; a stay, or a patience on
- * several nodes, that adjusts itself.
+ * Not supported: lines only where a lock is used; a patience on several nodes that adjusts itself.
  *
  * Bounds: 2^19 - 1 clients at one lock; a table with more is refused.
  *
@@ -143,7 +143,11 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 			   SHARED_PATIENCE_NS / 1000, LONG_PATIENCE_NS / 1000)
 		: snprintf(text, len, "patience %llu us", (unsigned long long)k->patience / 1000);
 
-	if (k->several && used > 0 && (size_t)used < len)
+	if (!k->several || used <= 0 || (size_t)used >= len)
+		return;
+	if (o->stay < 0)
+		snprintf(text + used, len - (size_t)used, ", stay 64 to 128 round trips");
+	else
 		snprintf(text + used, len - (size_t)used, ", stay %lld", (long long)o->stay);
 }
 
@@ -652,11 +656,11 @@ static int release_part(const struct lock_setup *s, struct lock_slot *whole, str
 
 /* -------------------------------------------------------------- simulator */
 
-/* There is a bound only with patience 0; other values are times, not numbers of acquires. On one
- * node each other client acquires once: from its place in the queue, or because it looked before
- * there was a queue. On several nodes, each of those acquires may be in a separate turn of the root
- * at this node, each other node has a turn between two of these, and one more turn has begun
- * before. */
+/* There is a bound only with patience 0 and, on several nodes, a stay of so many acquires; other
+ * values are times. On one node each other client acquires once: from its place in the queue, or
+ * because it looked before there was a queue. On several nodes, each of those acquires may be in a
+ * separate turn of the root at this node, each other node has a turn between two of these, and one
+ * more turn has begun before. */
 static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
 	const struct adaptive_constants *k = s->state;
@@ -667,6 +671,8 @@ static uint64_t overtakes(const struct lock_setup *s, int mode)
 		return UINT64_MAX;
 	if (!k->several)
 		return (uint64_t)t->nranks * (uint64_t)s->max_held - 1;
+	if (adaptive_options_of(s)->stay < 0)
+		return UINT64_MAX;
 	for (int j = 0; j < k->nodes; j++) {
 		clients = k->node_level ? topo_size(t, k->node_level, j) : 1;
 		most = clients > most ? clients : most;
@@ -708,7 +714,7 @@ static const struct option_spec options[] = {
     LOCK_NUMBER(struct adaptive_options, patience, "patience", -1, 1000000,
 		"-1 (8 to 500, by how long hand-overs take)",
 		"microseconds for which others may come before the first waiter; 0: none"),
-    LOCK_NUMBER(struct adaptive_options, stay, "stay", 0, 1048575, "1024",
+    LOCK_NUMBER(struct adaptive_options, stay, "stay", -1, 1048575, "-1 (some round trips)",
 		"further acquires by waiting clients of a node while other nodes wait"),
     LOCK_OPTIONS_END,
 };

@@ -10,7 +10,7 @@
 
 struct adaptive_options {
 	int64_t patience; /* microseconds; -1: the lock decides */
-	int64_t stay;
+	int64_t stay;     /* acquires; -1: the lock decides */
 };
 _Static_assert(sizeof(struct adaptive_options) <= LOCK_OPTION_BYTES, "the options fit");
 
@@ -38,9 +38,12 @@ _Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NOTES == NEAR_BYTES &&
 	       "the words of a line do not overlap and fit into it");
 
 /* NOTES of the node that has the root: the low half of GUEST when the node last dealt with it
- * (SEEN), and how many times W was SHUT since the node got the root. Of another node: 1 + the node
+ * (SEEN), and how many times W was SHUT since the node got the root; if the lock decides how long a
+ * stay is, when W was first SHUT, in units of 2^STAY_UNIT ns, or 0. Of another node: 1 + the node
  * where its guests look for the root, 0 for that of the home, and how many have been there in a
- * row. Of both: how many clients are to queue without having tried to be guests. */
+ * row. Of both: how many clients are to queue without having tried to be guests; and how long a
+ * round trip to the home took when the node last queued, as the power of two, in ns, that is not
+ * less (TRIP), or 0. */
 enum {
 	NOTES_SEEN_BITS = 32,
 	NOTES_STAYS_SHIFT = 32,
@@ -49,7 +52,9 @@ enum {
 	NOTES_VISITS_SHIFT = 24,
 	NOTES_VISITS_BITS = 4,
 	NOTES_SKIPS_SHIFT = 52,
-	NOTES_SKIPS_BITS = 4
+	NOTES_SKIPS_BITS = 4,
+	NOTES_TRIP_SHIFT = 56,
+	NOTES_TRIP_BITS = 5
 };
 #define NOTES_FIELD(shift, bits) (((INT64_C(1) << (bits)) - 1) << (shift))
 #define NOTES_SEEN NOTES_FIELD(0, NOTES_SEEN_BITS)
@@ -57,6 +62,7 @@ enum {
 #define NOTES_HOST NOTES_FIELD(0, NOTES_HOST_BITS)
 #define NOTES_VISITS NOTES_FIELD(NOTES_VISITS_SHIFT, NOTES_VISITS_BITS)
 #define NOTES_SKIPS NOTES_FIELD(NOTES_SKIPS_SHIFT, NOTES_SKIPS_BITS)
+#define NOTES_TRIP NOTES_FIELD(NOTES_TRIP_SHIFT, NOTES_TRIP_BITS)
 
 /* W: HELD or a free value, the bits of the head of the queue, and, on a table of one node, the
  * numbers of sharers, of intents exclusive and of intents shared. H has HELD, STRICT, SPLIT, the

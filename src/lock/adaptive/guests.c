@@ -150,7 +150,7 @@ static void note_seen(struct lock_slot *slot, int64_t guest)
 
 void guest_note_root(struct lock_slot *slot)
 {
-	int64_t notes = adaptive_notes(slot) & NOTES_SKIPS;
+	int64_t notes = adaptive_notes(slot) & (NOTES_SKIPS | NOTES_TRIP);
 
 	/* Other than GUEST, so that a release looks at it. */
 	adaptive_note(slot, notes | ((look(slot) ^ NUMBER) & NOTES_SEEN));
@@ -158,7 +158,7 @@ void guest_note_root(struct lock_slot *slot)
 
 void guest_note_away(struct lock_slot *slot, int64_t host)
 {
-	adaptive_note(slot, (adaptive_notes(slot) & NOTES_SKIPS) | host);
+	adaptive_note(slot, (adaptive_notes(slot) & (NOTES_SKIPS | NOTES_TRIP)) | host);
 }
 
 bool guest_await(struct lock_slot *slot)

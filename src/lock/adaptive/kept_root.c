@@ -84,6 +84,13 @@ _Static_assert(STATUS_BITS + NUMBER_BITS + NODE_BITS <= 63, "a STATUS is never n
 #define NODE_MASK ((INT64_C(1) << NODE_BITS) - 1)
 #define NUMBER_MASK ((INT64_C(1) << NUMBER_BITS) - 1)
 
+/* If the lock decides how long a root stays: round trips, and a round trip before one was measured
+ * and at most, as powers of two, in ns. */
+enum { STAY_TRIPS = 64, USUAL_TRIP = 12, LONGEST_TRIP = 22, STAY_UNIT = 10 };
+_Static_assert((int64_t)STAY_TRIPS << LONGEST_TRIP >> STAY_UNIT < INT64_C(1) << NOTES_STAYS_BITS,
+	       "the longest stay fits into its field");
+_Static_assert(LONGEST_TRIP < 1 << NOTES_TRIP_BITS, "so does a round trip");
+
 static int64_t status_of(int64_t number, int64_t what)
 {
 	return number << STATUS_BITS | what;
@@ -338,6 +345,16 @@ static int await_root(const struct lock_setup *s, struct lock_slot *slot, int64_
 	return seen == waits ? leave_place(slot) : arrive(s, slot, seen);
 }
 
+/* A round trip to the home took so long, in ns. */
+static void note_trip(struct lock_slot *slot, uint64_t ns)
+{
+	int64_t trip = 1;
+
+	while (trip < LONGEST_TRIP && ns >> trip)
+		trip++;
+	adaptive_note(slot, (adaptive_notes(slot) & ~NOTES_TRIP) | trip << NOTES_TRIP_SHIFT);
+}
+
 /* Q1 ... Q5. */
 static int join(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -346,14 +363,17 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t number = (number_of(slot) + 1) & NUMBER_MASK, pred;
 	int64_t me = own_node(s, slot) + 1, waits = status_of(number, WAITING), old;
 	int64_t root, guest;
+	uint64_t began;
 	bool is_idle;
 
 	/* Q1; (C). */
 	rma_poke(c, adaptive_word(slot, LINE_NEXT), 0);
 	rma_poke(c, adaptive_word(slot, LINE_STATUS), waits);
 	/* Q2. */
+	began = rma_clock(c);
 	rma_fao(c, tail, RMA_REPLACE, me, &pred);
 	rma_flush(c, tail); /* orders the swap before the look at its result */
+	note_trip(slot, rma_clock(c) - began);
 	if (!pred)
 		pred = adaptive_home_node(s, slot->lock) + 1;
 	/* Q3. */
@@ -477,14 +497,34 @@ int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int6
 
 /* ------------------------------------------------------------------ release */
 
-/* D1, D4: leave the root to a waiter of this node, as often as option stay permits. */
+/* Whether a stay that began at a time, in units, has lasted for STAY_TRIPS round trips. */
+static bool is_over(int64_t notes, int64_t began, int64_t now)
+{
+	int64_t trip = (notes & NOTES_TRIP) >> NOTES_TRIP_SHIFT;
+	int64_t lasted = (now - began) & (NOTES_STAYS >> NOTES_STAYS_SHIFT);
+
+	return lasted >= (int64_t)STAY_TRIPS << (trip ? trip : USUAL_TRIP) >> STAY_UNIT;
+}
+
+/* D1, D4: leave the root to a waiter of this node: for some round trips after the first release
+ * that knows of another node, or as often as option stay permits. */
 static bool stay(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t notes = adaptive_notes(slot);
+	int64_t most = adaptive_options_of(s)->stay, notes = adaptive_notes(slot), now;
+	int64_t stays = (notes & NOTES_STAYS) >> NOTES_STAYS_SHIFT;
 
-	if ((notes & NOTES_STAYS) >> NOTES_STAYS_SHIFT >= adaptive_options_of(s)->stay)
-		return false;
-	adaptive_note(slot, notes + (INT64_C(1) << NOTES_STAYS_SHIFT));
+	if (most >= 0) {
+		if (stays >= most)
+			return false;
+		stays++;
+	} else {
+		now = (int64_t)(rma_clock(&slot->client) >> STAY_UNIT) | 1;
+		now &= NOTES_STAYS >> NOTES_STAYS_SHIFT;
+		if (stays && is_over(notes, stays, now))
+			return false;
+		stays = stays ? stays : now;
+	}
+	adaptive_note(slot, (notes & ~NOTES_STAYS) | stays << NOTES_STAYS_SHIFT);
 	return adaptive_shut(slot);
 }
 
