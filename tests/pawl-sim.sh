@@ -90,6 +90,16 @@ stays_end()
 }
 check "adaptive: a stay ends by time" stays_end
 
+# Clients that are about to queue count: the root does not move though their node wants it.
+moves_seldom()
+{
+	far=$(sim --machine=cx6-4nodes --bench=warb --lock=adaptive --json |
+		sed -n 's/.*"far":\([0-9.]*\).*/\1/p')
+	echo "$far far operations an acquire"
+	awk -v far="$far" 'BEGIN { exit !(far > 0 && far < 0.1) }'
+}
+check "adaptive: a contended lock moves seldom" moves_seldom
+
 # Ranges: there is no overlap, and more clients meet more often.
 ranges()
 {

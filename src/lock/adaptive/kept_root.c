@@ -91,6 +91,9 @@ _Static_assert((int64_t)STAY_TRIPS << LONGEST_TRIP >> STAY_UNIT < INT64_C(1) << 
 	       "the longest stay fits into its field");
 _Static_assert(LONGEST_TRIP < 1 << NOTES_TRIP_BITS, "so does a round trip");
 
+/* How long a release waits for the next head of its queue. */
+enum { HEAD_NS = 2000 };
+
 static int64_t status_of(int64_t number, int64_t what)
 {
 	return number << STATUS_BITS | what;
@@ -506,6 +509,24 @@ static bool is_over(int64_t notes, int64_t began, int64_t now)
 	return lasted >= (int64_t)STAY_TRIPS << (trip ? trip : USUAL_TRIP) >> STAY_UNIT;
 }
 
+/* D4, also for a client that is at the head of the queue and about to set HEAD: it may have been
+ * put there when this holder entered. No step depends on this wait: without HEAD the root is not
+ * kept. */
+static bool shut_soon(struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t value;
+
+	if (adaptive_shut(slot))
+		return true;
+	rma_get(c, *adaptive_queue(slot), &value);
+	return value &&
+	       rma_await_until(c, w, W_HEAD, RMA_NE, 0, RMA_SOON, rma_clock(c) + HEAD_NS,
+			       "a head of the queue", &value) &&
+	       adaptive_shut(slot);
+}
+
 /* D1, D4: leave the root to a waiter of this node: for some round trips after the first release
  * that knows of another node, or as often as option stay permits. */
 static bool stay(const struct lock_setup *s, struct lock_slot *slot)
@@ -525,7 +546,7 @@ static bool stay(const struct lock_setup *s, struct lock_slot *slot)
 		stays = stays ? stays : now;
 	}
 	adaptive_note(slot, (notes & ~NOTES_STAYS) | stays << NOTES_STAYS_SHIFT);
-	return adaptive_shut(slot);
+	return shut_soon(slot);
 }
 
 bool kept_root_take_back(struct lock_slot *slot)
