@@ -2,8 +2,9 @@
  * The shares of nodes of kind adaptive (src/lock/adaptive/shares.c, and what sharing.c does with
  * them), with the root (kept_root.pml), which may be whole or split.
  *
- * A sharer of a node whose share is open adds itself to R of its node (E1), looks at GATE (E2), and
- * takes its count back if it is closed (E3). A client opens the share: it sets OPENING and takes
+ * A sharer adds itself to R of its node (E1), once without a look at R before, later only if it found
+ * the share open. It is in if R had OPEN, and GATE the number (E2); if not, it takes its count back
+ * (E3). A client opens the share: it sets OPENING and takes
  * OPEN back (O1), writes a new number into GATE and R (O2), sets the node's bit in H (O3), and sets
  * OPEN (O4), if H is split and no client excludes sharers. With a whole root it leaves out O3 and
  * sets HERE, which goes with the root: the node that gets it splits the root and sets the bit of
@@ -155,6 +156,20 @@ proctype P(byte p)
 	/* ------------------------------------------------------------ a sharer */
 	:: MAY_ASK(S) ->
 		WANT;
+		if
+		/* E1, E2 without a look before */
+		:: d_step { ok = OPEN[n]; number = NUMBER[n]; R[n]++ };
+			if
+#ifdef BREAK_GATE
+			:: ok -> goto in_by_share
+#else
+			:: ok && GATE[n] == number -> goto in_by_share
+#endif
+			:: else -> R[n]-- /* E3 */
+			fi;
+			d_step { ok = 0; number = 0 }
+		:: skip
+		fi;
 again:
 		if
 		:: OPEN[n] && GATE[n] == NUMBER[n] ->

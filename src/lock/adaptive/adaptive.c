@@ -444,6 +444,16 @@ RMA_INLINE bool count_at_once(struct lock_slot *slot)
 	return false;
 }
 
+/* Whether the slot shared this lock last. */
+static bool is_shared_again(struct lock_slot *slot)
+{
+	struct adaptive_slot *own = lock_own(slot);
+	bool again = own->shared == slot->lock + 1;
+
+	own->shared = slot->lock + 1;
+	return again;
+}
+
 /* Modes other than exclusive. */
 static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -454,6 +464,11 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 	if (slot->mode & PAWL_AHEAD)
 		return k->several ? sharing_enter_ahead(s, slot) : count_ahead(s, slot);
 	if (k->several) {
+		if (slot->mode == PAWL_SHARED &&
+		    (is_shared_again(slot) ? share_join_if_open(slot) : share_join(slot))) {
+			*adaptive_entry(slot) = BY_SHARE;
+			return PAWL_SUCCESS;
+		}
 		rc = sharing_enter_at_once(s, slot);
 		if (rc == PAWL_SUCCESS || (rc == PAWL_ERR_BUSY && sharing_enter_soon(s, slot)))
 			return PAWL_SUCCESS;

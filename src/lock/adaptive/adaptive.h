@@ -119,6 +119,7 @@ struct adaptive_slot {
 	_Atomic(int64_t) *w;   /* W of lock number last - 1, if the process has it mapped */
 	uint64_t last;         /* 1 + the lock for which w and queue were found; 0: w is NULL */
 	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
+	uint64_t shared;       /* 1 + the lock that it shared last, on several nodes */
 	int long_waits;        /* so many waits are to be patient: hand-overs were slow */
 	enum adaptive_entry entry;
 	int host;      /* a guest: the node where it is, */
@@ -391,6 +392,7 @@ RMA_INLINE int64_t share_bit(int node)
 
 /* Enter and leave by the share of the client's node. False: it is closed. */
 bool share_join(struct lock_slot *slot);
+bool share_join_if_open(struct lock_slot *slot);
 void share_leave(struct lock_slot *slot);
 /* What the client has that opens the share of its node. */
 enum share_root { SHARE_NO_ROOT, SHARE_SPLIT, SHARE_WHOLE };

@@ -11,8 +11,13 @@
  * of the opening. GATE, which other nodes write, has the number of the opening, or is 0. The share
  * is open if R has OPEN and GATE has the number that R has.
  *
- * A sharer adds itself to R if the share is open (E1), and then looks at GATE (E2). If the share
- * has been closed meanwhile, it takes its count back (E3). To leave, it takes its count back, too.
+ * A sharer adds itself to R (E1), and then looks at GATE (E2). If the share is closed, it takes its
+ * count back (E3). To leave, it takes its count back, too. Its first E1 comes without a look at R
+ * before: a look at a cache line that another client has changed takes as long as E1, which brings
+ * the line. A sharer of the lock that it shared last, and one that asks again, look first, and add
+ * themselves only if the share is open: such a line is in the client's cache, or in use by others
+ * now, which a look delays less. So a client that waits for R without sharers sees each newcomer
+ * once at most.
  * To open the share, a client sets OPENING and takes OPEN back (O1), writes the next number into
  * GATE and into R (O2), sets the node's bit in H at the home (O3), and if no client excludes
  * sharers there, sets OPEN and adds itself (O4). Then it looks at GATE, as any sharer (E2). A
@@ -98,15 +103,21 @@ bool share_join(struct lock_slot *slot)
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
 	int64_t value;
 
-	rma_get(&slot->client, r, &value);
-	if (!(value & R_OPEN) || !has_gate(slot, value))
-		return false;
 	/* E1, E2; (A). */
 	value = change(slot, r, R_ONE);
 	if ((value & R_OPEN) && (has_gate(slot, value) || FAULT(adaptive_gate)))
 		return true;
 	share_leave(slot); /* E3 */
 	return false;
+}
+
+/* The same after a look. */
+bool share_join_if_open(struct lock_slot *slot)
+{
+	int64_t value;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &value);
+	return (value & R_OPEN) && has_gate(slot, value) && share_join(slot);
 }
 
 /* O1: set OPENING and take OPEN back; *was becomes R as it was. False: another client has set
@@ -162,7 +173,7 @@ int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_ro
 
 	while (!begin(slot, &was)) {
 		await_end(slot);
-		if (share_join(slot))
+		if (share_join_if_open(slot))
 			return PAWL_SUCCESS;
 	}
 	next_number(slot, was);

@@ -172,7 +172,7 @@ int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t old;
 	int rc;
 
-	if (slot->mode == PAWL_SHARED && share_join(slot))
+	if (slot->mode == PAWL_SHARED && share_join_if_open(slot))
 		return entered(slot, BY_SHARE);
 	if (is_whole_here(s, slot))
 		return LOCK_PASSED;
