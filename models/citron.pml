@@ -16,6 +16,11 @@
  * -DLIVE=0, under weak fairness, process 0, which then only asks for all units, gets them whenever
  * it wants them. -DW0=w, -DW1=w, -DW2=w: a process asks for that range only.
  *
+ * With -DPOSTED a release is posted: its operations take effect in any order at any time later, while
+ * the process may ask again by another one of its -DSLOTS=s slots (default 2), and finds its own
+ * units, turns and announcements like those of others. A slot is used again, and a process stops,
+ * only when the operations have taken effect. A word of announcements counts each slot once (assert).
+ *
  * What it abstracts. An operation and its flush are one step; operations that are issued together
  * are consecutive steps. Left out are escalation, so nothing is proved about small ranges that meet
  * an occupied node, or bits that others take back, again and again; tries; the units behind the
@@ -34,11 +39,21 @@
  *                        -DBREAK_AGAIN    a client looks above before it asks again for bits of others
  *                        -DBREAK_CLAIM    a client asks for bits of others for ever, and keeps its own
  *                        -DBREAK_TICKETS  the ticket of a node is drawn when the nodes before it are held
+ *                        with POSTED: -DBREAK_REUSE    a slot is used again before its release has taken effect
+ *                                     -DBREAK_MINE     so it is, and counts on announcements that are on their way out
+ *                                     -DBREAK_OWN      a client takes bits of its own that are on their way out for its own
+ *                                     -DBREAK_RISEN    a client leaves out its nodes that are on their way out when it looks
+ *                                                      at RAISED
+ *                                     -DBREAK_TURN     OCC is not cleared by the operation that ends the turn
+ *                                     -DBREAK_EARLY    announcements are withdrawn while the units are held
+ *                                     -DBREAK_PROGRESS operations take effect when the process next has nothing to wait for
  */
 #ifndef M
 #define M 2
 #endif
+#ifndef NP
 #define NP 3
+#endif
 #define ANY 9
 #ifndef W0
 #define W0 ANY
@@ -58,6 +73,40 @@ byte bits[4];
 byte stripe[2];
 byte owned;      /* ghost: units that are held */
 byte alive = NP; /* processes that will still ask */
+
+#ifdef POSTED
+#ifndef SLOTS
+#define SLOTS 2
+#endif
+/* What is on its way for a slot (p, p + NP): operations, and what they change. */
+#define TURN 1    /* bits, or the end of the turn, of the first node; << 1: of the second */
+#define DOWN 4    /* RAISED */
+#define STRIPED 8
+#define BELOW 16  /* << the node */
+#ifdef BREAK_RISEN
+#define ANSWER 128 /* comes after the effects; else with the last of them */
+#else
+#define ANSWER 0
+#endif
+#ifdef BREAK_TURN
+#define OCC 256
+#else
+#define OCC 0 /* part of TURN */
+#endif
+short flying[NP * SLOTS];
+byte first_node[NP * SLOTS], second_node[NP * SLOTS], clears[NP * SLOTS]; /* bits: 2 for each node */
+#define OTHER(p) (p + NP * (SLOTS - 1))
+#define SETTLED(p) (flying[p] == 0 && flying[OTHER(p)] == 0)
+/* an inner node of a release that is not answered */
+#define RAISES(s) (flying[s] != 0 && (!IS_LEAF(first_node[s]) || !IS_LEAF(second_node[s])))
+#define FLIES(s, n) ((flying[s] & (BELOW << n)) != 0)
+#ifdef BREAK_PROGRESS
+bit idle[NP];
+#endif
+#define MOST_BELOW (NP * SLOTS)
+#else
+#define MOST_BELOW NP
+#endif
 
 #ifdef LIVE
 bit want, in;
@@ -100,7 +149,13 @@ inline choose_range()
 inline announce_at(x)
 {
 	if
-	:: atomic { !mine[x] -> below[x]++; mine[x] = 1; fresh[x] = 1 }
+#ifdef BREAK_MINE
+	:: atomic { !mine[x] && FLIES(s, x) -> mine[x] = 1; fresh[x] = 1 }
+	:: atomic { !mine[x] && !FLIES(s, x) ->
+#else
+	:: atomic { !mine[x] ->
+#endif
+		assert(below[x] < MOST_BELOW); below[x]++; mine[x] = 1; fresh[x] = 1 }
 	:: else
 	fi
 }
@@ -163,7 +218,11 @@ inline look_above(n, h)
 inline look_up(n, h)
 {
 	if
+#ifdef BREAK_RISEN
+	:: raised == risen + RAISES(p) + RAISES(OTHER(p))
+#else
 	:: raised == risen
+#endif
 	:: else -> look_above(n, h)
 	fi
 }
@@ -257,10 +316,95 @@ inline end_turn(n)
 	fi
 }
 
+#ifdef POSTED
+/* the bits of this leaf that a slot's release has yet to clear */
+#define OWN_FLYING(s, n) (((flying[s] & TURN) && first_node[s] == n -> clears[s] & 3 : 0) | \
+			  ((flying[s] & (TURN << 1)) && second_node[s] == n -> clears[s] >> 2 : 0))
+#define STRIPE(s) ((s % NP + s / NP) % 2)
+
+/* R, posted */
+inline post()
+{
+	d_step {
+		first_node[s] = n0;
+		second_node[s] = n1;
+		clears[s] = (IS_LEAF(n0) -> MASK(n0) : 0) | (n1 != NONE && IS_LEAF(n1) -> MASK(n1) << 2 : 0);
+		flying[s] = ANSWER | TURN | (n1 != NONE -> TURN << 1 : 0) | (striped -> STRIPED : 0) |
+			    (mine[0] << 4) | (mine[1] << 5) | (mine[2] << 6);
+		if
+		:: risen -> flying[s] = flying[s] | DOWN | OCC
+		:: else
+		fi;
+		mine[0] = 0; mine[1] = 0; mine[2] = 0; fresh[0] = 0; fresh[1] = 0; fresh[2] = 0;
+		striped = 0; risen = 0;
+		n0 = 0; n1 = 0; n = 0; units = 0; ticket = 0; up = 0; way = 0; held = 0; first = 0 /* fewer states */
+	}
+}
+
+inline take_effect(n, on)
+{
+	if
+	:: IS_LEAF(n) -> assert((BITS(n) & on) == on); BITS(n) = BITS(n) - on
+	:: else ->
+		done[n] = (done[n] + 1) % 4;
+#ifndef BREAK_TURN
+		occ[n] = 0
+#endif
+	fi
+}
+
+inline effect_below(x)
+{
+	assert(below[x] > 0);
+	below[x]--;
+	flying[s] = flying[s] - (BELOW << x)
+}
+
+proctype Wire(byte s)
+{
+end:	do
+#ifdef BREAK_PROGRESS
+	:: atomic { idle[s % NP] && flying[s] != 0 ->
+#else
+	:: atomic { flying[s] != 0 ->
+#endif
+		if
+		:: flying[s] & TURN -> take_effect(first_node[s], (clears[s] & 3)); flying[s] = flying[s] - TURN
+		:: flying[s] & (TURN << 1) ->
+			take_effect(second_node[s], (clears[s] >> 2));
+			flying[s] = flying[s] - (TURN << 1)
+		:: flying[s] & DOWN -> raised--; flying[s] = flying[s] - DOWN
+		:: flying[s] & STRIPED ->
+			assert(stripe[STRIPE(s)] > 0);
+			stripe[STRIPE(s)]--;
+			flying[s] = flying[s] - STRIPED
+		:: FLIES(s, 0) -> effect_below(0)
+		:: FLIES(s, 1) -> effect_below(1)
+		:: FLIES(s, 2) -> effect_below(2)
+		:: flying[s] & OCC ->
+			occ[(IS_LEAF(first_node[s]) -> second_node[s] : first_node[s])] = 0;
+			flying[s] = flying[s] - OCC
+		:: flying[s] == ANSWER -> flying[s] = 0
+		fi;
+		if
+		:: flying[s] == 0 -> first_node[s] = 0; second_node[s] = 0; clears[s] = 0
+		:: else
+		fi
+	   }
+	od
+}
+#else
+#define STRIPE(s) (p % 2)
+#endif
+
 /* fetch-or: set the bits of a leaf; on: those that were not set, which are this client's from then on */
 inline set_bits(n, on)
 {
+#ifdef BREAK_OWN
+	atomic { on = MASK(n) & ((3 - BITS(n)) | OWN_FLYING(p, n) | OWN_FLYING(OTHER(p), n)); BITS(n) = BITS(n) | MASK(n) }
+#else
 	atomic { on = MASK(n) & (3 - BITS(n)); BITS(n) = BITS(n) | MASK(n) }
+#endif
 }
 
 /* the same for the bits that are missing */
@@ -297,7 +441,7 @@ inline set_leaves()
 inline announce_leaves()
 {
 #if M == 1
-	atomic { stripe[p % 2]++; striped = 1 }
+	atomic { stripe[STRIPE(s)]++; striped = 1 }
 #else
 	skip
 #endif
@@ -306,7 +450,7 @@ inline announce_leaves()
 inline withdraw_stripe()
 {
 	if
-	:: atomic { striped -> assert(stripe[p % 2] > 0); stripe[p % 2]--; striped = 0 }
+	:: atomic { striped -> assert(stripe[STRIPE(s)] > 0); stripe[STRIPE(s)]--; striped = 0 }
 	:: else
 	fi
 }
@@ -320,6 +464,9 @@ inline look_up_leaves()
 proctype P(byte p)
 {
 	byte w, n0, n1, n, units, ticket, up, way, on0, on1, held, risen;
+#ifdef POSTED
+	byte s;
+#endif
 	bit mine[3], fresh[3], first, striped;
 
 	do
@@ -335,6 +482,19 @@ proctype P(byte p)
 		fi;
 		choose_range()
 	   }
+#ifdef POSTED
+#if defined(BREAK_REUSE) || defined(BREAK_MINE)
+		s = p;
+#else
+		if
+		:: d_step { flying[p] == 0 -> s = p }
+		:: d_step { flying[p] != 0 && flying[OTHER(p)] == 0 -> s = OTHER(p) }
+		fi;
+#endif
+#ifdef BREAK_PROGRESS
+		idle[p] = 0;
+#endif
+#endif
 again:		way = NONE;
 		risen = 0;
 		if
@@ -442,15 +602,31 @@ node:		/* S2 */
 		:: else
 		fi;
 
-holds:		atomic { assert((owned & units) == 0); owned = owned | units; IN }
+holds:
+#ifdef BREAK_EARLY
+		withdraw_all();
+#endif
+		atomic { assert((owned & units) == 0); owned = owned | units; IN }
 		atomic { owned = owned & (255 - units); OUT_OF }
 		/* R */
+#ifdef POSTED
+		flying[s] == 0;
+		post();
+#ifdef BREAK_PROGRESS
+		idle[p] = 1
+#endif
+#else
 		if
 		:: end_turn(n0); end_turn(n1); withdraw_stripe()
 		:: striped -> withdraw_stripe(); end_turn(n0); end_turn(n1)
 		fi;
 		withdraw_all()
+#endif
+#ifdef POSTED
+	:: SETTLED(p) -> break
+#else
 	:: break
+#endif
 	od;
 	atomic {
 		alive--;
@@ -468,7 +644,14 @@ holds:		atomic { assert((owned & units) == 0); owned = owned | units; IN }
 
 init
 {
+	byte i;
+
 	/* tickets just before their wrap */
 	atomic { next[0] = 3; done[0] = 3; next[1] = 3; done[1] = 3; next[2] = 3; done[2] = 3 }
-	atomic { run P(0); run P(1); run P(2) }
+	atomic {
+#ifdef POSTED
+		do :: i < NP * SLOTS -> run Wire(i); i++ :: else -> i = 0; break od;
+#endif
+		do :: i < NP -> run P(i); i++ :: else -> break od
+	}
 }

@@ -79,8 +79,8 @@
  * the client. The bits, tickets and announcements that are on their way are those of one slot,
  * which is not used again until they are answered; so a word counts a slot once, and no bit is
  * cleared that another client has set. The same process may meet them with another slot, and waits
- * as for a client that no one keeps from leaving, so the argument below holds. With a lease the
- * holder has to learn at its release whether it was given up.
+ * as for a client that no one keeps from leaving, so the argument below holds (models/citron.pml,
+ * -DPOSTED). With a lease the holder has to learn at its release whether it was given up.
  *
  * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
  *   S1  draw tickets of all inner nodes of the cover, each when the previous one has its turn
