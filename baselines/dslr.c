@@ -10,12 +10,13 @@
  * and MAX_S of its ticket; a reader's, when N_X equals MAX_X.
  *
  * Fairness: first come, first served, by the order of the fetch-and-adds; consecutive readers hold
- * the lock together. Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip. A
- * waiter polls by get and pauses between polls in proportion to the clients ahead and to the
- * measured time of a hand-over, for backoff_max and an eighth of a lease at most (bakery.h).
+ * the lock together. Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip,
+ * or none if the transport posts (UCX between nodes) and there is no lease. A waiter polls by get
+ * and pauses between polls in proportion to the clients ahead and to the measured time of a
+ * hand-over, for backoff_max and an eighth of a lease at most (bakery.h).
  *
- * A carry never reaches another counter: each counter has a guard bit. bakery.h describes this, and
- * has the word and the steps on it.
+ * bakery.h describes why a carry never reaches another counter and why the answer of a release
+ * decides nothing, and has the word and the steps on it.
  *
  * Leases. A client whose turn it is changes N_X or N_S within a lease after it enters. A waiter
  * that sees neither change for two leases (in 8 or more looks, because one long stop of its own
@@ -38,14 +39,17 @@
  *       it for dead, and start to count again. After four such slow answers in a row it enters,
  *       because then no look is quick enough for a client to be taken for dead. A pause is part of
  *       that half lease; it takes an eighth of a lease at most, so by itself it makes no look late.
+ *   (E) With a lease the answer of a release says whether the era was still its own, (C), so the
+ *       release waits for it. Without leases it decides nothing (bakery.h), and the release is
+ *       posted.
  *
  * Limits of recovery. That a holder is dead is a guess from a clock. A holder that sleeps in its
  * critical section for longer than its lease loses the lock; others may enter, and its release
  * returns PAWL_ERR_LEASE_LOST. Two recoveries may conflict (ABA, Figure 2b of the ShiftLock paper):
  * a client that is about to reset the lock is stopped, another resets it, and when the first
  * continues, the word happens to have its old value. ERA prevents this: the word differs from then
- * on. ERA has 5 bits. A client still does harm if it stops between its last look and its swap for
- * exactly 32 recoveries (at least 64 leases), or while every counter wraps around to exactly its
+ * on. ERA has 6 bits. A client still does harm if it stops between its last look and its swap for
+ * exactly 64 recoveries (at least 128 leases), or while every counter wraps around to exactly its
  * old value. Nothing in one word can prevent that. The word also becomes wrong if a release arrives
  * after its holder was given up and is taken back after one more recovery: in the adversary, in one
  * of several thousand worlds in which clients are stopped for many leases within a release. A
@@ -148,6 +152,8 @@ static bool confirm(const struct lock_setup *s, struct lock_slot *slot, struct r
 	uint64_t lease = lease_of(s), era = bakery_era_of(word);
 
 	own_of(slot)->era = era;
+	if (__builtin_expect(bakery_has_carried(word, slot->mode), 0))
+		bakery_clear_guard(c, w, N_X, era);
 	for (int slow = 0; lease && rma_clock(c) - since > lease / 2 && slow < SLOW_ANSWERS;) {
 		uint64_t issued = rma_clock(c), by = next_beat(word);
 
@@ -283,21 +289,27 @@ static RMA_SLOW_PATH int take_back(struct lock_slot *slot, int at)
 	return PAWL_ERR_LEASE_LOST;
 }
 
-static int release(const struct lock_setup *s, struct lock_slot *slot)
+/* R1, with a lease; pairs with A2 of the next client */
+static int release_leased(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	uint64_t lease = lease_of(s), old, era = own_of(slot)->era;
+	uint64_t lease = lease_of(s), old;
 	int at = bakery_done_of(slot->mode);
 
-	if (lease && rma_clock(c) - own_of(slot)->since > lease + lease / 2)
+	if (rma_clock(c) - own_of(slot)->since > lease + lease / 2)
 		return release_late(slot, at);
-	/* R1; pairs with A2 of the next client */
 	old = bakery_add(c, own_of(slot)->word, at);
-	if (bakery_era_of(old) != era)
+	if (bakery_era_of(old) != own_of(slot)->era)
 		return take_back(slot, at);
-	if (bakery_sets_guard(old, at))
-		bakery_clear_guard(c, own_of(slot)->word, at, era);
 	return PAWL_SUCCESS;
+}
+
+static int release(const struct lock_setup *s, struct lock_slot *slot)
+{
+	if (lease_of(s))
+		return release_leased(s, slot);
+	bakery_leave(&slot->client, own_of(slot)->word, slot->mode); /* R1; (E) */
+	return bakery_end_release(s, &slot->client, own_of(slot)->word);
 }
 
 /* --------------------------------------------------------------- the simulator */
@@ -352,6 +364,8 @@ const struct lock_protocol lock_dslr = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .settled = lock_is_answered,
+    .posts_unmarked = true,
     .recover = &(const struct lock_recovery_calls){.abandon = abandon, .unchecked_release = true},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
 };

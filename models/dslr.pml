@@ -2,16 +2,21 @@
  * DSLR, a reader-writer bakery in one word: model of baselines/dslr.c.
  *
  * What it models. NW writers (default 2) and NR readers (1), 3 or 4 in all, at one word: tickets
- * MAX_X, MAX_S and the number done N_X, N_S, each of C values with a guard bit above; ERA of E
- * values. A process takes the lock any number of times and may stop between two acquisitions. All
- * counters start just before their wrap. -DDEATHS=n: up to n processes die: inside, or while they
- * wait, or before they have cleared a guard. A waiter may then take the dead process for dead, and
- * be stopped for any time before it resets the word.
+ * MAX_X, MAX_S and the number done N_X, N_S, each of C values, with a guard bit above all but N_S,
+ * whose carry leaves the word; ERA of E values. A process takes the lock any number of times and may
+ * stop between two acquisitions. All counters start just before their wrap. -DDEATHS=n: up to n
+ * processes die: inside, or while they wait, or before they have cleared a guard. A waiter may then
+ * take the dead process for dead, and be stopped for any time before it resets the word.
+ *
+ * -DPOSTED=mask: the processes of the mask post their releases: these take effect at any time
+ * later, while the process may ask again, with a second slot. It stops, and posts again, only when
+ * that has been answered.
  *
  * What it proves. A writer is alone and readers meet no writer; no counter carries past its guard
- * (assert in ADD); no dead-lock (awaits are blocking guards), with or without deaths; at the end,
- * if no process has died, all tickets are done and no guard is set. With -DLIVE=v, under weak
- * fairness, process v gets the lock whenever it wants it (writers 0..NW-1, then readers).
+ * (assert in ADD and LEAVE), although only the next writer clears that of N_X; no dead-lock (awaits
+ * are blocking guards), with or without deaths; at the end, if no process has died, all tickets are
+ * done and no guard of a ticket counter is set. With -DLIVE=v, under weak fairness, process v gets
+ * the lock whenever it wants it (writers 0..NW-1, then readers).
  *
  * What it abstracts. Time: a client takes another for dead only while a dead one blocks its era.
  * (That no living client is taken for dead depends on clocks; the adversary of tests/sim checks
@@ -21,6 +26,9 @@
  *
  * Known-broken variants: -DBREAK_READERS  a writer does not wait for the readers before it
  *                        -DBREAK_GUARD    a client that sees a guard enters regardless: a counter overflows
+ *                        -DBREAK_CARRY    a writer does not clear the guard of N_X: it overflows
+ *                        -DBREAK_SLOTS    (POSTED) slots are used again before the release is answered: more
+ *                                         tickets than a counter tells apart
  *                        -DBREAK_ERA      a reset leaves no trace in the word (Figure 2b of the ShiftLock paper): a second
  *                                         one, stopped for a while, resets a lock that is in use
  */
@@ -34,7 +42,17 @@
 #define DEATHS 0
 #endif
 #define NP (NW + NR)
-#define C (NP + 1) /* more than clients */
+#ifdef POSTED
+#define POSTS(p) ((POSTED >> p) & 1)
+#define SLOTS (NP + POSTS(0) + POSTS(1) + POSTS(2))
+#else
+#define SLOTS NP
+#endif
+#ifdef BREAK_SLOTS
+#define C NP
+#else
+#define C (SLOTS + 1)
+#endif
 #define E 4        /* more than DEATHS */
 #ifdef BREAK_ERA
 #define NEXT_ERA(e) e
@@ -44,6 +62,12 @@
 
 typedef word_t { byte nx, ns, mx, ms, era };
 word_t W;      /* counters 0..C-1, C and more with the guard */
+#ifdef POSTED
+bit flying[NP]; /* a release of the process is on its way */
+#define ANSWERED(p) (!flying[p])
+#else
+#define ANSWERED(p) true
+#endif
 bit blocks[E]; /* ghost: a dead client blocks this era */
 byte deaths;
 #ifdef BREAK_ERA
@@ -70,12 +94,12 @@ byte tx[NP], ts[NP], era[NP], state[NP];
 #ifdef BREAK_GUARD
 #define ANY_GUARD false
 #else
-#define ANY_GUARD (W.nx >= C || W.ns >= C || W.mx >= C || W.ms >= C)
+#define ANY_GUARD (W.mx >= C || W.ms >= C)
 #endif
 #ifdef BREAK_READERS
 #define READERS_DONE(p) true
 #else
-#define READERS_DONE(p) (p >= NW || V(W.ns) == ts[p])
+#define READERS_DONE(p) (p >= NW || W.ns == ts[p])
 #endif
 #define TURN(p) (!VOID(p) && !ANY_GUARD && V(W.nx) == tx[p] && READERS_DONE(p))
 #define CAN_GO(p) (state[p] == GETS_ON || (state[p] == WAITS && (VOID(p) || TURN(p))))
@@ -88,6 +112,12 @@ byte tx[NP], ts[NP], era[NP], state[NP];
 
 /* add one; set says whether the addition has set the guard */
 #define ADD(f) set = (f == C - 1); f++; assert(f < 2 * C)
+/* the same for N_X, and for N_S, which has no guard */
+#define LEAVE(p) \
+	if \
+	:: p < NW -> W.nx++; assert(W.nx < 2 * C) \
+	:: else -> W.ns = (W.ns + 1) % C \
+	fi
 /* G: clear it, unless the era is over */
 #define CLEAR(f) \
 	if \
@@ -102,6 +132,15 @@ byte tx[NP], ts[NP], era[NP], state[NP];
 #define MAY_DIE if :: DIE :: true fi
 #else
 #define MAY_DIE skip
+#endif
+
+#ifdef POSTED
+proctype Wire(byte i)
+{
+end:	do
+	:: d_step { flying[i] -> LEAVE(i); flying[i] = 0 }
+	od
+}
 #endif
 
 proctype P(byte p)
@@ -155,28 +194,31 @@ again:		skip;
 			}
 #endif
 		od;
+#ifndef BREAK_CARRY
+		/* G, by a writer that is in */
+		set = (p < NW && W.nx >= C);
+		CLEAR(W.nx);
+#endif
 		MAY_DIE;
 		if
 		:: p < NW -> critical_exclusive(p)
 		:: else -> critical_shared(p)
 		fi;
-		/* R1: fao(W, N + 1); flush */
-		d_step {
-			if
-			:: p < NW -> ADD(W.nx)
-			:: else -> ADD(W.ns)
-			fi
-		}
+		/* R1: acc(W, N + 1); flush, or post */
+#ifdef POSTED
 		if
-		:: p < NW -> CLEAR(W.nx)
-		:: else -> CLEAR(W.ns)
+		:: POSTS(p) -> d_step { ANSWERED(p) -> flying[p] = 1 }
+		:: else -> d_step { LEAVE(p) }
 		fi;
+#else
+		d_step { LEAVE(p) };
+#endif
 		d_step { tx[p] = 0; ts[p] = 0; era[p] = 0; state[p] = OUT }
 	:: atomic {
-		alive--;
+		ANSWERED(p) -> alive--;
 		if
 		:: alive == 0 && !deaths ->
-			assert(nw == 0 && nr == 0 && W.nx == W.mx && W.ns == W.ms && !ANY_GUARD)
+			assert(nw == 0 && nr == 0 && V(W.nx) == W.mx && W.ns == W.ms && !ANY_GUARD)
 		:: else
 		fi };
 		goto end
@@ -188,6 +230,9 @@ end:	skip
 init {
 	byte i;
 	atomic {
+#ifdef POSTED
+		do :: i < NP -> if :: POSTS(i) -> run Wire(i) :: else fi; i++ :: else -> i = 0; break od;
+#endif
 		W.nx = C - 1; W.mx = C - 1; W.ns = (NR -> C - 1 : 0); W.ms = W.ns;
 		do :: i < NP -> run P(i); i++ :: else -> break od
 	}

@@ -192,6 +192,8 @@
 	X(citron_copy, "citron", "recovers to a copy that was used before") \
 	X(citron_vain, "citron", "keeps a spare copy that it took in vain") \
 	X(dslr_readers, "dslr", "writers do not wait for the readers before them") \
+	X(dslr_carry, "dslr,ss", \
+	  "a writer does not clear the guard that it finds set by a release") \
 	X(drtm_lease, "drtm", "writers do not wait for the end of the readers' lease") \
 	X(drtm_clock, "drtm", "writers trust their clock, where clocks differ") \
 	X(ss_last, "ss", "the last of several segments is not locked") \
@@ -211,12 +213,12 @@
 	X(client_request_lost, "d-mcs,alock,rma-mcs", \
 	  "a cancelled request gives its slot back, and stays in the queue") \
 	X(client_left, "d-mcs", "a slot is free before it has settled") \
-	X(client_own, "mgl", "a try takes a posted release of its process for a holder") \
+	X(client_own, "mgl,ss", "a try takes a posted release of its process for a holder") \
 	X(client_queued, "d-mcs,alock", "a slot is free while its place is in the queue") \
 	X(client_abandoned, "shiftlock,citron,dslr", "the slot of a forgotten lock is free at once") \
 	X(client_lost, "d-mcs", "a slot is free after a rank died") \
 	X(client_held, "ss", "ranges of one client may overlap") \
-	X(client_settle, "d-mcs,mgl,citron", "the end does not wait for posted operations") \
+	X(client_settle, "d-mcs,mgl,citron,ss,dslr", "the end does not wait for posted operations") \
 	X(client_guard, "d-mcs,lld", "a failed operation goes unnoticed")
 /* clang-format on */
 

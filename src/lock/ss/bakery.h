@@ -5,14 +5,27 @@
  *
  * The word has two pairs of counters: MAX_X and MAX_S, the tickets given to writers and readers,
  * and N_X and N_S, how many of these are done. BEAT and ERA are for leases; without leases they
- * stay 0.
+ * stay 0. Counters have 13 bits and are compared modulo 2^13, which is more than the number of
+ * clients.
  *
- * A carry never reaches another counter. A counter has 13 bits and a guard bit above them. The
- * client whose increment carries into the guard clears it by compare-and-swap: before it waits, or
- * before its release returns. A client that sees a guard bit does not enter. So while a guard is
- * set, each client adds to a counter at most once (a client that was in before still leaves), and
- * because there are fewer than 2^13 clients, the guard does not overflow. Counters are compared
- * modulo 2^13, which is more than the number of clients.
+ * A carry never reaches another counter, and a release has nothing to mend, whatever it finds:
+ *   - MAX_X and MAX_S have a guard bit above them. The client whose ticket carries into the guard
+ *     clears it by compare-and-swap before it waits. A client that sees one of these guards does
+ *     not enter. So while it is set, each client adds to the counter at most once, and because
+ *     there are fewer than 2^13 clients, the guard does not overflow.
+ *   - N_X has a guard bit, too. N_X changes only when a writer that is in leaves, or clears the
+ *     guard. A writer that finds the guard set when it comes in clears it before it leaves, so N_X
+ *     is at most 2^13 when the next one comes in. This guard keeps no client out.
+ *   - N_S, to which several readers add in any order, has the highest bits, and its carry leaves
+ *     the word.
+ *
+ * Posted releases. Without leases the answer of a release decides nothing, and it may be posted
+ * (rma_post()). Until the addition takes effect, the word is that of a client which is in: it
+ * excludes the clients that a holder would exclude, and these wait for the addition, not for the
+ * client that issued it. The slot is used again when the addition has been answered, so tickets
+ * that are not done are at most as many as slots, which is less than 2^13. The word does not tell a
+ * holder from a client whose addition is on its way; so a try that is refused waits for the
+ * additions of its own process and tries once more (posts_unmarked).
  */
 #ifndef LOCK_SS_BAKERY_H
 #define LOCK_SS_BAKERY_H
@@ -24,17 +37,15 @@ enum { BAKERY_BYTES = 8 };
 _Static_assert(BAKERY_BYTES == sizeof(int64_t), "one word a lock at its home");
 
 /* Where the parts of the word begin. */
-enum { N_X = 0, N_S = 14, MAX_X = 28, MAX_S = 42, BEAT = 56, ERA = 59 };
+enum { N_X = 0, MAX_X = 14, MAX_S = 28, BEAT = 42, ERA = 45, N_S = 51, ERA_BITS = N_S - ERA };
 #define BAKERY_COUNT UINT64_C(0x1fff)
 #define BAKERY_GUARD (BAKERY_COUNT + 1)
-#define BAKERY_GUARDS                                                              \
-	((BAKERY_GUARD << N_X) | (BAKERY_GUARD << N_S) | (BAKERY_GUARD << MAX_X) | \
-	 (BAKERY_GUARD << MAX_S))
+#define BAKERY_GUARDS ((BAKERY_GUARD << MAX_X) | (BAKERY_GUARD << MAX_S)) /* keep clients out */
 #define BEATS UINT64_C(7)
-#define ERAS UINT64_C(31)
+#define ERAS ((UINT64_C(1) << ERA_BITS) - 1)
 #define TICKETS \
 	(((BAKERY_COUNT | BAKERY_GUARD) << MAX_X) | ((BAKERY_COUNT | BAKERY_GUARD) << MAX_S))
-_Static_assert(MAX_S + 14 == BEAT && BEAT + 3 == ERA && ERA + 5 == 64, "the parts fill the word");
+_Static_assert(MAX_S + 14 == BEAT && BEAT + 3 == ERA && N_S + 13 == 64, "the parts fill the word");
 
 /* The constants of a kind that needs only the place of its words. */
 struct bakery {
@@ -69,7 +80,7 @@ RMA_INLINE uint64_t bakery_count_of(uint64_t word, int at)
 
 RMA_INLINE uint64_t bakery_era_of(uint64_t word)
 {
-	return word >> ERA;
+	return (word >> ERA) & ERAS;
 }
 
 RMA_INLINE int bakery_max_of(int mode)
@@ -82,7 +93,7 @@ RMA_INLINE int bakery_done_of(int mode)
 	return mode == PAWL_SHARED ? N_S : N_X;
 }
 
-/* Whether an addition to this counter, which found word, has set its guard. */
+/* Whether an addition to MAX_X or MAX_S, which found word, has set its guard. */
 RMA_INLINE bool bakery_sets_guard(uint64_t word, int at)
 {
 	return ((word >> at) & (BAKERY_COUNT | BAKERY_GUARD)) == BAKERY_COUNT;
@@ -91,8 +102,14 @@ RMA_INLINE bool bakery_sets_guard(uint64_t word, int at)
 /* The word after an addition to a counter by compare-and-swap, which needs no guard. */
 static inline uint64_t bakery_counted(uint64_t word, int at)
 {
-	return bakery_sets_guard(word, at) ? word & ~(BAKERY_COUNT << at)
-					   : word + (UINT64_C(1) << at);
+	return bakery_count_of(word, at) == BAKERY_COUNT ? word & ~(BAKERY_COUNT << at)
+							 : word + (UINT64_C(1) << at);
+}
+
+/* Whether a client that comes in has to clear the guard of N_X. */
+RMA_INLINE bool bakery_has_carried(uint64_t word, int mode)
+{
+	return mode != PAWL_SHARED && (word & BAKERY_GUARD << N_X) && !FAULT(dslr_carry);
 }
 
 /* Whether all clients that have drawn a ticket are done. */
@@ -103,12 +120,12 @@ static inline bool bakery_is_idle(uint64_t word)
 	       bakery_count_of(word, N_S) == bakery_count_of(word, MAX_S);
 }
 
-/* An idle word whose counters wrap soon. */
+/* An idle word whose counters wrap soon, as does the guard of N_X if no client clears it. */
 static inline uint64_t bakery_aged(void)
 {
 	uint64_t x = BAKERY_COUNT - 1, readers = BAKERY_COUNT - 2;
 
-	return x << N_X | readers << N_S | x << MAX_X | readers << MAX_S;
+	return (BAKERY_GUARD | x) << N_X | readers << N_S | x << MAX_X | readers << MAX_S;
 }
 
 /* Whether it is the turn of the client that drew its ticket when the word had the value ticket. */
@@ -179,7 +196,7 @@ static inline uint64_t bakery_look(struct rma_client *c, struct rma_word w)
 	return (uint64_t)word;
 }
 
-/* Draw a ticket, or leave. Returns the previous value of the word. */
+/* Draw a ticket, or leave with a look at what was there. Returns the previous value of the word. */
 RMA_INLINE uint64_t bakery_add(struct rma_client *c, struct rma_word w, int at)
 {
 	int64_t word;
@@ -187,6 +204,22 @@ RMA_INLINE uint64_t bakery_add(struct rma_client *c, struct rma_word w, int at)
 	rma_fao(c, w, RMA_SUM, (int64_t)(UINT64_C(1) << at), &word);
 	rma_flush(c, w); /* orders the addition before what follows; pairs with others' looks */
 	return (uint64_t)word;
+}
+
+/* Leave; the caller completes the addition, or posts it. */
+RMA_INLINE void bakery_leave(struct rma_client *c, struct rma_word w, int mode)
+{
+	rma_acc(c, w, (int64_t)(UINT64_C(1) << bakery_done_of(mode)));
+}
+
+/* Complete the additions of a release, or leave them on their way. PAWL_SUCCESS or LOCK_LEFT. */
+RMA_INLINE int bakery_end_release(const struct lock_setup *s, struct rma_client *c,
+				  struct rma_word w)
+{
+	if (s->posts && rma_post(c, w))
+		return LOCK_LEFT;
+	rma_flush(c, w); /* orders the additions before the return; pairs with others' looks */
+	return PAWL_SUCCESS;
 }
 
 /* Replace *word by another value. False: *word is the value found instead. */
@@ -202,8 +235,9 @@ static inline bool bakery_swap(struct rma_client *c, struct rma_word w, uint64_t
 	return false;
 }
 
-/* G: this client's addition has set a guard: clear it, unless the era is over. No client adds more
- * than once meanwhile, so this ends. */
+/* G: clear a guard, unless the era is over: that of a counter of tickets, which this client's
+ * addition has set; or that of N_X, which it found. No client adds more than once meanwhile, so
+ * this ends. */
 static inline void bakery_clear_guard(struct rma_client *c, struct rma_word w, int at, uint64_t era)
 {
 	uint64_t word = bakery_look(c, w);

@@ -13,9 +13,9 @@
  * Fairness: first come, first served at each segment, and no client waits for a segment below one
  * that it has; so the waiter at the highest segment proceeds, and the others after it. Uncontended:
  * acquire 1 atomic and 1 round trip for each segment, one after the other; release 1 atomic for
- * each segment, and 1 round trip for every 16; try-acquire a get and a compare-and-swap for each. A
- * waiter polls by get, with pauses in proportion to the clients ahead (bakery.h). Shared and
- * exclusive cost the same.
+ * each segment, and 1 round trip for all, or none if the transport posts (UCX between nodes);
+ * try-acquire a get and a compare-and-swap for each. A waiter polls by get, with pauses in
+ * proportion to the clients ahead (bakery.h). Shared and exclusive cost the same.
  *
  * Ordering guarantees
  *   (A) A client takes segments in ascending order, each after it has had its turn at the one
@@ -24,6 +24,9 @@
  *   (B) A ticket and the counters with which it is compared come from one atomic operation. When it
  *       is a ticket's turn, it stays so until its owner leaves.
  *   (C) A release adds to all its words in any order: a segment that is free early does no harm.
+ *   (D) No answer of a release decides anything (bakery.h), so its additions are posted. All of
+ *       them are answered before the slot is used again. Those of a try that fails are not posted:
+ *       the slot is free when the try returns.
  *
  * A client cannot have two ranges that touch the same segment at a time, and a client that holds
  * several ranges of a space has to acquire them in ascending order. Progress: starvation-free if
@@ -42,9 +45,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Additions of a release that are in flight together. */
-enum { BATCH = 16 };
-_Static_assert(BATCH * sizeof(int64_t) <= LOCK_OWN_BYTES, "results in flight fit into a slot");
 #define MOST_WORDS (INT64_C(1) << 40)
 
 struct ss_options {
@@ -117,6 +117,13 @@ static struct rma_word segment_word(const struct lock_setup *s, struct lock_slot
 
 /* ------------------------------------------------------------------ acquisition */
 
+/* It is this client's turn at a segment, where it has found this word. */
+RMA_INLINE void enter(struct lock_slot *slot, struct rma_word w, uint64_t word)
+{
+	if (__builtin_expect(bakery_has_carried(word, slot->mode), 0))
+		bakery_clear_guard(&slot->client, w, N_X, 0);
+}
+
 /* (B) */
 static void take(const struct lock_setup *s, struct lock_slot *slot, int64_t segment)
 {
@@ -128,8 +135,10 @@ static void take(const struct lock_setup *s, struct lock_slot *slot, int64_t seg
 
 	if (bakery_sets_guard(ticket, at))
 		bakery_clear_guard(c, w, at, 0);
-	if (bakery_is_turn(word, ticket, slot->mode))
+	if (bakery_is_turn(word, ticket, slot->mode)) {
+		enter(slot, w, word);
 		return;
+	}
 	answered = moved = rma_clock(c);
 	do {
 		uint64_t before = word, issued;
@@ -145,6 +154,7 @@ static void take(const struct lock_setup *s, struct lock_slot *slot, int64_t seg
 		if (bakery_moves(before, word))
 			moved = answered;
 	} while (!bakery_is_turn(word, ticket, slot->mode));
+	enter(slot, w, word);
 }
 
 /* Draw a ticket only if it is this client's turn at once. */
@@ -158,32 +168,15 @@ static bool try_take(const struct lock_setup *s, struct lock_slot *slot, int64_t
 		if (!bakery_is_turn(word, word, slot->mode))
 			return false;
 	} while (!bakery_swap(c, w, &word, bakery_counted(word, bakery_max_of(slot->mode))));
+	enter(slot, w, word);
 	return true;
 }
 
-/* Leave at most BATCH segments; (C). */
-static void leave_batch(const struct lock_setup *s, struct lock_slot *slot, int64_t first,
-			int64_t n)
-{
-	struct rma_client *c = &slot->client;
-	int at = bakery_done_of(slot->mode);
-	int64_t *got = lock_own(slot);
-
-	for (int64_t i = 0; i < n; i++)
-		rma_fao(c, segment_word(s, slot, first + i), RMA_SUM, (int64_t)(UINT64_C(1) << at),
-			&got[i]);
-	/* Orders the additions before the looks at their results; pairs with the looks of clients
-	 * that wait there. */
-	rma_flush(c, segment_word(s, slot, first));
-	for (int64_t i = 0; i < n; i++)
-		if (bakery_sets_guard((uint64_t)got[i], at))
-			bakery_clear_guard(c, segment_word(s, slot, first + i), at, 0);
-}
-
+/* Leave these segments; the caller completes the additions, or posts them; (C). */
 static void leave(const struct lock_setup *s, struct lock_slot *slot, int64_t first, int64_t last)
 {
-	for (; first <= last; first += BATCH)
-		leave_batch(s, slot, first, last - first < BATCH ? last - first + 1 : BATCH);
+	for (; first <= last; first++)
+		bakery_leave(&slot->client, segment_word(s, slot, first), slot->mode);
 }
 
 /* (A) */
@@ -204,6 +197,8 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 		if (try_take(s, slot, i))
 			continue;
 		leave(s, slot, first, i - 1);
+		/* Orders the additions before the return; pairs with others' looks; (D). */
+		rma_flush(&slot->client, segment_word(s, slot, first));
 		return PAWL_ERR_BUSY;
 	}
 	return PAWL_SUCCESS;
@@ -211,8 +206,10 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 
 static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
-	leave(s, slot, segment_of(s, slot->first), last_segment(s, slot));
-	return PAWL_SUCCESS;
+	int64_t first = segment_of(s, slot->first);
+
+	leave(s, slot, first, last_segment(s, slot));
+	return bakery_end_release(s, &slot->client, segment_word(s, slot, first));
 }
 
 static bool keeps_out(const struct lock_setup *s, const struct lock_slot *slot, int64_t first,
@@ -275,6 +272,8 @@ const struct lock_protocol lock_ss = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .settled = lock_is_answered,
+    .posts_unmarked = true,
     .range = &(const struct lock_range_calls){.keeps_out = keeps_out},
     .check = &(const struct lock_check_calls){.idle = idle, .age = age},
 };
