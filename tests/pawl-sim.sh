@@ -90,6 +90,20 @@ stays_end()
 }
 check "adaptive: a stay ends by time" stays_end
 
+# While a writer is patient with readers, all others come to wait: on several nodes patience is short
+# then, unless an option fixes it.
+speed() # OPTION...
+{
+	sim --machine=cx6-4nodes --ranks=4 -o "topology=node:2 core:2" --bench=sob --fw=2 \
+		--lock=adaptive "$@" --json | sed -n 's/.*"throughput":\([0-9.]*\).*/\1/p'
+}
+patience_pays()
+{
+	by_itself=$(speed) && long=$(speed -o patience=500) && echo "$by_itself, $long a second" &&
+		awk -v a="$by_itself" -v b="$long" 'BEGIN { exit !(b > 0 && a > 1.5 * b) }'
+}
+check "adaptive: patience with readers sets itself" patience_pays
+
 # Clients that are about to queue count: the root does not move though their node wants it.
 moves_seldom()
 {

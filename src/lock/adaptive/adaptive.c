@@ -15,6 +15,8 @@
  *
  * Patience. On one node the lock sets it by itself, unless the option does (patience_of()): long
  * where a hand-over may take long, else short, so that a writer does not make readers take turns.
+ * On several nodes it is that of a slow hand-over, but a few round trips with holders in another
+ * mode (sharing.c).
  *
  * Other modes. On one node W also has the numbers of sharers, of intents exclusive and of intents
  * shared, which exclude each other as in mgl: a client takes W by one compare-and-swap that adds
@@ -67,7 +69,7 @@
  * acquire, in 2 round trips (1 if the transport is ordered), 1 atomic to release. A move of the
  * root: 2 atomics, 1 put, 1 get in 3 round trips (2).
  *
- * Not supported: lines only where a lock is used; a patience on several nodes that adjusts itself.
+ * Not supported: lines only where a lock is used.
  *
  * Bounds: 2^19 - 1 clients at one lock; a table with more is refused.
  *
@@ -144,6 +146,11 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 		: snprintf(text, len, "patience %llu us", (unsigned long long)k->patience / 1000);
 
 	if (!k->several || used <= 0 || (size_t)used >= len)
+		return;
+	if (k->decides)
+		used += snprintf(text + used, len - (size_t)used,
+				 " at most, 4 to 8 round trips for another mode");
+	if ((size_t)used >= len)
 		return;
 	if (o->stay < 0)
 		snprintf(text + used, len - (size_t)used, ", stay 64 to 128 round trips");

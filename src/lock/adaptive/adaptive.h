@@ -56,6 +56,9 @@ enum {
 	NOTES_TRIP_SHIFT = 56,
 	NOTES_TRIP_BITS = 5
 };
+/* TRIP at most, and what stands for 0. */
+enum { LONGEST_TRIP = 22, USUAL_TRIP = 12 };
+_Static_assert(LONGEST_TRIP < 1 << NOTES_TRIP_BITS, "a round trip fits into its field");
 #define NOTES_FIELD(shift, bits) (((INT64_C(1) << (bits)) - 1) << (shift))
 #define NOTES_SEEN NOTES_FIELD(0, NOTES_SEEN_BITS)
 #define NOTES_STAYS NOTES_FIELD(NOTES_STAYS_SHIFT, NOTES_STAYS_BITS)
@@ -260,6 +263,14 @@ RMA_INLINE struct rma_word adaptive_home(const struct lock_setup *s, struct lock
 RMA_INLINE int64_t adaptive_notes(struct lock_slot *slot)
 {
 	return rma_peek(&slot->client, adaptive_word(slot, LINE_NOTES));
+}
+
+/* How long a round trip takes, in ns, rounded up to a power of two. */
+RMA_INLINE int64_t adaptive_trip_ns(int64_t notes)
+{
+	int64_t trip = (notes & NOTES_TRIP) >> NOTES_TRIP_SHIFT;
+
+	return INT64_C(1) << (trip ? trip : USUAL_TRIP);
 }
 
 /* The client has W. */

@@ -84,12 +84,11 @@ _Static_assert(STATUS_BITS + NUMBER_BITS + NODE_BITS <= 63, "a STATUS is never n
 #define NODE_MASK ((INT64_C(1) << NODE_BITS) - 1)
 #define NUMBER_MASK ((INT64_C(1) << NUMBER_BITS) - 1)
 
-/* If the lock decides how long a root stays: round trips, and a round trip before one was measured
- * and at most, as powers of two, in ns. */
-enum { STAY_TRIPS = 64, USUAL_TRIP = 12, LONGEST_TRIP = 22, STAY_UNIT = 10 };
+/* If the lock decides how long a root stays: round trips, and the unit of its beginning in NOTES.
+ */
+enum { STAY_TRIPS = 64, STAY_UNIT = 10 };
 _Static_assert((int64_t)STAY_TRIPS << LONGEST_TRIP >> STAY_UNIT < INT64_C(1) << NOTES_STAYS_BITS,
 	       "the longest stay fits into its field");
-_Static_assert(LONGEST_TRIP < 1 << NOTES_TRIP_BITS, "so does a round trip");
 
 /* How long a release waits for the next head of its queue. */
 enum { HEAD_NS = 2000 };
@@ -503,10 +502,9 @@ int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int6
 /* Whether a stay that began at a time, in units, has lasted for STAY_TRIPS round trips. */
 static bool is_over(int64_t notes, int64_t began, int64_t now)
 {
-	int64_t trip = (notes & NOTES_TRIP) >> NOTES_TRIP_SHIFT;
 	int64_t lasted = (now - began) & (NOTES_STAYS >> NOTES_STAYS_SHIFT);
 
-	return lasted >= (int64_t)STAY_TRIPS << (trip ? trip : USUAL_TRIP) >> STAY_UNIT;
+	return lasted >= STAY_TRIPS * adaptive_trip_ns(notes) >> STAY_UNIT;
 }
 
 /* D4, also for a client that is at the head of the queue and about to set HEAD: it may have been

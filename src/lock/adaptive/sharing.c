@@ -76,6 +76,9 @@
  * end the transport notices if a rank that is needed has died. */
 enum { PAUSE_MIN_NS = 1000, PAUSE_MAX_NS = 50000, ROOT_WAIT_NS = 200000 };
 
+/* If the lock decides: round trips for which a client is patient with holders in another mode. */
+enum { SHARED_TRIPS = 4 };
+
 static int64_t fetch_and_add(struct lock_slot *slot, struct rma_word h, int64_t value)
 {
 	int64_t old;
@@ -144,11 +147,23 @@ static int64_t counts_of_others(const struct lock_slot *slot)
 	return adaptive_others(slot) & ~W_SHARERS;
 }
 
-/* When the patience of a client ends that begins to wait now, or its time. */
-static uint64_t end_of_patience(const struct lock_setup *s, const struct lock_slot *slot)
+/* How patient a client is with holders in another mode, in ns. While it waits, clients of its mode
+ * come to wait, too, so patience costs throughput, and a change of the mode costs some round trips.
+ * A holder that may have lost its core takes longer. */
+static uint64_t patience_of(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
-	uint64_t end = rma_clock(&slot->client) + k->patience;
+	uint64_t trips = SHARED_TRIPS * (uint64_t)adaptive_trip_ns(adaptive_notes(slot));
+
+	return k->decides && !slot->client.rma->waiting.crowded && trips < k->patience
+		   ? trips
+		   : k->patience;
+}
+
+/* When the patience of a client ends that begins to wait now, or its time. */
+static uint64_t end_of_patience(const struct lock_setup *s, struct lock_slot *slot)
+{
+	uint64_t end = rma_clock(&slot->client) + patience_of(s, slot);
 
 	return slot->deadline_ns && slot->deadline_ns < end ? slot->deadline_ns : end;
 }
