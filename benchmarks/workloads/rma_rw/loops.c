@@ -182,6 +182,15 @@ static inline void pair(_Atomic(int64_t) *word)
 						memory_order_relaxed);
 }
 
+/* The same besides as in cycle(). */
+static inline void picked_pair(struct trial *t, _Atomic(int64_t) *word)
+{
+	struct pick p = trial_pick(t);
+
+	pair(word);
+	t->exclusive += p.mode == PAWL_EXCLUSIVE;
+}
+
 void raw_pair_run(struct trial *t)
 {
 	_Atomic(int64_t) *word = (_Atomic(int64_t) *)(void *)&t->cells[0].raw;
@@ -192,10 +201,10 @@ void raw_pair_run(struct trial *t)
 		uint64_t more = limit - done < t->stride ? limit - done : t->stride;
 
 		for (uint64_t i = 0; i < more; i++)
-			pair(word);
+			picked_pair(t, word);
 		sample(t, now, more);
 		done += more;
 	}
-	t->acquires = t->exclusive = done;
+	t->acquires = done;
 	t->elapsed_ns = (double)(now - start) / ticks_per_ns;
 }
