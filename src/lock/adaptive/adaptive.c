@@ -18,6 +18,11 @@
  * On several nodes it is that of a slow hand-over, but a few round trips with holders in another
  * mode (sharing.c).
  *
+ * Turns. Where ranks outnumber cores, a head may wait for its core until the scheduler takes that
+ * from a client that acquires the lock again and again, some milliseconds after its patience has
+ * ended. So a client of one node that has run for some times the patience while others queue does
+ * not try first, but queues behind them (is_turn_over()). It sleeps there, and leaves its core.
+ *
  * Other modes. On one node W also has the numbers of sharers, of intents exclusive and of intents
  * shared, which exclude each other as in mgl: a client takes W by one compare-and-swap that adds
  * its count, and the last one of those that exclude the head wakes it. An intent ahead adds its
@@ -97,6 +102,9 @@ enum { HEAD_NOW = 1 };
 
 /* Releases for each call that lets the MPI progress. */
 enum { RELEASES_PER_CALL = 256 };
+
+/* A turn, in times the patience; and the acquires for each look at it. */
+enum { PATIENCES_PER_TURN = 4, ACQUIRES_PER_LOOK = 64 };
 
 /* For how long a try that shares waits for another client of its node. */
 enum { TRY_NS = 100000 };
@@ -190,6 +198,42 @@ bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adap
 		value = old;
 	}
 	return false;
+}
+
+/* A word of the line that is mapped at w. */
+RMA_INLINE int64_t look(_Atomic(int64_t) *w, int offset)
+{
+	return atomic_load_explicit(w + offset / (int)sizeof(int64_t), memory_order_seq_cst);
+}
+
+/* Whether this acquire is one of those that look whether the turn is over. */
+RMA_INLINE bool looks_at_turn(const struct lock_slot *slot, const struct adaptive_slot *own)
+{
+	return slot->acquires % ACQUIRES_PER_LOOK == own->look_at;
+}
+
+/* Whether the client, which has the words of the lock, has had its turn while others queue. A turn
+ * ends after a time in which the client runs: of the time since the last look, only a small part of
+ * a turn counts, because the client may have lost its core. The next look is at a random acquire,
+ * so that a program that times one acquire in 16 times neither all those that wait, nor none. */
+static RMA_SLOW_PATH bool is_turn_over(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	struct adaptive_slot *own = lock_own(slot);
+	const uint64_t turn = PATIENCES_PER_TURN * k->patience, most = turn / LOOKS_OF_PATIENCE;
+	uint64_t before = own->looked, now;
+
+	own->looked = 0;
+	if (k->several || !slot->client.rma->waiting.crowded || !look(own->w, LINE_QUEUE))
+		return false;
+	now = rma_clock(&slot->client);
+	if (!before)
+		own->turn = 0;
+	else
+		own->turn += now - before < most ? now - before : most;
+	own->looked = now;
+	own->look_at = now % ACQUIRES_PER_LOOK;
+	return own->turn >= turn;
 }
 
 /* Whether clients wait behind which a client that keeps the order has to queue. */
@@ -343,6 +387,7 @@ static RMA_SLOW_PATH int enter(const struct lock_setup *s, struct lock_slot *slo
 static int lead(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
+	struct adaptive_slot *own = lock_own(slot);
 	struct rma_word w = adaptive_word(slot, LINE_W);
 	int64_t was, value;
 	bool gives_up;
@@ -354,6 +399,7 @@ static int lead(const struct lock_setup *s, struct lock_slot *slot)
 	leave_queue(s, slot);
 	if (gives_up)
 		return PAWL_ERR_TIMEOUT;
+	own->looked = 0; /* its turn begins */
 	return enter(s, slot, was);
 }
 
@@ -377,13 +423,11 @@ bool adaptive_shut(struct lock_slot *slot)
 
 /* --------------------------------------------------------------- protocol */
 
-static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_slot *slot)
+/* T2. */
+static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t was, pred, status;
+	int64_t pred, status;
 
-	if (take_soon(s, slot, &was))
-		return enter(s, slot, was);
-	/* T2. */
 	pred = mcs_enter(slot, RMA_NODE, *adaptive_queue(slot));
 	if (pred) {
 		mcs_link(s, slot, RMA_NODE, pred);
@@ -391,6 +435,13 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_
 			return LOCK_QUEUED;
 	}
 	return lead(s, slot);
+}
+
+static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t was;
+
+	return take_soon(s, slot, &was) ? enter(s, slot, was) : queue_up(s, slot);
 }
 
 /* One node: take back a count of W, and wake those that wait for it: the head, which has set
@@ -432,6 +483,7 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	w = adaptive_word(slot, LINE_W);
 	own->w = rma_is_mapped_cpu(w) ? w.map : NULL;
 	own->last = own->w ? slot->lock + 1 : 0;
+	own->looked = 0;
 }
 
 /* T1 on one node, for a client that others in its mode do not exclude. The first compare-and-swap
@@ -490,13 +542,17 @@ static RMA_SLOW_PATH int enter_asked(const struct lock_setup *s, struct lock_slo
 	return enter(s, slot, W_IDLE);
 }
 
-/* A client that does not have the words of this lock yet. */
+/* A client that does not have the words of this lock yet, or that looks at its turn. */
 static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 						   struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
+	const struct adaptive_slot *own = lock_own(slot);
 	int64_t old;
 
+	if (looks_at_turn(slot, own) && own->last == slot->lock + 1 && !(slot->mode & PAWL_AHEAD) &&
+	    is_turn_over(s, slot))
+		return queue_up(s, slot);
 	if (slot->mode != PAWL_EXCLUSIVE)
 		return acquire_shared(s, slot);
 	find_words(s, slot);
@@ -511,12 +567,6 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 	return PAWL_SUCCESS;
 }
 
-/* A word of the line that is mapped at w. */
-RMA_INLINE int64_t look(_Atomic(int64_t) *w, int offset)
-{
-	return atomic_load_explicit(w + offset / (int)sizeof(int64_t), memory_order_seq_cst);
-}
-
 /* The short way of acquire_other(), for a lock that the client had last; few instructions, and no
  * call. */
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
@@ -526,8 +576,9 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	_Atomic(int64_t) *w = own->w;
 	int64_t free = k->free;
 
-	if (__builtin_expect(
-		slot->mode != PAWL_EXCLUSIVE || own->last != slot->lock + 1 || k->keeps_order, 0))
+	if (__builtin_expect(slot->mode != PAWL_EXCLUSIVE || own->last != slot->lock + 1 ||
+				 k->keeps_order || looks_at_turn(slot, own),
+			     0))
 		return acquire_other(s, slot);
 	slot->client.count[RMA_ATOMIC][0]++;
 	if (__builtin_expect(!atomic_compare_exchange_strong(w, &free, W_HELD), 0))

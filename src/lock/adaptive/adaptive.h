@@ -123,7 +123,10 @@ struct adaptive_slot {
 	uint64_t last;         /* 1 + the lock for which w and queue were found; 0: w is NULL */
 	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
 	uint64_t shared;       /* 1 + the lock that it shared last, on several nodes */
-	int long_waits;        /* so many waits are to be patient: hand-overs were slow */
+	uint64_t looked;  /* when it saw last that others queue; 0: they do not, or a new turn */
+	uint64_t turn;    /* for how long it has run while others queue */
+	uint64_t look_at; /* which acquires look at that, by their number */
+	int long_waits;   /* so many waits are to be patient: hand-overs were slow */
 	enum adaptive_entry entry;
 	int host;      /* a guest: the node where it is, */
 	int64_t guest; /* and GUEST there, as it saw it last */
