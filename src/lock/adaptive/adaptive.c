@@ -553,6 +553,9 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 	if (looks_at_turn(slot, own) && own->last == slot->lock + 1 && !(slot->mode & PAWL_AHEAD) &&
 	    is_turn_over(s, slot))
 		return queue_up(s, slot);
+	if (slot->mode == PAWL_SHARED && own->last == slot->lock + 1 && !k->several &&
+	    !k->keeps_order)
+		return count_at_once(slot) ? PAWL_SUCCESS : acquire_slowly(s, slot);
 	if (slot->mode != PAWL_EXCLUSIVE)
 		return acquire_shared(s, slot);
 	find_words(s, slot);
