@@ -12,6 +12,9 @@
  * With -DTRY also when processes try. With -DBOUND=v, while process v waits, others get the lock at
  * most as often as overtakes() says.
  *
+ * -DPOSTED: clients of the remote cohort post their releases: no client waits for the releasing
+ * one. A process stops for that time; with further slots it would be several processes.
+ *
  * What it abstracts. One lock; one slot for each process. An operation and its flush, with nothing
  * of the same process between them, are one step, when the operation takes effect. DRAWN and LEFT
  * are read in one step, when DRAWN cannot change. Tickets do not wrap, and the distance to the last
@@ -28,6 +31,9 @@
  *                        -DBREAK_LEFT      a holder looks at DRAWN before it has written LEFT
  *                        -DBREAK_ROW       the last client of a row does not write DRAWN
  *                        -DBREAK_ONE_WORD  the grant and the ticket are written to the same word
+ *                        -DBREAK_SWAP      (POSTED) a holder looks for a link and then writes that it has left
+ *                        -DBREAK_ARRIVE    (POSTED) a client that finds that has the lock before LEFT has arrived
+ *                        -DBREAK_SETTLE    (POSTED) a slot is used again although a client may still link itself to it
  *                        -DBREAK_TRY       a try leaves without a look for a client behind it
  */
 #ifndef NL
@@ -48,6 +54,7 @@
 #endif
 
 #define COHORT(p) (p >= NL) /* 0: local, 1: remote */
+#define GONE (NP + 1)       /* LINK, with -DPOSTED: its owner has left; no id */
 #define BUDGET(c) (c -> BR : BL)
 
 /* At the home; slot id = process + 1. */
@@ -102,6 +109,9 @@ proctype P(byte p)
 {
 	byte pred, succ, rest, t, ago, next, n, who, round;
 	bit c = COHORT(p), is_free;
+#ifdef POSTED
+	bit gone;
+#endif
 #ifdef BREAK_LOOK
 	bit alone;
 #endif
@@ -219,8 +229,16 @@ found:		skip;
 			write_drawn()
 #endif
 		:: else ->
-			/* F3: put(LINK of the client before, me); flush */
+			/* F3: put(LINK of the client before, me); flush. To one that posts: a swap */
+#ifdef POSTED
+			d_step {
+				gone = (COHORT(who - 1) && LINK[who - 1] == GONE);
+				assert(gone || LINK[who - 1] == 0);
+				LINK[who - 1] = p + 1; waits[p] = !gone; WAITS
+			}
+#else
 			d_step { assert(LINK[who - 1] == 0); LINK[who - 1] = p + 1; waits[p] = 1; WAITS }
+#endif
 		fi;
 		d_step { n = 0; who = 0; is_free = 0 }
 		goto end;
@@ -264,6 +282,13 @@ end:		succ = NEXT[p];
 			succ = 0
 		}
 drawn:		rest = 0;
+#ifdef POSTED
+		/* F4: the client before has left: its LEFT is on the way */
+#ifndef BREAK_ARRIVE
+		if :: gone -> LEFT == t - 1 :: else fi;
+#endif
+		gone = 0;
+#endif
 		/* await the grant */
 #ifdef BREAK_ONE_WORD
 		if :: waits[p] -> atomic { MADE[p]; MADE[p] = 0; waits[p] = 0 } :: else fi;
@@ -272,6 +297,42 @@ drawn:		rest = 0;
 #endif
 		atomic { assert(t == holder + 1); holder = t; GRANTED }
 		critical_exclusive(p);
+#ifdef POSTED
+		if
+		:: next == 0 && c ->
+			/* L1: link = fao(LINK, GONE, REPLACE) */
+#ifdef BREAK_SWAP
+			next = LINK[p];
+			if
+			:: next == 0 -> LINK[p] = GONE
+			:: else
+			fi;
+#else
+			d_step { next = LINK[p]; LINK[p] = GONE }
+#endif
+			if
+			:: next != 0 -> goto grant
+			:: else
+			fi;
+			/* put(LEFT), get(DRAWN); post */
+			LEFT = t;
+			d_step { n = DRAWN; ago = AGO }
+#ifndef BREAK_SETTLE
+			/* L2, L3: until the slot may be used again */
+			if
+			:: n <= t
+			:: n > t && n - t > ago
+			:: else ->
+				if
+				:: LINK[p] != GONE
+				:: DRAWN - t > AGO
+				fi
+			fi;
+#endif
+			goto out
+		:: else
+		fi;
+#endif
 		/* L1: look for a successor */
 		if
 		:: next == 0 -> next = LINK[p]
@@ -300,9 +361,9 @@ drawn:		rest = 0;
 		:: else
 		fi;
 		d_step { n = 0; ago = 0 }
-		if
+grant:		if
 		:: next != 0 ->
-			/* put(succ.GRANT); flush */
+			/* put(succ.GRANT); flush, or post */
 #ifdef BREAK_ONE_WORD
 			d_step { MADE[next - 1] = 1; next = 0 }
 #else

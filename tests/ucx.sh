@@ -30,8 +30,8 @@ if ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
 fi
 
 two_nodes="topology=node:2 core:2"
-kinds="d-mcs rdma-mcs adaptive mgl"
-[ -z "$TEST_LONG" ] || kinds="$kinds rma-mcs rma-rw shiftlock alock farlock dslr drtm cas-backoff rdma-spin"
+kinds="d-mcs rdma-mcs adaptive mgl farlock"
+[ -z "$TEST_LONG" ] || kinds="$kinds rma-mcs rma-rw shiftlock alock dslr drtm cas-backoff rdma-spin"
 for kind in $kinds; do
 	tap_program "2 nodes x 2" mpi_run 4 60 "$lock/exclusion" --set transport=ucx \
 		--only $kind --budget 0.02 --set "$two_nodes"

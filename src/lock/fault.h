@@ -119,6 +119,12 @@
 	X(farlock_link, "farlock", "waits without having flushed the link to the client before it") \
 	X(farlock_left, "farlock", "a holder looks at the last ticket before it has left") \
 	X(farlock_grant, "farlock", "a release returns without having flushed the grant") \
+	X(farlock_swap, "farlock", \
+	  "looks for a successor and then marks its node as left, not in one swap") \
+	X(farlock_arrive, "farlock", \
+	  "a client that finds that the one before it has left does not wait until LEFT has arrived") \
+	X(farlock_settled, "farlock", \
+	  "a queue node is used again before it is known that no client links itself to it") \
 	X(declock_version, "declock", "an exclusive client leaves without a new version") \
 	X(declock_carry, "declock", "a version that wraps carries into the number of clients") \
 	X(declock_writer, "declock", "a read is valid although an exclusive client is in") \
@@ -218,7 +224,8 @@
 	X(client_abandoned, "shiftlock,citron,dslr", "the slot of a forgotten lock is free at once") \
 	X(client_lost, "d-mcs", "a slot is free after a rank died") \
 	X(client_held, "ss", "ranges of one client may overlap") \
-	X(client_settle, "d-mcs,mgl,citron,ss,dslr", "the end does not wait for posted operations") \
+	X(client_settle, "d-mcs,mgl,citron,ss,dslr,farlock", \
+	  "the end does not wait for posted operations") \
 	X(client_guard, "d-mcs,lld", "a failed operation goes unnoticed")
 /* clang-format on */
 

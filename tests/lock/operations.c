@@ -297,7 +297,7 @@ static const struct row {
     {"shiftlock", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"shiftlock", PAWL_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"alock", PAWL_EXCLUSIVE, {1, 1, 0, {2, 1}}, {1, 0, 0, {1, 0}}},
-    {"farlock", PAWL_EXCLUSIVE, {2, 4, 1, {5, 2}}, {0, 1, 1, {2, 1}}},
+    {"farlock", PAWL_EXCLUSIVE, {2, 4, 1, {5, 2}}, {0, 1, 1, {2, 0}}},
     {"declock", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"declock", PAWL_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"citron", PAWL_EXCLUSIVE, {2, 1, 0, {2, 1}}, {2, 0, 0, {1, 0}}},

@@ -28,7 +28,7 @@
  * the next client in the queue is a leader.
  *
  * Queue nodes are slots. The words of a client's cohort (NODE or NET) serve the cohort's queue, and
- * those of the other domain the queue of tickets: these are only read and written.
+ * those of the other domain the queue of tickets, as words of the cohort's domain.
  *
  * Free or not. A client draws ticket t + 1 while the holder of t leaves.
  *   F1  The client reads DRAWN, which has t, and LEFT. If LEFT is t, it writes DRAWN with t + 1 and
@@ -41,6 +41,15 @@
  *   L3  If DRAWN has a later ticket, it looks for the link and for the mark, until one of them is
  *       there. If it is the link, it grants the lock.
  *
+ * Posted releases. If the transport posts (rma_post()), no client waits for a remote client that
+ * leaves, which does this in place of L1 to L3:
+ *   R1  It swaps its own link for GONE. If it finds a link, it grants the lock and posts that.
+ *   R2  Else it posts L1: it writes LEFT, and then reads DRAWN. Its release ends.
+ *   R3  The slot may be used again when L2 or L3 says that no client will link itself to it any
+ *       more. The client looks when it needs the slot.
+ *   F3' A client that draws behind a remote one links itself by a swap. If it finds GONE, it ends
+ *       the drawing, waits until LEFT is t (F4), and has the lock.
+ *
  * Guarantees
  *   (A) Peterson's lock: (A) to (D) of alock.c.
  *   (B) DRAWN takes effect before its client leaves the queue or makes another one the leader. So
@@ -52,27 +61,39 @@
  *   (D) A client that finds LEFT at t has the lock alone: the holder of t does nothing but L1 to L3
  *       any more, and grants only if there is a link. If it is in L3, it finds the mark, or that of
  *       a later ticket: DRAWN has the distance to the last ticket with a mark.
- *   (E) A release that ends without a grant has met no client that links itself to this slot: in L2
- *       a client that draws later finds LEFT; in L3 there is the mark. Each grant is awaited. So no
- *       operation of an earlier acquire meets the words of a slot that is used again.
+ *   (E) A release by L1 to L3 without a grant has met no client that links itself to this slot:
+ *       in L2 a client that draws later finds LEFT; in L3 there is the mark. Each grant is awaited.
+ *       So no operation of an earlier acquire meets the words of a slot that is used again.
  *   (F) Tickets are counted modulo 2^32. A holder that hands the lock on writes LEFT at every
  *       2^24th ticket, to a value that is no ticket; so LEFT is never as old as a round.
  *   (G) What a holder did in node memory is visible to the next one: LEFT and the grant are stored
  *       after it, and read with acquire semantics, or both go through the transport.
+ *   (H) The swaps of R1 and F3' are on one NET word, which no client of the home's node changes by
+ *       CPU. The second one finds the first: either the releaser finds the link and grants the
+ *       lock, or the client that draws finds GONE. What the client waits for in F4 has been issued
+ *       without a further call of the releaser. So the answer of R2 decides only when the slot is
+ *       used again.
+ *   (I) LEFT is t when the next client has the lock, also by F4, so no write of LEFT comes after
+ *       that of a later holder, and LEFT is t until this client itself leaves. R3 is (E) with GONE:
+ *       in L2 no client links itself any more, by (C); in L3 the link is there, and its client does
+ *       not change it again, or the mark is.
+ *   (J) The words of a lock do not tell a holder from a client whose LEFT is on its way. A try that
+ *       finds the lock taken waits for the releases of its own process, and tries once more
+ *       (posts_unmarked).
  *
  * Fairness: first come, first served, by the order of the tickets. While a cohort waits for
  * Peterson's lock, the other one draws at most as many tickets as its budget. With budgets of 1
  * each client competes for its ticket.
  *
  * Progress: starvation-free if holders release. A client that draws, or a try, may wait for a
- * client of its cohort that has swapped TAIL and has not linked itself yet (as in MCS); a release,
- * for one that has drawn its ticket and has not linked itself yet. A leader polls for Peterson's
- * lock while the other cohort draws, not while it has the lock.
+ * client of its cohort that has swapped TAIL and has not linked itself yet (as in MCS); a release
+ * that is not posted, for one that has drawn its ticket and has not linked itself yet. A leader
+ * polls for Peterson's lock while the other cohort draws, not while it has the lock.
  *
  * Uncontended: local, a swap and a compare-and-swap, 4 loads and a store to acquire, a load and a
  * store to release, no call of the MPI. Remote, 2 atomics, 4 gets and 1 put to acquire, 1 put and 1
- * get to release: 3 round trips if the transport keeps the order of operations (UCX), 7 if not. A
- * hand-over is 1 put.
+ * get to release: 7 round trips; if the transport keeps the order of operations and posts (UCX), 2
+ * to acquire, and none to release. A hand-over is 1 put.
  *
  * Different from the paper, as far as is known: rows of tickets within a cohort, where the paper
  * has a variant that shares one ticket; links and grants from client to client.
@@ -102,6 +123,9 @@ _Static_assert(MOST_BUDGET << REST_AT < 1 << STATUS_AGO_AT, "the budget fits");
 
 enum { GRANTED = 1, NO_TICKET = -1 };
 
+/* A link when its owner has left, R1; ids are positive. */
+enum { GONE = -1 };
+
 /* So often a client that hands the lock on writes LEFT; (F). */
 enum { RENEWAL = ATTEMPTS_OR(1 << 24, 8) };
 
@@ -115,6 +139,8 @@ struct farlock_slot {
 	struct ticket ticket;
 	int64_t budget; /* the rest */
 	int64_t succ;   /* the slot that has the next ticket; 0: not known */
+	int64_t drawn;  /* DRAWN, as found by R2 or R3 */
+	bool left;      /* it has left by R2 */
 };
 _Static_assert(sizeof(struct farlock_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -168,6 +194,12 @@ static inline struct rma_word grant_of(const struct lock_setup *s, struct lock_s
 	return rma_word(slot->client.rma, cohort, slot_rank(id),
 			slot_offset(s, id) +
 			    (cohort == RMA_NODE ? SLOT_STATUS_NET : SLOT_STATUS_NODE));
+}
+
+/* Whether the clients of this cohort post their releases. */
+RMA_INLINE bool is_posted(const struct lock_setup *s, enum rma_domain cohort)
+{
+	return cohort == RMA_NET && s->posts;
 }
 
 /* ---------------------------------------------------------------- tickets */
@@ -342,15 +374,52 @@ static int await_grant(const struct lock_setup *s, struct lock_slot *slot, enum 
 	return PAWL_SUCCESS;
 }
 
+/* F3 or F3': link to the client with the ticket before. False: that one has left. */
+static bool link_behind(const struct lock_setup *s, struct lock_slot *slot)
+{
+	enum rma_domain cohort = cohort_of_slot(s, slot, slot->from);
+	struct rma_word link = link_of(s, slot, cohort, slot->from);
+	struct rma_client *c = &slot->client;
+	int64_t old = 0;
+
+	if (is_posted(s, cohort))
+		rma_fao(c, link, RMA_REPLACE, slot->id, &old);
+	else
+		rma_put(c, link, slot->id);
+	/* Orders the link before the wait, and a swap before the look at old; pairs with L1 and L3,
+	 * or R1. */
+	if (is_posted(s, cohort) || !FAULT(farlock_link))
+		rma_flush(c, link);
+	return old != GONE;
+}
+
+/* F4: the client with the ticket before has left, and its LEFT is on the way. */
+static RMA_SLOW_PATH int await_left(const struct lock_setup *s, struct lock_slot *slot,
+				    int64_t before)
+{
+	struct rma_word w = word_of(s, slot, LEFT);
+	struct rma_client *c = &slot->client;
+	struct rma_pause p = {.rounds = 0};
+	int64_t left;
+
+	for (;;) {
+		rma_get(c, w, &left);
+		rma_flush(c, w); /* orders the get before the look at left */
+		if (has_left(left, ticket_in(before)) || FAULT(farlock_arrive))
+			return PAWL_SUCCESS;
+		rma_pause(c, &p, "a release to arrive");
+	}
+}
+
 /* F2 and F3: the lock was not free. */
 static RMA_SLOW_PATH int draw_behind(const struct lock_setup *s, struct lock_slot *slot,
 				     enum rma_domain cohort, int64_t before)
 {
 	struct farlock_slot *own = own_of(slot);
 	struct rma_client *c = &slot->client;
-	struct rma_word drawn = word_of(s, slot, DRAWN), link;
+	struct rma_word drawn = word_of(s, slot, DRAWN);
+	bool is_free, linked = false;
 	int64_t left;
-	bool is_free;
 
 	if (!FAULT(farlock_unmarked)) {
 		rma_put(c, drawn, drawn_by(s, slot, own->ticket));
@@ -366,15 +435,13 @@ static RMA_SLOW_PATH int draw_behind(const struct lock_setup *s, struct lock_slo
 			own->ticket.ago = 0;
 		rma_put(c, drawn, drawn_by(s, slot, own->ticket));
 	} else {
-		link = link_of(s, slot, cohort_of_slot(s, slot, slot->from), slot->from);
-		rma_put(c, link, slot->id);
-		/* Orders the link before the wait; pairs with L1 and L3. */
-		if (!FAULT(farlock_link))
-			rma_flush(c, link);
+		linked = link_behind(s, slot);
 	}
 	rma_order(c, drawn); /* orders DRAWN before the end of the drawing; (B) */
 	end_drawing(s, slot, cohort);
-	return is_free ? PAWL_SUCCESS : await_grant(s, slot, cohort);
+	if (is_free)
+		return PAWL_SUCCESS;
+	return linked ? await_grant(s, slot, cohort) : await_left(s, slot, before);
 }
 
 /* F1: draw a ticket under Peterson's lock. */
@@ -443,6 +510,7 @@ RMA_INLINE enum rma_domain begin(const struct lock_setup *s, struct lock_slot *s
 
 	own->tail = tail_of(s, slot, cohort);
 	own->succ = 0;
+	own->left = false;
 	rma_poke(c, link_of(s, slot, cohort, slot->id), 0);
 	rma_poke(c, grant_of(s, slot, cohort, slot->id), 0);
 	return cohort;
@@ -535,8 +603,7 @@ RMA_INLINE int64_t leave(const struct lock_setup *s, struct lock_slot *slot, str
 }
 
 /* Hand the lock to the client with the next ticket. */
-static RMA_SLOW_PATH void hand_over(const struct lock_setup *s, struct lock_slot *slot,
-				    int64_t succ)
+static RMA_SLOW_PATH int hand_over(const struct lock_setup *s, struct lock_slot *slot, int64_t succ)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word grant = grant_of(s, slot, cohort_of_slot(s, slot, succ), succ);
@@ -548,8 +615,67 @@ static RMA_SLOW_PATH void hand_over(const struct lock_setup *s, struct lock_slot
 		rma_flush(c, left); /* orders LEFT before the writes of later holders; (F) */
 	}
 	rma_put(c, grant, GRANTED);
+	if (s->posts && rma_post(c, grant))
+		return LOCK_LEFT;
 	if (!FAULT(farlock_grant))
 		rma_flush(c, grant); /* orders the grant before the return; (E) */
+	return PAWL_SUCCESS;
+}
+
+/* R3. Whether a slot that has posted its release may be used again. */
+static bool settled(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct farlock_slot *own = own_of(slot);
+	struct rma_word w = word_of(s, slot, DRAWN);
+	struct rma_client *c = &slot->client;
+	struct ticket last;
+
+	if (!rma_answered(c, &own->drawn))
+		return false;
+	last = ticket_in(own->drawn);
+	if (!own->left || last.number == own->ticket.number || found_free(last, own->ticket) ||
+	    rma_peek(c, link_of(s, slot, RMA_NET, slot->id)) != GONE || FAULT(farlock_settled))
+		return true;
+	rma_get(c, w, &own->drawn);
+	if (!rma_post(c, w))
+		rma_flush(c, w); /* orders the get before the next look at its result */
+	return false;
+}
+
+/* R1: look for a successor, and leave GONE for one that comes later. */
+static int64_t look_behind(struct lock_slot *slot, struct rma_word link)
+{
+	struct rma_client *c = &slot->client;
+	int64_t succ;
+
+	if (FAULT(farlock_swap)) {
+		succ = rma_peek(c, link);
+		rma_poke(c, link, GONE);
+	} else {
+		rma_fao(c, link, RMA_REPLACE, GONE, &succ);
+		rma_flush(c, link); /* orders the swap before the look at succ; pairs with F3' */
+	}
+	return succ;
+}
+
+/* R1 and R2 */
+static int release_posted(const struct lock_setup *s, struct lock_slot *slot, struct rma_word link)
+{
+	struct farlock_slot *own = own_of(slot);
+	struct rma_word left = word_of(s, slot, LEFT);
+	struct rma_client *c = &slot->client;
+	int64_t succ = look_behind(slot, link);
+
+	if (succ)
+		return hand_over(s, slot, succ);
+	own->left = true;
+	rma_put(c, left, (int64_t)own->ticket.number);
+	rma_order(c, left); /* orders LEFT before the look at DRAWN; pairs with F2; (C) */
+	rma_get(c, word_of(s, slot, DRAWN), &own->drawn);
+	if (rma_post(c, left))
+		return LOCK_LEFT;
+	rma_flush(c, left); /* orders both before the look at DRAWN */
+	return settled(s, slot) ? PAWL_SUCCESS : LOCK_LEFT;
 }
 
 static int release(const struct lock_setup *s, struct lock_slot *slot)
@@ -558,13 +684,13 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	struct rma_word link = link_of(s, slot, cohort_of(own->tail), slot->id);
 	int64_t succ = own->succ;
 
+	if (!succ && is_posted(s, cohort_of(own->tail)))
+		return release_posted(s, slot, link);
 	if (!succ)
 		succ = rma_peek(&slot->client, link);
 	if (!succ)
 		succ = leave(s, slot, link);
-	if (succ)
-		hand_over(s, slot, succ);
-	return PAWL_SUCCESS;
+	return succ ? hand_over(s, slot, succ) : PAWL_SUCCESS;
 }
 
 /* -------------------------------------------------------------- simulator */
@@ -627,5 +753,7 @@ const struct lock_protocol lock_farlock = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .settled = settled,
+    .posts_unmarked = true,
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
 };
