@@ -165,6 +165,7 @@ static int64_t place_levels(struct citron *k, int span)
 	int64_t words = whole_lines(citron_nodes(k->height) + 4);
 
 	k->span = span;
+	k->first_leaf = citron_nodes(k->height - 1);
 	for (int depth = k->height - span; depth >= 0; depth -= span) {
 		k->level[k->levels].first = words;
 		k->level[k->levels].nodes = whole_lines(INT64_C(1) << 2 * depth);
@@ -254,14 +255,14 @@ static enum cover first_cover(const struct citron_view *v)
 
 /* ------------------------------------------------------------------------- acquire */
 
-static struct citron_view begin(const struct lock_setup *s, struct lock_slot *slot)
+static void begin(struct citron_view *v, const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct citron_view v = citron_look(s, slot);
+	struct citron_hold *h = lock_scratch(slot);
 
-	v.h->nodes = v.h->turns = v.h->taken = v.h->announced = v.h->spill = v.h->queue = 0;
-	v.h->queue_of_block = false;
-	v.h->got_at = 0;
-	return v;
+	citron_look(v, s, slot);
+	h->nodes = h->turns = h->taken = h->announced = h->spill = h->queue = 0;
+	h->queue_of_block = false;
+	h->got_at = 0;
 }
 
 /* Whether the client is to queue after this try. One whose cover has to be exact does not: it would
@@ -315,9 +316,10 @@ static bool acquire_under_root(struct citron_view *v)
 
 static int acquire_now(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct citron_view v = begin(s, slot);
+	struct citron_view v;
 	int rc = PAWL_SUCCESS;
 
+	begin(&v, s, slot);
 	while (rc == PAWL_SUCCESS && !acquire_under_root(&v))
 		rc = v.error ? v.error : citron_renew(&v);
 	return rc;
@@ -353,8 +355,9 @@ static bool try_now(struct citron_view *v)
 
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct citron_view v = begin(s, slot);
+	struct citron_view v;
 
+	begin(&v, s, slot);
 	return try_now(&v) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
 
@@ -362,8 +365,9 @@ static int acquire_in_time(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
 	struct citron_watch watch = {.since = 0};
-	struct citron_view v = begin(s, slot);
+	struct citron_view v;
 
+	begin(&v, s, slot);
 	while (!try_now(&v)) {
 		v.shut = false;
 		citron_watch(&v, &watch);
@@ -384,8 +388,9 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 
 static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct citron_view v = citron_look_back(s, slot);
+	struct citron_view v;
 
+	citron_look_back(&v, s, slot);
 	if (citron_release_all(&v, true) == LOCK_LEFT)
 		return LOCK_LEFT;
 	return citron_lease_end(&v);
@@ -421,10 +426,11 @@ static bool abandon(const struct lock_setup *s, struct lock_slot *slot)
 /* What MAX asks for, and a turn at SPILL to provide it. */
 static int grow(const struct lock_setup *s, struct lock_slot *slot, int64_t *units)
 {
-	struct citron_view v = begin(s, slot);
+	struct citron_view v;
 	int64_t most, top;
 	int rc = PAWL_SUCCESS;
 
+	begin(&v, s, slot);
 	for (;;) {
 		top = citron_read_top(&v);
 		if (top != v.top)
@@ -446,10 +452,12 @@ static int grow(const struct lock_setup *s, struct lock_slot *slot, int64_t *uni
 /* Called at the home, while no client has anything of the space. */
 static void shrink(const struct lock_setup *s, struct lock_slot *slot, int64_t units)
 {
-	struct citron_view v = begin(s, slot);
+	struct citron_view v;
 	int height = citron_height(units);
-	int64_t word, top = citron_read_top(&v);
+	int64_t word, top;
 
+	begin(&v, s, slot);
+	top = citron_read_top(&v);
 	citron_adopt(&v, top);
 	if (height < v.k->start)
 		height = v.k->start;

@@ -81,7 +81,17 @@ struct citron_node citron_cover(int height, int64_t first, int64_t last);
 int citron_split(int height, int64_t first, int64_t last, int k, struct citron_node *nodes);
 
 /* The units of first to last in a leaf, as bits. */
-int64_t citron_mask(struct citron_node leaf, int64_t first, int64_t last);
+static inline int64_t citron_mask(struct citron_node leaf, int64_t first, int64_t last)
+{
+	int64_t low = first - leaf.at * CITRON_LEAF_UNITS,
+		high = last - leaf.at * CITRON_LEAF_UNITS;
+
+	if (low < 0)
+		low = 0;
+	if (high > CITRON_LEAF_UNITS - 1)
+		high = CITRON_LEAF_UNITS - 1;
+	return (int64_t)(UINT64_MAX >> (CITRON_LEAF_UNITS - 1 - (high - low)) << low);
+}
 
 /* What to add to a leaf to clear these bits. INT64_MIN, bit 63 alone, is its own negative. */
 static inline int64_t citron_clearing(int64_t bits)

@@ -349,9 +349,11 @@ static bool get_long(struct citron_view *v, int64_t leaves, struct citron_vacanc
 bool citron_try_leaves(struct citron_view *v, int64_t leaves, int polls)
 {
 	struct citron_hold *h = v->h;
-	struct citron_vacancy a = {.from = 0, .to = leaves};
+	struct citron_vacancy a; /* too large to be cleared at each try */
 	bool is_long = h->queue_of_block && leaves > 1;
 
+	a.from = 0;
+	a.to = leaves;
 	if (is_long ? get_long(v, leaves, &a, polls) : get_leaves(v, leaves, &a, polls)) {
 		v->met = citron_index(h->node[0]);
 		v->met_bits = mask_of(v, 0);

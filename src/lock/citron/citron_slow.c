@@ -159,8 +159,10 @@ static bool take_turns(struct citron_view *v, bool wait)
 static bool pass_above(struct citron_view *v, int64_t i, uint64_t most)
 {
 	struct citron_hold *h = v->h;
-	struct citron_vacancy a = {.from = i, .to = i + 1};
+	struct citron_vacancy a;
 
+	a.from = i;
+	a.to = i + 1;
 	for (uint64_t blocks = 1;; blocks++) {
 		int64_t before = h->announced;
 

@@ -45,7 +45,7 @@ static int64_t *known(struct citron_hold *h, uint64_t space)
 
 /* The first word of a space's part of an area at its home; stride bytes for each space from offset
  * first on. */
-static struct rma_word home_word(const struct citron_view *v, uint64_t first, uint64_t stride)
+RMA_INLINE struct rma_word home_word(const struct citron_view *v, uint64_t first, uint64_t stride)
 {
 	return lock_home_word(v->s, v->c, v->s->domain, first, stride, v->slot->lock);
 }
@@ -55,25 +55,40 @@ struct rma_word citron_top_word(const struct citron_view *v)
 	return home_word(v, v->k->tops, TOP_BYTES);
 }
 
+/* The first word of a copy, which the slot keeps for its next call at the same copy. */
+RMA_INLINE struct rma_word copy_start(const struct citron_view *v, int64_t copy)
+{
+	const struct citron *k = v->k;
+	struct citron_hold *h = v->h;
+
+	if (h->first_space == (int64_t)v->slot->lock + 1 && h->first_copy == copy)
+		return h->first;
+	h->first = copy ? home_word(v, k->spares + (uint64_t)(copy - 1) * k->stride, 0)
+			: home_word(v, k->trees, k->stride);
+	h->first_space = (int64_t)v->slot->lock + 1;
+	h->first_copy = copy;
+	return h->first;
+}
+
 /* Set the place of the copy, and of its root. */
 static void apply(struct citron_view *v, int64_t top)
 {
 	const struct citron *k = v->k;
-	int64_t copy = copy_of(top);
 	int height = k->start + grown_of(top);
 
 	v->top = top;
-	v->root = copy ? home_word(v, k->spares + (uint64_t)(copy - 1) * k->stride, 0)
-		       : home_word(v, k->trees, k->stride);
+	v->root = copy_start(v, copy_of(top));
 	v->depth = k->height - height;
 	v->units = citron_units(height);
 	v->shut = v->gone = false;
 }
 
-static struct citron_view make(const struct lock_setup *s, struct lock_slot *slot, int64_t top)
+static void make(struct citron_view *v, const struct lock_setup *s, struct lock_slot *slot,
+		 int64_t top)
 {
 	const struct citron *k = s->state;
-	struct citron_view v = {
+
+	*v = (struct citron_view){
 	    .s = s,
 	    .k = k,
 	    .slot = slot,
@@ -84,22 +99,21 @@ static struct citron_view make(const struct lock_setup *s, struct lock_slot *slo
 	    .grows = k->start<k->height, .leases = options_of(s)->lease_us> 0,
 	};
 
-	apply(&v, top);
-	return v;
+	apply(v, top);
 }
 
-struct citron_view citron_look(const struct lock_setup *s, struct lock_slot *slot)
+void citron_look(struct citron_view *v, const struct lock_setup *s, struct lock_slot *slot)
 {
 	const int64_t *at = known(lock_scratch(slot), slot->lock);
 
-	return make(s, slot, at[0] == (int64_t)slot->lock + 1 ? at[1] : 0);
+	make(v, s, slot, at[0] == (int64_t)slot->lock + 1 ? at[1] : 0);
 }
 
-struct citron_view citron_look_back(const struct lock_setup *s, struct lock_slot *slot)
+void citron_look_back(struct citron_view *v, const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct citron_hold *h = lock_scratch(slot);
 
-	return make(s, slot, h->top);
+	make(v, s, slot, h->top);
 }
 
 void citron_adopt(struct citron_view *v, int64_t top)

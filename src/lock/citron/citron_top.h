@@ -6,11 +6,11 @@
 #include "lock/citron/citron_view.h"
 
 /* The space of the slot, with the TOP that its client knows. */
-struct citron_view citron_look(const struct lock_setup *s, struct lock_slot *slot);
+void citron_look(struct citron_view *v, const struct lock_setup *s, struct lock_slot *slot);
 /* Change to another TOP, with nothing held or announced. */
 void citron_adopt(struct citron_view *v, int64_t top);
 /* The tree in which the slot's range was taken. */
-struct citron_view citron_look_back(const struct lock_setup *s, struct lock_slot *slot);
+void citron_look_back(struct citron_view *v, const struct lock_setup *s, struct lock_slot *slot);
 /* Read TOP; one round trip. */
 int64_t citron_read_top(struct citron_view *v);
 struct rma_word citron_top_word(const struct citron_view *v);

@@ -50,15 +50,3 @@ struct citron_node citron_cover(int height, int64_t first, int64_t last)
 		a = citron_above(a, a.depth - 1);
 	return a;
 }
-
-int64_t citron_mask(struct citron_node leaf, int64_t first, int64_t last)
-{
-	int64_t low = first - leaf.at * CITRON_LEAF_UNITS,
-		high = last - leaf.at * CITRON_LEAF_UNITS;
-
-	if (low < 0)
-		low = 0;
-	if (high > CITRON_LEAF_UNITS - 1)
-		high = CITRON_LEAF_UNITS - 1;
-	return (int64_t)(UINT64_MAX >> (CITRON_LEAF_UNITS - 1 - (high - low)) << low);
-}

@@ -41,7 +41,8 @@ struct citron {
 	/* Index of the first stripe of each level: depth height - (i + 1) * span, of `nodes` words
 	 * each, a multiple of 8. */
 	int span, levels;
-	int64_t queues; /* index of the first queue */
+	int64_t first_leaf; /* index of leaf 0 */
+	int64_t queues;     /* of the first queue */
 	struct {
 		int64_t first, nodes;
 	} level[CITRON_MOST_HEIGHT / 2];
@@ -69,7 +70,11 @@ struct citron_hold {
 	int64_t queue_long;           /* and what this client has added to BELOW there */
 	bool busy;                    /* RAISED was not 0 at the last look */
 	uint64_t got_at;              /* time at which a long range was got from that queue, or 0 */
-	/* What stays after a release: space + 1 and the last known TOP, for a few spaces. */
+	/* What stays after a release: the first word of a copy, with space + 1 and the copy's
+	 * number; */
+	struct rma_word first;
+	int64_t first_space, first_copy;
+	/* and space + 1 and the last known TOP, for a few spaces. */
 	int64_t known[KNOWN_TOPS][2];
 	/* Of long ranges from the queue of a block: whether the last critical section was short,
 	 * and how many requests in a row have come to nothing after the end of the turn. */
@@ -102,11 +107,13 @@ struct citron_view {
 /* Neighbouring leaves are in different cache lines. */
 RMA_INLINE int64_t place_of(const struct citron_view *v, int64_t index)
 {
-	int64_t leaves = INT64_C(1) << 2 * v->height, at = index - citron_nodes(v->height - 1);
+	uint64_t leaves = UINT64_C(1) << 2 * v->height;
+	uint64_t at = (uint64_t)(index - v->k->first_leaf); /* wraps above the leaves */
 
-	if (at < 0 || at >= leaves || v->height == 1)
+	if (at >= leaves || v->height == 1)
 		return index;
-	return index - at + at % LINE_WORDS * (leaves / LINE_WORDS) + at / LINE_WORDS;
+	at = at % LINE_WORDS * (leaves / LINE_WORDS) + at / LINE_WORDS;
+	return v->k->first_leaf + (int64_t)at;
 }
 
 RMA_INLINE struct rma_word word_at(const struct citron_view *v, int64_t index)
