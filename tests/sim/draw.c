@@ -21,6 +21,7 @@ enum {
 	    2000 /* the longest time until the next attempt of a rank without a free slot */
 };
 enum { NAPS = 4, NAPPERS = 60 /* per cent of the ranks */ };
+enum { MOST_ATTEMPTS = 20000 /* of a rank, until all have had their share */ };
 
 static const struct {
 	const char *text;
@@ -393,6 +394,12 @@ static void play(struct sim_rank *r)
 			attempt(r, d, capabilities);
 		if (i == d->attempts - 1 && !may_lag)
 			d->lagging--;
+		/* It may be in no queue, but wait for its slot. */
+		if (i == MOST_ATTEMPTS)
+			sim_fail(r->world, SIM_STARVED,
+				 "rank %d has acquired %d times, and another one has not had its"
+				 " share",
+				 r->id, i);
 		sim_sleep(r, sim_below(&r->random, d->away * SIM_NS));
 	}
 }
