@@ -394,7 +394,7 @@ static void play(struct sim_rank *r)
 			attempt(r, d, capabilities);
 		if (i == d->attempts - 1 && !may_lag)
 			d->lagging--;
-		/* It may be in no queue, but wait for its slot. */
+		/* A rank that waits for its slot is in no queue: no bound on overtaking applies. */
 		if (i == MOST_ATTEMPTS)
 			sim_fail(r->world, SIM_STARVED,
 				 "rank %d has acquired %d times, and another one has not had its"

@@ -182,7 +182,7 @@ static inline void pair(_Atomic(int64_t) *word)
 						memory_order_relaxed);
 }
 
-/* The same besides as in cycle(). */
+/* The pair, with the draw and the count that cycle() has. */
 static inline void picked_pair(struct trial *t, _Atomic(int64_t) *word)
 {
 	struct pick p = trial_pick(t);
