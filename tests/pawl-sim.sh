@@ -63,52 +63,60 @@ done
 check "the hash table holds what was inserted" \
 	sim --machine=xc30-aries --ranks=40 --bench=dht --fw=20 --iterations=50
 
+# figure NAME OPTION...: a figure of a run, from its JSON line.
+figure()
+{
+	name=$1
+	shift
+	sim "$@" --json | sed -n "s/.*\"$name\":\([0-9.]*\).*/\1/p"
+}
+
 # No operation leaves the node if all locks are near.
 near_stays()
 {
 	for locality in 95 100; do
-		sim --machine=cloudlab-cx3-20nodes --ranks=40 --bench=locktable --lock=rma-mcs \
-			--locality=$locality --iterations=50 --json
-	done | sed -n 's/.*"far":\([0-9.]*\).*/\1/p' | {
+		figure far --machine=cloudlab-cx3-20nodes --ranks=40 --bench=locktable \
+			--lock=rma-mcs --locality=$locality --iterations=50
+	done | {
 		read -r some && read -r none && echo "$some, $none" &&
 			[ "$none" = 0.0000 ] && [ "$some" != 0.0000 ]
 	}
 }
 check "locktable: near locks stay in the node" near_stays
 
+# A figure of adaptive on 2 nodes of 2 ranks.
+adaptive_figure() # NAME OPTION...
+{
+	figure "$@" --machine=cx6-4nodes --ranks=4 -o "topology=node:2 core:2" --lock=adaptive
+}
+
 # A node keeps a lock that other nodes want for some round trips, not for a number of acquires: with
 # sections of microseconds the longest acquire is short.
-longest() # OPTION...
-{
-	sim --machine=cx6-4nodes --ranks=4 -o "topology=node:2 core:2" --bench=wcsb \
-		--lock=adaptive -o patience=0 "$@" --json | sed -n 's/.*"max":\([0-9.]*\).*/\1/p'
-}
 stays_end()
 {
-	by_time=$(longest) && by_count=$(longest -o stay=1024) && echo "$by_time, $by_count ns" &&
+	by_time=$(adaptive_figure max --bench=wcsb -o patience=0) &&
+		by_count=$(adaptive_figure max --bench=wcsb -o patience=0 -o stay=1024) &&
+		echo "$by_time, $by_count ns" &&
 		awk -v a="$by_time" -v b="$by_count" 'BEGIN { exit !(a > 0 && a * 4 < b) }'
 }
 check "adaptive: a stay ends by time" stays_end
 
 # While a writer is patient with readers, all others come to wait: on several nodes patience is short
 # then, unless an option fixes it.
-speed() # OPTION...
-{
-	sim --machine=cx6-4nodes --ranks=4 -o "topology=node:2 core:2" --bench=sob --fw=2 \
-		--lock=adaptive "$@" --json | sed -n 's/.*"throughput":\([0-9.]*\).*/\1/p'
-}
 patience_pays()
 {
-	by_itself=$(speed) && long=$(speed -o patience=500) && echo "$by_itself, $long a second" &&
+	by_itself=$(adaptive_figure throughput --bench=sob --fw=2) &&
+		long=$(adaptive_figure throughput --bench=sob --fw=2 -o patience=500) &&
+		echo "$by_itself, $long a second" &&
 		awk -v a="$by_itself" -v b="$long" 'BEGIN { exit !(b > 0 && a > 1.5 * b) }'
 }
 check "adaptive: patience with readers sets itself" patience_pays
 
-# Clients that are about to queue count: the root does not move though their node wants it.
+# A client that is about to be the head of the queue counts as a waiter, so the lock seldom leaves
+# its node.
 moves_seldom()
 {
-	far=$(sim --machine=cx6-4nodes --bench=warb --lock=adaptive --json |
-		sed -n 's/.*"far":\([0-9.]*\).*/\1/p')
+	far=$(figure far --machine=cx6-4nodes --bench=warb --lock=adaptive)
 	echo "$far far operations an acquire"
 	awk -v far="$far" 'BEGIN { exit !(far > 0 && far < 0.1) }'
 }
