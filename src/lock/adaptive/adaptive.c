@@ -157,11 +157,13 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 		return;
 	if (k->decides)
 		used += snprintf(text + used, len - (size_t)used,
-				 " at most, 4 to 8 round trips for another mode");
+				 " at most, %d to %d round trips for another mode", SHARED_TRIPS,
+				 2 * SHARED_TRIPS);
 	if ((size_t)used >= len)
 		return;
 	if (o->stay < 0)
-		snprintf(text + used, len - (size_t)used, ", stay 64 to 128 round trips");
+		snprintf(text + used, len - (size_t)used, ", stay %d to %d round trips", STAY_TRIPS,
+			 2 * STAY_TRIPS);
 	else
 		snprintf(text + used, len - (size_t)used, ", stay %lld", (long long)o->stay);
 }
@@ -523,8 +525,7 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 	if (slot->mode & PAWL_AHEAD)
 		return k->several ? sharing_enter_ahead(s, slot) : count_ahead(s, slot);
 	if (k->several) {
-		if (slot->mode == PAWL_SHARED &&
-		    (is_shared_again(slot) ? share_join_if_open(slot) : share_join(slot))) {
+		if (slot->mode == PAWL_SHARED && !is_shared_again(slot) && share_join(slot)) {
 			*adaptive_entry(slot) = BY_SHARE;
 			return PAWL_SUCCESS;
 		}

@@ -56,8 +56,10 @@ enum {
 	NOTES_TRIP_SHIFT = 56,
 	NOTES_TRIP_BITS = 5
 };
-/* TRIP at most, and what stands for 0. */
-enum { LONGEST_TRIP = 22, USUAL_TRIP = 12 };
+/* TRIP at most, and what stands for 0. If the lock decides: for how many round trips a node keeps
+ * the root, and a client is patient with holders in another mode; up to twice as many, as TRIP is
+ * rounded up. */
+enum { LONGEST_TRIP = 22, USUAL_TRIP = 12, STAY_TRIPS = 64, SHARED_TRIPS = 4 };
 _Static_assert(LONGEST_TRIP < 1 << NOTES_TRIP_BITS, "a round trip fits into its field");
 #define NOTES_FIELD(shift, bits) (((INT64_C(1) << (bits)) - 1) << (shift))
 #define NOTES_SEEN NOTES_FIELD(0, NOTES_SEEN_BITS)

@@ -84,9 +84,8 @@ _Static_assert(STATUS_BITS + NUMBER_BITS + NODE_BITS <= 63, "a STATUS is never n
 #define NODE_MASK ((INT64_C(1) << NODE_BITS) - 1)
 #define NUMBER_MASK ((INT64_C(1) << NUMBER_BITS) - 1)
 
-/* If the lock decides how long a root stays: round trips, and the unit of its beginning in NOTES.
- */
-enum { STAY_TRIPS = 64, STAY_UNIT = 10 };
+/* The beginning of a stay is in units of 2^STAY_UNIT ns in NOTES. */
+enum { STAY_UNIT = 10 };
 _Static_assert((int64_t)STAY_TRIPS << LONGEST_TRIP >> STAY_UNIT < INT64_C(1) << NOTES_STAYS_BITS,
 	       "the longest stay fits into its field");
 

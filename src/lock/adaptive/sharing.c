@@ -76,9 +76,6 @@
  * end the transport notices if a rank that is needed has died. */
 enum { PAUSE_MIN_NS = 1000, PAUSE_MAX_NS = 50000, ROOT_WAIT_NS = 200000 };
 
-/* If the lock decides: round trips for which a client is patient with holders in another mode. */
-enum { SHARED_TRIPS = 4 };
-
 static int64_t fetch_and_add(struct lock_slot *slot, struct rma_word h, int64_t value)
 {
 	int64_t old;
