@@ -309,7 +309,7 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	if (lease_of(s))
 		return release_leased(s, slot);
 	bakery_leave(&slot->client, own_of(slot)->word, slot->mode); /* R1; (E) */
-	return bakery_end_release(s, &slot->client, own_of(slot)->word);
+	return lock_end_release(s, slot, own_of(slot)->word);
 }
 
 /* --------------------------------------------------------------- the simulator */

@@ -187,4 +187,23 @@ static inline bool lock_keeps_places(const struct lock_protocol *p)
 	return p->timed && p->timed->passed;
 }
 
+/* settled() of a kind whose posted operations have no results: all of the slot's are answered. */
+static inline bool lock_is_answered(const struct lock_setup *s, struct lock_slot *slot)
+{
+	(void)s;
+	return rma_answered(&slot->client, lock_own(slot));
+}
+
+/* Complete the operations that a release has issued at w's rank, whose answers decide nothing, or
+ * leave them on their way. PAWL_SUCCESS or LOCK_LEFT. */
+RMA_INLINE int lock_end_release(const struct lock_setup *s, struct lock_slot *slot,
+				struct rma_word w)
+{
+	if (s->posts && rma_post(&slot->client, w))
+		return LOCK_LEFT;
+	/* Orders the operations before the return; pairs with the looks of clients that wait. */
+	rma_flush(&slot->client, w);
+	return PAWL_SUCCESS;
+}
+
 #endif

@@ -49,13 +49,6 @@ RMA_INLINE void *lock_own(struct lock_slot *slot)
 	return slot->own;
 }
 
-/* settled() of a kind whose posted operations have no results: all of the slot's are answered. */
-static inline bool lock_is_answered(const struct lock_setup *s, struct lock_slot *slot)
-{
-	(void)s;
-	return rma_answered(&slot->client, lock_own(slot));
-}
-
 /* The words that scratch_words() asked for. */
 RMA_INLINE void *lock_scratch(const struct lock_slot *slot)
 {

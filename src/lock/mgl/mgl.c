@@ -502,13 +502,7 @@ static int enter(const struct lock_setup *s, struct lock_slot *slot, struct rma_
 
 static RMA_SLOW_PATH int flush_or_post(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct rma_word w = word(s, slot);
-
-	if (s->posts && rma_post(&slot->client, w))
-		return LOCK_LEFT;
-	/* Orders the sum before the return; pairs with A3, A8, N2. */
-	rma_flush(&slot->client, w);
-	return PAWL_SUCCESS;
+	return lock_end_release(s, slot, word(s, slot)); /* pairs with A3, A8, N2 */
 }
 
 /* Complete a sum that subtracts this client from W, or leave it on its way; (G). */

@@ -212,16 +212,6 @@ RMA_INLINE void bakery_leave(struct rma_client *c, struct rma_word w, int mode)
 	rma_acc(c, w, (int64_t)(UINT64_C(1) << bakery_done_of(mode)));
 }
 
-/* Complete the additions of a release, or leave them on their way. PAWL_SUCCESS or LOCK_LEFT. */
-RMA_INLINE int bakery_end_release(const struct lock_setup *s, struct rma_client *c,
-				  struct rma_word w)
-{
-	if (s->posts && rma_post(c, w))
-		return LOCK_LEFT;
-	rma_flush(c, w); /* orders the additions before the return; pairs with others' looks */
-	return PAWL_SUCCESS;
-}
-
 /* Replace *word by another value. False: *word is the value found instead. */
 static inline bool bakery_swap(struct rma_client *c, struct rma_word w, uint64_t *word, uint64_t by)
 {

@@ -198,7 +198,8 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 			continue;
 		leave(s, slot, first, i - 1);
 		/* Orders the additions before the return; pairs with others' looks; (D). */
-		rma_flush(&slot->client, segment_word(s, slot, first));
+		if (i > first)
+			rma_flush(&slot->client, segment_word(s, slot, first));
 		return PAWL_ERR_BUSY;
 	}
 	return PAWL_SUCCESS;
@@ -209,7 +210,7 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t first = segment_of(s, slot->first);
 
 	leave(s, slot, first, last_segment(s, slot));
-	return bakery_end_release(s, &slot->client, segment_word(s, slot, first));
+	return lock_end_release(s, slot, segment_word(s, slot, first));
 }
 
 static bool keeps_out(const struct lock_setup *s, const struct lock_slot *slot, int64_t first,
