@@ -187,9 +187,11 @@ enum {
  *   transport  auto | mpi | ucx: the transport between nodes; auto: UCX between hosts, if the build
  *              has it and it works, else the MPI
  *   wait      auto | spin | yield | park: how a client waits
- *   progress  lazy | eager | thread: how often a waiting rank drives the MPI. lazy: now and then.
- *             eager: at almost every look, and without sleeping if it is the lock's home; for
- *             programs whose critical sections operate on windows at the home. thread: like lazy,
+ *   progress  lazy | far | eager | thread: how often a waiting rank drives the MPI. lazy: now and
+ *             then. eager: at almost every look, and without sleeping if it is the lock's home; for
+ *             programs whose critical sections operate on windows at the home. far: like eager if
+ *             the ranks are on several hosts, else like lazy; for programs whose operations within
+ *             a host are loads and stores. thread: like lazy,
  *             and if the table spans several nodes, a thread of each rank drives the MPI while the
  *             application computes; PAWL_ERR_THREAD if MPI does not provide MPI_THREAD_MULTIPLE
  *   spin      microseconds to spin before yielding or parking; 0 .. 1000000

@@ -161,8 +161,8 @@ static void set_progress(struct request *r, bool direct)
 {
 	if (info_has(r->options, "pawl_progress"))
 		return;
-	PMPI_Info_set(r->options, "pawl_progress", direct ? "lazy" : "eager");
-	PMPI_Info_set(r->range_options, "pawl_progress", direct ? "lazy" : "eager");
+	PMPI_Info_set(r->options, "pawl_progress", direct ? "far" : "eager");
+	PMPI_Info_set(r->range_options, "pawl_progress", direct ? "far" : "eager");
 	r->key += direct;
 }
 

@@ -50,7 +50,7 @@ struct layer {
 	const char *library; /* "libpawl-caf" */
 	const char *runtime; /* "OpenCoarrays": whose locks are used if Pawl's cannot be */
 	struct option_words words;
-	bool direct; /* the runtime's operations do not need the MPI's progress on a node */
+	bool direct; /* the runtime's operations within a host do not need the MPI's progress */
 };
 
 /* Locks of one table, as many at each process of its communicator. */

@@ -91,7 +91,7 @@ static int create(const struct layer *l, struct layer_table *t, const char *kind
 	PMPI_Info_set(options, "pawl_distribution", "cyclic");
 	PMPI_Info_set(options, "pawl_owner", "process");
 	PMPI_Info_set(options, "pawl_max_held", held);
-	PMPI_Info_set(options, "pawl_progress", l->direct ? "lazy" : "eager");
+	PMPI_Info_set(options, "pawl_progress", l->direct ? "far" : "eager");
 	if (options_has(kind, "lease"))
 		PMPI_Info_set(options, "pawl_lease", "0");
 	options_fix(options, t->comm, &l->words);

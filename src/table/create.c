@@ -126,7 +126,7 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 		return error_set(PAWL_ERR_THREAD,
 				 "option progress: thread drives the MPI beside the application,"
 				 " which needs MPI_THREAD_MULTIPLE; MPI was initialised with less"
-				 " (use MPI_Init_thread, or lazy or eager)");
+				 " (use MPI_Init_thread, or lazy, far or eager)");
 	t->ranges = (p->kind.capabilities & PAWL_CAP_RANGES) != 0;
 	t->plain_modes = plain_modes(p->kind.capabilities);
 	t->clients.by_process = o->owner == OWNER_PROCESS;
@@ -180,6 +180,8 @@ static bool is_home(const struct rma_client *c)
 static void choose_waiting(pawl_table *t, const struct options *o)
 {
 	struct rma_waiting *w = &t->rma.waiting;
+	bool eager =
+	    o->progress == PROGRESS_EAGER || (o->progress == PROGRESS_FAR && !t->job.one_host);
 	uint64_t soon, later;
 
 	w->crowded = t->job.host_ranks > t->job.host_cores && o->wait != WAIT_SPIN;
@@ -191,10 +193,10 @@ static void choose_waiting(pawl_table *t, const struct options *o)
 	w->spin_ns[RMA_LATER] = o->wait == WAIT_SPIN ? UINT64_MAX : later * 1000;
 	w->park = o->wait == WAIT_AUTO || o->wait == WAIT_PARK;
 	w->watchdog = o->watchdog_s;
-	w->looks = t->rma.net                                                         ? LOOKS_NET
-		   : t->rma.transport->can.is_served || o->progress == PROGRESS_EAGER ? LOOKS_EAGER
-										      : LOOKS_LAZY;
-	w->serves = o->progress == PROGRESS_EAGER ? is_home : NULL;
+	w->looks = t->rma.net                                 ? LOOKS_NET
+		   : t->rma.transport->can.is_served || eager ? LOOKS_EAGER
+							      : LOOKS_LAZY;
+	w->serves = eager ? is_home : NULL;
 	w->serves_arg = &t->setup;
 }
 

@@ -5,7 +5,8 @@
  * nothing to do takes almost no time. Without MPI_THREAD_MULTIPLE the option is refused.
  *
  * Without --threads 1 and on one host, where no thread is needed, this is not tested; waiters with
- * progress=eager are.
+ * progress=eager are. In any case: whether a rank sleeps while it waits for a lock of its own, with
+ * progress=lazy, eager and far.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -187,9 +188,55 @@ static void in_shared_memory(void)
 	result("progress=thread in shared memory");
 }
 
+/* Shorter than waiters poll before they nap. */
+#define WAIT_S 0.005
+
+/* How often the home slept while another rank held the lock. */
+static int sleeps_of_home(pawl_table *table)
+{
+	struct pawl_stats before = {0}, after = {0};
+	int first = tap_size - 1;
+
+	if (tap_rank == first)
+		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+	meet();
+	if (tap_rank == 0) {
+		pawl_table_get_stats(table, &before);
+		expect_code(pawl_lock_timed_acquire(table, 0, PAWL_EXCLUSIVE, WAIT_S),
+			    PAWL_ERR_TIMEOUT, "timed acquire");
+		pawl_table_get_stats(table, &after);
+	}
+	meet();
+	if (tap_rank == first)
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	return (int)(after.parks - before.parks);
+}
+
+/* On a busy machine the deadline may pass before the home would sleep. */
+static void home_waits(const char *progress, bool sleeps)
+{
+	pawl_table *table = table_open("d-mcs", 1, "progress", progress);
+	int n = 0;
+
+	now_doing("a home that waits, progress=%s", progress);
+	for (int i = 0; table && i < ATTEMPTS; i++)
+		n += sleeps_of_home(table);
+	if (tap_rank == 0)
+		expect((n > 0) == sleeps, "the home slept %d times", n);
+	table_close(table);
+	result("progress=%s: a home that waits for its lock %s", progress,
+	       sleeps ? "sleeps" : "does not sleep at first");
+}
+
 int main(int argc, char **argv)
 {
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	if (tap_size > 1) {
+		home_waits("eager", false);
+		home_waits("far", tap_one_host);
+		if (tap_one_host)
+			home_waits("lazy", true);
+	}
 	if (tap_one_host)
 		in_shared_memory();
 	if (tap_thread_level < MPI_THREAD_MULTIPLE) {
