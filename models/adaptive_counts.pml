@@ -3,7 +3,9 @@
  * W counts them.
  *
  * A client that finds no holder in W that excludes it counts itself there by one compare-and-swap (T1),
- * even before clients that wait, unless STRICT keeps newcomers out. The others queue (T2). The head
+ * even before clients that wait, unless STRICT keeps newcomers out. A sharer counts itself by an add
+ * (S1), unless it found itself excluded then at its last try; if it does, it takes its count back (R1)
+ * and goes on as others do. The others queue (T2). The head
  * of the queue takes W likewise (T4). When its patience has ended, it sets STRICT (T5) and sleeps.
  * It clears STRICT with the swap that counts it, or when it gives up (T7), and then leaves the queue
  * (T6). An intent ahead is counted at once (C1), sleeps until no holder excludes it (C2), or takes
@@ -24,6 +26,9 @@
  *                        -DBREAK_BACK     the last one of a mode to leave wakes nobody
  *                        -DBREAK_BESIDE   an intent shared does not look for an exclusive holder
  *                        -DBREAK_LEAVE    the queue is left before W is taken
+ *                        -DBREAK_FOUND    a sharer does not look at what S1 found
+ *                        -DBREAK_AGAIN    a sharer that takes its count back after S1 wakes nobody
+ *                        -DBREAK_MORE     a sharer that S1 found excluded tries S1 again (LIVE)
  */
 #ifndef NP
 #define NP 3
@@ -44,6 +49,19 @@ byte place[NP]; /* in the queue, from 1; 0: in none */
 #define OPEN true
 #else
 #define OPEN !STRICT
+#endif
+#ifdef BREAK_FOUND
+#define FOUND false
+#else
+#define FOUND (!(OPEN) || WAY(S))
+#endif
+#ifdef LIVE
+#define MAY_LEAVE_OUT false
+#else
+#define MAY_LEAVE_OUT true
+#endif
+#if !defined(LIVE) || defined(BREAK_MORE)
+#define FORGET
 #endif
 #ifdef BREAK_WAKE
 #define SLEEPERS STRICT
@@ -96,11 +114,28 @@ inline uncount()
 proctype P(byte p)
 {
 	byte mode, i;
-	bit ahead, old;
+	bit ahead, old, excluded;
 
 	do
 	:: choose();
 		WANT;
+		/* S1; where it is not about liveness, a sharer is free to leave it out. */
+		if
+		:: atomic { mode == S && !excluded -> excluded = FOUND; holds[S]++ };
+			if
+			:: !excluded -> goto entered
+			:: excluded
+			fi;
+#ifdef BREAK_AGAIN
+			holds[S]--
+#else
+			uncount()
+#endif
+#ifdef FORGET
+			; excluded = 0
+#endif
+		:: mode != S || excluded || MAY_LEAVE_OUT
+		fi;
 		if
 		:: ahead ->
 			/* C1 */
@@ -117,7 +152,7 @@ proctype P(byte p)
 				fi
 			od
 		/* T1 */
-		:: atomic { !ahead && OPEN && !WAY(mode) -> holds[mode]++ }
+		:: atomic { !ahead && OPEN && !WAY(mode) -> holds[mode]++; excluded = excluded && mode != S }
 		/* T2 */
 		:: !ahead && (!(OPEN) || WAY(mode)) ->
 			join();
@@ -154,6 +189,7 @@ taken:
 #endif
 			skip
 		fi;
+entered:
 		critical(mode);
 		uncount();
 late:

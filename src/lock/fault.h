@@ -149,6 +149,7 @@
 	X(adaptive_give_up, "adaptive", \
 	  "a client whose deadline passes leaves the lock that was kept for it") \
 	X(adaptive_strict, "adaptive", "takes a free lock although it is kept for a waiter") \
+	X(adaptive_found, "adaptive", "a sharer that counts itself does not look what it found") \
 	X(adaptive_readers, "adaptive", "an exclusive client does not wait for intents shared") \
 	X(adaptive_beside, "adaptive", "an intent shared enters beside an exclusive holder") \
 	X(adaptive_whole, "adaptive", "a client that shares enters although the root is whole") \

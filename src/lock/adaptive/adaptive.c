@@ -25,9 +25,11 @@
  *
  * Other modes. On one node W also has the numbers of sharers, of intents exclusive and of intents
  * shared, which exclude each other as in mgl: a client takes W by one compare-and-swap that adds
- * its count, and the last one of those that exclude the head wakes it. An intent ahead adds its
- * count at once (C1), and then waits for the holders that exclude it (C2). On several nodes W
- * always has one client; sharing.c and shares.c have what it does then.
+ * its count, and the last one of those that exclude the head wakes it. A compare-and-swap fails
+ * whenever another sharer comes or leaves, so a sharer adds its count at once (S1), and takes it
+ * back if what it found excludes it; then its next acquire begins with a compare-and-swap. An
+ * intent ahead adds its count at once (C1), and then waits for the holders that exclude it (C2). On
+ * several nodes W always has one client; sharing.c and shares.c have what it does then.
  *
  * Upper level (kept_root.c). The value of W tells the client that takes it whether the node has the
  * root. If so, the client holds the lock, without a far operation. If not, it uses the lock at the
@@ -53,10 +55,13 @@
  *   (E) A head that gives up never leaves W in state SHUT. It takes W then, even after its
  *       deadline, because the release that found HEAD relies on the head (kept_root.c, (D)).
  *   (F) On one node, a client counts itself by a compare-and-swap from a value in which no holder
- *       excludes it, or by C1. A client that C1 counts is in when it has seen, after C1, that no
- *       holder excludes it. No client that excludes it enters later, because each looks at its
- *       count. Only the head and intents ahead sleep on W. A client that takes its count back finds
- *       STRICT or their counts by the same operation, and wakes them.
+ *       excludes it, or by an add (S1, C1). A client that S1 counts is in if S1 found neither a
+ *       holder that excludes it nor STRICT. A client that C1 counts is in when it has seen, after
+ *       C1, that no holder excludes it. No client that excludes it enters later, because each looks
+ *       at its count. Only the head and intents ahead sleep on W. A client that takes its count
+ *       back finds STRICT or their counts by the same operation, and wakes them. So does a sharer
+ *       that S1 found excluded, whose count may have kept them out. It uses S1 again only after an
+ *       acquire by compare-and-swap, so it keeps them out once.
  *
  * Progress: starvation-free if holders release. On one node a client waits for at most
  *   (clients ahead in the queue + 1) x (patience + the longest section),
@@ -446,15 +451,21 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_
 	return take_soon(s, slot, &was) ? enter(s, slot, was) : queue_up(s, slot);
 }
 
-/* One node: take back a count of W, and wake those that wait for it: the head, which has set
- * STRICT, and, if it was a sharer, intents exclusive that are ahead, which are counted. */
+/* The clients that a client which takes back its count of W wakes if it finds them: the head, which
+ * has set STRICT, and, if it was a sharer, intents exclusive that are ahead, which are counted. */
+RMA_INLINE int64_t sleepers(const struct lock_slot *slot)
+{
+	return slot->mode == PAWL_SHARED ? W_STRICT | W_INTENTS : W_STRICT;
+}
+
+/* One node: take back a count of W. */
 RMA_INLINE void uncount(struct lock_slot *slot)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t sleepers = slot->mode == PAWL_SHARED ? W_STRICT | W_INTENTS : W_STRICT, old;
+	int64_t old;
 
 	rma_fao(&slot->client, w, RMA_SUM, -adaptive_one(slot), &old);
-	if (__builtin_expect((old & sleepers) != 0, 0) && w.map)
+	if (__builtin_expect((old & sleepers(slot)) != 0, 0) && w.map)
 		rma_wake(&slot->client, w);
 }
 
@@ -490,7 +501,7 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 
 /* T1 on one node, for a client that others in its mode do not exclude. The first compare-and-swap
  * brings the cache line, so the next ones, from the value that it found, take little time. */
-RMA_INLINE bool count_at_once(struct lock_slot *slot)
+RMA_INLINE bool count_by_swap(struct lock_slot *slot)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
 	int64_t closed = adaptive_others(slot) | W_STRICT, one = adaptive_one(slot), value = W_NEW;
@@ -502,6 +513,40 @@ RMA_INLINE bool count_at_once(struct lock_slot *slot)
 		if (value == expected)
 			return true;
 	}
+	return false;
+}
+
+/* Whether a sharer that S1 counted, where this was the value of W, is in. */
+RMA_INLINE bool is_in(int64_t was)
+{
+	return !(was & (W_HELD | W_INTENTS | (FAULT(adaptive_strict) ? 0 : W_STRICT)));
+}
+
+/* S1 found the sharer excluded. */
+static RMA_SLOW_PATH void take_count_back(struct lock_slot *slot)
+{
+	struct adaptive_slot *own = lock_own(slot);
+
+	own->excluded = true;
+	uncount(slot);
+}
+
+/* S1 or T1 on one node, for a client that others in its mode do not exclude. */
+static bool count_at_once(struct lock_slot *slot)
+{
+	struct adaptive_slot *own = lock_own(slot);
+	int64_t was;
+
+	if (slot->mode != PAWL_SHARED)
+		return count_by_swap(slot);
+	if (own->excluded) {
+		own->excluded = !count_by_swap(slot);
+		return !own->excluded;
+	}
+	rma_fao(&slot->client, adaptive_word(slot, LINE_W), RMA_SUM, adaptive_one(slot), &was);
+	if (is_in(was) || FAULT(adaptive_found))
+		return true;
+	take_count_back(slot);
 	return false;
 }
 
@@ -571,6 +616,22 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 	return PAWL_SUCCESS;
 }
 
+/* The short way of acquire_other() in another mode, for a lock that the client had last: S1. */
+static __attribute__((noinline)) int acquire_shared_again(const struct lock_setup *s,
+							  struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	const struct adaptive_slot *own = lock_own(slot);
+
+	if (__builtin_expect(k->several || slot->mode != PAWL_SHARED || own->excluded, 0))
+		return acquire_other(s, slot);
+	slot->client.count[RMA_ATOMIC][0]++;
+	if (__builtin_expect(is_in(atomic_fetch_add(own->w, INT64_C(1) << SHARED_SHIFT)), 1))
+		return PAWL_SUCCESS;
+	take_count_back(slot);
+	return acquire_slowly(s, slot);
+}
+
 /* The short way of acquire_other(), for a lock that the client had last; few instructions, and no
  * call. */
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
@@ -580,10 +641,11 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	_Atomic(int64_t) *w = own->w;
 	int64_t free = k->free;
 
-	if (__builtin_expect(slot->mode != PAWL_EXCLUSIVE || own->last != slot->lock + 1 ||
-				 k->keeps_order || looks_at_turn(slot, own),
-			     0))
+	if (__builtin_expect(
+		own->last != slot->lock + 1 || k->keeps_order || looks_at_turn(slot, own), 0))
 		return acquire_other(s, slot);
+	if (__builtin_expect(slot->mode != PAWL_EXCLUSIVE, 0))
+		return acquire_shared_again(s, slot);
 	slot->client.count[RMA_ATOMIC][0]++;
 	if (__builtin_expect(!atomic_compare_exchange_strong(w, &free, W_HELD), 0))
 		return acquire_slowly(s, slot);
@@ -702,6 +764,18 @@ static __attribute__((noinline)) int release_other(const struct lock_setup *s,
 	return PAWL_SUCCESS;
 }
 
+/* uncount() of a word that is mapped. */
+static __attribute__((noinline)) int release_count(struct lock_slot *slot)
+{
+	const struct adaptive_slot *own = lock_own(slot);
+
+	slot->client.count[RMA_ATOMIC][0]++;
+	if (__builtin_expect((atomic_fetch_sub(own->w, adaptive_one(slot)) & sleepers(slot)) != 0,
+			     0))
+		return wake(slot);
+	return PAWL_SUCCESS;
+}
+
 /* The short way of release_other(), on one node: R1. */
 static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -709,8 +783,10 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	const struct adaptive_slot *own = lock_own(slot);
 	_Atomic(int64_t) *w = own->w;
 
-	if (__builtin_expect(k->several || slot->mode != PAWL_EXCLUSIVE || !w, 0))
+	if (__builtin_expect(k->several || !w, 0))
 		return release_other(s, slot);
+	if (__builtin_expect(slot->mode != PAWL_EXCLUSIVE, 0))
+		return release_count(slot);
 	slot->client.count[RMA_ATOMIC][0]++;
 	if (__builtin_expect((atomic_fetch_sub(w, W_HELD) & (W_STRICT | W_COUNTS)) != 0, 0))
 		return wake(slot);

@@ -128,6 +128,7 @@ struct adaptive_slot {
 	uint64_t looked;  /* when it saw last that others queue; 0: they do not, or a new turn */
 	uint64_t turn;    /* for how long it has run while others queue */
 	uint64_t look_at; /* which acquires look at that, by their number */
+	bool excluded;    /* as a sharer of one node, when it counted itself last (S1) */
 	int long_waits;   /* so many waits are to be patient: hand-overs were slow */
 	enum adaptive_entry entry;
 	int host;      /* a guest: the node where it is, */
