@@ -24,7 +24,7 @@
  * without end shows as a dead-lock). With -DLIVE=v, under weak fairness, client v, which has no
  * deadline, gets the lock whenever it wants it, however often others take it when they find it
  * free. NN=1 is a table of one node: OUT is its free value, and there is no upper level. -DBRIEF: as
- * in kept_root.pml.
+ * in kept_root.pml, and W is handed on without a look. -DNOKEEP: without K1.
  *
  * What it abstracts. The queue of a node is a list with atomic operations; in the code it is mcs.h,
  * which dmcs.pml shows with abandoned places. Otherwise as kept_root.pml.
@@ -36,6 +36,9 @@
  *                        -DBREAK_BARGE    T1 does not look at STRICT (LIVE)
  *                        -DBREAK_PATIENCE STRICT is never set (LIVE)
  *                        -DBREAK_LEAVE    the queue is left before W is taken
+ *                        -DBREAK_KEEP     K3 is left out: W is freed, but not the place
+ *                        -DBREAK_EMPTY    W is handed on where nobody is left to take it (TIMED)
+ *                        -DBREAK_UNSEEN   no release that hands W on looks at NEXT (LIVE)
  *                        -DBREAK_FENCE, _ENTER, _FLUSH, _AGAIN, _SHUT, _NUMBER: as kept_root.pml
  */
 #ifndef NN
@@ -47,6 +50,12 @@
 #define NP (NN * NC)
 #ifndef STAY
 #define STAY 1
+#endif
+#ifdef BRIEF
+#define UNSEEN 0
+#endif
+#ifndef UNSEEN
+#define UNSEEN 1
 #endif
 
 /* S */
@@ -77,6 +86,8 @@ byte stays[NN];
 byte succ[NP]; /* a copy of NEXT, by process; marked as NEXT is */
 #define s succ[p]
 byte place[NP]; /* in the queue of the node, from 1; 0: in none */
+bit handed[NP]; /* the client has W, by K2 */
+byte unseen[NN]; /* hand-overs by K2 since a look at NEXT */
 
 #include "ghost.inc"
 
@@ -107,6 +118,25 @@ inline leave()
 		i = 0
 	}
 }
+
+/* K2: the second client of the queue has W, and is the first one. */
+inline hand_on()
+{
+	d_step {
+		for (i : n * NC .. n * NC + NC - 1) {
+			if
+			:: place[i] > 1 -> handed[i] = (place[i] == 2); place[i]--
+			:: else
+			fi
+		}
+		place[p] = 0;
+		i = 0
+	}
+}
+
+/* Whether there is a second one. */
+#define IS(j) (NC > j && place[n * NC + (NC > j -> j : 0)] == 2)
+#define SECOND (IS(0) || IS(1) || IS(2) || IS(3))
 
 #ifndef TIMED
 #define MAY_TIME_OUT false
@@ -146,7 +176,7 @@ inline leave()
 proctype P(byte p)
 {
 	byte n = p / NC, pred, i, from, was;
-	bit kept, left, old;
+	bit kept, left, old, stays_head;
 
 	do
 	:: WANT;
@@ -172,6 +202,11 @@ again:
 			if
 			:: place[p] == 1
 			:: atomic { MAY_TIME_OUT && place[p] > 1 -> leave(); goto late }
+			fi;
+			if
+			:: atomic { handed[p] -> handed[p] = 0; leave(); goto cs }
+			:: atomic { handed[p] -> handed[p] = 0; stays_head = 1; goto cs }
+			:: !handed[p]
 			fi;
 			/* T3 */
 			HEAD[n] = 1;
@@ -219,8 +254,14 @@ take:
 				goto late
 			fi;
 #ifndef BREAK_LEAVE
+			if
 			/* T6 */
-			leave()
+			:: leave()
+#ifndef NOKEEP
+			/* K1 */
+			:: d_step { stays_head = 1; unseen[n] = UNSEEN }
+#endif
+			fi
 #endif
 		fi;
 #if NN == 1
@@ -298,6 +339,45 @@ await:
 		pred = 0;
 cs:
 		critical_exclusive(p);
+		if
+#ifdef BRIEF
+		/* K2 */
+		:: atomic { stays_head && SECOND -> stays_head = 0; hand_on(); goto late }
+		:: atomic {
+				stays_head -> stays_head = 0;
+#else
+		:: atomic { stays_head -> stays_head = 0 };
+			if
+#ifdef BREAK_UNSEEN
+			:: true
+#else
+			:: unseen[n] < UNSEEN -> unseen[n]++
+			:: unseen[n] == UNSEEN && NEXT[n] == 0 -> unseen[n] = 0
+			:: unseen[n] == UNSEEN && NEXT[n] != 0 && stays[n] < STAY ->
+				unseen[n] = 0; stays[n]++
+			:: unseen[n] == UNSEEN && NEXT[n] != 0 && stays[n] == STAY -> goto leave_it
+#endif
+			fi;
+			if
+			/* K2 */
+			:: atomic { SECOND -> hand_on(); goto late }
+#ifdef BREAK_EMPTY
+			:: atomic { !(SECOND) -> leave(); goto late }
+#else
+			:: !(SECOND)
+#endif
+			fi;
+leave_it:
+			atomic {
+				unseen[n] = 0;
+#endif
+				/* K3 */
+#ifndef BREAK_KEEP
+				leave()
+#endif
+			}
+		:: !stays_head
+		fi;
 #if NN == 1
 		FREE(OUT);
 		goto late;
@@ -421,7 +501,13 @@ resolve:
 		:: else -> FREE(OUT)
 		fi;
 late:
-		was = 0; old = 0
+		atomic {
+			if
+			:: stays_head -> stays_head = 0; unseen[n] = 0; leave()
+			:: else
+			fi;
+			was = 0; old = 0
+		}
 	:: break
 	od
 }

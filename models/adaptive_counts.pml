@@ -12,6 +12,12 @@
  * its count back. A release takes its count back by one operation, and wakes the sleepers if that
  * finds STRICT, or intents that it excluded (R1), because only the head and intents ahead sleep on W.
  *
+ * An exclusive head may remain the head while it holds the lock (K1), and then hand its count and its
+ * place to the next client of the queue by one step (K2). If that one asks in another mode, it
+ * changes the count of the exclusive holder to its own by one operation, and wakes intents ahead if
+ * that finds counts of them (T8). If there is no next one, or at any time, the release leaves the
+ * queue (K3), and is R1. (In the lock it does so at the latest when it looks and finds intents ahead.)
+ *
  * What it proves. NP processes (default 3), each of which asks in any mode, any number of times, and
  * may stop between two: no two holders that exclude each other, no dead-lock, as by a lost wake-up.
  * With -DTIMED also when waiters time out at any moment. With -DLIVE=v, under weak fairness, process
@@ -29,6 +35,8 @@
  *                        -DBREAK_FOUND    a sharer does not look at what S1 found
  *                        -DBREAK_AGAIN    a sharer that takes its count back after S1 wakes nobody
  *                        -DBREAK_MORE     a sharer that S1 found excluded tries S1 again (LIVE)
+ *                        -DBREAK_HANDED   a client that changes the count wakes nobody
+ *                        -DBREAK_MODE     a client in another mode keeps the exclusive count
  */
 #ifndef NP
 #define NP 3
@@ -39,6 +47,7 @@
 bit STRICT;
 bit asleep[NP];
 byte place[NP]; /* in the queue, from 1; 0: in none */
+bit handed[NP]; /* the client has W, by K2 */
 
 #ifdef BREAK_BESIDE
 #define WAY(m) (m != IS && IN_THE_WAY(m))
@@ -97,13 +106,27 @@ inline leave()
 	}
 }
 
-/* R1 */
-inline uncount()
+/* K2: the second client of the queue has W, and is the first one. */
+inline hand_on()
 {
-	atomic { holds[mode]--; old = SLEEPERS };
-#ifdef BREAK_BACK
-	old = old && mode == X;
-#endif
+	d_step {
+		for (i : 0 .. NP - 1) {
+			if
+			:: place[i] > 1 -> handed[i] = (place[i] == 2); place[i]--
+			:: else
+			fi
+		}
+		place[p] = 0;
+		i = 0
+	}
+}
+
+/* Whether there is a second one. */
+#define IS_SECOND(j) (NP > j && place[(NP > j -> j : 0)] == 2)
+#define SECOND (IS_SECOND(0) || IS_SECOND(1) || IS_SECOND(2) || IS_SECOND(3))
+
+inline wake()
+{
 	d_step {
 		for (i : 0 .. NP - 1) { asleep[i] = asleep[i] && !old }
 		old = 0;
@@ -111,10 +134,20 @@ inline uncount()
 	}
 }
 
+/* R1 */
+inline uncount()
+{
+	atomic { holds[mode]--; old = SLEEPERS };
+#ifdef BREAK_BACK
+	old = old && mode == X;
+#endif
+	wake()
+}
+
 proctype P(byte p)
 {
 	byte mode, i;
-	bit ahead, old, excluded;
+	bit ahead, old, excluded, kept;
 
 	do
 	:: choose();
@@ -160,6 +193,22 @@ proctype P(byte p)
 			:: place[p] == 1
 			:: atomic { MAY_TIME_OUT && place[p] > 1 -> leave(); goto late }
 			fi;
+			if
+			:: atomic { handed[p] && mode == X -> handed[p] = 0; goto taken }
+			/* T8 */
+			:: atomic {
+					handed[p] && mode != X -> handed[p] = 0;
+#ifndef BREAK_HANDED
+					old = (holds[IX] || holds[IS]);
+#endif
+#ifndef BREAK_MODE
+					holds[X]--; holds[mode]++
+#endif
+				};
+				wake();
+				goto taken
+			:: !handed[p]
+			fi;
 #ifdef BREAK_LEAVE
 			leave();
 #endif
@@ -184,13 +233,24 @@ proctype P(byte p)
 			od;
 taken:
 #ifndef BREAK_LEAVE
+			if
 			/* T6 */
-			leave();
+			:: leave()
+			/* K1 */
+			:: mode == X -> kept = 1
+			fi;
 #endif
 			skip
 		fi;
 entered:
 		critical(mode);
+		if
+		/* K2 */
+		:: atomic { kept && SECOND -> kept = 0; hand_on(); goto late }
+		/* K3 */
+		:: atomic { kept -> kept = 0; leave() }
+		:: !kept
+		fi;
 		uncount();
 late:
 		mode = 0; ahead = 0; old = 0

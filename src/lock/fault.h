@@ -150,6 +150,14 @@
 	  "a client whose deadline passes leaves the lock that was kept for it") \
 	X(adaptive_strict, "adaptive", "takes a free lock although it is kept for a waiter") \
 	X(adaptive_found, "adaptive", "a sharer that counts itself does not look what it found") \
+	X(adaptive_kept, "adaptive", \
+	  "frees the lock and keeps its place in the queue of its node") \
+	X(adaptive_handed, "adaptive", \
+	  "hands the lock to a client of its node whose deadline has passed") \
+	X(adaptive_change, "adaptive", \
+	  "a client in another mode that is handed the lock does not end the exclusive hold") \
+	X(adaptive_unseen, "adaptive", \
+	  "hands the lock on at its node without a look whether others wait for it") \
 	X(adaptive_readers, "adaptive", "an exclusive client does not wait for intents shared") \
 	X(adaptive_beside, "adaptive", "an intent shared enters beside an exclusive holder") \
 	X(adaptive_whole, "adaptive", "a client that shares enters although the root is whole") \

@@ -11,7 +11,8 @@
  * When it has tried for as long as option patience says, it sets STRICT (T5): from then on no other
  * client takes W, so the next release hands it to the head. So a client that runs does not have to
  * wait for one that sleeps, and a release costs nothing more, until the patience of a waiter has
- * ended.
+ * ended. Where clients do not come back at once, a release hands W to the next client of the queue
+ * without making it free (direct.c).
  *
  * Patience. On one node the lock sets it by itself, unless the option does (patience_of()): long
  * where a hand-over may take long, else short, so that a writer does not make readers take turns.
@@ -44,10 +45,11 @@
  *   (A) One client at a time has W, but for the other modes on one node: see (F). Each takes it by
  *       a compare-and-swap from a free value to HELD (T1, T4, T7, D3). It gives W back by one
  *       operation, which adds the difference between the free value and HELD (R1), or by a swap
- *       (D4). HEAD and STRICT are other bits of the same word.
+ *       (D4); or it grants W, still HELD, to the next client of the queue (K2, T8). HEAD and STRICT
+ *       are other bits of the same word.
  *   (B) Only the head sets and clears HEAD and STRICT, and there is one head at a time. It clears
  *       both by the swap that takes W (T4), or by the swap with which it gives up (T7), and leaves
- *       the queue after that (T6).
+ *       the queue after that: at once (T6), or in its release (K2, K3).
  *   (C) No wake-up is lost: the head sleeps only after it has set STRICT. A release fetches STRICT
  *       by the operation that frees W, and then looks for sleepers; pairs with rma_park().
  *   (D) What a holder did in node memory is visible to the next holder of its node: R1 is a seq_cst
@@ -58,19 +60,23 @@
  *       excludes it, or by an add (S1, C1). A client that S1 counts is in if S1 found neither a
  *       holder that excludes it nor STRICT. A client that C1 counts is in when it has seen, after
  *       C1, that no holder excludes it. No client that excludes it enters later, because each looks
- *       at its count. Only the head and intents ahead sleep on W. A client that takes its count
- *       back finds STRICT or their counts by the same operation, and wakes them. So does a sharer
- *       that S1 found excluded, whose count may have kept them out. It uses S1 again only after an
- *       acquire by compare-and-swap, so it keeps them out once.
+ *       at its count. A client in another mode that is granted W changes HELD to its count by one
+ *       operation (T8), and intents ahead wait for it. Only the head and intents ahead sleep on W.
+ *       A client that takes its count back finds STRICT or their counts by the same operation, and
+ *       wakes them. So does a sharer that S1 found excluded, whose count may have kept them out. It
+ *       uses S1 again only after an acquire by compare-and-swap, so it keeps them out once.
  *
  * Progress: starvation-free if holders release. On one node a client waits for at most
  *   (clients ahead in the queue + 1) x (patience + the longest section),
  * besides delays of the scheduler and the back-off, because each head has W by the first release
- * after its patience. On several nodes, a node waits for those ahead of it in the queue of nodes.
- * Each of these keeps the root for some 64 to 128 round trips and a section after its first release
- * that finds that another node has asked, or with option stay for at most stay + 1 acquires. With
- * patience 0 a client that finds others in the queue of its node queues behind them. A release may
- * wait for a client, or a node, to link itself, as in MCS, and for 2 us for the next head.
+ * after its patience, or is handed W before. An intent ahead on one node waits for holders, at most
+ * 9 of them one after the other (direct.c). On several nodes, a node waits for those ahead of it in
+ * the queue of nodes. Each of these keeps the root for some 64 to 128 round trips and, where not
+ * each release looks (direct.c), 8 sections after its first release that finds that another node
+ * has asked, which is one of the first 8, or else for a section, or with option stay for at most
+ * stay + 1 acquires. With patience 0 a client that finds others in the queue of its node queues
+ * behind them. A release may wait for a client, or a node, to link itself, as in MCS, and for 2 us
+ * for the next head.
  *
  * Uncontended: on one node, and on the node that used the lock last (at first that of the home), a
  * compare-and-swap to acquire and an add to release, and no call of the MPI (on several nodes three
@@ -94,6 +100,9 @@
 /* A patient head makes at least this many tries while its patience lasts. */
 enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
 
+/* The pause between two of its looks where clients do not come back at once. */
+enum { LOOK_NS = 100 };
+
 /* Patience in ns if option patience leaves it to the lock: if a hand-over may take long; if it does
  * not, of a head that waits for holders that come one after the other; and of an exclusive head
  * that waits for holders that are in together, so that it finds none absent by chance. */
@@ -101,9 +110,6 @@ enum { LONG_PATIENCE_NS = 500000, PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000
 
 /* A hand-over that takes longer is slow, and so many waits of the client after it are long. */
 enum { SLOW_NS = 100000, LONG_WAITS = 4 };
-
-/* The kind of a predecessor's grant. */
-enum { HEAD_NOW = 1 };
 
 /* Releases for each call that lets the MPI progress. */
 enum { RELEASES_PER_CALL = 256 };
@@ -243,13 +249,12 @@ static RMA_SLOW_PATH bool is_turn_over(const struct lock_setup *s, struct lock_s
 	return own->turn >= turn;
 }
 
-/* Whether clients wait behind which a client that keeps the order has to queue. */
-static bool is_behind_others(const struct lock_setup *s, struct lock_slot *slot)
+/* Whether other clients wait, for a client that keeps the order. */
+static bool is_behind_others(struct lock_slot *slot, bool keeps_order)
 {
-	const struct adaptive_constants *k = s->state;
 	int64_t last;
 
-	if (!k->keeps_order || FAULT(adaptive_strict))
+	if (!keeps_order || FAULT(adaptive_strict))
 		return false;
 	rma_get(&slot->client, *adaptive_queue(slot), &last);
 	return last != 0;
@@ -261,7 +266,7 @@ static bool take_soon(const struct lock_setup *s, struct lock_slot *slot, int64_
 	struct rma_word w = adaptive_word(slot, LINE_W);
 
 	for (int i = 0; i < ATTEMPTS; i++) {
-		if (is_behind_others(s, slot))
+		if (is_behind_others(slot, direct_is_better(s, slot)))
 			return false;
 		if (adaptive_take(s, slot, TAKER_NEW, was))
 			return true;
@@ -320,6 +325,8 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 		return false;
 	patience = patience_of(s, slot);
 	p.max_ns = patience / LOOKS_OF_PATIENCE;
+	if (direct_is_better(s, slot))
+		p.min_ns = p.max_ns = LOOK_NS;
 	p.deadline_ns = rma_clock(&slot->client) + patience;
 	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
 		p.deadline_ns = slot->deadline_ns;
@@ -390,24 +397,69 @@ static RMA_SLOW_PATH int enter(const struct lock_setup *s, struct lock_slot *slo
 	return rc;
 }
 
-/* At the head of the queue: T3 ... T7. */
-static int lead(const struct lock_setup *s, struct lock_slot *slot)
+/* T3 ... T7 of the head of the queue. False: the deadline has passed. */
+static bool take_as_head(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
 {
 	const struct adaptive_constants *k = s->state;
-	struct adaptive_slot *own = lock_own(slot);
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t was, value;
-	bool gives_up;
+	int64_t value;
 
 	if (k->several)
-		rma_fao(&slot->client, w, RMA_OR, W_HEAD, &value);
-	gives_up = !take_patiently(s, slot, &was) &&
-		   (slot_is_late(slot) || !take_strictly(s, slot, &was)) && give_up(slot, &was);
-	leave_queue(s, slot);
-	if (gives_up)
+		rma_fao(&slot->client, adaptive_word(slot, LINE_W), RMA_OR, W_HEAD, &value);
+	if (take_patiently(s, slot, was) || (!slot_is_late(slot) && take_strictly(s, slot, was)))
+		return true;
+	return !give_up(slot, was);
+}
+
+/* T8: a client has been granted W, and with it a whole root. On one node it counts itself in
+ * another mode in place of HELD, and wakes intents ahead, which wait for the end of HELD. */
+static void take_handed(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
+{
+	const struct adaptive_constants *k = s->state;
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t old;
+
+	*was = k->several ? W_SHUT : W_NEW;
+	if (k->several || slot->mode == PAWL_EXCLUSIVE)
+		return;
+	rma_fao(&slot->client, w, RMA_SUM,
+		adaptive_one(slot) - (FAULT(adaptive_change) ? 0 : W_HELD), &old);
+	if ((old & W_COUNTS) && w.map)
+		rma_wake(&slot->client, w);
+}
+
+/* The client is the head of the queue, and has W if the grant says so. */
+static int lead(const struct lock_setup *s, struct lock_slot *slot, int64_t grant)
+{
+	struct adaptive_slot *own = lock_own(slot);
+	bool has_w = (grant & HOLDER_NOW) != 0, keeps;
+	int64_t was;
+	int rc;
+
+	direct_note_grant(slot, grant);
+	if (has_w)
+		take_handed(s, slot, &was);
+	else if (!take_as_head(s, slot, &was)) {
+		leave_queue(s, slot);
 		return PAWL_ERR_TIMEOUT;
+	}
 	own->looked = 0; /* its turn begins */
-	return enter(s, slot, was);
+	/* Its release, and its next acquire, take the long way. */
+	own->w = NULL;
+	own->last = 0;
+	keeps = slot->mode == PAWL_EXCLUSIVE && direct_is_better(s, slot); /* K1 */
+	own->place = keeps ? PLACE_KEPT : PLACE_LEFT;
+	if (!keeps)
+		leave_queue(s, slot); /* T6 */
+	else if (has_w)
+		return PAWL_SUCCESS;
+	rc = enter(s, slot, was);
+	if (keeps && (rc != PAWL_SUCCESS || own->entry != BY_ROOT)) {
+		leave_queue(s, slot);
+		own->place = PLACE_LEFT;
+	}
+	if (rc != PAWL_SUCCESS)
+		own->place = PLACE_NONE;
+	return rc;
 }
 
 bool adaptive_shut(struct lock_slot *slot)
@@ -433,7 +485,7 @@ bool adaptive_shut(struct lock_slot *slot)
 /* T2. */
 static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t pred, status;
+	int64_t pred, status = HEAD_NOW;
 
 	pred = mcs_enter(slot, RMA_NODE, *adaptive_queue(slot));
 	if (pred) {
@@ -441,7 +493,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 		if (!mcs_await_grant(slot, RMA_NODE, &status))
 			return LOCK_QUEUED;
 	}
-	return lead(s, slot);
+	return lead(s, slot, status);
 }
 
 static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_slot *slot)
@@ -594,8 +646,10 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 {
 	const struct adaptive_constants *k = s->state;
 	const struct adaptive_slot *own = lock_own(slot);
+	bool is_behind;
 	int64_t old;
 
+	is_behind = direct_note_acquire(s, slot);
 	if (looks_at_turn(slot, own) && own->last == slot->lock + 1 && !(slot->mode & PAWL_AHEAD) &&
 	    is_turn_over(s, slot))
 		return queue_up(s, slot);
@@ -605,7 +659,7 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 	if (slot->mode != PAWL_EXCLUSIVE)
 		return acquire_shared(s, slot);
 	find_words(s, slot);
-	if (k->keeps_order)
+	if (k->keeps_order || is_behind)
 		return acquire_slowly(s, slot);
 	/* T1, if no client has the lock. */
 	rma_cas(&slot->client, adaptive_word(slot, LINE_W), k->free, W_HELD, &old);
@@ -664,7 +718,7 @@ static int resume(const struct lock_setup *s, struct lock_slot *slot)
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	return mcs_await_grant(slot, RMA_NODE, &status) ? lead(s, slot) : LOCK_QUEUED;
+	return mcs_await_grant(slot, RMA_NODE, &status) ? lead(s, slot, status) : LOCK_QUEUED;
 }
 
 static bool passed(const struct lock_setup *s, struct lock_slot *slot)
@@ -676,6 +730,7 @@ static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 /* A try on several nodes, before it takes W. LOCK_PASSED: it needs the root. */
 static int try_without_root(const struct lock_setup *s, struct lock_slot *slot)
 {
+	const struct adaptive_constants *k = s->state;
 	struct rma_word w = adaptive_word(slot, LINE_W);
 	int rc = LOCK_PASSED;
 	int64_t value;
@@ -684,7 +739,8 @@ static int try_without_root(const struct lock_setup *s, struct lock_slot *slot)
 		rc = sharing_enter_at_once(s, slot);
 		rma_get(&slot->client, w, &value);
 		/* A client that has W may be about to share the lock. */
-		if (rc == LOCK_PASSED && (value & W_HELD) && !is_behind_others(s, slot) &&
+		if (rc == LOCK_PASSED && (value & W_HELD) &&
+		    !is_behind_others(slot, k->keeps_order) &&
 		    rma_await_until(&slot->client, w, W_HELD, RMA_EQ, 0, RMA_SOON,
 				    rma_clock(&slot->client) + TRY_NS,
 				    "a client that may be about to share the lock", &value))
@@ -710,7 +766,7 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 		if (rc != LOCK_PASSED)
 			return rc;
 	}
-	if (is_behind_others(s, slot) || !adaptive_take(s, slot, TAKER_NEW, &was))
+	if (is_behind_others(slot, k->keeps_order) || !adaptive_take(s, slot, TAKER_NEW, &was))
 		return PAWL_ERR_BUSY;
 	if (!k->several)
 		return PAWL_SUCCESS;
@@ -735,8 +791,8 @@ static RMA_SLOW_PATH int wake(struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static __attribute__((noinline)) int release_other(const struct lock_setup *s,
-						   struct lock_slot *slot)
+/* Release, as a client that has W or has entered otherwise. */
+static void release_alone(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 
@@ -745,22 +801,34 @@ static __attribute__((noinline)) int release_other(const struct lock_setup *s,
 			adaptive_free(slot, W_NEW);
 		else
 			uncount(slot);
-		return PAWL_SUCCESS;
+		return;
 	}
 	if (__builtin_expect(*adaptive_entry(slot) == BY_GUEST, 0)) {
 		guest_release(s, slot);
-		drive_at_times(slot);
-		return PAWL_SUCCESS;
+		return;
 	}
 	if (__builtin_expect(*adaptive_entry(slot) != BY_ROOT, 0)) {
 		sharing_leave(s, slot);
-		if (slot->mode != PAWL_EXCLUSIVE) {
-			drive_at_times(slot);
-			return PAWL_SUCCESS;
-		}
+		if (slot->mode != PAWL_EXCLUSIVE)
+			return;
 	}
 	adaptive_give_back(s, slot);
-	drive_at_times(slot);
+}
+
+static __attribute__((noinline)) int release_other(const struct lock_setup *s,
+						   struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	struct adaptive_slot *own = lock_own(slot);
+	enum adaptive_place place = own->place;
+
+	own->place = PLACE_NONE;
+	if (place != PLACE_KEPT || !direct_hand_on(s, slot))
+		release_alone(s, slot);
+	if (k->several)
+		drive_at_times(slot);
+	if (place != PLACE_NONE && slot->mode == PAWL_EXCLUSIVE)
+		direct_note_release(slot);
 	return PAWL_SUCCESS;
 }
 

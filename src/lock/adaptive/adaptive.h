@@ -85,8 +85,9 @@ enum {
 	W_BITS = W_HEAD | W_STRICT,
 	W_SPLIT = 32, /* of the root, if the node has it: sharing.c */
 	/* Several nodes only, where W has no counts: */
-	W_LOCAL = 64, /* the root is whole, and this node has a share: shares.c */
-	W_AWAY = 128, /* a free value: the node has no place in the queue of nodes */
+	W_LOCAL = 64,      /* the root is whole, and this node has a share: shares.c */
+	W_AWAY = 128,      /* a free value: the node has no place in the queue of nodes */
+	W_AHEAD = 1 << 30, /* an intent ahead of this node waits for W */
 	W_FREE_MASK = W_GONE | W_SHUT | W_IDLE | W_AWAY,
 	W_STATE = W_HELD | W_FREE_MASK,
 	W_ROOT = W_SPLIT | W_LOCAL,
@@ -119,6 +120,10 @@ struct adaptive_constants {
 /* How a holder has entered, on several nodes. */
 enum adaptive_entry { BY_ROOT, BY_HOME, BY_SHARE, BY_GUEST };
 
+/* How a client that has W came: by T1; from the queue, which it has left; or it is the head of the
+ * queue (K1). */
+enum adaptive_place { PLACE_NONE, PLACE_LEFT, PLACE_KEPT };
+
 /* A slot's own part, which lasts from one acquire to the next. */
 struct adaptive_slot {
 	_Atomic(int64_t) *w;   /* W of lock number last - 1, if the process has it mapped */
@@ -129,10 +134,16 @@ struct adaptive_slot {
 	uint64_t turn;    /* for how long it has run while others queue */
 	uint64_t look_at; /* which acquires look at that, by their number */
 	bool excluded;    /* as a sharer of one node, when it counted itself last (S1) */
+	bool is_absent;   /* it did not come back soon when it last had come from the queue */
+	uint8_t place;    /* an enum adaptive_place, from an acquire to its release */
+	uint8_t handed;   /* so many hand-overs since W was looked at */
+	uint8_t slow;     /* so many times W is made free for the next one: hand-overs were slow */
 	int long_waits;   /* so many waits are to be patient: hand-overs were slow */
 	enum adaptive_entry entry;
-	int host;      /* a guest: the node where it is, */
-	int64_t guest; /* and GUEST there, as it saw it last */
+	uint64_t left;    /* 1 + the lock that it released then, until it acquires one again; */
+	uint64_t left_at; /* and when it did */
+	int host;         /* a guest: the node where it is, */
+	int64_t guest;    /* and GUEST there, as it saw it last */
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -307,6 +318,9 @@ RMA_INLINE void adaptive_free(struct lock_slot *slot, int64_t state)
 		rma_wake(&slot->client, w);
 }
 
+/* The kind of a predecessor's grant: the client is the head of the queue, or has W, too. */
+enum { HEAD_NOW = 1, HOLDER_NOW = 2, GRANT_KIND_BITS = 2 };
+
 /* The client that takes W. */
 enum adaptive_taker { TAKER_NEW, TAKER_HEAD, TAKER_AHEAD };
 
@@ -323,6 +337,27 @@ int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
 /* Whether a try from a node without the root would get it, at a look. */
 bool kept_root_is_free(const struct lock_setup *s, struct lock_slot *slot);
+/* Hand-overs without making W free (direct.c). Whether they are expected to take less time than a
+ * client that runs takes to come back. */
+bool direct_is_better(const struct lock_setup *s, struct lock_slot *slot);
+/* Whether the client has W and is the head of the queue (K1), and another one is behind it. */
+bool direct_has_successor(struct lock_slot *slot);
+/* K2, K3: hand W to the next client of the queue, and leave the queue. False: the client has left
+ * the queue, and still has W. */
+bool direct_hand_on(const struct lock_setup *s, struct lock_slot *slot);
+/* The client is the head of the queue by this grant. */
+void direct_note_grant(struct lock_slot *slot, int64_t grant);
+/* A client that came from the queue has released the lock. */
+void direct_note_release(struct lock_slot *slot);
+/* A client acquires a lock. Whether others are likely to be in its queue. */
+bool direct_note_acquire(const struct lock_setup *s, struct lock_slot *slot);
+/* An intent ahead has found W HELD: ask that W become free. Whether this client has to say when it
+ * does not wait for W any more. */
+bool direct_ask(struct lock_slot *slot);
+void direct_stop_asking(struct lock_slot *slot);
+
+/* D1: whether W may go on to a client of this node. */
+bool kept_root_may_stay(const struct lock_setup *s, struct lock_slot *slot);
 /* Give W back; NEXT was set, or GUEST other than SEEN, at the last look. */
 void kept_root_pass_on(const struct lock_setup *s, struct lock_slot *slot);
 /* NEXT was set after W became IDLE: look again, and give W back. */

@@ -339,7 +339,7 @@ static bool has_head(struct lock_slot *slot)
 	int64_t w;
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
-	return (w & W_HEAD) != 0;
+	return (w & W_HEAD) != 0 || direct_has_successor(slot);
 }
 
 /* Whether a client is a guest rather than to queue. */

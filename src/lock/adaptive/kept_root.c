@@ -524,9 +524,9 @@ static bool shut_soon(struct lock_slot *slot)
 	       adaptive_shut(slot);
 }
 
-/* D1, D4: leave the root to a waiter of this node: for some round trips after the first release
- * that knows of another node, or as often as option stay permits. */
-static bool stay(const struct lock_setup *s, struct lock_slot *slot)
+/* D1: whether the root may be left to a waiter of this node: for some round trips after the first
+ * release that knows of another node, or as often as option stay permits. */
+static bool begin_stay(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t most = adaptive_options_of(s)->stay, notes = adaptive_notes(slot), now;
 	int64_t stays = (notes & NOTES_STAYS) >> NOTES_STAYS_SHIFT;
@@ -543,7 +543,19 @@ static bool stay(const struct lock_setup *s, struct lock_slot *slot)
 		stays = stays ? stays : now;
 	}
 	adaptive_note(slot, (notes & ~NOTES_STAYS) | stays << NOTES_STAYS_SHIFT);
-	return shut_soon(slot);
+	return true;
+}
+
+/* D1, D4. */
+static bool stay(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return begin_stay(s, slot) && shut_soon(slot);
+}
+
+bool kept_root_may_stay(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return !rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) ||
+	       begin_stay(s, slot);
 }
 
 bool kept_root_take_back(struct lock_slot *slot)

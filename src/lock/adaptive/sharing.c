@@ -389,15 +389,17 @@ void sharing_leave(const struct lock_setup *s, struct lock_slot *slot)
 
 /* -------------------------------------------------------------------- ahead */
 
-/* A3: get the root, if it comes within a moment, and split it. */
-static void split(const struct lock_setup *s, struct lock_slot *slot, uint64_t *wait_ns)
+/* A3: get the root, if it comes within a moment, and split it. *asks: for W (direct.c). */
+static void split(const struct lock_setup *s, struct lock_slot *slot, uint64_t *wait_ns, bool *asks)
 {
 	uint64_t deadline = slot->deadline_ns, now = rma_clock(&slot->client);
 	int64_t was;
 	int rc;
 
-	if (!adaptive_take(s, slot, TAKER_AHEAD, &was))
+	if (!adaptive_take(s, slot, TAKER_AHEAD, &was)) {
+		*asks = direct_ask(slot) || *asks;
 		return;
+	}
 	if (!deadline || deadline > now + *wait_ns)
 		slot->deadline_ns = now + *wait_ns;
 	*wait_ns *= 2;
@@ -416,14 +418,17 @@ int sharing_enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t old = fetch_and_add(slot, h, adaptive_one(slot)); /* A1 */
 	int64_t counts = counts_of_others(slot);
 	uint64_t wait_ns = ROOT_WAIT_NS;
+	bool asks = false;
 
 	p.deadline_ns = slot->deadline_ns;
 	while (!(old & W_SPLIT)) {
-		split(s, slot, &wait_ns);
+		split(s, slot, &wait_ns, &asks);
 		old = look(slot, h); /* A4 */
 		if (!(old & W_SPLIT) && !rma_pause(&slot->client, &p, "the root of the lock"))
 			break;
 	}
+	if (asks)
+		direct_stop_asking(slot);
 	/* A2. Its count keeps shares from being opened, so the others need not be looked at again.
 	 */
 	if ((old & W_SPLIT) && (!(old & counts) || await(slot, h, counts)) &&

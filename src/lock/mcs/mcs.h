@@ -205,13 +205,15 @@ static inline int64_t mcs_behind(const struct lock_setup *s, struct lock_slot *s
 }
 
 /* R4 for a successor that may abandon its place. Returns a successor that may not, to which the
- * caller has to grant; 0: nothing is left to do. */
+ * caller has to grant; 0: nothing is left to do, and *is_given says whether a client was granted.
+ */
 static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_setup *s, struct lock_slot *slot,
 					   enum rma_domain d, struct rma_word tail, int64_t succ,
-					   int64_t status)
+					   int64_t status, bool *is_given)
 {
 	struct rma_client *c = &slot->client;
 
+	*is_given = true;
 	while (succ & MCS_TIMED) {
 		int64_t id = succ & ~MCS_TIMED, old;
 		struct rma_word given = slot_status(s, c, d, id);
@@ -230,29 +232,33 @@ static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_setup *s, struct lo
 		rma_put(c, given, MCS_PASSED);
 		rma_flush(c, given); /* orders the mark before the return */
 	}
+	*is_given = false;
 	return succ;
 }
 
-/* R3 and R4: grant to the successor that mcs_leave() has found, or to a client behind it. */
-static inline void mcs_hand_over(const struct lock_setup *s, struct lock_slot *slot,
+/* R3 and R4: grant to the successor that mcs_leave() has found, or to a client behind it. False:
+ * all had abandoned their places, and the queue is empty. */
+static inline bool mcs_hand_over(const struct lock_setup *s, struct lock_slot *slot,
 				 enum rma_domain d, struct rma_word tail, int64_t succ,
 				 int64_t status)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word grant;
+	bool is_given;
 
 	if (!succ) /* R3; pairs with A3 */
 		succ = rma_await(c, slot->next[d], -1, RMA_NE, 0, RMA_SOON,
 				 "its successor to link itself");
 	if (__builtin_expect((succ & MCS_TIMED) != 0, 0)) {
-		succ = mcs_pass_over(s, slot, d, tail, succ, status);
+		succ = mcs_pass_over(s, slot, d, tail, succ, status, &is_given);
 		if (!succ)
-			return;
+			return is_given;
 	}
 	grant = slot_status(s, c, d, succ);
 	rma_put(c, grant, status);
 	if (!FAULT(d_mcs_grant))
 		rma_flush(c, grant); /* orders the grant before the return; pairs with A4 */
+	return true;
 }
 
 #endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kind adaptive: a release that hands W of its node to the next client of the queue without making
+ * it free.
+ *
+ * A head that takes W (T4) may remain the head of its queue while it holds the lock (K1). Its
+ * release then grants W, which stays HELD, and the place at the head to the next client by one put
+ * (K2), as in MCS: an acquire is one swap of the tail. If it has no successor, it leaves the queue
+ * (K3), and makes W free (R1, D1). It does so, too, if W has to become free; then it makes its
+ * successor the head by K3.
+ *
+ * No client that runs can take W between two holders. So a client does K1 only if that costs
+ * nothing: it came back late the last time that it had come from the queue (SOON_NS), or patience
+ * is 0. A client that comes back at once, as in a loop, leaves the queue when it takes W (T6), and
+ * takes W again until the patience of the next head has ended. The time from a release to the next
+ * acquire does not depend on how W is handed over, so each client measures its own. A waiter that
+ * does not get its core soon when it is handed W does not do K1 for a while (SLOW_WAITS), and where
+ * ranks outnumber cores only patience 0 has K1. Clients that do K1 queue behind the others that
+ * wait, and look at W again and again when they are at the head: the holder that came by T1 is
+ * likely to be gone for long, too.
+ *
+ * When W has to become free
+ *   - Another node waits for the root, and the stay of this one is over (D1).
+ *   - An intent ahead waits. On one node W has its count (C1). On several it sets AHEAD in W when
+ *     it finds W HELD, until it waits no more.
+ *
+ * A release looks for these in W and NEXT, a cache line that clients change when they queue. With
+ * patience 0 or a stay of so many acquires each one does; otherwise one of HANDED_MOST + 1 that
+ * hand W on. The grant has the number since the last look. A head that has taken W looks.
+ *
+ * Ordering guarantees
+ *   (A) W is HELD from K1 until a client whose release does not do K2 makes it free. Each client in
+ *       between has W by a grant, and its queue node is the first one. So no head announces itself,
+ *       HEAD and STRICT are not set, and no client sleeps on W but for intents ahead.
+ *   (B) What a holder did, also in NOTES and in the flags of W, is visible to the next one by the
+ *       grant, which is stored after it and awaited with acquire semantics (mcs.h, (C)).
+ *   (C) A client that K2 grants W, which it cannot refuse, has the root, and the root is whole and
+ *       without a share: the releaser was exclusive, and in by the root (BY_ROOT), so it had SPLIT
+ *       and LOCAL reset. Neither a guest nor another node takes the root meanwhile, since W is not
+ *       IDLE (kept_root.c, (A2); guests.c, (A)): the last client of the series looks at NEXT and
+ *       GUEST when it makes W free (D1, D3).
+ *   (D) If all clients behind the releaser have abandoned their places, K2 passes over them, the
+ *       queue is empty, and the releaser makes W free.
+ *   (E) K3 precedes R1 and D4. So W becomes SHUT only with a head that is not the releaser. If an
+ *       acquire fails after K1, it makes W free before K3, but not SHUT, because W has no HEAD.
+ *   (F) On one node W has no other holders at K2: an exclusive client excludes them, and a sharer
+ *       that counts itself meanwhile (S1) finds HELD. An intent ahead that counts itself after the
+ *       look waits for the next holders, at most HANDED_MOST + 1.
+ *
+ * Models: models/adaptive.pml and models/adaptive_counts.pml, whose labels are used here.
+ */
+#include "lock/adaptive/adaptive.h"
+
+/* A client that comes back sooner than that would take W again before a waiter that it hands W
+ * to. */
+enum { SOON_NS = 250 };
+
+/* A hand-over that takes longer is slow, and so many acquires then do not do K1. */
+enum { SLOW_NS = 100000, SLOW_WAITS = 64 };
+
+/* Above the kind, a grant has the number of hand-overs since the last look, and for one of so many
+ * acquires the time of the grant. */
+enum { HANDED_BITS = 3, HANDED_MOST = (1 << HANDED_BITS) - 1, ACQUIRES_PER_TIME = 4 };
+enum { TIME_SHIFT = GRANT_KIND_BITS + HANDED_BITS };
+
+bool direct_is_better(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	const struct adaptive_slot *own = lock_own(slot);
+
+	return k->keeps_order || (slot->mode == PAWL_EXCLUSIVE && own->is_absent && !own->slow &&
+				  !slot->client.rma->waiting.crowded);
+}
+
+bool direct_has_successor(struct lock_slot *slot)
+{
+	const struct adaptive_slot *own = lock_own(slot);
+
+	return own->place == PLACE_KEPT && rma_peek(&slot->client, slot->next[RMA_NODE]) != 0;
+}
+
+/* Whether W need not become free, as far as is known. */
+static bool may_hand_on(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	struct adaptive_slot *own = lock_own(slot);
+	bool looks_always = k->keeps_order || adaptive_options_of(s)->stay >= 0;
+	int64_t value;
+
+	if ((!looks_always && own->handed < HANDED_MOST) || FAULT(adaptive_unseen)) {
+		own->handed = (own->handed + 1) & HANDED_MOST;
+		return true;
+	}
+	own->handed = 0;
+	rma_get(&slot->client, adaptive_word(slot, LINE_W), &value);
+	if (!k->several)
+		return !(value & (W_INTENTS | W_READERS));
+	return !(value & W_AHEAD) && kept_root_may_stay(s, slot);
+}
+
+bool direct_hand_on(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_slot *own = lock_own(slot);
+	struct rma_word tail = *adaptive_queue(slot);
+	int64_t succ, grant;
+
+	if (mcs_leave(slot, RMA_NODE, tail, &succ))
+		return false;
+	if (!may_hand_on(s, slot)) {
+		if (FAULT(adaptive_kept))
+			return false;
+		mcs_hand_over(s, slot, RMA_NODE, tail, succ, HEAD_NOW);
+		return false;
+	}
+	grant = HOLDER_NOW | (int64_t)own->handed << GRANT_KIND_BITS;
+	if (slot->acquires % ACQUIRES_PER_TIME == 0)
+		grant |= (int64_t)(rma_clock(&slot->client) << TIME_SHIFT & INT64_MAX);
+	return mcs_hand_over(s, slot, RMA_NODE, tail, succ, grant) || FAULT(adaptive_handed);
+}
+
+void direct_note_grant(struct lock_slot *slot, int64_t grant)
+{
+	struct adaptive_slot *own = lock_own(slot);
+	uint64_t when = (uint64_t)grant >> TIME_SHIFT;
+	bool is_handed = (grant & HOLDER_NOW) != 0;
+
+	own->handed = is_handed ? (grant >> GRANT_KIND_BITS) & HANDED_MOST : HANDED_MOST;
+	if (when && rma_clock(&slot->client) - when > SLOW_NS)
+		own->slow = SLOW_WAITS;
+	else if (own->slow > 0)
+		own->slow--;
+}
+
+void direct_note_release(struct lock_slot *slot)
+{
+	struct adaptive_slot *own = lock_own(slot);
+
+	own->left = slot->lock + 1;
+	own->left_at = rma_clock(&slot->client);
+}
+
+bool direct_note_acquire(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct adaptive_slot *own = lock_own(slot);
+	bool is_again = own->left == slot->lock + 1;
+
+	if (!own->left)
+		return false;
+	own->is_absent = is_again && rma_clock(&slot->client) - own->left_at >= SOON_NS;
+	own->left = 0;
+	return is_again && direct_is_better(s, slot);
+}
+
+bool direct_ask(struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t value;
+
+	rma_get(&slot->client, w, &value);
+	if (!(value & W_HELD) || (value & W_AHEAD))
+		return false;
+	rma_fao(&slot->client, w, RMA_OR, W_AHEAD, &value);
+	return !(value & W_AHEAD);
+}
+
+void direct_stop_asking(struct lock_slot *slot)
+{
+	int64_t old;
+
+	rma_fao(&slot->client, adaptive_word(slot, LINE_W), RMA_AND, ~(int64_t)W_AHEAD, &old);
+}
