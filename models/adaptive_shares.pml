@@ -11,7 +11,7 @@
  * the node that had it. An exclusive client with a split root sets STRICT, by which it finds the
  * bits (C1), closes GATE (C2), and waits until R is empty (C3); then it sets HELD and clears the
  * bits. If only its own node has a share, and it has no sharers, it makes the root whole instead
- * (S3). With a whole root and HERE it closes the share of its own node (S7).
+ * (S3), and it may do so when it has closed the shares and no intent ahead is in H (S5). With a whole root and HERE it closes the share of its own node (S7).
  * An intent ahead (IX) counts itself in H (A1), waits until the root is split and no client holds
  * the lock exclusively (A2), and closes the shares that it found by then; if the root is whole, it
  * gets it and splits it (A3).
@@ -35,6 +35,7 @@
  *                        -DBREAK_CLOSE   C3 comes before C2
  *                        -DBREAK_EMPTIED no C4
  *                        -DBREAK_OWN     S3 does not look for sharers of its own node
+ *                        -DBREAK_COUNTS  (AHEAD) S5 does not look for intents ahead
  *                        -DBREAK_LOCAL   HERE does not go with the root
  *                        -DBREAK_NUMBER  each opening has the same number
  *                        -DBREAK_O1      OPEN stays set while the share is opened again
@@ -205,7 +206,8 @@ again:
 #ifdef BREAK_O1
 			:: atomic { !OPENING[n] && MAY_OPEN -> OPENING[n] = 1 }
 #else
-			:: atomic { !OPENING[n] && MAY_OPEN -> OPENING[n] = 1; OPEN[n] = 0 }
+			:: atomic { !OPENING[n] && MAY_OPEN -> OPENING[n] = 1 };
+				OPEN[n] = 0
 #endif
 			:: !MAY_OPEN -> goto out
 			fi;
@@ -332,6 +334,32 @@ in_by_share:
 			if
 			:: late -> late = 0; STRICT = 0; goto release
 			:: else
+			fi;
+			/* S5: make the root whole, or set HELD */
+			if
+			:: d_step {
+#ifdef BREAK_COUNTS
+					ok = true;
+#else
+					ok = AHEADS == 0;
+#endif
+					for (j : 0 .. NN - 1) {
+						ok = ok && BIT[j] == bits[j]
+					}
+					if
+					:: ok ->
+						SPLIT = 0;
+						STRICT = 0;
+						for (j : 0 .. NN - 1) { BIT[j] = 0 }
+					:: else
+					fi;
+					j = 0
+				};
+				if
+				:: ok -> ok = 0; split = 0; critical(X); goto release
+				:: else
+				fi
+			:: skip
 			fi;
 			do
 			:: AHEADS == 0 ->

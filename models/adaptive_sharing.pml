@@ -1,5 +1,6 @@
 /*
- * Shared holders and intents of kind adaptive on several nodes (src/lock/adaptive/sharing.c).
+ * Shared holders and intents of kind adaptive on several nodes (src/lock/adaptive/sharing.c), and
+ * batches of exclusive clients (src/lock/adaptive/phases.c).
  *
  * A root that has only had exclusive holders is whole: its client holds the lock. The first
  * client in another mode, which has the root then, splits it: H at the home counts the holders from
@@ -7,12 +8,19 @@
  * back if others exclude it, if STRICT keeps newcomers out, or if the root is whole (S2). Then, as
  * an exclusive client in any case, it gets the root, and counts itself (S3). If others are in the
  * way, it takes the count back, sets STRICT (S4), and waits for them (S5). A client that is in and
- * not exclusive releases the root; an exclusive one uncounts itself first (S6). An intent ahead
+ * not exclusive releases the root; an exclusive one uncounts itself first (B4). An intent ahead
  * leaves its count in H (A1), waits until the root is split and no holder excludes it (A2, A4), and
  * splits it itself if it can get it (A3).
  *
+ * Batch. An exclusive client that is in by H sets CLOSED, which goes with the root (B1). If others
+ * queue for the root when it leaves, it may leave its count in H and the root to the first of these
+ * (B2), which enters without a step at H if it is exclusive (B3), and takes that count back if not, as
+ * an intent ahead does that finds the root first (B4). A client to which the root was left does not
+ * time out. At the latest after BATCH clients (default 2) the batch ends (B4).
+ *
  * What it proves. NP processes (default 3), each of which asks in any mode, any number of times,
- * and may stop between two: no two holders that exclude each other, no dead-lock. With -DTIMED also
+ * and may stop between two: no two holders that exclude each other, no dead-lock, no batch that is
+ * left to no client. With -DTIMED also
  * when waiters time out at any moment. With -DLIVE=v, under weak fairness, process v, which has no
  * deadline, gets the lock whenever it asks; without intents ahead (NOAHEAD) of others and without
  * deadlines of others, because these may follow each other without end.
@@ -29,6 +37,11 @@
  *                        -DBREAK_BESIDE   an intent shared does not look for an exclusive holder
  *                        -DBREAK_WITHDRAW (TIMED) STRICT stays when the deadline passes
  *                        -DBREAK_GIVE_WAY a client with the root leaves its count in H and waits
+ *                        -DBREAK_REOPENS  B2 takes the count back
+ *                        -DBREAK_JOINS    no B4 by a client that is not exclusive
+ *                        -DBREAK_FORGETS  CLOSED does not go with the root
+ *                        -DBREAK_SHUT_OUT no B4 by the last client of a batch
+ *                        -DBREAK_CERTAIN  (TIMED) the client of B3 may time out
  *                        -DBREAK_STRICT   S1 does not look at STRICT (LIVE)
  */
 #ifndef NP
@@ -38,8 +51,19 @@
 #include "modes.inc"
 
 bit SPLIT, STRICT;
-bit whole = 1;            /* what goes with the root */
-byte ROOT;                /* 0 or 1 + the process that has it */
+#ifndef BATCH
+#define BATCH 2
+#endif
+bit whole = 1, CLOSED;    /* what goes with the root */
+byte batch;
+byte ROOT;                /* 0, 1 + the process that has it, or left to the first in the queue */
+#define LEFT (NP + 1)
+#ifdef BREAK_CERTAIN
+#define MAY_LEAVE(p) (MAY_TIME_OUT && queue??[eval(p)])
+#else
+#define MAY_LEAVE(p) (MAY_TIME_OUT && queue??[eval(p)] && !(ROOT == LEFT && queue?[eval(p)]))
+#endif
+#define END_BATCH d_step { holds[X]--; CLOSED = 0; batch = 0 }
 chan queue = [NP] of { byte };
 
 #ifdef BREAK_BESIDE
@@ -70,7 +94,11 @@ proctype P(byte p)
 			/* A2, A4 */
 			:: atomic { !ok && SPLIT && !WAY(mode) -> break }
 			/* A3 */
+			:: atomic { !ok && ROOT == LEFT -> ROOT = p + 1 };
+				END_BATCH; /* B4 */
+				ROOT = 0
 			:: atomic { !ok && !SPLIT && ROOT == 0 -> ROOT = p + 1 };
+				assert(!CLOSED);
 				if
 				:: whole -> SPLIT = 1; whole = 0
 				:: else
@@ -99,8 +127,31 @@ proctype P(byte p)
 root:
 			queue!p;
 			if
-			:: atomic { ROOT == 0 && queue?[eval(p)] -> queue?eval(p); ROOT = p + 1 }
-			:: atomic { MAY_TIME_OUT && queue??[eval(p)] -> queue??eval(p); goto late }
+			:: atomic {
+					(ROOT == 0 || ROOT == LEFT) && queue?[eval(p)] ->
+					queue?eval(p);
+					ROOT = p + 1
+				}
+			:: atomic {
+					MAY_LEAVE(p) ->
+					queue??eval(p);
+					assert(ROOT != LEFT || len(queue) > 0);
+					goto late
+				}
+			fi;
+#ifdef BREAK_FORGETS
+			CLOSED = 0;
+#endif
+			if
+			/* B3 */
+			:: CLOSED && mode == X -> batch++; goto in_batch
+			/* B4 */
+#ifdef BREAK_JOINS
+			:: CLOSED && mode != X
+#else
+			:: CLOSED && mode != X -> END_BATCH
+#endif
+			:: else
 			fi;
 #ifdef BREAK_SPLIT
 			whole = 1;
@@ -168,10 +219,25 @@ entered:
 				critical(mode);
 				holds[mode]--
 			:: mode == X ->
-				critical(mode);
-				/* S6 */
-				holds[mode]--;
-				ROOT = 0
+				/* B1 */
+				d_step { CLOSED = 1; batch = 1 };
+in_batch:
+				critical(X);
+				if
+				/* B2 */
+				:: atomic { batch < BATCH && len(queue) > 0 ->
+#ifdef BREAK_REOPENS
+						holds[X]--;
+#endif
+						ROOT = LEFT
+					}
+				/* B4 */
+#ifdef BREAK_SHUT_OUT
+				:: CLOSED = 0; ROOT = 0
+#else
+				:: END_BATCH; ROOT = 0
+#endif
+				fi
 			fi;
 			goto late;
 give_back:

@@ -176,6 +176,12 @@
 	X(adaptive_local, "adaptive", \
 	  "a node that gets a whole root does not learn that the other node has sharers") \
 	X(adaptive_publish, "adaptive", "splits a root without the share of its own node") \
+	X(adaptive_reopens, "adaptive", "lets sharers in and leaves the lock to the next of a batch") \
+	X(adaptive_joins, "adaptive", "a client that is not exclusive enters as one of a batch") \
+	X(adaptive_forgets, "adaptive", "a node that gets the root does not learn of the batch") \
+	X(adaptive_shut_out, "adaptive", "a batch ends, and sharers are still kept out") \
+	X(adaptive_counts, "adaptive", "makes a root whole while intents are in") \
+	X(adaptive_watched, "adaptive", "a sharer that looks for the others does not say that it ends") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \
 	X(citron_leaves, "citron", "clients at inner nodes do not wait for those that have leaves") \
 	X(citron_stripe, "citron", \

@@ -16,8 +16,8 @@
  *
  * Patience. On one node the lock sets it by itself, unless the option does (patience_of()): long
  * where a hand-over may take long, else short, so that a writer does not make readers take turns.
- * On several nodes it is that of a slow hand-over, but a few round trips with holders in another
- * mode (sharing.c).
+ * On several nodes it is that of a slow hand-over, but with holders in another mode a few round
+ * trips, or, for sharers that have just come in, some for each node (sharing.c, phases.c).
  *
  * Turns. Where ranks outnumber cores, a head may wait for its core until the scheduler takes that
  * from a client that acquires the lock again and again, some milliseconds after its patience has
@@ -30,7 +30,7 @@
  * whenever another sharer comes or leaves, so a sharer adds its count at once (S1), and takes it
  * back if what it found excludes it; then its next acquire begins with a compare-and-swap. An
  * intent ahead adds its count at once (C1), and then waits for the holders that exclude it (C2). On
- * several nodes W always has one client; sharing.c and shares.c have what it does then.
+ * several nodes W always has one client; sharing.c, shares.c and phases.c have what it does then.
  *
  * Upper level (kept_root.c). The value of W tells the client that takes it whether the node has the
  * root. If so, the client holds the lock, without a far operation. If not, it uses the lock at the
@@ -312,6 +312,19 @@ static void note_hand_over(struct lock_slot *slot, uint64_t began)
 		own->long_waits--;
 }
 
+/* Whether the root goes from one client of this node to the next, or did when it was here last, and
+ * has not come back. A head that is patient then only takes it later: sharers wait elsewhere
+ * (phases.c). */
+static bool is_in_batch(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t value = 0;
+
+	if (k->several)
+		rma_get(&slot->client, adaptive_word(slot, LINE_W), &value);
+	return (value & W_CLOSED) != 0;
+}
+
 /* T4 of a head whose patience lasts. */
 static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
 {
@@ -321,7 +334,7 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 
 	if (adaptive_take(s, slot, TAKER_HEAD, was))
 		return true;
-	if (k->keeps_order)
+	if (k->keeps_order || is_in_batch(s, slot))
 		return false;
 	patience = patience_of(s, slot);
 	p.max_ns = patience / LOOKS_OF_PATIENCE;
@@ -427,6 +440,17 @@ static void take_handed(const struct lock_setup *s, struct lock_slot *slot, int6
 		rma_wake(&slot->client, w);
 }
 
+/* The share of a sharer's node has been opened while it was in the queue (phases.c). */
+static bool joins_as_head(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+
+	if (!k->several || slot->mode != PAWL_SHARED || k->keeps_order || !share_join_if_open(slot))
+		return false;
+	*adaptive_entry(slot) = BY_SHARE;
+	return true;
+}
+
 /* The client is the head of the queue, and has W if the grant says so. */
 static int lead(const struct lock_setup *s, struct lock_slot *slot, int64_t grant)
 {
@@ -436,6 +460,10 @@ static int lead(const struct lock_setup *s, struct lock_slot *slot, int64_t gran
 	int rc;
 
 	direct_note_grant(slot, grant);
+	if (!has_w && joins_as_head(s, slot)) {
+		leave_queue(s, slot);
+		return PAWL_SUCCESS;
+	}
 	if (has_w)
 		take_handed(s, slot, &was);
 	else if (!take_as_head(s, slot, &was)) {
@@ -627,8 +655,12 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 			return PAWL_SUCCESS;
 		}
 		rc = sharing_enter_at_once(s, slot);
-		if (rc == PAWL_SUCCESS || (rc == PAWL_ERR_BUSY && sharing_enter_soon(s, slot)))
-			return PAWL_SUCCESS;
+		if (rc != PAWL_SUCCESS && slot->mode == PAWL_SHARED)
+			rc = phase_await_sharing(s, slot, rc);
+		else if (rc == PAWL_ERR_BUSY && sharing_enter_soon(s, slot))
+			rc = PAWL_SUCCESS;
+		if (rc == PAWL_SUCCESS)
+			return rc;
 	} else if (!k->keeps_order && count_at_once(slot)) {
 		return PAWL_SUCCESS;
 	}
@@ -808,8 +840,13 @@ static void release_alone(const struct lock_setup *s, struct lock_slot *slot)
 		return;
 	}
 	if (__builtin_expect(*adaptive_entry(slot) != BY_ROOT, 0)) {
-		sharing_leave(s, slot);
-		if (slot->mode != PAWL_EXCLUSIVE)
+		bool is_left = true;
+
+		if (slot->mode == PAWL_EXCLUSIVE)
+			is_left = phase_hand_over(s, slot);
+		else
+			sharing_leave(s, slot);
+		if (is_left)
 			return;
 	}
 	adaptive_give_back(s, slot);

@@ -2,7 +2,7 @@
 /* The words of kind adaptive, and the interface between its parts: adaptive.c, the level of a node;
  * kept_root.c, the level above; guests.c,
  * the use of a lock at another node; sharing.c, the modes other than exclusive on several nodes;
- * shares.c, by which the sharers of a node enter. */
+ * shares.c, by which the sharers of a node enter; phases.c, how long the lock stays in a mode. */
 #ifndef LOCK_ADAPTIVE_ADAPTIVE_H
 #define LOCK_ADAPTIVE_ADAPTIVE_H
 
@@ -85,12 +85,14 @@ enum {
 	W_BITS = W_HEAD | W_STRICT,
 	W_SPLIT = 32, /* of the root, if the node has it: sharing.c */
 	/* Several nodes only, where W has no counts: */
-	W_LOCAL = 64,      /* the root is whole, and this node has a share: shares.c */
-	W_AWAY = 128,      /* a free value: the node has no place in the queue of nodes */
+	W_LOCAL = 64,    /* the root is whole, and this node has a share: shares.c */
+	W_AWAY = 128,    /* a free value: the node has no place in the queue of nodes */
+	W_CLOSED = 256,  /* the root is split, and in a batch: phases.c */
+	BATCH_SHIFT = 9, /* how many clients the batch has had */
+	BATCH_BITS = 20,
 	W_AHEAD = 1 << 30, /* an intent ahead of this node waits for W */
 	W_FREE_MASK = W_GONE | W_SHUT | W_IDLE | W_AWAY,
 	W_STATE = W_HELD | W_FREE_MASK,
-	W_ROOT = W_SPLIT | W_LOCAL,
 	COUNT_BITS = 19,
 	SHARED_SHIFT = 6,
 	INTENT_SHIFT = SHARED_SHIFT + COUNT_BITS,
@@ -102,6 +104,9 @@ enum {
 #define W_INTENTS W_COUNT(INTENT_SHIFT)
 #define W_READERS W_COUNT(READERS_SHIFT) /* intents shared */
 #define W_COUNTS (W_SHARERS | W_INTENTS | W_READERS)
+#define BATCH_ONE (INT64_C(1) << BATCH_SHIFT)
+#define W_BATCH (((INT64_C(1) << BATCH_BITS) - 1) << BATCH_SHIFT)
+#define W_ROOT ((int64_t)(W_SPLIT | W_LOCAL | W_CLOSED) | W_BATCH) /* what goes with the root */
 _Static_assert((W_HELD | W_BITS | W_SPLIT) < 1 << SHARED_SHIFT && READERS_SHIFT + COUNT_BITS <= 63,
 	       "the fields of W do not overlap, and W is never negative");
 
@@ -362,7 +367,9 @@ bool kept_root_may_stay(const struct lock_setup *s, struct lock_slot *slot);
 void kept_root_pass_on(const struct lock_setup *s, struct lock_slot *slot);
 /* NEXT was set after W became IDLE: look again, and give W back. */
 void kept_root_look_again(const struct lock_setup *s, struct lock_slot *slot);
-/* SPLIT and LOCAL of the root that the client has, with W. */
+/* Leave the root, and W, to a client that takes them for certain. False: there is none. */
+bool kept_root_hand_over(const struct lock_setup *s, struct lock_slot *slot);
+/* What goes with the root that the client has, with W: W_ROOT. */
 int64_t kept_root_flags(struct lock_slot *slot);
 void kept_root_set_flags(struct lock_slot *slot, int64_t flags);
 /* The root, of which W at the other node says this, comes to this client's node. */
@@ -436,6 +443,24 @@ void sharing_split(const struct lock_setup *s, struct lock_slot *slot, int64_t b
 bool sharing_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		  size_t errlen);
 
+/* Phases (phases.c), on several nodes. An exclusive client is in by H, and no share is open: it is
+ * the first one of a batch. */
+void phase_begin(struct lock_slot *slot);
+/* The client has the root, in a batch. True: it is in, as the next one. False: the batch is over.
+ */
+bool phase_go_on(const struct lock_setup *s, struct lock_slot *slot);
+/* An exclusive client that is in by H leaves. True: the next one of the batch has the root, and W.
+ * False: the batch is over, and this client has both. */
+bool phase_hand_over(const struct lock_setup *s, struct lock_slot *slot);
+/* End the batch. */
+void phase_end(const struct lock_setup *s, struct lock_slot *slot);
+/* When a client with the root closes shares that are in use, if its patience as such ends so. */
+uint64_t phase_end_of_sharing(const struct lock_setup *s, struct lock_slot *slot, uint64_t end);
+/* Whether the shares have been open for so short a time that one node after the other is better. */
+bool phase_is_short(const struct lock_setup *s, struct lock_slot *slot, uint64_t began);
+/* A sharer found the share closed, as rc says: wait until it is open. PAWL_SUCCESS: it is in. */
+int phase_await_sharing(const struct lock_setup *s, struct lock_slot *slot, int rc);
+
 /* Shares (shares.c), on several nodes. The bit of a node in H. */
 RMA_INLINE int64_t share_bit(int node)
 {
@@ -446,6 +471,14 @@ RMA_INLINE int64_t share_bit(int node)
 bool share_join(struct lock_slot *slot);
 bool share_join_if_open(struct lock_slot *slot);
 void share_leave(struct lock_slot *slot);
+/* Be the client of its node that looks whether the share can be opened. False: another one does. */
+bool share_watch(struct lock_slot *slot);
+void share_unwatch(struct lock_slot *slot);
+/* Wait until the share is open, or no client looks, or until a time, if it is not 0. False: the
+ * time has passed. */
+bool share_await(struct lock_slot *slot, uint64_t end);
+/* How long ago the share was opened, in ns, if it is open; not 0. If it is not, 0. */
+uint64_t share_age_ns(struct lock_slot *slot);
 /* What the client has that opens the share of its node. */
 enum share_root { SHARE_NO_ROOT, SHARE_SPLIT, SHARE_WHOLE };
 /* Open it, and enter. PAWL_SUCCESS; PAWL_ERR_BUSY: others exclude sharers; LOCK_PASSED: the root is

@@ -42,7 +42,7 @@
  *       SPLIT, which goes with the root (sharing.c): Q4 reads it with IDLE, H2 writes it with
  *       GRANTED. So does LOCAL (shares.c), with the node that has the share: the client that gets
  *       such a root splits it. If both act, they say the same, because no client has been in
- *       between.
+ *       between. CLOSED (phases.c) goes with H2 only: it is never set while W is IDLE.
  *
  * Deadlines. A client that waits for the root when its deadline passes swaps STATUS from WAITING to
  * LEFT, and leaves W GONE. The next client of the node continues from that place if STATUS is still
@@ -71,16 +71,19 @@ enum {
 	LEFT = 3,
 	PASSING = 4,
 	PASSED = 5,
-	GRANTED_SPLIT = 6, /* as GRANTED, and the root is split (sharing.c) */
-	GRANTED_LOCAL = 7, /* as GRANTED, and the node that had the root has a share (shares.c) */
-	STATUS_BITS = 3
+	GRANTED_SPLIT = 6,  /* as GRANTED, and the root is split (sharing.c) */
+	GRANTED_LOCAL = 7,  /* as GRANTED, and the node that had the root has a share (shares.c) */
+	GRANTED_CLOSED = 8, /* as GRANTED_SPLIT, in a batch (phases.c) */
+	STATUS_BITS = 4
 };
 enum { STATUS_MASK = (1 << STATUS_BITS) - 1 };
 
 /* NEXT: the number, and 1 + the next node. Above its number a STATUS of GRANTED_LOCAL has a node,
- * other grants have 1 + the rank that has released the lock, for observers; 0: it is not known. */
-enum { NODE_BITS = 24, NUMBER_BITS = 36 };
-_Static_assert(STATUS_BITS + NUMBER_BITS + NODE_BITS <= 63, "a STATUS is never negative");
+ * and one of GRANTED_CLOSED the clients of the batch so far; other grants have 1 + the rank that
+ * has released the lock, for observers; 0: it is not known. */
+enum { NODE_BITS = 24, NUMBER_BITS = 35 };
+_Static_assert(STATUS_BITS + NUMBER_BITS + NODE_BITS <= 63 && (int)BATCH_BITS <= (int)NODE_BITS,
+	       "a STATUS is never negative, and has room for a batch");
 #define NODE_MASK ((INT64_C(1) << NODE_BITS) - 1)
 #define NUMBER_MASK ((INT64_C(1) << NUMBER_BITS) - 1)
 
@@ -102,6 +105,9 @@ static int64_t grant_of(int64_t number, int64_t root, int64_t node, int64_t rele
 {
 	int64_t what = root & W_SPLIT ? GRANTED_SPLIT : root & W_LOCAL ? GRANTED_LOCAL : GRANTED;
 
+	if (root & W_CLOSED)
+		return (root & W_BATCH) >> BATCH_SHIFT << (STATUS_BITS + NUMBER_BITS) |
+		       status_of(number, GRANTED_CLOSED);
 	return (what == GRANTED_LOCAL ? node : releaser) << (STATUS_BITS + NUMBER_BITS) |
 	       status_of(number, what);
 }
@@ -157,13 +163,19 @@ void kept_root_set_flags(struct lock_slot *slot, int64_t flags)
 static int arrive(const struct lock_setup *s, struct lock_slot *slot, int64_t status)
 {
 	int64_t what = status & STATUS_MASK, above = status >> (STATUS_BITS + NUMBER_BITS);
+	bool is_closed = what == GRANTED_CLOSED, tells = what != GRANTED_LOCAL && !is_closed;
+	int64_t flags = 0;
 
 	guest_note_root(slot);
 	/* Guests would find the lock shared. */
 	if (slot->mode != PAWL_EXCLUSIVE || what != GRANTED)
 		adaptive_note(slot, adaptive_notes(slot) | NOTES_SKIPS);
-	slot->from = what != GRANTED_LOCAL && above ? slot_make_id((int)above - 1, 0) : -1;
-	kept_root_set_flags(slot, what == GRANTED_SPLIT && !FAULT(adaptive_split) ? W_SPLIT : 0);
+	slot->from = tells && above ? slot_make_id((int)above - 1, 0) : -1;
+	if (what == GRANTED_SPLIT && !FAULT(adaptive_split))
+		flags = W_SPLIT;
+	else if (is_closed)
+		flags = W_SPLIT | (FAULT(adaptive_forgets) ? 0 : W_CLOSED | above << BATCH_SHIFT);
+	kept_root_set_flags(slot, flags);
 	if (what == GRANTED_LOCAL && !FAULT(adaptive_local))
 		sharing_split(s, slot, share_bit((int)above));
 	return PAWL_SUCCESS;
@@ -616,6 +628,28 @@ static void pass_on(const struct lock_setup *s, struct lock_slot *slot, bool may
 			return;
 		}
 	}
+}
+
+bool kept_root_hand_over(const struct lock_setup *s, struct lock_slot *slot)
+{
+	bool is_asked = guest_next_is_set(slot);
+
+	if (is_asked ? stay(s, slot) : shut_soon(slot))
+		return true;
+	if (!is_asked)
+		return false;
+	switch (resolve(s, slot, false)) {
+	case KEPT:
+		return false;
+	case LEFT_SHUT:
+		return true;
+	case MOVED:
+	case STAYS:
+		break;
+	}
+	/* CLOSED stays in W, as a hint to heads until the root comes again: is_in_batch(). */
+	adaptive_free(slot, W_AWAY);
+	return true;
 }
 
 void kept_root_pass_on(const struct lock_setup *s, struct lock_slot *slot)

@@ -7,9 +7,11 @@
  * node, and is in. The share stays open when its last sharer leaves, until a client that excludes
  * sharers closes it, which needs no client of that node (as with the root, kept_root.c).
  *
- * R has the number of sharers, OPEN, OPENING (a client opens or closes the share), and the number
- * of the opening. GATE, which other nodes write, has the number of the opening, or is 0. The share
- * is open if R has OPEN and GATE has the number that R has.
+ * R has the number of sharers, OPEN, OPENING (a client opens or closes the share), WATCHED (a
+ * client looks whether the share can be opened; phases.c), and the number of the opening, which is
+ * its time if the clock has gone on since the last one. GATE, which other nodes write, has the
+ * number of the opening, or is 0. The share is open if R has OPEN and GATE has the number that R
+ * has.
  *
  * A sharer adds itself to R (E1), and then looks at GATE (E2). If the share is closed, it takes its
  * count back (E3). To leave, it takes its count back, too. Its first E1 comes without a look at R
@@ -36,7 +38,7 @@
  *   (B) While an open share, or one that still has sharers, is at a node, the bit of the node is in
  *       H and the root is split; or the root is whole, with LOCAL, and at this node. A bit without
  *       a share is harmless. Only a client that has the root clears bits: those that it found by
- *       C1, after C4.
+ *       C1, after C4, before it takes STRICT back or by the same operation.
  *   (C) O3 and C1 are atomics on the same word. If C1 is first, O3 finds it and the share stays
  *       closed. If O3 is first, C1 finds the bit, and C2 writes GATE after O2. O2 precedes O3 by
  *       the fetch-and-add on R. A client takes back what it said in H only after C2 is performed,
@@ -59,13 +61,17 @@
 enum {
 	R_OPENING = 1,
 	R_OPEN = 2,
-	R_COUNT_SHIFT = 2,
+	R_WATCHED = 4,
+	R_COUNT_SHIFT = 3,
 	R_COUNT_BITS = COUNT_BITS + 1,
 	R_NUMBER_SHIFT = R_COUNT_SHIFT + R_COUNT_BITS
 };
 #define R_ONE (INT64_C(1) << R_COUNT_SHIFT)
 #define R_COUNT (((INT64_C(1) << R_COUNT_BITS) - 1) << R_COUNT_SHIFT)
 #define R_NEXT_NUMBER (INT64_C(1) << R_NUMBER_SHIFT)
+
+/* Numbers are times in units of 2^NUMBER_UNIT ns. */
+enum { NUMBER_UNIT = 10 };
 
 /* How many nodes are asked at a time. */
 enum { AT_A_TIME = 16 };
@@ -120,21 +126,61 @@ bool share_join_if_open(struct lock_slot *slot)
 	return (value & R_OPEN) && has_gate(slot, value) && share_join(slot);
 }
 
-/* O1: set OPENING and take OPEN back; *was becomes R as it was. False: another client has set
- * OPENING. */
+bool share_watch(struct lock_slot *slot)
+{
+	int64_t old;
+
+	rma_fao(&slot->client, adaptive_word(slot, LINE_SHARERS), RMA_OR, R_WATCHED, &old);
+	return !(old & R_WATCHED);
+}
+
+void share_unwatch(struct lock_slot *slot)
+{
+	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
+
+	if (FAULT(adaptive_watched))
+		return;
+	change(slot, r, -R_WATCHED);
+	if (r.map)
+		rma_wake(&slot->client, r);
+}
+
+bool share_await(struct lock_slot *slot, uint64_t end)
+{
+	int64_t value;
+
+	return rma_await_until(&slot->client, adaptive_word(slot, LINE_SHARERS), R_WATCHED | R_OPEN,
+			       RMA_NE, R_WATCHED, RMA_SOON, end, "the share of its node to be open",
+			       &value);
+}
+
+/* The number of an opening that begins now, in its place in R. */
+static uint64_t number_of_now(struct lock_slot *slot)
+{
+	return rma_clock(&slot->client) >> NUMBER_UNIT << R_NUMBER_SHIFT;
+}
+
+uint64_t share_age_ns(struct lock_slot *slot)
+{
+	int64_t r;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &r);
+	if (!(r & R_OPEN) || !has_gate(slot, r))
+		return 0;
+	return ((number_of_now(slot) - (uint64_t)r) >> R_NUMBER_SHIFT << NUMBER_UNIT) + 1;
+}
+
+/* O1: set OPENING, and then take OPEN back; *was becomes R as it was at that. False: another client
+ * has set OPENING. No compare-and-swap, which would fail while sharers come and leave. */
 static bool begin(struct lock_slot *slot, int64_t *was)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
-	int64_t value;
 
-	rma_get(&slot->client, r, &value);
-	while (!(value & R_OPENING)) {
-		rma_cas(&slot->client, r, value, (value & ~(int64_t)R_OPEN) | R_OPENING, was);
-		if (*was == value)
-			return true;
-		value = *was;
-	}
-	return false;
+	rma_fao(&slot->client, r, RMA_OR, R_OPENING, was);
+	if (*was & R_OPENING)
+		return false;
+	rma_fao(&slot->client, r, RMA_AND, ~(int64_t)R_OPEN, was);
+	return true;
 }
 
 /* The end of what begin() began. Returns R as it was. */
@@ -158,10 +204,14 @@ static void await_end(struct lock_slot *slot)
 static void next_number(struct lock_slot *slot, int64_t was)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
-	int64_t next = (int64_t)((uint64_t)was + (uint64_t)R_NEXT_NUMBER);
+	uint64_t old = (uint64_t)was >> R_NUMBER_SHIFT << R_NUMBER_SHIFT;
+	uint64_t next = number_of_now(slot);
 
-	rma_poke(&slot->client, adaptive_word(slot, LINE_GATE), gate_of(next));
-	change(slot, r, R_NEXT_NUMBER); /* orders the store before O3, too; (C) */
+	/* Numbers only grow, so that none comes again soon. */
+	if ((int64_t)(next - old) <= 0)
+		next = old + (uint64_t)R_NEXT_NUMBER;
+	rma_poke(&slot->client, adaptive_word(slot, LINE_GATE), gate_of((int64_t)next));
+	change(slot, r, (int64_t)(next - old)); /* orders the store before O3, too; (C) */
 }
 
 int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_root root)
@@ -351,7 +401,8 @@ bool share_idle(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 		snprintf(err, errlen, "node %d: W is 0x%llx, R 0x%llx, GATE 0x%llx; H is 0x%llx", j,
 			 (unsigned long long)w, (unsigned long long)r, (unsigned long long)gate,
 			 (unsigned long long)h);
-		if ((r & (R_COUNT | R_OPENING)) || (is_open && !has_bit && !(w & W_LOCAL)))
+		if ((r & (R_COUNT | R_OPENING | R_WATCHED)) ||
+		    (is_open && !has_bit && !(w & W_LOCAL)))
 			return false;
 	}
 	return true;

@@ -14,15 +14,17 @@
  *
  * With a split root, an intent adds itself to H (S1), and is in if no holder and no client with
  * STRICT excludes it. If one does, it takes its count back (S2), and asks again while its patience
- * lasts. A sharer opens the share of its node in the same way. Then it gets the root, as an
- * exclusive client does in any case. The client that has the root enters by H (S3). While others
- * are in the way, it waits with back-off, so that others may enter before it; it does not wait for
- * shares that nobody uses. When its patience has ended, it sets STRICT in H (S4), which keeps
- * newcomers out, closes the shares that exclude it, and waits until the holders have left (S5). It
- * takes the bits of the shares out of H by the operation that counts it. A client that is in and
- * not exclusive then releases the root. An exclusive client keeps it, and takes HELD back before it
- * releases the root (S6). With a whole root it closes the share of its own node, if it has one
- * (S7).
+ * lasts. A sharer opens the share of its node in the same way, or waits until another one does
+ * (phases.c). Then it gets the root, as an exclusive client does in any case. The client that has
+ * the root enters by H (S3). While others are in the way, it waits with back-off, so that others
+ * may enter before it; it does not wait for shares that nobody uses. When its patience has ended,
+ * it sets STRICT in H (S4), which keeps newcomers out, closes the shares that exclude it, and waits
+ * until the holders have left (S5). It takes the bits of the shares out of H by the operation that
+ * counts it; or an exclusive client makes the root whole. A client that is in and not exclusive
+ * then releases the root. An exclusive client keeps it. It takes HELD back before it releases the
+ * root, or leaves HELD to the next exclusive client (S6; phases.c). With a whole root it closes the
+ * share of its own node, if it has one, or splits the root for sharers of other nodes, if the share
+ * is in use and another node waits (S7).
  *
  * Ahead. An intent with PAWL_AHEAD waits for holders only. It adds itself to H and leaves the count
  * there (A1). If the root is split, it waits until no holder excludes it, and closes the shares
@@ -33,10 +35,11 @@
  *   (A) SPLIT is set in H by a client that has the root, so no other client holds the lock then but
  *       sharers of a node whose bit the same operation sets. It is taken out of H by a client that
  *       has the root, by a compare-and-swap that finds nothing else there but, possibly, the bit of
- *       its own node, whose share it keeps closed meanwhile. Each later client with the root learns
- *       from W or STATUS whether it is split: both are written by a client that has the root, or
- *       that has just given it up by leaving W IDLE. So while H has SPLIT, each holder is in H or
- *       in a share whose node is in H.
+ *       its own node, whose share it keeps closed meanwhile; or its own STRICT, and the bits of
+ *       shares that it has closed and that STRICT keeps closed. Each later client with the root
+ *       learns from W or STATUS whether it is split: both are written by a client that has the
+ *       root, or that has just given it up by leaving W IDLE. So while H has SPLIT, each holder is
+ *       in H or in a share whose node is in H.
  *   (B) An intent that counts itself in H is in by the operation that counts it, if that finds
  *       SPLIT and no holder that excludes it. Of two clients that exclude each other, the later
  *       operation finds the earlier one, because each has its own field, at which the other looks.
@@ -48,22 +51,24 @@
  *   (D) STRICT is in H only while the client that set it has the root, so one client at a time sets
  *       it. It clears STRICT by the operation that counts it, or when its deadline has passed.
  *   (E) An exclusive holder flushes the removal of HELD (S6) before it gives the root back, so the
- *       next client with the root finds H without it. What a holder did precedes S6, or the removal
- *       of its count; the next holder finds the sum that this operation left.
+ *       next client with the root finds H without it, or learns from CLOSED that it is there for
+ *       this client. What a holder did precedes S6, or the removal of its count; the next holder
+ *       finds the sum that this operation left.
  *   (F) The count of an intent ahead keeps shares from being opened with a split root, and keeps
  *       the root split. So the bits that it finds together with SPLIT are all that it has to close.
  *
  * Progress: a client that has the root waits for the holders, and, after its patience, for intents
  * ahead and for counts that are taken back at once. An intent ahead at a root that is not split
  * waits for the root as long as exclusive clients hand it over to each other; once it is split, for
- * holders only. (A stream of tries that fail, or of deadlines that pass at once, shows in H for
- * moments, and may delay the client that has the root as long.)
+ * holders only, of which a batch (phases.c) has at most as many as the table has ranks. (A stream
+ * of tries that fail, or of deadlines that pass at once, shows in H for moments, and may delay the
+ * client that has the root as long.)
  *
  * Far operations. A sharer: none while the share of its node is open, nor if its node has a whole
  * root; 1 atomic to open the share with a split root; none to leave. An intent: 1 atomic to enter
  * with a split root, 1 to leave. An exclusive client with a split root, besides those for the root:
  * 1 atomic if no other node has a share; if k other nodes have one, 4 atomics and 2 k gets and k
- * puts.
+ * puts; none if it follows another one in a batch.
  *
  * Models: models/adaptive_sharing.pml, models/adaptive_shares.pml, whose labels are used here.
  */
@@ -257,7 +262,7 @@ static bool enter_patiently(const struct lock_setup *s, struct lock_slot *slot, 
 
 	if (k->keeps_order)
 		return false;
-	p.deadline_ns = end_of_patience(s, slot);
+	p.deadline_ns = phase_end_of_sharing(s, slot, end_of_patience(s, slot));
 	for (;;) {
 		/* Nobody is in the way, but R still has OPEN: another node has closed the share of
 		 * this one, and its bit in H, which ask() expects, is gone. */
@@ -290,8 +295,27 @@ static bool open_strictly(const struct lock_setup *s, struct lock_slot *slot)
 	return is_in;
 }
 
-/* S4, S5. False: the deadline has passed, or, for a try, others are in. */
-static bool enter_strictly(const struct lock_setup *s, struct lock_slot *slot, bool tries)
+/* S5 of an exclusive client that has closed the shares with these bits, and has set STRICT: make
+ * the root whole, if no intent is in H. */
+static bool make_whole(const struct lock_setup *s, struct lock_slot *slot, int64_t bits)
+{
+	struct rma_word h = adaptive_home(s, slot);
+	int64_t expected = W_SPLIT | W_STRICT | bits, old;
+
+	rma_cas(&slot->client, h, expected, 0, &old);
+	rma_flush(&slot->client, h); /* orders the swap before the look at old */
+	if (old != expected && !FAULT(adaptive_counts))
+		return false;
+	if (old != expected)
+		add(slot, h, -expected);
+	kept_root_set_flags(slot, 0);
+	return true;
+}
+
+/* S4, S5. False: the deadline has passed, or, for a try, others are in. is_short: an exclusive
+ * client makes the root whole, unless sharers are in. */
+static bool enter_strictly(const struct lock_setup *s, struct lock_slot *slot, bool tries,
+			   bool is_short)
 {
 	struct rma_word h = adaptive_home(s, slot);
 	int64_t one = adaptive_one(slot), counts = counts_of_others(slot), old, bits;
@@ -303,10 +327,15 @@ static bool enter_strictly(const struct lock_setup *s, struct lock_slot *slot, b
 		return open_strictly(s, slot);
 	old = fetch_and_add(slot, h, W_STRICT);
 	bits = old & adaptive_others(slot) & W_SHARERS;
+	is_short = is_short && share_is_unused(s, slot, bits);
 	is_closed = !(tries && (old & counts)) && share_close(s, slot, bits, tries);
+	if (is_closed && is_short && make_whole(s, slot, bits))
+		return true;
 	while (is_closed && (tries || await(slot, h, counts))) {
 		old = fetch_and_add(slot, h, one - W_STRICT - bits);
 		if (!(old & counts) || FAULT(adaptive_drain)) {
+			if (slot->mode == PAWL_EXCLUSIVE)
+				phase_begin(slot);
 			entered(slot, BY_HOME);
 			return true;
 		}
@@ -320,7 +349,8 @@ static bool enter_strictly(const struct lock_setup *s, struct lock_slot *slot, b
 	return false;
 }
 
-/* An exclusive client has a whole root; its own node has a share: S7. */
+/* An exclusive client has a whole root; its own node has a share: S7. LOCK_PASSED: it has to split
+ * the root. */
 static int enter_whole(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 {
 	const struct adaptive_constants *k = s->state;
@@ -333,6 +363,9 @@ static int enter_whole(const struct lock_setup *s, struct lock_slot *slot, bool 
 	while (!tries && !k->keeps_order && !share_is_unused(s, slot, own) &&
 	       rma_pause(&slot->client, &p, "sharers of its node to leave"))
 		;
+	if (!tries && rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) &&
+	    !share_is_unused(s, slot, own))
+		return LOCK_PASSED;
 	if (!share_close_own(slot, tries))
 		return tries ? PAWL_ERR_BUSY : PAWL_ERR_TIMEOUT;
 	kept_root_set_flags(slot, 0);
@@ -342,9 +375,17 @@ static int enter_whole(const struct lock_setup *s, struct lock_slot *slot, bool 
 static int enter(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 {
 	int64_t flags = kept_root_flags(slot), old;
+	uint64_t began = rma_clock(&slot->client);
+	bool is_short;
+	int rc;
 
-	if (!(flags & W_SPLIT) && slot->mode == PAWL_EXCLUSIVE)
-		return flags & W_LOCAL ? enter_whole(s, slot, tries) : PAWL_SUCCESS;
+	if ((flags & W_CLOSED) && phase_go_on(s, slot))
+		return PAWL_SUCCESS;
+	if (!(flags & W_SPLIT) && slot->mode == PAWL_EXCLUSIVE) {
+		rc = flags & W_LOCAL ? enter_whole(s, slot, tries) : PAWL_SUCCESS;
+		if (rc != LOCK_PASSED)
+			return rc;
+	}
 	if (!(flags & W_SPLIT) && slot->mode == PAWL_SHARED) {
 		kept_root_set_flags(slot, W_LOCAL); /* before a sharer is in: (B) of shares.c */
 		while (share_open(s, slot, SHARE_WHOLE) != PAWL_SUCCESS)
@@ -360,7 +401,8 @@ static int enter(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 	if (tries && (slot->mode == PAWL_SHARED || (old & counts_of_others(slot)) ||
 		      !share_is_unused(s, slot, old & adaptive_others(slot) & W_SHARERS)))
 		return PAWL_ERR_BUSY;
-	if (enter_strictly(s, slot, tries))
+	is_short = !tries && slot->mode == PAWL_EXCLUSIVE && phase_is_short(s, slot, began);
+	if (enter_strictly(s, slot, tries, is_short))
 		return PAWL_SUCCESS;
 	return tries ? PAWL_ERR_BUSY : PAWL_ERR_TIMEOUT;
 }
@@ -384,7 +426,7 @@ void sharing_leave(const struct lock_setup *s, struct lock_slot *slot)
 	if (entry == BY_SHARE)
 		share_leave(slot);
 	else
-		add(slot, adaptive_home(s, slot), -adaptive_one(slot)); /* S6; (E) */
+		add(slot, adaptive_home(s, slot), -adaptive_one(slot));
 }
 
 /* -------------------------------------------------------------------- ahead */
@@ -407,6 +449,8 @@ static void split(const struct lock_setup *s, struct lock_slot *slot, uint64_t *
 	slot->deadline_ns = deadline;
 	if (rc != PAWL_SUCCESS)
 		return;
+	if (kept_root_flags(slot) & W_CLOSED)
+		phase_end(s, slot);
 	need_split(s, slot);
 	adaptive_give_back(s, slot);
 }
