@@ -28,9 +28,12 @@ static inline int count_mode(const struct pawl_kind *kind, int turn)
  * next. */
 #define COUNT_LEASE "400000"
 
-static inline int count_leases(const struct pawl_kind *kind)
+/* Microseconds. A lock that measures how patient to be does not do the same operations again. */
+#define COUNT_PATIENCE "500"
+
+static inline int count_has(const struct pawl_kind *kind, const char *option)
 {
-	return strstr(kind->options, "lease") != NULL;
+	return strstr(kind->options, option) != NULL;
 }
 
 static inline void count_print(const char *kind, const char *topology, int rank,

@@ -24,8 +24,10 @@ static int play(const struct pawl_kind *kind, const char *topology)
 
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "pawl_topology", topology);
-	if (count_leases(kind))
+	if (count_has(kind, "lease"))
 		MPI_Info_set(info, "pawl_lease", COUNT_LEASE);
+	if (count_has(kind, "patience"))
+		MPI_Info_set(info, "pawl_patience", COUNT_PATIENCE);
 	rc = pawl_table_create(MPI_COMM_WORLD, kind->name, COUNT_LOCKS, info, &t);
 	MPI_Info_free(&info);
 	if (rc == PAWL_ERR_THREAD)
