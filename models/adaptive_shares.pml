@@ -2,26 +2,35 @@
  * The shares of nodes of kind adaptive (src/lock/adaptive/shares.c, and what sharing.c does with
  * them), with the root (kept_root.pml), which may be whole or split.
  *
- * A sharer adds itself to R of its node (E1), once without a look at R before, later only if it found
- * the share open. It is in if R had OPEN, and GATE the number (E2); if not, it takes its count back
- * (E3). A client opens the share: it sets OPENING and takes
- * OPEN back (O1), writes a new number into GATE and R (O2), sets the node's bit in H (O3), and sets
- * OPEN (O4), if H is split and no client excludes sharers. With a whole root it leaves out O3 and
- * sets HERE, which goes with the root: the node that gets it splits the root and sets the bit of
- * the node that had it. An exclusive client with a split root sets STRICT, by which it finds the
- * bits (C1), closes GATE (C2), and waits until R is empty (C3); then it sets HELD and clears the
- * bits. If only its own node has a share, and it has no sharers, it makes the root whole instead
- * (S3), and it may do so when it has closed the shares and no intent ahead is in H (S5). With a whole root and HERE it closes the share of its own node (S7).
+ * A sharer adds itself to R of its node (E1), once without a look at R before, later only if it
+ * found the share open. It is in if R had OPEN, and GATE the number (E2); if not, it takes its
+ * count back (E3). A client opens the share: it sets OPENING (O1), writes a new number into GATE
+ * and R, where it takes OPEN back (O2), sets the node's bit in H (O3), and sets OPEN (O4), if H is
+ * split and no client excludes sharers. With a whole root it leaves out O3 and sets HERE, which
+ * goes with the root: the node that gets it splits the root and sets the bit of the node that had
+ * it. An exclusive client with a split root sets STRICT, by which it finds the bits (C1), closes
+ * GATE (C2), and waits until R is empty (C3); then it sets HELD and clears the bits. If only its
+ * own node has a share, and it has no sharers, it makes the root whole instead (S3), and it
+ * may do so when it has closed the shares and no intent ahead is in H (S5). With a whole root and
+ * HERE it closes the share of its own node (S7).
  * An intent ahead (IX) counts itself in H (A1), waits until the root is split and no client holds
  * the lock exclusively (A2), and closes the shares that it found by then; if the root is whole, it
  * gets it and splits it (A3).
  *
+ * With -DGUESTS a sharer may also use the lock at another node, its host: it counts itself there
+ * (G6), is in if the root is whole and free at that node then (G7), and takes its count back (G8).
+ * A client that has the root at the host waits for these counts with the sharers of the host's
+ * share; if the root goes to another node, that learns of the counts as of HERE, and notes in H
+ * that the shares that it finds there may have guests. An exclusive client may use the lock at its
+ * host, too, if no guest shares it (G1, G2); it closes the share of the host.
+ *
  * What it proves. NN nodes (default 2) with NC clients each (default 2; NP of all: as many); each
- * asks for the lock any number of times, exclusively, shared, or, with -DAHEAD, as an intent ahead: no two holders that
- * exclude each other, and no dead-lock. With -DTIMED an exclusive client may give up while it waits
- * for sharers. With -DLIVE=v, under weak fairness, client v gets the lock whenever it asks for it,
- * exclusively, or with -DAS=S shared, however often others ask for it; no intents ahead then, and no
- * bound on the openings of v, which as a sharer asks once and whose patience has ended.
+ * asks for the lock any number of times, exclusively, shared, or, with -DAHEAD, as an intent ahead:
+ * no two holders that exclude each other, and no dead-lock. With -DTIMED an exclusive client may
+ * give up while it waits for sharers. With -DLIVE=v, under weak fairness, client v gets the lock
+ * whenever it asks for it, exclusively, or with -DAS=S shared, however often others ask for it; no
+ * intents ahead then, and no bound on the openings of v, which as a sharer asks once and whose
+ * patience has ended.
  *
  * What it abstracts. The root is a lock that a client takes at one step (with LIVE no other client
  * takes it while v waits for it; in the lock there are as many before v as are queued); the words that go with it
@@ -38,8 +47,14 @@
  *                        -DBREAK_COUNTS  (AHEAD) S5 does not look for intents ahead
  *                        -DBREAK_LOCAL   HERE does not go with the root
  *                        -DBREAK_NUMBER  each opening has the same number
- *                        -DBREAK_O1      OPEN stays set while the share is opened again
+ *                        -DBREAK_O2      OPEN stays set while the share is opened again
  *                        -DBREAK_GIVE_UP (TIMED) S7 that gives up clears HERE
+ * (GUESTS)               -DBREAK_SHARERS S7 does not look at the counts of guests
+ *                        -DBREAK_THERE   C3 does not
+ *                        -DBREAK_UNTOLD  the root moves as if there were none
+ *                        -DBREAK_SEEN    no G7
+ *                        -DBREAK_NOTED   H has no note of guests
+ *                        -DBREAK_HOST    an exclusive guest does not close the share of its host
  *                        -DBREAK_STREAM  (LIVE) C2 and C3 are one step, once R is empty
  */
 #ifndef NN
@@ -94,6 +109,41 @@ bit OPEN[NN], OPENING[NN];
 byte ROOT;         /* 0 or 1 + the process that has it */
 bit split;
 byte HERE;        /* 0 or 1 + the node whose share H does not have */
+#ifdef GUESTS
+byte AT;          /* the node of the client that had the root last */
+byte GUESTS_AT[NN]; /* SHARERS of GUEST */
+bit NOTED;          /* of H: there may be guests at a node whose bit is set */
+/* Whether guests share the lock at the node that had the root last: H1, Q3. */
+#ifndef VISITOR
+#define VISITOR p
+#endif
+#define MAY_VISIT (p == VISITOR)
+#define LOOK_AT_GUESTS told = (AT != n && !split && GUESTS_AT[AT] > 0)
+#ifdef BREAK_UNTOLD
+#define TOLD false
+#else
+#define TOLD told
+#endif
+#define ARRIVE atomic { AT = n; told = 0 }
+#define FROM AT
+#define NO_GUESTS_AT(node) (GUESTS_AT[node] == 0)
+#ifdef BREAK_NOTED
+#define NOTE skip
+#else
+#define NOTE NOTED = 1
+#endif
+#define NOTED_THEN guests = NOTED
+#define FORGET NOTED = 0
+#else
+#define LOOK_AT_GUESTS skip
+#define TOLD false
+#define ARRIVE skip
+#define FROM (HERE - 1)
+#define NO_GUESTS_AT(node) true
+#define NOTE skip
+#define NOTED_THEN skip
+#define FORGET skip
+#endif
 
 byte has[4];
 #define EXCLUDED(m) (has[X] || (m == X && (has[S] || has[IX])) || (m == S && has[IX]) || \
@@ -123,7 +173,11 @@ inline close_shares()
 		GATE[j] = 0;
 #ifndef BREAK_EMPTIED
 		if
+#if defined(GUESTS) && !defined(BREAK_THERE)
+		:: R[j] == 0 -> !guests || NO_GUESTS_AT(j) /* C3, C4 */
+#else
 		:: R[j] == 0 /* C3, C4 */
+#endif
 #ifdef TIMED
 		:: R[j] != 0 -> late = 1
 #endif
@@ -138,7 +192,11 @@ inline close_shares()
 		atomic { !OPENING[n] -> OPEN[n] = 0 };
 #ifndef BREAK_EMPTIED
 		if
+#ifdef GUESTS
+		:: R[n] == 0 -> NO_GUESTS_AT(n)
+#else
 		:: R[n] == 0
+#endif
 #ifdef TIMED
 		:: R[n] != 0 -> late = 1
 #endif
@@ -152,6 +210,10 @@ proctype P(byte p)
 {
 	byte n = p / NC, j, number;
 	bit ok, was, has_root, late, bits[NN];
+#ifdef GUESTS
+	byte host;
+	bit told, guests;
+#endif
 
 	do
 	/* ------------------------------------------------------------ a sharer */
@@ -191,33 +253,34 @@ again:
 			:: IS_PATIENT
 			/* with the root */
 			:: atomic { ROOT_FREE -> TAKE_ROOT };
-				has_root = 1;
+				atomic { has_root = 1; LOOK_AT_GUESTS };
 #ifdef BREAK_LOCAL
 				HERE = (HERE == n + 1 -> HERE : 0);
 #endif
 				if
-				:: HERE && HERE != n + 1 ->
-					d_step { SPLIT = 1; BIT[HERE - 1] = 1; HERE = 0; split = 1 }
+				:: (HERE && HERE != n + 1) || TOLD ->
+					d_step { SPLIT = 1; BIT[FROM] = 1; NOTE; HERE = 0; split = 1 }
 				:: else
-				fi
+				fi;
+				ARRIVE
 			fi;
 			/* O1 */
 			if
-#ifdef BREAK_O1
 			:: atomic { !OPENING[n] && MAY_OPEN -> OPENING[n] = 1 }
-#else
-			:: atomic { !OPENING[n] && MAY_OPEN -> OPENING[n] = 1 };
-				OPEN[n] = 0
-#endif
 			:: !MAY_OPEN -> goto out
 			fi;
 			/* O2 */
 #ifdef BREAK_NUMBER
 			d_step { NUMBER[n] = (NUMBER[n] == 0 -> 1 : NUMBER[n]) };
 			GATE[n] = NUMBER[n];
+			OPEN[n] = 0;
 #else
 			GATE[n] = NUMBER[n] + 1;
+#ifdef BREAK_O2
 			NUMBER[n]++;
+#else
+			d_step { NUMBER[n]++; OPEN[n] = 0 };
+#endif
 #endif
 			if
 			:: has_root && !split -> ok = 1; HERE = n + 1
@@ -263,25 +326,88 @@ in_by_share:
 			fi
 #endif
 		fi
+#ifdef GUESTS
+	/* ------------------------------------------------- guests */
+	:: MAY_VISIT ->
+		if
+		:: host = 0
+		:: host = NN - 1
+		fi;
+		/* G6 */
+		GUESTS_AT[host]++;
+		/* G7 */
+		if
+#ifdef BREAK_SEEN
+		:: true -> critical(S)
+#else
+		:: ROOT == 0 && AT == host && !split -> critical(S)
+#endif
+		:: else
+		fi;
+		/* G8 */
+		d_step { GUESTS_AT[host]--; host = 0 }
+	:: MAY_VISIT && MAY_ASK(X) ->
+		if
+		:: host = 0
+		:: host = NN - 1
+		fi;
+		if
+		/* G1, G2 */
+		:: atomic { ROOT == 0 && AT == host && n != host && !split && NO_GUESTS_AT(host) ->
+				ROOT = p + 1 };
+			if
+#ifndef BREAK_HOST
+			:: HERE ->
+				GATE[host] = 0;
+				if
+				:: R[host] == 0 -> critical(X)
+#ifdef TIMED
+				:: R[host] != 0
+#endif
+				fi
+			:: !HERE -> critical(X)
+#else
+			:: critical(X)
+#endif
+			fi;
+			host = 0;
+			/* G4 */
+			ROOT = 0
+		:: else -> host = 0
+		fi
+#endif
 	/* -------------------------------------------------- an exclusive client */
 	:: MAY_ASK(X) ->
 		WANT;
 		atomic { ROOT_FREE -> TAKE_ROOT };
+		LOOK_AT_GUESTS;
 #ifdef BREAK_LOCAL
 		HERE = (HERE == n + 1 -> HERE : 0);
 #endif
 		if
-		:: HERE && HERE != n + 1 ->
-			d_step { SPLIT = 1; BIT[HERE - 1] = 1; HERE = 0; split = 1 }
+		:: (HERE && HERE != n + 1) || TOLD ->
+			d_step { SPLIT = 1; BIT[FROM] = 1; NOTE; HERE = 0; split = 1 }
 		:: else
 		fi;
+		ARRIVE;
+#ifdef BREAK_SHARERS
+		ok = !split && !HERE;
+#else
+		ok = !split && !HERE && NO_GUESTS_AT(n);
+#endif
 		if
-		:: !split && !HERE -> critical(X)
-		:: !split && HERE ->
+		:: ok -> ok = 0; critical(X)
+		:: !ok && !split ->
 			/* S7 */
 			atomic { !OPENING[n] -> OPEN[n] = 0 };
 			if
-			:: R[n] == 0 -> HERE = 0; critical(X)
+			:: R[n] == 0 ->
+#ifdef GUESTS
+#ifndef BREAK_SHARERS
+				NO_GUESTS_AT(n);
+#endif
+#endif
+				HERE = 0; critical(X)
 #ifdef TIMED
 			:: R[n] != 0 ->
 #ifdef BREAK_GIVE_UP
@@ -297,20 +423,26 @@ in_by_share:
 #ifdef BREAK_OWN
 			:: atomic { OPEN[n] && !OPENING[n] -> OPENING[n] = 1; OPEN[n] = 0; was = 1 }
 #else
-			:: atomic {
-					OPEN[n] && !OPENING[n] && R[n] == 0 ->
-					OPENING[n] = 1; OPEN[n] = 0; was = 1
-				}
+			:: atomic { OPEN[n] && !OPENING[n] -> OPENING[n] = 1 };
+				atomic { OPEN[n] = 0; was = (R[n] == 0) };
+				if
+				:: was && NO_GUESTS_AT(n)
+				:: else -> d_step { OPENING[n] = 0; OPEN[n] = 1; was = 0 }
+				fi
 #endif
 			:: skip
 			fi;
 			d_step {
+#ifdef GUESTS
+				ok = SPLIT && !HELD && !STRICT && !AHEADS && (!NOTED || was);
+#else
 				ok = SPLIT && !HELD && !STRICT && !AHEADS;
+#endif
 				for (j : 0 .. NN - 1) {
 					ok = ok && (BIT[j] == (j == n && was))
 				}
 				if
-				:: ok -> SPLIT = 0; BIT[n] = 0
+				:: ok -> SPLIT = 0; BIT[n] = 0; FORGET
 				:: else
 				fi;
 				j = 0
@@ -327,6 +459,7 @@ in_by_share:
 			d_step {
 				assert(!STRICT);
 				STRICT = 1;
+				NOTED_THEN;
 				for (j : 0 .. NN - 1) { bits[j] = BIT[j] }
 				j = 0
 			};
@@ -367,6 +500,7 @@ in_by_share:
 					ok = AHEADS == 0;
 					HELD = ok;
 					STRICT = !ok;
+					FORGET;
 					for (j : 0 .. NN - 1) {
 						BIT[j] = BIT[j] && !bits[j];
 						bits[j] = 0
@@ -383,6 +517,9 @@ in_by_share:
 			HELD = 0
 		fi;
 release:
+#ifdef GUESTS
+		guests = 0;
+#endif
 		atomic { j = 0; for (j : 0 .. NN - 1) { bits[j] = 0 } j = 0 }
 		ROOT = 0
 #ifdef AHEAD
@@ -394,6 +531,7 @@ release:
 		/* A2 */
 		:: atomic {
 				SPLIT && !HELD ->
+				NOTED_THEN;
 				for (j : 0 .. NN - 1) { bits[j] = BIT[j] }
 				j = 0
 			};
@@ -405,13 +543,26 @@ release:
 			break
 		/* A3 */
 		:: atomic { !SPLIT && ROOT == 0 -> ROOT = p + 1 };
+#ifdef GUESTS
+			told = !split && GUESTS_AT[AT] > 0;
+			if
+			:: HERE || TOLD -> d_step { SPLIT = 1; BIT[AT] = 1; NOTE; HERE = 0; split = 1 }
+			:: !HERE && !TOLD && !split -> d_step { SPLIT = 1; split = 1 }
+			:: else
+			fi;
+			ARRIVE;
+#else
 			if
 			:: HERE -> d_step { SPLIT = 1; BIT[HERE - 1] = 1; HERE = 0; split = 1 }
 			:: !HERE && !split -> d_step { SPLIT = 1; split = 1 }
 			:: else
 			fi;
+#endif
 			ROOT = 0
 		od;
+#ifdef GUESTS
+		guests = 0;
+#endif
 		atomic { j = 0; for (j : 0 .. NN - 1) { bits[j] = 0 } j = 0 }
 		AHEADS--
 #endif

@@ -42,6 +42,11 @@
  * queues behind the host asks there (Q3); if it finds IN, it relies on the guest, which then takes
  * the root along to its own node, and leaves TAKEN in NEXT of the host (G5).
  *
+ * With -DSHARERS a sharer of another node uses the lock at the node of the home: it counts itself
+ * there (G6), is in if no node had asked for the root, no guest had been in, and USE is IDLE (G7),
+ * and takes its count back (G8). A client that takes USE from IDLE, or the root from that node, and
+ * finds the count has the root as with sharers, and waits until they have left before it is in.
+ *
  * What it proves. NN nodes (default 2) with NC clients each (default 2), which take the lock any
  * number of times and may stop between two acquisitions: mutual exclusion (assert at CS), no
  * dead-lock (awaits are blocking guards), a node never queues behind itself. With -DTIMED also when
@@ -72,6 +77,11 @@
  *                        -DBREAK_ASKED    a node takes the root while a guest is in
  *                        -DBREAK_RELIES   (TIMED) a guest does not wait for RELIES
  *                        -DBREAK_SINCE    (TIMED) L1 does not see that the guest was another one
+ * SHARERS:               -DBREAK_COUNTED  a client does not look for sharers at its node
+ *                        -DBREAK_BACK     nor does a releaser that took USE back from IDLE
+ *                        -DBREAK_UNTOLD   the root moves as if there were none
+ *                        -DBREAK_SHARED   a guest enters beside them
+ *                        -DBREAK_EARLIER  G7 does not look for nodes that asked, and guests
  */
 #ifndef NN
 #define NN 2 /* nodes */
@@ -130,6 +140,31 @@ bit renewed[NN]; /* a node has asked since the client of the node looked */
 #endif
 #define TAKEN 99 /* NEXT: a guest has taken the root along */
 #endif
+#ifdef SHARERS
+/* SHARERS of GUEST of the node of the home; LOCAL of USE, and of a grant. */
+byte sharers;
+bit shares[NN], told[NN];
+#define SHARED_AT(node) (node == HOME && sharers > 0)
+#ifdef BREAK_COUNTED
+#define NOTE_SHARERS skip
+#else
+#define NOTE_SHARERS shares[n] = (shares[n] || SHARED_AT(n))
+#endif
+#ifdef BREAK_BACK
+#define NOTE_AGAIN skip
+#else
+#define NOTE_AGAIN NOTE_SHARERS
+#endif
+#ifdef BREAK_UNTOLD
+#define TELL(node, what) skip
+#else
+#define TELL(node, what) told[node] = what
+#endif
+#else
+#define NOTE_SHARERS skip
+#define NOTE_AGAIN skip
+#define TELL(node, what) skip
+#endif
 byte succ[NP]; /* a copy of NEXT, by process; marked as NEXT is */
 #define s succ[p]
 
@@ -147,6 +182,9 @@ proctype P(byte p)
 #ifdef GUESTS
 	byte k; /* the guest is at node k */
 	bit ask, rel; /* ASKED and RELIES at the guest's last look */
+#endif
+#ifdef SHARERS
+	bit shared; /* sharers at another node, at the last look */
 #endif
 
 	do
@@ -177,6 +215,7 @@ again:
 				fi
 			fi;
 #endif
+			NOTE_SHARERS;
 			if
 			:: atomic { NEXT[n] == TAKEN -> NEXT[n] = 0; USE[n] = AWAY; goto again }
 			:: NEXT[n] != TAKEN
@@ -217,6 +256,9 @@ again:
 			:: atomic { IN_AT(k) -> goto queue }
 			:: atomic {
 					!IN_AT(k) ->
+#ifdef SHARERS
+					shared = SHARED_AT(k);
+#endif
 					in_at[k] = 1; changed[k] = 0; ask = asked[k]; rel = relies[k]
 				}
 			fi;
@@ -226,7 +268,11 @@ again:
 			:: KEPT_AT(k) -> goto guest
 #else
 			if
+#if defined(SHARERS) && !defined(BREAK_SHARED)
+			:: !ask && KEPT_AT(k) && !shared -> goto guest
+#else
 			:: !ask && KEPT_AT(k) -> goto guest
+#endif
 #endif
 			:: else
 			fi;
@@ -246,10 +292,20 @@ again:
 				if
 				:: KEPT_AT(k) ->
 #ifndef BREAK_AGED
-					atomic { ask = asked[k]; rel = relies[k]; changed[k] = 0 };
+					atomic {
+#ifdef SHARERS
+						shared = SHARED_AT(k);
+#endif
+						ask = asked[k]; rel = relies[k]; changed[k] = 0
+					};
 #endif
 					if
+#ifdef SHARERS
+					:: !ask && !shared && !shares[k] -> goto guest
+					:: !ask && (shared || shares[k]) -> skip
+#else
 					:: !ask -> goto guest
+#endif
 					:: ask -> from = 1; goto along
 					fi
 				:: else
@@ -261,6 +317,9 @@ again:
 		if
 		:: false;
 guest:
+#ifdef SHARERS
+			shared = 0;
+#endif
 			waiting[n]--;
 			critical_exclusive(p);
 			/* G4 */
@@ -289,6 +348,12 @@ along:
 #endif
 			atomic {
 				in_at[k] = 0; relies[k] = 0; since[k] = 1; ask = 0; rel = 0; k = 0;
+#ifdef SHARERS
+#ifndef BREAK_UNTOLD
+				shares[n] = (from == 1 && (shared || shares[HOME]));
+#endif
+				shared = 0;
+#endif
 				USE[n] = HELD
 			};
 			if
@@ -299,6 +364,9 @@ along:
 		fi;
 queue:
 		atomic { k = 0; ask = 0; rel = 0 };
+#ifdef SHARERS
+		shared = 0;
+#endif
 #endif
 		/* Q1: a new number */
 		d_step {
@@ -338,16 +406,27 @@ queue:
 #ifndef BREAK_ASKED
 			goto await
 #endif
+#ifdef SHARERS
+		:: atomic { !IN_AT(pred - 1) -> ASK(pred - 1); shared = SHARED_AT((pred - 1)) }
+#else
 		:: atomic { !IN_AT(pred - 1) -> ASK(pred - 1) }
+#endif
 		fi;
 #endif
 		if
+#ifdef SHARERS
+		:: atomic {
+				USE[pred - 1] == IDLE || USE[pred - 1] == NEW ->
+				shared = (shared || shares[pred - 1])
+			};
+#else
 		:: USE[pred - 1] == IDLE || USE[pred - 1] == NEW ->
+#endif
 took:
 			pred = 0;
 			/* Q5 */
 			if
-			:: atomic { STATUS[n] == WAITING -> STATUS[n] = GRANTED }
+			:: atomic { STATUS[n] == WAITING -> STATUS[n] = GRANTED; TELL(n, shared) }
 			:: else
 			fi
 		:: else
@@ -364,7 +443,16 @@ await:
 		fi;
 		pred = 0;
 		USE[n] = HELD;
+#ifdef SHARERS
+		atomic { shares[n] = told[n]; told[n] = 0; shared = 0 };
+#endif
 cs:
+#ifdef SHARERS
+		if
+		:: shares[n] -> sharers == 0; shares[n] = 0
+		:: else
+		fi;
+#endif
 		waiting[n]--;
 		critical_exclusive(p);
 release:
@@ -411,6 +499,7 @@ again_idle:
 			fi;
 #ifdef GUESTS
 leave:
+			NOTE_AGAIN;
 			if
 			:: !IN_AT(n)
 			:: IN_AT(n) && !asked[n] -> goto idle
@@ -465,7 +554,8 @@ resolve:
 		do
 		:: d_step {
 				if
-				:: s <= STALE && STATUS[s - 1] == WAITING -> STATUS[s - 1] = GRANTED; left = 0
+				:: s <= STALE && STATUS[s - 1] == WAITING ->
+					STATUS[s - 1] = GRANTED; left = 0; TELL(s - 1, shares[n])
 				:: s <= STALE && STATUS[s - 1] == LEFT -> STATUS[s - 1] = PASSING; left = 1
 				:: s > STALE || STATUS[s - 1] == GRANTED -> left = 0
 				fi
@@ -534,6 +624,30 @@ out:
 	od
 }
 
+#ifdef SHARERS
+/* A sharer of another node, which uses the lock at the node of the home. */
+proctype V()
+{
+	bit late;
+
+	do
+	/* G6 */
+	:: atomic { sharers++; late = (asked[HOME] || in_at[HOME]) };
+#ifdef BREAK_EARLIER
+		late = 0;
+#endif
+		/* G7 */
+		if
+		:: !late && KEPT_AT(HOME) -> critical_shared(NP)
+		:: else
+		fi;
+		/* G8 */
+		sharers--
+	:: break
+	od
+}
+#endif
+
 init
 {
 	byte i;
@@ -541,5 +655,8 @@ init
 	atomic {
 		for (i : 0 .. NN - 1) { USE[i] = NEW }
 		for (i : 0 .. NP - 1) { run P(i) }
+#ifdef SHARERS
+		run V()
+#endif
 	}
 }

@@ -122,6 +122,17 @@ moves_seldom()
 }
 check "adaptive: a contended lock moves seldom" moves_seldom
 
+# Clients of other nodes that seldom come use a lock where it is, with and without readers.
+guests_stay_out()
+{
+	set -- throughput --machine=cx6-4nodes --ranks=4 -o "topology=node:2 core:2" \
+		--bench=locktable --locality=95 --fw=5 --iterations=10000
+	here=$(figure "$@" --lock=adaptive) && other=$(figure "$@" --lock=alock) &&
+		echo "$here, alock $other a second" &&
+		awk -v a="$here" -v b="$other" 'BEGIN { exit !(b > 0 && a > 0.8 * b) }'
+}
+check "adaptive: many locks, most of them used on one node, with readers" guests_stay_out
+
 # Ranges: there is no overlap, and more clients meet more often.
 ranges()
 {

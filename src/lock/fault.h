@@ -142,6 +142,11 @@
 	X(adaptive_look, "adaptive", \
 	  "a guest that is not in leaves without a second look when a node relies on it") \
 	X(adaptive_along, "adaptive", "a guest leaves although a node relies on it") \
+	X(adaptive_sharers, "adaptive", "an exclusive client does not wait for guests that share") \
+	X(adaptive_shares_in, "adaptive", "a guest shares although an exclusive one is in") \
+	X(adaptive_coming, "adaptive", "a guest takes sharers that come for nodes that ask") \
+	X(adaptive_host, "adaptive", "an exclusive guest does not close the share of its host") \
+	X(adaptive_untold, "adaptive", "the root moves as if no guest shared it") \
 	X(adaptive_number, "adaptive", "grants to a node that has queued again since") \
 	X(adaptive_new, "adaptive", "leaves the words of its node as if the lock had not moved") \
 	X(adaptive_early, "adaptive", "marks a node as passed over before it has read its NEXT") \

@@ -34,8 +34,8 @@
  *
  * Upper level (kept_root.c). The value of W tells the client that takes it whether the node has the
  * root. If so, the client holds the lock, without a far operation. If not, it uses the lock at the
- * node that has the root, if it is exclusive and the lock is free there (guests.c), or gets the
- * root for its node. It keeps W meanwhile.
+ * node that has the root, if the lock is free there (guests.c), or gets the root for its node. It
+ * keeps W meanwhile. A sharer is a guest only if its node seldom uses the lock.
  *
  * Words. W and the tail of the queue: 16 bytes at the home on a table of one node; on several
  * nodes, a cache line for each lock and node, at a fixed place of the node, and 16 bytes at the
@@ -81,9 +81,9 @@
  * Uncontended: on one node, and on the node that used the lock last (at first that of the home), a
  * compare-and-swap to acquire and an add to release, and no call of the MPI (on several nodes three
  * loads from the same cache line after the first and before the second, and a call of the MPI for
- * each 256 releases). A sharer of that node: an add each (shares.c). A guest: 1 atomic and 1 get to
- * acquire, in 2 round trips (1 if the transport is ordered), 1 atomic to release. A move of the
- * root: 2 atomics, 1 put, 1 get in 3 round trips (2).
+ * each 256 releases). A sharer of that node: an add each (shares.c). A guest: 1 atomic and 1 get (2
+ * to share) to acquire, in 2 round trips (1 if the transport is ordered), 1 atomic to release. A
+ * move of the root: 2 atomics, 1 put, 1 get in 3 round trips (2).
  *
  * Not supported: lines only where a lock is used.
  *
@@ -650,11 +650,15 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 	if (slot->mode & PAWL_AHEAD)
 		return k->several ? sharing_enter_ahead(s, slot) : count_ahead(s, slot);
 	if (k->several) {
+		if (slot->mode == PAWL_SHARED)
+			share_count(slot);
 		if (slot->mode == PAWL_SHARED && !is_shared_again(slot) && share_join(slot)) {
 			*adaptive_entry(slot) = BY_SHARE;
 			return PAWL_SUCCESS;
 		}
 		rc = sharing_enter_at_once(s, slot);
+		if (rc == LOCK_PASSED && sharing_by_guest(s, slot))
+			return acquire_slowly(s, slot);
 		if (rc != PAWL_SUCCESS && slot->mode == PAWL_SHARED)
 			rc = phase_await_sharing(s, slot, rc);
 		else if (rc == PAWL_ERR_BUSY && sharing_enter_soon(s, slot))
@@ -823,8 +827,8 @@ static RMA_SLOW_PATH int wake(struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-/* Release, as a client that has W or has entered otherwise. */
-static void release_alone(const struct lock_setup *s, struct lock_slot *slot)
+/* Release, as a client that has W or has entered otherwise. PAWL_SUCCESS or LOCK_LEFT. */
+static int release_alone(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 
@@ -833,12 +837,10 @@ static void release_alone(const struct lock_setup *s, struct lock_slot *slot)
 			adaptive_free(slot, W_NEW);
 		else
 			uncount(slot);
-		return;
+		return PAWL_SUCCESS;
 	}
-	if (__builtin_expect(*adaptive_entry(slot) == BY_GUEST, 0)) {
-		guest_release(s, slot);
-		return;
-	}
+	if (__builtin_expect(*adaptive_entry(slot) == BY_GUEST, 0))
+		return guest_release(s, slot);
 	if (__builtin_expect(*adaptive_entry(slot) != BY_ROOT, 0)) {
 		bool is_left = true;
 
@@ -847,9 +849,10 @@ static void release_alone(const struct lock_setup *s, struct lock_slot *slot)
 		else
 			sharing_leave(s, slot);
 		if (is_left)
-			return;
+			return PAWL_SUCCESS;
 	}
 	adaptive_give_back(s, slot);
+	return PAWL_SUCCESS;
 }
 
 static __attribute__((noinline)) int release_other(const struct lock_setup *s,
@@ -858,15 +861,16 @@ static __attribute__((noinline)) int release_other(const struct lock_setup *s,
 	const struct adaptive_constants *k = s->state;
 	struct adaptive_slot *own = lock_own(slot);
 	enum adaptive_place place = own->place;
+	int rc = PAWL_SUCCESS;
 
 	own->place = PLACE_NONE;
 	if (place != PLACE_KEPT || !direct_hand_on(s, slot))
-		release_alone(s, slot);
+		rc = release_alone(s, slot);
 	if (k->several)
 		drive_at_times(slot);
 	if (place != PLACE_NONE && slot->mode == PAWL_EXCLUSIVE)
 		direct_note_release(slot);
-	return PAWL_SUCCESS;
+	return rc;
 }
 
 /* uncount() of a word that is mapped. */
@@ -898,6 +902,12 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+/* Only guests that share leave an operation on its way. */
+static bool settled(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return lock_is_answered(s, slot);
+}
+
 /* A client that waits for the whole does not hold the part. */
 static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
 {
@@ -908,8 +918,9 @@ static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, str
 
 static int release_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
 {
-	release(s, part);
-	return release(s, whole);
+	int left = release(s, part), rc = release(s, whole);
+
+	return left == PAWL_SUCCESS ? rc : left;
 }
 
 /* -------------------------------------------------------------- simulator */
@@ -993,6 +1004,8 @@ const struct lock_protocol lock_adaptive = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
+    .settled = settled,
+    .posts_unmarked = true,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .part = &(const struct lock_part_calls){.acquire = acquire_part, .release = release_part},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},

@@ -37,11 +37,12 @@ _Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NOTES == NEAR_BYTES &&
 		   LINE_GATE == LINE_STATUS + 8 && LINE_GATE + 8 <= LINE_BYTES,
 	       "the words of a line do not overlap and fit into it");
 
-/* NOTES of the node that has the root: the low half of GUEST when the node last dealt with it
- * (SEEN), and how many times W was SHUT since the node got the root; if the lock decides how long a
- * stay is, when W was first SHUT, in units of 2^STAY_UNIT ns, or 0. Of another node: 1 + the node
- * where its guests look for the root, 0 for that of the home, and how many have been there in a
- * row. Of both: how many clients are to queue without having tried to be guests; and how long a
+/* NOTES of the node that has the root: the low half of GUEST, without SHARERS, when the node last
+ * dealt with it (SEEN), and how many times W was SHUT since the node got the root; if the lock
+ * decides how long a stay is, when W was first SHUT, in units of 2^STAY_UNIT ns, or 0. Of another
+ * node: 1 + the node where its guests look for the root, 0 for that of the home, how many have been
+ * there in a row, and how many that share since the last opening of the host's share (SHARED,
+ * EPOCH). Of both: how many clients are to queue without having tried to be guests; and how long a
  * round trip to the home took when the node last queued, as the power of two, in ns, that is not
  * less (TRIP), or 0. */
 enum {
@@ -51,6 +52,10 @@ enum {
 	NOTES_HOST_BITS = 24,
 	NOTES_VISITS_SHIFT = 24,
 	NOTES_VISITS_BITS = 4,
+	NOTES_SHARED_SHIFT = 28,
+	NOTES_SHARED_BITS = 4,
+	NOTES_EPOCH_SHIFT = 32,
+	NOTES_EPOCH_BITS = 8,
 	NOTES_SKIPS_SHIFT = 52,
 	NOTES_SKIPS_BITS = 4,
 	NOTES_TRIP_SHIFT = 56,
@@ -66,12 +71,15 @@ _Static_assert(LONGEST_TRIP < 1 << NOTES_TRIP_BITS, "a round trip fits into its 
 #define NOTES_STAYS NOTES_FIELD(NOTES_STAYS_SHIFT, NOTES_STAYS_BITS)
 #define NOTES_HOST NOTES_FIELD(0, NOTES_HOST_BITS)
 #define NOTES_VISITS NOTES_FIELD(NOTES_VISITS_SHIFT, NOTES_VISITS_BITS)
+#define NOTES_SHARED NOTES_FIELD(NOTES_SHARED_SHIFT, NOTES_SHARED_BITS)
+#define NOTES_EPOCH NOTES_FIELD(NOTES_EPOCH_SHIFT, NOTES_EPOCH_BITS)
 #define NOTES_SKIPS NOTES_FIELD(NOTES_SKIPS_SHIFT, NOTES_SKIPS_BITS)
 #define NOTES_TRIP NOTES_FIELD(NOTES_TRIP_SHIFT, NOTES_TRIP_BITS)
 
 /* W: HELD or a free value, the bits of the head of the queue, and, on a table of one node, the
- * numbers of sharers, of intents exclusive and of intents shared. H has HELD, STRICT, SPLIT, the
- * counts of intents of the same bits, and in the bits of the sharers the nodes with a share. */
+ * numbers of sharers, of intents exclusive and of intents shared. H has HELD, GUESTS, STRICT,
+ * SPLIT, the counts of intents of the same bits, and in the bits of the sharers the nodes with a
+ * share. */
 enum {
 	W_HELD = 1,
 	/* Before the first use: IDLE at the node of the home, elsewhere AWAY. The only free value
@@ -93,6 +101,8 @@ enum {
 	W_AHEAD = 1 << 30, /* an intent ahead of this node waits for W */
 	W_FREE_MASK = W_GONE | W_SHUT | W_IDLE | W_AWAY,
 	W_STATE = W_HELD | W_FREE_MASK,
+	/* Of H: sharers of other nodes may be at a node whose bit is set (guests.c). */
+	H_GUESTS = 2,
 	COUNT_BITS = 19,
 	SHARED_SHIFT = 6,
 	INTENT_SHIFT = SHARED_SHIFT + COUNT_BITS,
@@ -143,12 +153,17 @@ struct adaptive_slot {
 	uint8_t place;    /* an enum adaptive_place, from an acquire to its release */
 	uint8_t handed;   /* so many hand-overs since W was looked at */
 	uint8_t slow;     /* so many times W is made free for the next one: hand-overs were slow */
-	int long_waits;   /* so many waits are to be patient: hand-overs were slow */
+	uint8_t
+	    visits; /* on several nodes: how many of the first acquires were guests that share, */
+	uint16_t shares; /* and how many of the last ones were shared, and exclusive (shares.c) */
+	int long_waits;  /* so many waits are to be patient: hand-overs were slow */
 	enum adaptive_entry entry;
 	uint64_t left;    /* 1 + the lock that it released then, until it acquires one again; */
 	uint64_t left_at; /* and when it did */
+	uint32_t counted; /* on several nodes: slot->acquires at the last shared one, */
 	int host;         /* a guest: the node where it is, */
 	int64_t guest;    /* and GUEST there, as it saw it last */
+	uint32_t exclusives;
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -404,7 +419,10 @@ RMA_INLINE void adaptive_give_back(const struct lock_setup *s, struct lock_slot 
 /* Guests (guests.c), on several nodes. The client has W of a node without the root, whose flags are
  * reset: use the lock where it is. PAWL_SUCCESS: it is in; LOCK_PASSED: it has to queue. */
 int guest_enter(const struct lock_setup *s, struct lock_slot *slot);
-void guest_release(const struct lock_setup *s, struct lock_slot *slot);
+/* PAWL_SUCCESS or LOCK_LEFT. */
+int guest_release(const struct lock_setup *s, struct lock_slot *slot);
+/* Whether a sharer of this node is to be a guest, if another node has the root. */
+bool guest_is_better(const struct lock_setup *s, struct lock_slot *slot);
 /* The client has taken W from IDLE: wait until no guest is in. False: the deadline has passed. */
 bool guest_await(struct lock_slot *slot);
 /* The same client does not want the lock any more. True: W is IDLE, and another client will look at
@@ -419,6 +437,12 @@ void guest_note_away(struct lock_slot *slot, int64_t host);
 /* Q3: ask for the root of this node. Whether a guest is in there, who passes it on. */
 void guest_ask(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t *guest);
 bool guest_is_in(int64_t guest);
+/* Whether clients of other nodes share the lock at the node with this GUEST, or at this one. */
+bool guest_shares(int64_t guest);
+#define GUEST_SHARERS INT64_C(0xfffc)
+bool guest_has_sharers(struct lock_slot *slot);
+/* The client has taken W from IDLE: if there are such clients, the root is as with a share. */
+void guest_note_sharers(struct lock_slot *slot);
 void guest_rely(const struct lock_setup *s, struct lock_slot *slot, int node);
 /* NEXT: a guest has taken the root along, to the node in the other bits. */
 #define NEXT_TAKEN (INT64_C(1) << 62)
@@ -430,6 +454,8 @@ void guest_age(const struct lock_setup *s, uint64_t lock, const struct lock_memo
  * clients exclude this one, so it has to wait for the root; LOCK_PASSED: it needs the root, but has
  * not to wait for holders. */
 int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot);
+/* Whether a client is to be a guest that shares. */
+bool sharing_by_guest(const struct lock_setup *s, struct lock_slot *slot);
 /* The same again and again with a split root, until its patience or its time is over. */
 bool sharing_enter_soon(const struct lock_setup *s, struct lock_slot *slot);
 /* An intent ahead. */
@@ -484,12 +510,24 @@ enum share_root { SHARE_NO_ROOT, SHARE_SPLIT, SHARE_WHOLE };
 /* Open it, and enter. PAWL_SUCCESS; PAWL_ERR_BUSY: others exclude sharers; LOCK_PASSED: the root is
  * whole. */
 int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_root root);
+/* For share_pays(): an acquire that shares, and one of a lock that another node has. */
+void share_count(struct lock_slot *slot);
+void share_count_away(struct lock_slot *slot);
+/* Whether a share of its own pays for this node, rather than guests. */
+bool share_pays(const struct lock_setup *s, struct lock_slot *slot);
+/* Guests of this node have used the lock so often between two exclusive uses by others. only:
+ * forget what came before. */
+void share_note_run(struct lock_slot *slot, int64_t uses, bool only);
+/* Some bits of the number of the last opening in R. */
+int64_t share_epoch(int64_t r);
 /* Whether these nodes, or the one with this R, have no sharers at a look. */
 bool share_is_unused(const struct lock_setup *s, struct lock_slot *slot, int64_t bits);
 bool share_has_left(struct lock_slot *slot, struct rma_word r);
 /* Close the shares of these nodes, and wait until they have no sharers. H keeps newcomers out.
  * False: the deadline has passed, or, for a try, there are sharers. */
 bool share_close(const struct lock_setup *s, struct lock_slot *slot, int64_t bits, bool tries);
+/* A guest: the same for the share of its host, this node. Deadlines in the past end tries. */
+bool share_close_at(const struct lock_setup *s, struct lock_slot *slot, int node);
 /* The same for the share of the client's own node; the client has the root. */
 bool share_close_own(struct lock_slot *slot, bool tries);
 /* An exclusive client has the root, which is split: make it whole, if no other node has a share and

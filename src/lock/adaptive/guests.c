@@ -3,12 +3,13 @@
  * Kind adaptive on several nodes: a client that uses a lock at another node, so that the root does
  * not move for a single use.
  *
- * A guest is an exclusive client that has W of its own node, which has no place in the queue of
+ * An exclusive guest is a client that has W of its own node, which has no place in the queue of
  * nodes, and holds the lock at the node that has the root, its host. It sets IN in word GUEST of
- * the host (G1), and then gets W there (G2). If W is IDLE, and no node had asked for the root, the
- * guest holds the lock. If not, it takes IN back (G3), and queues for its node (kept_root.c). To
- * release, it takes IN back (G4). A client of the host that takes W from IDLE looks at GUEST, and
- * waits while a guest may be in (A2).
+ * the host (G1), and then gets W there (G2). If W is IDLE, the root is whole, no guest shares it,
+ * and no node had asked for it, the guest closes the share of the host, if W has LOCAL (C2 ... C4
+ * of shares.c), and holds the lock. If not, it takes IN back (G3), and queues for its node
+ * (kept_root.c). To release, it takes IN back (G4). A client of the host that takes W from IDLE
+ * looks at GUEST, and waits while a guest may be in (A2).
  *
  * Nodes queue behind the host meanwhile. A node that has put itself into NEXT adds 1 to ASKS of
  * GUEST by the operation that fetches it, and gets W after that (Q3, Q4). If it finds IN, the guest
@@ -25,6 +26,20 @@
  * for a guest sees that it has left, even if another one has come. G3 and G4 are compare-and-swaps,
  * and fail if a node has asked since, or if older ASKS have been dealt with.
  *
+ * A guest may also share the lock. It adds itself to SHARERS of GUEST (G6), and is in if W is IDLE,
+ * the root is whole, no exclusive guest is in, and no node had asked (G7); the host may have an
+ * open share meanwhile. If it is not in, and to release, it takes its count back (G8); a release
+ * does not wait for that if the transport posts. The guest gives W of its own node back as soon as
+ * it is in, so sharers of one node do not wait for each other. A client that takes W of the host
+ * from IDLE and finds SHARERS sets LOCAL in W, and a node that asks for the root takes it as with
+ * LOCAL. So an exclusive client awaits SHARERS with the sharers of that node's share (S7), or
+ * splits the root, sets the bit of that node, and GUESTS in H; the next client that closes shares
+ * then awaits SHARERS, too (shares.c). A change of SHARERS alone tells G3, G4 and L1 nothing.
+ *
+ * Which sharers are guests: those of a node that seldom uses the lock between two exclusive uses by
+ * others (share_pays()). It counts the uses of its own share in R, and the visits of its guests in
+ * NOTES, for which each reads R of the host: EPOCH is from the number of the opening there.
+ *
  * Ordering guarantees
  *   (A) A client of the host changes W and then looks at GUEST; a guest changes GUEST and then gets
  *       W. On the near side a seq_cst read-modify-write precedes a seq_cst load, on the far side an
@@ -40,8 +55,16 @@
  *       the guest, that may have seen W HELD meanwhile, so the client adds 1 to ASKS and ACKS by a
  *       compare-and-swap: the guest looks at W again. If it is not known yet on whom a node
  *       relies, the client waits for that: for Q3, or for a guest that is not in.
- *   (E) A guest holds the lock only while the root is whole and the host has no share. What it did
- *       precedes G4, or G5, which a client of the host sees before it is in.
+ *   (E) An exclusive guest holds the lock only while the root is whole, the share of the host is
+ *       closed, and nobody shares the lock there: a client of the host opens the share with W only,
+ *       so not between G2 and G4, and C3 finds the sharers of an earlier opening. What the guest
+ *       did precedes G4, or G5, which a client of the host sees before it is in.
+ *   (F) G6 and G1, and G6 and Q3, are atomics on one word. Of an exclusive guest and one that
+ *       shares, the later one finds the other. If Q3 is first, the guest finds that ASKS differs
+ *       from ACKS, and is not in; if G6 is first, the node finds SHARERS. A client of the host that
+ *       has taken W finds SHARERS, or the guest is not in, as in (A). So while a guest that shares
+ *       is in, the root is at its host, with W IDLE or LOCAL, or H has the bit of the host and
+ *       GUESTS. What the guest did precedes G8, which C4 has read.
  *
  * The root moves only if the visits of guests prevail: a host notes the number of GUEST when one of
  * its clients uses the lock (SEEN). A guest that has been there several times in a row compares the
@@ -49,12 +72,14 @@
  * node queues. If a guest finds the lock in use, clients of its node queue for the next times; and
  * for longer if the lock is shared.
  *
- * Far operations. To enter, 1 atomic and 1 get, in 1 round trip if the transport is ordered and in
- * 2 if not; to release, 1 atomic.
+ * Far operations. To enter, 1 atomic and 1 get, 2 gets to share, in 1 round trip if the transport
+ * is ordered and in 2 if not; to release, 1 atomic. To close the share of the host, 1 put and 1 get
+ * in 1 or 2 round trips.
  *
  * With patience 0 there are no guests.
  *
- * Model: models/kept_root.pml with -DGUESTS, whose labels are used here.
+ * Models: models/kept_root.pml with -DGUESTS and -DSHARERS, models/adaptive_shares.pml with
+ * -DGUESTS, whose labels are used here.
  */
 #include "lock/adaptive/adaptive.h"
 
@@ -64,20 +89,34 @@
 enum {
 	IN = 1,
 	RELIES = 2,
-	NUMBER_SHIFT = 2,
-	NUMBER_BITS = 30,
+	SHARERS_SHIFT = 2,
+	SHARERS_BITS = 14,
+	NUMBER_SHIFT = 16,
+	NUMBER_BITS = 16,
 	ACKS_SHIFT = 32,
 	ASKS_SHIFT = 48,
 	ASKS_BITS = 16
 };
 #define NUMBER_ONE (INT64_C(1) << NUMBER_SHIFT)
 #define NUMBER (((INT64_C(1) << NUMBER_BITS) - 1) << NUMBER_SHIFT)
+#define SHARER_ONE (INT64_C(1) << SHARERS_SHIFT)
+#define SHARERS (((INT64_C(1) << SHARERS_BITS) - 1) << SHARERS_SHIFT)
+_Static_assert(SHARERS == GUEST_SHARERS, "the field of both names");
 #define ASKS_ONE (INT64_C(1) << ASKS_SHIFT)
 #define ASKS_MASK ((UINT64_C(1) << ASKS_BITS) - 1)
 
 /* How many visits in a row, without a use by the host, move the root. How many clients queue
  * without a visit after one that found the lock in use. */
 enum { VISITS = 3, MOVES = (1 << NOTES_VISITS_BITS) - 1, SKIPS = 3 };
+
+/* A share of its own pays for a node whose guests have shared the lock so often without another
+ * opening of the host's share in between. If they find the lock in use by others, it is taken for
+ * one of which nodes use their shares as often as BUSY_RUN. */
+enum { SHARED_VISITS = (1 << NOTES_SHARED_BITS) - 1, BUSY_RUN = 63 };
+
+/* Guests that share are refused where there are more. SHARERS has room for them and for one of each
+ * node that finds so, on tables of at most so many nodes. */
+enum { MOST_SHARERS = 1 << (SHARERS_BITS - 1), MOST_NODES = MOST_SHARERS / 2 };
 
 static struct adaptive_slot *own_of(struct lock_slot *slot)
 {
@@ -122,6 +161,17 @@ bool guest_is_in(int64_t guest)
 	return (guest & IN) != 0;
 }
 
+/* Sharers come and go without regard to a guest that is in and to nodes that ask. */
+static bool differ_in_sharers(int64_t a, int64_t b)
+{
+	return ((a ^ b) & ~SHARERS) == 0 && !FAULT(adaptive_coming);
+}
+
+bool guest_shares(int64_t guest)
+{
+	return (guest & SHARERS) != 0;
+}
+
 static int64_t swap_if(struct lock_slot *slot, struct rma_word w, int64_t expected, int64_t value)
 {
 	int64_t old;
@@ -143,8 +193,16 @@ static int64_t next_of(struct lock_slot *slot)
 	return rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT));
 }
 
+bool guest_has_sharers(struct lock_slot *slot)
+{
+	return guest_shares(look(slot)) && !FAULT(adaptive_sharers);
+}
+
+/* SEEN has no sharers, so an exclusive client looks at GUEST while there are any. */
 static void note_seen(struct lock_slot *slot, int64_t guest)
 {
+	if (guest & (IN | SHARERS))
+		return;
 	adaptive_note(slot, (adaptive_notes(slot) & ~NOTES_SEEN) | (guest & NOTES_SEEN));
 }
 
@@ -153,7 +211,7 @@ void guest_note_root(struct lock_slot *slot)
 	int64_t notes = adaptive_notes(slot) & (NOTES_SKIPS | NOTES_TRIP);
 
 	/* Other than GUEST, so that a release looks at it. */
-	adaptive_note(slot, notes | ((look(slot) ^ NUMBER) & NOTES_SEEN));
+	adaptive_note(slot, notes | ((look(slot) ^ NUMBER) & NOTES_SEEN & ~SHARERS));
 }
 
 void guest_note_away(struct lock_slot *slot, int64_t host)
@@ -161,18 +219,41 @@ void guest_note_away(struct lock_slot *slot, int64_t host)
 	adaptive_note(slot, (adaptive_notes(slot) & (NOTES_SKIPS | NOTES_TRIP)) | host);
 }
 
+void guest_note_sharers(struct lock_slot *slot)
+{
+	if (guest_has_sharers(slot) && !kept_root_flags(slot) && !FAULT(adaptive_untold))
+		kept_root_set_flags(slot, W_LOCAL);
+}
+
 bool guest_await(struct lock_slot *slot)
 {
 	struct rma_word w = adaptive_word(slot, LINE_GUEST);
 	int64_t guest = look(slot);
+	bool in_time = true;
 
-	if (guest_is_in(guest) && !FAULT(adaptive_guest) &&
-	    !rma_await_until(&slot->client, w, IN | NUMBER, RMA_NE, guest & (IN | NUMBER), RMA_SOON,
-			     slot->deadline_ns, "a client of another node to leave", &guest))
-		return false;
-	if (!guest_is_in(guest) && !is_asked(guest))
+	if (guest_is_in(guest) && !FAULT(adaptive_guest))
+		in_time = rma_await_until(&slot->client, w, IN | NUMBER, RMA_NE,
+					  guest & (IN | NUMBER), RMA_SOON, slot->deadline_ns,
+					  "a client of another node to leave", &guest);
+	if (in_time && !is_asked(guest))
 		note_seen(slot, guest);
-	return true;
+	if (!in_time || guest_shares(guest))
+		guest_note_sharers(slot);
+	return in_time;
+}
+
+/* L1: whether GUEST was this one, but for sharers. */
+static bool alter(struct lock_slot *slot, struct rma_word w, int64_t guest)
+{
+	for (;;) {
+		int64_t old = swap_if(slot, w, guest, altered(guest));
+
+		if (old == guest)
+			return true;
+		if (!differ_in_sharers(guest, old))
+			return false;
+		guest = old;
+	}
 }
 
 bool guest_leave_to(struct lock_slot *slot)
@@ -188,7 +269,7 @@ bool guest_leave_to(struct lock_slot *slot)
 		}
 		/* L1; (D). */
 		adaptive_free(slot, W_IDLE);
-		if (is_asked(guest) && swap_if(slot, w, guest, altered(guest)) == guest)
+		if (is_asked(guest) && alter(slot, w, guest))
 			return true;
 		if (!next_of(slot) || !kept_root_take_back(slot))
 			return true;
@@ -209,8 +290,7 @@ bool guest_next_is_set(struct lock_slot *slot)
 		if (next_of(slot))
 			return true;
 		if (!is_asked(guest)) {
-			if (!guest_is_in(guest))
-				note_seen(slot, guest);
+			note_seen(slot, guest);
 			return false;
 		}
 		swap_if(slot, w, guest, without_asks(guest));
@@ -236,7 +316,7 @@ void guest_rely(const struct lock_setup *s, struct lock_slot *slot, int node)
 
 /* ----------------------------------------------------------------- guests */
 
-enum visit { VISIT_IN, VISIT_ALONG, VISIT_BUSY, VISIT_AWAY };
+enum visit { VISIT_IN, VISIT_ALONG, VISIT_BUSY, VISIT_AWAY, VISIT_SPLIT };
 
 static struct rma_word at_host(const struct lock_setup *s, struct lock_slot *slot,
 			       enum rma_domain d, uint64_t offset)
@@ -277,12 +357,15 @@ static enum visit give_up(const struct lock_setup *s, struct lock_slot *slot, in
 	struct rma_word w = at_host(s, slot, RMA_NODE, LINE_W);
 
 	for (;;) {
-		int64_t old, value;
+		int64_t old, value, seen;
 
 		old = swap_if(slot, guest, own->guest, next_number(own->guest & ~(int64_t)IN));
 		if (old == own->guest)
 			return VISIT_BUSY;
+		seen = own->guest;
 		own->guest = old;
+		if (differ_in_sharers(seen, old))
+			continue;
 		rma_get(&slot->client, w, &value);
 		rma_flush(&slot->client, guest); /* orders the look before the next swap; (C) */
 		if (!kept_root_is_idle(s, slot, own->host, value, root) || FAULT(adaptive_look))
@@ -290,11 +373,22 @@ static enum visit give_up(const struct lock_setup *s, struct lock_slot *slot, in
 		/* The client has the root now. ASKS that it saw before may have been dealt with. */
 		rma_get(&slot->client, guest, &own->guest);
 		rma_flush(&slot->client, guest); /* orders the look before the use of it */
+		*root |= guest_shares(own->guest) ? W_LOCAL : 0;
 		if (is_asked(own->guest))
 			return VISIT_ALONG;
 		if (!*root)
 			return VISIT_IN;
 	}
+}
+
+/* G2: close the share of the host, which has this root. False: others may share the lock. */
+static bool close_at_host(const struct lock_setup *s, struct lock_slot *slot, int64_t root)
+{
+	const struct adaptive_slot *own = own_of(slot);
+
+	if ((root & W_SPLIT) || (guest_shares(own->guest) && !FAULT(adaptive_sharers)))
+		return false;
+	return !(root & W_LOCAL) || FAULT(adaptive_host) || share_close_at(s, slot, own->host);
 }
 
 /* G1 ... G3. */
@@ -318,7 +412,8 @@ static enum visit visit(const struct lock_setup *s, struct lock_slot *slot, bool
 		return VISIT_BUSY;
 	own->guest = old | IN;
 	is_idle = kept_root_is_idle(s, slot, own->host, value, root);
-	if (is_idle && (!is_asked(old) || FAULT(adaptive_claimed)) && !*root) {
+	if (is_idle && (!is_asked(old) || FAULT(adaptive_claimed)) &&
+	    close_at_host(s, slot, *root)) {
 		notes &= ~NOTES_VISITS;
 		if (counts && (((old & NUMBER) - (seen & NUMBER)) & NUMBER) >= VISITS * NUMBER_ONE)
 			notes |= NOTES_VISITS;
@@ -334,6 +429,62 @@ static enum visit visit(const struct lock_setup *s, struct lock_slot *slot, bool
 	return VISIT_BUSY;
 }
 
+/* G8: the guest that shares is not in any more. */
+static void take_count_back(const struct lock_setup *s, struct lock_slot *slot)
+{
+	rma_acc(&slot->client, at_host(s, slot, RMA_NET, LINE_GUEST), -SHARER_ONE);
+}
+
+/* Count a visit of a guest that shares, in the run since the host's share was last opened. */
+static void note_shared_visit(struct lock_slot *slot, int64_t r)
+{
+	int64_t epoch = share_epoch(r);
+	int64_t notes = adaptive_notes(slot);
+	int64_t visits = (notes & NOTES_SHARED) >> NOTES_SHARED_SHIFT;
+	bool is_new = (notes & NOTES_EPOCH) >> NOTES_EPOCH_SHIFT != epoch;
+
+	/* One less, for the openings without a visit, which do not come here. */
+	if (is_new && visits)
+		share_note_run(slot, visits - 1, false);
+	visits = is_new ? 1 : visits + 1;
+	if (visits == SHARED_VISITS) {
+		share_note_run(slot, visits, true);
+		visits = 0;
+	}
+	notes &= ~(NOTES_HOST | NOTES_SHARED | NOTES_EPOCH);
+	adaptive_note(slot, notes | visits << NOTES_SHARED_SHIFT | epoch << NOTES_EPOCH_SHIFT |
+				(own_of(slot)->host + 1));
+}
+
+/* G6 ... G8. */
+static enum visit visit_shared(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct adaptive_slot *own = own_of(slot);
+	struct rma_word guest = at_host(s, slot, RMA_NET, LINE_GUEST);
+	int64_t old, value, r, root;
+	bool is_idle;
+
+	rma_fao(&slot->client, guest, RMA_SUM, SHARER_ONE, &old);
+	rma_order(&slot->client, guest); /* orders G6 before G7; (A) */
+	rma_get(&slot->client, at_host(s, slot, RMA_NODE, LINE_W), &value);
+	rma_get(&slot->client, at_host(s, slot, RMA_NODE, LINE_SHARERS), &r);
+	rma_flush(&slot->client, guest); /* orders the looks before the use of their results */
+	is_idle = kept_root_is_idle(s, slot, own->host, value, &root);
+	if (is_idle && !(root & W_SPLIT) && !is_asked(old) &&
+	    (!guest_is_in(old) || FAULT(adaptive_shares_in)) &&
+	    (old & SHARERS) >> SHARERS_SHIFT < MOST_SHARERS) {
+		note_shared_visit(slot, r);
+		return VISIT_IN;
+	}
+	take_count_back(s, slot);
+	rma_flush(&slot->client, guest); /* orders G8 before what its client does next */
+	if (is_idle && (root & W_SPLIT))
+		return VISIT_SPLIT;
+	if (is_idle ? is_asked(old) : !((value & W_HELD) || (value & W_STATE) == W_SHUT))
+		return VISIT_AWAY;
+	return VISIT_BUSY;
+}
+
 static bool has_head(struct lock_slot *slot)
 {
 	int64_t w;
@@ -342,7 +493,14 @@ static bool has_head(struct lock_slot *slot)
 	return (w & W_HEAD) != 0 || direct_has_successor(slot);
 }
 
-/* Whether a client is a guest rather than to queue. */
+bool guest_is_better(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+
+	return !k->keeps_order && k->nodes <= MOST_NODES && !share_pays(s, slot) && !has_head(slot);
+}
+
+/* Whether an exclusive client is a guest rather than to queue. */
 static bool may_visit(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
@@ -357,12 +515,57 @@ static bool may_visit(const struct lock_setup *s, struct lock_slot *slot)
 	return (notes & NOTES_VISITS) >> NOTES_VISITS_SHIFT != MOVES;
 }
 
+/* A client of another node has the lock by way of its host: the other words of its node. */
+static int enter_as_guest(struct lock_slot *slot)
+{
+	kept_root_set_flags(slot, 0);
+	slot->from = -1;
+	own_of(slot)->entry = BY_GUEST;
+	return PAWL_SUCCESS;
+}
+
+/* guest_enter() for a sharer. */
+static int enter_shared(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct adaptive_slot *own = own_of(slot);
+	int64_t hint = adaptive_notes(slot) & NOTES_HOST;
+	int here = adaptive_node(s, slot->client.rma->rank);
+
+	own->host = hint ? (int)hint - 1 : adaptive_home_node(s, slot->lock);
+	for (int i = 0; i < 2; i++) {
+		if (i || own->host == here)
+			own->host = (int)kept_root_last(s, slot) - 1;
+		if (own->host == here || (i && own->host + 1 == hint))
+			break;
+		hint = own->host + 1;
+		switch (visit_shared(s, slot)) {
+		case VISIT_IN:
+			return enter_as_guest(slot);
+		case VISIT_SPLIT:
+			share_note_run(slot, BUSY_RUN, true);
+			if (share_open(s, slot, SHARE_NO_ROOT) != PAWL_SUCCESS)
+				return LOCK_PASSED;
+			kept_root_set_flags(slot, 0);
+			own->entry = BY_SHARE;
+			return PAWL_SUCCESS;
+		case VISIT_AWAY:
+			break;
+		default:
+			share_note_run(slot, BUSY_RUN, true);
+			return LOCK_PASSED;
+		}
+	}
+	return LOCK_PASSED;
+}
+
 int guest_enter(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct adaptive_slot *own = own_of(slot);
 	int64_t notes, hint, visits, root;
 	int here = adaptive_node(s, slot->client.rma->rank);
 
+	if (slot->mode == PAWL_SHARED && guest_is_better(s, slot))
+		return enter_shared(s, slot);
 	if (!may_visit(s, slot))
 		return LOCK_PASSED;
 	notes = adaptive_notes(slot);
@@ -381,10 +584,7 @@ int guest_enter(const struct lock_setup *s, struct lock_slot *slot)
 			if (visits < VISITS)
 				notes += INT64_C(1) << NOTES_VISITS_SHIFT;
 			adaptive_note(slot, notes | hint);
-			kept_root_set_flags(slot, 0);
-			slot->from = -1;
-			own->entry = BY_GUEST;
-			return PAWL_SUCCESS;
+			return enter_as_guest(slot);
 		case VISIT_ALONG:
 			take_along(s, slot, root);
 			return PAWL_SUCCESS;
@@ -393,6 +593,7 @@ int guest_enter(const struct lock_setup *s, struct lock_slot *slot)
 				      adaptive_notes(slot) | ((int64_t)SKIPS << NOTES_SKIPS_SHIFT));
 			return LOCK_PASSED;
 		case VISIT_AWAY:
+		case VISIT_SPLIT:
 			visits = 0;
 			break;
 		}
@@ -400,19 +601,23 @@ int guest_enter(const struct lock_setup *s, struct lock_slot *slot)
 	return LOCK_PASSED;
 }
 
-void guest_release(const struct lock_setup *s, struct lock_slot *slot)
+int guest_release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct adaptive_slot *own = own_of(slot);
 	struct rma_word guest = at_host(s, slot, RMA_NET, LINE_GUEST);
 	int64_t old;
 
 	own->entry = BY_ROOT;
+	if (slot->mode == PAWL_SHARED) {
+		take_count_back(s, slot);
+		return lock_end_release(s, slot, guest); /* pairs with C4 */
+	}
 	/* G4. */
 	while (!is_asked(own->guest)) {
 		old = swap_if(slot, guest, own->guest, next_number(own->guest & ~(int64_t)IN));
 		if (old == own->guest) {
 			adaptive_free(slot, W_AWAY);
-			return;
+			return PAWL_SUCCESS;
 		}
 		own->guest = old;
 	}
@@ -420,10 +625,11 @@ void guest_release(const struct lock_setup *s, struct lock_slot *slot)
 		rma_fao(&slot->client, guest, RMA_AND, ~(int64_t)IN, &old);
 		rma_flush(&slot->client, guest);
 		adaptive_free(slot, W_AWAY);
-		return;
+		return PAWL_SUCCESS;
 	}
 	take_along(s, slot, 0);
 	adaptive_give_back(s, slot);
+	return PAWL_SUCCESS;
 }
 
 /* ------------------------------------------------------------- the simulator */
@@ -439,7 +645,7 @@ bool guest_idle(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 		int64_t guest = *lock_memory_word(m, rank, at + LINE_GUEST);
 
 		snprintf(err, errlen, "node %d: GUEST is 0x%llx", j, (unsigned long long)guest);
-		if (guest_is_in(guest))
+		if (guest_is_in(guest) || guest_shares(guest))
 			return false;
 	}
 	return true;

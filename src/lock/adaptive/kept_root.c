@@ -40,9 +40,10 @@
  *   (E) What a holder did is visible to the next holder, of another node: H2 is performed after it,
  *       and awaited with acquire semantics; and Q4 sees IDLE, which was written after it. So does
  *       SPLIT, which goes with the root (sharing.c): Q4 reads it with IDLE, H2 writes it with
- *       GRANTED. So does LOCAL (shares.c), with the node that has the share: the client that gets
- *       such a root splits it. If both act, they say the same, because no client has been in
- *       between. CLOSED (phases.c) goes with H2 only: it is never set while W is IDLE.
+ *       GRANTED. So does LOCAL (shares.c), with the node that has the share, or where guests share
+ *       the lock: the client that gets such a root splits it. If both act, they say the same,
+ *       because no client has been in between; or one of them does not find guests any more. CLOSED
+ *       (phases.c) goes with H2 only: it is never set while W is IDLE.
  *
  * Deadlines. A client that waits for the root when its deadline passes swaps STATUS from WAITING to
  * LEFT, and leaves W GONE. The next client of the node continues from that place if STATUS is still
@@ -214,6 +215,7 @@ static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64
 	struct rma_word w = adaptive_word_at(s, slot, RMA_NODE, (int)node, LINE_W);
 	struct rma_word g = adaptive_word_at(s, slot, RMA_NET, (int)node, LINE_GUEST);
 	int64_t value;
+	bool is_idle;
 
 	if (asks)
 		guest_ask(s, slot, (int)node, guest);
@@ -221,7 +223,9 @@ static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64
 		rma_get(&slot->client, g, guest);
 	rma_get(&slot->client, w, &value);
 	rma_flush(&slot->client, g); /* orders the looks before the use of their results; (A) */
-	return kept_root_is_idle(s, slot, (int)node, value, root);
+	is_idle = kept_root_is_idle(s, slot, (int)node, value, root);
+	*root |= guest_shares(*guest) && !FAULT(adaptive_untold) ? W_LOCAL : 0;
+	return is_idle;
 }
 
 /* ----------------------------------------------------------- the next node */
@@ -463,7 +467,8 @@ bool kept_root_is_free(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t last = kept_root_last(s, slot), root, guest;
 	struct rma_word r;
 
-	if (!is_idle_at(s, slot, last - 1, &root, &guest, false) || guest_is_in(guest))
+	if (!is_idle_at(s, slot, last - 1, &root, &guest, false) || guest_is_in(guest) ||
+	    (slot->mode == PAWL_EXCLUSIVE && guest_shares(guest)))
 		return false;
 	r = adaptive_word_at(s, slot, RMA_NODE, (int)(last - 1), LINE_SHARERS);
 	return slot->mode != PAWL_EXCLUSIVE || !(root & W_LOCAL) || share_has_left(slot, r);
@@ -488,7 +493,9 @@ int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int6
 	if (was == W_SHUT)
 		return PAWL_SUCCESS;
 	if (was == W_AWAY) {
+		slot->deadline_ns = 1; /* a deadline in the past */
 		rc = guest_enter(s, slot);
+		slot->deadline_ns = 0;
 		return rc == LOCK_PASSED ? try_join(s, slot) : rc;
 	}
 	if (was == W_GONE) {
@@ -578,8 +585,10 @@ bool kept_root_take_back(struct lock_slot *slot)
 	rma_get(&slot->client, w, &value);
 	while ((value & W_STATE) == W_IDLE) {
 		rma_cas(&slot->client, w, value, W_HELD | (value & ~W_STATE), &old);
-		if (old == value)
+		if (old == value) {
+			guest_note_sharers(slot);
 			return true;
+		}
 		value = old;
 	}
 	return false;

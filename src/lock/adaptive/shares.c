@@ -8,10 +8,10 @@
  * sharers closes it, which needs no client of that node (as with the root, kept_root.c).
  *
  * R has the number of sharers, OPEN, OPENING (a client opens or closes the share), WATCHED (a
- * client looks whether the share can be opened; phases.c), and the number of the opening, which is
- * its time if the clock has gone on since the last one. GATE, which other nodes write, has the
- * number of the opening, or is 0. The share is open if R has OPEN and GATE has the number that R
- * has.
+ * client looks whether the share can be opened; phases.c), the number of the opening, which is its
+ * time if the clock has gone on since the last one, and how often the share has been used (RUN,
+ * USES). GATE, which other nodes write, has the number of the opening, or is 0. The share is open
+ * if R has OPEN and GATE has the number that R has.
  *
  * A sharer adds itself to R (E1), and then looks at GATE (E2). If the share is closed, it takes its
  * count back (E3). To leave, it takes its count back, too. Its first E1 comes without a look at R
@@ -20,15 +20,17 @@
  * themselves only if the share is open: such a line is in the client's cache, or in use by others
  * now, which a look delays less. So a client that waits for R without sharers sees each newcomer
  * once at most.
- * To open the share, a client sets OPENING and takes OPEN back (O1), writes the next number into
- * GATE and into R (O2), sets the node's bit in H at the home (O3), and if no client excludes
+ * To open the share, a client sets OPENING (O1), writes the next number into GATE and into R, where
+ * it takes OPEN back (O2), sets the node's bit in H at the home (O3), and if no client excludes
  * sharers there, sets OPEN and adds itself (O4). Then it looks at GATE, as any sharer (E2). A
  * client that has a whole root opens the share of its node without O3, and sets LOCAL in W: the
  * root then goes to another node as split, and the bit of this node is set before anything else.
  *
  * A client that excludes sharers says so in H first, and finds the bits of the nodes there (C1). It
  * writes 0 into GATE of each such node (C2), and reads R of that node (C3), until it has no sharers
- * (C4). At its own node it takes OPEN back instead, with OPENING set.
+ * (C4). If H has GUESTS, sharers of other nodes may be there, which SHARERS of GUEST counts
+ * (guests.c); the client waits for these, too. At its own node it takes OPEN back instead, with
+ * OPENING set.
  *
  * Ordering guarantees
  *   (A) A sharer changes R and then looks at GATE; the other client writes GATE and then reads R:
@@ -43,14 +45,14 @@
  *       closed. If O3 is first, C1 finds the bit, and C2 writes GATE after O2. O2 precedes O3 by
  *       the fetch-and-add on R. A client takes back what it said in H only after C2 is performed,
  *       so C2 never closes a later opening that O3 permits.
- *   (D) A sharer that has counted itself before O1 finds another number in GATE than in R as it
+ *   (D) A sharer that has counted itself before O2 finds another number in GATE than in R as it
  *       was, and is not in by the later opening.
  *   (E) What the last exclusive holder did is visible to the client that opens the share, by O3 or
  *       by the root, and to those that find OPEN in R, by O4. What sharers did precedes the removal
  *       of their counts, which C3 has read.
  *
  * Far operations: 1 atomic to open the share, 0 to enter and to leave. To close the share of
- * another node, 1 put and 1 get.
+ * another node, 1 put and 1 get, or 2 gets if H has GUESTS.
  *
  * Model: models/adaptive_shares.pml, whose labels are used here.
  */
@@ -64,14 +66,38 @@ enum {
 	R_WATCHED = 4,
 	R_COUNT_SHIFT = 3,
 	R_COUNT_BITS = COUNT_BITS + 1,
-	R_NUMBER_SHIFT = R_COUNT_SHIFT + R_COUNT_BITS
+	R_NUMBER_SHIFT = R_COUNT_SHIFT + R_COUNT_BITS,
+	R_NUMBER_BITS = 24,
+	R_RUN_SHIFT = R_NUMBER_SHIFT + R_NUMBER_BITS,
+	R_RUN_BITS = 8,
+	R_USES_SHIFT = R_RUN_SHIFT + R_RUN_BITS
 };
+_Static_assert(R_USES_SHIFT < 64, "R has room for USES");
 #define R_ONE (INT64_C(1) << R_COUNT_SHIFT)
 #define R_COUNT (((INT64_C(1) << R_COUNT_BITS) - 1) << R_COUNT_SHIFT)
 #define R_NEXT_NUMBER (INT64_C(1) << R_NUMBER_SHIFT)
+#define R_NUMBER_MASK ((UINT64_C(1) << R_NUMBER_BITS) - 1)
+#define R_RUN_MASK ((UINT64_C(1) << R_RUN_BITS) - 1)
+#define R_USE (INT64_C(1) << R_USES_SHIFT)
+#define R_LEAVE (R_USE - R_ONE)
 
-/* Numbers are times in units of 2^NUMBER_UNIT ns. */
-enum { NUMBER_UNIT = 10 };
+/* RUN: how often the node shares the lock between two exclusive uses by others, by its share or by
+ * guests (guests.c): a mean, in quarters of a use, which changes by an eighth of the difference; 0:
+ * not known. USES: by its share, since the share was last opened or closed. */
+enum { RUN_UNIT = 4, RUN_MOST = 63, RUN_FIRST = 3 };
+
+/* A share of its own pays for a node with so many uses, because it takes so much longer to open it
+ * and to close it than to be a guest. In a table of several nodes an exclusive client closes all
+ * shares at a time, so fewer uses will do. */
+enum { RUN_PAYS = 6, RUN_PAYS_LEAST = 3 };
+
+/* A node that does not know goes by the acquires of the client, of any lock. The first SAMPLE ones
+ * show how many are of locks of other nodes; the last ones, up to MOST_COUNTED, how many are
+ * exclusive. */
+enum { SAMPLE = 64, MOST_COUNTED = 4096 };
+
+/* Numbers are times in units of 2^NUMBER_UNIT ns, or a few of these ahead. */
+enum { NUMBER_UNIT = 10, NUMBERS_AHEAD = 1 << 16 };
 
 /* How many nodes are asked at a time. */
 enum { AT_A_TIME = 16 };
@@ -87,7 +113,7 @@ static int64_t change(struct lock_slot *slot, struct rma_word r, int64_t value)
 /* GATE while the share is open that has the number of this R; not 0. */
 static int64_t gate_of(int64_t r)
 {
-	return (int64_t)((uint64_t)r >> R_NUMBER_SHIFT << 1 | 1);
+	return (int64_t)(((uint64_t)r >> R_NUMBER_SHIFT & R_NUMBER_MASK) << 1 | 1);
 }
 
 static bool has_gate(struct lock_slot *slot, int64_t r)
@@ -98,7 +124,7 @@ static bool has_gate(struct lock_slot *slot, int64_t r)
 void share_leave(struct lock_slot *slot)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
-	int64_t old = change(slot, r, -R_ONE);
+	int64_t old = change(slot, r, R_LEAVE);
 
 	if (!(old & R_OPEN) && r.map)
 		rma_wake(&slot->client, r);
@@ -113,7 +139,9 @@ bool share_join(struct lock_slot *slot)
 	value = change(slot, r, R_ONE);
 	if ((value & R_OPEN) && (has_gate(slot, value) || FAULT(adaptive_gate)))
 		return true;
-	share_leave(slot); /* E3 */
+	value = change(slot, r, -R_ONE); /* E3 */
+	if (!(value & R_OPEN) && r.map)
+		rma_wake(&slot->client, r);
 	return false;
 }
 
@@ -154,10 +182,15 @@ bool share_await(struct lock_slot *slot, uint64_t end)
 			       &value);
 }
 
-/* The number of an opening that begins now, in its place in R. */
+/* The number of an opening that begins now. */
 static uint64_t number_of_now(struct lock_slot *slot)
 {
-	return rma_clock(&slot->client) >> NUMBER_UNIT << R_NUMBER_SHIFT;
+	return rma_clock(&slot->client) >> NUMBER_UNIT & R_NUMBER_MASK;
+}
+
+static uint64_t number_of(int64_t r)
+{
+	return (uint64_t)r >> R_NUMBER_SHIFT & R_NUMBER_MASK;
 }
 
 uint64_t share_age_ns(struct lock_slot *slot)
@@ -167,27 +200,102 @@ uint64_t share_age_ns(struct lock_slot *slot)
 	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &r);
 	if (!(r & R_OPEN) || !has_gate(slot, r))
 		return 0;
-	return ((number_of_now(slot) - (uint64_t)r) >> R_NUMBER_SHIFT << NUMBER_UNIT) + 1;
+	return (((number_of_now(slot) - number_of(r)) & R_NUMBER_MASK) << NUMBER_UNIT) + 1;
 }
 
-/* O1: set OPENING, and then take OPEN back; *was becomes R as it was at that. False: another client
- * has set OPENING. No compare-and-swap, which would fail while sharers come and leave. */
+/* RUN after so many uses between two exclusive ones. */
+static uint64_t next_run(uint64_t run, uint64_t uses)
+{
+	uses = uses < RUN_MOST ? uses : RUN_MOST;
+	run = run ? run : RUN_FIRST * RUN_UNIT;
+	return (7 * run + uses * RUN_UNIT + 4) / 8;
+}
+
+/* R with another RUN, and without USES, which RUN has now. */
+static int64_t with_run(int64_t r, uint64_t run)
+{
+	uint64_t rest = (uint64_t)r & ((UINT64_C(1) << R_RUN_SHIFT) - 1);
+
+	return (int64_t)(rest | run << R_RUN_SHIFT);
+}
+
+static uint64_t run_of(int64_t r)
+{
+	uint64_t run = (uint64_t)r >> R_RUN_SHIFT & R_RUN_MASK, uses = (uint64_t)r >> R_USES_SHIFT;
+
+	return uses ? next_run(run, uses) : run;
+}
+
+void share_note_run(struct lock_slot *slot, int64_t uses, bool only)
+{
+	struct rma_word w = adaptive_word(slot, LINE_SHARERS);
+	int64_t r, old;
+	uint64_t run;
+
+	rma_get(&slot->client, w, &r);
+	run = only ? (uint64_t)uses * RUN_UNIT : next_run(run_of(r), (uint64_t)uses);
+	/* If R has changed meanwhile, one run is not counted. */
+	rma_cas(&slot->client, w, r, with_run(r, run), &old);
+}
+
+void share_count(struct lock_slot *slot)
+{
+	struct adaptive_slot *own = lock_own(slot);
+	uint32_t others = (uint32_t)slot->acquires - own->counted;
+
+	/* The statistics of the table may have been reset since. */
+	if (others < MOST_COUNTED)
+		own->exclusives += others;
+	if (++own->shares >= MOST_COUNTED) {
+		own->shares /= 2;
+		own->exclusives /= 2;
+	}
+	own->counted = (uint32_t)slot->acquires + 1;
+}
+
+void share_count_away(struct lock_slot *slot)
+{
+	struct adaptive_slot *own = lock_own(slot);
+
+	if (own->shares <= SAMPLE && own->visits < SAMPLE)
+		own->visits++;
+}
+
+/* Whether so many acquires of the client are shared, and so many of these of locks of other nodes,
+ * that a share may pay for a node that does not know. */
+static bool expects_uses(struct lock_slot *slot)
+{
+	const struct adaptive_slot *own = lock_own(slot);
+
+	return own->shares < SAMPLE || (uint64_t)own->shares * (own->visits + 1) >=
+					   (uint64_t)RUN_PAYS * SAMPLE * (own->exclusives + 1);
+}
+
+bool share_pays(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	uint64_t run, least = RUN_PAYS * RUN_UNIT / (uint64_t)(k->nodes - 1);
+	int64_t r;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &r);
+	run = run_of(r);
+	least = least > RUN_PAYS_LEAST * RUN_UNIT ? least : RUN_PAYS_LEAST * RUN_UNIT;
+	return run ? run >= least : expects_uses(slot);
+}
+
+/* O1: set OPENING; *was becomes R as it was. False: another client has set it. */
 static bool begin(struct lock_slot *slot, int64_t *was)
 {
-	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
-
-	rma_fao(&slot->client, r, RMA_OR, R_OPENING, was);
-	if (*was & R_OPENING)
-		return false;
-	rma_fao(&slot->client, r, RMA_AND, ~(int64_t)R_OPEN, was);
-	return true;
+	rma_fao(&slot->client, adaptive_word(slot, LINE_SHARERS), RMA_OR, R_OPENING, was);
+	return !(*was & R_OPENING);
 }
 
-/* The end of what begin() began. Returns R as it was. */
-static int64_t end(struct lock_slot *slot, int64_t adds)
+/* The end of what begin() began when R was so. Returns R as it was. */
+static int64_t end(struct lock_slot *slot, int64_t was, int64_t adds)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
-	int64_t old = change(slot, r, adds - R_OPENING);
+	int64_t run = (int64_t)((uint64_t)with_run(was, run_of(was)) - (uint64_t)was);
+	int64_t old = change(slot, r, (int64_t)((uint64_t)run + (uint64_t)(adds - R_OPENING)));
 
 	if (r.map)
 		rma_wake(&slot->client, r);
@@ -200,18 +308,19 @@ static void await_end(struct lock_slot *slot)
 		  "another client to open or close the share of its node");
 }
 
-/* O2. */
+/* O2: the next number, and OPEN is taken back. */
 static void next_number(struct lock_slot *slot, int64_t was)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
-	uint64_t old = (uint64_t)was >> R_NUMBER_SHIFT << R_NUMBER_SHIFT;
-	uint64_t next = number_of_now(slot);
+	uint64_t old = number_of(was), next = number_of_now(slot);
 
-	/* Numbers only grow, so that none comes again soon. */
-	if ((int64_t)(next - old) <= 0)
-		next = old + (uint64_t)R_NEXT_NUMBER;
-	rma_poke(&slot->client, adaptive_word(slot, LINE_GATE), gate_of((int64_t)next));
-	change(slot, r, (int64_t)(next - old)); /* orders the store before O3, too; (C) */
+	/* Numbers only grow, but for their wrap, so that none comes again soon. */
+	if (((next - old - 1) & R_NUMBER_MASK) > R_NUMBER_MASK - NUMBERS_AHEAD)
+		next = (old + 1) & R_NUMBER_MASK;
+	rma_poke(&slot->client, adaptive_word(slot, LINE_GATE),
+		 gate_of((int64_t)(next << R_NUMBER_SHIFT)));
+	/* Orders the store before O3, too; (C). */
+	change(slot, r, ((int64_t)next - (int64_t)old) * R_NEXT_NUMBER - (was & R_OPEN));
 }
 
 int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_root root)
@@ -237,7 +346,7 @@ int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_ro
 		opens = (old & W_SPLIT) && !(old & shut);
 	}
 	/* O4. */
-	was = end(slot, opens ? R_OPEN + R_ONE : 0) + R_OPEN;
+	was = end(slot, was, opens ? R_OPEN + R_ONE : 0) + R_OPEN;
 	if (!opens)
 		return old & W_SPLIT ? PAWL_ERR_BUSY : LOCK_PASSED;
 	if (has_gate(slot, was) || FAULT(adaptive_opened)) /* E2 */
@@ -248,16 +357,41 @@ int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_ro
 
 /* ------------------------------------------------------------------ closing */
 
-static bool is_empty_until(struct lock_slot *slot, struct rma_word r, bool tries)
+int64_t share_epoch(int64_t r)
 {
+	return (int64_t)((uint64_t)r >> R_NUMBER_SHIFT) & (NOTES_EPOCH >> NOTES_EPOCH_SHIFT);
+}
+
+/* GATE or GUEST of the node with this R. */
+static struct rma_word beside(struct rma_word r, int offset)
+{
+	r.offset += (uint64_t)(int64_t)(offset - LINE_SHARERS);
+	if (r.map)
+		r.map += (offset - LINE_SHARERS) / (int)sizeof(int64_t);
+	r.flags &= RMA_FAR;
+	return r;
+}
+
+/* C3, C4. */
+static bool is_empty_until(struct lock_slot *slot, struct rma_word r, bool guests)
+{
+	struct rma_word guest = beside(r, LINE_GUEST);
 	int64_t value;
 
-	if (!tries)
-		return rma_await_until(&slot->client, r, R_COUNT, RMA_EQ, 0, RMA_SOON,
-				       slot->deadline_ns, "sharers of a node to leave", &value);
-	rma_get(&slot->client, r, &value);
-	rma_flush(&slot->client, r); /* orders the look before the use of its result */
-	return !(value & R_COUNT);
+	return rma_await_until(&slot->client, r, R_COUNT, RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
+			       "sharers of a node to leave", &value) &&
+	       (!guests || FAULT(adaptive_sharers) ||
+		rma_await_until(&slot->client, guest, GUEST_SHARERS, RMA_EQ, 0, RMA_SOON,
+				slot->deadline_ns, "sharers of other nodes to leave", &value));
+}
+
+/* A look at this node. */
+static bool is_empty_here(struct lock_slot *slot)
+{
+	int64_t r;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &r);
+	return !(r & R_COUNT) && !guest_has_sharers(slot);
 }
 
 bool share_close_own(struct lock_slot *slot, bool tries)
@@ -266,8 +400,9 @@ bool share_close_own(struct lock_slot *slot, bool tries)
 
 	while (!begin(slot, &was))
 		await_end(slot);
-	end(slot, 0);
-	return is_empty_until(slot, adaptive_word(slot, LINE_SHARERS), tries);
+	end(slot, was, -(was & R_OPEN));
+	return tries ? is_empty_here(slot)
+		     : is_empty_until(slot, adaptive_word(slot, LINE_SHARERS), true);
 }
 
 /* The next nodes after *last whose bits are set, but for this client's own: their words R. */
@@ -283,66 +418,79 @@ static int next_nodes(const struct lock_setup *s, struct lock_slot *slot, int64_
 	return n;
 }
 
-/* Read R of these nodes. */
-static bool are_empty(struct lock_slot *slot, const struct rma_word *r, int n)
+/* Read R of these nodes, and GUEST if other nodes may share the lock there. */
+static bool are_empty(struct lock_slot *slot, const struct rma_word *r, int n, bool guests)
 {
-	int64_t value[AT_A_TIME], all = 0;
+	int64_t value[AT_A_TIME], guest[AT_A_TIME], all = 0, others = 0;
 
-	for (int i = 0; i < n; i++)
-		rma_get(&slot->client, r[i], &value[i]);
 	for (int i = 0; i < n; i++) {
-		rma_flush(&slot->client, r[i]); /* orders the look before the use of its result */
-		all |= value[i];
+		rma_get(&slot->client, r[i], &value[i]);
+		guest[i] = 0;
+		if (guests && !FAULT(adaptive_sharers))
+			rma_get(&slot->client, beside(r[i], LINE_GUEST), &guest[i]);
 	}
-	return !(all & R_COUNT);
+	for (int i = 0; i < n; i++) {
+		rma_flush(&slot->client, r[i]); /* orders the looks before the use of them */
+		all |= value[i];
+		others |= guest[i];
+	}
+	return !(all & R_COUNT) && !guest_shares(others);
 }
 
 bool share_has_left(struct lock_slot *slot, struct rma_word r)
 {
-	return are_empty(slot, &r, 1);
+	return are_empty(slot, &r, 1, false);
+}
+
+/* C2 ... C4 of a guest at its host. */
+bool share_close_at(const struct lock_setup *s, struct lock_slot *slot, int node)
+{
+	struct rma_word r = adaptive_word_at(s, slot, RMA_NODE, node, LINE_SHARERS);
+	int64_t value;
+
+	rma_put(&slot->client, beside(r, LINE_GATE), 0);
+	rma_order(&slot->client, r); /* orders C2 before C3; pairs with E1 */
+	rma_get(&slot->client, r, &value);
+	rma_flush(&slot->client, r); /* orders the look before the use of it */
+	return !(value & R_COUNT) ||
+	       rma_await_until(&slot->client, r, R_COUNT, RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
+			       "sharers of a node to leave", &value);
 }
 
 bool share_is_unused(const struct lock_setup *s, struct lock_slot *slot, int64_t bits)
 {
-	struct rma_word r[AT_A_TIME], own = adaptive_word(slot, LINE_SHARERS);
+	struct rma_word r[AT_A_TIME];
 	int last = -1, n;
 
-	if ((bits & share_bit(adaptive_node(s, slot->client.rma->rank))) &&
-	    !are_empty(slot, &own, 1))
+	if ((bits & share_bit(adaptive_node(s, slot->client.rma->rank))) && !is_empty_here(slot))
 		return false;
 	while ((n = next_nodes(s, slot, bits, &last, r)))
-		if (!are_empty(slot, r, n))
+		if (!are_empty(slot, r, n, false))
 			return false;
 	return true;
-}
-
-static struct rma_word gate_beside(struct rma_word r)
-{
-	r.offset += LINE_GATE - LINE_SHARERS;
-	if (r.map)
-		r.map += (LINE_GATE - LINE_SHARERS) / (int)sizeof(int64_t);
-	r.flags &= RMA_FAR;
-	return r;
 }
 
 bool share_close(const struct lock_setup *s, struct lock_slot *slot, int64_t bits, bool tries)
 {
 	struct rma_word r[AT_A_TIME];
+	bool guests = (bits & H_GUESTS) != 0;
 	int last = -1, n;
 
 	while ((n = next_nodes(s, slot, bits, &last, r))) {
-		if (FAULT(adaptive_close) && are_empty(slot, r, n))
+		if (FAULT(adaptive_close) && are_empty(slot, r, n, guests))
 			return true;
 		/* C2. */
 		for (int i = 0; i < n; i++)
-			rma_put(&slot->client, gate_beside(r[i]), 0);
+			rma_put(&slot->client, beside(r[i], LINE_GATE), 0);
 		for (int i = 0; i < n; i++)
 			rma_order(&slot->client, r[i]); /* orders C2 before C3; pairs with E1 */
 		/* C3, C4; (A). */
-		if (are_empty(slot, r, n) || FAULT(adaptive_emptied))
+		if (are_empty(slot, r, n, guests) || FAULT(adaptive_emptied))
 			continue;
+		if (tries)
+			return false;
 		for (int i = 0; i < n; i++)
-			if (!is_empty_until(slot, r[i], tries))
+			if (!is_empty_until(slot, r[i], guests))
 				return false;
 	}
 	return !(bits & share_bit(adaptive_node(s, slot->client.rma->rank))) ||
@@ -366,18 +514,25 @@ bool share_make_whole(const struct lock_setup *s, struct lock_slot *slot, int64_
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &r);
 	closes = (r & R_OPEN) && has_own_bit(s, own) && begin(slot, &r);
-	if (closes)
+	if (closes) {
 		expected |= share_bit(own);
-	if (closes && (r & R_COUNT) && !FAULT(adaptive_own)) {
-		end(slot, r & R_OPEN);
+		r = change(slot, adaptive_word(slot, LINE_SHARERS), -(r & R_OPEN));
+	}
+	if (closes && ((r & R_COUNT) || guest_has_sharers(slot)) && !FAULT(adaptive_own)) {
+		end(slot, r, r & R_OPEN);
 		*old = expected;
 		return false;
 	}
-	rma_cas(&slot->client, h, expected, 0, old);
-	rma_flush(&slot->client, h); /* orders the swap before the look at old */
+	for (;;) {
+		rma_cas(&slot->client, h, expected, 0, old);
+		rma_flush(&slot->client, h); /* orders the swap before the look at old */
+		if (!closes || *old != (expected | H_GUESTS) || *old == expected)
+			break;
+		expected |= H_GUESTS;
+	}
 	/* If the root stays split, the share may be open again: no client has cleared its bit. */
 	if (closes)
-		end(slot, *old == expected ? 0 : r & R_OPEN);
+		end(slot, r, *old == expected ? 0 : r & R_OPEN);
 	return *old == expected;
 }
 

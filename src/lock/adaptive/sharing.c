@@ -5,12 +5,13 @@
  *
  * A root is whole or split. With a whole root, the client that has it holds the lock (kept_root.c),
  * and the home is not asked; sharers of one node, the one that has the root, may enter by the share
- * of that node (shares.c). With a split root, word H at the home has the holders: HELD for an
- * exclusive holder, the nodes that have a share, and the numbers of intents exclusive and of
- * intents shared. Whether the root is split goes with it from node to node, in W or in STATUS, so a
- * node that gets or keeps a whole root does not look at H. Only a client that has the root splits
- * it: for an intent, or because it comes from a node that has a share. An exclusive client makes a
- * split root whole if no other node has a share and no intent is in H.
+ * of that node (shares.c), those of other nodes as guests (guests.c). With a split root, word H at
+ * the home has the holders: HELD for an exclusive holder, the nodes that have a share, and the
+ * numbers of intents exclusive and of intents shared. Whether the root is split goes with it from
+ * node to node, in W or in STATUS, so a node that gets or keeps a whole root does not look at H.
+ * Only a client that has the root splits it: for an intent, or because it comes from a node that
+ * has a share, or guests (guests.c); then it sets the bit of that node, and GUESTS, in H. An
+ * exclusive client makes a split root whole if no other node has a share and no intent is in H.
  *
  * With a split root, an intent adds itself to H (S1), and is in if no holder and no client with
  * STRICT excludes it. If one does, it takes its count back (S2), and asks again while its patience
@@ -19,12 +20,12 @@
  * the root enters by H (S3). While others are in the way, it waits with back-off, so that others
  * may enter before it; it does not wait for shares that nobody uses. When its patience has ended,
  * it sets STRICT in H (S4), which keeps newcomers out, closes the shares that exclude it, and waits
- * until the holders have left (S5). It takes the bits of the shares out of H by the operation that
- * counts it; or an exclusive client makes the root whole. A client that is in and not exclusive
- * then releases the root. An exclusive client keeps it. It takes HELD back before it releases the
- * root, or leaves HELD to the next exclusive client (S6; phases.c). With a whole root it closes the
- * share of its own node, if it has one, or splits the root for sharers of other nodes, if the share
- * is in use and another node waits (S7).
+ * until the holders have left (S5). It takes the bits of the shares, and GUESTS, out of H by the
+ * operation that counts it; or an exclusive client makes the root whole. A client that is in and
+ * not exclusive then releases the root. An exclusive client keeps it. It takes HELD back before it
+ * releases the root, or leaves HELD to the next exclusive client (S6; phases.c). With a whole root
+ * it closes the share of its own node, if it has one, or splits the root for sharers of other
+ * nodes, if the share is in use and another node waits (S7).
  *
  * Ahead. An intent with PAWL_AHEAD waits for holders only. It adds itself to H and leaves the count
  * there (A1). If the root is split, it waits until no holder excludes it, and closes the shares
@@ -127,6 +128,7 @@ void sharing_split(const struct lock_setup *s, struct lock_slot *slot, int64_t b
 	struct rma_word h = adaptive_home(s, slot);
 	int64_t old;
 
+	bits |= bits ? H_GUESTS : 0;
 	rma_fao(&slot->client, h, RMA_OR, W_SPLIT | bits, &old);
 	rma_flush(&slot->client, h); /* orders SPLIT before the release of the root; (A) */
 	kept_root_set_flags(slot, W_SPLIT);
@@ -183,6 +185,20 @@ static bool is_whole_here(const struct lock_setup *s, struct lock_slot *slot)
 	       !rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT));
 }
 
+/* Whether another node has the root, as far as this one knows. */
+static bool is_away(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t w;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
+	return adaptive_state(s, slot, w & W_STATE) == W_AWAY;
+}
+
+bool sharing_by_guest(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return slot->mode == PAWL_SHARED && is_away(s, slot) && guest_is_better(s, slot);
+}
+
 int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word h = adaptive_home(s, slot);
@@ -195,6 +211,10 @@ int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot)
 		return LOCK_PASSED;
 	/* S1; (B). */
 	if (slot->mode == PAWL_SHARED) {
+		if (is_away(s, slot))
+			share_count_away(slot);
+		if (sharing_by_guest(s, slot))
+			return LOCK_PASSED;
 		rc = share_open(s, slot, SHARE_NO_ROOT);
 		return rc == PAWL_SUCCESS ? entered(slot, BY_SHARE) : rc;
 	}
@@ -327,6 +347,7 @@ static bool enter_strictly(const struct lock_setup *s, struct lock_slot *slot, b
 		return open_strictly(s, slot);
 	old = fetch_and_add(slot, h, W_STRICT);
 	bits = old & adaptive_others(slot) & W_SHARERS;
+	bits |= bits ? old & H_GUESTS : 0;
 	is_short = is_short && share_is_unused(s, slot, bits);
 	is_closed = !(tries && (old & counts)) && share_close(s, slot, bits, tries);
 	if (is_closed && is_short && make_whole(s, slot, bits))
@@ -411,6 +432,11 @@ int sharing_enter(const struct lock_setup *s, struct lock_slot *slot, bool tries
 {
 	int rc = PAWL_SUCCESS;
 
+	/* A sharer that has entered without the root: a guest, or by a share. */
+	if (slot->mode == PAWL_SHARED && *adaptive_entry(slot) != BY_ROOT) {
+		adaptive_free(slot, W_AWAY);
+		return PAWL_SUCCESS;
+	}
 	if (slot->mode != PAWL_EXCLUSIVE || kept_root_flags(slot))
 		rc = enter(s, slot, tries);
 	if (rc != PAWL_SUCCESS || slot->mode != PAWL_EXCLUSIVE)
@@ -476,7 +502,7 @@ int sharing_enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
 	/* A2. Its count keeps shares from being opened, so the others need not be looked at again.
 	 */
 	if ((old & W_SPLIT) && (!(old & counts) || await(slot, h, counts)) &&
-	    share_close(s, slot, old & adaptive_others(slot) & W_SHARERS, false))
+	    share_close(s, slot, old & ((adaptive_others(slot) & W_SHARERS) | H_GUESTS), false))
 		return entered(slot, BY_HOME);
 	add(slot, h, -adaptive_one(slot));
 	return PAWL_ERR_TIMEOUT;
@@ -491,5 +517,5 @@ bool sharing_idle(const struct lock_setup *s, uint64_t lock, const struct lock_m
 	int64_t h = *lock_memory_home(s, m, k->homes + HOME_SHARING, HOME_BYTES, lock);
 
 	snprintf(err, errlen, "H is 0x%llx", (unsigned long long)h);
-	return !(h & ~(W_SPLIT | W_SHARERS));
+	return !(h & ~(W_SPLIT | W_SHARERS | H_GUESTS));
 }
