@@ -571,6 +571,8 @@ void share_age(const struct lock_setup *s, uint64_t lock, const struct lock_memo
 	for (int j = 0; j < k->nodes; j++) {
 		int rank = adaptive_line(s, j, lock, &at);
 
-		*lock_memory_word(m, rank, at + LINE_SHARERS) = -R_NEXT_NUMBER;
+		/* And with a RUN that makes sharers guests. */
+		*lock_memory_word(m, rank, at + LINE_SHARERS) =
+		    with_run((int64_t)(R_NUMBER_MASK << R_NUMBER_SHIFT), 1);
 	}
 }
