@@ -434,7 +434,7 @@ bool guest_next_is_set(struct lock_slot *slot);
 void guest_note_root(struct lock_slot *slot);
 /* The root has gone to the node that NEXT had named: 1 + the node. */
 void guest_note_away(struct lock_slot *slot, int64_t host);
-/* Q3: ask for the root of this node. Whether a guest is in there, who passes it on. */
+/* Q3: ask for the root of this node. Whether a guest is in there, which passes it on. */
 void guest_ask(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t *guest);
 bool guest_is_in(int64_t guest);
 /* Whether clients of other nodes share the lock at the node with this GUEST, or at this one. */

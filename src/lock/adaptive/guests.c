@@ -391,6 +391,15 @@ static bool close_at_host(const struct lock_setup *s, struct lock_slot *slot, in
 	return !(root & W_LOCAL) || FAULT(adaptive_host) || share_close_at(s, slot, own->host);
 }
 
+/* Why a guest is not in, where it found this GUEST and this W: the root is about to leave, or has
+ * left; or others have the lock. */
+static enum visit refused(bool is_idle, int64_t guest, int64_t w)
+{
+	bool is_away = is_idle ? is_asked(guest) : !((w & W_HELD) || (w & W_STATE) == W_SHUT);
+
+	return is_away ? VISIT_AWAY : VISIT_BUSY;
+}
+
 /* G1 ... G3. */
 static enum visit visit(const struct lock_setup *s, struct lock_slot *slot, bool counts,
 			int64_t *root)
@@ -424,9 +433,7 @@ static enum visit visit(const struct lock_setup *s, struct lock_slot *slot, bool
 	end = give_up(s, slot, root);
 	if (end != VISIT_BUSY)
 		return end;
-	if (is_idle ? is_asked(old) : !((value & W_HELD) || (value & W_STATE) == W_SHUT))
-		return VISIT_AWAY;
-	return VISIT_BUSY;
+	return refused(is_idle, old, value);
 }
 
 /* G8: the guest that shares is not in any more. */
@@ -480,9 +487,7 @@ static enum visit visit_shared(const struct lock_setup *s, struct lock_slot *slo
 	rma_flush(&slot->client, guest); /* orders G8 before what its client does next */
 	if (is_idle && (root & W_SPLIT))
 		return VISIT_SPLIT;
-	if (is_idle ? is_asked(old) : !((value & W_HELD) || (value & W_STATE) == W_SHUT))
-		return VISIT_AWAY;
-	return VISIT_BUSY;
+	return refused(is_idle, old, value);
 }
 
 static bool has_head(struct lock_slot *slot)
@@ -515,7 +520,24 @@ static bool may_visit(const struct lock_setup *s, struct lock_slot *slot)
 	return (notes & NOTES_VISITS) >> NOTES_VISITS_SHIFT != MOVES;
 }
 
-/* A client of another node has the lock by way of its host: the other words of its node. */
+/* The node to visit first, by *hint from NOTES, or, after that, by TAIL; *hint becomes 1 + this
+ * node. False: there is none. */
+static bool find_host(const struct lock_setup *s, struct lock_slot *slot, int visits, int64_t *hint)
+{
+	struct adaptive_slot *own = own_of(slot);
+	int here = adaptive_node(s, slot->client.rma->rank);
+
+	if (!visits)
+		own->host = *hint ? (int)*hint - 1 : adaptive_home_node(s, slot->lock);
+	if (visits || own->host == here)
+		own->host = (int)kept_root_last(s, slot) - 1;
+	if (own->host == here || (visits && own->host + 1 == *hint))
+		return false;
+	*hint = own->host + 1;
+	return true;
+}
+
+/* The client is in at its host: what its slot, and W of its own node, say then. */
 static int enter_as_guest(struct lock_slot *slot)
 {
 	kept_root_set_flags(slot, 0);
@@ -529,15 +551,8 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct adaptive_slot *own = own_of(slot);
 	int64_t hint = adaptive_notes(slot) & NOTES_HOST;
-	int here = adaptive_node(s, slot->client.rma->rank);
 
-	own->host = hint ? (int)hint - 1 : adaptive_home_node(s, slot->lock);
-	for (int i = 0; i < 2; i++) {
-		if (i || own->host == here)
-			own->host = (int)kept_root_last(s, slot) - 1;
-		if (own->host == here || (i && own->host + 1 == hint))
-			break;
-		hint = own->host + 1;
+	for (int i = 0; i < 2 && find_host(s, slot, i, &hint); i++) {
 		switch (visit_shared(s, slot)) {
 		case VISIT_IN:
 			return enter_as_guest(slot);
@@ -560,9 +575,7 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot)
 
 int guest_enter(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct adaptive_slot *own = own_of(slot);
 	int64_t notes, hint, visits, root;
-	int here = adaptive_node(s, slot->client.rma->rank);
 
 	if (slot->mode == PAWL_SHARED && guest_is_better(s, slot))
 		return enter_shared(s, slot);
@@ -571,13 +584,7 @@ int guest_enter(const struct lock_setup *s, struct lock_slot *slot)
 	notes = adaptive_notes(slot);
 	hint = notes & NOTES_HOST;
 	visits = (notes & NOTES_VISITS) >> NOTES_VISITS_SHIFT;
-	own->host = hint ? (int)hint - 1 : adaptive_home_node(s, slot->lock);
-	for (int i = 0; i < 2; i++) {
-		if (i || own->host == here)
-			own->host = (int)kept_root_last(s, slot) - 1;
-		if (own->host == here || (i && own->host + 1 == hint))
-			break;
-		hint = own->host + 1;
+	for (int i = 0; i < 2 && find_host(s, slot, i, &hint); i++) {
 		switch (visit(s, slot, visits >= VISITS, &root)) {
 		case VISIT_IN:
 			notes = adaptive_notes(slot) & ~NOTES_HOST;
