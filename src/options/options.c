@@ -63,10 +63,9 @@ static const struct option_spec common[] = {
 	 "groups of nodes: those of SLURM, none, or N nodes each"),
     CHOICE("wait", wait, "auto | spin | yield | park", "auto",
 	   "how a client waits: it polls, yields its core between looks, or sleeps"),
-    CHOICE(
-	"progress", progress, "lazy | far | eager | thread", "lazy",
-	"waiting ranks drive the MPI seldom, often if there are several hosts, often, or a thread"
-	" does while they compute"),
+    CHOICE("progress", progress, "lazy | far | eager | thread", "lazy",
+	   "how often a waiting rank drives the MPI: seldom, often if there are several hosts, "
+	   "often; or a thread drives it, while ranks compute, too"),
     CHOICE("transport", transport, "auto | mpi | ucx", "auto",
 	   "what carries operations between nodes: windows of the MPI, or UCX"),
     NUMBER("spin", spin_us, 0, 1000000, "(by ranks and cores)",

@@ -439,7 +439,8 @@ void guest_ask(const struct lock_setup *s, struct lock_slot *slot, int node, int
 bool guest_is_in(int64_t guest);
 /* Whether clients of other nodes share the lock at the node with this GUEST, or at this one. */
 bool guest_shares(int64_t guest);
-#define GUEST_SHARERS INT64_C(0xfffc)
+enum { GUEST_SHARERS_SHIFT = 2, GUEST_SHARERS_BITS = 14 };
+#define GUEST_SHARERS (((INT64_C(1) << GUEST_SHARERS_BITS) - 1) << GUEST_SHARERS_SHIFT)
 bool guest_has_sharers(struct lock_slot *slot);
 /* The client has taken W from IDLE: if there are such clients, the root is as with a share. */
 void guest_note_sharers(struct lock_slot *slot);

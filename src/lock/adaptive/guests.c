@@ -89,8 +89,6 @@
 enum {
 	IN = 1,
 	RELIES = 2,
-	SHARERS_SHIFT = 2,
-	SHARERS_BITS = 14,
 	NUMBER_SHIFT = 16,
 	NUMBER_BITS = 16,
 	ACKS_SHIFT = 32,
@@ -99,9 +97,7 @@ enum {
 };
 #define NUMBER_ONE (INT64_C(1) << NUMBER_SHIFT)
 #define NUMBER (((INT64_C(1) << NUMBER_BITS) - 1) << NUMBER_SHIFT)
-#define SHARER_ONE (INT64_C(1) << SHARERS_SHIFT)
-#define SHARERS (((INT64_C(1) << SHARERS_BITS) - 1) << SHARERS_SHIFT)
-_Static_assert(SHARERS == GUEST_SHARERS, "the field of both names");
+#define SHARER_ONE (INT64_C(1) << GUEST_SHARERS_SHIFT)
 #define ASKS_ONE (INT64_C(1) << ASKS_SHIFT)
 #define ASKS_MASK ((UINT64_C(1) << ASKS_BITS) - 1)
 
@@ -116,7 +112,7 @@ enum { SHARED_VISITS = (1 << NOTES_SHARED_BITS) - 1, BUSY_RUN = 63 };
 
 /* Guests that share are refused where there are more. SHARERS has room for them and for one of each
  * node that finds so, on tables of at most so many nodes. */
-enum { MOST_SHARERS = 1 << (SHARERS_BITS - 1), MOST_NODES = MOST_SHARERS / 2 };
+enum { MOST_SHARERS = 1 << (GUEST_SHARERS_BITS - 1), MOST_NODES = MOST_SHARERS / 2 };
 
 static struct adaptive_slot *own_of(struct lock_slot *slot)
 {
@@ -164,12 +160,12 @@ bool guest_is_in(int64_t guest)
 /* Sharers come and go without regard to a guest that is in and to nodes that ask. */
 static bool differ_in_sharers(int64_t a, int64_t b)
 {
-	return ((a ^ b) & ~SHARERS) == 0 && !FAULT(adaptive_coming);
+	return ((a ^ b) & ~GUEST_SHARERS) == 0 && !FAULT(adaptive_coming);
 }
 
 bool guest_shares(int64_t guest)
 {
-	return (guest & SHARERS) != 0;
+	return (guest & GUEST_SHARERS) != 0;
 }
 
 static int64_t swap_if(struct lock_slot *slot, struct rma_word w, int64_t expected, int64_t value)
@@ -201,7 +197,7 @@ bool guest_has_sharers(struct lock_slot *slot)
 /* SEEN has no sharers, so an exclusive client looks at GUEST while there are any. */
 static void note_seen(struct lock_slot *slot, int64_t guest)
 {
-	if (guest & (IN | SHARERS))
+	if (guest & (IN | GUEST_SHARERS))
 		return;
 	adaptive_note(slot, (adaptive_notes(slot) & ~NOTES_SEEN) | (guest & NOTES_SEEN));
 }
@@ -211,7 +207,7 @@ void guest_note_root(struct lock_slot *slot)
 	int64_t notes = adaptive_notes(slot) & (NOTES_SKIPS | NOTES_TRIP);
 
 	/* Other than GUEST, so that a release looks at it. */
-	adaptive_note(slot, notes | ((look(slot) ^ NUMBER) & NOTES_SEEN & ~SHARERS));
+	adaptive_note(slot, notes | ((look(slot) ^ NUMBER) & NOTES_SEEN & ~GUEST_SHARERS));
 }
 
 void guest_note_away(struct lock_slot *slot, int64_t host)
@@ -479,7 +475,7 @@ static enum visit visit_shared(const struct lock_setup *s, struct lock_slot *slo
 	is_idle = kept_root_is_idle(s, slot, own->host, value, &root);
 	if (is_idle && !(root & W_SPLIT) && !is_asked(old) &&
 	    (!guest_is_in(old) || FAULT(adaptive_shares_in)) &&
-	    (old & SHARERS) >> SHARERS_SHIFT < MOST_SHARERS) {
+	    (old & GUEST_SHARERS) >> GUEST_SHARERS_SHIFT < MOST_SHARERS) {
 		note_shared_visit(slot, r);
 		return VISIT_IN;
 	}
