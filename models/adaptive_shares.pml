@@ -24,6 +24,13 @@
  * that the shares that it finds there may have guests. An exclusive client may use the lock at its
  * host, too, if no guest shares it (G1, G2); it closes the share of the host.
  *
+ * With -DFIRST the shares of all nodes may be open at first (first.c): the root is at node 0 then,
+ * and FRESH. A share with number 0 is open if GATE is 0 and READS of the node is set. A sharer sets
+ * READS after it has marked its node and has found no client that has taken the lock other than
+ * shared (F1). A client that takes a fresh root other than shared says so in TAKEN, if it is of
+ * node 0, or in CLAIMED, and finds the marks (F2). Then it closes the shares of the marked nodes
+ * (F3), or splits the root with their bits.
+ *
  * What it proves. NN nodes (default 2) with NC clients each (default 2; NP of all: as many); each
  * asks for the lock any number of times, exclusively, shared, or, with -DAHEAD, as an intent ahead:
  * no two holders that exclude each other, and no dead-lock. With -DTIMED an exclusive client may
@@ -55,6 +62,12 @@
  *                        -DBREAK_SEEN    no G7
  *                        -DBREAK_NOTED   H has no note of guests
  *                        -DBREAK_HOST    an exclusive guest does not close the share of its host
+ * (FIRST)                -DBREAK_UNMARKED F1 sets no mark
+ *                        -DBREAK_TAKEN   F1 looks at TAKEN before it sets the mark
+ *                        -DBREAK_CLAIM   F2 sets neither TAKEN nor CLAIMED
+ *                        -DBREAK_FIRST   no F3
+ *                        -DBREAK_FRESH   the root moves as if it were not fresh
+ *                        -DBREAK_ZERO    C2 writes 0
  *                        -DBREAK_STREAM  (LIVE) C2 and C3 are one step, once R is empty
  */
 #ifndef NN
@@ -145,6 +158,86 @@ bit NOTED;          /* of H: there may be guests at a node whose bit is set */
 #define FORGET skip
 #endif
 
+#ifdef FIRST
+bit MARK[NN], READS[NN];
+bit TAKEN, CLAIMED; /* the lock's bits in TAKEN and in MARKS */
+bit FRESH = 1;
+#ifdef BREAK_ZERO
+#define SHUT 0
+#else
+#define SHUT 255
+#endif
+#define COUNTED(was, no) ((no == 0 && READS[n]) || (no != 0 && was))
+#define MARKED(j) MARK[j]
+#ifdef BREAK_CLAIM
+#define TAKE_HERE skip
+#define CLAIM skip
+#else
+#define TAKE_HERE TAKEN = 1
+#define CLAIM CLAIMED = 1
+#endif
+#else
+#define SHUT 0
+#define COUNTED(was, no) (was)
+#endif
+#define IS_OPEN (COUNTED(OPEN[n], NUMBER[n]) && GATE[n] == NUMBER[n])
+
+/* At the client's own node. A first share has another number then. */
+inline close_own()
+{
+#ifdef FIRST
+	atomic { !OPENING[n] -> OPENING[n] = 1 };
+	if
+	:: NUMBER[n] == 0 ->
+		GATE[n] = 1;
+		NUMBER[n] = 1
+	:: else
+	fi;
+	d_step { OPEN[n] = 0; OPENING[n] = 0 }
+#else
+	atomic { !OPENING[n] -> OPEN[n] = 0 }
+#endif
+}
+
+/* F2 of a client of another node to which the root has come, or which leaves a fresh root; HERE and
+ * counts of guests are of node 0. */
+inline publish(guests_there)
+{
+#ifdef FIRST
+	if
+#ifdef BREAK_FRESH
+	:: FRESH -> FRESH = 0
+#else
+	:: FRESH ->
+		d_step {
+			CLAIM;
+			for (j : 0 .. NN - 1) { bits[j] = MARK[j] }
+			bits[0] = bits[0] || HERE || guests_there;
+			ok = false;
+			for (j : 0 .. NN - 1) { ok = ok || bits[j] }
+			j = 0
+		};
+		d_step {
+			if
+			:: ok ->
+				SPLIT = 1;
+				for (j : 0 .. NN - 1) { BIT[j] = BIT[j] || bits[j] }
+				NOTE;
+				HERE = 0;
+				split = 1
+			:: else
+			fi;
+			ok = 0;
+			for (j : 0 .. NN - 1) { bits[j] = 0 }
+			j = 0;
+			FRESH = 0
+		}
+#endif
+	:: else
+	fi
+#endif
+}
+
 byte has[4];
 #define EXCLUDED(m) (has[X] || (m == X && (has[S] || has[IX])) || (m == S && has[IX]) || \
 		     (m == IX && has[S]))
@@ -165,12 +258,12 @@ inline close_shares()
 	:: !late && j < NN && bits[j] && j != n ->
 #ifdef BREAK_CLOSE
 		R[j] == 0;
-		GATE[j] = 0; /* C2 */
+		GATE[j] = SHUT; /* C2 */
 #else
 #ifdef BREAK_STREAM
-		atomic { R[j] == 0 -> GATE[j] = 0 };
+		atomic { R[j] == 0 -> GATE[j] = SHUT };
 #else
-		GATE[j] = 0;
+		GATE[j] = SHUT;
 #ifndef BREAK_EMPTIED
 		if
 #if defined(GUESTS) && !defined(BREAK_THERE)
@@ -189,7 +282,7 @@ inline close_shares()
 	od;
 	if
 	:: bits[n] && !late ->
-		atomic { !OPENING[n] -> OPEN[n] = 0 };
+		close_own();
 #ifndef BREAK_EMPTIED
 		if
 #ifdef GUESTS
@@ -226,7 +319,7 @@ proctype P(byte p)
 #ifdef BREAK_GATE
 			:: ok -> goto in_by_share
 #else
-			:: ok && GATE[n] == number -> goto in_by_share
+			:: COUNTED(ok, number) && GATE[n] == number -> goto in_by_share
 #endif
 			:: else -> R[n]-- /* E3 */
 			fi;
@@ -235,7 +328,7 @@ proctype P(byte p)
 		fi;
 again:
 		if
-		:: OPEN[n] && GATE[n] == NUMBER[n] ->
+		:: IS_OPEN ->
 			/* E1 */
 			d_step { ok = OPEN[n]; number = NUMBER[n]; R[n]++ };
 #ifdef BREAK_GATE
@@ -243,17 +336,45 @@ again:
 			:: ok -> goto in_by_share
 #else
 			if
-			:: ok && GATE[n] == number -> goto in_by_share /* E2 */
+			:: COUNTED(ok, number) && GATE[n] == number -> goto in_by_share /* E2 */
 #endif
 			:: else -> R[n]--; goto again /* E3 */
 			fi
-		:: !(OPEN[n] && GATE[n] == NUMBER[n]) ->
+#ifdef FIRST
+		/* F1 */
+		:: NUMBER[n] == 0 && GATE[n] == 0 && !READS[n] && !MARK[n] ->
+#ifdef BREAK_TAKEN
+			was = TAKEN;
+#endif
+			d_step {
+				ok = CLAIMED;
+#ifndef BREAK_UNMARKED
+				MARK[n] = 1
+#endif
+			};
+#ifndef BREAK_TAKEN
+			was = TAKEN;
+#endif
+			d_step {
+				READS[n] = READS[n] || !(ok || was);
+				ok = 0;
+				was = 0
+			};
+			goto again
+#endif
+		:: !IS_OPEN ->
 			if
 			/* without the root */
 			:: IS_PATIENT
 			/* with the root */
 			:: atomic { ROOT_FREE -> TAKE_ROOT };
 				atomic { has_root = 1; LOOK_AT_GUESTS };
+#ifdef FIRST
+				if
+				:: n != 0 -> publish(TOLD)
+				:: else
+				fi;
+#endif
 #ifdef BREAK_LOCAL
 				HERE = (HERE == n + 1 -> HERE : 0);
 #endif
@@ -355,10 +476,30 @@ in_by_share:
 		/* G1, G2 */
 		:: atomic { ROOT == 0 && AT == host && n != host && !split && NO_GUESTS_AT(host) ->
 				ROOT = p + 1 };
+#ifdef FIRST
+			if
+			:: FRESH && host == 0 ->
+				d_step {
+					CLAIM;
+					for (j : 0 .. NN - 1) { bits[j] = MARK[j] }
+					bits[0] = bits[0] || HERE;
+					j = 0
+				};
+#ifndef BREAK_FIRST
+				close_shares();
+#endif
+				if
+				:: late -> late = 0
+				:: else -> FRESH = 0; critical(X)
+				fi;
+				goto guest_leaves
+			:: else
+			fi;
+#endif
 			if
 #ifndef BREAK_HOST
 			:: HERE ->
-				GATE[host] = 0;
+				GATE[host] = SHUT;
 				if
 				:: R[host] == 0 -> critical(X)
 #ifdef TIMED
@@ -370,6 +511,10 @@ in_by_share:
 			:: critical(X)
 #endif
 			fi;
+#ifdef FIRST
+guest_leaves:
+			atomic { for (j : 0 .. NN - 1) { bits[j] = 0 } j = 0 };
+#endif
 			host = 0;
 			/* G4 */
 			ROOT = 0
@@ -381,6 +526,30 @@ in_by_share:
 		WANT;
 		atomic { ROOT_FREE -> TAKE_ROOT };
 		LOOK_AT_GUESTS;
+#ifdef FIRST
+		if
+		:: FRESH && n == 0 ->
+			TAKE_HERE;
+			d_step {
+				for (j : 0 .. NN - 1) { bits[j] = MARK[j] }
+				bits[0] = bits[0] || HERE || !NO_GUESTS_AT(0);
+				j = 0
+			};
+#ifndef BREAK_FIRST
+			close_shares();
+#endif
+			if
+			:: late -> late = 0
+			:: else ->
+				FRESH = 0;
+				HERE = 0;
+				ARRIVE;
+				critical(X)
+			fi;
+			goto release
+		:: else -> publish(TOLD)
+		fi;
+#endif
 #ifdef BREAK_LOCAL
 		HERE = (HERE == n + 1 -> HERE : 0);
 #endif
@@ -399,7 +568,7 @@ in_by_share:
 		:: ok -> ok = 0; critical(X)
 		:: !ok && !split ->
 			/* S7 */
-			atomic { !OPENING[n] -> OPEN[n] = 0 };
+			close_own();
 			if
 			:: R[n] == 0 ->
 #ifdef GUESTS
@@ -543,6 +712,9 @@ release:
 			break
 		/* A3 */
 		:: atomic { !SPLIT && ROOT == 0 -> ROOT = p + 1 };
+#ifdef FIRST
+			publish(!NO_GUESTS_AT(0));
+#endif
 #ifdef GUESTS
 			told = !split && GUESTS_AT[AT] > 0;
 			if

@@ -186,6 +186,11 @@
 	X(adaptive_forgets, "adaptive", "a node that gets the root does not learn of the batch") \
 	X(adaptive_shut_out, "adaptive", "a batch ends, and sharers are still kept out") \
 	X(adaptive_counts, "adaptive", "makes a root whole while intents are in") \
+	X(adaptive_unmarked, "adaptive", "opens first shares without a mark of its node at the home") \
+	X(adaptive_taken, "adaptive", "opens first shares of locks that were taken") \
+	X(adaptive_unclaimed, "adaptive", "takes a lock, and does not tell those that open first shares") \
+	X(adaptive_first, "adaptive", "an exclusive client does not close first shares") \
+	X(adaptive_fresh, "adaptive", "a fresh root moves as if there were no first shares") \
 	X(adaptive_watched, "adaptive", "a sharer that looks for the others does not say that it ends") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \
 	X(citron_leaves, "citron", "clients at inner nodes do not wait for those that have leaves") \

@@ -32,6 +32,9 @@
  * intent ahead adds its count at once (C1), and then waits for the holders that exclude it (C2). On
  * several nodes W always has one client; sharing.c, shares.c and phases.c have what it does then.
  *
+ * First shares (first.c). Clients of up to 16 nodes share locks that no client has acquired in
+ * another mode without a far operation for each lock.
+ *
  * Upper level (kept_root.c). The value of W tells the client that takes it whether the node has the
  * root. If so, the client holds the lock, without a far operation. If not, it uses the lock at the
  * node that has the root, if the lock is free there (guests.c), or gets the root for its node. It
@@ -39,7 +42,7 @@
  *
  * Words. W and the tail of the queue: 16 bytes at the home on a table of one node; on several
  * nodes, a cache line for each lock and node, at a fixed place of the node, and 16 bytes at the
- * home.
+ * home; and a few words for each 640 locks of a home (first.c).
  *
  * Ordering guarantees, besides those of mcs.h and kept_root.c
  *   (A) One client at a time has W, but for the other modes on one node: see (F). Each takes it by
@@ -147,6 +150,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 		k->lines = k->node_level ? lock_reserve_at_level(s, k->node_level, LINE_BYTES)
 					 : lock_reserve(s, s->n, LINE_BYTES);
 		k->homes = lock_reserve(s, s->block, HOME_BYTES);
+		first_layout(s, k);
 	} else {
 		k->free = W_NEW;
 		k->lines = lock_reserve(s, s->block, NEAR_BYTES);
@@ -445,7 +449,8 @@ static bool joins_as_head(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 
-	if (!k->several || slot->mode != PAWL_SHARED || k->keeps_order || !share_join_if_open(slot))
+	if (!k->several || slot->mode != PAWL_SHARED || k->keeps_order ||
+	    !share_join_if_open(s, slot))
 		return false;
 	*adaptive_entry(slot) = BY_SHARE;
 	return true;
@@ -652,7 +657,7 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 	if (k->several) {
 		if (slot->mode == PAWL_SHARED)
 			share_count(slot);
-		if (slot->mode == PAWL_SHARED && !is_shared_again(slot) && share_join(slot)) {
+		if (slot->mode == PAWL_SHARED && !is_shared_again(slot) && share_join(s, slot)) {
 			*adaptive_entry(slot) = BY_SHARE;
 			return PAWL_SUCCESS;
 		}

@@ -2,7 +2,8 @@
 /* The words of kind adaptive, and the interface between its parts: adaptive.c, the level of a node;
  * kept_root.c, the level above; guests.c,
  * the use of a lock at another node; sharing.c, the modes other than exclusive on several nodes;
- * shares.c, by which the sharers of a node enter; phases.c, how long the lock stays in a mode. */
+ * shares.c, by which the sharers of a node enter; first.c, the shares that are open at first;
+ * phases.c, how long the lock stays in a mode. */
 #ifndef LOCK_ADAPTIVE_ADAPTIVE_H
 #define LOCK_ADAPTIVE_ADAPTIVE_H
 
@@ -98,6 +99,7 @@ enum {
 	W_CLOSED = 256,  /* the root is split, and in a batch: phases.c */
 	BATCH_SHIFT = 9, /* how many clients the batch has had */
 	BATCH_BITS = 20,
+	W_FRESH = 1 << 29, /* the root is fresh: first.c */
 	W_AHEAD = 1 << 30, /* an intent ahead of this node waits for W */
 	W_FREE_MASK = W_GONE | W_SHUT | W_IDLE | W_AWAY,
 	W_STATE = W_HELD | W_FREE_MASK,
@@ -116,14 +118,20 @@ enum {
 #define W_COUNTS (W_SHARERS | W_INTENTS | W_READERS)
 #define BATCH_ONE (INT64_C(1) << BATCH_SHIFT)
 #define W_BATCH (((INT64_C(1) << BATCH_BITS) - 1) << BATCH_SHIFT)
-#define W_ROOT ((int64_t)(W_SPLIT | W_LOCAL | W_CLOSED) | W_BATCH) /* what goes with the root */
+/* What goes with the root, and FRESH, which does not leave the node. */
+#define W_ROOT ((int64_t)(W_SPLIT | W_LOCAL | W_CLOSED | W_FRESH) | W_BATCH)
+_Static_assert(BATCH_SHIFT + BATCH_BITS <= 29, "FRESH is no bit of BATCH");
+/* Tables of more nodes have no first shares. */
+enum { FIRST_NODES = 16 };
 _Static_assert((W_HELD | W_BITS | W_SPLIT) < 1 << SHARED_SHIFT && READERS_SHIFT + COUNT_BITS <= 63,
 	       "the fields of W do not overlap, and W is never negative");
 
 struct adaptive_constants {
 	uint64_t lines, homes;
-	bool several;   /* the table has several nodes */
-	int node_level; /* level of the topology; 0: each node has one rank */
+	uint64_t groups, reads; /* of first.c, */
+	uint64_t groups_each;   /* and how many groups a home has; 0: there are no first shares */
+	bool several;           /* the table has several nodes */
+	int node_level;         /* level of the topology; 0: each node has one rank */
 	int nodes;
 	int64_t free;      /* the value of W, in most cases, while no client uses the lock */
 	int64_t free_mask; /* the bits of free values of W */
@@ -162,7 +170,8 @@ struct adaptive_slot {
 	uint64_t left_at; /* and when it did */
 	uint32_t counted; /* on several nodes: slot->acquires at the last shared one, */
 	int host;         /* a guest: the node where it is, */
-	int64_t guest;    /* and GUEST there, as it saw it last */
+	int64_t guest;    /* and GUEST there, as it saw it last; */
+	bool resolves;    /* it has closed the first shares */
 	uint32_t exclusives;
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
@@ -439,8 +448,10 @@ void guest_ask(const struct lock_setup *s, struct lock_slot *slot, int node, int
 bool guest_is_in(int64_t guest);
 /* Whether clients of other nodes share the lock at the node with this GUEST, or at this one. */
 bool guest_shares(int64_t guest);
-enum { GUEST_SHARERS_SHIFT = 2, GUEST_SHARERS_BITS = 14 };
+enum { GUEST_SHARERS_SHIFT = 2, GUEST_SHARERS_BITS = 13 };
 #define GUEST_SHARERS (((INT64_C(1) << GUEST_SHARERS_BITS) - 1) << GUEST_SHARERS_SHIFT)
+/* A guest has closed the first shares: the root is not fresh any more. */
+#define GUEST_RESOLVED INT64_C(0x8000)
 bool guest_has_sharers(struct lock_slot *slot);
 /* The client has taken W from IDLE: if there are such clients, the root is as with a share. */
 void guest_note_sharers(struct lock_slot *slot);
@@ -450,6 +461,26 @@ void guest_rely(const struct lock_setup *s, struct lock_slot *slot, int node);
 bool guest_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		size_t errlen);
 void guest_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
+
+/* The GUEST of the client's node. */
+int64_t guest_here(struct lock_slot *slot);
+
+/* First shares (first.c), on several nodes. */
+void first_layout(struct lock_setup *s, struct adaptive_constants *k);
+/* Whether the node of the client may have a first share of the lock, which is open if R has number
+ * 0 and GATE is 0. first_open(): after F1, if it has not been done and pays. */
+bool first_is_open(const struct lock_setup *s, struct lock_slot *slot);
+bool first_open(const struct lock_setup *s, struct lock_slot *slot);
+/* F2 of a client of the home's node, and of another one: the nodes that may have an open share, by
+ * their bits in H. The second one in two steps: old is to be flushed with the word. */
+int64_t first_claim_here(const struct lock_setup *s, struct lock_slot *slot);
+int64_t first_claim_there(const struct lock_setup *s, struct lock_slot *slot);
+struct rma_word first_post_claim(const struct lock_setup *s, struct lock_slot *slot, int64_t *old);
+int64_t first_nodes_of(int64_t old);
+/* The client has the root, which is about to leave the node, and W: it is not fresh any more. */
+void first_publish(const struct lock_setup *s, struct lock_slot *slot);
+bool first_is_open_at(const struct lock_setup *s, uint64_t lock, int node,
+		      const struct lock_memory *m);
 
 /* Sharing (sharing.c), on several nodes. Enter without the root: PAWL_SUCCESS; PAWL_ERR_BUSY: other
  * clients exclude this one, so it has to wait for the root; LOCK_PASSED: it needs the root, but has
@@ -495,8 +526,10 @@ RMA_INLINE int64_t share_bit(int node)
 }
 
 /* Enter and leave by the share of the client's node. False: it is closed. */
-bool share_join(struct lock_slot *slot);
-bool share_join_if_open(struct lock_slot *slot);
+bool share_join(const struct lock_setup *s, struct lock_slot *slot);
+bool share_join_if_open(const struct lock_setup *s, struct lock_slot *slot);
+/* Enter by the first share, which is opened if that pays. */
+bool share_open_first(const struct lock_setup *s, struct lock_slot *slot);
 void share_leave(struct lock_slot *slot);
 /* Be the client of its node that looks whether the share can be opened. False: another one does. */
 bool share_watch(struct lock_slot *slot);
@@ -505,7 +538,7 @@ void share_unwatch(struct lock_slot *slot);
  * time has passed. */
 bool share_await(struct lock_slot *slot, uint64_t end);
 /* How long ago the share was opened, in ns, if it is open; not 0. If it is not, 0. */
-uint64_t share_age_ns(struct lock_slot *slot);
+uint64_t share_age_ns(const struct lock_setup *s, struct lock_slot *slot);
 /* What the client has that opens the share of its node. */
 enum share_root { SHARE_NO_ROOT, SHARE_SPLIT, SHARE_WHOLE };
 /* Open it, and enter. PAWL_SUCCESS; PAWL_ERR_BUSY: others exclude sharers; LOCK_PASSED: the root is

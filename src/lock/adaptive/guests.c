@@ -7,9 +7,10 @@
  * nodes, and holds the lock at the node that has the root, its host. It sets IN in word GUEST of
  * the host (G1), and then gets W there (G2). If W is IDLE, the root is whole, no guest shares it,
  * and no node had asked for it, the guest closes the share of the host, if W has LOCAL (C2 ... C4
- * of shares.c), and holds the lock. If not, it takes IN back (G3), and queues for its node
- * (kept_root.c). To release, it takes IN back (G4). A client of the host that takes W from IDLE
- * looks at GUEST, and waits while a guest may be in (A2).
+ * of shares.c), and holds the lock. If the root is fresh, it closes the first shares (F2, F3 of
+ * first.c), and says so in RESOLVED of GUEST when it leaves. If it is not in, it takes IN back
+ * (G3), and queues for its node (kept_root.c). To release, it takes IN back (G4). A client of the
+ * host that takes W from IDLE looks at GUEST, and waits while a guest may be in (A2).
  *
  * Nodes queue behind the host meanwhile. A node that has put itself into NEXT adds 1 to ASKS of
  * GUEST by the operation that fetches it, and gets W after that (Q3, Q4). If it finds IN, the guest
@@ -73,8 +74,8 @@
  * for longer if the lock is shared.
  *
  * Far operations. To enter, 1 atomic and 1 get, 2 gets to share, in 1 round trip if the transport
- * is ordered and in 2 if not; to release, 1 atomic. To close the share of the host, 1 put and 1 get
- * in 1 or 2 round trips.
+ * is ordered and in 2 if not (the first guest of a node: 1 atomic more at the same time); to
+ * release, 1 atomic. To close the share of the host, 1 put and 1 get in 1 or 2 round trips.
  *
  * With patience 0 there are no guests.
  *
@@ -217,8 +218,15 @@ void guest_note_away(struct lock_slot *slot, int64_t host)
 
 void guest_note_sharers(struct lock_slot *slot)
 {
-	if (guest_has_sharers(slot) && !kept_root_flags(slot) && !FAULT(adaptive_untold))
-		kept_root_set_flags(slot, W_LOCAL);
+	int64_t flags = kept_root_flags(slot);
+
+	if (guest_has_sharers(slot) && !(flags & ~(int64_t)W_FRESH) && !FAULT(adaptive_untold))
+		kept_root_set_flags(slot, flags | W_LOCAL);
+}
+
+int64_t guest_here(struct lock_slot *slot)
+{
+	return look(slot);
 }
 
 bool guest_await(struct lock_slot *slot)
@@ -370,6 +378,7 @@ static enum visit give_up(const struct lock_setup *s, struct lock_slot *slot, in
 		rma_get(&slot->client, guest, &own->guest);
 		rma_flush(&slot->client, guest); /* orders the look before the use of it */
 		*root |= guest_shares(own->guest) ? W_LOCAL : 0;
+		*root &= own->guest & GUEST_RESOLVED ? ~(int64_t)W_FRESH : -1;
 		if (is_asked(own->guest))
 			return VISIT_ALONG;
 		if (!*root)
@@ -377,13 +386,29 @@ static enum visit give_up(const struct lock_setup *s, struct lock_slot *slot, in
 	}
 }
 
-/* G2: close the share of the host, which has this root. False: others may share the lock. */
-static bool close_at_host(const struct lock_setup *s, struct lock_slot *slot, int64_t root)
+/* F3 of a guest, which has found these nodes by F2. */
+static bool close_first(const struct lock_setup *s, struct lock_slot *slot, int64_t root,
+			int64_t nodes)
+{
+	struct adaptive_slot *own = own_of(slot);
+
+	own->resolves = true;
+	nodes |= root & W_LOCAL ? share_bit(own->host) : 0;
+	return FAULT(adaptive_first) || share_close(s, slot, nodes, false);
+}
+
+/* G2: close the share of the host, which has this root. False: others may share the lock. claimed:
+ * F2 has found these nodes; -1: it is still to be done, if the root is fresh. */
+static bool close_at_host(const struct lock_setup *s, struct lock_slot *slot, int64_t root,
+			  int64_t claimed)
 {
 	const struct adaptive_slot *own = own_of(slot);
 
 	if ((root & W_SPLIT) || (guest_shares(own->guest) && !FAULT(adaptive_sharers)))
 		return false;
+	if (root & W_FRESH)
+		return close_first(s, slot, root,
+				   claimed < 0 ? first_claim_there(s, slot) : claimed);
 	return !(root & W_LOCAL) || FAULT(adaptive_host) || share_close_at(s, slot, own->host);
 }
 
@@ -396,6 +421,15 @@ static enum visit refused(bool is_idle, int64_t guest, int64_t w)
 	return is_away ? VISIT_AWAY : VISIT_BUSY;
 }
 
+/* Whether a guest with these NOTES, which is about to visit the lock, does F2 at once. */
+static bool may_be_fresh(const struct lock_setup *s, struct lock_slot *slot, int64_t notes)
+{
+	const struct adaptive_constants *k = s->state;
+
+	return k->groups_each && !(notes & NOTES_HOST) &&
+	       own_of(slot)->host == adaptive_home_node(s, slot->lock);
+}
+
 /* G1 ... G3. */
 static enum visit visit(const struct lock_setup *s, struct lock_slot *slot, bool counts,
 			int64_t *root)
@@ -403,22 +437,31 @@ static enum visit visit(const struct lock_setup *s, struct lock_slot *slot, bool
 	struct adaptive_slot *own = own_of(slot);
 	struct rma_word guest = at_host(s, slot, RMA_NET, LINE_GUEST);
 	struct rma_word w = at_host(s, slot, RMA_NODE, LINE_W);
-	int64_t notes = adaptive_notes(slot), seen = 0, old, value;
+	int64_t notes = adaptive_notes(slot), seen = 0, claimed = -1, old, value;
+	bool is_idle, claims = may_be_fresh(s, slot, notes);
+	struct rma_word marks;
 	enum visit end;
-	bool is_idle;
 
+	own->resolves = false;
+	if (claims)
+		marks = first_post_claim(s, slot, &claimed);
 	rma_fao(&slot->client, guest, RMA_OR, IN, &old);
 	rma_order(&slot->client, guest); /* orders G1 before G2; (A) */
 	rma_get(&slot->client, w, &value);
 	if (counts)
 		rma_get(&slot->client, at_host(s, slot, RMA_NODE, LINE_NOTES), &seen);
 	rma_flush(&slot->client, guest); /* orders the looks before the use of their results */
+	if (claims) {
+		rma_flush(&slot->client, marks); /* orders F2 before the use of its result */
+		claimed = first_nodes_of(claimed);
+	}
 	if (guest_is_in(old))
 		return VISIT_BUSY;
 	own->guest = old | IN;
 	is_idle = kept_root_is_idle(s, slot, own->host, value, root);
+	*root &= old & GUEST_RESOLVED ? ~(int64_t)W_FRESH : -1;
 	if (is_idle && (!is_asked(old) || FAULT(adaptive_claimed)) &&
-	    close_at_host(s, slot, *root)) {
+	    close_at_host(s, slot, *root, claimed)) {
 		notes &= ~NOTES_VISITS;
 		if (counts && (((old & NUMBER) - (seen & NUMBER)) & NUMBER) >= VISITS * NUMBER_ONE)
 			notes |= NOTES_VISITS;
@@ -617,7 +660,9 @@ int guest_release(const struct lock_setup *s, struct lock_slot *slot)
 	}
 	/* G4. */
 	while (!is_asked(own->guest)) {
-		old = swap_if(slot, guest, own->guest, next_number(own->guest & ~(int64_t)IN));
+		old = swap_if(slot, guest, own->guest,
+			      next_number(own->guest & ~(int64_t)IN) |
+				  (own->resolves ? GUEST_RESOLVED : 0));
 		if (old == own->guest) {
 			adaptive_free(slot, W_AWAY);
 			return PAWL_SUCCESS;

@@ -43,7 +43,8 @@
  *       GRANTED. So does LOCAL (shares.c), with the node that has the share, or where guests share
  *       the lock: the client that gets such a root splits it. If both act, they say the same,
  *       because no client has been in between; or one of them does not find guests any more. CLOSED
- *       (phases.c) goes with H2 only: it is never set while W is IDLE.
+ *       (phases.c) goes with H2 only: it is never set while W is IDLE. A root that is fresh
+ *       (first.c) goes by Q5 or G5 only, and is not fresh any more then.
  *
  * Deadlines. A client that waits for the root when its deadline passes swaps STATUS from WAITING to
  * LEFT, and leaves W GONE. The next client of the node continues from that place if STATUS is still
@@ -75,13 +76,15 @@ enum {
 	GRANTED_SPLIT = 6,  /* as GRANTED, and the root is split (sharing.c) */
 	GRANTED_LOCAL = 7,  /* as GRANTED, and the node that had the root has a share (shares.c) */
 	GRANTED_CLOSED = 8, /* as GRANTED_SPLIT, in a batch (phases.c) */
+	GRANTED_FRESH = 9,  /* as GRANTED or GRANTED_LOCAL, and the root is fresh (first.c) */
 	STATUS_BITS = 4
 };
 enum { STATUS_MASK = (1 << STATUS_BITS) - 1 };
 
 /* NEXT: the number, and 1 + the next node. Above its number a STATUS of GRANTED_LOCAL has a node,
- * and one of GRANTED_CLOSED the clients of the batch so far; other grants have 1 + the rank that
- * has released the lock, for observers; 0: it is not known. */
+ * one of GRANTED_FRESH 1 + that node, or 0, and one of GRANTED_CLOSED the clients of the batch so
+ * far; other grants have 1 + the rank that has released the lock, for observers; 0: it is not
+ * known. */
 enum { NODE_BITS = 24, NUMBER_BITS = 35 };
 _Static_assert(STATUS_BITS + NUMBER_BITS + NODE_BITS <= 63 && (int)BATCH_BITS <= (int)NODE_BITS,
 	       "a STATUS is never negative, and has room for a batch");
@@ -109,6 +112,9 @@ static int64_t grant_of(int64_t number, int64_t root, int64_t node, int64_t rele
 	if (root & W_CLOSED)
 		return (root & W_BATCH) >> BATCH_SHIFT << (STATUS_BITS + NUMBER_BITS) |
 		       status_of(number, GRANTED_CLOSED);
+	if (root & W_FRESH)
+		return (root & W_LOCAL ? node + 1 : 0) << (STATUS_BITS + NUMBER_BITS) |
+		       status_of(number, GRANTED_FRESH);
 	return (what == GRANTED_LOCAL ? node : releaser) << (STATUS_BITS + NUMBER_BITS) |
 	       status_of(number, what);
 }
@@ -160,11 +166,22 @@ void kept_root_set_flags(struct lock_slot *slot, int64_t flags)
 		rma_fao(&slot->client, adaptive_word(slot, LINE_W), RMA_SUM, flags - old, &old);
 }
 
+/* A fresh root has come, from a node that has a share if local says so: F2. */
+static void arrive_fresh(const struct lock_setup *s, struct lock_slot *slot, int64_t local)
+{
+	int64_t nodes = FAULT(adaptive_fresh) ? 0 : first_claim_there(s, slot);
+
+	nodes |= local ? share_bit((int)local - 1) : 0;
+	if (nodes)
+		sharing_split(s, slot, nodes);
+}
+
 /* The root has come, as STATUS says. */
 static int arrive(const struct lock_setup *s, struct lock_slot *slot, int64_t status)
 {
 	int64_t what = status & STATUS_MASK, above = status >> (STATUS_BITS + NUMBER_BITS);
-	bool is_closed = what == GRANTED_CLOSED, tells = what != GRANTED_LOCAL && !is_closed;
+	bool is_closed = what == GRANTED_CLOSED, is_fresh = what == GRANTED_FRESH;
+	bool tells = what != GRANTED_LOCAL && !is_closed && !is_fresh;
 	int64_t flags = 0;
 
 	guest_note_root(slot);
@@ -179,6 +196,8 @@ static int arrive(const struct lock_setup *s, struct lock_slot *slot, int64_t st
 	kept_root_set_flags(slot, flags);
 	if (what == GRANTED_LOCAL && !FAULT(adaptive_local))
 		sharing_split(s, slot, share_bit((int)above));
+	if (is_fresh)
+		arrive_fresh(s, slot, above);
 	return PAWL_SUCCESS;
 }
 
@@ -191,10 +210,12 @@ int kept_root_arrive_from(const struct lock_setup *s, struct lock_slot *slot, in
 bool kept_root_is_idle(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t w,
 		       int64_t *root)
 {
+	const struct adaptive_constants *k = s->state;
 	int64_t state = w & W_STATE;
+	bool is_new = state == W_NEW && node == adaptive_home_node(s, slot->lock);
 
-	*root = w & W_ROOT;
-	return state == W_IDLE || (state == W_NEW && node == adaptive_home_node(s, slot->lock));
+	*root = (w & W_ROOT) | (is_new && k->groups_each ? W_FRESH : 0);
+	return state == W_IDLE || is_new;
 }
 
 int64_t kept_root_last(const struct lock_setup *s, struct lock_slot *slot)
@@ -225,6 +246,7 @@ static bool is_idle_at(const struct lock_setup *s, struct lock_slot *slot, int64
 	rma_flush(&slot->client, g); /* orders the looks before the use of their results; (A) */
 	is_idle = kept_root_is_idle(s, slot, (int)node, value, root);
 	*root |= guest_shares(*guest) && !FAULT(adaptive_untold) ? W_LOCAL : 0;
+	*root &= *guest & GUEST_RESOLVED ? ~(int64_t)W_FRESH : -1;
 	return is_idle;
 }
 
@@ -289,6 +311,7 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 	struct rma_word ours = adaptive_word(slot, LINE_NEXT);
 	int64_t next = rma_peek_ordered(c, ours);
 
+	first_publish(s, slot);
 	adaptive_note(slot, adaptive_notes(slot) & ~NOTES_STAYS);
 	for (;;) {
 		int64_t number = next >> NODE_BITS;
@@ -432,6 +455,24 @@ static int rejoin(const struct lock_setup *s, struct lock_slot *slot)
 	return join(s, slot);
 }
 
+/* W has been taken from NEW at the node of the home. */
+static void note_fresh(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+
+	if (k->groups_each)
+		kept_root_set_flags(slot, kept_root_flags(slot) | W_FRESH);
+}
+
+/* No guest is in: whether one has closed the first shares. */
+static void forget_fresh(struct lock_slot *slot)
+{
+	int64_t flags = kept_root_flags(slot);
+
+	if ((flags & W_FRESH) && (guest_here(slot) & GUEST_RESOLVED))
+		kept_root_set_flags(slot, flags & ~(int64_t)W_FRESH);
+}
+
 /* A2, with W taken from IDLE. LOCK_PASSED: the root is at another node, and the client has W. */
 static int enter_kept(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -439,6 +480,7 @@ static int enter_kept(const struct lock_setup *s, struct lock_slot *slot)
 		return PAWL_ERR_TIMEOUT;
 	if (is_taken(slot))
 		return LOCK_PASSED;
+	forget_fresh(slot);
 	if (!rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) ||
 	    FAULT(adaptive_enter))
 		return PAWL_SUCCESS;
@@ -447,6 +489,7 @@ static int enter_kept(const struct lock_setup *s, struct lock_slot *slot)
 
 int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
+	bool is_new = was == W_NEW;
 	int rc;
 
 	was = adaptive_state(s, slot, was);
@@ -454,6 +497,8 @@ int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 		return PAWL_SUCCESS;
 	if (was == W_GONE)
 		return rejoin(s, slot);
+	if (is_new && was == W_IDLE)
+		note_fresh(s, slot);
 	rc = was == W_AWAY ? LOCK_PASSED : enter_kept(s, slot);
 	/* A client that still wants the lock keeps W, uses the lock where it is, or queues for its
 	 * node. */
@@ -487,11 +532,14 @@ static int try_join(const struct lock_setup *s, struct lock_slot *slot)
 int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
 	struct rma_client *c = &slot->client;
+	bool is_new = was == W_NEW;
 	int rc;
 
 	was = adaptive_state(s, slot, was);
 	if (was == W_SHUT)
 		return PAWL_SUCCESS;
+	if (is_new && was == W_IDLE)
+		note_fresh(s, slot);
 	if (was == W_AWAY) {
 		slot->deadline_ns = 1; /* a deadline in the past */
 		rc = guest_enter(s, slot);

@@ -129,7 +129,7 @@ uint64_t phase_end_of_sharing(const struct lock_setup *s, struct lock_slot *slot
 {
 	const struct adaptive_constants *k = s->state;
 	int n = PHASE_TRIPS * (k->nodes - 1) + s->topo->nranks / RANKS_PER_TRIP;
-	uint64_t lasts = trips(slot, n), age = share_age_ns(slot), last;
+	uint64_t lasts = trips(slot, n), age = share_age_ns(s, slot), last;
 
 	lasts = lasts < k->patience ? lasts : k->patience;
 	if (!k->decides || age >= lasts)
@@ -142,7 +142,7 @@ uint64_t phase_end_of_sharing(const struct lock_setup *s, struct lock_slot *slot
 bool phase_is_short(const struct lock_setup *s, struct lock_slot *slot, uint64_t began)
 {
 	const struct adaptive_constants *k = s->state;
-	uint64_t age = share_age_ns(slot);
+	uint64_t age = share_age_ns(s, slot);
 
 	/* Where ranks outnumber cores, a phase lasts for as long as the scheduler likes. */
 	if (!k->decides || slot->client.rma->waiting.crowded)
@@ -196,7 +196,7 @@ int phase_await_sharing(const struct lock_setup *s, struct lock_slot *slot, int 
 	while (!share_watch(slot)) {
 		if (!share_await(slot, p.deadline_ns))
 			return PAWL_ERR_BUSY;
-		if (share_join_if_open(slot)) {
+		if (share_join_if_open(s, slot)) {
 			*adaptive_entry(slot) = BY_SHARE;
 			return PAWL_SUCCESS;
 		}

@@ -10,8 +10,9 @@
  * R has the number of sharers, OPEN, OPENING (a client opens or closes the share), WATCHED (a
  * client looks whether the share can be opened; phases.c), the number of the opening, which is its
  * time if the clock has gone on since the last one, and how often the share has been used (RUN,
- * USES). GATE, which other nodes write, has the number of the opening, or is 0. The share is open
- * if R has OPEN and GATE has the number that R has.
+ * USES). GATE, which other nodes write, has the number of the opening, or CLOSED. The share is open
+ * if R has OPEN and GATE has the number that R has. Before the first opening the number is 0 and
+ * GATE is 0, and the share may be open for another reason (first.c).
  *
  * A sharer adds itself to R (E1), and then looks at GATE (E2). If the share is closed, it takes its
  * count back (E3). To leave, it takes its count back, too. Its first E1 comes without a look at R
@@ -27,8 +28,8 @@
  * root then goes to another node as split, and the bit of this node is set before anything else.
  *
  * A client that excludes sharers says so in H first, and finds the bits of the nodes there (C1). It
- * writes 0 into GATE of each such node (C2), and reads R of that node (C3), until it has no sharers
- * (C4). If H has GUESTS, sharers of other nodes may be there, which SHARERS of GUEST counts
+ * writes CLOSED into GATE of each such node (C2), and reads R of that node (C3), until it has no
+ * sharers (C4). If H has GUESTS, sharers of other nodes may be there, which SHARERS of GUEST counts
  * (guests.c); the client waits for these, too. At its own node it takes OPEN back instead, with
  * OPENING set.
  *
@@ -38,9 +39,10 @@
  *       put, a flush and a get follow each other. So the sharer finds GATE closed, or the other
  *       client finds the sharer.
  *   (B) While an open share, or one that still has sharers, is at a node, the bit of the node is in
- *       H and the root is split; or the root is whole, with LOCAL, and at this node. A bit without
- *       a share is harmless. Only a client that has the root clears bits: those that it found by
- *       C1, after C4, before it takes STRICT back or by the same operation.
+ *       H and the root is split; or the root is whole, with LOCAL, and at this node; or it is
+ *       fresh, and the share is a first one (first.c). A bit without a share is harmless. Only a
+ *       client that has the root clears bits: those that it found by C1, after C4, before it takes
+ *       STRICT back or by the same operation.
  *   (C) O3 and C1 are atomics on the same word. If C1 is first, O3 finds it and the share stays
  *       closed. If O3 is first, C1 finds the bit, and C2 writes GATE after O2. O2 precedes O3 by
  *       the fetch-and-add on R. A client takes back what it said in H only after C2 is performed,
@@ -99,6 +101,9 @@ enum { SAMPLE = 64, MOST_COUNTED = 4096 };
 /* Numbers are times in units of 2^NUMBER_UNIT ns, or a few of these ahead. */
 enum { NUMBER_UNIT = 10, NUMBERS_AHEAD = 1 << 16 };
 
+/* GATE of a closed share; not that of any opening, which is odd, and not 0. */
+#define GATE_CLOSED INT64_C(2)
+
 /* How many nodes are asked at a time. */
 enum { AT_A_TIME = 16 };
 
@@ -116,9 +121,19 @@ static int64_t gate_of(int64_t r)
 	return (int64_t)(((uint64_t)r >> R_NUMBER_SHIFT & R_NUMBER_MASK) << 1 | 1);
 }
 
-static bool has_gate(struct lock_slot *slot, int64_t r)
+static uint64_t number_of(int64_t r)
 {
-	return rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_GATE)) == gate_of(r);
+	return (uint64_t)r >> R_NUMBER_SHIFT & R_NUMBER_MASK;
+}
+
+/* E2. Number 0 is that of first shares (first.c). */
+static bool is_open(const struct lock_setup *s, struct lock_slot *slot, int64_t r)
+{
+	int64_t gate = rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_GATE));
+
+	if (!number_of(r))
+		return !gate && first_is_open(s, slot);
+	return (r & R_OPEN) && gate == gate_of(r);
 }
 
 void share_leave(struct lock_slot *slot)
@@ -130,14 +145,14 @@ void share_leave(struct lock_slot *slot)
 		rma_wake(&slot->client, r);
 }
 
-bool share_join(struct lock_slot *slot)
+bool share_join(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
 	int64_t value;
 
 	/* E1, E2; (A). */
 	value = change(slot, r, R_ONE);
-	if ((value & R_OPEN) && (has_gate(slot, value) || FAULT(adaptive_gate)))
+	if (is_open(s, slot, value) || ((value & R_OPEN) && FAULT(adaptive_gate)))
 		return true;
 	value = change(slot, r, -R_ONE); /* E3 */
 	if (!(value & R_OPEN) && r.map)
@@ -146,12 +161,22 @@ bool share_join(struct lock_slot *slot)
 }
 
 /* The same after a look. */
-bool share_join_if_open(struct lock_slot *slot)
+bool share_join_if_open(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t value;
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &value);
-	return (value & R_OPEN) && has_gate(slot, value) && share_join(slot);
+	return is_open(s, slot, value) && share_join(s, slot);
+}
+
+bool share_open_first(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t value;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &value);
+	return !number_of(value) &&
+	       !rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_GATE)) &&
+	       first_open(s, slot) && share_join(s, slot);
 }
 
 bool share_watch(struct lock_slot *slot)
@@ -188,17 +213,12 @@ static uint64_t number_of_now(struct lock_slot *slot)
 	return rma_clock(&slot->client) >> NUMBER_UNIT & R_NUMBER_MASK;
 }
 
-static uint64_t number_of(int64_t r)
-{
-	return (uint64_t)r >> R_NUMBER_SHIFT & R_NUMBER_MASK;
-}
-
-uint64_t share_age_ns(struct lock_slot *slot)
+uint64_t share_age_ns(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t r;
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &r);
-	if (!(r & R_OPEN) || !has_gate(slot, r))
+	if (!is_open(s, slot, r))
 		return 0;
 	return (((number_of_now(slot) - number_of(r)) & R_NUMBER_MASK) << NUMBER_UNIT) + 1;
 }
@@ -317,6 +337,7 @@ static void next_number(struct lock_slot *slot, int64_t was)
 	/* Numbers only grow, but for their wrap, so that none comes again soon. */
 	if (((next - old - 1) & R_NUMBER_MASK) > R_NUMBER_MASK - NUMBERS_AHEAD)
 		next = (old + 1) & R_NUMBER_MASK;
+	next = next ? next : 1;
 	rma_poke(&slot->client, adaptive_word(slot, LINE_GATE),
 		 gate_of((int64_t)(next << R_NUMBER_SHIFT)));
 	/* Orders the store before O3, too; (C). */
@@ -332,7 +353,7 @@ int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_ro
 
 	while (!begin(slot, &was)) {
 		await_end(slot);
-		if (share_join_if_open(slot))
+		if (share_join_if_open(s, slot))
 			return PAWL_SUCCESS;
 	}
 	next_number(slot, was);
@@ -349,7 +370,7 @@ int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_ro
 	was = end(slot, was, opens ? R_OPEN + R_ONE : 0) + R_OPEN;
 	if (!opens)
 		return old & W_SPLIT ? PAWL_ERR_BUSY : LOCK_PASSED;
-	if (has_gate(slot, was) || FAULT(adaptive_opened)) /* E2 */
+	if (is_open(s, slot, was) || FAULT(adaptive_opened)) /* E2 */
 		return PAWL_SUCCESS;
 	share_leave(slot);
 	return PAWL_ERR_BUSY;
@@ -400,6 +421,9 @@ bool share_close_own(struct lock_slot *slot, bool tries)
 
 	while (!begin(slot, &was))
 		await_end(slot);
+	/* A first share has another number then. */
+	if (!number_of(was))
+		next_number(slot, was);
 	end(slot, was, -(was & R_OPEN));
 	return tries ? is_empty_here(slot)
 		     : is_empty_until(slot, adaptive_word(slot, LINE_SHARERS), true);
@@ -448,7 +472,7 @@ bool share_close_at(const struct lock_setup *s, struct lock_slot *slot, int node
 	struct rma_word r = adaptive_word_at(s, slot, RMA_NODE, node, LINE_SHARERS);
 	int64_t value;
 
-	rma_put(&slot->client, beside(r, LINE_GATE), 0);
+	rma_put(&slot->client, beside(r, LINE_GATE), GATE_CLOSED);
 	rma_order(&slot->client, r); /* orders C2 before C3; pairs with E1 */
 	rma_get(&slot->client, r, &value);
 	rma_flush(&slot->client, r); /* orders the look before the use of it */
@@ -481,7 +505,7 @@ bool share_close(const struct lock_setup *s, struct lock_slot *slot, int64_t bit
 			return true;
 		/* C2. */
 		for (int i = 0; i < n; i++)
-			rma_put(&slot->client, beside(r[i], LINE_GATE), 0);
+			rma_put(&slot->client, beside(r[i], LINE_GATE), GATE_CLOSED);
 		for (int i = 0; i < n; i++)
 			rma_order(&slot->client, r[i]); /* orders C2 before C3; pairs with E1 */
 		/* C3, C4; (A). */
@@ -538,11 +562,22 @@ bool share_make_whole(const struct lock_setup *s, struct lock_slot *slot, int64_
 
 /* ------------------------------------------------------------- the simulator */
 
+static bool has_fresh_root(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
+{
+	uint64_t at;
+	int rank = adaptive_line(s, adaptive_home_node(s, lock), lock, &at);
+	int64_t w = *lock_memory_word(m, rank, at + LINE_W);
+	int64_t guest = *lock_memory_word(m, rank, at + LINE_GUEST);
+
+	return !(guest & GUEST_RESOLVED) && ((w & W_STATE) == W_NEW || (w & W_FRESH));
+}
+
 bool share_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		size_t errlen)
 {
 	const struct adaptive_constants *k = s->state;
 	int64_t h = *lock_memory_home(s, m, k->homes + HOME_SHARING, HOME_BYTES, lock);
+	bool is_fresh = has_fresh_root(s, lock, m);
 
 	for (int j = 0; j < k->nodes; j++) {
 		uint64_t at;
@@ -550,14 +585,15 @@ bool share_idle(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 		int64_t w = *lock_memory_word(m, rank, at + LINE_W);
 		int64_t r = *lock_memory_word(m, rank, at + LINE_SHARERS);
 		int64_t gate = *lock_memory_word(m, rank, at + LINE_GATE);
-		bool is_open = (r & R_OPEN) && gate == gate_of(r);
+		bool is_first = !number_of(r) && !gate && first_is_open_at(s, lock, j, m);
+		bool is_open = is_first || ((r & R_OPEN) && gate == gate_of(r));
 		bool has_bit = (h & W_SPLIT) && (h & share_bit(j));
 
 		snprintf(err, errlen, "node %d: W is 0x%llx, R 0x%llx, GATE 0x%llx; H is 0x%llx", j,
 			 (unsigned long long)w, (unsigned long long)r, (unsigned long long)gate,
 			 (unsigned long long)h);
 		if ((r & (R_COUNT | R_OPENING | R_WATCHED)) ||
-		    (is_open && !has_bit && !(w & W_LOCAL)))
+		    (is_open && !has_bit && !(w & W_LOCAL) && !(is_first && is_fresh)))
 			return false;
 	}
 	return true;

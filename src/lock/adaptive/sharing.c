@@ -137,12 +137,14 @@ void sharing_split(const struct lock_setup *s, struct lock_slot *slot, int64_t b
 /* Split the root, unless it is. */
 static void need_split(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t flags = kept_root_flags(slot);
+	int64_t flags, bits;
 	int own = adaptive_node(s, slot->client.rma->rank);
 
+	first_publish(s, slot);
+	flags = kept_root_flags(slot);
+	bits = flags & W_LOCAL && !FAULT(adaptive_publish) ? share_bit(own) : 0;
 	if (!(flags & W_SPLIT))
-		sharing_split(s, slot,
-			      flags & W_LOCAL && !FAULT(adaptive_publish) ? share_bit(own) : 0);
+		sharing_split(s, slot, bits);
 }
 
 /* The holders and intents ahead that exclude the client, but for sharers, which may have left. */
@@ -205,7 +207,9 @@ int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t old;
 	int rc;
 
-	if (slot->mode == PAWL_SHARED && share_join_if_open(slot))
+	if (slot->mode == PAWL_SHARED && share_join_if_open(s, slot))
+		return entered(slot, BY_SHARE);
+	if (slot->mode == PAWL_SHARED && share_open_first(s, slot))
 		return entered(slot, BY_SHARE);
 	if (is_whole_here(s, slot))
 		return LOCK_PASSED;
@@ -393,6 +397,21 @@ static int enter_whole(const struct lock_setup *s, struct lock_slot *slot, bool 
 	return PAWL_SUCCESS;
 }
 
+/* F2, F3 of an exclusive client of the node of the home, which has a fresh root. */
+static int enter_fresh(const struct lock_setup *s, struct lock_slot *slot, bool tries)
+{
+	int64_t nodes = first_claim_here(s, slot);
+
+	if (kept_root_flags(slot) & W_LOCAL)
+		nodes |= share_bit(adaptive_node(s, slot->client.rma->rank));
+	if (tries && !share_is_unused(s, slot, nodes))
+		return PAWL_ERR_BUSY;
+	if (!FAULT(adaptive_first) && !share_close(s, slot, nodes, tries))
+		return tries ? PAWL_ERR_BUSY : PAWL_ERR_TIMEOUT;
+	kept_root_set_flags(slot, 0);
+	return PAWL_SUCCESS;
+}
+
 static int enter(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 {
 	int64_t flags = kept_root_flags(slot), old;
@@ -402,13 +421,16 @@ static int enter(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 
 	if ((flags & W_CLOSED) && phase_go_on(s, slot))
 		return PAWL_SUCCESS;
+	if ((flags & W_FRESH) && slot->mode == PAWL_EXCLUSIVE)
+		return enter_fresh(s, slot, tries);
 	if (!(flags & W_SPLIT) && slot->mode == PAWL_EXCLUSIVE) {
 		rc = flags & W_LOCAL ? enter_whole(s, slot, tries) : PAWL_SUCCESS;
 		if (rc != LOCK_PASSED)
 			return rc;
 	}
 	if (!(flags & W_SPLIT) && slot->mode == PAWL_SHARED) {
-		kept_root_set_flags(slot, W_LOCAL); /* before a sharer is in: (B) of shares.c */
+		/* Before a sharer is in: (B) of shares.c. The root stays fresh. */
+		kept_root_set_flags(slot, flags | W_LOCAL);
 		while (share_open(s, slot, SHARE_WHOLE) != PAWL_SUCCESS)
 			;
 		return entered(slot, BY_SHARE);

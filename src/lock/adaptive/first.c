@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kind adaptive on several nodes: the first shares, by which sharers enter locks that no client has
+ * acquired in another mode yet, without a far operation for each lock.
+ *
+ * The locks of a home are in groups. A group has two words at its home: TAKEN, which clients of the
+ * home's node change, and MARKS, which others change; and a word READS at each node. TAKEN and
+ * MARKS have a bit for each few locks of the group, which is set when one of them is acquired other
+ * than shared (F2); MARKS also has a bit for each node that reads locks of the group.
+ *
+ * A sharer that finds that its node does not read the group yet sets the bit of the node in MARKS,
+ * looks at TAKEN, and sets in READS the bits of the locks that neither says were taken (F1). The
+ * first share of each of these is open at the node as long as R of the lock has number 0 and GATE
+ * is 0. A sharer enters by it as by any share (shares.c).
+ *
+ * The root of a lock is fresh at first, at the node of the home: W of that node is NEW there, or
+ * has FRESH, and GUEST has no RESOLVED. A client that acquires a fresh lock other than shared sets
+ * its bit, and gets the bits of the nodes that read the group (F2): a client of the home's node by
+ * an operation on TAKEN and a look at MARKS; a guest, or a client of a node to which the root goes,
+ * by one on MARKS. An exclusive client closes the shares of these nodes (F3), as those that it
+ * finds in H. Any other one, or one that passes the root on, splits the root with their bits. Then
+ * the root is not fresh any more: FRESH is taken out of W, or a guest sets RESOLVED when it leaves.
+ * Only sharers of the home's node leave the root fresh.
+ *
+ * Ordering guarantees
+ *   (A) F1 sets the mark and then looks at TAKEN; F2 of the home's node sets the bit in TAKEN and
+ *       then looks at MARKS: a far atomic, a flush (or the transport's order) and a get follow each
+ *       other on the one side, a seq_cst read-modify-write precedes a seq_cst load on the other.
+ * The other cases of F2 are atomics on MARKS, as F1. So F1 finds that the lock was taken, or F2
+ *       finds the node.
+ *   (B) While the first share of a lock is open at a node, or has sharers, the root is fresh, and
+ *       the node is in MARKS before each F2 of the lock; or F2 has found it, and its client is
+ *       about to close the share or to split the root; or the node is in H. GATE, which is not 0
+ *       again, and the number of R, which is not 0 again, keep it closed afterwards. READS only
+ *       says which first shares may be open; a bit of it is harmless where GATE or R say more.
+ *   (C) F3 is C2 ... C4 of shares.c, of which (A) and (E) hold as they are. A client that gives up
+ *       after F2 leaves the root fresh: the next one repeats F2 and F3.
+ *   (D) The root is fresh only at the node of the home. It leaves the node by H2, before which F2
+ *       splits it or finds no other node; or by Q5 or G5, whose client does F2 before it uses the
+ *       root. If H2 and Q5 find the same root, STATUS says which of the two has moved it.
+ *
+ * Far operations: for a node, 1 atomic and 1 get in 1 round trip (2 if the transport is not
+ * ordered) for each group; of an acquire, none. F2: none at the node of the home, elsewhere 1
+ * atomic, which shares the round trip of a guest. F3: 1 put and 1 get for each other node that
+ * reads the group.
+ *
+ * Model: models/adaptive_shares.pml with -DFIRST, whose labels are used here.
+ */
+#include "lock/adaptive/adaptive.h"
+
+/* A bit of a word stands for so many locks. The bits of nodes are those that they have in H. */
+enum { LOCKS_PER_BIT = 16, LOCKS_SHIFT = SHARED_SHIFT + FIRST_NODES, LOCK_BITS = 40 };
+enum { GROUP_LOCKS = LOCKS_PER_BIT * LOCK_BITS };
+_Static_assert((int)FIRST_NODES <= (int)COUNT_BITS && LOCKS_SHIFT + LOCK_BITS <= 63,
+	       "the fields do not overlap");
+#define NODES (((INT64_C(1) << FIRST_NODES) - 1) << SHARED_SHIFT)
+#define LOCKS (((INT64_C(1) << LOCK_BITS) - 1) << LOCKS_SHIFT)
+/* READS: F1 has been done. */
+#define READ INT64_C(1)
+
+/* The words of a group at the home. */
+enum { TAKEN = 0 /* NODE */, MARKS = 8 /* NET */, GROUP_BYTES = 16 };
+
+/* A client opens the first shares of a group if so many of its acquires are shared for each that is
+ * not, and for one more. */
+enum { SHARES_PAY = 4, ONE_MORE = ATTEMPTS_OR(1, 0) };
+
+void first_layout(struct lock_setup *s, struct adaptive_constants *k)
+{
+	uint64_t each = (s->block + GROUP_LOCKS - 1) / GROUP_LOCKS;
+	uint64_t all = each * (uint64_t)s->topo->nranks, size;
+
+	k->groups_each = k->several && k->nodes <= FIRST_NODES ? each : 0;
+	if (!k->groups_each)
+		return;
+	k->groups = lock_reserve(s, each, GROUP_BYTES);
+	size = k->node_level ? (uint64_t)s->topo->level[k->node_level - 1].min_size : 1;
+	k->reads = lock_reserve(s, (all + size - 1) / size, sizeof(int64_t));
+}
+
+/* The group of a lock at its home, and the bit of the lock. */
+static uint64_t group_of(const struct lock_setup *s, uint64_t lock, int *home, int64_t *bit)
+{
+	uint64_t index;
+
+	lock_home(s, lock, home, &index);
+	*bit = INT64_C(1) << (LOCKS_SHIFT + index / LOCKS_PER_BIT % LOCK_BITS);
+	return index / GROUP_LOCKS;
+}
+
+/* The place of READS at a node. */
+static int place_of(const struct lock_setup *s, int node, uint64_t group, int home, uint64_t *at)
+{
+	const struct adaptive_constants *k = s->state;
+	uint64_t i = (uint64_t)home * k->groups_each + group;
+
+	if (!k->node_level) {
+		*at = k->reads + i * sizeof(int64_t);
+		return node;
+	}
+	*at = k->reads + topo_tail_index(s->topo, k->node_level, node, i) * sizeof(int64_t);
+	return topo_tail_rank(s->topo, k->node_level, node, i);
+}
+
+static struct rma_word reads_of(const struct lock_setup *s, struct lock_slot *slot, int64_t *bit)
+{
+	struct rma_client *c = &slot->client;
+	uint64_t group, at;
+	int home, rank;
+
+	group = group_of(s, slot->lock, &home, bit);
+	rank = place_of(s, adaptive_node(s, c->rma->rank), group, home, &at);
+	return rma_word(c->rma, RMA_NODE, rank, at);
+}
+
+static struct rma_word at_home(const struct lock_setup *s, struct lock_slot *slot,
+			       enum rma_domain d, int offset, int64_t *bit)
+{
+	const struct adaptive_constants *k = s->state;
+	int home;
+	uint64_t group = group_of(s, slot->lock, &home, bit);
+
+	return rma_word(slot->client.rma, d, home,
+			k->groups + group * GROUP_BYTES + (uint64_t)offset);
+}
+
+bool first_is_open(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t bit, reads;
+
+	if (!k->groups_each)
+		return false;
+	rma_get(&slot->client, reads_of(s, slot, &bit), &reads);
+	return (reads & bit) != 0;
+}
+
+/* ------------------------------------------------------------------- sharers */
+
+static bool pays(struct lock_slot *slot)
+{
+	const struct adaptive_slot *own = lock_own(slot);
+
+	return own->shares >= SHARES_PAY * ((uint64_t)own->exclusives + ONE_MORE);
+}
+
+bool first_open(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	struct rma_client *c = &slot->client;
+	struct rma_word reads, marks, taken;
+	int64_t bit, value, marked = 0, were = 0;
+
+	if (!k->groups_each)
+		return false;
+	reads = reads_of(s, slot, &bit);
+	rma_get(c, reads, &value);
+	if ((value & READ) || !pays(slot))
+		return (value & bit) != 0;
+	/* F1. */
+	marks = at_home(s, slot, RMA_NET, MARKS, &bit);
+	taken = at_home(s, slot, RMA_NODE, TAKEN, &bit);
+	if (!FAULT(adaptive_unmarked))
+		rma_fao(c, marks, RMA_OR, share_bit(adaptive_node(s, c->rma->rank)), &marked);
+	/* Orders the mark before the look at TAKEN; pairs with F2; (A). */
+	if (rma_is_cpu(taken))
+		rma_flush(c, marks);
+	else
+		rma_order(c, marks);
+	if (!FAULT(adaptive_taken))
+		rma_get(c, taken, &were);
+	rma_flush(c, marks); /* orders the looks before the use of their results */
+	rma_fao(c, reads, RMA_OR, READ | (LOCKS & ~(marked | were)), &value);
+	return ((value | ~(marked | were)) & bit) != 0;
+}
+
+/* ------------------------------------------------------------- other clients */
+
+int64_t first_claim_here(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	int64_t bit, value;
+	struct rma_word taken = at_home(s, slot, RMA_NODE, TAKEN, &bit);
+
+	rma_get(c, taken, &value);
+	if (!(value & bit) && !FAULT(adaptive_unclaimed))
+		rma_fao(c, taken, RMA_OR, bit, &value);
+	return rma_peek_ordered(c, at_home(s, slot, RMA_NET, MARKS, &bit)) & NODES; /* (A) */
+}
+
+struct rma_word first_post_claim(const struct lock_setup *s, struct lock_slot *slot, int64_t *old)
+{
+	int64_t bit;
+	struct rma_word marks = at_home(s, slot, RMA_NET, MARKS, &bit);
+
+	rma_fao(&slot->client, marks, RMA_OR, FAULT(adaptive_unclaimed) ? 0 : bit, old);
+	return marks;
+}
+
+int64_t first_nodes_of(int64_t marks)
+{
+	return marks & NODES;
+}
+
+int64_t first_claim_there(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t old;
+	struct rma_word marks = first_post_claim(s, slot, &old);
+
+	rma_flush(&slot->client, marks); /* orders F2 before the use of its result */
+	return first_nodes_of(old);
+}
+
+void first_publish(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t flags = kept_root_flags(slot), bits;
+
+	if (!(flags & W_FRESH))
+		return;
+	bits = first_claim_here(s, slot);
+	kept_root_set_flags(slot, flags & ~(int64_t)W_FRESH);
+	if (!bits || FAULT(adaptive_fresh))
+		return;
+	if (flags & W_LOCAL)
+		bits |= share_bit(adaptive_node(s, slot->client.rma->rank));
+	sharing_split(s, slot, bits);
+}
+
+/* ------------------------------------------------------------- the simulator */
+
+bool first_is_open_at(const struct lock_setup *s, uint64_t lock, int node,
+		      const struct lock_memory *m)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t bit;
+	uint64_t group, at;
+	int home, rank;
+
+	if (!k->groups_each)
+		return false;
+	group = group_of(s, lock, &home, &bit);
+	rank = place_of(s, node, group, home, &at);
+	return (*lock_memory_word(m, rank, at) & bit) != 0;
+}
