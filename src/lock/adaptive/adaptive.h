@@ -118,7 +118,7 @@ enum {
 #define W_COUNTS (W_SHARERS | W_INTENTS | W_READERS)
 #define BATCH_ONE (INT64_C(1) << BATCH_SHIFT)
 #define W_BATCH (((INT64_C(1) << BATCH_BITS) - 1) << BATCH_SHIFT)
-/* What goes with the root, and FRESH, which does not leave the node. */
+/* What goes with the root, FRESH as far as the next node. */
 #define W_ROOT ((int64_t)(W_SPLIT | W_LOCAL | W_CLOSED | W_FRESH) | W_BATCH)
 _Static_assert(BATCH_SHIFT + BATCH_BITS <= 29, "FRESH is no bit of BATCH");
 /* Tables of more nodes have no first shares. */
@@ -477,7 +477,7 @@ int64_t first_claim_here(const struct lock_setup *s, struct lock_slot *slot);
 int64_t first_claim_there(const struct lock_setup *s, struct lock_slot *slot);
 struct rma_word first_post_claim(const struct lock_setup *s, struct lock_slot *slot, int64_t *old);
 int64_t first_nodes_of(int64_t old);
-/* The client has the root, which is about to leave the node, and W: it is not fresh any more. */
+/* A client that is not exclusive has the root: split it, if it is fresh. */
 void first_publish(const struct lock_setup *s, struct lock_slot *slot);
 bool first_is_open_at(const struct lock_setup *s, uint64_t lock, int node,
 		      const struct lock_memory *m);

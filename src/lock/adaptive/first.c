@@ -18,16 +18,16 @@
  * its bit, and gets the bits of the nodes that read the group (F2): a client of the home's node by
  * an operation on TAKEN and a look at MARKS; a guest, or a client of a node to which the root goes,
  * by one on MARKS. An exclusive client closes the shares of these nodes (F3), as those that it
- * finds in H. Any other one, or one that passes the root on, splits the root with their bits. Then
- * the root is not fresh any more: FRESH is taken out of W, or a guest sets RESOLVED when it leaves.
+ * finds in H. Any other one, or one whose node gets the root, splits it with their bits. Then the
+ * root is not fresh any more: FRESH is taken out of W, or a guest sets RESOLVED when it leaves.
  * Only sharers of the home's node leave the root fresh.
  *
  * Ordering guarantees
  *   (A) F1 sets the mark and then looks at TAKEN; F2 of the home's node sets the bit in TAKEN and
  *       then looks at MARKS: a far atomic, a flush (or the transport's order) and a get follow each
  *       other on the one side, a seq_cst read-modify-write precedes a seq_cst load on the other.
- * The other cases of F2 are atomics on MARKS, as F1. So F1 finds that the lock was taken, or F2
- *       finds the node.
+ *       The other cases of F2 are atomics on MARKS, as F1. So F1 finds that the lock was taken, or
+ *       F2 finds the node.
  *   (B) While the first share of a lock is open at a node, or has sharers, the root is fresh, and
  *       the node is in MARKS before each F2 of the lock; or F2 has found it, and its client is
  *       about to close the share or to split the root; or the node is in H. GATE, which is not 0
@@ -35,9 +35,10 @@
  *       says which first shares may be open; a bit of it is harmless where GATE or R say more.
  *   (C) F3 is C2 ... C4 of shares.c, of which (A) and (E) hold as they are. A client that gives up
  *       after F2 leaves the root fresh: the next one repeats F2 and F3.
- *   (D) The root is fresh only at the node of the home. It leaves the node by H2, before which F2
- *       splits it or finds no other node; or by Q5 or G5, whose client does F2 before it uses the
- *       root. If H2 and Q5 find the same root, STATUS says which of the two has moved it.
+ *   (D) The root is fresh only at the node of the home. If it leaves by H2, STATUS says that it is
+ *       fresh; if by Q5 or G5, W and GUEST do. The client that gets it does F2 before it uses it. A
+ *       client that takes W from NEW, or with FRESH, may find that another node has the root: it
+ *       changes nothing then but W, and STATUS by H2, which fails.
  *
  * Far operations: for a node, 1 atomic and 1 get in 1 round trip (2 if the transport is not
  * ordered) for each group; of an acquire, none. F2: none at the node of the home, elsewhere 1

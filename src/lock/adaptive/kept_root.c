@@ -43,8 +43,8 @@
  *       GRANTED. So does LOCAL (shares.c), with the node that has the share, or where guests share
  *       the lock: the client that gets such a root splits it. If both act, they say the same,
  *       because no client has been in between; or one of them does not find guests any more. CLOSED
- *       (phases.c) goes with H2 only: it is never set while W is IDLE. A root that is fresh
- *       (first.c) goes by Q5 or G5 only, and is not fresh any more then.
+ *       (phases.c) goes with H2 only: it is never set while W is IDLE. FRESH (first.c) goes with
+ *       the root, too, and the client that gets it does F2.
  *
  * Deadlines. A client that waits for the root when its deadline passes swaps STATUS from WAITING to
  * LEFT, and leaves W GONE. The next client of the node continues from that place if STATUS is still
@@ -311,7 +311,6 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 	struct rma_word ours = adaptive_word(slot, LINE_NEXT);
 	int64_t next = rma_peek_ordered(c, ours);
 
-	first_publish(s, slot);
 	adaptive_note(slot, adaptive_notes(slot) & ~NOTES_STAYS);
 	for (;;) {
 		int64_t number = next >> NODE_BITS;
