@@ -16,14 +16,19 @@
  * queue for the root when it leaves, it may leave its count in H and the root to the first of these
  * (B2), which enters without a step at H if it is exclusive (B3), and takes that count back if not, as
  * an intent ahead does that finds the root first (B4). A client to which the root was left does not
- * time out. At the latest after BATCH clients (default 2) the batch ends (B4).
+ * time out. At the latest after BATCH clients (default 2) the batch ends (B4). The next client of the
+ * same node learns of the batch from its grant (K2 of direct.c), and is counted by the one before it.
+ * A sharer that gets the root in a batch may leave it to the first in the queue, too, once, and then
+ * asks as one that comes (B5).
  *
  * What it proves. NP processes (default 3), each of which asks in any mode, any number of times,
  * and may stop between two: no two holders that exclude each other, no dead-lock, no batch that is
  * left to no client. With -DTIMED also
  * when waiters time out at any moment. With -DLIVE=v, under weak fairness, process v, which has no
  * deadline, gets the lock whenever it asks; without intents ahead (NOAHEAD) of others and without
- * deadlines of others, because these may follow each other without end.
+ * deadlines of others, because these may follow each other without end. With -DONEAHEAD that process
+ * may be ahead, and the root is split at first, because exclusive clients may hand a whole root over
+ * to each other without end.
  *
  * What it abstracts. Sharers count themselves in H, as intents do; in the code they enter by the
  * shares of their nodes, with which the root may also become whole again (adaptive_shares.pml). The
@@ -42,6 +47,9 @@
  *                        -DBREAK_FORGETS  CLOSED does not go with the root
  *                        -DBREAK_SHUT_OUT no B4 by the last client of a batch
  *                        -DBREAK_CERTAIN  (TIMED) the client of B3 may time out
+ *                        -DBREAK_TOLD     the grant of K2 does not say that there is a batch
+ *                        -DBREAK_COUNTED  K2 does not count the next client (LIVE, ONEAHEAD)
+ *                        -DBREAK_ONCE     B5 again and again (LIVE)
  *                        -DBREAK_STRICT   S1 does not look at STRICT (LIVE)
  */
 #ifndef NP
@@ -50,11 +58,16 @@
 
 #include "modes.inc"
 
-bit SPLIT, STRICT;
+#ifdef ONEAHEAD
+#define SPLIT_FIRST 1
+#else
+#define SPLIT_FIRST 0
+#endif
+bit SPLIT = SPLIT_FIRST, STRICT;
 #ifndef BATCH
 #define BATCH 2
 #endif
-bit whole = 1, CLOSED;    /* what goes with the root */
+bit whole = !SPLIT_FIRST, CLOSED; /* what goes with the root */
 byte batch;
 byte ROOT;                /* 0, 1 + the process that has it, or left to the first in the queue */
 #define LEFT (NP + 1)
@@ -64,6 +77,7 @@ byte ROOT;                /* 0, 1 + the process that has it, or left to the firs
 #define MAY_LEAVE(p) (MAY_TIME_OUT && queue??[eval(p)] && !(ROOT == LEFT && queue?[eval(p)]))
 #endif
 #define END_BATCH d_step { holds[X]--; CLOSED = 0; batch = 0 }
+bit K2;                   /* it was left so by a grant of W */
 chan queue = [NP] of { byte };
 
 #ifdef BREAK_BESIDE
@@ -80,7 +94,7 @@ chan queue = [NP] of { byte };
 proctype P(byte p)
 {
 	byte mode;
-	bit ahead, ok;
+	bit ahead, ok, handed, yielded;
 
 	do
 	:: choose();
@@ -94,7 +108,7 @@ proctype P(byte p)
 			/* A2, A4 */
 			:: atomic { !ok && SPLIT && !WAY(mode) -> break }
 			/* A3 */
-			:: atomic { !ok && ROOT == LEFT -> ROOT = p + 1 };
+			:: atomic { !ok && ROOT == LEFT && !K2 -> ROOT = p + 1 };
 				END_BATCH; /* B4 */
 				ROOT = 0
 			:: atomic { !ok && !SPLIT && ROOT == 0 -> ROOT = p + 1 };
@@ -109,6 +123,8 @@ proctype P(byte p)
 			critical(mode);
 			holds[mode]--
 		:: !ahead && mode != X ->
+again:
+			skip;
 			/* S1 */
 #ifdef BREAK_WHOLE
 			d_step { ok = OPEN && !WAY(mode); holds[mode]++ };
@@ -130,7 +146,7 @@ root:
 			:: atomic {
 					(ROOT == 0 || ROOT == LEFT) && queue?[eval(p)] ->
 					queue?eval(p);
-					ROOT = p + 1
+					ROOT = p + 1; handed = K2; K2 = 0
 				}
 			:: atomic {
 					MAY_LEAVE(p) ->
@@ -143,6 +159,15 @@ root:
 			CLOSED = 0;
 #endif
 			if
+			/* K2 */
+#ifdef BREAK_TOLD
+			:: handed && mode == X -> handed = 0; critical(X); ROOT = 0; goto late
+#else
+			:: handed && mode == X -> handed = 0; goto in_batch
+#endif
+			:: else -> handed = 0
+			fi;
+			if
 			/* B3 */
 			:: CLOSED && mode == X -> batch++; goto in_batch
 			/* B4 */
@@ -151,6 +176,14 @@ root:
 #else
 			:: CLOSED && mode != X -> END_BATCH
 #endif
+			/* B5 */
+			:: atomic { CLOSED && mode == S && !yielded && len(queue) > 0 ->
+#ifndef BREAK_ONCE
+					yielded = 1;
+#endif
+					ROOT = LEFT
+				};
+				goto again
 			:: else
 			fi;
 #ifdef BREAK_SPLIT
@@ -231,6 +264,13 @@ in_batch:
 #endif
 						ROOT = LEFT
 					}
+				/* K2 */
+				:: atomic { batch < BATCH && len(queue) > 0 ->
+#ifndef BREAK_COUNTED
+						batch++;
+#endif
+						K2 = 1; ROOT = LEFT
+					}
 				/* B4 */
 #ifdef BREAK_SHUT_OUT
 				:: CLOSED = 0; ROOT = 0
@@ -244,7 +284,7 @@ give_back:
 			ROOT = 0
 		fi;
 late:
-		mode = 0; ahead = 0; ok = 0
+		mode = 0; ahead = 0; ok = 0; yielded = 0
 	:: break
 	od
 }

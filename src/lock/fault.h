@@ -185,6 +185,8 @@
 	X(adaptive_joins, "adaptive", "a client that is not exclusive enters as one of a batch") \
 	X(adaptive_forgets, "adaptive", "a node that gets the root does not learn of the batch") \
 	X(adaptive_shut_out, "adaptive", "a batch ends, and sharers are still kept out") \
+	X(adaptive_batch, "adaptive", "a client that is handed the lock does not learn of the batch") \
+	X(adaptive_yields, "adaptive", "a sharer that leaves the lock to a batch is in") \
 	X(adaptive_counts, "adaptive", "makes a root whole while intents are in") \
 	X(adaptive_unmarked, "adaptive", "opens first shares without a mark of its node at the home") \
 	X(adaptive_taken, "adaptive", "opens first shares of locks that were taken") \

@@ -114,6 +114,9 @@ enum { LONG_PATIENCE_NS = 500000, PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000
 /* A hand-over that takes longer is slow, and so many waits of the client after it are long. */
 enum { SLOW_NS = 100000, LONG_WAITS = 4 };
 
+/* The longest pause, in round trips, of a head whose node knows the root as split. */
+enum { PAUSE_TRIPS = 2 };
+
 /* Releases for each call that lets the MPI progress. */
 enum { RELEASES_PER_CALL = 256 };
 
@@ -316,17 +319,13 @@ static void note_hand_over(struct lock_slot *slot, uint64_t began)
 		own->long_waits--;
 }
 
-/* Whether the root goes from one client of this node to the next, or did when it was here last, and
- * has not come back. A head that is patient then only takes it later: sharers wait elsewhere
- * (phases.c). */
-static bool is_in_batch(const struct lock_setup *s, struct lock_slot *slot)
+/* What the node knows of the root: W_ROOT, as it is, or as it was here last. While CLOSED is set,
+ * the root goes from one client to the next (phases.c). */
+static int64_t root_as_known(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
-	int64_t value = 0;
 
-	if (k->several)
-		rma_get(&slot->client, adaptive_word(slot, LINE_W), &value);
-	return (value & W_CLOSED) != 0;
+	return k->several ? kept_root_flags(slot) : 0;
 }
 
 /* T4 of a head whose patience lasts. */
@@ -335,13 +334,18 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	const struct adaptive_constants *k = s->state;
 	struct rma_pause p = {.min_ns = BACKOFF_MIN_NS};
 	uint64_t patience;
+	int64_t root;
 
 	if (adaptive_take(s, slot, TAKER_HEAD, was))
 		return true;
-	if (k->keeps_order || is_in_batch(s, slot))
+	root = root_as_known(s, slot);
+	/* A head of a batch that is patient only takes W later: sharers wait elsewhere. */
+	if (k->keeps_order || (root & W_CLOSED))
 		return false;
 	patience = patience_of(s, slot);
 	p.max_ns = patience / LOOKS_OF_PATIENCE;
+	if (root & W_SPLIT) /* the holder begins a batch, or hands the root on */
+		p.max_ns = PAUSE_TRIPS * (uint64_t)adaptive_trip_ns(adaptive_notes(slot));
 	if (direct_is_better(s, slot))
 		p.min_ns = p.max_ns = LOOK_NS;
 	p.deadline_ns = rma_clock(&slot->client) + patience;
@@ -391,6 +395,16 @@ static bool give_up(struct lock_slot *slot, int64_t *was)
 	}
 }
 
+static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_slot *slot);
+
+/* B5: a sharer has left the root to a batch: as one that has found the share of its node closed. */
+static int share_again(const struct lock_setup *s, struct lock_slot *slot)
+{
+	if (phase_await_sharing(s, slot, PAWL_ERR_BUSY) == PAWL_SUCCESS)
+		return PAWL_SUCCESS;
+	return acquire_slowly(s, slot);
+}
+
 /* The client has W: enter, on several nodes by way of the root. For observers, the lock comes from
  * a client of this node, unless the root says more (kept_root.c); from holders in another mode, if
  * the client awaits them last. */
@@ -409,6 +423,8 @@ static RMA_SLOW_PATH int enter(const struct lock_setup *s, struct lock_slot *slo
 		return rc;
 	waits = slot->client.waits;
 	rc = sharing_enter(s, slot, false);
+	if (rc == LOCK_PASSED)
+		return share_again(s, slot);
 	if (slot->client.waits != waits)
 		slot->from = 0;
 	return rc;
@@ -479,14 +495,14 @@ static int lead(const struct lock_setup *s, struct lock_slot *slot, int64_t gran
 	/* Its release, and its next acquire, take the long way. */
 	own->w = NULL;
 	own->last = 0;
-	keeps = slot->mode == PAWL_EXCLUSIVE && direct_is_better(s, slot); /* K1 */
+	keeps = direct_may_keep(s, slot, grant); /* K1 */
 	own->place = keeps ? PLACE_KEPT : PLACE_LEFT;
 	if (!keeps)
 		leave_queue(s, slot); /* T6 */
-	else if (has_w)
+	else if (has_w && direct_joins(s, slot, grant))
 		return PAWL_SUCCESS;
 	rc = enter(s, slot, was);
-	if (keeps && (rc != PAWL_SUCCESS || own->entry != BY_ROOT)) {
+	if (keeps && (rc != PAWL_SUCCESS || !direct_keeps(s, slot))) {
 		leave_queue(s, slot);
 		own->place = PLACE_LEFT;
 	}
@@ -649,6 +665,7 @@ static bool is_shared_again(struct lock_slot *slot)
 static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
+	struct adaptive_slot *own = lock_own(slot);
 	int rc;
 
 	find_words(s, slot);
@@ -662,6 +679,7 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 			return PAWL_SUCCESS;
 		}
 		rc = sharing_enter_at_once(s, slot);
+		own->yields = 0;
 		if (rc == LOCK_PASSED && sharing_by_guest(s, slot))
 			return acquire_slowly(s, slot);
 		if (rc != PAWL_SUCCESS && slot->mode == PAWL_SHARED)

@@ -153,14 +153,15 @@ struct adaptive_slot {
 	uint64_t last;         /* 1 + the lock for which w and queue were found; 0: w is NULL */
 	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
 	uint64_t shared;       /* 1 + the lock that it shared last, on several nodes */
-	uint64_t looked;  /* when it saw last that others queue; 0: they do not, or a new turn */
-	uint64_t turn;    /* for how long it has run while others queue */
-	uint64_t look_at; /* which acquires look at that, by their number */
-	bool excluded;    /* as a sharer of one node, when it counted itself last (S1) */
-	bool is_absent;   /* it did not come back soon when it last had come from the queue */
-	uint8_t place;    /* an enum adaptive_place, from an acquire to its release */
-	uint8_t handed;   /* so many hand-overs since W was looked at */
-	uint8_t slow;     /* so many times W is made free for the next one: hand-overs were slow */
+	uint64_t looked;    /* when it saw last that others queue; 0: they do not, or a new turn */
+	uint64_t turn;      /* for how long it has run while others queue */
+	uint64_t look_at;   /* which acquires look at that, by their number */
+	bool excluded;      /* as a sharer of one node, when it counted itself last (S1) */
+	bool is_absent : 1; /* it did not come back soon when it last had come from the queue */
+	uint8_t yields : 4; /* how often, as a sharer in this acquire, to a batch (phases.c) */
+	uint8_t place;      /* an enum adaptive_place, from an acquire to its release */
+	uint8_t handed;     /* so many hand-overs since W was looked at */
+	uint8_t slow; /* so many times W is made free for the next one: hand-overs were slow */
 	uint8_t
 	    visits; /* on several nodes: how many of the first acquires were guests that share, */
 	uint16_t shares; /* and how many of the last ones were shared, and exclusive (shares.c) */
@@ -347,8 +348,9 @@ RMA_INLINE void adaptive_free(struct lock_slot *slot, int64_t state)
 		rma_wake(&slot->client, w);
 }
 
-/* The kind of a predecessor's grant: the client is the head of the queue, or has W, too. */
-enum { HEAD_NOW = 1, HOLDER_NOW = 2, GRANT_KIND_BITS = 2 };
+/* The kind of a predecessor's grant: the client is the head of the queue, or has W, too, and then
+ * perhaps as the next one of a batch. */
+enum { HEAD_NOW = 1, HOLDER_NOW = 2, BATCH_NOW = 4, GRANT_KIND_BITS = 3 };
 
 /* The client that takes W. */
 enum adaptive_taker { TAKER_NEW, TAKER_HEAD, TAKER_AHEAD };
@@ -369,6 +371,12 @@ bool kept_root_is_free(const struct lock_setup *s, struct lock_slot *slot);
 /* Hand-overs without making W free (direct.c). Whether they are expected to take less time than a
  * client that runs takes to come back. */
 bool direct_is_better(const struct lock_setup *s, struct lock_slot *slot);
+/* K1: whether a client that has W is to remain the head of its queue until it has entered, and then
+ * until it leaves. */
+bool direct_may_keep(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
+bool direct_keeps(const struct lock_setup *s, struct lock_slot *slot);
+/* A client has been granted W by K2. Whether it is in, and remains the head. */
+bool direct_joins(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
 /* Whether the client has W and is the head of the queue (K1), and another one is behind it. */
 bool direct_has_successor(struct lock_slot *slot);
 /* K2, K3: hand W to the next client of the queue, and leave the queue. False: the client has left
@@ -391,6 +399,8 @@ bool kept_root_may_stay(const struct lock_setup *s, struct lock_slot *slot);
 void kept_root_pass_on(const struct lock_setup *s, struct lock_slot *slot);
 /* NEXT was set after W became IDLE: look again, and give W back. */
 void kept_root_look_again(const struct lock_setup *s, struct lock_slot *slot);
+/* D4: leave W, and the root, to the head of the queue of the node. False: there is none. */
+bool kept_root_shut_soon(struct lock_slot *slot);
 /* Leave the root, and W, to a client that takes them for certain. False: there is none. */
 bool kept_root_hand_over(const struct lock_setup *s, struct lock_slot *slot);
 /* What goes with the root that the client has, with W: W_ROOT. */
@@ -492,7 +502,8 @@ bool sharing_by_guest(const struct lock_setup *s, struct lock_slot *slot);
 bool sharing_enter_soon(const struct lock_setup *s, struct lock_slot *slot);
 /* An intent ahead. */
 int sharing_enter_ahead(const struct lock_setup *s, struct lock_slot *slot);
-/* The client has W and the root: enter. It keeps both only if it is exclusive, and in. */
+/* The client has W and the root: enter. It keeps both only if it is exclusive, and in. LOCK_PASSED:
+ * a sharer has left both to a batch, and has to wait again. */
 int sharing_enter(const struct lock_setup *s, struct lock_slot *slot, bool tries);
 /* Take back what the client has in H or in R. */
 void sharing_leave(const struct lock_setup *s, struct lock_slot *slot);
@@ -504,12 +515,15 @@ bool sharing_idle(const struct lock_setup *s, uint64_t lock, const struct lock_m
 /* Phases (phases.c), on several nodes. An exclusive client is in by H, and no share is open: it is
  * the first one of a batch. */
 void phase_begin(struct lock_slot *slot);
-/* The client has the root, in a batch. True: it is in, as the next one. False: the batch is over.
- */
-bool phase_go_on(const struct lock_setup *s, struct lock_slot *slot);
+/* The client has the root, in a batch. PAWL_SUCCESS: it is in, as the next one. PAWL_ERR_BUSY: it
+ * is a sharer, and has left W to the head of its queue. LOCK_PASSED: the batch is over. */
+int phase_go_on(const struct lock_setup *s, struct lock_slot *slot, bool tries);
 /* An exclusive client that is in by H leaves. True: the next one of the batch has the root, and W.
  * False: the batch is over, and this client has both. */
 bool phase_hand_over(const struct lock_setup *s, struct lock_slot *slot);
+/* A holder of a batch: how many clients may follow at this node until the next look, at most so
+ * many; they are counted. 0: the batch is over. */
+int phase_may_go_on(const struct lock_setup *s, struct lock_slot *slot, int clients);
 /* End the batch. */
 void phase_end(const struct lock_setup *s, struct lock_slot *slot);
 /* When a client with the root closes shares that are in use, if its patience as such ends so. */

@@ -19,14 +19,22 @@
  * wait, and look at W again and again when they are at the head: the holder that came by T1 is
  * likely to be gone for long, too.
  *
+ * Batches (phases.c). An exclusive client does K1 in any case if its node knows the root as split,
+ * and its release does K2 in a batch: no client can take W between two holders of a batch either,
+ * and the others of the node wait in the queue, or elsewhere (sharers). The grant says that it is
+ * one of a batch. So a hand-over within a node touches neither W nor H.
+ *
  * When W has to become free
  *   - Another node waits for the root, and the stay of this one is over (D1).
+ *   - The batch has had its clients (B4 of phases.c).
  *   - An intent ahead waits. On one node W has its count (C1). On several it sets AHEAD in W when
  *     it finds W HELD, until it waits no more.
  *
  * A release looks for these in W and NEXT, a cache line that clients change when they queue. With
  * patience 0 or a stay of so many acquires each one does; otherwise one of HANDED_MOST + 1 that
- * hand W on. The grant has the number since the last look. A head that has taken W looks.
+ * hand W on. The grant has the number since the last look. A head that has taken W looks. In a
+ * batch a look counts the clients until the next one, and there are fewer of these if the batch
+ * ends before.
  *
  * Ordering guarantees
  *   (A) W is HELD from K1 until a client whose release does not do K2 makes it free. Each client in
@@ -34,11 +42,13 @@
  *       HEAD and STRICT are not set, and no client sleeps on W but for intents ahead.
  *   (B) What a holder did, also in NOTES and in the flags of W, is visible to the next one by the
  *       grant, which is stored after it and awaited with acquire semantics (mcs.h, (C)).
- *   (C) A client that K2 grants W, which it cannot refuse, has the root, and the root is whole and
- *       without a share: the releaser was exclusive, and in by the root (BY_ROOT), so it had SPLIT
- *       and LOCAL reset. Neither a guest nor another node takes the root meanwhile, since W is not
- *       IDLE (kept_root.c, (A2); guests.c, (A)): the last client of the series looks at NEXT and
- *       GUEST when it makes W free (D1, D3).
+ *   (C) A client that K2 grants W, which it cannot refuse, has the root. If the grant does not say
+ *       that it is one of a batch, the root is whole and without a share: the releaser was
+ *       exclusive, and in by the root (BY_ROOT), so it had SPLIT and LOCAL reset. If it does, the
+ *       releaser was in by H, CLOSED is in W, and HELD in H: (A) of phases.c. An exclusive client
+ *       is in; another one finds CLOSED in W, and does B4 or B5. Neither a guest nor another node
+ *       takes the root meanwhile, since W is not IDLE (kept_root.c, (A2); guests.c, (A)): the last
+ *       client of the series looks at NEXT and GUEST when it makes W free (D1, D3).
  *   (D) If all clients behind the releaser have abandoned their places, K2 passes over them, the
  *       queue is empty, and the releaser makes W free.
  *   (E) K3 precedes R1 and D4. So W becomes SHUT only with a head that is not the releaser. If an
@@ -47,7 +57,8 @@
  *       that counts itself meanwhile (S1) finds HELD. An intent ahead that counts itself after the
  *       look waits for the next holders, at most HANDED_MOST + 1.
  *
- * Models: models/adaptive.pml and models/adaptive_counts.pml, whose labels are used here.
+ * Models: models/adaptive.pml, models/adaptive_counts.pml and, for batches,
+ * models/adaptive_sharing.pml, whose labels are used here.
  */
 #include "lock/adaptive/adaptive.h"
 
@@ -72,6 +83,30 @@ bool direct_is_better(const struct lock_setup *s, struct lock_slot *slot)
 				  !slot->client.rma->waiting.crowded);
 }
 
+bool direct_may_keep(const struct lock_setup *s, struct lock_slot *slot, int64_t grant)
+{
+	const struct adaptive_constants *k = s->state;
+
+	if (slot->mode != PAWL_EXCLUSIVE)
+		return false;
+	return direct_is_better(s, slot) || (grant & BATCH_NOW) ||
+	       (k->several && (kept_root_flags(slot) & (W_SPLIT | W_CLOSED)));
+}
+
+bool direct_keeps(const struct lock_setup *s, struct lock_slot *slot)
+{
+	enum adaptive_entry entry = *adaptive_entry(slot);
+
+	return entry == BY_ROOT ? direct_is_better(s, slot) : entry == BY_HOME;
+}
+
+bool direct_joins(const struct lock_setup *s, struct lock_slot *slot, int64_t grant)
+{
+	if ((grant & BATCH_NOW) && !FAULT(adaptive_batch))
+		*adaptive_entry(slot) = BY_HOME;
+	return direct_keeps(s, slot);
+}
+
 bool direct_has_successor(struct lock_slot *slot)
 {
 	const struct adaptive_slot *own = lock_own(slot);
@@ -85,13 +120,19 @@ static bool may_hand_on(const struct lock_setup *s, struct lock_slot *slot)
 	const struct adaptive_constants *k = s->state;
 	struct adaptive_slot *own = lock_own(slot);
 	bool looks_always = k->keeps_order || adaptive_options_of(s)->stay >= 0;
+	int most = HANDED_MOST + 1;
 	int64_t value;
 
 	if ((!looks_always && own->handed < HANDED_MOST) || FAULT(adaptive_unseen)) {
 		own->handed = (own->handed + 1) & HANDED_MOST;
 		return true;
 	}
-	own->handed = 0;
+	if (*adaptive_entry(slot) == BY_HOME) {
+		most = phase_may_go_on(s, slot, looks_always ? 1 : HANDED_MOST + 1);
+		if (!most)
+			return false;
+	}
+	own->handed = (uint8_t)(HANDED_MOST + 1 - most);
 	rma_get(&slot->client, adaptive_word(slot, LINE_W), &value);
 	if (!k->several)
 		return !(value & (W_INTENTS | W_READERS));
@@ -113,9 +154,13 @@ bool direct_hand_on(const struct lock_setup *s, struct lock_slot *slot)
 		return false;
 	}
 	grant = HOLDER_NOW | (int64_t)own->handed << GRANT_KIND_BITS;
+	grant |= *adaptive_entry(slot) == BY_HOME ? BATCH_NOW : 0;
 	if (slot->acquires % ACQUIRES_PER_TIME == 0)
 		grant |= (int64_t)(rma_clock(&slot->client) << TIME_SHIFT & INT64_MAX);
-	return mcs_hand_over(s, slot, RMA_NODE, tail, succ, grant) || FAULT(adaptive_handed);
+	if (!mcs_hand_over(s, slot, RMA_NODE, tail, succ, grant) && !FAULT(adaptive_handed))
+		return false;
+	*adaptive_entry(slot) = BY_ROOT;
+	return true;
 }
 
 void direct_note_grant(struct lock_slot *slot, int64_t grant)

@@ -575,7 +575,7 @@ static bool is_over(int64_t notes, int64_t began, int64_t now)
 /* D4, also for a client that is at the head of the queue and about to set HEAD: it may have been
  * put there when this holder entered. No step depends on this wait: without HEAD the root is not
  * kept. */
-static bool shut_soon(struct lock_slot *slot)
+bool kept_root_shut_soon(struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word w = adaptive_word(slot, LINE_W);
@@ -615,7 +615,7 @@ static bool begin_stay(const struct lock_setup *s, struct lock_slot *slot)
 /* D1, D4. */
 static bool stay(const struct lock_setup *s, struct lock_slot *slot)
 {
-	return begin_stay(s, slot) && shut_soon(slot);
+	return begin_stay(s, slot) && kept_root_shut_soon(slot);
 }
 
 bool kept_root_may_stay(const struct lock_setup *s, struct lock_slot *slot)
@@ -690,7 +690,7 @@ bool kept_root_hand_over(const struct lock_setup *s, struct lock_slot *slot)
 {
 	bool is_asked = guest_next_is_set(slot);
 
-	if (is_asked ? stay(s, slot) : shut_soon(slot))
+	if (is_asked ? stay(s, slot) : kept_root_shut_soon(slot))
 		return true;
 	if (!is_asked)
 		return false;

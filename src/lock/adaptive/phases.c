@@ -7,10 +7,14 @@
  *
  * Batch. An exclusive client that has closed the shares enters by HELD in H, and sets CLOSED of its
  * root (B1). When it leaves, and another client of its node or another node waits for the root, it
- * leaves HELD in H, and hands the root over with CLOSED (B2). An exclusive client that gets such a
- * root is in, without an operation at the home (B3). The batch ends, by the removal of HELD, when
- * no client waits for the root, when the client that gets it is not exclusive, and after as many
- * clients as the table has ranks (B4). The root is split then, as before.
+ * leaves HELD in H, and hands the root over with CLOSED (B2), to the next client of its node by one
+ * put (K2 of direct.c). An exclusive client that gets such a root is in, without an operation at
+ * the home (B3). The batch ends, by the removal of HELD, when no client waits for the root, when
+ * the client that gets it is not exclusive, and after as many clients as the table has ranks (B4).
+ * The root is split then, as before. But a sharer that gets the root in a batch, having waited for
+ * it since before the batch or for longer than its patience, leaves W, and the root, to the head of
+ * the queue of its node, if there is one, and waits as one that finds the share closed (B5). It
+ * does so YIELDS times at most, and not with patience 0.
  *
  * Sharers that find the share of their node closed do not wait for the root, but for the end of the
  * batch: one of them, which has set WATCHED in R of the node, looks at H with back-off, and opens
@@ -28,29 +32,32 @@
  * Short phases. With few clients, a phase of sharers may take less than the change to it. Then it
  * is better to use the lock at one node after the other, whose clients need no far operation to
  * change the mode. So a client that closes shares that have been open for a short time, and are not
- * in use, makes the root whole (sharing.c, S5), unless ranks outnumber cores. A whole root becomes
- * split when sharers of the node that has it outlast the patience of an exclusive client while
- * another node waits (S7).
+ * in use, makes the root whole (sharing.c, S5), unless ranks outnumber cores. The more ranks there
+ * are, the more of them share the lock in the same time, so that time is shorter then. A whole root
+ * becomes split when sharers of the node that has it outlast the patience of an exclusive client
+ * while another node waits (S7).
  *
  * Ordering guarantees, besides those of sharing.c
  *   (A) CLOSED is set only while H has HELD and SPLIT, no share is open, and no intent is in: the
  *       client of B1 has found that, and each later intent or opener finds HELD. So each client
  *       that gets the root with CLOSED may enter in place of the one before it.
- *   (B) W is never IDLE with CLOSED: B2 leaves the root only to a client that takes it for certain,
- *       the head of the queue of the node (by SHUT) or the next node (by H2 of kept_root.c). If
- *       that does not come about, B4 precedes the release. A client that gets CLOSED and is not
- *       exclusive does B4 first, even if its deadline has passed. So sharers are never kept out
- *       without an exclusive holder that ends the batch or leaves it to another one.
+ *   (B) W is never IDLE with CLOSED: B2 leaves the root only to a client that takes it for
+ *       certain, the next client of the queue of the node (by K2), its head (by SHUT) or the next
+ *       node (by H2 of kept_root.c). If that does not come about, B4 precedes the release. A
+ *       client that gets CLOSED and is not exclusive does B5, by SHUT, or B4 first, even if its
+ *       deadline has passed. So sharers are never kept out without an exclusive holder that ends
+ *       the batch or leaves it to another one.
  *   (C) What a holder of the batch did is visible to the next one by the hand-over of the root, as
  *       with a whole root, and to sharers and intents by B4, which is flushed before the root is
  *       released or used.
  *
  * Progress. Sharers, and intents ahead, wait for at most as many exclusive holders in a row as the
- * table has ranks. An exclusive client that has the root waits for sharers that come one after the
- * other until its patience has ended and the phase has lasted for its time, each of which is at
- * most option patience (500 us if the lock decides), and then only for those that are in. A sharer
- * that has waited for so long is in the queue for the root. A client that dies or is slow while it
- * has set WATCHED delays others by that time at most.
+ * table has ranks. A sharer that leaves the root to a batch waits for its end as others do, and
+ * if it misses that YIELDS times, it ends the next one itself. An exclusive client that has the
+ * root waits for sharers that come one after the other until its patience has ended and the phase
+ * has lasted for its time, each of which is at most option patience (500 us if the lock decides),
+ * and then only for those that are in. A sharer that has waited for so long is in the queue for the
+ * root. A client that dies or is slow while it has set WATCHED delays others by that time at most.
  *
  * Models: models/adaptive_sharing.pml (batches) and models/adaptive_shares.pml (short phases),
  * whose labels are used here. WATCHED is in neither: it only says who looks, and each wait for it
@@ -60,15 +67,20 @@
 
 /* Round trips. How long a phase of sharers lasts: so many for each other node, to which a batch
  * goes, and one for so many ranks, which it may have. A phase is short that lasts for less than the
- * first of the next two, divided by the number of the other nodes, and the second. How long a
- * sharer goes on looking while another client of its node gets the root. */
+ * first of the next two, divided by the number of the other nodes, and the second; with more ranks
+ * than a few, for less in proportion. How long a sharer goes on looking while another client of its
+ * node gets the root. */
 enum {
 	PHASE_TRIPS = 4,
 	RANKS_PER_TRIP = 16,
 	SHORT_TRIPS = 4,
 	SHORT_MORE_TRIPS = 4,
+	FEW_RANKS = 8,
 	WHOLE_TRIPS = 16
 };
+
+/* How often a sharer leaves the root to a batch. */
+enum { YIELDS = 8 };
 
 /* The shortest pause between two looks at H. */
 enum { PAUSE_MIN_NS = 1000 };
@@ -95,15 +107,36 @@ void phase_end(const struct lock_setup *s, struct lock_slot *slot)
 	kept_root_set_flags(slot, W_SPLIT);
 }
 
-bool phase_go_on(const struct lock_setup *s, struct lock_slot *slot)
+int phase_go_on(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 {
-	if (slot->mode != PAWL_EXCLUSIVE && !FAULT(adaptive_joins)) {
-		phase_end(s, slot);
-		return false;
+	const struct adaptive_constants *k = s->state;
+	struct adaptive_slot *own = lock_own(slot);
+
+	if (slot->mode == PAWL_EXCLUSIVE || FAULT(adaptive_joins)) {
+		kept_root_set_flags(slot, kept_root_flags(slot) + BATCH_ONE);
+		own->entry = BY_HOME; /* B3 */
+		return PAWL_SUCCESS;
 	}
-	kept_root_set_flags(slot, kept_root_flags(slot) + BATCH_ONE);
-	*adaptive_entry(slot) = BY_HOME; /* B3 */
-	return true;
+	/* B5. */
+	if (slot->mode == PAWL_SHARED && !tries && !k->keeps_order && own->yields < YIELDS) {
+		own->yields++;
+		if (kept_root_shut_soon(slot))
+			return FAULT(adaptive_yields) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+	}
+	phase_end(s, slot);
+	return LOCK_PASSED;
+}
+
+int phase_may_go_on(const struct lock_setup *s, struct lock_slot *slot, int clients)
+{
+	int64_t flags = kept_root_flags(slot);
+	int64_t left = s->topo->nranks - ((flags & W_BATCH) >> BATCH_SHIFT);
+
+	if (left <= 0)
+		return 0;
+	clients = left < clients ? (int)left : clients;
+	kept_root_set_flags(slot, flags + clients * BATCH_ONE);
+	return clients;
 }
 
 bool phase_hand_over(const struct lock_setup *s, struct lock_slot *slot)
@@ -142,15 +175,15 @@ uint64_t phase_end_of_sharing(const struct lock_setup *s, struct lock_slot *slot
 bool phase_is_short(const struct lock_setup *s, struct lock_slot *slot, uint64_t began)
 {
 	const struct adaptive_constants *k = s->state;
-	uint64_t age = share_age_ns(s, slot);
+	uint64_t age = share_age_ns(s, slot), nranks = (uint64_t)s->topo->nranks, least;
 
 	/* Where ranks outnumber cores, a phase lasts for as long as the scheduler likes. */
 	if (!k->decides || slot->client.rma->waiting.crowded)
 		return false;
 	if (!age) /* at least so long, as far as this node knows */
 		age = rma_clock(&slot->client) - began;
-	return age <
-	       trips(slot, SHORT_TRIPS) / (uint64_t)(k->nodes - 1) + trips(slot, SHORT_MORE_TRIPS);
+	least = trips(slot, SHORT_TRIPS) / (uint64_t)(k->nodes - 1) + trips(slot, SHORT_MORE_TRIPS);
+	return age < (nranks > FEW_RANKS ? least * FEW_RANKS / nranks : least);
 }
 
 static bool has_holder(struct lock_slot *slot)

@@ -419,8 +419,11 @@ static int enter(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 	bool is_short;
 	int rc;
 
-	if ((flags & W_CLOSED) && phase_go_on(s, slot))
-		return PAWL_SUCCESS;
+	if (flags & W_CLOSED) {
+		rc = phase_go_on(s, slot, tries);
+		if (rc != LOCK_PASSED)
+			return rc;
+	}
 	if ((flags & W_FRESH) && slot->mode == PAWL_EXCLUSIVE)
 		return enter_fresh(s, slot, tries);
 	if (!(flags & W_SPLIT) && slot->mode == PAWL_EXCLUSIVE) {
@@ -461,6 +464,8 @@ int sharing_enter(const struct lock_setup *s, struct lock_slot *slot, bool tries
 	}
 	if (slot->mode != PAWL_EXCLUSIVE || kept_root_flags(slot))
 		rc = enter(s, slot, tries);
+	if (rc == PAWL_ERR_BUSY && !tries)
+		return LOCK_PASSED;
 	if (rc != PAWL_SUCCESS || slot->mode != PAWL_EXCLUSIVE)
 		adaptive_give_back(s, slot);
 	return rc;
