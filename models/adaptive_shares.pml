@@ -29,7 +29,8 @@
  * READS after it has marked its node and has found no client that has taken the lock other than
  * shared (F1). A client that takes a fresh root other than shared says so in TAKEN, if it is of
  * node 0, or in CLAIMED, and finds the marks (F2). Then it closes the shares of the marked nodes
- * (F3), or splits the root with their bits.
+ * (F3), or splits the root with their bits. When it leaves, an exclusive client may open the shares
+ * again, and leave the root fresh (F4).
  *
  * What it proves. NN nodes (default 2) with NC clients each (default 2; NP of all: as many); each
  * asks for the lock any number of times, exclusively, shared, or, with -DAHEAD, as an intent ahead:
@@ -67,7 +68,8 @@
  *                        -DBREAK_CLAIM   F2 sets neither TAKEN nor CLAIMED
  *                        -DBREAK_FIRST   no F3
  *                        -DBREAK_FRESH   the root moves as if it were not fresh
- *                        -DBREAK_ZERO    C2 writes 0
+ *                        -DBREAK_ZERO    F3 writes 0
+ *                        -DBREAK_FORGET  F4 does not leave the root fresh
  *                        -DBREAK_STREAM  (LIVE) C2 and C3 are one step, once R is empty
  */
 #ifndef NN
@@ -196,6 +198,55 @@ inline close_own()
 	d_step { OPEN[n] = 0; OPENING[n] = 0 }
 #else
 	atomic { !OPENING[n] -> OPEN[n] = 0 }
+#endif
+}
+
+/* F3: C2 ... C4 of first shares, which keep their number. */
+inline close_first()
+{
+#if !defined(FIRST) || defined(BREAK_FIRST)
+	skip
+#else
+	j = 0;
+	do
+	:: j == NN || late -> break
+	:: !late && j < NN && !bits[j] -> j++
+	:: !late && j < NN && bits[j] ->
+		GATE[j] = SHUT;
+		if
+#ifdef GUESTS
+		:: R[j] == 0 -> j != 0 || NO_GUESTS_AT(0)
+#else
+		:: R[j] == 0
+#endif
+#ifdef TIMED
+		:: R[j] != 0 -> late = 1
+#endif
+		fi;
+		j++
+	od
+#endif
+}
+
+/* F4: open them again, and leave the root fresh; or do not. */
+inline reopen_first()
+{
+#ifdef FIRST
+	if
+	:: j = 0;
+		do
+		:: j == NN -> break
+		:: j < NN && bits[j] -> GATE[j] = 0; j++
+		:: j < NN && !bits[j] -> j++
+		od;
+#ifdef BREAK_FORGET
+		FRESH = 0;
+		HERE = 0
+#else
+		HERE = (bits[0] -> 1 : HERE)
+#endif
+	:: FRESH = 0; HERE = 0
+	fi
 #endif
 }
 
@@ -485,12 +536,10 @@ in_by_share:
 					bits[0] = bits[0] || HERE;
 					j = 0
 				};
-#ifndef BREAK_FIRST
-				close_shares();
-#endif
+				close_first();
 				if
 				:: late -> late = 0
-				:: else -> FRESH = 0; critical(X)
+				:: else -> critical(X); reopen_first()
 				fi;
 				goto guest_leaves
 			:: else
@@ -535,16 +584,13 @@ guest_leaves:
 				bits[0] = bits[0] || HERE || !NO_GUESTS_AT(0);
 				j = 0
 			};
-#ifndef BREAK_FIRST
-			close_shares();
-#endif
+			close_first();
 			if
 			:: late -> late = 0
 			:: else ->
-				FRESH = 0;
-				HERE = 0;
 				ARRIVE;
-				critical(X)
+				critical(X);
+				reopen_first()
 			fi;
 			goto release
 		:: else -> publish(TOLD)

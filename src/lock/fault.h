@@ -192,6 +192,8 @@
 	X(adaptive_taken, "adaptive", "opens first shares of locks that were taken") \
 	X(adaptive_unclaimed, "adaptive", "takes a lock, and does not tell those that open first shares") \
 	X(adaptive_first, "adaptive", "an exclusive client does not close first shares") \
+	X(adaptive_forgotten, "adaptive", "opens first shares again, and takes them for closed") \
+	X(adaptive_late, "adaptive", "opens first shares again after it has left") \
 	X(adaptive_fresh, "adaptive", "a fresh root moves as if there were no first shares") \
 	X(adaptive_watched, "adaptive", "a sharer that looks for the others does not say that it ends") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \

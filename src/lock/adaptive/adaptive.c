@@ -874,6 +874,8 @@ static int release_alone(const struct lock_setup *s, struct lock_slot *slot)
 		if (is_left)
 			return PAWL_SUCCESS;
 	}
+	if (slot->mode == PAWL_EXCLUSIVE)
+		first_reopen(s, slot, -1);
 	adaptive_give_back(s, slot);
 	return PAWL_SUCCESS;
 }
@@ -889,6 +891,7 @@ static __attribute__((noinline)) int release_other(const struct lock_setup *s,
 	own->place = PLACE_NONE;
 	if (place != PLACE_KEPT || !direct_hand_on(s, slot))
 		rc = release_alone(s, slot);
+	own->reopens = 0;
 	if (k->several)
 		drive_at_times(slot);
 	if (place != PLACE_NONE && slot->mode == PAWL_EXCLUSIVE)

@@ -153,8 +153,11 @@ struct adaptive_slot {
 	uint64_t last;         /* 1 + the lock for which w and queue were found; 0: w is NULL */
 	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
 	uint64_t shared;       /* 1 + the lock that it shared last, on several nodes */
-	uint64_t looked;    /* when it saw last that others queue; 0: they do not, or a new turn */
-	uint64_t turn;      /* for how long it has run while others queue */
+	uint64_t looked; /* when it saw last that others queue; 0: they do not, or a new turn */
+	union {
+		uint64_t turn; /* one node: for how long it has run while others queue */
+		uint64_t uses; /* several: how often the shares of `reopens` had been used */
+	};
 	uint64_t look_at;   /* which acquires look at that, by their number */
 	bool excluded;      /* as a sharer of one node, when it counted itself last (S1) */
 	bool is_absent : 1; /* it did not come back soon when it last had come from the queue */
@@ -172,8 +175,9 @@ struct adaptive_slot {
 	uint32_t counted; /* on several nodes: slot->acquires at the last shared one, */
 	int host;         /* a guest: the node where it is, */
 	int64_t guest;    /* and GUEST there, as it saw it last; */
-	bool resolves;    /* it has closed the first shares */
 	uint32_t exclusives;
+	uint16_t reopens; /* the nodes whose first shares the holder opens again (first.c) */
+	bool resolves;    /* a guest: it has closed them for good */
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -487,6 +491,12 @@ int64_t first_claim_here(const struct lock_setup *s, struct lock_slot *slot);
 int64_t first_claim_there(const struct lock_setup *s, struct lock_slot *slot);
 struct rma_word first_post_claim(const struct lock_setup *s, struct lock_slot *slot, int64_t *old);
 int64_t first_nodes_of(int64_t old);
+/* F3, for the nodes that F2 has found, and this one if the client has the root of a lock that its
+ * node shares. False: the deadline has passed, or, for a try, there are sharers. */
+bool first_close(const struct lock_setup *s, struct lock_slot *slot, int64_t nodes, bool tries);
+/* F4: the holder opens the shares again that it has closed, if it is to, before it leaves. ordered:
+ * the rank at which its next operation is, or -1. */
+void first_reopen(const struct lock_setup *s, struct lock_slot *slot, int ordered);
 /* A client that is not exclusive has the root: split it, if it is fresh. */
 void first_publish(const struct lock_setup *s, struct lock_slot *slot);
 bool first_is_open_at(const struct lock_setup *s, uint64_t lock, int node,
@@ -544,6 +554,8 @@ bool share_join(const struct lock_setup *s, struct lock_slot *slot);
 bool share_join_if_open(const struct lock_setup *s, struct lock_slot *slot);
 /* Enter by the first share, which is opened if that pays. */
 bool share_open_first(const struct lock_setup *s, struct lock_slot *slot);
+/* Whether the share of the client's node is a first one, open or not. */
+bool share_may_be_first(const struct lock_setup *s, struct lock_slot *slot);
 void share_leave(struct lock_slot *slot);
 /* Be the client of its node that looks whether the share can be opened. False: another one does. */
 bool share_watch(struct lock_slot *slot);
@@ -571,6 +583,14 @@ int64_t share_epoch(int64_t r);
 /* Whether these nodes, or the one with this R, have no sharers at a look. */
 bool share_is_unused(const struct lock_setup *s, struct lock_slot *slot, int64_t bits);
 bool share_has_left(struct lock_slot *slot, struct rma_word r);
+/* Close the first share of each of these nodes, at most FIRST_NODES, and wait until it has no
+ * sharers. *uses becomes how often each has been used since it was opened. False: as share_close().
+ */
+bool share_close_first(const struct lock_setup *s, struct lock_slot *slot, int64_t nodes,
+		       bool tries, uint64_t uses[], uint64_t all[]);
+/* Open the first share of a node again, which has been used so often in all. */
+struct rma_word share_reopen_first(const struct lock_setup *s, struct lock_slot *slot, int node,
+				   uint64_t all);
 /* Close the shares of these nodes, and wait until they have no sharers. H keeps newcomers out.
  * False: the deadline has passed, or, for a try, there are sharers. */
 bool share_close(const struct lock_setup *s, struct lock_slot *slot, int64_t bits, bool tries);

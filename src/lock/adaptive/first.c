@@ -20,7 +20,12 @@
  * by one on MARKS. An exclusive client closes the shares of these nodes (F3), as those that it
  * finds in H. Any other one, or one whose node gets the root, splits it with their bits. Then the
  * root is not fresh any more: FRESH is taken out of W, or a guest sets RESOLVED when it leaves.
- * Only sharers of the home's node leave the root fresh.
+ * Sharers of the home's node leave the root fresh.
+ *
+ * An exclusive client that has found that the shares had been used opens them again when it leaves,
+ * and leaves the root fresh (F4): it writes into GATE of each node what is there at first, together
+ * with how often the share had been used until then. So the next one knows how often it has been
+ * used since: F3 fetches GATE by the operation that closes it, and reads that count with R.
  *
  * Ordering guarantees
  *   (A) F1 sets the mark and then looks at TAKEN; F2 of the home's node sets the bit in TAKEN and
@@ -30,20 +35,29 @@
  *       F2 finds the node.
  *   (B) While the first share of a lock is open at a node, or has sharers, the root is fresh, and
  *       the node is in MARKS before each F2 of the lock; or F2 has found it, and its client is
- *       about to close the share or to split the root; or the node is in H. GATE, which is not 0
- *       again, and the number of R, which is not 0 again, keep it closed afterwards. READS only
- *       says which first shares may be open; a bit of it is harmless where GATE or R say more.
- *   (C) F3 is C2 ... C4 of shares.c, of which (A) and (E) hold as they are. A client that gives up
- *       after F2 leaves the root fresh: the next one repeats F2 and F3.
+ *       about to close the share or to split the root; or the node is in H; or the root is whole,
+ *       with LOCAL, and at this node. GATE keeps it closed afterwards: only F4 opens it again,
+ *       which leaves the root fresh, or with LOCAL. So does another number, and R never has number
+ *       0 again. READS only says which first shares may be open; a bit of it is harmless where
+ *       GATE or R say more.
+ *   (C) F3 is C2 ... C4 of shares.c, of which (A) and (E) hold as they are. At the client's own
+ *       node, too, it writes GATE, and R keeps its number: a store precedes a read-modify-write of
+ *       R. A client that gives up after F2 leaves the root fresh: the next one repeats F2 and F3.
  *   (D) The root is fresh only at the node of the home. If it leaves by H2, STATUS says that it is
  *       fresh; if by Q5 or G5, W and GUEST do. The client that gets it does F2 before it uses it. A
  *       client that takes W from NEW, or with FRESH, may find that another node has the root: it
  *       changes nothing then but W, and STATUS by H2, which fails.
+ *   (E) F4 precedes the release, so it is performed before another client closes the shares. A
+ *       sharer that has counted itself before it, and finds GATE open after it, is in: C4 of a
+ *       later client finds its count, as R has the same number all the time. If the number is
+ *       another one, F4 has no effect. What the holder did precedes F4, which the sharer has read.
+ *       A guest that has done F4 and then takes the root along takes it as fresh, with the share of
+ *       its host.
  *
  * Far operations: for a node, 1 atomic and 1 get in 1 round trip (2 if the transport is not
  * ordered) for each group; of an acquire, none. F2: none at the node of the home, elsewhere 1
- * atomic, which shares the round trip of a guest. F3: 1 put and 1 get for each other node that
- * reads the group.
+ * atomic, which shares the round trip of a guest. F3: 1 atomic and 1 get for each other node that
+ * reads the group; F4: 1 put.
  *
  * Model: models/adaptive_shares.pml with -DFIRST, whose labels are used here.
  */
@@ -65,6 +79,10 @@ enum { TAKEN = 0 /* NODE */, MARKS = 8 /* NET */, GROUP_BYTES = 16 };
 /* A client opens the first shares of a group if so many of its acquires are shared for each that is
  * not, and for one more. */
 enum { SHARES_PAY = 4, ONE_MORE = ATTEMPTS_OR(1, 0) };
+
+/* On tables of at most so many nodes, an exclusive client opens the first shares again if each has
+ * been used so often, on average, since they were opened. */
+enum { REOPEN_NODES = 8, REOPEN_USES = 1, USES_BITS = 8, ONE_USES = (1 << USES_BITS) - 1 };
 
 void first_layout(struct lock_setup *s, struct adaptive_constants *k)
 {
@@ -210,6 +228,63 @@ int64_t first_claim_there(const struct lock_setup *s, struct lock_slot *slot)
 
 	rma_flush(&slot->client, marks); /* orders F2 before the use of its result */
 	return first_nodes_of(old);
+}
+
+/* Whether it pays to open the shares of so many nodes again that have been used so often. */
+static bool reopening_pays(const struct lock_setup *s, uint64_t uses, uint64_t nodes)
+{
+	const struct adaptive_constants *k = s->state;
+
+	return k->nodes <= REOPEN_NODES && uses >= REOPEN_USES * nodes;
+}
+
+bool first_close(const struct lock_setup *s, struct lock_slot *slot, int64_t nodes, bool tries)
+{
+	const struct adaptive_constants *k = s->state;
+	struct adaptive_slot *own = lock_own(slot);
+	uint64_t uses[FIRST_NODES], all[FIRST_NODES], sum = 0, n = 0;
+
+	own->reopens = 0;
+	if (FAULT(adaptive_first) || !nodes)
+		return true;
+	if (!share_close_first(s, slot, nodes, tries, uses, all))
+		return false;
+	own->uses = 0;
+	for (int j = 0; j < k->nodes; j++) {
+		if (!(nodes & share_bit(j)))
+			continue;
+		n++;
+		sum += uses[j];
+		if (j < REOPEN_NODES)
+			own->uses |= (all[j] & ONE_USES) << j * USES_BITS;
+	}
+	if (reopening_pays(s, sum, n))
+		own->reopens = (uint16_t)(nodes >> SHARED_SHIFT);
+	return true;
+}
+
+void first_reopen(const struct lock_setup *s, struct lock_slot *slot, int ordered)
+{
+	struct adaptive_slot *own = lock_own(slot);
+	int n = 0;
+	struct rma_word gate[FIRST_NODES];
+
+	if (!own->reopens)
+		return;
+	for (int j = 0; j < REOPEN_NODES; j++)
+		if (own->reopens >> j & 1)
+			gate[n++] =
+			    share_reopen_first(s, slot, j, own->uses >> j * USES_BITS & ONE_USES);
+	own->reopens = 0;
+	for (int i = 0; i < n; i++) {
+		/* Orders F4 before the release; (E). */
+		if (FAULT(adaptive_late))
+			continue;
+		if (gate[i].rank == ordered)
+			rma_order(&slot->client, gate[i]);
+		else if (gate[i].flags & RMA_FAR)
+			rma_flush(&slot->client, gate[i]);
+	}
 }
 
 void first_publish(const struct lock_setup *s, struct lock_slot *slot)

@@ -392,9 +392,11 @@ static bool close_first(const struct lock_setup *s, struct lock_slot *slot, int6
 {
 	struct adaptive_slot *own = own_of(slot);
 
-	own->resolves = true;
 	nodes |= root & W_LOCAL ? share_bit(own->host) : 0;
-	return FAULT(adaptive_first) || share_close(s, slot, nodes, false);
+	if (!first_close(s, slot, nodes, false))
+		return false;
+	own->resolves = !own->reopens;
+	return true;
 }
 
 /* G2: close the share of the host, which has this root. False: others may share the lock. claimed:
@@ -426,8 +428,8 @@ static bool may_be_fresh(const struct lock_setup *s, struct lock_slot *slot, int
 {
 	const struct adaptive_constants *k = s->state;
 
-	return k->groups_each && !(notes & NOTES_HOST) &&
-	       own_of(slot)->host == adaptive_home_node(s, slot->lock);
+	return k->groups_each && own_of(slot)->host == adaptive_home_node(s, slot->lock) &&
+	       (!(notes & NOTES_HOST) || share_may_be_first(s, slot));
 }
 
 /* G1 ... G3. */
@@ -443,6 +445,7 @@ static enum visit visit(const struct lock_setup *s, struct lock_slot *slot, bool
 	enum visit end;
 
 	own->resolves = false;
+	own->reopens = 0;
 	if (claims)
 		marks = first_post_claim(s, slot, &claimed);
 	rma_fao(&slot->client, guest, RMA_OR, IN, &old);
@@ -627,7 +630,7 @@ int guest_enter(const struct lock_setup *s, struct lock_slot *slot)
 		switch (visit(s, slot, visits >= VISITS, &root)) {
 		case VISIT_IN:
 			notes = adaptive_notes(slot) & ~NOTES_HOST;
-			if (visits < VISITS)
+			if (visits < VISITS && !own_of(slot)->reopens)
 				notes += INT64_C(1) << NOTES_VISITS_SHIFT;
 			adaptive_note(slot, notes | hint);
 			return enter_as_guest(slot);
@@ -651,9 +654,13 @@ int guest_release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct adaptive_slot *own = own_of(slot);
 	struct rma_word guest = at_host(s, slot, RMA_NET, LINE_GUEST);
+	int64_t root = own->reopens ? W_FRESH : 0;
 	int64_t old;
 
 	own->entry = BY_ROOT;
+	root |= own->reopens >> (own->host % (int)FIRST_NODES) & 1 ? W_LOCAL : 0;
+	if (slot->mode == PAWL_EXCLUSIVE)
+		first_reopen(s, slot, guest.rank);
 	if (slot->mode == PAWL_SHARED) {
 		take_count_back(s, slot);
 		return lock_end_release(s, slot, guest); /* pairs with C4 */
@@ -675,7 +682,7 @@ int guest_release(const struct lock_setup *s, struct lock_slot *slot)
 		adaptive_free(slot, W_AWAY);
 		return PAWL_SUCCESS;
 	}
-	take_along(s, slot, 0);
+	take_along(s, slot, root);
 	adaptive_give_back(s, slot);
 	return PAWL_SUCCESS;
 }

@@ -11,8 +11,8 @@
  * client looks whether the share can be opened; phases.c), the number of the opening, which is its
  * time if the clock has gone on since the last one, and how often the share has been used (RUN,
  * USES). GATE, which other nodes write, has the number of the opening, or CLOSED. The share is open
- * if R has OPEN and GATE has the number that R has. Before the first opening the number is 0 and
- * GATE is 0, and the share may be open for another reason (first.c).
+ * if R has OPEN and GATE has the number that R has. Before the first opening the number is 0, and
+ * the share may be open for another reason (first.c).
  *
  * A sharer adds itself to R (E1), and then looks at GATE (E2). If the share is closed, it takes its
  * count back (E3). To leave, it takes its count back, too. Its first E1 comes without a look at R
@@ -72,7 +72,8 @@ enum {
 	R_NUMBER_BITS = 24,
 	R_RUN_SHIFT = R_NUMBER_SHIFT + R_NUMBER_BITS,
 	R_RUN_BITS = 8,
-	R_USES_SHIFT = R_RUN_SHIFT + R_RUN_BITS
+	R_FIRST_SHIFT = R_RUN_SHIFT + R_RUN_BITS,
+	R_USES_SHIFT = R_FIRST_SHIFT + 1
 };
 _Static_assert(R_USES_SHIFT < 64, "R has room for USES");
 #define R_ONE (INT64_C(1) << R_COUNT_SHIFT)
@@ -80,7 +81,9 @@ _Static_assert(R_USES_SHIFT < 64, "R has room for USES");
 #define R_NEXT_NUMBER (INT64_C(1) << R_NUMBER_SHIFT)
 #define R_NUMBER_MASK ((UINT64_C(1) << R_NUMBER_BITS) - 1)
 #define R_RUN_MASK ((UINT64_C(1) << R_RUN_BITS) - 1)
+#define R_FIRST (INT64_C(1) << R_FIRST_SHIFT) /* READS has the bit of the lock (first.c) */
 #define R_USE (INT64_C(1) << R_USES_SHIFT)
+#define R_USES_MASK ((UINT64_C(1) << (64 - R_USES_SHIFT)) - 1)
 #define R_LEAVE (R_USE - R_ONE)
 
 /* RUN: how often the node shares the lock between two exclusive uses by others, by its share or by
@@ -101,8 +104,11 @@ enum { SAMPLE = 64, MOST_COUNTED = 4096 };
 /* Numbers are times in units of 2^NUMBER_UNIT ns, or a few of these ahead. */
 enum { NUMBER_UNIT = 10, NUMBERS_AHEAD = 1 << 16 };
 
-/* GATE of a closed share; not that of any opening, which is odd, and not 0. */
+/* GATE of a closed share, not that of any opening, which is odd; that of an open first share has
+ * 0 in its lowest bits, and above them how often the share had been used when it was opened. */
 #define GATE_CLOSED INT64_C(2)
+#define GATE_BITS INT64_C(3)
+enum { GATE_BITS_SHIFT = 2 };
 
 /* How many nodes are asked at a time. */
 enum { AT_A_TIME = 16 };
@@ -132,7 +138,7 @@ static bool is_open(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 	int64_t gate = rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_GATE));
 
 	if (!number_of(r))
-		return !gate && first_is_open(s, slot);
+		return !(gate & GATE_BITS) && ((r & R_FIRST) || first_is_open(s, slot));
 	return (r & R_OPEN) && gate == gate_of(r);
 }
 
@@ -152,8 +158,11 @@ bool share_join(const struct lock_setup *s, struct lock_slot *slot)
 
 	/* E1, E2; (A). */
 	value = change(slot, r, R_ONE);
-	if (is_open(s, slot, value) || ((value & R_OPEN) && FAULT(adaptive_gate)))
+	if (is_open(s, slot, value) || ((value & R_OPEN) && FAULT(adaptive_gate))) {
+		if (!number_of(value) && !(value & R_FIRST))
+			rma_fao(&slot->client, r, RMA_OR, R_FIRST, &value);
 		return true;
+	}
 	value = change(slot, r, -R_ONE); /* E3 */
 	if (!(value & R_OPEN) && r.map)
 		rma_wake(&slot->client, r);
@@ -169,13 +178,21 @@ bool share_join_if_open(const struct lock_setup *s, struct lock_slot *slot)
 	return is_open(s, slot, value) && share_join(s, slot);
 }
 
+bool share_may_be_first(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t value;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &value);
+	return !number_of(value) && ((value & R_FIRST) || first_is_open(s, slot));
+}
+
 bool share_open_first(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t value;
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &value);
 	return !number_of(value) &&
-	       !rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_GATE)) &&
+	       !(rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_GATE)) & GATE_BITS) &&
 	       first_open(s, slot) && share_join(s, slot);
 }
 
@@ -521,6 +538,75 @@ bool share_close(const struct lock_setup *s, struct lock_slot *slot, int64_t bit
 	       share_close_own(slot, tries);
 }
 
+/* Of first shares. */
+static void note_uses(int64_t gate, int64_t r, uint64_t *uses, uint64_t *all)
+{
+	*all = (uint64_t)r >> R_USES_SHIFT;
+	*uses = gate & GATE_BITS ? 0 : (*all - ((uint64_t)gate >> GATE_BITS_SHIFT)) & R_USES_MASK;
+}
+
+/* C2 ... C4 of the own node, of which the first share keeps its number. */
+static bool close_first_here(struct lock_slot *slot, bool tries, uint64_t *uses, uint64_t *all)
+{
+	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
+	struct rma_word g = adaptive_word(slot, LINE_GATE);
+	int64_t gate = rma_peek(&slot->client, g), value;
+
+	rma_poke(&slot->client, g, GATE_CLOSED);
+	/* Orders C2 before C3; pairs with E1. */
+	value = change(slot, r, 0);
+	note_uses(gate, value, uses, all);
+	return tries ? is_empty_here(slot) : is_empty_until(slot, r, true);
+}
+
+bool share_close_first(const struct lock_setup *s, struct lock_slot *slot, int64_t nodes,
+		       bool tries, uint64_t uses[], uint64_t all[])
+{
+	const struct adaptive_constants *k = s->state;
+	int own = adaptive_node(s, slot->client.rma->rank), n = 0, node[FIRST_NODES];
+	int64_t gate[FIRST_NODES], value[FIRST_NODES];
+	struct rma_word r[FIRST_NODES];
+
+	for (int j = 0; j < k->nodes; j++)
+		if ((nodes & share_bit(j)) && j != own)
+			node[n++] = j;
+	/* C2. */
+	for (int i = 0; i < n; i++) {
+		r[i] = adaptive_word_at(s, slot, RMA_NODE, node[i], LINE_SHARERS);
+		rma_fao(&slot->client, beside(r[i], LINE_GATE), RMA_REPLACE, GATE_CLOSED, &gate[i]);
+	}
+	for (int i = 0; i < n; i++)
+		rma_order(&slot->client, r[i]); /* orders C2 before C3; pairs with E1 */
+	/* C3, C4. */
+	for (int i = 0; i < n; i++)
+		rma_get(&slot->client, r[i], &value[i]);
+	for (int i = 0; i < n; i++)
+		rma_flush(&slot->client, r[i]); /* orders the looks before the use of them */
+	for (int i = 0; i < n; i++) {
+		note_uses(gate[i], value[i], &uses[node[i]], &all[node[i]]);
+		if ((value[i] & R_COUNT) && !FAULT(adaptive_emptied) &&
+		    (tries || !is_empty_until(slot, r[i], false)))
+			return false;
+	}
+	return !(nodes & share_bit(own)) || close_first_here(slot, tries, &uses[own], &all[own]);
+}
+
+struct rma_word share_reopen_first(const struct lock_setup *s, struct lock_slot *slot, int node,
+				   uint64_t all)
+{
+	int64_t gate = (int64_t)(all << GATE_BITS_SHIFT);
+	struct rma_word g;
+
+	if (node == adaptive_node(s, slot->client.rma->rank)) {
+		g = adaptive_word(slot, LINE_GATE);
+		rma_poke(&slot->client, g, gate);
+	} else {
+		g = adaptive_word_at(s, slot, RMA_NET, node, LINE_GATE);
+		rma_put(&slot->client, g, gate);
+	}
+	return g;
+}
+
 /* Whether no other node has the bit of this one. */
 static bool has_own_bit(const struct lock_setup *s, int own)
 {
@@ -585,7 +671,8 @@ bool share_idle(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 		int64_t w = *lock_memory_word(m, rank, at + LINE_W);
 		int64_t r = *lock_memory_word(m, rank, at + LINE_SHARERS);
 		int64_t gate = *lock_memory_word(m, rank, at + LINE_GATE);
-		bool is_first = !number_of(r) && !gate && first_is_open_at(s, lock, j, m);
+		bool is_first = !number_of(r) && !(gate & GATE_BITS) &&
+				((r & R_FIRST) || first_is_open_at(s, lock, j, m));
 		bool is_open = is_first || ((r & R_OPEN) && gate == gate_of(r));
 		bool has_bit = (h & W_SPLIT) && (h & share_bit(j));
 

@@ -397,18 +397,26 @@ static int enter_whole(const struct lock_setup *s, struct lock_slot *slot, bool 
 	return PAWL_SUCCESS;
 }
 
-/* F2, F3 of an exclusive client of the node of the home, which has a fresh root. */
+/* F2, F3 of an exclusive client that has a root that is fresh, or with the first share of its node.
+ */
 static int enter_fresh(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 {
-	int64_t nodes = first_claim_here(s, slot);
+	struct adaptive_slot *own = lock_own(slot);
+	int64_t flags = kept_root_flags(slot);
+	int64_t nodes = flags & W_FRESH ? first_claim_here(s, slot) : 0;
+	uint16_t here;
 
-	if (kept_root_flags(slot) & W_LOCAL)
+	if (flags & W_LOCAL)
 		nodes |= share_bit(adaptive_node(s, slot->client.rma->rank));
 	if (tries && !share_is_unused(s, slot, nodes))
 		return PAWL_ERR_BUSY;
-	if (!FAULT(adaptive_first) && !share_close(s, slot, nodes, tries))
+	if (!first_close(s, slot, nodes, tries))
 		return tries ? PAWL_ERR_BUSY : PAWL_ERR_TIMEOUT;
-	kept_root_set_flags(slot, 0);
+	/* What the root is while the shares are open that it opens again. */
+	here = (uint16_t)(1U << adaptive_node(s, slot->client.rma->rank));
+	flags = own->reopens & ~here ? W_FRESH : 0;
+	flags |= own->reopens & here ? W_LOCAL : 0;
+	kept_root_set_flags(slot, FAULT(adaptive_forgotten) ? 0 : flags);
 	return PAWL_SUCCESS;
 }
 
@@ -424,7 +432,8 @@ static int enter(const struct lock_setup *s, struct lock_slot *slot, bool tries)
 		if (rc != LOCK_PASSED)
 			return rc;
 	}
-	if ((flags & W_FRESH) && slot->mode == PAWL_EXCLUSIVE)
+	if (slot->mode == PAWL_EXCLUSIVE &&
+	    ((flags & W_FRESH) || (flags == W_LOCAL && share_may_be_first(s, slot))))
 		return enter_fresh(s, slot, tries);
 	if (!(flags & W_SPLIT) && slot->mode == PAWL_EXCLUSIVE) {
 		rc = flags & W_LOCAL ? enter_whole(s, slot, tries) : PAWL_SUCCESS;
