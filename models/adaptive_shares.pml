@@ -8,11 +8,11 @@
  * and R, where it takes OPEN back (O2), sets the node's bit in H (O3), and sets OPEN (O4), if H is
  * split and no client excludes sharers. With a whole root it leaves out O3 and sets HERE, which
  * goes with the root: the node that gets it splits the root and sets the bit of the node that had
- * it. An exclusive client with a split root sets STRICT, by which it finds the bits (C1), closes
- * GATE (C2), and waits until R is empty (C3); then it sets HELD and clears the bits. If only its
- * own node has a share, and it has no sharers, it makes the root whole instead (S3), and it
- * may do so when it has closed the shares and no intent ahead is in H (S5). With a whole root and
- * HERE it closes the share of its own node (S7).
+ * it, or an exclusive client closes the share there (H7). An exclusive client with a split root sets
+ * STRICT, by which it finds the bits (C1), closes GATE (C2), and waits until R is empty (C3); then
+ * it sets HELD and clears the bits. If only its own node has a share, and it has no sharers, it
+ * makes the root whole instead (S3), and it may do so when it has closed the shares and no intent
+ * ahead is in H (S5). With a whole root and HERE it closes the share of its own node (S7).
  * An intent ahead (IX) counts itself in H (A1), waits until the root is split and no client holds
  * the lock exclusively (A2), and closes the shares that it found by then; if the root is whole, it
  * gets it and splits it (A3).
@@ -54,6 +54,7 @@
  *                        -DBREAK_OWN     S3 does not look for sharers of its own node
  *                        -DBREAK_COUNTS  (AHEAD) S5 does not look for intents ahead
  *                        -DBREAK_LOCAL   HERE does not go with the root
+ *                        -DBREAK_BEHIND  nor does the client that gets the root close that share
  *                        -DBREAK_NUMBER  each opening has the same number
  *                        -DBREAK_O2      OPEN stays set while the share is opened again
  *                        -DBREAK_GIVE_UP (TIMED) S7 that gives up clears HERE
@@ -148,6 +149,7 @@ bit NOTED;          /* of H: there may be guests at a node whose bit is set */
 #define NOTE NOTED = 1
 #endif
 #define NOTED_THEN guests = NOTED
+#define GUESTS_TOO guests = 1
 #define FORGET NOTED = 0
 #else
 #define LOOK_AT_GUESTS skip
@@ -157,6 +159,7 @@ bit NOTED;          /* of H: there may be guests at a node whose bit is set */
 #define NO_GUESTS_AT(node) true
 #define NOTE skip
 #define NOTED_THEN skip
+#define GUESTS_TOO skip
 #define FORGET skip
 #endif
 
@@ -602,6 +605,19 @@ guest_leaves:
 		if
 		:: (HERE && HERE != n + 1) || TOLD ->
 			d_step { SPLIT = 1; BIT[FROM] = 1; NOTE; HERE = 0; split = 1 }
+		/* H7 */
+		:: (HERE && HERE != n + 1) || TOLD ->
+#ifndef BREAK_BEHIND
+			bits[FROM] = 1;
+			GUESTS_TOO;
+			close_shares();
+#endif
+			if
+			:: late ->
+				d_step { SPLIT = 1; BIT[FROM] = 1; NOTE; HERE = 0; split = 1; late = 0 }
+			:: else -> HERE = 0
+			fi;
+			atomic { j = 0; for (j : 0 .. NN - 1) { bits[j] = 0 } j = 0 }
 		:: else
 		fi;
 		ARRIVE;

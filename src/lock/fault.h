@@ -194,6 +194,7 @@
 	X(adaptive_first, "adaptive", "an exclusive client does not close first shares") \
 	X(adaptive_forgotten, "adaptive", "opens first shares again, and takes them for closed") \
 	X(adaptive_late, "adaptive", "opens first shares again after it has left") \
+	X(adaptive_behind, "adaptive", "does not close the share of the node that had the root") \
 	X(adaptive_fresh, "adaptive", "a fresh root moves as if there were no first shares") \
 	X(adaptive_watched, "adaptive", "a sharer that looks for the others does not say that it ends") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \

@@ -41,10 +41,11 @@
  *       and awaited with acquire semantics; and Q4 sees IDLE, which was written after it. So does
  *       SPLIT, which goes with the root (sharing.c): Q4 reads it with IDLE, H2 writes it with
  *       GRANTED. So does LOCAL (shares.c), with the node that has the share, or where guests share
- *       the lock: the client that gets such a root splits it. If both act, they say the same,
- *       because no client has been in between; or one of them does not find guests any more. CLOSED
- *       (phases.c) goes with H2 only: it is never set while W is IDLE. FRESH (first.c) goes with
- *       the root, too, and the client that gets it does F2.
+ *       the lock: the client that gets such a root splits it, or closes that share, if it is
+ *       exclusive, and awaits the guests (H7: C2 ... C4 of shares.c; then the root is whole). If
+ *       both act, they say the same, because no client has been in between; or one of them does not
+ *       find guests any more. CLOSED (phases.c) goes with H2 only: it is never set while W is IDLE.
+ *       FRESH (first.c) goes with the root, too, and the client that gets it does F2.
  *
  * Deadlines. A client that waits for the root when its deadline passes swaps STATUS from WAITING to
  * LEFT, and leaves W GONE. The next client of the node continues from that place if STATUS is still
@@ -166,13 +167,21 @@ void kept_root_set_flags(struct lock_slot *slot, int64_t flags)
 		rma_fao(&slot->client, adaptive_word(slot, LINE_W), RMA_SUM, flags - old, &old);
 }
 
+/* H7: these nodes may have shares, and with GUESTS guests, which H does not know: an exclusive
+ * client closes them, so that the root stays whole. */
+static bool close_behind(const struct lock_setup *s, struct lock_slot *slot, int64_t nodes)
+{
+	return slot->mode == PAWL_EXCLUSIVE &&
+	       (FAULT(adaptive_behind) || share_close(s, slot, nodes, slot->deadline_ns == 1));
+}
+
 /* A fresh root has come, from a node that has a share if local says so: F2. */
 static void arrive_fresh(const struct lock_setup *s, struct lock_slot *slot, int64_t local)
 {
 	int64_t nodes = FAULT(adaptive_fresh) ? 0 : first_claim_there(s, slot);
 
-	nodes |= local ? share_bit((int)local - 1) : 0;
-	if (nodes)
+	nodes |= local ? share_bit((int)local - 1) | H_GUESTS : 0;
+	if (nodes && !close_behind(s, slot, nodes))
 		sharing_split(s, slot, nodes);
 }
 
@@ -194,7 +203,8 @@ static int arrive(const struct lock_setup *s, struct lock_slot *slot, int64_t st
 	else if (is_closed)
 		flags = W_SPLIT | (FAULT(adaptive_forgets) ? 0 : W_CLOSED | above << BATCH_SHIFT);
 	kept_root_set_flags(slot, flags);
-	if (what == GRANTED_LOCAL && !FAULT(adaptive_local))
+	if (what == GRANTED_LOCAL && !FAULT(adaptive_local) &&
+	    !close_behind(s, slot, share_bit((int)above) | H_GUESTS))
 		sharing_split(s, slot, share_bit((int)above));
 	if (is_fresh)
 		arrive_fresh(s, slot, above);
