@@ -464,12 +464,13 @@ static int rejoin(const struct lock_setup *s, struct lock_slot *slot)
 	return join(s, slot);
 }
 
-/* W has been taken from NEW at the node of the home. */
+/* W has been taken from NEW at the node of the home. The root is not fresh any more if no node
+ * reads the lock then. */
 static void note_fresh(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 
-	if (k->groups_each)
+	if (k->groups_each && (slot->mode != PAWL_EXCLUSIVE || first_claim_here(s, slot)))
 		kept_root_set_flags(slot, kept_root_flags(slot) | W_FRESH);
 }
 
