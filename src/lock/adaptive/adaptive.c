@@ -115,7 +115,7 @@ enum { LONG_PATIENCE_NS = 500000, PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000
 enum { SLOW_NS = 100000, LONG_WAITS = 4 };
 
 /* The longest pause, in round trips, of a head whose node knows the root as split. */
-enum { PAUSE_TRIPS = 2 };
+enum { PAUSE_TRIPS = 3 };
 
 /* Releases for each call that lets the MPI progress. */
 enum { RELEASES_PER_CALL = 256 };

@@ -66,16 +66,18 @@
 #include "lock/adaptive/adaptive.h"
 
 /* Round trips. How long a phase of sharers lasts: so many for each other node, to which a batch
- * goes, and one for so many ranks, which it may have. A phase is short that lasts for less than the
- * first of the next two, divided by the number of the other nodes, and the second; with more ranks
- * than a few, for less in proportion. How long a sharer goes on looking while another client of its
- * node gets the root. */
+ * goes; one for so many ranks, which it may have; and one for so many of those that are more than a
+ * few, because a batch that goes to all nodes takes as long for few writers as for many. A phase is
+ * short that lasts for less than the first of the next two, divided by the number of the other
+ * nodes, and the second; with more than a few ranks, for less in proportion. How long a sharer goes
+ * on looking while another client of its node gets the root. */
 enum {
 	PHASE_TRIPS = 4,
 	RANKS_PER_TRIP = 16,
+	MORE_PER_TRIP = 2,
 	SHORT_TRIPS = 4,
 	SHORT_MORE_TRIPS = 4,
-	FEW_RANKS = 8,
+	FEW_RANKS = 32,
 	WHOLE_TRIPS = 16
 };
 
@@ -161,7 +163,8 @@ bool phase_hand_over(const struct lock_setup *s, struct lock_slot *slot)
 uint64_t phase_end_of_sharing(const struct lock_setup *s, struct lock_slot *slot, uint64_t end)
 {
 	const struct adaptive_constants *k = s->state;
-	int n = PHASE_TRIPS * (k->nodes - 1) + s->topo->nranks / RANKS_PER_TRIP;
+	int nranks = s->topo->nranks, more = nranks > FEW_RANKS ? nranks - FEW_RANKS : 0;
+	int n = PHASE_TRIPS * (k->nodes - 1) + nranks / RANKS_PER_TRIP + more / MORE_PER_TRIP;
 	uint64_t lasts = trips(slot, n), age = share_age_ns(s, slot), last;
 
 	lasts = lasts < k->patience ? lasts : k->patience;
