@@ -44,8 +44,8 @@ _Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NOTES == NEAR_BYTES &&
  * node: 1 + the node where its guests look for the root, 0 for that of the home, how many have been
  * there in a row, and how many that share since the last opening of the host's share (SHARED,
  * EPOCH). Of both: how many clients are to queue without having tried to be guests; and how long a
- * round trip to the home took when the node last queued, as the power of two, in ns, that is not
- * less (TRIP), or 0. */
+ * round trip to another node took when the node last queued, as the power of two, in ns, that is
+ * not less (TRIP), or 0. */
 enum {
 	NOTES_SEEN_BITS = 32,
 	NOTES_STAYS_SHIFT = 32,

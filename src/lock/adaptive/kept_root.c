@@ -394,9 +394,11 @@ static int await_root(const struct lock_setup *s, struct lock_slot *slot, int64_
 	return seen == waits ? leave_place(slot) : arrive(s, slot, seen);
 }
 
-/* A round trip to the home took so long, in ns. */
-static void note_trip(struct lock_slot *slot, uint64_t ns)
+/* A round trip, to the home or to the node before this one, has taken the time since then. The
+ * home's own node learns nothing from the way to the home. */
+static void note_trip(struct lock_slot *slot, uint64_t began)
 {
+	uint64_t ns = rma_clock(&slot->client) - began;
 	int64_t trip = 1;
 
 	while (trip < LONGEST_TRIP && ns >> trip)
@@ -410,8 +412,8 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	struct rma_client *c = &slot->client;
 	struct rma_word tail = tail_word(s, slot), link;
 	int64_t number = (number_of(slot) + 1) & NUMBER_MASK, pred;
-	int64_t me = own_node(s, slot) + 1, waits = status_of(number, WAITING), old;
-	int64_t root, guest;
+	int64_t me = own_node(s, slot) + 1, home = adaptive_home_node(s, slot->lock) + 1;
+	int64_t waits = status_of(number, WAITING), root, guest, old;
 	uint64_t began;
 	bool is_idle;
 
@@ -422,9 +424,10 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	began = rma_clock(c);
 	rma_fao(c, tail, RMA_REPLACE, me, &pred);
 	rma_flush(c, tail); /* orders the swap before the look at its result */
-	note_trip(slot, rma_clock(c) - began);
+	if (me != home)
+		note_trip(slot, began);
 	if (!pred)
-		pred = adaptive_home_node(s, slot->lock) + 1;
+		pred = home;
 	/* Q3. */
 	link = adaptive_word_at(s, slot, RMA_NET, (int)(pred - 1), LINE_NEXT);
 	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1, &root, &guest, true) &&
@@ -435,7 +438,10 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	}
 	rma_put(c, link, number << NODE_BITS | me);
 	rma_order(c, link); /* orders the link before Q4; pairs with A2, D3; (A) */
+	began = rma_clock(c);
 	is_idle = is_idle_at(s, slot, pred - 1, &root, &guest, true);
+	if (me == home)
+		note_trip(slot, began);
 	if (guest_is_in(guest) && !FAULT(adaptive_asked)) {
 		guest_rely(s, slot, (int)(pred - 1));
 		return await_root(s, slot, number);
