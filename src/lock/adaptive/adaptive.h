@@ -45,7 +45,8 @@ _Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NOTES == NEAR_BYTES &&
  * there in a row, and how many that share since the last opening of the host's share (SHARED,
  * EPOCH). Of both: how many clients are to queue without having tried to be guests; and how long a
  * round trip to another node took when the node last queued, as the power of two, in ns, that is
- * not less (TRIP), or 0. */
+ * not less (TRIP), or 0. Of another node: whether the mode changed often when the root left it
+ * (MIXED). */
 enum {
 	NOTES_SEEN_BITS = 32,
 	NOTES_STAYS_SHIFT = 32,
@@ -60,7 +61,8 @@ enum {
 	NOTES_SKIPS_SHIFT = 52,
 	NOTES_SKIPS_BITS = 4,
 	NOTES_TRIP_SHIFT = 56,
-	NOTES_TRIP_BITS = 5
+	NOTES_TRIP_BITS = 5,
+	NOTES_MIXED_SHIFT = 61
 };
 /* TRIP at most, and what stands for 0. If the lock decides: for how many round trips a node keeps
  * the root, and a client is patient with holders in another mode; up to twice as many, as TRIP is
@@ -75,6 +77,7 @@ _Static_assert(LONGEST_TRIP < 1 << NOTES_TRIP_BITS, "a round trip fits into its 
 #define NOTES_SHARED NOTES_FIELD(NOTES_SHARED_SHIFT, NOTES_SHARED_BITS)
 #define NOTES_EPOCH NOTES_FIELD(NOTES_EPOCH_SHIFT, NOTES_EPOCH_BITS)
 #define NOTES_SKIPS NOTES_FIELD(NOTES_SKIPS_SHIFT, NOTES_SKIPS_BITS)
+#define NOTES_MIXED NOTES_FIELD(NOTES_MIXED_SHIFT, 1)
 #define NOTES_TRIP NOTES_FIELD(NOTES_TRIP_SHIFT, NOTES_TRIP_BITS)
 
 /* W: HELD or a free value, the bits of the head of the queue, and, on a table of one node, the
@@ -578,6 +581,10 @@ bool share_pays(const struct lock_setup *s, struct lock_slot *slot);
 /* Guests of this node have used the lock so often between two exclusive uses by others. only:
  * forget what came before. */
 void share_note_run(struct lock_slot *slot, int64_t uses, bool only);
+/* The number of the last opening in R; and whether the share of this node was opened less than so
+ * long ago. */
+int64_t share_number(int64_t r);
+bool share_was_opened_within(struct lock_slot *slot, uint64_t ns);
 /* Some bits of the number of the last opening in R. */
 int64_t share_epoch(int64_t r);
 /* Whether these nodes, or the one with this R, have no sharers at a look. */

@@ -19,6 +19,13 @@
  * root (Q5). If not, a client of P or that guest gives the root to N, by one compare-and-swap of
  * STATUS of N (H2).
  *
+ * Mixed modes. While sharers use a whole root, W is IDLE and LOCAL, so N would get it at once,
+ * and then split it, or close the share of P. If the mode at P changes in less time than that
+ * takes, it is better to use the lock at one node after the other. So if it changed so often at N
+ * when the root left N, N looks at W and R of P before Q3, again and again for a stay, until the
+ * share of P has not been opened again since its last look. If clients do not come back at once
+ * (direct.c), N does not wait.
+ *
  * Ordering guarantees
  *   (A) A client of P changes W and then looks at NEXT; N writes NEXT and then looks at W. The
  *       second one sees what the first one wrote: on the near side a seq_cst read-modify-write of W
@@ -96,6 +103,11 @@ _Static_assert(STATUS_BITS + NUMBER_BITS + NODE_BITS <= 63 && (int)BATCH_BITS <=
 enum { STAY_UNIT = 10 };
 _Static_assert((int64_t)STAY_TRIPS << LONGEST_TRIP >> STAY_UNIT < INT64_C(1) << NOTES_STAYS_BITS,
 	       "the longest stay fits into its field");
+
+/* A stay in mixed modes, in round trips. A node changes the mode often if its share was opened at
+ * most so long ago, divided by the number of the other nodes, when the root left it. The longest
+ * pause between two looks of the next node. */
+enum { MIXED_TRIPS = 4, LOOK_TRIPS = 8 };
 
 /* How long a release waits for the next head of its queue. */
 enum { HEAD_NS = 2000 };
@@ -313,6 +325,17 @@ static int64_t behind(const struct lock_setup *s, struct lock_slot *slot, int64_
 	return rma_await(c, theirs, -1, RMA_NE, 0, RMA_SOON, "a node to link itself");
 }
 
+/* The root has gone: note whether the clients of this node changed the mode often. */
+static void note_mixed(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+	int64_t notes = adaptive_notes(slot);
+	uint64_t ns = MIXED_TRIPS * (uint64_t)adaptive_trip_ns(notes) / (uint64_t)(k->nodes - 1);
+
+	if (share_was_opened_within(slot, ns))
+		adaptive_note(slot, notes | NOTES_MIXED);
+}
+
 /* H1 ... H6: give the root to the node in NEXT. enters: this client wants the lock, and has just
  * taken W from IDLE. */
 static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, bool enters)
@@ -349,11 +372,12 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 	}
 	rma_poke(c, ours, 0);
 	guest_note_away(slot, next & NODE_MASK);
+	note_mixed(s, slot);
 	return MOVED;
 }
 
 /* A guest has taken the root along. */
-static bool is_taken(struct lock_slot *slot)
+static bool is_taken(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word ours = adaptive_word(slot, LINE_NEXT);
 	int64_t next = rma_peek_ordered(&slot->client, ours);
@@ -362,6 +386,7 @@ static bool is_taken(struct lock_slot *slot)
 		return false;
 	rma_poke(&slot->client, ours, 0);
 	guest_note_away(slot, next & NODE_MASK);
+	note_mixed(s, slot);
 	return true;
 }
 
@@ -406,6 +431,43 @@ static void note_trip(struct lock_slot *slot, uint64_t began)
 	adaptive_note(slot, (adaptive_notes(slot) & ~NOTES_TRIP) | trip << NOTES_TRIP_SHIFT);
 }
 
+/* Whether a node has a whole root and a share, as its W says; *number: of the share. */
+static bool is_mixed_at(const struct lock_setup *s, struct lock_slot *slot, int64_t node,
+			int64_t *number)
+{
+	struct rma_word w = adaptive_word_at(s, slot, RMA_NODE, (int)node, LINE_W);
+	int64_t value, r;
+
+	rma_get(&slot->client, w, &value);
+	rma_get(&slot->client, adaptive_word_at(s, slot, RMA_NODE, (int)node, LINE_SHARERS), &r);
+	rma_flush(&slot->client, w); /* orders the looks before the use of their results */
+	*number = share_number(r);
+	value &= W_STATE | W_LOCAL | W_SPLIT;
+	return value == (W_IDLE | W_LOCAL) || value == (W_HELD | W_LOCAL);
+}
+
+/* A stay in mixed modes. No step depends on this wait: a node may set NEXT late. */
+static void leave_it_there(const struct lock_setup *s, struct lock_slot *slot, int64_t node)
+{
+	const struct adaptive_constants *k = s->state;
+	const struct adaptive_slot *own = lock_own(slot);
+	int64_t notes = adaptive_notes(slot), last, number;
+	uint64_t trip = (uint64_t)adaptive_trip_ns(notes);
+	struct rma_pause p = {.min_ns = trip, .max_ns = LOOK_TRIPS * trip};
+
+	if (!k->decides || !(notes & NOTES_MIXED) || own->is_absent || slot_is_late(slot))
+		return;
+	p.deadline_ns = rma_clock(&slot->client) + STAY_TRIPS * trip;
+	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
+		p.deadline_ns = slot->deadline_ns;
+	if (!is_mixed_at(s, slot, node, &number))
+		return;
+	do
+		last = number;
+	while (rma_pause(&slot->client, &p, "the root, which its node uses in several modes") &&
+	       is_mixed_at(s, slot, node, &number) && number != last);
+}
+
 /* Q1 ... Q5. */
 static int join(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -428,6 +490,7 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 		note_trip(slot, began);
 	if (!pred)
 		pred = home;
+	leave_it_there(s, slot, pred - 1);
 	/* Q3. */
 	link = adaptive_word_at(s, slot, RMA_NET, (int)(pred - 1), LINE_NEXT);
 	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1, &root, &guest, true) &&
@@ -494,7 +557,7 @@ static int enter_kept(const struct lock_setup *s, struct lock_slot *slot)
 {
 	if (!guest_await(slot) && guest_leave_to(slot))
 		return PAWL_ERR_TIMEOUT;
-	if (is_taken(slot))
+	if (is_taken(s, slot))
 		return LOCK_PASSED;
 	forget_fresh(slot);
 	if (!rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)) ||
@@ -679,7 +742,7 @@ static void pass_on(const struct lock_setup *s, struct lock_slot *slot, bool may
 	for (;;) {
 		if (may_stay && stay(s, slot))
 			return;
-		if (!may_stay && is_taken(slot)) {
+		if (!may_stay && is_taken(s, slot)) {
 			adaptive_free(slot, W_AWAY);
 			return;
 		}

@@ -395,6 +395,21 @@ int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_ro
 
 /* ------------------------------------------------------------------ closing */
 
+int64_t share_number(int64_t r)
+{
+	return (int64_t)number_of(r);
+}
+
+bool share_was_opened_within(struct lock_slot *slot, uint64_t ns)
+{
+	uint64_t age;
+	int64_t r;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &r);
+	age = ((number_of_now(slot) - number_of(r)) & R_NUMBER_MASK) << NUMBER_UNIT;
+	return number_of(r) && age < ns;
+}
+
 int64_t share_epoch(int64_t r)
 {
 	return (int64_t)((uint64_t)r >> R_NUMBER_SHIFT) & (NOTES_EPOCH >> NOTES_EPOCH_SHIFT);
