@@ -79,8 +79,8 @@
  * has asked, which is one of the first 8, or else for a section, or with option stay for at most
  * stay + 1 acquires. If the lock decides about patience, a node may leave the root at another node
  * for some 64 to 128 round trips before it asks (kept_root.c, mixed modes). With patience 0 a
- * client that finds others in the queue of its node queues behind them. A release may wait for a client, or a node, to
- * link itself, as in MCS, and for 2 us for the next head.
+ * client that finds others in the queue of its node queues behind them. A release may wait for a
+ * client, or a node, to link itself, as in MCS, and for 2 us for the next head.
  *
  * Uncontended: on one node, and on the node that used the lock last (at first that of the home), a
  * compare-and-swap to acquire and an add to release, and no call of the MPI (on several nodes three
