@@ -17,13 +17,13 @@ static void mix(uint64_t *hash, uint64_t value)
 
 const char *sim_name(const struct sim_world *w, struct rma_word x, char *text, size_t len)
 {
-	static const char *const parts[] = {"NEXT (node)", "STATUS (node)", "NEXT (net)",
-					    "STATUS (net)"};
+	static const char *const parts[] = {"NEXT (node)",  "STATUS (node)", "NEXT (net)",
+					    "STATUS (net)", "NEXT (inner)",  "STATUS (inner)"};
 	const struct lock_setup *s = &w->setup;
 	uint64_t end = s->slots + (uint64_t)s->max_held * SLOT_BYTES;
 	uint64_t part = (x.offset - s->slots) % SLOT_BYTES / 8;
 
-	if (x.offset >= s->slots && x.offset < end && part < 4)
+	if (x.offset >= s->slots && x.offset < end && part < sizeof parts / sizeof *parts)
 		snprintf(text, len, "%s of rank %d", parts[part], x.rank);
 	else
 		snprintf(text, len, "word %llu at rank %d",

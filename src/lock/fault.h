@@ -159,6 +159,10 @@
 	  "frees the lock and keeps its place in the queue of its node") \
 	X(adaptive_handed, "adaptive", \
 	  "hands the lock to a client of its node whose deadline has passed") \
+	X(adaptive_package, "adaptive", \
+	  "a client that gives up at its node remains the first one of its package") \
+	X(adaptive_heir, "adaptive", \
+	  "hands the lock on in its package and forgets who is next at the node") \
 	X(adaptive_change, "adaptive", \
 	  "a client in another mode that is handed the lock does not end the exclusive hold") \
 	X(adaptive_unseen, "adaptive", \

@@ -13,10 +13,15 @@ enum {
 	SLOT_STATUS_NODE = 8,
 	SLOT_NEXT_NET = 16,
 	SLOT_STATUS_NET = 24,
+	SLOT_NEXT_INNER = 32,
+	SLOT_STATUS_INNER = 40,
 	SLOT_BYTES = 64
 };
+/* A third pair, of NODE words, for a queue inside a node: beside RMA_NODE and RMA_NET. */
+enum { SLOT_INNER = 2, SLOT_PAIRS = 3 };
 _Static_assert(SLOT_STATUS_NODE == SLOT_NEXT_NODE + 8 && SLOT_NEXT_NET == SLOT_STATUS_NODE + 8 &&
-		   SLOT_STATUS_NET == SLOT_NEXT_NET + 8 && SLOT_STATUS_NET + 8 <= SLOT_BYTES,
+		   SLOT_STATUS_NET == SLOT_NEXT_NET + 8 && SLOT_NEXT_INNER == SLOT_STATUS_NET + 8 &&
+		   SLOT_STATUS_INNER == SLOT_NEXT_INNER + 8 && SLOT_STATUS_INNER + 8 <= SLOT_BYTES,
 	       "the words of a slot do not overlap and fit into it");
 _Static_assert(RMA_HEADER_BYTES % SLOT_BYTES == 0, "slots are aligned to cache lines");
 
@@ -27,12 +32,13 @@ enum { LOCK_OWN_BYTES = 128 };
 struct lock_slot {
 	int64_t id; /* (rank << 16 | index) + 1: how other ranks refer to it; never 0 */
 	uint64_t lock;
-	int index;                          /* of this slot in its process */
-	int mode;                           /* PAWL_EXCLUSIVE, PAWL_SHARED, ... */
-	struct rma_word next[2], status[2]; /* its words, by enum rma_domain */
-	uint64_t deadline_ns;               /* of a timed acquire; 0: none */
-	int64_t first, last;                /* of a range; kinds with PAWL_CAP_RANGES */
-	bool others;                        /* the client has other ranges of this space */
+	int index; /* of this slot in its process */
+	int mode;  /* PAWL_EXCLUSIVE, PAWL_SHARED, ... */
+	struct rma_word next[SLOT_PAIRS],
+	    status[SLOT_PAIRS]; /* by enum rma_domain, or SLOT_INNER */
+	uint64_t deadline_ns;   /* of a timed acquire; 0: none */
+	int64_t first, last;    /* of a range; kinds with PAWL_CAP_RANGES */
+	bool others;            /* the client has other ranges of this space */
 	/* Where the lock was when this client last waited for it, for observers: the slot id of the
 	 * predecessor; or, negative, the level of the tree at which it waited; 0: not known. */
 	int64_t from;
@@ -77,19 +83,20 @@ static inline uint64_t slot_offset(const struct lock_setup *s, int64_t id)
 	return s->slots + (uint64_t)((id - 1) & 0xffff) * SLOT_BYTES;
 }
 
-/* The NEXT or STATUS word of any slot in the given domain. */
-RMA_INLINE struct rma_word slot_next(const struct lock_setup *s, struct rma_client *c,
-				     enum rma_domain d, int64_t id)
+/* The NEXT or STATUS word of any slot, of a pair. */
+RMA_INLINE struct rma_word slot_next(const struct lock_setup *s, struct rma_client *c, int pair,
+				     int64_t id)
 {
-	return rma_word(c->rma, d, slot_rank(id),
-			slot_offset(s, id) + (d == RMA_NODE ? SLOT_NEXT_NODE : SLOT_NEXT_NET));
+	return rma_word(c->rma, pair == RMA_NET ? RMA_NET : RMA_NODE, slot_rank(id),
+			slot_offset(s, id) + (uint64_t)pair * (SLOT_NEXT_NET - SLOT_NEXT_NODE));
 }
 
-RMA_INLINE struct rma_word slot_status(const struct lock_setup *s, struct rma_client *c,
-				       enum rma_domain d, int64_t id)
+RMA_INLINE struct rma_word slot_status(const struct lock_setup *s, struct rma_client *c, int pair,
+				       int64_t id)
 {
-	return rma_word(c->rma, d, slot_rank(id),
-			slot_offset(s, id) + (d == RMA_NODE ? SLOT_STATUS_NODE : SLOT_STATUS_NET));
+	return rma_word(c->rma, pair == RMA_NET ? RMA_NET : RMA_NODE, slot_rank(id),
+			slot_offset(s, id) + (uint64_t)pair * (SLOT_NEXT_NET - SLOT_NEXT_NODE) +
+			    SLOT_STATUS_NODE);
 }
 
 /* Set up a slot of r's process; all bytes are zero before. */
@@ -100,9 +107,9 @@ static inline void lock_slot_init(const struct lock_setup *s, struct lock_slot *
 	slot->client.rma = r;
 	slot->index = index;
 	slot->scratch = scratch;
-	for (int d = RMA_NODE; d <= RMA_NET; d++) {
-		slot->next[d] = slot_next(s, &slot->client, (enum rma_domain)d, slot->id);
-		slot->status[d] = slot_status(s, &slot->client, (enum rma_domain)d, slot->id);
+	for (int pair = 0; pair < SLOT_PAIRS; pair++) {
+		slot->next[pair] = slot_next(s, &slot->client, pair, slot->id);
+		slot->status[pair] = slot_status(s, &slot->client, pair, slot->id);
 	}
 }
 

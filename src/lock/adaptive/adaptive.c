@@ -12,7 +12,8 @@
  * client takes W, so the next release hands it to the head. So a client that runs does not have to
  * wait for one that sleeps, and a release costs nothing more, until the patience of a waiter has
  * ended. Where clients do not come back at once, a release hands W to the next client of the queue
- * without making it free (direct.c).
+ * without making it free (direct.c); on nodes of several packages, to one of its own package first
+ * (packages.c).
  *
  * Patience. On one node the lock sets it by itself, unless the option does (patience_of()): long
  * where a hand-over may take long, else short, so that a writer does not make readers take turns.
@@ -71,16 +72,17 @@
  *
  * Progress: starvation-free if holders release. On one node a client waits for at most
  *   (clients ahead in the queue + 1) x (patience + the longest section),
- * besides delays of the scheduler and the back-off, because each head has W by the first release
- * after its patience, or is handed W before. An intent ahead on one node waits for holders, at most
- * 9 of them one after the other (direct.c). On several nodes, a node waits for those ahead of it in
- * the queue of nodes. Each of these keeps the root for some 64 to 128 round trips and, where not
- * each release looks (direct.c), 8 sections after its first release that finds that another node
- * has asked, which is one of the first 8, or else for a section, or with option stay for at most
- * stay + 1 acquires. If the lock decides about patience, a node may leave the root at another node
- * for some 64 to 128 round trips before it asks (kept_root.c, mixed modes). With patience 0 a
- * client that finds others in the queue of its node queues behind them. A release may wait for a
- * client, or a node, to link itself, as in MCS, and for 2 us for the next head.
+ * where each one ahead may bring others of its package along (packages.c), besides delays of the
+ * scheduler and the back-off, because each head has W by the first release after its patience, or
+ * is handed W before. An intent ahead on one node waits for holders, at most 17 of them one after
+ * the other (direct.c). On several nodes, a node waits for those ahead of it in the queue of nodes.
+ * Each of these keeps the root for some 64 to 128 round trips and, where not each release looks
+ * (direct.c), 16 sections after its first release that finds that another node has asked, which is
+ * one of the first 16, or else for a section, or with option stay for at most stay + 1 acquires.
+ * If the lock decides about patience, a node may leave the root at another node for some 64 to 128
+ * round trips before it asks (kept_root.c, mixed modes). With patience 0 a client that finds others
+ * in the queue of its node queues behind them. A release may wait for a client, or a node, to link
+ * itself, as in MCS, and for 2 us for the next head.
  *
  * Uncontended: on one node, and on the node that used the lock last (at first that of the home), a
  * compare-and-swap to acquire and an add to release, and no call of the MPI (on several nodes three
@@ -148,6 +150,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	k->patience =
 	    k->decides ? LONG_PATIENCE_NS : (uint64_t)adaptive_options_of(s)->patience * 1000;
 	k->keeps_order = k->patience == 0;
+	k->package_level = k->keeps_order ? 0 : package_level(s);
 	if (k->several) {
 		k->free = W_IDLE;
 		k->free_mask = W_FREE_MASK;
@@ -159,6 +162,8 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 		k->free = W_NEW;
 		k->lines = lock_reserve(s, s->block, NEAR_BYTES);
 	}
+	if (k->package_level)
+		k->tails = lock_reserve_at_level(s, k->package_level, sizeof(int64_t));
 	return PAWL_SUCCESS;
 }
 
@@ -253,7 +258,7 @@ static RMA_SLOW_PATH bool is_turn_over(const struct lock_setup *s, struct lock_s
 	else
 		own->turn += now - before < most ? now - before : most;
 	own->looked = now;
-	own->look_at = now % ACQUIRES_PER_LOOK;
+	own->look_at = (uint8_t)(now % ACQUIRES_PER_LOOK);
 	return own->turn >= turn;
 }
 
@@ -289,8 +294,9 @@ static void leave_queue(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t succ;
 
-	if (!mcs_leave(slot, RMA_NODE, *adaptive_queue(slot), &succ))
+	if (!package_leave_node(slot, &succ))
 		mcs_hand_over(s, slot, RMA_NODE, *adaptive_queue(slot), succ, HEAD_NOW);
+	package_leave(s, slot);
 }
 
 /* How patient a head is, in ns. A strict hand-over takes a fraction of a microsecond if both
@@ -481,7 +487,7 @@ static int lead(const struct lock_setup *s, struct lock_slot *slot, int64_t gran
 	int64_t was;
 	int rc;
 
-	direct_note_grant(slot, grant);
+	direct_note_grant(s, slot, grant);
 	if (!has_w && joins_as_head(s, slot)) {
 		leave_queue(s, slot);
 		return PAWL_SUCCESS;
@@ -533,17 +539,30 @@ bool adaptive_shut(struct lock_slot *slot)
 /* --------------------------------------------------------------- protocol */
 
 /* T2. */
-static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *slot)
+static int queue_at_node(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t pred, status = HEAD_NOW;
 
 	pred = mcs_enter(slot, RMA_NODE, *adaptive_queue(slot));
 	if (pred) {
 		mcs_link(s, slot, RMA_NODE, pred);
-		if (!mcs_await_grant(slot, RMA_NODE, &status))
+		if (!mcs_await_grant(slot, RMA_NODE, &status)) {
+			if (!FAULT(adaptive_package))
+				package_leave(s, slot);
 			return LOCK_QUEUED;
+		}
 	}
 	return lead(s, slot, status);
+}
+
+/* T2: at its package first, if nodes are divided. */
+static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t grant = HEAD_NOW;
+
+	if (package_is_used(s, slot) && !package_enter(s, slot, &grant))
+		return LOCK_QUEUED;
+	return grant == HEAD_NOW ? queue_at_node(s, slot) : lead(s, slot, grant);
 }
 
 static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_slot *slot)
@@ -773,9 +792,17 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 
 static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
+	const struct adaptive_slot *own = lock_own(slot);
 	int64_t status;
-	int rc = mcs_resume(slot, RMA_NODE, MCS_ABANDONED);
+	int rc;
 
+	if (own->in_package) {
+		rc = package_resume(slot, &status);
+		if (rc != PAWL_SUCCESS)
+			return rc;
+		return status == HEAD_NOW ? queue_at_node(s, slot) : lead(s, slot, status);
+	}
+	rc = mcs_resume(slot, RMA_NODE, MCS_ABANDONED);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	return mcs_await_grant(slot, RMA_NODE, &status) ? lead(s, slot, status) : LOCK_QUEUED;
@@ -783,8 +810,10 @@ static int resume(const struct lock_setup *s, struct lock_slot *slot)
 
 static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 {
+	const struct adaptive_slot *own = lock_own(slot);
+
 	(void)s;
-	return mcs_passed(slot, RMA_NODE);
+	return mcs_passed(slot, own->in_package ? SLOT_INNER : RMA_NODE);
 }
 
 /* A try on several nodes, before it takes W. LOCK_PASSED: it needs the root. */

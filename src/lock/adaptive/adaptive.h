@@ -3,7 +3,7 @@
  * kept_root.c, the level above; guests.c,
  * the use of a lock at another node; sharing.c, the modes other than exclusive on several nodes;
  * shares.c, by which the sharers of a node enter; first.c, the shares that are open at first;
- * phases.c, how long the lock stays in a mode. */
+ * phases.c, how long the lock stays in a mode; packages.c, queues of the packages of a node. */
 #ifndef LOCK_ADAPTIVE_ADAPTIVE_H
 #define LOCK_ADAPTIVE_ADAPTIVE_H
 
@@ -135,6 +135,8 @@ struct adaptive_constants {
 	uint64_t groups_each;   /* and how many groups a home has; 0: there are no first shares */
 	bool several;           /* the table has several nodes */
 	int node_level;         /* level of the topology; 0: each node has one rank */
+	int package_level;      /* the same of packages; 0: no package has a queue */
+	uint64_t tails;         /* of the queues of packages */
 	int nodes;
 	int64_t free;      /* the value of W, in most cases, while no client uses the lock */
 	int64_t free_mask; /* the bits of free values of W */
@@ -161,7 +163,8 @@ struct adaptive_slot {
 		uint64_t turn; /* one node: for how long it has run while others queue */
 		uint64_t uses; /* several: how often the shares of `reopens` had been used */
 	};
-	uint64_t look_at;   /* which acquires look at that, by their number */
+	int64_t behind;     /* the next client of its node, if it has inherited its place, or 0; or
+			     * PLACE_OWN (packages.c) */
 	bool excluded;      /* as a sharer of one node, when it counted itself last (S1) */
 	bool is_absent : 1; /* it did not come back soon when it last had come from the queue */
 	uint8_t yields : 4; /* how often, as a sharer in this acquire, to a batch (phases.c) */
@@ -179,8 +182,11 @@ struct adaptive_slot {
 	int host;         /* a guest: the node where it is, */
 	int64_t guest;    /* and GUEST there, as it saw it last; */
 	uint32_t exclusives;
-	uint16_t reopens; /* the nodes whose first shares the holder opens again (first.c) */
-	bool resolves;    /* a guest: it has closed them for good */
+	uint16_t reopens;    /* the nodes whose first shares the holder opens again (first.c) */
+	uint8_t look_at;     /* which acquires look at its turn, by their number */
+	bool resolves : 1;   /* a guest: it has closed them for good */
+	bool in_package : 1; /* it is in the queue of its package, */
+	uint8_t run : 5;     /* by which so many have had W one after the other */
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -358,6 +364,10 @@ RMA_INLINE void adaptive_free(struct lock_slot *slot, int64_t state)
 /* The kind of a predecessor's grant: the client is the head of the queue, or has W, too, and then
  * perhaps as the next one of a batch. */
 enum { HEAD_NOW = 1, HOLDER_NOW = 2, BATCH_NOW = 4, GRANT_KIND_BITS = 3 };
+/* From this bit on, a grant of W has what packages.c needs. */
+enum { GRANT_PACKAGE_SHIFT = 21 };
+/* adaptive_slot.behind of a client that has no inherited place. */
+enum { PLACE_OWN = -1 };
 
 /* The client that takes W. */
 enum adaptive_taker { TAKER_NEW, TAKER_HEAD, TAKER_AHEAD };
@@ -386,11 +396,36 @@ bool direct_keeps(const struct lock_setup *s, struct lock_slot *slot);
 bool direct_joins(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
 /* Whether the client has W and is the head of the queue (K1), and another one is behind it. */
 bool direct_has_successor(struct lock_slot *slot);
+/* Queues of packages (packages.c). The level of the topology, or 0. */
+int package_level(const struct lock_setup *s);
+/* Whether a client is to queue at its package. */
+bool package_is_used(const struct lock_setup *s, struct lock_slot *slot);
+/* Queue there, or go on to wait there. False: the deadline has passed, and the place is abandoned.
+ * *grant is HEAD_NOW: queue at the node; or else a grant of W. */
+bool package_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *grant);
+int package_resume(struct lock_slot *slot, int64_t *grant);
+/* Leave the queue of the package, if the client is in it; the next client is to queue at the node.
+ */
+void package_leave(const struct lock_setup *s, struct lock_slot *slot);
+/* As mcs_leave() of the queue of the node, for a client that may have inherited its place. */
+bool package_leave_node(struct lock_slot *slot, int64_t *succ);
+/* Whether another client waits in the queue of the package; *succ as of mcs_leave(). If not, the
+ * client has left it. */
+bool package_has_next(const struct lock_setup *s, struct lock_slot *slot, int64_t *succ);
+/* Whether W may go to it. */
+bool package_goes_on(struct lock_slot *slot);
+/* Hand W to it, with the place in the queue of the node. False: the queue is empty now. */
+bool package_hand_on(const struct lock_setup *s, struct lock_slot *slot, int64_t succ,
+		     int64_t grant);
+/* What a grant of W to the next client of the node says. */
+int64_t package_grant(struct lock_slot *slot);
+/* The client is the head of the queue of its node, or has W, by this grant. */
+void package_note_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
 /* K2, K3: hand W to the next client of the queue, and leave the queue. False: the client has left
  * the queue, and still has W. */
 bool direct_hand_on(const struct lock_setup *s, struct lock_slot *slot);
 /* The client is the head of the queue by this grant. */
-void direct_note_grant(struct lock_slot *slot, int64_t grant);
+void direct_note_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
 /* A client that came from the queue has released the lock. */
 void direct_note_release(struct lock_slot *slot);
 /* A client acquires a lock. Whether others are likely to be in its queue. */

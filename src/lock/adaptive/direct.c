@@ -24,6 +24,8 @@
  * and the others of the node wait in the queue, or elsewhere (sharers). The grant says that it is
  * one of a batch. So a hand-over within a node touches neither W nor H.
  *
+ * On nodes of several packages, W goes to clients of the releaser's package first (packages.c).
+ *
  * When W has to become free
  *   - Another node waits for the root, and the stay of this one is over (D1).
  *   - The batch has had its clients (B4 of phases.c).
@@ -71,8 +73,10 @@ enum { SLOW_NS = 100000, SLOW_WAITS = 64 };
 
 /* Above the kind, a grant has the number of hand-overs since the last look, and for one of so many
  * acquires the time of the grant. */
-enum { HANDED_BITS = 3, HANDED_MOST = (1 << HANDED_BITS) - 1, ACQUIRES_PER_TIME = 4 };
-enum { TIME_SHIFT = GRANT_KIND_BITS + HANDED_BITS };
+enum { HANDED_BITS = 4, HANDED_MOST = (1 << HANDED_BITS) - 1, ACQUIRES_PER_TIME = 4 };
+/* The time is in units of 2^TIME_UNIT ns, and not 0. */
+enum { TIME_SHIFT = GRANT_KIND_BITS + HANDED_BITS, TIME_UNIT = 14 };
+enum { TIME_MASK = (1 << (GRANT_PACKAGE_SHIFT - TIME_SHIFT)) - 1 };
 
 bool direct_is_better(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -111,7 +115,12 @@ bool direct_has_successor(struct lock_slot *slot)
 {
 	const struct adaptive_slot *own = lock_own(slot);
 
-	return own->place == PLACE_KEPT && rma_peek(&slot->client, slot->next[RMA_NODE]) != 0;
+	if (own->place != PLACE_KEPT)
+		return false;
+	if (own->in_package && rma_peek(&slot->client, slot->next[SLOT_INNER]) != 0)
+		return true;
+	return own->behind == PLACE_OWN ? rma_peek(&slot->client, slot->next[RMA_NODE]) != 0
+					: own->behind != 0;
 }
 
 /* Whether W need not become free, as far as is known. */
@@ -139,41 +148,67 @@ static bool may_hand_on(const struct lock_setup *s, struct lock_slot *slot)
 	return !(value & W_AHEAD) && kept_root_may_stay(s, slot);
 }
 
-bool direct_hand_on(const struct lock_setup *s, struct lock_slot *slot)
+static int64_t time_of(struct lock_slot *slot)
+{
+	return (int64_t)(rma_clock(&slot->client) >> TIME_UNIT | 1) & TIME_MASK;
+}
+
+/* A grant of W, but for what packages.c adds. */
+static int64_t grant_of_w(struct lock_slot *slot)
 {
 	const struct adaptive_slot *own = lock_own(slot);
-	struct rma_word tail = *adaptive_queue(slot);
-	int64_t succ, grant;
+	int64_t grant = HOLDER_NOW | (int64_t)own->handed << GRANT_KIND_BITS;
 
-	if (mcs_leave(slot, RMA_NODE, tail, &succ))
+	grant |= *adaptive_entry(slot) == BY_HOME ? BATCH_NOW : 0;
+	if (slot->acquires % ACQUIRES_PER_TIME == 0)
+		grant |= time_of(slot) << TIME_SHIFT;
+	return grant;
+}
+
+bool direct_hand_on(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_word tail = *adaptive_queue(slot);
+	int64_t near, succ;
+	bool is_near = package_has_next(s, slot, &near), may;
+
+	if (!is_near && package_leave_node(slot, &succ))
 		return false;
-	if (!may_hand_on(s, slot)) {
+	may = may_hand_on(s, slot);
+	if (is_near) {
+		if (!may || !package_goes_on(slot)) {
+			package_leave(s, slot);
+		} else if (package_hand_on(s, slot, near, grant_of_w(slot))) {
+			*adaptive_entry(slot) = BY_ROOT;
+			return true;
+		}
+		if (package_leave_node(slot, &succ))
+			return false;
+	}
+	if (!may) {
 		if (FAULT(adaptive_kept))
 			return false;
 		mcs_hand_over(s, slot, RMA_NODE, tail, succ, HEAD_NOW);
 		return false;
 	}
-	grant = HOLDER_NOW | (int64_t)own->handed << GRANT_KIND_BITS;
-	grant |= *adaptive_entry(slot) == BY_HOME ? BATCH_NOW : 0;
-	if (slot->acquires % ACQUIRES_PER_TIME == 0)
-		grant |= (int64_t)(rma_clock(&slot->client) << TIME_SHIFT & INT64_MAX);
-	if (!mcs_hand_over(s, slot, RMA_NODE, tail, succ, grant) && !FAULT(adaptive_handed))
+	if (!mcs_hand_over(s, slot, RMA_NODE, tail, succ, grant_of_w(slot) | package_grant(slot)) &&
+	    !FAULT(adaptive_handed))
 		return false;
 	*adaptive_entry(slot) = BY_ROOT;
 	return true;
 }
 
-void direct_note_grant(struct lock_slot *slot, int64_t grant)
+void direct_note_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t grant)
 {
 	struct adaptive_slot *own = lock_own(slot);
-	uint64_t when = (uint64_t)grant >> TIME_SHIFT;
+	int64_t when = grant >> TIME_SHIFT & TIME_MASK;
 	bool is_handed = (grant & HOLDER_NOW) != 0;
 
 	own->handed = is_handed ? (grant >> GRANT_KIND_BITS) & HANDED_MOST : HANDED_MOST;
-	if (when && rma_clock(&slot->client) - when > SLOW_NS)
+	if (when && ((time_of(slot) - when) & TIME_MASK) > SLOW_NS >> TIME_UNIT)
 		own->slow = SLOW_WAITS;
 	else if (own->slow > 0)
 		own->slow--;
+	package_note_grant(s, slot, grant);
 }
 
 void direct_note_release(struct lock_slot *slot)

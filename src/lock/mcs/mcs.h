@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The MCS queue of slots, in pieces: one queue over one TAIL word, with all words in one domain.
+ * The MCS queue of slots, in pieces: one queue over one TAIL word, with all words in one domain, d
+ * (or, with SLOT_INNER, the third pair of words of a slot, in domain NODE).
  * D-MCS is this queue (dmcs.c); ALock has one for each cohort (alock.c). RMA-RW paper (HPDC'16),
  * Section 2.4, Listings 2 and 3.
  *
@@ -51,8 +52,7 @@ RMA_INLINE int64_t mcs_link_of(const struct lock_slot *slot)
 }
 
 /* A1 and A2 without the flush: enter the queue at its tail. *pred is the predecessor, or 0. */
-RMA_INLINE void mcs_post_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail,
-			       int64_t *pred)
+RMA_INLINE void mcs_post_enter(struct lock_slot *slot, int d, struct rma_word tail, int64_t *pred)
 {
 	struct rma_client *c = &slot->client;
 
@@ -64,7 +64,7 @@ RMA_INLINE void mcs_post_enter(struct lock_slot *slot, enum rma_domain d, struct
 }
 
 /* A1 and A2: enter the queue at its tail. Returns the predecessor, or 0. */
-RMA_INLINE int64_t mcs_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail)
+RMA_INLINE int64_t mcs_enter(struct lock_slot *slot, int d, struct rma_word tail)
 {
 	int64_t pred;
 
@@ -74,8 +74,7 @@ RMA_INLINE int64_t mcs_enter(struct lock_slot *slot, enum rma_domain d, struct r
 }
 
 /* A1 and A2, only if the queue is empty, without the flush; *last as below. */
-static inline void mcs_post_try(struct lock_slot *slot, enum rma_domain d, struct rma_word tail,
-				int64_t *last)
+static inline void mcs_post_try(struct lock_slot *slot, int d, struct rma_word tail, int64_t *last)
 {
 	struct rma_client *c = &slot->client;
 
@@ -84,7 +83,7 @@ static inline void mcs_post_try(struct lock_slot *slot, enum rma_domain d, struc
 }
 
 /* A1 and A2, only if the queue is empty. Returns 0, or the last slot in the queue. */
-static inline int64_t mcs_try_enter(struct lock_slot *slot, enum rma_domain d, struct rma_word tail)
+static inline int64_t mcs_try_enter(struct lock_slot *slot, int d, struct rma_word tail)
 {
 	struct rma_client *c = &slot->client;
 	int64_t last;
@@ -95,8 +94,7 @@ static inline int64_t mcs_try_enter(struct lock_slot *slot, enum rma_domain d, s
 }
 
 /* A3: link to the predecessor; (B). */
-static inline void mcs_link(const struct lock_setup *s, struct lock_slot *slot, enum rma_domain d,
-			    int64_t pred)
+static inline void mcs_link(const struct lock_setup *s, struct lock_slot *slot, int d, int64_t pred)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word link = slot_next(s, c, d, pred);
@@ -109,8 +107,7 @@ static inline void mcs_link(const struct lock_setup *s, struct lock_slot *slot, 
 
 /* A5: abandon the place by changing STATUS to this value. False: the grant came first, and *status
  * has it. */
-static inline bool mcs_abandon(struct lock_slot *slot, enum rma_domain d, int64_t abandoned,
-			       int64_t *status)
+static inline bool mcs_abandon(struct lock_slot *slot, int d, int64_t abandoned, int64_t *status)
 {
 	struct rma_client *c = &slot->client;
 
@@ -125,20 +122,20 @@ static inline bool mcs_abandon(struct lock_slot *slot, enum rma_domain d, int64_
 }
 
 /* A4: wait for the grant of R4; *status is what it carries; (C). False: the deadline has passed. */
-static inline bool mcs_is_granted(struct lock_slot *slot, enum rma_domain d, int64_t *status)
+static inline bool mcs_is_granted(struct lock_slot *slot, int d, int64_t *status)
 {
 	return rma_await_until(&slot->client, slot->status[d], -1, RMA_NE, MCS_WAIT, RMA_SOON,
 			       slot->deadline_ns, "the grant of its predecessor", status);
 }
 
 /* A4 and A5. False: the place is abandoned. */
-static inline bool mcs_await_grant(struct lock_slot *slot, enum rma_domain d, int64_t *status)
+static inline bool mcs_await_grant(struct lock_slot *slot, int d, int64_t *status)
 {
 	return mcs_is_granted(slot, d, status) || !mcs_abandon(slot, d, MCS_ABANDONED, status);
 }
 
 /* Whether the node of an abandoned place may be used again; (E). */
-static inline bool mcs_passed(struct lock_slot *slot, enum rma_domain d)
+static inline bool mcs_passed(struct lock_slot *slot, int d)
 {
 	struct rma_client *c = &slot->client;
 	int64_t status = rma_peek(c, slot->status[d]);
@@ -151,7 +148,7 @@ static inline bool mcs_passed(struct lock_slot *slot, enum rma_domain d)
 /* A6: resume the abandoned place, where STATUS was changed to this value. PAWL_SUCCESS: continue
  * with A4. LOCK_PASSED: the place was passed over. LOCK_QUEUED: it is about to be, and the deadline
  * has passed. */
-static inline int mcs_resume(struct lock_slot *slot, enum rma_domain d, int64_t abandoned)
+static inline int mcs_resume(struct lock_slot *slot, int d, int64_t abandoned)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
@@ -169,8 +166,7 @@ static inline int mcs_resume(struct lock_slot *slot, enum rma_domain d, int64_t 
 
 /* R1 and R2: leave the queue if there is no successor. False: there is one, *succ, which is 0 if it
  * has not linked itself yet. */
-RMA_INLINE bool mcs_leave(struct lock_slot *slot, enum rma_domain d, struct rma_word tail,
-			  int64_t *succ)
+RMA_INLINE bool mcs_leave(struct lock_slot *slot, int d, struct rma_word tail, int64_t *succ)
 {
 	struct rma_client *c = &slot->client;
 	int64_t last;
@@ -185,8 +181,8 @@ RMA_INLINE bool mcs_leave(struct lock_slot *slot, enum rma_domain d, struct rma_
 }
 
 /* S1 and S2: the slot behind an abandoned node; 0: the queue is empty now. */
-static inline int64_t mcs_behind(const struct lock_setup *s, struct lock_slot *slot,
-				 enum rma_domain d, struct rma_word tail, int64_t id)
+static inline int64_t mcs_behind(const struct lock_setup *s, struct lock_slot *slot, int d,
+				 struct rma_word tail, int64_t id)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word next = slot_next(s, c, d, id);
@@ -208,7 +204,7 @@ static inline int64_t mcs_behind(const struct lock_setup *s, struct lock_slot *s
  * caller has to grant; 0: nothing is left to do, and *is_given says whether a client was granted.
  */
 static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_setup *s, struct lock_slot *slot,
-					   enum rma_domain d, struct rma_word tail, int64_t succ,
+					   int d, struct rma_word tail, int64_t succ,
 					   int64_t status, bool *is_given)
 {
 	struct rma_client *c = &slot->client;
@@ -238,9 +234,8 @@ static RMA_SLOW_PATH int64_t mcs_pass_over(const struct lock_setup *s, struct lo
 
 /* R3 and R4: grant to the successor that mcs_leave() has found, or to a client behind it. False:
  * all had abandoned their places, and the queue is empty. */
-static inline bool mcs_hand_over(const struct lock_setup *s, struct lock_slot *slot,
-				 enum rma_domain d, struct rma_word tail, int64_t succ,
-				 int64_t status)
+static inline bool mcs_hand_over(const struct lock_setup *s, struct lock_slot *slot, int d,
+				 struct rma_word tail, int64_t succ, int64_t status)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word grant;
