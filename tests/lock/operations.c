@@ -187,7 +187,8 @@ static void adaptive(void)
 	if (table && is_far_client()) {
 		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);
 
-		expect(s.atomics[1] == 2 && s.gets[1] == 1 && s.puts[1] == 0,
+		/* Over a transport that keeps the order, it asks at once who reads the lock. */
+		expect(s.atomics[1] >= 2 && s.atomics[1] <= 3 && s.gets[1] == 1 && s.puts[1] == 0,
 		       "%d far operations to use it at another node", (int)far_of(&s));
 		expect(s.flushes[1] <= 3, "%d round trips for it", (int)s.flushes[1]);
 		measured(0, PAWL_EXCLUSIVE, MOST_VISITS, false);
@@ -197,7 +198,8 @@ static void adaptive(void)
 		       (int)(s.atomics[0] + s.gets[0] + s.puts[0]));
 	}
 	meet();
-	result("adaptive: at the home at first; used there from another node by 3 far operations; "
+	result("adaptive: at the home at first; used there from another node by 3 or 4 far "
+	       "operations; "
 	       "if that"
 	       " goes on, taken, and then 10 times by none");
 	/* Its neighbour finds it there; a try does, too. */
@@ -303,10 +305,10 @@ static const struct row {
     {"citron", PAWL_EXCLUSIVE, {2, 1, 0, {2, 1}}, {2, 0, 0, {1, 0}}},
     {"ss", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
     {"ss", PAWL_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
-    {"adaptive", PAWL_EXCLUSIVE, {1, 1, 0, {2, 1}}, {1, 0, 0, {1, 1}}},
-    {"adaptive", PAWL_SHARED, {3, 1, 1, {4, 3}}, {0, 0, 0, {0, 0}}},
-    {"adaptive", PAWL_INTENT, {6, 1, 1, {7, 6}}, {1, 0, 0, {1, 1}}},
-    {"adaptive", PAWL_INTENT_SHARED, {6, 1, 1, {7, 6}}, {1, 0, 0, {1, 1}}},
+    {"adaptive", PAWL_EXCLUSIVE, {2, 1, 0, {3, 2}}, {1, 0, 0, {1, 1}}},
+    {"adaptive", PAWL_SHARED, {4, 1, 1, {5, 4}}, {0, 0, 0, {0, 0}}},
+    {"adaptive", PAWL_INTENT, {7, 1, 1, {8, 7}}, {1, 0, 0, {1, 1}}},
+    {"adaptive", PAWL_INTENT_SHARED, {7, 1, 1, {8, 7}}, {1, 0, 0, {1, 1}}},
     {"cas-spin", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"cas-backoff", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"fompi-spin", PAWL_EXCLUSIVE, {2, 0, 0, {2, 2}}, {2, 0, 0, {2, 2}}},

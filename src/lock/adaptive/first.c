@@ -77,8 +77,8 @@ _Static_assert((int)FIRST_NODES <= (int)COUNT_BITS && LOCKS_SHIFT + LOCK_BITS <=
 enum { TAKEN = 0 /* NODE */, MARKS = 8 /* NET */, GROUP_BYTES = 16 };
 
 /* A client opens the first shares of a group if so many of its acquires are shared for each that is
- * not, and for one more. */
-enum { SHARES_PAY = 4, ONE_MORE = ATTEMPTS_OR(1, 0) };
+ * not. */
+enum { SHARES_PAY = 4 };
 
 /* In the small worlds of the adversary, half of the locks have no first shares, so that it also has
  * sharers that are guests. */
@@ -165,7 +165,7 @@ static bool pays(const struct lock_setup *s, struct lock_slot *slot)
 	const struct adaptive_slot *own = lock_own(slot);
 
 	return (slot->lock + (uint64_t)s->max_held) % EACH == 0 &&
-	       own->shares >= SHARES_PAY * ((uint64_t)own->exclusives + ONE_MORE);
+	       own->shares >= SHARES_PAY * (uint64_t)own->exclusives;
 }
 
 bool first_open(const struct lock_setup *s, struct lock_slot *slot)

@@ -423,12 +423,14 @@ static enum visit refused(bool is_idle, int64_t guest, int64_t w)
 	return is_away ? VISIT_AWAY : VISIT_BUSY;
 }
 
-/* Whether a guest with these NOTES, which is about to visit the lock, does F2 at once. */
+/* Whether a guest with these NOTES, which is about to visit the lock, does F2 at once. Where the
+ * transport keeps no order, that would take a round trip more than to look at W first. */
 static bool may_be_fresh(const struct lock_setup *s, struct lock_slot *slot, int64_t notes)
 {
 	const struct adaptive_constants *k = s->state;
 
-	return k->groups_each && own_of(slot)->host == adaptive_home_node(s, slot->lock) &&
+	return k->groups_each && rma_keeps_order(&slot->client) &&
+	       own_of(slot)->host == adaptive_home_node(s, slot->lock) &&
 	       (!(notes & NOTES_HOST) || share_may_be_first(s, slot));
 }
 

@@ -187,6 +187,15 @@ static bool is_whole_here(const struct lock_setup *s, struct lock_slot *slot)
 	       !rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT));
 }
 
+/* Whether a whole root of this node is not fresh. */
+static bool was_taken_here(struct lock_slot *slot)
+{
+	int64_t w;
+
+	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
+	return (w & W_STATE) != W_NEW && !(w & W_FRESH);
+}
+
 /* Whether another node has the root, as far as this one knows. */
 static bool is_away(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -204,14 +213,17 @@ bool sharing_by_guest(const struct lock_setup *s, struct lock_slot *slot)
 int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word h = adaptive_home(s, slot);
+	bool is_whole;
 	int64_t old;
 	int rc;
 
 	if (slot->mode == PAWL_SHARED && share_join_if_open(s, slot))
 		return entered(slot, BY_SHARE);
-	if (slot->mode == PAWL_SHARED && share_open_first(s, slot))
+	is_whole = is_whole_here(s, slot);
+	if (slot->mode == PAWL_SHARED && !(is_whole && was_taken_here(slot)) &&
+	    share_open_first(s, slot))
 		return entered(slot, BY_SHARE);
-	if (is_whole_here(s, slot))
+	if (is_whole)
 		return LOCK_PASSED;
 	/* S1; (B). */
 	if (slot->mode == PAWL_SHARED) {
