@@ -223,12 +223,13 @@ static void adaptive(void)
 	    "adaptive: other ranks of that node need no far operation; a try takes it elsewhere");
 }
 
-/* Sharers of a node that has the root, or a share; the home is on another node. */
+/* Sharers of a node that has the root, or a share; the home is on another node. With a fixed patience
+ * the times of the run do not decide whether a writer makes the root whole. */
 static void adaptive_sharers(void)
 {
 	struct pawl_stats s;
 
-	table = table_open("adaptive", 1, NULL, NULL);
+	table = table_open("adaptive", 1, "patience", "500");
 	now_doing("adaptive, shared");
 	if (table && is_far_client()) {
 		measured(0, PAWL_EXCLUSIVE, MOST_VISITS, false);
