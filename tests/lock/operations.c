@@ -223,8 +223,8 @@ static void adaptive(void)
 	    "adaptive: other ranks of that node need no far operation; a try takes it elsewhere");
 }
 
-/* Sharers of a node that has the root, or a share; the home is on another node. With a fixed patience
- * the times of the run do not decide whether a writer makes the root whole. */
+/* Sharers of a node that has the root, or a share; the home is on another node. With a fixed
+ * patience the times of the run do not decide whether a writer makes the root whole. */
 static void adaptive_sharers(void)
 {
 	struct pawl_stats s;
