@@ -10,12 +10,12 @@
  * package, too. Its release grants W to the next client of the package, and with it what it has of
  * the queue of the node: the link to the next client there, or, if there was none, nothing, and it
  * has left that queue (P3). So a release within a package is one put, as within a node. After
- * RUN_MASK grants in a row, if another client is in the queue of the node, and when W has to become
+ * RUN_MOST grants in a row, if another client is in the queue of the node, and when W has to become
  * free, the client leaves the queue of its package, whose next client then does P2 (P4); and W goes
  * to the next client of the node by K2, or becomes free by K3.
  *
  * The order of service is that of the queue of the node for the first clients of packages and for
- * those that do not do P1; each of the former may bring RUN_MASK clients of its package along.
+ * those that do not do P1; each of the former may bring RUN_MOST clients of its package along.
  *
  * Other clients, those in other modes among them, queue at the node alone; so do all clients where
  * nodes are not divided into packages, and with patience 0.
@@ -38,7 +38,7 @@
  *       over them, the queue of the package is empty, and the releaser goes on with K2 or K3; what
  *       it was about to give away it has itself.
  *
- * Progress: a client waits for at most RUN_MASK holders for each client that is before it in the
+ * Progress: a client waits for at most RUN_MOST holders for each client that is before it in the
  * queue of the node, and for as many in its own package.
  *
  * Model: models/adaptive_packages.pml, whose labels are used here.
@@ -53,6 +53,9 @@ enum { RUN_MASK = (1 << RUN_BITS) - 1, BEHIND_TIMED = 35 };
 _Static_assert(GRANT_PACKAGE_SHIFT + BEHIND_SHIFT + BEHIND_TIMED + 1 <= 63 &&
 		   BEHIND_TIMED == 16 + COUNT_BITS,
 	       "a grant is never negative, and has room for a slot");
+
+/* Grants in a row within a package. */
+enum { RUN_MOST = ATTEMPTS_OR(RUN_MASK, 2) };
 
 static int level_of(const struct lock_setup *s)
 {
@@ -158,7 +161,7 @@ bool package_goes_on(struct lock_slot *slot)
 	struct adaptive_slot *own = lock_own(slot);
 	int64_t last;
 
-	if (own->run < RUN_MASK)
+	if (own->run < RUN_MOST)
 		return true;
 	if (own->behind)
 		return false;

@@ -99,7 +99,7 @@ enum { RUN_PAYS = 6, RUN_PAYS_LEAST = 3 };
 /* A node that does not know goes by the acquires of the client, of any lock. The first SAMPLE ones
  * show how many are of locks of other nodes; the last ones, up to MOST_COUNTED, how many are
  * exclusive. */
-enum { SAMPLE = ATTEMPTS_OR(64, 2), MOST_COUNTED = 4096 };
+enum { SAMPLE = ATTEMPTS_OR(64, 2), MOST_COUNTED = ATTEMPTS_OR(4096, 16) };
 
 /* Numbers are times in units of 2^NUMBER_UNIT ns, or a few of these ahead. */
 enum { NUMBER_UNIT = 10, NUMBERS_AHEAD = 1 << 16 };
