@@ -183,6 +183,9 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 		used += snprintf(text + used, len - (size_t)used,
 				 " at most, %d to %d round trips for another mode", SHARED_TRIPS,
 				 2 * SHARED_TRIPS);
+	if ((size_t)used < len && phase_longest_wait(s) > k->patience)
+		used += snprintf(text + used, len - (size_t)used, ", %llu us of sharers",
+				 (unsigned long long)phase_longest_wait(s) / 1000);
 	if ((size_t)used >= len)
 		return;
 	if (o->stay < 0)

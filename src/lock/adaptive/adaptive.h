@@ -576,6 +576,8 @@ int phase_may_go_on(const struct lock_setup *s, struct lock_slot *slot, int clie
 void phase_end(const struct lock_setup *s, struct lock_slot *slot);
 /* When a client with the root closes shares that are in use, if its patience as such ends so. */
 uint64_t phase_end_of_sharing(const struct lock_setup *s, struct lock_slot *slot, uint64_t end);
+/* How long a sharer waits before it queues for the root, at most, in ns. */
+uint64_t phase_longest_wait(const struct lock_setup *s);
 /* Whether the shares have been open for so short a time that one node after the other is better. */
 bool phase_is_short(const struct lock_setup *s, struct lock_slot *slot, uint64_t began);
 /* A sharer found the share closed, as rc says: wait until it is open. PAWL_SUCCESS: it is in. */

@@ -22,12 +22,16 @@
  * the one that looks gets the root to share it. While another client has W, it goes on looking for
  * a moment: a client that awaits the root may find it split. A sharer whose patience has ended
  * queues for the root. When it gets to the head of the queue of its node, it looks again whether
- * the share is open.
+ * the share is open. Where many ranks follow each other, a batch takes longer than option patience,
+ * and a sharer that is in the queue of its node behind an exclusive client stays there when the
+ * share is opened. So it may get the root in a later batch, and end it after a few clients. Hence
+ * sharers are more patient where there are more ranks.
  *
  * Phase of sharers. An exclusive client that has the root is patient with sharers until the share
  * of its node has been open for a time that grows with the number of nodes and of ranks, as a batch
- * does. It does not wait for shares that are not in use. Sharers that come seldom, or of which all
- * soon wait as exclusive clients, so do not delay it.
+ * does, up to a bound that grows with that of ranks. It does not wait for shares that are not in
+ * use. Sharers that come seldom, or of which all soon wait as exclusive clients, so do not delay
+ * it.
  *
  * Short phases. With few clients, a phase of sharers may take less than the change to it. Then it
  * is better to use the lock at one node after the other, whose clients need no far operation to
@@ -54,10 +58,13 @@
  * Progress. Sharers, and intents ahead, wait for at most as many exclusive holders in a row as the
  * table has ranks. A sharer that leaves the root to a batch waits for its end as others do, and
  * if it misses that YIELDS times, it ends the next one itself. An exclusive client that has the
- * root waits for sharers that come one after the other until its patience has ended and the phase
- * has lasted for its time, each of which is at most option patience (500 us if the lock decides),
- * and then only for those that are in. A sharer that has waited for so long is in the queue for the
- * root. A client that dies or is slow while it has set WATCHED delays others by that time at most.
+ * root waits for sharers that come one after the other until its patience has ended, which is at
+ * most option patience, and the phase has lasted for its time, and then only for those that are in.
+ * If the option sets patience, that time is over with the patience. If the lock decides, it is at
+ * most 500 us for each RANKS_PER_PHASE ranks, and at least one of these. A sharer is in the queue
+ * for the root when it has waited for option patience, or, if the lock decides, for 500 us for each
+ * RANKS_PER_WAIT ranks, and at least one of these. A client that dies or is slow while it has set
+ * WATCHED delays others by that time at most.
  *
  * Models: models/adaptive_sharing.pml (batches) and models/adaptive_shares.pml (short phases),
  * whose labels are used here. WATCHED is in neither: it only says who looks, and each wait for it
@@ -80,6 +87,10 @@ enum {
 	FEW_RANKS = 32,
 	WHOLE_TRIPS = 16
 };
+
+/* If the lock decides about patience: for so many ranks, the longest phase of sharers has the
+ * longest patience once, and so has the wait of a sharer that does not queue. */
+enum { RANKS_PER_PHASE = 256, RANKS_PER_WAIT = 64 };
 
 /* How often a sharer leaves the root to a batch. */
 enum { YIELDS = 8 };
@@ -160,14 +171,29 @@ bool phase_hand_over(const struct lock_setup *s, struct lock_slot *slot)
 
 /* -------------------------------------------------------- phases of sharers */
 
+/* The longest patience, once for so many ranks. */
+static uint64_t patience_for(const struct lock_setup *s, int ranks)
+{
+	const struct adaptive_constants *k = s->state;
+	int n = s->topo->nranks / ranks;
+
+	return k->patience * (uint64_t)(k->decides && n > 1 ? n : 1);
+}
+
+uint64_t phase_longest_wait(const struct lock_setup *s)
+{
+	return patience_for(s, RANKS_PER_WAIT);
+}
+
 uint64_t phase_end_of_sharing(const struct lock_setup *s, struct lock_slot *slot, uint64_t end)
 {
 	const struct adaptive_constants *k = s->state;
 	int nranks = s->topo->nranks, more = nranks > FEW_RANKS ? nranks - FEW_RANKS : 0;
 	int n = PHASE_TRIPS * (k->nodes - 1) + nranks / RANKS_PER_TRIP + more / MORE_PER_TRIP;
 	uint64_t lasts = trips(slot, n), age = share_age_ns(s, slot), last;
+	uint64_t most = patience_for(s, RANKS_PER_PHASE);
 
-	lasts = lasts < k->patience ? lasts : k->patience;
+	lasts = lasts < most ? lasts : most;
 	if (!k->decides || age >= lasts)
 		return end;
 	last = rma_clock(&slot->client) + lasts - age;
@@ -226,7 +252,7 @@ int phase_await_sharing(const struct lock_setup *s, struct lock_slot *slot, int 
 
 	if (k->keeps_order)
 		return rc;
-	p.deadline_ns = rma_clock(&slot->client) + k->patience;
+	p.deadline_ns = rma_clock(&slot->client) + phase_longest_wait(s);
 	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
 		p.deadline_ns = slot->deadline_ns;
 	while (!share_watch(slot)) {
