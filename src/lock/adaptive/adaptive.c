@@ -20,6 +20,10 @@
  * On several nodes it is that of a slow hand-over, but with holders in another mode a few round
  * trips, or, for sharers that have just come in, some for each node (sharing.c, phases.c).
  *
+ * Runs (runs.c). On one node with a core for each rank, a client whose sections and pauses are
+ * short does not try a lock that it finds in use before its patience has ended, so that clients
+ * take the lock in turns of that time.
+ *
  * Turns. Where ranks outnumber cores, a head may wait for its core until the scheduler takes that
  * from a client that acquires the lock again and again, some milliseconds after its patience has
  * ended. So a client of one node that has run for some times the patience while others queue does
@@ -346,7 +350,7 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	uint64_t patience;
 	int64_t root;
 
-	if (adaptive_take(s, slot, TAKER_HEAD, was))
+	if (!run_is_quick(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
 		return true;
 	root = root_as_known(s, slot);
 	/* A head of a batch that is patient only takes W later: sharers wait elsewhere. */
@@ -362,7 +366,7 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
 		p.deadline_ns = slot->deadline_ns;
 	while (rma_pause(&slot->client, &p, "the lock to be free"))
-		if (adaptive_take(s, slot, TAKER_HEAD, was))
+		if (run_has_ended(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
 			return true;
 	return false;
 }
@@ -425,8 +429,10 @@ static RMA_SLOW_PATH int enter(const struct lock_setup *s, struct lock_slot *slo
 	int rc;
 
 	slot->from = -1;
-	if (!k->several)
+	if (!k->several) {
+		run_begin(slot);
 		return PAWL_SUCCESS;
+	}
 	slot->from = k->node_level ? -(int64_t)k->node_level : slot->id;
 	rc = kept_root_enter(s, slot, was);
 	if (rc != PAWL_SUCCESS)
@@ -572,7 +578,10 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_
 {
 	int64_t was;
 
-	return take_soon(s, slot, &was) ? enter(s, slot, was) : queue_up(s, slot);
+	run_end(s, slot);
+	if (!run_is_quick(slot) && take_soon(s, slot, &was))
+		return enter(s, slot, was);
+	return queue_up(s, slot);
 }
 
 /* The clients that a client which takes back its count of W wakes if it finds them: the head, which
@@ -733,8 +742,10 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 
 	is_behind = direct_note_acquire(s, slot);
 	if (looks_at_turn(slot, own) && own->last == slot->lock + 1 && !(slot->mode & PAWL_AHEAD) &&
-	    is_turn_over(s, slot))
+	    is_turn_over(s, slot)) {
+		run_end(s, slot);
 		return queue_up(s, slot);
+	}
 	if (slot->mode == PAWL_SHARED && own->last == slot->lock + 1 && !k->several &&
 	    !k->keeps_order)
 		return count_at_once(slot) ? PAWL_SUCCESS : acquire_slowly(s, slot);

@@ -3,7 +3,8 @@
  * kept_root.c, the level above; guests.c,
  * the use of a lock at another node; sharing.c, the modes other than exclusive on several nodes;
  * shares.c, by which the sharers of a node enter; first.c, the shares that are open at first;
- * phases.c, how long the lock stays in a mode; packages.c, queues of the packages of a node. */
+ * phases.c, how long the lock stays in a mode; packages.c, queues of the packages of a node;
+ * runs.c, one node whose clients acquire a lock again and again. */
 #ifndef LOCK_ADAPTIVE_ADAPTIVE_H
 #define LOCK_ADAPTIVE_ADAPTIVE_H
 
@@ -157,7 +158,10 @@ struct adaptive_slot {
 	_Atomic(int64_t) *w;   /* W of lock number last - 1, if the process has it mapped */
 	uint64_t last;         /* 1 + the lock for which w and queue were found; 0: w is NULL */
 	struct rma_word queue; /* the tail of its node's queue, from which it finds the others */
-	uint64_t shared;       /* 1 + the lock that it shared last, on several nodes */
+	union {
+		uint64_t shared; /* several nodes: 1 + the lock that it shared last */
+		uint64_t had;    /* one: the lock that it had last after it had not been free, */
+	};
 	uint64_t looked; /* when it saw last that others queue; 0: they do not, or a new turn */
 	union {
 		uint64_t turn; /* one node: for how long it has run while others queue */
@@ -167,6 +171,7 @@ struct adaptive_slot {
 			     * PLACE_OWN (packages.c) */
 	bool excluded;      /* as a sharer of one node, when it counted itself last (S1) */
 	bool is_absent : 1; /* it did not come back soon when it last had come from the queue */
+	bool is_quick : 1;  /* one node: it acquired again and again at once (runs.c) */
 	uint8_t yields : 4; /* how often, as a sharer in this acquire, to a batch (phases.c) */
 	uint8_t place;      /* an enum adaptive_place, from an acquire to its release */
 	uint8_t handed;     /* so many hand-overs since W was looked at */
@@ -178,9 +183,15 @@ struct adaptive_slot {
 	enum adaptive_entry entry;
 	uint64_t left;    /* 1 + the lock that it released then, until it acquires one again; */
 	uint64_t left_at; /* and when it did */
-	uint32_t counted; /* on several nodes: slot->acquires at the last shared one, */
-	int host;         /* a guest: the node where it is, */
-	int64_t guest;    /* and GUEST there, as it saw it last; */
+	union {
+		uint32_t counted;  /* on several nodes: slot->acquires at the last shared one, */
+		uint32_t had_then; /* one: slot->acquires then */
+	};
+	int host; /* a guest: the node where it is, */
+	union {
+		int64_t guest;   /* and GUEST there, as it saw it last; */
+		uint64_t had_at; /* one node: when it had that lock, */
+	};
 	uint32_t exclusives;
 	uint16_t reopens;    /* the nodes whose first shares the holder opens again (first.c) */
 	uint8_t look_at;     /* which acquires look at its turn, by their number */
@@ -378,6 +389,21 @@ bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adap
 
 /* D4: make W SHUT, if there is a head. Returns whether there is one. */
 bool adaptive_shut(struct lock_slot *slot);
+
+/* ------------------------------------------------------------------------ runs.c, one node */
+
+/* The client has the lock, which it had to wait for. */
+void run_begin(struct lock_slot *slot);
+/* It has found that lock, or another one, not free: see whether it is quick. */
+void run_end(const struct lock_setup *s, struct lock_slot *slot);
+RMA_INLINE bool run_is_quick(const struct lock_slot *slot)
+{
+	const struct adaptive_slot *own = (const void *)slot->own;
+
+	return own->is_quick;
+}
+/* Whether a quick head that looks finds that no client takes W again and again. */
+bool run_has_ended(struct lock_slot *slot);
 
 /* The client has W, whose free value was `was`: get the root. PAWL_SUCCESS; or PAWL_ERR_TIMEOUT, or
  * PAWL_ERR_BUSY for a try: it has nothing any more. */
