@@ -197,7 +197,7 @@ struct adaptive_slot {
 	uint8_t look_at;     /* which acquires look at its turn, by their number */
 	bool resolves : 1;   /* a guest: it has closed them for good */
 	bool in_package : 1; /* it is in the queue of its package, */
-	uint8_t run : 5;     /* by which so many have had W one after the other */
+	uint8_t run : 6;     /* by which so many have had W one after the other */
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -376,7 +376,7 @@ RMA_INLINE void adaptive_free(struct lock_slot *slot, int64_t state)
  * perhaps as the next one of a batch. */
 enum { HEAD_NOW = 1, HOLDER_NOW = 2, BATCH_NOW = 4, GRANT_KIND_BITS = 3 };
 /* From this bit on, a grant of W has what packages.c needs. */
-enum { GRANT_PACKAGE_SHIFT = 21 };
+enum { GRANT_PACKAGE_SHIFT = 20 };
 /* adaptive_slot.behind of a client that has no inherited place. */
 enum { PLACE_OWN = -1 };
 

@@ -50,7 +50,7 @@
 /* A grant of W has, from GRANT_PACKAGE_SHIFT on: whether the releaser had inherited its place; and,
  * if it is by the queue of a package, how many clients have had W by it, not 0, and the link to
  * the next client of the node, or 0. */
-enum { BY_HEIR = 1, RUN_SHIFT = 1, RUN_BITS = 5, BEHIND_SHIFT = RUN_SHIFT + RUN_BITS };
+enum { BY_HEIR = 1, RUN_SHIFT = 1, RUN_BITS = 6, BEHIND_SHIFT = RUN_SHIFT + RUN_BITS };
 enum { RUN_MASK = (1 << RUN_BITS) - 1, BEHIND_TIMED = 35 };
 _Static_assert(GRANT_PACKAGE_SHIFT + BEHIND_SHIFT + BEHIND_TIMED + 1 <= 63 &&
 		   BEHIND_TIMED == 16 + COUNT_BITS,
