@@ -176,7 +176,7 @@ timed check "PAWL_INJECT: holds that begin in a function, or on a line" injected
 
 refused()
 {
-	! mpi_run 2 60 env PAWL_INJECT="delay=1 lock=5" "$program" >"$dir/refused" 2>&1 || return 1
+	mpi_fails 2 60 "$dir/refused" env PAWL_INJECT="delay=1 lock=5" "$program" || return 1
 	cat "$dir/refused"
 	grep 'PAWL_INJECT: "delay=1" is none of' "$dir/refused"
 }
@@ -206,7 +206,7 @@ probes()
 			{ grep -A3 'Provider: pawl' "$dir/notes"; echo "no $probe"; return 1; }
 	done
 	mpi_run 2 60 env PAWL_PROBES=1 "$program" || return 1
-	! mpi_run 2 60 env PAWL_PROBES=yes "$program" >"$dir/refused" 2>&1 || return 1
+	mpi_fails 2 60 "$dir/refused" env PAWL_PROBES=yes "$program" || return 1
 	grep 'PAWL_PROBES: "yes"; accepted: 0, 1' "$dir/refused"
 }
 if ! grep -q 'PAWL_HAVE_SDT' "$builddir/config.status"; then

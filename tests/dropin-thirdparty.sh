@@ -37,17 +37,10 @@ equal()
 	tap_program "$equal_name, under the layer" \
 		keep_result "$work/layer" mpi_run "$equal_ranks" 300 env $layer "$@"
 	check "$equal_name prints the same" diff "$work/native" "$work/layer"
-	# A rank alone has nobody to be locked against.
+	# An unknown lock is an error. A rank alone has nobody to be locked against.
 	[ "$equal_ranks" = 1 ] ||
-		check "$equal_name goes through the layer" fails "$equal_ranks" 60 \
-			env $layer PAWL_LOCK=no-such-lock "$@"
-}
-
-# fails RANKS SECONDS COMMAND...: an unknown lock is an error, which shows that the layer gets the
-# calls.
-fails()
-{
-	! mpi_run "$@" >"$work/unknown" 2>&1
+		check "$equal_name goes through the layer" \
+			mpi_fails "$equal_ranks" 60 "$work/unknown" env $layer PAWL_LOCK=no-such-lock "$@"
 }
 
 # -------------------------------------------------- coarrays, and ARMCI-MPI

@@ -37,7 +37,7 @@ tap_program "use mpi, 2 ranks" mpi_run 2 180 "$work/mpi"
 
 gives_up()
 {
-	! mpi_run 2 60 "$work/f08" giveup >"$work/said" 2>&1 &&
+	mpi_fails 2 60 "$work/said" "$work/f08" giveup &&
 		! grep 'it went on' "$work/said" && grep -q 'lock 10 is not in 0 to 9' "$work/said" ||
 		{ cat "$work/said"; return 1; }
 }
