@@ -42,6 +42,9 @@
  * queues behind the host asks there (Q3); if it finds IN, it relies on the guest, which then takes
  * the root along to its own node, and leaves TAKEN in NEXT of the host (G5).
  *
+ * With -DPOSTED the release of a guest on which no node relies takes effect later (G9). A node that
+ * asks and finds IN waits until it has found the visit, and said so (Q6), or the guest has gone.
+ *
  * With -DSHARERS a sharer of another node uses the lock at the node of the home: it counts itself
  * there (G6), is in if no node had asked for the root, no guest had been in, and USE is IDLE (G7),
  * and takes its count back (G8). A client that takes USE from IDLE, or the root from that node, and
@@ -77,6 +80,9 @@
  *                        -DBREAK_ASKED    a node takes the root while a guest is in
  *                        -DBREAK_RELIES   (TIMED) a guest does not wait for RELIES
  *                        -DBREAK_SINCE    (TIMED) L1 does not see that the guest was another one
+ * POSTED, the same:      -DBREAK_VISIT    a node relies on any guest, not on the one it has found
+ *                        -DBREAK_AT_ONCE  it does not wait for a release that is on its way
+ *                        -DBREAK_POSTED   a guest posts its release although a node relies on it
  * SHARERS:               -DBREAK_COUNTED  a client does not look for sharers at its node
  *                        -DBREAK_BACK     nor does a releaser that took USE back from IDLE
  *                        -DBREAK_UNTOLD   the root moves as if there were none
@@ -128,6 +134,25 @@ byte waiting[NN], stays[NN];
 /* GUEST of a node: IN, ASKED, RELIES. */
 bit in_at[NN], asked[NN], relies[NN];
 bit changed[NN]; /* its number has changed since the guest there looked at it last */
+#ifdef POSTED
+/* STATUS of a node that has no place in the queue: its client is a guest, in or not yet out; and a
+ * node relies on it. Which visits those are that the next node of the host has found. */
+#define VISITING 1
+#define RELIED_ON 2
+byte visit[NN], visitor[NN];
+bit found[NN], gone[NN];
+bit posted[NN]; /* the end of IN is on its way to that host */
+#define LEAVE_AT(node) in_at[node] = 0; since[node] = 1; visitor[node] = 0; gone[node] = 1
+#define END_VISIT visit[n] = 0
+#ifdef BREAK_VISIT
+#define FOUND(j) true
+#else
+#define FOUND(j) found[j]
+#endif
+#else
+#define LEAVE_AT(node) in_at[node] = 0; since[node] = 1
+#define END_VISIT skip
+#endif
 bit since[NN];   /* it has changed since the client of the node looked that waits for a guest */
 bit renewed[NN]; /* a node has asked since the client of the node looked */
 #define IN_AT(node) (in_at[node])
@@ -259,9 +284,15 @@ again:
 #ifdef SHARERS
 					shared = SHARED_AT(k);
 #endif
+#ifdef POSTED
+					visitor[k] = n + 1; found[n] = 0;
+#endif
 					in_at[k] = 1; changed[k] = 0; ask = asked[k]; rel = relies[k]
 				}
 			fi;
+#ifdef POSTED
+			visit[n] = VISITING;
+#endif
 			/* G2 */
 #ifdef BREAK_CLAIMED
 			if
@@ -279,11 +310,11 @@ again:
 			/* G3 */
 			do
 #ifdef BREAK_LOOK
-			:: atomic { in_at[k] = 0; since[k] = 1; goto queue }
+			:: atomic { LEAVE_AT(k); goto queue }
 #else
 			:: atomic {
 					!changed[k] && ask == asked[k] && rel == relies[k] ->
-					in_at[k] = 0; since[k] = 1; ask = 0; rel = 0; goto queue
+					LEAVE_AT(k); ask = 0; rel = 0; goto refused
 				}
 			:: atomic {
 					changed[k] || ask != asked[k] || rel != relies[k] ->
@@ -316,17 +347,34 @@ again:
 		fi;
 		if
 		:: false;
+refused:
+			END_VISIT; goto queue;
 guest:
 #ifdef SHARERS
 			shared = 0;
 #endif
 			waiting[n]--;
 			critical_exclusive(p);
+#ifdef POSTED
+			/* G9 */
+			if
+			:: atomic { visit[n] == VISITING -> END_VISIT };
+				posted[k] = 1;
+				atomic { USE[n] = AWAY; ask = 0; rel = 0; goto out }
+#ifdef BREAK_POSTED
+			:: atomic { visit[n] == RELIED_ON -> END_VISIT };
+				posted[k] = 1;
+				atomic { USE[n] = AWAY; ask = 0; rel = 0; goto out }
+#else
+			:: visit[n] == RELIED_ON
+#endif
+			fi;
+#endif
 			/* G4 */
 			do
 			:: atomic {
 					!ask && !changed[k] && ask == asked[k] && rel == relies[k] ->
-					in_at[k] = 0; since[k] = 1; rel = 0; USE[n] = AWAY; goto out
+					LEAVE_AT(k); rel = 0; END_VISIT; USE[n] = AWAY; goto out
 				}
 			:: atomic {
 					!ask && (changed[k] || ask != asked[k] || rel != relies[k]) ->
@@ -337,7 +385,7 @@ guest:
 along:
 			/* G5 */
 #ifdef BREAK_ALONG
-			in_at[k] = 0; since[k] = 1; ask = 0; rel = 0; USE[n] = AWAY; goto out;
+			LEAVE_AT(k); ask = 0; rel = 0; USE[n] = AWAY; goto out;
 #endif
 #ifndef BREAK_RELIES
 			relies[k];
@@ -347,7 +395,7 @@ along:
 			NEXT[k] = TAKEN;
 #endif
 			atomic {
-				in_at[k] = 0; relies[k] = 0; since[k] = 1; ask = 0; rel = 0; k = 0;
+				LEAVE_AT(k); relies[k] = 0; END_VISIT; ask = 0; rel = 0; k = 0;
 #ifdef SHARERS
 #ifndef BREAK_UNTOLD
 				shares[n] = (from == 1 && (shared || shares[HOME]));
@@ -401,10 +449,37 @@ queue:
 		NEXT[pred - 1] = n + 1;
 #ifdef GUESTS
 		if
+#ifdef POSTED
+		:: atomic {
+				IN_AT(pred - 1) ->
+				ASK(pred - 1); found[visitor[pred - 1] - 1] = 1; gone[pred - 1] = 0
+			};
+			/* Q6 */
+			if
+			:: atomic { visit[0] != 0 && FOUND(0) -> visit[0] = RELIED_ON }; left = 1
+			:: atomic { visit[1] != 0 && FOUND(1) -> visit[1] = RELIED_ON }; left = 1
+#if NN > 2
+			:: atomic { visit[2] != 0 && FOUND(2) -> visit[2] = RELIED_ON }; left = 1
+#endif
+#ifdef BREAK_AT_ONCE
+			:: true
+#else
+			:: gone[pred - 1]
+#endif
+			fi;
+			if
+			:: left -> relies[pred - 1] = 1; left = 0; goto await
+			:: !left
+			fi;
+#ifdef SHARERS
+			shared = SHARED_AT((pred - 1))
+#endif
+#else
 		:: atomic { IN_AT(pred - 1) -> ASK(pred - 1) };
 			relies[pred - 1] = 1;
 #ifndef BREAK_ASKED
 			goto await
+#endif
 #endif
 #ifdef SHARERS
 		:: atomic { !IN_AT(pred - 1) -> ASK(pred - 1); shared = SHARED_AT((pred - 1)) }
@@ -624,6 +699,21 @@ out:
 	od
 }
 
+#ifdef POSTED
+/* The releases that are on their way. */
+proctype Posts()
+{
+end:
+	do
+	:: atomic { posted[0] -> LEAVE_AT(0); posted[0] = 0 }
+	:: atomic { posted[1] -> LEAVE_AT(1); posted[1] = 0 }
+#if NN > 2
+	:: atomic { posted[2] -> LEAVE_AT(2); posted[2] = 0 }
+#endif
+	od
+}
+#endif
+
 #ifdef SHARERS
 /* A sharer of another node, which uses the lock at the node of the home. */
 proctype V()
@@ -657,6 +747,9 @@ init
 		for (i : 0 .. NP - 1) { run P(i) }
 #ifdef SHARERS
 		run V()
+#endif
+#ifdef POSTED
+		run Posts()
 #endif
 	}
 }

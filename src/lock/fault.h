@@ -142,6 +142,9 @@
 	X(adaptive_look, "adaptive", \
 	  "a guest that is not in leaves without a second look when a node relies on it") \
 	X(adaptive_along, "adaptive", "a guest leaves although a node relies on it") \
+	X(adaptive_visit, "adaptive", "a node relies on a guest that has left") \
+	X(adaptive_at_once, "adaptive", "a node does not wait for the release of a guest") \
+	X(adaptive_posted, "adaptive", "a guest posts its release although a node relies on it") \
 	X(adaptive_sharers, "adaptive", "an exclusive client does not wait for guests that share") \
 	X(adaptive_shares_in, "adaptive", "a guest shares although an exclusive one is in") \
 	X(adaptive_coming, "adaptive", "a guest takes sharers that come for nodes that ask") \

@@ -306,7 +306,7 @@ static const struct row {
     {"citron", PAWL_EXCLUSIVE, {2, 1, 0, {2, 1}}, {2, 0, 0, {1, 0}}},
     {"ss", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
     {"ss", PAWL_SHARED, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 0}}},
-    {"adaptive", PAWL_EXCLUSIVE, {2, 1, 0, {3, 2}}, {1, 0, 0, {1, 1}}},
+    {"adaptive", PAWL_EXCLUSIVE, {2, 1, 0, {3, 2}}, {1, 0, 0, {1, 0}}},
     {"adaptive", PAWL_SHARED, {4, 1, 1, {5, 4}}, {0, 0, 0, {0, 0}}},
     {"adaptive", PAWL_INTENT, {7, 1, 1, {8, 7}}, {1, 0, 0, {1, 1}}},
     {"adaptive", PAWL_INTENT_SHARED, {7, 1, 1, {8, 7}}, {1, 0, 0, {1, 1}}},

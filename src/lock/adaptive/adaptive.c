@@ -972,7 +972,7 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-/* Only guests that share leave an operation on its way. */
+/* Only guests leave an operation on its way. */
 static bool settled(const struct lock_setup *s, struct lock_slot *slot)
 {
 	return lock_is_answered(s, slot);

@@ -484,6 +484,14 @@ bool kept_root_is_idle(const struct lock_setup *s, struct lock_slot *slot, int n
 int64_t kept_root_last(const struct lock_setup *s, struct lock_slot *slot);
 /* D3: take W back. False: another client has it, and looks at NEXT. */
 bool kept_root_take_back(struct lock_slot *slot);
+/* A client of this node is a guest, with this number; -1: it is not there any more. */
+void kept_root_set_visiting(struct lock_slot *slot, int64_t visit);
+/* The guest leaves. False: a node relies on it. */
+bool kept_root_ends_visit(struct lock_slot *slot, int64_t visit);
+/* What STATUS of a node says: a guest is there with this number; and what it says if a node relies
+ * on that guest. */
+bool kept_root_is_visiting(int64_t status, int64_t visit);
+int64_t kept_root_relied_on(int64_t status);
 bool kept_root_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
 		    char *err, size_t errlen);
 void kept_root_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
@@ -533,7 +541,9 @@ enum { GUEST_SHARERS_SHIFT = 2, GUEST_SHARERS_BITS = 13 };
 bool guest_has_sharers(struct lock_slot *slot);
 /* The client has taken W from IDLE: if there are such clients, the root is as with a share. */
 void guest_note_sharers(struct lock_slot *slot);
-void guest_rely(const struct lock_setup *s, struct lock_slot *slot, int node);
+/* Q6: the node has found this GUEST, of a guest that is in. True: it relies on the guest. False: it
+ * does not, and the guest has left. */
+bool guest_rely(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t guest);
 /* NEXT: a guest has taken the root along, to the node in the other bits. */
 #define NEXT_TAKEN (INT64_C(1) << 62)
 bool guest_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,

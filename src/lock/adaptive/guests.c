@@ -20,6 +20,18 @@
  * RELIES back (G5). Its own node has the root then, and passes it on as usual. A client of the host
  * that finds TAKEN knows that the root is gone.
  *
+ * Posted releases. On a transport that posts, the release of an exclusive guest waits for no answer
+ * if no node relies on the guest when it begins. While a client may be a guest, STATUS of its own
+ * node, which has no place in the queue of nodes, is VISITING, with the host and the number of
+ * GUEST (below). The release makes STATUS VISITED by a compare-and-swap, and posts the end of IN,
+ * as one addition, whatever the other bits have become meanwhile (G9). A node that asks and finds
+ * IN looks at STATUS of the other nodes and at GUEST, again and again (Q6). If it finds this visit,
+ * it makes STATUS RELIED_ON by a compare-and-swap; then it sets RELIES, and the guest goes the way
+ * above. If it finds that this guest has left, it goes on as if it had asked after that: it gets W,
+ * as in Q4. It does not wait for a section: a guest is soon VISITING, and a posted release arrives.
+ * It does not look at its deadline before it knows which of both holds, so that it leaves no place
+ * to which nobody sees. Tables of more than MOST_POSTING nodes do not post.
+ *
  * ASKS that are older than the root's stay at the node are taken for dealt with (D1) before W
  * becomes IDLE: ACKS becomes equal to ASKS, by a compare-and-swap, after a look at NEXT.
  *
@@ -66,6 +78,14 @@
  *       has taken W finds SHARERS, or the guest is not in, as in (A). So while a guest that shares
  *       is in, the root is at its host, with W IDLE or LOCAL, or H has the bit of the host and
  *       GUESTS. What the guest did precedes G8, which C4 has read.
+ *   (G) Of G9's compare-and-swap and Q6's, on one word, one succeeds. If it is Q6's, the guest
+ * finds ASKS changed, as in (C), because Q3 precedes Q6, and waits for RELIES. If it is G9's, no
+ *       node relies on this visit: each later one finds VISITED or another visit. Then the asking
+ *       node gets W after G9 has arrived, so it finds IDLE, or that a client of the host has W that
+ *       looks at NEXT later, by (A) of kept_root.c; guests that come after Q3 are not in, by (B). A
+ *       client of the host that finds IN, ASKS and not RELIES waits (D) for a change of GUEST,
+ * which G9 makes. What the guest did precedes G9, which a client of the host sees in A2, and the
+ *       asking node before it gets W.
  *
  * The root moves only if the visits of guests prevail: a host notes the number of GUEST when one of
  * its clients uses the lock (SEEN). A guest that has been there several times in a row compares the
@@ -75,12 +95,13 @@
  *
  * Far operations. To enter, 1 atomic and 1 get, 2 gets to share, in 1 round trip if the transport
  * is ordered and in 2 if not (the first guest of a node: 1 atomic more at the same time); to
- * release, 1 atomic. To close the share of the host, 1 put and 1 get in 1 or 2 round trips.
+ * release, 1 atomic, which is not waited for if the transport posts. To close the share of the
+ * host, 1 put and 1 get in 1 or 2 round trips.
  *
  * With patience 0 there are no guests.
  *
- * Models: models/kept_root.pml with -DGUESTS and -DSHARERS, models/adaptive_shares.pml with
- * -DGUESTS, whose labels are used here.
+ * Models: models/kept_root.pml with -DGUESTS, -DPOSTED and -DSHARERS, models/adaptive_shares.pml
+ * with -DGUESTS, whose labels are used here.
  */
 #include "lock/adaptive/adaptive.h"
 
@@ -115,6 +136,9 @@ enum { SHARED_VISITS = ATTEMPTS_OR((1 << NOTES_SHARED_BITS) - 1, 3), BUSY_RUN = 
  * node that finds so, on tables of at most so many nodes. */
 enum { MOST_SHARERS = 1 << (GUEST_SHARERS_BITS - 1), MOST_NODES = MOST_SHARERS / 2 };
 
+/* Q6 looks at all nodes. The pause between two of its looks. */
+enum { MOST_POSTING = 16, PAUSE_NS = 10000 };
+
 static struct adaptive_slot *own_of(struct lock_slot *slot)
 {
 	return lock_own(slot);
@@ -128,6 +152,12 @@ static uint64_t asks_of(int64_t guest)
 static bool is_asked(int64_t guest)
 {
 	return asks_of(guest) != (((uint64_t)guest >> ACKS_SHIFT) & ASKS_MASK);
+}
+
+/* What names a visit: the host, and the number that GUEST has there meanwhile. */
+static int64_t visit_of(int host, int64_t guest)
+{
+	return (int64_t)host << NUMBER_BITS | (guest & NUMBER) >> NUMBER_SHIFT;
 }
 
 static int64_t next_number(int64_t guest)
@@ -309,13 +339,61 @@ void guest_ask(const struct lock_setup *s, struct lock_slot *slot, int node, int
 		ASKS_ONE, guest);
 }
 
-void guest_rely(const struct lock_setup *s, struct lock_slot *slot, int node)
+/* Whether releases of exclusive guests are posted. */
+static bool posts(const struct lock_setup *s)
+{
+	const struct adaptive_constants *k = s->state;
+
+	return s->posts && k->nodes <= (int)MOST_POSTING;
+}
+
+/* Q6: whether a client of this node is the guest of this visit. Then the guest sees to the node
+ * that asks; (G). */
+static bool is_relied_on(const struct lock_setup *s, struct lock_slot *slot, int node,
+			 int64_t visit)
+{
+	struct rma_word status = adaptive_word_at(s, slot, RMA_NET, node, LINE_STATUS);
+	int64_t seen;
+
+	rma_get(&slot->client, status, &seen);
+	rma_flush(&slot->client, status); /* orders the look before the swap; pairs with G9 */
+	if (!kept_root_is_visiting(seen, FAULT(adaptive_visit) ? -1 : visit))
+		return false;
+	return seen == kept_root_relied_on(seen) ||
+	       swap_if(slot, status, seen, kept_root_relied_on(seen)) == seen;
+}
+
+/* Q6. True: the guest sees to this node. False: it has left. */
+static bool await_guest(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t guest)
+{
+	const struct adaptive_constants *k = s->state;
+	struct rma_word w = adaptive_word_at(s, slot, RMA_NET, node, LINE_GUEST);
+	int here = adaptive_node(s, slot->client.rma->rank);
+	struct rma_pause p = {.min_ns = PAUSE_NS, .max_ns = PAUSE_NS};
+	int64_t visit = visit_of(node, guest), seen;
+
+	for (;;) {
+		for (int j = 0; j < k->nodes; j++)
+			if (j != node && j != here && is_relied_on(s, slot, j, visit))
+				return true;
+		rma_get(&slot->client, w, &seen);
+		rma_flush(&slot->client, w); /* orders the look before Q4's; pairs with G9 */
+		if (!guest_is_in(seen) || visit_of(node, seen) != visit || FAULT(adaptive_at_once))
+			return false;
+		rma_pause(&slot->client, &p, "a guest that leaves, or that says where it is from");
+	}
+}
+
+bool guest_rely(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t guest)
 {
 	struct rma_word w = adaptive_word_at(s, slot, RMA_NET, node, LINE_GUEST);
 	int64_t old;
 
+	if (posts(s) && !await_guest(s, slot, node, guest))
+		return false;
 	rma_fao(&slot->client, w, RMA_OR, RELIES, &old);
 	rma_flush(&slot->client, w); /* orders RELIES before all that its node does next */
+	return true;
 }
 
 /* ----------------------------------------------------------------- guests */
@@ -326,6 +404,12 @@ static struct rma_word at_host(const struct lock_setup *s, struct lock_slot *slo
 			       enum rma_domain d, uint64_t offset)
 {
 	return adaptive_word_at(s, slot, d, own_of(slot)->host, offset);
+}
+
+static void end_visit(const struct lock_setup *s, struct lock_slot *slot)
+{
+	if (posts(s))
+		kept_root_set_visiting(slot, -1);
 }
 
 /* G5: take the root along, and W of this node. */
@@ -350,6 +434,7 @@ static void take_along(const struct lock_setup *s, struct lock_slot *slot, int64
 			break;
 		seen = old;
 	}
+	end_visit(s, slot);
 	kept_root_arrive_from(s, slot, own_of(slot)->host, root);
 }
 
@@ -364,8 +449,10 @@ static enum visit give_up(const struct lock_setup *s, struct lock_slot *slot, in
 		int64_t old, value, seen;
 
 		old = swap_if(slot, guest, own->guest, next_number(own->guest & ~(int64_t)IN));
-		if (old == own->guest)
+		if (old == own->guest) {
+			end_visit(s, slot);
 			return VISIT_BUSY;
+		}
 		seen = own->guest;
 		own->guest = old;
 		if (differ_in_sharers(seen, old))
@@ -463,6 +550,8 @@ static enum visit visit(const struct lock_setup *s, struct lock_slot *slot, bool
 	if (guest_is_in(old))
 		return VISIT_BUSY;
 	own->guest = old | IN;
+	if (posts(s))
+		kept_root_set_visiting(slot, visit_of(own->host, old));
 	is_idle = kept_root_is_idle(s, slot, own->host, value, root);
 	*root &= old & GUEST_RESOLVED ? ~(int64_t)W_FRESH : -1;
 	if (is_idle && (!is_asked(old) || FAULT(adaptive_claimed)) &&
@@ -652,6 +741,19 @@ int guest_enter(const struct lock_setup *s, struct lock_slot *slot)
 	return LOCK_PASSED;
 }
 
+/* G9: no node relies on the guest, nor will one. Only the guest changes IN, NUMBER and RESOLVED
+ * while it is in. */
+static int leave(const struct lock_setup *s, struct lock_slot *slot, struct rma_word guest)
+{
+	const struct adaptive_slot *own = own_of(slot);
+	int64_t left = next_number(own->guest & ~(int64_t)IN);
+
+	left |= own->resolves ? GUEST_RESOLVED : 0;
+	rma_acc(&slot->client, guest, left - own->guest);
+	adaptive_free(slot, W_AWAY);
+	return lock_end_release(s, slot, guest); /* pairs with A2, Q6 */
+}
+
 int guest_release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct adaptive_slot *own = own_of(slot);
@@ -667,12 +769,15 @@ int guest_release(const struct lock_setup *s, struct lock_slot *slot)
 		take_count_back(s, slot);
 		return lock_end_release(s, slot, guest); /* pairs with C4 */
 	}
+	if (posts(s) && kept_root_ends_visit(slot, visit_of(own->host, own->guest)))
+		return leave(s, slot, guest);
 	/* G4. */
 	while (!is_asked(own->guest)) {
 		old = swap_if(slot, guest, own->guest,
 			      next_number(own->guest & ~(int64_t)IN) |
 				  (own->resolves ? GUEST_RESOLVED : 0));
 		if (old == own->guest) {
+			end_visit(s, slot);
 			adaptive_free(slot, W_AWAY);
 			return PAWL_SUCCESS;
 		}

@@ -41,7 +41,9 @@
  *       STATUS, so that H2 never grants to a later queueing of a node that already had the root.
  *   (C) A node resets its own NEXT and STATUS by stores (Q1) while no other node may write them:
  *       other nodes learn from TAIL that they may, and the STATUS of a place that was passed over
- *       is PASSED.
+ *       is PASSED. While a client of the node is a guest that posts, another node may swap STATUS
+ *       from that visit; stores begin and end it when no node has asked the guest, or it has
+ *       already done what the other node relies on.
  *   (D) W becomes SHUT only while the root is at the node, and only by a swap that finds HEAD. The
  *       head takes it, or a client that finds it free, which gives it back by the same rules.
  *   (E) What a holder did is visible to the next holder, of another node: H2 is performed after it,
@@ -85,6 +87,11 @@ enum {
 	GRANTED_LOCAL = 7,  /* as GRANTED, and the node that had the root has a share (shares.c) */
 	GRANTED_CLOSED = 8, /* as GRANTED_SPLIT, in a batch (phases.c) */
 	GRANTED_FRESH = 9,  /* as GRANTED or GRANTED_LOCAL, and the root is fresh (first.c) */
+	/* Without a place, and above the number which visit it is, if guests post (guests.c): a
+	 * client of the node is a guest; a node relies on it; it is none any more. */
+	VISITING = 10,
+	RELIED_ON = 11,
+	VISITED = 12,
 	STATUS_BITS = 4
 };
 enum { STATUS_MASK = (1 << STATUS_BITS) - 1 };
@@ -376,6 +383,45 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 	return MOVED;
 }
 
+/* ------------------------------------------------------------------- guests */
+
+static int64_t visit_of(int64_t status, int64_t what, int64_t visit)
+{
+	return visit << (STATUS_BITS + NUMBER_BITS) |
+	       status_of((status >> STATUS_BITS) & NUMBER_MASK, what);
+}
+
+void kept_root_set_visiting(struct lock_slot *slot, int64_t visit)
+{
+	struct rma_word status = adaptive_word(slot, LINE_STATUS);
+	int64_t old = rma_peek(&slot->client, status);
+
+	rma_poke(&slot->client, status,
+		 visit_of(old, visit < 0 ? VISITED : VISITING, visit < 0 ? 0 : visit));
+}
+
+bool kept_root_ends_visit(struct lock_slot *slot, int64_t visit)
+{
+	struct rma_word status = adaptive_word(slot, LINE_STATUS);
+	int64_t old = rma_peek(&slot->client, status), visiting = visit_of(old, VISITING, visit);
+
+	return swap_if(slot, status, visiting, visit_of(old, VISITED, 0)) == visiting ||
+	       FAULT(adaptive_posted);
+}
+
+bool kept_root_is_visiting(int64_t status, int64_t visit)
+{
+	int64_t what = status & STATUS_MASK;
+
+	return (what == VISITING || what == RELIED_ON) &&
+	       (visit < 0 || status >> (STATUS_BITS + NUMBER_BITS) == visit);
+}
+
+int64_t kept_root_relied_on(int64_t status)
+{
+	return (status & ~(int64_t)STATUS_MASK) | RELIED_ON;
+}
+
 /* A guest has taken the root along. */
 static bool is_taken(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -506,8 +552,9 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	if (me == home)
 		note_trip(slot, began);
 	if (guest_is_in(guest) && !FAULT(adaptive_asked)) {
-		guest_rely(s, slot, (int)(pred - 1));
-		return await_root(s, slot, number);
+		if (guest_rely(s, slot, (int)(pred - 1), guest))
+			return await_root(s, slot, number);
+		is_idle = is_idle_at(s, slot, pred - 1, &root, &guest, false);
 	}
 	if (!is_idle)
 		return await_root(s, slot, number);
