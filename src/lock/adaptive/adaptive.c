@@ -127,6 +127,10 @@ enum { PAUSE_TRIPS = 3 };
 /* Releases for each call that lets the MPI progress. */
 enum { RELEASES_PER_CALL = 256 };
 
+/* Releases of sharers for each look at the clock, and how many ranks a node has at most where a
+ * sharer that comes late does not look first. */
+enum { RELEASES_PER_TIME = 16, FEW_AT_NODE = 8 };
+
 /* A turn, in times the patience; and the acquires for each look at it. */
 enum { PATIENCES_PER_TURN = 4, ACQUIRES_PER_LOOK = 64 };
 
@@ -693,6 +697,35 @@ static bool is_shared_again(struct lock_slot *slot)
 	return again;
 }
 
+/* Whether nodes have few ranks, so that few others use the line that a sharer comes back to. */
+static bool has_few_at_node(const struct lock_setup *s)
+{
+	const struct adaptive_constants *k = s->state;
+
+	return k->several && s->topo->nranks <= FEW_AT_NODE * k->nodes;
+}
+
+/* Whether a sharer adds itself to R before it looks (shares.c, E1): it has not shared this lock
+ * last, or it comes back late to a line that few others use. */
+static bool joins_first(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_slot *own = lock_own(slot);
+
+	return !is_shared_again(slot) || (own->is_absent && has_few_at_node(s));
+}
+
+/* One of some releases of sharers takes the time until the next acquire, for joins_first(). */
+static void note_release_of_sharer(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct adaptive_slot *own = lock_own(slot);
+
+	if (slot->acquires % RELEASES_PER_TIME || !has_few_at_node(s))
+		return;
+	own->w = NULL;
+	own->last = 0; /* the next acquire takes the long way */
+	direct_note_release(slot);
+}
+
 /* Modes other than exclusive. */
 static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -706,7 +739,7 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 	if (k->several) {
 		if (slot->mode == PAWL_SHARED)
 			share_count(slot);
-		if (slot->mode == PAWL_SHARED && !is_shared_again(slot) && share_join(s, slot)) {
+		if (slot->mode == PAWL_SHARED && joins_first(s, slot) && share_join(s, slot)) {
 			*adaptive_entry(slot) = BY_SHARE;
 			return PAWL_SUCCESS;
 		}
@@ -940,6 +973,8 @@ static __attribute__((noinline)) int release_other(const struct lock_setup *s,
 		drive_at_times(slot);
 	if (place != PLACE_NONE && slot->mode == PAWL_EXCLUSIVE)
 		direct_note_release(slot);
+	else if (slot->mode == PAWL_SHARED)
+		note_release_of_sharer(s, slot);
 	return rc;
 }
 

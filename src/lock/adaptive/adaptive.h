@@ -170,7 +170,7 @@ struct adaptive_slot {
 	int64_t behind;     /* the next client of its node, if it has inherited its place, or 0; or
 			     * PLACE_OWN (packages.c) */
 	bool excluded;      /* as a sharer of one node, when it counted itself last (S1) */
-	bool is_absent : 1; /* it did not come back soon when it last had come from the queue */
+	bool is_absent : 1; /* it did not come back soon when this was last measured (direct.c) */
 	bool is_quick : 1;  /* one node: it acquired again and again at once (runs.c) */
 	uint8_t yields : 4; /* how often, as a sharer in this acquire, to a batch (phases.c) */
 	uint8_t place;      /* an enum adaptive_place, from an acquire to its release */

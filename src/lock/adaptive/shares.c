@@ -19,8 +19,9 @@
  * before: a look at a cache line that another client has changed takes as long as E1, which brings
  * the line. A sharer of the lock that it shared last, and one that asks again, look first, and add
  * themselves only if the share is open: such a line is in the client's cache, or in use by others
- * now, which a look delays less. So a client that waits for R without sharers sees each newcomer
- * once at most.
+ * now, which a look delays less. On nodes of few ranks, a sharer that comes back late to the lock
+ * that it shared last does not look first either: another client has changed the line meanwhile,
+ * and few use it now. So a client that waits for R without sharers sees each acquire once at most.
  * To open the share, a client sets OPENING (O1), writes the next number into GATE and into R, where
  * it takes OPEN back (O2), sets the node's bit in H at the home (O3), and if no client excludes
  * sharers there, sets OPEN and adds itself (O4). Then it looks at GATE, as any sharer (E2). A
