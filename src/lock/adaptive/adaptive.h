@@ -649,6 +649,9 @@ int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_ro
 /* For share_pays(): an acquire that shares, and one of a lock that another node has. */
 void share_count(struct lock_slot *slot);
 void share_count_away(struct lock_slot *slot);
+/* Whether the client has shared less often than that for each exclusive acquire, of any lock. */
+enum share_writers { SHARE_MANY_WRITERS = 3, SHARE_SOME_WRITERS = 8 };
+bool share_has_writers(struct lock_slot *slot, enum share_writers least);
 /* Whether a share of its own pays for this node, rather than guests. */
 bool share_pays(const struct lock_setup *s, struct lock_slot *slot);
 /* Guests of this node have used the lock so often between two exclusive uses by others. only:

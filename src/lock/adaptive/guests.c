@@ -91,7 +91,10 @@
  * its clients uses the lock (SEEN). A guest that has been there several times in a row compares the
  * number with SEEN, and if the host has not used the lock since, the next client of the guest's
  * node queues. If a guest finds the lock in use, clients of its node queue for the next times; and
- * for longer if the lock is shared.
+ * for longer if the lock was shared when the root came. Where writers are many, by the acquires of
+ * the client (share_has_writers()), that is so only if the root was split, as a guest can close the
+ * share of a whole root; and neither a lock in use, nor a run of visits at a host that opens no
+ * share, shows that a share of its own pays for a node.
  *
  * Far operations. To enter, 1 atomic and 1 get, 2 gets to share, in 1 round trip if the transport
  * is ordered and in 2 if not (the first guest of a node: 1 atomic more at the same time); to
@@ -587,6 +590,8 @@ static void note_shared_visit(struct lock_slot *slot, int64_t r)
 	if (is_new && visits)
 		share_note_run(slot, visits - 1, false);
 	visits = is_new ? 1 : visits + 1;
+	if (visits == SHARED_VISITS && share_has_writers(slot, SHARE_MANY_WRITERS))
+		visits--;
 	if (visits == SHARED_VISITS) {
 		share_note_run(slot, visits, true);
 		visits = 0;
@@ -699,7 +704,8 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot)
 		case VISIT_AWAY:
 			break;
 		default:
-			share_note_run(slot, BUSY_RUN, true);
+			if (!share_has_writers(slot, SHARE_MANY_WRITERS))
+				share_note_run(slot, BUSY_RUN, true);
 			return LOCK_PASSED;
 		}
 	}

@@ -204,6 +204,17 @@ static void arrive_fresh(const struct lock_setup *s, struct lock_slot *slot, int
 		sharing_split(s, slot, nodes);
 }
 
+/* Whether guests are likely to find the lock shared when this root has left again. They can close
+ * the share of a whole root. */
+static bool guests_find_it_shared(struct lock_slot *slot, int64_t what)
+{
+	if (what == GRANTED_SPLIT || what == GRANTED_CLOSED)
+		return true;
+	if (slot->mode != PAWL_EXCLUSIVE)
+		return !share_has_writers(slot, SHARE_MANY_WRITERS);
+	return what != GRANTED && !share_has_writers(slot, SHARE_SOME_WRITERS);
+}
+
 /* The root has come, as STATUS says. */
 static int arrive(const struct lock_setup *s, struct lock_slot *slot, int64_t status)
 {
@@ -213,8 +224,7 @@ static int arrive(const struct lock_setup *s, struct lock_slot *slot, int64_t st
 	int64_t flags = 0;
 
 	guest_note_root(slot);
-	/* Guests would find the lock shared. */
-	if (slot->mode != PAWL_EXCLUSIVE || what != GRANTED)
+	if (guests_find_it_shared(slot, what))
 		adaptive_note(slot, adaptive_notes(slot) | NOTES_SKIPS);
 	slot->from = tells && above ? slot_make_id((int)above - 1, 0) : -1;
 	if (what == GRANTED_SPLIT && !FAULT(adaptive_split))

@@ -299,6 +299,14 @@ void share_count_away(struct lock_slot *slot)
 		own->visits++;
 }
 
+bool share_has_writers(struct lock_slot *slot, enum share_writers least)
+{
+	const struct adaptive_slot *own = lock_own(slot);
+
+	return (uint32_t)own->shares + own->exclusives >= SAMPLE &&
+	       own->shares < (uint64_t)least * own->exclusives;
+}
+
 /* Whether so many acquires of the client are shared, and so many of these of locks of other nodes,
  * that a share may pay for a node that does not know. */
 static bool expects_uses(struct lock_slot *slot)
