@@ -32,6 +32,9 @@
  * (F3), or splits the root with their bits. When it leaves, an exclusive client may open the shares
  * again, and leave the root fresh (F4).
  *
+ * With -DUNUSED the last sharer of a share may take the root, if that is whole and free at its node,
+ * close the share, and clear HERE if it then finds neither sharers nor guests (S8).
+ *
  * What it proves. NN nodes (default 2) with NC clients each (default 2; NP of all: as many); each
  * asks for the lock any number of times, exclusively, shared, or, with -DAHEAD, as an intent ahead:
  * no two holders that exclude each other, and no dead-lock. With -DTIMED an exclusive client may
@@ -71,6 +74,7 @@
  *                        -DBREAK_FRESH   the root moves as if it were not fresh
  *                        -DBREAK_ZERO    F3 writes 0
  *                        -DBREAK_FORGET  F4 does not leave the root fresh
+ * (UNUSED)               -DBREAK_UNUSED  S8 clears HERE whatever it finds
  *                        -DBREAK_STREAM  (LIVE) C2 and C3 are one step, once R is empty
  */
 #ifndef NN
@@ -292,6 +296,39 @@ inline publish(guests_there)
 #endif
 }
 
+/* A sharer leaves. S8: it may close the share of its node if it was the last one. */
+inline close_unused()
+{
+#ifndef UNUSED
+	R[n]--
+#else
+	d_step { R[n]--; ok = R[n] == 0 && OPEN[n] && !OPENING[n]; number = 0 };
+	if
+	:: atomic { ok && !split && ROOT_FREE && HERE == n + 1 -> TAKE_ROOT };
+		if
+		:: atomic { !OPENING[n] -> OPENING[n] = 1 };
+			d_step { OPEN[n] = 0; OPENING[n] = 0 };
+#ifdef BREAK_UNUSED
+			HERE = 0
+#else
+			if
+			:: R[n] == 0 ->
+				if
+				:: NO_GUESTS_AT(n) -> HERE = 0
+				:: else
+				fi
+			:: else
+			fi
+#endif
+		:: OPENING[n]
+		fi;
+		ROOT = 0
+	:: true
+	fi;
+	ok = 0
+#endif
+}
+
 byte has[4];
 #define EXCLUDED(m) (has[X] || (m == X && (has[S] || has[IX])) || (m == S && has[IX]) || \
 		     (m == IX && has[S]))
@@ -493,7 +530,7 @@ again:
 			fi;
 in_by_share:
 			critical(S);
-			R[n]--;
+			close_unused();
 #ifdef LIVE
 			if
 			:: p == LIVE -> break

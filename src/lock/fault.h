@@ -185,6 +185,7 @@
 	  "looks for sharers of a node before it has closed the share") \
 	X(adaptive_emptied, "adaptive", "does not wait for the sharers of a share that it closes") \
 	X(adaptive_own, "adaptive", "makes a root whole while its node has sharers") \
+	X(adaptive_unused, "adaptive", "takes a share that others use for closed") \
 	X(adaptive_local, "adaptive", \
 	  "a node that gets a whole root does not learn that the other node has sharers") \
 	X(adaptive_publish, "adaptive", "splits a root without the share of its own node") \

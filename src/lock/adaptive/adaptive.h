@@ -482,6 +482,8 @@ bool kept_root_is_idle(const struct lock_setup *s, struct lock_slot *slot, int n
 		       int64_t *root);
 /* 1 + the last node in the queue of nodes. */
 int64_t kept_root_last(const struct lock_setup *s, struct lock_slot *slot);
+/* Take W, if it is IDLE with LOCAL, no client waits for it, no guest is in, and no node asks. */
+bool kept_root_take_unused(const struct lock_setup *s, struct lock_slot *slot);
 /* D3: take W back. False: another client has it, and looks at NEXT. */
 bool kept_root_take_back(struct lock_slot *slot);
 /* A client of this node is a guest, with this number; -1: it is not there any more. */
@@ -632,7 +634,8 @@ bool share_join_if_open(const struct lock_setup *s, struct lock_slot *slot);
 bool share_open_first(const struct lock_setup *s, struct lock_slot *slot);
 /* Whether the share of the client's node is a first one, open or not. */
 bool share_may_be_first(const struct lock_setup *s, struct lock_slot *slot);
-void share_leave(struct lock_slot *slot);
+/* True: nobody shares the lock by it any more, and it is open. */
+bool share_leave(struct lock_slot *slot);
 /* Be the client of its node that looks whether the share can be opened. False: another one does. */
 bool share_watch(struct lock_slot *slot);
 void share_unwatch(struct lock_slot *slot);
@@ -652,6 +655,9 @@ void share_count_away(struct lock_slot *slot);
 /* Whether the client has shared less often than that for each exclusive acquire, of any lock. */
 enum share_writers { SHARE_MANY_WRITERS = 3, SHARE_SOME_WRITERS = 8 };
 bool share_has_writers(struct lock_slot *slot, enum share_writers least);
+/* Whether so many acquires of the client are of locks of other nodes that clients of those are
+ * likely to come to this one. */
+bool share_guests_are_many(struct lock_slot *slot);
 /* Whether a share of its own pays for this node, rather than guests. */
 bool share_pays(const struct lock_setup *s, struct lock_slot *slot);
 /* Guests of this node have used the lock so often between two exclusive uses by others. only:
@@ -677,6 +683,9 @@ struct rma_word share_reopen_first(const struct lock_setup *s, struct lock_slot 
 /* Close the shares of these nodes, and wait until they have no sharers. H keeps newcomers out.
  * False: the deadline has passed, or, for a try, there are sharers. */
 bool share_close(const struct lock_setup *s, struct lock_slot *slot, int64_t bits, bool tries);
+/* The client has the root: close the share of its own node without waiting. False: there are
+ * sharers, or another client opens it. */
+bool share_close_unused(struct lock_slot *slot);
 /* A guest: the same for the share of its host, this node. Deadlines in the past end tries. */
 bool share_close_at(const struct lock_setup *s, struct lock_slot *slot, int node);
 /* The same for the share of the client's own node; the client has the root. */

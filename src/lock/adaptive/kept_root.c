@@ -699,6 +699,28 @@ int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int6
 	return PAWL_ERR_BUSY;
 }
 
+bool kept_root_take_unused(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	uint64_t deadline = slot->deadline_ns;
+	int64_t value, old;
+	int rc;
+
+	rma_get(&slot->client, w, &value);
+	if ((value & ~(int64_t)W_FRESH) != (W_IDLE | W_LOCAL) || guest_is_in(guest_here(slot)) ||
+	    rma_peek_ordered(&slot->client, adaptive_word(slot, LINE_NEXT)))
+		return false;
+	rma_cas(&slot->client, w, value, W_HELD | (value & ~(int64_t)W_STATE), &old);
+	if (old != value)
+		return false;
+	slot->deadline_ns = 1; /* a deadline in the past */
+	rc = enter_kept(s, slot);
+	slot->deadline_ns = deadline;
+	if (rc == LOCK_PASSED)
+		adaptive_free(slot, W_AWAY);
+	return rc == PAWL_SUCCESS;
+}
+
 /* ------------------------------------------------------------------ release */
 
 /* Whether a stay that began at a time, in units, has lasted for STAY_TRIPS round trips. */

@@ -102,6 +102,10 @@ enum { RUN_PAYS = 6, RUN_PAYS_LEAST = 3 };
  * exclusive. */
 enum { SAMPLE = ATTEMPTS_OR(64, 2), MOST_COUNTED = ATTEMPTS_OR(4096, 16) };
 
+/* Guests are many if at least so many of the sample were of locks of other nodes; in the small
+ * worlds of the adversary, always. */
+enum { MANY_VISITS = ATTEMPTS_OR(16, 0) };
+
 /* Numbers are times in units of 2^NUMBER_UNIT ns, or a few of these ahead. */
 enum { NUMBER_UNIT = 10, NUMBERS_AHEAD = 1 << 16 };
 
@@ -143,13 +147,14 @@ static bool is_open(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 	return (r & R_OPEN) && gate == gate_of(r);
 }
 
-void share_leave(struct lock_slot *slot)
+bool share_leave(struct lock_slot *slot)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
 	int64_t old = change(slot, r, R_LEAVE);
 
 	if (!(old & R_OPEN) && r.map)
 		rma_wake(&slot->client, r);
+	return (old & (R_OPEN | R_OPENING)) == R_OPEN && (old & R_COUNT) == R_ONE;
 }
 
 bool share_join(const struct lock_setup *s, struct lock_slot *slot)
@@ -305,6 +310,13 @@ bool share_has_writers(struct lock_slot *slot, enum share_writers least)
 
 	return (uint32_t)own->shares + own->exclusives >= SAMPLE &&
 	       own->shares < (uint64_t)least * own->exclusives;
+}
+
+bool share_guests_are_many(struct lock_slot *slot)
+{
+	const struct adaptive_slot *own = lock_own(slot);
+
+	return own->visits + 1 > MANY_VISITS;
 }
 
 /* Whether so many acquires of the client are shared, and so many of these of locks of other nodes,
@@ -468,6 +480,19 @@ bool share_close_own(struct lock_slot *slot, bool tries)
 	end(slot, was, -(was & R_OPEN));
 	return tries ? is_empty_here(slot)
 		     : is_empty_until(slot, adaptive_word(slot, LINE_SHARERS), true);
+}
+
+bool share_close_unused(struct lock_slot *slot)
+{
+	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
+	int64_t was;
+
+	if (!begin(slot, &was))
+		return false;
+	change(slot, r, -R_OPENING - (was & R_OPEN));
+	if (r.map)
+		rma_wake(&slot->client, r);
+	return is_empty_here(slot);
 }
 
 /* The next nodes after *last whose bits are set, but for this client's own: their words R. */

@@ -27,6 +27,14 @@
  * it closes the share of its own node, if it has one, or splits the root for sharers of other
  * nodes, if the share is in use and another node waits (S7).
  *
+ * The last sharer of a node's share leaves it open, unless writers and guests are many (S8), by the
+ * acquires of that sharer, of any lock. Then the next client that excludes sharers is often one of
+ * another node, to which closing the share takes a round trip; to a client of this node it takes
+ * some near atomics. So the sharer closes the share after it has left: it takes W as an exclusive
+ * client that tries, if W is IDLE with LOCAL and no client is known to wait; it takes OPEN out of
+ * R, and LOCAL out of W if it then finds neither sharers nor guests. It waits for no sharer. If it
+ * finds some, LOCAL stays.
+ *
  * Ahead. An intent with PAWL_AHEAD waits for holders only. It adds itself to H and leaves the count
  * there (A1). If the root is split, it waits until no holder excludes it, and closes the shares
  * that do (A2). If not, it gets the root to split it (A3), without a place in the queue of its
@@ -57,6 +65,11 @@
  *       finds the sum that this operation left.
  *   (F) The count of an intent ahead keeps shares from being opened with a split root, and keeps
  *       the root split. So the bits that it finds together with SPLIT are all that it has to close.
+ *   (G) S8 takes LOCAL out of W while it has W and a whole root. So no client opens the share by
+ *       the root meanwhile, and one without it does not find SPLIT at O3. OPEN is taken out of R
+ *       before the looks at R and GUEST: a sharer that has counted itself before is found, a later
+ *       one finds no OPEN (seq_cst on R). A guest that shares has counted itself before S8 took W,
+ *       and is found, or it finds W HELD, and is not in.
  *
  * Progress: a client that has the root waits for the holders, and, after its patience, for intents
  * ahead and for counts that are taken back at once. An intent ahead at a root that is not split
@@ -492,15 +505,28 @@ int sharing_enter(const struct lock_setup *s, struct lock_slot *slot, bool tries
 	return rc;
 }
 
+/* S8: the last sharer of the node's share has left it open. */
+static void close_unused(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+
+	if (k->keeps_order || !share_has_writers(slot, SHARE_MANY_WRITERS) ||
+	    !share_guests_are_many(slot) || !kept_root_take_unused(s, slot))
+		return;
+	if (share_close_unused(slot) || FAULT(adaptive_unused))
+		kept_root_set_flags(slot, kept_root_flags(slot) & ~(int64_t)W_LOCAL);
+	adaptive_give_back(s, slot);
+}
+
 void sharing_leave(const struct lock_setup *s, struct lock_slot *slot)
 {
 	enum adaptive_entry entry = *adaptive_entry(slot);
 
 	*adaptive_entry(slot) = BY_ROOT;
-	if (entry == BY_SHARE)
-		share_leave(slot);
-	else
+	if (entry != BY_SHARE)
 		add(slot, adaptive_home(s, slot), -adaptive_one(slot));
+	else if (share_leave(slot))
+		close_unused(s, slot);
 }
 
 /* -------------------------------------------------------------------- ahead */
