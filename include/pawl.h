@@ -284,8 +284,9 @@ int pawl_table_home(const pawl_table *table, uint64_t lock, int *rank);
  */
 int pawl_lock_acquire(pawl_table *table, uint64_t lock, int mode);
 
-/* As pawl_lock_acquire(), but do not wait for other clients: PAWL_ERR_BUSY if one has the lock.
- * Kinds with PAWL_CAP_TRY. */
+/* As pawl_lock_acquire(), but do not wait for other clients: PAWL_ERR_BUSY if one has the lock, or
+ * is trying to acquire it in a mode that excludes this one; with transport ucx also while the
+ * release by another process is on its way. Kinds with PAWL_CAP_TRY. */
 int pawl_lock_try_acquire(pawl_table *table, uint64_t lock, int mode);
 
 /*

@@ -97,16 +97,22 @@ void expect_total(int64_t written)
 	payload_reset();
 }
 
-/* Rank `taker` acquires every lock without waiting. */
+/* Rank `taker` acquires every lock without waiting for a holder. */
 static void expect_free(int taker)
 {
-	meet();
-	for (uint64_t l = 0; tap_rank == taker && l < locks; l++) {
-		/* A try fails while leases of readers last. */
-		int rc = can(PAWL_CAP_TRY) && !readers_expire(kind)
-			     ? pawl_lock_try_acquire(table, l, PAWL_EXCLUSIVE)
-			     : pawl_lock_acquire(table, l, PAWL_EXCLUSIVE);
+	double began;
 
+	meet();
+	began = seconds_now();
+	for (uint64_t l = 0; tap_rank == taker && l < locks; l++) {
+		int rc;
+
+		/* A try fails while leases of readers last. */
+		do
+			rc = can(PAWL_CAP_TRY) && !readers_expire(kind)
+				 ? pawl_lock_try_acquire(table, l, PAWL_EXCLUSIVE)
+				 : pawl_lock_acquire(table, l, PAWL_EXCLUSIVE);
+		while (tries_again(rc, began));
 		if (expect(rc == PAWL_SUCCESS, "lock %llu is not free at the end: %s",
 			   (unsigned long long)l, pawl_error_message()))
 			release(l);

@@ -232,14 +232,19 @@ static void expect_total(int64_t written)
 static void expect_free(uint64_t n)
 {
 	pawl_range range;
+	double began;
 
 	meet();
+	began = seconds_now();
 	for (uint64_t s = 0; tap_rank == tap_size - 1 && s < n; s++) {
-		int rc = can(PAWL_CAP_TRY) ? pawl_range_try_acquire(table, s, 0, PAWL_RANGE_END,
-								    PAWL_EXCLUSIVE, &range)
-					   : pawl_range_acquire(table, s, 0, PAWL_RANGE_END,
-								PAWL_EXCLUSIVE, &range);
+		int rc;
 
+		do
+			rc = can(PAWL_CAP_TRY) ? pawl_range_try_acquire(table, s, 0, PAWL_RANGE_END,
+									PAWL_EXCLUSIVE, &range)
+					       : pawl_range_acquire(table, s, 0, PAWL_RANGE_END,
+								    PAWL_EXCLUSIVE, &range);
+		while (tries_again(rc, began));
 		if (expect(rc == PAWL_SUCCESS, "space %llu is not free at the end: %s",
 			   (unsigned long long)s, pawl_error_message()))
 			expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define REFUSED_S 5. /* a loop about a try ends */
+
 static bool is_excepted(const char *name)
 {
 	const size_t len = strlen(name);
@@ -84,6 +86,14 @@ pawl_table *table_open(const char *kind, uint64_t n, const char *name, const cha
 		    "pawl_table_create");
 	MPI_Info_free(&info);
 	return table;
+}
+
+bool tries_again(int rc, double began)
+{
+	if (rc != PAWL_ERR_BUSY || seconds_now() - began > REFUSED_S)
+		return false;
+	linger(100e-6);
+	return true;
 }
 
 pawl_table *table_open_homed(const char *kind, uint64_t n, pawl_home_fn *home)

@@ -19,6 +19,11 @@ const struct pawl_kind *tap_kind(int *i);
 /* As expect(), for a call of Pawl that ought to return a code. */
 bool expect_code(int got, int wanted, const char *what);
 
+/* A loop about a try goes on: the try was refused, and the loop did not begin a long time ago. For
+ * locks that are free, or whose holders share them: a release by another process may still be on
+ * its way, or another client may be trying. */
+bool tries_again(int rc, double began);
+
 /* Readers have the lock for a limited time, and learn from their release whether they
  * stayed in it. */
 bool readers_expire(const struct pawl_kind *kind);
