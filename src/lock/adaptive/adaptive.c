@@ -16,9 +16,11 @@
  * (packages.c).
  *
  * Patience. On one node the lock sets it by itself, unless the option does (patience_of()): long
- * where a hand-over may take long, else short, so that a writer does not make readers take turns.
- * On several nodes it is that of a slow hand-over, but with holders in another mode a few round
- * trips, or, for sharers that have just come in, some for each node (sharing.c, phases.c).
+ * where a hand-over may take long, else short, so that a writer does not make readers take turns;
+ * and none for a writer that finds readers whose sections are long, because it would seldom find
+ * a moment without readers. On several nodes it is that of a slow hand-over, but with holders in
+ * another mode a few round trips, or, for sharers that have just come in, some for each node
+ * (sharing.c, phases.c).
  *
  * Runs (runs.c). On one node with a core for each rank, a client whose sections and pauses are
  * short does not try a lock that it finds in use before its patience has ended, so that clients
@@ -118,6 +120,10 @@ enum { LOOK_NS = 100 };
  * that waits for holders that are in together, so that it finds none absent by chance. */
 enum { LONG_PATIENCE_NS = 500000, PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000 };
 
+/* The last one, where W does not change so many times, each within a moment: those that are in stay
+ * for longer, and the head is unlikely to find none of them in by a look now and then. */
+enum { LEAST_PATIENCE_NS = 0, CHANGES = 4 };
+
 /* A hand-over that takes longer is slow, and so many waits of the client after it are long. */
 enum { SLOW_NS = 100000, LONG_WAITS = 4 };
 
@@ -182,7 +188,7 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 	int used =
 	    k->decides && !k->several
 		? snprintf(text, len, "patience %d to %d us, by hand-overs",
-			   SHARED_PATIENCE_NS / 1000, LONG_PATIENCE_NS / 1000)
+			   LEAST_PATIENCE_NS / 1000, LONG_PATIENCE_NS / 1000)
 		: snprintf(text, len, "patience %llu us", (unsigned long long)k->patience / 1000);
 
 	if (!k->several || used <= 0 || (size_t)used >= len)
@@ -310,6 +316,18 @@ static void leave_queue(const struct lock_setup *s, struct lock_slot *slot)
 	package_leave(s, slot);
 }
 
+/* Whether the holders that are in together on one node, with this value of W, stay for longer than
+ * a moment, so that W changes seldom. */
+static bool is_slow_to_change(struct rma_word w, int64_t value)
+{
+	for (int i = 0; rma_is_mapped_cpu(w) && i < CHANGES; i++) {
+		if (!rma_spin_briefly(w, -1, RMA_NE, value))
+			return true;
+		value = atomic_load_explicit(w.map, memory_order_relaxed);
+	}
+	return false;
+}
+
 /* How patient a head is, in ns. A strict hand-over takes a fraction of a microsecond if both
  * clients run, and then little patience costs little throughput. It takes as long as the scheduler
  * likes if the head may lose its core while only it may take W: where ranks outnumber cores, and on
@@ -323,7 +341,21 @@ static uint64_t patience_of(const struct lock_setup *s, struct lock_slot *slot)
 	if (!k->decides || k->several || slot->client.rma->waiting.crowded || own->long_waits > 0)
 		return k->patience;
 	rma_get(&slot->client, adaptive_word(slot, LINE_W), &value);
-	return value & W_COUNTS ? SHARED_PATIENCE_NS : PATIENCE_NS;
+	if (!(value & W_COUNTS))
+		return PATIENCE_NS;
+	return is_slow_to_change(adaptive_word(slot, LINE_W), value) ? LEAST_PATIENCE_NS
+								     : SHARED_PATIENCE_NS;
+}
+
+/* An exclusive head began to wait for clients that hold W one after the other. If it finds holders
+ * that are in together, its patience ends when it would end with these. Returns its patience. */
+static uint64_t hurry(const struct lock_setup *s, struct lock_slot *slot, struct rma_pause *p)
+{
+	uint64_t patience = patience_of(s, slot), end = rma_clock(&slot->client) + patience;
+
+	if (end < p->deadline_ns)
+		p->deadline_ns = end;
+	return patience;
 }
 
 /* STRICT was set at a time, and the client has W now. */
@@ -369,9 +401,12 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	p.deadline_ns = rma_clock(&slot->client) + patience;
 	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
 		p.deadline_ns = slot->deadline_ns;
-	while (rma_pause(&slot->client, &p, "the lock to be free"))
+	while (rma_pause(&slot->client, &p, "the lock to be free")) {
 		if (run_has_ended(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
 			return true;
+		if (patience == PATIENCE_NS && slot->mode == PAWL_EXCLUSIVE && !run_is_quick(slot))
+			patience = hurry(s, slot, &p);
+	}
 	return false;
 }
 
@@ -1086,7 +1121,7 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 
 static const struct option_spec options[] = {
     LOCK_NUMBER(struct adaptive_options, patience, "patience", -1, 1000000,
-		"-1 (8 to 500, by how long hand-overs take)",
+		"-1 (0 to 500, by how long hand-overs take)",
 		"microseconds for which others may come before the first waiter; 0: none"),
     LOCK_NUMBER(struct adaptive_options, stay, "stay", -1, 1048575, "-1 (some round trips)",
 		"further acquires by waiting clients of a node while other nodes wait"),
