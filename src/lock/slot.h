@@ -67,6 +67,12 @@ static inline bool slot_is_late(const struct lock_slot *slot)
 	return slot->deadline_ns && rma_clock(&slot->client) >= slot->deadline_ns;
 }
 
+/* The earlier of a time (0: none) and the deadline of the acquire. */
+static inline uint64_t slot_at_latest(const struct lock_slot *slot, uint64_t ns)
+{
+	return slot->deadline_ns && (!ns || slot->deadline_ns < ns) ? slot->deadline_ns : ns;
+}
+
 /* A slot id differs from 0 in its low 32 bits, which is what a futex compares. */
 static inline int64_t slot_make_id(int rank, int index)
 {

@@ -339,6 +339,15 @@ bool rma_spin_briefly(struct rma_word w, int64_t mask, enum rma_cond cond, int64
 	return false;
 }
 
+bool rma_is_slow_to_change(struct rma_word w, int n)
+{
+	for (int i = 0; rma_is_mapped_cpu(w) && i < n; i++)
+		if (!rma_spin_briefly(w, -1, RMA_NE,
+				      atomic_load_explicit(w.map, memory_order_relaxed)))
+			return true;
+	return false;
+}
+
 /* Let ns of time pass. A long pause sleeps, but no longer at a time than waiters do elsewhere, and
  * not at first if this process serves; a short one drives the transport. */
 static void pass_time(struct rma_client *c, uint64_t ns, uint64_t waited)

@@ -15,11 +15,11 @@
  * without making it free (direct.c); on nodes of several packages, to one of its own package first
  * (packages.c).
  *
- * Patience. On one node the lock sets it by itself, unless the option does (patience_of()): long
- * where a hand-over may take long, else short, so that a writer does not make readers take turns;
- * and none for a writer that finds readers whose sections are long, because it would seldom find
- * a moment without readers. On several nodes it is that of a slow hand-over, but with holders in
- * another mode a few round trips, or, for sharers that have just come in, some for each node
+ * Patience. On one node the lock sets it by itself, unless the option does (is_patience_short()):
+ * long where a hand-over may take long, else short, so that a writer does not make readers take
+ * turns; and none for a writer that finds readers whose sections are long, because it would seldom
+ * find a moment without readers. On several nodes it is that of a slow hand-over, but with holders
+ * in another mode a few round trips, or, for sharers that have just come in, some for each node
  * (sharing.c, phases.c).
  *
  * Runs (runs.c). On one node with a core for each rank, a client whose sections and pauses are
@@ -120,9 +120,9 @@ enum { LOOK_NS = 100 };
  * that waits for holders that are in together, so that it finds none absent by chance. */
 enum { LONG_PATIENCE_NS = 500000, PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000 };
 
-/* The last one, where W does not change so many times, each within a moment: those that are in stay
- * for longer, and the head is unlikely to find none of them in by a look now and then. */
-enum { LEAST_PATIENCE_NS = 0, CHANGES = 4 };
+/* If W does not change so many times, each within a moment, those that are in together stay for
+ * longer, and the head is unlikely to find none of them in by a look now and then: no patience. */
+enum { CHANGES = 4 };
 
 /* A hand-over that takes longer is slow, and so many waits of the client after it are long. */
 enum { SLOW_NS = 100000, LONG_WAITS = 4 };
@@ -187,8 +187,8 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 	const struct adaptive_options *o = adaptive_options_of(s);
 	int used =
 	    k->decides && !k->several
-		? snprintf(text, len, "patience %d to %d us, by hand-overs",
-			   LEAST_PATIENCE_NS / 1000, LONG_PATIENCE_NS / 1000)
+		? snprintf(text, len, "patience 0 to %d us, by hand-overs",
+			   LONG_PATIENCE_NS / 1000)
 		: snprintf(text, len, "patience %llu us", (unsigned long long)k->patience / 1000);
 
 	if (!k->several || used <= 0 || (size_t)used >= len)
@@ -316,46 +316,42 @@ static void leave_queue(const struct lock_setup *s, struct lock_slot *slot)
 	package_leave(s, slot);
 }
 
-/* Whether the holders that are in together on one node, with this value of W, stay for longer than
- * a moment, so that W changes seldom. */
-static bool is_slow_to_change(struct rma_word w, int64_t value)
-{
-	for (int i = 0; rma_is_mapped_cpu(w) && i < CHANGES; i++) {
-		if (!rma_spin_briefly(w, -1, RMA_NE, value))
-			return true;
-		value = atomic_load_explicit(w.map, memory_order_relaxed);
-	}
-	return false;
-}
-
-/* How patient a head is, in ns. A strict hand-over takes a fraction of a microsecond if both
- * clients run, and then little patience costs little throughput. It takes as long as the scheduler
- * likes if the head may lose its core while only it may take W: where ranks outnumber cores, and on
- * a machine that others use, which shows in the last hand-overs to this client. */
-static uint64_t patience_of(const struct lock_setup *s, struct lock_slot *slot)
+/* Whether the patience of a head is short, so that it depends on the holders. A strict hand-over
+ * takes a fraction of a microsecond if both clients run, and then little patience costs little
+ * throughput. It takes as long as the scheduler likes if the head may lose its core while only it
+ * may take W: where ranks outnumber cores, and on a machine that others use, which shows in the
+ * last hand-overs to this client. */
+static bool is_patience_short(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	const struct adaptive_slot *own = lock_own(slot);
+
+	return k->decides && !k->several && !slot->client.rma->waiting.crowded &&
+	       own->long_waits == 0;
+}
+
+/* Such a patience, in ns, with the holders that are in now. */
+static uint64_t short_patience(struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
 	int64_t value;
 
-	if (!k->decides || k->several || slot->client.rma->waiting.crowded || own->long_waits > 0)
-		return k->patience;
-	rma_get(&slot->client, adaptive_word(slot, LINE_W), &value);
+	rma_get(&slot->client, w, &value);
 	if (!(value & W_COUNTS))
 		return PATIENCE_NS;
-	return is_slow_to_change(adaptive_word(slot, LINE_W), value) ? LEAST_PATIENCE_NS
-								     : SHARED_PATIENCE_NS;
+	return rma_is_slow_to_change(w, CHANGES) ? 0 : SHARED_PATIENCE_NS;
 }
 
 /* An exclusive head began to wait for clients that hold W one after the other. If it finds holders
- * that are in together, its patience ends when it would end with these. Returns its patience. */
-static uint64_t hurry(const struct lock_setup *s, struct lock_slot *slot, struct rma_pause *p)
+ * that are in together, its patience ends when it would end with these. Returns whether it found
+ * them. */
+static bool hurry(struct lock_slot *slot, struct rma_pause *p)
 {
-	uint64_t patience = patience_of(s, slot), end = rma_clock(&slot->client) + patience;
+	uint64_t patience = short_patience(slot), end = rma_clock(&slot->client) + patience;
 
 	if (end < p->deadline_ns)
 		p->deadline_ns = end;
-	return patience;
+	return patience != PATIENCE_NS;
 }
 
 /* STRICT was set at a time, and the client has W now. */
@@ -384,6 +380,7 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	const struct adaptive_constants *k = s->state;
 	struct rma_pause p = {.min_ns = BACKOFF_MIN_NS};
 	uint64_t patience;
+	bool is_short, hurries;
 	int64_t root;
 
 	if (!run_is_quick(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
@@ -392,20 +389,21 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	/* A head of a batch that is patient only takes W later: sharers wait elsewhere. */
 	if (k->keeps_order || (root & W_CLOSED))
 		return false;
-	patience = patience_of(s, slot);
+	is_short = is_patience_short(s, slot);
+	patience = is_short ? short_patience(slot) : k->patience;
+	hurries = is_short && patience == PATIENCE_NS && slot->mode == PAWL_EXCLUSIVE &&
+		  !run_is_quick(slot);
 	p.max_ns = patience / LOOKS_OF_PATIENCE;
 	if (root & W_SPLIT) /* the holder begins a batch, or hands the root on */
 		p.max_ns = PAUSE_TRIPS * (uint64_t)adaptive_trip_ns(adaptive_notes(slot));
 	if (direct_is_better(s, slot))
 		p.min_ns = p.max_ns = LOOK_NS;
-	p.deadline_ns = rma_clock(&slot->client) + patience;
-	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
-		p.deadline_ns = slot->deadline_ns;
+	p.deadline_ns = slot_at_latest(slot, rma_clock(&slot->client) + patience);
 	while (rma_pause(&slot->client, &p, "the lock to be free")) {
 		if (run_has_ended(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
 			return true;
-		if (patience == PATIENCE_NS && slot->mode == PAWL_EXCLUSIVE && !run_is_quick(slot))
-			patience = hurry(s, slot, &p);
+		if (hurries && hurry(slot, &p))
+			hurries = false;
 	}
 	return false;
 }

@@ -513,9 +513,7 @@ static void leave_it_there(const struct lock_setup *s, struct lock_slot *slot, i
 
 	if (!k->decides || !(notes & NOTES_MIXED) || own->is_absent || slot_is_late(slot))
 		return;
-	p.deadline_ns = rma_clock(&slot->client) + STAY_TRIPS * trip;
-	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
-		p.deadline_ns = slot->deadline_ns;
+	p.deadline_ns = slot_at_latest(slot, rma_clock(&slot->client) + STAY_TRIPS * trip);
 	if (!is_mixed_at(s, slot, node, &number))
 		return;
 	do

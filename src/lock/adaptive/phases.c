@@ -196,8 +196,7 @@ uint64_t phase_end_of_sharing(const struct lock_setup *s, struct lock_slot *slot
 	lasts = lasts < most ? lasts : most;
 	if (!k->decides || age >= lasts)
 		return end;
-	last = rma_clock(&slot->client) + lasts - age;
-	last = slot->deadline_ns && slot->deadline_ns < last ? slot->deadline_ns : last;
+	last = slot_at_latest(slot, rma_clock(&slot->client) + lasts - age);
 	return last > end ? last : end;
 }
 
@@ -252,9 +251,7 @@ int phase_await_sharing(const struct lock_setup *s, struct lock_slot *slot, int 
 
 	if (k->keeps_order)
 		return rc;
-	p.deadline_ns = rma_clock(&slot->client) + phase_longest_wait(s);
-	if (slot->deadline_ns && slot->deadline_ns < p.deadline_ns)
-		p.deadline_ns = slot->deadline_ns;
+	p.deadline_ns = slot_at_latest(slot, rma_clock(&slot->client) + phase_longest_wait(s));
 	while (!share_watch(slot)) {
 		if (!share_await(slot, p.deadline_ns))
 			return PAWL_ERR_BUSY;

@@ -182,9 +182,7 @@ static uint64_t patience_of(const struct lock_setup *s, struct lock_slot *slot)
 /* When the patience of a client ends that begins to wait now, or its time. */
 static uint64_t end_of_patience(const struct lock_setup *s, struct lock_slot *slot)
 {
-	uint64_t end = rma_clock(&slot->client) + patience_of(s, slot);
-
-	return slot->deadline_ns && slot->deadline_ns < end ? slot->deadline_ns : end;
+	return slot_at_latest(slot, rma_clock(&slot->client) + patience_of(s, slot));
 }
 
 /* ------------------------------------------------------------- without the root */

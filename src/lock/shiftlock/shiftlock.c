@@ -240,9 +240,7 @@ static int64_t until_turn(const struct lock_setup *s, int64_t a, int64_t so_far)
 /* When to look at A again, or to give up; 0: never. */
 static uint64_t next_look(const struct lock_setup *s, struct lock_slot *slot)
 {
-	uint64_t at = lease_next_look(s, slot);
-
-	return slot->deadline_ns && (!at || slot->deadline_ns < at) ? slot->deadline_ns : at;
+	return slot_at_latest(slot, lease_next_look(s, slot));
 }
 
 /* The slot stays in the queue: keep what it has seen of A. */
