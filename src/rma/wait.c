@@ -339,13 +339,25 @@ bool rma_spin_briefly(struct rma_word w, int64_t mask, enum rma_cond cond, int64
 	return false;
 }
 
-bool rma_is_slow_to_change(struct rma_word w, int n)
+bool rma_is_slow_to_change(struct rma_word w, uint64_t ns, int n)
 {
-	for (int i = 0; rma_is_mapped_cpu(w) && i < n; i++)
-		if (!rma_spin_briefly(w, -1, RMA_NE,
-				      atomic_load_explicit(w.map, memory_order_relaxed)))
-			return true;
+	for (int i = 0; rma_is_mapped_cpu(w) && i < n; i++) {
+		int64_t value = atomic_load_explicit(w.map, memory_order_relaxed);
+		uint64_t start = rma_now_ns();
+
+		do {
+			relax();
+			if (rma_now_ns() - start >= ns)
+				return true;
+		} while (atomic_load_explicit(w.map, memory_order_relaxed) == value);
+	}
 	return false;
+}
+
+void rma_yield(struct rma_client *c)
+{
+	if (!c->rma->transport->pause) /* else time is virtual */
+		sched_yield();
 }
 
 /* Let ns of time pass. A long pause sleeps, but no longer at a time than waiters do elsewhere, and

@@ -91,9 +91,12 @@ void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t n
  * the result is false at once. */
 bool rma_spin_briefly(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref);
 
-/* Whether a mapped NODE word keeps one of its next n values for longer than that moment. The result
- * is false for any other word. */
-bool rma_is_slow_to_change(struct rma_word w, int n);
+/* Whether a mapped NODE word keeps one of its next n values for so long. The result is false for
+ * any other word. */
+bool rma_is_slow_to_change(struct rma_word w, uint64_t ns, int n);
+
+/* Leave the core to another process that is ready to run on it. */
+void rma_yield(struct rma_client *c);
 
 /* The other way to wait, for protocols that look again themselves (compare-and-swap loops): one
  * call between two looks. Zero it before the first. */

@@ -26,10 +26,8 @@
  * short does not try a lock that it finds in use before its patience has ended, so that clients
  * take the lock in turns of that time.
  *
- * Turns. Where ranks outnumber cores, a head may wait for its core until the scheduler takes that
- * from a client that acquires the lock again and again, some milliseconds after its patience has
- * ended. So a client of one node that has run for some times the patience while others queue does
- * not try first, but queues behind them (is_turn_over()). It sleeps there, and leaves its core.
+ * Turns (turns.c). On one node where ranks outnumber cores, a client that has run for some time
+ * while others queue leaves its core, or the lock, to them.
  *
  * Other modes. On one node W also has the numbers of sharers, of intents exclusive and of intents
  * shared, which exclude each other as in mgl: a client takes W by one compare-and-swap that adds
@@ -120,9 +118,9 @@ enum { LOOK_NS = 100 };
  * that waits for holders that are in together, so that it finds none absent by chance. */
 enum { LONG_PATIENCE_NS = 500000, PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000 };
 
-/* If W does not change so many times, each within a moment, those that are in together stay for
+/* If W does not change so many times, each within that time, those that are in together stay for
  * longer, and the head is unlikely to find none of them in by a look now and then: no patience. */
-enum { CHANGES = 4 };
+enum { CHANGES = 4, CHANGE_NS = 500 };
 
 /* A hand-over that takes longer is slow, and so many waits of the client after it are long. */
 enum { SLOW_NS = 100000, LONG_WAITS = 4 };
@@ -136,9 +134,6 @@ enum { RELEASES_PER_CALL = 256 };
 /* Releases of sharers for each look at the clock, and how many ranks a node has at most where a
  * sharer that comes late does not look first. */
 enum { RELEASES_PER_TIME = 16, FEW_AT_NODE = 8 };
-
-/* A turn, in times the patience; and the acquires for each look at it. */
-enum { PATIENCES_PER_TURN = 4, ACQUIRES_PER_LOOK = 64 };
 
 /* For how long a try that shares waits for another client of its node. */
 enum { TRY_NS = 100000 };
@@ -187,8 +182,7 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 	const struct adaptive_options *o = adaptive_options_of(s);
 	int used =
 	    k->decides && !k->several
-		? snprintf(text, len, "patience 0 to %d us, by hand-overs",
-			   LONG_PATIENCE_NS / 1000)
+		? snprintf(text, len, "patience 0 to %d us, by hand-overs", LONG_PATIENCE_NS / 1000)
 		: snprintf(text, len, "patience %llu us", (unsigned long long)k->patience / 1000);
 
 	if (!k->several || used <= 0 || (size_t)used >= len)
@@ -249,36 +243,6 @@ RMA_INLINE int64_t look(_Atomic(int64_t) *w, int offset)
 	return atomic_load_explicit(w + offset / (int)sizeof(int64_t), memory_order_seq_cst);
 }
 
-/* Whether this acquire is one of those that look whether the turn is over. */
-RMA_INLINE bool looks_at_turn(const struct lock_slot *slot, const struct adaptive_slot *own)
-{
-	return slot->acquires % ACQUIRES_PER_LOOK == own->look_at;
-}
-
-/* Whether the client, which has the words of the lock, has had its turn while others queue. A turn
- * ends after a time in which the client runs: of the time since the last look, only a small part of
- * a turn counts, because the client may have lost its core. The next look is at a random acquire,
- * so that a program that times one acquire in 16 times neither all those that wait, nor none. */
-static RMA_SLOW_PATH bool is_turn_over(const struct lock_setup *s, struct lock_slot *slot)
-{
-	const struct adaptive_constants *k = s->state;
-	struct adaptive_slot *own = lock_own(slot);
-	const uint64_t turn = PATIENCES_PER_TURN * k->patience, most = turn / LOOKS_OF_PATIENCE;
-	uint64_t before = own->looked, now;
-
-	own->looked = 0;
-	if (k->several || !slot->client.rma->waiting.crowded || !look(own->w, LINE_QUEUE))
-		return false;
-	now = rma_clock(&slot->client);
-	if (!before)
-		own->turn = 0;
-	else
-		own->turn += now - before < most ? now - before : most;
-	own->looked = now;
-	own->look_at = (uint8_t)(now % ACQUIRES_PER_LOOK);
-	return own->turn >= turn;
-}
-
 /* Whether other clients wait, for a client that keeps the order. */
 static bool is_behind_others(struct lock_slot *slot, bool keeps_order)
 {
@@ -316,42 +280,45 @@ static void leave_queue(const struct lock_setup *s, struct lock_slot *slot)
 	package_leave(s, slot);
 }
 
-/* Whether the patience of a head is short, so that it depends on the holders. A strict hand-over
- * takes a fraction of a microsecond if both clients run, and then little patience costs little
- * throughput. It takes as long as the scheduler likes if the head may lose its core while only it
- * may take W: where ranks outnumber cores, and on a machine that others use, which shows in the
- * last hand-overs to this client. */
-static bool is_patience_short(const struct lock_setup *s, struct lock_slot *slot)
+/* Whether the patience of a head is short. A strict hand-over takes a fraction of a microsecond if
+ * both clients run, and then little patience costs little throughput. It takes as long as the
+ * scheduler likes if the head may lose its core while only it may take W: where ranks outnumber
+ * cores, and on a machine that others use, which shows in the last hand-overs to this client. */
+static bool is_patience_short(struct lock_slot *slot)
 {
-	const struct adaptive_constants *k = s->state;
 	const struct adaptive_slot *own = lock_own(slot);
 
-	return k->decides && !k->several && !slot->client.rma->waiting.crowded &&
-	       own->long_waits == 0;
+	return !slot->client.rma->waiting.crowded && own->long_waits == 0;
 }
 
-/* Such a patience, in ns, with the holders that are in now. */
-static uint64_t short_patience(struct lock_slot *slot)
+/* How patient a head is, in ns, with the holders that are in now. */
+static uint64_t patience_with_holders(const struct lock_setup *s, struct lock_slot *slot)
 {
+	const struct adaptive_constants *k = s->state;
 	struct rma_word w = adaptive_word(slot, LINE_W);
+	bool is_short = is_patience_short(slot);
 	int64_t value;
 
 	rma_get(&slot->client, w, &value);
 	if (!(value & W_COUNTS))
-		return PATIENCE_NS;
-	return rma_is_slow_to_change(w, CHANGES) ? 0 : SHARED_PATIENCE_NS;
+		return is_short ? PATIENCE_NS : k->patience;
+	if (rma_is_slow_to_change(w, CHANGE_NS, CHANGES))
+		return 0;
+	return is_short ? SHARED_PATIENCE_NS : k->patience;
 }
 
-/* An exclusive head began to wait for clients that hold W one after the other. If it finds holders
- * that are in together, its patience ends when it would end with these. Returns whether it found
- * them. */
-static bool hurry(struct lock_slot *slot, struct rma_pause *p)
+/* An exclusive head with this patience began to wait for clients that hold W one after the other.
+ * If it finds holders that are in together, its patience ends when it would end with these. Returns
+ * whether it is less patient with them. */
+static bool hurry(const struct lock_setup *s, struct lock_slot *slot, struct rma_pause *p,
+		  uint64_t patience)
 {
-	uint64_t patience = short_patience(slot), end = rma_clock(&slot->client) + patience;
+	uint64_t with_them = patience_with_holders(s, slot);
+	uint64_t end = rma_clock(&slot->client) + with_them;
 
-	if (end < p->deadline_ns)
+	if (with_them < patience && end < p->deadline_ns)
 		p->deadline_ns = end;
-	return patience != PATIENCE_NS;
+	return with_them < patience;
 }
 
 /* STRICT was set at a time, and the client has W now. */
@@ -379,8 +346,8 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 {
 	const struct adaptive_constants *k = s->state;
 	struct rma_pause p = {.min_ns = BACKOFF_MIN_NS};
-	uint64_t patience;
-	bool is_short, hurries;
+	uint64_t patience = k->patience;
+	bool depends = k->decides && !k->several, hurries;
 	int64_t root;
 
 	if (!run_is_quick(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
@@ -389,9 +356,9 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	/* A head of a batch that is patient only takes W later: sharers wait elsewhere. */
 	if (k->keeps_order || (root & W_CLOSED))
 		return false;
-	is_short = is_patience_short(s, slot);
-	patience = is_short ? short_patience(slot) : k->patience;
-	hurries = is_short && patience == PATIENCE_NS && slot->mode == PAWL_EXCLUSIVE &&
+	if (depends)
+		patience = patience_with_holders(s, slot);
+	hurries = depends && patience >= PATIENCE_NS && slot->mode == PAWL_EXCLUSIVE &&
 		  !run_is_quick(slot);
 	p.max_ns = patience / LOOKS_OF_PATIENCE;
 	if (root & W_SPLIT) /* the holder begins a batch, or hands the root on */
@@ -402,7 +369,7 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	while (rma_pause(&slot->client, &p, "the lock to be free")) {
 		if (run_has_ended(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
 			return true;
-		if (hurries && hurry(slot, &p))
+		if (hurries && hurry(s, slot, &p, patience))
 			hurries = false;
 	}
 	return false;
@@ -807,8 +774,8 @@ static __attribute__((noinline)) int acquire_other(const struct lock_setup *s,
 	int64_t old;
 
 	is_behind = direct_note_acquire(s, slot);
-	if (looks_at_turn(slot, own) && own->last == slot->lock + 1 && !(slot->mode & PAWL_AHEAD) &&
-	    is_turn_over(s, slot)) {
+	if (turn_looks(slot) && own->last == slot->lock + 1 && !(slot->mode & PAWL_AHEAD) &&
+	    turn_is_over(s, slot)) {
 		run_end(s, slot);
 		return queue_up(s, slot);
 	}
@@ -854,8 +821,7 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	_Atomic(int64_t) *w = own->w;
 	int64_t free = k->free;
 
-	if (__builtin_expect(
-		own->last != slot->lock + 1 || k->keeps_order || looks_at_turn(slot, own), 0))
+	if (__builtin_expect(own->last != slot->lock + 1 || k->keeps_order || turn_looks(slot), 0))
 		return acquire_other(s, slot);
 	if (__builtin_expect(slot->mode != PAWL_EXCLUSIVE, 0))
 		return acquire_shared_again(s, slot);

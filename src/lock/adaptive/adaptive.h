@@ -171,14 +171,16 @@ struct adaptive_slot {
 			     * PLACE_OWN (packages.c) */
 	bool excluded;      /* as a sharer of one node, when it counted itself last (S1) */
 	bool is_absent : 1; /* it did not come back soon when this was last measured (direct.c) */
-	bool is_quick : 1;  /* one node: it acquired again and again at once (runs.c) */
+	bool is_quick : 1;  /* one node: it acquired again and again at once (runs.c), */
+	bool times : 1;     /* and the next look measures the time since this acquire (turns.c) */
 	uint8_t yields : 4; /* how often, as a sharer in this acquire, to a batch (phases.c) */
 	uint8_t place;      /* an enum adaptive_place, from an acquire to its release */
 	uint8_t handed;     /* so many hand-overs since W was looked at */
 	uint8_t slow; /* so many times W is made free for the next one: hand-overs were slow */
 	uint8_t
 	    visits; /* on several nodes: how many of the first acquires were guests that share, */
-	uint16_t shares; /* and how many of the last ones were shared, and exclusive (shares.c) */
+	uint16_t shares; /* and how many of the last ones were shared, and exclusive (shares.c); on
+			  * one node, of those that look (turns.c) */
 	int long_waits;  /* so many waits are to be patient: hand-overs were slow */
 	enum adaptive_entry entry;
 	uint64_t left;    /* 1 + the lock that it released then, until it acquires one again; */
@@ -194,7 +196,7 @@ struct adaptive_slot {
 	};
 	uint32_t exclusives;
 	uint16_t reopens;    /* the nodes whose first shares the holder opens again (first.c) */
-	uint8_t look_at;     /* which acquires look at its turn, by their number */
+	uint8_t look_at;     /* which acquires look at its turn, by their number (turns.c) */
 	bool resolves : 1;   /* a guest: it has closed them for good */
 	bool in_package : 1; /* it is in the queue of its package, */
 	uint8_t run : 6;     /* by which so many have had W one after the other */
@@ -404,6 +406,21 @@ RMA_INLINE bool run_is_quick(const struct lock_slot *slot)
 }
 /* Whether a quick head that looks finds that no client takes W again and again. */
 bool run_has_ended(struct lock_slot *slot);
+
+/* ----------------------------------------------------------------------- turns.c, one node */
+
+/* The acquires for each look at the turn. */
+enum { ACQUIRES_PER_LOOK = 64 };
+
+/* Whether this acquire is one of those that look. */
+RMA_INLINE bool turn_looks(const struct lock_slot *slot)
+{
+	const struct adaptive_slot *own = (const void *)slot->own;
+
+	return slot->acquires % ACQUIRES_PER_LOOK == own->look_at;
+}
+/* Whether the client, which has the words of the lock, has had its turn while others queue. */
+bool turn_is_over(const struct lock_setup *s, struct lock_slot *slot);
 
 /* The client has W, whose free value was `was`: get the root. PAWL_SUCCESS; or PAWL_ERR_TIMEOUT, or
  * PAWL_ERR_BUSY for a try: it has nothing any more. */
