@@ -159,9 +159,11 @@ static void topology_warn(const struct topo *topo, const char *string)
 		topo->nranks, topo->nnodes, topo->asked_nodes, string);
 }
 
-/* Microseconds to spin before parking. Spinning is cheap if every rank has a core; otherwise it
- * takes the core from other ranks. The longer times avoid the cost of waking a parked rank. */
-enum { SPIN_US = 50, SPIN_CROWDED_SOON_US = 50, SPIN_CROWDED_LATER_US = 2 };
+/* Microseconds to spin before parking. The longer times avoid the cost of waking a parked rank.
+ * Where ranks outnumber cores, a waiter that spins yields its core between looks, and a rank that
+ * has been woken waits for a core until the scheduler takes one from another rank. So a waiter that
+ * is next spins for longer there, and one that is not parks at once. */
+enum { SPIN_US = 50, SPIN_CROWDED_SOON_US = 200, SPIN_CROWDED_LATER_US = 2 };
 
 /* Looks at the word for each call that drives the MPI. In a table over several nodes, the MPI
  * transfers the words, so each look drives it. */
