@@ -624,12 +624,15 @@ static int count_ahead(const struct lock_setup *s, struct lock_slot *slot)
 /* Find the words of the lock. */
 static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 {
+	const struct adaptive_constants *k = s->state;
 	struct adaptive_slot *own = lock_own(slot);
 	struct rma_word w;
 
 	if (own->last == slot->lock + 1)
 		return;
 	own->queue = adaptive_queue_of(s, slot);
+	own->is_away = k->several && adaptive_home_node(s, slot->lock) !=
+					 adaptive_node(s, slot->client.rma->rank);
 	w = adaptive_word(slot, LINE_W);
 	own->w = rma_is_mapped_cpu(w) ? w.map : NULL;
 	own->last = own->w ? slot->lock + 1 : 0;

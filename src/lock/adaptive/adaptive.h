@@ -173,15 +173,16 @@ struct adaptive_slot {
 	bool is_absent : 1; /* it did not come back soon when this was last measured (direct.c) */
 	bool is_quick : 1;  /* one node: it acquired again and again at once (runs.c), */
 	bool times : 1;     /* and the next look measures the time since this acquire (turns.c) */
+	bool is_away : 1;   /* several nodes: the home of lock number last - 1 is at another one */
 	uint8_t yields : 4; /* how often, as a sharer in this acquire, to a batch (phases.c) */
 	uint8_t place;      /* an enum adaptive_place, from an acquire to its release */
 	uint8_t handed;     /* so many hand-overs since W was looked at */
-	uint8_t slow; /* so many times W is made free for the next one: hand-overs were slow */
-	uint8_t
-	    visits; /* on several nodes: how many of the first acquires were guests that share, */
+	uint8_t slow;    /* so many times W is made free for the next one: hand-overs were slow */
+	uint8_t visits;  /* several nodes: how many of the first acquires were guests that share, */
 	uint16_t shares; /* and how many of the last ones were shared, and exclusive (shares.c); on
 			  * one node, of those that look (turns.c) */
-	int long_waits;  /* so many waits are to be patient: hand-overs were slow */
+	uint16_t away;   /* how many of the shared ones were of locks whose home is elsewhere */
+	int16_t long_waits; /* so many waits are to be patient: hand-overs were slow */
 	enum adaptive_entry entry;
 	uint64_t left;    /* 1 + the lock that it released then, until it acquires one again; */
 	uint64_t left_at; /* and when it did */
@@ -669,6 +670,9 @@ int share_open(const struct lock_setup *s, struct lock_slot *slot, enum share_ro
 /* For share_pays(): an acquire that shares, and one of a lock that another node has. */
 void share_count(struct lock_slot *slot);
 void share_count_away(struct lock_slot *slot);
+/* How many of the last acquires of the client, of any lock, were shared and of locks whose home is
+ * at another node, and how many were exclusive. */
+uint64_t share_uses_away(struct lock_slot *slot, uint64_t *exclusives);
 /* Whether the client has shared less often than that for each exclusive acquire, of any lock. */
 enum share_writers { SHARE_MANY_WRITERS = 3, SHARE_SOME_WRITERS = 8 };
 bool share_has_writers(struct lock_slot *slot, enum share_writers least);

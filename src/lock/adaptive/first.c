@@ -22,10 +22,18 @@
  * root is not fresh any more: FRESH is taken out of W, or a guest sets RESOLVED when it leaves.
  * Sharers of the home's node leave the root fresh.
  *
- * An exclusive client that has found that the shares had been used opens them again when it leaves,
- * and leaves the root fresh (F4): it writes into GATE of each node what is there at first, together
- * with how often the share had been used until then. So the next one knows how often it has been
- * used since: F3 fetches GATE by the operation that closes it, and reads that count with R.
+ * An exclusive client opens the shares again when it leaves if that pays, and leaves the root fresh
+ * (F4): it writes into GATE of each node what is there at first, together with how often the share
+ * had been used until then. So the next one knows how often it has been used since: F3 fetches GATE
+ * by the operation that closes it, and reads that count with R.
+ *
+ * It pays if sharers save more far operations by the shares than F3 and F4 take. A sharer saves
+ * those of a guest, but one of the home's node saves none, so its uses do not count. The client
+ * goes by the uses of this lock since its shares were opened. These are few while the table is new,
+ * and by chance at any time, and a share that stays closed is never used again. So it pays, too, if
+ * it would pay for a lock that is used as the client uses all locks: if all nodes do that, each
+ * node shares a lock of another one, for each exclusive use of it, as often as the client shares
+ * locks of other nodes for each exclusive acquire, divided by the number of other nodes.
  *
  * Ordering guarantees
  *   (A) F1 sets the mark and then looks at TAKEN; F2 of the home's node sets the bit in TAKEN and
@@ -84,9 +92,12 @@ enum { SHARES_PAY = 4 };
  * sharers that are guests. */
 enum { EACH = ATTEMPTS_OR(1, 2) };
 
-/* On tables of at most so many nodes, an exclusive client opens the first shares again if each has
- * been used so often, on average, since they were opened. */
-enum { REOPEN_NODES = 8, REOPEN_USES = 1, USES_BITS = 8, ONE_USES = (1 << USES_BITS) - 1 };
+/* On tables of at most so many nodes, an exclusive client opens the first shares again if that
+ * pays. The uses of the shares are in so many bits for each node. */
+enum { REOPEN_NODES = 8, USES_BITS = 8, ONE_USES = (1 << USES_BITS) - 1 };
+
+/* The far operations of a guest that shares, and those of F3 and F4 for each node. */
+enum { GUEST_OPERATIONS = 4, CLOSE_OPERATIONS = 3 };
 
 void first_layout(struct lock_setup *s, struct adaptive_constants *k)
 {
@@ -235,19 +246,40 @@ int64_t first_claim_there(const struct lock_setup *s, struct lock_slot *slot)
 	return first_nodes_of(old);
 }
 
-/* Whether it pays to open the shares of so many nodes again that have been used so often. */
-static bool reopening_pays(const struct lock_setup *s, uint64_t uses, uint64_t nodes)
+/* Whether so many uses of first shares by other nodes than the home's pay for closing so many. */
+static bool uses_pay(uint64_t uses, uint64_t closes)
+{
+	return GUEST_OPERATIONS * uses >= CLOSE_OPERATIONS * closes;
+}
+
+/* Whether it pays to open the shares of these nodes again, which have been used so often. */
+static bool reopening_pays(const struct lock_setup *s, struct lock_slot *slot, int64_t nodes,
+			   const uint64_t uses[])
 {
 	const struct adaptive_constants *k = s->state;
+	int home = adaptive_home_node(s, slot->lock);
+	uint64_t sum = 0, n = 0, exclusives, away;
 
-	return k->nodes <= REOPEN_NODES && uses >= REOPEN_USES * nodes;
+	if (k->nodes > REOPEN_NODES)
+		return false;
+	if (nodes == share_bit(home))
+		return uses[home] > 0;
+	for (int j = 0; j < k->nodes; j++) {
+		if (!(nodes & share_bit(j)) || j == home)
+			continue;
+		n++;
+		sum += uses[j];
+	}
+	away = share_uses_away(slot, &exclusives);
+	exclusives++; /* this one */
+	return uses_pay(sum, n) || uses_pay(away, exclusives * (uint64_t)(k->nodes - 1));
 }
 
 bool first_close(const struct lock_setup *s, struct lock_slot *slot, int64_t nodes, bool tries)
 {
 	const struct adaptive_constants *k = s->state;
 	struct adaptive_slot *own = lock_own(slot);
-	uint64_t uses[FIRST_NODES], all[FIRST_NODES], sum = 0, n = 0;
+	uint64_t uses[FIRST_NODES], all[FIRST_NODES];
 
 	own->reopens = 0;
 	if (FAULT(adaptive_first) || !nodes)
@@ -255,15 +287,10 @@ bool first_close(const struct lock_setup *s, struct lock_slot *slot, int64_t nod
 	if (!share_close_first(s, slot, nodes, tries, uses, all))
 		return false;
 	own->uses = 0;
-	for (int j = 0; j < k->nodes; j++) {
-		if (!(nodes & share_bit(j)))
-			continue;
-		n++;
-		sum += uses[j];
-		if (j < REOPEN_NODES)
+	for (int j = 0; j < k->nodes && j < REOPEN_NODES; j++)
+		if (nodes & share_bit(j))
 			own->uses |= (all[j] & ONE_USES) << j * USES_BITS;
-	}
-	if (reopening_pays(s, sum, n))
+	if (reopening_pays(s, slot, nodes, uses))
 		own->reopens = (uint16_t)(nodes >> SHARED_SHIFT);
 	return true;
 }

@@ -281,19 +281,38 @@ void share_note_run(struct lock_slot *slot, int64_t uses, bool only)
 	rma_cas(&slot->client, w, r, with_run(r, run), &old);
 }
 
+/* The acquires since the last shared one. More than MOST_COUNTED: perhaps the statistics of the
+ * table have been reset since. */
+static uint32_t others_since(struct lock_slot *slot)
+{
+	const struct adaptive_slot *own = lock_own(slot);
+
+	return (uint32_t)slot->acquires - own->counted;
+}
+
 void share_count(struct lock_slot *slot)
 {
 	struct adaptive_slot *own = lock_own(slot);
-	uint32_t others = (uint32_t)slot->acquires - own->counted;
+	uint32_t others = others_since(slot);
 
-	/* The statistics of the table may have been reset since. */
 	if (others < MOST_COUNTED)
 		own->exclusives += others;
+	own->away += own->is_away;
 	if (++own->shares >= MOST_COUNTED) {
 		own->shares /= 2;
+		own->away /= 2;
 		own->exclusives /= 2;
 	}
 	own->counted = (uint32_t)slot->acquires + 1;
+}
+
+uint64_t share_uses_away(struct lock_slot *slot, uint64_t *exclusives)
+{
+	const struct adaptive_slot *own = lock_own(slot);
+	uint32_t others = others_since(slot);
+
+	*exclusives = (uint64_t)own->exclusives + (others < MOST_COUNTED ? others : MOST_COUNTED);
+	return own->away;
 }
 
 void share_count_away(struct lock_slot *slot)
