@@ -1,6 +1,6 @@
 /*
  * A lock that stays at the node that used it last, and that any running client may take while it is
- * free: model of kind adaptive (src/lock/adaptive/adaptive.c), both levels.
+ * free: model of kind adaptive (src/lock/adaptive/adaptive.c, head.c), both levels.
  *
  * Node level. Each node has a word W for the lock: its state (S), HEAD and STRICT. A client that
  * finds W free takes it by one compare-and-swap, even before clients that wait (T1), unless STRICT

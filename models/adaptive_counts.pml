@@ -1,6 +1,6 @@
 /*
- * Shared holders and intents of kind adaptive on one node (src/lock/adaptive/adaptive.c), where word
- * W counts them.
+ * Shared holders and intents of kind adaptive on one node, where word W counts them
+ * (src/lock/adaptive/counts.c and head.c).
  *
  * A client that finds no holder in W that excludes it counts itself there by one compare-and-swap (T1),
  * even before clients that wait, unless STRICT keeps newcomers out. A sharer counts itself by an add

@@ -9,18 +9,11 @@
  * takes it by one compare-and-swap, even if other clients wait (T1). If W is not free for a while,
  * the client queues (mcs.h; T2). The head of the queue tries again and again, with back-off (T4).
  * When it has tried for as long as option patience says, it sets STRICT (T5): from then on no other
- * client takes W, so the next release hands it to the head. So a client that runs does not have to
- * wait for one that sleeps, and a release costs nothing more, until the patience of a waiter has
- * ended. Where clients do not come back at once, a release hands W to the next client of the queue
- * without making it free (direct.c); on nodes of several packages, to one of its own package first
- * (packages.c).
- *
- * Patience. On one node the lock sets it by itself, unless the option does (is_patience_short()):
- * long where a hand-over may take long, else short, so that a writer does not make readers take
- * turns; and none for a writer that finds readers whose sections are long, because it would seldom
- * find a moment without readers. On several nodes it is that of a slow hand-over, but with holders
- * in another mode a few round trips, or, for sharers that have just come in, some for each node
- * (sharing.c, phases.c).
+ * client takes W, so the next release hands it to the head (head.c). So a client that runs does not
+ * have to wait for one that sleeps, and a release costs nothing more, until the patience of a
+ * waiter has ended. Where clients do not come back at once, a release hands W to the next client of
+ * the queue without making it free (direct.c); on nodes of several packages, to one of its own
+ * package first (packages.c).
  *
  * Runs (runs.c). On one node with a core for each rank, a client whose sections and pauses are
  * short does not try a lock that it finds in use before its patience has ended, so that clients
@@ -29,13 +22,9 @@
  * Turns (turns.c). On one node where ranks outnumber cores, a client that has run for some time
  * while others queue leaves its core, or the lock, to them.
  *
- * Other modes. On one node W also has the numbers of sharers, of intents exclusive and of intents
- * shared, which exclude each other as in mgl: a client takes W by one compare-and-swap that adds
- * its count, and the last one of those that exclude the head wakes it. A compare-and-swap fails
- * whenever another sharer comes or leaves, so a sharer adds its count at once (S1), and takes it
- * back if what it found excludes it; then its next acquire begins with a compare-and-swap. An
- * intent ahead adds its count at once (C1), and then waits for the holders that exclude it (C2). On
- * several nodes W always has one client; sharing.c, shares.c and phases.c have what it does then.
+ * Other modes. On one node W also has the numbers of sharers and intents, and clients take W by
+ * adding to these (counts.c). On several nodes W always has one client; sharing.c, shares.c and
+ * phases.c have what it does then.
  *
  * First shares (first.c). Clients of up to 16 nodes share locks that no client has acquired in
  * another mode without a far operation for each lock.
@@ -107,27 +96,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A patient head makes at least this many tries while its patience lasts. */
-enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
-
-/* The pause between two of its looks where clients do not come back at once. */
-enum { LOOK_NS = 100 };
-
-/* Patience in ns if option patience leaves it to the lock: if a hand-over may take long; if it does
- * not, of a head that waits for holders that come one after the other; and of an exclusive head
- * that waits for holders that are in together, so that it finds none absent by chance. */
-enum { LONG_PATIENCE_NS = 500000, PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000 };
-
-/* If W does not change so many times, each within that time, those that are in together stay for
- * longer, and the head is unlikely to find none of them in by a look now and then: no patience. */
-enum { CHANGES = 4, CHANGE_NS = 500 };
-
-/* A hand-over that takes longer is slow, and so many waits of the client after it are long. */
-enum { SLOW_NS = 100000, LONG_WAITS = 4 };
-
-/* The longest pause, in round trips, of a head whose node knows the root as split. */
-enum { PAUSE_TRIPS = 3 };
-
 /* Releases for each call that lets the MPI progress. */
 enum { RELEASES_PER_CALL = 256 };
 
@@ -137,9 +105,6 @@ enum { RELEASES_PER_TIME = 16, FEW_AT_NODE = 8 };
 
 /* For how long a try that shares waits for another client of its node. */
 enum { TRY_NS = 100000 };
-
-/* Tries before a client queues. */
-enum { ATTEMPTS = ATTEMPTS_OR(16, 2) };
 
 /* ----------------------------------------------------------------- layout */
 
@@ -203,16 +168,7 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 		snprintf(text + used, len - (size_t)used, ", stay %lld", (long long)o->stay);
 }
 
-/* ------------------------------------------------------------------ taking W */
-
-/* The values of W for which this client has to wait. On several nodes a client takes W alone, in
- * whatever mode. */
-RMA_INLINE int64_t closed_to(const struct lock_setup *s, const struct lock_slot *slot)
-{
-	const struct adaptive_constants *k = s->state;
-
-	return k->several ? W_HELD : adaptive_others(slot);
-}
+/* ------------------------------------------------------------------------- W */
 
 bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adaptive_taker taker,
 		   int64_t *was)
@@ -220,7 +176,8 @@ bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adap
 	const struct adaptive_constants *k = s->state;
 	struct rma_word w = adaptive_word(slot, LINE_W);
 	int64_t clears = taker == TAKER_HEAD ? k->free_mask | W_BITS : k->free_mask;
-	int64_t closed = closed_to(s, slot), adds = k->several ? W_HELD : adaptive_one(slot);
+	int64_t closed = adaptive_closed_to(s, slot),
+		adds = k->several ? W_HELD : adaptive_one(slot);
 	int64_t value, old;
 
 	if (taker == TAKER_NEW && !FAULT(adaptive_strict))
@@ -264,153 +221,10 @@ static bool take_soon(const struct lock_setup *s, struct lock_slot *slot, int64_
 			return false;
 		if (adaptive_take(s, slot, TAKER_NEW, was))
 			return true;
-		if (!rma_spin_briefly(w, closed_to(s, slot) | W_STRICT, RMA_EQ, 0))
+		if (!rma_spin_briefly(w, adaptive_closed_to(s, slot) | W_STRICT, RMA_EQ, 0))
 			return false;
 	}
 	return false;
-}
-
-/* T6. */
-static void leave_queue(const struct lock_setup *s, struct lock_slot *slot)
-{
-	int64_t succ;
-
-	if (!package_leave_node(slot, &succ))
-		mcs_hand_over(s, slot, RMA_NODE, *adaptive_queue(slot), succ, HEAD_NOW);
-	package_leave(s, slot);
-}
-
-/* Whether the patience of a head is short. A strict hand-over takes a fraction of a microsecond if
- * both clients run, and then little patience costs little throughput. It takes as long as the
- * scheduler likes if the head may lose its core while only it may take W: where ranks outnumber
- * cores, and on a machine that others use, which shows in the last hand-overs to this client. */
-static bool is_patience_short(struct lock_slot *slot)
-{
-	const struct adaptive_slot *own = lock_own(slot);
-
-	return !slot->client.rma->waiting.crowded && own->long_waits == 0;
-}
-
-/* How patient a head is, in ns, with the holders that are in now. */
-static uint64_t patience_with_holders(const struct lock_setup *s, struct lock_slot *slot)
-{
-	const struct adaptive_constants *k = s->state;
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	bool is_short = is_patience_short(slot);
-	int64_t value;
-
-	rma_get(&slot->client, w, &value);
-	if (!(value & W_COUNTS))
-		return is_short ? PATIENCE_NS : k->patience;
-	if (rma_is_slow_to_change(w, CHANGE_NS, CHANGES))
-		return 0;
-	return is_short ? SHARED_PATIENCE_NS : k->patience;
-}
-
-/* An exclusive head with this patience began to wait for clients that hold W one after the other.
- * If it finds holders that are in together, its patience ends when it would end with these. Returns
- * whether it is less patient with them. */
-static bool hurry(const struct lock_setup *s, struct lock_slot *slot, struct rma_pause *p,
-		  uint64_t patience)
-{
-	uint64_t with_them = patience_with_holders(s, slot);
-	uint64_t end = rma_clock(&slot->client) + with_them;
-
-	if (with_them < patience && end < p->deadline_ns)
-		p->deadline_ns = end;
-	return with_them < patience;
-}
-
-/* STRICT was set at a time, and the client has W now. */
-static void note_hand_over(struct lock_slot *slot, uint64_t began)
-{
-	struct adaptive_slot *own = lock_own(slot);
-
-	if (rma_clock(&slot->client) - began > SLOW_NS)
-		own->long_waits = LONG_WAITS;
-	else if (own->long_waits > 0)
-		own->long_waits--;
-}
-
-/* What the node knows of the root: W_ROOT, as it is, or as it was here last. While CLOSED is set,
- * the root goes from one client to the next (phases.c). */
-static int64_t root_as_known(const struct lock_setup *s, struct lock_slot *slot)
-{
-	const struct adaptive_constants *k = s->state;
-
-	return k->several ? kept_root_flags(slot) : 0;
-}
-
-/* T4 of a head whose patience lasts. */
-static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
-{
-	const struct adaptive_constants *k = s->state;
-	struct rma_pause p = {.min_ns = BACKOFF_MIN_NS};
-	uint64_t patience = k->patience;
-	bool depends = k->decides && !k->several, hurries;
-	int64_t root;
-
-	if (!run_is_quick(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
-		return true;
-	root = root_as_known(s, slot);
-	/* A head of a batch that is patient only takes W later: sharers wait elsewhere. */
-	if (k->keeps_order || (root & W_CLOSED))
-		return false;
-	if (depends)
-		patience = patience_with_holders(s, slot);
-	hurries = depends && patience >= PATIENCE_NS && slot->mode == PAWL_EXCLUSIVE &&
-		  !run_is_quick(slot);
-	p.max_ns = patience / LOOKS_OF_PATIENCE;
-	if (root & W_SPLIT) /* the holder begins a batch, or hands the root on */
-		p.max_ns = PAUSE_TRIPS * (uint64_t)adaptive_trip_ns(adaptive_notes(slot));
-	if (direct_is_better(s, slot))
-		p.min_ns = p.max_ns = LOOK_NS;
-	p.deadline_ns = slot_at_latest(slot, rma_clock(&slot->client) + patience);
-	while (rma_pause(&slot->client, &p, "the lock to be free")) {
-		if (run_has_ended(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
-			return true;
-		if (hurries && hurry(s, slot, &p, patience))
-			hurries = false;
-	}
-	return false;
-}
-
-/* T5, T4. False: the deadline has passed. */
-static bool take_strictly(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
-{
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	uint64_t began = rma_clock(&slot->client);
-	int64_t value;
-
-	rma_fao(&slot->client, w, RMA_OR, W_STRICT, &value);
-	do {
-		if (adaptive_take(s, slot, TAKER_HEAD, was)) {
-			note_hand_over(slot, began);
-			return true;
-		}
-	} while (rma_await_until(&slot->client, w, closed_to(s, slot), RMA_EQ, 0, RMA_SOON,
-				 slot->deadline_ns, "the lock to be handed over", &value));
-	return false;
-}
-
-/* T7: give up, unless W is SHUT; then take it. */
-static bool give_up(struct lock_slot *slot, int64_t *was)
-{
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t value, old, next;
-
-	rma_get(&slot->client, w, &value);
-	for (;;) {
-		bool is_shut = (value & W_STATE) == W_SHUT && !FAULT(adaptive_give_up);
-
-		next = (value & ~(int64_t)W_BITS) + (is_shut ? W_HELD - W_SHUT : 0);
-		rma_cas(&slot->client, w, value, next, &old);
-		if (old == value) {
-			*was = W_SHUT;
-			return !is_shut;
-		}
-		value = old;
-	}
 }
 
 static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_slot *slot);
@@ -423,10 +237,7 @@ static int share_again(const struct lock_setup *s, struct lock_slot *slot)
 	return acquire_slowly(s, slot);
 }
 
-/* The client has W: enter, on several nodes by way of the root. For observers, the lock comes from
- * a client of this node, unless the root says more (kept_root.c); from holders in another mode, if
- * the client awaits them last. */
-static RMA_SLOW_PATH int enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
+int adaptive_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was)
 {
 	const struct adaptive_constants *k = s->state;
 	uint64_t waits;
@@ -447,87 +258,6 @@ static RMA_SLOW_PATH int enter(const struct lock_setup *s, struct lock_slot *slo
 		return share_again(s, slot);
 	if (slot->client.waits != waits)
 		slot->from = 0;
-	return rc;
-}
-
-/* T3 ... T7 of the head of the queue. False: the deadline has passed. */
-static bool take_as_head(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
-{
-	const struct adaptive_constants *k = s->state;
-	int64_t value;
-
-	if (k->several)
-		rma_fao(&slot->client, adaptive_word(slot, LINE_W), RMA_OR, W_HEAD, &value);
-	if (take_patiently(s, slot, was) || (!slot_is_late(slot) && take_strictly(s, slot, was)))
-		return true;
-	return !give_up(slot, was);
-}
-
-/* T8: a client has been granted W, and with it a whole root. On one node it counts itself in
- * another mode in place of HELD, and wakes intents ahead, which wait for the end of HELD. */
-static void take_handed(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
-{
-	const struct adaptive_constants *k = s->state;
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t old;
-
-	*was = k->several ? W_SHUT : W_NEW;
-	if (k->several || slot->mode == PAWL_EXCLUSIVE)
-		return;
-	rma_fao(&slot->client, w, RMA_SUM,
-		adaptive_one(slot) - (FAULT(adaptive_change) ? 0 : W_HELD), &old);
-	if ((old & W_COUNTS) && w.map)
-		rma_wake(&slot->client, w);
-}
-
-/* The share of a sharer's node has been opened while it was in the queue (phases.c). */
-static bool joins_as_head(const struct lock_setup *s, struct lock_slot *slot)
-{
-	const struct adaptive_constants *k = s->state;
-
-	if (!k->several || slot->mode != PAWL_SHARED || k->keeps_order ||
-	    !share_join_if_open(s, slot))
-		return false;
-	*adaptive_entry(slot) = BY_SHARE;
-	return true;
-}
-
-/* The client is the head of the queue, and has W if the grant says so. */
-static int lead(const struct lock_setup *s, struct lock_slot *slot, int64_t grant)
-{
-	struct adaptive_slot *own = lock_own(slot);
-	bool has_w = (grant & HOLDER_NOW) != 0, keeps;
-	int64_t was;
-	int rc;
-
-	direct_note_grant(s, slot, grant);
-	if (!has_w && joins_as_head(s, slot)) {
-		leave_queue(s, slot);
-		return PAWL_SUCCESS;
-	}
-	if (has_w)
-		take_handed(s, slot, &was);
-	else if (!take_as_head(s, slot, &was)) {
-		leave_queue(s, slot);
-		return PAWL_ERR_TIMEOUT;
-	}
-	own->looked = 0; /* its turn begins */
-	/* Its release, and its next acquire, take the long way. */
-	own->w = NULL;
-	own->last = 0;
-	keeps = direct_may_keep(s, slot, grant); /* K1 */
-	own->place = keeps ? PLACE_KEPT : PLACE_LEFT;
-	if (!keeps)
-		leave_queue(s, slot); /* T6 */
-	else if (has_w && direct_joins(s, slot, grant))
-		return PAWL_SUCCESS;
-	rc = enter(s, slot, was);
-	if (keeps && (rc != PAWL_SUCCESS || !direct_keeps(s, slot))) {
-		leave_queue(s, slot);
-		own->place = PLACE_LEFT;
-	}
-	if (rc != PAWL_SUCCESS)
-		own->place = PLACE_NONE;
 	return rc;
 }
 
@@ -565,7 +295,7 @@ static int queue_at_node(const struct lock_setup *s, struct lock_slot *slot)
 			return LOCK_QUEUED;
 		}
 	}
-	return lead(s, slot, status);
+	return head_acquire(s, slot, status);
 }
 
 /* T2: at its package first, if nodes are divided. */
@@ -575,7 +305,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 
 	if (package_is_used(s, slot) && !package_enter(s, slot, &grant))
 		return LOCK_QUEUED;
-	return grant == HEAD_NOW ? queue_at_node(s, slot) : lead(s, slot, grant);
+	return grant == HEAD_NOW ? queue_at_node(s, slot) : head_acquire(s, slot, grant);
 }
 
 static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_slot *slot)
@@ -584,41 +314,8 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_
 
 	run_end(s, slot);
 	if (!run_is_quick(slot) && take_soon(s, slot, &was))
-		return enter(s, slot, was);
+		return adaptive_enter(s, slot, was);
 	return queue_up(s, slot);
-}
-
-/* The clients that a client which takes back its count of W wakes if it finds them: the head, which
- * has set STRICT, and, if it was a sharer, intents exclusive that are ahead, which are counted. */
-RMA_INLINE int64_t sleepers(const struct lock_slot *slot)
-{
-	return slot->mode == PAWL_SHARED ? W_STRICT | W_INTENTS : W_STRICT;
-}
-
-/* One node: take back a count of W. */
-RMA_INLINE void uncount(struct lock_slot *slot)
-{
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t old;
-
-	rma_fao(&slot->client, w, RMA_SUM, -adaptive_one(slot), &old);
-	if (__builtin_expect((old & sleepers(slot)) != 0, 0) && w.map)
-		rma_wake(&slot->client, w);
-}
-
-/* C1, C2: an intent ahead, on one node: it is counted, and then waits for holders only. */
-static int count_ahead(const struct lock_setup *s, struct lock_slot *slot)
-{
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t others = closed_to(s, slot), value;
-
-	rma_fao(&slot->client, w, RMA_SUM, adaptive_one(slot), &value);
-	if (!(value & others) ||
-	    rma_await_until(&slot->client, w, others, RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
-			    "holders in another mode to leave", &value))
-		return PAWL_SUCCESS;
-	uncount(slot);
-	return PAWL_ERR_TIMEOUT;
 }
 
 /* Find the words of the lock. */
@@ -637,57 +334,6 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	own->w = rma_is_mapped_cpu(w) ? w.map : NULL;
 	own->last = own->w ? slot->lock + 1 : 0;
 	own->looked = 0;
-}
-
-/* T1 on one node, for a client that others in its mode do not exclude. The first compare-and-swap
- * brings the cache line, so the next ones, from the value that it found, take little time. */
-RMA_INLINE bool count_by_swap(struct lock_slot *slot)
-{
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t closed = adaptive_others(slot) | W_STRICT, one = adaptive_one(slot), value = W_NEW;
-
-	for (int i = 0; i < ATTEMPTS && !(value & closed); i++) {
-		int64_t expected = value;
-
-		rma_cas(&slot->client, w, expected, expected + one, &value);
-		if (value == expected)
-			return true;
-	}
-	return false;
-}
-
-/* Whether a sharer that S1 counted, where this was the value of W, is in. */
-RMA_INLINE bool is_in(int64_t was)
-{
-	return !(was & (W_HELD | W_INTENTS | (FAULT(adaptive_strict) ? 0 : W_STRICT)));
-}
-
-/* S1 found the sharer excluded. */
-static RMA_SLOW_PATH void take_count_back(struct lock_slot *slot)
-{
-	struct adaptive_slot *own = lock_own(slot);
-
-	own->excluded = true;
-	uncount(slot);
-}
-
-/* S1 or T1 on one node, for a client that others in its mode do not exclude. */
-static bool count_at_once(struct lock_slot *slot)
-{
-	struct adaptive_slot *own = lock_own(slot);
-	int64_t was;
-
-	if (slot->mode != PAWL_SHARED)
-		return count_by_swap(slot);
-	if (own->excluded) {
-		own->excluded = !count_by_swap(slot);
-		return !own->excluded;
-	}
-	rma_fao(&slot->client, adaptive_word(slot, LINE_W), RMA_SUM, adaptive_one(slot), &was);
-	if (is_in(was) || FAULT(adaptive_found))
-		return true;
-	take_count_back(slot);
-	return false;
 }
 
 /* Whether the slot shared this lock last. */
@@ -764,7 +410,7 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 
 static RMA_SLOW_PATH int enter_asked(const struct lock_setup *s, struct lock_slot *slot)
 {
-	return enter(s, slot, W_IDLE);
+	return adaptive_enter(s, slot, W_IDLE);
 }
 
 /* A client that does not have the words of this lock yet, or that looks at its turn. */
@@ -809,9 +455,9 @@ static __attribute__((noinline)) int acquire_shared_again(const struct lock_setu
 	if (__builtin_expect(k->several || slot->mode != PAWL_SHARED || own->excluded, 0))
 		return acquire_other(s, slot);
 	slot->client.count[RMA_ATOMIC][0]++;
-	if (__builtin_expect(is_in(atomic_fetch_add(own->w, INT64_C(1) << SHARED_SHIFT)), 1))
+	if (__builtin_expect(count_is_in(atomic_fetch_add(own->w, INT64_C(1) << SHARED_SHIFT)), 1))
 		return PAWL_SUCCESS;
-	take_count_back(slot);
+	count_take_back(slot);
 	return acquire_slowly(s, slot);
 }
 
@@ -849,12 +495,13 @@ static int resume(const struct lock_setup *s, struct lock_slot *slot)
 		rc = package_resume(slot, &status);
 		if (rc != PAWL_SUCCESS)
 			return rc;
-		return status == HEAD_NOW ? queue_at_node(s, slot) : lead(s, slot, status);
+		return status == HEAD_NOW ? queue_at_node(s, slot) : head_acquire(s, slot, status);
 	}
 	rc = mcs_resume(slot, RMA_NODE, MCS_ABANDONED);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	return mcs_await_grant(slot, RMA_NODE, &status) ? lead(s, slot, status) : LOCK_QUEUED;
+	return mcs_await_grant(slot, RMA_NODE, &status) ? head_acquire(s, slot, status)
+							: LOCK_QUEUED;
 }
 
 static bool passed(const struct lock_setup *s, struct lock_slot *slot)
@@ -938,7 +585,7 @@ static int release_alone(const struct lock_setup *s, struct lock_slot *slot)
 		if (slot->mode == PAWL_EXCLUSIVE)
 			adaptive_free(slot, W_NEW);
 		else
-			uncount(slot);
+			count_leave(slot);
 		return PAWL_SUCCESS;
 	}
 	if (__builtin_expect(*adaptive_entry(slot) == BY_GUEST, 0))
@@ -980,14 +627,14 @@ static __attribute__((noinline)) int release_other(const struct lock_setup *s,
 	return rc;
 }
 
-/* uncount() of a word that is mapped. */
+/* count_leave() of a word that is mapped. */
 static __attribute__((noinline)) int release_count(struct lock_slot *slot)
 {
 	const struct adaptive_slot *own = lock_own(slot);
 
 	slot->client.count[RMA_ATOMIC][0]++;
-	if (__builtin_expect((atomic_fetch_sub(own->w, adaptive_one(slot)) & sleepers(slot)) != 0,
-			     0))
+	if (__builtin_expect(
+		(atomic_fetch_sub(own->w, adaptive_one(slot)) & count_sleepers(slot)) != 0, 0))
 		return wake(slot);
 	return PAWL_SUCCESS;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The words of kind adaptive, and the interface between its parts: adaptive.c, the level of a node;
- * kept_root.c, the level above; guests.c,
- * the use of a lock at another node; sharing.c, the modes other than exclusive on several nodes;
- * shares.c, by which the sharers of a node enter; first.c, the shares that are open at first;
- * phases.c, how long the lock stays in a mode; packages.c, queues of the packages of a node;
- * runs.c, one node whose clients acquire a lock again and again. */
+ * head.c, the head of its queue; counts.c, the modes other than exclusive on one node; direct.c,
+ * hand-overs without making W free; packages.c, queues of the packages of a node; runs.c and
+ * turns.c, one node whose clients acquire a lock again and again; kept_root.c, the level above;
+ * guests.c, the use of a lock at another node; sharing.c, the modes other than exclusive on several
+ * nodes; shares.c, by which the sharers of a node enter; first.c, the shares that are open at
+ * first; phases.c, how long the lock stays in a mode. */
 #ifndef LOCK_ADAPTIVE_ADAPTIVE_H
 #define LOCK_ADAPTIVE_ADAPTIVE_H
 
@@ -240,6 +241,15 @@ RMA_INLINE int64_t adaptive_others(const struct lock_slot *slot)
 	return slot->mode & PAWL_INTENT_SHARED ? W_HELD : W_HELD | W_SHARERS;
 }
 
+/* The values of W for which this client has to wait. On several nodes a client takes W alone, in
+ * whatever mode. */
+RMA_INLINE int64_t adaptive_closed_to(const struct lock_setup *s, const struct lock_slot *slot)
+{
+	const struct adaptive_constants *k = s->state;
+
+	return k->several ? W_HELD : adaptive_others(slot);
+}
+
 RMA_INLINE const struct adaptive_options *adaptive_options_of(const struct lock_setup *s)
 {
 	return lock_options(s);
@@ -390,8 +400,57 @@ enum adaptive_taker { TAKER_NEW, TAKER_HEAD, TAKER_AHEAD };
 bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adaptive_taker taker,
 		   int64_t *was);
 
+/* The client has W: enter, on several nodes by way of the root. For observers, the lock comes from
+ * a client of this node, unless the root says more (kept_root.c); from holders in another mode, if
+ * the client awaits them last. */
+RMA_SLOW_PATH int adaptive_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
+
 /* D4: make W SHUT, if there is a head. Returns whether there is one. */
 bool adaptive_shut(struct lock_slot *slot);
+
+/* Tries before a client queues. */
+enum { ATTEMPTS = ATTEMPTS_OR(16, 2) };
+
+/* ------------------------------------------------------------------------------------ head.c */
+
+/* Patience if option patience leaves it to the lock, and a hand-over may take long. */
+enum { LONG_PATIENCE_NS = 500000 };
+
+/* The client is the head of the queue, and has W if the grant says so. */
+int head_acquire(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
+
+/* ------------------------------------------------------------------------ counts.c, one node */
+
+/* The clients that a client which takes back its count of W wakes if it finds them: the head, which
+ * has set STRICT, and, if it was a sharer, intents exclusive that are ahead, which are counted. */
+RMA_INLINE int64_t count_sleepers(const struct lock_slot *slot)
+{
+	return slot->mode == PAWL_SHARED ? W_STRICT | W_INTENTS : W_STRICT;
+}
+
+/* Take back a count of W. */
+RMA_INLINE void count_leave(struct lock_slot *slot)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	int64_t old;
+
+	rma_fao(&slot->client, w, RMA_SUM, -adaptive_one(slot), &old);
+	if (__builtin_expect((old & count_sleepers(slot)) != 0, 0) && w.map)
+		rma_wake(&slot->client, w);
+}
+
+/* Whether a sharer that S1 counted, where this was the value of W, is in. */
+RMA_INLINE bool count_is_in(int64_t was)
+{
+	return !(was & (W_HELD | W_INTENTS | (FAULT(adaptive_strict) ? 0 : W_STRICT)));
+}
+
+/* S1 found the sharer excluded: take its count back. */
+RMA_SLOW_PATH void count_take_back(struct lock_slot *slot);
+/* S1 or T1, for a client that others in its mode do not exclude. */
+bool count_at_once(struct lock_slot *slot);
+/* C1, C2: an intent ahead: it is counted, and then waits for holders only. */
+int count_ahead(const struct lock_setup *s, struct lock_slot *slot);
 
 /* ------------------------------------------------------------------------ runs.c, one node */
 
