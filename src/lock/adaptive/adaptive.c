@@ -34,10 +34,6 @@
  * node that has the root, if the lock is free there (guests.c), or gets the root for its node. It
  * keeps W meanwhile. A sharer is a guest only if its node seldom uses the lock.
  *
- * Words. W and the tail of the queue: 16 bytes at the home on a table of one node; on several
- * nodes, a cache line for each lock and node, at a fixed place of the node, and 16 bytes at the
- * home; and a few words for each 640 locks of a home (first.c).
- *
  * Ordering guarantees, besides those of mcs.h and kept_root.c
  *   (A) One client at a time has W, but for the other modes on one node: see (F). Each takes it by
  *       a compare-and-swap from a free value to HELD (T1, T4, T7, D3). It gives W back by one
@@ -84,17 +80,10 @@
  * to share) to acquire, in 2 round trips (1 if the transport is ordered), 1 atomic to release. A
  * move of the root: 2 atomics, 1 put, 1 get in 3 round trips (2).
  *
- * Not supported: lines only where a lock is used.
- *
- * Bounds: 2^19 - 1 clients at one lock; a table with more is refused.
- *
  * Models: models/adaptive.pml (without guests) and models/adaptive_counts.pml, whose labels are
  * used here, models/kept_root.pml, models/adaptive_sharing.pml and models/adaptive_shares.pml.
  */
 #include "lock/adaptive/adaptive.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 /* Releases for each call that lets the MPI progress. */
 enum { RELEASES_PER_CALL = 256 };
@@ -106,68 +95,6 @@ enum { RELEASES_PER_TIME = 16, FEW_AT_NODE = 8 };
 /* For how long a try that shares waits for another client of its node. */
 enum { TRY_NS = 100000 };
 
-/* ----------------------------------------------------------------- layout */
-
-static int layout(struct lock_setup *s, char *err, size_t errlen)
-{
-	struct adaptive_constants *k;
-
-	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
-		return PAWL_ERR_OPTION;
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	k->several = s->domain == RMA_NET;
-	k->node_level = lock_node_level(s);
-	k->nodes = k->node_level ? s->topo->level[k->node_level - 1].count : s->topo->nranks;
-	k->decides = adaptive_options_of(s)->patience < 0;
-	k->patience =
-	    k->decides ? LONG_PATIENCE_NS : (uint64_t)adaptive_options_of(s)->patience * 1000;
-	k->keeps_order = k->patience == 0;
-	k->package_level = k->keeps_order ? 0 : package_level(s);
-	if (k->several) {
-		k->free = W_IDLE;
-		k->free_mask = W_FREE_MASK;
-		k->lines = k->node_level ? lock_reserve_at_level(s, k->node_level, LINE_BYTES)
-					 : lock_reserve(s, s->n, LINE_BYTES);
-		k->homes = lock_reserve(s, s->block, HOME_BYTES);
-		first_layout(s, k);
-	} else {
-		k->free = W_NEW;
-		k->lines = lock_reserve(s, s->block, NEAR_BYTES);
-	}
-	if (k->package_level)
-		k->tails = lock_reserve_at_level(s, k->package_level, sizeof(int64_t));
-	return PAWL_SUCCESS;
-}
-
-static void describe(const struct lock_setup *s, char *text, size_t len)
-{
-	const struct adaptive_constants *k = s->state;
-	const struct adaptive_options *o = adaptive_options_of(s);
-	int used =
-	    k->decides && !k->several
-		? snprintf(text, len, "patience 0 to %d us, by hand-overs", LONG_PATIENCE_NS / 1000)
-		: snprintf(text, len, "patience %llu us", (unsigned long long)k->patience / 1000);
-
-	if (!k->several || used <= 0 || (size_t)used >= len)
-		return;
-	if (k->decides)
-		used += snprintf(text + used, len - (size_t)used,
-				 " at most, %d to %d round trips for another mode", SHARED_TRIPS,
-				 2 * SHARED_TRIPS);
-	if ((size_t)used < len && phase_longest_wait(s) > k->patience)
-		used += snprintf(text + used, len - (size_t)used, ", %llu us of sharers",
-				 (unsigned long long)phase_longest_wait(s) / 1000);
-	if ((size_t)used >= len)
-		return;
-	if (o->stay < 0)
-		snprintf(text + used, len - (size_t)used, ", stay %d to %d round trips", STAY_TRIPS,
-			 2 * STAY_TRIPS);
-	else
-		snprintf(text + used, len - (size_t)used, ", stay %lld", (long long)o->stay);
-}
-
 /* ------------------------------------------------------------------------- W */
 
 bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adaptive_taker taker,
@@ -176,8 +103,8 @@ bool adaptive_take(const struct lock_setup *s, struct lock_slot *slot, enum adap
 	const struct adaptive_constants *k = s->state;
 	struct rma_word w = adaptive_word(slot, LINE_W);
 	int64_t clears = taker == TAKER_HEAD ? k->free_mask | W_BITS : k->free_mask;
-	int64_t closed = adaptive_closed_to(s, slot),
-		adds = k->several ? W_HELD : adaptive_one(slot);
+	int64_t closed = adaptive_closed_to(s, slot);
+	int64_t adds = k->several ? W_HELD : adaptive_one(slot);
 	int64_t value, old;
 
 	if (taker == TAKER_NEW && !FAULT(adaptive_strict))
@@ -677,62 +604,6 @@ static int release_part(const struct lock_setup *s, struct lock_slot *whole, str
 	return left == PAWL_SUCCESS ? rc : left;
 }
 
-/* -------------------------------------------------------------- simulator */
-
-/* There is a bound only with patience 0 and, on several nodes, a stay of so many acquires; other
- * values are times. On one node each other client acquires once: from its place in the queue, or
- * because it looked before there was a queue. On several nodes, each of those acquires may be in a
- * separate turn of the root at this node, each other node has a turn between two of these, and one
- * more turn has begun before. */
-static uint64_t overtakes(const struct lock_setup *s, int mode)
-{
-	const struct adaptive_constants *k = s->state;
-	const struct topo *t = s->topo;
-	double clients, turn, most = 0;
-
-	if (!k->keeps_order || (k->several && (mode & PAWL_AHEAD)))
-		return UINT64_MAX;
-	if (!k->several)
-		return (uint64_t)t->nranks * (uint64_t)s->max_held - 1;
-	if (adaptive_options_of(s)->stay < 0)
-		return UINT64_MAX;
-	for (int j = 0; j < k->nodes; j++) {
-		clients = k->node_level ? topo_size(t, k->node_level, j) : 1;
-		most = clients > most ? clients : most;
-	}
-	most *= s->max_held;
-	turn = ((double)adaptive_options_of(s)->stay + 2) * k->nodes;
-	most += (most + 1) * 2 * turn;
-	return most < 1e18 ? (uint64_t)most : UINT64_MAX;
-}
-
-static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
-		 size_t errlen)
-{
-	const struct adaptive_constants *k = s->state;
-	const int64_t *line;
-
-	if (k->several)
-		return kept_root_idle(s, lock, m, err, errlen) &&
-		       sharing_idle(s, lock, m, err, errlen) &&
-		       share_idle(s, lock, m, err, errlen) && guest_idle(s, lock, m, err, errlen);
-	line = lock_memory_home(s, m, k->lines, NEAR_BYTES, lock);
-	snprintf(err, errlen, "W is 0x%llx, QUEUE 0x%llx", (unsigned long long)line[0],
-		 (unsigned long long)line[1]);
-	return line[0] == W_NEW && line[1] == 0;
-}
-
-static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
-{
-	const struct adaptive_constants *k = s->state;
-
-	if (!k->several)
-		return;
-	kept_root_age(s, lock, m);
-	share_age(s, lock, m);
-	guest_age(s, lock, m);
-}
-
 static const struct option_spec options[] = {
     LOCK_NUMBER(struct adaptive_options, patience, "patience", -1, 1000000,
 		"-1 (0 to 500, by how long hand-overs take)",
@@ -753,8 +624,8 @@ const struct lock_protocol lock_adaptive = {
 		PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .options = options,
-    .layout = layout,
-    .describe = describe,
+    .layout = adaptive_layout,
+    .describe = adaptive_describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
@@ -762,5 +633,7 @@ const struct lock_protocol lock_adaptive = {
     .posts_unmarked = true,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .part = &(const struct lock_part_calls){.acquire = acquire_part, .release = release_part},
-    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
+    .check = &(const struct lock_check_calls){.overtakes = adaptive_overtakes,
+					      .idle = adaptive_idle,
+					      .age = adaptive_age},
 };

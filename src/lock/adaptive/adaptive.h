@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The words of kind adaptive, and the interface between its parts: adaptive.c, the level of a node;
- * head.c, the head of its queue; counts.c, the modes other than exclusive on one node; direct.c,
- * hand-overs without making W free; packages.c, queues of the packages of a node; runs.c and
- * turns.c, one node whose clients acquire a lock again and again; kept_root.c, the level above;
- * guests.c, the use of a lock at another node; sharing.c, the modes other than exclusive on several
- * nodes; shares.c, by which the sharers of a node enter; first.c, the shares that are open at
- * first; phases.c, how long the lock stays in a mode. */
+ * adaptive_layout.c, the places of the words; head.c, the head of a node's queue; counts.c, the
+ * modes other than exclusive on one node; direct.c, hand-overs without making W free; packages.c,
+ * queues of the packages of a node; runs.c and turns.c, one node whose clients acquire a lock again
+ * and again; kept_root.c, the level above; guests.c, the use of a lock at another node; sharing.c,
+ * the modes other than exclusive on several nodes; shares.c, by which the sharers of a node enter;
+ * first.c, the shares that are open at first; phases.c, how long the lock stays in a mode. */
 #ifndef LOCK_ADAPTIVE_ADAPTIVE_H
 #define LOCK_ADAPTIVE_ADAPTIVE_H
 
@@ -411,10 +411,17 @@ bool adaptive_shut(struct lock_slot *slot);
 /* Tries before a client queues. */
 enum { ATTEMPTS = ATTEMPTS_OR(16, 2) };
 
-/* ------------------------------------------------------------------------------------ head.c */
+/* ------------------------------------------------------------------------- adaptive_layout.c */
 
-/* Patience if option patience leaves it to the lock, and a hand-over may take long. */
-enum { LONG_PATIENCE_NS = 500000 };
+/* The functions of these names in struct lock_protocol and in its block `check`. */
+int adaptive_layout(struct lock_setup *s, char *err, size_t errlen);
+void adaptive_describe(const struct lock_setup *s, char *text, size_t len);
+uint64_t adaptive_overtakes(const struct lock_setup *s, int mode);
+bool adaptive_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
+		   char *err, size_t errlen);
+void adaptive_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
+
+/* ------------------------------------------------------------------------------------ head.c */
 
 /* The client is the head of the queue, and has W if the grant says so. */
 int head_acquire(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);

@@ -24,10 +24,10 @@ enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
 /* The pause between two of its looks where clients do not come back at once. */
 enum { LOOK_NS = 100 };
 
-/* Patience in ns if option patience leaves it to the lock, and a hand-over does not take long
- * (LONG_PATIENCE_NS): of a head that waits for holders that come one after the other; and of an
- * exclusive head that waits for holders that are in together, so that it finds none absent by
- * chance. */
+/* Patience in ns if option patience leaves it to the lock, and a hand-over does not take long (if
+ * it may, it is that of adaptive_layout.c): of a head that waits for holders that come one after
+ * the other; and of an exclusive head that waits for holders that are in together, so that it finds
+ * none absent by chance. */
 enum { PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000 };
 
 /* If W does not change so many times, each within that time, those that are in together stay for
