@@ -75,10 +75,10 @@
  *
  * Uncontended: on one node, and on the node that used the lock last (at first that of the home), a
  * compare-and-swap to acquire and an add to release, and no call of the MPI (on several nodes three
- * loads from the same cache line after the first and before the second, and a call of the MPI for
- * each 256 releases). A sharer of that node: an add each (shares.c). A guest: 1 atomic and 1 get (2
- * to share) to acquire, in 2 round trips (1 if the transport is ordered), 1 atomic to release. A
- * move of the root: 2 atomics, 1 put, 1 get in 3 round trips (2).
+ * loads from the same cache line after the first and before the second, one after that, and a call
+ * of the MPI for each 256 releases). A sharer of that node: an add each (shares.c). A guest: 1
+ * atomic and 1 get (2 to share) to acquire, in 2 round trips (1 if the transport is ordered), 1
+ * atomic to release. A move of the root: 2 atomics, 1 put, 1 get in 3 round trips (2).
  *
  * Models: models/adaptive.pml (without guests) and models/adaptive_counts.pml, whose labels are
  * used here, models/kept_root.pml, models/adaptive_sharing.pml and models/adaptive_shares.pml.
@@ -127,12 +127,12 @@ RMA_INLINE int64_t look(_Atomic(int64_t) *w, int offset)
 	return atomic_load_explicit(w + offset / (int)sizeof(int64_t), memory_order_seq_cst);
 }
 
-/* Whether other clients wait, for a client that keeps the order. */
-static bool is_behind_others(struct lock_slot *slot, bool keeps_order)
+/* Whether other clients wait, for a client that lets them go first. */
+static bool is_behind_others(struct lock_slot *slot, bool lets_them)
 {
 	int64_t last;
 
-	if (!keeps_order || FAULT(adaptive_strict))
+	if (!lets_them || FAULT(adaptive_strict))
 		return false;
 	rma_get(&slot->client, *adaptive_queue(slot), &last);
 	return last != 0;
@@ -311,7 +311,7 @@ static RMA_SLOW_PATH int acquire_shared(const struct lock_setup *s, struct lock_
 
 	find_words(s, slot);
 	if (slot->mode & PAWL_AHEAD)
-		return k->several ? sharing_enter_ahead(s, slot) : count_ahead(s, slot);
+		return k->several ? sharing_enter_ahead(s, slot) : count_ahead(slot);
 	if (k->several) {
 		if (slot->mode == PAWL_SHARED)
 			share_count(slot);

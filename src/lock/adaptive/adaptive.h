@@ -411,7 +411,7 @@ bool adaptive_shut(struct lock_slot *slot);
 /* Tries before a client queues. */
 enum { ATTEMPTS = ATTEMPTS_OR(16, 2) };
 
-/* ------------------------------------------------------------------------- adaptive_layout.c */
+/* ---------------------------------------------------------------------- adaptive_layout.c */
 
 /* The functions of these names in struct lock_protocol and in its block `check`. */
 int adaptive_layout(struct lock_setup *s, char *err, size_t errlen);
@@ -421,12 +421,12 @@ bool adaptive_idle(const struct lock_setup *s, uint64_t lock, const struct lock_
 		   char *err, size_t errlen);
 void adaptive_age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
 
-/* ------------------------------------------------------------------------------------ head.c */
+/* --------------------------------------------------------------------------------- head.c */
 
 /* The client is the head of the queue, and has W if the grant says so. */
 int head_acquire(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
 
-/* ------------------------------------------------------------------------ counts.c, one node */
+/* --------------------------------------------------------------------- counts.c, one node */
 
 /* The clients that a client which takes back its count of W wakes if it finds them: the head, which
  * has set STRICT, and, if it was a sharer, intents exclusive that are ahead, which are counted. */
@@ -457,9 +457,9 @@ RMA_SLOW_PATH void count_take_back(struct lock_slot *slot);
 /* S1 or T1, for a client that others in its mode do not exclude. */
 bool count_at_once(struct lock_slot *slot);
 /* C1, C2: an intent ahead: it is counted, and then waits for holders only. */
-int count_ahead(const struct lock_setup *s, struct lock_slot *slot);
+int count_ahead(struct lock_slot *slot);
 
-/* ------------------------------------------------------------------------ runs.c, one node */
+/* ----------------------------------------------------------------------- runs.c, one node */
 
 /* The client has the lock, which it had to wait for. */
 void run_begin(struct lock_slot *slot);
@@ -474,10 +474,11 @@ RMA_INLINE bool run_is_quick(const struct lock_slot *slot)
 /* Whether a quick head that looks finds that no client takes W again and again. */
 bool run_has_ended(struct lock_slot *slot);
 
-/* ----------------------------------------------------------------------- turns.c, one node */
+/* ---------------------------------------------------------------------- turns.c, one node */
 
-/* The acquires for each look at the turn. */
-enum { ACQUIRES_PER_LOOK = 64 };
+/* The acquires for each look at the turn; and the number of the acquire that looks, if none does.
+ */
+enum { ACQUIRES_PER_LOOK = 64, NO_LOOK = 255 };
 
 /* Whether this acquire is one of those that look. */
 RMA_INLINE bool turn_looks(const struct lock_slot *slot)
@@ -489,14 +490,10 @@ RMA_INLINE bool turn_looks(const struct lock_slot *slot)
 /* Whether the client, which has the words of the lock, has had its turn while others queue. */
 bool turn_is_over(const struct lock_setup *s, struct lock_slot *slot);
 
-/* The client has W, whose free value was `was`: get the root. PAWL_SUCCESS; or PAWL_ERR_TIMEOUT, or
- * PAWL_ERR_BUSY for a try: it has nothing any more. */
-int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
-int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
-/* Whether a try from a node without the root would get it, at a look. */
-bool kept_root_is_free(const struct lock_setup *s, struct lock_slot *slot);
-/* Hand-overs without making W free (direct.c). Whether they are expected to take less time than a
- * client that runs takes to come back. */
+/* ------------------------------------------------------------------------------- direct.c */
+
+/* Whether hand-overs without making W free are expected to take less time than a client that runs
+ * takes to come back. */
 bool direct_is_better(const struct lock_setup *s, struct lock_slot *slot);
 /* K1: whether a client that has W is to remain the head of its queue until it has entered, and then
  * until it leaves. */
@@ -506,7 +503,23 @@ bool direct_keeps(const struct lock_setup *s, struct lock_slot *slot);
 bool direct_joins(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
 /* Whether the client has W and is the head of the queue (K1), and another one is behind it. */
 bool direct_has_successor(struct lock_slot *slot);
-/* Queues of packages (packages.c). The level of the topology, or 0. */
+/* K2, K3: hand W to the next client of the queue, and leave the queue. False: the client has left
+ * the queue, and still has W. */
+bool direct_hand_on(const struct lock_setup *s, struct lock_slot *slot);
+/* The client is the head of the queue by this grant. */
+void direct_note_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
+/* A client that came from the queue has released the lock. */
+void direct_note_release(struct lock_slot *slot);
+/* A client acquires a lock. Whether others are likely to be in its queue. */
+bool direct_note_acquire(const struct lock_setup *s, struct lock_slot *slot);
+/* An intent ahead has found W HELD: ask that W become free. Whether this client has to say when it
+ * does not wait for W any more. */
+bool direct_ask(struct lock_slot *slot);
+void direct_stop_asking(struct lock_slot *slot);
+
+/* ----------------------------------------------------------------------------- packages.c */
+
+/* The level of the topology of which each package has a queue, or 0. */
 int package_level(const struct lock_setup *s);
 /* Whether a client is to queue at its package. */
 bool package_is_used(const struct lock_setup *s, struct lock_slot *slot);
@@ -531,20 +544,15 @@ bool package_hand_on(const struct lock_setup *s, struct lock_slot *slot, int64_t
 int64_t package_grant(struct lock_slot *slot);
 /* The client is the head of the queue of its node, or has W, by this grant. */
 void package_note_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
-/* K2, K3: hand W to the next client of the queue, and leave the queue. False: the client has left
- * the queue, and still has W. */
-bool direct_hand_on(const struct lock_setup *s, struct lock_slot *slot);
-/* The client is the head of the queue by this grant. */
-void direct_note_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t grant);
-/* A client that came from the queue has released the lock. */
-void direct_note_release(struct lock_slot *slot);
-/* A client acquires a lock. Whether others are likely to be in its queue. */
-bool direct_note_acquire(const struct lock_setup *s, struct lock_slot *slot);
-/* An intent ahead has found W HELD: ask that W become free. Whether this client has to say when it
- * does not wait for W any more. */
-bool direct_ask(struct lock_slot *slot);
-void direct_stop_asking(struct lock_slot *slot);
 
+/* ------------------------------------------------------------- kept_root.c, several nodes */
+
+/* The client has W, whose free value was `was`: get the root. PAWL_SUCCESS; or PAWL_ERR_TIMEOUT, or
+ * PAWL_ERR_BUSY for a try: it has nothing any more. */
+int kept_root_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
+int kept_root_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t was);
+/* Whether a try from a node without the root would get it, at a look. */
+bool kept_root_is_free(const struct lock_setup *s, struct lock_slot *slot);
 /* D1: whether W may go on to a client of this node. */
 bool kept_root_may_stay(const struct lock_setup *s, struct lock_slot *slot);
 /* Give W back; NEXT was set, or GUEST other than SEEN, at the last look. */
@@ -597,8 +605,10 @@ RMA_INLINE void adaptive_give_back(const struct lock_setup *s, struct lock_slot 
 		kept_root_look_again(s, slot);
 }
 
-/* Guests (guests.c), on several nodes. The client has W of a node without the root, whose flags are
- * reset: use the lock where it is. PAWL_SUCCESS: it is in; LOCK_PASSED: it has to queue. */
+/* ---------------------------------------------------------------- guests.c, several nodes */
+
+/* The client has W of a node without the root, whose flags are reset: use the lock where it is.
+ * PAWL_SUCCESS: it is in; LOCK_PASSED: it has to queue. */
 int guest_enter(const struct lock_setup *s, struct lock_slot *slot);
 /* PAWL_SUCCESS or LOCK_LEFT. */
 int guest_release(const struct lock_setup *s, struct lock_slot *slot);
@@ -639,7 +649,8 @@ void guest_age(const struct lock_setup *s, uint64_t lock, const struct lock_memo
 /* The GUEST of the client's node. */
 int64_t guest_here(struct lock_slot *slot);
 
-/* First shares (first.c), on several nodes. */
+/* ----------------------------------------------------------------- first.c, several nodes */
+
 void first_layout(struct lock_setup *s, struct adaptive_constants *k);
 /* Whether the node of the client may have a first share of the lock, which is open if R has number
  * 0 and GATE is 0. first_open(): after F1, if it has not been done and pays. */
@@ -662,9 +673,10 @@ void first_publish(const struct lock_setup *s, struct lock_slot *slot);
 bool first_is_open_at(const struct lock_setup *s, uint64_t lock, int node,
 		      const struct lock_memory *m);
 
-/* Sharing (sharing.c), on several nodes. Enter without the root: PAWL_SUCCESS; PAWL_ERR_BUSY: other
- * clients exclude this one, so it has to wait for the root; LOCK_PASSED: it needs the root, but has
- * not to wait for holders. */
+/* --------------------------------------------------------------- sharing.c, several nodes */
+
+/* Enter without the root: PAWL_SUCCESS; PAWL_ERR_BUSY: other clients exclude this one, so it has to
+ * wait for the root; LOCK_PASSED: it needs the root, but has not to wait for holders. */
 int sharing_enter_at_once(const struct lock_setup *s, struct lock_slot *slot);
 /* Whether a client is to be a guest that shares. */
 bool sharing_by_guest(const struct lock_setup *s, struct lock_slot *slot);
@@ -682,8 +694,9 @@ void sharing_split(const struct lock_setup *s, struct lock_slot *slot, int64_t b
 bool sharing_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		  size_t errlen);
 
-/* Phases (phases.c), on several nodes. An exclusive client is in by H, and no share is open: it is
- * the first one of a batch. */
+/* ---------------------------------------------------------------- phases.c, several nodes */
+
+/* An exclusive client is in by H, and no share is open: it is the first one of a batch. */
 void phase_begin(struct lock_slot *slot);
 /* The client has the root, in a batch. PAWL_SUCCESS: it is in, as the next one. PAWL_ERR_BUSY: it
  * is a sharer, and has left W to the head of its queue. LOCK_PASSED: the batch is over. */
@@ -705,7 +718,9 @@ bool phase_is_short(const struct lock_setup *s, struct lock_slot *slot, uint64_t
 /* A sharer found the share closed, as rc says: wait until it is open. PAWL_SUCCESS: it is in. */
 int phase_await_sharing(const struct lock_setup *s, struct lock_slot *slot, int rc);
 
-/* Shares (shares.c), on several nodes. The bit of a node in H. */
+/* ---------------------------------------------------------------- shares.c, several nodes */
+
+/* The bit of a node in H. */
 RMA_INLINE int64_t share_bit(int node)
 {
 	return INT64_C(1) << (SHARED_SHIFT + node % COUNT_BITS);

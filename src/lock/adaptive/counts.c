@@ -61,10 +61,10 @@ bool count_at_once(struct lock_slot *slot)
 	return false;
 }
 
-int count_ahead(const struct lock_setup *s, struct lock_slot *slot)
+int count_ahead(struct lock_slot *slot)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t others = adaptive_closed_to(s, slot), value;
+	int64_t others = adaptive_others(slot), value;
 
 	rma_fao(&slot->client, w, RMA_SUM, adaptive_one(slot), &value);
 	if (!(value & others) ||

@@ -45,7 +45,8 @@ enum { PAUSE_TRIPS = 3 };
 /* Whether the patience of a head is short. A strict hand-over takes a fraction of a microsecond if
  * both clients run, and then little patience costs little throughput. It takes as long as the
  * scheduler likes if the head may lose its core while only it may take W: where ranks outnumber
- * cores, and on a machine that others use, which shows in the last hand-overs to this client. */
+ * cores, and on a machine that others use, which shows in the last hand-overs to this client. (So
+ * do sections of more than SLOW_NS; beside these, patience costs little.) */
 static bool is_patience_short(struct lock_slot *slot)
 {
 	const struct adaptive_slot *own = lock_own(slot);
@@ -69,9 +70,9 @@ static uint64_t patience_with_holders(const struct lock_setup *s, struct lock_sl
 	return is_short ? SHARED_PATIENCE_NS : k->patience;
 }
 
-/* An exclusive head with this patience began to wait for clients that hold W one after the other.
- * If it finds holders that are in together, its patience ends when it would end with these. Returns
- * whether it is less patient with them. */
+/* An exclusive head that began with this patience finds holders that are in together, or finds that
+ * their sections are long: its patience ends when it would end with these. Returns whether it is
+ * less patient with them. */
 static bool hurry(const struct lock_setup *s, struct lock_slot *slot, struct rma_pause *p,
 		  uint64_t patience)
 {
@@ -200,8 +201,9 @@ static bool take_as_head(const struct lock_setup *s, struct lock_slot *slot, int
 	return !give_up(slot, was);
 }
 
-/* T8: a client has been granted W, and with it a whole root. On one node it counts itself in
- * another mode in place of HELD, and wakes intents ahead, which wait for the end of HELD. */
+/* T8: a client has been granted W, on several nodes together with the root (direct.c, (C)). On one
+ * node it counts itself in another mode in place of HELD, and wakes intents ahead, which wait for
+ * the end of HELD. */
 static void take_handed(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
 {
 	const struct adaptive_constants *k = s->state;

@@ -75,8 +75,11 @@ bool turn_is_over(const struct lock_setup *s, struct lock_slot *slot)
 
 	own->looked = 0;
 	own->times = false;
-	if (k->several || !slot->client.rma->waiting.crowded ||
-	    !rma_peek_ordered(&slot->client, *adaptive_queue(slot)))
+	if (k->several || !slot->client.rma->waiting.crowded) {
+		own->look_at = NO_LOOK;
+		return false;
+	}
+	if (!rma_peek_ordered(&slot->client, *adaptive_queue(slot)))
 		return false;
 	now = rma_clock(&slot->client);
 	since = now - before;
