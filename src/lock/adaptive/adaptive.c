@@ -15,9 +15,8 @@
  * the queue without making it free (direct.c); on nodes of several packages, to one of its own
  * package first (packages.c).
  *
- * Runs (runs.c). On one node with a core for each rank, a client whose sections and pauses are
- * short does not try a lock that it finds in use before its patience has ended, so that clients
- * take the lock in turns of that time.
+ * Runs (runs.c). On one node, a client whose sections and pauses are short does not try a lock that
+ * it finds in use before its patience has ended, so that clients take the lock in turns.
  *
  * Turns (turns.c). On one node where ranks outnumber cores, a client that has run for some time
  * while others queue leaves its core, or the lock, to them.

@@ -13,8 +13,8 @@
  *   - as the head it looks at W now and then while its patience lasts (T4), and takes W only if W
  *     is not HELD for a moment (run_has_ended()): the clients that used it have gone.
  * When its patience has ended it sets STRICT as any other head (T5). So the acquires of one client
- * in a row last for the patience of the next one. Where ranks outnumber cores no client is quick:
- * most of those that run are alone there, and one that queues gives its core away.
+ * in a row last for the patience of the next one, or, where ranks outnumber cores, for a turn
+ * (turns.c).
  *
  * This omits tries and nothing else. The guarantees and bounds of adaptive.c hold, because none of
  * them relies on a try before T5.
@@ -40,8 +40,8 @@ void run_end(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t value;
 
 	own->is_quick = false;
-	if (k->several || k->keeps_order || slot->client.rma->waiting.crowded ||
-	    slot->mode != PAWL_EXCLUSIVE || own->had != slot->lock + 1)
+	if (k->several || k->keeps_order || slot->mode != PAWL_EXCLUSIVE ||
+	    own->had != slot->lock + 1)
 		return;
 	many = (uint32_t)slot->acquires - own->had_then;
 	if (rma_clock(&slot->client) - own->had_at >= many * QUICK_NS)
