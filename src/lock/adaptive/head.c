@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kind adaptive: what the head of a node's queue does (T3 ... T8). It tries to take W
- * while its patience lasts (T4), and then keeps newcomers out (T5); or it is handed W (T8), or
- * gives up (T7). It leaves the queue (T6), or remains its head until it releases the lock
- * (direct.c).
+ * Kind adaptive: what the head of a node's queue does (T3 ... T8). It tries to take W while its
+ * patience lasts (T4), and then keeps newcomers out (T5); or it is handed W (T8), or gives up (T7).
+ * It leaves the queue (T6), or remains its head until it releases the lock (direct.c).
  *
  * Patience. On one node the lock sets it by itself, unless the option does (is_patience_short()):
  * long where a hand-over may take long, else short, so that a writer does not make readers take
