@@ -7,6 +7,7 @@
  *   next.c     the definitions behind this layer: a tool's, and the MPI's own
  *   bypass.c   calls that do not go through this layer
  *   epochs.c   what locking and unlocking a window means
+ *   completion.c  complete operations at a target that may not be running
  *   attach.c   give new windows Pawl locks
  *   request.c  what is requested for a window
  *   agree.c    in which pool a window gets locks, the same on all processes
@@ -90,6 +91,17 @@ struct window {
 	X(Win_lock_all, (int assertion, MPI_Win win), (assertion, win)) \
 	X(Win_unlock_all, (MPI_Win win), (win))
 
+/* The calls that wait for targets within an epoch. Open MPI yields in them (completion.c). */
+#ifdef OPEN_MPI
+#define DROPIN_FLUSHES(X)
+#else
+#define DROPIN_FLUSHES(X)                                        \
+	X(Win_flush, (int rank, MPI_Win win), (rank, win))       \
+	X(Win_flush_all, (MPI_Win win), (win))                   \
+	X(Win_flush_local, (int rank, MPI_Win win), (rank, win)) \
+	X(Win_flush_local_all, (MPI_Win win), (win))
+#endif
+
 /* The calls of MPI-3, where unit is an int; and of MPI-4, where it is an MPI_Aint. */
 #define DROPIN_MAKERS_OF(X, suffix, unit_t)                                                     \
 	X(Win_create##suffix,                                                                   \
@@ -110,7 +122,9 @@ struct window {
 #define DROPIN_MAKERS(X) DROPIN_MAKERS_3(X)
 #endif
 
-#define DROPIN_CALLS(X) DROPIN_INITS(X) DROPIN_MAKERS(X) DROPIN_LOCKS(X)
+/* The calls that the layer defines under their PMPI_* names, too; and all. */
+#define DROPIN_LOCKING(X) DROPIN_INITS(X) DROPIN_MAKERS(X) DROPIN_LOCKS(X)
+#define DROPIN_CALLS(X) DROPIN_LOCKING(X) DROPIN_FLUSHES(X)
 
 struct next {
 #define MEMBER(name, parameters, arguments) int(*name) parameters;
@@ -196,6 +210,17 @@ int epochs_leave(struct window *w, int rank, bool own);
 int dropin_raise(MPI_Win win, int class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* completion.c ------------------------------------------------------------ */
+
+/* Let the MPI make progress. */
+void dropin_drive(const struct window *w);
+/* w has got its pool. Collective. */
+void completion_prepare(struct window *w);
+/* The pool is freed. Collective. */
+void completion_end(struct pool *p);
+/* The MPI is about to complete operations at the targets from first to last. */
+void completion_expect(const struct window *w, int first, int last);
+
 /* pool.c ------------------------------------------------------------------ */
 
 enum { POOL_IDS = 64 };
@@ -211,6 +236,10 @@ struct pool {
 	bool far;      /* the processes are on several nodes */
 	bool by_whole; /* lock_all takes the lock of the whole window, not those of all targets */
 	bool crowded;  /* on this node, processes outnumber cores */
+	bool prepared; /* completion_prepare() has been called for a window that needs it */
+	MPI_Win ask;   /* of the ranks of this node; MPI_WIN_NULL: no target is asked */
+	char answer;   /* the memory of that window */
+	int *near;     /* [size] ranks in that window; MPI_UNDEFINED: not asked */
 	uint64_t used; /* bit set of ids in use by this process; under the mutex of agree.c */
 	struct pool *next;
 };

@@ -112,36 +112,12 @@ static void count_locks(struct window *w, int change)
 
 /* ------------------------------------------------------- progress of targets */
 
-static void drive(const struct window *w)
-{
-	int flag;
-
-	PMPI_Iprobe(MPI_ANY_SOURCE, 0, w->pool->comm, &flag, MPI_STATUS_IGNORE);
-}
-
-enum { TURNS = 2 };
-
-/*
- * Before the MPI completes operations at a target. If the target performs them and ranks outnumber
- * cores, the target may not be running, and some MPIs do not yield while they wait. So send the
- * operations, then yield to the target.
- */
-static void before_completion(const struct window *w, int target)
-{
-	if (w->direct || !w->pool->crowded || target == w->pool->rank)
-		return;
-	for (int i = 0; i < TURNS; i++) {
-		drive(w);
-		sched_yield();
-	}
-}
-
 /* Some MPIs make no progress in operations on the process's own memory. A process that locks itself
  * in a loop would never perform other processes' operations. */
 static void after_unlock(const struct window *w, int target)
 {
 	if (!w->direct && target == w->pool->rank)
-		drive(w);
+		dropin_drive(w);
 }
 
 /* ---------------------------------------------------- where threads meet */
@@ -151,7 +127,7 @@ static void after_unlock(const struct window *w, int target)
 static void enter(struct window *w, pthread_mutex_t *mutex)
 {
 	while (w->threads && pthread_mutex_trylock(mutex) != 0) {
-		drive(w);
+		dropin_drive(w);
 		sched_yield();
 	}
 }
@@ -347,7 +323,7 @@ int dropin_unlock(struct window *w, int rank)
 	if (what == HELD_NOT)
 		return bypass_unlock(w, rank);
 	dropin_order_memory(w);
-	before_completion(w, rank);
+	completion_expect(w, rank, rank);
 	rc = close_native(w, rank);
 	if (what != HELD_NOCHECK)
 		ours = release_target(w, rank, what);
@@ -438,7 +414,7 @@ int dropin_unlock_all(struct window *w)
 	if (what == HELD_NOT)
 		return bypass_unlock(w, -1);
 	dropin_order_memory(w);
-	before_completion(w, -1);
+	completion_expect(w, 0, w->size - 1);
 	rc = next_Win_unlock_all(w->win);
 	if (what != HELD_NOCHECK)
 		ours = release_all(w, w->size);
@@ -484,7 +460,7 @@ int epochs_enter(struct window *w, int rank, bool *own)
 		if (*own && change(w, &w->held[rank], was))
 			break;
 		/* Another thread of this process is changing the target's state. */
-		drive(w);
+		dropin_drive(w);
 		sched_yield();
 	}
 	if (w->epoch_users[rank] == 0)
@@ -497,11 +473,11 @@ int epochs_enter(struct window *w, int rank, bool *own)
 int epochs_complete(struct window *w, int rank, bool own)
 {
 	while (own && !change(w, &w->held[rank], HELD_RANGES)) {
-		drive(w);
+		dropin_drive(w);
 		sched_yield();
 	}
 	dropin_order_memory(w);
-	before_completion(w, rank);
+	completion_expect(w, rank, rank);
 	return own && w->epoch_users[rank] == 1 ? close_native(w, rank)
 						: PMPI_Win_flush(rank, w->win);
 }

@@ -98,6 +98,7 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, stru
 	PMPI_Comm_size(comm, &p->size);
 	PMPI_Comm_rank(comm, &p->rank);
 	p->ids = ids;
+	p->ask = MPI_WIN_NULL;
 	rc = create_tables(p, kind, options);
 	if (rc != PAWL_SUCCESS) {
 		pool_free(p);
@@ -114,6 +115,7 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, stru
 
 void pool_free(struct pool *p)
 {
+	completion_end(p);
 	if (p->wholes && p->wholes != p->targets)
 		pawl_table_free(&p->wholes);
 	if (p->targets)
