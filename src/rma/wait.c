@@ -123,10 +123,13 @@ void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t n
 	atomic_fetch_sub_explicit(parked, me, memory_order_seq_cst);
 }
 
-static void progress(struct rma_client *c, uint64_t look)
+/* Every so many looks. */
+static bool progress(struct rma_client *c, uint64_t look)
 {
-	if (look % c->rma->waiting.looks == 0)
-		c->rma->transport->progress(c);
+	if (look % c->rma->waiting.looks != 0)
+		return false;
+	c->rma->transport->progress(c);
+	return true;
 }
 
 /* Whether a report is due: after the time of option watchdog, and whenever the wait has doubled
@@ -326,14 +329,18 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 	}
 }
 
-/* This takes less time than to queue and to be handed the lock. */
-enum { LOOKS_PER_GLANCE = 64 };
+/* This takes less time than to queue and to be handed the lock. Where the holder is likely to wait
+ * for this client's MPI, the client drives it; that takes as long as some looks. */
+enum { LOOKS_PER_GLANCE = 64, LOOKS_FOR_PROGRESS = 8 };
 
-bool rma_spin_briefly(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref)
+bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+		      int64_t ref)
 {
-	for (int i = 0; rma_is_mapped_cpu(w) && i < LOOKS_PER_GLANCE; i++) {
+	for (unsigned look = 1; rma_is_mapped_cpu(w) && look <= LOOKS_PER_GLANCE; look++) {
 		if (rma_holds(atomic_load_explicit(w.map, memory_order_relaxed), mask, cond, ref))
 			return true;
+		if (c->rma->waiting.serves && progress(c, look))
+			look += LOOKS_FOR_PROGRESS;
 		relax();
 	}
 	return false;

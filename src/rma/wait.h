@@ -89,7 +89,8 @@ void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t n
 
 /* Look for a moment whether (word & mask) ==/!= ref. The word is a mapped NODE word; for any other
  * the result is false at once. */
-bool rma_spin_briefly(struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref);
+bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+		      int64_t ref);
 
 /* Whether a mapped NODE word keeps one of its next n values for so long. The result is false for
  * any other word. */

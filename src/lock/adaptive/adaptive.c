@@ -147,7 +147,8 @@ static bool take_soon(const struct lock_setup *s, struct lock_slot *slot, int64_
 			return false;
 		if (adaptive_take(s, slot, TAKER_NEW, was))
 			return true;
-		if (!rma_spin_briefly(w, adaptive_closed_to(s, slot) | W_STRICT, RMA_EQ, 0))
+		if (!rma_spin_briefly(&slot->client, w, adaptive_closed_to(s, slot) | W_STRICT,
+				      RMA_EQ, 0))
 			return false;
 	}
 	return false;

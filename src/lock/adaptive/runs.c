@@ -53,5 +53,5 @@ void run_end(const struct lock_setup *s, struct lock_slot *slot)
 bool run_has_ended(struct lock_slot *slot)
 {
 	return !run_is_quick(slot) ||
-	       !rma_spin_briefly(adaptive_word(slot, LINE_W), W_HELD, RMA_NE, 0);
+	       !rma_spin_briefly(&slot->client, adaptive_word(slot, LINE_W), W_HELD, RMA_NE, 0);
 }

@@ -731,7 +731,7 @@ static int read_begin(const struct lock_setup *s, struct lock_slot *slot)
 		rma_flush(c, header);
 		if (writers_in(s, (uint64_t)slot->first) == 0)
 			return PAWL_SUCCESS;
-		if (i || !rma_spin_briefly(header, k->writers, RMA_EQ, 0))
+		if (i || !rma_spin_briefly(&slot->client, header, k->writers, RMA_EQ, 0))
 			return PAWL_ERR_BUSY;
 	}
 }

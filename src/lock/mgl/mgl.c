@@ -487,7 +487,7 @@ static bool enter_soon(const struct lock_setup *s, struct lock_slot *slot, struc
 			return false;
 		if (enter_at_once(slot, w))
 			return true;
-		if (!rma_spin_briefly(w, others(slot) | CLOSED, RMA_EQ, 0))
+		if (!rma_spin_briefly(&slot->client, w, others(slot) | CLOSED, RMA_EQ, 0))
 			return false;
 	}
 	return false;

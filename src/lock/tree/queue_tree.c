@@ -717,7 +717,7 @@ int queue_tree_release(const struct lock_setup *s, const struct queue_tree *t,
 		return PAWL_SUCCESS;
 	turn_over = t->run_shift && queue_tree_run(t, queue_slot(slot)->passed) + 1 >= t->run_limit;
 	if (!turn_over && may_pass(t, queue_slot(slot)->passed, t->n) && is_worth_a_look(t, slot))
-		rma_spin_briefly(slot->next[RMA_NODE], -1, RMA_NE, 0);
+		rma_spin_briefly(&slot->client, slot->next[RMA_NODE], -1, RMA_NE, 0);
 	for (int i = t->n; i > 1; i--) {
 		d.taken[i - 1] = d.as[i - 1] = 0;
 		if (turn_over || !may_pass(t, queue_slot(slot)->passed, i))
