@@ -122,8 +122,9 @@ done
 
 # ------------------------------------------------------------------ natively
 
-# With more ranks than cores some MPIs take milliseconds for a critical section.
+# With more ranks than cores MPICH takes milliseconds for a critical section.
 ranks=${TEST_LONG:+4}
+[ "$TEST_MPI" != mpich ] || ranks=
 for program in $all; do
 	if [ "$program,$TEST_MPI" = threads,openmpi ]; then
 		skip "native, threads" "Open MPI's osc/ucx counts epochs without regard to threads, and ends some jobs"
