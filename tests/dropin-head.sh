@@ -6,7 +6,7 @@ mpi_can_run || skip_all "configured without a launcher"
 programs=$builddir/tests/dropin
 sources=$srcdir/tests/dropin
 lib=$builddir/.libs/libpawl-mpi.so
-budget=${TEST_LONG:+--budget 1}
+budget=${TEST_LONG:+--budget ${TEST_BUDGET:-0.25}}
 budget=${budget:---budget 0.05}
 work=$builddir/${0##*/}.$$.tmp
 mkdir "$work" || exit 1

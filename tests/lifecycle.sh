@@ -11,7 +11,7 @@ program=$builddir/tests/lock/lifecycle
 rounds=300 rpc_rounds=200 seconds=600
 # At full length each kind has that many rounds; on a busy machine 100 tables take 10 to 20 s. A
 # step that hangs is ended by --limit.
-[ -z "${TEST_LONG-}" ] || rounds=200 rpc_rounds=150 seconds=3000
+[ -z "${TEST_LONG-}" ] || rounds=60 rpc_rounds=60 seconds=3000
 
 tap_program "1 rank" mpi_run 1 $seconds "$program" --limit 120
 tap_program "2 ranks" mpi_run 2 $seconds "$program" --rounds $rounds --limit 120

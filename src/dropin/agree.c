@@ -205,7 +205,7 @@ static bool more_room(MPI_Comm comm, struct request *r, const uint64_t *words, i
 			 FIRST_IDS + (MOST_POOLS - 1) * POOL_IDS);
 		return false;
 	}
-	rc = pool_create(comm, r->kind, r->options, n ? POOL_IDS : FIRST_IDS, &fresh);
+	rc = pool_create(comm, r->kind, r->options, r->direct, n ? POOL_IDS : FIRST_IDS, &fresh);
 	if (rc != PAWL_SUCCESS) {
 		snprintf(r->why, sizeof r->why, "%s", pawl_error_message());
 		r->mistake = options_is_mistake(rc);

@@ -127,8 +127,7 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 	request_free(&r);
 	if (!pool || r.mistake)
 		return refuse(comm, &r, w, handle);
-	w->direct = r.direct && !pool->far;
-	completion_prepare(w);
+	w->direct = pool->direct;
 	agree_on_end(false);
 	report_begin(w, comm, r.kind);
 	return MPI_SUCCESS;

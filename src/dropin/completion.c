@@ -53,15 +53,13 @@ static void find_near(const struct pool *p, MPI_Comm node, int *near)
 	near[p->rank] = MPI_UNDEFINED;
 }
 
-void completion_prepare(struct window *w)
+void completion_begin(struct pool *p)
 {
-	struct pool *p = w->pool;
 	int able;
 	MPI_Comm node;
 
-	if (w->direct || p->prepared || mpi_yields)
+	if (p->direct || mpi_yields)
 		return;
-	p->prepared = true;
 	PMPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
 	p->near = p->crowded ? malloc(2 * (size_t)p->size * sizeof *p->near) : NULL;
 	able = p->near != NULL;

@@ -214,9 +214,8 @@ int dropin_raise(MPI_Win win, int class, const char *format, ...)
 
 /* Let the MPI make progress. */
 void dropin_drive(const struct window *w);
-/* w has got its pool. Collective. */
-void completion_prepare(struct window *w);
-/* The pool is freed. Collective. */
+/* p is created, and freed. Collective. */
+void completion_begin(struct pool *p);
 void completion_end(struct pool *p);
 /* The MPI is about to complete operations at the targets from first to last. */
 void completion_expect(const struct window *w, int first, int last);
@@ -236,7 +235,7 @@ struct pool {
 	bool far;      /* the processes are on several nodes */
 	bool by_whole; /* lock_all takes the lock of the whole window, not those of all targets */
 	bool crowded;  /* on this node, processes outnumber cores */
-	bool prepared; /* completion_prepare() has been called for a window that needs it */
+	bool direct;   /* for all its windows */
 	MPI_Win ask;   /* of the ranks of this node; MPI_WIN_NULL: no target is asked */
 	char answer;   /* the memory of that window */
 	int *near;     /* [size] ranks in that window; MPI_UNDEFINED: not asked */
@@ -245,7 +244,8 @@ struct pool {
 };
 
 /* Collective. Returns a code of pawl.h, with its message; the same on all ranks. */
-int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, struct pool **pool);
+int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, int ids,
+		struct pool **pool);
 void pool_free(struct pool *p);
 
 static inline uint64_t pool_target(const struct pool *p, int id, int rank)

@@ -82,7 +82,8 @@ static int create_tables(struct pool *p, const char *kind, MPI_Info options)
 	return rc == PAWL_SUCCESS ? pawl_table_set_name(p->targets, "windows") : rc;
 }
 
-int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, struct pool **pool)
+int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, int ids,
+		struct pool **pool)
 {
 	struct pool *p = calloc(1, sizeof *p);
 	struct pawl_table_info info;
@@ -106,9 +107,11 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, int ids, stru
 	}
 	pawl_table_get_info(p->targets, &info);
 	p->far = info.nodes > 1;
+	p->direct = direct && !p->far;
 	p->crowded = info.crowded;
 	p->by_whole = p->far || p->size > FEW_TARGETS ||
 		      (int64_t)info.max_held < (int64_t)ids * (p->size + 1);
+	completion_begin(p);
 	*pool = p;
 	return PAWL_SUCCESS;
 }

@@ -159,11 +159,11 @@ static bool is_direct(MPI_Win win)
 
 static void set_progress(struct request *r, bool direct)
 {
+	r->key += direct; /* the windows of a pool do not differ in this */
 	if (info_has(r->options, "pawl_progress"))
 		return;
 	PMPI_Info_set(r->options, "pawl_progress", direct ? "far" : "eager");
 	PMPI_Info_set(r->range_options, "pawl_progress", direct ? "far" : "eager");
-	r->key += direct;
 }
 
 void request_read(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)

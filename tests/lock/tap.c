@@ -19,6 +19,7 @@ enum { TEXT = 600 };
 int tap_rank, tap_size, tap_thread_level;
 bool tap_one_host, tap_long, tap_verbose;
 double tap_budget = 0.1;
+#define LONG_BUDGET 0.25
 int tap_rounds = 1000;
 
 static unsigned limit_s = 60;
@@ -117,11 +118,11 @@ void tap_start(int *argc, char ***argv, int thread_level)
 	MPI_Comm host;
 	int size;
 
-	const char *length = getenv("TEST_LONG");
+	const char *length = getenv("TEST_LONG"), *budget = getenv("TEST_BUDGET");
 
 	tap_long = length && *length;
 	if (tap_long)
-		tap_budget = 1;
+		tap_budget = budget ? atof(budget) : LONG_BUDGET;
 	/* A client that waits long says what it waits for, before the watchdog ends it. */
 	setenv("PAWL_WATCHDOG", "20", 0);
 	read_options(*argc, *argv);
