@@ -308,6 +308,10 @@ cluster()
 		env $layer TEST_STRICT=1 "$@" --limit 100
 }
 for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo exclusive nesting phases); do
+	if [ "$program,$TEST_MPI" = cleanup,mpich ]; then
+		skip "2 hosts x 2, cleanup" "MPICH's MPI_Finalize hangs now and then over several hosts"
+		continue
+	fi
 	tap_program "2 hosts x 2, $program" cluster "$programs/$program"
 done
 tap_program "2 hosts x 2, byte ranges" cluster "$programs/ranges" $budget

@@ -104,7 +104,7 @@ int MPI_Win_unlock_all(MPI_Win win)
 	return w ? FROM_HERE(dropin_unlock_all(w)) : PASS(Win_unlock_all(win));
 }
 
-#ifndef OPEN_MPI
+#if !DROPIN_YIELDS
 
 static inline void expect(MPI_Win win, bool all, int rank)
 {

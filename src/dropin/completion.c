@@ -5,15 +5,17 @@
  * The target may not be running, and MPICH does not yield while it waits for the target: the origin
  * looks for the answer until its time slice is over, and so do the other origins on its core, one
  * after the other, before the target runs. So this layer asks the target first: it gets a byte from
- * a window of the pool, and yields the core between the tests of that request. The answer follows
- * those to operations that were sent before. Where it overtakes one, the MPI waits as it would
- * have.
+ * a window of the pool, and yields the core between the tests of that request. The answer comes
+ * after the answers to operations that were sent before, unless it overtakes one; then the MPI
+ * waits as it would have.
  *
- * The layer sees epochs and not operations, so an epoch without any asks, too; that costs about as
- * much as to yield to the target without a question. Targets on other nodes are not asked: it would
- * cost a round trip.
+ * The layer sees epochs and not operations, so it asks at the end of an epoch without operations,
+ * too. There the MPI would not wait, and the target may be computing, or be waiting for this
+ * process. So the layer waits for PATIENT_NS at most, keeps the request, and does not ask that
+ * target again before it has answered.
  *
- * Open MPI yields by itself where ranks outnumber cores.
+ * Targets on other nodes are not asked: it would cost a round trip. Nor is anyone where the MPI
+ * yields by itself (DROPIN_YIELDS).
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -21,15 +23,25 @@
 #include "dropin/dropin.h"
 
 enum {
-	TURNS = 2,      /* yields where no target is asked */
-	MOST_ASKED = 32 /* targets, at the end of MPI_Win_lock_all */
+	TURNS = 2,             /* yields where no target is asked */
+	MOST_ASKED = 32,       /* at once: the first ones, at the end of MPI_Win_lock_all */
+	PATIENT_NS = 10000000, /* two time slices */
 };
 
-#ifdef OPEN_MPI
-static const bool mpi_yields = true;
-#else
-static const bool mpi_yields = false;
-#endif
+/* For each rank of the pool. */
+struct question {
+	int rank;            /* among those of this node; MPI_UNDEFINED: not to be asked */
+	char answer;         /* where its byte goes */
+	bool waits;          /* the request has not been answered */
+	MPI_Request request; /* of the last question */
+};
+
+struct asking {
+	MPI_Win win; /* of the ranks of this node */
+	char byte;   /* the memory of that window */
+	pthread_mutex_t mutex;
+	struct question to[];
+};
 
 void dropin_drive(const struct window *w)
 {
@@ -38,77 +50,150 @@ void dropin_drive(const struct window *w)
 	PMPI_Iprobe(MPI_ANY_SOURCE, 0, w->pool->comm, &flag, MPI_STATUS_IGNORE);
 }
 
-/* For each rank of the pool, its rank among those of this node, or MPI_UNDEFINED. */
-static void find_near(const struct pool *p, MPI_Comm node, int *near)
+/* ------------------------------------------------------------- the window */
+
+static struct asking *asking_new(const struct pool *p, MPI_Comm node)
 {
+	struct asking *a = calloc(1, sizeof *a + (size_t)p->size * sizeof a->to[0]);
+	int *ranks = malloc(2 * (size_t)p->size * sizeof *ranks);
 	MPI_Group all, here;
 
+	if (!a || !ranks) {
+		free(a);
+		free(ranks);
+		return NULL;
+	}
 	for (int r = 0; r < p->size; r++)
-		near[p->size + r] = r;
+		ranks[r] = r;
 	PMPI_Comm_group(p->comm, &all);
 	PMPI_Comm_group(node, &here);
-	PMPI_Group_translate_ranks(all, p->size, near + p->size, here, near);
+	PMPI_Group_translate_ranks(all, p->size, ranks, here, ranks + p->size);
 	PMPI_Group_free(&all);
 	PMPI_Group_free(&here);
-	near[p->rank] = MPI_UNDEFINED;
+	for (int r = 0; r < p->size; r++)
+		a->to[r] = (struct question){
+		    .rank = r == p->rank ? MPI_UNDEFINED : ranks[p->size + r],
+		    .request = MPI_REQUEST_NULL,
+		};
+	free(ranks);
+	pthread_mutex_init(&a->mutex, NULL);
+	return a;
+}
+
+static bool all_of(MPI_Comm comm, int ok)
+{
+	return PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && ok;
+}
+
+/* The ranks of a node ask each other if they all can. */
+static struct asking *asking_among(const struct pool *p, MPI_Comm node)
+{
+	struct asking *a = p->crowded ? asking_new(p, node) : NULL;
+	bool made;
+
+	if (!all_of(node, a != NULL)) {
+		free(a);
+		return NULL;
+	}
+	made = next_mpi.Win_create(&a->byte, 1, 1, MPI_INFO_NULL, node, &a->win) == MPI_SUCCESS;
+	if (!all_of(node, made))
+		return NULL; /* a window that some ranks have cannot be freed */
+	PMPI_Win_set_errhandler(a->win, MPI_ERRORS_RETURN);
+	next_mpi.Win_lock_all(MPI_MODE_NOCHECK, a->win);
+	return a;
 }
 
 void completion_begin(struct pool *p)
 {
-	int able;
+	int crowded = p->crowded;
 	MPI_Comm node;
 
-	if (p->direct || mpi_yields)
+	if (p->direct || DROPIN_YIELDS)
 		return;
-	PMPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-	p->near = p->crowded ? malloc(2 * (size_t)p->size * sizeof *p->near) : NULL;
-	able = p->near != NULL;
-	PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, node);
-	if (able &&
-	    next_mpi.Win_create(&p->answer, 1, 1, MPI_INFO_NULL, node, &p->ask) == MPI_SUCCESS) {
-		next_mpi.Win_lock_all(MPI_MODE_NOCHECK, p->ask);
-		find_near(p, node, p->near);
-	}
+	PMPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, p->comm);
+	if (!crowded)
+		return;
+	/* The program can do without. The new communicator inherits this. */
+	PMPI_Comm_set_errhandler(p->comm, MPI_ERRORS_RETURN);
+	if (PMPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) !=
+	    MPI_SUCCESS)
+		return;
+	p->asking = asking_among(p, node);
 	PMPI_Comm_free(&node);
 }
 
 void completion_end(struct pool *p)
 {
-	if (p->ask != MPI_WIN_NULL) {
-		next_mpi.Win_unlock_all(p->ask);
-		next_mpi.Win_free(&p->ask);
-	}
-	free(p->near);
+	struct asking *a = p->asking;
+
+	if (!a)
+		return;
+	for (int r = 0; r < p->size; r++)
+		PMPI_Wait(&a->to[r].request, MPI_STATUS_IGNORE);
+	next_mpi.Win_unlock_all(a->win);
+	next_mpi.Win_free(&a->win);
+	pthread_mutex_destroy(&a->mutex);
+	free(a);
 }
 
-/* Wait until the targets from first to last that are on this node have answered. False: none is. */
-static bool ask(const struct pool *p, int first, int last)
+/* ---------------------------------------------------------------- asking */
+
+static bool is_answered(struct question *q)
 {
-	MPI_Request requests[MOST_ASKED];
-	MPI_Status statuses[MOST_ASKED];
-	char answers[MOST_ASKED];
-	int n = 0, done = 0;
+	int done;
+
+	if (q->waits && (PMPI_Test(&q->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done))
+		q->waits = false;
+	return !q->waits;
+}
+
+/* Ask a target that is to be asked and owes no answer. */
+static bool ask(const struct asking *a, struct question *q)
+{
+	if (q->rank == MPI_UNDEFINED || !is_answered(q))
+		return false;
+	q->waits = PMPI_Rget(&q->answer, 1, MPI_BYTE, q->rank, 0, 1, MPI_BYTE, a->win,
+			     &q->request) == MPI_SUCCESS;
+	return q->waits;
+}
+
+/* Ask the targets from first to last, and wait for their answers. False: none was to be asked. */
+static bool await_answers(struct asking *a, int first, int last)
+{
+	struct question *to[MOST_ASKED];
+	const uint64_t end = report_now() + PATIENT_NS;
+	bool some, waited = false;
+	int n = 0;
 
 	for (int r = first; r <= last && n < MOST_ASKED; r++)
-		if (p->near[r] != MPI_UNDEFINED &&
-		    PMPI_Rget(&answers[n], 1, MPI_BYTE, p->near[r], 0, 1, MPI_BYTE, p->ask,
-			      &requests[n]) == MPI_SUCCESS)
-			n++;
-	while (PMPI_Testall(n, requests, &done, statuses) == MPI_SUCCESS && !done)
+		if (ask(a, &a->to[r]))
+			to[n++] = &a->to[r];
+	some = n > 0;
+	for (;;) {
+		for (int i = n - 1; i >= 0; i--)
+			if (is_answered(to[i]))
+				to[i] = to[--n];
+		if (n == 0 || (waited && report_now() > end))
+			return some;
 		sched_yield();
-	return n > 0;
+		waited = true;
+	}
 }
 
 void completion_expect(const struct window *w, int first, int last)
 {
 	const struct pool *p = w->pool;
+	bool asked = false;
 
 	if (w->direct || !p->crowded || first < 0 || last >= w->size ||
-	    (first == p->rank && last == p->rank) ||
-	    (p->ask != MPI_WIN_NULL && ask(p, first, last)))
+	    (first == p->rank && last == p->rank))
 		return;
+	if (p->asking && pthread_mutex_trylock(&p->asking->mutex) == 0) {
+		asked = await_answers(p->asking, first, last);
+		pthread_mutex_unlock(&p->asking->mutex);
+	}
 	/* Send the operations, then yield to the target. */
-	for (int i = 0; i < TURNS; i++) {
+	for (int i = 0; !asked && i < TURNS; i++) {
 		dropin_drive(w);
 		sched_yield();
 	}

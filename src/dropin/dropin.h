@@ -44,6 +44,7 @@ struct waits {
 	double total_ns, max_ns;
 };
 
+struct asking;
 struct pool;
 struct ranges;
 
@@ -91,8 +92,15 @@ struct window {
 	X(Win_lock_all, (int assertion, MPI_Win win), (assertion, win)) \
 	X(Win_unlock_all, (MPI_Win win), (win))
 
-/* The calls that wait for targets within an epoch. Open MPI yields in them (completion.c). */
+/* The MPI yields where it waits for targets and its launcher knows that ranks outnumber cores. */
 #ifdef OPEN_MPI
+#define DROPIN_YIELDS 1
+#else
+#define DROPIN_YIELDS 0
+#endif
+
+/* The calls that wait for targets within an epoch (completion.c). */
+#if DROPIN_YIELDS
 #define DROPIN_FLUSHES(X)
 #else
 #define DROPIN_FLUSHES(X)                                        \
@@ -122,8 +130,9 @@ struct window {
 #define DROPIN_MAKERS(X) DROPIN_MAKERS_3(X)
 #endif
 
-/* The calls that the layer defines under their PMPI_* names, too; and all. */
+/* The calls that the layer defines under their PMPI_* names, too. */
 #define DROPIN_LOCKING(X) DROPIN_INITS(X) DROPIN_MAKERS(X) DROPIN_LOCKS(X)
+/* All calls that it defines. */
 #define DROPIN_CALLS(X) DROPIN_LOCKING(X) DROPIN_FLUSHES(X)
 
 struct next {
@@ -235,10 +244,8 @@ struct pool {
 	bool far;      /* the processes are on several nodes */
 	bool by_whole; /* lock_all takes the lock of the whole window, not those of all targets */
 	bool crowded;  /* on this node, processes outnumber cores */
-	bool direct;   /* for all its windows */
-	MPI_Win ask;   /* of the ranks of this node; MPI_WIN_NULL: no target is asked */
-	char answer;   /* the memory of that window */
-	int *near;     /* [size] ranks in that window; MPI_UNDEFINED: not asked */
+	bool direct;   /* operations on all its windows are loads and stores */
+	struct asking *asking; /* NULL: no target is asked (completion.c) */
 	uint64_t used; /* bit set of ids in use by this process; under the mutex of agree.c */
 	struct pool *next;
 };

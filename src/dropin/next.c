@@ -4,8 +4,9 @@
  *
  * A PMPI tool may be loaded before this library or after it. A tool that is loaded before it wraps
  * MPI_Win_lock and calls PMPI_Win_lock, or does not wrap the call at all; so the shared library
- * defines both names. A tool that is loaded after it is called in place of the MPI; its PMPI_*
- * calls come here again (behind_depth) and go to the MPI.
+ * defines both names (of the flushes, which no lock depends on, one). A tool that is loaded after
+ * it is called in place of the MPI; its PMPI_* calls come here again (behind_depth) and go to the
+ * MPI.
  *
  * The library creates its own windows by the MPI's functions directly (own_windows.h), so neither
  * this layer nor a tool sees them.

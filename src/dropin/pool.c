@@ -99,7 +99,6 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, 
 	PMPI_Comm_size(comm, &p->size);
 	PMPI_Comm_rank(comm, &p->rank);
 	p->ids = ids;
-	p->ask = MPI_WIN_NULL;
 	rc = create_tables(p, kind, options);
 	if (rc != PAWL_SUCCESS) {
 		pool_free(p);

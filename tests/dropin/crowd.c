@@ -5,7 +5,9 @@
  */
 #include "area.h"
 
-enum { SECTIONS = 50, TRIES = 10 };
+#include <sched.h>
+
+enum { SECTIONS = 50, TRIES = 10, MOST_RANKS = 64 };
 static const double most_us = 1000;
 
 static struct area a;
@@ -21,12 +23,12 @@ static void get_shared(int target)
 
 static void get_all(int target)
 {
-	int64_t word;
+	int64_t words[MOST_RANKS];
 
 	(void)target;
 	MPI_Win_lock_all(0, a.win);
-	for (int r = 0; r < a.size; r++)
-		MPI_Get(&word, 1, MPI_INT64_T, r, 0, 1, MPI_INT64_T, a.win);
+	for (int r = 0; r < a.size && r < MOST_RANKS; r++)
+		MPI_Get(&words[r], 1, MPI_INT64_T, r, 0, 1, MPI_INT64_T, a.win);
 	MPI_Win_unlock_all(a.win);
 }
 
@@ -116,12 +118,86 @@ static void run(const struct way *way)
 	result("%s", way->name);
 }
 
+/* Does not call the MPI. */
+static void compute(double seconds)
+{
+	double end = seconds_now() + seconds;
+
+	while (seconds_now() < end)
+		;
+}
+
+/* No operation needs the target, so nobody waits for it. */
+static void empty_sections(void)
+{
+	const double busy = 1;
+	double begin;
+
+	now_doing("the target computes");
+	meet();
+	begin = seconds_now();
+	if (a.rank == 0)
+		compute(busy);
+	for (int i = 0; a.rank != 0 && i < 10; i++) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, a.win);
+		MPI_Win_unlock(0, a.win);
+	}
+	expect_time(a.rank == 0 || seconds_now() - begin < busy * 0.8,
+		    "sections without operations took %.2f s, and the target computed for %.1f s",
+		    seconds_now() - begin, busy);
+	meet();
+	result("the target computes");
+}
+
+/* Rank 1 waits for a store of rank 2 outside the MPI, and rank 2 completes a put at rank 0. */
+static void flag_after_flush(void)
+{
+	volatile int64_t *mine, *flag;
+	int64_t one = 1;
+	MPI_Aint bytes;
+	MPI_Win win;
+	int unit;
+
+	if (a.size < 3) {
+		skip("fewer than three ranks", "a flag after MPI_Win_flush_all");
+		return;
+	}
+	now_doing("a flag after MPI_Win_flush_all");
+	MPI_Win_allocate_shared(sizeof *mine, sizeof *mine, MPI_INFO_NULL, a.comm, &mine, &win);
+	MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+	*mine = 0;
+	MPI_Win_sync(win);
+	meet();
+	if (a.rank == 1) {
+		double end = seconds_now() + 20;
+
+		while (!*mine && seconds_now() < end)
+			sched_yield(); /* MPI_Win_sync might let the MPI progress */
+		MPI_Win_sync(win);
+		expect(*mine == 1, "no flag after 20 s");
+	} else if (a.rank == 2) {
+		MPI_Win_shared_query(win, 1, &bytes, &unit, &flag);
+		MPI_Win_lock_all(0, a.win);
+		MPI_Accumulate(&one, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, a.win);
+		MPI_Win_flush_all(a.win);
+		*flag = 1;
+		MPI_Win_sync(win);
+		MPI_Win_unlock_all(a.win);
+	}
+	meet();
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	result("a flag after MPI_Win_flush_all");
+}
+
 int main(int argc, char **argv)
 {
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	area_open(&a, AREA_CREATE, MPI_COMM_WORLD, 1, MPI_INFO_NULL);
 	for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++)
 		run(&ways[i]);
+	empty_sections();
+	flag_after_flush();
 	area_close(&a);
 	return tap_end();
 }

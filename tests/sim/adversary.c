@@ -14,7 +14,7 @@
 #include "../faults/faults.h"
 #include "draw.h"
 
-enum { SEEDS = 2000, FAULT_SEEDS = 200000, LONG_SEEDS = 1000000, TWICE = 25, TAIL_LINES = 160 };
+enum { SEEDS = 2000, FAULT_SEEDS = 200000, LONG_SEEDS = 100000, TWICE = 25, TAIL_LINES = 160 };
 
 static struct {
 	const char *locks;     /* NULL: all */

@@ -121,6 +121,9 @@ static bool draw_options(struct draw *d, const struct lock_protocol *p, uint64_t
 		/* The same of a node that is asked for the lock. */
 		if (!value[0] && d->until_all_done && strcmp(choices[i].name, "stay") == 0)
 			value = "8";
+		/* The same of a client that comes back before the patience of the head is over. */
+		if (!value[0] && d->until_all_done && strcmp(choices[i].name, "patience") == 0)
+			value = "1";
 		/* A client that waits for the other cohort polls; fewer turns make fewer polls. */
 		if (!value[0] && d->until_all_done && strstr(choices[i].name, "budget"))
 			value = "4";
