@@ -26,7 +26,6 @@
  * A client that acquires by steps (client/request.c) does not wait here: it looks once and leaves
  * its stack until the next step.
  */
-#include "rma/memory/segments.h"
 #include "rma/rma.h"
 
 #include <errno.h>
@@ -328,20 +327,20 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 }
 
 /* This takes less time than to queue and to be handed the lock. Where the holder is likely to wait
- * for this client's MPI, the client drives it; that takes as long as some looks. It drives the MPI
- * only: the transport could give up the call, and here a client may be releasing. */
+ * for this client's MPI, the client drives it; that takes as long as some looks. A
+ * transport that may give up the call is left alone: here a client may be releasing. */
 enum { LOOKS_PER_GLANCE = 64, LOOKS_FOR_PROGRESS = 8 };
 
 bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
 		      int64_t ref)
 {
-	const bool serves = is_serving(c);
+	const bool serves = !c->on_loss && is_serving(c);
 
 	for (unsigned look = 1; rma_is_mapped_cpu(w) && look <= LOOKS_PER_GLANCE; look++) {
 		if (rma_holds(atomic_load_explicit(w.map, memory_order_relaxed), mask, cond, ref))
 			return true;
 		if (serves && look % c->rma->waiting.looks == 0) {
-			rma_drive_mpi(c);
+			c->rma->transport->progress(c);
 			look += LOOKS_FOR_PROGRESS;
 		}
 		relax();
