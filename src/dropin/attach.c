@@ -127,7 +127,6 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 	request_free(&r);
 	if (!pool || r.mistake)
 		return refuse(comm, &r, w, handle);
-	w->direct = pool->direct;
 	agree_on_end(false);
 	report_begin(w, comm, r.kind);
 	return MPI_SUCCESS;

@@ -14,8 +14,8 @@
  * process. So the layer waits for PATIENT_NS at most, keeps the request, and does not ask that
  * target again before it has answered.
  *
- * Targets on other nodes are not asked: it would cost a round trip. Nor is anyone where the MPI
- * yields by itself (DROPIN_YIELDS).
+ * Targets on other nodes are not asked: it would cost a round trip. No target is asked where
+ * the MPI yields by itself (DROPIN_YIELDS).
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -80,23 +80,18 @@ static struct asking *asking_new(const struct pool *p, MPI_Comm node)
 	return a;
 }
 
-static bool all_of(MPI_Comm comm, int ok)
-{
-	return PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && ok;
-}
-
 /* The ranks of a node ask each other if they all can. */
 static struct asking *asking_among(const struct pool *p, MPI_Comm node)
 {
 	struct asking *a = p->crowded ? asking_new(p, node) : NULL;
 	bool made;
 
-	if (!all_of(node, a != NULL)) {
+	if (!pool_all_agree(node, a != NULL)) {
 		free(a);
 		return NULL;
 	}
 	made = next_mpi.Win_create(&a->byte, 1, 1, MPI_INFO_NULL, node, &a->win) == MPI_SUCCESS;
-	if (!all_of(node, made))
+	if (!pool_all_agree(node, made))
 		return NULL; /* a window that some ranks have cannot be freed */
 	PMPI_Win_set_errhandler(a->win, MPI_ERRORS_RETURN);
 	next_mpi.Win_lock_all(MPI_MODE_NOCHECK, a->win);
@@ -185,7 +180,7 @@ void completion_expect(const struct window *w, int first, int last)
 	const struct pool *p = w->pool;
 	bool asked = false;
 
-	if (w->direct || !p->crowded || first < 0 || last >= w->size ||
+	if (p->direct || !p->crowded || first < 0 || last >= w->size ||
 	    (first == p->rank && last == p->rank))
 		return;
 	if (p->asking && pthread_mutex_trylock(&p->asking->mutex) == 0) {

@@ -67,7 +67,6 @@ struct window {
 
 	atomic_bool taken; /* this process has acquired one of its locks through this layer */
 	bool threads;      /* threads of this process may lock at the same time */
-	bool direct; /* operations are loads and stores, which need no progress at the target */
 
 	/* Its locks have observers: calls pass on the program's line. */
 	bool observed;
@@ -244,12 +243,14 @@ struct pool {
 	bool far;      /* the processes are on several nodes */
 	bool by_whole; /* lock_all takes the lock of the whole window, not those of all targets */
 	bool crowded;  /* on this node, processes outnumber cores */
-	bool direct;   /* operations on all its windows are loads and stores */
+	bool direct;   /* operations on its windows are loads and stores: the target has no part */
 	struct asking *asking; /* NULL: no target is asked (completion.c) */
 	uint64_t used; /* bit set of ids in use by this process; under the mutex of agree.c */
 	struct pool *next;
 };
 
+/* Whether mine is true on every rank of comm. Collective. */
+bool pool_all_agree(MPI_Comm comm, bool mine);
 /* Collective. Returns a code of pawl.h, with its message; the same on all ranks. */
 int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, int ids,
 		struct pool **pool);

@@ -116,7 +116,7 @@ static void count_locks(struct window *w, int change)
  * in a loop would never perform other processes' operations. */
 static void after_unlock(const struct window *w, int target)
 {
-	if (!w->direct && target == w->pool->rank)
+	if (!w->pool->direct && target == w->pool->rank)
 		dropin_drive(w);
 }
 

@@ -60,30 +60,6 @@ static inline void unlock_all(const MPI_Fint *win, MPI_Fint *ierr)
 	finish(ierr, MPI_Win_unlock_all(PMPI_Win_f2c(*win)));
 }
 
-#if defined(MPICH_VERSION)
-
-static inline void flush(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierr)
-{
-	finish(ierr, MPI_Win_flush(*rank, PMPI_Win_f2c(*win)));
-}
-
-static inline void flush_local(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierr)
-{
-	finish(ierr, MPI_Win_flush_local(*rank, PMPI_Win_f2c(*win)));
-}
-
-static inline void flush_all(const MPI_Fint *win, MPI_Fint *ierr)
-{
-	finish(ierr, MPI_Win_flush_all(PMPI_Win_f2c(*win)));
-}
-
-static inline void flush_local_all(const MPI_Fint *win, MPI_Fint *ierr)
-{
-	finish(ierr, MPI_Win_flush_local_all(PMPI_Win_f2c(*win)));
-}
-
-#endif
-
 static inline void window_free(MPI_Fint *win, MPI_Fint *ierr)
 {
 	MPI_Win w = PMPI_Win_f2c(*win);
@@ -99,8 +75,8 @@ static inline void window_free(MPI_Fint *win, MPI_Fint *ierr)
 #define UNLOCK(name) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { unlock(r, w, e); }
 #define LOCK_ALL(name) PUBLIC void name(MPI_Fint *a, MPI_Fint *w, MPI_Fint *e) { lock_all(a, w, e); }
 #define UNLOCK_ALL(name) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { unlock_all(w, e); }
-#define FLUSH(name, call) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { call(r, w, e); }
-#define FLUSH_ALL(name, call) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { call(w, e); }
+#define FLUSH(name, call) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { finish(e, call(*r, PMPI_Win_f2c(*w))); }
+#define FLUSH_ALL(name, call) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { finish(e, call(PMPI_Win_f2c(*w))); }
 #define FREE(name) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { window_free(w, e); }
 
 /* Memory comes from the caller (create) or from the MPI (allocate). base is an address or a
@@ -145,10 +121,10 @@ UNLOCK(mpi_win_unlock_f08_)
 LOCK_ALL(mpi_win_lock_all_f08_)
 UNLOCK_ALL(mpi_win_unlock_all_f08_)
 FREE(mpi_win_free_f08_)
-FLUSH(mpi_win_flush_f08_, flush)
-FLUSH(mpi_win_flush_local_f08_, flush_local)
-FLUSH_ALL(mpi_win_flush_all_f08_, flush_all)
-FLUSH_ALL(mpi_win_flush_local_all_f08_, flush_local_all)
+FLUSH(mpi_win_flush_f08_, MPI_Win_flush)
+FLUSH(mpi_win_flush_local_f08_, MPI_Win_flush_local)
+FLUSH_ALL(mpi_win_flush_all_f08_, MPI_Win_flush_all)
+FLUSH_ALL(mpi_win_flush_local_all_f08_, MPI_Win_flush_local_all)
 CREATE(mpi_win_create_f08ts_, pmpir_win_create_f08ts_)
 CREATE(mpi_win_create_f08ts_large_, pmpir_win_create_f08ts_large_)
 DYNAMIC(mpi_win_create_dynamic_f08_, pmpir_win_create_dynamic_f08_)

@@ -82,16 +82,22 @@ static int create_tables(struct pool *p, const char *kind, MPI_Info options)
 	return rc == PAWL_SUCCESS ? pawl_table_set_name(p->targets, "windows") : rc;
 }
 
+bool pool_all_agree(MPI_Comm comm, bool mine)
+{
+	int ok = mine;
+
+	return PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && ok;
+}
+
 int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, int ids,
 		struct pool **pool)
 {
 	struct pool *p = calloc(1, sizeof *p);
 	struct pawl_table_info info;
-	int ok = p != NULL, rc;
+	int rc;
 
 	/* If one rank is out of memory, all fail. */
-	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
-	if (!ok) {
+	if (!pool_all_agree(comm, p != NULL)) {
 		free(p);
 		return PAWL_ERR_NOMEM;
 	}

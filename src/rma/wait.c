@@ -327,8 +327,8 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 }
 
 /* This takes less time than to queue and to be handed the lock. Where the holder is likely to wait
- * for this client's MPI, the client drives it; that takes as long as some looks. A
- * transport that may give up the call is left alone: here a client may be releasing. */
+ * for this client's MPI, the client drives it; that takes as long as some looks. It does
+ * not drive a transport that may give up the call, because it may be releasing a lock. */
 enum { LOOKS_PER_GLANCE = 64, LOOKS_FOR_PROGRESS = 8 };
 
 bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,

@@ -59,6 +59,9 @@ void area_add_mine(struct area *a, int index, int64_t value);
 /* MPI_Accumulate. */
 void area_add_atomically(struct area *a, int target, int index, int64_t value);
 
+/* Compute for that time without a call of the MPI. */
+void area_compute(double seconds);
+
 /* The sum over all ranks of the words with that index; and one word of one rank. Collective over
  * the window; takes a shared lock. */
 int64_t area_sum(struct area *a, int index);

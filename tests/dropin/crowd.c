@@ -118,15 +118,6 @@ static void run(const struct way *way)
 	result("%s", way->name);
 }
 
-/* Does not call the MPI. */
-static void compute(double seconds)
-{
-	double end = seconds_now() + seconds;
-
-	while (seconds_now() < end)
-		;
-}
-
 /* No operation needs the target, so nobody waits for it. */
 static void empty_sections(void)
 {
@@ -137,7 +128,7 @@ static void empty_sections(void)
 	meet();
 	begin = seconds_now();
 	if (a.rank == 0)
-		compute(busy);
+		area_compute(busy);
 	for (int i = 0; a.rank != 0 && i < 10; i++) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, a.win);
 		MPI_Win_unlock(0, a.win);

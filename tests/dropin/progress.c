@@ -10,16 +10,6 @@
 
 static struct area a;
 
-/* Does not call the MPI. */
-static void compute(double seconds)
-{
-	volatile double x = 1;
-
-	for (double end = seconds_now() + seconds; seconds_now() < end;)
-		for (int i = 0; i < 1000; i++)
-			x = x * 1.000001 + 1e-9;
-}
-
 static int64_t add_some(int target, int times)
 {
 	for (int i = 0; i < times; i++) {
@@ -38,7 +28,7 @@ static void busy_target(void)
 	now_doing("the target computes");
 	meet();
 	if (a.rank == 0)
-		compute(BUSY_S);
+		area_compute(BUSY_S);
 	else
 		done = add_some(0, 3);
 	note("the target computes for %.1f s, the others are ready after %.1f s", BUSY_S,
@@ -59,7 +49,7 @@ static void busy_holder(void)
 		area_lock(&a, MPI_LOCK_EXCLUSIVE, 0);
 		area_get(&a, 0, 0, 1, &word);
 		meet();
-		compute(BUSY_S);
+		area_compute(BUSY_S);
 		word++;
 		area_put(&a, 0, 0, 1, &word);
 		MPI_Win_unlock(0, a.win);
@@ -79,7 +69,7 @@ static void busy_bystander(void)
 	now_doing("a bystander computes");
 	meet();
 	if (a.rank == 1)
-		compute(BUSY_S);
+		area_compute(BUSY_S);
 	else
 		done = add_some(0, 4);
 	area_expect(&a, done, area_sum(&a, 0) - before, "a busy bystander");
@@ -97,7 +87,7 @@ static void busy_readers(void)
 		area_add_atomically(&a, 0, 0, 1);
 		MPI_Win_flush(0, a.win);
 		meet();
-		compute(BUSY_S / 3);
+		area_compute(BUSY_S / 3);
 		MPI_Win_unlock_all(a.win);
 		done = 1;
 	} else {

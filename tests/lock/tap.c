@@ -122,7 +122,7 @@ void tap_start(int *argc, char ***argv, int thread_level)
 
 	tap_long = length && *length;
 	if (tap_long)
-		tap_budget = budget ? atof(budget) : LONG_BUDGET;
+		tap_budget = budget && *budget ? atof(budget) : LONG_BUDGET;
 	/* A client that waits long says what it waits for, before the watchdog ends it. */
 	setenv("PAWL_WATCHDOG", "20", 0);
 	read_options(*argc, *argv);

@@ -29,7 +29,7 @@ extern const char *tap_only, *tap_except; /* --only and --except */
 /* ---------------------------------------------------------------- program */
 
 /* Initialise MPI and read the options of all programs:
- *   --budget S         seconds a loop (default 0.1; with TEST_LONG TEST_BUDGET, 0.25)
+ *   --budget S         seconds a loop (default 0.1; at full length TEST_BUDGET, or 0.25)
  *   --rounds N         rounds of tests that count (default 1000)
  *   --limit S          seconds until a test counts as hung (default 60)
  *   --set NAME=VALUE   a Pawl option of all locks (PAWL_NAME in the environment)
