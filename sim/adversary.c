@@ -3,7 +3,9 @@
  * Timing by an adversary. Everything that the memory model of rma.h leaves open is drawn at random:
  * operations take effect in any order before their flush, or not before a flush fetches them; a
  * rank may stop for long at any access; a client that waits for a word may look late, and miss a
- * value that did not stay.
+ * value that did not stay. An atomic of the network may read the word and write it later, as that
+ * of a network adapter, or of an MPI that performs it on another core: atomic with regard to others
+ * of the network, but not to stores and puts.
  *
  * How often each of these happens is drawn once for each world, because a schedule that delays
  * everything alike finds little. In some worlds nothing is held back; in others one rank stands
@@ -92,6 +94,13 @@ static void push_op(struct sim_op *op)
 	engine_at(engine_now() + on_its_way(op), sim_effect, op);
 }
 
+static sim_time atomic_time(const struct sim_op *op)
+{
+	struct sim_rank *r = op->rank;
+
+	return of(r)->torn && chance(r, of(r)->torn, PER_CENT) ? on_its_way(op) : 0;
+}
+
 static sim_time answer_time(const struct sim_op *op)
 {
 	struct sim_rank *r = op->rank;
@@ -121,6 +130,7 @@ const struct sim_timing adversary_timing = {
     .access = access_time,
     .send = send_op,
     .push = push_op,
+    .atomic = atomic_time,
     .answer = answer_time,
     .notice = notice_time,
     .pause = pause_time,

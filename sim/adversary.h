@@ -13,6 +13,7 @@ struct adversary {
 	bool dozes; /* a client that polls looks rarely, because waits are long */
 	int slow;   /* a call that takes long more often; -1: none */
 	int victim; /* a rank that stops ten times as often; -1: none */
+	int torn;   /* percentage of atomics by an adapter that write a while after they read */
 };
 
 void adversary_draw(struct adversary *a, uint64_t *random);

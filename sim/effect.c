@@ -30,11 +30,7 @@ void sim_alarm(void *arg)
 {
 	struct sim_rank *r = arg, **at;
 
-	/* an alarm that was set for an earlier wait, or comes with the change */ /* the alarm of an
-										     earlier wait,
-										     or of one that
-										     has just ended
-										   */
+	/* The alarm of an earlier wait, or of one that has just ended. */
 	if (!r->alarm || engine_now() < r->alarm || !r->line)
 		return;
 	for (at = &r->line->watchers; *at != r; at = &(*at)->next_watcher)
@@ -72,41 +68,45 @@ static int64_t sum(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_call call, enum rma_op op,
-		    int64_t operand, int64_t expected)
-{
-	static const char *const verbs[] = {
-	    [SIM_PUT] = "put",      [SIM_GET] = "get",     [SIM_ACC] = "add",
-	    [SIM_FAO] = "fetch-op", [SIM_CAS] = "swap-if", [SIM_PEEK] = "load",
-	    [SIM_POKE] = "store",
-	};
-	struct sim_world *world = r->world;
-	int64_t *word = sim_word(world, w.rank, w.offset), old = *word, new = old;
+static const char *const verbs[] = {
+    [SIM_PUT] = "put",     [SIM_GET] = "get",   [SIM_ACC] = "add",    [SIM_FAO] = "fetch-op",
+    [SIM_CAS] = "swap-if", [SIM_PEEK] = "load", [SIM_POKE] = "store",
+};
 
+/* The word after an operation that finds it so. */
+static int64_t after(enum sim_call call, enum rma_op op, int64_t old, int64_t operand,
+		     int64_t expected)
+{
 	switch (call) {
 	case SIM_PUT:
 	case SIM_POKE:
-		new = operand;
-		break;
+		return operand;
 	case SIM_ACC:
-		new = sum(old, operand);
-		break;
+		return sum(old, operand);
 	case SIM_FAO:
-		new = op == RMA_REPLACE ? operand
-		      : op == RMA_SUM   ? sum(old, operand)
-		      : op == RMA_OR    ? old | operand
-					: old &operand;
-		break;
+		return op == RMA_REPLACE ? operand
+		       : op == RMA_SUM   ? sum(old, operand)
+		       : op == RMA_OR    ? old | operand
+					 : old & operand;
 	case SIM_CAS:
-		new = old == expected ? operand : old;
-		break;
+		return old == expected ? operand : old;
 	case SIM_GET:
 	case SIM_PEEK:
-		sim_trace(r, verbs[call], w, old, old);
-		return old;
+		break;
 	}
+	return old;
+}
+
+int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_call call, enum rma_op op,
+		    int64_t operand, int64_t expected)
+{
+	struct sim_world *world = r->world;
+	int64_t *word = sim_word(world, w.rank, w.offset), old = *word;
+	int64_t new = after(call, op, old, operand, expected);
+
 	sim_trace(r, verbs[call], w, old, new);
-	store(world, w, word, new);
+	if (call != SIM_GET && call != SIM_PEEK)
+		store(world, w, word, new);
 	return old;
 }
 
@@ -119,14 +119,10 @@ static bool is_lost(const struct sim_op *op)
 	       (op->word.flags & RMA_FAR);
 }
 
-static void take_effect(struct sim_op *op)
+static void end_effect(struct sim_op *op)
 {
 	struct sim_rank *r = op->rank;
 
-	if (is_lost(op))
-		op->client->failed = true;
-	else
-		op->value = sim_perform(r, op->word, op->call, op->op, op->operand, op->expected);
 	op->effective = true;
 	op->known = engine_now() + r->world->request.timing->answer(op);
 	if (r->flusher != op->client ||
@@ -166,21 +162,83 @@ static struct sim_op *next_in_order(const struct sim_rank *r, const struct rma_c
 	return first && first->arrived ? first : NULL;
 }
 
-void sim_effect(void *arg)
+static void take_effect(struct sim_op *op);
+
+/* The effect of op has ended, which may be freed since. */
+static void go_on(struct sim_rank *r, const struct rma_client *c, int rank)
+{
+	struct sim_op *next = NULL;
+
+	if (c->rma->transport->can.ordered)
+		next = next_in_order(r, c, rank);
+	if (next)
+		take_effect(next);
+}
+
+/* The adapter writes. */
+static void write_back(void *arg)
 {
 	struct sim_op *op = arg;
 	struct sim_rank *r = op->rank;
 	const struct rma_client *c = op->client;
+	struct rma_word w = op->word;
+
+	sim_trace(r, verbs[op->call], w, op->value, op->after);
+	if (op->after != op->value)
+		store(r->world, w, sim_word(r->world, w.rank, w.offset), op->after);
+	end_effect(op);
+	go_on(r, c, w.rank);
+}
+
+static void again(void *arg)
+{
+	take_effect(arg);
+}
+
+/* Whether an adapter performs op, now or later. */
+static bool is_by_adapter(struct sim_op *op)
+{
+	const struct sim_timing *t = op->rank->world->request.timing;
+	struct sim_line *line = sim_line(op->rank->world, op->word);
+	sim_time now = engine_now(), takes;
+
+	if (!t->atomic || op->call == SIM_PUT || op->call == SIM_GET)
+		return false;
+	if (line->atomic_until >= now && line->atomic_until) {
+		engine_at(line->atomic_until + 1, again, op);
+		return true;
+	}
+	takes = t->atomic(op);
+	if (!takes)
+		return false;
+	line->atomic_until = now + takes;
+	op->value = *sim_word(op->rank->world, op->word.rank, op->word.offset);
+	op->after = after(op->call, op->op, op->value, op->operand, op->expected);
+	engine_at(now + takes, write_back, op);
+	return true;
+}
+
+static void take_effect(struct sim_op *op)
+{
+	struct sim_rank *r = op->rank;
+	const struct rma_client *c = op->client;
 	int rank = op->word.rank;
 
-	if (!c->rma->transport->can.ordered) {
-		take_effect(op);
+	if (is_lost(op))
+		op->client->failed = true;
+	else if (is_by_adapter(op))
 		return;
-	}
+	else
+		op->value = sim_perform(r, op->word, op->call, op->op, op->operand, op->expected);
+	end_effect(op);
+	go_on(r, c, rank);
+}
+
+void sim_effect(void *arg)
+{
+	struct sim_op *op = arg;
+
 	op->arrived = true;
-	if (is_behind(op))
-		return;
-	do
+	if (!op->client->rma->transport->can.ordered || !is_behind(op))
 		take_effect(op);
-	while ((op = next_in_order(r, c, rank)));
 }

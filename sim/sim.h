@@ -50,6 +50,7 @@ struct sim_op {
 	bool held;      /* not sent before a flush pushes it */
 	bool posted;    /* no flush waits for it */
 	bool arrived;   /* waits for earlier ones, if the transport keeps their order */
+	int64_t after;  /* what an adapter is about to write */
 	bool effective; /* performed; its rank knows at this time: */
 	sim_time known;
 };
@@ -63,6 +64,9 @@ struct sim_timing {
 	sim_time (*send)(struct sim_op *op);
 	/* Send a held operation, because a flush covers it. */
 	void (*push)(struct sim_op *op);
+	/* The time from reading to writing the word, if a network adapter performs an atomic. Other
+	 * atomics wait meanwhile; stores, loads, puts and gets do not. 0, or NULL: no time. */
+	sim_time (*atomic)(const struct sim_op *op);
 	/* The time from the operation's effect until its rank knows. */
 	sim_time (*answer)(const struct sim_op *op);
 	/* The time from a change of a word until a waiting rank of the node looks. */
@@ -76,6 +80,7 @@ struct sim_timing {
 /* A cache line of a segment. */
 struct sim_line {
 	struct sim_rank *watchers; /* ranks that wait for a word of the line */
+	sim_time atomic_until;     /* an adapter has read a word of it, and not yet written it */
 	sim_time free;             /* of machine.c: when the line can move again */
 	int32_t owner;             /* of machine.c: the rank that changed it last, plus 1 */
 };

@@ -145,6 +145,8 @@
 	X(adaptive_visit, "adaptive", "a node relies on a guest that has left") \
 	X(adaptive_at_once, "adaptive", "a node does not wait for the release of a guest") \
 	X(adaptive_posted, "adaptive", "a guest posts its release although a node relies on it") \
+	X(adaptive_ended, "adaptive", \
+	  "a guest that is not in says so by a store, while a node may swap that word") \
 	X(adaptive_sharers, "adaptive", "an exclusive client does not wait for guests that share") \
 	X(adaptive_shares_in, "adaptive", "a guest shares although an exclusive one is in") \
 	X(adaptive_coming, "adaptive", "a guest takes sharers that come for nodes that ask") \

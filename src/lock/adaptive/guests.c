@@ -409,9 +409,13 @@ static struct rma_word at_host(const struct lock_setup *s, struct lock_slot *slo
 	return adaptive_word_at(s, slot, d, own_of(slot)->host, offset);
 }
 
+/* A swap by Q6 may be under way; (C) of kept_root.c. */
 static void end_visit(const struct lock_setup *s, struct lock_slot *slot)
 {
-	if (posts(s))
+	const struct adaptive_slot *own = own_of(slot);
+
+	if (posts(s) &&
+	    (FAULT(adaptive_ended) || !kept_root_ends_visit(slot, visit_of(own->host, own->guest))))
 		kept_root_set_visiting(slot, -1);
 }
 

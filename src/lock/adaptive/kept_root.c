@@ -42,8 +42,10 @@
  *   (C) A node resets its own NEXT and STATUS by stores (Q1) while no other node may write them:
  *       other nodes learn from TAIL that they may, and the STATUS of a place that was passed over
  *       is PASSED. While a client of the node is a guest that posts, another node may swap STATUS
- *       from that visit; stores begin and end it when no node has asked the guest, or it has
- *       already done what the other node relies on.
+ *       from that visit. A store begins the visit, when no node has asked the guest, and a
+ *       compare-and-swap ends it, because a network adapter may read STATUS, and write it after a
+ *       store in between. If that finds that a node relies on the guest, no other swap succeeds,
+ *       so a store may follow when the guest has done what the node relies on.
  *   (D) W becomes SHUT only while the root is at the node, and only by a swap that finds HEAD. The
  *       head takes it, or a client that finds it free, which gives it back by the same rules.
  *   (E) What a holder did is visible to the next holder, of another node: H2 is performed after it,
@@ -66,9 +68,10 @@
  * A try looks at TAIL, and at W and GUEST of the last node, before it takes W of its own node, and
  * goes on only if the lock is free there.
  *
- * Deaths. A client needs three ranks: the home, the rank of its own node that has the line, and the
- * rank of the node that has, or awaits, the root. If one of them dies, or a guest, the lock is
- * lost.
+ * Deaths. A client needs the home, and the ranks that have the lines of its own node, of the node
+ * that has the root, of those that wait for it, and of the one where it last was a guest. Writers
+ * also need those of the nodes that share the lock, and, where guests post, a node that asks needs
+ * those of all nodes. If one of these ranks dies, or a holder or a guest, the lock is lost.
  *
  * Models: models/kept_root.pml, models/adaptive.pml, whose labels are used here.
  */
