@@ -228,7 +228,7 @@ bool guest_has_sharers(struct lock_slot *slot)
 	return guest_shares(look(slot)) && !FAULT(adaptive_sharers);
 }
 
-/* SEEN has no sharers, so an exclusive client looks at GUEST while there are any. */
+/* SEEN has no sharers here, so an exclusive client looks at GUEST while there are any. */
 static void note_seen(struct lock_slot *slot, int64_t guest)
 {
 	if (guest & (IN | GUEST_SHARERS))
@@ -240,8 +240,8 @@ void guest_note_root(struct lock_slot *slot)
 {
 	int64_t notes = adaptive_notes(slot) & (NOTES_SKIPS | NOTES_TRIP);
 
-	/* Other than GUEST, so that a release looks at it. */
-	adaptive_note(slot, notes | ((look(slot) ^ NUMBER) & NOTES_SEEN & ~GUEST_SHARERS));
+	/* There are never so many sharers, so a release looks at GUEST. */
+	adaptive_note(slot, notes | ((look(slot) | GUEST_SHARERS) & NOTES_SEEN));
 }
 
 void guest_note_away(struct lock_slot *slot, int64_t host)
