@@ -87,9 +87,12 @@ static struct rma_word tail_of(const struct lock_setup *s, struct lock_slot *slo
 }
 
 /* Whether an exclusive client is likely to get W in a batch (phases.c). */
-static bool is_in_batch(struct lock_slot *slot)
+static bool is_in_batch(const struct lock_setup *s, struct lock_slot *slot)
 {
-	return slot->mode == PAWL_EXCLUSIVE && (kept_root_flags(slot) & (W_SPLIT | W_CLOSED));
+	const struct adaptive_constants *k = s->state;
+
+	return k->several && slot->mode == PAWL_EXCLUSIVE &&
+	       (kept_root_flags(slot) & (W_SPLIT | W_CLOSED));
 }
 
 bool package_is_used(const struct lock_setup *s, struct lock_slot *slot)
@@ -97,7 +100,7 @@ bool package_is_used(const struct lock_setup *s, struct lock_slot *slot)
 	struct adaptive_slot *own = lock_own(slot);
 
 	own->in_package = false;
-	return level_of(s) && (direct_is_better(s, slot) || is_in_batch(slot));
+	return level_of(s) && (direct_is_better(s, slot) || is_in_batch(s, slot));
 }
 
 static bool await_grant(struct lock_slot *slot, int64_t *grant)

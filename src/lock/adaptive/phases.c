@@ -247,11 +247,12 @@ static int look_for_sharing(const struct lock_setup *s, struct lock_slot *slot, 
 int phase_await_sharing(const struct lock_setup *s, struct lock_slot *slot, int rc)
 {
 	const struct adaptive_constants *k = s->state;
-	struct rma_pause p = {.min_ns = PAUSE_MIN_NS, .max_ns = trips(slot, 1)};
+	struct rma_pause p = {.min_ns = PAUSE_MIN_NS, .max_ns = trips(slot, 1)}, q = {0};
 
 	if (k->keeps_order)
 		return rc;
 	p.deadline_ns = slot_at_latest(slot, rma_clock(&slot->client) + phase_longest_wait(s));
+	q.deadline_ns = p.deadline_ns;
 	while (!share_watch(slot)) {
 		if (!share_await(slot, p.deadline_ns))
 			return PAWL_ERR_BUSY;
@@ -259,7 +260,8 @@ int phase_await_sharing(const struct lock_setup *s, struct lock_slot *slot, int 
 			*adaptive_entry(slot) = BY_SHARE;
 			return PAWL_SUCCESS;
 		}
-		if (rma_clock(&slot->client) >= p.deadline_ns)
+		/* Another node has closed the share, or is about to; R may still have OPEN. */
+		if (!rma_pause(&slot->client, &q, "the share of its node to be open"))
 			return PAWL_ERR_BUSY;
 	}
 	rc = look_for_sharing(s, slot, &p, rc);

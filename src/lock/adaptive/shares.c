@@ -613,13 +613,19 @@ static void note_uses(int64_t gate, int64_t r, uint64_t *uses, uint64_t *all)
 	*uses = gate & GATE_BITS ? 0 : (*all - ((uint64_t)gate >> GATE_BITS_SHIFT)) & R_USES_MASK;
 }
 
-/* C2 ... C4 of the own node, of which the first share keeps its number. */
+/* C2 ... C4 of the own node, of which the first share keeps its number. Sharers that leave another
+ * share wake those that wait only after OPEN is taken back. */
 static bool close_first_here(struct lock_slot *slot, bool tries, uint64_t *uses, uint64_t *all)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
 	struct rma_word g = adaptive_word(slot, LINE_GATE);
 	int64_t gate = rma_peek(&slot->client, g), value;
 
+	rma_get(&slot->client, r, &value);
+	if (number_of(value)) {
+		note_uses(gate, value, uses, all);
+		return share_close_own(slot, tries);
+	}
 	rma_poke(&slot->client, g, GATE_CLOSED);
 	/* Orders C2 before C3; pairs with E1. */
 	value = change(slot, r, 0);
