@@ -199,12 +199,13 @@ static bool is_serving(const struct rma_client *c)
 	return c->rma->waiting.serves && c->rma->waiting.serves(c);
 }
 
-/* After spinning: yield, park or nap. */
+/* After spinning: yield, park or nap, for most_ns at most. */
 static void give_way(struct rma_client *c, struct rma_word w, int64_t value, bool upper,
-		     uint64_t waited)
+		     uint64_t waited, uint64_t most_ns)
 {
 	const struct rma_waiting *how = &c->rma->waiting;
-	struct timespec t = timespec_of(nap_ns(c, waited));
+	uint64_t ns = nap_ns(c, waited);
+	struct timespec t;
 
 	if (!how->park || (waited < POLL_NS && (c->rma->net || is_serving(c)))) {
 		sched_yield();
@@ -212,10 +213,12 @@ static void give_way(struct rma_client *c, struct rma_word w, int64_t value, boo
 	}
 	c->rma->transport->progress(c);
 	c->sleeps_on_upper = upper;
+	ns = ns < most_ns ? ns : most_ns;
+	t = timespec_of(ns);
 	if (rma_is_cpu(w))
-		rma_park(c, w, value, nap_ns(c, waited));
+		rma_park(c, w, value, ns);
 	else if (c->rma->transport->sleep)
-		c->rma->transport->sleep(c, w, value, nap_ns(c, waited));
+		c->rma->transport->sleep(c, w, value, ns);
 	else
 		nanosleep(&t, NULL);
 }
@@ -312,7 +315,8 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 			return false;
 		progress(c, look);
 		if (waited >= spin_ns)
-			give_way(c, w, *value, is_in_upper_half(*value, mask, cond, ref), waited);
+			give_way(c, w, *value, is_in_upper_half(*value, mask, cond, ref), waited,
+				 deadline_ns ? deadline_ns - start - waited : UINT64_MAX);
 		else if (is_to_yield(c, look))
 			sched_yield();
 		else

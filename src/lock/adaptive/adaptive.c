@@ -53,7 +53,8 @@
  *       holder that excludes it nor STRICT. A client that C1 counts is in when it has seen, after
  *       C1, that no holder excludes it. No client that excludes it enters later, because each looks
  *       at its count. A client in another mode that is granted W changes HELD to its count by one
- *       operation (T8), and intents ahead wait for it. Only the head and intents ahead sleep on W.
+ *       operation (T8), and intents ahead wait for it. Only the head and intents ahead sleep on W
+ *       until they are woken; a try and a release sleep on it for TRY_NS at most.
  *       A client that takes its count back finds STRICT or their counts by the same operation, and
  *       wakes them. So does a sharer that S1 found excluded, whose count may have kept them out. It
  *       uses S1 again only after an acquire by compare-and-swap, so it keeps them out once.
@@ -608,7 +609,7 @@ static const struct option_spec options[] = {
     LOCK_NUMBER(struct adaptive_options, patience, "patience", -1, 1000000,
 		"-1 (0 to 500, by how long hand-overs take)",
 		"microseconds for which others may come before the first waiter; 0: none"),
-    LOCK_NUMBER(struct adaptive_options, stay, "stay", -1, 1048575, "-1 (some round trips)",
+    LOCK_NUMBER(struct adaptive_options, stay, "stay", -1, 1048575, "-1 (64 to 128 round trips)",
 		"further acquires by waiting clients of a node while other nodes wait"),
     LOCK_OPTIONS_END,
 };

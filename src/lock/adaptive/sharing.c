@@ -92,8 +92,9 @@
 
 /* The shortest and the longest pause of a client that waits at H, and how long an intent ahead
  * first awaits the root between two looks at H. Each time it waits twice as long, so that in the
- * end the transport notices if a rank that is needed has died. */
-enum { PAUSE_MIN_NS = 1000, PAUSE_MAX_NS = 50000, ROOT_WAIT_NS = 200000 };
+ * end the transport notices if a rank that is needed has died; but not longer than some seconds,
+ * because to cancel a request does not cut this wait short. */
+enum { PAUSE_MIN_NS = 1000, PAUSE_MAX_NS = 50000, ROOT_WAIT_NS = 200000, ROOT_WAIT_DOUBLINGS = 14 };
 
 static int64_t fetch_and_add(struct lock_slot *slot, struct rma_word h, int64_t value)
 {
@@ -542,7 +543,8 @@ static void split(const struct lock_setup *s, struct lock_slot *slot, uint64_t *
 	}
 	if (!deadline || deadline > now + *wait_ns)
 		slot->deadline_ns = now + *wait_ns;
-	*wait_ns *= 2;
+	if (*wait_ns < (uint64_t)ROOT_WAIT_NS << ROOT_WAIT_DOUBLINGS)
+		*wait_ns *= 2;
 	rc = kept_root_enter(s, slot, was);
 	slot->deadline_ns = deadline;
 	if (rc != PAWL_SUCCESS)
