@@ -324,8 +324,8 @@ class request
 	/* End the request without the lock. */
 	void cancel()
 	{
+		check(pawl_request_cancel(&request_));
 		table_ = nullptr;
-		detail::check(pawl_request_cancel(&request_));
 	}
 
       private:

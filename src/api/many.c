@@ -25,8 +25,18 @@ static void sort(struct client_many *m, size_t n)
 
 	while (i < n && m[i - 1].lock < m[i].lock)
 		i++;
-	if (i < n)
-		qsort(m, n, sizeof *m, compare);
+	if (i < n && n > FEW) {
+		qsort(m, n, sizeof *m, compare); /* may allocate */
+		return;
+	}
+	for (; i < n; i++) {
+		struct client_many one = m[i];
+		size_t at = i;
+
+		for (; at > 0 && compare(&one, &m[at - 1]) < 0; at--)
+			m[at] = m[at - 1];
+		m[at] = one;
+	}
 }
 
 static int check_order(const pawl_table *t, const struct client_many *m, size_t n)

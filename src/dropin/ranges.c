@@ -7,8 +7,10 @@
  * A range is locked within an epoch at its target (epochs.c): the program's, or one that the layer
  * opens. Order: first the epoch, with the target's lock, then the range. At the unlock, first the
  * operations at the target are completed, then the range is unlocked, then the epoch ends. So a
- * process that waits for a target or a window holds nothing that a range waits for, unless the
- * program itself makes such a cycle.
+ * process that waits for a target or a window holds nothing that a range waits for, unless it holds
+ * a range of another target. So a program that locks ranges of several targets at a time locks all
+ * those of one target before those of the next, in one order of targets, or within
+ * MPI_Win_lock_all.
  *
  * Ranges belong to the process, like locks of windows: any thread may unlock them.
  */
