@@ -240,6 +240,21 @@ for many in 1 $([ $ranks = 2 ] || echo 8); do
 	tap_program "default, $many ranks" under default $many 170 "$programs/mixture" --limit 150
 done
 
+# All locks are freed with the windows.
+session()
+{
+	mpi_run 2 60 env $layer "$programs/session" >"$work/said" 2>&1 &&
+		[ "$(grep -c ended "$work/said")" = 2 ] && ! grep -q "pawl:" "$work/said" && return
+	tail -n 20 "$work/said"
+	return 1
+}
+mpi_run 1 60 "$programs/session" >"$work/said" 2>&1
+if [ $? = 77 ]; then
+	skip "windows of a session" "this MPI has no sessions"
+else
+	check "windows of a session" session
+fi
+
 tap_program "more ranks than cores" under default 8 120 "$programs/crowd" --limit 100
 
 # MPI_Win_lock_all as one lock on one node, too: with many ranks, or if too few locks may be

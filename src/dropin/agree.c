@@ -50,7 +50,7 @@ static bool usable(const struct pool *p, uint64_t key, MPI_Comm comm)
 {
 	int same;
 
-	if (p->key != key)
+	if (p->key != key || (p->is_brief && p->used))
 		return false;
 	PMPI_Comm_compare(p->comm, comm, &same);
 	return same == MPI_IDENT || same == MPI_CONGRUENT;
@@ -291,14 +291,29 @@ void agree_on_end(bool first)
 	pthread_mutex_unlock(&lock);
 }
 
+static void remove_pool(const struct pool *p)
+{
+	struct pool **at = &pools;
+
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+}
+
 void agree_leave_pool(const struct window *w)
 {
-	bool last;
+	struct pool *p = w->pool;
+	bool last, ends;
 
 	pthread_mutex_lock(&lock);
-	w->pool->used &= ~(UINT64_C(1) << w->id);
+	p->used &= ~(UINT64_C(1) << w->id);
+	ends = p->is_brief && !p->used;
+	if (ends)
+		remove_pool(p);
 	last = --users == 0 && over && !comes_last;
 	pthread_mutex_unlock(&lock);
+	if (ends)
+		pool_free(p);
 	if (last)
 		free_pools();
 }

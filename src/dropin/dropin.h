@@ -244,6 +244,7 @@ struct pool {
 	bool by_whole; /* lock_all takes the lock of the whole window, not those of all targets */
 	bool crowded;  /* on this node, processes outnumber cores */
 	bool direct;   /* operations on its windows are loads and stores: the target has no part */
+	bool is_brief; /* for one window of a session, which ends before the MPI does */
 	struct asking *asking; /* NULL: no target is asked (completion.c) */
 	uint64_t used; /* bit set of ids in use by this process; under the mutex of agree.c */
 	struct pool *next;

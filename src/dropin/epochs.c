@@ -13,9 +13,9 @@
  * windows with few targets do it (pool.c).
  *
  * The intent belongs to the process: the layer acquires it for the first exclusive target and
- * releases it after the last. If the process already holds a shared target, its intent goes ahead
- * of clients that wait for the whole window. So a process that holds a target never waits for a
- * client that waits.
+ * releases it after the last. If the process already holds a target, of any window, its intent goes
+ * ahead of clients that wait for the whole window. So no process that holds a target waits there
+ * for a client that waits.
  *
  * Order. The native epoch is opened first, with MPI_MODE_NOCHECK, because there the MPI detects
  * misuse; this costs no communication. At the unlock the native epoch is closed first, so the MPI
@@ -100,14 +100,23 @@ static enum held unsettle(const struct window *w, _Atomic(unsigned char) *held)
 	return was > HELD_BUSY && change(w, held, was) ? was : HELD_NOT;
 }
 
-static void count_locks(struct window *w, int change)
+/* The locks that this process holds, of all windows. */
+static _Atomic(int) locks_held;
+
+static void add(const struct window *w, _Atomic(int) *count, int change)
 {
 	if (w->threads)
-		atomic_fetch_add_explicit(&w->locks, change, memory_order_relaxed);
+		atomic_fetch_add_explicit(count, change, memory_order_relaxed);
 	else
-		atomic_store_explicit(
-		    &w->locks, atomic_load_explicit(&w->locks, memory_order_relaxed) + change,
-		    memory_order_relaxed);
+		atomic_store_explicit(count,
+				      atomic_load_explicit(count, memory_order_relaxed) + change,
+				      memory_order_relaxed);
+}
+
+static void count_locks(struct window *w, int change)
+{
+	add(w, &w->locks, change);
+	add(w, &locks_held, change);
 }
 
 /* ------------------------------------------------------- progress of targets */
@@ -181,9 +190,29 @@ static bool together(const struct window *w)
 	return !w->threads && w->pool->wholes == w->pool->targets;
 }
 
-static bool holds_any(const struct window *w)
+static bool holds_any(void)
 {
-	return atomic_load_explicit(&w->locks, memory_order_relaxed) != 0;
+	return atomic_load_explicit(&locks_held, memory_order_relaxed) != 0;
+}
+
+/* A process that holds a lock of any window goes ahead of clients that wait for the whole: one of
+ * these may wait for a process that waits for that lock. Another thread may acquire one while this
+ * thread waits. */
+static int await_intent(const struct window *w)
+{
+	const double look_again = 0.001;
+	pawl_table *wholes = w->pool->wholes;
+	uint64_t whole = pool_whole(w->pool, w->id);
+	int rc = PAWL_ERR_TIMEOUT;
+
+	while (rc == PAWL_ERR_TIMEOUT)
+		if (holds_any())
+			rc = pawl_lock_acquire(wholes, whole, PAWL_INTENT | PAWL_AHEAD);
+		else if (w->threads)
+			rc = pawl_lock_timed_acquire(wholes, whole, PAWL_INTENT, look_again);
+		else
+			rc = pawl_lock_acquire(wholes, whole, PAWL_INTENT);
+	return rc;
 }
 
 static int acquire_intent(struct window *w)
@@ -192,8 +221,7 @@ static int acquire_intent(struct window *w)
 
 	take_intent_mutex(w);
 	if (w->exclusive == 0)
-		rc = pawl_lock_acquire(w->pool->wholes, pool_whole(w->pool, w->id),
-				       PAWL_INTENT | (holds_any(w) ? PAWL_AHEAD : 0));
+		rc = await_intent(w);
 	w->exclusive += rc == PAWL_SUCCESS;
 	leave_intent_mutex(w);
 	return rc;
@@ -218,7 +246,7 @@ static int acquire_exclusive(struct window *w, int rank)
 
 	if (!p->by_whole)
 		return pawl_lock_acquire(p->targets, target, PAWL_EXCLUSIVE);
-	if (together(w) && !holds_any(w)) {
+	if (together(w) && !holds_any()) {
 		rc = pawl_lock_acquire_part(p->targets, pool_whole(p, w->id), target,
 					    PAWL_EXCLUSIVE);
 		w->exclusive += rc == PAWL_SUCCESS;

@@ -89,6 +89,15 @@ bool pool_all_agree(MPI_Comm comm, bool mine)
 	return PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && ok;
 }
 
+/* Whether MPI_Finalize frees the pools of this process. A session gives no notice of its end. */
+static bool is_freed_at_end(void)
+{
+	int initialized;
+
+	PMPI_Initialized(&initialized);
+	return initialized;
+}
+
 int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, int ids,
 		struct pool **pool)
 {
@@ -105,6 +114,7 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, 
 	PMPI_Comm_size(comm, &p->size);
 	PMPI_Comm_rank(comm, &p->rank);
 	p->ids = ids;
+	p->is_brief = !pool_all_agree(comm, is_freed_at_end());
 	rc = create_tables(p, kind, options);
 	if (rc != PAWL_SUCCESS) {
 		pool_free(p);
