@@ -118,12 +118,26 @@ void filter_find_listeners(struct filter_listeners *l)
 	struct dirent *d;
 	uint16_t port;
 
-	l->n = 0;
-	while (fds && l->n < FILTER_LISTENERS && (d = readdir(fds)))
-		if (d->d_name[0] != '.' && is_listener(atoi(d->d_name), &port))
-			l->fd[l->n++] = atoi(d->d_name);
+	*l = (struct filter_listeners){0};
+	while (fds && (d = readdir(fds))) {
+		int *more;
+
+		if (d->d_name[0] == '.' || !is_listener(atoi(d->d_name), &port))
+			continue;
+		more = realloc(l->fd, (size_t)(l->n + 1) * sizeof *more);
+		if (!more)
+			break;
+		l->fd = more;
+		l->fd[l->n++] = atoi(d->d_name);
+	}
 	if (fds)
 		closedir(fds);
+}
+
+void filter_forget_listeners(struct filter_listeners *l)
+{
+	free(l->fd);
+	*l = (struct filter_listeners){0};
 }
 
 static bool has(const struct filter_listeners *l, int fd)
@@ -146,4 +160,5 @@ void filter_attach_new(const struct host_filter *g, const struct filter_listener
 		if (!has(before, now.fd[i]) && is_listener(now.fd[i], &port) &&
 		    memmem(address, bytes, &port, sizeof port))
 			filter_attach(g, now.fd[i]);
+	filter_forget_listeners(&now);
 }

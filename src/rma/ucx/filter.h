@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FILTER_RANGES = 64, FILTER_LISTENERS = 64 };
+enum { FILTER_RANGES = 64 };
 
 /* IPv4 addresses, as numbers, that may connect: ranges in ascending order. No range: none may. */
 struct host_filter {
@@ -22,11 +22,12 @@ struct host_filter {
  * the smallest gaps between them are joined, and the addresses in these gaps are admitted, too. */
 void filter_admit(struct host_filter *g, uint32_t *address, int n);
 
-/* The listening TCP sockets over IPv4 of this process. */
+/* The listening TCP sockets over IPv4 of this process, as far as there is memory for them. */
 struct filter_listeners {
-	int fd[FILTER_LISTENERS], n;
+	int *fd, n;
 };
 void filter_find_listeners(struct filter_listeners *l);
+void filter_forget_listeners(struct filter_listeners *l);
 
 /* From now on the kernel drops requests to connect to the socket unless they come from an address
  * in g. Existing connections are not affected. */

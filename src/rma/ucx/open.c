@@ -116,6 +116,7 @@ bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire
 	ok = ucp_worker_create(u->context, &params, worker) == UCS_OK;
 	if (ok)
 		attach_filter(u, *worker, type, &before);
+	filter_forget_listeners(&before);
 	ok = ok && ucp_worker_get_efd(*worker, fd) == UCS_OK;
 	for (unsigned id = 0; id <= WIRE_ANSWER; id++)
 		ok = ok && (id == (unsigned)type ? handle(*worker, id, on_message, arg)
