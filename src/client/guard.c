@@ -29,6 +29,12 @@ static int act_or_leave(const struct lock_setup *s, const struct action *a, jmp_
 	return FAULT(client_guard) ? PAWL_SUCCESS : PAWL_ERR_PEER;
 }
 
+/* Whether an operation has failed; forgets it. */
+static bool take_failure(struct rma_client *c)
+{
+	return c->failed && atomic_exchange(&c->failed, false);
+}
+
 static int run(const struct lock_setup *s, const struct action *a)
 {
 	struct rma_client *c = &a->slot->client, *other = a->part ? &a->part->client : c;
@@ -38,9 +44,8 @@ static int run(const struct lock_setup *s, const struct action *a)
 	c->on_loss = other->on_loss = &on_loss;
 	rc = act_or_leave(s, a, &on_loss);
 	c->on_loss = other->on_loss = NULL;
-	if (c->failed || other->failed)
+	if (take_failure(c) || (a->part && take_failure(other)))
 		rc = PAWL_ERR_PEER;
-	c->failed = other->failed = false;
 	return rc;
 }
 

@@ -77,7 +77,7 @@ struct rma_client {
 	uint64_t lock;        /* the lock in use, for reports */
 	/* With a transport that can fail: whether an operation has failed, and the jump target for
 	 * that case (client/guard.c); NULL: the call returns. */
-	bool failed;
+	_Atomic(bool) failed; /* a thread of the transport may set it */
 	jmp_buf *on_loss;
 	struct rma_steps *steps; /* NULL: the client waits */
 	/* What the transport keeps: the structure of rma_own(). */

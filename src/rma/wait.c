@@ -215,10 +215,10 @@ static void give_way(struct rma_client *c, struct rma_word w, int64_t value, boo
 	c->sleeps_on_upper = upper;
 	ns = ns < most_ns ? ns : most_ns;
 	t = timespec_of(ns);
-	if (rma_is_cpu(w))
-		rma_park(c, w, value, ns);
-	else if (c->rma->transport->sleep)
+	if (c->rma->transport->sleep) /* another node may write a NODE word, too, by a put */
 		c->rma->transport->sleep(c, w, value, ns);
+	else if (rma_is_cpu(w))
+		rma_park(c, w, value, ns);
 	else
 		nanosleep(&t, NULL);
 }
@@ -303,9 +303,9 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 		return held;
 	if (c->rma->transport->await && !(w.flags & RMA_FAR))
 		return c->rma->transport->await(c, w, mask, cond, ref, deadline_ns, what, value);
-	c->waits++;
 	if (!w.map)
 		return await_remote(c, w, mask, cond, ref, deadline_ns, what, value);
+	c->waits++;
 	start = rma_now_ns();
 	for (unsigned look = 1;; look++) {
 		*value = atomic_load_explicit(w.map, memory_order_seq_cst);
@@ -446,8 +446,12 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 	}
 	progress(c, p->rounds);
 	if (how->park && waited > POLL_NS) {
-		struct timespec t = timespec_of(nap_ns(c, waited));
+		struct timespec t;
 
+		ns = nap_ns(c, waited);
+		if (p->deadline_ns && ns > p->deadline_ns - now)
+			ns = p->deadline_ns - now;
+		t = timespec_of(ns);
 		nanosleep(&t, NULL);
 	} else if (how->crowded || waited >= how->spin_ns[RMA_SOON]) {
 		sched_yield();

@@ -59,7 +59,7 @@ struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)
 	p->base = contact->base;
 	if (ucx_connect(u->asking, contact, on_death, p, &p->ep, &p->rkey))
 		return p;
-	p->dead = true;
+	p->dead = u->dead_endpoints = true;
 	atomic_store(&u->any_dead, true);
 	return NULL;
 }

@@ -85,7 +85,8 @@ static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_pending 
 		ucx_pending_add(c, p, f);
 		return;
 	}
-	c->failed = c->failed || UCS_PTR_IS_ERR(status);
+	if (UCS_PTR_IS_ERR(status))
+		c->failed = true;
 	spare(ucx_of(c->rma), f);
 }
 

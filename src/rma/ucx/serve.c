@@ -20,6 +20,10 @@
  * return again, and sooner once the thread polls. */
 enum { QUICK_NS = 200000, LOOK_ON_NS = 100000, NOTIFY_MS = 20 };
 
+/* While there is always work, how much of it is done before the thread looks at anything else, and
+ * how often it looks at the processes that it watches. */
+enum { MOST_AT_ONCE = 64, WATCH_NS = 10000000 };
+
 /* What the thread sleeps on: the worker, and the two processes that it watches. */
 enum { SERVING, PROCESS, NODE, SOURCES };
 
@@ -53,12 +57,13 @@ static bool drain(struct rma_ucx *u)
 	uint64_t before = u->performed;
 	bool some = false;
 
-	while (ucp_worker_progress(u->serving))
+	for (int i = 0; i < MOST_AT_ONCE && ucp_worker_progress(u->serving); i++)
 		some = true;
 	return some && (u->way != &ucx_messages || u->performed != before);
 }
 
-static void sleep_until_event(struct rma_ucx *u)
+/* Wait for an event for so long, in ms; -1: for any time. */
+static void await_event(struct rma_ucx *u, int ms)
 {
 	struct pollfd fd[SOURCES] = {
 	    [SERVING] = {.fd = u->serving_fd, .events = POLLIN},
@@ -66,23 +71,27 @@ static void sleep_until_event(struct rma_ucx *u)
 	    [NODE] = {.fd = u->watching_fd, .events = POLLIN},
 	};
 
-	if (ucp_worker_arm(u->serving) != UCS_OK ||
-	    poll(fd, SOURCES, atomic_load(&u->any_dead) ? NOTIFY_MS : -1) <= 0)
+	if (poll(fd, SOURCES, ms) <= 0)
 		return;
 	for (int i = PROCESS; i < SOURCES; i++)
 		if (fd[i].revents)
 			ucx_watch_look(u, fd[i].fd);
 }
 
+static void sleep_until_event(struct rma_ucx *u)
+{
+	if (ucp_worker_arm(u->serving) == UCS_OK)
+		await_event(u, atomic_load(&u->any_dead) ? NOTIFY_MS : -1);
+}
+
 static void *serve(void *arg)
 {
 	struct rma *r = arg;
 	struct rma_ucx *u = ucx_of(r);
-	uint64_t last = 0, crowded_until = 0;
+	uint64_t last = 0, watched = 0, crowded_until = 0;
 	bool busy = false;
 
 	ucx_watch_begin(r);
-
 	while (!atomic_load_explicit(&u->stop, memory_order_acquire)) {
 		if (drain(u)) {
 			uint64_t now = rma_now_ns();
@@ -99,6 +108,10 @@ static void *serve(void *arg)
 			if (now - last >= LOOK_ON_NS) /* polled in vain */
 				crowded_until = now + UCX_VAIN_NS;
 			busy = now > crowded_until;
+			if (now - watched >= WATCH_NS) {
+				await_event(u, 0);
+				watched = now;
+			}
 		}
 		if (busy)
 			ucx_yield(&crowded_until);

@@ -70,7 +70,8 @@ void ucx_pending_done(struct ucx_pending *f, bool ok)
 	*f->at = f->next;
 	if (f->next)
 		f->next->at = f->at;
-	c->failed = c->failed || !ok;
+	if (!ok)
+		c->failed = true;
 	ucx_client(c)->unanswered--;
 }
 
