@@ -147,13 +147,20 @@ static bool is_open(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 	return (r & R_OPEN) && gate == gate_of(r);
 }
 
+/* A sharer that found R so has left it. A client that closes a first share leaves OPEN in R, and
+ * waits for the last sharer. */
+static void wake_closer(struct lock_slot *slot, struct rma_word r, int64_t old)
+{
+	if (r.map && (!(old & R_OPEN) || (old & R_COUNT) == R_ONE))
+		rma_wake(&slot->client, r);
+}
+
 bool share_leave(struct lock_slot *slot)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
 	int64_t old = change(slot, r, R_LEAVE);
 
-	if (!(old & R_OPEN) && r.map)
-		rma_wake(&slot->client, r);
+	wake_closer(slot, r, old);
 	return (old & (R_OPEN | R_OPENING)) == R_OPEN && (old & R_COUNT) == R_ONE;
 }
 
@@ -170,8 +177,7 @@ bool share_join(const struct lock_setup *s, struct lock_slot *slot)
 		return true;
 	}
 	value = change(slot, r, -R_ONE); /* E3 */
-	if (!(value & R_OPEN) && r.map)
-		rma_wake(&slot->client, r);
+	wake_closer(slot, r, value);
 	return false;
 }
 
@@ -613,19 +619,13 @@ static void note_uses(int64_t gate, int64_t r, uint64_t *uses, uint64_t *all)
 	*uses = gate & GATE_BITS ? 0 : (*all - ((uint64_t)gate >> GATE_BITS_SHIFT)) & R_USES_MASK;
 }
 
-/* C2 ... C4 of the own node, of which the first share keeps its number. Sharers that leave another
- * share wake those that wait only after OPEN is taken back. */
+/* C2 ... C4 of the own node, of which the first share keeps its number. */
 static bool close_first_here(struct lock_slot *slot, bool tries, uint64_t *uses, uint64_t *all)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
 	struct rma_word g = adaptive_word(slot, LINE_GATE);
 	int64_t gate = rma_peek(&slot->client, g), value;
 
-	rma_get(&slot->client, r, &value);
-	if (number_of(value)) {
-		note_uses(gate, value, uses, all);
-		return share_close_own(slot, tries);
-	}
 	rma_poke(&slot->client, g, GATE_CLOSED);
 	/* Orders C2 before C3; pairs with E1. */
 	value = change(slot, r, 0);
