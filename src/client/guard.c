@@ -39,14 +39,15 @@ static int run(const struct lock_setup *s, const struct action *a)
 {
 	struct rma_client *c = &a->slot->client, *other = a->part ? &a->part->client : c;
 	jmp_buf on_loss;
+	bool failed;
 	int rc;
 
 	c->on_loss = other->on_loss = &on_loss;
 	rc = act_or_leave(s, a, &on_loss);
 	c->on_loss = other->on_loss = NULL;
-	if (take_failure(c) || (a->part && take_failure(other)))
-		rc = PAWL_ERR_PEER;
-	return rc;
+	failed = take_failure(c);
+	failed = take_failure(other) || failed;
+	return failed ? PAWL_ERR_PEER : rc;
 }
 
 int guard_run(const struct lock_setup *s, struct lock_slot *slot,
