@@ -204,7 +204,7 @@ static bool is_by_adapter(struct sim_op *op)
 
 	if (!t->atomic || op->call == SIM_PUT || op->call == SIM_GET)
 		return false;
-	if (line->atomic_until >= now && line->atomic_until) {
+	if (line->atomic_until && line->atomic_until >= now) {
 		engine_at(line->atomic_until + 1, again, op);
 		return true;
 	}

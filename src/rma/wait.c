@@ -199,6 +199,12 @@ static bool is_serving(const struct rma_client *c)
 	return c->rma->waiting.serves && c->rma->waiting.serves(c);
 }
 
+/* ns, or the time that is left until the deadline. */
+static uint64_t until(uint64_t ns, uint64_t deadline_ns, uint64_t now)
+{
+	return deadline_ns && deadline_ns - now < ns ? deadline_ns - now : ns;
+}
+
 /* After spinning: yield, park or nap, for most_ns at most. */
 static void give_way(struct rma_client *c, struct rma_word w, int64_t value, bool upper,
 		     uint64_t waited, uint64_t most_ns)
@@ -316,7 +322,7 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 		progress(c, look);
 		if (waited >= spin_ns)
 			give_way(c, w, *value, is_in_upper_half(*value, mask, cond, ref), waited,
-				 deadline_ns ? deadline_ns - start - waited : UINT64_MAX);
+				 until(UINT64_MAX, deadline_ns, start + waited));
 		else if (is_to_yield(c, look))
 			sched_yield();
 		else
@@ -439,19 +445,13 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 	if (ns) {
 		if (p->lazy && waited > POLL_NS && nap_ns(c, waited) > ns)
 			ns = nap_ns(c, waited);
-		if (p->deadline_ns && ns > p->deadline_ns - now)
-			ns = p->deadline_ns - now;
-		pass_time(c, ns, waited);
+		pass_time(c, until(ns, p->deadline_ns, now), waited);
 		return true;
 	}
 	progress(c, p->rounds);
 	if (how->park && waited > POLL_NS) {
-		struct timespec t;
+		struct timespec t = timespec_of(until(nap_ns(c, waited), p->deadline_ns, now));
 
-		ns = nap_ns(c, waited);
-		if (p->deadline_ns && ns > p->deadline_ns - now)
-			ns = p->deadline_ns - now;
-		t = timespec_of(ns);
 		nanosleep(&t, NULL);
 	} else if (how->crowded || waited >= how->spin_ns[RMA_SOON]) {
 		sched_yield();

@@ -43,9 +43,9 @@
  *       other nodes learn from TAIL that they may, and the STATUS of a place that was passed over
  *       is PASSED. While a client of the node is a guest that posts, another node may swap STATUS
  *       from that visit. A store begins the visit, when no node has asked the guest, and a
- *       compare-and-swap ends it, because a network adapter may read STATUS, and write it after a
- *       store in between. If that finds that a node relies on the guest, no other swap succeeds,
- *       so a store may follow when the guest has done what the node relies on.
+ *       compare-and-swap ends it, because a network adapter that swaps STATUS may write it after a
+ *       store that has come since it read it. If that finds that a node relies on the guest, no
+ *       other swap succeeds, so a store may follow when the guest has done what the node relies on.
  *   (D) W becomes SHUT only while the root is at the node, and only by a swap that finds HEAD. The
  *       head takes it, or a client that finds it free, which gives it back by the same rules.
  *   (E) What a holder did is visible to the next holder, of another node: H2 is performed after it,
