@@ -20,6 +20,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "base/agree.h"
 #include "dropin/dropin.h"
 
 enum {
@@ -86,12 +87,12 @@ static struct asking *asking_among(const struct pool *p, MPI_Comm node)
 	struct asking *a = p->crowded ? asking_new(p, node) : NULL;
 	bool made;
 
-	if (!pool_all_agree(node, a != NULL)) {
+	if (!all_agree(node, a != NULL)) {
 		free(a);
 		return NULL;
 	}
 	made = next_mpi.Win_create(&a->byte, 1, 1, MPI_INFO_NULL, node, &a->win) == MPI_SUCCESS;
-	if (!pool_all_agree(node, made))
+	if (!all_agree(node, made))
 		return NULL; /* a window that some ranks have cannot be freed */
 	PMPI_Win_set_errhandler(a->win, MPI_ERRORS_RETURN);
 	next_mpi.Win_lock_all(MPI_MODE_NOCHECK, a->win);

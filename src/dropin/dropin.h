@@ -250,8 +250,6 @@ struct pool {
 	struct pool *next;
 };
 
-/* Whether mine is true on every rank of comm. Collective. */
-bool pool_all_agree(MPI_Comm comm, bool mine);
 /* Collective. Returns a code of pawl.h, with its message; the same on all ranks. */
 int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, int ids,
 		struct pool **pool);

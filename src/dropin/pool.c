@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/agree.h"
 #include "base/info.h"
 #include "dropin/dropin.h"
 
@@ -82,13 +83,6 @@ static int create_tables(struct pool *p, const char *kind, MPI_Info options)
 	return rc == PAWL_SUCCESS ? pawl_table_set_name(p->targets, "windows") : rc;
 }
 
-bool pool_all_agree(MPI_Comm comm, bool mine)
-{
-	int ok = mine;
-
-	return PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && ok;
-}
-
 /* Whether MPI_Finalize frees the pools of this process. A session gives no notice of its end. */
 static bool is_freed_at_end(void)
 {
@@ -106,7 +100,7 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, 
 	int rc;
 
 	/* If one rank is out of memory, all fail. */
-	if (!pool_all_agree(comm, p != NULL)) {
+	if (!all_agree(comm, p != NULL)) {
 		free(p);
 		return PAWL_ERR_NOMEM;
 	}
@@ -114,7 +108,7 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, 
 	PMPI_Comm_size(comm, &p->size);
 	PMPI_Comm_rank(comm, &p->rank);
 	p->ids = ids;
-	p->is_brief = !pool_all_agree(comm, is_freed_at_end());
+	p->is_brief = !all_agree(comm, is_freed_at_end());
 	rc = create_tables(p, kind, options);
 	if (rc != PAWL_SUCCESS) {
 		pool_free(p);

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rma/agree.h"
+#include "base/agree.h"
 #include "rma/own_windows.h"
 #include "rma/memory/shm.h"
 
@@ -98,7 +98,7 @@ static enum rma_failure make_node_window(struct rma *r, struct segments *s, size
 	PMPI_Info_set(info, "alloc_shared_noncontig", "true");
 	rc = own_windows.allocate_shared((MPI_Aint)bytes, 1, info, s->node_comm, &mine, &s->win);
 	PMPI_Info_free(&info);
-	if (!rma_all_agree(s->comm, rc == MPI_SUCCESS && mine)) {
+	if (!all_agree(s->comm, rc == MPI_SUCCESS && mine)) {
 		snprintf(err, errlen,
 			 "MPI_Win_allocate_shared failed for %zu bytes a rank: is there room in"
 			 " /dev/shm or the MPI's session directory%s?",
@@ -111,14 +111,14 @@ static enum rma_failure make_node_window(struct rma *r, struct segments *s, size
 		);
 		return RMA_FAIL_WINDOW;
 	}
-	if (!rma_all_agree(s->comm, zero(s, mine, bytes))) {
+	if (!all_agree(s->comm, zero(s, mine, bytes))) {
 		snprintf(err, errlen,
 			 "no memory for %zu bytes of shared memory a rank: another program or table"
 			 " took it after the check",
 			 bytes);
 		return RMA_FAIL_NOMEM;
 	}
-	if (!rma_all_agree(s->comm, rma_is_unified(s->win))) {
+	if (!all_agree(s->comm, rma_is_unified(s->win))) {
 		snprintf(err, errlen,
 			 "the MPI's shared windows have a separate memory model;"
 			 " MPI_WIN_UNIFIED is needed");
@@ -172,7 +172,7 @@ enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q,
 	r->my_node = q->node[r->rank];
 	r->transport = &node_transport;
 	r->segments = s;
-	if (!rma_all_agree(q->comm, s && r->map)) {
+	if (!all_agree(q->comm, s && r->map)) {
 		snprintf(err, errlen, "out of memory");
 		free(s);
 		free(r->map);
@@ -183,7 +183,7 @@ enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q,
 	s->node_comm = q->node_comm;
 	s->win = MPI_WIN_NULL;
 	failure = make_node_window(r, s, q->bytes + RMA_TAIL_BYTES, err, errlen);
-	if (failure == RMA_OK && !rma_all_agree(s->comm, map_node(r, s))) {
+	if (failure == RMA_OK && !all_agree(s->comm, map_node(r, s))) {
 		snprintf(err, errlen, "out of memory");
 		failure = RMA_FAIL_NOMEM;
 	}

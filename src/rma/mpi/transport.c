@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rma/agree.h"
+#include "base/agree.h"
 #include "rma/own_windows.h"
 
 /* A get whose answer nobody waits for; it is looked at again. */
@@ -362,19 +362,19 @@ static enum rma_failure make_window(struct rma *r, struct mpi_network *n,
 #endif
 	int rc;
 
-	if (!rma_all_agree(q->comm, !would_crash(q->one_host))) {
+	if (!all_agree(q->comm, !would_crash(q->one_host))) {
 		snprintf(err, errlen, "a window over several nodes was not tried%s", cure);
 		return RMA_FAIL_WINDOW;
 	}
 	rc = own_windows.create(r->map[r->rank], (MPI_Aint)q->bytes, 1, MPI_INFO_NULL, q->comm,
 				&n->win);
-	if (!rma_all_agree(q->comm, rc == MPI_SUCCESS)) {
+	if (!all_agree(q->comm, rc == MPI_SUCCESS)) {
 		if (rc != MPI_SUCCESS)
 			n->win = MPI_WIN_NULL;
 		snprintf(err, errlen, "MPI_Win_create failed over the nodes%s", cure);
 		return RMA_FAIL_WINDOW;
 	}
-	if (!rma_all_agree(q->comm, rma_is_unified(n->win))) {
+	if (!all_agree(q->comm, rma_is_unified(n->win))) {
 		snprintf(err, errlen,
 			 "the MPI's windows over several nodes have a separate memory"
 			 " model; MPI_WIN_UNIFIED is needed");
@@ -435,7 +435,7 @@ enum rma_failure mpi_open(struct rma *r, const struct rma_request *q, char *err,
 {
 	struct mpi_network *n = calloc(1, sizeof *n);
 
-	if (!rma_all_agree(q->comm, n != NULL)) {
+	if (!all_agree(q->comm, n != NULL)) {
 		free(n);
 		snprintf(err, errlen, "out of memory");
 		return RMA_FAIL_NOMEM;

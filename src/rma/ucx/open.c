@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "rma/agree.h"
+#include "base/agree.h"
 #include "rma/own_windows.h"
 #include "rma/ucx/parts.h"
 
@@ -34,7 +34,7 @@ static bool is_by_cpu(MPI_Comm comm, bool has_rdma)
 {
 	const char *mode = getenv("UCX_ATOMIC_MODE");
 
-	return rma_all_agree(comm, mode ? strcmp(mode, "cpu") == 0 : !has_rdma);
+	return all_agree(comm, mode ? strcmp(mode, "cpu") == 0 : !has_rdma);
 }
 
 static bool open_context(struct rma_ucx *u, const char *devices, bool one_host)
@@ -209,7 +209,7 @@ static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_c
 		of_all = malloc((size_t)u->ranks * (size_t)size);
 		ok = count && first && of_node && of_all;
 	}
-	ok = rma_all_agree(comm, ok);
+	ok = all_agree(comm, ok);
 	if (ok)
 		PMPI_Gather(mine, size, MPI_BYTE, of_node, size, MPI_BYTE, 0, node_comm);
 	if (ok && leads) {
@@ -267,7 +267,7 @@ static enum rma_failure exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_com
 	u->contact_bytes = most;
 	room = make_room(u, node_comm);
 	mine = calloc(1, most + ALIGN);
-	ok = rma_all_agree(comm, room && mine);
+	ok = all_agree(comm, room && mine);
 	if (ok) {
 		memcpy(mine, &r->rank, sizeof r->rank);
 		memcpy(mine + ALIGN, contact, bytes);
@@ -293,7 +293,7 @@ static bool agree_on_key(struct rma_ucx *u, MPI_Comm comm)
 	if (u->rank == 0)
 		ok = getrandom(&u->key, sizeof u->key, 0) == (ssize_t)sizeof u->key;
 	PMPI_Bcast(&u->key, sizeof u->key, MPI_BYTE, 0, comm);
-	return rma_all_agree(comm, ok);
+	return all_agree(comm, ok);
 }
 
 /* Local: create what this rank alone needs. */
@@ -387,14 +387,14 @@ static bool agree_on_filter(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bo
 		PMPI_Comm_size(leaders, &nodes);
 		host = calloc((size_t)nodes, sizeof *host);
 	}
-	ok = rma_all_agree(comm, leaders == MPI_COMM_NULL || host);
+	ok = all_agree(comm, leaders == MPI_COMM_NULL || host);
 	if (ok && leaders != MPI_COMM_NULL) {
 		PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, host, sizeof mine, MPI_BYTE, leaders);
 		for (int i = 0; i < nodes; i++)
 			here += strcmp(host[i].name, mine.name) == 0;
 		ok = admit_hosts(&u->filter, host, nodes, &mine, near || here > 1);
 	}
-	ok = rma_all_agree(comm, ok);
+	ok = all_agree(comm, ok);
 	if (ok)
 		PMPI_Bcast(&u->filter, sizeof u->filter, MPI_BYTE, 0, node_comm);
 	u->has_filter = ok && u->filter.ranges > 0;
@@ -444,7 +444,7 @@ static enum rma_failure open_all(struct rma *r, const struct rma_request *q, cha
 		return failure;
 	}
 	ucx_watch_open(r, q->node_comm);
-	if (!rma_all_agree(q->comm, ucx_serve_start(r)))
+	if (!all_agree(q->comm, ucx_serve_start(r)))
 		return failed(err, errlen, RMA_FAIL_NOMEM,
 			      "no thread to serve other ranks could be started");
 	ucx_watch_await(ucx_of(r));
@@ -456,7 +456,7 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 	struct rma_ucx *u = calloc(1, sizeof *u);
 	enum rma_failure failure;
 
-	if (!rma_all_agree(q->comm, u != NULL)) {
+	if (!all_agree(q->comm, u != NULL)) {
 		free(u);
 		return failed(err, errlen, RMA_FAIL_NOMEM, "out of memory");
 	}
