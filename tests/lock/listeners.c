@@ -67,19 +67,17 @@ bool listeners_have(const struct listener *l, int n, unsigned long inode)
 	return n > 0;
 }
 
-bool listener_takes(const struct listener *l, unsigned from)
+bool listener_takes(const struct listener *l)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET,
 				 .sin_port = htons((uint16_t)l->port),
 				 .sin_addr.s_addr = l->address};
-	struct sockaddr_in mine = {.sin_family = AF_INET, .sin_addr.s_addr = from};
 	struct pollfd fd = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0),
 			    .events = POLLOUT};
 	socklen_t length = sizeof(int);
 	int error = 0;
 
-	if (bind(fd.fd, (struct sockaddr *)&mine, sizeof mine) != 0 ||
-	    (connect(fd.fd, (struct sockaddr *)&to, sizeof to) != 0 && errno != EINPROGRESS))
+	if (connect(fd.fd, (struct sockaddr *)&to, sizeof to) != 0 && errno != EINPROGRESS)
 		error = errno;
 	if (!error && poll(&fd, 1, CONNECT_MS) != 1)
 		error = ETIMEDOUT;

@@ -15,9 +15,8 @@ struct listener {
 /* Fill in its TCP sockets in state LISTEN; returns their number, up to MOST_LISTENERS. An IPv6
  * address is given as 0, "any". */
 int listeners_find(struct listener *l);
-/* Whether it accepts a connection from that address (0: any) within a moment; addresses in network
- * order. */
-bool listener_takes(const struct listener *l, unsigned from);
+/* Whether it accepts a connection within a moment. */
+bool listener_takes(const struct listener *l);
 bool listeners_have(const struct listener *l, int n, unsigned long inode);
 
 #endif

@@ -98,7 +98,7 @@ static void read_file(const char *path)
 			continue;
 		open_ports++;
 		l.port = port[ports];
-		ports += listener_takes(&l, 0);
+		ports += listener_takes(&l);
 	}
 	fclose(f);
 	fprintf(stderr, "ucx_outsider: %d of %d ports take connections\n", ports, open_ports);

@@ -3,9 +3,6 @@
  * Open and close the UCX transport of a table. Ranks exchange their contacts (how they are reached)
  * through the MPI only, and each node keeps one copy of all contacts.
  */
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,22 +83,6 @@ static bool handle(ucp_worker_h worker, unsigned id, ucp_am_recv_callback_t on_m
 	return ucp_worker_set_am_recv_handler(worker, &handler) == UCS_OK;
 }
 
-/* No rank connects to the worker for answers: an answer comes over the connection of its
- * request. */
-static void attach_filter(struct rma_ucx *u, ucp_worker_h worker, enum wire_type type,
-			  const struct filter_listeners *before)
-{
-	static const struct host_filter none;
-	ucp_address_t *address;
-	size_t bytes;
-
-	if ((type == WIRE_REQUEST && !u->has_filter) ||
-	    ucp_worker_get_address(worker, &address, &bytes) != UCS_OK)
-		return;
-	filter_attach_new(type == WIRE_REQUEST ? &u->filter : &none, before, address, bytes);
-	ucp_worker_release_address(worker, address);
-}
-
 bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_type type,
 		     ucp_am_recv_callback_t on_message, void *arg)
 {
@@ -109,15 +90,9 @@ bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire
 	    .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
 	    .thread_mode = UCS_THREAD_MODE_SERIALIZED,
 	};
-	struct filter_listeners before;
-	bool ok;
+	bool ok = ucp_worker_create(u->context, &params, worker) == UCS_OK &&
+		  ucp_worker_get_efd(*worker, fd) == UCS_OK;
 
-	filter_find_listeners(&before);
-	ok = ucp_worker_create(u->context, &params, worker) == UCS_OK;
-	if (ok)
-		attach_filter(u, *worker, type, &before);
-	filter_forget_listeners(&before);
-	ok = ok && ucp_worker_get_efd(*worker, fd) == UCS_OK;
 	for (unsigned id = 0; id <= WIRE_ANSWER; id++)
 		ok = ok && (id == (unsigned)type ? handle(*worker, id, on_message, arg)
 						 : handle(*worker, id, on_other, u));
@@ -313,97 +288,6 @@ static enum rma_failure open_here(struct rma *r, size_t bytes, const char *devic
 	return ok ? RMA_OK : RMA_FAIL_WINDOW;
 }
 
-/* ---------------------------------------------------------------------- hosts */
-
-enum { ADDRESSES = 32 };
-struct host {
-	char name[MPI_MAX_PROCESSOR_NAME];
-	uint32_t address[ADDRESSES];
-	int32_t n;
-};
-
-static void describe_host(struct host *h)
-{
-	struct ifaddrs *all = NULL, *i;
-	struct sockaddr_in in;
-	int length;
-
-	memset(h, 0, sizeof *h);
-	PMPI_Get_processor_name(h->name, &length);
-	if (getifaddrs(&all) != 0)
-		return;
-	for (i = all; i && h->n < ADDRESSES; i = i->ifa_next) {
-		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET ||
-		    (i->ifa_flags & IFF_LOOPBACK))
-			continue;
-		memcpy(&in, i->ifa_addr, sizeof in);
-		h->address[h->n++] = ntohl(in.sin_addr.s_addr);
-	}
-	freeifaddrs(all);
-}
-
-static bool has_address(const struct host *h, uint32_t address)
-{
-	int i = 0;
-
-	while (i < h->n && h->address[i] != address)
-		i++;
-	return i < h->n;
-}
-
-/* Returns false if there is no memory. */
-static bool admit_hosts(struct host_filter *g, const struct host *host, int n,
-			const struct host *mine, bool own)
-{
-	uint32_t *address = calloc((size_t)n * ADDRESSES, sizeof *address);
-	int all = 0;
-
-	if (!address)
-		return false;
-	for (int i = 0; i < n; i++)
-		for (int k = 0; k < host[i].n; k++)
-			if (own || !has_address(mine, host[i].address[k]))
-				address[all++] = host[i].address[k];
-	filter_admit(g, address, all);
-	free(address);
-	return true;
-}
-
-/* The hosts that may connect to this rank: other hosts, and this one if it has several nodes or if
- * words of the own node go through UCX, too (near). One rank of each node sends its host's
- * addresses. */
-static bool agree_on_filter(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, bool near)
-{
-	struct rma_ucx *u = ucx_of(r);
-	MPI_Comm leaders;
-	struct host mine, *host = NULL;
-	int node_rank, nodes = 0, here = 0;
-	bool ok = true;
-
-	PMPI_Comm_rank(node_comm, &node_rank);
-	describe_host(&mine);
-	PMPI_Comm_split(comm, node_rank == 0 ? 0 : MPI_UNDEFINED, u->rank, &leaders);
-	if (leaders != MPI_COMM_NULL) {
-		PMPI_Comm_size(leaders, &nodes);
-		host = calloc((size_t)nodes, sizeof *host);
-	}
-	ok = all_agree(comm, leaders == MPI_COMM_NULL || host);
-	if (ok && leaders != MPI_COMM_NULL) {
-		PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, host, sizeof mine, MPI_BYTE, leaders);
-		for (int i = 0; i < nodes; i++)
-			here += strcmp(host[i].name, mine.name) == 0;
-		ok = admit_hosts(&u->filter, host, nodes, &mine, near || here > 1);
-	}
-	ok = all_agree(comm, ok);
-	if (ok)
-		PMPI_Bcast(&u->filter, sizeof u->filter, MPI_BYTE, 0, node_comm);
-	u->has_filter = ok && u->filter.ranges > 0;
-	if (leaders != MPI_COMM_NULL)
-		PMPI_Comm_free(&leaders);
-	free(host);
-	return ok;
-}
-
 /* Keep the message, and return the failure. */
 static enum rma_failure failed(char *err, size_t errlen, enum rma_failure failure, const char *text)
 {
@@ -414,6 +298,7 @@ static enum rma_failure failed(char *err, size_t errlen, enum rma_failure failur
 static enum rma_failure open_all(struct rma *r, const struct rma_request *q, char *err,
 				 size_t errlen)
 {
+	struct rma_ucx *u = ucx_of(r);
 	char devices[DEVICES];
 	enum rma_failure failure;
 	bool has_rdma;
@@ -422,15 +307,11 @@ static enum rma_failure open_all(struct rma *r, const struct rma_request *q, cha
 		return failed(err, errlen, RMA_FAIL_WINDOW,
 			      "no network interface connects all hosts: set UCX_NET_DEVICES to the"
 			      " interfaces to use, or option transport to mpi");
-	ucx_of(r)->by_cpu = is_by_cpu(q->comm, has_rdma);
-	if (!agree_on_key(ucx_of(r), q->comm))
+	u->by_cpu = is_by_cpu(q->comm, has_rdma);
+	if (!agree_on_key(u, q->comm))
 		return failed(err, errlen, RMA_FAIL_WINDOW,
 			      "the kernel gives no random numbers (getrandom) for the key of UCX's"
 			      " messages; option transport=mpi does without it");
-	/* On one host UCX listens on the loopback, which other hosts cannot reach. */
-	if (!q->one_host &&
-	    !agree_on_filter(r, q->comm, q->node_comm, q->by_network || !ucx_of(r)->by_cpu))
-		return failed(err, errlen, RMA_FAIL_NOMEM, "out of memory");
 	failure = agree(q->comm, open_here(r, q->bytes, devices, q->one_host));
 	if (failure == RMA_OK)
 		failure = exchange(r, q->comm, q->node_comm);
@@ -443,16 +324,21 @@ static enum rma_failure open_all(struct rma *r, const struct rma_request *q, cha
 			 devices);
 		return failure;
 	}
+	/* Before the thread starts, which reads them. */
+	u->way = u->by_cpu ? &ucx_messages : &ucx_direct;
+	r->transport = u->by_cpu ? &ucx_messages_transport : &ucx_direct_transport;
+	u->by_cpu = u->by_cpu && !q->by_network;
 	ucx_watch_open(r, q->node_comm);
 	if (!all_agree(q->comm, ucx_serve_start(r)))
 		return failed(err, errlen, RMA_FAIL_NOMEM,
 			      "no thread to serve other ranks could be started");
-	ucx_watch_await(ucx_of(r));
+	ucx_watch_await(u);
 	return RMA_OK;
 }
 
 enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
 {
+	const struct rma_transport *before = r->transport;
 	struct rma_ucx *u = calloc(1, sizeof *u);
 	enum rma_failure failure;
 
@@ -466,7 +352,6 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 	u->tail = q->bytes;
 	u->limits = (struct wire_limits){RMA_HEADER_BYTES, q->bytes,
 					 q->bytes + offsetof(struct ucx_tail, deaths)};
-	u->way = &ucx_messages;
 	u->contacts_win = MPI_WIN_NULL;
 	u->next_pidfd = u->watched = u->watching_fd = -1;
 	u->notifier.rma = r;
@@ -475,12 +360,9 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 	failure = open_all(r, q, err, errlen);
 	if (failure != RMA_OK) {
 		ucx_close(r);
-		return failure;
+		r->transport = before;
 	}
-	r->transport = u->by_cpu ? &ucx_messages_transport : &ucx_direct_transport;
-	u->way = u->by_cpu ? &ucx_messages : &ucx_direct;
-	u->by_cpu = u->by_cpu && !q->by_network;
-	return RMA_OK;
+	return failure;
 }
 
 void ucx_close(struct rma *r)

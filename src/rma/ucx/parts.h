@@ -9,7 +9,6 @@
 #include <ucp/api/ucp.h>
 
 #include "rma/ucx/ucx.h"
-#include "rma/ucx/filter.h"
 #include "rma/ucx/wire.h"
 
 struct rma_ucx;
@@ -174,8 +173,6 @@ struct rma_ucx {
 	_Atomic(bool) stop;
 	bool by_cpu; /* no device performs atomics: mapped words are changed by CPU */
 	const struct ucx_way *way;
-	struct host_filter filter; /* the hosts that may connect to serving */
-	bool has_filter;           /* false on one host */
 	/* Of UCX's own operations: all of struct ucx_pending, and the spare ones. */
 	struct ucx_pending **pending, *spare_pending;
 	uint32_t n_pending;
