@@ -239,7 +239,8 @@ int pawl_table_create_homed_f(pawl_fint comm, const char *kind, uint64_t n, pawl
  * table lives on, and the message names the first few locks. A table that still exists at
  * MPI_Finalize is reported on stderr, and all calls on it return PAWL_ERR_MPI from then on; this
  * call then frees what is left of it and sets *table to NULL. The child of a fork does not inherit
- * tables: there all calls return PAWL_ERR_MPI and change nothing. */
+ * tables: there all calls return PAWL_ERR_MPI and change nothing. A call on a copy of the handle
+ * after this one returns PAWL_ERR_ARG, until 16 more tables have been freed. */
 int pawl_table_free(pawl_table **table);
 
 /* Information about a table. Local. */

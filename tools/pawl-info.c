@@ -148,7 +148,7 @@ static int run(int argc, char **argv, MPI_Comm comm)
 	}
 	/* Any kind will do: the options that matter here are common to all. */
 	if (rank == 0)
-		options_warn(stderr);
+		options_warn(stderr, NULL, MPI_INFO_NULL);
 	rc = options_read(&options, kinds_find("d-mcs"), MPI_INFO_NULL);
 	rc = rc == PAWL_SUCCESS ? report(comm) : stop(USAGE, pawl_error_message());
 	options_free(&options);

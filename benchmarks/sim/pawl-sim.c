@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 			   ? BENCH_OK
 			   : refuse("--machines: cannot read the folder");
 	}
-	options_warn(stderr);
+	options_warn(stderr, NULL, MPI_INFO_NULL);
 	settings_notes(&set, stderr);
 	if (!sim_open_machine(&set, &machine, error, sizeof error))
 		return refuse(error);

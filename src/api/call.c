@@ -58,8 +58,8 @@ int call_refused(const pawl_table *t, uint64_t lock, int rc)
 	if (rc == CLIENT_NO_SLOT)
 		return error_set(PAWL_ERR_TOO_MANY,
 				 "this process holds, awaits, has abandoned or is still in the"
-				 " queue of %d %s of %s%s%s, as many as option max_held allows"
-				 " (1 to 65535)",
+				 " queue of %d %s of %s%s%s, as many as option max_held allows: set"
+				 " info key pawl_max_held or PAWL_MAX_HELD, at most 65535",
 				 t->setup.max_held, t->ranges ? "ranges" : "locks",
 				 *t->name ? "\"" : "the table", t->name, *t->name ? "\"" : "");
 	if (rc == PAWL_ERR_TOO_MANY)

@@ -16,7 +16,7 @@ int call_check_lock(const pawl_table *t, uint64_t lock, int mode)
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
 	if (life_check(t) != PAWL_SUCCESS)
-		return PAWL_ERR_MPI;
+		return life_check(t);
 	if (mode != PAWL_EXCLUSIVE && mode != PAWL_SHARED && !is_intent(mode))
 		return error_set(PAWL_ERR_ARG,
 				 "mode: %d is none of PAWL_EXCLUSIVE (%d), PAWL_SHARED (%d),"
@@ -26,6 +26,10 @@ int call_check_lock(const pawl_table *t, uint64_t lock, int mode)
 				 PAWL_AHEAD);
 	if (call_check_name(t, lock) != PAWL_SUCCESS)
 		return PAWL_ERR_RANGE;
+	if (t->setup.protocol->kind.capabilities & PAWL_CAP_RANGES)
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "%s has ranges, and no locks: pawl_range_acquire() takes them",
+				 t->setup.protocol->kind.name);
 	if (mode == PAWL_SHARED && !(t->setup.protocol->kind.capabilities & PAWL_CAP_SHARED))
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode PAWL_SHARED",
 				 t->setup.protocol->kind.name);
@@ -33,10 +37,6 @@ int call_check_lock(const pawl_table *t, uint64_t lock, int mode)
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no mode %s",
 				 t->setup.protocol->kind.name,
 				 mode & PAWL_INTENT ? "PAWL_INTENT" : "PAWL_INTENT_SHARED");
-	if (t->setup.protocol->kind.capabilities & PAWL_CAP_RANGES)
-		return error_set(PAWL_ERR_UNSUPPORTED,
-				 "%s has ranges, and no locks: pawl_range_acquire() takes them",
-				 t->setup.protocol->kind.name);
 	return PAWL_SUCCESS;
 }
 
@@ -170,8 +170,12 @@ int pawl_lock_timed_acquire(pawl_table *t, uint64_t lock, int mode, double secon
 
 int call_not_held(const pawl_table *t, uint64_t lock)
 {
-	return error_set(PAWL_ERR_NOT_HELD, "lock %llu%s is not held by this thread",
-			 (unsigned long long)lock, t->of_name);
+	return error_set(PAWL_ERR_NOT_HELD, "lock %llu%s is not held by this thread%s",
+			 (unsigned long long)lock, t->of_name,
+			 client_other_thread_has(&t->clients, lock)
+			     ? "; another thread of this process has it (with option owner=process"
+			       " any thread may release it)"
+			     : "");
 }
 
 RMA_SLOW_PATH int call_failed_lock(const pawl_table *t, uint64_t lock, int rc)
@@ -394,7 +398,7 @@ int pawl_table_get_info_sized(const pawl_table *t, struct pawl_table_info *info,
 	if (!t || !info)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "info" : "table");
 	if (life_check(t) != PAWL_SUCCESS)
-		return PAWL_ERR_MPI;
+		return life_check(t);
 	found = (struct pawl_table_info){
 	    .kind = kinds_public(t->setup.protocol),
 	    .n = t->setup.n,
@@ -425,7 +429,7 @@ int pawl_table_set_name(pawl_table *t, const char *name)
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
 	if (life_check(t) != PAWL_SUCCESS)
-		return PAWL_ERR_MPI;
+		return life_check(t);
 	if (!name)
 		name = "";
 	if (strlen(name) >= sizeof t->name || !is_printable(name))
@@ -445,7 +449,7 @@ int pawl_table_get_stats_sized(const pawl_table *t, struct pawl_stats *stats, si
 	if (!t || !stats)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "stats" : "table");
 	if (life_check(t) != PAWL_SUCCESS)
-		return PAWL_ERR_MPI;
+		return life_check(t);
 	client_count(&t->clients, &found);
 	return give(stats, size, &found, sizeof found);
 }
@@ -455,7 +459,7 @@ int pawl_table_reset_stats(pawl_table *t)
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
 	if (life_check(t) != PAWL_SUCCESS)
-		return PAWL_ERR_MPI;
+		return life_check(t);
 	client_reset(&t->clients);
 	return PAWL_SUCCESS;
 }

@@ -66,7 +66,7 @@ static int collect(const pawl_table *t, size_t n, const uint64_t locks[], const 
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
 	if (life_check(t) != PAWL_SUCCESS)
-		return PAWL_ERR_MPI;
+		return life_check(t);
 	if (n > 0 && !locks)
 		return error_set(PAWL_ERR_ARG, "locks is null");
 	if (n > (size_t)t->setup.max_held)

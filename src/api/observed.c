@@ -10,7 +10,7 @@ int pawl_table_get_percentile(const pawl_table *t, int what, double percent, dou
 	if (!t || !seconds)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "seconds" : "table");
 	if (life_check(t) != PAWL_SUCCESS)
-		return PAWL_ERR_MPI;
+		return life_check(t);
 	if (what != PAWL_TIME_ACQUIRE && what != PAWL_TIME_HOLD)
 		return error_set(
 		    PAWL_ERR_ARG,

@@ -11,7 +11,7 @@ static int check(const pawl_table *t, uint64_t id, int64_t first, int64_t last, 
 	if (!t || !range)
 		return error_set(PAWL_ERR_ARG, "%s is null", t ? "range" : "table");
 	if (life_check(t) != PAWL_SUCCESS)
-		return PAWL_ERR_MPI;
+		return life_check(t);
 	kind = &t->setup.protocol->kind;
 	if (!(kind->capabilities & PAWL_CAP_RANGES))
 		return error_set(PAWL_ERR_UNSUPPORTED,
@@ -41,17 +41,26 @@ static int peer_died(const pawl_table *t, uint64_t id, int64_t first, int64_t la
 			 (long long)first, (long long)last, (unsigned long long)id, t->of_name);
 }
 
+static int meets_own(const pawl_table *t, uint64_t id, const struct client_units *units)
+{
+	struct client_units own;
+
+	if (!client_find_own_range(&t->clients, id, units, &own))
+		own = *units; /* threads share their ranges, and another one has released it */
+	return error_set(PAWL_ERR_HELD,
+			 "units %lld to %lld of space %llu%s meet units %lld to %lld, which this"
+			 " thread has (ranges may be rounded up; options k of citron, 0: they are"
+			 " not, and segment_units of ss, 1)",
+			 (long long)units->first, (long long)units->last, (unsigned long long)id,
+			 t->of_name, (long long)own.first, (long long)own.last);
+}
+
 static int refused(const pawl_table *t, uint64_t id, const struct client_units *units, int rc)
 {
 	if (rc == PAWL_ERR_PEER)
 		return peer_died(t, id, units->first, units->last);
 	if (rc == PAWL_ERR_HELD)
-		return error_set(
-		    rc,
-		    "units %lld to %lld: another range of this thread keeps some of them"
-		    " (ranges may be rounded up; options k of citron, 0: they are not, and"
-		    " segment_units of ss, 1)",
-		    (long long)units->first, (long long)units->last);
+		return meets_own(t, id, units);
 	if (rc == PAWL_ERR_BUSY)
 		return error_note(rc, "another client has some of the units");
 	return call_refused(t, id, rc);

@@ -8,7 +8,7 @@ static int check(const pawl_table *t, uint64_t id)
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is null");
 	if (life_check(t) != PAWL_SUCCESS)
-		return PAWL_ERR_MPI;
+		return life_check(t);
 	if (!t->setup.protocol->range || !t->setup.protocol->range->grow)
 		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no spaces that grow",
 				 t->setup.protocol->kind.name);

@@ -13,14 +13,14 @@ static int check_read(const pawl_table *t, uint64_t lock, const pawl_read *read)
 
 	if (!read)
 		return error_set(PAWL_ERR_ARG, "read is null");
-	rc = call_check_lock(t, lock, PAWL_SHARED);
-	if (rc != PAWL_SUCCESS)
+	rc = call_check_lock(t, lock, PAWL_EXCLUSIVE);
+	if (rc != PAWL_SUCCESS || t->setup.protocol->read)
 		return rc;
-	if (t->setup.protocol->read)
-		return PAWL_SUCCESS;
 	return error_set(PAWL_ERR_UNSUPPORTED,
-			 "%s has no optimistic reads: acquire its locks in mode PAWL_SHARED",
-			 t->setup.protocol->kind.name);
+			 "%s has no optimistic reads: acquire its locks in mode %s",
+			 t->setup.protocol->kind.name,
+			 t->setup.protocol->kind.capabilities & PAWL_CAP_SHARED ? "PAWL_SHARED"
+										: "PAWL_EXCLUSIVE");
 }
 
 /* Whether check_read() would succeed. */

@@ -265,6 +265,21 @@ int client_in_use(const struct client_set *set)
 	return n;
 }
 
+bool client_find_own_range(const struct client_set *set, uint64_t space,
+			   const struct client_units *wanted, struct client_units *own)
+{
+	const struct lock_protocol *p = set->setup->protocol;
+	const struct lock_slot none = {.index = -1, .lock = space}, *slot;
+	int i = 0;
+
+	while ((slot = slots_next_range(set, &none, &i)))
+		if (p->range->keeps_out(set->setup, slot, wanted->first, wanted->last)) {
+			*own = (struct client_units){slot->first, slot->last};
+			return true;
+		}
+	return false;
+}
+
 /* "lock 17 exclusively". Another thread's slot may change meanwhile. */
 static size_t print_one(const struct lock_slot *slot, bool range, char *text, size_t len)
 {

@@ -271,6 +271,17 @@ void client_forget(struct client_set *set);
 /* At the end: wait until all operations of all slots have been answered. */
 void client_settle(struct client_set *set);
 
+/* Whether another thread of this process holds or awaits the lock. */
+static inline bool client_other_thread_has(const struct client_set *set, uint64_t lock)
+{
+	return slots_has_other(set, lock);
+}
+
+/* The units of a range of the calling thread that keeps some of these units of the space; false:
+ * there is none. */
+bool client_find_own_range(const struct client_set *set, uint64_t space,
+			   const struct client_units *wanted, struct client_units *own);
+
 /* The number of locks that this process holds or awaits; and the first few of them, for
  * messages. */
 int client_in_use(const struct client_set *set);

@@ -376,6 +376,18 @@ struct lock_slot *slots_find_any(struct client_set *set, uint64_t lock)
 	return NULL;
 }
 
+bool slots_has_other(const struct client_set *set, uint64_t lock)
+{
+	uintptr_t me = self(set);
+	int top = slots_used(set);
+
+	for (int i = 0; i < top; i++)
+		if (slots_is_claimed(set, i) && !slots_is_of(&set->claims[i], me, lock) &&
+		    atomic_load_explicit(&set->claims[i].lock, memory_order_relaxed) == lock)
+			return true;
+	return false;
+}
+
 /* From here on no search finds the slot. */
 static void put_away(struct client_set *set, struct lock_slot *slot, uintptr_t state)
 {

@@ -139,6 +139,9 @@ struct lock_slot *slots_find_range(struct client_set *set, uint64_t index, uint6
 const struct lock_slot *slots_next_range(const struct client_set *set, const struct lock_slot *slot,
 					 int *i);
 
+/* Whether another thread of the process has a slot for the lock; for messages. */
+bool slots_has_other(const struct client_set *set, uint64_t lock);
+
 static inline void slots_end_claim(struct slot_claim *claim)
 {
 	slots_set_lock(claim, SLOTS_NO_LOCK);

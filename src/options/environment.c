@@ -25,7 +25,9 @@ static const char prefix[] = "PAWL_";
 
 enum { PREFIX = sizeof prefix - 1 };
 
-/* Names after the prefix: those of the layers under other interfaces (src/layers), ... */
+/* Names after the prefix: the kind of tables for which the program names none, ... */
+static const char of_kind[] = "KIND";
+/* ... those of the layers under other interfaces (src/layers), ... */
 static const char *const of_layer[] = {"LOCK"};
 /* ... those of observers (src/observe), ... */
 static const char *const of_observers[] = {"STATS",     "STATS_ROWS", "TRACE",
@@ -57,6 +59,14 @@ const char *environment_name(const char *option, char *text, size_t len)
 		text[used++] = (char)toupper((unsigned char)*option);
 	text[used] = '\0';
 	return text;
+}
+
+const char *options_kind(const char *asked)
+{
+	char name[32];
+	const char *set = getenv(environment_name(of_kind, name, sizeof name));
+
+	return (!asked || strcmp(asked, "auto") == 0) && set && *set ? set : asked;
 }
 
 /* ------------------------------------------------------- whose a name is */
@@ -104,7 +114,7 @@ static bool is_option(const char *name, size_t len)
 static bool is_unknown(const char *name, size_t len)
 {
 	return len > 0 && !is_option(name, len) && !is_one(strict, name, len) &&
-	       !among(of_layer, LENGTH(of_layer), name, len) &&
+	       !is_one(of_kind, name, len) && !among(of_layer, LENGTH(of_layer), name, len) &&
 	       !among(of_observers, LENGTH(of_observers), name, len) &&
 	       !among(of_installation, LENGTH(of_installation), name, len);
 }
@@ -122,6 +132,7 @@ static bool resembles(const char *name, size_t len, char *text, size_t room)
 		similar_try(&near, of_layer[i], strlen(of_layer[i]));
 	for (size_t i = 0; i < LENGTH(of_observers); i++)
 		similar_try(&near, of_observers[i], strlen(of_observers[i]));
+	similar_try(&near, of_kind, strlen(of_kind));
 	similar_try(&near, strict, strlen(strict));
 	if (!near.best)
 		return false;
@@ -196,10 +207,35 @@ void environment_warn(FILE *out)
 	}
 }
 
-void options_warn(FILE *out)
+/* Variables of options that the kind does not have. */
+static void warn_of_others(FILE *out, const struct lock_protocol *p)
+{
+	static atomic_uint_fast64_t said; /* bit i: option i */
+	const struct option_spec *s;
+	char name[64], kinds[200];
+
+	for (int i = 0; (s = option_spec_get(i)); i++) {
+		uint64_t bit = UINT64_C(1) << i;
+
+		if (!getenv(environment_name(s->is.name, name, sizeof name)) ||
+		    option_spec_find(p, s->is.name) || (atomic_fetch_or(&said, bit) & bit))
+			continue;
+		option_kinds(s->is.name, kinds, sizeof kinds);
+		fprintf(out,
+			"pawl: environment variable %s has no effect on a table of kind %s; kinds"
+			" with option %s: %s\n",
+			name, p->kind.name, s->is.name, kinds);
+	}
+}
+
+void options_warn(FILE *out, const struct lock_protocol *p, MPI_Info info)
 {
 	static atomic_flag done = ATOMIC_FLAG_INIT;
 
 	if (!atomic_flag_test_and_set(&done))
 		environment_warn(out);
+	if (p)
+		warn_of_others(out, p);
+	if (info != MPI_INFO_NULL)
+		options_warn_info(out, info);
 }

@@ -10,6 +10,8 @@
 const struct option_spec *option_spec_get(int index);
 /* The same, for the options of one kind. */
 const struct option_spec *option_spec_of(const struct lock_protocol *p, int index);
+/* The names of the kinds of the library that have the option, separated by ", ". */
+void option_kinds(const char *name, char *text, size_t len);
 /* An option of a kind by name; NULL: none. */
 const struct option_spec *option_spec_find(const struct lock_protocol *p, const char *name);
 
@@ -22,8 +24,10 @@ const char *option_value_get(const struct options *o, const struct option_spec *
 /* The value of a number or a choice. */
 int64_t option_value_number(const struct options *o, const struct option_spec *s);
 
-/* environment.c: print the report of options_warn(), each time. */
+/* environment.c: print the report of options_warn() about names that are no option, each time. */
 void environment_warn(FILE *out);
+/* options.c: the report of options_warn() about an info. */
+void options_warn_info(FILE *out, MPI_Info info);
 /* The name of an option's variable, PAWL_NAME. Returns text. */
 const char *environment_name(const char *option, char *text, size_t len);
 

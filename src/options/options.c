@@ -232,12 +232,24 @@ static bool is_known(const char *name)
 	return false;
 }
 
+void option_kinds(const char *name, char *text, size_t len)
+{
+	const struct lock_protocol *p;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int i = 0; (p = kinds_get(i)) && used < len; i++)
+		if (option_spec_find(p, name))
+			used += (size_t)snprintf(text + used, len - used, "%s%s", used ? ", " : "",
+						 p->kind.name);
+}
+
 /* List the options of the kind, with a hint if the name is misspelt. */
 static int no_such_option(const struct lock_protocol *p, const char *name, const char *what)
 {
 	struct similar near = similar_to(name, strlen(name));
 	const struct option_spec *s;
-	char list[400] = "", hint[64];
+	char list[400] = "", hint[64], kinds[200];
 	size_t used = 0;
 
 	for (int i = 0; (s = option_spec_of(p, i)) && used < sizeof list; i++) {
@@ -245,9 +257,12 @@ static int no_such_option(const struct lock_protocol *p, const char *name, const
 		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
 					 s->is.name);
 	}
+	option_kinds(name, kinds, sizeof kinds);
 	if (is_known(name))
-		return error_set(PAWL_ERR_OPTION, "%.80s: %s has no option %s; it takes: %s", what,
-				 p->kind.name, name, list);
+		return error_set(
+		    PAWL_ERR_OPTION,
+		    "%.80s: %s has no option %s (kinds that have it: %s); it takes: %s", what,
+		    p->kind.name, name, kinds, list);
 	return error_set(PAWL_ERR_OPTION, "%.80s: there is no option %.80s%s; %s takes: %s", what,
 			 name, similar_hint(&near, "", hint, sizeof hint), p->kind.name, list);
 }
@@ -290,6 +305,20 @@ static int read_info(struct options *o, const struct lock_protocol *p, MPI_Info 
 			rc = read_info_key(o, p, info, key);
 	}
 	return rc;
+}
+
+void options_warn_info(FILE *out, MPI_Info info)
+{
+	char key[MPI_MAX_INFO_KEY + 1];
+	int n;
+
+	PMPI_Info_get_nkeys(info, &n);
+	for (int i = 0; i < n; i++) {
+		PMPI_Info_get_nthkey(info, i, key);
+		if (is_known(key))
+			fprintf(out, "pawl: info key %s has no effect; did you mean %s%s?\n", key,
+				info_prefix, key);
+	}
 }
 
 /* For the options that pawl_final names, info overrides the environment. */

@@ -41,9 +41,13 @@ int options_default(struct options *o, const struct lock_protocol *p);
 int options_set(struct options *o, const struct lock_protocol *p, const char *name,
 		const char *value, const char *what);
 int options_environment(struct options *o, const struct lock_protocol *p);
-/* Report, once in a process, variables PAWL_* that have no effect, and which variables they
- * probably stand for. */
-void options_warn(FILE *out);
+/* The kind of a table for which the program asked for this one (NULL or "auto": none): PAWL_KIND,
+ * if the environment has it, where it asked for none. */
+const char *options_kind(const char *asked);
+/* Report what has no effect on a table of this kind, and what was probably meant: once in a process
+ * each variable PAWL_* that is no option, and each that is an option of other kinds; and keys of
+ * the info that are options without the prefix of Pawl. p NULL: of no kind. */
+void options_warn(FILE *out, const struct lock_protocol *p, MPI_Info info);
 int options_check(const struct options *o);
 /* The value of a number, or the index of a choice; otherwise, if the kind has no such option. */
 int64_t options_number(const struct options *o, const char *name, int64_t otherwise);

@@ -319,7 +319,7 @@ static void destroy(pawl_table *t)
 	topo_job_free(&t->job);
 	if (t->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&t->comm);
-	free(t);
+	life_bury(t);
 }
 
 /* Statistics and the like, if the environment asks for them. Collective. */
@@ -399,7 +399,7 @@ void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n)
 static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl_home_fn *home,
 		  void *arg, MPI_Info info, pawl_table **table)
 {
-	const char *kind = kinds_name(asked);
+	const char *kind = kinds_name(options_kind(asked));
 	const struct lock_protocol *p = kinds_find(kind);
 	struct options o = {.max_held = 0};
 	pawl_table *t;
@@ -429,7 +429,7 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 	if (rc == PAWL_SUCCESS)
 		rc = check_threads(t, &o, p);
 	if (is_first_rank(comm))
-		options_warn(stderr);
+		options_warn(stderr, p, info);
 	rc = table_agree(comm, rc);
 	if (rc == PAWL_SUCCESS)
 		rc = table_agree_on(comm, &o, kind, n, homed);
@@ -493,7 +493,7 @@ static void forget(pawl_table *t)
 	setup_free(&t->setup);
 	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
 	topo_job_free(&t->job);
-	free(t);
+	life_bury(t);
 }
 
 int pawl_table_free(pawl_table **table)

@@ -15,9 +15,12 @@
  *
  * At the end of the process, tables that were not freed in time are reported on stderr. A session
  * (MPI-4) gives no notice of its end, so tables of sessions are reported only then.
+ *
+ * The last tables that were freed stay in memory with plain 0, so that a call on one gets an error.
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "table/table.h"
@@ -187,6 +190,20 @@ void life_end(pawl_table *t)
 	pthread_mutex_unlock(&mutex);
 }
 
+void life_bury(pawl_table *t)
+{
+	enum { FEW = 16 };
+	static pawl_table *last[FEW];
+	static unsigned next;
+
+	hide(t);
+	t->freed = true;
+	pthread_mutex_lock(&mutex);
+	free(last[next % FEW]);
+	last[next++ % FEW] = t;
+	pthread_mutex_unlock(&mutex);
+}
+
 int life_check_process(void)
 {
 	if (forked)
@@ -200,6 +217,8 @@ bool life_is_over(const pawl_table *t)
 {
 	int finalized = 0;
 
+	if (t->freed)
+		return false;
 	if (!t->usable && finalizing)
 		PMPI_Finalized(&finalized);
 	return finalized && !t->in_session;
@@ -209,6 +228,8 @@ int life_look(const pawl_table *t)
 {
 	int rc = life_check_process();
 
+	if (rc == PAWL_SUCCESS && t->freed)
+		rc = error_set(PAWL_ERR_ARG, "the table (%s) was freed", t->about);
 	if (rc == PAWL_SUCCESS && life_is_over(t))
 		rc = error_set(PAWL_ERR_MPI,
 			       "MPI is finalized, and with it the table (%s): calls on it come"

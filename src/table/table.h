@@ -36,6 +36,7 @@ struct pawl_table {
 	char about[160];  /* name, kind and number of locks, for messages */
 	pawl_table *next; /* in the list of live tables (life.c) */
 	bool in_session;  /* created without MPI_Init */
+	bool freed;       /* life_bury() */
 };
 
 /* create.c ---------------------------------------------------------------- */
@@ -58,13 +59,18 @@ int table_check_memory(pawl_table *t, uint64_t bytes);
 void life_begin(pawl_table *t);
 void life_end(pawl_table *t);
 
+/* The last step of freeing a table. Its memory is kept until some more tables have been freed, so
+ * that a call on a handle that the program has copied gets an error. */
+void life_bury(pawl_table *t);
+
 /* MPI_Finalize comes next: end the threads of this rank that call MPI. Those of tables in sessions
  * go on. */
 void life_end_threads(void);
 
 /* In a forked child: PAWL_ERR_MPI, with a message. */
 int life_check_process(void);
-/* The same, and also after MPI_Finalize. For tables that are not usable. */
+/* The same, and also after MPI_Finalize and after pawl_table_free(). For tables that are not
+ * usable. */
 int life_look(const pawl_table *t);
 /* Whether a call may proceed. */
 static inline int life_check(const pawl_table *t)

@@ -25,7 +25,7 @@ struct mistake {
 static const struct mistake mistakes[] = {
     {"no-such-lock", NULL, NULL, PAWL_ERR_KIND, {"no-such-lock", "d-mcs", "rma-rw"}},
     {"d-mcs", "xyz", "1", PAWL_ERR_OPTION, {"xyz", "max_held", "topology"}},
-    {"d-mcs", "t_r", "5", PAWL_ERR_OPTION, {"t_r", "d-mcs", "max_held"}},
+    {"d-mcs", "t_r", "5", PAWL_ERR_OPTION, {"t_r", "kinds that have it: rma-rw", "max_held"}},
     {"d-mcs", "max_held", "0", PAWL_ERR_OPTION, {"max_held", "1", "65535"}},
     {"d-mcs", "max_held", "65536", PAWL_ERR_OPTION, {"max_held", "1", "65535"}},
     {"d-mcs", "max_held", "many", PAWL_ERR_OPTION, {"max_held", "many", "65535"}},
@@ -115,6 +115,16 @@ static void upper_case(void)
 	result("an info key in upper case; *table is NULL after a failure");
 }
 
+static void expect_kind(const char *asked, const char *kind)
+{
+	struct pawl_table_info info;
+	pawl_table *table = table_open(asked, 1, NULL, NULL);
+
+	expect_code(pawl_table_get_info(table, &info), PAWL_SUCCESS, "info");
+	expect(strcmp(info.kind->name, kind) == 0, "the kind is %s", info.kind->name);
+	table_close(table);
+}
+
 static void environment(void)
 {
 	pawl_table *table = NULL;
@@ -130,6 +140,17 @@ static void environment(void)
 	unsetenv("PAWL_XYZ");
 	table_close(table);
 	result("an unknown environment variable");
+
+	setenv("PAWL_KIND", "rma-rw", 1);
+	expect_kind(NULL, "rma-rw");
+	expect_kind("auto", "rma-rw");
+	expect_kind("d-mcs", "d-mcs");
+	setenv("PAWL_KIND", "dmcs", 1);
+	expect_code(pawl_table_create(MPI_COMM_WORLD, NULL, 1, MPI_INFO_NULL, &table),
+		    PAWL_ERR_KIND, "create with PAWL_KIND=dmcs");
+	expect_message("did you mean d-mcs?");
+	unsetenv("PAWL_KIND");
+	result("PAWL_KIND, where the program names no kind");
 
 	setenv("PAWL_T_R", "none", 1);
 	expect_code(pawl_table_create(MPI_COMM_WORLD, "rma-rw", 1, MPI_INFO_NULL, &table),
@@ -400,6 +421,27 @@ static void no_lease(void)
 	}
 }
 
+/* Calls of another family, and calls on a table that was freed. */
+static void wrong_calls(void)
+{
+	pawl_table *table = table_open("d-mcs", 2, NULL, NULL), *ranges, *copy = table;
+	pawl_read read = {{0}};
+
+	expect_code(pawl_lock_read_begin(table, 0, &read), PAWL_ERR_UNSUPPORTED, "read");
+	expect_message("d-mcs has no optimistic reads: acquire its locks in mode PAWL_EXCLUSIVE");
+	ranges = table_open("citron", 2, NULL, NULL);
+	expect_code(pawl_lock_acquire_part(ranges, 0, 1, PAWL_EXCLUSIVE), PAWL_ERR_UNSUPPORTED,
+		    "a part");
+	expect_message("citron has ranges, and no locks");
+	table_close(ranges);
+	table_close(table);
+	expect_code(pawl_lock_acquire(copy, 0, PAWL_EXCLUSIVE), PAWL_ERR_ARG, "acquire");
+	expect_message("was freed");
+	expect_code(pawl_lock_release(copy, 0), PAWL_ERR_ARG, "release");
+	expect_code(pawl_table_free(&copy), PAWL_ERR_ARG, "free");
+	result("calls of another family, and after pawl_table_free()");
+}
+
 static void lock_calls(void)
 {
 	pawl_table *table = table_open("cas-backoff", 4, NULL, NULL);
@@ -479,6 +521,7 @@ static void holding(const struct pawl_kind *kind)
 	expect_code(pawl_lock_acquire(table, mine + 1, PAWL_EXCLUSIVE), PAWL_SUCCESS, "second");
 	expect_code(pawl_lock_acquire(table, mine + 2, PAWL_EXCLUSIVE), PAWL_ERR_TOO_MANY, "third");
 	expect_message("still in the queue of 2 locks of the table, as many as option max_held");
+	expect_message("set info key pawl_max_held or PAWL_MAX_HELD, at most 65535");
 	expect_code(pawl_lock_release(table, mine + 2), PAWL_ERR_NOT_HELD, "release of the third");
 	expect_code(pawl_lock_release(table, mine + 1), PAWL_SUCCESS, "release of the second");
 	expect_code(pawl_lock_acquire(table, mine + 2, PAWL_EXCLUSIVE), PAWL_SUCCESS,
@@ -512,6 +555,7 @@ int main(int argc, char **argv)
 	range_calls();
 	intercommunicator();
 	arguments();
+	wrong_calls();
 	lock_calls();
 	names();
 	for (int i = 0; (kind = tap_kind(&i));)

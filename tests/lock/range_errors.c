@@ -103,6 +103,7 @@ static void held_once(pawl_table *t, const struct pawl_kind *kind, int64_t first
 		return;
 	expect_code(pawl_range_acquire(t, mine, last, last, PAWL_EXCLUSIVE, &other), PAWL_ERR_HELD,
 		    "its last unit");
+	expect_message("which this thread has");
 	expect_code(pawl_range_try_acquire(t, mine, 0, INT64_MAX, PAWL_EXCLUSIVE, &other),
 		    can(kind, PAWL_CAP_TRY) ? PAWL_ERR_HELD : PAWL_ERR_UNSUPPORTED, "all units");
 	expect_code(pawl_range_release(t, &range), PAWL_SUCCESS, "release");

@@ -4,6 +4,7 @@
  * few threads on each rank compete for a few locks.
  */
 #include <pthread.h>
+#include <string.h>
 #include <sched.h>
 
 #include "payload.h"
@@ -97,6 +98,8 @@ static void *release_it(void *arg)
 	(void)arg;
 	expect_code(pawl_lock_release(table, (uint64_t)tap_rank % LOCKS), PAWL_ERR_NOT_HELD,
 		    "release by another thread");
+	expect(strstr(pawl_error_message(), "another thread of this process has it"),
+	       "the message: %s", pawl_error_message());
 	return NULL;
 }
 
