@@ -75,14 +75,26 @@ timed check "a table, one node" thrice "$in_table" on_table
 
 on_window()
 {
-	mpi_run 4 60 env PAWL_STATS="$dir/window" "LD_PRELOAD=$layer" "$program" window &&
-		named "$dir/window" "target 0" "${in_window#*:}" &&
+	mpi_run 4 60 env PAWL_STATS="$dir/window" "LD_PRELOAD=$layer" "PATH=$dir/bin:$PATH" \
+		"$program" window && named "$dir/window" "target 0" "${in_window#*:}" &&
 		grep -q 'window data, 4 ranks' "$dir/window"
 }
+# The programs that read debug information are not preloaded with the layer.
+is_plain()
+{
+	cat "$dir/started"
+	[ -s "$dir/started" ] && ! grep -v '^preloaded: $' "$dir/started"
+}
 if [ -e "$layer" ]; then
+	mkdir "$dir/bin"
+	printf '#!/bin/sh\necho "preloaded: $LD_PRELOAD" >>"%s"\nexec %s "$@"\n' \
+		"$dir/started" "$(command -v addr2line)" >"$dir/bin/addr2line"
+	chmod +x "$dir/bin/addr2line"
 	timed check "a window, one node" thrice "$in_window" on_window
+	check "addr2line without the layer" is_plain
 else
 	skip "a window, one node" "no shared library in this build"
+	skip "addr2line without the layer" "no shared library in this build"
 fi
 
 # The layer is part of the program; a lock of a range takes others, of which it has the line.
@@ -206,8 +218,8 @@ probes()
 			{ grep -A3 'Provider: pawl' "$dir/notes"; echo "no $probe"; return 1; }
 	done
 	mpi_run 2 60 env PAWL_PROBES=1 "$program" || return 1
-	mpi_fails 2 60 "$dir/refused" env PAWL_PROBES=yes "$program" || return 1
-	grep 'PAWL_PROBES: "yes"; accepted: 0, 1' "$dir/refused"
+	mpi_fails 2 60 "$dir/refused" env PAWL_PROBES=maybe "$program" || return 1
+	grep 'PAWL_PROBES: "maybe"; accepted: 0, no, off, false, 1' "$dir/refused"
 }
 if ! grep -q 'PAWL_HAVE_SDT' "$builddir/config.status"; then
 	skip "PAWL_PROBES" "no <sys/sdt.h>"

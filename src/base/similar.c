@@ -2,7 +2,7 @@
 /*
  * Misspelt names. The distance of two names is the number of letters inserted, left out, replaced,
  * or swapped with their neighbour (optimal string alignment). The first four or more letters of a
- * name count as one wrong letter.
+ * name count as one wrong letter, and come before another word with one.
  */
 #include "base/similar.h"
 
@@ -44,6 +44,7 @@ static int distance(const char *a, size_t na, const char *b, size_t nb)
 	return row[na][nb];
 }
 
+/* Whether the name is an abbreviation of the word. */
 static int begins_with(const char *word, size_t len, const char *name, size_t name_len)
 {
 	return name_len >= ABBREVIATED && name_len < len &&
@@ -63,13 +64,16 @@ struct similar similar_to(const char *name, size_t len)
 
 void similar_try(struct similar *s, const char *word, size_t len)
 {
-	int d = begins_with(word, len, s->name, s->len) ? 1 : distance(s->name, s->len, word, len);
+	int abbreviates = begins_with(word, len, s->name, s->len);
+	int d = abbreviates ? 1 : distance(s->name, s->len, word, len);
 
-	if (d > most_wrong(s->len) || d >= s->distance)
+	if (d > most_wrong(s->len) || d > s->distance ||
+	    (d == s->distance && (!abbreviates || s->abbreviates)))
 		return;
 	s->best = word;
 	s->best_len = len;
 	s->distance = d;
+	s->abbreviates = abbreviates;
 }
 
 const char *similar_hint(const struct similar *s, const char *prefix, char *text, size_t len)

@@ -13,6 +13,7 @@ struct similar {
 	const char *best;
 	size_t best_len; /* best may be a word within a longer text */
 	int distance;
+	int abbreviates; /* the name is the beginning of best */
 };
 
 struct similar similar_to(const char *name, size_t len);

@@ -155,11 +155,10 @@ int observe_open_inject(const struct observe *o, const struct observer **calls, 
 	    .begin = begin, .acquired = acquired, .close = close_inject};
 	struct inject i = {.any_lock = true, .rank = -1}, *mine;
 	char value[OBSERVE_SETTING], *rest = NULL;
-	int ok;
+	int ok, rc = observe_setting(o->table.comm, "PAWL_INJECT", value);
 
-	observe_setting(o->table.comm, "PAWL_INJECT", value);
-	if (!value[0])
-		return PAWL_SUCCESS;
+	if (rc != PAWL_SUCCESS || !value[0])
+		return rc;
 	for (char *w = strtok_r(value, " ,", &rest); w; w = strtok_r(NULL, " ,", &rest))
 		if (!read_word(&i, w))
 			return error_set(PAWL_ERR_OPTION,

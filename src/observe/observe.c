@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "observe/observers.h"
@@ -22,16 +23,57 @@ static observer_open *const observers[] = {observe_open_watch,  observe_open_sta
 					   observe_open_trace,  observe_open_probes,
 					   observe_open_inject, NULL};
 
-void observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING])
+static bool is_among(const char *const *words, const char *value)
+{
+	while (*words && strcasecmp(*words, value) != 0)
+		words++;
+	return *words != NULL;
+}
+
+/* As rank 0 has it. */
+static int read_variable(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING])
 {
 	const char *env = getenv(name);
 	int rank;
 
 	memset(value, 0, OBSERVE_SETTING);
 	PMPI_Comm_rank(comm, &rank);
-	if (rank == 0 && env && strcmp(env, "0") != 0)
-		strncpy(value, env, OBSERVE_SETTING - 1);
+	if (rank == 0 && env)
+		memcpy(value, env, strnlen(env, OBSERVE_SETTING));
 	PMPI_Bcast(value, OBSERVE_SETTING, MPI_CHAR, 0, comm);
+	if (value[OBSERVE_SETTING - 1])
+		return error_set(PAWL_ERR_OPTION, "%s is longer than %d characters", name,
+				 OBSERVE_SETTING - 1);
+	return PAWL_SUCCESS;
+}
+
+int observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING])
+{
+	static const char *const off[] = {"0", "no", "off", "false", NULL};
+	static const char *const on[] = {"1", "2", "yes", "on", "true", NULL};
+	int rc = read_variable(comm, name, value);
+
+	if (is_among(off, value))
+		value[0] = '\0';
+	else if (is_among(on, value))
+		strcpy(value, "1");
+	return rc;
+}
+
+int observe_number(MPI_Comm comm, const char *name, uint64_t least, uint64_t most, uint64_t *value)
+{
+	char text[OBSERVE_SETTING], *end;
+	int rc = read_variable(comm, name, text);
+	unsigned long long number;
+
+	if (rc != PAWL_SUCCESS || !text[0])
+		return rc;
+	number = strtoull(text, &end, 10); /* ULLONG_MAX if there are too many digits */
+	if (text[0] < '0' || text[0] > '9' || *end || number < least || number > most)
+		return error_set(PAWL_ERR_OPTION, "%s: \"%.80s\" is no number from %llu to %llu",
+				 name, text, (unsigned long long)least, (unsigned long long)most);
+	*value = number;
+	return PAWL_SUCCESS;
 }
 
 int observe_open(struct observe **to, const struct observe_table *table)

@@ -138,10 +138,14 @@ bool observe_reports_locks(const struct observe *o);
 /* False: no observer has them. */
 bool observe_percentile(struct observe *o, bool holds, double percent, uint64_t *ns);
 
-/* The value that a variable of the environment has on rank 0 of the communicator, "" if it is not
- * set, empty or 0. Collective. Launchers often do not pass the environment to other hosts. */
+/* The value that a variable of the environment has on rank 0 of the communicator. Collective.
+ * Launchers often do not pass the environment to other hosts. "" if it is not set, empty or a word
+ * for off (0, no, off, false); "1" for the words 1, 2, yes, on, true; in any case of letters.
+ * PAWL_ERR_OPTION, on all ranks: it is too long. */
 enum { OBSERVE_SETTING = 512 };
-void observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING]);
+int observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING]);
+/* The same of a number, which stays as it is if the variable is not set or empty. */
+int observe_number(MPI_Comm comm, const char *name, uint64_t least, uint64_t most, uint64_t *value);
 
 /* ------------------------------------------------------------ for the API layer */
 

@@ -111,11 +111,14 @@ static int open_probes(const struct observe *o, const struct observer **calls, v
 int observe_open_probes(const struct observe *o, const struct observer **calls, void **state)
 {
 	char value[OBSERVE_SETTING];
+	int rc = observe_setting(o->table.comm, "PAWL_PROBES", value);
 
-	observe_setting(o->table.comm, "PAWL_PROBES", value);
-	if (!value[0])
-		return PAWL_SUCCESS;
+	if (rc != PAWL_SUCCESS || !value[0])
+		return rc;
 	if (strcmp(value, "1") != 0)
-		return error_set(PAWL_ERR_OPTION, "PAWL_PROBES: \"%s\"; accepted: 0, 1", value);
+		return error_set(PAWL_ERR_OPTION,
+				 "PAWL_PROBES: \"%s\"; accepted: 0, no, off, false, 1, yes, on,"
+				 " true",
+				 value);
 	return open_probes(o, calls, state);
 }

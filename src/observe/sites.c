@@ -4,8 +4,10 @@
  * addr2line (binutils) reads. Without addr2line or debug information: module and offset.
  *
  * addr2line is started by posix_spawn(), which neither copies this process nor runs handlers of
- * fork(). All sites of a module are asked for at once.
+ * fork(), and without LD_PRELOAD, by which it would load the MPI. All sites of a module are asked
+ * for at once.
  */
+#include <fcntl.h>
 #include <link.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -65,19 +67,38 @@ static void describe_offset(const struct site *s, char *text)
 
 enum { ADDRESS = 24, FIXED_ARGUMENTS = 5 };
 
+/* The environment without LD_PRELOAD, to be freed; its texts are those of environ. */
+static char **plain_environment(void)
+{
+	static const char preload[] = "LD_PRELOAD=";
+	size_t n = 0, kept = 0;
+	char **plain;
+
+	while (environ[n])
+		n++;
+	plain = calloc(n + 1, sizeof *plain);
+	for (size_t i = 0; plain && i < n; i++)
+		if (strncmp(environ[i], preload, sizeof preload - 1) != 0)
+			plain[kept++] = environ[i];
+	return plain;
+}
+
 static FILE *start(char **arguments, pid_t *child)
 {
 	posix_spawn_file_actions_t actions;
+	char **environment = plain_environment();
 	int ends[2], rc;
 
-	if (pipe(ends) != 0)
+	if (!environment || pipe2(ends, O_CLOEXEC) != 0) {
+		free(environment);
 		return NULL;
+	}
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addclose(&actions, ends[0]);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
-	rc = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	rc = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
+	free(environment);
 	close(ends[1]);
 	if (rc == 0)
 		return fdopen(ends[0], "r");

@@ -4,7 +4,7 @@
  * waited for it, for how long, which rank held it longest, and from how far it came; and histograms
  * of all waits and holds.
  *
- *   PAWL_STATS=1           print a table on stderr
+ *   PAWL_STATS=1           print a table on stderr; also yes, on, true
  *   PAWL_STATS=FILE        ... into a file of rank 0
  *   PAWL_STATS=json        print a line of JSON on stderr
  *   PAWL_STATS=json:FILE   ... into a file
@@ -174,14 +174,16 @@ int observe_open_stats(const struct observe *o, const struct observer **calls, v
 	    .percentile = percentile,
 	    .close = stop,
 	};
-	char value[OBSERVE_SETTING], rows[OBSERVE_SETTING];
+	char value[OBSERVE_SETTING];
+	uint64_t rows = 10;
 	struct stats *s;
-	int ok;
+	int ok, rc = observe_setting(o->table.comm, "PAWL_STATS", value);
 
-	observe_setting(o->table.comm, "PAWL_STATS", value);
-	if (!value[0])
-		return PAWL_SUCCESS;
-	observe_setting(o->table.comm, "PAWL_STATS_ROWS", rows);
+	if (rc != PAWL_SUCCESS || !value[0])
+		return rc;
+	rc = observe_number(o->table.comm, "PAWL_STATS_ROWS", 0, INT32_MAX, &rows);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	s = calloc(1, sizeof *s);
 	ok = s != NULL;
 	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, o->table.comm);
@@ -190,7 +192,7 @@ int observe_open_stats(const struct observe *o, const struct observer **calls, v
 		return error_set(PAWL_ERR_NOMEM, "out of memory for PAWL_STATS");
 	}
 	read_setting(s, value);
-	s->rows = rows[0] ? atoi(rows) : 10;
+	s->rows = (int)rows;
 	s->observe = o;
 	stats_begin_file(s);
 	tallies_clear(&s->tallies);

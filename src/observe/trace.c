@@ -21,7 +21,7 @@
 #include "observe/observers.h"
 #include "rma/shared_clock.h"
 
-enum { MIB = 1 << 20, MIB_PRESET = 16, MIB_MOST = 65536, TAG = 2, CHUNK = 1 << 16 };
+enum { MIB = 1 << 20, MIB_MOST = 65536, TAG = 2, CHUNK = 1 << 16 };
 
 struct trace {
 	const struct observe_table *of;
@@ -284,20 +284,6 @@ static const struct observer calls = {
     .close = close_trace,
 };
 
-/* Bytes of a ring; 0: the text is wrong. */
-static uint64_t ring_bytes(const char *text)
-{
-	char *end;
-	unsigned long mib = MIB_PRESET;
-
-	if (*text) {
-		mib = strtoul(text, &end, 10);
-		if (*end || mib < 1 || mib > MIB_MOST)
-			return 0;
-	}
-	return (uint64_t)mib * MIB;
-}
-
 /* Rank 0 of MPI_COMM_WORLD begins the file with its first table; later tables are added. */
 static int begin_file(struct trace *t)
 {
@@ -322,20 +308,21 @@ static int begin_file(struct trace *t)
 int observe_open_trace(const struct observe *o, const struct observer **observer, void **state)
 {
 	const struct observe_table *of = &o->table;
-	char path[OBSERVE_SETTING], mib[OBSERVE_SETTING];
+	char path[OBSERVE_SETTING];
 	struct trace *t;
-	uint64_t bytes;
-	int well, rc;
+	uint64_t mib = 16, bytes;
+	int well, rc = observe_setting(of->comm, "PAWL_TRACE", path);
 
-	observe_setting(of->comm, "PAWL_TRACE", path);
-	if (!path[0])
-		return PAWL_SUCCESS;
-	observe_setting(of->comm, "PAWL_TRACE_MIB", mib);
-	bytes = ring_bytes(mib);
-	if (!bytes)
+	if (rc != PAWL_SUCCESS || !path[0])
+		return rc;
+	if (strcmp(path, "1") == 0)
 		return error_set(PAWL_ERR_OPTION,
-				 "PAWL_TRACE_MIB: \"%.80s\" is no number from 1 to %d", mib,
-				 (int)MIB_MOST);
+				 "PAWL_TRACE names a file, as in PAWL_TRACE=locks.json (a file"
+				 " whose name is a word for on or off: ./yes)");
+	rc = observe_number(of->comm, "PAWL_TRACE_MIB", 1, MIB_MOST, &mib);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	bytes = mib * MIB;
 	t = calloc(1, sizeof *t);
 	if (t)
 		t->ring = malloc(bytes);

@@ -66,14 +66,47 @@ static void refused(const char *variable, const char *value, const char *word)
 	       pawl_error_message());
 }
 
+static const char *long_text(void)
+{
+	memset(text, 'x', 600);
+	text[600] = '\0';
+	return text;
+}
+
+/* Words for on and off, which name no file. */
+static void switches(void)
+{
+	static const char *const words[] = {"no", "Off", "false", "0", "2", "yes", "ON", "true"};
+	int off = 4;
+	double s;
+
+	for (int i = 0; i < (int)(sizeof words / sizeof *words); i++) {
+		pawl_table *t = create("d-mcs", "PAWL_STATS", words[i]);
+
+		now_doing("PAWL_STATS=%s", words[i]);
+		expect_code(pawl_table_get_percentile(t, PAWL_TIME_HOLD, 50, &s),
+			    i < off ? PAWL_ERR_UNSUPPORTED : PAWL_SUCCESS, words[i]);
+		table_close(t);
+		expect(access(words[i], F_OK) != 0, "a file %s", words[i]);
+	}
+	result("words for on and off");
+}
+
 static void settings(void)
 {
 	refused("PAWL_INJECT", "delay=1h", "\"delay=1h\" is none of");
 	refused("PAWL_INJECT", "delay=1us mode=all", "\"mode=all\" is none of");
 	refused("PAWL_INJECT", "rank=x", "\"rank=x\" is none of");
 	refused("PAWL_INJECT", "lock=3", "no delay");
-	refused("PAWL_PROBES", "yes", "accepted: 0, 1");
+	refused("PAWL_PROBES", "maybe", "accepted: 0, no, off");
+	refused("PAWL_TRACE", "yes", "names a file");
+	refused("PAWL_STATS", long_text(), "PAWL_STATS is longer than 511");
+	setenv("PAWL_STATS", "on", 1);
+	refused("PAWL_STATS_ROWS", "-3", "\"-3\" is no number from 0 to");
+	refused("PAWL_STATS_ROWS", "abc", "\"abc\" is no number");
+	unsetenv("PAWL_STATS");
 	setenv("PAWL_TRACE", FILE_NAME, 1);
+	refused("PAWL_TRACE_MIB", "0", "no number from 1");
 	refused("PAWL_TRACE_MIB", "65537", "no number from 1");
 	refused("PAWL_TRACE_MIB", "7x", "no number from 1");
 	unsetenv("PAWL_TRACE");
@@ -368,6 +401,7 @@ int main(int argc, char **argv)
 	tap_start(&argc, &argv, MPI_THREAD_MULTIPLE);
 	install_handler();
 	settings();
+	switches();
 	delays();
 	names();
 	signals();

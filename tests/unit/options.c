@@ -254,6 +254,7 @@ static void environment(void)
 	setenv("PAWL_ROOT", "/opt/pawl", 1);
 	setenv("PAWL_COLOUR", "blue", 1);
 	setenv("PAWL_MAX_HOLD", "5", 1);
+	setenv("PAWL_STAT", "1", 1); /* PAWL_STAY is as near */
 	setenv("PAWL_LOCK", "rma-rw", 1);
 	setenv("PAWL_T_R", "none", 1); /* no option of this kind */
 	setenv("PAWL_WAIT", "yield", 1);
@@ -270,12 +271,14 @@ static void environment(void)
 	}
 	check(strstr(said, "PAWL_MAX_HOLD is no option") && strstr(said, "mean PAWL_MAX_HELD?"),
 	      "a misspelt one is reported, with a suggestion", said);
+	check(strstr(said, "mean PAWL_STATS?"), "the beginning of a name", said);
 	check(strstr(said, "PAWL_LOCK has no effect") && strstr(said, "libpawl-mpi"),
 	      "one of the layer that is not loaded is reported", said);
 	check(strstr(said, "PAWL_T_R has no effect on a table of kind d-mcs") &&
 		  strstr(said, "kinds with option t_r: rma-rw"),
 	      "an option of other kinds is reported, with these kinds", said);
-	check(lines_in(said) == 3, "nothing else, and once", said);
+	check(lines_in(said) == 4, "nothing else, and once", said);
+	unsetenv("PAWL_STAT");
 	setenv("PAWL_STRICT", "1", 1);
 	check(options_environment(&o, p) == PAWL_ERR_OPTION, "PAWL_STRICT=1: an error", "none");
 	unsetenv("PAWL_MAX_HOLD");
