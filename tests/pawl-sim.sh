@@ -31,6 +31,24 @@ other_seed()
 }
 check "another seed, other lines" other_seed
 
+# One lock whose sections take 10 us on average is acquired 100000 times a second at most, and
+# about as often; with pauses of as long after each release, one rank acquires half as often.
+paced()
+{
+	per_second()
+	{
+		sim --machine=xc30-aries --lock=d-mcs --iterations=2000 --json "$@" |
+			sed 's/.*"throughput":\([0-9]*\).*/\1/'
+	}
+	full=$(per_second --ranks=8 --section=10000)
+	half=$(per_second --ranks=1 --section=10000 --think=10000)
+	rests=$(per_second --ranks=1 --section=10000 --burst=10 --rest=100000)
+	echo "$full $half $rests acquires/s"
+	[ "$full" -gt 90000 ] && [ "$full" -lt 101000 ] && [ "$half" -gt 47000 ] &&
+		[ "$half" -lt 51000 ] && [ "$rests" -gt 45000 ] && [ "$rests" -lt 53000 ]
+}
+check "sections, pauses and bursts take the time that they should" paced
+
 # Every lock of --list has a line for every workload, except pseudo locks, kinds with ranges, and
 # locks that need an MPI (see "cannot be simulated").
 complete()
@@ -317,6 +335,9 @@ check "an unknown machine" complains "cannot read" --machine=nowhere
 check "an unknown option" complains "option --verify" --machine=xc30-aries --verify=1
 check "an option without meaning here" complains "accepted: distribution,topology" \
 	--machine=xc30-aries -o wait=spin
+check "pauses of a workload that has none" complains "accepted with: ecsb" \
+	--machine=xc30-aries --think=5 --bench=dht
+check "bursts without rests" complains "burst goes with --rest" --machine=xc30-aries --burst=5
 check "an option that no lock named has" complains "none of the locks that take part" \
 	--machine=xc30-aries --lock=d-mcs -o t_r=5
 check "a lock that plays no such workload" complains "none of the locks named" \

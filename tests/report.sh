@@ -37,6 +37,23 @@ all_figures()
 }
 check "every data file of doc/figures becomes a figure" all_figures
 
+# The same seed gives the same rows, and each names the best of the other kinds.
+swept()
+{
+	report 200 sweep --seed=7 --settings=2 --others=d-mcs,alock "$builddir" || return 1
+	cp "$tmp/out" "$tmp/first"
+	report 200 sweep --seed=7 --settings=2 --only=2 --others=d-mcs,alock "$builddir" || return 1
+	grep -c '^| [12] | `[a-z0-9-]* [0-9]* x [0-9]* [a-z]* --fw=[0-9]' "$tmp/first"
+	[ "$(grep -c '^| [12] | `[a-z0-9-]* [0-9]* x ' "$tmp/first")" = 2 ] &&
+		grep -qxF "$(grep '^| 2 | ' "$tmp/first")" "$tmp/out" &&
+		grep -q '^| geometric mean | [0-9.]* |$' "$tmp/out"
+}
+if [ -x "$builddir/benchmarks/sim/pawl-sim" ]; then
+	check "sweep: the same seed, the same rows" swept
+else
+	skip "sweep: the same seed, the same rows" "configured without SimGrid"
+fi
+
 small="--seconds=0.01 --repetitions=2"
 compared()
 {

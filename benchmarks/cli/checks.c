@@ -163,6 +163,35 @@ static bool check_fail(struct settings *s)
 	return choose_lease(s);
 }
 
+/* --burst and --rest go together; the workloads are those that take turns. */
+static bool check_pace(const struct settings *s)
+{
+	const struct pace *p = &s->pace;
+	const char *list = s->benches ? s->benches : "ecsb";
+	size_t len;
+
+	if (!p->burst != !p->rest)
+		return cli_wrong("%s goes with %s", p->burst ? "--burst" : "--rest",
+				 p->burst ? "--rest" : "--burst");
+	if (!p->section && !p->think && !p->burst)
+		return true;
+	for (; (len = list_word(&list)); list += len) {
+		char names[200] = "";
+
+		if (workload_is(workload_find(list, len), W_PACED))
+			continue;
+		for (const struct workload *w = workloads; w->name; w++)
+			if (workload_is(w, W_PACED))
+				append(names, sizeof names, w->name);
+		return cli_wrong("%s: not with workload %.*s; accepted with: %s",
+				 p->section ? "--section"
+				 : p->think ? "--think"
+					    : "--burst",
+				 (int)len, list, names);
+	}
+	return true;
+}
+
 /* Each named lock takes part in each workload. */
 static bool check_parts(const struct settings *s)
 {
@@ -230,7 +259,7 @@ static bool check_taken(const struct settings *s)
 
 bool settings_check(struct settings *s)
 {
-	return check_fail(s) && check_parts(s) && check_taken(s);
+	return check_fail(s) && check_pace(s) && check_parts(s) && check_taken(s);
 }
 
 /* Whether the contestant takes part in one of the workloads. */

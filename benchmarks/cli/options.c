@@ -13,6 +13,7 @@
 #define BENCH FOR_BENCH
 #define SIM FOR_SIM
 #define TUNE FOR_TUNE
+#define PACE_MOST 1000000000
 #define AT(member) .offset = offsetof(struct settings, member)
 
 static bool set_locks(void *settings, const struct cli_row *row, const char *value)
@@ -129,6 +130,15 @@ static const struct cli_row rows[] = {
 		 "(default; range, abort: 0.9)"},
 	{CLI_REAL, 0, "locality", .argument = "PERCENT", AT(locality), .low = 0, .high = 100,
 	 .help = "locktable: acquires of locks of the client's own node (default: 95)"},
+	{CLI_COUNT, 0, "section", .argument = "NS", AT(pace.section), .least = 0, .most = PACE_MOST,
+	 .help = "ecsb, sob, wcsb, warb, locktable, micro: time in the critical section, drawn from "
+		 "half to one and a half of it (default: 0)"},
+	{CLI_COUNT, 0, "think", .argument = "NS", AT(pace.think), .least = 0, .most = PACE_MOST,
+	 .help = "the same workloads: time after each release, drawn likewise (default: 0)"},
+	{CLI_COUNT, 0, "burst", .argument = "N", AT(pace.burst), .least = 1, .most = 1000000,
+	 .help = "the same workloads: --rest follows one of N releases, drawn at random"},
+	{CLI_COUNT, 0, "rest", .argument = "NS", AT(pace.rest), .least = 0, .most = PACE_MOST,
+	 .help = "time between bursts, drawn likewise"},
 	{CLI_REAL, BENCH, "fail", .argument = "P", AT(fail), .low = 0, .high = 0.5,
 	 .help = "micro: abandon the lock with this probability instead of releasing it; for locks "
 		 "that recover"},

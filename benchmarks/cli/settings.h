@@ -14,6 +14,13 @@ enum placement { ON_HOME, ON_REMOTE };
 enum homes { HOMES_ALL, HOMES_FIRST_NODE };
 enum when { AUTO, ALWAYS, NEVER };
 
+/* Times that clients take besides acquires and releases, in nanoseconds: in the critical section,
+ * after each release, and after one of so many (burst) releases; 0: none. Each is drawn uniformly
+ * from half to one and a half of it. */
+struct pace {
+	uint64_t section, think, burst, rest;
+};
+
 struct settings {
 	const char *locks, *benches; /* lists, or NULL */
 	const char *reference;       /* ratios are to this one */
@@ -23,6 +30,7 @@ struct settings {
 	double zipf;                 /* negative: as the workload has it */
 	double locality;             /* percent */
 	double fail;                 /* probability */
+	struct pace pace;
 	uint64_t subscribers, warehouses;
 	uint64_t space;                 /* units; 0: as the workload has it */
 	uint64_t length;                /* of ranges; 0: mixed */

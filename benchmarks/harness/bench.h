@@ -22,6 +22,7 @@
 #include "benchmarks/cli/settings.h"
 #include "benchmarks/harness/contestants.h"
 #include "benchmarks/harness/native.h"
+#include "benchmarks/harness/pace.h"
 #include "benchmarks/harness/picks.h"
 #include "benchmarks/harness/team.h"
 #include "benchmarks/harness/trial.h"

@@ -21,7 +21,8 @@ enum workload_flag {
 	W_GROWS = 1 << 11,       /* its spaces grow, if a kind can do that */
 	W_COMPUTED = 1 << 12,    /* no lock is acquired; for pseudo locks */
 	W_FREE_ANYWHERE = 1 << 13, /* its pseudo locks run on several nodes, too */
-	W_OPTIMISTIC = 1 << 14     /* for kinds with PAWL_CAP_OPTIMISTIC only */
+	W_OPTIMISTIC = 1 << 14,    /* for kinds with PAWL_CAP_OPTIMISTIC only */
+	W_PACED = 1 << 15          /* --section, --think, --burst and --rest change it */
 };
 
 struct workload {

@@ -6,13 +6,14 @@ import argparse
 import sys
 from typing import Sequence
 
-from . import compare, figures, plot, reproduce, run
+from . import compare, figures, plot, reproduce, run, sweep
 from .results import BadInput
 
 COMMANDS = {
     "compare": (compare, "compare the locks on this machine"),
     "run": (run, "measure a table of doc/ on this machine"),
     "reproduce": (reproduce, "simulate the figures of the papers, and draw them"),
+    "sweep": (sweep, "simulate the default kind in settings drawn from a seed"),
     "figures": (figures, "draw the figures of the papers from the data in doc/figures"),
     "plot": (plot, "draw results of pawl-bench"),
 }

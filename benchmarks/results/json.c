@@ -5,6 +5,17 @@
 #include "base/json.h"
 #include "benchmarks/harness/bench.h"
 
+static void put_pace(FILE *out, const struct pace *p)
+{
+	if (p->section)
+		fprintf(out, ",\"section_ns\":%llu", (unsigned long long)p->section);
+	if (p->think)
+		fprintf(out, ",\"think_ns\":%llu", (unsigned long long)p->think);
+	if (p->burst)
+		fprintf(out, ",\"burst\":%llu,\"rest_ns\":%llu", (unsigned long long)p->burst,
+			(unsigned long long)p->rest);
+}
+
 static void put_case(FILE *out, const struct settings *s, const struct result *r)
 {
 	json_put_member(out, "lock", r->contestant->name);
@@ -23,6 +34,7 @@ static void put_case(FILE *out, const struct settings *s, const struct result *r
 		r->repetitions);
 	if (workload_is(r->workload, W_NEAR_AND_FAR))
 		fprintf(out, ",\"locality\":%g", r->nodes > 1 ? s->locality : 100.0);
+	put_pace(out, &s->pace);
 	if (s->homes == HOMES_FIRST_NODE)
 		fprintf(out, ",\"homes\":\"first-node\"");
 	if (workload_is(r->workload, W_RANGES))
@@ -128,6 +140,8 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 	put_operations(out, &o);
 	fprintf(out, ",\"waits\":%.4f,\"parks\":%.4f,\"leases_lost\":%llu", o.waits, o.parks,
 		(unsigned long long)o.leases_lost);
+	if (s->simulate)
+		fprintf(out, ",\"halves\":%.4f", o.halves);
 	if (s->simulate && workload_is(r->workload, W_RANGES))
 		fprintf(out, ",\"aborts\":%.6g", o.aborts);
 	if (o.requests)

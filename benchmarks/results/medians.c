@@ -15,7 +15,7 @@ static const size_t fields[] = {
     offsetof(struct outcome, far_atomic), offsetof(struct outcome, far_get),
     offsetof(struct outcome, far_put),    offsetof(struct outcome, waits),
     offsetof(struct outcome, parks),      offsetof(struct outcome, bytes),
-    offsetof(struct outcome, aborts),
+    offsetof(struct outcome, aborts),     offsetof(struct outcome, halves),
 };
 
 static double *field(struct outcome *o, size_t offset)

@@ -26,8 +26,10 @@ struct outcome {
 	double bytes;                          /* a second */
 	struct spread all, series[MAX_SERIES]; /* of the workload's series */
 	double timeline[TIMELINE];             /* acquires/s, by part of the time */
-	double aborts;                         /* of ranges, per acquire; 0 if not counted */
-	int rows;                              /* of the workload's */
+	double
+	    halves; /* acquires of the second half of the time for each of the first; simulated */
+	double aborts; /* of ranges, per acquire; 0 if not counted */
+	int rows;      /* of the workload's */
 	double row[MAX_ROWS][MAX_COLUMNS];
 };
 

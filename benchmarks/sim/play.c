@@ -95,6 +95,22 @@ static void work_a_while(struct sim_rank *r)
 	sim_sleep(r, WORK_MIN_NS * SIM_NS + sim_below(&r->random, WORK_SPREAD_NS * SIM_NS));
 }
 
+/* A time of the pace (settings.h). */
+static void pass(struct sim_rank *r, uint64_t ns)
+{
+	if (ns)
+		sim_sleep(r, ns * SIM_NS / 2 + sim_below(&r->random, ns * SIM_NS));
+}
+
+static void pause_after(struct sim_rank *r)
+{
+	const struct pace *p = &sim_run_of(r)->set->pace;
+
+	pass(r, p->think);
+	if (p->burst && sim_below(&r->random, p->burst) == 0)
+		pass(r, p->rest);
+}
+
 static void inside(struct sim_rank *r, uint64_t lock, bool exclusive)
 {
 	int work = work_of(sim_run_of(r));
@@ -105,6 +121,7 @@ static void inside(struct sim_rank *r, uint64_t lock, bool exclusive)
 		count(r, lock);
 		work_a_while(r);
 	}
+	pass(r, sim_run_of(r)->set->pace.section);
 }
 
 /* ------------------------------------------------------------------- measuring */
@@ -170,6 +187,7 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 		return;
 	}
 	count_now(run);
+	steady_count(&run->steady, engine_now());
 	part->acquires++;
 	part->exclusive += exclusive;
 	histogram_add(&run->hist, took);
@@ -280,6 +298,7 @@ static void turn(struct sim_rank *r)
 	note(r, in - start + engine_now() - out, exclusive);
 	if (work_of(run) == PLAY_WARB)
 		work_a_while(r);
+	pause_after(r);
 }
 
 static struct span next_range(struct sim_rank *r)

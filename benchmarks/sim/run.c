@@ -283,6 +283,7 @@ static void add_up(const struct sim_run *run, struct outcome *out)
 	}
 	out->seconds = (double)(run->end - run->start) / (double)SIM_S;
 	out->throughput = out->seconds > 0 ? (double)out->acquires / out->seconds : 0;
+	out->halves = steady_halves(&run->steady, run->start, run->end);
 	out->slowest = out->seconds > 0 ? least / out->seconds : 0;
 	out->fairness = acquires ? jain(acquires, active) : 0;
 	free(acquires);

@@ -30,6 +30,39 @@ struct sim_part {
 	bool is_active;
 };
 
+/* Whether a run is steady: the times of every "stride"th acquire of the measured part. */
+enum { STEADY_MARKS = 512 };
+struct steady {
+	uint64_t count, stride;
+	int marks;
+	sim_time mark[STEADY_MARKS];
+};
+
+static inline void steady_count(struct steady *s, sim_time now)
+{
+	if (++s->count % (s->stride ? s->stride : 1))
+		return;
+	if (s->marks == STEADY_MARKS) { /* keep every second one */
+		for (int i = 0; i < STEADY_MARKS / 2; i++)
+			s->mark[i] = s->mark[2 * i + 1];
+		s->marks = STEADY_MARKS / 2;
+		s->stride = 2 * (s->stride ? s->stride : 1);
+		if (s->count % s->stride)
+			return;
+	}
+	s->mark[s->marks++] = now;
+}
+
+/* Acquires of the second half of the time for each of the first half. */
+static inline double steady_halves(const struct steady *s, sim_time start, sim_time end)
+{
+	int first = 0;
+
+	while (first < s->marks && s->mark[first] - start <= (end - start) / 2)
+		first++;
+	return first ? (double)(s->marks - first) / first : 0;
+}
+
 /* One contestant, one workload, one repetition. */
 struct sim_run {
 	const struct settings *set;
@@ -51,6 +84,7 @@ struct sim_run {
 	uint64_t waits, aborts, forgotten;
 	uint32_t failures; /* of 2^32 acquires: the lock is forgotten */
 	uint64_t timeline[TIMELINE + 1];
+	struct steady steady;
 	struct histogram hist, series[MAX_SERIES]; /* of picoseconds */
 
 	/* The homes of locks, if the options do not determine them. */

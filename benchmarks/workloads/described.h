@@ -11,29 +11,30 @@
 #define DESCRIBED_LB .name = "lb", .n = 1, .fw = 100, \
 	.summary = "latency of acquire + release"
 
-#define DESCRIBED_ECSB .name = "ecsb", .n = 1, .fw = 100, \
+#define DESCRIBED_ECSB .name = "ecsb", .n = 1, .fw = 100, .flags = W_PACED, \
 	.summary = "throughput, empty critical section"
 
-#define DESCRIBED_SOB .name = "sob", .n = 1, .fw = 100, \
+#define DESCRIBED_SOB .name = "sob", .n = 1, .fw = 100, .flags = W_PACED, \
 	.summary = "throughput, one memory access in the critical section"
 
 #define DESCRIBED_OSOB .name = "osob", .n = 1, .fw = 20, .flags = W_OPTIMISTIC, \
 	.summary = "throughput, as sob, with optimistic reads (kinds with that capability)"
 
-#define DESCRIBED_WCSB .name = "wcsb", .n = 1, .fw = 100, \
+#define DESCRIBED_WCSB .name = "wcsb", .n = 1, .fw = 100, .flags = W_PACED, \
 	.summary = "throughput, increment of a counter and 1-4 us of work in the critical section"
 
-#define DESCRIBED_WARB .name = "warb", .n = 1, .fw = 100, \
+#define DESCRIBED_WARB .name = "warb", .n = 1, .fw = 100, .flags = W_PACED, \
 	.summary = "throughput, 1-4 us of work after the release"
 
 #define DESCRIBED_DHT .name = "dht", .n = 1, .fw = 100, .flags = W_BY_ITSELF, \
 	.summary = "distributed hash table: inserts (--fw) and look-ups in one rank's volume"
 
 #define DESCRIBED_LOCKTABLE .name = "locktable", .n = 1000, .fw = 100, \
-	.flags = W_CDF | W_NEAR_AND_FAR, \
+	.flags = W_CDF | W_NEAR_AND_FAR | W_PACED, \
 	.summary = "throughput, locks of the client's own node (--locality) and of others"
 
 #define DESCRIBED_MICRO .name = "micro", .n = 100000, .fw = 50, .held = 1, .series = micro_series, \
+	.flags = W_PACED, \
 	.summary = "throughput and parts of the latency, readers and writers at many locks"
 
 #define DESCRIBED_RANGE .name = "range", .n = 1, .fw = 100, .zipf = 0.9, .space = 1 << 28, \

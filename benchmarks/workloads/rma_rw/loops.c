@@ -21,13 +21,6 @@
 
 enum work { NOTHING, ROW, TOUCH, COUNT_AND_SPIN, SPIN_AFTER, READ };
 
-static inline void relax(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#endif
-}
-
 /* The section of a reader that looks at the lock before and after it. */
 static void read_optimistically(struct trial *t, struct pick p)
 {
@@ -56,15 +49,11 @@ static inline void sample(struct trial *t, uint64_t start, uint64_t many)
 /* 1 to 4 us. */
 static void spin_a_while(struct trial *t)
 {
-	double ns = 1000 + (double)(random_next(&t->random) >> 40) * 0x1p-24 * 3000;
-	uint64_t start = ticks(), wanted = (uint64_t)(ns * ticks_per_ns);
-
-	while (ticks() - start < wanted)
-		relax();
+	pace_spin(1000 + random_share(&t->random) * 3000);
 }
 
 static inline __attribute__((always_inline)) void inside(struct trial *t, struct pick p,
-							 enum work work)
+							 enum work work, bool paced)
 {
 	if (work == TOUCH || work == READ)
 		cells_touch(t, p);
@@ -72,9 +61,11 @@ static inline __attribute__((always_inline)) void inside(struct trial *t, struct
 		cells_count(t, p);
 		spin_a_while(t);
 	}
+	if (paced)
+		pace_inside(t);
 }
 
-static inline __attribute__((always_inline)) void cycle(struct trial *t, enum work work)
+static inline __attribute__((always_inline)) void cycle(struct trial *t, enum work work, bool paced)
 {
 	struct pick p = trial_pick(t);
 
@@ -84,17 +75,19 @@ static inline __attribute__((always_inline)) void cycle(struct trial *t, enum wo
 	}
 	if (__builtin_expect(pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS, 0))
 		trial_abort(t, "acquire");
-	inside(t, p, work);
+	inside(t, p, work, paced);
 	if (__builtin_expect(has_failed(pawl_lock_release(t->table, p.lock)), 0))
 		trial_abort(t, "release");
 	t->exclusive += p.mode == PAWL_EXCLUSIVE;
 	if (work == SPIN_AFTER)
 		spin_a_while(t);
+	if (paced)
+		pace_after(t);
 }
 
 /* The same, with the clock read. */
 static inline __attribute__((always_inline)) void timed_cycle(struct trial *t, enum work work,
-							      uint64_t start)
+							      bool paced, uint64_t start)
 {
 	struct pick p = trial_pick(t);
 	uint64_t middle, after;
@@ -106,9 +99,9 @@ static inline __attribute__((always_inline)) void timed_cycle(struct trial *t, e
 	}
 	if (pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS)
 		trial_abort(t, "acquire");
-	if (work == TOUCH || work == READ || work == COUNT_AND_SPIN) {
+	if (work == TOUCH || work == READ || work == COUNT_AND_SPIN || paced) {
 		middle = ticks();
-		inside(t, p, work);
+		inside(t, p, work, paced);
 		after = ticks();
 		start += after - middle;
 	}
@@ -118,9 +111,11 @@ static inline __attribute__((always_inline)) void timed_cycle(struct trial *t, e
 	t->exclusive += p.mode == PAWL_EXCLUSIVE;
 	if (work == SPIN_AFTER)
 		spin_a_while(t);
+	if (paced)
+		pace_after(t);
 }
 
-static inline __attribute__((always_inline)) void loop(struct trial *t, enum work work)
+static inline __attribute__((always_inline)) void loop(struct trial *t, enum work work, bool paced)
 {
 	const uint64_t start = ticks(), limit = t->limit;
 	uint64_t now, done = 0;
@@ -129,9 +124,9 @@ static inline __attribute__((always_inline)) void loop(struct trial *t, enum wor
 		uint64_t more = limit - done < t->stride ? limit - done : t->stride;
 
 		if (work != ROW)
-			timed_cycle(t, work, now);
+			timed_cycle(t, work, paced, now);
 		for (uint64_t i = work != ROW; i < more; i++)
-			cycle(t, work);
+			cycle(t, work, paced);
 		if (work == ROW)
 			sample(t, now, more);
 		done += more;
@@ -140,34 +135,43 @@ static inline __attribute__((always_inline)) void loop(struct trial *t, enum wor
 	t->elapsed_ns = (double)(now - start) / ticks_per_ns;
 }
 
+/* The loop without pauses has no instruction for them. */
+static inline __attribute__((always_inline)) void run(struct trial *t, enum work work)
+{
+	if (pace_is_set(&t->set->pace))
+		loop(t, work, true);
+	else
+		loop(t, work, false);
+}
+
 void lb_run(struct trial *t)
 {
-	loop(t, ROW);
+	loop(t, ROW, false);
 }
 
 void ecsb_run(struct trial *t)
 {
-	loop(t, NOTHING);
+	run(t, NOTHING);
 }
 
 void sob_run(struct trial *t)
 {
-	loop(t, TOUCH);
+	run(t, TOUCH);
 }
 
 void osob_run(struct trial *t)
 {
-	loop(t, READ);
+	loop(t, READ, false);
 }
 
 void wcsb_run(struct trial *t)
 {
-	loop(t, COUNT_AND_SPIN);
+	run(t, COUNT_AND_SPIN);
 }
 
 void warb_run(struct trial *t)
 {
-	loop(t, SPIN_AFTER);
+	run(t, SPIN_AFTER);
 }
 
 /* --------------------------------------------------------------- raw-pair */

@@ -36,8 +36,10 @@ static inline void cycle(struct trial *t)
 	struct pick p = trial_pick(t);
 
 	acquire(t, p);
+	pace_inside(t);
 	leave(t, p);
 	t->exclusive += p.mode == PAWL_EXCLUSIVE;
+	pace_after(t);
 }
 
 static uint64_t waits(const struct trial *t)
@@ -65,12 +67,14 @@ static void timed_cycle(struct trial *t)
 	histogram_add(&t->series[p.mode == PAWL_EXCLUSIVE ? MICRO_WRITER : MICRO_READER], took);
 	if (waits(t) != before)
 		histogram_add(&t->series[MICRO_WAITED], took);
+	pace_inside(t);
 	out = ticks();
 	leave(t, p);
 	back = ticks();
 	histogram_add(&t->series[MICRO_RELEASE], span(t, out, back));
 	histogram_add(&t->hist, took + span(t, out, back));
 	t->exclusive += p.mode == PAWL_EXCLUSIVE;
+	pace_after(t);
 }
 
 /* The current part of the time; a run without an end has no parts. */

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Settings drawn from a seed, and what their results say."""
+import unittest
+
+from report import sweep
+from report.results import Result
+from report.simulate import MACHINES
+
+
+def result(lock="adaptive", **changes):
+    fields = {"lock": lock, "throughput": 1e6, "acquires": 100000, "exclusive": 5000,
+              "readers": "shared", "halves": 1.0, "slowest": 1e5, "active": 10, "fairness": 1.0,
+              "latency_ns": {"p50": 100, "p99": 1000, "max": 5000}}
+    return Result({**fields, **changes})
+
+
+class Sweep(unittest.TestCase):
+    def test_a_seed_determines_its_settings(self):
+        first = sweep.draw(5, 40, MACHINES)
+        self.assertEqual(first[:10], sweep.draw(5, 10, MACHINES))
+        self.assertNotEqual(first, sweep.draw(6, 40, MACHINES))
+
+    def test_settings_are_in_range_and_differ(self):
+        drawn = sweep.draw(1, 300, MACHINES)
+        self.assertTrue(all(2 <= s.ranks <= sweep.RANKS_MOST for s in drawn))
+        self.assertEqual({s.machine for s in drawn}, set(sweep.MACHINES))
+        self.assertEqual({s.nodes for s in drawn} & {2, 64}, {2, 64})
+        self.assertGreater(len({str(s) for s in drawn}), 290)
+
+    def test_packages_only_where_the_machine_has_them(self):
+        for s in sweep.draw(2, 100, MACHINES):
+            self.assertEqual("package" in s.topology,
+                             s.machine not in ("cloudlab-cx3-20nodes", "xc30-aries")
+                             and s.each >= 4 and s.each % 2 == 0)
+
+    def test_a_run_is_steady_if_its_halves_and_its_writers_are(self):
+        self.assertEqual(sweep.why_not_steady(result(), 5), "")
+        self.assertIn("second half", sweep.why_not_steady(result(halves=0.8), 5))
+        self.assertIn("exclusive", sweep.why_not_steady(result(exclusive=4000), 5))
+
+    def test_chance_does_not_make_a_run_unsteady(self):
+        self.assertEqual(sweep.why_not_steady(result(acquires=1000, exclusive=60), 5), "")
+        self.assertEqual(sweep.why_not_steady(result(acquires=1000, exclusive=50, halves=0.9), 5),
+                         "")
+
+    def test_a_kind_that_cannot_share_has_its_own_share_of_writers(self):
+        self.assertEqual(sweep.why_not_steady(result(readers="exclusive", exclusive=100000), 5), "")
+
+    def test_ratios_are_to_the_best_other_kind(self):
+        setting = sweep.draw(1, 1, MACHINES)[0]
+        row = sweep.Row(setting, {
+            "adaptive": result(), "alock": result("alock", throughput=2e6),
+            "d-mcs": result("d-mcs", throughput=4e6,
+                            latency_ns={"p50": 1, "p99": 500, "max": 1000})})
+        self.assertEqual((row.best.lock, row.ratio, row.tail, row.slowest, row.wait),
+                         ("d-mcs", 0.25, 2.0, 1.0, 5.0))
+        said = dict(sweep.summary([row]))
+        self.assertEqual(said["worst"], "0.25")
+        self.assertEqual(said["0.9 of the best other kind or more"], "0 %")
+
+
+if __name__ == "__main__":
+    unittest.main()
