@@ -216,7 +216,8 @@ bool sim_recorder_write(const struct sim_world *w, const char *path, unsigned nu
 		return false;
 	}
 	for (int id = 0; id < all.ranks; id++) {
-		all.rank[id].world = id;
+		all.rank[id].world = all.rank[id].number = id;
+		all.rank[id].thread = (int)number * w->setup.max_held;
 		all.rank[id].lost = c->lost[id];
 		snprintf(all.rank[id].host, sizeof all.rank[id].host, "node %d", w->topo->node[id]);
 	}

@@ -90,43 +90,133 @@ else
 	skip "a window" "no shared library in this build"
 fi
 
-# Two tables, each with a ring that is too small for its acquires.
-cat >"$tmp/two.c" <<'EOC'
+# Tables of ranks that the job's rank 0 is not among, and jobs that share a file.
+cat >"$tmp/tables.c" <<'EOC'
 #include <pawl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void check(int rc)
+{
+	if (rc)
+		MPI_Abort(MPI_COMM_WORLD, rc);
+}
+static pawl_table *open_table(int color, int key)
+{
+	pawl_table *t;
+	MPI_Comm comm;
+
+	MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm);
+	check(pawl_table_create(comm, "d-mcs", 4, MPI_INFO_NULL, &t));
+	MPI_Comm_free(&comm);
+	return t;
+}
+static void use(pawl_table *t, pawl_table *inner, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		check(pawl_lock_acquire(t, i % 4, PAWL_EXCLUSIVE));
+		if (inner)
+			use(inner, NULL, 1);
+		check(pawl_lock_release(t, i % 4));
+	}
+}
 int main(int argc, char **argv)
 {
+	const char *what = argc > 1 ? argv[1] : "";
 	pawl_table *t[2];
+	int rank;
 
 	MPI_Init(&argc, &argv);
-	for (int i = 0; i < 2; i++)
-		if (pawl_table_create(MPI_COMM_WORLD, "d-mcs", 4, MPI_INFO_NULL, &t[i]))
-			return 1;
-	for (int i = 0; i < 2; i++)
-		for (uint64_t n = 0; n < 20000; n++)
-			if (pawl_lock_acquire(t[i], n % 4, PAWL_EXCLUSIVE) ||
-			    pawl_lock_release(t[i], n % 4))
-				return 1;
-	for (int i = 0; i < 2; i++)
-		if (pawl_table_free(&t[i]))
-			return 1;
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (strcmp(what, "grid") == 0) {
+		t[0] = open_table(rank / 2, rank), t[1] = open_table(rank % 2, rank);
+		use(t[0], t[1], 20);
+		check(pawl_table_free(&t[1]) + pawl_table_free(&t[0]));
+	} else if (strcmp(what, "two") == 0) {
+		t[0] = open_table(0, rank), t[1] = open_table(0, rank);
+		use(t[0], NULL, 20000), use(t[1], NULL, 20000);
+		check(pawl_table_free(&t[0]) + pawl_table_free(&t[1]));
+	} else {
+		t[0] = open_table(rank > 0, rank);
+		use(t[0], NULL, rank > 0 ? 10 : 0);
+		check(pawl_table_free(&t[0]));
+		sleep(argc > 2 ? (unsigned)atoi(argv[2]) : 0);
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (strcmp(what, "late") == 0) {
+			t[0] = open_table(0, rank);
+			use(t[0], NULL, 5);
+			check(pawl_table_free(&t[0]));
+		}
+	}
 	MPI_Finalize();
 	return 0;
 }
 EOC
-two()
+compiles()
 {
 	# A library built with gcov or a sanitizer needs what the build links with.
 	flags=$(sed -n 's/^LDFLAGS = //p' "$builddir/Makefile")
 	# shellcheck disable=SC2086 # lists of words
 	"$builddir/libtool" --tag=CC --mode=link --quiet $CC -std=c11 $flags -I"$srcdir/include" \
-		"$tmp/two.c" -o "$tmp/two" "$builddir/libpawl.la" || return 1
-	PAWL_TRACE=$tmp/two.json PAWL_TRACE_MIB=1 mpi_run 2 60 "$tmp/two" || return 1
+		"$tmp/tables.c" -o "$tmp/tables" "$builddir/libpawl.la"
+}
+check "a program with several tables" compiles
+
+# Each with a ring that is too small for its acquires.
+two()
+{
+	PAWL_TRACE=$tmp/two.json PAWL_TRACE_MIB=1 mpi_run 2 60 "$tmp/tables" two || return 1
 	pawl_trace "$tmp/two.json" >"$tmp/summary" && cat "$tmp/summary"
 	[ "$(grep -c '^rank [01] on .*: the first [0-9]* acquires are lost: PAWL_TRACE_MIB' \
 		"$tmp/summary")" = 2 ] && [ "$(grep -c 'of table [12] (d-mcs, 4 locks)$' \
 		"$tmp/summary")" = 8 ]
 }
 check "two tables in one file, and acquires that are lost" two
+
+# shows FILE ACQUIRES TABLES: the sum of the acquires, and the number of the tables.
+shows()
+{
+	pawl_trace --rows=100 "$1" >"$tmp/summary" 2>&1 || { cat "$tmp/summary"; return 1; }
+	cat "$tmp/summary"
+	sed -n 's/.* lock [0-9]* of table \([0-9]*\) (d-mcs.*/\1/p' "$tmp/summary" | sort -u >"$tmp/found"
+	[ "$(wc -l <"$tmp/found")" = "$3" ] && [ "$(grep -c '"cat": "hold"' "$1")" = "$2" ]
+}
+grid()
+{
+	PAWL_TRACE=$tmp/grid.json mpi_run 4 60 "$tmp/tables" grid && shows "$tmp/grid.json" 160 4
+}
+check "tables over rows and columns have numbers of their own" grid
+# Rank 0 of the job has no acquire in the first table of the others.
+again()
+{
+	for once in 1 2; do
+		PAWL_TRACE=$tmp/again.json mpi_run 3 60 "$tmp/tables" others || return 1
+		shows "$tmp/again.json" 20 1 || return 1
+	done
+	PAWL_TRACE=$tmp/again.json mpi_run 3 60 "$tmp/tables" late && shows "$tmp/again.json" 35 2
+}
+check "each job begins the file, and no table of a job is lost" again
+at_once()
+{
+	for once in 1 2; do
+		PAWL_TRACE=$tmp/shared.json mpi_run 3 60 "$tmp/tables" late 2 >"$tmp/said.$once" 2>&1 &
+		sleep 0.2
+	done
+	wait
+	cat "$tmp/said.1" "$tmp/said.2"
+	grep -q 'is in use by another job; this process' "$tmp/said.1" "$tmp/said.2" &&
+		shows "$tmp/shared.json" 35 2 || return 1
+	cat "$tmp"/shared.json.* >"$tmp/apart" && [ "$(grep -c '"cat": "hold"' "$tmp/apart")" = 35 ]
+}
+check "two jobs at a time write files of their own" at_once
+is_kept()
+{
+	echo precious >"$tmp/notes"
+	PAWL_TRACE=$tmp/notes mpi_run 2 60 "$builddir/tests/lock/environment" >"$tmp/said" 2>&1
+	[ $? != 0 ] && cat "$tmp/said" && grep -q 'notes exists, and is no time line' "$tmp/said" &&
+		[ "$(cat "$tmp/notes")" = precious ]
+}
+check "a file that is no time line is kept" is_kept
 
 refused()
 {

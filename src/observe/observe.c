@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "observe/job.h"
 #include "observe/observers.h"
 
 _Thread_local const void *observe_given_site;
@@ -79,7 +80,8 @@ int observe_number(MPI_Comm comm, const char *name, uint64_t least, uint64_t mos
 int observe_open(struct observe **to, const struct observe_table *table)
 {
 	struct observe *o = calloc(1, sizeof *o);
-	int rc = PAWL_SUCCESS;
+	int64_t all[2] = {PAWL_SUCCESS, 0}; /* code, and rank 0's number for the table */
+	int rc;
 
 	*to = o;
 	if (o) {
@@ -87,8 +89,13 @@ int observe_open(struct observe **to, const struct observe_table *table)
 		o->records = calloc((size_t)table->setup->max_held, sizeof *o->records);
 	}
 	if (!o || !o->records)
-		rc = error_set(PAWL_ERR_NOMEM, "out of memory");
-	PMPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MAX, table->comm);
+		all[0] = error_set(PAWL_ERR_NOMEM, "out of memory");
+	if (table->rma->rank == 0)
+		all[1] = (int64_t)job_next_table(table->comm);
+	PMPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_INT64_T, MPI_MAX, table->comm);
+	rc = (int)all[0];
+	if (o)
+		o->table.number = (uint64_t)all[1];
 	for (int i = 0; rc == PAWL_SUCCESS && observers[i]; i++) {
 		rc = observers[i](o, &o->calls[o->n], &o->state[o->n]);
 		o->n += o->calls[o->n] != NULL;

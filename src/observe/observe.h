@@ -4,10 +4,12 @@
  *
  *   observe.c    which observers a table has, and the calls of the API layer (observe_begin() etc.)
  *   observers.h  the observers that exist; observe.c has their list
+ *   job.c        the job: which files are its own, and numbers of its tables and processes
  *   watchdog/    option watchdog
  *   stats.c      statistics, PAWL_STATS; stats_print.c prints them
  *   tallies.c    counts by lock and call site, in fixed memory; histogram.h: times
- *   trace.c      time lines, PAWL_TRACE; trace_file.c writes them
+ *   trace.c      time lines, PAWL_TRACE; trace_file.c writes them, into the file that
+ *                trace_claim.c gives to this job
  *   probes.c     probes for bpftrace and perf, PAWL_PROBES
  *   sites.c      call sites as text
  *   inject.c     delays, PAWL_INJECT
@@ -106,6 +108,7 @@ struct observe_table {
 	struct rma *rma;
 	const char *name;  /* pawl_table_set_name(), may change; "" */
 	const char *about; /* name, kind and number of locks, for messages; may change */
+	uint64_t number;   /* of the table; no other one of the job has it (job.h) */
 	uint64_t board;    /* offset of the boards of option watchdog in each segment (board.h) */
 };
 

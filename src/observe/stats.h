@@ -28,7 +28,8 @@ struct stats_part {
 	const char *title; /* of a window; NULL: the table */
 };
 
-/* Empty the file, once. Local; the ranks must meet before another one prints. */
+/* At rank 0 of the table: empty the file, unless this job has written it. Local; the ranks must
+ * meet before another one prints. */
 void stats_begin_file(const struct stats *s);
 /* Print for all ranks. Collective over comm, which has the table's ranks in their order. */
 void stats_print(struct stats *s, MPI_Comm comm, const struct stats_part *part);

@@ -10,10 +10,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 #include "base/json.h"
 #include "lock/lock.h"
+#include "observe/file_lock.h"
+#include "observe/job.h"
 
 enum { TAG = 1 };
 
@@ -327,18 +328,17 @@ static void print_json(struct page *p)
  * several print on a signal. */
 void stats_begin_file(const struct stats *s)
 {
-	static atomic_flag begun = ATOMIC_FLAG_INIT;
-	int initialized, rank = s->observe->table.rma->rank;
-	FILE *f;
+	int fd;
 
-	PMPI_Initialized(&initialized); /* false with sessions only */
-	if (initialized)
-		PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	if (!s->file[0] || rank > 0 || atomic_flag_test_and_set(&begun))
+	if (!s->file[0] || s->observe->table.rma->rank > 0)
 		return;
-	f = fopen(s->file, "w");
-	if (f)
-		fclose(f);
+	fd = open(s->file, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	file_lock(fd, FILE_LOCK_WRITES, F_WRLCK, true);
+	if (!job_may_have_written(fd) && ftruncate(fd, 0) != 0)
+		fprintf(stderr, "pawl: PAWL_STATS: %s cannot be begun anew\n", s->file);
+	close(fd);
 }
 
 static FILE *open_output(const struct stats *s)
@@ -346,7 +346,8 @@ static FILE *open_output(const struct stats *s)
 	FILE *out = s->file[0] ? fopen(s->file, "a") : NULL;
 
 	if (out)
-		flock(fileno(out), LOCK_EX); /* until it is closed: other ranks may print */
+		/* until it is closed: other ranks may print */
+		file_lock(fileno(out), FILE_LOCK_WRITES, F_WRLCK, true);
 	else if (s->file[0])
 		fprintf(stderr, "pawl: PAWL_STATS: %s cannot be written\n", s->file);
 	return out ? out : stderr;

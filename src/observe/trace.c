@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "observe/job.h"
 #include "observe/observers.h"
 #include "rma/shared_clock.h"
 
@@ -31,7 +32,6 @@ struct trace {
 	_Atomic(uint64_t) next; /* number of records so far */
 	struct rma_shared_clock clock;
 	uint64_t opened_ns;
-	unsigned number;
 };
 
 /* ---------------------------------------------------------------------- events */
@@ -148,16 +148,25 @@ static int64_t find_sites(const struct trace *t, uint64_t records, struct trace_
 	return n;
 }
 
+/* Each slot that has a record is a thread of the file. */
+static int32_t number_threads(const struct trace *t, uint64_t n)
+{
+	static _Atomic(int32_t) used = 1; /* 0 stands for the process */
+	int32_t slots = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		slots = t->ring[i].slot < slots ? slots : t->ring[i].slot + 1;
+	return atomic_fetch_add(&used, slots);
+}
+
 static struct trace_rank self(const struct trace *t, uint64_t n)
 {
-	struct trace_rank r = {.pid = (int32_t)getpid(), .records = (int64_t)n};
-	uint64_t all = atomic_load(&t->next);
-	int initialized, rank;
+	struct trace_rank r = {.world = job_rank(t->of->comm),
+			       .number = job_process(t->of->comm),
+			       .thread = number_threads(t, n),
+			       .records = (int64_t)n};
 
-	PMPI_Initialized(&initialized);
-	PMPI_Comm_rank(initialized ? MPI_COMM_WORLD : t->of->comm, &rank);
-	r.world = rank;
-	r.lost = (int64_t)(all - n);
+	r.lost = (int64_t)(atomic_load(&t->next) - n);
 	gethostname(r.host, sizeof r.host - 1);
 	return r;
 }
@@ -233,7 +242,7 @@ static void report(void *state)
 	uint64_t next = atomic_load(&t->next), n = next < t->size ? next : t->size;
 	struct trace_all all = {
 	    .about = t->of->about,
-	    .number = t->number,
+	    .number = t->of->number,
 	    .ranges = t->of->setup->protocol->kind.capabilities & PAWL_CAP_RANGES,
 	    .ranks = t->of->setup->topo->nranks,
 	};
@@ -257,9 +266,9 @@ static void report(void *state)
 	}
 	if (t->of->rma->rank == 0 && (!well || !trace_file_add(t->path, &all)))
 		fprintf(stderr,
-			"pawl: PAWL_TRACE: the time line of table %u cannot be written to"
+			"pawl: PAWL_TRACE: the time line of table %llu cannot be written to"
 			" %s\n",
-			t->number, t->path);
+			(unsigned long long)t->of->number, t->path);
 	free(all.record);
 	free(all.site);
 	free(all.rank);
@@ -283,27 +292,6 @@ static const struct observer calls = {
     .report = report,
     .close = close_trace,
 };
-
-/* Rank 0 of MPI_COMM_WORLD begins the file with its first table; later tables are added. */
-static int begin_file(struct trace *t)
-{
-	static _Atomic(unsigned) created;
-	int rc = PAWL_SUCCESS;
-
-	if (t->of->rma->rank == 0) {
-		int initialized, rank = 0;
-
-		t->number = atomic_fetch_add(&created, 1) + 1;
-		PMPI_Initialized(&initialized);
-		if (initialized)
-			PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-		if (t->number == 1 && rank == 0 && !trace_file_create(t->path))
-			rc =
-			    error_set(PAWL_ERR_OPTION, "PAWL_TRACE: %s cannot be written", t->path);
-	}
-	PMPI_Bcast(&t->number, 1, MPI_UNSIGNED, 0, t->of->comm);
-	return rc;
-}
 
 int observe_open_trace(const struct observe *o, const struct observer **observer, void **state)
 {
@@ -337,7 +325,7 @@ int observe_open_trace(const struct observe *o, const struct observer **observer
 	t->of = of;
 	t->size = bytes / sizeof *t->ring;
 	memcpy(t->path, path, sizeof path);
-	rc = begin_file(t);
+	rc = of->rma->rank == 0 ? trace_claim(t->path) : PAWL_SUCCESS;
 	PMPI_Bcast(&rc, 1, MPI_INT, 0, of->comm);
 	if (rc != PAWL_SUCCESS) {
 		close_trace(t);

@@ -25,10 +25,12 @@ struct trace_record {
 
 /* A rank, for the file. */
 struct trace_rank {
-	int32_t world, pid;
+	int32_t world;  /* rank in MPI_COMM_WORLD */
+	int32_t number; /* in the file: job_process() */
 	char host[48];
 	int64_t records, lost;
 	uint64_t clock_error_ns; /* of its times, to those of the table's rank 0 */
+	int32_t thread;          /* number in the file of its slot 0; those of others follow */
 	int32_t named;           /* trace_file.c: slots that have their names */
 };
 
@@ -44,7 +46,8 @@ struct trace_all {
 	const char *about;   /* name, kind and number of locks */
 	const char *failure; /* why the run ended, at failure_ns; NULL: as it should */
 	uint64_t failure_ns;
-	unsigned number; /* of the table, from 1 */
+	uint64_t number;      /* of the table */
+	uint64_t first_arrow; /* trace_file.c: numbers of its arrows begin here */
 	bool ranges;
 	int ranks;
 	struct trace_rank *rank;
@@ -58,5 +61,14 @@ struct trace_all {
  * written. */
 bool trace_file_create(const char *path);
 bool trace_file_add(const char *path, struct trace_all *t);
+/* Begin an open, empty file; job: its name. */
+enum { TRACE_BEGIN = 256 };
+bool trace_file_begin(int fd, const char *job);
+
+/* trace_claim.c. Find the file of this job. A file of a job that has ended is begun anew; if the job
+ * of another process uses it, or this process was spawned, *path becomes that of a file of this
+ * process. Local; at rank 0 of a table. PAWL_ERR_OPTION: the file cannot be written, or is no time
+ * line. */
+int trace_claim(char path[OBSERVE_SETTING]);
 
 #endif

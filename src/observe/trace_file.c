@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The file of PAWL_TRACE, in Chrome's JSON trace format, which ui.perfetto.dev and chrome://tracing
- * read. A process of the file is a rank of MPI_COMM_WORLD; a thread of it is a slot of a table,
- * whose acquires follow each other. A wait and a hold are slices ("X"); so is a try that found the
+ * read. A process of the file is a process of the job; a thread of it is a slot of a table, whose
+ * acquires follow each other. A wait and a hold are slices ("X"); so is a try that found the
  * lock busy. A hand-over is an arrow from the hold that ended last before to the next one that
  * waited ("s" and "f"); viewers bind both ends to the slices that enclose them.
  *
@@ -15,28 +15,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/json.h"
+#include "observe/file_lock.h"
 #include "observe/watchdog/waits.h"
 
-static const char head[] = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
-			   "{\"ph\": \"M\", \"name\": \"pawl\", \"pid\": 0, \"tid\": 0, \"ts\": 0,"
-			   " \"args\": {\"version\": 1}}";
 static const char tail[] = "\n]}\n";
 
-enum {
-	TABLE_SLOTS = 100000, /* the threads of a table begin at a multiple of it */
-	HANDS_MOST = 64,      /* earlier holds to look at for a hand-over */
-};
+enum { HANDS_MOST = 64 }; /* earlier holds to look at for a hand-over */
+
+bool trace_file_begin(int fd, const char *job)
+{
+	char text[TRACE_BEGIN];
+	int n = snprintf(text, sizeof text,
+			 "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
+			 "{\"ph\": \"M\", \"name\": \"pawl\", \"pid\": 0, \"tid\": 0, \"ts\": 0,"
+			 " \"args\": {\"version\": 1, \"job\": \"%s\"}}%s",
+			 job, tail);
+
+	return n < TRACE_BEGIN && write(fd, text, (size_t)n) == n;
+}
 
 bool trace_file_create(const char *path)
 {
-	FILE *f = fopen(path, "w");
-	bool well = f && fprintf(f, "%s%s", head, tail) > 0;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	bool well = fd >= 0 && trace_file_begin(fd, "");
 
-	if (f && fclose(f) != 0)
+	if (fd >= 0 && close(fd) != 0)
 		well = false;
 	return well;
 }
@@ -49,17 +55,15 @@ static FILE *open_end(const char *path)
 
 	if (fd < 0)
 		return NULL;
-	flock(fd, LOCK_EX); /* until the file is closed: several tables may end at a time */
+	/* until the file is closed: several tables may end at a time */
+	file_lock(fd, FILE_LOCK_WRITES, F_WRLCK, true);
+	if (lseek(fd, 0, SEEK_END) == 0)
+		trace_file_begin(fd, "");
 	f = fdopen(fd, "r+");
-	if (!f) {
-		close(fd);
-		return NULL;
-	}
-	fseek(f, 0, SEEK_END);
-	if (ftell(f) == 0)
-		fputs(head, f);
-	else
+	if (f)
 		fseek(f, -(long)strlen(tail), SEEK_END);
+	else
+		close(fd);
 	return f;
 }
 
@@ -70,7 +74,7 @@ static double us(uint64_t ns)
 
 static int thread_of(const struct trace_all *t, const struct trace_record *r)
 {
-	return (int)t->number * TABLE_SLOTS + r->slot;
+	return t->rank[r->rank].thread + r->slot;
 }
 
 /* The part that all events have; the caller goes on with other members. */
@@ -78,7 +82,7 @@ static void put_event(FILE *f, const struct trace_all *t, const struct trace_rec
 		      const char *phase, const char *category, uint64_t ns)
 {
 	fprintf(f, ",\n{\"ph\": \"%s\", \"cat\": \"%s\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f",
-		phase, category, t->rank[r->rank].world, thread_of(t, r), us(ns));
+		phase, category, t->rank[r->rank].number, thread_of(t, r), us(ns));
 }
 
 static void put_site(FILE *f, const struct trace_all *t, const struct trace_record *r,
@@ -97,10 +101,10 @@ static void put_arguments(FILE *f, const struct trace_all *t, const struct trace
 			  const char *before)
 {
 	fprintf(f,
-		", \"name\": \"%s%s %llu\", \"args\": {\"table\": %u, \"lock\": %llu,"
+		", \"name\": \"%s%s %llu\", \"args\": {\"table\": %llu, \"lock\": %llu,"
 		" \"mode\": \"%s\"",
-		before, t->ranges ? "space" : "lock", (unsigned long long)r->lock, t->number,
-		(unsigned long long)r->lock, waits_mode(r->mode));
+		before, t->ranges ? "space" : "lock", (unsigned long long)r->lock,
+		(unsigned long long)t->number, (unsigned long long)r->lock, waits_mode(r->mode));
 	if (t->ranges)
 		fprintf(f, ", \"first\": %lld, \"last\": %lld", (long long)r->first,
 			(long long)r->last);
@@ -159,6 +163,7 @@ static const struct trace_record *giver(const struct trace_all *t, size_t i)
 static void put_hand_over(FILE *f, const struct trace_all *t, size_t i)
 {
 	const struct trace_record *g = giver(t, i), *r = &t->record[i];
+	unsigned long long arrow = t->first_arrow + i;
 	uint64_t sent;
 
 	/* By clocks that differ, the release may seem to come after the acquire, and even the hold
@@ -167,10 +172,9 @@ static void put_hand_over(FILE *f, const struct trace_all *t, size_t i)
 		return;
 	sent = g->release_ns < r->acquired_ns ? g->release_ns : r->acquired_ns;
 	put_event(f, t, g, "s", "hand-over", sent);
-	fprintf(f, ", \"id\": %zu, \"name\": \"hand-over\"}", (size_t)t->number * 1000000000 + i);
+	fprintf(f, ", \"id\": %llu, \"name\": \"hand-over\"}", arrow);
 	put_event(f, t, r, "f", "hand-over", r->acquired_ns);
-	fprintf(f, ", \"id\": %zu, \"name\": \"hand-over\", \"bp\": \"e\"}",
-		(size_t)t->number * 1000000000 + i);
+	fprintf(f, ", \"id\": %llu, \"name\": \"hand-over\", \"bp\": \"e\"}", arrow);
 }
 
 /* Slots are used in the order of their indices. */
@@ -183,9 +187,9 @@ static void name_slots(FILE *f, const struct trace_all *t, const struct trace_re
 		fprintf(f,
 			",\n{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": %d, \"tid\": %d,"
 			" \"ts\": 0, \"args\": {\"name\": ",
-			k->world, (int)t->number * TABLE_SLOTS + k->named);
-		snprintf(text, sizeof text, "table %u (%s), slot %d", t->number, t->about,
-			 k->named);
+			k->number, k->thread + k->named);
+		snprintf(text, sizeof text, "table %llu (%s), slot %d",
+			 (unsigned long long)t->number, t->about, k->named);
 		json_put_text(f, text);
 		fputs("}}", f);
 	}
@@ -202,24 +206,25 @@ static void put_names(FILE *f, const struct trace_all *t)
 		fprintf(f,
 			",\n{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %d, \"tid\": 0,"
 			" \"ts\": 0, \"args\": {\"name\": ",
-			k->world);
-		snprintf(text, sizeof text, "rank %d on %s", k->world, k->host);
+			k->number);
+		snprintf(text, sizeof text, "rank %d%s on %s", k->world,
+			 k->number == k->world ? "" : " (spawned)", k->host);
 		json_put_text(f, text);
 		fprintf(f,
 			"}},\n{\"ph\": \"M\", \"name\": \"process_sort_index\", \"pid\": %d,"
 			" \"tid\": 0, \"ts\": 0, \"args\": {\"sort_index\": %d}}",
-			k->world, k->world);
+			k->number, k->number);
 		if (k->lost)
 			fprintf(f,
 				",\n{\"ph\": \"M\", \"name\": \"pawl_lost\", \"pid\": %d,"
-				" \"tid\": 0, \"ts\": 0, \"args\": {\"table\": %u,"
+				" \"tid\": 0, \"ts\": 0, \"args\": {\"table\": %llu,"
 				" \"acquires\": %lld}}",
-				k->world, t->number, (long long)k->lost);
+				k->number, (unsigned long long)t->number, (long long)k->lost);
 	}
 	fprintf(f,
 		",\n{\"ph\": \"M\", \"name\": \"pawl_table\", \"pid\": %d, \"tid\": 0, \"ts\": 0,"
-		" \"args\": {\"table\": %u, \"about\": ",
-		t->rank[0].world, t->number);
+		" \"args\": {\"table\": %llu, \"about\": ",
+		t->rank[0].number, (unsigned long long)t->number);
 	json_put_text(f, t->about);
 	fputs("}}", f);
 	for (size_t i = 0; i < t->n; i++)
@@ -231,8 +236,8 @@ static void put_failure(FILE *f, const struct trace_all *t)
 {
 	fprintf(f,
 		",\n{\"ph\": \"i\", \"s\": \"g\", \"cat\": \"failure\", \"pid\": %d, \"tid\": 0,"
-		" \"ts\": %.3f, \"args\": {\"table\": %u}, \"name\": ",
-		t->rank[0].world, us(t->failure_ns), t->number);
+		" \"ts\": %.3f, \"args\": {\"table\": %llu}, \"name\": ",
+		t->rank[0].number, us(t->failure_ns), (unsigned long long)t->number);
 	json_put_text(f, t->failure);
 	fputc('}', f);
 }
@@ -253,6 +258,8 @@ bool trace_file_add(const char *path, struct trace_all *t)
 
 	if (!f)
 		return false;
+	/* A record takes more than a byte, so no arrow of another table has these numbers. */
+	t->first_arrow = (uint64_t)ftell(f);
 	qsort(t->record, t->n, sizeof *t->record, by_lock_and_time);
 	put_names(f, t);
 	for (size_t i = 0; i < t->n; i++) {

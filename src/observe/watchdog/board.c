@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "observe/job.h"
 #include "observe/watchdog/board_file.h"
 #include "rma/shared_clock.h"
 
@@ -197,30 +198,11 @@ static uint64_t process_id(const char *host)
 
 static struct waits_process me(const struct observe_table *t)
 {
-	struct waits_process p = {.pid = (int32_t)getpid()};
-	int initialized, rank;
+	struct waits_process p = {.rank = job_rank(t->comm), .pid = (int32_t)getpid()};
 
-	PMPI_Initialized(&initialized);
-	PMPI_Comm_rank(initialized ? MPI_COMM_WORLD : t->comm, &rank);
-	p.rank = rank;
 	gethostname(p.host, sizeof p.host - 1);
 	p.id = process_id(p.host);
 	return p;
-}
-
-/* Rank 0 numbers the tables that it creates. Collective. */
-static void number(struct board *b, const struct waits_process *self)
-{
-	static _Atomic(uint32_t) created;
-	uint64_t named[2] = {0, 0};
-
-	if (b->of->rma->rank == 0) {
-		named[1] = atomic_fetch_add(&created, 1) + 1;
-		named[0] = hash_add(self->id, named[1]);
-	}
-	PMPI_Bcast(named, 2, MPI_UINT64_T, 0, b->of->comm);
-	b->table.id = named[0];
-	b->table.number = (uint32_t)named[1];
 }
 
 uint64_t board_bytes(int max_held)
@@ -252,8 +234,9 @@ struct board *board_open(const struct observe_table *t, bool well)
 	b->mine = (struct board_words *)(void *)(t->rma->map[t->rma->rank] + b->at);
 	b->table.about = t->about;
 	b->table.ranges = t->setup->protocol->kind.capabilities & PAWL_CAP_RANGES;
-	number(b, &self);
+	b->table.number = t->number;
 	PMPI_Allgather(&self, sizeof self, MPI_BYTE, b->process, sizeof self, MPI_BYTE, t->comm);
+	b->table.id = hash_add(b->process[0].id, t->number);
 	store(&b->mine->head[BOARD_OFFSET], (uint64_t)b->offset_ns);
 	b->file = board_file_open(&self, &b->table);
 	board_lock();

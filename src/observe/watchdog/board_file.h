@@ -13,8 +13,8 @@ struct board_file_contents {
 	uint64_t started; /* of the process, as in /proc/PID/stat: process numbers are used again */
 	struct waits_process process;
 	uint64_t table_id;
-	uint32_t table_number;
-	int32_t ranges;
+	uint64_t table_number;
+	int64_t ranges;
 	char about[192];
 	struct board_words words;
 };

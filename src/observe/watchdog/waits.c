@@ -178,14 +178,14 @@ const char *waits_mode(int mode)
 size_t waits_name(const struct waits_entry *e, char *text, size_t len)
 {
 	const struct waits_table *t = e->table;
-	unsigned long long lock = e->lock;
+	unsigned long long lock = e->lock, number = t->number;
 	int n;
 
 	if (t->ranges)
-		n = snprintf(text, len, "units %lld to %lld of space %llu of table %u (%s)",
-			     (long long)e->first, (long long)e->last, lock, t->number, t->about);
+		n = snprintf(text, len, "units %lld to %lld of space %llu of table %llu (%s)",
+			     (long long)e->first, (long long)e->last, lock, number, t->about);
 	else
-		n = snprintf(text, len, "lock %llu of table %u (%s)", lock, t->number, t->about);
+		n = snprintf(text, len, "lock %llu of table %llu (%s)", lock, number, t->about);
 	return (size_t)n < len ? (size_t)n : len - 1;
 }
 

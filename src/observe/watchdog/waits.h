@@ -19,7 +19,7 @@ struct waits_process {
 /* A table, for messages. */
 struct waits_table {
 	uint64_t id;
-	uint32_t number; /* in the order in which rank 0 of the table creates tables */
+	uint64_t number; /* of the job (job.h) */
 	bool ranges;
 	const char *about; /* name, kind and number of locks */
 };

@@ -154,8 +154,8 @@ static void report(void *arg, const struct rma_client *c, uint64_t waited_ns, co
 		 self->rank, self->host, (double)waited_ns * 1e-9,
 		 b->table.ranges ? "space" : "lock", (unsigned long long)c->lock);
 	add(&t, more);
-	snprintf(more, sizeof more, " of table %u (%s) for %s", b->table.number, b->table.about,
-		 what);
+	snprintf(more, sizeof more, " of table %llu (%s) for %s",
+		 (unsigned long long)b->table.number, b->table.about, what);
 	add(&t, more);
 	board_lock();
 	if (board_read_all(&w, &silent)) {
