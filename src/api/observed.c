@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls for what observers have collected: percentiles, and the locks of a window. */
+/* The calls for what observers have collected: percentiles, and the locks of a window; and what
+ * the layers ask of their tables. */
 #include "base/error.h"
 #include "table/table.h"
 
@@ -30,6 +31,12 @@ void pawl_private_get_observed(const pawl_table *t, bool *observed, bool *has_st
 {
 	*observed = t->observe != NULL;
 	*has_statistics = observe_reports_locks(t->observe);
+}
+
+MPI_Comm pawl_private_adopt(pawl_table *t)
+{
+	t->of_layer = true;
+	return t->comm;
 }
 
 void pawl_private_report_locks(pawl_table *t, MPI_Comm comm, uint64_t first, uint64_t n,

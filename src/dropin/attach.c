@@ -39,6 +39,7 @@ void dropin_fix_options(MPI_Info info, MPI_Comm comm)
 static struct window *window_new(MPI_Win win, MPI_Comm comm)
 {
 	struct window *w = calloc(1, sizeof *w);
+	bool stale = false, ok;
 
 	if (!w)
 		return NULL;
@@ -47,7 +48,10 @@ static struct window *window_new(MPI_Win win, MPI_Comm comm)
 	w->threads = dropin_has_threads();
 	w->comm = MPI_COMM_NULL;
 	w->held = calloc((size_t)w->size, sizeof *w->held);
-	if (w->held && windows_add(w)) {
+	ok = w->held && windows_add(w, &stale);
+	if (stale)
+		bypass_stale(comm);
+	if (ok) {
 		pthread_mutex_init(&w->intent_mutex, NULL);
 		pthread_mutex_init(&w->epochs, NULL);
 		return w;
@@ -94,25 +98,23 @@ static int refuse(MPI_Comm comm, const struct request *r, struct window *w, MPI_
 		return MPI_SUCCESS;
 	}
 	message_once(comm, "no window", r->why);
+	next_Win_free(handle);
 	if (w) {
 		windows_remove(w);
 		window_free(w);
 	}
-	next_Win_free(handle);
 	PMPI_Comm_call_errhandler(comm, MPI_ERR_INFO);
 	return MPI_ERR_INFO;
 }
 
 int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 {
-	struct window *w = windows_find(*handle);
+	struct window *w;
 	struct pool *pool;
 	struct request r;
 	int id = 0;
 
 	bypass_seen();
-	if (w)
-		bypass_stale(w, comm);
 	request_read(&r, comm, info, *handle);
 	w = window_new(*handle, comm);
 	if (!w && r.wanted && !r.why[0])
@@ -132,25 +134,49 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 	return MPI_SUCCESS;
 }
 
+/*
+ * A process must not free a window while it holds locks of it, but MPI_Win_free calls the delete
+ * callbacks of the window's attributes, which may still release them, or lock and unlock. MPICH
+ * checks after the callbacks that no epoch is open, and the window stays as it is if one is. Open
+ * MPI has ended the window when it calls them, and does not always check. So the layer checks, if
+ * the program has given the window no attributes, and afterwards releases what is left.
+ */
+#ifdef OPEN_MPI
+static bool must_hold_none(const struct window *w)
+{
+	return !w->has_attributes;
+}
+#else
+static bool must_hold_none(const struct window *w)
+{
+	(void)w;
+	return false;
+}
+#endif
+
 int dropin_free(struct window *w, MPI_Win *win)
 {
-	int rc, held = w ? atomic_load_explicit(&w->locks, memory_order_relaxed) : 0;
+	int rc, len, held = w ? atomic_load_explicit(&w->locks, memory_order_relaxed) : 0;
 
-	if (held)
+	if (!w)
+		return next_Win_free(win);
+	if (held && must_hold_none(w))
 		return dropin_raise(*win, MPI_ERR_RMA_SYNC,
 				    "MPI_Win_free while this process holds %d locks of the window",
 				    held);
-	if (!w)
-		return next_Win_free(win);
-	report_window(w);
-	report_locks(w);
-	/* Remove it first: when the window is freed, the MPI may reuse its handle. */
-	windows_remove(w);
+	if (w->comm != MPI_COMM_NULL)
+		PMPI_Win_get_name(w->win, w->name, &len);
+	/* The window is still in the list: the callbacks of its attributes may lock it. */
+	w->in_free = true;
 	rc = next_Win_free(win);
 	if (rc != MPI_SUCCESS) {
-		windows_add(w);
+		w->in_free = false;
 		return rc;
 	}
+	windows_remove(w);
+	epochs_drop(w);
+	report_window(w);
+	report_locks(w);
 	ranges_close(w);
 	window_free(w);
 	return rc;

@@ -54,12 +54,11 @@ void bypass_unknown(MPI_Win win)
 		" not reach libpawl-mpi\n");
 }
 
-void bypass_stale(struct window *w, MPI_Comm comm)
+void bypass_stale(MPI_Comm comm)
 {
 	message_once(comm, "a window was freed past libpawl-mpi",
 		     "the MPI has made another one with its handle; the locks of the old one are"
 		     " not used again");
-	windows_remove(w);
 }
 
 /* The MPI's unlock; errors are returned and not raised. */

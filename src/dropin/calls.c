@@ -60,6 +60,18 @@ int MPI_Win_free(MPI_Win *win)
 			   : dropin_free(win ? windows_find(*win) : NULL, win);
 }
 
+#ifdef OPEN_MPI
+int MPI_Win_set_attr(MPI_Win win, int key, void *value)
+{
+	struct window *w = is_behind() ? NULL : windows_find(win);
+
+	if (w)
+		w->has_attributes = true;
+	return is_behind() ? next_mpi.Win_set_attr(win, key, value)
+			   : next_Win_set_attr(win, key, value);
+}
+#endif
+
 static int unset_site(int rc)
 {
 	pawl_private_set_site(NULL);

@@ -65,14 +65,17 @@ struct window {
 	/* [size] ranges that use an epoch of HELD_RANGES; changed while the target is BUSY */
 	int *epoch_users;
 
-	atomic_bool taken; /* this process has acquired one of its locks through this layer */
-	bool threads;      /* threads of this process may lock at the same time */
+	atomic_bool taken;   /* this process has acquired one of its locks through this layer */
+	bool threads;        /* threads of this process may lock at the same time */
+	atomic_bool in_free; /* the process is in MPI_Win_free */
+	atomic_bool has_attributes; /* the program has set one (MPI_Win_set_attr in C) */
 
 	/* Its locks have observers: calls pass on the program's line. */
 	bool observed;
 	/* Its locks have statistics (PAWL_STATS). */
 	MPI_Comm comm; /* a duplicate, or MPI_COMM_NULL: no statistics */
 	char kind[32];
+	char name[MPI_MAX_OBJECT_NAME]; /* when it was freed */
 	struct waits waits[N_CALLS];
 };
 
@@ -90,6 +93,14 @@ struct window {
 	X(Win_unlock, (int rank, MPI_Win win), (rank, win))             \
 	X(Win_lock_all, (int assertion, MPI_Win win), (assertion, win)) \
 	X(Win_unlock_all, (MPI_Win win), (win))
+
+/* Open MPI calls the delete callbacks of a window's attributes when it has ended the window
+ * (attach.c). */
+#ifdef OPEN_MPI
+#define DROPIN_ATTRIBUTES(X) X(Win_set_attr, (MPI_Win win, int key, void *value), (win, key, value))
+#else
+#define DROPIN_ATTRIBUTES(X)
+#endif
 
 /* The MPI yields where it waits for targets and its launcher knows that ranks outnumber cores. */
 #ifdef OPEN_MPI
@@ -130,7 +141,7 @@ struct window {
 #endif
 
 /* The calls that the layer defines under their PMPI_* names, too. */
-#define DROPIN_LOCKING(X) DROPIN_INITS(X) DROPIN_MAKERS(X) DROPIN_LOCKS(X)
+#define DROPIN_LOCKING(X) DROPIN_INITS(X) DROPIN_MAKERS(X) DROPIN_LOCKS(X) DROPIN_ATTRIBUTES(X)
 /* All calls that it defines. */
 #define DROPIN_CALLS(X) DROPIN_LOCKING(X) DROPIN_FLUSHES(X)
 
@@ -175,8 +186,8 @@ DROPIN_CALLS(NEXT_CALL)
 void bypass_seen(void);
 /* The program locks or unlocks a window whose creation did not go through this layer. */
 void bypass_unknown(MPI_Win win);
-/* The MPI has given a new window the handle of w: w was not freed through this layer. */
-void bypass_stale(struct window *w, MPI_Comm comm);
+/* The MPI has given a new window the handle of one that was not freed through this layer. */
+void bypass_stale(MPI_Comm comm);
 /* An unlock (rank -1: of all targets) without a lock through this layer. If the MPI has an epoch,
  * end it; else raise the error for an unlock without a lock. */
 int bypass_unlock(struct window *w, int rank);
@@ -214,6 +225,9 @@ int epochs_enter(struct window *w, int rank, bool *own);
 int epochs_complete(struct window *w, int rank, bool own);
 int epochs_leave(struct window *w, int rank, bool own);
 
+/* Release what this process still holds of a window that the MPI has freed. */
+void epochs_drop(struct window *w);
+
 /* Raise an error of this class on the window. */
 int dropin_raise(MPI_Win win, int class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -235,8 +249,9 @@ enum { POOL_IDS = 64 };
 /* Locks for up to POOL_IDS windows over congruent communicators. */
 struct pool {
 	pawl_table *targets, *wholes; /* the same table if its kind has intents */
-	MPI_Comm comm;                /* a duplicate */
+	MPI_Comm comm;                /* of targets */
 	uint64_t key;                 /* hash of the request */
+	uint64_t group;               /* hash of its processes and their order */
 	uint64_t name;                /* the same on all processes; different for each pool */
 	int ids, size;
 	int rank;
@@ -244,9 +259,15 @@ struct pool {
 	bool by_whole; /* lock_all takes the lock of the whole window, not those of all targets */
 	bool crowded;  /* on this node, processes outnumber cores */
 	bool direct;   /* operations on its windows are loads and stores: the target has no part */
-	bool is_brief; /* for one window of a session, which ends before the MPI does */
+	bool races;    /* a process has MPI_THREAD_MULTIPLE; the same on all */
+	bool is_brief; /* never kept: the MPI of its processes may end at different times */
+	bool is_repeated;        /* another one of this group and key has ended lately */
+	pthread_mutex_t leaving; /* for the decision whether it ends (agree.c) */
+	/* Under the mutex of agree.c: */
+	bool is_leaving;       /* no thread takes an id */
+	int choosers;          /* threads that are choosing an id */
+	uint64_t used;         /* bit set of ids in use by this process */
 	struct asking *asking; /* NULL: no target is asked (completion.c) */
-	uint64_t used; /* bit set of ids in use by this process; under the mutex of agree.c */
 	struct pool *next;
 };
 
@@ -254,6 +275,8 @@ struct pool {
 int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, int ids,
 		struct pool **pool);
 void pool_free(struct pool *p);
+/* Whether its processes are all in comm. */
+bool pool_is_within(const struct pool *p, MPI_Comm comm);
 
 static inline uint64_t pool_target(const struct pool *p, int id, int rank)
 {
@@ -289,7 +312,9 @@ int ranges_held(const struct window *w, int rank);
 
 /* NULL: the window was not created through this layer. */
 struct window *windows_find(MPI_Win win);
-bool windows_add(struct window *w);
+/* False: out of memory. *stale: the MPI has given w the handle of another window in the list, whose
+ * MPI_Win_free was not called; that one is removed. */
+bool windows_add(struct window *w, bool *stale);
 void windows_remove(struct window *w);
 
 /* report.c ---------------------------------------------------------------- */

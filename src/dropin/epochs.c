@@ -454,6 +454,21 @@ int dropin_unlock_all(struct window *w)
 	return rc;
 }
 
+void epochs_drop(struct window *w)
+{
+	const enum held all = look(&w->all);
+
+	if (all == HELD_SHARED)
+		release_all(w, w->size);
+	for (int r = 0; r < w->size; r++) {
+		const enum held what = look(&w->held[r]);
+
+		if (what > HELD_NOCHECK)
+			release_target(w, r, what);
+	}
+	count_locks(w, -atomic_load_explicit(&w->locks, memory_order_relaxed));
+}
+
 /* ------------------------------------------------------------- byte ranges */
 
 static int open_for_ranges(struct window *w, int rank)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pools of locks. To create a lock table takes longer than to create a window, and programs create
- * many windows. So a table is created for several windows over one group of processes, and kept
- * until MPI_Finalize.
+ * many windows. So a table is created for several windows over one group of processes. agree.c says
+ * when it ends.
  *
  * Lock id * size + r is the lock of target r of window id; its home is r. The lock of a whole
  * window is acquired shared by MPI_Win_lock_all, and with intent by a process that locks a target
@@ -13,8 +13,10 @@
 #include <stdlib.h>
 
 #include "base/agree.h"
+#include "base/hash.h"
 #include "base/info.h"
 #include "dropin/dropin.h"
+#include "observe/observe.h"
 
 static const char whole_kind[] = "mgl";
 
@@ -34,8 +36,8 @@ static void set_default(MPI_Info info, const char *key, const char *value)
 		PMPI_Info_set(info, key, value);
 }
 
-static int create_table(struct pool *p, const char *kind, MPI_Info options, uint64_t n,
-			pawl_table **table)
+static int create_table(struct pool *p, MPI_Comm comm, const char *kind, MPI_Info options,
+			uint64_t n, pawl_table **table)
 {
 	MPI_Info info;
 	char held[24];
@@ -52,8 +54,8 @@ static int create_table(struct pool *p, const char *kind, MPI_Info options, uint
 	set_default(info, "pawl_max_held", held);
 	PMPI_Info_set(info, "pawl_distribution", "cyclic");
 	PMPI_Info_set(info, "pawl_owner", "process");
-	dropin_fix_options(info, p->comm);
-	rc = pawl_table_create(p->comm, kind, n, info, table);
+	dropin_fix_options(info, comm);
+	rc = pawl_table_create(comm, kind, n, info, table);
 	PMPI_Info_free(&info);
 	return rc;
 }
@@ -65,31 +67,96 @@ static bool has_intents(const char *kind)
 	return k && (k->capabilities & PAWL_CAP_INTENT);
 }
 
-static int create_tables(struct pool *p, const char *kind, MPI_Info options)
+static int create_tables(struct pool *p, MPI_Comm comm, const char *kind, MPI_Info options)
 {
 	uint64_t n = (uint64_t)p->ids * (uint64_t)p->size, wholes = (uint64_t)p->ids;
 	int rc;
 
 	if (has_intents(kind)) {
-		rc = create_table(p, kind, options, n + wholes, &p->targets);
+		rc = create_table(p, comm, kind, options, n + wholes, &p->targets);
 		p->wholes = p->targets;
 	} else {
-		rc = create_table(p, kind, options, n, &p->targets);
+		rc = create_table(p, comm, kind, options, n, &p->targets);
 		if (rc == PAWL_SUCCESS)
-			rc = create_table(p, whole_kind, MPI_INFO_NULL, wholes, &p->wholes);
+			rc = create_table(p, comm, whole_kind, MPI_INFO_NULL, wholes, &p->wholes);
 		if (rc == PAWL_SUCCESS)
 			rc = pawl_table_set_name(p->wholes, "whole windows");
 	}
 	return rc == PAWL_SUCCESS ? pawl_table_set_name(p->targets, "windows") : rc;
 }
 
-/* Whether MPI_Finalize frees the pools of this process. A session gives no notice of its end. */
-static bool is_freed_at_end(void)
+static void free_tables(struct pool *p)
+{
+	if (p->wholes && p->wholes != p->targets)
+		pawl_table_free(&p->wholes);
+	if (p->targets)
+		pawl_table_free(&p->targets);
+	pthread_mutex_destroy(&p->leaving);
+	free(p);
+}
+
+static bool is_subset(MPI_Group part, MPI_Group whole)
+{
+	MPI_Group both;
+	int size, n;
+
+	PMPI_Group_intersection(part, whole, &both);
+	PMPI_Group_size(part, &size);
+	PMPI_Group_size(both, &n);
+	if (both != MPI_GROUP_EMPTY)
+		PMPI_Group_free(&both);
+	return n == size;
+}
+
+static bool is_within(MPI_Comm part, MPI_Comm whole)
+{
+	MPI_Group a, b;
+	bool within;
+
+	PMPI_Comm_group(part, &a);
+	PMPI_Comm_group(whole, &b);
+	within = is_subset(a, b);
+	PMPI_Group_free(&a);
+	PMPI_Group_free(&b);
+	return within;
+}
+
+bool pool_is_within(const struct pool *p, MPI_Comm comm)
+{
+	return is_within(p->comm, comm);
+}
+
+/* Whether the MPI of this process ends with that of the others, and MPI_Finalize frees the pools. A
+ * session gives no notice of its end. */
+static bool ends_with_all(MPI_Comm comm)
 {
 	int initialized;
 
 	PMPI_Initialized(&initialized);
-	return initialized;
+	return initialized && is_within(comm, MPI_COMM_WORLD);
+}
+
+static uint64_t hash_of_group(const struct pool *p)
+{
+	int *ranks = malloc(2 * (size_t)p->size * sizeof *ranks);
+	uint64_t h = HASH_BEGIN;
+	MPI_Group here, world;
+
+	if (!ranks || p->is_brief) {
+		free(ranks);
+		return 0;
+	}
+	for (int r = 0; r < p->size; r++)
+		ranks[r] = r;
+	PMPI_Comm_group(p->comm, &here);
+	PMPI_Comm_group(MPI_COMM_WORLD, &world);
+	PMPI_Group_translate_ranks(here, p->size, ranks, world, ranks + p->size);
+	PMPI_Group_free(&here);
+	PMPI_Group_free(&world);
+	for (int r = 0; r < p->size; r++)
+		h = h * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)ranks[p->size + r];
+	free(ranks);
+	return h;
 }
 
 int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, int ids,
@@ -104,16 +171,19 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, 
 		free(p);
 		return PAWL_ERR_NOMEM;
 	}
-	PMPI_Comm_dup(comm, &p->comm);
 	PMPI_Comm_size(comm, &p->size);
 	PMPI_Comm_rank(comm, &p->rank);
 	p->ids = ids;
-	p->is_brief = !all_agree(comm, is_freed_at_end());
-	rc = create_tables(p, kind, options);
+	p->is_brief = !all_agree(comm, ends_with_all(comm));
+	pthread_mutex_init(&p->leaving, NULL);
+	rc = create_tables(p, comm, kind, options);
 	if (rc != PAWL_SUCCESS) {
-		pool_free(p);
+		free_tables(p);
 		return rc;
 	}
+	p->comm = pawl_private_adopt(p->targets);
+	pawl_private_adopt(p->wholes);
+	p->group = hash_of_group(p);
 	pawl_table_get_info(p->targets, &info);
 	p->far = info.nodes > 1;
 	p->direct = direct && !p->far;
@@ -128,12 +198,7 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, 
 void pool_free(struct pool *p)
 {
 	completion_end(p);
-	if (p->wholes && p->wholes != p->targets)
-		pawl_table_free(&p->wholes);
-	if (p->targets)
-		pawl_table_free(&p->targets);
-	PMPI_Comm_free(&p->comm);
-	free(p);
+	free_tables(p);
 }
 
 uint64_t pool_whole(const struct pool *p, int id)

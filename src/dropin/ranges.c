@@ -147,6 +147,7 @@ int ranges_open(struct window *w, MPI_Comm comm, const char *kind, MPI_Info opti
 	rc = pawl_table_create(comm, kind, (uint64_t)w->size, options, &table);
 	if (rc != PAWL_SUCCESS)
 		return rc;
+	pawl_private_adopt(table);
 	w->ranges = ranges_new(w, table);
 	ok = w->ranges != NULL;
 	/* If one rank is out of memory, all fail. */

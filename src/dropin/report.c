@@ -92,10 +92,11 @@ void report_window(struct window *w)
 	    [CALL_ALL] = "MPI_Win_lock_all",
 	    [CALL_RANGE] = "pawl_win_lock_range",
 	};
-	char name[MPI_MAX_OBJECT_NAME], line[MPI_MAX_OBJECT_NAME + 160];
+	const char *name = w->name;
+	char line[MPI_MAX_OBJECT_NAME + 160];
 	struct waits all[N_CALLS];
 	uint64_t calls = 0;
-	int rank, len;
+	int rank;
 
 	if (w->comm == MPI_COMM_NULL)
 		return;
@@ -111,8 +112,6 @@ void report_window(struct window *w)
 	}
 	if (rank != 0)
 		return;
-	name[0] = '\0';
-	PMPI_Win_get_name(w->win, name, &len);
 	if (!calls) {
 		snprintf(line, sizeof line,
 			 "pawl: window%s%s over %d ranks, %s: no lock was taken by this layer\n",
@@ -133,16 +132,14 @@ void report_window(struct window *w)
 void report_locks(struct window *w)
 {
 	const struct pool *p = w->pool;
-	char name[MPI_MAX_OBJECT_NAME] = "", title[MPI_MAX_OBJECT_NAME + 64];
+	char title[MPI_MAX_OBJECT_NAME + 64];
 	uint64_t first, whole;
-	int len;
 
 	if (!p || w->comm == MPI_COMM_NULL)
 		return;
 	first = pool_target(p, w->id, 0);
 	whole = pool_whole(p, w->id);
-	PMPI_Win_get_name(w->win, name, &len);
-	snprintf(title, sizeof title, "window%s%s", name[0] ? " " : "", name);
+	snprintf(title, sizeof title, "window%s%s", w->name[0] ? " " : "", w->name);
 	if (p->wholes == p->targets) {
 		pawl_private_report_locks(p->targets, w->comm, first, (uint64_t)p->size, whole,
 					  title);

@@ -25,7 +25,7 @@ void request_free(struct request *r);
 /* Choose a pool and an id in it for the requested window (agree.c). Collective. NULL, on all
  * processes: the window gets no Pawl locks, and r->why has the reason, unless none were wanted. */
 struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id);
-/* w leaves its pool. Collective if w is the last window after MPI_Finalize has begun. */
+/* w, which the MPI has freed on all processes, leaves its pool, which may end. Collective. */
 void agree_leave_pool(const struct window *w);
 /* Free the pools at MPI_Finalize, if its start can be noticed. first: MPI_Init has just
  * returned. */

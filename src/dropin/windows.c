@@ -4,20 +4,25 @@
  * windows are created and freed.
  *
  * Readers take no lock. A window is in the table as long as its MPI_Win is valid, and a program
- * that uses a handle while it frees it is erroneous anyway. So the only change for a reader's own
- * window is that the table grows. The reader then reads the old table, which has all windows of the
- * time when it was replaced: old tables are kept.
+ * that uses a handle while it frees it is erroneous anyway. So while a reader looks for its own
+ * window, the entry of that window does not change, and neither does an entry become null on the
+ * way to it: an entry becomes null only if the next one is.
  *
- * On its way a reader passes entries of other windows, which may be freed at any time. So an entry
- * has the handle beside the pointer, and a reader follows the pointer of its own window only. An
- * entry is used once: its handle never changes.
+ * On its way a reader passes entries of other windows, which may be freed, and replaced by others,
+ * at any time. So an entry has the handle beside the pointer, and a reader follows the pointer of
+ * its own window only. The handle of another window, old or new, is not the reader's: that is in
+ * its own entry meanwhile.
+ *
+ * When the table grows, readers in other threads may still read the old one. Without
+ * MPI_THREAD_MULTIPLE there are none, and the old table is freed. Otherwise it is kept; the next
+ * one has at least twice as many entries, so all old ones are smaller than the current one.
  */
 #include <stdlib.h>
 
 #include "dropin/dropin.h"
 
 struct entry {
-	MPI_Win win; /* written before window, which publishes it */
+	_Atomic(MPI_Win) win; /* written before window, which publishes it */
 	_Atomic(struct window *) window;
 };
 
@@ -49,65 +54,103 @@ struct window *windows_find(MPI_Win win)
 		/* Orders the entry before handle and contents; pairs with the release in put(). */
 		struct window *w = atomic_load_explicit(&e->window, memory_order_acquire);
 
-		if (!w || (e->win == win && w != &removed))
+		if (!w ||
+		    (atomic_load_explicit(&e->win, memory_order_relaxed) == win && w != &removed))
 			return w;
 	}
 }
+
+/* ------------------------------------------------------- under the mutex change */
 
 static struct window *look(struct entry *e)
 {
 	return atomic_load_explicit(&e->window, memory_order_relaxed);
 }
 
+static bool is_live(struct entry *e)
+{
+	return look(e) && look(e) != &removed;
+}
+
 static void put(struct table *t, MPI_Win win, struct window *w)
 {
 	uint64_t i = place(win);
+	struct entry *e;
 
-	while (look(&t->entry[i & t->mask]))
+	while (is_live(&t->entry[i & t->mask]))
 		i++;
-	t->entry[i & t->mask].win = win;
+	e = &t->entry[i & t->mask];
+	count += !look(e);
+	atomic_store_explicit(&e->win, win, memory_order_relaxed);
 	/* Orders handle and contents before the entry; pairs with windows_find(). */
-	atomic_store_explicit(&t->entry[i & t->mask].window, w, memory_order_release);
+	atomic_store_explicit(&e->window, w, memory_order_release);
+}
+
+static void take(struct table *t, uint64_t i)
+{
+	struct entry *e = &t->entry[i & t->mask];
+
+	atomic_store_explicit(&e->window, &removed, memory_order_relaxed);
+	/* No window is looked for beyond the last entry before one that is null. */
+	while (look(e) == &removed && !look(&t->entry[(i + 1) & t->mask])) {
+		atomic_store_explicit(&e->window, NULL, memory_order_relaxed);
+		count--;
+		e = &t->entry[--i & t->mask];
+	}
 }
 
 /* Make room for one more entry in a table that is at most half full. */
 static bool grow(void)
 {
 	struct table *old = atomic_load_explicit(&current, memory_order_relaxed), *t;
-	uint64_t entries = 64, live = 0;
+	uint64_t entries = old ? 2 * (old->mask + 1) : 64;
 
 	if (old && 2 * (count + 1) <= old->mask + 1)
 		return true;
-	for (uint64_t i = 0; old && i <= old->mask; i++)
-		live += look(&old->entry[i]) && look(&old->entry[i]) != &removed;
-	while (entries < 4 * (live + 1))
-		entries *= 2;
 	t = calloc(1, sizeof *t + entries * sizeof t->entry[0]);
 	if (!t)
 		return false;
 	t->mask = entries - 1;
-	t->older = old;
-	for (uint64_t i = 0; old && i <= old->mask; i++) {
-		struct window *w = look(&old->entry[i]);
-
-		if (w && w != &removed)
-			put(t, old->entry[i].win, w);
-	}
-	count = live;
+	count = 0;
+	for (uint64_t i = 0; old && i <= old->mask; i++)
+		if (is_live(&old->entry[i]))
+			put(t, old->entry[i].win, look(&old->entry[i]));
+	/* Orders the entries before the table; pairs with windows_find(). */
 	atomic_store_explicit(&current, t, memory_order_release);
+	if (dropin_has_threads())
+		t->older = old;
+	else
+		free(old);
 	return true;
 }
 
-bool windows_add(struct window *w)
+/* Remove the window that has this handle, which is not w's any more. */
+static bool remove_stale(MPI_Win win)
+{
+	struct table *t = atomic_load_explicit(&current, memory_order_relaxed);
+
+	for (uint64_t i = place(win); t && look(&t->entry[i & t->mask]); i++) {
+		struct entry *e = &t->entry[i & t->mask];
+		bool stale;
+
+		if (e->win != win || !is_live(e))
+			continue;
+		stale = !look(e)->in_free;
+		take(t, i);
+		return stale;
+	}
+	return false;
+}
+
+bool windows_add(struct window *w, bool *stale)
 {
 	bool ok;
 
 	pthread_mutex_lock(&change);
+	*stale = remove_stale(w->win);
 	ok = grow();
-	if (ok) {
+	if (ok)
 		put(atomic_load_explicit(&current, memory_order_relaxed), w->win, w);
-		count++;
-	}
 	pthread_mutex_unlock(&change);
 	return ok;
 }
@@ -118,14 +161,10 @@ void windows_remove(struct window *w)
 
 	pthread_mutex_lock(&change);
 	t = atomic_load_explicit(&current, memory_order_relaxed);
-	for (uint64_t i = place(w->win);; i++) {
-		struct entry *e = &t->entry[i & t->mask];
-		struct window *found = look(e);
-
-		if (found == w)
-			atomic_store_explicit(&e->window, &removed, memory_order_relaxed);
-		if (!found || found == w)
+	for (uint64_t i = place(w->win); look(&t->entry[i & t->mask]); i++)
+		if (look(&t->entry[i & t->mask]) == w) {
+			take(t, i);
 			break;
-	}
+		}
 	pthread_mutex_unlock(&change);
 }

@@ -99,6 +99,7 @@ static int create(const struct layer *l, struct layer_table *t, const char *kind
 	PMPI_Info_free(&options);
 	if (rc != PAWL_SUCCESS)
 		return rc;
+	pawl_private_adopt(t->table);
 	pawl_table_set_name(t->table, l->words.locks);
 	pawl_table_get_info(t->table, &info);
 	t->far = info.nodes > 1;

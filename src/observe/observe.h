@@ -174,6 +174,9 @@ __attribute__((visibility("default"))) void pawl_private_set_site(const void *si
 extern _Thread_local const void *observe_given_site
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* The same: the table is a layer's, so that no message tells the program to free it. Returns its
+ * communicator, for the layer's own calls; the layer does not free it. */
+__attribute__((visibility("default"))) MPI_Comm pawl_private_adopt(pawl_table *t);
 /* The same: whether a table has observers, and whether it has statistics. Equal on all ranks. */
 __attribute__((visibility("default"))) void
 pawl_private_get_observed(const pawl_table *t, bool *observed, bool *has_statistics);

@@ -125,7 +125,7 @@ static void in_child(void)
 
 static void name_table(const pawl_table *t, const char *when)
 {
-	if (t->rma.rank == 0)
+	if (t->rma.rank == 0 && !t->of_layer)
 		fprintf(
 		    stderr,
 		    "pawl: a table (%s) was not freed before %s: pawl_table_free() is missing, or"

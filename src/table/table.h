@@ -36,6 +36,7 @@ struct pawl_table {
 	char about[160];  /* name, kind and number of locks, for messages */
 	pawl_table *next; /* in the list of live tables (life.c) */
 	bool in_session;  /* created without MPI_Init */
+	bool of_layer;    /* of a layer under another interface: the program does not know it */
 	bool freed;       /* life_bury() */
 };
 

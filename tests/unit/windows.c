@@ -10,7 +10,21 @@
 #include "../../src/dropin/windows.c"
 #include "unit.h"
 
-enum { ROUNDS = 4000000, MANY = 500 };
+enum { ROUNDS = 4000000, MANY = 500, FEW = 20, TURNS = 200000 };
+
+static bool threads = true;
+
+bool dropin_has_threads(void)
+{
+	return threads;
+}
+
+static bool add(struct window *w)
+{
+	bool stale;
+
+	return windows_add(w, &stale) && !stale;
+}
 
 static MPI_Win handle(uintptr_t n)
 {
@@ -28,7 +42,7 @@ static void come_and_go(void)
 
 	for (int i = 0; i < MANY; i++) {
 		w[i].win = handle((uintptr_t)i + 1000);
-		found = windows_add(&w[i]) && found;
+		found = add(&w[i]) && found;
 	}
 	for (int i = 0; i < MANY; i += 2)
 		windows_remove(&w[i]);
@@ -40,9 +54,74 @@ static void come_and_go(void)
 	ok(gone, "those that were removed are not");
 	for (int i = 1; i < MANY; i += 2)
 		windows_remove(&w[i]);
-	windows_add(&w[0]);
+	add(&w[0]);
 	ok(windows_find(w[0].win) == &w[0], "a handle may come again");
 	windows_remove(&w[0]);
+}
+
+/* The handle of a window comes again before the window is removed. */
+static void handle_comes_again(bool in_free)
+{
+	struct window old = {.win = handle(5), .in_free = in_free}, new = {.win = handle(5)};
+	bool stale;
+
+	add(&old);
+	windows_add(&new, &stale);
+	ok(stale == !in_free && windows_find(handle(5)) == &new,
+	   in_free ? "a window that another thread is freeing gives way to one with its handle"
+		   : "so does one that was not freed through the layer, which is reported");
+	windows_remove(&old);
+	ok(windows_find(handle(5)) == &new, "the new one stays");
+	windows_remove(&new);
+}
+
+static uint64_t bytes_kept(void)
+{
+	uint64_t entries = 0;
+
+	for (struct table *t = current; t; t = t->older)
+		entries += t->mask + 1;
+	return entries * sizeof(struct entry);
+}
+
+/* A few windows at a time, and many in all. */
+static void in_turn(void)
+{
+	static struct window w[FEW];
+	bool found = true;
+
+	for (int i = 0; i < TURNS; i++) {
+		struct window *one = &w[rand() % FEW];
+
+		if (one->win) {
+			found = found && windows_find(one->win) == one;
+			windows_remove(one);
+			one->win = handle(0);
+		} else {
+			one->win = handle((uintptr_t)i + 1);
+			found = add(one) && found;
+		}
+	}
+	ok(found, "windows that come and go in turn are found");
+	for (int i = 0; i < FEW; i++)
+		if (w[i].win)
+			windows_remove(&w[i]);
+	printf("# %llu bytes\n", (unsigned long long)bytes_kept());
+}
+
+static void memory(void)
+{
+	in_turn();
+	ok(bytes_kept() < 64 * 1024, "many windows in turn, a few at a time, take little memory");
+	threads = false;
+	for (uint64_t i = current->mask; i > 0; i--) {
+		struct window *one = calloc(1, sizeof *one);
+
+		one->win = handle((uintptr_t)i);
+		add(one);
+	}
+	ok(!current->older, "without threads an old table is freed");
+	threads = true;
 }
 
 /* A precedes B in the table: A is removed, and its memory is reused for data that has B's
@@ -87,8 +166,8 @@ static void others_are_freed(void)
 	}
 	for (int i = 0; i < ROUNDS; i++) {
 		a.win = of_a;
-		windows_add(&a);
-		windows_add(&b);
+		add(&a);
+		add(&b);
 		windows_remove(&a);
 		a.win = of_b;
 		windows_remove(&b);
@@ -102,5 +181,8 @@ int main(void)
 {
 	come_and_go();
 	others_are_freed();
+	handle_comes_again(true);
+	handle_comes_again(false);
+	memory();
 	return unit_end();
 }
