@@ -1,15 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time lines that are made up, and what pawl-trace has to find in them, or not; and files that are
-wrong in one respect. Usage: findings.py PAWL-TRACE FOLDER. Prints TAP."""
+"""Time lines that are made up, and what pawl-trace has to find in them, or not; files that are wrong
+in one respect, and files that were changed at random. Usage: findings.py PAWL-TRACE FOLDER [SEED].
+Prints TAP."""
 import copy
+import gzip
+import importlib.machinery
+import importlib.util
+import io
 import json
 import os
+import random
+import re
 import subprocess
 import sys
+import traceback
 
-TOOL, FOLDER = sys.argv[1:]
+TOOL, FOLDER = sys.argv[1:3]
+SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 TABLE, LOCK = 1, 7
+CHANGED = 400       # files that are changed at random
 number = 0
 
 
@@ -41,9 +51,9 @@ class Line:
 
     def arrow(self, sender, sent, taker, taken):
         self.arrows += 1
-        common = {"cat": "hand-over", "tid": 100000, "id": self.arrows, "name": "hand-over"}
-        self.events.append({"ph": "s", "pid": sender, "ts": sent, **common})
-        self.events.append({"ph": "f", "pid": taker, "ts": taken, "bp": "e", **common})
+        for phase, rank, ts, more in (("s", sender, sent, {}), ("f", taker, taken, {"bp": "e"})):
+            self.events.append({"ph": phase, "cat": "hand-over", "pid": rank, "tid": 100000,
+                                "ts": ts, "id": self.arrows, "name": "hand-over", **more})
 
     def file(self):
         return {"displayTimeUnit": "ns", "traceEvents": self.events}
@@ -198,6 +208,119 @@ def check_form():
     refuses("no list of events", {"events": []}, "traceEvents")
 
 
+def as_pawl(data):
+    """The text, as Pawl writes it: pawl-trace reads such lines in another way than other JSON."""
+    lines = [re.sub(r'("(?:ts|dur)": )(\d+\.?\d*)', lambda m: f"{m[1]}{float(m[2]):.3f}",
+                    json.dumps(e)) for e in data["traceEvents"]]
+    return ('{"displayTimeUnit": "ns", "traceEvents": [\n' + ",\n".join(lines) + "\n]}\n")
+
+
+def good():
+    """A time line with all kinds of events, none of which is empty."""
+    line = queue(3, 40, 5.0)
+    for i in range(1, 40):
+        line.arrow((i - 1) % 3, i * 5.0, i % 3, i * 5.0)
+    line.slice("try", 0, 500.0, 501.0, site="f at a.c:1", result="busy")
+    line.slice("hold", 1, 500.0, 501.0, first=3, last=9, site="g at b.c:2", release_site="h")
+    line.events.append({"ph": "i", "cat": "failure", "pid": 0, "tid": 0, "ts": 600, "s": "g",
+                        "args": {"table": TABLE}, "name": "why"})
+    line.events.append(line.meta("pawl_lost", 0, 0, table=TABLE, acquires=3))
+    return line.file()
+
+
+def change(text, draw):
+    """One change of a valid text: of a character, a line, a number, or of the form."""
+    at, lines = draw.randrange(len(text)), text.split("\n")
+    i, k = draw.randrange(len(lines)), draw.randrange(len(lines))
+    kind = draw.randrange(8)
+    if kind == 0:
+        return text[:at]
+    if kind == 1:
+        return text[:at] + draw.choice('{}[]",:\\0-\x00\n\u20ac') + text[at + draw.randrange(2):]
+    if kind == 2:
+        lines[i] = lines[k]
+    elif kind == 3:
+        lines.insert(i, lines[k])
+    elif kind == 4:
+        del lines[i]
+    else:
+        values = ("-1", "1e999", "9" * 30, "9" * 5000, "[1]", "{}", "null", "true", "NaN", '"x"',
+                  '"\\ud800"', "0.5", "[" * 5000, '"' + "x" * 70000 + '"')
+        numbers = list(re.finditer(r'(?<=: )("[^"]*"|[\d.]+)', text))
+        m = draw.choice(numbers)
+        return text[:m.start()] + draw.choice(values) + text[m.end():]
+    return "\n".join(lines)
+
+
+def check_changed():
+    """pawl-trace names what is wrong with a file, or reads it: the same of all forms of a JSON."""
+    loader = importlib.machinery.SourceFileLoader("pawl_trace", TOOL)
+    tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("pawl_trace", loader))
+    sys.dont_write_bytecode = True
+    loader.exec_module(tool)
+    path, draw, text = os.path.join(FOLDER, "changed.json"), random.Random(SEED), as_pawl(good())
+    outcomes, wrong, single = {"read": 0, "refused": 0}, [], []
+
+    def outcome(text, path, pack=bytes):
+        with open(path, "wb") as f:
+            f.write(pack(text.encode("utf-8", "surrogatepass")))
+        try:
+            out = io.StringIO()
+            tool.summary(tool.read(path), 10, out)
+            return "read: " + out.getvalue()
+        except tool.Bad as e:
+            return "refused" if "\n" not in str(e) else "said in several lines"
+        except Exception:   # pylint: disable=broad-except
+            return traceback.format_exc()
+
+    for i in range(CHANGED):
+        changed = change(text, draw) if i else text
+        found = outcome(changed, path)
+        try:
+            other = outcome(json.dumps(json.loads(changed)), path)
+        except (ValueError, RecursionError):
+            other = "refused"
+        which = found.split(":")[0]
+        if which not in outcomes or found != other or (i == 0 and which != "read"):
+            wrong.append(f"seed {SEED}, file {i}: {found}; in one line: {other}")
+        else:
+            outcomes[which] += 1
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    tool.Reader.event = lambda self, event=tool.Reader.event: single.append(event(self))
+    events = tool.read(path).events
+    report(events > 150 > 20 > len(single), f"{len(single)} of {events} events are read one by one",
+           "")
+    report(not wrong, f"{CHANGED} files that were changed at random: {outcomes}",
+           "\n".join(wrong[:3]))
+
+    def cut(data):
+        data = gzip.compress(data)
+        return data[:draw.randrange(len(data))]
+    found = {outcome(text, path + ".gz", cut) for _ in range(20)}
+    report(found == {"refused"}, "compressed files that end too early", str(found))
+
+
+def check_options():
+    """One line, and no traceback, for what cannot be done."""
+    for name, data, options, wanted in (
+            ("a picture of no known type", good(), ["--picture=x.gif"], ".svg"),
+            ("a picture in no folder", good(), ["--picture=/none/x.svg"], "no folder /none"),
+            ("a picture of nothing", {"traceEvents": good()["traceEvents"][:1]},
+             ["--picture=x.svg"], "nothing to draw"),
+            ("rows", good(), ["--rows=-1"], "no number of rows"),
+            ("a time", good(), ["--from-ms=nan"], "no time"),
+            ("times in reverse", good(), ["--from-ms=5", "--to-ms=1"], "not before"),
+            ("nesting", "[" * 100000, [], "Expecting"),
+            ("nesting in an event", '{"traceEvents": [' + "[" * 5000, [], "deep")):
+        code, said = run(data, *options)
+        last = said.splitlines()[-1] if said else ""
+        report(code in (1, 2) and "Traceback" not in said and wanted in last and
+               last.startswith("pawl-trace: "), f"one line: {name}", said)
+
+
 check_findings()
 check_form()
+check_changed()
+check_options()
 print(f"1..{number}")
