@@ -93,7 +93,7 @@ layer=$builddir/.libs/libpawl-mpi.so
 	grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort -u >"$dir/layer"
 beyond()
 {
-	! grep -viE '^(p?mpi_init(_thread)?|(o|p)?mpi_win_(create|create_dynamic|allocate|allocate_shared|free|(un)?lock(_all)?|flush(_local)?(_all)?)(_cptr)?(_c|_f|_f08(ts)?(_large)?)?_{0,2}|pawl_win_(un)?lock_range|pawl_private_layer)$' "$dir/layer"
+	! grep -viE '^(p?mpi_init(_thread)?|(o|p)?mpi_win_(create|create_dynamic|allocate|allocate_shared|free|set_attr|(un)?lock(_all)?|flush(_local)?(_all)?)(_cptr)?(_c|_f|_f08(ts)?(_large)?)?_{0,2}|pawl_win_(un)?lock_range|pawl_private_layer)$' "$dir/layer"
 }
 check "libpawl-mpi exports nothing else" beyond
 calls()
