@@ -25,6 +25,9 @@ done
 for kind in $(layer_kinds); do
 	tap_program "PAWL_LOCK=$kind, locks" under 2 60 PAWL_LOCK=$kind "$work/locks"
 done
+for pes in 1 3; do
+	tap_program "numbers, $pes PEs" under $pes 60 "$work/locks" numbers
+done
 tap_program "PAWL_LOCK=native, locks" under 2 60 PAWL_LOCK=native "$work/locks"
 
 # With 2 PEs the one that has the word is through before it serves the other.
@@ -44,7 +47,7 @@ check "silent by default" silent under 2 60 "$work/locks"
 check "PAWL_STATS=1 prints what was done" says 'OpenSHMEM locks' \
 	under 2 60 PAWL_STATS=1 "$work/locks"
 check "PAWL_STATS=1 has the program's lines" \
-	has_sites "$sources/shmem_locks.c" 'shmem_[a-z]*_lock(' under 2 60 PAWL_STATS=1 "$work/locks"
+	has_sites "$sources/shmem_locks.c" 'shmem_[a-z]*_lock(\|shmem_free(' under 2 60 PAWL_STATS=1 "$work/locks"
 check "a program without OpenSHMEM is told" says "no call of OpenSHMEM reached it" \
 	under 2 60 "$builddir/tests/dropin/exclusive" --budget 0.05
 

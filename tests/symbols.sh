@@ -139,8 +139,9 @@ of_layer()
 }
 of_layer libpawl-caf _gfortran_caf_change_team _gfortran_caf_deregister _gfortran_caf_end_team \
 	_gfortran_caf_init _gfortran_caf_lock _gfortran_caf_register _gfortran_caf_unlock
-of_layer libpawl-shmem shmem_clear_lock shmem_init shmem_init_thread shmem_set_lock \
-	shmem_test_lock start_pes
+of_layer libpawl-shmem shfree shmalloc shmem_align shmem_calloc shmem_clear_lock shmem_free \
+	shmem_init shmem_init_thread shmem_malloc shmem_realloc shmem_set_lock shmem_test_lock \
+	shmemalign shrealloc start_pes
 
 # A static library defines them, and what it has besides is hidden.
 armci=$builddir/libpawl-armci.a

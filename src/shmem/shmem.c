@@ -14,10 +14,11 @@
  *   w = 0       no PE has used the lock
  *   w = i + 1   it is lock i of the table
  *
- * A PE whose own word is 0 reads w. If that is 0, too, it takes a number from a
- * counter at PE 0, and sets w by compare-and-swap; the number of the PE that
- * comes second is lost. So w is set once, and all copies agree. A lock that the
- * program sets to 0 again gets another number.
+ * A PE whose own word is 0 reads w. If that is 0, too, it takes a number that it
+ * had before, or one from a counter at PE 0, and sets w by compare-and-swap; the
+ * PE that comes second keeps its number for another lock. So w is set once, and
+ * all copies agree. A PE gets its numbers back when the memory of a lock is
+ * freed, and when the program sets a lock to 0 again (numbers.c).
  */
 #include <pshmem.h>
 #include <shmem.h>
@@ -25,6 +26,7 @@
 #include <stdlib.h>
 
 #include "layers/layers.h"
+#include "shmem/numbers.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -90,18 +92,28 @@ static _Noreturn void fail(const char *call, const char *why)
 	abort();
 }
 
+static bool is_number(long w)
+{
+	return w > 0 && (uint64_t)w <= (uint64_t)LOCKS_PER_PE * (uint64_t)locks.size;
+}
+
 /* The first use of a lock by this PE. */
 static long number(volatile long *lock, const char *call)
 {
 	long w = pshmem_long_atomic_fetch((long *)lock, 0), mine;
 
 	if (!w) {
-		mine = pshmem_long_atomic_fetch_inc(counter, 0) + 1;
-		w = pshmem_long_atomic_compare_swap((long *)lock, 0, mine, 0);
-		if (!w)
-			w = mine;
+		mine = numbers_take(lock);
+		if (!mine)
+			mine = pshmem_long_atomic_fetch_inc(counter, 0) + 1;
+		w = is_number(mine) ? pshmem_long_atomic_compare_swap((long *)lock, 0, mine, 0)
+				    : mine;
+		if (w)
+			numbers_give(mine);
+		else
+			numbers_keep(lock, w = mine);
 	}
-	if (w < 0 || (uint64_t)w > (uint64_t)LOCKS_PER_PE * (uint64_t)locks.size)
+	if (!is_number(w))
 		fail(call, "there are too many locks, or this one was not 0 before its first use"
 			   " (PAWL_LOCK=native takes those of the runtime)");
 	if (pshmem_my_pe() != 0)
@@ -115,14 +127,17 @@ struct place {
 	int pe;
 };
 
+static struct place place(long w)
+{
+	return (struct place){(uint64_t)(w - 1) / (uint64_t)locks.size,
+			      (int)((w - 1) % locks.size)};
+}
+
 static struct place place_of(volatile long *lock, const char *call)
 {
 	long w = *lock;
 
-	if (w <= 0)
-		w = number(lock, call);
-	return (struct place){(uint64_t)(w - 1) / (uint64_t)locks.size,
-			      (int)((w - 1) % locks.size)};
+	return place(w > 0 ? w : number(lock, call));
 }
 
 /* ------------------------------------------------------------ the interface */
@@ -197,4 +212,92 @@ PUBLIC void shmem_clear_lock(volatile long *lock)
 		fail("shmem_clear_lock", "this PE has not set the lock");
 	if (rc != PAWL_SUCCESS)
 		fail("shmem_clear_lock", pawl_error_message());
+}
+
+/* ------------------------------------------------------------------- memory */
+
+/* The program may free memory with a lock that is set. */
+static bool is_free(long w)
+{
+	const struct place at = place(w);
+
+	return layer_try_acquire(&locks, at.index, at.pe) == PAWL_SUCCESS &&
+	       layer_release(&locks, at.index, at.pe) == PAWL_SUCCESS;
+}
+
+static void *made(void *block, size_t bytes)
+{
+	numbers_block(block, bytes);
+	return block;
+}
+
+static void freed(void *block)
+{
+	pshmem_free(block);
+	if (pawl && block)
+		numbers_block_gone(block, NULL, 0, is_free);
+}
+
+static void *changed(void *block, size_t bytes)
+{
+	void *to = pshmem_realloc(block, bytes);
+
+	if (!block)
+		return made(to, bytes);
+	if (pawl && (to || !bytes))
+		numbers_block_gone(block, to, bytes, is_free);
+	return to;
+}
+
+PUBLIC void *shmem_malloc(size_t size)
+{
+	return made(pshmem_malloc(size), size);
+}
+
+PUBLIC void *shmem_calloc(size_t count, size_t size)
+{
+	return made(pshmem_calloc(count, size), count * size);
+}
+
+PUBLIC void *shmem_align(size_t align, size_t size)
+{
+	return made(pshmem_align(align, size), size);
+}
+
+PUBLIC void *shmem_realloc(void *block, size_t size)
+{
+	void *to;
+
+	LAYER_FROM_HERE(&locks, to = changed(block, size));
+	return to;
+}
+
+PUBLIC void shmem_free(void *block)
+{
+	LAYER_FROM_HERE(&locks, freed(block));
+}
+
+/* Their older names. */
+
+PUBLIC void *shmalloc(size_t size)
+{
+	return made(pshmem_malloc(size), size);
+}
+
+PUBLIC void *shmemalign(size_t align, size_t size)
+{
+	return made(pshmem_align(align, size), size);
+}
+
+PUBLIC void *shrealloc(void *block, size_t size)
+{
+	void *to;
+
+	LAYER_FROM_HERE(&locks, to = changed(block, size));
+	return to;
+}
+
+PUBLIC void shfree(void *block)
+{
+	LAYER_FROM_HERE(&locks, freed(block));
 }

@@ -3,7 +3,8 @@
  * OpenSHMEM locks: static ones, in arrays, and in the symmetric heap. Prints
  * TAP; natively and under libpawl-shmem the same. TEST_BREAK=1 in the
  * environment leaves the locks out. With an argument it does not get to its
- * end: twice, unlocked, of-another, deadlock.
+ * end: twice, unlocked, of-another, deadlock. With "numbers" it looks at the words of locks, which
+ * are numbers under the layer, in memory that is freed and allocated again.
  */
 #include <shmem.h>
 #include <stdbool.h>
@@ -163,6 +164,42 @@ static void misuse(const char *what)
 	puts("not stopped");
 }
 
+/* Memory for locks comes and goes, at other addresses, too, and locks are set to 0 again. */
+static void numbers(void)
+{
+	enum { TIMES = 40, AT_ONCE = 100 };
+	static long here; /* symmetric */
+	long most = 0;
+
+	for (int i = 0; i < TIMES; i++) {
+		long *gap = shmem_malloc((size_t)i * 64 + 8);
+		long *locks = shmem_calloc(AT_ONCE, sizeof *locks);
+
+		/* Open MPI zeroes the memory behind its barrier. */
+		shmem_barrier_all();
+		for (int k = 0; k < AT_ONCE; k++) {
+			shmem_set_lock(&locks[k]);
+			shmem_clear_lock(&locks[k]);
+			most = locks[k] > most ? locks[k] : most;
+		}
+		shmem_barrier_all();
+		locks = shmem_realloc(locks, 3 * AT_ONCE * sizeof *locks);
+		shmem_barrier_all();
+		shmem_set_lock(&locks[AT_ONCE - 1]);
+		shmem_clear_lock(&locks[AT_ONCE - 1]);
+		shmem_set_lock(&here);
+		shmem_clear_lock(&here);
+		most = here > most ? here : most;
+		shmem_barrier_all();
+		here = 0;
+		shmem_free(gap);
+		shmem_free(locks);
+	}
+	report(most <= 2L * pes * (AT_ONCE + 1), "the numbers of locks that are gone come again");
+	if (me == 0)
+		printf("# %ld\n", most);
+}
+
 int main(int argc, char **argv)
 {
 	shmem_init();
@@ -172,15 +209,18 @@ int main(int argc, char **argv)
 	for (int i = 0; i < SHMEM_REDUCE_SYNC_SIZE; i++)
 		sync_words[i] = SHMEM_SYNC_VALUE;
 	shmem_barrier_all();
-	if (argc > 1) {
+	if (argc > 1 && strcmp(argv[1], "numbers") == 0) {
+		numbers();
+	} else if (argc > 1) {
 		misuse(argv[1]);
 		shmem_finalize();
 		return 0;
+	} else {
+		one_lock();
+		many_locks();
+		test_lock();
+		heap_locks();
 	}
-	one_lock();
-	many_locks();
-	test_lock();
-	heap_locks();
 	if (me == 0)
 		printf("1..%d\n", results);
 	fflush(stdout);
