@@ -810,9 +810,9 @@ contains
       integer, intent(out), optional :: ierror
 
       if (present(info)) then
-         call create_i8(comm%MPI_VAL, kind, n, table, info%MPI_VAL, ierror)
+         call create_i8(int(comm%MPI_VAL), kind, n, table, int(info%MPI_VAL), ierror)
       else
-         call create_i8(comm%MPI_VAL, kind, n, table, ierror=ierror)
+         call create_i8(int(comm%MPI_VAL), kind, n, table, ierror=ierror)
       end if
    end subroutine
 
@@ -838,9 +838,9 @@ contains
       type(c_ptr), intent(in), optional :: arg
 
       if (present(info)) then
-         call homed_i8(comm%MPI_VAL, kind, n, home, table, info%MPI_VAL, ierror, arg)
+         call homed_i8(int(comm%MPI_VAL), kind, n, home, table, int(info%MPI_VAL), ierror, arg)
       else
-         call homed_i8(comm%MPI_VAL, kind, n, home, table, ierror=ierror, arg=arg)
+         call homed_i8(int(comm%MPI_VAL), kind, n, home, table, ierror=ierror, arg=arg)
       end if
    end subroutine
 
@@ -925,8 +925,8 @@ contains
    subroutine pawl_table_get_percentile(table, what, percent, seconds, ierror)
       class(pawl_table), intent(in) :: table
       integer, intent(in) :: what
-      double precision, intent(in) :: percent
-      double precision, intent(out) :: seconds
+      real(real64), intent(in) :: percent
+      real(real64), intent(out) :: seconds
       integer, intent(out), optional :: ierror
 
       seconds = 0

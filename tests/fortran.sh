@@ -29,6 +29,24 @@ without_mpi()
 		$MPIFC $strict -DPAWL_NO_MPI_F08 -c "$srcdir/fortran/pawl.F90"
 }
 check "module pawl without a module of MPI has no complaint" without_mpi
+
+# Programs that make the default kinds larger.
+default_kinds()
+{
+	mkdir -p "$work/kinds" && cd "$work/kinds" || return
+	for kinds_integer in "" -fdefault-integer-8; do
+		for kinds_real in "" -fdefault-real-8 "-fdefault-real-8 -fdefault-double-8"; do
+			for kinds_mpi in "" -DPAWL_NO_MPI_F08; do
+				$MPIFC $strict $kinds_integer $kinds_real $kinds_mpi -c \
+					"$srcdir/fortran/pawl.F90" ||
+					{ echo "$kinds_integer $kinds_real $kinds_mpi"; return 1; }
+			done
+		done
+	done
+}
+case $strict in
+?*) [ "$TEST_SECOND" = 1 ] || check "module pawl with other default kinds" default_kinds ;;
+esac
 check "module pawl with mpi_f08 has no complaint" \
 	fortran f08 -DWITH_F08 "$sources/fortran.F90"
 tap_program "use mpi_f08, 4 ranks" mpi_run 4 180 "$work/f08"
