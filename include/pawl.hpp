@@ -26,6 +26,13 @@
 #ifndef PAWL_HPP
 #define PAWL_HPP
 
+/* mpi.h without the C++ bindings of older MPIs, which need a library of their own. */
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
 #include <pawl.h>
 
 #include <atomic>
@@ -59,7 +66,11 @@ class error : public std::runtime_error
 {
       public:
 	/* The last failure of the calling thread. */
-	explicit error(int code) : std::runtime_error(pawl_error_message()), code_(code)
+	explicit error(int code) : error(code, pawl_error_message())
+	{
+	}
+
+	error(int code, const std::string &message) : std::runtime_error(message), code_(code)
 	{
 	}
 
@@ -601,11 +612,12 @@ class options
 namespace detail
 {
 
-/* Options as an MPI_Info; MPI_INFO_NULL before MPI_Init, where creation fails with a message. */
+/* Options as an MPI_Info; MPI_INFO_NULL before MPI_Init, where creation fails with a message. What
+ * an MPI_Info cannot have is an exception: MPI_Info_set() would end the job. */
 class info
 {
       public:
-	info(MPI_Comm comm, const options &o)
+	info(MPI_Comm comm, const options &o) : info()
 	{
 		int initialized = 0;
 
@@ -615,7 +627,7 @@ class info
 			return;
 		MPI_Info_create(&info_);
 		for (const auto &[name, value] : o.list())
-			MPI_Info_set(info_, ("pawl_" + name).c_str(), value.c_str());
+			set("pawl_" + name, value);
 	}
 
 	info(const info &) = delete;
@@ -633,13 +645,42 @@ class info
 	}
 
       private:
+	info() = default; /* the destructor frees what a constructor that throws has made */
+
+	void set(const std::string &key, const std::string &value)
+	{
+		if (key.size() >= MPI_MAX_INFO_KEY)
+			throw error(PAWL_ERR_OPTION,
+				    "info key " + key + ": MPI allows fewer than " +
+					std::to_string(MPI_MAX_INFO_KEY) + " bytes");
+		if (value.empty() || value.size() >= MPI_MAX_INFO_VAL)
+			throw error(PAWL_ERR_OPTION, "info key " + key + ": a value of " +
+							 std::to_string(value.size()) +
+							 " bytes; MPI allows 1 to " +
+							 std::to_string(MPI_MAX_INFO_VAL - 1));
+		MPI_Info_set(info_, key.c_str(), value.c_str());
+	}
+
 	MPI_Info info_ = MPI_INFO_NULL;
 };
 
-template <class Home> int call_home(std::uint64_t lock, void *home) noexcept
-{
-	return static_cast<int>((*static_cast<Home *>(home))(lock));
-}
+/* A function for the homes of locks, and what it has thrown. */
+template <class Home> struct homes {
+	Home &home;
+	std::exception_ptr thrown;
+
+	static int call(std::uint64_t lock, void *arg) noexcept
+	{
+		homes *h = static_cast<homes *>(arg);
+
+		try {
+			return static_cast<int>(h->home(lock));
+		} catch (...) {
+			h->thrown = std::current_exception();
+			return -1; /* no rank: creation fails on all ranks */
+		}
+	}
+};
 
 } // namespace detail
 
@@ -667,18 +708,22 @@ class table
 		detail::check(pawl_table_create(comm, kind.c_str(), n, info, &table_));
 	}
 
-	/* Collective: pawl_table_create_homed(). home(lock) is the home rank of a lock; it must not
-	 * throw. */
+	/* Collective: pawl_table_create_homed(). home(lock) is the home rank of a lock. If it
+	 * throws, creation fails on all ranks, with its exception on those where it has thrown. */
 	template <class Home>
 	static table homed(MPI_Comm comm, const std::string &kind, std::uint64_t n, Home home,
 			   const options &o = {})
 	{
 		const detail::info info(comm, o);
+		detail::homes<Home> homes{home, nullptr};
 		table made;
 
-		detail::check(pawl_table_create_homed(comm, kind.c_str(), n,
-						      &detail::call_home<Home>, &home, info.get(),
-						      &made.table_));
+		const int code =
+		    pawl_table_create_homed(comm, kind.c_str(), n, &detail::homes<Home>::call,
+					    &homes, info.get(), &made.table_);
+		if (homes.thrown)
+			std::rethrow_exception(homes.thrown);
+		detail::check(code);
 		return made;
 	}
 

@@ -229,11 +229,14 @@ else
 	skip "$name" "no cmake"
 fi
 
-# find_package(pawl), with the staged prefix: the installed files may be moved.
+# find_package(pawl), with the staged prefix: the installed files may be moved. With the languages
+# that CMake enables if a project names none, where there is a compiler of C++.
 mkdir "$dir/found" "$dir/other"
+cxx_language=C
+! command -v c++ >/dev/null || cxx_language="C CXX"
 cat >"$dir/found/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.13)
-project(example C)
+project(example ${cxx_language:-C})
 find_package(pawl 0.1 REQUIRED)
 if(NOT EXISTS "\${pawl_FORTRAN_SOURCE}")
 	message(FATAL_ERROR "no \${pawl_FORTRAN_SOURCE}")
@@ -242,14 +245,20 @@ foreach(library pawl mpi static)
 	if(TARGET pawl::\${library})
 		add_executable(with-\${library} counter.c)
 		target_link_libraries(with-\${library} pawl::\${library})
+		if(CMAKE_CXX_COMPILER)
+			add_executable(with-cxx-\${library} counter.cpp plain.cpp)
+			set_target_properties(with-cxx-\${library} PROPERTIES CXX_STANDARD 17)
+			target_link_libraries(with-cxx-\${library} pawl::\${library})
+		endif()
 	endif()
 endforeach()
 END
 package=$(find "$dir" -name pawl-config.cmake)
 found()
 {
-	cp "$srcdir/examples/counter.c" "$dir/found" &&
-		cmake -S "$dir/found" -B "$dir/found/build" -Dpawl_DIR="${package%/*}" \
+	cp "$srcdir/examples/counter.c" "$srcdir/examples/counter.cpp" "$dir/found" &&
+		echo '#include <mpi.h>' >"$dir/found/plain.cpp" &&
+		env -u CC cmake -S "$dir/found" -B "$dir/found/build" -Dpawl_DIR="${package%/*}" \
 			-DMPI_C_COMPILER="${CC##* }" >"$dir/log" 2>&1 &&
 		cmake --build "$dir/found/build" >>"$dir/log" 2>&1 || { tail "$dir/log"; return 1; }
 	[ -z "$so" ] || [ -x "$dir/found/build/with-mpi" ]

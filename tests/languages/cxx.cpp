@@ -463,6 +463,18 @@ void failures()
 	moved = pawl::table::homed(MPI_COMM_WORLD, "d-mcs", 100,
 				   [](std::uint64_t lock) { return lock < 50 ? 0 : ranks - 1; });
 	EXPECT(moved.home(49) == 0 && moved.home(50) == ranks - 1);
+	bool thrown = false;
+	try {
+		moved = pawl::table::homed(MPI_COMM_WORLD, "d-mcs", 2, [](std::uint64_t) -> int {
+			throw std::out_of_range("of home()");
+		});
+		EXPECT(false);
+	} catch (const std::out_of_range &) {
+		thrown = true;
+	} catch (const pawl::error &e) { /* on ranks that did not call it */
+		thrown = e.code() == PAWL_ERR_ARG;
+	}
+	EXPECT(thrown && moved.home(49) == 0);
 	moved.set_name("orders");
 	EXPECT(std::string(moved.info().name) == "orders");
 	pawl_table *plain = moved.release();
@@ -472,6 +484,17 @@ void failures()
 	EXPECT(std::string(moved.info().kind->name) == "adaptive" && moved.info().n == 1);
 	moved = pawl::table(MPI_COMM_WORLD, 7, {{"patience", "100"}});
 	EXPECT(std::string(moved.info().kind->name) == "adaptive" && moved.info().n == 7);
+	for (const std::string &value : {std::string(MPI_MAX_INFO_VAL, 'x'), std::string()})
+		throws(
+		    [&] {
+			    moved = pawl::table(MPI_COMM_WORLD, 2, {{"topology", value}});
+		    },
+		    PAWL_ERR_OPTION, "pawl_topology");
+	throws(
+	    [] {
+		    pawl::table(MPI_COMM_WORLD, 2, {{std::string(MPI_MAX_INFO_KEY, 'x'), "1"}});
+	    },
+	    PAWL_ERR_OPTION, "MPI allows fewer than");
 	result("tables: free, move, stats, homes, the default kind");
 }
 
