@@ -452,7 +452,8 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	r->began = engine_now();
 	ask(r, lock, false);
 	sim_note(r, "requests lock %llu, %s", (unsigned long long)lock, mode_name(mode));
-	q = client_request(set, lock, mode, timed ? engine_now() / SIM_NS + NEVER_NS : 0, &rc);
+	q = client_request(set, lock, mode, NULL, timed ? engine_now() / SIM_NS + NEVER_NS : 0,
+			   &rc);
 	sim_leave_if_over(r);
 	if (!q)
 		return refused(r, SIM_ACQUIRE, 0, 1, rc);

@@ -31,18 +31,18 @@ fi
 
 program=$sources/test_pawl.py
 tap_program "4 ranks" mpi_run 4 180 $MPI4PY "$program"
+tap_program "interrupted, 2 ranks" mpi_run 2 180 $MPI4PY "$sources/interrupted.py"
 timed check "without a lock the test fails" caught mpi_run 4 60 $MPI4PY "$program" broken
 
 # The structures that the library fills in.
 sizes()
 {
 	cat >"$work/sizes.c" <<-END
-		#include <pawl.h>
+		#include "api/scope.h"
 		#include <stdio.h>
 		int main(void)
 		{
-			printf("pawl_range %zu\n", sizeof(pawl_range));
-			printf("pawl_request %zu\n", sizeof(pawl_request));
+			printf("pawl_private_scope %zu\n", sizeof(struct pawl_private_scope));
 			printf("pawl_read %zu\n", sizeof(pawl_read));
 			printf("pawl_stats %zu\n", sizeof(struct pawl_stats));
 			printf("pawl_kind %zu\n", sizeof(struct pawl_kind));
@@ -50,7 +50,7 @@ sizes()
 			return 0;
 		}
 	END
-	$CC -I"$srcdir/include" "$work/sizes.c" -o "$work/sizes" && "$work/sizes" >"$work/in-c" &&
+	$CC -I"$srcdir/include" -I"$srcdir/src" "$work/sizes.c" -o "$work/sizes" && "$work/sizes" >"$work/in-c" &&
 		mpi_run 1 60 $MPI4PY "$program" sizes | diff "$work/in-c" -
 }
 check "structures have the size that they have in C" sizes

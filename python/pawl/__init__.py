@@ -11,7 +11,7 @@
             ...  # read it
 
 The manual page pawl(3) says what each kind of lock does. A call that waits lets other threads of
-Python run. It does not handle signals: Ctrl-C takes effect after the lock is acquired.
+Python run, and handlers of signals: Ctrl-C ends it, and leaves nothing held or requested.
 
 The module calls libpawl, which must be built for the MPI of mpi4py; pawl.library() says where the
 module looks for it.

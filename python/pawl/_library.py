@@ -85,18 +85,6 @@ class Timeout(Error, TimeoutError):
     """The deadline of `with table.lock(i, timeout=...)` has passed; with timeout=0, it is held."""
 
 
-class Range(ctypes.Structure):
-    """struct pawl_range: a range that is held."""
-
-    _fields_ = [("opaque", c_uint64 * 2)]
-
-
-class RequestData(ctypes.Structure):
-    """struct pawl_request: an acquire that goes on."""
-
-    _fields_ = [("opaque", c_uint64 * 4)]
-
-
 class ReadData(ctypes.Structure):
     """struct pawl_read: a read without the lock."""
 
@@ -153,8 +141,6 @@ class TableInfo(ctypes.Structure):
 HOME_FUNCTION = ctypes.CFUNCTYPE(c_int, c_uint64, c_void_p)
 
 _LOCK = [c_void_p, c_uint64]
-_MANY = [c_void_p, c_size_t, c_void_p, c_void_p]
-_UNITS = [c_void_p, c_uint64, c_int64, c_int64, c_int]
 _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_table_create_f": [c_int, c_char_p, c_uint64, POINTER(c_int), POINTER(c_void_p)],
     "pawl_table_create_homed_f": [
@@ -173,27 +159,8 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_table_reset_stats": [c_void_p],
     "pawl_table_set_name": [c_void_p, c_char_p],
     "pawl_table_get_percentile": [c_void_p, c_int, c_double, POINTER(c_double)],
-    "pawl_lock_acquire": [*_LOCK, c_int],
-    "pawl_lock_try_acquire": [*_LOCK, c_int],
-    "pawl_lock_timed_acquire": [*_LOCK, c_int, c_double],
-    "pawl_lock_release": _LOCK,
-    "pawl_lock_abandon": _LOCK,
-    "pawl_lock_acquire_many": _MANY,
-    "pawl_lock_try_acquire_many": _MANY,
-    "pawl_lock_timed_acquire_many": [*_MANY, c_double],
-    "pawl_lock_release_many": _MANY[:3],
-    "pawl_lock_iacquire": [*_LOCK, c_int, POINTER(RequestData)],
-    "pawl_request_test": [POINTER(RequestData), POINTER(c_int)],
-    "pawl_request_wait": [POINTER(RequestData)],
-    "pawl_request_cancel": [POINTER(RequestData)],
-    "pawl_lock_read_begin": [*_LOCK, POINTER(ReadData)],
+    "pawl_private_scope_read": [*_LOCK, POINTER(ReadData)],
     "pawl_lock_read_validate": [*_LOCK, POINTER(ReadData)],
-    "pawl_lock_acquire_part": [*_LOCK, c_uint64, c_int],
-    "pawl_lock_release_part": [*_LOCK, c_uint64],
-    "pawl_range_acquire": [*_UNITS, POINTER(Range)],
-    "pawl_range_try_acquire": [*_UNITS, POINTER(Range)],
-    "pawl_range_timed_acquire": [*_UNITS, c_double, POINTER(Range)],
-    "pawl_range_release": [c_void_p, POINTER(Range)],
     "pawl_range_grow": [*_LOCK, POINTER(c_int64)],
     "pawl_range_shrink": [*_LOCK, c_int64],
 }

@@ -24,10 +24,11 @@ class MPILock:
     def __init__(self, comm: Any, root: int = 0, debug: bool = False) -> None:
         self._comm = comm
         self._debug = debug
-        self._have_lock = False
+        self._alone = False  # whether it is locked, without a communicator
         self._table: Optional[Table] = None
         if comm is not None:
             self._table = Table(comm, "rma-mcs", 1, home=lambda lock: root)
+            self._kept = self._table._kept(0)
 
     def __enter__(self) -> MPILock:
         return self
@@ -48,22 +49,29 @@ class MPILock:
 
     def lock(self) -> None:
         """Acquire the lock; wait as long as it takes."""
-        if self._have_lock:
-            return
-        if self._table is not None:
-            self._print("awaits")
-            self._table.acquire(0)
-            self._print("has")
-        self._have_lock = True
+        if self._table is None:
+            self._alone = True
+        elif not self._kept._state:
+            try:
+                self._print("awaits")
+                self._kept.acquire()
+                self._print("has")
+            except BaseException:
+                self.unlock()
+                raise
 
     def unlock(self) -> None:
         """Release the lock."""
-        if not self._have_lock:
-            return
-        if self._table is not None:
-            self._table.release(0)
-            self._print("released")
-        self._have_lock = False
+        try:
+            if self._table is None:
+                self._alone = False
+            elif self._kept._state:
+                self._kept.release()
+                self._print("released")
+        except BaseException:
+            if self._table is not None:
+                self._kept.release()  # unless it is done
+            raise
 
     def close(self) -> None:
         """Free the lock. Collective."""

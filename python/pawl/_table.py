@@ -6,198 +6,223 @@ from __future__ import annotations
 import ctypes
 from ctypes import byref, c_double, c_int, c_int64, c_void_p
 from types import TracebackType
-from typing import Any, Callable, Dict, Optional, Type, TypeVar
+from typing import Any, Callable, Dict, Optional, Type, TypeVar, cast
 
-from . import _library
+from . import _library, _scope
 from ._library import Code, Error, Mode, Time, check, fail
-
+from ._scope import GO_ON, HELD, MANY, PART, PENDING, RANGE, TRIES, Scope, acquired, integer
 
 _T = TypeVar("_T")
 _EXCLUSIVE, _SHARED = int(Mode.EXCLUSIVE), int(Mode.SHARED)
+_INT_MAX, _UINT64_MAX = 2**31 - 1, 2**64 - 1
+
+# Calls of the library on a Scope.
+_begin = _enter = _wait = _end = _look = _request = cast(Callable[..., int], None)
+
+
+def _bind() -> None:
+    """Load the library and bind its calls, at the first table."""
+    global _begin, _enter, _wait, _end, _look, _request
+    if _end is not None:
+        return
+    _begin, _wait, _look, _request = map(_scope.function, ("begin", "wait", "look", "request"))
+    _enter = _scope.function("enter", 2)
+    for class_, leave, release in (
+        (Held, "leave", "release"),
+        (Kept, "exit", "end"),
+        (Request, "leave", "release"),
+    ):
+        setattr(class_, "__exit__", _scope.method(leave, 3))
+        setattr(class_, "release", _scope.method(release))
+    setattr(Request, "__del__", _scope.method("drop", 0, None))
+    _end = _scope.function("end")
 
 
 def _mode(shared: bool, mode: Optional[int]) -> int:
     if mode is not None:
-        return int(mode)
+        return integer(mode, "mode", _INT_MAX)
     return _SHARED if shared else _EXCLUSIVE
 
 
-class Held:
+class _Lockable(Scope):
+    """What all that `with` takes has in common. __exit__() and release() are calls of the library:
+    see _bind()."""
+
+    __slots__ = ("_table", "_arrays")
+    _table: Table
+    _arrays: Any
+    __exit__: Callable[..., None]
+    release: Callable[[], None]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._lock} of {self._table!r}>"
+
+
+class Held(_Lockable):
     """A lock for `with`, or to acquire() and release() like a threading.Lock.
 
-    It is made by Table.lock(), and acquires nothing before `with` or acquire().
+    It is made by Table.lock(), and acquires nothing before `with` or acquire(). Threads may share
+    it. It may be the lock of a threading.Condition, which is between threads of this process.
     """
 
-    __slots__ = ("_table", "_lock", "_mode", "_timeout")
-
-    def __init__(self, table: Table, lock: int, mode: int, timeout: Optional[float]) -> None:
-        self._table = table
-        self._lock = lock
-        self._mode = mode
-        self._timeout = timeout
-
-    def __enter__(self) -> Held:
-        if self._timeout is None:
-            table = self._table
-            code = table._acquire(table._handle, self._lock, self._mode)
-        else:
-            code = self._table._timed(self._lock, self._mode, self._timeout)
-        if code:
-            fail(code)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        table = self._table
-        code = table._release(table._handle, self._lock)
-        if code:
-            fail(code)
+    __slots__ = ()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """As threading.Lock.acquire(): False if it is held, or the deadline has passed."""
-        return self._table.acquire(
-            self._lock,
-            mode=self._mode,
-            timeout=0 if not blocking else None if timeout < 0 else timeout,
-        )
+        scope = Scope.from_buffer_copy(self)
+        try:
+            scope._wait, scope._seconds = _scope.waiting(
+                _scope.python_timeout(blocking, timeout)
+            )
+            code = _begin(scope)
+            while code == GO_ON:
+                code = _wait(scope)
+            return acquired(code)
+        except BaseException:
+            _end(scope)
+            raise
 
-    def release(self) -> None:
-        self._table.release(self._lock)
 
+    def __enter__(self) -> Held:
+        scope = Scope()
+        try:
+            code = _enter(self, scope)
+            if code:
+                while code == GO_ON:
+                    code = _wait(scope)
+                if code:
+                    fail(code)
+            return self
+        except BaseException:
+            _end(scope)
+            raise
 
-class HeldPart:
-    """A part, with an intent at its whole, for `with`."""
-
-    __slots__ = ("_table", "_whole", "_part", "_mode")
-
-    def __init__(self, table: Table, whole: int, part: int, mode: int) -> None:
-        self._table = table
-        self._whole = whole
-        self._part = part
-        self._mode = mode
-
-    def __enter__(self) -> HeldPart:
-        table = self._table
-        check(table._lib.pawl_lock_acquire_part(table._handle, self._whole, self._part, self._mode))
+    def _as_held(self) -> Held:
+        """Say that it is held, for _end()."""
+        self._state = HELD
         return self
 
-    def __exit__(self, *_: object) -> None:
-        table = self._table
-        check(table._lib.pawl_lock_release_part(table._handle, self._whole, self._part))
+    def _is_owned(self) -> bool:
+        """Whether this thread has it; for threading.Condition."""
+        scope = Scope.from_buffer_copy(self)
+        try:
+            scope._wait = TRIES
+            return _begin(scope) == Code.HELD
+        finally:
+            _end(scope)
 
 
-def _array(values: Any, type_: Any) -> Any:
+class HeldPart(Held):
+    """A part, with an intent at its whole, for `with`, or to acquire() and release()."""
+
+    __slots__ = ()
+
+
+def _array(values: Any, one: Callable[[Any], int], type_: Any) -> Any:
     """A C array of integers from a sequence, or from a NumPy array of any integer type."""
-    numbers = values.tolist() if hasattr(values, "tolist") else values
+    numbers = [one(value) for value in (values.tolist() if hasattr(values, "tolist") else values)]
     return (type_ * len(numbers))(*numbers)
 
 
-class HeldMany:
+class HeldMany(Held):
     """Several locks, for `with`, or to acquire() and release()."""
 
-    __slots__ = ("_table", "_locks", "_modes", "_timeout")
-
-    def __init__(self, table: Table, locks: Any, modes: Any, timeout: Optional[float]) -> None:
-        self._table = table
-        self._locks = locks
-        self._modes = modes
-        self._timeout = timeout
-
-    def __enter__(self) -> HeldMany:
-        check(self._table._many(self._locks, self._modes, self._timeout))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._table.release_many(self._locks)
+    __slots__ = ()
 
 
-class Request:
+class Request(_Lockable):
     """An acquire that goes on while this thread does something else; made by Table.iacquire().
 
     test() or wait() says when the lock is held; Table.release() releases it then. For `with`: waits
-    at its begin, and releases at its end.
+    at its begin, and releases at its end. An exception within test() or wait() ends the request,
+    and so does the end of the object's life, in the thread that made it.
     """
 
-    __slots__ = ("_table", "_lock", "_data")
-
-    def __init__(self, table: Table, lock: int, mode: int) -> None:
-        self._table = table
-        self._lock = lock
-        self._data = _library.RequestData()
-        check(table._lib.pawl_lock_iacquire(table._handle, lock, mode, byref(self._data)))
+    __slots__ = ()
+    __del__: Callable[[], None]
 
     def test(self) -> bool:
         """Look once, without waiting: whether the lock is held now, or the request has ended."""
-        done = c_int()
-        check(self._table._lib.pawl_request_test(byref(self._data), byref(done)))
-        return done.value != 0
+        was = self._state
+        try:
+            code = _look(self)
+            if code != GO_ON:
+                check(code)
+            return code != GO_ON
+        except BaseException:
+            if was == PENDING:
+                _end(self)
+            raise
 
     def wait(self) -> None:
         """Wait until the lock is held."""
-        check(self._table._lib.pawl_request_wait(byref(self._data)))
+        was = self._state
+        try:
+            code = _wait(self)
+            while code == GO_ON:
+                code = _wait(self)
+            check(code)
+        except BaseException:
+            if was == PENDING:
+                _end(self)
+            raise
 
     def cancel(self) -> None:
         """End the request without the lock."""
-        check(self._table._lib.pawl_request_cancel(byref(self._data)))
+        if self._state == PENDING:
+            check(_end(self))
 
     def __enter__(self) -> Request:
-        self.wait()
-        return self
+        was = self._state
+        try:
+            self.wait()
+            return self
+        except BaseException:
+            if was == PENDING:
+                _end(self)
+            raise
 
-    def __exit__(self, *_: object) -> None:
-        self._table.release(self._lock)
 
+class Kept(_Lockable):
+    """What knows whether it holds what it names; so each thread needs its own."""
 
-class HeldRange:
-    """Units of a space, for `with`, or to acquire() and release()."""
+    __slots__ = ()
 
-    __slots__ = ("_table", "_space", "_first", "_last", "_mode", "_timeout", "_range")
-
-    def __init__(
-        self,
-        table: Table,
-        space: int,
-        first: int,
-        last: int,
-        mode: int,
-        timeout: Optional[float],
-    ) -> None:
-        self._table = table
-        self._space = space
-        self._first = first
-        self._last = last
-        self._mode = mode
-        self._timeout = timeout
-        self._range = _library.Range()
-
-    def _take(self, timeout: Optional[float]) -> int:
-        table = self._table
-        units = (table._handle, self._space, self._first, self._last, self._mode)
-        if timeout is None:
-            return int(table._lib.pawl_range_acquire(*units, byref(self._range)))
-        if timeout == 0:
-            return int(table._lib.pawl_range_try_acquire(*units, byref(self._range)))
-        return int(table._lib.pawl_range_timed_acquire(*units, timeout, byref(self._range)))
-
-    def __enter__(self) -> HeldRange:
-        check(self._take(self._timeout))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
+    def __enter__(self) -> Kept:
+        if self._state:
+            raise Error(Code.HELD, "this object holds what it names already")
+        try:
+            code = _begin(self)
+            while code == GO_ON:
+                code = _wait(self)
+            check(code)
+            return self
+        except BaseException:
+            _end(self)
+            raise
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """As threading.Lock.acquire(): False if units are held, or the deadline has passed."""
-        return _acquired(self._take(0 if not blocking else None if timeout < 0 else timeout))
+        """As threading.Lock.acquire(): False if it is held, or the deadline has passed."""
+        if self._state:
+            raise Error(Code.HELD, "this object holds what it names already")
+        wait = self._wait, self._seconds
+        try:
+            self._wait, self._seconds = _scope.waiting(_scope.python_timeout(blocking, timeout))
+            code = _begin(self)
+            while code == GO_ON:
+                code = _wait(self)
+            return acquired(code)
+        except BaseException:
+            _end(self)
+            raise
+        finally:
+            self._wait, self._seconds = wait
 
-    def release(self) -> None:
-        check(self._table._lib.pawl_range_release(self._table._handle, byref(self._range)))
 
+class HeldRange(Kept):
+    """Units of a space, for `with`, or to acquire() and release(). Each thread needs its own."""
 
-def _acquired(code: int) -> bool:
-    if code in (Code.BUSY, Code.TIMEOUT):
-        return False
-    check(code)
-    return True
+    __slots__ = ()
 
 
 class Table:
@@ -227,29 +252,60 @@ class Table:
     ) -> None:
         from mpi4py import MPI
 
+        _bind()
         self._lib = _library.lib()
         self._handle = c_void_p()
-        self._acquire = self._lib.pawl_lock_acquire
-        self._release = self._lib.pawl_lock_release
+        self._cell = ctypes.addressof(self._handle)
+        self._n = integer(n, "n", _UINT64_MAX)
+        if not isinstance(kind, str):
+            raise TypeError(f"kind: {kind!r} is not the name of a kind; the number of locks is n")
+        if not hasattr(comm, "py2f"):
+            raise TypeError(f"comm: {comm!r} is not a communicator of mpi4py")
         own = MPI.INFO_NULL
         if options:
             own = MPI.Info.Create() if info is None else info.Dup()
-            for name, value in options.items():
-                own.Set("pawl_" + name, str(value))
-        handle = None
-        if options or info is not None:
-            handle = byref(c_int((own if options else info).py2f()))
         try:
+            for name, value in options.items():
+                try:
+                    own.Set("pawl_" + name, str(value))
+                except MPI.Exception as e:
+                    raise Error(Code.OPTION, f"info key pawl_{name}: {e}") from None
+            handle = None
+            if options or info is not None:
+                handle = byref(c_int((own if options else info).py2f()))
             if home is None:
                 code = self._lib.pawl_table_create_f(
-                    comm.py2f(), kind.encode(), n, handle, byref(self._handle)
+                    comm.py2f(), kind.encode(), self._n, handle, byref(self._handle)
                 )
             else:
-                code = self._create_homed(comm, kind, n, home, handle)
+                code = self._create_homed(comm, kind, self._n, home, handle)
         finally:
             if options:
                 own.Free()
         check(code)
+
+    def __repr__(self) -> str:
+        if not self._handle:
+            return "<pawl.Table, freed>"
+        info = self.info()
+        name = f' "{info["name"]}"' if info["name"] else ""
+        return f"<pawl.Table{name}: {info['kind']}, {self._n} locks, {info['ranks']} ranks>"
+
+    def __len__(self) -> int:
+        """The number of locks, or of spaces."""
+        return self._n
+
+    def __bool__(self) -> bool:
+        """Whether it has not been freed."""
+        return bool(self._handle)
+
+    def _number(self, value: Any, what: str = "lock") -> int:
+        """The number of a lock or a space. The library says so if there is none of this number;
+        one that has more than its 64 bits ends here."""
+        number = _scope.index(value, what)
+        if not 0 <= number <= _UINT64_MAX:
+            raise Error(Code.RANGE, f"{what} {number} is not in 0 to {self._n - 1}")
+        return number
 
     def _create_homed(
         self, comm: Any, kind: str, n: int, home: Callable[[int], int], handle: Any
@@ -289,9 +345,14 @@ class Table:
             self.free()
 
     def free(self) -> None:
-        """Free the table, unless it is free already. Collective."""
+        """Free the table, unless it is free already. Collective. After MPI_Finalize, which has
+        named the table on stderr, it frees what is left of it."""
+        from mpi4py import MPI
+
         if self._handle:
-            check(self._lib.pawl_table_free(byref(self._handle)))
+            code = self._lib.pawl_table_free(byref(self._handle))
+            if self._handle or not MPI.Is_finalized():
+                check(code)
 
     def lock(
         self,
@@ -309,11 +370,28 @@ class Table:
             mode: a Mode in place of shared.
             timeout: seconds to wait at most; then Timeout is raised. 0 does not wait.
         """
-        return Held(self, lock, _mode(shared, mode), timeout)
+        if lock.__class__ is not int or not 0 <= lock <= _UINT64_MAX:
+            lock = self._number(lock)
+        held = Held(self._cell, lock, _SHARED if shared else _EXCLUSIVE)
+        held._table = self
+        if mode is not None:
+            held._mode = _mode(shared, mode)
+        if timeout is not None:
+            held._wait, held._seconds = _scope.waiting(timeout)
+        return held
+
+    def _kept(self, lock: int) -> Kept:
+        """A lock whose object knows whether it is held."""
+        kept = Kept(self._cell, self._number(lock), _EXCLUSIVE)
+        kept._table = self
+        return kept
 
     def part(self, whole: int, part: int, shared: bool = False) -> HeldPart:
         """Lock part, and the intent at lock whole, for `with`; kinds with CAP_INTENT."""
-        return HeldPart(self, whole, part, _mode(shared, None))
+        held = HeldPart(self._cell, self._number(whole), _mode(shared, None), PART)
+        held._part = self._number(part)
+        held._table = self
+        return held
 
     def range(
         self,
@@ -325,12 +403,12 @@ class Table:
         timeout: Optional[float] = None,
     ) -> HeldRange:
         """Units first to last, both included, of a space, for `with`; kinds with CAP_RANGES."""
-        return HeldRange(self, space, first, last, _mode(shared, None), timeout)
-
-    def _timed(self, lock: int, mode: int, timeout: float) -> int:
-        if timeout == 0:
-            return int(self._lib.pawl_lock_try_acquire(self._handle, lock, mode))
-        return int(self._lib.pawl_lock_timed_acquire(self._handle, lock, mode, timeout))
+        held = HeldRange(self._cell, self._number(space, "space"), _mode(shared, None), RANGE)
+        held._first = integer(first, "first", _library.RANGE_END, -_library.RANGE_END)
+        held._last = integer(last, "last", _library.RANGE_END, -_library.RANGE_END)
+        held._wait, held._seconds = _scope.waiting(timeout)
+        held._table = self
+        return held
 
     def acquire(
         self,
@@ -341,79 +419,113 @@ class Table:
         timeout: Optional[float] = None,
     ) -> bool:
         """Acquire a lock; False if the deadline has passed, or, with timeout=0, if it is held."""
-        taken = _mode(shared, mode)
-        if timeout is None:
-            check(self._acquire(self._handle, lock, taken))
-            return True
-        return _acquired(self._timed(lock, taken, timeout))
-
-    def _many(self, locks: Any, modes: Any, timeout: Optional[float]) -> int:
-        names = _array(locks, ctypes.c_uint64)
-        each = None
-        if modes is not None:
-            each = _array(modes, c_int)
-            if len(each) != len(names):
-                raise ValueError(f"{len(names)} locks, and {len(each)} modes")
-        call = (self._handle, len(names), names, each)
-        if timeout is None:
-            return int(self._lib.pawl_lock_acquire_many(*call))
-        if timeout == 0:
-            return int(self._lib.pawl_lock_try_acquire_many(*call))
-        return int(self._lib.pawl_lock_timed_acquire_many(*call, timeout))
+        scope = self.lock(lock, shared, mode=mode, timeout=timeout)
+        try:
+            code = _begin(scope)
+            while code == GO_ON:
+                code = _wait(scope)
+            return acquired(code)
+        except BaseException:
+            _end(scope)
+            raise
 
     def locks(self, locks: Any, modes: Any = None, *, timeout: Optional[float] = None) -> HeldMany:
         """Several locks for `with`: a sequence or an integer array of NumPy; modes likewise.
 
         Clients that acquire several locks by one call do not dead-lock with each other.
         """
-        return HeldMany(self, locks, modes, timeout)
+        held = HeldMany(self._cell, 0, _EXCLUSIVE, MANY)
+        held._wait, held._seconds = _scope.waiting(timeout)
+        names = _array(locks, self._number, ctypes.c_uint64)
+        each = None
+        if modes is not None:
+            each = _array(modes, lambda mode: _mode(False, mode), c_int)
+            if len(each) != len(names):
+                raise ValueError(f"{len(names)} locks, and {len(each)} modes")
+            held._modes = ctypes.addressof(each)
+        held._n = len(names)
+        held._locks = ctypes.addressof(names)
+        held._arrays = names, each
+        held._table = self
+        return held
 
     def acquire_many(
         self, locks: Any, modes: Any = None, *, timeout: Optional[float] = None
     ) -> bool:
         """Acquire all of these locks, or none of them: False if the time is over, or, with
         timeout=0, if one is held."""
-        return _acquired(self._many(locks, modes, timeout))
+        scope = self.locks(locks, modes, timeout=timeout)
+        try:
+            code = _begin(scope)
+            while code == GO_ON:
+                code = _wait(scope)
+            return acquired(code)
+        except BaseException:
+            _end(scope)
+            raise
 
     def iacquire(self, lock: int, shared: bool = False, *, mode: Optional[int] = None) -> Request:
         """Begin to acquire a lock, without waiting; see Request."""
-        return Request(self, lock, _mode(shared, mode))
+        request = Request(self._cell, self._number(lock), _mode(shared, mode))
+        request._table = self
+        try:
+            code = _request(request)
+            if code != GO_ON:
+                check(code)
+            return request
+        except BaseException:
+            _end(request)
+            raise
 
     def read(self, lock: int, copy: Callable[[], _T]) -> _T:
         """Read what a lock protects without acquiring it; kinds with CAP_OPTIMISTIC.
 
         copy() is called until no exclusive client was in meanwhile. It must only copy, for what it
-        reads may change under it: `record = table.read(7, lambda: shared[7].copy())`. An exception
-        of copy() is raised if what it read was valid.
+        reads may change under it: `record = table.read(7, lambda: shared[7].copy())`. An Exception
+        of copy() is raised if what it read was valid; KeyboardInterrupt and the like always.
         """
+        number = self._number(lock)
         data = _library.ReadData()
-        while True:
-            check(self._lib.pawl_lock_read_begin(self._handle, lock, byref(data)))
+        while acquired(self._lib.pawl_private_scope_read(self._handle, number, byref(data))):
             try:
                 value = copy()
-            except BaseException:
-                if self._is_valid(lock, data):
+            except Exception:
+                if self._is_valid(number, data):
                     raise
             else:
-                if self._is_valid(lock, data):
+                if self._is_valid(number, data):
                     return value
+        with self.lock(number, shared=True):
+            return copy()
 
     def _is_valid(self, lock: int, data: _library.ReadData) -> bool:
-        return _acquired(self._lib.pawl_lock_read_validate(self._handle, lock, byref(data)))
+        return acquired(self._lib.pawl_lock_read_validate(self._handle, lock, byref(data)))
 
-    def release_many(self, locks: Any) -> None:
+    # An exception that comes before the release does not prevent it: the library notes in _held
+    # that it is done. (But for one at the first instruction of these two.)
+
+    def release_many(self, locks: Any, _held: Optional[Scope] = None) -> None:
         """Release locks that this thread holds."""
-        names = _array(locks, ctypes.c_uint64)
-        check(self._lib.pawl_lock_release_many(self._handle, len(names), names))
+        try:
+            _held = self.locks(locks)._as_held()
+            check(_end(_held))
+        except BaseException:
+            _end(_held or self.locks(locks)._as_held())
+            raise
 
-    def release(self, lock: int) -> None:
+    def release(self, lock: int, _held: Optional[Scope] = None) -> None:
         """Release a lock that this thread holds."""
-        check(self._release(self._handle, lock))
+        try:
+            _held = self.lock(lock)._as_held()
+            check(_end(_held))
+        except BaseException:
+            _end(_held or self.lock(lock)._as_held())
+            raise
 
     def home(self, lock: int) -> int:
         """The home rank of a lock."""
         rank = c_int()
-        check(self._lib.pawl_table_home(self._handle, lock, byref(rank)))
+        check(self._lib.pawl_table_home(self._handle, self._number(lock), byref(rank)))
         return rank.value
 
     def info(self) -> Dict[str, Any]:
@@ -457,7 +569,7 @@ class Table:
     def grow(self, space: int) -> int:
         """Let a space grow; the number of units it then has: pawl_range_grow()."""
         units = c_int64()
-        check(self._lib.pawl_range_grow(self._handle, space, byref(units)))
+        check(self._lib.pawl_range_grow(self._handle, self._number(space, "space"), byref(units)))
         return units.value
 
     def shrink(self, space: int, units: int) -> None:

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "table/table.h"
 
-static int check(const pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
-		 const pawl_range *range)
+int call_check_range(const pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
+		     const pawl_range *range)
 {
 	const struct pawl_kind *kind;
 
@@ -55,7 +55,7 @@ static int meets_own(const pawl_table *t, uint64_t id, const struct client_units
 			 t->of_name, (long long)own.first, (long long)own.last);
 }
 
-static int refused(const pawl_table *t, uint64_t id, const struct client_units *units, int rc)
+int call_refused_range(const pawl_table *t, uint64_t id, const struct client_units *units, int rc)
 {
 	if (rc == PAWL_ERR_PEER)
 		return peer_died(t, id, units->first, units->last);
@@ -74,14 +74,14 @@ static int acquire(pawl_table *t, uint64_t id, const struct client_units *units,
 	struct observe_record r;
 
 	if (!slot)
-		return refused(t, id, units, rc);
+		return call_refused_range(t, id, units, rc);
 	if (t->observe)
 		r = observe_begin(t->observe, slot, mode, units, site);
 	rc = client_enter(&t->clients, slot, rc, mode, units, deadline_ns, tries);
 	if (t->observe)
 		observe_acquired(t->observe, &r, slot, rc);
 	if (rc != PAWL_SUCCESS)
-		return refused(t, id, units, rc);
+		return call_refused_range(t, id, units, rc);
 	*range = client_name_range(&t->clients, slot);
 	return PAWL_SUCCESS;
 }
@@ -90,7 +90,7 @@ int pawl_range_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t last, 
 		       pawl_range *range)
 {
 	const struct client_units units = {first, last};
-	int rc = check(t, id, first, last, mode, range);
+	int rc = call_check_range(t, id, first, last, mode, range);
 
 	return rc == PAWL_SUCCESS ? acquire(t, id, &units, mode, 0, false, range, OBSERVE_SITE())
 				  : rc;
@@ -100,7 +100,7 @@ int pawl_range_try_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t la
 			   pawl_range *range)
 {
 	const struct client_units units = {first, last};
-	int rc = check(t, id, first, last, mode, range);
+	int rc = call_check_range(t, id, first, last, mode, range);
 
 	if (rc == PAWL_SUCCESS)
 		rc = call_check_try(t);
@@ -112,7 +112,7 @@ int pawl_range_timed_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t 
 			     double seconds, pawl_range *range)
 {
 	const struct client_units units = {first, last};
-	int rc = check(t, id, first, last, mode, range);
+	int rc = call_check_range(t, id, first, last, mode, range);
 	uint64_t deadline_ns = 0;
 
 	if (rc == PAWL_SUCCESS)

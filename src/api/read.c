@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Optimistic reads. */
+#include "api/scope.h"
 #include "base/error.h"
 #include "table/table.h"
 
@@ -46,7 +47,8 @@ static int pack(pawl_read *read, uint64_t lock, const struct client_read *r, int
 	return rc;
 }
 
-int pawl_lock_read_begin(pawl_table *t, uint64_t lock, pawl_read *read)
+/* waits: after too many failures, acquire the lock; else return PAWL_ERR_BUSY. */
+RMA_INLINE int begin(pawl_table *t, uint64_t lock, pawl_read *read, bool waits, const void *site)
 {
 	struct client_read r;
 	int rc;
@@ -60,10 +62,20 @@ int pawl_lock_read_begin(pawl_table *t, uint64_t lock, pawl_read *read)
 	rc = client_read_begin(&t->clients, lock, &r);
 	if (__builtin_expect(rc == PAWL_SUCCESS, 1))
 		return pack(read, lock, &r, BEGUN, rc);
-	if (rc != PAWL_ERR_BUSY)
+	if (rc != PAWL_ERR_BUSY || !waits)
 		return call_refused_lock(t, lock, rc);
-	rc = call_acquire_lock(t, lock, PAWL_SHARED, OBSERVE_SITE());
+	rc = call_acquire_lock(t, lock, PAWL_SHARED, site);
 	return rc == PAWL_SUCCESS ? pack(read, lock, &r, SHARED, rc) : rc;
+}
+
+int pawl_lock_read_begin(pawl_table *t, uint64_t lock, pawl_read *read)
+{
+	return begin(t, lock, read, true, OBSERVE_SITE());
+}
+
+int pawl_private_scope_read(pawl_table *t, uint64_t lock, pawl_read *read)
+{
+	return begin(t, lock, read, false, NULL);
 }
 
 int pawl_lock_read_validate(pawl_table *t, uint64_t lock, pawl_read *read)

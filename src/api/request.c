@@ -11,14 +11,21 @@ static bool is_null(const pawl_request *request)
 	return !request->opaque[TABLE];
 }
 
-/* Tell the observers of an acquire that began with the request. The slot's record of the
+/* Tell the observers, once, of an acquire that began with the request. The slot's record of the
  * predecessor is as the acquire has left it. */
-static struct observe_record tell_begin(pawl_table *t, const struct client_request *q)
+static struct observe_record tell_begin(pawl_table *t, struct client_request *q)
 {
 	struct lock_slot *slot = q->slot;
+	const struct client_units units = {slot->first, slot->last};
 	int64_t from = slot->from;
-	struct observe_record r = observe_begin(t->observe, slot, slot->mode, NULL, q->site);
+	struct observe_record r;
 
+	if (q->told)
+		r = t->observe->records[slot->index];
+	else
+		r = observe_begin(t->observe, slot, slot->mode, q->is_range ? &units : NULL,
+				  q->site);
+	q->told = true;
 	slot->from = from;
 	r.begin_ns = q->begin_ns;
 	r.waits_before = q->waits_before;
@@ -26,11 +33,36 @@ static struct observe_record tell_begin(pawl_table *t, const struct client_reque
 	return r;
 }
 
+int call_request(pawl_table *t, uint64_t lock, int mode, const struct client_units *units,
+		 bool timed, pawl_request *request, const void *site)
+{
+	struct client_request *q;
+	uint64_t begin_ns = rma_now_ns(), never = timed ? UINT64_MAX / 4 : 0;
+	int rc;
+
+	if (t->setup.protocol->mpi)
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "%s waits within the MPI: it has no requests",
+				 t->setup.protocol->kind.name);
+	q = client_request(&t->clients, lock, mode, units, never, &rc);
+	if (!q && rc == PAWL_ERR_NOMEM)
+		return error_set(rc, "out of memory for the stack of a request");
+	if (!q)
+		return units ? call_refused_range(t, lock, units, rc)
+			     : call_refused_lock(t, lock, rc);
+	q->begin_ns = begin_ns;
+	q->site = site;
+	q->far_before = t->observe ? rma_far_operations(&q->slot->client) : 0;
+	*request = (pawl_request){{
+	    [TABLE] = (uint64_t)(uintptr_t)t,
+	    [SLOT] = (uint64_t)q->slot->index,
+	    [CLAIM] = slots_uses(&t->clients.claims[q->slot->index]),
+	}};
+	return PAWL_SUCCESS;
+}
+
 int pawl_lock_iacquire(pawl_table *t, uint64_t lock, int mode, pawl_request *request)
 {
-	const struct pawl_kind *kind;
-	struct client_request *q;
-	uint64_t begin_ns, never;
 	int rc;
 
 	if (!request)
@@ -39,26 +71,9 @@ int pawl_lock_iacquire(pawl_table *t, uint64_t lock, int mode, pawl_request *req
 	rc = call_check_lock(t, lock, mode);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	kind = &t->setup.protocol->kind;
-	if (t->setup.protocol->mpi)
-		return error_set(PAWL_ERR_UNSUPPORTED,
-				 "%s waits within the MPI: it has no requests", kind->name);
-	begin_ns = rma_now_ns();
-	never = kind->capabilities & PAWL_CAP_TIMED ? UINT64_MAX / 4 : 0;
-	q = client_request(&t->clients, lock, mode, never, &rc);
-	if (!q && rc == PAWL_ERR_NOMEM)
-		return error_set(rc, "out of memory for the stack of a request");
-	if (!q)
-		return call_refused_lock(t, lock, rc);
-	q->begin_ns = begin_ns;
-	q->site = OBSERVE_SITE();
-	q->far_before = t->observe ? rma_far_operations(&q->slot->client) : 0;
-	*request = (pawl_request){{
-	    [TABLE] = (uint64_t)(uintptr_t)t,
-	    [SLOT] = (uint64_t)q->slot->index,
-	    [CLAIM] = slots_uses(&t->clients.claims[q->slot->index]),
-	}};
-	return PAWL_SUCCESS;
+	return call_request(t, lock, mode, NULL,
+			    t->setup.protocol->kind.capabilities & PAWL_CAP_TIMED, request,
+			    OBSERVE_SITE());
 }
 
 /* NULL: *rc is the code. */
@@ -81,11 +96,14 @@ static struct client_request *find(const pawl_request *request, pawl_table **t, 
 	return NULL;
 }
 
-static int step(pawl_request *request, enum client_step how, int *done)
+/* until_ns: of a step that waits. */
+static int step(pawl_request *request, enum client_step how, uint64_t until_ns, int *done)
 {
 	struct observe_record r = {.slot = -1};
 	struct client_request *q;
+	struct client_units units;
 	struct lock_slot *slot;
+	bool is_range;
 	pawl_table *t;
 	uint64_t lock;
 	int rc;
@@ -98,9 +116,12 @@ static int step(pawl_request *request, enum client_step how, int *done)
 		return rc;
 	slot = q->slot;
 	lock = slot->lock;
-	if (t->observe && how == CLIENT_WAIT)
+	is_range = q->is_range;
+	units = (struct client_units){slot->first, slot->last};
+	if (t->observe && (how == CLIENT_WAIT || q->told))
 		r = tell_begin(t, q);
-	rc = client_request_step(&t->clients, q, how);
+	rc = how == CLIENT_WAIT ? client_request_wait(&t->clients, q, until_ns)
+				: client_request_step(&t->clients, q, how);
 	if (rc == CLIENT_PENDING) {
 		*done = 0;
 		return PAWL_SUCCESS;
@@ -113,14 +134,21 @@ static int step(pawl_request *request, enum client_step how, int *done)
 	}
 	if (r.slot >= 0)
 		observe_acquired(t->observe, &r, slot, rc);
-	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, lock, rc);
+	if (rc == PAWL_SUCCESS)
+		return rc;
+	return is_range ? call_refused_range(t, lock, &units, rc) : call_refused_lock(t, lock, rc);
+}
+
+int call_request_wait(pawl_request *request, uint64_t until_ns, int *done)
+{
+	return step(request, CLIENT_WAIT, until_ns, done);
 }
 
 int pawl_request_test(pawl_request *request, int *done)
 {
 	if (!request || !done)
 		return error_set(PAWL_ERR_ARG, "%s is null", request ? "done" : "request");
-	return step(request, CLIENT_LOOK, done);
+	return step(request, CLIENT_LOOK, 0, done);
 }
 
 int pawl_request_wait(pawl_request *request)
@@ -129,12 +157,14 @@ int pawl_request_wait(pawl_request *request)
 
 	if (!request)
 		return error_set(PAWL_ERR_ARG, "request is null");
-	return step(request, CLIENT_WAIT, &done);
+	return call_request_wait(request, 0, &done);
 }
 
 int pawl_request_cancel(pawl_request *request)
 {
+	struct observe_record r = {.slot = -1};
 	struct client_request *q;
+	struct lock_slot *slot;
 	pawl_table *t;
 	uint64_t lock;
 	int rc;
@@ -146,9 +176,14 @@ int pawl_request_cancel(pawl_request *request)
 	q = find(request, &t, &rc);
 	if (!q)
 		return rc;
-	lock = q->slot->lock;
+	slot = q->slot;
+	lock = slot->lock;
+	if (t->observe && q->told)
+		r = tell_begin(t, q);
 	*request = (pawl_request){{0}};
 	rc = client_request_cancel(&t->clients, q);
+	if (r.slot >= 0)
+		observe_acquired(t->observe, &r, slot, PAWL_ERR_TIMEOUT);
 	return rc == PAWL_SUCCESS || rc == PAWL_ERR_LEASE_LOST ? PAWL_SUCCESS
 							       : call_failed_lock(t, lock, rc);
 }

@@ -220,8 +220,10 @@ int client_read_validate(struct client_set *set, uint64_t lock, struct client_re
 struct client_request {
 	struct rma_steps steps;
 	struct lock_slot *slot;
-	int code;           /* CLIENT_PENDING; else the code of the acquire, which has ended */
-	bool running;       /* on the request's own stack */
+	int code;     /* CLIENT_PENDING; else the code of the acquire, which has ended */
+	bool running; /* on the request's own stack */
+	bool is_range;
+	bool told;          /* observers know that it waits */
 	uint64_t looks;     /* for a fault */
 	const void *thread; /* that has made it */
 	struct request_stack *stack;
@@ -240,14 +242,17 @@ _Static_assert((int)CLIENT_PENDING < (int)CLIENT_NO_SLOT, "it differs from the o
 enum client_step { CLIENT_LOOK, CLIENT_WAIT, CLIENT_CANCEL };
 
 /*
- * Claim a slot for a request, and take the first step. NULL: *code is as of client_acquire(), or
- * PAWL_ERR_NOMEM. never: a time that does not come, for kinds with deadlines.
+ * Claim a slot for a request of a lock (units is NULL) or a range, and take the first step. NULL:
+ * *code is as of client_acquire(), or PAWL_ERR_NOMEM. never: a time that does not come, for kinds
+ * with deadlines; 0: a request that cannot end without the lock.
  */
 struct client_request *client_request(struct client_set *set, uint64_t lock, int mode,
-				      uint64_t never, int *code);
+				      const struct client_units *units, uint64_t never, int *code);
 /* Take a step. CLIENT_PENDING; PAWL_SUCCESS: the client has the lock, and client_request_end()
  * comes next. Any other code of client_acquire(): the request has ended. */
 int client_request_step(struct client_set *set, struct client_request *q, enum client_step how);
+/* A step that waits until this time (rma_now_ns()) at most; 0: to the end. */
+int client_request_wait(struct client_set *set, struct client_request *q, uint64_t until_ns);
 /* From here on the client holds the lock, as after client_acquire(). */
 void client_request_end(struct client_set *set, struct client_request *q);
 /* The client does not hold the lock afterwards. Codes as of client_release(). */

@@ -185,16 +185,36 @@ int client_request_step(struct client_set *set, struct client_request *q, enum c
 	return q->code == CLIENT_PENDING ? CLIENT_PENDING : end_acquire(set, q);
 }
 
-struct client_request *client_request(struct client_set *set, uint64_t lock, int mode,
-				      uint64_t never, int *code)
+int client_request_wait(struct client_set *set, struct client_request *q, uint64_t until_ns)
 {
-	struct lock_slot *slot = slots_claim(set, lock, mode, code);
+	int rc;
+
+	q->steps.until_ns = until_ns;
+	rc = client_request_step(set, q, CLIENT_WAIT);
+	if (rc == CLIENT_PENDING)
+		q->steps.until_ns = 0;
+	return rc;
+}
+
+struct client_request *client_request(struct client_set *set, uint64_t lock, int mode,
+				      const struct client_units *units, uint64_t never, int *code)
+{
+	struct lock_slot *slot =
+	    units ? slots_claim_range(set, lock, code) : slots_claim(set, lock, mode, code);
 	struct client_request *q;
 	struct request_stack *k;
 	int claimed = *code;
 
 	if (!slot)
 		return NULL;
+	if (units) {
+		slot->first = units->first;
+		slot->last = units->last;
+		if (client_meets_itself(set, slot)) {
+			*code = client_end(set, slot, PAWL_ERR_HELD);
+			return NULL;
+		}
+	}
 	q = request_of(set, slot);
 	if (!q) {
 		*code = PAWL_ERR_NOMEM;
@@ -204,12 +224,14 @@ struct client_request *client_request(struct client_set *set, uint64_t lock, int
 			slots_give_back(set, slot);
 		return NULL;
 	}
-	slots_set_lock(&set->claims[slot->index], lock | SLOTS_REQUESTED);
+	slots_set_lock(&set->claims[slot->index],
+		       units ? SLOTS_RANGE_REQUESTED : lock | SLOTS_REQUESTED);
 	k = q->stack;
 	*q = (struct client_request){
 	    .steps = {.leave = leave, .never = never},
 	    .slot = slot,
 	    .code = CLIENT_PENDING,
+	    .is_range = units != NULL,
 	    .thread = this_thread(),
 	    .stack = k,
 	    .waits_before = slot->client.waits,
@@ -236,7 +258,7 @@ bool client_request_is_mine(const struct client_request *q)
 
 void client_request_end(struct client_set *set, struct client_request *q)
 {
-	slots_set_lock(&set->claims[q->slot->index], q->slot->lock);
+	slots_set_lock(&set->claims[q->slot->index], q->is_range ? SLOTS_RANGE : q->slot->lock);
 }
 
 int client_request_cancel(struct client_set *set, struct client_request *q)

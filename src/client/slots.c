@@ -347,7 +347,8 @@ struct lock_slot *slots_find_request(struct client_set *set, uint64_t index, uin
 	if (index >= (uint64_t)slots_used(set))
 		return NULL;
 	at = &set->claims[index];
-	if (!slots_is_of(at, self(set), set->slots[index].lock | SLOTS_REQUESTED) ||
+	if ((!slots_is_of(at, self(set), set->slots[index].lock | SLOTS_REQUESTED) &&
+	     !slots_is_of(at, self(set), SLOTS_RANGE_REQUESTED)) ||
 	    slots_uses(at) != claim)
 		return NULL;
 	return &set->slots[index];

@@ -65,8 +65,9 @@ enum {
  * may have several ranges in a space.) */
 #define SLOTS_NO_LOCK UINT64_MAX
 #define SLOTS_RANGE (UINT64_MAX - 1)
-/* Added to lock: the thread has a request for it and does not hold it. No lock has such a number.
- */
+/* The thread has requested a range and does not hold it. */
+#define SLOTS_RANGE_REQUESTED (UINT64_MAX - 2)
+/* Added to lock: the same for a lock. No lock has such a number. */
 #define SLOTS_REQUESTED (UINT64_C(1) << 62)
 
 static inline void slots_set_lock(struct slot_claim *claim, uint64_t lock)

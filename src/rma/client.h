@@ -59,9 +59,10 @@ struct rma {
 struct rma_steps {
 	/* Return to the client; returns when the client takes the next step. */
 	void (*leave)(struct rma_steps *steps);
-	bool waits;     /* from now on the client waits, as in any other acquire */
-	bool hurries;   /* deadline `never` has passed */
-	uint64_t never; /* the deadline of the acquire; 0: the kind has none */
+	bool waits;        /* from now on the client waits, as in any other acquire */
+	uint64_t until_ns; /* ... but until this time at most (rma_now_ns()); 0: without end */
+	bool hurries;      /* deadline `never` has passed */
+	uint64_t never;    /* the deadline of the acquire; 0: the kind has none */
 };
 
 /* Room for what a transport keeps of a client. */

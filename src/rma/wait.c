@@ -24,7 +24,7 @@
  * so a waiter yields between looks even if ranks do not outnumber cores.
  *
  * A client that acquires by steps (client/request.c) does not wait here: it looks once and leaves
- * its stack until the next step.
+ * its stack until the next step. A step may also wait until a time; it leaves the stack then.
  */
 #include "rma/rma.h"
 
@@ -269,6 +269,12 @@ static bool is_over(const struct rma_client *c, uint64_t deadline_ns)
 	return deadline_ns && rma_clock(c) >= deadline_ns;
 }
 
+/* Whether the time has come until which this step waits. */
+static bool is_step_over(const struct rma_client *c, uint64_t now)
+{
+	return c->steps && c->steps->until_ns && now >= c->steps->until_ns;
+}
+
 /* Leave the acquire until the client takes the next step. */
 static void leave_until_next_step(struct rma_client *c)
 {
@@ -330,6 +336,13 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 		if (waited >= spin_ns || look % LOOKS_PER_CLOCK == 0) {
 			waited = rma_now_ns() - start;
 			tell_observers(c, waited, what);
+		}
+		if (__builtin_expect(is_step_over(c, start + waited), 0)) {
+			leave_until_next_step(c);
+			c->waits--; /* the same wait, which await_by_steps() counts again */
+			if (await_by_steps(c, w, mask, cond, ref, deadline_ns, what, value, &held))
+				return held;
+			c->waits++;
 		}
 		if (is_report_due(c, waited, &report_ns))
 			report_word(c, waited, what, w, *value);
@@ -413,7 +426,7 @@ bool rma_pause(struct rma_client *c, struct rma_pause *p, const char *what)
 	if (__builtin_expect(c->steps != NULL, 0)) {
 		if (is_over(c, p->deadline_ns))
 			return false;
-		if (!c->steps->waits) {
+		if (!c->steps->waits || is_step_over(c, rma_now_ns())) {
 			c->waits += p->rounds++ == 0;
 			leave_until_next_step(c);
 			return true;

@@ -117,6 +117,19 @@ int call_not_held(const pawl_table *t, uint64_t lock);
 int call_acquire_lock(pawl_table *t, uint64_t lock, int mode, const void *site);
 int call_release_lock(pawl_table *t, uint64_t lock, const void *site);
 
+/* range.c: the same for ranges; request.c: requests of both ------------------ */
+
+int call_check_range(const pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
+		     const pawl_range *range);
+int call_refused_range(const pawl_table *t, uint64_t id, const struct client_units *units, int rc);
+/* Begin a request of a lock (units is NULL) or a range, after these checks. timed: its cancellation
+ * ends the wait, for kinds with PAWL_CAP_TIMED. */
+int call_request(pawl_table *t, uint64_t lock, int mode, const struct client_units *units,
+		 bool timed, pawl_request *request, const void *site);
+/* pawl_request_wait() until a time of rma_now_ns() at most; 0: without end. *done as of
+ * pawl_request_test(). */
+int call_request_wait(pawl_request *request, uint64_t until_ns, int *done);
+
 /* lease.c ----------------------------------------------------------------- */
 
 /* Make the lease longer if it is too short for the machine. Collective. */

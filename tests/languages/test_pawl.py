@@ -19,7 +19,7 @@ signal.alarm(170)  # the watchdog: mpirun names the signal
 from mpi4py import MPI  # noqa: E402
 
 import pawl  # noqa: E402
-from pawl import _library  # noqa: E402
+from pawl import _library, _scope  # noqa: E402
 
 TURNS = 300
 comm = MPI.COMM_WORLD
@@ -78,6 +78,14 @@ def fails(call, code, word):
     except pawl.Error as e:
         expect(e.code == code, f"the code {code!r}, not {e.code!r}")
         expect(word in str(e), f"{word} in: {e}")
+
+
+def mistaken(call, sentence):
+    try:
+        call()
+        expect(False, f"a TypeError: {sentence}")
+    except TypeError as e:
+        expect(sentence in str(e), f"{sentence} in: {e}")
 
 
 def exclusion(words, kind, shared):
@@ -254,6 +262,7 @@ def failures():
     code = pawl.Code
     fails(lambda: pawl.Table(comm, "no-such-lock"), code.KIND, "no-such-lock")
     fails(lambda: pawl.Table(comm, "rma-mcs", max_held="none"), code.OPTION, "max_held")
+    fails(lambda: pawl.Table(comm, topology=""), code.OPTION, "pawl_topology")
     info = MPI.Info.Create()
     info.Set("pawl_max_held", "3")
     table = pawl.Table(comm, "rma-mcs", 10, info=info, distribution="cyclic")
@@ -266,7 +275,20 @@ def failures():
     table.set_name("orders")
     expect(table.info()["name"] == "orders", "the name")
     fails(lambda: table.acquire(10), code.RANGE, '10 of "orders"')
-    fails(lambda: table.acquire(-1), code.RANGE, "9")
+    fails(lambda: table.acquire(-1), code.RANGE, "lock -1 is not in 0 to 9")
+    fails(lambda: table.acquire(2**64 + 5), code.RANGE, "to 9")
+    fails(lambda: table.locks([0, 2**64 + 5]), code.RANGE, "to 9")
+    fails(lambda: table.range(0, 2**63), code.RANGE, "first")
+    fails(lambda: table.acquire(1, timeout=-1), code.ARG, "seconds: -1")
+    mistaken(lambda: table.acquire(1.5), "lock: 1.5 is not an integer")
+    mistaken(lambda: table.lock("1"), "lock: '1' is not an integer")
+    mistaken(lambda: table.locks([1.0, 2.0]), "lock: 1.0 is not an integer")
+    mistaken(lambda: table.acquire(1, mode="shared"), "mode: 'shared'")
+    mistaken(lambda: table.acquire(1, timeout="soon"), "timeout: 'soon'")
+    mistaken(lambda: pawl.Table(comm, 10), "kind: 10 is not the name of a kind")
+    mistaken(lambda: pawl.Table(3), "comm: 3 is not a communicator")
+    expect(len(table) == 10 and table, "len(), and true before it is freed")
+    expect(str(table) == f'<pawl.Table "orders": rma-mcs, 10 locks, {ranks} ranks>', repr(table))
     fails(lambda: table.acquire(1, mode=77), code.ARG, "77")
     fails(table.range(0, 1, 2).__enter__, code.UNSUPPORTED, "ranges")
     fails(lambda: table.release(1), code.NOT_HELD, "1")
@@ -290,6 +312,7 @@ def failures():
     del os.environ["PAWL_STATS"]
     table.free()
     table.free()
+    expect(not table and "freed" in str(table), f"freed: {table}")
     fails(lambda: table.acquire(0), code.ARG, "null")
     homed = pawl.Table(comm, "d-mcs", 10, home=lambda lock: (ranks - 1) * (lock > 4))
     expect(homed.home(4) == 0 and homed.home(5) == ranks - 1, "homes")
@@ -331,6 +354,25 @@ def threads():
     result("other threads run during a wait")
 
 
+def condition():
+    """A lock of a table under threading.Condition, between threads."""
+    with pawl.Table(comm, "d-mcs", ranks) as table:
+        condition = threading.Condition(table.lock(rank))
+        ready = []
+
+        def work():
+            with condition:
+                ready.append(1)
+                condition.notify()
+
+        with condition:
+            thread = threading.Thread(target=work)
+            thread.start()
+            expect(condition.wait_for(lambda: ready, timeout=20), "the thread notifies")
+        thread.join()
+    result("threading.Condition")
+
+
 def pshmem(words):
     with pawl.MPILock(comm, root=ranks - 1) as lock:
         expect(lock.comm is comm, "its communicator")
@@ -356,7 +398,7 @@ def main():
         words.comes_to(300 * TURNS * ranks)
         result("without a lock")
     elif "sizes" in sys.argv[1:]:
-        for name, type_ in (("pawl_range", _library.Range), ("pawl_request", _library.RequestData),
+        for name, type_ in (("pawl_private_scope", _scope.Scope),
                             ("pawl_read", _library.ReadData), ("pawl_stats", _library.Stats),
                             ("pawl_kind", _library.Kind), ("pawl_table_info", _library.TableInfo)):
             print(name, ctypes.sizeof(type_))
@@ -377,9 +419,15 @@ def main():
         parts(words)
         failures()
         threads()
+        condition()
         pshmem(words)
     words.word.release()
     words.win.Free()
+    late = pawl.Table(comm, "d-mcs", 2)
+    request = late.iacquire(rank % 2)
+    MPI.Finalize()
+    del request
+    late.free()
     if rank == 0:
         print(f"1..{count}", flush=True)
     return 1 if failed else 0

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exclusion test: requests, which go on while their client does something else. */
+/* The exclusion test: requests, which go on while their client does something else; and scopes,
+ * whose waits return now and then. */
 #include <string.h>
+
+#include "api/scope.h"
 
 #include "exclusion.h"
 
 enum { TESTS = 6, FREE_LOCK = 2 };
-#define COMPUTE 2e-4 /* seconds between two tests */
+#define COMPUTE 2e-4   /* seconds between two tests */
+#define LONG_HOLD 0.13 /* seconds, in which a wait of a scope returns twice */
 
 /* Whether the kind has requests; those whose acquire is a call of the MPI do not. */
 static bool has_requests(void)
@@ -168,6 +172,67 @@ static void requests_contended(void)
 	expect_total(written);
 }
 
+/* Acquire with a scope; how often its waits have returned without the lock. */
+static int acquire_scope(struct pawl_private_scope *s)
+{
+	int returns = 0, rc = pawl_private_scope_begin(s);
+
+	while (rc == SCOPE_GO_ON) {
+		rc = pawl_private_scope_wait(s);
+		returns += rc == SCOPE_GO_ON;
+	}
+	expect_code(rc, PAWL_SUCCESS, "a scope");
+	expect(s->state == SCOPE_HELD, "the state of a scope is %d", s->state);
+	return returns;
+}
+
+static void end_scope(struct pawl_private_scope *s)
+{
+	expect_code(pawl_private_scope_end(s), PAWL_SUCCESS, "end");
+	expect(s->state == SCOPE_NONE, "the state of a scope is %d", s->state);
+	expect_code(pawl_private_scope_end(s), PAWL_SUCCESS, "end once more");
+}
+
+/* A scope waits for a long time, is ended while it waits, and contends. */
+static void scoped(void)
+{
+	struct pawl_private_scope s = {.table = &table, .lock = 1, .mode = PAWL_EXCLUSIVE};
+	double began;
+	int64_t written = 0;
+	int returns;
+
+	if (tap_rank == 0)
+		acquire(1, PAWL_EXCLUSIVE);
+	meet();
+	if (tap_rank == 0) {
+		linger(LONG_HOLD);
+		release(1);
+	}
+	if (tap_rank == 1) {
+		if (can(PAWL_CAP_TIMED)) {
+			expect_code(pawl_private_scope_begin(&s), SCOPE_GO_ON, "begin");
+			expect_code(pawl_private_scope_look(&s), SCOPE_GO_ON, "look");
+			end_scope(&s);
+		}
+		returns = acquire_scope(&s);
+		expect_time(returns > 0, "a wait returned %d times", returns);
+		inside(1, PAWL_EXCLUSIVE);
+		written++;
+		end_scope(&s);
+	}
+	meet();
+	began = seconds_now();
+	for (int i = 0; more(i, began); i++) {
+		s.wait = can(PAWL_CAP_TIMED) && random_below(&seed, 2) ? SCOPE_TIMED : SCOPE_WAITS;
+		s.seconds = 60;
+		acquire_scope(&s);
+		inside(1, PAWL_EXCLUSIVE);
+		written++;
+		end_scope(&s);
+	}
+	expect_total(written);
+}
+
 static void misused(void)
 {
 	pawl_request q, stale;
@@ -205,5 +270,6 @@ void run_requests(void (*run)(const char *what, void (*test)(void)))
 		run("the place of a request", requested_first);
 	run("requests are cancelled", cancelled);
 	run("requests contend", requests_contended);
+	run("scopes wait and contend", scoped);
 	run("requests misused", misused);
 }
