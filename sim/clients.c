@@ -325,11 +325,16 @@ static bool has_some(const struct sim_rank *r, uint64_t space, const struct clie
 	return false;
 }
 
+static uint64_t deadline(enum sim_how how, uint64_t ns)
+{
+	return how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
+}
+
 static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units *units, int mode,
 		   enum sim_how how, uint64_t ns)
 {
 	static const char *const names[] = {"acquires", "tries", "acquires in time"};
-	uint64_t deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
+	uint64_t deadline_ns = deadline(how, ns);
 	struct lock_slot *slot;
 	int rc = PAWL_SUCCESS;
 
@@ -368,8 +373,10 @@ int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t
 	return acquire(r, space, &units, mode, how, ns);
 }
 
-int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode)
+int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode, enum sim_how how,
+		     uint64_t ns)
 {
+	uint64_t deadline_ns = deadline(how, ns);
 	struct lock_slot *w, *p;
 	uint64_t about;
 	int rc = PAWL_SUCCESS;
@@ -381,12 +388,12 @@ int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode
 	if (client_claim_part(&r->clients, whole, part, &w, &p, &about, &rc)) {
 		sim_recorder_begin(r, w, client_intent_for(mode));
 		sim_recorder_begin(r, p, mode);
-		rc = client_enter_part(&r->clients, w, p, mode);
+		rc = client_enter_part(&r->clients, w, p, mode, deadline_ns);
 		sim_recorder_acquired(r, w, rc);
 		sim_recorder_acquired(r, p, rc);
 	}
 	if (rc != PAWL_SUCCESS)
-		return refused(r, SIM_ACQUIRE, 0, 2, rc);
+		return refused(r, how, deadline_ns, 2, rc);
 	add_hold(r, client_find(&r->clients, whole), whole,
 		 mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT);
 	r->nheld++;

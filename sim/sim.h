@@ -313,7 +313,8 @@ int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, u
 int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last, int mode,
 		      enum sim_how how, uint64_t ns);
 /* Acquire whole and part, by a rank that holds nothing; kinds with PAWL_CAP_INTENT. */
-int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode);
+int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode, enum sim_how how,
+		     uint64_t ns);
 /* Acquire n locks, in ascending order, by a rank that holds nothing; release all that it holds. */
 int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int *modes,
 		     enum sim_how how, uint64_t ns);

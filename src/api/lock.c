@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/until.h"
 #include "lock/kinds.h"
 #include "table/table.h"
 
@@ -126,10 +127,22 @@ static RMA_SLOW_PATH int acquire_refused(pawl_table *t, struct lock_slot *slot, 
 	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, lock, rc);
 }
 
+RMA_INLINE int acquire_plain(pawl_table *t, struct lock_slot *slot, int mode, uint64_t deadline_ns)
+{
+	int rc;
+
+	slot->mode = mode;
+	slot->deadline_ns = deadline_ns;
+	rc = t->setup.protocol->acquire(&t->setup, slot);
+	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
+		return acquire_refused(t, slot, rc);
+	slot->acquires++;
+	return PAWL_SUCCESS;
+}
+
 int pawl_lock_acquire(pawl_table *t, uint64_t lock, int mode)
 {
 	struct lock_slot *slot;
-	int rc;
 
 	if (!is_plain(t, lock, mode))
 		return acquire_checked(t, lock, mode, OBSERVE_SITE());
@@ -138,13 +151,27 @@ int pawl_lock_acquire(pawl_table *t, uint64_t lock, int mode)
 	slot = slots_claim_only(&t->clients, lock);
 	if (__builtin_expect(!slot, 0))
 		return acquire_general(t, lock, mode);
-	slot->mode = mode;
-	slot->deadline_ns = 0;
-	rc = t->setup.protocol->acquire(&t->setup, slot);
-	if (__builtin_expect(rc != PAWL_SUCCESS, 0))
-		return acquire_refused(t, slot, rc);
-	slot->acquires++;
-	return PAWL_SUCCESS;
+	return acquire_plain(t, slot, mode, 0);
+}
+
+static __attribute__((noinline)) int acquire_until(pawl_table *t, uint64_t lock, int mode,
+						   uint64_t deadline_ns, const void *site)
+{
+	int rc = call_check_lock(t, lock, mode);
+
+	return rc == PAWL_SUCCESS ? acquire_either(t, lock, mode, deadline_ns, false, site) : rc;
+}
+
+int pawl_private_acquire(pawl_table *t, uint64_t lock, int mode, uint64_t deadline_ns)
+{
+	struct lock_slot *slot;
+
+	if (!is_plain(t, lock, mode) || t->clients.can_fail)
+		return acquire_until(t, lock, mode, deadline_ns, OBSERVE_SITE());
+	slot = slots_claim_only(&t->clients, lock);
+	if (__builtin_expect(!slot, 0))
+		return acquire_until(t, lock, mode, deadline_ns, OBSERVE_SITE());
+	return acquire_plain(t, slot, mode, deadline_ns);
 }
 
 int pawl_lock_try_acquire(pawl_table *t, uint64_t lock, int mode)
@@ -290,7 +317,8 @@ static int check_part(const pawl_table *t, uint64_t whole, uint64_t part, int mo
 }
 
 static RMA_SLOW_PATH int acquire_part_observed(pawl_table *t, uint64_t whole, uint64_t part,
-					       int mode, uint64_t *about, const void *site)
+					       int mode, uint64_t deadline_ns, uint64_t *about,
+					       const void *site)
 {
 	struct client_set *set = &t->clients;
 	struct observe_record of_whole, of_part;
@@ -301,7 +329,7 @@ static RMA_SLOW_PATH int acquire_part_observed(pawl_table *t, uint64_t whole, ui
 		return rc;
 	of_whole = observe_begin(t->observe, w, client_intent_for(mode), NULL, site);
 	of_part = observe_begin(t->observe, p, mode, NULL, site);
-	rc = client_enter_part(set, w, p, mode);
+	rc = client_enter_part(set, w, p, mode, deadline_ns);
 	observe_acquired(t->observe, &of_whole, w, rc);
 	observe_acquired(t->observe, &of_part, p, rc);
 	return rc;
@@ -320,7 +348,8 @@ static RMA_SLOW_PATH int release_part_observed(pawl_table *t, struct lock_slot *
 	return client_give_back_part(&t->clients, w, p, rc);
 }
 
-int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mode)
+static int acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mode,
+			uint64_t deadline_ns, const void *site)
 {
 	uint64_t about;
 	int rc;
@@ -337,10 +366,21 @@ int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mod
 		return error_set(PAWL_ERR_ARG, "whole and part are both lock %llu",
 				 (unsigned long long)whole);
 	if (t->observe)
-		rc = acquire_part_observed(t, whole, part, mode, &about, OBSERVE_SITE());
+		rc = acquire_part_observed(t, whole, part, mode, deadline_ns, &about, site);
 	else
-		rc = client_acquire_part(&t->clients, whole, part, mode, &about);
+		rc = client_acquire_part(&t->clients, whole, part, mode, deadline_ns, &about);
 	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, about, rc);
+}
+
+int pawl_lock_acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mode)
+{
+	return acquire_part(t, whole, part, mode, 0, OBSERVE_SITE());
+}
+
+int pawl_private_acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mode,
+			      uint64_t deadline_ns)
+{
+	return acquire_part(t, whole, part, mode, deadline_ns, OBSERVE_SITE());
 }
 
 int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)

@@ -164,14 +164,20 @@ bool client_claim_part(struct client_set *set, uint64_t whole, uint64_t part, st
 	return false;
 }
 
-int client_enter_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int mode)
+int client_enter_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int mode,
+		      uint64_t deadline_ns)
 {
 	int rc;
 
 	w->mode = client_intent_for(mode);
 	p->mode = mode;
-	w->deadline_ns = p->deadline_ns = 0;
+	w->deadline_ns = p->deadline_ns = deadline_ns;
 	rc = perform_part(set, w, p, set->setup->protocol->part->acquire);
+	if (rc == PAWL_ERR_TIMEOUT) {
+		client_end(set, p, p->code);
+		client_end(set, w, w->code);
+		return rc;
+	}
 	if (rc != PAWL_SUCCESS)
 		return client_give_back_part(set, w, p, rc);
 	w->acquires++;
@@ -180,14 +186,14 @@ int client_enter_part(struct client_set *set, struct lock_slot *w, struct lock_s
 }
 
 int client_acquire_part(struct client_set *set, uint64_t whole, uint64_t part, int mode,
-			uint64_t *about)
+			uint64_t deadline_ns, uint64_t *about)
 {
 	int rc = PAWL_SUCCESS;
 	struct lock_slot *w, *p;
 
 	if (!client_claim_part(set, whole, part, &w, &p, about, &rc))
 		return rc;
-	return client_enter_part(set, w, p, mode);
+	return client_enter_part(set, w, p, mode, deadline_ns);
 }
 
 int client_leave_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p)

@@ -168,12 +168,13 @@ static inline pawl_range client_name_range(const struct client_set *set,
 /* Acquire whole with an intent and part exclusively or shared; release both. Codes as of
  * client_acquire(); *about is the lock that an error is about. */
 int client_acquire_part(struct client_set *set, uint64_t whole, uint64_t part, int mode,
-			uint64_t *about);
+			uint64_t deadline_ns, uint64_t *about);
 int client_release_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part);
 /* The steps of both, for observers. */
 bool client_claim_part(struct client_set *set, uint64_t whole, uint64_t part, struct lock_slot **w,
 		       struct lock_slot **p, uint64_t *about, int *code);
-int client_enter_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int mode);
+int client_enter_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int mode,
+		      uint64_t deadline_ns);
 int client_leave_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p);
 int client_give_back_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int rc);
 /* The intent that announces a part in this mode. */

@@ -67,6 +67,7 @@
 	  "the last client of a joint intent releases it before it has left its node's word") \
 	X(mgl_last, "mgl", \
 	  "the last client of a joint intent keeps it when its deadline passes") \
+	X(mgl_intent, "mgl", "a client that runs out of time for a part keeps the whole") \
 	X(shiftlock_drain, "shiftlock", "writers do not wait for the readers before them") \
 	X(shiftlock_owed, "shiftlock", \
 	  "the last writer of a row takes those that it subtracts for others that wait") \
@@ -173,6 +174,8 @@
 	X(adaptive_unseen, "adaptive", \
 	  "hands the lock on at its node without a look whether others wait for it") \
 	X(adaptive_readers, "adaptive", "an exclusive client does not wait for intents shared") \
+	X(adaptive_intent, "adaptive", \
+	  "a client that runs out of time for a part keeps the whole") \
 	X(adaptive_beside, "adaptive", "an intent shared enters beside an exclusive holder") \
 	X(adaptive_whole, "adaptive", "a client that shares enters although the root is whole") \
 	X(adaptive_split, "adaptive", "a root that moves is taken for whole") \

@@ -72,6 +72,8 @@ struct lock_range_calls {
 /* Parts of a whole (PAWL_CAP_INTENT): acquire the whole with an intent and the part exclusively or
  * shared, and release both. */
 struct lock_part_calls {
+	/* PAWL_ERR_TIMEOUT: the deadline, the same in both slots, has passed, and neither is held.
+	 * Member code of each slot has what its acquire returned, or its release. */
 	int (*acquire)(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part);
 	/* PAWL_SUCCESS, or LOCK_LEFT for both slots. */
 	int (*release)(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part);

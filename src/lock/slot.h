@@ -37,6 +37,7 @@ struct lock_slot {
 	struct rma_word next[SLOT_PAIRS],
 	    status[SLOT_PAIRS]; /* by enum rma_domain, or SLOT_INNER */
 	uint64_t deadline_ns;   /* of a timed acquire; 0: none */
+	int code;               /* of struct lock_part_calls */
 	int64_t first, last;    /* of a range; kinds with PAWL_CAP_RANGES */
 	bool others;            /* the client has other ranges of this space */
 	/* Where the lock was when this client last waited for it, for observers: the slot id of the

@@ -270,12 +270,16 @@ static void attempt_another(struct sim_rank *r, const struct draw *d, unsigned c
 	sim_release(r);
 }
 
-/* Lock 0 with an intent, and another one. */
+/* Lock 0 with an intent, and another one; a client that never does so with a deadline draws
+ * nothing for it. */
 static int take_part(struct sim_rank *r, const struct draw *d)
 {
+	bool timed = d->timed && (int)sim_below(&r->random, PER_CENT) < d->timed;
+	uint64_t ns = timed ? draw_time(r) : 0;
 	int mode = (int)sim_below(&r->random, PER_CENT) < d->writers ? PAWL_EXCLUSIVE : PAWL_SHARED;
 
-	return sim_acquire_part(r, 0, 1 + sim_below(&r->random, d->request.locks - 1), mode);
+	return sim_acquire_part(r, 0, 1 + sim_below(&r->random, d->request.locks - 1), mode,
+				timed ? SIM_TIMED : SIM_ACQUIRE, ns);
 }
 
 static int take_something(struct sim_rank *r, const struct draw *d, unsigned capabilities)

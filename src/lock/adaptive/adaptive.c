@@ -593,9 +593,15 @@ static bool settled(const struct lock_setup *s, struct lock_slot *slot)
 /* A client that waits for the whole does not hold the part. */
 static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
 {
-	acquire(s, whole);
-	acquire(s, part);
-	return PAWL_SUCCESS;
+	part->code = PAWL_SUCCESS;
+	whole->code = acquire(s, whole);
+	if (__builtin_expect(whole->code != PAWL_SUCCESS, 0))
+		return PAWL_ERR_TIMEOUT;
+	part->code = acquire(s, part);
+	if (__builtin_expect(part->code == PAWL_SUCCESS, 1))
+		return PAWL_SUCCESS;
+	whole->code = FAULT(adaptive_intent) ? PAWL_SUCCESS : release(s, whole);
+	return PAWL_ERR_TIMEOUT;
 }
 
 static int release_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)

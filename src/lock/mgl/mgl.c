@@ -549,6 +549,16 @@ static void share_intent(const struct lock_setup *s, struct lock_slot *slot)
 		own_of(slot)->joint = open_late(s, slot);
 }
 
+/* The client has joined an intent of its node: G2, G5. */
+static int join_later(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w)
+{
+	if (await_first(s, slot))
+		return PAWL_SUCCESS;
+	if (leave_joint(s, slot) && !FAULT(mgl_last))
+		add(slot, w, -one(slot)); /* G5; (F) */
+	return PAWL_ERR_TIMEOUT;
+}
+
 static RMA_SLOW_PATH int acquire_intent(const struct lock_setup *s, struct lock_slot *slot,
 					struct rma_word w)
 {
@@ -556,13 +566,8 @@ static RMA_SLOW_PATH int acquire_intent(const struct lock_setup *s, struct lock_
 	int rc;
 
 	own_of(slot)->joint = how != ALONE;
-	if (how == LATER) {
-		if (await_first(s, slot))
-			return PAWL_SUCCESS;
-		if (leave_joint(s, slot) && !FAULT(mgl_last))
-			add(slot, w, -one(slot)); /* G5; (F) */
-		return PAWL_ERR_TIMEOUT;
-	}
+	if (how == LATER)
+		return join_later(s, slot, w);
 	rc = enter(s, slot, w);
 	if (rc == PAWL_SUCCESS)
 		share_intent(s, slot);
@@ -603,7 +608,7 @@ static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 }
 
 /* Ask for the intent at the whole and for the part at once. The client does not hold the part while
- * it waits for the whole: it gives the part back. */
+ * it waits for the whole: it gives the part back. The codes are those of the acquires. */
 static void acquire_both(const struct lock_setup *s, struct lock_slot *whole,
 			 struct lock_slot *part)
 {
@@ -623,14 +628,15 @@ static void acquire_both(const struct lock_setup *s, struct lock_slot *whole,
 		add(part, p, -one(part));
 	if (!in_whole) {
 		take_back(whole, w);
-		enter_queue(s, whole, w);
+		whole->code = enter_queue(s, whole, w);
 	}
-	if (own_of(whole)->joint)
-		open_joint(s, whole);
+	if (whole->code != PAWL_SUCCESS)
+		return;
+	share_intent(s, whole);
 	if (!in_whole)
-		enter(s, part, p);
+		part->code = enter(s, part, p);
 	else if (!in_part)
-		enter_queue(s, part, p);
+		part->code = enter_queue(s, part, p);
 }
 
 static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
@@ -640,13 +646,19 @@ static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, str
 	own_of(whole)->as_writer = own_of(part)->as_writer = false;
 	own_of(whole)->joint = how != ALONE;
 	own_of(part)->joint = false;
+	whole->code = part->code = PAWL_SUCCESS;
 	if (how == LATER) {
-		await_first(s, whole);
-		enter(s, part, word(s, part));
+		whole->code = join_later(s, whole, word(s, whole));
+		if (whole->code == PAWL_SUCCESS)
+			part->code = enter(s, part, word(s, part));
 	} else {
 		acquire_both(s, whole, part);
 	}
-	return PAWL_SUCCESS;
+	if (whole->code == PAWL_SUCCESS && part->code != PAWL_SUCCESS)
+		whole->code = FAULT(mgl_intent) ? PAWL_SUCCESS : release_counted(s, whole);
+	else if (whole->code == PAWL_SUCCESS)
+		return PAWL_SUCCESS;
+	return PAWL_ERR_TIMEOUT;
 }
 
 static int release_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
