@@ -309,6 +309,14 @@ for kind in $kinds; do
 	done
 done
 
+# Random programs that end if no process waits for ever for one that waits. PAWL_LOCK=declock serves
+# strictly in order.
+seeds=${TEST_LONG:+300}
+for kind in default $(printf '%s\n' $kinds | grep -v declock); do
+	tap_program "random programs, $kind" under "$kind" 5 $most "$programs/schedule" \
+		--programs "${seeds:-8}" --limit 60
+done
+
 # ------------------------------------------------------------- over two hosts
 
 case $TEST_MPI in
@@ -330,6 +338,15 @@ for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo exclusive nestin
 	tap_program "2 hosts x 2, $program" cluster "$programs/$program"
 done
 tap_program "2 hosts x 2, byte ranges" cluster "$programs/ranges" $budget
+for kind in $(printf '%s\n' $kinds | grep -v declock); do
+	tap_program "2 hosts x 2, random programs, $kind" cluster env PAWL_LOCK="$kind" \
+		"$programs/schedule" --seed 83 --programs "${seeds:-6}"
+done
+if [ "$TEST_MPI" = openmpi ]; then
+	tap_program "2 hosts x 2, random programs, native" "$srcdir/tests/netcluster" run -n 4 \
+		--mpi openmpi --timeout 600 -- "$programs/schedule" --native 1 --seed 83 \
+		--programs "${seeds:-6}" --limit 100
+fi
 for kind in $kinds; do
 	tap_program "2 hosts x 2, $kind, mixture" cluster env PAWL_LOCK="$kind" "$programs/mixture"
 done

@@ -69,6 +69,7 @@ struct window {
 	bool threads;        /* threads of this process may lock at the same time */
 	atomic_bool in_free; /* the process is in MPI_Win_free */
 	atomic_bool has_attributes; /* the program has set one (MPI_Win_set_attr in C) */
+	_Atomic(uint64_t) asides;   /* how often a client stood aside (epochs.c) */
 
 	/* Its locks have observers: calls pass on the program's line. */
 	bool observed;

@@ -17,6 +17,32 @@
  * ahead of clients that wait for the whole window. So no process that holds a target waits there
  * for a client that waits.
  *
+ * Standing aside. The kinds of locks serve more or less in the order of arrival: a client that
+ * waits is in the way of those that come after it, even if the holders are not. On an MPI where
+ * only holders are in the way (Open MPI's osc/ucx), a holder may wait for a message of a process
+ * that joins it while a third one waits for an exclusive lock. So a client of the layer that waits
+ * for an exclusive lock or for MPI_Win_lock_all gives up after some time: it leaves all queues,
+ * and holds nothing of what it asked for (neither the intent nor some of the targets). It waits
+ * outside for a quarter of that time and asks again, for twice as long.
+ *
+ *   Only holders keep a client waiting for ever. Let the holders remain as they are, and let R be a
+ *   client that they do not exclude. A client with a shared lock of a target waits behind
+ *   exclusive clients only, never gives up, and goes on when those before it have done so once. Of
+ *   the other clients each has its n-th turn in the queues as long as the n-th turn of any other,
+ *   T 2^n, and pauses of more than a quarter of that, to which at most a quarter of a pause is
+ *   added. So when pauses are longer than twice the time between the first and the last of these
+ *   calls, a turn of R begins after the clients that are before it have begun theirs, and ends
+ *   after they have ended theirs, when those behind it have not come back before it.
+ *   Nothing but grants can be seen from outside. So the grants are those of an MPI where each
+ *   client asks as late as its last turn began, in whatever order that MPI serves; and if all
+ *   processes wait for ever under the layer, then they do so, after the same grants, on every MPI
+ *   whose locks exclude each other.
+ *   A client that alone waits for holders gets its turn: if each of these holds for h at most, all
+ *   leave in its first turn longer than h, in which those that come wait behind it. That turn
+ *   begins less than 3 h + 2 T after the call.
+ *
+ * declock is an exception: a client that gives up there keeps its place until its turn comes.
+ *
  * Order. The native epoch is opened first, with MPI_MODE_NOCHECK, because there the MPI detects
  * misuse; this costs no communication. At the unlock the native epoch is closed first, so the MPI
  * completes all operations at the target; only then is the lock released.
@@ -30,8 +56,15 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
+#include "base/until.h"
 #include "dropin/dropin.h"
+
+/* How long a client waits before it stands aside for the first time; how long it sleeps there
+ * between calls of the MPI; how often it looks whether another thread has got a lock. */
+#define INLINE static inline __attribute__((always_inline))
+enum { PATIENCE_NS = 50000000, NAP_NS = 50000, LOOK_AGAIN_NS = 1000000 };
 
 /* Raise an error at the window's error handler. MPI_ERRORS_ARE_FATAL would not show Pawl's message,
  * so print it on stderr first. */
@@ -198,30 +231,31 @@ static bool holds_any(void)
 /* A process that holds a lock of any window goes ahead of clients that wait for the whole: one of
  * these may wait for a process that waits for that lock. Another thread may acquire one while this
  * thread waits. */
-static int await_intent(const struct window *w)
+static int await_intent(const struct window *w, uint64_t deadline_ns)
 {
-	const double look_again = 0.001;
 	pawl_table *wholes = w->pool->wholes;
-	uint64_t whole = pool_whole(w->pool, w->id);
-	int rc = PAWL_ERR_TIMEOUT;
+	uint64_t whole = pool_whole(w->pool, w->id), look;
+	int rc;
 
-	while (rc == PAWL_ERR_TIMEOUT)
+	do {
 		if (holds_any())
-			rc = pawl_lock_acquire(wholes, whole, PAWL_INTENT | PAWL_AHEAD);
-		else if (w->threads)
-			rc = pawl_lock_timed_acquire(wholes, whole, PAWL_INTENT, look_again);
-		else
-			rc = pawl_lock_acquire(wholes, whole, PAWL_INTENT);
+			return pawl_private_acquire(wholes, whole, PAWL_INTENT | PAWL_AHEAD,
+						    deadline_ns);
+		look = w->threads ? report_now() + LOOK_AGAIN_NS : deadline_ns;
+		if (look > deadline_ns)
+			look = deadline_ns;
+		rc = pawl_private_acquire(wholes, whole, PAWL_INTENT, look);
+	} while (rc == PAWL_ERR_TIMEOUT && look < deadline_ns);
 	return rc;
 }
 
-static int acquire_intent(struct window *w)
+static int acquire_intent(struct window *w, uint64_t deadline_ns)
 {
 	int rc = PAWL_SUCCESS;
 
 	take_intent_mutex(w);
 	if (w->exclusive == 0)
-		rc = await_intent(w);
+		rc = await_intent(w, deadline_ns);
 	w->exclusive += rc == PAWL_SUCCESS;
 	leave_intent_mutex(w);
 	return rc;
@@ -238,24 +272,24 @@ static int release_intent(struct window *w)
 	return rc;
 }
 
-static int acquire_exclusive(struct window *w, int rank)
+INLINE int acquire_exclusive(struct window *w, int rank, uint64_t deadline_ns)
 {
 	const struct pool *p = w->pool;
 	uint64_t target = pool_target(p, w->id, rank);
 	int rc;
 
 	if (!p->by_whole)
-		return pawl_lock_acquire(p->targets, target, PAWL_EXCLUSIVE);
+		return pawl_private_acquire(p->targets, target, PAWL_EXCLUSIVE, deadline_ns);
 	if (together(w) && !holds_any()) {
-		rc = pawl_lock_acquire_part(p->targets, pool_whole(p, w->id), target,
-					    PAWL_EXCLUSIVE);
+		rc = pawl_private_acquire_part(p->targets, pool_whole(p, w->id), target,
+					       PAWL_EXCLUSIVE, deadline_ns);
 		w->exclusive += rc == PAWL_SUCCESS;
 		return rc;
 	}
-	rc = acquire_intent(w);
+	rc = acquire_intent(w, deadline_ns);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	rc = pawl_lock_acquire(p->targets, target, PAWL_EXCLUSIVE);
+	rc = pawl_private_acquire(p->targets, target, PAWL_EXCLUSIVE, deadline_ns);
 	if (rc != PAWL_SUCCESS)
 		release_intent(w);
 	return rc;
@@ -278,12 +312,61 @@ static int release_exclusive(struct window *w, int rank)
 	return rc != PAWL_SUCCESS ? rc : also;
 }
 
+/* ---------------------------------------------------------------- to wait */
+
+/* The deadline of the next acquires, of all windows: it is in the future, or has passed unnoticed,
+ * so that an acquire need not read the clock. */
+static _Atomic(uint64_t) soon = NAP_NS; /* long past; 0 would be none */
+
+/* Wait outside of all queues, for a quarter of the time that the client has just waited in them,
+ * and a part that differs between processes. */
+static void stand_aside(struct window *w, uint64_t patience_ns)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	const uint64_t begin = report_now(),
+		       part = begin * UINT64_C(0x9e3779b97f4a7c15) % (patience_ns / 16),
+		       end = begin + patience_ns / 4 + part;
+
+	atomic_fetch_add_explicit(&w->asides, 1, memory_order_relaxed);
+	while (report_now() < end) {
+		dropin_drive(w);
+		nanosleep(&nap, NULL);
+	}
+}
+
+typedef int acquire_until(struct window *w, int rank, uint64_t deadline_ns);
+
+/* Soon has passed, which it does at any time, so the client goes on from its place; or rc is
+ * another code. */
+static __attribute__((noinline, cold)) int acquire_again(struct window *w, int rank,
+							 acquire_until *how, int rc)
+{
+	uint64_t patience_ns = PATIENCE_NS;
+
+	if (rc == PAWL_ERR_TIMEOUT)
+		atomic_store_explicit(&soon, report_now() + patience_ns, memory_order_relaxed);
+	while (rc == PAWL_ERR_TIMEOUT) {
+		rc = how(w, rank, report_now() + patience_ns);
+		if (rc == PAWL_ERR_TIMEOUT)
+			stand_aside(w, patience_ns);
+		patience_ns *= 2;
+	}
+	return rc;
+}
+
+INLINE int acquire_patiently(struct window *w, int rank, acquire_until *how)
+{
+	int rc = how(w, rank, atomic_load_explicit(&soon, memory_order_relaxed));
+
+	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : acquire_again(w, rank, how, rc);
+}
+
 /* --------------------------------------------------------- single targets */
 
 static int acquire_target(struct window *w, int rank, enum held what)
 {
 	if (what == HELD_EXCLUSIVE)
-		return acquire_exclusive(w, rank);
+		return acquire_patiently(w, rank, acquire_exclusive);
 	return pawl_lock_acquire(w->pool->targets, pool_target(w->pool, w->id, rank), PAWL_SHARED);
 }
 
@@ -312,7 +395,11 @@ int dropin_lock(struct window *w, int type, int rank, int assertion)
 		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
 				    "MPI_Win_lock of target %d, which is locked already", rank);
 	rc = open_native(w, type, rank, assertion);
-	if (rc == MPI_SUCCESS && what != HELD_NOCHECK) {
+	if (rc != MPI_SUCCESS) {
+		settle(&w->held[rank], HELD_NOT);
+		return rc;
+	}
+	if (what != HELD_NOCHECK) {
 		begin = report_clock(w);
 		rc = acquire_target(w, rank, what);
 		if (begin)
@@ -323,10 +410,6 @@ int dropin_lock(struct window *w, int type, int rank, int assertion)
 			return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_lock of target %d: %s",
 					    rank, pawl_error_message());
 		}
-	}
-	if (rc != MPI_SUCCESS) {
-		settle(&w->held[rank], HELD_NOT);
-		return rc;
 	}
 	atomic_store_explicit(&w->taken, true, memory_order_relaxed);
 	count_locks(w, 1);
@@ -379,14 +462,17 @@ static int release_all(struct window *w, int targets)
 	return rc;
 }
 
-static int acquire_all(struct window *w)
+static int acquire_all(struct window *w, int rank, uint64_t deadline_ns)
 {
 	const struct pool *p = w->pool;
 
+	(void)rank;
 	if (p->by_whole)
-		return pawl_lock_acquire(p->wholes, pool_whole(p, w->id), PAWL_SHARED);
+		return pawl_private_acquire(p->wholes, pool_whole(p, w->id), PAWL_SHARED,
+					    deadline_ns);
 	for (int r = 0; r < w->size; r++) {
-		int rc = pawl_lock_acquire(p->targets, pool_target(p, w->id, r), PAWL_SHARED);
+		int rc = pawl_private_acquire(p->targets, pool_target(p, w->id, r), PAWL_SHARED,
+					      deadline_ns);
 
 		if (rc != PAWL_SUCCESS) {
 			release_all(w, r);
@@ -408,7 +494,7 @@ int dropin_lock_all(struct window *w, int assertion)
 	rc = next_Win_lock_all(assertion | MPI_MODE_NOCHECK, w->win);
 	if (rc == MPI_SUCCESS && what == HELD_SHARED) {
 		begin = report_clock(w);
-		rc = acquire_all(w);
+		rc = acquire_patiently(w, 0, acquire_all);
 		if (begin)
 			report_wait(w, CALL_ALL, begin);
 		if (rc != PAWL_SUCCESS) {

@@ -95,7 +95,7 @@ void report_window(struct window *w)
 	const char *name = w->name;
 	char line[MPI_MAX_OBJECT_NAME + 160];
 	struct waits all[N_CALLS];
-	uint64_t calls = 0;
+	uint64_t calls = 0, asides = atomic_load(&w->asides), all_asides = 0;
 	int rank;
 
 	if (w->comm == MPI_COMM_NULL)
@@ -110,6 +110,7 @@ void report_window(struct window *w)
 			    w->comm);
 		calls += rank == 0 ? all[i].calls : 0;
 	}
+	PMPI_Reduce(&asides, &all_asides, 1, MPI_UINT64_T, MPI_SUM, 0, w->comm);
 	if (rank != 0)
 		return;
 	if (!calls) {
@@ -127,6 +128,12 @@ void report_window(struct window *w)
 	append(line);
 	for (int i = 0; i < N_CALLS; i++)
 		append_waits(&all[i], names[i]);
+	if (all_asides) {
+		snprintf(line, sizeof line,
+			 "pawl:   after long waits, %llu times a process let others go first\n",
+			 (unsigned long long)all_asides);
+		append(line);
+	}
 }
 
 void report_locks(struct window *w)

@@ -100,11 +100,11 @@ static void read_info(struct request *r, MPI_Info info, bool names)
 	}
 }
 
-/* Whether the kind has shared mode and try-acquire, needs no thread, and has no leases: programs
- * that do not know of leases hold locks for any time. */
+/* Whether the kind has shared mode, try-acquire and deadlines, needs no thread, and has no leases:
+ * programs that do not know of leases hold locks for any time. */
 static bool is_usable(const struct pawl_kind *k)
 {
-	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY,
+	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED,
 		       unwanted = PAWL_CAP_RANGES | PAWL_CAP_RECOVERS | PAWL_CAP_THREADS;
 
 	return (k->capabilities & (wanted | unwanted)) == wanted;
