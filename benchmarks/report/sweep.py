@@ -36,10 +36,10 @@ ABOUT = f"""\
 Draws settings from the seed: a machine, up to 64 nodes and {RANKS_MOST} ranks, one lock or up to a
 million, how these are drawn, the share of writers, sections, pauses and bursts. Runs pawl-sim of
 the build tree (default: the current folder) for {DEFAULT} and each other kind in each, prints a row
-for each setting, and then the distribution: the throughput of the kind over that of the best other one,
-and the 99th percentile of its latency over that kind's. A run that is not steady (the second half
-within 5 % of the first, the share of writers within 5 %) is made {LENGTHEN} times longer, up to
-{LENGTHENINGS} times; a row whose runs are not steady then says so. The same seed gives the same
+for each setting, and then the distribution: the throughput of the kind over that of the best other
+one, and the 99th percentile of its latency over that kind's. A run that is not steady (the second
+half within 5 % of the first, the share of writers within 5 %) is made {LENGTHEN} times longer, up
+to {LENGTHENINGS} times; a row whose runs are not steady then says so. The same seed gives the same
 rows."""
 
 

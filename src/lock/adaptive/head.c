@@ -11,6 +11,10 @@
  * in another mode a few round trips, or, for sharers that have just come in, some for each node
  * (sharing.c, phases.c).
  *
+ * On several nodes, where ranks have cores of their own, a patient head also takes W when W has been
+ * free for a moment: no client of its node uses the lock again and again, and a pause would leave
+ * the lock idle (is_left_alone()). This adds tries and nothing else.
+ *
  * Ordering guarantees: those of adaptive.c; (B), (C) and (E) are about the head.
  *
  * Models: models/adaptive.pml and models/adaptive_counts.pml, whose labels are used here.
@@ -22,6 +26,9 @@ enum { LOOKS_OF_PATIENCE = 16, BACKOFF_MIN_NS = 1000 };
 
 /* The pause between two of its looks where clients do not come back at once. */
 enum { LOOK_NS = 100 };
+
+/* A lock that stays free for so long is not about to be acquired again. */
+enum { MOMENT_NS = 1000 };
 
 /* Patience in ns if option patience leaves it to the lock, and a hand-over does not take long (if
  * it may, it is that of adaptive_layout.c): of a head that waits for holders that come one after
@@ -103,6 +110,23 @@ static int64_t root_as_known(const struct lock_setup *s, struct lock_slot *slot)
 	return k->several ? kept_root_flags(slot) : 0;
 }
 
+/* On several nodes: whether W is free and stays so for a moment, so that no client of the node uses
+ * the lock again and again. Waits for at most a pause of the head until W is free. */
+static bool is_left_alone(struct lock_slot *slot, const struct rma_pause *p)
+{
+	struct rma_word w = adaptive_word(slot, LINE_W);
+	uint64_t now = rma_clock(&slot->client), end = now + p->max_ns;
+	int64_t value;
+
+	if (p->deadline_ns && p->deadline_ns < end)
+		end = p->deadline_ns;
+	return rma_await_until(&slot->client, w, W_HELD, RMA_EQ, 0, RMA_SOON, end,
+			       "the lock to be free", &value) &&
+	       !rma_await_until(&slot->client, w, W_HELD, RMA_NE, 0, RMA_SOON,
+				rma_clock(&slot->client) + MOMENT_NS, "the lock to stay free",
+				&value);
+}
+
 /* T4 of a head whose patience lasts. */
 static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, int64_t *was)
 {
@@ -110,6 +134,7 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	struct rma_pause p = {.min_ns = BACKOFF_MIN_NS};
 	uint64_t patience = k->patience;
 	bool depends = k->decides && !k->several, hurries;
+	bool watches = k->several && !slot->client.rma->waiting.crowded;
 	int64_t root;
 
 	if (!run_is_quick(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
@@ -128,13 +153,16 @@ static bool take_patiently(const struct lock_setup *s, struct lock_slot *slot, i
 	if (direct_is_better(s, slot))
 		p.min_ns = p.max_ns = LOOK_NS;
 	p.deadline_ns = slot_at_latest(slot, rma_clock(&slot->client) + patience);
-	while (rma_pause(&slot->client, &p, "the lock to be free")) {
+	for (;;) {
+		if (watches && is_left_alone(slot, &p) && adaptive_take(s, slot, TAKER_HEAD, was))
+			return true;
+		if (!rma_pause(&slot->client, &p, "the lock to be free"))
+			return false;
 		if (run_has_ended(slot) && adaptive_take(s, slot, TAKER_HEAD, was))
 			return true;
 		if (hurries && hurry(s, slot, &p, patience))
 			hurries = false;
 	}
-	return false;
 }
 
 /* T5, T4. False: the deadline has passed. */
