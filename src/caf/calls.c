@@ -129,14 +129,28 @@ void ENTRY(init)(int *argc, char ***argv)
 	next.call_init(argc, argv);
 }
 
+/* MPICH 4.0 and 4.1 address the memory of other processes of a host wrongly in windows whose size
+ * is not a multiple of 16 bytes. OpenCoarrays makes a window of the size of a coarray; the size of
+ * one of locks is their number. */
+static size_t padded(size_t size, bool locks)
+{
+#ifdef MPICH_VERSION
+	return locks ? size : (size + 15) / 16 * 16;
+#else
+	(void)locks;
+	return size;
+#endif
+}
+
 void ENTRY(register)(size_t size, int type, void **token, void *desc, int *stat, char *errmsg,
 		     size_t len)
 {
 	const bool critical = type == CAF_CRITICAL;
+	const bool locks = critical || type == CAF_LOCK_STATIC || type == CAF_LOCK_ALLOC;
 
 	find_all();
-	next.call_register(size, type, token, desc, stat, errmsg, len);
-	if ((critical || type == CAF_LOCK_STATIC || type == CAF_LOCK_ALLOC) && !(stat && *stat))
+	next.call_register(padded(size, locks), type, token, desc, stat, errmsg, len);
+	if (locks && !(stat && *stat))
 		caf_register(*token, size, critical);
 }
 

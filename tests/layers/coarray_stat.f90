@@ -8,6 +8,7 @@ program coarray_stat
   type(lock_type), save :: l(4)[*]
   type(lock_type), allocatable :: own(:)[:]
   type(team_type) :: half
+  integer(int64) :: small[*]
   integer :: me, n, st
   logical :: acquired, good
   character(60) :: text
@@ -99,6 +100,12 @@ program coarray_stat
     good = st == 0
   end if
   call result(good, 'locks of all images in a team')
+
+  ! MPICH 4.0 addresses windows of 8 bytes wrongly.
+  small[1 + mod(me, n)] = me
+  sync all
+  good = small == 1 + mod(me + n - 2, n) .and. small[1 + mod(me, n)] == me
+  call result(good, 'a coarray of 8 bytes')
 
   call end_of_results()
 
