@@ -65,7 +65,8 @@ enum {
 	PAWL_ERR_BUSY,        /* try-acquire: another client has the lock */
 	PAWL_ERR_TIMEOUT,     /* timed acquire: the deadline has passed */
 	PAWL_ERR_LEASE_LOST,  /* others took the holder for dead before its release */
-	PAWL_ERR_PEER         /* a rank that the lock needs has died (transport ucx) */
+	PAWL_ERR_PEER,        /* a rank that the lock needs has died (transport ucx) */
+	PAWL_ERR_CONNECT /* a rank cannot be reached: no descriptors, memory or network (ucx) */
 };
 
 /* A constant text for a code; never NULL. Thread safe. */

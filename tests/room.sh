@@ -16,7 +16,7 @@ fi
 unset PAWL_TEST_ROOM
 trap 'rm -f room.out' EXIT
 host=$(hostname)
-nomem=9
+window=6 nomem=9
 
 # expect_result N CODE [WORD...]: the result for the table of N locks.
 expect_result()
@@ -59,5 +59,16 @@ watched()
 }
 check "a watchdog without its folder" watched
 rm -f "/dev/shm/pawl-$(id -u)"
+
+# Each rank has a /dev/shm of its own, as in a container of its own. (MPICH does not start there, and
+# Open MPI only without its transport over shared memory.)
+apart()
+{
+	OMPI_MCA_btl=^vader,sm mpi_run 2 30 unshare -m sh -c \
+		'mount -t tmpfs tmpfs /dev/shm && exec "$@"' sh \
+		"$builddir/tests/lock/room" d-mcs 0x1000 >room.out 2>&1
+	expect_result 0x1000 $window "host $host do not share /dev/shm"
+}
+[ "$TEST_MPI" != openmpi ] || check "ranks that do not share /dev/shm" apart
 
 finish

@@ -57,6 +57,10 @@ tap_program "by UCX's operations" mpi_run 2 60 env UCX_ATOMIC_MODE=guess UCX_PRO
 # Messages keep the order of operations.
 tap_program "ordered operations" mpi_run 2 60 "$lock/ranges" ordered-operations --set transport=ucx
 
+# What UCX needs is missing on one rank; UCX says so, too.
+tap_program "faults" mpi_run 4 150 env PAWL_TRANSPORT=ucx "PAWL_TOPOLOGY=node:4 core:1" \
+	UCX_LOG_LEVEL=fatal "$lock/ucx_faults"
+
 # The heap, descriptors and threads.
 for kind in $kinds; do
 	[ -z "$TEST_LONG" ] && [ $kind != d-mcs ] ||
@@ -134,9 +138,16 @@ if [ $? != 0 ]; then
 fi
 
 # Each host has one more interface, which has the same address on both hosts, like the bridges of
-# containers.
-decoy='ip link add decoy0 type veth peer name decoy1 && ip addr add 192.0.2.1/24 dev decoy0 &&
-	ip link set decoy0 up && ip link set decoy1 up; exec "$@"'
+# containers. And the address from which it connects is on the loopback interface, as where hosts
+# take part in the routing.
+decoy='PATH=$PATH:/usr/sbin:/sbin
+	ip link add decoy0 type veth peer name decoy1 && ip addr add 192.0.2.1/24 dev decoy0 &&
+	ip link set decoy0 up && ip link set decoy1 up
+	own=$(hostname) own=${own#h} other=$((3 - own))
+	ip link set lo up && ip addr add 10.77.0.$own/32 dev lo &&
+	ip route replace 10.77.0.$other/32 via 10.99.0.$other dev eth0 &&
+	ip route replace 10.99.0.$other/32 dev eth0 src 10.77.0.$own || exit 1
+	exec "$@"'
 tap_program "2 hosts" cluster -n 2 --env PAWL_TRANSPORT=ucx --env TEST_INTERFACE=eth0 -- \
 	sh -c "$decoy" sh "$lock/ucx"
 

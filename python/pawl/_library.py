@@ -68,6 +68,7 @@ class Code(enum.IntEnum):
     TIMEOUT = 15
     LEASE_LOST = 16
     PEER = 17
+    CONNECT = 18
 
 
 class Error(RuntimeError):

@@ -68,6 +68,8 @@ int call_refused(const pawl_table *t, uint64_t lock, int rc)
 				 " failure (option recoveries)",
 				 t->ranges ? "space" : "lock", (unsigned long long)lock,
 				 t->of_name);
+	if (rc == PAWL_ERR_CONNECT) /* the transport has set the message */
+		return rc;
 	return error_note(rc,
 			  rc == PAWL_ERR_TIMEOUT ? "the deadline has passed" : pawl_strerror(rc));
 }

@@ -70,6 +70,8 @@ const char *pawl_strerror(int code)
 		return "lease lost";
 	case PAWL_ERR_PEER:
 		return "a rank died";
+	case PAWL_ERR_CONNECT:
+		return "a rank cannot be reached";
 	default:
 		return "unknown error code";
 	}

@@ -3,7 +3,8 @@
  * Leave a protocol whose rank may have died (transport ucx, and worlds of the simulator). An
  * operation that fails, or a wait that is hopeless, leaves the protocol by longjmp() and returns
  * here. Between acquire and release a protocol owns nothing but its slot. Other clients may still
- * write the words of that slot, so the slot is never used again.
+ * write the words of that slot, so the slot is never used again. A protocol whose first operation
+ * was not sent, because its rank cannot be reached, has changed nothing, and keeps its slot.
  */
 #include <setjmp.h>
 
@@ -35,6 +36,15 @@ static bool take_failure(struct rma_client *c)
 	return c->failed && atomic_exchange(&c->failed, false);
 }
 
+/* PAWL_ERR_PEER or, if the call has not begun, PAWL_ERR_CONNECT. */
+static int lost(struct rma_client *c)
+{
+	bool unreached = c->unreached;
+
+	c->unreached = false;
+	return unreached ? PAWL_ERR_CONNECT : PAWL_ERR_PEER;
+}
+
 static int run(const struct lock_setup *s, const struct action *a)
 {
 	struct rma_client *c = &a->slot->client, *other = a->part ? &a->part->client : c;
@@ -43,11 +53,15 @@ static int run(const struct lock_setup *s, const struct action *a)
 	int rc;
 
 	c->on_loss = other->on_loss = &on_loss;
+	if (a->part)
+		c->inside = other->inside = true;
 	rc = act_or_leave(s, a, &on_loss);
+	if (a->part)
+		c->inside = other->inside = false;
 	c->on_loss = other->on_loss = NULL;
 	failed = take_failure(c);
 	failed = take_failure(other) || failed;
-	return failed ? PAWL_ERR_PEER : rc;
+	return failed || rc == PAWL_ERR_PEER ? lost(c) : rc;
 }
 
 int guard_run(const struct lock_setup *s, struct lock_slot *slot,

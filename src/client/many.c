@@ -62,8 +62,8 @@ static void give_up(struct client_set *set, struct client_many *m, size_t n)
 	}
 }
 
-/* Issue a try at each lock, then look at the answers. PAWL_ERR_PEER: a rank has died; m[*about] is
- * a lock that needs it. */
+/* Issue a try at each lock, then look at the answers. PAWL_ERR_PEER, PAWL_ERR_CONNECT: a rank has
+ * died, or cannot be reached; m[*about] is a lock that needs it. */
 static int try_all(struct client_set *set, struct client_many *m, size_t n, size_t *about)
 {
 	const struct lock_many_calls *many = set->setup->protocol->many;
@@ -74,8 +74,9 @@ static int try_all(struct client_set *set, struct client_many *m, size_t n, size
 			if (m[i].state != OPEN)
 				continue;
 			rc = client_perform(set, m[i].slot, step ? many->look : many->post);
-			if (rc == PAWL_ERR_PEER) {
-				lose(set, &m[i]);
+			if (rc == PAWL_ERR_PEER || rc == PAWL_ERR_CONNECT) {
+				client_end(set, m[i].slot, rc);
+				m[i].state = NONE;
 				worst = rc;
 				*about = i;
 			} else if (step && rc == PAWL_SUCCESS) {

@@ -49,6 +49,9 @@ struct rma {
 	bool net;      /* others reach this segment only while this process drives the transport */
 	bool outlives; /* the kind recovers: a wait ends even if the awaited rank died */
 	struct rma_waiting waiting;
+	/* The rank of the first word that a call on c's lock changes or reads, beyond words of its
+	 * own that nobody else looks at yet; NULL: it depends. */
+	int (*first_rank)(const struct rma_client *c);
 	struct rma_shared_clock clock; /* for kinds that ask for it; else the rank's own clock */
 	void *state;                   /* of the transport */
 	void *segments;                /* of segments.c */
@@ -75,10 +78,12 @@ struct rma_client {
 	uint64_t count[RMA_NCALLS][2];
 	uint64_t waits, parks;
 	bool sleeps_on_upper; /* on the upper half of the word; see wait.c */
+	bool inside;          /* the call may have changed words, whatever first_rank() says */
 	uint64_t lock;        /* the lock in use, for reports */
 	/* With a transport that can fail: whether an operation has failed, and the jump target for
 	 * that case (client/guard.c); NULL: the call returns. */
 	_Atomic(bool) failed; /* a thread of the transport may set it */
+	bool unreached;       /* it has not begun, because the first rank cannot be reached */
 	jmp_buf *on_loss;
 	struct rma_steps *steps; /* NULL: the client waits */
 	/* What the transport keeps: the structure of rma_own(). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Choose the transport for operations between nodes. */
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "rma/mpi/mpi.h"
@@ -14,6 +15,18 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 }
 #endif
 
+/* The user may want to know why operations are slower than they could be. */
+static void fall_back(const struct rma *r, const char *err)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (r->rank == 0 && !atomic_flag_test_and_set(&said))
+		fprintf(
+		    stderr,
+		    "pawl: option transport, auto: the MPI's windows take the place of UCX: %s\n",
+		    err);
+}
+
 enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, char *err,
 				  size_t errlen)
 {
@@ -25,5 +38,6 @@ enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, ch
 		failure = ucx_open(r, q, err, errlen);
 	if (failure == RMA_OK || q->network == RMA_BY_UCX)
 		return failure;
+	fall_back(r, err);
 	return mpi_open(r, q, err, errlen);
 }

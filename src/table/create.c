@@ -169,14 +169,19 @@ enum { SPIN_US = 50, SPIN_CROWDED_SOON_US = 200, SPIN_CROWDED_LATER_US = 2 };
  * transfers the words, so each look drives it. */
 enum { LOOKS_NET = 1, LOOKS_EAGER = 4, LOOKS_LAZY = 64 };
 
-/* Whether this rank is the lock's home: the holder is then likely to work on data here. */
-static bool is_home(const struct rma_client *c)
+static int home_of(const struct rma_client *c)
 {
 	uint64_t index;
 	int rank;
 
 	lock_home(c->rma->waiting.serves_arg, c->lock, &rank, &index);
-	return rank == c->rma->rank;
+	return rank;
+}
+
+/* Whether this rank is the lock's home: the holder is then likely to work on data here. */
+static bool is_home(const struct rma_client *c)
+{
+	return home_of(c) == c->rma->rank;
 }
 
 static void choose_waiting(pawl_table *t, const struct options *o)
@@ -200,6 +205,7 @@ static void choose_waiting(pawl_table *t, const struct options *o)
 							      : LOOKS_LAZY;
 	w->serves = eager ? is_home : NULL;
 	w->serves_arg = &t->setup;
+	t->rma.first_rank = t->setup.protocol->first_at_home ? home_of : NULL;
 }
 
 static int choose_layout(pawl_table *t, const struct lock_protocol *p, const struct options *o,
@@ -234,6 +240,12 @@ int table_check_memory(pawl_table *t, uint64_t bytes)
 		host_comm = t->job.node_comm;
 	if (shm_check(t->comm, host_comm, bytes, &s))
 		return PAWL_SUCCESS;
+	if (s.apart)
+		return error_set(PAWL_ERR_WINDOW,
+				 "the ranks of host %s do not share %s, which shared memory needs:"
+				 " start one container a host, or containers with one IPC namespace"
+				 " (docker run --ipc)",
+				 s.host, s.place);
 	if (s.untouched)
 		snprintf(untouched, sizeof untouched,
 			 ", besides %llu that other tables may still take",
@@ -253,6 +265,7 @@ static int make_segments(pawl_table *t, const struct options *o)
 	    [RMA_FAIL_WINDOW] = PAWL_ERR_WINDOW,
 	    [RMA_FAIL_MODEL] = PAWL_ERR_WINDOW,
 	    [RMA_FAIL_NOMEM] = PAWL_ERR_NOMEM,
+	    [RMA_FAIL_CONNECT] = PAWL_ERR_CONNECT,
 	};
 	char err[ERROR_LENGTH] = "";
 	const struct rma_request request = {

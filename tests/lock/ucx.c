@@ -4,7 +4,7 @@
  * not sleep, and a process without requests takes no processor time. To be run on at least 2 ranks;
  * rank 0 and the last one are on two nodes. With TEST_INTERFACE in the environment, the name of the
  * interface that connects the hosts (10.99.0.0/24, in network namespaces), the test checks that the
- * library listens on no other interface.
+ * library listens on no other interface, and says so if hosts do not reach each other.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -155,6 +155,22 @@ static void listening(const char *interface)
 	result("nothing but %s is listened on", interface);
 }
 
+/* Over the loopback hosts do not reach each other. */
+static void apart(void)
+{
+	pawl_table *t = NULL;
+
+	now_doing("a device that does not connect the hosts");
+	setenv("UCX_NET_DEVICES", "lo", 1);
+	expect_code(pawl_table_create(MPI_COMM_WORLD, "d-mcs", 1, MPI_INFO_NULL, &t),
+		    PAWL_ERR_CONNECT, "create");
+	expect(strstr(pawl_error_message(), "rank 0, host h1 (UCX_NET_DEVICES=lo, lo 127.0.0.1") &&
+		   strstr(pawl_error_message(), "cannot connect to rank 1, host h2 ("),
+	       "the message is %s", pawl_error_message());
+	unsetenv("UCX_NET_DEVICES");
+	result("a device that does not connect the hosts is named");
+}
+
 static void transport(void)
 {
 	struct pawl_table_info info = {.transport = "none"};
@@ -178,6 +194,7 @@ int main(int argc, char **argv)
 		/* The library chooses the interface, not the environment of this test. */
 		unsetenv("UCX_NET_DEVICES");
 		listening(interface);
+		apart();
 	}
 	sleeping_home("d-mcs");
 	if (tap_long)

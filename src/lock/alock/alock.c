@@ -446,4 +446,5 @@ const struct lock_protocol lock_alock = {
     .settled = settled,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle},
+    .first_at_home = true,
 };

@@ -590,4 +590,5 @@ const struct lock_protocol lock_citron = {
 	&(const struct lock_range_calls){
 	    .keeps_out = keeps_out, .grow = grow, .shrink = shrink, .forget = forget},
     .check = &(const struct lock_check_calls){.idle = idle, .spares = spares, .age = age},
+    .first_at_home = true,
 };

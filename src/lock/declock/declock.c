@@ -810,4 +810,5 @@ const struct lock_protocol lock_declock = {
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .read = &(const struct lock_read_calls){.begin = read_begin, .validate = read_validate},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
+    .first_at_home = true,
 };

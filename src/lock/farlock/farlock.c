@@ -756,4 +756,5 @@ const struct lock_protocol lock_farlock = {
     .settled = settled,
     .posts_unmarked = true,
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
+    .first_at_home = true,
 };

@@ -232,4 +232,5 @@ const struct lock_protocol lock_dmcs = {
 	},
     DMCS_CALLS,
     .settled = settled,
+    .first_at_home = true,
 };

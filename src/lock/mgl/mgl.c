@@ -753,4 +753,5 @@ const struct lock_protocol lock_mgl = {
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .part = &(const struct lock_part_calls){.acquire = acquire_part, .release = release_part},
     .check = &(const struct lock_check_calls){.idle = idle},
+    .first_at_home = true,
 };

@@ -765,4 +765,5 @@ const struct lock_protocol lock_shiftlock = {
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .recover = &(const struct lock_recovery_calls){.abandon = abandon},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
+    .first_at_home = true,
 };

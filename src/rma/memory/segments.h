@@ -11,7 +11,8 @@
 /* The transport between nodes. RMA_BY_EITHER: UCX if it works here, else the MPI. */
 enum rma_network { RMA_NO_NETWORK, RMA_BY_MPI, RMA_BY_UCX, RMA_BY_EITHER };
 
-enum rma_failure { RMA_OK, RMA_FAIL_WINDOW, RMA_FAIL_MODEL, RMA_FAIL_NOMEM };
+/* RMA_FAIL_CONNECT: ranks do not reach each other, or a resource for connections is missing. */
+enum rma_failure { RMA_OK, RMA_FAIL_WINDOW, RMA_FAIL_MODEL, RMA_FAIL_NOMEM, RMA_FAIL_CONNECT };
 
 /* Bytes for the transport at the end of every segment. */
 enum { RMA_TAIL_BYTES = 512 };

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -100,6 +101,7 @@ static uint64_t all_untouched(void)
 
 /* --------------------------------------------------------------------- places */
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char folder[4096];
 
 /* /dev/shm, else /tmp; or the folder that the user has set for Open MPI's component for shared
@@ -121,7 +123,6 @@ static void find_folder(void)
 /* The file system or the host's memory, whichever has less. */
 static void look(struct shm_shortage *s)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct statvfs v;
 	uint64_t free_there = UINT64_MAX, memory = memory_available("");
 
@@ -135,11 +136,29 @@ static void look(struct shm_shortage *s)
 
 /* --------------------------------------------------------------------- check */
 
+/* Whether all ranks of the host have the same folder. Ranks in containers of their own may not, and
+ * the MPI would wait for ever for them to open a file that they do not see. */
+static bool share_folder(MPI_Comm host_comm)
+{
+	struct stat is = {.st_dev = 0};
+	uint64_t mine[4], all[4];
+
+	pthread_once(&once, find_folder);
+	stat(folder, &is);
+	mine[0] = (uint64_t)is.st_dev;
+	mine[1] = (uint64_t)is.st_ino;
+	mine[2] = ~mine[0];
+	mine[3] = ~mine[1];
+	PMPI_Allreduce(mine, all, 4, MPI_UINT64_T, MPI_MIN, host_comm);
+	return all[0] == ~all[2] && all[1] == ~all[3];
+}
+
 static bool is_short(MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *s)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t mine[2] = {(bytes + page - 1) / page * page + OVERHEAD_BYTES, all_untouched()};
 	uint64_t all[2];
+	bool shared = share_folder(host_comm);
 	int rank;
 
 	PMPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, host_comm);
@@ -147,6 +166,11 @@ static bool is_short(MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *s)
 	if (rank > 0)
 		return false;
 	look(s);
+	if (!shared) {
+		s->apart = true;
+		snprintf(s->place, sizeof s->place, "%.100s", folder);
+		return true;
+	}
 	s->wanted = all[0];
 	s->untouched = all[1] < s->free ? all[1] : s->free;
 	s->free -= s->untouched;

@@ -12,6 +12,7 @@
 struct shm_shortage {
 	uint64_t wanted, free; /* bytes; free is without what is untouched */
 	uint64_t untouched;    /* bytes of segments that are not touched yet */
+	bool apart;            /* the ranks of the host do not share the folder `place` */
 	char host[64], place[128];
 };
 

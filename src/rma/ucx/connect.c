@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints of the UCX transport. An endpoint is created when its rank is first used, so a process
- * has as many as it has peers. Endpoints are in peer-error mode: the death of a peer makes
- * operations on it fail, and the peer stays dead.
+ * Connections of the UCX transport. One is set up when its rank is first used, so a process has as
+ * many as it has peers. An empty request and its answer set it up: until the answer has come, no
+ * operation is sent over it. So the three ways in which it may end differ:
+ *   - It cannot be begun, because the process has no descriptors or memory left for it. UCX 1.13
+ *     aborts the process if it runs out of descriptors at some points, and closes the port of a
+ *     rank that has none for a connection that arrives. So a rank begins no connection unless some
+ *     are left, also for ranks that may still connect to it.
+ *   - It is refused, or ends before the answer. No operation was lost, and it is tried again.
+ *   - It was up. Then the rank at the other end has died, and stays dead; operations on it fail.
+ *     (Endpoints are in peer-error mode.)
  */
 #include "rma/ucx/parts.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
-static void on_death(void *arg, ucp_ep_h ep, ucs_status_t status)
-{
-	struct ucx_peer *p = arg;
+/* How long after a connection has failed the next one may begin. */
+enum { AGAIN_NS = 10000000 };
 
-	(void)ep;
-	(void)status;
-	p->dead = p->ucx->dead_endpoints = true;
-	atomic_store(&p->ucx->any_dead, true);
-}
+/* Descriptors that are left to the rest of the process. A client that is in the middle of an
+ * acquire or a release may use some of them. */
+enum { LEFT_FREE = 8, LEFT_FREE_INSIDE = 3 };
 
 const struct ucx_contact *ucx_contact_of(const struct rma_ucx *u, int rank)
 {
@@ -24,8 +32,56 @@ const struct ucx_contact *ucx_contact_of(const struct rma_ucx *u, int rank)
 							  (size_t)rank * u->contact_bytes);
 }
 
-bool ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
-		 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey)
+/* ----------------------------------------------------------------- descriptors */
+
+long ucx_free_descriptors(void)
+{
+	struct rlimit limit;
+	long open = -1; /* not counting the one of the directory */
+	DIR *all = opendir("/proc/self/fd");
+
+	if (!all)
+		return errno == EMFILE || errno == ENFILE ? 0 : LONG_MAX;
+	for (struct dirent *d; (d = readdir(all));)
+		open += d->d_name[0] != '.';
+	closedir(all);
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= LONG_MAX)
+		return LONG_MAX;
+	return (long)limit.rlim_cur > open ? (long)limit.rlim_cur - open : 0;
+}
+
+void ucx_raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Descriptors for ranks that have not connected to this one yet, at most half of those that it had
+ * at first. */
+static long for_callers(const struct rma_ucx *u)
+{
+	long most = u->descriptors / 2, all = u->far_ranks;
+
+	return (all < most ? all : most) - atomic_load(&u->callers);
+}
+
+static bool has_descriptors(const struct rma_ucx *u, bool inside)
+{
+	long callers = for_callers(u), left = ucx_free_descriptors();
+
+	if (inside || callers < 0)
+		callers = 0;
+	return left >= callers + (inside ? LEFT_FREE_INSIDE : LEFT_FREE);
+}
+
+/* ------------------------------------------------------------------ connections */
+
+ucs_status_t ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
+			 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey)
 {
 	ucp_ep_params_t params = {
 	    .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
@@ -34,35 +90,109 @@ bool ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
 	    .err_mode = UCP_ERR_HANDLING_MODE_PEER,
 	    .err_handler = {on_end, arg},
 	};
+	ucs_status_t status = ucp_ep_create(worker, &params, ep);
 
-	if (ucp_ep_create(worker, &params, ep) != UCS_OK) {
-		*ep = NULL;
-		return false;
-	}
 	*rkey = NULL;
-	return !contact->rkey_bytes ||
-	       ucp_ep_rkey_unpack(*ep, contact->bytes + contact->address_bytes, rkey) == UCS_OK;
+	if (status != UCS_OK)
+		*ep = NULL;
+	else if (contact->rkey_bytes)
+		status = ucp_ep_rkey_unpack(*ep, contact->bytes + contact->address_bytes, rkey);
+	return status;
 }
 
-struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank)
+static void on_sent(void *request, ucs_status_t status, void *arg)
 {
-	const struct ucx_contact *contact = ucx_contact_of(u, rank);
+	(void)status, (void)arg; /* a failure ends the connection */
+	ucp_request_free(request);
+}
+
+ucs_status_t ucx_greet(const struct rma_ucx *u, ucp_ep_h ep, struct ucx_greeting *g, int rank,
+		       uint64_t number)
+{
+	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, NULL);
+	const struct wire_header h = {.type = WIRE_REQUEST,
+				      .index = UCX_GREETING,
+				      .number = number,
+				      .from = u->rank,
+				      .to = rank};
+	ucs_status_ptr_t status;
+
+	g->number = number;
+	wire_seal(&u->key, &h, &g->message, sizeof g->message);
+	g->iov = (ucp_dt_iov_t){&g->message, sizeof g->message};
+	status = ucp_am_send_nbx(ep, WIRE_REQUEST, NULL, 0, &g->iov, 1, &params);
+	return UCS_PTR_IS_ERR(status) ? UCS_PTR_STATUS(status) : UCS_OK;
+}
+
+static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+	struct ucx_peer *p = arg;
+
+	(void)ep;
+	p->status = status;
+	p->ucx->ended_endpoints = true;
+	if (p->state == UCX_UP)
+		atomic_store(&p->ucx->any_dead, true);
+	p->refused = p->state != UCX_UP;
+	p->state = p->state == UCX_UP ? UCX_DEAD : UCX_REFUSED;
+}
+
+/* Begin to connect. */
+static void begin(struct rma_ucx *u, struct ucx_peer *p, int rank, bool inside)
+{
+	p->again_ns = rma_now_ns() + AGAIN_NS;
+	p->status = UCS_ERR_EXCEEDS_LIMIT;
+	if (!has_descriptors(u, inside))
+		return;
+	p->state = UCX_CALLING;
+	p->status = ucx_connect(u->asking, ucx_contact_of(u, rank), on_end, p, &p->ep, &p->rkey);
+	if (p->status == UCS_OK)
+		p->status = ucx_greet(u, p->ep, &p->greeting, rank, ++p->sent);
+	if (p->status != UCS_OK) {
+		p->state = UCX_REFUSED;
+		u->ended_endpoints = true;
+	}
+}
+
+struct ucx_peer *ucx_call(struct rma_ucx *u, int rank, bool inside)
+{
 	struct ucx_peer *p = u->peer[rank];
 
-	if (p)
-		return p->dead ? NULL : p;
-	p = calloc(1, sizeof *p);
-	if (!p)
-		return NULL;
-	u->peer[rank] = p;
-	p->ucx = u;
-	p->base = contact->base;
-	if (ucx_connect(u->asking, contact, on_death, p, &p->ep, &p->rkey))
-		return p;
-	p->dead = u->dead_endpoints = true;
-	atomic_store(&u->any_dead, true);
-	return NULL;
+	if (!p) {
+		p = calloc(1, sizeof *p);
+		if (!p)
+			return NULL;
+		u->peer[rank] = p;
+		p->ucx = u;
+		p->base = ucx_contact_of(u, rank)->base;
+	}
+	if (p->state == UCX_APART && rma_now_ns() >= p->again_ns)
+		begin(u, p, rank, inside);
+	return p;
 }
+
+void ucx_is_greeted(struct rma_ucx *u, const struct wire_header *h)
+{
+	struct ucx_peer *p = u->peer[h->from];
+
+	if (!p || p->state != UCX_CALLING || h->number != p->greeting.number)
+		return;
+	p->state = UCX_UP;
+	p->status = UCS_OK;
+	p->refused = false;
+}
+
+const char *ucx_trouble(const struct ucx_peer *p)
+{
+	if (!p || p->status == UCS_ERR_NO_MEMORY)
+		return "out of memory";
+	if (p->status == UCS_ERR_EXCEEDS_LIMIT)
+		return "this process has too few file descriptors left (limit RLIMIT_NOFILE,"
+		       " ulimit -n)";
+	return p->status == UCS_OK ? "no answer" : ucs_status_string(p->status);
+}
+
+/* -------------------------------------------------------------------------- end */
 
 void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep)
 {
@@ -84,7 +214,10 @@ static void close_peer(struct rma_ucx *u, struct ucx_peer *p)
 {
 	ucp_ep_h ep = p->ep;
 
+	if (p->rkey)
+		ucp_rkey_destroy(p->rkey);
 	p->ep = NULL;
+	p->rkey = NULL;
 	if (ep)
 		ucx_close_endpoint(u->asking, ep);
 }
@@ -99,30 +232,30 @@ static void tell_clients(struct rma_ucx *u, struct ucx_peer *p)
 	}
 }
 
-void ucx_close_dead(struct rma_ucx *u)
+void ucx_close_ended(struct rma_ucx *u)
 {
-	while (u->dead_endpoints) {
-		u->dead_endpoints = false;
-		for (int i = 0; i < u->ranks; i++)
-			if (u->peer[i] && u->peer[i]->dead) {
-				close_peer(u, u->peer[i]);
-				tell_clients(u, u->peer[i]);
-			}
+	while (u->ended_endpoints) {
+		u->ended_endpoints = false;
+		for (int i = 0; i < u->ranks; i++) {
+			struct ucx_peer *p = u->peer[i];
+
+			if (!p || (p->state != UCX_DEAD && p->state != UCX_REFUSED))
+				continue;
+			close_peer(u, p);
+			tell_clients(u, p);
+			if (p->state == UCX_REFUSED)
+				p->state = UCX_APART;
+		}
 	}
 }
 
 void ucx_disconnect(struct rma_ucx *u)
 {
-	for (int i = 0; u->peer && i < u->ranks; i++) {
-		struct ucx_peer *p = u->peer[i];
-
-		if (!p)
-			continue;
-		if (p->rkey)
-			ucp_rkey_destroy(p->rkey);
-		close_peer(u, p);
-		free(p);
-	}
+	for (int i = 0; u->peer && i < u->ranks; i++)
+		if (u->peer[i]) {
+			close_peer(u, u->peer[i]);
+			free(u->peer[i]);
+		}
 	free(u->peer);
 	u->peer = NULL;
 }

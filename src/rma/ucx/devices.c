@@ -165,3 +165,43 @@ bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bo
 	PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LAND, comm);
 	return any;
 }
+
+/* Whether name is in a list with commas. */
+static bool is_listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at += n)
+		if ((at == list || at[-1] == ',') && (at[n] == ',' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
+void ucx_name_host(const char *devices, char *text, size_t len)
+{
+	const char *asked = getenv("UCX_NET_DEVICES");
+	struct ifaddrs *all = NULL;
+	char name[MPI_MAX_PROCESSOR_NAME], address[INET_ADDRSTRLEN];
+	size_t used;
+	int n;
+
+	PMPI_Get_processor_name(name, &n);
+	used = (size_t)snprintf(text, len, "host %s (%s%s", name, asked ? "UCX_NET_DEVICES=" : "",
+				asked ? asked : devices);
+	if (getifaddrs(&all) == 0) {
+		for (struct ifaddrs *i = all; i && used < len; i = i->ifa_next) {
+			struct sockaddr_in in;
+
+			if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET ||
+			    !is_listed(asked ? asked : devices, i->ifa_name))
+				continue;
+			memcpy(&in, i->ifa_addr, sizeof in);
+			inet_ntop(AF_INET, &in.sin_addr, address, sizeof address);
+			used += (size_t)snprintf(text + used, len - used, ", %s %s", i->ifa_name,
+						 address);
+		}
+		freeifaddrs(all);
+	}
+	if (used < len)
+		snprintf(text + used, len - used, ")");
+}

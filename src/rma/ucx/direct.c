@@ -77,17 +77,20 @@ static void on_done(void *request, ucs_status_t status, void *arg)
 	ucp_request_free(request);
 }
 
-/* Evaluate UCX's result for an operation on p. */
-static void issued(struct rma_client *c, struct ucx_peer *p, struct ucx_pending *f,
+/* Evaluate UCX's result for an operation on p. False: it has to be issued again. */
+static bool issued(struct rma_client *c, struct ucx_peer *p, struct ucx_pending *f,
 		   ucs_status_ptr_t status)
 {
 	if (UCS_PTR_IS_PTR(status)) {
 		ucx_pending_add(c, p, f);
-		return;
+		return true;
 	}
+	spare(ucx_of(c->rma), f);
+	if (ucx_lacks_memory(status))
+		return false;
 	if (UCS_PTR_IS_ERR(status))
 		c->failed = true;
-	spare(ucx_of(c->rma), f);
+	return true;
 }
 
 static ucp_request_param_t params_for(struct ucx_pending *f)
@@ -103,19 +106,22 @@ static ucp_request_param_t params_for(struct ucx_pending *f)
  * the client waits for one. */
 static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_pending **f)
 {
+	struct rma_ucx *u = ucx_of(c->rma);
 	struct ucx_peer *p;
 
 	if (ucx_client(c)->unanswered >= UCX_OPERANDS)
 		ucx_complete(c);
-	p = ucx_peer(ucx_of(c->rma), rank);
-	*f = p ? take(ucx_of(c->rma)) : NULL;
-	if (*f)
-		return p;
-	c->failed = true;
-	return NULL;
+	while (!(*f = take(u))) {
+		ucx_complete(c);
+		ucx_pause(c); /* there is no memory, and other clients may have what is there */
+	}
+	p = ucx_reach(c, rank);
+	if (!p)
+		spare(u, *f);
+	return p;
 }
 
-static void atomic(struct rma_client *c, struct ucx_direct_op *d, ucp_atomic_op_t op,
+static bool atomic(struct rma_client *c, struct ucx_direct_op *d, ucp_atomic_op_t op,
 		   const int64_t *operand, int64_t *result)
 {
 	struct ucx_pending *f;
@@ -123,15 +129,16 @@ static void atomic(struct rma_client *c, struct ucx_direct_op *d, ucp_atomic_op_
 	ucp_request_param_t params = params_for(f);
 
 	if (!p)
-		return;
+		return true;
 	params.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
 	params.datatype = ucp_dt_make_contig(sizeof *operand);
 	params.reply_buffer = result;
-	issued(c, p, f,
-	       ucp_atomic_op_nbx(p->ep, op, operand, 1, p->base + d->offset, p->rkey, &params));
+	return issued(
+	    c, p, f,
+	    ucp_atomic_op_nbx(p->ep, op, operand, 1, p->base + d->offset, p->rkey, &params));
 }
 
-static void put(struct rma_client *c, struct ucx_direct_op *d)
+static bool put(struct rma_client *c, struct ucx_direct_op *d)
 {
 	struct ucx_direct_client *own = ucx_direct_client(c);
 	int to = 1 + d->rank;
@@ -140,54 +147,46 @@ static void put(struct rma_client *c, struct ucx_direct_op *d)
 	ucp_request_param_t params = params_for(f);
 
 	if (!p)
-		return;
+		return true;
 	own->put_to = own->put_to == UCX_NO_PUT || own->put_to == to ? to : UCX_MANY_PUTS;
-	issued(
+	return issued(
 	    c, p, f,
 	    ucp_put_nbx(p->ep, &d->value, sizeof d->value, p->base + d->offset, p->rkey, &params));
 }
 
-static void get(struct rma_client *c, struct ucx_direct_op *d)
+static bool get(struct rma_client *c, struct ucx_direct_op *d)
 {
 	struct ucx_pending *f;
 	struct ucx_peer *p = begin(c, d->rank, &f);
 	ucp_request_param_t params = params_for(f);
 
-	if (p)
-		issued(c, p, f,
-		       ucp_get_nbx(p->ep, d->result, sizeof *d->result, p->base + d->offset,
-				   p->rkey, &params));
+	return !p || issued(c, p, f,
+			    ucp_get_nbx(p->ep, d->result, sizeof *d->result, p->base + d->offset,
+					p->rkey, &params));
 }
 
-static void issue(struct rma_client *c, struct ucx_direct_op *d)
+static bool issue(struct rma_client *c, struct ucx_direct_op *d)
 {
 	switch (d->code) {
 	case WIRE_PUT:
-		put(c, d);
-		break;
+		return put(c, d);
 	case WIRE_GET:
-		get(c, d);
-		break;
+		return get(c, d);
 	case WIRE_ACC: /* its place for the other operand takes what comes back */
-		atomic(c, d, UCP_ATOMIC_OP_ADD, &d->value, &d->expected);
-		break;
+		return atomic(c, d, UCP_ATOMIC_OP_ADD, &d->value, &d->expected);
 	case WIRE_ADD:
-		atomic(c, d, UCP_ATOMIC_OP_ADD, &d->value, d->result);
-		break;
+		return atomic(c, d, UCP_ATOMIC_OP_ADD, &d->value, d->result);
 	case WIRE_OR:
-		atomic(c, d, UCP_ATOMIC_OP_OR, &d->value, d->result);
-		break;
+		return atomic(c, d, UCP_ATOMIC_OP_OR, &d->value, d->result);
 	case WIRE_AND:
-		atomic(c, d, UCP_ATOMIC_OP_AND, &d->value, d->result);
-		break;
+		return atomic(c, d, UCP_ATOMIC_OP_AND, &d->value, d->result);
 	case WIRE_SWAP:
-		atomic(c, d, UCP_ATOMIC_OP_SWAP, &d->value, d->result);
-		break;
+		return atomic(c, d, UCP_ATOMIC_OP_SWAP, &d->value, d->result);
 	case WIRE_CAS:
 		*d->result = d->value; /* UCX takes the new value from the result buffer */
-		atomic(c, d, UCP_ATOMIC_OP_CSWAP, &d->expected, d->result);
-		break;
+		return atomic(c, d, UCP_ATOMIC_OP_CSWAP, &d->expected, d->result);
 	}
+	return true;
 }
 
 /* Issue what the client has kept. Under the mutex. */
@@ -196,7 +195,10 @@ static void issue_all(struct rma_client *c)
 	struct ucx_direct_client *own = ucx_direct_client(c);
 
 	while (own->issued < own->n)
-		issue(c, &own->op[own->issued++]);
+		if (issue(c, &own->op[own->issued]))
+			own->issued++;
+		else
+			ucx_pause(c);
 }
 
 /* Places for operations are free again when all have been answered. */
@@ -243,12 +245,17 @@ static void direct_issue(struct rma_client *c, int rank, uint64_t offset, const 
 
 static void flush_peer(struct rma_client *c, int rank)
 {
-	struct ucx_pending *f;
-	struct ucx_peer *p = begin(c, rank, &f);
-	ucp_request_param_t params = params_for(f);
+	bool done = false;
 
-	if (p)
-		issued(c, p, f, ucp_ep_flush_nbx(p->ep, &params));
+	while (!done) {
+		struct ucx_pending *f;
+		struct ucx_peer *p = begin(c, rank, &f);
+		ucp_request_param_t params = params_for(f);
+
+		done = !p || issued(c, p, f, ucp_ep_flush_nbx(p->ep, &params));
+		if (!done)
+			ucx_pause(c);
+	}
 }
 
 /* A put that a device performs is complete at the target only after a flush of the endpoint. */
@@ -263,7 +270,7 @@ static void direct_push(struct rma_client *c)
 	if (to > 0)
 		flush_peer(c, to - 1);
 	for (int i = 0; to == UCX_MANY_PUTS && i < u->ranks; i++)
-		if (u->peer[i] && !u->peer[i]->dead)
+		if (u->peer[i] && u->peer[i]->state == UCX_UP)
 			flush_peer(c, i);
 }
 

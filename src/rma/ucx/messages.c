@@ -90,9 +90,8 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 	    .type = WIRE_REQUEST, .index = b->index, .from = u->rank, .to = b->rank};
 	ucs_status_ptr_t status;
 
-	b->peer = ucx_peer(u, b->rank);
+	b->peer = ucx_reach(c, b->rank);
 	if (!b->peer) {
-		c->failed = true;
 		spare(u, b);
 		return;
 	}
@@ -100,7 +99,10 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 	wire_seal(&u->key, &h, b->bytes, b->used.length);
 	b->sending = true;
 	ucx_pending_add(c, b->peer, &b->pending);
-	status = ucp_am_send_nbx(b->peer->ep, WIRE_REQUEST, NULL, 0, &b->used, 1, &params);
+	while (ucx_lacks_memory(status = ucp_am_send_nbx(b->peer->ep, WIRE_REQUEST, NULL, 0,
+							 &b->used, 1, &params)) &&
+	       b->pending.client) /* else it has failed meanwhile */
+		ucx_pause(c);
 	b->sending = UCS_PTR_IS_PTR(status);
 	if (UCS_PTR_IS_ERR(status)) {
 		ucx_pending_done(&b->pending, false);
@@ -135,8 +137,9 @@ static struct ucx_batch *find_batch(struct rma_client *c, int rank)
 	return b;
 }
 
-/* A new batch. If the client's batch for the rank is full, send all its batches first. Under the
- * mutex. */
+/* A new batch. If the client's batch for the rank is full, or there is no memory for another one,
+ * send all its batches first. Under the mutex. NULL: no memory for the notifier, which does not
+ * wait. */
 static struct ucx_batch *open_batch(struct rma_client *c, int rank)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
@@ -144,8 +147,14 @@ static struct ucx_batch *open_batch(struct rma_client *c, int rank)
 
 	if (find_batch(c, rank))
 		messages_push(c);
-	if (!u->spare && !add_batch(u))
-		return NULL;
+	while (!u->spare && !add_batch(u)) {
+		if (c == &u->notifier)
+			return NULL;
+		messages_push(c);
+		ucx_complete(c);
+		if (!u->spare)
+			ucx_pause(c); /* for batches of other clients */
+	}
 	b = u->spare;
 	u->spare = b->next;
 	begin_batch(c, b, rank);
@@ -224,6 +233,8 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 	(void)header, (void)header_length;
 	if (!ucx_take_message(u, WIRE_ANSWER, data, length, param, &h))
 		return UCS_OK;
+	if (h.index == (uint32_t)UCX_GREETING)
+		ucx_is_greeted(u, &h);
 	b = h.index < u->batches ? u->batch[h.index] : NULL;
 	if (!b || b->rank != h.from || b->number != h.number || !b->pending.client ||
 	    length != sizeof h + (size_t)b->results * sizeof(int64_t))

@@ -3,16 +3,21 @@
  * Open and close the UCX transport of a table. Ranks exchange their contacts (how they are reached)
  * through the MPI only, and each node keeps one copy of all contacts.
  */
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/agree.h"
 #include "rma/own_windows.h"
 #include "rma/ucx/parts.h"
 
-enum { DEVICES = 1024, ALIGN = 16 };
+/* Three workers take 15 descriptors over one interface and 6 for each further one, and connections
+ * one each. */
+enum { DEVICES = 1024, ALIGN = 16, HOST = 256, LEAST_DESCRIPTORS = 32, MOST_NUMBERS = 32 };
 
 /* Whether the user has set this variable. */
 static bool is_set(const char *name)
@@ -34,7 +39,7 @@ static bool is_by_cpu(MPI_Comm comm, bool has_rdma)
 	return all_agree(comm, mode ? strcmp(mode, "cpu") == 0 : !has_rdma);
 }
 
-static bool open_context(struct rma_ucx *u, const char *devices, bool one_host)
+static ucs_status_t open_context(struct rma_ucx *u, const char *devices, bool only_tcp)
 {
 	ucp_params_t params = {
 	    .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
@@ -42,20 +47,28 @@ static bool open_context(struct rma_ucx *u, const char *devices, bool one_host)
 	    .mt_workers_shared = 1,
 	};
 	ucp_config_t *config;
+	unsigned major, minor, release;
+	ucs_status_t status;
 	bool ok;
 
 	/* These features install handlers that perform operations for any process that connects. */
 	if (!u->by_cpu)
 		params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
-	if (ucp_config_read(NULL, NULL, &config) != UCS_OK)
-		return false;
+	status = ucp_config_read(NULL, NULL, &config);
+	if (status != UCS_OK)
+		return status;
 	ok = is_set("UCX_NET_DEVICES") || set(config, "NET_DEVICES", devices);
-	/* Shared memory has no peer-error mode in UCX 1.13. */
-	if (one_host && !is_set("UCX_TLS"))
+	/* Shared memory has no peer-error mode in UCX 1.13, and would only take room. */
+	if (only_tcp && !is_set("UCX_TLS"))
 		ok = ok && set(config, "TLS", "tcp,self");
-	ok = ok && ucp_init(&params, config, &u->context) == UCS_OK;
+	/* A host that does not answer must not keep the thread, or a client with the mutex, for
+	 * minutes. Later versions have another name for it, and warn of this one. */
+	ucp_get_version(&major, &minor, &release);
+	if (!is_set("UCX_TCP_CONN_NB") && major == 1 && minor <= 13)
+		set(config, "CONN_NB", "y");
+	status = ok ? ucp_init(&params, config, &u->context) : UCS_ERR_INVALID_PARAM;
 	ucp_config_release(config);
-	return ok;
+	return status;
 }
 
 /* Takes messages that no rank of the table sends to this worker. Without it UCX would log them. */
@@ -69,7 +82,8 @@ static ucs_status_t on_other(void *arg, const void *header, size_t header_length
 	return UCS_OK;
 }
 
-static bool handle(ucp_worker_h worker, unsigned id, ucp_am_recv_callback_t on_message, void *arg)
+static ucs_status_t handle(ucp_worker_h worker, unsigned id, ucp_am_recv_callback_t on_message,
+			   void *arg)
 {
 	ucp_am_handler_param_t handler = {
 	    .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
@@ -80,26 +94,47 @@ static bool handle(ucp_worker_h worker, unsigned id, ucp_am_recv_callback_t on_m
 	    .arg = arg,
 	};
 
-	return ucp_worker_set_am_recv_handler(worker, &handler) == UCS_OK;
+	return ucp_worker_set_am_recv_handler(worker, &handler);
 }
 
-bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_type type,
-		     ucp_am_recv_callback_t on_message, void *arg)
+/* UCX 1.13 closes a port for which accept() fails, and forgets to unregister the number of its
+ * descriptor. A worker whose port gets this number does not start; so take it meanwhile. */
+static ucs_status_t create_worker(ucp_context_h context, const ucp_worker_params_t *params,
+				  ucp_worker_h *worker)
+{
+	ucs_status_t status = ucp_worker_create(context, params, worker);
+	int fd[MOST_NUMBERS], n = 0;
+
+	while (status == UCS_ERR_ALREADY_EXISTS && n < MOST_NUMBERS) {
+		fd[n++] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		status = ucp_worker_create(context, params, worker);
+	}
+	while (n > 0)
+		close(fd[--n]);
+	return status;
+}
+
+ucs_status_t ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_type type,
+			     ucp_am_recv_callback_t on_message, void *arg)
 {
 	ucp_worker_params_t params = {
 	    .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
 	    .thread_mode = UCS_THREAD_MODE_SERIALIZED,
 	};
-	bool ok = ucp_worker_create(u->context, &params, worker) == UCS_OK &&
-		  ucp_worker_get_efd(*worker, fd) == UCS_OK;
+	ucs_status_t status = create_worker(u->context, &params, worker);
 
-	for (unsigned id = 0; id <= WIRE_ANSWER; id++)
-		ok = ok && (id == (unsigned)type ? handle(*worker, id, on_message, arg)
-						 : handle(*worker, id, on_other, u));
-	return ok;
+	if (status != UCS_OK) {
+		*worker = NULL;
+		return status;
+	}
+	status = ucp_worker_get_efd(*worker, fd);
+	for (unsigned id = 0; id <= WIRE_ANSWER && status == UCS_OK; id++)
+		status = id == (unsigned)type ? handle(*worker, id, on_message, arg)
+					      : handle(*worker, id, on_other, u);
+	return status;
 }
 
-static bool open_memory(struct rma_ucx *u, void *base, size_t bytes)
+static ucs_status_t open_memory(struct rma_ucx *u, void *base, size_t bytes)
 {
 	ucp_mem_map_params_t params = {
 	    .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
@@ -107,7 +142,7 @@ static bool open_memory(struct rma_ucx *u, void *base, size_t bytes)
 	    .length = bytes,
 	};
 
-	return ucp_mem_map(u->context, &params, &u->memory) == UCS_OK;
+	return ucp_mem_map(u->context, &params, &u->memory);
 }
 
 /* ---------------------------------------------------------------------- contacts */
@@ -212,16 +247,23 @@ static bool fill(struct rma *r, MPI_Comm comm, MPI_Comm leaders, MPI_Comm node_c
 	return ok;
 }
 
-/* The worst result of all ranks: RMA_FAIL_NOMEM before the others. */
-static enum rma_failure agree(MPI_Comm comm, enum rma_failure mine)
+/* The result, and its message, of the first rank that has failed. */
+static enum rma_failure agree(MPI_Comm comm, enum rma_failure mine, char *err, size_t errlen)
 {
-	int worst = (int)mine;
+	int rank, first, result = (int)mine;
 
-	PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
-	return (enum rma_failure)worst;
+	PMPI_Comm_rank(comm, &rank);
+	first = mine == RMA_OK ? INT_MAX : rank;
+	PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
+	if (first == INT_MAX)
+		return RMA_OK;
+	PMPI_Bcast(&result, 1, MPI_INT, first, comm);
+	PMPI_Bcast(err, (int)errlen, MPI_CHAR, first, comm);
+	return (enum rma_failure)result;
 }
 
-static enum rma_failure exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm)
+static enum rma_failure exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, char *err,
+				 size_t errlen)
 {
 	struct rma_ucx *u = ucx_of(r);
 	size_t bytes;
@@ -233,11 +275,17 @@ static enum rma_failure exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_com
 	int node_rank;
 	bool ok;
 
-	failure = agree(comm, failure);
+	snprintf(err, errlen, "%s",
+		 bytes ? "out of memory" : "UCX does not say how to reach a worker");
+	failure = agree(comm, failure, err, errlen);
 	if (failure != RMA_OK) {
 		free(contact);
 		return failure;
 	}
+	snprintf(err, errlen,
+		 "no memory for the addresses of all ranks, %llu bytes each, which the ranks of a"
+		 " host share: is there room in /dev/shm?",
+		 (unsigned long long)bytes);
 	PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, comm);
 	u->contact_bytes = most;
 	room = make_room(u, node_comm);
@@ -259,6 +307,13 @@ static enum rma_failure exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_com
 
 /* --------------------------------------------------------- beginning and end */
 
+/* Keep the message, and return the failure. */
+static enum rma_failure failed(char *err, size_t errlen, enum rma_failure failure, const char *text)
+{
+	snprintf(err, errlen, "%s", text);
+	return failure;
+}
+
 /* The table's key. Like everything that ranks tell each other before they trust UCX messages, it
  * travels through the MPI. */
 static bool agree_on_key(struct rma_ucx *u, MPI_Comm comm)
@@ -272,27 +327,73 @@ static bool agree_on_key(struct rma_ucx *u, MPI_Comm comm)
 }
 
 /* Local: create what this rank alone needs. */
-static enum rma_failure open_here(struct rma *r, size_t bytes, const char *devices, bool one_host)
+static enum rma_failure open_here(struct rma *r, size_t bytes, const char *devices, bool only_tcp,
+				  char *err, size_t errlen)
 {
 	struct rma_ucx *u = ucx_of(r);
-	bool ok;
+	ucs_status_t status;
+	long free_now;
 
 	u->peer = calloc((size_t)u->ranks, sizeof *u->peer);
 	u->window = calloc((size_t)u->ranks, sizeof *u->window);
 	if (!u->peer || !u->window || !ucx_messages_open(u) || !(u->by_cpu || ucx_direct_open(u)))
-		return RMA_FAIL_NOMEM;
-	ok = open_context(u, devices, one_host) &&
-	     ucx_open_worker(u, &u->serving, &u->serving_fd, WIRE_REQUEST, ucx_on_request, r) &&
-	     ucx_open_worker(u, &u->asking, &u->asking_fd, WIRE_ANSWER, ucx_on_answer, u) &&
-	     (u->by_cpu || open_memory(u, r->map[r->rank], bytes + RMA_TAIL_BYTES));
-	return ok ? RMA_OK : RMA_FAIL_WINDOW;
+		return failed(err, errlen, RMA_FAIL_NOMEM, "out of memory");
+	free_now = ucx_free_descriptors();
+	if (free_now < LEAST_DESCRIPTORS) {
+		snprintf(
+		    err, errlen,
+		    "a table over UCX needs %d file descriptors, and rank %d can open %ld more:"
+		    " raise the limit (ulimit -n, RLIMIT_NOFILE); option transport=mpi does"
+		    " without them",
+		    LEAST_DESCRIPTORS, u->rank, free_now);
+		return RMA_FAIL_CONNECT;
+	}
+	status = open_context(u, devices, only_tcp);
+	if (status == UCS_OK)
+		status = ucx_open_worker(u, &u->serving, &u->serving_fd, WIRE_REQUEST,
+					 ucx_on_request, r);
+	if (status == UCS_OK)
+		status =
+		    ucx_open_worker(u, &u->asking, &u->asking_fd, WIRE_ANSWER, ucx_on_answer, u);
+	if (status == UCS_OK && !u->by_cpu)
+		status = open_memory(u, r->map[r->rank], bytes + RMA_TAIL_BYTES);
+	u->descriptors = ucx_free_descriptors();
+	for (int i = 0; i < u->ranks; i++)
+		u->far_ranks += !r->map[i] || !u->by_cpu;
+	if (status == UCS_OK)
+		return RMA_OK;
+	snprintf(err, errlen,
+		 "UCX could not be started on rank %d over %s: %s (UCX_LOG_LEVEL=info tells more);"
+		 " option transport=mpi does without it",
+		 u->rank, is_set("UCX_NET_DEVICES") ? "those of UCX_NET_DEVICES" : devices,
+		 ucs_status_string(status));
+	return RMA_FAIL_WINDOW;
 }
 
-/* Keep the message, and return the failure. */
-static enum rma_failure failed(char *err, size_t errlen, enum rma_failure failure, const char *text)
+/* Wait until the first rank of each node has connected to that of the next one. Collective. */
+static enum rma_failure connect_hosts(struct rma_ucx *u, const char *devices, char *err,
+				      size_t errlen)
 {
-	snprintf(err, errlen, "%s", text);
-	return failure;
+	const char *trouble = ucx_watch_await(u);
+	char host[2][HOST];
+	int about[2] = {trouble ? u->rank : INT_MAX, u->watched};
+
+	PMPI_Allreduce(MPI_IN_PLACE, about, 1, MPI_INT, MPI_MIN, u->comm);
+	if (about[0] == INT_MAX)
+		return RMA_OK;
+	PMPI_Bcast(&about[1], 1, MPI_INT, about[0], u->comm);
+	for (int i = 0; i < 2; i++) {
+		ucx_name_host(devices, host[i], sizeof host[i]);
+		PMPI_Bcast(host[i], HOST, MPI_CHAR, about[i], u->comm);
+	}
+	if (trouble && u->rank == about[0])
+		snprintf(err, errlen,
+			 "UCX on rank %d, %s, cannot connect to rank %d, %s: %s. Set"
+			 " UCX_NET_DEVICES to interfaces through which the hosts reach each other,"
+			 " open all ports between them, or use option transport=mpi",
+			 about[0], host[0], about[1], host[1], trouble);
+	PMPI_Bcast(err, (int)errlen, MPI_CHAR, about[0], u->comm);
+	return RMA_FAIL_CONNECT;
 }
 
 static enum rma_failure open_all(struct rma *r, const struct rma_request *q, char *err,
@@ -312,28 +413,25 @@ static enum rma_failure open_all(struct rma *r, const struct rma_request *q, cha
 		return failed(err, errlen, RMA_FAIL_WINDOW,
 			      "the kernel gives no random numbers (getrandom) for the key of UCX's"
 			      " messages; option transport=mpi does without it");
-	failure = agree(q->comm, open_here(r, q->bytes, devices, q->one_host));
+	ucx_raise_limit();
+	failure =
+	    open_here(r, q->bytes, devices, q->one_host || (u->by_cpu && !has_rdma), err, errlen);
+	failure = agree(q->comm, failure, err, errlen);
 	if (failure == RMA_OK)
-		failure = exchange(r, q->comm, q->node_comm);
-	if (failure == RMA_FAIL_NOMEM)
-		return failed(err, errlen, failure, "out of memory");
-	if (failure != RMA_OK) {
-		snprintf(err, errlen,
-			 "UCX could not be started over %s (UCX_LOG_LEVEL=info tells more); option"
-			 " transport=mpi does without it",
-			 devices);
+		failure = exchange(r, q->comm, q->node_comm, err, errlen);
+	if (failure != RMA_OK)
 		return failure;
-	}
 	/* Before the thread starts, which reads them. */
 	u->way = u->by_cpu ? &ucx_messages : &ucx_direct;
 	r->transport = u->by_cpu ? &ucx_messages_transport : &ucx_direct_transport;
 	u->by_cpu = u->by_cpu && !q->by_network;
-	ucx_watch_open(r, q->node_comm);
+	if (!all_agree(q->comm, ucx_watch_open(r, q->node_comm)))
+		return failed(err, errlen, RMA_FAIL_CONNECT,
+			      "a rank has no file descriptor left (ulimit -n, RLIMIT_NOFILE)");
 	if (!all_agree(q->comm, ucx_serve_start(r)))
 		return failed(err, errlen, RMA_FAIL_NOMEM,
 			      "no thread to serve other ranks could be started");
-	ucx_watch_await(u);
-	return RMA_OK;
+	return connect_hosts(u, devices, err, errlen);
 }
 
 enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)

@@ -149,16 +149,35 @@ struct ucx_answer {
 	char bytes[WIRE_ANSWER_BYTES];
 };
 
-/* A rank to which this rank has a connection. */
+/* The empty request that sets up a connection. Its index is that of no batch. */
+enum { UCX_GREETING = -1 };
+struct ucx_greeting {
+	struct wire_header message;
+	ucp_dt_iov_t iov;
+	uint64_t number;
+};
+
+/* A rank that this rank operates on. */
+enum ucx_state {
+	UCX_APART,   /* there is no connection */
+	UCX_CALLING, /* it is being set up */
+	UCX_REFUSED, /* it has failed before it was up, and is to be closed */
+	UCX_UP,
+	UCX_DEAD, /* it has failed: so the rank is dead */
+};
 struct ucx_peer {
 	ucp_ep_h ep;
 	ucp_rkey_h rkey;
 	uint64_t base;
-	bool dead;
-	bool connected; /* the rank has answered, so the connection is up */
-	uint64_t sent;  /* the number of the last request; the first one is 1 */
+	enum ucx_state state;
+	bool refused;        /* a connection to it has failed, and none has been up since */
+	ucs_status_t status; /* of the last connection */
+	uint64_t again_ns;   /* when the next one may begin */
+	uint64_t sent;       /* the number of the last request; the first one is 1 */
+	struct ucx_greeting greeting;
 	struct ucx_pending *pending;
 	struct rma_ucx *ucx;
+	bool told; /* of a death */
 };
 
 struct rma_ucx {
@@ -194,21 +213,24 @@ struct rma_ucx {
 	const char *contacts; /* [ranks] of contact_bytes each */
 	size_t contact_bytes;
 	pthread_mutex_t mutex;
-	struct ucx_peer **peer; /* [ranks], NULL: not connected */
+	struct ucx_peer **peer; /* [ranks], NULL: never used */
+	long descriptors;       /* that were free when the workers had been created */
+	int far_ranks;          /* that may connect to this one, and how many have done so */
+	_Atomic(int) callers;
 	uint64_t crowded_until; /* for clients; see ucx_yield() */
 	unsigned blocked;       /* clients that sleep on asking_fd */
 	_Atomic(bool) any_dead;
-	bool dead_endpoints; /* endpoints of dead ranks are still open */
-	bool notified;       /* this rank has notified all others of a death */
+	bool ended_endpoints; /* endpoints that have failed are still open */
+	bool notified;        /* this rank has notified all others of a death */
 	struct rma_client notifier;
 	/* Used by the thread only: whom it watches (ucx/watch.c); -1: no process. */
 	int next_pidfd, watched, watching_fd;
 	ucp_worker_h watching;
 	ucp_ep_h watch_ep;
 	ucp_rkey_h watch_rkey;
-	_Atomic(bool) watches; /* the connection to watched is up, or has failed */
-	struct wire_header hello;
-	ucp_dt_iov_t hello_iov;
+	_Atomic(int) watches; /* enum ucx_state of the connection to watched */
+	ucs_status_t watch_status;
+	struct ucx_greeting watch_greeting;
 };
 
 static inline struct rma_ucx *ucx_of(const struct rma *r)
@@ -225,6 +247,8 @@ static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
  * Collective; false, on all ranks, if there are none. has_rdma: on some rank, some of them may
  * perform atomics themselves. */
 bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bool *has_rdma);
+/* For messages: this host, and what these or those of UCX_NET_DEVICES are: "h1 (eth0 10.0.0.1)". */
+void ucx_name_host(const char *devices, char *text, size_t len);
 
 /* A thread that polls yields between two polls. If the yield takes longer than a moment, other
  * threads want the core. A polling thread then gets the core back late, but a sleeping thread gets
@@ -247,20 +271,29 @@ bool ucx_serve_start(struct rma *r);
 void ucx_serve_stop(struct rma_ucx *u);
 void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
 
-/* ucx/connect.c: under the mutex. NULL: the rank is dead, or out of memory. */
-struct ucx_peer *ucx_peer(struct rma_ucx *u, int rank);
-void ucx_close_dead(struct rma_ucx *u); /* close the endpoints of dead ranks */
+/* ucx/connect.c. Descriptors that the process may still open; the soft limit becomes the hard
+ * one. */
+long ucx_free_descriptors(void);
+void ucx_raise_limit(void);
+/* Under the mutex: begin to connect to the rank, unless that has begun. inside: the client is in
+ * the middle of a protocol. NULL: out of memory. Clients call ucx_reach(). */
+struct ucx_peer *ucx_call(struct rma_ucx *u, int rank, bool inside);
+void ucx_is_greeted(struct rma_ucx *u, const struct wire_header *h); /* an answer has come */
+const char *ucx_trouble(const struct ucx_peer *p);                   /* why it is not up */
+void ucx_close_ended(struct rma_ucx *u); /* close the endpoints that have failed */
 void ucx_disconnect(struct rma_ucx *u);
-/* For any worker: an endpoint to the rank with this contact, and its end. *rkey: NULL if the
- * contact has none. */
+/* For any worker: an endpoint to the rank with this contact; its first request; its end. *rkey:
+ * NULL if the contact has none. */
 const struct ucx_contact *ucx_contact_of(const struct rma_ucx *u, int rank);
-bool ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
-		 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
+ucs_status_t ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
+			 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
+ucs_status_t ucx_greet(const struct rma_ucx *u, ucp_ep_h ep, struct ucx_greeting *g, int rank,
+		       uint64_t number);
 void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep);
 
 /* ucx/open.c: create a worker; on_message handles messages of this type. */
-bool ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_type type,
-		     ucp_am_recv_callback_t on_message, void *arg);
+ucs_status_t ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_type type,
+			     ucp_am_recv_callback_t on_message, void *arg);
 
 /* ucx/direct.c: allocate and free what pending operations need. */
 bool ucx_direct_open(struct rma_ucx *u);
@@ -278,12 +311,13 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,
 			    size_t length, const ucp_am_recv_param_t *param);
 
-/* ucx/watch.c. open is collective over node_comm. begin and look are for the thread; look handles a
- * readable fd. await waits until the connection is up, because UCX 1.13 leaks an endpoint that is
- * closed before. close comes after all threads have ended. */
-void ucx_watch_open(struct rma *r, MPI_Comm node_comm);
+/* ucx/watch.c. open is collective over node_comm; false: no descriptor is left. begin and look are
+ * for the thread; look handles a readable fd. await waits until the connection is up, also because
+ * UCX 1.13 leaks an endpoint that is closed before; NULL: it is up, or there is none; else what is
+ * wrong. close comes after all threads have ended. */
+bool ucx_watch_open(struct rma *r, MPI_Comm node_comm);
 void ucx_watch_begin(struct rma *r);
-void ucx_watch_await(struct rma_ucx *u);
+const char *ucx_watch_await(struct rma_ucx *u);
 void ucx_watch_look(struct rma_ucx *u, int fd);
 void ucx_watch_close(struct rma_ucx *u);
 
@@ -292,6 +326,29 @@ void ucx_watch_close(struct rma_ucx *u);
 void ucx_pending_add(struct rma_client *c, struct ucx_peer *p, struct ucx_pending *f);
 void ucx_pending_done(struct ucx_pending *f, bool ok);
 void ucx_complete(struct rma_client *c);
+/* Under the mutex: the rank, as soon as its connection is up. NULL: c has failed, because the rank
+ * is dead, or cannot be reached before c has changed any word. Otherwise waits as long as it
+ * takes. */
+struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank);
+static inline struct ucx_peer *ucx_reach(struct rma_client *c, int rank)
+{
+	struct ucx_peer *p = ucx_of(c->rma)->peer[rank];
+
+	return p && p->state == UCX_UP ? p : ucx_reach_slowly(c, rank);
+}
+/* Whether this process lacks what a connection needs. */
+static inline bool ucx_lacks_resources(const struct ucx_peer *p)
+{
+	return p->status == UCS_ERR_NO_MEMORY || p->status == UCS_ERR_EXCEEDS_LIMIT;
+}
+/* Wait for a moment, while UCX has no memory for an operation of c. */
+void ucx_pause(struct rma_client *c);
+/* Whether UCX has refused an operation only because it had no memory. */
+static inline bool ucx_lacks_memory(ucs_status_ptr_t status)
+{
+	return UCS_PTR_IS_ERR(status) && (UCS_PTR_STATUS(status) == UCS_ERR_NO_MEMORY ||
+					  UCS_PTR_STATUS(status) == UCS_ERR_NO_RESOURCE);
+}
 /* Whether a message to the rank is sent at once. */
 bool ucx_sends_at_once(const struct rma_ucx *u, int rank);
 /* An operation of c has failed: leave the protocol where it is. */

@@ -5,8 +5,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "rma/ucx/parts.h"
+
+enum { PAUSE_NS = 1000000 };
 
 static int64_t perform(_Atomic(int64_t) *word, const struct wire_op *op)
 {
@@ -58,13 +61,21 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 	ucp_request_free(request);
 }
 
+/* While there is no memory, the origin waits. */
+static void lack_memory(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+}
+
 /* If this fails, the origin is dead and needs no answer. */
 static void send_answer(struct rma_ucx *u, ucp_ep_h to)
 {
 	ucp_request_param_t params = ucx_message_params(0, on_sent, u->answer);
-	ucs_status_ptr_t status =
-	    ucp_am_send_nbx(to, WIRE_ANSWER, NULL, 0, &u->answer->used, 1, &params);
+	ucs_status_ptr_t status;
 
+	while (ucx_lacks_memory(
+	    status = ucp_am_send_nbx(to, WIRE_ANSWER, NULL, 0, &u->answer->used, 1, &params)))
+		lack_memory();
 	if (UCS_PTR_IS_PTR(status))
 		u->answer = NULL; /* UCX still reads it; on_sent() frees it */
 }
@@ -75,17 +86,21 @@ ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length,
 	const struct rma *r = arg;
 	struct rma_ucx *u = ucx_of(r);
 	struct wire_op op[WIRE_OPS_MOST];
+	struct wire_window *window;
 	struct wire_header h;
 	int n;
 
 	(void)header, (void)header_length;
-	if (!u->answer)
-		u->answer = malloc(sizeof *u->answer);
-	if (!u->answer || !(param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) ||
+	while (!u->answer && !(u->answer = malloc(sizeof *u->answer)))
+		lack_memory();
+	if (!(param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) ||
 	    !ucx_take_message(u, WIRE_REQUEST, data, length, param, &h))
 		return UCS_OK;
 	n = wire_operations(&u->limits, data, length, op);
-	if (n < 0 || !wire_is_new(&u->window[h.from], h.number)) {
+	window = &u->window[h.from];
+	if (!window->highest && !window->seen)
+		atomic_fetch_add(&u->callers, 1);
+	if (n < 0 || !wire_is_new(window, h.number)) {
 		atomic_fetch_add_explicit(&u->refused, 1, memory_order_relaxed);
 		return UCS_OK;
 	}

@@ -23,18 +23,29 @@
  * Failures. Endpoints are in peer-error mode. An operation on a dead rank fails, and the client
  * leaves its protocol at the flush (client/guard.c). A client also leaves its protocol when it has
  * waited for longer than a second after a death in the table is known: it may be waiting for the
- * dead rank, or for a rank that is. A rank that learns of a death tells all others.
+ * dead rank, or for a rank that is. A rank that learns of a death tells all others. A rank that
+ * cannot be reached is not dead (ucx/connect.c).
  */
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
+#include "base/agree.h"
+#include "base/error.h"
 #include "rma/ucx/parts.h"
 
 enum {
 	POLL_MS = 10,              /* longest sleep of a client between two looks */
 	LOOKS_PER_YIELD = 4,       /* at the answers */
 	DEAD_WAIT_NS = 1000000000, /* the longest wait after a death */
+	PAUSE_NS = 1000000,
 };
+
+/* How long a client tries to reach the home of its lock, and after which time one that has to go on
+ * says that it waits. */
+#define REACH_NS UINT64_C(5000000000)
+#define SAY_NS UINT64_C(10000000000)
 
 /* ------------------------------------------------------------------ failures */
 
@@ -66,7 +77,6 @@ void ucx_pending_done(struct ucx_pending *f, bool ok)
 	if (!c) /* it has failed already */
 		return;
 	f->client = NULL;
-	f->peer->connected = f->peer->connected || ok;
 	*f->at = f->next;
 	if (f->next)
 		f->next->at = f->at;
@@ -80,9 +90,10 @@ static bool step(struct rma_ucx *u)
 {
 	bool some = ucp_worker_progress(u->asking) > 0;
 
-	if (u->dead_endpoints) {
-		ucx_close_dead(u);
-		ucp_worker_signal(u->serving); /* its thread notifies the other ranks */
+	if (u->ended_endpoints) {
+		ucx_close_ended(u);
+		if (atomic_load(&u->any_dead))
+			ucp_worker_signal(u->serving); /* its thread notifies the other ranks */
 	} else if (!some) {
 		return false;
 	}
@@ -104,29 +115,111 @@ static void sleep_until_event(struct rma_ucx *u)
 	u->blocked--;
 }
 
-/* Wait until all operations of c have been answered, so that UCX no longer reads their operands. */
-void ucx_complete(struct rma_client *c)
+/* One look of a client that has waited since start_ns. */
+static void look_again(struct rma_client *c, uint64_t start_ns, unsigned look)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
 	const struct rma_waiting *how = &c->rma->waiting;
-	uint64_t start = ucx_client(c)->unanswered ? rma_now_ns() : 0, until = 0, now;
+	uint64_t until = 0, now;
 
-	for (unsigned look = 1; ucx_client(c)->unanswered; look++) {
-		if (step(u))
-			continue;
-		now = rma_now_ns();
-		if (how->park && now - start > how->spin_ns[RMA_SOON])
-			u->crowded_until = now + UCX_VAIN_NS; /* polling was in vain */
-		if (how->park && now < u->crowded_until) {
-			sleep_until_event(u);
-			continue;
+	if (step(u))
+		return;
+	now = rma_now_ns();
+	if (how->park && now - start_ns > how->spin_ns[RMA_SOON])
+		u->crowded_until = now + UCX_VAIN_NS; /* polling was in vain */
+	if (how->park && now < u->crowded_until) {
+		sleep_until_event(u);
+		return;
+	}
+	pthread_mutex_unlock(&u->mutex);
+	if (how->crowded || look % LOOKS_PER_YIELD == 0)
+		ucx_yield(&until);
+	pthread_mutex_lock(&u->mutex);
+	if (until > u->crowded_until)
+		u->crowded_until = until;
+}
+
+/* Wait until all operations of c have been answered, so that UCX no longer reads their operands. */
+void ucx_complete(struct rma_client *c)
+{
+	uint64_t start = ucx_client(c)->unanswered ? rma_now_ns() : 0;
+
+	for (unsigned look = 1; ucx_client(c)->unanswered; look++)
+		look_again(c, start, look);
+}
+
+void ucx_pause(struct rma_client *c)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+
+	if (step(u))
+		return;
+	pthread_mutex_unlock(&u->mutex);
+	nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+	pthread_mutex_lock(&u->mutex);
+}
+
+/* ------------------------------------------------------------------ connecting */
+
+static bool knows_a_death(const struct rma *r)
+{
+	return atomic_load(&ucx_of(r)->any_dead) || atomic_load(&ucx_tail_of(r, r->rank)->deaths);
+}
+
+/* Whether c has not changed any word yet: its call begins at this rank, to which it has never been
+ * connected. */
+static bool begins_at(const struct rma_client *c, int rank)
+{
+	const struct rma *r = c->rma;
+
+	return r->first_rank && !c->inside && r->first_rank(c) == rank;
+}
+
+static void lose(struct rma_client *c, int rank, const char *trouble)
+{
+	c->failed = true;
+	c->unreached = trouble != NULL;
+	if (trouble)
+		error_set(
+		    PAWL_ERR_CONNECT,
+		    "lock %llu: its home, rank %d of the table, cannot be reached: %s; nothing"
+		    " has changed, and the call can be repeated",
+		    (unsigned long long)c->lock, rank, trouble);
+}
+
+/* A client within a protocol cannot leave it without breaking the lock for others, so it waits
+ * until the connection can be made. */
+struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank)
+{
+	struct rma_ucx *u = ucx_of(c->rma);
+	bool inside = !begins_at(c, rank);
+	uint64_t start = rma_now_ns(), now = start, said = start;
+
+	if (!inside && u->peer[rank])
+		u->peer[rank]->again_ns = 0;
+	for (unsigned look = 1;; look++) {
+		struct ucx_peer *p = ucx_call(u, rank, inside);
+
+		if (p && p->state == UCX_UP)
+			return p;
+		if ((p && p->state == UCX_DEAD) ||
+		    (knows_a_death(c->rma) && p && (p->refused || now - start > DEAD_WAIT_NS))) {
+			lose(c, rank, NULL);
+			return NULL;
 		}
-		pthread_mutex_unlock(&u->mutex);
-		if (how->crowded || look % LOOKS_PER_YIELD == 0)
-			ucx_yield(&until);
-		pthread_mutex_lock(&u->mutex);
-		if (until > u->crowded_until)
-			u->crowded_until = until;
+		if (!inside && (!p || (p->state == UCX_APART && ucx_lacks_resources(p)) ||
+				now - start > REACH_NS)) {
+			lose(c, rank, ucx_trouble(p));
+			return NULL;
+		}
+		if (now - said > SAY_NS) {
+			said = now;
+			fprintf(stderr,
+				"pawl: lock %llu: rank %d waits for a connection to rank %d: %s\n",
+				(unsigned long long)c->lock, u->rank, rank, ucx_trouble(p));
+		}
+		look_again(c, start, look);
+		now = rma_now_ns();
 	}
 }
 
@@ -143,7 +236,7 @@ bool ucx_sends_at_once(const struct rma_ucx *u, int rank)
 
 	for (const struct ucx_pending *f = p ? p->pending : NULL; f && n < POSTED_MOST; f = f->next)
 		n++;
-	return p && p->connected && n < POSTED_MOST;
+	return p && p->state == UCX_UP && n < POSTED_MOST;
 }
 
 /* Whether all operations of c have been answered; it does not tell them apart. It does not poll:
@@ -156,20 +249,37 @@ bool ucx_answered(struct rma_client *c, const int64_t *result)
 
 /* ------------------------------------------------------------------- waiting */
 
-/* Tell all ranks that a rank has died: ranks that wait for it may have no connection to it. */
-static void notify_all(struct rma *r)
+/* Tell a rank of the death, unless the connection to it is not up yet. False: later. */
+static bool tell(struct rma *r, int rank)
 {
 	static const struct ucx_op death = {.code = WIRE_ACC, .value = 1};
 	struct rma_ucx *u = ucx_of(r);
+	struct ucx_peer *p;
 
-	u->notified = true;
-	for (int i = 0; i < u->ranks; i++) {
-		if (r->map[i])
-			atomic_store(&ucx_tail_of(r, i)->deaths, 1);
-		else
-			u->way->issue(&u->notifier, i, u->tail + offsetof(struct ucx_tail, deaths),
-				      &death);
+	if (r->map[rank]) {
+		atomic_store(&ucx_tail_of(r, rank)->deaths, 1);
+		return true;
 	}
+	p = ucx_call(u, rank, true);
+	if (!p)
+		return false;
+	if (p->state == UCX_UP && !p->told) {
+		u->way->issue(&u->notifier, rank, u->tail + offsetof(struct ucx_tail, deaths),
+			      &death);
+		p->told = true;
+	}
+	return p->told || p->state == UCX_DEAD || p->refused;
+}
+
+/* Tell all ranks that a rank has died: ranks that wait for it may have no connection to it. */
+static void notify_all(struct rma *r)
+{
+	struct rma_ucx *u = ucx_of(r);
+	bool all = true;
+
+	for (int i = 0; i < u->ranks; i++)
+		all = tell(r, i) && all;
+	u->notified = all;
 	u->way->push(&u->notifier);
 }
 

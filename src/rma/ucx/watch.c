@@ -12,10 +12,12 @@
  * does; and if no first rank lives, its death is seen on its node. To see the first death is
  * enough: from then on all ranks know that waits may be hopeless.
  *
- * The connection has a worker of its own, because answers to clients must not wake the thread.
+ * The connection has a worker of its own, because answers to clients must not wake the thread. It
+ * is up before the table is; so the ring is also the test whether the hosts reach each other.
  */
 #include "rma/ucx/parts.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,7 +25,7 @@
 
 /* How long to wait for the connection, and how often to look. */
 enum { LOOK_NS = 50000 };
-#define CONNECT_NS UINT64_C(10000000000)
+#define CONNECT_NS UINT64_C(5000000000)
 
 /* How the other ranks of the node identify a process. */
 struct name {
@@ -40,18 +42,23 @@ static struct name own_name(void)
 	return (struct name){(uint64_t)s.st_ino, (int64_t)getpid()};
 }
 
-static int open_pidfd(const struct name *mine, const struct name *other)
+/* False: a pidfd could be had, if there were a descriptor for it. */
+static bool open_pidfd(const struct name *mine, const struct name *other, int *fd)
 {
+	*fd = -1;
 #ifdef SYS_pidfd_open
 	if (mine->space && mine->space == other->space)
-		return (int)syscall(SYS_pidfd_open, (pid_t)other->pid, 0);
+		*fd = (int)syscall(SYS_pidfd_open, (pid_t)other->pid, 0);
+	else
+		return true;
+	return *fd >= 0 || (errno != EMFILE && errno != ENFILE && errno != ENOMEM);
 #else
 	(void)mine, (void)other;
+	return true;
 #endif
-	return -1;
 }
 
-static void watch_next_process(struct rma_ucx *u, MPI_Comm node_comm)
+static bool watch_next_process(struct rma_ucx *u, MPI_Comm node_comm)
 {
 	struct name mine = own_name(), next = mine;
 	int rank, size;
@@ -61,8 +68,7 @@ static void watch_next_process(struct rma_ucx *u, MPI_Comm node_comm)
 	PMPI_Sendrecv(&mine, (int)sizeof mine, MPI_BYTE, (rank + size - 1) % size, 0, &next,
 		      (int)sizeof next, MPI_BYTE, (rank + 1) % size, 0, node_comm,
 		      MPI_STATUS_IGNORE);
-	if (size > 1)
-		u->next_pidfd = open_pidfd(&mine, &next);
+	return size == 1 || open_pidfd(&mine, &next, &u->next_pidfd);
 }
 
 /* The first rank of a node. */
@@ -84,26 +90,30 @@ static int nodes_of(const struct rma *r)
 	return nodes;
 }
 
-void ucx_watch_open(struct rma *r, MPI_Comm node_comm)
+bool ucx_watch_open(struct rma *r, MPI_Comm node_comm)
 {
 	struct rma_ucx *u = ucx_of(r);
 	int nodes = nodes_of(r);
 
-	watch_next_process(u, node_comm);
-	if (nodes > 1 && first_of(r, r->my_node) == r->rank)
+	if (nodes > 1 && first_of(r, r->my_node) == r->rank) {
 		u->watched = first_of(r, (r->my_node + 1) % nodes);
+		u->watches = UCX_CALLING;
+	}
+	return watch_next_process(u, node_comm);
 }
 
-static void note_death(struct rma_ucx *u)
+/* The connection has ended, or could not be begun. If it was up, that is a death. */
+static void end(struct rma_ucx *u, ucs_status_t status)
 {
-	atomic_store(&u->any_dead, true);
-	atomic_store(&u->watches, true);
+	u->watch_status = status;
+	if (atomic_exchange(&u->watches, UCX_REFUSED) == UCX_UP)
+		atomic_store(&u->any_dead, true);
 }
 
 static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
-	(void)ep, (void)status;
-	note_death(arg);
+	(void)ep;
+	end(arg, status);
 }
 
 static ucs_status_t on_answer(void *arg, const void *header, size_t header_length, void *data,
@@ -114,51 +124,47 @@ static ucs_status_t on_answer(void *arg, const void *header, size_t header_lengt
 
 	(void)header, (void)header_length;
 	if (ucx_take_message(u, WIRE_ANSWER, data, length, param, &h) && h.from == u->watched &&
-	    h.number == u->hello.number)
-		atomic_store(&u->watches, true);
+	    h.number == u->watch_greeting.number)
+		atomic_store(&u->watches, UCX_UP);
 	return UCS_OK;
 }
 
-static void on_sent(void *request, ucs_status_t status, void *arg)
-{
-	(void)status, (void)arg;
-	ucp_request_free(request);
-}
-
-/* Send the message that sets up the connection. It has no operations, and number 0, which no
- * client's request has. False: it failed. */
-static bool send_hello(struct rma_ucx *u)
-{
-	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, NULL);
-	const struct wire_header h = {.type = WIRE_REQUEST, .from = u->rank, .to = u->watched};
-	ucs_status_ptr_t status;
-
-	wire_seal(&u->key, &h, &u->hello, sizeof u->hello);
-	u->hello_iov = (ucp_dt_iov_t){&u->hello, sizeof u->hello};
-	status = ucp_am_send_nbx(u->watch_ep, WIRE_REQUEST, NULL, 0, &u->hello_iov, 1, &params);
-	return !UCS_PTR_IS_ERR(status);
-}
-
+/* Number 0 is that of no other request. */
 void ucx_watch_begin(struct rma *r)
 {
 	struct rma_ucx *u = ucx_of(r);
+	ucs_status_t status;
 
 	if (u->watched < 0)
 		return;
-	if (!ucx_open_worker(u, &u->watching, &u->watching_fd, WIRE_ANSWER, on_answer, u) ||
-	    !ucx_connect(u->watching, ucx_contact_of(u, u->watched), on_end, u, &u->watch_ep,
-			 &u->watch_rkey) ||
-	    !send_hello(u))
-		note_death(u);
-	ucx_watch_look(u, u->watching_fd);
+	status = ucx_open_worker(u, &u->watching, &u->watching_fd, WIRE_ANSWER, on_answer, u);
+	if (status == UCS_OK)
+		status = ucx_connect(u->watching, ucx_contact_of(u, u->watched), on_end, u,
+				     &u->watch_ep, &u->watch_rkey);
+	if (status == UCS_OK)
+		status = ucx_greet(u, u->watch_ep, &u->watch_greeting, u->watched, 0);
+	if (status != UCS_OK)
+		end(u, status);
+	else
+		ucx_watch_look(u, u->watching_fd);
 }
 
-void ucx_watch_await(struct rma_ucx *u)
+const char *ucx_watch_await(struct rma_ucx *u)
 {
-	uint64_t end = rma_now_ns() + CONNECT_NS;
+	uint64_t end_ns = rma_now_ns() + CONNECT_NS;
 
-	while (u->watched >= 0 && !atomic_load(&u->watches) && rma_now_ns() < end)
+	if (u->watched < 0)
+		return NULL;
+	while (atomic_load(&u->watches) == UCX_CALLING && rma_now_ns() < end_ns)
 		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+	switch (atomic_load(&u->watches)) {
+	case UCX_UP:
+		return NULL;
+	case UCX_CALLING:
+		return "no answer within 5 s";
+	default:
+		return ucs_status_string(u->watch_status);
+	}
 }
 
 void ucx_watch_look(struct rma_ucx *u, int fd)
@@ -166,7 +172,7 @@ void ucx_watch_look(struct rma_ucx *u, int fd)
 	if (fd < 0)
 		return;
 	if (fd == u->next_pidfd) {
-		note_death(u);
+		atomic_store(&u->any_dead, true);
 		close(fd);
 		u->next_pidfd = -1;
 		return;
@@ -175,7 +181,7 @@ void ucx_watch_look(struct rma_ucx *u, int fd)
 		while (ucp_worker_progress(u->watching))
 			;
 	while (ucp_worker_arm(u->watching) == UCS_ERR_BUSY);
-	if (atomic_load(&u->any_dead))
+	if (atomic_load(&u->watches) == UCX_REFUSED)
 		u->watching_fd = -1;
 }
 
