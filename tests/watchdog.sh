@@ -11,15 +11,17 @@ tmp=$PWD/watchdog.$$.tmp
 mkdir "$tmp"
 trap 'rm -rf "$tmp"' EXIT
 host=$(hostname)
-report="pawl: rank 2 of MPI_COMM_WORLD on host $host has waited [0-9.]* s at lock 7 of table 1"
+report="pawl: rank 2 of MPI_COMM_WORLD on host $host has waited [0-9.]* s at lock 7 of table 2000001"
 held="; held exclusively by rank 1 on host $host for [0-9.]* s$"
+# The place is that of the program: its line, or without debug information the module.
+called=", called by [^(]*\(watchdog.c:[0-9]*\|watchdog+0x[0-9a-f]*\)"
 
 # After 0.25 s, 0.5 s and 1 s; on a busy machine one of these may be missing.
 reports()
 {
 	mpi_run 3 60 "$builddir/tests/lock/watchdog" "$1" 2>"$tmp/err" || return 1
 	grep '^pawl: ' "$tmp/err"
-	n=$(grep -c "^$report ($1, 9 locks) for .*$held" "$tmp/err")
+	n=$(grep -c "^$report ($1, 9 locks) for [a-z ]*$called$held" "$tmp/err")
 	[ "$n" -ge 2 ] && [ "$n" -le 4 ] && [ "$n" = "$(grep -c '^pawl: ' "$tmp/err")" ]
 }
 # A kind that waits for a word, and one that polls.
@@ -47,7 +49,7 @@ layer=$builddir/.libs/libpawl-mpi.so
 here_window()
 {
 	mpi_run "$1" 30 env PAWL_WATCHDOG=0.5 "LD_PRELOAD=$layer" "$builddir/tests/lock/deadlock" \
-		any window >"$tmp/err" 2>&1 || true
+		any "$2" >"$tmp/err" 2>&1 || true
 	grep '^pawl: ' "$tmp/err"
 }
 two_hosts_window()
@@ -76,13 +78,13 @@ finds_none()
 counts_silent()
 {
 	two_hosts 3 d-mcs asleep && ! grep dead-lock "$tmp/err" &&
-		grep '^pawl: rank 0 .* at lock 1 .*; 1 rank did not answer$' "$tmp/err"
+		grep '^pawl: rank 0 .* at lock 1 .*; rank 2 on host .* did not answer$' "$tmp/err"
 }
 timed check "a cycle of 2 ranks" finds 2 here 2 d-mcs cycle
 timed check "a cycle of 3 ranks" finds 3 here 3 cas-backoff cycle
 timed check "a cycle over two tables" finds 2 here 2 rma-rw tables
 if [ -e "$layer" ]; then
-	timed check "a cycle of 3 ranks over the targets of a window" finds 3 here_window 3
+	timed check "a cycle of 3 ranks over the targets of a window" finds 3 here_window 3 window
 else
 	skip "a cycle over the targets of a window" "no shared library in this build"
 fi
@@ -90,10 +92,30 @@ check "a long wait without a cycle" finds_none here 3 rma-rw chain
 check "a long wait of ranks with a shared lock" finds_none here 3 rma-rw shared
 
 # pawl-stuck, while the job hangs. The job's processes are those that this shell has started.
+plain()
+{
+	mpi_run 2 30 "$builddir/tests/lock/deadlock" d-mcs "$1" 6
+}
+# Launchers end the whole job when one of its processes dies, so each rank has a shell as parent.
+with_shell()
+{
+	mpi_run 2 30 env OMPI_MCA_orte_enable_recovery=1 PRTE_MCA_prte_enable_recovery=1 \
+		sh -c '"$@"; sleep 5' sh "$builddir/tests/lock/deadlock" d-mcs "$1" 6
+}
+with_threads()
+{
+	mpi_run 2 30 env PAWL_WATCHDOG=0.5 "LD_PRELOAD=$layer" "$builddir/tests/lock/deadlock" any \
+		"$1" 6
+}
+under_test=plain
+under_test()
+{
+	$under_test "$1"
+}
 is_shown()
 {
 	(
-		mpi_run 2 30 "$builddir/tests/lock/deadlock" d-mcs "$1" 6 >/dev/null 2>&1 &
+		under_test "$1" >"$tmp/err" 2>&1 &
 		i=0
 		while i=$((i + 1)) && [ $i -lt 50 ]; do
 			sleep 0.1
@@ -110,6 +132,32 @@ is_shown()
 awaits="awaits lock [01] of table 1 (d-mcs, 9 locks) exclusively for [0-9.]* s$"
 timed check "pawl-stuck: a dead-lock" is_shown cycle 3 "$awaits" 2
 timed check "pawl-stuck: none" is_shown chain 0 "$awaits" 1
+if [ -e "$layer" ]; then
+	under_test=with_threads
+	timed check "pawl-stuck: a dead-lock of windows with MPI_THREAD_MULTIPLE" \
+		is_shown multiple 3 "awaits lock [0-9]* of table 1 .* exclusively for [0-9.]* s$" 2
+	is_conditional()
+	{
+		cat "$tmp/err"
+		grep '^dead-lock, unless another thread of these processes releases its lock: ' \
+			"$tmp/said" && grep '^pawl: dead-lock, unless another thread' "$tmp/err"
+	}
+	timed check "which another thread could end" is_conditional
+else
+	skip "pawl-stuck: a dead-lock of windows with MPI_THREAD_MULTIPLE" \
+		"no shared library in this build"
+	skip "which another thread could end" "no shared library in this build"
+fi
+under_test=with_shell
+timed check "pawl-stuck: a holder that was killed" is_shown killed 3 "$awaits" 1
+says_ended()
+{
+	cat "$tmp/err"
+	grep "^rank 0 on host .*, process [0-9]*, which has ended; kind d-mcs does not recover:$" \
+		"$tmp/said" && grep "; held exclusively by rank 0 on host $host for [0-9.]* s, whose \
+process has ended; kind d-mcs does not recover$" "$tmp/err"
+}
+timed check "both say that the holder has ended" says_ended
 is_alone()
 {
 	sleep 60 &
@@ -121,8 +169,10 @@ is_alone()
 check "pawl-stuck: a process without a watchdog" is_alone
 is_refused()
 {
-	"$builddir/tools/pawl-stuck" nobody 2>"$tmp/said"
-	[ $? = 2 ] && grep '"nobody".*accepted' "$tmp/said"
+	for word in nobody 1x -1 99999999999; do
+		"$builddir/tools/pawl-stuck" "$word" 2>"$tmp/said"
+		[ $? = 2 ] && grep "\"$word\".*accepted" "$tmp/said" || return 1
+	done
 }
 check "pawl-stuck: wrong argument" is_refused
 

@@ -30,8 +30,9 @@ static const char of_kind[] = "KIND";
 /* ... those of the layers under other interfaces (src/layers), ... */
 static const char *const of_layer[] = {"LOCK"};
 /* ... those of observers (src/observe), ... */
-static const char *const of_observers[] = {"STATS",     "STATS_ROWS", "TRACE",
-					   "TRACE_MIB", "PROBES",     "INJECT"};
+static const char *const of_observers[] = {
+    "STATS",          "STATS_ROWS",     "TRACE",       "TRACE_MIB",   "PROBES",    "INJECT",
+    "WATCHDOG_WORDS", "TRACE_FILE_MIB", "TRACE_RANKS", "TRACE_LOCKS", "TRACE_TIME"};
 /* ... and those that module files, build systems and package managers set. */
 static const char *const of_installation[] = {
     "ARCH",           "BASE",        "BIN",         "BINDIR",

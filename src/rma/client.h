@@ -16,6 +16,7 @@ struct rma_waiting {
 	bool crowded;        /* ranks outnumber cores: yield between looks */
 	bool park;           /* after spinning, sleep on the word; else keep yielding */
 	double watchdog;     /* seconds until the first report on stderr; 0: never */
+	bool words;          /* reports name the awaited word */
 	unsigned looks;      /* looks at the word for each call that drives the MPI */
 	/* Whether the holders that c waits for are likely to need this process to drive the MPI, so
 	 * that it must not sleep yet; NULL: no. */

@@ -154,6 +154,10 @@ static void report_word(const struct rma_client *c, uint64_t waited, const char 
 {
 	char text[192];
 
+	if (!c->rma->waiting.words) {
+		report(c, waited, what);
+		return;
+	}
 	snprintf(text, sizeof text, "%s (rank %d of the table, offset %llu, value 0x%llx)", what,
 		 w.rank, (unsigned long long)w.offset, (unsigned long long)value);
 	report(c, waited, text);

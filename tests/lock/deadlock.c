@@ -9,7 +9,9 @@
  *   asleep   as chain, but the last rank makes no MPI calls
  *   shared   each rank holds lock 0 shared, and then asks for it exclusively in a second table that
  *            the first rank holds: no cycle, for no rank awaits what it must give up
+ *   killed   rank 0 is killed while it holds lock 0, which the others await
  *   window   as cycle, of the targets of a window, under libpawl-mpi; KIND does not matter
+ *   multiple as window, with MPI_THREAD_MULTIPLE, so that any thread may unlock
  */
 #include <pawl.h>
 
@@ -90,7 +92,14 @@ static void run(const char *kind, const char *what, int rank, int ranks, unsigne
 		table[i] = create(kind);
 	MPI_Barrier(MPI_COMM_WORLD);
 	alarm(seconds);
-	if (strcmp(what, "shared") == 0) {
+	if (strcmp(what, "killed") == 0) {
+		if (rank == 0)
+			acquire(table[0], 0, PAWL_EXCLUSIVE);
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (rank == 0)
+			kill(getpid(), SIGKILL);
+		acquire(table[0], 0, PAWL_EXCLUSIVE);
+	} else if (strcmp(what, "shared") == 0) {
 		acquire(table[0], 0, PAWL_SHARED);
 		if (rank == 0)
 			acquire(table[1], 0, PAWL_EXCLUSIVE);
@@ -112,20 +121,22 @@ static void run(const char *kind, const char *what, int rank, int ranks, unsigne
 
 int main(int argc, char **argv)
 {
-	int rank, ranks;
+	int rank, ranks, level;
 	unsigned seconds;
+	bool multiple;
 
 	if (argc < 3)
 		return 2;
 	signal(SIGALRM, leave);
-	MPI_Init(&argc, &argv);
+	multiple = strcmp(argv[2], "multiple") == 0;
+	MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (ranks > MOST_RANKS)
 		return 2;
 	alarm(LIMIT_S);
 	seconds = argc > 3 ? (unsigned)atoi(argv[3]) : SECONDS;
-	if (strcmp(argv[2], "window") == 0)
+	if (multiple || strcmp(argv[2], "window") == 0)
 		lock_targets(rank, ranks, seconds);
 	run(argv[1], argv[2], rank, ranks, seconds);
 	return 1;

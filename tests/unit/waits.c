@@ -10,6 +10,7 @@ enum { PROCESSES = 4, TABLES = 2, FAR_APART = 300 };
 
 static int tests, failures;
 static struct waits w;
+static bool by_process;
 static struct waits_process process[FAR_APART + 1];
 static const struct waits_table locks = {.id = 1, .number = 1, .about = "k, 9 locks"};
 static const struct waits_table other = {.id = 2, .number = 2, .about = "k, 9 locks"};
@@ -74,7 +75,7 @@ static size_t cycle(size_t from)
 {
 	size_t path[2 * WAITS_CYCLE];
 
-	return waits_find_cycle(&w, from, path) / 2;
+	return waits_find_cycle(&w, from, by_process, path) / 2;
 }
 
 static void add_range(int p, enum waits_state state, int64_t first, int64_t last)
@@ -96,7 +97,7 @@ static void test_cycles(void)
 	begin();
 	awaits(0, 1), holds(0, 0), awaits(1, 0), holds(1, 1);
 	ok(cycle(0) == 2 && cycle(2) == 2, "two clients");
-	n = waits_find_cycle(&w, 0, path);
+	n = waits_find_cycle(&w, 0, false, path);
 	waits_tell_cycle(&w, path, n, text, sizeof text);
 	ok(strcmp(text,
 		  "rank 0 on host h awaits lock 1 of table 1 (k, 9 locks), which rank 1 on host h"
@@ -150,14 +151,25 @@ static void test_modes(void)
 
 static void test_threads(void)
 {
+	size_t path[2 * WAITS_CYCLE], n;
+
 	begin();
 	awaits(0, 1), awaits(1, 0), holds(1, 1);
 	add(0, WAITS_HOLDS, &locks, 0, PAWL_EXCLUSIVE, 2);
 	ok(cycle(0) == 0, "another thread holds");
 	w.entry[3].thread = 1;
 	ok(cycle(0) == 2, "the same thread holds");
-	w.entry[3].thread = w.entry[0].thread = 0;
-	ok(cycle(1) == 0, "any thread may release");
+	w.entry[3].any_thread = true;
+	ok(cycle(1) == 2, "the same thread holds, and others may release");
+	n = waits_find_cycle(&w, 1, false, path);
+	ok(strcmp(waits_title(&w, path, n), "dead-lock") > 0, "the report says so");
+	w.entry[3].thread = 2;
+	ok(cycle(1) == 0, "another thread holds, and any may release");
+	by_process = true;
+	ok(cycle(1) == 2, "which is a cycle for the process");
+	w.entry[3].any_thread = false;
+	ok(cycle(1) == 0, "and none if only that thread may release");
+	by_process = false;
 }
 
 static void test_ranges(void)
@@ -183,7 +195,7 @@ static void test_contain(void)
 
 	begin();
 	awaits(0, 1), holds(0, 0), awaits(1, 0), holds(1, 1);
-	n = waits_find_cycle(&w, 0, path);
+	n = waits_find_cycle(&w, 0, false, path);
 	for (size_t i = w.n; i-- > 0;)
 		waits_add(&later, &w.entry[i]);
 	ok(waits_contain(&later, &w, path, n), "a second reading has the same entries");

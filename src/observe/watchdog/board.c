@@ -30,11 +30,13 @@ static void store(_Atomic(int64_t) *word, uint64_t value)
 	atomic_store_explicit(word, (int64_t)value, memory_order_relaxed);
 }
 
+enum { ANY_THREAD = 1 };
+
 static uint64_t thread_of(const struct client_set *set)
 {
-	static _Thread_local char mine __attribute__((tls_model("initial-exec")));
+	static _Thread_local uint64_t mine __attribute__((tls_model("initial-exec")));
 
-	return set->threaded && set->by_process ? 0 : (uint64_t)(uintptr_t)&mine;
+	return (uint64_t)(uintptr_t)&mine | (set->threaded && set->by_process ? ANY_THREAD : 0);
 }
 
 static void set_words(struct board_words *w, const struct observe_record *r, uint64_t thread,
@@ -92,7 +94,8 @@ bool board_decode(struct waits *w, const struct board_words *words, int entries,
 		    .lock = (uint64_t)e[BOARD_LOCK],
 		    .mode = (int)e[BOARD_MODE],
 		    .since_ns = (uint64_t)(e[BOARD_SINCE] + clock_offset_ns),
-		    .thread = (uint64_t)e[BOARD_THREAD],
+		    .thread = (uint64_t)e[BOARD_THREAD] & ~(uint64_t)ANY_THREAD,
+		    .any_thread = e[BOARD_THREAD] & ANY_THREAD,
 		    .first = e[BOARD_FIRST],
 		    .last = e[BOARD_LAST],
 		};
@@ -150,7 +153,14 @@ static bool read_rank(struct board *b, int rank, struct board_words *words, uint
 				  (unsigned)used * BOARD_WORDS, until_ns);
 }
 
-static bool read_table(struct board *b, struct waits *w, int *silent, uint64_t end_ns)
+static void add_silent(struct board_silent *silent, const struct waits_process *p)
+{
+	if (silent->n++ == 0)
+		silent->first = p;
+}
+
+static bool read_table(struct board *b, struct waits *w, struct board_silent *silent,
+		       uint64_t end_ns)
 {
 	struct board_words words;
 	int ranks = b->of->setup->topo->nranks;
@@ -159,7 +169,7 @@ static bool read_table(struct board *b, struct waits *w, int *silent, uint64_t e
 		uint64_t until = rma_now_ns() + ANSWER_NS;
 
 		if (!read_rank(b, rank, &words, until < end_ns ? until : end_ns))
-			++*silent;
+			add_silent(silent, &b->process[rank]);
 		else if (!board_decode(w, &words, b->entries, &b->process[rank], &b->table,
 				       words.head[BOARD_OFFSET] - b->offset_ns))
 			return false;
@@ -167,7 +177,7 @@ static bool read_table(struct board *b, struct waits *w, int *silent, uint64_t e
 	return true;
 }
 
-bool board_read_all(struct waits *w, int *silent)
+bool board_read_all(struct waits *w, struct board_silent *silent)
 {
 	uint64_t end_ns = rma_now_ns() + ANSWERS_NS;
 
@@ -200,6 +210,8 @@ static struct waits_process me(const struct observe_table *t)
 {
 	struct waits_process p = {.rank = job_rank(t->comm), .pid = (int32_t)getpid()};
 
+	p.space = board_file_space();
+	p.started = board_file_process(p.pid, BOARD_FILE_STARTED);
 	gethostname(p.host, sizeof p.host - 1);
 	p.id = process_id(p.host);
 	return p;
@@ -233,7 +245,9 @@ struct board *board_open(const struct observe_table *t, bool well)
 	b->reader.rma = t->rma;
 	b->mine = (struct board_words *)(void *)(t->rma->map[t->rma->rank] + b->at);
 	b->table.about = t->about;
+	b->table.kind = t->setup->protocol->kind.name;
 	b->table.ranges = t->setup->protocol->kind.capabilities & PAWL_CAP_RANGES;
+	b->table.recovers = lock_lease_us(t->setup) > 0;
 	b->table.number = t->number;
 	PMPI_Allgather(&self, sizeof self, MPI_BYTE, b->process, sizeof self, MPI_BYTE, t->comm);
 	b->table.id = hash_add(b->process[0].id, t->number);

@@ -8,7 +8,7 @@
  *   word 1   lock
  *   word 2   mode
  *   word 3   time since when, by the rank's clock
- *   word 4   the thread; 0: any thread of the process may release it
+ *   word 4   the thread; bit 0: any thread of the process may release it
  *   word 5,6 units of a range
  * Before the entries there is one line: the number of entries that were ever used, and what to add
  * to the rank's clock to get rank 0's.
@@ -57,6 +57,12 @@ struct board {
 	struct rma_client reader;
 };
 
+/* Processes that did not answer. */
+struct board_silent {
+	int n;
+	const struct waits_process *first;
+};
+
 /* Bytes of the region, to be reserved in the segments. */
 uint64_t board_bytes(int max_held);
 
@@ -69,11 +75,11 @@ void board_set(struct board *b, const struct observe_record *r, enum waits_state
 	       uint64_t since_ns);
 
 /* Read the boards of all ranks of all tables of this process, except of ranks that do not answer in
- * time; their number is added to *silent. One thread at a time: between board_lock() and
+ * time, which are added to *silent. One thread at a time: between board_lock() and
  * board_unlock(), in which no board is opened or closed. False: no memory. */
 void board_lock(void);
 void board_unlock(void);
-bool board_read_all(struct waits *w, int *silent);
+bool board_read_all(struct waits *w, struct board_silent *silent);
 
 /* Add the entries of one rank's words. */
 bool board_decode(struct waits *w, const struct board_words *words, int entries,

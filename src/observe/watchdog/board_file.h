@@ -10,11 +10,11 @@
 
 struct board_file_contents {
 	char magic[8];
-	uint64_t started; /* of the process, as in /proc/PID/stat: process numbers are used again */
 	struct waits_process process;
 	uint64_t table_id;
 	uint64_t table_number;
-	int64_t ranges;
+	int32_t ranges, recovers;
+	char kind[32];
 	char about[192];
 	struct board_words words;
 };
@@ -26,12 +26,17 @@ struct board_words *board_file_words(struct board_file *f);
 /* The table may have another name by now. */
 void board_file_rename(struct board_file *f, const char *about);
 
-/* The folder. False: it does not exist or belongs to another user; create makes it. */
-bool board_file_folder(char *path, size_t len, bool create);
+/* The folder of a user. False: it does not exist or belongs to another user; create makes it. */
+bool board_file_folder(char *path, size_t len, unsigned user, bool create);
 /* A field of /proc/PID/stat, from 4 (the parent) on; 0: there is no such process. */
 enum { BOARD_FILE_PARENT = 4, BOARD_FILE_STARTED = 22 };
 uint64_t board_file_process(int pid, int field);
-/* Read a file of that folder. False: it is none of a living process. */
+/* The PID namespace of this process; 0: not known. */
+uint64_t board_file_space(void);
+/* Whether a process of this host has ended. False also if that is not known: it is on another host,
+ * or its number means another process here. */
+bool board_file_has_ended(const struct waits_process *p);
+/* Read a file of that folder. False: it is none, or one of another PID namespace. */
 bool board_file_read(const char *path, struct board_file_contents *c);
 
 #endif

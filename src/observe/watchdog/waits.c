@@ -5,8 +5,9 @@
  * a holder, so it waits for all holders. A holder waits if its thread awaits something. As a client
  * needs each of the holders to release, every cycle of this graph is a dead-lock.
  *
- * A lock that any thread of its process may release (option owner=process) is never part of a
- * cycle: another thread may release it.
+ * A lock that any thread of its process may release (option owner=process) is part of a cycle with
+ * a condition: another thread may release it. That is unlikely if the thread that has acquired it
+ * waits, and it is not known if another thread of the process does.
  */
 #include "observe/watchdog/waits.h"
 
@@ -74,15 +75,18 @@ bool waits_is_blocked(const struct waits *w, const struct waits_entry *a,
 	return true;
 }
 
-static bool is_same_client(const struct waits_entry *a, const struct waits_entry *h)
+static bool is_same_client(const struct waits_entry *a, const struct waits_entry *h,
+			   bool by_process)
 {
-	return a->process->id == h->process->id && a->thread == h->thread && h->thread;
+	return a->process->id == h->process->id &&
+	       (a->thread == h->thread || (by_process && h->any_thread));
 }
 
 /* ---------------------------------------------------------------------- search */
 
 struct search {
 	const struct waits *w;
+	bool by_process;
 	unsigned char *seen; /* by entry: not yet, on the path, done */
 	size_t *path;        /* entries that await, and holders between them */
 	size_t n;
@@ -111,7 +115,8 @@ static bool visit(struct search *s, size_t a)
 		if (e[h].state != WAITS_HOLDS || !waits_is_blocked(s->w, &e[a], &e[h]))
 			continue;
 		for (size_t b = 0; b < s->w->n; b++) {
-			if (e[b].state != WAITS_AWAITS || !is_same_client(&e[b], &e[h]))
+			if (e[b].state != WAITS_AWAITS ||
+			    !is_same_client(&e[b], &e[h], s->by_process))
 				continue;
 			s->path[depth] = a;
 			s->path[depth + 1] = h;
@@ -133,9 +138,11 @@ static bool visit(struct search *s, size_t a)
 	return false;
 }
 
-size_t waits_find_cycle(const struct waits *w, size_t from, size_t path[2 * WAITS_CYCLE])
+size_t waits_find_cycle(const struct waits *w, size_t from, bool by_process,
+			size_t path[2 * WAITS_CYCLE])
 {
-	struct search s = {.w = w, .seen = calloc(w->n ? w->n : 1, 1), .path = path};
+	struct search s = {
+	    .w = w, .by_process = by_process, .seen = calloc(w->n ? w->n : 1, 1), .path = path};
 	bool found;
 
 	if (!s.seen)
@@ -194,6 +201,15 @@ size_t waits_name_process(const struct waits_process *p, char *text, size_t len)
 	int n = snprintf(text, len, "rank %d on host %s", p->rank, p->host);
 
 	return (size_t)n < len ? (size_t)n : len - 1;
+}
+
+const char *waits_title(const struct waits *w, const size_t *path, size_t n)
+{
+	for (size_t i = 1; i < n; i += 2)
+		if (w->entry[path[i]].any_thread)
+			return "dead-lock, unless another thread of these processes releases its"
+			       " lock";
+	return "dead-lock";
 }
 
 static size_t append(char *text, size_t len, size_t used, const char *more)

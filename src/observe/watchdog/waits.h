@@ -14,6 +14,8 @@ struct waits_process {
 	int32_t rank; /* in MPI_COMM_WORLD; of processes without MPI_Init, in the table */
 	int32_t pid;
 	char host[48];
+	uint64_t space;   /* PID namespace of pid; 0: not known */
+	uint64_t started; /* as in /proc/PID/stat: process numbers are used again; 0: not known */
 };
 
 /* A table, for messages. */
@@ -21,6 +23,8 @@ struct waits_table {
 	uint64_t id;
 	uint64_t number; /* of the job (job.h) */
 	bool ranges;
+	bool recovers; /* from holders that die */
+	const char *kind;
 	const char *about; /* name, kind and number of locks */
 };
 
@@ -31,7 +35,8 @@ struct waits_entry {
 	const struct waits_process *process;
 	const struct waits_table *table;
 	int slot;         /* of the process: one client at one lock */
-	uint64_t thread;  /* of the process; 0: any thread may release it */
+	uint64_t thread;  /* of the process: that which awaits it, or has acquired it */
+	bool any_thread;  /* any thread of the process may release it */
 	uint64_t version; /* changes with every change of the entry */
 	enum waits_state state;
 	int mode;
@@ -59,8 +64,13 @@ enum { WAITS_CYCLE = 256 };
 
 /* A cycle that begins at the awaiting entry `from`, or that it waits for. path gets indices: an
  * entry that awaits, the one that holds what it awaits, the entry that the holder awaits, ... The
- * result is their number; 0: there is no cycle. */
-size_t waits_find_cycle(const struct waits *w, size_t from, size_t path[2 * WAITS_CYCLE]);
+ * result is their number; 0: there is no cycle. Each holder waits by the thread that has acquired
+ * the lock; with by_process also by another one, if any thread may release it: then the process
+ * may have threads that go on. */
+size_t waits_find_cycle(const struct waits *w, size_t from, bool by_process,
+			size_t path[2 * WAITS_CYCLE]);
+/* "dead-lock", or the same with a condition if other threads may release locks of the cycle. */
+const char *waits_title(const struct waits *w, const size_t *path, size_t n);
 
 /* Whether all entries of the path are among those of a later reading, unchanged. */
 bool waits_contain(const struct waits *later, const struct waits *w, const size_t *path, size_t n);

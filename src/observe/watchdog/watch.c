@@ -9,6 +9,8 @@
  *
  * The last client of a cycle starts to wait when all others wait already. When it has waited for
  * the time of the option it finds the whole cycle, unless a rank did not answer in time.
+ *
+ * PAWL_WATCHDOG_WORDS=1 adds the word that the client looks at, for work on the library itself.
  */
 #include "observe/watchdog/watch.h"
 
@@ -19,7 +21,9 @@
 
 #include "base/error.h"
 #include "observe/observers.h"
+#include "observe/tallies.h"
 #include "observe/watchdog/board.h"
+#include "observe/watchdog/board_file.h"
 
 enum { REPORT = 4096, HOLDERS = 4 };
 
@@ -76,6 +80,21 @@ static void add_seconds(struct text *t, const char *before, uint64_t since_ns)
 	add(t, more);
 }
 
+/* A holder whose process has ended. */
+static void add_end(struct text *t, const struct waits_entry *h)
+{
+	if (!board_file_has_ended(h->process))
+		return;
+	add(t, ", whose process has ended");
+	if (h->table->recovers) {
+		add(t, "; the lock recovers (option lease)");
+		return;
+	}
+	add(t, "; kind ");
+	add(t, h->table->kind);
+	add(t, " does not recover");
+}
+
 /* The holders that the client waits for. */
 static void add_holders(struct text *t, const struct waits *w, const struct waits_entry *mine)
 {
@@ -93,6 +112,7 @@ static void add_holders(struct text *t, const struct waits *w, const struct wait
 		waits_name_process(h->process, more, sizeof more);
 		add(t, more);
 		add_seconds(t, " for ", h->since_ns);
+		add_end(t, h);
 	}
 	snprintf(more, sizeof more, " and by %d more", all - told);
 	if (all > told)
@@ -104,7 +124,7 @@ static void add_holders(struct text *t, const struct waits *w, const struct wait
 static bool is_still_there(const struct waits *w, const size_t *path, size_t n)
 {
 	struct waits again = {.n = 0};
-	int silent = 0;
+	struct board_silent silent = {.n = 0};
 	bool all = board_read_all(&again, &silent) && waits_contain(&again, w, path, n);
 
 	waits_free(&again);
@@ -113,12 +133,16 @@ static bool is_still_there(const struct waits *w, const size_t *path, size_t n)
 
 static void add_cycle(struct text *t, const struct waits *w, size_t mine)
 {
-	size_t path[2 * WAITS_CYCLE], n = waits_find_cycle(w, mine, path);
+	size_t path[2 * WAITS_CYCLE], n = waits_find_cycle(w, mine, false, path);
 	char more[REPORT];
 
+	if (n == 0)
+		n = waits_find_cycle(w, mine, true, path);
 	if (n == 0 || !is_still_there(w, path, n))
 		return;
-	add(t, "\npawl: dead-lock: ");
+	add(t, "\npawl: ");
+	add(t, waits_title(w, path, n));
+	add(t, ": ");
 	waits_tell_cycle(w, path, n, more, sizeof more);
 	add(t, more);
 }
@@ -138,6 +162,43 @@ static size_t find_mine(const struct waits *w, const struct watch *watch,
 	return r ? i : w->n;
 }
 
+/* Which ranks did not answer, because they compute or have ended. */
+static void add_silent(struct text *t, const struct board_silent *silent)
+{
+	char more[128];
+
+	if (silent->n == 0)
+		return;
+	add(t, "; ");
+	waits_name_process(silent->first, more, sizeof more);
+	add(t, more);
+	if (silent->n > 1) {
+		snprintf(more, sizeof more, " and %d more", silent->n - 1);
+		add(t, more);
+	}
+	add(t, " did not answer");
+}
+
+/* The line of the program. addr2line takes long where there is much debug information, so a thread
+ * asks once for the line at which it waits. */
+static void add_place(struct text *t, const struct watch *watch, const struct rma_client *c)
+{
+	static _Thread_local const void *last;
+	static _Thread_local char text[1][SITE_TEXT];
+	const struct observe_record *r = observe_awaiting(watch->of, c);
+	struct site site = {.address = r ? r->site : NULL};
+
+	if (!site.address)
+		return;
+	if (site.address != last) {
+		sites_locate(&site);
+		sites_resolve(&site, 1, text);
+		last = site.address;
+	}
+	add(t, ", called by ");
+	add(t, text[0]);
+}
+
 static void report(void *arg, const struct rma_client *c, uint64_t waited_ns, const char *what)
 {
 	const struct watch *watch = arg;
@@ -146,7 +207,7 @@ static void report(void *arg, const struct rma_client *c, uint64_t waited_ns, co
 	struct waits w = {.n = 0};
 	struct text t = {.used = 0};
 	char more[256];
-	int silent = 0;
+	struct board_silent silent = {.n = 0};
 	size_t mine;
 
 	snprintf(more, sizeof more,
@@ -157,16 +218,13 @@ static void report(void *arg, const struct rma_client *c, uint64_t waited_ns, co
 	snprintf(more, sizeof more, " of table %llu (%s) for %s",
 		 (unsigned long long)b->table.number, b->table.about, what);
 	add(&t, more);
+	add_place(&t, watch, c);
 	board_lock();
 	if (board_read_all(&w, &silent)) {
 		mine = find_mine(&w, watch, c);
 		if (mine < w.n) {
 			add_holders(&t, &w, &w.entry[mine]);
-			if (silent) {
-				snprintf(more, sizeof more, "; %d rank%s did not answer", silent,
-					 silent == 1 ? "" : "s");
-				add(&t, more);
-			}
+			add_silent(&t, &silent);
 			add_cycle(&t, &w, mine);
 		}
 	}
@@ -203,11 +261,19 @@ static const struct observer calls = {
 int observe_open_watch(const struct observe *o, const struct observer **observer, void **state)
 {
 	struct rma_waiting *waiting = &o->table.rma->waiting;
+	char words[OBSERVE_SETTING];
 	struct watch *w;
 	struct board *b;
+	int rc;
 
 	if (!(waiting->watchdog > 0))
 		return PAWL_SUCCESS;
+	rc = observe_setting(o->table.comm, "PAWL_WATCHDOG_WORDS", words);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (words[0] && strcmp(words, "1") != 0)
+		return error_set(PAWL_ERR_OPTION, "PAWL_WATCHDOG_WORDS: \"%.80s\"; accepted: 0, 1",
+				 words);
 	w = calloc(1, sizeof *w);
 	b = board_open(&o->table, w != NULL);
 	if (!b) {
@@ -215,6 +281,7 @@ int observe_open_watch(const struct observe *o, const struct observer **observer
 		return error_set(PAWL_ERR_NOMEM, "out of memory");
 	}
 	*w = (struct watch){.of = o, .board = b};
+	waiting->words = words[0];
 	waiting->report_arg = w;
 	waiting->report = report;
 	*observer = &calls;
