@@ -167,11 +167,34 @@ two()
 {
 	PAWL_TRACE=$tmp/two.json PAWL_TRACE_MIB=1 mpi_run 2 60 "$tmp/tables" two || return 1
 	pawl_trace "$tmp/two.json" >"$tmp/summary" && cat "$tmp/summary"
-	[ "$(grep -c '^rank [01] on .*: the first [0-9]* acquires are lost: PAWL_TRACE_MIB' \
+	[ "$(grep -c '^rank [01] on .*: the first [0-9]* acquires are lost: PAWL_TRACE_MIB, ' \
 		"$tmp/summary")" = 2 ] && [ "$(grep -c 'of table [12] (d-mcs, 4 locks)$' \
 		"$tmp/summary")" = 8 ]
 }
 check "two tables in one file, and acquires that are lost" two
+
+# The file has a limit over all tables, which keeps the last acquires; ranks and locks are chosen.
+is_limited()
+{
+	PAWL_TRACE=$tmp/small.json PAWL_TRACE_FILE_MIB=1 mpi_run 2 60 "$tmp/tables" two || return 1
+	pawl_trace "$tmp/small.json" | tee "$tmp/summary" || return 1
+	wc -c "$tmp/small.json"
+	[ "$(wc -c <"$tmp/small.json")" -le 1048576 ] && [ "$(wc -c <"$tmp/small.json")" -ge 300000 ] &&
+		[ "$(grep -c '^rank [01] on .* acquires are lost: ' "$tmp/summary")" = 2 ]
+}
+check "the file does not grow beyond its limit" is_limited
+is_chosen()
+{
+	PAWL_TRACE=$tmp/chosen.json PAWL_TRACE_RANKS=1,7 PAWL_TRACE_LOCKS=0-1 PAWL_TRACE_MIB=2 \
+		mpi_run 2 60 "$tmp/tables" two || return 1
+	pawl_trace "$tmp/chosen.json" >"$tmp/summary" && cat "$tmp/summary"
+	[ "$(grep -c '"cat": "hold"' "$tmp/chosen.json")" = 20000 ] &&
+		! grep -q '"ph": "X".*"pid": 0' "$tmp/chosen.json" &&
+		! grep -q '"name": "lock [23]"' "$tmp/chosen.json" &&
+		PAWL_TRACE=$tmp/chosen.json PAWL_TRACE_TIME=1000-1001 \
+			mpi_run 2 60 "$tmp/tables" two && ! grep -q '"ph": "X"' "$tmp/chosen.json"
+}
+check "ranks, locks and a time are chosen" is_chosen
 
 # shows FILE ACQUIRES TABLES: the sum of the acquires, and the number of the tables.
 shows()

@@ -31,8 +31,7 @@ static bool is_among(const char *const *words, const char *value)
 	return *words != NULL;
 }
 
-/* As rank 0 has it. */
-static int read_variable(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING])
+int observe_text(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING])
 {
 	const char *env = getenv(name);
 	int rank;
@@ -52,7 +51,7 @@ int observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING]
 {
 	static const char *const off[] = {"0", "no", "off", "false", NULL};
 	static const char *const on[] = {"1", "2", "yes", "on", "true", NULL};
-	int rc = read_variable(comm, name, value);
+	int rc = observe_text(comm, name, value);
 
 	if (is_among(off, value))
 		value[0] = '\0';
@@ -64,7 +63,7 @@ int observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING]
 int observe_number(MPI_Comm comm, const char *name, uint64_t least, uint64_t most, uint64_t *value)
 {
 	char text[OBSERVE_SETTING], *end;
-	int rc = read_variable(comm, name, text);
+	int rc = observe_text(comm, name, text);
 	unsigned long long number;
 
 	if (rc != PAWL_SUCCESS || !text[0])

@@ -147,6 +147,8 @@ bool observe_percentile(struct observe *o, bool holds, double percent, uint64_t 
  * PAWL_ERR_OPTION, on all ranks: it is too long. */
 enum { OBSERVE_SETTING = 512 };
 int observe_setting(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING]);
+/* The same of a text without such words. */
+int observe_text(MPI_Comm comm, const char *name, char value[OBSERVE_SETTING]);
 /* The same of a number, which stays as it is if the variable is not set or empty. */
 int observe_number(MPI_Comm comm, const char *name, uint64_t least, uint64_t most, uint64_t *value);
 

@@ -7,6 +7,10 @@
  * them to the file (trace_file.c). Clocks of hosts are compared when the table is created and when
  * it is freed; between the two the offset changes in proportion to the time.
  *
+ * The file has a limit (PAWL_TRACE_FILE_MIB), so a rank does not send more of its last records than
+ * the file has room for if all ranks send as many bytes, or all that they have. PAWL_TRACE_RANKS,
+ * PAWL_TRACE_LOCKS and PAWL_TRACE_TIME choose what is kept.
+ *
  * A table that is never freed is not in the file, because its ranks do not meet any more.
  */
 #include "observe/trace.h"
@@ -22,7 +26,13 @@
 #include "observe/observers.h"
 #include "rma/shared_clock.h"
 
-enum { MIB = 1 << 20, MIB_MOST = 65536, TAG = 2, CHUNK = 1 << 16 };
+enum { MIB = 1 << 20, MIB_MOST = 65536, TAG = 2, CHUNK = 1 << 16, SPANS = 32 };
+
+/* Ranks or locks, as in "0-3,8". None: all. */
+struct spans {
+	int n;
+	uint64_t first[SPANS], last[SPANS];
+};
 
 struct trace {
 	const struct observe_table *of;
@@ -30,16 +40,31 @@ struct trace {
 	struct trace_record *ring;
 	uint64_t size;
 	_Atomic(uint64_t) next; /* number of records so far */
+	uint64_t limit;         /* bytes of the file */
+	bool is_off;            /* this rank keeps nothing */
+	struct spans locks;
+	uint64_t from_ns, to_ns; /* acquires that end in between */
 	struct rma_shared_clock clock;
 	uint64_t opened_ns;
 };
 
 /* ---------------------------------------------------------------------- events */
 
+static bool has(const struct spans *s, uint64_t number)
+{
+	for (int i = 0; i < s->n; i++)
+		if (number >= s->first[i] && number <= s->last[i])
+			return true;
+	return s->n == 0;
+}
+
 static void keep(struct trace *t, const struct observe_record *r)
 {
 	uint64_t next;
 
+	if (t->is_off || r->acquired_ns < t->from_ns || r->acquired_ns > t->to_ns ||
+	    !has(&t->locks, r->lock))
+		return;
 	if (t->of->clients->threaded) {
 		next = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
 	} else {
@@ -171,6 +196,71 @@ static struct trace_rank self(const struct trace *t, uint64_t n)
 	return r;
 }
 
+/* The last records, of so many bytes at most, and none before the first that does not fit; they
+ * move to the beginning of the ring. Returns their number; *bytes: those they take. */
+static uint64_t keep_last(struct trace *t, uint64_t n, uint64_t most, size_t site, int64_t *bytes)
+{
+	const bool ranges = t->of->setup->protocol->kind.capabilities & PAWL_CAP_RANGES;
+	const uint64_t next = atomic_load(&t->next), end = n < t->size ? n : next % t->size;
+	uint64_t kept = 0;
+
+	*bytes = 0;
+	while (kept < n) {
+		const struct trace_record *r = &t->ring[(end + t->size - 1 - kept) % t->size];
+		uint64_t more = trace_file_bytes(r, ranges, site);
+
+		if (more > most - (uint64_t)*bytes)
+			break;
+		*bytes += (int64_t)more;
+		kept++;
+	}
+	if (kept == n)
+		return n;
+	if (kept <= end) {
+		memmove(t->ring, t->ring + end - kept, kept * sizeof *t->ring);
+	} else {
+		uint64_t older = kept - end;
+
+		memmove(t->ring + end, t->ring + t->size - older, older * sizeof *t->ring);
+	}
+	return kept;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The share of each rank: as many bytes for all that have more, so that the sum is the limit. */
+static uint64_t share_of(int64_t *bytes, int ranks, uint64_t limit)
+{
+	uint64_t left = limit;
+
+	qsort(bytes, (size_t)ranks, sizeof *bytes, ascending);
+	for (int i = 0; i < ranks; i++) {
+		uint64_t share = left / (uint64_t)(ranks - i);
+
+		if ((uint64_t)bytes[i] > share)
+			return share;
+		left -= (uint64_t)bytes[i];
+	}
+	return limit;
+}
+
+static size_t longest(const struct trace_site *site, int64_t n)
+{
+	size_t most = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		size_t len = strlen(site[i].text);
+
+		most = len > most ? len : most;
+	}
+	return most;
+}
+
 static void send(const struct trace *t, const void *from, size_t n, size_t size)
 {
 	for (size_t done = 0; done < n; done += CHUNK) {
@@ -243,12 +333,14 @@ static void report(void *state)
 	struct trace_all all = {
 	    .about = t->of->about,
 	    .number = t->of->number,
+	    .limit = t->limit,
 	    .ranges = t->of->setup->protocol->kind.capabilities & PAWL_CAP_RANGES,
 	    .ranks = t->of->setup->topo->nranks,
 	};
 	struct trace_site *mine = calloc(TALLY_SITES, sizeof *mine);
-	int64_t *sites = calloc((size_t)all.ranks, sizeof *sites), found = 0;
-	struct trace_rank me = self(t, n);
+	int64_t *sites = calloc((size_t)all.ranks, sizeof *sites), found = 0, bytes;
+	struct trace_rank me;
+	size_t site;
 	int well;
 
 	all.rank = calloc((size_t)all.ranks, sizeof *all.rank);
@@ -256,6 +348,11 @@ static void report(void *state)
 	PMPI_Allreduce(MPI_IN_PLACE, &well, 1, MPI_INT, MPI_MIN, t->of->comm);
 	if (well) {
 		found = find_sites(t, n, mine);
+		site = longest(mine, found);
+		keep_last(t, n, t->limit, site, &bytes);
+		PMPI_Allgather(&bytes, 1, MPI_INT64_T, sites, 1, MPI_INT64_T, t->of->comm);
+		n = keep_last(t, n, share_of(sites, all.ranks, t->limit), site, &bytes);
+		me = self(t, n);
 		me.clock_error_ns = convert(t, n);
 		PMPI_Allgather(&me, sizeof me, MPI_BYTE, all.rank, sizeof me, MPI_BYTE,
 			       t->of->comm);
@@ -286,6 +383,82 @@ static void close_trace(void *state)
 	free(t);
 }
 
+/* A list of numbers and spans. */
+static bool read_spans(const char *text, struct spans *s)
+{
+	const char *at = text;
+
+	for (s->n = 0; *at; s->n++) {
+		char *end;
+
+		if (s->n == SPANS || *at < '0' || *at > '9')
+			return false;
+		s->first[s->n] = s->last[s->n] = strtoull(at, &end, 10);
+		if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+			s->last[s->n] = strtoull(end + 1, &end, 10);
+		if (s->last[s->n] < s->first[s->n] || (*end && (*end != ',' || !end[1])))
+			return false;
+		at = end + (*end == ',');
+	}
+	return true;
+}
+
+static int get_spans(MPI_Comm comm, const char *name, struct spans *s)
+{
+	char text[OBSERVE_SETTING];
+	int rc = observe_text(comm, name, text);
+
+	if (rc == PAWL_SUCCESS && !read_spans(text, s))
+		return error_set(PAWL_ERR_OPTION,
+				 "%s: \"%.80s\" is no list of up to %d numbers and spans, as in"
+				 " 0-3,8",
+				 name, text, (int)SPANS);
+	return rc;
+}
+
+/* Seconds since the table was created: "10-20". */
+static int get_time(struct trace *t)
+{
+	char text[OBSERVE_SETTING], *end = text;
+	int rc = observe_text(t->of->comm, "PAWL_TRACE_TIME", text);
+	double from = 0, to = 0;
+
+	t->to_ns = UINT64_MAX;
+	if (rc != PAWL_SUCCESS || !text[0])
+		return rc;
+	if (text[0] >= '0' && text[0] <= '9')
+		from = strtod(text, &end);
+	if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+		to = strtod(end + 1, &end);
+	if (*end || !(from < to && to < 1e9))
+		return error_set(PAWL_ERR_OPTION,
+				 "PAWL_TRACE_TIME: \"%.80s\" is no span of seconds since the table"
+				 " was created, as in 10-20",
+				 text);
+	t->from_ns = t->opened_ns + (uint64_t)(from * 1e9);
+	t->to_ns = t->opened_ns + (uint64_t)(to * 1e9);
+	return PAWL_SUCCESS;
+}
+
+/* What is kept, and how much. */
+static int get_choice(struct trace *t)
+{
+	uint64_t mib = 240; /* less than 256 million bytes */
+	struct spans ranks = {.n = 0};
+	int rc = observe_number(t->of->comm, "PAWL_TRACE_FILE_MIB", 1, MIB_MOST * 16, &mib);
+
+	t->limit = mib * MIB;
+	if (rc == PAWL_SUCCESS)
+		rc = get_spans(t->of->comm, "PAWL_TRACE_RANKS", &ranks);
+	if (rc == PAWL_SUCCESS)
+		rc = get_spans(t->of->comm, "PAWL_TRACE_LOCKS", &t->locks);
+	if (rc == PAWL_SUCCESS)
+		rc = get_time(t);
+	if (rc == PAWL_SUCCESS)
+		t->is_off = !has(&ranks, (uint64_t)job_rank(t->of->comm));
+	return rc;
+}
+
 static const struct observer calls = {
     .acquired = acquired,
     .released = released,
@@ -307,6 +480,12 @@ int observe_open_trace(const struct observe *o, const struct observer **observer
 		return error_set(PAWL_ERR_OPTION,
 				 "PAWL_TRACE names a file, as in PAWL_TRACE=locks.json (a file"
 				 " whose name is a word for on or off: ./yes)");
+	if (strlen(path) > 3 && strcmp(path + strlen(path) - 3, ".gz") == 0)
+		return error_set(
+		    PAWL_ERR_OPTION,
+		    "PAWL_TRACE: %.200s would not be compressed; compress the file when"
+		    " the program has ended",
+		    path);
 	rc = observe_number(of->comm, "PAWL_TRACE_MIB", 1, MIB_MOST, &mib);
 	if (rc != PAWL_SUCCESS)
 		return rc;
@@ -325,6 +504,12 @@ int observe_open_trace(const struct observe *o, const struct observer **observer
 	t->of = of;
 	t->size = bytes / sizeof *t->ring;
 	memcpy(t->path, path, sizeof path);
+	t->opened_ns = rma_now_ns();
+	rc = get_choice(t);
+	if (rc != PAWL_SUCCESS) {
+		close_trace(t);
+		return rc;
+	}
 	rc = of->rma->rank == 0 ? trace_claim(t->path) : PAWL_SUCCESS;
 	PMPI_Bcast(&rc, 1, MPI_INT, 0, of->comm);
 	if (rc != PAWL_SUCCESS) {
@@ -334,7 +519,6 @@ int observe_open_trace(const struct observe *o, const struct observer **observer
 			   : error_set(rc, "PAWL_TRACE: rank 0 cannot write the file");
 	}
 	t->clock = rma_compare_clocks(of->comm);
-	t->opened_ns = rma_now_ns();
 	*observer = &calls;
 	*state = t;
 	return PAWL_SUCCESS;

@@ -29,6 +29,7 @@ struct trace_rank {
 	int32_t number; /* in the file: job_process() */
 	char host[48];
 	int64_t records, lost;
+	int64_t bytes;           /* of the records, in the file */
 	uint64_t clock_error_ns; /* of its times, to those of the table's rank 0 */
 	int32_t thread;          /* number in the file of its slot 0; those of others follow */
 	int32_t named;           /* trace_file.c: slots that have their names */
@@ -48,6 +49,7 @@ struct trace_all {
 	uint64_t failure_ns;
 	uint64_t number;      /* of the table */
 	uint64_t first_arrow; /* trace_file.c: numbers of its arrows begin here */
+	uint64_t limit;       /* bytes of the file; 0: none */
 	bool ranges;
 	int ranks;
 	struct trace_rank *rank;
@@ -57,16 +59,19 @@ struct trace_all {
 	size_t sites;
 };
 
-/* trace_file.c: add the events of a table to the file; sorts the records. False: the file cannot be
+/* trace_file.c: add the events of a table to the file; sorts the records and sites. If the file
+ * would become longer than the limit, the first records are left out. False: the file cannot be
  * written. */
 bool trace_file_create(const char *path);
 bool trace_file_add(const char *path, struct trace_all *t);
+/* A bound on the bytes of a record, if its sites have texts of this length. */
+uint64_t trace_file_bytes(const struct trace_record *r, bool ranges, size_t site);
 /* Begin an open, empty file; job: its name. */
 enum { TRACE_BEGIN = 256 };
 bool trace_file_begin(int fd, const char *job);
 
-/* trace_claim.c. Find the file of this job. A file of a job that has ended is begun anew; if the job
- * of another process uses it, or this process was spawned, *path becomes that of a file of this
+/* trace_claim.c. Find the file of this job. A file of a job that has ended is begun anew; if the
+ * job of another process uses it, or this process was spawned, *path becomes that of a file of this
  * process. Local; at rank 0 of a table. PAWL_ERR_OPTION: the file cannot be written, or is no time
  * line. */
 int trace_claim(char path[OBSERVE_SETTING]);

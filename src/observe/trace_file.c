@@ -85,15 +85,28 @@ static void put_event(FILE *f, const struct trace_all *t, const struct trace_rec
 		phase, category, t->rank[r->rank].number, thread_of(t, r), us(ns));
 }
 
+static int by_rank_and_address(const void *a, const void *b)
+{
+	const struct trace_site *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* The sites are sorted. */
 static void put_site(FILE *f, const struct trace_all *t, const struct trace_record *r,
 		     const char *name, const void *address)
 {
-	for (size_t i = 0; i < t->sites; i++)
-		if (t->site[i].rank == r->rank && t->site[i].address == address) {
-			fprintf(f, ", \"%s\": ", name);
-			json_put_text(f, t->site[i].text);
-			return;
-		}
+	const struct trace_site wanted = {.rank = r->rank, .address = address}, *found;
+
+	if (t->sites == 0)
+		return;
+	found = bsearch(&wanted, t->site, t->sites, sizeof wanted, by_rank_and_address);
+	if (!found)
+		return;
+	fprintf(f, ", \"%s\": ", name);
+	json_put_text(f, found->text);
 }
 
 /* Viewers give each name a colour. */
@@ -242,6 +255,61 @@ static void put_failure(FILE *f, const struct trace_all *t)
 	fputc('}', f);
 }
 
+/* ------------------------------------------------------------------------- size */
+
+/* Longer than the events without their sites, by numbers of any size. */
+enum { SLICE_BYTES = 300, RANGE_BYTES = 64, ARROW_BYTES = 160 };
+
+uint64_t trace_file_bytes(const struct trace_record *r, bool ranges, size_t site)
+{
+	const uint64_t slice = SLICE_BYTES + 2 * site + (ranges ? RANGE_BYTES : 0);
+	const bool well = r->code == PAWL_SUCCESS;
+
+	return (r->waited || !well ? slice : 0) + (well ? slice : 0) +
+	       (r->waited && well ? 2 * ARROW_BYTES : 0);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct trace_record *x = a, *y = b;
+
+	return (x->acquired_ns > y->acquired_ns) - (x->acquired_ns < y->acquired_ns);
+}
+
+static size_t longest_site(const struct trace_all *t)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < t->sites; i++) {
+		size_t len = strlen(t->site[i].text);
+
+		longest = len > longest ? len : longest;
+	}
+	return longest;
+}
+
+/* Leave out the first records, so that the file gets this many bytes at most. */
+static void leave_out(struct trace_all *t, uint64_t room)
+{
+	const size_t site = longest_site(t);
+	uint64_t bytes = 0;
+	size_t first = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		bytes += trace_file_bytes(&t->record[i], t->ranges, site);
+	if (bytes <= room)
+		return;
+	qsort(t->record, t->n, sizeof *t->record, by_time);
+	for (; first < t->n && bytes > room; first++) {
+		bytes -= trace_file_bytes(&t->record[first], t->ranges, site);
+		t->rank[t->record[first].rank].lost++;
+	}
+	t->n -= first;
+	memmove(t->record, t->record + first, t->n * sizeof *t->record);
+}
+
+/* ------------------------------------------------------------------------ table */
+
 static int by_lock_and_time(const void *a, const void *b)
 {
 	const struct trace_record *x = a, *y = b;
@@ -260,6 +328,10 @@ bool trace_file_add(const char *path, struct trace_all *t)
 		return false;
 	/* A record takes more than a byte, so no arrow of another table has these numbers. */
 	t->first_arrow = (uint64_t)ftell(f);
+	if (t->limit)
+		leave_out(t, t->limit > t->first_arrow ? t->limit - t->first_arrow : 0);
+	if (t->sites)
+		qsort(t->site, t->sites, sizeof *t->site, by_rank_and_address);
 	qsort(t->record, t->n, sizeof *t->record, by_lock_and_time);
 	put_names(f, t);
 	for (size_t i = 0; i < t->n; i++) {

@@ -109,6 +109,12 @@ static void settings(void)
 	refused("PAWL_TRACE_MIB", "0", "no number from 1");
 	refused("PAWL_TRACE_MIB", "65537", "no number from 1");
 	refused("PAWL_TRACE_MIB", "7x", "no number from 1");
+	refused("PAWL_TRACE_FILE_MIB", "0", "no number from 1");
+	refused("PAWL_TRACE_RANKS", "3-1", "\"3-1\" is no list of");
+	refused("PAWL_TRACE_LOCKS", "1,,2", "no list of");
+	refused("PAWL_TRACE_TIME", "5", "no span of seconds");
+	refused("PAWL_TRACE_TIME", "5-2", "no span of seconds");
+	refused("PAWL_TRACE", "x.json.gz", "would not be compressed");
 	unsetenv("PAWL_TRACE");
 	result("settings that are refused");
 }
@@ -181,9 +187,12 @@ static void names(void)
 
 static void ranges(void)
 {
-	pawl_table *t = create("citron", "PAWL_TRACE", FILE_NAME);
+	pawl_table *t;
 	pawl_range range;
 
+	if (tap_rank == 0)
+		unlink(FILE_NAME); /* statistics, and no time line */
+	t = create("citron", "PAWL_TRACE", FILE_NAME);
 	if (tap_rank == 0)
 		expect_code(pawl_range_acquire(t, 0, 3, 9, PAWL_EXCLUSIVE, &range), PAWL_SUCCESS,
 			    "range acquire");
