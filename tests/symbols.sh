@@ -86,14 +86,14 @@ baselines_there()
 check "and the library of pawl-bench has" baselines_there
 
 # The layer precedes the MPI. It exports the C and Fortran names of the calls it replaces, and in C
-# the PMPI names, which a tool before the layer calls.
+# the PMPI names, which a tool before the layer calls; and PMIx_Commit (src/layers/presence.c).
 layer=$builddir/.libs/libpawl-mpi.so
 "${NM:-nm}" -D --defined-only "$layer" |
 	awk '$2 ~ /^[A-Z]$/ { print $3 }' |
 	grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort -u >"$dir/layer"
 beyond()
 {
-	! grep -viE '^(p?mpi_init(_thread)?|(o|p)?mpi_win_(create|create_dynamic|allocate|allocate_shared|free|set_attr|(un)?lock(_all)?|flush(_local)?(_all)?)(_cptr)?(_c|_f|_f08(ts)?(_large)?)?_{0,2}|pawl_win_(un)?lock_range|pawl_private_layer)$' "$dir/layer"
+	! grep -viE '^(p?mpi_(init(_thread)?|session_init|finalize)|pmix_commit|(o|p)?mpi_win_(create|create_dynamic|allocate|allocate_shared|free|set_attr|(un)?lock(_all)?|flush(_local)?(_all)?)(_cptr)?(_c|_f|_f08(ts)?(_large)?)?_{0,2}|pawl_win_(un)?lock_range|pawl_private_layer)$' "$dir/layer"
 }
 check "libpawl-mpi exports nothing else" beyond
 calls()
@@ -116,14 +116,14 @@ openmpi) check "libpawl-mpi leaves the flushes to the MPI" flushes 0 ;;
 mpich) check "libpawl-mpi has the four flushes, under one name" flushes 4 ;;
 esac
 
-# The other layers export the entry points that they replace, and a mark for libpawl.
+# The other layers export the entry points that they replace, a mark for libpawl, and PMIx_Commit.
 exports()
 {
 	exports_lib=$1
 	shift
 	"${NM:-nm}" -D --defined-only "$exports_lib" | awk '$2 ~ /^[A-Z]$/ { print $3 }' |
 		grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort >"$dir/layer"
-	printf '%s\n' "$@" pawl_private_layer | sort | diff - "$dir/layer"
+	printf '%s\n' "$@" pawl_private_layer PMIx_Commit | sort | diff - "$dir/layer"
 }
 # of_layer NAME SYMBOL...
 of_layer()

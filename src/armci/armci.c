@@ -21,8 +21,9 @@
 /* In the program before an ARMCI that is a shared library, too. */
 #define PUBLIC __attribute__((visibility("default")))
 
+const char layer_library[] = "libpawl-armci";
+
 static const struct layer layer = {
-    .library = "libpawl-armci",
     .runtime = "ARMCI",
     .words =
 	{

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+const char layer_library[] = "libpawl-caf";
+
 static const struct layer layer = {
-    .library = "libpawl-caf",
     .runtime = "OpenCoarrays",
     .words =
 	{

@@ -51,7 +51,7 @@ static bool seen;  /* the program has called a function of this layer */
 
 #ifdef PIC
 #define ENTRY(name) _gfortran_caf_##name
-#define FIND(name, x, y) next_find("_gfortran_caf_" #name, &next.call_##name);
+#define FIND(name, x, y) next_find("_gfortran_caf_" #name, NULL, &next.call_##name);
 #else
 #define ENTRY(name) __wrap__gfortran_caf_##name
 #define DECLARE(name, parameters, arguments) void __real__gfortran_caf_##name parameters;
@@ -74,6 +74,7 @@ static void find_all(void)
 #ifdef PIC
 	CAF_CALLS(FIND)
 	CAF_USES(FIND)
+	presence_before_init();
 #else
 #define SET(name, x, y) next.call_##name = __real__gfortran_caf_##name;
 	CAF_CALLS(SET)
@@ -89,7 +90,7 @@ static void find_all(void)
 __attribute__((destructor)) static void at_exit(void)
 {
 	if (!seen)
-		next_say_unused("libpawl-caf", "gfortran's coarrays");
+		next_say_unused("gfortran's coarrays");
 }
 #endif
 

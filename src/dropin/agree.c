@@ -37,6 +37,7 @@
 #include <time.h>
 
 #include "base/agree.h"
+#include "base/pinned.h"
 #include "dropin/request.h"
 
 /* What the processes exchange, combined by bitwise and. */
@@ -263,7 +264,7 @@ static bool ask(MPI_Comm comm, const struct request *r, uint64_t *words, struct 
 		list[i]->choosers++;
 	propose(words, r, list, *n, some, rank);
 	pthread_mutex_unlock(&lock);
-	PMPI_Allreduce(MPI_IN_PLACE, words, WORDS, MPI_UINT64_T, MPI_BAND, comm);
+	presence_allreduce(comm, words, WORDS);
 	return words[POOLS] == ~words[NOT_POOLS];
 }
 
@@ -323,6 +324,10 @@ struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id)
 	uint64_t words[WORDS];
 	int n;
 
+	if (!presence_is_full(comm, "windows keep the locks of the MPI")) {
+		r->wanted = r->mistake = false;
+		return NULL;
+	}
 	for (;;) {
 		bool known = ask(comm, r, words, list, &n), taken = false;
 
@@ -384,6 +389,7 @@ void agree_on_end(bool first)
 	pthread_mutex_lock(&lock);
 	if (initialized && at_end == MPI_KEYVAL_INVALID) {
 		comes_last = first;
+		pin_library_of((void *)finish);
 		PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &at_end, NULL);
 		PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, NULL);
 	}

@@ -19,6 +19,8 @@ bool dropin_has_threads(void)
 void dropin_begin(void)
 {
 	bypass_seen();
+	if (dropin_has_threads())
+		presence_look_at_all();
 	agree_on_end(true);
 }
 

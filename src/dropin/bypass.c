@@ -18,13 +18,15 @@
 
 #include "dropin/dropin.h"
 
+const char layer_library[] = "libpawl-mpi";
+
 static atomic_bool seen;
 
 void bypass_seen(void)
 {
 	if (!atomic_load_explicit(&seen, memory_order_relaxed) &&
 	    !atomic_exchange_explicit(&seen, true, memory_order_relaxed))
-		message_check_mpi("libpawl-mpi");
+		message_check_mpi();
 }
 
 __attribute__((destructor)) static void at_exit(void)

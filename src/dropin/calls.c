@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The MPI calls that this layer defines, for C. */
-#include "dropin/dropin.h"
-#include "observe/observe.h"
-
-/* The program and tools link these in place of the MPI's. */
-#pragma GCC visibility push(default)
-
-/* A tool in front of this layer calls the MPI by its PMPI_* names (next.c). */
-#ifdef PIC
-#define UNDER_BOTH_NAMES(name, parameters, arguments) \
-	extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)));
-#else
-#define UNDER_BOTH_NAMES(name, parameters, arguments)
-#endif
+#include "dropin/calls.h"
 
 #define INIT(name, parameters, arguments)               \
-	int MPI_##name parameters                       \
+	static int body_##name parameters               \
 	{                                               \
 		int rc;                                 \
                                                         \
 		if (is_behind())                        \
 			return next_mpi.name arguments; \
+		presence_before_init();                 \
 		rc = next_##name arguments;             \
 		if (rc == MPI_SUCCESS)                  \
 			dropin_begin();                 \
@@ -28,12 +17,13 @@
 	}
 
 #define MAKE(name, parameters, arguments)                                       \
-	int MPI_##name parameters                                               \
+	static int body_##name parameters                                       \
 	{                                                                       \
 		int rc;                                                         \
                                                                                 \
 		if (is_behind())                                                \
 			return next_mpi.name arguments;                         \
+		presence_announce();                                            \
 		rc = next_##name arguments;                                     \
 		return rc == MPI_SUCCESS ? dropin_attach(comm, info, win) : rc; \
 	}
@@ -41,80 +31,70 @@
 DROPIN_INITS(INIT)
 DROPIN_MAKERS(MAKE)
 
-/* NULL: the call is for the MPI. If there is a tool behind this layer, the call may come from the
- * tool; if not, a known window is the program's. */
-static inline struct window *ours(MPI_Win win)
+#if MPI_VERSION >= 4
+static int body_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
 {
-	struct window *w = next_is_tool && is_behind() ? NULL : windows_find(win);
+	int rc;
 
-	if (__builtin_expect(w != NULL, 1))
-		return w->pool ? w : NULL;
-	if (!is_behind())
-		bypass_unknown(win);
-	return NULL;
+	if (is_behind())
+		return next_mpi.Session_init(info, handler, session);
+	presence_before_init();
+	rc = next_Session_init(info, handler, session);
+	if (rc == MPI_SUCCESS)
+		presence_session(*session);
+	return rc;
 }
-
-int MPI_Win_free(MPI_Win *win)
-{
-	return is_behind() ? next_mpi.Win_free(win)
-			   : dropin_free(win ? windows_find(*win) : NULL, win);
-}
+#endif
 
 #ifdef OPEN_MPI
-int MPI_Win_set_attr(MPI_Win win, int key, void *value)
+static int body_Win_set_attr(MPI_Win win, int key, void *value)
 {
 	struct window *w = is_behind() ? NULL : windows_find(win);
 
 	if (w)
 		w->has_attributes = true;
-	return is_behind() ? next_mpi.Win_set_attr(win, key, value)
-			   : next_Win_set_attr(win, key, value);
+	return PASS(Win_set_attr(win, key, value));
 }
 #endif
 
-static int unset_site(int rc)
-{
-	pawl_private_set_site(NULL);
-	return rc;
-}
+#define body_Finalize() PASS(Finalize())
+#define body_Win_free(win) call_free(win)
+#define body_Win_lock(type, rank, assertion, win) call_lock(site, type, rank, assertion, win)
+#define body_Win_unlock(rank, win) call_unlock(site, rank, win)
+#define body_Win_lock_all(assertion, win) call_lock_all(site, assertion, win)
+#define body_Win_unlock_all(win) call_unlock_all(site, win)
 
-/* A call for another window goes to the tool or the MPI unchanged. */
-#define PASS(call) (is_behind() ? next_mpi.call : next_##call)
+/* The program and tools link these in place of the MPI's. */
+#pragma GCC visibility push(default)
 
-/* To observers the locks of the call come from the program's line, not from this layer's. */
-#define FROM_HERE(call)                                                               \
-	(__builtin_expect(w->observed, 0)                                             \
-	     ? (pawl_private_set_site(__builtin_return_address(0)), unset_site(call)) \
-	     : (call))
+#define UNDER_MPI(name, parameters, arguments)                        \
+	int MPI_##name parameters                                     \
+	{                                                             \
+		const void *const site = __builtin_return_address(0); \
+                                                                      \
+		(void)site;                                           \
+		return body_##name arguments;                         \
+	}
+DROPIN_LOCKING(UNDER_MPI)
 
-int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win)
-{
-	struct window *w = ours(win);
-
-	return w ? FROM_HERE(dropin_lock(w, type, rank, assertion))
-		 : PASS(Win_lock(type, rank, assertion, win));
-}
-
-int MPI_Win_unlock(int rank, MPI_Win win)
-{
-	struct window *w = ours(win);
-
-	return w ? FROM_HERE(dropin_unlock(w, rank)) : PASS(Win_unlock(rank, win));
-}
-
-int MPI_Win_lock_all(int assertion, MPI_Win win)
-{
-	struct window *w = ours(win);
-
-	return w ? FROM_HERE(dropin_lock_all(w, assertion)) : PASS(Win_lock_all(assertion, win));
-}
-
-int MPI_Win_unlock_all(MPI_Win win)
-{
-	struct window *w = ours(win);
-
-	return w ? FROM_HERE(dropin_unlock_all(w)) : PASS(Win_unlock_all(win));
-}
+/* A tool in front of this layer calls the MPI by its PMPI_* names, and so does a tool behind it,
+ * also in calls that this layer does not have (next.c). Not the flushes: Pawl calls PMPI_Win_flush
+ * for its own windows, and that is the MPI's. */
+#ifdef PIC
+#define UNDER_PMPI(name, parameters, arguments)                       \
+	int PMPI_##name parameters                                    \
+	{                                                             \
+		const void *const site = __builtin_return_address(0); \
+		const bool behind = next_is_tool && next_has(site);   \
+		int rc;                                               \
+                                                                      \
+		behind_depth += behind;                               \
+		rc = body_##name arguments;                           \
+		behind_depth -= behind;                               \
+		return rc;                                            \
+	}
+DROPIN_LOCKING(UNDER_PMPI)
+#endif
 
 #if !DROPIN_YIELDS
 
@@ -151,6 +131,3 @@ int MPI_Win_flush_local_all(MPI_Win win)
 }
 
 #endif
-
-/* Without the flushes: Pawl calls PMPI_Win_flush for its own windows, and that is the MPI's. */
-DROPIN_LOCKING(UNDER_BOTH_NAMES)

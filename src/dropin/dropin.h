@@ -86,6 +86,21 @@ struct window {
 #define DROPIN_INITS(X)                                  \
 	X(Init, (int *argc, char ***argv), (argc, argv)) \
 	X(Init_thread, (int *argc, char ***argv, int level, int *got), (argc, argv, level, got))
+/* Passed on, so that a tool behind this layer gets it if it got MPI_Init. Linked statically, on
+ * MPICH it is libpawl's. */
+#ifdef PIC
+#define DROPIN_ENDS(X) X(Finalize, (void), ())
+#else
+#define DROPIN_ENDS(X)
+#endif
+
+#if MPI_VERSION >= 4
+#define DROPIN_SESSIONS(X)                                                              \
+	X(Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session * session), \
+	  (info, handler, session))
+#else
+#define DROPIN_SESSIONS(X)
+#endif
 
 #define DROPIN_LOCKS(X)                                                 \
 	X(Win_free, (MPI_Win * win), (win))                             \
@@ -142,7 +157,9 @@ struct window {
 #endif
 
 /* The calls that the layer defines under their PMPI_* names, too. */
-#define DROPIN_LOCKING(X) DROPIN_INITS(X) DROPIN_MAKERS(X) DROPIN_LOCKS(X) DROPIN_ATTRIBUTES(X)
+#define DROPIN_LOCKING(X) \
+	DROPIN_INITS(X)   \
+	DROPIN_SESSIONS(X) DROPIN_ENDS(X) DROPIN_MAKERS(X) DROPIN_LOCKS(X) DROPIN_ATTRIBUTES(X)
 /* All calls that it defines. */
 #define DROPIN_CALLS(X) DROPIN_LOCKING(X) DROPIN_FLUSHES(X)
 
@@ -157,6 +174,8 @@ struct next {
 extern struct next next_calls, next_mpi;
 /* Whether there is a tool behind this layer. It calls PMPI_*, which the layer passes on. */
 extern bool next_is_tool;
+/* Whether an address is in such a tool. */
+bool next_has(const void *address);
 
 /* How often the calling thread has entered code behind this layer: a tool that the layer has
  * called, or the MPI's Fortran symbol. Calls of this layer from there go to the MPI. */

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The same calls for Fortran. The symbols depend on the MPI:
+ * The same calls for Fortran, under the names that programs call. So the program's line is the
+ * caller, and a linker that keeps only the libraries that the program refers to (--as-needed)
+ * keeps this one:
  *
- *   Open MPI  mpif.h and module mpi call mpi_win_lock_ (in one of four spellings), module mpi_f08
- *             calls ompi_win_lock_f. All of them call PMPI_Win_lock and so bypass the C symbols.
- *   MPICH     mpif.h and module mpi call mpi_win_lock_, which calls MPI_Win_lock: nothing is needed
- *             here. Module mpi_f08 calls mpi_win_lock_f08_ and the like, which call PMPI_Win_lock.
+ *   mpif.h and module mpi  mpi_win_lock_, in one of four spellings
+ *   module mpi_f08         mpi_win_lock_f08_
+ *
+ * On Open MPI their own definitions call PMPI_Win_lock; on MPICH those of mpif.h and module mpi
+ * call MPI_Win_lock, the others PMPI_Win_lock.
  *
  * Calls that create windows are passed to the MPI's own Fortran symbol in the PMPI spelling. It
  * knows Fortran's MPI_BOTTOM, descriptors and pointers, and calls PMPI_Win_create or the like,
- * where this layer must not take the window a second time. These symbols are weak, because a
- * program that is not Fortran has none of them.
+ * where this layer must not take the window a second time. (On MPICH those of mpif.h and module mpi
+ * are left to the MPI, which calls MPI_Win_create.) These symbols are weak, because a program that
+ * is not Fortran has none of them. If the program opens a Fortran library by dlopen(RTLD_LOCAL), a
+ * weak reference is null, so the name is looked up from the calling library.
  */
-#include "dropin/dropin.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dropin/calls.h"
 
 #define PUBLIC __attribute__((visibility("default")))
-#define NATIVE extern __attribute__((weak))
+/* The program's line. */
+#define SITE __builtin_return_address(0)
 /* Only Fortran calls them, so they have no prototypes. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wmissing-declarations"
@@ -39,88 +49,89 @@ static inline void made(MPI_Fint *ierr, MPI_Fint rc, const MPI_Fint *comm, const
 	finish(ierr, rc);
 }
 
-static inline void lock(const MPI_Fint *type, const MPI_Fint *rank, const MPI_Fint *assertion,
-			const MPI_Fint *win, MPI_Fint *ierr)
-{
-	finish(ierr, MPI_Win_lock(*type, *rank, *assertion, PMPI_Win_f2c(*win)));
-}
-
-static inline void unlock(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierr)
-{
-	finish(ierr, MPI_Win_unlock(*rank, PMPI_Win_f2c(*win)));
-}
-
-static inline void lock_all(const MPI_Fint *assertion, const MPI_Fint *win, MPI_Fint *ierr)
-{
-	finish(ierr, MPI_Win_lock_all(*assertion, PMPI_Win_f2c(*win)));
-}
-
-static inline void unlock_all(const MPI_Fint *win, MPI_Fint *ierr)
-{
-	finish(ierr, MPI_Win_unlock_all(PMPI_Win_f2c(*win)));
-}
-
 static inline void window_free(MPI_Fint *win, MPI_Fint *ierr)
 {
 	MPI_Win w = PMPI_Win_f2c(*win);
-	int rc = MPI_Win_free(&w);
+	int rc = call_free(&w);
 
 	if (rc == MPI_SUCCESS)
 		*win = PMPI_Win_c2f(w);
 	finish(ierr, rc);
 }
 
+/* The MPI's symbol that was not there when this library was loaded. */
+static void find_native(const char *name, const void *caller, void *call)
+{
+	void *found;
+
+	next_find(name, caller, call);
+	memcpy(&found, call, sizeof found);
+	if (found)
+		return;
+	fprintf(stderr,
+		"pawl: libpawl-mpi cannot find %s of the MPI's Fortran library; preload that"
+		" library, too\n",
+		name);
+	PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
 /* clang-format off */
-#define LOCK(name) PUBLIC void name(MPI_Fint *t, MPI_Fint *r, MPI_Fint *a, MPI_Fint *w, MPI_Fint *e) { lock(t, r, a, w, e); }
-#define UNLOCK(name) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { unlock(r, w, e); }
-#define LOCK_ALL(name) PUBLIC void name(MPI_Fint *a, MPI_Fint *w, MPI_Fint *e) { lock_all(a, w, e); }
-#define UNLOCK_ALL(name) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { unlock_all(w, e); }
+#define LOCK(name) PUBLIC void name(MPI_Fint *t, MPI_Fint *r, MPI_Fint *a, MPI_Fint *w, MPI_Fint *e) { finish(e, call_lock(SITE, *t, *r, *a, PMPI_Win_f2c(*w))); }
+#define UNLOCK(name) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { finish(e, call_unlock(SITE, *r, PMPI_Win_f2c(*w))); }
+#define LOCK_ALL(name) PUBLIC void name(MPI_Fint *a, MPI_Fint *w, MPI_Fint *e) { finish(e, call_lock_all(SITE, *a, PMPI_Win_f2c(*w))); }
+#define UNLOCK_ALL(name) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { finish(e, call_unlock_all(SITE, PMPI_Win_f2c(*w))); }
+#define FREE(name) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { window_free(w, e); }
 #define FLUSH(name, call) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { finish(e, call(*r, PMPI_Win_f2c(*w))); }
 #define FLUSH_ALL(name, call) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { finish(e, call(PMPI_Win_f2c(*w))); }
-#define FREE(name) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { window_free(w, e); }
 
 /* Memory comes from the caller (create) or from the MPI (allocate). base is an address or a
  * descriptor; unit points to an integer of either size. */
+#define MAKER(name, native, parameters, arguments) \
+	extern __attribute__((weak)) void native parameters; \
+	PUBLIC void name parameters \
+	{ \
+		void (*call) parameters = native; \
+		MPI_Fint rc = MPI_SUCCESS, *ierr = e; \
+		if (!call) \
+			find_native(#native, SITE, &call); \
+		presence_announce(); \
+		behind_depth++; \
+		e = &rc; \
+		call arguments; \
+		made(ierr, rc, c, i, w); \
+	}
 #define CREATE(name, native) \
-	NATIVE void native(void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e); \
-	PUBLIC void name(void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e) \
-	{ MPI_Fint rc = MPI_SUCCESS; behind_depth++; native(base, size, unit, i, c, w, &rc); made(e, rc, c, i, w); }
+	MAKER(name, native, (void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (base, size, unit, i, c, w, e))
 #define ALLOCATE(name, native) \
-	NATIVE void native(MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e); \
-	PUBLIC void name(MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e) \
-	{ MPI_Fint rc = MPI_SUCCESS; behind_depth++; native(size, unit, i, c, base, w, &rc); made(e, rc, c, i, w); }
+	MAKER(name, native, (MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e), (size, unit, i, c, base, w, e))
 #define DYNAMIC(name, native) \
-	NATIVE void native(MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e); \
-	PUBLIC void name(MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e) \
-	{ MPI_Fint rc = MPI_SUCCESS; behind_depth++; native(i, c, w, &rc); made(e, rc, c, i, w); }
+	MAKER(name, native, (MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (i, c, w, e))
+
+#define SPELLINGS(MACRO, lower, upper) \
+	MACRO(lower) MACRO(lower##_) MACRO(lower##__) MACRO(upper) MACRO(lower##_f08_)
+#define SPELLINGS_MADE(MACRO, lower, upper) \
+	MACRO(lower, p##lower) MACRO(lower##_, p##lower##_) MACRO(lower##__, p##lower##__) \
+	MACRO(upper, P##upper) MACRO(lower##_f08_, p##lower##_f08_)
+
+#if defined(OPEN_MPI) || defined(MPICH_VERSION)
+SPELLINGS(LOCK, mpi_win_lock, MPI_WIN_LOCK)
+SPELLINGS(UNLOCK, mpi_win_unlock, MPI_WIN_UNLOCK)
+SPELLINGS(LOCK_ALL, mpi_win_lock_all, MPI_WIN_LOCK_ALL)
+SPELLINGS(UNLOCK_ALL, mpi_win_unlock_all, MPI_WIN_UNLOCK_ALL)
+SPELLINGS(FREE, mpi_win_free, MPI_WIN_FREE)
+#endif
 
 #if defined(OPEN_MPI)
 
-#define SPELLINGS(MACRO, lower, upper, f08) \
-	MACRO(lower) MACRO(lower##_) MACRO(lower##__) MACRO(upper) MACRO(f08)
-#define SPELLINGS_MADE(MACRO, lower, upper, f08) \
-	MACRO(lower, p##lower) MACRO(lower##_, p##lower##_) MACRO(lower##__, p##lower##__) \
-	MACRO(upper, P##upper) MACRO(f08, p##lower##_)
-
-SPELLINGS(LOCK, mpi_win_lock, MPI_WIN_LOCK, ompi_win_lock_f)
-SPELLINGS(UNLOCK, mpi_win_unlock, MPI_WIN_UNLOCK, ompi_win_unlock_f)
-SPELLINGS(LOCK_ALL, mpi_win_lock_all, MPI_WIN_LOCK_ALL, ompi_win_lock_all_f)
-SPELLINGS(UNLOCK_ALL, mpi_win_unlock_all, MPI_WIN_UNLOCK_ALL, ompi_win_unlock_all_f)
-SPELLINGS(FREE, mpi_win_free, MPI_WIN_FREE, ompi_win_free_f)
-SPELLINGS_MADE(CREATE, mpi_win_create, MPI_WIN_CREATE, ompi_win_create_f)
-SPELLINGS_MADE(DYNAMIC, mpi_win_create_dynamic, MPI_WIN_CREATE_DYNAMIC, ompi_win_create_dynamic_f)
-SPELLINGS_MADE(ALLOCATE, mpi_win_allocate, MPI_WIN_ALLOCATE, ompi_win_allocate_f)
-SPELLINGS_MADE(ALLOCATE, mpi_win_allocate_cptr, MPI_WIN_ALLOCATE_CPTR, ompi_win_allocate_cptr_f)
-SPELLINGS_MADE(ALLOCATE, mpi_win_allocate_shared, MPI_WIN_ALLOCATE_SHARED, ompi_win_allocate_shared_f)
-SPELLINGS_MADE(ALLOCATE, mpi_win_allocate_shared_cptr, MPI_WIN_ALLOCATE_SHARED_CPTR, ompi_win_allocate_shared_cptr_f)
+SPELLINGS_MADE(CREATE, mpi_win_create, MPI_WIN_CREATE)
+SPELLINGS_MADE(DYNAMIC, mpi_win_create_dynamic, MPI_WIN_CREATE_DYNAMIC)
+SPELLINGS_MADE(ALLOCATE, mpi_win_allocate, MPI_WIN_ALLOCATE)
+SPELLINGS_MADE(ALLOCATE, mpi_win_allocate_cptr, MPI_WIN_ALLOCATE_CPTR)
+SPELLINGS_MADE(ALLOCATE, mpi_win_allocate_shared, MPI_WIN_ALLOCATE_SHARED)
+SPELLINGS_MADE(ALLOCATE, mpi_win_allocate_shared_cptr, MPI_WIN_ALLOCATE_SHARED_CPTR)
 
 #elif defined(MPICH_VERSION)
 
-LOCK(mpi_win_lock_f08_)
-UNLOCK(mpi_win_unlock_f08_)
-LOCK_ALL(mpi_win_lock_all_f08_)
-UNLOCK_ALL(mpi_win_unlock_all_f08_)
-FREE(mpi_win_free_f08_)
 FLUSH(mpi_win_flush_f08_, MPI_Win_flush)
 FLUSH(mpi_win_flush_local_f08_, MPI_Win_flush_local)
 FLUSH_ALL(mpi_win_flush_all_f08_, MPI_Win_flush_all)
@@ -132,5 +143,14 @@ ALLOCATE(mpi_win_allocate_f08_, pmpir_win_allocate_f08_)
 ALLOCATE(mpi_win_allocate_f08_large_, pmpir_win_allocate_f08_large_)
 ALLOCATE(mpi_win_allocate_shared_f08_, pmpir_win_allocate_shared_f08_)
 ALLOCATE(mpi_win_allocate_shared_f08_large_, pmpir_win_allocate_shared_f08_large_)
+
+/* The others come to MPI_Init of this library. */
+#ifndef PIC
+#define INIT(name, native, parameters, arguments) \
+	extern __attribute__((weak)) void native parameters; \
+	PUBLIC void name parameters { presence_before_init(); native arguments; dropin_begin(); }
+INIT(mpi_init_f08_, pmpir_init_f08_, (MPI_Fint *e), (e))
+INIT(mpi_init_thread_f08_, pmpir_init_thread_f08_, (MPI_Fint *level, MPI_Fint *got, MPI_Fint *e), (level, got, e))
+#endif
 
 #endif

@@ -5,8 +5,8 @@
  * A PMPI tool may be loaded before this library or after it. A tool that is loaded before it wraps
  * MPI_Win_lock and calls PMPI_Win_lock, or does not wrap the call at all; so the shared library
  * defines both names (of the flushes, which no lock depends on, one). A tool that is loaded after
- * it is called in place of the MPI; its PMPI_* calls come here again (behind_depth) and go to the
- * MPI.
+ * it is called in place of the MPI; its PMPI_* calls come here again and go to the MPI, within
+ * calls of this layer (behind_depth) and in others (next_has()).
  *
  * The library creates its own windows by the MPI's functions directly (own_windows.h), so neither
  * this layer nor a tool sees them.
@@ -38,19 +38,43 @@ static void *mpi_call(const char *name)
 #define FIND_MPI(name) (void *)PMPI_##name
 #endif
 
-/* Whether two functions are in the same library. */
-static bool together(void *a, void *b)
+/* The library that an address is in, or NULL. */
+static void *library_of(const void *address)
 {
-	Dl_info of_a, of_b;
+	Dl_info of;
 
-	return dladdr(a, &of_a) && dladdr(b, &of_b) && of_a.dli_fbase == of_b.dli_fbase;
+	return dladdr(address, &of) ? of.dli_fbase : NULL;
+}
+
+enum { TOOLS = 8 };
+static void *tools[TOOLS]; /* libraries behind this layer that wrap some of its calls */
+
+bool next_has(const void *address)
+{
+	const void *library = library_of(address);
+
+	for (int i = 0; i < TOOLS && tools[i]; i++)
+		if (tools[i] == library)
+			return true;
+	return false;
+}
+
+static void add_tool(void *library)
+{
+	int i = 0;
+
+	while (i < TOOLS && tools[i] && tools[i] != library)
+		i++;
+	if (i < TOOLS)
+		tools[i] = library;
+	next_is_tool = true;
 }
 
 /* If the next definition is the MPI's, use its PMPI_* name. */
 static void set(void *next_call, void *its_call, void *next, void *mpi)
 {
-	if (next && !together(next, mpi))
-		next_is_tool = true;
+	if (next && library_of(next) != library_of(mpi))
+		add_tool(library_of(next));
 	else
 		next = mpi;
 	memcpy(next_call, &next, sizeof next);

@@ -7,6 +7,7 @@
  *   options.c  options that the environment cannot change
  *   locks.c    tables of locks over the communicator of a runtime
  *   next.c     the runtime's functions behind a layer
+ *   presence.c which processes have the layer
  */
 #ifndef LAYERS_LAYERS_H
 #define LAYERS_LAYERS_H
@@ -17,13 +18,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The name of the layer's library ("libpawl-caf"), which the layer defines. */
+extern const char layer_library[];
+
 /* message.c --------------------------------------------------------------- */
 
 /* Rank 0 of comm prints a message on stderr, once for each reason in this process. */
 void message_once(MPI_Comm comm, const char *what, const char *why);
 /* End the process with a message if its MPI is not the one that this library was built for: calls
  * with the MPI's handles would fail. */
-void message_check_mpi(const char *library);
+void message_check_mpi(void);
 /* Whether this may be rank 0, by the launcher's variables, because MPI may be finalized. */
 bool message_may_be_first(void);
 
@@ -47,7 +51,6 @@ bool options_is_mistake(int code);
 /* locks.c ----------------------------------------------------------------- */
 
 struct layer {
-	const char *library; /* "libpawl-caf" */
 	const char *runtime; /* "OpenCoarrays": whose locks are used if Pawl's cannot be */
 	struct option_words words;
 	bool direct; /* the runtime's operations within a host do not need the MPI's progress */
@@ -141,10 +144,32 @@ static inline int layer_release(const struct layer_locks *s, uint64_t index, int
 
 /* next.c ------------------------------------------------------------------ */
 
-/* Store in *call, a pointer to a function, the definition of a name behind this library; else the
- * first one in the program, unless that is this library's; else NULL. */
-void next_find(const char *name, void *call);
+/* Store in *call, a pointer to a function, the definition of a name behind this library; else that
+ * of the library that has this address (not if it is NULL), or of one that it was linked with; else
+ * the first one in the program; else NULL. Never this library's own. */
+void next_find(const char *name, const void *caller, void *call);
 /* At exit, say that the library was loaded but no call of the runtime reached it. */
-void next_say_unused(const char *library, const char *runtime);
+void next_say_unused(const char *runtime);
+
+/* presence.c -------------------------------------------------------------- */
+
+/* Tell other processes that this one has the layer: before MPI_Init, and before a call after which
+ * a communicator is asked about. */
+void presence_before_init(void);
+void presence_announce(void);
+#if MPI_VERSION >= 4
+/* MPI_Session_init has returned. */
+void presence_session(MPI_Session session);
+#endif
+/* MPI_Init has returned, and other threads may use the connection to the launcher later. */
+void presence_look_at_all(void);
+
+/* Whether the layer may send messages over comm, because all its processes have the layer. If not,
+ * one of those that have it prints a message that begins with what. No message is sent. All
+ * processes of comm that have the layer ask after the same collective call of the MPI. */
+bool presence_is_full(MPI_Comm comm, const char *what);
+/* The first message over comm: MPI_Allreduce with MPI_BAND, in place. If presence_is_full() could
+ * not know, a message says so when it takes long. */
+void presence_allreduce(MPI_Comm comm, uint64_t *words, int n);
 
 #endif

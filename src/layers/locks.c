@@ -21,6 +21,7 @@
 
 #include "base/hash.h"
 #include "base/info.h"
+#include "base/pinned.h"
 #include "layers/layers.h"
 #include "observe/observe.h"
 
@@ -176,6 +177,7 @@ static void watch(void)
 	if (watching)
 		return;
 	watching = true;
+	pin_library_of((void *)finish);
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &keyval, NULL);
 	PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
 	PMPI_Comm_free_keyval(&keyval);
@@ -230,6 +232,17 @@ static void take_from(struct layer_table *t, uint64_t first, uint64_t count,
 	};
 }
 
+/* Whether all processes of comm have this layer. They have, if it is in the program itself. */
+static bool is_everywhere(MPI_Comm comm, const char *what)
+{
+#ifdef PIC
+	return presence_is_full(comm, what);
+#else
+	(void)comm, (void)what;
+	return true;
+#endif
+}
+
 /* No table has room: make one. */
 static bool take_new(const struct layer *l, MPI_Comm comm, uint64_t count, uint64_t capacity,
 		     struct layer_locks *locks)
@@ -239,6 +252,9 @@ static bool take_new(const struct layer *l, MPI_Comm comm, uint64_t count, uint6
 	char why[512] = "", what[64];
 	bool mistake = false;
 
+	snprintf(what, sizeof what, "%s are those of the runtime", l->words.locks);
+	if (!is_everywhere(comm, what))
+		return false;
 	if (!same_everywhere(comm, hash_text(HASH_BEGIN, kind), count)) {
 		mistake = true;
 		snprintf(why, sizeof why,
@@ -274,7 +290,7 @@ bool layer_take(const struct layer *l, MPI_Comm comm, uint64_t count, struct lay
 	uint64_t capacity = FIRST_CAPACITY;
 
 	if (!tables)
-		message_check_mpi(l->library);
+		message_check_mpi();
 	for (struct layer_table *t = tables; t; t = t->next) {
 		uint64_t first;
 

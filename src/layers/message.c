@@ -37,14 +37,14 @@ void message_once(MPI_Comm comm, const char *what, const char *why)
 		fprintf(stderr, "pawl: %s: %s\n", what, why);
 }
 
-void message_check_mpi(const char *library)
+void message_check_mpi(void)
 {
 	char why[256];
 
 	if (!mpi_family_differs(why, sizeof why))
 		return;
 	if (message_may_be_first())
-		fprintf(stderr, "pawl: this %s %s\n", library, why);
+		fprintf(stderr, "pawl: this %s %s\n", layer_library, why);
 	exit(EXIT_FAILURE);
 }
 

@@ -18,19 +18,36 @@ static bool is_here(void *address)
 	       of_address.dli_fbase == of_here.dli_fbase;
 }
 
-void next_find(const char *name, void *call)
+/* The name in the library that has this address, or in those that it was linked with. */
+static void *find_from(const void *address, const char *name)
+{
+	Dl_info from;
+	void *library, *found;
+
+	if (!address || !dladdr(address, &from))
+		return NULL;
+	library = dlopen(from.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		return NULL;
+	found = dlsym(library, name);
+	dlclose(library);
+	return found;
+}
+
+void next_find(const char *name, const void *caller, void *call)
 {
 	void *next = dlsym(RTLD_NEXT, name);
 
-	if (!next) {
+	if (!next)
+		next = find_from(caller, name);
+	if (!next || is_here(next))
 		next = dlsym(RTLD_DEFAULT, name);
-		if (next && is_here(next))
-			next = NULL;
-	}
+	if (next && is_here(next))
+		next = NULL;
 	memcpy(call, &next, sizeof next);
 }
 
-void next_say_unused(const char *library, const char *runtime)
+void next_say_unused(const char *runtime)
 {
 	int initialized = 0;
 
@@ -40,5 +57,5 @@ void next_say_unused(const char *library, const char *runtime)
 			"pawl: %s was loaded, but no call of %s reached it: this program has none,"
 			" or has the runtime in itself (linked statically), or in a library before"
 			" this one; its locks were those of the runtime\n",
-			library, runtime);
+			layer_library, runtime);
 }

@@ -34,8 +34,9 @@
  * locks are used. */
 enum { LOCKS_PER_PE = 65536 };
 
+const char layer_library[] = "libpawl-shmem";
+
 static const struct layer layer = {
-    .library = "libpawl-shmem",
     .runtime = "OpenSHMEM",
     .words =
 	{
@@ -56,7 +57,7 @@ __attribute__((destructor)) static void at_exit(void)
 {
 #ifdef PIC
 	if (!seen)
-		next_say_unused("libpawl-shmem", "OpenSHMEM");
+		next_say_unused("OpenSHMEM");
 #endif
 }
 

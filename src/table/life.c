@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/pinned.h"
 #include "table/table.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -154,6 +155,7 @@ static __attribute__((destructor(101))) void at_exit(void)
 
 static void watch_fork(void)
 {
+	pin_library_of((void *)watch_fork);
 	pthread_atfork(before_fork, in_parent, in_child);
 }
 

@@ -1,0 +1,191 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Ways in which libpawl-mpi gets into the processes of a job, or into some of them. In each way the
+# program's results are right, and the layer is in use (it then counts the locks, and names the
+# program's line), or one line says why it is off.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+. "$srcdir/tests/dropin-head.sh"
+[ -e "$lib" ] || skip_all "no .libs/libpawl-mpi.so in this build"
+export PAWL_STATS=1
+
+# ---------------------------------------------------------------- programs
+
+fortran=$(wrapper mpifort)
+c="$CC -D_GNU_SOURCE -std=c11 -g"
+with="-L$builddir/.libs -Wl,-rpath,$builddir/.libs -lpawl-mpi -lpawl"
+
+# build LANGUAGE: program-LANGUAGE, plugin-LANGUAGE.so, and both linked with the layer by a linker
+# that drops libraries without use.
+build()
+{
+	build_objects=$work/turns-$1.o
+	build_link=$CC
+	case $1 in
+	c) $c -fPIC -DTURNS -c "$sources/loaded.c" -o "$build_objects" || return ;;
+	*)
+		build_flags=
+		case $1 in
+		mpi) build_flags=-DUSE_MPI ;;
+		mpi_f08) build_flags=-DUSE_MPI_F08 ;;
+		esac
+		build_link=$fortran
+		(cd "$work" && $fortran -w -g -fPIC $argument_mismatch $build_flags \
+			-c "$sources/loaded.F90" -o "$build_objects") || return
+		build_objects="$build_objects $work/main.o"
+		;;
+	esac
+	$build_link -w $build_objects -o "$work/program-$1" -rdynamic -ldl &&
+		$build_link -w -shared $build_objects -o "$work/plugin-$1.so" &&
+		$build_link -w $build_objects -o "$work/linked-$1" -Wl,--as-needed $with -ldl &&
+		$build_link -w -shared $build_objects -o "$work/linked-$1.so" -Wl,--as-needed $with
+}
+
+$c -fPIC -c "$sources/loaded.c" -o "$work/main.o"
+echo "      end" >"$work/empty.f90"
+argument_mismatch=
+[ -z "$fortran" ] || ! $fortran -fallow-argument-mismatch -c "$work/empty.f90" \
+	-o "$work/empty.o" 2>/dev/null || argument_mismatch=-fallow-argument-mismatch
+languages=
+for language in c mpif.h mpi mpi_f08; do
+	if said=$(build $language 2>&1); then
+		languages="$languages $language"
+	else
+		skip "programs in $language" "$(printf '%s\n' "$said" | tail -n 1)"
+	fi
+done
+
+# -------------------------------------------------------------------- runs
+
+# loaded STATE RUN...: every result is right; and the layer is "on", or off with the one line of
+# each MPI_COMM_WORLD (of two, if STATE is 2), "off: PART OF LINE".
+loaded()
+{
+	loaded_state=$1
+	shift
+	"$@" >"$work/said" 2>"$work/errors"
+	loaded_status=$?
+	cat "$work/said" "$work/errors" >"$work/both"
+	if [ $loaded_status != 0 ] || ! grep -q '^right' "$work/both" || grep -q WRONG "$work/both"; then
+		echo "status $loaded_status"
+		head -n 20 "$work/both"
+		return 1
+	fi
+	grep '^pawl:' "$work/errors" >"$work/lines"
+	case $loaded_state in
+	on) grep -q 'at loaded\.' "$work/lines" && ! grep ' keep ' "$work/lines" ;;
+	off:*) [ "$(wc -l <"$work/lines")" = "${loaded_lines:-1}" ] &&
+		grep -q "${loaded_state#off: }" "$work/lines" ;;
+	esac || { cat "$work/lines"; return 1; }
+}
+
+run()
+{
+	mpi_run 2 90 env "$found" "$@"
+}
+preloaded="LD_PRELOAD=$lib"
+
+# only CONDITION PROGRAM...: with the layer in the processes for which it holds.
+only()
+{
+	only_condition=$1
+	shift
+	mpi_run 2 90 sh -c 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+		! eval "$0" || export LD_PRELOAD="$1"
+		shift; exec "$@"' "$only_condition" "$lib" "$@"
+}
+
+# ----------------------------------------------------- in all processes, early
+
+for language in $languages; do
+	[ -n "$TEST_LONG" ] || [ $language != c ] || continue
+	for where in local ${TEST_LONG:+global}; do
+		check "preloaded, plugin in $language opened $where" \
+			loaded on run $preloaded "$work/program-c" $where "$work/plugin-$language.so"
+	done
+	check "linked with --as-needed, $language" loaded on run "$work/linked-$language"
+done
+for language in ${TEST_LONG:+$languages}; do
+	check "preloaded, $language" loaded on run $preloaded "$work/program-$language"
+	check "linked, and preloaded, $language" loaded on run $preloaded "$work/linked-$language"
+done
+python=$(command -v python3)
+in_python()
+{
+	run $1 "$python" -c '
+import ctypes, sys
+sys.exit(ctypes.CDLL(sys.argv[2], mode=getattr(ctypes, sys.argv[1])).whole())' "$2" "$3"
+}
+for language in $languages; do
+	[ -n "$TEST_LONG" ] || [ $language = "${languages##* }" ] || continue
+	for how in RTLD_LOCAL ${TEST_LONG:+RTLD_GLOBAL}; do
+		if [ -z "$python" ]; then
+			skip "python3, a plugin in $language" "no python3"
+			continue
+		fi
+		check "preloaded, python3, a plugin in $language, $how" \
+			loaded on in_python $preloaded $how "$work/plugin-$language.so"
+		check "python3, a plugin in $language with the layer, $how" \
+			loaded on in_python X=1 $how "$work/linked-$language.so"
+	done
+done
+
+# --------------------------------------------------------------- after MPI_Init
+
+# Fortran's names are not in the program. With MPICH it is too late for other processes to know.
+for language in $languages; do
+	[ -n "$TEST_LONG" ] || [ $language = c ] || [ $language = mpi_f08 ] || continue
+	case $language:$TEST_MPI in
+	c:*) late="off: no call reached it" ;;
+	*:openmpi) late=on ;;
+	*) late="off: before MPI_Init" ;;
+	esac
+	for how in close ${TEST_LONG:+local global}; do
+		check "a plugin in $language with the layer, opened after MPI_Init, $how" \
+			loaded "$late" run "$work/program-c" $how "$work/linked-$language.so"
+	done
+done
+
+# ------------------------------------------------------------ in some processes
+
+for language in $languages; do
+	[ -n "$TEST_LONG" ] || [ $language = c ] || [ $language = mpi_f08 ] || continue
+	for rank in 0 1; do
+		check "in rank $rank only, $language" loaded "off: rank $((1 - rank)) of" \
+			only "[ \$rank = $rank ]" "$work/program-$language"
+	done
+done
+# MPICH 4.0.2 cannot spawn here.
+if [ "$TEST_MPI" = openmpi ]; then
+	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s spawn\n' "$lib" "$work/program-c" >"$work/child"
+	chmod +x "$work/child"
+	check "the spawned processes have not" loaded "off: another MPI_COMM_WORLD" \
+		run $preloaded "$work/program-c" spawn
+	check "only the spawned processes have" loaded "off: another MPI_COMM_WORLD" \
+		run "$work/program-c" spawn "$work/child"
+	loaded_lines=2
+	check "both have" loaded "off: another MPI_COMM_WORLD" \
+		run $preloaded "$work/program-c" spawn "$work/child"
+	loaded_lines=
+fi
+said=$("$srcdir/tests/netcluster" run -n 2 --hosts 2 --mpi "$TEST_MPI" --timeout 60 -- true 2>&1)
+if [ $? = 0 ]; then
+	on_h1()
+	{
+		"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 90 \
+			--env TEST_EXIT=1 -- \
+			sh -c '[ "$(hostname)" = h2 ] || export LD_PRELOAD="$0"; exec "$@"' \
+			"$lib" "$work/program-c"
+	}
+	check "on one of 2 hosts only" loaded "off: rank 2 of" on_h1
+else
+	skip "on one of 2 hosts only" "$said"
+fi
+
+# A launcher whose store is not known: the layer takes it that all processes have it.
+if [ "$TEST_MPI" = mpich ]; then
+	check "an unknown launcher" loaded on run PMIX_NAMESPACE=none $preloaded "$work/program-c"
+fi
+
+finish
