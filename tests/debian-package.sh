@@ -57,9 +57,10 @@ mirror=$("$srcdir/build-aux/debian-mirror")
 root=${PAWL_ROOTS:-/var/tmp/pawl-roots}/$suite-package
 make_root()
 {
+	"$srcdir/build-aux/own-folder" "${root%/*}" || return
 	[ ! -e "$root/.complete" ] || return 0
 	rm -rf -- "$root"
-	mkdir -p "${root%/*}" && mmdebstrap --quiet --variant=minbase "$suite" "$root" "$mirror" \
+	mmdebstrap --quiet --variant=minbase "$suite" "$root" "$mirror" \
 		--include=build-essential,cmake,gfortran,pkg-config,libopenmpi-dev,openmpi-bin \
 		--include=libmpich-dev,mpich,libhwloc-dev,libucx-dev,python3-mpi4py && touch "$root/.complete"
 }
