@@ -81,6 +81,22 @@ gains()
 	printf '%s\n' "$said" | grep -q '^another kind gains [1-9][0-9][0-9]* % more: alock$'
 }
 check "another kind that is better is named" gains
+
+# The levels of t_l are those of option topology, and the search begins with the values that -o has.
+# At their best, there is nothing to set.
+levels()
+{
+	common="cx5-6nodes ecsb --ranks=32 --lock=rma-mcs --iterations=60 $machines"
+	said=$("$tune" $common -o "topology=node:4 core:8") || return 1
+	printf '%s\n' "$said"
+	best=$(printf '%s\n' "$said" | sed -n 's/^  -o \(t_l=node:[0-9]*\)$/\1/p')
+	[ -n "$best" ] || return 1
+	said=$("$tune" $common -o "topology=node:4 core:8" -o "$best") || return 1
+	printf '%s\n' "$said"
+	printf '%s\n' "$said" | grep -q '^after [0-9]* runs: the options given are best$' &&
+		! printf '%s\n' "$said" | grep -q '^  -o'
+}
+check "the levels of option topology, and where the search begins" levels
 # One client: no kind of them needs fewer operations.
 alone()
 {
@@ -101,6 +117,9 @@ complains()
 }
 check "no workload" complains "MACHINE and WORKLOAD are needed" xc30-aries
 check "a goal that is none" complains "one of: throughput, p99, slowest" xc30-aries ecsb --goal=fun
-check "a lock without thresholds" complains "has no thresholds" xc30-aries ecsb --lock=d-mcs
+check "a lock without thresholds" complains "d-mcs has no thresholds$" xc30-aries ecsb --lock=d-mcs
+check "no level" complains "8 ranks are on one node without levels (.*more --ranks" \
+	xc30-aries ecsb --lock=rma-mcs --ranks=8
+check "a topology that is none" complains topology xc30-aries ecsb -o topology=moon:2
 
 finish

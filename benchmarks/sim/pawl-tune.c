@@ -73,9 +73,15 @@ static int report(void)
 	char text[TUNE_KNOBS][TUNE_TEXT];
 	int n = tune_options(&tune, text);
 
-	print_outcome("defaults", &tune.defaults);
-	print_outcome("found", &tune.best);
-	printf("after %d runs; to set:\n", tune.runs);
+	print_outcome(set.lock_options ? "given" : "defaults", &tune.defaults);
+	if (!tune.found) {
+		printf("after %d runs: the %s are best\n", tune.runs,
+		       set.lock_options ? "options given" : "defaults");
+		n = 0;
+	} else {
+		print_outcome("found", &tune.best);
+		printf("after %d runs; to set:\n", tune.runs);
+	}
 	for (int i = 0; i < n; i++)
 		printf("  -o %s\n", text[i]);
 	if (tune_score(&tune, &tune.best) < 1e-9)

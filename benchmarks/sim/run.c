@@ -30,7 +30,7 @@ static int set_for_space(void *arg, const char *name, uint64_t value)
 	return options_set(to->options, to->protocol, name, number, "--space");
 }
 
-static int read_options(const struct sim_run *run, const struct lock_protocol *p, struct options *o)
+int sim_read_options(const struct sim_run *run, const struct lock_protocol *p, struct options *o)
 {
 	const struct settings *s = run->set;
 	int rc = PAWL_SUCCESS;
@@ -369,7 +369,7 @@ int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *wh
 	choose_length(run);
 	choose_writers(run);
 	zipf_start(&run->zipf, run->set->n, run->set->zipf);
-	if (read_options(run, p, &o) != PAWL_SUCCESS || !make_world(run, p, &o)) {
+	if (sim_read_options(run, p, &o) != PAWL_SUCCESS || !make_world(run, p, &o)) {
 		snprintf(why, whylen, "%s", pawl_error_message());
 	} else {
 		enum sim_verdict v;

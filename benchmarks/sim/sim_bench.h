@@ -102,6 +102,9 @@ struct sim_run {
  * if a lock failed: why has a message. */
 int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *why, size_t whylen);
 
+/* The options of a run: defaults, those of the command line, then the environment. */
+int sim_read_options(const struct sim_run *run, const struct lock_protocol *p, struct options *o);
+
 /* machines.c: a machine by its name, or a file if the name has a slash; false: err has a message.
  */
 bool sim_open_machine(const struct settings *s, struct machine *m, char *err, size_t errlen);

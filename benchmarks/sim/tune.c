@@ -72,15 +72,47 @@ static void add_levels(struct tune *t, const struct topo *topo, const int64_t *t
 	}
 }
 
+/* The value of an option, or another one if it is not set, which is -1. */
+static int64_t value_of(const struct options *o, const char *name, int64_t otherwise)
+{
+	int64_t value = options_number(o, name, -1);
+
+	return value < 0 ? otherwise : value;
+}
+
+static void explain_none(struct tune *t, const struct topo *topo)
+{
+	const struct pawl_kind *kind = t->contestant->kind;
+
+	if (kind_takes(kind, "t_l", 3))
+		snprintf(t->error, sizeof t->error,
+			 "%s has thresholds for the levels of a machine (t_l), and %d ranks are on"
+			 " one node without levels (%s); accepted: more --ranks, another -o"
+			 " topology",
+			 kind->name, t->ranks, topo->text);
+	else
+		snprintf(t->error, sizeof t->error, "%s has no thresholds", kind->name);
+}
+
 bool tune_begin(struct tune *t)
 {
-	struct topo *topo = topo_parse(t->machine->topology, t->ranks, t->error, sizeof t->error);
 	const struct pawl_kind *kind = t->contestant->kind;
+	const struct sim_run run = {
+	    .set = t->set, .contestant = t->contestant, .workload = t->workload, .ranks = t->ranks};
 	struct options o;
+	struct topo *topo;
 
-	if (!topo)
+	if (sim_read_options(&run, kinds_find(kind->name), &o) != PAWL_SUCCESS) {
+		snprintf(t->error, sizeof t->error, "%s", pawl_error_message());
+		options_free(&o);
 		return false;
-	options_default(&o, kinds_find(kind->name));
+	}
+	topo = topo_parse(o.topology ? o.topology : t->machine->topology, t->ranks, t->error,
+			  sizeof t->error);
+	if (!topo) {
+		options_free(&o);
+		return false;
+	}
 	if (kind_takes(kind, "t_dc", 4))
 		add_knob(t, "t_dc", true, 1, t->ranks, options_number(&o, "t_dc", 0));
 	if (kind_takes(kind, "t_l", 3))
@@ -90,15 +122,15 @@ bool tune_begin(struct tune *t)
 	if (kind_takes(kind, "t_r", 3))
 		add_knob(t, "t_r", false, 1, 65536, options_number(&o, "t_r", 0));
 	if (kind_takes(kind, "patience", 8))
-		add_knob(t, "patience", true, 1, 65536, LONGEST_PATIENCE);
+		add_knob(t, "patience", true, 1, 65536, value_of(&o, "patience", LONGEST_PATIENCE));
 	if (kind_takes(kind, "stay", 4))
-		add_knob(t, "stay", true, 1, 524288, USUAL_STAY);
+		add_knob(t, "stay", true, 1, 524288, value_of(&o, "stay", USUAL_STAY));
 	if (kind_takes(kind, "backoff_min", 11))
 		add_knob(t, "backoff_min", false, 64, 65536, options_number(&o, "backoff_min", 0));
-	topo_free(topo);
 	if (!t->knobs)
-		snprintf(t->error, sizeof t->error, "%s has no thresholds on this machine",
-			 kind->name);
+		explain_none(t, topo);
+	topo_free(topo);
+	options_free(&o);
 	return t->knobs > 0;
 }
 
@@ -183,7 +215,7 @@ static bool improve(struct tune *t, struct tune_knob *k)
 					break;
 				}
 				t->best = o;
-				moved = true;
+				t->found = moved = true;
 			}
 		}
 	}

@@ -13,7 +13,7 @@ struct tune_knob {
 	char name[24]; /* "t_r", or the name of a level */
 	bool is_level; /* of t_l */
 	int64_t value[TUNE_VALUES];
-	int values, now, first; /* first: the default, or the nearest value */
+	int values, now, first; /* first: as the options say, or the nearest value */
 };
 
 /* Another kind, with its defaults. */
@@ -33,13 +33,14 @@ struct tune {
 	double floor; /* of fairness */
 	struct tune_knob knob[TUNE_KNOBS];
 	int knobs, runs;
+	bool found; /* settings that are better than those at first */
 	struct outcome defaults, best;
 	struct tune_other other[TUNE_OTHERS];
 	int others;
 	char error[400]; /* why the search failed, or "" */
 };
 
-/* The thresholds that the lock has on this machine; false: none, or an error. */
+/* The thresholds that the lock has on this machine with these options; false: none, or an error. */
 bool tune_begin(struct tune *t);
 /* The outcome with the defaults, the best one, and those of the other kinds of libpawl that take
  * part in the workload; runs in the engine. */
