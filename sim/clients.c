@@ -239,7 +239,7 @@ static void granted(struct sim_rank *r, struct lock_slot *slot)
 	check_overtakes(r);
 	check_slot(r, slot);
 	r->mode = 0;
-	r->nheld++;
+	r->world->second += r->nheld++ > 0;
 	count_in(h);
 	sim_step(r);
 }
@@ -283,7 +283,7 @@ static bool may_return(const struct sim_rank *r, enum sim_how how, uint64_t dead
 		return r->world->request.death_wait_ns && r->world->deaths;
 	default:
 		return rc == CLIENT_NO_SLOT &&
-		       r->nheld + r->unsettled + needs > r->world->setup.max_held;
+		       r->nheld + r->requested + r->unsettled + needs > r->world->setup.max_held;
 	}
 }
 
@@ -299,9 +299,10 @@ static int refused(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, i
 					  : "has no slot");
 	if (!may_return(r, how, deadline_ns, needs, rc))
 		sim_fail(w, SIM_MISUSE, "rank %d: an acquire must not return %d now", r->id, rc);
-	if (client_in_use(&r->clients) != r->nheld)
-		sim_fail(w, SIM_MISUSE, "rank %d holds %d locks, and %d slots are claimed", r->id,
-			 r->nheld, client_in_use(&r->clients));
+	if (client_in_use(&r->clients) != r->nheld + r->requested)
+		sim_fail(w, SIM_MISUSE,
+			 "rank %d holds %d locks, requests %d, and %d slots are claimed", r->id,
+			 r->nheld, r->requested, client_in_use(&r->clients));
 	r->mode = 0;
 	r->unsettled += rc == PAWL_ERR_PEER || rc == PAWL_ERR_TIMEOUT || rc == PAWL_ERR_BUSY;
 	/* A call that fails may leave each of its slots to settle, or lost. */
@@ -330,6 +331,12 @@ static uint64_t deadline(enum sim_how how, uint64_t ns)
 	return how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
 }
 
+static void count_call(struct sim_rank *r, enum sim_how how)
+{
+	r->world->calls[how]++;
+	r->world->beside[how] += r->requested > 0;
+}
+
 static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units *units, int mode,
 		   enum sim_how how, uint64_t ns)
 {
@@ -343,6 +350,7 @@ static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units 
 	r->waited = false;
 	r->began = engine_now();
 	ask(r, lock, how != SIM_TIMED && !leaves_lease(r, mode));
+	count_call(r, how);
 	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
 	slot = client_claim(&r->clients, lock, mode, units, &rc);
 	if (slot) {
@@ -441,9 +449,24 @@ int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int
 	return PAWL_SUCCESS;
 }
 
+/* The rank asks for other locks while it has a request. */
+static void call_beside(struct sim_rank *r, void (*beside)(struct sim_rank *r, uint64_t lock))
+{
+	uint64_t lock = r->lock;
+	sim_time began = r->began;
+	int mode = r->mode;
+
+	if (!beside)
+		return;
+	beside(r, lock);
+	r->lock = lock;
+	r->mode = mode;
+	r->began = began;
+}
+
 /* A client that tests, computes, tests again, and then waits or cancels. */
 int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests, uint64_t ns,
-			 bool cancels)
+			 bool cancels, void (*beside)(struct sim_rank *r, uint64_t lock))
 {
 	struct client_set *set = &r->clients;
 	const struct lock_protocol *p = r->world->request.protocol;
@@ -458,6 +481,7 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	r->waited = false;
 	r->began = engine_now();
 	ask(r, lock, false);
+	count_call(r, SIM_REQUEST);
 	sim_note(r, "requests lock %llu, %s", (unsigned long long)lock, mode_name(mode));
 	q = client_request(set, lock, mode, NULL, timed ? engine_now() / SIM_NS + NEVER_NS : 0,
 			   &rc);
@@ -468,8 +492,10 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	from = slot->from;
 	sim_recorder_begin(r, slot, mode); /* after the first step, which does not wait */
 	slot->from = from;
+	r->requested++;
 	for (int i = 0; i < tests && rc == CLIENT_PENDING; i++) {
 		sim_sleep(r, sim_below(&r->random, ns + 1) * SIM_NS);
+		call_beside(r, beside);
 		sim_note(r, "tests its request");
 		rc = client_request_step(set, q, CLIENT_LOOK);
 		sim_leave_if_over(r);
@@ -477,6 +503,7 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	if (cancels) {
 		sim_note(r, "cancels its request");
 		rc = client_request_cancel(set, q);
+		r->requested--;
 		sim_recorder_acquired(r, slot, PAWL_ERR_TIMEOUT);
 		sim_leave_if_over(r);
 		if (rc == PAWL_ERR_PEER)
@@ -490,6 +517,7 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	}
 	if (rc == CLIENT_PENDING)
 		rc = client_request_step(set, q, CLIENT_WAIT);
+	r->requested--;
 	sim_recorder_acquired(r, slot, rc);
 	sim_leave_if_over(r);
 	if (rc != PAWL_SUCCESS)
@@ -594,6 +622,15 @@ void sim_release(struct sim_rank *r)
 	sim_recorder_release(r, h->slot);
 	uncount(h);
 	released(h, lost, client_release(&r->clients, find(h)));
+}
+
+void sim_release_first(struct sim_rank *r)
+{
+	struct sim_hold first = r->held[0];
+
+	memmove(r->held, r->held + 1, (size_t)(r->nheld - 1) * sizeof *r->held);
+	r->held[r->nheld - 1] = first;
+	sim_release(r);
 }
 
 void sim_release_many(struct sim_rank *r)

@@ -111,6 +111,7 @@ struct sim_rank {
 	struct sim_hold held[SIM_HELD]; /* the latest last */
 	int nheld;
 	int unsettled; /* number of calls after which a slot may not have been free */
+	int requested; /* open requests */
 	uint64_t kept; /* bits of slots of abandoned locks, which may not be used again yet */
 	struct sim_op *ops;
 	uint64_t random;
@@ -145,6 +146,9 @@ struct sim_rank {
 	int64_t skew_ns;     /* error of its clock */
 	void *user;
 };
+
+/* How a rank asks for a lock. */
+enum sim_how { SIM_ACQUIRE, SIM_TRY, SIM_TIMED, SIM_REQUEST, SIM_HOWS };
 
 /* The outcome of a world. */
 enum sim_verdict { SIM_FINE, SIM_VIOLATION, SIM_STUCK, SIM_STARVED, SIM_NOT_IDLE, SIM_MISUSE };
@@ -207,9 +211,11 @@ struct sim_world {
 	bool over;  /* ranks leave at their next access */
 	int deaths; /* number of dead ranks and abandoned locks */
 	uint64_t hash, acquires;
-	uint64_t accesses;  /* since the last acquire */
-	uint64_t peers;     /* calls that ended with PAWL_ERR_PEER */
-	uint64_t shortages; /* acquires that found no slot */
+	uint64_t accesses;                          /* since the last acquire */
+	uint64_t peers;                             /* calls that ended with PAWL_ERR_PEER */
+	uint64_t shortages;                         /* acquires that found no slot */
+	uint64_t calls[SIM_HOWS], beside[SIM_HOWS]; /* acquires, and those beside a request */
+	uint64_t second; /* locks that a rank got while it held another one, by an own call */
 	uint64_t most_overtakes;
 	struct sim_recorder *recorder; /* NULL: not recorded */
 	sim_time end;                  /* when the last rank ended */
@@ -304,8 +310,6 @@ void sim_alarm(void *rank);
 
 /* clients.c ----------------------------------------------------------------- */
 
-enum sim_how { SIM_ACQUIRE, SIM_TRY, SIM_TIMED };
-
 /* The library's calls, with their codes; ns: the time limit of SIM_TIMED. A rank holds at most
  * SIM_HELD locks. A code that is not valid here ends the world. */
 int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, uint64_t ns);
@@ -320,14 +324,17 @@ int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int
 		     enum sim_how how, uint64_t ns);
 void sim_release_many(struct sim_rank *r);
 /* Request a lock, test it a few times with at most ns between, and wait for it, or cancel it:
- * PAWL_ERR_BUSY. */
+ * PAWL_ERR_BUSY. beside: called before each test, with the lock; it may ask for other locks, and
+ * has released them when it returns. NULL: nothing. */
 int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests, uint64_t ns,
-			 bool cancels);
+			 bool cancels, void (*beside)(struct sim_rank *r, uint64_t lock));
 /* Read without the lock, for at most ns, until the read is valid: PAWL_ERR_BUSY; or acquire it in
  * mode PAWL_SHARED. For kinds with PAWL_CAP_OPTIMISTIC. */
 int sim_read(struct sim_rank *r, uint64_t lock, uint64_t ns);
 /* Release the lock that was acquired last, or both locks of sim_acquire_part(). */
 void sim_release(struct sim_rank *r);
+/* Release the lock that was acquired first, by its own call. */
+void sim_release_first(struct sim_rank *r);
 /* Abandon the lock that was acquired last: other ranks have to recover it. */
 void sim_forget(struct sim_rank *r);
 /* Call the protocol's abandon(), and record its result. */

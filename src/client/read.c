@@ -9,7 +9,7 @@
  */
 #include "client/client.h"
 
-enum { READ_TRIES = ATTEMPTS_OR(4, 2) };
+#define READ_TRIES ATTEMPTS_OR(4, 2)
 
 static int look(struct client_set *set, uint64_t lock, struct client_read *r,
 		int (*how)(const struct lock_setup *, struct lock_slot *))

@@ -9,12 +9,18 @@
 #ifndef LOCK_FAULT_H
 #define LOCK_FAULT_H
 
-/* How often an attempt is repeated that other clients can disturb. In the build for the tests it is
- * few, so that the adversary gets to what follows when all attempts have been disturbed. */
+/* Limits: how often an attempt is repeated that other clients can disturb, or how much of something
+ * there is before a kind goes another way. In the build for the tests they are few, so that the
+ * adversary gets to what follows; in some of its worlds they are as in the library. SIZE_OR() is
+ * one of the size of the table. */
 #ifndef PAWL_FAULTS
 #define ATTEMPTS_OR(n, few) (n)
+#define SIZE_OR(n, few) (n)
 #else
-#define ATTEMPTS_OR(n, few) (few)
+enum limits { LIMITS_FEW, LIMITS_SIZES_AS_BUILT, LIMITS_AS_BUILT };
+extern enum limits fault_limits;
+#define ATTEMPTS_OR(n, few) (fault_limits == LIMITS_AS_BUILT ? (n) : (few))
+#define SIZE_OR(n, few) (fault_limits == LIMITS_FEW ? (few) : (n))
 #endif
 
 #ifndef PAWL_FAULTS
@@ -209,6 +215,9 @@
 	X(adaptive_late, "adaptive", "opens first shares again after it has left") \
 	X(adaptive_behind, "adaptive", "does not close the share of the node that had the root") \
 	X(adaptive_fresh, "adaptive", "a fresh root moves as if there were no first shares") \
+	X(adaptive_alias, "adaptive", \
+	  "a node takes its bit for its own although a node of another number has it, too") \
+	X(adaptive_batches, "adaptive", "closes the shares of the first few nodes only") \
 	X(adaptive_watched, "adaptive", "a sharer that looks for the others does not say that it ends") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \
 	X(citron_leaves, "citron", "clients at inner nodes do not wait for those that have leaves") \

@@ -7,6 +7,7 @@
 enum { NAME = 64 };
 
 enum fault fault_on;
+enum limits fault_limits;
 
 #define FAULT_LINE(name, kinds, what) {#name, kinds, what},
 

@@ -21,7 +21,7 @@ static struct {
 	const char *faults;    /* NULL: all, unless locks are named */
 	bool right;            /* the locks without faults */
 	uint64_t first, count; /* count 0: the default */
-	bool timeline;
+	bool timeline, wide, draws;
 	const char *trace; /* NULL: none */
 } set = {.first = 1};
 
@@ -69,7 +69,7 @@ static void write_trace(const struct sim_world *w, const struct lock_protocol *p
 static enum sim_verdict run(const struct lock_protocol *p, uint64_t seed, FILE *timeline,
 			    struct sim_world **world, struct draw *d)
 {
-	if (!draw(d, p, seed))
+	if (!draw(d, p, seed, set.wide))
 		return SIM_MISUSE;
 	d->request.timeline = timeline;
 	d->request.recorded = timeline && set.trace;
@@ -90,9 +90,9 @@ static enum sim_verdict report(const struct lock_protocol *p, uint64_t seed)
 	v = run(p, seed, timeline, &w, &d);
 	fclose(timeline);
 	printf("# %s\n", d.text);
-	printf("# to see it again: %s --lock=%s%s%s --seed=%llu --timeline\n", program,
-	       p->kind.name, fault_on ? " --fault=" : "", fault_on ? fault_name(fault_on) : "",
-	       (unsigned long long)seed);
+	printf("# to see it again: %s --lock=%s%s%s%s --seed=%llu --timeline\n", program,
+	       p->kind.name, set.wide ? " --wide" : "", fault_on ? " --fault=" : "",
+	       fault_on ? fault_name(fault_on) : "", (unsigned long long)seed);
 	if (set.timeline)
 		printf("%s", text);
 	else if (v != SIM_FINE && !fault_on)
@@ -115,6 +115,7 @@ static enum sim_verdict report(const struct lock_protocol *p, uint64_t seed)
 struct sums {
 	uint64_t hash; /* of their schedules */
 	uint64_t acquires, shortages, peers;
+	struct features features;
 };
 
 /* The first seed that fails, or 0. */
@@ -132,6 +133,7 @@ static uint64_t find_failure(const struct lock_protocol *p, uint64_t first, uint
 			sums->acquires += w->acquires;
 			sums->shortages += w->shortages;
 			sums->peers += w->peers;
+			features_add(&sums->features, &d, w);
 			sim_world_free(w);
 		}
 		if (v != SIM_FINE)
@@ -162,7 +164,7 @@ static void check(const struct lock_protocol *p)
 {
 	struct sums sums, again;
 	uint64_t seed, count = set.count;
-	const char *is_long = getenv("TEST_LONG");
+	const char *is_long = getenv("TEST_LONG"), *missing;
 	char text[200];
 
 	if (!count)
@@ -177,8 +179,15 @@ static void check(const struct lock_protocol *p)
 	       p->kind.name, text);
 	if (seed || set.timeline || set.trace)
 		report(p, seed ? seed : set.first);
+	if (set.draws)
+		features_print(&sums.features, p);
 	if (seed)
 		return;
+	missing = count < SEEDS ? NULL : features_missing(&sums.features, p);
+	if (missing)
+		snprintf(text, sizeof text, "no world has had: %s", missing);
+	if (count >= SEEDS)
+		result(!missing, p->kind.name, missing ? text : "worlds with each feature");
 	find_failure(p, set.first, TWICE, &sums);
 	find_failure(p, set.first, TWICE, &again);
 	result(sums.hash == again.hash, p->kind.name, "same seed, same schedule");
@@ -213,6 +222,8 @@ static void check_all(void *arg)
 	bool all = !set.faults || strcmp(set.faults, "all") == 0;
 
 	(void)arg;
+	if (set.right && set.draws)
+		features_print(NULL, NULL);
 	if (set.right)
 		check_kinds(check);
 	if (set.right && (set.faults || set.locks))
@@ -231,17 +242,20 @@ static int usage(FILE *out, const char *wrong)
 
 	if (wrong)
 		fprintf(out, "%s: %s\n", program, wrong);
-	fprintf(out,
-		"usage: %s [--lock=NAME,...] [--fault=FAULT,...] [--first=SEED] [--seeds=COUNT]\n"
-		"       [--seed=SEED] [--timeline] [--trace=FILE]\n"
-		"NAME: %s\n"
-		"FAULT: all, none, or names; --fault=help lists them\n"
-		"SEED, COUNT: 1 to 18446744073709551615\n"
-		"FILE: where to write the time line of a seed that fails, or else of the first "
-		"one, for\n"
-		"pawl-trace and ui.perfetto.dev\n"
-		"Without --fault: the locks as they are, and, unless some are named, all faults.\n",
-		program, kinds_list(names, sizeof names));
+	fprintf(
+	    out,
+	    "usage: %s [--lock=NAME,...] [--fault=FAULT,...] [--first=SEED] [--seeds=COUNT]\n"
+	    "       [--seed=SEED] [--timeline] [--trace=FILE] [--wide] [--draws]\n"
+	    "NAME: %s\n"
+	    "FAULT: all, none, or names; --fault=help lists them\n"
+	    "SEED, COUNT: 1 to 18446744073709551615\n"
+	    "FILE: where to write the time line of a seed that fails, or else of the first "
+	    "one, for\n"
+	    "pawl-trace and ui.perfetto.dev\n"
+	    "--wide: worlds of 9 to 43 ranks only; --draws: a table of how many worlds have had "
+	    "what.\n"
+	    "Without --fault: the locks as they are, and, unless some are named, all faults.\n",
+	    program, kinds_list(names, sizeof names));
 	return out == stderr ? 2 : 0;
 }
 
@@ -323,6 +337,8 @@ int main(int argc, char **argv)
 	    {"seed", required_argument, NULL, 's'},
 	    {"timeline", no_argument, NULL, 't'},
 	    {"trace", required_argument, NULL, 'c'},
+	    {"wide", no_argument, NULL, 'd'},
+	    {"draws", no_argument, NULL, 'r'},
 	    {"help", no_argument, NULL, 'h'},
 	    {NULL, 0, NULL, 0},
 	};
@@ -344,6 +360,10 @@ int main(int argc, char **argv)
 			ok = ok && to_number(optarg, &set.first) && (set.count = 1);
 		else if (which == 't')
 			set.timeline = true;
+		else if (which == 'd')
+			set.wide = true;
+		else if (which == 'r')
+			set.draws = true;
 		else if (which == 'c')
 			set.trace = optarg;
 		else

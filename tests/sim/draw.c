@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Draws a world from a seed. Worlds are small, because errors show with few
- * ranks, and many small worlds have more orders than a big one. In some of them
- * ranks go on until the slowest has had its share, which tests kinds that claim to be
- * fair. In some of these no rank stops, and critical sections
- * outlast releases; there the kind's bound on overtaking is checked.
+ * Draws a world from a seed. Worlds are small, because errors show with few ranks, and many small
+ * worlds have more orders than a big one. A few are wide, for what depends on the number of nodes.
+ * In some of them ranks go on until the slowest has had its share, which tests kinds that claim to
+ * be fair. In some of these no rank stops, and critical sections outlast releases; there the kind's
+ * bound on overtaking is checked.
  */
 #include "draw.h"
 
@@ -60,6 +60,63 @@ enum { CHOICES = sizeof choices / sizeof choices[0] };
 static bool takes(const struct lock_protocol *p, const char *name)
 {
 	return option_spec_find(p, name) != NULL;
+}
+
+/* Wide worlds have more nodes than any field of a word has bits for, than are asked at a time, and
+ * than have first shares or posted releases; and nodes of several sizes. They are rare because each
+ * takes as long as ten others. */
+enum {
+	NARROW_RANKS = 8,
+	WIDE_ONE_OF = 60,
+	WIDE_NODES = 24,
+	WIDE_RANKS = 43,
+	WIDE_LEAST = 9,
+	WIDE_ATTEMPTS = 4
+};
+
+static void draw_topology(struct draw *d, uint64_t *random, bool wide)
+{
+	static const char *const forms[] = {"", "cyclic ", "package:2 "};
+	int nodes = sim_below(random, 3) ? 2 + (int)sim_below(random, WIDE_NODES - 1)
+					 : WIDE_NODES - (int)sim_below(random, 8);
+	int cores = 1 + (int)sim_below(random, 4), form = (int)sim_below(random, 3), ranks, most;
+
+	if (!(wide || sim_below(random, WIDE_ONE_OF) == 0))
+		return;
+	if (nodes * cores < WIDE_LEAST)
+		cores = 2 * cores + WIDE_LEAST / nodes;
+	if (nodes * cores > WIDE_RANKS)
+		cores = (WIDE_RANKS - 1) / (nodes - 1);
+	/* The last node has one rank, all that it can have, or some. */
+	most = nodes * cores < WIDE_RANKS ? nodes * cores : WIDE_RANKS;
+	ranks = (nodes - 1) * cores + 1;
+	if (sim_below(random, 3) && ranks < most)
+		ranks = sim_below(random, 2)
+			    ? most
+			    : ranks + (int)sim_below(random, (uint64_t)(most - ranks));
+	if (ranks < WIDE_LEAST)
+		ranks = WIDE_LEAST;
+	snprintf(d->topology, sizeof d->topology, "%snode:%d %score:%d", form == 1 ? forms[1] : "",
+		 nodes, form == 2 && cores % 2 == 0 ? forms[2] : "",
+		 form == 2 && cores % 2 == 0 ? cores / 2 : cores);
+	d->wide = true;
+	d->attempts = 1 + d->attempts % WIDE_ATTEMPTS;
+	d->lagging = ranks;
+	d->request.topology = d->topology;
+	d->request.ranks = ranks;
+	/* All of them poll. */
+	d->request.most_accesses = MOST_ACCESSES / NARROW_RANKS * (uint64_t)ranks;
+}
+
+/* Limits as in the library; a random sequence of its own, as in draw_many(). */
+static void draw_limits(struct draw *d, uint64_t seed)
+{
+	uint64_t random = sim_seed(seed, 1u << 25);
+
+	d->limits = fault_on != FAULT_NONE || sim_below(&random, 4) ? LIMITS_FEW
+		    : sim_below(&random, 2)                         ? LIMITS_AS_BUILT
+								    : LIMITS_SIZES_AS_BUILT;
+	fault_limits = d->limits;
 }
 
 /* Leases. If they serve recovery, no rank that lives may lose a lock by the adversary's
@@ -251,10 +308,11 @@ static uint64_t draw_time(struct sim_rank *r)
 	return sim_below(&r->random, most[sim_below(&r->random, 4)]);
 }
 
-/* A lock with a higher number, so that there is no cycle of waits; for ranges, a try. */
+/* A lock with a higher number, so that there is no cycle of waits; for ranges, a try. Then perhaps
+ * a third one. They are released in any order; the rank still holds one of them afterwards. */
 static void attempt_another(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
-	uint64_t behind = r->held[0].lock + 1, locks = d->request.locks;
+	uint64_t behind = r->held[r->nheld - 1].lock + 1, locks = d->request.locks;
 	enum sim_how how = SIM_ACQUIRE;
 
 	if (capabilities & PAWL_CAP_RANGES) {
@@ -267,7 +325,12 @@ static void attempt_another(struct sim_rank *r, const struct draw *d, unsigned c
 		 draw_mode(r, d, capabilities) & ~PAWL_AHEAD, how, 0) != PAWL_SUCCESS)
 		return;
 	sim_sleep(r, sim_below(&r->random, d->inside * SIM_NS));
-	sim_release(r);
+	if (r->nheld < SIM_HELD && (int)sim_below(&r->random, PER_CENT) < d->several)
+		attempt_another(r, d, capabilities);
+	if (sim_below(&r->random, 2))
+		sim_release_first(r);
+	else
+		sim_release(r);
 }
 
 /* Lock 0 with an intent, and another one; a client that never does so with a deadline draws
@@ -338,6 +401,34 @@ static void attempt_many(struct sim_rank *r, const struct draw *d, unsigned capa
 	sim_release_many(r);
 }
 
+/* Ask for another lock while a request is open. The request counts as held, so the rank waits only
+ * for locks with higher numbers. */
+static void call_beside(struct sim_rank *r, uint64_t requested)
+{
+	const struct draw *d = r->world->request.user;
+	unsigned capabilities = r->world->request.protocol->kind.capabilities;
+	uint64_t locks = d->request.locks, lock = sim_below(&r->random, locks - 1);
+	enum sim_how how = (enum sim_how)sim_below(&r->random, SIM_HOWS);
+	int mode = draw_mode(r, d, capabilities) & ~PAWL_AHEAD, rc;
+
+	if ((int)sim_below(&r->random, PER_CENT) >= d->beside)
+		return;
+	lock += lock >= requested;
+	if (lock < requested && (how == SIM_ACQUIRE || how == SIM_REQUEST))
+		how = SIM_TRY;
+	if ((how == SIM_TRY && !(capabilities & PAWL_CAP_TRY)) ||
+	    (how == SIM_TIMED && !(capabilities & PAWL_CAP_TIMED)))
+		return;
+	rc = how == SIM_REQUEST
+		 ? sim_acquire_by_steps(r, lock, mode, (int)sim_below(&r->random, 3), draw_time(r),
+					sim_below(&r->random, 2) == 0, NULL)
+		 : sim_acquire(r, lock, mode, how, draw_time(r));
+	if (rc != PAWL_SUCCESS)
+		return;
+	sim_sleep(r, sim_below(&r->random, d->inside * SIM_NS));
+	sim_release(r);
+}
+
 /* A request. The number of tests and the time between them may be such that the lock comes first,
  * or not. */
 static int take_by_request(struct sim_rank *r, const struct draw *d, unsigned capabilities)
@@ -347,7 +438,7 @@ static int take_by_request(struct sim_rank *r, const struct draw *d, unsigned ca
 	uint64_t lock = sim_below(&r->random, d->request.locks);
 
 	return sim_acquire_by_steps(r, lock, mode, tests, between[sim_below(&r->random, 4)],
-				    sim_below(&r->random, 3) == 0);
+				    sim_below(&r->random, 3) == 0, d->beside ? call_beside : NULL);
 }
 
 /* A read without the lock, which may end with the lock shared. */
@@ -451,7 +542,14 @@ static void draw_requests(struct draw *d, const struct lock_protocol *p, uint64_
 	if (d->request.prompt || (p->kind.capabilities & PAWL_CAP_RANGES) || sim_below(&random, 3))
 		return;
 	d->requests = 10 + (int)sim_below(&random, 60);
-	snprintf(d->text + used, sizeof d->text - used, ", requests");
+	if (!d->until_all_done && d->request.locks > 1 && sim_below(&random, 3)) {
+		d->beside = 20 + (int)sim_below(&random, 60);
+		if (d->request.slots < 2)
+			d->request.slots = 1 + (int)sim_below(&random, 4);
+	}
+	snprintf(d->text + used, sizeof d->text - used, ", requests%s, slots %d",
+		 d->beside ? " and other calls beside them" : "",
+		 d->request.slots ? d->request.slots : 1);
 }
 
 /* Reads without the lock. A random sequence of its own, as in draw_many(). */
@@ -497,12 +595,19 @@ static void draw_peers(struct draw *d, uint64_t *random)
 
 /* -------------------------------------------------------------------- the world */
 
-bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
+/* Faults that only wide worlds show. */
+static bool needs_wide(void)
+{
+	return FAULT(adaptive_alias);
+}
+
+bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed, bool wide)
 {
 	static const uint64_t inside[] = {1, 50, 1000}, away[] = {1, 20, 200, 5000};
 	static const int writers[] = {100, 50, 20, 80}, per_cent[] = {0, 0, 20, 60};
 	static const int torn[] = {0, 0, 20, 90};
 	uint64_t random = sim_seed(seed, 1u << 20), others = sim_seed(seed, 2u << 20);
+	uint64_t shapes = sim_seed(seed, 3u << 20);
 	int which = (int)sim_below(&random, TOPOLOGIES);
 
 	memset(d, 0, sizeof *d);
@@ -538,6 +643,8 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 	    .play = play,
 	    .user = d,
 	};
+	draw_limits(d, seed);
+	draw_topology(d, &shapes, wide || needs_wide());
 	/* Slots that settle late; with a single slot each acquire waits for it. */
 	if (p->settled && sim_below(&random, 2)) {
 		d->request.posts = true;
@@ -546,11 +653,14 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed)
 	/* Places left in queues; with a single slot each acquire of another lock finds no slot. */
 	if (lock_keeps_places(p) && !d->request.slots)
 		d->request.slots = 1 + (int)sim_below(&random, 3);
-	snprintf(d->text, sizeof d->text, "%s, %d ranks, %d locks%s%s%s%s", d->request.topology,
+	snprintf(d->text, sizeof d->text, "%s, %d ranks, %d locks%s%s%s%s%s", d->request.topology,
 		 d->request.ranks, (int)d->request.locks, d->adversary.torn ? ", torn atomics" : "",
 		 d->request.aged ? ", counters before their wrap" : "",
 		 d->request.posts ? ", releases posted" : "",
-		 d->until_all_done ? ", until all have had their share" : "");
+		 d->until_all_done ? ", until all have had their share" : "",
+		 d->limits == LIMITS_FEW        ? ""
+		 : d->limits == LIMITS_AS_BUILT ? ", limits as built"
+						: ", sizes as built");
 	if (!draw_options(d, p, &random) || !draw_lease(d, p, &random) ||
 	    !draw_tree(d, p, &random) || (takes(p, "segments") && !draw_segments(d, p, &random)))
 		return false;

@@ -26,10 +26,27 @@ struct draw {
 	int sleeps;    /* per mille of sections that outlast their lease */
 	uint64_t inside, away; /* the longest section and the longest pause, in nanoseconds, */
 	uint64_t outstay;      /* and the shortest section that outlasts a lease */
-	char text[300];        /* a description, for output */
+	int beside; /* per cent of the tests of a request with another call before them */
+	bool wide;  /* a topology of up to WIDE_NODES nodes */
+	enum limits limits;
+	char topology[64];
+	char text[300]; /* a description, for output */
 };
 
-/* False, with the thread's error: the kind cannot be simulated. */
-bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed);
+/* False, with the thread's error: the kind cannot be simulated. wide: a wide world in any case. */
+bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed, bool wide);
+
+/* features.c: what worlds have had, by feature. Worlds are small and mostly alike, so a part of a
+ * protocol that only rare worlds reach may never run; a feature that no world of a kind had is a
+ * failure of the test. */
+enum { FEATURES = 16 };
+struct features {
+	uint64_t worlds[FEATURES];
+};
+void features_add(struct features *f, const struct draw *d, const struct sim_world *w);
+/* The first feature that no world had although the kind can have it; NULL: there is none. */
+const char *features_missing(const struct features *f, const struct lock_protocol *p);
+/* A line of the table for each kind, and its head (p is NULL). */
+void features_print(const struct features *f, const struct lock_protocol *p);
 
 #endif

@@ -127,7 +127,7 @@ enum {
 #define W_ROOT ((int64_t)(W_SPLIT | W_LOCAL | W_CLOSED | W_FRESH) | W_BATCH)
 _Static_assert(BATCH_SHIFT + BATCH_BITS <= 29, "FRESH is no bit of BATCH");
 /* Tables of more nodes have no first shares. */
-enum { FIRST_NODES = ATTEMPTS_OR(16, 3) };
+enum { FIRST_NODES = 16 };
 _Static_assert((W_HELD | W_BITS | W_SPLIT) < 1 << SHARED_SHIFT && READERS_SHIFT + COUNT_BITS <= 63,
 	       "the fields of W do not overlap, and W is never negative");
 
@@ -409,7 +409,7 @@ RMA_SLOW_PATH int adaptive_enter(const struct lock_setup *s, struct lock_slot *s
 bool adaptive_shut(struct lock_slot *slot);
 
 /* Tries before a client queues. */
-enum { ATTEMPTS = ATTEMPTS_OR(16, 2) };
+#define ATTEMPTS ATTEMPTS_OR(16, 2)
 
 /* ---------------------------------------------------------------------- adaptive_layout.c */
 

@@ -90,7 +90,7 @@ enum { SHARES_PAY = 4 };
 
 /* In the small worlds of the adversary, half of the locks have no first shares, so that it also has
  * sharers that are guests. */
-enum { EACH = ATTEMPTS_OR(1, 2) };
+#define EACH ATTEMPTS_OR(1, 2)
 
 /* On tables of at most so many nodes, an exclusive client opens the first shares again if that
  * pays. The uses of the shares are in so many bits for each node. */
@@ -104,7 +104,7 @@ void first_layout(struct lock_setup *s, struct adaptive_constants *k)
 	uint64_t each = (s->block + GROUP_LOCKS - 1) / GROUP_LOCKS;
 	uint64_t all = each * (uint64_t)s->topo->nranks, size;
 
-	k->groups_each = k->several && k->nodes <= FIRST_NODES ? each : 0;
+	k->groups_each = k->several && k->nodes <= SIZE_OR(FIRST_NODES, 3) ? each : 0;
 	if (!k->groups_each)
 		return;
 	k->groups = lock_reserve(s, each, GROUP_BYTES);

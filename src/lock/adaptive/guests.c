@@ -133,7 +133,8 @@ enum { VISITS = 3, MOVES = (1 << NOTES_VISITS_BITS) - 1, SKIPS = 3 };
 /* A share of its own pays for a node whose guests have shared the lock so often without another
  * opening of the host's share in between. If they find the lock in use by others, it is taken for
  * one of which nodes use their shares as often as BUSY_RUN. */
-enum { SHARED_VISITS = ATTEMPTS_OR((1 << NOTES_SHARED_BITS) - 1, 3), BUSY_RUN = 63 };
+#define SHARED_VISITS ATTEMPTS_OR((1 << NOTES_SHARED_BITS) - 1, 3)
+enum { BUSY_RUN = 63 };
 
 /* Guests that share are refused where there are more. SHARERS has room for them and for one of each
  * node that finds so, on tables of at most so many nodes. */

@@ -57,7 +57,7 @@ _Static_assert(GRANT_PACKAGE_SHIFT + BEHIND_SHIFT + BEHIND_TIMED + 1 <= 63 &&
 	       "a grant is never negative, and has room for a slot");
 
 /* Grants in a row within a package. */
-enum { RUN_MOST = ATTEMPTS_OR(RUN_MASK, 2) };
+#define RUN_MOST ATTEMPTS_OR(RUN_MASK, 2)
 
 static int level_of(const struct lock_setup *s)
 {

@@ -100,11 +100,12 @@ enum { RUN_PAYS = 6, RUN_PAYS_LEAST = 3 };
 /* A node that does not know goes by the acquires of the client, of any lock. The first SAMPLE ones
  * show how many are of locks of other nodes; the last ones, up to MOST_COUNTED, how many are
  * exclusive. */
-enum { SAMPLE = ATTEMPTS_OR(64, 2), MOST_COUNTED = ATTEMPTS_OR(4096, 16) };
+#define SAMPLE ATTEMPTS_OR(64, 2)
+#define MOST_COUNTED ATTEMPTS_OR(4096, 16)
 
 /* Guests are many if at least so many of the sample were of locks of other nodes; in the small
  * worlds of the adversary, always. */
-enum { MANY_VISITS = ATTEMPTS_OR(16, 0) };
+#define MANY_VISITS ATTEMPTS_OR(16, 0)
 
 /* Numbers are times in units of 2^NUMBER_UNIT ns, or a few of these ahead. */
 enum { NUMBER_UNIT = 10, NUMBERS_AHEAD = 1 << 16 };
@@ -527,7 +528,7 @@ static int next_nodes(const struct lock_setup *s, struct lock_slot *slot, int64_
 	const struct adaptive_constants *k = s->state;
 	int own = adaptive_node(s, slot->client.rma->rank), n = 0;
 
-	while (n < AT_A_TIME && ++*last < k->nodes)
+	while (n < SIZE_OR(AT_A_TIME, 2) && ++*last < k->nodes)
 		if ((bits & share_bit(*last)) && *last != own)
 			r[n++] = adaptive_word_at(s, slot, RMA_NODE, *last, LINE_SHARERS);
 	return n;
@@ -591,7 +592,8 @@ bool share_close(const struct lock_setup *s, struct lock_slot *slot, int64_t bit
 	bool guests = (bits & H_GUESTS) != 0;
 	int last = -1, n;
 
-	while ((n = next_nodes(s, slot, bits, &last, r))) {
+	while (!(FAULT(adaptive_batches) && last >= 0) &&
+	       (n = next_nodes(s, slot, bits, &last, r))) {
 		if (FAULT(adaptive_close) && are_empty(slot, r, n, guests))
 			return true;
 		/* C2. */
@@ -686,7 +688,7 @@ static bool has_own_bit(const struct lock_setup *s, int own)
 {
 	const struct adaptive_constants *k = s->state;
 
-	return own < COUNT_BITS && own + COUNT_BITS >= k->nodes;
+	return FAULT(adaptive_alias) || (own < COUNT_BITS && own + COUNT_BITS >= k->nodes);
 }
 
 bool share_make_whole(const struct lock_setup *s, struct lock_slot *slot, int64_t *old)

@@ -15,10 +15,10 @@ enum {
 	TRIP_SHARE = 4,
 	SOON = 2,         /* so few are ahead that the waiter looks all the time */
 	STILL_LOOKS = 16, /* of a waiter that is not next, at a word that does not move */
-	TURN_TRIES = 8,   /* at an inner node that changes, but is free */
-	/* At a leaf, before the client escalates, or swaps the whole word. */
-	MOST_ORS = ATTEMPTS_OR(64, 1)
+	TURN_TRIES = 8    /* at an inner node that changes, but is free */
 };
+/* At a leaf, before the client escalates, or swaps the whole word. */
+#define MOST_ORS ATTEMPTS_OR(64, 1)
 
 /* ------------------------------------------------------------------------- release */
 

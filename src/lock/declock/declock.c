@@ -125,14 +125,15 @@ _Static_assert(WORD_BYTES == sizeof(int64_t), "words are 64 bits");
 /* HEADER, from its low bits: WRITERS, VERSION, SIZE, HEAD. HEAD wraps out of the word. WRITERS has
  * as few bits as can count the slots of the table; VERSION has the rest of the 16 bits below SIZE,
  * and in the build for the tests at most one. */
-enum { SIZE_AT = 16, HEAD_AT = 32, MOST_SLOTS = 0xffff, VERSION_BITS = ATTEMPTS_OR(SIZE_AT, 1) };
+enum { SIZE_AT = 16, HEAD_AT = 32, MOST_SLOTS = 0xffff };
+#define VERSION_BITS ATTEMPTS_OR(SIZE_AT, 1)
 
 /* An entry, from its low bits: state, TIMED, number of the slot, and from ENTRY_AT on the position.
  * TURN and DONE have a position only. An entry that was never written is 0. */
 enum { NONE, WAITS_X, WAITS_S, TURN, DONE, STATES = 7, TIMED = 8, SLOT_AT = 4, ENTRY_AT = 32 };
 
 /* So often a client brings the marks of all places of the ring up to date. */
-enum { SWEEP = ATTEMPTS_OR(1 << 24, 16) };
+#define SWEEP ATTEMPTS_OR(1 << 24, 16)
 
 /* A grant: the slot id of the client that granted, and whether others waited behind. */
 enum { MORE = 1, GRANT_AT = 1 };

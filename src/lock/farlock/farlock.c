@@ -127,7 +127,7 @@ enum { GRANTED = 1, NO_TICKET = -1 };
 enum { GONE = -1 };
 
 /* So often a client that hands the lock on writes LEFT; (F). */
-enum { RENEWAL = ATTEMPTS_OR(1 << 24, 8) };
+#define RENEWAL ATTEMPTS_OR(1 << 24, 8)
 
 /* The words of a ticket. */
 struct ticket {

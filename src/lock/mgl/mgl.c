@@ -473,7 +473,7 @@ static bool leave_joint(const struct lock_setup *s, struct lock_slot *slot)
 
 /* --------------------------------------------------------------- the calls */
 
-enum { ATTEMPTS = ATTEMPTS_OR(16, 2) };
+#define ATTEMPTS ATTEMPTS_OR(16, 2)
 
 /* A client that has just left is likely to return at once, with all words in its cache, and to win.
  * To prevent that, a client within the node looks for a moment whether W becomes free before it

@@ -60,7 +60,7 @@ enum {
 };
 _Static_assert(sizeof(struct gated) == 32, "two counters a cache line");
 
-enum { ATTEMPTS = ATTEMPTS_OR(4, 1) };
+#define ATTEMPTS ATTEMPTS_OR(4, 1)
 
 #define ARRIVE ((INT64_C(1) << 32) + 1)
 #define ACTIVE_MASK INT64_C(0xffffffff)
