@@ -312,9 +312,9 @@ done
 # Random programs that end if no process waits for ever for one that waits. PAWL_LOCK=declock serves
 # strictly in order.
 seeds=${TEST_LONG:+300}
-for kind in default $(printf '%s\n' $kinds | grep -v declock); do
-	tap_program "random programs, $kind" under "$kind" 5 $most "$programs/schedule" \
-		--programs "${seeds:-8}" --limit 60
+for kind in default ${TEST_LONG:+$(printf '%s\n' $kinds | grep -v declock)}; do
+	tap_program "random programs, $kind" under "$kind" $((ranks + 1)) $most \
+		"$programs/schedule" --programs "${seeds:-8}" --limit 60
 done
 
 # ------------------------------------------------------------- over two hosts
@@ -339,8 +339,9 @@ for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo exclusive nestin
 done
 tap_program "2 hosts x 2, byte ranges" cluster "$programs/ranges" $budget
 for kind in $(printf '%s\n' $kinds | grep -v declock); do
+	[ "$kind" = adaptive ] || [ -n "$TEST_LONG" ] || continue
 	tap_program "2 hosts x 2, random programs, $kind" cluster env PAWL_LOCK="$kind" \
-		"$programs/schedule" --seed 83 --programs "${seeds:-6}"
+		"$programs/schedule" --seed 83 --programs $([ -z "$TEST_LONG" ] && echo 4 || echo 50)
 done
 if [ "$TEST_MPI" = openmpi ]; then
 	tap_program "2 hosts x 2, random programs, native" "$srcdir/tests/netcluster" run -n 4 \
