@@ -11,7 +11,7 @@
 /* What the bytes of a file stand for; no data need be there. */
 enum file_lock {
 	FILE_LOCK_WRITES, /* exclusive: a process adds to the file */
-	FILE_LOCK_USES	  /* shared: the job that began the file runs */
+	FILE_LOCK_USES    /* shared: the job that began the file runs */
 };
 
 /* Until the open file is closed. False: another process has it, and the call does not wait. Where

@@ -47,8 +47,8 @@ int32_t job_process(MPI_Comm comm)
 	if (!job_is_spawned())
 		return job_rank(comm);
 	gethostname(host, sizeof host - 1);
-	return JOB_SPAWNED | (int32_t)(hash_add(hash_text(HASH_BEGIN, host), (uint64_t)getpid()) %
-				       JOB_SPAWNED);
+	return JOB_SPAWNED |
+	       (int32_t)(hash_add(hash_text(HASH_BEGIN, host), (uint64_t)getpid()) % JOB_SPAWNED);
 }
 
 uint64_t job_next_table(MPI_Comm comm)
@@ -141,8 +141,8 @@ static int64_t started_ns(void)
 		return started;
 	ticks = (int64_t)board_file_process((int)getpid(), BOARD_FILE_STARTED);
 	boot_ns = ticks * (1000000000 / sysconf(_SC_CLK_TCK));
-	atomic_store(&started, ns_of(CLOCK_REALTIME) -
-				   (ticks ? ns_of(CLOCK_BOOTTIME) - boot_ns : 0));
+	atomic_store(&started,
+		     ns_of(CLOCK_REALTIME) - (ticks ? ns_of(CLOCK_BOOTTIME) - boot_ns : 0));
 	return started;
 }
 

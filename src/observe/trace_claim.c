@@ -9,9 +9,9 @@
  *   else                                      of a job that runs: this process writes another file,
  *                                             and says so
  *
- * A process that has looked uses the file until it ends: it keeps a lock on a byte of it. The name of
- * the job is that of the launcher (job.c). Where it is not known, two jobs that start at the same
- * time and write the same file are not told apart.
+ * A process that has looked uses the file until it ends: it keeps a lock on a byte of it. The name
+ * of the job is that of the launcher (job.c). Where it is not known, two jobs that start at the
+ * same time and write the same file are not told apart.
  *
  * Processes that were spawned started after the file of their job was begun. They write another
  * file.
@@ -101,8 +101,8 @@ static enum owner claim(const char *path, bool *well)
 	file_lock(fd, FILE_LOCK_WRITES, F_WRLCK, true);
 	owner = owner_of(fd, mine);
 	if (owner == NOBODY)
-		*well = (!is_regular(fd) || ftruncate(fd, 0) == 0) &&
-			lseek(fd, 0, SEEK_SET) <= 0 && trace_file_begin(fd, mine);
+		*well = (!is_regular(fd) || ftruncate(fd, 0) == 0) && lseek(fd, 0, SEEK_SET) <= 0 &&
+			trace_file_begin(fd, mine);
 	file_lock(fd, FILE_LOCK_WRITES, F_UNLCK, true);
 	if (*well && owner <= NOBODY)
 		keep_open(fd);

@@ -68,7 +68,8 @@ static struct trace_all table(void)
 {
 	records[2].site = records[2].release_site = &site;
 	for (int r = 0; r < 2; r++)
-		ranks[r] = (struct trace_rank){.world = r, .number = r, .thread = 100000, .host = "h"};
+		ranks[r] =
+		    (struct trace_rank){.world = r, .number = r, .thread = 100000, .host = "h"};
 	return (struct trace_all){.about = "k, 3 spaces",
 				  .number = 1,
 				  .ranges = true,

@@ -11,9 +11,9 @@
  * in another mode a few round trips, or, for sharers that have just come in, some for each node
  * (sharing.c, phases.c).
  *
- * On several nodes, where ranks have cores of their own, a patient head also takes W when W has been
- * free for a moment: no client of its node uses the lock again and again, and a pause would leave
- * the lock idle (is_left_alone()). This adds tries and nothing else.
+ * On several nodes, where ranks have cores of their own, a patient head also takes W when W has
+ * been free for a moment: no client of its node uses the lock again and again, and a pause would
+ * leave the lock idle (is_left_alone()). This adds tries and nothing else.
  *
  * Ordering guarantees: those of adaptive.c; (B), (C) and (E) are about the head.
  *
