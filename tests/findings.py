@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Time lines that are made up, and what pawl-trace has to find in them, or not; files that are
-wrong in one respect, and files that were changed at random. Usage: findings.py PAWL-TRACE FOLDER [SEED].
-Prints TAP."""
+wrong in one respect, and files that were changed at random. Usage: findings.py PAWL-TRACE FOLDER
+[SEED]. Prints TAP."""
 import copy
 import gzip
 import importlib.machinery
