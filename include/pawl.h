@@ -9,11 +9,14 @@
  * Errors
  *   Calls return PAWL_SUCCESS (0) or a PAWL_ERR_* code. A call that fails changes nothing: the
  *   client holds the same locks as before. There are two exceptions. A release that returns
- *   PAWL_ERR_LEASE_LOST or PAWL_ERR_PEER has ended the hold. After PAWL_ERR_PEER from any call, one
- *   of the max_held slots is lost for good. pawl_strerror() names the code; pawl_error_message()
- *   has the message of the calling thread's last failure, with the wrong option or argument and the
- *   accepted values. Unknown options and modes are refused before anything else happens. Collective
- *   calls return the same code on all ranks.
+ *   PAWL_ERR_LEASE_LOST, PAWL_ERR_PEER or PAWL_ERR_MPI has ended the hold. After PAWL_ERR_PEER or
+ *   PAWL_ERR_MPI from an acquire, release, try or read, one of the max_held slots is lost for good,
+ *   and the lock may stay closed: no client gets it any more, and those that wait for it get the
+ *   same code after a second. Other locks go on; free the table.
+ *   pawl_strerror() names the code; pawl_error_message() has the message of the calling thread's
+ *   last failure, with the wrong option or argument and the accepted values. Unknown options and
+ *   modes are refused before anything else happens. Collective calls return the same code on all
+ *   ranks.
  *
  * Thread safety
  *   Every thread of every rank is a client. Several threads may call functions on one table at the
@@ -56,7 +59,7 @@ enum {
 	PAWL_ERR_THREAD,      /* the MPI thread level is too low */
 	PAWL_ERR_WINDOW,      /* the MPI could not provide a usable window */
 	PAWL_ERR_TOPOLOGY,    /* the topology string or file does not fit the job */
-	PAWL_ERR_MPI,         /* another MPI call failed, or MPI cannot be used now */
+	PAWL_ERR_MPI,         /* an MPI call failed, or MPI cannot be used now */
 	PAWL_ERR_NOMEM,       /* out of memory */
 	PAWL_ERR_RANGE,       /* no such lock or space, or no such units */
 	PAWL_ERR_TOO_MANY,    /* all of option max_held is in use */
@@ -337,7 +340,7 @@ int pawl_lock_timed_acquire_many(pawl_table *table, size_t n, const uint64_t loc
 
 /* Release n locks that this thread holds, in whatever modes, and however they were acquired.
  * PAWL_ERR_NOT_HELD, with none released, if it does not hold one of them. PAWL_ERR_LEASE_LOST and
- * PAWL_ERR_PEER as for pawl_lock_release(), about at least one of them; all have been released. */
+ * PAWL_ERR_PEER and PAWL_ERR_MPI are about at least one of them; all have been released. */
 int pawl_lock_release_many(pawl_table *table, size_t n, const uint64_t locks[]);
 
 /*

@@ -241,7 +241,7 @@ template <class What> class holder
 	}
 
 	/* Release before the end of the scope; throws if that fails. Without effect if it is empty.
-	 * After PAWL_ERR_LEASE_LOST and PAWL_ERR_PEER it is empty, too. */
+	 * After PAWL_ERR_LEASE_LOST, PAWL_ERR_PEER and PAWL_ERR_MPI it is empty, too. */
 	void release()
 	{
 		pawl_table *table = std::exchange(table_, nullptr);
@@ -249,7 +249,8 @@ template <class What> class holder
 		if (table == nullptr)
 			return;
 		const int code = what_.release(table);
-		if (code != PAWL_SUCCESS && code != PAWL_ERR_LEASE_LOST && code != PAWL_ERR_PEER)
+		if (code != PAWL_SUCCESS && code != PAWL_ERR_LEASE_LOST && code != PAWL_ERR_PEER &&
+		    code != PAWL_ERR_MPI)
 			table_ = table;
 		detail::check(code);
 	}

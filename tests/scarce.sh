@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Memory that runs out on one rank, at each allocation in turn: all ranks get PAWL_ERR_NOMEM.
+# What one rank asks of the system and the MPI fails, at each call in turn: all ranks get the same
+# code. Then operations of the MPI that fail in the middle of a call on a lock.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -17,5 +18,6 @@ if grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
 	tap_program "2 nodes, UCX" mpi_run 2 300 "$program" --only d-mcs \
 		--set topology=node:2 --set transport=ucx
 fi
+tap_program "operations" mpi_run 2 300 "$builddir/tests/lock/mpi_errors"
 
 finish

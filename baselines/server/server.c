@@ -97,7 +97,11 @@ int server_prepare(struct server *v, const struct lock_setup *s, void *mpi_comm,
 
 	if (server_carrier)
 		return server_carrier->prepare(v, s, mpi_comm, err, errlen);
-	PMPI_Comm_dup(*(MPI_Comm *)mpi_comm, &v->comm);
+	if (PMPI_Comm_dup(*(MPI_Comm *)mpi_comm, &v->comm) != MPI_SUCCESS) {
+		v->comm = MPI_COMM_NULL;
+		snprintf(err, errlen, "MPI_Comm_dup failed");
+		return PAWL_ERR_MPI;
+	}
 	PMPI_Comm_rank(v->comm, &rank);
 	v->host = calloc(ranks, sizeof *v->host);
 	v->first = calloc(ranks, sizeof *v->first);

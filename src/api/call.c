@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What calls on locks and calls on ranges share: checks and error messages. */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "table/table.h"
 
@@ -51,6 +53,24 @@ int call_check_abandon(const pawl_table *t)
 				 "option lease is 0, so no client would recover an abandoned %s",
 				 what);
 	return PAWL_SUCCESS;
+}
+
+const char *call_loss(const pawl_table *t, int rc, const char *died, char *why)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int code = atomic_load(&t->rma.mpi_error), length;
+
+	if (rc == PAWL_ERR_PEER)
+		return died;
+	if (code != MPI_SUCCESS)
+		PMPI_Error_string(code, text, &length);
+	snprintf(why, CALL_LOSS_LENGTH,
+		 code == MPI_SUCCESS
+		     ? "the MPI has reported an error to a rank that holds or awaits"
+		       " it%s"
+		     : "the MPI reports an error (%.300s)",
+		 text);
+	return why;
 }
 
 int call_refused(const pawl_table *t, uint64_t lock, int rc)

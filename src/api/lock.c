@@ -48,17 +48,19 @@ static inline bool is_plain(const pawl_table *t, uint64_t lock, int mode)
 	       (mode == PAWL_EXCLUSIVE || ((unsigned)mode < 32 && (t->plain_modes >> mode & 1)));
 }
 
-static int peer_died(const pawl_table *t, uint64_t lock)
+static int lost(const pawl_table *t, uint64_t lock, int rc)
 {
-	return error_set(PAWL_ERR_PEER,
-			 "lock %llu%s: its home has died, or a rank that holds or awaits it",
-			 (unsigned long long)lock, t->of_name);
+	char why[CALL_LOSS_LENGTH];
+
+	return error_set(
+	    rc, "lock %llu%s: %s", (unsigned long long)lock, t->of_name,
+	    call_loss(t, rc, "its home has died, or a rank that holds or awaits it", why));
 }
 
 RMA_SLOW_PATH int call_refused_lock(const pawl_table *t, uint64_t lock, int rc)
 {
-	if (rc == PAWL_ERR_PEER)
-		return peer_died(t, lock);
+	if (client_has_lost(rc))
+		return lost(t, lock, rc);
 	if (rc == PAWL_ERR_HELD)
 		return error_set(rc, "lock %llu%s is held by this thread already",
 				 (unsigned long long)lock, t->of_name);
@@ -207,8 +209,8 @@ int call_not_held(const pawl_table *t, uint64_t lock)
 
 RMA_SLOW_PATH int call_failed_lock(const pawl_table *t, uint64_t lock, int rc)
 {
-	if (rc == PAWL_ERR_PEER)
-		return peer_died(t, lock);
+	if (client_has_lost(rc))
+		return lost(t, lock, rc);
 	if (rc == PAWL_ERR_LEASE_LOST)
 		return error_set(
 		    rc,

@@ -33,12 +33,15 @@ int call_check_range(const pawl_table *t, uint64_t id, int64_t first, int64_t la
 	return PAWL_SUCCESS;
 }
 
-static int peer_died(const pawl_table *t, uint64_t id, int64_t first, int64_t last)
+static int lost(const pawl_table *t, uint64_t id, const struct client_units *units, int rc)
 {
-	return error_set(PAWL_ERR_PEER,
-			 "units %lld to %lld of space %llu%s: their home has died, or a rank that"
-			 " holds or awaits some of them",
-			 (long long)first, (long long)last, (unsigned long long)id, t->of_name);
+	char why[CALL_LOSS_LENGTH];
+
+	return error_set(
+	    rc, "units %lld to %lld of space %llu%s: %s", (long long)units->first,
+	    (long long)units->last, (unsigned long long)id, t->of_name,
+	    call_loss(t, rc, "their home has died, or a rank that holds or awaits some of them",
+		      why));
 }
 
 static int meets_own(const pawl_table *t, uint64_t id, const struct client_units *units)
@@ -57,8 +60,8 @@ static int meets_own(const pawl_table *t, uint64_t id, const struct client_units
 
 int call_refused_range(const pawl_table *t, uint64_t id, const struct client_units *units, int rc)
 {
-	if (rc == PAWL_ERR_PEER)
-		return peer_died(t, id, units->first, units->last);
+	if (client_has_lost(rc))
+		return lost(t, id, units, rc);
 	if (rc == PAWL_ERR_HELD)
 		return meets_own(t, id, units);
 	if (rc == PAWL_ERR_BUSY)
@@ -160,8 +163,8 @@ int pawl_range_release(pawl_table *t, const pawl_range *range)
 	if (t->observe)
 		observe_released(t->observe, slot, rc);
 	rc = client_give_back(&t->clients, slot, rc);
-	if (rc == PAWL_ERR_PEER)
-		return peer_died(t, id, units.first, units.last);
+	if (client_has_lost(rc))
+		return lost(t, id, &units, rc);
 	if (rc == PAWL_ERR_LEASE_LOST)
 		return error_set(rc,
 				 "units %lld to %lld of space %llu%s were held longer than their"

@@ -17,11 +17,13 @@ static int check(const pawl_table *t, uint64_t id)
 
 static int refused(const pawl_table *t, uint64_t id, int rc)
 {
-	if (rc == PAWL_ERR_PEER)
-		return error_set(rc,
-				 "space %llu: its home has died, or the rank whose turn it is to"
-				 " grow it",
-				 (unsigned long long)id);
+	char why[CALL_LOSS_LENGTH];
+
+	if (client_has_lost(rc))
+		return error_set(
+		    rc, "space %llu: %s", (unsigned long long)id,
+		    call_loss(t, rc, "its home has died, or the rank whose turn it is to grow it",
+			      why));
 	return call_refused(t, id, rc);
 }
 

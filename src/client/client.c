@@ -42,7 +42,7 @@ void client_close(struct client_set *set)
 
 int client_end(struct client_set *set, struct lock_slot *slot, int rc)
 {
-	if (rc == PAWL_ERR_PEER) {
+	if (client_has_lost(rc)) {
 		slots_lose(set, slot);
 		return rc;
 	}

@@ -32,7 +32,15 @@ struct client_units {
 bool client_open(struct client_set *set, const struct lock_setup *s, struct rma *r);
 void client_close(struct client_set *set);
 
-/* guard.c: run how(), or how_part() on two slots. PAWL_ERR_PEER: a rank that it needs has died. */
+/* Whether a call that ended with this code has lost its slots: an operation failed, and others may
+ * still write their words. */
+static inline bool client_has_lost(int rc)
+{
+	return rc == PAWL_ERR_PEER || rc == PAWL_ERR_MPI;
+}
+
+/* guard.c: run how(), or how_part() on two slots. PAWL_ERR_PEER: a rank that it needs has died.
+ * PAWL_ERR_MPI: the MPI has reported an error. */
 int guard_run(const struct lock_setup *s, struct lock_slot *slot,
 	      int (*how)(const struct lock_setup *, struct lock_slot *));
 int guard_run_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part,
@@ -112,7 +120,7 @@ RMA_INLINE int client_enter(struct client_set *set, struct lock_slot *slot, int 
  *   PAWL_ERR_HELD                     this client holds the lock, or a range that keeps others out
  *                                     of some of the units
  *   PAWL_ERR_TOO_MANY                 no room for another recovery
- *   PAWL_ERR_PEER                     a rank that is needed has died; the slot is lost
+ *   PAWL_ERR_PEER, PAWL_ERR_MPI       an operation failed (client_has_lost()); the slot is lost
  *   CLIENT_NO_SLOT                    all slots are in use
  */
 RMA_INLINE int client_acquire(struct client_set *set, uint64_t lock, int mode,
@@ -141,7 +149,7 @@ RMA_INLINE int client_give_back(struct client_set *set, struct lock_slot *slot, 
 }
 
 /* Release what this slot holds; the client holds nothing afterwards. PAWL_ERR_LEASE_LOST: others
- * may have had it since. PAWL_ERR_PEER: a rank that is needed has died; the slot is lost. */
+ * may have had it since. PAWL_ERR_PEER and PAWL_ERR_MPI: an operation failed; the slot is lost. */
 RMA_INLINE int client_release(struct client_set *set, struct lock_slot *slot)
 {
 	return client_give_back(set, slot, client_leave(set, slot));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leave a protocol whose rank may have died (transport ucx, and worlds of the simulator). An
- * operation that fails, or a wait that is hopeless, leaves the protocol by longjmp() and returns
- * here. Between acquire and release a protocol owns nothing but its slot. Other clients may still
- * write the words of that slot, so the slot is never used again. A protocol whose first operation
- * was not sent, because its rank cannot be reached, has changed nothing, and keeps its slot.
+ * Leave a protocol whose operation fails, because a rank has died (transport ucx, and worlds of the
+ * simulator) or the MPI reports an error (transport mpi). Such an operation, or a wait that has
+ * become hopeless since, leaves the protocol by longjmp() and returns here. Between acquire and
+ * release a protocol owns nothing but its slot. Other clients may still write the words of that
+ * slot, so the slot is never used again. A protocol whose first operation was not sent, because its
+ * rank cannot be reached, has changed nothing, and keeps its slot.
  */
 #include <setjmp.h>
 
@@ -36,12 +37,15 @@ static bool take_failure(struct rma_client *c)
 	return c->failed && atomic_exchange(&c->failed, false);
 }
 
-/* PAWL_ERR_PEER or, if the call has not begun, PAWL_ERR_CONNECT. */
+/* How a call ends whose operation has failed: PAWL_ERR_MPI; PAWL_ERR_PEER or, if the call has not
+ * begun, PAWL_ERR_CONNECT. */
 static int lost(struct rma_client *c)
 {
 	bool unreached = c->unreached;
 
 	c->unreached = false;
+	if (c->rma->transport->can.by_mpi)
+		return PAWL_ERR_MPI;
 	return unreached ? PAWL_ERR_CONNECT : PAWL_ERR_PEER;
 }
 

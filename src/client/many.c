@@ -42,7 +42,7 @@ static int put_back(struct client_set *set, struct client_many *m)
 	m->state = OPEN;
 	if (rc == LOCK_LEFT)
 		rc = slots_settle(set, m->slot);
-	if (rc != PAWL_ERR_PEER)
+	if (!client_has_lost(rc))
 		return PAWL_SUCCESS;
 	lose(set, m);
 	return rc;
@@ -62,8 +62,8 @@ static void give_up(struct client_set *set, struct client_many *m, size_t n)
 	}
 }
 
-/* Issue a try at each lock, then look at the answers. PAWL_ERR_PEER, PAWL_ERR_CONNECT: a rank has
- * died, or cannot be reached; m[*about] is a lock that needs it. */
+/* Issue a try at each lock, then look at the answers. If an operation fails, the result is the code
+ * for that, and m[*about] is its lock. */
 static int try_all(struct client_set *set, struct client_many *m, size_t n, size_t *about)
 {
 	const struct lock_many_calls *many = set->setup->protocol->many;
@@ -74,7 +74,7 @@ static int try_all(struct client_set *set, struct client_many *m, size_t n, size
 			if (m[i].state != OPEN)
 				continue;
 			rc = client_perform(set, m[i].slot, step ? many->look : many->post);
-			if (rc == PAWL_ERR_PEER || rc == PAWL_ERR_CONNECT) {
+			if (client_has_lost(rc) || rc == PAWL_ERR_CONNECT) {
 				client_end(set, m[i].slot, rc);
 				m[i].state = NONE;
 				worst = rc;

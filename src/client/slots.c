@@ -65,7 +65,7 @@ static bool is_let_go(struct client_set *set, struct lock_slot *slot,
 {
 	int rc = client_perform(set, slot, ask);
 
-	if (rc == PAWL_ERR_PEER)
+	if (client_has_lost(rc))
 		slots_lose(set, slot);
 	else if (rc != PAWL_SUCCESS)
 		keep(set, slot);

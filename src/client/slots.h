@@ -173,7 +173,7 @@ void slots_queue(struct client_set *set, struct lock_slot *slot);
 void slots_lose(struct client_set *set, struct lock_slot *slot);
 
 /* Wait until a claimed slot whose release returned LOCK_LEFT may be used again. PAWL_SUCCESS, or
- * PAWL_ERR_PEER. */
+ * that of a failed operation. */
 int slots_settle(struct client_set *set, struct lock_slot *slot);
 
 /* Wait until all slots in state LEFT may be used again; those of dead ranks are lost. */

@@ -125,9 +125,11 @@ static uint64_t larger(uint64_t a, uint64_t b)
 /* Returns the error of the times. */
 static uint64_t convert(struct trace *t, uint64_t n)
 {
-	struct rma_shared_clock end = rma_compare_clocks(t->of->comm);
-	uint64_t now = rma_now_ns();
+	struct rma_shared_clock end;
+	uint64_t now;
 
+	rma_compare_clocks(t->of->comm, &end);
+	now = rma_now_ns();
 	for (uint64_t i = 0; i < n; i++) {
 		struct trace_record *r = &t->ring[i];
 
@@ -518,7 +520,7 @@ int observe_open_trace(const struct observe *o, const struct observer **observer
 			   ? rc
 			   : error_set(rc, "PAWL_TRACE: rank 0 cannot write the file");
 	}
-	t->clock = rma_compare_clocks(of->comm);
+	rma_compare_clocks(of->comm, &t->clock);
 	*observer = &calls;
 	*state = t;
 	return PAWL_SUCCESS;

@@ -49,6 +49,7 @@ struct rma {
 	int rank, my_node;
 	bool net;      /* others reach this segment only while this process drives the transport */
 	bool outlives; /* the kind recovers: a wait ends even if the awaited rank died */
+	_Atomic(int) mpi_error; /* the first error that the MPI reported in an operation here */
 	struct rma_waiting waiting;
 	/* The rank of the first word that a call on c's lock changes or reads, beyond words of its
 	 * own that nobody else looks at yet; NULL: it depends. */
@@ -67,6 +68,11 @@ struct rma_steps {
 	uint64_t until_ns; /* ... but until this time at most (rma_now_ns()); 0: without end */
 	bool hurries;      /* deadline `never` has passed */
 	uint64_t never;    /* the deadline of the acquire; 0: the kind has none */
+};
+
+/* Since when a client knows that an operation of the table has failed, and in which wait. */
+struct rma_doubt {
+	uint64_t since_ns, wait;
 };
 
 /* Room for what a transport keeps of a client. */

@@ -2,6 +2,8 @@
 /* See own_windows.h. */
 #include "rma/own_windows.h"
 
+#include "base/agree.h"
+
 struct own_windows own_windows = {
     .create = PMPI_Win_create,
     .allocate_shared = PMPI_Win_allocate_shared,
@@ -9,6 +11,17 @@ struct own_windows own_windows = {
     .lock_all = PMPI_Win_lock_all,
     .unlock_all = PMPI_Win_unlock_all,
 };
+
+bool own_windows_agree(MPI_Comm comm, int rc, MPI_Win *win)
+{
+	const bool all = all_agree(comm, rc == MPI_SUCCESS);
+
+	if (all)
+		PMPI_Win_set_errhandler(*win, MPI_ERRORS_RETURN);
+	else
+		*win = MPI_WIN_NULL;
+	return all;
+}
 
 void pawl_private_set_windows(const struct own_windows *calls)
 {

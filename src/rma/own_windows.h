@@ -10,6 +10,7 @@
 #define RMA_OWN_WINDOWS_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 struct own_windows {
 	__typeof__(PMPI_Win_create) *create;
@@ -21,6 +22,11 @@ struct own_windows {
 
 /* PMPI_*, unless libpawl-mpi has set other functions. */
 extern struct own_windows own_windows;
+
+/* After a window was to be created over comm, with result rc on this rank: whether all ranks have
+ * it. Its errors return from now on. If some rank lacks it, the others leave it to the MPI and have
+ * none, either, because MPI_Win_free() would wait for that rank. Collective. */
+bool own_windows_agree(MPI_Comm comm, int rc, MPI_Win *win);
 
 /* Exported for libpawl-mpi; in no installed header. To be called before the first table is
  * created. */

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+#include "base/agree.h"
 #include "rma/clock.h"
 
 enum { QUESTIONS = 16, DRIFT_PPM = 100, TAG = 1 };
@@ -59,21 +60,27 @@ static void compare(MPI_Comm comm, struct rma_shared_clock *k)
 			ask(comm, k);
 }
 
-struct rma_shared_clock rma_compare_clocks(MPI_Comm comm)
+bool rma_compare_clocks(MPI_Comm comm, struct rma_shared_clock *k)
 {
-	struct rma_shared_clock k = {.offset_ns = 0};
-	MPI_Comm host, firsts;
-	int rank, rank_in_host;
+	MPI_Comm host = MPI_COMM_NULL, firsts = MPI_COMM_NULL;
+	int rank, rank_in_host = 0;
+	bool ok;
 
+	*k = (struct rma_shared_clock){.offset_ns = 0};
 	PMPI_Comm_rank(comm, &rank);
-	PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
-	PMPI_Comm_rank(host, &rank_in_host);
-	PMPI_Comm_split(comm, rank_in_host == 0 ? 0 : MPI_UNDEFINED, rank, &firsts);
-	if (rank_in_host == 0) {
-		compare(firsts, &k);
+	ok = all_agree(comm, PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
+						  &host) == MPI_SUCCESS);
+	if (ok) {
+		PMPI_Comm_rank(host, &rank_in_host);
+		ok = all_agree(comm, PMPI_Comm_split(comm, rank_in_host == 0 ? 0 : MPI_UNDEFINED,
+						     rank, &firsts) == MPI_SUCCESS);
+	}
+	if (ok && rank_in_host == 0) {
+		compare(firsts, k);
 		PMPI_Comm_free(&firsts);
 	}
-	PMPI_Bcast(&k, sizeof k, MPI_BYTE, 0, host);
-	PMPI_Comm_free(&host);
-	return k;
+	ok = ok && PMPI_Bcast(k, sizeof *k, MPI_BYTE, 0, host) == MPI_SUCCESS;
+	if (ok)
+		PMPI_Comm_free(&host);
+	return all_agree(comm, ok);
 }

@@ -7,7 +7,7 @@
 
 #include "rma/client.h"
 
-/* The clock of rank 0, as this rank knows it. Collective. */
-struct rma_shared_clock rma_compare_clocks(MPI_Comm comm);
+/* The clock of rank 0, as this rank knows it. Collective; false, on all ranks, if the MPI fails. */
+bool rma_compare_clocks(MPI_Comm comm, struct rma_shared_clock *k);
 
 #endif

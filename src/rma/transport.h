@@ -7,8 +7,9 @@
  * transport copies operands; a result buffer must stay in place until the flush.
  *
  * Failures. With a transport that can fail, put, get, acc, fao, cas, flush, flush_all, progress,
- * await and pause may not return: when an operation on a dead rank fails, or a wait has become
- * hopeless, they leave by longjmp() to the client's on_loss point, if it is set (client/guard.c).
+ * await and pause may not return: when an operation fails, because its target has died or the MPI
+ * reports an error, or when a wait has become hopeless (rma_is_hopeless()), they leave by longjmp()
+ * to the client's on_loss point, if it is set (client/guard.c).
  * The protocol stops where it is, and its operations may still take effect. So a caller must hold
  * nothing that the guard does not know of, and locals that are read after the guard are volatile or
  * unchanged. Without on_loss, a failed operation leaves its result undefined. A transport that
@@ -53,6 +54,7 @@ enum { RMA_ORDERED = 64 };
  * is. */
 struct rma_capabilities {
 	bool can_fail;  /* an operation or a flush may not return (see above) */
+	bool by_mpi;    /* ... because of an error of the MPI, and not of the death of a rank */
 	bool is_served; /* a thread performs other ranks' operations at any time */
 	bool posts;     /* rma_post() may return true */
 	/* Up to RMA_ORDERED operations of a client on one rank since its last flush take effect in

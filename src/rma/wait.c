@@ -44,8 +44,9 @@ enum {
 	NAP_SERVED_NS = 1000000, /* the least, if a thread serves the others */
 	NAP_MAX_NS = 2000000,
 	NAP_SHARE = 64,
-	SLEEP_NS = 50000,   /* shortest back-off that sleeps */
-	POLL_NS = 10000000, /* if only looking shows a change: yield this long before napping */
+	SLEEP_NS = 50000,      /* shortest back-off that sleeps */
+	DOUBT_NS = 1000000000, /* the longest wait after a failure in the table */
+	POLL_NS = 10000000,    /* if only looking shows a change: yield this long before napping */
 };
 
 uint64_t rma_now_ns(void)
@@ -354,20 +355,23 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 }
 
 /* This takes less time than to queue and to be handed the lock. Where the holder is likely to wait
- * for this client's MPI, the client drives it; that takes as long as some looks. It does
- * not drive a transport that may give up the call, because it may be releasing a lock. */
+ * for this client's MPI, the client drives it; that takes as long as some looks. It does not let
+ * the transport give up the call, because it may be releasing a lock. */
 enum { LOOKS_PER_GLANCE = 64, LOOKS_FOR_PROGRESS = 8 };
 
 bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
 		      int64_t ref)
 {
-	const bool serves = !c->on_loss && is_serving(c);
+	const bool serves = !c->rma->transport->can.is_served && is_serving(c);
+	jmp_buf *const on_loss = c->on_loss;
 
 	for (unsigned look = 1; rma_is_mapped_cpu(w) && look <= LOOKS_PER_GLANCE; look++) {
 		if (rma_holds(atomic_load_explicit(w.map, memory_order_relaxed), mask, cond, ref))
 			return true;
 		if (serves && look % c->rma->waiting.looks == 0) {
+			c->on_loss = NULL;
 			c->rma->transport->progress(c);
+			c->on_loss = on_loss;
 			look += LOOKS_FOR_PROGRESS;
 		}
 		relax();
@@ -388,6 +392,17 @@ bool rma_is_slow_to_change(struct rma_word w, uint64_t ns, int n)
 		} while (atomic_load_explicit(w.map, memory_order_relaxed) == value);
 	}
 	return false;
+}
+
+bool rma_is_hopeless(struct rma_client *c, struct rma_doubt *d)
+{
+	uint64_t now = rma_now_ns();
+
+	if (c->rma->outlives)
+		return false;
+	if (!d->since_ns || d->wait != c->waits)
+		*d = (struct rma_doubt){now, c->waits};
+	return now - d->since_ns > DOUBT_NS;
 }
 
 void rma_yield(struct rma_client *c)

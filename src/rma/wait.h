@@ -96,6 +96,10 @@ bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enu
  * any other word. */
 bool rma_is_slow_to_change(struct rma_word w, uint64_t ns, int n);
 
+/* After an operation of the table has failed: whether c has waited for so long that no rank is
+ * likely to end its wait. A client cannot tell that from a lock that is held for long. */
+bool rma_is_hopeless(struct rma_client *c, struct rma_doubt *d);
+
 /* Leave the core to another process that is ready to run on it. */
 void rma_yield(struct rma_client *c);
 

@@ -23,11 +23,23 @@
 
 #define MAX_LOCKS (UINT64_C(1) << 40)
 
+int table_mpi_failed(const char *call, int rc)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int length;
+
+	PMPI_Error_string(rc, text, &length);
+	return error_set(PAWL_ERR_MPI, "%s failed: %.300s", call, text);
+}
+
 int table_agree(MPI_Comm comm, int code)
 {
 	int worst = code;
 
-	PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
+	int rc = PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
+
+	if (code == PAWL_SUCCESS && rc != MPI_SUCCESS)
+		return table_mpi_failed("MPI_Allreduce", rc);
 	if (code == PAWL_SUCCESS && worst != PAWL_SUCCESS)
 		error_set(worst, "another rank failed: %s (its message says more)",
 			  pawl_strerror(worst));
@@ -145,11 +157,15 @@ static bool is_first_rank(MPI_Comm comm)
 	return rank == 0;
 }
 
-/* Warn once if nodes of the string stay empty: probably the user meant something else. */
-static void topology_warn(const struct topo *topo, const char *string)
+/* Warn once if a host does not tell its topology; and if nodes of the string stay empty: probably
+ * the user meant something else. */
+static void topology_warn(const struct topo_job *job, const char *string)
 {
-	static atomic_flag done = ATOMIC_FLAG_INIT;
+	static atomic_flag told = ATOMIC_FLAG_INIT, done = ATOMIC_FLAG_INIT;
+	const struct topo *topo = job->topo;
 
+	if (job->warning[0] && !atomic_flag_test_and_set(&told))
+		fprintf(stderr, "pawl: %s\n", job->warning);
 	if (topo->asked_nodes <= topo->nnodes || atomic_flag_test_and_set(&done))
 		return;
 	fprintf(stderr,
@@ -315,6 +331,26 @@ static int start_progress(pawl_table *t)
 				       " be started");
 }
 
+/* The table's own communicator. A duplicate that other ranks lack cannot be freed: MPI_Comm_free()
+ * would wait for them. */
+static int duplicate(MPI_Comm comm, pawl_table *t)
+{
+	int rc = PMPI_Comm_dup(comm, &t->comm), code = PAWL_SUCCESS;
+
+	if (rc != MPI_SUCCESS) {
+		table_mpi_failed("MPI_Comm_dup", rc);
+		code = error_set(PAWL_ERR_MPI,
+				 "a table needs communicators of its own, and %s (MPIs have a"
+				 " limited number of communicators, MPICH 2048 for each process:"
+				 " free tables and communicators that are not used any more)",
+				 pawl_error_message());
+	}
+	code = table_agree(comm, code);
+	if (code != PAWL_SUCCESS)
+		t->comm = MPI_COMM_NULL;
+	return code;
+}
+
 /* Free all that exists of t, in reverse order. Collective. */
 static void destroy(pawl_table *t)
 {
@@ -365,10 +401,12 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 
 	rc = topo_discover(t->comm, &request, &t->job, err, sizeof err);
 	if (rc != 0)
-		return error_set(rc == TOPO_NO_MEMORY ? PAWL_ERR_NOMEM : PAWL_ERR_TOPOLOGY, "%s",
-				 err);
+		return error_set(rc == TOPO_NO_MEMORY ? PAWL_ERR_NOMEM
+				 : rc == TOPO_MPI     ? PAWL_ERR_MPI
+						      : PAWL_ERR_TOPOLOGY,
+				 "%s", err);
 	if (is_first_rank(t->comm))
-		topology_warn(t->job.topo, o->topology);
+		topology_warn(&t->job, o->topology);
 	rc = table_agree(t->comm, choose_layout(t, p, o, n, home, arg));
 	if (rc == PAWL_SUCCESS)
 		rc = make_segments(t, o);
@@ -376,15 +414,15 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		return rc;
 	t->setup.posts = t->setup.posts && t->rma.transport->can.posts;
 	choose_waiting(t, o);
-	if (p->shares_clock && !t->job.one_host)
-		t->rma.clock = rma_compare_clocks(t->comm);
+	if (p->shares_clock && !t->job.one_host && !rma_compare_clocks(t->comm, &t->rma.clock))
+		return error_set(PAWL_ERR_MPI, "the clocks of the hosts could not be compared");
 	t->clients.can_fail = t->rma.transport->can.can_fail;
 	rc = client_open(&t->clients, &t->setup, &t->rma)
 		 ? PAWL_SUCCESS
 		 : error_set(PAWL_ERR_NOMEM, "out of memory");
 	rc = table_agree(t->comm, rc);
 	if (rc == PAWL_SUCCESS)
-		lease_fit(t);
+		rc = lease_fit(t);
 	t->rma.outlives =
 	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && lock_lease_us(&t->setup) > 0;
 	if (rc == PAWL_SUCCESS)
@@ -453,11 +491,13 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 	}
 	t->homes_win = MPI_WIN_NULL;
 	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
-	PMPI_Comm_dup(comm, &t->comm);
-	/* A window that cannot be created is reported and does not end the program. */
-	PMPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
-	table_describe(t, p, n);
-	rc = build(t, p, &o, n, home, arg);
+	rc = duplicate(comm, t);
+	if (rc == PAWL_SUCCESS) {
+		/* A window that cannot be created is reported and does not end the program. */
+		PMPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
+		table_describe(t, p, n);
+		rc = build(t, p, &o, n, home, arg);
+	}
 	options_free(&o);
 	if (rc != PAWL_SUCCESS) {
 		destroy(t);
@@ -485,8 +525,10 @@ static int check_free(pawl_table *t)
 {
 	int holder = client_in_use(&t->clients) ? t->rma.rank : t->setup.topo->nranks, first;
 	char text[ERROR_LENGTH] = "";
+	int rc = PMPI_Allreduce(&holder, &first, 1, MPI_INT, MPI_MIN, t->comm);
 
-	PMPI_Allreduce(&holder, &first, 1, MPI_INT, MPI_MIN, t->comm);
+	if (rc != MPI_SUCCESS)
+		return table_mpi_failed("MPI_Allreduce", rc);
 	if (first == t->setup.topo->nranks)
 		return PAWL_SUCCESS;
 	if (first == t->rma.rank)

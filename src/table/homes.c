@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "base/agree.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "rma/own_windows.h"
@@ -83,7 +84,8 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 	MPI_Aint bytes = 0, size;
 	uint64_t *counts = NULL, *map = NULL, bad = 0;
 	int64_t most = INT64_MAX; /* signed: MPICH's MPI_MIN compares unsigned values as signed */
-	int rank, unit, rc, ok;
+	int rank, unit, rc;
+	bool ok;
 
 	PMPI_Comm_rank(node_comm, &rank);
 	rc = table_check_memory(t, rank == 0 ? t->setup.n * sizeof *map : 0);
@@ -94,16 +96,13 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 		counts = calloc((size_t)t->setup.topo->nranks, sizeof *counts);
 	}
 	rc = own_windows.allocate_shared(bytes, 1, MPI_INFO_NULL, node_comm, &map, &t->homes_win);
-	if (rc != MPI_SUCCESS)
-		t->homes_win = MPI_WIN_NULL;
-	ok = rc == MPI_SUCCESS && (rank > 0 || counts);
-	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, t->comm);
-	if (!ok) {
+	ok = own_windows_agree(node_comm, rc, &t->homes_win) && (rank > 0 || counts) &&
+	     PMPI_Win_shared_query(t->homes_win, 0, &size, &unit, &map) == MPI_SUCCESS;
+	if (!all_agree(t->comm, ok)) {
 		free(counts);
 		return error_set(PAWL_ERR_NOMEM, "no memory for the homes of %llu locks",
 				 (unsigned long long)t->setup.n);
 	}
-	PMPI_Win_shared_query(t->homes_win, 0, &size, &unit, &map);
 	if (rank == 0)
 		most = (int64_t)assign(t, home, arg, map, counts, &bad);
 	free(counts);

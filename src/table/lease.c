@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "table/table.h"
 
 enum {
@@ -24,12 +25,15 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median time that a get from another node takes, in microseconds, at least 1. */
-static int64_t round_trip_us(pawl_table *t, int rank)
+/* The median time that a get from another node takes, in microseconds, at least 1: for the rank in
+ * slot->lock, into slot->first. */
+static int measure(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct rma_client *c = &t->clients.slots[0].client;
-	struct rma_word w = rma_word(&t->rma, RMA_NET, rank, RMA_HEADER_BYTES);
+	struct rma_client *c = &slot->client;
+	struct rma_word w = rma_word(c->rma, RMA_NET, (int)slot->lock, RMA_HEADER_BYTES);
 	uint64_t ns[ROUND_TRIPS];
+
+	(void)s;
 
 	for (int i = 0; i < ROUND_TRIPS; i++) {
 		uint64_t before = rma_now_ns();
@@ -41,7 +45,8 @@ static int64_t round_trip_us(pawl_table *t, int rank)
 	}
 	qsort(ns, ROUND_TRIPS, sizeof ns[0], by_value);
 	memset(c->count, 0, sizeof c->count);
-	return (int64_t)(ns[ROUND_TRIPS / 2] / 1000) + 1;
+	slot->first = (int64_t)(ns[ROUND_TRIPS / 2] / 1000) + 1;
+	return PAWL_SUCCESS;
 }
 
 /* A rank of another node to measure with, spread over the ranks; -1: there is none. */
@@ -58,24 +63,36 @@ static int partner(const pawl_table *t)
 	return -1;
 }
 
-void lease_fit(pawl_table *t)
+int lease_fit(pawl_table *t)
 {
+	struct lock_slot *slot = &t->clients.slots[0];
 	int64_t lease = lock_lease_us(&t->setup), least = 0;
 	int per_core = (t->job.host_ranks + t->job.host_cores - 1) / t->job.host_cores;
-	int other = partner(t);
+	int other = partner(t), rc = PAWL_SUCCESS;
 
 	if (!(t->setup.protocol->kind.capabilities & PAWL_CAP_RECOVERS) || !lease)
-		return;
-	if (other >= 0)
-		least = PER_ROUND_TRIP * round_trip_us(t, other);
+		return PAWL_SUCCESS;
+	if (other >= 0) {
+		slot->lock = (uint64_t)other;
+		rc = client_perform(&t->clients, slot, measure);
+		least = PER_ROUND_TRIP * slot->first;
+	}
+	if (rc != PAWL_SUCCESS)
+		error_set(rc, "a get from another node failed, by which leases are measured");
+	rc = table_agree(t->comm, rc);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	if (per_core > 1 && per_core * TURN_US > least)
 		least = per_core * TURN_US;
 	/* Within this call the rank drives the MPI while others measure. */
-	PMPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MAX, t->comm);
-	if (least <= lease)
-		return;
-	t->asked_lease_us = lease;
-	lock_set_lease_us(&t->setup, least);
+	rc = PMPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MAX, t->comm);
+	if (rc != MPI_SUCCESS)
+		return table_mpi_failed("MPI_Allreduce", rc);
+	if (least > lease) {
+		t->asked_lease_us = lease;
+		lock_set_lease_us(&t->setup, least);
+	}
+	return PAWL_SUCCESS;
 }
 
 void lease_describe(pawl_table *t)

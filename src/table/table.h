@@ -48,6 +48,8 @@ void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n);
 /* The worst code of all ranks. A rank whose own code is PAWL_SUCCESS gets a message that another
  * rank has failed. Collective. */
 int table_agree(MPI_Comm comm, int code);
+/* PAWL_ERR_MPI, with the MPI's text for what its call returned. */
+int table_mpi_failed(const char *call, int rc);
 
 /* PAWL_ERR_NOMEM on all ranks if a host has no room for a shared window with this many bytes for
  * each of its ranks; bytes may differ between ranks. Collective. */
@@ -102,6 +104,9 @@ int call_check_abandon(const pawl_table *t);
 /* Set the message for those codes of client_acquire() that mean the same for locks and ranges, and
  * return the code of the call. */
 int call_refused(const pawl_table *t, uint64_t lock, int rc);
+/* Why a call has lost its slot (client_has_lost()): died, or what the MPI says, in why. */
+enum { CALL_LOSS_LENGTH = 384 };
+const char *call_loss(const pawl_table *t, int rc, const char *died, char *why);
 
 /* lock.c: what calls on one lock and on several share ------------------------- */
 
@@ -133,7 +138,7 @@ int call_request_wait(pawl_request *request, uint64_t until_ns, int *done);
 /* lease.c ----------------------------------------------------------------- */
 
 /* Make the lease longer if it is too short for the machine. Collective. */
-void lease_fit(pawl_table *t);
+int lease_fit(pawl_table *t);
 /* Report a longer lease in t->parameters. */
 void lease_describe(pawl_table *t);
 

@@ -161,9 +161,32 @@ static void make_node_comm(struct survey *s, struct topo_job *job)
 	}
 	job->host_comm = s->host;
 	s->host = MPI_COMM_NULL;
-	survey_mpi_ok(s,
-		      PMPI_Comm_split(s->comm, job->topo->node[s->rank], s->rank, &job->node_comm),
-		      "MPI_Comm_split");
+	survey_agree_on(
+	    s, PMPI_Comm_split(s->comm, job->topo->node[s->rank], s->rank, &job->node_comm),
+	    "MPI_Comm_split", &job->node_comm);
+}
+
+/* All ranks make the same text, for all of them know all places. */
+static void describe_flat(const struct survey *s, char *text, size_t len)
+{
+	static const char *const reasons[] = {
+	    [NO_AFFINITY] = "the kernel does not tell the cores of a rank",
+	    [NO_HWLOC] = "hwloc cannot read the host",
+	    [OTHER_MACHINE] = "hwloc describes another machine",
+	};
+
+	for (int p = 0; p < s->size; p++) {
+		const struct place *at = &s->all[p];
+
+		if (at->flat == NOT_FLAT)
+			continue;
+		snprintf(text, len,
+			 "topology: the host of rank %d is taken as one node without parts, for %s"
+			 "%s%s%s (are HWLOC_* variables set?)",
+			 p, reasons[at->flat], at->why ? " (" : "",
+			 at->why ? strerror(at->why) : "", at->why ? ")" : "");
+		return;
+	}
 }
 
 /* All steps of the survey, up to the first failure. */
@@ -182,6 +205,7 @@ static int survey_job(struct survey *s, struct topo_job *job)
 	make_tree(s, job);
 	if (survey_agree(s) != 0)
 		return -1;
+	describe_flat(s, job->warning, sizeof(job->warning));
 	make_node_comm(s, job);
 	job->host_ranks = s->host_size;
 	job->host_cores = s->mine.cores;
@@ -218,7 +242,7 @@ int topo_discover(MPI_Comm comm, const struct topo_request *req, struct topo_job
 	free(s.all);
 	free_comm(&s.host);
 	free_comm(&s.leaders);
-	return rc != 0 && s.no_memory ? TOPO_NO_MEMORY : rc;
+	return rc != 0 && s.failure ? s.failure : rc;
 }
 
 void topo_job_free(struct topo_job *job)

@@ -23,14 +23,16 @@ struct topo_job {
 	int host_ranks;     /* ranks of comm on this host, whatever a synthetic string says */
 	int host_cores;     /* cores that these ranks may use together (affinity masks) */
 	int one_host;       /* whether all of comm runs on one host */
+	char warning[256];  /* about the first host that is taken as flat; empty: there is none */
 };
 
-/* Collective over comm. Returns 0, or -1 and a message in err, or TOPO_NO_MEMORY and a message; the
- * result is the same on all ranks.
- * It is a failure if options differ between ranks. groups and topology_file exclude each other and
- * topology. host_ranks and host_cores are those of this rank's host. If ranks outnumber cores,
- * gangs are added, but not to a synthetic string, which may have a level "gang:N". */
-enum { TOPO_NO_MEMORY = -2 };
+/* Collective over comm. Returns 0, or a failure and a message in err; the result is the same on all
+ * ranks. TOPO_OPTIONS: the options do not fit the job, or differ between ranks; groups and
+ * topology_file exclude each other and topology. What a machine does not tell is no failure: its
+ * ranks are then one flat node, and job->warning says why on all ranks. host_ranks and host_cores
+ * are those of this rank's host. If ranks outnumber cores, gangs are added, but not to a synthetic
+ * string, which may have a level "gang:N". */
+enum { TOPO_OPTIONS = -1, TOPO_NO_MEMORY = -2, TOPO_MPI = -3 };
 int topo_discover(MPI_Comm comm, const struct topo_request *req, struct topo_job *job, char *err,
 		  size_t errlen);
 void topo_job_free(struct topo_job *job);

@@ -20,9 +20,23 @@ int survey_mpi_ok(struct survey *s, int rc, const char *what)
 {
 	if (rc == MPI_SUCCESS)
 		return 1;
-	if (!s->err[0])
-		snprintf(s->err, sizeof(s->err), "topology: %s failed", what);
+	if (!s->err[0]) {
+		snprintf(s->err, sizeof(s->err),
+			 "%s failed while the ranks told each other where"
+			 " they run",
+			 what);
+		s->failure = TOPO_MPI;
+	}
 	return 0;
+}
+
+int survey_agree_on(struct survey *s, int rc, const char *what, MPI_Comm *new_comm)
+{
+	survey_mpi_ok(s, rc, what);
+	if (survey_agree(s) == 0)
+		return 0;
+	*new_comm = MPI_COMM_NULL;
+	return -1;
 }
 
 void *survey_memory(struct survey *s, size_t n, size_t each)
@@ -31,14 +45,15 @@ void *survey_memory(struct survey *s, size_t n, size_t each)
 
 	if (!p && !s->err[0]) {
 		snprintf(s->err, sizeof(s->err), "topology: no memory for %zu records", n);
-		s->no_memory = 1;
+		s->failure = TOPO_NO_MEMORY;
 	}
 	return p;
 }
 
 void survey_note(struct survey *s)
 {
-	s->no_memory = s->no_memory || (s->err[0] && errno == ENOMEM);
+	if (s->err[0] && errno == ENOMEM)
+		s->failure = TOPO_NO_MEMORY;
 }
 
 int survey_agree(struct survey *s)
@@ -52,6 +67,6 @@ int survey_agree(struct survey *s)
 		return 0;
 	survey_mpi_ok(s, PMPI_Bcast(s->err, (int)sizeof(s->err), MPI_CHAR, first, s->comm),
 		      "MPI_Bcast");
-	survey_mpi_ok(s, PMPI_Bcast(&s->no_memory, 1, MPI_INT, first, s->comm), "MPI_Bcast");
+	survey_mpi_ok(s, PMPI_Bcast(&s->failure, 1, MPI_INT, first, s->comm), "MPI_Bcast");
 	return -1;
 }

@@ -21,11 +21,15 @@ enum { SHOWN = 120 }; /* characters of a value that a message shows */
 /* The levels inside a host that hwloc may know, outermost first. */
 enum { SURVEY_PACKAGE, SURVEY_NUMA, SURVEY_L3, SURVEY_L2, SURVEY_LEVELS };
 
+enum flat { NOT_FLAT, NO_AFFINITY, NO_HWLOC, OTHER_MACHINE };
+
 /* The facts about one rank. Only integers: it is sent as MPI_INTs. */
 struct place {
 	int host;                  /* the lowest rank of its host */
 	int cores;                 /* usable cores of its host */
 	int shared;                /* bit i: level i is a cache level that divides this host */
+	int flat;                  /* why its host is taken as flat, an enum flat; */
+	int why;                   /* errno of that */
 	int inside[SURVEY_LEVELS]; /* index of the element of level i; -1: not within one element */
 	int group[TOPO_MAX_GROUPS]; /* numbers, outermost first; equal numbers are one group */
 };
@@ -41,14 +45,17 @@ struct survey {
 	struct place mine;
 	struct place *all; /* [size] */
 	char err[512];     /* this rank's failure, empty if none */
-	int no_memory;     /* the failure is one of memory */
+	int failure;       /* of which kind it is: TOPO_NO_MEMORY, TOPO_MPI; 0: TOPO_OPTIONS */
 };
 
 /* survey.c: whether an option has a value; whether an MPI call succeeded; zeroed memory. A failure
- * leaves its message in s->err, unless there is one already. survey_note() sets no_memory after a
+ * leaves its message in s->err, unless there is one already. survey_note() sets failure after a
  * call that has left a message, by errno, which was 0 before the call. */
 int survey_given(const char *option);
 int survey_mpi_ok(struct survey *s, int rc, const char *what);
+/* Collective: 0 if all ranks have the new communicator that rc is about; else -1, and no rank has
+ * it: one that other ranks lack is left to the MPI. */
+int survey_agree_on(struct survey *s, int rc, const char *what, MPI_Comm *new_comm);
 void *survey_memory(struct survey *s, size_t n, size_t each);
 void survey_note(struct survey *s);
 /* Collective. 0 if no rank has failed; else -1, and all ranks get the message of the lowest rank

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Inside a host: its leader asks hwloc which elements the affinity masks of the host's ranks lie
- * in.
+ * in. That is a hint. Locks work without it, so a host that hwloc cannot read, or whose kernel does
+ * not give the masks, is taken as one node without parts.
  */
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <hwloc.h>
 
@@ -30,30 +33,29 @@ int survey_find_hosts(struct survey *s)
 {
 	int leader;
 
-	if (!survey_mpi_ok(s,
-			   PMPI_Comm_split_type(s->comm, MPI_COMM_TYPE_SHARED, s->rank,
-						MPI_INFO_NULL, &s->host),
-			   "MPI_Comm_split_type"))
+	if (survey_agree_on(s,
+			    PMPI_Comm_split_type(s->comm, MPI_COMM_TYPE_SHARED, s->rank,
+						 MPI_INFO_NULL, &s->host),
+			    "MPI_Comm_split_type", &s->host) != 0)
 		return -1;
 	PMPI_Comm_rank(s->host, &s->host_rank);
 	PMPI_Comm_size(s->host, &s->host_size);
 	leader = s->host_rank == 0;
-	if (!survey_mpi_ok(
+	if (survey_agree_on(
 		s, PMPI_Comm_split(s->comm, leader ? 0 : MPI_UNDEFINED, s->rank, &s->leaders),
-		"MPI_Comm_split"))
+		"MPI_Comm_split", &s->leaders) != 0)
 		return -1;
 	s->mine.host = s->rank;
-	if (!survey_mpi_ok(s, PMPI_Bcast(&s->mine.host, 1, MPI_INT, 0, s->host), "MPI_Bcast"))
-		return -1;
-	return 0;
+	survey_mpi_ok(s, PMPI_Bcast(&s->mine.host, 1, MPI_INT, 0, s->host), "MPI_Bcast");
+	return survey_agree(s);
 }
 
-/* The affinity mask of this thread, with as many words as the kernel needs. */
+/* The affinity mask of this thread, with as many words as the kernel needs. NULL, and errno in
+ * s->mine.why: the kernel does not give it. */
 static unsigned long *affinity(struct survey *s, int *words)
 {
 	for (int cpus = 1024; cpus <= MAX_CPUS; cpus *= 2) {
 		unsigned long *mask;
-		int why;
 
 		*words = cpus / WORD_BITS;
 		mask = survey_memory(s, (size_t)*words, sizeof(*mask));
@@ -61,29 +63,31 @@ static unsigned long *affinity(struct survey *s, int *words)
 			return NULL;
 		if (sched_getaffinity(0, (size_t)*words * sizeof(*mask), (cpu_set_t *)mask) == 0)
 			return mask;
-		why = errno;
+		s->mine.why = errno;
 		free(mask);
-		errno = why;
-		if (why != EINVAL)
+		if (s->mine.why != EINVAL)
 			break;
 	}
-	if (!s->err[0])
-		snprintf(s->err, sizeof(s->err), "topology: sched_getaffinity: %s",
-			 strerror(errno));
+	*words = 0;
 	return NULL;
 }
 
-/* Collective over the host: gather the masks of its ranks at its leader. */
+/* Collective over the host: gather the masks of its ranks at its leader. NULL there if some rank
+ * has none; then *words is 0. */
 static unsigned long *gather_masks(struct survey *s, int *words)
 {
 	unsigned long *mask, *all = NULL;
 	int leader = s->host_rank == 0;
 
 	mask = affinity(s, words);
-	if (leader && mask)
+	/* The ranks of a host share a kernel, so they have the same number of words, or none. */
+	survey_mpi_ok(s, PMPI_Allreduce(MPI_IN_PLACE, words, 1, MPI_INT, MPI_MIN, s->host),
+		      "MPI_Allreduce");
+	survey_mpi_ok(s, PMPI_Allreduce(MPI_IN_PLACE, &s->mine.why, 1, MPI_INT, MPI_MAX, s->host),
+		      "MPI_Allreduce");
+	if (leader && *words)
 		all = survey_memory(s, (size_t)*words * (size_t)s->host_size, sizeof(*all));
-	/* The ranks of a host share a kernel, so they have the same number of words. */
-	if (survey_agree(s) == 0)
+	if (survey_agree(s) == 0 && *words)
 		survey_mpi_ok(s,
 			      PMPI_Gather(mask, *words, MPI_UNSIGNED_LONG, all, *words,
 					  MPI_UNSIGNED_LONG, 0, s->host),
@@ -161,7 +165,8 @@ static void set_bitmap(hwloc_bitmap_t set, const unsigned long *mask, int words)
 		hwloc_bitmap_set_ith_ulong(set, (unsigned)i, mask[i]);
 }
 
-static void place_masks(const struct survey *s, hwloc_topology_t hw, hwloc_bitmap_t set,
+/* False if a rank runs on no core of this topology. */
+static bool place_masks(const struct survey *s, hwloc_topology_t hw, hwloc_bitmap_t set,
 			hwloc_bitmap_t any, const unsigned long *masks, int words,
 			struct place *places)
 {
@@ -172,16 +177,44 @@ static void place_masks(const struct survey *s, hwloc_topology_t hw, hwloc_bitma
 	for (int r = 0; r < s->host_size; r++) {
 		set_bitmap(set, masks + (size_t)r * (size_t)words, words);
 		hwloc_bitmap_and(set, set, hwloc_get_root_obj(hw)->cpuset);
+		if (hwloc_bitmap_iszero(set))
+			return false;
 		hwloc_bitmap_or(any, any, set);
 		for (int i = 0; i < SURVEY_LEVELS; i++)
 			places[r].inside[i] = find_element(hw, element[i], set);
 	}
 	cores = count_cores(hw, any);
 	for (int r = 0; r < s->host_size; r++) {
-		places[r].host = s->mine.host;
 		places[r].shared = shared;
 		places[r].cores = cores > 0 ? cores : 1;
 	}
+	return true;
+}
+
+/* The cores that some mask has, as the kernel counts them; all of the host without masks. */
+static int count_bits(const unsigned long *masks, int words, int ranks)
+{
+	int n = 0;
+
+	for (int i = 0; i < words; i++) {
+		unsigned long any = 0;
+
+		for (int r = 0; r < ranks; r++)
+			any |= masks[(size_t)r * (size_t)words + (size_t)i];
+		n += __builtin_popcountl(any);
+	}
+	return n > 0 ? n : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* At a host's leader: its ranks are one node without parts. */
+static void make_flat(const struct survey *s, const unsigned long *masks, int words, enum flat flat,
+		      int why, struct place *places)
+{
+	int cores = count_bits(masks, words, s->host_size);
+
+	for (int r = 0; r < s->host_size; r++)
+		places[r] =
+		    (struct place){.cores = cores > 0 ? cores : 1, .flat = (int)flat, .why = why};
 }
 
 /* At a host's leader: find the elements that contain each mask. */
@@ -190,14 +223,14 @@ static void ask_hwloc(struct survey *s, const unsigned long *masks, int words, s
 	hwloc_bitmap_t set = hwloc_bitmap_alloc(), any = hwloc_bitmap_alloc();
 	hwloc_topology_t hw = NULL;
 
-	s->no_memory = !set || !any || hwloc_topology_init(&hw) != 0;
-	if (s->no_memory)
+	if (!set || !any || hwloc_topology_init(&hw) != 0) {
+		s->failure = TOPO_NO_MEMORY;
 		snprintf(s->err, sizeof(s->err), "topology: hwloc has no memory");
-	else if (hwloc_topology_load(hw) != 0)
-		snprintf(s->err, sizeof(s->err), "topology: hwloc cannot read this host: %s",
-			 strerror(errno));
-	else
-		place_masks(s, hw, set, any, masks, words, places);
+	} else if (hwloc_topology_load(hw) != 0) {
+		make_flat(s, masks, words, NO_HWLOC, errno, places);
+	} else if (!place_masks(s, hw, set, any, masks, words, places)) {
+		make_flat(s, masks, words, OTHER_MACHINE, 0, places);
+	}
 	if (hw)
 		hwloc_topology_destroy(hw);
 	hwloc_bitmap_free(set);
@@ -212,8 +245,12 @@ int survey_look_inside(struct survey *s)
 
 	if (leader && !s->err[0]) {
 		places = survey_memory(s, (size_t)s->host_size, sizeof(*places));
-		if (places)
+		if (places && words)
 			ask_hwloc(s, masks, words, places);
+		else if (places)
+			make_flat(s, NULL, 0, NO_AFFINITY, s->mine.why, places);
+		for (int r = 0; places && r < s->host_size; r++)
+			places[r].host = s->mine.host;
 	}
 	free(masks);
 	if (survey_agree(s) != 0) {

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory runs out on one rank. For each kind of lock, each allocation of that rank's table fails
- * once, the first, the second and so on, until none is left: the call then returns
- * PAWL_ERR_NOMEM on all ranks, with a message, and no table. Then no acquire or release allocates,
- * but for acquires of many locks and requests, which return the same code. Reports of a table that
- * ends lack what there was no memory for, and the table is freed.
+ * What a table needs from the system and the MPI fails on one rank. For each kind of lock, each
+ * allocation of that rank's table fails once, the first, the second and so on, until none is left:
+ * the call then returns PAWL_ERR_NOMEM on all ranks, with a message, and no table. Then no acquire
+ * or release allocates, but for acquires of many locks and requests, which return the same code.
+ * Reports of a table that ends lack what there was no memory for, and the table is freed.
  *
  * The program is linked with --wrap: allocations of the library, and not those of the MPI, go
- * through functions of this file. So do mappings of memory and starts of threads.
+ * through functions of this file. So do mappings of memory, starts of threads, and the calls that
+ * ask for the topology, which is a hint: without it there is a table. So do the calls of the MPI
+ * that make communicators and windows, or ask about them. The other ranks have the object that the
+ * failing rank lacks, and must not free it by a call that waits for that rank.
  */
 #include <errno.h>
+#include <hwloc.h>
 #include <pawl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +34,8 @@ void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *old, size_t size);
 char *__real_strdup(const char *text);
 void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+int __real_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set);
+int __real_hwloc_topology_load(hwloc_topology_t hw);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*start)(void *), void *arg);
 void *__wrap_malloc(size_t size);
@@ -36,6 +43,8 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set);
+int __wrap_hwloc_topology_load(hwloc_topology_t hw);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*start)(void *), void *arg);
 
@@ -73,6 +82,55 @@ void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_
 	return fails() ? MAP_FAILED : __real_mmap(at, size, protection, flags, fd, offset);
 }
 
+int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
+{
+	return fails() ? -1 : __real_sched_getaffinity(pid, bytes, set);
+}
+
+int __wrap_hwloc_topology_load(hwloc_topology_t hw)
+{
+	return fails() ? -1 : __real_hwloc_topology_load(hw);
+}
+
+/* Calls of the MPI: performed, because they are collective or because what they return is used, and
+ * then reported as failed. */
+#define MPI_CALL(name, parameters, arguments)        \
+	int __real_##name parameters;                \
+	int __wrap_##name parameters;                \
+	int __wrap_##name parameters                 \
+	{                                            \
+		int rc = __real_##name arguments;    \
+                                                     \
+		return fails() ? MPI_ERR_OTHER : rc; \
+	}
+
+MPI_CALL(PMPI_Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+MPI_CALL(PMPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),
+	 (comm, color, key, made))
+MPI_CALL(PMPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
+	 (comm, type, key, info, made))
+MPI_CALL(PMPI_Comm_group, (MPI_Comm comm, MPI_Group *group), (comm, group))
+MPI_CALL(PMPI_Group_translate_ranks,
+	 (MPI_Group from, int n, const int ranks[], MPI_Group to, int result[]),
+	 (from, n, ranks, to, result))
+MPI_CALL(PMPI_Win_create,
+	 (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win),
+	 (base, size, unit, info, comm, win))
+MPI_CALL(PMPI_Win_allocate_shared,
+	 (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
+	 (size, unit, info, comm, base, win))
+MPI_CALL(PMPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *unit, void *base),
+	 (win, rank, size, unit, base))
+MPI_CALL(PMPI_Win_get_attr, (MPI_Win win, int key, void *value, int *flag), (win, key, value, flag))
+int __real_PMPI_Win_lock_all(int assertion, MPI_Win win);
+int __wrap_PMPI_Win_lock_all(int assertion, MPI_Win win);
+
+/* An epoch that has begun could not be left open. */
+int __wrap_PMPI_Win_lock_all(int assertion, MPI_Win win)
+{
+	return fails() ? MPI_ERR_OTHER : __real_PMPI_Win_lock_all(assertion, win);
+}
+
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*start)(void *), void *arg)
 {
@@ -103,19 +161,21 @@ static int first_rank(uint64_t lock, void *arg)
 	return 0;
 }
 
-/* PAWL_SUCCESS or PAWL_ERR_NOMEM, the same on all ranks; in the second case there is no table. */
+/* PAWL_SUCCESS or the code of a failure, the same on all ranks; with a failure there is no table.
+ */
 static void expect_agreement(int rc, const pawl_table *t)
 {
 	int code[2] = {rc, -rc};
 
 	MPI_Allreduce(MPI_IN_PLACE, code, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	expect(code[0] == -code[1], "codes %d to %d", code[0], -code[1]);
-	expect(rc == PAWL_SUCCESS || rc == PAWL_ERR_NOMEM, "%s: %s", pawl_strerror(rc),
-	       pawl_error_message());
+	expect(rc == PAWL_SUCCESS || rc == PAWL_ERR_NOMEM || rc == PAWL_ERR_MPI ||
+		   rc == PAWL_ERR_WINDOW,
+	       "%s: %s", pawl_strerror(rc), pawl_error_message());
 	expect((rc == PAWL_SUCCESS) == (t != NULL), "%s, and %s table", pawl_strerror(rc),
 	       t ? "a" : "no");
 	expect(rc == PAWL_SUCCESS || strstr(pawl_error_message(), "memory") ||
-		   strstr(pawl_error_message(), "thread"),
+		   strstr(pawl_error_message(), "thread") || strstr(pawl_error_message(), "MPI"),
 	       "the message is \"%s\"", pawl_error_message());
 }
 
@@ -314,6 +374,7 @@ int main(int argc, char **argv)
 
 	setenv("PAWL_WATCHDOG", "0", 0);
 	tap_start(&argc, &argv, MPI_THREAD_MULTIPLE);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	creations();
 	if (tap_only)
 		return tap_end();

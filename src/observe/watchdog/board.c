@@ -224,6 +224,7 @@ uint64_t board_bytes(int max_held)
 
 struct board *board_open(const struct observe_table *t, bool well)
 {
+	struct rma_shared_clock clock;
 	struct board *b = calloc(1, sizeof *b);
 	struct waits_process self = me(t);
 	int ranks = t->setup->topo->nranks, all = 0;
@@ -241,7 +242,8 @@ struct board *board_open(const struct observe_table *t, bool well)
 	b->of = t;
 	b->at = t->board;
 	b->entries = t->setup->max_held < BOARD_ENTRIES ? t->setup->max_held : BOARD_ENTRIES;
-	b->offset_ns = rma_compare_clocks(t->comm).offset_ns;
+	rma_compare_clocks(t->comm, &clock);
+	b->offset_ns = clock.offset_ns;
 	b->reader.rma = t->rma;
 	b->mine = (struct board_words *)(void *)(t->rma->map[t->rma->rank] + b->at);
 	b->table.about = t->about;

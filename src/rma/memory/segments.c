@@ -28,25 +28,31 @@ struct segments {
 
 /* A probe for a message that never comes lets the MPI progress. (MPICH does so only if the
  * communicator has other ranks.) */
-void rma_drive_mpi(struct rma_client *c)
+bool rma_drive_mpi(struct rma_client *c)
 {
 	const struct segments *s = c->rma->segments;
 	int flag;
 
-	PMPI_Iprobe(MPI_ANY_SOURCE, 0, s->comm, &flag, MPI_STATUS_IGNORE);
+	return PMPI_Iprobe(MPI_ANY_SOURCE, 0, s->comm, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
+/* No lock of such a table needs the MPI, so its errors end no call. */
+static void node_progress(struct rma_client *c)
+{
+	rma_drive_mpi(c);
 }
 
 static const struct rma_transport node_transport = {
     .name = "node",
-    .progress = rma_drive_mpi,
+    .progress = node_progress,
 };
 
 bool rma_is_unified(MPI_Win win)
 {
-	int *model, flag;
+	int *model, flag = 0;
 
-	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
-	return flag && *model == MPI_WIN_UNIFIED;
+	return PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag) == MPI_SUCCESS && flag &&
+	       *model == MPI_WIN_UNIFIED;
 }
 
 enum { LARGE_BYTES = 1 << 20 };
@@ -90,15 +96,18 @@ static bool zero(struct segments *s, char *mine, size_t bytes)
 static enum rma_failure make_node_window(struct rma *r, struct segments *s, size_t bytes, char *err,
 					 size_t errlen)
 {
-	MPI_Info info;
+	MPI_Info info = MPI_INFO_NULL;
 	void *mine = NULL;
+	bool ok;
 	int rc;
 
-	PMPI_Info_create(&info);
-	PMPI_Info_set(info, "alloc_shared_noncontig", "true");
+	if (PMPI_Info_create(&info) == MPI_SUCCESS) /* without it, segments may share pages */
+		PMPI_Info_set(info, "alloc_shared_noncontig", "true");
 	rc = own_windows.allocate_shared((MPI_Aint)bytes, 1, info, s->node_comm, &mine, &s->win);
-	PMPI_Info_free(&info);
-	if (!all_agree(s->comm, rc == MPI_SUCCESS && mine)) {
+	if (info != MPI_INFO_NULL)
+		PMPI_Info_free(&info);
+	ok = own_windows_agree(s->node_comm, rc, &s->win);
+	if (!all_agree(s->comm, ok && mine)) {
 		snprintf(err, errlen,
 			 "MPI_Win_allocate_shared failed for %zu bytes a rank: is there room in"
 			 " /dev/shm or the MPI's session directory%s?",
@@ -128,34 +137,38 @@ static enum rma_failure make_node_window(struct rma *r, struct segments *s, size
 	return RMA_OK;
 }
 
-/* The segments of this rank's node. Returns false if there is no memory. */
+/* The segments of this rank's node. False if there is no memory, or the MPI reports an error. */
 static bool map_node(struct rma *r, struct segments *s)
 {
-	MPI_Group all, here;
+	MPI_Group all = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
 	int n, *local, *global;
+	bool ok;
 
 	PMPI_Comm_size(s->node_comm, &n);
-	PMPI_Comm_group(s->comm, &all);
-	PMPI_Comm_group(s->node_comm, &here);
 	local = malloc(2 * (size_t)n * sizeof *local);
-	if (local) {
+	ok = local && PMPI_Comm_group(s->comm, &all) == MPI_SUCCESS &&
+	     PMPI_Comm_group(s->node_comm, &here) == MPI_SUCCESS;
+	if (ok) {
 		global = local + n;
 		for (int i = 0; i < n; i++)
 			local[i] = i;
-		PMPI_Group_translate_ranks(here, n, local, all, global);
-		for (int i = 0; i < n; i++) {
+		ok = PMPI_Group_translate_ranks(here, n, local, all, global) == MPI_SUCCESS;
+		for (int i = 0; ok && i < n; i++) {
 			MPI_Aint size;
 			int unit;
 			void *base;
 
-			PMPI_Win_shared_query(s->win, i, &size, &unit, &base);
-			r->map[global[i]] = base;
+			ok = PMPI_Win_shared_query(s->win, i, &size, &unit, &base) == MPI_SUCCESS;
+			if (ok)
+				r->map[global[i]] = base;
 		}
 	}
 	free(local);
-	PMPI_Group_free(&all);
-	PMPI_Group_free(&here);
-	return local != NULL;
+	if (all != MPI_GROUP_NULL)
+		PMPI_Group_free(&all);
+	if (here != MPI_GROUP_NULL)
+		PMPI_Group_free(&here);
+	return ok;
 }
 
 enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q, char *err,
@@ -184,7 +197,7 @@ enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q,
 	s->win = MPI_WIN_NULL;
 	failure = make_node_window(r, s, q->bytes + RMA_TAIL_BYTES, err, errlen);
 	if (failure == RMA_OK && !all_agree(s->comm, map_node(r, s))) {
-		snprintf(err, errlen, "out of memory");
+		snprintf(err, errlen, "no memory for, or no addresses of, the segments of a node");
 		failure = RMA_FAIL_NOMEM;
 	}
 	if (failure == RMA_OK)

@@ -10,6 +10,15 @@
  * Waiting for completion. A flush of MPICH polls the network and never yields the core, and the
  * rank that has to answer may be waiting for that core. So the client polls for its answers itself,
  * yields between polls, and flushes then.
+ *
+ * Errors. The window's errors return. An operation or flush that returns one ends the call of its
+ * client with PAWL_ERR_MPI, by the way that UCX's deaths take (transport.h): the client issues
+ * nothing more, so what it has not been granted by then it does not hold, and nobody else is
+ * granted anything by it. Before it leaves its stack, it flushes, because earlier operations may
+ * still store results there. What the failed operation has changed is unknown: a lock that this
+ * client held, awaited or was handed meanwhile may stay closed. So the rank tells all others, as
+ * far as the MPI still lets it, and from then on no wait in this table takes longer than
+ * rma_is_hopeless() says.
  */
 #include "rma/mpi/mpi.h"
 
@@ -26,12 +35,16 @@ struct mpi_look {
 	struct mpi_look *next;
 	MPI_Request request;
 	int rank;
+	bool failed; /* it will not be answered */
 	int64_t word[];
 };
 
 struct mpi_network {
 	MPI_Win win;
 	bool epoch;
+	MPI_Aint tail; /* offset of struct mpi_tail */
+	int ranks;
+	_Atomic(bool) told;     /* this rank has told all others of an error */
 	struct mpi_look *looks; /* not answered yet */
 };
 
@@ -43,8 +56,15 @@ enum { STORE_BY_FETCH = 0 };
 
 enum { OPERANDS = 64, MANY_TARGETS = -1 };
 
+/* At the end of each segment. */
+struct mpi_tail {
+	_Atomic(int64_t) errors; /* not 0: an operation of some rank has failed */
+};
+_Static_assert(sizeof(struct mpi_tail) <= RMA_TAIL_BYTES, "the tail has room");
+
 /* What a client has in flight. */
 struct mpi_client {
+	struct rma_doubt doubt;
 	unsigned operands;
 	int target;                /* of all of them, or MANY_TARGETS */
 	int64_t operand[OPERANDS]; /* origin buffers */
@@ -64,6 +84,68 @@ static MPI_Win window(const struct rma_client *c)
 
 	return n->win;
 }
+
+/* --------------------------------------------------------------------- errors */
+
+static struct mpi_tail *tail_of(const struct rma *r, int rank)
+{
+	const struct mpi_network *n = r->state;
+
+	return (struct mpi_tail *)(void *)(r->map[rank] + n->tail);
+}
+
+/* Tell all ranks, once: they may wait for this one. What the MPI says to that does not matter. */
+static void tell_all(struct rma *r)
+{
+	static const int64_t one = 1;
+	struct mpi_network *n = r->state;
+
+	if (atomic_exchange(&n->told, true))
+		return;
+	for (int i = 0; i < n->ranks; i++)
+		if (r->map[i])
+			atomic_store(&tail_of(r, i)->errors, one);
+		else
+			PMPI_Put(&one, 1, MPI_INT64_T, i, n->tail, 1, MPI_INT64_T, n->win);
+}
+
+static void give_up(struct rma_client *c)
+{
+	PMPI_Win_flush_all(window(c));
+	own_of(c)->operands = 0;
+	c->failed = false;
+	if (c->on_loss)
+		longjmp(*c->on_loss, 1);
+}
+
+static RMA_SLOW_PATH void end_call(struct rma_client *c, int rc)
+{
+	int none = MPI_SUCCESS;
+
+	atomic_compare_exchange_strong(&c->rma->mpi_error, &none, rc);
+	tell_all(c->rma);
+	give_up(c);
+}
+
+/* The result of a call of the MPI. */
+static inline void check(struct rma_client *c, int rc)
+{
+	if (__builtin_expect(rc != MPI_SUCCESS, 0))
+		end_call(c, rc);
+}
+
+static void mpi_progress(struct rma_client *c)
+{
+	_Atomic(int64_t) *errors = &tail_of(c->rma, c->rma->rank)->errors;
+
+	/* No operation has failed, but the MPI may not perform those of other ranks. */
+	if (!rma_drive_mpi(c))
+		atomic_store(errors, 1);
+	if (c->on_loss && atomic_load(errors) && rma_is_hopeless(c, &own_of(c)->doubt))
+		give_up(c);
+}
+
+/* ----------------------------------------------------------------- operations */
 
 /* How often a client looks for its answers before it yields, and before it leaves the wait to the
  * MPI's flush. An answer may have the value NO_ANSWER; a look does not see it then. */
@@ -107,7 +189,7 @@ static int64_t *operand(struct rma_client *c, int rank, int64_t value)
 		/* All places are in use: orders the operations in flight before the reuse of their
 		 * operands. */
 		await_answers(c);
-		PMPI_Win_flush_all(window(c));
+		check(c, PMPI_Win_flush_all(window(c)));
 		forget_operands(c);
 	}
 	if (m->operands == 0)
@@ -161,17 +243,21 @@ enum { BITS_BY_CAS = 0 };
 static void change_bits(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
 			int64_t *result)
 {
-	int64_t expected, found, next;
+	int64_t expected, found = 0, next;
+	int rc;
 
-	PMPI_Get(&found, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1, MPI_INT64_T, window(c));
-	PMPI_Win_flush(w.rank, window(c)); /* completes it, before the look at found */
+	check(c, PMPI_Get(&found, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1, MPI_INT64_T,
+			  window(c)));
+	check(c, PMPI_Win_flush(w.rank, window(c))); /* completes it, before the look at found */
 	do {
 		expected = found;
 		next = op == RMA_OR ? expected | value : expected & value;
-		PMPI_Compare_and_swap(&next, &expected, &found, MPI_INT64_T, w.rank,
-				      (MPI_Aint)w.offset, window(c));
-		PMPI_Win_flush(w.rank, window(c)); /* completes it, before the look at found */
-	} while (found != expected);
+		rc = PMPI_Compare_and_swap(&next, &expected, &found, MPI_INT64_T, w.rank,
+					   (MPI_Aint)w.offset, window(c));
+		check(c, rc);
+		/* Completes it, before the look at found. */
+		check(c, PMPI_Win_flush(w.rank, window(c)));
+	} while (found != expected && rc == MPI_SUCCESS);
 	*result = found;
 }
 
@@ -185,8 +271,8 @@ static void mpi_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int
 		return;
 	}
 	from = operand(c, w.rank, value);
-	PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
-			  mpi_op(op), window(c));
+	check(c, PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
+				   mpi_op(op), window(c)));
 }
 
 /* The result buffer of an operation without a result, which has one only to see its answer. */
@@ -200,8 +286,8 @@ static void mpi_put(struct rma_client *c, struct rma_word w, int64_t value)
 	if (STORE_BY_FETCH)
 		mpi_fao(c, w, RMA_REPLACE, value, ignored(c));
 	else
-		PMPI_Put(operand(c, w.rank, value), 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1,
-			 MPI_INT64_T, window(c));
+		check(c, PMPI_Put(operand(c, w.rank, value), 1, MPI_INT64_T, w.rank,
+				  (MPI_Aint)w.offset, 1, MPI_INT64_T, window(c)));
 }
 
 static void mpi_get(struct rma_client *c, struct rma_word w, int64_t *result)
@@ -209,11 +295,11 @@ static void mpi_get(struct rma_client *c, struct rma_word w, int64_t *result)
 	if (STORE_BY_FETCH) {
 		int64_t *from = operand(c, w.rank, 0);
 
-		PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
-				  MPI_NO_OP, window(c));
+		check(c, PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank,
+					   (MPI_Aint)w.offset, MPI_NO_OP, window(c)));
 	} else {
-		PMPI_Get(result, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1, MPI_INT64_T,
-			 window(c));
+		check(c, PMPI_Get(result, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1,
+				  MPI_INT64_T, window(c)));
 	}
 }
 
@@ -233,14 +319,14 @@ static void mpi_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 		own_of(c)->operands = OPERANDS; /* both places from the same batch */
 	compare = operand(c, w.rank, expected);
 	swap = operand(c, w.rank, value);
-	PMPI_Compare_and_swap(swap, compare, answer(c, result), MPI_INT64_T, w.rank,
-			      (MPI_Aint)w.offset, window(c));
+	check(c, PMPI_Compare_and_swap(swap, compare, answer(c, result), MPI_INT64_T, w.rank,
+				       (MPI_Aint)w.offset, window(c)));
 }
 
 static void mpi_flush(struct rma_client *c, int rank)
 {
 	await_answers(c);
-	PMPI_Win_flush(rank, window(c));
+	check(c, PMPI_Win_flush(rank, window(c)));
 	if (own_of(c)->target == rank)
 		forget_operands(c);
 	/* The MPI completes operations on the rank's own memory without polling the network. A rank
@@ -252,7 +338,7 @@ static void mpi_flush(struct rma_client *c, int rank)
 static void mpi_flush_all(struct rma_client *c)
 {
 	await_answers(c);
-	PMPI_Win_flush_all(window(c));
+	check(c, PMPI_Win_flush_all(window(c)));
 	forget_operands(c);
 }
 
@@ -263,7 +349,9 @@ static bool await_look(struct rma_client *c, struct mpi_look *l, uint64_t until_
 	int done = 0;
 
 	while (!done) {
-		PMPI_Test(&l->request, &done, MPI_STATUS_IGNORE);
+		l->failed = l->failed || PMPI_Test(&l->request, &done, MPI_STATUS_IGNORE) != 0;
+		if (l->failed)
+			return false;
 		if (done || rma_now_ns() >= until_ns)
 			break;
 		rma_drive_mpi(c);
@@ -309,8 +397,8 @@ static bool mpi_look(struct rma_client *c, int rank, uint64_t offset, int64_t *t
 	if (!l)
 		return false;
 	l->rank = rank;
-	PMPI_Rget(l->word, (int)words, MPI_INT64_T, rank, (MPI_Aint)offset, (int)words, MPI_INT64_T,
-		  n->win, &l->request);
+	l->failed = PMPI_Rget(l->word, (int)words, MPI_INT64_T, rank, (MPI_Aint)offset, (int)words,
+			      MPI_INT64_T, n->win, &l->request) != MPI_SUCCESS;
 	if (!await_look(c, l, until_ns)) {
 		l->next = n->looks;
 		n->looks = l;
@@ -327,7 +415,8 @@ static void end_looks(struct mpi_network *n)
 	while (n->looks) {
 		struct mpi_look *l = n->looks;
 
-		PMPI_Wait(&l->request, MPI_STATUS_IGNORE);
+		if (!l->failed)
+			PMPI_Wait(&l->request, MPI_STATUS_IGNORE);
 		n->looks = l->next;
 		free(l);
 	}
@@ -366,11 +455,9 @@ static enum rma_failure make_window(struct rma *r, struct mpi_network *n,
 		snprintf(err, errlen, "a window over several nodes was not tried%s", cure);
 		return RMA_FAIL_WINDOW;
 	}
-	rc = own_windows.create(r->map[r->rank], (MPI_Aint)q->bytes, 1, MPI_INFO_NULL, q->comm,
-				&n->win);
-	if (!all_agree(q->comm, rc == MPI_SUCCESS)) {
-		if (rc != MPI_SUCCESS)
-			n->win = MPI_WIN_NULL;
+	rc = own_windows.create(r->map[r->rank], (MPI_Aint)(q->bytes + RMA_TAIL_BYTES), 1,
+				MPI_INFO_NULL, q->comm, &n->win);
+	if (!own_windows_agree(q->comm, rc, &n->win)) {
 		snprintf(err, errlen, "MPI_Win_create failed over the nodes%s", cure);
 		return RMA_FAIL_WINDOW;
 	}
@@ -380,8 +467,11 @@ static enum rma_failure make_window(struct rma *r, struct mpi_network *n,
 			 " model; MPI_WIN_UNIFIED is needed");
 		return RMA_FAIL_MODEL;
 	}
-	own_windows.lock_all(MPI_MODE_NOCHECK, n->win);
-	n->epoch = true;
+	n->epoch = own_windows.lock_all(MPI_MODE_NOCHECK, n->win) == MPI_SUCCESS;
+	if (!all_agree(q->comm, n->epoch)) {
+		snprintf(err, errlen, "MPI_Win_lock_all failed over the nodes");
+		return RMA_FAIL_WINDOW;
+	}
 	return RMA_OK;
 }
 
@@ -417,6 +507,7 @@ static void mpi_leave(struct rma *r)
 
 static const struct rma_transport mpi_transport = {
     .name = "mpi",
+    .can = {.can_fail = true, .by_mpi = true},
     .put = mpi_put,
     .get = mpi_get,
     .acc = mpi_acc,
@@ -424,7 +515,7 @@ static const struct rma_transport mpi_transport = {
     .cas = mpi_cas,
     .flush = mpi_flush,
     .flush_all = mpi_flush_all,
-    .progress = rma_drive_mpi,
+    .progress = mpi_progress,
     .look = mpi_look,
     .finalize = mpi_finalize,
     .close = mpi_close,
@@ -441,6 +532,8 @@ enum rma_failure mpi_open(struct rma *r, const struct rma_request *q, char *err,
 		return RMA_FAIL_NOMEM;
 	}
 	n->win = MPI_WIN_NULL;
+	n->tail = (MPI_Aint)q->bytes;
+	PMPI_Comm_size(q->comm, &n->ranks);
 	r->state = n;
 	r->transport = &mpi_transport;
 	r->net = true;

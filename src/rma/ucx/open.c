@@ -188,12 +188,12 @@ static char *make_room(struct rma_ucx *u, MPI_Comm node_comm)
 
 	PMPI_Comm_rank(node_comm, &rank);
 	size = rank == 0 ? (MPI_Aint)((size_t)u->ranks * u->contact_bytes) : 0;
-	if (own_windows.allocate_shared(size, 1, MPI_INFO_NULL, node_comm, &base,
-					&u->contacts_win) != MPI_SUCCESS) {
-		u->contacts_win = MPI_WIN_NULL;
+	if (!own_windows_agree(node_comm,
+			       own_windows.allocate_shared(size, 1, MPI_INFO_NULL, node_comm, &base,
+							   &u->contacts_win),
+			       &u->contacts_win) ||
+	    PMPI_Win_shared_query(u->contacts_win, 0, &size, &unit, &base) != MPI_SUCCESS)
 		return NULL;
-	}
-	PMPI_Win_shared_query(u->contacts_win, 0, &size, &unit, &base);
 	u->contacts = base;
 	return base;
 }
@@ -270,7 +270,7 @@ static enum rma_failure exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_com
 	struct ucx_contact *contact = own_contact(u, r->map[r->rank], &bytes);
 	enum rma_failure failure = contact ? RMA_OK : bytes ? RMA_FAIL_NOMEM : RMA_FAIL_WINDOW;
 	uint64_t most = bytes;
-	MPI_Comm leaders;
+	MPI_Comm leaders = MPI_COMM_NULL;
 	char *room, *mine;
 	int node_rank;
 	bool ok;
@@ -295,8 +295,9 @@ static enum rma_failure exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_com
 		memcpy(mine, &r->rank, sizeof r->rank);
 		memcpy(mine + ALIGN, contact, bytes);
 		PMPI_Comm_rank(node_comm, &node_rank);
-		PMPI_Comm_split(comm, node_rank == 0 ? 0 : MPI_UNDEFINED, r->rank, &leaders);
-		ok = fill(r, comm, leaders, node_comm, mine, room);
+		ok = all_agree(comm, PMPI_Comm_split(comm, node_rank == 0 ? 0 : MPI_UNDEFINED,
+						     r->rank, &leaders) == MPI_SUCCESS);
+		ok = ok && fill(r, comm, leaders, node_comm, mine, room);
 		if (leaders != MPI_COMM_NULL)
 			PMPI_Comm_free(&leaders);
 	}

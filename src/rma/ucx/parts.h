@@ -111,8 +111,8 @@ _Static_assert((int)WIRE_OPERANDS >= (int)RMA_ORDERED, "a message has room for w
 
 /* The pending operations of a client. */
 struct ucx_client {
-	_Atomic(unsigned) unanswered;      /* operations not yet answered */
-	uint64_t dead_since_ns, dead_wait; /* since when a death is known, and in which wait */
+	_Atomic(unsigned) unanswered; /* operations not yet answered */
+	struct rma_doubt doubt;       /* since a death is known */
 	/* Of messages: those that are not sent yet, and a spare one. */
 	struct ucx_batch *open, *ready;
 };

@@ -297,16 +297,8 @@ void ucx_notify(struct rma *r)
 /* Whether c has waited for so long after a death that no living rank is likely to end the wait. */
 static bool is_hopeless(struct rma_client *c)
 {
-	struct ucx_client *u = ucx_client(c);
-	uint64_t now = rma_now_ns();
-
-	if (c->rma->outlives || !atomic_load(&ucx_tail_of(c->rma, c->rma->rank)->deaths))
-		return false;
-	if (!u->dead_since_ns || u->dead_wait != c->waits) {
-		u->dead_since_ns = now;
-		u->dead_wait = c->waits;
-	}
-	return now - u->dead_since_ns > DEAD_WAIT_NS;
+	return atomic_load(&ucx_tail_of(c->rma, c->rma->rank)->deaths) &&
+	       rma_is_hopeless(c, &ucx_client(c)->doubt);
 }
 
 void ucx_progress(struct rma_client *c)
