@@ -95,6 +95,8 @@ static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
 static int refuse(MPI_Comm comm, const struct request *r, struct window *w, MPI_Win *handle)
 {
 	if (!r->mistake) {
+		if (w)
+			w->alone = r->alone;
 		if (r->wanted)
 			message_once(comm, "windows keep the locks of the MPI", r->why);
 		return MPI_SUCCESS;

@@ -20,6 +20,15 @@ static inline struct window *ours(MPI_Win win)
 	return NULL;
 }
 
+/* MPICH 4.0 never grants an exclusive lock after one with MPI_MODE_NOCHECK. A window of one process
+ * needs no locks, so all of its epochs are opened in that way. */
+static inline int alone(MPI_Win win)
+{
+	const struct window *w = is_behind() ? NULL : windows_find(win);
+
+	return w && w->alone ? MPI_MODE_NOCHECK : 0;
+}
+
 static inline int unset_site(int rc)
 {
 	pawl_private_set_site(NULL);
@@ -45,7 +54,7 @@ static inline int call_lock(const void *site, int type, int rank, int assertion,
 	struct window *w = ours(win);
 
 	return w ? FROM(site, dropin_lock(w, type, rank, assertion))
-		 : PASS(Win_lock(type, rank, assertion, win));
+		 : PASS(Win_lock(type, rank, assertion | alone(win), win));
 }
 
 static inline int call_unlock(const void *site, int rank, MPI_Win win)
@@ -59,7 +68,8 @@ static inline int call_lock_all(const void *site, int assertion, MPI_Win win)
 {
 	struct window *w = ours(win);
 
-	return w ? FROM(site, dropin_lock_all(w, assertion)) : PASS(Win_lock_all(assertion, win));
+	return w ? FROM(site, dropin_lock_all(w, assertion))
+		 : PASS(Win_lock_all(assertion | alone(win), win));
 }
 
 static inline int call_unlock_all(const void *site, MPI_Win win)

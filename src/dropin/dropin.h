@@ -53,6 +53,7 @@ struct window {
 	struct pool *pool; /* NULL: the window keeps the MPI's locks */
 	int id;            /* in the pool */
 	int size;          /* of the window's communicator */
+	bool alone;        /* of one process: the MPI opens its epochs, without locks */
 
 	_Atomic(unsigned char) *held; /* [size], enum held */
 	_Atomic(unsigned char) all;   /* enum held, for lock_all */
@@ -126,15 +127,11 @@ struct window {
 #endif
 
 /* The calls that wait for targets within an epoch (completion.c). */
-#if DROPIN_YIELDS
-#define DROPIN_FLUSHES(X)
-#else
 #define DROPIN_FLUSHES(X)                                        \
 	X(Win_flush, (int rank, MPI_Win win), (rank, win))       \
 	X(Win_flush_all, (MPI_Win win), (win))                   \
 	X(Win_flush_local, (int rank, MPI_Win win), (rank, win)) \
 	X(Win_flush_local_all, (MPI_Win win), (win))
-#endif
 
 /* The calls of MPI-3, where unit is an int; and of MPI-4, where it is an MPI_Aint. */
 #define DROPIN_MAKERS_OF(X, suffix, unit_t)                                                     \

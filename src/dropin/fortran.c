@@ -109,6 +109,8 @@ static void find_native(const char *name, const void *caller, void *call)
 
 #define SPELLINGS(MACRO, lower, upper) \
 	MACRO(lower) MACRO(lower##_) MACRO(lower##__) MACRO(upper) MACRO(lower##_f08_)
+#define SPELLINGS_OF(MACRO, lower, upper, call) \
+	MACRO(lower, call) MACRO(lower##_, call) MACRO(lower##__, call) MACRO(upper, call) MACRO(lower##_f08_, call)
 #define SPELLINGS_MADE(MACRO, lower, upper) \
 	MACRO(lower, p##lower) MACRO(lower##_, p##lower##_) MACRO(lower##__, p##lower##__) \
 	MACRO(upper, P##upper) MACRO(lower##_f08_, p##lower##_f08_)
@@ -118,6 +120,10 @@ SPELLINGS(LOCK, mpi_win_lock, MPI_WIN_LOCK)
 SPELLINGS(UNLOCK, mpi_win_unlock, MPI_WIN_UNLOCK)
 SPELLINGS(LOCK_ALL, mpi_win_lock_all, MPI_WIN_LOCK_ALL)
 SPELLINGS(UNLOCK_ALL, mpi_win_unlock_all, MPI_WIN_UNLOCK_ALL)
+SPELLINGS_OF(FLUSH, mpi_win_flush, MPI_WIN_FLUSH, MPI_Win_flush)
+SPELLINGS_OF(FLUSH, mpi_win_flush_local, MPI_WIN_FLUSH_LOCAL, MPI_Win_flush_local)
+SPELLINGS_OF(FLUSH_ALL, mpi_win_flush_all, MPI_WIN_FLUSH_ALL, MPI_Win_flush_all)
+SPELLINGS_OF(FLUSH_ALL, mpi_win_flush_local_all, MPI_WIN_FLUSH_LOCAL_ALL, MPI_Win_flush_local_all)
 SPELLINGS(FREE, mpi_win_free, MPI_WIN_FREE)
 #endif
 
@@ -132,10 +138,6 @@ SPELLINGS_MADE(ALLOCATE, mpi_win_allocate_shared_cptr, MPI_WIN_ALLOCATE_SHARED_C
 
 #elif defined(MPICH_VERSION)
 
-FLUSH(mpi_win_flush_f08_, MPI_Win_flush)
-FLUSH(mpi_win_flush_local_f08_, MPI_Win_flush_local)
-FLUSH_ALL(mpi_win_flush_all_f08_, MPI_Win_flush_all)
-FLUSH_ALL(mpi_win_flush_local_all_f08_, MPI_Win_flush_local_all)
 CREATE(mpi_win_create_f08ts_, pmpir_win_create_f08ts_)
 CREATE(mpi_win_create_f08ts_large_, pmpir_win_create_f08ts_large_)
 DYNAMIC(mpi_win_create_dynamic_f08_, pmpir_win_create_dynamic_f08_)

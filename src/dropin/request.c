@@ -187,8 +187,8 @@ void request_read(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
 	set_progress(r, r->direct);
 	r->key = hash(r->key, r->kind);
 	PMPI_Comm_size(comm, &size);
-	if (size == 1 && !r->ranges)
-		r->wanted = false; /* no other process to exclude */
+	r->alone = r->wanted && size == 1 && !r->ranges;
+	r->wanted = r->wanted && !r->alone;
 	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
 	if (!r->why[0] && (!flag || *model != MPI_WIN_UNIFIED))
 		snprintf(r->why, sizeof r->why,

@@ -14,6 +14,7 @@ struct request {
 	MPI_Info range_options;
 	uint64_t range_key;
 	bool wanted, direct;
+	bool alone;    /* one process, which no other one excludes */
 	bool mistake;  /* of the user */
 	char why[512]; /* the reason why it is not possible; or "" */
 };

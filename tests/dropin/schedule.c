@@ -18,7 +18,8 @@
  *   --seed N, --programs N   the first seed, and how many (default 1, 3)
  *   --native 1               natively: on one host the window that Open MPI gives to osc/sm, which
  *                            serves in order, is left out; no MPI_MODE_NOCHECK with MPICH, where
- *                            no exclusive lock of that target returns after it
+ *                            no exclusive lock of that target returns after it; no rank that polls
+ *                            its own window between hosts with Open MPI, which shows it nothing
  */
 #include "area.h"
 
@@ -487,6 +488,61 @@ static void run(uint64_t seed, int windows, bool may_skip)
 	result("seed %llu: %d messages", (unsigned long long)seed, p.messages);
 }
 
+/* Locks with MPI_MODE_NOCHECK and without, in turn, where no other process is in the way. */
+static void run_alone(void)
+{
+	static const int modes[] = {MPI_MODE_NOCHECK, 0, MPI_MODE_NOCHECK, 0};
+	struct area a;
+
+	now_doing("a window of one process");
+	area_open(&a, AREA_ALLOCATE, MPI_COMM_SELF, WORDS, MPI_INFO_NULL);
+	for (int i = 0; i < 8; i++) {
+		MPI_Win_lock(i < 4 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, modes[i % 4], a.win);
+		area_add_atomically(&a, 0, ATOMIC, 1);
+		MPI_Win_unlock(0, a.win);
+	}
+	expect(area_word(&a, 0, ATOMIC) == 8, "additions were lost");
+	area_close(&a);
+	result("a window of one process, with and without MPI_MODE_NOCHECK");
+}
+
+/* A rank polls a word of its own window, with each kind of flush, until another one has added to
+ * it. */
+static void run_polled(void)
+{
+	const int64_t nothing = 0;
+	struct area a;
+
+	now_doing("a word of the own window");
+	area_open(&a, AREA_ALLOCATE, MPI_COMM_WORLD, WORDS, MPI_INFO_NULL);
+	for (int kind = 0; kind < 4; kind++) {
+		int64_t found = 0;
+
+		meet();
+		MPI_Win_lock_all(0, a.win);
+		if (a.rank == a.size - 1) {
+			area_compute(0.01);
+			area_add_atomically(&a, 0, ATOMIC, 1);
+		}
+		while (a.rank == 0 && found <= kind) {
+			MPI_Fetch_and_op(&nothing, &found, MPI_INT64_T, 0, a.at[0] + ATOMIC,
+					 MPI_NO_OP, a.win);
+			if (kind == 0)
+				MPI_Win_flush(0, a.win);
+			else if (kind == 1)
+				MPI_Win_flush_local(0, a.win);
+			else if (kind == 2)
+				MPI_Win_flush_all(a.win);
+			else
+				MPI_Win_flush_local_all(a.win);
+		}
+		MPI_Win_unlock_all(a.win);
+	}
+	expect(area_word(&a, 0, ATOMIC) == 4, "additions were lost");
+	area_close(&a);
+	result("a rank polls a word of its own window");
+}
+
 static bool is_mpich(void)
 {
 	char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -520,6 +576,10 @@ int main(int argc, char **argv)
 		return tap_end();
 	}
 	windows -= native && tap_one_host && !is_mpich();
+	if (!(native && is_mpich()))
+		run_alone();
+	if (!native || tap_one_host || is_mpich())
+		run_polled();
 	for (uint64_t i = 0; i < programs; i++)
 		run(first + i, windows, !(native && is_mpich()));
 	return tap_end();
