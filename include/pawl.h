@@ -198,8 +198,8 @@ enum {
  *             a host are loads and stores. thread: like lazy,
  *             and if the table spans several nodes, a thread of each rank drives the MPI while the
  *             application computes; PAWL_ERR_THREAD if MPI does not provide MPI_THREAD_MULTIPLE
- *   spin      microseconds to spin before yielding or parking; 0 .. 1000000
- *   watchdog  seconds (0.5, 2) after which a waiter reports on stderr what it waits for, the
+ *   spin      microseconds (or 10us, 2ms) to spin before yielding or parking; 0 .. 1000000
+ *   watchdog  seconds (0.5, 2, 300ms) after which a waiter reports on stderr what it waits for, the
  *             holders, and the cycle if it is a dead-lock; again after twice this time, and so
  *             on; 0 (off) .. 86400
  * Options of some kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max, local_budget,

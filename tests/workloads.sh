@@ -226,12 +226,12 @@ too_small()
 }
 check "tpcc needs locks for its warehouses" too_small
 
-# With locks that recover, every abandoned lock is acquired again. The lease of dslr is longer than a
-# rank waits for a core, because a stop within its release makes its word wrong ("Limits" in dslr.c).
+# With locks that recover, every abandoned lock is acquired again. The lease of dslr is twice as
+# long as a rank may wait for a core, because a stop within its release makes its word wrong ("Limits" in dslr.c).
 survives()
 {
-	lease=2000
-	[ "$1" != dslr ] || lease=20000
+	lease=10ms
+	[ "$1" != dslr ] || lease=20ms
 	bench 2 --bench=micro --locks=2 --fail=0.01 --lock="$1" --iterations=2000 -o lease=$lease ||
 		{ cat "$tmp/lines"; return 1; }
 	line=$(cat "$tmp/lines")

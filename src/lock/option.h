@@ -15,9 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum option_type { OPTION_NUMBER, OPTION_SECONDS, OPTION_CHOICE, OPTION_TEXT, OPTION_LEVELS };
+enum option_type {
+	OPTION_NUMBER,
+	OPTION_NS,
+	OPTION_US,
+	OPTION_SECONDS,
+	OPTION_CHOICE,
+	OPTION_TEXT,
+	OPTION_LEVELS
+};
 
-/* The default is the part of is.preset before " ("; the part in parentheses is for people. */
+/* OPTION_NS and OPTION_US: a time in that unit, stored as a number; the text may have another unit.
+ * The default is the part of is.preset before " ("; the part in parentheses is for people. */
 struct option_spec {
 	struct pawl_option is; /* values of a choice: words separated by " | " */
 	enum option_type type;
@@ -38,6 +47,9 @@ enum { LOCK_OPTION_BYTES = 128 };
 #define LOCK_NUMBER(structure, field, name, min, max, preset, summary)         \
 	OPTION_LINE(name, #min " .. " #max, preset, summary, 0, OPTION_NUMBER, \
 		    offsetof(structure, field), min, max)
+#define LOCK_TIME(type, structure, field, name, min, max, preset, summary)                        \
+	OPTION_LINE(name, #min " .. " #max, preset, summary, 0, type, offsetof(structure, field), \
+		    min, max)
 #define LOCK_CHOICE(structure, field, name, words, preset, summary)                                \
 	OPTION_LINE(name, words, preset, summary, 0, OPTION_CHOICE, offsetof(structure, field), 0, \
 		    0)
@@ -50,14 +62,14 @@ enum { LOCK_OPTION_BYTES = 128 };
 struct lock_backoff {
 	int64_t min, max; /* nanoseconds */
 };
-#define LOCK_BACKOFF(structure, field)                                                \
-	LOCK_NUMBER(structure, field.min, "backoff_min", 1, 1000000000, "500",        \
-		    "shortest pause between two attempts, in nanoseconds"),           \
-	    LOCK_NUMBER(structure, field.max, "backoff_max", 1, 1000000000, "100000", \
-			"longest pause between two attempts, in nanoseconds")
-#define LOCK_LEASE(structure, field, preset)                          \
-	LOCK_NUMBER(structure, field, "lease", 0, 3600000000, preset, \
-		    "microseconds after which a silent holder is taken for dead; 0: never")
+#define LOCK_BACKOFF(structure, field)                                                         \
+	LOCK_TIME(OPTION_NS, structure, field.min, "backoff_min", 1, 1000000000, "500",        \
+		  "shortest pause between two attempts, in nanoseconds"),                      \
+	    LOCK_TIME(OPTION_NS, structure, field.max, "backoff_max", 1, 1000000000, "100000", \
+		      "longest pause between two attempts, in nanoseconds")
+#define LOCK_LEASE(structure, field, preset)                                   \
+	LOCK_TIME(OPTION_US, structure, field, "lease", 0, 3600000000, preset, \
+		  "microseconds after which a silent holder is taken for dead; 0: never")
 #define LOCK_RECOVERIES(structure, field, preset)                        \
 	LOCK_NUMBER(structure, field, "recoveries", 1, 16777216, preset, \
 		    "recoveries from failures for which each home has memory")

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/error.h"
 #include "observe/observers.h"
 #include "observe/tallies.h"
@@ -92,21 +93,15 @@ static void acquired(void *state, const struct observe_record *r)
 		;
 }
 
+/* At most some days. */
 static bool read_time(const char *text, uint64_t *ns)
 {
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	char *end;
-	double value = strtod(text, &end);
+	double value;
 
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (end != text && value >= 0 && value <= 1e6 && strcmp(end, units[i].name) == 0) {
-			*ns = (uint64_t)(value * units[i].ns);
-			return true;
-		}
-	return false;
+	if (!duration_parse(text, 0, &value) || value > 1e15)
+		return false;
+	*ns = (uint64_t)value;
+	return true;
 }
 
 static bool read_number(const char *text, uint64_t most, uint64_t *value)

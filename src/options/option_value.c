@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Convert values of options from text and to text. */
-#include <ctype.h>
 #include <errno.h>
 #include <pawl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/error.h"
 #include "options/option_spec.h"
 
@@ -61,22 +61,28 @@ static int set_number(struct options *o, const struct option_spec *s, const char
 	return rc;
 }
 
-/* Digits, optionally a point and more digits, in any locale. */
-static bool parse_seconds(const char *text, double *value)
-{
-	double unit = 1;
-	bool digits = false;
+/* ---------------------------------------------------------------- times */
 
-	*value = 0;
-	for (; isdigit((unsigned char)*text); text++, digits = true)
-		*value = *value * 10 + (*text - '0');
-	if (*text == '.')
-		for (text++; isdigit((unsigned char)*text); text++, digits = true)
-			*value += (*text - '0') * (unit /= 10);
-	return digits && *text == '\0';
+/* To the nearest unit of the option, but not to 0. */
+static int set_time(struct options *o, const struct option_spec *s, const char *text)
+{
+	const bool us = s->type == OPTION_US;
+	double unit_ns = us ? 1e3 : 1, ns;
+	int64_t value;
+
+	if (!duration_parse(text, unit_ns, &ns) || ns < (double)s->min * unit_ns ||
+	    ns > (double)s->max * unit_ns)
+		return error_set(PAWL_ERR_OPTION,
+				 "option %s: \"%.120s\" is not a time from %lld to %lld %s; a"
+				 " number is in %s, and 10us, 300ms and 2s are times, too",
+				 s->is.name, text, (long long)s->min, (long long)s->max,
+				 us ? "us" : "ns", us ? "microseconds" : "nanoseconds");
+	value = (int64_t)(ns / unit_ns + 0.5);
+	*(int64_t *)field(o, s) = value == 0 && ns > 0 ? 1 : value;
+	return PAWL_SUCCESS;
 }
 
-/* To the nanosecond, in the form that parse_seconds() accepts. */
+/* To the nanosecond, in the form that duration_parse() accepts. */
 static const char *seconds_text(double value, char *text, size_t len)
 {
 	long long ns = (long long)(value * 1e9 + 0.5);
@@ -91,15 +97,16 @@ static const char *seconds_text(double value, char *text, size_t len)
 
 static int set_seconds(struct options *o, const struct option_spec *s, const char *text)
 {
-	double value;
+	double ns;
 
-	if (!parse_seconds(text, &value) || value < (double)s->min || value > (double)s->max)
+	if (!duration_parse(text, 1e9, &ns) || ns < (double)s->min * 1e9 ||
+	    ns > (double)s->max * 1e9)
 		return error_set(
 		    PAWL_ERR_OPTION,
 		    "option %s: \"%.120s\" is not a number of seconds from %lld to %lld, as"
-		    " 2 or 0.5",
+		    " 2, 0.5 or 300ms",
 		    s->is.name, text, (long long)s->min, (long long)s->max);
-	*(double *)field(o, s) = value;
+	*(double *)field(o, s) = ns / 1e9;
 	return PAWL_SUCCESS;
 }
 
@@ -247,6 +254,9 @@ int option_value_set(struct options *o, const struct option_spec *s, const char 
 	switch (s->type) {
 	case OPTION_NUMBER:
 		return set_number(o, s, text);
+	case OPTION_NS:
+	case OPTION_US:
+		return set_time(o, s, text);
 	case OPTION_SECONDS:
 		return set_seconds(o, s, text);
 	case OPTION_CHOICE:
@@ -267,6 +277,8 @@ const char *option_value_get(const struct options *o, const struct option_spec *
 
 	switch (s->type) {
 	case OPTION_NUMBER:
+	case OPTION_NS:
+	case OPTION_US:
 		number = *(int64_t *)field(o, s);
 		if (number < s->min || number > s->max)
 			return "the default";

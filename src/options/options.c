@@ -68,8 +68,9 @@ static const struct option_spec common[] = {
 	   "often; or a thread drives it, while ranks compute, too"),
     CHOICE("transport", transport, "auto | mpi | ucx", "auto",
 	   "what carries operations between nodes: windows of the MPI, or UCX"),
-    NUMBER("spin", spin_us, 0, 1000000, "(by ranks and cores)",
-	   "microseconds that a waiting client polls before it gives its core away"),
+    COMMON("spin", "0 .. 1000000", "(by ranks and cores)",
+	   "microseconds that a waiting client polls before it gives its core away", OPTION_US,
+	   spin_us, 0, 1000000),
     SECONDS("watchdog", watchdog_s, 0, 86400, "0 (off)",
 	    "seconds after which a waiting client says on stderr what it waits for"),
 };

@@ -147,8 +147,7 @@ static int check_threads(pawl_table *t, const struct options *o, const struct lo
 	return PAWL_SUCCESS;
 }
 
-/* Whether this rank prints warnings. */
-static bool is_first_rank(MPI_Comm comm)
+bool table_is_first_rank(MPI_Comm comm)
 {
 	int initialized, rank;
 
@@ -405,7 +404,7 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 				 : rc == TOPO_MPI     ? PAWL_ERR_MPI
 						      : PAWL_ERR_TOPOLOGY,
 				 "%s", err);
-	if (is_first_rank(t->comm))
+	if (table_is_first_rank(t->comm))
 		topology_warn(&t->job, o->topology);
 	rc = table_agree(t->comm, choose_layout(t, p, o, n, home, arg));
 	if (rc == PAWL_SUCCESS)
@@ -479,7 +478,7 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 		rc = options_read(&o, p, info);
 	if (rc == PAWL_SUCCESS)
 		rc = check_threads(t, &o, p);
-	if (is_first_rank(comm))
+	if (table_is_first_rank(comm))
 		options_warn(stderr, p, info);
 	rc = table_agree(comm, rc);
 	if (rc == PAWL_SUCCESS)

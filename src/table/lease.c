@@ -2,9 +2,10 @@
 /*
  * Make leases fit the machine. A lease tells a dead client from a slow one, so it has to be long
  * compared with an operation, and with the time for which a rank may have no core if ranks
- * outnumber cores. A lease that is too short is made longer when the table is created, and the
- * table's parameters show that.
+ * outnumber cores, or another program needs its core for a time slice. A lease that is too short is
+ * made longer when the table is created; a line on stderr and the table's parameters say so.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 enum {
 	ROUND_TRIPS = 9,      /* measured, of which the median counts */
 	PER_ROUND_TRIP = 100, /* round trips that fit into a lease */
-	TURN_US = 10000       /* time slice of another rank on the same core */
+	TURN_US = 10000       /* time slice of another process on the same core */
 };
 
 static int by_value(const void *a, const void *b)
@@ -63,6 +64,19 @@ static int partner(const pawl_table *t)
 	return -1;
 }
 
+/* Once in a process that prints warnings. */
+static void warn(const pawl_table *t, int64_t asked, int64_t used)
+{
+	static atomic_flag done = ATOMIC_FLAG_INIT;
+
+	if (table_is_first_rank(t->comm) && !atomic_flag_test_and_set(&done))
+		fprintf(stderr,
+			"pawl: option lease: %lld us is too short, because a rank may be without"
+			" its core, or wait for answers, for as long; %lld us is used (a number is"
+			" in microseconds; 300ms and 2s are accepted, too)\n",
+			(long long)asked, (long long)used);
+}
+
 int lease_fit(pawl_table *t)
 {
 	struct lock_slot *slot = &t->clients.slots[0];
@@ -82,7 +96,7 @@ int lease_fit(pawl_table *t)
 	rc = table_agree(t->comm, rc);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	if (per_core > 1 && per_core * TURN_US > least)
+	if (per_core * TURN_US > least)
 		least = per_core * TURN_US;
 	/* Within this call the rank drives the MPI while others measure. */
 	rc = PMPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MAX, t->comm);
@@ -90,6 +104,7 @@ int lease_fit(pawl_table *t)
 		return table_mpi_failed("MPI_Allreduce", rc);
 	if (least > lease) {
 		t->asked_lease_us = lease;
+		warn(t, lease, least);
 		lock_set_lease_us(&t->setup, least);
 	}
 	return PAWL_SUCCESS;

@@ -50,6 +50,8 @@ void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n);
 int table_agree(MPI_Comm comm, int code);
 /* PAWL_ERR_MPI, with the MPI's text for what its call returned. */
 int table_mpi_failed(const char *call, int rc);
+/* Whether this rank prints warnings. */
+bool table_is_first_rank(MPI_Comm comm);
 
 /* PAWL_ERR_NOMEM on all ranks if a host has no room for a shared window with this many bytes for
  * each of its ranks; bytes may differ between ranks. Collective. */

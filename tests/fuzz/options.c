@@ -167,7 +167,7 @@ static void check_in_range(const struct options *o, const struct option_spec *s)
 	int64_t number;
 	double seconds;
 
-	if (s->type == OPTION_NUMBER) {
+	if (s->type == OPTION_NUMBER || s->type == OPTION_NS || s->type == OPTION_US) {
 		memcpy(&number, field, sizeof number);
 		property(number >= s->min && number <= s->max, "a number is in its range");
 	} else if (s->type == OPTION_SECONDS) {

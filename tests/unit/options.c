@@ -155,6 +155,25 @@ static void values(void)
 	    {"d-mcs", "max_held", "-", NULL},
 	    {"d-mcs", "max_held", "99999999999999999999", NULL},
 	    {"d-mcs", "spin", "-1", NULL},
+	    {"d-mcs", "spin", "7", "7"},
+	    {"d-mcs", "spin", "1.5ms", "1500"},
+	    {"d-mcs", "spin", "1ns", "1"},
+	    {"d-mcs", "spin", "1s", "1000000"},
+	    {"d-mcs", "spin", "1001ms", NULL},
+	    {"d-mcs", "spin", "us", NULL},
+	    {"d-mcs", "spin", "1 us", NULL},
+	    {"d-mcs", "spin", "1min", NULL},
+	    {"d-mcs", "watchdog", "0.5", "0.5"},
+	    {"d-mcs", "watchdog", "300ms", "0.3"},
+	    {"d-mcs", "watchdog", "2s", "2"},
+	    {"d-mcs", "watchdog", "86400001ms", NULL},
+	    {"d-mcs", "watchdog", "1e3", NULL},
+	    {"shiftlock", "lease", "300ms", "300000"},
+	    {"shiftlock", "lease", "3600s", "3600000000"},
+	    {"shiftlock", "lease", "0s", "0"},
+	    {"shiftlock", "backoff_min", "2us", "2000"},
+	    {"shiftlock", "backoff_max", "2s", NULL},
+	    {"d-mcs", "max_held", "5us", NULL},
 	    {"d-mcs", "wait", "park", "park"},
 	    {"d-mcs", "wait", "", NULL},
 	    {"d-mcs", "wait", "|", NULL},
@@ -175,6 +194,13 @@ static void values(void)
 	    {"rma-mcs", "t_l", "", NULL},
 	};
 
+	struct options defaults;
+
+	options_default(&defaults, kinds_find("shiftlock"));
+	check(set(&defaults, "shiftlock", "lease", "5 s") == PAWL_ERR_OPTION &&
+		  strstr(pawl_error_message(), "microseconds"),
+	      "the message about a time names the unit", pawl_error_message());
+	options_free(&defaults);
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct options o;
 		char text[256], name[200];
