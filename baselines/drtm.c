@@ -34,6 +34,7 @@
  *       reader checks it, after its swap has returned. The end of a lease only ever moves to a
  *       later time: the new end is computed after the old one is known to have less than half a
  *       lease left, and is swapped in for that one only.
+ *       A clock that stands still, because its machine is suspended, breaks that.
  *   (C) A reader's loads come before the look at the clock that shows that they were in time.
  *
  * Progress: dead-lock-free, as long as a round trip takes less than half a lease now and then.

@@ -54,8 +54,10 @@
  * after its holder was given up and is taken back after one more recovery: in the adversary, in one
  * of several thousand worlds in which clients are stopped for many leases within a release. A
  * release by compare-and-swap would prevent that, but costs a round trip, and would not be the
- * paper's lock (unchecked_release). Stops within an acquire do no harm. With lease 0 there are no
- * recoveries, and acquire and release read no clock.
+ * paper's lock (unchecked_release). The same happens if the machine of a holder is suspended, so
+ * that the holder's clock stands still, and its release does not see that the lease is over. Stops
+ * within an acquire do no harm. With lease 0 there are no recoveries, and acquire and release read
+ * no clock.
  *
  * Progress: starvation-free if holders release (lease 0), or are recovered.
  *

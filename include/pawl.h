@@ -305,8 +305,9 @@ int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double s
 
 /*
  * Release a lock that this thread holds, in whatever mode. PAWL_ERR_LEASE_LOST, on kinds with
- * option lease: the hold was longer than the lease, and others may have taken this thread for dead
- * and had the lock since. The thread does not hold it any more.
+ * option lease: the hold and its release took longer than the lease, and others may have taken this
+ * thread for dead and had the lock since, also if the machine was suspended and its clock stood
+ * still meanwhile. The thread does not hold it any more.
  */
 int pawl_lock_release(pawl_table *table, uint64_t lock);
 

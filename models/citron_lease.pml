@@ -18,16 +18,18 @@
  *
  * A waiter may suspect a failure at any time; when copies or eras are used up it gives up for good.
  * It drops all it has if another copy is in use. A client that has all it asked for looks at TOP
- * and its root once more if its last look is old, and always if its lease is over. A client that
- * has S looks at TOP. A client that releases after the end of its lease reads TOP, and has lost its
- * range if another copy is in use. A client that has seen the space frozen gives everything back
- * and waits for TOP to change; it may open the space at any time.
+ * and its root once more if its last look is old, and always if its lease is over, unless (-DSTILL)
+ * its clock has stood still since that look. A client that has S looks at TOP. A client that
+ * releases reads TOP, and has lost its range if another copy is in use. A client that has seen the
+ * space frozen gives everything back and waits for TOP to change; it may open the space at any
+ * time.
  *
  * Time. There is no clock. A lease begins with the look that saw the copy open, which is as late as
  * possible. It lasts until the end of an R3 that began, with the space frozen, after the lease
- * began, which is as long as possible. Then it is over by its client's clock, too. A client is in
- * from the return of its acquire to the start of its release. With -DPROMPT only the dead are late:
- * R3 ends, and others open the space, only when no other process can do a step.
+ * began, which is as long as possible. Then it is over by its client's clock, too, unless that has
+ * stood still. A client is in from the return of its acquire to the start of its release. With
+ * -DPROMPT only the dead are late: R3 ends, and others open the space, only when no other process
+ * can do a step.
  *
  * What it proves. Of the clients that are in, within their leases, no two have the same unit; two
  * at one copy never have. A client that was in while another was in with one of its units at a
@@ -51,6 +53,7 @@
  *                        -DBREAK_FIRST   the lease begins after the look
  *                        -DBREAK_SPILL   a client that has S does not look whether the space is frozen
  *                        -DBREAK_TOP     release does not read TOP
+ *                        -DBREAK_CLOCK   release reads TOP only if the lease is over by its clock (-DSTILL)
  *                        -DBREAK_AGAIN   a client that waits for TOP to change never opens the space
  *                        -DBREAK_BITS    a client at R does not look at the unit of A (-DFAST)
  *                        -DBREAK_EARLY   the fast path looks before it sets the unit (-DFAST)
@@ -380,7 +383,11 @@ have:
 	atomic { BEGIN_LEASE }
 #else
 	if
+#ifdef STILL
+	:: true
+#else
 	:: !OVER
+#endif
 	:: LOOK;
 		if :: shut -> goto give_back :: else fi
 	fi;
@@ -394,7 +401,16 @@ have:
 	/* R: from here on it is no longer in */
 	atomic {
 		in[_pid] = 0; units[_pid] = 0;
-		lost = OVER; /* by its clock */
+#ifdef BREAK_CLOCK
+		if
+		:: lost = (OVER && top != c)
+#ifdef STILL
+		:: true
+#endif
+		fi;
+#else
+		lost = (top != c); /* the look, as early as it can take effect */
+#endif
 		u = robbed[_pid]; robbed[_pid] = 0
 	}
 
@@ -415,8 +431,6 @@ give_back: /* shut: to begin again; else it releases */
 	atomic {
 #ifdef BREAK_TOP
 		lost = 0;
-#else
-		lost = lost && top != c;
 #endif
 		assert(!u || lost);
 		u = 0;

@@ -276,7 +276,7 @@ static bool may_return(const struct sim_rank *r, enum sim_how how, uint64_t dead
 	case PAWL_ERR_BUSY:
 		return how == SIM_TRY && !(needs == 1 && is_undisturbed(r));
 	case PAWL_ERR_TIMEOUT:
-		return how == SIM_TIMED && engine_now() >= deadline_ns * SIM_NS;
+		return how == SIM_TIMED && engine_now() >= sim_time_of(r, deadline_ns);
 	case PAWL_ERR_HELD:
 		return has_ranges(r->world) && r->nheld > 0;
 	case PAWL_ERR_PEER:
@@ -326,9 +326,9 @@ static bool has_some(const struct sim_rank *r, uint64_t space, const struct clie
 	return false;
 }
 
-static uint64_t deadline(enum sim_how how, uint64_t ns)
+static uint64_t deadline(const struct sim_rank *r, enum sim_how how, uint64_t ns)
 {
-	return how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0;
+	return how == SIM_TIMED ? sim_now_ns(r) + ns + 1 : 0;
 }
 
 static void count_call(struct sim_rank *r, enum sim_how how)
@@ -341,7 +341,7 @@ static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units 
 		   enum sim_how how, uint64_t ns)
 {
 	static const char *const names[] = {"acquires", "tries", "acquires in time"};
-	uint64_t deadline_ns = deadline(how, ns);
+	uint64_t deadline_ns = deadline(r, how, ns);
 	struct lock_slot *slot;
 	int rc = PAWL_SUCCESS;
 
@@ -384,7 +384,7 @@ int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t
 int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode, enum sim_how how,
 		     uint64_t ns)
 {
-	uint64_t deadline_ns = deadline(how, ns);
+	uint64_t deadline_ns = deadline(r, how, ns);
 	struct lock_slot *w, *p;
 	uint64_t about;
 	int rc = PAWL_SUCCESS;
@@ -417,7 +417,7 @@ int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int
 		     enum sim_how how, uint64_t ns)
 {
 	static const char *const names[] = {"acquires", "tries", "acquires in time"};
-	uint64_t deadline_ns = how == SIM_TIMED ? engine_now() / SIM_NS + ns + 1 : 0, about;
+	uint64_t deadline_ns = deadline(r, how, ns), about;
 	struct client_many m[SIM_HELD] = {{.lock = 0}};
 	int rc;
 
@@ -483,8 +483,7 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	ask(r, lock, false);
 	count_call(r, SIM_REQUEST);
 	sim_note(r, "requests lock %llu, %s", (unsigned long long)lock, mode_name(mode));
-	q = client_request(set, lock, mode, NULL, timed ? engine_now() / SIM_NS + NEVER_NS : 0,
-			   &rc);
+	q = client_request(set, lock, mode, NULL, timed ? sim_now_ns(r) + NEVER_NS : 0, &rc);
 	sim_leave_if_over(r);
 	if (!q)
 		return refused(r, SIM_ACQUIRE, 0, 1, rc);

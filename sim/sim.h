@@ -143,7 +143,8 @@ struct sim_rank {
 	sim_time nap;        /* for at most this long, */
 	int naps;            /* this often, */
 	uint64_t nap_within; /* with at most this many accesses between */
-	int64_t skew_ns;     /* error of its clock */
+	int64_t skew_ns;     /* error of what it takes for the clock of rank 0 */
+	uint64_t stood_ns;   /* for which its machine was suspended: its own clock stood still */
 	void *user;
 };
 
@@ -242,6 +243,9 @@ void sim_fail(struct sim_world *w, enum sim_verdict v, const char *fmt, ...)
 
 /* A rank's actor sleeps, or blocks until it is woken. It does not return if the world is over. */
 void sim_sleep(struct sim_rank *r, sim_time span);
+/* The rank's own clock, to which deadlines refer; and when that shows ns. */
+uint64_t sim_now_ns(const struct sim_rank *r);
+sim_time sim_time_of(const struct sim_rank *r, uint64_t ns);
 void sim_block(struct sim_rank *r);
 /* Called after a step of a request, whose stack may have been left for good. */
 void sim_leave_if_over(struct sim_rank *r);

@@ -329,13 +329,13 @@ static bool sim_await(struct rma_client *c, struct rma_word w, int64_t mask, enu
 	r->word = w;
 	r->has_word = true;
 	while (!rma_holds(*sim_word(r->world, w.rank, w.offset), mask, cond, ref)) {
-		if (deadline_ns && engine_now() >= deadline_ns * SIM_NS) {
+		if (deadline_ns && engine_now() >= sim_time_of(r, deadline_ns)) {
 			in_time = false;
 			break;
 		}
 		r->alarm = limit_wait(c);
-		if (deadline_ns && (!r->alarm || deadline_ns * SIM_NS < r->alarm))
-			r->alarm = deadline_ns * SIM_NS;
+		if (deadline_ns && (!r->alarm || sim_time_of(r, deadline_ns) < r->alarm))
+			r->alarm = sim_time_of(r, deadline_ns);
 		sim_watch(r, w, mask, cond, ref);
 		if (r->alarm)
 			engine_at(r->alarm, sim_alarm, r);
@@ -354,7 +354,7 @@ static bool sim_pause(struct rma_client *c, uint64_t ns, uint64_t deadline_ns, c
 	struct sim_rank *r = rank_of(c);
 	const char *before = r->what;
 
-	if (deadline_ns && engine_now() / SIM_NS >= deadline_ns)
+	if (deadline_ns && sim_now_ns(r) >= deadline_ns)
 		return false;
 	limit_wait(c);
 	sim_begin_wait(r);
@@ -370,7 +370,7 @@ static uint64_t sim_clock(const struct rma_client *c)
 {
 	const struct sim_rank *r = c->rma->state;
 
-	return engine_now() / SIM_NS + r->world->request.clock_error_ns + (uint64_t)r->skew_ns;
+	return sim_now_ns(r) + r->world->request.clock_error_ns + (uint64_t)r->skew_ns;
 }
 
 /* Virtual ranks need no progress, but a client that does not wait learns of deaths here. */

@@ -237,6 +237,16 @@ void sim_sleep(struct sim_rank *r, sim_time span)
 	sim_leave_if_over(r);
 }
 
+uint64_t sim_now_ns(const struct sim_rank *r)
+{
+	return engine_now() / SIM_NS - r->stood_ns;
+}
+
+sim_time sim_time_of(const struct sim_rank *r, uint64_t ns)
+{
+	return (ns + r->stood_ns) * SIM_NS;
+}
+
 void sim_block(struct sim_rank *r)
 {
 	engine_block();

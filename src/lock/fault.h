@@ -241,6 +241,8 @@ extern enum limits fault_limits;
 	X(citron_spill, "citron", \
 	  "does not look where the root is when it has the units behind the tree") \
 	X(citron_late, "citron", "keeps what it has acquired, however long ago it looked at the root") \
+	X(citron_clock, "citron",                                                                  \
+	  "a release asks whether the holder was given up only if its clock says that it is late") \
 	X(citron_stale, "citron", \
 	  "looks at the root a second time, without a check how long that took") \
 	X(citron_wait, "citron", "recovers without waiting for leases to run out") \

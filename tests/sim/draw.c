@@ -447,6 +447,16 @@ static int take_to_read(struct sim_rank *r, const struct draw *d)
 	return sim_read(r, sim_below(&r->random, d->request.locks), draw_time(r));
 }
 
+/* Hold for up to four leases. The clock of a machine that is suspended meanwhile stands still. */
+static void outlast(struct sim_rank *r, const struct draw *d)
+{
+	uint64_t ns = sim_below(&r->random, 4 * d->request.lease_ns);
+
+	sim_sleep(r, ns * SIM_NS);
+	if (d->suspends && sim_below(&r->random, 2))
+		r->stood_ns += ns;
+}
+
 static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
 	bool reads = d->reads && (int)sim_below(&r->random, PER_CENT) < d->reads;
@@ -461,7 +471,7 @@ static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilit
 		return;
 	sim_sleep(r, d->outstay * SIM_NS + sim_below(&r->random, d->inside * SIM_NS));
 	if ((int)sim_below(&r->random, PER_MILLE) < d->sleeps)
-		sim_sleep(r, sim_below(&r->random, 4 * d->request.lease_ns * SIM_NS));
+		outlast(r, d);
 	if (r->nheld == 1 && (int)sim_below(&r->random, PER_CENT) < d->several)
 		attempt_another(r, d, capabilities);
 	if ((int)sim_below(&r->random, PER_MILLE) < d->forgets)
@@ -531,6 +541,21 @@ static void draw_many(struct draw *d, const struct lock_protocol *p, uint64_t se
 		d->request.slots = 2 + (int)sim_below(&random, 3);
 	snprintf(d->text + used, sizeof d->text - used, ", many at once, slots %d",
 		 d->request.slots);
+}
+
+/* Clocks that stand still while their ranks hold. Readers by leases, and releases that look at no
+ * word, rely on their clocks. */
+static void draw_suspends(struct draw *d, const struct lock_protocol *p, uint64_t seed)
+{
+	uint64_t random = sim_seed(seed, 1u << 25);
+	size_t used = strlen(d->text);
+
+	if (!d->sleeps || !(p->kind.capabilities & PAWL_CAP_RECOVERS) ||
+	    p->recover->unchecked_release || sim_below(&random, 2))
+		return;
+	d->suspends = true;
+	d->sleeps *= 4;
+	snprintf(d->text + used, sizeof d->text - used, ", clocks stand still");
 }
 
 /* Requests. A random sequence of its own, as in draw_many(). */
@@ -666,6 +691,7 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed, bool wid
 		return false;
 	draw_slots(d, &random);
 	draw_peers(d, &random);
+	draw_suspends(d, p, seed);
 	draw_many(d, p, seed);
 	draw_requests(d, p, seed);
 	draw_reads(d, p, seed);

@@ -24,6 +24,7 @@ struct draw {
 	int deaths;          /* ranks that die */
 	uint64_t naps; /* ranks are stopped for several leases, after at most this many accesses */
 	int sleeps;    /* per mille of sections that outlast their lease */
+	bool suspends; /* in some of these the clock of the rank stands still */
 	uint64_t inside, away; /* the longest section and the longest pause, in nanoseconds, */
 	uint64_t outstay;      /* and the shortest section that outlasts a lease */
 	int beside; /* per cent of the tests of a request with another call before them */

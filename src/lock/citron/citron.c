@@ -391,8 +391,10 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	struct citron_view v;
 
 	citron_look_back(&v, s, slot);
-	if (citron_release_all(&v, true) == LOCK_LEFT)
-		return LOCK_LEFT;
+	if (!v.leases)
+		return citron_release_all(&v, true);
+	citron_lease_look(&v);
+	citron_release_all(&v, false);
 	return citron_lease_end(&v);
 }
 

@@ -34,14 +34,17 @@
  *       when R3 began. No value comes twice, so TOP had that value, and the space was frozen,
  *       during all of R3. The look saw it open, and so took effect before R3 began, and the lease
  *       has ended before R4. An eighth of a lease is left for clocks that run at different rates;
- *       clocks need not agree.
+ *       clocks need not agree. A client whose clock has stood still since the look may return with
+ *       a lease that is over; (E) holds for it, too.
  *   (B) A client that looks after R2 sees that the space is frozen, or another copy, until the
  *       space is opened.
  *   (C) Late operations of clients of an old copy change words of a copy that is never used again.
  *   (D) A client that sleeps in R1 to R4 does no harm. Each of its swaps expects a value of TOP,
  *       and fails once TOP has changed. Then the client waits one step more, and starts again.
- *   (E) A holder learns at its release that it was given up, if its own clock says that its lease
- *       is over: TOP has another copy.
+ *   (E) A holder learns at its release that it was given up, whatever its clock says: clocks stand
+ *       still while a machine is suspended. R4 was before the release began, so TOP, which the
+ *       release reads in the round trip that it takes anyway, has another copy. So it has if the
+ *       release itself takes longer than what was left of the lease.
  *   (F) No client is given up that is not late. A freeze and its end change no word of the tree, so
  *       a wrong suspicion only costs others a wait. R4 needs a word that does not change in R3.
  *       What is in the way there goes, if the clients concerned are alive: a holder releases within
@@ -454,13 +457,17 @@ bool citron_confirm(struct citron_view *v)
 	return true;
 }
 
+void citron_lease_look(struct citron_view *v)
+{
+	rma_get(v->c, citron_top_word(v), &v->h->got[0]);
+}
+
 int citron_lease_end(struct citron_view *v)
 {
-	int64_t lease = lease_ns(v->s), top;
+	const int64_t lease = lease_ns(v->s), top = v->h->got[0];
 
-	if (!lease || (int64_t)rma_clock(v->c) - v->h->since <= lease)
+	if (FAULT(citron_clock) && (int64_t)rma_clock(v->c) - v->h->since <= lease)
 		return PAWL_SUCCESS;
-	top = citron_read_top(v);
 	if (copy_of(top) == copy_of(v->top))
 		return PAWL_SUCCESS;
 	citron_adopt(v, top);

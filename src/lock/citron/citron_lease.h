@@ -30,7 +30,9 @@ int citron_renew(struct citron_view *v);
 void citron_lease_begin(struct citron_view *v);
 /* Whether the client will have what it has acquired for most of a lease. */
 bool citron_confirm(struct citron_view *v);
-/* Called after a release. Returns the code of the release. */
+/* Called before a release, whose flush completes the look. */
+void citron_lease_look(struct citron_view *v);
+/* Called after it: the code of the release. */
 int citron_lease_end(struct citron_view *v);
 
 #endif
