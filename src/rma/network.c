@@ -30,12 +30,13 @@ static void fall_back(const struct rma *r, const char *err)
 enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, char *err,
 				  size_t errlen)
 {
-	enum rma_failure failure = RMA_FAIL_WINDOW;
+	enum rma_failure failure;
 
 	if (q->network == RMA_NO_NETWORK)
 		return RMA_OK;
-	if (q->network != RMA_BY_MPI)
-		failure = ucx_open(r, q, err, errlen);
+	if (q->network == RMA_BY_MPI)
+		return mpi_open(r, q, err, errlen);
+	failure = ucx_open(r, q, err, errlen);
 	if (failure == RMA_OK || q->network == RMA_BY_UCX)
 		return failure;
 	fall_back(r, err);
