@@ -32,8 +32,8 @@
  * one look for each process, with the first communicator that it is in (14 us by PMIx, 100 us by
  * PMI-1, on a busy machine).
  *
- * With another launcher nothing is known. The layer then takes it that all processes have it, and
- * says so if its first message is not answered.
+ * With another launcher, and of a layer that is linked statically, nothing is known. The layer then
+ * takes it that all processes have it, and says so if its first message is not answered.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,6 +42,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -256,12 +257,23 @@ static bool hydra_look(int rank)
 
 enum store { NO_STORE, PMIX, HYDRA };
 
+/* Whether the layer is linked into the program: then the MPI does not see its PMIx_Commit. */
+static bool is_in_program(void)
+{
+	Dl_info here, program;
+
+	return dladdr(&lock, &here) && dladdr((void *)getauxval(AT_ENTRY), &program) &&
+	       here.dli_fbase == program.dli_fbase;
+}
+
 /* Once the MPI is initialised. */
 static enum store store(void)
 {
 	static _Atomic(int) known = -1;
 	int s = atomic_load_explicit(&known, memory_order_relaxed);
 
+	if (s < 0 && is_in_program())
+		s = NO_STORE;
 	if (s < 0)
 		s = hydra_is_there() ? HYDRA : pmix_is_there() ? PMIX : NO_STORE;
 	atomic_store_explicit(&known, s, memory_order_relaxed);
