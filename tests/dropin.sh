@@ -243,7 +243,7 @@ done
 session()
 {
 	mpi_run 2 60 env $layer "$programs/session" >"$work/said" 2>&1 &&
-		[ "$(grep -c ended "$work/said")" = 2 ] && ! grep -q "pawl:" "$work/said" && return
+		[ "$(grep -o ended "$work/said" | wc -l)" = 2 ] && ! grep -q "pawl:" "$work/said" && return
 	tail -n 20 "$work/said"
 	return 1
 }

@@ -375,6 +375,11 @@ int main(int argc, char **argv)
 	setenv("PAWL_WATCHDOG", "0", 0);
 	tap_start(&argc, &argv, MPI_THREAD_MULTIPLE);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+#ifdef MPICH_VERSION
+	/* A window that the MPI has made on some ranks only cannot be freed, and UCX may abort in
+	 * MPI_Finalize because of its memory. */
+	tap_one_host = false;
+#endif
 	creations();
 	if (tap_only)
 		return tap_end();
