@@ -90,6 +90,21 @@ check "a variable that is none, strictly" complains "PAWL_TOPOLGY"
 unset PAWL_TOPOLGY PAWL_STRICT
 
 check "one node, for people" says "^node +0, 1 +NODE +cpu +cpu .*goes on" mpi_run 2 60 "$info"
+# A ucx_info of our own: what is preloaded into the ranks is not into it.
+asks_ucx()
+{
+	mkdir "$file.d" && printf '#!/bin/sh\necho "preloaded: $LD_PRELOAD" >"%s"\ncat "%s"\n' \
+		"$PWD/$file" "$srcdir/tests/ucx/ndr400.txt" >"$file.d/ucx_info" &&
+		chmod +x "$file.d/ucx_info" || return
+	says "^UCX  *rc_mlx5/mlx5_0:1" mpi_run 1 60 env LD_PRELOAD=libm.so.6 \
+		"PATH=$PWD/$file.d:$PATH" "$info"
+	rc=$?
+	rm -r "$file.d"
+	cat "$file"
+	[ $rc = 0 ] && grep -qx 'preloaded: ' "$file"
+}
+check "ucx_info, without LD_PRELOAD" asks_ucx
+
 check "one rank has no partner to measure with" says "nothing to measure" mpi_run 1 60 "$info"
 json_of "one node, 3 ranks" \
 	"d['ranks'] == 3 and d['hosts'] == 1 and not net and len(near) >= 1 and near[0]['asynchronous'] \

@@ -3,9 +3,11 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "info.h"
+#include "base/child.h"
 #include "base/hash.h"
 #include "ucx_devices.h"
 
@@ -162,13 +164,16 @@ static void ask_ucx(struct job *j)
 				      getenv("UCX_ATOMIC_MODE")};
 	struct ucx_device *devices = calloc(UCX_MAX_DEVICES, sizeof *devices);
 	char *text = calloc(1, UCX_TEXT);
-	FILE *f = devices && text ? popen("ucx_info -d 2>/dev/null", "r") : NULL;
+	char program[] = "ucx_info", flag[] = "-d", *arguments[] = {program, flag, NULL};
+	pid_t child;
+	FILE *f = devices && text ? child_start(arguments, &child) : NULL;
 	int n = 0;
 
 	if (f) {
 		text[fread(text, 1, UCX_TEXT - 1, f)] = '\0';
 		n = ucx_parse(text, devices, UCX_MAX_DEVICES);
-		pclose(f);
+		fclose(f);
+		waitpid(child, NULL, 0);
 	}
 	if (n > 0) {
 		struct ucx_choice c = ucx_choose(devices, n, &env, j->mpi == MPI_NAME_OPENMPI);

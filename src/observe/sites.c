@@ -2,23 +2,17 @@
 /*
  * Call sites as text: function, file and line by the debug information of the program, which
  * addr2line (binutils) reads. Without addr2line or debug information: module and offset.
- *
- * addr2line is started by posix_spawn(), which neither copies this process nor runs handlers of
- * fork(), and without LD_PRELOAD, by which it would load the MPI. All sites of a module are asked
- * for at once.
+ * All sites of a module are asked for at once.
  */
-#include <fcntl.h>
 #include <link.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "observe/tallies.h"
-
-extern char **environ;
 
 static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -66,45 +60,6 @@ static void describe_offset(const struct site *s, char *text)
 /* ------------------------------------------------------------------ addr2line */
 
 enum { ADDRESS = 24, FIXED_ARGUMENTS = 5 };
-
-/* The environment without LD_PRELOAD, to be freed; its texts are those of environ. */
-static char **plain_environment(void)
-{
-	static const char preload[] = "LD_PRELOAD=";
-	size_t n = 0, kept = 0;
-	char **plain;
-
-	while (environ[n])
-		n++;
-	plain = calloc(n + 1, sizeof *plain);
-	for (size_t i = 0; plain && i < n; i++)
-		if (strncmp(environ[i], preload, sizeof preload - 1) != 0)
-			plain[kept++] = environ[i];
-	return plain;
-}
-
-static FILE *start(char **arguments, pid_t *child)
-{
-	posix_spawn_file_actions_t actions;
-	char **environment = plain_environment();
-	int ends[2], rc;
-
-	if (!environment || pipe2(ends, O_CLOEXEC) != 0) {
-		free(environment);
-		return NULL;
-	}
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	rc = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	free(environment);
-	close(ends[1]);
-	if (rc == 0)
-		return fdopen(ends[0], "r");
-	close(ends[0]);
-	return NULL;
-}
 
 static bool read_line(FILE *in, char *line, int len)
 {
@@ -157,7 +112,7 @@ static void ask(const struct site *sites, const int *which, int n, char (*text)[
 			 (unsigned long long)sites[which[i]].offset);
 		arguments[FIXED_ARGUMENTS - 1 + i] = addresses[i];
 	}
-	in = start(arguments, &child);
+	in = child_start(arguments, &child);
 	if (!in)
 		return;
 	read_answers(in, text, which);

@@ -15,11 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "redis.h"
 
 enum { NOT_FOUND = 127, TRIES = 500, TRY_NS = 20000000 };
-
-extern char **environ;
 
 static pid_t keeper;
 static int lifeline = -1;
@@ -40,8 +39,11 @@ static int spawn_keeper(char *folder, int input)
 	char *const argv[] = {sh, c, text, name, folder, NULL};
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
+	char **environment = child_environment();
 	int rc;
 
+	if (!environment)
+		return ENOMEM;
 	memcpy(text, script, sizeof script);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&how);
@@ -51,7 +53,8 @@ static int spawn_keeper(char *folder, int input)
 	posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	rc = posix_spawnp(&keeper, sh, &files, &how, argv, environ);
+	rc = posix_spawnp(&keeper, sh, &files, &how, argv, environment);
+	free(environment);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&how);
 	return rc;
