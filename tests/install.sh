@@ -22,7 +22,7 @@ prefix=$("$PKG_CONFIG" --variable=prefix pawl)
 # The flags that a user gets, with the staged prefix ($DESTDIR) in place of the final one.
 flags()
 {
-	"$PKG_CONFIG" "$@" pawl | sed "s!\(-[IL]\|-rpath,\)$prefix!\1$dir$prefix!g"
+	"$PKG_CONFIG" "$@" "${flags_of:-pawl}" | sed "s!\(-[IL]\|-rpath,\)$prefix!\1$dir$prefix!g"
 }
 
 # CC may be several words.
@@ -193,6 +193,30 @@ layer()
 }
 check "pawl-mpi.pc names the layer under MPI_Win_lock" layer
 
+# A program without calls that the layer defines: those are in a library of its own. It is linked
+# by a linker that keeps what is referred to only, and yet begins with the layer.
+printf '%s\n' '#include <mpi.h>' 'int main(void) { int is; return MPI_Initialized(&is); }' \
+	>"$dir/begins.c"
+begins()
+{
+	readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(libpawl-mpi\|libmpi\|libmpich\)[-.].*/\1/p' >"$dir/needed"
+	cat "$dir/needed"
+	[ "$(sed 1q "$dir/needed")" = libpawl-mpi ]
+}
+begins_linked()
+{
+	flags_of=pawl-mpi
+	compile -Wl,--as-needed "$dir/begins.c" -o "$dir/begins" $(flags --cflags --libs) &&
+		begins "$dir/begins"
+}
+name="a program linked by pkg-config pawl-mpi with --as-needed begins with the layer"
+if [ -n "$so" ]; then
+	check "$name" begins_linked
+else
+	skip "$name" "no shared library"
+fi
+flags_of=
+
 # Those under the locks of runtimes, as far as they are built.
 layers()
 {
@@ -213,14 +237,21 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(PAWL REQUIRED IMPORTED_TARGET pawl)
 add_executable(example counter.c)
 target_link_libraries(example PkgConfig::PAWL)
+find_package(MPI REQUIRED)
+pkg_check_modules(LAYER REQUIRED IMPORTED_TARGET pawl-mpi)
+add_executable(begins begins.c)
+target_link_libraries(begins MPI::MPI_C PkgConfig::LAYER)
 END
 cmake_it()
 {
-	mkdir "$dir/pc" && sed "s|^prefix=.*|prefix=$dir$prefix|" "$pc" >"$dir/pc/pawl.pc" &&
+	mkdir "$dir/pc" && cp "${pc%/*}"/pawl*.pc "$dir/pc" &&
+		sed -i "s|^prefix=.*|prefix=$dir$prefix|" "$dir"/pc/*.pc &&
 		cp "$srcdir/examples/counter.c" "$dir" &&
 		PKG_CONFIG_PATH=$dir/pc cmake -S "$dir" -B "$dir/cmake" \
+			-DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed \
 			-DCMAKE_C_COMPILER="${CC##* }" >"$dir/log" 2>&1 &&
 		cmake --build "$dir/cmake" >>"$dir/log" 2>&1 || { tail "$dir/log"; return 1; }
+	[ -z "$so" ] || begins "$dir/cmake/begins"
 }
 name="pkg_check_modules of CMake builds an example"
 if command -v cmake >/dev/null; then
@@ -252,16 +283,21 @@ foreach(library pawl mpi static)
 		endif()
 	endif()
 endforeach()
+if(TARGET pawl::mpi)
+	add_executable(begins begins.c)
+	target_link_libraries(begins MPI::MPI_C pawl::mpi)
+endif()
 END
 package=$(find "$dir" -name pawl-config.cmake)
 found()
 {
-	cp "$srcdir/examples/counter.c" "$srcdir/examples/counter.cpp" "$dir/found" &&
+	cp "$dir/begins.c" "$srcdir/examples/counter.c" "$srcdir/examples/counter.cpp" "$dir/found" &&
 		echo '#include <mpi.h>' >"$dir/found/plain.cpp" &&
 		env -u CC cmake -S "$dir/found" -B "$dir/found/build" -Dpawl_DIR="${package%/*}" \
+			-DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed \
 			-DMPI_C_COMPILER="${CC##* }" >"$dir/log" 2>&1 &&
 		cmake --build "$dir/found/build" >>"$dir/log" 2>&1 || { tail "$dir/log"; return 1; }
-	[ -z "$so" ] || [ -x "$dir/found/build/with-mpi" ]
+	[ -z "$so" ] || { [ -x "$dir/found/build/with-mpi" ] && begins "$dir/found/build/begins"; }
 }
 found_run()
 {
