@@ -60,6 +60,24 @@ watched()
 check "a watchdog without its folder" watched
 rm -f "/dev/shm/pawl-$(id -u)"
 
+# over_nodes BYTES TRANSPORT CODE [WORD]: two tables over two nodes, where so much is taken.
+over_nodes()
+{
+	fallocate -l "$1" /dev/shm/filler || return 1
+	PAWL_TRANSPORT=$2 PAWL_TOPOLOGY=node:2 run d-mcs 0x100! 0x101!
+	status=$?
+	rm -f /dev/shm/filler
+	shift 2
+	[ $status = 0 ] && expect_result 0x100! "$@" && expect_result 0x101! "$@"
+}
+# Open MPI's first window over nodes takes more than a table, and is not counted twice.
+if [ "$TEST_MPI" = openmpi ]; then
+	check "no room for the MPI's first window" over_nodes 58M mpi $nomem "the MPI's first window over several"
+	check "room for the first window" over_nodes 44M mpi 0
+	! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile" ||
+		check "room for UCX" over_nodes 63M ucx 0
+fi
+
 # Each rank has a /dev/shm of its own, as in a container of its own. (MPICH does not start there, and
 # Open MPI only without its transport over shared memory.)
 apart()

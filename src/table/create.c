@@ -249,28 +249,15 @@ int table_check_memory(pawl_table *t, uint64_t bytes)
 {
 	MPI_Comm host_comm = t->job.host_comm;
 	struct shm_shortage s;
-	char untouched[96] = "";
+	char what[sizeof t->about + 16], text[ERROR_LENGTH];
 
 	if (host_comm == MPI_COMM_NULL)
 		host_comm = t->job.node_comm;
 	if (shm_check(t->comm, host_comm, bytes, &s))
 		return PAWL_SUCCESS;
-	if (s.apart)
-		return error_set(PAWL_ERR_WINDOW,
-				 "the ranks of host %s do not share %s, which shared memory needs:"
-				 " start one container a host, or containers with one IPC namespace"
-				 " (docker run --ipc)",
-				 s.host, s.place);
-	if (s.untouched)
-		snprintf(untouched, sizeof untouched,
-			 ", besides %llu that other tables may still take",
-			 (unsigned long long)s.untouched);
-	return error_set(
-	    PAWL_ERR_NOMEM,
-	    "a table (%s) takes %llu bytes of shared memory on host %s, and %s has %llu"
-	    " bytes free%s%s",
-	    t->about, (unsigned long long)s.wanted, s.host, s.place, (unsigned long long)s.free,
-	    untouched, s.place[0] == '/' ? " (containers: docker run --shm-size)" : "");
+	snprintf(what, sizeof what, "a table (%s)", t->about);
+	shm_tell(&s, what, text, sizeof text);
+	return error_set(s.apart ? PAWL_ERR_WINDOW : PAWL_ERR_NOMEM, "%s", text);
 }
 
 static int make_segments(pawl_table *t, const struct options *o)

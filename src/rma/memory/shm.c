@@ -192,3 +192,26 @@ bool shm_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct shm_sho
 	PMPI_Bcast(shortage, sizeof *shortage, MPI_BYTE, first, comm);
 	return false;
 }
+
+void shm_tell(const struct shm_shortage *s, const char *what, char *text, size_t len)
+{
+	char untouched[96] = "";
+
+	if (s->apart) {
+		snprintf(text, len,
+			 "the ranks of host %s do not share %s, which shared memory needs: start"
+			 " one container a host, or containers with one IPC namespace"
+			 " (docker run --ipc)",
+			 s->host, s->place);
+		return;
+	}
+	if (s->untouched)
+		snprintf(untouched, sizeof untouched,
+			 ", besides %llu that other tables may still take",
+			 (unsigned long long)s->untouched);
+	snprintf(text, len,
+		 "%s takes %llu bytes of shared memory on host %s, and %s has %llu bytes free%s%s",
+		 what, (unsigned long long)s->wanted, s->host, s->place,
+		 (unsigned long long)s->free, untouched,
+		 s->place[0] == '/' ? " (containers: docker run --shm-size)" : "");
+}

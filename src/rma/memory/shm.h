@@ -21,6 +21,9 @@ struct shm_shortage {
  * false, *shortage is the same on all ranks. */
 bool shm_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *shortage);
 
+/* What a user needs to know of it; what: what takes the memory, as in "a table". */
+void shm_tell(const struct shm_shortage *s, const char *what, char *text, size_t len);
+
 /* Count untouched memory of a window of this process as taken; and no longer. */
 void shm_count_untouched(void *base, size_t bytes);
 void shm_uncount(const void *base);

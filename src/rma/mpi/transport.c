@@ -455,6 +455,8 @@ static enum rma_failure make_window(struct rma *r, struct mpi_network *n,
 		snprintf(err, errlen, "a window over several nodes was not tried%s", cure);
 		return RMA_FAIL_WINDOW;
 	}
+	if (!mpi_has_room(q, err, errlen))
+		return RMA_FAIL_NOMEM;
 	rc = own_windows.create(r->map[r->rank], (MPI_Aint)(q->bytes + RMA_TAIL_BYTES), 1,
 				MPI_INFO_NULL, q->comm, &n->win);
 	if (!own_windows_agree(q->comm, rc, &n->win)) {

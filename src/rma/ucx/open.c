@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/agree.h"
+#include "rma/memory/shm.h"
 #include "rma/own_windows.h"
 #include "rma/ucx/parts.h"
 
@@ -262,15 +263,17 @@ static enum rma_failure agree(MPI_Comm comm, enum rma_failure mine, char *err, s
 	return (enum rma_failure)result;
 }
 
-static enum rma_failure exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_comm, char *err,
+static enum rma_failure exchange(struct rma *r, const struct rma_request *q, char *err,
 				 size_t errlen)
 {
+	MPI_Comm comm = q->comm, node_comm = q->node_comm;
 	struct rma_ucx *u = ucx_of(r);
 	size_t bytes;
 	struct ucx_contact *contact = own_contact(u, r->map[r->rank], &bytes);
 	enum rma_failure failure = contact ? RMA_OK : bytes ? RMA_FAIL_NOMEM : RMA_FAIL_WINDOW;
 	uint64_t most = bytes;
 	MPI_Comm leaders = MPI_COMM_NULL;
+	struct shm_shortage shortage;
 	char *room, *mine;
 	int node_rank;
 	bool ok;
@@ -282,19 +285,25 @@ static enum rma_failure exchange(struct rma *r, MPI_Comm comm, MPI_Comm node_com
 		free(contact);
 		return failure;
 	}
+	PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, comm);
+	u->contact_bytes = most;
+	PMPI_Comm_rank(node_comm, &node_rank);
+	if (!shm_check(comm, q->one_host ? comm : node_comm,
+		       node_rank == 0 ? (uint64_t)u->ranks * most : 0, &shortage)) {
+		shm_tell(&shortage, "UCX, for the addresses of all ranks,", err, errlen);
+		free(contact);
+		return RMA_FAIL_NOMEM;
+	}
 	snprintf(err, errlen,
 		 "no memory for the addresses of all ranks, %llu bytes each, which the ranks of a"
 		 " host share: is there room in /dev/shm?",
 		 (unsigned long long)bytes);
-	PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, comm);
-	u->contact_bytes = most;
 	room = make_room(u, node_comm);
 	mine = calloc(1, most + ALIGN);
 	ok = all_agree(comm, room && mine);
 	if (ok) {
 		memcpy(mine, &r->rank, sizeof r->rank);
 		memcpy(mine + ALIGN, contact, bytes);
-		PMPI_Comm_rank(node_comm, &node_rank);
 		ok = all_agree(comm, PMPI_Comm_split(comm, node_rank == 0 ? 0 : MPI_UNDEFINED,
 						     r->rank, &leaders) == MPI_SUCCESS);
 		ok = ok && fill(r, comm, leaders, node_comm, mine, room);
@@ -419,7 +428,7 @@ static enum rma_failure open_all(struct rma *r, const struct rma_request *q, cha
 	    open_here(r, q->bytes, devices, q->one_host || (u->by_cpu && !has_rdma), err, errlen);
 	failure = agree(q->comm, failure, err, errlen);
 	if (failure == RMA_OK)
-		failure = exchange(r, q->comm, q->node_comm, err, errlen);
+		failure = exchange(r, q, err, errlen);
 	if (failure != RMA_OK)
 		return failure;
 	/* Before the thread starts, which reads them. */
