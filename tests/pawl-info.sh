@@ -150,6 +150,12 @@ else
 	skip "$name" "not Open MPI, or OMPI_MCA_osc is set"
 fi
 
+json_of "a host that hwloc cannot read" \
+	"d['ranks'] == 2 and 'hwloc cannot read' in d['warning'] and [l['elements'] for l in d['levels']] == [1]" \
+	mpi_run 2 60 env HWLOC_COMPONENTS=stop "$info" --json
+json_of "and one whose levels are given" "not d['warning'] and len(net) == 1" \
+	mpi_run 2 60 env HWLOC_COMPONENTS=stop PAWL_TOPOLOGY=node:2 "$info" --json
+
 name="the trap of two ranks on one cpu"
 if command -v taskset >/dev/null && [ "$(nproc --all)" -gt 1 ]; then
 	json_of "$name" "d['oversubscribed'] and d['ranks_per_cpu'] == 2 and 'binding-same-cpus' in traps" \

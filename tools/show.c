@@ -57,6 +57,7 @@ static void show_job(FILE *out, const struct info *in)
 		fprintf(out, "UCX        %s: %s\n", j->ucx_device[0] ? j->ucx_device : "no network",
 			j->ucx_why);
 	fprintf(out, "topology   %s\n", in->place.topo->text);
+	wrap(out, "           ", in->place.warning);
 }
 
 static void show_levels(FILE *out, const struct topo *t)
@@ -191,6 +192,8 @@ static void put_job(FILE *out, const struct info *in)
 		fprintf(out, ",");
 	}
 	json_put_member(out, "topology", in->place.topo->text);
+	fprintf(out, ",");
+	json_put_member(out, "warning", in->place.warning);
 }
 
 static void put_levels(FILE *out, const struct topo *t)

@@ -171,8 +171,8 @@ static void describe_flat(const struct survey *s, char *text, size_t len)
 {
 	static const char *const reasons[] = {
 	    [NO_AFFINITY] = "the kernel does not tell the cores of a rank",
-	    [NO_HWLOC] = "hwloc cannot read the host",
-	    [OTHER_MACHINE] = "hwloc describes another machine",
+	    [NO_HWLOC] = "hwloc cannot read the host (are HWLOC_* variables set?)",
+	    [OTHER_MACHINE] = "hwloc describes another machine (are HWLOC_* variables set?)",
 	};
 
 	for (int p = 0; p < s->size; p++) {
@@ -182,9 +182,9 @@ static void describe_flat(const struct survey *s, char *text, size_t len)
 			continue;
 		snprintf(text, len,
 			 "topology: the host of rank %d is taken as one node without parts, for %s"
-			 "%s%s%s (are HWLOC_* variables set?)",
-			 p, reasons[at->flat], at->why ? " (" : "",
-			 at->why ? strerror(at->why) : "", at->why ? ")" : "");
+			 "%s%s",
+			 p, reasons[at->flat], at->why ? ": " : "",
+			 at->why ? strerror(at->why) : "");
 		return;
 	}
 }
@@ -205,7 +205,8 @@ static int survey_job(struct survey *s, struct topo_job *job)
 	make_tree(s, job);
 	if (survey_agree(s) != 0)
 		return -1;
-	describe_flat(s, job->warning, sizeof(job->warning));
+	if (!survey_given(s->req->synthetic))
+		describe_flat(s, job->warning, sizeof(job->warning));
 	make_node_comm(s, job);
 	job->host_ranks = s->host_size;
 	job->host_cores = s->mine.cores;
