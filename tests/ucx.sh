@@ -151,6 +151,25 @@ decoy='PATH=$PATH:/usr/sbin:/sbin
 tap_program "2 hosts" cluster -n 2 --env PAWL_TRANSPORT=ucx --env TEST_INTERFACE=eth0 -- \
 	sh -c "$decoy" sh "$lock/ucx"
 
+# Connections of UCX come from addresses and ports that are on no host (SNAT). Open MPI's own ones,
+# which it would refuse, have other ports.
+translated='PATH=$PATH:/usr/sbin:/sbin
+	own=$(hostname) own=${own#h} other=$((3 - own))
+	ip route replace 10.78.0.$other/32 via 10.99.0.$other dev eth0 && nft add table ip nat &&
+	nft "add chain ip nat out { type nat hook postrouting priority 100 ; }" &&
+	nft add rule ip nat out ip daddr 10.99.0.$other tcp dport 32768-65535 counter \
+		snat to 10.78.0.$own:61000-62000 || exit 1
+	"$@" || exit
+	nft list table ip nat | grep -q "packets [1-9]" || { echo "nothing was translated"; exit 1; }'
+if PATH=$PATH:/usr/sbin:/sbin command -v nft >/dev/null; then
+	tap_program "2 hosts, translated addresses" env OMPI_MCA_btl_tcp_port_min_v4=20000 \
+		OMPI_MCA_btl_tcp_port_range_v4=1000 "$srcdir/tests/netcluster" run --hosts 2 \
+		--mpi "$TEST_MPI" --timeout 60 -n 2 --env PAWL_TRANSPORT=ucx -- \
+		sh -c "$translated" sh "$lock/exclusion" --only d-mcs --budget 0.02
+else
+	skip "2 hosts, translated addresses" "no nft"
+fi
+
 # Open MPI 5 aborts ranks that outlive others unless its fault tolerance is enabled.
 host_death()
 {
