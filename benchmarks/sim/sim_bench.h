@@ -30,24 +30,25 @@ struct sim_part {
 	bool is_active;
 };
 
-/* Whether a run is steady: the times of every "stride"th acquire of the measured part. */
+/* Whether a run is steady: the times of every n-th acquire of the measured part. n is a power of
+ * two, first 1; its multiples have none of the bits of n - 1, the mask. */
 enum { STEADY_MARKS = 512 };
 struct steady {
-	uint64_t count, stride;
+	uint64_t count, mask;
 	int marks;
 	sim_time mark[STEADY_MARKS];
 };
 
 static inline void steady_count(struct steady *s, sim_time now)
 {
-	if (++s->count % (s->stride ? s->stride : 1))
+	if (++s->count & s->mask)
 		return;
 	if (s->marks == STEADY_MARKS) { /* keep every second one */
 		for (int i = 0; i < STEADY_MARKS / 2; i++)
 			s->mark[i] = s->mark[2 * i + 1];
 		s->marks = STEADY_MARKS / 2;
-		s->stride = 2 * (s->stride ? s->stride : 1);
-		if (s->count % s->stride)
+		s->mask = 2 * s->mask + 1;
+		if (s->count & s->mask)
 			return;
 	}
 	s->mark[s->marks++] = now;
