@@ -14,6 +14,14 @@ esac
 # Containers often forbid reading another process's memory.
 export OMPI_MCA_btl_vader_single_copy_mechanism="${OMPI_MCA_btl_vader_single_copy_mechanism-none}"
 
+# Ranks that leave no core to the other test that runs yield while they wait in the MPI; not at full
+# length. For MPICH this takes yield.c; a test that preloads a library itself gets MPICH as it is,
+# and netcluster preloads both.
+mpi_yields=
+[ "$TEST_MPI" != mpich ] || [ "${TEST_LONG-}" = 1 ] || [ ! -e "$builddir/tests/.libs/libyield.so" ] ||
+	mpi_yields=$builddir/tests/.libs/libyield.so
+export NETCLUSTER_YIELD="$mpi_yields"
+
 # mpi_run N SECONDS PROGRAM [ARGUMENT...]: its status; 124 or 137 if it ran out of
 # time. A program without a slash is searched in PATH.
 mpi_run()
@@ -24,8 +32,12 @@ mpi_run()
 	case $TEST_MPI:${MPIRUN##*/} in
 	openmpi:mpi* | openmpi:orte* | openmpi:prte*)
 		set -- "$MPIRUN" --oversubscribe --bind-to none -n "$mpi_ranks" "$@"
+		[ "${TEST_LONG-}" = 1 ] || [ "$mpi_ranks" -lt "$(nproc)" ] || set -- \
+			env "OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle-1}" "$@"
 		;;
 	*)
+		[ -z "$mpi_yields" ] || [ "$mpi_ranks" -lt "$(nproc)" ] ||
+			set -- env LD_PRELOAD="$mpi_yields" "$@"
 		set -- "$MPIRUN" -n "$mpi_ranks" "$@"
 		;;
 	esac
