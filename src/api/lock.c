@@ -168,7 +168,7 @@ int pawl_private_acquire(pawl_table *t, uint64_t lock, int mode, uint64_t deadli
 {
 	struct lock_slot *slot;
 
-	if (!is_plain(t, lock, mode) || t->clients.can_fail)
+	if (!t->plain || t->clients.can_fail)
 		return acquire_until(t, lock, mode, deadline_ns, OBSERVE_SITE());
 	slot = slots_claim_only(&t->clients, lock);
 	if (__builtin_expect(!slot, 0))

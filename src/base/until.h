@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the layer under MPI_Win_lock: acquires with a deadline, in the time of CLOCK_MONOTONIC, that
  * the caller need not read the clock for; 0: none. As pawl_lock_timed_acquire(), and the same for
- * pawl_lock_acquire_part(). The kind has PAWL_CAP_TIMED. */
+ * pawl_lock_acquire_part(). The kind has PAWL_CAP_TIMED, and table, lock and mode are valid. */
 #ifndef BASE_UNTIL_H
 #define BASE_UNTIL_H
 
