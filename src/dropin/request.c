@@ -100,6 +100,12 @@ static void read_info(struct request *r, MPI_Info info, bool names)
 	}
 }
 
+/* A client that gives up there keeps its place, in the way of others (epochs.c, Standing aside). */
+static bool is_strict(const struct pawl_kind *k)
+{
+	return strcmp(k->name, "declock") == 0;
+}
+
 /* Whether the kind has shared mode, try-acquire and deadlines, needs no thread, and has no leases:
  * programs that do not know of leases hold locks for any time. */
 static bool is_usable(const struct pawl_kind *k)
@@ -107,7 +113,7 @@ static bool is_usable(const struct pawl_kind *k)
 	const unsigned wanted = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED,
 		       unwanted = PAWL_CAP_RANGES | PAWL_CAP_RECOVERS | PAWL_CAP_THREADS;
 
-	return (k->capabilities & (wanted | unwanted)) == wanted;
+	return (k->capabilities & (wanted | unwanted)) == wanted && !is_strict(k);
 }
 
 /* "rma-rw, mgl, ...": the kinds that have what a window needs. */
@@ -134,7 +140,10 @@ static void check_kind(struct request *r)
 		snprintf(r->why, sizeof r->why,
 			 "PAWL_LOCK (info key pawl_lock): \"%s\" is %s; accepted: %snative",
 			 r->kind,
-			 !k                                  ? "no lock of Pawl"
+			 !k             ? "no lock of Pawl"
+			 : is_strict(k) ? "no lock for windows: a process that waits there stays"
+					  " in the way of others, and programs that end with the"
+					  " MPI may dead-lock"
 			 : k->capabilities & PAWL_CAP_SHARED ? "no lock that fits windows"
 							     : "no lock that readers can share",
 			 usable_kinds(kinds, sizeof kinds));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints the kinds of lock to put under MPI_Win_lock: those that readers can share, except the
- * MPI's own (which has no try-acquire), those with leases, and those with threads. */
+ * MPI's own (which has no try-acquire), those with leases, those with threads, and declock, which
+ * the layer refuses. */
 #include <pawl.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,8 @@ int main(void)
 
 	for (int i = 0; (kind = pawl_kind_get(i)); i++)
 		if ((kind->capabilities & (wanted | PAWL_CAP_RANGES)) == wanted &&
-		    !strstr(kind->options, "lease") && strcmp(kind->name, "rpc") != 0)
+		    !strstr(kind->options, "lease") && strcmp(kind->name, "rpc") != 0 &&
+		    strcmp(kind->name, "declock") != 0)
 			printf("%s\n", kind->name);
 	return 0;
 }
