@@ -23,7 +23,8 @@
  * that joins it while a third one waits for an exclusive lock. So a client of the layer that waits
  * for an exclusive lock or for MPI_Win_lock_all gives up after some time: it leaves all queues,
  * and holds nothing of what it asked for (neither the intent nor some of the targets). It waits
- * outside for a quarter of that time and asks again, for twice as long.
+ * outside for a quarter of that time and asks again, for twice as long. MPI_Win_lock_all of targets
+ * one by one waits outside for an eighth more.
  *
  *   Only holders keep a client waiting for ever. Let the holders remain as they are, and let R be a
  *   client that they do not exclude. A client with a shared lock of a target waits behind
@@ -33,6 +34,10 @@
  *   added. So when pauses are longer than twice the time between the first and the last of these
  *   calls, a turn of R begins after the clients that are before it have begun theirs, and ends
  *   after they have ended theirs, when those behind it have not come back before it.
+ *   In MPI_Win_lock_all a client comes from one queue into the next, and may find a client there
+ *   that asked after it and ends its turn after it, in each turn again. The eighths that it waits
+ *   longer add up to more than the parts that others add. So it asks after all others, ends its
+ *   turn after theirs, and has all targets before they come back.
  *   Nothing but grants can be seen from outside. So the grants are those of an MPI where each
  *   client asks as late as its last turn began, in whatever order that MPI serves; and if all
  *   processes wait for ever under the layer, then they do so, after the same grants, on every MPI
@@ -41,7 +46,8 @@
  *   leave in its first turn longer than h, in which those that come wait behind it. That turn
  *   begins less than 3 h + 2 T after the call.
  *
- * declock is an exception: a client that gives up there keeps its place until its turn comes.
+ * So windows do not get declock: a client that gives up there keeps its place until its turn comes,
+ * in the way of others.
  *
  * Order. The native epoch is opened first, with MPI_MODE_NOCHECK, because there the MPI detects
  * misuse; this costs no communication. At the unlock the native epoch is closed first, so the MPI
@@ -50,6 +56,8 @@
  * Byte ranges of a target (ranges.c) are locked within an epoch at that target. If the program has
  * none, the layer opens one and acquires the target's lock, shared, for all such ranges: an
  * exclusive lock of the target waits for the ranges, and they wait for it.
+ *
+ * Model: models/aside.pml, of standing aside.
  *
  * Memory: see dropin_order_memory().
  */
@@ -65,6 +73,8 @@
  * between calls of the MPI; how often it looks whether another thread has got a lock. */
 #define INLINE static inline __attribute__((always_inline))
 enum { PATIENCE_NS = 50000000, NAP_NS = 50000, LOOK_AGAIN_NS = 1000000 };
+/* In place of a rank. */
+enum { ALL_TARGETS = -1 };
 
 /* Raise an error at the window's error handler. MPI_ERRORS_ARE_FATAL would not show Pawl's message,
  * so print it on stderr first. */
@@ -320,12 +330,12 @@ static _Atomic(uint64_t) soon = NAP_NS; /* long past; 0 would be none */
 
 /* Wait outside of all queues, for a quarter of the time that the client has just waited in them,
  * and a part that differs between processes. */
-static void stand_aside(struct window *w, uint64_t patience_ns)
+static void stand_aside(struct window *w, uint64_t patience_ns, bool asks_last)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	const uint64_t begin = report_now(),
 		       part = begin * UINT64_C(0x9e3779b97f4a7c15) % (patience_ns / 16),
-		       end = begin + patience_ns / 4 + part;
+		       end = begin + patience_ns / 4 + (asks_last ? patience_ns / 8 : 0) + part;
 
 	atomic_fetch_add_explicit(&w->asides, 1, memory_order_relaxed);
 	while (report_now() < end) {
@@ -348,7 +358,7 @@ static __attribute__((noinline, cold)) int acquire_again(struct window *w, int r
 	while (rc == PAWL_ERR_TIMEOUT) {
 		rc = how(w, rank, report_now() + patience_ns);
 		if (rc == PAWL_ERR_TIMEOUT)
-			stand_aside(w, patience_ns);
+			stand_aside(w, patience_ns, rank == ALL_TARGETS && !w->pool->by_whole);
 		patience_ns *= 2;
 	}
 	return rc;
@@ -494,7 +504,7 @@ int dropin_lock_all(struct window *w, int assertion)
 	rc = next_Win_lock_all(assertion | MPI_MODE_NOCHECK, w->win);
 	if (rc == MPI_SUCCESS && what == HELD_SHARED) {
 		begin = report_clock(w);
-		rc = acquire_patiently(w, 0, acquire_all);
+		rc = acquire_patiently(w, ALL_TARGETS, acquire_all);
 		if (begin)
 			report_wait(w, CALL_ALL, begin);
 		if (rc != PAWL_SUCCESS) {

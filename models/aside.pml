@@ -1,0 +1,242 @@
+/*
+ * Standing aside: model of acquire_again() and stand_aside() of src/dropin/epochs.c, over locks that
+ * serve in the order of arrival.
+ *
+ * Time is discrete. It goes on (tick) when no client can do anything, so what takes no time is
+ * done in any order, and then the time passes that somebody awaits. A client acquires one lock or
+ * two, one after the other, by turns:
+ *   S1  it waits in the queues until the end of its turn, and leaves the queue where it is then
+ *   S2  it gives back what it has of its request
+ *   S3  it waits outside, for a quarter of the turn, to which a quarter of that may be added; for an
+ *       eighth more if it asked for several locks, shared
+ *   S4  it asks again, at the end of the queues, for twice as long
+ * Each client first calls at any time up to LATE; a first turn that ends earlier than T, because its
+ * deadline was that of an earlier call, is one that began before the call. Clients that are not
+ * patient never give up: these are those with a shared lock of a target. A place that a client
+ * leaves is gone; that other clients pass over it is the business of the kinds' own models.
+ *
+ * -DCROSS   readers 0 and 1 hold a lock each, and need that of the other when the writers 2 and 3
+ *           have asked for one each.
+ * -DALL     0 holds both locks, shared, until 1 has both, shared (MPI_Win_lock_all, which is patient,
+ *           too); 2 and 3 are writers of a lock each.
+ * -DPARTS   0 holds lock 1, shared, until 1 has lock 0, shared; 2 needs both exclusively (an intent,
+ *           then a target); 3 is a writer of lock 1.
+ * -DSTREAM  readers 0, 1 and 2 lock again and again, without a pause, each for at most H; 3 is a
+ *           writer.
+ *
+ * What it proves: exclusion; each client has its locks before END. With -DSTREAM END follows from the
+ * bound of epochs.c: the writer's turn begins 3 H + 2 T after its call at most, and then it waits for
+ * the sections before it. It assumes that a section ends within H: where one lasts longer than the
+ * turn, the writer stands aside again. In the other instances it assumes first calls at most LATE
+ * apart; the later they are, the longer is the turn that ends all waits.
+ *
+ * Known-broken variants: -DBREAK_STAY    (S1) it never gives up
+ *                        -DBREAK_KEEP    (S2) it keeps the first lock while it stands aside
+ *                        -DBREAK_PAUSE   (S3) it asks again at once
+ *                        -DBREAK_LAST    (S3) all pauses are as long
+ *                        -DBREAK_DOUBLE  (S4) all turns are as long as the first one
+ *                        -DBREAK_JOIN    a reader enters although a writer waits
+ */
+#ifndef T
+#define T 4
+#endif
+#ifndef LATE
+#define LATE 3
+#endif
+#define H 6
+#ifndef END
+#ifdef STREAM
+#define END (LATE + 3 * H + 2 * T + H + 1)
+#else
+#define END 400
+#endif
+#endif
+#define NC 4
+#define NO 2 /* no second lock */
+
+byte shared[2], exclusive[2]; /* holders */
+byte waits[NC];               /* 1 + 2 * lock + (exclusively), 0: in no queue */
+byte before[NC];              /* the clients before it in the queue that it waits for */
+byte has;                     /* those that have had what they asked for */
+byte done;
+short now, last = -1;
+
+#define MASK(c) (1 << (c))
+#define FREE(l, x) (exclusive[l] == 0 && (!(x) || shared[l] == 0))
+#ifdef BREAK_JOIN
+#define IN_TURN(x) (before[me] == 0 || !(x))
+#else
+#define IN_TURN(x) (before[me] == 0)
+#endif
+
+inline queue(l, x)
+{
+	for (i : 0 .. NC - 1) {
+		if
+		:: waits[i] == 2 + 2 * l || (x && waits[i] == 1 + 2 * l) ->
+			before[me] = before[me] | MASK(i)
+		:: else
+		fi
+	}
+	waits[me] = 1 + 2 * l + x;
+	i = 0
+}
+
+/* No two patient clients ask at the same moment. */
+inline begin_turn()
+{
+	now > last || !patient;
+	last = (patient -> now : last);
+	until = now + turn
+}
+
+inline unqueue()
+{
+	waits[me] = 0;
+	before[me] = 0;
+	for (i : 0 .. NC - 1) {
+		before[i] = before[i] & ~MASK(me)
+	}
+	i = 0
+}
+
+inline count(l, x, change)
+{
+	if
+	:: x -> exclusive[l] = exclusive[l] + change
+	:: else -> shared[l] = shared[l] + change
+	fi;
+	assert(exclusive[l] == 0 || (exclusive[l] == 1 && shared[l] == 0))
+}
+
+/* gave_up says whether the turn has ended. */
+inline acquire(l, x)
+{
+	queue(l, x);
+	if
+	:: FREE(l, x) && IN_TURN(x) -> unqueue(); count(l, x, 1)
+#ifndef BREAK_STAY
+	:: patient && now >= until -> unqueue(); gave_up = true /* S1 */
+#endif
+	fi
+}
+
+/* Calls at time late for locks a and b (or NO), exclusively or not; its section lasts until those of
+ * need have had theirs, and for up to most. All that happens at once is one step. */
+proctype client(byte me, late, a, b; bool x, patient; byte need, most)
+{
+	byte i;
+	short until, turn = T;
+	bool gave_up, keeps;
+
+	atomic {
+		now >= late;
+again:
+		begin_turn();
+		do
+		:: gave_up = false;
+		   if
+		   :: keeps
+		   :: else -> acquire(a, x)
+		   fi;
+		   if
+		   :: !gave_up && b != NO ->
+			patient || now >= 2 * LATE;
+			acquire(b, x);
+			if
+#ifdef BREAK_KEEP
+			:: gave_up -> keeps = true
+#else
+			:: gave_up -> count(a, x, -1) /* S2 */
+#endif
+			:: else
+			fi
+		   :: else
+		   fi;
+		   if
+		   :: gave_up
+		   :: else -> break
+		   fi;
+#ifndef BREAK_PAUSE
+		   until = now + turn / 4; /* S3 */
+#ifndef BREAK_LAST
+		   until = until + (b != NO && !x -> turn / 8 : 0);
+#endif
+		   if
+		   :: true
+		   :: turn >= 16 -> until = until + turn / 16
+		   fi;
+		   now >= until;
+#endif
+#ifndef BREAK_DOUBLE
+		   turn = turn * 2; /* S4 */
+#endif
+		   begin_turn()
+		od;
+		has = has | MASK(me);
+		if
+		:: most == 0 -> until = now
+		:: most > 0 -> until = now + 1
+		:: most > 0 -> until = now + most / 2
+		:: most > 0 -> until = now + most
+		fi;
+		now >= until && (has & need) == need;
+		count(a, x, -1);
+		if
+		:: b != NO -> count(b, x, -1)
+		:: else
+		fi;
+		if
+		:: most > 0 && !(has & MASK(3)) -> goto again
+		:: else
+		fi;
+		until = 0;
+		turn = 0;
+		done++
+	}
+}
+
+/* A client that calls at any time up to LATE. */
+inline start(c, a, b, x, patient, need, most)
+{
+	select(late : 0 .. LATE);
+	run client(c, late, a, b, x, patient, need, most)
+}
+
+init {
+	byte late;
+
+	atomic {
+#ifdef CROSS
+		start(0, 0, 1, 0, 0, 0, 0);
+		start(1, 1, 0, 0, 0, 0, 0);
+		start(2, 0, NO, 1, 1, 0, 0);
+		start(3, 1, NO, 1, 1, 0, 0);
+#endif
+#ifdef ALL
+		start(0, 0, 1, 0, 1, MASK(1), 0);
+		start(1, 0, 1, 0, 1, 0, 0);
+		start(2, 0, NO, 1, 1, 0, 0);
+		start(3, 1, NO, 1, 1, 0, 0);
+#endif
+#ifdef PARTS
+		start(0, 1, NO, 0, 0, MASK(1), 0);
+		start(1, 0, NO, 0, 0, 0, 0);
+		start(2, 0, 1, 1, 1, 0, 0);
+		start(3, 1, NO, 1, 1, 0, 0);
+#endif
+#ifdef STREAM
+		start(0, 0, NO, 0, 0, 0, H);
+		start(1, 0, NO, 0, 0, 0, H);
+		start(3, 0, NO, 1, 1, 0, 0);
+		done = 1;
+#endif
+		late = 0
+	}
+	do
+	:: done == NC -> break
+	:: timeout ->
+		assert(now < END);
+		now++
+	od
+}
