@@ -294,6 +294,16 @@ static bool alter(struct lock_slot *slot, struct rma_word w, int64_t guest)
 	}
 }
 
+/* The host waits for a change of what a guest or a node that relies on it does last. All of that is
+ * in the low half of GUEST, on which a parked client sleeps; ASKS is not (rma/wait.c). */
+static int64_t await_change(struct lock_slot *slot, struct rma_word w, int64_t guest,
+			    const char *what)
+{
+	const int64_t mask = IN | RELIES | NUMBER;
+
+	return rma_await(&slot->client, w, mask, RMA_NE, guest & mask, RMA_SOON, what);
+}
+
 bool guest_leave_to(struct lock_slot *slot)
 {
 	struct rma_word w = adaptive_word(slot, LINE_GUEST);
@@ -301,8 +311,8 @@ bool guest_leave_to(struct lock_slot *slot)
 
 	while (guest_is_in(guest)) {
 		if (is_asked(guest) && !(guest & RELIES)) {
-			guest = rma_await(&slot->client, w, -1, RMA_NE, guest, RMA_SOON,
-					  "a client that looks for the root at its node");
+			guest = await_change(slot, w, guest,
+					     "a client that looks for the root at its node");
 			continue;
 		}
 		/* L1; (D). */
@@ -311,9 +321,13 @@ bool guest_leave_to(struct lock_slot *slot)
 			return true;
 		if (!next_of(slot) || !kept_root_take_back(slot))
 			return true;
-		/* Q3, or the guest's G3 or G4. */
-		guest = rma_await(&slot->client, w, -1, RMA_NE, guest, RMA_SOON,
-				  "a client that asks for the root, or a guest that leaves");
+		/* Q3, after which the node sets RELIES or finds that the guest leaves; or the
+		 * guest's G3 or G4. If the guest was asked, GUEST has changed already. */
+		guest = is_asked(guest)
+			    ? look(slot)
+			    : await_change(slot, w, guest,
+					   "a client that asks for the root, or a guest that"
+					   " leaves");
 	}
 	return false;
 }
