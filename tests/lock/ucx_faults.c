@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -278,16 +279,46 @@ static void first_use_without_descriptors(void)
 	result("first use without descriptors, and use of what is connected");
 }
 
+/* Longer than a client waits before it says so. */
 static void *later(void *arg)
 {
-	sleep_for(0.5);
+	sleep_for(2.5);
 	give_back();
 	return arg;
+}
+
+/* What the process writes to stderr goes to a file; and what it was. */
+static FILE *said;
+static int to_stderr;
+
+static void record(void)
+{
+	said = tmpfile();
+	to_stderr = dup(STDERR_FILENO);
+	if (expect(said && to_stderr >= 0, "no file"))
+		dup2(fileno(said), STDERR_FILENO);
+}
+
+static void expect_said(const char *const words[], int n)
+{
+	char text[1024] = "";
+
+	dup2(to_stderr, STDERR_FILENO);
+	close(to_stderr);
+	if (!said)
+		return;
+	rewind(said);
+	text[fread(text, 1, sizeof text - 1, said)] = 0;
+	fclose(said);
+	for (int i = 0; i < n; i++)
+		expect(strstr(text, words[i]), "no \"%s\" in: %s", words[i], text);
 }
 
 /* A lock of adaptive is entered at the own node first: the call waits for its descriptors. */
 static void wait_inside(void)
 {
+	static const char *const words[] = {"has waited 2 s for a connection to rank", " on host ",
+					    "file descriptors", "prlimit --pid="};
 	pawl_table *t = NULL;
 	pthread_t thread;
 
@@ -295,11 +326,13 @@ static void wait_inside(void)
 	expect_code(
 	    pawl_table_create(MPI_COMM_WORLD, "adaptive", (uint64_t)tap_size, MPI_INFO_NULL, &t),
 	    PAWL_SUCCESS, "create");
+	record();
 	eat(0);
 	if (tap_rank == VICTIM && pthread_create(&thread, NULL, later, NULL) == 0) {
 		use(t);
 		pthread_join(thread, NULL);
 	}
+	expect_said(words, tap_rank == VICTIM ? 4 : 0);
 	meet();
 	use(t);
 	table_close(t);

@@ -16,8 +16,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* How long after a connection has failed the next one may begin. */
 enum { AGAIN_NS = 10000000 };
@@ -190,6 +192,24 @@ const char *ucx_trouble(const struct ucx_peer *p)
 		return "this process has too few file descriptors left (limit RLIMIT_NOFILE,"
 		       " ulimit -n)";
 	return p->status == UCS_OK ? "no answer" : ucs_status_string(p->status);
+}
+
+void ucx_say_waits(const struct rma_ucx *u, int rank, uint64_t lock, uint64_t ns)
+{
+	const struct ucx_peer *p = u->peer[rank];
+	char cure[128] = "see that its host runs and that its ports are open, or end the job";
+
+	if (!p || p->status == UCS_ERR_NO_MEMORY)
+		snprintf(cure, sizeof cure, "free memory on this host");
+	else if (p->status == UCS_ERR_EXCEEDS_LIMIT)
+		snprintf(cure, sizeof cure,
+			 "close files, or raise the limit (prlimit --pid=%ld --nofile=NUMBER)",
+			 (long)getpid());
+	fprintf(stderr,
+		"pawl: lock %llu: rank %d of the table has waited %.0f s for a connection to rank"
+		" %d on host %s: %s; the call goes on when there is one: %s\n",
+		(unsigned long long)lock, u->rank, (double)ns * 1e-9, rank,
+		ucx_contact_of(u, rank)->host, ucx_trouble(p), cure);
 }
 
 /* -------------------------------------------------------------------------- end */

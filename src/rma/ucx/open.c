@@ -155,7 +155,9 @@ static struct ucx_contact *own_contact(struct rma_ucx *u, const char *base, size
 	ucp_address_t *address = NULL;
 	size_t address_bytes, rkey_bytes = 0;
 	struct ucx_contact *contact;
+	char host[MPI_MAX_PROCESSOR_NAME] = "";
 	void *rkey = NULL;
+	int length;
 
 	*bytes = 0;
 	if (!u->serving || ucp_worker_get_address(u->serving, &address, &address_bytes) != UCS_OK)
@@ -167,6 +169,8 @@ static struct ucx_contact *own_contact(struct rma_ucx *u, const char *base, size
 	*bytes = (sizeof *contact + address_bytes + rkey_bytes + ALIGN - 1) / ALIGN * ALIGN;
 	contact = calloc(1, *bytes);
 	if (contact) {
+		PMPI_Get_processor_name(host, &length);
+		snprintf(contact->host, sizeof contact->host, "%.*s", UCX_HOST_BYTES - 1, host);
 		contact->base = (uint64_t)(uintptr_t)base;
 		contact->address_bytes = (uint16_t)address_bytes;
 		contact->rkey_bytes = (uint16_t)rkey_bytes;

@@ -28,11 +28,14 @@ struct ucx_tail {
 };
 _Static_assert(sizeof(struct ucx_tail) <= RMA_TAIL_BYTES, "the tail has room");
 
+enum { UCX_HOST_BYTES = 44 };
+
 /* How to reach a rank: the same for all ranks, so each node keeps one copy. */
 struct ucx_contact {
 	uint64_t base; /* of the rank's segment, in its address space */
 	uint16_t address_bytes, rkey_bytes;
-	char bytes[]; /* the address, then the rkey (for UCX's own operations only) */
+	char host[UCX_HOST_BYTES]; /* its name, for messages */
+	char bytes[];              /* the address, then the rkey (for UCX's own operations only) */
 };
 
 /* ------------------------------------------------------------------ operations */
@@ -280,6 +283,8 @@ void ucx_raise_limit(void);
 struct ucx_peer *ucx_call(struct rma_ucx *u, int rank, bool inside);
 void ucx_is_greeted(struct rma_ucx *u, const struct wire_header *h); /* an answer has come */
 const char *ucx_trouble(const struct ucx_peer *p);                   /* why it is not up */
+/* Tell the user that a client of the lock has waited so long for a connection, and what to do. */
+void ucx_say_waits(const struct rma_ucx *u, int rank, uint64_t lock, uint64_t ns);
 void ucx_close_ended(struct rma_ucx *u); /* close the endpoints that have failed */
 void ucx_disconnect(struct rma_ucx *u);
 /* For any worker: an endpoint to the rank with this contact; its first request; its end. *rkey:

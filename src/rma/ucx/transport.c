@@ -27,7 +27,6 @@
  * cannot be reached is not dead (ucx/connect.c).
  */
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -42,9 +41,10 @@ enum {
 	PAUSE_NS = 1000000,
 };
 
-/* How long a client tries to reach the home of its lock, and after which time one that has to go on
- * says that it waits. */
+/* How long a client tries to reach the home of its lock, after which time one that has to go on
+ * says that it waits, and how often from then on. */
 #define REACH_NS UINT64_C(5000000000)
+#define FIRST_NS UINT64_C(2000000000)
 #define SAY_NS UINT64_C(10000000000)
 
 /* ------------------------------------------------------------------ failures */
@@ -182,9 +182,10 @@ static void lose(struct rma_client *c, int rank, const char *trouble)
 	if (trouble)
 		error_set(
 		    PAWL_ERR_CONNECT,
-		    "lock %llu: its home, rank %d of the table, cannot be reached: %s; nothing"
-		    " has changed, and the call can be repeated",
-		    (unsigned long long)c->lock, rank, trouble);
+		    "lock %llu: its home, rank %d of the table on host %s, cannot be reached: %s;"
+		    " nothing has changed, and the call can be repeated",
+		    (unsigned long long)c->lock, rank, ucx_contact_of(ucx_of(c->rma), rank)->host,
+		    trouble);
 }
 
 /* A client within a protocol cannot leave it without breaking the lock for others, so it waits
@@ -193,7 +194,7 @@ struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank)
 {
 	struct rma_ucx *u = ucx_of(c->rma);
 	bool inside = !begins_at(c, rank);
-	uint64_t start = rma_now_ns(), now = start, said = start;
+	uint64_t start = rma_now_ns(), now = start, said = start + FIRST_NS - SAY_NS;
 
 	if (!inside && u->peer[rank])
 		u->peer[rank]->again_ns = 0;
@@ -214,9 +215,7 @@ struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank)
 		}
 		if (now - said > SAY_NS) {
 			said = now;
-			fprintf(stderr,
-				"pawl: lock %llu: rank %d waits for a connection to rank %d: %s\n",
-				(unsigned long long)c->lock, u->rank, rank, ucx_trouble(p));
+			ucx_say_waits(u, rank, c->lock, now - start);
 		}
 		look_again(c, start, look);
 		now = rma_now_ns();
