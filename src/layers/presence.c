@@ -29,8 +29,7 @@
  *     sees that itself, and so do the others. The layer is off in such communicators.
  *
  * A mark that was found is not looked for again. So a job where all processes have the layer pays
- * one look for each process, with the first communicator that it is in (14 us by PMIx, 100 us by
- * PMI-1, on a busy machine).
+ * one look for each process, with the first communicator that it is in.
  *
  * With another launcher, and of a layer that is linked statically, nothing is known. The layer then
  * takes it that all processes have it, and says so if its first message is not answered.
