@@ -201,7 +201,8 @@ enum {
  *   spin      microseconds (or 10us, 2ms) to spin before yielding or parking; 0 .. 1000000
  *   watchdog  seconds (0.5, 2, 300ms) after which a waiter reports on stderr what it waits for, the
  *             holders, and the cycle if it is a dead-lock; again after twice this time, and so
- *             on; 0 (off) .. 86400
+ *             on; 0 (off) .. 86400. Creating and freeing the table, a rank says so if it has
+ *             waited that long (creating, without this option 30 s) for others to make the call
  * Options of some kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max, local_budget,
  * remote_budget, lease, recoveries, native_window, units, units_most, growth, k, m, fast_path,
  * segments, segment_units): see pawl(3).

@@ -91,6 +91,21 @@ fi
 check "a long wait without a cycle" finds_none here 3 rma-rw chain
 check "a long wait of ranks with a shared lock" finds_none here 3 rma-rw shared
 
+# A collective call that some ranks have not made yet: ranks 1 and 2 say so, once for each call.
+waits_for_rank_0()
+{
+	mpi_run 3 30 "$builddir/tests/lock/deadlock" d-mcs late 2>"$tmp/err" || return
+	sort "$tmp/err"
+	for call in create free; do
+		for rank in 1 2; do
+			grep -q "^pawl: rank $rank of 3 has waited for 0.5 s in pawl_table_$call()" "$tmp/err" ||
+				return
+		done
+	done
+	[ "$(grep -c '^pawl:' "$tmp/err")" = 4 ]
+}
+timed check "a collective call that one rank makes late" waits_for_rank_0
+
 # pawl-stuck, while the job hangs. The job's processes are those that this shell has started.
 plain()
 {

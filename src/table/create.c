@@ -3,6 +3,7 @@
  * Create and free lock tables. After each step that can fail on one rank only, the ranks agree on
  * the result, so that all of them proceed or all return the same code.
  */
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@
 #include "rma/shared_clock.h"
 #include "observe/watchdog/watch.h"
 
+enum { CREATE_SECONDS = 30, SPEAKERS = 4 };
+
 #define MAX_LOCKS (UINT64_C(1) << 40)
 
 int table_mpi_failed(const char *call, int rc)
@@ -32,18 +35,49 @@ int table_mpi_failed(const char *call, int rc)
 	return error_set(PAWL_ERR_MPI, "%s failed: %.300s", call, text);
 }
 
-int table_agree(MPI_Comm comm, int code)
+static int agreed(int code, int worst, int rc)
 {
-	int worst = code;
-
-	int rc = PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
-
 	if (code == PAWL_SUCCESS && rc != MPI_SUCCESS)
 		return table_mpi_failed("MPI_Allreduce", rc);
 	if (code == PAWL_SUCCESS && worst != PAWL_SUCCESS)
 		error_set(worst, "another rank failed: %s (its message says more)",
 			  pawl_strerror(worst));
 	return worst;
+}
+
+int table_agree(MPI_Comm comm, int code)
+{
+	int worst = code, rc;
+
+	rc = PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
+	return agreed(code, worst, rc);
+}
+
+/* The first step of a collective call, MPI_Allreduce of an int. A program may make the call on some
+ * ranks only: after some seconds (0: never) a few of those that wait say so. */
+static int meet(MPI_Comm comm, int mine, int *all, MPI_Op op, const char *call, double seconds)
+{
+	const double begin = PMPI_Wtime();
+	MPI_Request request;
+	int rc, rank, ranks, met = 0;
+	bool says;
+
+	PMPI_Comm_rank(comm, &rank);
+	PMPI_Comm_size(comm, &ranks);
+	says = seconds > 0 && (rank < SPEAKERS || rank == ranks - 1);
+	rc = PMPI_Iallreduce(&mine, all, 1, MPI_INT, op, comm, &request);
+	while (rc == MPI_SUCCESS && !met) {
+		rc = PMPI_Test(&request, &met, MPI_STATUS_IGNORE);
+		sched_yield();
+		if (met || !says || PMPI_Wtime() < begin + seconds)
+			continue;
+		says = false;
+		fprintf(stderr,
+			"pawl: rank %d of %d has waited for %.4g s in %s for other ranks: is it"
+			" called on all ranks of the communicator?\n",
+			rank, ranks, seconds, call);
+	}
+	return rc;
 }
 
 /* A program that was linked with the libpawl of another MPI reaches this check. */
@@ -440,7 +474,7 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 	const struct lock_protocol *p = kinds_find(kind);
 	struct options o = {.max_held = 0};
 	pawl_table *t;
-	int rc = check_mpi(comm), inter = 0;
+	int rc = check_mpi(comm), inter = 0, worst = PAWL_SUCCESS, mpi;
 
 	if (table)
 		*table = NULL;
@@ -467,7 +501,10 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 		rc = check_threads(t, &o, p);
 	if (table_is_first_rank(comm))
 		options_warn(stderr, p, info);
-	rc = table_agree(comm, rc);
+	mpi = meet(comm, rc, &worst, MPI_MAX,
+		   homed ? "pawl_table_create_homed()" : "pawl_table_create()",
+		   o.watchdog_s > 0 ? o.watchdog_s : CREATE_SECONDS);
+	rc = agreed(rc, worst, mpi);
 	if (rc == PAWL_SUCCESS)
 		rc = table_agree_on(comm, &o, kind, n, homed);
 	if (rc != PAWL_SUCCESS) {
@@ -511,7 +548,8 @@ static int check_free(pawl_table *t)
 {
 	int holder = client_in_use(&t->clients) ? t->rma.rank : t->setup.topo->nranks, first;
 	char text[ERROR_LENGTH] = "";
-	int rc = PMPI_Allreduce(&holder, &first, 1, MPI_INT, MPI_MIN, t->comm);
+	int rc = meet(t->comm, holder, &first, MPI_MIN, "pawl_table_free()",
+		      t->rma.waiting.watchdog);
 
 	if (rc != MPI_SUCCESS)
 		return table_mpi_failed("MPI_Allreduce", rc);

@@ -157,6 +157,7 @@ BOTH(int, Info_set, MPI_Info, const char *, const char *)
 BOTH(int, Init, int *, char ***)
 BOTH(int, Init_thread, int *, char ***, int, int *)
 BOTH(int, Initialized, int *)
+BOTH(int, Iallreduce, const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *)
 BOTH(int, Iprobe, int, int, MPI_Comm, int *, MPI_Status *)
 BOTH(int, Put, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win)
 BOTH(int, Query_thread, int *)
@@ -183,6 +184,7 @@ BOTH(int, Win_shared_query, MPI_Win, int, MPI_Aint *, int *, void *)
 BOTH(int, Win_sync, MPI_Win)
 BOTH(int, Win_unlock, int, MPI_Win)
 BOTH(int, Win_unlock_all, MPI_Win)
+BOTH(double, Wtime, void)
 /* clang-format on */
 #undef BOTH
 

@@ -10,6 +10,7 @@
  *   shared   each rank holds lock 0 shared, and then asks for it exclusively in a second table that
  *            the first rank holds: no cycle, for no rank awaits what it must give up
  *   killed   rank 0 is killed while it holds lock 0, which the others await
+ *   late     no dead-lock: rank 0 creates and frees a table a second after the others
  *   window   as cycle, of the targets of a window, under libpawl-mpi; KIND does not matter
  *   multiple as window, with MPI_THREAD_MULTIPLE, so that any thread may unlock
  */
@@ -80,6 +81,21 @@ static void lock_targets(int rank, int ranks, unsigned seconds)
 	stay();
 }
 
+static void be_late(const char *kind, int rank)
+{
+	pawl_table *table;
+
+	if (rank == 0)
+		sleep(1);
+	table = create(kind);
+	if (rank == 0)
+		sleep(1);
+	if (pawl_table_free(&table))
+		fail();
+	MPI_Finalize();
+	exit(0);
+}
+
 static void run(const char *kind, const char *what, int rank, int ranks, unsigned seconds)
 {
 	pawl_table *table[MOST_RANKS];
@@ -136,6 +152,8 @@ int main(int argc, char **argv)
 		return 2;
 	alarm(LIMIT_S);
 	seconds = argc > 3 ? (unsigned)atoi(argv[3]) : SECONDS;
+	if (strcmp(argv[2], "late") == 0)
+		be_late(argv[1], rank);
 	if (multiple || strcmp(argv[2], "window") == 0)
 		lock_targets(rank, ranks, seconds);
 	run(argv[1], argv[2], rank, ranks, seconds);
