@@ -74,7 +74,7 @@ loaded()
 	fi
 	grep '^pawl:' "$work/errors" >"$work/lines"
 	case $loaded_state in
-	on) grep -q 'at loaded\.' "$work/lines" && ! grep ' keep ' "$work/lines" ;;
+	on) grep -q "at ${loaded_site:-loaded}\\." "$work/lines" && ! grep ' keep ' "$work/lines" ;;
 	off:*) [ "$(wc -l <"$work/lines")" = "${loaded_lines:-1}" ] &&
 		grep -q "${loaded_state#off: }" "$work/lines" ;;
 	esac || { cat "$work/lines"; return 1; }
@@ -131,15 +131,56 @@ for language in $languages; do
 	done
 done
 
+# -------------------------------------------------------- tools before and behind
+
+# A PMPI tool in C before the layer counts what it counts without the layer; the caller of locks that
+# it counts is then the tool. Behind the layer it sees what the MPI gets.
+counted()
+{
+	sed -n 's/^tool: //p' "$work/both" | sort -u
+}
+by_tool()
+{
+	run "LD_PRELOAD=$1" TEST_TOOL=1 PAWL_STATS=$2 "$work/program-$language"
+}
+before()
+{
+	by_tool "$work/tool.so" 0 >"$work/both" 2>&1 || { cat "$work/both"; return 1; }
+	before_alone=$(counted)
+	loaded_site='\(loaded\|tool\)'
+	loaded on by_tool "$work/tool.so $lib" 1
+	before_status=$?
+	loaded_site=
+	echo "alone: $before_alone; before the layer:" $(counted)
+	[ $before_status = 0 ] && [ -n "$before_alone" ] && [ "$(counted)" = "$before_alone" ]
+}
+behind()
+{
+	loaded on by_tool "$lib $work/tool.so" 1 || return
+	counted
+	[ "$(counted | sed -n '1s/ .*//p')" -ge 100 ]
+}
+if said=$($c -shared -fPIC -DWRAPS=4 "$sources/tool.c" -o "$work/tool.so" -ldl 2>&1); then
+	for language in $languages; do
+		[ -n "$TEST_LONG" ] || [ $language = c ] || [ $language = mpi ] || continue
+		check "a tool before the layer, $language" before
+		check "a tool behind the layer, $language" behind
+	done
+else
+	check "compile a tool" sh -c 'echo "$1"; false' sh "$said"
+fi
+
 # --------------------------------------------------------------- after MPI_Init
 
-# Fortran's names are not in the program. With MPICH it is too late for other processes to know.
+# Fortran's names are not in the program. With MPICH windows of mpif.h and module mpi are created by
+# C's name; for mpi_f08 it is too late for other processes to know.
 for language in $languages; do
 	[ -n "$TEST_LONG" ] || [ $language = c ] || [ $language = mpi_f08 ] || continue
 	case $language:$TEST_MPI in
 	c:*) late="off: no call reached it" ;;
 	*:openmpi) late=on ;;
-	*) late="off: before MPI_Init" ;;
+	mpi_f08:*) late="off: before MPI_Init" ;;
+	*) late="off: created by a call that did not reach" ;;
 	esac
 	for how in close ${TEST_LONG:+local global}; do
 		check "a plugin in $language with the layer, opened after MPI_Init, $how" \
@@ -181,6 +222,22 @@ if [ $? = 0 ]; then
 	check "on one of 2 hosts only" loaded "off: rank 2 of" on_h1
 else
 	skip "on one of 2 hosts only" "$said"
+fi
+
+# Linked statically, the layer does not ask the launcher. It says so if its message is not answered.
+unanswered()
+{
+	$c -w "$work/turns-c.o" -o "$work/static-c" "$builddir/.libs/libpawl-mpi.a" \
+		"-L$builddir/.libs" "-Wl,-rpath,$builddir/.libs" -lpawl -lm -ldl || return
+	mpi_run 2 15 sh -c '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ] || exec "$0"; exec "$1"' \
+		"$work/static-c" "$work/program-c" >"$work/both" 2>&1
+	grep '^pawl:' "$work/both" >"$work/lines"
+	cat "$work/lines"
+	[ "$(wc -l <"$work/lines")" = 1 ] && ! grep WRONG "$work/both" &&
+		grep -q 'rank 0 .* waited .* for 5 s: .* loaded libpawl-mpi?' "$work/lines"
+}
+if [ -n "$TEST_LONG" ] && [ -e "$builddir/.libs/libpawl-mpi.a" ]; then
+	timed check "linked statically into rank 0 only: a line after 5 s" unanswered
 fi
 
 # A launcher whose store is not known: the layer takes it that all processes have it.

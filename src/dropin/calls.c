@@ -144,3 +144,8 @@ int MPI_Win_flush_local_all(MPI_Win win)
 
 	return flushed(w, true, 0, PASS(Win_flush_local_all(win)));
 }
+
+#pragma GCC visibility pop
+#define FLUSH_ALIAS(name, parameters, arguments) \
+	int dropin_##name parameters __attribute__((alias("MPI_" #name)));
+DROPIN_FLUSHES(FLUSH_ALIAS)

@@ -169,6 +169,8 @@ struct next {
 /* The functions that the program would call without this layer, a tool's or the MPI's; and the
  * MPI's. */
 extern struct next next_calls, next_mpi;
+/* A tool's functions in front of this layer, which call it by its PMPI_* names; NULL: none. */
+extern struct next next_front;
 /* Whether there is a tool behind this layer. It calls PMPI_*, which the layer passes on. */
 extern bool next_is_tool;
 /* Whether an address is in such a tool. */
@@ -196,6 +198,13 @@ static inline bool is_behind(void)
 	}
 DROPIN_CALLS(NEXT_CALL)
 #undef NEXT_CALL
+
+/* calls.c ----------------------------------------------------------------- */
+
+/* dropin_Win_flush(), and so on: as MPI_Win_flush(), past a tool in front of this layer. */
+#define FLUSH_HERE(name, parameters, arguments) int dropin_##name parameters;
+DROPIN_FLUSHES(FLUSH_HERE)
+#undef FLUSH_HERE
 
 /* bypass.c ---------------------------------------------------------------- */
 

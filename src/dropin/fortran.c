@@ -8,7 +8,8 @@
  *   module mpi_f08         mpi_win_lock_f08_
  *
  * On Open MPI their own definitions call PMPI_Win_lock; on MPICH those of mpif.h and module mpi
- * call MPI_Win_lock, the others PMPI_Win_lock.
+ * call MPI_Win_lock, the others PMPI_Win_lock. Those that call MPI_Win_lock do so here as well, if a
+ * tool in front of this layer has it.
  *
  * Calls that create windows are passed to the MPI's own Fortran symbol in the PMPI spelling. It
  * knows Fortran's MPI_BOTTOM, descriptors and pointers, and calls PMPI_Win_create or the like,
@@ -49,10 +50,10 @@ static inline void made(MPI_Fint *ierr, MPI_Fint rc, const MPI_Fint *comm, const
 	finish(ierr, rc);
 }
 
-static inline void window_free(MPI_Fint *win, MPI_Fint *ierr)
+static inline void window_free(bool by_c, MPI_Fint *win, MPI_Fint *ierr)
 {
 	MPI_Win w = PMPI_Win_f2c(*win);
-	int rc = call_free(&w);
+	int rc = by_c && next_front.Win_free ? next_front.Win_free(&w) : call_free(&w);
 
 	if (rc == MPI_SUCCESS)
 		*win = PMPI_Win_c2f(w);
@@ -76,13 +77,15 @@ static void find_native(const char *name, const void *caller, void *call)
 }
 
 /* clang-format off */
-#define LOCK(name) PUBLIC void name(MPI_Fint *t, MPI_Fint *r, MPI_Fint *a, MPI_Fint *w, MPI_Fint *e) { finish(e, call_lock(SITE, *t, *r, *a, PMPI_Win_f2c(*w))); }
-#define UNLOCK(name) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { finish(e, call_unlock(SITE, *r, PMPI_Win_f2c(*w))); }
-#define LOCK_ALL(name) PUBLIC void name(MPI_Fint *a, MPI_Fint *w, MPI_Fint *e) { finish(e, call_lock_all(SITE, *a, PMPI_Win_f2c(*w))); }
-#define UNLOCK_ALL(name) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { finish(e, call_unlock_all(SITE, PMPI_Win_f2c(*w))); }
-#define FREE(name) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { window_free(w, e); }
-#define FLUSH(name, call) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { finish(e, call(*r, PMPI_Win_f2c(*w))); }
-#define FLUSH_ALL(name, call) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { finish(e, call(PMPI_Win_f2c(*w))); }
+/* by_c: the MPI's own calls the name of C. */
+#define LOCKS(by_c, name, here, ...) (by_c && next_front.name ? next_front.name(__VA_ARGS__) : here(SITE, __VA_ARGS__))
+#define LOCK(name, by_c) PUBLIC void name(MPI_Fint *t, MPI_Fint *r, MPI_Fint *a, MPI_Fint *w, MPI_Fint *e) { finish(e, LOCKS(by_c, Win_lock, call_lock, *t, *r, *a, PMPI_Win_f2c(*w))); }
+#define UNLOCK(name, by_c) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { finish(e, LOCKS(by_c, Win_unlock, call_unlock, *r, PMPI_Win_f2c(*w))); }
+#define LOCK_ALL(name, by_c) PUBLIC void name(MPI_Fint *a, MPI_Fint *w, MPI_Fint *e) { finish(e, LOCKS(by_c, Win_lock_all, call_lock_all, *a, PMPI_Win_f2c(*w))); }
+#define UNLOCK_ALL(name, by_c) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { finish(e, LOCKS(by_c, Win_unlock_all, call_unlock_all, PMPI_Win_f2c(*w))); }
+#define FREE(name, by_c) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { window_free(by_c, w, e); }
+#define FLUSH(name, by_c, call) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { finish(e, (by_c ? MPI_##call : dropin_##call)(*r, PMPI_Win_f2c(*w))); }
+#define FLUSH_ALL(name, by_c, call) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { finish(e, (by_c ? MPI_##call : dropin_##call)(PMPI_Win_f2c(*w))); }
 
 /* Memory comes from the caller (create) or from the MPI (allocate). base is an address or a
  * descriptor; unit points to an integer of either size. */
@@ -107,10 +110,15 @@ static void find_native(const char *name, const void *caller, void *call)
 #define DYNAMIC(name, native) \
 	MAKER(name, native, (MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (i, c, w, e))
 
+#ifdef MPICH_VERSION
+#define BY_C true
+#else
+#define BY_C false
+#endif
 #define SPELLINGS(MACRO, lower, upper) \
-	MACRO(lower) MACRO(lower##_) MACRO(lower##__) MACRO(upper) MACRO(lower##_f08_)
+	MACRO(lower, BY_C) MACRO(lower##_, BY_C) MACRO(lower##__, BY_C) MACRO(upper, BY_C) MACRO(lower##_f08_, false)
 #define SPELLINGS_OF(MACRO, lower, upper, call) \
-	MACRO(lower, call) MACRO(lower##_, call) MACRO(lower##__, call) MACRO(upper, call) MACRO(lower##_f08_, call)
+	MACRO(lower, BY_C, call) MACRO(lower##_, BY_C, call) MACRO(lower##__, BY_C, call) MACRO(upper, BY_C, call) MACRO(lower##_f08_, false, call)
 #define SPELLINGS_MADE(MACRO, lower, upper) \
 	MACRO(lower, p##lower) MACRO(lower##_, p##lower##_) MACRO(lower##__, p##lower##__) \
 	MACRO(upper, P##upper) MACRO(lower##_f08_, p##lower##_f08_)
@@ -120,10 +128,10 @@ SPELLINGS(LOCK, mpi_win_lock, MPI_WIN_LOCK)
 SPELLINGS(UNLOCK, mpi_win_unlock, MPI_WIN_UNLOCK)
 SPELLINGS(LOCK_ALL, mpi_win_lock_all, MPI_WIN_LOCK_ALL)
 SPELLINGS(UNLOCK_ALL, mpi_win_unlock_all, MPI_WIN_UNLOCK_ALL)
-SPELLINGS_OF(FLUSH, mpi_win_flush, MPI_WIN_FLUSH, MPI_Win_flush)
-SPELLINGS_OF(FLUSH, mpi_win_flush_local, MPI_WIN_FLUSH_LOCAL, MPI_Win_flush_local)
-SPELLINGS_OF(FLUSH_ALL, mpi_win_flush_all, MPI_WIN_FLUSH_ALL, MPI_Win_flush_all)
-SPELLINGS_OF(FLUSH_ALL, mpi_win_flush_local_all, MPI_WIN_FLUSH_LOCAL_ALL, MPI_Win_flush_local_all)
+SPELLINGS_OF(FLUSH, mpi_win_flush, MPI_WIN_FLUSH, Win_flush)
+SPELLINGS_OF(FLUSH, mpi_win_flush_local, MPI_WIN_FLUSH_LOCAL, Win_flush_local)
+SPELLINGS_OF(FLUSH_ALL, mpi_win_flush_all, MPI_WIN_FLUSH_ALL, Win_flush_all)
+SPELLINGS_OF(FLUSH_ALL, mpi_win_flush_local_all, MPI_WIN_FLUSH_LOCAL_ALL, Win_flush_local_all)
 SPELLINGS(FREE, mpi_win_free, MPI_WIN_FREE)
 #endif
 

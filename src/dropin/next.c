@@ -20,7 +20,7 @@
 #include "dropin/dropin.h"
 #include "rma/own_windows.h"
 
-struct next next_calls, next_mpi;
+struct next next_calls, next_mpi, next_front;
 bool next_is_tool;
 _Thread_local int behind_depth __attribute__((tls_model("initial-exec")));
 
@@ -81,12 +81,26 @@ static void set(void *next_call, void *its_call, void *next, void *mpi)
 	memcpy(its_call, &mpi, sizeof mpi);
 }
 
+/* If the first definition is neither the MPI's nor here, but the PMPI_* name is. */
+static void set_front(void *front_call, void *front, void *pmpi, void *mpi)
+{
+	const void *here = library_of(&next_front), *library = library_of(front);
+
+	if (front && library != here && library != library_of(mpi) && library_of(pmpi) == here)
+		memcpy(front_call, &front, sizeof front);
+}
+
 __attribute__((constructor)) static void find_all(void)
 {
 #define FIND(name, parameters, arguments) \
 	set(&next_calls.name, &next_mpi.name, dlsym(RTLD_NEXT, "MPI_" #name), FIND_MPI(name));
 	DROPIN_CALLS(FIND)
 #undef FIND
+#define FRONT(name, parameters, arguments)                              \
+	set_front(&next_front.name, dlsym(RTLD_DEFAULT, "MPI_" #name),  \
+		  dlsym(RTLD_DEFAULT, "PMPI_" #name), FIND_MPI(name));
+	DROPIN_LOCKS(FRONT)
+#undef FRONT
 	pawl_private_set_windows(&(struct own_windows){
 	    .create = next_mpi.Win_create,
 	    .allocate_shared = next_mpi.Win_allocate_shared,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PMPI tool, for tests/dropin-tools.sh: a shared library to be preloaded that counts calls on
- * windows and passes them on. WRAPS says which: 1 MPI_Win_lock only, 2 those of MPI-2, 3 all. With
- * BY_NEXT it passes them on to the next definition of the same name, else to PMPI_*. At the end
- * a process prints their number, if TEST_TOOL is in the environment.
+ * A PMPI tool, for tests/dropin-tools.sh and tests/loading.sh: a shared library to be preloaded that
+ * counts calls on windows and passes them on. WRAPS says which: 1 MPI_Win_lock only, 2 those of
+ * MPI-2, 3 all but the flush, 4 all. With BY_NEXT it passes them on to the next definition of the
+ * same name, else to PMPI_*. At the end a process prints their number, if TEST_TOOL is in the
+ * environment.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -66,4 +67,7 @@ WRAP(Win_create_dynamic, (MPI_Info i, MPI_Comm c, MPI_Win *w), (i, c, w))
 WRAP(Win_lock_all, (int a, MPI_Win w), (a, w))
 WRAP(Win_unlock_all, (MPI_Win w), (w))
 WRAP(Finalize, (void), ())
+#endif
+#if WRAPS >= 4
+WRAP(Win_flush, (int r, MPI_Win w), (r, w))
 #endif
