@@ -38,6 +38,18 @@ def _bind() -> None:
     _end = _scope.function("end")
 
 
+def _acquire(scope: Scope) -> bool:
+    """False if another client has it, or the deadline has passed."""
+    try:
+        code = _begin(scope)
+        while code == GO_ON:
+            code = _wait(scope)
+        return acquired(code)
+    except BaseException:
+        _end(scope)
+        raise
+
+
 def _mode(shared: bool, mode: Optional[int]) -> int:
     if mode is not None:
         return integer(mode, "mode", _INT_MAX)
@@ -70,18 +82,8 @@ class Held(_Lockable):
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """As threading.Lock.acquire(): False if it is held, or the deadline has passed."""
         scope = Scope.from_buffer_copy(self)
-        try:
-            scope._wait, scope._seconds = _scope.waiting(
-                _scope.python_timeout(blocking, timeout)
-            )
-            code = _begin(scope)
-            while code == GO_ON:
-                code = _wait(scope)
-            return acquired(code)
-        except BaseException:
-            _end(scope)
-            raise
-
+        scope._wait, scope._seconds = _scope.waiting(_scope.python_timeout(blocking, timeout))
+        return _acquire(scope)
 
     def __enter__(self) -> Held:
         scope = Scope()
@@ -208,13 +210,7 @@ class Kept(_Lockable):
         wait = self._wait, self._seconds
         try:
             self._wait, self._seconds = _scope.waiting(_scope.python_timeout(blocking, timeout))
-            code = _begin(self)
-            while code == GO_ON:
-                code = _wait(self)
-            return acquired(code)
-        except BaseException:
-            _end(self)
-            raise
+            return _acquire(self)
         finally:
             self._wait, self._seconds = wait
 
@@ -419,15 +415,7 @@ class Table:
         timeout: Optional[float] = None,
     ) -> bool:
         """Acquire a lock; False if the deadline has passed, or, with timeout=0, if it is held."""
-        scope = self.lock(lock, shared, mode=mode, timeout=timeout)
-        try:
-            code = _begin(scope)
-            while code == GO_ON:
-                code = _wait(scope)
-            return acquired(code)
-        except BaseException:
-            _end(scope)
-            raise
+        return _acquire(self.lock(lock, shared, mode=mode, timeout=timeout))
 
     def locks(self, locks: Any, modes: Any = None, *, timeout: Optional[float] = None) -> HeldMany:
         """Several locks for `with`: a sequence or an integer array of NumPy; modes likewise.
@@ -454,15 +442,7 @@ class Table:
     ) -> bool:
         """Acquire all of these locks, or none of them: False if the time is over, or, with
         timeout=0, if one is held."""
-        scope = self.locks(locks, modes, timeout=timeout)
-        try:
-            code = _begin(scope)
-            while code == GO_ON:
-                code = _wait(scope)
-            return acquired(code)
-        except BaseException:
-            _end(scope)
-            raise
+        return _acquire(self.locks(locks, modes, timeout=timeout))
 
     def iacquire(self, lock: int, shared: bool = False, *, mode: Optional[int] = None) -> Request:
         """Begin to acquire a lock, without waiting; see Request."""
