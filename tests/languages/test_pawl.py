@@ -262,7 +262,7 @@ def failures():
     code = pawl.Code
     fails(lambda: pawl.Table(comm, "no-such-lock"), code.KIND, "no-such-lock")
     fails(lambda: pawl.Table(comm, "rma-mcs", max_held="none"), code.OPTION, "max_held")
-    fails(lambda: pawl.Table(comm, topology=""), code.OPTION, "pawl_topology")
+    fails(lambda: pawl.Table(comm, topology=2000 * "x"), code.OPTION, "pawl_topology")
     info = MPI.Info.Create()
     info.Set("pawl_max_held", "3")
     table = pawl.Table(comm, "rma-mcs", 10, info=info, distribution="cyclic")
