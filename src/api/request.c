@@ -160,7 +160,8 @@ int pawl_request_wait(pawl_request *request)
 	return call_request_wait(request, 0, &done);
 }
 
-int pawl_request_cancel(pawl_request *request)
+/* leave: not to wait for the lock. */
+static int cancel(pawl_request *request, bool leave)
 {
 	struct observe_record r = {.slot = -1};
 	struct client_request *q;
@@ -181,9 +182,21 @@ int pawl_request_cancel(pawl_request *request)
 	if (t->observe && q->told)
 		r = tell_begin(t, q);
 	*request = (pawl_request){{0}};
+	if (leave && left_begin(t, q, &r))
+		return PAWL_SUCCESS;
 	rc = client_request_cancel(&t->clients, q);
 	if (r.slot >= 0)
 		observe_acquired(t->observe, &r, slot, PAWL_ERR_TIMEOUT);
 	return rc == PAWL_SUCCESS || rc == PAWL_ERR_LEASE_LOST ? PAWL_SUCCESS
 							       : call_failed_lock(t, lock, rc);
+}
+
+int pawl_request_cancel(pawl_request *request)
+{
+	return cancel(request, false);
+}
+
+int call_request_leave(pawl_request *request)
+{
+	return cancel(request, true);
 }

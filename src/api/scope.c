@@ -8,8 +8,9 @@
  * while it waits for the next one.
  *
  * The wait for a range is not timed, unless the caller's is: a timed acquire of citron has no place
- * in the order of arrival. So the cancellation of such a request waits for the range, as on kinds
- * without PAWL_CAP_TIMED.
+ * in the order of arrival. Such a request, and one of a kind without PAWL_CAP_TIMED, ends in a
+ * thread of the library (table/left.c); if the MPI does not provide MPI_THREAD_MULTIPLE, the caller
+ * waits for the lock.
  */
 #include "api/scope.h"
 
@@ -77,7 +78,7 @@ int pawl_private_scope_end(struct pawl_private_scope *s)
 		return rc;
 	}
 	if (has_request(s)) {
-		rc = pawl_request_cancel(&s->request);
+		rc = call_request_leave(&s->request);
 		if (rc == PAWL_ERR_ARG)
 			return rc;
 	}

@@ -234,7 +234,7 @@ struct client_request {
 	bool is_range;
 	bool told;          /* observers know that it waits */
 	uint64_t looks;     /* for a fault */
-	const void *thread; /* that has made it */
+	const void *thread; /* that takes its steps */
 	struct request_stack *stack;
 	/* For observers: when and where the program made it, and counts of the slot then. */
 	uint64_t begin_ns, waits_before, far_before;
@@ -266,6 +266,11 @@ int client_request_wait(struct client_set *set, struct client_request *q, uint64
 void client_request_end(struct client_set *set, struct client_request *q);
 /* The client does not hold the lock afterwards. Codes as of client_release(). */
 int client_request_cancel(struct client_set *set, struct client_request *q);
+/* The calling thread leaves the request, which is no client's from here on; it takes it back; and
+ * the thread that takes its steps from now on. */
+void client_request_leave(struct client_set *set, const struct client_request *q);
+void client_request_return(struct client_set *set, const struct client_request *q);
+void client_request_take_over(struct client_request *q);
 /* Whether the calling thread has made the request. */
 bool client_request_is_mine(const struct client_request *q);
 /* For the simulator: leave the request on whose stack the caller runs; its step returns

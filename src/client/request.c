@@ -26,8 +26,9 @@
  *       it. Kinds without deadlines wait for the lock and release it.
  *   (D) With option lease, a client that takes no step for the time of a lease is a client that
  *       was stopped as long: the acquire notices it as it does then.
- *   (E) Only the thread that has made a request takes its steps, so no code on the stack changes
- *       threads, and an address of thread-local data stays right.
+ *   (E) One thread at a time takes its steps: the one that has made it, and after that has left it
+ *       a thread of the library (table/left.c). No function that is on the stack between two steps
+ *       has thread-local data, whose address would be another one then.
  * A request may have been granted the lock since its last step; then others wait for the client's
  * next step and its release. So for questions of dead-lock a request holds its lock.
  *
@@ -249,6 +250,21 @@ struct client_request *client_request(struct client_set *set, uint64_t lock, int
 		    (unsigned)(uintptr_t)q);
 	*code = client_request_step(set, q, CLIENT_LOOK);
 	return *code == CLIENT_PENDING || *code == PAWL_SUCCESS ? q : NULL;
+}
+
+void client_request_leave(struct client_set *set, const struct client_request *q)
+{
+	slots_end_request(set, q->slot);
+}
+
+void client_request_return(struct client_set *set, const struct client_request *q)
+{
+	slots_return_request(set, q->slot);
+}
+
+void client_request_take_over(struct client_request *q)
+{
+	q->thread = this_thread();
 }
 
 bool client_request_is_mine(const struct client_request *q)

@@ -421,6 +421,16 @@ void slots_abandon(struct client_set *set, struct lock_slot *slot)
 	put_away(set, slot, FAULT(client_abandoned) ? 0 : SLOTS_ABANDONED);
 }
 
+void slots_end_request(struct client_set *set, struct lock_slot *slot)
+{
+	atomic_store(&set->claims[slot->index].owner, SLOTS_ENDING);
+}
+
+void slots_return_request(struct client_set *set, struct lock_slot *slot)
+{
+	atomic_store(&set->claims[slot->index].owner, self(set));
+}
+
 bool slots_claim_left(struct client_set *set, int index)
 {
 	return take_from(&set->claims[index], SLOTS_LEFT, SLOTS_ONLY_OWNER);

@@ -589,8 +589,10 @@ int pawl_table_free(pawl_table **table)
 		forget(t);
 		*table = NULL;
 	}
-	if (rc == PAWL_SUCCESS)
+	if (rc == PAWL_SUCCESS) {
+		left_await(t, false);
 		rc = check_free(t);
+	}
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	life_end(t);

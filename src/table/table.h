@@ -31,13 +31,15 @@ struct pawl_table {
 	MPI_Win homes_win;             /* LOCK_HOME_MAP: the map, in memory that the node shares */
 	int64_t asked_lease_us;        /* the lease option, if the lease was made longer; else 0 */
 	char parameters[256];
-	char name[64];    /* pawl_table_set_name(); "" */
-	char of_name[80]; /* ' of "NAME"', for messages about its locks; "" without a name */
-	char about[160];  /* name, kind and number of locks, for messages */
-	pawl_table *next; /* in the list of live tables (life.c) */
-	bool in_session;  /* created without MPI_Init */
-	bool of_layer;    /* of a layer under another interface: the program does not know it */
-	bool freed;       /* life_bury() */
+	char name[64];     /* pawl_table_set_name(); "" */
+	char of_name[80];  /* ' of "NAME"', for messages about its locks; "" without a name */
+	char about[160];   /* name, kind and number of locks, for messages */
+	pawl_table *next;  /* in the list of live tables (life.c) */
+	bool in_session;   /* created without MPI_Init */
+	bool of_layer;     /* of a layer under another interface: the program does not know it */
+	bool freed;        /* life_bury() */
+	_Atomic(int) left; /* threads of left.c */
+	_Atomic(bool) left_stop;
 };
 
 /* create.c ---------------------------------------------------------------- */
@@ -86,6 +88,14 @@ static inline int life_check(const pawl_table *t)
 /* Whether MPI has ended before the table was freed; and report that on stderr. */
 bool life_is_over(const pawl_table *t);
 void life_name_late(const pawl_table *t);
+
+/* left.c ------------------------------------------------------------------ */
+
+/* Let a thread end a request that its program has left, and tell the observers so; r->slot -1: they
+ * do not know of it. False: the caller has to. */
+bool left_begin(pawl_table *t, struct client_request *q, const struct observe_record *r);
+/* Wait until these threads have ended. stop: they do not wait for their locks any more. */
+void left_await(pawl_table *t, bool stop);
 
 /* agree.c ----------------------------------------------------------------- */
 
@@ -136,6 +146,9 @@ int call_request(pawl_table *t, uint64_t lock, int mode, const struct client_uni
 /* pawl_request_wait() until a time of rma_now_ns() at most; 0: without end. *done as of
  * pawl_request_test(). */
 int call_request_wait(pawl_request *request, uint64_t until_ns, int *done);
+/* pawl_request_cancel(), but without a wait for the lock, if threads of the process may call the
+ * MPI at a time. */
+int call_request_leave(pawl_request *request);
 
 /* lease.c ----------------------------------------------------------------- */
 
