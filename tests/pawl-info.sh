@@ -155,6 +155,9 @@ json_of "a host that hwloc cannot read" \
 	mpi_run 2 60 env HWLOC_COMPONENTS=stop "$info" --json
 json_of "and one whose levels are given" "not d['warning'] and len(net) == 1" \
 	mpi_run 2 60 env HWLOC_COMPONENTS=stop PAWL_TOPOLOGY=node:2 "$info" --json
+json_of "the trap of MPI_Rget with a vector type, as measured" \
+	"'MPICH' in d['mpi'] if 'rget-vector-early' in traps else d['mpi'] != 'MPICH 4.0.2'" \
+	mpi_run 2 60 "$info" --json
 
 name="the trap of two ranks on one cpu"
 if command -v taskset >/dev/null && [ "$(nproc --all)" -gt 1 ]; then

@@ -160,6 +160,26 @@ static bool pt2pt_and_threads(const struct job *j, struct trap *t)
 	return true;
 }
 
+/* Seen in 4.1.4; open-mpi/ompi issue 14181 has the first one in 5. */
+static bool ucx_over_hosts(const struct job *j, struct trap *t)
+{
+	char component[64];
+
+	if (j->mpi != MPI_NAME_OPENMPI || j->version[0] != 4 || j->nhosts == 1 ||
+	    strcmp(job_component(j, component, sizeof component), "osc/ucx") != 0)
+		return false;
+	say_what(
+	    t,
+	    "Open MPI %d.%d.%d uses its one-sided component ucx here, which may lose updates of"
+	    " MPI_Accumulate with an indexed type of one element, and may abort (in"
+	    " ucp_ep_rkey_unpack) when memory is attached to a dynamic window that other ranks"
+	    " use; Pawl's tables do neither",
+	    j->version[0], j->version[1], j->version[2]);
+	say_cure(t, "a basic type in place of the indexed one, and memory attached before other"
+		    " ranks use the window");
+	return true;
+}
+
 /* ------------------------------------------------------------------- MPICH */
 
 /* pmodels/mpich pull request 6596. */
@@ -210,6 +230,21 @@ static bool allocate_is_shifted(const struct job *j, struct trap *t)
 }
 
 /* ----------------------------------------------------------------- any MPI */
+
+/* Seen in MPICH 4.0.2, on one node and over several. */
+static bool rget_is_early(const struct job *j, struct trap *t)
+{
+	if (!j->rget_early)
+		return false;
+	say_what(
+	    t,
+	    "%s returns from MPI_Wait for the request of MPI_Rget with a vector type before the"
+	    " data is there, as measured here",
+	    j->library);
+	say_cure(t, "MPI_Win_flush or MPI_Win_flush_local before the data is used, or a contiguous"
+		    " type");
+	return true;
+}
 
 /* Several ranks have the same cpu set, and are more than it has cpus, while the machine has
  * other cpus. The usual reason is that each "host" begins to bind at the first core. */
@@ -307,8 +342,10 @@ static const struct {
     {"openmpi-osc-without-rdma", true, no_rdma_over_hosts},
     {"openmpi-osc-without-sm", true, no_shared_memory},
     {"openmpi-osc-pt2pt-threads", true, pt2pt_and_threads},
+    {"ucx-accumulate-attach", true, ucx_over_hosts},
     {"mpich-finalize-hosts", true, finalize_hangs},
     {"mpich-allocate-shifted", true, allocate_is_shifted},
+    {"rget-vector-early", true, rget_is_early},
     {"binding-same-cpus", false, crowded_binding},
     {"oversubscribed", false, shared_cpus},
     {"mpich-flush-oversubscribed", false, flush_burns},

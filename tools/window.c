@@ -9,7 +9,8 @@
 
 #include "info.h"
 
-enum { WINDOW_BYTES = 64 };
+/* Word 0 is operated on; the others keep a value. */
+enum { WINDOW_BYTES = 64, WORDS = WINDOW_BYTES / 8, VECTOR = WORDS / 2, TRIES = 8, KEPT = -1 };
 
 struct target {
 	MPI_Win win;
@@ -78,10 +79,35 @@ static bool is_trapped(struct info *in, MPI_Comm comm)
 	return trapped >= 0;
 }
 
+/* Whether the data of MPI_Rget with a vector type comes after MPI_Wait, from the next rank. */
+static bool is_early(MPI_Win win, MPI_Comm comm, int rank)
+{
+	int ranks, early = 0;
+	MPI_Datatype vector;
+
+	MPI_Comm_size(comm, &ranks);
+	MPI_Type_vector(VECTOR, 1, 2, MPI_INT64_T, &vector);
+	MPI_Type_commit(&vector);
+	for (int i = 0; i < TRIES; i++) {
+		int64_t got[VECTOR] = {0};
+		int to = (rank + 1) % ranks;
+		MPI_Request request;
+
+		MPI_Rget(got, VECTOR, MPI_INT64_T, to, 8, 1, vector, win, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		for (int word = 0; word < VECTOR; word++)
+			early |= got[word] != KEPT;
+		MPI_Win_flush(to, win); /* completes the get, which writes to got */
+	}
+	MPI_Type_free(&vector);
+	MPI_Allreduce(MPI_IN_PLACE, &early, 1, MPI_INT, MPI_LOR, comm);
+	return early;
+}
+
 void info_probe_windows(struct info *in, MPI_Comm comm)
 {
 	MPI_Win win;
-	void *base;
+	int64_t *base;
 	int rank;
 
 	if (!in->npaths || is_trapped(in, comm))
@@ -89,12 +115,15 @@ void info_probe_windows(struct info *in, MPI_Comm comm)
 	if (MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, comm, &base, &win) != MPI_SUCCESS)
 		return;
 	MPI_Comm_rank(comm, &rank);
-	memset(base, 0, WINDOW_BYTES);
+	base[0] = 0;
+	for (int word = 1; word < WORDS; word++)
+		base[word] = KEPT;
 	choose(in);
 	MPI_Win_lock_all(0, win);
 	MPI_Barrier(comm);
 	for (int i = 0; i < in->nwindows; i++)
 		measure(&in->window[i], win, rank, comm);
+	in->job.rget_early = is_early(win, comm, rank);
 	MPI_Win_unlock_all(win);
 	MPI_Win_free(&win);
 }

@@ -88,7 +88,8 @@ static void open_mpi_hosts(void)
 
 	is_in(&j, "openmpi-osc-rdma-hosts", "Open MPI 4.1.4 as it is, two hosts");
 	strcpy(j.osc, "^rdma");
-	is_in(&j, "", "two hosts, ucx that offloads");
+	is_in(&j, "ucx-accumulate-attach", "two hosts, ucx that offloads");
+	cured_by(&j, "a basic type", "the cure is another type");
 	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, TCP, RANKS(cluster, 2)};
 	j.version[0] = 5;
 	j.asleep = ASLEEP_GOES_ON;
@@ -100,22 +101,24 @@ static void open_mpi_hosts(void)
 	j.version[0] = 5;
 	is_in(&j, "", "Open MPI 5 without rdma, ucx that offloads");
 	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, TCP, RANKS(cluster, 2)};
-	is_in(&j, "no-asynchronous-progress", "two hosts, ucx over TCP");
-	cured_by(&j, "progress=thread", "the cure is a thread");
+	is_in(&j, "ucx-accumulate-attach no-asynchronous-progress", "two hosts, ucx over TCP");
 	j.progress_thread = true;
-	is_in(&j, "", "with a thread");
+	is_in(&j, "ucx-accumulate-attach", "with a thread");
 	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, PARTLY, RANKS(cluster, 2)};
-	is_in(&j, "atomics-emulated no-asynchronous-progress", "a NIC with some atomics only");
+	is_in(&j, "ucx-accumulate-attach atomics-emulated no-asynchronous-progress",
+	      "a NIC with some atomics only");
 	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, MLX5, RANKS(cluster, 2)};
 	j.asleep = ASLEEP_WAITS;
-	is_in(&j, "no-asynchronous-progress", "ucx should offload, and the target is waited for");
+	is_in(&j, "ucx-accumulate-attach no-asynchronous-progress",
+	      "ucx should offload, and the target is waited for");
 	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, TCP, RANKS(cluster, 2)};
 	j.asleep = ASLEEP_GOES_ON;
-	is_in(&j, "", "over TCP, and the target is not waited for");
+	is_in(&j, "ucx-accumulate-attach", "over TCP, and the target is not waited for");
 	j = (struct job){OPENMPI, .osc = "^rdma,ucx", .thread_multiple = true, RANKS(cluster, 2)};
 	is_in(&j, "openmpi-osc-pt2pt-threads no-asynchronous-progress", "pt2pt and threads");
 	j.thread_multiple = false;
 	is_in(&j, "no-asynchronous-progress", "pt2pt without threads");
+	cured_by(&j, "progress=thread", "the cure is a thread");
 }
 
 static void mpich(void)
@@ -124,7 +127,12 @@ static void mpich(void)
 
 	is_in(&j, "mpich-allocate-shifted", "MPICH 4.0.2, one node");
 	cured_by(&j, "multiples of 16", "the cure is the size");
+	j.rget_early = true;
+	is_in(&j, "mpich-allocate-shifted rget-vector-early", "and MPI_Rget was early");
 	j.version[1] = 2;
+	is_in(&j, "rget-vector-early", "MPICH 4.2, one node, as measured");
+	cured_by(&j, "MPI_Win_flush", "the cure is a flush");
+	j.rget_early = false;
 	is_in(&j, "", "MPICH 4.2, one node");
 	j = (struct job){MPICH, TCP, RANKS(cluster, 2)};
 	is_in(&j, "no-asynchronous-progress", "MPICH, two hosts of one rank");
@@ -157,11 +165,12 @@ static void binding(void)
 	j.rank = all_on_first;
 	is_in(&j, "binding-same-cpus oversubscribed", "both on the first core");
 	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, MLX5, RANKS(namespaces, 2)};
-	is_in(&j, "binding-same-cpus oversubscribed", "two hosts that are one machine");
+	is_in(&j, "ucx-accumulate-attach binding-same-cpus oversubscribed",
+	      "two hosts that are one machine");
 	j.rank = unbound;
-	is_in(&j, "", "the same without binding");
+	is_in(&j, "ucx-accumulate-attach", "the same without binding");
 	j.rank = cluster;
-	is_in(&j, "", "two machines, both bound to their first core");
+	is_in(&j, "ucx-accumulate-attach", "two machines, both bound to their first core");
 	j = (struct job){OPENMPI, .osc = "^rdma", ALL_COMPONENTS, RANKS(crowd, 1)};
 	is_in(&j, "oversubscribed", "5 ranks on 2 cores");
 	ok(job_ranks_per_cpu(&j) == 3, "that is 3 on one");
