@@ -372,8 +372,9 @@ typedef struct pawl_request {
  *
  * A request counts towards option max_held. Until it ends, an acquire of its lock by the same
  * thread is refused with PAWL_ERR_HELD, and so is pawl_table_free(). Only the thread that has made
- * it may use it, also with option owner=process. The first requests of a process allocate stacks,
- * of 512 KiB of addresses each.
+ * it may use it, also with option owner=process; one that ends with a request leaves it in the
+ * queue, where those behind it wait for ever. The first requests of a process allocate stacks, of
+ * 512 KiB of addresses each.
  */
 int pawl_lock_iacquire(pawl_table *table, uint64_t lock, int mode, pawl_request *request);
 

@@ -73,6 +73,15 @@ check "pawl(3) has every field of the structures" \
 check "doc/options.md and pawl(3) have the tables of options (make option-tables)" \
 	"$srcdir/build-aux/option-tables" "$builddir/tools/option-table" --check
 
+# Those that the library reads by name, and those of the layers; others are options.
+every_variable()
+{
+	sed 's/\\-/-/g' "$srcdir"/man/*.[37] >docs.tmp
+	# shellcheck disable=SC2046 # a list of words
+	in_page $(grep -rhoE '"PAWL_[A-Z0-9_]+"' "$srcdir/src" | tr -d '"' | sort -u)
+}
+check "the manual has every variable that the library reads" every_variable
+
 # every_option PROGRAM: each long option of its --help is in its page.
 every_option()
 {
