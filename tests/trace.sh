@@ -176,13 +176,16 @@ check "two tables in one file, and acquires that are lost" two
 # The file has a limit over all tables, which keeps the last acquires; ranks and locks are chosen.
 is_limited()
 {
-	PAWL_TRACE=$tmp/small.json PAWL_TRACE_FILE_MIB=1 mpi_run 2 60 "$tmp/tables" two || return 1
-	pawl_trace "$tmp/small.json" | tee "$tmp/summary" || return 1
-	wc -c "$tmp/small.json"
-	[ "$(wc -c <"$tmp/small.json")" -le 1048576 ] && [ "$(wc -c <"$tmp/small.json")" -ge 300000 ] &&
+	PAWL_TRACE=$tmp/$1 PAWL_TRACE_FILE_MIB=1 mpi_run 2 60 "$tmp/tables" two || return 1
+	pawl_trace "$tmp/$1" | tee "$tmp/summary" || return 1
+	text=$(gzip -dcf <"$tmp/$1" | wc -c)
+	bytes=$(wc -c <"$tmp/$1")
+	echo "$bytes bytes, $text of text"
+	[ "$text" -le 1048576 ] && [ "$text" -ge 300000 ] && [ "$bytes" -le $((text / $2)) ] &&
 		[ "$(grep -c '^rank [01] on .* acquires are lost: ' "$tmp/summary")" = 2 ]
 }
-check "the file does not grow beyond its limit" is_limited
+check "the file does not grow beyond its limit" is_limited small.json 1
+check "nor the text of one that is compressed, to a fifth" is_limited small.json.gz 5
 is_chosen()
 {
 	PAWL_TRACE=$tmp/chosen.json PAWL_TRACE_RANKS=1,7 PAWL_TRACE_LOCKS=0-1 PAWL_TRACE_MIB=2 \
@@ -202,19 +205,20 @@ shows()
 	pawl_trace --rows=100 "$1" >"$tmp/summary" 2>&1 || { cat "$tmp/summary"; return 1; }
 	cat "$tmp/summary"
 	sed -n 's/.* lock [0-9]* of table \([0-9]*\) (d-mcs.*/\1/p' "$tmp/summary" | sort -u >"$tmp/found"
-	[ "$(wc -l <"$tmp/found")" = "$3" ] && [ "$(grep -c '"cat": "hold"' "$1")" = "$2" ]
+	[ "$(wc -l <"$tmp/found")" = "$3" ] && [ "$(gzip -dcf <"$1" | grep -c '"cat": "hold"')" = "$2" ]
 }
 grid()
 {
-	PAWL_TRACE=$tmp/grid.json mpi_run 4 60 "$tmp/tables" grid && shows "$tmp/grid.json" 160 4
+	PAWL_TRACE=$tmp/$1 mpi_run 4 60 "$tmp/tables" grid && shows "$tmp/$1" 160 4
 }
-check "tables over rows and columns have numbers of their own" grid
+check "tables over rows and columns have numbers of their own" grid grid.json
+check "in a compressed file, too" grid grid.json.gz
 # Rank 0 of the job has no acquire in the first table of the others.
 again()
 {
 	for once in 1 2; do
-		PAWL_TRACE=$tmp/again.json mpi_run 3 60 "$tmp/tables" others || return 1
-		shows "$tmp/again.json" 20 1 || return 1
+		PAWL_TRACE=$tmp/again.json.gz mpi_run 3 60 "$tmp/tables" others || return 1
+		shows "$tmp/again.json.gz" 20 1 || return 1
 	done
 	PAWL_TRACE=$tmp/again.json mpi_run 3 60 "$tmp/tables" late && shows "$tmp/again.json" 35 2
 }
@@ -222,24 +226,28 @@ check "each job begins the file, and no table of a job is lost" again
 at_once()
 {
 	for once in 1 2; do
-		PAWL_TRACE=$tmp/shared.json mpi_run 3 60 "$tmp/tables" late 2 >"$tmp/said.$once" 2>&1 &
+		PAWL_TRACE=$tmp/$1 mpi_run 3 60 "$tmp/tables" late 2 >"$tmp/said.$once" 2>&1 &
 		sleep 0.2
 	done
 	wait
 	cat "$tmp/said.1" "$tmp/said.2"
 	grep -q 'is in use by another job; this process' "$tmp/said.1" "$tmp/said.2" &&
-		shows "$tmp/shared.json" 35 2 || return 1
-	cat "$tmp"/shared.json.* >"$tmp/apart" && [ "$(grep -c '"cat": "hold"' "$tmp/apart")" = 35 ]
+		shows "$tmp/$1" 35 2 || return 1
+	for apart in "$tmp"/shared.json.*[0-9]*; do
+		gzip -dcf <"$apart"
+	done >"$tmp/apart"
+	ls "$tmp" && [ "$(grep -c '"cat": "hold"' "$tmp/apart")" = 35 ]
 }
-check "two jobs at a time write files of their own" at_once
+check "two jobs at a time write files of their own" at_once shared.json.gz
 is_kept()
 {
-	echo precious >"$tmp/notes"
-	PAWL_TRACE=$tmp/notes mpi_run 2 60 "$builddir/tests/lock/environment" >"$tmp/said" 2>&1
-	[ $? != 0 ] && cat "$tmp/said" && grep -q 'notes exists, and is no time line' "$tmp/said" &&
-		[ "$(cat "$tmp/notes")" = precious ]
+	echo precious >"$tmp/$1"
+	PAWL_TRACE=$tmp/$1 mpi_run 2 60 "$builddir/tests/lock/environment" >"$tmp/said" 2>&1
+	[ $? != 0 ] && cat "$tmp/said" && grep -q "$1 exists, and is no time line" "$tmp/said" &&
+		[ "$(cat "$tmp/$1")" = precious ]
 }
-check "a file that is no time line is kept" is_kept
+check "a file that is no time line is kept" is_kept notes
+check "also one whose name ends in .gz" is_kept notes.gz
 
 refused()
 {

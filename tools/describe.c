@@ -3,7 +3,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "info.h"
@@ -173,7 +172,7 @@ static void ask_ucx(struct job *j)
 		text[fread(text, 1, UCX_TEXT - 1, f)] = '\0';
 		n = ucx_parse(text, devices, UCX_MAX_DEVICES);
 		fclose(f);
-		waitpid(child, NULL, 0);
+		child_await(child);
 	}
 	if (n > 0) {
 		struct ucx_choice c = ucx_choose(devices, n, &env, j->mpi == MPI_NAME_OPENMPI);

@@ -2,10 +2,12 @@
 /* Programs that this library and its tools start. */
 #include "base/child.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -25,25 +27,49 @@ char **child_environment(void)
 	return plain;
 }
 
-FILE *child_start(char **arguments, pid_t *child)
+static void put(posix_spawn_file_actions_t *actions, int fd, int as)
+{
+	if (fd >= 0)
+		posix_spawn_file_actions_adddup2(actions, fd, as);
+	else
+		posix_spawn_file_actions_addopen(actions, as, "/dev/null", O_RDWR, 0);
+}
+
+bool child_spawn(char **arguments, int in, int out, pid_t *child)
 {
 	posix_spawn_file_actions_t actions;
 	char **environment = child_environment();
-	int ends[2], rc;
+	int rc;
 
-	if (!environment || pipe2(ends, O_CLOEXEC) != 0) {
-		free(environment);
-		return NULL;
-	}
+	if (!environment)
+		return false;
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	put(&actions, in, STDIN_FILENO);
+	put(&actions, out, STDOUT_FILENO);
+	put(&actions, -1, STDERR_FILENO);
 	rc = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	free(environment);
+	return rc == 0;
+}
+
+FILE *child_start(char **arguments, pid_t *child)
+{
+	int ends[2];
+	bool started;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return NULL;
+	started = child_spawn(arguments, -1, ends[1], child);
 	close(ends[1]);
-	if (rc == 0)
+	if (started)
 		return fdopen(ends[0], "r");
 	close(ends[0]);
 	return NULL;
+}
+
+void child_await(pid_t child)
+{
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -117,7 +116,7 @@ static void ask(const struct site *sites, const int *which, int n, char (*text)[
 		return;
 	read_answers(in, text, which);
 	fclose(in);
-	waitpid(child, NULL, 0);
+	child_await(child);
 }
 
 void sites_resolve(const struct site *sites, int n, char (*text)[SITE_TEXT])

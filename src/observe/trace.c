@@ -482,12 +482,6 @@ int observe_open_trace(const struct observe *o, const struct observer **observer
 		return error_set(PAWL_ERR_OPTION,
 				 "PAWL_TRACE names a file, as in PAWL_TRACE=locks.json (a file"
 				 " whose name is a word for on or off: ./yes)");
-	if (strlen(path) > 3 && strcmp(path + strlen(path) - 3, ".gz") == 0)
-		return error_set(
-		    PAWL_ERR_OPTION,
-		    "PAWL_TRACE: %.200s would not be compressed; compress the file when"
-		    " the program has ended",
-		    path);
 	rc = observe_number(of->comm, "PAWL_TRACE_MIB", 1, MIB_MOST, &mib);
 	if (rc != PAWL_SUCCESS)
 		return rc;

@@ -49,7 +49,7 @@ struct trace_all {
 	uint64_t failure_ns;
 	uint64_t number;      /* of the table */
 	uint64_t first_arrow; /* trace_file.c: numbers of its arrows begin here */
-	uint64_t limit;       /* bytes of the file; 0: none */
+	uint64_t limit;       /* bytes of the file, without compression; 0: none */
 	bool ranges;
 	int ranks;
 	struct trace_rank *rank;
@@ -66,9 +66,9 @@ bool trace_file_create(const char *path);
 bool trace_file_add(const char *path, struct trace_all *t);
 /* A bound on the bytes of a record, if its sites have texts of this length. */
 uint64_t trace_file_bytes(const struct trace_record *r, bool ranges, size_t site);
-/* Begin an open, empty file; job: its name. */
+/* Begin an open, empty file of this name; job: that of the job. */
 enum { TRACE_BEGIN = 256 };
-bool trace_file_begin(int fd, const char *job);
+bool trace_file_begin(int fd, const char *path, const char *job);
 
 /* trace_claim.c. Find the file of this job. A file of a job that has ended is begun anew; if the
  * job of another process uses it, or this process was spawned, *path becomes that of a file of this

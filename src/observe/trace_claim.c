@@ -25,11 +25,13 @@
 #include "observe/file_lock.h"
 #include "observe/job.h"
 #include "observe/trace.h"
+#include "observe/trace_gzip.h"
 
 enum owner { MINE, NOBODY, ANOTHER_JOB, NO_TIME_LINE };
 
-/* The name of the job that has begun the file; "": not known. */
-static bool read_name(int fd, char name[JOB_NAME])
+/* The name of the job that has begun the file, whose text begins at this byte; "": not known.
+ * False: it is no time line. */
+static bool read_name(int fd, off_t start, char name[JOB_NAME])
 {
 	static const char begin[] = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [",
 			  before[] = "\"job\": \"";
@@ -37,8 +39,10 @@ static bool read_name(int fd, char name[JOB_NAME])
 	const char *at, *end;
 
 	name[0] = '\0';
-	if (pread(fd, text, sizeof text - 1, 0) <= 0)
+	if (lseek(fd, 0, SEEK_END) <= 0)
 		return true;
+	if (pread(fd, text, sizeof text - 1, start) <= 0)
+		return false;
 	at = strstr(text, before);
 	end = at ? strchr(at + sizeof before - 1, '"') : NULL;
 	if (end)
@@ -63,13 +67,13 @@ static bool is_regular(int fd)
 	return fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
 }
 
-static enum owner owner_of(int fd, const char *mine)
+static enum owner owner_of(int fd, const char *path, const char *mine)
 {
 	char name[JOB_NAME];
 
 	if (!is_regular(fd))
 		return NOBODY;
-	if (!read_name(fd, name))
+	if (!read_name(fd, trace_gzip_named(path) ? TRACE_GZIP_TEXT : 0, name))
 		return NO_TIME_LINE;
 	if (lseek(fd, 0, SEEK_END) > 0 && job_may_have_written(fd) &&
 	    (!name[0] || !mine[0] || strcmp(name, mine) == 0))
@@ -99,10 +103,10 @@ static enum owner claim(const char *path, bool *well)
 		return NOBODY;
 	my_name(mine);
 	file_lock(fd, FILE_LOCK_WRITES, F_WRLCK, true);
-	owner = owner_of(fd, mine);
+	owner = owner_of(fd, path, mine);
 	if (owner == NOBODY)
 		*well = (!is_regular(fd) || ftruncate(fd, 0) == 0) && lseek(fd, 0, SEEK_SET) <= 0 &&
-			trace_file_begin(fd, mine);
+			trace_file_begin(fd, path, mine);
 	file_lock(fd, FILE_LOCK_WRITES, F_UNLCK, true);
 	if (*well && owner <= NOBODY)
 		keep_open(fd);
@@ -114,16 +118,19 @@ static enum owner claim(const char *path, bool *well)
 /* A file of this process alone. */
 static bool set_apart(char path[OBSERVE_SETTING], const char *why)
 {
-	char host[64] = "", more[96];
-	size_t len = strlen(path), n;
+	const size_t len = strlen(path), stem = len - (trace_gzip_named(path) ? 3 : 0);
+	char host[64] = "", more[96], old[OBSERVE_SETTING];
+	size_t n;
 
 	gethostname(host, sizeof host - 1);
 	n = (size_t)snprintf(more, sizeof more, ".%s.%d", host, (int)getpid());
 	if (len + n >= OBSERVE_SETTING)
 		return false;
-	fprintf(stderr, "pawl: PAWL_TRACE: %s %s; this process (rank %d) writes %s%s\n", path, why,
-		job_rank(MPI_COMM_SELF), path, more);
-	memcpy(path + len, more, n + 1);
+	memcpy(old, path, len + 1);
+	memcpy(path + stem, more, n);
+	memcpy(path + stem + n, old + stem, len - stem + 1);
+	fprintf(stderr, "pawl: PAWL_TRACE: %s %s; this process (rank %d) writes %s\n", old, why,
+		job_rank(MPI_COMM_SELF), path);
 	return true;
 }
 
@@ -137,6 +144,12 @@ static int find_file(char path[OBSERVE_SETTING])
 		memcpy(path, apart[1], OBSERVE_SETTING);
 		return PAWL_SUCCESS;
 	}
+	if (trace_gzip_named(path) && !trace_gzip_is_there())
+		return error_set(
+		    PAWL_ERR_OPTION,
+		    "PAWL_TRACE: %.200s would be compressed by gzip, which PATH does not"
+		    " have; name a file without .gz",
+		    path);
 	if (!spawned)
 		owner = claim(path, &well);
 	if (owner == ANOTHER_JOB) {

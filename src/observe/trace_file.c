@@ -6,7 +6,8 @@
  * lock busy. A hand-over is an arrow from the hold that ended last before to the next one that
  * waited ("s" and "f"); viewers bind both ends to the slices that enclose them.
  *
- * The file is valid after each table: the next one replaces the end.
+ * The file is valid after each table: the next one replaces the end. trace_gzip.c has the form of a
+ * file that is compressed.
  */
 #include "observe/trace.h"
 
@@ -19,52 +20,81 @@
 
 #include "base/json.h"
 #include "observe/file_lock.h"
+#include "observe/trace_gzip.h"
 #include "observe/watchdog/waits.h"
 
 static const char tail[] = "\n]}\n";
 
 enum { HANDS_MOST = 64 }; /* earlier holds to look at for a hand-over */
 
-bool trace_file_begin(int fd, const char *job)
+bool trace_file_begin(int fd, const char *path, const char *job)
 {
 	char text[TRACE_BEGIN];
 	int n = snprintf(text, sizeof text,
 			 "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
 			 "{\"ph\": \"M\", \"name\": \"pawl\", \"pid\": 0, \"tid\": 0, \"ts\": 0,"
 			 " \"args\": {\"version\": 1, \"job\": \"%s\"}}%s",
-			 job, tail);
+			 job, trace_gzip_named(path) ? "" : tail);
 
-	return n < TRACE_BEGIN && write(fd, text, (size_t)n) == n;
+	if (n >= TRACE_BEGIN)
+		return false;
+	return trace_gzip_named(path) ? trace_gzip_begin(fd, text)
+				      : write(fd, text, (size_t)n) == n;
 }
 
 bool trace_file_create(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	bool well = fd >= 0 && trace_file_begin(fd, "");
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	bool well = fd >= 0 && trace_file_begin(fd, path, "");
 
 	if (fd >= 0 && close(fd) != 0)
 		well = false;
 	return well;
 }
 
+/* A file to which a table is added. */
+struct output {
+	FILE *f;
+	uint64_t before; /* bytes of text before the table */
+	struct trace_gzip *gzip;
+};
+
 /* Open at the place of the tail. */
-static FILE *open_end(const char *path)
+static bool open_end(const char *path, struct output *o)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	FILE *f;
 
+	*o = (struct output){.f = NULL};
 	if (fd < 0)
-		return NULL;
+		return false;
 	/* until the file is closed: several tables may end at a time */
 	file_lock(fd, FILE_LOCK_WRITES, F_WRLCK, true);
 	if (lseek(fd, 0, SEEK_END) == 0)
-		trace_file_begin(fd, "");
-	f = fdopen(fd, "r+");
-	if (f)
-		fseek(f, -(long)strlen(tail), SEEK_END);
-	else
+		trace_file_begin(fd, path, "");
+	o->f =
+	    trace_gzip_named(path) ? trace_gzip_open(fd, &o->before, &o->gzip) : fdopen(fd, "r+");
+	if (!o->f) {
 		close(fd);
-	return f;
+		return false;
+	}
+	if (!o->gzip) {
+		fseek(o->f, -(long)strlen(tail), SEEK_END);
+		o->before = (uint64_t)ftell(o->f);
+	}
+	return true;
+}
+
+static bool close_end(struct output *o)
+{
+	bool well;
+
+	if (o->gzip)
+		return trace_gzip_close(o->f, o->gzip);
+	fputs(tail, o->f);
+	well = !ferror(o->f);
+	if (fclose(o->f) != 0)
+		well = false;
+	return well;
 }
 
 static double us(uint64_t ns)
@@ -321,34 +351,29 @@ static int by_lock_and_time(const void *a, const void *b)
 
 bool trace_file_add(const char *path, struct trace_all *t)
 {
-	FILE *f = open_end(path);
-	bool well;
+	struct output o;
 
-	if (!f)
+	if (!open_end(path, &o))
 		return false;
 	/* A record takes more than a byte, so no arrow of another table has these numbers. */
-	t->first_arrow = (uint64_t)ftell(f);
+	t->first_arrow = o.before;
 	if (t->limit)
-		leave_out(t, t->limit > t->first_arrow ? t->limit - t->first_arrow : 0);
+		leave_out(t, t->limit > o.before ? t->limit - o.before : 0);
 	if (t->sites)
 		qsort(t->site, t->sites, sizeof *t->site, by_rank_and_address);
 	qsort(t->record, t->n, sizeof *t->record, by_lock_and_time);
-	put_names(f, t);
+	put_names(o.f, t);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct trace_record *r = &t->record[i];
 
 		if (r->waited || r->code != PAWL_SUCCESS)
-			put_slice(f, t, r, false);
+			put_slice(o.f, t, r, false);
 		if (r->code == PAWL_SUCCESS)
-			put_slice(f, t, r, true);
+			put_slice(o.f, t, r, true);
 		if (r->waited && r->code == PAWL_SUCCESS)
-			put_hand_over(f, t, i);
+			put_hand_over(o.f, t, i);
 	}
 	if (t->failure)
-		put_failure(f, t);
-	fputs(tail, f);
-	well = !ferror(f);
-	if (fclose(f) != 0)
-		well = false;
-	return well;
+		put_failure(o.f, t);
+	return close_end(&o);
 }

@@ -24,14 +24,24 @@ const char *pawl_strerror(int code)
 	return code == PAWL_ERR_TIMEOUT ? "timeout" : "?";
 }
 
+static void read_text(void)
+{
+	char command[80];
+	FILE *f;
+	size_t n;
+
+	/* -f: what is not compressed is copied */
+	snprintf(command, sizeof command, "exec gzip -dcf <%s", path);
+	f = popen(command, "r");
+	n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+	text[n] = '\0';
+	if (f && pclose(f) != 0)
+		text[0] = '\0';
+}
+
 static bool has(const char *part)
 {
-	FILE *f = fopen(path, "r");
-	size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-
-	if (f)
-		fclose(f);
-	text[n] = '\0';
+	read_text();
 	if (strstr(text, part))
 		return true;
 	printf("# no %s in %s\n", part, text);
@@ -81,6 +91,50 @@ static struct trace_all table(void)
 				  .sites = 1};
 }
 
+/* Two tables, with a limit. */
+static void write_two(struct trace_all *t, const char *name, char copy[TEXT])
+{
+	struct trace_record copies[sizeof records / sizeof *records];
+	struct trace_all t2;
+
+	snprintf(path, sizeof path, "trace_file.%d.%s", (int)getpid(), name);
+	*t = table();
+	t2 = *t;
+	t2.number = 2;
+	t2.record = memcpy(copies, records, sizeof copies);
+	t->limit = t2.limit = 1 << 12;
+	check(trace_file_create(path) && trace_file_add(path, t) && trace_file_add(path, &t2),
+	      name);
+	check(ranks[0].lost + ranks[1].lost > 0, "the limit is that of the text");
+	read_text();
+	memcpy(copy, text, TEXT);
+}
+
+/* The same text, and a file that stays as it is if gzip cannot be started. */
+static void compressed(void)
+{
+	static char plain[TEXT], packed[TEXT];
+	struct trace_all t;
+	char *end, *unset;
+	bool added;
+
+	write_two(&t, "json", plain);
+	unlink(path);
+	write_two(&t, "json.gz", packed);
+	end = strstr(plain, "\n]}");
+	check(end && strncmp(plain, packed, (size_t)(end - plain)) == 0 &&
+		  strstr(packed, "\n], \"pawlBytes\": ") == packed + (end - plain) &&
+		  atoi(strrchr(packed, ':') + 1) == (int)(end - plain),
+	      "a compressed file has the same text");
+	unset = strdup(getenv("PATH"));
+	setenv("PATH", "/nowhere", 1);
+	added = trace_file_add(path, &t);
+	setenv("PATH", unset, 1);
+	free(unset);
+	check(!added && has(packed), "without gzip it stays as it was");
+	unlink(path);
+}
+
 int main(void)
 {
 	struct trace_all t = table();
@@ -107,6 +161,7 @@ int main(void)
 	unlink(path);
 	check(trace_file_add(path, &t) && has("\"traceEvents\""), "a file that was removed");
 	unlink(path);
+	compressed();
 	check(!trace_file_create("/dev/full"), "a file without room does not begin");
 	check(!trace_file_create("/nowhere/x") && !trace_file_add("/nowhere/x", &t), "no folder");
 	check(!trace_file_add("/dev/full", &t), "no room for a table");
