@@ -127,17 +127,31 @@ under_test()
 {
 	$under_test "$1"
 }
+look()
+{
+	"$builddir/tools/pawl-stuck" "$1" >"$tmp/said" 2>&1
+	echo $? >"$tmp/status"
+}
+# A job in another PID namespace, which has the same /dev/shm.
+company()
+{
+	mpi_run 1 30 unshare --pid --fork --mount-proc \
+		env PAWL_WATCHDOG=60 "$builddir/tests/lock/environment" >"$tmp/company" 2>&1
+	echo $? >>"$tmp/company"
+}
+then=true
 is_shown()
 {
 	(
 		under_test "$1" >"$tmp/err" 2>&1 &
+		job=$!
 		i=0
 		while i=$((i + 1)) && [ $i -lt 50 ]; do
 			sleep 0.1
-			"$builddir/tools/pawl-stuck" "$!" >"$tmp/said" 2>&1
-			echo $? >"$tmp/status"
+			look $job
 			[ "$(grep -c "^  $3" "$tmp/said")" != "$4" ] || break
 		done
+		$then && look $job
 		wait
 	)
 	cat "$tmp/said"
@@ -147,6 +161,20 @@ is_shown()
 awaits="awaits lock [01] of table 1 (d-mcs, 9 locks) exclusively for [0-9.]* s$"
 timed check "pawl-stuck: a dead-lock" is_shown cycle 3 "$awaits" 2
 timed check "pawl-stuck: none" is_shown chain 0 "$awaits" 1
+if unshare --pid --fork --mount-proc true 2>/dev/null; then
+	then=company
+	not_swept()
+	{
+		is_shown "$@"
+		rc=$?
+		cat "$tmp/company"
+		[ "$(tail -n 1 "$tmp/company")" = 0 ] && return $rc
+	}
+	timed check "pawl-stuck: beside a job of another PID namespace" not_swept cycle 3 "$awaits" 2
+	then=true
+else
+	skip "pawl-stuck: beside a job of another PID namespace" "no PID namespaces here"
+fi
 if [ -e "$layer" ]; then
 	under_test=with_threads
 	timed check "pawl-stuck: a dead-lock of windows with MPI_THREAD_MULTIPLE" \
