@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PMPI tool, for tests/dropin-tools.sh and tests/loading.sh: a shared library to be preloaded that
- * counts calls on windows and passes them on. WRAPS says which: 1 MPI_Win_lock only, 2 those of
- * MPI-2, 3 all but the flush, 4 all. With BY_NEXT it passes them on to the next definition of the
- * same name, else to PMPI_*. At the end a process prints their number, if TEST_TOOL is in the
+ * A PMPI tool, for tests/dropin-tools.sh and tests/loading.sh: a shared library to be preloaded
+ * that counts calls on windows and passes them on. WRAPS says which: 1 MPI_Win_lock only, 2 those
+ * of MPI-2, 3 all but the flush, 4 all. With BY_NEXT it passes them on to the next definition of
+ * the same name, else to PMPI_*. At the end a process prints their number, if TEST_TOOL is in the
  * environment.
  */
 #include <dlfcn.h>
