@@ -231,7 +231,7 @@ static bool allocate_is_shifted(const struct job *j, struct trap *t)
 
 /* ----------------------------------------------------------------- any MPI */
 
-/* Seen in MPICH 4.0.2, on one node and over several. */
+/* Seen in MPICH 4.0.2. */
 static bool rget_is_early(const struct job *j, struct trap *t)
 {
 	if (!j->rget_early)
