@@ -10,13 +10,22 @@
 
 unsigned ucp_worker_progress(void *worker);
 
+/* Where the MPI is in a plugin's scope, UCX is behind no global name. */
+static void *find(void)
+{
+	void *real = dlsym(RTLD_NEXT, "ucp_worker_progress");
+	void *ucp = real ? NULL : dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+
+	return ucp ? dlsym(ucp, "ucp_worker_progress") : real;
+}
+
 unsigned ucp_worker_progress(void *worker)
 {
 	static unsigned (*real)(void *);
 	unsigned n;
 
 	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "ucp_worker_progress");
+		*(void **)&real = find();
 	if (!real)
 		abort();
 	n = real(worker);

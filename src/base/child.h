@@ -10,8 +10,8 @@
 
 /* That environment, to be freed; its texts are those of environ. NULL: out of memory. */
 char **child_environment(void);
-/* Start a program, which is looked for in PATH, by posix_spawnp(), which neither copies this process
- * nor runs handlers of fork(). in and out: open files as its standard input and output; -1:
+/* Start a program, which is looked for in PATH, by posix_spawnp(), which neither copies this
+ * process nor runs handlers of fork(). in and out: open files as its standard input and output; -1:
  * /dev/null. What it says on stderr is lost. */
 bool child_spawn(char **arguments, int in, int out, pid_t *child);
 /* The same with a pipe: returns its output, or NULL. */

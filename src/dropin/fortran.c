@@ -8,8 +8,8 @@
  *   module mpi_f08         mpi_win_lock_f08_
  *
  * On Open MPI their own definitions call PMPI_Win_lock; on MPICH those of mpif.h and module mpi
- * call MPI_Win_lock, the others PMPI_Win_lock. Those that call MPI_Win_lock do so here as well, if a
- * tool in front of this layer has it.
+ * call MPI_Win_lock, the others PMPI_Win_lock. Those that call MPI_Win_lock do so here as well, if
+ * a tool in front of this layer has it.
  *
  * Calls that create windows are passed to the MPI's own Fortran symbol in the PMPI spelling. It
  * knows Fortran's MPI_BOTTOM, descriptors and pointers, and calls PMPI_Win_create or the like,

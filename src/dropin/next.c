@@ -96,8 +96,8 @@ __attribute__((constructor)) static void find_all(void)
 	set(&next_calls.name, &next_mpi.name, dlsym(RTLD_NEXT, "MPI_" #name), FIND_MPI(name));
 	DROPIN_CALLS(FIND)
 #undef FIND
-#define FRONT(name, parameters, arguments)                              \
-	set_front(&next_front.name, dlsym(RTLD_DEFAULT, "MPI_" #name),  \
+#define FRONT(name, parameters, arguments)                             \
+	set_front(&next_front.name, dlsym(RTLD_DEFAULT, "MPI_" #name), \
 		  dlsym(RTLD_DEFAULT, "PMPI_" #name), FIND_MPI(name));
 	DROPIN_LOCKS(FRONT)
 #undef FRONT

@@ -548,8 +548,8 @@ static int check_free(pawl_table *t)
 {
 	int holder = client_in_use(&t->clients) ? t->rma.rank : t->setup.topo->nranks, first;
 	char text[ERROR_LENGTH] = "";
-	int rc = meet(t->comm, holder, &first, MPI_MIN, "pawl_table_free()",
-		      t->rma.waiting.watchdog);
+	int rc =
+	    meet(t->comm, holder, &first, MPI_MIN, "pawl_table_free()", t->rma.waiting.watchdog);
 
 	if (rc != MPI_SUCCESS)
 		return table_mpi_failed("MPI_Allreduce", rc);
