@@ -73,6 +73,13 @@ fails()
 	[ $fails_status != 0 ] && [ $fails_status != 124 ] && [ $fails_status != 137 ]
 }
 
+# A writer that waits for long says so once. The ranks mostly sleep, while others compile.
+late()
+{
+	under default 3 60 "$programs/schedule" --late $([ -n "$TEST_LONG" ] && echo 2 || echo 1)
+}
+[ ! -e "$lib" ] || { late >"$work/late" 2>&1; echo "status $?" >>"$work/late"; } &
+
 # ------------------------------------------------------- programs to compile
 
 # fortran NAME FLAG: build it with that interface, or print why that is not possible.
@@ -261,6 +268,15 @@ if [ $? = 77 ]; then
 else
 	check "windows of a session" session
 fi
+
+says_once()
+{
+	cat "$work/late"
+	grep -qx "status 0" "$work/late" && [ "$(grep -c '^pawl: ' "$work/late")" = 1 ] &&
+		grep -q '^pawl: rank 1 of window late has waited .* exclusive lock of target 0:' "$work/late"
+}
+wait
+timed check "a writer waits for readers that join, and says so once" says_once
 
 tap_program "more ranks than cores" under default 8 120 "$programs/crowd" --limit 100
 

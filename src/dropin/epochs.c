@@ -73,6 +73,8 @@
  * between calls of the MPI; how often it looks whether another thread has got a lock. */
 #define INLINE static inline __attribute__((always_inline))
 enum { PATIENCE_NS = 50000000, NAP_NS = 50000, LOOK_AGAIN_NS = 1000000 };
+/* How long a client waits for an exclusive lock before it says so. */
+#define SAY_NS UINT64_C(5000000000)
 /* In place of a rank. */
 enum { ALL_TARGETS = -1 };
 
@@ -344,6 +346,24 @@ static void stand_aside(struct window *w, uint64_t patience_ns, bool asks_last)
 	}
 }
 
+/* Once a process. */
+static void say_waits(const struct window *w, int rank, uint64_t ns)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	char name[MPI_MAX_OBJECT_NAME] = "";
+	int length;
+
+	if (atomic_flag_test_and_set_explicit(&said, memory_order_relaxed))
+		return;
+	PMPI_Win_get_name(w->win, name, &length);
+	fprintf(stderr,
+		"pawl: rank %d of window%s%s has waited %.1f s for an exclusive lock of target %d:"
+		" others hold it, or readers join them while this call stands aside, since a holder"
+		" may wait for a reader; it gets the lock when all of them have left"
+		" (pawl-mpi(7), Messages)\n",
+		w->pool->rank, name[0] ? " " : "", name, (double)ns * 1e-9, rank);
+}
+
 typedef int acquire_until(struct window *w, int rank, uint64_t deadline_ns);
 
 /* Soon has passed, which it does at any time, so the client goes on from its place; or rc is
@@ -351,14 +371,18 @@ typedef int acquire_until(struct window *w, int rank, uint64_t deadline_ns);
 static __attribute__((noinline, cold)) int acquire_again(struct window *w, int rank,
 							 acquire_until *how, int rc)
 {
+	const uint64_t begin = report_now();
 	uint64_t patience_ns = PATIENCE_NS;
 
 	if (rc == PAWL_ERR_TIMEOUT)
-		atomic_store_explicit(&soon, report_now() + patience_ns, memory_order_relaxed);
+		atomic_store_explicit(&soon, begin + patience_ns, memory_order_relaxed);
 	while (rc == PAWL_ERR_TIMEOUT) {
 		rc = how(w, rank, report_now() + patience_ns);
-		if (rc == PAWL_ERR_TIMEOUT)
-			stand_aside(w, patience_ns, rank == ALL_TARGETS && !w->pool->by_whole);
+		if (rc != PAWL_ERR_TIMEOUT)
+			return rc;
+		if (rank != ALL_TARGETS && report_now() - begin >= SAY_NS)
+			say_waits(w, rank, report_now() - begin);
+		stand_aside(w, patience_ns, rank == ALL_TARGETS && !w->pool->by_whole);
 		patience_ns *= 2;
 	}
 	return rc;

@@ -20,14 +20,20 @@
  *                            serves in order, is left out; no MPI_MODE_NOCHECK with MPICH, where
  *                            no exclusive lock of that target returns after it; no rank that polls
  *                            its own window between hosts with Open MPI, which shows it nothing
+ *   --late N                 no random programs, but one of 3 ranks, N times: the second reader
+ *                            of a target comes after a writer has waited for LATE_S
  */
 #include "area.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_RANKS = 6, MOST_OPS = 96, MOST_WINDOWS = 3, MOST_SECTIONS = 5, MOST_STEPS = 200000 };
 enum { CHANGES, INVERSE, ATOMIC, WORDS };
+/* The layer says that a writer waits when its first turn of those that end after 5 s has ended,
+ * which is after 7.1 to 7.5 s. */
+enum { LATE_S = 9 };
 
 enum kind {
 	LOCK,
@@ -543,6 +549,35 @@ static void run_polled(void)
 	result("a rank polls a word of its own window");
 }
 
+/* Rank 0 leaves its epoch when rank 2 has read in another one; rank 1 has asked for the lock in
+ * between. */
+static void run_late(void)
+{
+	struct area a;
+
+	now_doing("a late reader");
+	area_open(&a, AREA_ALLOCATE, MPI_COMM_WORLD, WORDS, MPI_INFO_NULL);
+	MPI_Win_set_name(a.win, "late");
+	if (a.rank == 0)
+		area_lock(&a, MPI_LOCK_SHARED, 0);
+	meet();
+	if (a.rank != 1)
+		sleep(LATE_S);
+	if (a.rank == 0)
+		MPI_Recv(NULL, 0, MPI_INT, 2, 0, a.comm, MPI_STATUS_IGNORE);
+	else
+		area_lock(&a, a.rank == 1 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0);
+	if (a.rank == 1)
+		change(&a, 0);
+	if (a.rank == 2)
+		MPI_Send(NULL, 0, MPI_INT, 0, 0, a.comm);
+	MPI_Win_unlock(0, a.win);
+	meet();
+	expect(area_word(&a, 0, CHANGES) == 1, "the writer has not written");
+	area_close(&a);
+	result("a reader frees the holder for which a writer waits");
+}
+
 static bool is_mpich(void)
 {
 	char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -567,6 +602,7 @@ int main(int argc, char **argv)
 {
 	uint64_t first = take_number(&argc, argv, "--seed", 1);
 	uint64_t programs = take_number(&argc, argv, "--programs", 3);
+	uint64_t late = take_number(&argc, argv, "--late", 0);
 	bool native = take_number(&argc, argv, "--native", 0);
 	int windows = MOST_WINDOWS;
 
@@ -575,6 +611,10 @@ int main(int argc, char **argv)
 		skip("2 to 6 ranks are needed", "random programs");
 		return tap_end();
 	}
+	for (uint64_t i = 0; i < late; i++)
+		run_late();
+	if (late)
+		return tap_end();
 	windows -= native && tap_one_host && !is_mpich();
 	if (!(native && is_mpich()))
 		run_alone();
