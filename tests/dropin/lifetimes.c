@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How long windows, and what a layer keeps for them, live: delete callbacks of attributes, windows
- * over many groups one after the other, many windows at a time, and windows that are shared with
- * a spawned process. --only callbacks, groups, many, threads (with --threads 1) or spawn.
+ * over many groups or with many options one after the other, many windows at a time, and windows
+ * that are shared with a spawned process. --only callbacks, groups, options, many, threads (with
+ * --threads 1) or spawn.
  */
 #include "area.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,6 +207,52 @@ static void groups(void)
 	result("%d windows over groups in turn", rounds);
 }
 
+/* --------------------------------------------------------------- many options */
+
+/* A window over all ranks, with an option of its own. */
+static void one_with_option(int number)
+{
+	MPI_Info info;
+	MPI_Win win;
+	char text[24];
+
+	now_doing("a window with option %d", number);
+	MPI_Info_create(&info);
+	snprintf(text, sizeof text, "%d", number);
+	MPI_Info_set(info, "pawl_patience", text);
+	MPI_Win_allocate(16, 1, info, MPI_COMM_WORLD, &(void *){NULL}, &win);
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, tap_rank, 0, win);
+	MPI_Win_unlock(tap_rank, win);
+	MPI_Win_free(&win);
+	MPI_Info_free(&info);
+}
+
+/* More options than a process may have pools: what the layer makes for each ends with its window.
+ * Then few options again and again: what it keeps for them ends, too, before there is more. */
+static void options(void)
+{
+	enum { FEW = 12, CYCLES = 4 };
+	const int rounds = tap_long ? 1500 : 270;
+	int before, left, least = INT_MAX;
+
+	one_with_option(0);
+	before = communicators_left();
+	for (int i = 1; i <= rounds; i++)
+		one_with_option(i);
+	left = communicators_left();
+	expect(left >= before, "%d communicators are left of %d", left, before);
+	result("%d windows with options in turn", rounds);
+
+	for (int i = 0; i < CYCLES * FEW; i++) {
+		one_with_option(i % FEW);
+		left = communicators_left();
+		least = left < least ? left : least;
+	}
+	note("%d communicators, later %d at the least", before, least);
+	expect(before - least <= 32, "%d communicators fewer were left", before - least);
+	result("%d windows with %d options again and again", CYCLES * FEW, FEW);
+}
+
 /* ------------------------------------------------------------- many at a time */
 
 static void many(void)
@@ -357,6 +405,8 @@ int main(int argc, char **argv)
 		callbacks();
 	if (is_asked("groups"))
 		groups();
+	if (is_asked("options"))
+		options();
 	if (is_asked("many"))
 		many();
 	if (is_asked("threads"))
