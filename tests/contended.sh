@@ -205,6 +205,16 @@ no_file()
 }
 check "on stderr if the file cannot be written" no_file
 
+# What is no regular file has nothing to empty.
+to_device()
+{
+	mpi_run 2 60 env PAWL_STATS=/dev/null "$program" >"$dir/said" 2>&1 || return 1
+	mpi_run 2 60 env PAWL_STATS=/dev/stdout "$program" >"$dir/printed" 2>>"$dir/said" || return 1
+	cat "$dir/said" "$dir/printed"
+	! grep pawl "$dir/said" && grep 'total wait' "$dir/printed"
+}
+check "to a device" to_device
+
 # The probes are in the library, with as many arguments as doc/observe.md says, and do no harm.
 probes()
 {

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/json.h"
 #include "lock/lock.h"
@@ -324,13 +325,21 @@ static void print_json(struct page *p)
 
 /* ------------------------------------------------------------------------ all */
 
+/* Terminals, pipes and /dev/null have nothing to empty. */
+static bool is_regular(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
 /* With its first table, rank 0 of MPI_COMM_WORLD empties the file, which all ranks then append to:
  * several print on a signal. */
 void stats_begin_file(const struct stats *s)
 {
 	int fd;
 
-	if (!s->file[0] || s->observe->table.rma->rank > 0)
+	if (!s->file[0] || s->observe->table.rma->rank > 0 || !is_regular(s->file))
 		return;
 	fd = open(s->file, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
