@@ -1,0 +1,598 @@
+/*
+ * Cached modes: model of kind cached (src/lock/cached/README has the argument, with the same
+ * letters). Nodes cache a lock in mode N, S or X; the head of a queue of nodes recalls it.
+ *
+ * Words of a node. W: rd, wr, handed, keeps, awaited (NODE: CPU atomics). MODE: mode, back,
+ * asker, old (written by the head of the queue of nodes only; old: its number is of an earlier
+ * recall). ACK: ack (put by clients of a node asked, reset by the head). NEXT, STATUS: of the
+ * node's place; a grant has the directory (gopen, gm, gset). TAIL of the home is 0 while the
+ * queue is empty, and has the directory then: open, m, set. While a node keeps the queue, its own
+ * word DIR has it: km, kset. lh: a client is the head of the queue of its node; the order of that
+ * queue is random here.
+ *
+ * What it proves. NP clients at NN nodes acquire in any mode (-DWRITERS=set: these exclusively,
+ * the others shared) any number of times and may stop between two acquires: exclusion, no
+ * dead-lock (awaits are blocking guards), and at the end W is free, no promise is open, and a
+ * mode that a node has is in the directory. -DTIMED: deadlines that pass in any wait. -DTORN: a
+ * network atomic on STATUS reads, and writes later; CPU stores come in between. -DPOSTED:
+ * acknowledgements, grants and the swap of TAIL by which a node leaves take effect after the
+ * release has returned. -DLIVE=v: v gets the lock. -DMEET=n: when the writers have stopped, n
+ * sharers acquire once, and each stays in until all of them are. All choices of policy (to lend
+ * or not, to hand over in the node, to pass on, to give back, to cache) are random, unless
+ * -DLEND=0 (nothing is given back), -DSTAY=0 (no hand-over within a node), -DSUMS=0 (a client
+ * looks before it counts itself, too).
+ *
+ * What it abstracts. Numbers of recalls have no bound: copies of an earlier one become `old`,
+ * which is all that a client asks of them. A put and its flush are one step, as are a get and its
+ * flush. Memory is sequentially consistent.
+ *
+ * Known-broken variants. (H) BREAK_ORDER: MODE is looked at before the count in W. BREAK_HITS
+ * (LIVE, TIMED): a local head that was refused tries to hit again. (C) BREAK_CLOSE: W is looked
+ * at before MODE is closed. BREAK_ONCE: any acknowledgement ends a recall. BREAK_ARM: ACK is
+ * reset after W was looked at. BREAK_DOWN: a recall to S does not wait for an exclusive holder.
+ * BREAK_OWN: the own node is not recalled. (R) BREAK_AGAIN: no second look at W. BREAK_SILENT: a
+ * count taken back (H3) does not acknowledge. BREAK_NUMBER: acknowledgements have no numbers. (L)
+ * BREAK_LATE: W becomes free without a look at MODE. BREAK_EARLY: W becomes free before the
+ * directory is in TAIL. BREAK_WRITER: MODE is written after the queue is left. (S) BREAK_JOIN:
+ * the node's bit is not in the directory. (B) BREAK_LEND: what was lent is not told to the next
+ * head. (D) BREAK_TAIL: an abandoned place that is last is removed without the directory.
+ * BREAK_LAST: the same, and what was lent is not given back. BREAK_PLACE: PASSED before NEXT is
+ * read. BREAK_RESUME (TORN): a place is resumed by a store. BREAK_RESTORE: a recall that is given
+ * up leaves nodes without their mode. BREAK_HANDED: a local head gives up although it has been
+ * handed W. (P) BREAK_LEFT: a node that has left uses its place before a successor has seen that.
+ */
+#ifndef NN
+#define NN 2
+#endif
+#ifndef NP
+#define NP NN /* clients; client p is at node p % NN */
+#endif
+#ifdef WRITERS
+#define WRITES ((WRITERS >> p) & 1)
+#define READS !((WRITERS >> p) & 1)
+#else
+#define WRITES true
+#define READS true
+#endif
+
+#define N 0
+#define S 1
+#define X 2
+
+/* W */
+byte rd[NN];
+bit wr[NN], handed[NN], keeps[NN], awaited[NN];
+#define HOLDERS(i) (rd[i] || wr[i] || handed[i])
+#define CONFLICT(i, t) (wr[i] || handed[i] || (t == N && rd[i]))
+/* MODE, ACK */
+byte mode[NN], back[NN], asker[NN];
+bit old[NN];
+#define OLD 1
+#define NOW 2
+byte ack[NN];
+/* The node's place */
+#define FREE 0
+#define WAITING 1
+#define GRANTED 2
+#define ABANDONED 3
+#define PASSING 4
+#define PASSED 5
+#define LEFT 9 /* NEXT: the node has left, with the directory below */
+byte next[NN], status[NN];
+bit gopen[NN];
+byte gm[NN], gset[NN];
+/* The directory: at the home, and at a node that keeps the queue */
+byte tail, m, set;
+bit open;
+byte km[NN], kset[NN];
+bit lh[NN];
+/* A client that is about to acknowledge: to which node, and whether its number is old by now */
+byte to[NP];
+bit stale[NP];
+
+#define BIT(i) (1 << (i))
+#define PERMITS(v, x) (v == X || (!x && v == S))
+
+#ifdef TORN
+bit busy[NN];
+#define IDLE(i) !busy[i]
+#else
+#define IDLE(i) true
+#endif
+
+#ifdef POSTED
+/* On their way: acknowledgements and grants to a node, and the swap by which a node leaves. */
+byte pack[NN];
+bit pgrant[NN], pleave[NN];
+#define SETTLED(i) (!pleave[i] && next[i] != LEFT)
+#define ACK pack
+#else
+#define SETTLED(i) true
+#define ACK ack
+#endif
+#if defined(POSTED) && !defined(TIMED)
+#define GIVE(i) pgrant[i] = 1
+#else
+#define GIVE(i) status[i] = GRANTED
+#endif
+#ifdef BREAK_LEFT
+#define MAY_QUEUE(i) true
+#else
+#define MAY_QUEUE(i) SETTLED(i)
+#endif
+
+#include "ghost.inc"
+#ifdef MEET
+byte met; /* sharers that are in, or have been */
+bit had[NP];
+#define once had[p]
+#endif
+#ifdef TIMED
+#ifdef LIVE
+#define MAY_TIME_OUT (p != LIVE)
+#else
+#define MAY_TIME_OUT true
+#endif
+#else
+#define MAY_TIME_OUT false
+#endif
+#ifndef LEND
+#define LEND 1
+#endif
+#ifndef STAY
+#define STAY 1
+#endif
+
+#ifndef SUMS
+#define SUMS 1
+#endif
+
+/* A new number for recalls by this node: all copies of an earlier one are old. */
+inline new_number()
+{
+#ifndef BREAK_NUMBER
+	for (j : 0 .. NN - 1) {
+		if :: asker[j] == n + 1 -> old[j] = 1 :: else fi
+	}
+	for (j : 0 .. NP - 1) {
+		if :: to[j] == n + 1 -> stale[j] = 1 :: else fi
+	}
+#ifdef POSTED
+	pack[n] = (pack[n] -> OLD : 0);
+#endif
+#endif
+	j = 0
+}
+
+/* MODE of node i: mode v, what it will get back, and the node that recalls it. */
+inline write_mode(i, v, b, a)
+{
+	d_step { mode[i] = v; back[i] = b; asker[i] = a; old[i] = 0 }
+}
+
+/* MODE of all nodes of the directory in hand, one after the other; j is 0 before and after. */
+inline write_modes(v, b, a)
+{
+	do
+	:: atomic { j < NN && !(ds & BIT(j)) -> j++ }
+	:: atomic { j < NN && (ds & BIT(j)) -> write_mode(j, v, b, (j == n -> 0 : a)); j++ }
+	:: atomic { j == NN -> j = 0; break }
+	od
+}
+
+#define NO_HEAD awaited[n] = 0; lh[n] = 0; q = 0
+/* One more holder at the node; W becomes free; nothing is to be acknowledged. */
+#define COUNT wr[n] = wr[n] || x; rd[n] = rd[n] + !x
+#define FREE_W wr[n] = 0; keeps[n] = 0; km[n] = 0; kset[n] = 0
+#define NO_ACK t = 0; to[p] = 0; stale[p] = 0
+/* The directory in hand: into TAIL, into words of node i, and out of hand. */
+#define PUBLISH tail = 0; open = o; m = dm; set = ds
+#define INTO(i) gopen[i] = o; gm[i] = dm; gset[i] = ds
+#define NO_DIR o = 0; dm = 0; ds = 0
+
+proctype P(byte p)
+{
+	byte n = p % NN, s, j, t, r; /* j: a node; t: mode to which others are recalled; r: lent */
+	bit x, o, b, q;     /* x: exclusive; b: a count that is taken back (H3); q: by the local head */
+	byte dm, ds;        /* with o: the directory in the hand of the head */
+	byte from;          /* why the queue is left: 0 a sharer enters, 1 a holder leaves, 2 given up */
+
+	do
+#ifdef MEET
+	:: WRITES || (!once && alive == MEET) ->
+#else
+	:: true ->
+#endif
+	   if
+	   :: WRITES -> x = 1
+	   :: READS -> x = 0
+	   fi;
+	   WANT;
+try:
+		/* H1, H2: a hit */
+		if
+#ifdef BREAK_ORDER
+		:: PERMITS(mode[n], x) ->
+			atomic { (x -> !HOLDERS(n) : !wr[n] && !handed[n]) -> COUNT; goto cs }
+#endif
+		:: atomic { x && !HOLDERS(n) && (SUMS || PERMITS(mode[n], x)) -> wr[n] = 1 };
+			if
+			:: atomic { PERMITS(mode[n], x) -> goto cs }
+			:: atomic { else -> b = 1; goto release }
+			fi
+		:: atomic {
+				!x && (SUMS || (!CONFLICT(n, S) && PERMITS(mode[n], x))) ->
+				rd[n]++; o = CONFLICT(n, S)
+			};
+			if
+			:: atomic { !o && PERMITS(mode[n], x) -> goto cs }
+			:: atomic { else -> o = 0; b = 1; goto release }
+			fi
+		:: skip
+		fi;
+slow:
+		/* B: a client whose node will get its mode back waits for that */
+		if
+		:: back[n] && PERMITS(back[n], x) ->
+			if
+			:: !back[n] || PERMITS(mode[n], x) -> goto try
+			:: MAY_TIME_OUT -> goto out
+			fi
+		:: skip
+		fi;
+		if :: atomic { !lh[n] -> lh[n] = 1 } :: MAY_TIME_OUT -> goto out fi;
+head:
+		/* The head of the queue of its node */
+		if
+		:: atomic { handed[n] -> handed[n] = 0; NO_HEAD; COUNT; goto cs }
+		/* H1, H2 */
+		:: atomic {
+				!q && !handed[n] && PERMITS(mode[n], x) && !wr[n] &&
+				(!x || !rd[n]) -> awaited[n] = 0; COUNT
+			};
+			if
+			:: atomic { PERMITS(mode[n], x) -> lh[n] = 0; goto cs }
+#ifdef BREAK_HITS
+			:: atomic { else -> lh[n] = 0; b = 1; goto release }
+#else
+			:: atomic { else -> q = 1; b = 1; goto release }
+#endif
+			fi
+		:: atomic {
+				!handed[n] && !wr[n] && (q || !PERMITS(mode[n], x)) &&
+				MAY_QUEUE(n) -> awaited[n] = 0; q = 0
+			}
+		:: atomic {
+				!awaited[n] && !handed[n] && x && (wr[n] || rd[n]) ->
+				awaited[n] = 1; goto head
+			}
+#ifdef BREAK_HANDED
+		:: atomic { MAY_TIME_OUT -> awaited[n] = 0; lh[n] = 0; goto out }
+#else
+		:: atomic { MAY_TIME_OUT && !handed[n] -> NO_HEAD; goto out }
+#endif
+		fi;
+		/* A miss. D2: resume the node's place */
+		if
+#ifdef BREAK_RESUME
+		:: status[n] == ABANDONED -> status[n] = WAITING; goto await
+#else
+		:: atomic { IDLE(n) && status[n] == ABANDONED -> status[n] = WAITING; goto await }
+#endif
+		:: status[n] == FREE || status[n] == PASSED
+		fi;
+		/* Q1 */
+		d_step { next[n] = 0; status[n] = WAITING };
+		/* Q2 */
+		atomic {
+			s = tail; tail = n + 1;
+			if
+			:: s == 0 -> o = open; dm = m; ds = set; open = 0; m = 0; set = 0; goto has
+			:: else
+			fi
+		};
+		/* Q3 */
+#ifdef POSTED
+		atomic {
+			if
+			:: next[s - 1] == LEFT -> /* P2 */
+				next[s - 1] = n + 1;
+				o = gopen[s - 1]; dm = gm[s - 1]; ds = gset[s - 1]; s = 0;
+				goto has
+			:: else -> next[s - 1] = n + 1; s = 0
+			fi
+		};
+#else
+		atomic { next[s - 1] = n + 1; s = 0 };
+#endif
+await:
+		/* Q4 */
+		if
+		:: atomic {
+				IDLE(n) && status[n] == GRANTED ->
+				o = gopen[n]; dm = gm[n]; ds = gset[n]; status[n] = FREE;
+				gopen[n] = 0; gm[n] = 0; gset[n] = 0
+			}
+		/* D1 */
+		:: atomic { IDLE(n) && MAY_TIME_OUT && status[n] == WAITING -> status[n] = ABANDONED };
+			atomic { lh[n] = 0; goto out }
+		fi;
+has:
+		/* The head of the queue of nodes, with the directory: o, dm, ds */
+		if
+		:: atomic { x && o -> t = N }
+		:: atomic { !x && o && dm == S -> goto join }
+		:: atomic { !x && o && dm == X -> t = S }
+		:: atomic { !o && x -> goto enter }
+		:: !x && !o ->
+			/* S1: share, with the nodes that get their mode back */
+			write_modes(S, 0, 0);
+			atomic { dm = S; o = 1; goto join }
+		fi;
+		/* C1 */
+		if :: LEND && t == N -> r = dm :: r = 0 fi;
+		d_step { new_number(); ack[n] = 0 };
+#ifdef BREAK_CLOSE
+		do
+		:: j < NN && !(ds & BIT(j)) -> j++
+		:: j < NN && (ds & BIT(j)) && (j == n || !CONFLICT(j, t)) ->
+			write_mode(j, t, r, (j == n -> 0 : n + 1)); j++
+		:: j == NN -> j = 0; break
+		od;
+#else
+#ifdef BREAK_OWN
+		ds = ds & ~BIT(n);
+#endif
+		write_modes(t, r, n + 1);
+#endif
+		/* C2 */
+		do
+#ifdef BREAK_CLOSE
+		:: atomic { j < NN -> j++ }
+#endif
+		:: atomic { j < NN && !(ds & BIT(j)) -> j++ }
+#ifdef BREAK_DOWN
+		:: atomic { j < NN && t == S -> j++ }
+#endif
+		:: atomic { j < NN && (ds & BIT(j)) && !CONFLICT(j, t) -> j++ }
+#ifdef BREAK_ARM
+		:: j < NN && (ds & BIT(j)) && CONFLICT(j, t) -> ack[n] = 0;
+#else
+		:: atomic { j < NN && (ds & BIT(j)) && CONFLICT(j, t) };
+#endif
+			/* C3; the own node's W itself tells when it changes */
+			if
+			:: atomic { j == n && !CONFLICT(j, t) -> j++ }
+			:: atomic { ack[n] == NOW && ds == BIT(j) -> ack[n] = 0; j++ }
+#ifdef BREAK_ONCE
+			:: atomic { ack[n] -> ack[n] = 0; j++ }
+#else
+			:: atomic { ack[n] && !(ack[n] == NOW && ds == BIT(j)) -> ack[n] = 0 }
+#endif
+			:: atomic { MAY_TIME_OUT -> goto give_up }
+			fi
+		:: atomic { j == NN -> j = 0; break }
+		od;
+		if
+		:: atomic { t == S -> t = 0; dm = S; r = 0; goto join }
+		:: atomic { else -> dm = r; ds = (r -> ds : 0); o = 0 }
+		fi;
+enter:
+		/* C4 */
+		if
+		:: atomic { x && !HOLDERS(n) -> wr[n] = 1 }
+		:: atomic { MAY_TIME_OUT -> goto give_up }
+		fi;
+		atomic {
+			keeps[n] = 1; awaited[n] = 0; lh[n] = 0; asker[n] = 0; old[n] = 0;
+#ifdef BREAK_LEND
+			km[n] = 0; kset[n] = 0;
+#else
+			km[n] = dm; kset[n] = ds;
+#endif
+			dm = 0; ds = 0; t = 0; r = 0; goto cs
+		};
+join:
+		/* S2: the node shares */
+		write_mode(n, S, 0, 0);
+		if
+		:: atomic { !wr[n] && !handed[n] -> rd[n]++; t = 0 }
+		fi;
+#ifdef BREAK_JOIN
+		from = 0; goto depart;
+#endif
+		atomic { ds = ds | BIT(n); from = 0; goto depart };
+give_up:
+		/* D4: nodes get the modes back that this one has recalled */
+		j = 0;
+#ifndef BREAK_RESTORE
+		write_modes(dm, 0, 0);
+#endif
+		atomic { o = (ds != 0); dm = (ds -> dm : 0); t = 0; r = 0; from = 2; goto depart };
+cs:
+		if
+		:: x -> critical_exclusive(p)
+#ifdef MEET
+		:: else -> atomic { nr++; met++; once = 1; assert(nw == 0) }; atomic { met == MEET -> nr-- }
+#else
+		:: else -> critical_shared(p)
+#endif
+		fi;
+release:
+		/* R1. L1: a holder may hand W to the head of the queue of its node */
+		if
+		:: atomic { x && keeps[n] && !b -> goto leave }
+		:: atomic { x && (b || !keeps[n]) -> wr[n] = 0 }
+		:: atomic {
+				x && !b && !keeps[n] && STAY && awaited[n] ->
+				wr[n] = 0; handed[n] = 1; goto done
+			}
+		:: atomic { !x -> rd[n]-- }
+		fi;
+look:
+		/* R2 */
+#ifdef BREAK_SILENT
+		if :: b -> goto done :: else fi;
+#endif
+		atomic {
+			to[p] = (mode[n] == X -> 0 : asker[n]); stale[p] = old[n]; t = mode[n];
+			if :: to[p] == 0 -> NO_ACK; goto done :: else fi
+		};
+		/* R3 */
+		if
+#ifdef BREAK_AGAIN
+		:: true
+#else
+		:: atomic { CONFLICT(n, t) -> NO_ACK; goto done }
+		:: atomic { !CONFLICT(n, t) }
+#endif
+		fi;
+		/* R4 */
+		atomic { ACK[to[p] - 1] = (stale[p] -> OLD : NOW); NO_ACK; goto done };
+leave:
+		/* L: the client has W alone, and its node keeps the queue */
+		if
+		/* L1 */
+		:: atomic { STAY && awaited[n] -> wr[n] = 0; handed[n] = 1; goto done }
+		/* L2: pass on */
+		:: atomic { next[n] != 0 -> o = 0; dm = km[n]; ds = kset[n]; from = 1; goto depart }
+		/* L3: give back */
+		:: atomic { kset[n] != 0 -> dm = km[n]; ds = kset[n]; j = 0 };
+			write_modes(dm, 0, 0)
+		/* L4: cache; what was lent will not come back */
+		:: atomic { ds = kset[n]; j = 0 };
+			write_modes(N, 0, 0);
+			atomic { dm = X; ds = BIT(n) };
+#ifndef BREAK_WRITER
+			write_mode(n, X, 0, 0)
+#endif
+		fi;
+		atomic { o = 1; from = 1 };
+depart:
+#ifdef BREAK_EARLY
+		if :: from == 1 -> d_step { FREE_W } :: else fi;
+#endif
+#ifdef POSTED
+		/* P1 */
+		if
+		:: atomic {
+				from == 1 && o && next[n] == 0 ->
+				next[n] = LEFT; INTO(n); pleave[n] = 1; status[n] = FREE; goto freed
+			}
+		:: else
+		fi;
+#endif
+		/* L5 */
+		if
+		:: atomic { next[n] == 0 && tail == n + 1 -> PUBLISH; status[n] = FREE; goto freed }
+		:: atomic { next[n] != 0 -> s = next[n]; status[n] = FREE; next[n] = 0 }
+		fi;
+freed:
+		if :: atomic { from == 1 -> FREE_W } :: else fi;
+		/* L6 */
+		do
+		:: s == 0 -> break
+#ifdef TORN
+		:: atomic { s && !busy[s - 1] -> busy[s - 1] = 1; r = status[s - 1] };
+			atomic {
+				busy[s - 1] = 0;
+				if
+				:: r == WAITING -> GIVE(s - 1); INTO(s - 1); s = 0; r = 0; break
+				:: else -> status[s - 1] = PASSING
+				fi;
+				r = 0
+			};
+#else
+		:: atomic { s && status[s - 1] == WAITING -> GIVE(s - 1); INTO(s - 1); s = 0; break }
+		:: atomic { s && status[s - 1] == ABANDONED -> status[s - 1] = PASSING };
+#endif
+			/* D3 */
+#ifdef BREAK_PLACE
+			status[s - 1] = PASSED;
+#endif
+#ifndef BREAK_LAST
+			/* What is lent is given back before the queue is left. */
+			if
+			:: atomic { next[s - 1] == 0 && !o && ds -> o = 1; j = 0 };
+				write_modes(dm, 0, 0)
+			:: else
+			fi;
+#endif
+			if
+			:: atomic { next[s - 1] != 0 -> r = next[s - 1] }
+#ifdef BREAK_TAIL
+			:: atomic { next[s - 1] == 0 && tail == s -> NO_DIR; PUBLISH }
+#else
+			:: atomic { next[s - 1] == 0 && tail == s -> PUBLISH }
+#endif
+			fi;
+			atomic { status[s - 1] = PASSED; s = r; r = 0 }
+		od;
+#ifdef BREAK_WRITER
+		if
+		:: from == 1 && dm == X && ds == BIT(n) && o -> write_mode(n, X, 0, 0)
+		:: else
+		fi;
+#endif
+		if
+		:: atomic { from == 0 -> NO_DIR; lh[n] = 0; goto cs }
+#ifdef BREAK_LATE
+		:: atomic { from == 1 -> from = 0; NO_DIR; goto done }
+#else
+		:: atomic { from == 1 -> from = 0; NO_DIR; goto look }
+#endif
+		:: atomic { from == 2 -> from = 0; NO_DIR; lh[n] = 0; goto out }
+		fi;
+done:
+		if
+		:: atomic { b && q -> b = 0; goto head }
+		:: atomic { b && !q -> b = 0; goto slow }
+		:: else
+		fi;
+out:
+		x = 0
+#ifdef MEET
+	:: WRITES || once -> break
+#else
+	:: break
+#endif
+	od;
+	alive--
+}
+
+#ifdef POSTED
+/* What releases have left on its way, to or from node _pid. */
+active [NN] proctype Posts()
+{
+end:
+	do
+	:: atomic { pack[_pid] -> ack[_pid] = pack[_pid]; pack[_pid] = 0 }
+	:: atomic { pgrant[_pid] -> pgrant[_pid] = 0; status[_pid] = GRANTED }
+	:: atomic {
+			pleave[_pid] -> pleave[_pid] = 0;
+			if
+			:: tail == _pid + 1 ->
+				tail = 0; open = gopen[_pid]; m = gm[_pid]; set = gset[_pid]; next[_pid] = 0
+			:: else
+			fi
+		}
+	od
+}
+#endif
+
+init
+{
+	byte i;
+
+	atomic { for (i : 0 .. NP - 1) { run P(i) } i = 0 };
+	alive == 0;
+#ifdef POSTED
+	SETTLED(0) && SETTLED(1) && SETTLED(NN - 1) && !pack[0] && !pack[1] && !pack[NN - 1];
+#endif
+	assert(tail == 0);
+	for (i : 0 .. NN - 1) {
+		assert(!HOLDERS(i) && !keeps[i] && !awaited[i] && !lh[i] && !back[i]);
+		assert(mode[i] == N || (open && (set & BIT(i)) && mode[i] == m));
+		assert(!open || !(set & BIT(i)) || mode[i] == m)
+	}
+}
