@@ -115,6 +115,11 @@ fi
 for each in $deaths; do
 	check "only clients that need the dead rank get an error: $each" death "${each%,*}" "${each#*,}"
 done
+leave()
+{
+	death d-mcs leave && ! grep UCX "$tmp/err"
+}
+timed check "ranks that end one after the other begin no connections" leave
 # Writers of rma-rw need the counters of all nodes, unless there is one for all ranks.
 one_counter()
 {

@@ -14,10 +14,12 @@
  *   grow     rank 3, which has units behind the tree of its own space, while ranks 1 and 2 wait
  *            for its turn to end so that they can grow that space; then rank 0 grows it, too. Each
  *            call must return PAWL_ERR_PEER. For kinds whose spaces grow by a call.
+ *   leave    nobody: ranks 2 and 3 end at once without having freed the table, the others a moment
+ *            later. Connections begun in between would fail, of which UCX prints lines.
  *
- * Then every acquire of lock 0 and of lock 3 must return PAWL_ERR_PEER soon; lock 4, which
- * the dead rank did not use, and of which it keeps no word, still works. Lock 0 of a kind that
- * recovers works, too, perhaps after a PAWL_ERR_PEER. The verdict, in TAP, goes into a file
+ * Then (but for leave) every acquire of lock 0 and of lock 3 must return PAWL_ERR_PEER soon; lock
+ * 4, which the dead rank did not use, and of which it keeps no word, still works. Lock 0 of a kind
+ * that recovers works, too, perhaps after a PAWL_ERR_PEER. The verdict, in TAP, goes into a file
  * (mortal.h).
  */
 #include <mpi.h>
@@ -39,8 +41,8 @@ enum { RANKS = 4, LOCKS = 8, ROUNDS = 20, TRIES = 5, LIMIT_S = 20 };
  * notice within a lease that it has recovered the lock. */
 #define RECOVERED_S (5.0 * LEASE_S)
 
-enum { RANK, UNSEEN, NODE, GROW, SCENARIOS };
-static const char *const scenarios[] = {"rank", "unseen", "node", "grow"};
+enum { RANK, UNSEEN, NODE, GROW, LEAVE, SCENARIOS };
+static const char *const scenarios[] = {"rank", "unseen", "node", "grow", "leave"};
 
 struct shared {
 	_Atomic(int) pid[RANKS], held, killed, done;
@@ -180,6 +182,19 @@ static void play(void)
 		expect_death(3);
 }
 
+static void leave(const char *file)
+{
+	FILE *out;
+
+	if (rank >= 2)
+		_exit(0);
+	sleep_for(0.05);
+	out = rank == 0 ? fopen(file, "w") : NULL;
+	if (out)
+		verdict(out, "leave");
+	_exit(out && fclose(out) ? 2 : 0);
+}
+
 static void hung(int signal)
 {
 	(void)signal;
@@ -238,7 +253,7 @@ int main(int argc, char **argv)
 
 	scenario = argc == 4 ? scenario_of(argv[2]) : SCENARIOS;
 	if (scenario == SCENARIOS) {
-		fprintf(stderr, "usage: peer_death KIND rank|unseen|node|grow FILE\n");
+		fprintf(stderr, "usage: peer_death KIND rank|unseen|node|grow|leave FILE\n");
 		return 2;
 	}
 	ends = RANKS - (scenario == NODE ? 2 : 1);
@@ -246,6 +261,8 @@ int main(int argc, char **argv)
 	start(argv[1]);
 	signal(SIGALRM, hung);
 	alarm(rank == 0 ? LIMIT_S + 2 : LIMIT_S);
+	if (scenario == LEAVE)
+		leave(argv[3]);
 	play();
 	atomic_fetch_add(&all->done, 1);
 	end = seconds_now() + LIMIT_S;

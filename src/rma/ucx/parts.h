@@ -224,7 +224,8 @@ struct rma_ucx {
 	unsigned blocked;       /* clients that sleep on asking_fd */
 	_Atomic(bool) any_dead;
 	bool ended_endpoints; /* endpoints that have failed are still open */
-	bool notified;        /* this rank has notified all others of a death */
+	bool notified;        /* this rank has notified all others of a death, */
+	uint64_t death_ns;    /* of which it has known since then; 0: of none */
 	struct rma_client notifier;
 	/* Used by the thread only: whom it watches (ucx/watch.c); -1: no process. */
 	int next_pidfd, watched, watching_fd;

@@ -38,6 +38,7 @@ enum {
 	POLL_MS = 10,              /* longest sleep of a client between two looks */
 	LOOKS_PER_YIELD = 4,       /* at the answers */
 	DEAD_WAIT_NS = 1000000000, /* the longest wait after a death */
+	ENDING_NS = 200000000,     /* after which a death is not the end of the job */
 	PAUSE_NS = 1000000,
 };
 
@@ -248,8 +249,9 @@ bool ucx_answered(struct rma_client *c, const int64_t *result)
 
 /* ------------------------------------------------------------------- waiting */
 
-/* Tell a rank of the death, unless the connection to it is not up yet. False: later. */
-static bool tell(struct rma *r, int rank)
+/* Tell a rank of the death, unless the connection to it is not up yet. connects: begin one. False:
+ * later. */
+static bool tell(struct rma *r, int rank, bool connects)
 {
 	static const struct ucx_op death = {.code = WIRE_ACC, .value = 1};
 	struct rma_ucx *u = ucx_of(r);
@@ -259,7 +261,7 @@ static bool tell(struct rma *r, int rank)
 		atomic_store(&ucx_tail_of(r, rank)->deaths, 1);
 		return true;
 	}
-	p = ucx_call(u, rank, true);
+	p = connects ? ucx_call(u, rank, true) : u->peer[rank];
 	if (!p)
 		return false;
 	if (p->state == UCX_UP && !p->told) {
@@ -270,14 +272,20 @@ static bool tell(struct rma *r, int rank)
 	return p->told || p->state == UCX_DEAD || p->refused;
 }
 
-/* Tell all ranks that a rank has died: ranks that wait for it may have no connection to it. */
+/* Tell all ranks that a rank has died: ranks that wait for it may have no connection to it. If the
+ * job is ending without having freed its tables, all ranks die within a moment, and UCX 1.13 aborts
+ * a process whose answer to a new connection cannot be sent because the other end has just died. So
+ * no connection is begun at once. */
 static void notify_all(struct rma *r)
 {
 	struct rma_ucx *u = ucx_of(r);
+	const uint64_t now = rma_now_ns();
 	bool all = true;
 
+	if (!u->death_ns)
+		u->death_ns = now;
 	for (int i = 0; i < u->ranks; i++)
-		all = tell(r, i) && all;
+		all = tell(r, i, now - u->death_ns >= ENDING_NS) && all;
 	u->notified = all;
 	u->way->push(&u->notifier);
 }
