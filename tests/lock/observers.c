@@ -94,6 +94,9 @@ static void switches(void)
 
 static void settings(void)
 {
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s", getenv("PATH"));
 	refused("PAWL_INJECT", "delay=1h", "\"delay=1h\" is none of");
 	refused("PAWL_INJECT", "delay=1us mode=all", "\"mode=all\" is none of");
 	refused("PAWL_INJECT", "rank=x", "\"rank=x\" is none of");
@@ -114,8 +117,12 @@ static void settings(void)
 	refused("PAWL_TRACE_LOCKS", "1,,2", "no list of");
 	refused("PAWL_TRACE_TIME", "5", "no span of seconds");
 	refused("PAWL_TRACE_TIME", "5-2", "no span of seconds");
-	refused("PAWL_TRACE", "x.json.gz", "would not be compressed");
 	unsetenv("PAWL_TRACE");
+	setenv("PATH", "/", 1);
+	refused("PAWL_TRACE", "x.json.gz",
+		tap_rank == 0 ? "compressed by gzip, which PATH does not have"
+			      : "rank 0 cannot write the file");
+	setenv("PATH", path, 1);
 	result("settings that are refused");
 }
 
