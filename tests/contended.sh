@@ -254,20 +254,36 @@ signalled()
 }
 timed check "SIGUSR1 prints what a rank has so far" signalled
 
+# In a subshell only.
 cluster()
 {
-	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
+	exec "$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
 		${PAWL_INJECT:+--env "PAWL_INJECT=$PAWL_INJECT"} "$@"
+}
+# cluster_writes FILE ARGUMENT...: run a job that prints its statistics to FILE. MPICH 4.0.2 may hang
+# in MPI_Finalize, after that; so the output alone counts, and the job is ended if it is still there
+# 3 s after it has written FILE.
+cluster_writes()
+{
+	file=$1 moments=0
+	shift
+	rm -f "$file"
+	cluster --env "PAWL_STATS=$file" "$@" &
+	while kill -0 $! 2>/dev/null && [ $moments -lt 30 ]; do
+		[ ! -s "$file" ] || moments=$((moments + 1))
+		sleep 0.1
+	done
+	kill $! 2>/dev/null
+	wait $!
 }
 case $TEST_MPI in
 openmpi | mpich) said=$(cluster -- true 2>&1) ;;
 *) said="netcluster knows Open MPI and MPICH" && false ;;
 esac
 if [ $? = 0 ]; then
-	# By the output alone: MPICH 4.0.2 may hang in MPI_Finalize.
 	on_hosts()
 	{
-		cluster --env PAWL_STATS="$dir/hosts" -- "$program"
+		cluster_writes "$dir/hosts" -- "$program"
 		named "$dir/hosts" 5 "${in_table#*:}" &&
 			first_lock "$dir/hosts" | awk '{ exit !($NF > 0 && $(NF - 2) > 0) }'
 	}
@@ -276,7 +292,7 @@ if [ $? = 0 ]; then
 	# MPI_Win_unlock waits for the MPI at the target, so any rank may hold for longest.
 	window_on_hosts()
 	{
-		cluster --env PAWL_STATS="$dir/hosts2" --env "LD_PRELOAD=$layer" -- "$program" window
+		cluster_writes "$dir/hosts2" --env "LD_PRELOAD=$layer" -- "$program" window
 		named "$dir/hosts2" "target 0" "${in_window#*:}" any
 	}
 	if [ -e "$layer" ]; then
