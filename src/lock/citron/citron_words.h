@@ -31,8 +31,9 @@
  * units are often neighbours.
  *
  * A futex compares 32 bits (wait.c). What clients wait for at an inner node shows in the low half
- * of the word: BELOW, OCC and the low bits of DONE are there, and all changes of TOP but one in
- * millions. A client that waits for bits in a leaf's upper half sleeps on that half.
+ * of the word: BELOW, OCC and the low bits of DONE are there, and each change of TOP changes GROWN,
+ * SETTLED or the lowest bit of ERA. A client that waits for bits in a leaf's upper half sleeps on
+ * that half.
  *
  * The tree in memory is the largest one that the space may ever have (option units_most), and is
  * there from the start; the system allocates its pages when they are touched. The tree in use is
