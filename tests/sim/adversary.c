@@ -14,14 +14,23 @@
 #include "../faults/faults.h"
 #include "draw.h"
 
-enum { SEEDS = 2000, FAULT_SEEDS = 200000, LONG_SEEDS = 100000, TWICE = 25, TAIL_LINES = 160 };
+enum {
+	SEEDS = 2000,
+	FAULT_SEEDS = 200000,
+	LONG_SEEDS = 100000,
+	TWICE = 25,
+	TAIL_LINES = 160,
+	MOST_RANKS = 1024
+};
 
 static struct {
 	const char *locks;     /* NULL: all */
 	const char *faults;    /* NULL: all, unless locks are named */
 	bool right;            /* the locks without faults */
 	uint64_t first, count; /* count 0: the default */
-	bool timeline, wide, draws;
+	bool timeline, draws;
+	struct draw_size size;
+	const char *nodes; /* of size; NULL: none */
 	const char *trace; /* NULL: none */
 } set = {.first = 1};
 
@@ -69,7 +78,7 @@ static void write_trace(const struct sim_world *w, const struct lock_protocol *p
 static enum sim_verdict run(const struct lock_protocol *p, uint64_t seed, FILE *timeline,
 			    struct sim_world **world, struct draw *d)
 {
-	if (!draw(d, p, seed, set.wide))
+	if (!draw(d, p, seed, &set.size))
 		return SIM_MISUSE;
 	d->request.timeline = timeline;
 	d->request.recorded = timeline && set.trace;
@@ -90,8 +99,9 @@ static enum sim_verdict report(const struct lock_protocol *p, uint64_t seed)
 	v = run(p, seed, timeline, &w, &d);
 	fclose(timeline);
 	printf("# %s\n", d.text);
-	printf("# to see it again: %s --lock=%s%s%s%s --seed=%llu --timeline\n", program,
-	       p->kind.name, set.wide ? " --wide" : "", fault_on ? " --fault=" : "",
+	printf("# to see it again: %s --lock=%s%s%s%s%s%s --seed=%llu --timeline\n", program,
+	       p->kind.name, set.size.wide ? " --wide" : "", set.nodes ? " --nodes=" : "",
+	       set.nodes ? set.nodes : "", fault_on ? " --fault=" : "",
 	       fault_on ? fault_name(fault_on) : "", (unsigned long long)seed);
 	if (set.timeline)
 		printf("%s", text);
@@ -245,14 +255,15 @@ static int usage(FILE *out, const char *wrong)
 	fprintf(
 	    out,
 	    "usage: %s [--lock=NAME,...] [--fault=FAULT,...] [--first=SEED] [--seeds=COUNT]\n"
-	    "       [--seed=SEED] [--timeline] [--trace=FILE] [--wide] [--draws]\n"
+	    "       [--seed=SEED] [--timeline] [--trace=FILE] [--wide] [--nodes=NxM] [--draws]\n"
 	    "NAME: %s\n"
 	    "FAULT: all, none, or names; --fault=help lists them\n"
 	    "SEED, COUNT: 1 to 18446744073709551615\n"
 	    "FILE: where to write the time line of a seed that fails, or else of the first "
 	    "one, for\n"
 	    "pawl-trace and ui.perfetto.dev\n"
-	    "--wide: worlds of 9 to 43 ranks only; --draws: a table of how many worlds have had "
+	    "--wide: worlds of 9 to 43 ranks only; --nodes: of N nodes with M ranks each, at most "
+	    "1024\nranks; --draws: a table of how many worlds have had "
 	    "what.\n"
 	    "Without --fault: the locks as they are, and, unless some are named, all faults.\n",
 	    program, kinds_list(names, sizeof names));
@@ -273,6 +284,18 @@ static bool to_number(const char *text, uint64_t *value)
 
 	*value = strtoull(text, &end, 10);
 	return end != text && !*end && *value > 0 && text[0] != '-';
+}
+
+/* Nodes and ranks a node, as in 32x4. */
+static bool to_size(const char *text)
+{
+	char *end;
+	long nodes = strtol(text, &end, 10), cores = *end == 'x' ? strtol(end + 1, &end, 10) : 0;
+
+	set.nodes = text;
+	set.size.nodes = (int)nodes;
+	set.size.cores = (int)cores;
+	return !*end && nodes > 0 && cores > 0 && nodes * cores <= MOST_RANKS;
 }
 
 static const char *next_of(const char *at)
@@ -330,17 +353,12 @@ static bool known_faults(char *text, size_t len)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-	    {"lock", required_argument, NULL, 'l'},
-	    {"fault", required_argument, NULL, 'w'},
-	    {"first", required_argument, NULL, 'f'},
-	    {"seeds", required_argument, NULL, 'n'},
-	    {"seed", required_argument, NULL, 's'},
-	    {"timeline", no_argument, NULL, 't'},
-	    {"trace", required_argument, NULL, 'c'},
-	    {"wide", no_argument, NULL, 'd'},
-	    {"draws", no_argument, NULL, 'r'},
-	    {"help", no_argument, NULL, 'h'},
-	    {NULL, 0, NULL, 0},
+	    {"lock", required_argument, NULL, 'l'},  {"fault", required_argument, NULL, 'w'},
+	    {"first", required_argument, NULL, 'f'}, {"seeds", required_argument, NULL, 'n'},
+	    {"seed", required_argument, NULL, 's'},  {"timeline", no_argument, NULL, 't'},
+	    {"trace", required_argument, NULL, 'c'}, {"wide", no_argument, NULL, 'd'},
+	    {"nodes", required_argument, NULL, 'z'}, {"draws", no_argument, NULL, 'r'},
+	    {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
 	};
 	char wrong[200];
 	bool ok = true;
@@ -361,7 +379,9 @@ int main(int argc, char **argv)
 		else if (which == 't')
 			set.timeline = true;
 		else if (which == 'd')
-			set.wide = true;
+			set.size.wide = true;
+		else if (which == 'z')
+			ok = ok && to_size(optarg);
 		else if (which == 'r')
 			set.draws = true;
 		else if (which == 'c')

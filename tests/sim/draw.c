@@ -74,14 +74,20 @@ enum {
 	WIDE_ATTEMPTS = 4
 };
 
-static void draw_topology(struct draw *d, uint64_t *random, bool wide)
+/* Faults that only wide worlds show. */
+static bool needs_wide(void)
+{
+	return FAULT(adaptive_alias);
+}
+
+static void draw_topology(struct draw *d, uint64_t *random, const struct draw_size *size)
 {
 	static const char *const forms[] = {"", "cyclic ", "package:2 "};
 	int nodes = sim_below(random, 3) ? 2 + (int)sim_below(random, WIDE_NODES - 1)
 					 : WIDE_NODES - (int)sim_below(random, 8);
 	int cores = 1 + (int)sim_below(random, 4), form = (int)sim_below(random, 3), ranks, most;
 
-	if (!(wide || sim_below(random, WIDE_ONE_OF) == 0))
+	if (!(size->wide || size->nodes || needs_wide() || sim_below(random, WIDE_ONE_OF) == 0))
 		return;
 	if (nodes * cores < WIDE_LEAST)
 		cores = 2 * cores + WIDE_LEAST / nodes;
@@ -96,6 +102,11 @@ static void draw_topology(struct draw *d, uint64_t *random, bool wide)
 			    : ranks + (int)sim_below(random, (uint64_t)(most - ranks));
 	if (ranks < WIDE_LEAST)
 		ranks = WIDE_LEAST;
+	if (size->nodes) {
+		nodes = size->nodes;
+		cores = size->cores;
+		ranks = nodes * cores;
+	}
 	snprintf(d->topology, sizeof d->topology, "%snode:%d %score:%d", form == 1 ? forms[1] : "",
 		 nodes, form == 2 && cores % 2 == 0 ? forms[2] : "",
 		 form == 2 && cores % 2 == 0 ? cores / 2 : cores);
@@ -620,13 +631,8 @@ static void draw_peers(struct draw *d, uint64_t *random)
 
 /* -------------------------------------------------------------------- the world */
 
-/* Faults that only wide worlds show. */
-static bool needs_wide(void)
-{
-	return FAULT(adaptive_alias);
-}
-
-bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed, bool wide)
+bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed,
+	  const struct draw_size *size)
 {
 	static const uint64_t inside[] = {1, 50, 1000}, away[] = {1, 20, 200, 5000};
 	static const int writers[] = {100, 50, 20, 80}, per_cent[] = {0, 0, 20, 60};
@@ -669,7 +675,7 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed, bool wid
 	    .user = d,
 	};
 	draw_limits(d, seed);
-	draw_topology(d, &shapes, wide || needs_wide());
+	draw_topology(d, &shapes, size);
 	/* Slots that settle late; with a single slot each acquire waits for it. */
 	if (p->settled && sim_below(&random, 2)) {
 		d->request.posts = true;

@@ -34,8 +34,15 @@ struct draw {
 	char text[300]; /* a description, for output */
 };
 
-/* False, with the thread's error: the kind cannot be simulated. wide: a wide world in any case. */
-bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed, bool wide);
+/* The worlds that are drawn: all; wide ones only; or those of so many nodes and ranks a node. */
+struct draw_size {
+	bool wide;
+	int nodes, cores; /* 0: drawn */
+};
+
+/* False, with the thread's error: the kind cannot be simulated. */
+bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed,
+	  const struct draw_size *size);
 
 /* features.c: what worlds have had, by feature. Worlds are small and mostly alike, so a part of a
  * protocol that only rare worlds reach may never run; a feature that no world of a kind had is a
