@@ -45,6 +45,25 @@ extern enum limits fault_limits;
 	  "a queue node is used again before a successor has found that it left") \
 	X(d_mcs_swap, "d-mcs,alock", \
 	  "looks for a successor and then marks its node as left, not in one swap") \
+	X(cached_order, "cached", "(H) looks at MODE before it counts itself in W, and not after it") \
+	X(cached_close, "cached", "(C) the closing of MODE is not flushed before the look at W") \
+	X(cached_own, "cached", "(C) the own node is not recalled") \
+	X(cached_arm, "cached", "(C) ACK is reset after a look at W that found a holder") \
+	X(cached_once, "cached", "(C) an acknowledgement of an earlier recall counts") \
+	X(cached_again, "cached", "(R) acknowledges a recall without a second look at W") \
+	X(cached_down, "cached", "(C) a recall to S does not wait for an exclusive holder") \
+	X(cached_silent, "cached", "(R) a count that is taken back does not acknowledge") \
+	X(cached_late, "cached", "(L) a node that leaves the queue does not look at MODE again") \
+	X(cached_early, "cached", "(L) W becomes free before the queue is left") \
+	X(cached_promise, "cached", "(L) what has been promised is not taken back") \
+	X(cached_join, "cached", "(S) a sharer is not in the directory") \
+	X(cached_lend, "cached", "(B) what has been lent is forgotten") \
+	X(cached_last, "cached", "(D) the queue becomes empty, and what was lent is not given back") \
+	X(cached_tail, "cached", "(D) an abandoned place that is last is removed without the directory") \
+	X(cached_place, "cached", "(D) a place is passed over before its NEXT is read") \
+	X(cached_resume, "cached", "(D) a place is resumed by a store") \
+	X(cached_restore, "cached", "(D) a recall that is given up is not undone") \
+	X(cached_handed, "cached", "(D) the head of a node gives up although it has been handed W") \
 	X(rma_mcs_number, "rma-mcs", "stays of an element at the root have no numbers") \
 	X(rma_mcs_link, "rma-mcs", \
 	  "waits behind an element at the root without a look whether it has left") \

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kind cached, experimental: lock caching. Nodes cache a lock in mode N, S or X; another node
+ * recalls it; the home has the directory. README has the words, the rules H1 to P2, the argument,
+ * and the costs.
+ *
+ * This file has the calls of a client: a hit, the queue of the node and its head, tries.
+ *
+ * Progress: starvation-free if holders release, except that a node loses its place in the queue if
+ * the grant comes between the deadline of one client and the next client's look (D2).
+ *
+ * Not supported: intents, several locks at a time, recovery.
+ *
+ * Bounds: 2^20 - 1 clients at one lock, and 2^20 - 1 nodes; a table with more is refused.
+ *
+ * Model: models/cached.pml.
+ */
+#include "lock/cached/leave.h"
+#include "lock/cached/recall.h"
+
+#include <stdio.h>
+
+enum { HEAD_NOW = 1 };
+
+static int layout(struct lock_setup *s, char *err, size_t errlen)
+{
+	struct cached_constants *k;
+
+	if (!lock_counts_clients(s, READERS, err, errlen))
+		return PAWL_ERR_OPTION;
+	k = lock_constants(s, sizeof *k, err, errlen);
+	if (!k)
+		return PAWL_ERR_NOMEM;
+	k->alone = s->domain == RMA_NODE;
+	if (k->alone) {
+		k->lines = lock_reserve(s, s->block, NEAR_BYTES);
+		return PAWL_SUCCESS;
+	}
+	k->node_level = lock_node_level(s);
+	k->nodes = k->node_level ? s->topo->level[k->node_level - 1].count : s->topo->nranks;
+	if (k->nodes >= NODE_MASK) {
+		snprintf(err, errlen, "cached has room for %lld nodes, and there are %d",
+			 (long long)NODE_MASK - 1, k->nodes);
+		return PAWL_ERR_OPTION;
+	}
+	k->lines = k->node_level ? lock_reserve_at_level(s, k->node_level, LINE_BYTES)
+				 : lock_reserve(s, s->n, LINE_BYTES);
+	k->homes = lock_reserve(s, s->block, HOME_BYTES);
+	return PAWL_SUCCESS;
+}
+
+static uint64_t scratch_words(const struct lock_setup *s)
+{
+	const struct cached_constants *k = s->state;
+
+	return 2 * (uint64_t)k->nodes; /* of struct asked (recall.c) */
+}
+
+static void find_words(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct cached_constants *k = s->state;
+	struct cached_slot *own = lock_own(slot);
+	struct rma_client *c = &slot->client;
+
+	if (own->last == slot->lock + 1)
+		return;
+	if (k->alone) {
+		own->w = lock_home_word(s, c, RMA_NODE, k->lines, NEAR_BYTES, slot->lock);
+	} else {
+		own->me = k->node_level ? topo_element(s->topo, c->rma->rank, k->node_level)
+					: c->rma->rank;
+		own->w = cached_word_at(s, slot, own->me, LINE_W);
+	}
+	own->last = slot->lock + 1;
+}
+
+/* ------------------------------------------------------------- the queue of the node */
+
+static struct rma_word queue(struct lock_slot *slot)
+{
+	return cached_word(slot, LINE_QUEUE);
+}
+
+/* The head leaves the queue of its node. */
+static int pass_head(const struct lock_setup *s, struct lock_slot *slot, int code)
+{
+	int64_t succ;
+
+	if (!mcs_leave(slot, RMA_NODE, queue(slot), &succ))
+		mcs_hand_over(s, slot, RMA_NODE, queue(slot), succ, HEAD_NOW);
+	return code;
+}
+
+/* W has been handed over to the head. */
+static bool take_handed(struct lock_slot *slot)
+{
+	int64_t w;
+
+	do {
+		w = near_get(slot);
+		if (!(w & HANDED) || !(w & TAKES))
+			return false;
+	} while (!near_swap(slot, w, (w & ~(HANDED | HEADS)) + near_one(slot)));
+	return true;
+}
+
+/* The head does not await W any more. False: it has been handed W. */
+static bool stop_awaiting(struct lock_slot *slot)
+{
+	int64_t w;
+
+	do {
+		w = near_get(slot);
+		if ((w & HANDED) && (w & TAKES) && !FAULT(cached_handed))
+			return !take_handed(slot);
+	} while (!near_swap(slot, w, w & ~HEADS));
+	return true;
+}
+
+/* Whether the node has to ask for the lock, if W is this. refused: MODE was open, and then closed
+ * before the client was in; it could be so again and again. */
+static bool misses(const struct lock_setup *s, struct lock_slot *slot, int64_t w, bool refused)
+{
+	return !cached_is_alone(s) && !(w & (WRITER | HANDED)) &&
+	       (refused || !mode_permits(slot, cached_look(slot, LINE_MODE)));
+}
+
+/* Wait for W. False: the deadline has passed. */
+static bool await_w(struct lock_slot *slot)
+{
+	int64_t w = near_get(slot);
+
+	if (!(w & AWAITED)) {
+		near_swap(slot, w, w | AWAITED | (is_exclusive(slot) ? TAKES : 0));
+		return true; /* and the caller looks again */
+	}
+	if (!(w & near_others(slot)) || (w & HANDED && w & TAKES))
+		return true;
+	return rma_await_until(&slot->client, cached_word(slot, LINE_W), HOLDERS, RMA_NE,
+			       w & HOLDERS, RMA_SOON, slot->deadline_ns,
+			       "clients of its node to leave", &w);
+}
+
+/* The client is the head of the queue of its node. */
+static int be_head(const struct lock_setup *s, struct lock_slot *slot)
+{
+	bool counted, refused = false;
+	enum near n;
+	int64_t dir;
+
+	for (;;) {
+		if (take_handed(slot))
+			return pass_head(s, slot, PAWL_SUCCESS);
+		if (misses(s, slot, near_get(slot), refused)) {
+			if (!stop_awaiting(slot))
+				return pass_head(s, slot, PAWL_SUCCESS);
+			if (!nodes_enter(s, slot, &dir))
+				return pass_head(s, slot, PAWL_ERR_TIMEOUT);
+			return pass_head(s, slot, recall_enter(s, slot, dir, slot->deadline_ns));
+		}
+		n = near_hit(s, slot, true, &counted);
+		if (n == NEAR_IN)
+			return pass_head(s, slot, PAWL_SUCCESS);
+		if (counted)
+			leave_take_back(s, slot);
+		if (n == NEAR_MISS)
+			refused = true;
+		else if (!await_w(slot))
+			return pass_head(s, slot,
+					 stop_awaiting(slot) ? PAWL_ERR_TIMEOUT : PAWL_SUCCESS);
+	}
+}
+
+static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t pred = mcs_enter(slot, RMA_NODE, queue(slot)), status;
+
+	if (pred) {
+		mcs_link(s, slot, RMA_NODE, pred);
+		if (!mcs_await_grant(slot, RMA_NODE, &status))
+			return LOCK_QUEUED;
+	}
+	return be_head(s, slot);
+}
+
+static int resume(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t status;
+	int rc = mcs_resume(slot, RMA_NODE, MCS_ABANDONED);
+
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	return mcs_await_grant(slot, RMA_NODE, &status) ? be_head(s, slot) : LOCK_QUEUED;
+}
+
+static bool passed(const struct lock_setup *s, struct lock_slot *slot)
+{
+	(void)s;
+	return mcs_passed(slot, RMA_NODE);
+}
+
+/* ------------------------------------------------------------------------ the calls */
+
+/* B. Whether the client, which MODE does not admit, is to look again. *late: the deadline has
+ * passed. */
+static bool await_mode(struct lock_slot *slot, bool *late)
+{
+	struct cached_slot *own = lock_own(slot);
+	int64_t mode = cached_look(slot, LINE_MODE), seen;
+
+	*late = false;
+	if (!mode_permits(slot, mode >> BACK_SHIFT) || own->beside++ >= MOST_BESIDE)
+		return false;
+	*late =
+	    !rma_await_until(&slot->client, cached_word(slot, LINE_MODE), -1, RMA_NE, mode,
+			     RMA_SOON, slot->deadline_ns, "its node to have the lock back", &seen);
+	return true;
+}
+
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+	bool counted, late = false;
+	enum near n;
+
+	find_words(s, slot);
+	own->beside = 0;
+	do {
+		n = near_hit(s, slot, false, &counted);
+		if (__builtin_expect(n == NEAR_IN, 1))
+			return PAWL_SUCCESS;
+		if (counted)
+			leave_take_back(s, slot);
+	} while (n == NEAR_MISS && await_mode(slot, &late) && !late);
+	return late ? PAWL_ERR_TIMEOUT : queue_up(s, slot);
+}
+
+/* A try of the head of the queue of its node. */
+static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
+{
+	bool counted;
+	int64_t dir;
+
+	if (near_hit(s, slot, true, &counted) == NEAR_IN)
+		return PAWL_SUCCESS;
+	if (counted)
+		leave_take_back(s, slot);
+	if (!misses(s, slot, near_get(slot), counted) || !nodes_are_none(s, slot, &dir) ||
+	    !recall_is_idle(s, slot, dir) || !nodes_try_enter(s, slot, dir))
+		return PAWL_ERR_BUSY;
+	/* A time that has passed. */
+	return recall_enter(s, slot, dir, 1) == PAWL_SUCCESS ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+}
+
+static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
+{
+	bool counted;
+	enum near n;
+
+	find_words(s, slot);
+	n = near_hit(s, slot, false, &counted);
+	if (n == NEAR_IN)
+		return PAWL_SUCCESS;
+	if (counted)
+		leave_take_back(s, slot);
+	if (n == NEAR_WAIT || mcs_try_enter(slot, RMA_NODE, queue(slot)))
+		return PAWL_ERR_BUSY;
+	return pass_head(s, slot, try_as_head(s, slot));
+}
+
+static int release(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return leave_release(s, slot);
+}
+
+static bool settled(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return lock_is_answered(s, slot);
+}
+
+/* ------------------------------------------------------------------ the simulator */
+
+static int64_t *line_of(const struct lock_setup *s, const struct lock_memory *m, uint64_t lock,
+			int node)
+{
+	const struct cached_constants *k = s->state;
+	const struct topo *t = s->topo;
+
+	if (!k->node_level)
+		return lock_memory_word(m, node, k->lines + lock * LINE_BYTES);
+	return lock_memory_word(m, topo_tail_rank(t, k->node_level, node, lock),
+				k->lines +
+				    topo_tail_index(t, k->node_level, node, lock) * LINE_BYTES);
+}
+
+/* The number of each node is about to wrap. */
+static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
+{
+	const struct cached_constants *k = s->state;
+
+	for (int j = 0; j < k->nodes; j++)
+		line_of(s, m, lock, j)[LINE_NOTES / 8] = NUMBERS - 2;
+}
+
+static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
+		 size_t errlen)
+{
+	const struct cached_constants *k = s->state;
+	int64_t tail, mode;
+	const int64_t *line;
+
+	if (k->alone) {
+		line = lock_memory_home(s, m, k->lines, NEAR_BYTES, lock);
+		snprintf(err, errlen, "W is 0x%llx, QUEUE 0x%llx", (unsigned long long)line[0],
+			 (unsigned long long)line[1]);
+		return !(line[0] & (HOLDERS | KEEPS | HEADS | STRICT)) && !line[1];
+	}
+	tail = *lock_memory_home(s, m, k->homes, HOME_BYTES, lock);
+	snprintf(err, errlen, "TAIL is 0x%llx", (unsigned long long)tail);
+	if (tail && !(tail & FREE))
+		return false;
+	for (int j = 0; j < k->nodes; j++) {
+		line = line_of(s, m, lock, j);
+		mode = line[LINE_MODE / 8];
+		snprintf(err, errlen, "node %d: W 0x%llx, QUEUE 0x%llx, MODE 0x%llx; TAIL 0x%llx",
+			 j, (unsigned long long)line[0], (unsigned long long)line[1],
+			 (unsigned long long)mode, (unsigned long long)tail);
+		if ((line[0] & (HOLDERS | KEEPS | HEADS | STRICT)) || line[1] ||
+		    ((mode >> BACK_SHIFT) & MODE_MASK))
+			return false;
+		if ((mode & MODE_MASK) != MODE_N &&
+		    !(dir_is_open(tail & ~FREE) && dir_has(tail & ~FREE, j) &&
+		      (mode & MODE_MASK) == dir_mode(tail & ~FREE)))
+			return false;
+	}
+	return true;
+}
+
+static const struct option_spec options[] = {
+    LOCK_NUMBER(struct cached_options, stay, "stay", -1, 1048575, "-1 (64)",
+		"further acquires by waiting clients of a node while other nodes wait"),
+    LOCK_OPTIONS_END,
+};
+
+const struct lock_protocol lock_cached = {
+    .kind =
+	{
+	    .name = "cached",
+	    .summary = "experimental: nodes cache the lock, and others recall it",
+	    .reference = "VAX lock manager (Digital Technical Journal 5, 1987)",
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	},
+    .options = options,
+    .layout = layout,
+    .scratch_words = scratch_words,
+    .acquire = acquire,
+    .try_acquire = try_acquire,
+    .release = release,
+    .settled = settled,
+    .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .check = &(const struct lock_check_calls){.idle = idle, .age = age},
+};

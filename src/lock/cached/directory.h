@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The directory of kind cached: which nodes cache a lock, in one word; README. */
+#ifndef LOCK_CACHED_DIRECTORY_H
+#define LOCK_CACHED_DIRECTORY_H
+
+#include "lock/cached/cached.h"
+
+/* OPEN: the nodes cache the lock in this mode. Else they have been promised it. The policy's part
+ * is in policy.h. X: one node; S: a set, of one bit for all nodes with the same number modulo
+ * SET_BITS. */
+#define DIR_OPEN INT64_C(1)
+enum { DIR_MODE_SHIFT = 1, DIR_POLICY_SHIFT = 3, DIR_POLICY_BITS = 16, DIR_NODES_SHIFT = 19 };
+enum { SET_MOST = 40 };
+#define SET_BITS SIZE_OR((int)SET_MOST, 3)
+#define DIR_POLICY (((INT64_C(1) << DIR_POLICY_BITS) - 1) << DIR_POLICY_SHIFT)
+#define DIR_NODES (((INT64_C(1) << SET_MOST) - 1) << DIR_NODES_SHIFT)
+_Static_assert(DIR_NODES_SHIFT + (int)SET_MOST < 60, "a directory leaves room for FREE and GRANT");
+
+static inline enum mode dir_mode(int64_t d)
+{
+	return (enum mode)((d >> DIR_MODE_SHIFT) & 3);
+}
+
+static inline bool dir_is_empty(int64_t d)
+{
+	return dir_mode(d) == MODE_N;
+}
+
+static inline bool dir_is_open(int64_t d)
+{
+	return (d & DIR_OPEN) && !dir_is_empty(d);
+}
+
+static inline int64_t dir_policy(int64_t d)
+{
+	return d & DIR_POLICY;
+}
+
+/* Nobody caches it. */
+static inline int64_t dir_none(int64_t d)
+{
+	return dir_policy(d);
+}
+
+/* This node has X. */
+static inline int64_t dir_owned(int64_t d, int node)
+{
+	return dir_policy(d) | DIR_OPEN | (int64_t)MODE_X << DIR_MODE_SHIFT |
+	       (int64_t)node << DIR_NODES_SHIFT;
+}
+
+static inline int64_t dir_bit(int node)
+{
+	return INT64_C(1) << (DIR_NODES_SHIFT + node % SET_BITS);
+}
+
+/* The nodes, and this one, share. */
+static inline int64_t dir_shared(int64_t d, int node)
+{
+	int64_t nodes = 0;
+
+	if (dir_mode(d) == MODE_S)
+		nodes = d & DIR_NODES;
+	else if (dir_mode(d) == MODE_X)
+		nodes = dir_bit((int)((d & DIR_NODES) >> DIR_NODES_SHIFT));
+	return dir_policy(d) | DIR_OPEN | (int64_t)MODE_S << DIR_MODE_SHIFT | nodes | dir_bit(node);
+}
+
+static inline bool dir_has(int64_t d, int node)
+{
+	if (dir_is_empty(d))
+		return false;
+	if (dir_mode(d) == MODE_X)
+		return (d & DIR_NODES) >> DIR_NODES_SHIFT == node;
+	return (d & dir_bit(node)) != 0;
+}
+
+/* The only node that has X or is to have it again; -1: there is none. */
+static inline int dir_owner(int64_t d)
+{
+	return dir_mode(d) == MODE_X ? (int)((d & DIR_NODES) >> DIR_NODES_SHIFT) : -1;
+}
+
+#endif

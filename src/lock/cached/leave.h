@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind cached: holders leave, R and L of README. */
+#ifndef LOCK_CACHED_LEAVE_H
+#define LOCK_CACHED_LEAVE_H
+
+#include "lock/cached/nodes.h"
+
+/* A holder leaves. PAWL_SUCCESS or LOCK_LEFT. */
+int leave_release(const struct lock_setup *s, struct lock_slot *slot);
+/* H3: a client that is counted in W, but not in. */
+void leave_take_back(const struct lock_setup *s, struct lock_slot *slot);
+
+#endif

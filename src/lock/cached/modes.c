@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind cached: MODE of nodes, which the head of the queue of nodes writes; README, C1, S, L3, L4.
+ */
+#include "lock/cached/modes.h"
+
+void modes_number(struct lock_slot *slot)
+{
+	struct rma_word notes = cached_word(slot, LINE_NOTES);
+	int64_t number = rma_peek(&slot->client, notes);
+
+	rma_poke(&slot->client, notes, (number + 1) % NUMBERS);
+}
+
+static int64_t value(struct lock_slot *slot, enum mode mode, enum mode back, bool asks)
+{
+	int64_t number = rma_peek(&slot->client, cached_word(slot, LINE_NOTES));
+
+	return (int64_t)mode | (int64_t)back << BACK_SHIFT | (asks ? WANT : 0) |
+	       (int64_t)cached_me(slot) << MODE_NODE_SHIFT | number << NUMBER_SHIFT;
+}
+
+int64_t modes_ack(struct lock_slot *slot)
+{
+	return value(slot, MODE_N, MODE_N, true) >> MODE_NODE_SHIFT | ACKNOWLEDGED;
+}
+
+void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back)
+{
+	struct rma_word own = cached_word(slot, LINE_MODE);
+	int64_t w;
+
+	rma_poke(&slot->client, own, value(slot, mode, back, false));
+	/* Orders the store before the look at W, and before what follows at other nodes; pairs with
+	 * H1, H2. */
+	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_OR, 0, &w);
+	if (own.map)
+		rma_wake(&slot->client, own);
+}
+
+void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, enum mode mode,
+		 enum mode back, bool asks)
+{
+	const struct cached_constants *k = s->state;
+	int64_t v = value(slot, mode, back, asks);
+	int me = cached_me(slot);
+
+	if (dir_has(dir, me) && !FAULT(cached_own))
+		modes_write_own(slot, mode, back);
+	for (int j = 0; j < k->nodes; j++)
+		if (j != me && dir_has(dir, j))
+			rma_put(&slot->client, cached_word_at(s, slot, j, LINE_MODE), v);
+	for (int j = 0; j < k->nodes; j++)
+		if (j != me && dir_has(dir, j) && !FAULT(cached_close))
+			/* Orders the put before the look at W (C2), or before the queue is left. */
+			rma_flush(&slot->client, cached_word_at(s, slot, j, LINE_MODE));
+}
+
+int64_t modes_give_back(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	modes_number(slot);
+	modes_write(s, slot, dir, dir_mode(dir), MODE_N, false);
+	return dir | DIR_OPEN;
+}

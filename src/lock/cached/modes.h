@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind cached: MODE of nodes, which the head of the queue of nodes writes, and nobody else. */
+#ifndef LOCK_CACHED_MODES_H
+#define LOCK_CACHED_MODES_H
+
+#include "lock/cached/near.h"
+
+/* A new number, for the values of MODE that this node writes from here on. */
+void modes_number(struct lock_slot *slot);
+/* What acknowledges a recall by this node under its present number. */
+int64_t modes_ack(struct lock_slot *slot);
+/* Write a mode and BACK into MODE of the nodes of the directory, with WANT at other nodes if asks;
+ * all puts are flushed. The own node: by a store, and an atomic on W follows. */
+void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, enum mode mode,
+		 enum mode back, bool asks);
+/* The same at the own node only. */
+void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back);
+/* L3: the nodes have again what they have been promised. Returns the directory. */
+int64_t modes_give_back(const struct lock_setup *s, struct lock_slot *slot, int64_t dir);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind cached: the clients of a node count themselves in W, and then look at MODE; README, H and R.
+ */
+#include "lock/cached/near.h"
+
+void near_wake(struct lock_slot *slot, int64_t old)
+{
+	struct rma_word w = cached_word(slot, LINE_W);
+
+	if (__builtin_expect((old & (AWAITED | STRICT)) != 0, 0) && w.map)
+		rma_wake(&slot->client, w);
+}
+
+bool near_swap(struct lock_slot *slot, int64_t old, int64_t new)
+{
+	int64_t seen;
+
+	rma_cas(&slot->client, cached_word(slot, LINE_W), old, new, &seen);
+	if (seen != old)
+		return false;
+	near_wake(slot, old);
+	return true;
+}
+
+/* Whether W excludes the client, which is not counted in it. */
+static bool excludes(const struct lock_slot *slot, int64_t w, bool is_head)
+{
+	if ((w & near_others(slot)) || ((w & STRICT) && !is_head))
+		return true;
+	return (w & AWAITED) && !is_head && (w & PASSES) >> PASSES_SHIFT >= MOST_PASSES;
+}
+
+/* H2. */
+static bool is_admitted(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return cached_is_alone(s) || mode_permits(slot, cached_look(slot, LINE_MODE));
+}
+
+/* W with one more holder. */
+static int64_t with_client(const struct lock_slot *slot, int64_t w, bool is_head)
+{
+	int64_t new = w + near_one(slot);
+
+	if (is_exclusive(slot))
+		new &= ~USES;
+	if (is_head)
+		return new & ~(HEADS | STRICT);
+	return w & AWAITED ? new + PASS : new;
+}
+
+/* H1. NEAR_IN: it is counted, and *w is W before. */
+static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool is_head, int64_t *w)
+{
+	const bool adds = !is_head && !is_exclusive(slot);
+
+	for (;;) {
+		*w = near_get(slot);
+		if (excludes(slot, *w, is_head))
+			return NEAR_WAIT;
+		if (!is_admitted(s, slot))
+			return NEAR_MISS; /* most often, without a count that has to be taken back
+					   */
+		if (adds && !(*w & AWAITED)) {
+			rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, READER, w);
+			return NEAR_IN;
+		}
+		if (near_swap(slot, *w, with_client(slot, *w, is_head)))
+			return NEAR_IN;
+	}
+}
+
+enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool *counted)
+{
+	int64_t w;
+	enum near n = count(s, slot, is_head, &w);
+
+	*counted = n == NEAR_IN;
+	if (n != NEAR_IN)
+		return n;
+	/* Only a sum finds what excludes it. */
+	if (w & ((near_others(slot) | STRICT) & ~(is_head ? STRICT : 0)))
+		return NEAR_WAIT;
+	return FAULT(cached_order) || is_admitted(s, slot) ? NEAR_IN : NEAR_MISS;
+}
+
+int64_t near_leave(struct lock_slot *slot)
+{
+	int64_t w, one = near_one(slot);
+
+	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, -one, &w);
+	near_wake(slot, w);
+	return w - one;
+}
+
+int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, bool posts)
+{
+	int64_t mode;
+	struct rma_word ack;
+
+	if (cached_is_alone(s))
+		return PAWL_SUCCESS;
+	mode = cached_look(slot, LINE_MODE); /* R2 */
+	if (!(mode & WANT))
+		return PAWL_SUCCESS;
+	/* R3 */
+	if ((near_get(slot) & near_conflict(mode)) && !FAULT(cached_again))
+		return PAWL_SUCCESS;
+	/* R4 */
+	ack = cached_word_at(s, slot, (int)((mode >> MODE_NODE_SHIFT) & NODE_MASK), LINE_ACK);
+	rma_put(&slot->client, ack, mode >> MODE_NODE_SHIFT | ACKNOWLEDGED);
+	if (posts && s->posts && rma_post(&slot->client, ack))
+		return LOCK_LEFT;
+	rma_flush(&slot->client, ack); /* orders it before the return; pairs with C3 */
+	return PAWL_SUCCESS;
+}

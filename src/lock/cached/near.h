@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind cached: W, the count of holders of a node, and hits: H1, H2 and R of README. */
+#ifndef LOCK_CACHED_NEAR_H
+#define LOCK_CACHED_NEAR_H
+
+#include "lock/cached/policy.h"
+
+/* NEAR_WAIT: W excludes the client. NEAR_MISS: MODE does not admit it. */
+enum near { NEAR_IN, NEAR_WAIT, NEAR_MISS };
+
+RMA_INLINE int64_t near_get(struct lock_slot *slot)
+{
+	int64_t w;
+
+	rma_get(&slot->client, cached_word(slot, LINE_W), &w);
+	return w;
+}
+
+/* What a client in the slot's mode adds to W, and the holders that exclude it. */
+RMA_INLINE int64_t near_one(const struct lock_slot *slot)
+{
+	return is_exclusive(slot) ? WRITER : READER;
+}
+
+RMA_INLINE int64_t near_others(const struct lock_slot *slot)
+{
+	return is_exclusive(slot) ? HOLDERS : WRITER | HANDED;
+}
+
+/* The holders of a node that has been recalled to this mode. */
+RMA_INLINE int64_t near_conflict(int64_t mode)
+{
+	return (mode & MODE_MASK) == MODE_S ? WRITER | HANDED : HOLDERS;
+}
+
+/* Change W from one value to another, and wake those that await it. */
+bool near_swap(struct lock_slot *slot, int64_t old, int64_t new);
+/* Wake those that await W, if this old value says that there are any. */
+void near_wake(struct lock_slot *slot, int64_t old);
+/* H1 and H2. is_head: of the node's queue. counted: the client is in, or its count has to be taken
+ * back (H3). */
+enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool *counted);
+/* R1. Returns W after it. */
+int64_t near_leave(struct lock_slot *slot);
+/* R2 to R4: acknowledge a recall, if no holder is in its way. PAWL_SUCCESS; LOCK_LEFT
+ * only if it may post. */
+int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, bool posts);
+
+#endif

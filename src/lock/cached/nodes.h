@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind cached: the queue of nodes, MCS with abandoned places (mcs.h), whose empty TAIL has the
+ * directory; Q1 to Q4, L5, L6, D1 to D3 of README. */
+#ifndef LOCK_CACHED_NODES_H
+#define LOCK_CACHED_NODES_H
+
+#include "lock/cached/modes.h"
+
+/* The head of the node's queue enters the queue of nodes, or goes on from the node's place. False:
+ * the deadline has passed. True: the node is the head, with this directory. */
+bool nodes_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir);
+/* The same, only if TAIL has this directory. */
+bool nodes_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t dir);
+/* TAIL: whether the queue is empty, and the directory then. */
+bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir);
+/* Whether another node is next. */
+bool nodes_have_next(struct lock_slot *slot);
+/* L5: leave the directory in TAIL. Returns the next node, to which it has to be granted, or 0. */
+int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir);
+/* L6. PAWL_SUCCESS; LOCK_LEFT only if it may post. */
+int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next, int64_t dir,
+		bool posts);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a lock of kind cached is worth caching for: all decisions, and all constants. */
+#ifndef LOCK_CACHED_POLICY_H
+#define LOCK_CACHED_POLICY_H
+
+#include "lock/cached/directory.h"
+
+enum { STAY = 64 };                    /* further acquires by a node that others wait for */
+#define MOST_PASSES ATTEMPTS_OR(16, 2) /* acquires that pass the head of a node's queue */
+#define MOST_BESIDE ATTEMPTS_OR(8, 2)  /* waits beside the queue in an acquire */
+/* Nodes with writers in a row while sharers are promised S. */
+#define MOST_WRITERS ATTEMPTS_OR(16, 2)
+#define SHARING_PAYS ATTEMPTS_OR(6, 4) /* score from which on sharers are many */
+#define SCORE_FIRST ATTEMPTS_OR(8, 5)  /* score of a lock at first */
+enum {
+	SCORE_MOST = 15,
+	SCORE_WRITER = 3, /* an exclusive miss costs so much, a shared one gains 1 */
+	RUN_CACHES = 2    /* visits in a row that bring X back, before a visitor keeps it */
+};
+
+/* The policy's part of a directory. TOLD: SCORE has been set. */
+enum {
+	P_SCORE = DIR_POLICY_SHIFT,
+	P_RUN = P_SCORE + 4,
+	P_WRITERS = P_RUN + 4,
+	P_TOLD = P_WRITERS + 6
+};
+_Static_assert((int)P_TOLD < (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS, "the fields fit");
+
+static inline int policy_get(int64_t d, int shift, int bits)
+{
+	return (int)((d >> shift) & ((INT64_C(1) << bits) - 1));
+}
+
+static inline int64_t policy_set(int64_t d, int shift, int bits, int value)
+{
+	int most = (1 << bits) - 1, within = value < 0 ? 0 : value > most ? most : value;
+
+	return (d & ~((int64_t)most << shift)) | (int64_t)within << shift;
+}
+
+/* A client has missed, and is the head. */
+static inline int64_t policy_note_miss(int64_t d, bool exclusive)
+{
+	int score = (d >> P_TOLD) & 1 ? policy_get(d, P_SCORE, 4) : SCORE_FIRST;
+
+	score += exclusive ? -SCORE_WRITER : 1;
+	return policy_set(d | INT64_C(1) << P_TOLD, P_SCORE, 4,
+			  score > SCORE_MOST ? SCORE_MOST : score);
+}
+
+/* Whether sharers are many, so that what a writer recalls is given back to them. */
+static inline bool policy_shares(int64_t d)
+{
+	return policy_get(d, P_SCORE, 4) >= SHARING_PAYS;
+}
+
+/* Whether nodes that are recalled will have their mode again. */
+static inline bool policy_lends(int64_t d)
+{
+	return dir_mode(d) == MODE_X ? policy_get(d, P_RUN, 4) < RUN_CACHES : policy_shares(d);
+}
+
+/* Whether a node that leaves the queue gives back what it has recalled. */
+static inline bool policy_gives_back(int64_t d)
+{
+	return dir_mode(d) == MODE_X || policy_shares(d);
+}
+
+/* What has been recalled is given back, or not. */
+static inline int64_t policy_note_end(int64_t d, bool back)
+{
+	return policy_set(policy_set(d, P_WRITERS, 6, 0), P_RUN, 4,
+			  back && dir_mode(d) == MODE_X ? policy_get(d, P_RUN, 4) + 1 : 0);
+}
+
+/* Whether the node grants to the next one without giving back what it has recalled before. */
+static inline bool policy_passes_on(int64_t *d)
+{
+	if (dir_is_empty(*d))
+		return true;
+	*d = policy_set(*d, P_WRITERS, 6, policy_get(*d, P_WRITERS, 6) + 1);
+	return policy_get(*d, P_WRITERS, 6) <= MOST_WRITERS;
+}
+
+/* Whether others of a node may enter although other nodes wait, by its W. */
+static inline bool policy_stays(const struct lock_setup *s, int64_t w)
+{
+	const struct cached_options *o = lock_options(s);
+
+	return (w & USES) >> USES_SHIFT < (o->stay < 0 ? STAY : o->stay);
+}
+
+#endif

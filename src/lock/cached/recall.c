@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind cached: the head of the queue of nodes recalls the lock from those that cache it; README, C,
+ * S and D4. */
+#include "lock/cached/recall.h"
+
+/* What is known of each other node while it is recalled. */
+struct asked {
+	int64_t w;             /* its W; not to be read before the flush */
+	int64_t is_in_the_way; /* at the last look */
+};
+
+/* Get W of the nodes that are in the way. Returns how many are still. */
+static int look(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict)
+{
+	const struct cached_constants *k = s->state;
+	struct asked *asked = lock_scratch(slot);
+	int left = 0;
+
+	for (int j = 0; j < k->nodes; j++)
+		if (asked[j].is_in_the_way)
+			rma_get(&slot->client, cached_word_at(s, slot, j, LINE_W), &asked[j].w);
+	for (int j = 0; j < k->nodes; j++)
+		if (asked[j].is_in_the_way)
+			/* Orders the get before the look at its result. W is a word of another
+			 * node, so the flush is that of a word of the network. */
+			rma_flush(&slot->client, cached_word_at(s, slot, j, LINE_MODE));
+	for (int j = 0; j < k->nodes; j++)
+		if (asked[j].is_in_the_way) {
+			asked[j].is_in_the_way = (asked[j].w & conflict) != 0;
+			left += asked[j].is_in_the_way != 0;
+		}
+	return left;
+}
+
+/* All other nodes of the directory may be in the way. Returns how many they are. */
+static int mark(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	const struct cached_constants *k = s->state;
+	struct asked *asked = lock_scratch(slot);
+	int n = 0;
+
+	for (int j = 0; j < k->nodes; j++) {
+		asked[j].is_in_the_way = j != cached_me(slot) && dir_has(dir, j);
+		n += asked[j].is_in_the_way != 0;
+	}
+	return n;
+}
+
+/* Wait until W of the own node has none of these holders. */
+static bool await_own(struct lock_slot *slot, int64_t conflict, uint64_t until)
+{
+	int64_t w;
+
+	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_OR, STRICT, &w);
+	return !(w & conflict) ||
+	       rma_await_until(&slot->client, cached_word(slot, LINE_W), conflict, RMA_EQ, 0,
+			       RMA_SOON, until, "clients of its node to give the lock back", &w);
+}
+
+/* C1 to C3. False: the time has passed. */
+static bool recall(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, enum mode to,
+		   enum mode back, uint64_t until)
+{
+	struct rma_word ack = cached_word(slot, LINE_ACK);
+	int64_t conflict = near_conflict(to), value;
+	int others = mark(s, slot, dir);
+	bool own = dir_has(dir, cached_me(slot));
+
+	modes_number(slot);
+	rma_poke(&slot->client, ack, 0);
+	modes_write(s, slot, dir, to, back, true);
+	while (look(s, slot, conflict) && !(FAULT(cached_down) && to == MODE_S)) {
+		if (FAULT(cached_arm))
+			rma_poke(&slot->client, ack, 0);
+		if (!rma_await_until(&slot->client, ack, -1, RMA_NE, 0, RMA_SOON, until,
+				     "other nodes to give the lock back", &value))
+			return false;
+		if (((value == modes_ack(slot) && others == 1) || FAULT(cached_once)))
+			break;
+		rma_poke(&slot->client, ack, 0);
+	}
+	return !own || await_own(slot, conflict, until);
+}
+
+/* C4: in, with the directory. */
+static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
+{
+	bool had = dir_has(dir, cached_me(slot));
+	int64_t w;
+
+	if (cached_look(slot, LINE_MODE) & (WANT | MODE_MASK))
+		modes_write_own(slot, MODE_N, had ? dir_mode(dir) : MODE_N);
+	for (;;) {
+		w = near_get(slot);
+		if (w & near_others(slot)) {
+			if (!await_own(slot, near_others(slot), until))
+				return false;
+			continue;
+		}
+		rma_put(&slot->client, cached_word(slot, LINE_DIR), dir);
+		if (near_swap(slot, w, ((w & ~(HEADS | STRICT | USES)) + near_one(slot)) | KEEPS))
+			return true;
+	}
+}
+
+/* S2 and L5. The nodes of the directory have S. */
+static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	int64_t w, next;
+
+	modes_number(slot);
+	modes_write_own(slot, MODE_S, MODE_N);
+	for (;;) {
+		w = near_get(slot);
+		if (w & near_others(slot)) /* a client that is not in, and takes its count back */
+			await_own(slot, near_others(slot), 0);
+		else if (near_swap(slot, w, (w & ~(HEADS | STRICT)) + near_one(slot)))
+			break;
+	}
+	if (!FAULT(cached_join))
+		dir = dir_shared(dir, cached_me(slot));
+	next = nodes_leave(s, slot, dir);
+	if (next)
+		nodes_grant(s, slot, next, dir, false);
+	return PAWL_SUCCESS;
+}
+
+/* D4. */
+static int give_up(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	int64_t w, next;
+
+	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_AND, ~STRICT, &w);
+	near_wake(slot, w);
+	if (!dir_is_empty(dir) && !FAULT(cached_restore))
+		dir = modes_give_back(s, slot, dir);
+	next = nodes_leave(s, slot, dir);
+	if (next)
+		nodes_grant(s, slot, next, dir, false);
+	return PAWL_ERR_TIMEOUT;
+}
+
+static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t dir,
+			uint64_t until)
+{
+	if (dir_is_open(dir) && dir_mode(dir) == MODE_X) {
+		if (!recall(s, slot, dir, MODE_S, MODE_N, until))
+			return give_up(s, slot, dir);
+	} else if (!dir_is_empty(dir) && !dir_is_open(dir)) {
+		modes_number(slot);
+		modes_write(s, slot, dir, MODE_S, MODE_N, false); /* S1 */
+	}
+	return share(s, slot, dir);
+}
+
+int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, uint64_t until)
+{
+	bool lends;
+
+	dir = policy_note_miss(dir, is_exclusive(slot));
+	if (!is_exclusive(slot))
+		return enter_shared(s, slot, dir, until);
+	if (dir_is_open(dir)) {
+		lends = policy_lends(dir);
+		if (!recall(s, slot, dir, MODE_N, lends ? dir_mode(dir) : MODE_N, until))
+			return give_up(s, slot, dir);
+		dir = lends ? dir & ~DIR_OPEN : dir_none(dir);
+	}
+	if (FAULT(cached_lend))
+		dir = dir_none(dir);
+	return keep(slot, dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
+}
+
+bool recall_is_idle(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	if (!dir_is_open(dir) || (!is_exclusive(slot) && dir_mode(dir) == MODE_S))
+		return true;
+	mark(s, slot, dir);
+	return look(s, slot, near_others(slot)) == 0;
+}
