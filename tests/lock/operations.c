@@ -310,6 +310,8 @@ static const struct row {
     {"adaptive", PAWL_SHARED, {4, 1, 1, {5, 4}}, {0, 0, 0, {0, 0}}},
     {"adaptive", PAWL_INTENT, {7, 1, 1, {8, 7}}, {1, 0, 0, {1, 1}}},
     {"adaptive", PAWL_INTENT_SHARED, {7, 1, 1, {8, 7}}, {1, 0, 0, {1, 1}}},
+    {"cached", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
+    {"cached", PAWL_SHARED, {2, 0, 0, {2, 2}}, {0, 0, 0, {0, 0}}},
     {"cas-spin", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"cas-backoff", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"fompi-spin", PAWL_EXCLUSIVE, {2, 0, 0, {2, 2}}, {2, 0, 0, {2, 2}}},
