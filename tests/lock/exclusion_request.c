@@ -204,16 +204,20 @@ static void scoped(void)
 	if (tap_rank == 0)
 		acquire(1, PAWL_EXCLUSIVE);
 	meet();
-	if (tap_rank == 0) {
+	if (tap_rank == 0 && tap_size > 1) {
+		/* Until rank 1 is about to wait. */
+		MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		linger(LONG_HOLD);
-		release(1);
 	}
+	if (tap_rank == 0)
+		release(1);
 	if (tap_rank == 1) {
 		if (can(PAWL_CAP_TIMED)) {
 			expect_code(pawl_private_scope_begin(&s), SCOPE_GO_ON, "begin");
 			expect_code(pawl_private_scope_look(&s), SCOPE_GO_ON, "look");
 			end_scope(&s);
 		}
+		MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
 		returns = acquire_scope(&s);
 		expect_time(returns > 0, "a wait returned %d times", returns);
 		inside(1, PAWL_EXCLUSIVE);
