@@ -53,8 +53,7 @@ static uint64_t first_window(void)
 	static const char *const component[] = {"ucx"};
 	static const char *const memory[] = {"all", "sm", "shm", "mm", "posix"};
 
-	if (!UCX_BYTES || !allows("OMPI_MCA_osc", component, 1) || !allows("UCX_TLS", memory, 5) ||
-	    is_mapped())
+	if (!allows("OMPI_MCA_osc", component, 1) || !allows("UCX_TLS", memory, 5) || is_mapped())
 		return 0;
 	return UCX_BYTES;
 }
@@ -64,6 +63,8 @@ bool mpi_has_room(const struct rma_request *q, char *err, size_t errlen)
 	struct shm_shortage s;
 	size_t used;
 
+	if (!UCX_BYTES)
+		return true;
 	if (shm_check(q->comm, q->one_host ? q->comm : q->node_comm, first_window(), &s))
 		return true;
 	shm_tell(&s, "the MPI's first window over several nodes", err, errlen);
