@@ -268,16 +268,6 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 	return pass_head(s, slot, try_as_head(s, slot));
 }
 
-static int release(const struct lock_setup *s, struct lock_slot *slot)
-{
-	return leave_release(s, slot);
-}
-
-static bool settled(const struct lock_setup *s, struct lock_slot *slot)
-{
-	return lock_is_answered(s, slot);
-}
-
 /* ------------------------------------------------------------------ the simulator */
 
 static int64_t *line_of(const struct lock_setup *s, const struct lock_memory *m, uint64_t lock,
@@ -355,8 +345,8 @@ const struct lock_protocol lock_cached = {
     .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,
-    .release = release,
-    .settled = settled,
+    .release = leave_release,
+    .settled = lock_is_answered,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .check = &(const struct lock_check_calls){.idle = idle, .age = age},
 };

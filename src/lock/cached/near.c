@@ -57,9 +57,9 @@ static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool 
 		*w = near_get(slot);
 		if (excludes(slot, *w, is_head))
 			return NEAR_WAIT;
+		/* Most often the look is here, before there is a count to be taken back. */
 		if (!is_admitted(s, slot))
-			return NEAR_MISS; /* most often, without a count that has to be taken back
-					   */
+			return NEAR_MISS;
 		if (adds && !(*w & AWAITED)) {
 			rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, READER, w);
 			return NEAR_IN;

@@ -75,7 +75,7 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, int64_t d
 		if (!rma_await_until(&slot->client, ack, -1, RMA_NE, 0, RMA_SOON, until,
 				     "other nodes to give the lock back", &value))
 			return false;
-		if (((value == modes_ack(slot) && others == 1) || FAULT(cached_once)))
+		if ((value == modes_ack(slot) && others == 1) || FAULT(cached_once))
 			break;
 		rma_poke(&slot->client, ack, 0);
 	}
