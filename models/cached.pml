@@ -2,19 +2,20 @@
  * Cached modes: model of kind cached (src/lock/cached/README has the argument, with the same
  * letters). Nodes cache a lock in mode N, S or X; the head of a queue of nodes recalls it.
  *
- * Words of a node. W: rd, wr, handed, keeps, awaited (NODE: CPU atomics). MODE: mode, back,
+ * Words of a node. W: rd, wr, handed, keeps (NODE: CPU atomics). MODE: mode, back,
  * asker, old (written by the head of the queue of nodes only; old: its number is of an earlier
  * recall). ACK: ack (put by clients of a node asked, reset by the head). NEXT, STATUS: of the
  * node's place; a grant has the directory (gopen, gm, gset). TAIL of the home is 0 while the
  * queue is empty, and has the directory then: open, m, set. While a node keeps the queue, its own
- * word DIR has it: km, kset. lh: a client is the head of the queue of its node; the order of that
- * queue is random here.
+ * word DIR has it: km, kset. nq: clients in the queue of the node; lh: one of them is its head; the
+ * order of that queue is random here.
  *
  * What it proves. NP clients at NN nodes acquire in any mode (-DWRITERS=set: these exclusively,
  * the others shared) any number of times and may stop between two acquires: exclusion, no
  * dead-lock (awaits are blocking guards), and at the end W is free, no promise is open, and a
  * mode that a node has is in the directory. -DTIMED: deadlines that pass in any wait. -DTORN: a
- * network atomic on STATUS reads, and writes later; CPU stores come in between. -DPOSTED:
+ * network atomic on STATUS reads, and writes later; CPU stores come in between. An exclusive client
+ * may have no deadline. -DPOSTED:
  * acknowledgements, grants and the swap of TAIL by which a node leaves take effect after the
  * release has returned. -DLIVE=v: v gets the lock. -DMEET=n: when the writers have stopped, n
  * sharers acquire once, and each stays in until all of them are. All choices of policy (to lend
@@ -33,13 +34,15 @@
  * BREAK_OWN: the own node is not recalled. (R) BREAK_AGAIN: no second look at W. BREAK_SILENT: a
  * count taken back (H3) does not acknowledge. BREAK_NUMBER: acknowledgements have no numbers. (L)
  * BREAK_LATE: W becomes free without a look at MODE. BREAK_EARLY: W becomes free before the
- * directory is in TAIL. BREAK_WRITER: MODE is written after the queue is left. (S) BREAK_JOIN:
- * the node's bit is not in the directory. (B) BREAK_LEND: what was lent is not told to the next
+ * directory is in TAIL. BREAK_WRITER: MODE is written after the queue is left. BREAK_NOBODY: W is handed over without
+ * a second look whether a client is there. (S) BREAK_JOIN:
+ * the node's bit is not in the directory. BREAK_SHARERS (MEET): sharers keep the queue though no
+ * writer is next. BREAK_FINISH: a count taken back (H3) does not leave the queue for sharers. (B) BREAK_LEND: what was lent is not told to the next
  * head. (D) BREAK_TAIL: an abandoned place that is last is removed without the directory.
  * BREAK_LAST: the same, and what was lent is not given back. BREAK_PLACE: PASSED before NEXT is
  * read. BREAK_RESUME (TORN): a place is resumed by a store. BREAK_RESTORE: a recall that is given
- * up leaves nodes without their mode. BREAK_HANDED: a local head gives up although it has been
- * handed W. (P) BREAK_LEFT: a node that has left uses its place before a successor has seen that.
+ * up leaves nodes without their mode. BREAK_HANDED: a local head gives up and leaves what was
+ * handed to it. (P) BREAK_LEFT: a node that has left uses its place before a successor has seen that.
  */
 #ifndef NN
 #define NN 2
@@ -61,7 +64,8 @@
 
 /* W */
 byte rd[NN];
-bit wr[NN], handed[NN], keeps[NN], awaited[NN];
+bit wr[NN], handed[NN], keeps[NN];
+byte nq[NN];
 #define HOLDERS(i) (rd[i] || wr[i] || handed[i])
 #define CONFLICT(i, t) (wr[i] || handed[i] || (t == N && rd[i]))
 /* MODE, ACK */
@@ -79,6 +83,7 @@ byte ack[NN];
 #define PASSED 5
 #define LEFT 9 /* NEXT: the node has left, with the directory below */
 byte next[NN], status[NN];
+bit writes[NN]; /* in NEXT: of an exclusive client without a deadline */
 bit gopen[NN];
 byte gm[NN], gset[NN];
 /* The directory: at the home, and at a node that keeps the queue */
@@ -131,7 +136,7 @@ bit had[NP];
 #ifdef LIVE
 #define MAY_TIME_OUT (p != LIVE)
 #else
-#define MAY_TIME_OUT true
+#define MAY_TIME_OUT (u == 0)
 #endif
 #else
 #define MAY_TIME_OUT false
@@ -180,7 +185,12 @@ inline write_modes(v, b, a)
 	od
 }
 
-#define NO_HEAD awaited[n] = 0; lh[n] = 0; q = 0
+#ifdef BREAK_SHARERS
+#define NEXT_WRITES true
+#else
+#define NEXT_WRITES (next[n] && writes[n])
+#endif
+#define NO_HEAD lh[n] = 0; nq[n]--; q = 0
 /* One more holder at the node; W becomes free; nothing is to be acknowledged. */
 #define COUNT wr[n] = wr[n] || x; rd[n] = rd[n] + !x
 #define FREE_W wr[n] = 0; keeps[n] = 0; km[n] = 0; kset[n] = 0
@@ -194,8 +204,10 @@ proctype P(byte p)
 {
 	byte n = p % NN, s, j, t, r; /* j: a node; t: mode to which others are recalled; r: lent */
 	bit x, o, b, q;     /* x: exclusive; b: a count that is taken back (H3); q: by the local head */
+	bit u;              /* no deadline */
 	byte dm, ds;        /* with o: the directory in the hand of the head */
-	byte from;          /* why the queue is left: 0 a sharer enters, 1 a holder leaves, 2 given up */
+	byte from;          /* why the queue is left: 0 a sharer enters, 1 a holder leaves, 2 given up,
+			       3 a sharer enters that has W */
 
 	do
 #ifdef MEET
@@ -207,6 +219,9 @@ proctype P(byte p)
 	   :: WRITES -> x = 1
 	   :: READS -> x = 0
 	   fi;
+#if defined(TIMED) && !defined(LIVE) && NN == 2
+	   if :: x -> u = 1 :: u = 0 fi;
+#endif
 	   WANT;
 try:
 		/* H1, H2: a hit */
@@ -228,6 +243,9 @@ try:
 			:: atomic { !o && PERMITS(mode[n], x) -> goto cs }
 			:: atomic { else -> o = 0; b = 1; goto release }
 			fi
+		/* L1, S3 */
+		:: atomic { x && handed[n] -> handed[n] = 0; wr[n] = 1; goto cs }
+		:: atomic { !x && keeps[n] && rd[n] && !wr[n] && !handed[n] -> rd[n]++; goto cs }
 		:: skip
 		fi;
 slow:
@@ -240,37 +258,35 @@ slow:
 			fi
 		:: skip
 		fi;
-		if :: atomic { !lh[n] -> lh[n] = 1 } :: MAY_TIME_OUT -> goto out fi;
+		nq[n]++;
+		if :: atomic { !lh[n] -> lh[n] = 1 } :: MAY_TIME_OUT -> goto quit fi;
 head:
 		/* The head of the queue of its node */
 		if
-		:: atomic { handed[n] -> handed[n] = 0; NO_HEAD; COUNT; goto cs }
+		:: atomic { x && handed[n] -> handed[n] = 0; NO_HEAD; wr[n] = 1; goto cs }
+		:: atomic { !x && handed[n] -> handed[n] = 0; wr[n] = 1; goto handed_over }
+		:: atomic {
+				!x && keeps[n] && rd[n] && !wr[n] && !handed[n] -> /* S3 */
+				NO_HEAD; rd[n]++; goto cs
+			}
 		/* H1, H2 */
 		:: atomic {
 				!q && !handed[n] && PERMITS(mode[n], x) && !wr[n] &&
-				(!x || !rd[n]) -> awaited[n] = 0; COUNT
+				(!x || !rd[n]) -> COUNT
 			};
 			if
-			:: atomic { PERMITS(mode[n], x) -> lh[n] = 0; goto cs }
+			:: atomic { PERMITS(mode[n], x) -> NO_HEAD; goto cs }
 #ifdef BREAK_HITS
-			:: atomic { else -> lh[n] = 0; b = 1; goto release }
+			:: atomic { else -> NO_HEAD; b = 1; goto release }
 #else
 			:: atomic { else -> q = 1; b = 1; goto release }
 #endif
 			fi
 		:: atomic {
-				!handed[n] && !wr[n] && (q || !PERMITS(mode[n], x)) &&
-				MAY_QUEUE(n) -> awaited[n] = 0; q = 0
+				!handed[n] && !wr[n] && !keeps[n] && (q || !PERMITS(mode[n], x)) &&
+				MAY_QUEUE(n) -> q = 0
 			}
-		:: atomic {
-				!awaited[n] && !handed[n] && x && (wr[n] || rd[n]) ->
-				awaited[n] = 1; goto head
-			}
-#ifdef BREAK_HANDED
-		:: atomic { MAY_TIME_OUT -> awaited[n] = 0; lh[n] = 0; goto out }
-#else
-		:: atomic { MAY_TIME_OUT && !handed[n] -> NO_HEAD; goto out }
-#endif
+		:: atomic { MAY_TIME_OUT -> lh[n] = 0; goto quit }
 		fi;
 		/* A miss. D2: resume the node's place */
 		if
@@ -282,7 +298,7 @@ head:
 		:: status[n] == FREE || status[n] == PASSED
 		fi;
 		/* Q1 */
-		d_step { next[n] = 0; status[n] = WAITING };
+		d_step { next[n] = 0; writes[n] = 0; status[n] = WAITING };
 		/* Q2 */
 		atomic {
 			s = tail; tail = n + 1;
@@ -299,11 +315,11 @@ head:
 				next[s - 1] = n + 1;
 				o = gopen[s - 1]; dm = gm[s - 1]; ds = gset[s - 1]; s = 0;
 				goto has
-			:: else -> next[s - 1] = n + 1; s = 0
+			:: else -> next[s - 1] = n + 1; writes[s - 1] = x && !MAY_TIME_OUT; s = 0
 			fi
 		};
 #else
-		atomic { next[s - 1] = n + 1; s = 0 };
+		atomic { next[s - 1] = n + 1; writes[s - 1] = x && !MAY_TIME_OUT; s = 0 };
 #endif
 await:
 		/* Q4 */
@@ -315,7 +331,7 @@ await:
 			}
 		/* D1 */
 		:: atomic { IDLE(n) && MAY_TIME_OUT && status[n] == WAITING -> status[n] = ABANDONED };
-			atomic { lh[n] = 0; goto out }
+			atomic { lh[n] = 0; goto quit }
 		fi;
 has:
 		/* The head of the queue of nodes, with the directory: o, dm, ds */
@@ -324,6 +340,7 @@ has:
 		:: atomic { !x && o && dm == S -> goto join }
 		:: atomic { !x && o && dm == X -> t = S }
 		:: atomic { !o && x -> goto enter }
+		:: atomic { !x && !o && NEXT_WRITES -> goto enter } /* S3 */
 		:: !x && !o ->
 			/* S1: share, with the nodes that get their mode back */
 			write_modes(S, 0, 0);
@@ -380,28 +397,38 @@ has:
 enter:
 		/* C4 */
 		if
-		:: atomic { x && !HOLDERS(n) -> wr[n] = 1 }
+		:: atomic {
+				(x -> !HOLDERS(n) : !wr[n] && !handed[n]) ->
+				COUNT; NO_HEAD; keeps[n] = 1; asker[n] = 0; old[n] = 0;
+#ifdef BREAK_LEND
+				km[n] = 0; kset[n] = 0;
+#else
+				km[n] = dm; kset[n] = ds;
+#endif
+				dm = 0; ds = 0; t = 0; r = 0; goto cs
+			}
 		:: atomic { MAY_TIME_OUT -> goto give_up }
 		fi;
-		atomic {
-			keeps[n] = 1; awaited[n] = 0; lh[n] = 0; asker[n] = 0; old[n] = 0;
-#ifdef BREAK_LEND
-			km[n] = 0; kset[n] = 0;
-#else
-			km[n] = dm; kset[n] = ds;
-#endif
-			dm = 0; ds = 0; t = 0; r = 0; goto cs
-		};
+handed_over:
+		/* L1: a sharer has W */
+		if
+		:: atomic { !keeps[n] -> NO_HEAD; wr[n] = 0; rd[n]++; from = 3; goto look }
+		:: atomic { keeps[n] && NEXT_WRITES -> NO_HEAD; wr[n] = 0; rd[n]++; goto cs } /* S3 */
+		:: atomic { keeps[n] -> dm = km[n]; ds = kset[n]; from = 3 }
+		fi;
+		write_modes(S, 0, 0);
+		dm = S;
 join:
 		/* S2: the node shares */
 		write_mode(n, S, 0, 0);
 		if
-		:: atomic { !wr[n] && !handed[n] -> rd[n]++; t = 0 }
+		:: atomic { from == 3 -> FREE_W; rd[n]++; from = 0; o = 1 }
+		:: atomic { from == 0 && !wr[n] && !handed[n] -> rd[n]++; t = 0; o = 1 }
 		fi;
 #ifdef BREAK_JOIN
-		from = 0; goto depart;
+		goto depart;
 #endif
-		atomic { ds = ds | BIT(n); from = 0; goto depart };
+		atomic { ds = ds | BIT(n); goto depart };
 give_up:
 		/* D4: nodes get the modes back that this one has recalled */
 		j = 0;
@@ -419,15 +446,15 @@ cs:
 #endif
 		fi;
 release:
-		/* R1. L1: a holder may hand W to the head of the queue of its node */
+		/* R1. L1: a holder may hand W over to the clients in the queue of its node */
 		if
 		:: atomic { x && keeps[n] && !b -> goto leave }
-		:: atomic { x && (b || !keeps[n]) -> wr[n] = 0 }
 		:: atomic {
-				x && !b && !keeps[n] && STAY && awaited[n] ->
-				wr[n] = 0; handed[n] = 1; goto done
+				x && (b || !keeps[n]) -> wr[n] = 0;
+				if :: keeps[n] && !HOLDERS(n) -> goto finish :: else fi
 			}
-		:: atomic { !x -> rd[n]-- }
+		:: x && !b && !keeps[n] && STAY && nq[n] -> goto hand
+		:: atomic { !x -> rd[n]--; if :: keeps[n] && !HOLDERS(n) -> goto finish :: else fi }
 		fi;
 look:
 		/* R2 */
@@ -449,11 +476,20 @@ look:
 		fi;
 		/* R4 */
 		atomic { ACK[to[p] - 1] = (stale[p] -> OLD : NOW); NO_ACK; goto done };
+finish:
+		/* S3: the last sharer of a node that keeps the queue leaves as an exclusive holder does */
+#ifdef BREAK_FINISH
+		if :: b -> goto done :: else fi;
+#endif
+		if
+		:: atomic { !keeps[n] || HOLDERS(n) -> goto done }
+		:: atomic { keeps[n] && !HOLDERS(n) -> wr[n] = 1 }
+		fi;
 leave:
 		/* L: the client has W alone, and its node keeps the queue */
 		if
 		/* L1 */
-		:: atomic { STAY && awaited[n] -> wr[n] = 0; handed[n] = 1; goto done }
+		:: STAY && nq[n] -> goto hand
 		/* L2: pass on */
 		:: atomic { next[n] != 0 -> o = 0; dm = km[n]; ds = kset[n]; from = 1; goto depart }
 		/* L3: give back */
@@ -535,22 +571,45 @@ freed:
 		fi;
 #endif
 		if
-		:: atomic { from == 0 -> NO_DIR; lh[n] = 0; goto cs }
+		:: atomic { from == 0 -> NO_DIR; NO_HEAD; goto cs }
 #ifdef BREAK_LATE
 		:: atomic { from == 1 -> from = 0; NO_DIR; goto done }
 #else
 		:: atomic { from == 1 -> from = 0; NO_DIR; goto look }
 #endif
-		:: atomic { from == 2 -> from = 0; NO_DIR; lh[n] = 0; goto out }
+		:: atomic { from == 2 -> from = 0; NO_DIR; lh[n] = 0; goto quit }
 		fi;
+		goto done;
+hand:
+		/* L1, and whether a client is there still */
+		atomic { wr[n] = 0; handed[n] = 1 };
+#ifdef BREAK_NOBODY
+		goto done;
+#endif
+		if
+		:: nq[n] || !handed[n] -> goto done
+		:: atomic { !nq[n] && handed[n] -> handed[n] = 0; wr[n] = 1 }
+		fi;
+		if :: keeps[n] -> goto leave :: else -> goto release fi;
 done:
 		if
+		:: atomic { from == 3 -> from = 0; goto cs }
 		:: atomic { b && q -> b = 0; goto head }
 		:: atomic { b && !q -> b = 0; goto slow }
 		:: else
 		fi;
+		goto out;
+quit:
+		/* L1: a client that leaves the queue of its node without W */
+		atomic { q = 0; nq[n]--; if :: nq[n] -> goto out :: else fi };
+#ifndef BREAK_HANDED
+		if
+		:: atomic { handed[n] -> handed[n] = 0; wr[n] = 1; x = 1; goto release }
+		:: else
+		fi;
+#endif
 out:
-		x = 0
+		x = 0; u = 0
 #ifdef MEET
 	:: WRITES || once -> break
 #else
@@ -591,7 +650,7 @@ init
 #endif
 	assert(tail == 0);
 	for (i : 0 .. NN - 1) {
-		assert(!HOLDERS(i) && !keeps[i] && !awaited[i] && !lh[i] && !back[i]);
+		assert(!HOLDERS(i) && !keeps[i] && !nq[i] && !lh[i] && !back[i]);
 		assert(mode[i] == N || (open && (set & BIT(i)) && mode[i] == m));
 		assert(!open || !(set & BIT(i)) || mode[i] == m)
 	}

@@ -64,6 +64,8 @@ extern enum limits fault_limits;
 	X(cached_resume, "cached", "(D) a place is resumed by a store") \
 	X(cached_restore, "cached", "(D) a recall that is given up is not undone") \
 	X(cached_handed, "cached", "(D) the head of a node gives up although it has been handed W") \
+	X(cached_nobody, "cached", "(L) hands W over without a second look whether a client is there") \
+	X(cached_finish, "cached", "(S) a count taken back does not leave the queue for sharers") \
 	X(rma_mcs_number, "rma-mcs", "stays of an element at the root have no numbers") \
 	X(rma_mcs_link, "rma-mcs", \
 	  "waits behind an element at the root without a look whether it has left") \

@@ -86,42 +86,38 @@ static int pass_head(const struct lock_setup *s, struct lock_slot *slot, int cod
 {
 	int64_t succ;
 
-	if (!mcs_leave(slot, RMA_NODE, queue(slot), &succ))
-		mcs_hand_over(s, slot, RMA_NODE, queue(slot), succ, HEAD_NOW);
+	if (!mcs_leave(slot, RMA_NODE, queue(slot), &succ) &&
+	    mcs_hand_over(s, slot, RMA_NODE, queue(slot), succ, HEAD_NOW))
+		return code;
+	/* Pairs with L1. */
+	if (code != PAWL_SUCCESS)
+		leave_what_was_handed(s, slot);
 	return code;
 }
 
-/* W has been handed over to the head. */
-static bool take_handed(struct lock_slot *slot)
+/* L1: W has been handed over to the node. */
+static bool take_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 {
-	int64_t w;
-
-	do {
-		w = near_get(slot);
-		if (!(w & HANDED) || !(w & TAKES))
-			return false;
-	} while (!near_swap(slot, w, (w & ~(HANDED | HEADS)) + near_one(slot)));
+	if (!near_take_handed(slot, is_head))
+		return false;
+	if (!is_exclusive(slot))
+		recall_share_handed(s, slot);
 	return true;
 }
 
-/* The head does not await W any more. False: it has been handed W. */
-static bool stop_awaiting(struct lock_slot *slot)
+/* The head does not await W any more. */
+static void stop_awaiting(struct lock_slot *slot)
 {
 	int64_t w;
 
-	do {
-		w = near_get(slot);
-		if ((w & HANDED) && (w & TAKES) && !FAULT(cached_handed))
-			return !take_handed(slot);
-	} while (!near_swap(slot, w, w & ~HEADS));
-	return true;
+	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_AND, ~HEADS, &w);
 }
 
 /* Whether the node has to ask for the lock, if W is this. refused: MODE was open, and then closed
  * before the client was in; it could be so again and again. */
 static bool misses(const struct lock_setup *s, struct lock_slot *slot, int64_t w, bool refused)
 {
-	return !cached_is_alone(s) && !(w & (WRITER | HANDED)) &&
+	return !cached_is_alone(s) && !(w & (WRITER | HANDED | KEEPS)) &&
 	       (refused || !mode_permits(slot, cached_look(slot, LINE_MODE)));
 }
 
@@ -131,13 +127,13 @@ static bool await_w(struct lock_slot *slot)
 	int64_t w = near_get(slot);
 
 	if (!(w & AWAITED)) {
-		near_swap(slot, w, w | AWAITED | (is_exclusive(slot) ? TAKES : 0));
+		near_swap(slot, w, w | AWAITED);
 		return true; /* and the caller looks again */
 	}
-	if (!(w & near_others(slot)) || (w & HANDED && w & TAKES))
+	if (!(w & (near_others(slot) | KEEPS)) || (w & HANDED))
 		return true;
-	return rma_await_until(&slot->client, cached_word(slot, LINE_W), HOLDERS, RMA_NE,
-			       w & HOLDERS, RMA_SOON, slot->deadline_ns,
+	return rma_await_until(&slot->client, cached_word(slot, LINE_W), HOLDERS | KEEPS, RMA_NE,
+			       w & (HOLDERS | KEEPS), RMA_SOON, slot->deadline_ns,
 			       "clients of its node to leave", &w);
 }
 
@@ -149,11 +145,10 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t dir;
 
 	for (;;) {
-		if (take_handed(slot))
+		if (take_handed(s, slot, true) || (!is_exclusive(slot) && near_join(s, slot, true)))
 			return pass_head(s, slot, PAWL_SUCCESS);
 		if (misses(s, slot, near_get(slot), refused)) {
-			if (!stop_awaiting(slot))
-				return pass_head(s, slot, PAWL_SUCCESS);
+			stop_awaiting(slot);
 			if (!nodes_enter(s, slot, &dir))
 				return pass_head(s, slot, PAWL_ERR_TIMEOUT);
 			return pass_head(s, slot, recall_enter(s, slot, dir, slot->deadline_ns));
@@ -163,11 +158,11 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot)
 			return pass_head(s, slot, PAWL_SUCCESS);
 		if (counted)
 			leave_take_back(s, slot);
-		if (n == NEAR_MISS)
-			refused = true;
-		else if (!await_w(slot))
-			return pass_head(s, slot,
-					 stop_awaiting(slot) ? PAWL_ERR_TIMEOUT : PAWL_SUCCESS);
+		refused |= n == NEAR_MISS && counted;
+		if (!await_w(slot)) {
+			stop_awaiting(slot);
+			return pass_head(s, slot, PAWL_ERR_TIMEOUT);
+		}
 	}
 }
 
@@ -231,6 +226,8 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 			return PAWL_SUCCESS;
 		if (counted)
 			leave_take_back(s, slot);
+		if (is_exclusive(slot) ? near_take_handed(slot, false) : near_join(s, slot, false))
+			return PAWL_SUCCESS;
 	} while (n == NEAR_MISS && await_mode(slot, &late) && !late);
 	return late ? PAWL_ERR_TIMEOUT : queue_up(s, slot);
 }
@@ -303,7 +300,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 		line = lock_memory_home(s, m, k->lines, NEAR_BYTES, lock);
 		snprintf(err, errlen, "W is 0x%llx, QUEUE 0x%llx", (unsigned long long)line[0],
 			 (unsigned long long)line[1]);
-		return !(line[0] & (HOLDERS | KEEPS | HEADS | STRICT)) && !line[1];
+		return !(line[0] & (HOLDERS | KEEPS | AWAITED | STRICT)) && !line[1];
 	}
 	tail = *lock_memory_home(s, m, k->homes, HOME_BYTES, lock);
 	snprintf(err, errlen, "TAIL is 0x%llx", (unsigned long long)tail);
@@ -315,7 +312,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 		snprintf(err, errlen, "node %d: W 0x%llx, QUEUE 0x%llx, MODE 0x%llx; TAIL 0x%llx",
 			 j, (unsigned long long)line[0], (unsigned long long)line[1],
 			 (unsigned long long)mode, (unsigned long long)tail);
-		if ((line[0] & (HOLDERS | KEEPS | HEADS | STRICT)) || line[1] ||
+		if ((line[0] & (HOLDERS | KEEPS | AWAITED | STRICT)) || line[1] ||
 		    ((mode >> BACK_SHIFT) & MODE_MASK))
 			return false;
 		if ((mode & MODE_MASK) != MODE_N &&

@@ -23,7 +23,7 @@ _Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_STATUS + 8 == LINE_BYTES, "t
 enum mode { MODE_N, MODE_S, MODE_X };
 
 /* W. A parked client notices changes in the low half only. */
-enum { READERS_BITS = 20, PASSES_SHIFT = 26, PASSES_BITS = 8, USES_SHIFT = 34, USES_BITS = 21 };
+enum { READERS_BITS = 20, PASSES_SHIFT = 25, PASSES_BITS = 8, USES_SHIFT = 33, USES_BITS = 21 };
 #define READER INT64_C(1)
 #define READERS ((INT64_C(1) << READERS_BITS) - 1)
 #define WRITER (INT64_C(1) << 20)
@@ -31,11 +31,10 @@ enum { READERS_BITS = 20, PASSES_SHIFT = 26, PASSES_BITS = 8, USES_SHIFT = 34, U
 #define KEEPS (INT64_C(1) << 22)
 #define AWAITED (INT64_C(1) << 23)
 #define STRICT (INT64_C(1) << 24)
-#define TAKES (INT64_C(1) << 25)
 #define PASS (INT64_C(1) << PASSES_SHIFT)
 #define PASSES (((INT64_C(1) << PASSES_BITS) - 1) << PASSES_SHIFT)
 /* What the head of the node's queue takes back when it is in, or gives up. */
-#define HEADS (AWAITED | TAKES | PASSES)
+#define HEADS (AWAITED | PASSES)
 #define USE (INT64_C(1) << USES_SHIFT)
 #define USES (((INT64_C(1) << USES_BITS) - 1) << USES_SHIFT)
 #define HOLDERS (READERS | WRITER | HANDED)

@@ -3,18 +3,20 @@
  * README, R and L. */
 #include "lock/cached/leave.h"
 
-/* L1: hand W over to the head of the node's queue, if it awaits it and is exclusive. The client has
+/* L1: hand W over to the clients of the node, if one of them is in its queue. The client has
  * WRITER. */
-static bool hand_over(struct lock_slot *slot)
+static bool hand_over(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t w;
 
+	if (!cached_look(slot, LINE_QUEUE))
+		return false;
 	do {
 		w = near_get(slot);
-		if (!(w & TAKES))
-			return false;
-	} while (!near_swap(slot, w, w - WRITER + HANDED + USE));
-	return true;
+	} while (!near_swap(slot, w, w - WRITER + HANDED + (policy_stays(s, w) ? USE : 0)));
+	/* Pairs with leave_what_was_handed(). */
+	return cached_look(slot, LINE_QUEUE) || FAULT(cached_nobody) ||
+	       !near_take_handed(slot, true);
 }
 
 /* L2 to L4: what becomes of the lock. *dir: the directory. */
@@ -61,9 +63,9 @@ static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool 
 {
 	int64_t dir, next;
 
-	rma_get(&slot->client, cached_word(slot, LINE_DIR), &dir);
-	if (policy_stays(s, near_get(slot)) && nodes_have_next(slot) && hand_over(slot))
+	if ((policy_stays(s, near_get(slot)) || !nodes_have_next(slot)) && hand_over(s, slot))
 		return PAWL_SUCCESS;
+	rma_get(&slot->client, cached_word(slot, LINE_DIR), &dir);
 	settle(s, slot, &dir);
 	if (FAULT(cached_early))
 		free_w(slot);
@@ -76,31 +78,72 @@ static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool 
 	return FAULT(cached_late) ? PAWL_SUCCESS : near_acknowledge(s, slot, posts);
 }
 
+/* S3: the last sharer of a node that keeps the queue leaves as an exclusive holder does. */
+static RMA_SLOW_PATH int finish(const struct lock_setup *s, struct lock_slot *slot, bool posts)
+{
+	int64_t w;
+
+	do {
+		w = near_get(slot);
+		if (!(w & KEEPS) || (w & HOLDERS))
+			return PAWL_SUCCESS;
+	} while (!near_swap(slot, w, w + WRITER));
+	return leave_queue(s, slot, posts);
+}
+
+/* R1 to R4, of this holder. */
+static int leave_count(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts)
+{
+	int64_t w;
+
+	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, -one, &w);
+	if (__builtin_expect((w & (AWAITED | STRICT | KEEPS)) != 0, 0)) {
+		near_wake(slot, w);
+		if ((w & KEEPS) && !((w - one) & HOLDERS) && (posts || !FAULT(cached_finish)))
+			return finish(s, slot, posts);
+	}
+	return near_acknowledge(s, slot, posts);
+}
+
 void leave_take_back(const struct lock_setup *s, struct lock_slot *slot)
 {
-	near_leave(slot);
-	if (!FAULT(cached_silent))
-		near_acknowledge(s, slot, false);
+	if (FAULT(cached_silent)) {
+		int64_t w;
+
+		rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, -near_one(slot), &w);
+		near_wake(slot, w);
+		return;
+	}
+	leave_count(s, slot, near_one(slot), false);
 }
 
 /* Whether the node has been recalled, and goes on for a while. */
 static bool stays(const struct lock_setup *s, struct lock_slot *slot, int64_t w)
 {
-	return (w & TAKES) && !cached_is_alone(s) &&
+	return (w & AWAITED) && !cached_is_alone(s) &&
 	       (cached_look(slot, LINE_MODE) & MODE_MASK) != MODE_X && policy_stays(s, w);
+}
+
+static int leave_writer(const struct lock_setup *s, struct lock_slot *slot, bool posts)
+{
+	int64_t w = near_get(slot);
+
+	if (w & KEEPS)
+		return leave_queue(s, slot, posts);
+	if (__builtin_expect(stays(s, slot, w), 0) && hand_over(s, slot))
+		return PAWL_SUCCESS;
+	return leave_count(s, slot, WRITER, posts);
+}
+
+void leave_what_was_handed(const struct lock_setup *s, struct lock_slot *slot)
+{
+	if (!FAULT(cached_handed) && near_take_handed(slot, true))
+		leave_writer(s, slot, false);
 }
 
 int leave_release(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t w;
-
-	if (is_exclusive(slot)) {
-		w = near_get(slot);
-		if (w & KEEPS)
-			return leave_queue(s, slot, true);
-		if (__builtin_expect(stays(s, slot, w), 0) && hand_over(slot))
-			return PAWL_SUCCESS;
-	}
-	near_leave(slot);
-	return near_acknowledge(s, slot, true);
+	if (is_exclusive(slot))
+		return leave_writer(s, slot, true);
+	return leave_count(s, slot, READER, true);
 }

@@ -9,5 +9,8 @@
 int leave_release(const struct lock_setup *s, struct lock_slot *slot);
 /* H3: a client that is counted in W, but not in. */
 void leave_take_back(const struct lock_setup *s, struct lock_slot *slot);
+/* The client has emptied the queue of its node, without W: if that has been handed over meanwhile,
+ * release it. */
+void leave_what_was_handed(const struct lock_setup *s, struct lock_slot *slot);
 
 #endif

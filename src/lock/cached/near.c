@@ -22,12 +22,17 @@ bool near_swap(struct lock_slot *slot, int64_t old, int64_t new)
 	return true;
 }
 
+static bool may_pass(int64_t w)
+{
+	return (w & PASSES) >> PASSES_SHIFT < MOST_PASSES;
+}
+
 /* Whether W excludes the client, which is not counted in it. */
 static bool excludes(const struct lock_slot *slot, int64_t w, bool is_head)
 {
 	if ((w & near_others(slot)) || ((w & STRICT) && !is_head))
 		return true;
-	return (w & AWAITED) && !is_head && (w & PASSES) >> PASSES_SHIFT >= MOST_PASSES;
+	return (w & AWAITED) && !is_head && !may_pass(w);
 }
 
 /* H2. */
@@ -83,13 +88,30 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 	return FAULT(cached_order) || is_admitted(s, slot) ? NEAR_IN : NEAR_MISS;
 }
 
-int64_t near_leave(struct lock_slot *slot)
+bool near_take_handed(struct lock_slot *slot, bool is_head)
 {
-	int64_t w, one = near_one(slot);
+	int64_t w;
 
-	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, -one, &w);
-	near_wake(slot, w);
-	return w - one;
+	do {
+		w = near_get(slot);
+		if (!(w & HANDED) || (!is_head && !may_pass(w)))
+			return false;
+	} while (!near_swap(
+	    slot, w, is_head ? (w & ~(HANDED | HEADS)) + WRITER : w - HANDED + WRITER + PASS));
+	return true;
+}
+
+bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
+{
+	int64_t w;
+
+	do {
+		w = near_get(slot);
+		if (!(w & KEEPS) || !(w & READERS) || (w & (WRITER | HANDED)) ||
+		    !policy_stays(s, w) || (!is_head && !may_pass(w)))
+			return false;
+	} while (!near_swap(slot, w, (is_head ? w & ~HEADS : w + PASS) + READER + USE));
+	return true;
 }
 
 int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, bool posts)

@@ -40,8 +40,10 @@ void near_wake(struct lock_slot *slot, int64_t old);
 /* H1 and H2. is_head: of the node's queue. counted: the client is in, or its count has to be taken
  * back (H3). */
 enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool *counted);
-/* R1. Returns W after it. */
-int64_t near_leave(struct lock_slot *slot);
+/* L1: take W, which has been handed over, as an exclusive holder. */
+bool near_take_handed(struct lock_slot *slot, bool is_head);
+/* S3: a sharer counts itself in beside sharers for which the node keeps the queue of nodes. */
+bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
 /* R2 to R4: acknowledge a recall, if no holder is in its way. PAWL_SUCCESS; LOCK_LEFT
  * only if it may post. */
 int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, bool posts);

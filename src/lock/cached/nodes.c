@@ -2,8 +2,16 @@
 /* Kind cached: the queue of nodes; README, Q, L5, L6, D1 to D3. */
 #include "lock/cached/nodes.h"
 
-/* In NEXT, above 1 + a node: the place may be abandoned. */
+/* In NEXT, above 1 + a node: the place may be abandoned; or else, it is of an exclusive client. */
 #define TIMED (INT64_C(1) << 62)
+#define WRITES (INT64_C(1) << 61)
+
+static int64_t link_of(struct lock_slot *slot)
+{
+	return (cached_me(slot) + 1) | (slot->deadline_ns    ? TIMED
+					: is_exclusive(slot) ? WRITES
+							     : 0);
+}
 
 static int64_t swap_status(struct lock_slot *slot, struct rma_word status, int64_t old, int64_t new)
 {
@@ -83,7 +91,7 @@ bool nodes_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 	}
 	/* Q3 */
 	link = cached_word_at(s, slot, (int)last - 1, LINE_NEXT);
-	rma_put(&slot->client, link, (cached_me(slot) + 1) | (slot->deadline_ns ? TIMED : 0));
+	rma_put(&slot->client, link, link_of(slot));
 	rma_flush(&slot->client, link); /* orders the link before the wait; pairs with L5 */
 	slot->from = -1;
 	return await_grant(slot, dir);
@@ -118,6 +126,11 @@ bool nodes_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t
 bool nodes_have_next(struct lock_slot *slot)
 {
 	return cached_look(slot, LINE_NEXT) != 0;
+}
+
+bool nodes_next_writes(struct lock_slot *slot)
+{
+	return (cached_look(slot, LINE_NEXT) & WRITES) != 0;
 }
 
 /* Swap TAIL from this node to the directory. */
@@ -187,7 +200,7 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 		if (!next)
 			return PAWL_SUCCESS;
 	}
-	status = cached_word_at(s, slot, (int)next - 1, LINE_STATUS);
+	status = cached_word_at(s, slot, (int)(next & ~WRITES) - 1, LINE_STATUS);
 	rma_put(c, status, dir | GRANT);
 	if (posts && s->posts && rma_post(c, status))
 		return LOCK_LEFT;

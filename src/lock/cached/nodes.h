@@ -15,6 +15,8 @@ bool nodes_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t
 bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir);
 /* Whether another node is next. */
 bool nodes_have_next(struct lock_slot *slot);
+/* Whether it is, with an exclusive client that stays in the queue until it has the lock. */
+bool nodes_next_writes(struct lock_slot *slot);
 /* L5: leave the directory in TAIL. Returns the next node, to which it has to be granted, or 0. */
 int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir);
 /* L6. PAWL_SUCCESS; LOCK_LEFT only if it may post. */

@@ -82,7 +82,7 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, int64_t d
 	return !own || await_own(slot, conflict, until);
 }
 
-/* C4: in, with the directory. */
+/* C4, S3: in, with the directory. */
 static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 {
 	bool had = dir_has(dir, cached_me(slot));
@@ -103,8 +103,8 @@ static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 	}
 }
 
-/* S2 and L5. The nodes of the directory have S. */
-static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+/* S2 and L5. The nodes of the directory have S. mine: what the client has in W, and gives up. */
+static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, int64_t mine)
 {
 	int64_t w, next;
 
@@ -112,9 +112,9 @@ static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir
 	modes_write_own(slot, MODE_S, MODE_N);
 	for (;;) {
 		w = near_get(slot);
-		if (w & near_others(slot)) /* a client that is not in, and takes its count back */
+		if (w & near_others(slot) & ~mine) /* not in; it takes its count back */
 			await_own(slot, near_others(slot), 0);
-		else if (near_swap(slot, w, (w & ~(HEADS | STRICT)) + near_one(slot)))
+		else if (near_swap(slot, w, (w & ~(HEADS | STRICT | mine)) + READER))
 			break;
 	}
 	if (!FAULT(cached_join))
@@ -140,17 +140,45 @@ static int give_up(const struct lock_setup *s, struct lock_slot *slot, int64_t d
 	return PAWL_ERR_TIMEOUT;
 }
 
+/* S1 and S2. */
+static int share_promised(const struct lock_setup *s, struct lock_slot *slot, int64_t dir,
+			  int64_t mine)
+{
+	if (!dir_is_empty(dir) && !dir_is_open(dir)) {
+		modes_number(slot);
+		modes_write(s, slot, dir, MODE_S, MODE_N, false);
+	}
+	return share(s, slot, dir, mine);
+}
+
 static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t dir,
 			uint64_t until)
 {
 	if (dir_is_open(dir) && dir_mode(dir) == MODE_X) {
 		if (!recall(s, slot, dir, MODE_S, MODE_N, until))
 			return give_up(s, slot, dir);
-	} else if (!dir_is_empty(dir) && !dir_is_open(dir)) {
-		modes_number(slot);
-		modes_write(s, slot, dir, MODE_S, MODE_N, false); /* S1 */
+		return share(s, slot, dir, 0);
 	}
-	return share(s, slot, dir);
+	if (!dir_is_open(dir) && nodes_next_writes(slot)) /* S3 */
+		return keep(slot, dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
+	return share_promised(s, slot, dir, 0);
+}
+
+void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t w, dir;
+
+	do {
+		w = near_get(slot);
+		if ((w & KEEPS) && !nodes_next_writes(slot)) {
+			rma_get(&slot->client, cached_word(slot, LINE_DIR), &dir);
+			share_promised(s, slot, policy_note_miss(dir, false),
+				       WRITER | KEEPS | USES);
+			return;
+		}
+	} while (!near_swap(slot, w, w - WRITER + READER));
+	if (!(w & KEEPS))
+		near_acknowledge(s, slot, false);
 }
 
 int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, uint64_t until)
