@@ -467,26 +467,26 @@ typedef struct pawl_range {
 } pawl_range;
 
 /*
- * Acquire units first to last, both included (0 <= first <= last <= PAWL_RANGE_END), of space id (0
- * <= id < n), in mode PAWL_EXCLUSIVE or, on kinds with PAWL_CAP_SHARED, PAWL_SHARED; wait as long
- * as it takes. Local (one-sided): calls no collective, and allocates nothing, with the exceptions
- * of pawl_lock_acquire(). A client may hold several ranges at a time, also of one space (option
- * max_held). If they overlap, the call waits for ever, or returns PAWL_ERR_HELD on kinds that
- * notice it. Kinds that round long ranges up (citron, unless option k is 0) may also return this
- * for ranges that are close together. PAWL_ERR_UNSUPPORTED on kinds without PAWL_CAP_RANGES.
+ * Acquire units first to last, both included (0 <= first <= last <= PAWL_RANGE_END), of a space (0
+ * <= space < n), in mode PAWL_EXCLUSIVE or, on kinds with PAWL_CAP_SHARED, PAWL_SHARED; wait as
+ * long as it takes. Local (one-sided): calls no collective, and allocates nothing, with the
+ * exceptions of pawl_lock_acquire(). A client may hold several ranges at a time, also of one space
+ * (option max_held). If they overlap, the call waits for ever, or returns PAWL_ERR_HELD on kinds
+ * that notice it. Kinds that round long ranges up (citron, unless option k is 0) may also return
+ * this for ranges that are close together. PAWL_ERR_UNSUPPORTED on kinds without PAWL_CAP_RANGES.
  */
-int pawl_range_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,
+int pawl_range_acquire(pawl_table *table, uint64_t space, int64_t first, int64_t last, int mode,
 		       pawl_range *range);
 
 /* As pawl_range_acquire(), but do not wait for other clients: PAWL_ERR_BUSY if one has some of the
  * units. */
-int pawl_range_try_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,
+int pawl_range_try_acquire(pawl_table *table, uint64_t space, int64_t first, int64_t last, int mode,
 			   pawl_range *range);
 
 /* As pawl_range_acquire(), but wait for at most this many seconds (>= 0), then return
  * PAWL_ERR_TIMEOUT. */
-int pawl_range_timed_acquire(pawl_table *table, uint64_t id, int64_t first, int64_t last, int mode,
-			     double seconds, pawl_range *range);
+int pawl_range_timed_acquire(pawl_table *table, uint64_t space, int64_t first, int64_t last,
+			     int mode, double seconds, pawl_range *range);
 
 /* Release a range that this thread holds. PAWL_ERR_NOT_HELD if it holds none; PAWL_ERR_LEASE_LOST
  * as for pawl_lock_release(). */
@@ -501,15 +501,15 @@ int pawl_range_release(pawl_table *table, const pawl_range *range);
  * behind the end. *units (may be NULL): the number of units that the space has now.
  * PAWL_ERR_UNSUPPORTED on other kinds. Citron paper, Section 3.9.
  */
-int pawl_range_grow(pawl_table *table, uint64_t id, int64_t *units);
+int pawl_range_grow(pawl_table *table, uint64_t space, int64_t *units);
 
 /*
- * Reduce space id to units (>= 1; rounded up, and to option units at least), which makes it a
+ * Reduce a space to units (>= 1; rounded up, and to option units at least), which makes it a
  * little faster. Collective over the table's communicator, with the same values on all ranks. No
  * client may hold or await a range of the table; else the result is PAWL_ERR_BUSY on all ranks, and
  * nothing changes.
  */
-int pawl_range_shrink(pawl_table *table, uint64_t id, int64_t units);
+int pawl_range_shrink(pawl_table *table, uint64_t space, int64_t units);
 
 /* Give up a range that this thread holds, as pawl_lock_abandon() does with a lock. */
 int pawl_range_abandon(pawl_table *table, const pawl_range *range);

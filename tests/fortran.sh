@@ -21,12 +21,12 @@ fortran()
 	fortran_name=$1
 	shift
 	mkdir -p "$work/$fortran_name.mod" && cd "$work/$fortran_name.mod" &&
-		$MPIFC $strict -O2 "$srcdir/fortran/pawl.F90" "$@" -o "$work/$fortran_name" $libs
+		$MPIFC $strict -O2 "$builddir/fortran/pawl.F90" "$@" -o "$work/$fortran_name" $libs
 }
 without_mpi()
 {
 	mkdir "$work/none" && cd "$work/none" &&
-		$MPIFC $strict -DPAWL_NO_MPI_F08 -c "$srcdir/fortran/pawl.F90"
+		$MPIFC $strict -DPAWL_NO_MPI_F08 -c "$builddir/fortran/pawl.F90"
 }
 check "module pawl without a module of MPI has no complaint" without_mpi
 
@@ -38,7 +38,7 @@ default_kinds()
 		for kinds_real in "" -fdefault-real-8 "-fdefault-real-8 -fdefault-double-8"; do
 			for kinds_mpi in "" -DPAWL_NO_MPI_F08; do
 				$MPIFC $strict $kinds_integer $kinds_real $kinds_mpi -c \
-					"$srcdir/fortran/pawl.F90" ||
+					"$builddir/fortran/pawl.F90" ||
 					{ echo "$kinds_integer $kinds_real $kinds_mpi"; return 1; }
 			done
 		done
@@ -100,7 +100,7 @@ document()
 name="module pawl with flang"
 flang=$(command -v flang-new || command -v flang-new-19 || command -v flang-new-16)
 if [ -n "$flang" ]; then
-	check "$name" "$flang" -DPAWL_NO_MPI_F08 -J "$work" -c "$srcdir/fortran/pawl.F90" \
+	check "$name" "$flang" -DPAWL_NO_MPI_F08 -J "$work" -c "$builddir/fortran/pawl.F90" \
 		-o "$work/flang.o"
 else
 	skip "$name" "no flang"
