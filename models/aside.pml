@@ -13,7 +13,8 @@
  * Each client first calls at any time up to LATE; a first turn that ends earlier than T, because its
  * deadline was that of an earlier call, is one that began before the call. Clients that are not
  * patient never give up: these are those with a shared lock of a target. A place that a client
- * leaves is gone; that other clients pass over it is the business of the kinds' own models.
+ * leaves is gone; that other clients pass over it is the business of the kinds' own models, and so is
+ * the intent of a process that holds a target already, which goes ahead of those that wait.
  *
  * -DCROSS   readers 0 and 1 hold a lock each, and need that of the other when the writers 2 and 3
  *           have asked for one each.
@@ -21,6 +22,10 @@
  *           too); 2 and 3 are writers of a lock each.
  * -DPARTS   0 holds lock 1, shared, until 1 has lock 0, shared; 2 needs both exclusively (an intent,
  *           then a target); 3 is a writer of lock 1.
+ * -DINTENTS lock 0 is that of the whole window, which clients have with intent, or shared. 0 has an
+ *           intent and lock 1 exclusively, until 1 has an intent and lock 2 exclusively; 2 waits for
+ *           the whole window, shared (MPI_Win_lock_all); 3 for an intent and lock 2 exclusively.
+ *           With -DREADER 0 does not wait for 1, and 3 has lock 2 shared until 2 has the window.
  * -DSTREAM  readers 0, 1 and 2 lock again and again, without a pause, each for at most H; 3 is a
  *           writer.
  *
@@ -52,9 +57,10 @@
 #endif
 #endif
 #define NC 4
-#define NO 2 /* no second lock */
+#define NL 3
+#define NO NL /* no second lock */
 
-byte shared[2], exclusive[2]; /* holders */
+byte shared[NL], exclusive[NL]; /* holders */
 byte waits[NC];               /* 1 + 2 * lock + (exclusively), 0: in no queue */
 byte before[NC];              /* the clients before it in the queue that it waits for */
 byte has;                     /* those that have had what they asked for */
@@ -62,7 +68,12 @@ byte done;
 short now, last = -1;
 
 #define MASK(c) (1 << (c))
-#define FREE(l, x) (exclusive[l] == 0 && (!(x) || shared[l] == 0))
+#ifdef INTENTS
+#define IS_WHOLE(l) ((l) == 0) /* exclusive holders are those with intent */
+#else
+#define IS_WHOLE(l) false
+#endif
+#define FREE(l, x) ((exclusive[l] == 0 || (IS_WHOLE(l) && (x))) && (!(x) || shared[l] == 0))
 #ifdef BREAK_JOIN
 #define IN_TURN(x) (before[me] == 0 || !(x))
 #else
@@ -73,7 +84,7 @@ inline queue(l, x)
 {
 	for (i : 0 .. NC - 1) {
 		if
-		:: waits[i] == 2 + 2 * l || (x && waits[i] == 1 + 2 * l) ->
+		:: (waits[i] == 2 + 2 * l && !(IS_WHOLE(l) && x)) || (x && waits[i] == 1 + 2 * l) ->
 			before[me] = before[me] | MASK(i)
 		:: else
 		fi
@@ -106,7 +117,8 @@ inline count(l, x, change)
 	:: x -> exclusive[l] = exclusive[l] + change
 	:: else -> shared[l] = shared[l] + change
 	fi;
-	assert(exclusive[l] == 0 || (exclusive[l] == 1 && shared[l] == 0))
+	assert(exclusive[l] == 0 || shared[l] == 0);
+	assert(exclusive[l] <= 1 || IS_WHOLE(l))
 }
 
 /* gave_up says whether the turn has ended. */
@@ -224,6 +236,17 @@ init {
 		start(1, 0, NO, 0, 0, 0, 0);
 		start(2, 0, 1, 1, 1, 0, 0);
 		start(3, 1, NO, 1, 1, 0, 0);
+#endif
+#ifdef INTENTS
+		start(1, 0, 2, 1, 1, 0, 0);
+		start(2, 0, NO, 0, 1, 0, 0);
+#ifdef READER
+		start(0, 0, 1, 1, 1, 0, 0);
+		start(3, 2, NO, 0, 0, MASK(2), 0);
+#else
+		start(0, 0, 1, 1, 1, MASK(1), 0);
+		start(3, 0, 2, 1, 1, 0, 0);
+#endif
 #endif
 #ifdef STREAM
 		start(0, 0, NO, 0, 0, 0, H);
