@@ -197,6 +197,21 @@ check "PAWL_INJECT refuses a time without a unit" refused
 # Settings, failed acquires, many holders, signals.
 tap_program "observers" mpi_run 2 60 "$builddir/tests/lock/observers"
 
+# A time line of 64 ranks, with the default limits.
+long_line()
+{
+	[ "$TEST_MPI" != mpich ] || mpi_yields=$builddir/tests/.libs/libyield.so
+	PAWL_TRACE=$dir/line.json mpi_run 64 300 "$builddir/benchmarks/pawl-bench" --bench=micro \
+		--lock=d-mcs --locks=100000 --no-verify --repetitions=1 --warmup=0 --iterations=25000 &&
+		python3 "$srcdir/tools/pawl-trace" --rows=1 "$dir/line.json" >"$dir/said" || return 1
+	wc -c "$dir/line.json" && cat "$dir/said"
+	[ "$(wc -c <"$dir/line.json")" -lt 256000000 ] && grep -q 'between 64 ranks$' "$dir/said" &&
+		[ "$(grep -c 'acquires are lost' "$dir/said")" = 1 ]
+}
+if [ -n "$TEST_LONG" ]; then
+	check "a time line of 64 ranks is below 256 MB, and pawl-trace reads it" long_line
+fi
+
 no_file()
 {
 	mpi_run 2 60 env PAWL_STATS="$dir/none/stats" "$program" >"$dir/said" 2>&1 || return 1

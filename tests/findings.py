@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Time lines that are made up, and what pawl-trace has to find in them, or not; files that are
-wrong in one respect, and files that were changed at random. Usage: findings.py PAWL-TRACE FOLDER
-[SEED]. Prints TAP."""
+wrong in one respect, and files that were changed at random; with TEST_LONG=1 a large one. Usage:
+findings.py PAWL-TRACE FOLDER [SEED]. Prints TAP."""
 import copy
 import gzip
 import importlib.machinery
@@ -14,12 +14,14 @@ import random
 import re
 import subprocess
 import sys
+import threading
 import traceback
 
 TOOL, FOLDER = sys.argv[1:3]
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 TABLE, LOCK = 1, 7
 CHANGED = 400       # files that are changed at random
+LARGE = 10_000_000  # events of a large one
 number = 0
 
 
@@ -153,7 +155,12 @@ def check_findings():
     line = turns(2, 20, 2.0, 10.0)
     for i in range(5):
         line.slice("try", 0, 500.0 + i, 500.5 + i, result="busy")
+    for rank, acquires in ((0, 3), (1, 9), (1, 9), (0, 4)):
+        line.events.append(line.meta("pawl_lost", rank, 0, table=TABLE, acquires=acquires))
     code, said = run(line.file())
+    lost = [text.split(": ")[0] for text in said.splitlines() if "lost" in text]
+    report(code == 0 and lost == ["the first 25 acquires are lost, of 2 ranks, most of them, 18,"
+                                  " of rank 1 on h"], "one line for what is lost", said)
     row = said.splitlines()[1].split()
     # wait, longest (each with its unit), waits, busy, acquires
     report(code == 0 and row[4:7] == ["0", "5", "20"], "tries that find the lock busy do not wait",
@@ -319,8 +326,55 @@ def check_options():
                last.startswith("pawl-trace: "), f"one line: {name}", said)
 
 
+def write_large(path):
+    """Each of 64 ranks queues all the time for one lock of 1000 after the other."""
+    ranks, locks, length = 64, 1000, 2.0
+    holds = LARGE // 4 // locks + 1
+    line, arrow = Line(ranks), 0
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(as_pawl(line.file())[:-len("\n]}\n")])
+        for lock in range(locks):
+            came = [lock * (holds + 1) * length] * ranks
+            for i in range(holds):
+                rank, before, begin = i % ranks, (i - 1) % ranks, (lock * (holds + 1) + i) * length
+                args = f'"args": {{"table": 1, "lock": {lock}, "mode": "exclusively"}}}}'
+                mine = f'"pid": {rank}, "tid": 100000, "ts": '
+                if begin > came[rank]:
+                    f.write(f',\n{{"ph": "X", "cat": "wait", {mine}{came[rank]:.3f}, "dur":'
+                            f' {begin - came[rank]:.3f}, "name": "await lock {lock}", {args}')
+                f.write(f',\n{{"ph": "X", "cat": "hold", {mine}{begin:.3f}, "dur": {length:.3f},'
+                        f' "name": "lock {lock}", {args}')
+                came[rank] = begin + length
+                if i:
+                    arrow += 1
+                    f.write(f',\n{{"ph": "s", "cat": "hand-over", "pid": {before}, "tid": 100000,'
+                            f' "ts": {begin:.3f}, "id": {arrow}, "name": "hand-over"}},\n{{"ph":'
+                            f' "f", "cat": "hand-over", {mine}{begin:.3f}, "id": {arrow}, "name":'
+                            ' "hand-over", "bp": "e"}')
+        f.write("\n]}\n")
+
+
+def check_large():
+    """In a minute, and below 1 GB. The file is a pipe: it would take 1.7 GB."""
+    path, said = os.path.join(FOLDER, "large"), os.path.join(FOLDER, "said")
+    os.mkfifo(path)
+    writer = threading.Thread(target=write_large, args=(path,), daemon=True)
+    writer.start()
+    with open(said, "w", encoding="utf-8") as f:
+        child = subprocess.Popen([sys.executable, TOOL, "--rows=1", path], stdout=f, stderr=f)
+        _, status, used = os.wait4(child.pid, 0)
+    seconds, megabytes = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
+    with open(said, encoding="utf-8") as f:
+        said = f.read()
+    report(status == 0 and "hand-overs between 64 ranks" in said and megabytes < 1000 and
+           seconds < 60, f"{LARGE} events and more: {seconds:.0f} s of CPU time, {megabytes:.0f} MB"
+           + (" # timed" if seconds >= 60 else ""), said)
+
+
 check_findings()
 check_form()
 check_changed()
 check_options()
+if os.environ.get("TEST_LONG") == "1":
+    check_large()
 print(f"1..{number}")

@@ -163,13 +163,13 @@ compiles()
 check "a program with several tables" compiles
 
 # Each with a ring that is too small for its acquires.
+lost='^the first [0-9]* acquires are lost, of 2 ranks, most of them, [0-9]*, of rank [01] on .*_MIB$'
 two()
 {
 	PAWL_TRACE=$tmp/two.json PAWL_TRACE_MIB=1 mpi_run 2 60 "$tmp/tables" two || return 1
 	pawl_trace "$tmp/two.json" >"$tmp/summary" && cat "$tmp/summary"
-	[ "$(grep -c '^rank [01] on .*: the first [0-9]* acquires are lost: PAWL_TRACE_MIB, ' \
-		"$tmp/summary")" = 2 ] && [ "$(grep -c 'of table [12] (d-mcs, 4 locks)$' \
-		"$tmp/summary")" = 8 ]
+	[ "$(grep -c "$lost" "$tmp/summary")" = 1 ] &&
+		[ "$(grep -c 'of table [12] (d-mcs, 4 locks)$' "$tmp/summary")" = 8 ]
 }
 check "two tables in one file, and acquires that are lost" two
 
@@ -182,7 +182,7 @@ is_limited()
 	bytes=$(wc -c <"$tmp/$1")
 	echo "$bytes bytes, $text of text"
 	[ "$text" -le 1048576 ] && [ "$text" -ge 300000 ] && [ "$bytes" -le $((text / $2)) ] &&
-		[ "$(grep -c '^rank [01] on .* acquires are lost: ' "$tmp/summary")" = 2 ]
+		[ "$(grep -c "$lost" "$tmp/summary")" = 1 ]
 }
 check "the file does not grow beyond its limit" is_limited small.json 1
 check "nor the text of one that is compressed, to a fifth" is_limited small.json.gz 5
