@@ -246,6 +246,20 @@ static bool rget_is_early(const struct job *j, struct trap *t)
 	return true;
 }
 
+/* Seen in MPICH 4.0.2. */
+static bool create_is_before(const struct job *j, struct trap *t)
+{
+	if (!j->create_before)
+		return false;
+	say_what(t,
+		 "operations on a window of MPI_Win_create access up to 15 bytes before its memory"
+		 " with %s, if that does not begin at a multiple of 16 bytes, as measured here",
+		 j->library);
+	say_cure(t, "memory that begins at a multiple of 16 bytes (posix_memalign), or"
+		    " MPI_Win_allocate");
+	return true;
+}
+
 /* Several ranks have the same cpu set, and are more than it has cpus, while the machine has
  * other cpus. The usual reason is that each "host" begins to bind at the first core. */
 static bool crowded_binding(const struct job *j, struct trap *t)
@@ -346,6 +360,7 @@ static const struct {
     {"mpich-finalize-hosts", true, finalize_hangs},
     {"mpich-allocate-shifted", true, allocate_is_shifted},
     {"rget-vector-early", true, rget_is_early},
+    {"create-unaligned", true, create_is_before},
     {"binding-same-cpus", false, crowded_binding},
     {"oversubscribed", false, shared_cpus},
     {"mpich-flush-oversubscribed", false, flush_burns},

@@ -42,7 +42,8 @@ struct job {
 	char ucx_device[64];  /* "rc_mlx5/mlx5_0:1"; "": none */
 	char ucx_why[256];    /* a sentence */
 	enum job_asleep asleep;
-	bool rget_early; /* measured: MPI_Wait for MPI_Rget returned before the data was there */
+	bool rget_early;    /* measured: MPI_Wait for MPI_Rget returned before the data was there */
+	bool create_before; /* measured: operations on a window access the memory before it */
 	int nranks, nhosts;
 	const struct job_rank *rank; /* [nranks] */
 };
@@ -53,7 +54,7 @@ struct trap {
 	char what[400], cure[300];
 };
 
-enum { MAX_TRAPS = 14 };
+enum { MAX_TRAPS = 15 };
 
 /* Find the traps that apply to this job; returns their number, at most MAX_TRAPS. */
 int traps_find(const struct job *j, struct trap *traps);

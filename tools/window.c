@@ -104,6 +104,29 @@ static bool is_early(MPI_Win win, MPI_Comm comm, int rank)
 	return early;
 }
 
+/* Whether operations on a window of MPI_Win_create, of memory that does not begin at a multiple of
+ * 16 bytes, access the memory before it. */
+static bool is_before(MPI_Comm comm, int rank)
+{
+	enum { BEFORE, FIRST, ALL = 4 };
+	_Alignas(16) int64_t memory[ALL] = {KEPT, KEPT, KEPT, KEPT};
+	int64_t one = 1;
+	int ranks, before;
+	MPI_Win win;
+
+	MPI_Comm_size(comm, &ranks);
+	if (MPI_Win_create(memory + FIRST, (ALL - FIRST) * sizeof memory[0], 1, MPI_INFO_NULL, comm,
+			   &win) != MPI_SUCCESS)
+		return false;
+	MPI_Win_fence(0, win);
+	MPI_Put(&one, 1, MPI_INT64_T, (rank + 1) % ranks, 0, 1, MPI_INT64_T, win);
+	MPI_Win_fence(0, win);
+	before = memory[BEFORE] != KEPT;
+	MPI_Win_free(&win);
+	MPI_Allreduce(MPI_IN_PLACE, &before, 1, MPI_INT, MPI_LOR, comm);
+	return before;
+}
+
 void info_probe_windows(struct info *in, MPI_Comm comm)
 {
 	MPI_Win win;
@@ -124,6 +147,7 @@ void info_probe_windows(struct info *in, MPI_Comm comm)
 	for (int i = 0; i < in->nwindows; i++)
 		measure(&in->window[i], win, rank, comm);
 	in->job.rget_early = is_early(win, comm, rank);
+	in->job.create_before = is_before(comm, rank);
 	MPI_Win_unlock_all(win);
 	MPI_Win_free(&win);
 }

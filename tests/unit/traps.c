@@ -134,6 +134,9 @@ static void mpich(void)
 	cured_by(&j, "MPI_Win_flush", "the cure is a flush");
 	j.rget_early = false;
 	is_in(&j, "", "MPICH 4.2, one node");
+	j.create_before = true;
+	is_in(&j, "create-unaligned", "and MPI_Win_create began too early");
+	cured_by(&j, "posix_memalign", "the cure is the memory");
 	j = (struct job){MPICH, TCP, RANKS(cluster, 2)};
 	is_in(&j, "no-asynchronous-progress", "MPICH, two hosts of one rank");
 	cured_by(&j, "MPICH_ASYNC_PROGRESS=1", "the cure also names MPICH's own");
