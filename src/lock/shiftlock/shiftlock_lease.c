@@ -42,8 +42,10 @@
  *       operation on A at most half a lease ago. A client that waited returns if at most a lease
  *       ago it saw a different value of the word that it waited for. Then at least a lease and a
  *       half of (I) is left; the coarse clock is late by at most a tick, and a lease that is
- *       measured by it is not shorter than one. Otherwise the client may have been given up. A
- *       writer then counts a release of its own, which makes any pending K1 fail, or finds A dead;
+ *       measured by it is not shorter than one. (Where a hypervisor stops the processor that keeps
+ *       the kernel's time, and not that of the client, it is late by as long: then only (H) holds,
+ *       and pawl(3) asks for longer leases.) Otherwise the client may have been given up. A writer
+ *       then counts a release of its own, which makes any pending K1 fail, or finds A dead;
  *       and looks at the clock again. A reader leaves and asks again, because a writer that drains
  *       counts the releases. A client that is stopped after its acquire returned, or in its
  *       critical section, learns of it by (H).
