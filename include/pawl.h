@@ -175,7 +175,9 @@ enum {
  * Options are pairs of strings in info, with the key "pawl_" + name. info may be MPI_INFO_NULL;
  * keys without this prefix are ignored. The environment variable PAWL_NAME (upper case) overrides
  * the option name; variables with this prefix that are not options have no effect (pawl(3),
- * OPTIONS).
+ * OPTIONS). Key pawl_name names the table, as pawl_table_set_name() does. For the tables named
+ * "cache", PAWL_NAME_CACHE comes before PAWL_NAME. PAWL_KIND_CACHE and PAWL_KIND are kinds for
+ * tables for which the program names none.
  * Options of all kinds:
  *   distribution  block | cyclic: the home of lock l is rank l / ceil(n/P) or l mod P
  *   max_held  how many locks one process may hold or await at a time, with all its threads,

@@ -11,16 +11,19 @@ program=$builddir/tests/lock/environment
 tmp=environment.$$.tmp
 trap 'rm -f $tmp $tmp.err' EXIT
 
-# each "VARIABLE..." "VARIABLE..." KIND: rank 0 gets the first ones, the others the second ones.
+# each "VARIABLE..." "VARIABLE..." KIND NAME: rank 0 gets the first ones, the others the second
+# ones.
 each()
 {
 	first=$1 others=$2
 	shift 2
 	mpi_run 3 60 sh -c '
 		rank=${OMPI_COMM_WORLD_RANK-${PMI_RANK-$PMIX_RANK}}
-		[ "$rank" = 0 ] && set -- $1 -- "$3" "$4" || set -- $2 -- "$3" "$4"
-		while [ "$1" != -- ]; do export "$1"; shift; done
-		exec "$2" "$3"' sh "$first" "$others" "$program" "${1-d-mcs}" >$tmp 2>$tmp.err
+		program=$3 kind=$4 name=$5
+		[ "$rank" = 0 ] && set -- $1 || set -- $2
+		export "$@"
+		exec "$program" "$kind" ${name:+"$name"}' \
+		sh "$first" "$others" "$program" "${1-d-mcs}" "$2" >$tmp 2>$tmp.err
 	status=$?
 	grep -a . $tmp $tmp.err
 	return $status
@@ -88,6 +91,47 @@ strict()
 		grep 'rank 0: .*PAWL_COLOUR' $tmp && grep 'rank 1: another rank failed' $tmp
 }
 check "PAWL_STRICT=1 makes an unknown one an error" strict
+
+# created KIND MAX_HELD: all 3 ranks have such a table.
+created()
+{
+	[ "$(grep -c "created $1 .*max_held $2\$" $tmp)" = 3 ]
+}
+
+named()
+{
+	all="PAWL_KIND=d-mcs PAWL_MAX_HELD=5 PAWL_KIND_MY_TABLE=mgl PAWL_MAX_HELD_MY_TABLE=7"
+	each "$all" "$all" auto my-table && created mgl 7 && ! grep -a '^pawl:' $tmp.err &&
+		each "$all" "$all" auto && created d-mcs 5 &&
+		grep -a 'PAWL_KIND_MY_TABLE had no effect on rank 0' $tmp.err &&
+		each "$all" "$all" rma-rw my-table && created rma-rw 7 &&
+		grep -a 'PAWL_KIND_MY_TABLE has no effect: .* names .* rma-rw' $tmp.err
+}
+check "kind and options by the name of the table; what has no effect" named
+
+unknown_kind()
+{
+	! each PAWL_KIND_A=dmcs PAWL_KIND_A=dmcs auto a &&
+		[ "$(grep -c 'variable PAWL_KIND_A: .*mean d-mcs?.*kinds are: adap' $tmp)" = 3 ] &&
+		! each PAWL_KIND=no PAWL_KIND=no auto && grep 'variable PAWL_KIND: .*adapt' $tmp
+}
+check "an unknown kind: which variable, and the accepted values" unknown_kind
+
+named_differ()
+{
+	! each PAWL_KIND_A=d-mcs PAWL_KIND_A=mgl auto a &&
+		[ "$(grep -c 'differ in kind: d-mcs on rank 0, mgl on rank 1' $tmp)" = 3 ]
+}
+check "ranks that differ in the kind by the environment" named_differ
+
+not_of_kind()
+{
+	! each PAWL_LEASE_A=1s PAWL_LEASE_A=1s d-mcs a &&
+		[ "$(grep -c 'PAWL_LEASE_A: d-mcs has no option lease.*shiftlock' $tmp)" = 3 ] &&
+		! each "PAWL_STRICT=1 PAWL_UNITS_MOTS=9" PAWL_X=1 citron a &&
+		grep 'UNITS_MOTS is no option (did you mean PAWL_UNITS_MOST?)' $tmp
+}
+check "an option that the kind of the named table does not have; a misspelt one" not_of_kind
 
 empty_nodes()
 {

@@ -194,7 +194,7 @@ is_chosen()
 	[ "$(grep -c '"cat": "hold"' "$tmp/chosen.json")" = 20000 ] &&
 		! grep -q '"ph": "X".*"pid": 0' "$tmp/chosen.json" &&
 		! grep -q '"name": "lock [23]"' "$tmp/chosen.json" &&
-		PAWL_TRACE=$tmp/chosen.json PAWL_TRACE_TIME=1000-1001 \
+		PAWL_TRACE=$tmp/chosen.json PAWL_TRACE_TIME=1000s-1001000ms \
 			mpi_run 2 60 "$tmp/tables" two && ! grep -q '"ph": "X"' "$tmp/chosen.json"
 }
 check "ranks, locks and a time are chosen" is_chosen

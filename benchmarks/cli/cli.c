@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
+
 enum { MOST_ROWS = 64, LINE = 79, INDENT = 25, FIRST_VALUE = 256 };
 
 static char error[1200];
@@ -51,6 +53,26 @@ bool list_has(const char *list, const char *name)
 }
 
 /* ------------------------------------------------------------------- values */
+
+/* A number of seconds, or a time with its unit. */
+static bool to_seconds(const struct cli_row *row, const char *text, double *value)
+{
+	char *end;
+	double ns;
+
+	errno = 0;
+	*value = strtod(text, &end); /* has exponents */
+	if (errno || end == text || *end) {
+		if (!duration_parse(text, 1e9, &ns))
+			ns = -1;
+		*value = ns / 1e9;
+	}
+	if (!(*value >= row->low && *value <= row->high))
+		return cli_wrong("--%s: \"%s\" is not a number of seconds from %g to %g, as 2, 0.5"
+				 " or 300ms",
+				 row->name, text, row->low, row->high);
+	return true;
+}
 
 static bool to_real(const struct cli_row *row, const char *text, double *value)
 {
@@ -122,6 +144,8 @@ static bool set_one(const struct cli_row *row, void *settings, const char *value
 		return true;
 	case CLI_REAL:
 		return to_real(row, value, to);
+	case CLI_SECONDS:
+		return to_seconds(row, value, to);
 	case CLI_COUNT:
 		return cli_count(row, value, to);
 	case CLI_INT:

@@ -16,6 +16,7 @@ enum cli_type {
 	CLI_HEADING, /* a heading of the help */
 	CLI_FLAG,    /* bool: true */
 	CLI_REAL,    /* double, from low to high */
+	CLI_SECONDS, /* the same, of seconds; also with a unit, as 300ms */
 	CLI_COUNT,   /* uint64_t, from least to most */
 	CLI_INT,     /* int, from least to most */
 	CLI_CHOICE,  /* an enum whose values are the places in words */

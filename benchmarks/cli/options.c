@@ -182,7 +182,7 @@ static const struct cli_row rows[] = {
 
 	{CLI_HEADING, BENCH, .help = "How long"},
 	{CLI_HEADING, SIM | TUNE, .help = "How long, in virtual time, after a warm-up of a tenth"},
-	{CLI_REAL, BENCH, "seconds", .argument = "S", AT(seconds), .low = 0.001, .high = 3600,
+	{CLI_SECONDS, BENCH, "seconds", .argument = "S", AT(seconds), .low = 0.001, .high = 3600,
 	 .help = "time for each lock and repetition (default: 1)"},
 	{CLI_COUNT, BENCH, "iterations", .argument = "N", AT(iterations), .least = 1,
 	 .most = 1000000000000,
@@ -191,10 +191,10 @@ static const struct cli_row rows[] = {
 	{CLI_COUNT, SIM | TUNE, "iterations", .argument = "N", AT(iterations), .least = 1,
 	 .most = 1000000000000,
 	 .help = "acquires for each active rank (default: 20, but at least 20000 altogether)"},
-	{CLI_REAL, SIM | TUNE, "seconds", .argument = "S", AT(seconds), .low = 1e-6, .high = 3600,
+	{CLI_SECONDS, SIM | TUNE, "seconds", .argument = "S", AT(seconds), .low = 1e-6, .high = 3600,
 	 .help = "virtual time, in place of a number of acquires (not dht); with both, until both "
 		 "are reached"},
-	{CLI_REAL, BENCH, "warmup", .argument = "S", AT(warmup), .low = 0, .high = 3600,
+	{CLI_SECONDS, BENCH, "warmup", .argument = "S", AT(warmup), .low = 0, .high = 3600,
 	 .help = "warm-up before each measurement (default: a tenth)"},
 	{CLI_INT, BENCH, "repetitions", .argument = "R", AT(repetitions), .least = 1, .most = 1000,
 	 .help = "number of repetitions (default: 3)"},
@@ -208,7 +208,7 @@ static const struct cli_row rows[] = {
 	 .help = "seed of the random numbers (default: 1)"},
 
 	{CLI_HEADING, BENCH, .help = "Checks"},
-	{CLI_REAL, BENCH, "verify", .argument = "S", AT(verify), .low = 0, .high = 3600,
+	{CLI_SECONDS, BENCH, "verify", .argument = "S", AT(verify), .low = 0, .high = 3600,
 	 .help = "check mutual exclusion for S seconds before each measurement (default: 0.2)"},
 	{CLI_CALL, BENCH, "no-verify", .call = set_no_verify, .help = "do not check"},
 

@@ -458,27 +458,19 @@ int pawl_table_get_info_sized(const pawl_table *t, struct pawl_table_info *info,
 	return give(info, size, &found, sizeof found);
 }
 
-static bool is_printable(const char *name)
-{
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == '"')
-			return false;
-	return true;
-}
-
 int pawl_table_set_name(pawl_table *t, const char *name)
 {
+	int rc;
+
 	if (!t)
 		return error_set(PAWL_ERR_ARG, "table is a null handle");
 	if (life_check(t) != PAWL_SUCCESS)
 		return life_check(t);
 	if (!name)
 		name = "";
-	if (strlen(name) >= sizeof t->name || !is_printable(name))
-		return error_set(PAWL_ERR_ARG,
-				 "name: at most %zu bytes, without quotation marks and control"
-				 " characters",
-				 sizeof t->name - 1);
+	rc = table_check_name(name);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	strcpy(t->name, name);
 	table_describe(t, t->setup.protocol, t->setup.n);
 	return PAWL_SUCCESS;

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/duration.h"
 #include "base/error.h"
 #include "observe/job.h"
 #include "observe/observers.h"
@@ -418,27 +419,26 @@ static int get_spans(MPI_Comm comm, const char *name, struct spans *s)
 	return rc;
 }
 
-/* Seconds since the table was created: "10-20". */
+/* Times since the table was created: "10-20", "500ms-2s". */
 static int get_time(struct trace *t)
 {
-	char text[OBSERVE_SETTING], *end = text;
+	char text[OBSERVE_SETTING], first[OBSERVE_SETTING];
 	int rc = observe_text(t->of->comm, "PAWL_TRACE_TIME", text);
+	size_t len = strcspn(text, "-");
 	double from = 0, to = 0;
 
 	t->to_ns = UINT64_MAX;
 	if (rc != PAWL_SUCCESS || !text[0])
 		return rc;
-	if (text[0] >= '0' && text[0] <= '9')
-		from = strtod(text, &end);
-	if (*end == '-' && end[1] >= '0' && end[1] <= '9')
-		to = strtod(end + 1, &end);
-	if (*end || !(from < to && to < 1e9))
+	snprintf(first, sizeof first, "%.*s", (int)len, text);
+	if (text[len] != '-' || !duration_parse(first, 1e9, &from) ||
+	    !duration_parse(text + len + 1, 1e9, &to) || !(from < to && to < 1e18))
 		return error_set(PAWL_ERR_OPTION,
 				 "PAWL_TRACE_TIME: \"%.80s\" is no span of seconds since the table"
-				 " was created, as in 10-20",
+				 " was created, as in 10-20 or 500ms-2s",
 				 text);
-	t->from_ns = t->opened_ns + (uint64_t)(from * 1e9);
-	t->to_ns = t->opened_ns + (uint64_t)(to * 1e9);
+	t->from_ns = t->opened_ns + (uint64_t)from;
+	t->to_ns = t->opened_ns + (uint64_t)to;
 	return PAWL_SUCCESS;
 }
 

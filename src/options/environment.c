@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The environment. Variables PAWL_NAME are meant for all tables of the program, so a kind ignores
- * the options of other kinds. Variables are read in the order of the list of options; the order in
- * which a launcher sets them does not matter.
+ * the options of other kinds. PAWL_NAME_TABLE is meant for the tables of one name, and comes before
+ * PAWL_NAME; an option that their kind does not have is an error, as in an info. TABLE is the name
+ * in upper case, with _ for what is neither a letter nor a digit. Variables are read in the order
+ * of the list of options; the order in which a launcher sets them does not matter.
  *
  * Other variables with this prefix may be legitimate: module files, CMake and Spack set PAWL_ROOT,
  * PAWL_DIR and the like for any package of this name. One that resembles an option is probably
@@ -11,6 +13,7 @@
  */
 #include <ctype.h>
 #include <pawl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +27,8 @@
 static const char prefix[] = "PAWL_";
 
 enum { PREFIX = sizeof prefix - 1 };
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 /* Names after the prefix: the kind of tables for which the program names none, ... */
 static const char of_kind[] = "KIND";
@@ -47,8 +52,6 @@ static const char *const of_installation[] = {
 };
 static const char strict[] = "STRICT";
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
-
 /* Defined only if a layer is in this process. */
 #pragma weak pawl_private_layer
 
@@ -57,17 +60,76 @@ const char *environment_name(const char *option, char *text, size_t len)
 	size_t used = (size_t)snprintf(text, len, "%s", prefix);
 
 	for (; *option && used + 1 < len; option++)
-		text[used++] = (char)toupper((unsigned char)*option);
+		text[used++] =
+		    (char)(isalnum((unsigned char)*option) ? toupper((unsigned char)*option) : '_');
 	text[used] = '\0';
 	return text;
 }
 
-const char *options_kind(const char *asked)
+/* The variable of an option for the tables of one name. */
+static const char *variable_of(const char *option, const char *table,
+			       char text[OPTIONS_VARIABLE_BYTES])
 {
-	char name[32];
-	const char *set = getenv(environment_name(of_kind, name, sizeof name));
+	char both[OPTIONS_VARIABLE_BYTES];
 
-	return (!asked || strcmp(asked, "auto") == 0) && set && *set ? set : asked;
+	snprintf(both, sizeof both, "%s_%s", option, table);
+	return environment_name(both, text, OPTIONS_VARIABLE_BYTES);
+}
+
+static const char *value_of(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value ? value : NULL;
+}
+
+const char *options_kind(const char *asked, const char *name, char variable[OPTIONS_VARIABLE_BYTES])
+{
+	const bool none = !asked || strcmp(asked, "auto") == 0;
+	const char *kind = NULL;
+
+	if (none && *name)
+		kind = value_of(variable_of(of_kind, name, variable));
+	if (none && !kind)
+		kind = value_of(environment_name(of_kind, variable, OPTIONS_VARIABLE_BYTES));
+	if (!kind)
+		variable[0] = '\0';
+	return kind ? kind : asked;
+}
+
+/* ------------------------------------------------------ tables with names */
+
+/* The names of tables that this process has created, as variables have them. */
+static struct {
+	pthread_mutex_t mutex;
+	size_t n;
+	bool more; /* than are kept */
+	char names[64][OPTIONS_NAME_BYTES];
+} created = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_created(const char *name, size_t len)
+{
+	bool found = created.more;
+
+	for (size_t i = 0; i < created.n && !found; i++)
+		found =
+		    strlen(created.names[i]) == len && strncmp(created.names[i], name, len) == 0;
+	return found;
+}
+
+static void note_created(const char *table)
+{
+	char text[OPTIONS_VARIABLE_BYTES];
+	const char *name = environment_name(table, text, sizeof text) + PREFIX;
+
+	pthread_mutex_lock(&created.mutex);
+	if (!is_created(name, strlen(name))) {
+		if (created.n == LENGTH(created.names))
+			created.more = true;
+		else
+			strcpy(created.names[created.n++], name);
+	}
+	pthread_mutex_unlock(&created.mutex);
 }
 
 /* ------------------------------------------------------- whose a name is */
@@ -93,6 +155,38 @@ static bool is_one(const char *known, const char *name, size_t len)
 	return strlen(known) == len && strncmp(known, name, len) == 0;
 }
 
+/* The length of option_ in a name option_TABLE, or 0. */
+static size_t before_table(const char *option, const char *name, size_t len)
+{
+	char known[OPTIONS_VARIABLE_BYTES];
+	size_t n = strlen(option);
+
+	if (len <= n + 1 || name[n] != '_')
+		return 0;
+	environment_name(option, known, sizeof known);
+	return strncmp(known + PREFIX, name, n) == 0 ? n + 1 : 0;
+}
+
+enum table_of { OF_NO_TABLE, OF_OTHER_TABLE, OF_CREATED_TABLE };
+
+/* Whether a name is option_TABLE, and this process has created such a table. Two options may be
+ * meant: topology for FILE_X, and topology_file for X. */
+static enum table_of table_of(const char *name, size_t len)
+{
+	const struct option_spec *s = NULL;
+	enum table_of found = OF_NO_TABLE;
+
+	pthread_mutex_lock(&created.mutex);
+	for (int i = -1; i < 0 || (s = option_spec_get(i)); i++) {
+		size_t n = before_table(s ? s->is.name : of_kind, name, len);
+
+		if (n && found != OF_CREATED_TABLE)
+			found = is_created(name + n, len - n) ? OF_CREATED_TABLE : OF_OTHER_TABLE;
+	}
+	pthread_mutex_unlock(&created.mutex);
+	return found;
+}
+
 static bool among(const char *const *list, size_t n, const char *name, size_t len)
 {
 	for (size_t i = 0; i < n; i++)
@@ -112,16 +206,17 @@ static bool is_option(const char *name, size_t len)
 	return false;
 }
 
-static bool is_unknown(const char *name, size_t len)
+static bool is_known(const char *name, size_t len)
 {
-	return len > 0 && !is_option(name, len) && !is_one(strict, name, len) &&
-	       !is_one(of_kind, name, len) && !among(of_layer, LENGTH(of_layer), name, len) &&
-	       !among(of_observers, LENGTH(of_observers), name, len) &&
-	       !among(of_installation, LENGTH(of_installation), name, len);
+	return is_option(name, len) || is_one(strict, name, len) || is_one(of_kind, name, len) ||
+	       among(of_layer, LENGTH(of_layer), name, len) ||
+	       among(of_observers, LENGTH(of_observers), name, len) ||
+	       among(of_installation, LENGTH(of_installation), name, len);
 }
 
-/* Whether an unknown variable resembles a known one; text is the known one. */
-static bool resembles(const char *name, size_t len, char *text, size_t room)
+/* The known name that an unknown one resembles, or NULL. Of option_TABLE that is only a longer name
+ * with the same option: UNITS_MOTS may be units_most. */
+static const char *resembles(const char *name, size_t len, char *text, size_t room)
 {
 	struct similar near = similar_to(name, len);
 	const struct option_spec *s;
@@ -136,10 +231,22 @@ static bool resembles(const char *name, size_t len, char *text, size_t room)
 	similar_try(&near, of_kind, strlen(of_kind));
 	similar_try(&near, strict, strlen(strict));
 	if (!near.best)
-		return false;
+		return NULL;
 	snprintf(best, sizeof best, "%.*s", (int)near.best_len, near.best);
 	environment_name(best, text, room);
-	return true;
+	if (table_of(name, len) != OF_NO_TABLE &&
+	    table_of(text + PREFIX, strlen(text + PREFIX)) == OF_NO_TABLE)
+		return NULL;
+	return text;
+}
+
+/* Whether a name has no effect on any table; meant is the name that it resembles, or NULL. */
+static bool is_wrong(const char *name, size_t len, char *text, size_t room, const char **meant)
+{
+	if (!len || is_known(name, len) || table_of(name, len) == OF_CREATED_TABLE)
+		return false;
+	*meant = resembles(name, len, text, room);
+	return *meant || table_of(name, len) == OF_NO_TABLE;
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -149,31 +256,50 @@ extern char **environ;
 /* PAWL_STRICT: refuse unknown variables. */
 static int check_names(void)
 {
-	const char *name;
-	char meant[64];
+	const char *name, *meant;
+	char text[64];
 	size_t len;
 
 	for (char **e = environ; e && *e; e++) {
 		len = name_of(*e, &name);
-		if (!len || !is_unknown(name, len))
-			continue;
-		bool near = resembles(name, len, meant, sizeof meant);
-
-		return error_set(
-		    PAWL_ERR_OPTION,
-		    "environment variable %s%.*s is no option%s%s%s, and PAWL_STRICT is"
-		    " set; accepted: the options of pawl(3), in upper case behind PAWL_",
-		    prefix, (int)len, name, near ? " (did you mean " : "", near ? meant : "",
-		    near ? "?)" : "");
+		if (is_wrong(name, len, text, sizeof text, &meant))
+			return error_set(
+			    PAWL_ERR_OPTION,
+			    "environment variable %s%.*s is no option%s%s%s, and PAWL_STRICT is"
+			    " set; accepted: the options of pawl(3), in upper case behind PAWL_",
+			    prefix, (int)len, name, meant ? " (did you mean " : "",
+			    meant ? meant : "", meant ? "?)" : "");
 	}
 	return PAWL_SUCCESS;
+}
+
+/* Variables for the tables of this name. */
+static int read_of_table(struct options *o, const struct lock_protocol *p)
+{
+	char variable[OPTIONS_VARIABLE_BYTES], what[OPTIONS_VARIABLE_BYTES + 32];
+	const struct option_spec *s;
+	int rc = PAWL_SUCCESS;
+
+	for (int i = 0; rc == PAWL_SUCCESS && (s = option_spec_get(i)); i++) {
+		const char *name = variable_of(s->is.name, o->name, variable);
+		const char *value = getenv(name);
+
+		if (!value || is_known(name + PREFIX, strlen(name + PREFIX)))
+			continue;
+		snprintf(what, sizeof what, "environment variable %s", name);
+		rc = options_set(o, p, s->is.name, value, what);
+	}
+	return rc;
 }
 
 int options_environment(struct options *o, const struct lock_protocol *p)
 {
 	const struct option_spec *s;
-	int rc = is_strict() ? check_names() : PAWL_SUCCESS;
+	int rc;
 
+	if (*o->name)
+		note_created(o->name);
+	rc = is_strict() ? check_names() : PAWL_SUCCESS;
 	for (int i = 0; rc == PAWL_SUCCESS && (s = option_spec_of(p, i)); i++) {
 		char name[64];
 		const char *value = getenv(environment_name(s->is.name, name, sizeof name));
@@ -181,13 +307,13 @@ int options_environment(struct options *o, const struct lock_protocol *p)
 		if (value)
 			rc = option_value_set(o, s, value);
 	}
-	return rc;
+	return rc == PAWL_SUCCESS && *o->name ? read_of_table(o, p) : rc;
 }
 
 void environment_warn(FILE *out)
 {
-	const char *name;
-	char meant[64];
+	const char *name, *meant;
+	char text[64];
 	size_t len;
 
 	for (char **e = environ; e && *e; e++) {
@@ -200,11 +326,43 @@ void environment_warn(FILE *out)
 				" libpawl-mpi and other layers, none of which this program has"
 				" loaded\n",
 				prefix, (int)len, name);
-		else if (is_unknown(name, len) && resembles(name, len, meant, sizeof meant))
+		else if (is_wrong(name, len, text, sizeof text, &meant) && meant)
 			fprintf(out,
 				"pawl: environment variable %s%.*s is no option and has no effect;"
 				" did you mean %s? (PAWL_STRICT=1 makes this an error)\n",
 				prefix, (int)len, name, meant);
+	}
+}
+
+void options_warn_kind(FILE *out, const char *asked, const char *name)
+{
+	static atomic_flag done = ATOMIC_FLAG_INIT;
+	char variable[OPTIONS_VARIABLE_BYTES];
+
+	if (!*name || options_kind(asked, name, variable) != asked ||
+	    !value_of(variable_of(of_kind, name, variable)) || atomic_flag_test_and_set(&done))
+		return;
+	fprintf(out,
+		"pawl: environment variable %s has no effect: the program names the kind of this"
+		" table, %s\n",
+		variable, asked);
+}
+
+void options_warn_unused(FILE *out)
+{
+	const char *name;
+
+	for (char **e = environ; e && *e; e++) {
+		size_t len = name_of(*e, &name);
+
+		if (!len || is_known(name, len) || table_of(name, len) != OF_OTHER_TABLE)
+			continue;
+		fprintf(out,
+			"pawl: environment variable %s%.*s had no effect on rank 0, which created"
+			" no table of that name (info key pawl_name)%s",
+			prefix, (int)len, name, created.n ? "; its tables are " : "\n");
+		for (size_t i = 0; i < created.n; i++)
+			fprintf(out, "%s%s", created.names[i], i + 1 < created.n ? ", " : "\n");
 	}
 }
 

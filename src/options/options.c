@@ -222,6 +222,35 @@ int options_default(struct options *o, const struct lock_protocol *p)
 static const char info_prefix[] = "pawl_";
 /* Names of options that the environment does not override, separated by blanks. */
 static const char final_key[] = "pawl_final";
+/* The name of the table. */
+static const char name_key[] = "pawl_name";
+
+int options_check_name(const char *name, int code, const char *what)
+{
+	size_t len = 0;
+
+	while (name[len] && (unsigned char)name[len] >= ' ' && name[len] != '"')
+		len++;
+	if (!name[len] && len < OPTIONS_NAME_BYTES)
+		return PAWL_SUCCESS;
+	return error_set(code,
+			 "%s: at most %d bytes, without quotation marks and control characters",
+			 what, OPTIONS_NAME_BYTES - 1);
+}
+
+int options_name(MPI_Info info, char name[OPTIONS_NAME_BYTES])
+{
+	char value[MPI_MAX_INFO_VAL + 1] = "";
+	int rc;
+
+	name[0] = '\0';
+	if (info == MPI_INFO_NULL || !info_get(info, name_key, value, sizeof value))
+		return PAWL_SUCCESS;
+	rc = options_check_name(value, PAWL_ERR_OPTION, "info key pawl_name");
+	if (rc == PAWL_SUCCESS)
+		strcpy(name, value);
+	return rc;
+}
 
 static bool is_known(const char *name)
 {
@@ -302,7 +331,7 @@ static int read_info(struct options *o, const struct lock_protocol *p, MPI_Info 
 
 		PMPI_Info_get_nthkey(info, i, key);
 		if (strncasecmp(key, info_prefix, strlen(info_prefix)) == 0 &&
-		    strcmp(key, final_key) != 0)
+		    strcmp(key, final_key) != 0 && strcmp(key, name_key) != 0)
 			rc = read_info_key(o, p, info, key);
 	}
 	return rc;
@@ -370,6 +399,8 @@ int options_read(struct options *o, const struct lock_protocol *p, MPI_Info info
 {
 	int rc = options_default(o, p);
 
+	if (rc == PAWL_SUCCESS)
+		rc = options_name(info, o->name);
 	if (rc == PAWL_SUCCESS)
 		rc = read_info(o, p, info);
 	if (rc == PAWL_SUCCESS)

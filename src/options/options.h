@@ -16,6 +16,9 @@ enum option_progress { PROGRESS_LAZY, PROGRESS_FAR, PROGRESS_EAGER, PROGRESS_THR
 enum option_transport { TRANSPORT_AUTO, TRANSPORT_MPI, TRANSPORT_UCX };
 enum option_wait { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_PARK };
 
+/* A table's name, and a variable's name with it. */
+enum { OPTIONS_NAME_BYTES = 64, OPTIONS_VARIABLE_BYTES = 96 };
+
 struct options {
 	enum lock_home home;
 	int64_t max_held;
@@ -27,6 +30,7 @@ struct options {
 	int64_t spin_us; /* -1: chosen by ranks and cores */
 	double watchdog_s;
 	char *topology, *topology_file, *groups; /* NULL: not given */
+	char name[OPTIONS_NAME_BYTES];           /* of the table; "": none */
 	const struct lock_protocol *protocol;    /* the kind that own belongs to */
 	_Alignas(int64_t) unsigned char own[LOCK_OPTION_BYTES];
 };
@@ -41,9 +45,19 @@ int options_default(struct options *o, const struct lock_protocol *p);
 int options_set(struct options *o, const struct lock_protocol *p, const char *name,
 		const char *value, const char *what);
 int options_environment(struct options *o, const struct lock_protocol *p);
-/* The kind of a table for which the program asked for this one (NULL or "auto": none): PAWL_KIND,
- * if the environment has it, where it asked for none. */
-const char *options_kind(const char *asked);
+/* The name that info key pawl_name gives a table, or "". PAWL_ERR_OPTION if it is no name. */
+int options_name(MPI_Info info, char name[OPTIONS_NAME_BYTES]);
+/* code, with a message about what, if it is no name of a table. */
+int options_check_name(const char *name, int code, const char *what);
+/* The kind of a table of this name for which the program asked for this one. Where it asked for
+ * none (NULL or "auto"), and the environment has PAWL_KIND_NAME or PAWL_KIND, it is that one;
+ * variable is then the variable, else "". */
+const char *options_kind(const char *asked, const char *name,
+			 char variable[OPTIONS_VARIABLE_BYTES]);
+/* Report, once in a process, PAWL_KIND_NAME for a table whose kind the program names. */
+void options_warn_kind(FILE *out, const char *asked, const char *name);
+/* Report the variables for a table of whose name this process has created none. */
+void options_warn_unused(FILE *out);
 /* Report what has no effect on a table of this kind, and what was probably meant: once in a process
  * each variable PAWL_* that is no option, and each that is an option of other kinds; and keys of
  * the info that are options without the prefix of Pawl. p NULL: of no kind. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Check that all ranks ask for the same table. Kind, n, homes and each option are compared as text,
- * so it does not matter whether a value comes from the info, a variable or a default. If ranks
- * differ, all ranks get a message with the item and two ranks that differ in it.
+ * Check that all ranks ask for the same table. Name, kind, n, homes and each option are compared as
+ * text, so it does not matter whether a value comes from the info, a variable or a default. If
+ * ranks differ, all ranks get a message with the item and two ranks that differ in it.
  */
 #include <limits.h>
 #include <pawl.h>
@@ -14,7 +14,7 @@
 #include "options/option_spec.h"
 #include "table/table.h"
 
-enum { KIND, N, HOMES, FIRST_OPTION, MOST = 64, SHOWN = 120 };
+enum { NAME, KIND, N, HOMES, FIRST_OPTION, MOST = 64, SHOWN = 120 };
 
 struct asked {
 	const struct options *options;
@@ -25,7 +25,8 @@ struct asked {
 
 static const char *name_of(const struct asked *a, int item)
 {
-	static const char *const names[] = {[KIND] = "kind", [N] = "n", [HOMES] = "homes"};
+	static const char *const names[] = {
+	    [NAME] = "name (info key pawl_name)", [KIND] = "kind", [N] = "n", [HOMES] = "homes"};
 
 	return item < FIRST_OPTION
 		   ? names[item]
@@ -38,6 +39,8 @@ static const char *value_of(const struct asked *a, int item, char *text, size_t 
 	const struct option_spec *s;
 
 	switch (item) {
+	case NAME:
+		return a->options->name;
 	case KIND:
 		return a->kind;
 	case N:

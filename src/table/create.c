@@ -125,14 +125,17 @@ static int check_mpi(MPI_Comm comm)
 	return PAWL_SUCCESS;
 }
 
-static int check_arguments(const char *kind, uint64_t n, const struct lock_protocol *p)
+/* variable: the environment variable that names the kind; "": the program does. */
+static int check_arguments(const char *kind, const char *variable, uint64_t n,
+			   const struct lock_protocol *p)
 {
 	char names[256], hint[64];
 
 	if (!p)
-		return error_set(PAWL_ERR_KIND, "there is no lock \"%s\"%s; the kinds are: %s",
-				 kind, kinds_hint(kind, hint, sizeof hint),
-				 kinds_list(names, sizeof names));
+		return error_set(
+		    PAWL_ERR_KIND, "%s%s%sthere is no lock \"%s\"%s; the kinds are: %s",
+		    *variable ? "environment variable " : "", variable, *variable ? ": " : "", kind,
+		    kinds_hint(kind, hint, sizeof hint), kinds_list(names, sizeof names));
 	if (n < 1 || n >= MAX_LOCKS)
 		return error_set(PAWL_ERR_ARG, "n: a table has 1 to 2^40 - 1 locks, not %llu",
 				 (unsigned long long)n);
@@ -454,6 +457,11 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 	return rc;
 }
 
+int table_check_name(const char *name)
+{
+	return options_check_name(name, PAWL_ERR_ARG, "name");
+}
+
 void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n)
 {
 	bool ranges = p->kind.capabilities & PAWL_CAP_RANGES;
@@ -470,8 +478,9 @@ void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n)
 static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl_home_fn *home,
 		  void *arg, MPI_Info info, pawl_table **table)
 {
-	const char *kind = kinds_name(options_kind(asked));
-	const struct lock_protocol *p = kinds_find(kind);
+	char name[OPTIONS_NAME_BYTES], variable[OPTIONS_VARIABLE_BYTES];
+	const struct lock_protocol *p;
+	const char *kind;
 	struct options o = {.max_held = 0};
 	pawl_table *t;
 	int rc = check_mpi(comm), inter = 0, worst = PAWL_SUCCESS, mpi;
@@ -487,7 +496,11 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 		return error_set(PAWL_ERR_ARG, "comm is an inter-communicator");
 	/* From here on all ranks take the same steps. */
 	t = calloc(1, sizeof *t);
-	rc = check_arguments(kind, n, p);
+	rc = options_name(info, name);
+	kind = kinds_name(options_kind(asked, name, variable));
+	p = kinds_find(kind);
+	if (rc == PAWL_SUCCESS)
+		rc = check_arguments(kind, variable, n, p);
 	if (rc == PAWL_SUCCESS && !table)
 		rc = error_set(PAWL_ERR_ARG, "table is a null pointer");
 	if (rc == PAWL_SUCCESS && homed && !home)
@@ -499,8 +512,10 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 		rc = options_read(&o, p, info);
 	if (rc == PAWL_SUCCESS)
 		rc = check_threads(t, &o, p);
-	if (table_is_first_rank(comm))
+	if (table_is_first_rank(comm)) {
+		options_warn_kind(stderr, asked, name);
 		options_warn(stderr, p, info);
+	}
 	mpi = meet(comm, rc, &worst, MPI_MAX,
 		   homed ? "pawl_table_create_homed()" : "pawl_table_create()",
 		   o.watchdog_s > 0 ? o.watchdog_s : CREATE_SECONDS);
@@ -518,6 +533,7 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 	if (rc == PAWL_SUCCESS) {
 		/* A window that cannot be created is reported and does not end the program. */
 		PMPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
+		strcpy(t->name, name);
 		table_describe(t, p, n);
 		rc = build(t, p, &o, n, home, arg);
 	}

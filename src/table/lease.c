@@ -116,6 +116,6 @@ void lease_describe(pawl_table *t)
 
 	if (t->asked_lease_us)
 		snprintf(t->parameters + used, sizeof t->parameters - used,
-			 " (%lld asked for; round trips and cores want more)",
+			 " (%lld us asked for; round trips and cores want more)",
 			 (long long)t->asked_lease_us);
 }

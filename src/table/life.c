@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 #include "base/pinned.h"
+#include "options/options.h"
 #include "table/table.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -70,6 +71,8 @@ static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)
 		stop_threads(t);
 	}
 	pthread_mutex_unlock(&mutex);
+	if (table_is_first_rank(MPI_COMM_WORLD))
+		options_warn_unused(stderr);
 	return MPI_SUCCESS;
 }
 

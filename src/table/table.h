@@ -31,7 +31,7 @@ struct pawl_table {
 	MPI_Win homes_win;             /* LOCK_HOME_MAP: the map, in memory that the node shares */
 	int64_t asked_lease_us;        /* the lease option, if the lease was made longer; else 0 */
 	char parameters[256];
-	char name[64];     /* pawl_table_set_name(); "" */
+	char name[64];     /* info key pawl_name, pawl_table_set_name(); "" */
 	char of_name[80];  /* ' of "NAME"', for messages about its locks; "" without a name */
 	char about[160];   /* name, kind and number of locks, for messages */
 	pawl_table *next;  /* in the list of live tables (life.c) */
@@ -44,6 +44,8 @@ struct pawl_table {
 
 /* create.c ---------------------------------------------------------------- */
 
+/* PAWL_ERR_ARG if it is no name for a table. */
+int table_check_name(const char *name);
 /* Set the texts of the table for messages. */
 void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n);
 

@@ -363,7 +363,10 @@ static void check_info(void)
 			continue;
 		strcpy(keys[nkeys].key, key);
 		snprintf(keys[nkeys].value, sizeof keys[0].value, "%s", value_of(line[i]));
-		if (strcmp(key, "pawl_final") != 0) {
+		if (strcmp(key, "pawl_name") == 0) {
+			good = good && options_check_name(keys[nkeys].value, PAWL_ERR_OPTION,
+							  "it") == PAWL_SUCCESS;
+		} else if (strcmp(key, "pawl_final") != 0) {
 			s = strncmp(key, "pawl_", 5) == 0 ? option_spec_find(&kind, key + 5) : NULL;
 			good = good && s && accepts(s, keys[nkeys].value);
 		}
@@ -372,10 +375,11 @@ static void check_info(void)
 	rc = options_read(&o, &kind, MPI_INFO_ENV);
 	property(rc == PAWL_SUCCESS || rc == PAWL_ERR_OPTION, "success, or a bad option");
 	property(rc != PAWL_SUCCESS || good, "a bad key is refused");
-	/* A longest pause below the shortest is refused, too, and a transport that the build lacks.
-	 */
+	/* A longest pause below the shortest is refused, too, a transport that the build lacks, and
+	 * events with a lease. */
 	property(rc == PAWL_SUCCESS || !good || strstr(pawl_error_message(), "backoff_min") ||
-		     strstr(pawl_error_message(), "transport"),
+		     strstr(pawl_error_message(), "transport") ||
+		     strstr(pawl_error_message(), "option events"),
 		 "nothing else is");
 	options_free(&o);
 }

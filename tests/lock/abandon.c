@@ -195,7 +195,7 @@ static void raised(void)
 	if (!t)
 		return;
 	expect_code(pawl_table_get_info(t, &info), PAWL_SUCCESS, "info");
-	expect(strstr(info.parameters, "1 asked for"), "the table does not say so: %s",
+	expect(strstr(info.parameters, "1 us asked for"), "the table does not say so: %s",
 	       info.parameters);
 	table_close(t);
 	result("%s: a lease that is too short is raised, and the table says so", kind->name);

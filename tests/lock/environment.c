@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A table with options from the environment only:  environment KIND  exits with the code of its
- * creation, and each rank prints the message. The ranks of a host then count under lock 0. If KIND
- * is "window", they count under MPI_Win_lock, without a table.
+ * A table with options from the environment only:  environment KIND [NAME]  exits with the code of
+ * its creation, and each rank prints the message. NAME is the name of the table. The ranks of a
+ * host then count under lock 0. If KIND is "window", they count under MPI_Win_lock, without a
+ * table.
  *
  * With TEST_NO_AFFINITY the kernel refuses sched_getaffinity after MPI_Init: the libraries call the
  * function of this program. (hwloc 2.9 itself, which the MPIs call, asks for ever then.)
@@ -78,15 +79,29 @@ static int count(pawl_table *table)
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "d-mcs";
+	struct pawl_table_info about = {.max_held = 0};
+	MPI_Info info = MPI_INFO_NULL;
 	int rank, rc = PAWL_SUCCESS;
 	pawl_table *table = NULL;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	refuses = getenv("TEST_NO_AFFINITY") != NULL;
+	if (argc > 2) {
+		MPI_Info_create(&info);
+		MPI_Info_set(info, "pawl_name", argv[2]);
+	}
 	if (strcmp(kind, "window") != 0)
-		rc = pawl_table_create(MPI_COMM_WORLD, kind, 8, MPI_INFO_NULL, &table);
-	printf("rank %d: %s\n", rank, rc == PAWL_SUCCESS ? "created" : pawl_error_message());
+		rc = pawl_table_create(MPI_COMM_WORLD, kind, 8, info, &table);
+	if (info != MPI_INFO_NULL)
+		MPI_Info_free(&info);
+	if (table)
+		pawl_table_get_info(table, &about);
+	if (rc == PAWL_SUCCESS)
+		printf("rank %d: created %s \"%s\", max_held %d\n", rank,
+		       table ? about.kind->name : "none", table ? about.name : "", about.max_held);
+	else
+		printf("rank %d: %s\n", rank, pawl_error_message());
 	fflush(stdout);
 	if (rc == PAWL_SUCCESS && !count(table))
 		rc = PAWL_ERR_MPI;

@@ -117,6 +117,7 @@ static void settings(void)
 	refused("PAWL_TRACE_LOCKS", "1,,2", "no list of");
 	refused("PAWL_TRACE_TIME", "5", "no span of seconds");
 	refused("PAWL_TRACE_TIME", "5-2", "no span of seconds");
+	refused("PAWL_TRACE_TIME", "1s-900ms", "as in 10-20 or 500ms-2s");
 	unsetenv("PAWL_TRACE");
 	setenv("PATH", "/", 1);
 	refused("PAWL_TRACE", "x.json.gz",

@@ -10,7 +10,7 @@ enum { ONE = 1, OTHER = 2, MOST = 16 };
 
 struct settings {
 	bool flag;
-	double real;
+	double real, seconds;
 	uint64_t count;
 	int number;
 	enum { RED, GREEN, BLUE } colour;
@@ -52,6 +52,8 @@ static const struct cli_row rows[] = {
     {CLI_HEADING, ONE, .help = "Things"},
     {CLI_FLAG, 0, "flag", 'f', AT(flag), .help = "a flag"},
     {CLI_REAL, 0, "real", .argument = "R", AT(real), .low = 0.5, .high = 2, .help = "a real"},
+    {CLI_SECONDS, 0, "seconds", .argument = "S", AT(seconds), .low = 1e-6, .high = 60,
+     .help = "a time"},
     {CLI_COUNT, 0, "count", .argument = "N", AT(count), .least = 1, .most = UINT64_MAX,
      .help = "a count whose help is so long that it takes more than one line, wrapped at words"},
     {CLI_INT, ONE, "number", 'n', "N", AT(number), .least = 0, .most = 9, .help = "a number"},
@@ -94,6 +96,10 @@ static void values(void)
 	       s.flag && s.real > 1.4 && s.real < 1.6 && s.count == UINT64_MAX && s.number == 7 &&
 	       s.colour == BLUE,
 	   "a value of each type");
+	ok(parse(&s, ONE, "--seconds=300ms") && s.seconds > 0.29 && s.seconds < 0.31 &&
+	       parse(&s, ONE, "--seconds=1e-6") && s.seconds < 2e-6 &&
+	       parse(&s, ONE, "--seconds=2") && s.seconds > 1.9,
+	   "times");
 	ok(parse(&s, ONE, "") && !s.flag && s.number == -1, "what is not given stays");
 	ok(parse(&s, ONE, "--maybe") && s.calls == 1 && !s.maybe, "an optional value left out");
 	ok(parse(&s, ONE, "--maybe=x --maybe=y") && s.calls == 2 && strcmp(s.maybe, "y") == 0,
@@ -139,6 +145,7 @@ int main(void)
 	values();
 	refuses(ONE, "--real=3", "--real: \"3\" is not a number from 0.5 to 2");
 	refuses(ONE, "--real=nan", "--real: \"nan\" is not");
+	refuses(ONE, "--seconds=2m", "is not a number of seconds from 1e-06 to 60");
 	refuses(ONE, "--count=0", "from 1 to 18446744073709551615");
 	refuses(ONE, "--count=-1", "is not a whole number");
 	refuses(ONE, "--count=18446744073709551616", "is not a whole number");
