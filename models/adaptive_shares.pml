@@ -49,33 +49,58 @@
  * Numbers count openings, and have no bound but OPENINGS (default 3): a client that would need
  * another one stops. Operations on a word and their flushes are one step.
  *
- * Known-broken variants: -DBREAK_GATE    no E2 by a sharer that finds the share open
- *                        -DBREAK_OPENED  no E2 by the sharer that opens the share
- *                        -DBREAK_MARK    O3 does not look at STRICT
- *                        -DBREAK_CLOSE   C3 comes before C2
- *                        -DBREAK_EMPTIED no C4
- *                        -DBREAK_OWN     S3 does not look for sharers of its own node
- *                        -DBREAK_COUNTS  (AHEAD) S5 does not look for intents ahead
- *                        -DBREAK_LOCAL   HERE does not go with the root
- *                        -DBREAK_BEHIND  nor does the client that gets the root close that share
- *                        -DBREAK_NUMBER  each opening has the same number
- *                        -DBREAK_O2      OPEN stays set while the share is opened again
- *                        -DBREAK_GIVE_UP (TIMED) S7 that gives up clears HERE
- * (GUESTS)               -DBREAK_SHARERS S7 does not look at the counts of guests
- *                        -DBREAK_THERE   C3 does not
- *                        -DBREAK_UNTOLD  the root moves as if there were none
- *                        -DBREAK_SEEN    no G7
- *                        -DBREAK_NOTED   H has no note of guests
- *                        -DBREAK_HOST    an exclusive guest does not close the share of its host
- * (FIRST)                -DBREAK_UNMARKED F1 sets no mark
- *                        -DBREAK_TAKEN   F1 looks at TAKEN before it sets the mark
- *                        -DBREAK_CLAIM   F2 sets neither TAKEN nor CLAIMED
- *                        -DBREAK_FIRST   no F3
- *                        -DBREAK_FRESH   the root moves as if it were not fresh
- *                        -DBREAK_ZERO    F3 writes 0
- *                        -DBREAK_FORGET  F4 does not leave the root fresh
- * (UNUSED)               -DBREAK_UNUSED  S8 clears HERE whatever it finds
- *                        -DBREAK_STREAM  (LIVE) C2 and C3 are one step, once R is empty
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | NC=1 | safe | pass | 2 nodes of one | 654 510 |
+ * | NC=1 AHEAD | safe middle | pass | 2 nodes of one, intents ahead too | 1 888 850 |
+ * | NC=1 AHEAD TIMED | safe | pass | that with deadlines | 1 987 523 |
+ * | NC=1 GUESTS OPENINGS=2 | safe | pass | 2 nodes of one with guests | 2 517 457 |
+ * | NC=1 GUESTS OPENINGS=1 AHEAD | safe | pass | the same and intents ahead, each opens once | 1 236 948 |
+ * | NN=3 NC=1 OPENINGS=1 | safe middle | pass | 3 nodes of one, each opens once | 3 474 672 |
+ * | NP=3 OPENINGS=2 | safe long | pass | 2 clients and 1, each node opens twice | 14 001 481 |
+ * | NC=1 FIRST OPENINGS=1 | safe | pass | first shares: 2 nodes of one, each opens once | 928 473 |
+ * | NC=1 FIRST OPENINGS=1 AHEAD TIMED | safe middle | pass | first shares: 2 nodes of one, each opens once, with intents ahead and deadlines | 6 085 758 |
+ * | NC=1 FIRST OPENINGS=2 | safe long | pass | first shares: 2 nodes of one, each opens twice | 6 672 191 |
+ * | NN=3 NC=1 FIRST OPENINGS=0 | safe middle | pass | first shares, no opening: 3 nodes of one | 3 332 886 |
+ * | NC=1 FIRST GUESTS OPENINGS=0 | safe middle | pass | first shares, no opening: 2 nodes of one with guests | 2 450 920 |
+ * | NP=3 FIRST OPENINGS=0 | safe | pass | 2 clients and 1 | 1 206 131 |
+ * | NC=1 FIRST GUESTS OPENINGS=1 | safe long | pass | first shares, 2 nodes of one with guests, each opens once | 14 651 169 |
+ * | NC=1 UNUSED | safe | pass | the last sharer closes: 2 nodes of one | 703 539 |
+ * | NC=1 UNUSED GUESTS OPENINGS=1 | safe | pass | with guests, each opens once | 515 081 |
+ * | NP=3 UNUSED OPENINGS=1 | safe | pass | 2 clients and 1, as before | 1 652 230 |
+ * | NC=1 UNUSED OPENINGS=2 LIVE=0 | live3 | pass | the last sharer closes, 2 nodes of one, each opens twice, v exclusive | 21 920 |
+ * | NC=1 OPENINGS=2 LIVE=0 | live3 | pass | 2 nodes of one, v exclusive | 20 696 |
+ * | NP=3 OPENINGS=1 LIVE=2 | live4 | pass | 2 clients and 1, each node opens once | 194 226 |
+ * | NP=3 OPENINGS=2 LIVE=2 | live4 long | pass | 2 clients and 1, each node opens twice | 1 176 337 |
+ * | NC=1 OPENINGS=1 LIVE=0 AS=S | live3 middle | pass | 2 nodes of one, v shared, the other opens once | 1 869 298 |
+ * | NC=1 OPENINGS=2 LIVE=0 AS=S | live3 long | pass | 2 nodes of one, v shared, the other opens twice | 3 507 601 |
+ * | NP=3 OPENINGS=2 BREAK_GATE | safe | assert | no E2 by a sharer that finds the share open | sharer and writer together |
+ * | NP=3 OPENINGS=2 BREAK_OPENED | safe | assert | no E2 by the sharer that opens the share | sharer and writer together |
+ * | NP=3 OPENINGS=2 BREAK_MARK | safe | assert | O3 does not look at STRICT | sharer and writer together |
+ * | NP=3 OPENINGS=2 BREAK_CLOSE | safe | assert | C3 comes before C2 | sharer and writer together |
+ * | NP=3 OPENINGS=2 BREAK_EMPTIED | safe | assert | no C4 | sharer and writer together |
+ * | NP=3 OPENINGS=2 BREAK_OWN | safe | assert | S3 does not look for sharers of its own node | sharer and writer together |
+ * | NC=1 AHEAD BREAK_COUNTS | safe | assert | S5 does not look for intents ahead | two holders |
+ * | NP=3 OPENINGS=2 BREAK_LOCAL | safe | assert | HERE does not go with the root | sharer and writer together |
+ * | NP=3 OPENINGS=2 BREAK_BEHIND | safe | assert | nor does the client that gets the root close that share | sharer and writer together |
+ * | NP=3 OPENINGS=2 BREAK_NUMBER | safe | assert | each opening has the same number | sharer and writer together |
+ * | NP=3 OPENINGS=2 BREAK_O2 | safe | assert | OPEN stays set while the share is opened again | sharer and writer together |
+ * | NP=3 TIMED BREAK_GIVE_UP | safe | assert | S7 that gives up clears HERE | sharer and writer together |
+ * | NC=1 GUESTS OPENINGS=2 BREAK_SHARERS | safe | assert | S7 does not look at the counts of guests | sharer and writer together |
+ * | NC=1 GUESTS OPENINGS=2 BREAK_THERE | safe | assert | C3 does not | sharer and writer together |
+ * | NC=1 GUESTS OPENINGS=2 BREAK_UNTOLD | safe | assert | the root moves as if there were none | sharer and writer together |
+ * | NC=1 GUESTS OPENINGS=2 BREAK_SEEN | safe | assert | no G7 | sharer and writer together |
+ * | NC=1 GUESTS OPENINGS=2 BREAK_NOTED | safe | assert | H has no note of guests | sharer and writer together |
+ * | NC=1 GUESTS OPENINGS=2 BREAK_HOST | safe | assert | an exclusive guest does not close the share of its host | sharer and writer together |
+ * | NC=1 FIRST BREAK_UNMARKED | safe | assert | F1 sets no mark | sharer and writer together |
+ * | NC=1 FIRST BREAK_TAKEN | safe | assert | F1 looks at TAKEN before it sets the mark | sharer and writer together |
+ * | NC=1 FIRST BREAK_CLAIM | safe | assert | F2 sets neither TAKEN nor CLAIMED | sharer and writer together |
+ * | NC=1 FIRST BREAK_FIRST | safe | assert | no F3 | sharer and writer together |
+ * | NC=1 FIRST BREAK_FRESH | safe | assert | the root moves as if it were not fresh | sharer and writer together |
+ * | NC=1 FIRST BREAK_ZERO | safe | assert | F3 writes 0 | sharer and writer together |
+ * | NC=1 FIRST BREAK_FORGET | safe | assert | F4 does not leave the root fresh (UNUSED) | sharer and writer together |
+ * | NP=3 UNUSED OPENINGS=2 BREAK_UNUSED | safe | assert | S8 clears HERE whatever it finds | sharer and writer together |
+ * | NP=3 OPENINGS=2 LIVE=2 BREAK_STREAM | live4 | cycle | C2 and C3 are one step, once R is empty | |
  */
 #ifndef NN
 #define NN 2

@@ -27,18 +27,50 @@
  * grants take effect at once, as in dmcs_posted.pml without -DLATE; a leader that gives up waits for
  * its slot to settle at the next use of it, not at once.
  *
- * Known-broken variants: -DBREAK_LOOK      the look at the other tail may come before the swap (no flush between them)
- *                        -DBREAK_FLUSH     the looks of P3 may come before VICTIM is written (no flush)
- *                        -DBREAK_TOGETHER  VICTIM is written with the swap, before the leader is known
- *                        -DBREAK_YIELD     VICTIM is not written when the budget is used up
- *                        -DBREAK_TRY       a try leaves without a look for a client that has queued behind it
- *                        -DBREAK_GONE      a try leaves without having written VICTIM
- *                        -DBREAK_STAY      (TIMED) a leader that times out abandons its place
- *                        -DBREAK_EARLY     (TIMED) a node is marked as passed over before its NEXT is read
- *                        -DBREAK_LEFT      (POSTED) a client that finds LEFT has the lock with a new budget
- *                        -DBREAK_OLD       (POSTED) a client that finds LEFT believes the look that it took with its swap
- *                        -DBREAK_SETTLE    (POSTED) a slot is used again before a successor has found LEFT
- *                        -DBREAK_ANSWER    (POSTED) a slot is used again before the compare-and-swap was answered
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | | safe | pass | 2 local and 2 remote, budgets 1 and 2; safe, turns within the budgets | 911 571 |
+ * | NL=3 | safe 10M long | pass | 3 local and 2 remote; turns within the budgets | 33 245 296 |
+ * | TRY | safe 10M long | pass | 2 and 2, with tries; turns within the budgets | 13 825 272 |
+ * | BOUND=0 | safe | pass | 2 and 2; overtaken at most as often as `overtakes()` says, v = 0 | 1 104 333 |
+ * | BOUND=2 | safe | pass | 2 and 2 | 982 311 |
+ * | LIVE=0 | live3 long | pass | 2 and 2 | 1 410 359 |
+ * | LIVE=2 | live3 long | pass | 2 and 2 | 1 396 816 |
+ * | NR=1 TRY LIVE=0 | live3 | pass | 2 and 1, with tries | 127 603 |
+ * | NR=1 TRY LIVE=2 | live3 | pass | 2 and 1, with tries | 137 057 |
+ * | NR=1 TIMED | safe | pass | 2 and 1; the same as without | 55 353 |
+ * | NL=1 TIMED | safe | pass | 1 and 2, with deadlines; the same as without | 91 850 |
+ * | NL=1 TIMED BOUND=1 | safe | pass | 1 and 2, with deadlines, of all but v; overtaken at most as often as `overtakes()` says, v = 1 | 70 037 |
+ * | NL=1 TIMED LIVE=1 | live3 | pass | 1 and 2, with deadlines, of all but v | 83 320 |
+ * | BL=2 BR=3 | safe | pass | 2 and 2, budgets 2 and 3; safe, turns within the budgets | 1 720 173 |
+ * | TRY BOUND=0 | safe 10M long | pass | 2 and 2, with tries; overtaken no more often | 17 892 101 |
+ * | TRY BOUND=2 | safe 10M long | pass | the same, of a remote client | 15 806 460 |
+ * | POSTED | safe | pass | 2 and 2, releases of remote clients posted; safe, turns within the budgets | 1 572 971 |
+ * | POSTED BOUND=0 | safe long | pass | 2 and 2, posted; overtaken at most as often as `overtakes()` says | 1 889 478 |
+ * | POSTED BOUND=2 | safe long | pass | the same, of a remote client | 1 685 686 |
+ * | POSTED NL=1 LIVE=0 | live3 | pass | 1 and 2, posted | 83 454 |
+ * | POSTED NL=1 LIVE=1 | live3 | pass | 1 and 2, posted | 72 819 |
+ * | POSTED NL=1 TIMED TRY | safe | pass | 1 and 2, posted, with deadlines and tries; safe, turns within the budgets | 811 265 |
+ * | POSTED NL=1 TIMED BOUND=1 | safe | pass | 1 and 2, posted, with deadlines, of all but v; overtaken at most as often as `overtakes()` says, v = 1 | 115 616 |
+ * | POSTED NL=1 TIMED LIVE=1 | live3 | pass | 1 and 2, posted, with deadlines, of all but v | 135 528 |
+ * | POSTED NL=1 NR=3 | safe 10M long | pass | 1 and 3, posted; turns within the budgets | 4 958 064 |
+ * | NR=1 TIMED TRY | safe long | pass | 2 and 1, with deadlines and tries | |
+ * | BOUND=0 MOST=6 | safe | assert | MOST: one less than `overtakes()` says | overtaken once more |
+ * | BOUND=2 MOST=2 | safe | assert | the same, of a remote client | overtaken once more |
+ * | BREAK_LOOK | safe | assert | the look at the other tail may come before the swap (no flush between them) | two holders |
+ * | BREAK_FLUSH | safe | assert | the looks of P3 may come before VICTIM is written (no flush) | two holders |
+ * | BREAK_TOGETHER UNCOUNTED | safe | assert | VICTIM is written with the swap, before the leader is known | two holders |
+ * | BREAK_YIELD | safe | assert | VICTIM is not written when the budget is used up | more turns than the budget |
+ * | BREAK_YIELD UNCOUNTED LIVE=2 | live3 | cycle | VICTIM is not written when the budget is used up | the other cohort starves |
+ * | BREAK_TRY TRY | safe | deadlock | a try leaves without a look for a client that has queued behind it | |
+ * | BREAK_GONE TRY LIVE=0 | live3 | cycle | a try leaves without having written VICTIM | tries starve a waiter |
+ * | NR=1 TIMED BREAK_STAY | bfs | assert | a leader that times out abandons its place | no client passes over it |
+ * | NR=1 TIMED BREAK_EARLY | bfs | assert | a node is marked as passed over before its NEXT is read | two holders |
+ * | POSTED BREAK_LEFT | safe | assert | a client that finds LEFT has the lock with a new budget | more turns than the budget |
+ * | POSTED NL=1 UNCOUNTED LIVE=0 BREAK_LEFT | live3 | cycle | a client that finds LEFT has the lock with a new budget | the other cohort starves |
+ * | POSTED BREAK_OLD | safe | assert | a client that finds LEFT believes the look that it took with its swap | more turns than the budget |
+ * | POSTED BREAK_SETTLE | bfs | assert | a slot is used again before a successor has found LEFT | a link to another acquisition |
+ * | POSTED BREAK_ANSWER | bfs | assert | a slot is used again before the compare-and-swap was answered | two holders |
  */
 #ifndef NL
 #define NL 2

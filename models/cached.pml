@@ -27,22 +27,53 @@
  * which is all that a client asks of them. A put and its flush are one step, as are a get and its
  * flush. Memory is sequentially consistent.
  *
- * Known-broken variants. (H) BREAK_ORDER: MODE is looked at before the count in W. BREAK_HITS
- * (LIVE, TIMED): a local head that was refused tries to hit again. (C) BREAK_CLOSE: W is looked
- * at before MODE is closed. BREAK_ONCE: any acknowledgement ends a recall. BREAK_ARM: ACK is
- * reset after W was looked at. BREAK_DOWN: a recall to S does not wait for an exclusive holder.
- * BREAK_OWN: the own node is not recalled. (R) BREAK_AGAIN: no second look at W. BREAK_SILENT: a
- * count taken back (H3) does not acknowledge. BREAK_NUMBER: acknowledgements have no numbers. (L)
- * BREAK_LATE: W becomes free without a look at MODE. BREAK_EARLY: W becomes free before the
- * directory is in TAIL. BREAK_WRITER: MODE is written after the queue is left. BREAK_NOBODY: W is handed over without
- * a second look whether a client is there. (S) BREAK_JOIN:
- * the node's bit is not in the directory. BREAK_SHARERS (MEET): sharers keep the queue though no
- * writer is next. BREAK_FINISH: a count taken back (H3) does not leave the queue for sharers. (B) BREAK_LEND: what was lent is not told to the next
- * head. (D) BREAK_TAIL: an abandoned place that is last is removed without the directory.
- * BREAK_LAST: the same, and what was lent is not given back. BREAK_PLACE: PASSED before NEXT is
- * read. BREAK_RESUME (TORN): a place is resumed by a store. BREAK_RESTORE: a recall that is given
- * up leaves nodes without their mode. BREAK_HANDED: a local head gives up and leaves what was
- * handed to it. (P) BREAK_LEFT: a node that has left uses its place before a successor has seen that.
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | SUMS=0 STAY=0 | safe | pass | 2 nodes of one client; what is cached is in the directory, and no promise is left | 1 014 367 |
+ * | LEND=0 STAY=0 | safe | pass | the same, without hand-over in a node, nothing lent | 301 437 |
+ * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 clients and 1, of whom 2 write, neither | 2 484 985 |
+ * | TIMED WRITERS=1 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one with deadlines, one writes | 523 411 |
+ * | TIMED TORN WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | the same, both write, network atomics not atomic with stores | 1 341 415 |
+ * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, releases posted, both write, nothing lent | 991 618 |
+ * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 42 140 |
+ * | LIVE=0 SUMS=0 STAY=0 LEND=0 | live3 | pass | 2 nodes of one, nothing lent | 428 738 |
+ * | NP=3 WRITERS=3 SUMS=0 LEND=0 | safe middle | pass | 2 clients and 1, of whom 2 write, nothing lent, a client looks before it counts itself | 3 510 200 |
+ * | | safe middle | pass | 2 nodes of one | 696 674 (model before its last change) |
+ * | TIMED SUMS=0 STAY=0 | safe middle | pass | 2 nodes of one, with deadlines | 2 991 475 (likewise) |
+ * | TIMED TORN SUMS=0 STAY=0 LEND=0 | safe middle | pass | the same, network atomics not atomic with stores, nothing lent | 1 862 435 (likewise) |
+ * | POSTED WRITERS=3 SUMS=0 | safe middle | pass | 2 nodes of one, releases posted, both write | 4 477 582 (likewise) |
+ * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent, with deadlines of the other one | 1 320 621 (likewise) |
+ * | NP=3 WRITERS=3 LEND=0 | safe 20M long | pass | 2 clients and 1, of whom 2 write, nothing lent | |
+ * | NP=3 WRITERS=6 SUMS=0 | safe 20M long | pass | 2 clients and 1, of whom one of the 2 and the 1 write | 7 086 669 (likewise) |
+ * | NP=4 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of 2, of whom 2 write, nothing lent | 14 to 98 million (likewise) |
+ * | POSTED SUMS=0 STAY=0 WRITERS=1 | safe 20M long | pass | 2 nodes of one, releases posted, one writes | 14 to 98 million (likewise) |
+ * | NN=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 3 nodes of one, all write, nothing lent | 14 to 98 million (likewise) |
+ * | NN=3 WRITERS=1 SUMS=0 STAY=0 | safe 20M long | pass | 3 nodes of one, one writes | 14 to 98 million (likewise) |
+ * | STAY=0 BREAK_ORDER | bfs | assert | MODE is looked at before the count in W | two holders |
+ * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 BREAK_HITS | live3 middle | cycle | a local head that was refused tries to hit again | |
+ * | STAY=0 SUMS=0 BREAK_CLOSE | bfs | assert | W is looked at before MODE is closed | two holders |
+ * | STAY=0 BREAK_ONCE | bfs | assert | any acknowledgement ends a recall | two holders |
+ * | STAY=0 BREAK_ARM | bfs | deadlock | ACK is reset after W was looked at | |
+ * | STAY=0 BREAK_DOWN | bfs | assert | a recall to S does not wait for an exclusive holder | two holders |
+ * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 BREAK_OWN | bfs | assert | the own node is not recalled | two holders |
+ * | NP=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 BREAK_AGAIN | bfs | assert | no second look at W | two holders |
+ * | STAY=0 BREAK_SILENT | bfs | deadlock | a count taken back (H3) does not acknowledge | |
+ * | NP=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 BREAK_NUMBER | bfs | assert | acknowledgements have no numbers | two holders |
+ * | STAY=0 BREAK_LATE | bfs | deadlock | W becomes free without a look at MODE | |
+ * | NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_EARLY | bfs | assert | W becomes free before the directory is in TAIL | two holders |
+ * | STAY=0 BREAK_WRITER | bfs | deadlock | MODE is written after the queue is left | |
+ * | TIMED NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_NOBODY | bfs | assert | W is handed over without a second look whether a client is there | the queue has no head |
+ * | STAY=0 BREAK_JOIN | bfs | assert | the node's bit is not in the directory | it is not recalled |
+ * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 BREAK_SHARERS | bfs | deadlock | sharers keep the queue though no writer is next | sharers wait for each other |
+ * | NP=4 WRITERS=3 LEND=0 BREAK_FINISH | bfs | deadlock | a count taken back (H3) does not leave the queue for sharers | |
+ * | STAY=0 BREAK_LEND | bfs | deadlock | what was lent is not told to the next head | |
+ * | TIMED STAY=0 SUMS=0 BREAK_TAIL | bfs | assert | an abandoned place that is last is removed without the directory | two holders |
+ * | TIMED STAY=0 SUMS=0 BREAK_LAST | bfs | deadlock | the same, and what was lent is not given back | nobody keeps it |
+ * | TIMED NN=3 STAY=0 SUMS=0 LEND=0 BREAK_PLACE | bfs | deadlock | PASSED before NEXT is read | |
+ * | TIMED TORN STAY=0 SUMS=0 LEND=0 BREAK_RESUME | bfs | deadlock | a place is resumed by a store | |
+ * | TIMED STAY=0 SUMS=0 BREAK_RESTORE | bfs | deadlock | a recall that is given up leaves nodes without their mode | a promise is left |
+ * | TIMED NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_HANDED | bfs | assert | a local head gives up and leaves what was handed to it | the queue has no head |
+ * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 BREAK_LEFT | bfs | assert | a node that has left uses its place before a successor has seen that | the directory is lost |
  */
 #ifndef NN
 #define NN 2

@@ -27,26 +27,43 @@
  * tree; and the queues in front of the fast path, in which a client has nothing that others wait
  * for outside the queue.
  *
- * Known-broken variants: -DBREAK_LOOK     a client below looks above before it announces itself
- *                        -DBREAK_DRAIN    a client above does not wait for clients below
- *                        -DBREAK_LEAVES  a client above does not look at the bits below
- *                        -DBREAK_STRIPE  a client above looks at one of the stripes
- *                        -DBREAK_RAISED   a client above counts itself in RAISED after it has looked below
- *                        -DBREAK_MEET     a client below announces itself at the root only
- *                        -DBREAK_COMMON   a client that holds a node waits for nodes above it, as in the paper
- *                        -DBREAK_BITS     a client that finds bits of others set clears those, too
- *                        -DBREAK_KEEP     a client that finds bits of others set waits without clearing its own
- *                        -DBREAK_AGAIN    a client looks above before it asks again for bits of others
- *                        -DBREAK_CLAIM    a client asks for bits of others for ever, and keeps its own
- *                        -DBREAK_TICKETS  the ticket of a node is drawn when the nodes before it are held
- *                        with POSTED: -DBREAK_REUSE    a slot is used again before its release has taken effect
- *                                     -DBREAK_MINE     so it is, and counts on announcements that are on their way out
- *                                     -DBREAK_OWN      a client takes bits of its own that are on their way out for its own
- *                                     -DBREAK_RISEN    a client leaves out its nodes that are on their way out when it looks
- *                                                      at RAISED
- *                                     -DBREAK_TURN     OCC is not cleared by the operation that ends the turn
- *                                     -DBREAK_EARLY    announcements are withdrawn while the units are held
- *                                     -DBREAK_PROGRESS operations take effect when the process next has nothing to wait for
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | W0=4 W1=6 W2=5 | safe | pass | a leaf and an inner node, that node, all units | 1 033 227 |
+ * | W0=1 W1=7 W2=0 | safe | pass | two pairs of leaves that overlap, one unit | 498 901 |
+ * | W0=1 W1=8 W2=0 | safe | pass | two pairs of leaves of which each has bits of the other's, one unit | 1 452 872 |
+ * | W0=8 W1=7 W2=1 | safe long | pass | three pairs of leaves that overlap | 3 274 348 |
+ * | W0=8 W1=2 W2=7 | safe long | pass | two pairs of leaves that overlap, an inner node over both of one | 10 326 102 |
+ * | W0=1 W1=3 W2=5 | safe 3M long | pass | a pair of leaves, an inner node and a leaf, all units | 4 994 047 |
+ * | W0=7 W1=2 W2=6 | safe 3M middle | pass | a pair of leaves of two parents, both parents | 3 667 987 |
+ * | W0=3 W1=4 W2=1 | safe 3M long | pass | an inner node and a leaf from either side, a pair of leaves | 4 892 306 |
+ * | M=1 W0=4 W1=3 W2=5 | safe 3M middle | pass | a leaf and an inner node from either side, all units, M = 1 | 5 848 738 |
+ * | M=1 W0=0 W1=5 W2=7 | safe middle | pass | one unit, all units, a pair of leaves of two parents, M = 1 | 1 803 430 |
+ * | LIVE=0 W1=1 W2=2 | live3 5M long | pass | all units among others | 7 494 482 |
+ * | POSTED NP=2 W0=8 W1=1 | safe | pass | 2 clients of 2 slots each, releases posted: pairs of leaves that overlap | 434 740 |
+ * | POSTED NP=2 W0=0 W1=2 | safe | pass | a leaf, the inner node above | 927 911 |
+ * | POSTED NP=2 M=1 W0=0 W1=5 | safe | pass | a leaf, all units, M = 1 | 827 581 |
+ * | POSTED NP=2 SLOTS=1 W0=4 W1=3 | safe | pass | one slot each, releases posted: an inner node and a leaf from either side | 147 344 |
+ * | POSTED NP=3 SLOTS=1 W0=0 W1=2 W2=5 | safe middle | pass | one slot each, releases posted: a leaf, the inner node above, all units | 2 114 984 |
+ * | BREAK_LOOK W0=0 W1=2 W2=2 | safe | assert | a client below looks above before it announces itself | two holders of a unit |
+ * | BREAK_DRAIN W0=0 W1=2 W2=2 | safe | assert | a client above does not wait for clients below | two holders of a unit |
+ * | BREAK_LEAVES W0=0 W1=2 W2=2 | safe | assert | a client above does not look at the bits below | two holders of a unit |
+ * | M=1 BREAK_STRIPE W0=5 W1=0 W2=0 | safe | assert | a client above looks at one of the stripes | two holders of a unit |
+ * | BREAK_RAISED W0=0 W1=2 W2=2 | safe | assert | a client above counts itself in RAISED after it has looked below | two holders of a unit |
+ * | BREAK_MEET W0=0 W1=2 W2=2 | safe | assert | a client below announces itself at the root only | two holders of a unit |
+ * | BREAK_COMMON W0=1 W1=5 W2=5 | safe | deadlock | a client that holds a node waits for nodes above it, as in the paper | |
+ * | BREAK_BITS W0=1 W1=8 W2=7 | safe | assert | a client that finds bits of others set clears those, too | a holder without its bits |
+ * | BREAK_KEEP W0=1 W1=8 W2=7 | safe | deadlock | a client that finds bits of others set waits without clearing its own | |
+ * | BREAK_AGAIN W0=0 W1=0 W2=2 | safe | assert | a client looks above before it asks again for bits of others | two holders of a unit |
+ * | BREAK_CLAIM W0=1 W1=8 W2=7 | safe | deadlock | a client asks for bits of others for ever, and keeps its own | |
+ * | BREAK_TICKETS W0=4 W1=6 W2=5 | safe | deadlock | the ticket of a node is drawn when the nodes before it are held | |
+ * | POSTED NP=2 SLOTS=1 BREAK_REUSE W0=2 W1=6 | safe | assert | a slot is used again before its release has taken effect | a word counts a slot twice |
+ * | POSTED NP=2 SLOTS=1 BREAK_MINE W0=2 W1=5 | safe | assert | so it is, and counts on announcements that are on their way out | an announcement withdrawn twice |
+ * | POSTED NP=2 BREAK_OWN W0=0 W1=0 | safe | assert | a client takes bits of its own that are on their way out for its own | a holder without its bits |
+ * | POSTED NP=2 BREAK_RISEN W0=2 W1=5 | safe | assert | a client leaves out its nodes that are on their way out when it looks at RAISED | two holders of a unit |
+ * | POSTED NP=2 BREAK_TURN W0=2 W1=2 | safe | assert | OCC is not cleared by the operation that ends the turn | OCC is set twice |
+ * | POSTED NP=2 SLOTS=1 BREAK_EARLY W0=0 W1=5 | safe | assert | announcements are withdrawn while the units are held | two holders of a unit |
+ * | POSTED NP=2 BREAK_PROGRESS W0=2 W1=6 | safe | deadlock | operations take effect when the process next has nothing to wait for | |
  */
 #ifndef M
 #define M 2

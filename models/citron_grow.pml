@@ -35,15 +35,32 @@
  * R_2, R_3 and R_4. A node has one stripe. Tickets are places in lines. Left out are the fast path
  * for several leaves, tries, escalation, and failures.
  *
- * Known-broken variants: -DBREAK_SHUT     no client looks for SHUT
- *                        -DBREAK_D1       no D1
- *                        -DBREAK_D2       no D2
- *                        -DBREAK_ORDER    TOP is swapped before SHUT is set
- *                        -DBREAK_SPILL    a client with the turn at S does not read TOP
- *                        -DBREAK_SWAP     G3 only once, whatever its result
- *                        -DBREAK_SETTLED  a client above one old root settles for all
- *                        -DBREAK_BITS     D1 does not look at the bits under an old root (-DFAST)
- *                        -DBREAK_LOOK     the fast path looks before it sets the unit (-DFAST)
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | NP=2 W0=0 W1=2 | safe | pass | a leaf, a node above the old root | 47 405 |
+ * | NP=2 M=2 MOST=3 STEP W0=0 W1=5 | safe | pass | the same, M = 2, two levels at once | 50 070 |
+ * | NP=2 MOST=3 GROWTHS=2 W0=8 W1=6 | safe | pass | the old root and a leaf beside it, two leaves outside, two growths | 177 037 |
+ * | NP=2 W0=0 W1=2 LIVE=1 | live4 | pass | a leaf, a node above the old root | 76 523 |
+ * | NP=2 MOST=3 GROWTHS=2 W0=0 W1=5 | safe long | pass | a leaf, a node above two old roots, two growths | 229 000 |
+ * | FAST NP=2 W0=0 W1=2 | safe | pass | by the fast path or the slow one: a leaf, a node above the old root | 120 783 |
+ * | FAST NP=2 M=2 MOST=3 STEP W0=0 W1=5 | safe | pass | ... M = 2, two levels at once | 126 791 |
+ * | FAST NP=2 MOST=3 GROWTHS=2 W0=4 W1=5 | safe long | pass | by the fast path or the slow one: a leaf that comes into the tree, a node above two old roots, two growths | 762 405 |
+ * | NP=2 | safe long | pass | 2 clients, any ranges | 6 717 989 |
+ * | NP=2 M=2 MOST=3 STEP | safe long | pass | the same, M = 2, two levels at once | 9 683 679 |
+ * | W0=0 W1=2 W2=4 | safe long | pass | a leaf, a node above the old root, a leaf outside | 3 769 292 |
+ * | W0=0 W1=2 W2=4 LIVE=1 | live5 long | pass | a leaf, a node above the old root, a leaf outside | 5 973 854 |
+ * | W0=1 W1=2 W2=3 | safe long | pass | the old root, a node above it, two leaves of which one is outside | 5 829 005 |
+ * | M=2 MOST=3 STEP W0=0 W1=5 W2=3 | safe long | pass | a leaf, a node above the old root, two leaves of which one is outside, M = 2, two levels at once | 5 100 366 |
+ * | NP=2 BREAK_SHUT W0=0 W1=2 | safe | assert | no client looks for SHUT | two holders of a unit |
+ * | NP=2 BREAK_D1 W0=0 W1=2 | safe | assert | no D1 | two holders of a unit |
+ * | NP=2 M=2 MOST=3 STEP BREAK_D1 W0=0 W1=5 | safe | assert | no D1 | two holders of a unit |
+ * | NP=2 BREAK_D2 W0=1 W1=2 | safe | assert | no D2 | two holders of a unit |
+ * | NP=2 BREAK_ORDER W0=0 W1=2 | safe | assert | TOP is swapped before SHUT is set | two holders of a unit |
+ * | NP=2 BREAK_SPILL W0=4 W1=4 | safe | assert | a client with the turn at S does not read TOP | two holders of a unit |
+ * | NP=2 MOST=3 GROWTHS=2 BREAK_SWAP W0=0 W1=2 | safe | deadlock | G3 only once, whatever its result | the root stays shut |
+ * | NP=2 MOST=4 GROWTHS=2 BREAK_SETTLED W1=7 | safe long | assert | a client above one old root settles for all | two holders of a unit |
+ * | FAST NP=2 BREAK_BITS W0=0 W1=2 | safe | assert | D1 does not look at the bits under an old root | two holders of a unit |
+ * | FAST NP=2 BREAK_LOOK W0=0 W1=2 | safe | assert | the fast path looks before it sets the unit | two holders of a unit |
  */
 #ifndef M
 #define M 1

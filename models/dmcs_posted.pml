@@ -30,18 +30,33 @@
  * answer comes with the effect: a settled slot need not be used at once, so a later answer adds
  * nothing.
  *
- * Known-broken variants: -DBREAK_ANSWER  a slot is used again when a successor has taken LEFT away, though the
- *                                        compare-and-swap was not answered
- *                        -DBREAK_SETTLE  a slot is used again when that was answered, whatever it found
- *                        -DBREAK_SWAP    R1 is a look and then a store
- *                        -DBREAK_LINK    A3 is a look and then a put
- *                        -DBREAK_RESET   NEXT is reset after the swap of TAIL
- *                        -DBREAK_BUSY    a try believes a look that TAIL does not confirm
- *                        -DBREAK_NUMBER  LEFT does not show which acquisition has left
- *                        -DBREAK_TAKE    a try that sees LEFT takes the place of the client that leaves
- *                        -DBREAK_ON      (TIMED) a node that was passed over is used again though a successor has yet
- *                                        to find LEFT there
- *                        -DBREAK_MARK    (TIMED) S1 is a look: NEXT of the abandoned node gets no LEFT
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | | safe | pass | 3 processes, a slot each | 97 024 |
+ * | NP=2 MORE=2 TRY | safe | pass | 2 processes, two slots each, with tries; a try that reports "busy" met another client | 1 324 865 |
+ * | NP=2 TRY LIVE=1 | live3 | pass | 2 processes, with tries; its tries end | 5 848 |
+ * | TIMED | safe | pass | 3 processes, with deadlines; abandoned places are passed over | 257 989 |
+ * | NP=2 MORE=1 TIMED TRY | safe | pass | 2 processes, 3 slots, with deadlines and tries | 103 781 |
+ * | NP=2 MORE=1 TIMED LIVE=1 | live3 | pass | 2 processes, 3 slots, with deadlines | 29 458 |
+ * | TRY | safe long | pass | 3 processes, with tries | 1 232 668 |
+ * | LATE TRY | safe long | pass | 3 processes, with tries, grants not waited for, either | 1 309 496 |
+ * | NP=2 MORE=2 LATE TRY | safe long | pass | 2 processes, two slots each, with tries, grants not waited for, either | 1 378 930 |
+ * | MORE=1 | safe long | pass | 3 processes, one of which has two slots | 1 663 579 |
+ * | MORE=2 | safe 20M long | pass | 3 processes, two of which have two slots | 39 686 973 |
+ * | LIVE=1 | live3 long | pass | 3 processes | 131 891 |
+ * | LATE LIVE=1 | live3 long | pass | 3 processes, grants not waited for, either | 151 338 |
+ * | TRY LIVE=1 | live3 3M long | pass | 3 processes, with tries | 1 932 752 |
+ * | NP=2 MORE=2 LIVE=1 | live3 long | pass | 2 processes, two slots each | 286 519 |
+ * | NP=2 BREAK_ANSWER | bfs | assert | a slot is used again when a successor has taken LEFT away, though the compare-and-swap was not answered | two holders |
+ * | NP=2 BREAK_SETTLE | bfs | assert | a slot is used again when that was answered, whatever it found | a link to another acquisition |
+ * | NP=2 BREAK_SWAP | bfs | deadlock | R1 is a look and then a store | a link is lost |
+ * | NP=2 BREAK_LINK | bfs | deadlock | A3 is a look and then a put | LEFT is lost |
+ * | NP=2 BREAK_RESET | bfs | deadlock | NEXT is reset after the swap of TAIL | |
+ * | NP=2 TRY BREAK_BUSY | bfs | assert | a try believes a look that TAIL does not confirm | "busy" although no client was there |
+ * | NP=2 TRY BREAK_NUMBER LIVE=1 | live3 | cycle | LEFT does not show which acquisition has left | a try without end |
+ * | NP=2 TRY BREAK_TAKE | bfs | assert | a try that sees LEFT takes the place of the client that leaves | it is behind a holder, and has to wait |
+ * | TIMED BREAK_ON | bfs | assert | a node that was passed over is used again though a successor has yet to find LEFT there | a link to another acquisition |
+ * | TIMED BREAK_MARK | bfs | assert | S1 is a look: NEXT of the abandoned node gets no LEFT | a link to the client that is gone |
  */
 #ifndef NP
 #define NP 3

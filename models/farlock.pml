@@ -21,20 +21,31 @@
  * free ticket is not cut off. Operations are atomic on each word, and memory is sequentially
  * consistent.
  *
- * Known-broken variants: -DBREAK_LOOK      the look at the other tail may come before the swap
- *                        -DBREAK_EARLY     DRAWN is read before the look at the other tail
- *                        -DBREAK_ORDER     a client leaves its queue before DRAWN is written
- *                        -DBREAK_BUDGET    (TRY) a leader that a try or the end of a budget has made draws at once
- *                        -DBREAK_AGAIN     no second look at LEFT
- *                        -DBREAK_UNMARKED  the second look at LEFT comes before DRAWN is written
- *                        -DBREAK_MARK      DRAWN does not say that the lock was found free
- *                        -DBREAK_LEFT      a holder looks at DRAWN before it has written LEFT
- *                        -DBREAK_ROW       the last client of a row does not write DRAWN
- *                        -DBREAK_ONE_WORD  the grant and the ticket are written to the same word
- *                        -DBREAK_SWAP      (POSTED) a holder looks for a link and then writes that it has left
- *                        -DBREAK_ARRIVE    (POSTED) a client that finds that has the lock before LEFT has arrived
- *                        -DBREAK_SETTLE    (POSTED) a slot is used again although a client may still link itself to it
- *                        -DBREAK_TRY       a try leaves without a look for a client behind it
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | ROUNDS=1 TRY | safe | pass | 2 local and 1 remote, budgets 2 and 1, with tries, one acquire each; tickets in order | 277 651 |
+ * | NL=1 NR=2 BR=2 ROUNDS=1 TRY | safe | pass | 1 and 2, budgets 2 and 2, with tries, one acquire each; tickets in order | 274 308 |
+ * | NL=1 ROUNDS=3 TRY | safe | pass | 1 and 1, three acquires each, with tries | 460 399 |
+ * | ROUNDS=1 BOUND=2 | safe | pass | 2 and 1, one acquire each; overtaken at most as often as `overtakes()` says, v = 2 | 180 675 |
+ * | | safe long | pass | 2 local and 1 remote, two acquires each; tickets in order | 6 999 395 |
+ * | POSTED ROUNDS=1 TRY | safe | pass | 2 and 1, with tries, one acquire each, releases of remote clients posted; tickets in order | 325 145 |
+ * | POSTED NL=1 NR=2 BR=2 ROUNDS=1 TRY | safe | pass | 1 and 2, budgets 2 and 2, with tries, one acquire each, posted; tickets in order | 347 241 |
+ * | POSTED NL=1 ROUNDS=3 TRY | safe | pass | 1 and 1, three acquires each, with tries, posted | 545 002 |
+ * | POSTED NL=1 NR=2 BR=2 | safe long | pass | 1 and 2, two acquires each, posted; tickets in order | 14 752 416 |
+ * | ROUNDS=1 BREAK_LOOK | safe | assert | the look at the other tail may come before the swap | a ticket drawn twice |
+ * | ROUNDS=1 BREAK_EARLY | safe | assert | DRAWN is read before the look at the other tail | a ticket drawn twice |
+ * | ROUNDS=1 BREAK_ORDER | safe | assert | a client leaves its queue before DRAWN is written | a ticket drawn twice |
+ * | ROUNDS=1 TRY BREAK_BUDGET | safe | assert | a leader that a try or the end of a budget has made draws at once | a ticket drawn twice |
+ * | ROUNDS=1 BREAK_AGAIN | safe | deadlock | no second look at LEFT | no client has the lock |
+ * | ROUNDS=1 BREAK_UNMARKED | safe | deadlock | the second look at LEFT comes before DRAWN is written | no client has the lock |
+ * | ROUNDS=1 BREAK_MARK | safe | deadlock | DRAWN does not say that the lock was found free | a release waits for ever |
+ * | ROUNDS=1 BREAK_LEFT | safe | deadlock | a holder looks at DRAWN before it has written LEFT | no client has the lock |
+ * | ROUNDS=1 BREAK_ROW | safe | assert | the last client of a row does not write DRAWN | a ticket drawn twice |
+ * | ROUNDS=1 BREAK_ONE_WORD | safe | deadlock | the grant and the ticket are written to the same word | a ticket is lost |
+ * | POSTED ROUNDS=1 BREAK_SWAP | safe | deadlock | a holder looks for a link and then writes that it has left | no client has the lock |
+ * | POSTED NL=1 BREAK_ARRIVE | safe | deadlock | a client that finds that has the lock before LEFT has arrived | no client has the lock |
+ * | POSTED NL=1 BREAK_SETTLE | safe | deadlock | a slot is used again although a client may still link itself to it | no client has the lock |
+ * | ROUNDS=1 TRY BREAK_TRY | safe | deadlock | a try leaves without a look for a client behind it | |
  */
 #ifndef NL
 #define NL 2

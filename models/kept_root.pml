@@ -61,33 +61,55 @@
  * STALE when a later one begins. Operations are atomic on each word, an operation and its flush are
  * one step, and memory is sequentially consistent: A1 and D2 are followed by a fence.
  *
- * Known-broken variants: -DBREAK_FENCE    the look at NEXT (A2) comes before USE is taken (A1)
- *                        -DBREAK_ENTER    a client that sees NEXT enters regardless
- *                        -DBREAK_FLUSH    the look at USE (Q4) comes before NEXT is written (Q3)
- *                        -DBREAK_AGAIN    a releaser does not look again after IDLE (D3)
- *                        -DBREAK_SHUT     a releaser that took USE back from IDLE leaves SHUT
- *                        -DBREAK_NUMBER   H2 does not compare numbers (NN=3)
- *                        -DBREAK_NEW      USE becomes NEW again when the root moves away
- *                        -DBREAK_EARLY    (TIMED) PASSED is written before the next node is read
- *                        -DBREAK_TAIL     (TIMED) NEXT is reset when the node is the last again
- *                        -DBREAK_STREAM   (TIMED) no H6: deadlines of others starve a client
- * GUESTS, NN=3, VISITOR=2: -DBREAK_GUEST    a client does not wait for a guest at its node
- *                        -DBREAK_CLAIMED  a guest enters although a node has asked for the root
- *                        -DBREAK_LOOK     a guest that is not in does not look again (G3)
- *                        -DBREAK_AGED     it does not look whether the asks were dealt with
- *                        -DBREAK_ALONG    a guest leaves although a node relies on it
- *                        -DBREAK_TAKEN    a guest takes the root along and does not say so
- *                        -DBREAK_ASKED    a node takes the root while a guest is in
- *                        -DBREAK_RELIES   (TIMED) a guest does not wait for RELIES
- *                        -DBREAK_SINCE    (TIMED) L1 does not see that the guest was another one
- * POSTED, the same:      -DBREAK_VISIT    a node relies on any guest, not on the one it has found
- *                        -DBREAK_AT_ONCE  it does not wait for a release that is on its way
- *                        -DBREAK_POSTED   a guest posts its release although a node relies on it
- * SHARERS:               -DBREAK_COUNTED  a client does not look for sharers at its node
- *                        -DBREAK_BACK     nor does a releaser that took USE back from IDLE
- *                        -DBREAK_UNTOLD   the root moves as if there were none
- *                        -DBREAK_SHARED   a guest enters beside them
- *                        -DBREAK_EARLIER  G7 does not look for nodes that asked, and guests
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | | safe | pass | 2 nodes of 2 clients | 235 018 |
+ * | BRIEF | safe | pass | stays that end at any time | 237 514 |
+ * | NN=3 NC=1 | safe | pass | 3 nodes of one | 413 429 |
+ * | NC=1 GUESTS SHARERS | safe | pass | 2 nodes of one with guests and sharers of other nodes | 570 405 |
+ * | NC=1 GUESTS SHARERS TIMED | safe | pass | with deadlines | 1 342 571 |
+ * | NC=1 GUESTS POSTED TIMED | safe | pass | 2 nodes of one with guests that post, with deadlines | 154 286 |
+ * | NC=1 GUESTS POSTED LIVE=0 | live4 | pass | 2 nodes of one with guests that post | 138 250 |
+ * | NC=1 GUESTS POSTED LIVE=1 | live4 | pass | 2 nodes of one with guests that post | 137 843 |
+ * | NC=1 GUESTS SHARERS POSTED TIMED | safe long | pass | 2 nodes of one with guests that post, sharers and deadlines | 3 010 701 |
+ * | NN=3 NC=1 GUESTS VISITOR=2 POSTED | safe 10M long | pass | 3 nodes of one with a guest that posts | 19 178 137 |
+ * | NC=1 TIMED LIVE=0 | live3 | pass | 2 nodes of one, with deadlines that pass at any moment | 5 282 |
+ * | TIMED | safe long | pass | 2 nodes of 2, with deadlines | 3 304 709 |
+ * | NN=3 NC=1 TIMED | safe long | pass | 3 nodes of one, with deadlines | 1 488 434 |
+ * | NN=3 NC=1 LIVE=0 | live5 long | pass | 3 nodes of one | 726 298 |
+ * | NN=3 NC=1 TIMED LIVE=0 | live5 long | pass | 3 nodes of one, with deadlines | 1 776 091 |
+ * | NC=1 GUESTS | safe | pass | 2 nodes of one with guests of other nodes | 37 528 |
+ * | NC=1 GUESTS TIMED | safe | pass | the same, with deadlines | 66 535 |
+ * | NC=1 GUESTS LIVE=0 | live3 | pass | 2 nodes of one with guests | 64 683 |
+ * | NC=1 GUESTS LIVE=1 | live3 | pass | 2 nodes of one with guests | 63 922 |
+ * | NN=3 NC=1 GUESTS VISITOR=2 | safe 10M long | pass | 3 nodes of one with a guest | |
+ * | BREAK_FENCE | bfs | assert | the look at NEXT (A2) comes before USE is taken (A1) | two holders |
+ * | BREAK_ENTER | bfs | assert | a client that sees NEXT enters regardless | two holders |
+ * | BREAK_FLUSH | bfs | assert | the look at USE (Q4) comes before NEXT is written (Q3) | two holders |
+ * | BREAK_AGAIN | bfs | deadlock | a releaser does not look again after IDLE (D3) | |
+ * | BREAK_SHUT | bfs | assert | a releaser that took USE back from IDLE leaves SHUT | two holders |
+ * | NN=3 NC=1 BREAK_NUMBER | bfs | assert | H2 does not compare numbers | two holders |
+ * | BREAK_NEW | bfs | assert | USE becomes NEW again when the root moves away | two holders |
+ * | NN=3 NC=1 TIMED BREAK_EARLY | bfs | assert | PASSED is written before the next node is read | a grant to no node |
+ * | NN=3 NC=1 TIMED BREAK_TAIL | bfs | assert | NEXT is reset when the node is the last again | two holders |
+ * | NN=3 NC=1 TIMED LIVE=0 BREAK_STREAM | live5 long | cycle | no H6: deadlines of others starve a client | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 BREAK_GUEST | bfs | assert | a client does not wait for a guest at its node | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 BREAK_CLAIMED | bfs | deadlock | a guest enters although a node has asked for the root | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 BREAK_LOOK | bfs | deadlock | a guest that is not in does not look again (G3) | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 BREAK_AGED | bfs | deadlock | it does not look whether the asks were dealt with | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 BREAK_ALONG | bfs | deadlock | a guest leaves although a node relies on it | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 BREAK_TAKEN | bfs | assert | a guest takes the root along and does not say so | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 BREAK_ASKED | bfs | assert | a node takes the root while a guest is in | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 TIMED BREAK_RELIES | bfs | assert | a guest does not wait for RELIES | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 TIMED BREAK_SINCE | bfs long | deadlock | L1 does not see that the guest was another one | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 POSTED BREAK_VISIT | bfs | deadlock | a node relies on any guest, not on the one it has found | |
+ * | NN=3 NC=1 GUESTS VISITOR=2 POSTED BREAK_AT_ONCE | bfs | assert | it does not wait for a release that is on its way | two holders |
+ * | NN=3 NC=1 GUESTS VISITOR=2 POSTED BREAK_POSTED | bfs | deadlock | a guest posts its release although a node relies on it | |
+ * | NC=1 GUESTS SHARERS BREAK_COUNTED | safe | assert | a client does not look for sharers at its node | sharer and writer together |
+ * | NC=1 GUESTS SHARERS BREAK_BACK | safe | assert | nor does a releaser that took USE back from IDLE | sharer and writer together |
+ * | NC=1 GUESTS SHARERS BREAK_UNTOLD | safe | assert | the root moves as if there were none | sharer and writer together |
+ * | NC=1 GUESTS SHARERS BREAK_SHARED | safe | assert | a guest enters beside them | sharer and writer together |
+ * | NC=1 GUESTS SHARERS BREAK_EARLIER | safe | assert | G7 does not look for nodes that asked, and guests | sharer and writer together |
  */
 #ifndef NN
 #define NN 2 /* nodes */

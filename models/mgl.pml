@@ -32,26 +32,52 @@
  * What it abstracts. One lock. An operation and its flush are one step; operations are atomic on
  * each word, and memory is sequentially consistent. The queue's own words: models/rma_mcs.pml.
  *
- * Known-broken variants: -DBREAK_DRAIN  an exclusive head does not wait for holders
- *                        -DBREAK_LEAVE  the queue is left before CLOSED is taken back
- *                        -DBREAK_PASS   a sharer hands the queue over as an exclusive holder does
- *                        -DBREAK_AHEAD  the head of the queue does not look for intents that came ahead of it
- *                        -DBREAK_OPEN   the first of a node lets others join before it is in
- *                        -DBREAK_ENTER  an intent shared does not look for an exclusive holder
- *                        -DBREAK_READERS  the head of the queue does not look for intents shared
- *                        -DBREAK_MIX    an intent joins one of the other mode
- *                        -DSTAY -DBREAK_SHARE  a sharer waits for intents shared
- *                        with TIMED: -DBREAK_GIVE_UP  a client that gives up at the head of the queue hands the
- *                                                     lock over as a holder does
- *                                    -DBREAK_NOTIFY     it leaves the queue without a word to the next client
- *                                    -DBREAK_REOPEN     it leaves the queue before it takes CLOSED back
- *                                    -DJOINT -DBREAK_LAST   a client that gives up keeps the intent if it is the last
- *                                    -DJOINT -DBREAK_FIRST  a client with a deadline lets others wait for its
- *                                                          intent, and then gives up
- *                        with POSTED: -DBREAK_POST  an exclusive holder posts the opening of the word, and leaves the queue
- *                                     -DJOINT -DBREAK_LEAVE_V  the last client of a joint intent posts its release before
- *                                                              it leaves V
- *                                     -DNP=1 -DTRY -DBREAK_OWN  a try does not wait for the releases of its process
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | NOAHEAD | safe | pass | 3 processes, any modes, no client ahead | 1 228 991 |
+ * | | safe long | pass | 3 processes, any modes, some ahead | 2 795 793 |
+ * | NP=2 JOINT TRY | safe | pass | 2 processes with joint intents, with tries, some ahead | 137 674 |
+ * | TRY | safe 2M long | pass | 3 processes, with tries | 6 765 694 |
+ * | NP=2 JOINT TIMED=3 | safe | pass | 2 processes with joint intents, with deadlines that pass at any moment, some ahead; no client waits for one that gave up | 417 822 |
+ * | TIMED=1 | safe 5M long | pass | 3 processes, with deadlines of one, some ahead | 5 871 033 |
+ * | NOAHEAD NOIX TIMED=7 | safe 5M long | pass | 3 processes, with deadlines of all, no client ahead, no intent exclusive | 5 634 324 |
+ * | JOINT NOAHEAD NOIS TIMED=5 | safe 10M long | pass | 2 nodes, with joint intents, with deadlines of two, no intent shared, no client ahead | 16 273 152 |
+ * | STAY NOAHEAD | safe | pass | one that stays as intent shared, no client ahead; no other client waits for it | 510 975 |
+ * | STAY | safe long | pass | one that stays as intent shared, some ahead; no other client waits for it | 1 117 556 |
+ * | STAY JOINT NOAHEAD | safe 10M long | pass | one that stays as intent shared, with joint intents, no client ahead; no other client waits for it | 5 583 349 |
+ * | NOAHEAD LIVE=1 | live3 long | pass | 3 processes, no client ahead | 2 125 836 |
+ * | NP=2 NOAHEAD TIMED=1 HURRIES=2 LIVE=1 | live3 | pass | 2 processes, no client ahead, two acquires with deadlines of the other | 131 394 |
+ * | NP=2 JOINT NOAHEAD TIMED=1 HURRIES=2 LIVE=1 | live3 long | pass | 2 processes with joint intents, no client ahead, two acquires with deadlines of the other | 551 866 |
+ * | NP=2 JOINT NOAHEAD TIMED=2 HURRIES=2 LIVE=0 | live3 long | pass | 2 processes with joint intents, no client ahead, two acquires with deadlines of the other | 552 146 |
+ * | NOAHEAD TIMED=1 HURRIES=1 LIVE=1 | live3 long | pass | 3 processes, no client ahead, one acquire with a deadline of another | 7 135 148 |
+ * | JOINT NOIS | safe 10M long | pass | 2 nodes, with joint intents, no intent shared | 4 986 797 |
+ * | JOINT NOIX | safe 10M long | pass | 2 nodes, with joint intents, no intent exclusive | 6 172 004 |
+ * | JOINT NOAHEAD NOIS LIVE=1 | live3 10M long | pass | 2 nodes, with joint intents, no intent shared, no client ahead | 4 657 025 |
+ * | JOINT NOAHEAD NOIS LIVE=2 | live3 10M long | pass | 2 nodes, with joint intents, no intent shared, no client ahead | 4 721 335 |
+ * | NOAHEAD NOIS NP=4 | safe 20M long | pass | 4 processes, no intent shared, no client ahead | 22 254 172 |
+ * | POSTED NP=2 TRY | safe | pass | 2 processes, releases posted, with tries | 302 241 |
+ * | POSTED NP=2 JOINT NOIX | safe | pass | 2 processes with joint intents, releases posted, no intent exclusive | 203 383 |
+ * | POSTED NP=2 TIMED=1 | safe | pass | 2 processes, releases posted, with deadlines of one | 291 348 |
+ * | POSTED NP=2 NOAHEAD LIVE=1 | live4 | pass | 2 processes, releases posted, no client ahead | 153 264 |
+ * | POSTED NP=1 TRY | safe | pass | one process, releases posted, with tries | 523 |
+ * | NP=2 NOAHEAD TIMED=1 LIVE=1 | live3 | cycle | no bound on acquires with deadlines | a stream of them delays the head without end |
+ * | BREAK_DRAIN | safe | assert | an exclusive head does not wait for holders | holders in conflict |
+ * | BREAK_LEAVE | safe | assert | the queue is left before CLOSED is taken back | CLOSED twice |
+ * | BREAK_PASS | safe | assert | a sharer hands the queue over as an exclusive holder does | holders in conflict |
+ * | BREAK_AHEAD | safe | assert | the head of the queue does not look for intents that came ahead of it | holders in conflict |
+ * | JOINT BREAK_OPEN | safe 10M | assert | the first of a node lets others join before it is in | holders in conflict |
+ * | BREAK_ENTER | safe | assert | an intent shared does not look for an exclusive holder | holders in conflict |
+ * | BREAK_READERS | safe | assert | the head of the queue does not look for intents shared | holders in conflict |
+ * | JOINT BREAK_MIX | safe 10M | assert | an intent joins one of the other mode | holders in conflict |
+ * | STAY BREAK_SHARE | safe | deadlock | a sharer waits for intents shared | |
+ * | NP=2 TIMED=3 BREAK_GIVE_UP | safe | assert | a client that gives up at the head of the queue hands the lock over as a holder does | CLOSED twice: its successor takes it for a holder |
+ * | NP=2 NOAHEAD TIMED=1 HURRIES=2 LIVE=1 BREAK_NOTIFY | live3 | cycle | it leaves the queue without a word to the next client | |
+ * | NP=2 TIMED=3 BREAK_REOPEN | safe | assert | it leaves the queue before it takes CLOSED back | CLOSED twice |
+ * | NP=2 JOINT TIMED=3 BREAK_LAST | safe | deadlock | a client that gives up keeps the intent if it is the last | |
+ * | NP=2 JOINT TIMED=1 BREAK_FIRST | safe | deadlock | a client with a deadline lets others wait for its intent, and then gives up | |
+ * | POSTED NP=2 BREAK_POST | safe | assert | an exclusive holder posts the opening of the word, and leaves the queue | |
+ * | POSTED NP=2 JOINT BREAK_LEAVE_V | safe | deadlock | the last client of a joint intent posts its release before it leaves V | |
+ * | POSTED NP=1 TRY BREAK_OWN | safe | assert | a try does not wait for the releases of its process | |
  */
 #ifndef NP
 #define NP 3

@@ -18,6 +18,12 @@
  * What it abstracts. As in the other models. With one writer, no writer waits at its release, so
  * Listing 8 is lines 11 to 17. Put, Accumulate and Get issued before one Flush take effect in
  * either order.
+ *
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | | bfs | deadlock | T_R = 1, 2 readers | a reset erases the WRITE mark |
+ * | NR=3 TR=2 | safe | deadlock | T_R = 2, 3 readers | a reset erases the WRITE mark |
+ * | DRAIN_MOD | bfs | assert | drain that does not look for the mark | reader and writer together |
  */
 #ifndef NR
 #define NR 2

@@ -26,17 +26,34 @@
  * the same process between them, are one step; operations are atomic on each word, and memory is
  * sequentially consistent.
  *
- * Known-broken variants: -DBREAK_DRAIN    a writer does not wait for readers to leave
- *                        -DBREAK_RECHECK  a reader arrives and looks at the gate in two operations
- *                        -DBREAK_OPEN     the counters are opened after the root queue was left
- *                        -DBREAK_TURN     a writer waits until no reader is inside, however many came (it starves)
- *                        -DBREAK_TRY      a try reads IN before OUT: it can see the counter idle with a blocked reader
- *                                         inside; closed and opened again, the gate goes through its four values
- *                                         before that reader looks
- *                        with TIMED: -DBREAK_ROUND  any number of closings is undone in a row, with the same effect
- *                                    -DBREAK_MOST   one closing more than MOST
- *                                    -DBREAK_OUT    a reader that gives up counts in OUT as one that leaves
- *                                    -DBREAK_GONE   it takes its arrival back wherever the gate is
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | | safe | pass | 2 writers, 2 readers, T_W = 2, T_R = 1 | 1 611 912 |
+ * | K=2 | safe 5M long | pass | 2 writers, 2 readers, two counters | 4 363 421 |
+ * | TW=1 NW=1 NR=3 | safe 5M | pass | 1 writer, 3 readers, T_W = 1 | 238 395 |
+ * | LEVELS=2 NW=2 NR=2 | safe 5M | pass | 2 writers in a tree of 2 levels, 2 readers | 1 227 114 |
+ * | TRY NR=1 | safe 5M | pass | with tries: 2 writers, 1 reader | 552 960 |
+ * | TRY NW=1 | safe 5M | pass | 1, 2 | 100 170 |
+ * | TRY NW=1 K=2 | safe | pass | 1, 2 and two counters | 311 479 |
+ * | NR=1 LIVE=1 | live3 | pass | 2 writers, 1 reader | 332 966 |
+ * | NR=1 LIVE=2 | live3 | pass | 2 writers, 1 reader | 333 617 |
+ * | NW=1 LIVE=0 | live3 | pass | 1 writer, 2 readers | 37 848 |
+ * | NW=1 TIMED=1 G=8 | safe | pass | with deadlines that pass at any moment: 1 writer with, 2 readers without, gate modulo 8 | 785 596 |
+ * | NW=1 TIMED=7 G=8 | safe 5M long | pass | 1 writer, 2 readers, all with deadlines, gate modulo 8 | 3 392 372 |
+ * | NR=1 TIMED=5 G=8 | safe 5M long | pass | 2 writers, of whom one with deadlines, 1 reader with, gate modulo 8 | 6 344 615 |
+ * | NW=1 NR=1 TIMED=1 G=8 LIVE=1 | live3 | pass | 1 writer with deadlines, 1 reader | 82 830 |
+ * | NW=1 NR=2 TIMED=2 G=8 LIVE=0 | live3 3M long | pass | 1 writer, 2 readers of whom 1 with deadlines, gate modulo 8 | 225 683 |
+ * | LEVELS=2 NW=3 NR=1 | safe 20M long | pass | 3 writers in a tree of 2 levels, 1 reader | 15 215 220 |
+ * | TRY | safe 20M long | pass | 2 writers, 2 readers, with tries | 8 814 042 |
+ * | BREAK_DRAIN | safe | assert | a writer does not wait for readers to leave | reader and writer together |
+ * | BREAK_RECHECK | safe | deadlock | a reader arrives and looks at the gate in two operations | |
+ * | BREAK_OPEN | safe | assert | the counters are opened after the root queue was left | next writer meets a closed gate |
+ * | BREAK_TURN NW=1 LIVE=0 | live3 | cycle | a writer waits until no reader is inside, however many came (it starves) | |
+ * | BREAK_TRY TRY NW=1 TW=1 | bfs | deadlock | a try reads IN before OUT: it can see the counter idle with a blocked reader inside; closed and opened again, the gate goes through its four values before that reader looks | |
+ * | NW=1 TIMED=1 BREAK_ROUND | safe | deadlock | any number of closings is undone in a row, with the same effect | |
+ * | NW=1 TIMED=1 BREAK_MOST | safe | deadlock | one closing more than MOST | |
+ * | NW=1 NR=1 TIMED=2 BREAK_OUT | bfs | deadlock | a reader that gives up counts in OUT as one that leaves | |
+ * | NW=1 NR=1 TIMED=2 BREAK_GONE | bfs | deadlock | it takes its arrival back wherever the gate is | |
  */
 #ifndef NW
 #define NW 2

@@ -39,17 +39,21 @@
  * operations issued together take effect in any order; words are atomic, and memory is sequentially
  * consistent.
  *
- * Known-broken variants: -DBREAK_ERA       K1 resets the words instead of leaving them
- *                        -DBREAK_LOOK      K1 is a put, not a compare-and-swap
- *                        -DBREAK_REPLACE   K2 is a put
- *                        -DBREAK_CONFIRM   a grant is taken without a confirmation, though REL has not changed since the
- *                                          last look
- *                        -DBREAK_LATE      the same, though the last look was too long ago
- *                        -DBREAK_RETURN    an acquire that met no other client, or has confirmed, returns without a look at
- *                                          the clock
- *                        -DBREAK_TAG       links and grants carry no number
- *                        -DBREAK_DEAD      a release does not look whether the block is dead
- *                        -DBREAK_PATIENCE  a releaser waits for a link for any time
+ * Rows of ./check, known-broken variants among them:
+ *
+ * | | safe long | pass | 3 writers, one of which stops or dies, and 3 blocks; others in at the living block only, and the release of a lost lock sees it | 2 568 858 |
+ * | SLOW | safe long | pass | the others link themselves late, too; spares can run out | 4 483 213 |
+ * | LIVE=1 | live3 long | pass | 3 writers, one of which stops or dies, and 3 blocks | 4 233 880 |
+ * | NB=2 | safe | assert | one spare block | a third block is needed |
+ * | BREAK_ERA | bfs | assert | K1 resets the words instead of leaving them | two holders: one was given up |
+ * | BREAK_LOOK | bfs | assert | K1 is a put, not a compare-and-swap | a dead block dies again |
+ * | BREAK_REPLACE | bfs | assert | K2 is a put | two holders, at two replacements |
+ * | BREAK_CONFIRM | bfs | assert | a grant is taken without a confirmation, though REL has not changed since the last look | in at a dead block |
+ * | BREAK_LATE | bfs | assert | the same, though the last look was too long ago | in at a dead block |
+ * | BREAK_RETURN | bfs | assert | an acquire that met no other client, or has confirmed, returns without a look at the clock | in at a dead block |
+ * | BREAK_TAG | bfs | assert | links and grants carry no number | two holders: a grant from a dead block |
+ * | BREAK_DEAD | bfs | assert | a release does not look whether the block is dead | the release of a lost lock reports nothing |
+ * | BREAK_PATIENCE | bfs | deadlock | a releaser waits for a link for any time | |
  */
 #define NP 3
 #ifndef NB
