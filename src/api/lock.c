@@ -69,36 +69,35 @@ RMA_SLOW_PATH int call_refused_lock(const pawl_table *t, uint64_t lock, int rc)
 	return call_refused(t, lock, rc);
 }
 
-RMA_INLINE int acquire(pawl_table *t, uint64_t lock, int mode, uint64_t deadline_ns, bool tries)
+/* After the checks. observe: those that look on, or NULL. */
+RMA_INLINE int acquire(pawl_table *t, struct observe *observe, uint64_t lock, int mode,
+		       uint64_t deadline_ns, bool tries, const void *site)
 {
-	struct lock_slot *slot;
-	int rc = client_acquire(&t->clients, lock, mode, NULL, deadline_ns, tries, &slot);
+	int rc = PAWL_SUCCESS;
+	struct lock_slot *slot = client_claim(&t->clients, lock, mode, NULL, &rc);
+	struct observe_record r;
 
+	if (!slot)
+		return call_refused_lock(t, lock, rc);
+	if (observe)
+		r = observe_begin(observe, slot, mode, NULL, site);
+	rc = client_enter(&t->clients, slot, rc, mode, NULL, deadline_ns, tries);
+	if (observe)
+		observe_acquired(observe, &r, slot, rc);
 	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : call_refused_lock(t, lock, rc);
 }
 
 static RMA_SLOW_PATH int acquire_observed(pawl_table *t, uint64_t lock, int mode,
 					  uint64_t deadline_ns, bool tries, const void *site)
 {
-	int rc = PAWL_SUCCESS;
-	struct lock_slot *slot = client_claim(&t->clients, lock, mode, NULL, &rc);
-
-	if (slot) {
-		struct observe_record r = observe_begin(t->observe, slot, mode, NULL, site);
-
-		rc = client_enter(&t->clients, slot, rc, mode, NULL, deadline_ns, tries);
-		observe_acquired(t->observe, &r, slot, rc);
-	}
-	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, lock, rc);
+	return acquire(t, t->observe, lock, mode, deadline_ns, tries, site);
 }
 
-/* After the checks. */
 RMA_INLINE int acquire_either(pawl_table *t, uint64_t lock, int mode, uint64_t deadline_ns,
 			      bool tries, const void *site)
 {
-	if (t->observe)
-		return acquire_observed(t, lock, mode, deadline_ns, tries, site);
-	return acquire(t, lock, mode, deadline_ns, tries);
+	return t->observe ? acquire_observed(t, lock, mode, deadline_ns, tries, site)
+			  : acquire(t, NULL, lock, mode, deadline_ns, tries, NULL);
 }
 
 int call_acquire_lock(pawl_table *t, uint64_t lock, int mode, const void *site)
@@ -114,11 +113,11 @@ static __attribute__((noinline)) int acquire_checked(pawl_table *t, uint64_t loc
 	return rc == PAWL_SUCCESS ? call_acquire_lock(t, lock, mode, site) : rc;
 }
 
-/* The common case of client_acquire() is here; all else is a call, so that this needs few
+/* The common case of client_enter() is here; all else is a call, so that this needs few
  * registers. */
 static __attribute__((noinline)) int acquire_general(pawl_table *t, uint64_t lock, int mode)
 {
-	return acquire(t, lock, mode, 0, false);
+	return acquire(t, NULL, lock, mode, 0, false, NULL);
 }
 
 static RMA_SLOW_PATH int acquire_refused(pawl_table *t, struct lock_slot *slot, int rc)
@@ -220,34 +219,30 @@ RMA_SLOW_PATH int call_failed_lock(const pawl_table *t, uint64_t lock, int rc)
 	return rc;
 }
 
-RMA_INLINE int release(pawl_table *t, uint64_t lock)
+RMA_INLINE int release(pawl_table *t, struct observe *observe, uint64_t lock, const void *site)
 {
 	struct lock_slot *slot = client_find(&t->clients, lock);
 	int rc;
 
 	if (!slot)
 		return call_not_held(t, lock);
-	rc = client_release(&t->clients, slot);
+	if (observe)
+		observe_release(observe, slot, site);
+	rc = client_leave(&t->clients, slot);
+	if (observe)
+		observe_released(observe, slot, rc);
+	rc = client_give_back(&t->clients, slot, rc);
 	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : call_failed_lock(t, lock, rc);
 }
 
 static RMA_SLOW_PATH int release_observed(pawl_table *t, uint64_t lock, const void *site)
 {
-	struct lock_slot *slot = client_find(&t->clients, lock);
-	int rc;
-
-	if (!slot)
-		return call_not_held(t, lock);
-	observe_release(t->observe, slot, site);
-	rc = client_leave(&t->clients, slot);
-	observe_released(t->observe, slot, rc);
-	rc = client_give_back(&t->clients, slot, rc);
-	return rc == PAWL_SUCCESS ? rc : call_failed_lock(t, lock, rc);
+	return release(t, t->observe, lock, site);
 }
 
 int call_release_lock(pawl_table *t, uint64_t lock, const void *site)
 {
-	return t->observe ? release_observed(t, lock, site) : release(t, lock);
+	return t->observe ? release_observed(t, lock, site) : release(t, NULL, lock, NULL);
 }
 
 static __attribute__((noinline)) int release_checked(pawl_table *t, uint64_t lock, const void *site)
@@ -259,7 +254,7 @@ static __attribute__((noinline)) int release_checked(pawl_table *t, uint64_t loc
 
 static __attribute__((noinline)) int release_general(pawl_table *t, uint64_t lock)
 {
-	return release(t, lock);
+	return release(t, NULL, lock, NULL);
 }
 
 static RMA_SLOW_PATH int release_refused(pawl_table *t, struct lock_slot *slot, int rc)
@@ -318,9 +313,8 @@ static int check_part(const pawl_table *t, uint64_t whole, uint64_t part, int mo
 	return rc == PAWL_SUCCESS ? call_check_lock(t, part, mode) : rc;
 }
 
-static RMA_SLOW_PATH int acquire_part_observed(pawl_table *t, uint64_t whole, uint64_t part,
-					       int mode, uint64_t deadline_ns, uint64_t *about,
-					       const void *site)
+static int enter_part(pawl_table *t, uint64_t whole, uint64_t part, int mode, uint64_t deadline_ns,
+		      uint64_t *about, const void *site)
 {
 	struct client_set *set = &t->clients;
 	struct observe_record of_whole, of_part;
@@ -329,24 +323,31 @@ static RMA_SLOW_PATH int acquire_part_observed(pawl_table *t, uint64_t whole, ui
 
 	if (!client_claim_part(set, whole, part, &w, &p, about, &rc))
 		return rc;
-	of_whole = observe_begin(t->observe, w, client_intent_for(mode), NULL, site);
-	of_part = observe_begin(t->observe, p, mode, NULL, site);
+	if (t->observe) {
+		of_whole = observe_begin(t->observe, w, client_intent_for(mode), NULL, site);
+		of_part = observe_begin(t->observe, p, mode, NULL, site);
+	}
 	rc = client_enter_part(set, w, p, mode, deadline_ns);
-	observe_acquired(t->observe, &of_whole, w, rc);
-	observe_acquired(t->observe, &of_part, p, rc);
+	if (t->observe) {
+		observe_acquired(t->observe, &of_whole, w, rc);
+		observe_acquired(t->observe, &of_part, p, rc);
+	}
 	return rc;
 }
 
-static RMA_SLOW_PATH int release_part_observed(pawl_table *t, struct lock_slot *w,
-					       struct lock_slot *p, const void *site)
+static int leave_part(pawl_table *t, struct lock_slot *w, struct lock_slot *p, const void *site)
 {
 	int rc;
 
-	observe_release(t->observe, p, site);
-	observe_release(t->observe, w, site);
+	if (t->observe) {
+		observe_release(t->observe, p, site);
+		observe_release(t->observe, w, site);
+	}
 	rc = client_leave_part(&t->clients, w, p);
-	observe_released(t->observe, p, rc);
-	observe_released(t->observe, w, rc);
+	if (t->observe) {
+		observe_released(t->observe, p, rc);
+		observe_released(t->observe, w, rc);
+	}
 	return client_give_back_part(&t->clients, w, p, rc);
 }
 
@@ -367,10 +368,7 @@ static int acquire_part(pawl_table *t, uint64_t whole, uint64_t part, int mode,
 	if (whole == part)
 		return error_set(PAWL_ERR_ARG, "whole and part are both lock %llu",
 				 (unsigned long long)whole);
-	if (t->observe)
-		rc = acquire_part_observed(t, whole, part, mode, deadline_ns, &about, site);
-	else
-		rc = client_acquire_part(&t->clients, whole, part, mode, deadline_ns, &about);
+	rc = enter_part(t, whole, part, mode, deadline_ns, &about, site);
 	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, about, rc);
 }
 
@@ -401,10 +399,7 @@ int pawl_lock_release_part(pawl_table *t, uint64_t whole, uint64_t part)
 		    " not both held by this %s",
 		    (unsigned long long)whole, (unsigned long long)part, t->of_name,
 		    t->clients.by_process ? "process" : "thread");
-	if (t->observe)
-		rc = release_part_observed(t, w, p, OBSERVE_SITE());
-	else
-		rc = client_release_part(&t->clients, w, p);
+	rc = leave_part(t, w, p, OBSERVE_SITE());
 	return rc == PAWL_SUCCESS ? rc : call_failed_lock(t, whole, rc);
 }
 

@@ -185,17 +185,6 @@ int client_enter_part(struct client_set *set, struct lock_slot *w, struct lock_s
 	return PAWL_SUCCESS;
 }
 
-int client_acquire_part(struct client_set *set, uint64_t whole, uint64_t part, int mode,
-			uint64_t deadline_ns, uint64_t *about)
-{
-	int rc = PAWL_SUCCESS;
-	struct lock_slot *w, *p;
-
-	if (!client_claim_part(set, whole, part, &w, &p, about, &rc))
-		return rc;
-	return client_enter_part(set, w, p, mode, deadline_ns);
-}
-
 int client_leave_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p)
 {
 	return perform_part(set, w, p, release_part);

@@ -87,8 +87,18 @@ int client_resume(struct client_set *set, struct lock_slot *slot, uint64_t deadl
 /* Whether the calling thread would wait for itself at this slot's range. */
 bool client_meets_itself(const struct client_set *set, struct lock_slot *slot);
 
-/* The two steps of client_acquire(): claim a slot (NULL: *code is the result), and acquire with it;
- * claimed is the *code of the claim. Observers look between the two. */
+/*
+ * Acquire a lock (units is NULL) or a range of a space, in two steps, between which observers look:
+ * claim a slot (NULL: *code is the result), and acquire with it by the protocol's acquire or
+ * try_acquire; claimed is the *code of the claim, deadline_ns 0: no deadline. After PAWL_SUCCESS of
+ * the second step the client has it. Else:
+ *   PAWL_ERR_BUSY, PAWL_ERR_TIMEOUT   not acquired; the client holds nothing
+ *   PAWL_ERR_HELD                     this client holds the lock, or a range that keeps others out
+ *                                     of some of the units
+ *   PAWL_ERR_TOO_MANY                 no room for another recovery
+ *   PAWL_ERR_PEER, PAWL_ERR_MPI       an operation failed (client_has_lost()); the slot is lost
+ *   CLIENT_NO_SLOT                    all slots are in use
+ */
 RMA_INLINE struct lock_slot *client_claim(struct client_set *set, uint64_t lock, int mode,
 					  const struct client_units *units, int *code)
 {
@@ -111,26 +121,6 @@ RMA_INLINE int client_enter(struct client_set *set, struct lock_slot *slot, int 
 			return client_end(set, slot, PAWL_ERR_HELD);
 	}
 	return client_act(set, slot, mode, deadline_ns, tries);
-}
-
-/*
- * Acquire a lock (units is NULL) or a range of a space, with the protocol's acquire or try_acquire;
- * deadline_ns 0: no deadline. On PAWL_SUCCESS *got is the slot. Else:
- *   PAWL_ERR_BUSY, PAWL_ERR_TIMEOUT   not acquired; the client holds nothing
- *   PAWL_ERR_HELD                     this client holds the lock, or a range that keeps others out
- *                                     of some of the units
- *   PAWL_ERR_TOO_MANY                 no room for another recovery
- *   PAWL_ERR_PEER, PAWL_ERR_MPI       an operation failed (client_has_lost()); the slot is lost
- *   CLIENT_NO_SLOT                    all slots are in use
- */
-RMA_INLINE int client_acquire(struct client_set *set, uint64_t lock, int mode,
-			      const struct client_units *units, uint64_t deadline_ns, bool tries,
-			      struct lock_slot **got)
-{
-	int rc = PAWL_SUCCESS;
-
-	*got = client_claim(set, lock, mode, units, &rc);
-	return *got ? client_enter(set, *got, rc, mode, units, deadline_ns, tries) : rc;
 }
 
 /* The two steps of client_release(): let the protocol release, and set the slot's state by the
@@ -173,16 +163,14 @@ static inline pawl_range client_name_range(const struct client_set *set,
 	return (pawl_range){{(uint64_t)slot->index, slots_uses(&set->claims[slot->index])}};
 }
 
-/* Acquire whole with an intent and part exclusively or shared; release both. Codes as of
- * client_acquire(); *about is the lock that an error is about. */
-int client_acquire_part(struct client_set *set, uint64_t whole, uint64_t part, int mode,
-			uint64_t deadline_ns, uint64_t *about);
-int client_release_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part);
-/* The steps of both, for observers. */
+/* Acquire whole with an intent and part exclusively or shared, in two steps as client_claim() and
+ * client_enter(); *about is the lock that an error is about. */
 bool client_claim_part(struct client_set *set, uint64_t whole, uint64_t part, struct lock_slot **w,
 		       struct lock_slot **p, uint64_t *about, int *code);
 int client_enter_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int mode,
 		      uint64_t deadline_ns);
+/* Release both; and in two steps. */
+int client_release_part(struct client_set *set, struct lock_slot *whole, struct lock_slot *part);
 int client_leave_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p);
 int client_give_back_part(struct client_set *set, struct lock_slot *w, struct lock_slot *p, int rc);
 /* The intent that announces a part in this mode. */
@@ -201,7 +189,7 @@ struct client_many {
 
 /* Acquire n locks, in ascending order of their numbers, in two steps as client_claim() and
  * client_enter(). After PAWL_SUCCESS of the second their slots are set. After a failure of either
- * the client holds none of them; codes as of client_acquire(), and *about is the lock that the code
+ * the client holds none of them; codes as of client_enter(), and *about is the lock that the code
  * is about. */
 int client_claim_many(struct client_set *set, struct client_many *m, size_t n, uint64_t *about);
 int client_enter_many(struct client_set *set, struct client_many *m, size_t n, uint64_t deadline_ns,
@@ -219,9 +207,9 @@ struct client_read {
 };
 
 /* Begin a read. PAWL_ERR_BUSY: there were too many failures, so acquire the lock in mode
- * PAWL_SHARED. Other codes as of client_acquire(). */
+ * PAWL_SHARED. Other codes as of client_enter(). */
 int client_read_begin(struct client_set *set, uint64_t lock, struct client_read *r);
-/* End it. PAWL_ERR_BUSY: what was read is not valid. Other codes as of client_acquire(). */
+/* End it. PAWL_ERR_BUSY: what was read is not valid. Other codes as of client_enter(). */
 int client_read_validate(struct client_set *set, uint64_t lock, struct client_read *r);
 
 /* A request: an acquire that goes on while its client does something else (request.c). It belongs
@@ -241,7 +229,7 @@ struct client_request {
 	const void *site;
 };
 
-/* A result besides those of client_acquire(): the acquire has not ended. */
+/* A result besides those of client_enter(): the acquire has not ended. */
 enum { CLIENT_PENDING = -5 };
 _Static_assert((int)CLIENT_PENDING < (int)CLIENT_NO_SLOT, "it differs from the other codes");
 
@@ -252,17 +240,17 @@ enum client_step { CLIENT_LOOK, CLIENT_WAIT, CLIENT_CANCEL };
 
 /*
  * Claim a slot for a request of a lock (units is NULL) or a range, and take the first step. NULL:
- * *code is as of client_acquire(), or PAWL_ERR_NOMEM. never: a time that does not come, for kinds
+ * *code is as of client_enter(), or PAWL_ERR_NOMEM. never: a time that does not come, for kinds
  * with deadlines; 0: a request that cannot end without the lock.
  */
 struct client_request *client_request(struct client_set *set, uint64_t lock, int mode,
 				      const struct client_units *units, uint64_t never, int *code);
 /* Take a step. CLIENT_PENDING; PAWL_SUCCESS: the client has the lock, and client_request_end()
- * comes next. Any other code of client_acquire(): the request has ended. */
+ * comes next. Any other code of client_enter(): the request has ended. */
 int client_request_step(struct client_set *set, struct client_request *q, enum client_step how);
 /* A step that waits until this time (rma_now_ns()) at most; 0: to the end. */
 int client_request_wait(struct client_set *set, struct client_request *q, uint64_t until_ns);
-/* From here on the client holds the lock, as after client_acquire(). */
+/* From here on the client holds the lock, as after client_enter(). */
 void client_request_end(struct client_set *set, struct client_request *q);
 /* The client does not hold the lock afterwards. Codes as of client_release(). */
 int client_request_cancel(struct client_set *set, struct client_request *q);
@@ -281,7 +269,7 @@ void client_drop_requests(struct client_set *set);
 /* Give up the slot without a release: other clients recover the lock. */
 void client_abandon(struct client_set *set, struct lock_slot *slot);
 
-/* Grow and shrink spaces as in struct lock_protocol; codes as of client_acquire(). */
+/* Grow and shrink spaces as in struct lock_protocol; codes as of client_enter(). */
 int client_grow(struct client_set *set, uint64_t space, int64_t *units);
 int client_shrink(struct client_set *set, uint64_t space, int64_t units);
 /* Drop what the slots know of the space from before it became smaller. */

@@ -115,7 +115,7 @@ int call_check_name(const pawl_table *t, uint64_t lock);
 int call_check_try(const pawl_table *t);
 int call_check_time(const pawl_table *t, double seconds, uint64_t *deadline_ns);
 int call_check_abandon(const pawl_table *t);
-/* Set the message for those codes of client_acquire() that mean the same for locks and ranges, and
+/* Set the message for those codes of client_enter() that mean the same for locks and ranges, and
  * return the code of the call. */
 int call_refused(const pawl_table *t, uint64_t lock, int rc);
 /* Why a call has lost its slot (client_has_lost()): died, or what the MPI says, in why. */
@@ -126,7 +126,7 @@ const char *call_loss(const pawl_table *t, int rc, const char *died, char *why);
 
 /* Whether the table has this lock, in this mode. */
 int call_check_lock(const pawl_table *t, uint64_t lock, int mode);
-/* Set the message for a code of client_acquire() and of client_release() about a lock; return the
+/* Set the message for a code of client_enter() and of client_release() about a lock; return the
  * code of the call. */
 int call_refused_lock(const pawl_table *t, uint64_t lock, int rc);
 int call_failed_lock(const pawl_table *t, uint64_t lock, int rc);
