@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "benchmarks/cli/cli.h"
+#include "unit.h"
 
 enum { ONE = 1, OTHER = 2, MOST = 16 };
 
@@ -17,17 +18,6 @@ struct settings {
 	const char *text, *place, *maybe;
 	int calls;
 };
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-	if (!good)
-		printf("# said: %s\n", cli_error());
-}
 
 static bool set_maybe(void *settings, const struct cli_row *row, const char *value)
 {
@@ -85,7 +75,8 @@ static void refuses(unsigned program, const char *line, const char *sentence)
 {
 	struct settings s;
 
-	ok(!parse(&s, program, line) && strstr(cli_error(), sentence), line);
+	if (!ok(!parse(&s, program, line) && strstr(cli_error(), sentence), "%s", line))
+		printf("# said: %s\n", cli_error());
 }
 
 static void values(void)
@@ -159,6 +150,5 @@ int main(void)
 	refuses(OTHER, "nowhere", "PLACE: not \"nowhere\"");
 	lists();
 	help();
-	printf("1..%d\n", tests);
-	return failures > 0;
+	return unit_end();
 }

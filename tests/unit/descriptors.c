@@ -4,20 +4,16 @@
  * blocks (lock.h), and a block has the calls that go together. Prints TAP; any failed check fails
  * the program.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include <pawl.h>
 
 #include "lock/kinds.h"
-
-static int count, failed;
+#include "unit.h"
 
 static void check(bool good, const struct lock_protocol *p, const char *what)
 {
-	count++;
-	failed += !good;
-	printf("%s %d - %s: %s\n", good ? "ok" : "not ok", count, p->kind.name, what);
+	ok(good, "%s: %s", p->kind.name, what);
 }
 
 static bool says(const struct lock_protocol *p, unsigned capability)
@@ -77,6 +73,5 @@ int main(void)
 		capabilities(p);
 		blocks(p);
 	}
-	printf("1..%d\n", count);
-	return failed || !count;
+	return unit_end();
 }

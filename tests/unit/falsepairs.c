@@ -60,7 +60,7 @@ static void against_units(int k)
 	}
 	snprintf(what, sizeof what, "k = %d: %d of %d pairs meet, %d of these falsely", k, meetings,
 		 PAIRS, false_ones);
-	ok(covers && same && meetings > 0, what);
+	ok(covers && same && meetings > 0, "%s", what);
 	ok(false_ones > 0 && false_ones < meetings, "and both kinds of conflict are met");
 }
 

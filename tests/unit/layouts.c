@@ -15,17 +15,13 @@
 #include "options/option_spec.h"
 #include "table/setup.h"
 #include "baselines/server/range_queue.h"
+#include "unit.h"
 
 enum { LOCKS = 5, SMALL_UNITS = 4096 };
 
-static int count, failed;
-
 static void check(bool good, const char *kind, const char *what, const char *detail)
 {
-	count++;
-	failed += !good;
-	printf("%s %d - %s: %s%s%s\n", good ? "ok" : "not ok", count, kind, what, good ? "" : " # ",
-	       good ? "" : detail);
+	ok(good, "%s: %s%s%s", kind, what, good ? "" : " # ", good ? "" : detail);
 }
 
 /* ------------------------------------------------------------ memory that is short */
@@ -308,6 +304,5 @@ int main(void)
 	limits();
 	homes("distribution=block");
 	homes("distribution=cyclic");
-	printf("1..%d\n", count);
-	return failed ? 1 : 0;
+	return unit_end();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory that is left, from files such as those of the kernel. */
 #include "rma/memory/memory.h"
+#include "unit.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 static char root[] = "/tmp/pawl-memory-XXXXXX";
-static int count, failed;
 
 /* Create a file below root, with the folders above it. */
 static void put(const char *name, const char *text)
@@ -34,10 +33,8 @@ static void expect(uint64_t wanted, const char *name)
 {
 	uint64_t got = memory_available(root);
 
-	count++;
-	failed += got != wanted;
-	printf("%s %d - %s # %llu, wanted %llu\n", got == wanted ? "ok" : "not ok", count, name,
-	       (unsigned long long)got, (unsigned long long)wanted);
+	ok(got == wanted, "%s # %llu, wanted %llu", name, (unsigned long long)got,
+	   (unsigned long long)wanted);
 }
 
 int main(void)
@@ -73,6 +70,5 @@ int main(void)
 	snprintf(command, sizeof command, "rm -rf %s", root);
 	if (system(command) != 0)
 		return 2;
-	printf("1..%d\n", count);
-	return failed != 0;
+	return unit_end();
 }

@@ -9,16 +9,9 @@
 
 #include "observe/histogram.h"
 #include "observe/tallies.h"
+#include "unit.h"
 
 enum { TIMES = 20000 };
-
-static int number, failures;
-
-static void check(bool ok, const char *what)
-{
-	printf("%sok %d - %s\n", ok ? "" : "not ", ++number, what);
-	failures += !ok;
-}
 
 static uint64_t draw(uint64_t *seed)
 {
@@ -100,17 +93,17 @@ static void cold_locks(void)
 	if (!t)
 		exit(EXIT_FAILURE);
 	tallies_clear(t);
-	site = tallies_site(t, &number);
+	site = tallies_site(t, &tests);
 	tallies_find(t, HOT, site)->wait_ns = 1000;
 	for (uint64_t lock = 1000; lock < 1000 + COLD; lock++)
 		tallies_find(t, lock, site)->acquires++;
-	check(tallies_find(t, HOT, site)->wait_ns == 1000, "100000 cold locks keep the hot one");
+	ok(tallies_find(t, HOT, site)->wait_ns == 1000, "100000 cold locks keep the hot one");
 	for (int i = 0; i < TALLIES; i++)
 		if (t->entry[i].site >= 0)
 			sum += t->entry[i].tally.acquires;
-	check(sum + t->sites[site].rest.acquires == COLD, "the sum by site is complete");
+	ok(sum + t->sites[site].rest.acquires == COLD, "the sum by site is complete");
 	tallies_remove(t, HOT, 1, UINT64_MAX);
-	check(tallies_find(t, HOT, site)->wait_ns == 0, "a lock that was removed begins anew");
+	ok(tallies_find(t, HOT, site)->wait_ns == 0, "a lock that was removed begins anew");
 	free(t);
 }
 
@@ -126,14 +119,14 @@ static void many_sites(void)
 	tallies_clear(sum);
 	for (int i = 0; i < 2 * TALLY_SITES; i++)
 		tallies_find(t, 5, tallies_site(t, &places[i]))->acquires = 1;
-	check(t->n_sites == TALLY_SITES, "too many call sites share the last place");
-	check(tallies_find(t, 5, TALLY_SITES - 1)->acquires == 1, "which has a count");
+	ok(t->n_sites == TALLY_SITES, "too many call sites share the last place");
+	ok(tallies_find(t, 5, TALLY_SITES - 1)->acquires == 1, "which has a count");
 	tallies_merge(sum, t, 0, 0, 0, true);
 	tallies_merge(sum, t, 5, 1, UINT64_MAX, false);
 	for (int i = 0; i < TALLIES; i++)
 		if (sum->entry[i].site >= 0)
 			acquires += sum->entry[i].tally.acquires;
-	check(acquires == 2 * TALLY_SITES, "two ranks with the same sites add up");
+	ok(acquires == 2 * TALLY_SITES, "two ranks with the same sites add up");
 	free(t);
 	free(sum);
 }
@@ -149,26 +142,24 @@ static void as_text(void)
 	char text[1][SITE_TEXT];
 
 	sites_locate(&s);
-	check(s.module[0] == '/' && s.offset, "an address has a module");
+	ok(s.module[0] == '/' && s.offset, "an address has a module");
 	sites_resolve(&s, 1, text);
 	printf("# %s\n", text[0]);
-	check(strstr(text[0], "observe") != NULL, "a call site names file or module");
+	ok(strstr(text[0], "observe") != NULL, "a call site names file or module");
 	s = (struct site){.module = "(other call sites)"};
 	sites_resolve(&s, 1, text);
-	check(strcmp(text[0], "(other call sites)") == 0, "the rest has its name");
+	ok(strcmp(text[0], "(other call sites)") == 0, "the rest has its name");
 }
 
 int main(void)
 {
-	check(buckets_fit(), "buckets have no gaps and are narrow");
-	check(percentiles_fit(10), "percentiles of times up to 1 us");
-	check(percentiles_fit(32), "percentiles of times up to 4 s");
-	check(percentiles_fit(62), "percentiles of any times");
-	check(histogram_percentile(&(const struct histogram){.count = {0}}, 50) == 0,
-	      "no times: 0");
+	ok(buckets_fit(), "buckets have no gaps and are narrow");
+	ok(percentiles_fit(10), "percentiles of times up to 1 us");
+	ok(percentiles_fit(32), "percentiles of times up to 4 s");
+	ok(percentiles_fit(62), "percentiles of any times");
+	ok(histogram_percentile(&(const struct histogram){.count = {0}}, 50) == 0, "no times: 0");
 	cold_locks();
 	many_sites();
 	as_text();
-	printf("1..%d\n", number);
-	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+	return unit_end();
 }

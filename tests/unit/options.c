@@ -13,15 +13,11 @@
 #include "options/option_spec.h"
 #include "base/similar.h"
 #include "table/setup.h"
-
-static int count, failed;
+#include "unit.h"
 
 static void check(bool good, const char *name, const char *detail)
 {
-	count++;
-	failed += !good;
-	printf("%s %d - %s%s%s\n", good ? "ok" : "not ok", count, name, good ? "" : " # ",
-	       good ? "" : detail);
+	ok(good, "%s%s%s", name, good ? "" : " # ", good ? "" : detail);
 }
 
 /* ---------------------------------------------------------------- the list */
@@ -422,6 +418,5 @@ int main(void)
 	misspelt();
 	environment();
 	layouts();
-	printf("1..%d\n", count);
-	return failed ? 1 : 0;
+	return unit_end();
 }

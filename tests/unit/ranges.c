@@ -6,23 +6,19 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../range_model.h"
 #include "lock/fault.h"
+#include "unit.h"
 
 enum { SPACES = 2 };
 
 enum fault fault_on;
 
-static int tests, failures;
-
-static void ok(bool good, const char *store, const char *what)
+static void says(bool good, const char *store, const char *what)
 {
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s: %s\n", good ? "" : "not ", tests, store, what);
+	ok(good, "%s: %s", store, what);
 }
 
 /* splitmix64 */
@@ -169,7 +165,7 @@ static void check(const struct range_store *store, const char *name)
 
 		seed = 1;
 		steps = play(w, store, &held);
-		ok(steps == w->steps + (int)w->clients, name, w->what);
+		says(steps == w->steps + (int)w->clients, name, w->what);
 		printf("# %d steps, %" PRIu64 " ranges held at one time\n", steps, held);
 	}
 }
@@ -187,7 +183,7 @@ static void check_broken(void)
 		caught = caught || play(&worlds[i], &range_tree, &held) < worlds[i].steps;
 	}
 	fault_on = FAULT_NONE;
-	ok(caught, "a tree that forgets what is on its right", "is caught");
+	says(caught, "a tree that forgets what is on its right", "is caught");
 }
 
 /* is_sound() notices structures that are not sound. */
@@ -201,33 +197,33 @@ static void check_sound(void)
 
 	for (int i = 0; i < 3; i++)
 		range_list.insert(&list, NULL, &r[i]);
-	ok(range_list.is_sound(list, &in) && in == 3, "list", "three ranges are sound");
+	says(range_list.is_sound(list, &in) && in == 3, "list", "three ranges are sound");
 	r[1].first = 0;
-	ok(!range_list.is_sound(list, &in), "list", "ranges out of order are not");
+	says(!range_list.is_sound(list, &in), "list", "ranges out of order are not");
 	r[1].first = 5;
 	for (int i = 0; i < 3; i++)
 		range_tree.insert(&tree, NULL, &r[i]);
 	top = tree;
-	ok(range_tree.is_sound(tree, &in) && in == 3 && top == &r[1], "interval tree",
-	   "three ranges are sound");
+	says(range_tree.is_sound(tree, &in) && in == 3 && top == &r[1], "interval tree",
+	     "three ranges are sound");
 	r[0].first = 7;
-	ok(!range_tree.is_sound(tree, &in), "interval tree",
-	   "one out of order is not, on the left");
+	says(!range_tree.is_sound(tree, &in), "interval tree",
+	     "one out of order is not, on the left");
 	r[0].first = 1;
 	r[2].first = 4;
-	ok(!range_tree.is_sound(tree, &in), "interval tree", "nor on the right");
+	says(!range_tree.is_sound(tree, &in), "interval tree", "nor on the right");
 	r[2].first = 9;
 	top->most = 6;
-	ok(!range_tree.is_sound(tree, &in), "interval tree",
-	   "nor one that forgot how far others go");
+	says(!range_tree.is_sound(tree, &in), "interval tree",
+	     "nor one that forgot how far others go");
 	top->most = 9;
 	r[0].parent = &r[2];
-	ok(!range_tree.is_sound(tree, &in), "interval tree", "nor one with another parent");
+	says(!range_tree.is_sound(tree, &in), "interval tree", "nor one with another parent");
 	r[0].parent = top;
 	r[0].height = 3;
-	ok(!range_tree.is_sound(tree, &in), "interval tree", "nor one that leans");
+	says(!range_tree.is_sound(tree, &in), "interval tree", "nor one that leans");
 	r[0].height = 1;
-	ok(range_tree.is_sound(tree, &in) && in == 3, "interval tree", "put right, it is sound");
+	says(range_tree.is_sound(tree, &in) && in == 3, "interval tree", "put right, it is sound");
 }
 
 int main(void)
@@ -237,6 +233,5 @@ int main(void)
 	check(&range_btree, "B-tree");
 	check_broken();
 	check_sound();
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

@@ -74,7 +74,7 @@ static void borders(double skew, double expected)
 	snprintf(what, sizeof what, "skew %g: %.4f of the borders in the lower half, wanted %.4f",
 		 skew, (double)low / DRAWS, expected);
 	/* 6 standard deviations. */
-	ok(fabs((double)low / DRAWS - expected) < 0.0055, what);
+	ok(fabs((double)low / DRAWS - expected) < 0.0055, "%s", what);
 }
 
 static double share(double skew)
@@ -139,7 +139,7 @@ static void grid(uint64_t side, int clients)
 		once = owners[p] == 1;
 	snprintf(what, sizeof what, "%llu^3 points, %d clients: each point has one owner",
 		 (unsigned long long)side, clients);
-	ok(straight && once, what);
+	ok(straight && once, "%s", what);
 	free(owners);
 }
 

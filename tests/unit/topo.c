@@ -16,13 +16,13 @@ static char err[512];
 
 static void is_int(long long got, long long wanted, const char *what)
 {
-	if (!ok(got == wanted, what))
+	if (!ok(got == wanted, "%s", what))
 		printf("# got %lld, wanted %lld\n", got, wanted);
 }
 
 static void is_text(const struct topo *t, const char *wanted, const char *what)
 {
-	if (!ok(t && strcmp(t->text, wanted) == 0, what))
+	if (!ok(t && strcmp(t->text, wanted) == 0, "%s", what))
 		printf("# got \"%s\" (%s), wanted \"%s\"\n", t ? t->text : "none", err, wanted);
 }
 
@@ -32,7 +32,7 @@ static void is_ints(const int *got, const int *wanted, int n, const char *what)
 
 	for (int i = 0; got && i < n; i++)
 		same = same && got[i] == wanted[i];
-	if (ok(got && same, what))
+	if (ok(got && same, "%s", what))
 		return;
 	for (int i = 0; got && i < n; i++)
 		printf("# [%d] got %d, wanted %d\n", i, got[i], wanted[i]);
@@ -340,7 +340,7 @@ static void refuses(const char *synthetic, ...)
 		good = good && strstr(err, word) != NULL;
 	va_end(words);
 	snprintf(what, sizeof(what), "refused: \"%.80s\"", synthetic);
-	if (!ok(good, what))
+	if (!ok(good, "%s", what))
 		printf("# message: %s\n", err);
 	topo_free(t);
 }

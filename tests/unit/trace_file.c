@@ -7,17 +7,11 @@
 #include <unistd.h>
 
 #include "observe/trace.h"
+#include "unit.h"
 
 enum { TEXT = 1 << 14 };
 
-static int number, failures;
 static char path[40], text[TEXT];
-
-static void check(bool ok, const char *what)
-{
-	printf("%sok %d - %s\n", ok ? "" : "not ", ++number, what);
-	failures += !ok;
-}
 
 const char *pawl_strerror(int code)
 {
@@ -103,9 +97,9 @@ static void write_two(struct trace_all *t, const char *name, char copy[TEXT])
 	t2.number = 2;
 	t2.record = memcpy(copies, records, sizeof copies);
 	t->limit = t2.limit = 1 << 12;
-	check(trace_file_create(path) && trace_file_add(path, t) && trace_file_add(path, &t2),
-	      name);
-	check(ranks[0].lost + ranks[1].lost > 0, "the limit is that of the text");
+	ok(trace_file_create(path) && trace_file_add(path, t) && trace_file_add(path, &t2), "%s",
+	   name);
+	ok(ranks[0].lost + ranks[1].lost > 0, "the limit is that of the text");
 	read_text();
 	memcpy(copy, text, TEXT);
 }
@@ -122,16 +116,16 @@ static void compressed(void)
 	unlink(path);
 	write_two(&t, "json.gz", packed);
 	end = strstr(plain, "\n]}");
-	check(end && strncmp(plain, packed, (size_t)(end - plain)) == 0 &&
-		  strstr(packed, "\n], \"pawlBytes\": ") == packed + (end - plain) &&
-		  atoi(strrchr(packed, ':') + 1) == (int)(end - plain),
-	      "a compressed file has the same text");
+	ok(end && strncmp(plain, packed, (size_t)(end - plain)) == 0 &&
+	       strstr(packed, "\n], \"pawlBytes\": ") == packed + (end - plain) &&
+	       atoi(strrchr(packed, ':') + 1) == (int)(end - plain),
+	   "a compressed file has the same text");
 	unset = strdup(getenv("PATH"));
 	setenv("PATH", "/nowhere", 1);
 	added = trace_file_add(path, &t);
 	setenv("PATH", unset, 1);
 	free(unset);
-	check(!added && has(packed), "without gzip it stays as it was");
+	ok(!added && has(packed), "without gzip it stays as it was");
 	unlink(path);
 }
 
@@ -140,31 +134,30 @@ int main(void)
 	struct trace_all t = table();
 
 	snprintf(path, sizeof path, "trace_file.%d.tmp", (int)getpid());
-	check(trace_file_create(path) && has("\"traceEvents\""), "a file begins");
-	check(trace_file_add(path, &t), "a table");
-	check(has("\"first\": 5, \"last\": 8"), "the units of a range");
-	check(has("\"site\": \"a\\u0009b \\\"c\\\" \\\\d\""), "a call site, with escapes");
-	check(has("\"result\": \"timeout\""), "an acquire that failed");
-	check(has("\"result\": \"unfinished\""), "one that did not end");
-	check(has("\"ph\": \"s\"") && has("\"ph\": \"f\""), "a hand-over");
-	check(has("\"cat\": \"hand-over\", \"pid\": 0, \"tid\": 100000, \"ts\": 3.000"),
-	      "it begins at the release of the hold");
-	check(!strstr(text, "\"failure\""), "no failure");
+	ok(trace_file_create(path) && has("\"traceEvents\""), "a file begins");
+	ok(trace_file_add(path, &t), "a table");
+	ok(has("\"first\": 5, \"last\": 8"), "the units of a range");
+	ok(has("\"site\": \"a\\u0009b \\\"c\\\" \\\\d\""), "a call site, with escapes");
+	ok(has("\"result\": \"timeout\""), "an acquire that failed");
+	ok(has("\"result\": \"unfinished\""), "one that did not end");
+	ok(has("\"ph\": \"s\"") && has("\"ph\": \"f\""), "a hand-over");
+	ok(has("\"cat\": \"hand-over\", \"pid\": 0, \"tid\": 100000, \"ts\": 3.000"),
+	   "it begins at the release of the hold");
+	ok(!strstr(text, "\"failure\""), "no failure");
 	t.failure = "two holders";
 	t.failure_ns = 8000;
 	t.number = 2;
-	check(trace_file_add(path, &t) && has("\"cat\": \"failure\"") && has("two holders"),
-	      "the failure of a run");
-	check(strcmp(text + strlen(text) - 4, "\n]}\n") == 0 &&
-		  strstr(text, "]}") == text + strlen(text) - 3,
-	      "one end, after two tables");
+	ok(trace_file_add(path, &t) && has("\"cat\": \"failure\"") && has("two holders"),
+	   "the failure of a run");
+	ok(strcmp(text + strlen(text) - 4, "\n]}\n") == 0 &&
+	       strstr(text, "]}") == text + strlen(text) - 3,
+	   "one end, after two tables");
 	unlink(path);
-	check(trace_file_add(path, &t) && has("\"traceEvents\""), "a file that was removed");
+	ok(trace_file_add(path, &t) && has("\"traceEvents\""), "a file that was removed");
 	unlink(path);
 	compressed();
-	check(!trace_file_create("/dev/full"), "a file without room does not begin");
-	check(!trace_file_create("/nowhere/x") && !trace_file_add("/nowhere/x", &t), "no folder");
-	check(!trace_file_add("/dev/full", &t), "no room for a table");
-	printf("1..%d\n", number);
-	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+	ok(!trace_file_create("/dev/full"), "a file without room does not begin");
+	ok(!trace_file_create("/nowhere/x") && !trace_file_add("/nowhere/x", &t), "no folder");
+	ok(!trace_file_add("/dev/full", &t), "no room for a table");
+	return unit_end();
 }

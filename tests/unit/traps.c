@@ -23,7 +23,7 @@ static void is_in(const struct job *j, const char *wanted, const char *what)
 		snprintf(got + used, sizeof got - used, "%s%s", i ? " " : "", traps[i].name);
 		complete = complete && traps[i].what[0] && traps[i].cure[0];
 	}
-	if (!ok(strcmp(got, wanted) == 0 && complete, what))
+	if (!ok(strcmp(got, wanted) == 0 && complete, "%s", what))
 		printf("# got \"%s\", wanted \"%s\"\n", got, wanted);
 }
 
@@ -33,7 +33,7 @@ static void cured_by(const struct job *j, const char *words, const char *what)
 	struct trap traps[MAX_TRAPS];
 	int n = traps_find(j, traps);
 
-	if (!ok(n == 1 && strstr(traps[0].cure, words), what))
+	if (!ok(n == 1 && strstr(traps[0].cure, words), "%s", what))
 		printf("# %d traps, the cure is \"%s\"\n", n, n ? traps[0].cure : "");
 }
 

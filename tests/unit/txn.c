@@ -59,12 +59,12 @@ static void judge(const struct seen *s, const char *name, const int *percent, in
 	char what[120];
 
 	snprintf(what, sizeof what, "%s: each lock once, ascending, one of the table", name);
-	ok(s->ordered && s->most <= TXN_LOCKS, what);
+	ok(s->ordered && s->most <= TXN_LOCKS, "%s", what);
 	snprintf(what, sizeof what, "%s: the types have their shares", name);
-	ok(fits(s, percent, types), what);
+	ok(fits(s, percent, types), "%s", what);
 	snprintf(what, sizeof what, "%s: %.1f %% of the requests are readers', wanted %.1f", name,
 		 share, readers);
-	ok(fabs(share - readers) <= within, what);
+	ok(fabs(share - readers) <= within, "%s", what);
 }
 
 static void test_tatp(void)

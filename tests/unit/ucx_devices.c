@@ -85,7 +85,7 @@ static void check_choice(const struct expectation *e)
 		 or_none(e->env.atomic_mode), e->both_widths ? "" : ", 64 bits alone");
 	if (!ok(n > 0 && strcmp(got, e->device) == 0 && c.offloaded == e->offloaded &&
 		    strstr(c.why, e->why),
-		what))
+		"%s", what))
 		printf("# got \"%s\", %s: %s\n", got, c.offloaded ? "offloaded" : "emulated",
 		       c.why);
 }

@@ -210,7 +210,7 @@ static void puts_then(int puts, int rank, enum wire_operation code, const char *
 	snprintf(text, sizeof text, "%d puts, then %s: the flush covers them all", puts, what);
 	ok(arrived(1, puts) && !client.failed && ucx_direct_client(&client)->put_to == UCX_NO_PUT &&
 	       (code != WIRE_PUT || word[rank][WORDS - 1] == 1),
-	   text);
+	   "%s", text);
 }
 
 static void many(void)

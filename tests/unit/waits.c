@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cycles in the graph of waits. Prints TAP. */
 #include "observe/watchdog/waits.h"
+#include "unit.h"
 
 #include <pawl.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { PROCESSES = 4, TABLES = 2, FAR_APART = 300 };
 
-static int tests, failures;
 static struct waits w;
 static bool by_process;
 static struct waits_process process[FAR_APART + 1];
@@ -33,13 +32,6 @@ void *__wrap_calloc(size_t n, size_t size)
 void *__wrap_realloc(void *old, size_t size)
 {
 	return left >= 0 && left-- == 0 ? NULL : __real_realloc(old, size);
-}
-
-static void ok(bool good, const char *what)
-{
-	tests++;
-	failures += !good;
-	printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
 }
 
 static void begin(void)
@@ -230,6 +222,5 @@ int main(void)
 	test_contain();
 	test_memory();
 	waits_free(&w);
-	printf("1..%d\n", tests);
-	return failures != 0;
+	return unit_end();
 }

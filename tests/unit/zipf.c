@@ -61,10 +61,10 @@ static void one_law(uint64_t n, double s)
 
 	snprintf(what, sizeof what, "n = %llu, s = %g: as the law says (z = %.2f)",
 		 (unsigned long long)n, s, z);
-	ok(inside && fabs(z) < 4, what);
+	ok(inside && fabs(z) < 4, "%s", what);
 	snprintf(what, sizeof what, "n = %llu: not as with s = %g (z = %.0f)",
 		 (unsigned long long)n, s + 0.02, other);
-	ok(other > 8, what);
+	ok(other > 8, "%s", what);
 	free(seen);
 }
 
