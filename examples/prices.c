@@ -16,6 +16,7 @@
 enum { PRICES = 16, READS = 200, EVERY = 50 };
 
 static pawl_table *table;
+static uint64_t lock; /* of the list */
 static MPI_Win win;
 
 static void must(int code)
@@ -36,14 +37,14 @@ static void change(void)
 {
 	int64_t prices[PRICES];
 
-	must(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE));
+	must(pawl_lock_acquire(table, lock, PAWL_EXCLUSIVE));
 	get(prices);
 	prices[0]++;
 	for (int i = 1; i < PRICES; i++)
 		prices[i] = prices[0] * (i + 1);
 	MPI_Put(prices, PRICES, MPI_INT64_T, 0, 0, PRICES, MPI_INT64_T, win);
 	MPI_Win_flush(0, win);
-	must(pawl_lock_release(table, 0));
+	must(pawl_lock_release(table, lock));
 }
 
 /* Returns how often it had to copy again. */
@@ -54,9 +55,9 @@ static long look(int64_t *prices)
 	int code;
 
 	for (;; again++) {
-		must(pawl_lock_read_begin(table, 0, &read));
+		must(pawl_lock_read_begin(table, lock, &read));
 		get(prices);
-		code = pawl_lock_read_validate(table, 0, &read);
+		code = pawl_lock_read_validate(table, lock, &read);
 		if (code != PAWL_ERR_BUSY)
 			break;
 	}
@@ -69,6 +70,7 @@ int main(int argc, char **argv)
 	int64_t prices[PRICES], *base;
 	long again = 0, mixed = 0, mine[2], all[2];
 	int rank, ranks;
+	MPI_Info info;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -79,7 +81,11 @@ int main(int argc, char **argv)
 	for (int i = 0; rank == 0 && i < PRICES; i++)
 		base[i] = 0;
 	MPI_Win_sync(win);
-	must(pawl_table_create(MPI_COMM_WORLD, "declock", 1, MPI_INFO_NULL, &table));
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "pawl_names", "yes");
+	must(pawl_table_create(MPI_COMM_WORLD, "declock", 100, info, &table));
+	MPI_Info_free(&info);
+	must(pawl_lock_named(table, "prices", &lock)); /* the same lock on all ranks */
 	MPI_Barrier(MPI_COMM_WORLD);
 
 	for (int n = 0; n < READS; n++) {

@@ -62,7 +62,7 @@ enum {
 	PAWL_ERR_MPI,         /* an MPI call failed, or MPI cannot be used now */
 	PAWL_ERR_NOMEM,       /* out of memory */
 	PAWL_ERR_RANGE,       /* no such lock or space, or no such units */
-	PAWL_ERR_TOO_MANY,    /* all of option max_held is in use */
+	PAWL_ERR_TOO_MANY,    /* all of option max_held is in use, or all locks have names */
 	PAWL_ERR_HELD,        /* the lock is held: it cannot be freed, or acquired again */
 	PAWL_ERR_NOT_HELD,    /* the calling thread does not hold the lock */
 	PAWL_ERR_BUSY,        /* try-acquire: another client has the lock */
@@ -200,6 +200,7 @@ enum {
  *             a host are loads and stores. thread: like lazy,
  *             and if the table spans several nodes, a thread of each rank drives the MPI while the
  *             application computes; PAWL_ERR_THREAD if MPI does not provide MPI_THREAD_MULTIPLE
+ *   names     no | yes: whether locks can have names (pawl_lock_named())
  *   spin      microseconds (or 10us, 2ms) to spin before yielding or parking; 0 .. 1000000
  *   watchdog  seconds (0.5, 2, 300ms) after which a waiter reports on stderr what it waits for, the
  *             holders, and the cycle if it is a dead-lock; again after twice this time, and so
@@ -277,6 +278,18 @@ int pawl_table_get_info_sized(const pawl_table *table, struct pawl_table_info *i
  * the table during the call.
  */
 int pawl_table_set_name(pawl_table *table, const char *name);
+
+/*
+ * The lock of a name, in a table with option names: *lock is the same on all ranks, and no other
+ * name gets it. A name takes a lock that has none when it is first asked for, and keeps it.
+ * name: 1 to 63 bytes, without quotation marks and control characters. Any number of names up to n.
+ * Local (one-sided): a name that is known takes one round trip, or some more if the table is nearly
+ * full; keep the number. Needs one of max_held during the call. A table whose program also uses
+ * numbers of its own choice may lock what a name stands for. PAWL_ERR_TOO_MANY: all locks have
+ * other names; PAWL_ERR_UNSUPPORTED: the table has no option names. On kinds with PAWL_CAP_RANGES,
+ * spaces have the names.
+ */
+int pawl_lock_named(pawl_table *table, const char *name, uint64_t *lock);
 
 /* The home rank of a lock. Local. */
 int pawl_table_home(const pawl_table *table, uint64_t lock, int *rank);

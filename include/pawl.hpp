@@ -803,6 +803,15 @@ class table
 		detail::check(pawl_table_set_name(table_, name.c_str()));
 	}
 
+	/* The lock of this name; tables with option names. */
+	std::uint64_t named(const std::string &name)
+	{
+		std::uint64_t lock = 0;
+
+		detail::check(pawl_lock_named(table_, name.c_str(), &lock));
+		return lock;
+	}
+
 	/* The home rank of a lock. */
 	int home(std::uint64_t lock) const
 	{

@@ -159,6 +159,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_table_get_stats_sized": [c_void_p, POINTER(Stats), c_size_t],
     "pawl_table_reset_stats": [c_void_p],
     "pawl_table_set_name": [c_void_p, c_char_p],
+    "pawl_lock_named": [c_void_p, c_char_p, POINTER(c_uint64)],
     "pawl_table_get_percentile": [c_void_p, c_int, c_double, POINTER(c_double)],
     "pawl_private_scope_read": [*_LOCK, POINTER(ReadData)],
     "pawl_lock_read_validate": [*_LOCK, POINTER(ReadData)],

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_double, c_int, c_int64, c_void_p
+import time
+from ctypes import byref, c_double, c_int, c_int64, c_uint64, c_void_p
 from types import TracebackType
 from typing import Any, Callable, Dict, Optional, Type, TypeVar, cast
 
@@ -263,7 +264,8 @@ class Table:
         try:
             for name, value in options.items():
                 try:
-                    own.Set("pawl_" + name, str(value))
+                    text = ("no", "yes")[value] if isinstance(value, bool) else str(value)
+                    own.Set("pawl_" + name, text)
                 except MPI.Exception as e:
                     raise Error(Code.OPTION, f"info key pawl_{name}: {e}") from None
             handle = None
@@ -501,6 +503,14 @@ class Table:
         except BaseException:
             _end(_held or self.lock(lock)._as_held())
             raise
+
+    def named(self, name: str) -> int:
+        """The lock of this name: a number, the same on all ranks; for tables with names=True."""
+        if not isinstance(name, str):
+            raise TypeError(f"name: {name!r} is not a string")
+        lock = c_uint64()
+        check(self._lib.pawl_lock_named(self._handle, name.encode(), byref(lock)))
+        return lock.value
 
     def home(self, lock: int) -> int:
         """The home rank of a lock."""

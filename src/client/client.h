@@ -6,6 +6,7 @@
  *
  *   client.c   acquire and release: claim a slot, let the protocol act, settle the slot
  *   many.c     acquire and release several locks
+ *   names.c    names of locks
  *   read.c     read without the lock, and look whether it was acquired exclusively meanwhile
  *   request.c  acquire by steps, between which the client does something else
  *   slots.c    the states of slots, and which slots may be claimed (slots.h)
@@ -22,6 +23,9 @@
  * from the protocol: no room for another recovery.) */
 enum { CLIENT_NO_SLOT = -4 };
 _Static_assert((int)CLIENT_NO_SLOT < (int)LOCK_PASSED, "it differs from the codes of protocols");
+
+/* Room for a name of a lock, with its end. */
+enum { CLIENT_NAME_BYTES = 64 };
 
 /* The units of a range. */
 struct client_units {
@@ -265,6 +269,11 @@ bool client_request_is_mine(const struct client_request *q);
  * CLIENT_PENDING, and there is no further one. Does nothing if there is no such request. */
 void client_request_escape(struct client_set *set);
 void client_drop_requests(struct client_set *set);
+
+/* names.c: the lock of this name, of 1 to CLIENT_NAME_BYTES - 1 bytes, none of which is 1; it takes
+ * one if it has none. Takes a slot meanwhile. PAWL_ERR_BUSY: all locks have other names; else codes
+ * as of client_acquire(). */
+int client_named(struct client_set *set, const char *name, uint64_t *lock);
 
 /* Give up the slot without a release: other clients recover the lock. */
 void client_abandon(struct client_set *set, struct lock_slot *slot);

@@ -301,7 +301,10 @@ extern enum limits fault_limits;
 	X(client_held, "ss", "ranges of one client may overlap") \
 	X(client_settle, "d-mcs,mgl,citron,ss,dslr,farlock", \
 	  "the end does not wait for posted operations") \
-	X(client_guard, "d-mcs,lld", "a failed operation goes unnoticed")
+	X(client_guard, "d-mcs,lld", "a failed operation goes unnoticed") \
+	X(client_name_swap, "(tests/sim/names)", \
+	  "a client takes its word of a name for the first one") \
+	X(client_name_end, "(tests/sim/names)", "names do not have their ends")
 /* clang-format on */
 
 #define FAULT_ENUM(name, kinds, what) FAULT_##name,

@@ -34,6 +34,7 @@ struct lock_setup {
 	 * rma_post(). While the layout is chosen: it may have. */
 	bool posts;
 	uint64_t slots; /* offset of the queue nodes in every segment */
+	uint64_t names; /* offset of the names of the locks at their homes; 0: they have none */
 	uint64_t bytes; /* of a segment, as reserved until now */
 	/* The protocol's constants, set by its layout(); the library calls free() on it. */
 	void *state;

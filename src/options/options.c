@@ -68,6 +68,8 @@ static const struct option_spec common[] = {
 	   "often; or a thread drives it, while ranks compute, too"),
     CHOICE("transport", transport, "auto | mpi | ucx", "auto",
 	   "what carries operations between nodes: windows of the MPI, or UCX"),
+    CHOICE("names", names, "no | yes", "no",
+	   "whether locks can have names (pawl_lock_named()), 64 bytes of memory for each"),
     COMMON("spin", "0 .. 1000000", "(by ranks and cores)",
 	   "microseconds that a waiting client polls before it gives its core away", OPTION_US,
 	   spin_us, 0, 1000000),

@@ -484,6 +484,9 @@ void failures()
 	EXPECT(std::string(moved.info().kind->name) == "adaptive" && moved.info().n == 1);
 	moved = pawl::table(MPI_COMM_WORLD, 7, {{"patience", "100"}});
 	EXPECT(std::string(moved.info().kind->name) == "adaptive" && moved.info().n == 7);
+	moved = pawl::table(MPI_COMM_WORLD, 2, {{"names", "yes"}});
+	EXPECT(moved.named("a") < 2 && moved.named("b") == 1 - moved.named("a"));
+	throws([&] { moved.named("c"); }, PAWL_ERR_TOO_MANY, "have other names");
 	for (const std::string &value : {std::string(MPI_MAX_INFO_VAL, 'x'), std::string()})
 		throws(
 		    [&] {

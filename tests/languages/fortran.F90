@@ -410,6 +410,7 @@ contains
       type(pawl_table) :: table
       type(pawl_range) :: range
       logical :: acquired
+      integer(int64) :: named, again
 #ifdef WITH_F08
       type(MPI_Info) :: info
 #else
@@ -425,6 +426,11 @@ contains
       call MPI_Info_set(info, "pawl_max_held", "3", ierror)
       call pawl_table_create(MPI_COMM_WORLD, "rma-mcs", 10, table, info, ierror)
       call expect(ierror == PAWL_SUCCESS, "create")
+      call table%named("orders ", named)
+      call pawl_lock_named(table, "orders", again)
+      call expect(named >= 0 .and. named < 10 .and. named == again, "a name")
+      call table%named("", again, ierror)
+      call has_sentence(int(PAWL_ERR_ARG), "empty")
       call MPI_Info_free(info, ierror)
       call table%acquire(10, ierror=ierror)
       call has_sentence(int(PAWL_ERR_RANGE), "10")

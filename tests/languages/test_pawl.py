@@ -272,6 +272,12 @@ def failures():
     expect(shown["transport"] == "node", shown["transport"])
     expect(table.home(1) == 1 % ranks, "distribution=cyclic")
     fails(lambda: table.acquire(10), code.RANGE, "10")
+    fails(lambda: table.named("a"), code.UNSUPPORTED, "names=yes")
+    with pawl.Table(comm, n=2, names=True, name="few") as named:
+        same = [comm.allreduce(named.named("b") == i, MPI.LAND) for i in range(2)]
+        expect(any(same), "a name has one number on all ranks")
+        expect(named.named("b") != named.named("é") and named.info()["name"] == "few", "two names")
+        fails(lambda: named.named("c"), code.TOO_MANY, 'all 2 locks of "few" have other names')
     table.set_name("orders")
     expect(table.info()["name"] == "orders", "the name")
     fails(lambda: table.acquire(10), code.RANGE, '10 of "orders"')
