@@ -200,6 +200,8 @@ enum {
  *             a host are loads and stores. thread: like lazy,
  *             and if the table spans several nodes, a thread of each rank drives the MPI while the
  *             application computes; PAWL_ERR_THREAD if MPI does not provide MPI_THREAD_MULTIPLE
+ *   events    no | yes: whether locks have conditions, semaphores and counters (pawl_lock_wait(),
+ *             pawl_semaphore_acquire(), pawl_counter_add())
  *   names     no | yes: whether locks can have names (pawl_lock_named())
  *   spin      microseconds (or 10us, 2ms) to spin before yielding or parking; 0 .. 1000000
  *   watchdog  seconds (0.5, 2, 300ms) after which a waiter reports on stderr what it waits for, the
@@ -463,6 +465,57 @@ int pawl_lock_acquire_part(pawl_table *table, uint64_t whole, uint64_t part, int
 /* Release both locks of pawl_lock_acquire_part(). PAWL_ERR_NOT_HELD unless this thread holds both:
  * whole with an intent, and part exclusively or shared. */
 int pawl_lock_release_part(pawl_table *table, uint64_t whole, uint64_t part);
+
+/* ------------------------------------------- conditions, semaphores, counters */
+
+/*
+ * Tables with option events have for each lock number a condition, a semaphore and a counter, which
+ * do not depend on each other; not tables with a lease, and ranges have counters alone. All calls
+ * are local (one-sided), and may fail as pawl_lock_acquire() may. PAWL_ERR_UNSUPPORTED without
+ * option events.
+ */
+
+/*
+ * Wait for a notification: release a lock that this thread holds exclusively, wait, and acquire it
+ * again. A notification by any holder since the release is not missed. As with conditions of
+ * threads, what is waited for may have gone again: test it in a loop. PAWL_ERR_NOT_HELD: the thread
+ * does not hold the lock exclusively. After PAWL_ERR_PEER and PAWL_ERR_MPI it does not hold it.
+ */
+int pawl_lock_wait(pawl_table *table, uint64_t lock);
+
+/* The same for at most this many seconds (>= 0), and as long as the acquire takes;
+ * PAWL_ERR_TIMEOUT: there was no notification, and the thread holds the lock. */
+int pawl_lock_timed_wait(pawl_table *table, uint64_t lock, double seconds);
+
+/* Wake the n clients (INT_MAX: all) that have waited longest for lock, which this thread holds
+ * exclusively; they go on when they have acquired it. *woken (may be NULL): how many there were. */
+int pawl_lock_notify(pawl_table *table, uint64_t lock, int n, int *woken);
+
+/* Give a semaphore that no client uses this number of permits (>= 0), in place of 0. Local: one
+ * rank makes the call, and others wait for it, by MPI_Barrier or the like. */
+int pawl_semaphore_init(pawl_table *table, uint64_t semaphore, int64_t value);
+/* The number of permits; if it is negative, that of clients that wait. */
+int pawl_semaphore_get_value(pawl_table *table, uint64_t semaphore, int64_t *value);
+
+/*
+ * Take a permit; wait as long as it takes, in the order of arrival. One atomic if there is a
+ * permit. Else the client queues, with the lock of this number, and so does a release that finds
+ * it: a program that uses this lock, too, holds it for short times. PAWL_ERR_HELD: this thread
+ * holds it. Needs one of max_held during the call.
+ */
+int pawl_semaphore_acquire(pawl_table *table, uint64_t semaphore);
+/* As pawl_semaphore_acquire(), but do not wait: PAWL_ERR_BUSY. */
+int pawl_semaphore_try_acquire(pawl_table *table, uint64_t semaphore);
+/* As pawl_semaphore_acquire(), but wait for at most this many seconds (>= 0), and for a release
+ * that has begun; then return PAWL_ERR_TIMEOUT. */
+int pawl_semaphore_timed_acquire(pawl_table *table, uint64_t semaphore, double seconds);
+
+/* Give n permits (>= 1), by any client. PAWL_ERR_RANGE, with nothing changed: there would be more
+ * than most (0: any number). */
+int pawl_semaphore_release(pawl_table *table, uint64_t semaphore, int64_t n, int64_t most);
+
+/* Add value to a counter, 0 at first, by one atomic; *before (may be NULL) is what it was. */
+int pawl_counter_add(pawl_table *table, uint64_t counter, int64_t value, int64_t *before);
 
 /* ----------------------------------------------------------------- ranges */
 

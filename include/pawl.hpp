@@ -41,6 +41,7 @@
 #include <cstdio>
 #include <exception>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -479,6 +480,115 @@ class shared_mutex : public mutex
 };
 
 /*
+ * The condition of a lock, of a table with option events: pawl_lock_wait(). As
+ * std::condition_variable: this thread holds the lock exclusively, and a wait releases it
+ * meanwhile.
+ */
+class condition
+{
+      public:
+	condition(pawl_table *table, std::uint64_t lock) noexcept : table_(table), lock_(lock)
+	{
+	}
+
+	void wait()
+	{
+		detail::check(pawl_lock_wait(table_, lock_));
+	}
+
+	/* Wait until ready() is true; it is called with the lock. */
+	template <class Ready> void wait(Ready ready)
+	{
+		while (!ready())
+			wait();
+	}
+
+	/* False: there was no notification for so long. */
+	template <class Rep, class Period>
+	bool wait_for(const std::chrono::duration<Rep, Period> &time)
+	{
+		return detail::acquired(pawl_lock_timed_wait(table_, lock_, detail::seconds(time)));
+	}
+
+	/* What ready() was at the end. */
+	template <class Rep, class Period, class Ready>
+	bool wait_for(const std::chrono::duration<Rep, Period> &time, Ready ready)
+	{
+		const auto end = std::chrono::steady_clock::now() + time;
+
+		while (!ready())
+			if (!wait_for(end - std::chrono::steady_clock::now()))
+				return ready();
+		return true;
+	}
+
+	/* Wake up to n clients, in the order in which they wait; returns their number. */
+	int notify(int n)
+	{
+		int woken = 0;
+
+		detail::check(pawl_lock_notify(table_, lock_, n, &woken));
+		return woken;
+	}
+
+	void notify_one()
+	{
+		notify(1);
+	}
+
+	void notify_all()
+	{
+		notify(std::numeric_limits<int>::max());
+	}
+
+      private:
+	pawl_table *table_;
+	std::uint64_t lock_;
+};
+
+/* A semaphore of a table with option events, as std::counting_semaphore. */
+class semaphore
+{
+      public:
+	semaphore(pawl_table *table, std::uint64_t number) noexcept : table_(table), number_(number)
+	{
+	}
+
+	/* Give it so many permits: one rank, before all others. */
+	void init(std::int64_t value)
+	{
+		detail::check(pawl_semaphore_init(table_, number_, value));
+	}
+
+	void acquire()
+	{
+		detail::check(pawl_semaphore_acquire(table_, number_));
+	}
+
+	bool try_acquire()
+	{
+		return detail::acquired(pawl_semaphore_try_acquire(table_, number_));
+	}
+
+	template <class Rep, class Period>
+	bool try_acquire_for(const std::chrono::duration<Rep, Period> &time)
+	{
+		return detail::acquired(
+		    pawl_semaphore_timed_acquire(table_, number_, detail::seconds(time)));
+	}
+
+	/* Throws PAWL_ERR_RANGE if there would be more than most (0: any number). */
+	void release(std::int64_t n = 1, std::int64_t most = 0)
+	{
+		detail::check(pawl_semaphore_release(table_, number_, n, most));
+	}
+
+      private:
+	pawl_table *table_;
+	std::uint64_t number_;
+};
+
+/*
  * Units first to last of a space, of kinds with PAWL_CAP_RANGES, with the interface of a shared
  * mutex of the standard library. It keeps what it holds, so each thread needs its own object.
  */
@@ -848,6 +958,26 @@ class table
 	shared_mutex operator[](std::uint64_t lock) const noexcept
 	{
 		return shared_mutex(table_, lock);
+	}
+
+	/* The condition of a lock, and the semaphore of a number; tables with option events. */
+	pawl::condition condition(std::uint64_t lock) const noexcept
+	{
+		return pawl::condition(table_, lock);
+	}
+
+	pawl::semaphore semaphore(std::uint64_t number) const noexcept
+	{
+		return pawl::semaphore(table_, number);
+	}
+
+	/* Add to a counter; returns what it was. */
+	std::int64_t fetch_add(std::uint64_t counter, std::int64_t value)
+	{
+		std::int64_t before = 0;
+
+		detail::check(pawl_counter_add(table_, counter, value, &before));
+		return before;
 	}
 
 	/* Acquire a lock until the end of the scope. */

@@ -44,6 +44,7 @@ tap_program "2 hosts x 2, ranges" cluster $seconds -- "$lock/ranges" \
 tap_program "2 hosts x 2, optimistic reads" cluster $seconds -- "$lock/reads"
 tap_program "2 hosts x 2, leases" cluster $seconds -- "$lock/leases"
 tap_program "2 hosts x 2, homes and names" cluster $seconds -- "$lock/homes"
+tap_program "2 hosts x 2, events" cluster $seconds -- "$lock/events"
 tap_program "2 hosts x 2, errors" cluster $seconds -- "$lock/errors"
 tap_program "2 hosts x 2, progress=thread" cluster $seconds -- "$lock/exclusion" --only d-mcs \
 	--threads 1 --set progress=thread

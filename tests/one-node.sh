@@ -31,6 +31,7 @@ tap_program "rpc, 4 ranks" mpi_run 4 120 "$lock/exclusion" --only rpc --threads 
 	${short:+--budget 0.04}
 tap_program "rpc, errors" mpi_run 3 60 "$lock/errors" --only rpc --threads 1
 tap_program "errors, 3 ranks" mpi_run 3 120 "$lock/errors"
+tap_program "events, 4 ranks" mpi_run 4 60 "$lock/events"
 tap_program "threads, 2 ranks" mpi_run 2 120 "$lock/threads" ${short:+--budget 0.04}
 # Without the watchdog, as programs run by default, acquires and releases take the shortest way.
 tap_program "leases, 3 ranks" mpi_run 3 120 env PAWL_WATCHDOG=0 "$lock/leases" \

@@ -45,6 +45,8 @@ fi
 program=$sources/test_pawl.py
 tap_program "$ranks ranks" mpi_run $ranks 180 $MPI4PY "$program"
 tap_program "interrupted, 2 ranks" mpi_run 2 180 $MPI4PY "$sources/interrupted.py"
+[ -n "$standin" ] ||
+	tap_program "pawl.sync, $ranks ranks" mpi_run $ranks 180 $MPI4PY "$sources/sync.py"
 timed check "without a lock the test fails" caught mpi_run $ranks 60 $MPI4PY "$program" broken
 
 # The structures that the library fills in.

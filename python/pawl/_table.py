@@ -16,6 +16,7 @@ from ._scope import GO_ON, HELD, MANY, PART, PENDING, RANGE, TRIES, Scope, acqui
 _T = TypeVar("_T")
 _EXCLUSIVE, _SHARED = int(Mode.EXCLUSIVE), int(Mode.SHARED)
 _INT_MAX, _UINT64_MAX = 2**31 - 1, 2**64 - 1
+_SLICE = 0.05  # seconds between two looks at signals
 
 # Calls of the library on a Scope.
 _begin = _enter = _wait = _end = _look = _request = cast(Callable[..., int], None)
@@ -503,6 +504,78 @@ class Table:
         except BaseException:
             _end(_held or self.lock(lock)._as_held())
             raise
+
+    def wait(self, lock: int, timeout: Optional[float] = None, *, condition: int = -1) -> bool:
+        """Wait for a notification of a lock that this thread holds exclusively, and releases
+        meanwhile; for tables with events=True. False: there was none for timeout seconds.
+
+        condition: the number whose queue it is, if a lock has several conditions.
+        """
+        lock = self._number(lock)
+        queue = lock if condition < 0 else self._number(condition)
+        until = None if timeout is None else time.monotonic() + timeout
+        code = int(Code.TIMEOUT)
+        try:
+            check(self._lib.pawl_private_wait_begin(self._handle, lock, queue))
+            while code == Code.TIMEOUT:
+                rest = _SLICE if until is None else min(_SLICE, until - time.monotonic())
+                code = self._lib.pawl_private_wait_look(self._handle, lock, max(rest, 0))
+                if until is not None and time.monotonic() >= until:
+                    break
+        finally:
+            # With the lock, whatever happens. Does nothing if the wait has not begun.
+            end = self._lib.pawl_private_wait_end(self._handle, lock, queue)
+        return acquired(end if code in (Code.SUCCESS, Code.TIMEOUT) else code)
+
+    def notify(self, lock: int, n: int = 1, *, condition: int = -1) -> int:
+        """Wake up to n clients that wait for a lock, which this thread holds exclusively, or for
+        one of its conditions; returns their number."""
+        lock = self._number(lock)
+        queue = lock if condition < 0 else self._number(condition)
+        woken = c_int()
+        n = min(integer(n, "n", _UINT64_MAX), _INT_MAX)
+        check(self._lib.pawl_private_notify(self._handle, lock, queue, n, byref(woken)))
+        return woken.value
+
+    def add(self, counter: int, value: int = 1) -> int:
+        """Add to a counter, 0 at first, of a table with events=True; returns what it was."""
+        before = c_int64()
+        counter = self._number(counter, "counter")
+        value = integer(value, "value", 2**63 - 1, -(2**63))
+        check(self._lib.pawl_counter_add(self._handle, counter, value, byref(before)))
+        return before.value
+
+    def semaphore_init(self, semaphore: int, value: int) -> None:
+        """Give a semaphore value permits: by one rank, before others use it; for tables with
+        events=True."""
+        semaphore = self._number(semaphore, "semaphore")
+        value = integer(value, "value", 2**63 - 1)
+        check(self._lib.pawl_semaphore_init(self._handle, semaphore, value))
+
+    def semaphore_value(self, semaphore: int) -> int:
+        """The number of permits; if it is negative, that of clients that wait."""
+        value = c_int64()
+        semaphore = self._number(semaphore, "semaphore")
+        check(self._lib.pawl_semaphore_get_value(self._handle, semaphore, byref(value)))
+        return value.value
+
+    def semaphore_acquire(self, semaphore: int, timeout: Optional[float] = None) -> bool:
+        """Take a permit; False if there was none for timeout seconds (0: now)."""
+        semaphore = self._number(semaphore, "semaphore")
+        until = None if timeout is None else time.monotonic() + timeout
+        code = self._lib.pawl_semaphore_try_acquire(self._handle, semaphore)
+        while code in (Code.BUSY, Code.TIMEOUT) and timeout != 0:
+            rest = _SLICE if until is None else min(_SLICE, until - time.monotonic())
+            if rest < 0:
+                break
+            code = self._lib.pawl_semaphore_timed_acquire(self._handle, semaphore, rest)
+        return acquired(code)
+
+    def semaphore_release(self, semaphore: int, n: int = 1, most: int = 0) -> None:
+        """Give n permits, by any client, if there are not more than most (0: any number) then."""
+        semaphore = self._number(semaphore, "semaphore")
+        n, most = integer(n, "n", 2**63 - 1), integer(most, "most", 2**63 - 1)
+        check(self._lib.pawl_semaphore_release(self._handle, semaphore, n, most))
 
     def named(self, name: str) -> int:
         """The lock of this name: a number, the same on all ranks; for tables with names=True."""

@@ -70,4 +70,13 @@ SCOPE_CALL int pawl_private_scope_exit(struct pawl_private_scope *s, void *kind,
  * anything. */
 SCOPE_CALL int pawl_private_scope_read(pawl_table *table, uint64_t lock, pawl_read *read);
 
+/* A wait for a condition in steps: pawl_lock_wait() and pawl_lock_notify() of a condition that the
+ * lock guards. begin; look, which returns PAWL_ERR_TIMEOUT after some seconds; end, which returns
+ * PAWL_ERR_TIMEOUT if there was no notification, with the lock held. */
+SCOPE_CALL int pawl_private_wait_begin(pawl_table *table, uint64_t lock, uint64_t condition);
+SCOPE_CALL int pawl_private_wait_look(pawl_table *table, uint64_t lock, double seconds);
+SCOPE_CALL int pawl_private_wait_end(pawl_table *table, uint64_t lock, uint64_t condition);
+SCOPE_CALL int pawl_private_notify(pawl_table *table, uint64_t lock, uint64_t condition, int n,
+				   int *woken);
+
 #endif

@@ -6,6 +6,7 @@
  *
  *   client.c   acquire and release: claim a slot, let the protocol act, settle the slot
  *   many.c     acquire and release several locks
+ *   events.c   wait for a notification of other clients (events.h); semaphore.c
  *   names.c    names of locks
  *   read.c     read without the lock, and look whether it was acquired exclusively meanwhile
  *   request.c  acquire by steps, between which the client does something else

@@ -304,7 +304,14 @@ extern enum limits fault_limits;
 	X(client_guard, "d-mcs,lld", "a failed operation goes unnoticed") \
 	X(client_name_swap, "(tests/sim/names)", \
 	  "a client takes its word of a name for the first one") \
-	X(client_name_end, "(tests/sim/names)", "names do not have their ends")
+	X(client_name_end, "(tests/sim/names)", "names do not have their ends") \
+	X(event_late, "(tests/sim/events)", \
+	  "(A) a client joins the queue of a condition after it has released the lock") \
+	X(event_head, "(tests/sim/events)", "a client that is woken stays in the queue") \
+	X(semaphore_grants, "(tests/sim/events)", \
+	  "(B) a permit that is owed is not taken before the queue is joined") \
+	X(semaphore_woken, "(tests/sim/events)", \
+	  "(C) a client that gives up does not look whether it was woken")
 /* clang-format on */
 
 #define FAULT_ENUM(name, kinds, what) FAULT_##name,

@@ -124,7 +124,8 @@ _Static_assert(sizeof(enum lock_home) == sizeof(int) && sizeof(enum option_wait)
 		   sizeof(enum option_owner) == sizeof(int) &&
 		   sizeof(enum option_progress) == sizeof(int) &&
 		   sizeof(enum option_transport) == sizeof(int) &&
-		   sizeof(enum option_names) == sizeof(int),
+		   sizeof(enum option_names) == sizeof(int) &&
+		   sizeof(enum option_events) == sizeof(int),
 	       "choices are stored as int");
 
 static int set_choice(struct options *o, const struct option_spec *s, const char *text)

@@ -68,6 +68,8 @@ static const struct option_spec common[] = {
 	   "often; or a thread drives it, while ranks compute, too"),
     CHOICE("transport", transport, "auto | mpi | ucx", "auto",
 	   "what carries operations between nodes: windows of the MPI, or UCX"),
+    CHOICE("events", events, "no | yes", "no",
+	   "whether locks have conditions, semaphores and counters, 64 bytes of memory for each"),
     CHOICE("names", names, "no | yes", "no",
 	   "whether locks can have names (pawl_lock_named()), 64 bytes of memory for each"),
     COMMON("spin", "0 .. 1000000", "(by ranks and cores)",
@@ -391,6 +393,10 @@ int options_check(const struct options *o)
 		return error_set(PAWL_ERR_OPTION,
 				 "option backoff_min: %lld is more than backoff_max, %lld",
 				 (long long)least, (long long)most);
+	if (o->events == EVENTS_YES && options_number(o, "lease", 0) > 0)
+		return error_set(PAWL_ERR_OPTION,
+				 "option events: a table with a lease has none, because a holder"
+				 " that is taken for dead may be in the middle of a change");
 	if (o->transport == TRANSPORT_UCX && !options_have_ucx())
 		return error_set(PAWL_ERR_OPTION, "option transport: this build of Pawl has no ucx"
 						  " (configure --with-ucx); accepted: auto, mpi");

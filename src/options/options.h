@@ -14,6 +14,7 @@ enum option_threads { THREADS_AUTO, THREADS_SINGLE, THREADS_MULTIPLE };
 enum option_owner { OWNER_THREAD, OWNER_PROCESS };
 enum option_progress { PROGRESS_LAZY, PROGRESS_FAR, PROGRESS_EAGER, PROGRESS_THREAD };
 enum option_transport { TRANSPORT_AUTO, TRANSPORT_MPI, TRANSPORT_UCX };
+enum option_events { EVENTS_NO, EVENTS_YES };
 enum option_names { NAMES_NO, NAMES_YES };
 enum option_wait { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_PARK };
 
@@ -29,6 +30,7 @@ struct options {
 	enum option_progress progress;
 	enum option_transport transport;
 	enum option_names names;
+	enum option_events events;
 	int64_t spin_us; /* -1: chosen by ranks and cores */
 	double watchdog_s;
 	char *topology, *topology_file, *groups; /* NULL: not given */

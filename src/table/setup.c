@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "client/client.h"
+#include "client/events.h"
 
 void setup_begin(struct lock_setup *s, const struct lock_protocol *p, const struct topo *topo,
 		 const struct options *o, uint64_t n)
@@ -22,6 +22,7 @@ void setup_begin(struct lock_setup *s, const struct lock_protocol *p, const stru
 	    .block = (n + ranks - 1) / ranks,
 	    .max_held = (int)o->max_held,
 	    .clients = ranks * (o->threads == THREADS_MULTIPLE ? (uint64_t)o->max_held : 1),
+	    .events = o->events == EVENTS_YES,
 	    .names = o->names == NAMES_YES,
 	    .domain = topo->nnodes == 1 && !p->by_network ? RMA_NODE : RMA_NET,
 	};
@@ -38,6 +39,10 @@ int setup_layout(struct lock_setup *s)
 	rc = s->protocol->layout(s, err, sizeof err);
 	if (rc != PAWL_SUCCESS)
 		return error_set(rc, "%s", err);
+	if (s->events) {
+		s->events = lock_reserve(s, s->block, EVENT_BYTES);
+		s->event_nodes = lock_reserve(s, (uint64_t)s->max_held, EVENT_BYTES);
+	}
 	if (s->names)
 		s->names = lock_reserve(s, s->block, CLIENT_NAME_BYTES);
 	if (s->bytes > LOCK_MOST_BYTES)

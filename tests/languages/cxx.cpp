@@ -389,6 +389,33 @@ void handle(int code, const char *sentence)
 	handled += code == PAWL_ERR_NOT_HELD && sentence[0] != '\0';
 }
 
+/* Each rank waits for its turn, by the condition of lock 0; counter 1 has whose turn it is. */
+void events()
+{
+	pawl::table table(MPI_COMM_WORLD, 3, {{"events", "yes"}});
+	auto turn = table.condition(0);
+	auto semaphore = table.semaphore(2);
+
+	{
+		auto held = table.lock(0);
+
+		turn.wait([&] { return table.fetch_add(1, 0) == rank; });
+		table.fetch_add(1, 1);
+		turn.notify_all();
+		EXPECT(!turn.wait_for(0s) && !turn.wait_for(1ms, [] { return false; }));
+		EXPECT(turn.wait_for(0s, [] { return true; }));
+	}
+	if (rank == 0)
+		semaphore.init(1);
+	MPI_Barrier(MPI_COMM_WORLD);
+	semaphore.acquire();
+	EXPECT(!semaphore.try_acquire() && !semaphore.try_acquire_for(1ms));
+	semaphore.release();
+	MPI_Barrier(MPI_COMM_WORLD);
+	throws([&] { semaphore.release(1, 1); }, PAWL_ERR_RANGE, "more than 1 permits");
+	throws([&] { turn.notify_one(); }, PAWL_ERR_NOT_HELD, "lock 0");
+}
+
 void failures()
 {
 	throws([] { pawl::table t(MPI_COMM_WORLD, "no-such-lock", 1); }, PAWL_ERR_KIND,
@@ -487,6 +514,7 @@ void failures()
 	moved = pawl::table(MPI_COMM_WORLD, 2, {{"names", "yes"}});
 	EXPECT(moved.named("a") < 2 && moved.named("b") == 1 - moved.named("a"));
 	throws([&] { moved.named("c"); }, PAWL_ERR_TOO_MANY, "have other names");
+	events();
 	for (const std::string &value : {std::string(MPI_MAX_INFO_VAL, 'x'), std::string()})
 		throws(
 		    [&] {

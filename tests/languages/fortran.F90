@@ -96,6 +96,7 @@ program test
       call reads()
       call many_and_requests()
       call failures()
+      call events()
       call tables()
    end if
 
@@ -424,6 +425,7 @@ contains
       call pawl_table_create(MPI_COMM_WORLD, "rma-mcs ", 1, table, info, ierror)
       call has_sentence(int(PAWL_ERR_OPTION), "max_held")
       call MPI_Info_set(info, "pawl_max_held", "3", ierror)
+      call MPI_Info_set(info, "pawl_names", "yes", ierror)
       call pawl_table_create(MPI_COMM_WORLD, "rma-mcs", 10, table, info, ierror)
       call expect(ierror == PAWL_SUCCESS, "create")
       call table%named("orders ", named)
@@ -459,6 +461,52 @@ contains
       call table%acquire(0, ierror=ierror)
       call has_sentence(int(PAWL_ERR_ARG), "null")
       call result("failures: codes and sentences")
+   end subroutine
+
+   subroutine events()
+      type(pawl_table) :: table
+      integer(int64) :: before, permits
+      integer :: woken
+      logical :: got
+#ifdef WITH_F08
+      type(MPI_Info) :: info
+#else
+      integer :: info
+#endif
+
+      call MPI_Info_create(info, ierror)
+      call MPI_Info_set(info, "pawl_events", "yes", ierror)
+      call pawl_table_create(MPI_COMM_WORLD, "d-mcs", 3, table, info)
+      call MPI_Info_free(info, ierror)
+      call table%acquire(0)
+      do ! each rank waits for its turn, of which counter 1 is
+         call table%counter_add(1, 0, before)
+         if (before == rank) exit
+         call table%wait(0)
+      end do
+      call table%counter_add(1_int64, 1_int64, before)
+      call table%notify(0, huge(woken), woken)
+      call expect(woken >= 0 .and. woken < ranks, "the number of ranks that were woken")
+      call table%timed_wait(0, 0d0, got)
+      call expect(.not. got, "no notification")
+      call table%release(0)
+      if (rank == 0) call table%semaphore_init(2, 1)
+      call MPI_Barrier(MPI_COMM_WORLD, ierror)
+      call table%semaphore_acquire(2)
+      call table%semaphore_try_acquire(2_int64, got)
+      call expect(.not. got, "a second permit")
+      call table%semaphore_timed_acquire(2, 1d-3, got)
+      call expect(.not. got, "a second permit after a time")
+      call table%semaphore_release(2, 1, 0)
+      call MPI_Barrier(MPI_COMM_WORLD, ierror)
+      call table%semaphore_get_value(2, permits)
+      call expect(permits == 1, "the permits at the end")
+      call table%semaphore_release(2, n=1, most=1, ierror=ierror)
+      call has_sentence(int(PAWL_ERR_RANGE), "more than 1 permits")
+      call table%wait(0, ierror)
+      call has_sentence(int(PAWL_ERR_NOT_HELD), "lock 0")
+      call table%free()
+      call result("conditions, semaphores and counters")
    end subroutine
 
    subroutine tables()
