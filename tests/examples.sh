@@ -7,10 +7,25 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 
-for example in counter hashtable parts prices records tasks; do
+for example in counter hashtable parts prices records survivor tasks; do
 	check "$example, 4 ranks" mpi_run 4 60 "$builddir/examples/$example"
 done
 check "counter, 1 rank" mpi_run 1 60 "$builddir/examples/counter"
+
+# As doc/recovery.md says; MPICH: survivors.sh.
+killed()
+{
+	rm -f over.tmp
+	OMPI_MCA_orte_enable_recovery=1 PRTE_MCA_prte_enable_recovery=1 \
+		mpi_run 4 60 "$builddir/examples/survivor" kill over.tmp \
+		>killed.tmp 2>&1
+	cat killed.tmp
+	[ -e over.tmp ] && grep -aq ', 1 changes undone' killed.tmp
+	killed_status=$?
+	rm -f over.tmp killed.tmp
+	return $killed_status
+}
+[ "$TEST_MPI" != openmpi ] || check "survivor, a rank of which is killed" killed
 
 # The program in README.md.
 readme()
