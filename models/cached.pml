@@ -2,26 +2,26 @@
  * Cached modes: model of kind cached (src/lock/cached/README has the argument, with the same
  * letters). Nodes cache a lock in mode N, S or X; the head of a queue of nodes recalls it.
  *
- * Words of a node. W: rd, wr, handed, keeps (NODE: CPU atomics). MODE: mode, back,
+ * Words of a node. W: rd, wr, handed, keeps, awaited (NODE: CPU atomics). MODE: mode, back,
  * asker, old (written by the head of the queue of nodes only; old: its number is of an earlier
  * recall). ACK: ack (put by clients of a node asked, reset by the head). NEXT, STATUS: of the
  * node's place; a grant has the directory (gopen, gm, gset). TAIL of the home is 0 while the
- * queue is empty, and has the directory then: open, m, set. While a node keeps the queue, its own
- * word DIR has it: km, kset. nq: clients in the queue of the node; lh: one of them is its head; the
- * order of that queue is random here.
+ * queue is empty, and has the directory then: open, m, set; it stands in for MODE at node HOME,
+ * which has X at first. While a node keeps the queue, its own word DIR has it: km, kset. nq: clients
+ * in the queue of the node; lh: one of them is its head; the order of that queue is random here.
  *
  * What it proves. NP clients at NN nodes acquire in any mode (-DWRITERS=set: these exclusively,
  * the others shared) any number of times and may stop between two acquires: exclusion, no
  * dead-lock (awaits are blocking guards), and at the end W is free, no promise is open, and a
  * mode that a node has is in the directory. -DTIMED: deadlines that pass in any wait. -DTORN: a
  * network atomic on STATUS reads, and writes later; CPU stores come in between. An exclusive client
- * may have no deadline. -DPOSTED:
- * acknowledgements, grants and the swap of TAIL by which a node leaves take effect after the
+ * may have no deadline. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
+ * leaves take effect after the
  * release has returned. -DLIVE=v: v gets the lock. -DMEET=n: when the writers have stopped, n
  * sharers acquire once, and each stays in until all of them are. All choices of policy (to lend
  * or not, to hand over in the node, to pass on, to give back, to cache) are random, unless
  * -DLEND=0 (nothing is given back), -DSTAY=0 (no hand-over within a node), -DSUMS=0 (a client
- * looks before it counts itself, too).
+ * looks before it counts itself, too). -DFIRST=0: no node has the lock at first.
  *
  * What it abstracts. Numbers of recalls have no bound: copies of an earlier one become `old`,
  * which is all that a client asks of them. A put and its flush are one step, as are a get and its
@@ -29,21 +29,23 @@
  *
  * Rows of ./check, known-broken variants among them:
  *
- * | SUMS=0 STAY=0 | safe | pass | 2 nodes of one client; what is cached is in the directory, and no promise is left | 1 014 367 |
- * | LEND=0 STAY=0 | safe | pass | the same, without hand-over in a node, nothing lent | 301 437 |
- * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 clients and 1, of whom 2 write, neither | 2 484 985 |
- * | TIMED WRITERS=1 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one with deadlines, one writes | 523 411 |
- * | TIMED TORN WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | the same, both write, network atomics not atomic with stores | 1 341 415 |
- * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, releases posted, both write, nothing lent | 991 618 |
- * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 42 140 |
- * | LIVE=0 SUMS=0 STAY=0 LEND=0 | live3 | pass | 2 nodes of one, nothing lent | 428 738 |
- * | NP=3 WRITERS=3 SUMS=0 LEND=0 | safe middle | pass | 2 clients and 1, of whom 2 write, nothing lent, a client looks before it counts itself | 3 510 200 |
- * | | safe middle | pass | 2 nodes of one | 696 674 (model before its last change) |
+ * | SUMS=0 STAY=0 | safe | pass | 2 nodes of one client; what is cached is in the directory, and no promise is left | 1 290 109 |
+ * | LEND=0 STAY=0 | safe | pass | the same, without hand-over in a node, nothing lent | 624 460 |
+ * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe middle | pass | 2 clients and 1, of whom 2 write, neither | 2 484 985 (model before its last change) |
+ * | TIMED WRITERS=1 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one with deadlines, one writes | 479 952 |
+ * | TIMED TORN WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | the same, both write, network atomics not atomic with stores | 1 341 415 (likewise) |
+ * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, releases posted, both write, nothing lent | 991 618 (likewise) |
+ * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 127 120 |
+ * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, at first no node has the lock | 128 345 |
+ * | LIVE=0 SUMS=0 STAY=0 LEND=0 | live3 | pass | 2 nodes of one, nothing lent | 428 738 (likewise) |
+ * | NP=3 WRITERS=3 SUMS=0 LEND=0 | safe middle | pass | 2 clients and 1, of whom 2 write, nothing lent, a client looks before it counts itself | 3 510 200 (likewise) |
+ * | | safe middle | pass | 2 nodes of one | 696 674 (likewise) |
  * | TIMED SUMS=0 STAY=0 | safe middle | pass | 2 nodes of one, with deadlines | 2 991 475 (likewise) |
  * | TIMED TORN SUMS=0 STAY=0 LEND=0 | safe middle | pass | the same, network atomics not atomic with stores, nothing lent | 1 862 435 (likewise) |
  * | POSTED WRITERS=3 SUMS=0 | safe middle | pass | 2 nodes of one, releases posted, both write | 4 477 582 (likewise) |
  * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent, with deadlines of the other one | 1 320 621 (likewise) |
  * | NP=3 WRITERS=3 LEND=0 | safe 20M long | pass | 2 clients and 1, of whom 2 write, nothing lent | |
+ * | NP=3 WRITERS=7 SUMS=0 LEND=0 | safe 20M long | pass | 2 clients and 1, all write, nothing lent | |
  * | NP=3 WRITERS=6 SUMS=0 | safe 20M long | pass | 2 clients and 1, of whom one of the 2 and the 1 write | 7 086 669 (likewise) |
  * | NP=4 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of 2, of whom 2 write, nothing lent | 14 to 98 million (likewise) |
  * | POSTED SUMS=0 STAY=0 WRITERS=1 | safe 20M long | pass | 2 nodes of one, releases posted, one writes | 14 to 98 million (likewise) |
@@ -52,28 +54,30 @@
  * | STAY=0 BREAK_ORDER | bfs | assert | MODE is looked at before the count in W | two holders |
  * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 BREAK_HITS | live3 middle | cycle | a local head that was refused tries to hit again | |
  * | STAY=0 SUMS=0 BREAK_CLOSE | bfs | assert | W is looked at before MODE is closed | two holders |
+ * | STAY=0 SUMS=0 BREAK_HOME | bfs | assert | W of the home's node is looked at before the swap of TAIL | two holders |
  * | STAY=0 BREAK_ONCE | bfs | assert | any acknowledgement ends a recall | two holders |
  * | STAY=0 BREAK_ARM | bfs | deadlock | ACK is reset after W was looked at | |
  * | STAY=0 BREAK_DOWN | bfs | assert | a recall to S does not wait for an exclusive holder | two holders |
- * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 BREAK_OWN | bfs | assert | the own node is not recalled | two holders |
- * | NP=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 BREAK_AGAIN | bfs | assert | no second look at W | two holders |
+ * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 FIRST=0 BREAK_OWN | bfs middle | assert | the own node is not recalled | two holders |
+ * | NP=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 BREAK_AGAIN | bfs middle | assert | no second look at W | two holders |
  * | STAY=0 BREAK_SILENT | bfs | deadlock | a count taken back (H3) does not acknowledge | |
- * | NP=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 BREAK_NUMBER | bfs | assert | acknowledgements have no numbers | two holders |
+ * | NP=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 BREAK_NUMBER | bfs middle | assert | acknowledgements have no numbers | two holders |
  * | STAY=0 BREAK_LATE | bfs | deadlock | W becomes free without a look at MODE | |
  * | NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_EARLY | bfs | assert | W becomes free before the directory is in TAIL | two holders |
  * | STAY=0 BREAK_WRITER | bfs | deadlock | MODE is written after the queue is left | |
- * | TIMED NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_NOBODY | bfs | assert | W is handed over without a second look whether a client is there | the queue has no head |
+ * | NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_AWAITED | bfs middle | deadlock | W is handed over though the head has ceased to wait | nobody takes it |
+ * | TIMED NP=3 WRITERS=7 SUMS=0 LEND=0 FIRST=0 BREAK_NOBODY | bfs | assert | W is handed over without a second look whether a client is there | the queue has no head |
  * | STAY=0 BREAK_JOIN | bfs | assert | the node's bit is not in the directory | it is not recalled |
- * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 BREAK_SHARERS | bfs | deadlock | sharers keep the queue though no writer is next | sharers wait for each other |
- * | NP=4 WRITERS=3 LEND=0 BREAK_FINISH | bfs | deadlock | a count taken back (H3) does not leave the queue for sharers | |
+ * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 BREAK_SHARERS | bfs | deadlock | sharers keep the queue though no writer is next | sharers wait for each other |
+ * | NP=4 WRITERS=3 LEND=0 BREAK_FINISH | bfs middle | deadlock | a count taken back (H3) does not leave the queue for sharers | |
  * | STAY=0 BREAK_LEND | bfs | deadlock | what was lent is not told to the next head | |
  * | TIMED STAY=0 SUMS=0 BREAK_TAIL | bfs | assert | an abandoned place that is last is removed without the directory | two holders |
  * | TIMED STAY=0 SUMS=0 BREAK_LAST | bfs | deadlock | the same, and what was lent is not given back | nobody keeps it |
- * | TIMED NN=3 STAY=0 SUMS=0 LEND=0 BREAK_PLACE | bfs | deadlock | PASSED before NEXT is read | |
+ * | TIMED NN=3 STAY=0 SUMS=0 LEND=0 BREAK_PLACE | bfs middle | deadlock | PASSED before NEXT is read | |
  * | TIMED TORN STAY=0 SUMS=0 LEND=0 BREAK_RESUME | bfs | deadlock | a place is resumed by a store | |
- * | TIMED STAY=0 SUMS=0 BREAK_RESTORE | bfs | deadlock | a recall that is given up leaves nodes without their mode | a promise is left |
- * | TIMED NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_HANDED | bfs | assert | a local head gives up and leaves what was handed to it | the queue has no head |
- * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 BREAK_LEFT | bfs | assert | a node that has left uses its place before a successor has seen that | the directory is lost |
+ * | TIMED STAY=0 SUMS=0 BREAK_RESTORE | bfs | assert | a recall that is given up leaves nodes without their mode | a promise is left |
+ * | TIMED NP=3 WRITERS=7 SUMS=0 LEND=0 FIRST=0 BREAK_HANDED | bfs middle | assert | a local head gives up and leaves what was handed to it | the queue has no head |
+ * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 BREAK_LEFT | bfs | deadlock | a node that has left uses its place before a successor has seen that | the directory is lost |
  */
 #ifndef NN
 #define NN 2
@@ -95,7 +99,7 @@
 
 /* W */
 byte rd[NN];
-bit wr[NN], handed[NN], keeps[NN];
+bit wr[NN], handed[NN], keeps[NN], awaited[NN];
 byte nq[NN];
 #define HOLDERS(i) (rd[i] || wr[i] || handed[i])
 #define CONFLICT(i, t) (wr[i] || handed[i] || (t == N && rd[i]))
@@ -118,8 +122,11 @@ bit writes[NN]; /* in NEXT: of an exclusive client without a deadline */
 bit gopen[NN];
 byte gm[NN], gset[NN];
 /* The directory: at the home, and at a node that keeps the queue */
-byte tail, m, set;
-bit open;
+#ifndef FIRST
+#define FIRST X
+#endif
+byte tail, m = FIRST, set = (FIRST != N);
+bit open = (FIRST != N);
 byte km[NN], kset[NN];
 bit lh[NN];
 /* A client that is about to acknowledge: to which node, and whether its number is old by now */
@@ -128,6 +135,19 @@ bit stale[NP];
 
 #define BIT(i) (1 << (i))
 #define PERMITS(v, x) (v == X || (!x && v == S))
+#ifndef HOME
+#define HOME 0
+#endif
+#define ADMITS(i, x)                                                                               \
+	(PERMITS(mode[i], x) || (i == HOME && !tail && open && (set & BIT(HOME)) && PERMITS(m, x)))
+#ifdef BREAK_HOME
+#define SEEN(t) g
+#else
+#define SEEN(t) CONFLICT(HOME, t)
+#endif
+/* What L3 writes into MODE: of the home's node, TAIL says that it has X. */
+#define GIVEN (IS_AT_HOME -> N : dm)
+#define IS_AT_HOME (dm == X && ds == BIT(HOME))
 
 #ifdef TORN
 bit busy[NN];
@@ -221,7 +241,7 @@ inline write_modes(v, b, a)
 #else
 #define NEXT_WRITES (next[n] && writes[n])
 #endif
-#define NO_HEAD lh[n] = 0; nq[n]--; q = 0
+#define NO_HEAD awaited[n] = 0; lh[n] = 0; nq[n]--; q = 0
 /* One more holder at the node; W becomes free; nothing is to be acknowledged. */
 #define COUNT wr[n] = wr[n] || x; rd[n] = rd[n] + !x
 #define FREE_W wr[n] = 0; keeps[n] = 0; km[n] = 0; kset[n] = 0
@@ -236,6 +256,9 @@ proctype P(byte p)
 	byte n = p % NN, s, j, t, r; /* j: a node; t: mode to which others are recalled; r: lent */
 	bit x, o, b, q;     /* x: exclusive; b: a count that is taken back (H3); q: by the local head */
 	bit u;              /* no deadline */
+#ifdef BREAK_HOME
+	bit g;
+#endif
 	byte dm, ds;        /* with o: the directory in the hand of the head */
 	byte from;          /* why the queue is left: 0 a sharer enters, 1 a holder leaves, 2 given up,
 			       3 a sharer enters that has W */
@@ -258,20 +281,20 @@ try:
 		/* H1, H2: a hit */
 		if
 #ifdef BREAK_ORDER
-		:: PERMITS(mode[n], x) ->
+		:: ADMITS(n, x) ->
 			atomic { (x -> !HOLDERS(n) : !wr[n] && !handed[n]) -> COUNT; goto cs }
 #endif
-		:: atomic { x && !HOLDERS(n) && (SUMS || PERMITS(mode[n], x)) -> wr[n] = 1 };
+		:: atomic { x && !HOLDERS(n) && (SUMS || ADMITS(n, x)) -> wr[n] = 1 };
 			if
-			:: atomic { PERMITS(mode[n], x) -> goto cs }
+			:: atomic { ADMITS(n, x) -> goto cs }
 			:: atomic { else -> b = 1; goto release }
 			fi
 		:: atomic {
-				!x && (SUMS || (!CONFLICT(n, S) && PERMITS(mode[n], x))) ->
+				!x && (SUMS || (!CONFLICT(n, S) && ADMITS(n, x))) ->
 				rd[n]++; o = CONFLICT(n, S)
 			};
 			if
-			:: atomic { !o && PERMITS(mode[n], x) -> goto cs }
+			:: atomic { !o && ADMITS(n, x) -> goto cs }
 			:: atomic { else -> o = 0; b = 1; goto release }
 			fi
 		/* L1, S3 */
@@ -284,7 +307,7 @@ slow:
 		if
 		:: back[n] && PERMITS(back[n], x) ->
 			if
-			:: !back[n] || PERMITS(mode[n], x) -> goto try
+			:: !back[n] || ADMITS(n, x) -> goto try
 			:: MAY_TIME_OUT -> goto out
 			fi
 		:: skip
@@ -302,11 +325,11 @@ head:
 			}
 		/* H1, H2 */
 		:: atomic {
-				!q && !handed[n] && PERMITS(mode[n], x) && !wr[n] &&
+				!q && !handed[n] && ADMITS(n, x) && !wr[n] &&
 				(!x || !rd[n]) -> COUNT
 			};
 			if
-			:: atomic { PERMITS(mode[n], x) -> NO_HEAD; goto cs }
+			:: atomic { ADMITS(n, x) -> NO_HEAD; goto cs }
 #ifdef BREAK_HITS
 			:: atomic { else -> NO_HEAD; b = 1; goto release }
 #else
@@ -314,10 +337,22 @@ head:
 #endif
 			fi
 		:: atomic {
-				!handed[n] && !wr[n] && !keeps[n] && (q || !PERMITS(mode[n], x)) &&
+				!wr[n] && !handed[n] && !keeps[n] && (q || !ADMITS(n, x)) &&
 				MAY_QUEUE(n) -> q = 0
+			};
+			if
+#ifdef BREAK_AWAITED
+			:: atomic { awaited[n] = 0 }
+#else
+			:: atomic { !handed[n] -> awaited[n] = 0 }
+			:: atomic { handed[n] -> goto head }
+#endif
+			fi
+		:: atomic {
+				STAY && !awaited[n] && !handed[n] && HOLDERS(n) ->
+				awaited[n] = 1; goto head
 			}
-		:: atomic { MAY_TIME_OUT -> lh[n] = 0; goto quit }
+		:: atomic { MAY_TIME_OUT && !handed[n] -> awaited[n] = 0; lh[n] = 0; goto quit }
 		fi;
 		/* A miss. D2: resume the node's place */
 		if
@@ -330,6 +365,9 @@ head:
 		fi;
 		/* Q1 */
 		d_step { next[n] = 0; writes[n] = 0; status[n] = WAITING };
+#ifdef BREAK_HOME
+		g = CONFLICT(HOME, N);
+#endif
 		/* Q2 */
 		atomic {
 			s = tail; tail = n + 1;
@@ -380,6 +418,18 @@ has:
 		/* C1 */
 		if :: LEND && t == N -> r = dm :: r = 0 fi;
 		d_step { new_number(); ack[n] = 0 };
+		/* C0 */
+		if
+		:: atomic { IS_AT_HOME && n != HOME && !SEEN(t) -> j = NN }
+		:: atomic { !IS_AT_HOME || n == HOME || SEEN(t) }
+		fi;
+		if
+		:: atomic { j == NN && t == S -> j = 0 };
+			write_modes(S, 0, 0);
+			atomic { t = 0; dm = S; r = 0; goto join }
+		:: atomic { j == NN && t == N -> j = 0; dm = r; ds = (r -> ds : 0); o = 0; goto enter }
+		:: else
+		fi;
 #ifdef BREAK_CLOSE
 		do
 		:: j < NN && !(ds & BIT(j)) -> j++
@@ -464,7 +514,7 @@ give_up:
 		/* D4: nodes get the modes back that this one has recalled */
 		j = 0;
 #ifndef BREAK_RESTORE
-		write_modes(dm, 0, 0);
+		write_modes(GIVEN, 0, 0);
 #endif
 		atomic { o = (ds != 0); dm = (ds -> dm : 0); t = 0; r = 0; from = 2; goto depart };
 cs:
@@ -484,7 +534,7 @@ release:
 				x && (b || !keeps[n]) -> wr[n] = 0;
 				if :: keeps[n] && !HOLDERS(n) -> goto finish :: else fi
 			}
-		:: x && !b && !keeps[n] && STAY && nq[n] -> goto hand
+		:: x && !b && !keeps[n] && STAY && nq[n] && awaited[n] -> goto hand
 		:: atomic { !x -> rd[n]--; if :: keeps[n] && !HOLDERS(n) -> goto finish :: else fi }
 		fi;
 look:
@@ -525,13 +575,17 @@ leave:
 		:: atomic { next[n] != 0 -> o = 0; dm = km[n]; ds = kset[n]; from = 1; goto depart }
 		/* L3: give back */
 		:: atomic { kset[n] != 0 -> dm = km[n]; ds = kset[n]; j = 0 };
-			write_modes(dm, 0, 0)
+			write_modes(GIVEN, 0, 0)
 		/* L4: cache; what was lent will not come back */
 		:: atomic { ds = kset[n]; j = 0 };
 			write_modes(N, 0, 0);
-			atomic { dm = X; ds = BIT(n) };
+			if :: ds = BIT(n) :: ds = BIT(HOME) fi;
+			dm = X;
 #ifndef BREAK_WRITER
-			write_mode(n, X, 0, 0)
+			if
+			:: !IS_AT_HOME -> write_mode(n, X, 0, 0)
+			:: else
+			fi
 #endif
 		fi;
 		atomic { o = 1; from = 1 };
@@ -581,7 +635,7 @@ freed:
 			/* What is lent is given back before the queue is left. */
 			if
 			:: atomic { next[s - 1] == 0 && !o && ds -> o = 1; j = 0 };
-				write_modes(dm, 0, 0)
+				write_modes(GIVEN, 0, 0)
 			:: else
 			fi;
 #endif
@@ -597,7 +651,7 @@ freed:
 		od;
 #ifdef BREAK_WRITER
 		if
-		:: from == 1 && dm == X && ds == BIT(n) && o -> write_mode(n, X, 0, 0)
+		:: from == 1 && dm == X && ds == BIT(n) && !IS_AT_HOME && o -> write_mode(n, X, 0, 0)
 		:: else
 		fi;
 #endif
@@ -613,7 +667,14 @@ freed:
 		goto done;
 hand:
 		/* L1, and whether a client is there still */
+#ifndef BREAK_AWAITED
+		if
+		:: atomic { !keeps[n] && !awaited[n] -> wr[n] = 0; goto look }
+		:: atomic { keeps[n] || awaited[n] -> wr[n] = 0; handed[n] = 1 }
+		fi;
+#else
 		atomic { wr[n] = 0; handed[n] = 1 };
+#endif
 #ifdef BREAK_NOBODY
 		goto done;
 #endif
@@ -681,8 +742,8 @@ init
 #endif
 	assert(tail == 0);
 	for (i : 0 .. NN - 1) {
-		assert(!HOLDERS(i) && !keeps[i] && !nq[i] && !lh[i] && !back[i]);
+		assert(!HOLDERS(i) && !keeps[i] && !awaited[i] && !nq[i] && !lh[i] && !back[i]);
 		assert(mode[i] == N || (open && (set & BIT(i)) && mode[i] == m));
-		assert(!open || !(set & BIT(i)) || mode[i] == m)
+		assert(!open || !(set & BIT(i)) || mode[i] == (m == X && i == HOME -> N : m))
 	}
 }

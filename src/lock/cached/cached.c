@@ -22,13 +22,32 @@
 
 enum { HEAD_NOW = 1 };
 
+/* Lines at the ranks that have the home's place in their nodes. */
+static uint64_t lines_beside_homes(struct lock_setup *s, struct cached_constants *k)
+{
+	const struct topo_level *l = &s->topo->level[k->node_level - 1];
+	int least = s->topo->nranks, most = 1;
+
+	for (int j = 0; j < k->nodes; j++) {
+		int size = l->first[j + 1] - l->first[j];
+
+		for (int i = 0; i < size; i++)
+			k->place[l->members[l->first[j] + i]] = i;
+		least = size < least ? size : least;
+		most = size > most ? size : most;
+	}
+	k->wraps = (most + least - 1) / least;
+	return lock_reserve(s, (uint64_t)k->nodes * (uint64_t)k->wraps * s->block, LINE_BYTES);
+}
+
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct cached_constants *k;
 
 	if (!lock_counts_clients(s, READERS, err, errlen))
 		return PAWL_ERR_OPTION;
-	k = lock_constants(s, sizeof *k, err, errlen);
+	k = lock_constants(s, sizeof *k + (size_t)s->topo->nranks * sizeof k->place[0], err,
+			   errlen);
 	if (!k)
 		return PAWL_ERR_NOMEM;
 	k->alone = s->domain == RMA_NODE;
@@ -43,8 +62,12 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 			 (long long)NODE_MASK - 1, k->nodes);
 		return PAWL_ERR_OPTION;
 	}
-	k->lines = k->node_level ? lock_reserve_at_level(s, k->node_level, LINE_BYTES)
-				 : lock_reserve(s, s->n, LINE_BYTES);
+	if (!k->node_level)
+		k->lines = lock_reserve(s, s->n, LINE_BYTES);
+	else if (s->n == 1 || s->home == LOCK_HOME_MAP)
+		k->lines = lock_reserve_at_level(s, k->node_level, LINE_BYTES);
+	else
+		k->lines = lines_beside_homes(s, k);
 	k->homes = lock_reserve(s, s->block, HOME_BYTES);
 	return PAWL_SUCCESS;
 }
@@ -56,6 +79,13 @@ static uint64_t scratch_words(const struct lock_setup *s)
 	return 2 * (uint64_t)k->nodes; /* of struct asked (recall.c) */
 }
 
+static int node_of(const struct lock_setup *s, int rank)
+{
+	const struct cached_constants *k = s->state;
+
+	return k->node_level ? topo_element(s->topo, rank, k->node_level) : rank;
+}
+
 static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct cached_constants *k = s->state;
@@ -64,14 +94,19 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 
 	if (own->last == slot->lock + 1)
 		return;
+	own->last = slot->lock + 1;
 	if (k->alone) {
 		own->w = lock_home_word(s, c, RMA_NODE, k->lines, NEAR_BYTES, slot->lock);
-	} else {
-		own->me = k->node_level ? topo_element(s->topo, c->rma->rank, k->node_level)
-					: c->rma->rank;
-		own->w = cached_word_at(s, slot, own->me, LINE_W);
+		return;
 	}
-	own->last = slot->lock + 1;
+	lock_home(s, slot->lock, &own->home_rank, &own->home_index);
+	own->me = node_of(s, c->rma->rank);
+	own->home = node_of(s, own->home_rank);
+	own->w = cached_word_at(s, slot, own->me, LINE_W);
+	own->tail =
+	    rma_word(c->rma, RMA_NET, own->home_rank, k->homes + own->home_index * HOME_BYTES);
+	own->gate = own->home == own->me ? own->tail : cached_word(slot, LINE_MODE);
+	own->flip = own->home == own->me ? MODE_X : 0;
 }
 
 /* ------------------------------------------------------------- the queue of the node */
@@ -105,12 +140,17 @@ static bool take_handed(const struct lock_setup *s, struct lock_slot *slot, bool
 	return true;
 }
 
-/* The head does not await W any more. */
-static void stop_awaiting(struct lock_slot *slot)
+/* The head does not await W any more. False: W has been handed over. */
+static bool stop_awaiting(struct lock_slot *slot)
 {
 	int64_t w;
 
-	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_AND, ~HEADS, &w);
+	do {
+		w = near_get(slot);
+		if ((w & HANDED) && !FAULT(cached_awaited))
+			return false;
+	} while (!near_swap(slot, w, w & ~HEADS));
+	return true;
 }
 
 /* Whether the node has to ask for the lock, if W is this. refused: MODE was open, and then closed
@@ -118,7 +158,7 @@ static void stop_awaiting(struct lock_slot *slot)
 static bool misses(const struct lock_setup *s, struct lock_slot *slot, int64_t w, bool refused)
 {
 	return !cached_is_alone(s) && !(w & (WRITER | HANDED | KEEPS)) &&
-	       (refused || !mode_permits(slot, cached_look(slot, LINE_MODE)));
+	       (refused || !cached_admits(s, slot));
 }
 
 /* Wait for W. False: the deadline has passed. */
@@ -148,7 +188,8 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot)
 		if (take_handed(s, slot, true) || (!is_exclusive(slot) && near_join(s, slot, true)))
 			return pass_head(s, slot, PAWL_SUCCESS);
 		if (misses(s, slot, near_get(slot), refused)) {
-			stop_awaiting(slot);
+			if (!stop_awaiting(slot))
+				continue;
 			if (!nodes_enter(s, slot, &dir))
 				return pass_head(s, slot, PAWL_ERR_TIMEOUT);
 			return pass_head(s, slot, recall_enter(s, slot, dir, slot->deadline_ns));
@@ -160,7 +201,8 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot)
 			leave_take_back(s, slot);
 		refused |= n == NEAR_MISS && counted;
 		if (!await_w(slot)) {
-			stop_awaiting(slot);
+			if (!stop_awaiting(slot))
+				continue;
 			return pass_head(s, slot, PAWL_ERR_TIMEOUT);
 		}
 	}
@@ -235,15 +277,18 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 /* A try of the head of the queue of its node. */
 static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 {
+	const struct cached_slot *own = lock_own(slot);
 	bool counted;
-	int64_t dir;
+	int64_t tail, dir;
 
 	if (near_hit(s, slot, true, &counted) == NEAR_IN)
 		return PAWL_SUCCESS;
 	if (counted)
 		leave_take_back(s, slot);
-	if (!misses(s, slot, near_get(slot), counted) || !nodes_are_none(s, slot, &dir) ||
-	    !recall_is_idle(s, slot, dir) || !nodes_try_enter(s, slot, dir))
+	if (!misses(s, slot, near_get(slot), counted) || !nodes_are_none(slot, &tail))
+		return PAWL_ERR_BUSY;
+	dir = dir_of_tail(tail, own->home);
+	if (!recall_is_idle(s, slot, dir) || !nodes_try_enter(slot, tail))
 		return PAWL_ERR_BUSY;
 	/* A time that has passed. */
 	return recall_enter(s, slot, dir, 1) == PAWL_SUCCESS ? PAWL_SUCCESS : PAWL_ERR_BUSY;
@@ -271,13 +316,12 @@ static int64_t *line_of(const struct lock_setup *s, const struct lock_memory *m,
 			int node)
 {
 	const struct cached_constants *k = s->state;
-	const struct topo *t = s->topo;
+	uint64_t index, line;
+	int home, rank;
 
-	if (!k->node_level)
-		return lock_memory_word(m, node, k->lines + lock * LINE_BYTES);
-	return lock_memory_word(m, topo_tail_rank(t, k->node_level, node, lock),
-				k->lines +
-				    topo_tail_index(t, k->node_level, node, lock) * LINE_BYTES);
+	lock_home(s, lock, &home, &index);
+	rank = cached_line(s, lock, home, index, node, &line);
+	return lock_memory_word(m, rank, k->lines + line * LINE_BYTES);
 }
 
 /* The number of each node is about to wrap. */
@@ -293,8 +337,10 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 		 size_t errlen)
 {
 	const struct cached_constants *k = s->state;
-	int64_t tail, mode;
+	int64_t tail, mode, dir;
 	const int64_t *line;
+	uint64_t index;
+	int home;
 
 	if (k->alone) {
 		line = lock_memory_home(s, m, k->lines, NEAR_BYTES, lock);
@@ -306,6 +352,8 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	snprintf(err, errlen, "TAIL is 0x%llx", (unsigned long long)tail);
 	if (tail && !(tail & FREE))
 		return false;
+	lock_home(s, lock, &home, &index);
+	dir = dir_of_tail(tail, node_of(s, home));
 	for (int j = 0; j < k->nodes; j++) {
 		line = line_of(s, m, lock, j);
 		mode = line[LINE_MODE / 8];
@@ -316,8 +364,11 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 		    ((mode >> BACK_SHIFT) & MODE_MASK))
 			return false;
 		if ((mode & MODE_MASK) != MODE_N &&
-		    !(dir_is_open(tail & ~FREE) && dir_has(tail & ~FREE, j) &&
-		      (mode & MODE_MASK) == dir_mode(tail & ~FREE)))
+		    !(dir_is_open(dir) && dir_has(dir, j) && (mode & MODE_MASK) == dir_mode(dir)))
+			return false;
+		/* What says that the home's node has X is TAIL. */
+		if (j == node_of(s, home) && ((mode & MODE_MASK) == MODE_X || (mode & WANT)) &&
+		    dir_owner(dir) == j)
 			return false;
 	}
 	return true;

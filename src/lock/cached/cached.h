@@ -38,8 +38,22 @@ enum { READERS_BITS = 20, PASSES_SHIFT = 25, PASSES_BITS = 8, USES_SHIFT = 33, U
 #define USE (INT64_C(1) << USES_SHIFT)
 #define USES (((INT64_C(1) << USES_BITS) - 1) << USES_SHIFT)
 #define HOLDERS (READERS | WRITER | HANDED)
-_Static_assert(PASSES_SHIFT + PASSES_BITS == USES_SHIFT && USES_SHIFT + USES_BITS < 63,
+/* The topmost bits: how many have counted themselves in, without a carry. */
+enum { HITS_BITS = 3, HITS_SHIFT = 64 - HITS_BITS };
+_Static_assert(PASSES_SHIFT + PASSES_BITS == USES_SHIFT && USES_SHIFT + USES_BITS <= HITS_SHIFT,
 	       "the fields of W do not overlap");
+
+/* W, with this added. */
+RMA_INLINE int64_t w_plus(int64_t w, int64_t more)
+{
+	return (int64_t)((uint64_t)w + (uint64_t)more);
+}
+
+RMA_INLINE int w_hits(int64_t w)
+{
+	return (int)((uint64_t)w >> HITS_SHIFT);
+}
+#define HIT ((int64_t)(UINT64_C(1) << HITS_SHIFT))
 
 /* MODE: an enum mode, BACK, WANT, and node and number of the recall. */
 enum { BACK_SHIFT = 2, MODE_NODE_SHIFT = 5, NUMBER_SHIFT = 25, NUMBER_BITS = 38 };
@@ -57,8 +71,13 @@ enum { NODE_BITS = 20 };
 /* STATUS: 0: no place; one of these; or GRANT and a directory. */
 enum { WAITING = 1, ABANDONED = 2, PASSED = 3 };
 #define GRANT (INT64_C(1) << 61)
-/* TAIL: 1 + a node, or FREE and a directory; 0: FREE and 0. */
+/* TAIL: 1 + a node above NO_GATE, or FREE and a directory; 0: FREE, and the home's node has X. The
+ * low bits are GATE, which stands in for MODE at the home's node: a mode, xor MODE_X. */
 #define FREE (INT64_C(1) << 60)
+#define TAIL_GATE INT64_C(3)
+#define TAIL_SHARED (INT64_C(1) << 2)
+#define TAIL_OWNED (INT64_C(1) << 59)
+enum { NO_GATE = MODE_N ^ MODE_X, TAIL_NODE_SHIFT = 2 };
 
 struct cached_options {
 	int64_t stay; /* acquires; -1: the lock decides */
@@ -70,13 +89,25 @@ struct cached_constants {
 	int node_level; /* level of the topology; 0: each node has one rank */
 	int nodes;
 	bool alone; /* the table has one node */
+	/* Lines are where the home is in its node, as far as that goes, if this is not 0: so many
+	 * homes of a node may share a place in another one. */
+	int wraps;
+	int place[]; /* of each rank, in its node */
 };
 
 struct cached_slot {
 	uint64_t last;     /* 1 + the lock for which the words were found; 0: none */
 	struct rma_word w; /* the first word of the node's line */
-	int me;            /* the node */
-	int beside;        /* waits beside the queue in this acquire */
+	struct rma_word tail;
+	struct rma_word gate; /* TAIL at the home, else MODE; a mode, xor flip */
+	int64_t flip;
+	int home_rank;
+	uint64_t home_index;
+	int home;      /* the home's node */
+	int me;        /* the node */
+	int beside;    /* waits beside the queue in this acquire */
+	bool has_seen; /* W of the home's node, after the swap of TAIL */
+	int64_t seen;
 };
 _Static_assert(sizeof(struct cached_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -108,29 +139,56 @@ RMA_INLINE struct rma_word cached_word(struct lock_slot *slot, int offset)
 	return w;
 }
 
+/* The rank of a node that keeps its line of a lock, and the line's index there. home, index: where
+ * the lock is at home. */
+static inline int cached_line(const struct lock_setup *s, uint64_t lock, int home, uint64_t index,
+			      int node, uint64_t *line)
+{
+	const struct cached_constants *k = s->state;
+	const struct topo_level *l;
+	int size, place;
+
+	*line = lock;
+	if (!k->node_level)
+		return node;
+	if (!k->wraps) {
+		*line = topo_tail_index(s->topo, k->node_level, node, lock);
+		return topo_tail_rank(s->topo, k->node_level, node, lock);
+	}
+	l = &s->topo->level[k->node_level - 1];
+	size = l->first[node + 1] - l->first[node];
+	place = k->place[home];
+	*line = (uint64_t)(topo_element(s->topo, home, k->node_level) * k->wraps + place / size) *
+		    s->block +
+		index;
+	return l->members[l->first[node] + place % size];
+}
+
 /* A word of any node's line. */
 static inline struct rma_word cached_word_at(const struct lock_setup *s, struct lock_slot *slot,
 					     int node, int offset)
 {
 	const struct cached_constants *k = s->state;
+	const struct cached_slot *own = lock_own(slot);
 	enum rma_domain d = offset >= LINE_MODE ? RMA_NET : RMA_NODE;
-	const struct topo *t = s->topo;
-	struct rma *r = slot->client.rma;
-	uint64_t line = slot->lock;
-	int rank = node;
+	uint64_t line;
+	int rank = cached_line(s, slot->lock, own->home_rank, own->home_index, node, &line);
 
-	if (k->node_level) {
-		rank = topo_tail_rank(t, k->node_level, node, slot->lock);
-		line = topo_tail_index(t, k->node_level, node, slot->lock);
-	}
-	return rma_word(r, d, rank, k->lines + line * LINE_BYTES + (uint64_t)offset);
+	return rma_word(slot->client.rma, d, rank, k->lines + line * LINE_BYTES + (uint64_t)offset);
 }
 
-static inline struct rma_word cached_tail(const struct lock_setup *s, struct lock_slot *slot)
+RMA_INLINE struct rma_word cached_tail(struct lock_slot *slot)
 {
-	const struct cached_constants *k = s->state;
+	struct cached_slot *own = lock_own(slot);
 
-	return lock_home_word(s, &slot->client, RMA_NET, k->homes, HOME_BYTES, slot->lock);
+	return own->tail;
+}
+
+RMA_INLINE int cached_home(struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	return own->home;
 }
 
 /* A word of the node's line, after the client's atomics on W. */
@@ -149,6 +207,18 @@ RMA_INLINE bool mode_permits(const struct lock_slot *slot, int64_t mode)
 {
 	mode &= MODE_MASK;
 	return mode == MODE_X || (mode == MODE_S && !is_exclusive(slot));
+}
+
+/* H2: whether the node's mode admits the client, after its atomic on W. */
+RMA_INLINE bool cached_admits(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	if (cached_is_alone(s) ||
+	    mode_permits(slot, rma_peek_ordered(&slot->client, own->gate) ^ own->flip))
+		return true;
+	/* At the home, MODE says only while its queue is not empty. */
+	return own->flip && mode_permits(slot, cached_look(slot, LINE_MODE));
 }
 
 #endif

@@ -42,11 +42,31 @@ static inline int64_t dir_none(int64_t d)
 	return dir_policy(d);
 }
 
-/* This node has X. */
+/* This node has X. Beside it, 1 + the node that visited last. */
+enum { DIR_LAST_SHIFT = DIR_NODES_SHIFT + (int)NODE_BITS };
+_Static_assert((int)SET_MOST == 2 * (int)NODE_BITS, "two nodes have the room of a set");
+
 static inline int64_t dir_owned(int64_t d, int node)
 {
 	return dir_policy(d) | DIR_OPEN | (int64_t)MODE_X << DIR_MODE_SHIFT |
 	       (int64_t)node << DIR_NODES_SHIFT;
+}
+
+static inline int64_t dir_visited(int64_t d, int node)
+{
+	return (d & ~(NODE_MASK << DIR_LAST_SHIFT)) | (int64_t)(node + 1) << DIR_LAST_SHIFT;
+}
+
+/* The only node that has X or is to have it again; -1: there is none. */
+static inline int dir_owner(int64_t d)
+{
+	return dir_mode(d) == MODE_X ? (int)((d >> DIR_NODES_SHIFT) & NODE_MASK) : -1;
+}
+
+/* -1: none. */
+static inline int dir_visitor(int64_t d)
+{
+	return dir_mode(d) == MODE_X ? (int)((d >> DIR_LAST_SHIFT) & NODE_MASK) - 1 : -1;
 }
 
 static inline int64_t dir_bit(int node)
@@ -62,7 +82,7 @@ static inline int64_t dir_shared(int64_t d, int node)
 	if (dir_mode(d) == MODE_S)
 		nodes = d & DIR_NODES;
 	else if (dir_mode(d) == MODE_X)
-		nodes = dir_bit((int)((d & DIR_NODES) >> DIR_NODES_SHIFT));
+		nodes = dir_bit(dir_owner(d));
 	return dir_policy(d) | DIR_OPEN | (int64_t)MODE_S << DIR_MODE_SHIFT | nodes | dir_bit(node);
 }
 
@@ -71,14 +91,28 @@ static inline bool dir_has(int64_t d, int node)
 	if (dir_is_empty(d))
 		return false;
 	if (dir_mode(d) == MODE_X)
-		return (d & DIR_NODES) >> DIR_NODES_SHIFT == node;
+		return dir_owner(d) == node;
 	return (d & dir_bit(node)) != 0;
 }
 
-/* The only node that has X or is to have it again; -1: there is none. */
-static inline int dir_owner(int64_t d)
+/* TAIL of a lock whose queue is empty. The directory is OPEN, or empty. */
+static inline int64_t dir_to_tail(int64_t d, int home)
 {
-	return dir_mode(d) == MODE_X ? (int)((d & DIR_NODES) >> DIR_NODES_SHIFT) : -1;
+	enum mode m = dir_is_open(d) ? dir_mode(d) : MODE_N;
+
+	return FREE | (d & (DIR_POLICY | DIR_NODES)) | (m == MODE_S ? TAIL_SHARED : 0) |
+	       (m == MODE_X ? TAIL_OWNED : 0) | ((int64_t)(dir_has(d, home) ? m : MODE_N) ^ MODE_X);
+}
+
+static inline int64_t dir_of_tail(int64_t tail, int home)
+{
+	int64_t d = tail & (DIR_POLICY | DIR_NODES);
+
+	if (!tail)
+		return dir_owned(0, home);
+	if (tail & TAIL_SHARED)
+		return d | DIR_OPEN | (int64_t)MODE_S << DIR_MODE_SHIFT;
+	return tail & TAIL_OWNED ? d | DIR_OPEN | (int64_t)MODE_X << DIR_MODE_SHIFT : d;
 }
 
 #endif

@@ -13,6 +13,8 @@ static bool hand_over(const struct lock_setup *s, struct lock_slot *slot)
 		return false;
 	do {
 		w = near_get(slot);
+		if (!(w & (KEEPS | AWAITED)) && !FAULT(cached_awaited))
+			return false;
 	} while (!near_swap(slot, w, w - WRITER + HANDED + (policy_stays(s, w) ? USE : 0)));
 	/* Pairs with leave_what_was_handed(). */
 	return cached_look(slot, LINE_QUEUE) || FAULT(cached_nobody) ||
@@ -30,7 +32,7 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 	if (!dir_is_empty(*dir) && policy_gives_back(*dir)) { /* L3 */
 		bool shares = dir_mode(*dir) == MODE_S;
 
-		*dir = policy_note_end(*dir, true);
+		*dir = policy_note_end(*dir);
 		if (shares)
 			*dir = dir_shared(*dir, me);
 		*dir = modes_give_back(s, slot, *dir);
@@ -40,13 +42,20 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 	modes_number(slot);
 	if (!dir_is_empty(*dir) && !FAULT(cached_promise))
 		modes_write(s, slot, *dir, MODE_N, MODE_N, false);
-	*dir = policy_note_end(*dir, false);
+	else if (policy_has_asked(*dir))
+		modes_write(s, slot, dir_owned(0, cached_home(slot)), MODE_N, MODE_N, false);
+	*dir = policy_note_asked(policy_note_end(*dir), false);
 	if (has_next) {
 		*dir = dir_none(*dir);
 		return;
 	}
+	if (!policy_keeps(*dir)) {
+		*dir = dir_owned(*dir, cached_home(slot));
+		return;
+	}
 	*dir = dir_owned(*dir, me);
-	modes_write_own(slot, MODE_X, MODE_N);
+	if (me != cached_home(slot))
+		modes_write_own(slot, MODE_X, MODE_N);
 }
 
 /* W becomes free, and the node does not keep the queue any more. */
@@ -63,19 +72,20 @@ static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool 
 {
 	int64_t dir, next;
 
-	if ((policy_stays(s, near_get(slot)) || !nodes_have_next(slot)) && hand_over(s, slot))
-		return PAWL_SUCCESS;
 	rma_get(&slot->client, cached_word(slot, LINE_DIR), &dir);
+	if ((policy_stays(s, near_get(slot)) || (dir_is_empty(dir) && !nodes_have_next(slot))) &&
+	    hand_over(s, slot))
+		return PAWL_SUCCESS;
 	settle(s, slot, &dir);
 	if (FAULT(cached_early))
 		free_w(slot);
-	next = nodes_leave(s, slot, dir);
+	next = nodes_leave(slot, dir);
 	if (!FAULT(cached_early))
 		free_w(slot);
 	/* A node that is granted the lock recalls it only after that, and finds W free. */
 	if (next)
 		return nodes_grant(s, slot, next, dir, posts);
-	return FAULT(cached_late) ? PAWL_SUCCESS : near_acknowledge(s, slot, posts);
+	return FAULT(cached_late) ? PAWL_SUCCESS : near_acknowledge(s, slot, WRITER, posts);
 }
 
 /* S3: the last sharer of a node that keeps the queue leaves as an exclusive holder does. */
@@ -99,10 +109,10 @@ static int leave_count(const struct lock_setup *s, struct lock_slot *slot, int64
 	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, -one, &w);
 	if (__builtin_expect((w & (AWAITED | STRICT | KEEPS)) != 0, 0)) {
 		near_wake(slot, w);
-		if ((w & KEEPS) && !((w - one) & HOLDERS) && (posts || !FAULT(cached_finish)))
+		if ((w & KEEPS) && !((w - one) & HOLDERS) && !FAULT(cached_finish))
 			return finish(s, slot, posts);
 	}
-	return near_acknowledge(s, slot, posts);
+	return near_acknowledge(s, slot, one, posts);
 }
 
 void leave_take_back(const struct lock_setup *s, struct lock_slot *slot)
@@ -120,8 +130,7 @@ void leave_take_back(const struct lock_setup *s, struct lock_slot *slot)
 /* Whether the node has been recalled, and goes on for a while. */
 static bool stays(const struct lock_setup *s, struct lock_slot *slot, int64_t w)
 {
-	return (w & AWAITED) && !cached_is_alone(s) &&
-	       (cached_look(slot, LINE_MODE) & MODE_MASK) != MODE_X && policy_stays(s, w);
+	return (w & AWAITED) && !cached_admits(s, slot) && policy_stays(s, w);
 }
 
 static int leave_writer(const struct lock_setup *s, struct lock_slot *slot, bool posts)

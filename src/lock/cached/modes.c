@@ -57,7 +57,14 @@ void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir
 
 int64_t modes_give_back(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
+	int home = cached_home(slot);
+
 	modes_number(slot);
+	if (dir_owner(dir) == home) { /* TAIL will say so, and its MODE is N */
+		if (home == cached_me(slot) || policy_has_asked(dir))
+			modes_write(s, slot, dir, MODE_N, MODE_N, false);
+		return policy_note_asked(dir, false) | DIR_OPEN;
+	}
 	modes_write(s, slot, dir, dir_mode(dir), MODE_N, false);
-	return dir | DIR_OPEN;
+	return (dir_has(dir, home) ? policy_note_asked(dir, false) : dir) | DIR_OPEN;
 }

@@ -35,16 +35,10 @@ static bool excludes(const struct lock_slot *slot, int64_t w, bool is_head)
 	return (w & AWAITED) && !is_head && !may_pass(w);
 }
 
-/* H2. */
-static bool is_admitted(const struct lock_setup *s, struct lock_slot *slot)
-{
-	return cached_is_alone(s) || mode_permits(slot, cached_look(slot, LINE_MODE));
-}
-
 /* W with one more holder. */
 static int64_t with_client(const struct lock_slot *slot, int64_t w, bool is_head)
 {
-	int64_t new = w + near_one(slot);
+	int64_t new = w_plus(w, near_one(slot) + HIT);
 
 	if (is_exclusive(slot))
 		new &= ~USES;
@@ -63,10 +57,10 @@ static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool 
 		if (excludes(slot, *w, is_head))
 			return NEAR_WAIT;
 		/* Most often the look is here, before there is a count to be taken back. */
-		if (!is_admitted(s, slot))
+		if (!cached_admits(s, slot))
 			return NEAR_MISS;
 		if (adds && !(*w & AWAITED)) {
-			rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, READER, w);
+			rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, READER + HIT, w);
 			return NEAR_IN;
 		}
 		if (near_swap(slot, *w, with_client(slot, *w, is_head)))
@@ -85,7 +79,7 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 	/* Only a sum finds what excludes it. */
 	if (w & ((near_others(slot) | STRICT) & ~(is_head ? STRICT : 0)))
 		return NEAR_WAIT;
-	return FAULT(cached_order) || is_admitted(s, slot) ? NEAR_IN : NEAR_MISS;
+	return FAULT(cached_order) || cached_admits(s, slot) ? NEAR_IN : NEAR_MISS;
 }
 
 bool near_take_handed(struct lock_slot *slot, bool is_head)
@@ -114,7 +108,7 @@ bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 	return true;
 }
 
-int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, bool posts)
+int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts)
 {
 	int64_t mode;
 	struct rma_word ack;
@@ -122,7 +116,7 @@ int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, bool po
 	if (cached_is_alone(s))
 		return PAWL_SUCCESS;
 	mode = cached_look(slot, LINE_MODE); /* R2 */
-	if (!(mode & WANT))
+	if (!(mode & WANT) || !(one & near_conflict(mode)))
 		return PAWL_SUCCESS;
 	/* R3 */
 	if ((near_get(slot) & near_conflict(mode)) && !FAULT(cached_again))

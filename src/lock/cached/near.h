@@ -16,7 +16,7 @@ RMA_INLINE int64_t near_get(struct lock_slot *slot)
 	return w;
 }
 
-/* What a client in the slot's mode adds to W, and the holders that exclude it. */
+/* What a client in the slot's mode has in W, and the holders that exclude it. */
 RMA_INLINE int64_t near_one(const struct lock_slot *slot)
 {
 	return is_exclusive(slot) ? WRITER : READER;
@@ -44,8 +44,8 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 bool near_take_handed(struct lock_slot *slot, bool is_head);
 /* S3: a sharer counts itself in beside sharers for which the node keeps the queue of nodes. */
 bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
-/* R2 to R4: acknowledge a recall, if no holder is in its way. PAWL_SUCCESS; LOCK_LEFT
- * only if it may post. */
-int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, bool posts);
+/* R2 to R4, by a client that has taken this back: acknowledge a recall, if no holder is in its way.
+ * PAWL_SUCCESS; LOCK_LEFT only if it may post. */
+int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts);
 
 #endif

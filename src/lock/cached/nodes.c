@@ -60,6 +60,36 @@ static int resume(struct lock_slot *slot)
 		   : LOCK_QUEUED;
 }
 
+static int64_t tail_of_node(int node)
+{
+	return (int64_t)(node + 1) << TAIL_NODE_SHIFT | NO_GATE;
+}
+
+static int64_t tail_of(struct lock_slot *slot)
+{
+	return tail_of_node(cached_me(slot));
+}
+
+static bool is_free(int64_t tail)
+{
+	return tail == 0 || (tail & FREE);
+}
+
+/* Get W of the home's node, if that comes after the swap of TAIL without a flush in between. */
+static void look_at_home(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+	struct rma_word w;
+
+	own->has_seen = false;
+	if (own->home == own->me || !rma_keeps_order(&slot->client))
+		return;
+	w = cached_word_at(s, slot, own->home, LINE_W);
+	own->has_seen = w.rank == own->home_rank;
+	if (own->has_seen)
+		rma_get(&slot->client, w, &own->seen);
+}
+
 /* Q1. */
 static void reset(struct lock_slot *slot)
 {
@@ -75,20 +105,28 @@ static void have_grant(struct lock_slot *slot)
 
 bool nodes_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir)
 {
-	struct rma_word tail = cached_tail(s, slot), link;
+	struct cached_slot *own = lock_own(slot);
+	struct rma_word tail = cached_tail(slot), link;
 	int rc = resume(slot);
 	int64_t last;
 
+	own->has_seen = false;
 	if (rc != LOCK_PASSED)
 		return rc == PAWL_SUCCESS && await_grant(slot, dir);
 	reset(slot);
-	rma_fao(&slot->client, tail, RMA_REPLACE, cached_me(slot) + 1, &last); /* Q2 */
+	if (FAULT(cached_home))
+		look_at_home(s, slot);
+	rma_fao(&slot->client, tail, RMA_REPLACE, tail_of(slot), &last); /* Q2 */
+	if (!FAULT(cached_home))
+		look_at_home(s, slot);
 	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
-	if (last == 0 || (last & FREE)) {
-		*dir = last & ~FREE;
+	if (is_free(last)) {
+		*dir = dir_of_tail(last, own->home);
 		have_grant(slot);
 		return true;
 	}
+	own->has_seen = false;
+	last >>= TAIL_NODE_SHIFT;
 	/* Q3 */
 	link = cached_word_at(s, slot, (int)last - 1, LINE_NEXT);
 	rma_put(&slot->client, link, link_of(slot));
@@ -97,27 +135,27 @@ bool nodes_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 	return await_grant(slot, dir);
 }
 
-bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir)
+bool nodes_are_none(struct lock_slot *slot, int64_t *tail)
 {
-	struct rma_word tail = cached_tail(s, slot);
-	int64_t last;
+	struct rma_word word = cached_tail(slot);
 
-	rma_get(&slot->client, tail, &last);
-	rma_flush(&slot->client, tail); /* orders the get before the look at last */
-	*dir = last & ~FREE;
-	return last == 0 || (last & FREE);
+	rma_get(&slot->client, word, tail);
+	rma_flush(&slot->client, word); /* orders the get before the look at tail */
+	return is_free(*tail);
 }
 
-bool nodes_try_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+bool nodes_try_enter(struct lock_slot *slot, int64_t expected)
 {
-	struct rma_word tail = cached_tail(s, slot);
-	int64_t last, expected = dir ? dir | FREE : 0;
+	struct cached_slot *own = lock_own(slot);
+	struct rma_word tail = cached_tail(slot);
+	int64_t last;
 	int64_t status = rma_peek(&slot->client, cached_word(slot, LINE_STATUS));
 
 	if (status != 0 && status != PASSED)
 		return false;
 	reset(slot);
-	rma_cas(&slot->client, tail, expected, cached_me(slot) + 1, &last);
+	own->has_seen = false;
+	rma_cas(&slot->client, tail, expected, tail_of(slot), &last);
 	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
 	have_grant(slot);
 	return last == expected;
@@ -134,21 +172,22 @@ bool nodes_next_writes(struct lock_slot *slot)
 }
 
 /* Swap TAIL from this node to the directory. */
-static bool end(const struct lock_setup *s, struct lock_slot *slot, int64_t node, int64_t dir)
+static bool end(struct lock_slot *slot, int node, int64_t dir)
 {
-	struct rma_word tail = cached_tail(s, slot);
+	struct rma_word tail = cached_tail(slot);
 	int64_t last;
 
-	rma_cas(&slot->client, tail, node, dir | FREE, &last);
+	rma_cas(&slot->client, tail, tail_of_node(node), dir_to_tail(dir, cached_home(slot)),
+		&last);
 	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
-	return last == node;
+	return last == tail_of_node(node);
 }
 
-int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+int64_t nodes_leave(struct lock_slot *slot, int64_t dir)
 {
 	int64_t next = cached_look(slot, LINE_NEXT);
 
-	if (!next && end(s, slot, cached_me(slot) + 1, dir))
+	if (!next && end(slot, cached_me(slot), dir))
 		return 0;
 	/* Pairs with Q3. */
 	return next ? next
@@ -170,7 +209,7 @@ static int64_t behind(const struct lock_setup *s, struct lock_slot *slot, int64_
 	/* A promise needs a head that keeps it. */
 	if (!dir_is_empty(*dir) && !dir_is_open(*dir) && !FAULT(cached_last))
 		*dir = modes_give_back(s, slot, *dir);
-	if (end(s, slot, node, FAULT(cached_tail) ? 0 : *dir))
+	if (end(slot, (int)node - 1, FAULT(cached_tail) ? 0 : *dir))
 		return 0;
 	/* Pairs with Q3. */
 	return rma_await(&slot->client, next, -1, RMA_NE, 0, RMA_SOON, "a node to link itself");

@@ -15,17 +15,19 @@ enum { STAY = 64 };                    /* further acquires by a node that others
 enum {
 	SCORE_MOST = 15,
 	SCORE_WRITER = 3, /* an exclusive miss costs so much, a shared one gains 1 */
-	RUN_CACHES = 2    /* visits in a row that bring X back, before a visitor keeps it */
+	RUN_CACHES = 3    /* visits in a row, of which the last one keeps X */
 };
 
 /* The policy's part of a directory. TOLD: SCORE has been set. */
 enum {
-	P_SCORE = DIR_POLICY_SHIFT,
-	P_RUN = P_SCORE + 4,
-	P_WRITERS = P_RUN + 4,
-	P_TOLD = P_WRITERS + 6
+	P_SCORE = DIR_POLICY_SHIFT, /* 4 bits */
+	P_RUN = P_SCORE + 4,        /* 2 */
+	P_WRITERS = P_RUN + 2,      /* 5 */
+	P_HITS = P_WRITERS + 5,     /* HITS of W at the owner, at the last visit */
+	P_TOLD = P_HITS + HITS_BITS,
+	P_ASKED = P_TOLD + 1 /* MODE of the home's node has WANT */
 };
-_Static_assert((int)P_TOLD < (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS, "the fields fit");
+_Static_assert((int)P_ASKED < (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS, "the fields fit");
 
 static inline int policy_get(int64_t d, int shift, int bits)
 {
@@ -55,10 +57,40 @@ static inline bool policy_shares(int64_t d)
 	return policy_get(d, P_SCORE, 4) >= SHARING_PAYS;
 }
 
-/* Whether nodes that are recalled will have their mode again. */
-static inline bool policy_lends(int64_t d)
+static inline bool policy_has_asked(int64_t d)
 {
-	return dir_mode(d) == MODE_X ? policy_get(d, P_RUN, 4) < RUN_CACHES : policy_shares(d);
+	return (d >> P_ASKED) & 1;
+}
+
+static inline int64_t policy_note_asked(int64_t d, bool asked)
+{
+	return policy_set(d, P_ASKED, 1, asked);
+}
+
+/* The head has recalled X, and W of the owner was this: visits in a row, in which the owner has not
+ * used the lock. */
+static inline int64_t policy_note_visit(int64_t d, int me, int64_t w)
+{
+	bool again = dir_visitor(d) == me && policy_get(d, P_HITS, HITS_BITS) == w_hits(w);
+	int run = again ? policy_get(d, P_RUN, 2) + 1 : 1;
+
+	return policy_set(policy_set(dir_visited(d, me), P_RUN, 2, run), P_HITS, HITS_BITS,
+			  w_hits(w));
+}
+
+/* Whether nodes that are recalled will have their mode again, or the home's node will have X. */
+static inline bool policy_lends(int64_t d, int me, int home)
+{
+	if (dir_mode(d) == MODE_X)
+		return me != home && policy_get(d, P_RUN, 2) < RUN_CACHES;
+	return policy_shares(d);
+}
+
+/* Whether a node that leaves the queue, with nothing to give back, keeps X; else the home's node
+ * gets it. */
+static inline bool policy_keeps(int64_t d)
+{
+	return policy_get(d, P_RUN, 2) >= RUN_CACHES;
 }
 
 /* Whether a node that leaves the queue gives back what it has recalled. */
@@ -68,10 +100,9 @@ static inline bool policy_gives_back(int64_t d)
 }
 
 /* What has been recalled is given back, or not. */
-static inline int64_t policy_note_end(int64_t d, bool back)
+static inline int64_t policy_note_end(int64_t d)
 {
-	return policy_set(policy_set(d, P_WRITERS, 6, 0), P_RUN, 4,
-			  back && dir_mode(d) == MODE_X ? policy_get(d, P_RUN, 4) + 1 : 0);
+	return policy_set(d, P_WRITERS, 5, 0);
 }
 
 /* Whether the node grants to the next one without giving back what it has recalled before. */
@@ -79,8 +110,8 @@ static inline bool policy_passes_on(int64_t *d)
 {
 	if (dir_is_empty(*d))
 		return true;
-	*d = policy_set(*d, P_WRITERS, 6, policy_get(*d, P_WRITERS, 6) + 1);
-	return policy_get(*d, P_WRITERS, 6) <= MOST_WRITERS;
+	*d = policy_set(*d, P_WRITERS, 5, policy_get(*d, P_WRITERS, 5) + 1);
+	return policy_get(*d, P_WRITERS, 5) <= MOST_WRITERS;
 }
 
 /* Whether others of a node may enter although other nodes wait, by its W. */

@@ -57,16 +57,35 @@ static bool await_own(struct lock_slot *slot, int64_t conflict, uint64_t until)
 			       RMA_SOON, until, "clients of its node to give the lock back", &w);
 }
 
-/* C1 to C3. False: the time has passed. */
-static bool recall(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, enum mode to,
+/* C0: the swap of TAIL has closed the home's node, which had X. Whether that is enough. */
+static bool is_idle_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict)
+{
+	struct cached_slot *own = lock_own(slot);
+	struct asked *asked = lock_scratch(slot);
+
+	if (!own->has_seen)
+		return look(s, slot, conflict) == 0;
+	asked[own->home].w = own->seen;
+	return !(own->seen & conflict);
+}
+
+/* C0 to C3. False: the time has passed. */
+static bool recall(const struct lock_setup *s, struct lock_slot *slot, int64_t *with, enum mode to,
 		   enum mode back, uint64_t until)
 {
 	struct rma_word ack = cached_word(slot, LINE_ACK);
-	int64_t conflict = near_conflict(to), value;
-	int others = mark(s, slot, dir);
+	int64_t conflict = near_conflict(to), value, dir = *with;
+	int others = mark(s, slot, dir), home = cached_home(slot);
 	bool own = dir_has(dir, cached_me(slot));
 
 	modes_number(slot);
+	if (!own && dir_owner(dir) == home && is_idle_at_home(s, slot, conflict)) {
+		if (to != MODE_N)
+			modes_write(s, slot, dir, to, back, false);
+		return true;
+	}
+	if (home != cached_me(slot) && dir_has(dir, home))
+		*with = policy_note_asked(dir, true);
 	rma_poke(&slot->client, ack, 0);
 	modes_write(s, slot, dir, to, back, true);
 	while (look(s, slot, conflict) && !(FAULT(cached_down) && to == MODE_S)) {
@@ -119,7 +138,7 @@ static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir
 	}
 	if (!FAULT(cached_join))
 		dir = dir_shared(dir, cached_me(slot));
-	next = nodes_leave(s, slot, dir);
+	next = nodes_leave(slot, dir);
 	if (next)
 		nodes_grant(s, slot, next, dir, false);
 	return PAWL_SUCCESS;
@@ -134,7 +153,7 @@ static int give_up(const struct lock_setup *s, struct lock_slot *slot, int64_t d
 	near_wake(slot, w);
 	if (!dir_is_empty(dir) && !FAULT(cached_restore))
 		dir = modes_give_back(s, slot, dir);
-	next = nodes_leave(s, slot, dir);
+	next = nodes_leave(slot, dir);
 	if (next)
 		nodes_grant(s, slot, next, dir, false);
 	return PAWL_ERR_TIMEOUT;
@@ -155,8 +174,9 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int6
 			uint64_t until)
 {
 	if (dir_is_open(dir) && dir_mode(dir) == MODE_X) {
-		if (!recall(s, slot, dir, MODE_S, MODE_N, until))
+		if (!recall(s, slot, &dir, MODE_S, MODE_N, until))
 			return give_up(s, slot, dir);
+		dir = policy_note_asked(dir, false);
 		return share(s, slot, dir, 0);
 	}
 	if (!dir_is_open(dir) && nodes_next_writes(slot)) /* S3 */
@@ -178,20 +198,24 @@ void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot)
 		}
 	} while (!near_swap(slot, w, w - WRITER + READER));
 	if (!(w & KEEPS))
-		near_acknowledge(s, slot, false);
+		near_acknowledge(s, slot, WRITER, false);
 }
 
 int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, uint64_t until)
 {
+	int me = cached_me(slot), home = cached_home(slot), owner = dir_owner(dir);
+	struct asked *asked = lock_scratch(slot);
 	bool lends;
 
 	dir = policy_note_miss(dir, is_exclusive(slot));
 	if (!is_exclusive(slot))
 		return enter_shared(s, slot, dir, until);
 	if (dir_is_open(dir)) {
-		lends = policy_lends(dir);
-		if (!recall(s, slot, dir, MODE_N, lends ? dir_mode(dir) : MODE_N, until))
+		lends = policy_lends(dir, me, home);
+		if (!recall(s, slot, &dir, MODE_N, lends ? dir_mode(dir) : MODE_N, until))
 			return give_up(s, slot, dir);
+		if (owner >= 0 && owner != me)
+			dir = policy_note_visit(dir, me, asked[owner].w);
 		dir = lends ? dir & ~DIR_OPEN : dir_none(dir);
 	}
 	if (FAULT(cached_lend))
