@@ -44,7 +44,7 @@ static const struct cli_row rows[] = {
 	 .help = "empty: nothing between lock and unlock (default); getput: a get and a put"},
 	{CLI_REAL, 0, "fw", .argument = "PERCENT", AT(fw), .low = 0, .high = 100,
 	 .help = "share of exclusive sections (default: 100)"},
-	{CLI_REAL, 0, "seconds", .argument = "S", AT(seconds), .low = 0.001, .high = 3600,
+	{CLI_SECONDS, 0, "seconds", .argument = "S", AT(seconds), .low = 0.001, .high = 3600,
 	 .help = "time of the run (default: 0.5)"},
 	{CLI_INT, 0, "active", .argument = "N", AT(active), .least = 1, .most = 1000000,
 	 .help = "this number of ranks lock, the others wait (default: all)"},
