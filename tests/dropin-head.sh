@@ -12,7 +12,7 @@ work=$builddir/${0##*/}.$$.tmp
 mkdir "$work" || exit 1
 trap 'rm -rf "$work"' EXIT
 # Each run names its kind of lock, so the environment must not.
-unset PAWL_LOCK PAWL_STATS
+unset PAWL_LOCK PAWL_STATS PAWL_ATOMICS
 
 # Assignments for env by which the layer's library is found, and loaded before the MPI.
 found="LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

@@ -278,6 +278,41 @@ says_once()
 wait
 timed check "a writer waits for readers that join, and says so once" says_once
 
+# ------------------------------------------------------------- Pawl's atomics
+
+atomics()
+{
+	atomics_ranks=$1
+	shift
+	under default "$atomics_ranks" $most env PAWL_ATOMICS=1 "$@" --limit 150 $budget
+}
+for many in $ranks 3 $([ $ranks = 2 ] && echo 5 || echo 8); do
+	for seed in 1 ${TEST_LONG:+2 3 4 5}; do
+		tap_program "atomics, $many ranks, seed $seed" atomics $many env TEST_SEED=$seed \
+			"$programs/atomics"
+	done
+done
+tap_program "atomics by info" under default 2 $most env TEST_INFO=pawl_atomics=1 \
+	"$programs/atomics" --limit 150 $budget
+[ -n "${TEST_SECOND-}" ] || check "atomics notices updates that are lost" broken atomics 4 \
+	"$programs/atomics"
+# Programs with accumulates and others; memory that the program brings keeps the MPI's atomics.
+for program in operations mixture phases; do
+	tap_program "atomics, $program" atomics 2 "$programs/$program"
+done
+for program in $compiled; do
+	tap_program "atomics, $program" under default 4 60 env PAWL_ATOMICS=1 "$work/$program"
+done
+says_why()
+{
+	atomics 2 "$programs/operations" >"$work/said" 2>"$work/errors"
+	cat "$work/errors"
+	[ "$(grep -c '^pawl: windows keep the atomics of the MPI: ' "$work/errors")" = 1 ]
+}
+check "a line says which windows keep the MPI's atomics" says_why
+check "an unknown value of PAWL_ATOMICS" fails under default 2 60 env PAWL_ATOMICS=yes \
+	"$programs/exclusive"
+
 tap_program "more ranks than cores" under default 8 120 "$programs/crowd" --limit 100
 
 # MPI_Win_lock_all as one lock on one node, too: with many ranks, or if too few locks may be

@@ -93,14 +93,16 @@ layer=$builddir/.libs/libpawl-mpi.so
 	grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort -u >"$dir/layer"
 beyond()
 {
-	! grep -viE '^(p?mpi_(init(_thread)?|session_init|finalize)|pmix_commit|(o|p)?mpi_win_(create|create_dynamic|allocate|allocate_shared|free|set_attr|(un)?lock(_all)?|flush(_local)?(_all)?)(_cptr)?(_c|_f|_f08(ts)?(_large)?)?_{0,2}|pawl_win_(un)?lock_range|pawl_private_layer)$' "$dir/layer"
+	! grep -viE '^(p?mpi_(r?accumulate(_c)?|r?get_accumulate(_c)?|fetch_and_op|compare_and_swap|win_(fence|post|start|get_attr))|p?mpi_(init(_thread)?|session_init|finalize)|pmix_commit|(o|p)?mpi_win_(create|create_dynamic|allocate|allocate_shared|free|set_attr|(un)?lock(_all)?|flush(_local)?(_all)?)(_cptr)?(_c|_f|_f08(ts)?(_large)?)?_{0,2}|pawl_win_(un)?lock_range|pawl_private_layer)$' "$dir/layer"
 }
 check "libpawl-mpi exports nothing else" beyond
 calls()
 {
-	for name in create create_dynamic allocate allocate_shared free lock unlock lock_all unlock_all; do
+	for name in Win_create Win_create_dynamic Win_allocate Win_allocate_shared Win_free Win_lock \
+		Win_unlock Win_lock_all Win_unlock_all Win_fence Win_post Win_start Win_get_attr \
+		Accumulate Raccumulate Get_accumulate Rget_accumulate Fetch_and_op Compare_and_swap; do
 		for kind in MPI PMPI; do
-			grep -qx "${kind}_Win_$name" "$dir/layer" || { echo "no ${kind}_Win_$name"; return 1; }
+			grep -qx "${kind}_$name" "$dir/layer" || { echo "no ${kind}_$name"; return 1; }
 		done
 	done
 }

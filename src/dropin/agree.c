@@ -245,7 +245,8 @@ static bool fits(const uint64_t *words, struct request *r)
 	if (!r->why[0])
 		snprintf(r->why, sizeof r->why, "%s",
 			 words[KEY] != ~words[NOT_KEY]
-			     ? "PAWL_LOCK or the info keys pawl_* differ between processes"
+			     ? "PAWL_LOCK, PAWL_ATOMICS or the info keys pawl_* differ between"
+			       " processes"
 			     : "another process cannot have it");
 	return false;
 }
@@ -325,7 +326,7 @@ struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id)
 	int n;
 
 	if (!presence_is_full(comm, "windows keep the locks of the MPI")) {
-		r->wanted = r->mistake = false;
+		r->wanted = r->mistake = r->atomics = false;
 		return NULL;
 	}
 	for (;;) {

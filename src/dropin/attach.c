@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dropin/atomics/atomics.h"
 #include "dropin/request.h"
 
 bool dropin_has_threads(void)
@@ -111,12 +112,34 @@ static int refuse(MPI_Comm comm, const struct request *r, struct window *w, MPI_
 	return MPI_ERR_INFO;
 }
 
-int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
+#ifdef PIC
+enum { IS_STATIC = false };
+#else
+enum { IS_STATIC = true };
+#endif
+
+/* Windows whose locks are the MPI's may be entered before these are held (atomics.h). */
+static void add_atomics(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle,
+			const struct request *r)
+{
+	if (!r->atomics)
+		return;
+	if (IS_STATIC)
+		message_once(comm, "windows keep the atomics of the MPI",
+			     "libpawl-mpi is linked statically");
+	else if (r->no_locks || (w && w->pool))
+		atomics_open(w, comm, info, base, handle);
+	else
+		message_once(comm, "windows keep the atomics of the MPI",
+			     "they keep its locks, which may be granted later than asked for");
+}
+
+int dropin_attach(MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
 {
 	struct window *w;
 	struct pool *pool;
 	struct request r;
-	int id = 0;
+	int id = 0, rc = MPI_SUCCESS;
 
 	bypass_seen();
 	request_read(&r, comm, info, *handle);
@@ -132,7 +155,12 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *handle)
 	}
 	request_free(&r);
 	if (!pool || r.mistake)
-		return refuse(comm, &r, w, handle);
+		rc = refuse(comm, &r, w, handle);
+	if (rc == MPI_SUCCESS)
+		add_atomics(w, comm, info, base, handle, &r);
+	if (!pool || rc != MPI_SUCCESS)
+		return rc;
+	w->asks = pool->crowded && !pool->direct ? ASK : ASK_NEVER;
 	agree_on_end(false);
 	report_begin(w, comm, r.kind);
 	return MPI_SUCCESS;
@@ -181,6 +209,7 @@ int dropin_free(struct window *w, MPI_Win *win)
 	epochs_drop(w);
 	report_window(w);
 	report_locks(w);
+	atomics_close(w);
 	ranges_close(w);
 	window_free(w);
 	return rc;

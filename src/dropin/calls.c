@@ -16,16 +16,25 @@
 		return rc;                              \
 	}
 
-#define MAKE(name, parameters, arguments)                                       \
-	static int body_##name parameters                                       \
-	{                                                                       \
-		int rc;                                                         \
-                                                                                \
-		if (is_behind())                                                \
-			return next_mpi.name arguments;                         \
-		presence_announce();                                            \
-		rc = next_##name arguments;                                     \
-		return rc == MPI_SUCCESS ? dropin_attach(comm, info, win) : rc; \
+/* Where the program gets the memory of a window that the MPI allocates for it. */
+#define MEMORY_Win_allocate base
+#define MEMORY_Win_allocate_c base
+#define MEMORY_Win_create NULL
+#define MEMORY_Win_create_c NULL
+#define MEMORY_Win_allocate_shared NULL
+#define MEMORY_Win_allocate_shared_c NULL
+#define MEMORY_Win_create_dynamic NULL
+
+#define MAKE(name, parameters, arguments)                                                      \
+	static int body_##name parameters                                                      \
+	{                                                                                      \
+		int rc;                                                                        \
+                                                                                               \
+		if (is_behind())                                                               \
+			return next_mpi.name arguments;                                        \
+		presence_announce();                                                           \
+		rc = next_##name arguments;                                                    \
+		return rc == MPI_SUCCESS ? dropin_attach(comm, info, MEMORY_##name, win) : rc; \
 	}
 
 DROPIN_INITS(INIT)
@@ -57,6 +66,65 @@ static int body_Win_set_attr(MPI_Win win, int key, void *value)
 }
 #endif
 
+/* ------------------------------------------------------------------ atomics */
+
+/* NULL: the window's accumulates are the MPI's. */
+static inline struct window *with_atomics(MPI_Win win)
+{
+	struct window *w;
+
+	if (__builtin_expect(atomic_load_explicit(&atomics_windows, memory_order_relaxed) == 0, 1))
+		return NULL;
+	w = windows_find(win);
+	return w && w->atomics ? w : NULL;
+}
+
+#define FROM_ORIGIN                                                                     \
+	.origin = origin, .ocount = ocount, .otype = otype, .rank = rank, .disp = disp, \
+	.tcount = tcount, .ttype = ttype, .op = op
+#define TO_RESULT .fetches = true, .result = result, .rcount = rcount, .rtype = rtype
+
+#define INSTEAD_Accumulate atomics_access(w, &(struct access){FROM_ORIGIN}, NULL)
+#define INSTEAD_Raccumulate atomics_access(w, &(struct access){FROM_ORIGIN}, request)
+#define INSTEAD_Get_accumulate atomics_access(w, &(struct access){FROM_ORIGIN, TO_RESULT}, NULL)
+#define INSTEAD_Rget_accumulate atomics_access(w, &(struct access){FROM_ORIGIN, TO_RESULT}, request)
+#define INSTEAD_Accumulate_c INSTEAD_Accumulate
+#define INSTEAD_Raccumulate_c INSTEAD_Raccumulate
+#define INSTEAD_Get_accumulate_c INSTEAD_Get_accumulate
+#define INSTEAD_Rget_accumulate_c INSTEAD_Rget_accumulate
+#define INSTEAD_Fetch_and_op atomics_fetch_and_op(w, origin, result, type, rank, disp, op)
+#define INSTEAD_Compare_and_swap \
+	atomics_compare_and_swap(w, origin, compare, result, type, rank, disp)
+#define INSTEAD_Win_fence atomics_fence(w, assertion)
+#define INSTEAD_Win_post matched(w, group, PASS(Win_post(group, assertion, win)), true)
+#define INSTEAD_Win_start matched(w, group, PASS(Win_start(group, assertion, win)), false)
+#define INSTEAD_Win_get_attr flavor(w, key, value, flag, PASS(Win_get_attr(win, key, value, flag)))
+
+static inline int matched(struct window *w, MPI_Group group, int rc, bool posts)
+{
+	return rc == MPI_SUCCESS ? atomics_matched(w, group, posts) : rc;
+}
+
+static inline int flavor(const struct window *w, int key, void *value, const int *flag, int rc)
+{
+	static int allocated = MPI_WIN_FLAVOR_ALLOCATE;
+
+	if (rc == MPI_SUCCESS && key == MPI_WIN_CREATE_FLAVOR && *flag && atomics_hide_flavor(w))
+		*(int **)value = &allocated;
+	return rc;
+}
+
+#define OF_ATOMICS(name, parameters, arguments)                   \
+	static inline int body_##name parameters                  \
+	{                                                         \
+		struct window *w = with_atomics(win);             \
+                                                                  \
+		return w ? INSTEAD_##name : PASS(name arguments); \
+	}
+DROPIN_ATOMICS(OF_ATOMICS)
+
+/* --------------------------------------------------------------------- locks */
+
 #define body_Finalize() PASS(Finalize())
 #define body_Win_free(win) call_free(win)
 #define body_Win_lock(type, rank, assertion, win) call_lock(site, type, rank, assertion, win)
@@ -76,6 +144,9 @@ static int body_Win_set_attr(MPI_Win win, int key, void *value)
 		return body_##name arguments;                         \
 	}
 DROPIN_LOCKING(UNDER_MPI)
+#ifdef PIC
+DROPIN_ATOMICS(UNDER_MPI)
+#endif
 
 /* A tool in front of this layer calls the MPI by its PMPI_* names, and so does a tool behind it,
  * also in calls that this layer does not have (next.c). Not the flushes: Pawl calls PMPI_Win_flush
@@ -94,12 +165,13 @@ DROPIN_LOCKING(UNDER_MPI)
 		return rc;                                            \
 	}
 DROPIN_LOCKING(UNDER_PMPI)
+DROPIN_ATOMICS(UNDER_PMPI)
 #endif
 
 /* NULL: the window has the MPI's locks, or the call is from behind this layer. */
 static inline const struct window *expect(MPI_Win win, bool all, int rank)
 {
-	const struct window *w = is_behind() ? NULL : windows_find(win);
+	struct window *w = is_behind() ? NULL : windows_find(win);
 
 	if (!w || !w->pool)
 		return NULL;

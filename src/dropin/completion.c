@@ -15,7 +15,8 @@
  * target again before it has answered.
  *
  * Targets on other nodes are not asked: it would cost a round trip. No target is asked where
- * the MPI yields by itself (DROPIN_YIELDS).
+ * the MPI yields by itself (DROPIN_YIELDS), or after accumulates that the layer has performed
+ * (atomics/): the process then mostly has issued nothing else.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -176,12 +177,17 @@ static bool await_answers(struct asking *a, int first, int last)
 	}
 }
 
-void completion_expect(const struct window *w, int first, int last)
+void completion_expect(struct window *w, int first, int last)
 {
+	const unsigned char asks = atomic_load_explicit(&w->asks, memory_order_relaxed);
 	const struct pool *p = w->pool;
 	bool asked = false;
 
-	if (p->direct || !p->crowded || first < 0 || last >= w->size ||
+	if (asks == ASK_NEVER)
+		return;
+	if (asks == ASK_NEXT)
+		atomic_store_explicit(&w->asks, ASK, memory_order_relaxed);
+	if (asks == ASK_NEXT || first < 0 || last >= w->size ||
 	    (first == p->rank && last == p->rank))
 		return;
 	if (p->asking && pthread_mutex_trylock(&p->asking->mutex) == 0) {

@@ -15,6 +15,7 @@
  *   windows.c  from an MPI_Win to its struct window
  *   report.c   statistics (PAWL_STATS=1)
  *   ranges.c   pawl_win_lock_range(): byte ranges of a target
+ *   atomics/   Pawl's atomics under MPI_Accumulate and its like, where they are asked for
  *
  * Each lock opens the native epoch with MPI_MODE_NOCHECK, so the MPI still knows which targets may
  * be accessed, detects misuse, and completes operations at the unlock. Only the locking is Pawl's.
@@ -44,7 +45,12 @@ struct waits {
 	double total_ns, max_ns;
 };
 
+/* Whether a target is asked before the MPI completes operations (completion.c); NEXT: not this
+ * time, since accumulates were last, which need no target. */
+enum asks { ASK_NEVER, ASK, ASK_NEXT };
+
 struct asking;
+struct atomics;
 struct pool;
 struct ranges;
 
@@ -69,8 +75,10 @@ struct window {
 	atomic_bool taken;   /* this process has acquired one of its locks through this layer */
 	bool threads;        /* threads of this process may lock at the same time */
 	atomic_bool in_free; /* the process is in MPI_Win_free */
-	atomic_bool has_attributes; /* the program has set one (MPI_Win_set_attr in C) */
-	_Atomic(uint64_t) asides;   /* how often a client stood aside (epochs.c) */
+	atomic_bool has_attributes;  /* the program has set one (MPI_Win_set_attr in C) */
+	_Atomic(uint64_t) asides;    /* how often a client stood aside (epochs.c) */
+	_Atomic(unsigned char) asks; /* enum asks */
+	struct atomics *atomics;     /* NULL: accumulates are the MPI's */
 
 	/* Its locks have observers: calls pass on the program's line. */
 	bool observed;
@@ -153,12 +161,54 @@ struct window {
 #define DROPIN_MAKERS(X) DROPIN_MAKERS_3(X)
 #endif
 
+/* The calls that change with a window's atomics. A static library does not define them: the MPI's
+ * Fortran calls would bypass it. */
+#define DROPIN_ACCUMULATES_OF(X, suffix, count_t)                                                \
+	X(Accumulate##suffix,                                                                    \
+	  (const void *origin, count_t ocount, MPI_Datatype otype, int rank, MPI_Aint disp,      \
+	   count_t tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win),                          \
+	  (origin, ocount, otype, rank, disp, tcount, ttype, op, win))                           \
+	X(Raccumulate##suffix,                                                                   \
+	  (const void *origin, count_t ocount, MPI_Datatype otype, int rank, MPI_Aint disp,      \
+	   count_t tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request),    \
+	  (origin, ocount, otype, rank, disp, tcount, ttype, op, win, request))                  \
+	X(Get_accumulate##suffix,                                                                \
+	  (const void *origin, count_t ocount, MPI_Datatype otype, void *result, count_t rcount, \
+	   MPI_Datatype rtype, int rank, MPI_Aint disp, count_t tcount, MPI_Datatype ttype,      \
+	   MPI_Op op, MPI_Win win),                                                              \
+	  (origin, ocount, otype, result, rcount, rtype, rank, disp, tcount, ttype, op, win))    \
+	X(Rget_accumulate##suffix,                                                               \
+	  (const void *origin, count_t ocount, MPI_Datatype otype, void *result, count_t rcount, \
+	   MPI_Datatype rtype, int rank, MPI_Aint disp, count_t tcount, MPI_Datatype ttype,      \
+	   MPI_Op op, MPI_Win win, MPI_Request *request),                                        \
+	  (origin, ocount, otype, result, rcount, rtype, rank, disp, tcount, ttype, op, win,     \
+	   request))
+#define DROPIN_ATOMICS_3(X)                                                                    \
+	DROPIN_ACCUMULATES_OF(X, , int)                                                        \
+	X(Fetch_and_op,                                                                        \
+	  (const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp,       \
+	   MPI_Op op, MPI_Win win),                                                            \
+	  (origin, result, type, rank, disp, op, win))                                         \
+	X(Compare_and_swap,                                                                    \
+	  (const void *origin, const void *compare, void *result, MPI_Datatype type, int rank, \
+	   MPI_Aint disp, MPI_Win win),                                                        \
+	  (origin, compare, result, type, rank, disp, win))                                    \
+	X(Win_fence, (int assertion, MPI_Win win), (assertion, win))                           \
+	X(Win_post, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win))    \
+	X(Win_start, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win))   \
+	X(Win_get_attr, (MPI_Win win, int key, void *value, int *flag), (win, key, value, flag))
+#if MPI_VERSION >= 4
+#define DROPIN_ATOMICS(X) DROPIN_ATOMICS_3(X) DROPIN_ACCUMULATES_OF(X, _c, MPI_Count)
+#else
+#define DROPIN_ATOMICS(X) DROPIN_ATOMICS_3(X)
+#endif
+
 /* The calls that the layer defines under their PMPI_* names, too. */
 #define DROPIN_LOCKING(X) \
 	DROPIN_INITS(X)   \
 	DROPIN_SESSIONS(X) DROPIN_ENDS(X) DROPIN_MAKERS(X) DROPIN_LOCKS(X) DROPIN_ATTRIBUTES(X)
 /* All calls that it defines. */
-#define DROPIN_CALLS(X) DROPIN_LOCKING(X) DROPIN_FLUSHES(X)
+#define DROPIN_CALLS(X) DROPIN_LOCKING(X) DROPIN_ATOMICS(X) DROPIN_FLUSHES(X)
 
 struct next {
 #define MEMBER(name, parameters, arguments) int(*name) parameters;
@@ -220,9 +270,10 @@ int bypass_unlock(struct window *w, int rank);
 
 /* attach.c ---------------------------------------------------------------- */
 
-/* The MPI has created a window over comm: give it Pawl locks, unless it is to keep the MPI's.
- * Collective over comm. A mistake of the user raises an MPI error and frees the window. */
-int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *win);
+/* The MPI has created a window over comm: give it Pawl locks, unless it is to keep the MPI's, and
+ * Pawl's atomics, if they are asked for. base: where the program gets memory of MPI_Win_allocate,
+ * or NULL. Collective over comm. A mistake of the user raises an MPI error and frees the window. */
+int dropin_attach(MPI_Comm comm, MPI_Info info, void *base, MPI_Win *win);
 
 /* MPI_Init has returned. */
 void dropin_begin(void);
@@ -266,7 +317,40 @@ void dropin_drive(const struct window *w);
 void completion_begin(struct pool *p);
 void completion_end(struct pool *p);
 /* The MPI is about to complete operations at the targets from first to last. */
-void completion_expect(const struct window *w, int first, int last);
+void completion_expect(struct window *w, int first, int last);
+
+/* atomics/ ---------------------------------------------------------------- */
+
+/* The number of windows of this process that have Pawl's atomics. */
+extern _Atomic(int) atomics_windows;
+
+/* An accumulate, as the program has called it. */
+struct access {
+	const void *origin;
+	MPI_Count ocount;
+	MPI_Datatype otype;
+	void *result;
+	MPI_Count rcount;
+	MPI_Datatype rtype;
+	bool fetches; /* it has a result */
+	int rank;
+	MPI_Aint disp;
+	MPI_Count tcount;
+	MPI_Datatype ttype;
+	MPI_Op op;
+};
+
+/* The calls of a window that has Pawl's atomics. request may be NULL. */
+int atomics_access(struct window *w, const struct access *x, MPI_Request *request);
+int atomics_fetch_and_op(struct window *w, const void *origin, void *result, MPI_Datatype type,
+			 int rank, MPI_Aint disp, MPI_Op op);
+int atomics_compare_and_swap(struct window *w, const void *origin, const void *compare,
+			     void *result, MPI_Datatype type, int rank, MPI_Aint disp);
+int atomics_fence(struct window *w, int assertion);
+/* The MPI has done MPI_Win_post (posts) or MPI_Win_start. */
+int atomics_matched(struct window *w, MPI_Group group, bool posts);
+/* Whether the program called MPI_Win_allocate, and the window is a shared one. */
+bool atomics_hide_flavor(const struct window *w);
 
 /* pool.c ------------------------------------------------------------------ */
 

@@ -37,14 +37,15 @@ static inline void finish(MPI_Fint *ierr, int rc)
 		*ierr = rc;
 }
 
+/* base: where the program gets memory of MPI_Win_allocate, or NULL. */
 static inline void made(MPI_Fint *ierr, MPI_Fint rc, const MPI_Fint *comm, const MPI_Fint *info,
-			MPI_Fint *win)
+			void *base, MPI_Fint *win)
 {
 	behind_depth--;
 	if (rc == MPI_SUCCESS && !is_behind()) {
 		MPI_Win w = PMPI_Win_f2c(*win);
 
-		rc = dropin_attach(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &w);
+		rc = dropin_attach(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), base, &w);
 		*win = PMPI_Win_c2f(w);
 	}
 	finish(ierr, rc);
@@ -89,7 +90,7 @@ static void find_native(const char *name, const void *caller, void *call)
 
 /* Memory comes from the caller (create) or from the MPI (allocate). base is an address or a
  * descriptor; unit points to an integer of either size. */
-#define MAKER(name, native, parameters, arguments) \
+#define MAKER(name, native, memory, parameters, arguments) \
 	extern __attribute__((weak)) void native parameters; \
 	PUBLIC void name parameters \
 	{ \
@@ -101,14 +102,14 @@ static void find_native(const char *name, const void *caller, void *call)
 		behind_depth++; \
 		e = &rc; \
 		call arguments; \
-		made(ierr, rc, c, i, w); \
+		made(ierr, rc, c, i, memory, w); \
 	}
 #define CREATE(name, native) \
-	MAKER(name, native, (void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (base, size, unit, i, c, w, e))
+	MAKER(name, native, NULL, (void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (base, size, unit, i, c, w, e))
 #define ALLOCATE(name, native) \
-	MAKER(name, native, (MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e), (size, unit, i, c, base, w, e))
+	MAKER(name, native, base, (MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e), (size, unit, i, c, base, w, e))
 #define DYNAMIC(name, native) \
-	MAKER(name, native, (MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (i, c, w, e))
+	MAKER(name, native, NULL, (MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (i, c, w, e))
 
 #ifdef MPICH_VERSION
 #define BY_C true

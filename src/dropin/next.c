@@ -107,5 +107,7 @@ __attribute__((constructor)) static void find_all(void)
 	    .free = next_mpi.Win_free,
 	    .lock_all = next_mpi.Win_lock_all,
 	    .unlock_all = next_mpi.Win_unlock_all,
+	    .fetch_and_op = next_mpi.Fetch_and_op,
+	    .compare_and_swap = next_mpi.Compare_and_swap,
 	});
 }

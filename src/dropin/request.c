@@ -49,6 +49,16 @@ static void copy_option(struct request *r, const char *key, const char *value)
 	}
 }
 
+static void read_atomics(struct request *r, const char *name, const char *value)
+{
+	r->atomics = strcmp(value, "1") == 0;
+	if (r->atomics || strcmp(value, "0") == 0)
+		return;
+	r->mistake = true;
+	snprintf(r->why, sizeof r->why, "%s: \"%.64s\" is not accepted; accepted: 0, 1", name,
+		 value);
+}
+
 /* Read the kinds first: they decide which options are for whom. */
 static void copy_name(struct request *r, const char *key, const char *value)
 {
@@ -57,12 +67,15 @@ static void copy_name(struct request *r, const char *key, const char *value)
 		r->kind = r->kind_text;
 	} else if (strcmp(key, "pawl_ranges") == 0) {
 		r->mistake = !ranges_kind(value, &r->ranges, r->why, sizeof r->why);
+	} else {
+		read_atomics(r, "info key pawl_atomics", value);
 	}
 }
 
 static bool is_name(const char *key)
 {
-	return strcmp(key, "pawl_lock") == 0 || strcmp(key, "pawl_ranges") == 0;
+	return strcmp(key, "pawl_lock") == 0 || strcmp(key, "pawl_ranges") == 0 ||
+	       strcmp(key, "pawl_atomics") == 0;
 }
 
 static bool no_locks(MPI_Info info)
@@ -177,16 +190,19 @@ static void set_progress(struct request *r, bool direct)
 
 void request_read(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
 {
-	const char *env = getenv("PAWL_LOCK");
+	const char *env = getenv("PAWL_LOCK"), *atomics = getenv("PAWL_ATOMICS");
 	int size, flag, *model;
 
 	*r = (struct request){.kind = default_kind, .wanted = true};
 	PMPI_Info_create(&r->options);
 	PMPI_Info_create(&r->range_options);
-	r->wanted = info == MPI_INFO_NULL || !no_locks(info);
+	r->no_locks = info != MPI_INFO_NULL && no_locks(info);
+	r->wanted = !r->no_locks;
 	read_info(r, info, true);
 	if (env)
 		r->kind = env;
+	if (atomics)
+		read_atomics(r, "PAWL_ATOMICS", atomics);
 	if (!r->mistake)
 		check_kind(r);
 	read_info(r, info, false);
@@ -196,6 +212,8 @@ void request_read(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
 	set_progress(r, r->direct);
 	r->key = hash(r->key, r->kind);
 	PMPI_Comm_size(comm, &size);
+	r->range_key += r->atomics; /* not in key: windows with atomics and without share a pool */
+	r->atomics = r->atomics && size > 1;
 	r->alone = r->wanted && size == 1 && !r->ranges;
 	r->wanted = r->wanted && !r->alone;
 	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);

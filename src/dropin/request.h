@@ -15,6 +15,8 @@ struct request {
 	uint64_t range_key;
 	bool wanted, direct;
 	bool alone;    /* one process, which no other one excludes */
+	bool atomics;  /* Pawl's accumulates */
+	bool no_locks; /* info key: the program never locks the window */
 	bool mistake;  /* of the user */
 	char why[512]; /* the reason why it is not possible; or "" */
 };

@@ -33,7 +33,7 @@ enum { PREFIX = sizeof prefix - 1 };
 /* Names after the prefix: the kind of tables for which the program names none, ... */
 static const char of_kind[] = "KIND";
 /* ... those of the layers under other interfaces (src/layers), ... */
-static const char *const of_layer[] = {"LOCK"};
+static const char *const of_layer[] = {"LOCK", "ATOMICS"};
 /* ... those of observers (src/observe), ... */
 static const char *const of_observers[] = {
     "STATS",          "STATS_ROWS",     "TRACE",       "TRACE_MIB",   "PROBES",    "INJECT",

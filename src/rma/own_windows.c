@@ -10,6 +10,8 @@ struct own_windows own_windows = {
     .free = PMPI_Win_free,
     .lock_all = PMPI_Win_lock_all,
     .unlock_all = PMPI_Win_unlock_all,
+    .fetch_and_op = PMPI_Fetch_and_op,
+    .compare_and_swap = PMPI_Compare_and_swap,
 };
 
 bool own_windows_agree(MPI_Comm comm, int rc, MPI_Win *win)

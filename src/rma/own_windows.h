@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls that create, open and free the library's own windows.
+ * The calls that create, open and free the library's own windows, and its accumulates in them.
  *
  * The library calls PMPI_* throughout, so that a profiling tool sees only the program's calls.
  * libpawl-mpi defines PMPI_* names as well (for tools that are loaded before it), and must not put
- * Pawl locks under the library's own windows. It sets these pointers to the MPI's functions.
+ * Pawl's locks under the library's own windows, nor a check under its accumulates. It sets these
+ * pointers to the MPI's functions.
  */
 #ifndef RMA_OWN_WINDOWS_H
 #define RMA_OWN_WINDOWS_H
@@ -18,6 +19,8 @@ struct own_windows {
 	__typeof__(PMPI_Win_free) *free;
 	__typeof__(PMPI_Win_lock_all) *lock_all;
 	__typeof__(PMPI_Win_unlock_all) *unlock_all;
+	__typeof__(PMPI_Fetch_and_op) *fetch_and_op;
+	__typeof__(PMPI_Compare_and_swap) *compare_and_swap;
 };
 
 /* PMPI_*, unless libpawl-mpi has set other functions. */

@@ -62,8 +62,7 @@ static void make_window(struct area *a, MPI_Info info)
 	a->mine = base;
 }
 
-/* TEST_INFO: an additional pair for the info of every window, or none. */
-static MPI_Info with_test_info(MPI_Info info)
+MPI_Info area_info(MPI_Info info)
 {
 	const char *text = getenv("TEST_INFO"), *equals = text ? strchr(text, '=') : NULL;
 	char key[MPI_MAX_INFO_KEY] = "";
@@ -90,7 +89,7 @@ void area_open(struct area *a, enum area_flavour f, MPI_Comm comm, int words, MP
 	a->words = words;
 	MPI_Comm_rank(comm, &a->rank);
 	MPI_Comm_size(comm, &a->size);
-	info = with_test_info(info);
+	info = area_info(info);
 	make_window(a, info);
 	MPI_Info_free(&info);
 	if (f == AREA_DYNAMIC)

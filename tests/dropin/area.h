@@ -7,7 +7,7 @@
  * MPI_Win_lock. TEST_BREAK=1 in the environment makes every lock of
  * area_lock() and area_lock_all() one without effect (MPI_MODE_NOCHECK), which
  * shows that the test can fail. TEST_INFO=KEY=VALUE adds a pair to
- * the info of every window of area_open().
+ * the info of every window of area_open() and area_info().
  */
 #ifndef TESTS_DROPIN_AREA_H
 #define TESTS_DROPIN_AREA_H
@@ -36,6 +36,9 @@ bool area_possible(enum area_flavour f);
 
 /* The size of a window of that many words. */
 MPI_Aint area_bytes(int words);
+
+/* A copy of info (or of none) with the pair of TEST_INFO, to be freed. */
+MPI_Info area_info(MPI_Info info);
 
 /* Collective over comm; at the return the words are 0 on all ranks. */
 void area_open(struct area *a, enum area_flavour f, MPI_Comm comm, int words, MPI_Info info);

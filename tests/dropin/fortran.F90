@@ -154,7 +154,30 @@ contains
     call MPI_Win_unlock(rank, win, ierr)
     call work(win, 'MPI_Win_allocate')
     call MPI_Barrier(MPI_COMM_WORLD, ierr)
+    call add(win, transfer(base, C_NULL_PTR))
     call MPI_Win_free(win, ierr)
+  end subroutine
+
+  ! All ranks add to the first word of rank 0, which is where the window says.
+  subroutine add(win, base)
+    HANDLE(MPI_Win), intent(in) :: win
+    type(c_ptr), intent(in) :: base
+    integer(word_kind), pointer :: there(:)
+    integer(word_kind), asynchronous :: one, found
+    integer :: i
+
+    call c_f_pointer(base, there, [2])
+    there = 0
+    one = 1
+    call MPI_Barrier(MPI_COMM_WORLD, ierr)
+    call MPI_Win_lock_all(0, win, ierr)
+    do i = 1, 100
+      call MPI_Fetch_and_op(one, found, MPI_AINT, 0, 0_MPI_ADDRESS_KIND, MPI_SUM, win, ierr)
+      call MPI_Win_flush(0, win, ierr)
+    end do
+    call MPI_Win_unlock_all(win, ierr)
+    call MPI_Barrier(MPI_COMM_WORLD, ierr)
+    call report(rank /= 0 .or. there(1) == 100 * size, 'MPI_Fetch_and_op')
   end subroutine
 
   ! An error comes back in ierr.

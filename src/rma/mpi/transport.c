@@ -252,8 +252,8 @@ static void change_bits(struct rma_client *c, struct rma_word w, enum rma_op op,
 	do {
 		expected = found;
 		next = op == RMA_OR ? expected | value : expected & value;
-		rc = PMPI_Compare_and_swap(&next, &expected, &found, MPI_INT64_T, w.rank,
-					   (MPI_Aint)w.offset, window(c));
+		rc = own_windows.compare_and_swap(&next, &expected, &found, MPI_INT64_T, w.rank,
+						  (MPI_Aint)w.offset, window(c));
 		check(c, rc);
 		/* Completes it, before the look at found. */
 		check(c, PMPI_Win_flush(w.rank, window(c)));
@@ -271,8 +271,8 @@ static void mpi_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int
 		return;
 	}
 	from = operand(c, w.rank, value);
-	check(c, PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank, (MPI_Aint)w.offset,
-				   mpi_op(op), window(c)));
+	check(c, own_windows.fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank,
+					  (MPI_Aint)w.offset, mpi_op(op), window(c)));
 }
 
 /* The result buffer of an operation without a result, which has one only to see its answer. */
@@ -295,8 +295,8 @@ static void mpi_get(struct rma_client *c, struct rma_word w, int64_t *result)
 	if (STORE_BY_FETCH) {
 		int64_t *from = operand(c, w.rank, 0);
 
-		check(c, PMPI_Fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank,
-					   (MPI_Aint)w.offset, MPI_NO_OP, window(c)));
+		check(c, own_windows.fetch_and_op(from, answer(c, result), MPI_INT64_T, w.rank,
+						  (MPI_Aint)w.offset, MPI_NO_OP, window(c)));
 	} else {
 		check(c, PMPI_Get(result, 1, MPI_INT64_T, w.rank, (MPI_Aint)w.offset, 1,
 				  MPI_INT64_T, window(c)));
@@ -319,8 +319,8 @@ static void mpi_cas(struct rma_client *c, struct rma_word w, int64_t expected, i
 		own_of(c)->operands = OPERANDS; /* both places from the same batch */
 	compare = operand(c, w.rank, expected);
 	swap = operand(c, w.rank, value);
-	check(c, PMPI_Compare_and_swap(swap, compare, answer(c, result), MPI_INT64_T, w.rank,
-				       (MPI_Aint)w.offset, window(c)));
+	check(c, own_windows.compare_and_swap(swap, compare, answer(c, result), MPI_INT64_T, w.rank,
+					      (MPI_Aint)w.offset, window(c)));
 }
 
 static void mpi_flush(struct rma_client *c, int rank)

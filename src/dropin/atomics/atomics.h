@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pawl's atomics under MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap
+ * and the calls with a request: PAWL_ATOMICS=1, or info key pawl_atomics=1 of a window. The origin
+ * performs them in the memory of the target, by atomic instructions, before the call returns.
+ *
+ *   domain.c   which windows have them; when a target is exposed
+ *   access.c   the calls
+ *   element.c  one element
+ *   types.c    datatypes: their elements, and where these are
+ *
+ * Which windows: all processes are on one node and share the memory. These are windows of
+ * MPI_Win_allocate_shared, and of MPI_Win_allocate, which the layer makes by
+ * MPI_Win_allocate_shared (alloc_shared_noncontig), because no MPI says where the memory of the
+ * others is otherwise. Memory that the program brings (MPI_Win_create, dynamic windows) cannot be
+ * mapped by other processes. A window of one process keeps the MPI's atomics.
+ *
+ * One domain. An accumulate of the MPI may be a plain read-modify-write by the target or under a
+ * lock of the MPI, and is not atomic with instructions of the origin. So all accumulates of a
+ * window go one way, which all processes decide when it is made, and no call is passed on later:
+ * the layer has all datatypes of the standard, also derived ones (types.c), and all operations
+ * (MPI_Reduce_local computes those that element.c does not). MPI leaves undefined what
+ * accumulates through two overlapping windows do at the same time.
+ *
+ * Atomicity. An element of 1, 2, 4 or 8 bytes at a multiple of its size is changed by one
+ * instruction, or by a compare-and-swap from the value that the operation was computed from. Any
+ * other one (pairs, long double, complex numbers, unaligned elements) is changed under the lock of
+ * its target. Type and address decide, so two accumulates of the same predefined type meet in the
+ * same way; MPI leaves undefined what those of different types do.
+ *
+ * Order and completion. The instructions are sequentially consistent, and done when the call
+ * returns. So accumulates of one process are in program order, whatever accumulate_ordering says;
+ * they are complete, at the origin and at the target, before any flush, unlock, fence,
+ * MPI_Win_complete or test of their request, whether that is called through this layer or not; and
+ * a request is that of an MPI_Rget from MPI_PROC_NULL. With operations of the MPI (MPI_Put,
+ * MPI_Get) they are ordered by the flush between them, which remains the MPI's: it returns when the
+ * operation has changed the memory, or has read it. Loads and stores of the target are ordered by
+ * whatever MPI asks for (MPI_Win_sync and a message, an epoch).
+ *
+ * Exposure. An operation must not come before its epoch is open at the target, and an MPI may
+ * return from a call that opens one before that, because it can delay the operations. Not here: X1
+ * MPI_Win_lock, MPI_Win_lock_all: the locks are Pawl's (or none, info key no_locks). They are held
+ * when the call returns. A window with the locks of the MPI gets no atomics. X2  MPI_Win_start
+ * returns when each target has called MPI_Win_post as often for this origin, ... X3  ... and
+ * MPI_Win_fence, also with MPI_MODE_NOPRECEDE, when each process has called it as often. These
+ * counts are increased with release before the MPI's fence and after its post, and read with
+ * acquire, so that the target's loads and stores before its call come before the operations.
+ *
+ * Progress. The target has no part in the operations. But a process that polls a word by them must
+ * drive the MPI, since others may wait for an operation of the MPI on its memory: flushes and
+ * unlocks do, a wait for a request that is complete does not always. So each DRIVE_EVERY-th call
+ * drives it. Where ranks outnumber cores, a process yields after IDLE_CALLS calls that have changed
+ * nothing, as those of a poll do.
+ *
+ * Where no epoch of MPI_Win_lock is known, an empty MPI_Get lets the MPI say whether there is one.
+ *
+ * Model: models/atomics.pml.
+ */
+#ifndef DROPIN_ATOMICS_H
+#define DROPIN_ATOMICS_H
+
+#include "dropin/dropin.h"
+#include "dropin/request.h"
+
+enum { DRIVE_EVERY = 16, IDLE_CALLS = 8 };
+/* Within a node Open MPI's own accumulates and flushes do not drive it, either (osc/sm). */
+#ifdef OPEN_MPI
+enum { DRIVES = false };
+#else
+enum { DRIVES = true };
+#endif
+
+/* --------------------------------------------------------------- types.c */
+
+enum class { SIGNED, UNSIGNED, FLOATING, OPAQUE };
+
+/* A predefined type. A pair has its second part, an int, at address second; else second is 0. */
+struct basic {
+	MPI_Datatype type;
+	enum class class;
+	int size; /* bytes of its data */
+	int second;
+	MPI_Aint extent;
+};
+
+/* A datatype as elements of one predefined type. */
+struct layout {
+	struct basic basic;
+	MPI_Aint n;         /* elements */
+	MPI_Aint *offset;   /* [n]; NULL: one element, at 0 */
+	MPI_Aint extent;    /* from one datatype to the next */
+	MPI_Aint low, high; /* its elements are from low on, and before high */
+};
+
+/* The most bytes that an element takes. */
+enum { MOST_BYTES = 64 };
+
+/* To be called before the first layout_of(). */
+void types_begin(void);
+/* NULL: the type has no layout, and the error class is in *class. */
+const struct layout *layout_of(MPI_Datatype type, MPI_Comm comm, int *class);
+
+/* ------------------------------------------------------------- element.c */
+
+enum op { SUM, PROD, MIN, MAX, BAND, BOR, BXOR, REPLACE, NO_OP, OTHER };
+
+/* before = *at; *at = *at op operand. Returns a code of MPI. */
+int element_change(const struct basic *b, enum op op, MPI_Op mpi_op, atomic_uint *lock, char *at,
+		   const void *operand, void *before);
+/* before = *at; if that is *compare, *at = *swap. */
+void element_swap(const struct basic *b, atomic_uint *lock, char *at, const void *compare,
+		  const void *swap, void *before);
+
+/* -------------------------------------------------------------- domain.c */
+
+/* What the processes of a window share, for each of them. */
+struct exposed {
+	MPI_Aint size;                    /* of its window, as asked for */
+	_Alignas(64) atomic_uint lock;    /* for elements that no instruction changes */
+	_Alignas(64) atomic_uint fences;  /* calls of MPI_Win_fence */
+	_Alignas(64) atomic_uint posts[]; /* [size] calls of MPI_Win_post, for each origin */
+};
+
+struct target {
+	char *base;
+	MPI_Aint size, unit;
+	struct exposed *exposed;
+};
+
+struct atomics {
+	MPI_Comm comm; /* a duplicate; its errors return */
+	MPI_Win own;   /* the memory of struct exposed */
+	int rank, size;
+	bool crowded;
+	bool is_allocated; /* made by MPI_Win_allocate */
+	_Atomic(unsigned) calls, idle;
+	unsigned fences, *starts; /* starts: [size] */
+	struct target target[];
+};
+
+/* The window has been created and, unless it has none, has got its locks: give it atomics, if all
+ * processes can; a message says why not. base: where the program gets the memory of
+ * MPI_Win_allocate, or NULL. The window may get another handle. Collective. */
+void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle);
+/* The MPI has freed the window. Collective. */
+void atomics_close(struct window *w);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which windows have Pawl's atomics, and when a target is exposed (atomics.h). */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/agree.h"
+#include "dropin/atomics/atomics.h"
+
+_Atomic(int) atomics_windows;
+
+/* ------------------------------------------------------------------- making it */
+
+static bool on_one_node(MPI_Comm comm, int size)
+{
+	MPI_Comm node;
+	int n = 0;
+
+	if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) !=
+	    MPI_SUCCESS)
+		return false;
+	PMPI_Comm_size(node, &n);
+	PMPI_Comm_free(&node);
+	return n == size;
+}
+
+static int flavor_of(MPI_Win win)
+{
+	int *flavor, flag;
+
+	PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);
+	return flag ? *flavor : MPI_WIN_FLAVOR_CREATE;
+}
+
+static bool is_unified(MPI_Win win)
+{
+	int *model, flag;
+
+	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
+	return flag && *model == MPI_WIN_UNIFIED;
+}
+
+/* The memory of struct exposed, for each process; and where it is. window_bytes: of this
+ * process. */
+static bool share(struct atomics *a, MPI_Aint window_bytes)
+{
+	const size_t bytes = sizeof(struct exposed) + (size_t)a->size * sizeof(atomic_uint) + 64;
+	char *mine = NULL;
+
+	if (!all_agree(a->comm,
+		       next_mpi.Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, a->comm,
+						    &mine, &a->own) == MPI_SUCCESS))
+		return false;
+	memset(mine, 0, bytes);
+	for (int r = 0; r < a->size; r++) {
+		MPI_Aint size;
+		char *base;
+		int unit;
+
+		PMPI_Win_shared_query(a->own, r, &size, &unit, &base);
+		/* All processes map pages, so all round up to the same place. */
+		base += -(uintptr_t)base % 64;
+		a->target[r].exposed = (struct exposed *)(void *)base;
+	}
+	a->target[a->rank].exposed->size = window_bytes;
+	return all_agree(a->comm, true);
+}
+
+/* The window, made by MPI_Win_allocate, once more in memory that all can map. */
+static bool allocate(struct window *w, struct atomics *a, MPI_Info info, void *base,
+		     MPI_Win *handle)
+{
+	const MPI_Aint size = a->target[a->rank].exposed->size;
+	MPI_Win fresh = MPI_WIN_NULL;
+	MPI_Info more;
+	void *memory;
+	int *unit, flag, rc;
+	bool stale;
+
+	PMPI_Win_get_attr(*handle, MPI_WIN_DISP_UNIT, &unit, &flag);
+	if (info == MPI_INFO_NULL)
+		PMPI_Info_create(&more);
+	else
+		PMPI_Info_dup(info, &more);
+	PMPI_Info_set(more, "alloc_shared_noncontig", "true");
+	rc = next_Win_allocate_shared(size, *unit, more, a->comm, &memory, &fresh);
+	PMPI_Info_free(&more);
+	if (!all_agree(a->comm, rc == MPI_SUCCESS))
+		return false;
+	windows_remove(w);
+	next_Win_free(handle);
+	*handle = w->win = fresh;
+	memcpy(base, &memory, sizeof memory);
+	a->is_allocated = true;
+	if (windows_add(w, &stale))
+		return true;
+	fprintf(stderr, "pawl: out of memory for the list of windows\n");
+	PMPI_Abort(a->comm, EXIT_FAILURE);
+	return false;
+}
+
+/* Where the memory of the processes is. The MPI may say that it is larger than asked for. */
+static bool find_targets(const struct window *w, struct atomics *a)
+{
+	bool ok = true;
+
+	for (int r = 0; r < a->size; r++) {
+		struct target *t = &a->target[r];
+		MPI_Aint bytes;
+		int unit;
+
+		ok = PMPI_Win_shared_query(w->win, r, &bytes, &unit, &t->base) == MPI_SUCCESS && ok;
+		t->unit = unit;
+		t->size = t->exposed->size;
+	}
+	return ok;
+}
+
+/* NULL: it has been done. */
+static const char *provide(struct window *w, struct atomics *a, MPI_Info info, void *base,
+			   MPI_Win *handle)
+{
+	const int flavor = flavor_of(*handle);
+	MPI_Aint *bytes;
+	int flag;
+
+	if (flavor != MPI_WIN_FLAVOR_SHARED && (flavor != MPI_WIN_FLAVOR_ALLOCATE || !base))
+		return "other processes cannot map memory that the program brings; windows of"
+		       " MPI_Win_allocate and MPI_Win_allocate_shared can have Pawl's";
+	if (!on_one_node(a->comm, a->size))
+		return "its processes are on several nodes";
+	PMPI_Win_get_attr(*handle, MPI_WIN_SIZE, &bytes, &flag);
+	if (!share(a, *bytes))
+		return "the MPI cannot give its processes a shared window more";
+	if (flavor == MPI_WIN_FLAVOR_ALLOCATE && !allocate(w, a, info, base, handle))
+		return "the MPI cannot allocate it as a shared window";
+	if (!all_agree(a->comm, is_unified(*handle) && find_targets(w, a)))
+		return "the MPI does not say where the memory of other processes is";
+	return NULL;
+}
+
+static void atomics_free(struct atomics *a)
+{
+	if (!a)
+		return;
+	if (a->own != MPI_WIN_NULL)
+		next_mpi.Win_free(&a->own);
+	if (a->comm != MPI_COMM_NULL)
+		PMPI_Comm_free(&a->comm);
+	free(a->starts);
+	free(a);
+}
+
+static struct atomics *atomics_new(const struct window *w, MPI_Comm comm)
+{
+	int size;
+	struct atomics *a;
+
+	PMPI_Comm_size(comm, &size);
+	a = calloc(1, sizeof *a + (size_t)size * sizeof a->target[0]);
+	if (!a)
+		return NULL;
+	a->starts = calloc((size_t)size, sizeof *a->starts);
+	a->size = size;
+	a->own = MPI_WIN_NULL;
+	a->comm = MPI_COMM_NULL;
+	if (w && a->starts)
+		return a;
+	free(a->starts);
+	free(a);
+	return NULL;
+}
+
+void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
+{
+	struct atomics *a = atomics_new(w, comm);
+	const char *why = "out of memory";
+
+	types_begin();
+	if (all_agree(comm, a != NULL)) {
+		PMPI_Comm_dup(comm, &a->comm);
+		PMPI_Comm_set_errhandler(a->comm, MPI_ERRORS_RETURN);
+		PMPI_Comm_rank(a->comm, &a->rank);
+		a->crowded = w->pool && w->pool->crowded;
+		why = provide(w, a, info, base, handle);
+	}
+	if (!why) {
+		w->atomics = a;
+		atomic_fetch_add(&atomics_windows, 1);
+		return;
+	}
+	message_once(comm, "windows keep the atomics of the MPI", why);
+	atomics_free(a);
+}
+
+void atomics_close(struct window *w)
+{
+	if (!w->atomics)
+		return;
+	atomic_fetch_sub(&atomics_windows, 1);
+	atomics_free(w->atomics);
+	w->atomics = NULL;
+}
+
+bool atomics_hide_flavor(const struct window *w)
+{
+	return w->atomics->is_allocated;
+}
+
+/* -------------------------------------------------------------------- exposure */
+
+/* Wait until a count of another process is at least n. Orders what that process did before it
+ * counted before the operations that follow; pairs with count(). */
+static void await(struct atomics *a, atomic_uint *count, unsigned n)
+{
+	int flag;
+
+	while ((int)(atomic_load_explicit(count, memory_order_acquire) - n) < 0) {
+		PMPI_Iprobe(MPI_ANY_SOURCE, 0, a->comm, &flag, MPI_STATUS_IGNORE);
+		sched_yield();
+	}
+}
+
+/* Orders this process's loads and stores before the count; pairs with await(). */
+static void count(atomic_uint *count, unsigned change)
+{
+	atomic_fetch_add_explicit(count, change, memory_order_release);
+}
+
+int atomics_fence(struct window *w, int assertion)
+{
+	struct atomics *a = w->atomics;
+	int rc;
+
+	count(&a->target[a->rank].exposed->fences, 1);
+	rc =
+	    is_behind() ? next_mpi.Win_fence(assertion, w->win) : next_Win_fence(assertion, w->win);
+	if (rc != MPI_SUCCESS) {
+		count(&a->target[a->rank].exposed->fences, UINT32_MAX); /* not done */
+		return rc;
+	}
+	a->fences++;
+	for (int r = 0; r < a->size; r++)
+		await(a, &a->target[r].exposed->fences, a->fences);
+	return rc;
+}
+
+/* The ranks of the window that a group has; NULL: out of memory. */
+static int *ranks_of(const struct atomics *a, MPI_Group group, int *n)
+{
+	MPI_Group all;
+	int *ranks;
+
+	PMPI_Group_size(group, n);
+	ranks = malloc((2 * (size_t)*n + 1) * sizeof *ranks);
+	if (!ranks)
+		return NULL;
+	for (int i = 0; i < *n; i++)
+		ranks[*n + i] = i;
+	PMPI_Comm_group(a->comm, &all);
+	PMPI_Group_translate_ranks(group, *n, ranks + *n, all, ranks);
+	PMPI_Group_free(&all);
+	return ranks;
+}
+
+/* The MPI has done MPI_Win_post (posts) or MPI_Win_start. */
+int atomics_matched(struct window *w, MPI_Group group, bool posts)
+{
+	struct atomics *a = w->atomics;
+	int n, *ranks = ranks_of(a, group, &n);
+
+	if (!ranks)
+		return dropin_raise(w->win, MPI_ERR_NO_MEM, "out of memory for a group");
+	for (int i = 0; i < n; i++)
+		if (posts)
+			count(&a->target[a->rank].exposed->posts[ranks[i]], 1);
+		else
+			await(a, &a->target[ranks[i]].exposed->posts[a->rank],
+			      ++a->starts[ranks[i]]);
+	free(ranks);
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One element: by an instruction, by compare-and-swap, or under the lock of its target (atomics.h,
+ * Atomicity).
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "dropin/atomics/atomics.h"
+
+/* ------------------------------------------------------- values, in private memory */
+
+#define COMBINE(type, plain)                                    \
+	static bool combine_##type(enum op op, type a, type *b) \
+	{                                                       \
+		if (op == SUM)                                  \
+			*b = (type)((plain)*b + (plain)a);      \
+		else if (op == PROD)                            \
+			*b = (type)((plain)*b * (plain)a);      \
+		else if (op == MIN)                             \
+			*b = a < *b ? a : *b;                   \
+		else if (op == MAX)                             \
+			*b = a > *b ? a : *b;                   \
+		return op <= MAX;                               \
+	}
+/* Sums and products of signed integers wrap around. */
+COMBINE(int64_t, uint64_t)
+COMBINE(uint64_t, uint64_t)
+COMBINE(double, double)
+
+/* Values of type, computed in a wider one, which rounds sums and products of floats in the same
+ * way. */
+#define VIA(type, wide)                              \
+	if (b->size == (int)sizeof(type)) {          \
+		type x, y;                           \
+		wide result;                         \
+                                                     \
+		memcpy(&x, operand, sizeof x);       \
+		memcpy(&y, value, sizeof y);         \
+		result = y;                          \
+		if (!combine_##wide(op, x, &result)) \
+			return false;                \
+		y = (type)result;                    \
+		memcpy(value, &y, sizeof y);         \
+		return true;                         \
+	}
+
+static bool combine_here(const struct basic *b, enum op op, const void *operand, void *value)
+{
+	if (b->class == SIGNED) {
+		VIA(int64_t, int64_t)
+		VIA(int32_t, int64_t)
+		VIA(int16_t, int64_t)
+		VIA(int8_t, int64_t)
+	} else if (b->class == UNSIGNED) {
+		VIA(uint64_t, uint64_t)
+		VIA(uint32_t, uint64_t)
+		VIA(uint16_t, uint64_t)
+		VIA(uint8_t, uint64_t)
+	} else if (b->class == FLOATING) {
+		VIA(double, double)
+		VIA(float, double)
+	}
+	return false;
+}
+
+/* value = value op operand. */
+static int combine(const struct basic *b, enum op op, MPI_Op mpi_op, const void *operand,
+		   void *value)
+{
+	if (op == NO_OP || combine_here(b, op, operand, value))
+		return MPI_SUCCESS;
+	if (op != REPLACE)
+		return PMPI_Reduce_local(operand, value, 1, b->type, mpi_op);
+	memcpy(value, operand, (size_t)b->extent);
+	return MPI_SUCCESS;
+}
+
+/* ------------------------------------------------- values that fit an instruction */
+
+#define ORDER memory_order_seq_cst
+
+/* For an unsigned type of each size. */
+#define WORD(type)                                                                              \
+	static int change_##type(const struct basic *b, enum op op, MPI_Op mpi_op,              \
+				 _Atomic(type) *at, const void *operand, void *before)          \
+	{                                                                                       \
+		const bool whole = b->class < FLOATING;                                         \
+		type value = 0, old, next;                                                      \
+                                                                                                \
+		if (op == NO_OP) {                                                              \
+			old = atomic_load_explicit(at, ORDER);                                  \
+			memcpy(before, &old, sizeof old);                                       \
+			return MPI_SUCCESS;                                                     \
+		}                                                                               \
+		memcpy(&value, operand, sizeof value);                                          \
+		if (op == REPLACE) {                                                            \
+			old = atomic_exchange_explicit(at, value, ORDER);                       \
+		} else if (whole && op == SUM) {                                                \
+			old = atomic_fetch_add_explicit(at, value, ORDER);                      \
+		} else if (whole && op == BAND) {                                               \
+			old = atomic_fetch_and_explicit(at, value, ORDER);                      \
+		} else if (whole && op == BOR) {                                                \
+			old = atomic_fetch_or_explicit(at, value, ORDER);                       \
+		} else if (whole && op == BXOR) {                                               \
+			old = atomic_fetch_xor_explicit(at, value, ORDER);                      \
+		} else {                                                                        \
+			old = atomic_load_explicit(at, memory_order_relaxed);                   \
+			do {                                                                    \
+				int rc;                                                         \
+                                                                                                \
+				next = old;                                                     \
+				rc = combine(b, op, mpi_op, &value, &next);                     \
+				if (rc != MPI_SUCCESS)                                          \
+					return rc;                                              \
+			} while (!atomic_compare_exchange_weak_explicit(at, &old, next, ORDER,  \
+									memory_order_relaxed)); \
+		}                                                                               \
+		memcpy(before, &old, sizeof old);                                               \
+		return MPI_SUCCESS;                                                             \
+	}                                                                                       \
+	static void swap_##type(_Atomic(type) *at, const void *compare, const void *swap,       \
+				void *before)                                                   \
+	{                                                                                       \
+		type old, next;                                                                 \
+                                                                                                \
+		memcpy(&old, compare, sizeof old);                                              \
+		memcpy(&next, swap, sizeof next);                                               \
+		atomic_compare_exchange_strong_explicit(at, &old, next, ORDER, ORDER);          \
+		memcpy(before, &old, sizeof old);                                               \
+	}
+WORD(uint8_t)
+WORD(uint16_t)
+WORD(uint32_t)
+WORD(uint64_t)
+
+/* ------------------------------------------------------------- values under a lock */
+
+enum { SPINS = 100 };
+
+static void acquire(atomic_uint *lock)
+{
+	/* Orders the accesses of the holder before these; pairs with release(). */
+	while (atomic_exchange_explicit(lock, 1, memory_order_acquire))
+		for (int i = 0; atomic_load_explicit(lock, memory_order_relaxed); i++)
+			if (i >= SPINS)
+				sched_yield();
+}
+
+static void release(atomic_uint *lock)
+{
+	/* Orders these accesses before those of the next holder; pairs with acquire(). Sequentially
+	 * consistent with the other elements. */
+	atomic_store_explicit(lock, 0, ORDER);
+}
+
+/* The data of an element; there may be others in the gap of a pair. */
+static void copy(const struct basic *b, void *to, const void *from)
+{
+	const size_t tail = b->second ? sizeof(int) : 0, second = (size_t)b->second;
+
+	memcpy(to, from, (size_t)b->size - tail);
+	if (tail)
+		memcpy((char *)to + second, (const char *)from + second, tail);
+}
+
+static int change_locked(const struct basic *b, enum op op, MPI_Op mpi_op, atomic_uint *lock,
+			 char *at, const void *operand, void *before)
+{
+	_Alignas(16) char value[MOST_BYTES] = {0}, by[MOST_BYTES] = {0};
+	int rc;
+
+	if (op != NO_OP)
+		copy(b, by, operand);
+	acquire(lock);
+	copy(b, value, at);
+	copy(b, before, value);
+	rc = combine(b, op, mpi_op, by, value);
+	if (rc == MPI_SUCCESS && op != NO_OP)
+		copy(b, at, value);
+	release(lock);
+	return rc;
+}
+
+/* The size of the word that an element is; 0: it is none. */
+static int word_size(const struct basic *b, const char *at)
+{
+	const bool is_word = b->size == 1 || b->size == 2 || b->size == 4 || b->size == 8;
+
+	return is_word && b->extent == b->size && (uintptr_t)at % (unsigned)b->size == 0 ? b->size
+											 : 0;
+}
+
+#define AT(type) ((_Atomic(type) *)(void *)at)
+
+int element_change(const struct basic *b, enum op op, MPI_Op mpi_op, atomic_uint *lock, char *at,
+		   const void *operand, void *before)
+{
+	switch (word_size(b, at)) {
+	case 8:
+		return change_uint64_t(b, op, mpi_op, AT(uint64_t), operand, before);
+	case 4:
+		return change_uint32_t(b, op, mpi_op, AT(uint32_t), operand, before);
+	case 2:
+		return change_uint16_t(b, op, mpi_op, AT(uint16_t), operand, before);
+	case 1:
+		return change_uint8_t(b, op, mpi_op, AT(uint8_t), operand, before);
+	default:
+		return change_locked(b, op, mpi_op, lock, at, operand, before);
+	}
+}
+
+void element_swap(const struct basic *b, atomic_uint *lock, char *at, const void *compare,
+		  const void *swap, void *before)
+{
+	switch (word_size(b, at)) {
+	case 8:
+		swap_uint64_t(AT(uint64_t), compare, swap, before);
+		return;
+	case 4:
+		swap_uint32_t(AT(uint32_t), compare, swap, before);
+		return;
+	case 2:
+		swap_uint16_t(AT(uint16_t), compare, swap, before);
+		return;
+	case 1:
+		swap_uint8_t(AT(uint8_t), compare, swap, before);
+		return;
+	default:
+		break;
+	}
+	acquire(lock);
+	copy(b, before, at);
+	if (memcmp(before, compare, (size_t)b->size) == 0)
+		copy(b, at, swap);
+	release(lock);
+}
