@@ -35,6 +35,9 @@ enum { NONE, SOCKET, CONNECT, ACCEPT, EPOLL, EVENTFD, CALLS };
 static const char *const call_name[CALLS] = {"",       "socket",       "connect",
 					     "accept", "epoll_create", "eventfd"};
 static _Atomic(int) failing, left; /* the call that fails once, after so many others */
+static _Atomic(bool) deaf;         /* what comes over connections begun now is held back, */
+static _Atomic(int) heard;         /* after so many receptions */
+static _Atomic(bool) is_deaf[LIMIT];
 
 static bool fails(int call)
 {
@@ -54,6 +57,8 @@ int socket(int domain, int type, int protocol)
 
 int connect(int fd, const struct sockaddr *to, socklen_t length)
 {
+	if (fd >= 0 && fd < LIMIT)
+		atomic_store(&is_deaf[fd], atomic_load(&deaf));
 	return fails(CONNECT) ? -1
 			      : REAL("connect", int (*)(int, const struct sockaddr *, socklen_t))(
 				    fd, to, length);
@@ -64,6 +69,16 @@ int accept(int fd, struct sockaddr *from, socklen_t *length)
 	return fails(ACCEPT)
 		   ? -1
 		   : REAL("accept", int (*)(int, struct sockaddr *, socklen_t *))(fd, from, length);
+}
+
+ssize_t recv(int fd, void *to, size_t bytes, int flags)
+{
+	if (fd >= 0 && fd < LIMIT && atomic_load(&is_deaf[fd]) &&
+	    atomic_fetch_sub(&heard, 1) <= 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return REAL("recv", ssize_t(*)(int, void *, size_t, int))(fd, to, bytes, flags);
 }
 
 int epoll_create(int size)
@@ -206,13 +221,40 @@ static void few_descriptors(void)
 	result("creation with few descriptors");
 }
 
+/* The answers of the rank that the victim calls do not arrive: they could not be sent, or are held
+ * back, when the connection is given up. */
+static void deafness(void)
+{
+	int last = tap_long ? 4 : 1;
+
+	for (int n = tap_long ? 0 : 1; n <= last; n++) {
+		pawl_table *t = NULL;
+		int rc;
+
+		now_doing("create, deaf after %d receptions", n);
+		atomic_store(&heard, n);
+		atomic_store(&deaf, tap_rank == VICTIM);
+		rc = create(&t);
+		expect_end(rc, t, true, "no answer within 5 s");
+		atomic_store(&deaf, false);
+		for (int fd = 0; fd < LIMIT; fd++)
+			atomic_store(&is_deaf[fd], false);
+		expect(n > 1 || !t, "a table after %d receptions", n);
+		table_close(t);
+	}
+	create_well();
+	result("creation: what a connection receives is held back");
+}
+
 static void wrong_device(void)
 {
 	pawl_table *t = NULL;
 	struct rma r;
+	int rc;
 
 	setenv("UCX_NET_DEVICES", "nosuch0", 1);
-	expect_end(create(&t), t, true, "UCX_NET_DEVICES");
+	rc = create(&t);
+	expect_end(rc, t, true, "UCX_NET_DEVICES");
 	expect(!t, "a table without a device");
 	if (expect(words_open(&r, RMA_BY_EITHER), "no words with transport auto")) {
 		expect(strcmp(r.transport->name, "ucx") != 0, "words over a device that is not");
@@ -267,6 +309,7 @@ static void first_use_without_descriptors(void)
 	give_back();
 	meet();
 	use(t);
+	meet(); /* UCX 1.13 closes the port of a rank that lacks a descriptor for a caller */
 	eat(0);
 	meet();
 	if (tap_rank == VICTIM) /* the connections that exist */
@@ -373,6 +416,7 @@ int main(int argc, char **argv)
 	wrong_device();
 	few_descriptors();
 	creations();
+	deafness();
 	first_use_without_descriptors();
 	wait_inside();
 	first_use(SOCKET);

@@ -269,6 +269,14 @@ void ucx_close_ended(struct rma_ucx *u)
 	}
 }
 
+bool ucx_is_answered(const struct rma_ucx *u)
+{
+	for (int i = 0; u->peer && i < u->ranks; i++)
+		if (u->peer[i] && u->peer[i]->state == UCX_CALLING)
+			return false;
+	return atomic_load(&u->watches) != UCX_CALLING;
+}
+
 void ucx_disconnect(struct rma_ucx *u)
 {
 	for (int i = 0; u->peer && i < u->ranks; i++)

@@ -480,22 +480,25 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 void ucx_close(struct rma *r)
 {
 	struct rma_ucx *u = r->state;
+	bool answered;
 
-	/* The first barrier orders the last operations of all ranks before the end of any thread;
-	 * the second orders the end of all threads before the end of connections, which would look
-	 * like a failure to them. */
+	/* The barrier orders the last operations of all ranks before the end of any thread; what
+	 * all agree on orders the end of all threads before the end of connections, which would
+	 * look like a failure to them.
+	 * If a rank still calls another, that one may have an answer which it could not send. UCX
+	 * 1.13 aborts a process that destroys a worker with such an answer, so it stays. */
 	PMPI_Barrier(u->comm);
 	ucx_serve_stop(u);
-	PMPI_Barrier(u->comm);
+	answered = all_agree(u->comm, ucx_is_answered(u));
 	ucx_disconnect(u);
 	ucx_watch_close(u);
 	if (u->asking)
 		ucp_worker_destroy(u->asking);
 	if (u->memory)
 		ucp_mem_unmap(u->context, u->memory);
-	if (u->serving)
+	if (u->serving && answered)
 		ucp_worker_destroy(u->serving);
-	if (u->context)
+	if (u->context && answered)
 		ucp_cleanup(u->context);
 	ucx_messages_close(u);
 	ucx_direct_close(u);

@@ -287,6 +287,8 @@ const char *ucx_trouble(const struct ucx_peer *p);                   /* why it i
 /* Tell the user that a client of the lock has waited so long for a connection, and what to do. */
 void ucx_say_waits(const struct rma_ucx *u, int rank, uint64_t lock, uint64_t ns);
 void ucx_close_ended(struct rma_ucx *u); /* close the endpoints that have failed */
+/* When no thread uses them any more: whether all ranks that this one has called have answered. */
+bool ucx_is_answered(const struct rma_ucx *u);
 void ucx_disconnect(struct rma_ucx *u);
 /* For any worker: an endpoint to the rank with this contact; its first request; its end. *rkey:
  * NULL if the contact has none. */

@@ -23,8 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long to wait for the connection, and how often to look. */
-enum { LOOK_NS = 50000 };
+/* How long to wait for the connection, how often to look, and what counts at most between two
+ * looks: a process that does not run, or a machine that is suspended, has not waited. */
+enum { LOOK_NS = 50000, MOST_BETWEEN_NS = 10000000 };
 #define CONNECT_NS UINT64_C(5000000000)
 
 /* How the other ranks of the node identify a process. */
@@ -151,12 +152,18 @@ void ucx_watch_begin(struct rma *r)
 
 const char *ucx_watch_await(struct rma_ucx *u)
 {
-	uint64_t end_ns = rma_now_ns() + CONNECT_NS;
+	uint64_t last = rma_now_ns(), waited = 0;
 
 	if (u->watched < 0)
 		return NULL;
-	while (atomic_load(&u->watches) == UCX_CALLING && rma_now_ns() < end_ns)
+	while (atomic_load(&u->watches) == UCX_CALLING && waited < CONNECT_NS) {
+		uint64_t now;
+
 		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+		now = rma_now_ns();
+		waited += now - last < MOST_BETWEEN_NS ? now - last : MOST_BETWEEN_NS;
+		last = now;
+	}
 	switch (atomic_load(&u->watches)) {
 	case UCX_UP:
 		return NULL;
