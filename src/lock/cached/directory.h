@@ -36,16 +36,16 @@ static inline int64_t dir_policy(int64_t d)
 	return d & DIR_POLICY;
 }
 
-/* Nobody caches it. */
+/* Nobody caches it. Beside it, 1 + the node that used it last. */
+enum { DIR_LAST_SHIFT = DIR_NODES_SHIFT + (int)NODE_BITS };
+_Static_assert((int)SET_MOST == 2 * (int)NODE_BITS, "two nodes have the room of a set");
+
 static inline int64_t dir_none(int64_t d)
 {
 	return dir_policy(d);
 }
 
-/* This node has X. Beside it, 1 + the node that visited last. */
-enum { DIR_LAST_SHIFT = DIR_NODES_SHIFT + (int)NODE_BITS };
-_Static_assert((int)SET_MOST == 2 * (int)NODE_BITS, "two nodes have the room of a set");
-
+/* This node has X. Beside it, likewise. */
 static inline int64_t dir_owned(int64_t d, int node)
 {
 	return dir_policy(d) | DIR_OPEN | (int64_t)MODE_X << DIR_MODE_SHIFT |
@@ -66,7 +66,7 @@ static inline int dir_owner(int64_t d)
 /* -1: none. */
 static inline int dir_visitor(int64_t d)
 {
-	return dir_mode(d) == MODE_X ? (int)((d >> DIR_LAST_SHIFT) & NODE_MASK) - 1 : -1;
+	return dir_mode(d) != MODE_S ? (int)((d >> DIR_LAST_SHIFT) & NODE_MASK) - 1 : -1;
 }
 
 static inline int64_t dir_bit(int node)

@@ -49,8 +49,9 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 		*dir = dir_none(*dir);
 		return;
 	}
-	if (!policy_keeps(*dir)) {
-		*dir = dir_owned(*dir, cached_home(slot));
+	if (!policy_keeps(*dir) && me != cached_home(slot)) {
+		*dir = rma_keeps_order(&slot->client) ? dir_owned(*dir, cached_home(slot))
+						      : dir_visited(dir_none(*dir), me);
 		return;
 	}
 	*dir = dir_owned(*dir, me);

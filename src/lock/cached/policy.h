@@ -14,7 +14,7 @@ enum { STAY = 64 };                    /* further acquires by a node that others
 #define SCORE_FIRST ATTEMPTS_OR(8, 5)  /* score of a lock at first */
 enum {
 	SCORE_MOST = 15,
-	SCORE_WRITER = 3, /* an exclusive miss costs so much, a shared one gains 1 */
+	SCORE_WRITER = 4, /* an exclusive miss costs so much, a shared one gains 1 */
 	RUN_CACHES = 3    /* visits in a row, of which the last one keeps X */
 };
 
@@ -67,15 +67,26 @@ static inline int64_t policy_note_asked(int64_t d, bool asked)
 	return policy_set(d, P_ASKED, 1, asked);
 }
 
-/* The head has recalled X, and W of the owner was this: visits in a row, in which the owner has not
- * used the lock. */
-static inline int64_t policy_note_visit(int64_t d, int me, int64_t w)
+static inline bool policy_is_unused(int64_t d, int hits)
 {
-	bool again = dir_visitor(d) == me && policy_get(d, P_HITS, HITS_BITS) == w_hits(w);
+	return policy_get(d, P_HITS, HITS_BITS) == hits;
+}
+
+/* The head has recalled X, and the owner has had so many hits: visits in a row, in which the owner
+ * has not used the lock. */
+static inline int64_t policy_note_visit(int64_t d, int me, int hits)
+{
+	bool again = dir_visitor(d) == me && policy_is_unused(d, hits);
 	int run = again ? policy_get(d, P_RUN, 2) + 1 : 1;
 
-	return policy_set(policy_set(dir_visited(d, me), P_RUN, 2, run), P_HITS, HITS_BITS,
-			  w_hits(w));
+	return policy_set(policy_set(dir_visited(d, me), P_RUN, 2, run), P_HITS, HITS_BITS, hits);
+}
+
+/* Whether the home's node, which has had X, is to have it again: it has used the lock since the
+ * visit before, or to look at its W costs others no round trip. */
+static inline bool policy_goes_home(int64_t d, int hits, bool ordered)
+{
+	return ordered || !policy_is_unused(d, hits);
 }
 
 /* Whether nodes that are recalled will have their mode again, or the home's node will have X. */

@@ -69,6 +69,16 @@ static bool is_idle_at_home(const struct lock_setup *s, struct lock_slot *slot, 
 	return !(own->seen & conflict);
 }
 
+/* S1: whether the home's node had X, and nobody is in there: it is no holder that is waited for, so
+ * a sharer may leave the node without S. */
+static bool is_unused_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	if (dir_owner(dir) != cached_home(slot) || cached_home(slot) == cached_me(slot))
+		return false;
+	mark(s, slot, dir);
+	return is_idle_at_home(s, slot, HOLDERS);
+}
+
 /* C0 to C3. False: the time has passed. */
 static bool recall(const struct lock_setup *s, struct lock_slot *slot, int64_t *with, enum mode to,
 		   enum mode back, uint64_t until)
@@ -174,6 +184,8 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int6
 			uint64_t until)
 {
 	if (dir_is_open(dir) && dir_mode(dir) == MODE_X) {
+		if (!policy_shares(dir) && is_unused_at_home(s, slot, dir))
+			return share(s, slot, dir_none(dir), 0);
 		if (!recall(s, slot, &dir, MODE_S, MODE_N, until))
 			return give_up(s, slot, dir);
 		dir = policy_note_asked(dir, false);
@@ -206,6 +218,7 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t dir
 	int me = cached_me(slot), home = cached_home(slot), owner = dir_owner(dir);
 	struct asked *asked = lock_scratch(slot);
 	bool lends;
+	int hits;
 
 	dir = policy_note_miss(dir, is_exclusive(slot));
 	if (!is_exclusive(slot))
@@ -214,9 +227,16 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t dir
 		lends = policy_lends(dir, me, home);
 		if (!recall(s, slot, &dir, MODE_N, lends ? dir_mode(dir) : MODE_N, until))
 			return give_up(s, slot, dir);
-		if (owner >= 0 && owner != me)
-			dir = policy_note_visit(dir, me, asked[owner].w);
-		dir = lends ? dir & ~DIR_OPEN : dir_none(dir);
+		if (owner >= 0 && owner != me) {
+			hits = w_hits(asked[owner].w);
+			lends =
+			    lends && (owner != home || policy_has_asked(dir) ||
+				      policy_goes_home(dir, hits, rma_keeps_order(&slot->client)));
+			dir = policy_note_visit(dir, me, hits);
+		}
+		dir = lends ? dir & ~DIR_OPEN : dir_visited(dir_none(dir), me);
+	} else if (dir_is_empty(dir)) {
+		dir = policy_note_visit(dir, me, policy_get(dir, P_HITS, HITS_BITS));
 	}
 	if (FAULT(cached_lend))
 		dir = dir_none(dir);
