@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOT = 384, CHAINS = 1024, MOST = 6, ELEMENT = 32, BATCH = 5, LINKS = 64 };
+enum { SLOT = 384, CHAINS = 1024, MOST = 6, ELEMENT = 32, BATCH = 5, LINKS = 64, BURST = 2000 };
 enum { TYPES = 22, REGION = 2 * TYPES * SLOT };
 
 static MPI_Win win;
@@ -596,7 +596,8 @@ static void chains(void)
 	} pair, was;
 	const int64_t one = 1, many[3] = {1, 10, 100};
 	int64_t last[5], total[5], value;
-	double step, found, end;
+	double step, found, end, real_one = 1, reals;
+	int64_t odds;
 	MPI_Datatype apart;
 
 	now_doing("chains");
@@ -627,6 +628,15 @@ static void chains(void)
 		real[i].left = (int64_t)(found + step);
 		expect(was.a == was.b, "a pair is torn: %g, %d", was.a, was.b);
 	}
+	/* Without a flush in between, so that ranks meet often. */
+	meet();
+	for (int i = 0; i < BURST; i++) {
+		MPI_Accumulate(&real_one, 1, MPI_DOUBLE, 0, word(WORD_DOUBLE) + 8, 1, MPI_DOUBLE,
+			       MPI_SUM, win);
+		MPI_Accumulate(&one, 1, MPI_INT64_T, 0, word(WORD_ODD) + 16, 1, MPI_INT64_T,
+			       MPI_SUM, win);
+	}
+	MPI_Win_flush(0, win);
 	meet();
 	for (int i = 0; i < 4; i++)
 		MPI_Fetch_and_op(
@@ -634,6 +644,8 @@ static void chains(void)
 		    word(i < 3 ? (int[]){WORD_SUM, WORD_ODD, WORD_SWAP}[i] : WORD_TOTAL), MPI_NO_OP,
 		    win);
 	MPI_Fetch_and_op(NULL, &end, MPI_DOUBLE, 0, word(WORD_DOUBLE), MPI_NO_OP, win);
+	MPI_Fetch_and_op(NULL, &reals, MPI_DOUBLE, 0, word(WORD_DOUBLE) + 8, MPI_NO_OP, win);
+	MPI_Fetch_and_op(NULL, &odds, MPI_INT64_T, 0, word(WORD_ODD) + 16, MPI_NO_OP, win);
 	MPI_Get(total, 1, apart, 0, word(WORD_TOTAL), 1, apart, win);
 	MPI_Win_flush(0, win);
 	MPI_Win_unlock_all(win);
@@ -641,6 +653,8 @@ static void chains(void)
 	check_chain(odd, true, last[1], "sums of an unaligned word");
 	check_chain(real, true, (int64_t)end, "sums of floating point");
 	check_chain(swap, false, last[2], "swaps");
+	expect(reals == (double)size * BURST && odds == (int64_t)size * BURST,
+	       "bursts of %d add up to %.0f and %lld", size * BURST, reals, (long long)odds);
 	expect(last[3] == 2 * (int64_t)size * LINKS, "a total is %lld instead of %d",
 	       (long long)last[3], 2 * size * LINKS);
 	MPI_Type_free(&apart);
