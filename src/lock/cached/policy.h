@@ -5,6 +5,21 @@
 
 #include "lock/cached/directory.h"
 
+/*
+ * The constants. Behind each: M acquires a second with half of it, it, and twice it, by
+ *   pawl-sim --machine=cx6-4nodes --lock=cached --bench=B --fw=PERCENT
+ * where B is ecsb, or L: locktable --locality=95, V: locktable --locality=80, M: micro --zipf=0.8
+ * --locks=1000. "same": to three digits in ecsb 20 and 1.
+ *
+ * STAY          ecsb 100: 8.46, 8.85, 9.28; ecsb 20: 4.25, 4.69, 4.30
+ * MOST_PASSES   ecsb 100: 6.81, 8.85, 11.6, for longer waits; ecsb 20: same
+ * MOST_BESIDE   same; bounds how long a client waits beside the queue
+ * MOST_WRITERS  same (with 30); bounds how long what is promised is kept back
+ * SHARING_PAYS  ecsb 1: 17.2, 17.2, 16.6; L 10: 126, 134, 133
+ * SCORE_FIRST   (4, 8, 15) ecsb 1: 16.6, 17.2, 18.1; L 10: 133, 134, 122
+ * SCORE_WRITER  ecsb 1: 18.6, 17.2, 16.6; L 10: 125, 134, 139
+ * RUN_CACHES    (2, 3) V 100: 72.4, 73.3; M 100: 28.6, 28.8
+ */
 enum { STAY = 64 };                    /* further acquires by a node that others wait for */
 #define MOST_PASSES ATTEMPTS_OR(16, 2) /* acquires that pass the head of a node's queue */
 #define MOST_BESIDE ATTEMPTS_OR(8, 2)  /* waits beside the queue in an acquire */
