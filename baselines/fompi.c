@@ -207,7 +207,7 @@ static const struct option_spec options[] = {
     LOCK_OPTIONS_END,
 };
 
-static const struct lock_check_calls check = {.idle = idle};
+static const struct lock_check_calls check = {.idle = idle, .idle_together = true};
 
 #define CAPABILITIES (PAWL_CAP_TRY | PAWL_CAP_TIMED)
 

@@ -10,9 +10,11 @@
  *   Calls return PAWL_SUCCESS (0) or a PAWL_ERR_* code. A call that fails changes nothing: the
  *   client holds the same locks as before. There are two exceptions. A release that returns
  *   PAWL_ERR_LEASE_LOST, PAWL_ERR_PEER or PAWL_ERR_MPI has ended the hold. After PAWL_ERR_PEER or
- *   PAWL_ERR_MPI from an acquire, release, try or read, one of the max_held slots is lost for good,
- *   and the lock may stay closed: no client gets it any more, and those that wait for it get the
- *   same code after a second. Other locks go on; free the table.
+ *   PAWL_ERR_MPI from an acquire, release, try or read, one of the max_held slots is lost for good
+ *   (two, if the call was about a part and its whole), and the lock may stay closed: no client gets
+ *   it any more, and those that wait for it get the same code after a second. The error never lets
+ *   two clients hold a lock. Other locks go on, but a wait of a second may end in the same way,
+ *   whatever it waits for; free the table.
  *   pawl_strerror() names the code; pawl_error_message() has the message of the calling thread's
  *   last failure, with the wrong option or argument and the accepted values. Unknown options and
  *   modes are refused before anything else happens. Collective calls return the same code on all

@@ -123,7 +123,7 @@ static sim_time pause_time(struct sim_rank *r, uint64_t ns)
  * memory that the world does not have. */
 static bool may_post(struct sim_rank *r)
 {
-	return r->world->request.death_wait_ns || chance(r, 90, PER_CENT);
+	return r->world->request.doubt_ns || chance(r, 90, PER_CENT);
 }
 
 const struct sim_timing adversary_timing = {

@@ -265,7 +265,32 @@ static bool leaves_lease(const struct sim_rank *r, int mode)
  * this one holds none. */
 static bool is_undisturbed(const struct sim_rank *r)
 {
-	return r->nheld == 0 && r->world->locks[r->lock].only == r->id + 1 && !r->world->deaths;
+	const struct sim_lock *l = &r->world->locks[r->lock];
+
+	return r->nheld == 0 && l->only == r->id + 1 && !r->world->deaths && !l->broken;
+}
+
+/* Whether a call may end with this code because an operation has failed or a rank has died. */
+static bool may_lose(const struct sim_rank *r, int rc)
+{
+	const struct sim_world *w = r->world;
+
+	if (w->request.errors == SIM_UNREACHED)
+		return rc == PAWL_ERR_CONNECT && r->apart >= 0;
+	return w->request.doubt_ns && (w->deaths || w->failures) &&
+	       rc == (w->request.errors == SIM_MPI_ERRORS ? PAWL_ERR_MPI : PAWL_ERR_PEER);
+}
+
+/* Whether a call has ended so. */
+static bool has_lost(struct sim_rank *r, int rc)
+{
+	struct sim_world *w = r->world;
+
+	if (!may_lose(r, rc))
+		return false;
+	w->peers += w->deaths > 0;
+	w->ended[w->request.errors]++;
+	return true;
 }
 
 /* Whether this code is a valid result of this call, which needs this many slots. */
@@ -279,8 +304,6 @@ static bool may_return(const struct sim_rank *r, enum sim_how how, uint64_t dead
 		return how == SIM_TIMED && engine_now() >= sim_time_of(r, deadline_ns);
 	case PAWL_ERR_HELD:
 		return has_ranges(r->world) && r->nheld > 0;
-	case PAWL_ERR_PEER:
-		return r->world->request.death_wait_ns && r->world->deaths;
 	default:
 		return rc == CLIENT_NO_SLOT &&
 		       r->nheld + r->requested + r->unsettled + needs > r->world->setup.max_held;
@@ -290,25 +313,26 @@ static bool may_return(const struct sim_rank *r, enum sim_how how, uint64_t dead
 static int refused(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, int needs, int rc)
 {
 	struct sim_world *w = r->world;
+	bool lost = has_lost(r, rc);
 
 	sim_note(r, "%s",
 		 rc == PAWL_ERR_BUSY      ? "finds the lock busy"
 		 : rc == PAWL_ERR_TIMEOUT ? "runs out of time"
 		 : rc == PAWL_ERR_HELD    ? "has some of the units"
-		 : rc == PAWL_ERR_PEER    ? "learns that a rank died"
+		 : lost                   ? "ends by a failure"
 					  : "has no slot");
-	if (!may_return(r, how, deadline_ns, needs, rc))
+	if (!lost && !may_return(r, how, deadline_ns, needs, rc))
 		sim_fail(w, SIM_MISUSE, "rank %d: an acquire must not return %d now", r->id, rc);
-	if (client_in_use(&r->clients) != r->nheld + r->requested)
-		sim_fail(w, SIM_MISUSE,
-			 "rank %d holds %d locks, requests %d, and %d slots are claimed", r->id,
-			 r->nheld, r->requested, client_in_use(&r->clients));
+	if (client_in_use(&r->clients) != r->nheld + r->requested + r->threads)
+		sim_fail(
+		    w, SIM_MISUSE,
+		    "rank %d holds %d locks, requests %d, has left %d, and %d slots are claimed",
+		    r->id, r->nheld, r->requested, r->threads, client_in_use(&r->clients));
 	r->mode = 0;
-	r->unsettled += rc == PAWL_ERR_PEER || rc == PAWL_ERR_TIMEOUT || rc == PAWL_ERR_BUSY;
+	r->unsettled += client_has_lost(rc) || rc == PAWL_ERR_TIMEOUT || rc == PAWL_ERR_BUSY;
 	/* A call that fails may leave each of its slots to settle, or lost. */
 	if (rc != CLIENT_NO_SLOT)
 		r->unsettled += needs - 1;
-	w->peers += rc == PAWL_ERR_PEER;
 	w->shortages += rc == CLIENT_NO_SLOT;
 	sim_step(r);
 	return rc == CLIENT_NO_SLOT ? PAWL_ERR_TOO_MANY : rc;
@@ -464,13 +488,51 @@ static void call_beside(struct sim_rank *r, void (*beside)(struct sim_rank *r, u
 	r->began = began;
 }
 
-/* A client that tests, computes, tests again, and then waits or cancels. */
+/* The thread of a request that the rank has left (table/left.c). With a lease others may have the
+ * lock since; the rank is not told. */
+static void end_left(struct sim_rank *t)
+{
+	struct client_set *set = &t->process->clients;
+	struct client_request *q = t->user;
+	struct lock_slot *slot = q->slot;
+	struct sim_hold h = {.rank = t, .slot = slot, .lock = slot->lock, .mode = slot->mode};
+	int rc;
+
+	slot->client.rma = &t->rma;
+	rc = client_request_step(set, q, CLIENT_WAIT);
+	sim_leave_if_over(t);
+	if (rc == PAWL_SUCCESS) {
+		t->world->left++;
+		h.granted = engine_now();
+		if (!t->world->request.lease_ns)
+			count_in(&h);
+		sim_step(t);
+		uncount(&h);
+		rc = client_request_put_back(set, q);
+	}
+	sim_note(t, "has ended its request of lock %llu", (unsigned long long)h.lock);
+	if (rc != PAWL_SUCCESS && !has_lost(t, rc) &&
+	    !(rc == PAWL_ERR_LEASE_LOST && t->world->request.lease_ns))
+		sim_fail(t->world, SIM_MISUSE, "rank %d: a request that it has left ended with %d",
+			 t->id, rc);
+	/* No other client has the slot yet: nothing has run since. */
+	slot->client.rma = &t->process->rma;
+}
+
+static void leave_request(struct sim_rank *r, struct client_request *q)
+{
+	sim_note(r, "leaves its request");
+	client_request_leave(&r->clients, q);
+	sim_fork(r, end_left, q);
+}
+
+/* A client that tests, computes, tests again, and then waits, cancels or leaves. */
 int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests, uint64_t ns,
-			 bool cancels, void (*beside)(struct sim_rank *r, uint64_t lock))
+			 enum sim_end end, void (*beside)(struct sim_rank *r, uint64_t lock))
 {
 	struct client_set *set = &r->clients;
 	const struct lock_protocol *p = r->world->request.protocol;
-	bool timed = p->kind.capabilities & PAWL_CAP_TIMED;
+	bool timed = (p->kind.capabilities & PAWL_CAP_TIMED) && end != SIM_LEAVES;
 	struct client_request *q;
 	struct lock_slot *slot;
 	int64_t from;
@@ -499,13 +561,21 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 		rc = client_request_step(set, q, CLIENT_LOOK);
 		sim_leave_if_over(r);
 	}
-	if (cancels) {
+	if (end == SIM_LEAVES && rc == CLIENT_PENDING) {
+		leave_request(r, q);
+		r->requested--;
+		sim_recorder_acquired(r, slot, PAWL_ERR_TIMEOUT);
+		r->mode = 0;
+		r->unsettled++;
+		return PAWL_ERR_BUSY;
+	}
+	if (end == SIM_CANCELS) {
 		sim_note(r, "cancels its request");
 		rc = client_request_cancel(set, q);
 		r->requested--;
 		sim_recorder_acquired(r, slot, PAWL_ERR_TIMEOUT);
 		sim_leave_if_over(r);
-		if (rc == PAWL_ERR_PEER)
+		if (client_has_lost(rc))
 			return refused(r, SIM_ACQUIRE, 0, 1, rc);
 		if (rc != PAWL_SUCCESS &&
 		    !(rc == PAWL_ERR_LEASE_LOST && r->world->request.lease_ns))
@@ -578,10 +648,9 @@ static void released(struct sim_hold *h, bool lost, int rc)
 {
 	struct sim_rank *r = h->rank;
 	struct sim_world *w = r->world;
-	bool died = rc == PAWL_ERR_PEER && w->request.death_wait_ns && w->deaths;
+	bool died = has_lost(r, rc) && client_has_lost(rc);
 
 	r->unsettled += died || w->setup.posts;
-	w->peers += died;
 	if (lost && rc != PAWL_ERR_LEASE_LOST && !died)
 		sim_fail(w, SIM_MISUSE, "rank %d: others came in, and its release does not say so",
 			 r->id);
@@ -591,7 +660,7 @@ static void released(struct sim_hold *h, bool lost, int rc)
 	r->nheld--;
 	sim_recorder_released(r, h->slot);
 	sim_note(r, "has released lock %llu%s", (unsigned long long)h->lock,
-		 died ? ", or not: a rank died" : "");
+		 died ? ", or not" : "");
 }
 
 /* Release both locks of sim_acquire_part(). */
@@ -677,17 +746,36 @@ void sim_forget(struct sim_rank *r)
 
 /* --------------------------------------------------------- the end of a rank */
 
+/* The slots that are lost; and, at a lock where an operation failed, those that wait for others. */
+static int count_lost(const struct sim_rank *r)
+{
+	const struct client_set *set = &r->clients;
+	int lost = 0, waiting = 0;
+
+	for (int i = 0; i < slots_used(set); i++) {
+		lost += set->claims[i].owner == SLOTS_LOST;
+		waiting +=
+		    (set->claims[i].owner == SLOTS_LEFT || set->claims[i].owner == SLOTS_QUEUED ||
+		     set->claims[i].owner == SLOTS_ABANDONED) &&
+		    r->world->locks[set->slots[i].lock].broken;
+	}
+	if (lost > r->losses)
+		sim_fail(r->world, SIM_MISUSE, "rank %d has lost %d slots by %d failures", r->id,
+			 lost, r->losses);
+	return lost + waiting;
+}
+
 /* Check that all slots can be used again, unless a rank that is needed has died. */
 static void reclaim(struct sim_rank *r)
 {
 	struct client_set *set = &r->clients;
 	uint64_t retry_ns = RETRY_NS;
-	int rc = PAWL_SUCCESS;
+	int most = r->world->setup.max_held, rc = PAWL_SUCCESS;
 
-	while (client_in_use(set) < r->world->setup.max_held && !r->world->deaths) {
+	while (client_in_use(set) + count_lost(r) < most && !r->world->deaths) {
 		while (slots_claim_range(set, 0, &rc))
 			;
-		if (client_in_use(set) < r->world->setup.max_held)
+		if (client_in_use(set) + count_lost(r) < most)
 			sim_sleep(r, retry_ns * SIM_NS);
 		/* A place in a queue may wait for a recovery, which takes several leases. */
 		if (retry_ns < RETRY_MOST_NS)
@@ -700,23 +788,21 @@ static void reclaim(struct sim_rank *r)
 
 void sim_settle(struct sim_rank *r)
 {
+	sim_join(r);
 	/* With a lease, a place in a queue may stay until its client checks whether to recover it,
 	 * if no other client comes. */
 	if (r->world->request.lease_ns || sim_below(&r->random, 2))
 		reclaim(r);
 	client_settle(&r->clients);
 	for (const struct sim_op *op = r->ops; op; op = op->next)
-		if (!op->effective && !r->world->deaths)
+		if (!op->effective && !r->world->deaths && !r->world->failures)
 			sim_fail(r->world, SIM_MISUSE,
 				 "rank %d: operations are on their way after its end", r->id);
 }
 
-/* Let each waiting rank check how long its wait may still take. */
-static void wake_all(struct sim_world *w)
+void sim_doubt(struct sim_world *w)
 {
-	for (int id = 0; w->request.death_wait_ns && id < w->request.ranks; id++) {
-		struct sim_rank *r = &w->ranks[id];
-
+	for (struct sim_rank *r = w->ranks; r && w->request.doubt_ns; r = sim_next(r)) {
 		if (r->line && (!r->alarm || r->alarm > engine_now() + 1)) {
 			r->alarm = engine_now() + 1;
 			engine_at(r->alarm, sim_alarm, r);
@@ -732,7 +818,7 @@ void sim_die(struct sim_rank *r)
 	r->world->deaths++;
 	sim_note(r, "dies");
 	sim_recorder_end(r);
-	wake_all(r->world);
+	sim_doubt(r->world);
 }
 
 void sim_count(const struct sim_rank *r, struct pawl_stats *stats)
@@ -762,8 +848,11 @@ void sim_check_idle(struct sim_world *w)
 	struct lock_memory memory = {word_of, w};
 	char err[200] = "";
 
+	if (w->failures && p->check && p->check->idle_together)
+		return;
+
 	for (uint64_t l = 0; p->check && p->check->idle && l < w->request.locks; l++)
-		if (!p->check->idle(&w->setup, l, &memory, err, sizeof err))
+		if (!w->locks[l].broken && !p->check->idle(&w->setup, l, &memory, err, sizeof err))
 			sim_fail(w, SIM_NOT_IDLE, "no client holds or awaits lock %llu, but %s",
 				 (unsigned long long)l, err);
 }

@@ -111,20 +111,26 @@ int64_t sim_perform(struct sim_rank *r, struct rma_word w, enum sim_call call, e
 }
 
 /* Whether the target is dead, so that nothing performs the operation. */
-static bool is_lost(const struct sim_op *op)
+static bool is_for_dead(const struct sim_op *op)
 {
 	const struct sim_world *w = op->rank->world;
 
-	return w->request.death_wait_ns && w->ranks[op->word.rank].dead &&
-	       (op->word.flags & RMA_FAR);
+	return w->request.doubt_ns && w->ranks[op->word.rank].dead && (op->word.flags & RMA_FAR);
 }
 
 static void end_effect(struct sim_op *op)
 {
-	struct sim_rank *r = op->rank;
+	/* That waits for it: a thread may have issued it for the rank, which waits at its end. */
+	struct sim_rank *r = op->client->rma->state;
 
 	op->effective = true;
 	op->known = engine_now() + r->world->request.timing->answer(op);
+	if (op->fails) {
+		op->client->failed = true;
+		sim_break(op->client);
+		r->world->failures += !is_for_dead(op);
+		sim_doubt(r->world);
+	}
 	if (r->flusher != op->client ||
 	    (r->flushing != SIM_ALL_TARGETS && (r->flushing != op->word.rank || op->posted))) {
 		if (op->posted)
@@ -156,7 +162,7 @@ static struct sim_op *next_in_order(const struct sim_rank *r, const struct rma_c
 {
 	struct sim_op *first = NULL;
 
-	for (struct sim_op *o = r->ops; o; o = o->next)
+	for (struct sim_op *o = r->process->ops; o; o = o->next)
 		if (o->client == c && o->word.rank == rank && !o->effective)
 			first = o;
 	return first && first->arrived ? first : NULL;
@@ -224,11 +230,11 @@ static void take_effect(struct sim_op *op)
 	const struct rma_client *c = op->client;
 	int rank = op->word.rank;
 
-	if (is_lost(op))
-		op->client->failed = true;
-	else if (is_by_adapter(op))
+	if (is_for_dead(op))
+		op->fails = op->lost = true;
+	else if (!op->lost && is_by_adapter(op))
 		return;
-	else
+	else if (!op->lost)
 		op->value = sim_perform(r, op->word, op->call, op->op, op->operand, op->expected);
 	end_effect(op);
 	go_on(r, c, rank);

@@ -49,6 +49,8 @@ struct sim_op {
 	int64_t *result;
 	bool held;      /* not sent before a flush pushes it */
 	bool posted;    /* no flush waits for it */
+	bool fails;     /* its client is told so; */
+	bool lost;      /* and it is not performed */
 	bool arrived;   /* waits for earlier ones, if the transport keeps their order */
 	int64_t after;  /* what an adapter is about to write */
 	bool effective; /* performed; its rank knows at this time: */
@@ -105,15 +107,20 @@ enum { SIM_NO_TARGET = -1, SIM_ALL_TARGETS = -2 };
 struct sim_rank {
 	struct sim_world *world;
 	int id;
+	/* Itself; or the rank whose request this one ends, as a thread of table/left.c. */
+	struct sim_rank *process;
+	struct sim_rank *next_thread; /* of the world */
+	int threads;                  /* of this rank that have not ended */
+	bool joins;                   /* it waits for them */
 	bool done;
 	struct rma rma;
 	struct client_set clients;
 	struct sim_hold held[SIM_HELD]; /* the latest last */
 	int nheld;
-	int unsettled; /* number of calls after which a slot may not have been free */
-	int requested; /* open requests */
-	uint64_t kept; /* bits of slots of abandoned locks, which may not be used again yet */
-	struct sim_op *ops;
+	int unsettled;      /* number of calls after which a slot may not have been free */
+	int requested;      /* open requests */
+	uint64_t kept;      /* bits of slots of abandoned locks, which may not be used again yet */
+	struct sim_op *ops; /* of the process */
 	uint64_t random;
 	struct engine_actor *actor;
 	jmp_buf out;  /* jump target when the world is over */
@@ -138,18 +145,31 @@ struct sim_rank {
 	uint64_t seen; /* exclusive grants of the lock at the start of its wait */
 	sim_time began;
 	bool dead;
-	uint64_t lives;      /* dies after this many more accesses; 0: never */
-	uint64_t nap_after;  /* stops after this many more accesses; 0: never */
-	sim_time nap;        /* for at most this long, */
-	int naps;            /* this often, */
-	uint64_t nap_within; /* with at most this many accesses between */
-	int64_t skew_ns;     /* error of what it takes for the clock of rank 0 */
-	uint64_t stood_ns;   /* for which its machine was suspended: its own clock stood still */
+	uint64_t lives;       /* dies after this many more accesses; 0: never */
+	uint64_t nap_after;   /* stops after this many more accesses; 0: never */
+	sim_time nap;         /* for at most this long, */
+	int naps;             /* this often, */
+	uint64_t nap_within;  /* with at most this many accesses between */
+	int64_t skew_ns;      /* error of what it takes for the clock of rank 0 */
+	uint64_t stood_ns;    /* for which its machine was suspended: its own clock stood still */
+	uint64_t fails_after; /* an operation or a flush fails after this many more; 0: never */
+	int cut;              /* the rank to which it has lost its connection; -1: none */
+	int apart;            /* a rank that it cannot reach before this time; -1: none */
+	sim_time apart_until;
+	int losses; /* slots that calls may have lost, because an operation failed */
+	void (*body)(struct sim_rank *thread); /* of a thread */
 	void *user;
 };
 
 /* How a rank asks for a lock. */
 enum sim_how { SIM_ACQUIRE, SIM_TRY, SIM_TIMED, SIM_REQUEST, SIM_HOWS };
+/* How a rank ends a request that has not got its lock. */
+enum sim_end { SIM_AWAITS, SIM_CANCELS, SIM_LEAVES };
+
+/* How operations of living ranks fail (sim_rank.fails_after, apart): the MPI reports an error for a
+ * call; the connection to another rank is lost; the first operations on another rank cannot be
+ * sent yet. */
+enum sim_errors { SIM_NO_ERRORS, SIM_MPI_ERRORS, SIM_CUTS, SIM_UNREACHED };
 
 /* The outcome of a world. */
 enum sim_verdict { SIM_FINE, SIM_VIOLATION, SIM_STUCK, SIM_STARVED, SIM_NOT_IDLE, SIM_MISUSE };
@@ -159,11 +179,13 @@ struct sim_request {
 	const struct options *options; /* options of that protocol */
 	const char *topology;          /* synthetic */
 	int ranks;
-	int slots;              /* max_held of a rank; 0: one */
-	bool posts;             /* the transport of NET words has rma_post() */
-	bool ordered;           /* ... and keeps the order of a client's operations on a rank */
-	uint64_t death_wait_ns; /* operations on dead ranks of other nodes fail, and after a death
-				   no wait takes longer than this; 0: neither */
+	int slots;         /* max_held of a rank; 0: one */
+	bool posts;        /* the transport of NET words has rma_post() */
+	bool ordered;      /* ... and keeps the order of a client's operations on a rank */
+	uint64_t doubt_ns; /* operations on dead ranks of other nodes fail, and after a death or
+			      another failure no wait takes longer than this; 0: neither */
+	enum sim_errors errors;
+	bool calm; /* no wait takes that long, unless an operation on its lock has failed */
 	uint64_t locks;
 	const uint64_t *homes; /* [locks] rank << 40 | index; NULL: as the options say */
 	uint64_t block;        /* with homes: the largest number of locks at a rank */
@@ -189,6 +211,7 @@ struct sim_request {
 struct sim_lock { /* the true state of a lock, whatever its words say */
 	int writers, readers, intents, intents_shared, last;
 	uint64_t exclusive; /* number of grants */
+	bool broken;        /* a client has left it where an operation failed */
 	/* 1 + the only rank that has asked for it so far, by acquires and tries alone; -1: there
 	 * are several, or other calls. */
 	int only;
@@ -199,8 +222,9 @@ struct sim_world {
 	struct topo *topo;
 	struct lock_protocol protocol;      /* the request's, with sim_abandon() */
 	struct lock_recovery_calls recover; /* its block, if it has one */
+	struct rma_transport transport;     /* for tables on several nodes */
 	struct lock_setup setup;
-	struct sim_rank *ranks;
+	struct sim_rank *ranks, *threads;
 	char **map; /* [ranks] all NULL */
 	int64_t *words;
 	struct sim_line *lines;
@@ -213,9 +237,12 @@ struct sim_world {
 	int deaths; /* number of dead ranks and abandoned locks */
 	uint64_t hash, acquires;
 	uint64_t accesses;                          /* since the last acquire */
-	uint64_t peers;                             /* calls that ended with PAWL_ERR_PEER */
+	uint64_t failures;                          /* failed operations of living ranks */
+	uint64_t peers;                             /* calls that a death has ended, */
+	uint64_t ended[SIM_UNREACHED + 1];          /* and failed operations, by their sort */
 	uint64_t shortages;                         /* acquires that found no slot */
 	uint64_t calls[SIM_HOWS], beside[SIM_HOWS]; /* acquires, and those beside a request */
+	uint64_t left;   /* requests that others than their ranks ended with the lock */
 	uint64_t second; /* locks that a rank got while it held another one, by an own call */
 	uint64_t most_overtakes;
 	struct sim_recorder *recorder; /* NULL: not recorded */
@@ -237,6 +264,11 @@ struct sim_world *sim_world_create(const struct sim_request *q);
 /* Run the programs of all ranks to their ends. Called by an actor when no other runs. */
 enum sim_verdict sim_world_run(struct sim_world *w);
 void sim_world_free(struct sim_world *w);
+/* The next of all ranks and threads; NULL after the last. */
+struct sim_rank *sim_next(const struct sim_rank *r);
+/* Run body as a thread of the rank; sim_join() waits for all of them. */
+void sim_fork(struct sim_rank *r, void (*body)(struct sim_rank *thread), void *user);
+void sim_join(struct sim_rank *r);
 /* End the world with this verdict and reason, unless it is over already. */
 void sim_fail(struct sim_world *w, enum sim_verdict v, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -278,7 +310,10 @@ uint64_t sim_seed(uint64_t seed, uint64_t stream);
 /* Called where a rank may stop for a long time and then continue. */
 void sim_nap(struct sim_rank *r);
 /* The transports for tables on one node and on several. */
-extern const struct rma_transport sim_node_transport, sim_net_transport, sim_ordered_transport;
+extern const struct rma_transport sim_node_transport, sim_net_transport;
+/* The client leaves its protocol, or will: its locks may stay as they are, and its slots are lost.
+ */
+void sim_break(struct rma_client *c);
 
 /* effect.c ------------------------------------------------------------------ */
 
@@ -327,11 +362,11 @@ int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode
 int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int *modes,
 		     enum sim_how how, uint64_t ns);
 void sim_release_many(struct sim_rank *r);
-/* Request a lock, test it a few times with at most ns between, and wait for it, or cancel it:
- * PAWL_ERR_BUSY. beside: called before each test, with the lock; it may ask for other locks, and
- * has released them when it returns. NULL: nothing. */
+/* Request a lock, test it a few times with at most ns between, and wait for it, or cancel it, or
+ * leave it to a thread: PAWL_ERR_BUSY. beside: called before each test, with the lock; it may ask
+ * for other locks, and has released them when it returns. NULL: nothing. */
 int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests, uint64_t ns,
-			 bool cancels, void (*beside)(struct sim_rank *r, uint64_t lock));
+			 enum sim_end end, void (*beside)(struct sim_rank *r, uint64_t lock));
 /* Read without the lock, for at most ns, until the read is valid: PAWL_ERR_BUSY; or acquire it in
  * mode PAWL_SHARED. For kinds with PAWL_CAP_OPTIMISTIC. */
 int sim_read(struct sim_rank *r, uint64_t lock, uint64_t ns);
@@ -348,6 +383,8 @@ void sim_settle(struct sim_rank *r);
 /* The counts of the rank's slots. */
 void sim_count(const struct sim_rank *r, struct pawl_stats *stats);
 uint64_t sim_waits(const struct sim_rank *r);
+/* An operation has failed, or a rank has died: each waiting rank looks how long it waits on. */
+void sim_doubt(struct sim_world *w);
 /* The rank dies: other ranks have to recover its locks. */
 void sim_die(struct sim_rank *r);
 /* The rank starts to wait for a word. */

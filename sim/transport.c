@@ -4,11 +4,18 @@
  * the access takes. Any other operation goes through the network and takes effect when the timing
  * says, in any order. Its result is in place only after the flush. Until then the buffer has a
  * poison value, which a protocol finds if it looks too early.
+ *
+ * Operations fail in three ways. With SIM_MPI_ERRORS a call of the MPI returns an error, and has
+ * been performed or not; what the client has issued before takes effect soon, or was never sent.
+ * With SIM_CUTS a connection is lost: operations that were on their way may have been performed,
+ * later ones are not, and the client learns it at its flush. With SIM_UNREACHED a rank cannot reach
+ * another one at first: a call that begins there ends, and any other one waits.
  */
 #include <stdlib.h>
 
 #include "sim/sim.h"
 
+/* In every second world; in the others 0, as with transport ucx. */
 #define POISON INT64_C(0x5a5ada7a5a5ada7a)
 
 static struct sim_rank *rank_of(struct rma_client *c)
@@ -21,7 +28,37 @@ static const struct sim_timing *timing_of(const struct sim_rank *r)
 	return r->world->request.timing;
 }
 
+static void end_op(struct sim_rank *r, struct sim_op **at);
+
 /* ------------------------------------------------------------------ failures */
+
+/* Since when a client knows of a failure, and in which wait. */
+struct sim_client {
+	struct rma_doubt doubt;
+	bool broken;
+};
+_Static_assert(sizeof(struct sim_client) <= RMA_OWN_BYTES, "it fits into a client");
+
+static void break_one(struct sim_rank *r, struct rma_client *c)
+{
+	struct sim_client *own = rma_own(c);
+
+	r->world->locks[c->lock].broken = true;
+	r->process->losses += !own->broken;
+	own->broken = true;
+}
+
+void sim_break(struct rma_client *c)
+{
+	struct sim_rank *r = rank_of(c);
+
+	for (int i = 0; i < slots_used(&r->process->clients); i++) {
+		struct rma_client *other = &r->process->clients.slots[i].client;
+
+		if (other == c || (c->inside && other->inside)) /* a part and its whole */
+			break_one(r, other);
+	}
+}
 
 /* As in ucx/transport.c: leave the protocol where it is. */
 static void give_up(struct rma_client *c)
@@ -31,6 +68,8 @@ static void give_up(struct rma_client *c)
 	c->failed = false;
 	if (!c->on_loss)
 		return;
+	if (!c->unreached)
+		sim_break(c);
 	sim_note(r, "gives up");
 	r->what = NULL;
 	r->has_word = false;
@@ -38,29 +77,127 @@ static void give_up(struct rma_client *c)
 	longjmp(*c->on_loss, 1);
 }
 
-/* Since when a client knows of a death, and in which wait. */
-struct sim_client {
-	uint64_t dead_since_ns, dead_wait;
-};
-_Static_assert(sizeof(struct sim_client) <= RMA_OWN_BYTES, "it fits into a client");
-
-/* Give up if c has waited for too long since a death. Otherwise the time when it will have; 0:
+/* Give up if c has waited for too long since a failure. Otherwise the time when it will have; 0:
  * there is no such time yet. */
 static sim_time limit_wait(struct rma_client *c)
 {
 	struct sim_client *own = rma_own(c);
-	const struct sim_world *w = rank_of(c)->world;
-	uint64_t now = engine_now() / SIM_NS, most = w->request.death_wait_ns;
+	struct sim_world *w = rank_of(c)->world;
+	uint64_t now = engine_now() / SIM_NS, most = w->request.doubt_ns;
 
-	if (!most || c->rma->outlives || !w->deaths || !c->on_loss)
+	if (!most || c->rma->outlives || !(w->deaths || w->failures) || !c->on_loss)
 		return 0;
-	if (!own->dead_since_ns || own->dead_wait != c->waits) {
-		own->dead_since_ns = now;
-		own->dead_wait = c->waits;
-	}
-	if (now - own->dead_since_ns >= most)
+	if (!own->doubt.since_ns || own->doubt.wait != c->waits)
+		own->doubt = (struct rma_doubt){now, c->waits};
+	if (now - own->doubt.since_ns >= most) {
+		if (w->request.calm && !w->locks[c->lock].broken)
+			sim_fail(w, SIM_STUCK,
+				 "rank %d has waited for lock %llu for long, and no operation on it"
+				 " has failed",
+				 rank_of(c)->id, (unsigned long long)c->lock);
 		give_up(c);
-	return (own->dead_since_ns + most) * SIM_NS;
+	}
+	return (own->doubt.since_ns + most) * SIM_NS;
+}
+
+/* The MPI has returned an error. What the client has issued before is on its way, or was never
+ * sent; nobody looks at its results. */
+static void fail_call(struct rma_client *c)
+{
+	struct sim_rank *r = rank_of(c);
+	bool sent = sim_below(&r->random, 2);
+
+	sim_note(r, "gets an error");
+	for (struct sim_op *op = r->process->ops; op; op = op->next) {
+		if (op->client != c)
+			continue;
+		op->result = NULL;
+		if (op->held && sent)
+			timing_of(r)->push(op);
+		op->held = op->held && !sent;
+	}
+	r->world->failures++;
+	sim_doubt(r->world);
+	give_up(c);
+}
+
+/* Operations of a rank between two errors of the MPI. */
+enum { MOST_BETWEEN = 50 };
+
+/* Whether this call fails; not one that nobody would tell of it. */
+static bool fails(struct rma_client *c, enum sim_errors how)
+{
+	struct sim_rank *r = rank_of(c)->process;
+
+	if (__builtin_expect(!r->fails_after, 1) || r->world->request.errors != how || !c->on_loss)
+		return false;
+	if (--r->fails_after)
+		return false;
+	if (how == SIM_MPI_ERRORS && sim_below(&r->random, 2))
+		r->fails_after = 1 + sim_below(&r->random, MOST_BETWEEN);
+	return true;
+}
+
+/* The connection to a rank is lost, for all clients of this one. */
+static void cut(struct sim_rank *r, int rank)
+{
+	sim_note(r, "loses its connection to rank %d", rank);
+	r->cut = rank;
+	for (struct sim_op *op = r->ops; op; op = op->next)
+		if (op->word.rank == rank && !op->effective) {
+			op->fails = true;
+			op->lost = sim_below(&r->random, 2);
+		}
+}
+
+/* Whether c's call begins at the rank that cannot be reached, as in ucx/transport.c. */
+static bool begins_apart(const struct rma_client *c)
+{
+	const struct sim_rank *r = ((const struct sim_rank *)c->rma->state)->process;
+	uint64_t index;
+	int home;
+
+	lock_home(&r->world->setup, c->lock, &home, &index);
+	return r->world->request.protocol->first_at_home && !c->inside && home == r->apart;
+}
+
+static bool is_apart(struct sim_rank *r, struct rma_word w)
+{
+	if (__builtin_expect(r->apart < 0, 1))
+		return false;
+	if (engine_now() >= r->apart_until)
+		r->apart = -1;
+	return w.rank == r->apart && (w.flags & RMA_FAR);
+}
+
+static bool has_unsent(const struct sim_rank *r, const struct rma_client *c)
+{
+	for (const struct sim_op *op = r->ops; op; op = op->next)
+		if (op->client == c && op->word.rank == r->apart && op->held)
+			return true;
+	return false;
+}
+
+/* c's operations on the rank that cannot be reached are dropped, or wait until it can. */
+static void reach(struct rma_client *c)
+{
+	struct sim_rank *by = rank_of(c), *r = by->process;
+
+	if (__builtin_expect(r->apart < 0, 1) || !has_unsent(r, c))
+		return;
+	if (begins_apart(c) && c->on_loss) {
+		for (struct sim_op **at = &r->ops; *at;)
+			if ((*at)->client == c && (*at)->word.rank == r->apart)
+				end_op(r, at);
+			else
+				at = &(*at)->next;
+		c->failed = c->unreached = true;
+		return;
+	}
+	sim_note(r, "cannot reach rank %d yet", r->apart);
+	if (r->apart_until > engine_now())
+		sim_sleep(by, r->apart_until - engine_now());
+	r->apart = -1;
 }
 
 /* ---------------------------------------------------------------- operations */
@@ -114,6 +251,7 @@ static void issue(struct rma_client *c, struct rma_word w, enum sim_call call, e
 {
 	struct sim_rank *r = rank_of(c);
 	struct sim_op *op;
+	bool error;
 
 	if (w.flags & RMA_NODE_WORD) {
 		int64_t old = access_word(r, w, call, what, operand, expected);
@@ -124,9 +262,14 @@ static void issue(struct rma_client *c, struct rma_word w, enum sim_call call, e
 	}
 	sim_step(r);
 	sim_nap(r);
+	error = fails(c, SIM_MPI_ERRORS);
+	if (error && sim_below(&r->random, 2))
+		fail_call(c);
+	if ((w.flags & RMA_FAR) && fails(c, SIM_CUTS))
+		cut(r->process, w.rank);
 	op = new_op(r);
 	*op = (struct sim_op){
-	    .next = r->ops,
+	    .next = r->process->ops,
 	    .rank = r,
 	    .client = c,
 	    .word = w,
@@ -135,11 +278,17 @@ static void issue(struct rma_client *c, struct rma_word w, enum sim_call call, e
 	    .operand = operand,
 	    .expected = expected,
 	    .result = result,
+	    .fails = w.rank == r->process->cut,
+	    .lost = w.rank == r->process->cut,
+	    .held = is_apart(r->process, w),
 	};
-	r->ops = op;
+	r->process->ops = op;
 	if (result)
-		*result = POISON;
-	sim_sleep(r, timing_of(r)->send(op));
+		*result = r->world->request.seed % 2 ? POISON : 0;
+	if (!op->held)
+		sim_sleep(r, timing_of(r)->send(op));
+	if (error)
+		fail_call(c);
 }
 
 static void sim_put(struct rma_client *c, struct rma_word w, int64_t value)
@@ -194,7 +343,7 @@ static void end_op(struct sim_rank *r, struct sim_op **at)
 /* The same for all operations that a flush covers. */
 static void collect(struct sim_rank *r, const struct rma_client *c, int target)
 {
-	struct sim_op **at = &r->ops, *op;
+	struct sim_op **at = &r->process->ops, *op;
 
 	while ((op = *at))
 		if (covers(c, target, op))
@@ -207,7 +356,7 @@ static sim_time last_known(const struct sim_rank *r, const struct rma_client *c,
 {
 	sim_time last = 0;
 
-	for (const struct sim_op *op = r->ops; op; op = op->next)
+	for (const struct sim_op *op = r->process->ops; op; op = op->next)
 		if (covers(c, target, op) && op->known > last)
 			last = op->known;
 	return last;
@@ -218,10 +367,17 @@ static void flush(struct rma_client *c, int target)
 	struct sim_rank *r = rank_of(c);
 	const char *what = r->what;
 	sim_time last;
+	bool error;
 
 	sim_step(r);
+	error = fails(c, SIM_MPI_ERRORS);
+	if (error && sim_below(&r->random, 2))
+		fail_call(c);
+	reach(c);
+	if (c->unreached)
+		target = SIM_ALL_TARGETS; /* the slot is used again */
 	r->unfinished = 0;
-	for (struct sim_op *op = r->ops; op; op = op->next) {
+	for (struct sim_op *op = r->process->ops; op; op = op->next) {
 		if (!covers(c, target, op) || op->effective)
 			continue;
 		r->unfinished++;
@@ -241,6 +397,8 @@ static void flush(struct rma_client *c, int target)
 	if (last > engine_now())
 		sim_sleep(r, last - engine_now());
 	collect(r, c, target);
+	if (error)
+		fail_call(c);
 	if (c->failed)
 		give_up(c);
 	/* What the client has seen may be old when it reads its clock. */
@@ -256,7 +414,7 @@ static void flush_all(struct rma_client *c)
 
 void sim_reap(struct sim_rank *r)
 {
-	struct sim_op **at = &r->ops;
+	struct sim_op **at = &r->process->ops;
 
 	while (*at)
 		if ((*at)->posted && (*at)->effective && !(*at)->result)
@@ -269,9 +427,9 @@ static bool post(struct rma_client *c, struct rma_word w)
 {
 	struct sim_rank *r = rank_of(c);
 
-	if (timing_of(r)->may_post && !timing_of(r)->may_post(r))
+	if ((timing_of(r)->may_post && !timing_of(r)->may_post(r)) || is_apart(r->process, w))
 		return false;
-	for (struct sim_op *op = r->ops; op; op = op->next) {
+	for (struct sim_op *op = r->process->ops; op; op = op->next) {
 		if (!covers(c, w.rank, op))
 			continue;
 		op->posted = true;
@@ -286,10 +444,10 @@ static bool post(struct rma_client *c, struct rma_word w)
 static bool answered(struct rma_client *c, const int64_t *result)
 {
 	struct sim_rank *r = rank_of(c);
-	struct sim_op **at = &r->ops;
+	struct sim_op **at = &r->process->ops;
 
 	sim_step(r);
-	for (const struct sim_op *op = r->ops; op; op = op->next)
+	for (const struct sim_op *op = r->process->ops; op; op = op->next)
 		if (op->client == c && op->posted && !op->effective)
 			return false;
 	while (*at && (*at)->result != result)
@@ -370,7 +528,7 @@ static uint64_t sim_clock(const struct rma_client *c)
 {
 	const struct sim_rank *r = c->rma->state;
 
-	return sim_now_ns(r) + r->world->request.clock_error_ns + (uint64_t)r->skew_ns;
+	return sim_now_ns(r) + r->world->request.clock_error_ns + (uint64_t)r->process->skew_ns;
 }
 
 /* Virtual ranks need no progress, but a client that does not wait learns of deaths here. */
@@ -396,31 +554,10 @@ const struct rma_transport sim_node_transport = {
     .clock = sim_clock,
 };
 
-/* can_fail is false: whether ranks die depends on the world, which sets client_set.can_fail. */
+/* world.c says whether operations are ordered, and whether and how they fail. */
 const struct rma_transport sim_net_transport = {
     .name = "mpi",
     .can = {.posts = true},
-    .put = sim_put,
-    .get = sim_get,
-    .acc = sim_acc,
-    .fao = sim_fao,
-    .cas = sim_cas,
-    .flush = flush,
-    .flush_all = flush_all,
-    .post = post,
-    .answered = answered,
-    .progress = progress,
-    .peek = sim_peek,
-    .poke = sim_poke,
-    .await = sim_await,
-    .pause = sim_pause,
-    .clock = sim_clock,
-};
-
-/* The same, with operations in their order; effect.c. */
-const struct rma_transport sim_ordered_transport = {
-    .name = "mpi",
-    .can = {.posts = true, .ordered = true},
     .put = sim_put,
     .get = sim_get,
     .acc = sim_acc,

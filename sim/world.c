@@ -61,13 +61,12 @@ static bool set_up_rank(struct sim_world *w, int id)
 	struct sim_rank *r = &w->ranks[id];
 
 	r->world = w;
+	r->process = r;
 	r->id = id;
 	r->flushing = SIM_NO_TARGET;
 	r->random = sim_seed(w->request.seed, (uint64_t)id + 1);
 	r->rma = (struct rma){
-	    .transport = w->setup.domain == RMA_NODE ? &sim_node_transport
-			 : w->request.ordered        ? &sim_ordered_transport
-						     : &sim_net_transport,
+	    .transport = w->setup.domain == RMA_NODE ? &sim_node_transport : &w->transport,
 	    .map = w->map,
 	    .node = w->topo->node,
 	    .rank = id,
@@ -81,7 +80,8 @@ static bool set_up_rank(struct sim_world *w, int id)
 	if (w->request.clock_error_ns)
 		r->skew_ns = (int64_t)sim_below(&w->random, 2 * w->request.clock_error_ns + 1) -
 			     (int64_t)w->request.clock_error_ns;
-	r->clients.can_fail = w->request.death_wait_ns > 0;
+	r->cut = r->apart = -1;
+	r->clients.can_fail = w->request.doubt_ns > 0 || w->request.errors;
 	return client_open(&r->clients, &w->setup, &r->rma);
 }
 
@@ -162,6 +162,9 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 		w->setup.homes = q->homes;
 		w->setup.block = q->block;
 	}
+	w->transport = sim_net_transport;
+	w->transport.can.ordered = q->ordered;
+	w->transport.can.by_mpi = q->errors == SIM_MPI_ERRORS;
 	if (setup_layout(&w->setup) != PAWL_SUCCESS || !allocate(w) || !start_servers(w)) {
 		sim_world_free(w);
 		return NULL;
@@ -178,6 +181,10 @@ void sim_world_free(struct sim_world *w)
 			next = op->next;
 			free(op);
 		}
+	for (struct sim_rank *t = w->threads, *next; t; t = next) {
+		next = t->next_thread;
+		free(t);
+	}
 	for (struct sim_op *op = w->spare, *next; op; op = next) {
 		next = op->next;
 		free(op);
@@ -199,6 +206,15 @@ void sim_world_free(struct sim_world *w)
 
 /* --------------------------------------------------------------------- ranks */
 
+struct sim_rank *sim_next(const struct sim_rank *r)
+{
+	const struct sim_world *w = r->world;
+
+	if (r != r->process)
+		return r->next_thread;
+	return r->id + 1 < w->request.ranks ? &w->ranks[r->id + 1] : w->threads;
+}
+
 /* AddressSanitizer knows the stacks of threads, and unmarks the frames that a longjmp() leaves. On
  * SimGrid's stacks this has to be done here. */
 void sim_unwind(struct sim_rank *r)
@@ -219,7 +235,7 @@ void sim_unwind(struct sim_rank *r)
  * comes here, too. */
 static _Noreturn void leave(struct sim_rank *r)
 {
-	client_request_escape(&r->clients);
+	client_request_escape(&r->process->clients, &r->rma);
 	sim_unwind(r);
 	longjmp(r->out, 1);
 }
@@ -239,12 +255,12 @@ void sim_sleep(struct sim_rank *r, sim_time span)
 
 uint64_t sim_now_ns(const struct sim_rank *r)
 {
-	return engine_now() / SIM_NS - r->stood_ns;
+	return engine_now() / SIM_NS - r->process->stood_ns;
 }
 
 sim_time sim_time_of(const struct sim_rank *r, uint64_t ns)
 {
-	return (ns + r->stood_ns) * SIM_NS;
+	return (ns + r->process->stood_ns) * SIM_NS;
 }
 
 void sim_block(struct sim_rank *r)
@@ -284,6 +300,58 @@ static void live(void *arg)
 	r->world->end = engine_now();
 }
 
+static void live_thread(void *arg)
+{
+	struct sim_rank *t = arg, *r = t->process;
+
+	t->bottom = __builtin_frame_address(0);
+	if (!setjmp(t->out))
+		t->body(t);
+	t->done = true;
+	t->world->unfinished--;
+	r->threads--;
+	if (r->joins)
+		engine_wake(r->actor);
+}
+
+void sim_fork(struct sim_rank *r, void (*body)(struct sim_rank *), void *user)
+{
+	struct sim_world *w = r->world;
+	struct sim_rank *t = calloc(1, sizeof *t);
+
+	if (!t)
+		abort();
+	*t = (struct sim_rank){
+	    .world = w,
+	    .id = r->id,
+	    .process = r,
+	    .next_thread = w->threads,
+	    .flushing = SIM_NO_TARGET,
+	    .cut = -1,
+	    .apart = -1,
+	    .random = sim_random(&r->random) | 1,
+	    .rma = r->rma,
+	    .body = body,
+	    .user = user,
+	};
+	t->rma.state = t;
+	w->threads = t;
+	w->unfinished++;
+	r->threads++;
+	t->actor = engine_spawn(live_thread, t);
+}
+
+void sim_join(struct sim_rank *r)
+{
+	while (r->threads) {
+		r->joins = true;
+		r->what = "the end of a request that it has left";
+		sim_block(r);
+		r->what = NULL;
+		r->joins = false;
+	}
+}
+
 /* ----------------------------------------------------------------------- run */
 
 /* Describe what a rank waits for. */
@@ -306,15 +374,13 @@ static void report_stuck(struct sim_world *w)
 	char first[160] = "", text[160];
 	int waiting = 0, stuck = 0;
 
-	for (int id = 0; id < w->request.ranks; id++) {
-		struct sim_rank *r = &w->ranks[id];
-
+	for (struct sim_rank *r = w->ranks; r; r = sim_next(r)) {
 		if (r->done)
 			continue;
 		describe_wait(r, text, sizeof text);
 		sim_note(r, "waits for ever for %s", text);
 		if (!waiting++) {
-			stuck = id;
+			stuck = r->id;
 			memcpy(first, text, sizeof first);
 		}
 	}
@@ -326,9 +392,9 @@ static void report_stuck(struct sim_world *w)
 static void end_all(struct sim_world *w)
 {
 	engine_restart();
-	for (int id = 0; id < w->request.ranks; id++)
-		if (!w->ranks[id].done)
-			engine_wake(w->ranks[id].actor);
+	for (struct sim_rank *r = w->ranks; r; r = sim_next(r))
+		if (!r->done)
+			engine_wake(r->actor);
 	engine_await_silence();
 }
 
@@ -347,7 +413,7 @@ enum sim_verdict sim_world_run(struct sim_world *w)
 	/* The words of a lock may still name a dead rank. */
 	if (w->verdict == SIM_FINE && !w->deaths)
 		sim_check_idle(w);
-	if (w->verdict == SIM_FINE && !w->deaths)
+	if (w->verdict == SIM_FINE && !w->deaths && !w->failures)
 		sim_check_spares(w);
 	sim_check_recoveries(w);
 	return w->verdict;

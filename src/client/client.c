@@ -54,7 +54,7 @@ int client_end(struct client_set *set, struct lock_slot *slot, int rc)
 		slots_leave(set, slot);
 		return PAWL_SUCCESS;
 	}
-	slots_give_back(set, slot);
+	slots_end(set, slot);
 	return rc;
 }
 

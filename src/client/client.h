@@ -11,7 +11,7 @@
  *   read.c     read without the lock, and look whether it was acquired exclusively meanwhile
  *   request.c  acquire by steps, between which the client does something else
  *   slots.c    the states of slots, and which slots may be claimed (slots.h)
- *   guard.c    leave a protocol whose operation has failed
+ *   guard.c    leave a protocol whose operation has failed; what holds then
  *
  * A set knows its lock_setup, its slots and the transport, but neither MPI nor tables.
  */
@@ -259,6 +259,8 @@ int client_request_wait(struct client_set *set, struct client_request *q, uint64
 void client_request_end(struct client_set *set, struct client_request *q);
 /* The client does not hold the lock afterwards. Codes as of client_release(). */
 int client_request_cancel(struct client_set *set, struct client_request *q);
+/* The same for a request that has got its lock. */
+int client_request_put_back(struct client_set *set, struct client_request *q);
 /* The calling thread leaves the request, which is no client's from here on; it takes it back; and
  * the thread that takes its steps from now on. */
 void client_request_leave(struct client_set *set, const struct client_request *q);
@@ -266,9 +268,10 @@ void client_request_return(struct client_set *set, const struct client_request *
 void client_request_take_over(struct client_request *q);
 /* Whether the calling thread has made the request. */
 bool client_request_is_mine(const struct client_request *q);
-/* For the simulator: leave the request on whose stack the caller runs; its step returns
- * CLIENT_PENDING, and there is no further one. Does nothing if there is no such request. */
-void client_request_escape(struct client_set *set);
+/* For the simulator: leave the request on whose stack the caller runs, which is one with this rma;
+ * its step returns CLIENT_PENDING, and there is no further one. Does nothing if there is no such
+ * request. */
+void client_request_escape(struct client_set *set, const struct rma *rma);
 void client_drop_requests(struct client_set *set);
 
 /* names.c: the lock of this name, of 1 to CLIENT_NAME_BYTES - 1 bytes, none of which is 1; it takes

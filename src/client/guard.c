@@ -1,11 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leave a protocol whose operation fails, because a rank has died (transport ucx, and worlds of the
- * simulator) or the MPI reports an error (transport mpi). Such an operation, or a wait that has
- * become hopeless since, leaves the protocol by longjmp() and returns here. Between acquire and
- * release a protocol owns nothing but its slot. Other clients may still write the words of that
- * slot, so the slot is never used again. A protocol whose first operation was not sent, because its
- * rank cannot be reached, has changed nothing, and keeps its slot.
+ * Leave a protocol whose operation fails, because a rank has died or the connection to it is lost
+ * (transport ucx), or because the MPI reports an error (transport mpi). Such an operation, or a
+ * wait that has become hopeless since (rma_is_hopeless()), leaves the protocol by longjmp() and
+ * returns here. Between acquire and release a protocol owns nothing but its slot. Other clients may
+ * still write the words of that slot, so the slot is never used again. A protocol whose first
+ * operation was not sent, because its rank cannot be reached, has changed nothing, and keeps its
+ * slot.
+ *
+ * What holds after a failed operation, on every kind (the adversary checks it: draw_errors() in
+ * tests/sim/draw.c):
+ *   (A) The call ends with a code, PAWL_ERR_MPI or PAWL_ERR_PEER. Its client does not hold the
+ *       lock, also if the call was a release, and issues no further operation in this call.
+ *   (B) Two clients never hold a lock in conflict, and no client is granted one because of the
+ *       failure.
+ *   (C) This lock may stay closed. A client that has waited for it for a second since it knows of
+ *       the failure ends as in (A); until then it can get the lock. With a lease the lock is
+ *       recovered, as from a death.
+ *   (D) A lock on which no operation has failed, and of which no client has ended by (C), is as
+ *       before: its clients come to their turn, and its words are those of a free lock when they
+ *       have left. But a client cannot tell a lock that is held for long from a closed one, so (C)
+ *       may end its wait, too: for instance if the holder waits for a closed lock.
+ *   (E) Each lock of the call to which (A) applies takes one slot for good. Those in the queue of
+ *       a closed lock stay there. All others of the process can be used as before.
+ *   (F) PAWL_ERR_CONNECT, from an acquire or a try only: nothing has changed, no slot is lost, no
+ *       other client knows, and the call can be repeated.
+ * Nothing is promised of a closed lock beyond (A) to (C).
+ *
+ * (B) holds because a client that has left is, for the others, one that is delayed at this place
+ * for ever. Of what it issued since its last flush any part may take effect, which rma.h allows at
+ * any time before a flush; and every protocol excludes however long its clients are delayed (those
+ * with leases: as after a death).
  */
 #include <setjmp.h>
 
@@ -45,7 +70,9 @@ static int lost(struct rma_client *c)
 
 	c->unreached = false;
 	if (c->rma->transport->can.by_mpi)
-		return PAWL_ERR_MPI;
+		return FAULT(client_mpi) ? PAWL_SUCCESS : PAWL_ERR_MPI;
+	if (FAULT(client_unreached))
+		return PAWL_ERR_PEER;
 	return unreached ? PAWL_ERR_CONNECT : PAWL_ERR_PEER;
 }
 

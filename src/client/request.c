@@ -277,29 +277,35 @@ void client_request_end(struct client_set *set, struct client_request *q)
 	slots_set_lock(&set->claims[q->slot->index], q->is_range ? SLOTS_RANGE : q->slot->lock);
 }
 
-int client_request_cancel(struct client_set *set, struct client_request *q)
+int client_request_put_back(struct client_set *set, struct client_request *q)
 {
 	struct lock_slot *slot = q->slot;
+
+	client_request_end(set, q);
+	if (FAULT(client_request_kept)) {
+		slots_give_back(set, slot);
+		return PAWL_SUCCESS;
+	}
+	return client_end(set, slot, client_leave(set, slot));
+}
+
+int client_request_cancel(struct client_set *set, struct client_request *q)
+{
 	int rc = client_request_step(set, q, CLIENT_CANCEL);
 
 	if (rc == PAWL_ERR_TIMEOUT)
 		return PAWL_SUCCESS;
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	client_request_end(set, q);
-	if (FAULT(client_request_kept)) {
-		slots_give_back(set, slot);
-		return PAWL_SUCCESS;
-	}
-	return client_release(set, slot);
+	return client_request_put_back(set, q);
 }
 
-void client_request_escape(struct client_set *set)
+void client_request_escape(struct client_set *set, const struct rma *rma)
 {
 	for (int i = 0; i < slots_used(set); i++) {
 		struct client_request *q = set->requests[i];
 
-		if (q && q->running) {
+		if (q && q->running && q->slot->client.rma == rma) {
 			q->running = false;
 			setcontext(&q->stack->client);
 		}

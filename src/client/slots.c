@@ -139,6 +139,7 @@ static int take_free(struct client_set *set, uintptr_t me)
 		uintptr_t owner = atomic_load_explicit(&set->claims[i].owner, memory_order_relaxed);
 
 		if ((owner == 0 && take(set, &set->claims[i], me)) ||
+		    (owner == SLOTS_ENDED && take_from(&set->claims[i], SLOTS_ENDED, me)) ||
 		    (owner == SLOTS_LEFT && take_settled(set, i, me)) ||
 		    (owner == SLOTS_QUEUED && take_passed(set, i, me, false)))
 			return i;
@@ -421,9 +422,23 @@ void slots_abandon(struct client_set *set, struct lock_slot *slot)
 	put_away(set, slot, FAULT(client_abandoned) ? 0 : SLOTS_ABANDONED);
 }
 
+/* The thread of an ENDING slot is none that may call while others do, so the next claim has to be
+ * ordered behind it even if calls come from one thread at a time: take_from(). */
+void slots_end(struct client_set *set, struct lock_slot *slot)
+{
+	uintptr_t owner =
+	    atomic_load_explicit(&set->claims[slot->index].owner, memory_order_relaxed);
+
+	if (owner == SLOTS_ENDING)
+		put_away(set, slot, SLOTS_ENDED);
+	else
+		slots_give_back(set, slot);
+}
+
 void slots_end_request(struct client_set *set, struct lock_slot *slot)
 {
-	atomic_store(&set->claims[slot->index].owner, SLOTS_ENDING);
+	if (!FAULT(client_ending))
+		atomic_store(&set->claims[slot->index].owner, SLOTS_ENDING);
 }
 
 void slots_return_request(struct client_set *set, struct lock_slot *slot)
@@ -441,5 +456,5 @@ bool slots_is_claimed(const struct client_set *set, int index)
 	uintptr_t owner = atomic_load(&set->claims[index].owner);
 
 	return owner != 0 && owner != SLOTS_ABANDONED && owner != SLOTS_LOST &&
-	       owner != SLOTS_LEFT && owner != SLOTS_QUEUED;
+	       owner != SLOTS_LEFT && owner != SLOTS_QUEUED && owner != SLOTS_ENDED;
 }

@@ -11,7 +11,8 @@
  *              QUEUED -> claimed     the same client acquires the same lock in the same mode again
  *   claimed -> ABANDONED -> free     the holder gave up the lock; free when the lock is recovered
  *   claimed -> LOST                  a rank died; the slot is never used again
- *   claimed -> ENDING -> free        the thread has left its request; free when that has ended
+ *   claimed -> ENDING -> ENDED       the thread has left its request; free when another thread has
+ *                                    ended it
  */
 #ifndef CLIENT_SLOTS_H
 #define CLIENT_SLOTS_H
@@ -60,7 +61,8 @@ enum {
 	SLOTS_LOST = 3,
 	SLOTS_LEFT = 4,
 	SLOTS_QUEUED = 5,
-	SLOTS_ENDING = 6
+	SLOTS_ENDING = 6,
+	SLOTS_ENDED = 7
 };
 
 /* Values of lock: the slot is free or its claim is not complete; the slot has a range. (A thread
@@ -173,6 +175,9 @@ void slots_abandon(struct client_set *set, struct lock_slot *slot);
 void slots_leave(struct client_set *set, struct lock_slot *slot);
 void slots_queue(struct client_set *set, struct lock_slot *slot);
 void slots_lose(struct client_set *set, struct lock_slot *slot);
+
+/* Free a slot, or put it into state ENDED if it is ENDING. */
+void slots_end(struct client_set *set, struct lock_slot *slot);
 
 /* Put the calling thread's slot into state ENDING; and take it back. */
 void slots_end_request(struct client_set *set, struct lock_slot *slot);

@@ -303,6 +303,9 @@ extern enum limits fault_limits;
 	X(client_held, "ss", "ranges of one client may overlap") \
 	X(client_settle, "d-mcs,mgl,citron,ss,dslr,farlock", \
 	  "the end does not wait for posted operations") \
+	X(client_ending, "d-mcs,farlock", "a request that its thread has left is still the thread's") \
+	X(client_mpi, "d-mcs,cas-spin,ss", "an error of the MPI goes unnoticed") \
+	X(client_unreached, "d-mcs", "a call whose home cannot be reached loses its slot") \
 	X(client_guard, "d-mcs,lld", "a failed operation goes unnoticed") \
 	X(client_name_swap, "(tests/sim/names)", \
 	  "a client takes its word of a name for the first one") \

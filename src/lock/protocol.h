@@ -114,6 +114,7 @@ struct lock_check_calls {
 	 * which word is wrong. */
 	bool (*idle)(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
 		     char *err, size_t errlen);
+	bool idle_together; /* idle() also looks at words that the locks of a table share */
 	/* How many spare copies of locks are taken at all homes: each of them has replaced another
 	 * copy, unless a client died that had taken one. */
 	uint64_t (*spares)(const struct lock_setup *s, const struct lock_memory *m);

@@ -20,6 +20,7 @@ enum {
 	SHORTAGE_NS =
 	    2000 /* the longest time until the next attempt of a rank without a free slot */
 };
+enum { CALM_NS = 4000000 /* no wait of a calm world takes longer, if no operation fails */ };
 enum { NAPS = 4, NAPPERS = 60 /* per cent of the ranks */ };
 enum { MOST_ATTEMPTS = 20000 /* of a rank, until all have had their share */ };
 
@@ -412,6 +413,15 @@ static void attempt_many(struct sim_rank *r, const struct draw *d, unsigned capa
 	sim_release_many(r);
 }
 
+/* One of so many requests is cancelled or left. */
+static enum sim_end draw_end(struct sim_rank *r, const struct draw *d, uint64_t of)
+{
+	if (sim_below(&r->random, of))
+		return SIM_AWAITS;
+	return d->leaves && (int)sim_below(&r->random, PER_CENT) < d->leaves ? SIM_LEAVES
+									     : SIM_CANCELS;
+}
+
 /* Ask for another lock while a request is open. The request counts as held, so the rank waits only
  * for locks with higher numbers. */
 static void call_beside(struct sim_rank *r, uint64_t requested)
@@ -430,10 +440,9 @@ static void call_beside(struct sim_rank *r, uint64_t requested)
 	if ((how == SIM_TRY && !(capabilities & PAWL_CAP_TRY)) ||
 	    (how == SIM_TIMED && !(capabilities & PAWL_CAP_TIMED)))
 		return;
-	rc = how == SIM_REQUEST
-		 ? sim_acquire_by_steps(r, lock, mode, (int)sim_below(&r->random, 3), draw_time(r),
-					sim_below(&r->random, 2) == 0, NULL)
-		 : sim_acquire(r, lock, mode, how, draw_time(r));
+	rc = how == SIM_REQUEST ? sim_acquire_by_steps(r, lock, mode, (int)sim_below(&r->random, 3),
+						       draw_time(r), draw_end(r, d, 2), NULL)
+				: sim_acquire(r, lock, mode, how, draw_time(r));
 	if (rc != PAWL_SUCCESS)
 		return;
 	sim_sleep(r, sim_below(&r->random, d->inside * SIM_NS));
@@ -449,7 +458,7 @@ static int take_by_request(struct sim_rank *r, const struct draw *d, unsigned ca
 	uint64_t lock = sim_below(&r->random, d->request.locks);
 
 	return sim_acquire_by_steps(r, lock, mode, tests, between[sim_below(&r->random, 4)],
-				    sim_below(&r->random, 3) == 0, d->beside ? call_beside : NULL);
+				    draw_end(r, d, 3), d->beside ? call_beside : NULL);
 }
 
 /* A read without the lock, which may end with the lock shared. */
@@ -491,6 +500,23 @@ static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilit
 		sim_release(r);
 }
 
+/* Which operation of this rank fails, or which rank it cannot reach, and for how long. */
+static void play_errors(struct sim_rank *r, const struct draw *d)
+{
+	uint64_t random = sim_seed(d->request.seed, (1u << 27) + (uint64_t)r->id);
+
+	if (sim_below(&random, 3) == 0)
+		return;
+	if (d->request.errors != SIM_UNREACHED) {
+		r->fails_after = 1 + sim_below(&random, d->within);
+		return;
+	}
+	r->apart = (int)sim_below(&random, (uint64_t)d->request.ranks);
+	if (r->rma.node[r->apart] == r->rma.my_node)
+		r->apart = -1;
+	r->apart_until = engine_now() + sim_below(&random, LIFE * d->within * SIM_NS);
+}
+
 static void play(struct sim_rank *r)
 {
 	struct draw *d = r->world->request.user;
@@ -505,6 +531,8 @@ static void play(struct sim_rank *r)
 		r->nap_after = 1 + sim_below(&r->random, d->naps);
 		r->nap = (1 + sim_below(&r->random, 20)) * d->request.lease_ns * SIM_NS;
 	}
+	if (d->request.errors)
+		play_errors(r, d);
 	may_lag = d->victim_may_lag && r->id == d->adversary.victim;
 	for (int i = 0; (!may_lag && i < d->attempts) || (d->until_all_done && d->lagging); i++) {
 		if (d->many && (int)sim_below(&r->random, PER_CENT) < d->many)
@@ -624,9 +652,57 @@ static void draw_peers(struct draw *d, uint64_t *random)
 
 	if (d->until_all_done || d->request.prompt || d->deaths || sim_below(random, 6))
 		return;
-	d->request.death_wait_ns = wait_ns[sim_below(random, 3)];
+	d->request.doubt_ns = wait_ns[sim_below(random, 3)];
 	d->deaths = 1 + (int)sim_below(random, 2);
 	snprintf(d->text + used, sizeof d->text - used, ", deaths seen");
+}
+
+/* Requests that their ranks leave to a thread. Each is one more client, so no bound on overtaking
+ * applies. A random sequence of its own, as in draw_many(). */
+static void draw_leaves(struct draw *d, uint64_t seed)
+{
+	uint64_t random = sim_seed(seed, 1u << 28);
+	size_t used = strlen(d->text);
+
+	if (!d->requests || d->until_all_done || d->deaths || sim_below(&random, 2))
+		return;
+	d->leaves = 20 + (int)sim_below(&random, 80);
+	if (d->request.slots < 2)
+		d->request.slots = 1 + (int)sim_below(&random, 3);
+	snprintf(d->text + used, sizeof d->text - used, ", requests left, slots %d",
+		 d->request.slots);
+}
+
+/* Operations of ranks that live fail; guard.c says what holds then. A random sequence of its own,
+ * as in draw_many(). In calm worlds every client that waits for long must be at a lock where an
+ * operation has failed: nobody stops, and a client at one lock waits for no other. */
+static void draw_errors(struct draw *d, const struct lock_protocol *p, uint64_t seed)
+{
+	static const uint64_t wait_ns[] = {2000, 10000, 1000000}, within[] = {5, 30, 200};
+	static const char *const names[] = {[SIM_MPI_ERRORS] = "errors of the MPI",
+					    [SIM_CUTS] = "connections lost",
+					    [SIM_UNREACHED] = "a rank not reached at first"};
+	uint64_t random = sim_seed(seed, 1u << 26), first;
+	size_t used = strlen(d->text);
+
+	if (d->until_all_done || d->request.prompt || d->deaths || sim_below(&random, 5))
+		return;
+	/* The MPI cannot post. */
+	first = d->request.posts ? SIM_CUTS : SIM_MPI_ERRORS;
+	d->request.errors =
+	    (enum sim_errors)(first + sim_below(&random, SIM_UNREACHED - first + 1));
+	d->within = within[sim_below(&random, 3)];
+	if (d->request.errors != SIM_UNREACHED)
+		d->request.doubt_ns = wait_ns[sim_below(&random, 3)];
+	if (d->request.errors != SIM_UNREACHED && (p->kind.capabilities & PAWL_CAP_FAIR) &&
+	    !d->wide && !d->several && !d->many && !d->beside && !d->leaves &&
+	    sim_below(&random, 2)) {
+		d->request.calm = true;
+		d->request.doubt_ns = CALM_NS;
+		d->adversary.stall = 0;
+	}
+	snprintf(d->text + used, sizeof d->text - used, ", %s%s", names[d->request.errors],
+		 d->request.calm ? ", calm" : "");
 }
 
 /* -------------------------------------------------------------------- the world */
@@ -702,5 +778,7 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed,
 	draw_requests(d, p, seed);
 	draw_reads(d, p, seed);
 	draw_order(d, p, seed);
+	draw_leaves(d, seed);
+	draw_errors(d, p, seed);
 	return true;
 }

@@ -22,11 +22,14 @@ struct draw {
 	int reads;           /* per cent of attempts that read without the lock */
 	int forgets;         /* per mille of sections whose lock is forgotten */
 	int deaths;          /* ranks that die */
+	uint64_t within;     /* an operation of a rank fails, within so many */
 	uint64_t naps; /* ranks are stopped for several leases, after at most this many accesses */
 	int sleeps;    /* per mille of sections that outlast their lease */
 	bool suspends; /* in some of these the clock of the rank stands still */
 	uint64_t inside, away; /* the longest section and the longest pause, in nanoseconds, */
 	uint64_t outstay;      /* and the shortest section that outlasts a lease */
+	int leaves; /* per cent of the requests that do not wait for their locks: left to a thread
+		     */
 	int beside; /* per cent of the tests of a request with another call before them */
 	bool wide;  /* a topology of up to WIDE_NODES nodes */
 	enum limits limits;

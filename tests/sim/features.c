@@ -118,10 +118,39 @@ static bool has_requested_beside(const struct draw *d, const struct sim_world *w
 	return w->beside[SIM_REQUEST];
 }
 
+static bool has_left(const struct draw *d, const struct sim_world *w)
+{
+	(void)d;
+	return w->left;
+}
+
 static bool has_two(const struct draw *d, const struct sim_world *w)
 {
 	(void)d;
 	return w->second;
+}
+
+static bool begins_at_home(const struct lock_protocol *p)
+{
+	return p->first_at_home;
+}
+
+static bool has_erred(const struct draw *d, const struct sim_world *w)
+{
+	(void)d;
+	return w->ended[SIM_MPI_ERRORS];
+}
+
+static bool has_been_cut(const struct draw *d, const struct sim_world *w)
+{
+	(void)d;
+	return w->ended[SIM_CUTS];
+}
+
+static bool has_not_reached(const struct draw *d, const struct sim_world *w)
+{
+	(void)d;
+	return w->ended[SIM_UNREACHED];
 }
 
 static const struct {
@@ -141,6 +170,10 @@ static const struct {
     {"+try", "a try beside a request", tries_beside, has_tried_beside},
     {"+timed", "a timed acquire beside a request", timed_beside, has_timed_beside},
     {"+req", "a request beside a request", requests, has_requested_beside},
+    {"left", "a request that its rank has left, and that has got its lock", requests, has_left},
+    {"mpi", "a call that an error of the MPI ends", any, has_erred},
+    {"cut", "a call that a lost connection ends", any, has_been_cut},
+    {"reach", "a call that ends because a home cannot be reached", begins_at_home, has_not_reached},
 };
 
 enum { KNOWN = sizeof features / sizeof features[0] };
