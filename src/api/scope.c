@@ -9,8 +9,7 @@
  *
  * The wait for a range is not timed, unless the caller's is: a timed acquire of citron has no place
  * in the order of arrival. Such a request, and one of a kind without PAWL_CAP_TIMED, ends in a
- * thread of the library (table/left.c); if the MPI does not provide MPI_THREAD_MULTIPLE, the caller
- * waits for the lock.
+ * thread of the library, where there can be one (table/left.c); else the caller waits for the lock.
  */
 #include "api/scope.h"
 

@@ -44,6 +44,7 @@ static struct lock_slot *claimed(struct client_set *set, int index, uint64_t loc
 	struct lock_slot *slot = &set->slots[index];
 
 	slots_prepare(set, index);
+	slot->client.no_mpi = false;
 	slots_count_use(&set->claims[index]);
 	slots_set_lock(&set->claims[index], lock);
 	slot->lock = slot->client.lock = lock;

@@ -86,6 +86,7 @@ struct rma_client {
 	uint64_t waits, parks;
 	bool sleeps_on_upper; /* on the upper half of the word; see wait.c */
 	bool inside;          /* the call may have changed words, whatever first_rank() says */
+	bool no_mpi;          /* its thread may call neither the MPI nor observers */
 	uint64_t lock;        /* the lock in use, for reports */
 	/* With a transport that can fail: whether an operation has failed, and the jump target for
 	 * that case (client/guard.c); NULL: the call returns. */

@@ -136,7 +136,7 @@ static bool is_report_due(const struct rma_client *c, uint64_t waited, uint64_t 
 {
 	double first = c->rma->waiting.watchdog * 1e9;
 
-	if (!(first > 0) || (double)waited < first || waited < *next_ns)
+	if (!(first > 0) || (double)waited < first || waited < *next_ns || c->no_mpi)
 		return false;
 	*next_ns = 2 * waited;
 	return true;
@@ -168,7 +168,7 @@ static void tell_observers(const struct rma_client *c, uint64_t waited, const ch
 {
 	const struct rma_waiting *how = &c->rma->waiting;
 
-	if (how->observe)
+	if (how->observe && !c->no_mpi)
 		how->observe(how->observe_arg, c, waited, what);
 }
 

@@ -8,6 +8,11 @@
  * (client/slots.h), so a client that asks for the same lock waits as for another process. For other
  * clients it is a client that releases at once, so it adds no dead-lock.
  *
+ * Below MPI_THREAD_MULTIPLE the thread calls neither the MPI nor observers (rma_client.no_mpi): it
+ * needs neither on one node, nor over transport ucx, which has a thread of its own at any level.
+ * The program's thread drives the MPI. Only where the MPI carries the operations is there no such
+ * thread, and the program waits for the lock.
+ *
  * pawl_table_free() waits for these threads. At MPI_Finalize, and at the end of the process, they
  * stop where they are.
  *
@@ -41,12 +46,10 @@ static void *end_left(void *arg)
 	do
 		rc = client_request_wait(&t->clients, left.request, rma_now_ns() + SLICE_NS);
 	while (rc == CLIENT_PENDING && !atomic_load(&t->left_stop));
-	if (rc == PAWL_SUCCESS) {
-		client_request_end(&t->clients, left.request);
-		client_release(&t->clients, slot);
-	}
-	if (left.seen.slot >= 0)
+	if (left.seen.slot >= 0) /* before the slot is another client's */
 		observe_acquired(t->observe, &left.seen, slot, PAWL_ERR_TIMEOUT);
+	if (rc == PAWL_SUCCESS)
+		client_request_put_back(&t->clients, left.request);
 	/* Orders all of it before the end of the table; pairs with left_await(). */
 	atomic_fetch_sub(&t->left, 1);
 	return NULL;
@@ -67,21 +70,28 @@ static bool start(struct left *left)
 	return rc == 0;
 }
 
-bool left_begin(pawl_table *t, struct client_request *q, const struct observe_record *r)
+bool left_begin(pawl_table *t, struct client_request *q, struct observe_record *r)
 {
+	struct rma_client *c = &q->slot->client;
 	struct left *left;
 
-	if (!t->clients.threaded || q->steps.never)
+	if (q->steps.never || (!t->clients.threaded && t->rma.transport->can.by_mpi))
 		return false;
 	left = malloc(sizeof *left);
 	if (!left)
 		return false;
+	c->no_mpi = !t->clients.threaded;
+	if (c->no_mpi && r->slot >= 0) {
+		observe_acquired(t->observe, r, q->slot, PAWL_ERR_TIMEOUT);
+		r->slot = -1;
+	}
 	*left = (struct left){t, q, *r};
 	atomic_fetch_add(&t->left, 1);
 	client_request_leave(&t->clients, q);
 	if (start(left))
 		return true;
 	client_request_return(&t->clients, q);
+	c->no_mpi = false;
 	atomic_fetch_sub(&t->left, 1);
 	free(left);
 	return false;
@@ -90,9 +100,13 @@ bool left_begin(pawl_table *t, struct client_request *q, const struct observe_re
 void left_await(pawl_table *t, bool stop)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
+	struct rma_client driver = {.rma = &t->rma};
 
 	if (stop)
 		atomic_store(&t->left_stop, true);
-	while (atomic_load(&t->left) > 0)
+	while (atomic_load(&t->left) > 0) {
+		if (!stop) /* others may need this process to drive the MPI */
+			t->rma.transport->progress(&driver);
 		nanosleep(&look, NULL);
+	}
 }

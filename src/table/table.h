@@ -94,8 +94,8 @@ void life_name_late(const pawl_table *t);
 /* left.c ------------------------------------------------------------------ */
 
 /* Let a thread end a request that its program has left, and tell the observers so; r->slot -1: they
- * do not know of it. False: the caller has to. */
-bool left_begin(pawl_table *t, struct client_request *q, const struct observe_record *r);
+ * do not know of it, or know already. False: the caller has to. */
+bool left_begin(pawl_table *t, struct client_request *q, struct observe_record *r);
 /* Wait until these threads have ended. stop: they do not wait for their locks any more. */
 void left_await(pawl_table *t, bool stop);
 

@@ -45,7 +45,7 @@ void rma_segments_forget(struct rma *r);
 enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, char *err,
 				  size_t errlen);
 
-/* For transports: let the MPI progress. False: it reports an error. */
+/* For transports: let the MPI progress, if this client may. False: it reports an error. */
 bool rma_drive_mpi(struct rma_client *c);
 /* Whether the window has MPI_WIN_UNIFIED, so that loads and stores see the MPI's operations. */
 bool rma_is_unified(MPI_Win win);
