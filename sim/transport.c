@@ -55,7 +55,7 @@ void sim_break(struct rma_client *c)
 	for (int i = 0; i < slots_used(&r->process->clients); i++) {
 		struct rma_client *other = &r->process->clients.slots[i].client;
 
-		if (other == c || (c->inside && other->inside)) /* a part and its whole */
+		if (other == c || (c->on_loss && other->on_loss == c->on_loss)) /* of a part */
 			break_one(r, other);
 	}
 }

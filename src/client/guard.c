@@ -76,6 +76,18 @@ static int lost(struct rma_client *c)
 	return unreached ? PAWL_ERR_CONNECT : PAWL_ERR_PEER;
 }
 
+/* Whether the call may have changed words before its first operation at the lock's home: all but
+ * those that begin to acquire. Such a one says so itself (rma_client.inside). */
+static bool is_inside(const struct lock_setup *s, const struct action *a)
+{
+	const struct lock_protocol *p = s->protocol;
+
+	return a->how_part ||
+	       !(a->how == p->acquire || a->how == p->try_acquire ||
+		 (p->many && (a->how == p->many->post || a->how == p->many->look)) ||
+		 (p->read && (a->how == p->read->begin || a->how == p->read->validate)));
+}
+
 static int run(const struct lock_setup *s, const struct action *a)
 {
 	struct rma_client *c = &a->slot->client, *other = a->part ? &a->part->client : c;
@@ -84,11 +96,8 @@ static int run(const struct lock_setup *s, const struct action *a)
 	int rc;
 
 	c->on_loss = other->on_loss = &on_loss;
-	if (a->part)
-		c->inside = other->inside = true;
+	c->inside = other->inside = is_inside(s, a);
 	rc = act_or_leave(s, a, &on_loss);
-	if (a->part)
-		c->inside = other->inside = false;
 	c->on_loss = other->on_loss = NULL;
 	failed = take_failure(c);
 	failed = take_failure(other) || failed;

@@ -97,6 +97,8 @@ extern enum limits fault_limits;
 	X(mgl_last, "mgl", \
 	  "the last client of a joint intent keeps it when its deadline passes") \
 	X(mgl_intent, "mgl", "a client that runs out of time for a part keeps the whole") \
+	X(mgl_inside, "mgl", \
+	  "a client that has queued at its node ends as if it had changed nothing") \
 	X(shiftlock_drain, "shiftlock", "writers do not wait for the readers before them") \
 	X(shiftlock_owed, "shiftlock", \
 	  "the last writer of a row takes those that it subtracts for others that wait") \

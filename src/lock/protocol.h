@@ -182,8 +182,9 @@ struct lock_protocol {
 	bool by_network;
 	/* All ranks have to share one rma_clock(). */
 	bool shares_clock;
-	/* A call that acquires begins with operations at the lock's home, before it changes any
-	 * other word than those of its slot. So it can end if that rank cannot be reached. */
+	/* A call that acquires begins with operations at the lock's home; before it changes any
+	 * other word than those of its slot, it sets rma_client.inside. So until then it can end if
+	 * that rank cannot be reached. */
 	bool first_at_home;
 };
 

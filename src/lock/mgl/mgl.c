@@ -362,8 +362,11 @@ static RMA_SLOW_PATH int enter_queue(const struct lock_setup *s, struct lock_slo
 				     struct rma_word w)
 {
 	const struct constants *k = s->state;
-	enum queue_entry entry = queue_tree_acquire(s, &k->tree, slot); /* A1 */
+	enum queue_entry entry;
 
+	/* The queue of its node may come before the home. */
+	slot->client.inside = !FAULT(mgl_inside);
+	entry = queue_tree_acquire(s, &k->tree, slot); /* A1 */
 	if (entry > QUEUE_FRESH)
 		return queue_tree_code(entry, PAWL_ERR_TIMEOUT);
 	return enter_as_head(s, slot, w, entry);
@@ -412,6 +415,7 @@ static enum share join(const struct lock_setup *s, struct lock_slot *slot)
 		    ((slot->mode & PAWL_AHEAD) && !(old & OPEN)) || (slot->deadline_ns && !old))
 			return ALONE;
 		next = old + MEMBER + JOINED;
+		c->inside = !FAULT(mgl_inside); /* V comes before the home */
 		rma_cas(c, v, old, next, &seen);
 	} while (seen != old);
 	return old ? LATER : FIRST;
