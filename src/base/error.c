@@ -5,17 +5,20 @@
 #include <pawl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local char buffer[ERROR_LENGTH];
 static _Thread_local const char *last = "";
 
 int error_set(int code, const char *format, ...)
 {
+	char text[ERROR_LENGTH]; /* the arguments may have the last message */
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(buffer, sizeof buffer, format, ap);
+	vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
+	memcpy(buffer, text, sizeof text);
 	last = buffer;
 	return code;
 }
