@@ -276,7 +276,7 @@ void client_drop_requests(struct client_set *set);
 
 /* names.c: the lock of this name, of 1 to CLIENT_NAME_BYTES - 1 bytes, none of which is 1; it takes
  * one if it has none. Takes a slot meanwhile. PAWL_ERR_BUSY: all locks have other names; else codes
- * as of client_acquire(). */
+ * as of client_enter(). */
 int client_named(struct client_set *set, const char *name, uint64_t *lock);
 
 /* Give up the slot without a release: other clients recover the lock. */

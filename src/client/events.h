@@ -31,7 +31,7 @@ int event_notify(struct client_set *set, struct lock_slot *slot, uint64_t number
 /* The slot with which the calling thread waits, from event_leave() to event_return(); or NULL. */
 struct lock_slot *event_find(struct client_set *set, uint64_t lock);
 
-/* semaphore.c; codes as of client_acquire(). */
+/* semaphore.c; codes as of client_enter(). */
 
 /* Set a semaphore that no client uses; and look at it. */
 int semaphore_init(struct client_set *set, uint64_t number, int64_t value);

@@ -35,9 +35,11 @@ static uint64_t draw_deadline(struct sim_rank *r)
 
 static struct lock_slot *acquire(struct sim_rank *r)
 {
-	struct lock_slot *slot = NULL;
-	int rc = client_acquire(&r->clients, LOCK, PAWL_EXCLUSIVE, NULL, 0, false, &slot);
+	int rc = PAWL_SUCCESS;
+	struct lock_slot *slot = client_claim(&r->clients, LOCK, PAWL_EXCLUSIVE, NULL, &rc);
 
+	if (slot)
+		rc = client_enter(&r->clients, slot, rc, PAWL_EXCLUSIVE, NULL, 0, false);
 	claim(rc == PAWL_SUCCESS && !inside++, "two holders");
 	return slot;
 }
