@@ -402,12 +402,16 @@ void events()
 		turn.wait([&] { return table.fetch_add(1, 0) == rank; });
 		table.fetch_add(1, 1);
 		turn.notify_all();
-		EXPECT(!turn.wait_for(0s) && !turn.wait_for(1ms, [] { return false; }));
-		EXPECT(turn.wait_for(0s, [] { return true; }));
 	}
 	if (rank == 0)
 		semaphore.init(1);
 	MPI_Barrier(MPI_COMM_WORLD);
+	{
+		auto held = table.lock(0); // and no rank notifies any more
+
+		EXPECT(!turn.wait_for(0s) && !turn.wait_for(1ms, [] { return false; }));
+		EXPECT(turn.wait_for(0s, [] { return true; }));
+	}
 	semaphore.acquire();
 	EXPECT(!semaphore.try_acquire() && !semaphore.try_acquire_for(1ms));
 	semaphore.release();
