@@ -6,22 +6,10 @@
  */
 #include "sim/sim.h"
 
-static void unwatch(struct sim_rank *r)
-{
-	struct sim_rank **at = &r->line->watchers;
-
-	while (*at != r)
-		at = &(*at)->next_watcher;
-	*at = r->next_watcher;
-	r->line = NULL;
-}
-
 void sim_watch(struct sim_rank *r, struct rma_word w, int64_t mask, enum rma_cond cond, int64_t ref)
 {
 	struct sim_line *line = sim_line(r->world, w);
 
-	if (r->line) /* something else has woken it */
-		unwatch(r);
 	r->word = w;
 	r->mask = mask;
 	r->cond = cond;
@@ -40,12 +28,15 @@ static void wake(void *arg)
 
 void sim_alarm(void *arg)
 {
-	struct sim_rank *r = arg;
+	struct sim_rank *r = arg, **at;
 
 	/* The alarm of an earlier wait, or of one that has just ended. */
 	if (!r->alarm || engine_now() < r->alarm || !r->line)
 		return;
-	unwatch(r);
+	for (at = &r->line->watchers; *at != r; at = &(*at)->next_watcher)
+		;
+	*at = r->next_watcher;
+	r->line = NULL;
 	engine_wake(r->actor);
 }
 

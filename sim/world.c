@@ -310,7 +310,8 @@ static void live_thread(void *arg)
 	t->done = true;
 	t->world->unfinished--;
 	r->threads--;
-	if (r->joins)
+	/* At the end of a world the rank may have left sim_join() already. */
+	if (r->joins && !r->done)
 		engine_wake(r->actor);
 }
 
