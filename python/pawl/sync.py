@@ -19,7 +19,7 @@ from mpi4py import MPI
 
 from . import _scope
 from ._library import Code, Error, fail
-from ._table import Table
+from ._table import Table, _acquire
 
 __all__ = ["Sequential", "Counter", "Mutex", "Condition", "Semaphore"]
 
@@ -149,7 +149,7 @@ class Mutex:
         self._lock: Any = self._table._kept(0)  # knows whether it is held
         self._again = 0  # acquires beside the first one
         self._queues = list(range(_CONDITIONS, 0, -1))  # of conditions that do not exist
-        self._begin, self._wait, self._end = map(_scope.function, ("begin", "wait", "end"))
+        self._end = _scope.function("end")
 
     def __enter__(self) -> Mutex:
         self.acquire()
@@ -168,16 +168,7 @@ class Mutex:
             return True
         if not blocking:
             return bool(lock.acquire(False))
-        try:
-            code = self._begin(lock)
-            while code == _scope.GO_ON:
-                code = self._wait(lock)
-            if code:
-                fail(code)
-        except BaseException:
-            self._end(lock)
-            raise
-        return True
+        return _acquire(lock)
 
     def release(self) -> None:
         """Release what this rank has acquired, once."""

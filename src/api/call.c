@@ -25,18 +25,25 @@ int call_check_try(const pawl_table *t)
 	return error_set(PAWL_ERR_UNSUPPORTED, "%s has no try-acquire", kind->name);
 }
 
-int call_check_time(const pawl_table *t, double seconds, uint64_t *deadline_ns)
+int call_deadline(double seconds, uint64_t *deadline_ns)
 {
-	const struct pawl_kind *kind = &t->setup.protocol->kind;
 	double ns = seconds * 1e9;
 
 	if (!(seconds >= 0))
 		return error_set(PAWL_ERR_ARG, "seconds: %g is negative or not a number", seconds);
-	if (!(kind->capabilities & PAWL_CAP_TIMED))
-		return error_set(PAWL_ERR_UNSUPPORTED, "%s has no timed acquire", kind->name);
 	/* More than a century: no deadline. */
 	*deadline_ns = ns < 4e18 ? rma_now_ns() + (uint64_t)ns : 0;
 	return PAWL_SUCCESS;
+}
+
+int call_check_time(const pawl_table *t, double seconds, uint64_t *deadline_ns)
+{
+	const struct pawl_kind *kind = &t->setup.protocol->kind;
+	int rc = call_deadline(seconds, deadline_ns);
+
+	if (rc == PAWL_SUCCESS && !(kind->capabilities & PAWL_CAP_TIMED))
+		rc = error_set(PAWL_ERR_UNSUPPORTED, "%s has no timed acquire", kind->name);
+	return rc;
 }
 
 int call_check_abandon(const pawl_table *t)

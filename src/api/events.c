@@ -106,19 +106,10 @@ int pawl_lock_wait(pawl_table *t, uint64_t lock)
 	return wait_until(t, lock, 0, OBSERVE_SITE());
 }
 
-static int deadline_of(double seconds, uint64_t *deadline_ns)
-{
-	if (!(seconds >= 0))
-		return error_set(PAWL_ERR_ARG, "seconds: %g is negative or not a number", seconds);
-	/* More than a century: no deadline. */
-	*deadline_ns = seconds < 4e9 ? rma_now_ns() + (uint64_t)(seconds * 1e9) : 0;
-	return PAWL_SUCCESS;
-}
-
 int pawl_lock_timed_wait(pawl_table *t, uint64_t lock, double seconds)
 {
 	uint64_t deadline_ns = 0;
-	int rc = deadline_of(seconds, &deadline_ns);
+	int rc = call_deadline(seconds, &deadline_ns);
 
 	return rc == PAWL_SUCCESS ? wait_until(t, lock, deadline_ns, OBSERVE_SITE()) : rc;
 }
@@ -223,7 +214,7 @@ int pawl_semaphore_try_acquire(pawl_table *t, uint64_t semaphore)
 int pawl_semaphore_timed_acquire(pawl_table *t, uint64_t semaphore, double seconds)
 {
 	uint64_t deadline_ns = 0;
-	int rc = deadline_of(seconds, &deadline_ns);
+	int rc = call_deadline(seconds, &deadline_ns);
 
 	return rc == PAWL_SUCCESS ? acquire(t, semaphore, deadline_ns, false) : rc;
 }

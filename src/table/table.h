@@ -113,6 +113,8 @@ int call_check_name(const pawl_table *t, uint64_t lock);
 /* Whether the kind has try-acquires; timed acquires (*deadline_ns is the deadline); recovery of
  * abandoned locks. */
 int call_check_try(const pawl_table *t);
+/* The time that lies so many seconds ahead; 0: none that ends a wait. */
+int call_deadline(double seconds, uint64_t *deadline_ns);
 int call_check_time(const pawl_table *t, double seconds, uint64_t *deadline_ns);
 int call_check_abandon(const pawl_table *t);
 /* Set the message for those codes of client_enter() that mean the same for locks and ranges, and

@@ -132,10 +132,19 @@ static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 	}
 }
 
+/* L5 and L6, with a directory that needs nothing to be given back. */
+static void leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	int64_t next = nodes_leave(slot, dir);
+
+	if (next)
+		nodes_grant(s, slot, next, dir, false);
+}
+
 /* S2 and L5. The nodes of the directory have S. mine: what the client has in W, and gives up. */
 static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, int64_t mine)
 {
-	int64_t w, next;
+	int64_t w;
 
 	modes_number(slot);
 	modes_write_own(slot, MODE_S, MODE_N);
@@ -148,24 +157,20 @@ static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir
 	}
 	if (!FAULT(cached_join))
 		dir = dir_shared(dir, cached_me(slot));
-	next = nodes_leave(slot, dir);
-	if (next)
-		nodes_grant(s, slot, next, dir, false);
+	leave(s, slot, dir);
 	return PAWL_SUCCESS;
 }
 
 /* D4. */
 static int give_up(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
-	int64_t w, next;
+	int64_t w;
 
 	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_AND, ~STRICT, &w);
 	near_wake(slot, w);
 	if (!dir_is_empty(dir) && !FAULT(cached_restore))
 		dir = modes_give_back(s, slot, dir);
-	next = nodes_leave(slot, dir);
-	if (next)
-		nodes_grant(s, slot, next, dir, false);
+	leave(s, slot, dir);
 	return PAWL_ERR_TIMEOUT;
 }
 
