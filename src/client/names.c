@@ -19,10 +19,11 @@
  *       complete there: neither is it yet, nor does another client complete it later.
  *   (C) All clients that ask for a name begin at the same place, and take the places in the same
  *       order. By (B) all of them end at the first place at which the name is complete; so a name
- *       has one lock. A place has one name, because a complete name is not the beginning of
- * another. (D) Words with a beginning that no client completes: a client puts word i + 1 only after
- * word i is its own, so one of the clients that have put the words up to there has not left the
- *       place. It completes the name unless it dies. So without deaths, as many names as locks fit.
+ *       has one lock. A place has one name, because no complete name is the beginning of another.
+ *   (D) A beginning that no client completes takes a place only after a death: a client puts word
+ *       i + 1 only after word i is its own, so one of the clients that have put the words up to
+ *       there has not left the place. It completes the name unless it dies. So without deaths, as
+ *       many names as locks fit.
  *
  * Nothing waits, and the death of a client does no harm but to take the place of a lock. Words need
  * no order among themselves: a client decides by each word alone, after its flush.

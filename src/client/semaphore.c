@@ -13,13 +13,15 @@
  *
  *   (A) A client that has subtracted and found none waits until it is owed a permit and gets it.
  *       The number of such clients is that of permits that are owed (by a release on its way, in
- *       GRANTS, or woken and not awake yet), plus -PERMITS if that is negative: each step keeps
- * this sum. (B) Only clients that have joined are woken; GRANTS is not zero only while the queue is
- * empty, because a release adds to it what is left when the queue is empty, and a client takes from
- * it before it would join. So by (A) each client gets its permit. (C) A client whose deadline has
- * passed acquires the lock. If it has not been woken, and PERMITS is negative, it adds 1, by a
- * compare-and-swap, and leaves the queue: that is one client less, and one less to come. If PERMITS
- * is not negative, by (A) all clients that wait are owed a permit, so it waits for its own.
+ *       GRANTS, or woken and not awake yet), plus -PERMITS if that is negative. Each step keeps
+ *       this sum.
+ *   (B) Only clients that have joined are woken. GRANTS is not zero only while the queue is empty,
+ *       because a release adds to it what is left when the queue is empty, and a client takes from
+ *       it before it would join. So by (A) each client gets its permit.
+ *   (C) A client whose deadline has passed acquires the lock. If it has not been woken, and PERMITS
+ *       is negative, it adds 1, by a compare-and-swap, and leaves the queue: that is one client
+ *       less, and one permit less to come. If PERMITS is not negative, by (A) all clients that wait
+ *       are owed a permit, so it waits for its own.
  *
  * Permits go in the order of the queue; a client that comes while permits are left does not queue.
  */

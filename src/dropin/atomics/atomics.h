@@ -38,13 +38,15 @@
  * whatever MPI asks for (MPI_Win_sync and a message, an epoch).
  *
  * Exposure. An operation must not come before its epoch is open at the target, and an MPI may
- * return from a call that opens one before that, because it can delay the operations. Not here: X1
- * MPI_Win_lock, MPI_Win_lock_all: the locks are Pawl's (or none, info key no_locks). They are held
- * when the call returns. A window with the locks of the MPI gets no atomics. X2  MPI_Win_start
- * returns when each target has called MPI_Win_post as often for this origin, ... X3  ... and
- * MPI_Win_fence, also with MPI_MODE_NOPRECEDE, when each process has called it as often. These
- * counts are increased with release before the MPI's fence and after its post, and read with
- * acquire, so that the target's loads and stores before its call come before the operations.
+ * return from a call that opens one before that, because it can delay the operations. Not here:
+ *   X1  MPI_Win_lock, MPI_Win_lock_all: the locks are Pawl's (or none, info key no_locks). They are
+ *       held when the call returns. A window with the locks of the MPI gets no atomics.
+ *   X2  MPI_Win_start returns when each target has called MPI_Win_post as often for this origin.
+ *   X3  MPI_Win_fence, also with MPI_MODE_NOPRECEDE, returns when each process has called it as
+ *       often.
+ * The counts of X2 and X3 are increased with release before the MPI's fence and after its post, and
+ * read with acquire, so that the target's loads and stores before its call come before the
+ * operations.
  *
  * Progress. The target has no part in the operations. But a process that polls a word by them must
  * drive the MPI, since others may wait for an operation of the MPI on its memory: flushes and
