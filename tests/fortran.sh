@@ -60,7 +60,7 @@ gives_up()
 		{ cat "$work/said"; return 1; }
 }
 check "without ierror a failure ends the program with the sentence" gives_up
-timed check "without a lock the test fails" caught mpi_run 2 60 "$work/f08" broken
+check "without a lock the test fails" caught mpi_run 2 60 "$work/f08" broken
 
 # The structures that the library fills in.
 sizes()
