@@ -13,8 +13,8 @@
  * Each client first calls at any time up to LATE; a first turn that ends earlier than T, because its
  * deadline was that of an earlier call, is one that began before the call. Clients that are not
  * patient never give up: these are those with a shared lock of a target. A place that a client
- * leaves is gone; that other clients pass over it is the business of the kinds' own models, and so is
- * the intent of a process that holds a target already, which goes ahead of those that wait.
+ * leaves is gone; that other clients pass over it is the business of the kinds' own models. The
+ * intent of a client that holds a target already goes ahead of those that wait.
  *
  * -DCROSS   readers 0 and 1 hold a lock each, and need that of the other when the writers 2 and 3
  *           have asked for one each.
@@ -26,6 +26,10 @@
  *           intent and lock 1 exclusively, until 1 has an intent and lock 2 exclusively; 2 waits for
  *           the whole window, shared (MPI_Win_lock_all); 3 for an intent and lock 2 exclusively.
  *           With -DREADER 0 does not wait for 1, and 3 has lock 2 shared until 2 has the window.
+ * -DAHEAD   the same locks. 0 holds lock 1, shared, and needs an intent and lock 2 exclusively; 1 an
+ *           intent and lock 1 exclusively, which is behind 0; 2 the whole window, shared, which is
+ *           behind the intent of 1; 3 an intent and lock 2 exclusively. With -DREADER 3
+ *           needs the whole window, shared, and 2 holds it until 3 has it, too.
  * -DSTREAM  readers 0, 1 and 2 lock again and again, without a pause, each for at most H; 3 is a
  *           writer.
  *
@@ -43,6 +47,11 @@
  * | STREAM | safe | pass | readers without a pause; the writer's turn comes within 3 H + 2 T | 13 718 |
  * | INTENTS | safe | pass | a holder with an intent that waits for another one, a client of the whole window, two that need an intent and one target | 4 447 |
  * | INTENTS READER | safe | pass | the same, and a reader of that target that waits for the client of the window | 4 427 |
+ * | AHEAD | safe | pass | a holder of a target that needs an intent, ahead of a client of the window that is behind a client of that target | 4 158 |
+ * | AHEAD READER | safe | pass | the same, and two clients of the window, one of which waits for the other | 5 401 |
+ * | AHEAD BREAK_STAY | safe | pass | ahead, it has its locks also if nobody stands aside | 3 810 |
+ * | AHEAD BREAK_STAY BREAK_BEHIND | safe | assert | its intent waits behind the others | dead-lock |
+ * | AHEAD READER BREAK_STAY | safe | assert | (S1) the second client of the window stays behind that intent | dead-lock |
  * | CROSS BREAK_STAY | safe | assert | (S1) it never gives up | dead-lock |
  * | INTENTS BREAK_STAY | safe | assert | the same | dead-lock |
  * | PARTS BREAK_KEEP | safe | assert | (S2) it keeps the first lock, or its intent, while it stands aside | dead-lock |
@@ -78,12 +87,17 @@ byte done;
 short now, last = -1;
 
 #define MASK(c) (1 << (c))
-#ifdef INTENTS
+#if defined(INTENTS) || defined(AHEAD)
 #define IS_WHOLE(l) ((l) == 0) /* exclusive holders are those with intent */
 #else
 #define IS_WHOLE(l) false
 #endif
 #define FREE(l, x) ((exclusive[l] == 0 || (IS_WHOLE(l) && (x))) && (!(x) || shared[l] == 0))
+#ifdef BREAK_BEHIND
+#define IS_AHEAD(l) false
+#else
+#define IS_AHEAD(l) (IS_WHOLE(l) && c != NO)
+#endif
 #ifdef BREAK_JOIN
 #define IN_TURN(x) (before[me] == 0 || !(x))
 #else
@@ -94,7 +108,8 @@ inline queue(l, x)
 {
 	for (i : 0 .. NC - 1) {
 		if
-		:: (waits[i] == 2 + 2 * l && !(IS_WHOLE(l) && x)) || (x && waits[i] == 1 + 2 * l) ->
+		:: !IS_AHEAD(l) && ((waits[i] == 2 + 2 * l && !(IS_WHOLE(l) && x)) ||
+				    (x && waits[i] == 1 + 2 * l)) ->
 			before[me] = before[me] | MASK(i)
 		:: else
 		fi
@@ -144,8 +159,9 @@ inline acquire(l, x)
 }
 
 /* Calls at time late for locks a and b (or NO), exclusively or not; its section lasts until those of
- * need have had theirs, and for up to most. All that happens at once is one step. */
-proctype client(byte me, late, a, b; bool x, patient; byte need, most)
+ * need have had theirs, and for up to most. All that happens at once is one step. It has lock c,
+ * shared, until the end of its section (or NO). */
+proctype client(byte me, late, a, b, c; bool x, patient; byte need, most)
 {
 	byte i;
 	short until, turn = T;
@@ -209,6 +225,10 @@ again:
 		:: else
 		fi;
 		if
+		:: c != NO -> count(c, false, -1)
+		:: else
+		fi;
+		if
 		:: most > 0 && !(has & MASK(3)) -> goto again
 		:: else
 		fi;
@@ -218,11 +238,16 @@ again:
 	}
 }
 
-/* A client that calls at any time up to LATE. */
-inline start(c, a, b, x, patient, need, most)
+/* A client that calls at any time up to LATE; and one that holds a lock already. */
+inline start_with(id, a, b, c, x, patient, need, most)
 {
 	select(late : 0 .. LATE);
-	run client(c, late, a, b, x, patient, need, most)
+	run client(id, late, a, b, c, x, patient, need, most)
+}
+
+inline start(id, a, b, x, patient, need, most)
+{
+	start_with(id, a, b, NO, x, patient, need, most)
 }
 
 init {
@@ -255,6 +280,18 @@ init {
 		start(3, 2, NO, 0, 0, MASK(2), 0);
 #else
 		start(0, 0, 1, 1, 1, MASK(1), 0);
+		start(3, 0, 2, 1, 1, 0, 0);
+#endif
+#endif
+#ifdef AHEAD
+		shared[1] = 1;
+		start_with(0, 0, 2, 1, 1, 1, 0, 0);
+		start(1, 0, 1, 1, 1, 0, 0);
+#ifdef READER
+		start(2, 0, NO, 0, 1, MASK(3), 0);
+		start(3, 0, NO, 0, 1, 0, 0);
+#else
+		start(2, 0, NO, 0, 1, 0, 0);
 		start(3, 0, 2, 1, 1, 0, 0);
 #endif
 #endif
