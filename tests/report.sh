@@ -31,7 +31,7 @@ all_figures()
 		name=${name%.tsv}
 		[ "$(grep -c '<path' "$tmp/figures/$name.svg")" -gt 8 ] || { echo "$name is empty"; return 1; }
 		# The first series of the data is in the legend.
-		series=$(head -n 1 "$data" | cut -f 2)
+		series=$(sed 1d "$data" | head -n 1 | cut -f 1)
 		grep -qF ">$series<" "$tmp/figures/$name.svg" || { echo "$name: no $series"; return 1; }
 	done
 }

@@ -6,7 +6,8 @@ compare.py     compare: the locks on this machine
 answer.py      its last table and its picture: adaptive and MPI_Win_lock
 run.py         run: the tables of doc/; tables/ has a file for each
 reproduce.py   reproduce: data of the papers' figures, by simulation; papers/ has a file for each
-figures.py     figures: draws such data
+data.py        such data: a table for each panel of a figure
+figures.py     figures: draws it
 plot.py        plot: draws results of pawl-bench; plot_more.py: distributions and ranges
 
 launch.py      starts the programs of a build tree as MPI jobs; progress

@@ -1,22 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pawl-report figures: draw the data that pawl-report reproduce wrote.
-
-A line of such a file is: panel, series, x, value, with tabs between. PANEL is a title; behind a "|"
-stands the name of x, which is the ranks if there is none, and behind another one "linear" if the
-axis of x is not to be logarithmic. If x is a word there are bars, a group for each word.
-"""
+"""pawl-report figures: draw the data that pawl-report reproduce wrote (data.py)."""
 from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass, field
 from typing import Sequence
 
-from . import launch, style
-from .results import BadInput
+from . import style
+from .data import FOLDER, Panel, read
 from .text import rate
 
-FOLDER = os.path.join(launch.SOURCE, "doc", "figures")
 COLUMNS = {"fig6": 2, "figalock": 2, "figshift7": 2, "figshift8": 2, "figshift9": 2,
            "figshift12": 2, "figshift13": 1, "figshift4costly": 2, "figcitron7": 2,
            "figcitron9": 2, "figcitron10": 1, "figcitron11": 1, "figcitron12": 2}
@@ -32,50 +25,6 @@ def options(parser: argparse.ArgumentParser) -> None:
                         help="the folder of the figures (default: figures)")
     parser.add_argument("--format", choices=style.FORMATS, default="svg", help="(default: svg)")
     parser.add_argument("file", nargs="*", help="data, FILE.tsv (default: all of doc/figures)")
-
-
-@dataclass
-class Panel:
-    title: str
-    xlabel: str = "ranks"
-    linear: bool = False
-    series: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
-
-    @property
-    def words(self) -> list[str]:
-        """The x values in the order of the file, each once."""
-        return list(dict.fromkeys(x for points in self.series.values() for x, _ in points))
-
-    @property
-    def has_bars(self) -> bool:
-        return not all(is_number(x) for x in self.words)
-
-
-def is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def read(path: str) -> list[Panel]:
-    panels: dict[str, Panel] = {}
-    try:
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from None
-    for n, line in enumerate(lines, 1):
-        cells = line.split("\t")
-        if len(cells) != 4 or not is_number(cells[3]):
-            raise BadInput(f"{path}, line {n}: not \"panel TAB series TAB x TAB value\"")
-        title, *more = cells[0].split("|")
-        panel = panels.setdefault(title, Panel(title, *more[:1], linear="linear" in more[1:]))
-        panel.series.setdefault(cells[1], []).append((cells[2], float(cells[3])))
-    if not panels:
-        raise BadInput(f"{path}: no data")
-    return list(panels.values())
 
 
 def small(value: float) -> str:

@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from typing import Callable, Iterator
 
+from . import data
 from .text import digits
 
 Points = dict[tuple[str, str, str], float]
@@ -17,15 +18,11 @@ Points = dict[tuple[str, str, str], float]
 
 def read(folder: str, figure: str) -> Points:
     """Empty if the figure has not been simulated."""
-    points: Points = {}
-    try:
-        with open(os.path.join(folder, f"fig{figure}.tsv"), encoding="utf-8") as file:
-            for line in file:
-                panel, series, x, value = line.rstrip("\n").split("\t")
-                points[panel.split("|")[0], series, x] = float(value)
-    except OSError:
+    path = os.path.join(folder, f"fig{figure}.tsv")
+    if not os.path.exists(path):
         return {}
-    return points
+    return {(panel.title, series, x): value for panel in data.read(path)
+            for series, points in panel.series.items() for x, value in points}
 
 
 def peak(points: Points, panel: str, *series: str, prefix: str = "") -> float:

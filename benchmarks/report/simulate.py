@@ -7,20 +7,15 @@ import subprocess
 import threading
 from typing import Iterable, Sequence
 
+from . import data
 from .launch import SOURCE, Build
 from .results import BadInput, Result, parse
 
 MACHINES = os.path.join(SOURCE, "machines")
 
 
-class Data:
-    """Lines of a figure's file: panel, series, x, value (figures.py)."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def add(self, panel: str, series: str, x: object, value: float) -> None:
-        self.lines.append(f"{panel}\t{series}\t{x}\t{value:.6g}\n")
+class Data(data.Data):
+    """The points of a figure."""
 
     def points(self, results: Iterable[Result], panel: str, field: str, *, series: str = "%",
                x: object = None) -> None:
@@ -30,12 +25,6 @@ class Data:
             if r.throughput > 0:
                 self.add(panel, series.replace("%", r.lock, 1),
                          r.ranks if x is None else x, value(r, field))
-
-    def write(self, path: str) -> None:
-        if not self.lines:
-            raise BadInput(f"{path}: the simulation gave no data")
-        with open(path, "w", encoding="utf-8") as file:
-            file.writelines(self.lines)
 
 
 def value(r: Result, field: str) -> float:

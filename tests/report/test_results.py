@@ -72,27 +72,32 @@ class Data(unittest.TestCase):
         found = list(results.parse([LINE]))
         data.points(found, "P: us|clients", "p50", series="the %", x=7)
         data.points(found, "Q", "mean")
-        data.points(found, "Q", "atomic")
-        self.assertEqual(data.lines, ["P: us|clients\tthe d-mcs\t7\t1.5\n", "Q\td-mcs\t4\t100000\n",
-                                      "Q\td-mcs\t4\t2\n"])
+        data.points(found, "Q", "atomic", x=8, series="other")
+        data.write(self.path)
+        with open(self.path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "P: us|clients\t7\nthe d-mcs\t1.5\n\n"
+                                          "Q\t4\t8\nd-mcs\t100000\t\nother\t\t2\n")
+        self.assertEqual(figures.read(self.path)[1].series,
+                         {"d-mcs": [("4", 100000)], "other": [("8", 2)]})
 
     def test_panels(self):
-        self.write("A\ts\t1\t5\nA\ts\t2\t6\nB|clients|linear\tt\tWI\t1\n")
+        self.write("A\t1\t2\ns\t5\t6\n\nB|clients|linear\tWI\nt\t1\n")
         a, b = figures.read(self.path)
         self.assertEqual((a.title, a.xlabel, a.linear, a.has_bars), ("A", "ranks", False, False))
         self.assertEqual((b.title, b.xlabel, b.linear, b.has_bars), ("B", "clients", True, True))
         self.assertEqual(a.series, {"s": [("1", 5), ("2", 6)]})
 
     def test_what_is_no_data_is_named(self):
-        self.write("A\ts\t1\t5\nA\ts\tx\n")
-        with self.assertRaisesRegex(BadInput, "figx.tsv, line 2: not"):
-            figures.read(self.path)
+        for wrong in ("t\tx", "t\t5\t6", "t"):
+            self.write(f"A\t1\ns\t5\n{wrong}\n")
+            with self.assertRaisesRegex(BadInput, "figx.tsv, line 3: not"):
+                figures.read(self.path)
         self.write("")
         with self.assertRaisesRegex(BadInput, "no data"):
             figures.read(self.path)
 
     def test_the_same_data_gives_the_same_picture(self):
-        self.write("A: acquires a second\ts\t1\t5\nA: acquires a second\ts\t20\t6e6\n")
+        self.write("A: acquires a second\t1\t20\ns\t5\t6e6\n")
         pictures = []
         for n in "12":
             out = os.path.join(self.folder.name, n + ".svg")
