@@ -94,7 +94,7 @@ check "one node, for people" says "^node +0, 1 +NODE +cpu +cpu .*goes on" mpi_ru
 asks_ucx()
 {
 	mkdir "$file.d" && printf '#!/bin/sh\necho "preloaded: $LD_PRELOAD" >"%s"\ncat "%s"\n' \
-		"$PWD/$file" "$srcdir/tests/ucx/ndr400.txt" >"$file.d/ucx_info" &&
+		"$PWD/$file" "$srcdir/tests/fuzz/corpus/ucx_devices/ndr400.txt" >"$file.d/ucx_info" &&
 		chmod +x "$file.d/ucx_info" || return
 	says "^UCX  *rc_mlx5/mlx5_0:1" mpi_run 1 60 env LD_PRELOAD=libm.so.6 \
 		"PATH=$PWD/$file.d:$PATH" "$info"

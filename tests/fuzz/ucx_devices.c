@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `ucx_info -d` prints, and which device UCX would use. The first three lines are UCX_TLS,
- * UCX_NET_DEVICES and UCX_ATOMIC_MODE, an empty one is a variable that is not set; the rest is the
- * text.
+ * What `ucx_info -d` prints, and which device UCX would use. Up to three lines before the first
+ * that begins with # are UCX_TLS, UCX_NET_DEVICES and UCX_ATOMIC_MODE, an empty one is a variable
+ * that is not set; the rest is the text. Files of the corpus that end in .txt are without such
+ * lines, for tests/unit/ucx_devices.c.
  *
  * Of the text: names end, figures are finite, fewer devices are the first of more, carriage
  * returns do not matter, and the devices, printed, are read as they are. Of the choice: a device is
@@ -148,6 +149,8 @@ static char *variable(char **text)
 	char *line = *text;
 	size_t len = strcspn(line, "\n");
 
+	if (line[0] == '#')
+		return NULL;
 	*text += len + (line[len] == '\n');
 	line[len] = '\0';
 	return len ? line : NULL;

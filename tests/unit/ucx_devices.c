@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parser of `ucx_info -d`, on the descriptions of machines in tests/ucx, each with a
- * note on its source: the device that UCX would use, and whether
- * that performs 64-bit atomics. Prints TAP; any failed check fails the program.
+ * The parser of `ucx_info -d`, on the descriptions of machines in tests/fuzz/corpus/ucx_devices,
+ * each with a note on its source: the device that UCX would use, and whether that performs 64-bit
+ * atomics. Prints TAP; any failed check fails the program.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ static int load(const char *name)
 	size_t n = 0;
 	FILE *f;
 
-	snprintf(path, sizeof path, "%s/tests/ucx/%s", srcdir ? srcdir : ".", name);
+	snprintf(path, sizeof path, "%s/tests/fuzz/corpus/ucx_devices/%s", srcdir ? srcdir : ".",
+		 name);
 	f = fopen(path, "r");
 	if (f) {
 		n = fread(text, 1, sizeof text - 1, f);
