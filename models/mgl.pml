@@ -181,17 +181,7 @@ byte flying[NP]; /* what process p has posted: 1 + mode, or 1 + OPENING */
 #define ANSWERED(p) true
 #endif
 
-#ifdef LIVE
-bit want, in;
-#define WANT want = (want || p == LIVE) /* no else, see ghost.inc */
-#define IN if :: p == LIVE -> d_step { want = 0; in = 1 } :: else fi
-#define OUT_OF if :: p == LIVE -> in = 0 :: else fi
-ltl live { [] (want -> <> in) }
-#else
-#define WANT skip
-#define IN skip
-#define OUT_OF skip
-#endif
+#include "live.inc"
 
 /* The exclusive holders excepted, the clients that exclude mode m; ... */
 #ifdef BREAK_SHARE

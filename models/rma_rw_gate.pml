@@ -58,41 +58,11 @@
  * | ATTEMPTS=0 NW=1 NR=1 TIMED=1 BREAK_LOOK | bfs | assert | no look at the previous phase (L2) | reader and writer together |
  * | ATTEMPTS=0 NW=1 NR=1 TIMED=1 BREAK_BACK | bfs | assert | a writer that gives up leaves the gates closed | a closed gate at the end |
  */
-#ifndef NW
-#define NW 2
-#endif
-#ifndef NR
-#define NR 2
-#endif
-#ifndef K
-#define K 1
-#endif
-#ifndef TR
-#define TR 1
-#endif
-#ifndef TW
-#define TW 2
-#endif
-#ifndef T2
-#define T2 1
-#endif
-#ifndef LEVELS
-#define LEVELS 1
-#endif
 #ifndef ATTEMPTS
 #define ATTEMPTS 1
 #endif
-#define RW 1
-#define NP (NW + NR)
-#if LEVELS == 1
-#define NE 1
-#else
-#define NE 3
-#define E2(p) (1 + p / 2)
-#endif
 
-#include "queue_tree.inc"
-#include "ghost.inc"
+#include "rma_rw.inc"
 
 byte gate[K];      /* GATE modulo 4: 2 * (r & 1), + 1: closed */
 byte a[2 * K];     /* low half of A[r & 1] of counter c, at 2c + (r & 1) */
@@ -104,15 +74,6 @@ byte streak;       /* ghost: writers since the last opening */
 #define NOW(c) (2 * (c) + (gate[c] >> 1))  /* A of the phase open or just closed */
 #define NEXT(c) (2 * (c) + 1 - (gate[c] >> 1))
 #define C(p) ((p) % K)
-
-/* puts to all counters before one flush take effect in either order: counter y, then the others */
-#if K == 1
-#define ANY_ORDER y = 0
-#define TURN(i) i
-#else
-#define ANY_ORDER if :: y = 0 :: y = 1 fi
-#define TURN(i) ((i + y) % K)
-#endif
 
 /* put(GATE, GATE + 1) to all counters; flush.  x: what it is at all of them */
 inline move_gates()

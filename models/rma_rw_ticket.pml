@@ -55,27 +55,6 @@
  * | NW=1 NR=1 TIMED=2 BREAK_OUT | bfs | deadlock | a reader that gives up counts in OUT as one that leaves | |
  * | NW=1 NR=1 TIMED=2 BREAK_GONE | bfs | deadlock | it takes its arrival back wherever the gate is | |
  */
-#ifndef NW
-#define NW 2
-#endif
-#ifndef NR
-#define NR 2
-#endif
-#ifndef K
-#define K 1
-#endif
-#ifndef TR
-#define TR 1
-#endif
-#ifndef TW
-#define TW 2
-#endif
-#ifndef T2
-#define T2 1
-#endif
-#ifndef LEVELS
-#define LEVELS 1
-#endif
 /* counts modulo M: differences are at most the readers of a counter (BREAK_TRY also compares torn reads) */
 #ifdef BREAK_TRY
 #define M 8
@@ -90,17 +69,8 @@
 #else
 #define MOST (G / 2 - 2)
 #endif
-#define RW 1
-#define NP (NW + NR)
-#if LEVELS == 1
-#define NE 1
-#else
-#define NE 3
-#define E2(p) (1 + p / 2)
-#endif
 
-#include "queue_tree.inc"
-#include "ghost.inc"
+#include "rma_rw.inc"
 
 byte gate[K], arr[K]; /* one word IN: gate modulo G, arrivals modulo M */
 byte out[K];          /* OUT */
@@ -114,15 +84,6 @@ bit idle[K]; /* ghost: no reader was inside when OUT was read, and none has come
 #define CAME(c) idle[c] = 0
 #else
 #define CAME(c) skip
-#endif
-
-/* operations on all counters before one flush take effect in either order: counter y, then the others */
-#if K == 1
-#define ANY_ORDER y = 0
-#define TURN(i) i
-#else
-#define ANY_ORDER if :: y = 0 :: y = 1 fi
-#define TURN(i) ((i + y) % K)
 #endif
 
 inline close_all()
