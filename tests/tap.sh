@@ -83,6 +83,18 @@ finish()
 	exit
 }
 
+# complains WORDS ARGUMENT...: complainer, which a script defines, ends with status 2 for these
+# arguments, and a message with these words.
+complains()
+{
+	complains_words=$1
+	shift
+	complains_said=$(complainer "$@" 2>&1)
+	complains_status=$?
+	printf '%s\n' "$complains_said"
+	[ $complains_status = 2 ] && printf '%s\n' "$complains_said" | grep -q -e "$complains_words"
+}
+
 # The text of pawl.h without comments.
 pawl_h()
 {

@@ -185,16 +185,7 @@ check "--progress=always" always
 check "--progress=never" never
 check "progress without a terminal" lines
 
-# complains WORDS OPTION...: status 2, and a message with these words.
-complains()
-{
-	words=$1
-	shift
-	said=$("$program" "$@" 2>&1)
-	rc=$?
-	printf '%s\n' "$said"
-	[ $rc = 2 ] && printf '%s\n' "$said" | grep -q -e "$words"
-}
+complainer() { "$program" "$@"; }
 check "--locality out of range" complains "from 0 to 100" --locality=101
 check "--subscribers out of range" complains "from 1 to 100000000" --subscribers=0
 check "--warehouses out of range" complains "from 1 to 10000" --warehouses=many
