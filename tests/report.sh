@@ -46,7 +46,14 @@ swept()
 	grep -c '^| [12] | `[a-z0-9-]* [0-9]* x [0-9]* [a-z]* --fw=[0-9]' "$tmp/first"
 	[ "$(grep -c '^| [12] | `[a-z0-9-]* [0-9]* x ' "$tmp/first")" = 2 ] &&
 		grep -qxF "$(grep '^| 2 | ' "$tmp/first")" "$tmp/out" &&
-		grep -q '^| geometric mean | [0-9.]* |$' "$tmp/out"
+		grep -q '^| geometric mean | [0-9.]* |$' "$tmp/out" || return 1
+	# The same settings, with the same best of the others, for another kind.
+	report 200 sweep --seed=7 --settings=2 --only=2 --kind=cached --others=d-mcs,alock \
+		"$builddir" || return 1
+	grep -qF '| cached |' "$tmp/out" &&
+		[ "$(grep '^| 2 | ' "$tmp/first" | cut -d "|" -f 3,5)" = \
+			"$(grep '^| 2 | ' "$tmp/out" | cut -d "|" -f 3,5)" ] || return 1
+	! report 20 sweep --kind=d-mcs "$builddir" && grep -q -- '--kind.*adaptive, cached' "$tmp/err"
 }
 if [ -x "$builddir/benchmarks/sim/pawl-sim" ]; then
 	check "sweep: the same seed, the same rows" swept

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pawl-report sweep: the default kind beside all others, in settings drawn from a seed."""
+"""pawl-report sweep: a kind beside all others, in settings drawn from a seed."""
 from __future__ import annotations
 
 import argparse
@@ -17,9 +17,10 @@ from .stats import median
 from .text import Table, digits, duration, plural, rate
 
 MACHINES = ("cx5-6nodes", "cx6-4nodes", "cloudlab-cx3-20nodes", "xc30-aries")
+KINDS = ("adaptive", "cached")
+"""Kinds that can be judged; the first one is the default."""
 OTHERS = ("d-mcs", "rma-mcs", "rma-rw", "mgl", "shiftlock", "alock", "farlock", "declock")
 FAIR = ("d-mcs", "rma-mcs", "rma-rw", "mgl", "shiftlock", "alock", "declock")
-DEFAULT = "adaptive"
 
 RANKS_MOST = 128
 LEAST = 20000
@@ -35,7 +36,7 @@ STANDARD_ERRORS = 3
 ABOUT = f"""\
 Draws settings from the seed: a machine, up to 64 nodes and {RANKS_MOST} ranks, one lock or up to a
 million, how these are drawn, the share of writers, sections, pauses and bursts. Runs pawl-sim of
-the build tree (default: the current folder) for {DEFAULT} and each other kind in each, prints a row
+the build tree (default: the current folder) for --kind and each other kind in each, prints a row
 for each setting, and then the distribution: the throughput of the kind over that of the best other
 one, and the 99th percentile of its latency over that kind's. A run that is not steady (the second
 half within 5 % of the first, the share of writers within 5 %) is made {LENGTHEN} times longer, up
@@ -134,17 +135,18 @@ class Row:
     """A setting with the results of the kinds that can take part."""
 
     setting: Setting
+    kind: str
     results: dict[str, Result]
     unsteady: list[str] = field(default_factory=list)
 
     @property
     def best(self) -> Result:
-        return max((r for lock, r in self.results.items() if lock != DEFAULT),
+        return max((r for lock, r in self.results.items() if lock != self.kind),
                    key=lambda r: r.throughput)
 
     @property
     def own(self) -> Result:
-        return self.results[DEFAULT]
+        return self.results[self.kind]
 
     @property
     def ratio(self) -> float:
@@ -187,7 +189,7 @@ def run_kind(simulator: Simulator, s: Setting, lock: str, args: argparse.Namespa
             options = [f"--lock={lock}", f"--seed={args.seed + 1}", *length, *s.options]
             result, = simulator.run(s.machine, s.ranks, options)
         except BadInput as error:
-            if lock == DEFAULT:
+            if lock == args.kind:
                 raise
             return None, f"{lock}: {str(error).splitlines()[-1]}"
         why = why_not_steady(result, s.fw)
@@ -199,9 +201,9 @@ def run_kind(simulator: Simulator, s: Setting, lock: str, args: argparse.Namespa
 
 def measure(simulator: Simulator, s: Setting, args: argparse.Namespace,
             pool: ThreadPoolExecutor) -> Row:
-    locks = (DEFAULT, *args.others)
+    locks = (args.kind, *args.others)
     done = list(pool.map(lambda lock: run_kind(simulator, s, lock, args), locks))
-    row = Row(s, {lock: r for lock, (r, _) in zip(locks, done) if r and r.throughput > 0})
+    row = Row(s, args.kind, {lock: r for lock, (r, _) in zip(locks, done) if r and r.throughput > 0})
     row.unsteady = [why for r, why in done if r and why]
     return row
 
@@ -239,6 +241,8 @@ def options(parser: argparse.ArgumentParser) -> None:
                         help="of the settings, and of the simulations (default: 1)")
     parser.add_argument("--settings", type=int, metavar="N", default=20,
                         help="how many are drawn (default: 20)")
+    parser.add_argument("--kind", metavar="KIND", default=KINDS[0],
+                        help=f"the kind that is judged: {' or '.join(KINDS)} (default: {KINDS[0]})")
     parser.add_argument("--others", metavar="LIST", default=",".join(OTHERS),
                         help="the other kinds (default: all)")
     parser.add_argument("--seconds", type=float, metavar="S", default=0,
@@ -259,6 +263,8 @@ def check(args: argparse.Namespace) -> None:
         raise BadInput(f"--seconds: {args.seconds:g} is negative")
     if args.only is not None and not 1 <= args.only <= args.settings:
         raise BadInput(f"--only: {args.only} is not in 1 to {args.settings}")
+    if args.kind not in KINDS:
+        raise BadInput(f"--kind: there is no \"{args.kind}\" to judge; accepted: {', '.join(KINDS)}")
     args.others = args.others.split(",")
     for lock in args.others:
         if lock not in OTHERS:
@@ -272,7 +278,7 @@ def main(args: argparse.Namespace) -> int:
     if args.only:
         settings = [settings[args.only - 1]]
     rows = []
-    table = Table("", "setting", DEFAULT, "best other", "ratio", "p99", "of its p99",
+    table = Table("", "setting", args.kind, "best other", "ratio", "p99", "of its p99",
                   "slowest/mean", "longest wait/fair", "not steady")
     with ThreadPoolExecutor(args.jobs) as pool:
         for number, setting in settings:

@@ -90,7 +90,8 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 
 	modes_number(slot);
 	if (!own && dir_owner(dir) == home && is_idle_at_home(s, slot, conflict)) {
-		if (to != MODE_N)
+		/* Else its MODE is N without WANT, and TAIL will say S. */
+		if (to != MODE_N && policy_has_asked(dir))
 			modes_write(s, slot, dir, to, back, false);
 		return true;
 	}
