@@ -21,7 +21,9 @@
  * sharers acquire once, and each stays in until all of them are. All choices of policy (to lend
  * or not, to hand over in the node, to pass on, to give back, to cache) are random, unless
  * -DLEND=0 (nothing is given back), -DSTAY=0 (no hand-over within a node), -DSUMS=0 (a client
- * looks before it counts itself, too). -DFIRST=0: no node has the lock at first.
+ * looks before it counts itself, too). -DFIRST=0: no node has the lock at first. -DVOTE=v: what the
+ * lock is at first is decided to be v (1: the home's node has X, 2: nobody, 3: all nodes share), at
+ * any time or never, and clients are told later.
  *
  * What it abstracts. Numbers of recalls have no bound: copies of an earlier one become `old`,
  * which is all that a client asks of them. A put and its flush are one step, as are a get and its
@@ -51,6 +53,11 @@
  * | POSTED SUMS=0 STAY=0 WRITERS=1 | safe 20M long | pass | 2 nodes of one, releases posted, one writes | 14 to 98 million (likewise) |
  * | NN=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 3 nodes of one, all write, nothing lent | 14 to 98 million (likewise) |
  * | NN=3 WRITERS=1 SUMS=0 STAY=0 | safe 20M long | pass | 3 nodes of one, one writes | 14 to 98 million (likewise) |
+ * | VOTE=1 SUMS=0 STAY=0 LEND=0 | safe middle | pass | 2 nodes of one, the vote is for the home's node | 2 388 513 |
+ * | VOTE=2 SUMS=0 STAY=0 LEND=0 | safe middle | pass | 2 nodes of one, the vote is for nobody | |
+ * | VOTE=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, the vote is for all | 2 137 093 |
+ * | VOTE=1 SUMS=0 STAY=0 LEND=0 BREAK_FIRST | bfs | assert | the vote is not looked at after the swap of TAIL | two holders |
+ * | VOTE=3 SUMS=0 STAY=0 LEND=0 BREAK_UNTOLD | bfs | assert | what is not decided is taken for nobody | two holders |
  * | STAY=0 BREAK_ORDER | bfs | assert | MODE is looked at before the count in W | two holders |
  * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 BREAK_HITS | live3 middle | cycle | a local head that was refused tries to hit again | |
  * | STAY=0 SUMS=0 BREAK_CLOSE | bfs | assert | W is looked at before MODE is closed | two holders |
@@ -67,6 +74,7 @@
  * | STAY=0 BREAK_WRITER | bfs | deadlock | MODE is written after the queue is left | |
  * | NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_AWAITED | bfs middle | deadlock | W is handed over though the head has ceased to wait | nobody takes it |
  * | TIMED NP=3 WRITERS=7 SUMS=0 LEND=0 FIRST=0 BREAK_NOBODY | bfs | assert | W is handed over without a second look whether a client is there | the queue has no head |
+ * | NP=4 PLACE=p==1 WRITERS=11 SUMS=0 LEND=0 FIRST=0 BREAK_TURNED | bfs middle | deadlock | W is turned before the queue is left | a link is lost |
  * | STAY=0 BREAK_JOIN | bfs | assert | the node's bit is not in the directory | it is not recalled |
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 BREAK_SHARERS | bfs | deadlock | sharers keep the queue though no writer is next | sharers wait for each other |
  * | NP=4 WRITERS=3 LEND=0 BREAK_FINISH | bfs middle | deadlock | a count taken back (H3) does not leave the queue for sharers | |
@@ -83,7 +91,10 @@
 #define NN 2
 #endif
 #ifndef NP
-#define NP NN /* clients; client p is at node p % NN */
+#define NP NN /* clients; client p is at node PLACE */
+#endif
+#ifndef PLACE
+#define PLACE p % NN
 #endif
 #ifdef WRITERS
 #define WRITES ((WRITERS >> p) & 1)
@@ -122,6 +133,9 @@ bit writes[NN]; /* in NEXT: of an exclusive client without a deadline */
 bit gopen[NN];
 byte gm[NN], gset[NN];
 /* The directory: at the home, and at a node that keeps the queue */
+#ifdef VOTE
+#define FIRST N
+#endif
 #ifndef FIRST
 #define FIRST X
 #endif
@@ -139,7 +153,25 @@ bit stale[NP];
 #define HOME 0
 #endif
 #define ADMITS(i, x)                                                                               \
-	(PERMITS(mode[i], x) || (i == HOME && !tail && open && (set & BIT(HOME)) && PERMITS(m, x)))
+	(PERMITS(mode[i], x) ||                                                                    \
+	 (i == HOME && !tail && open && (set & BIT(HOME)) && PERMITS(m, x)) || FIRST_ADMITS(i, x))
+/* What the vote decides, and what each client has been told; whether TAIL and MODE are 0 still. */
+#define OWNED 1
+#define NONE 2
+#define SHARED 3
+#ifdef VOTE
+byte first, told[NP];
+bit fresh = 1, written[NN];
+#define FIRST_ADMITS(i, x)                                                                         \
+	((i == HOME -> !tail && fresh : !written[i]) &&                                            \
+	 ((told[p] == SHARED && !x) || (told[p] == OWNED && i == HOME)))
+#define WRITTEN(i) written[i] = 1
+#define UNWRITTEN(i) !written[i]
+#else
+#define FIRST_ADMITS(i, x) false
+#define WRITTEN(i) skip
+#define UNWRITTEN(i) false
+#endif
 #ifdef BREAK_HOME
 #define SEEN(t) g
 #else
@@ -223,7 +255,7 @@ inline new_number()
 /* MODE of node i: mode v, what it will get back, and the node that recalls it. */
 inline write_mode(i, v, b, a)
 {
-	d_step { mode[i] = v; back[i] = b; asker[i] = a; old[i] = 0 }
+	d_step { mode[i] = v; back[i] = b; asker[i] = a; old[i] = 0; WRITTEN(i) }
 }
 
 /* MODE of all nodes of the directory in hand, one after the other; j is 0 before and after. */
@@ -242,6 +274,7 @@ inline write_modes(v, b, a)
 #define NEXT_WRITES (next[n] && writes[n])
 #endif
 #define NO_HEAD awaited[n] = 0; lh[n] = 0; nq[n]--; q = 0
+#define GONE if :: v -> v = 0 :: else -> NO_HEAD fi
 /* One more holder at the node; W becomes free; nothing is to be acknowledged. */
 #define COUNT wr[n] = wr[n] || x; rd[n] = rd[n] + !x
 #define FREE_W wr[n] = 0; keeps[n] = 0; km[n] = 0; kset[n] = 0
@@ -253,15 +286,16 @@ inline write_modes(v, b, a)
 
 proctype P(byte p)
 {
-	byte n = p % NN, s, j, t, r; /* j: a node; t: mode to which others are recalled; r: lent */
+	byte n = PLACE, s, j, t, r; /* j: a node; t: mode to which others are recalled; r: lent */
 	bit x, o, b, q;     /* x: exclusive; b: a count that is taken back (H3); q: by the local head */
 	bit u;              /* no deadline */
+	bit v;              /* it has taken W as a client that is not the local head */
 #ifdef BREAK_HOME
 	bit g;
 #endif
 	byte dm, ds;        /* with o: the directory in the hand of the head */
 	byte from;          /* why the queue is left: 0 a sharer enters, 1 a holder leaves, 2 given up,
-			       3 a sharer enters that has W */
+			       4 a sharer enters that has W; 3: as 4, by a hit */
 
 	do
 #ifdef MEET
@@ -299,10 +333,20 @@ try:
 			fi
 		/* L1, S3 */
 		:: atomic { x && handed[n] -> handed[n] = 0; wr[n] = 1; goto cs }
+		:: atomic { !x && handed[n] -> handed[n] = 0; wr[n] = 1; v = 1; goto handed_over }
 		:: atomic { !x && keeps[n] && rd[n] && !wr[n] && !handed[n] -> rd[n]++; goto cs }
 		:: skip
 		fi;
 slow:
+#ifdef VOTE
+		/* F1, F2 */
+		if
+		:: told[p]
+		:: atomic { !told[p] && first -> told[p] = first; goto try }
+		:: atomic { !told[p] && !first -> first = VOTE; told[p] = VOTE; goto try }
+		:: !told[p] && !first
+		fi;
+#endif
 		/* B: a client whose node will get its mode back waits for that */
 		if
 		:: back[n] && PERMITS(back[n], x) ->
@@ -372,7 +416,13 @@ head:
 		atomic {
 			s = tail; tail = n + 1;
 			if
-			:: s == 0 -> o = open; dm = m; ds = set; open = 0; m = 0; set = 0; goto has
+#ifdef VOTE
+			:: s == 0 && fresh -> fresh = 0; goto ask
+			:: s == 0 && !fresh ->
+#else
+			:: s == 0 ->
+#endif
+				o = open; dm = m; ds = set; open = 0; m = 0; set = 0; goto has
 			:: else
 			fi
 		};
@@ -402,6 +452,26 @@ await:
 		:: atomic { IDLE(n) && MAY_TIME_OUT && status[n] == WAITING -> status[n] = ABANDONED };
 			atomic { lh[n] = 0; goto quit }
 		fi;
+#ifdef VOTE
+		goto has;
+ask:
+		/* F3 */
+		atomic {
+#ifndef BREAK_FIRST
+			if :: !told[p] -> told[p] = first :: else fi;
+#endif
+			if
+			:: told[p] == OWNED -> o = 1; dm = X; ds = BIT(HOME)
+			:: told[p] == NONE -> NO_DIR
+#ifdef BREAK_UNTOLD
+			:: told[p] == 0 -> NO_DIR
+			:: told[p] == SHARED -> o = 1; dm = S; ds = BIT(NN) - 1
+#else
+			:: told[p] == 0 || told[p] == SHARED -> o = 1; dm = S; ds = BIT(NN) - 1
+#endif
+			fi
+		};
+#endif
 has:
 		/* The head of the queue of nodes, with the directory: o, dm, ds */
 		if
@@ -425,7 +495,10 @@ has:
 		fi;
 		if
 		:: atomic { j == NN && t == S -> j = 0 };
-			write_modes(S, 0, 0);
+			if
+			:: asker[HOME] -> write_modes(S, 0, 0)
+			:: !asker[HOME] /* TAIL will say S */
+			fi;
 			atomic { t = 0; dm = S; r = 0; goto join }
 		:: atomic { j == NN && t == N -> j = 0; dm = r; ds = (r -> ds : 0); o = 0; goto enter }
 		:: else
@@ -493,9 +566,9 @@ enter:
 handed_over:
 		/* L1: a sharer has W */
 		if
-		:: atomic { !keeps[n] -> NO_HEAD; wr[n] = 0; rd[n]++; from = 3; goto look }
-		:: atomic { keeps[n] && NEXT_WRITES -> NO_HEAD; wr[n] = 0; rd[n]++; goto cs } /* S3 */
-		:: atomic { keeps[n] -> dm = km[n]; ds = kset[n]; from = 3 }
+		:: atomic { !keeps[n] -> GONE; wr[n] = 0; rd[n]++; from = 3; goto look }
+		:: atomic { keeps[n] && NEXT_WRITES -> GONE; wr[n] = 0; rd[n]++; goto cs } /* S3 */
+		:: atomic { keeps[n] -> dm = km[n]; ds = kset[n]; from = 4 }
 		fi;
 		write_modes(S, 0, 0);
 		dm = S;
@@ -503,7 +576,11 @@ join:
 		/* S2: the node shares */
 		write_mode(n, S, 0, 0);
 		if
-		:: atomic { from == 3 -> FREE_W; rd[n]++; from = 0; o = 1 }
+#ifdef BREAK_TURNED
+		:: atomic { from == 4 -> FREE_W; rd[n]++; o = 1 }
+#else
+		:: atomic { from == 4 -> o = 1 }
+#endif
 		:: atomic { from == 0 && !wr[n] && !handed[n] -> rd[n]++; t = 0; o = 1 }
 		fi;
 #ifdef BREAK_JOIN
@@ -609,7 +686,13 @@ depart:
 		:: atomic { next[n] != 0 -> s = next[n]; status[n] = FREE; next[n] = 0 }
 		fi;
 freed:
-		if :: atomic { from == 1 -> FREE_W } :: else fi;
+		if
+		:: atomic { from == 1 -> FREE_W }
+#ifndef BREAK_TURNED
+		:: atomic { from == 4 -> FREE_W; rd[n]++ }
+#endif
+		:: else
+		fi;
 		/* L6 */
 		do
 		:: s == 0 -> break
@@ -657,6 +740,7 @@ freed:
 #endif
 		if
 		:: atomic { from == 0 -> NO_DIR; NO_HEAD; goto cs }
+		:: atomic { from == 4 -> from = 0; NO_DIR; GONE; goto cs }
 #ifdef BREAK_LATE
 		:: atomic { from == 1 -> from = 0; NO_DIR; goto done }
 #else
@@ -744,6 +828,8 @@ init
 	for (i : 0 .. NN - 1) {
 		assert(!HOLDERS(i) && !keeps[i] && !awaited[i] && !nq[i] && !lh[i] && !back[i]);
 		assert(mode[i] == N || (open && (set & BIT(i)) && mode[i] == m));
-		assert(!open || !(set & BIT(i)) || mode[i] == (m == X && i == HOME -> N : m))
+		assert(!open || !(set & BIT(i)) || UNWRITTEN(i) || mode[i] == m ||
+		       (i == HOME && mode[i] == N));
+		assert(i != HOME || mode[i] != X)
 	}
 }

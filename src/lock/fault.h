@@ -48,6 +48,8 @@ extern enum limits fault_limits;
 	X(cached_order, "cached", "(H) looks at MODE before it counts itself in W, and not after it") \
 	X(cached_close, "cached", "(C) the closing of MODE is not flushed before the look at W") \
 	X(cached_home, "cached", "(C) W of the home's node is looked at before the swap of TAIL") \
+	X(cached_first, "cached", "(F) a head does not look at the vote after its swap of TAIL") \
+	X(cached_untold, "cached", "(F) what is not decided is taken for a lock that nobody has") \
 	X(cached_own, "cached", "(C) the own node is not recalled") \
 	X(cached_arm, "cached", "(C) ACK is reset after a look at W that found a holder") \
 	X(cached_once, "cached", "(C) an acknowledgement of an earlier recall counts") \
@@ -67,6 +69,7 @@ extern enum limits fault_limits;
 	X(cached_handed, "cached", "(D) the head of a node gives up although it has been handed W") \
 	X(cached_awaited, "cached", "(L) hands W over although the head has ceased to wait for it") \
 	X(cached_finish, "cached", "(S) the last sharer of a node that keeps the queue stays in it") \
+	X(cached_turned, "cached", "(L) W becomes a sharer's before the queue is left") \
 	X(cached_nobody, "cached", "(L) hands W over without a second look whether a client is there") \
 	X(rma_mcs_number, "rma-mcs", "stays of an element at the root have no numbers") \
 	X(rma_mcs_link, "rma-mcs", \

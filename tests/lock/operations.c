@@ -311,7 +311,7 @@ static const struct row {
     {"adaptive", PAWL_INTENT, {7, 1, 1, {8, 7}}, {1, 0, 0, {1, 1}}},
     {"adaptive", PAWL_INTENT_SHARED, {7, 1, 1, {8, 7}}, {1, 0, 0, {1, 1}}},
     {"cached", PAWL_EXCLUSIVE, {1, 1, 0, {2, 1}}, {1, 0, 0, {1, 1}}},
-    {"cached", PAWL_SHARED, {2, 1, 1, {4, 3}}, {0, 0, 0, {0, 0}}},
+    {"cached", PAWL_SHARED, {2, 1, 0, {3, 2}}, {0, 0, 0, {0, 0}}},
     {"cas-spin", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"cas-backoff", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"fompi-spin", PAWL_EXCLUSIVE, {2, 0, 0, {2, 2}}, {2, 0, 0, {2, 2}}},
@@ -326,7 +326,8 @@ static const struct row {
     {"lld", PAWL_EXCLUSIVE, {1, 2, 3, {3, 3}}, {2, 0, 0, {2, 2}}},
 };
 
-enum { ROWS = sizeof rows / sizeof *rows, MODES = 4, FRESH_LOCKS = 4, TRIES = 50 };
+enum { ROWS = sizeof rows / sizeof *rows, MODES = 4, FRESH_LOCKS = 4, TRIES = 50, FIRSTS = 40 };
+enum { LOCKS_OF_RANK = MODES * FRESH_LOCKS + 1 + FIRSTS };
 
 static const char *name_of(int mode)
 {
@@ -400,6 +401,16 @@ static void tries(const struct pawl_kind *kind, uint64_t lock)
 	}
 }
 
+/* The first acquires of a table of kind cached decide what its locks are at first. These are of the
+ * own rank's locks, so all others are at their home's node. */
+static void decide_first(void)
+{
+	for (int i = 1; i <= FIRSTS; i++)
+		measured((uint64_t)(tap_rank + 1) * LOCKS_OF_RANK - (uint64_t)i, PAWL_EXCLUSIVE, 1,
+			 false);
+	meet();
+}
+
 /* The rows of a kind, from this one on; how many they are. */
 static size_t uncontended(const struct row *from, const struct row *end, bool posts)
 {
@@ -407,8 +418,10 @@ static size_t uncontended(const struct row *from, const struct row *end, bool po
 	const struct row *r = from;
 
 	now_doing("%s", from->kind);
-	table = table_open(from->kind, (uint64_t)tap_size * (MODES * FRESH_LOCKS + 1),
+	table = table_open(from->kind, (uint64_t)tap_size * LOCKS_OF_RANK,
 			   readers_expire(kind) ? "lease" : NULL, "2000000");
+	if (table && strcmp(from->kind, "cached") == 0)
+		decide_first();
 	for (; r < end && strcmp(r->kind, from->kind) == 0; r++) {
 		if (table && is_far_client())
 			count_row(r, (uint64_t)(r - from) * FRESH_LOCKS, posts);

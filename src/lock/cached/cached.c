@@ -69,6 +69,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	else
 		k->lines = lines_beside_homes(s, k);
 	k->homes = lock_reserve(s, s->block, HOME_BYTES);
+	k->vote = lock_reserve(s, 1, sizeof(int64_t));
 	return PAWL_SUCCESS;
 }
 
@@ -94,6 +95,8 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 
 	if (own->last == slot->lock + 1)
 		return;
+	if (!own->last)
+		policy_start(own);
 	own->last = slot->lock + 1;
 	if (k->alone) {
 		own->w = lock_home_word(s, c, RMA_NODE, k->lines, NEAR_BYTES, slot->lock);
@@ -106,7 +109,7 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	own->tail =
 	    rma_word(c->rma, RMA_NET, own->home_rank, k->homes + own->home_index * HOME_BYTES);
 	own->gate = own->home == own->me ? own->tail : cached_word(slot, LINE_MODE);
-	own->flip = own->home == own->me ? MODE_X : 0;
+	own->at_first = (int8_t)first_mode(own);
 }
 
 /* ------------------------------------------------------------- the queue of the node */
@@ -133,10 +136,15 @@ static int pass_head(const struct lock_setup *s, struct lock_slot *slot, int cod
 /* L1: W has been handed over to the node. */
 static bool take_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 {
+	/* Where sharers are many, they are to enter together, from the queue. */
+	if (!is_head && !is_exclusive(slot) && policy_shares(lock_own(slot)))
+		return false;
+	if (!is_head && FAULT(cached_awaited)) /* else a client that comes later mends it */
+		return false;
 	if (!near_take_handed(slot, is_head))
 		return false;
 	if (!is_exclusive(slot))
-		recall_share_handed(s, slot);
+		recall_share_handed(s, slot, is_head);
 	return true;
 }
 
@@ -261,23 +269,27 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	enum near n;
 
 	find_words(s, slot);
+	policy_note_acquire(own, is_exclusive(slot));
 	own->beside = 0;
 	do {
 		n = near_hit(s, slot, false, &counted);
-		if (__builtin_expect(n == NEAR_IN, 1))
+		if (__builtin_expect(n == NEAR_IN, 1)) {
+			own->looks = false;
 			return PAWL_SUCCESS;
+		}
+		own->looks = true;
 		if (counted)
 			leave_take_back(s, slot);
-		if (is_exclusive(slot) ? near_take_handed(slot, false) : near_join(s, slot, false))
+		if (take_handed(s, slot, false) ||
+		    (!is_exclusive(slot) && near_join(s, slot, false)))
 			return PAWL_SUCCESS;
-	} while (n == NEAR_MISS && await_mode(slot, &late) && !late);
+	} while (n == NEAR_MISS && (first_is_news(s, slot) || (await_mode(slot, &late) && !late)));
 	return late ? PAWL_ERR_TIMEOUT : queue_up(s, slot);
 }
 
 /* A try of the head of the queue of its node. */
 static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct cached_slot *own = lock_own(slot);
 	bool counted;
 	int64_t tail, dir;
 
@@ -287,9 +299,10 @@ static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 		leave_take_back(s, slot);
 	if (!misses(s, slot, near_get(slot), counted) || !nodes_are_none(slot, &tail))
 		return PAWL_ERR_BUSY;
-	dir = dir_of_tail(tail, own->home);
-	if (!recall_is_idle(s, slot, dir) || !nodes_try_enter(slot, tail))
+	if (!recall_is_idle(s, slot, first_dir_of_tail(s, slot, tail)) ||
+	    !nodes_try_enter(slot, tail))
 		return PAWL_ERR_BUSY;
+	dir = first_dir_of_tail(s, slot, tail); /* after the swap (F3) */
 	/* A time that has passed. */
 	return recall_enter(s, slot, dir, 1) == PAWL_SUCCESS ? PAWL_SUCCESS : PAWL_ERR_BUSY;
 }
@@ -353,7 +366,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	if (tail && !(tail & FREE))
 		return false;
 	lock_home(s, lock, &home, &index);
-	dir = dir_of_tail(tail, node_of(s, home));
+	dir = tail ? dir_of_tail(tail) : 0;
 	for (int j = 0; j < k->nodes; j++) {
 		line = line_of(s, m, lock, j);
 		mode = line[LINE_MODE / 8];

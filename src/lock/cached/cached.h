@@ -9,7 +9,7 @@ enum {
 	LINE_W = 0,
 	LINE_QUEUE = 8,
 	LINE_DIR = 16,
-	LINE_NOTES = 24, /* the number of the node's last recall */
+	LINE_NOTES = 24, /* the number of the node's last recall, less 1 */
 	LINE_MODE = 32,  /* NET from here on */
 	LINE_ACK = 40,
 	LINE_NEXT = 48,
@@ -71,13 +71,16 @@ enum { NODE_BITS = 20 };
 /* STATUS: 0: no place; one of these; or GRANT and a directory. */
 enum { WAITING = 1, ABANDONED = 2, PASSED = 3 };
 #define GRANT (INT64_C(1) << 61)
-/* TAIL: 1 + a node above NO_GATE, or FREE and a directory; 0: FREE, and the home's node has X. The
- * low bits are GATE, which stands in for MODE at the home's node: a mode, xor MODE_X. */
+/* TAIL: 1 + a node above MODE_N, or FREE and a directory; 0: the lock is as at first. The low bits
+ * are GATE, which stands in for MODE at the home's node. */
 #define FREE (INT64_C(1) << 60)
-#define TAIL_GATE INT64_C(3)
 #define TAIL_SHARED (INT64_C(1) << 2)
 #define TAIL_OWNED (INT64_C(1) << 59)
-enum { NO_GATE = MODE_N ^ MODE_X, TAIL_NODE_SHIFT = 2 };
+enum { TAIL_NODE_SHIFT = 2 };
+
+/* What locks are at first (first.h): FIRST_OWNED: the home's node has X. FIRST_NONE: nobody caches
+ * it. FIRST_SHARED: all nodes have S. */
+enum first { FIRST_UNKNOWN, FIRST_OWNED, FIRST_NONE, FIRST_SHARED };
 
 struct cached_options {
 	int64_t stay; /* acquires; -1: the lock decides */
@@ -85,7 +88,7 @@ struct cached_options {
 _Static_assert(sizeof(struct cached_options) <= LOCK_OPTION_BYTES, "the options fit");
 
 struct cached_constants {
-	uint64_t lines, homes;
+	uint64_t lines, homes, vote;
 	int node_level; /* level of the topology; 0: each node has one rank */
 	int nodes;
 	bool alone; /* the table has one node */
@@ -99,14 +102,17 @@ struct cached_slot {
 	uint64_t last;     /* 1 + the lock for which the words were found; 0: none */
 	struct rma_word w; /* the first word of the node's line */
 	struct rma_word tail;
-	struct rma_word gate; /* TAIL at the home, else MODE; a mode, xor flip */
-	int64_t flip;
+	struct rma_word gate; /* TAIL at the home, else MODE */
 	int home_rank;
 	uint64_t home_index;
-	int home;      /* the home's node */
-	int me;        /* the node */
-	int beside;    /* waits beside the queue in this acquire */
-	bool has_seen; /* W of the home's node, after the swap of TAIL */
+	int home;        /* the home's node */
+	int me;          /* the node */
+	int8_t first;    /* enum first: what this client has been told */
+	int8_t at_first; /* enum mode: of the node, while its gate is 0 */
+	int16_t writes;  /* moving mean of exclusive acquires, of MEAN_ONE */
+	int beside;      /* waits beside the queue in this acquire */
+	bool looks;      /* before it counts itself, since its last acquire was not a hit */
+	bool has_seen;   /* W of the home's node, after the swap of TAIL */
 	int64_t seen;
 };
 _Static_assert(sizeof(struct cached_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
@@ -213,12 +219,17 @@ RMA_INLINE bool mode_permits(const struct lock_slot *slot, int64_t mode)
 RMA_INLINE bool cached_admits(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct cached_slot *own = lock_own(slot);
+	int64_t gate;
 
-	if (cached_is_alone(s) ||
-	    mode_permits(slot, rma_peek_ordered(&slot->client, own->gate) ^ own->flip))
+	if (cached_is_alone(s))
 		return true;
+	gate = rma_peek_ordered(&slot->client, own->gate);
+	if (mode_permits(slot, gate))
+		return true;
+	if (gate == 0)
+		return mode_permits(slot, own->at_first);
 	/* At the home, MODE says only while its queue is not empty. */
-	return own->flip && mode_permits(slot, cached_look(slot, LINE_MODE));
+	return own->home == own->me && mode_permits(slot, cached_look(slot, LINE_MODE));
 }
 
 #endif

@@ -95,21 +95,26 @@ static inline bool dir_has(int64_t d, int node)
 	return (d & dir_bit(node)) != 0;
 }
 
+/* All nodes share, or some of them do. */
+static inline int64_t dir_everywhere(int64_t d)
+{
+	return dir_policy(d) | DIR_OPEN | (int64_t)MODE_S << DIR_MODE_SHIFT | DIR_NODES;
+}
+
 /* TAIL of a lock whose queue is empty. The directory is OPEN, or empty. */
 static inline int64_t dir_to_tail(int64_t d, int home)
 {
 	enum mode m = dir_is_open(d) ? dir_mode(d) : MODE_N;
 
 	return FREE | (d & (DIR_POLICY | DIR_NODES)) | (m == MODE_S ? TAIL_SHARED : 0) |
-	       (m == MODE_X ? TAIL_OWNED : 0) | ((int64_t)(dir_has(d, home) ? m : MODE_N) ^ MODE_X);
+	       (m == MODE_X ? TAIL_OWNED : 0) | (int64_t)(dir_has(d, home) ? m : MODE_N);
 }
 
-static inline int64_t dir_of_tail(int64_t tail, int home)
+/* Of a TAIL that is not 0. */
+static inline int64_t dir_of_tail(int64_t tail)
 {
 	int64_t d = tail & (DIR_POLICY | DIR_NODES);
 
-	if (!tail)
-		return dir_owned(0, home);
 	if (tail & TAIL_SHARED)
 		return d | DIR_OPEN | (int64_t)MODE_S << DIR_MODE_SHIFT;
 	return tail & TAIL_OWNED ? d | DIR_OPEN | (int64_t)MODE_X << DIR_MODE_SHIFT : d;

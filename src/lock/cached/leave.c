@@ -29,7 +29,7 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 
 	if (has_next && policy_passes_on(dir)) /* L2 */
 		return;
-	if (!dir_is_empty(*dir) && policy_gives_back(*dir)) { /* L3 */
+	if (!dir_is_empty(*dir) && policy_gives_back(lock_own(slot), *dir)) { /* L3 */
 		bool shares = dir_mode(*dir) == MODE_S;
 
 		*dir = policy_note_end(*dir);
@@ -42,7 +42,7 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 	modes_number(slot);
 	if (!dir_is_empty(*dir) && !FAULT(cached_promise))
 		modes_write(s, slot, *dir, MODE_N, MODE_N, false);
-	else if (policy_has_asked(*dir))
+	if (policy_has_asked(*dir) && !dir_has(*dir, cached_home(slot)))
 		modes_write(s, slot, dir_owned(0, cached_home(slot)), MODE_N, MODE_N, false);
 	*dir = policy_note_asked(policy_note_end(*dir), false);
 	if (has_next) {

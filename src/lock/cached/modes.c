@@ -8,12 +8,13 @@ void modes_number(struct lock_slot *slot)
 	struct rma_word notes = cached_word(slot, LINE_NOTES);
 	int64_t number = rma_peek(&slot->client, notes);
 
-	rma_poke(&slot->client, notes, (number + 1) % NUMBERS);
+	rma_poke(&slot->client, notes, (number + 1) % (NUMBERS - 1));
 }
 
 static int64_t value(struct lock_slot *slot, enum mode mode, enum mode back, bool asks)
 {
-	int64_t number = rma_peek(&slot->client, cached_word(slot, LINE_NOTES));
+	/* Never 0, which is the MODE of a lock that is as at first. */
+	int64_t number = 1 + rma_peek(&slot->client, cached_word(slot, LINE_NOTES));
 
 	return (int64_t)mode | (int64_t)back << BACK_SHIFT | (asks ? WANT : 0) |
 	       (int64_t)cached_me(slot) << MODE_NODE_SHIFT | number << NUMBER_SHIFT;

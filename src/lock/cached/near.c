@@ -47,17 +47,39 @@ static int64_t with_client(const struct lock_slot *slot, int64_t w, bool is_head
 	return w & AWAITED ? new + PASS : new;
 }
 
+/* A sharer that has counted itself beside AWAITED has passed the head of QUEUE. */
+static bool passes(struct lock_slot *slot)
+{
+	int64_t w;
+
+	do {
+		w = near_get(slot);
+		if (!(w & AWAITED))
+			return true;
+		if (!may_pass(w))
+			return false;
+	} while (!near_swap(slot, w, w + PASS));
+	return true;
+}
+
 /* H1. NEAR_IN: it is counted, and *w is W before. */
 static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool is_head, int64_t *w)
 {
-	const bool adds = !is_head && !is_exclusive(slot);
+	const struct cached_slot *own = lock_own(slot);
+	const bool adds = !is_head && !is_exclusive(slot), looks = is_head || own->looks;
 
-	for (;;) {
+	/* A client that does not look takes the line at once. */
+	if (looks)
 		*w = near_get(slot);
+	else
+		rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, adds ? READER + HIT : 0,
+			w);
+	if (adds && !looks)
+		return NEAR_IN;
+	for (;; *w = near_get(slot)) {
 		if (excludes(slot, *w, is_head))
 			return NEAR_WAIT;
-		/* Most often the look is here, before there is a count to be taken back. */
-		if (!cached_admits(s, slot))
+		if (looks && !cached_admits(s, slot))
 			return NEAR_MISS;
 		if (adds && !(*w & AWAITED)) {
 			rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, READER + HIT, w);
@@ -70,6 +92,7 @@ static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool 
 
 enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool *counted)
 {
+	const struct cached_slot *own = lock_own(slot);
 	int64_t w;
 	enum near n = count(s, slot, is_head, &w);
 
@@ -78,6 +101,8 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 		return n;
 	/* Only a sum finds what excludes it. */
 	if (w & ((near_others(slot) | STRICT) & ~(is_head ? STRICT : 0)))
+		return NEAR_WAIT;
+	if ((w & AWAITED) && !is_head && !is_exclusive(slot) && !own->looks && !passes(slot))
 		return NEAR_WAIT;
 	return FAULT(cached_order) || cached_admits(s, slot) ? NEAR_IN : NEAR_MISS;
 }

@@ -62,7 +62,7 @@ static int resume(struct lock_slot *slot)
 
 static int64_t tail_of_node(int node)
 {
-	return (int64_t)(node + 1) << TAIL_NODE_SHIFT | NO_GATE;
+	return (int64_t)(node + 1) << TAIL_NODE_SHIFT | MODE_N;
 }
 
 static int64_t tail_of(struct lock_slot *slot)
@@ -121,7 +121,7 @@ bool nodes_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 		look_at_home(s, slot);
 	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
 	if (is_free(last)) {
-		*dir = dir_of_tail(last, own->home);
+		*dir = first_dir_of_tail(s, slot, last);
 		have_grant(slot);
 		return true;
 	}

@@ -4,6 +4,7 @@
 #ifndef LOCK_CACHED_NODES_H
 #define LOCK_CACHED_NODES_H
 
+#include "lock/cached/first.h"
 #include "lock/cached/modes.h"
 
 /* The head of the node's queue enters the queue of nodes, or goes on from the node's place. False:

@@ -7,40 +7,44 @@
 
 /*
  * The constants. Behind each: M acquires a second with half of it, it, and twice it, by
- *   pawl-sim --machine=cx6-4nodes --lock=cached --bench=B --fw=PERCENT
- * where B is ecsb, or L: locktable --locality=95, V: locktable --locality=80, M: micro --zipf=0.8
- * --locks=1000. "same": to three digits in ecsb 20 and 1.
+ *   pawl-sim --machine=cx6-4nodes --lock=cached --iterations=100 --bench=B --fw=PERCENT
+ * where B is ecsb, or L: locktable --locality=95 --locks=10000, V: locktable --locality=80, M:
+ * micro
+ * --zipf=0.8 --locks=1000, C: micro --locks=100000. "same": to three digits in ecsb 1 and 10.
  *
- * STAY          ecsb 100: 8.46, 8.85, 9.28; ecsb 20: 4.25, 4.69, 4.30
- * MOST_PASSES   ecsb 100: 6.81, 8.85, 11.6, for longer waits; ecsb 20: same
+ * STAY          ecsb 100: 9.28, 10.2, 10.8; ecsb 20: 3.80, 4.43, 3.93
+ * MOST_PASSES   ecsb 100: 7.56, 10.2, 12.3, for longer waits; ecsb 20: 4.37, 4.43, 4.29
  * MOST_BESIDE   same; bounds how long a client waits beside the queue
  * MOST_WRITERS  same (with 30); bounds how long what is promised is kept back
- * SHARING_PAYS  ecsb 1: 17.2, 17.2, 16.6; L 10: 126, 134, 133
- * SCORE_FIRST   (4, 8, 15) ecsb 1: 16.6, 17.2, 18.1; L 10: 133, 134, 122
- * SCORE_WRITER  ecsb 1: 18.6, 17.2, 16.6; L 10: 125, 134, 139
- * RUN_CACHES    (2, 3) V 100: 72.4, 73.3; M 100: 28.6, 28.8
+ * COUNTED       C 1: 389, 375, 356; L 5: 224, 216, 222
+ * MEAN_WEIGHT   ecsb 10: 8.02, 9.03, 9.03; ecsb 20: 3.86, 4.43, 4.61
+ * WRITES_OFTEN  ecsb 10: 6.08, 9.03, 9.03; ecsb 20: 4.81, 4.43, 4.83; ecsb 50: 6.05, 5.57, 2.94
+ * FIRST_PAYS    C 20: 66.4, 66.4, 66.4; C 50: 37.6, 37.7, 29.0
+ * NEAR_OWNS     decides on machines without order only
+ * RUN_CACHES    (2, 3) V 100: 77.7, 76.3; M 100: 28.8, 28.7
  */
 enum { STAY = 64 };                    /* further acquires by a node that others wait for */
 #define MOST_PASSES ATTEMPTS_OR(16, 2) /* acquires that pass the head of a node's queue */
 #define MOST_BESIDE ATTEMPTS_OR(8, 2)  /* waits beside the queue in an acquire */
 /* Nodes with writers in a row while sharers are promised S. */
 #define MOST_WRITERS ATTEMPTS_OR(16, 2)
-#define SHARING_PAYS ATTEMPTS_OR(6, 4) /* score from which on sharers are many */
-#define SCORE_FIRST ATTEMPTS_OR(8, 5)  /* score of a lock at first */
+#define COUNTED ATTEMPTS_OR(128, 3)    /* acquires that decide what locks are at first */
+#define MEAN_WEIGHT ATTEMPTS_OR(16, 2) /* acquires of a moving mean */
 enum {
-	SCORE_MOST = 15,
-	SCORE_WRITER = 4, /* an exclusive miss costs so much, a shared one gains 1 */
-	RUN_CACHES = 3    /* visits in a row, of which the last one keeps X */
+	MEAN_ONE = 1024,
+	WRITES_OFTEN =
+	    MEAN_ONE * 3 / 10, /* mean of exclusive acquires from which on these are many */
+	FIRST_PAYS = 2,        /* first shares that are worth a message to each node */
+	NEAR_OWNS = 3, /* 1 / the part of acquires at home for which a look at W there pays */
+	RUN_CACHES = 3 /* visits in a row, of which the last one keeps X */
 };
 
-/* The policy's part of a directory. TOLD: SCORE has been set. */
+/* The policy's part of a directory. */
 enum {
-	P_SCORE = DIR_POLICY_SHIFT, /* 4 bits */
-	P_RUN = P_SCORE + 4,        /* 2 */
-	P_WRITERS = P_RUN + 2,      /* 5 */
-	P_HITS = P_WRITERS + 5,     /* HITS of W at the owner, at the last visit */
-	P_TOLD = P_HITS + HITS_BITS,
-	P_ASKED = P_TOLD + 1 /* MODE of the home's node has WANT */
+	P_RUN = DIR_POLICY_SHIFT,    /* 2 bits */
+	P_WRITERS = P_RUN + 2,       /* 5 */
+	P_HITS = P_WRITERS + 5,      /* HITS of W at the owner, at the last visit */
+	P_ASKED = P_HITS + HITS_BITS /* MODE of the home's node has WANT */
 };
 _Static_assert((int)P_ASKED < (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS, "the fields fit");
 
@@ -56,20 +60,36 @@ static inline int64_t policy_set(int64_t d, int shift, int bits, int value)
 	return (d & ~((int64_t)most << shift)) | (int64_t)within << shift;
 }
 
-/* A client has missed, and is the head. */
-static inline int64_t policy_note_miss(int64_t d, bool exclusive)
+/* What locks are at first, after so many acquires of the table, so many of them exclusive, and so
+ * many away from home. Once it is known, it is known for all greater numbers. */
+static inline enum first policy_first(int64_t acquires, int64_t writes, int64_t away, int nodes,
+				      bool ordered)
 {
-	int score = (d >> P_TOLD) & 1 ? policy_get(d, P_SCORE, 4) : SCORE_FIRST;
-
-	score += exclusive ? -SCORE_WRITER : 1;
-	return policy_set(d | INT64_C(1) << P_TOLD, P_SCORE, 4,
-			  score > SCORE_MOST ? SCORE_MOST : score);
+	if (acquires < COUNTED && writes * nodes <= FIRST_PAYS * COUNTED)
+		return FIRST_UNKNOWN;
+	if (writes * nodes <= FIRST_PAYS * away)
+		return FIRST_SHARED;
+	return ordered || (acquires - away) * NEAR_OWNS >= acquires ? FIRST_OWNED : FIRST_NONE;
 }
 
-/* Whether sharers are many, so that what a writer recalls is given back to them. */
-static inline bool policy_shares(int64_t d)
+/* The client's moving mean of exclusive acquires; where it begins; and after one more. */
+static inline void policy_start(struct cached_slot *own)
 {
-	return policy_get(d, P_SCORE, 4) >= SHARING_PAYS;
+	own->writes = WRITES_OFTEN / 2;
+}
+
+static inline void policy_note_acquire(struct cached_slot *own, bool exclusive)
+{
+	const int now = exclusive ? MEAN_ONE : 0;
+
+	own->writes = (int16_t)(own->writes + (now - own->writes) / (int)MEAN_WEIGHT);
+}
+
+/* Whether sharers are many, for what this client has acquired lately: so what a writer recalls is
+ * given back to them, and a sharer of a lock that its home's node has makes that share, too. */
+static inline bool policy_shares(const struct cached_slot *own)
+{
+	return own->writes < WRITES_OFTEN;
 }
 
 static inline bool policy_has_asked(int64_t d)
@@ -105,11 +125,11 @@ static inline bool policy_goes_home(int64_t d, int hits, bool ordered)
 }
 
 /* Whether nodes that are recalled will have their mode again, or the home's node will have X. */
-static inline bool policy_lends(int64_t d, int me, int home)
+static inline bool policy_lends(const struct cached_slot *own, int64_t d)
 {
 	if (dir_mode(d) == MODE_X)
-		return me != home && policy_get(d, P_RUN, 2) < RUN_CACHES;
-	return policy_shares(d);
+		return own->me != own->home && policy_get(d, P_RUN, 2) < RUN_CACHES;
+	return policy_shares(own);
 }
 
 /* Whether a node that leaves the queue, with nothing to give back, keeps X; else the home's node
@@ -120,9 +140,9 @@ static inline bool policy_keeps(int64_t d)
 }
 
 /* Whether a node that leaves the queue gives back what it has recalled. */
-static inline bool policy_gives_back(int64_t d)
+static inline bool policy_gives_back(const struct cached_slot *own, int64_t d)
 {
-	return dir_mode(d) == MODE_X || policy_shares(d);
+	return dir_mode(d) == MODE_X || policy_shares(own);
 }
 
 /* What has been recalled is given back, or not. */

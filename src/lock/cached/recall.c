@@ -142,22 +142,29 @@ static void leave(const struct lock_setup *s, struct lock_slot *slot, int64_t di
 		nodes_grant(s, slot, next, dir, false);
 }
 
-/* S2 and L5. The nodes of the directory have S. mine: what the client has in W, and gives up. */
-static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, int64_t mine)
+/* S1, and MODE of S2. Returns the directory with which the queue is to be left. */
+static int64_t write_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	modes_number(slot);
+	if (!dir_is_empty(dir) && !dir_is_open(dir))
+		modes_write(s, slot, dir, MODE_S, MODE_N, false);
+	modes_write_own(slot, MODE_S, MODE_N);
+	return FAULT(cached_join) ? dir : dir_shared(dir, cached_me(slot));
+}
+
+/* S2 and L5. */
+static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
 	int64_t w;
 
-	modes_number(slot);
-	modes_write_own(slot, MODE_S, MODE_N);
+	dir = write_shared(s, slot, dir);
 	for (;;) {
 		w = near_get(slot);
-		if (w & near_others(slot) & ~mine) /* not in; it takes its count back */
+		if (w & near_others(slot)) /* not in; it takes its count back */
 			await_own(slot, near_others(slot), 0);
-		else if (near_swap(slot, w, (w & ~(HEADS | STRICT | mine)) + READER))
+		else if (near_swap(slot, w, (w & ~(HEADS | STRICT)) + READER))
 			break;
 	}
-	if (!FAULT(cached_join))
-		dir = dir_shared(dir, cached_me(slot));
 	leave(s, slot, dir);
 	return PAWL_SUCCESS;
 }
@@ -175,43 +182,57 @@ static int give_up(const struct lock_setup *s, struct lock_slot *slot, int64_t d
 	return PAWL_ERR_TIMEOUT;
 }
 
-/* S1 and S2. */
-static int share_promised(const struct lock_setup *s, struct lock_slot *slot, int64_t dir,
-			  int64_t mine)
-{
-	if (!dir_is_empty(dir) && !dir_is_open(dir)) {
-		modes_number(slot);
-		modes_write(s, slot, dir, MODE_S, MODE_N, false);
-	}
-	return share(s, slot, dir, mine);
-}
-
 static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t dir,
 			uint64_t until)
 {
 	if (dir_is_open(dir) && dir_mode(dir) == MODE_X) {
-		if (!policy_shares(dir) && is_unused_at_home(s, slot, dir))
-			return share(s, slot, dir_none(dir), 0);
+		if (!policy_shares(lock_own(slot)) && is_unused_at_home(s, slot, dir))
+			return share(s, slot, dir_none(dir));
 		if (!recall(s, slot, &dir, MODE_S, MODE_N, until))
 			return give_up(s, slot, dir);
 		dir = policy_note_asked(dir, false);
-		return share(s, slot, dir, 0);
+		return share(s, slot, dir);
 	}
 	if (!dir_is_open(dir) && nodes_next_writes(slot)) /* S3 */
 		return keep(slot, dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
-	return share_promised(s, slot, dir, 0);
+	return share(s, slot, dir);
 }
 
-void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot)
+/* A sharer has had W with KEEPS, and is one of the node's now. */
+static void turn(struct lock_slot *slot, int64_t heads)
 {
-	int64_t w, dir;
+	int64_t w;
+
+	do
+		w = near_get(slot);
+	while (!near_swap(slot, w, (w & ~(WRITER | KEEPS | USES | heads)) + READER));
+}
+
+/* S1, S2, L5 and L6, by a sharer that has W. KEEPS stays until the queue is left, so no other
+ * client of the node enters it before. */
+static void share_kept(const struct lock_setup *s, struct lock_slot *slot, int64_t heads)
+{
+	int64_t dir, next;
+
+	rma_get(&slot->client, cached_word(slot, LINE_DIR), &dir);
+	dir = write_shared(s, slot, dir);
+	if (FAULT(cached_turned))
+		turn(slot, heads);
+	next = nodes_leave(slot, dir);
+	if (!FAULT(cached_turned))
+		turn(slot, heads);
+	if (next)
+		nodes_grant(s, slot, next, dir, false);
+}
+
+void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
+{
+	int64_t w;
 
 	do {
 		w = near_get(slot);
 		if ((w & KEEPS) && !nodes_next_writes(slot)) {
-			rma_get(&slot->client, cached_word(slot, LINE_DIR), &dir);
-			share_promised(s, slot, policy_note_miss(dir, false),
-				       WRITER | KEEPS | USES);
+			share_kept(s, slot, is_head ? HEADS | STRICT : 0);
 			return;
 		}
 	} while (!near_swap(slot, w, w - WRITER + READER));
@@ -226,11 +247,10 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t dir
 	bool lends;
 	int hits;
 
-	dir = policy_note_miss(dir, is_exclusive(slot));
 	if (!is_exclusive(slot))
 		return enter_shared(s, slot, dir, until);
 	if (dir_is_open(dir)) {
-		lends = policy_lends(dir, me, home);
+		lends = policy_lends(lock_own(slot), dir);
 		if (!recall(s, slot, &dir, MODE_N, lends ? dir_mode(dir) : MODE_N, until))
 			return give_up(s, slot, dir);
 		if (owner >= 0 && owner != me) {

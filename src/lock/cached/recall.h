@@ -10,7 +10,7 @@
 int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, uint64_t until);
 /* The client is in, exclusively: it has taken W, which was handed over, and is to be in as a sharer
  * instead. */
-void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot);
+void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
 /* Whether a recall would find no holder in the client's way, at a look. */
 bool recall_is_idle(const struct lock_setup *s, struct lock_slot *slot, int64_t dir);
 
