@@ -40,31 +40,31 @@ _Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NOTES == NEAR_BYTES &&
 		   LINE_GATE == LINE_STATUS + 8 && LINE_GATE + 8 <= LINE_BYTES,
 	       "the words of a line do not overlap and fit into it");
 
-/* NOTES of the node that has the root: the low half of GUEST, without SHARERS, when the node last
- * dealt with it (SEEN), and how many times W was SHUT since the node got the root; if the lock
- * decides how long a stay is, when W was first SHUT, in units of 2^STAY_UNIT ns, or 0. Of another
- * node: 1 + the node where its guests look for the root, 0 for that of the home, how many have been
- * there in a row, and how many that share since the last opening of the host's share (SHARED,
- * EPOCH). Of both: how many clients are to queue without having tried to be guests; and how long a
- * round trip to another node took when the node last queued, as the power of two, in ns, that is
- * not less (TRIP), or 0. Of another node: whether the mode changed often when the root left it
- * (MIXED). */
+/* NOTES of the node that has the root. */
 enum {
-	NOTES_SEEN_BITS = 32,
+	NOTES_SEEN_BITS = 32, /* the low half of GUEST, without SHARERS, as last dealt with */
+	/* How many times W was SHUT since the node got the root; if the lock decides how long a
+	 * stay is, when W was first SHUT, in units of 2^STAY_UNIT ns, or 0. */
 	NOTES_STAYS_SHIFT = 32,
-	NOTES_STAYS_BITS = 20,
-	NOTES_HOST_BITS = 24,
-	NOTES_VISITS_SHIFT = 24,
+	NOTES_STAYS_BITS = 20
+};
+/* Of another node. */
+enum {
+	NOTES_HOST_BITS = 24,    /* 1 + where its guests look for the root; 0: at the home's node */
+	NOTES_VISITS_SHIFT = 24, /* exclusive guests there in a row */
 	NOTES_VISITS_BITS = 4,
-	NOTES_SHARED_SHIFT = 28,
+	NOTES_SHARED_SHIFT = 28, /* guests that share, since the opening EPOCH of its share */
 	NOTES_SHARED_BITS = 4,
 	NOTES_EPOCH_SHIFT = 32,
 	NOTES_EPOCH_BITS = 8,
-	NOTES_SKIPS_SHIFT = 52,
+	NOTES_MIXED_SHIFT = 61 /* 1: the mode changed often when the root left the node */
+};
+/* Of both. */
+enum {
+	NOTES_SKIPS_SHIFT = 52, /* clients that are to queue without a visit */
 	NOTES_SKIPS_BITS = 4,
-	NOTES_TRIP_SHIFT = 56,
-	NOTES_TRIP_BITS = 5,
-	NOTES_MIXED_SHIFT = 61
+	NOTES_TRIP_SHIFT = 56, /* a round trip when the node last queued took 2^TRIP ns or less; */
+	NOTES_TRIP_BITS = 5    /* 0: none is known */
 };
 /* TRIP at most, and what stands for 0. If the lock decides: for how many round trips a node keeps
  * the root, and a client is patient with holders in another mode; up to twice as many, as TRIP is
@@ -147,6 +147,9 @@ struct adaptive_constants {
 	uint64_t patience; /* nanoseconds; if it decides, the longest */
 };
 
+/* A hand-over that takes longer, in ns, is slow. */
+enum { SLOW_NS = 100000 };
+
 /* How a holder has entered, on several nodes. */
 enum adaptive_entry { BY_ROOT, BY_HOME, BY_SHARE, BY_GUEST };
 
@@ -168,17 +171,17 @@ struct adaptive_slot {
 		uint64_t turn; /* one node: for how long it has run while others queue */
 		uint64_t uses; /* several: how often the shares of `reopens` had been used */
 	};
-	int64_t behind;     /* the next client of its node, if it has inherited its place, or 0; or
-			     * PLACE_OWN (packages.c) */
-	bool excluded;      /* as a sharer of one node, when it counted itself last (S1) */
-	bool is_absent : 1; /* it did not come back soon when this was last measured (direct.c) */
-	bool is_quick : 1;  /* one node: it acquired again and again at once (runs.c), */
-	bool times : 1;     /* and the next look measures the time since this acquire (turns.c) */
-	bool is_away : 1;   /* several nodes: the home of lock number last - 1 is at another one */
-	uint8_t yields : 4; /* how often, as a sharer in this acquire, to a batch (phases.c) */
-	uint8_t place;      /* an enum adaptive_place, from an acquire to its release */
-	uint8_t handed;     /* so many hand-overs since W was looked at */
-	uint8_t slow;    /* so many times W is made free for the next one: hand-overs were slow */
+	int64_t behind;      /* the next client of its node, if it has inherited its place, or 0; or
+			      * PLACE_OWN (packages.c) */
+	bool excluded;       /* as a sharer of one node, when it counted itself last (S1) */
+	bool is_absent : 1;  /* it did not come back soon when this was last measured (direct.c) */
+	bool is_quick : 1;   /* one node: it acquired again and again at once (runs.c), */
+	bool times : 1;      /* and the next look measures the time since this acquire (turns.c) */
+	bool is_away : 1;    /* several nodes: the home of lock number last - 1 is at another one */
+	uint8_t yields : 4;  /* how often, as a sharer in this acquire, to a batch (phases.c) */
+	uint8_t place;       /* an enum adaptive_place, from an acquire to its release */
+	uint8_t handed;      /* so many hand-overs since W was looked at */
+	uint8_t skip_direct; /* acquires until it hands W over directly again (direct.c) */
 	uint8_t visits;  /* several nodes: how many of the first acquires were guests that share, */
 	uint16_t shares; /* and how many of the last ones were shared, and exclusive (shares.c); on
 			  * one node, of those that look (turns.c) */
@@ -201,7 +204,7 @@ struct adaptive_slot {
 	uint8_t look_at;     /* which acquires look at its turn, by their number (turns.c) */
 	bool resolves : 1;   /* a guest: it has closed them for good */
 	bool in_package : 1; /* it is in the queue of its package, */
-	uint8_t run : 6;     /* by which so many have had W one after the other */
+	uint8_t streak : 6;  /* by which so many have had W one after the other */
 };
 _Static_assert(sizeof(struct adaptive_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -355,6 +358,18 @@ RMA_INLINE int64_t adaptive_trip_ns(int64_t notes)
 	int64_t trip = (notes & NOTES_TRIP) >> NOTES_TRIP_SHIFT;
 
 	return INT64_C(1) << (trip ? trip : USUAL_TRIP);
+}
+
+/* A compare-and-swap; what it found. */
+RMA_INLINE int64_t adaptive_swap_if(struct lock_slot *slot, struct rma_word w, int64_t expected,
+				    int64_t value)
+{
+	int64_t old;
+
+	rma_cas(&slot->client, w, expected, value, &old);
+	/* Orders the swap before the look at old; (B) of kept_root.c, (C) of guests.c. */
+	rma_flush(&slot->client, w);
+	return old;
 }
 
 /* The client has W. */
@@ -764,7 +779,7 @@ bool share_guests_are_many(struct lock_slot *slot);
 bool share_pays(const struct lock_setup *s, struct lock_slot *slot);
 /* Guests of this node have used the lock so often between two exclusive uses by others. only:
  * forget what came before. */
-void share_note_run(struct lock_slot *slot, int64_t uses, bool only);
+void share_note_reuse(struct lock_slot *slot, int64_t uses, bool only);
 /* The number of the last opening in R; and whether the share of this node was opened less than so
  * long ago. */
 int64_t share_number(int64_t r);

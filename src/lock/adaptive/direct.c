@@ -68,8 +68,8 @@
  * to. */
 enum { SOON_NS = 250 };
 
-/* A hand-over that takes longer is slow, and so many acquires then do not do K1. */
-enum { SLOW_NS = 100000, SLOW_WAITS = 64 };
+/* For how many acquires after a slow hand-over a client skips K1. */
+enum { ACQUIRES_SKIPPED = 64 };
 
 /* Above the kind, a grant has the number of hand-overs since the last look, and for one of so many
  * acquires the time of the grant. */
@@ -83,8 +83,8 @@ bool direct_is_better(const struct lock_setup *s, struct lock_slot *slot)
 	const struct adaptive_constants *k = s->state;
 	const struct adaptive_slot *own = lock_own(slot);
 
-	return k->keeps_order || (slot->mode == PAWL_EXCLUSIVE && own->is_absent && !own->slow &&
-				  !slot->client.rma->waiting.crowded);
+	return k->keeps_order || (slot->mode == PAWL_EXCLUSIVE && own->is_absent &&
+				  !own->skip_direct && !slot->client.rma->waiting.crowded);
 }
 
 bool direct_may_keep(const struct lock_setup *s, struct lock_slot *slot, int64_t grant)
@@ -205,9 +205,9 @@ void direct_note_grant(const struct lock_setup *s, struct lock_slot *slot, int64
 
 	own->handed = is_handed ? (grant >> GRANT_KIND_BITS) & HANDED_MOST : HANDED_MOST;
 	if (when && ((time_of(slot) - when) & TIME_MASK) > SLOW_NS >> TIME_UNIT)
-		own->slow = SLOW_WAITS;
-	else if (own->slow > 0)
-		own->slow--;
+		own->skip_direct = ACQUIRES_SKIPPED;
+	else if (own->skip_direct > 0)
+		own->skip_direct--;
 	package_note_grant(s, slot, grant);
 }
 

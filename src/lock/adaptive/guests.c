@@ -29,8 +29,8 @@
  * it makes STATUS RELIED_ON by a compare-and-swap; then it sets RELIES, and the guest goes the way
  * above. If it finds that this guest has left, it goes on as if it had asked after that: it gets W,
  * as in Q4. It does not wait for a section: a guest is soon VISITING, and a posted release arrives.
- * It does not look at its deadline before it knows which of both holds, so that it leaves no place
- * to which nobody sees. Tables of more than MOST_POSTING nodes do not post.
+ * It does not look at its deadline before it knows which of both holds, or its place
+ * in the queue would have no owner. Tables of more than MOST_POSTING nodes do not post.
  *
  * ASKS that are older than the root's stay at the node are taken for dealt with (D1) before W
  * becomes IDLE: ACKS becomes equal to ASKS, by a compare-and-swap, after a look at NEXT.
@@ -132,12 +132,12 @@ enum { VISITS = 3, MOVES = (1 << NOTES_VISITS_BITS) - 1, SKIPS = 3 };
 
 /* A share of its own pays for a node whose guests have shared the lock so often without another
  * opening of the host's share in between. If they find the lock in use by others, it is taken for
- * one of which nodes use their shares as often as BUSY_RUN. */
+ * one of which nodes use their shares as often as BUSY_REUSE. */
 #define SHARED_VISITS ATTEMPTS_OR((1 << NOTES_SHARED_BITS) - 1, 3)
-enum { BUSY_RUN = 63 };
+enum { BUSY_REUSE = 63 };
 
-/* Guests that share are refused where there are more. SHARERS has room for them and for one of each
- * node that finds so, on tables of at most so many nodes. */
+/* The limit of guests that share; one refused guest of each node may still be counted, for which
+ * SHARERS has room on tables of at most so many nodes. */
 enum { MOST_SHARERS = 1 << (GUEST_SHARERS_BITS - 1), MOST_NODES = MOST_SHARERS / 2 };
 
 /* Q6 looks at all nodes. The pause between two of its looks. */
@@ -159,7 +159,7 @@ static bool is_asked(int64_t guest)
 }
 
 /* What names a visit: the host, and the number that GUEST has there meanwhile. */
-static int64_t visit_of(int host, int64_t guest)
+static int64_t visit_name(int host, int64_t guest)
 {
 	return (int64_t)host << NUMBER_BITS | (guest & NUMBER) >> NUMBER_SHIFT;
 }
@@ -177,8 +177,8 @@ static int64_t without_asks(int64_t guest)
 	return (int64_t)(rest | asks_of(guest) << ACKS_SHIFT);
 }
 
-/* Another value, which means the same. */
-static int64_t altered(int64_t guest)
+/* Adds 1 to ASKS and ACKS, so that the guest's compare-and-swap fails. */
+static int64_t bump(int64_t guest)
 {
 	uint64_t acks = (((uint64_t)guest >> ACKS_SHIFT) + 1) & ASKS_MASK;
 	uint64_t asks = (asks_of(guest) + 1) & ASKS_MASK;
@@ -201,15 +201,6 @@ static bool differ_in_sharers(int64_t a, int64_t b)
 bool guest_shares(int64_t guest)
 {
 	return (guest & GUEST_SHARERS) != 0;
-}
-
-static int64_t swap_if(struct lock_slot *slot, struct rma_word w, int64_t expected, int64_t value)
-{
-	int64_t old;
-
-	rma_cas(&slot->client, w, expected, value, &old);
-	rma_flush(&slot->client, w); /* orders the swap before the look at old; (C) */
-	return old;
 }
 
 /* ------------------------------------------------------------- at the host */
@@ -284,7 +275,7 @@ bool guest_await(struct lock_slot *slot)
 static bool alter(struct lock_slot *slot, struct rma_word w, int64_t guest)
 {
 	for (;;) {
-		int64_t old = swap_if(slot, w, guest, altered(guest));
+		int64_t old = adaptive_swap_if(slot, w, guest, bump(guest));
 
 		if (old == guest)
 			return true;
@@ -345,7 +336,7 @@ bool guest_next_is_set(struct lock_slot *slot)
 			note_seen(slot, guest);
 			return false;
 		}
-		swap_if(slot, w, guest, without_asks(guest));
+		adaptive_swap_if(slot, w, guest, without_asks(guest));
 	}
 }
 
@@ -378,7 +369,7 @@ static bool is_relied_on(const struct lock_setup *s, struct lock_slot *slot, int
 	if (!kept_root_is_visiting(seen, FAULT(adaptive_visit) ? -1 : visit))
 		return false;
 	return seen == kept_root_relied_on(seen) ||
-	       swap_if(slot, status, seen, kept_root_relied_on(seen)) == seen;
+	       adaptive_swap_if(slot, status, seen, kept_root_relied_on(seen)) == seen;
 }
 
 /* Q6. True: the guest sees to this node. False: it has left. */
@@ -388,7 +379,7 @@ static bool await_guest(const struct lock_setup *s, struct lock_slot *slot, int 
 	struct rma_word w = adaptive_word_at(s, slot, RMA_NET, node, LINE_GUEST);
 	int here = adaptive_node(s, slot->client.rma->rank);
 	struct rma_pause p = {.min_ns = PAUSE_NS, .max_ns = PAUSE_NS};
-	int64_t visit = visit_of(node, guest), seen;
+	int64_t visit = visit_name(node, guest), seen;
 
 	for (;;) {
 		for (int j = 0; j < k->nodes; j++)
@@ -396,7 +387,8 @@ static bool await_guest(const struct lock_setup *s, struct lock_slot *slot, int 
 				return true;
 		rma_get(&slot->client, w, &seen);
 		rma_flush(&slot->client, w); /* orders the look before Q4's; pairs with G9 */
-		if (!guest_is_in(seen) || visit_of(node, seen) != visit || FAULT(adaptive_at_once))
+		if (!guest_is_in(seen) || visit_name(node, seen) != visit ||
+		    FAULT(adaptive_at_once))
 			return false;
 		rma_pause(&slot->client, &p, "a guest that leaves, or that says where it is from");
 	}
@@ -429,8 +421,8 @@ static void end_visit(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_slot *own = own_of(slot);
 
-	if (posts(s) &&
-	    (FAULT(adaptive_ended) || !kept_root_ends_visit(slot, visit_of(own->host, own->guest))))
+	if (posts(s) && (FAULT(adaptive_ended) ||
+			 !kept_root_ends_visit(slot, visit_name(own->host, own->guest))))
 		kept_root_set_visiting(slot, -1);
 }
 
@@ -451,7 +443,8 @@ static void take_along(const struct lock_setup *s, struct lock_slot *slot, int64
 	rma_put(c, theirs, NEXT_TAKEN | (adaptive_node(s, c->rma->rank) + 1));
 	rma_order(c, theirs); /* orders TAKEN before the end of IN; pairs with A2, D3 */
 	for (;;) {
-		old = swap_if(slot, guest, seen, next_number(seen & ~(int64_t)(IN | RELIES)));
+		old = adaptive_swap_if(slot, guest, seen,
+				       next_number(seen & ~(int64_t)(IN | RELIES)));
 		if (old == seen)
 			break;
 		seen = old;
@@ -460,7 +453,7 @@ static void take_along(const struct lock_setup *s, struct lock_slot *slot, int64
 	kept_root_arrive_from(s, slot, own_of(slot)->host, root);
 }
 
-/* G3: take IN back, or be in after all. */
+/* G3: withdraw; if the host became idle meanwhile, hold the lock. */
 static enum visit give_up(const struct lock_setup *s, struct lock_slot *slot, int64_t *root)
 {
 	struct adaptive_slot *own = own_of(slot);
@@ -470,7 +463,8 @@ static enum visit give_up(const struct lock_setup *s, struct lock_slot *slot, in
 	for (;;) {
 		int64_t old, value, seen;
 
-		old = swap_if(slot, guest, own->guest, next_number(own->guest & ~(int64_t)IN));
+		old = adaptive_swap_if(slot, guest, own->guest,
+				       next_number(own->guest & ~(int64_t)IN));
 		if (old == own->guest) {
 			end_visit(s, slot);
 			return VISIT_BUSY;
@@ -573,7 +567,7 @@ static enum visit visit(const struct lock_setup *s, struct lock_slot *slot, bool
 		return VISIT_BUSY;
 	own->guest = old | IN;
 	if (posts(s))
-		kept_root_set_visiting(slot, visit_of(own->host, old));
+		kept_root_set_visiting(slot, visit_name(own->host, old));
 	is_idle = kept_root_is_idle(s, slot, own->host, value, root);
 	*root &= old & GUEST_RESOLVED ? ~(int64_t)W_FRESH : -1;
 	if (is_idle && (!is_asked(old) || FAULT(adaptive_claimed)) &&
@@ -607,12 +601,12 @@ static void note_shared_visit(struct lock_slot *slot, int64_t r)
 
 	/* One less, for the openings without a visit, which do not come here. */
 	if (is_new && visits)
-		share_note_run(slot, visits - 1, false);
+		share_note_reuse(slot, visits - 1, false);
 	visits = is_new ? 1 : visits + 1;
 	if (visits == SHARED_VISITS && share_has_writers(slot, SHARE_MANY_WRITERS))
 		visits--;
 	if (visits == SHARED_VISITS) {
-		share_note_run(slot, visits, true);
+		share_note_reuse(slot, visits, true);
 		visits = 0;
 	}
 	notes &= ~(NOTES_HOST | NOTES_SHARED | NOTES_EPOCH);
@@ -714,7 +708,7 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot)
 		case VISIT_IN:
 			return enter_as_guest(slot);
 		case VISIT_SPLIT:
-			share_note_run(slot, BUSY_RUN, true);
+			share_note_reuse(slot, BUSY_REUSE, true);
 			if (share_open(s, slot, SHARE_NO_ROOT) != PAWL_SUCCESS)
 				return LOCK_PASSED;
 			kept_root_set_flags(slot, 0);
@@ -724,7 +718,7 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot)
 			break;
 		default:
 			if (!share_has_writers(slot, SHARE_MANY_WRITERS))
-				share_note_run(slot, BUSY_RUN, true);
+				share_note_reuse(slot, BUSY_REUSE, true);
 			return LOCK_PASSED;
 		}
 	}
@@ -794,13 +788,13 @@ int guest_release(const struct lock_setup *s, struct lock_slot *slot)
 		take_count_back(s, slot);
 		return lock_end_release(s, slot, guest); /* pairs with C4 */
 	}
-	if (posts(s) && kept_root_ends_visit(slot, visit_of(own->host, own->guest)))
+	if (posts(s) && kept_root_ends_visit(slot, visit_name(own->host, own->guest)))
 		return leave(s, slot, guest);
 	/* G4. */
 	while (!is_asked(own->guest)) {
-		old = swap_if(slot, guest, own->guest,
-			      next_number(own->guest & ~(int64_t)IN) |
-				  (own->resolves ? GUEST_RESOLVED : 0));
+		old = adaptive_swap_if(slot, guest, own->guest,
+				       next_number(own->guest & ~(int64_t)IN) |
+					   (own->resolves ? GUEST_RESOLVED : 0));
 		if (old == own->guest) {
 			end_visit(s, slot);
 			adaptive_free(slot, W_AWAY);

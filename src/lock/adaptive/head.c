@@ -40,8 +40,8 @@ enum { PATIENCE_NS = 64000, SHARED_PATIENCE_NS = 8000 };
  * longer, and the head is unlikely to find none of them in by a look now and then: no patience. */
 enum { CHANGES = 4, CHANGE_NS = 500 };
 
-/* A hand-over that takes longer is slow, and so many waits of the client after it are long. */
-enum { SLOW_NS = 100000, LONG_WAITS = 4 };
+/* How many waits of a client after a slow hand-over are long. */
+enum { LONG_WAITS = 4 };
 
 /* The longest pause, in round trips, of a head whose node knows the root as split. */
 enum { PAUSE_TRIPS = 3 };

@@ -164,15 +164,6 @@ static int64_t own_node(const struct lock_setup *s, const struct lock_slot *slot
 	return adaptive_node(s, slot->client.rma->rank);
 }
 
-static int64_t swap_if(struct lock_slot *slot, struct rma_word w, int64_t expected, int64_t value)
-{
-	int64_t old;
-
-	rma_cas(&slot->client, w, expected, value, &old);
-	rma_flush(&slot->client, w); /* orders the swap before the look at old; (B) */
-	return old;
-}
-
 int64_t kept_root_flags(struct lock_slot *slot)
 {
 	int64_t w;
@@ -309,8 +300,8 @@ static bool grant(const struct lock_setup *s, struct lock_slot *slot, struct rma
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_W), &w);
 	for (;;) {
-		old =
-		    swap_if(slot, status, waits, grant_of(number, w, own_node(s, slot), releaser));
+		old = adaptive_swap_if(slot, status, waits,
+				       grant_of(number, w, own_node(s, slot), releaser));
 		if (FAULT(adaptive_number) && (old & STATUS_MASK) == WAITING && old != waits) {
 			number = old >> STATUS_BITS;
 			waits = old;
@@ -319,7 +310,7 @@ static bool grant(const struct lock_setup *s, struct lock_slot *slot, struct rma
 		if (old != left)
 			return true;
 		/* A client of that node may resume the place between the two swaps. */
-		if (swap_if(slot, status, left, status_of(number, PASSING)) == left)
+		if (adaptive_swap_if(slot, status, left, status_of(number, PASSING)) == left)
 			return false;
 	}
 }
@@ -338,7 +329,7 @@ static int64_t behind(const struct lock_setup *s, struct lock_slot *slot, int64_
 		return succ;
 	/* Before the swap: once TAIL names this node again, another node may write NEXT. */
 	rma_poke(c, ours, 0);
-	if (swap_if(slot, tail_word(s, slot), there, own_node(s, slot) + 1) == there)
+	if (adaptive_swap_if(slot, tail_word(s, slot), there, own_node(s, slot) + 1) == there)
 		return 0;
 	rma_poke(c, ours, next);
 	/* Pairs with Q3. */
@@ -398,7 +389,7 @@ static enum outcome resolve(const struct lock_setup *s, struct lock_slot *slot, 
 
 /* ------------------------------------------------------------------- guests */
 
-static int64_t visit_of(int64_t status, int64_t what, int64_t visit)
+static int64_t status_of_visit(int64_t status, int64_t what, int64_t visit)
 {
 	return visit << (STATUS_BITS + NUMBER_BITS) |
 	       status_of((status >> STATUS_BITS) & NUMBER_MASK, what);
@@ -410,15 +401,17 @@ void kept_root_set_visiting(struct lock_slot *slot, int64_t visit)
 	int64_t old = rma_peek(&slot->client, status);
 
 	rma_poke(&slot->client, status,
-		 visit_of(old, visit < 0 ? VISITED : VISITING, visit < 0 ? 0 : visit));
+		 status_of_visit(old, visit < 0 ? VISITED : VISITING, visit < 0 ? 0 : visit));
 }
 
 bool kept_root_ends_visit(struct lock_slot *slot, int64_t visit)
 {
 	struct rma_word status = adaptive_word(slot, LINE_STATUS);
-	int64_t old = rma_peek(&slot->client, status), visiting = visit_of(old, VISITING, visit);
+	int64_t old = rma_peek(&slot->client, status),
+		visiting = status_of_visit(old, VISITING, visit);
 
-	return swap_if(slot, status, visiting, visit_of(old, VISITED, 0)) == visiting ||
+	return adaptive_swap_if(slot, status, visiting, status_of_visit(old, VISITED, 0)) ==
+		   visiting ||
 	       FAULT(adaptive_posted);
 }
 
@@ -452,7 +445,7 @@ static bool is_taken(const struct lock_setup *s, struct lock_slot *slot)
 /* ------------------------------------------------------------------ acquire */
 
 /* Of the node's last queueing. */
-static int64_t number_of(struct lock_slot *slot)
+static int64_t own_number(struct lock_slot *slot)
 {
 	int64_t status = rma_peek(&slot->client, adaptive_word(slot, LINE_STATUS));
 
@@ -474,7 +467,7 @@ static int await_root(const struct lock_setup *s, struct lock_slot *slot, int64_
 	if (rma_await_until(&slot->client, status, STATUS_MASK, RMA_NE, WAITING, RMA_SOON,
 			    slot->deadline_ns, "the root to come to its node", &seen))
 		return arrive(s, slot, seen);
-	seen = swap_if(slot, status, waits, status_of(number, LEFT));
+	seen = adaptive_swap_if(slot, status, waits, status_of(number, LEFT));
 	return seen == waits ? leave_place(slot) : arrive(s, slot, seen);
 }
 
@@ -505,8 +498,9 @@ static bool is_mixed_at(const struct lock_setup *s, struct lock_slot *slot, int6
 	return value == (W_IDLE | W_LOCAL) || value == (W_HELD | W_LOCAL);
 }
 
-/* A stay in mixed modes. No step depends on this wait: a node may set NEXT late. */
-static void leave_it_there(const struct lock_setup *s, struct lock_slot *slot, int64_t node)
+/* Leave the root for a while to a node that uses it in mixed modes. No step depends on this wait: a
+ * node may set NEXT late. */
+static void defer_recall(const struct lock_setup *s, struct lock_slot *slot, int64_t node)
 {
 	const struct adaptive_constants *k = s->state;
 	const struct adaptive_slot *own = lock_own(slot);
@@ -530,7 +524,7 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word tail = tail_word(s, slot), link;
-	int64_t number = (number_of(slot) + 1) & NUMBER_MASK, pred;
+	int64_t number = (own_number(slot) + 1) & NUMBER_MASK, pred;
 	int64_t me = own_node(s, slot) + 1, home = adaptive_home_node(s, slot->lock) + 1;
 	int64_t waits = status_of(number, WAITING), root, guest, old;
 	uint64_t began;
@@ -547,7 +541,7 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 		note_trip(slot, began);
 	if (!pred)
 		pred = home;
-	leave_it_there(s, slot, pred - 1);
+	defer_recall(s, slot, pred - 1);
 	/* Q3. */
 	link = adaptive_word_at(s, slot, RMA_NET, (int)(pred - 1), LINE_NEXT);
 	if (FAULT(adaptive_flush) && is_idle_at(s, slot, pred - 1, &root, &guest, true) &&
@@ -570,8 +564,8 @@ static int join(const struct lock_setup *s, struct lock_slot *slot)
 	if (!is_idle)
 		return await_root(s, slot, number);
 	/* Q5: granted, by this swap or by a client of the other node. */
-	old = swap_if(slot, adaptive_word(slot, LINE_STATUS), waits,
-		      grant_of(number, root, pred - 1, 0));
+	old = adaptive_swap_if(slot, adaptive_word(slot, LINE_STATUS), waits,
+			       grant_of(number, root, pred - 1, 0));
 	return arrive(s, slot, old == waits ? grant_of(number, root, pred - 1, 0) : old);
 }
 
@@ -580,10 +574,10 @@ static int rejoin(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word status = adaptive_word(slot, LINE_STATUS);
-	int64_t number = number_of(slot), seen;
+	int64_t number = own_number(slot), seen;
 	int64_t left = status_of(number, LEFT);
 
-	if (swap_if(slot, status, left, status_of(number, WAITING)) == left)
+	if (adaptive_swap_if(slot, status, left, status_of(number, WAITING)) == left)
 		return await_root(s, slot, number);
 	if (!rma_await_until(c, status, STATUS_MASK, RMA_EQ, PASSED, RMA_SOON, slot->deadline_ns,
 			     "the place of its node to be passed over", &seen))

@@ -12,12 +12,12 @@
  * package, too. Its release grants W to the next client of the package, and with it what it has of
  * the queue of the node: the link to the next client there, or, if there was none, nothing, and it
  * has left that queue (P3). So a release within a package is one put, as within a node. After
- * RUN_MOST grants in a row, if another client is in the queue of the node, and when W has to become
- * free, the client leaves the queue of its package, whose next client then does P2 (P4); and W goes
- * to the next client of the node by K2, or becomes free by K3.
+ * STREAK_MOST grants in a row, if another client is in the queue of the node, and when W has to
+ * become free, the client leaves the queue of its package, whose next client then does P2 (P4); and
+ * W goes to the next client of the node by K2, or becomes free by K3.
  *
  * The order of service is that of the queue of the node for the first clients of packages and for
- * those that do not do P1; each of the former may bring RUN_MOST clients of its package along.
+ * those that do not do P1; each of the former may bring STREAK_MOST clients of its package along.
  *
  * Other clients, those in other modes among them, queue at the node alone; so do all clients where
  * nodes are not divided into packages, and with patience 0.
@@ -40,7 +40,7 @@
  *       over them, the queue of the package is empty, and the releaser goes on with K2 or K3; what
  *       it was about to give away it has itself.
  *
- * Progress: a client waits for at most RUN_MOST holders for each client that is before it in the
+ * Progress: a client waits for at most STREAK_MOST holders for each client that is before it in the
  * queue of the node, and for as many in its own package.
  *
  * Model: models/adaptive_packages.pml, whose labels are used here.
@@ -50,14 +50,14 @@
 /* A grant of W has, from GRANT_PACKAGE_SHIFT on: whether the releaser had inherited its place; and,
  * if it is by the queue of a package, how many clients have had W by it, not 0, and the link to
  * the next client of the node, or 0. */
-enum { BY_HEIR = 1, RUN_SHIFT = 1, RUN_BITS = 6, BEHIND_SHIFT = RUN_SHIFT + RUN_BITS };
-enum { RUN_MASK = (1 << RUN_BITS) - 1, BEHIND_TIMED = 35 };
+enum { BY_HEIR = 1, STREAK_SHIFT = 1, STREAK_BITS = 6, BEHIND_SHIFT = STREAK_SHIFT + STREAK_BITS };
+enum { STREAK_MASK = (1 << STREAK_BITS) - 1, BEHIND_TIMED = 35 };
 _Static_assert(GRANT_PACKAGE_SHIFT + BEHIND_SHIFT + BEHIND_TIMED + 1 <= 63 &&
 		   BEHIND_TIMED == 16 + COUNT_BITS,
 	       "a grant is never negative, and has room for a slot");
 
 /* Grants in a row within a package. */
-#define RUN_MOST ATTEMPTS_OR(RUN_MASK, 2)
+#define STREAK_MOST ATTEMPTS_OR(STREAK_MASK, 2)
 
 static int level_of(const struct lock_setup *s)
 {
@@ -172,14 +172,14 @@ bool package_goes_on(struct lock_slot *slot)
 	struct adaptive_slot *own = lock_own(slot);
 	int64_t last;
 
-	if (own->run < RUN_MOST)
+	if (own->streak < STREAK_MOST)
 		return true;
 	if (own->behind)
 		return false;
 	rma_get(&slot->client, *adaptive_queue(slot), &last);
 	if (last)
 		return false;
-	own->run = 0;
+	own->streak = 0;
 	return true;
 }
 
@@ -205,7 +205,7 @@ bool package_hand_on(const struct lock_setup *s, struct lock_slot *slot, int64_t
 	own->behind = FAULT(adaptive_heir) ? 0 : bequeath(slot);
 	id = own->behind & ~MCS_TIMED;
 	link = own->behind & MCS_TIMED ? id | INT64_C(1) << BEHIND_TIMED : id;
-	grant |= (link << BEHIND_SHIFT | (int64_t)(own->run + 1) << RUN_SHIFT)
+	grant |= (link << BEHIND_SHIFT | (int64_t)(own->streak + 1) << STREAK_SHIFT)
 		 << GRANT_PACKAGE_SHIFT;
 	if (mcs_hand_over(s, slot, SLOT_INNER, tail_of(s, slot), succ, grant))
 		return true;
@@ -226,9 +226,9 @@ void package_note_grant(const struct lock_setup *s, struct lock_slot *slot, int6
 	int64_t link;
 
 	grant >>= GRANT_PACKAGE_SHIFT;
-	own->run = (grant >> RUN_SHIFT) & RUN_MASK;
+	own->streak = (grant >> STREAK_SHIFT) & STREAK_MASK;
 	own->behind = PLACE_OWN;
-	if (own->run) {
+	if (own->streak) {
 		link = grant >> BEHIND_SHIFT;
 		own->behind = link >> BEHIND_TIMED
 				  ? (link & ~(INT64_C(1) << BEHIND_TIMED)) | MCS_TIMED

@@ -72,12 +72,12 @@
  */
 #include "lock/adaptive/adaptive.h"
 
-/* Round trips. How long a phase of sharers lasts: so many for each other node, to which a batch
- * goes; one for so many ranks, which it may have; and one for so many of those that are more than a
- * few, because a batch that goes to all nodes takes as long for few writers as for many. A phase is
- * short that lasts for less than the first of the next two, divided by the number of the other
- * nodes, and the second; with more than a few ranks, for less in proportion. How long a sharer goes
- * on looking while another client of its node gets the root. */
+/* In round trips, a phase of sharers lasts
+ *   PHASE_TRIPS (nodes - 1) + ranks / RANKS_PER_TRIP + max(0, ranks - FEW_RANKS) / MORE_PER_TRIP,
+ * because a batch goes to each other node, may have each rank, and if it goes to all nodes takes as
+ * long for few writers as for many. It is short if it has lasted for less than
+ *   (SHORT_TRIPS / (nodes - 1) + SHORT_MORE_TRIPS) min(1, FEW_RANKS / ranks).
+ * A sharer goes on looking for WHOLE_TRIPS while another client of its node gets the root. */
 enum {
 	PHASE_TRIPS = 4,
 	RANKS_PER_TRIP = 16,

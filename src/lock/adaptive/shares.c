@@ -9,7 +9,7 @@
  *
  * R has the number of sharers, OPEN, OPENING (a client opens or closes the share), WATCHED (a
  * client looks whether the share can be opened; phases.c), the number of the opening, which is its
- * time if the clock has gone on since the last one, and how often the share has been used (RUN,
+ * time if the clock has gone on since the last one, and how often the share has been used (REUSE,
  * USES). GATE, which other nodes write, has the number of the opening, or CLOSED. The share is open
  * if R has OPEN and GATE has the number that R has. Before the first opening the number is 0, and
  * the share may be open for another reason (first.c).
@@ -71,9 +71,9 @@ enum {
 	R_COUNT_BITS = COUNT_BITS + 1,
 	R_NUMBER_SHIFT = R_COUNT_SHIFT + R_COUNT_BITS,
 	R_NUMBER_BITS = 24,
-	R_RUN_SHIFT = R_NUMBER_SHIFT + R_NUMBER_BITS,
-	R_RUN_BITS = 8,
-	R_FIRST_SHIFT = R_RUN_SHIFT + R_RUN_BITS,
+	R_REUSE_SHIFT = R_NUMBER_SHIFT + R_NUMBER_BITS,
+	R_REUSE_BITS = 8,
+	R_FIRST_SHIFT = R_REUSE_SHIFT + R_REUSE_BITS,
 	R_USES_SHIFT = R_FIRST_SHIFT + 1
 };
 _Static_assert(R_USES_SHIFT < 64, "R has room for USES");
@@ -81,27 +81,27 @@ _Static_assert(R_USES_SHIFT < 64, "R has room for USES");
 #define R_COUNT (((INT64_C(1) << R_COUNT_BITS) - 1) << R_COUNT_SHIFT)
 #define R_NEXT_NUMBER (INT64_C(1) << R_NUMBER_SHIFT)
 #define R_NUMBER_MASK ((UINT64_C(1) << R_NUMBER_BITS) - 1)
-#define R_RUN_MASK ((UINT64_C(1) << R_RUN_BITS) - 1)
+#define R_REUSE_MASK ((UINT64_C(1) << R_REUSE_BITS) - 1)
 #define R_FIRST (INT64_C(1) << R_FIRST_SHIFT) /* READS has the bit of the lock (first.c) */
 #define R_USE (INT64_C(1) << R_USES_SHIFT)
 #define R_USES_MASK ((UINT64_C(1) << (64 - R_USES_SHIFT)) - 1)
 #define R_LEAVE (R_USE - R_ONE)
 
-/* RUN: how often the node shares the lock between two exclusive uses by others, by its share or by
- * guests (guests.c): a mean, in quarters of a use, which changes by an eighth of the difference; 0:
- * not known. USES: by its share, since the share was last opened or closed. */
-enum { RUN_UNIT = 4, RUN_MOST = 63, RUN_FIRST = 3 };
+/* REUSE: how often the node shares the lock between two exclusive uses by others, by its share or
+ * by guests (guests.c): a mean, in quarters of a use, which changes by an eighth of the difference;
+ * 0: not known. USES: by its share, since the share was last opened or closed. */
+enum { REUSE_UNIT = 4, REUSE_MOST = 63, REUSE_FIRST = 3 };
 
 /* A share of its own pays for a node with so many uses, because it takes so much longer to open it
  * and to close it than to be a guest. In a table of several nodes an exclusive client closes all
  * shares at a time, so fewer uses will do. */
-enum { RUN_PAYS = 6, RUN_PAYS_LEAST = 3 };
+enum { REUSE_PAYS = 6, REUSE_PAYS_LEAST = 3 };
 
 /* A node that does not know goes by the acquires of the client, of any lock. The first SAMPLE ones
- * show how many are of locks of other nodes; the last ones, up to MOST_COUNTED, how many are
+ * show how many are of locks of other nodes; the last ones, up to SHARES_SAMPLE, how many are
  * exclusive. */
 #define SAMPLE ATTEMPTS_OR(64, 2)
-#define MOST_COUNTED ATTEMPTS_OR(4096, 16)
+#define SHARES_SAMPLE ATTEMPTS_OR(4096, 16)
 
 /* Guests are many if at least so many of the sample were of locks of other nodes; in the small
  * worlds of the adversary, always. */
@@ -253,42 +253,43 @@ uint64_t share_age_ns(const struct lock_setup *s, struct lock_slot *slot)
 	return (((number_of_now(slot) - number_of(r)) & R_NUMBER_MASK) << NUMBER_UNIT) + 1;
 }
 
-/* RUN after so many uses between two exclusive ones. */
-static uint64_t next_run(uint64_t run, uint64_t uses)
+/* REUSE after so many uses between two exclusive ones. */
+static uint64_t next_reuse(uint64_t reuse, uint64_t uses)
 {
-	uses = uses < RUN_MOST ? uses : RUN_MOST;
-	run = run ? run : RUN_FIRST * RUN_UNIT;
-	return (7 * run + uses * RUN_UNIT + 4) / 8;
+	uses = uses < REUSE_MOST ? uses : REUSE_MOST;
+	reuse = reuse ? reuse : REUSE_FIRST * REUSE_UNIT;
+	return (7 * reuse + uses * REUSE_UNIT + 4) / 8;
 }
 
-/* R with another RUN, and without USES, which RUN has now. */
-static int64_t with_run(int64_t r, uint64_t run)
+/* R with another REUSE, and without USES, which REUSE has now. */
+static int64_t with_reuse(int64_t r, uint64_t reuse)
 {
-	uint64_t rest = (uint64_t)r & ((UINT64_C(1) << R_RUN_SHIFT) - 1);
+	uint64_t rest = (uint64_t)r & ((UINT64_C(1) << R_REUSE_SHIFT) - 1);
 
-	return (int64_t)(rest | run << R_RUN_SHIFT);
+	return (int64_t)(rest | reuse << R_REUSE_SHIFT);
 }
 
-static uint64_t run_of(int64_t r)
+static uint64_t reuse_of(int64_t r)
 {
-	uint64_t run = (uint64_t)r >> R_RUN_SHIFT & R_RUN_MASK, uses = (uint64_t)r >> R_USES_SHIFT;
+	uint64_t reuse = (uint64_t)r >> R_REUSE_SHIFT & R_REUSE_MASK,
+		 uses = (uint64_t)r >> R_USES_SHIFT;
 
-	return uses ? next_run(run, uses) : run;
+	return uses ? next_reuse(reuse, uses) : reuse;
 }
 
-void share_note_run(struct lock_slot *slot, int64_t uses, bool only)
+void share_note_reuse(struct lock_slot *slot, int64_t uses, bool only)
 {
 	struct rma_word w = adaptive_word(slot, LINE_SHARERS);
 	int64_t r, old;
-	uint64_t run;
+	uint64_t reuse;
 
 	rma_get(&slot->client, w, &r);
-	run = only ? (uint64_t)uses * RUN_UNIT : next_run(run_of(r), (uint64_t)uses);
-	/* If R has changed meanwhile, one run is not counted. */
-	rma_cas(&slot->client, w, r, with_run(r, run), &old);
+	reuse = only ? (uint64_t)uses * REUSE_UNIT : next_reuse(reuse_of(r), (uint64_t)uses);
+	/* If R has changed meanwhile, one reuse is not counted. */
+	rma_cas(&slot->client, w, r, with_reuse(r, reuse), &old);
 }
 
-/* The acquires since the last shared one. More than MOST_COUNTED: perhaps the statistics of the
+/* The acquires since the last shared one. More than SHARES_SAMPLE: perhaps the statistics of the
  * table have been reset since. */
 static uint32_t others_since(struct lock_slot *slot)
 {
@@ -302,10 +303,10 @@ void share_count(struct lock_slot *slot)
 	struct adaptive_slot *own = lock_own(slot);
 	uint32_t others = others_since(slot);
 
-	if (others < MOST_COUNTED)
+	if (others < SHARES_SAMPLE)
 		own->exclusives += others;
 	own->away += own->is_away;
-	if (++own->shares >= MOST_COUNTED) {
+	if (++own->shares >= SHARES_SAMPLE) {
 		own->shares /= 2;
 		own->away /= 2;
 		own->exclusives /= 2;
@@ -318,7 +319,7 @@ uint64_t share_uses_away(struct lock_slot *slot, uint64_t *exclusives)
 	const struct adaptive_slot *own = lock_own(slot);
 	uint32_t others = others_since(slot);
 
-	*exclusives = (uint64_t)own->exclusives + (others < MOST_COUNTED ? others : MOST_COUNTED);
+	*exclusives = (uint64_t)own->exclusives + (others < SHARES_SAMPLE ? others : SHARES_SAMPLE);
 	return own->away;
 }
 
@@ -352,19 +353,19 @@ static bool expects_uses(struct lock_slot *slot)
 	const struct adaptive_slot *own = lock_own(slot);
 
 	return own->shares < SAMPLE || (uint64_t)own->shares * (own->visits + 1) >=
-					   (uint64_t)RUN_PAYS * SAMPLE * (own->exclusives + 1);
+					   (uint64_t)REUSE_PAYS * SAMPLE * (own->exclusives + 1);
 }
 
 bool share_pays(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
-	uint64_t run, least = RUN_PAYS * RUN_UNIT / (uint64_t)(k->nodes - 1);
+	uint64_t reuse, least = REUSE_PAYS * REUSE_UNIT / (uint64_t)(k->nodes - 1);
 	int64_t r;
 
 	rma_get(&slot->client, adaptive_word(slot, LINE_SHARERS), &r);
-	run = run_of(r);
-	least = least > RUN_PAYS_LEAST * RUN_UNIT ? least : RUN_PAYS_LEAST * RUN_UNIT;
-	return run ? run >= least : expects_uses(slot);
+	reuse = reuse_of(r);
+	least = least > REUSE_PAYS_LEAST * REUSE_UNIT ? least : REUSE_PAYS_LEAST * REUSE_UNIT;
+	return reuse ? reuse >= least : expects_uses(slot);
 }
 
 /* O1: set OPENING; *was becomes R as it was. False: another client has set it. */
@@ -378,8 +379,8 @@ static bool begin(struct lock_slot *slot, int64_t *was)
 static int64_t end(struct lock_slot *slot, int64_t was, int64_t adds)
 {
 	struct rma_word r = adaptive_word(slot, LINE_SHARERS);
-	int64_t run = (int64_t)((uint64_t)with_run(was, run_of(was)) - (uint64_t)was);
-	int64_t old = change(slot, r, (int64_t)((uint64_t)run + (uint64_t)(adds - R_OPENING)));
+	int64_t reuse = (int64_t)((uint64_t)with_reuse(was, reuse_of(was)) - (uint64_t)was);
+	int64_t old = change(slot, r, (int64_t)((uint64_t)reuse + (uint64_t)(adds - R_OPENING)));
 
 	if (r.map)
 		rma_wake(&slot->client, r);
@@ -770,8 +771,8 @@ void share_age(const struct lock_setup *s, uint64_t lock, const struct lock_memo
 	for (int j = 0; j < k->nodes; j++) {
 		int rank = adaptive_line(s, j, lock, &at);
 
-		/* And with a RUN that makes sharers guests. */
+		/* And with a REUSE that makes sharers guests. */
 		*lock_memory_word(m, rank, at + LINE_SHARERS) =
-		    with_run((int64_t)(R_NUMBER_MASK << R_NUMBER_SHIFT), 1);
+		    with_reuse((int64_t)(R_NUMBER_MASK << R_NUMBER_SHIFT), 1);
 	}
 }

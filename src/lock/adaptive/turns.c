@@ -29,14 +29,14 @@ enum { LOOKS_PER_TURN = 16 };
 enum { LONG_NS = 1000, MOST_NS = 1000000 };
 
 /* A client is seldom exclusive if so many of its acquires are shared for each that is not. The
- * looks count them, MOST_COUNTED at most. */
-enum { SHARES_PER_EXCLUSIVE = 8, MOST_COUNTED = 64 };
+ * looks count them, TURNS_SAMPLE at most. */
+enum { SHARES_PER_EXCLUSIVE = 8, TURNS_SAMPLE = 64 };
 
 static void note_mode(struct lock_slot *slot)
 {
 	struct adaptive_slot *own = lock_own(slot);
 
-	if (own->shares + own->exclusives >= MOST_COUNTED) {
+	if (own->shares + own->exclusives >= TURNS_SAMPLE) {
 		own->shares /= 2;
 		own->exclusives /= 2;
 	}
