@@ -45,8 +45,7 @@ fi
 program=$sources/test_pawl.py
 tap_program "$ranks ranks" mpi_run $ranks 180 $MPI4PY "$program"
 tap_program "interrupted, 2 ranks" mpi_run 2 180 $MPI4PY "$sources/interrupted.py"
-[ -n "$standin" ] ||
-	tap_program "pawl.sync, $ranks ranks" mpi_run $ranks 180 $MPI4PY "$sources/sync.py"
+tap_program "pawl.sync, $ranks ranks" mpi_run $ranks 180 $MPI4PY "$sources/sync.py"
 tap_program "interrupted, one thread" mpi_run 2 60 $MPI4PY "$sources/interrupted.py" funneled
 ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile" ||
 	tap_program "interrupted, one thread, ucx" mpi_run 2 60 env PAWL_TRANSPORT=ucx \

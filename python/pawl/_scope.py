@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Optional, Tuple
 
 from ._library import Code, Error, fail, lib
 
-LOCK, PART, MANY, RANGE = range(4)
+LOCK, PART, MANY, RANGE, SEMAPHORE = range(5)
 WAITS, TIMED, TRIES = range(3)
 NONE, PENDING, HELD = range(3)
 GO_ON = -1

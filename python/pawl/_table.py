@@ -7,11 +7,12 @@ import ctypes
 import time
 from ctypes import byref, c_double, c_int, c_int64, c_uint64, c_void_p
 from types import TracebackType
-from typing import Any, Callable, Dict, Optional, Type, TypeVar, cast
+from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar, cast
 
 from . import _library, _scope
 from ._library import Code, Error, Mode, Time, check, fail
-from ._scope import GO_ON, HELD, MANY, PART, PENDING, RANGE, TRIES, Scope, acquired, integer
+from ._scope import GO_ON, HELD, MANY, NONE, PART, PENDING, RANGE, SEMAPHORE, TRIES
+from ._scope import Scope, acquired, integer
 
 _T = TypeVar("_T")
 _EXCLUSIVE, _SHARED = int(Mode.EXCLUSIVE), int(Mode.SHARED)
@@ -40,12 +41,14 @@ def _bind() -> None:
     _end = _scope.function("end")
 
 
-def _acquire(scope: Scope) -> bool:
-    """False if another client has it, or the deadline has passed."""
+def _acquire(scope: Scope, then: Optional[Tuple[int, float]] = None) -> bool:
+    """False if another client has it, or the deadline has passed. then: what `with` waits."""
     try:
         code = _begin(scope)
         while code == GO_ON:
             code = _wait(scope)
+        if then:
+            scope._wait, scope._seconds = then
         return acquired(code)
     except BaseException:
         _end(scope)
@@ -209,12 +212,13 @@ class Kept(_Lockable):
         """As threading.Lock.acquire(): False if it is held, or the deadline has passed."""
         if self._state:
             raise Error(Code.HELD, "this object holds what it names already")
-        wait = self._wait, self._seconds
+        then = self._wait, self._seconds
         try:
             self._wait, self._seconds = _scope.waiting(_scope.python_timeout(blocking, timeout))
-            return _acquire(self)
-        finally:
-            self._wait, self._seconds = wait
+            return _acquire(self, then)
+        except BaseException:
+            self._wait, self._seconds = then
+            raise
 
 
 class HeldRange(Kept):
@@ -522,9 +526,11 @@ class Table:
                 code = self._lib.pawl_private_wait_look(self._handle, lock, max(rest, 0))
                 if until is not None and time.monotonic() >= until:
                     break
-        finally:
-            # With the lock, whatever happens. Does nothing if the wait has not begun.
             end = self._lib.pawl_private_wait_end(self._handle, lock, queue)
+        except BaseException:
+            # With the lock, whatever happens. Does nothing if the wait has not begun, or has ended.
+            self._lib.pawl_private_wait_end(self._handle, lock, queue)
+            raise
         return acquired(end if code in (Code.SUCCESS, Code.TIMEOUT) else code)
 
     def notify(self, lock: int, n: int = 1, *, condition: int = -1) -> int:
@@ -561,21 +567,28 @@ class Table:
 
     def semaphore_acquire(self, semaphore: int, timeout: Optional[float] = None) -> bool:
         """Take a permit; False if there was none for timeout seconds (0: now)."""
-        semaphore = self._number(semaphore, "semaphore")
-        until = None if timeout is None else time.monotonic() + timeout
-        code = self._lib.pawl_semaphore_try_acquire(self._handle, semaphore)
-        while code in (Code.BUSY, Code.TIMEOUT) and timeout != 0:
-            rest = _SLICE if until is None else min(_SLICE, until - time.monotonic())
-            if rest < 0:
-                break
-            code = self._lib.pawl_semaphore_timed_acquire(self._handle, semaphore, rest)
-        return acquired(code)
+        scope = self._permits(semaphore)
+        scope._wait, scope._seconds = _scope.waiting(timeout)
+        return _acquire(scope)
 
-    def semaphore_release(self, semaphore: int, n: int = 1, most: int = 0) -> None:
+    def semaphore_release(
+        self, semaphore: int, n: int = 1, most: int = 0, _given: Optional[Scope] = None
+    ) -> None:
         """Give n permits, by any client, if there are not more than most (0: any number) then."""
-        semaphore = self._number(semaphore, "semaphore")
-        n, most = integer(n, "n", 2**63 - 1), integer(most, "most", 2**63 - 1)
-        check(self._lib.pawl_semaphore_release(self._handle, semaphore, n, most))
+        try:
+            _given = self._permits(semaphore, n, most, HELD)
+            check(_end(_given))
+        except BaseException:
+            _end(_given or self._permits(semaphore, n, most, HELD))
+            raise
+
+    def _permits(self, semaphore: int, n: int = 1, most: int = 0, state: int = NONE) -> Scope:
+        """Permits of a semaphore; HELD: for _end(), which gives them."""
+        scope = Scope(self._cell, self._number(semaphore, "semaphore"), _EXCLUSIVE, SEMAPHORE)
+        scope._n = integer(n, "n", 2**63 - 1)
+        scope._first = integer(most, "most", 2**63 - 1)
+        scope._state = state
+        return scope
 
     def named(self, name: str) -> int:
         """The lock of this name: a number, the same on all ranks; for tables with names=True."""

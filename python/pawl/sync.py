@@ -4,7 +4,8 @@ Condition, Semaphore. A changed import is all that a program needs.
 
 Creation is collective over comm, and so is free(), which may be called any number of times. Objects
 belong to the process: any thread may release what another one has acquired. info has options of
-the table, under keys "pawl_...". Waits look at signals 20 times a second.
+the table, under keys "pawl_...". Waits look at signals 20 times a second. An exception of a handler
+may end any call: an acquire has nothing then, and a release is done.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, Callable, Optional, TypeVar, Union
 from mpi4py import MPI
 
 from . import _scope
-from ._library import Code, Error, fail
+from ._library import Code, fail
 from ._table import Table, _acquire
 
 __all__ = ["Sequential", "Counter", "Mutex", "Condition", "Semaphore"]
@@ -26,6 +27,7 @@ __all__ = ["Sequential", "Counter", "Mutex", "Condition", "Semaphore"]
 _T = TypeVar("_T")
 _Number = Union[int, float]
 _CONDITIONS = 64  # of a mutex, those that are not freed
+_UNKNOWN = -1
 
 
 def _table(comm: Any, n: int, info: Any, home: Optional[Callable[[int], int]] = None) -> Table:
@@ -152,14 +154,50 @@ class Mutex:
         self._end = _scope.function("end")
 
     def __enter__(self) -> Mutex:
-        self.acquire()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.release()
+        count = _UNKNOWN
+        try:
+            count = self.count()
+            self._get(True)
+            return self
+        except BaseException:
+            self._undo(count)
+            raise
 
     def acquire(self, blocking: bool = True) -> bool:
         """Whether this rank has it now; waits for it if blocking."""
+        count = _UNKNOWN
+        try:
+            count = self.count()
+            return self._get(blocking)
+        except BaseException:
+            self._undo(count)
+            raise
+
+    # An exception that comes before the release does not prevent it (but for one at the first
+    # instruction), here and below; so nothing comes before `try`.
+
+    def release(self, *exc: object, _count: int = _UNKNOWN) -> None:
+        """Release what this rank has acquired, once."""
+        try:
+            _count = self.count()
+            self._give()
+        except BaseException:
+            self._redo(_count)
+            raise
+
+    __exit__ = release
+
+    def _undo(self, count: int) -> None:
+        """After an exception in an acquire, before which there were count."""
+        if _UNKNOWN < count < self.count():
+            self._give()
+
+    def _redo(self, count: int) -> None:
+        """After an exception in a release, before which there were count."""
+        if self.count() >= max(count, 1):
+            self._give()
+
+    def _get(self, blocking: bool) -> bool:
         lock = self._lock
         if lock._state:
             if not self._recursive:
@@ -167,11 +205,10 @@ class Mutex:
             self._again += 1
             return True
         if not blocking:
-            return bool(lock.acquire(False))
+            return lock.acquire(False)  # type: ignore[no-any-return]
         return _acquire(lock)
 
-    def release(self) -> None:
-        """Release what this rank has acquired, once."""
+    def _give(self) -> None:
         lock = self._lock
         if self._again:
             self._again -= 1
@@ -220,11 +257,15 @@ class Condition:
         self._freed = False
 
     def __enter__(self) -> Condition:
-        self.acquire()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.release()
+        count = _UNKNOWN
+        try:
+            self._check()
+            count = self._mutex.count()
+            self._mutex._get(True)
+            return self
+        except BaseException:
+            self._mutex._undo(count)
+            raise
 
     def _check(self) -> None:
         if self._freed:
@@ -235,10 +276,18 @@ class Condition:
         self._check()
         return self._mutex.acquire(blocking)
 
-    def release(self) -> None:
+    def release(self, *exc: object, _count: int = _UNKNOWN) -> None:
         """Release the mutex."""
-        self._check()
-        self._mutex.release()
+        try:
+            self._check()
+            _count = self._mutex.count()
+            self._mutex._give()
+        except BaseException:
+            if not self._freed:
+                self._mutex._redo(_count)
+            raise
+
+    __exit__ = release
 
     def locked(self) -> bool:
         """Whether this rank has the mutex."""
@@ -308,37 +357,48 @@ class Semaphore:
         value = operator.index(value)
         if value < 0:
             raise ValueError("initial value must be non-negative")
-        self._bounded = bool(bounded)
-        self._value = value
+        self._most = value if bounded else 0
+        self._may_give = value > 0 or not bounded
         self._table: Any = _table(comm, 1, info)
+        self._end = _scope.function("end")
         if comm.Get_rank() == 0:
             self._table.semaphore_init(0, value)
         comm.Barrier()
 
     def __enter__(self) -> Semaphore:
-        self.acquire()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.release()
+        permit = self._table._permits(0)
+        try:
+            _acquire(permit)
+            return self
+        except BaseException:
+            self._end(permit)
+            raise
 
     def acquire(self, blocking: bool = True) -> bool:
         """Take a permit; False if there is none, and not blocking."""
-        return bool(self._table.semaphore_acquire(0, None if blocking else 0))
+        return self._table.semaphore_acquire(0, None if blocking else 0)  # type: ignore
 
-    def release(self, n: int = 1) -> None:
+    def release(self, n: Any = 1, *exc: object, _given: Optional[_scope.Scope] = None) -> None:
         """Give n permits."""
-        give = self._table.semaphore_release
+        try:
+            n = 1 if exc else n  # at the end of `with`
+            _given = self._permits(n)
+            code = self._end(_given)
+        except BaseException:
+            self._end(_given or self._permits(1 if exc else n))
+            raise
         if n < 1:
             raise ValueError("increment must be one or more")
-        if self._bounded and not self._value:
+        if code == Code.RANGE or not self._may_give:
             raise ValueError("semaphore released too many times")
-        try:
-            give(0, n, self._value if self._bounded else 0)
-        except Error as e:
-            if e.code != Code.RANGE:
-                raise
-            raise ValueError("semaphore released too many times") from None
+        if code:
+            fail(code)
+
+    __exit__ = release
+
+    def _permits(self, n: int) -> _scope.Scope:
+        state = _scope.HELD if n > 0 and self._may_give else _scope.NONE
+        return self._table._permits(0, max(n, 0), self._most, state)  # type: ignore
 
     @property
     def _counter(self) -> _Permits:

@@ -187,18 +187,22 @@ int pawl_semaphore_get_value(pawl_table *t, uint64_t semaphore, int64_t *value)
 		   : rc;
 }
 
+static int result(const pawl_table *t, uint64_t semaphore, int rc)
+{
+	if (rc == PAWL_ERR_BUSY)
+		return error_note(rc, "the semaphore has no permit");
+	if (rc == PAWL_ERR_TIMEOUT)
+		return error_note(rc, "the deadline has passed");
+	return lost(t, semaphore, rc);
+}
+
 static int acquire(pawl_table *t, uint64_t semaphore, uint64_t deadline_ns, bool tries)
 {
 	int rc = check(t, semaphore);
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	rc = semaphore_acquire(&t->clients, semaphore, deadline_ns, tries);
-	if (rc == PAWL_ERR_BUSY)
-		return error_note(rc, "the semaphore has no permit");
-	if (rc == PAWL_ERR_TIMEOUT)
-		return error_note(rc, "the deadline has passed");
-	return lost(t, semaphore, rc);
+	return result(t, semaphore, semaphore_acquire(&t->clients, semaphore, deadline_ns, tries));
 }
 
 int pawl_semaphore_acquire(pawl_table *t, uint64_t semaphore)
@@ -217,6 +221,24 @@ int pawl_semaphore_timed_acquire(pawl_table *t, uint64_t semaphore, double secon
 	int rc = call_deadline(seconds, &deadline_ns);
 
 	return rc == PAWL_SUCCESS ? acquire(t, semaphore, deadline_ns, false) : rc;
+}
+
+int call_semaphore_wait(pawl_table *t, uint64_t semaphore, bool queued, uint64_t until_ns)
+{
+	int rc = queued ? SEMAPHORE_QUEUED : check(t, semaphore);
+
+	if (rc == PAWL_SUCCESS)
+		rc = semaphore_begin(&t->clients, semaphore, false);
+	if (rc == SEMAPHORE_QUEUED)
+		rc = semaphore_await(&t->clients, event_find(&t->clients, semaphore), until_ns);
+	return result(t, semaphore, rc);
+}
+
+int call_semaphore_leave(pawl_table *t, uint64_t semaphore)
+{
+	struct lock_slot *slot = event_find(&t->clients, semaphore);
+
+	return result(t, semaphore, semaphore_give_up(&t->clients, slot));
 }
 
 int pawl_semaphore_release(pawl_table *t, uint64_t semaphore, int64_t n, int64_t most)

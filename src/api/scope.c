@@ -49,6 +49,8 @@ static int release(const struct pawl_private_scope *s)
 		return pawl_lock_release_many(t, s->n, s->locks);
 	case SCOPE_RANGE:
 		return pawl_range_release(t, &s->range);
+	case SCOPE_SEMAPHORE:
+		return pawl_semaphore_release(t, s->lock, (int64_t)s->n, s->first);
 	default:
 		return pawl_lock_release(t, s->lock);
 	}
@@ -64,6 +66,16 @@ static void release_some(struct pawl_private_scope *s)
 	for (uint64_t i = 0; s->what == SCOPE_MANY && s->done > 0 && i < s->n; i++)
 		if (s->locks[i] <= s->latest)
 			pawl_lock_release(t, s->locks[i]);
+}
+
+/* Of a semaphore. A permit may be on its way. */
+static int leave_queue(const struct pawl_private_scope *s)
+{
+	int rc = call_semaphore_leave(*s->table, s->lock);
+
+	if (rc == PAWL_SUCCESS)
+		return release(s);
+	return rc == PAWL_ERR_TIMEOUT ? PAWL_SUCCESS : rc;
 }
 
 int pawl_private_scope_end(struct pawl_private_scope *s)
@@ -84,6 +96,8 @@ int pawl_private_scope_end(struct pawl_private_scope *s)
 	s->state = SCOPE_NONE;
 	if (state == SCOPE_HELD)
 		return release(s);
+	if (s->what == SCOPE_SEMAPHORE)
+		return s->done ? leave_queue(s) : rc;
 	release_some(s);
 	return rc;
 }
@@ -130,6 +144,8 @@ static int try_it(struct pawl_private_scope *s, pawl_table *t)
 		return pawl_lock_try_acquire_many(t, s->n, s->locks, s->modes);
 	case SCOPE_RANGE:
 		return pawl_range_try_acquire(t, s->lock, s->first, s->last, s->mode, &s->range);
+	case SCOPE_SEMAPHORE:
+		return pawl_semaphore_try_acquire(t, s->lock);
 	default:
 		return pawl_lock_try_acquire(t, s->lock, s->mode);
 	}
@@ -150,6 +166,12 @@ static bool is_untried(const struct pawl_private_scope *s, const pawl_table *t)
 	       s->wait != SCOPE_TRIES;
 }
 
+static int deadline(const struct pawl_private_scope *s, uint64_t *deadline_ns)
+{
+	return s->what == SCOPE_SEMAPHORE ? call_deadline(s->seconds, deadline_ns)
+					  : call_check_time(*s->table, s->seconds, deadline_ns);
+}
+
 static int begin(struct pawl_private_scope *s)
 {
 	pawl_table *t = *s->table;
@@ -165,7 +187,7 @@ static int begin(struct pawl_private_scope *s)
 		rc = PAWL_SUCCESS;
 	}
 	if (rc == PAWL_SUCCESS && s->wait == SCOPE_TIMED)
-		rc = call_check_time(t, s->seconds, &s->deadline_ns);
+		rc = deadline(s, &s->deadline_ns);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	s->state = SCOPE_PENDING;
@@ -177,9 +199,7 @@ static int check_time(const struct pawl_private_scope *s)
 {
 	uint64_t deadline_ns;
 
-	return *s->table && s->wait == SCOPE_TIMED
-		   ? call_check_time(*s->table, s->seconds, &deadline_ns)
-		   : PAWL_SUCCESS;
+	return *s->table && s->wait == SCOPE_TIMED ? deadline(s, &deadline_ns) : PAWL_SUCCESS;
 }
 
 int pawl_private_scope_begin(struct pawl_private_scope *s)
@@ -243,6 +263,17 @@ static int fail(struct pawl_private_scope *s, int rc)
 	return rc;
 }
 
+static int await_permit(struct pawl_private_scope *s, uint64_t until_ns)
+{
+	int rc = call_semaphore_wait(*s->table, s->lock, s->done, until_ns);
+
+	s->done = rc == PAWL_ERR_TIMEOUT;
+	if (s->done)
+		return SCOPE_GO_ON;
+	s->state = rc == PAWL_SUCCESS ? SCOPE_HELD : SCOPE_NONE;
+	return rc;
+}
+
 /* until_ns 1: look once. */
 static int go_on(struct pawl_private_scope *s, uint64_t until_ns, const void *site)
 {
@@ -293,7 +324,9 @@ int pawl_private_scope_wait(struct pawl_private_scope *s)
 
 	if (s->state != SCOPE_PENDING)
 		return PAWL_SUCCESS;
-	rc = go_on(s, last ? s->deadline_ns : until_ns, OBSERVE_SITE());
+	until_ns = last ? s->deadline_ns : until_ns;
+	rc = s->what == SCOPE_SEMAPHORE ? await_permit(s, until_ns)
+					: go_on(s, until_ns, OBSERVE_SITE());
 	if (rc != SCOPE_GO_ON || !last)
 		return rc;
 	rc = pawl_private_scope_end(s);

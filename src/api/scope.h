@@ -15,24 +15,25 @@
 
 #include <pawl.h>
 
-enum scope_what { SCOPE_LOCK, SCOPE_PART, SCOPE_MANY, SCOPE_RANGE };
+enum scope_what { SCOPE_LOCK, SCOPE_PART, SCOPE_MANY, SCOPE_RANGE, SCOPE_SEMAPHORE };
 enum scope_wait { SCOPE_WAITS, SCOPE_TIMED, SCOPE_TRIES };
 enum scope_state { SCOPE_NONE, SCOPE_PENDING, SCOPE_HELD };
 
 struct pawl_private_scope {
 	/* What to acquire; the caller's. */
 	pawl_table **table; /* where the handle is, which free sets to NULL */
-	uint64_t lock;      /* or the whole of a part, or the space of a range */
+	uint64_t lock;      /* or the whole of a part, the space of a range, a semaphore */
 	int32_t mode, what, wait;
 	int32_t state; /* enum scope_state; the library's */
 	double seconds;
 	uint64_t part;
-	int64_t first, last;
-	uint64_t n; /* of several locks */
+	int64_t first, last; /* a semaphore is released only to at most first permits; 0: to any */
+	uint64_t n;          /* of several locks; permits to release */
 	const uint64_t *locks;
 	const int *modes; /* NULL: all exclusively */
 	/* The library's. */
-	uint64_t done, latest; /* of several locks: how many are held, and the one acquired last */
+	uint64_t done, latest; /* of several locks: how many are held, and the one acquired last;
+				* done: in the queue of a semaphore */
 	uint64_t deadline_ns;
 	pawl_request request; /* of the next one */
 	pawl_range range;

@@ -37,6 +37,14 @@ struct lock_slot *event_find(struct client_set *set, uint64_t lock);
 int semaphore_init(struct client_set *set, uint64_t number, int64_t value);
 int semaphore_value(struct client_set *set, uint64_t number, int64_t *value);
 int semaphore_acquire(struct client_set *set, uint64_t number, uint64_t deadline_ns, bool tries);
+/* The same in steps. SEMAPHORE_QUEUED: the client is in the queue, with the slot of event_find().
+ * It waits, any number of times, until it has a permit or another code ends the call;
+ * PAWL_ERR_TIMEOUT: not yet. Or it gives up: PAWL_ERR_TIMEOUT, or PAWL_SUCCESS, with a permit that
+ * was on its way. */
+enum { SEMAPHORE_QUEUED = -7 };
+int semaphore_begin(struct client_set *set, uint64_t number, bool tries);
+int semaphore_await(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns);
+int semaphore_give_up(struct client_set *set, struct lock_slot *slot);
 /* CLIENT_TOO_MANY_PERMITS: there would be more than most (0: any number); nothing has changed. */
 enum { CLIENT_TOO_MANY_PERMITS = -6 };
 int semaphore_release(struct client_set *set, uint64_t number, int64_t n, int64_t most);

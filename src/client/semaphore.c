@@ -176,19 +176,7 @@ static int with_lock(struct client_set *set, struct lock_slot *slot, struct even
 	return left == PAWL_SUCCESS ? rc : left;
 }
 
-static int wait_for_permit(struct client_set *set, struct lock_slot *slot, struct event *e,
-			   uint64_t deadline_ns)
-{
-	int rc = with_lock(set, slot, e, take_or_join);
-
-	if (rc == PAWL_ERR_BUSY)
-		rc = event_await(set, slot, deadline_ns);
-	if (rc == PAWL_ERR_TIMEOUT)
-		rc = with_lock(set, slot, e, give_up);
-	return rc == PAWL_ERR_BUSY ? event_await(set, slot, 0) : rc;
-}
-
-int semaphore_acquire(struct client_set *set, uint64_t number, uint64_t deadline_ns, bool tries)
+int semaphore_begin(struct client_set *set, uint64_t number, bool tries)
 {
 	struct event e = {.number = number, .queue = EVENT_PERMIT_QUEUE};
 	int rc = PAWL_SUCCESS;
@@ -197,9 +185,46 @@ int semaphore_acquire(struct client_set *set, uint64_t number, uint64_t deadline
 	if (!slot)
 		return rc;
 	rc = event_perform(set, slot, &e, tries ? try_to_take : take);
-	if (rc == PAWL_ERR_BUSY && !tries)
-		rc = wait_for_permit(set, slot, &e, deadline_ns);
+	if (rc != PAWL_ERR_BUSY || tries)
+		return client_end(set, slot, rc);
+	rc = with_lock(set, slot, &e, take_or_join);
+	if (rc != PAWL_ERR_BUSY)
+		return client_end(set, slot, rc);
+	slots_set_lock(&set->claims[slot->index], number | SLOTS_REQUESTED);
+	return SEMAPHORE_QUEUED;
+}
+
+/* The client does not wait any more. */
+static int end(struct client_set *set, struct lock_slot *slot, int rc)
+{
+	slots_set_lock(&set->claims[slot->index], slot->lock);
 	return client_end(set, slot, rc);
+}
+
+int semaphore_await(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns)
+{
+	int rc = event_await(set, slot, deadline_ns);
+
+	return rc == PAWL_ERR_TIMEOUT ? rc : end(set, slot, rc);
+}
+
+int semaphore_give_up(struct client_set *set, struct lock_slot *slot)
+{
+	struct event e = {.number = slot->lock, .queue = EVENT_PERMIT_QUEUE};
+	int rc = with_lock(set, slot, &e, give_up);
+
+	return end(set, slot, rc == PAWL_ERR_BUSY ? event_await(set, slot, 0) : rc);
+}
+
+int semaphore_acquire(struct client_set *set, uint64_t number, uint64_t deadline_ns, bool tries)
+{
+	int rc = semaphore_begin(set, number, tries);
+	struct lock_slot *slot = rc == SEMAPHORE_QUEUED ? event_find(set, number) : NULL;
+
+	if (!slot)
+		return rc;
+	rc = semaphore_await(set, slot, deadline_ns);
+	return rc == PAWL_ERR_TIMEOUT ? semaphore_give_up(set, slot) : rc;
 }
 
 int semaphore_release(struct client_set *set, uint64_t number, int64_t n, int64_t most)

@@ -154,6 +154,11 @@ int call_request_wait(pawl_request *request, uint64_t until_ns, int *done);
  * MPI at a time. */
 int call_request_leave(pawl_request *request);
 
+/* events.c: wait for a permit until a time; PAWL_ERR_TIMEOUT: not yet, and the client is queued
+ * from then on. Leave the queue; PAWL_SUCCESS: with a permit. */
+int call_semaphore_wait(pawl_table *t, uint64_t semaphore, bool queued, uint64_t until_ns);
+int call_semaphore_leave(pawl_table *t, uint64_t semaphore);
+
 /* lease.c ----------------------------------------------------------------- */
 
 /* Make the lease longer if it is too short for the machine. Collective. */

@@ -3,6 +3,7 @@
 soon after a signal, and keep their place if its handler does not raise. Started by tests/python.sh.
 """
 
+import contextlib
 import dis
 import faulthandler
 import gc
@@ -26,6 +27,7 @@ from mpi4py import MPI
 from test_pawl import comm, expect, rank
 
 import pawl
+from pawl import sync
 
 signal.alarm(0)
 faulthandler.dump_traceback_later(120, exit=True)  # the watchdog
@@ -39,27 +41,29 @@ class Interrupt(BaseException):
     """What the handlers raise."""
 
 
+def acquire(take, give, always=False):
+    def use():
+        taken = always
+        try:
+            taken = take()
+        finally:
+            if taken:
+                give()
+
+    return use
+
+
+def enter(what):
+    def use():
+        with what():
+            pass
+
+    use.releases = True
+    return use
+
+
 def uses(table, ranges):
     """Each use of the package that acquires: lock 1, or units 10 to 19 of space 0."""
-
-    def acquire(take, give, always=False):
-        def use():
-            taken = always
-            try:
-                taken = take()
-            finally:
-                if taken:
-                    give()
-
-        return use
-
-    def enter(what):
-        def use():
-            with what():
-                pass
-
-        use.releases = True
-        return use
 
     def tested():
         request = table.iacquire(1)
@@ -92,17 +96,99 @@ def uses(table, ranges):
         found["part of a whole that is free"] = enter(lambda: table.part(2, 1))
     if table.info()["capabilities"] & pawl.CAP_OPTIMISTIC:
         found["read"] = lambda: table.read(1, lambda: None)
-    spaces = {"range": enter(lambda: ranges.range(0, 10, 19))}
+    units = ranges.range(0, 10, 19)
+    spaces = {
+        "range": enter(lambda: ranges.range(0, 10, 19)),
+        "range.acquire": acquire(units.acquire, units.release),
+    }
     if ranges.info()["capabilities"] & pawl.CAP_TIMED:
         spaces["range, timed"] = enter(lambda: ranges.range(0, 10, 19, timeout=20))
     return found, spaces
+
+
+@contextlib.contextmanager
+def permit(table, number, timeout=None):
+    """Of a semaphore that has one."""
+    if not table.semaphore_acquire(number, timeout):
+        raise pawl.Error(pawl.Code.TIMEOUT, "no permit")
+    try:
+        yield
+    finally:
+        table.semaphore_release(number, most=1)
+
+
+class Events:
+    """A semaphore with one permit, number 3 of a table, and objects of pawl.sync, over comm."""
+
+    def __init__(self, comm, kind):
+        self.table = pawl.Table(comm, kind, 4, events=True)
+        self.mutex = sync.Mutex(recursive=True, comm=comm)
+        self.condition = sync.Condition(self.mutex)
+        self.semaphore = sync.Semaphore(1, comm=comm)
+        if comm.rank == 0:
+            self.table.semaphore_init(3, 1)
+        comm.Barrier()
+
+    def free(self):
+        for what in self.condition, self.mutex, self.semaphore, self.table:
+            what.free()
+
+    def notified(self):
+        with self.table.lock(1):
+            try:
+                self.table.wait(1, timeout=HOLD)
+            finally:
+                expect(self.table.lock(1)._is_owned(), "the lock after a wait")
+
+    def twice(self):
+        with self.mutex, self.mutex:
+            pass
+
+    def uses(self):
+        """Those that threads share, and those of the process."""
+        table, mutex, condition, semaphore = self.table, self.mutex, self.condition, self.semaphore
+
+        def give():
+            table.semaphore_release(3, most=1)
+
+        return {
+            "semaphore_acquire": acquire(lambda: table.semaphore_acquire(3), give),
+            "semaphore_acquire, timed": acquire(
+                lambda: table.semaphore_acquire(3, timeout=20), give
+            ),
+            "wait": self.notified,
+        }, {
+            "Mutex": enter(lambda: mutex),
+            "Mutex, twice": self.twice,
+            "Mutex.acquire": acquire(mutex.acquire, mutex.release),
+            "Mutex.acquire, a try": acquire(lambda: mutex.acquire(False), mutex.release),
+            "Condition": enter(lambda: condition),
+            "Condition.acquire": acquire(condition.acquire, condition.release),
+            "Semaphore": enter(lambda: semaphore),
+            "Semaphore.acquire": acquire(semaphore.acquire, semaphore.release),
+        }
+
+    @contextlib.contextmanager
+    def all(self, timeout=None):
+        """All of it, with as many permits as there were."""
+        if self.mutex.count():
+            raise pawl.Error(pawl.Code.HELD, "the mutex is held")
+        until = time.monotonic() + (timeout or 0)
+        for what in self.mutex, self.semaphore:
+            while not what.acquire(False):
+                if time.monotonic() > until:
+                    raise pawl.Error(pawl.Code.TIMEOUT, f"{what} is not free")
+                time.sleep(HOLD / 10)
+            what.release()
+        with permit(self.table, 3, timeout), self.table.lock(1, timeout=timeout):
+            yield
 
 
 class Points:
     """Raises before the n-th instruction of the package, but for those after which CPython delivers
     no exception, and which no `try` can enclose: the return of a value."""
 
-    RELEASES = ("release", "release_many", "unlock")
+    RELEASES = ("release", "release_many", "semaphore_release", "unlock")
     RETURNS = ("RETURN_VALUE", "RETURN_CONST")
 
     def __init__(self, n):
@@ -163,9 +249,9 @@ def is_free(wanted):
         return False
 
 
-def at_every_instruction(name, use, wanted):
+def at_every_instruction(name, use, wanted, others=(False, True)):
     """wanted(): all that the use may leave behind."""
-    for contended in (False, True):
+    for contended in others:
         n = 0
         while True:
             holder = hold_for_a_while(wanted) if contended else None
@@ -190,6 +276,13 @@ def instructions(kind):
             at_every_instruction(name, use, lambda **more: table.locks([1, 2, 3], **more))
         for name, use in spaces.items() if rank == 0 else ():
             at_every_instruction(name, use, lambda **more: ranges.range(0, 0, 99, **more))
+    events = Events(mine, kind)
+    shared, own = events.uses()
+    for name, use in shared.items() if rank == 0 else ():
+        at_every_instruction(name, use, events.all)
+    for name, use in own.items() if rank == 0 else ():
+        at_every_instruction(name, use, events.all, (False,))
+    events.free()
     tap.result(f"{kind}: an exception at any instruction leaves nothing held or requested")
 
 
@@ -232,6 +325,36 @@ def waits(kind, of_ranges="citron"):
     tap.result(f"{kind}: waits end soon after a signal" + " # timed" * (late >= SOON))
 
 
+def waits_of_events(kind):
+    """The same of what Events has; and a wait for a notification, which has the lock again."""
+    late = 0
+    events = Events(comm, kind)
+    shared, own = events.uses()
+
+    def wait():
+        with events.table.lock(1):
+            events.table.wait(1)
+
+    del shared["wait"], own["Mutex.acquire, a try"]
+    for use in (wait, *shared.values(), *own.values()):
+        if rank == 0:
+            with events.mutex, events.semaphore, permit(events.table, 3):
+                comm.Barrier()
+                comm.Barrier()
+        else:
+            comm.Barrier()
+            late = max(late, interrupted(use), interrupted(use))
+            comm.Barrier()
+        with events.all(20):
+            pass
+        comm.Barrier()
+    events.free()
+    tap.result(f"{kind}: waits for events that a signal ends leave nothing behind")
+    late = comm.bcast(late, root=1)
+    expect(late < SOON, f"a wait goes on for {late:.3f} seconds after a signal")
+    tap.result(f"{kind}: waits for events end soon after a signal" + " # timed" * (late >= SOON))
+
+
 def storm(kind):
     """Signals at any time while two ranks contend."""
     rng = random.Random(rank)
@@ -256,19 +379,23 @@ def storm(kind):
     tap.result(f"{kind}: signals at any time leave nothing behind")
 
 
-def keeps_its_place():
+def keeps_its_place(what):
     """A client whose handler returns is not overtaken by one that came later."""
 
+    def holding():
+        return table.lock(0) if what == "lock" else permit(table, 1)
+
     def acquire():
-        with table.lock(0):
+        with holding():
             times.append(time.monotonic())
             time.sleep(0.01)
 
     times = []
-    with pawl.Table(comm, "d-mcs", 2) as table:
+    with pawl.Table(comm, "d-mcs", 2, events=True) as table:
         later = threading.Thread(target=acquire)
         if rank == 0:
-            with table.lock(0):
+            table.semaphore_init(1, 1)
+            with holding():
                 comm.Barrier()
                 time.sleep(0.2)  # rank 1 is in the queue
                 later.start()
@@ -285,7 +412,7 @@ def keeps_its_place():
             expect(len(ticks) >= 4, f"the handler ran {len(ticks)} times during the wait")
         first = comm.bcast(times[0], root=1)
         expect(rank == 1 or first < times[0], "a later client was first")
-    tap.result("d-mcs: a handler that returns leaves the wait in its place")
+    tap.result(f"d-mcs, a {what}: a handler that returns leaves the wait in its place")
 
 
 def keyboard():
@@ -336,9 +463,11 @@ def main():
     for kind in ["mgl", *more]:
         instructions(kind)
         waits(kind)
+        waits_of_events(kind)
         storm(kind)
     waits("farlock", "ss")  # without deadlines
-    keeps_its_place()
+    keeps_its_place("lock")
+    keeps_its_place("permit")
     keyboard()
     dropped()
     return end()

@@ -93,11 +93,29 @@ static void play_buffer(struct sim_rank *r)
 	}
 }
 
+/* By one call, or in steps, after some of which the client still waits. */
+static int take_permit(struct sim_rank *r)
+{
+	const bool tries = sim_below(&r->random, 4) == 0;
+	struct lock_slot *slot;
+	int rc;
+
+	if (sim_below(&r->random, 2))
+		return semaphore_acquire(&r->clients, LOCK, draw_deadline(r), tries);
+	rc = semaphore_begin(&r->clients, LOCK, tries);
+	if (rc != SEMAPHORE_QUEUED)
+		return rc;
+	slot = event_find(&r->clients, LOCK);
+	do
+		rc = semaphore_await(&r->clients, slot, draw_deadline(r));
+	while (rc == PAWL_ERR_TIMEOUT && sim_below(&r->random, 3));
+	return rc == PAWL_ERR_TIMEOUT ? semaphore_give_up(&r->clients, slot) : rc;
+}
+
 static void play_semaphore(struct sim_rank *r)
 {
 	for (int i = 0; i < TURNS; i++) {
-		int rc = semaphore_acquire(&r->clients, LOCK, draw_deadline(r),
-					   sim_below(&r->random, 4) == 0);
+		int rc = take_permit(r);
 
 		if (rc != PAWL_SUCCESS) {
 			claim(rc == PAWL_ERR_BUSY || rc == PAWL_ERR_TIMEOUT, "a strange code");

@@ -47,6 +47,12 @@ class _Comm(_Handle):
     rank = property(lambda self: _int("Comm_rank", self._handle))
     size = property(lambda self: _int("Comm_size", self._handle))
 
+    def Get_rank(self):
+        return self.rank
+
+    def Get_size(self):
+        return self.size
+
     def Barrier(self):
         _call("Barrier", self._handle)
 
@@ -62,6 +68,16 @@ class _Comm(_Handle):
         text = ctypes.create_string_buffer(data if self.rank == root else b"", n.value + 1)
         _call("Bcast", text, n, _BYTE, root, self._handle)
         return pickle.loads(text.raw[: n.value])
+
+
+    def allgather(self, value):
+        return [self.bcast(value, root) for root in range(self.size)]
+
+    def Send(self, nothing, to, tag):
+        _call("Send", None, 0, _BYTE, to, tag, self._handle)
+
+    def Recv(self, nothing, source, tag):
+        _call("Recv", None, 0, _BYTE, source, tag, self._handle, c_void_p(1))
 
 
 class _Info(_Handle):
@@ -107,7 +123,8 @@ def _finalize():
 
 MPI = SimpleNamespace(
     COMM_WORLD=_Comm(0x44000000), COMM_SELF=_Comm(0x44000001), LAND=_LAND,
-    Exception=_Exception, Info=_Info, INFO_NULL=_Info(_INFO_NULL), Win=_Win,
+    Exception=_Exception, Datatype=None, BYTE=_BYTE, Info=_Info, INFO_NULL=_Info(_INFO_NULL),
+    Win=_Win,
     Finalize=_finalize, Is_finalized=lambda: bool(_int("Finalized")),
     get_vendor=lambda: ("MPICH", (0, 0, 0)), Get_library_version=_library_version)
 
