@@ -9,7 +9,7 @@
 . "$srcdir/tests/dropin-head.sh"
 
 [ -e "$lib" ] || skip_all "no .libs/libpawl-mpi.so in this build"
-limit=${TEST_LONG:+580}
+limit=${TEST_LONG:+1180}
 limit=${limit:-90}
 
 # under RANKS WHAT...: nothing but the results may be printed.
