@@ -108,8 +108,6 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	own->w = cached_word_at(s, slot, own->me, LINE_W);
 	own->tail =
 	    rma_word(c->rma, RMA_NET, own->home_rank, k->homes + own->home_index * HOME_BYTES);
-	own->gate = own->home == own->me ? own->tail : cached_word(slot, LINE_MODE);
-	own->at_first = (int8_t)first_mode(own);
 }
 
 /* ------------------------------------------------------------- the queue of the node */

@@ -102,17 +102,15 @@ struct cached_slot {
 	uint64_t last;     /* 1 + the lock for which the words were found; 0: none */
 	struct rma_word w; /* the first word of the node's line */
 	struct rma_word tail;
-	struct rma_word gate; /* TAIL at the home, else MODE */
 	int home_rank;
 	uint64_t home_index;
-	int home;        /* the home's node */
-	int me;          /* the node */
-	int8_t first;    /* enum first: what this client has been told */
-	int8_t at_first; /* enum mode: of the node, while its gate is 0 */
-	int16_t writes;  /* moving mean of exclusive acquires, of MEAN_ONE */
-	int beside;      /* waits beside the queue in this acquire */
-	bool looks;      /* before it counts itself, since its last acquire was not a hit */
-	bool has_seen;   /* W of the home's node, after the swap of TAIL */
+	int home;       /* the home's node */
+	int me;         /* the node */
+	int8_t first;   /* enum first: what this client has been told */
+	int16_t writes; /* moving mean of exclusive acquires, of MEAN_ONE */
+	int beside;     /* waits beside the queue in this acquire */
+	bool looks;     /* before it counts itself, since its last acquire was not a hit */
+	bool has_seen;  /* W of the home's node, after the swap of TAIL */
 	int64_t seen;
 };
 _Static_assert(sizeof(struct cached_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
@@ -219,17 +217,23 @@ RMA_INLINE bool mode_permits(const struct lock_slot *slot, int64_t mode)
 RMA_INLINE bool cached_admits(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct cached_slot *own = lock_own(slot);
-	int64_t gate;
+	const bool at_home = own->home == own->me;
+	int64_t v;
 
 	if (cached_is_alone(s))
 		return true;
-	gate = rma_peek_ordered(&slot->client, own->gate);
-	if (mode_permits(slot, gate))
-		return true;
-	if (gate == 0)
-		return mode_permits(slot, own->at_first);
-	/* At the home, MODE says only while its queue is not empty. */
-	return own->home == own->me && mode_permits(slot, cached_look(slot, LINE_MODE));
+	/* MODE of the home's node is never X. */
+	if (!at_home || !is_exclusive(slot)) {
+		v = cached_look(slot, LINE_MODE);
+		if (mode_permits(slot, v))
+			return true;
+		if (v == 0 && own->first == FIRST_SHARED && !is_exclusive(slot))
+			return true;
+	}
+	if (!at_home)
+		return false;
+	v = rma_peek_ordered(&slot->client, own->tail);
+	return mode_permits(slot, v) || (v == 0 && own->first == FIRST_OWNED);
 }
 
 #endif

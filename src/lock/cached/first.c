@@ -47,7 +47,6 @@ static void ask(const struct lock_setup *s, struct lock_slot *slot, int64_t more
 			vote = add(s, slot, 0);
 		own->first = (int8_t)(vote >> DECIDED_SHIFT);
 	}
-	own->at_first = (int8_t)first_mode(own);
 }
 
 bool first_is_news(const struct lock_setup *s, struct lock_slot *slot)
@@ -55,7 +54,8 @@ bool first_is_news(const struct lock_setup *s, struct lock_slot *slot)
 	struct cached_slot *own = lock_own(slot);
 
 	if (cached_is_alone(s) || own->first != FIRST_UNKNOWN ||
-	    rma_peek_ordered(&slot->client, own->gate) != 0)
+	    (own->home == own->me ? rma_peek_ordered(&slot->client, own->tail)
+				  : cached_look(slot, LINE_MODE)) != 0)
 		return false;
 	ask(s, slot,
 	    1 + ((int64_t)is_exclusive(slot) << WRITES_SHIFT) +
