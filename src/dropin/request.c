@@ -163,8 +163,9 @@ static void check_kind(struct request *r)
 	r->mistake = r->why[0] != '\0';
 }
 
-/* Whether operations on such a window, within a node, are loads and stores: on shared windows, and
- * with Open MPI (osc/sm) on windows that the MPI allocates. */
+/* Whether accesses to such a window, within a node, are loads and stores: with Open MPI (osc/sm) on
+ * windows that the MPI allocates, and in most programs on shared windows. (An MPI_Put of MPICH
+ * waits for the target in these, too.) */
 static bool is_direct(MPI_Win win)
 {
 	int *flavor, flag;
