@@ -29,6 +29,7 @@
 #include "client/client.h"
 #include "options/options.h"
 #include "lock/lock.h"
+#include "rma/few.h"
 #include "sim/engine.h"
 
 enum sim_call { SIM_PUT, SIM_GET, SIM_ACC, SIM_FAO, SIM_CAS, SIM_PEEK, SIM_POKE };
@@ -171,6 +172,11 @@ enum sim_end { SIM_AWAITS, SIM_CANCELS, SIM_LEAVES };
  * sent yet. */
 enum sim_errors { SIM_NO_ERRORS, SIM_MPI_ERRORS, SIM_CUTS, SIM_UNREACHED };
 
+/* What the network performs: all operations; or only puts, gets, additions and compare-and-swaps,
+ * of which few.c makes the others. SIM_FEW_ONCE: without repeating them, which the test has to
+ * find. */
+enum sim_atomics { SIM_ALL_ATOMICS, SIM_FEW_ATOMICS, SIM_FEW_ONCE };
+
 /* The outcome of a world. */
 enum sim_verdict { SIM_FINE, SIM_VIOLATION, SIM_STUCK, SIM_STARVED, SIM_NOT_IDLE, SIM_MISUSE };
 
@@ -179,9 +185,10 @@ struct sim_request {
 	const struct options *options; /* options of that protocol */
 	const char *topology;          /* synthetic */
 	int ranks;
-	int slots;         /* max_held of a rank; 0: one */
-	bool posts;        /* the transport of NET words has rma_post() */
-	bool ordered;      /* ... and keeps the order of a client's operations on a rank */
+	int slots;    /* max_held of a rank; 0: one */
+	bool posts;   /* the transport of NET words has rma_post() */
+	bool ordered; /* ... and keeps the order of a client's operations on a rank */
+	enum sim_atomics atomics;
 	uint64_t doubt_ns; /* operations on dead ranks of other nodes fail, and after a death or
 			      another failure no wait takes longer than this; 0: neither */
 	enum sim_errors errors;
@@ -223,6 +230,7 @@ struct sim_world {
 	struct lock_protocol protocol;      /* the request's, with sim_abandon() */
 	struct lock_recovery_calls recover; /* its block, if it has one */
 	struct rma_transport transport;     /* for tables on several nodes */
+	struct rma_few *few;                /* [ranks], unless the network has all atomics */
 	struct lock_setup setup;
 	struct sim_rank *ranks, *threads;
 	char **map; /* [ranks] all NULL */

@@ -37,7 +37,7 @@ struct sim_client {
 	struct rma_doubt doubt;
 	bool broken;
 };
-_Static_assert(sizeof(struct sim_client) <= RMA_OWN_BYTES, "it fits into a client");
+_Static_assert(sizeof(struct sim_client) <= RMA_FEW_BELOW, "it fits into a client");
 
 static void break_one(struct sim_rank *r, struct rma_client *c)
 {
@@ -309,6 +309,10 @@ static void sim_acc(struct rma_client *c, struct rma_word w, int64_t value)
 static void sim_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int64_t value,
 		    int64_t *result)
 {
+	struct sim_rank *r = rank_of(c);
+
+	if (r->world->request.atomics != SIM_ALL_ATOMICS && op != RMA_SUM && !rma_is_cpu(w))
+		sim_fail(r->world, SIM_MISUSE, "rank %d: the network has no such atomic", r->id);
 	issue(c, w, SIM_FAO, op, value, 0, result);
 }
 

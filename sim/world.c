@@ -77,6 +77,10 @@ static bool set_up_rank(struct sim_world *w, int id)
 	    .clock = {.error_ns = w->request.clock_error_ns},
 	    .state = r,
 	};
+	if (w->few && w->setup.domain == RMA_NET)
+		rma_few_open(&w->few[id], &r->rma);
+	if (w->request.atomics == SIM_FEW_ONCE)
+		w->few[id].transport.flush = w->transport.flush;
 	if (w->request.clock_error_ns)
 		r->skew_ns = (int64_t)sim_below(&w->random, 2 * w->request.clock_error_ns + 1) -
 			     (int64_t)w->request.clock_error_ns;
@@ -97,6 +101,10 @@ static bool allocate(struct sim_world *w)
 	w->lines = sim_zeroed(w->bytes / 64 * sizeof *w->lines);
 	w->locks = sim_zeroed(w->request.locks * sizeof *w->locks);
 	enough = w->ranks && w->map && w->words && w->lines && w->locks;
+	if (w->request.atomics != SIM_ALL_ATOMICS) {
+		w->few = calloc(ranks, sizeof *w->few);
+		enough = enough && w->few;
+	}
 	for (int id = 0; enough && id < w->request.ranks; id++)
 		enough = set_up_rank(w, id);
 	if (enough && w->request.recorded)
@@ -200,6 +208,7 @@ void sim_world_free(struct sim_world *w)
 	sim_zeroed_free(w->words, w->bytes);
 	free(w->map);
 	free(w->ranks);
+	free(w->few);
 	topo_free(w->topo);
 	free(w);
 }

@@ -50,6 +50,7 @@ done
 PAWL_TOPOLOGY="node:2 core:1"
 export PAWL_TOPOLOGY
 tap_program "by messages" mpi_run 2 60 "$lock/ucx_words"
+tap_program "by additions and compare-and-swaps" mpi_run 2 60 env TEST_WORDS=few "$lock/ucx_words"
 # On one host without devices the newer protocols of UCX 1.18 have no atomics; its older ones do.
 tap_program "by UCX's operations" mpi_run 2 60 env UCX_ATOMIC_MODE=guess UCX_PROTO_ENABLE=n \
 	"$lock/ucx_words"

@@ -290,6 +290,8 @@ extern enum limits fault_limits;
 	X(lld_link, "lld", "links a node without having flushed the node's own link") \
 	X(it_most, "it", "the interval tree forgets what is on its right") \
 	X(d_mcs_many, "d-mcs", "looks at the answers of several tries without a flush") \
+	X(few_once, "d-mcs", \
+	  "a swap by compare-and-swap that finds another value is not repeated") \
 	X(client_many, "d-mcs,cas-backoff,cas-spin", \
 	  "a client that waits for one of several locks keeps those behind it") \
 	X(client_many_refused, "d-mcs,cas-backoff", \

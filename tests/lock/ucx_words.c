@@ -3,18 +3,21 @@
  * Operations between nodes without locks: more under one flush than a message, an
  * answer, or a client's list of operations has room for; and fetch-or and fetch-and. To be
  * run on two nodes, by messages and, with UCX_ATOMIC_MODE in the environment, by UCX's own
- * operations; with TEST_WORDS=mpi in the environment, by the MPI. Within a node words are
- * changed by CPU, too.
+ * operations; with TEST_WORDS=mpi in the environment, by the MPI; with TEST_WORDS=few, by messages
+ * of which only additions and compare-and-swaps are used. Within a node words are changed by CPU,
+ * too.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "rma/few.h"
 #include "tap.h"
 #include "words.h"
 
 enum { MANY = 300, ADDS = 2 * MANY };
 
 static struct rma words;
+static struct rma_few few;
 static int64_t result_of[MANY];
 
 /* Rank 0 has 1, 2, 3, ... in the first words; the last rank reads these, and writes the next. */
@@ -114,12 +117,13 @@ static void bits(void)
 
 int main(int argc, char **argv)
 {
-	enum rma_network network = RMA_BY_UCX;
+	const char *how = getenv("TEST_WORDS");
+	enum rma_network network = how && strcmp(how, "mpi") == 0 ? RMA_BY_MPI : RMA_BY_UCX;
 
-	if (getenv("TEST_WORDS") && strcmp(getenv("TEST_WORDS"), "mpi") == 0)
-		network = RMA_BY_MPI;
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	if (words_open(&words, network)) {
+		if (how && strcmp(how, "few") == 0)
+			rma_few_open(&few, &words);
 		puts_and_gets();
 		adds();
 		bits();

@@ -643,6 +643,22 @@ static void draw_order(struct draw *d, const struct lock_protocol *p, uint64_t s
 	snprintf(d->text + used, sizeof d->text - used, ", in order");
 }
 
+/* Networks with addition and compare-and-swap only, whose operations keep no order. A random
+ * sequence of its own, as in draw_many(). */
+static void draw_atomics(struct draw *d, uint64_t seed)
+{
+	uint64_t random = sim_seed(seed, 1u << 29);
+	size_t used = strlen(d->text);
+
+	if (fault_on != FAULT_NONE && !FAULT(few_once))
+		return;
+	if (!FAULT(few_once) && (d->request.ordered || sim_below(&random, 3)))
+		return;
+	d->request.ordered = false;
+	d->request.atomics = FAULT(few_once) ? SIM_FEW_ONCE : SIM_FEW_ATOMICS;
+	snprintf(d->text + used, sizeof d->text - used, ", few atomics");
+}
+
 /* Ranks die, and an operation on a dead rank fails, which ends the call of the client that needs
  * it. */
 static void draw_peers(struct draw *d, uint64_t *random)
@@ -778,6 +794,7 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed,
 	draw_requests(d, p, seed);
 	draw_reads(d, p, seed);
 	draw_order(d, p, seed);
+	draw_atomics(d, seed);
 	draw_leaves(d, seed);
 	draw_errors(d, p, seed);
 	return true;

@@ -153,6 +153,11 @@ static bool has_not_reached(const struct draw *d, const struct sim_world *w)
 	return w->ended[SIM_UNREACHED];
 }
 
+static bool has_few_atomics(const struct draw *d, const struct sim_world *w)
+{
+	return d->request.atomics != SIM_ALL_ATOMICS && w->topo->nnodes > 1;
+}
+
 static const struct {
 	const char *name, *what;
 	bool (*can)(const struct lock_protocol *p);
@@ -174,6 +179,7 @@ static const struct {
     {"mpi", "a call that an error of the MPI ends", any, has_erred},
     {"cut", "a call that a lost connection ends", any, has_been_cut},
     {"reach", "a call that ends because a home cannot be reached", begins_at_home, has_not_reached},
+    {"few", "a network with addition and compare-and-swap only", any, has_few_atomics},
 };
 
 enum { KNOWN = sizeof features / sizeof features[0] };
