@@ -55,8 +55,10 @@ enum { RMA_ORDERED = 64 };
 struct rma_capabilities {
 	bool can_fail;  /* an operation or a flush may not return (see above) */
 	bool by_mpi;    /* ... because of an error of the MPI, and not of the death of a rank */
-	bool is_served; /* a thread performs other ranks' operations at any time */
-	bool posts;     /* rma_post() may return true */
+	bool is_served; /* other ranks' operations are performed at any time, by a thread or a
+			   device */
+	bool wakes; /* ... by a thread, which wakes the clients that sleep on words it changes */
+	bool posts; /* rma_post() may return true */
 	/* Up to RMA_ORDERED operations of a client on one rank since its last flush take effect in
 	 * the order of issue. */
 	bool ordered;

@@ -17,11 +17,17 @@
  *     waits for.) So a long wait costs one to three per cent of a core, most of it in the MPI's
  *     progress, and delays others by at most two milliseconds.
  *
- * If a thread of the transport serves the other ranks (is_served), clients wait for NET words as
- * for NODE words: the thread wakes parked clients, too. Then the waiter drives the MPI for the
- * application only, and naps are longer, so that sleepers do not take the cores of clients that
+ * If a thread of the transport serves the other ranks (is_served, wakes), clients wait for NET
+ * words as for NODE words: the thread wakes parked clients, too. Then the waiter drives the MPI for
+ * the application only, and naps are longer, so that sleepers do not take the cores of clients that
  * hand the lock over. Such a table spans hosts, and hosts that share cores cannot see that they do,
  * so a waiter yields between looks even if ranks do not outnumber cores.
+ *
+ * If a device serves them (is_served alone), its writes wake nobody. A client that waits for a NET
+ * word then yields between looks for POLL_NS, as where it drives the transport, and naps from then
+ * on. A nap is a 64th of the wait, so it makes no wait longer by more than that, or by NAP_MIN_NS.
+ * NODE words are written by CPU, whose writer wakes the waiter, and seldom by a put from another
+ * node; their waiters park, but no longer than those naps.
  *
  * A client that acquires by steps (client/request.c) does not wait here: it looks once and leaves
  * its stack until the next step. A step may also wait until a time; it leaves the stack then.
@@ -174,9 +180,8 @@ static void tell_observers(const struct rma_client *c, uint64_t waited, const ch
 
 static uint64_t nap_ns(const struct rma_client *c, uint64_t waited)
 {
-	uint64_t ns = waited / NAP_SHARE, least;
-
-	least = c->rma->transport->can.is_served ? NAP_SERVED_NS : NAP_MIN_NS;
+	const uint64_t least = c->rma->transport->can.wakes ? NAP_SERVED_NS : NAP_MIN_NS;
+	uint64_t ns = waited / NAP_SHARE;
 
 	return ns < least ? least : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
 }
@@ -210,6 +215,14 @@ static uint64_t until(uint64_t ns, uint64_t deadline_ns, uint64_t now)
 	return deadline_ns && deadline_ns - now < ns ? deadline_ns - now : ns;
 }
 
+/* Whether only looking shows a change. */
+static bool is_unseen(const struct rma_client *c, struct rma_word w)
+{
+	const struct rma_capabilities *can = &c->rma->transport->can;
+
+	return c->rma->net || (can->is_served && !can->wakes && !rma_is_cpu(w));
+}
+
 /* After spinning: yield, park or nap, for most_ns at most. */
 static void give_way(struct rma_client *c, struct rma_word w, int64_t value, bool upper,
 		     uint64_t waited, uint64_t most_ns)
@@ -218,7 +231,7 @@ static void give_way(struct rma_client *c, struct rma_word w, int64_t value, boo
 	uint64_t ns = nap_ns(c, waited);
 	struct timespec t;
 
-	if (!how->park || (waited < POLL_NS && (c->rma->net || is_serving(c)))) {
+	if (!how->park || (waited < POLL_NS && (is_unseen(c, w) || is_serving(c)))) {
 		sched_yield();
 		return;
 	}

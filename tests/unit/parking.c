@@ -37,7 +37,10 @@ static void progress(struct rma_client *c)
 }
 
 /* Long enough to make naps long. */
-static const struct rma_transport transport = {.can = {.is_served = true}, .progress = progress};
+static struct rma_transport transport = {
+    .can = {.is_served = true, .wakes = true},
+    .progress = progress,
+};
 static char *map[1] = {(char *)segment};
 static const int node[1] = {0};
 static struct rma rma = {
@@ -118,6 +121,29 @@ static int calls_in_pause(uint64_t ns, bool (*serves)(const struct rma_client *c
 	return calls;
 }
 
+static uint64_t longest_nap;
+
+static void doze(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns)
+{
+	(void)c, (void)w, (void)value;
+	longest_nap = ns > longest_nap ? ns : longest_nap;
+}
+
+/* The longest nap of a client that waits so long for a NET word. */
+static uint64_t nap_in_wait(uint64_t ns, bool wakes)
+{
+	struct rma_client c = {.rma = &rma};
+	struct rma_word w = rma_word(&rma, RMA_NET, 0, RMA_HEADER_BYTES);
+	int64_t value;
+
+	longest_nap = 0;
+	transport.can.wakes = wakes;
+	transport.sleep = doze;
+	atomic_store(w.map, 1);
+	rma_await_until(&c, w, 1, RMA_EQ, 0, RMA_LATER, rma_now_ns() + ns, "it", &value);
+	return longest_nap;
+}
+
 int main(void)
 {
 	other.rma = &rma;
@@ -132,5 +158,10 @@ int main(void)
 	ok(calls_in_pause(200000000, NULL) > 3, "a long pause drives the transport now and then");
 	ok(calls_in_pause(200000000, no) > 3, "so does that of a client with progress=eager");
 	ok(calls_in_pause(5000000, yes) > 50, "one that serves does not sleep at first");
+	rma.waiting.serves = NULL;
+	ok(nap_in_wait(3000000, true) > 0, "a client that a thread wakes naps soon");
+	ok(nap_in_wait(3000000, false) == 0, "one that nobody wakes does not");
+	ok(nap_in_wait(100000000, false) > 0 && longest_nap <= 100000000 / 64,
+	   "later it naps for a 64th of its wait");
 	return unit_end();
 }

@@ -368,7 +368,7 @@ static bool messages_post(struct rma_client *c, struct rma_word w)
  * other. */
 const struct rma_transport ucx_messages_transport = {
     .name = "ucx",
-    .can = {.can_fail = true, .is_served = true, .posts = true, .ordered = true},
+    .can = {.can_fail = true, .is_served = true, .wakes = true, .posts = true, .ordered = true},
     .put = messages_put,
     .get = messages_get,
     .acc = messages_acc,
