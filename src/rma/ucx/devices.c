@@ -7,11 +7,15 @@
  */
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "rma/ucx/parts.h"
 
@@ -177,31 +181,106 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
-void ucx_name_host(const char *devices, char *text, size_t len)
+/* Whether a list names RDMA devices, or other ones. Those have a port behind a colon. */
+static bool names(const char *list, bool rdma)
+{
+	for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
+		if ((memchr(p, ':', strcspn(p, ",")) != NULL) == rdma)
+			return true;
+	return is_listed(list, "all");
+}
+
+static const char *allowed(const char *devices)
 {
 	const char *asked = getenv("UCX_NET_DEVICES");
+
+	return asked ? asked : devices;
+}
+
+bool ucx_uses(const char *devices, bool rdma)
+{
+	const char *transports = getenv("UCX_TLS");
+	bool negated = transports && transports[0] == '^';
+
+	if (!rdma && transports && is_listed(transports + negated, "tcp") == negated &&
+	    !is_listed(transports, "all"))
+		return false;
+	return names(allowed(devices), rdma);
+}
+
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t len, const char *format,
+							 ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, len - used, format, args);
+	va_end(args);
+}
+
+/* The files of RDMA devices that this process may not open. */
+static void append_forbidden(char *text, size_t len)
+{
+	static const char folder[] = "/dev/infiniband";
+	DIR *files = opendir(folder);
+
+	for (struct dirent *d; files && (d = readdir(files));) {
+		char path[sizeof folder + NAME];
+
+		snprintf(path, sizeof path, "%s/%.250s", folder, d->d_name);
+		if (strncmp(d->d_name, "uverbs", 6) == 0 && access(path, R_OK | W_OK) != 0)
+			append(text, len, ", %s: %s", path, strerror(errno));
+	}
+	if (files)
+		closedir(files);
+}
+
+static void append_limit(char *text, size_t len)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		append(text, len, ", ulimit -l %llu KiB",
+		       (unsigned long long)limit.rlim_cur / 1024);
+}
+
+static void append_addresses(const char *devices, char *text, size_t len)
+{
 	struct ifaddrs *all = NULL;
-	char name[MPI_MAX_PROCESSOR_NAME], address[INET_ADDRSTRLEN];
-	size_t used;
+	char address[INET_ADDRSTRLEN];
+
+	if (getifaddrs(&all) != 0)
+		return;
+	for (struct ifaddrs *i = all; i; i = i->ifa_next) {
+		struct sockaddr_in in;
+
+		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET ||
+		    !is_listed(devices, i->ifa_name))
+			continue;
+		memcpy(&in, i->ifa_addr, sizeof in);
+		inet_ntop(AF_INET, &in.sin_addr, address, sizeof address);
+		append(text, len, ", %s %s", i->ifa_name, address);
+	}
+	freeifaddrs(all);
+}
+
+void ucx_name_host(const char *devices, char *text, size_t len)
+{
+	const char *transports = getenv("UCX_TLS");
+	bool asked = allowed(devices) != devices;
+	char name[MPI_MAX_PROCESSOR_NAME];
 	int n;
 
 	PMPI_Get_processor_name(name, &n);
-	used = (size_t)snprintf(text, len, "host %s (%s%s", name, asked ? "UCX_NET_DEVICES=" : "",
-				asked ? asked : devices);
-	if (getifaddrs(&all) == 0) {
-		for (struct ifaddrs *i = all; i && used < len; i = i->ifa_next) {
-			struct sockaddr_in in;
-
-			if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET ||
-			    !is_listed(asked ? asked : devices, i->ifa_name))
-				continue;
-			memcpy(&in, i->ifa_addr, sizeof in);
-			inet_ntop(AF_INET, &in.sin_addr, address, sizeof address);
-			used += (size_t)snprintf(text + used, len - used, ", %s %s", i->ifa_name,
-						 address);
-		}
-		freeifaddrs(all);
+	text[0] = '\0';
+	append(text, len, "host %s (%s%s", name, asked ? "UCX_NET_DEVICES=" : "", allowed(devices));
+	append_addresses(allowed(devices), text, len);
+	if (transports)
+		append(text, len, ", UCX_TLS=%s", transports);
+	if (names(allowed(devices), true)) {
+		append_forbidden(text, len);
+		append_limit(text, len);
 	}
-	if (used < len)
-		snprintf(text + used, len - used, ")");
+	append(text, len, ")");
 }

@@ -63,9 +63,10 @@ static ucs_status_t open_context(struct rma_ucx *u, const char *devices, bool on
 	if (only_tcp && !is_set("UCX_TLS"))
 		ok = ok && set(config, "TLS", "tcp,self");
 	/* A host that does not answer must not keep the thread, or a client with the mutex, for
-	 * minutes. Later versions have another name for it, and warn of this one. */
+	 * minutes. Later versions have another name for it, and warn of this one; and all warn of
+	 * an option that they do not use. */
 	ucp_get_version(&major, &minor, &release);
-	if (!is_set("UCX_TCP_CONN_NB") && major == 1 && minor <= 13)
+	if (ucx_uses(devices, false) && !is_set("UCX_TCP_CONN_NB") && major == 1 && minor <= 13)
 		set(config, "CONN_NB", "y");
 	status = ok ? ucp_init(&params, config, &u->context) : UCS_ERR_INVALID_PARAM;
 	ucp_config_release(config);
@@ -346,6 +347,7 @@ static enum rma_failure open_here(struct rma *r, size_t bytes, const char *devic
 {
 	struct rma_ucx *u = ucx_of(r);
 	ucs_status_t status;
+	char host[HOST];
 	long free_now;
 
 	u->peer = calloc((size_t)u->ranks, sizeof *u->peer);
@@ -376,11 +378,11 @@ static enum rma_failure open_here(struct rma *r, size_t bytes, const char *devic
 		u->far_ranks += !r->map[i] || !u->by_cpu;
 	if (status == UCS_OK)
 		return RMA_OK;
+	ucx_name_host(devices, host, sizeof host);
 	snprintf(err, errlen,
-		 "UCX could not be started on rank %d over %s: %s (UCX_LOG_LEVEL=info tells more);"
+		 "UCX could not be started on rank %d, %s: %s (UCX_LOG_LEVEL=info tells more);"
 		 " option transport=mpi does without it",
-		 u->rank, is_set("UCX_NET_DEVICES") ? "those of UCX_NET_DEVICES" : devices,
-		 ucs_status_string(status));
+		 u->rank, host, ucs_status_string(status));
 	return RMA_FAIL_WINDOW;
 }
 
@@ -404,8 +406,11 @@ static enum rma_failure connect_hosts(struct rma_ucx *u, const char *devices, ch
 		snprintf(err, errlen,
 			 "UCX on rank %d, %s, cannot connect to rank %d, %s: %s. Set"
 			 " UCX_NET_DEVICES to interfaces through which the hosts reach each other,"
-			 " open all ports between them, or use option transport=mpi",
-			 about[0], host[0], about[1], host[1], trouble);
+			 " open all ports between them,%s or use option transport=mpi",
+			 about[0], host[0], about[1], host[1], trouble,
+			 is_set("UCX_TLS") ? " let UCX_TLS have the transports by which others"
+					     " connect (ud_v for rc_v),"
+					   : "");
 	PMPI_Bcast(err, (int)errlen, MPI_CHAR, about[0], u->comm);
 	return RMA_FAIL_CONNECT;
 }
@@ -422,6 +427,7 @@ static enum rma_failure open_all(struct rma *r, const struct rma_request *q, cha
 		return failed(err, errlen, RMA_FAIL_WINDOW,
 			      "no network interface connects all hosts: set UCX_NET_DEVICES to the"
 			      " interfaces to use, or option transport to mpi");
+	u->over_rdma = ucx_uses(devices, true);
 	u->by_cpu = is_by_cpu(q->comm, has_rdma);
 	if (!agree_on_key(u, q->comm))
 		return failed(err, errlen, RMA_FAIL_WINDOW,
@@ -477,19 +483,8 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 	return failure;
 }
 
-void ucx_close(struct rma *r)
+static void close_workers(struct rma_ucx *u, bool answered)
 {
-	struct rma_ucx *u = r->state;
-	bool answered;
-
-	/* The barrier orders the last operations of all ranks before the end of any thread; what
-	 * all agree on orders the end of all threads before the end of connections, which would
-	 * look like a failure to them.
-	 * If a rank still calls another, that one may have an answer which it could not send. UCX
-	 * 1.13 aborts a process that destroys a worker with such an answer, so it stays. */
-	PMPI_Barrier(u->comm);
-	ucx_serve_stop(u);
-	answered = all_agree(u->comm, ucx_is_answered(u));
 	ucx_disconnect(u);
 	ucx_watch_close(u);
 	if (u->asking)
@@ -500,6 +495,26 @@ void ucx_close(struct rma *r)
 		ucp_worker_destroy(u->serving);
 	if (u->context && answered)
 		ucp_cleanup(u->context);
+}
+
+void ucx_close(struct rma *r)
+{
+	struct rma_ucx *u = r->state;
+	bool answered, left;
+
+	/* The barrier orders the last operations of all ranks before the end of any thread; what
+	 * all agree on orders the end of all threads before the end of connections, which would
+	 * look like a failure to them.
+	 * If a rank still calls another, that one may have an answer which it could not send. UCX
+	 * 1.13 aborts a process that destroys a worker with such an answer, so it stays. RDMA
+	 * devices connect by datagrams, and there it also aborts one that closes an endpoint which
+	 * is being set up, so all stays. */
+	PMPI_Barrier(u->comm);
+	ucx_serve_stop(u);
+	answered = all_agree(u->comm, ucx_is_answered(u));
+	left = !answered && u->over_rdma;
+	if (!left)
+		close_workers(u, answered);
 	ucx_messages_close(u);
 	ucx_direct_close(u);
 	ucx_perform_close(u);
@@ -508,7 +523,8 @@ void ucx_close(struct rma *r)
 		own_windows.free(&u->contacts_win);
 	pthread_mutex_destroy(&u->mutex);
 	explicit_bzero(&u->key, sizeof u->key);
-	free(u);
+	if (!left)
+		free(u);
 	r->state = NULL;
 }
 

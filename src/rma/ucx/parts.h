@@ -193,7 +193,8 @@ struct rma_ucx {
 	pthread_t thread;
 	bool has_thread;
 	_Atomic(bool) stop;
-	bool by_cpu; /* no device performs atomics: mapped words are changed by CPU */
+	bool by_cpu;    /* no device performs atomics: mapped words are changed by CPU */
+	bool over_rdma; /* devices of UCX are RDMA devices */
 	const struct ucx_way *way;
 	/* Of UCX's own operations: all of struct ucx_pending, and the spare ones. */
 	struct ucx_pending **pending, *spare_pending;
@@ -251,7 +252,11 @@ static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
  * Collective; false, on all ranks, if there are none. has_rdma: on some rank, some of them may
  * perform atomics themselves. */
 bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bool *has_rdma);
-/* For messages: this host, and what these or those of UCX_NET_DEVICES are: "h1 (eth0 10.0.0.1)". */
+/* Whether UCX may use RDMA, or TCP, over these devices, or those of UCX_NET_DEVICES. */
+bool ucx_uses(const char *devices, bool rdma);
+/* For messages: this host, and what these or those of UCX_NET_DEVICES are: "h1 (eth0 10.0.0.1)";
+ * and what may keep UCX from them: UCX_TLS, files that the process may not open, a limit of memory.
+ */
 void ucx_name_host(const char *devices, char *text, size_t len);
 
 /* A thread that polls yields between two polls. If the yield takes longer than a moment, other
