@@ -2,8 +2,8 @@
 /*
  * A rank dies in the middle of a change; the others go on, and undo what it left half done. Two
  * accounts at rank 0 have a constant sum. A client first writes down what they were (the journal),
- * then changes them one by one, and then crosses out the journal. A client that finds a journal
- * when it has the lock knows that the holder before it has died, and undoes the change.
+ * then changes them one by one, and then crosses out the journal. A client whose acquire returns
+ * PAWL_RECOVERED knows that a holder has died, looks for a journal, and undoes the change.
  *
  *   mpirun -n 4 ./survivor        rank 1 forgets its lock, as a dead rank does
  *   ... ./survivor kill FILE      rank 1 is killed, and FILE shows that the others have finished:
@@ -44,20 +44,32 @@ static void get(int64_t *words)
 	MPI_Win_flush(0, win);
 }
 
+/* Acquire the lock, and read the words. */
+static void acquire(int64_t *is)
+{
+	int rc = pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE);
+
+	if (rc != PAWL_RECOVERED)
+		must(rc);
+	get(is);
+	if (rc == PAWL_RECOVERED) { /* a holder has died, or a rank that waited */
+		if (is[PENDING]) {
+			put(A, is[A] = is[WAS_A]);
+			put(B, is[B] = is[WAS_B]);
+			put(UNDONE, ++is[UNDONE]);
+			put(PENDING, 0);
+		}
+		must(pawl_lock_consistent(table, 0)); /* the others are not told any more */
+	}
+	undone = is[UNDONE];
+}
+
 /* Move amount from A to B. Returns 0 if this rank dies meanwhile. */
 static int move(int64_t amount, int dies)
 {
 	int64_t is[WORDS];
 
-	must(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE));
-	get(is);
-	if (is[PENDING]) { /* the holder before this one has died */
-		put(A, is[A] = is[WAS_A]);
-		put(B, is[B] = is[WAS_B]);
-		put(UNDONE, ++is[UNDONE]);
-		put(PENDING, 0);
-	}
-	undone = is[UNDONE];
+	acquire(is);
 	put(WAS_A, is[A]);
 	put(WAS_B, is[B]);
 	put(PENDING, 1);
@@ -78,8 +90,7 @@ static void finish(void)
 {
 	int64_t is[WORDS];
 
-	must(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE));
-	get(is);
+	acquire(is);
 	put(FINISHED, is[FINISHED] + 1);
 	must(pawl_lock_release(table, 0));
 }

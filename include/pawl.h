@@ -8,7 +8,8 @@
  *
  * Errors
  *   Calls return PAWL_SUCCESS (0) or a PAWL_ERR_* code. A call that fails changes nothing: the
- *   client holds the same locks as before. There are two exceptions. A release that returns
+ *   client holds the same locks as before. (PAWL_RECOVERED is no failure: what was asked for is
+ *   held.) There are two exceptions. A release that returns
  *   PAWL_ERR_LEASE_LOST, PAWL_ERR_PEER or PAWL_ERR_MPI has ended the hold. After PAWL_ERR_PEER or
  *   PAWL_ERR_MPI from an acquire, release, try or read, one of the max_held slots is lost for good
  *   (two, if the call was about a part and its whole), and the lock may stay closed: no client gets
@@ -71,7 +72,8 @@ enum {
 	PAWL_ERR_TIMEOUT,     /* timed acquire: the deadline has passed */
 	PAWL_ERR_LEASE_LOST,  /* others took the holder for dead before its release */
 	PAWL_ERR_PEER,        /* a rank that the lock needs has died (transport ucx) */
-	PAWL_ERR_CONNECT /* a rank cannot be reached: no descriptors, memory or network (ucx) */
+	PAWL_ERR_CONNECT, /* a rank cannot be reached: no descriptors, memory or network (ucx) */
+	PAWL_RECOVERED    /* not an error: acquired, after a recovery; pawl_lock_consistent() */
 };
 
 /* A constant text for a code; never NULL. Thread safe. */
@@ -88,15 +90,16 @@ const char *pawl_version(void);
 
 /* Capabilities of a kind: a bit set. */
 enum {
-	PAWL_CAP_SHARED = 1,      /* several clients may hold a lock with PAWL_SHARED */
-	PAWL_CAP_TRY = 2,         /* pawl_lock_try_acquire() */
-	PAWL_CAP_TIMED = 4,       /* pawl_lock_timed_acquire() */
-	PAWL_CAP_FAIR = 8,        /* no client waits for ever while others acquire */
-	PAWL_CAP_INTENT = 16,     /* PAWL_INTENT, PAWL_INTENT_SHARED; parts of a whole */
-	PAWL_CAP_RECOVERS = 32,   /* with option lease, a lock whose holder died is recovered */
-	PAWL_CAP_THREADS = 64,    /* its tables need MPI_THREAD_MULTIPLE */
-	PAWL_CAP_RANGES = 128,    /* pawl_range_*() instead of pawl_lock_*() */
-	PAWL_CAP_OPTIMISTIC = 256 /* pawl_lock_read_begin() */
+	PAWL_CAP_SHARED = 1,       /* several clients may hold a lock with PAWL_SHARED */
+	PAWL_CAP_TRY = 2,          /* pawl_lock_try_acquire() */
+	PAWL_CAP_TIMED = 4,        /* pawl_lock_timed_acquire() */
+	PAWL_CAP_FAIR = 8,         /* no client waits for ever while others acquire */
+	PAWL_CAP_INTENT = 16,      /* PAWL_INTENT, PAWL_INTENT_SHARED; parts of a whole */
+	PAWL_CAP_RECOVERS = 32,    /* with option lease, a lock whose holder died is recovered */
+	PAWL_CAP_THREADS = 64,     /* its tables need MPI_THREAD_MULTIPLE */
+	PAWL_CAP_RANGES = 128,     /* pawl_range_*() instead of pawl_lock_*() */
+	PAWL_CAP_OPTIMISTIC = 256, /* pawl_lock_read_begin() */
+	PAWL_CAP_UPGRADE = 512     /* pawl_lock_upgrade(), pawl_lock_downgrade() */
 };
 
 struct pawl_kind {
@@ -332,6 +335,26 @@ int pawl_lock_timed_acquire(pawl_table *table, uint64_t lock, int mode, double s
 int pawl_lock_release(pawl_table *table, uint64_t lock);
 
 /*
+ * Make a lock exclusive that this thread holds with PAWL_SHARED, without releasing it: wait until
+ * all other holders have left; newcomers, and those that queue, wait meanwhile. One client at a
+ * time: PAWL_ERR_BUSY, at once, if another holder does the same. That one waits for this thread,
+ * which has to release the lock, and to read what it protects again when it has it back. So there
+ * is no dead-lock. After PAWL_ERR_BUSY the lock is held shared, as before. A part of a whole needs
+ * the whole with PAWL_INTENT. Kinds with PAWL_CAP_UPGRADE, else PAWL_ERR_UNSUPPORTED;
+ * PAWL_ERR_NOT_HELD: this thread does not hold the lock, or in another mode. Local (one-sided).
+ */
+int pawl_lock_upgrade(pawl_table *table, uint64_t lock);
+
+/* As pawl_lock_upgrade(), but wait for at most this many seconds (>= 0); then PAWL_ERR_TIMEOUT, and
+ * the lock is held shared, as before. */
+int pawl_lock_timed_upgrade(pawl_table *table, uint64_t lock, double seconds);
+
+/* Hold a lock with PAWL_SHARED that this thread holds exclusively. No other client is exclusive in
+ * between: what this thread has written is what it goes on to read. Does not wait. Codes as of
+ * pawl_lock_upgrade(). */
+int pawl_lock_downgrade(pawl_table *table, uint64_t lock);
+
+/*
  * Acquire n locks, locks[i] in mode modes[i], or all of them exclusively if modes is NULL; wait as
  * long as it takes. n may be 0. A lock that is named twice: PAWL_ERR_ARG. A call that fails
  * acquires none of them.
@@ -371,6 +394,35 @@ int pawl_lock_release_many(pawl_table *table, size_t n, const uint64_t locks[]);
  * that the lock has been recovered (PAWL_ERR_TOO_MANY if nothing is left).
  */
 int pawl_lock_abandon(pawl_table *table, uint64_t lock);
+
+/*
+ * What a lock protects is consistent again after a recovery (kinds with PAWL_CAP_RECOVERS and a
+ * lease). When a holder has died, or was taken for dead, the client that gets its lock next is told
+ * so: acquires, tries and requests return PAWL_RECOVERED in place of PAWL_SUCCESS. The lock is held
+ * then, and to be released as ever; what it protects may be half changed. (That a client has died
+ * which only awaited the lock cannot be told apart.) All further acquires, in any mode, return the
+ * same until an exclusive holder calls this function, which it does after the repair and before
+ * its release. So a holder that does not call it, or dies meanwhile, leaves the repair to the next.
+ * A call for several locks returns PAWL_RECOVERED if this is so of at least one.
+ *
+ * Local (one-sided). Does nothing if the lock was not recovered, or has no lease.
+ * PAWL_ERR_NOT_HELD: this thread does not hold it exclusively.
+ */
+int pawl_lock_consistent(pawl_table *table, uint64_t lock);
+
+/* Whether a lock that this thread holds, in whatever mode, is consistent: *consistent is 0 after
+ * PAWL_RECOVERED, until pawl_lock_consistent(); else 1. Local (one-sided). */
+int pawl_lock_is_consistent(pawl_table *table, uint64_t lock, int *consistent);
+
+/*
+ * A number for what the holder of a lock writes to storage (a fencing token). It is larger than
+ * any number that earlier holders have got or will get, also if they were taken for dead and go on.
+ * A storage that keeps the largest number that it has seen, and refuses writes with smaller ones,
+ * is safe from such holders. Take the number after the acquire and keep it; another call gives a
+ * larger one. Numbers begin at 1 with the table. Local (one-sided): an atomic at the lock's home.
+ * PAWL_ERR_UNSUPPORTED without a lease; PAWL_ERR_NOT_HELD.
+ */
+int pawl_lock_token(pawl_table *table, uint64_t lock, int64_t *token);
 
 /* An acquire that goes on while its thread does something else. Filled in by pawl_lock_iacquire();
  * all zero when it has ended; the contents belong to the library. */
@@ -583,6 +635,17 @@ int pawl_range_shrink(pawl_table *table, uint64_t space, int64_t units);
 
 /* Give up a range that this thread holds, as pawl_lock_abandon() does with a lock. */
 int pawl_range_abandon(pawl_table *table, const pawl_range *range);
+
+/* As pawl_lock_consistent(), for all units of the range's space: a recovery gives up all holders in
+ * a space, and all later acquires there return PAWL_RECOVERED. PAWL_ERR_RANGE, unless the range is
+ * the whole space, 0 to PAWL_RANGE_END: a client with fewer units repairs these, and cannot say
+ * that others are. */
+int pawl_range_consistent(pawl_table *table, const pawl_range *range);
+
+/* As pawl_lock_is_consistent() and pawl_lock_token(). A number is larger than those of all earlier
+ * holders of some of the units. */
+int pawl_range_is_consistent(pawl_table *table, const pawl_range *range, int *consistent);
+int pawl_range_token(pawl_table *table, const pawl_range *range, int64_t *token);
 
 /* ------------------------------------------------------------- statistics */
 

@@ -15,7 +15,8 @@
  *   PAWL_ERR_*. Try-acquires and timed acquires return false, or an empty holder, if the lock is
  *   held or the deadline has passed. unlock() and destructors do not throw: they report a failure
  *   to pawl::release_failed, which prints it to stderr by default. A program that must know of a
- *   lost lease or of a dead rank calls release() of the holder.
+ *   lost lease or of a dead rank calls release() of the holder. PAWL_RECOVERED is not thrown: the
+ *   lock is held, and is_consistent() of the holder or the mutex is false.
  *
  * The end of MPI
  *   Destructors may run after MPI_Finalize. They then do not release their locks; libpawl has freed
@@ -42,7 +43,9 @@
 #include <exception>
 #include <initializer_list>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -101,14 +104,14 @@ namespace detail
 
 inline void check(int code)
 {
-	if (code != PAWL_SUCCESS)
+	if (code != PAWL_SUCCESS && code != PAWL_RECOVERED)
 		fail(code);
 }
 
 /* Whether the lock was acquired; false also if the deadline has passed. */
 inline bool acquired(int code)
 {
-	if (code == PAWL_SUCCESS)
+	if (code == PAWL_SUCCESS || code == PAWL_RECOVERED)
 		return true;
 	if (code != PAWL_ERR_BUSY && code != PAWL_ERR_TIMEOUT)
 		fail(code);
@@ -166,6 +169,42 @@ struct one_lock {
 	{
 		return pawl_lock_release(table, lock);
 	}
+
+	bool is_consistent(pawl_table *table) const
+	{
+		int consistent = 0;
+
+		check(pawl_lock_is_consistent(table, lock, &consistent));
+		return consistent != 0;
+	}
+
+	void consistent(pawl_table *table) const
+	{
+		check(pawl_lock_consistent(table, lock));
+	}
+
+	std::int64_t token(pawl_table *table) const
+	{
+		std::int64_t token = 0;
+
+		check(pawl_lock_token(table, lock, &token));
+		return token;
+	}
+
+	void upgrade(pawl_table *table) const
+	{
+		check(pawl_lock_upgrade(table, lock));
+	}
+
+	bool try_upgrade_for(pawl_table *table, double seconds) const
+	{
+		return acquired(pawl_lock_timed_upgrade(table, lock, seconds));
+	}
+
+	void downgrade(pawl_table *table) const
+	{
+		check(pawl_lock_downgrade(table, lock));
+	}
 };
 
 struct several_locks {
@@ -192,6 +231,27 @@ struct one_range {
 	int release(pawl_table *table) const noexcept
 	{
 		return pawl_range_release(table, &range);
+	}
+
+	bool is_consistent(pawl_table *table) const
+	{
+		int consistent = 0;
+
+		check(pawl_range_is_consistent(table, &range, &consistent));
+		return consistent != 0;
+	}
+
+	void consistent(pawl_table *table) const
+	{
+		check(pawl_range_consistent(table, &range));
+	}
+
+	std::int64_t token(pawl_table *table) const
+	{
+		std::int64_t token = 0;
+
+		check(pawl_range_token(table, &range, &token));
+		return token;
 	}
 };
 
@@ -254,6 +314,44 @@ template <class What> class holder
 		    code != PAWL_ERR_MPI)
 			table_ = table;
 		detail::check(code);
+	}
+
+	/* Of one lock or range that is held: false if it was recovered from a holder that did not
+	 * release it, until consistent(), which says that what it protects is repaired; and a
+	 * number for writes to storage. pawl_lock_consistent(), pawl_lock_token(). */
+	bool is_consistent() const
+	{
+		return what_.is_consistent(table_);
+	}
+
+	void consistent()
+	{
+		what_.consistent(table_);
+	}
+
+	std::int64_t token()
+	{
+		return what_.token(table_);
+	}
+
+	/* Of one lock: from shared to exclusive, and back; kinds with PAWL_CAP_UPGRADE. upgrade()
+	 * throws PAWL_ERR_BUSY if another holder does the same and waits for this one;
+	 * try_upgrade_for() returns false then, and when the time is over. In both cases the lock
+	 * is held shared, as before. */
+	void upgrade()
+	{
+		what_.upgrade(table_);
+	}
+
+	template <class Rep, class Period>
+	bool try_upgrade_for(const std::chrono::duration<Rep, Period> &time)
+	{
+		return what_.try_upgrade_for(table_, detail::seconds(time));
+	}
+
+	void downgrade()
+	{
+		what_.downgrade(table_);
 	}
 
       private:
@@ -345,7 +443,7 @@ class request
 	/* A call that fails has ended the request, but for one of another thread. */
 	void check(int code)
 	{
-		if (code != PAWL_SUCCESS && code != PAWL_ERR_ARG)
+		if (code != PAWL_SUCCESS && code != PAWL_RECOVERED && code != PAWL_ERR_ARG)
 			table_ = nullptr;
 		detail::check(code);
 	}
@@ -414,7 +512,33 @@ class mutex
 		return lock_;
 	}
 
+	/* While it is held: as of a holder. */
+	bool is_consistent() const
+	{
+		return one().is_consistent(table_);
+	}
+
+	void consistent()
+	{
+		one().consistent(table_);
+	}
+
+	std::int64_t token()
+	{
+		return one().token(table_);
+	}
+
       protected:
+	detail::one_lock one() const noexcept
+	{
+		return {lock_};
+	}
+
+	pawl_table *handle() const noexcept
+	{
+		return table_;
+	}
+
 	void acquire(int mode)
 	{
 		detail::check(pawl_lock_acquire(table_, lock_, mode));
@@ -477,7 +601,38 @@ class shared_mutex : public mutex
 	{
 		release();
 	}
+
+	/* While it is held: as of a holder. */
+	void upgrade()
+	{
+		one().upgrade(handle());
+	}
+
+	template <class Rep, class Period>
+	bool try_upgrade_for(const std::chrono::duration<Rep, Period> &time)
+	{
+		return one().try_upgrade_for(handle(), detail::seconds(time));
+	}
+
+	void downgrade()
+	{
+		one().downgrade(handle());
+	}
 };
+
+/* A std::shared_lock that is held becomes a std::unique_lock, and the reverse:
+ * shared_mutex::upgrade(). If that throws, the reader keeps its lock. */
+inline std::unique_lock<shared_mutex> upgrade(std::shared_lock<shared_mutex> &&reader)
+{
+	reader.mutex()->upgrade();
+	return std::unique_lock<shared_mutex>(*reader.release(), std::adopt_lock);
+}
+
+inline std::shared_lock<shared_mutex> downgrade(std::unique_lock<shared_mutex> &&writer)
+{
+	writer.mutex()->downgrade();
+	return std::shared_lock<shared_mutex>(*writer.release(), std::adopt_lock);
+}
 
 /*
  * The condition of a lock, of a table with option events: pawl_lock_wait(). As
@@ -658,6 +813,22 @@ class range_mutex
 	void unlock_shared() noexcept
 	{
 		release();
+	}
+
+	/* While they are held: as of a holder. */
+	bool is_consistent() const
+	{
+		return detail::one_range{range_}.is_consistent(table_);
+	}
+
+	void consistent()
+	{
+		detail::one_range{range_}.consistent(table_);
+	}
+
+	std::int64_t token()
+	{
+		return detail::one_range{range_}.token(table_);
 	}
 
       private:

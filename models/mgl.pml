@@ -29,6 +29,12 @@
  * only when that has been answered. A try that fails waits for the releases of its own process and
  * tries again; with -DNP=1 no try fails (assert).
  *
+ * -DCHANGE: a holder may also change its mode, from shared to exclusive (U1 to U3, with a deadline
+ * U4) and from exclusive to shared (D1, D2), any number of times; a second one that would be exclusive
+ * is refused and goes on to share. No other exclusive holder, and no intent, is in between (assert).
+ * With -DLIVE=v at most two sharers become exclusive: one that does so just before the head of the queue
+ * asks, and comes back before the head has closed the lock again, can delay it without end.
+ *
  * What it abstracts. One lock. An operation and its flush are one step; operations are atomic on
  * each word, and memory is sequentially consistent. The queue's own words: models/rma_mcs.pml.
  *
@@ -60,6 +66,12 @@
  * | POSTED NP=2 TIMED=1 | safe | pass | 2 processes, releases posted, with deadlines of one | 291 348 |
  * | POSTED NP=2 NOAHEAD LIVE=1 | live4 | pass | 2 processes, releases posted, no client ahead | 153 264 |
  * | POSTED NP=1 TRY | safe | pass | one process, releases posted, with tries | 523 |
+ * | NP=2 CHANGE JOINT NOIX | safe | pass | 2 processes with joint intents, that change modes, no intent exclusive | 53 784 |
+ * | NP=2 CHANGE TIMED=1 TRY | safe | pass | 2 processes that change modes, with tries, and deadlines of one | 100 188 |
+ * | NP=2 CHANGE POSTED | safe | pass | 2 processes that change modes, releases posted | 173 509 |
+ * | CHANGE NOAHEAD | safe long | pass | 3 processes that change modes, no client ahead | |
+ * | CHANGE NOIX | safe long | pass | 3 processes that change modes, no intent exclusive | |
+ * | NP=2 CHANGE NOAHEAD LIVE=1 | live3 | pass | 2 processes, two of whose holds become exclusive, no client ahead | 125 938 |
  * | NP=2 NOAHEAD TIMED=1 LIVE=1 | live3 | cycle | no bound on acquires with deadlines | a stream of them delays the head without end |
  * | BREAK_DRAIN | safe | assert | an exclusive head does not wait for holders | holders in conflict |
  * | BREAK_LEAVE | safe | assert | the queue is left before CLOSED is taken back | CLOSED twice |
@@ -77,6 +89,11 @@
  * | NP=2 JOINT TIMED=1 BREAK_FIRST | safe | deadlock | a client with a deadline lets others wait for its intent, and then gives up | |
  * | POSTED NP=2 BREAK_POST | safe | assert | an exclusive holder posts the opening of the word, and leaves the queue | |
  * | POSTED NP=2 JOINT BREAK_LEAVE_V | safe | deadlock | the last client of a joint intent posts its release before it leaves V | |
+ * | NP=2 CHANGE NOAHEAD NOIS BREAK_SECOND | bfs | deadlock | a second sharer that would be exclusive waits for the first one | |
+ * | NP=2 CHANGE BREAK_SUM | bfs | assert | U3 is a sum, after U2 | holders in conflict |
+ * | NP=2 CHANGE BREAK_GAP | bfs | assert | D1 is a release and a new count | an exclusive holder in between |
+ * | NP=2 CHANGE NOAHEAD NOIS BREAK_BACK | bfs | assert | D2 is before D1 | CLOSED twice |
+ * | NP=2 CHANGE NOAHEAD BREAK_OPEN_GATE LIVE=1 | live3 | cycle | newcomers and heads do not look at UPGRADE | |
  * | POSTED NP=1 TRY BREAK_OWN | safe | assert | a try does not wait for the releases of its process | |
  */
 #ifndef NP
@@ -113,6 +130,16 @@ byte hurried; /* acquires with a deadline so far */
 byte n[3];   /* the word: holders by mode, but exclusive ones, */
 byte excl;   /* an exclusive holder, */
 byte closed; /* whether the head of the queue excludes newcomers */
+
+#ifdef CHANGE
+bit upgrading; /* UPGRADE */
+byte upgraded; /* with LIVE */
+#endif
+#if defined(CHANGE) && !defined(BREAK_OPEN_GATE)
+#define GATE upgrading
+#else
+#define GATE false
+#endif
 
 #define NONE 0
 #define FRESH 1
@@ -210,6 +237,68 @@ byte flying[NP]; /* what process p has posted: 1 + mode, or 1 + OPENING */
 #define TIME_OVER false
 #endif
 
+#ifdef CHANGE
+/* A holder that shares becomes exclusive. */
+inline upgrade(m)
+{
+	/* U1: old = fao(W, |UPGRADE); flush */
+	atomic { WANT; OUT_OF; asked = upgrading; upgrading = 1 }
+	if
+#ifndef BREAK_SECOND
+	:: asked -> atomic { asked = 0; IN } /* refused */
+#endif
+	:: else ->
+		if
+#ifdef BREAK_SUM
+		:: n[SHARED] == 1 && n[READERS] == 0 -> /* U2 */
+			atomic { true ->
+#else
+		/* U2: await no other holders; U3: cas(W, as seen -> +EXCL - one - UPGRADE); flush */
+		:: atomic { n[SHARED] == 1 && n[READERS] == 0 ->
+#endif
+			n[SHARED]--; excl++; upgrading = 0; asked = 0; m = EXCLUSIVE;
+			ns--; nx++; assert(ns == 0 && ni == 0 && nr == 0 && nx == 1 && excl == 1);
+			IN }
+		:: TIME_OVER -> atomic { upgrading = 0; asked = 0; IN } /* U4: acc(W, -UPGRADE); flush */
+		fi
+	fi
+}
+
+/* An exclusive holder goes on to share. */
+inline downgrade(m)
+{
+#ifdef BREAK_BACK
+	if
+	:: queued -> leave(FRESH)
+	:: else
+	fi;
+#endif
+#ifdef BREAK_GAP
+	atomic { nx--; ns++; excl--; if :: queued -> closed-- :: else fi };
+	atomic { n[SHARED]++; assert(nx == 0 && ni == 0) }
+#else
+	/* D1: acc(W, +one - EXCL, and - CLOSED if it queued); flush */
+	atomic { n[SHARED]++; excl--; nx--; ns++; if :: queued -> closed-- :: else fi }
+#endif
+	;
+	if
+#ifndef BREAK_BACK
+	:: queued -> leave(FRESH) /* D2: leave the queue */
+#endif
+	:: else
+	fi;
+	d_step { queued = 0; m = SHARED }
+}
+#ifdef LIVE
+#define MAY_CHANGE if :: m == SHARED && upgraded < 2 -> upgraded++; upgrade(m) \
+	:: m == EXCLUSIVE -> downgrade(m) :: skip fi
+#else
+#define MAY_CHANGE do :: m == SHARED -> upgrade(m) :: m == EXCLUSIVE -> downgrade(m) :: break od
+#endif
+#else
+#define MAY_CHANGE skip
+#endif
+
 inline critical(m)
 {
 	atomic {
@@ -221,6 +310,7 @@ inline critical(m)
 		fi;
 		IN
 	}
+	MAY_CHANGE;
 	atomic {
 		if
 		:: m == SHARED -> ns--
@@ -238,10 +328,10 @@ inline fast(m)
 	if
 	:: m == EXCLUSIVE ->
 		/* F1: old = cas(W, 0 -> EXCL); flush */
-		d_step { held = !ANYBODY && !closed; if :: held -> excl = 1 :: else fi }
+		d_step { held = !ANYBODY && !closed && !(GATE); if :: held -> excl = 1 :: else fi }
 	:: else ->
 		/* F1: old = fao(W, +one); flush */
-		d_step { held = !OTHERS(m) && !closed; n[m]++ };
+		d_step { held = !OTHERS(m) && !closed && !(GATE); n[m]++ };
 		if
 		:: !held -> n[m]-- /* F2: acc(W, -one); flush */
 		:: else
@@ -319,7 +409,7 @@ inline head(m)
 		if
 		:: token[p] == FRESH ->
 			/* A5: old = fao(W, +one); flush */
-			d_step { held = !OTHERS(m); n[m]++ }
+			d_step { held = !OTHERS(m) && !(GATE); n[m]++ }
 		:: else ->
 			/* A6: old = fao(W, +one - CLOSED - EXCL); flush */
 #ifdef BREAK_PASS
@@ -344,7 +434,7 @@ inline head(m)
 			/* A7: acc(W, CLOSED - one); flush; A8: await no others */
 			d_step { n[m]--; closed++; assert(closed == 1) };
 			if
-			:: !OTHERS(m) ->
+			:: !OTHERS(m) && !(GATE) ->
 				/* A9: old = fao(W, +one - CLOSED); flush */
 #ifdef BREAK_LEAVE
 				n[m]++; leave(FRESH); closed--; held = 1; break
@@ -483,6 +573,9 @@ proctype P(byte p)
 {
 	byte m, next;
 	bit held, queued;
+#ifdef CHANGE
+	bit asked;
+#endif
 #ifdef TIMED
 	bit timed, hurries;
 #endif
@@ -554,7 +647,7 @@ end:		false
 		ANSWERED(p) -> alive--;
 		if
 		:: alive == 0 ->
-			assert(!ANYBODY && closed == 0 && empty(queue));
+			assert(!ANYBODY && closed == 0 && empty(queue) && !(GATE));
 #ifdef JOINT
 			for (m : 0 .. 3) {
 				assert(members[m] == 0 && !open[m])

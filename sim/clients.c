@@ -102,6 +102,71 @@ static bool loses_to(const struct sim_hold *h, const struct sim_hold *by)
 	return h->granted <= by->granted && outstays(h);
 }
 
+/* ------------------------------------------------------------- recoveries (lock/life.c) */
+
+static struct lock_life life_of(const struct sim_hold *h)
+{
+	const struct sim_world *w = h->rank->world;
+
+	return w->protocol.recover->life(&w->setup, h->slot);
+}
+
+/* Keep a note of the hold; token 0: it ends without a release. */
+static void add_note(const struct sim_hold *h, int64_t token)
+{
+	struct sim_world *w = h->rank->world;
+	bool ranges = has_ranges(w);
+
+	if (w->setup.lives && (token || h->mode == PAWL_EXCLUSIVE))
+		w->notes[w->last_note++ % SIM_NOTES] =
+		    (struct sim_note){.lock = h->lock,
+				      .first = ranges ? h->slot->first : 0,
+				      .last = ranges ? h->slot->last : 0,
+				      .granted = h->granted,
+				      .term = life_of(h).term,
+				      .token = token,
+				      .shared = h->mode == PAWL_SHARED};
+}
+
+static bool is_about(const struct sim_note *n, const struct sim_hold *h)
+{
+	return n->granted && n->lock == h->lock && !(n->shared && h->mode == PAWL_SHARED) &&
+	       (!has_ranges(h->rank->world) ||
+		(n->first <= h->slot->last && h->slot->first <= n->last));
+}
+
+/* Whether the hold that was noted came before this one. A client that was stopped before its
+ * acquire returned may have an earlier life than one whose acquire returned before. */
+static bool was_before(const struct sim_note *n, const struct sim_hold *h)
+{
+	int64_t term = life_of(h).term;
+
+	return n->term != term ? n->term < term : n->granted < h->granted;
+}
+
+/* The holder is told of a recovery if and only if an earlier one has not released, or might have
+ * died, and nobody has repaired since. */
+static void check_told(const struct sim_hold *h)
+{
+	struct sim_world *w = h->rank->world;
+	int64_t copy;
+
+	if (!w->setup.lives)
+		return;
+	copy = life_of(h).copy;
+	w->told += h->rank->told;
+	if (h->rank->told && (!copy || copy == w->locks[h->lock].repaired))
+		sim_fail(w, SIM_MISUSE, "rank %d is told that lock %llu was recovered, %s",
+			 h->rank->id, (unsigned long long)h->lock,
+			 copy ? "which was repaired since" : "which never was");
+	for (int i = 0; i < SIM_NOTES && !h->rank->told; i++)
+		if (!w->notes[i].token && is_about(&w->notes[i], h) && was_before(&w->notes[i], h))
+			sim_fail(w, SIM_MISUSE,
+				 "rank %d is not told that an earlier holder of lock %llu has not"
+				 " released it",
+				 h->rank->id, (unsigned long long)h->lock);
+}
+
 static void uncount(struct sim_hold *h)
 {
 	if (h->counted)
@@ -137,6 +202,7 @@ static bool check_ranges(struct sim_hold *h)
 	sim_note(r, "has units %lld to %lld", (long long)h->slot->first, (long long)h->slot->last);
 	/* A client that outstayed its lease has lost its units; its release has to say so. */
 	while ((other = overlapping(h)) && loses_to(other, h)) {
+		add_note(other, 0);
 		uncount(other);
 		sim_note(other->rank, "has lost its units to rank %d", r->id);
 	}
@@ -163,6 +229,7 @@ static void take_from(const struct sim_hold *by)
 
 			if (!h->counted || h->lock != by->lock || !loses_to(h, by))
 				continue;
+			add_note(h, 0);
 			uncount(h);
 			sim_note(h->rank, "has lost lock %llu to rank %d",
 				 (unsigned long long)h->lock, by->rank->id);
@@ -201,6 +268,7 @@ static void count_in(struct sim_hold *h)
 	if (h->counted) {
 		++*holders(l, h->mode);
 		l->last = h->rank->id;
+		check_told(h);
 	} else {
 		sim_note(h->rank, "had lost it before its acquire returned");
 	}
@@ -385,8 +453,9 @@ static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units 
 	if (has_some(r, lock, units) && rc != PAWL_ERR_HELD && rc != CLIENT_NO_SLOT)
 		sim_fail(r->world, SIM_MISUSE,
 			 "rank %d has some of the units, and its acquire returned %d", r->id, rc);
-	if (rc != PAWL_SUCCESS)
+	if (!client_has_got(rc))
 		return refused(r, how, deadline_ns, 1, rc);
+	r->told = rc == PAWL_RECOVERED;
 	granted(r, slot);
 	return PAWL_SUCCESS;
 }
@@ -501,7 +570,7 @@ static void end_left(struct sim_rank *t)
 	slot->client.rma = &t->rma;
 	rc = client_request_step(set, q, CLIENT_WAIT);
 	sim_leave_if_over(t);
-	if (rc == PAWL_SUCCESS) {
+	if (client_has_got(rc)) {
 		t->world->left++;
 		h.granted = engine_now();
 		if (!t->world->request.lease_ns)
@@ -589,8 +658,9 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	r->requested--;
 	sim_recorder_acquired(r, slot, rc);
 	sim_leave_if_over(r);
-	if (rc != PAWL_SUCCESS)
+	if (!client_has_got(rc))
 		return refused(r, SIM_ACQUIRE, 0, 1, rc);
+	r->told = rc == PAWL_RECOVERED;
 	client_request_end(set, q);
 	r->waited = false; /* a client that looks seldom has no bound */
 	granted(r, slot);
@@ -663,6 +733,126 @@ static void released(struct sim_hold *h, bool lost, int rc)
 		 died ? ", or not" : "");
 }
 
+/* After a call of the holder. False: an operation failed, and the hold has ended. */
+static bool goes_on(struct sim_hold *h, int rc)
+{
+	struct sim_rank *r = h->rank;
+
+	if (rc == PAWL_SUCCESS)
+		return true;
+	if (!has_lost(r, rc))
+		sim_fail(r->world, SIM_MISUSE, "rank %d: a call of the holder returned %d", r->id,
+			 rc);
+	if (h->counted)
+		add_note(h, 0);
+	uncount(h);
+	r->unsettled++;
+	r->nheld--;
+	sim_recorder_released(r, h->slot);
+	return false;
+}
+
+/* The hold has another mode from here on. */
+static void change(struct sim_hold *h, int mode)
+{
+	uncount(h);
+	h->mode = mode;
+	h->counted = check_lock(h);
+	if (h->counted)
+		++*holders(&h->rank->world->locks[h->lock], mode);
+}
+
+bool sim_upgrade(struct sim_rank *r, uint64_t ns)
+{
+	struct sim_hold *h = &r->held[r->nheld - 1];
+	struct sim_lock *l = &r->world->locks[h->lock];
+	uint64_t deadline_ns = ns ? sim_now_ns(r) + ns : 0, others = l->upgraders, begun;
+	int rc;
+
+	sim_note(r, "makes lock %llu exclusive", (unsigned long long)h->lock);
+	l->upgraders++;
+	begun = ++l->upgrades;
+	rc = client_upgrade(&r->clients, find(h), deadline_ns);
+	l->upgraders--;
+	if (rc == PAWL_ERR_BUSY || rc == PAWL_ERR_TIMEOUT) {
+		sim_note(r, "keeps it shared");
+		r->world->refusals += rc == PAWL_ERR_BUSY;
+		/* One that has died may have left its mark. */
+		if (rc == PAWL_ERR_BUSY ? !others && l->upgrades == begun && !r->world->deaths &&
+					      !r->world->failures
+					: !ns || engine_now() < sim_time_of(r, deadline_ns))
+			sim_fail(r->world, SIM_MISUSE, "rank %d: an upgrade must not return %d now",
+				 r->id, rc);
+		return true;
+	}
+	if (!goes_on(h, rc))
+		return false;
+	r->world->upgrades++;
+	l->exclusive++;
+	change(h, PAWL_EXCLUSIVE);
+	return true;
+}
+
+bool sim_downgrade(struct sim_rank *r)
+{
+	struct sim_hold *h = &r->held[r->nheld - 1];
+
+	sim_note(r, "goes on to share lock %llu", (unsigned long long)h->lock);
+	r->world->downgrades++;
+	/* Before the call, so that an exclusive client in between is noticed. */
+	change(h, PAWL_SHARED);
+	return goes_on(h, client_downgrade(&r->clients, find(h)));
+}
+
+bool sim_repair(struct sim_rank *r)
+{
+	struct sim_hold *h = &r->held[r->nheld - 1];
+	struct sim_world *w = r->world;
+	const int64_t copy = life_of(h).copy;
+	bool repaired = false;
+
+	sim_note(r, "has repaired what lock %llu protects", (unsigned long long)h->lock);
+	if (!goes_on(h, client_repair(&r->clients, find(h))))
+		return false;
+	if (!goes_on(h, client_is_repaired(&r->clients, find(h), &repaired)))
+		return false;
+	if (!repaired && !outstays(h))
+		sim_fail(w, SIM_MISUSE, "rank %d: what it has repaired is not", r->id);
+	if (!h->counted || !repaired) /* given up meanwhile */
+		return true;
+	w->repairs++;
+	w->locks[h->lock].repaired = copy;
+	for (int i = 0; i < SIM_NOTES; i++)
+		if (!w->notes[i].token && w->notes[i].lock == h->lock)
+			w->notes[i].granted = 0;
+	return true;
+}
+
+bool sim_number(struct sim_rank *r)
+{
+	struct sim_hold *h = &r->held[r->nheld - 1];
+	struct sim_world *w = r->world;
+	int64_t token = 0;
+
+	if (!goes_on(h, client_number(&r->clients, find(h), &token)))
+		return false;
+	sim_note(r, "has number %lld", (long long)token);
+	w->tokens++;
+	for (int i = 0; i < SIM_NOTES; i++) {
+		const struct sim_note *n = &w->notes[i];
+
+		if (n->token && is_about(n, h) && n->granted != h->granted &&
+		    was_before(n, h) != (n->token < token))
+			sim_fail(w, SIM_MISUSE,
+				 "rank %d has number %lld, and %s holder of lock %llu has %lld",
+				 r->id, (long long)token,
+				 was_before(n, h) ? "an earlier" : "a later",
+				 (unsigned long long)h->lock, (long long)n->token);
+	}
+	add_note(h, token);
+	return true;
+}
+
 /* Release both locks of sim_acquire_part(). */
 static void release_part(struct sim_rank *r)
 {
@@ -733,6 +923,8 @@ void sim_forget(struct sim_rank *r)
 {
 	struct sim_hold *h = &r->held[r->nheld - 1];
 
+	if (h->counted)
+		add_note(h, 0);
 	uncount(h);
 	r->kept |= slot_bit(find(h));
 	sim_note(r, "forgets lock %llu", (unsigned long long)h->lock);
@@ -812,8 +1004,11 @@ void sim_doubt(struct sim_world *w)
 
 void sim_die(struct sim_rank *r)
 {
-	for (int i = 0; i < r->nheld; i++)
+	for (int i = 0; i < r->nheld; i++) {
+		if (r->held[i].counted)
+			add_note(&r->held[i], 0);
 		uncount(&r->held[i]);
+	}
 	r->dead = true;
 	r->world->deaths++;
 	sim_note(r, "dies");

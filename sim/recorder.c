@@ -125,6 +125,7 @@ void sim_recorder_acquired(struct sim_rank *r, const struct lock_slot *slot, int
 	o = open_of(r, slot);
 	if (!o->is_open)
 		return;
+	code = client_has_got(code) ? PAWL_SUCCESS : code;
 	t = &o->record;
 	t->acquired_ns = now_ns();
 	t->first = slot->first;

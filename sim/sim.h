@@ -120,6 +120,7 @@ struct sim_rank {
 	int nheld;
 	int unsettled;      /* number of calls after which a slot may not have been free */
 	int requested;      /* open requests */
+	bool told;          /* its last acquire said that the lock was recovered */
 	uint64_t kept;      /* bits of slots of abandoned locks, which may not be used again yet */
 	struct sim_op *ops; /* of the process */
 	uint64_t random;
@@ -215,6 +216,19 @@ struct sim_request {
 	void *user;
 };
 
+/* Holds that ended without a release and that no holder has repaired since, and numbers of holds:
+ * the last of each (lock/life.c). */
+enum { SIM_NOTES = 32 };
+
+struct sim_note {
+	uint64_t lock;
+	int64_t first, last; /* units; 0 of a lock */
+	sim_time granted;
+	int64_t term;  /* of its life */
+	int64_t token; /* 0: of a hold that was not released */
+	bool shared;
+};
+
 struct sim_lock { /* the true state of a lock, whatever its words say */
 	int writers, readers, intents, intents_shared, last;
 	uint64_t exclusive; /* number of grants */
@@ -222,6 +236,9 @@ struct sim_lock { /* the true state of a lock, whatever its words say */
 	/* 1 + the only rank that has asked for it so far, by acquires and tries alone; -1: there
 	 * are several, or other calls. */
 	int only;
+	int64_t repaired; /* the copy in which a holder has last repaired it */
+	/* Calls that make it exclusive: under way, and begun so far. */
+	uint64_t upgraders, upgrades;
 };
 
 struct sim_world {
@@ -252,6 +269,10 @@ struct sim_world {
 	uint64_t calls[SIM_HOWS], beside[SIM_HOWS]; /* acquires, and those beside a request */
 	uint64_t left;   /* requests that others than their ranks ended with the lock */
 	uint64_t second; /* locks that a rank got while it held another one, by an own call */
+	uint64_t upgrades, refusals, downgrades; /* changes of mode */
+	uint64_t told, repairs, tokens; /* acquires after a recovery, and what holders did */
+	struct sim_note notes[SIM_NOTES];
+	int last_note;
 	uint64_t most_overtakes;
 	struct sim_recorder *recorder; /* NULL: not recorded */
 	sim_time end;                  /* when the last rank ended */
@@ -382,6 +403,14 @@ int sim_read(struct sim_rank *r, uint64_t lock, uint64_t ns);
 void sim_release(struct sim_rank *r);
 /* Release the lock that was acquired first, by its own call. */
 void sim_release_first(struct sim_rank *r);
+/* Change the mode of the lock that was acquired last: from shared to exclusive, until a time limit
+ * (0: none), or the reverse. False: the hold has ended by a failure. */
+bool sim_upgrade(struct sim_rank *r, uint64_t ns);
+bool sim_downgrade(struct sim_rank *r);
+/* Repair what the lock protects that was acquired last; false: the hold has ended by a failure.
+ * Take a number for it. */
+bool sim_repair(struct sim_rank *r);
+bool sim_number(struct sim_rank *r);
 /* Abandon the lock that was acquired last: other ranks have to recover it. */
 void sim_forget(struct sim_rank *r);
 /* Call the protocol's abandon(), and record its result. */

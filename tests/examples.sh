@@ -7,10 +7,18 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 
-for example in counter hashtable parts prices records survivor tasks; do
+for example in counter fenced hashtable parts prices records survivor tasks; do
 	check "$example, 4 ranks" mpi_run 4 60 "$builddir/examples/$example"
 done
 check "counter, 1 rank" mpi_run 1 60 "$builddir/examples/counter"
+
+# Below what any machine can keep: 10 ms.
+raised()
+{
+	PAWL_LEASE=1us mpi_run 1 60 "$builddir/examples/fenced" 2>&1 |
+		grep 'option lease: 1 us is too short.* 10000 us is used'
+}
+check "a lease that is too short is raised, and a line says so" raised
 
 # As doc/recovery.md says; MPICH: survivors.sh.
 killed()

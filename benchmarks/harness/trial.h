@@ -71,6 +71,12 @@ void outcome_gather(struct trial *t, struct outcome *out);
 /* An acquire or a release failed: end the run. */
 _Noreturn void trial_abort(const struct trial *t, const char *doing);
 /* Release, and count a lost lease. */
+/* Whether an acquire has failed: with recovery, it may be told of one. */
+static inline bool trial_refused(int rc)
+{
+	return __builtin_expect(rc != PAWL_SUCCESS, 0) && rc != PAWL_RECOVERED;
+}
+
 void trial_release_failed(struct trial *t, int code);
 static inline void trial_release(struct trial *t, uint64_t lock)
 {

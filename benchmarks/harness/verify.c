@@ -178,7 +178,7 @@ void verify_run(struct trial *t)
 
 		p.lock %= t->n_cells;
 		watchdog_at("in acquire");
-		if (pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS)
+		if (trial_refused(pawl_lock_acquire(t->table, p.lock, p.mode)))
 			trial_abort(t, "acquire");
 		watchdog_at("in the critical section");
 		wrong = verify_once(t, p);

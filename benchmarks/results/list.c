@@ -17,10 +17,11 @@ static void list_capabilities(FILE *out, bool baselines)
 		const char *name;
 		unsigned bit;
 	} columns[] = {
-	    {"shared", PAWL_CAP_SHARED}, {"try", PAWL_CAP_TRY},
-	    {"timed", PAWL_CAP_TIMED},   {"fair", PAWL_CAP_FAIR},
-	    {"intent", PAWL_CAP_INTENT}, {"recovers", PAWL_CAP_RECOVERS},
-	    {"ranges", PAWL_CAP_RANGES}, {"optimistic", PAWL_CAP_OPTIMISTIC},
+	    {"shared", PAWL_CAP_SHARED},         {"try", PAWL_CAP_TRY},
+	    {"timed", PAWL_CAP_TIMED},           {"fair", PAWL_CAP_FAIR},
+	    {"intent", PAWL_CAP_INTENT},         {"recovers", PAWL_CAP_RECOVERS},
+	    {"ranges", PAWL_CAP_RANGES},         {"upgrade", PAWL_CAP_UPGRADE},
+	    {"optimistic", PAWL_CAP_OPTIMISTIC},
 	};
 	enum { COLUMNS = sizeof columns / sizeof columns[0] };
 	const struct pawl_kind *kind;
@@ -28,14 +29,14 @@ static void list_capabilities(FILE *out, bool baselines)
 	fprintf(out, "\nCapabilities%s:\n  %-14s", baselines ? " of those to compare with" : "",
 		"lock");
 	for (int i = 0; i < COLUMNS; i++)
-		fprintf(out, "%-10s", columns[i].name);
+		fprintf(out, "%-9s", columns[i].name);
 	fprintf(out, "\n");
 	for (int k = 0; (kind = pawl_kind_get(k)); k++) {
 		if (pawl_private_is_baseline(kind) != baselines)
 			continue;
 		fprintf(out, "  %-14s", kind->name);
 		for (int i = 0; i < COLUMNS; i++)
-			fprintf(out, "%-10s", kind->capabilities & columns[i].bit ? "yes" : "-");
+			fprintf(out, "%-9s", kind->capabilities & columns[i].bit ? "yes" : "-");
 		fprintf(out, "\n");
 	}
 }

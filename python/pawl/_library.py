@@ -22,6 +22,7 @@ CAP_RECOVERS = 32
 CAP_THREADS = 64
 CAP_RANGES = 128
 CAP_OPTIMISTIC = 256
+CAP_UPGRADE = 512
 
 #: The last unit that a range can name.
 RANGE_END = 2**63 - 1
@@ -69,6 +70,7 @@ class Code(enum.IntEnum):
     LEASE_LOST = 16
     PEER = 17
     CONNECT = 18
+    RECOVERED = 19
 
 
 class Error(RuntimeError):
@@ -160,6 +162,14 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_table_reset_stats": [c_void_p],
     "pawl_table_set_name": [c_void_p, c_char_p],
     "pawl_lock_named": [c_void_p, c_char_p, POINTER(c_uint64)],
+    "pawl_lock_consistent": _LOCK,
+    "pawl_lock_is_consistent": [*_LOCK, POINTER(c_int)],
+    "pawl_lock_token": [*_LOCK, POINTER(c_int64)],
+    "pawl_lock_timed_upgrade": [*_LOCK, c_double],
+    "pawl_lock_downgrade": _LOCK,
+    "pawl_range_consistent": [c_void_p, c_void_p],
+    "pawl_range_is_consistent": [c_void_p, c_void_p, POINTER(c_int)],
+    "pawl_range_token": [c_void_p, c_void_p, POINTER(c_int64)],
     "pawl_counter_add": [*_LOCK, c_int64, POINTER(c_int64)],
     "pawl_lock_notify": [*_LOCK, c_int, POINTER(c_int)],
     "pawl_semaphore_init": [*_LOCK, c_int64],

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar, cast
 
 from . import _library, _scope
-from ._library import Code, Error, Mode, Time, check, fail
+from ._library import Code, Error, Mode, Time, Timeout, check, fail
 from ._scope import GO_ON, HELD, MANY, NONE, PART, PENDING, RANGE, SEMAPHORE, TRIES
 from ._scope import Scope, acquired, integer
 
@@ -74,6 +74,36 @@ class _Lockable(Scope):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._lock} of {self._table!r}>"
 
+    def _call(self, name: str, *out: Any) -> None:
+        """A call of the library about the lock or the range that this object names."""
+        table = self._table
+        if self._what == RANGE:
+            what: Any = ctypes.addressof(self) + Scope._range.offset
+            check(getattr(table._lib, f"pawl_range_{name}")(table._handle, what, *out))
+        elif self._what == _scope.LOCK:
+            check(getattr(table._lib, f"pawl_lock_{name}")(table._handle, self._lock, *out))
+        else:
+            raise Error(Code.UNSUPPORTED, "of several locks, ask for each: table.lock(i)")
+
+    @property
+    def is_consistent(self) -> bool:
+        """While it is held: False if it was recovered from a holder that did not release it, and
+        what it protects may be half changed; until consistent()."""
+        consistent = c_int()
+        self._call("is_consistent", byref(consistent))
+        return bool(consistent.value)
+
+    def consistent(self) -> None:
+        """What it protects is repaired; for the exclusive holder: pawl_lock_consistent()."""
+        self._call("consistent")
+
+    def token(self) -> int:
+        """While it is held: a number that is larger than those of all earlier holders, for writes
+        to storage: pawl_lock_token()."""
+        token = c_int64()
+        self._call("token", byref(token))
+        return token.value
+
 
 class Held(_Lockable):
     """A lock for `with`, or to acquire() and release() like a threading.Lock.
@@ -103,6 +133,26 @@ class Held(_Lockable):
         except BaseException:
             _end(scope)
             raise
+
+    def upgrade(self, timeout: Optional[float] = None) -> None:
+        """Make a lock exclusive that this thread shares, without releasing it; kinds with
+        CAP_UPGRADE. Raises Timeout, with the lock shared as before, when the time is over; or at
+        once, with Code.BUSY, if another holder does the same, which waits for this one."""
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            rest = _SLICE if until is None else min(_SLICE, until - time.monotonic())
+            try:
+                self._call("timed_upgrade", max(rest, 0))
+                return
+            except Timeout as e:
+                over = until is not None and time.monotonic() >= until
+                if e.code != Code.TIMEOUT or over:
+                    raise
+
+    def downgrade(self) -> None:
+        """Share a lock that this thread holds exclusively; no other client is exclusive between:
+        pawl_lock_downgrade()."""
+        self._call("downgrade")
 
     def _as_held(self) -> Held:
         """Say that it is held, for _end()."""

@@ -97,6 +97,13 @@ int call_refused(const pawl_table *t, uint64_t lock, int rc)
 				 t->of_name);
 	if (rc == PAWL_ERR_CONNECT) /* the transport has set the message */
 		return rc;
+	if (rc == PAWL_RECOVERED)
+		return error_set(rc,
+				 "%s %llu%s is held by this thread, and was recovered from a holder"
+				 " that did not release it, or a client that awaited it: what it"
+				 " protects may be half changed (%s_consistent())",
+				 t->ranges ? "space" : "lock", (unsigned long long)lock, t->of_name,
+				 t->ranges ? "pawl_range" : "pawl_lock");
 	return error_note(rc,
 			  rc == PAWL_ERR_TIMEOUT ? "the deadline has passed" : pawl_strerror(rc));
 }

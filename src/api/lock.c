@@ -206,6 +206,20 @@ int call_not_held(const pawl_table *t, uint64_t lock)
 			     : "");
 }
 
+struct lock_slot *call_held_lock(pawl_table *t, uint64_t lock, int *code)
+{
+	struct lock_slot *slot;
+
+	*code = t ? call_check_lock(t, lock, PAWL_EXCLUSIVE)
+		  : error_set(PAWL_ERR_ARG, "table is a null handle");
+	if (*code != PAWL_SUCCESS)
+		return NULL;
+	slot = client_find(&t->clients, lock);
+	if (!slot)
+		*code = call_not_held(t, lock);
+	return slot;
+}
+
 RMA_SLOW_PATH int call_failed_lock(const pawl_table *t, uint64_t lock, int rc)
 {
 	if (client_has_lost(rc))

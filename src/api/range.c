@@ -83,10 +83,9 @@ static int acquire(pawl_table *t, uint64_t id, const struct client_units *units,
 	rc = client_enter(&t->clients, slot, rc, mode, units, deadline_ns, tries);
 	if (t->observe)
 		observe_acquired(t->observe, &r, slot, rc);
-	if (rc != PAWL_SUCCESS)
-		return call_refused_range(t, id, units, rc);
-	*range = client_name_range(&t->clients, slot);
-	return PAWL_SUCCESS;
+	if (client_has_got(rc))
+		*range = client_name_range(&t->clients, slot);
+	return rc == PAWL_SUCCESS ? rc : call_refused_range(t, id, units, rc);
 }
 
 int pawl_range_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
@@ -125,7 +124,7 @@ int pawl_range_timed_acquire(pawl_table *t, uint64_t id, int64_t first, int64_t 
 		   : rc;
 }
 
-static struct lock_slot *held(pawl_table *t, const pawl_range *range, int *code)
+struct lock_slot *call_held_range(pawl_table *t, const pawl_range *range, int *code)
 {
 	struct lock_slot *slot;
 
@@ -148,7 +147,7 @@ static struct lock_slot *held(pawl_table *t, const pawl_range *range, int *code)
 int pawl_range_release(pawl_table *t, const pawl_range *range)
 {
 	int rc = PAWL_SUCCESS;
-	struct lock_slot *slot = held(t, range, &rc);
+	struct lock_slot *slot = call_held_range(t, range, &rc);
 	struct client_units units;
 	uint64_t id;
 
@@ -177,7 +176,7 @@ int pawl_range_release(pawl_table *t, const pawl_range *range)
 int pawl_range_abandon(pawl_table *t, const pawl_range *range)
 {
 	int rc = PAWL_SUCCESS;
-	struct lock_slot *slot = held(t, range, &rc);
+	struct lock_slot *slot = call_held_range(t, range, &rc);
 
 	if (!slot)
 		return rc;

@@ -127,7 +127,7 @@ static int step(pawl_request *request, enum client_step how, uint64_t until_ns, 
 		return PAWL_SUCCESS;
 	}
 	*request = (pawl_request){{0}};
-	if (rc == PAWL_SUCCESS) {
+	if (client_has_got(rc)) {
 		client_request_end(&t->clients, q);
 		if (t->observe && r.slot < 0)
 			r = tell_begin(t, q);

@@ -172,6 +172,12 @@ static int deadline(const struct pawl_private_scope *s, uint64_t *deadline_ns)
 					  : call_check_time(*s->table, s->seconds, deadline_ns);
 }
 
+/* Languages with scopes ask for pawl_lock_is_consistent(). */
+static int untold(int rc)
+{
+	return rc == PAWL_RECOVERED ? PAWL_SUCCESS : rc;
+}
+
 static int begin(struct pawl_private_scope *s)
 {
 	pawl_table *t = *s->table;
@@ -180,7 +186,7 @@ static int begin(struct pawl_private_scope *s)
 	if (is_untried(s, t)) {
 		rc = check(s, t);
 	} else {
-		rc = try_it(s, t);
+		rc = untold(try_it(s, t));
 		s->state = rc == PAWL_SUCCESS ? SCOPE_HELD : SCOPE_NONE;
 		if (rc != PAWL_ERR_BUSY || s->wait == SCOPE_TRIES)
 			return rc;
@@ -284,8 +290,9 @@ static int go_on(struct pawl_private_scope *s, uint64_t until_ns, const void *si
 		if (!has_request(s))
 			rc = request(s, lock, mode, site);
 		if (rc == PAWL_SUCCESS)
-			rc = until_ns == 1 ? pawl_request_test(&s->request, &done)
-					   : call_request_wait(&s->request, until_ns, &done);
+			rc =
+			    untold(until_ns == 1 ? pawl_request_test(&s->request, &done)
+						 : call_request_wait(&s->request, until_ns, &done));
 		if (rc != PAWL_SUCCESS)
 			return has_request(s) ? rc : fail(s, rc);
 		if (!done)

@@ -43,8 +43,8 @@ struct pawl_private_scope {
 #define SCOPE_GO_ON (-1)
 
 #define SCOPE_CALL __attribute__((visibility("default")))
-/* Acquire what s names: PAWL_SUCCESS; SCOPE_GO_ON; or another code, after which nothing of it is
- * held. */
+/* Acquire what s names: PAWL_SUCCESS, also for PAWL_RECOVERED; SCOPE_GO_ON; or another code, after
+ * which nothing of it is held. */
 SCOPE_CALL int pawl_private_scope_begin(struct pawl_private_scope *s);
 /* The same with a scope that is a copy of what. */
 SCOPE_CALL int pawl_private_scope_enter(const struct pawl_private_scope *what,

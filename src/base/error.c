@@ -75,6 +75,8 @@ const char *pawl_strerror(int code)
 		return "a rank died";
 	case PAWL_ERR_CONNECT:
 		return "a rank cannot be reached";
+	case PAWL_RECOVERED:
+		return "acquired after a recovery";
 	default:
 		return "unknown error code";
 	}

@@ -46,6 +46,10 @@ int client_end(struct client_set *set, struct lock_slot *slot, int rc)
 		slots_lose(set, slot);
 		return rc;
 	}
+	if (rc == PAWL_RECOVERED) {
+		slot->acquires++;
+		return rc;
+	}
 	if (rc == LOCK_QUEUED) {
 		slots_queue(set, slot);
 		return PAWL_ERR_TIMEOUT;
@@ -106,6 +110,62 @@ int client_try_again(struct client_set *set, struct lock_slot *slot)
 	if (!FAULT(client_own))
 		slots_settle_left(set);
 	return client_perform(set, slot, p->try_acquire);
+}
+
+/* ---------------------------------------------- what holders do beside releases */
+
+static int end_if_lost(struct client_set *set, struct lock_slot *slot, int rc)
+{
+	return client_has_lost(rc) ? client_end(set, slot, rc) : rc;
+}
+
+int client_upgrade(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns)
+{
+	slot->deadline_ns = deadline_ns;
+	return end_if_lost(set, slot,
+			   client_perform(set, slot, set->setup->protocol->change->upgrade));
+}
+
+int client_downgrade(struct client_set *set, struct lock_slot *slot)
+{
+	return end_if_lost(set, slot,
+			   client_perform(set, slot, set->setup->protocol->change->downgrade));
+}
+
+static bool has_lives(const struct client_set *set, struct lock_slot *slot)
+{
+	const struct lock_setup *s = set->setup;
+
+	return s->lives && s->protocol->recover->life(s, slot).copy;
+}
+
+int client_repair(struct client_set *set, struct lock_slot *slot)
+{
+	if (!has_lives(set, slot))
+		return PAWL_SUCCESS;
+	return end_if_lost(set, slot, client_perform(set, slot, life_repair));
+}
+
+static int look(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return life_is_told(s, slot, s->protocol->recover->life(s, slot).copy) ? PAWL_RECOVERED
+									       : PAWL_SUCCESS;
+}
+
+int client_is_repaired(struct client_set *set, struct lock_slot *slot, bool *repaired)
+{
+	int rc = has_lives(set, slot) ? client_perform(set, slot, look) : PAWL_SUCCESS;
+
+	*repaired = rc == PAWL_SUCCESS;
+	return client_has_got(rc) ? PAWL_SUCCESS : end_if_lost(set, slot, rc);
+}
+
+int client_number(struct client_set *set, struct lock_slot *slot, int64_t *token)
+{
+	int rc = end_if_lost(set, slot, client_perform(set, slot, life_number));
+
+	*token = slot->token;
+	return rc;
 }
 
 /* ------------------------------------------------------------------ release */

@@ -44,6 +44,12 @@ static inline bool client_has_lost(int rc)
 	return rc == PAWL_ERR_PEER || rc == PAWL_ERR_MPI;
 }
 
+/* Whether an acquire that ended with this code has got what it asked for. */
+static inline bool client_has_got(int rc)
+{
+	return rc == PAWL_SUCCESS || rc == PAWL_RECOVERED;
+}
+
 /* guard.c: run how(), or how_part() on two slots. PAWL_ERR_PEER: a rank that it needs has died.
  * PAWL_ERR_MPI: the MPI has reported an error. */
 int guard_run(const struct lock_setup *s, struct lock_slot *slot,
@@ -60,8 +66,8 @@ RMA_INLINE int client_perform(struct client_set *set, struct lock_slot *slot,
 	return how(set->setup, slot);
 }
 
-/* After an acquire that failed, or a release that did not return PAWL_SUCCESS: set the slot's state
- * and return the code for the caller. */
+/* After an acquire or a release that did not return PAWL_SUCCESS: set the slot's state and return
+ * the code for the caller. */
 int client_end(struct client_set *set, struct lock_slot *slot, int rc);
 
 /* After a try that found the lock taken, in a table whose releases are posted. */
@@ -97,6 +103,7 @@ bool client_meets_itself(const struct client_set *set, struct lock_slot *slot);
  * claim a slot (NULL: *code is the result), and acquire with it by the protocol's acquire or
  * try_acquire; claimed is the *code of the claim, deadline_ns 0: no deadline. After PAWL_SUCCESS of
  * the second step the client has it. Else:
+ *   PAWL_RECOVERED                    the client has it, and is told of a recovery (lock/life.c)
  *   PAWL_ERR_BUSY, PAWL_ERR_TIMEOUT   not acquired; the client holds nothing
  *   PAWL_ERR_HELD                     this client holds the lock, or a range that keeps others out
  *                                     of some of the units
@@ -184,18 +191,19 @@ static inline int client_intent_for(int mode)
 	return mode == PAWL_SHARED ? PAWL_INTENT_SHARED : PAWL_INTENT;
 }
 
-/* A lock of a call on several of them. code: of its release. state is for many.c. */
+/* A lock of a call on several of them. code: of its release. state and told are for many.c. */
 struct client_many {
 	uint64_t lock;
 	int mode;
 	struct lock_slot *slot;
 	int state, code;
+	bool told; /* by PAWL_RECOVERED */
 };
 
 /* Acquire n locks, in ascending order of their numbers, in two steps as client_claim() and
- * client_enter(). After PAWL_SUCCESS of the second their slots are set. After a failure of either
- * the client holds none of them; codes as of client_enter(), and *about is the lock that the code
- * is about. */
+ * client_enter(). After PAWL_SUCCESS or PAWL_RECOVERED (of one at least) of the second their slots
+ * are set. After a failure of either the client holds none of them; codes as of client_enter(), and
+ * *about is the lock that the code is about. */
 int client_claim_many(struct client_set *set, struct client_many *m, size_t n, uint64_t *about);
 int client_enter_many(struct client_set *set, struct client_many *m, size_t n, uint64_t deadline_ns,
 		      bool tries, uint64_t *about);
@@ -250,7 +258,7 @@ enum client_step { CLIENT_LOOK, CLIENT_WAIT, CLIENT_CANCEL };
  */
 struct client_request *client_request(struct client_set *set, uint64_t lock, int mode,
 				      const struct client_units *units, uint64_t never, int *code);
-/* Take a step. CLIENT_PENDING; PAWL_SUCCESS: the client has the lock, and client_request_end()
+/* Take a step. CLIENT_PENDING; client_has_got(): the client has the lock, and client_request_end()
  * comes next. Any other code of client_enter(): the request has ended. */
 int client_request_step(struct client_set *set, struct client_request *q, enum client_step how);
 /* A step that waits until this time (rma_now_ns()) at most; 0: to the end. */
@@ -278,6 +286,19 @@ void client_drop_requests(struct client_set *set);
  * one if it has none. Takes a slot meanwhile. PAWL_ERR_BUSY: all locks have other names; else codes
  * as of client_enter(). */
 int client_named(struct client_set *set, const char *name, uint64_t *lock);
+
+/* Change the mode in which the client holds the lock of its slot: from shared to exclusive, until a
+ * deadline (0: none), or from exclusive to shared (struct lock_change_calls). After codes other
+ * than those of the kind, as of client_release(). */
+int client_upgrade(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns);
+int client_downgrade(struct client_set *set, struct lock_slot *slot);
+
+/* The client has repaired what the lock of its slot protects, which it holds exclusively; whether
+ * it is repaired, or was never recovered; a number for its hold (lock/life.c). Codes as of
+ * client_release(). */
+int client_repair(struct client_set *set, struct lock_slot *slot);
+int client_is_repaired(struct client_set *set, struct lock_slot *slot, bool *repaired);
+int client_number(struct client_set *set, struct lock_slot *slot, int64_t *token);
 
 /* Give up the slot without a release: other clients recover the lock. */
 void client_abandon(struct client_set *set, struct lock_slot *slot);

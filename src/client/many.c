@@ -93,10 +93,11 @@ static int acquire_one(struct client_set *set, struct client_many *m, uint64_t d
 	int rc = m->state == PLACE ? client_resume(set, m->slot, deadline_ns, tries)
 				   : client_act(set, m->slot, m->mode, deadline_ns, tries);
 
-	m->state = rc == PAWL_SUCCESS ? HELD : NONE;
-	if (rc == PAWL_SUCCESS)
+	m->state = client_has_got(rc) ? HELD : NONE;
+	if (m->state == HELD)
 		m->slot->acquires--; /* counted at the end */
-	return rc;
+	m->told = rc == PAWL_RECOVERED;
+	return m->state == HELD ? PAWL_SUCCESS : rc;
 }
 
 /* One round: all locks that can be had at once; then the first one that cannot. *done is the number
@@ -145,6 +146,7 @@ int client_claim_many(struct client_set *set, struct client_many *m, size_t n, u
 			return rc;
 		}
 		m[i].state = rc == LOCK_QUEUED ? PLACE : OPEN;
+		m[i].told = false;
 		m[i].slot->mode = m[i].mode;
 		m[i].slot->deadline_ns = 0;
 	}
@@ -164,9 +166,14 @@ int client_enter_many(struct client_set *set, struct client_many *m, size_t n, u
 		give_up(set, m, n);
 		return rc;
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		m[i].slot->acquires++;
-	return PAWL_SUCCESS;
+		if (m[i].told) {
+			*about = m[i].lock;
+			rc = PAWL_RECOVERED;
+		}
+	}
+	return rc;
 }
 
 void client_leave_many(struct client_set *set, struct client_many *m, size_t n)

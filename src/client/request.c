@@ -166,7 +166,7 @@ static int end_acquire(struct client_set *set, struct client_request *q)
 		slots_give_back(set, slot);
 		return PAWL_ERR_TIMEOUT;
 	}
-	/* From here on q may be another client's. */
+	/* Else from here on q may be another client's. */
 	return client_end(set, slot, q->code);
 }
 
@@ -249,7 +249,7 @@ struct client_request *client_request(struct client_set *set, uint64_t lock, int
 	makecontext(&k->own, (void (*)(void))run, 2, (unsigned)((uintptr_t)q >> 16 >> 16),
 		    (unsigned)(uintptr_t)q);
 	*code = client_request_step(set, q, CLIENT_LOOK);
-	return *code == CLIENT_PENDING || *code == PAWL_SUCCESS ? q : NULL;
+	return *code == CLIENT_PENDING || client_has_got(*code) ? q : NULL;
 }
 
 void client_request_leave(struct client_set *set, const struct client_request *q)
@@ -295,9 +295,7 @@ int client_request_cancel(struct client_set *set, struct client_request *q)
 
 	if (rc == PAWL_ERR_TIMEOUT)
 		return PAWL_SUCCESS;
-	if (rc != PAWL_SUCCESS)
-		return rc;
-	return client_request_put_back(set, q);
+	return client_has_got(rc) ? client_request_put_back(set, q) : rc;
 }
 
 void client_request_escape(struct client_set *set, const struct rma *rma)

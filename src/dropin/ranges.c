@@ -267,8 +267,11 @@ static void set_site(const struct window *w, const void *site)
 
 static int acquire(const struct window *w, struct held_range *h, int mode)
 {
-	return pawl_range_acquire(w->ranges->table, (uint64_t)h->rank, h->first, h->last, mode,
-				  &h->range);
+	int rc = pawl_range_acquire(w->ranges->table, (uint64_t)h->rank, h->first, h->last, mode,
+				    &h->range);
+
+	/* Only with info key pawl_lease; no call of the layer would say so. */
+	return rc == PAWL_RECOVERED ? PAWL_SUCCESS : rc;
 }
 
 static int lock_range(struct window *w, struct held_range *held, int mode)

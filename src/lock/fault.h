@@ -88,6 +88,9 @@ extern enum limits fault_limits;
 	  "gates of ticket counters count modulo 4, however many closings are undone") \
 	X(rma_rw_withdraw, "rma-rw", \
 	  "readers that give up count as readers that entered and left") \
+	X(mgl_second, "mgl", "a second sharer that would be exclusive waits for the first one") \
+	X(mgl_upgrade, "mgl", "becomes exclusive by a sum after its last look at other holders") \
+	X(mgl_downgrade, "mgl", "an exclusive holder that goes on to share is none in between") \
 	X(mgl_drain, "mgl", \
 	  "an exclusive client at the head of the queue does not wait for holders") \
 	X(mgl_readers, "mgl", \
@@ -111,6 +114,8 @@ extern enum limits fault_limits;
 	X(shiftlock_late, "shiftlock", "accepts a grant or a turn, however late it sees it") \
 	X(shiftlock_number, "shiftlock", \
 	  "links and grants do not say for which queueing they are meant") \
+	X(shiftlock_told, "shiftlock", \
+	  "looks whether it is told of a recovery after its last look at the clock") \
 	X(shiftlock_return, "shiftlock", "an acquire returns without a look at the clock") \
 	X(shiftlock_absent, "shiftlock", \
 	  "a writer that leaves before readers have left lets blocked readers in") \
@@ -292,6 +297,9 @@ extern enum limits fault_limits;
 	X(d_mcs_many, "d-mcs", "looks at the answers of several tries without a flush") \
 	X(few_once, "d-mcs", \
 	  "a swap by compare-and-swap that finds another value is not repeated") \
+	X(life_untold, "shiftlock,citron", "an acquire after a recovery does not say so") \
+	X(life_any, "shiftlock,citron", "takes the repair after one recovery for that of a later one") \
+	X(life_term, "shiftlock,citron", "numbers of holders do not depend on recoveries") \
 	X(client_many, "d-mcs,cas-backoff,cas-spin", \
 	  "a client that waits for one of several locks keeps those behind it") \
 	X(client_many_refused, "d-mcs,cas-backoff", \

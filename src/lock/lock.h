@@ -13,6 +13,7 @@
 #include "lock/fault.h"
 #include "lock/home.h"
 #include "lock/layout.h"
+#include "lock/life.h"
 #include "lock/memory.h"
 #include "lock/option.h"
 #include "lock/protocol.h"

@@ -11,6 +11,7 @@
 
 #include <pawl.h>
 
+#include "lock/life.h"
 #include "lock/memory.h"
 #include "lock/option.h"
 #include "lock/slot.h"
@@ -52,6 +53,10 @@ struct lock_recovery_calls {
 	/* A client that is stopped for many leases in its release may do harm when it continues:
 	 * its release changes words without a look whether they have been reused. */
 	bool unchecked_release;
+	/* In which life of the lock the slot holds it. acquire, try_acquire and resume then return
+	 * PAWL_RECOVERED in place of PAWL_SUCCESS while life_is_told(). NULL: the kind does not
+	 * tell. */
+	struct lock_life (*life)(const struct lock_setup *s, struct lock_slot *slot);
 };
 
 /* Ranges of units in place of locks (PAWL_CAP_RANGES). */
@@ -104,6 +109,15 @@ struct lock_read_calls {
 	int (*validate)(const struct lock_setup *s, struct lock_slot *slot);
 };
 
+/* Changes of the mode in which a slot holds its lock (PAWL_CAP_UPGRADE). */
+struct lock_change_calls {
+	/* From shared to exclusive. PAWL_ERR_BUSY: another holder does that already; or
+	 * PAWL_ERR_TIMEOUT, as of acquire: the lock is held shared, as before. */
+	int (*upgrade)(const struct lock_setup *s, struct lock_slot *slot);
+	/* From exclusive to shared. No exclusive client is in meanwhile. PAWL_SUCCESS. */
+	int (*downgrade)(const struct lock_setup *s, struct lock_slot *slot);
+};
+
 /* What the simulator checks. NULL: the protocol has no such check. */
 struct lock_check_calls {
 	/* Once a client waits for a word: the largest number of exclusive acquires by others before
@@ -154,7 +168,8 @@ struct lock_protocol {
 	 * table; NULL: none. */
 	uint64_t (*scratch_words)(const struct lock_setup *s);
 	/* lock and mode of the slot are set, and first and last for a range. PAWL_SUCCESS,
-	 * PAWL_ERR_BUSY (try_acquire; PAWL_CAP_TRY), or as at struct lock_timed_calls. */
+	 * PAWL_RECOVERED (struct lock_recovery_calls), PAWL_ERR_BUSY (try_acquire; PAWL_CAP_TRY),
+	 * or as at struct lock_timed_calls. */
 	int (*acquire)(const struct lock_setup *s, struct lock_slot *slot);
 	int (*try_acquire)(const struct lock_setup *s, struct lock_slot *slot);
 	/* PAWL_SUCCESS; or PAWL_ERR_LEASE_LOST (kinds with option lease) if other clients took the
@@ -175,6 +190,7 @@ struct lock_protocol {
 	/* NULL: several locks are acquired one after the other. */
 	const struct lock_many_calls *many;
 	const struct lock_read_calls *read;
+	const struct lock_change_calls *change;
 	const struct lock_check_calls *check;
 	const struct lock_mpi_calls *mpi;
 	/* Its words are NET words on one node too, so that every access goes through the network:

@@ -43,6 +43,10 @@ struct lock_slot {
 	/* Where the lock was when this client last waited for it, for observers: the slot id of the
 	 * predecessor; or, negative, the level of the tree at which it waited; 0: not known. */
 	int64_t from;
+	/* The last lock that this client has found repaired, + 1, and in which copy (life.c). */
+	uint64_t repaired_lock;
+	int64_t repaired_copy;
+	int64_t token; /* of life_number() */
 	/* The protocol's part, zero at first: lock_own(), lock_scratch(). */
 	_Alignas(int64_t) unsigned char own[LOCK_OWN_BYTES];
 	int64_t *scratch;

@@ -232,7 +232,7 @@ struct observe_record observe_begin(struct observe *o, struct lock_slot *slot, i
 
 void observe_acquired(struct observe *o, struct observe_record *r, struct lock_slot *slot, int code)
 {
-	r->code = code;
+	r->code = code = client_has_got(code) ? PAWL_SUCCESS : code;
 	r->acquired_ns = rma_now_ns();
 	if (code != PAWL_SUCCESS) {
 		r->waited = code == PAWL_ERR_TIMEOUT;

@@ -48,7 +48,7 @@ static void *end_left(void *arg)
 	while (rc == CLIENT_PENDING && !atomic_load(&t->left_stop));
 	if (left.seen.slot >= 0) /* before the slot is another client's */
 		observe_acquired(t->observe, &left.seen, slot, PAWL_ERR_TIMEOUT);
-	if (rc == PAWL_SUCCESS)
+	if (client_has_got(rc))
 		client_request_put_back(&t->clients, left.request);
 	/* Orders all of it before the end of the table; pairs with left_await(). */
 	atomic_fetch_sub(&t->left, 1);

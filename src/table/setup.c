@@ -45,6 +45,8 @@ int setup_layout(struct lock_setup *s)
 	}
 	if (s->names)
 		s->names = lock_reserve(s, s->block, CLIENT_NAME_BYTES);
+	if (s->protocol->recover && s->protocol->recover->life && lock_lease_us(s) > 0)
+		s->lives = lock_reserve(s, s->block, LIFE_BYTES);
 	if (s->bytes > LOCK_MOST_BYTES)
 		return error_set(PAWL_ERR_NOMEM,
 				 "%llu %s of %s with these options need more memory on each rank"

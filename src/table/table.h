@@ -133,6 +133,8 @@ int call_check_lock(const pawl_table *t, uint64_t lock, int mode);
 int call_refused_lock(const pawl_table *t, uint64_t lock, int rc);
 int call_failed_lock(const pawl_table *t, uint64_t lock, int rc);
 int call_not_held(const pawl_table *t, uint64_t lock);
+/* The slot of a lock that this thread holds, in whatever mode; NULL: *code says why not. */
+struct lock_slot *call_held_lock(pawl_table *t, uint64_t lock, int *code);
 /* Acquire or release a lock after these checks, for a call from site; set the message, and return
  * the code of the call. */
 int call_acquire_lock(pawl_table *t, uint64_t lock, int mode, const void *site);
@@ -142,6 +144,8 @@ int call_release_lock(pawl_table *t, uint64_t lock, const void *site);
 
 int call_check_range(const pawl_table *t, uint64_t id, int64_t first, int64_t last, int mode,
 		     const pawl_range *range);
+/* The slot of a range that this thread holds; NULL: *code says why not. */
+struct lock_slot *call_held_range(pawl_table *t, const pawl_range *range, int *code);
 int call_refused_range(const pawl_table *t, uint64_t id, const struct client_units *units, int rc);
 /* Begin a request of a lock (units is NULL) or a range, after these checks. timed: its cancellation
  * ends the wait, for kinds with PAWL_CAP_TIMED. */

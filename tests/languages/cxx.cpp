@@ -551,6 +551,41 @@ void parts()
 	}
 	w.is(0, long(turns) * ranks);
 	result("mgl: a whole and a part");
+
+	pawl::shared_mutex mutex = table[5];
+	long changed = 0, all = 0;
+	for (int i = 0; i < turns; i++) {
+		std::shared_lock reader(mutex);
+		const long before = w[1];
+		try {
+			std::unique_lock writer = pawl::upgrade(std::move(reader));
+			EXPECT(w[1] == before);
+			w.increment(1);
+			changed++;
+			reader = pawl::downgrade(std::move(writer));
+			EXPECT(w[1] == before + 1);
+		} catch (const pawl::error &e) {
+			EXPECT(e.code() == PAWL_ERR_BUSY && reader.owns_lock());
+		}
+		reader = {};
+		auto held = table.lock(6, pawl::mode::shared);
+		if (held.try_upgrade_for(1ms))
+			held.downgrade();
+	}
+	MPI_Allreduce(&changed, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+	EXPECT(all > 0);
+	w.is(1, all);
+	{
+		auto held = table.lock(7 + unsigned(rank % 2), pawl::mode::intent);
+		throws([&] { held.upgrade(); }, PAWL_ERR_NOT_HELD, "not with PAWL_SHARED");
+	}
+	pawl::table plain(MPI_COMM_WORLD, "rma-rw", 1);
+	{
+		auto held = plain.lock(0, pawl::mode::shared);
+		throws([&] { held.upgrade(); }, PAWL_ERR_UNSUPPORTED, "PAWL_CAP_UPGRADE");
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	result("mgl: readers that become writers, and the reverse");
 }
 
 /* Two words that change together, read without the lock. */
@@ -590,6 +625,44 @@ void reads()
 	result("reads without the lock");
 }
 
+/* Rank 0 forgets lock 0; the next holder is told so, and repairs. */
+void lives()
+{
+	pawl::table table(MPI_COMM_WORLD, "shiftlock", 2, {{"lease", "100ms"}});
+	pawl::table spaces(MPI_COMM_WORLD, "citron", 1, {{"lease", "1s"}});
+	pawl::table plain(MPI_COMM_WORLD, "d-mcs", 1);
+	std::int64_t first = 0;
+
+	if (rank == 0) {
+		EXPECT(pawl_lock_acquire(table.get(), 0, PAWL_EXCLUSIVE) == PAWL_SUCCESS);
+		EXPECT(pawl_lock_token(table.get(), 0, &first) == PAWL_SUCCESS);
+		EXPECT(pawl_lock_abandon(table.get(), 0) == PAWL_SUCCESS);
+		auto held = spaces.lock_range(0, 3, 5);
+		EXPECT(held.is_consistent() && held.token() > 0);
+		throws([&] { held.consistent(); }, PAWL_ERR_RANGE, "all units");
+	}
+	MPI_Bcast(&first, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+	if (rank == ranks - 1) {
+		pawl::shared_mutex mutex = table[0];
+		std::unique_lock held(mutex, std::defer_lock);
+		{
+			auto told = table.lock(0);
+			EXPECT(!told.is_consistent() && told.token() > first);
+		}
+		held.lock();
+		EXPECT(!held.mutex()->is_consistent());
+		held.mutex()->consistent();
+		EXPECT(held.mutex()->is_consistent() && held.mutex()->token() > first);
+	}
+	{
+		auto held = plain.lock(0);
+		EXPECT(held.is_consistent());
+		throws([&] { held.token(); }, PAWL_ERR_UNSUPPORTED, "lease");
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	result("holders are told of a recovery, and have numbers");
+}
+
 void tests(bool broken)
 {
 	const pawl_kind *kind;
@@ -610,6 +683,7 @@ void tests(bool broken)
 		return;
 	parts();
 	reads();
+	lives();
 	many_and_requests();
 	failures();
 }

@@ -95,6 +95,8 @@ program test
       call many_and_requests()
       call failures()
       call events()
+      call changes()
+      call lives()
       call tables()
    end if
 
@@ -512,6 +514,83 @@ contains
       call has_sentence(int(PAWL_ERR_NOT_HELD), "lock 0")
       call table%free()
       call result("conditions, semaphores and counters")
+   end subroutine
+
+   ! Each reader in turn becomes a writer, and a reader again.
+   subroutine changes()
+      type(pawl_table) :: table
+      logical :: got
+
+      call pawl_table_create(MPI_COMM_WORLD, "mgl", 2, table)
+      call table%acquire(0, PAWL_SHARED)
+      do
+         call table%timed_upgrade(0, 1d-3, got)
+         if (got) exit
+         call table%release(0) ! another one waits for it
+         call table%acquire(0_int64, PAWL_SHARED)
+      end do
+      call table%downgrade(0)
+      call table%downgrade(0_int64, ierror)
+      call has_sentence(int(PAWL_ERR_NOT_HELD), "not exclusively")
+      call table%release(0)
+      call table%upgrade(1, ierror)
+      call has_sentence(int(PAWL_ERR_NOT_HELD), "lock 1")
+      call MPI_Barrier(MPI_COMM_WORLD, ierror)
+      call table%free()
+      call result("readers that become writers, and the reverse")
+   end subroutine
+
+   ! Rank 0 forgets lock 0; the next holder is told so, and repairs.
+   subroutine lives()
+      type(pawl_table) :: table
+      type(pawl_range) :: range
+      integer(int64) :: first, next
+      integer :: is
+#ifdef WITH_F08
+      type(MPI_Info) :: info
+#else
+      integer :: info
+#endif
+
+      call MPI_Info_create(info, ierror)
+      call MPI_Info_set(info, "pawl_lease", "100ms", ierror)
+      call pawl_table_create(MPI_COMM_WORLD, "shiftlock", 2, table, info)
+      first = 0
+      if (rank == 0) then
+         call table%acquire(0)
+         call table%token(0, first)
+         call table%abandon(0)
+      end if
+      call MPI_Bcast(first, 1, MPI_INTEGER8, 0, MPI_COMM_WORLD, ierror)
+      if (rank == ranks - 1) then
+         call table%acquire(0, ierror=ierror)
+         call expect(ierror == PAWL_RECOVERED, "told of a recovery")
+         call table%token(0_int64, next)
+         call expect(next > first, "a larger number")
+         call table%release(0)
+         call table%acquire(0) ! which does not end the program
+         call table%is_consistent(0, is)
+         call expect(is == 0, "not consistent")
+         call table%consistent(0)
+         call table%is_consistent(0_int64, is)
+         call expect(is == 1, "consistent")
+         call table%release(0)
+      end if
+      call MPI_Barrier(MPI_COMM_WORLD, ierror)
+      call table%free()
+      call MPI_Info_set(info, "pawl_lease", "1s", ierror)
+      call pawl_table_create(MPI_COMM_WORLD, "citron", 1, table, info)
+      call MPI_Info_free(info, ierror)
+      call table%acquire_range(0, rank, rank, range)
+      call table%token_range(range, next)
+      call table%is_consistent_range(range, is)
+      call expect(next > 0 .and. is == 1, "a range")
+      call table%consistent_range(range, ierror)
+      call has_sentence(int(PAWL_ERR_RANGE), "all units")
+      call table%release_range(range)
+      call MPI_Barrier(MPI_COMM_WORLD, ierror)
+      call table%free()
+      call result("holders are told of a recovery, and have numbers")
    end subroutine
 
    subroutine tables()

@@ -333,6 +333,62 @@ def failures():
     result("failures: codes and sentences; info, homes, stats")
 
 
+def changes(words):
+    """Readers become writers, and the reverse."""
+    done = 0
+    with pawl.Table(comm, "mgl", 2) as table:
+        for _ in range(TURNS):
+            with table.lock(0, shared=True) as lock:
+                before = words.word[0]
+                try:
+                    lock.upgrade(timeout=0.01)
+                except pawl.Timeout as e:
+                    expect(e.code in (pawl.Code.BUSY, pawl.Code.TIMEOUT), str(e))
+                    continue
+                expect(words.word[0] == before, "a writer was in")
+                words.increment()
+                done += 1
+                lock.downgrade()
+                expect(words.word[0] == before + 1, "a writer was in after the change")
+        done = comm.allreduce(done)
+        expect(done > 0, "changes")
+        words.comes_to(done)
+        with table.lock(1) as lock:
+            fails(lock.upgrade, pawl.Code.NOT_HELD, "PAWL_SHARED")
+    with pawl.Table(comm, "d-mcs", 1) as table, table.lock(0) as lock:
+        fails(lock.downgrade, pawl.Code.UNSUPPORTED, "d-mcs")
+    result("readers that become writers, and the reverse")
+
+
+def lives():
+    """Rank 0 forgets lock 0; the next holder is told so, and repairs."""
+    first = 0
+    with pawl.Table(comm, "shiftlock", 2, lease="100ms") as table:
+        lock = table.lock(0)
+        if rank == 0:
+            lock.acquire()
+            first = lock.token()
+            lib = _library.lib()
+            expect(lib.pawl_lock_abandon(table._handle, ctypes.c_uint64(0)) == 0, "abandon")
+        first = comm.bcast(first)
+        if rank == ranks - 1:
+            with lock:
+                expect(not lock.is_consistent and lock.token() > first, "told")
+            with lock:
+                expect(not lock.is_consistent, "told again")
+                lock.consistent()
+                expect(lock.is_consistent, "repaired")
+            fails(lock.consistent, pawl.Code.NOT_HELD, "lock 0")
+        comm.Barrier()
+    with pawl.Table(comm, "citron", 1, lease="1s") as table, table.range(0, rank, rank) as units:
+        expect(units.is_consistent and units.token() > 0, "a range")
+        fails(units.consistent, pawl.Code.RANGE, "all units")
+    with pawl.Table(comm, "d-mcs", 1) as table, table.lock(0) as lock:
+        expect(lock.is_consistent, "without a lease")
+        fails(lock.token, pawl.Code.UNSUPPORTED, "lease")
+    result("holders are told of a recovery, and have numbers")
+
+
 def threads():
     """While a thread waits for a lock, another one of its process runs."""
     ticks = [0]
@@ -424,6 +480,8 @@ def main():
         requests(words)
         reads(words)
         parts(words)
+        changes(words)
+        lives()
         failures()
         threads()
         condition()

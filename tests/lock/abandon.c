@@ -2,8 +2,9 @@
 /*
  * Locks and ranges that their holder abandons, of the kinds that recover. When the lease is over,
  * another rank and then the former holder acquire the lock, and the slot of the
- * holder can be used again. A lease that is too short for this machine is raised, and the table's
- * parameters say so.
+ * holder can be used again. Holders are told of the recovery until one of them has repaired what
+ * the lock protects, and their numbers grow. A lease that is too short for this machine is raised,
+ * and the table's parameters say so.
  */
 #include <signal.h>
 #include <string.h>
@@ -27,12 +28,31 @@ static bool has_ranges(void)
 	return kind->capabilities & PAWL_CAP_RANGES;
 }
 
+static int64_t last_unit; /* of ranges; the first is 60, or 0 of the whole space */
+
+/* What a call that acquires has returned: PAWL_SUCCESS also for PAWL_RECOVERED; then told. */
+static bool told;
+
+static int note_told(int rc)
+{
+	told = rc == PAWL_RECOVERED;
+	return told ? PAWL_SUCCESS : rc;
+}
+
+static int acquire_told(uint64_t lock, int mode)
+{
+	int64_t first = last_unit == PAWL_RANGE_END ? 0 : 60;
+
+	if (has_ranges() && timed)
+		return pawl_range_timed_acquire(table, lock, first, last_unit, mode, PATIENCE,
+						&range);
+	return has_ranges() ? pawl_range_acquire(table, lock, first, last_unit, mode, &range)
+			    : pawl_lock_acquire(table, lock, mode);
+}
+
 static int acquire(uint64_t lock, int mode)
 {
-	if (has_ranges() && timed)
-		return pawl_range_timed_acquire(table, lock, 60, 70, mode, PATIENCE, &range);
-	return has_ranges() ? pawl_range_acquire(table, lock, 60, 70, mode, &range)
-			    : pawl_lock_acquire(table, lock, mode);
+	return note_told(acquire_told(lock, mode));
 }
 
 static int release(uint64_t lock)
@@ -131,6 +151,130 @@ static void stopped(void)
 	result("%s: stopped while waiting", kind->name);
 }
 
+/* A client that is kept from its core for a lease is taken for dead. */
+static bool timed_code(int got, int wanted, const char *what)
+{
+	return expect_time(got == wanted, "%s: %s instead of %s: %s", what, pawl_strerror(got),
+			   pawl_strerror(wanted), got ? pawl_error_message() : "");
+}
+
+static int64_t number(uint64_t lock)
+{
+	int64_t token = -1;
+
+	timed_code(has_ranges() ? pawl_range_token(table, &range, &token)
+				: pawl_lock_token(table, lock, &token),
+		   PAWL_SUCCESS, "token");
+	return token;
+}
+
+static int consistent(uint64_t lock)
+{
+	return has_ranges() ? pawl_range_consistent(table, &range)
+			    : pawl_lock_consistent(table, lock);
+}
+
+/* Acquire, and release; wanted: whether the holder is to be told. repairs: it repairs what was
+ * recovered. Returns its number. */
+static int64_t hold_told(uint64_t lock, int mode, bool wanted, bool repairs)
+{
+	int64_t token = 0;
+	int is = -1;
+
+	if (!timed_code(acquire(lock, mode), PAWL_SUCCESS, "acquire"))
+		return 0;
+	expect_time(told == wanted, "told: %d, not %d", told, wanted);
+	for (int i = 0; i < 2; i++) {
+		timed_code(has_ranges() ? pawl_range_is_consistent(table, &range, &is)
+					: pawl_lock_is_consistent(table, lock, &is),
+			   PAWL_SUCCESS, "is consistent");
+		expect_time(is == (i || !wanted), "is consistent: %d", is);
+		if (!repairs)
+			break;
+		timed_code(consistent(lock), PAWL_SUCCESS, "consistent");
+	}
+	token = number(lock);
+	timed_code(release(lock), PAWL_SUCCESS, "release");
+	return token;
+}
+
+/* Each call for a lock that acquires; the last holder has died. */
+static void tell_each(uint64_t lock)
+{
+	const int mode = PAWL_SHARED;
+	pawl_request request;
+	int rc, done = 0;
+
+	timed_code(note_told(pawl_lock_try_acquire(table, lock, PAWL_EXCLUSIVE)), PAWL_SUCCESS,
+		   "try");
+	expect_time(told && !pawl_lock_release(table, lock), "try: not told, or not held");
+	timed_code(note_told(pawl_lock_timed_acquire(table, lock, PAWL_EXCLUSIVE, PATIENCE)),
+		   PAWL_SUCCESS, "timed acquire");
+	expect_time(told && !pawl_lock_release(table, lock), "timed: not told, or not held");
+	timed_code(note_told(pawl_lock_acquire_many(table, 1, &lock, &mode)), PAWL_SUCCESS, "many");
+	expect_time(told, "many: not told");
+	timed_code(pawl_lock_consistent(table, lock), PAWL_ERR_NOT_HELD, "consistent, shared");
+	timed_code(pawl_lock_release(table, lock), PAWL_SUCCESS, "release");
+	timed_code(pawl_lock_consistent(table, lock), PAWL_ERR_NOT_HELD, "consistent, released");
+	timed_code(pawl_lock_iacquire(table, lock, PAWL_EXCLUSIVE, &request), PAWL_SUCCESS,
+		   "request");
+	rc = pawl_request_test(&request, &done);
+	if (!done)
+		rc = pawl_request_wait(&request);
+	timed_code(rc, PAWL_RECOVERED, "request");
+	expect_time(strstr(pawl_error_message(), "half changed"), "%s", pawl_error_message());
+	timed_code(pawl_lock_release(table, lock), PAWL_SUCCESS, "release");
+}
+
+/* Rank 0 abandons lock 0 twice, and repairs it once. */
+static void recovered(void)
+{
+	int last = tap_size - 1;
+	int64_t token[4] = {0};
+
+	now_doing("%s, told of a recovery", kind->name);
+	last_unit = PAWL_RANGE_END;
+	if (tap_rank == 0 && timed_code(acquire(0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire")) {
+		timed_code(consistent(0), PAWL_SUCCESS, "consistent"); /* of the rounds before */
+		token[0] = number(0);
+		timed_code(abandon(0), PAWL_SUCCESS, "abandon");
+	}
+	meet();
+	if (tap_rank == last) {
+		token[1] = hold_told(0, PAWL_EXCLUSIVE, true, false);
+		if (!has_ranges())
+			tell_each(0);
+	}
+	meet();
+	if (tap_rank == 0) {
+		token[2] = hold_told(0, PAWL_EXCLUSIVE, true, true);
+		hold_told(0, PAWL_EXCLUSIVE, false, false);
+	}
+	meet();
+	if (tap_rank == last) {
+		if (kind->capabilities & PAWL_CAP_SHARED)
+			hold_told(0, PAWL_SHARED, false, false);
+		token[3] = hold_told(0, PAWL_EXCLUSIVE, false, true);
+	}
+	MPI_Allreduce(MPI_IN_PLACE, token, 4, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+	for (int i = 1; i < 4; i++)
+		expect_time(token[i] > token[i - 1], "number %d is %lld after %lld", i,
+			    (long long)token[i], (long long)token[i - 1]);
+	last_unit = 70;
+	if (tap_rank == 0 && timed_code(acquire(0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire"))
+		timed_code(abandon(0), PAWL_SUCCESS, "abandon");
+	meet();
+	if (tap_rank == last && timed_code(acquire(0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire")) {
+		expect_time(told, "not told of a second recovery");
+		timed_code(consistent(0), has_ranges() ? PAWL_ERR_RANGE : PAWL_SUCCESS,
+			   "consistent, of some units");
+		timed_code(release(0), PAWL_SUCCESS, "release");
+	}
+	meet();
+	result("%s: holders are told of a recovery until one repairs, and have numbers",
+	       kind->name);
+}
+
 static int nodes(void)
 {
 	struct pawl_table_info info = {.nodes = 0};
@@ -210,10 +354,13 @@ int main(int argc, char **argv)
 		table = table_open(kind->name, 2, "lease", LEASE_US);
 		if (!table)
 			continue;
+		last_unit = 70;
 		abandoned(PAWL_EXCLUSIVE, "exclusively");
 		if (kind->capabilities & PAWL_CAP_SHARED)
 			abandoned(PAWL_SHARED, "shared");
 		awaited();
+		if (strstr(kind->options, "recoveries")) /* each life has a copy */
+			recovered();
 		/* Over several nodes a stopped rank also stops clients that use its memory by the
 		 * MPI. */
 		if (nodes() == 1 && tap_size > 1)

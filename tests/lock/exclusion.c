@@ -294,6 +294,10 @@ static void unsupported(void)
 		expect_code(pawl_lock_acquire_part(table, 0, 1, PAWL_EXCLUSIVE),
 			    PAWL_ERR_UNSUPPORTED, "part");
 	}
+	if (!can(PAWL_CAP_UPGRADE)) {
+		expect_code(pawl_lock_upgrade(table, 0), PAWL_ERR_UNSUPPORTED, "upgrade");
+		expect_code(pawl_lock_downgrade(table, 0), PAWL_ERR_UNSUPPORTED, "downgrade");
+	}
 	if (!can(PAWL_CAP_TRY))
 		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_ERR_UNSUPPORTED,
 			    "try acquire");
@@ -316,6 +320,10 @@ static void all_cases(void)
 		run("intents, parts and the whole", intents_and_others);
 		run("what goes with what", intents_try);
 		run("parts, what is held of which is refused", intents_misused);
+	}
+	if (can(PAWL_CAP_UPGRADE)) {
+		run("readers become writers, and the reverse", change_contended);
+		run("one reader at a time becomes a writer", change_refused);
 	}
 	if (can(PAWL_CAP_TRY)) {
 		run_long("try acquire of what is held, and free", try_alone);

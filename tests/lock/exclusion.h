@@ -38,6 +38,10 @@ void many_misused(void);
 /* exclusion_request.c: by this function, which takes a name and a case */
 void run_requests(void (*run)(const char *what, void (*test)(void)));
 
+/* exclusion_change.c */
+void change_contended(void);
+void change_refused(void);
+
 /* exclusion_intent.c */
 void intents_and_others(void);
 void intents_meet(void);

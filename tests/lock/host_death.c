@@ -150,7 +150,7 @@ static void check_meetings(void)
 /* Whether a death explains the code. */
 static bool is_fine(int rc, const char *what, const struct section *s)
 {
-	if (rc == PAWL_SUCCESS || rc == PAWL_ERR_LEASE_LOST)
+	if (rc == PAWL_SUCCESS || rc == PAWL_RECOVERED || rc == PAWL_ERR_LEASE_LOST)
 		return true;
 	atomic_fetch_add(&here->died, rc == PAWL_ERR_PEER);
 	if (rc != PAWL_ERR_PEER || ranges)

@@ -98,7 +98,7 @@ static void expect_recovery(int lock)
 		sleep_for(0.5 * i * LEASE_S);
 		rc = acquire(lock);
 	}
-	if (rc != PAWL_SUCCESS)
+	if (rc != PAWL_RECOVERED)
 		wrong("rank %d, lock %d: %s", rank, lock, pawl_strerror(rc));
 	if (!atomic_load(&all->killed))
 		wrong("rank %d, lock %d: recovered before anybody died", rank, lock);

@@ -192,7 +192,7 @@ static void enter(int lock, int mode)
 		mode = PAWL_EXCLUSIVE;
 	atomic_store(&me->doing, lock);
 	rc = acquire(lock, mode);
-	if (rc != PAWL_SUCCESS)
+	if (rc != PAWL_SUCCESS && rc != PAWL_RECOVERED)
 		wrong("rank %d, acquire: %s: %s", rank, pawl_strerror(rc), pawl_error_message());
 	atomic_store(&me->inside[lock], mode);
 	note_clashes(lock, mode);

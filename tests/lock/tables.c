@@ -52,6 +52,11 @@ bool expect_code(int got, int wanted, const char *what)
 		      pawl_strerror(wanted), got ? pawl_error_message() : "");
 }
 
+bool expect_held(int got, const char *what)
+{
+	return expect_code(got == PAWL_RECOVERED ? PAWL_SUCCESS : got, PAWL_SUCCESS, what);
+}
+
 bool readers_expire(const struct pawl_kind *kind)
 {
 	return strstr(kind->options, "lease") && !(kind->capabilities & PAWL_CAP_RECOVERS);

@@ -286,6 +286,9 @@ static int take_range(struct sim_rank *r, const struct draw *d, uint64_t space, 
 						       : place == 2 ? units + units / 8
 								    : 4 * units);
 
+	/* Only who has the whole space can repair it. */
+	if (r->told && sim_below(&r->random, 2))
+		return sim_acquire_range(r, space, 0, PAWL_RANGE_END, mode, how, ns);
 	return sim_acquire_range(r, space, first, first + (int64_t)sim_below(&r->random, length),
 				 mode, how, ns);
 }
@@ -477,6 +480,42 @@ static void outlast(struct sim_rank *r, const struct draw *d)
 		r->stood_ns += ns;
 }
 
+/* In a table with a lease: take a number, and repair what was recovered. False: the hold has ended
+ * by a failure. */
+static bool use_lives(struct sim_rank *r)
+{
+	const struct sim_hold *h = &r->held[r->nheld - 1];
+	bool whole = !(r->world->request.protocol->kind.capabilities & PAWL_CAP_RANGES) ||
+		     (h->slot->first == 0 && h->slot->last == PAWL_RANGE_END);
+
+	if (!r->world->setup.lives)
+		return true;
+	if (sim_below(&r->random, 4) == 0 && !sim_number(r))
+		return false;
+	if (r->told && whole && h->mode == PAWL_EXCLUSIVE && sim_below(&r->random, 2))
+		return sim_repair(r);
+	return true;
+}
+
+/* Of a rank that holds this lock only: an upgrade waits for holders, which may wait for others with
+ * higher numbers. False: the hold has ended by a failure. */
+static bool change_mode(struct sim_rank *r, const struct draw *d)
+{
+	bool goes_on = true;
+
+	if (!r->world->request.protocol->change || r->nheld != 1 || sim_below(&r->random, 2))
+		return true;
+	for (uint64_t i = sim_below(&r->random, 4); i-- > 0 && goes_on;) {
+		if (r->held[0].mode == PAWL_SHARED)
+			goes_on = sim_upgrade(r, sim_below(&r->random, 2) ? draw_time(r) : 0);
+		else if (r->held[0].mode == PAWL_EXCLUSIVE)
+			goes_on = sim_downgrade(r);
+		if (goes_on)
+			sim_sleep(r, sim_below(&r->random, d->inside * SIM_NS));
+	}
+	return goes_on;
+}
+
 static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
 	bool reads = d->reads && (int)sim_below(&r->random, PER_CENT) < d->reads;
@@ -492,6 +531,8 @@ static void attempt(struct sim_rank *r, const struct draw *d, unsigned capabilit
 	sim_sleep(r, d->outstay * SIM_NS + sim_below(&r->random, d->inside * SIM_NS));
 	if ((int)sim_below(&r->random, PER_MILLE) < d->sleeps)
 		outlast(r, d);
+	if (!use_lives(r) || !change_mode(r, d))
+		return;
 	if (r->nheld == 1 && (int)sim_below(&r->random, PER_CENT) < d->several)
 		attempt_another(r, d, capabilities);
 	if ((int)sim_below(&r->random, PER_MILLE) < d->forgets)

@@ -50,7 +50,7 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed,
 /* features.c: what worlds have had, by feature. Worlds are small and mostly alike, so a part of a
  * protocol that only rare worlds reach may never run; a feature that no world of a kind had is a
  * failure of the test. */
-enum { FEATURES = 17 };
+enum { FEATURES = 23 };
 struct features {
 	uint64_t worlds[FEATURES];
 };

@@ -135,6 +135,52 @@ static bool begins_at_home(const struct lock_protocol *p)
 	return p->first_at_home;
 }
 
+static bool tells(const struct lock_protocol *p)
+{
+	return p->recover && p->recover->life;
+}
+
+static bool has_told(const struct draw *d, const struct sim_world *w)
+{
+	(void)d;
+	return w->told;
+}
+
+static bool has_repaired(const struct draw *d, const struct sim_world *w)
+{
+	(void)d;
+	return w->repairs;
+}
+
+static bool has_numbers(const struct draw *d, const struct sim_world *w)
+{
+	(void)d;
+	return w->told && w->tokens > 1;
+}
+
+static bool changes(const struct lock_protocol *p)
+{
+	return p->change;
+}
+
+static bool has_upgraded(const struct draw *d, const struct sim_world *w)
+{
+	(void)d;
+	return w->upgrades;
+}
+
+static bool has_refused(const struct draw *d, const struct sim_world *w)
+{
+	(void)d;
+	return w->refusals;
+}
+
+static bool has_downgraded(const struct draw *d, const struct sim_world *w)
+{
+	(void)d;
+	return w->downgrades;
+}
+
 static bool has_erred(const struct draw *d, const struct sim_world *w)
 {
 	(void)d;
@@ -180,6 +226,12 @@ static const struct {
     {"cut", "a call that a lost connection ends", any, has_been_cut},
     {"reach", "a call that ends because a home cannot be reached", begins_at_home, has_not_reached},
     {"few", "a network with addition and compare-and-swap only", any, has_few_atomics},
+    {"told", "an acquire after a recovery", tells, has_told},
+    {"repair", "a holder that repairs what was recovered", tells, has_repaired},
+    {"up", "a sharer that becomes exclusive", changes, has_upgraded},
+    {"up2", "a second one, which is refused", changes, has_refused},
+    {"down", "an exclusive holder that goes on to share", changes, has_downgraded},
+    {"number", "numbers of holders, and a recovery", tells, has_numbers},
 };
 
 enum { KNOWN = sizeof features / sizeof features[0] };

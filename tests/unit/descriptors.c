@@ -38,6 +38,8 @@ static void capabilities(const struct lock_protocol *p)
 	check(says(p, PAWL_CAP_RANGES) == (p->range != NULL), p, "ranges: block range");
 	check(says(p, PAWL_CAP_INTENT) == (p->part != NULL), p, "intent: block part");
 	check(says(p, PAWL_CAP_OPTIMISTIC) == (p->read != NULL), p, "optimistic: block read");
+	check(says(p, PAWL_CAP_UPGRADE) == (p->change != NULL), p, "upgrade: block change");
+	check(!says(p, PAWL_CAP_UPGRADE) || says(p, PAWL_CAP_SHARED), p, "upgrade: shared, too");
 	check(!says(p, PAWL_CAP_OPTIMISTIC) || says(p, PAWL_CAP_SHARED), p,
 	      "optimistic: shared, too");
 	check(!says(p, PAWL_CAP_THREADS) || p->mpi, p, "threads: only where block mpi is");
@@ -60,6 +62,8 @@ static void blocks(const struct lock_protocol *p)
 	check(!r || (r->keeps_out && !r->grow == !r->shrink && !r->grow == !r->forget), p,
 	      "range: keeps_out; grow, shrink and forget");
 	check(!p->part || (p->part->acquire && p->part->release), p, "part: acquire and release");
+	check(!p->change || (p->change->upgrade && p->change->downgrade), p,
+	      "change: upgrade and downgrade");
 	check(!p->read || (p->read->begin && p->read->validate), p, "read: begin and validate");
 	check(!p->mpi || (p->mpi->open && p->mpi->close), p, "mpi: open and close");
 	check(!p->check || p->check->idle, p, "check: idle");

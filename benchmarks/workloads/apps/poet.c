@@ -158,7 +158,7 @@ static void enter(const struct trial *t, uint64_t bucket, int mode)
 {
 	if (!t->table || ranges_are_broken())
 		return;
-	if (pawl_lock_acquire(t->table, bucket % poet.locks, mode) != PAWL_SUCCESS)
+	if (trial_refused(pawl_lock_acquire(t->table, bucket % poet.locks, mode)))
 		trial_abort(t, "acquire");
 }
 

@@ -90,7 +90,7 @@ static inline void range_lock(const struct trial *t, uint64_t space, struct span
 {
 	if (ranges_are_broken())
 		return;
-	if (pawl_range_acquire(t->table, space, s.first, s.last, mode, range) != PAWL_SUCCESS)
+	if (trial_refused(pawl_range_acquire(t->table, space, s.first, s.last, mode, range)))
 		trial_abort(t, "acquire");
 }
 

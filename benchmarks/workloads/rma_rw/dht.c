@@ -170,7 +170,7 @@ static bool find_locked(int64_t key)
 
 static void acquire(struct trial *t, int mode)
 {
-	if (t->table && pawl_lock_acquire(t->table, 0, mode) != PAWL_SUCCESS)
+	if (t->table && trial_refused(pawl_lock_acquire(t->table, 0, mode)))
 		trial_abort(t, "acquire");
 }
 

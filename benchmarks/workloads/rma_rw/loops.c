@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void cycle(struct trial *t, enum wo
 		read_optimistically(t, p);
 		return;
 	}
-	if (__builtin_expect(pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS, 0))
+	if (trial_refused(pawl_lock_acquire(t->table, p.lock, p.mode)))
 		trial_abort(t, "acquire");
 	inside(t, p, work, paced);
 	if (__builtin_expect(has_failed(pawl_lock_release(t->table, p.lock)), 0))
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) void timed_cycle(struct trial *t, e
 		sample(t, start, 1);
 		return;
 	}
-	if (pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS)
+	if (trial_refused(pawl_lock_acquire(t->table, p.lock, p.mode)))
 		trial_abort(t, "acquire");
 	if (work == TOUCH || work == READ || work == COUNT_AND_SPIN || paced) {
 		middle = ticks();

@@ -71,7 +71,7 @@ static void enter(struct trial *t, struct deal *d)
 	if (bank.broken)
 		return;
 	for (int i = 0; t->table && i < d->n; i++)
-		if (pawl_lock_acquire(t->table, d->account[i], d->mode) != PAWL_SUCCESS)
+		if (trial_refused(pawl_lock_acquire(t->table, d->account[i], d->mode)))
 			trial_abort(t, "acquire");
 	if (t->table)
 		return;

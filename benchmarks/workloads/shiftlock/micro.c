@@ -15,7 +15,7 @@
 
 static inline void acquire(struct trial *t, struct pick p)
 {
-	if (__builtin_expect(pawl_lock_acquire(t->table, p.lock, p.mode) != PAWL_SUCCESS, 0))
+	if (trial_refused(pawl_lock_acquire(t->table, p.lock, p.mode)))
 		trial_abort(t, "acquire");
 }
 

@@ -18,7 +18,7 @@ static void take(struct trial *t, const struct txn *x, bool shares)
 	for (int i = 0; i < x->n; i++) {
 		int mode = shares ? x->want[i].mode : PAWL_EXCLUSIVE;
 
-		if (pawl_lock_acquire(t->table, x->want[i].lock, mode) != PAWL_SUCCESS)
+		if (trial_refused(pawl_lock_acquire(t->table, x->want[i].lock, mode)))
 			trial_abort(t, "acquire");
 	}
 }

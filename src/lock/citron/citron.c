@@ -317,12 +317,15 @@ static bool acquire_under_root(struct citron_view *v)
 static int acquire_now(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct citron_view v;
-	int rc = PAWL_SUCCESS;
 
 	begin(&v, s, slot);
-	while (rc == PAWL_SUCCESS && !acquire_under_root(&v))
-		rc = v.error ? v.error : citron_renew(&v);
-	return rc;
+	while (!acquire_under_root(&v)) {
+		int rc = v.error ? v.error : citron_renew(&v);
+
+		if (rc != PAWL_SUCCESS)
+			return rc;
+	}
+	return v.told;
 }
 
 /* One try, with the known root. */
@@ -358,7 +361,7 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 	struct citron_view v;
 
 	begin(&v, s, slot);
-	return try_now(&v) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+	return try_now(&v) ? v.told : PAWL_ERR_BUSY;
 }
 
 static int acquire_in_time(const struct lock_setup *s, struct lock_slot *slot)
@@ -378,7 +381,7 @@ static int acquire_in_time(const struct lock_setup *s, struct lock_slot *slot)
 		else if (!rma_pause(&slot->client, &p, "its units to be free"))
 			return PAWL_ERR_TIMEOUT;
 	}
-	return PAWL_SUCCESS;
+	return v.told;
 }
 
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
@@ -413,6 +416,15 @@ static bool keeps_out(const struct lock_setup *s, const struct lock_slot *slot, 
 			return true;
 	}
 	return h->spill && last >= citron_units(k->start + grown_of(h->top));
+}
+
+/* TOP has no copy twice, and its era grows when the copy changes. */
+static struct lock_life life(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct citron_hold *h = lock_scratch(slot);
+
+	(void)s;
+	return (struct lock_life){copy_of(h->top), era_of(h->top)};
 }
 
 /* Other clients write no words of a slot, so it may be used again at once. */
@@ -587,7 +599,7 @@ const struct lock_protocol lock_citron = {
     .settled = lock_is_answered,
     .posts_unmarked = true,
     .timed = LOCK_KEEPS_NO_PLACE,
-    .recover = &(const struct lock_recovery_calls){.abandon = abandon},
+    .recover = &(const struct lock_recovery_calls){.abandon = abandon, .life = life},
     .range =
 	&(const struct lock_range_calls){
 	    .keeps_out = keeps_out, .grow = grow, .shrink = shrink, .forget = forget},

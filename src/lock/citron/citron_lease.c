@@ -429,19 +429,17 @@ int citron_renew(struct citron_view *v)
  * start anew. */
 static bool is_late(const struct citron_view *v)
 {
-	int64_t lease = lease_ns(v->s);
-
-	return lease && (int64_t)rma_clock(v->c) - v->h->since > lease / LONG_AGO &&
+	return (int64_t)rma_clock(v->c) - v->h->since > lease_ns(v->s) / LONG_AGO &&
 	       !FAULT(citron_late);
 }
 
-bool citron_confirm(struct citron_view *v)
+static bool confirm_lease(struct citron_view *v)
 {
-	int64_t *got = v->h->got;
+	int64_t *got = v->h->got, copy = copy_of(v->top);
 
-	v->h->top = v->top;
-	/* Before the look at the clock: the client may be stopped here. */
-	citron_leave_queue(v);
+	/* Before the look at the clock, as all that may take long. */
+	if (copy)
+		v->told = life_is_told(v->s, v->slot, copy) ? PAWL_RECOVERED : PAWL_SUCCESS;
 	/* This look may take long, too. */
 	for (bool again = is_late(v); again; again = is_late(v) && !FAULT(citron_stale)) {
 		citron_lease_begin(v);
@@ -455,6 +453,14 @@ bool citron_confirm(struct citron_view *v)
 			return false;
 	}
 	return true;
+}
+
+bool citron_confirm(struct citron_view *v)
+{
+	v->h->top = v->top;
+	/* Before the look at the clock: the client may be stopped here. */
+	citron_leave_queue(v);
+	return !v->leases || confirm_lease(v);
 }
 
 void citron_lease_look(struct citron_view *v)

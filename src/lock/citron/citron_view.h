@@ -100,6 +100,7 @@ struct citron_view {
 	bool shut;            /* the known root is wrong: start again */
 	bool gone;            /* the copy is dead: nothing has to be taken back */
 	int error;            /* PAWL_ERR_*, if the call cannot succeed */
+	int told;             /* the code of an acquire: PAWL_SUCCESS or PAWL_RECOVERED */
 	int64_t met;          /* index of the word that was last in the way, */
 	int64_t met_bits;     /* and, in a leaf, its bits that were */
 };

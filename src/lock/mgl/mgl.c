@@ -16,7 +16,8 @@
  * alone, also in all parts.
  *
  * Words. W, at the home: EXCL (there is an exclusive holder), CLOSED (the head of the queue
- * excludes newcomers), and the numbers of sharers, of intents exclusive and of intents shared.
+ * excludes newcomers), UPGRADE (a sharer is about to be exclusive), and the numbers of sharers, of
+ * intents exclusive and of intents shared.
  * Besides, the tree of queues of rma-mcs (queue_tree.c) for clients that W excludes.
  *
  * Ahead. A client that holds a part and then needs an intent at the whole must not wait behind a
@@ -31,6 +32,14 @@
  * exclusive have left.) An intent ahead joins if V is open but does not open it: clients that queue
  * must not wait for one that does not.
  *
+ * Changes of mode. A sharer that becomes exclusive sets UPGRADE (U1), waits until it is the only
+ * sharer and there is no intent shared (U2), and swaps its count and UPGRADE for EXCL (U3). One
+ * that finds UPGRADE set gets PAWL_ERR_BUSY at once, since the other waits for it. UPGRADE excludes
+ * newcomers, as CLOSED does, and heads of the queue until they ask, but not intents ahead. An
+ * exclusive holder that becomes a sharer swaps EXCL for its count by one sum (D1); if it queued, it
+ * takes CLOSED back by the same sum, and then leaves the queue (D2), as a sharer to which the lock
+ * was handed.
+ *
  * Deadlines. A client whose deadline has passed undoes what it has done. In the queue it abandons
  * its place, or all its places, as in rma-mcs, and may resume from there. At the head of the queue
  * it takes CLOSED back and leaves the queue to the next client, which comes to W afresh (T1). An
@@ -43,7 +52,10 @@
  * While its head waits, CLOSED excludes newcomers, so the head waits only for holders and for
  * intents ahead. (A stream of tries that fail, or of deadlines that pass at once, shows in W for
  * moments, and may delay the head as long.) An intent ahead waits while exclusive holders hand the
- * lock over to each other.
+ * lock over to each other. A sharer that becomes exclusive waits for the holders beside it, and for
+ * one head of the queue at most that has looked before; it overtakes the queue. If it does so
+ * between the look of a head and its request, that head asks again, and newcomers may come before
+ * it.
  *
  * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to release; for a part and
  * the intent of either kind at its whole, 2 in 1, and 2 in 1. If the transport posts (UCX between
@@ -79,14 +91,23 @@
  *       from a client whose sum is on its way. So a try that is refused waits for the sums of
  *       its own process and tries once more (posts_unmarked).
  *
- * Progress: starvation-free if holders release, and intents ahead and streams of tries and of
- * deadlines that pass at once end; dead-lock-free in any case. A client that gives up waits only
- * for what a releaser waits for (queue_tree.c).
+ *   (H) While a client shares, no intent exclusive is in: those that W counts wait ahead, for
+ *       SHARERS, so U2 does not wait for them, and there is no cycle. U3 compares all of W: the
+ *       other sharers and intents shared that it counts are none, and from then on EXCL is there,
+ *       so (A) holds for whoever comes; an intent ahead has seen the sharer until then, and sees
+ *       EXCL from then on. One sharer at a time has UPGRADE: it is set by an OR, and by a client
+ *       that is counted, so nobody else is exclusive meanwhile.
+ *   (I) By D1 the client is counted as a sharer when EXCL goes, in one sum. It conflicts with no
+ *       holder, since there is none. Its CLOSED goes before it leaves the queue, as in (D).
+ *
+ * Progress: starvation-free if holders release, and intents ahead, changes of mode, and streams of
+ * tries and of deadlines that pass at once end; dead-lock-free in any case. A client that gives up
+ * waits only for what a releaser waits for (queue_tree.c).
  *
  * Bounds: 2^20 - 1 clients at one lock, each of which is counted in one field of W at a time; a
  * table with more is refused.
  *
- * Model: models/mgl.pml, whose steps F1 ... T1, G1 ... G6 are named below.
+ * Model: models/mgl.pml, whose steps F1 ... T1, G1 ... G6, U1 ... D2 are named below.
  */
 #include "lock/tree/queue_tree.h"
 
@@ -94,17 +115,18 @@
 #include <stdlib.h>
 
 /* W. A parked client notices changes in the low half only. Only an exclusive client waits for
- * counts in the upper half: if the last intents shared leave (or 1024 intents exclusive) between
+ * counts in the upper half: if the last intents shared leave (or 512 intents exclusive) between
  * its last look and its sleep, it sleeps until the end of its nap. */
 enum {
-	SHARED_SHIFT = 2,
-	INTENT_SHIFT = 22,
-	READERS_SHIFT = 42,
+	SHARED_SHIFT = 3,
+	INTENT_SHIFT = 23,
+	READERS_SHIFT = 43,
 	COUNT_BITS = 20,
 	MOST_CLIENTS = (1 << COUNT_BITS) - 1
 };
 #define EXCL INT64_C(1)
 #define CLOSED INT64_C(2)
+#define UPGRADE INT64_C(4)
 #define COUNT(shift) (((INT64_C(1) << COUNT_BITS) - 1) << (shift))
 #define SHARERS COUNT(SHARED_SHIFT)
 #define INTENTS COUNT(INTENT_SHIFT)
@@ -113,8 +135,9 @@ enum {
 
 enum { WORD_BYTES = 8 };
 _Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
-_Static_assert((CLOSED | EXCL) < (1 << SHARED_SHIFT) && SHARED_SHIFT + COUNT_BITS == INTENT_SHIFT &&
-		   INTENT_SHIFT + COUNT_BITS == READERS_SHIFT && READERS_SHIFT + COUNT_BITS < 63,
+_Static_assert((UPGRADE | CLOSED | EXCL) < (1 << SHARED_SHIFT) &&
+		   SHARED_SHIFT + COUNT_BITS == INTENT_SHIFT &&
+		   INTENT_SHIFT + COUNT_BITS == READERS_SHIFT && READERS_SHIFT + COUNT_BITS <= 63,
 	       "the fields of W do not overlap, and W is never negative");
 
 /* V: whether clients may join, how many have it, and how many have joined since the first one. One
@@ -241,7 +264,7 @@ RMA_INLINE void ask(struct lock_slot *slot, struct rma_word w, int64_t *old)
 
 RMA_INLINE bool is_in(const struct lock_slot *slot, int64_t old)
 {
-	return !(old & (others(slot) | CLOSED));
+	return !(old & (others(slot) | CLOSED | UPGRADE));
 }
 
 /* F2: undo a request that has failed. */
@@ -306,7 +329,9 @@ static bool enter_exclusive(struct lock_slot *slot, struct rma_word w)
 /* A5 to A9: the same for a sharer or an intent; the lock is open when it is in. */
 static bool enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_entry entry)
 {
-	int64_t in_the_way = others(slot), old;
+	const int64_t in_the_way = others(slot), before = in_the_way | UPGRADE;
+	bool wait;
+	int64_t old;
 
 	if (entry == QUEUE_FRESH) {
 		old = fetch_and_add(slot, w, one(slot));
@@ -317,9 +342,9 @@ static bool enter_counted(struct lock_slot *slot, struct rma_word w, enum queue_
 		if (rma_is_mapped_cpu(w))
 			rma_wake(&slot->client, w);
 	}
-	while (old & in_the_way) {
+	for (wait = old & before; wait; wait = old & in_the_way) {
 		add(slot, w, CLOSED - one(slot));
-		if (!await_none_of(slot, w, in_the_way,
+		if (!await_none_of(slot, w, before,
 				   "holders in another mode to leave the lock word"))
 			return false;
 		old = fetch_and_add(slot, w, one(slot) - CLOSED);
@@ -491,7 +516,7 @@ static bool enter_soon(const struct lock_setup *s, struct lock_slot *slot, struc
 			return false;
 		if (enter_at_once(slot, w))
 			return true;
-		if (!rma_spin_briefly(&slot->client, w, others(slot) | CLOSED, RMA_EQ, 0))
+		if (!rma_spin_briefly(&slot->client, w, others(slot) | CLOSED | UPGRADE, RMA_EQ, 0))
 			return false;
 	}
 	return false;
@@ -703,6 +728,57 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+/* --------------------------------------------------------- changes of mode */
+
+static int upgrade(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word w = word(s, slot);
+	const int64_t mine = one(slot);
+	int64_t old, seen;
+
+	/* U1 */
+	rma_fao(c, w, RMA_OR, UPGRADE, &old);
+	rma_flush(c, w); /* orders the OR before the look at old, and before U2 */
+	if ((old & UPGRADE) && !FAULT(mgl_second))
+		return PAWL_ERR_BUSY;
+	do { /* U2, U3; (H) */
+		if (!rma_await_until(c, w, SHARERS | READERS, RMA_EQ, mine, RMA_SOON,
+				     slot->deadline_ns, "other holders to leave the lock word",
+				     &seen)) {
+			add(slot, w, -UPGRADE); /* U4 */
+			return PAWL_ERR_TIMEOUT;
+		}
+		if (FAULT(mgl_upgrade)) {
+			add(slot, w, EXCL - mine - UPGRADE);
+			break;
+		}
+		rma_cas(c, w, seen, seen + EXCL - mine - UPGRADE, &old);
+		rma_flush(c, w); /* orders the swap before the look at old */
+	} while (old != seen);
+	slot->mode = PAWL_EXCLUSIVE;
+	return PAWL_SUCCESS;
+}
+
+static int downgrade(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	struct rma_word w = word(s, slot);
+	bool queued = own_of(slot)->as_writer;
+
+	slot->mode = PAWL_SHARED;
+	own_of(slot)->as_writer = false;
+	if (FAULT(mgl_downgrade)) {
+		add(slot, w, -EXCL);
+		add(slot, w, EXCL);
+	}
+	/* D1; (I). */
+	add(slot, w, one(slot) - EXCL - (queued ? CLOSED : 0));
+	if (queued)
+		queue_tree_abandon(s, &k->tree, slot); /* D2 */
+	return PAWL_SUCCESS;
+}
+
 /* ------------------------------------------------------------- the simulator */
 
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
@@ -743,8 +819,8 @@ const struct lock_protocol lock_mgl = {
 	    .summary =
 		"shared, exclusive and intents of both in one word; a tree of queues behind it",
 	    .reference = "Gray et al. 1976 (modes); the queue of HPDC'16 (RMA-RW)",
-	    .capabilities =
-		PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_TIMED |
+			    PAWL_CAP_FAIR | PAWL_CAP_UPGRADE,
 	},
     .options = options,
     .layout = layout,
@@ -756,6 +832,7 @@ const struct lock_protocol lock_mgl = {
     .posts_unmarked = true,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .part = &(const struct lock_part_calls){.acquire = acquire_part, .release = release_part},
+    .change = &(const struct lock_change_calls){.upgrade = upgrade, .downgrade = downgrade},
     .check = &(const struct lock_check_calls){.idle = idle},
     .first_at_home = true,
 };

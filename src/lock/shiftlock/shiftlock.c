@@ -401,7 +401,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 	return await_lock(s, slot, w);
 }
 
-static int acquire_as_writer(const struct lock_setup *s, struct lock_slot *slot)
+RMA_INLINE int acquire_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct lease_watch w;
 	uint64_t before = lease_now_cheap(s, slot);
@@ -465,7 +465,7 @@ static RMA_SLOW_PATH int await_turn(const struct lock_setup *s, struct lock_slot
 	return give_back(s, slot); /* (J) */
 }
 
-static int acquire_as_reader(const struct lock_setup *s, struct lock_slot *slot)
+RMA_INLINE int acquire_as_reader(const struct lock_setup *s, struct lock_slot *slot)
 {
 	uint64_t before = lease_now_cheap(s, slot);
 	int64_t old;
@@ -478,21 +478,49 @@ static int acquire_as_reader(const struct lock_setup *s, struct lock_slot *slot)
 	return a_writers(old) ? await_turn(s, slot, before, old) : take(s, slot, before);
 }
 
+/* The client has the lock in a later block: PAWL_SUCCESS or PAWL_RECOVERED; or as take_late(), if
+ * the look has taken what (J) leaves beyond a lease. */
+static RMA_SLOW_PATH int tell(const struct lock_setup *s, struct lock_slot *slot)
+{
+	uint64_t before = lease_now(s, slot);
+	bool told = life_is_told(s, slot, shiftlock_life(s, slot).copy);
+	int rc = PAWL_SUCCESS;
+
+	if (lease_now(s, slot) - before > lease_ns(s) / 4 && !FAULT(shiftlock_told))
+		rc = take_late(s, slot);
+	return rc == PAWL_SUCCESS && told ? PAWL_RECOVERED : rc;
+}
+
+RMA_INLINE int acquire_here(const struct lock_setup *s, struct lock_slot *slot)
+{
+	return slot->mode == PAWL_SHARED ? acquire_as_reader(s, slot) : acquire_as_writer(s, slot);
+}
+
+/* As acquire_here() has returned rc, ask again until the client has the lock. */
+static RMA_SLOW_PATH int acquire_on(const struct lock_setup *s, struct lock_slot *slot, int rc)
+{
+	for (;;) {
+		if (rc == PAWL_SUCCESS && shiftlock_is_later(s, slot))
+			rc = tell(s, slot);
+		if (rc == SHIFTLOCK_DEAD) {
+			rc = shiftlock_next_block(s, slot);
+			if (rc != PAWL_SUCCESS)
+				return rc;
+		} else if (rc != PAWL_ERR_BUSY) {
+			return rc;
+		}
+		rc = acquire_here(s, slot);
+	}
+}
+
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int rc;
 
-	shiftlock_find(s, slot);
-	do {
-		rc = slot->mode == PAWL_SHARED ? acquire_as_reader(s, slot)
-					       : acquire_as_writer(s, slot);
-		if (rc == SHIFTLOCK_DEAD) {
-			rc = shiftlock_next_block(s, slot);
-			if (rc == PAWL_SUCCESS)
-				rc = PAWL_ERR_BUSY; /* ask again */
-		}
-	} while (rc == PAWL_ERR_BUSY);
-	return rc;
+	if (shiftlock_find(s, slot))
+		return acquire_on(s, slot, PAWL_ERR_BUSY);
+	rc = acquire_here(s, slot);
+	return __builtin_expect(rc == PAWL_SUCCESS, 1) ? rc : acquire_on(s, slot, rc);
 }
 
 /* L4: resume a place that was left. PAWL_SUCCESS: the client is in the queue again. */
@@ -532,6 +560,8 @@ static int resume(const struct lock_setup *s, struct lock_slot *slot)
 	rc = lease_look(s, slot, &w);
 	if (rc == PAWL_SUCCESS)
 		rc = await_lock(s, slot, &w);
+	if (rc == PAWL_SUCCESS && shiftlock_is_later(s, slot))
+		rc = tell(s, slot);
 	return rc == SHIFTLOCK_DEAD ? LOCK_PASSED : rc;
 }
 
@@ -557,12 +587,11 @@ static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	bool shared = slot->mode == PAWL_SHARED;
+	bool shared = slot->mode == PAWL_SHARED, later = shiftlock_find(s, slot);
 	int64_t a, seen;
 	uint64_t before;
 	int rc;
 
-	shiftlock_find(s, slot);
 	rma_get(c, a_word(slot), &seen);
 	rma_flush(c, a_word(slot)); /* orders the get before the look at seen */
 	for (int i = 0; i < TRIES; i++) {
@@ -570,6 +599,7 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 			rc = shiftlock_next_block(s, slot);
 			if (rc != PAWL_SUCCESS)
 				return rc;
+			later = true;
 			rma_get(c, a_word(slot), &seen);
 			rma_flush(c, a_word(slot)); /* orders the get before the look at seen */
 			continue;
@@ -585,7 +615,9 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 			own_of(slot)->row = 0;
 			own_of(slot)->epoch = a & 1;
 			rc = take(s, slot, before);
-			if (rc == PAWL_SUCCESS)
+			if (rc == PAWL_SUCCESS && later)
+				rc = tell(s, slot);
+			if (rc == PAWL_SUCCESS || rc == PAWL_RECOVERED)
 				return rc;
 			rma_get(c, a_word(slot), &seen);
 			rma_flush(c, a_word(slot)); /* orders the get before the look at seen */
@@ -763,7 +795,7 @@ const struct lock_protocol lock_shiftlock = {
     .try_acquire = try_acquire,
     .release = release,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
-    .recover = &(const struct lock_recovery_calls){.abandon = abandon},
+    .recover = &(const struct lock_recovery_calls){.abandon = abandon, .life = shiftlock_life},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
     .first_at_home = true,
 };

@@ -204,8 +204,43 @@ struct lease_watch {
 /* The slot's block is dead, so continue at another one. Internal, never returned to callers. */
 enum { SHIFTLOCK_DEAD = -1 };
 
-/* Find the lock's living block, as far as this client knows. */
-void shiftlock_find(const struct lock_setup *s, struct lock_slot *slot);
+/* Blocks that replaced others, for a few locks: lock + 1 and offset. */
+enum { SHIFTLOCK_KNOWN = 8 };
+
+RMA_INLINE int64_t *shiftlock_known(struct lock_slot *slot)
+{
+	return (int64_t *)lock_scratch(slot) + 2 * (slot->lock % SHIFTLOCK_KNOWN);
+}
+
+/* The word at this offset of the lock's home. */
+struct rma_word shiftlock_at_home(const struct lock_setup *s, struct lock_slot *slot,
+				  uint64_t offset);
+
+/* Find the lock's living block, as far as this client knows. Whether it is one that replaced
+ * another. */
+RMA_INLINE bool shiftlock_find(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct shiftlock *k = s->state;
+	const int64_t *hint = shiftlock_known(slot);
+
+	if (__builtin_expect(hint[0] == (int64_t)slot->lock + 1, 0)) {
+		own_of(slot)->a = shiftlock_at_home(s, slot, (uint64_t)hint[1]);
+		return true;
+	}
+	own_of(slot)->a =
+	    lock_home_word(s, &slot->client, s->domain, k->blocks, BLOCK_BYTES, slot->lock);
+	return false;
+}
+
+/* Whether the slot's block replaced another. */
+static inline bool shiftlock_is_later(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct shiftlock *k = s->state;
+
+	return a_word(slot).offset >= k->spares;
+}
+
+struct lock_life shiftlock_life(const struct lock_setup *s, struct lock_slot *slot);
 /* The slot's block is dead: find the block in its place, or put one there. PAWL_SUCCESS or
  * PAWL_ERR_TOO_MANY. */
 int shiftlock_next_block(const struct lock_setup *s, struct lock_slot *slot);

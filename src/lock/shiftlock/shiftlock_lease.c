@@ -58,6 +58,11 @@
  * (for a grant) exactly: at least that many acquires, each of one or two round trips, within one
  * stop of a client between two consecutive operations.
  *
+ * Lives (lock/life.c): the number of a spare block is that of the life; 0 is the first block.
+ * Spares are taken in ascending order, and the replacement of a block is taken when that block is
+ * dead, so the number also grows with each recovery. A client knows the block before it acquires,
+ * and none has two lives.
+ *
  * Progress: as long as a living client waits and spares are left (option recoveries), the lock
  * continues. A client with a deadline looks for failures while it waits, and again when its process
  * wants to use the slot that is still in the queue.
@@ -66,9 +71,16 @@
  */
 #include "lock/shiftlock/shiftlock.h"
 
-enum { LEASES_TO_DEATH = 3, LOOKS_PER_LEASE = 2, KNOWN_BLOCKS = 8 };
+enum { LEASES_TO_DEATH = 3, LOOKS_PER_LEASE = 2 };
 
-static struct rma_word at_home(const struct lock_setup *s, struct lock_slot *slot, uint64_t offset)
+uint64_t shiftlock_scratch_words(const struct lock_setup *s)
+{
+	(void)s;
+	return 2 * SHIFTLOCK_KNOWN;
+}
+
+struct rma_word shiftlock_at_home(const struct lock_setup *s, struct lock_slot *slot,
+				  uint64_t offset)
 {
 	uint64_t index;
 	int rank;
@@ -77,35 +89,21 @@ static struct rma_word at_home(const struct lock_setup *s, struct lock_slot *slo
 	return rma_word(slot->client.rma, s->domain, rank, offset);
 }
 
-/* Blocks that replaced others, for a few locks: lock + 1 and offset. */
-static int64_t *known(struct lock_slot *slot)
-{
-	return (int64_t *)lock_scratch(slot) + 2 * (slot->lock % KNOWN_BLOCKS);
-}
-
-uint64_t shiftlock_scratch_words(const struct lock_setup *s)
-{
-	(void)s;
-	return 2 * KNOWN_BLOCKS;
-}
-
-void shiftlock_find(const struct lock_setup *s, struct lock_slot *slot)
+struct lock_life shiftlock_life(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
-	const int64_t *hint = known(slot);
+	int64_t copy = 0;
 
-	if (__builtin_expect(hint[0] == (int64_t)slot->lock + 1, 0))
-		own_of(slot)->a = at_home(s, slot, (uint64_t)hint[1]);
-	else
-		own_of(slot)->a =
-		    lock_home_word(s, &slot->client, s->domain, k->blocks, BLOCK_BYTES, slot->lock);
+	if (shiftlock_is_later(s, slot))
+		copy = (int64_t)((a_word(slot).offset - k->spares) / BLOCK_BYTES) + 1;
+	return (struct lock_life){copy, copy};
 }
 
 /* Take a spare block for this lock: its number, from 1; 0: none is left. */
 static int64_t take_spare(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
-	struct rma_word used = at_home(s, slot, k->used);
+	struct rma_word used = shiftlock_at_home(s, slot, k->used);
 	int64_t n;
 
 	rma_get(&slot->client, used, &n);
@@ -123,7 +121,7 @@ int shiftlock_next_block(const struct lock_setup *s, struct lock_slot *slot)
 	struct rma_client *c = &slot->client;
 	struct rma_word first = lock_home_word(s, c, s->domain, k->blocks, BLOCK_BYTES, slot->lock);
 	struct rma_word replacement_word = block_word(slot, BLOCK_REPLACEMENT);
-	int64_t *hint = known(slot), replacement, spare;
+	int64_t *hint = shiftlock_known(slot), replacement, spare;
 
 	if (FAULT(shiftlock_era))
 		return PAWL_SUCCESS;
@@ -148,7 +146,7 @@ int shiftlock_next_block(const struct lock_setup *s, struct lock_slot *slot)
 	}
 	hint[0] = (int64_t)slot->lock + 1;
 	hint[1] = (int64_t)(k->spares + (uint64_t)(replacement - 1) * BLOCK_BYTES);
-	own_of(slot)->a = at_home(s, slot, (uint64_t)hint[1]);
+	own_of(slot)->a = shiftlock_at_home(s, slot, (uint64_t)hint[1]);
 	return PAWL_SUCCESS;
 }
 

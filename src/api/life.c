@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls of a holder about recoveries: what it holds is consistent again, and a number for its
+ * writes to storage. */
+#include "base/error.h"
+#include "table/table.h"
+
+static int ended(const pawl_table *t, uint64_t lock, int rc)
+{
+	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, lock, rc);
+}
+
+static int is_consistent(pawl_table *t, struct lock_slot *slot, int *consistent)
+{
+	uint64_t lock = slot->lock;
+	bool repaired;
+	int rc;
+
+	if (!consistent)
+		return error_set(PAWL_ERR_ARG, "consistent is null");
+	rc = client_is_repaired(&t->clients, slot, &repaired);
+	*consistent = repaired;
+	return ended(t, lock, rc);
+}
+
+static int number(pawl_table *t, struct lock_slot *slot, int64_t *token)
+{
+	uint64_t lock = slot->lock;
+
+	if (!token)
+		return error_set(PAWL_ERR_ARG, "token is null");
+	if (!t->setup.lives)
+		return error_set(PAWL_ERR_UNSUPPORTED,
+				 "there are no tokens without option lease (kinds with"
+				 " PAWL_CAP_RECOVERS): no other client gets what this one holds");
+	return ended(t, lock, client_number(&t->clients, slot, token));
+}
+
+int pawl_lock_consistent(pawl_table *t, uint64_t lock)
+{
+	int rc;
+	struct lock_slot *slot = call_held_lock(t, lock, &rc);
+
+	if (!slot)
+		return rc;
+	if (slot->mode != PAWL_EXCLUSIVE)
+		return error_set(PAWL_ERR_NOT_HELD,
+				 "lock %llu%s is held by this thread, but not exclusively, so that"
+				 " it cannot repair what the lock protects",
+				 (unsigned long long)lock, t->of_name);
+	return ended(t, lock, client_repair(&t->clients, slot));
+}
+
+int pawl_lock_is_consistent(pawl_table *t, uint64_t lock, int *consistent)
+{
+	int rc;
+	struct lock_slot *slot = call_held_lock(t, lock, &rc);
+
+	return slot ? is_consistent(t, slot, consistent) : rc;
+}
+
+int pawl_lock_token(pawl_table *t, uint64_t lock, int64_t *token)
+{
+	int rc;
+	struct lock_slot *slot = call_held_lock(t, lock, &rc);
+
+	return slot ? number(t, slot, token) : rc;
+}
+
+int pawl_range_consistent(pawl_table *t, const pawl_range *range)
+{
+	int rc;
+	struct lock_slot *slot = call_held_range(t, range, &rc);
+	uint64_t space;
+
+	if (!slot)
+		return rc;
+	space = slot->lock;
+	if (slot->first != 0 || slot->last != PAWL_RANGE_END || slot->mode != PAWL_EXCLUSIVE)
+		return error_set(PAWL_ERR_RANGE,
+				 "units %lld to %lld of space %llu%s: only a client that has all"
+				 " units (0 to PAWL_RANGE_END, exclusively) can say that all are"
+				 " repaired",
+				 (long long)slot->first, (long long)slot->last,
+				 (unsigned long long)space, t->of_name);
+	return ended(t, space, client_repair(&t->clients, slot));
+}
+
+int pawl_range_is_consistent(pawl_table *t, const pawl_range *range, int *consistent)
+{
+	int rc;
+	struct lock_slot *slot = call_held_range(t, range, &rc);
+
+	return slot ? is_consistent(t, slot, consistent) : rc;
+}
+
+int pawl_range_token(pawl_table *t, const pawl_range *range, int64_t *token)
+{
+	int rc;
+	struct lock_slot *slot = call_held_range(t, range, &rc);
+
+	return slot ? number(t, slot, token) : rc;
+}
