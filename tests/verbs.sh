@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Locks and a verbs device, soft-RoCE in a virtual machine (tests/verbs/guests).
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+
+mpi_can_run || skip_all "configured without a launcher"
+[ "$TEST_MPI:${TEST_MPI_MAJOR:-4}" = openmpi:4 ] || skip_all "only written for Open MPI 4 so far"
+grep -q '^UCX_LIBS = *-l' "$builddir/Makefile" || skip_all "a build without UCX"
+machine=$builddir/tests/verbs-machine
+said=$("$srcdir/tests/verbs/guests" make "$machine" 2>&1)
+[ $? != 77 ] || skip_all "$said"
+
+tap_program "failures" "$srcdir/tests/verbs/guests" run --timeout 900 "$machine" \
+	sh "$srcdir/tests/verbs/failures.sh"
+
+finish
