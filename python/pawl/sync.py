@@ -14,7 +14,8 @@ import array
 import math
 import operator
 import struct
-from typing import Any, Callable, Optional, TypeVar, Union
+from ctypes import byref
+from typing import Any, Callable, Dict, NoReturn, Optional, TypeVar, Union
 
 from mpi4py import MPI
 
@@ -33,6 +34,27 @@ _UNKNOWN = -1
 def _table(comm: Any, n: int, info: Any, home: Optional[Callable[[int], int]] = None) -> Table:
     info = None if info is None or info == MPI.INFO_NULL else info
     return Table(comm, "auto", n, info=info, home=home, events=True, owner="process")
+
+
+class _Given(Dict[int, None]):
+    """As the type of a result of the end of `with`, of which object is what."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__({0: None})
+        self._what = what
+
+    def __missing__(self, code: int) -> NoReturn:
+        if code == Code.NOT_HELD:
+            raise RuntimeError(f"cannot release {self._what}")
+        if code == Code.RANGE:
+            raise ValueError("semaphore released too many times")
+        fail(code)
+
+
+def _bind(class_: type, what: str) -> None:
+    """The end of `with` is a call of the library on _as_parameter_: no exception prevents it."""
+    if "__exit__" not in vars(class_):
+        setattr(class_, "__exit__", _scope.method("give", 3, _Given(what).__getitem__))
 
 
 class _Freed:
@@ -142,14 +164,17 @@ class Counter:
 class Mutex:
     """Mutual exclusion of the ranks of comm; recursive: a rank may acquire it several times."""
 
+    __exit__: Callable[..., None]
+
     def __init__(
         self, *, recursive: bool = False, comm: Any = MPI.COMM_SELF, info: Any = MPI.INFO_NULL
     ) -> None:
         self._recursive = bool(recursive)
         self._comm = comm
         self._table: Any = _table(comm, 1 + _CONDITIONS, info)
-        self._lock: Any = self._table._kept(0)  # knows whether it is held
-        self._again = 0  # acquires beside the first one
+        self._lock: Any = self._table._kept(0)  # knows whether it is held, and how many times more
+        self._as_parameter_ = byref(self._lock)
+        _bind(Mutex, "unheld mutex")
         self._queues = list(range(_CONDITIONS, 0, -1))  # of conditions that do not exist
         self._end = _scope.function("end")
 
@@ -176,7 +201,7 @@ class Mutex:
     # An exception that comes before the release does not prevent it (but for one at the first
     # instruction), here and below; so nothing comes before `try`.
 
-    def release(self, *exc: object, _count: int = _UNKNOWN) -> None:
+    def release(self, _count: int = _UNKNOWN) -> None:
         """Release what this rank has acquired, once."""
         try:
             _count = self.count()
@@ -184,8 +209,6 @@ class Mutex:
         except BaseException:
             self._redo(_count)
             raise
-
-    __exit__ = release
 
     def _undo(self, count: int) -> None:
         """After an exception in an acquire, before which there were count."""
@@ -202,7 +225,7 @@ class Mutex:
         if lock._state:
             if not self._recursive:
                 raise RuntimeError("cannot acquire already held mutex")
-            self._again += 1
+            lock._n += 1
             return True
         if not blocking:
             return lock.acquire(False)  # type: ignore[no-any-return]
@@ -210,8 +233,8 @@ class Mutex:
 
     def _give(self) -> None:
         lock = self._lock
-        if self._again:
-            self._again -= 1
+        if lock._n:
+            lock._n -= 1
             return
         if not lock._state:
             raise RuntimeError("cannot release unheld mutex")
@@ -225,14 +248,14 @@ class Mutex:
 
     def count(self) -> int:
         """How many times this rank has acquired it."""
-        return (self._lock._state == _scope.HELD) + self._again
+        return (self._lock._state == _scope.HELD) + int(self._lock._n)
 
     def free(self) -> None:
         """Free the mutex, released if this rank has it. Collective."""
         table, self._table = self._table, _Freed("mutex")
         lock, self._lock = self._lock, self._table
-        self._again = 0
         if table:
+            lock._n = 0
             self._end(lock)
             table.free()
 
@@ -240,6 +263,8 @@ class Mutex:
 class Condition:
     """A condition of a mutex: of a new one, if mutex is None. Creation is collective, in the same
     order for all conditions of a mutex."""
+
+    __exit__: Callable[..., None]
 
     def __init__(
         self,
@@ -255,6 +280,8 @@ class Condition:
             raise RuntimeError(f"a mutex has {_CONDITIONS} conditions at most")
         self._queue = self._mutex._queues.pop()
         self._freed = False
+        self._as_parameter_ = self._mutex._as_parameter_
+        _bind(Condition, "unheld mutex")
 
     def __enter__(self) -> Condition:
         count = _UNKNOWN
@@ -276,7 +303,7 @@ class Condition:
         self._check()
         return self._mutex.acquire(blocking)
 
-    def release(self, *exc: object, _count: int = _UNKNOWN) -> None:
+    def release(self, _count: int = _UNKNOWN) -> None:
         """Release the mutex."""
         try:
             self._check()
@@ -286,8 +313,6 @@ class Condition:
             if not self._freed:
                 self._mutex._redo(_count)
             raise
-
-    __exit__ = release
 
     def locked(self) -> bool:
         """Whether this rank has the mutex."""
@@ -346,6 +371,8 @@ class _Permits:
 class Semaphore:
     """value permits for the ranks of comm; bounded: there are never more than that."""
 
+    __exit__: Callable[..., None]
+
     def __init__(
         self,
         value: int = 1,
@@ -361,6 +388,9 @@ class Semaphore:
         self._may_give = value > 0 or not bounded
         self._table: Any = _table(comm, 1, info)
         self._end = _scope.function("end")
+        self._one = self._permits(1)
+        self._as_parameter_ = byref(self._one)
+        _bind(Semaphore, "a permit of what is freed")
         if comm.Get_rank() == 0:
             self._table.semaphore_init(0, value)
         comm.Barrier()
@@ -378,14 +408,13 @@ class Semaphore:
         """Take a permit; False if there is none, and not blocking."""
         return self._table.semaphore_acquire(0, None if blocking else 0)  # type: ignore
 
-    def release(self, n: Any = 1, *exc: object, _given: Optional[_scope.Scope] = None) -> None:
+    def release(self, n: int = 1, _given: Optional[_scope.Scope] = None) -> None:
         """Give n permits."""
         try:
-            n = 1 if exc else n  # at the end of `with`
             _given = self._permits(n)
             code = self._end(_given)
         except BaseException:
-            self._end(_given or self._permits(1 if exc else n))
+            self._end(_given or self._permits(n))
             raise
         if n < 1:
             raise ValueError("increment must be one or more")
@@ -393,8 +422,6 @@ class Semaphore:
             raise ValueError("semaphore released too many times")
         if code:
             fail(code)
-
-    __exit__ = release
 
     def _permits(self, n: int) -> _scope.Scope:
         state = _scope.HELD if n > 0 and self._may_give else _scope.NONE
@@ -407,5 +434,6 @@ class Semaphore:
     def free(self) -> None:
         """Free the semaphore. Collective."""
         table, self._table = self._table, _Freed("semaphore")
+        self._one._state = _scope.NONE
         if table:
             table.free()

@@ -108,6 +108,19 @@ int pawl_private_scope_exit(struct pawl_private_scope *s, void *kind, void *valu
 	return pawl_private_scope_end(s);
 }
 
+int pawl_private_scope_give(struct pawl_private_scope *s, void *kind, void *value, void *traceback)
+{
+	(void)kind, (void)value, (void)traceback;
+	if (s->state != SCOPE_HELD)
+		return error_set(PAWL_ERR_NOT_HELD, "this object holds nothing, or is freed");
+	if (s->what == SCOPE_SEMAPHORE)
+		return release(s);
+	if (s->n == 0)
+		return pawl_private_scope_end(s);
+	s->n--;
+	return PAWL_SUCCESS;
+}
+
 int pawl_private_scope_drop(struct pawl_private_scope *s)
 {
 	return s->state == SCOPE_PENDING ? pawl_private_scope_end(s) : PAWL_SUCCESS;

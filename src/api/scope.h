@@ -28,7 +28,7 @@ struct pawl_private_scope {
 	double seconds;
 	uint64_t part;
 	int64_t first, last; /* a semaphore is released only to at most first permits; 0: to any */
-	uint64_t n;          /* of several locks; permits to release */
+	uint64_t n;          /* of several locks; permits to release; acquires beside the first */
 	const uint64_t *locks;
 	const int *modes; /* NULL: all exclusively */
 	/* The library's. */
@@ -66,6 +66,10 @@ SCOPE_CALL int pawl_private_scope_release(const struct pawl_private_scope *what)
 SCOPE_CALL int pawl_private_scope_leave(const struct pawl_private_scope *what, void *kind,
 					void *value, void *traceback);
 SCOPE_CALL int pawl_private_scope_exit(struct pawl_private_scope *s, void *kind, void *value,
+				       void *traceback);
+/* The same for what counts its acquires: the last one of a lock, or the permits, as often as it is
+ * called. PAWL_ERR_NOT_HELD if the state is not SCOPE_HELD. */
+SCOPE_CALL int pawl_private_scope_give(struct pawl_private_scope *s, void *kind, void *value,
 				       void *traceback);
 /* pawl_lock_read_begin(), but PAWL_ERR_BUSY where that would acquire the lock. So no read holds
  * anything. */

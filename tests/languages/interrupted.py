@@ -358,10 +358,16 @@ def waits_of_events(kind):
 def storm(kind):
     """Signals at any time while two ranks contend."""
     rng = random.Random(rank)
+    events = Events(comm, kind)
+    own = events.uses()[1]
     with pawl.Table(comm, kind, 4) as table, pawl.Table(comm, "citron", 1) as ranges:
         locks, spaces = uses(table, ranges)
         # The others have a moment in which this program does not know yet what it has.
-        every = [use for use in (*locks.values(), *spaces.values()) if hasattr(use, "releases")]
+        every = [
+            use
+            for use in (*locks.values(), *spaces.values(), *own.values())
+            if hasattr(use, "releases")
+        ]
         end = time.monotonic() + 1
         while time.monotonic() < end:
             try:
@@ -370,12 +376,16 @@ def storm(kind):
                     rng.choice(every)()
             except Interrupt:
                 pass
-            mine = table.lock(1)._is_owned() or table.lock(2)._is_owned()
+            mine = table.lock(1)._is_owned() or table.lock(2)._is_owned() or events.mutex.locked()
             expect(not mine, "a lock is held after a signal")
+        comm.Barrier()
+        with events.all(20):
+            pass
         comm.Barrier()
         with table.locks([0, 1, 2, 3], timeout=20), ranges.range(0, 0, timeout=20):
             pass
         comm.Barrier()
+    events.free()
     tap.result(f"{kind}: signals at any time leave nothing behind")
 
 
