@@ -1,29 +1,32 @@
 /*
  * Cached modes: model of kind cached (src/lock/cached/README has the argument, with the same
- * letters). Nodes cache a lock in mode N, S or X; the head of a queue of nodes recalls it.
+ * letters). Nodes cache a lock in mode N, S, I or X; the head of a queue of nodes recalls it.
  *
- * Words of a node. W: rd, wr, handed, keeps, awaited (NODE: CPU atomics). MODE: mode, back,
- * asker, old (written by the head of the queue of nodes only; old: its number is of an earlier
- * recall). ACK: ack (put by clients of a node asked, reset by the head). NEXT, STATUS: of the
- * node's place; a grant has the directory (gopen, gm, gset). TAIL of the home is 0 while the
- * queue is empty, and has the directory then: open, m, set; it stands in for MODE at node HOME,
- * which has X at first. While a node keeps the queue, its own word DIR has it: km, kset. nq: clients
- * in the queue of the node; lh: one of them is its head; the order of that queue is random here.
+ * Words of a node. W: rd, ix, is, wr, handed, keeps, awaited (NODE: CPU atomics). MODE: mode, to,
+ * ahead, back, asker, old (written by the head of the queue of nodes only; old: its number is of an
+ * earlier recall). ACK: ack, and asks for what clients ahead put there (put by clients of a node
+ * asked, reset by the head). NOTES: left. NEXT, STATUS: of the node's place; a grant has the
+ * directory (gopen, gm, gset). TAIL of the home is 0 while the queue is empty, and has the
+ * directory then: open, m, set; it stands in for MODE at node HOME, which has X at first. While a
+ * node keeps the queue, its own word DIR has it: km, kset. nq: clients in the queue of the node;
+ * lh: one of them is its head; the order of that queue is random here.
  *
- * What it proves. NP clients at NN nodes acquire in any mode (-DWRITERS=set: these exclusively,
- * the others shared) any number of times and may stop between two acquires: exclusion, no
- * dead-lock (awaits are blocking guards), and at the end W is free, no promise is open, and a
- * mode that a node has is in the directory. -DTIMED: deadlines that pass in any wait. -DTORN: a
- * network atomic on STATUS reads, and writes later; CPU stores come in between. An exclusive client
- * may have no deadline. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
- * leaves take effect after the
- * release has returned. -DLIVE=v: v gets the lock. -DMEET=n: when the writers have stopped, n
- * sharers acquire once, and each stays in until all of them are. All choices of policy (to lend
- * or not, to hand over in the node, to pass on, to give back, to cache) are random, unless
- * -DLEND=0 (nothing is given back), -DSTAY=0 (no hand-over within a node), -DSUMS=0 (a client
- * looks before it counts itself, too). -DFIRST=0: no node has the lock at first. -DVOTE=v: what the
- * lock is at first is decided to be v (1: the home's node has X, 2: nobody, 3: all nodes share), at
- * any time or never, and clients are told later.
+ * What it proves. NP clients at NN nodes acquire exclusively or shared (-DWRITERS=set: these
+ * exclusively, the others shared; READERS, INTENTS, INTENTS_SHARED likewise; AHEADS: ahead) any
+ * number of times and may stop between two acquires: exclusion, no dead-lock (awaits are blocking
+ * guards), and at the end W is free, no promise is open, and a mode that a node has is in the
+ * directory. -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads,
+ * and writes later; CPU stores come in between. Exclusive clients have no deadline then, unless
+ * with LIVE or 3 nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
+ * leaves (P1) take effect after the release has returned; NEXT is that of an even or odd turn.
+ * -DLIVE=v: v gets the lock. -DMEET=n: when the writers have stopped, n sharers acquire once, and
+ * each stays in until all of them are; or, with AHEADS, n intents at any time, of which the one ahead comes when the others are in, which wait
+ * for it. All choices of policy (to lend or not, to hand over in the node, to pass on, to give
+ * back, to cache) are random, unless -DLEND=0 (nothing is given back), -DSTAY=0 (no hand-over
+ * within a node), -DSUMS=0 (a client looks before it counts itself, too). -DFIRST=0: no node has
+ * the lock at first, and a node that leaves it keeps it, or nobody has it. -DVOTE=v: what the lock
+ * is at first is decided to be v (1: the home's node has X, 2: nobody, 3: all nodes share), at any
+ * time or never, and clients are told later.
  *
  * What it abstracts. Numbers of recalls have no bound: copies of an earlier one become `old`,
  * which is all that a client asks of them. A put and its flush are one step, as are a get and its
@@ -31,10 +34,10 @@
  *
  * Rows of ./check, known-broken variants among them:
  *
- * | SUMS=0 STAY=0 | safe | pass | 2 nodes of one client; what is cached is in the directory, and no promise is left | 1 290 109 |
- * | LEND=0 STAY=0 | safe | pass | the same, without hand-over in a node, nothing lent | 624 460 |
+ * | SUMS=0 STAY=0 | safe middle | pass | 2 nodes of one client; what is cached is in the directory, and no promise is left | 1 290 109 (likewise) |
+ * | LEND=0 STAY=0 | safe middle | pass | the same, without hand-over in a node, nothing lent | 839 210 |
  * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe middle | pass | 2 clients and 1, of whom 2 write, neither | 2 484 985 (model before its last change) |
- * | TIMED WRITERS=1 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one with deadlines, one writes | 479 952 |
+ * | TIMED WRITERS=1 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one with deadlines, one writes | 1 027 788 |
  * | TIMED TORN WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe middle | pass | the same, both write, network atomics not atomic with stores | 1 837 477 (hashed) |
  * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write, nothing lent | 991 618 (likewise) |
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 127 120 |
@@ -58,6 +61,12 @@
  * | VOTE=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, the vote is for all | 2 136 085 |
  * | VOTE=1 SUMS=0 STAY=0 LEND=0 BREAK_FIRST | bfs | assert | the vote is not looked at after the swap of TAIL | two holders |
  * | VOTE=3 SUMS=0 STAY=0 LEND=0 BREAK_UNTOLD | bfs | assert | what is not decided is taken for nobody | two holders |
+ * | SUMS=0 STAY=0 LEND=0 INTENTS=3 INTENTS_SHARED=3 | safe middle | pass | 2 nodes of one, in all modes, nothing lent | 3 716 500 |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=0 READERS=3 INTENTS=6 | safe middle | pass | 2 clients and 1, shared and with intents | 3 605 339 (likewise) |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe | pass | 2 nodes; a writer, an intent that stays in until one ahead is in | 148 423 |
+ * | SUMS=0 STAY=0 LEND=0 NN=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe middle | pass | the same, 3 nodes of one | 693 341 |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 | safe middle | pass | 2 clients and 1; a writer, an intent, one ahead | 6 321 542 (model before its last change) |
+ * | SUMS=0 STAY=0 LEND=0 TIMED NP=3 WRITERS=5 | safe 20M long | pass | 2 clients and 1, the 2 write, deadlines | |
  * | STAY=0 BREAK_ORDER | bfs | assert | MODE is looked at before the count in W | two holders |
  * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 BREAK_HITS | live3 middle | cycle | a local head that was refused tries to hit again | |
  * | STAY=0 SUMS=0 BREAK_CLOSE | bfs | assert | W is looked at before MODE is closed | two holders |
@@ -85,7 +94,14 @@
  * | TIMED TORN STAY=0 SUMS=0 LEND=0 BREAK_RESUME | bfs | deadlock | a place is resumed by a store | |
  * | TIMED STAY=0 SUMS=0 BREAK_RESTORE | bfs | assert | a recall that is given up leaves nodes without their mode | a promise is left |
  * | TIMED NP=3 WRITERS=7 SUMS=0 LEND=0 FIRST=0 BREAK_HANDED | bfs middle | assert | a local head gives up and leaves what was handed to it | the queue has no head |
- * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 BREAK_LEFT | bfs | deadlock | a node that has left uses its place before a successor has seen that | the directory is lost |
+ * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 BREAK_LEFT | bfs | deadlock | a node that has left uses its NEXT in the next turn | the directory is lost |
+ * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 BREAK_STALE | bfs | assert | the swap of TAIL by which a node has left may come in a later turn | two holders |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=0 READERS=3 INTENTS=6 BREAK_ACROSS | bfs | assert | a node without intents admits sharers while others have some | sharers and intents |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=0 READERS=3 INTENTS=6 BREAK_SPREAD | bfs | assert | nodes that were recalled do not get the new mode | |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 BREAK_BEHIND | bfs | deadlock | a client ahead queues as others do | it waits for the writer |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 BREAK_GATE | bfs | deadlock | a client ahead at the home's node looks at TAIL only | it waits for the writer |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 READERS=2 INTENTS=4 INTENTS_SHARED=4 AHEADS=4 BREAK_CLASS | bfs | assert | intents of both kinds ahead are admitted beside sharers | sharers and intents |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 BREAK_REOPEN | bfs | assert | a recall ends while clients ahead are admitted | two holders |
  */
 #ifndef NN
 #define NN 2
@@ -96,27 +112,78 @@
 #ifndef PLACE
 #define PLACE p % NN
 #endif
-#ifdef WRITERS
+/* Which clients may acquire in which mode */
+#ifndef INTENTS
+#define INTENTS 0
+#endif
+#ifndef INTENTS_SHARED
+#define INTENTS_SHARED 0
+#endif
+#ifndef WRITERS
+#define WRITERS 255
+#define READERS 255
+#endif
+#ifndef READERS
+#define READERS ~(WRITERS | INTENTS | INTENTS_SHARED)
+#endif
 #define WRITES ((WRITERS >> p) & 1)
-#define READS !((WRITERS >> p) & 1)
+#define READS ((READERS >> p) & 1)
+#define INTENDS ((INTENTS >> p) & 1)
+#define LOOKS ((INTENTS_SHARED >> p) & 1)
+#ifndef AHEADS
+#define AHEADS 0
+#endif
+#define IS_AHEAD ((AHEADS >> p) & 1)
+#ifdef BREAK_BEHIND
+#define AHEAD false
 #else
-#define WRITES true
-#define READS true
+#define AHEAD IS_AHEAD
 #endif
 
+/* Modes of nodes, and of clients */
 #define N 0
 #define S 1
 #define X 2
+#define I 3
+#define IS 4
 
 /* W */
 byte rd[NN];
 bit wr[NN], handed[NN], keeps[NN], awaited[NN];
 byte nq[NN];
-#define HOLDERS(i) (rd[i] || wr[i] || handed[i])
-#define CONFLICT(i, t) (wr[i] || handed[i] || (t == N && rd[i]))
+#if INTENTS || INTENTS_SHARED
+byte ix[NN], is[NN];
+#define IX_(i) ix[i]
+#define IS_(i) is[i]
+#define COUNT_INTENTS(d) ix[n] = ix[n] + (c == I -> d : 0); is[n] = is[n] + (c == IS -> d : 0)
+#else
+#define IX_(i) 0
+#define IS_(i) 0
+#define COUNT_INTENTS(d) skip
+#endif
+#define WRITER(i) (wr[i] || handed[i])
+#define HOLDERS(i) (WRITER(i) || rd[i] || IX_(i) || IS_(i))
+/* Holders in the way of a node's mode; of a client. */
+#define CONFLICT(i, t) \
+	(WRITER(i) || (t == N && HOLDERS(i)) || (t == S && IX_(i)) || (t == I && rd[i]))
+#define EXCLUDED CONFLICT(n, (c == X -> N : (c == IS -> X : c)))
+#define INTENT(i) (IX_(i) || IS_(i))
 /* MODE, ACK */
-byte mode[NN], back[NN], asker[NN];
+byte mode[NN], to[NN], back[NN], asker[NN];
 bit old[NN];
+#if AHEADS
+byte ahead[NN]; /* the mode that MODE has for clients ahead */
+byte asks[NN];  /* nodes that have asked this one, which recalls, for clients ahead */
+#ifdef BREAK_GATE
+#define ADMITS(i) (PERMITS(mode[i]) || GATE(i) || (AHEAD && i != HOME && PERMITS(ahead[i])))
+#else
+#define ADMITS(i) (PERMITS(mode[i]) || GATE(i) || (AHEAD && PERMITS(ahead[i])))
+#endif
+#define SET_AHEAD(i, v) ahead[i] = v
+#else
+#define ADMITS(i) (PERMITS(mode[i]) || GATE(i))
+#define SET_AHEAD(i, v) skip
+#endif
 #define OLD 1
 #define NOW 2
 byte ack[NN];
@@ -127,9 +194,29 @@ byte ack[NN];
 #define ABANDONED 3
 #define PASSING 4
 #define PASSED 5
-#define LEFT 9 /* NEXT: the node has left, with the directory below */
-byte next[NN], status[NN];
-bit writes[NN]; /* in NEXT: of an exclusive client without a deadline */
+#define LEFT 9 /* NEXT: the node has left, with the directory lo, lm, ls */
+byte status[NN];
+#ifdef POSTED
+/* NEXT of even and of odd turns; a place that TAIL or NEXT has names one of them. */
+#define PLACES (2 * NN)
+bit odd[NN];
+#define POS(i) (i + NN * odd[i])
+bit lo[PLACES], pleave[PLACES]; /* pleave: the swap of TAIL by which a node leaves is on its way */
+byte lm[PLACES], ls[PLACES];
+#else
+#define PLACES NN
+#define POS(i) i
+#endif
+#define NODE(place) ((place) % NN)
+/* A place comes once: where it is not the last one any more, the swap of TAIL will fail. */
+#ifdef BREAK_STALE
+#define LAST 1
+#else
+#define LAST (tail == POS(n) + 1)
+#endif
+byte next[PLACES];
+bit writes[PLACES]; /* in NEXT: of an exclusive client without a deadline */
+#define NEXT next[POS(n)]
 bit gopen[NN];
 byte gm[NN], gset[NN];
 /* The directory: at the home, and at a node that keeps the queue */
@@ -144,17 +231,17 @@ bit open = (FIRST != N);
 byte km[NN], kset[NN];
 bit lh[NN];
 /* A client that is about to acknowledge: to which node, and whether its number is old by now */
-byte to[NP];
+byte aims[NP];
 bit stale[NP];
 
 #define BIT(i) (1 << (i))
-#define PERMITS(v, x) (v == X || (!x && v == S))
+#define PERMITS(v) \
+	(v == X || (v == S && (c == S || c == IS)) || (v == I && (c == I || c == IS)))
 #ifndef HOME
 #define HOME 0
 #endif
-#define ADMITS(i, x)                                                                               \
-	(PERMITS(mode[i], x) ||                                                                    \
-	 (i == HOME && !tail && open && (set & BIT(HOME)) && PERMITS(m, x)) || FIRST_ADMITS(i, x))
+#define GATE(i) \
+	((i == HOME && !tail && open && (set & BIT(HOME)) && PERMITS(m)) || FIRST_ADMITS(i))
 /* What the vote decides, and what each client has been told; whether TAIL and MODE are 0 still. */
 #define OWNED 1
 #define NONE 2
@@ -162,24 +249,28 @@ bit stale[NP];
 #ifdef VOTE
 byte first, told[NP];
 bit fresh = 1, written[NN];
-#define FIRST_ADMITS(i, x)                                                                         \
-	((!written[i] && told[p] == SHARED && !x) ||                                               \
+#define FIRST_ADMITS(i)                                                                            \
+	((!written[i] && told[p] == SHARED && PERMITS(S)) ||                                       \
 	 (i == HOME && !tail && fresh && told[p] == OWNED))
 #define WRITTEN(i) written[i] = 1
 #define UNWRITTEN(i) !written[i]
 #else
-#define FIRST_ADMITS(i, x) false
+#define FIRST_ADMITS(i) false
 #define WRITTEN(i) skip
 #define UNWRITTEN(i) false
 #endif
 #ifdef BREAK_HOME
-#define SEEN(t) g
+#define SEEN(t) e
 #else
 #define SEEN(t) CONFLICT(HOME, t)
 #endif
 /* What L3 writes into MODE: of the home's node, TAIL says that it has X. */
-#define GIVEN (IS_AT_HOME -> N : dm)
 #define IS_AT_HOME (dm == X && ds == BIT(HOME))
+#define GIVEN (IS_AT_HOME -> N : dm)
+/* The mode that a client which is not exclusive shares, where nobody has one */
+#define MINE (c == IS -> I : c)
+/* Whether a holder like this client is in the way of a recall to v */
+#define IN_WAY(v) (c == X || from || v == N || (v == S && c == I) || (v == I && c == S))
 
 #ifdef TORN
 bit busy[NN];
@@ -189,13 +280,12 @@ bit busy[NN];
 #endif
 
 #ifdef POSTED
-/* On their way: acknowledgements and grants to a node, and the swap by which a node leaves. */
+/* On their way: acknowledgements and grants to a node. */
 byte pack[NN];
-bit pgrant[NN], pleave[NN];
-#define SETTLED(i) (!pleave[i] && next[i] != LEFT)
+bit pgrant[NN];
 #define ACK pack
+#define SETTLED(i) (!pleave[i] && !pleave[i + NN] && !pack[i])
 #else
-#define SETTLED(i) true
 #define ACK ack
 #endif
 #if defined(POSTED) && !defined(TIMED)
@@ -203,17 +293,21 @@ bit pgrant[NN], pleave[NN];
 #else
 #define GIVE(i) status[i] = GRANTED
 #endif
-#ifdef BREAK_LEFT
-#define MAY_QUEUE(i) true
-#else
-#define MAY_QUEUE(i) SETTLED(i)
-#endif
 
 #include "ghost.inc"
+byte ni, nl; /* intents, and intents shared, in the critical section */
+
 #ifdef MEET
-byte met; /* sharers that are in, or have been */
+byte met; /* clients that are in, or have been */
 bit had[NP];
 #define once had[p]
+/* Those that do not write acquire once: when the writers have stopped; or at once, those ahead
+ * when the others are in, which wait for them. */
+#if AHEADS
+#define MEETS (WRITES || (!once && (!IS_AHEAD || met == MEET - 1)))
+#else
+#define MEETS (WRITES || (!once && alive == MEET))
+#endif
 #endif
 #ifdef TIMED
 #ifdef LIVE
@@ -235,6 +329,59 @@ bit had[NP];
 #define SUMS 1
 #endif
 
+#if NP > NN
+#define MORE_WAIT (nq[n] > 1)
+#else
+#define MORE_WAIT false
+#endif
+bit left[NN]; /* in NOTES: the node's place is for the next head of its queue */
+#define TAKE_GRANT \
+	o = gopen[n]; dm = gm[n]; ds = gset[n]; status[n] = FREE; \
+	gopen[n] = 0; gm[n] = 0; gset[n] = 0
+
+#if AHEADS
+/* Whether no holder at the nodes of the directory is in the way of mode v */
+#define NOT_AT(i, v) (!(ds & BIT(i)) || !CONFLICT(i, v))
+#define NONE_IN_WAY(v) (NOT_AT(0, v) && NOT_AT(1, v) && NOT_AT(NN - 1, v))
+#define LOOKS_AHEAD (INTENTS_SHARED & AHEADS)
+/* A client ahead has found a recall in MODE of node i. */
+#ifdef BREAK_GATE
+#define MAY_ASK (AHEAD && n != HOME)
+#else
+#define MAY_ASK AHEAD
+#endif
+#define ASK(i) (MAY_ASK && asker[i] && !(asks[asker[i] - 1] & BIT(n)) && !ADMITS(n))
+#define NOT_ASKED asks[n] = 0
+#define NOT_GIVEN g = 0
+#else
+#define NOT_ASKED skip
+#define NOT_GIVEN skip
+#endif
+
+#ifdef MEET
+#define MET met = met + (c != X); once = (c != X)
+#define ALL_MET (c == X || met == MEET)
+#else
+#define MET skip
+#define ALL_MET true
+#endif
+
+/* S3: beside sharers for which the node keeps the queue */
+#define JOINS (c != X && keeps[n] && rd[n] && !EXCLUDED)
+
+inline critical(p)
+{
+	atomic {
+		nw = nw + (c == X); nr = nr + (c == S); ni = ni + (c == I); nl = nl + (c == IS);
+		assert(nw + (nr != 0) + (ni != 0) < 2 && !(nw && nl));
+		MET; IN
+	};
+	atomic {
+		ALL_MET -> nw = nw - (c == X); nr = nr - (c == S); ni = ni - (c == I);
+		nl = nl - (c == IS); OUT_OF
+	}
+}
+
 /* A new number for recalls by this node: all copies of an earlier one are old. */
 inline new_number()
 {
@@ -243,42 +390,46 @@ inline new_number()
 		if :: asker[j] == n + 1 -> old[j] = 1 :: else fi
 	}
 	for (j : 0 .. NP - 1) {
-		if :: to[j] == n + 1 -> stale[j] = 1 :: else fi
+		if :: aims[j] == n + 1 -> stale[j] = 1 :: else fi
 	}
 #ifdef POSTED
 	pack[n] = (pack[n] -> OLD : 0);
 #endif
+	ack[n] = (ack[n] -> OLD : 0);
 #endif
 	j = 0
 }
 
-/* MODE of node i: mode v, what it will get back, and the node that recalls it. */
-inline write_mode(i, v, b, a)
+/* MODE of node i: mode v, recalled to t, what it will get back, and the node that recalls it. */
+inline write_mode(i, mm, tt, bb, aa)
 {
-	d_step { mode[i] = v; back[i] = b; asker[i] = a; old[i] = 0; WRITTEN(i) }
+	d_step {
+		mode[i] = mm; to[i] = tt; back[i] = bb; asker[i] = aa; old[i] = 0; SET_AHEAD(i, N);
+		WRITTEN(i)
+	}
 }
 
 /* MODE of all nodes of the directory in hand, one after the other; j is 0 before and after. */
-inline write_modes(v, b, a)
+inline write_modes(nodes, mm, tt, bb, aa)
 {
 	do
-	:: atomic { j < NN && !(ds & BIT(j)) -> j++ }
-	:: atomic { j < NN && (ds & BIT(j)) -> write_mode(j, v, b, (j == n -> 0 : a)); j++ }
+	:: atomic { j < NN && !(nodes & BIT(j)) -> j++ }
+	:: atomic { j < NN && (nodes & BIT(j)) -> write_mode(j, mm, tt, bb, aa); j++ }
 	:: atomic { j == NN -> j = 0; break }
 	od
 }
 
 #ifdef BREAK_SHARERS
-#define NEXT_WRITES true
+#define NEXT_WRITES (c == S)
 #else
-#define NEXT_WRITES (next[n] && writes[n])
+#define NEXT_WRITES (c == S && !AHEADS && NEXT && writes[POS(n)])
 #endif
 #define NO_HEAD awaited[n] = 0; lh[n] = 0; nq[n]--; q = 0
 #define GONE if :: v -> v = 0 :: else -> NO_HEAD fi
 /* One more holder at the node; W becomes free; nothing is to be acknowledged. */
-#define COUNT wr[n] = wr[n] || x; rd[n] = rd[n] + !x
+#define COUNT wr[n] = wr[n] || (c == X); rd[n] = rd[n] + (c == S); COUNT_INTENTS(1)
 #define FREE_W wr[n] = 0; keeps[n] = 0; km[n] = 0; kset[n] = 0
-#define NO_ACK t = 0; to[p] = 0; stale[p] = 0
+#define NO_ACK t = 0; aims[p] = 0; stale[p] = 0; from = (from == 1 -> 0 : from)
 /* The directory in hand: into TAIL, into words of node i, and out of hand. */
 #define PUBLISH tail = 0; open = o; m = dm; set = ds
 #define INTO(i) gopen[i] = o; gm[i] = dm; gset[i] = ds
@@ -287,54 +438,64 @@ inline write_modes(v, b, a)
 proctype P(byte p)
 {
 	byte n = PLACE, s, j, t, r; /* j: a node; t: mode to which others are recalled; r: lent */
-	bit x, o, b, q;     /* x: exclusive; b: a count that is taken back (H3); q: by the local head */
+	byte c;             /* how the client acquires */
+	bit o, b;           /* b: a count that is taken back (H3); q: by the head of the node's queue, */
+	byte q;             /* one that waits for the node's turn, one ahead, one that gives up then */
 	bit u;              /* no deadline */
 	bit v;              /* it has taken W as a client that is not the local head */
 #ifdef BREAK_HOME
-	bit g;
+	bit e;
 #endif
 	byte dm, ds;        /* with o: the directory in the hand of the head */
+	bit h, cl;          /* h: it has one; cl: MODE of nodes that are recalled admits nobody */
 	byte from;          /* why the queue is left: 0 a sharer enters, 1 a holder leaves, 2 given up,
-			       4 a sharer enters that has W; 3: as 4, by a hit */
+			       4 a sharer enters that has W; 3: as 4, by a hit; 5 in by a hit */
+#if AHEADS
+	byte g, k;          /* nodes that admit clients ahead meanwhile, and in which mode */
+#endif
 
 	do
 #ifdef MEET
-	:: WRITES || (!once && alive == MEET) ->
+	:: MEETS ->
 #else
 	:: true ->
 #endif
 	   if
-	   :: WRITES -> x = 1
-	   :: READS -> x = 0
+	   :: WRITES -> c = X
+	   :: READS -> c = S
+	   :: INTENDS -> c = I
+	   :: LOOKS -> c = IS
 	   fi;
 #if defined(TIMED) && !defined(LIVE) && NN == 2
-	   if :: x -> u = 1 :: u = 0 fi;
+	   if :: c == X -> u = 1 :: u = 0 fi;
 #endif
 	   WANT;
+#if AHEADS
+		if :: AHEAD -> goto before :: else fi;
+#endif
 try:
 		/* H1, H2: a hit */
 		if
 #ifdef BREAK_ORDER
-		:: ADMITS(n, x) ->
-			atomic { (x -> !HOLDERS(n) : !wr[n] && !handed[n]) -> COUNT; goto cs }
+		:: ADMITS(n) -> atomic { !EXCLUDED -> COUNT; goto cs }
 #endif
-		:: atomic { x && !HOLDERS(n) && (SUMS || ADMITS(n, x)) -> wr[n] = 1 };
+		:: atomic { c != S && !EXCLUDED && (SUMS || ADMITS(n)) -> COUNT };
 			if
-			:: atomic { ADMITS(n, x) -> goto cs }
+			:: atomic { ADMITS(n) -> goto cs }
 			:: atomic { else -> b = 1; goto release }
 			fi
 		:: atomic {
-				!x && (SUMS || (!CONFLICT(n, S) && ADMITS(n, x))) ->
-				rd[n]++; o = CONFLICT(n, S)
+				c == S && (SUMS || (!EXCLUDED && ADMITS(n))) ->
+				rd[n]++; o = EXCLUDED
 			};
 			if
-			:: atomic { !o && ADMITS(n, x) -> goto cs }
+			:: atomic { !o && ADMITS(n) -> goto cs }
 			:: atomic { else -> o = 0; b = 1; goto release }
 			fi
 		/* L1, S3 */
-		:: atomic { x && handed[n] -> handed[n] = 0; wr[n] = 1; goto cs }
-		:: atomic { !x && handed[n] -> handed[n] = 0; wr[n] = 1; v = 1; goto handed_over }
-		:: atomic { !x && keeps[n] && rd[n] && !wr[n] && !handed[n] -> rd[n]++; goto cs }
+		:: atomic { c == X && handed[n] -> handed[n] = 0; wr[n] = 1; goto cs }
+		:: atomic { c != X && handed[n] -> handed[n] = 0; wr[n] = 1; v = 1; goto handed_over }
+		:: atomic { JOINS -> COUNT; goto cs }
 		:: skip
 		fi;
 slow:
@@ -349,31 +510,27 @@ slow:
 #endif
 		/* B: a client whose node will get its mode back waits for that */
 		if
-		:: back[n] && PERMITS(back[n], x) ->
+		:: back[n] && PERMITS(back[n]) ->
 			if
-			:: !back[n] || ADMITS(n, x) -> goto try
+			:: !back[n] || ADMITS(n) -> goto try
 			:: MAY_TIME_OUT -> goto out
 			fi
 		:: skip
 		fi;
 		nq[n]++;
-		if :: atomic { !lh[n] -> lh[n] = 1 } :: MAY_TIME_OUT -> goto quit fi;
+		if :: atomic { !lh[n] -> lh[n] = 1 } :: MAY_TIME_OUT -> goto emptied fi;
+		/* D1: the node's place may have been left to this client */
+		if :: atomic { left[n] -> left[n] = 0; goto await } :: else fi;
 head:
 		/* The head of the queue of its node */
 		if
-		:: atomic { x && handed[n] -> handed[n] = 0; NO_HEAD; wr[n] = 1; goto cs }
-		:: atomic { !x && handed[n] -> handed[n] = 0; wr[n] = 1; goto handed_over }
-		:: atomic {
-				!x && keeps[n] && rd[n] && !wr[n] && !handed[n] -> /* S3 */
-				NO_HEAD; rd[n]++; goto cs
-			}
+		:: atomic { c == X && handed[n] -> handed[n] = 0; NO_HEAD; wr[n] = 1; goto cs }
+		:: atomic { c != X && handed[n] -> handed[n] = 0; wr[n] = 1; goto handed_over }
+		:: atomic { JOINS -> NO_HEAD; COUNT; goto cs }
 		/* H1, H2 */
-		:: atomic {
-				!q && !handed[n] && ADMITS(n, x) && !wr[n] &&
-				(!x || !rd[n]) -> COUNT
-			};
+		:: atomic { !q && !handed[n] && ADMITS(n) && !EXCLUDED -> COUNT };
 			if
-			:: atomic { ADMITS(n, x) -> NO_HEAD; goto cs }
+			:: atomic { ADMITS(n) -> NO_HEAD; goto cs }
 #ifdef BREAK_HITS
 			:: atomic { else -> NO_HEAD; b = 1; goto release }
 #else
@@ -381,8 +538,7 @@ head:
 #endif
 			fi
 		:: atomic {
-				!wr[n] && !handed[n] && !keeps[n] && (q || !ADMITS(n, x)) &&
-				MAY_QUEUE(n) -> q = 0
+				!WRITER(n) && !keeps[n] && (q || !ADMITS(n)) -> q = 0
 			};
 			if
 #ifdef BREAK_AWAITED
@@ -396,8 +552,9 @@ head:
 				STAY && !awaited[n] && !handed[n] && HOLDERS(n) ->
 				awaited[n] = 1; goto head
 			}
-		:: atomic { MAY_TIME_OUT && !handed[n] -> awaited[n] = 0; lh[n] = 0; goto quit }
+		:: atomic { MAY_TIME_OUT && !handed[n] -> awaited[n] = 0; lh[n] = 0; goto emptied }
 		fi;
+miss:
 		/* A miss. D2: resume the node's place */
 		if
 #ifdef BREAK_RESUME
@@ -408,13 +565,22 @@ head:
 		:: status[n] == FREE || status[n] == PASSED
 		fi;
 		/* Q1 */
-		d_step { next[n] = 0; writes[n] = 0; status[n] = WAITING };
+		d_step {
+#if defined(POSTED) && !defined(BREAK_LEFT)
+			odd[n] = 1 - odd[n];
+#endif
+			NEXT = 0; writes[POS(n)] = 0; status[n] = WAITING
+		};
 #ifdef BREAK_HOME
-		g = CONFLICT(HOME, N);
+		e = CONFLICT(HOME, N);
 #endif
 		/* Q2 */
 		atomic {
-			s = tail; tail = n + 1;
+			s = tail; tail = POS(n) + 1;
+#if defined(POSTED) && !defined(BREAK_STALE)
+			/* The place that TAIL had will not come again. */
+			if :: s -> pleave[s - 1] = 0 :: else fi;
+#endif
 			if
 #ifdef VOTE
 			:: s == 0 && fresh -> fresh = 0; goto ask
@@ -431,26 +597,47 @@ head:
 		atomic {
 			if
 			:: next[s - 1] == LEFT -> /* P2 */
-				next[s - 1] = n + 1;
-				o = gopen[s - 1]; dm = gm[s - 1]; ds = gset[s - 1]; s = 0;
-				goto has
-			:: else -> next[s - 1] = n + 1; writes[s - 1] = x && !MAY_TIME_OUT; s = 0
+				next[s - 1] = 0;
+				o = lo[s - 1]; dm = lm[s - 1]; ds = ls[s - 1];
+				lo[s - 1] = 0; lm[s - 1] = 0; ls[s - 1] = 0; s = 0;
+				status[n] = FREE; goto has
+			:: else ->
+				next[s - 1] = POS(n) + 1;
+				writes[s - 1] = (c == X && !MAY_TIME_OUT); s = 0
 			fi
 		};
 #else
-		atomic { next[s - 1] = n + 1; writes[s - 1] = x && !MAY_TIME_OUT; s = 0 };
+		atomic {
+			next[s - 1] = POS(n) + 1; writes[s - 1] = (c == X && !MAY_TIME_OUT); s = 0
+		};
 #endif
 await:
 		/* Q4 */
 		if
-		:: atomic {
-				IDLE(n) && status[n] == GRANTED ->
-				o = gopen[n]; dm = gm[n]; ds = gset[n]; status[n] = FREE;
-				gopen[n] = 0; gm[n] = 0; gset[n] = 0
-			}
+		:: atomic { IDLE(n) && status[n] == GRANTED -> TAKE_GRANT }
 		/* D1 */
-		:: atomic { IDLE(n) && MAY_TIME_OUT && status[n] == WAITING -> status[n] = ABANDONED };
-			atomic { lh[n] = 0; goto quit }
+		:: atomic { IDLE(n) && MAY_TIME_OUT && status[n] == WAITING -> from = 2; goto quit }
+#if defined(TIMED) || AHEADS
+		/* The node has been given its mode back */
+		:: atomic {
+				c != X && status[n] == WAITING && ADMITS(n) && !handed[n] &&
+				(AHEAD || !EXCLUDED) ->
+				COUNT
+			};
+			if
+			:: atomic { ADMITS(n) };
+				atomic { !EXCLUDED -> from = 5; goto quit }
+			:: atomic { else -> q = 2; b = 1; goto release }
+			fi
+#endif
+#if AHEADS
+		:: atomic { ASK(0) -> asks[asker[0] - 1] = asks[asker[0] - 1] | BIT(n); goto await }
+		:: atomic { ASK(1) -> asks[asker[1] - 1] = asks[asker[1] - 1] | BIT(n); goto await }
+		:: atomic {
+				ASK(NN - 1) ->
+				asks[asker[NN - 1] - 1] = asks[asker[NN - 1] - 1] | BIT(n); goto await
+			}
+#endif
 		fi;
 #ifdef VOTE
 		goto has;
@@ -474,47 +661,56 @@ ask:
 #endif
 has:
 		/* The head of the queue of nodes, with the directory: o, dm, ds */
+		h = 1;
 		if
-		:: atomic { x && o -> t = N }
-		:: atomic { !x && o && dm == S -> goto join }
-		:: atomic { !x && o && dm == X -> t = S }
-		:: atomic { !o && x -> goto enter }
-		:: atomic { !x && !o && NEXT_WRITES -> goto enter } /* S3 */
-		:: !x && !o ->
+		:: atomic { o && c == X -> t = N }
+		:: atomic { o && PERMITS(dm) && dm != X -> goto join }
+		:: atomic { o && c != X && !(PERMITS(dm) && dm != X) -> t = MINE }
+		:: atomic { !o && c == X -> goto enter }
+		:: atomic { !o && NEXT_WRITES -> goto enter } /* S3 */
+		:: atomic { c != X && IS_AT_HOME && o && n != HOME && !SEEN(N) -> dm = MINE; ds = 0; goto join } /* S0 */
+		:: !o && c != X ->
 			/* S1: share, with the nodes that get their mode back */
-			write_modes(S, 0, 0);
-			atomic { dm = S; o = 1; goto join }
+			if
+			:: c != IS || dm == X || dm == N -> dm = MINE
+			:: else
+			fi;
+			write_modes(ds, dm, N, 0, 0);
+			atomic { o = 1; goto join }
 		fi;
 		/* C1 */
 		if :: LEND && t == N -> r = dm :: r = 0 fi;
-		d_step { new_number(); ack[n] = 0 };
+		d_step { new_number(); ack[n] = 0; cl = (dm != X || t == N); NOT_ASKED };
 		/* C0 */
 		if
-		:: atomic { IS_AT_HOME && n != HOME && !SEEN(t) -> j = NN }
+		:: atomic { IS_AT_HOME && n != HOME && !SEEN(t) -> j = NN; cl = 0 }
 		:: atomic { !IS_AT_HOME || n == HOME || SEEN(t) }
 		fi;
 		if
-		:: atomic { j == NN && t == S -> j = 0 };
+		:: atomic { j == NN && t != N -> j = 0 };
 			if
-			:: asker[HOME] -> write_modes(S, 0, 0)
-			:: !asker[HOME] /* TAIL will say S */
+			:: asker[HOME] -> write_modes(ds, t, N, 0, 0)
+			:: !asker[HOME] /* TAIL will say so */
 			fi;
-			atomic { t = 0; dm = S; r = 0; goto join }
+			atomic { dm = t; t = 0; r = 0; goto join }
 		:: atomic { j == NN && t == N -> j = 0; dm = r; ds = (r -> ds : 0); o = 0; goto enter }
 		:: else
 		fi;
+#ifdef BREAK_ACROSS
+		cl = (t == N);
+#endif
 #ifdef BREAK_CLOSE
 		do
 		:: j < NN && !(ds & BIT(j)) -> j++
-		:: j < NN && (ds & BIT(j)) && (j == n || !CONFLICT(j, t)) ->
-			write_mode(j, t, r, (j == n -> 0 : n + 1)); j++
+		:: j < NN && (ds & BIT(j)) && !CONFLICT(j, t) ->
+			write_mode(j, (cl -> N : t), t, r, n + 1); j++
 		:: j == NN -> j = 0; break
 		od;
 #else
 #ifdef BREAK_OWN
 		ds = ds & ~BIT(n);
 #endif
-		write_modes(t, r, n + 1);
+		write_modes(ds, (cl -> N : t), t, r, n + 1);
 #endif
 		/* C2 */
 		do
@@ -526,14 +722,17 @@ has:
 		:: atomic { j < NN && t == S -> j++ }
 #endif
 		:: atomic { j < NN && (ds & BIT(j)) && !CONFLICT(j, t) -> j++ }
+		/* One that intends to read waits for neither sharers nor intents */
+		:: atomic { j < NN && c == IS && t == I && (ds & BIT(j)) && !CONFLICT(j, S) -> t = S };
+			d_step { new_number() };
+			write_modes(ds, t, t, r, n + 1)
 #ifdef BREAK_ARM
 		:: j < NN && (ds & BIT(j)) && CONFLICT(j, t) -> ack[n] = 0;
 #else
 		:: atomic { j < NN && (ds & BIT(j)) && CONFLICT(j, t) };
 #endif
-			/* C3; the own node's W itself tells when it changes */
+			/* C3 */
 			if
-			:: atomic { j == n && !CONFLICT(j, t) -> j++ }
 			:: atomic { ack[n] == NOW && ds == BIT(j) -> ack[n] = 0; j++ }
 #ifdef BREAK_ONCE
 			:: atomic { ack[n] -> ack[n] = 0; j++ }
@@ -541,19 +740,59 @@ has:
 			:: atomic { ack[n] && !(ack[n] == NOW && ds == BIT(j)) -> ack[n] = 0 }
 #endif
 			:: atomic { MAY_TIME_OUT -> goto give_up }
+#if AHEADS
+			/* A3: first no node admits newcomers */
+			:: atomic { asks[n] && !cl -> cl = 1; j = 0 };
+				d_step { new_number() };
+				write_modes(ds, N, t, r, n + 1)
+			:: atomic {
+					asks[n] && cl && (NONE_IN_WAY(I) || (LOOKS_AHEAD && NONE_IN_WAY(S))) ->
+					k = (NONE_IN_WAY(I) -> I : S); s = asks[n]
+#ifdef BREAK_CLASS
+					; k = I
+#endif
+				};
+				d_step {
+					s = (s & 1 -> 0 : (s & 2 -> 1 : 2));
+					asks[n] = asks[n] & ~BIT(s); new_number();
+					dm = k; ds = ds | BIT(s); g = g | BIT(s); r = (r -> k : N)
+				};
+				d_step {
+					write_mode(s, N, t, r, n + 1); ahead[s] = k; s = 0; k = 0; j = 0
+				}
+#endif
 			fi
+#if AHEADS
+		/* A4: closed to clients ahead, too, and once more C2 */
+#ifdef BREAK_REOPEN
+		:: atomic { j == NN && g -> g = 0; j = 0; break }
+#endif
+		:: atomic { j == NN && g -> j = 0 };
+			d_step { new_number() };
+			write_modes(g, N, t, r, n + 1);
+			atomic { g = 0 }
+		:: atomic { j == NN && !g -> j = 0; break }
+#else
 		:: atomic { j == NN -> j = 0; break }
+#endif
 		od;
 		if
-		:: atomic { t == S -> t = 0; dm = S; r = 0; goto join }
-		:: atomic { else -> dm = r; ds = (r -> ds : 0); o = 0 }
+		:: atomic { t != N -> dm = t; t = 0; r = 0 };
+			/* S1 */
+			if
+#ifndef BREAK_SPREAD
+			:: cl -> cl = 0; write_modes(ds, dm, N, 0, 0)
+#endif
+			:: else -> cl = 0
+			fi;
+			goto join
+		:: atomic { else -> dm = (r -> dm : N); ds = (r -> ds : 0); o = 0; cl = 0 }
 		fi;
 enter:
 		/* C4 */
 		if
 		:: atomic {
-				(x -> !HOLDERS(n) : !wr[n] && !handed[n]) ->
-				COUNT; NO_HEAD; keeps[n] = 1; asker[n] = 0; old[n] = 0;
+				!EXCLUDED -> COUNT; NO_HEAD; keeps[n] = 1; asker[n] = 0; old[n] = 0; h = 0;
 #ifdef BREAK_LEND
 				km[n] = 0; kset[n] = 0;
 #else
@@ -564,55 +803,117 @@ enter:
 		:: atomic { MAY_TIME_OUT -> goto give_up }
 		fi;
 handed_over:
-		/* L1: a sharer has W */
+		/* L1: a client that is not exclusive has W */
 		if
-		:: atomic { !keeps[n] -> GONE; wr[n] = 0; rd[n]++; from = 3; goto look }
-		:: atomic { keeps[n] && NEXT_WRITES -> GONE; wr[n] = 0; rd[n]++; goto cs } /* S3 */
-		:: atomic { keeps[n] -> dm = km[n]; ds = kset[n]; from = 4 }
+		:: atomic { !keeps[n] -> GONE; wr[n] = 0; COUNT; from = 3; goto look }
+		:: atomic { keeps[n] && NEXT_WRITES -> GONE; wr[n] = 0; COUNT; goto cs } /* S3 */
+		:: atomic {
+				keeps[n] -> ds = kset[n]; from = 4;
+				dm = (c == S -> S : (c == IS && km[n] == S -> S : I))
+			}
 		fi;
-		write_modes(S, 0, 0);
-		dm = S;
+		write_modes(ds, dm, N, 0, 0);
 join:
 		/* S2: the node shares */
-		write_mode(n, S, 0, 0);
+		write_mode(n, dm, N, 0, 0);
 		if
 #ifdef BREAK_TURNED
-		:: atomic { from == 4 -> FREE_W; rd[n]++; o = 1 }
+		:: atomic { from == 4 -> FREE_W; COUNT; o = 1 }
 #else
 		:: atomic { from == 4 -> o = 1 }
 #endif
-		:: atomic { from == 0 && !wr[n] && !handed[n] -> rd[n]++; t = 0; o = 1 }
+		:: atomic { from == 0 && !EXCLUDED -> COUNT; t = 0; o = 1 }
 		fi;
 #ifdef BREAK_JOIN
 		goto depart;
 #endif
 		atomic { ds = ds | BIT(n); goto depart };
 give_up:
-		/* D4: nodes get the modes back that this one has recalled */
+		from = 2;
+give_up_promise:
+		/* D4: nodes get the modes back that this one, or others, have recalled */
 		j = 0;
 #ifndef BREAK_RESTORE
-		write_modes(GIVEN, 0, 0);
+		write_modes(ds, GIVEN, N, 0, 0);
 #endif
-		atomic { o = (ds != 0); dm = (ds -> dm : 0); t = 0; r = 0; from = 2; goto depart };
-cs:
+		atomic { o = (ds != 0); dm = (ds -> dm : 0); t = 0; r = 0; cl = 0; NOT_GIVEN };
+quit:
+		/* D1: the place, or the grant, is the next client's of the node, if one waits */
 		if
-		:: x -> critical_exclusive(p)
-#ifdef MEET
-		:: else -> atomic { nr++; met++; once = 1; assert(nw == 0) }; atomic { met == MEET -> nr-- }
-#else
-		:: else -> critical_shared(p)
-#endif
+		:: atomic {
+				MORE_WAIT ->
+				if
+				:: h -> INTO(n); status[n] = GRANTED; NO_DIR; h = 0
+				:: else
+				fi;
+				left[n] = 1; lh[n] = 0; nq[n]--
+			};
+			if
+			:: atomic { lh[n] -> goto gone }
+			/* they have all given up: this client is the head again, if there is a place */
+			:: atomic { !nq[n] && left[n] -> lh[n] = 1; nq[n]++; left[n] = 0; goto quit }
+			:: atomic { !nq[n] && !left[n] -> goto gone }
+			fi
+		:: atomic { !MORE_WAIT && h -> goto depart }
+		:: atomic {
+				!MORE_WAIT && !h && IDLE(n) && status[n] == GRANTED ->
+				TAKE_GRANT; h = 1;
+				if
+				:: !o && ds -> goto give_up_promise
+				:: else -> goto depart
+				fi
+			}
+		:: atomic {
+				!MORE_WAIT && !h && IDLE(n) && status[n] == WAITING ->
+				status[n] = ABANDONED; goto without_place
+			}
 		fi;
+#if AHEADS
+before:
+		/* A1, A2 */
+		if
+		:: atomic { !handed[n] && (SUMS || ADMITS(n)) -> COUNT };
+			if
+			:: atomic { ADMITS(n) };
+				if
+				:: atomic { !EXCLUDED -> goto cs }
+				:: atomic { MAY_TIME_OUT -> q = 4; b = 1; goto release }
+				fi
+			:: atomic { else -> q = 3; b = 1; goto release }
+			fi
+		:: atomic { ASK(0) -> asks[asker[0] - 1] = asks[asker[0] - 1] | BIT(n); goto before }
+		:: atomic { ASK(1) -> asks[asker[1] - 1] = asks[asker[1] - 1] | BIT(n); goto before }
+		:: atomic {
+				ASK(NN - 1) ->
+				asks[asker[NN - 1] - 1] = asks[asker[NN - 1] - 1] | BIT(n); goto before
+			}
+		/* A5: the head of an empty queue */
+		:: atomic {
+				!nq[n] && !WRITER(n) && !keeps[n] && !ADMITS(n) ->
+				lh[n] = 1; nq[n]++
+			};
+			if
+			:: atomic { left[n] -> left[n] = 0; goto await }
+			:: atomic { else -> goto miss }
+			fi
+		:: MAY_TIME_OUT -> goto out
+		fi;
+#endif
+cs:
+		critical(p);
 release:
 		/* R1. L1: a holder may hand W over to the clients in the queue of its node */
 		if
-		:: atomic { x && keeps[n] && !b -> goto leave }
+		:: atomic { c == X && keeps[n] && !b -> goto leave }
 		:: atomic {
-				x && (b || !keeps[n]) -> wr[n] = 0;
+				c == X && (b || !keeps[n]) -> wr[n] = 0;
 				if :: keeps[n] && !HOLDERS(n) -> goto finish :: else fi
 			}
-		:: x && !b && !keeps[n] && STAY && nq[n] && awaited[n] -> goto hand
-		:: atomic { !x -> rd[n]--; if :: keeps[n] && !HOLDERS(n) -> goto finish :: else fi }
+		:: atomic {
+				c != X -> rd[n] = rd[n] - (c == S); COUNT_INTENTS(-1);
+				if :: keeps[n] && !HOLDERS(n) -> goto finish :: else fi
+			}
+		:: c == X && !b && !keeps[n] && STAY && awaited[n] && nq[n] -> goto hand
 		fi;
 look:
 		/* R2 */
@@ -620,8 +921,8 @@ look:
 		if :: b -> goto done :: else fi;
 #endif
 		atomic {
-			to[p] = (mode[n] == X -> 0 : asker[n]); stale[p] = old[n]; t = mode[n];
-			if :: to[p] == 0 -> NO_ACK; goto done :: else fi
+			aims[p] = asker[n]; stale[p] = old[n]; t = to[n];
+			if :: aims[p] == 0 || !IN_WAY(t) -> NO_ACK; goto done :: else fi
 		};
 		/* R3 */
 		if
@@ -633,7 +934,7 @@ look:
 #endif
 		fi;
 		/* R4 */
-		atomic { ACK[to[p] - 1] = (stale[p] -> OLD : NOW); NO_ACK; goto done };
+		atomic { ACK[aims[p] - 1] = (stale[p] -> OLD : NOW); NO_ACK; goto done };
 finish:
 		/* S3: the last sharer of a node that keeps the queue leaves as an exclusive holder does */
 #ifdef BREAK_FINISH
@@ -647,20 +948,26 @@ leave:
 		/* L: the client has W alone, and its node keeps the queue */
 		if
 		/* L1 */
-		:: STAY && nq[n] -> goto hand
+		:: STAY && nq[n] && !INTENT(n) -> goto hand
 		/* L2: pass on */
-		:: atomic { next[n] != 0 -> o = 0; dm = km[n]; ds = kset[n]; from = 1; goto depart }
+		:: atomic { NEXT != 0 -> o = 0; dm = km[n]; ds = kset[n]; from = 1; goto depart }
 		/* L3: give back */
-		:: atomic { kset[n] != 0 -> dm = km[n]; ds = kset[n]; j = 0 };
-			write_modes(GIVEN, 0, 0)
+		:: atomic {
+				kset[n] != 0 ->
+				dm = km[n]; ds = kset[n] | (dm == X -> 0 : BIT(n)); j = 0
+			};
+			write_modes(ds, GIVEN, N, 0, 0)
 		/* L4: cache; what was lent will not come back */
 		:: atomic { ds = kset[n]; j = 0 };
-			write_modes(N, 0, 0);
-			if :: ds = BIT(n) :: ds = BIT(HOME) fi;
-			dm = X;
+			write_modes(ds, N, N, 0, 0);
+			if
+			:: ds = BIT(n); dm = X
+			:: FIRST != N -> ds = BIT(HOME); dm = X
+			:: FIRST == N -> ds = 0; dm = N
+			fi;
 #ifndef BREAK_WRITER
 			if
-			:: !IS_AT_HOME -> write_mode(n, X, 0, 0)
+			:: ds && !IS_AT_HOME -> write_mode(n, X, N, 0, 0)
 			:: else
 			fi
 #endif
@@ -674,22 +981,22 @@ depart:
 		/* P1 */
 		if
 		:: atomic {
-				from == 1 && o && next[n] == 0 ->
-				next[n] = LEFT; INTO(n); pleave[n] = 1; status[n] = FREE; goto freed
+				NEXT == 0 ->
+				NEXT = LEFT; lo[POS(n)] = o; lm[POS(n)] = dm; ls[POS(n)] = ds;
+				pleave[POS(n)] = LAST; status[n] = FREE; goto freed
 			}
-		:: else
-		fi;
-#endif
+#else
 		/* L5 */
 		if
-		:: atomic { next[n] == 0 && tail == n + 1 -> PUBLISH; status[n] = FREE; goto freed }
-		:: atomic { next[n] != 0 -> s = next[n]; status[n] = FREE; next[n] = 0 }
+		:: atomic { NEXT == 0 && tail == n + 1 -> PUBLISH; status[n] = FREE; goto freed }
+#endif
+		:: atomic { NEXT != 0 -> s = NEXT; status[n] = FREE; NEXT = 0 }
 		fi;
 freed:
 		if
 		:: atomic { from == 1 -> FREE_W }
 #ifndef BREAK_TURNED
-		:: atomic { from == 4 -> FREE_W; rd[n]++ }
+		:: atomic { from == 4 -> FREE_W; COUNT }
 #endif
 		:: else
 		fi;
@@ -697,28 +1004,28 @@ freed:
 		do
 		:: s == 0 -> break
 #ifdef TORN
-		:: atomic { s && !busy[s - 1] -> busy[s - 1] = 1; r = status[s - 1] };
+		:: atomic { s && !busy[NODE(s - 1)] -> busy[NODE(s - 1)] = 1; r = status[NODE(s - 1)] };
 			atomic {
-				busy[s - 1] = 0;
+				busy[NODE(s - 1)] = 0;
 				if
-				:: r == WAITING -> GIVE(s - 1); INTO(s - 1); s = 0; r = 0; break
-				:: else -> status[s - 1] = PASSING
+				:: r == WAITING -> GIVE(NODE(s - 1)); INTO(NODE(s - 1)); s = 0; r = 0; break
+				:: else -> status[NODE(s - 1)] = PASSING
 				fi;
 				r = 0
 			};
 #else
-		:: atomic { s && status[s - 1] == WAITING -> GIVE(s - 1); INTO(s - 1); s = 0; break }
-		:: atomic { s && status[s - 1] == ABANDONED -> status[s - 1] = PASSING };
+		:: atomic { s && status[NODE(s - 1)] == WAITING -> GIVE(NODE(s - 1)); INTO(NODE(s - 1)); s = 0; break }
+		:: atomic { s && status[NODE(s - 1)] == ABANDONED -> status[NODE(s - 1)] = PASSING };
 #endif
 			/* D3 */
 #ifdef BREAK_PLACE
-			status[s - 1] = PASSED;
+			status[NODE(s - 1)] = PASSED;
 #endif
 #ifndef BREAK_LAST
 			/* What is lent is given back before the queue is left. */
 			if
 			:: atomic { next[s - 1] == 0 && !o && ds -> o = 1; j = 0 };
-				write_modes(GIVEN, 0, 0)
+				write_modes(ds, GIVEN, N, 0, 0)
 			:: else
 			fi;
 #endif
@@ -730,35 +1037,47 @@ freed:
 			:: atomic { next[s - 1] == 0 && tail == s -> PUBLISH }
 #endif
 			fi;
-			atomic { status[s - 1] = PASSED; s = r; r = 0 }
+			atomic { status[NODE(s - 1)] = PASSED; s = r; r = 0 }
 		od;
 #ifdef BREAK_WRITER
 		if
-		:: from == 1 && dm == X && ds == BIT(n) && !IS_AT_HOME && o -> write_mode(n, X, 0, 0)
+		:: from == 1 && dm == X && ds == BIT(n) && !IS_AT_HOME && o -> write_mode(n, X, N, 0, 0)
 		:: else
 		fi;
 #endif
 		if
-		:: atomic { from == 0 -> NO_DIR; NO_HEAD; goto cs }
+		:: atomic { from == 0 -> NO_DIR; h = 0; NO_HEAD; goto cs }
 		:: atomic { from == 4 -> from = 0; NO_DIR; GONE; goto cs }
+		:: atomic { from == 2 || from == 5 -> NO_DIR; h = 0; goto without_place }
 #ifdef BREAK_LATE
 		:: atomic { from == 1 -> from = 0; NO_DIR; goto done }
 #else
-		:: atomic { from == 1 -> from = 0; NO_DIR; goto look }
+		:: atomic { from == 1 -> NO_DIR; goto look }
 #endif
-		:: atomic { from == 2 -> from = 0; NO_DIR; lh[n] = 0; goto quit }
 		fi;
 		goto done;
+without_place:
+		if
+		:: atomic { from == 2 -> from = 0; lh[n] = 0; goto emptied }
+		:: atomic { from == 5 -> from = 0; NO_HEAD; goto cs }
+		fi;
+gone:
+		if
+		:: atomic { from == 2 -> from = 0; goto out }
+		:: atomic { from == 5 -> from = 0; goto cs }
+		fi;
 hand:
 		/* L1, and whether a client is there still */
-#ifndef BREAK_AWAITED
 		if
+#ifndef BREAK_AWAITED
 		:: atomic { !keeps[n] && !awaited[n] -> wr[n] = 0; goto look }
-		:: atomic { keeps[n] || awaited[n] -> wr[n] = 0; handed[n] = 1 }
-		fi;
+		:: atomic { (keeps[n] || awaited[n]) && !INTENT(n) -> wr[n] = 0; handed[n] = 1 }
 #else
-		atomic { wr[n] = 0; handed[n] = 1 };
+		:: atomic { !INTENT(n) -> wr[n] = 0; handed[n] = 1 }
 #endif
+		:: atomic { !keeps[n] && awaited[n] && INTENT(n) -> wr[n] = 0; goto look }
+		:: atomic { keeps[n] && INTENT(n) -> goto leave }
+		fi;
 #ifdef BREAK_NOBODY
 		goto done;
 #endif
@@ -770,22 +1089,27 @@ hand:
 done:
 		if
 		:: atomic { from == 3 -> from = 0; goto cs }
-		:: atomic { b && q -> b = 0; goto head }
-		:: atomic { b && !q -> b = 0; goto slow }
+		:: atomic { b && q == 1 -> b = 0; goto head }
+		:: atomic { b && q == 2 -> b = 0; q = 0; goto await }
+#if AHEADS
+		:: atomic { b && q == 3 -> b = 0; q = 0; goto before }
+		:: atomic { b && q == 4 -> b = 0; q = 0; goto out }
+#endif
+		:: atomic { b && q == 0 -> b = 0; goto slow }
 		:: else
 		fi;
 		goto out;
-quit:
+emptied:
 		/* L1: a client that leaves the queue of its node without W */
 		atomic { q = 0; nq[n]--; if :: nq[n] -> goto out :: else fi };
 #ifndef BREAK_HANDED
 		if
-		:: atomic { handed[n] -> handed[n] = 0; wr[n] = 1; x = 1; goto release }
+		:: atomic { handed[n] -> handed[n] = 0; wr[n] = 1; c = X; goto release }
 		:: else
 		fi;
 #endif
 out:
-		x = 0; u = 0
+		c = 0; u = 0
 #ifdef MEET
 	:: WRITES || once -> break
 #else
@@ -796,6 +1120,15 @@ out:
 }
 
 #ifdef POSTED
+#define LEAVE(i) \
+	pleave[i] = 0; \
+	if \
+	:: tail == i + 1 -> \
+		tail = 0; open = lo[i]; m = lm[i]; set = ls[i]; \
+		next[i] = 0; lo[i] = 0; lm[i] = 0; ls[i] = 0 \
+	:: else \
+	fi
+
 /* What releases have left on its way, to or from node _pid. */
 active [NN] proctype Posts()
 {
@@ -803,14 +1136,8 @@ end:
 	do
 	:: atomic { pack[_pid] -> ack[_pid] = pack[_pid]; pack[_pid] = 0 }
 	:: atomic { pgrant[_pid] -> pgrant[_pid] = 0; status[_pid] = GRANTED }
-	:: atomic {
-			pleave[_pid] -> pleave[_pid] = 0;
-			if
-			:: tail == _pid + 1 ->
-				tail = 0; open = gopen[_pid]; m = gm[_pid]; set = gset[_pid]; next[_pid] = 0
-			:: else
-			fi
-		}
+	:: atomic { pleave[_pid] -> LEAVE(_pid) }
+	:: atomic { pleave[_pid + NN] -> LEAVE(_pid + NN) }
 	od
 }
 #endif
@@ -822,11 +1149,11 @@ init
 	atomic { for (i : 0 .. NP - 1) { run P(i) } i = 0 };
 	alive == 0;
 #ifdef POSTED
-	SETTLED(0) && SETTLED(1) && SETTLED(NN - 1) && !pack[0] && !pack[1] && !pack[NN - 1];
+	SETTLED(0) && SETTLED(1) && SETTLED(NN - 1);
 #endif
 	assert(tail == 0);
 	for (i : 0 .. NN - 1) {
-		assert(!HOLDERS(i) && !keeps[i] && !awaited[i] && !nq[i] && !lh[i] && !back[i]);
+		assert(!left[i] && !HOLDERS(i) && !keeps[i] && !nq[i] && !awaited[i] && !lh[i] && !back[i]);
 		assert(mode[i] == N || (open && (set & BIT(i)) && mode[i] == m));
 		assert(!open || !(set & BIT(i)) || UNWRITTEN(i) || mode[i] == m ||
 		       (i == HOME && mode[i] == N));

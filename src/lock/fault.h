@@ -66,6 +66,11 @@ extern enum limits fault_limits;
 	X(cached_place, "cached", "(D) a place is passed over before its NEXT is read") \
 	X(cached_resume, "cached", "(D) a place is resumed by a store") \
 	X(cached_restore, "cached", "(D) a recall that is given up is not undone") \
+	X(cached_across, "cached", "(C) a node admits sharers while others still have intents") \
+	X(cached_beside, "cached", "(A) intents ahead are admitted beside any holder") \
+	X(cached_reopen, "cached", "(A) a recall ends while clients ahead are admitted") \
+	X(cached_left, "cached", "(P) a node that has left uses its place at once") \
+	X(cached_intent, "cached", "a client that runs out of time for a part keeps the whole") \
 	X(cached_handed, "cached", "(D) the head of a node gives up although it has been handed W") \
 	X(cached_awaited, "cached", "(L) hands W over although the head has ceased to wait for it") \
 	X(cached_finish, "cached", "(S) the last sharer of a node that keeps the queue stays in it") \

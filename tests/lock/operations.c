@@ -312,6 +312,8 @@ static const struct row {
     {"adaptive", PAWL_INTENT_SHARED, {7, 1, 1, {8, 7}}, {1, 0, 0, {1, 1}}},
     {"cached", PAWL_EXCLUSIVE, {1, 1, 0, {2, 1}}, {1, 0, 0, {1, 1}}},
     {"cached", PAWL_SHARED, {2, 1, 0, {3, 2}}, {0, 0, 0, {0, 0}}},
+    {"cached", PAWL_INTENT, {2, 1, 0, {3, 2}}, {0, 0, 0, {0, 0}}},
+    {"cached", PAWL_INTENT_SHARED, {2, 1, 0, {3, 2}}, {0, 0, 0, {0, 0}}},
     {"cas-spin", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"cas-backoff", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1}}, {1, 0, 0, {1, 1}}},
     {"fompi-spin", PAWL_EXCLUSIVE, {2, 0, 0, {2, 2}}, {2, 0, 0, {2, 2}}},

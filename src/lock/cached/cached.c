@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kind cached, experimental: lock caching. Nodes cache a lock in mode N, S or X; another node
+ * Kind cached, experimental: lock caching. Nodes cache a lock in mode N, S, I or X; another node
  * recalls it; the home has the directory. README has the words, the rules H1 to P2, the argument,
  * and the costs.
  *
- * This file has the calls of a client: a hit, the queue of the node and its head, tries.
+ * This file has the calls of a client: a hit, the queue of the node and its head, tries, clients
+ * ahead.
  *
- * Progress: starvation-free if holders release, except that a node loses its place in the queue if
- * the grant comes between the deadline of one client and the next client's look (D2).
+ * Progress: starvation-free if holders release. A client ahead waits for holders, and while
+ * exclusive clients hand the lock over to each other.
  *
- * Not supported: intents, several locks at a time, recovery.
+ * Several locks at a time are acquired one after the other. Not supported: recovery.
  *
- * Bounds: 2^20 - 1 clients at one lock, and 2^20 - 1 nodes; a table with more is refused.
+ * Bounds: 2^14 - 1 clients of a node at one lock, and 2^20 - 1 nodes; a table with more is refused.
  *
  * Model: models/cached.pml.
  */
@@ -20,7 +21,9 @@
 
 #include <stdio.h>
 
-enum { HEAD_NOW = 1 };
+/* What a client that becomes the head of its node's queue is told: no place has been left for it
+ * (D1), or it has to look. */
+enum { HEAD_LOOKS = 0, HEAD_NOW = 1, HEAD_HAS_PLACE = 2 };
 
 /* Lines at the ranks that have the home's place in their nodes. */
 static uint64_t lines_beside_homes(struct lock_setup *s, struct cached_constants *k)
@@ -40,11 +43,24 @@ static uint64_t lines_beside_homes(struct lock_setup *s, struct cached_constants
 	return lock_reserve(s, (uint64_t)k->nodes * (uint64_t)k->wraps * s->block, LINE_BYTES);
 }
 
+/* Whether W has room for the clients of each node. */
+static bool counts_clients(const struct lock_setup *s, int node_level, char *err, size_t errlen)
+{
+	const struct topo_level *nodes = node_level ? &s->topo->level[node_level - 1] : NULL;
+	uint64_t ranks = (uint64_t)s->topo->nranks, each = s->clients / ranks;
+
+	for (int j = 0; nodes && j < nodes->count; j++)
+		if ((uint64_t)(nodes->first[j + 1] - nodes->first[j]) * each > MOST_CLIENTS)
+			return lock_counts_clients(s, MOST_CLIENTS, err, errlen);
+	return nodes || each <= MOST_CLIENTS || lock_counts_clients(s, MOST_CLIENTS, err, errlen);
+}
+
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct cached_constants *k;
 
-	if (!lock_counts_clients(s, READERS, err, errlen))
+	if (s->domain == RMA_NODE ? !lock_counts_clients(s, MOST_CLIENTS, err, errlen)
+				  : !counts_clients(s, lock_node_level(s), err, errlen))
 		return PAWL_ERR_OPTION;
 	k = lock_constants(s, sizeof *k + (size_t)s->topo->nranks * sizeof k->place[0], err,
 			   errlen);
@@ -77,7 +93,7 @@ static uint64_t scratch_words(const struct lock_setup *s)
 {
 	const struct cached_constants *k = s->state;
 
-	return 2 * (uint64_t)k->nodes; /* of struct asked (recall.c) */
+	return SCRATCH_EACH * (uint64_t)k->nodes;
 }
 
 static int node_of(const struct lock_setup *s, int rank)
@@ -163,42 +179,109 @@ static bool stop_awaiting(struct lock_slot *slot)
  * before the client was in; it could be so again and again. */
 static bool misses(const struct lock_setup *s, struct lock_slot *slot, int64_t w, bool refused)
 {
-	return !cached_is_alone(s) && !(w & (WRITER | HANDED | KEEPS)) &&
+	return !cached_is_alone(s) && !(w & (EXCLUSIVE | KEEPS)) &&
 	       (refused || !cached_admits(s, slot));
 }
 
 /* Wait for W. False: the deadline has passed. */
 static bool await_w(struct lock_slot *slot)
 {
-	int64_t w = near_get(slot);
+	static const char what[] = "clients of its node to leave";
+	struct rma_word word = cached_word(slot, LINE_W);
+	int64_t w = near_get(slot), others = near_others(slot) | KEEPS;
 
 	if (!(w & AWAITED)) {
 		near_swap(slot, w, w | AWAITED);
 		return true; /* and the caller looks again */
 	}
-	if (!(w & (near_others(slot) | KEEPS)) || (w & HANDED))
+	if (!(w & others) || (w & HANDED))
 		return true;
-	return rma_await_until(&slot->client, cached_word(slot, LINE_W), HOLDERS | KEEPS, RMA_NE,
-			       w & (HOLDERS | KEEPS), RMA_SOON, slot->deadline_ns,
-			       "clients of its node to leave", &w);
+	/* The count of intents shared is in the upper half. While one is in, W is not handed over.
+	 */
+	if (!(w & others & ~LOOKS))
+		return rma_await_until(&slot->client, word, LOOKS, RMA_EQ, 0, RMA_SOON,
+				       slot->deadline_ns, what, &w);
+	return rma_await_until(&slot->client, word, HOLDERS | KEEPS, RMA_NE, w & (HOLDERS | KEEPS),
+			       RMA_SOON, slot->deadline_ns, what, &w);
+}
+
+/* D1: the client leaves the queue of its node, and has this of the queue of nodes, with this
+ * directory, which it does not need: if another client waits, that one goes on from there. */
+static int leave_place(const struct lock_setup *s, struct lock_slot *slot, enum nodes n,
+		       int64_t dir, int code)
+{
+	bool has = n == NODES_HEAD;
+	int64_t succ;
+
+	while (n != NODES_NONE) {
+		succ = rma_peek(&slot->client, slot->next[RMA_NODE]);
+		if (!succ)
+			break;
+		nodes_leave_place(slot, has, dir);
+		if (mcs_hand_over(s, slot, RMA_NODE, queue(slot), succ, HEAD_HAS_PLACE) ||
+		    mcs_try_enter(slot, RMA_NODE, queue(slot)))
+			return code;
+		/* Those that waited have given up, and this client is the head again. */
+		has = false;
+		if (!nodes_take_place(slot))
+			n = NODES_NONE;
+	}
+	if (!has && n != NODES_NONE)
+		has = !nodes_abandon(slot, &dir);
+	if (has) {
+		if (!dir_is_empty(dir) && !dir_is_open(dir))
+			dir = modes_give_back(s, slot, dir); /* D4 */
+		recall_leave(s, slot, dir);
+	}
+	return pass_head(s, slot, code);
+}
+
+/* H1 and H2, or A1 and A2. */
+static bool hits(const struct lock_setup *s, struct lock_slot *slot, bool is_head, enum near *n)
+{
+	bool counted;
+
+	*n = is_ahead(slot) ? near_ahead(s, slot, &counted) : near_hit(s, slot, is_head, &counted);
+	if (*n == NEAR_IN)
+		return true;
+	if (counted)
+		leave_take_back(s, slot);
+	return is_exclusive(slot) ? near_take_handed(slot, is_head) : near_join(s, slot, is_head);
+}
+
+/* The client is the head of the queue of its node, which needs the lock from others. */
+static int get_from_nodes(const struct lock_setup *s, struct lock_slot *slot, bool has_place)
+{
+	int64_t dir = 0;
+	enum nodes n;
+	enum near how;
+	int rc = PAWL_ERR_TIMEOUT;
+
+	while ((n = nodes_enter(s, slot, has_place, &dir)) == NODES_OPEN) {
+		if (hits(s, slot, true, &how))
+			return leave_place(s, slot, n, 0, PAWL_SUCCESS);
+		has_place = true;
+	}
+	if (n == NODES_HEAD)
+		rc = recall_enter(s, slot, &dir, slot->deadline_ns);
+	return rc == PAWL_SUCCESS ? pass_head(s, slot, rc) : leave_place(s, slot, n, dir, rc);
 }
 
 /* The client is the head of the queue of its node. */
-static int be_head(const struct lock_setup *s, struct lock_slot *slot)
+static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t told)
 {
 	bool counted, refused = false;
 	enum near n;
-	int64_t dir;
 
+	if (told != HEAD_NOW && !cached_is_alone(s) && nodes_take_place(slot)) /* D1 */
+		return get_from_nodes(s, slot, true);
 	for (;;) {
 		if (take_handed(s, slot, true) || (!is_exclusive(slot) && near_join(s, slot, true)))
 			return pass_head(s, slot, PAWL_SUCCESS);
 		if (misses(s, slot, near_get(slot), refused)) {
 			if (!stop_awaiting(slot))
 				continue;
-			if (!nodes_enter(s, slot, &dir))
-				return pass_head(s, slot, PAWL_ERR_TIMEOUT);
-			return pass_head(s, slot, recall_enter(s, slot, dir, slot->deadline_ns));
+			return get_from_nodes(s, slot, false);
 		}
 		n = near_hit(s, slot, true, &counted);
 		if (n == NEAR_IN)
@@ -214,26 +297,54 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot)
 	}
 }
 
+/* A: a client that waits for holders, and for no client that waits. */
+static int enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_word mode = cached_word(slot, LINE_MODE);
+	uint64_t look_ns = LOOK_NS;
+	int64_t seen, was;
+	enum near n;
+
+	for (;; look_ns = cached_longer(look_ns)) {
+		was = cached_is_alone(s) ? 0 : cached_look(slot, LINE_MODE);
+		if (hits(s, slot, false, &n))
+			return PAWL_SUCCESS;
+		if (n == NEAR_WAIT || slot_is_late(slot))
+			return PAWL_ERR_TIMEOUT;
+		if (!mcs_try_enter(slot, RMA_NODE, queue(slot))) { /* A5 */
+			bool has_place = !cached_is_alone(s) && nodes_take_place(slot);
+
+			if (has_place || misses(s, slot, near_get(slot), false))
+				return get_from_nodes(s, slot, has_place);
+			pass_head(s, slot, PAWL_ERR_BUSY);
+		} else {
+			nodes_ask(s, slot); /* A3 */
+		}
+		rma_await_until(&slot->client, mode, -1, RMA_NE, was, RMA_SOON,
+				cached_until(slot, look_ns), "holders in another mode", &seen);
+	}
+}
+
 static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t pred = mcs_enter(slot, RMA_NODE, queue(slot)), status;
+	int64_t pred = mcs_enter(slot, RMA_NODE, queue(slot)), told = HEAD_LOOKS;
 
 	if (pred) {
 		mcs_link(s, slot, RMA_NODE, pred);
-		if (!mcs_await_grant(slot, RMA_NODE, &status))
+		if (!mcs_await_grant(slot, RMA_NODE, &told))
 			return LOCK_QUEUED;
 	}
-	return be_head(s, slot);
+	return be_head(s, slot, told);
 }
 
 static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t status;
+	int64_t told;
 	int rc = mcs_resume(slot, RMA_NODE, MCS_ABANDONED);
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	return mcs_await_grant(slot, RMA_NODE, &status) ? be_head(s, slot) : LOCK_QUEUED;
+	return mcs_await_grant(slot, RMA_NODE, &told) ? be_head(s, slot, told) : LOCK_QUEUED;
 }
 
 static bool passed(const struct lock_setup *s, struct lock_slot *slot)
@@ -252,7 +363,8 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 	int64_t mode = cached_look(slot, LINE_MODE), seen;
 
 	*late = false;
-	if (!mode_permits(slot, mode >> BACK_SHIFT) || own->beside++ >= MOST_BESIDE)
+	if (is_ahead(slot) || !mode_permits(slot, mode >> BACK_SHIFT) ||
+	    own->beside++ >= MOST_BESIDE)
 		return false;
 	*late =
 	    !rma_await_until(&slot->client, cached_word(slot, LINE_MODE), -1, RMA_NE, mode,
@@ -282,27 +394,32 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 		    (!is_exclusive(slot) && near_join(s, slot, false)))
 			return PAWL_SUCCESS;
 	} while (n == NEAR_MISS && (first_is_news(s, slot) || (await_mode(slot, &late) && !late)));
-	return late ? PAWL_ERR_TIMEOUT : queue_up(s, slot);
+	if (late)
+		return PAWL_ERR_TIMEOUT;
+	return is_ahead(slot) ? enter_ahead(s, slot) : queue_up(s, slot);
 }
 
 /* A try of the head of the queue of its node. */
 static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 {
+	const uint64_t past = 1;
 	bool counted;
 	int64_t tail, dir;
 
+	if (!cached_is_alone(s) && nodes_take_place(slot)) /* D1 */
+		return leave_place(s, slot, NODES_LATE, 0, PAWL_ERR_BUSY);
 	if (near_hit(s, slot, true, &counted) == NEAR_IN)
-		return PAWL_SUCCESS;
+		return pass_head(s, slot, PAWL_SUCCESS);
 	if (counted)
 		leave_take_back(s, slot);
-	if (!misses(s, slot, near_get(slot), counted) || !nodes_are_none(slot, &tail))
-		return PAWL_ERR_BUSY;
-	if (!recall_is_idle(s, slot, first_dir_of_tail(s, slot, tail)) ||
-	    !nodes_try_enter(slot, tail))
-		return PAWL_ERR_BUSY;
-	dir = first_dir_of_tail(s, slot, tail); /* after the swap (F3) */
-	/* A time that has passed. */
-	return recall_enter(s, slot, dir, 1) == PAWL_SUCCESS ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+	if (!misses(s, slot, near_get(slot), counted) || !nodes_are_none(s, slot, &tail, &dir) ||
+	    !recall_is_idle(s, slot, dir) || !nodes_try_enter(slot, tail))
+		return pass_head(s, slot, PAWL_ERR_BUSY);
+	if (!tail)
+		dir = first_dir_of_tail(s, slot, tail); /* after the swap (F3) */
+	if (recall_enter(s, slot, &dir, past) == PAWL_SUCCESS)
+		return pass_head(s, slot, PAWL_SUCCESS);
+	return leave_place(s, slot, NODES_HEAD, dir, PAWL_ERR_BUSY);
 }
 
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
@@ -318,7 +435,37 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 		leave_take_back(s, slot);
 	if (n == NEAR_WAIT || mcs_try_enter(slot, RMA_NODE, queue(slot)))
 		return PAWL_ERR_BUSY;
-	return pass_head(s, slot, try_as_head(s, slot));
+	return try_as_head(s, slot);
+}
+
+static bool settled(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct cached_slot *own = lock_own(slot);
+
+	(void)s;
+	return rma_answered(&slot->client, &own->seen);
+}
+
+/* -------------------------------------------------------------------- parts */
+
+static int acquire_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
+{
+	part->code = PAWL_SUCCESS;
+	whole->code = acquire(s, whole);
+	if (whole->code != PAWL_SUCCESS)
+		return PAWL_ERR_TIMEOUT;
+	part->code = acquire(s, part);
+	if (part->code == PAWL_SUCCESS)
+		return PAWL_SUCCESS;
+	whole->code = FAULT(cached_intent) ? PAWL_SUCCESS : leave_release(s, whole);
+	return PAWL_ERR_TIMEOUT;
+}
+
+static int release_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part)
+{
+	int left = leave_release(s, part), rc = leave_release(s, whole);
+
+	return left == PAWL_SUCCESS ? rc : left;
 }
 
 /* ------------------------------------------------------------------ the simulator */
@@ -386,7 +533,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 }
 
 static const struct option_spec options[] = {
-    LOCK_NUMBER(struct cached_options, stay, "stay", -1, 1048575, "-1 (64)",
+    LOCK_NUMBER(struct cached_options, stay, "stay", -1, 511, "-1 (64)",
 		"further acquires by waiting clients of a node while other nodes wait"),
     LOCK_OPTIONS_END,
 };
@@ -397,7 +544,8 @@ const struct lock_protocol lock_cached = {
 	    .name = "cached",
 	    .summary = "experimental: nodes cache the lock, and others recall it",
 	    .reference = "VAX lock manager (Digital Technical Journal 5, 1987)",
-	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
+	    .capabilities =
+		PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .options = options,
     .layout = layout,
@@ -405,7 +553,8 @@ const struct lock_protocol lock_cached = {
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = leave_release,
-    .settled = lock_is_answered,
+    .settled = settled,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .part = &(const struct lock_part_calls){.acquire = acquire_part, .release = release_part},
     .check = &(const struct lock_check_calls){.idle = idle, .age = age},
 };

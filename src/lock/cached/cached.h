@@ -8,39 +8,58 @@
 enum {
 	LINE_W = 0,
 	LINE_QUEUE = 8,
-	LINE_DIR = 16,
-	LINE_NOTES = 24, /* the number of the node's last recall, less 1 */
-	LINE_MODE = 32,  /* NET from here on */
-	LINE_ACK = 40,
-	LINE_NEXT = 48,
-	LINE_STATUS = 56,
+	LINE_NOTES = 16, /* the number of the node's last recall, less 1, its turn, and LEFT */
+	LINE_MODE = 24,  /* NET from here on */
+	LINE_ACK = 32,
+	LINE_STATUS = 40, /* and the directory, while the node keeps the queue */
+	LINE_NEXT = 48,   /* in even turns, and in odd ones */
+	LINE_NEXT_ODD = 56,
 	LINE_BYTES = 64,
 	NEAR_BYTES = 16, /* on one node: W and QUEUE, at the home */
 	HOME_BYTES = 8   /* TAIL */
 };
-_Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_STATUS + 8 == LINE_BYTES, "the words fit");
+_Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NEXT_ODD + 8 == LINE_BYTES, "the words fit");
 
-enum mode { MODE_N, MODE_S, MODE_X };
+/* The mode in which a node caches a lock: S for sharers, I for intents of both kinds, X for all. */
+enum mode { MODE_N, MODE_S, MODE_X, MODE_I };
 
-/* W. A parked client notices changes in the low half only. */
-enum { READERS_BITS = 20, PASSES_SHIFT = 25, PASSES_BITS = 8, USES_SHIFT = 33, USES_BITS = 21 };
+/* W: the numbers of sharers, of intents exclusive and of intents shared, and flags. A parked client
+ * that waits for any change notices those in the low half only. */
+enum {
+	COUNT_BITS = 14,
+	INTENTS_SHIFT = COUNT_BITS,
+	LOOKS_SHIFT = 33,
+	PASSES_SHIFT = LOOKS_SHIFT + COUNT_BITS,
+	PASSES_BITS = 5,
+	USES_SHIFT = PASSES_SHIFT + PASSES_BITS,
+	USES_BITS = 9,
+	MOST_CLIENTS = (1 << COUNT_BITS) - 1
+};
 #define READER INT64_C(1)
-#define READERS ((INT64_C(1) << READERS_BITS) - 1)
-#define WRITER (INT64_C(1) << 20)
-#define HANDED (INT64_C(1) << 21)
-#define KEEPS (INT64_C(1) << 22)
-#define AWAITED (INT64_C(1) << 23)
-#define STRICT (INT64_C(1) << 24)
+#define INTENT (INT64_C(1) << INTENTS_SHIFT)
+#define LOOK (INT64_C(1) << LOOKS_SHIFT)
+#define READERS (READER * MOST_CLIENTS)
+#define INTENTS (INTENT * MOST_CLIENTS)
+#define LOOKS (LOOK * MOST_CLIENTS)
+#define WRITER (INT64_C(1) << 28)
+#define HANDED (INT64_C(1) << 29)
+#define AWAITED (INT64_C(1) << 30)
+#define STRICT (INT64_C(1) << 31)
+#define KEEPS (INT64_C(1) << 32)
 #define PASS (INT64_C(1) << PASSES_SHIFT)
 #define PASSES (((INT64_C(1) << PASSES_BITS) - 1) << PASSES_SHIFT)
 /* What the head of the node's queue takes back when it is in, or gives up. */
 #define HEADS (AWAITED | PASSES)
 #define USE (INT64_C(1) << USES_SHIFT)
 #define USES (((INT64_C(1) << USES_BITS) - 1) << USES_SHIFT)
-#define HOLDERS (READERS | WRITER | HANDED)
+#define EXCLUSIVE (WRITER | HANDED)
+/* With one of these, a client may await a change of W: the head of QUEUE, that of the queue of
+ * nodes, or an intent that is ahead. */
+#define WAKES (AWAITED | STRICT | INTENTS | LOOKS)
+#define HOLDERS (READERS | INTENTS | LOOKS | EXCLUSIVE)
 /* The topmost bits: how many have counted themselves in, without a carry. */
 enum { HITS_BITS = 3, HITS_SHIFT = 64 - HITS_BITS };
-_Static_assert(PASSES_SHIFT + PASSES_BITS == USES_SHIFT && USES_SHIFT + USES_BITS <= HITS_SHIFT,
+_Static_assert(INTENTS_SHIFT + COUNT_BITS == 28 && USES_SHIFT + USES_BITS <= HITS_SHIFT,
 	       "the fields of W do not overlap");
 
 /* W, with this added. */
@@ -55,13 +74,27 @@ RMA_INLINE int w_hits(int64_t w)
 }
 #define HIT ((int64_t)(UINT64_C(1) << HITS_SHIFT))
 
-/* MODE: an enum mode, BACK, WANT, and node and number of the recall. */
-enum { BACK_SHIFT = 2, MODE_NODE_SHIFT = 5, NUMBER_SHIFT = 25, NUMBER_BITS = 38 };
+/* MODE: an enum mode, BACK, WANT, AHEAD (the mode for clients ahead), TO (what the head recalls the
+ * node to), and node and number of the recall. */
+enum {
+	BACK_SHIFT = 2,
+	AHEAD_SHIFT = 5,
+	TO_SHIFT = 7,
+	MODE_NODE_SHIFT = 9,
+	NUMBER_SHIFT = 29,
+	NUMBER_BITS = 34
+};
 #define NUMBERS (INT64_C(1) << NUMBER_BITS)
+/* In NOTES, above the number: the node's turn in the queue of nodes. */
+enum { TURN_BITS = 28 };
+#define TURNS (INT64_C(1) << TURN_BITS)
+/* In NOTES: the node's place in the queue of nodes is for the next head of its own queue. */
+#define LEFT (INT64_C(1) << 62)
 _Static_assert(NUMBER_SHIFT + NUMBER_BITS <= 63, "a MODE is never negative");
 #define MODE_MASK INT64_C(3)
-/* In ACK, above node and number of a MODE. */
+/* In ACK, above node and number of a MODE; above a node that asks for a client ahead. */
 #define ACKNOWLEDGED (INT64_C(1) << 62)
+#define ASKED (INT64_C(1) << 61)
 #define WANT (INT64_C(1) << 4)
 
 /* Nodes in MODE, in TAIL and in a directory. */
@@ -70,17 +103,20 @@ enum { NODE_BITS = 20 };
 
 /* STATUS: 0: no place; one of these; or GRANT and a directory. */
 enum { WAITING = 1, ABANDONED = 2, PASSED = 3 };
-#define GRANT (INT64_C(1) << 61)
-/* TAIL: 1 + a node above MODE_N, or FREE and a directory; 0: the lock is as at first. The low bits
- * are GATE, which stands in for MODE at the home's node. */
-#define FREE (INT64_C(1) << 60)
+#define GRANT (INT64_C(1) << 62)
+/* TAIL: a place (nodes.c) above MODE_N, or FREE and a directory; 0: the lock is as at first. The
+ * low bits are GATE, which stands in for MODE at the home's node. */
+#define FREE (INT64_C(1) << 61)
 #define TAIL_SHARED (INT64_C(1) << 2)
-#define TAIL_OWNED (INT64_C(1) << 59)
+#define TAIL_OWNED (INT64_C(1) << 60)
 enum { TAIL_NODE_SHIFT = 2 };
 
 /* What locks are at first (first.h): FIRST_OWNED: the home's node has X. FIRST_NONE: nobody caches
  * it. FIRST_SHARED: all nodes have S. */
 enum first { FIRST_UNKNOWN, FIRST_OWNED, FIRST_NONE, FIRST_SHARED };
+
+/* Words of a slot's scratch for each node. */
+enum { SCRATCH_EACH = 2 };
 
 struct cached_options {
 	int64_t stay; /* acquires; -1: the lock decides */
@@ -110,8 +146,9 @@ struct cached_slot {
 	int16_t writes; /* moving mean of exclusive acquires, of MEAN_ONE */
 	int beside;     /* waits beside the queue in this acquire */
 	bool looks;     /* before it counts itself, since its last acquire was not a hit */
+	bool may_leave; /* the node's place in the queue of nodes, before its turn */
 	bool has_seen;  /* W of the home's node, after the swap of TAIL */
-	int64_t seen;
+	int64_t seen;   /* W; in a release, what the swap of TAIL finds */
 };
 _Static_assert(sizeof(struct cached_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -206,11 +243,41 @@ RMA_INLINE bool is_exclusive(const struct lock_slot *slot)
 	return slot->mode == PAWL_EXCLUSIVE;
 }
 
+/* A time to look again, but not after the deadline; and how long to wait next time. So a client
+ * waits at most as long again as it has waited before, and in the end long enough for the transport
+ * to notice that a rank has died. */
+#define LOOK_NS UINT64_C(20000)
+#define LOOK_MOST_NS (LOOK_NS << 17)
+
+static inline uint64_t cached_until(struct lock_slot *slot, uint64_t ns)
+{
+	return slot_at_latest(slot, rma_clock(&slot->client) + ns);
+}
+
+static inline uint64_t cached_longer(uint64_t ns)
+{
+	return ns < LOOK_MOST_NS ? 2 * ns : ns;
+}
+
+RMA_INLINE bool is_ahead(const struct lock_slot *slot)
+{
+	return (slot->mode & PAWL_AHEAD) != 0;
+}
+
 /* Whether a node that has this mode admits the client. */
 RMA_INLINE bool mode_permits(const struct lock_slot *slot, int64_t mode)
 {
 	mode &= MODE_MASK;
-	return mode == MODE_X || (mode == MODE_S && !is_exclusive(slot));
+	return mode == MODE_X ||
+	       (mode == MODE_S && (slot->mode & (PAWL_SHARED | PAWL_INTENT_SHARED))) ||
+	       (mode == MODE_I && (slot->mode & (PAWL_INTENT | PAWL_INTENT_SHARED)));
+}
+
+/* Whether this MODE of its node admits the client. */
+RMA_INLINE bool mode_admits(const struct lock_slot *slot, int64_t mode)
+{
+	return mode_permits(slot, mode) ||
+	       (is_ahead(slot) && mode_permits(slot, mode >> AHEAD_SHIFT));
 }
 
 /* H2: whether the node's mode admits the client, after its atomic on W. */
@@ -225,9 +292,9 @@ RMA_INLINE bool cached_admits(const struct lock_setup *s, struct lock_slot *slot
 	/* MODE of the home's node is never X. */
 	if (!at_home || !is_exclusive(slot)) {
 		v = cached_look(slot, LINE_MODE);
-		if (mode_permits(slot, v))
+		if (mode_admits(slot, v))
 			return true;
-		if (v == 0 && own->first == FIRST_SHARED && !is_exclusive(slot))
+		if (v == 0 && own->first == FIRST_SHARED && mode_permits(slot, MODE_S))
 			return true;
 	}
 	if (!at_home)

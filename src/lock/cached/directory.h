@@ -6,15 +6,15 @@
 #include "lock/cached/cached.h"
 
 /* OPEN: the nodes cache the lock in this mode. Else they have been promised it. The policy's part
- * is in policy.h. X: one node; S: a set, of one bit for all nodes with the same number modulo
+ * is in policy.h. X: one node; S, I: a set, of one bit for all nodes with the same number modulo
  * SET_BITS. */
 #define DIR_OPEN INT64_C(1)
-enum { DIR_MODE_SHIFT = 1, DIR_POLICY_SHIFT = 3, DIR_POLICY_BITS = 16, DIR_NODES_SHIFT = 19 };
+enum { DIR_MODE_SHIFT = 1, DIR_POLICY_SHIFT = 3, DIR_POLICY_BITS = 17, DIR_NODES_SHIFT = 20 };
 enum { SET_MOST = 40 };
 #define SET_BITS SIZE_OR((int)SET_MOST, 3)
 #define DIR_POLICY (((INT64_C(1) << DIR_POLICY_BITS) - 1) << DIR_POLICY_SHIFT)
 #define DIR_NODES (((INT64_C(1) << SET_MOST) - 1) << DIR_NODES_SHIFT)
-_Static_assert(DIR_NODES_SHIFT + (int)SET_MOST < 60, "a directory leaves room for FREE and GRANT");
+_Static_assert(DIR_NODES_SHIFT + (int)SET_MOST <= 60, "a directory leaves room for FREE and GRANT");
 
 static inline enum mode dir_mode(int64_t d)
 {
@@ -66,7 +66,9 @@ static inline int dir_owner(int64_t d)
 /* -1: none. */
 static inline int dir_visitor(int64_t d)
 {
-	return dir_mode(d) != MODE_S ? (int)((d >> DIR_LAST_SHIFT) & NODE_MASK) - 1 : -1;
+	return dir_mode(d) == MODE_S || dir_mode(d) == MODE_I
+		   ? -1
+		   : (int)((d >> DIR_LAST_SHIFT) & NODE_MASK) - 1;
 }
 
 static inline int64_t dir_bit(int node)
@@ -74,16 +76,16 @@ static inline int64_t dir_bit(int node)
 	return INT64_C(1) << (DIR_NODES_SHIFT + node % SET_BITS);
 }
 
-/* The nodes, and this one, share. */
-static inline int64_t dir_shared(int64_t d, int node)
+/* The nodes, and this one, have S or I. */
+static inline int64_t dir_joined(int64_t d, enum mode mode, int node)
 {
 	int64_t nodes = 0;
 
-	if (dir_mode(d) == MODE_S)
-		nodes = d & DIR_NODES;
-	else if (dir_mode(d) == MODE_X)
+	if (dir_mode(d) == MODE_X)
 		nodes = dir_bit(dir_owner(d));
-	return dir_policy(d) | DIR_OPEN | (int64_t)MODE_S << DIR_MODE_SHIFT | nodes | dir_bit(node);
+	else if (!dir_is_empty(d))
+		nodes = d & DIR_NODES;
+	return dir_policy(d) | DIR_OPEN | (int64_t)mode << DIR_MODE_SHIFT | nodes | dir_bit(node);
 }
 
 static inline bool dir_has(int64_t d, int node)
@@ -106,18 +108,23 @@ static inline int64_t dir_to_tail(int64_t d, int home)
 {
 	enum mode m = dir_is_open(d) ? dir_mode(d) : MODE_N;
 
-	return FREE | (d & (DIR_POLICY | DIR_NODES)) | (m == MODE_S ? TAIL_SHARED : 0) |
-	       (m == MODE_X ? TAIL_OWNED : 0) | (int64_t)(dir_has(d, home) ? m : MODE_N);
+	return FREE | (d & (DIR_POLICY | DIR_NODES)) |
+	       (m == MODE_S || m == MODE_I ? TAIL_SHARED : 0) |
+	       (m == MODE_X || m == MODE_I ? TAIL_OWNED : 0) |
+	       (int64_t)(dir_has(d, home) ? m : MODE_N);
 }
 
 /* Of a TAIL that is not 0. */
 static inline int64_t dir_of_tail(int64_t tail)
 {
 	int64_t d = tail & (DIR_POLICY | DIR_NODES);
+	enum mode one = tail & TAIL_SHARED ? MODE_S : MODE_X;
 
-	if (tail & TAIL_SHARED)
-		return d | DIR_OPEN | (int64_t)MODE_S << DIR_MODE_SHIFT;
-	return tail & TAIL_OWNED ? d | DIR_OPEN | (int64_t)MODE_X << DIR_MODE_SHIFT : d;
+	if (!(tail & (TAIL_SHARED | TAIL_OWNED)))
+		return d;
+	if ((tail & TAIL_SHARED) && (tail & TAIL_OWNED))
+		one = MODE_I;
+	return d | DIR_OPEN | (int64_t)one << DIR_MODE_SHIFT;
 }
 
 #endif

@@ -3,8 +3,8 @@
  * README, R and L. */
 #include "lock/cached/leave.h"
 
-/* L1: hand W over to the clients of the node, if one of them is in its queue. The client has
- * WRITER. */
+/* L1: hand W over to the clients of the node, if one of them is in its queue, unless clients ahead
+ * are counted, which come first. The client has WRITER. */
 static bool hand_over(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t w;
@@ -13,7 +13,9 @@ static bool hand_over(const struct lock_setup *s, struct lock_slot *slot)
 		return false;
 	do {
 		w = near_get(slot);
-		if (!(w & (KEEPS | AWAITED)) && !FAULT(cached_awaited))
+		/* The head may have gone to wait for other nodes, unless this one keeps the queue.
+		 */
+		if ((w & (INTENTS | LOOKS)) || (!(w & (KEEPS | AWAITED)) && !FAULT(cached_awaited)))
 			return false;
 	} while (!near_swap(slot, w, w - WRITER + HANDED + (policy_stays(s, w) ? USE : 0)));
 	/* Pairs with leave_what_was_handed(). */
@@ -30,20 +32,21 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 	if (has_next && policy_passes_on(dir)) /* L2 */
 		return;
 	if (!dir_is_empty(*dir) && policy_gives_back(lock_own(slot), *dir)) { /* L3 */
-		bool shares = dir_mode(*dir) == MODE_S;
+		enum mode mode = dir_mode(*dir);
 
 		*dir = policy_note_end(*dir);
-		if (shares)
-			*dir = dir_shared(*dir, me);
+		if (mode != MODE_X)
+			*dir = dir_joined(*dir, mode, me);
 		*dir = modes_give_back(s, slot, *dir);
 		return;
 	}
 	/* L4 */
 	modes_number(slot);
 	if (!dir_is_empty(*dir) && !FAULT(cached_promise))
-		modes_write(s, slot, *dir, MODE_N, MODE_N, false);
+		modes_write(s, slot, *dir, (struct modes){.mode = MODE_N});
 	if (policy_has_asked(*dir) && !dir_has(*dir, cached_home(slot)))
-		modes_write(s, slot, dir_owned(0, cached_home(slot)), MODE_N, MODE_N, false);
+		modes_write(s, slot, dir_owned(0, cached_home(slot)),
+			    (struct modes){.mode = MODE_N});
 	*dir = policy_note_asked(policy_note_end(*dir), false);
 	if (has_next) {
 		*dir = dir_none(*dir);
@@ -71,22 +74,27 @@ static void free_w(struct lock_slot *slot)
 /* The client has W alone, with KEEPS. */
 static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool posts)
 {
-	int64_t dir, next;
+	int64_t dir, next, left;
 
-	rma_get(&slot->client, cached_word(slot, LINE_DIR), &dir);
+	dir = nodes_directory(slot);
 	if ((policy_stays(s, near_get(slot)) || (dir_is_empty(dir) && !nodes_have_next(slot))) &&
 	    hand_over(s, slot))
 		return PAWL_SUCCESS;
 	settle(s, slot, &dir);
 	if (FAULT(cached_early))
 		free_w(slot);
-	next = nodes_leave(slot, dir);
+	nodes_forget(slot);
+	next = nodes_leave(s, slot, dir, &left);
 	if (!FAULT(cached_early))
 		free_w(slot);
 	/* A node that is granted the lock recalls it only after that, and finds W free. */
 	if (next)
 		return nodes_grant(s, slot, next, dir, posts);
-	return FAULT(cached_late) ? PAWL_SUCCESS : near_acknowledge(s, slot, WRITER, posts);
+	if (!s->posts)
+		return FAULT(cached_late) ? PAWL_SUCCESS : near_acknowledge(s, slot, WRITER, posts);
+	if (!FAULT(cached_late))
+		near_acknowledge(s, slot, WRITER, false);
+	return nodes_end(slot, left, dir, posts);
 }
 
 /* S3: the last sharer of a node that keeps the queue leaves as an exclusive holder does. */
@@ -108,7 +116,7 @@ static int leave_count(const struct lock_setup *s, struct lock_slot *slot, int64
 	int64_t w;
 
 	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, -one, &w);
-	if (__builtin_expect((w & (AWAITED | STRICT | KEEPS)) != 0, 0)) {
+	if (__builtin_expect((w & (WAKES | KEEPS)) != 0, 0)) {
 		near_wake(slot, w);
 		if ((w & KEEPS) && !((w - one) & HOLDERS) && !FAULT(cached_finish))
 			return finish(s, slot, posts);
@@ -155,5 +163,5 @@ int leave_release(const struct lock_setup *s, struct lock_slot *slot)
 {
 	if (is_exclusive(slot))
 		return leave_writer(s, slot, true);
-	return leave_count(s, slot, READER, true);
+	return leave_count(s, slot, near_one(slot), true);
 }

@@ -8,29 +8,32 @@ void modes_number(struct lock_slot *slot)
 	struct rma_word notes = cached_word(slot, LINE_NOTES);
 	int64_t number = rma_peek(&slot->client, notes);
 
-	rma_poke(&slot->client, notes, (number + 1) % (NUMBERS - 1));
+	rma_poke(&slot->client, notes,
+		 (number & ~(NUMBERS - 1)) | ((number & (NUMBERS - 1)) + 1) % (NUMBERS - 1));
 }
 
-static int64_t value(struct lock_slot *slot, enum mode mode, enum mode back, bool asks)
+static int64_t value(struct lock_slot *slot, struct modes m)
 {
 	/* Never 0, which is the MODE of a lock that is as at first. */
-	int64_t number = 1 + rma_peek(&slot->client, cached_word(slot, LINE_NOTES));
+	int64_t number =
+	    1 + (rma_peek(&slot->client, cached_word(slot, LINE_NOTES)) & (NUMBERS - 1));
 
-	return (int64_t)mode | (int64_t)back << BACK_SHIFT | (asks ? WANT : 0) |
+	return (int64_t)m.mode | (int64_t)m.back << BACK_SHIFT | (m.want ? WANT : 0) |
+	       (int64_t)m.ahead << AHEAD_SHIFT | (int64_t)m.to << TO_SHIFT |
 	       (int64_t)cached_me(slot) << MODE_NODE_SHIFT | number << NUMBER_SHIFT;
 }
 
 int64_t modes_ack(struct lock_slot *slot)
 {
-	return value(slot, MODE_N, MODE_N, true) >> MODE_NODE_SHIFT | ACKNOWLEDGED;
+	return value(slot, (struct modes){.want = true}) >> MODE_NODE_SHIFT | ACKNOWLEDGED;
 }
 
-void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back)
+static void store(struct lock_slot *slot, int64_t mode)
 {
 	struct rma_word own = cached_word(slot, LINE_MODE);
 	int64_t w;
 
-	rma_poke(&slot->client, own, value(slot, mode, back, false));
+	rma_poke(&slot->client, own, mode);
 	/* Orders the store before the look at W, and before what follows at other nodes; pairs with
 	 * H1, H2. */
 	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_OR, 0, &w);
@@ -38,15 +41,31 @@ void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back)
 		rma_wake(&slot->client, own);
 }
 
-void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, enum mode mode,
-		 enum mode back, bool asks)
+void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back)
+{
+	store(slot, value(slot, (struct modes){.mode = mode, .back = back}));
+}
+
+void modes_write_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m)
+{
+	struct rma_word mode = cached_word_at(s, slot, node, LINE_MODE);
+
+	if (node == cached_me(slot)) {
+		store(slot, value(slot, m));
+		return;
+	}
+	rma_put(&slot->client, mode, value(slot, m));
+	rma_flush(&slot->client, mode); /* orders the put before the look at W; pairs with H2 */
+}
+
+void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m)
 {
 	const struct cached_constants *k = s->state;
-	int64_t v = value(slot, mode, back, asks);
+	int64_t v = value(slot, m);
 	int me = cached_me(slot);
 
 	if (dir_has(dir, me) && !FAULT(cached_own))
-		modes_write_own(slot, mode, back);
+		store(slot, v);
 	for (int j = 0; j < k->nodes; j++)
 		if (j != me && dir_has(dir, j))
 			rma_put(&slot->client, cached_word_at(s, slot, j, LINE_MODE), v);
@@ -63,9 +82,9 @@ int64_t modes_give_back(const struct lock_setup *s, struct lock_slot *slot, int6
 	modes_number(slot);
 	if (dir_owner(dir) == home) { /* TAIL will say so, and its MODE is N */
 		if (home == cached_me(slot) || policy_has_asked(dir))
-			modes_write(s, slot, dir, MODE_N, MODE_N, false);
+			modes_write(s, slot, dir, (struct modes){.mode = MODE_N});
 		return policy_note_asked(dir, false) | DIR_OPEN;
 	}
-	modes_write(s, slot, dir, dir_mode(dir), MODE_N, false);
+	modes_write(s, slot, dir, (struct modes){.mode = dir_mode(dir)});
 	return (dir_has(dir, home) ? policy_note_asked(dir, false) : dir) | DIR_OPEN;
 }

@@ -9,11 +9,17 @@
 void modes_number(struct lock_slot *slot);
 /* What acknowledges a recall by this node under its present number. */
 int64_t modes_ack(struct lock_slot *slot);
-/* Write a mode and BACK into MODE of the nodes of the directory, with WANT at other nodes if asks;
- * all puts are flushed. The own node: by a store, and an atomic on W follows. */
-void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, enum mode mode,
-		 enum mode back, bool asks);
-/* The same at the own node only. */
+/* What a head writes into MODE; members are as the fields of MODE. */
+struct modes {
+	enum mode mode, back, to, ahead;
+	bool want;
+};
+/* Write MODE of the nodes of the directory; all puts are flushed. The own node: by a store, and an
+ * atomic on W follows. */
+void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m);
+/* The same at one node. */
+void modes_write_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m);
+/* The same at the own node, a mode that is not recalled. */
 void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back);
 /* L3: the nodes have again what they have been promised. Returns the directory. */
 int64_t modes_give_back(const struct lock_setup *s, struct lock_slot *slot, int64_t dir);

@@ -7,7 +7,7 @@ void near_wake(struct lock_slot *slot, int64_t old)
 {
 	struct rma_word w = cached_word(slot, LINE_W);
 
-	if (__builtin_expect((old & (AWAITED | STRICT)) != 0, 0) && w.map)
+	if (__builtin_expect((old & WAKES) != 0, 0) && w.map)
 		rma_wake(&slot->client, w);
 }
 
@@ -66,7 +66,7 @@ static bool passes(struct lock_slot *slot)
 static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool is_head, int64_t *w)
 {
 	const struct cached_slot *own = lock_own(slot);
-	const bool adds = !is_head && !is_exclusive(slot), looks = is_head || own->looks;
+	const bool adds = !is_head && slot->mode == PAWL_SHARED, looks = is_head || own->looks;
 
 	/* A client that does not look takes the line at once. */
 	if (looks)
@@ -107,6 +107,30 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 	return FAULT(cached_order) || cached_admits(s, slot) ? NEAR_IN : NEAR_MISS;
 }
 
+enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *counted)
+{
+	struct rma_word w = cached_word(slot, LINE_W);
+	int64_t others = near_others(slot), value;
+
+	*counted = false;
+	if (!cached_admits(s, slot))
+		return NEAR_MISS;
+	do {
+		/* The head that has been handed W waits for no intent. */
+		if (!rma_await_until(&slot->client, w, HANDED, RMA_EQ, 0, RMA_SOON,
+				     slot->deadline_ns, "the head of its node", &value))
+			return NEAR_WAIT;
+	} while (!near_swap(slot, value, w_plus(value, near_one(slot) + HIT)));
+	*counted = true;
+	if (!cached_admits(s, slot))
+		return NEAR_MISS;
+	return !(value & others) ||
+		       rma_await_until(&slot->client, w, others, RMA_EQ, 0, RMA_SOON,
+				       slot->deadline_ns, "holders of its node to leave", &value)
+		   ? NEAR_IN
+		   : NEAR_WAIT;
+}
+
 bool near_take_handed(struct lock_slot *slot, bool is_head)
 {
 	int64_t w;
@@ -122,33 +146,43 @@ bool near_take_handed(struct lock_slot *slot, bool is_head)
 
 bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 {
-	int64_t w;
+	int64_t w, one = near_one(slot);
 
 	do {
 		w = near_get(slot);
-		if (!(w & KEEPS) || !(w & READERS) || (w & (WRITER | HANDED)) ||
+		if (!(w & KEEPS) || !(w & READERS) || (w & near_others(slot)) ||
 		    !policy_stays(s, w) || (!is_head && !may_pass(w)))
 			return false;
-	} while (!near_swap(slot, w, (is_head ? w & ~HEADS : w + PASS) + READER + USE));
+	} while (!near_swap(slot, w, (is_head ? w & ~HEADS : w + PASS) + one + USE));
 	return true;
 }
 
 int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts)
 {
-	int64_t mode;
 	struct rma_word ack;
+	int64_t mode, value;
+	int head;
 
 	if (cached_is_alone(s))
 		return PAWL_SUCCESS;
 	mode = cached_look(slot, LINE_MODE); /* R2 */
-	if (!(mode & WANT) || !(one & near_conflict(mode)))
+	if (!(mode & WANT) || !(one & near_conflict(mode >> TO_SHIFT)))
 		return PAWL_SUCCESS;
 	/* R3 */
-	if ((near_get(slot) & near_conflict(mode)) && !FAULT(cached_again))
+	if ((near_get(slot) & near_conflict(mode >> TO_SHIFT)) && !FAULT(cached_again))
 		return PAWL_SUCCESS;
 	/* R4 */
-	ack = cached_word_at(s, slot, (int)((mode >> MODE_NODE_SHIFT) & NODE_MASK), LINE_ACK);
-	rma_put(&slot->client, ack, mode >> MODE_NODE_SHIFT | ACKNOWLEDGED);
+	value = mode >> MODE_NODE_SHIFT | ACKNOWLEDGED;
+	head = (int)(value & NODE_MASK);
+	if (head == cached_me(slot)) {
+		ack = cached_word(slot, LINE_ACK);
+		rma_poke(&slot->client, ack, value);
+		if (ack.map)
+			rma_wake(&slot->client, ack);
+		return PAWL_SUCCESS;
+	}
+	ack = cached_word_at(s, slot, head, LINE_ACK);
+	rma_put(&slot->client, ack, value);
 	if (posts && s->posts && rma_post(&slot->client, ack))
 		return LOCK_LEFT;
 	rma_flush(&slot->client, ack); /* orders it before the return; pairs with C3 */

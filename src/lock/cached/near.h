@@ -19,18 +19,25 @@ RMA_INLINE int64_t near_get(struct lock_slot *slot)
 /* What a client in the slot's mode has in W, and the holders that exclude it. */
 RMA_INLINE int64_t near_one(const struct lock_slot *slot)
 {
-	return is_exclusive(slot) ? WRITER : READER;
+	if (is_exclusive(slot))
+		return WRITER;
+	return slot->mode & PAWL_SHARED ? READER : slot->mode & PAWL_INTENT ? INTENT : LOOK;
 }
 
 RMA_INLINE int64_t near_others(const struct lock_slot *slot)
 {
-	return is_exclusive(slot) ? HOLDERS : WRITER | HANDED;
+	if (is_exclusive(slot))
+		return HOLDERS;
+	if (slot->mode & PAWL_INTENT_SHARED)
+		return EXCLUSIVE;
+	return EXCLUSIVE | (slot->mode & PAWL_SHARED ? INTENTS : READERS);
 }
 
-/* The holders of a node that has been recalled to this mode. */
+/* The holders that are in the way of a recall to this mode. */
 RMA_INLINE int64_t near_conflict(int64_t mode)
 {
-	return (mode & MODE_MASK) == MODE_S ? WRITER | HANDED : HOLDERS;
+	mode &= MODE_MASK;
+	return mode == MODE_N ? HOLDERS : EXCLUSIVE | (mode == MODE_S ? INTENTS : READERS);
 }
 
 /* Change W from one value to another, and wake those that await it. */
@@ -40,9 +47,12 @@ void near_wake(struct lock_slot *slot, int64_t old);
 /* H1 and H2. is_head: of the node's queue. counted: the client is in, or its count has to be taken
  * back (H3). */
 enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool *counted);
+/* A1, A2: a client ahead. NEAR_WAIT: its deadline has passed. In both other cases than NEAR_IN, and
+ * if counted, its count has to be taken back. */
+enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *counted);
 /* L1: take W, which has been handed over, as an exclusive holder. */
 bool near_take_handed(struct lock_slot *slot, bool is_head);
-/* S3: a sharer counts itself in beside sharers for which the node keeps the queue of nodes. */
+/* S3: count oneself in beside sharers for which the node keeps the queue of nodes. */
 bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
 /* R2 to R4, by a client that has taken this back: acknowledge a recall, if no holder is in its way.
  * PAWL_SUCCESS; LOCK_LEFT only if it may post. */

@@ -1,16 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: the queue of nodes; README, Q, L5, L6, D1 to D3. */
+/* Kind cached: the queue of nodes; README, Q, K, L5, L6, D1 to D3, A3, P1, P2. */
 #include "lock/cached/nodes.h"
 
-/* In NEXT, above 1 + a node: the place may be abandoned; or else, it is of an exclusive client. */
+/* In NEXT, above a place: it may be abandoned; or else, it is of an exclusive client. Or, above the
+ * directory: the node has left (P1). */
 #define TIMED (INT64_C(1) << 62)
 #define WRITES (INT64_C(1) << 61)
+#define HAS_LEFT (INT64_C(1) << 60)
+
+/* A place in the queue: 1 + the node, and the number of its turn, so that an operation of an
+ * earlier turn finds another place. */
+static int place_node(int64_t place)
+{
+	return (int)(place & NODE_MASK) - 1;
+}
+
+static int next_offset(int64_t place)
+{
+	return (place >> NODE_BITS) & 1 && !FAULT(cached_left) ? LINE_NEXT_ODD : LINE_NEXT;
+}
+
+static int64_t my_place(struct lock_slot *slot)
+{
+	int64_t notes = rma_peek(&slot->client, cached_word(slot, LINE_NOTES));
+	int64_t turn = (notes >> NUMBER_BITS) & (TURNS - 1);
+
+	return (turn << NODE_BITS) | (cached_me(slot) + 1);
+}
+
+static struct rma_word my_next(struct lock_slot *slot)
+{
+	return cached_word(slot, next_offset(my_place(slot)));
+}
 
 static int64_t link_of(struct lock_slot *slot)
 {
-	return (cached_me(slot) + 1) | (slot->deadline_ns    ? TIMED
-					: is_exclusive(slot) ? WRITES
-							     : 0);
+	const struct cached_slot *own = lock_own(slot);
+	bool is_timed = slot->deadline_ns || own->may_leave;
+
+	return my_place(slot) | (is_timed ? TIMED : is_exclusive(slot) ? WRITES : 0);
 }
 
 static int64_t swap_status(struct lock_slot *slot, struct rma_word status, int64_t old, int64_t new)
@@ -22,21 +50,81 @@ static int64_t swap_status(struct lock_slot *slot, struct rma_word status, int64
 	return seen;
 }
 
-/* Q4 and D1. */
-static bool await_grant(struct lock_slot *slot, int64_t *dir)
+bool nodes_take_place(struct lock_slot *slot)
+{
+	struct rma_word notes = cached_word(slot, LINE_NOTES);
+	int64_t value = rma_peek(&slot->client, notes);
+
+	if (value & LEFT)
+		rma_poke(&slot->client, notes, value & ~LEFT);
+	return (value & LEFT) != 0;
+}
+
+bool nodes_abandon(struct lock_slot *slot, int64_t *dir)
 {
 	struct rma_word status = cached_word(slot, LINE_STATUS);
+	int64_t value = swap_status(slot, status, WAITING, ABANDONED);
+
+	if (!(value & GRANT))
+		return true;
+	rma_poke(&slot->client, status, 0);
+	*dir = value & ~GRANT;
+	return false;
+}
+
+void nodes_leave_place(struct lock_slot *slot, bool has, int64_t dir)
+{
+	struct rma_word notes = cached_word(slot, LINE_NOTES);
+
+	if (has)
+		rma_poke(&slot->client, cached_word(slot, LINE_STATUS), dir | GRANT);
+	rma_poke(&slot->client, notes, rma_peek(&slot->client, notes) | LEFT);
+}
+
+void nodes_ask(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct cached_constants *k = s->state;
+	struct rma_client *c = &slot->client;
+	int64_t *mode = lock_scratch(slot), head;
+	struct rma_word ack = cached_word(slot, LINE_ACK);
+
+	for (int j = 0; j < k->nodes; j++)
+		rma_get(c, cached_word_at(s, slot, j, LINE_MODE), &mode[j]);
+	for (int j = 0; j < k->nodes; j++)
+		/* Orders the get before the look at its result. */
+		rma_flush(c, cached_word_at(s, slot, j, LINE_MODE));
+	for (int j = 0; j < k->nodes; j++) {
+		head = (mode[j] >> MODE_NODE_SHIFT) & NODE_MASK;
+		if (!(mode[j] & WANT))
+			continue;
+		ack = cached_word_at(s, slot, (int)head, LINE_ACK);
+		rma_put(c, ack, ASKED | cached_me(slot));
+		rma_flush(c, ack); /* orders it before the wait; pairs with C3 */
+	}
+}
+
+/* Q4. A client that may leave the place looks at MODE now and then, and one that is ahead asks. */
+static enum nodes await_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir)
+{
+	struct cached_slot *own = lock_own(slot);
+	struct rma_word status = cached_word(slot, LINE_STATUS);
+	uint64_t look_ns = LOOK_NS;
 	int64_t value;
 
-	if (!rma_await_until(&slot->client, status, -1, RMA_NE, WAITING, RMA_SOON,
-			     slot->deadline_ns, "the grant of another node", &value)) {
-		value = swap_status(slot, status, WAITING, ABANDONED);
-		if (value == WAITING)
-			return false;
+	while (!rma_await_until(&slot->client, status, -1, RMA_NE, WAITING, RMA_SOON,
+				own->may_leave ? cached_until(slot, look_ns) : slot->deadline_ns,
+				"the grant of another node", &value)) {
+		if (slot_is_late(slot))
+			return NODES_LATE;
+		if (mode_admits(slot, cached_look(slot, LINE_MODE)))
+			return NODES_OPEN;
+		if (is_ahead(slot))
+			nodes_ask(s, slot);
+		look_ns = cached_longer(look_ns);
 	}
 	rma_poke(&slot->client, status, 0);
 	*dir = value & ~GRANT;
-	return true;
+	return NODES_HEAD;
 }
 
 /* D2. PAWL_SUCCESS: the node has its place again; LOCK_PASSED: it has none; LOCK_QUEUED: it is
@@ -60,14 +148,9 @@ static int resume(struct lock_slot *slot)
 		   : LOCK_QUEUED;
 }
 
-static int64_t tail_of_node(int node)
+static int64_t tail_of(int64_t place)
 {
-	return (int64_t)(node + 1) << TAIL_NODE_SHIFT | MODE_N;
-}
-
-static int64_t tail_of(struct lock_slot *slot)
-{
-	return tail_of_node(cached_me(slot));
+	return place << TAIL_NODE_SHIFT | MODE_N;
 }
 
 static bool is_free(int64_t tail)
@@ -90,116 +173,189 @@ static void look_at_home(const struct lock_setup *s, struct lock_slot *slot)
 		rma_get(&slot->client, w, &own->seen);
 }
 
-/* Q1. */
-static void reset(struct lock_slot *slot)
+/* Q1: another turn. NEXT of the turn before the last is not used any more. Returns the place. */
+static int64_t reset(struct lock_slot *slot)
 {
-	rma_poke(&slot->client, cached_word(slot, LINE_NEXT), 0);
+	struct rma_word notes = cached_word(slot, LINE_NOTES);
+	int64_t value = rma_peek(&slot->client, notes);
+	int64_t turn = ((value >> NUMBER_BITS) + 1) & (TURNS - 1);
+
+	rma_poke(&slot->client, notes, (value & (NUMBERS - 1)) | turn << NUMBER_BITS);
+	rma_poke(&slot->client, my_next(slot), 0);
 	rma_poke(&slot->client, cached_word(slot, LINE_STATUS), WAITING);
+	return my_place(slot);
 }
 
-/* The node is the head, by TAIL. */
-static void have_grant(struct lock_slot *slot)
+/* Q3 and P2. Whether the node with that place has left, and this one is the head. */
+static bool link_behind(const struct lock_setup *s, struct lock_slot *slot, int64_t last,
+			int64_t *dir)
 {
-	rma_poke(&slot->client, cached_word(slot, LINE_STATUS), 0);
+	struct rma_word link = cached_word_at(s, slot, place_node(last), next_offset(last));
+	int64_t seen = 0;
+
+	if (s->posts)
+		rma_fao(&slot->client, link, RMA_REPLACE, link_of(slot), &seen);
+	else
+		rma_put(&slot->client, link, link_of(slot));
+	/* Orders the link before the wait, and before the look at seen; pairs with L5, P1. */
+	rma_flush(&slot->client, link);
+	*dir = seen & ~HAS_LEFT;
+	return (seen & HAS_LEFT) != 0;
 }
 
-bool nodes_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir)
+enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool has_place,
+		       int64_t *dir)
 {
 	struct cached_slot *own = lock_own(slot);
-	struct rma_word tail = cached_tail(slot), link;
-	int rc = resume(slot);
-	int64_t last;
+	struct rma_word tail = cached_tail(slot);
+	int64_t last, place;
+	int rc;
 
 	own->has_seen = false;
-	if (rc != LOCK_PASSED)
-		return rc == PAWL_SUCCESS && await_grant(slot, dir);
-	reset(slot);
+	own->may_leave =
+	    !is_exclusive(slot) && (is_ahead(slot) || own->beside || slot->deadline_ns);
+	rc = has_place ? PAWL_SUCCESS : resume(slot);
+	if (rc == LOCK_QUEUED)
+		return NODES_NONE;
+	if (rc == PAWL_SUCCESS)
+		return await_grant(s, slot, dir);
+	place = reset(slot);
 	if (FAULT(cached_home))
 		look_at_home(s, slot);
-	rma_fao(&slot->client, tail, RMA_REPLACE, tail_of(slot), &last); /* Q2 */
+	rma_fao(&slot->client, tail, RMA_REPLACE, tail_of(place), &last); /* Q2 */
 	if (!FAULT(cached_home))
 		look_at_home(s, slot);
 	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
 	if (is_free(last)) {
 		*dir = first_dir_of_tail(s, slot, last);
-		have_grant(slot);
-		return true;
+		nodes_forget(slot);
+		return NODES_HEAD;
 	}
 	own->has_seen = false;
-	last >>= TAIL_NODE_SHIFT;
-	/* Q3 */
-	link = cached_word_at(s, slot, (int)last - 1, LINE_NEXT);
-	rma_put(&slot->client, link, link_of(slot));
-	rma_flush(&slot->client, link); /* orders the link before the wait; pairs with L5 */
 	slot->from = -1;
-	return await_grant(slot, dir);
+	if (!link_behind(s, slot, last >> TAIL_NODE_SHIFT, dir))
+		return await_grant(s, slot, dir);
+	nodes_forget(slot);
+	return NODES_HEAD;
 }
 
-bool nodes_are_none(struct lock_slot *slot, int64_t *tail)
+bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t *tail, int64_t *dir)
 {
 	struct rma_word word = cached_tail(slot);
+	int64_t last;
 
 	rma_get(&slot->client, word, tail);
 	rma_flush(&slot->client, word); /* orders the get before the look at tail */
-	return is_free(*tail);
+	*dir = first_dir_of_tail(s, slot, *tail);
+	if (is_free(*tail) || !s->posts)
+		return is_free(*tail);
+	last = *tail >> TAIL_NODE_SHIFT;
+	word = cached_word_at(s, slot, place_node(last), next_offset(last));
+	rma_get(&slot->client, word, dir);
+	rma_flush(&slot->client, word); /* orders the get before the look at dir */
+	last = *dir & HAS_LEFT;
+	*dir &= ~HAS_LEFT;
+	return last != 0;
 }
 
 bool nodes_try_enter(struct lock_slot *slot, int64_t expected)
 {
 	struct cached_slot *own = lock_own(slot);
 	struct rma_word tail = cached_tail(slot);
-	int64_t last;
+	struct rma_word notes = cached_word(slot, LINE_NOTES);
+	int64_t last, place, before = rma_peek(&slot->client, notes);
 	int64_t status = rma_peek(&slot->client, cached_word(slot, LINE_STATUS));
 
 	if (status != 0 && status != PASSED)
 		return false;
-	reset(slot);
+	place = reset(slot);
 	own->has_seen = false;
-	rma_cas(&slot->client, tail, expected, tail_of(slot), &last);
+	rma_cas(&slot->client, tail, expected, tail_of(place), &last);
 	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
-	have_grant(slot);
+	nodes_forget(slot);
+	if (last != expected)
+		rma_poke(&slot->client, notes, before); /* P2: this turn has not been */
 	return last == expected;
+}
+
+void nodes_keep(struct lock_slot *slot, int64_t dir)
+{
+	rma_poke(&slot->client, cached_word(slot, LINE_STATUS), dir | GRANT);
+}
+
+int64_t nodes_directory(struct lock_slot *slot)
+{
+	return cached_look(slot, LINE_STATUS) & ~GRANT;
+}
+
+void nodes_forget(struct lock_slot *slot)
+{
+	rma_poke(&slot->client, cached_word(slot, LINE_STATUS), 0);
 }
 
 bool nodes_have_next(struct lock_slot *slot)
 {
-	return cached_look(slot, LINE_NEXT) != 0;
+	return rma_peek_ordered(&slot->client, my_next(slot)) != 0;
 }
 
 bool nodes_next_writes(struct lock_slot *slot)
 {
-	return (cached_look(slot, LINE_NEXT) & WRITES) != 0;
+	return (rma_peek_ordered(&slot->client, my_next(slot)) & WRITES) != 0;
 }
 
-/* Swap TAIL from this node to the directory. */
-static bool end(struct lock_slot *slot, int node, int64_t dir)
+/* Swap TAIL from this place to the directory. */
+static bool end(struct lock_slot *slot, int64_t place, int64_t dir)
 {
 	struct rma_word tail = cached_tail(slot);
 	int64_t last;
 
-	rma_cas(&slot->client, tail, tail_of_node(node), dir_to_tail(dir, cached_home(slot)),
-		&last);
+	rma_cas(&slot->client, tail, tail_of(place), dir_to_tail(dir, cached_home(slot)), &last);
 	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
-	return last == tail_of_node(node);
+	return last == tail_of(place);
 }
 
-int64_t nodes_leave(struct lock_slot *slot, int64_t dir)
+int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, int64_t *left)
 {
-	int64_t next = cached_look(slot, LINE_NEXT);
+	struct rma_word word = my_next(slot);
+	int64_t next = rma_peek_ordered(&slot->client, word);
 
-	if (!next && end(slot, cached_me(slot), dir))
+	*left = 0;
+	if (next)
+		return next;
+	if (s->posts) { /* P1 */
+		rma_fao(&slot->client, word, RMA_REPLACE, dir | HAS_LEFT, &next);
+		rma_flush(&slot->client, word); /* orders the swap before the look at next */
+		*left = next ? 0 : my_place(slot);
+		return next;
+	}
+	if (end(slot, my_place(slot), dir))
 		return 0;
 	/* Pairs with Q3. */
-	return next ? next
-		    : rma_await(&slot->client, cached_word(slot, LINE_NEXT), -1, RMA_NE, 0,
-				RMA_SOON, "the next node to link itself");
+	return rma_await(&slot->client, word, -1, RMA_NE, 0, RMA_SOON,
+			 "the next node to link itself");
 }
 
-/* D3: the node behind an abandoned place, or 0: the directory is in TAIL. */
-static int64_t behind(const struct lock_setup *s, struct lock_slot *slot, int64_t node,
+int nodes_end(struct lock_slot *slot, int64_t left, int64_t dir, bool posts)
+{
+	struct cached_slot *own = lock_own(slot);
+	struct rma_word tail = cached_tail(slot);
+
+	if (!left)
+		return PAWL_SUCCESS;
+	/* A node that is last by now has found HAS_LEFT, or will. */
+	rma_cas(&slot->client, tail, tail_of(left), dir_to_tail(dir, cached_home(slot)),
+		&own->seen);
+	if (posts && rma_post(&slot->client, tail))
+		return LOCK_LEFT;
+	rma_flush(&slot->client, tail); /* orders the swap before the return */
+	return PAWL_SUCCESS;
+}
+
+/* D3: the place behind an abandoned one, or 0: the directory is in TAIL. */
+static int64_t behind(const struct lock_setup *s, struct lock_slot *slot, int64_t place,
 		      int64_t *dir)
 {
-	struct rma_word next = cached_word_at(s, slot, (int)node - 1, LINE_NEXT);
+	struct rma_word next = cached_word_at(s, slot, place_node(place), next_offset(place));
 	int64_t succ;
 
 	rma_get(&slot->client, next, &succ);
@@ -209,7 +365,7 @@ static int64_t behind(const struct lock_setup *s, struct lock_slot *slot, int64_
 	/* A promise needs a head that keeps it. */
 	if (!dir_is_empty(*dir) && !dir_is_open(*dir) && !FAULT(cached_last))
 		*dir = modes_give_back(s, slot, *dir);
-	if (end(slot, (int)node - 1, FAULT(cached_tail) ? 0 : *dir))
+	if (end(slot, place, FAULT(cached_tail) ? 0 : *dir))
 		return 0;
 	/* Pairs with Q3. */
 	return rma_await(&slot->client, next, -1, RMA_NE, 0, RMA_SOON, "a node to link itself");
@@ -222,9 +378,9 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 	struct rma_word status;
 
 	while (next & TIMED) {
-		int64_t node = next & ~TIMED, old;
+		int64_t place = next & ~TIMED, old;
 
-		status = cached_word_at(s, slot, (int)node - 1, LINE_STATUS);
+		status = cached_word_at(s, slot, place_node(place), LINE_STATUS);
 		rma_give(c, status, dir | GRANT, &old);
 		rma_flush(c, status); /* orders the grant before the look at old; pairs with D1 */
 		if (old == WAITING)
@@ -233,13 +389,13 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 			rma_put(c, status, PASSED);
 			rma_flush(c, status);
 		}
-		next = behind(s, slot, node, &dir);
+		next = behind(s, slot, place, &dir);
 		rma_put(c, status, PASSED);
 		rma_flush(c, status); /* orders the mark before the return; pairs with D2 */
-		if (!next)
+		if (!next || (FAULT(cached_place) && (next & HAS_LEFT)))
 			return PAWL_SUCCESS;
 	}
-	status = cached_word_at(s, slot, (int)(next & ~WRITES) - 1, LINE_STATUS);
+	status = cached_word_at(s, slot, place_node(next & ~WRITES), LINE_STATUS);
 	rma_put(c, status, dir | GRANT);
 	if (posts && s->posts && rma_post(c, status))
 		return LOCK_LEFT;

@@ -1,25 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind cached: the queue of nodes, MCS with abandoned places (mcs.h), whose empty TAIL has the
- * directory; Q1 to Q4, L5, L6, D1 to D3 of README. */
+ * directory; Q1 to Q4, K, L5, L6, D1 to D3, A3, P1, P2 of README. */
 #ifndef LOCK_CACHED_NODES_H
 #define LOCK_CACHED_NODES_H
 
 #include "lock/cached/first.h"
 #include "lock/cached/modes.h"
 
-/* The head of the node's queue enters the queue of nodes, or goes on from the node's place. False:
- * the deadline has passed. True: the node is the head, with this directory. */
-bool nodes_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir);
-/* The same, only if TAIL has this value. */
+/* What the head of the node's queue has of the queue of nodes: nothing; the node's place there, and
+ * its deadline has passed, or MODE admits the client; its head's. */
+enum nodes { NODES_NONE, NODES_LATE, NODES_OPEN, NODES_HEAD };
+
+/* The head of the node's queue enters the queue of nodes, or goes on from the node's place.
+ * has_place: it has that. NODES_HEAD: with this directory. NODES_NONE: the deadline has passed. */
+enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool has_place,
+		       int64_t *dir);
+/* D1: abandon the place. False: the grant came first, or has been left. */
+bool nodes_abandon(struct lock_slot *slot, int64_t *dir);
+/* D1: the place is for the next head of the node's queue; has: with the grant of this directory. */
+void nodes_leave_place(struct lock_slot *slot, bool has, int64_t dir);
+/* Whether a place has been left so, which this client has from here on. */
+bool nodes_take_place(struct lock_slot *slot);
+/* A3: tell heads that recall, as far as MODE of nodes shows them, of a client ahead. */
+void nodes_ask(const struct lock_setup *s, struct lock_slot *slot);
+/* Enter only if TAIL has this value. */
 bool nodes_try_enter(struct lock_slot *slot, int64_t tail);
-/* Whether the queue is empty, and TAIL. */
-bool nodes_are_none(struct lock_slot *slot, int64_t *tail);
+/* Whether the queue is empty, or its last node has left it; TAIL, and the directory then. */
+bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t *tail,
+		    int64_t *dir);
+/* K: what the head has recalled, while its node keeps the queue, in STATUS, which nobody else uses
+ * then. */
+void nodes_keep(struct lock_slot *slot, int64_t dir);
+int64_t nodes_directory(struct lock_slot *slot);
+void nodes_forget(struct lock_slot *slot);
 /* Whether another node is next. */
 bool nodes_have_next(struct lock_slot *slot);
 /* Whether it is, with an exclusive client that stays in the queue until it has the lock. */
 bool nodes_next_writes(struct lock_slot *slot);
-/* L5: leave the directory in TAIL. Returns the next node, to which it has to be granted, or 0. */
-int64_t nodes_leave(struct lock_slot *slot, int64_t dir);
+/* L5, P1: leave the directory. Returns the next place, to which it has to be granted, or 0: then
+ * nodes_end() has to follow, with *left. */
+int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, int64_t *left);
+/* P1: swap TAIL from this place, unless it is 0, to the directory. PAWL_SUCCESS; LOCK_LEFT only if
+ * it may post. */
+int nodes_end(struct lock_slot *slot, int64_t left, int64_t dir, bool posts);
 /* L6. PAWL_SUCCESS; LOCK_LEFT only if it may post. */
 int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next, int64_t dir,
 		bool posts);

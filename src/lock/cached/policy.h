@@ -41,12 +41,13 @@ enum {
 
 /* The policy's part of a directory. */
 enum {
-	P_RUN = DIR_POLICY_SHIFT,    /* 2 bits */
-	P_WRITERS = P_RUN + 2,       /* 5 */
-	P_HITS = P_WRITERS + 5,      /* HITS of W at the owner, at the last visit */
-	P_ASKED = P_HITS + HITS_BITS /* MODE of the home's node has WANT */
+	P_RUN = DIR_POLICY_SHIFT,     /* 2 bits */
+	P_WRITERS = P_RUN + 2,        /* 5 */
+	P_HITS = P_WRITERS + 5,       /* HITS of W at the owner, at the last visit */
+	P_ASKED = P_HITS + HITS_BITS, /* MODE of the home's node has WANT */
+	P_INTENTS = P_ASKED + 1       /* the lock has been acquired with intent */
 };
-_Static_assert((int)P_ASKED < (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS, "the fields fit");
+_Static_assert((int)P_INTENTS < (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS, "the fields fit");
 
 static inline int policy_get(int64_t d, int shift, int bits)
 {
@@ -58,6 +59,17 @@ static inline int64_t policy_set(int64_t d, int shift, int bits, int value)
 	int most = (1 << bits) - 1, within = value < 0 ? 0 : value > most ? most : value;
 
 	return (d & ~((int64_t)most << shift)) | (int64_t)within << shift;
+}
+
+/* A client that acquires in this mode is the head. */
+static inline int64_t policy_note_mode(int64_t d, int mode)
+{
+	return mode & (PAWL_INTENT | PAWL_INTENT_SHARED) ? d | INT64_C(1) << P_INTENTS : d;
+}
+
+static inline bool policy_has_intents(int64_t d)
+{
+	return (d >> P_INTENTS) & 1;
 }
 
 /* What locks are at first, after so many acquires of the table, so many of them exclusive, and so

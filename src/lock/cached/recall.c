@@ -1,49 +1,238 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind cached: the head of the queue of nodes recalls the lock from those that cache it; README, C,
- * S and D4. */
+ * S, D4, A3 and A4. */
 #include "lock/cached/recall.h"
 
-/* What is known of each other node while it is recalled. */
+/* What is known of each node while it is recalled. */
 struct asked {
-	int64_t w;             /* its W; not to be read before the flush */
-	int64_t is_in_the_way; /* at the last look */
+	int64_t w; /* its W; not to be read before the flush */
+	int64_t state;
+};
+enum { IN_THE_WAY = 1 /* at the last look */, GIVEN = 2 /* admits clients ahead */ };
+_Static_assert(sizeof(struct asked) == 8 * (size_t)SCRATCH_EACH, "the scratch has room");
+
+/* A recall under way. */
+struct recall {
+	int64_t dir;
+	enum mode to;
+	int nodes;   /* that were asked */
+	bool lends;  /* the nodes will have their mode again */
+	bool closed; /* no newcomer is admitted anywhere */
+	bool given;  /* but clients ahead are, at some */
 };
 
-/* Get W of the nodes that are in the way. Returns how many are still. */
-static int look(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict)
+static struct asked *asked_of(struct lock_slot *slot)
+{
+	return lock_scratch(slot);
+}
+
+static void get_w(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t *w)
+{
+	rma_get(&slot->client,
+		node == cached_me(slot) ? cached_word(slot, LINE_W)
+					: cached_word_at(s, slot, node, LINE_W),
+		w);
+}
+
+/* Get W of the nodes that are in the way. Returns the holders, of all of them, if some still are.
+ */
+static int64_t look(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict)
 {
 	const struct cached_constants *k = s->state;
-	struct asked *asked = lock_scratch(slot);
-	int left = 0;
+	struct asked *asked = asked_of(slot);
+	int64_t holders = 0;
 
 	for (int j = 0; j < k->nodes; j++)
-		if (asked[j].is_in_the_way)
-			rma_get(&slot->client, cached_word_at(s, slot, j, LINE_W), &asked[j].w);
+		if (asked[j].state & IN_THE_WAY)
+			get_w(s, slot, j, &asked[j].w);
 	for (int j = 0; j < k->nodes; j++)
-		if (asked[j].is_in_the_way)
+		if ((asked[j].state & IN_THE_WAY) && j != cached_me(slot))
 			/* Orders the get before the look at its result. W is a word of another
 			 * node, so the flush is that of a word of the network. */
 			rma_flush(&slot->client, cached_word_at(s, slot, j, LINE_MODE));
 	for (int j = 0; j < k->nodes; j++)
-		if (asked[j].is_in_the_way) {
-			asked[j].is_in_the_way = (asked[j].w & conflict) != 0;
-			left += asked[j].is_in_the_way != 0;
+		if (asked[j].state & IN_THE_WAY) {
+			if (asked[j].w & conflict)
+				holders |= asked[j].w & HOLDERS;
+			else
+				asked[j].state &= ~(int64_t)IN_THE_WAY;
 		}
-	return left;
+	return holders;
 }
 
-/* All other nodes of the directory may be in the way. Returns how many they are. */
+/* The nodes of the directory may be in the way. Returns how many they are. */
 static int mark(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
 	const struct cached_constants *k = s->state;
-	struct asked *asked = lock_scratch(slot);
+	struct asked *asked = asked_of(slot);
 	int n = 0;
 
 	for (int j = 0; j < k->nodes; j++) {
-		asked[j].is_in_the_way = j != cached_me(slot) && dir_has(dir, j);
-		n += asked[j].is_in_the_way != 0;
+		asked[j].state = dir_has(dir, j) ? IN_THE_WAY : 0;
+		n += dir_has(dir, j);
 	}
 	return n;
+}
+
+/* The mode that clients ahead may have beside these holders. */
+static enum mode beside(int64_t holders)
+{
+	if (!(holders & near_conflict(MODE_I)) || FAULT(cached_beside))
+		return MODE_I;
+	return holders & near_conflict(MODE_S) ? MODE_N : MODE_S;
+}
+
+static struct modes asking(const struct recall *r, enum mode mode, enum mode ahead)
+{
+	return (struct modes){
+	    .mode = mode,
+	    .back = r->lends ? dir_mode(r->dir) : MODE_N,
+	    .to = r->to,
+	    .ahead = ahead,
+	    .want = true,
+	};
+}
+
+/* C0: the swap of TAIL has closed the home's node, which had X. Whether that is enough. */
+static bool is_idle_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	if (!own->has_seen)
+		return look(s, slot, conflict) == 0;
+	asked_of(slot)[own->home].w = own->seen;
+	return !(own->seen & conflict);
+}
+
+/* Whether this is another node than the home's, which has X. */
+static bool visits_home(struct lock_slot *slot, int64_t dir)
+{
+	return dir_owner(dir) == cached_home(slot) && cached_home(slot) != cached_me(slot);
+}
+
+/* S0: whether the home's node had X, and nobody is in there: it is no holder that is waited for, so
+ * a client that shares may leave the node without a mode. */
+static bool is_unused_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	if (!visits_home(slot, dir))
+		return false;
+	mark(s, slot, dir);
+	return is_idle_at_home(s, slot, HOLDERS);
+}
+
+/* MODE of the nodes asked has WANT, also that of the home's node if it is one of them. */
+static void note_asked(struct lock_slot *slot, struct recall *r)
+{
+	if (cached_home(slot) != cached_me(slot) && dir_has(r->dir, cached_home(slot)))
+		r->dir = policy_note_asked(r->dir, true);
+}
+
+/* C1. */
+static void ask(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
+{
+	modes_number(slot);
+	note_asked(slot, r);
+	modes_write(s, slot, r->dir, asking(r, r->closed ? MODE_N : r->to, MODE_N));
+}
+
+/* A3: clients ahead of this node may be in beside these holders. */
+static void give(const struct lock_setup *s, struct lock_slot *slot, struct recall *r, int node,
+		 int64_t holders)
+{
+	enum mode mode = beside(holders);
+
+	if (mode == MODE_N)
+		return;
+	r->dir = dir_joined(r->dir, mode, node);
+	r->given = true;
+	r->nodes++; /* so no acknowledgement ends the recall without a look */
+	asked_of(slot)[node].state = IN_THE_WAY | GIVEN;
+	modes_number(slot);
+	note_asked(slot, r);
+	modes_write_at(s, slot, node, asking(r, MODE_N, mode));
+}
+
+/* A4: no node admits clients ahead any more, and all that did may be in the way. */
+static void take_back(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
+{
+	const struct cached_constants *k = s->state;
+	struct asked *asked = asked_of(slot);
+
+	r->given = false;
+	modes_number(slot);
+	for (int j = 0; j < k->nodes; j++)
+		if (asked[j].state & GIVEN) {
+			modes_write_at(s, slot, j, asking(r, MODE_N, MODE_N));
+			asked[j].state = IN_THE_WAY;
+		}
+}
+
+/* C3: wait for an acknowledgement. *node: one that asks for a client ahead, or as it was. False:
+ * the time has passed. *last: no node is in the way. */
+static bool await_ack(struct lock_slot *slot, const struct recall *r, uint64_t until, int *node,
+		      bool *last)
+{
+	struct rma_word ack = cached_word(slot, LINE_ACK);
+	int64_t value;
+
+	if (!rma_await_until(&slot->client, ack, -1, RMA_NE, 0, RMA_SOON, until,
+			     "other nodes to give the lock back", &value))
+		return false;
+	rma_poke(&slot->client, ack, 0);
+	if (value & ASKED)
+		*node = (int)(value & NODE_MASK);
+	*last = (value == modes_ack(slot) && r->nodes == 1 && !r->given) ||
+		(FAULT(cached_once) && !(value & ASKED));
+	return true;
+}
+
+/* C0 to C3. False: the time has passed. */
+static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct recall *r,
+		   uint64_t until)
+{
+	int64_t holders;
+	int node = -1;
+	bool last;
+
+	r->nodes = mark(s, slot, r->dir);
+	if (visits_home(slot, r->dir) && is_idle_at_home(s, slot, near_conflict(r->to))) {
+		modes_number(slot);
+		/* Else its MODE is N without WANT, and TAIL will have the mode. */
+		if (r->to != MODE_N && policy_has_asked(r->dir))
+			modes_write(s, slot, r->dir, (struct modes){.mode = r->to});
+		return true;
+	}
+	r->closed = (r->to == MODE_N || dir_mode(r->dir) != MODE_X) && !FAULT(cached_across);
+	rma_poke(&slot->client, cached_word(slot, LINE_ACK), 0);
+	for (ask(s, slot, r);;) {
+		holders = look(s, slot, near_conflict(r->to));
+		if (!holders || (FAULT(cached_down) && r->to == MODE_S)) {
+			if (!r->given || FAULT(cached_reopen))
+				return true;
+			take_back(s, slot, r);
+			continue;
+		}
+		/* C3, for an intent shared, which neither sharers nor intents exclude */
+		if ((slot->mode & PAWL_INTENT_SHARED) && !(holders & near_conflict(MODE_S))) {
+			r->to = MODE_S;
+			ask(s, slot, r);
+			continue;
+		}
+		if (node >= 0) {
+			give(s, slot, r, node, holders);
+			node = -1;
+		}
+		if (FAULT(cached_arm))
+			rma_poke(&slot->client, cached_word(slot, LINE_ACK), 0);
+		if (!await_ack(slot, r, until, &node, &last))
+			return false;
+		if (last)
+			return true;
+		if (node >= 0 && !r->closed) {
+			r->closed = true;
+			ask(s, slot, r);
+		}
+	}
 }
 
 /* Wait until W of the own node has none of these holders. */
@@ -55,61 +244,6 @@ static bool await_own(struct lock_slot *slot, int64_t conflict, uint64_t until)
 	return !(w & conflict) ||
 	       rma_await_until(&slot->client, cached_word(slot, LINE_W), conflict, RMA_EQ, 0,
 			       RMA_SOON, until, "clients of its node to give the lock back", &w);
-}
-
-/* C0: the swap of TAIL has closed the home's node, which had X. Whether that is enough. */
-static bool is_idle_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict)
-{
-	struct cached_slot *own = lock_own(slot);
-	struct asked *asked = lock_scratch(slot);
-
-	if (!own->has_seen)
-		return look(s, slot, conflict) == 0;
-	asked[own->home].w = own->seen;
-	return !(own->seen & conflict);
-}
-
-/* S1: whether the home's node had X, and nobody is in there: it is no holder that is waited for, so
- * a sharer may leave the node without S. */
-static bool is_unused_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
-{
-	if (dir_owner(dir) != cached_home(slot) || cached_home(slot) == cached_me(slot))
-		return false;
-	mark(s, slot, dir);
-	return is_idle_at_home(s, slot, HOLDERS);
-}
-
-/* C0 to C3. False: the time has passed. */
-static bool recall(const struct lock_setup *s, struct lock_slot *slot, int64_t *with, enum mode to,
-		   enum mode back, uint64_t until)
-{
-	struct rma_word ack = cached_word(slot, LINE_ACK);
-	int64_t conflict = near_conflict(to), value, dir = *with;
-	int others = mark(s, slot, dir), home = cached_home(slot);
-	bool own = dir_has(dir, cached_me(slot));
-
-	modes_number(slot);
-	if (!own && dir_owner(dir) == home && is_idle_at_home(s, slot, conflict)) {
-		/* Else its MODE is N without WANT, and TAIL will say S. */
-		if (to != MODE_N && policy_has_asked(dir))
-			modes_write(s, slot, dir, to, back, false);
-		return true;
-	}
-	if (home != cached_me(slot) && dir_has(dir, home))
-		*with = policy_note_asked(dir, true);
-	rma_poke(&slot->client, ack, 0);
-	modes_write(s, slot, dir, to, back, true);
-	while (look(s, slot, conflict) && !(FAULT(cached_down) && to == MODE_S)) {
-		if (FAULT(cached_arm))
-			rma_poke(&slot->client, ack, 0);
-		if (!rma_await_until(&slot->client, ack, -1, RMA_NE, 0, RMA_SOON, until,
-				     "other nodes to give the lock back", &value))
-			return false;
-		if ((value == modes_ack(slot) && others == 1) || FAULT(cached_once))
-			break;
-		rma_poke(&slot->client, ack, 0);
-	}
-	return !own || await_own(slot, conflict, until);
 }
 
 /* C4, S3: in, with the directory. */
@@ -127,75 +261,106 @@ static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 				return false;
 			continue;
 		}
-		rma_put(&slot->client, cached_word(slot, LINE_DIR), dir);
+		nodes_keep(slot, dir);
 		if (near_swap(slot, w, ((w & ~(HEADS | STRICT | USES)) + near_one(slot)) | KEEPS))
 			return true;
 	}
 }
 
-/* L5 and L6, with a directory that needs nothing to be given back. */
-static void leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+void recall_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
-	int64_t next = nodes_leave(slot, dir);
+	int64_t left, next = nodes_leave(s, slot, dir, &left);
 
 	if (next)
 		nodes_grant(s, slot, next, dir, false);
+	else
+		nodes_end(slot, left, dir, false);
 }
 
 /* S1, and MODE of S2. Returns the directory with which the queue is to be left. */
-static int64_t write_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+static int64_t write_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t dir,
+			    enum mode mode)
 {
 	modes_number(slot);
 	if (!dir_is_empty(dir) && !dir_is_open(dir))
-		modes_write(s, slot, dir, MODE_S, MODE_N, false);
-	modes_write_own(slot, MODE_S, MODE_N);
-	return FAULT(cached_join) ? dir : dir_shared(dir, cached_me(slot));
+		modes_write(s, slot, dir, (struct modes){.mode = mode});
+	modes_write_own(slot, mode, MODE_N);
+	return FAULT(cached_join) ? dir : dir_joined(dir, mode, cached_me(slot));
 }
 
 /* S2 and L5. */
-static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, enum mode mode)
 {
 	int64_t w;
 
-	dir = write_shared(s, slot, dir);
+	dir = write_shared(s, slot, dir, mode);
 	for (;;) {
 		w = near_get(slot);
 		if (w & near_others(slot)) /* not in; it takes its count back */
 			await_own(slot, near_others(slot), 0);
-		else if (near_swap(slot, w, (w & ~(HEADS | STRICT)) + READER))
+		else if (near_swap(slot, w, (w & ~(HEADS | STRICT)) + near_one(slot)))
 			break;
 	}
-	leave(s, slot, dir);
+	recall_leave(s, slot, dir);
 	return PAWL_SUCCESS;
 }
 
 /* D4. */
-static int give_up(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+static int give_up(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir)
 {
 	int64_t w;
 
 	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_AND, ~STRICT, &w);
 	near_wake(slot, w);
-	if (!dir_is_empty(dir) && !FAULT(cached_restore))
-		dir = modes_give_back(s, slot, dir);
-	leave(s, slot, dir);
+	if (!dir_is_empty(*dir) && !FAULT(cached_restore))
+		*dir = modes_give_back(s, slot, *dir);
 	return PAWL_ERR_TIMEOUT;
 }
 
-static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t dir,
+/* The mode in which the node of a client that is not exclusive will cache the lock, which has this
+ * one elsewhere. */
+static enum mode mode_wanted(const struct lock_slot *slot, enum mode has)
+{
+	if (slot->mode & PAWL_SHARED)
+		return MODE_S;
+	return (slot->mode & PAWL_INTENT_SHARED) && has == MODE_S ? MODE_S : MODE_I;
+}
+
+/* S3: whether the client keeps the queue, as a writer does. Not where intents are used: one that is
+ * ahead would have to wait for the writer. */
+static bool keeps_for_sharers(struct lock_slot *slot, int64_t dir)
+{
+	return slot->mode == PAWL_SHARED && !policy_has_intents(dir) && nodes_next_writes(slot);
+}
+
+static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir,
 			uint64_t until)
 {
-	if (dir_is_open(dir) && dir_mode(dir) == MODE_X) {
-		if (!policy_shares(lock_own(slot)) && is_unused_at_home(s, slot, dir))
-			return share(s, slot, dir_none(dir));
-		if (!recall(s, slot, &dir, MODE_S, MODE_N, until))
-			return give_up(s, slot, dir);
-		dir = policy_note_asked(dir, false);
-		return share(s, slot, dir);
+	enum mode has = dir_mode(*dir);
+	struct recall r = {.dir = *dir, .to = mode_wanted(slot, has)};
+	bool done;
+
+	if (!dir_is_open(*dir)) {
+		if (!keeps_for_sharers(slot, *dir))
+			return share(s, slot, *dir, r.to);
+		return keep(slot, *dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
 	}
-	if (!dir_is_open(dir) && nodes_next_writes(slot)) /* S3 */
-		return keep(slot, dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
-	return share(s, slot, dir);
+	if (r.to == has)
+		return share(s, slot, *dir, r.to);
+	if (has == MODE_X && !policy_shares(lock_own(slot)) &&
+	    is_unused_at_home(s, slot, *dir)) /* S0 */
+		return share(s, slot, dir_none(*dir), r.to);
+	done = recall(s, slot, &r, until);
+	*dir = r.dir;
+	if (!done)
+		return give_up(s, slot, dir);
+	if (dir_has(*dir, cached_home(slot)))
+		*dir = policy_note_asked(*dir, false);
+	if (r.closed) {
+		modes_number(slot);
+		modes_write(s, slot, *dir, (struct modes){.mode = r.to}); /* S1 */
+	}
+	return share(s, slot, *dir, r.to);
 }
 
 /* A sharer has had W with KEEPS, and is one of the node's now. */
@@ -205,73 +370,84 @@ static void turn(struct lock_slot *slot, int64_t heads)
 
 	do
 		w = near_get(slot);
-	while (!near_swap(slot, w, (w & ~(WRITER | KEEPS | USES | heads)) + READER));
+	while (!near_swap(slot, w, (w & ~(WRITER | KEEPS | USES | heads)) + near_one(slot)));
 }
 
 /* S1, S2, L5 and L6, by a sharer that has W. KEEPS stays until the queue is left, so no other
  * client of the node enters it before. */
-static void share_kept(const struct lock_setup *s, struct lock_slot *slot, int64_t heads)
+static void share_kept(const struct lock_setup *s, struct lock_slot *slot, int64_t dir,
+		       int64_t heads)
 {
-	int64_t dir, next;
+	int64_t next, left;
 
-	rma_get(&slot->client, cached_word(slot, LINE_DIR), &dir);
-	dir = write_shared(s, slot, dir);
+	dir = write_shared(s, slot, policy_note_mode(dir, slot->mode),
+			   mode_wanted(slot, dir_mode(dir)));
+	nodes_forget(slot);
 	if (FAULT(cached_turned))
 		turn(slot, heads);
-	next = nodes_leave(slot, dir);
+	next = nodes_leave(s, slot, dir, &left);
 	if (!FAULT(cached_turned))
 		turn(slot, heads);
 	if (next)
 		nodes_grant(s, slot, next, dir, false);
+	else
+		nodes_end(slot, left, dir, false);
 }
 
 void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 {
-	int64_t w;
+	int64_t w, dir;
 
 	do {
 		w = near_get(slot);
-		if ((w & KEEPS) && !nodes_next_writes(slot)) {
-			share_kept(s, slot, is_head ? HEADS | STRICT : 0);
+		dir = nodes_directory(slot);
+		if ((w & KEEPS) && !keeps_for_sharers(slot, dir)) {
+			share_kept(s, slot, dir, is_head ? HEADS | STRICT : 0);
 			return;
 		}
-	} while (!near_swap(slot, w, w - WRITER + READER));
+	} while (!near_swap(slot, w, w - WRITER + near_one(slot)));
 	if (!(w & KEEPS))
 		near_acknowledge(s, slot, WRITER, false);
 }
 
-int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, uint64_t until)
+/* The owner, another node, has had so many hits. */
+static void note_visit(struct lock_slot *slot, struct recall *r, int hits)
 {
-	int me = cached_me(slot), home = cached_home(slot), owner = dir_owner(dir);
-	struct asked *asked = lock_scratch(slot);
-	bool lends;
-	int hits;
+	r->lends =
+	    r->lends && (dir_owner(r->dir) != cached_home(slot) || policy_has_asked(r->dir) ||
+			 policy_goes_home(r->dir, hits, rma_keeps_order(&slot->client)));
+	r->dir = policy_note_visit(r->dir, cached_me(slot), hits);
+}
 
+int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir, uint64_t until)
+{
+	int me = cached_me(slot), owner;
+
+	*dir = policy_note_mode(*dir, slot->mode);
 	if (!is_exclusive(slot))
 		return enter_shared(s, slot, dir, until);
-	if (dir_is_open(dir)) {
-		lends = policy_lends(lock_own(slot), dir);
-		if (!recall(s, slot, &dir, MODE_N, lends ? dir_mode(dir) : MODE_N, until))
+	if (dir_is_open(*dir)) {
+		struct recall r = {.dir = *dir, .lends = policy_lends(lock_own(slot), *dir)};
+		bool done = recall(s, slot, &r, until);
+
+		*dir = r.dir;
+		if (!done)
 			return give_up(s, slot, dir);
-		if (owner >= 0 && owner != me) {
-			hits = w_hits(asked[owner].w);
-			lends =
-			    lends && (owner != home || policy_has_asked(dir) ||
-				      policy_goes_home(dir, hits, rma_keeps_order(&slot->client)));
-			dir = policy_note_visit(dir, me, hits);
-		}
-		dir = lends ? dir & ~DIR_OPEN : dir_visited(dir_none(dir), me);
-	} else if (dir_is_empty(dir)) {
-		dir = policy_note_visit(dir, me, policy_get(dir, P_HITS, HITS_BITS));
+		owner = dir_owner(*dir);
+		if (owner >= 0 && owner != me)
+			note_visit(slot, &r, w_hits(asked_of(slot)[owner].w));
+		*dir = r.lends ? r.dir & ~DIR_OPEN : dir_visited(dir_none(r.dir), me);
+	} else if (dir_is_empty(*dir)) {
+		*dir = policy_note_visit(*dir, me, policy_get(*dir, P_HITS, HITS_BITS));
 	}
 	if (FAULT(cached_lend))
-		dir = dir_none(dir);
-	return keep(slot, dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
+		*dir = dir_none(*dir);
+	return keep(slot, *dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
 }
 
 bool recall_is_idle(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
-	if (!dir_is_open(dir) || (!is_exclusive(slot) && dir_mode(dir) == MODE_S))
+	if (!dir_is_open(dir) || mode_wanted(slot, dir_mode(dir)) == dir_mode(dir))
 		return true;
 	mark(s, slot, dir);
 	return look(s, slot, near_others(slot)) == 0;
