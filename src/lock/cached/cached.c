@@ -19,6 +19,7 @@
 #include "lock/cached/leave.h"
 #include "lock/cached/recall.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /* What a client that becomes the head of its node's queue is told: no place has been left for it
@@ -57,11 +58,18 @@ static bool counts_clients(const struct lock_setup *s, int node_level, char *err
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
+	const struct cached_options *o = lock_options(s);
 	struct cached_constants *k;
 
 	if (s->domain == RMA_NODE ? !lock_counts_clients(s, MOST_CLIENTS, err, errlen)
 				  : !counts_clients(s, lock_node_level(s), err, errlen))
 		return PAWL_ERR_OPTION;
+	if (o->stay > MOST_STAY) {
+		snprintf(err, errlen,
+			 "cached: option stay is %" PRId64 ", and has to be in -1 to %d", o->stay,
+			 MOST_STAY);
+		return PAWL_ERR_OPTION;
+	}
 	k = lock_constants(s, sizeof *k + (size_t)s->topo->nranks * sizeof k->place[0], err,
 			   errlen);
 	if (!k)
@@ -533,7 +541,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 }
 
 static const struct option_spec options[] = {
-    LOCK_NUMBER(struct cached_options, stay, "stay", -1, 511, "-1 (64)",
+    LOCK_NUMBER(struct cached_options, stay, "stay", -1, 1048575, "-1 (64)",
 		"further acquires by waiting clients of a node while other nodes wait"),
     LOCK_OPTIONS_END,
 };
