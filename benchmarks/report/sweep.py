@@ -203,7 +203,8 @@ def measure(simulator: Simulator, s: Setting, args: argparse.Namespace,
             pool: ThreadPoolExecutor) -> Row:
     locks = (args.kind, *args.others)
     done = list(pool.map(lambda lock: run_kind(simulator, s, lock, args), locks))
-    row = Row(s, args.kind, {lock: r for lock, (r, _) in zip(locks, done) if r and r.throughput > 0})
+    rates = {lock: r for lock, (r, _) in zip(locks, done) if r and r.throughput > 0}
+    row = Row(s, args.kind, rates)
     row.unsteady = [why for r, why in done if r and why]
     return row
 
@@ -264,7 +265,8 @@ def check(args: argparse.Namespace) -> None:
     if args.only is not None and not 1 <= args.only <= args.settings:
         raise BadInput(f"--only: {args.only} is not in 1 to {args.settings}")
     if args.kind not in KINDS:
-        raise BadInput(f"--kind: there is no \"{args.kind}\" to judge; accepted: {', '.join(KINDS)}")
+        accepted = ", ".join(KINDS)
+        raise BadInput(f'--kind: there is no "{args.kind}" to judge; accepted: {accepted}')
     args.others = args.others.split(",")
     for lock in args.others:
         if lock not in OTHERS:
