@@ -61,7 +61,7 @@ class _Comm(_Handle):
         _call("Allreduce", byref(c_int(value)), byref(good), 1, _INT, op, self._handle)
         return good.value
 
-    def bcast(self, value, root):
+    def bcast(self, value, root=0):
         data = pickle.dumps(value)
         n = c_int(len(data))
         _call("Bcast", byref(n), 1, _INT, root, self._handle)
