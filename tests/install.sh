@@ -8,12 +8,8 @@
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-install_it()
-{
-	unset MAKEFLAGS MFLAGS MAKELEVEL
-	make -C "$builddir" install DESTDIR="$dir" >"$dir/log" 2>&1 || { tail "$dir/log"; return 1; }
-}
-check "make install DESTDIR" install_it
+unset MAKEFLAGS MFLAGS MAKELEVEL
+check "make install DESTDIR" make_install "$dir" "$dir/log"
 
 pc=$(find "$dir" -name pawl.pc)
 check "pawl.pc is installed" test -n "$pc"

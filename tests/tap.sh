@@ -167,6 +167,17 @@ tap_program()
 	rm -f "$tap_file" "$tap_file.sum" "$tap_file.skips"
 }
 
+# make_install FOLDER LOG: the tests of this build tree that run at the same time need its libraries
+# (stage in Makefile.am); without TEST_STAGED there are none.
+make_install()
+{
+	if [ -n "${TEST_STAGED-}" ]; then
+		cp "$TEST_STAGED.log" "$2" && cp -a "$TEST_STAGED/." "$1"
+	else
+		make -C "$builddir" install DESTDIR="$1" >"$2" 2>&1
+	fi || { tail -n 20 "$2"; return 1; }
+}
+
 # caught PROGRAM...: succeeds if the program ends by itself with a failed check, not by
 # a crash or a hang.
 caught()

@@ -42,7 +42,7 @@ check "the library for $other builds" build
 
 install_both()
 {
-	make -C "$builddir" install DESTDIR="$dir/root" >"$dir/log" 2>&1 &&
+	mkdir -p "$dir/root" && make_install "$dir/root" "$dir/log" &&
 		(cd "$installed" && find . -name "*$mine*" -exec cksum {} +) >"$dir/before" &&
 		make -C "$second" install DESTDIR="$dir/root" >"$dir/log" 2>&1 ||
 		{ tail -n 20 "$dir/log"; return 1; }
