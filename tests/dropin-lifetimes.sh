@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Under the drop-in layer: delete callbacks of windows, windows over many groups, with many options
 # and many at a time, in threads, and with a spawned process. The layer keeps no more than a few
-# pools of locks.
+# pools of locks. And in a program that is linked with the layer, what a window needs fails.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -34,6 +34,10 @@ tap_program "groups" under $ranks groups
 tap_program "threads" under 2 threads --threads 1
 # MPICH takes a second for 40 windows; what is tested does not depend on the MPI.
 [ -z "$TEST_LONG" ] && [ "$TEST_MPI" = mpich ] || tap_program "many" under 2 many
+
+tap_program "scarce" mpi_run 2 120 env "$found" "$programs/scarce"
+# On one core, where the layer asks targets.
+tap_program "scarce, one core" mpi_run 2 120 env "$found" taskset -c 0 "$programs/scarce"
 
 # MPICH itself fails at its end, and has no spawn with its launcher on one host.
 if [ "$TEST_MPI" = openmpi ]; then

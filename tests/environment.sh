@@ -88,7 +88,7 @@ fi
 strict()
 {
 	! each "PAWL_STRICT=1 PAWL_COLOUR=blue" "PAWL_STRICT=1" &&
-		grep 'rank 0: .*PAWL_COLOUR' $tmp && grep 'rank 1: another rank failed' $tmp
+		grep 'rank 0: .*PAWL_COLOUR' $tmp && grep 'rank 1: rank 0: .*PAWL_COLOUR' $tmp
 }
 check "PAWL_STRICT=1 makes an unknown one an error" strict
 

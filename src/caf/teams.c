@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ranks.h"
 #include "caf/caf.h"
 
 /* Counts the changes of the current team. 0: there was none, and images are processes + 1. */
@@ -19,23 +20,9 @@ void teams_change(void)
 
 static bool translate(struct coarray *c, MPI_Comm comm)
 {
-	MPI_Group of_team, of_locks;
-	int images, *list;
-
-	PMPI_Comm_size(comm, &images);
 	free(c->processes);
-	c->processes = calloc((size_t)images, sizeof *c->processes);
-	list = calloc((size_t)images, sizeof *list);
-	c->images = c->processes && list ? images : 0;
-	for (int i = 0; i < c->images; i++)
-		list[i] = i;
-	PMPI_Comm_group(comm, &of_team);
-	PMPI_Comm_group(layer_comm(&c->locks), &of_locks);
-	PMPI_Group_translate_ranks(of_team, c->images, list, of_locks, c->processes);
-	PMPI_Group_free(&of_team);
-	PMPI_Group_free(&of_locks);
-	free(list);
-	return c->images > 0;
+	c->processes = ranks_in(comm, layer_comm(&c->locks), &c->images);
+	return c->processes != NULL;
 }
 
 int teams_process(struct coarray *c, int image)

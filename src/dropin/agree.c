@@ -32,6 +32,7 @@
  * last. If MPI_Init did not go through this layer, the attribute is set with the first window, and
  * the pools that are left then live until the last window is freed.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -54,8 +55,19 @@ enum {
 };
 /* ALONE: this process has no MPI_THREAD_MULTIPLE, so it creates one window at a time. ROOM: it may
  * have one pool more. TIDY: it keeps less than MOST_IDLE pools without windows. SOME: it has a pool
- * of this group and key, without free ids if none is listed. */
-enum fit { WANTED = 1, ABLE = 2, SANE = 4, ALONE = 8, ROOM = 16, TIDY = 32, SOME = 64 };
+ * of this group and key, without free ids if none is listed. ATOMICS: it wants Pawl's.
+ * NO_LOCKS: by its info the program never locks the window. */
+enum fit {
+	WANTED = 1,
+	ABLE = 2,
+	SANE = 4,
+	ALONE = 8,
+	ROOM = 16,
+	TIDY = 32,
+	SOME = 64,
+	ATOMICS = 128,
+	NO_LOCKS = 256
+};
 enum { FIRST_IDS = 16, MOST_IDLE = 8, ENDED = 16 };
 /* A process of MPICH has 2048 context ids, of which a pool takes 3. The program needs some. */
 #ifdef MPICH_VERSION
@@ -70,8 +82,8 @@ static int users;                                        /* number of windows th
 static int n_pools, idle;     /* number of pools, and of those without windows */
 static uint64_t ended[ENDED]; /* groups and keys of the pools that ended last */
 static unsigned n_ended;
-static int at_end = MPI_KEYVAL_INVALID;
-static bool comes_last; /* at_end is the last attribute to be deleted */
+static bool watching;   /* MPI_Finalize will call finish() */
+static bool comes_last; /* that attribute is the last one to be deleted */
 static bool over;       /* free the pools with the last window */
 static _Atomic(uint64_t) salts;
 
@@ -129,7 +141,8 @@ static void propose(uint64_t *words, const struct request *r, struct pool **list
 	}
 	words[FIT] = (r->wanted ? WANTED : 0) | (r->why[0] ? 0 : ABLE) | (r->mistake ? 0 : SANE) |
 		     (dropin_has_threads() ? 0 : ALONE) | (n_pools < MOST_POOLS ? ROOM : 0) |
-		     (idle < MOST_IDLE ? TIDY : 0) | (some ? SOME : 0);
+		     (idle < MOST_IDLE ? TIDY : 0) | (some ? SOME : 0) |
+		     (r->atomics ? ATOMICS : 0) | (r->no_locks ? NO_LOCKS : 0);
 	words[KEY] = r->key ^ r->range_key;
 	words[NOT_KEY] = ~words[KEY];
 	words[POOLS] = names;
@@ -232,22 +245,44 @@ static bool threads_race(const uint64_t *words)
 	return !(words[FIT] & ALONE);
 }
 
-/* Whether all processes can proceed, by their combined words; if not, r->why has the reason. */
-static bool fits(const uint64_t *words, struct request *r)
+/* All processes get the reason of the first one that has one. */
+static void share_reason(MPI_Comm comm, struct request *r)
 {
-	r->mistake = !(words[FIT] & SANE) || words[KEY] != ~words[NOT_KEY];
+	int rank, first;
+
+	PMPI_Comm_rank(comm, &rank);
+	first = r->why[0] ? rank : INT_MAX;
+	PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
+	if (rank == first && rank > 0) { /* rank 0 prints it */
+		char why[sizeof r->why];
+
+		memcpy(why, r->why, sizeof why);
+		snprintf(r->why, sizeof r->why, "rank %d: %.450s", rank, why);
+	}
+	PMPI_Bcast(r->why, sizeof r->why, MPI_CHAR, first, comm);
+}
+
+/* Whether all processes can proceed, by their combined words; if not, r->why has the reason. The
+ * key of a process that cannot have the locks may be anything. */
+static bool fits(MPI_Comm comm, const uint64_t *words, struct request *r)
+{
+	const bool able = words[FIT] & ABLE, differ = words[KEY] != ~words[NOT_KEY];
+
+	r->atomics = words[FIT] & ATOMICS;
+	r->no_locks = words[FIT] & NO_LOCKS;
+	r->mistake = !(words[FIT] & SANE) || (able && differ);
 	if (!r->mistake && !(words[FIT] & WANTED)) {
 		r->wanted = false;
 		return false;
 	}
-	if (!r->mistake && words[FIT] & ABLE)
+	if (!r->mistake && able)
 		return true;
-	if (!r->why[0])
-		snprintf(r->why, sizeof r->why, "%s",
-			 words[KEY] != ~words[NOT_KEY]
-			     ? "PAWL_LOCK, PAWL_ATOMICS or the info keys pawl_* differ between"
-			       " processes"
-			     : "another process cannot have it");
+	if (!able)
+		share_reason(comm, r);
+	else if (!r->why[0])
+		snprintf(r->why, sizeof r->why,
+			 "PAWL_LOCK, PAWL_ATOMICS or the info keys pawl_* differ between"
+			 " processes");
 	return false;
 }
 
@@ -305,9 +340,8 @@ static bool more_room(MPI_Comm comm, struct request *r, const uint64_t *words)
 			 MOST_POOLS);
 		return false;
 	}
-	rc = pool_create(comm, r->kind, r->options, r->direct, ids, &fresh);
+	rc = pool_create(comm, r, ids, &fresh);
 	if (rc != PAWL_SUCCESS) {
-		snprintf(r->why, sizeof r->why, "%s", pawl_error_message());
 		r->mistake = options_is_mistake(rc);
 		return false;
 	}
@@ -331,6 +365,7 @@ struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id)
 	}
 	for (;;) {
 		bool known = ask(comm, r, words, list, &n), taken = false;
+		const bool fit = fits(comm, words, r);
 
 		/* Without threads they differ for good: on some processes a window was freed past
 		 * this layer. */
@@ -338,7 +373,7 @@ struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id)
 			known = true, pool = NULL;
 		else
 			pool = known ? choose(words, list, n, id) : NULL;
-		if (fits(words, r) && pool)
+		if (fit && pool)
 			taken = take_id(comm, pool, *id, threads_race(words));
 		choose_no_more(list, n);
 		if (taken) {
@@ -347,7 +382,7 @@ struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id)
 			pthread_mutex_unlock(&lock);
 			return pool;
 		}
-		if (!fits(words, r) || (known && !pool && !more_room(comm, r, words)))
+		if (!fit || (known && !pool && !more_room(comm, r, words)))
 			return NULL;
 	}
 }
@@ -381,20 +416,26 @@ static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-void agree_on_end(bool first)
+bool agree_on_end(bool first)
 {
-	int initialized;
+	int initialized, keyval;
 
 	/* A session has no MPI_COMM_SELF and gives no notice of its end. */
 	PMPI_Initialized(&initialized);
+	if (!initialized)
+		return true;
 	pthread_mutex_lock(&lock);
-	if (initialized && at_end == MPI_KEYVAL_INVALID) {
+	if (!watching) {
 		comes_last = first;
 		pin_library_of((void *)finish);
-		PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &at_end, NULL);
-		PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, NULL);
+		if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &keyval, NULL) ==
+		    MPI_SUCCESS) {
+			watching = PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL) == MPI_SUCCESS;
+			PMPI_Comm_free_keyval(&keyval);
+		}
 	}
 	pthread_mutex_unlock(&lock);
+	return watching;
 }
 
 /* Whether this process would keep the pool, which has no windows. */

@@ -86,7 +86,7 @@ static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
 	if (rc == PAWL_SUCCESS)
 		return;
 	snprintf(r->why, sizeof r->why, "%s",
-		 rc == PAWL_ERR_NOMEM ? pawl_strerror(rc) : pawl_error_message());
+		 rc == RANGES_NOMEM ? "out of memory" : pawl_error_message());
 	r->mistake = options_is_mistake(rc);
 	if (!r->mistake)
 		message_once(comm, "a window has no byte ranges", r->why);
@@ -144,8 +144,12 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
 	bypass_seen();
 	request_read(&r, comm, info, *handle);
 	w = window_new(*handle, comm);
-	if (!w && r.wanted && !r.why[0])
+	if (r.wanted && !r.why[0] && !w)
 		snprintf(r.why, sizeof r.why, "out of memory");
+	else if (r.wanted && !r.why[0] && !agree_on_end(false))
+		snprintf(r.why, sizeof r.why,
+			 "the MPI has no attribute of MPI_COMM_SELF more, by which MPI_Finalize"
+			 " tells that it begins");
 	pool = agree_on_pool(comm, &r, &id);
 	if (pool) {
 		w->pool = pool;
@@ -161,7 +165,6 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
 	if (!pool || rc != MPI_SUCCESS)
 		return rc;
 	w->asks = pool->crowded && !pool->direct ? ASK : ASK_NEVER;
-	agree_on_end(false);
 	report_begin(w, comm, r.kind);
 	return MPI_SUCCESS;
 }

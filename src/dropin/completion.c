@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #include "base/agree.h"
+#include "base/ranks.h"
 #include "dropin/dropin.h"
 
 enum {
@@ -57,8 +58,7 @@ void dropin_drive(const struct window *w)
 static struct asking *asking_new(const struct pool *p, MPI_Comm node)
 {
 	struct asking *a = calloc(1, sizeof *a + (size_t)p->size * sizeof a->to[0]);
-	int *ranks = malloc(2 * (size_t)p->size * sizeof *ranks);
-	MPI_Group all, here;
+	int n, *ranks = ranks_in(p->comm, node, &n);
 
 	if (!a || !ranks) {
 		free(a);
@@ -66,15 +66,8 @@ static struct asking *asking_new(const struct pool *p, MPI_Comm node)
 		return NULL;
 	}
 	for (int r = 0; r < p->size; r++)
-		ranks[r] = r;
-	PMPI_Comm_group(p->comm, &all);
-	PMPI_Comm_group(node, &here);
-	PMPI_Group_translate_ranks(all, p->size, ranks, here, ranks + p->size);
-	PMPI_Group_free(&all);
-	PMPI_Group_free(&here);
-	for (int r = 0; r < p->size; r++)
 		a->to[r] = (struct question){
-		    .rank = r == p->rank ? MPI_UNDEFINED : ranks[p->size + r],
+		    .rank = r == p->rank ? MPI_UNDEFINED : ranks[r],
 		    .request = MPI_REQUEST_NULL,
 		};
 	free(ranks);
@@ -93,11 +86,11 @@ static struct asking *asking_among(const struct pool *p, MPI_Comm node)
 		return NULL;
 	}
 	made = next_mpi.Win_create(&a->byte, 1, 1, MPI_INFO_NULL, node, &a->win) == MPI_SUCCESS;
-	if (!all_agree(node, made))
-		return NULL; /* a window that some ranks have cannot be freed */
-	PMPI_Win_set_errhandler(a->win, MPI_ERRORS_RETURN);
-	next_mpi.Win_lock_all(MPI_MODE_NOCHECK, a->win);
-	return a;
+	if (made)
+		PMPI_Win_set_errhandler(a->win, MPI_ERRORS_RETURN);
+	made = made && next_mpi.Win_lock_all(MPI_MODE_NOCHECK, a->win) == MPI_SUCCESS;
+	/* A window that some ranks have cannot be freed. */
+	return all_agree(node, made) ? a : NULL;
 }
 
 void completion_begin(struct pool *p)
@@ -112,8 +105,8 @@ void completion_begin(struct pool *p)
 		return;
 	/* The program can do without. The new communicator inherits this. */
 	PMPI_Comm_set_errhandler(p->comm, MPI_ERRORS_RETURN);
-	if (PMPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) !=
-	    MPI_SUCCESS)
+	if (!all_agree(p->comm, PMPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0,
+						     MPI_INFO_NULL, &node) == MPI_SUCCESS))
 		return;
 	p->asking = asking_among(p, node);
 	PMPI_Comm_free(&node);

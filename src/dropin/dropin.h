@@ -381,9 +381,10 @@ struct pool {
 	struct pool *next;
 };
 
-/* Collective. Returns a code of pawl.h, with its message; the same on all ranks. */
-int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, int ids,
-		struct pool **pool);
+struct request;
+/* For windows with this request. Collective. Returns a code of pawl.h, the same on all ranks;
+ * r->why gets the reason of a failure. */
+int pool_create(MPI_Comm comm, struct request *r, int ids, struct pool **pool);
 void pool_free(struct pool *p);
 /* Whether its processes are all in comm. */
 bool pool_is_within(const struct pool *p, MPI_Comm comm);
@@ -410,7 +411,9 @@ static inline void dropin_order_memory(const struct window *w)
 /* The kind that info key pawl_ranges names; NULL for none. False, with a message in why: the value
  * is not accepted. */
 bool ranges_kind(const char *value, const char **kind, char *why, size_t len);
-/* Give w a table of byte ranges. Collective. Returns a code of pawl.h, the same on all ranks. */
+/* Give w a table of byte ranges. Collective. Returns a code of pawl.h, with its message, or
+ * RANGES_NOMEM; the same on all ranks. */
+enum { RANGES_NOMEM = -1 };
 int ranges_open(struct window *w, MPI_Comm comm, const char *kind, MPI_Info options);
 void ranges_close(struct window *w);
 /* NULL: the window has no byte ranges. */

@@ -15,10 +15,14 @@
 #include "base/agree.h"
 #include "base/hash.h"
 #include "base/info.h"
-#include "dropin/dropin.h"
+#include "base/ranks.h"
+#include "dropin/request.h"
 #include "observe/observe.h"
 
 static const char whole_kind[] = "mgl";
+
+/* Beside the codes of pawl.h: some process has no room for an MPI_Info. */
+enum { NO_INFO = -1 };
 
 /* The default for how many locks a process may hold at a time: one for each target and window, up
  * to about this many. */
@@ -42,14 +46,12 @@ static int create_table(struct pool *p, MPI_Comm comm, const char *kind, MPI_Inf
 	MPI_Info info;
 	char held[24];
 	long most = (long)p->ids * (p->size + 1);
-	int rc;
+	int rc = options == MPI_INFO_NULL ? PMPI_Info_create(&info) : PMPI_Info_dup(options, &info);
 
+	if (!all_agree(comm, rc == MPI_SUCCESS))
+		return NO_INFO;
 	if (most > MOST_HELD + p->size)
 		most = MOST_HELD + p->size;
-	if (options == MPI_INFO_NULL)
-		PMPI_Info_create(&info);
-	else
-		PMPI_Info_dup(options, &info);
 	snprintf(held, sizeof held, "%ld", most < 65535 ? most : 65535);
 	set_default(info, "pawl_max_held", held);
 	PMPI_Info_set(info, "pawl_distribution", "cyclic");
@@ -95,12 +97,19 @@ static void free_tables(struct pool *p)
 	free(p);
 }
 
+static void free_group(MPI_Group *group)
+{
+	if (*group != MPI_GROUP_NULL)
+		PMPI_Group_free(group);
+}
+
 static bool is_subset(MPI_Group part, MPI_Group whole)
 {
 	MPI_Group both;
 	int size, n;
 
-	PMPI_Group_intersection(part, whole, &both);
+	if (PMPI_Group_intersection(part, whole, &both) != MPI_SUCCESS)
+		return false;
 	PMPI_Group_size(part, &size);
 	PMPI_Group_size(both, &n);
 	if (both != MPI_GROUP_EMPTY)
@@ -110,14 +119,12 @@ static bool is_subset(MPI_Group part, MPI_Group whole)
 
 static bool is_within(MPI_Comm part, MPI_Comm whole)
 {
-	MPI_Group a, b;
-	bool within;
+	MPI_Group a = MPI_GROUP_NULL, b = MPI_GROUP_NULL;
+	const bool within = PMPI_Comm_group(part, &a) == MPI_SUCCESS &&
+			    PMPI_Comm_group(whole, &b) == MPI_SUCCESS && is_subset(a, b);
 
-	PMPI_Comm_group(part, &a);
-	PMPI_Comm_group(whole, &b);
-	within = is_subset(a, b);
-	PMPI_Group_free(&a);
-	PMPI_Group_free(&b);
+	free_group(&a);
+	free_group(&b);
 	return within;
 }
 
@@ -138,29 +145,18 @@ static bool ends_with_all(MPI_Comm comm)
 
 static uint64_t hash_of_group(const struct pool *p)
 {
-	int *ranks = malloc(2 * (size_t)p->size * sizeof *ranks);
+	int n, *ranks = p->is_brief ? NULL : ranks_in(p->comm, MPI_COMM_WORLD, &n);
 	uint64_t h = HASH_BEGIN;
-	MPI_Group here, world;
 
-	if (!ranks || p->is_brief) {
-		free(ranks);
+	if (!ranks)
 		return 0;
-	}
 	for (int r = 0; r < p->size; r++)
-		ranks[r] = r;
-	PMPI_Comm_group(p->comm, &here);
-	PMPI_Comm_group(MPI_COMM_WORLD, &world);
-	PMPI_Group_translate_ranks(here, p->size, ranks, world, ranks + p->size);
-	PMPI_Group_free(&here);
-	PMPI_Group_free(&world);
-	for (int r = 0; r < p->size; r++)
-		h = h * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)ranks[p->size + r];
+		h = h * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)ranks[r];
 	free(ranks);
 	return h;
 }
 
-int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, int ids,
-		struct pool **pool)
+int pool_create(MPI_Comm comm, struct request *r, int ids, struct pool **pool)
 {
 	struct pool *p = calloc(1, sizeof *p);
 	struct pawl_table_info info;
@@ -169,6 +165,7 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, 
 	/* If one rank is out of memory, all fail. */
 	if (!all_agree(comm, p != NULL)) {
 		free(p);
+		snprintf(r->why, sizeof r->why, "out of memory");
 		return PAWL_ERR_NOMEM;
 	}
 	PMPI_Comm_size(comm, &p->size);
@@ -176,8 +173,10 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, 
 	p->ids = ids;
 	p->is_brief = !all_agree(comm, ends_with_all(comm));
 	pthread_mutex_init(&p->leaving, NULL);
-	rc = create_tables(p, comm, kind, options);
+	rc = create_tables(p, comm, r->kind, r->options);
 	if (rc != PAWL_SUCCESS) {
+		snprintf(r->why, sizeof r->why, "%s",
+			 rc == NO_INFO ? no_info : pawl_error_message());
 		free_tables(p);
 		return rc;
 	}
@@ -186,7 +185,7 @@ int pool_create(MPI_Comm comm, const char *kind, MPI_Info options, bool direct, 
 	p->group = hash_of_group(p);
 	pawl_table_get_info(p->targets, &info);
 	p->far = info.nodes > 1;
-	p->direct = direct && !p->far;
+	p->direct = r->direct && !p->far;
 	p->crowded = info.crowded;
 	p->by_whole = p->far || p->size > FEW_TARGETS ||
 		      (int64_t)info.max_held < (int64_t)ids * (p->size + 1);

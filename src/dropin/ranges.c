@@ -92,7 +92,7 @@ static int64_t most_bytes(const struct window *w, MPI_Comm comm)
 {
 	int64_t bytes = 0;
 	MPI_Aint *size;
-	int flag;
+	int flag = 0;
 
 	PMPI_Win_get_attr(w->win, MPI_WIN_SIZE, &size, &flag);
 	if (flag)
@@ -158,7 +158,7 @@ int ranges_open(struct window *w, MPI_Comm comm, const char *kind, MPI_Info opti
 		ranges_close(w);
 	else
 		pawl_table_free(&table);
-	return PAWL_ERR_NOMEM;
+	return RANGES_NOMEM;
 }
 
 void ranges_close(struct window *w)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/agree.h"
 #include "dropin/dropin.h"
 #include "observe/observe.h"
 
@@ -53,8 +54,12 @@ void report_begin(struct window *w, MPI_Comm comm, const char *kind)
 	}
 	if (!statistics)
 		return;
-	PMPI_Comm_dup(comm, &w->comm);
 	snprintf(w->kind, sizeof w->kind, "%s", kind);
+	if (all_agree(comm, PMPI_Comm_dup(comm, &w->comm) == MPI_SUCCESS))
+		return;
+	w->comm = MPI_COMM_NULL; /* one that some processes lack cannot be freed */
+	message_once(comm, "a window has no statistics",
+		     "the MPI has no communicator more for some process");
 }
 
 static void append(const char *text)

@@ -13,6 +13,7 @@
 #include "base/info.h"
 
 static const char default_kind[] = "adaptive";
+const char no_info[] = "the MPI has no MPI_Info more for this process, or for another one";
 
 /* Hash texts so that "ab", "c" differs from "a", "bc". */
 static uint64_t hash(uint64_t h, const char *text)
@@ -163,21 +164,30 @@ static void check_kind(struct request *r)
 	r->mistake = r->why[0] != '\0';
 }
 
-/* Whether accesses to such a window, within a node, are loads and stores: with Open MPI (osc/sm) on
- * windows that the MPI allocates, and in most programs on shared windows. (An MPI_Put of MPICH
- * waits for the target in these, too.) */
-static bool is_direct(MPI_Win win)
+/* What the MPI tells of the window. Direct: accesses to it, within a node, are loads and stores:
+ * with Open MPI (osc/sm) on windows that the MPI allocates, and in most programs on shared windows.
+ * (An MPI_Put of MPICH waits for the target in these, too.) */
+static void read_window(struct request *r, MPI_Win win)
 {
-	int *flavor, flag;
+	int *flavor, *model, flag = 0;
+	bool known = PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag) == MPI_SUCCESS;
 
-	PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);
-	if (!flag)
-		return false;
+	known =
+	    known && flag && PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag) == MPI_SUCCESS;
+	if (!known || !flag) {
+		if (!r->why[0])
+			snprintf(r->why, sizeof r->why,
+				 "the MPI does not tell the memory model of a window");
+		return;
+	}
+	r->direct = *flavor == MPI_WIN_FLAVOR_SHARED;
 #ifdef OPEN_MPI
-	if (*flavor == MPI_WIN_FLAVOR_ALLOCATE)
-		return true;
+	r->direct = r->direct || *flavor == MPI_WIN_FLAVOR_ALLOCATE;
 #endif
-	return *flavor == MPI_WIN_FLAVOR_SHARED;
+	if (!r->why[0] && *model != MPI_WIN_UNIFIED)
+		snprintf(r->why, sizeof r->why,
+			 "the MPI gives this window the separate memory model, and MPI_WIN_UNIFIED"
+			 " is needed");
 }
 
 static void set_progress(struct request *r, bool direct)
@@ -189,14 +199,25 @@ static void set_progress(struct request *r, bool direct)
 	PMPI_Info_set(r->range_options, "pawl_progress", direct ? "far" : "eager");
 }
 
+/* The names come first: without room for the options the process still takes part in what follows
+ * from them. */
+static bool make_infos(struct request *r)
+{
+	if (PMPI_Info_create(&r->options) == MPI_SUCCESS &&
+	    PMPI_Info_create(&r->range_options) == MPI_SUCCESS)
+		return true;
+	if (!r->why[0])
+		snprintf(r->why, sizeof r->why, "%s", no_info);
+	return false;
+}
+
 void request_read(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
 {
 	const char *env = getenv("PAWL_LOCK"), *atomics = getenv("PAWL_ATOMICS");
-	int size, flag, *model;
+	int size;
 
-	*r = (struct request){.kind = default_kind, .wanted = true};
-	PMPI_Info_create(&r->options);
-	PMPI_Info_create(&r->range_options);
+	*r = (struct request){
+	    .kind = default_kind, .options = MPI_INFO_NULL, .range_options = MPI_INFO_NULL};
 	r->no_locks = info != MPI_INFO_NULL && no_locks(info);
 	r->wanted = !r->no_locks;
 	read_info(r, info, true);
@@ -206,26 +227,25 @@ void request_read(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
 		read_atomics(r, "PAWL_ATOMICS", atomics);
 	if (!r->mistake)
 		check_kind(r);
-	read_info(r, info, false);
-	if (r->ranges)
-		r->range_key = hash(r->range_key, r->ranges);
-	r->direct = is_direct(win);
-	set_progress(r, r->direct);
-	r->key = hash(r->key, r->kind);
 	PMPI_Comm_size(comm, &size);
-	r->range_key += r->atomics; /* not in key: windows with atomics and without share a pool */
+	r->range_key = r->atomics; /* not in key: windows with atomics and without share a pool */
 	r->atomics = r->atomics && size > 1;
 	r->alone = r->wanted && size == 1 && !r->ranges;
 	r->wanted = r->wanted && !r->alone;
-	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
-	if (!r->why[0] && (!flag || *model != MPI_WIN_UNIFIED))
-		snprintf(r->why, sizeof r->why,
-			 "the MPI gives this window the separate memory model, and MPI_WIN_UNIFIED"
-			 " is needed");
+	if (!make_infos(r))
+		return;
+	read_info(r, info, false);
+	if (r->ranges)
+		r->range_key = hash(r->range_key, r->ranges);
+	read_window(r, win);
+	set_progress(r, r->direct);
+	r->key = hash(r->key, r->kind);
 }
 
 void request_free(struct request *r)
 {
-	PMPI_Info_free(&r->options);
-	PMPI_Info_free(&r->range_options);
+	if (r->options != MPI_INFO_NULL)
+		PMPI_Info_free(&r->options);
+	if (r->range_options != MPI_INFO_NULL)
+		PMPI_Info_free(&r->range_options);
 }

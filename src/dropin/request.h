@@ -21,6 +21,9 @@ struct request {
 	char why[512]; /* the reason why it is not possible; or "" */
 };
 
+/* Why, if there is no MPI_Info. */
+extern const char no_info[];
+
 /* Read the request of this process. If it is not possible, or a mistake, why has the reason. */
 void request_read(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win);
 void request_free(struct request *r);
@@ -31,7 +34,7 @@ struct pool *agree_on_pool(MPI_Comm comm, struct request *r, int *id);
 /* w, which the MPI has freed on all processes, leaves its pool, which may end. Collective. */
 void agree_leave_pool(const struct window *w);
 /* Free the pools at MPI_Finalize, if its start can be noticed. first: MPI_Init has just
- * returned. */
-void agree_on_end(bool first);
+ * returned. False: the MPI has no attribute for it. */
+bool agree_on_end(bool first);
 
 #endif

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/agree.h"
 #include "base/hash.h"
 #include "base/info.h"
 #include "base/pinned.h"
@@ -78,7 +79,39 @@ static bool check_kind(const char *kind, char *why, size_t len)
 	return false;
 }
 
-static int create(const struct layer *l, struct layer_table *t, const char *kind)
+/* MPI_Finalize calls this while MPI still works. */
+static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+	(void)comm, (void)keyval, (void)value, (void)extra;
+	layer_end();
+	return MPI_SUCCESS;
+}
+
+static bool watch(void)
+{
+	int keyval;
+
+	if (watching)
+		return true;
+	pin_library_of((void *)finish);
+	if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &keyval, NULL) != MPI_SUCCESS)
+		return false;
+	watching = PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL) == MPI_SUCCESS;
+	PMPI_Comm_free_keyval(&keyval);
+	return watching;
+}
+
+/* Some process lacks an object of the MPI. */
+static int lacks(char *why, size_t len, const char *object)
+{
+	snprintf(why, len, "the MPI has no %s more for some process: free those not used any more",
+		 object);
+	return PAWL_ERR_MPI;
+}
+
+/* Returns a code of pawl.h, the same on all processes; why gets the reason of a failure. */
+static int create(const struct layer *l, struct layer_table *t, MPI_Comm comm, const char *kind,
+		  char *why, size_t len)
 {
 	uint64_t n = t->capacity * (uint64_t)t->size;
 	struct pawl_table_info info;
@@ -88,7 +121,13 @@ static int create(const struct layer *l, struct layer_table *t, const char *kind
 	int rc;
 
 	snprintf(held, sizeof held, "%d", n < MOST_HELD ? (int)n : MOST_HELD);
-	PMPI_Info_create(&options);
+	/* What some processes lack cannot be freed by those that have it. */
+	if (!all_agree(comm, PMPI_Comm_dup(comm, &t->comm) == MPI_SUCCESS)) {
+		t->comm = MPI_COMM_NULL;
+		return lacks(why, len, "communicator");
+	}
+	if (!all_agree(comm, PMPI_Info_create(&options) == MPI_SUCCESS))
+		return lacks(why, len, "info");
 	PMPI_Info_set(options, "pawl_distribution", "cyclic");
 	PMPI_Info_set(options, "pawl_owner", "process");
 	PMPI_Info_set(options, "pawl_max_held", held);
@@ -98,8 +137,12 @@ static int create(const struct layer *l, struct layer_table *t, const char *kind
 	options_fix(options, t->comm, &l->words);
 	rc = pawl_table_create(t->comm, kind, n, options, &t->table);
 	PMPI_Info_free(&options);
-	if (rc != PAWL_SUCCESS)
+	if (rc != PAWL_SUCCESS) {
+		snprintf(why, len, "%s", pawl_error_message());
 		return rc;
+	}
+	if (!all_agree(comm, watch()))
+		return lacks(why, len, "attribute of MPI_COMM_SELF");
 	pawl_private_adopt(t->table);
 	pawl_table_set_name(t->table, l->words.locks);
 	pawl_table_get_info(t->table, &info);
@@ -127,14 +170,6 @@ static bool same_everywhere(MPI_Comm comm, uint64_t a, uint64_t b)
 	return words[0] == ~words[1] && words[2] == ~words[3];
 }
 
-static bool all_true(MPI_Comm comm, bool here)
-{
-	int all = here;
-
-	PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
-	return all;
-}
-
 static struct layer_table *new_table(const struct layer *l, MPI_Comm comm, uint64_t capacity,
 				     const char *kind, char *why, size_t len, bool *mistake)
 {
@@ -142,7 +177,7 @@ static struct layer_table *new_table(const struct layer *l, MPI_Comm comm, uint6
 	bool *used = calloc(capacity, sizeof *used);
 	int rc = PAWL_ERR_NOMEM;
 
-	if (!all_true(comm, t && used)) {
+	if (!all_agree(comm, t && used)) {
 		snprintf(why, len, "%s", pawl_strerror(rc));
 		free(t);
 		free(used);
@@ -150,37 +185,15 @@ static struct layer_table *new_table(const struct layer *l, MPI_Comm comm, uint6
 	}
 	t->used = used;
 	t->capacity = capacity;
-	PMPI_Comm_dup(comm, &t->comm);
+	t->comm = MPI_COMM_NULL;
 	PMPI_Comm_size(comm, &t->size);
 	PMPI_Comm_rank(comm, &t->rank);
-	rc = create(l, t, kind);
+	rc = create(l, t, comm, kind, why, len);
 	if (rc == PAWL_SUCCESS)
 		return t;
-	snprintf(why, len, "%s", pawl_error_message());
 	*mistake = options_is_mistake(rc);
 	free_table(t);
 	return NULL;
-}
-
-/* MPI_Finalize calls this while MPI still works. */
-static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
-{
-	(void)comm, (void)keyval, (void)value, (void)extra;
-	layer_end();
-	return MPI_SUCCESS;
-}
-
-static void watch(void)
-{
-	int keyval;
-
-	if (watching)
-		return;
-	watching = true;
-	pin_library_of((void *)finish);
-	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &keyval, NULL);
-	PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
-	PMPI_Comm_free_keyval(&keyval);
 }
 
 void layer_end(void)
@@ -280,7 +293,6 @@ static bool take_new(const struct layer *l, MPI_Comm comm, uint64_t count, uint6
 	while (*at)
 		at = &(*at)->next;
 	*at = t;
-	watch();
 	take_from(t, 0, count, locks);
 	return true;
 }

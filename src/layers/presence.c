@@ -285,17 +285,18 @@ static bool look(enum store s, int rank)
 	return found[rank];
 }
 
-/* The processes of MPI_COMM_WORLD, or of all of a session. */
+/* The processes of MPI_COMM_WORLD, or of all of a session. MPI_GROUP_NULL: the MPI does not tell.
+ */
 static MPI_Group world_group(void)
 {
 	MPI_Group world = MPI_GROUP_EMPTY;
 	int initialized;
 
 	PMPI_Initialized(&initialized);
-	if (initialized)
-		PMPI_Comm_group(MPI_COMM_WORLD, &world);
+	if (initialized && PMPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS)
+		return MPI_GROUP_NULL;
 #if MPI_VERSION >= 4
-	else if (session_world != MPI_GROUP_NULL)
+	if (!initialized && session_world != MPI_GROUP_NULL)
 		PMPI_Group_union(session_world, MPI_GROUP_EMPTY, &world);
 #endif
 	if (!found) {
@@ -305,26 +306,36 @@ static MPI_Group world_group(void)
 	return world;
 }
 
-/* The ranks of comm's processes in the world; MPI_UNDEFINED: it is of another one. */
+static void free_group(MPI_Group *group)
+{
+	if (*group != MPI_GROUP_NULL && *group != MPI_GROUP_EMPTY)
+		PMPI_Group_free(group);
+}
+
+/* The ranks of comm's processes in the world; MPI_UNDEFINED: it is of another one. NULL: the MPI
+ * does not tell. */
 static int *world_ranks(MPI_Comm comm, int *n)
 {
-	MPI_Group world = world_group(), group;
-	int *here, *there;
+	MPI_Group world = world_group(), group = MPI_GROUP_NULL;
+	int *here, *there = NULL;
+	bool ok = world != MPI_GROUP_NULL && PMPI_Comm_group(comm, &group) == MPI_SUCCESS;
 
-	PMPI_Comm_group(comm, &group);
-	PMPI_Group_size(group, n);
-	here = malloc(2 * (size_t)*n * sizeof *here);
-	there = here ? here + *n : NULL;
-	for (int i = 0; here && i < *n; i++)
-		here[i] = i;
-	if (here)
-		PMPI_Group_translate_ranks(group, *n, here, world, there);
-	for (int i = 0; here && i < *n; i++)
-		here[i] = there[i];
-	PMPI_Group_free(&group);
-	if (world != MPI_GROUP_EMPTY)
-		PMPI_Group_free(&world);
-	return here;
+	if (ok) {
+		PMPI_Group_size(group, n);
+		there = malloc(2 * (size_t)*n * sizeof *there);
+	}
+	if (there) {
+		here = there + *n;
+		for (int i = 0; i < *n; i++)
+			here[i] = i;
+		ok = PMPI_Group_translate_ranks(group, *n, here, world, there) == MPI_SUCCESS;
+	}
+	free_group(&group);
+	free_group(&world);
+	if (ok)
+		return there;
+	free(there);
+	return NULL;
 }
 
 void presence_before_init(void)
@@ -365,8 +376,7 @@ void presence_look_at_all(void)
 		world = world_group();
 		for (int i = 0; found && i < world_size; i++)
 			look(HYDRA, i);
-		if (world != MPI_GROUP_EMPTY)
-			PMPI_Group_free(&world);
+		free_group(&world);
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -3,6 +3,7 @@
  * Create and free lock tables. After each step that can fail on one rank only, the ranks agree on
  * the result, so that all of them proceed or all return the same code.
  */
+#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,13 +36,28 @@ int table_mpi_failed(const char *call, int rc)
 	return error_set(PAWL_ERR_MPI, "%s failed: %.300s", call, text);
 }
 
-static int agreed(int code, int worst, int rc)
+/* All ranks get the message of the first one whose code is the worst. */
+static void tell(MPI_Comm comm, int code, int worst)
+{
+	char text[ERROR_LENGTH] = "another rank failed";
+	int rank, first;
+
+	PMPI_Comm_rank(comm, &rank);
+	first = code == worst ? rank : INT_MAX;
+	PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
+	if (first == rank)
+		snprintf(text, sizeof text, "%s", pawl_error_message());
+	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, comm);
+	if (code != worst)
+		error_set(worst, "rank %d: %.*s", first, ERROR_LENGTH - 32, text);
+}
+
+static int agreed(MPI_Comm comm, int code, int worst, int rc)
 {
 	if (code == PAWL_SUCCESS && rc != MPI_SUCCESS)
 		return table_mpi_failed("MPI_Allreduce", rc);
-	if (code == PAWL_SUCCESS && worst != PAWL_SUCCESS)
-		error_set(worst, "another rank failed: %s (its message says more)",
-			  pawl_strerror(worst));
+	if (rc == MPI_SUCCESS && worst != PAWL_SUCCESS)
+		tell(comm, code, worst);
 	return worst;
 }
 
@@ -50,7 +66,7 @@ int table_agree(MPI_Comm comm, int code)
 	int worst = code, rc;
 
 	rc = PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
-	return agreed(code, worst, rc);
+	return agreed(comm, code, worst, rc);
 }
 
 /* The first step of a collective call, MPI_Allreduce of an int. A program may make the call on some
@@ -441,7 +457,7 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		return error_set(PAWL_ERR_MPI, "the clocks of the hosts could not be compared");
 	t->clients.can_fail = t->rma.transport->can.can_fail;
 	rc = client_open(&t->clients, &t->setup, &t->rma)
-		 ? PAWL_SUCCESS
+		 ? life_watch()
 		 : error_set(PAWL_ERR_NOMEM, "out of memory");
 	rc = table_agree(t->comm, rc);
 	if (rc == PAWL_SUCCESS)
@@ -519,7 +535,7 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 	mpi = meet(comm, rc, &worst, MPI_MAX,
 		   homed ? "pawl_table_create_homed()" : "pawl_table_create()",
 		   o.watchdog_s > 0 ? o.watchdog_s : CREATE_SECONDS);
-	rc = agreed(rc, worst, mpi);
+	rc = agreed(comm, rc, worst, mpi);
 	if (rc == PAWL_SUCCESS)
 		rc = table_agree_on(comm, &o, kind, n, homed);
 	if (rc != PAWL_SUCCESS) {

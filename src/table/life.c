@@ -76,15 +76,30 @@ static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-/* Call f when the communicator's attributes are deleted. */
-static void watch(MPI_Comm comm, MPI_Comm_delete_attr_function *f)
+/* Call f when the communicator's attributes are deleted. *done: it is so already. */
+static int watch(MPI_Comm comm, MPI_Comm_delete_attr_function *f, bool *done)
 {
-	int keyval;
+	const char *call = "MPI_Comm_create_keyval";
+	int keyval, rc;
 
-	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, f, &keyval, NULL);
-	PMPI_Comm_set_attr(comm, keyval, NULL);
-	/* The key lives as long as the attribute. */
-	PMPI_Comm_free_keyval(&keyval);
+	if (*done)
+		return PAWL_SUCCESS;
+	pin_library_of((void *)on_finalize);
+	rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, f, &keyval, NULL);
+	if (rc == MPI_SUCCESS) {
+		call = "MPI_Comm_set_attr";
+		rc = PMPI_Comm_set_attr(comm, keyval, NULL);
+		/* The key lives as long as the attribute. */
+		PMPI_Comm_free_keyval(&keyval);
+	}
+	*done = rc == MPI_SUCCESS;
+	if (*done)
+		return PAWL_SUCCESS;
+	table_mpi_failed(call, rc);
+	return error_set(PAWL_ERR_MPI,
+			 "a table needs an attribute of a communicator, to notice MPI_Finalize,"
+			 " and %s (free keys of attributes that are not used any more)",
+			 pawl_error_message());
 }
 
 #ifdef MPICH_VERSION
@@ -100,13 +115,16 @@ static int on_finalize_late(MPI_Comm comm, int keyval, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-static void watch_late(void)
+static int watch_late(void)
 {
-	watch(MPI_COMM_WORLD, on_finalize_late);
+	static bool done;
+
+	return watch(MPI_COMM_WORLD, on_finalize_late, &done);
 }
 #else
-static void watch_late(void)
+static int watch_late(void)
 {
+	return PAWL_SUCCESS;
 }
 #endif
 
@@ -164,6 +182,21 @@ static void watch_fork(void)
 	pthread_atfork(before_fork, in_parent, in_child);
 }
 
+int life_watch(void)
+{
+	int initialized, rc = PAWL_SUCCESS;
+
+	PMPI_Initialized(&initialized);
+	if (!initialized) /* there is no MPI_COMM_SELF */
+		return PAWL_SUCCESS;
+	pthread_mutex_lock(&mutex);
+	rc = watch(MPI_COMM_SELF, on_finalize, &watching);
+	if (rc == PAWL_SUCCESS)
+		rc = watch_late();
+	pthread_mutex_unlock(&mutex);
+	return rc;
+}
+
 void life_begin(pawl_table *t)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -177,12 +210,6 @@ void life_begin(pawl_table *t)
 	t->plain = finalizing || t->observe || t->ranges ? 0 : t->setup.n;
 	t->next = tables;
 	tables = t;
-	/* Without MPI_Init there is no MPI_COMM_SELF. */
-	if (initialized && !watching) {
-		watching = true;
-		watch(MPI_COMM_SELF, on_finalize);
-		watch_late();
-	}
 	pthread_mutex_unlock(&mutex);
 }
 

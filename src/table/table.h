@@ -63,6 +63,8 @@ int table_check_memory(pawl_table *t, uint64_t bytes);
 
 /* life.c ------------------------------------------------------------------ */
 
+/* Learn of MPI_Finalize: before the first table of this process. */
+int life_watch(void);
 /* From life_begin() on the application may call the table's functions; from life_end() on it may
  * not. */
 void life_begin(pawl_table *t);

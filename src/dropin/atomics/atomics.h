@@ -97,8 +97,8 @@ struct layout {
 /* The most bytes that an element takes. */
 enum { MOST_BYTES = 64 };
 
-/* To be called before the first layout_of(). */
-void types_begin(void);
+/* To be called before the first layout_of(). False: the MPI has no attribute more. */
+bool types_begin(void);
 /* NULL: the type has no layout, and the error class is in *class. */
 const struct layout *layout_of(MPI_Datatype type, MPI_Comm comm, int *class);
 
@@ -131,12 +131,14 @@ struct target {
 
 struct atomics {
 	MPI_Comm comm; /* a duplicate; its errors return */
-	MPI_Win own;   /* the memory of struct exposed */
+	MPI_Group group;
+	MPI_Win own; /* the memory of struct exposed */
 	int rank, size;
 	bool crowded;
 	bool is_allocated; /* made by MPI_Win_allocate */
 	_Atomic(unsigned) calls, idle;
 	unsigned fences, *starts; /* starts: [size] */
+	int *groups;              /* [4 * size], for those of MPI_Win_start and MPI_Win_post */
 	struct target target[];
 };
 

@@ -12,33 +12,35 @@ _Atomic(int) atomics_windows;
 
 /* ------------------------------------------------------------------- making it */
 
-static bool on_one_node(MPI_Comm comm, int size)
+/* What some processes have and others lack (a communicator, a window) cannot be freed: that waits
+ * for all. */
+
+static bool on_one_node(const struct atomics *a)
 {
 	MPI_Comm node;
 	int n = 0;
 
-	if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) !=
-	    MPI_SUCCESS)
+	if (!all_agree(a->comm, PMPI_Comm_split_type(a->comm, MPI_COMM_TYPE_SHARED, 0,
+						     MPI_INFO_NULL, &node) == MPI_SUCCESS))
 		return false;
 	PMPI_Comm_size(node, &n);
 	PMPI_Comm_free(&node);
-	return n == size;
+	return n == a->size;
 }
 
-static int flavor_of(MPI_Win win)
+static void *attribute(MPI_Win win, int key)
 {
-	int *flavor, flag;
+	void *value;
+	int flag = 0;
 
-	PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);
-	return flag ? *flavor : MPI_WIN_FLAVOR_CREATE;
+	return PMPI_Win_get_attr(win, key, &value, &flag) == MPI_SUCCESS && flag ? value : NULL;
 }
 
 static bool is_unified(MPI_Win win)
 {
-	int *model, flag;
+	const int *model = attribute(win, MPI_WIN_MODEL);
 
-	PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
-	return flag && *model == MPI_WIN_UNIFIED;
+	return model && *model == MPI_WIN_UNIFIED;
 }
 
 /* The memory of struct exposed, for each process; and where it is. window_bytes: of this
@@ -47,24 +49,28 @@ static bool share(struct atomics *a, MPI_Aint window_bytes)
 {
 	const size_t bytes = sizeof(struct exposed) + (size_t)a->size * sizeof(atomic_uint) + 64;
 	char *mine = NULL;
+	bool ok = true;
 
 	if (!all_agree(a->comm,
 		       next_mpi.Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, a->comm,
-						    &mine, &a->own) == MPI_SUCCESS))
+						    &mine, &a->own) == MPI_SUCCESS)) {
+		a->own = MPI_WIN_NULL;
 		return false;
+	}
 	memset(mine, 0, bytes);
 	for (int r = 0; r < a->size; r++) {
 		MPI_Aint size;
-		char *base;
+		char *base = NULL;
 		int unit;
 
-		PMPI_Win_shared_query(a->own, r, &size, &unit, &base);
+		ok = PMPI_Win_shared_query(a->own, r, &size, &unit, &base) == MPI_SUCCESS && ok;
 		/* All processes map pages, so all round up to the same place. */
 		base += -(uintptr_t)base % 64;
 		a->target[r].exposed = (struct exposed *)(void *)base;
 	}
-	a->target[a->rank].exposed->size = window_bytes;
-	return all_agree(a->comm, true);
+	if (ok)
+		a->target[a->rank].exposed->size = window_bytes;
+	return all_agree(a->comm, ok);
 }
 
 /* The window, made by MPI_Win_allocate, once more in memory that all can map. */
@@ -72,21 +78,24 @@ static bool allocate(struct window *w, struct atomics *a, MPI_Info info, void *b
 		     MPI_Win *handle)
 {
 	const MPI_Aint size = a->target[a->rank].exposed->size;
+	const int *unit = attribute(*handle, MPI_WIN_DISP_UNIT);
 	MPI_Win fresh = MPI_WIN_NULL;
-	MPI_Info more;
+	MPI_Info more = MPI_INFO_NULL;
 	void *memory;
-	int *unit, flag, rc;
-	bool stale;
+	bool stale, ok;
 
-	PMPI_Win_get_attr(*handle, MPI_WIN_DISP_UNIT, &unit, &flag);
-	if (info == MPI_INFO_NULL)
-		PMPI_Info_create(&more);
-	else
-		PMPI_Info_dup(info, &more);
-	PMPI_Info_set(more, "alloc_shared_noncontig", "true");
-	rc = next_Win_allocate_shared(size, *unit, more, a->comm, &memory, &fresh);
-	PMPI_Info_free(&more);
-	if (!all_agree(a->comm, rc == MPI_SUCCESS))
+	ok = unit && (info == MPI_INFO_NULL ? PMPI_Info_create(&more)
+					    : PMPI_Info_dup(info, &more)) == MPI_SUCCESS;
+	if (all_agree(a->comm, ok)) {
+		PMPI_Info_set(more, "alloc_shared_noncontig", "true");
+		ok = all_agree(a->comm, next_Win_allocate_shared(size, *unit, more, a->comm,
+								 &memory, &fresh) == MPI_SUCCESS);
+	} else {
+		ok = false;
+	}
+	if (more != MPI_INFO_NULL)
+		PMPI_Info_free(&more);
+	if (!ok)
 		return false;
 	windows_remove(w);
 	next_Win_free(handle);
@@ -121,16 +130,19 @@ static bool find_targets(const struct window *w, struct atomics *a)
 static const char *provide(struct window *w, struct atomics *a, MPI_Info info, void *base,
 			   MPI_Win *handle)
 {
-	const int flavor = flavor_of(*handle);
-	MPI_Aint *bytes;
-	int flag;
+	const int *known = attribute(*handle, MPI_WIN_CREATE_FLAVOR);
+	const int flavor = known ? *known : MPI_WIN_FLAVOR_CREATE;
+	const MPI_Aint *bytes = attribute(*handle, MPI_WIN_SIZE);
+	const bool mapped =
+	    flavor == MPI_WIN_FLAVOR_SHARED || (flavor == MPI_WIN_FLAVOR_ALLOCATE && base);
 
-	if (flavor != MPI_WIN_FLAVOR_SHARED && (flavor != MPI_WIN_FLAVOR_ALLOCATE || !base))
+	if (!all_agree(a->comm, known && (bytes || !mapped)))
+		return "the MPI does not tell the size of a window";
+	if (!mapped)
 		return "other processes cannot map memory that the program brings; windows of"
 		       " MPI_Win_allocate and MPI_Win_allocate_shared can have Pawl's";
-	if (!on_one_node(a->comm, a->size))
+	if (!on_one_node(a))
 		return "its processes are on several nodes";
-	PMPI_Win_get_attr(*handle, MPI_WIN_SIZE, &bytes, &flag);
 	if (!share(a, *bytes))
 		return "the MPI cannot give its processes a shared window more";
 	if (flavor == MPI_WIN_FLAVOR_ALLOCATE && !allocate(w, a, info, base, handle))
@@ -146,9 +158,12 @@ static void atomics_free(struct atomics *a)
 		return;
 	if (a->own != MPI_WIN_NULL)
 		next_mpi.Win_free(&a->own);
+	if (a->group != MPI_GROUP_NULL)
+		PMPI_Group_free(&a->group);
 	if (a->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&a->comm);
 	free(a->starts);
+	free(a->groups);
 	free(a);
 }
 
@@ -162,30 +177,39 @@ static struct atomics *atomics_new(const struct window *w, MPI_Comm comm)
 	if (!a)
 		return NULL;
 	a->starts = calloc((size_t)size, sizeof *a->starts);
+	a->groups = calloc(4 * (size_t)size, sizeof *a->groups);
 	a->size = size;
 	a->own = MPI_WIN_NULL;
 	a->comm = MPI_COMM_NULL;
-	if (w && a->starts)
+	a->group = MPI_GROUP_NULL;
+	if (w && a->starts && a->groups && types_begin())
 		return a;
-	free(a->starts);
-	free(a);
+	atomics_free(a);
 	return NULL;
+}
+
+/* Its communicator and group. False: some process lacks them. */
+static bool duplicate(struct atomics *a, MPI_Comm comm)
+{
+	if (!all_agree(comm, PMPI_Comm_dup(comm, &a->comm) == MPI_SUCCESS)) {
+		a->comm = MPI_COMM_NULL;
+		return false;
+	}
+	PMPI_Comm_set_errhandler(a->comm, MPI_ERRORS_RETURN);
+	PMPI_Comm_rank(a->comm, &a->rank);
+	return all_agree(comm, PMPI_Comm_group(a->comm, &a->group) == MPI_SUCCESS);
 }
 
 void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
 {
 	struct atomics *a = atomics_new(w, comm);
-	const char *why = "out of memory";
+	const char *why = "a process is out of memory";
 
-	types_begin();
-	if (all_agree(comm, a != NULL)) {
-		PMPI_Comm_dup(comm, &a->comm);
-		PMPI_Comm_set_errhandler(a->comm, MPI_ERRORS_RETURN);
-		PMPI_Comm_rank(a->comm, &a->rank);
-		a->crowded = w->pool && w->pool->crowded;
-		why = provide(w, a, info, base, handle);
-	}
+	if (all_agree(comm, a != NULL))
+		why = duplicate(a, comm) ? provide(w, a, info, base, handle)
+					 : "the MPI has no communicator more for some process";
 	if (!why) {
+		a->crowded = w->pool && w->pool->crowded;
 		w->atomics = a;
 		atomic_fetch_add(&atomics_windows, 1);
 		return;
@@ -246,38 +270,32 @@ int atomics_fence(struct window *w, int assertion)
 	return rc;
 }
 
-/* The ranks of the window that a group has; NULL: out of memory. */
-static int *ranks_of(const struct atomics *a, MPI_Group group, int *n)
+/* The ranks of the window that a group has; NULL: the MPI does not tell. */
+static const int *ranks_of(const struct atomics *a, MPI_Group group, bool posts, int *n)
 {
-	MPI_Group all;
-	int *ranks;
+	int *ranks = a->groups + (posts ? 2 * a->size : 0), *all = ranks + a->size;
 
 	PMPI_Group_size(group, n);
-	ranks = malloc((2 * (size_t)*n + 1) * sizeof *ranks);
-	if (!ranks)
-		return NULL;
 	for (int i = 0; i < *n; i++)
-		ranks[*n + i] = i;
-	PMPI_Comm_group(a->comm, &all);
-	PMPI_Group_translate_ranks(group, *n, ranks + *n, all, ranks);
-	PMPI_Group_free(&all);
-	return ranks;
+		all[i] = i;
+	return PMPI_Group_translate_ranks(group, *n, all, a->group, ranks) == MPI_SUCCESS ? ranks
+											  : NULL;
 }
 
 /* The MPI has done MPI_Win_post (posts) or MPI_Win_start. */
 int atomics_matched(struct window *w, MPI_Group group, bool posts)
 {
 	struct atomics *a = w->atomics;
-	int n, *ranks = ranks_of(a, group, &n);
+	int n;
+	const int *ranks = ranks_of(a, group, posts, &n);
 
 	if (!ranks)
-		return dropin_raise(w->win, MPI_ERR_NO_MEM, "out of memory for a group");
+		return dropin_raise(w->win, MPI_ERR_GROUP, "the MPI does not tell its ranks");
 	for (int i = 0; i < n; i++)
 		if (posts)
 			count(&a->target[a->rank].exposed->posts[ranks[i]], 1);
 		else
 			await(a, &a->target[ranks[i]].exposed->posts[a->rank],
 			      ++a->starts[ranks[i]]);
-	free(ranks);
 	return MPI_SUCCESS;
 }

@@ -16,7 +16,8 @@
 enum { SLOTS = 128 };
 static struct layout known[SLOTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the table, and for key */
-static int key = MPI_KEYVAL_INVALID;
+static int key;
+static bool has_key;
 
 /* ------------------------------------------------------- predefined types */
 
@@ -70,7 +71,7 @@ static int forget(MPI_Datatype type, int keyval, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-void types_begin(void)
+bool types_begin(void)
 {
 	const MPI_Datatype integers[] = {MPI_SIGNED_CHAR, MPI_SHORT,  MPI_INT,     MPI_LONG,
 					 MPI_LONG_LONG,   MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
@@ -80,7 +81,7 @@ void types_begin(void)
 					 MPI_UINT16_T,      MPI_UINT32_T,           MPI_UINT64_T};
 
 	pthread_mutex_lock(&lock);
-	if (key == MPI_KEYVAL_INVALID) {
+	if (!has_key) {
 		for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
 			add(integers[i], SIGNED);
 		for (size_t i = 0; i < sizeof naturals / sizeof *naturals; i++)
@@ -88,9 +89,11 @@ void types_begin(void)
 		add(MPI_FLOAT, FLOATING);
 		add(MPI_DOUBLE, FLOATING);
 		pin_library_of((void *)forget);
-		PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &key, NULL);
+		has_key = PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &key, NULL) ==
+			  MPI_SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);
+	return has_key;
 }
 
 /* ---------------------------------------------------------- derived types */
@@ -262,14 +265,16 @@ static struct layout *layout_new(MPI_Datatype type, MPI_Comm comm, int *class)
 static const struct layout *layout_kept(MPI_Datatype type, MPI_Comm comm, int *class)
 {
 	struct layout *l;
-	int found;
+	int found = 0;
 
 	pthread_mutex_lock(&lock);
 	PMPI_Type_get_attr(type, key, &l, &found);
 	if (!found) {
 		l = layout_new(type, comm, class);
-		if (l)
-			PMPI_Type_set_attr(type, key, l);
+		if (l && PMPI_Type_set_attr(type, key, l) != MPI_SUCCESS) {
+			free(l);
+			l = NULL;
+		}
 	}
 	pthread_mutex_unlock(&lock);
 	return l;

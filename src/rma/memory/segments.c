@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/agree.h"
+#include "base/ranks.h"
 #include "rma/own_windows.h"
 #include "rma/memory/shm.h"
 
@@ -142,34 +143,19 @@ static enum rma_failure make_node_window(struct rma *r, struct segments *s, size
 /* The segments of this rank's node. False if there is no memory, or the MPI reports an error. */
 static bool map_node(struct rma *r, struct segments *s)
 {
-	MPI_Group all = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
-	int n, *local, *global;
-	bool ok;
+	int n, *rank = ranks_in(s->node_comm, s->comm, &n);
+	bool ok = rank != NULL;
 
-	PMPI_Comm_size(s->node_comm, &n);
-	local = malloc(2 * (size_t)n * sizeof *local);
-	ok = local && PMPI_Comm_group(s->comm, &all) == MPI_SUCCESS &&
-	     PMPI_Comm_group(s->node_comm, &here) == MPI_SUCCESS;
-	if (ok) {
-		global = local + n;
-		for (int i = 0; i < n; i++)
-			local[i] = i;
-		ok = PMPI_Group_translate_ranks(here, n, local, all, global) == MPI_SUCCESS;
-		for (int i = 0; ok && i < n; i++) {
-			MPI_Aint size;
-			int unit;
-			void *base;
+	for (int i = 0; ok && i < n; i++) {
+		MPI_Aint size;
+		int unit;
+		void *base;
 
-			ok = PMPI_Win_shared_query(s->win, i, &size, &unit, &base) == MPI_SUCCESS;
-			if (ok)
-				r->map[global[i]] = base;
-		}
+		ok = PMPI_Win_shared_query(s->win, i, &size, &unit, &base) == MPI_SUCCESS;
+		if (ok)
+			r->map[rank[i]] = base;
 	}
-	free(local);
-	if (all != MPI_GROUP_NULL)
-		PMPI_Group_free(&all);
-	if (here != MPI_GROUP_NULL)
-		PMPI_Group_free(&here);
+	free(rank);
 	return ok;
 }
 
