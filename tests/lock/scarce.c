@@ -3,7 +3,8 @@
  * What a table needs from the system and the MPI fails on one rank. For each kind of lock, each
  * allocation of that rank's table fails once, the first, the second and so on, until none is left:
  * the call then returns PAWL_ERR_NOMEM on all ranks, with a message, and no table. Then no acquire
- * or release allocates, but for acquires of many locks and requests, which return the same code.
+ * or release allocates, but for the first use of another node over UCX, acquires of many locks and
+ * requests, which return a code and can be repeated.
  * Reports of a table that ends lack what there was no memory for, and the table is freed.
  *
  * The program is linked with --wrap: allocations of the library, and not those of the MPI, go
@@ -210,10 +211,16 @@ static int create(const char *kind, bool homed, pawl_table **t)
 		     : pawl_table_create(MPI_COMM_WORLD, kind, LOCKS, MPI_INFO_NULL, t);
 }
 
+static bool over_ucx(void)
+{
+	const char *transport = getenv("PAWL_TRANSPORT");
+
+	return transport && strcmp(transport, "ucx") == 0;
+}
+
 /* Each rank uses the locks of all ranks. Only over UCX this allocates. */
 static void use(pawl_table *t, const char *kind)
 {
-	const char *transport = getenv("PAWL_TRANSPORT");
 	int before = allocations;
 	bool ranges = pawl_kind_find(kind)->capabilities & PAWL_CAP_RANGES;
 
@@ -231,7 +238,7 @@ static void use(pawl_table *t, const char *kind)
 			expect_code(pawl_lock_release(t, lock), PAWL_SUCCESS, "pawl_lock_release");
 		}
 	}
-	if (!transport || strcmp(transport, "ucx") != 0)
+	if (!over_ucx())
 		expect(allocations == before, "%d allocations by acquires and releases",
 		       allocations - before);
 }
@@ -262,6 +269,42 @@ static int creation(const char *kind, bool homed, int victim)
 	return n;
 }
 
+/* A lock of rank 0, which the last rank has not used yet: a call that fails has changed nothing, is
+ * repeated, and nobody else sees it. */
+static void first_use(const char *kind)
+{
+	const int victim = tap_size - 1;
+	int n = 0;
+
+	for (int more = 1; more && n < MOST_ALLOCATIONS; n += more) {
+		pawl_table *t = NULL;
+		int rc;
+
+		now_doing("%s, first use, allocation %d of rank %d", kind, n, victim);
+		if (!expect_code(create(kind, false, &t), PAWL_SUCCESS, "pawl_table_create"))
+			break;
+		begin(victim, n);
+		if (tap_rank == victim) {
+			rc = pawl_lock_acquire(t, 0, PAWL_EXCLUSIVE);
+			more = left < 0;
+			left = -1;
+			expect(rc == PAWL_SUCCESS ||
+				   (more && (rc == PAWL_ERR_CONNECT || rc == PAWL_ERR_NOMEM)),
+			       "%s: %s", pawl_strerror(rc), pawl_error_message());
+			if (rc != PAWL_SUCCESS)
+				expect_code(pawl_lock_acquire(t, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS,
+					    "the call, repeated");
+			expect_code(pawl_lock_release(t, 0), PAWL_SUCCESS, "pawl_lock_release");
+		}
+		MPI_Bcast(&more, 1, MPI_INT, victim, MPI_COMM_WORLD);
+		use(t, kind);
+		meet();
+		expect_code(pawl_table_free(&t), PAWL_SUCCESS, "pawl_table_free");
+	}
+	expect(n > 0, "no allocation has failed");
+	result("%s: first use, each of %d allocations fails", kind, n);
+}
+
 static void creations(void)
 {
 	const struct pawl_kind *kind;
@@ -274,6 +317,8 @@ static void creations(void)
 			continue;
 		n = creation(kind->name, false, tap_size - 1);
 		result("%s: each of %d allocations fails", kind->name, n);
+		if (over_ucx() && !(kind->capabilities & PAWL_CAP_RANGES))
+			first_use(kind->name);
 	}
 }
 
