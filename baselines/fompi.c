@@ -21,7 +21,7 @@
  *
  * Why this is its best form: a reader needs one atomic each way, and GLOBAL and LOCAL are released
  * in one round trip. The RMA-RW paper states ratios to it only: from 64 ranks on rma-rw is more
- * than 6 times ahead, in simulation 7 to 70 times (doc/reproduction.md).
+ * than 6 times ahead, in simulation 7 to 70 times (doc/measured/reproduction.md).
  *
  * Different from the paper: nothing that shows here. A process that already holds an exclusive lock
  * adds to GLOBAL again (foMPI keeps a local count).

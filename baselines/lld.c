@@ -43,8 +43,9 @@
  *
  * Why this is its best form: a walk takes one round trip for each node, since a node and the link
  * before it are read together, and less is not possible in a list. Where clients hold few ranges it
- * is ahead of citron on one node (doc/ranges.md). With 192 clients it has 6.9 thousand ranges a
- * second in simulation; the Citron paper states no figure of it, but that it is far behind LLC.
+ * is ahead of citron on one node (doc/measured/ranges.md). With 192 clients it has 6.9 thousand
+ * ranges a second in simulation; the Citron paper states no figure of it, but that it is far behind
+ * LLC.
  *
  * Different from the paper: exclusive only (readers and writers in one list need a second walk
  * after each acquire); nodes are reused at once, by (B), whereas the original waits for epochs to

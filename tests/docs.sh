@@ -113,7 +113,7 @@ check "README.md has the table of capabilities" has_table "$srcdir/README.md"
 check "doc/locks.md has the table of capabilities" has_table "$srcdir/doc/locks.md"
 check "pawl(3) has the table of capabilities" has_table "$srcdir/man/pawl.3"
 
-# The lines of doc/coverage-reasons name what is there, in the folders that make coverage reports.
+# The lines of doc/measured/coverage-reasons name what is there, in the folders that make coverage reports.
 reasons()
 {
 	folders=$(sed -n 's/.*--filter ".srcdir.(src.(\(.*\))|baselines).".*/\1/p' \
@@ -134,9 +134,9 @@ reasons()
 			[ -n "$of" ] && (cd "$srcdir" && grep -qE "^[A-Za-z].*\<$what\(" $of) && continue
 			;;
 		esac
-		echo "doc/coverage-reasons: there is no $file $what"
+		echo "doc/measured/coverage-reasons: there is no $file $what"
 		bad=1
-	done <"$srcdir/doc/coverage-reasons"
+	done <"$srcdir/doc/measured/coverage-reasons"
 	return $bad
 }
 check "reasons why lines are not reached name lines that exist" reasons

@@ -15,15 +15,21 @@ build()
 }
 check "Sphinx has no warning" build
 
-# Each document is a page, and each page is reached from the first one.
+# Each document is a page, and each page is reached from the first one, from that of what was
+# measured, or from pawl(3).
 pages()
 {
 	bad=0
-	for page in $(cd "$srcdir" && ls doc/*.md CONTRIBUTING.md models/README.md man/*.[137]) \
+	for page in $(cd "$srcdir" && ls doc/*.md doc/measured/*.md CONTRIBUTING.md models/README.md man/*.[137]) \
 		$(cd "$builddir" && ls man/*.3); do
-		name=${page%.md}.html
+		name=${page%.md}.html index=index.html link=$name
+		case $page in
+		doc/measured/README.md) ;;
+		doc/measured/*) index=doc/measured/README.html link=${name##*/} ;;
+		man/pawl_*) index=man/pawl.3.html link=${name##*/} ;;
+		esac
 		[ -s "$out/$name" ] || { echo "no page $name"; bad=1; }
-		grep -q "href=\"$name\"" "$out/index.html" || { echo "$name is not in the index"; bad=1; }
+		grep -q "href=\"$link\"" "$out/$index" || { echo "$name is not in $index"; bad=1; }
 	done
 	return $bad
 }
@@ -31,12 +37,23 @@ check "every document and manual page is in the index" pages
 
 figures()
 {
-	for data in "$srcdir"/doc/figures/*.tsv; do
+	for data in "$srcdir"/doc/measured/figures/*.tsv "$srcdir"/doc/measured/figures/*.json.gz; do
 		name=${data##*/}
-		grep -q "_images/${name%.tsv}.svg" "$out"/doc/*.html || { echo "no picture of $name"; return 1; }
+		grep -q "_images/${name%%.*}.svg" "$out"/doc/*.html "$out"/doc/*/*.html ||
+			{ echo "no picture of $name"; return 1; }
 	done
 }
 check "every figure is drawn" figures
+
+# Names of manual pages are links in documents and in manual pages; sections have anchors.
+manuals()
+{
+	for link in 'index.html ="man/pawl.3.html"' 'doc/using.html ="../man/pawl.3.html"' \
+		'man/pawl-mpi.7.html ="pawl.3.html"' 'man/pawl-mpi.7.html id="see-also"'; do
+		grep -q "${link#* }" "$out/${link%% *}" || { echo "not there: $link"; return 1; }
+	done
+}
+check "manual pages have links and sections" manuals
 
 searched()
 {

@@ -26,7 +26,7 @@ report()
 all_figures()
 {
 	report 100 figures --out "$tmp/figures" || return 1
-	for data in "$srcdir"/doc/figures/*.tsv; do
+	for data in "$srcdir"/doc/measured/figures/*.tsv; do
 		name=${data##*/}
 		name=${name%.tsv}
 		[ "$(grep -c '<path' "$tmp/figures/$name.svg")" -gt 8 ] || { echo "$name is empty"; return 1; }
@@ -35,7 +35,7 @@ all_figures()
 		grep -qF ">$series<" "$tmp/figures/$name.svg" || { echo "$name: no $series"; return 1; }
 	done
 }
-check "every data file of doc/figures becomes a figure" all_figures
+check "every data file of doc/measured/figures becomes a figure" all_figures
 
 # The same seed gives the same rows, and each names the best of the other kinds.
 swept()

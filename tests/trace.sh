@@ -266,7 +266,7 @@ is_drawn()
 {
 	pawl_trace "$tmp/contended.json" --quiet --picture "$tmp/picture.svg" 2>&1 &&
 		grep -q '<svg' "$tmp/picture.svg" && grep -q 'other locks' "$tmp/picture.svg" &&
-		pawl_trace --picture="$tmp/doc.svg" "$srcdir/doc/figures/contended.json.gz" 2>&1 &&
+		pawl_trace --picture="$tmp/doc.svg" "$srcdir/doc/measured/figures/contended.json.gz" 2>&1 &&
 		grep -q '<svg' "$tmp/doc.svg"
 }
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then

@@ -26,7 +26,7 @@
  * ranges where threads use it in turn (benchmarks/server-times). In simulation, with 18 threads, it
  * and mt reach 3.3 million ranges of one unit a second, and llc 22.7 million, because there the
  * threads do not wait for each other; the Citron paper has them 1.56 times below citron, which
- * would be 5 million here. Two hosts over TCP: doc/ranges.md.
+ * would be 5 million here. Two hosts over TCP: doc/measured/ranges.md.
  *
  * Different from the paper: one thread on each node instead of 18, on the cores of the ranks, so
  * the list needs no atomics. The paper does not describe waiting; here all three wait in the same

@@ -18,7 +18,7 @@
  *
  * Why this is its best form: one message to ask and one to answer, and nothing else at the server
  * than a look at a word. Over Open MPI's TCP, whose messages are faster than its atomics, it is 20
- * times ahead of shiftlock (doc/workloads.md). The ShiftLock paper states no figure of it.
+ * times ahead of shiftlock (doc/measured/workloads.md). The ShiftLock paper states no figure of it.
  *
  * Different from the paper: its server has threads that poll all the time, each on its own core;
  * this one shares the cores of the ranks.

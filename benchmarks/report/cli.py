@@ -14,7 +14,7 @@ COMMANDS = {
     "run": (run, "measure a table of doc/ on this machine"),
     "reproduce": (reproduce, "simulate the figures of the papers, and draw them"),
     "sweep": (sweep, "simulate the default kind in settings drawn from a seed"),
-    "figures": (figures, "draw the figures of the papers from the data in doc/figures"),
+    "figures": (figures, "draw the figures of the papers from the data in doc/measured/figures"),
     "plot": (plot, "draw results of pawl-bench"),
 }
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from .launch import SOURCE
 from .results import BadInput
 
-FOLDER = os.path.join(SOURCE, "doc", "figures")
+FOLDER = os.path.join(SOURCE, "doc", "measured", "figures")
 
 
 def is_number(text: str) -> bool:

@@ -17,14 +17,15 @@ COLUMNS = {"fig6": 2, "figalock": 2, "figshift7": 2, "figshift8": 2, "figshift9"
 
 ABOUT = """\
 Draws the data that "pawl-report reproduce" wrote: FILE.tsv becomes FILE.svg. Without a name: all of
-doc/figures in the source tree, which are the figures of doc/reproduction.md."""
+doc/measured/figures in the source tree, which are the figures of doc/measured/reproduction.md."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", default="figures",
                         help="the folder of the figures (default: figures)")
     parser.add_argument("--format", choices=style.FORMATS, default="svg", help="(default: svg)")
-    parser.add_argument("file", nargs="*", help="data, FILE.tsv (default: all of doc/figures)")
+    parser.add_argument("file", nargs="*",
+                        help="data, FILE.tsv (default: all of doc/measured/figures)")
 
 
 def small(value: float) -> str:

@@ -37,9 +37,9 @@ NONE = "none"
 
 ABOUT = f"""\
 Runs pawl-sim of the build tree (default: the current folder) on descriptions of the papers'
-machines, and writes figN.tsv, the data of doc/reproduction.md, and figN.svg. The data is the same
-each time. Takes about 10 minutes on two cores. At the end it prints the headlines of the papers,
-and which of them are reached; --only {NONE} prints these for the data that is there.
+machines, and writes figN.tsv, the data of doc/measured/reproduction.md, and figN.svg. The data is
+the same each time. Takes about 10 minutes on two cores. At the end it prints the headlines of the
+papers, and which of them are reached; --only {NONE} prints these for the data that is there.
 
 figures of --only: {", ".join(list(FIGURES)[:9])},
   {", ".join(list(FIGURES)[9:])}
@@ -50,7 +50,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="figures 3 to 6 and scaling up to "
                         "128 ranks only")
     parser.add_argument("--out", metavar="DIR", default=figures.FOLDER,
-                        help="the folder of the data (default: doc/figures of the source tree)")
+                        help="the folder of the data (default: doc/measured/figures of the "
+                             "source tree)")
     parser.add_argument("--draw", metavar="DIR", default="figures",
                         help="the folder of the figures (default: figures)")
     parser.add_argument("--format", choices=style.FORMATS, default="svg", help="(default: svg)")

@@ -9,11 +9,11 @@ from .results import BadInput
 from .tables import dropin, ranges, readers, scaling, ucx, workloads
 
 TABLES = {
-    "workloads": (workloads, "doc/workloads.md: the ALock and ShiftLock papers"),
-    "ranges": (ranges, "doc/ranges.md: the Citron paper"),
-    "dropin": (dropin, "doc/dropin.md: MPI_Win_lock, natively and by libpawl-mpi"),
-    "ucx": (ucx, "doc/ucx.md: the transport over UCX"),
-    "readers": (readers, "doc/speed.md: rma-rw and fompi-rw on two hosts, over both transports"),
+    "workloads": (workloads, "doc/measured/workloads.md: the ALock and ShiftLock papers"),
+    "ranges": (ranges, "doc/measured/ranges.md: the Citron paper"),
+    "dropin": (dropin, "doc/measured/dropin.md: MPI_Win_lock, natively and by libpawl-mpi"),
+    "ucx": (ucx, "doc/measured/ucx.md: the transport over UCX"),
+    "readers": (readers, "doc/measured/speed.md: rma-rw and fompi-rw on two hosts, by MPI and UCX"),
     "scaling": (scaling, "one contended lock over the number of ranks"),
 }
 

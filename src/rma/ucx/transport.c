@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * NET words through UCX (UCP). doc/ucx.md has the figures.
+ * NET words through UCX (UCP). doc/measured/ucx.md has the figures.
  *
  * Segments are those of segments.c: memory that the ranks of a node share, opened to other nodes by
  * ucp_mem_map. A process has two workers for each table. Other ranks operate on its segment through
