@@ -152,14 +152,45 @@ static uint64_t find_failure(const struct lock_protocol *p, uint64_t first, uint
 	return 0;
 }
 
+/* The seed that has shown the fault, or 0. */
+static uint64_t known_seed(const struct lock_protocol *p)
+{
+	static const struct {
+		const char *kind, *fault;
+		uint64_t seed;
+	} known[] = {
+#include "known_seeds.h"
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strcmp(known[i].kind, p->kind.name) == 0 &&
+		    strcmp(known[i].fault, fault_name(fault_on)) == 0)
+			return known[i].seed;
+	return 0;
+}
+
+/* The first seed that finds the fault, or 0. Most of the time goes to the few faults that thousands
+ * of worlds do not show, so the seed that has shown one is tried before the others. */
+static uint64_t find_fault(const struct lock_protocol *p)
+{
+	struct sums sums;
+	uint64_t seed =
+	    set.count || set.first > 1 || set.size.wide || set.nodes ? 0 : known_seed(p);
+
+	if (seed && find_failure(p, seed, 1, &sums))
+		return seed;
+	if (seed)
+		printf("# %s: seed %llu of known_seeds.h does not find %s\n", p->kind.name,
+		       (unsigned long long)seed, fault_name(fault_on));
+	return find_failure(p, set.first, set.count ? set.count : FAULT_SEEDS, &sums);
+}
+
 /* With a fault on. */
 static void check_found(const struct lock_protocol *p)
 {
-	struct sums sums;
-	uint64_t seed;
+	uint64_t seed = find_fault(p);
 	char text[120];
 
-	seed = find_failure(p, set.first, set.count ? set.count : FAULT_SEEDS, &sums);
 	snprintf(text, sizeof text, "fault %s is %sfound", fault_name(fault_on),
 		 seed ? "" : "not ");
 	if (seed)
