@@ -40,7 +40,7 @@
  * | | safe 5M long | pass | 2 nodes of 2 | 17 309 895 |
  * | NN=3 NC=1 TIMED | safe long | pass | 3 nodes of one, with deadlines | 1 264 471 |
  * | BRIEF | safe 5M middle | pass | 2 nodes of 2, stays that end at any time | 4 976 211 |
- * | BRIEF NOKEEP | safe | pass | without K1 | 3 099 126 |
+ * | BRIEF NOKEEP | safe middle | pass | without K1 | 3 099 126 |
  * | TIMED UNSEEN=0 | safe 5M long | pass | 2 nodes of 2, with deadlines, each release looks | 19 013 715 |
  * | TIMED FIRM=0 UNSEEN=0 | safe 5M long | pass | the same, client 0 without | 15 278 213 |
  * | TIMED FIRM=0 BREAK_HEAD | safe | deadlock | SHUT by a look at HEAD before the swap | |

@@ -23,7 +23,7 @@
  * Rows of ./check, known-broken variants among them:
  *
  * | | safe | pass | 3 clients of 2 packages | 1 487 180 |
- * | TIMED=1 | safe | pass | one has deadlines | 4 085 633 |
+ * | TIMED=1 | safe middle | pass | one has deadlines | 4 085 633 |
  * | NP=2 DIRECT TIMED=3 | safe | pass | 2 with deadlines, also at the node alone | 28 383 |
  * | LIVE=0 | live4 3M | pass | 3 clients of 2 packages | 1 930 627 |
  * | LIVE=1 | live4 3M middle | pass | 3 clients of 2 packages | 2 105 001 |

@@ -93,12 +93,12 @@
  * | NC=1 GUESTS OPENINGS=2 BREAK_NOTED | safe | assert | H has no note of guests | sharer and writer together |
  * | NC=1 GUESTS OPENINGS=2 BREAK_HOST | safe | assert | an exclusive guest does not close the share of its host | sharer and writer together |
  * | NC=1 FIRST BREAK_UNMARKED | safe | assert | F1 sets no mark | sharer and writer together |
- * | NC=1 FIRST BREAK_TAKEN | safe | assert | F1 looks at TAKEN before it sets the mark | sharer and writer together |
- * | NC=1 FIRST BREAK_CLAIM | safe | assert | F2 sets neither TAKEN nor CLAIMED | sharer and writer together |
- * | NC=1 FIRST BREAK_FIRST | safe | assert | no F3 | sharer and writer together |
+ * | NC=1 FIRST BREAK_TAKEN | bfs | assert | F1 looks at TAKEN before it sets the mark | sharer and writer together |
+ * | NC=1 FIRST BREAK_CLAIM | bfs | assert | F2 sets neither TAKEN nor CLAIMED | sharer and writer together |
+ * | NC=1 FIRST BREAK_FIRST | bfs | assert | no F3 | sharer and writer together |
  * | NC=1 FIRST BREAK_FRESH | safe | assert | the root moves as if it were not fresh | sharer and writer together |
  * | NC=1 FIRST BREAK_ZERO | safe | assert | F3 writes 0 | sharer and writer together |
- * | NC=1 FIRST BREAK_FORGET | safe | assert | F4 does not leave the root fresh (UNUSED) | sharer and writer together |
+ * | NC=1 FIRST BREAK_FORGET | bfs | assert | F4 does not leave the root fresh (UNUSED) | sharer and writer together |
  * | NP=3 UNUSED OPENINGS=2 BREAK_UNUSED | safe | assert | S8 clears HERE whatever it finds | sharer and writer together |
  * | NP=3 OPENINGS=2 LIVE=2 BREAK_STREAM | live4 | cycle | C2 and C3 are one step, once R is empty | |
  */

@@ -54,7 +54,7 @@
  * | BREAK_COMMON W0=1 W1=5 W2=5 | safe | deadlock | a client that holds a node waits for nodes above it, as in the paper | |
  * | BREAK_BITS W0=1 W1=8 W2=7 | safe | assert | a client that finds bits of others set clears those, too | a holder without its bits |
  * | BREAK_KEEP W0=1 W1=8 W2=7 | safe | deadlock | a client that finds bits of others set waits without clearing its own | |
- * | BREAK_AGAIN W0=0 W1=0 W2=2 | safe | assert | a client looks above before it asks again for bits of others | two holders of a unit |
+ * | BREAK_AGAIN W0=0 W1=0 W2=2 | bfs | assert | a client looks above before it asks again for bits of others | two holders of a unit |
  * | BREAK_CLAIM W0=1 W1=8 W2=7 | safe | deadlock | a client asks for bits of others for ever, and keeps its own | |
  * | BREAK_TICKETS W0=4 W1=6 W2=5 | safe | deadlock | the ticket of a node is drawn when the nodes before it are held | |
  * | POSTED NP=2 SLOTS=1 BREAK_REUSE W0=2 W1=6 | safe | assert | a slot is used again before its release has taken effect | a word counts a slot twice |

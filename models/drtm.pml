@@ -22,7 +22,7 @@
  * | ERROR=1 NW=1 NR=2 | safe long | pass | 1 writer, 2 readers, clocks wrong by 1 step | 3 870 641 |
  * | NW=1 NR=2 | safe 20M long | pass | 1 writer, 2 readers, clocks wrong by 2 steps | 17 519 240 |
  * | BREAK_LEASE | safe | assert | a writer does not wait until the lease is over | a reader in time, and a writer beside it |
- * | BREAK_CLOCK | safe | assert | a writer trusts its clock | a reader in time, and a writer beside it |
+ * | BREAK_CLOCK | bfs | assert | a writer trusts its clock | a reader in time, and a writer beside it |
  * | ERROR=1 NW=1 NR=2 BREAK_SHORTEN | safe | assert | a reader computes the new end before it knows the one that it replaces | a reader in time, and a writer beside it: a lease is cut short |
  */
 #ifndef NW

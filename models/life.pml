@@ -14,8 +14,11 @@
  *
  * Rows of ./check, known-broken variants among them:
  *
- * | | safe | pass | 3 clients, 2 turns each, 3 lives | 1 361 600 |
- * | NP=2 TURNS=3 NL=4 | safe | pass | 2 clients, 3 turns each, 4 lives | 1 964 258 |
+ * | NL=2 | safe | pass | 3 clients, 2 turns each, 2 lives | 478 401 |
+ * | NP=2 TURNS=3 | safe | pass | 2 clients, 3 turns each, 3 lives | 899 305 |
+ * | NP=2 NL=4 | safe | pass | 2 clients, 2 turns each, 4 lives | 287 926 |
+ * | | safe middle | pass | 3 clients, 2 turns each, 3 lives | 13 278 805 |
+ * | NP=2 TURNS=3 NL=4 | safe middle | pass | 2 clients, 3 turns each, 4 lives | 4 748 404 |
  * | BREAK_UNTOLD | bfs | assert | no look after a recovery | a holder is not told |
  * | BREAK_ANY | bfs | assert | a repair in an earlier life counts | a holder is not told |
  * | BREAK_PUT | bfs | assert | M3 is a put | told again, by a repair that came late |
