@@ -11,7 +11,8 @@ AS_CASE([$enable_sanitizers],
 	[no | address | undefined | thread | address,undefined | undefined,address], [],
 	[AC_MSG_ERROR([--enable-sanitizers=$enable_sanitizers: LIST is address, undefined, address,undefined or thread])])
 AS_IF([test "x$enable_sanitizers" != xno], [
-	pawl_flags="-g -O1 -fsanitize=$enable_sanitizers -fno-sanitize-recover=all -fno-omit-frame-pointer"
+	AS_IF([test "x$CFLAGS" = "x-g -O2"], [CFLAGS="-g -O1" CXXFLAGS="-g -O1"])
+	pawl_flags="-fsanitize=$enable_sanitizers -fno-sanitize-recover=all -fno-omit-frame-pointer"
 	pawl_save_CFLAGS=$CFLAGS
 	CFLAGS="$CFLAGS $pawl_flags"
 	AC_MSG_CHECKING([whether $CC links with -fsanitize=$enable_sanitizers])
