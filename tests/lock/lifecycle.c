@@ -11,8 +11,9 @@
 
 enum {
 	WARM_UP = 100,
-	PARTS = 5,       /* of the rounds after the warm-up */
-	LEAK_BYTES = 256 /* a table; the MPI may keep less than this for a communicator */
+	PARTS = 5,        /* of the rounds after the warm-up */
+	LEAK_BYTES = 256, /* a table; the MPI may keep less than this for a communicator */
+	FEW = 10
 };
 
 static size_t heap_in_use(void)
@@ -206,10 +207,10 @@ int main(int argc, char **argv)
 
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	for (int i = 0; (kind = tap_kind(&i));)
-		/* All kinds share most of the code, so only one of each sort gets the full number.
-		 */
+		/* All kinds share most of the code, so only one gets the full number. */
 		many_times(kind, tap_long || strcmp(kind->name, "rma-rw") == 0 ? tap_rounds
-									       : tap_rounds / 10);
+				 : tap_rounds < FEW * FEW                      ? tap_rounds / FEW
+									       : FEW);
 	together();
 	parts_of_the_job();
 	by_handles();

@@ -72,6 +72,7 @@ struct hold {
 	uint64_t lock;
 	pawl_range range;
 	bool ranges;
+	bool failed; /* a call about it has failed, or it is SPARE */
 };
 
 static int acquire(struct hold *h)
@@ -116,8 +117,9 @@ static bool ask(struct hold *h, pawl_request *request)
 	return !done;
 }
 
-/* Acquire and release all of them. Each acquire may wait for a second, so they wait together;
- * ranges have no requests, so the first that is not free waits by itself, and the others are left.
+/* Acquire and release all that have failed. Each acquire may wait for a second, so they wait
+ * together; ranges have no requests, so the first that is not free waits by itself, and the others
+ * are left.
  */
 static void use_all(struct hold *h, int n)
 {
@@ -125,11 +127,14 @@ static void use_all(struct hold *h, int n)
 	bool *open = calloc((size_t)n, sizeof *open);
 	const pawl_table *waited = NULL;
 	double began = seconds_now();
-	int left_open = 0;
+	int left_open = 0, used = 0;
 
 	for (int i = 0; i < n; i++) {
 		int rc;
 
+		if (!h[i].failed)
+			continue;
+		used++;
 		if (!h[i].ranges) {
 			rc = pawl_lock_iacquire(h[i].table, h[i].lock, PAWL_EXCLUSIVE, &request[i]);
 			open[i] = rc == PAWL_SUCCESS;
@@ -163,7 +168,7 @@ static void use_all(struct hold *h, int n)
 		if (rc == PAWL_SUCCESS)
 			expect_loss(release(&h[i]), "release");
 	}
-	expect_time(seconds_now() - began < most_s, "%d locks take %.1f s", n,
+	expect_time(seconds_now() - began < most_s, "%d locks take %.1f s", used,
 		    seconds_now() - began);
 	free(request);
 	free(open);
@@ -204,7 +209,8 @@ static int held(struct hold *h, pawl_request *request, bool *waits)
 		if (tap_rank == 1) {
 			begin(i);
 			waits[i] = ask(&h[i], &request[i]);
-			failures += end();
+			h[i].failed = end();
+			failures += h[i].failed;
 		}
 		meet();
 	}
@@ -221,7 +227,8 @@ static int unheld(struct hold *h)
 		expect_loss(rc, "acquire");
 		if (rc == PAWL_SUCCESS)
 			expect_loss(release(&h[i]), "release");
-		failures += end();
+		h[i].failed = end();
+		failures += h[i].failed;
 	}
 	meet();
 	return failures;
@@ -240,12 +247,15 @@ static bool begin_kind(const struct pawl_kind *kind, struct hold *h, bool conten
 	for (int i = 0; i < LOCKS + SPARE; i++)
 		h[i] = (struct hold){.table = t,
 				     .lock = (uint64_t)i,
-				     .ranges = kind->capabilities & PAWL_CAP_RANGES};
+				     .ranges = kind->capabilities & PAWL_CAP_RANGES,
+				     .failed = i >= LOCKS};
 	if (!t)
 		return false;
 	failures = unheld(h);
 	failures += contends ? held(h, request, waits) : 0;
 	MPI_Bcast(&failures, 1, MPI_INT, 1, MPI_COMM_WORLD);
+	for (int i = 0; i < LOCKS; i++)
+		MPI_Bcast(&h[i].failed, 1, MPI_C_BOOL, 1, MPI_COMM_WORLD);
 	expect(failures > 4, "only %d calls failed", failures);
 	for (int i = 0; contends && tap_rank == 0 && i < FREE; i += step())
 		expect_loss(release(&h[i]), "release");
@@ -285,7 +295,7 @@ int main(int argc, char **argv)
 	if (tap_rank == 0)
 		use_all(h, kinds * EACH);
 	meet();
-	result("all these locks, by the other rank");
+	result("all locks whose calls have failed, by the other rank");
 	for (int k = 0; k < kinds; k++) {
 		struct hold *spare = h + k * EACH + LOCKS;
 
