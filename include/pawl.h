@@ -436,7 +436,8 @@ typedef struct pawl_request {
  * others try at each test. The lock is held when pawl_request_test() or pawl_request_wait() says
  * so, and not before, even if it was free. After a failure there is no request.
  *
- * A request goes on only within the calls that take it. It may get the lock between two of them,
+ * A request goes on only within the calls that take it, unless pawl_request_fd() or
+ * pawl_request_mpi() has given it a thread. It may get the lock between two of them,
  * and then others wait for the next one: test often. With option lease, test several times a lease,
  * or others may take this thread for dead. As with a lock that is held, this thread must not wait
  * for threads that wait for the lock.
@@ -462,6 +463,37 @@ int pawl_request_wait(pawl_request *request);
  * queue may stay for a while, or by a release if it has got the lock. Kinds without PAWL_CAP_TIMED
  * wait for the lock and release it. */
 int pawl_request_cancel(pawl_request *request);
+
+/*
+ * Await a request together with other things, by poll(), epoll or select(): *fd is readable when
+ * the request has ended, with the lock or without; then pawl_request_test() says so at once. The
+ * descriptor is the library's: do not read or close it. It is closed when pawl_request_test() has
+ * set *done, and by pawl_request_wait() and pawl_request_cancel(), so take it out of what polls it
+ * before. Another call for the same request gives the same descriptor.
+ *
+ * From this call until then a thread of the library goes on with the request, and sleeps meanwhile
+ * as an acquire does; the lock may be held by the time at which the program calls
+ * pawl_request_test(), and with option lease the lease runs. With transport mpi the thread calls
+ * the MPI: PAWL_ERR_THREAD below MPI_THREAD_MULTIPLE, or with threads=single. It does not drive the
+ * MPI for the program below MPI_THREAD_MULTIPLE, so a rank that sleeps in poll() delays others then
+ * that operate on its windows. PAWL_ERR_NOMEM: no descriptor, or no memory for a thread;
+ * PAWL_ERR_ARG: the request has ended, or is another thread's. After a failure the request goes on
+ * as before. Local.
+ */
+int pawl_request_fd(pawl_request *request, int *fd);
+
+/*
+ * The same as a request of the MPI (a generalised request), for MPI_Waitany(), MPI_Waitsome() and
+ * others over locks and messages: *mpi completes when the request has ended; then call
+ * pawl_request_test(). One at a time for each request: PAWL_ERR_HELD. The program completes or
+ * frees *mpi as any other. MPI_Cancel() completes it as cancelled within some milliseconds, and
+ * pawl_request_cancel() at once; the former leaves the request as it is. PAWL_ERR_THREAD below
+ * MPI_THREAD_MULTIPLE; other codes as of pawl_request_fd().
+ */
+int pawl_request_mpi(pawl_request *request, MPI_Request *mpi);
+
+/* As pawl_request_mpi(), with the handle of Fortran: MPI_Request_c2f(), MPI_Request_toint(). */
+int pawl_request_mpi_f(pawl_request *request, pawl_fint *mpi);
 
 /* A read without the lock. All zero (PAWL_READ_INIT) before the first; the contents belong to the
  * library. */

@@ -432,6 +432,25 @@ class request
 		return taken();
 	}
 
+	/* A descriptor that is readable when the request has ended; then call test(). Closed by
+	 * the call that ends the request: pawl_request_fd(). */
+	[[nodiscard]] int fd()
+	{
+		int descriptor = -1;
+
+		detail::check(pawl_request_fd(&request_, &descriptor));
+		return descriptor;
+	}
+
+	/* A request of the MPI that completes then: pawl_request_mpi(). */
+	[[nodiscard]] MPI_Request mpi()
+	{
+		MPI_Request handle = MPI_REQUEST_NULL;
+
+		detail::check(pawl_request_mpi(&request_, &handle));
+		return handle;
+	}
+
 	/* End the request without the lock. */
 	void cancel()
 	{

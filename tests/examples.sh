@@ -7,7 +7,7 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 
-for example in counter fenced hashtable parts prices records survivor tasks; do
+for example in counter fenced hashtable parts prices records survivor tasks whichever; do
 	check "$example, 4 ranks" mpi_run 4 60 "$builddir/examples/$example"
 done
 check "counter, 1 rank" mpi_run 1 60 "$builddir/examples/counter"

@@ -181,6 +181,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_table_get_percentile": [c_void_p, c_int, c_double, POINTER(c_double)],
     "pawl_private_scope_read": [*_LOCK, POINTER(ReadData)],
     "pawl_lock_read_validate": [*_LOCK, POINTER(ReadData)],
+    "pawl_request_fd": [c_void_p, POINTER(c_int)],
     "pawl_range_grow": [*_LOCK, POINTER(c_int64)],
     "pawl_range_shrink": [*_LOCK, c_int64],
 }

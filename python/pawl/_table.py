@@ -191,8 +191,9 @@ class Request(_Lockable):
     """An acquire that goes on while this thread does something else; made by Table.iacquire().
 
     test() or wait() says when the lock is held; Table.release() releases it then. For `with`: waits
-    at its begin, and releases at its end. An exception within test() or wait() ends the request,
-    and so does the end of the object's life, in the thread that made it.
+    at its begin, and releases at its end; `async with` lets other tasks run while it waits. An
+    exception within test() or wait() ends the request, and so does the end of the object's life, in
+    the thread that made it.
     """
 
     __slots__ = ()
@@ -223,6 +224,40 @@ class Request(_Lockable):
             if was == PENDING:
                 _end(self)
             raise
+
+    def fileno(self) -> int:
+        """A descriptor that is readable when the request has ended, for selectors and asyncio. The
+        call that ends the request closes it, so unregister it before test(): pawl_request_fd()."""
+        fd = c_int()
+        where = ctypes.addressof(self) + Scope._request.offset
+        check(self._table._lib.pawl_request_fd(where, byref(fd)))
+        return fd.value
+
+    async def _ended(self) -> None:
+        import asyncio  # slow
+
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        fd = self.fileno()
+        loop.add_reader(fd, ended.set)
+        try:
+            await ended.wait()
+        finally:
+            loop.remove_reader(fd)
+
+    async def __aenter__(self) -> Request:
+        was = self._state
+        try:
+            await self._ended()
+            self.test()
+            return self
+        except BaseException:
+            if was == PENDING:
+                _end(self)
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self.release()
 
     def cancel(self) -> None:
         """End the request without the lock."""

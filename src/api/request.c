@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests: acquires that do not wait. */
+/* Requests: acquires that do not wait; and descriptors and requests of the MPI for them. */
 #include "base/error.h"
 #include "table/table.h"
 
@@ -114,6 +114,10 @@ static int step(pawl_request *request, enum client_step how, uint64_t until_ns, 
 	q = find(request, &t, &rc);
 	if (!q)
 		return rc;
+	if (q->thread_of_steps && !steps_are_over(t, q, how == CLIENT_WAIT, until_ns)) {
+		*done = 0;
+		return PAWL_SUCCESS;
+	}
 	slot = q->slot;
 	lock = slot->lock;
 	is_range = q->is_range;
@@ -160,6 +164,67 @@ int pawl_request_wait(pawl_request *request)
 	return call_request_wait(request, 0, &done);
 }
 
+/* Let a thread take the steps of a request. NULL: *rc is the code. */
+static struct client_request *begin_steps(const pawl_request *request, const char *name,
+					  const void *result, int *rc)
+{
+	struct client_request *q;
+	pawl_table *t;
+
+	if (!request || !result) {
+		*rc = error_set(PAWL_ERR_ARG, "%s is null", request ? name : "request");
+		return NULL;
+	}
+	if (is_null(request)) {
+		*rc =
+		    error_set(PAWL_ERR_ARG, "request: it has ended, so there is nothing to await");
+		return NULL;
+	}
+	q = find(request, &t, rc);
+	if (!q)
+		return NULL;
+	if (!steps_may_wait(t)) {
+		*rc =
+		    error_set(PAWL_ERR_THREAD,
+			      "a request over transport mpi is awaited by a thread that calls the"
+			      " MPI: initialise it with MPI_THREAD_MULTIPLE (MPI_Init_thread), and"
+			      " leave option threads at auto or multiple");
+		return NULL;
+	}
+	if (t->observe && !q->told)
+		tell_begin(t, q);
+	if (steps_begin(t, q))
+		return q;
+	*rc = error_set(PAWL_ERR_NOMEM,
+			"no descriptor, or no memory for a thread, to await a request");
+	return NULL;
+}
+
+int pawl_request_fd(pawl_request *request, int *fd)
+{
+	int rc = PAWL_SUCCESS;
+	const struct client_request *q = begin_steps(request, "fd", fd, &rc);
+
+	if (q)
+		*fd = steps_fd(q);
+	return rc;
+}
+
+int pawl_request_mpi(pawl_request *request, MPI_Request *mpi)
+{
+	int level = MPI_THREAD_SINGLE, rc = PAWL_SUCCESS;
+	struct client_request *q;
+
+	PMPI_Query_thread(&level);
+	if (level < MPI_THREAD_MULTIPLE)
+		return error_set(PAWL_ERR_THREAD,
+				 "a thread completes the MPI's request for a lock, which needs"
+				 " MPI_THREAD_MULTIPLE; MPI was initialised with less (use"
+				 " MPI_Init_thread)");
+	q = begin_steps(request, "mpi", mpi, &rc);
+	return q ? steps_begin_mpi(q, mpi) : rc;
+}
+
 /* leave: not to wait for the lock. */
 static int cancel(pawl_request *request, bool leave)
 {
@@ -177,6 +242,7 @@ static int cancel(pawl_request *request, bool leave)
 	q = find(request, &t, &rc);
 	if (!q)
 		return rc;
+	steps_end(q);
 	slot = q->slot;
 	lock = slot->lock;
 	if (t->observe && q->told)

@@ -234,9 +234,11 @@ struct client_request {
 	bool running; /* on the request's own stack */
 	bool is_range;
 	bool told;          /* observers know that it waits */
+	bool advanced;      /* ended by client_request_advance(): the last step is still to come */
 	uint64_t looks;     /* for a fault */
 	const void *thread; /* that takes its steps */
 	struct request_stack *stack;
+	struct steps_thread *thread_of_steps; /* of table/steps.c, which takes them; NULL: none */
 	/* For observers: when and where the program made it, and counts of the slot then. */
 	uint64_t begin_ns, waits_before, far_before;
 	const void *site;
@@ -263,6 +265,10 @@ struct client_request *client_request(struct client_set *set, uint64_t lock, int
 int client_request_step(struct client_set *set, struct client_request *q, enum client_step how);
 /* A step that waits until this time (rma_now_ns()) at most; 0: to the end. */
 int client_request_wait(struct client_set *set, struct client_request *q, uint64_t until_ns);
+/* A step that waits until this time, of a request that has not ended: whether the acquire has
+ * ended. Leaves the last step to the next call of one of the other two. Changes only the slot and
+ * *q, and may be called by another thread than these, one at a time. */
+bool client_request_advance(struct client_request *q, uint64_t until_ns);
 /* From here on the client holds the lock, as after client_enter(). */
 void client_request_end(struct client_set *set, struct client_request *q);
 /* The client does not hold the lock afterwards. Codes as of client_release(). */

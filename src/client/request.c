@@ -26,8 +26,9 @@
  *       it. Kinds without deadlines wait for the lock and release it.
  *   (D) With option lease, a client that takes no step for the time of a lease is a client that
  *       was stopped as long: the acquire notices it as it does then.
- *   (E) One thread at a time takes its steps: the one that has made it, and after that has left it
- *       a thread of the library (table/left.c). No function that is on the stack between two steps
+ *   (E) One thread at a time takes its steps: the one that has made it, or a thread of the library
+ *       after that has left it (table/left.c) or while it awaits other things, too
+ *       (table/steps.c). No function that is on the stack between two steps
  *       has thread-local data, whose address would be another one then.
  * A request may have been granted the lock since its last step; then others wait for the client's
  * next step and its release. So for questions of dead-lock a request holds its lock.
@@ -172,6 +173,10 @@ static int end_acquire(struct client_set *set, struct client_request *q)
 
 int client_request_step(struct client_set *set, struct client_request *q, enum client_step how)
 {
+	if (q->advanced) {
+		q->advanced = false;
+		return end_acquire(set, q);
+	}
 	if (q->code != CLIENT_PENDING)
 		return q->code;
 	if (FAULT(client_request) && how == CLIENT_LOOK && q->looks++ > 0) {
@@ -195,6 +200,17 @@ int client_request_wait(struct client_set *set, struct client_request *q, uint64
 	if (rc == CLIENT_PENDING)
 		q->steps.until_ns = 0;
 	return rc;
+}
+
+bool client_request_advance(struct client_request *q, uint64_t until_ns)
+{
+	q->steps.waits = true;
+	q->steps.hurries = false;
+	q->steps.until_ns = until_ns;
+	take_step(q);
+	q->steps.until_ns = 0;
+	q->advanced = q->code != CLIENT_PENDING;
+	return q->advanced;
 }
 
 struct client_request *client_request(struct client_set *set, uint64_t lock, int mode,

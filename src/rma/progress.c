@@ -22,8 +22,8 @@
  */
 #include "rma/progress.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "base/thread.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -92,19 +92,6 @@ static void *drive(void *arg)
 	return NULL;
 }
 
-/* The thread blocks all signals: they are for the application's threads. */
-static int create_quietly(struct rma_progress *p)
-{
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&p->thread, NULL, drive, p);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return rc;
-}
-
 struct rma_progress *rma_progress_start(struct rma *r, uint64_t bytes)
 {
 	struct rma_progress *p = calloc(1, sizeof *p);
@@ -113,7 +100,7 @@ struct rma_progress *rma_progress_start(struct rma *r, uint64_t bytes)
 		return NULL;
 	p->client.rma = r;
 	p->words = (bytes < SUM_BYTES ? bytes : SUM_BYTES) / sizeof(int64_t);
-	if (create_quietly(p) == 0)
+	if (thread_start(&p->thread, drive, p))
 		return p;
 	free(p);
 	return NULL;

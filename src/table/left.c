@@ -4,7 +4,7 @@
  * and of ranges that wait in the order of arrival.
  *
  * A thread takes the remaining steps of such a request, and releases the lock as soon as the
- * request has it. It blocks all signals, and belongs to no client: its slot is ENDING
+ * request has it. It belongs to no client: its slot is ENDING
  * (client/slots.h), so a client that asks for the same lock waits as for another process. For other
  * clients it is a client that releases at once, so it adds no dead-lock.
  *
@@ -19,11 +19,10 @@
  * Considered and not chosen: waits by tries, which can be left at any time. A client that tries has
  * no place in the order of arrival, and does not get a long range while short ones come and go.
  */
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "table/table.h"
 
 enum { SLICE_NS = 10000000, LOOK_NS = 100000 };
@@ -58,16 +57,11 @@ static void *end_left(void *arg)
 static bool start(struct left *left)
 {
 	pthread_t thread;
-	sigset_t all, before;
-	int rc;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&thread, NULL, end_left, left);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc == 0)
-		pthread_detach(thread);
-	return rc == 0;
+	if (!thread_start(&thread, end_left, left))
+		return false;
+	pthread_detach(thread);
+	return true;
 }
 
 bool left_begin(pawl_table *t, struct client_request *q, struct observe_record *r)
@@ -75,7 +69,7 @@ bool left_begin(pawl_table *t, struct client_request *q, struct observe_record *
 	struct rma_client *c = &q->slot->client;
 	struct left *left;
 
-	if (q->steps.never || (!t->clients.threaded && t->rma.transport->can.by_mpi))
+	if (q->steps.never || !steps_may_wait(t))
 		return false;
 	left = malloc(sizeof *left);
 	if (!left)

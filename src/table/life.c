@@ -40,6 +40,7 @@ static void stop_threads(pawl_table *t)
 	const struct lock_protocol *p = t->setup.protocol;
 
 	left_await(t, true);
+	steps_end_all(t);
 	rma_progress_stop(t->progress);
 	t->progress = NULL;
 	if (p->mpi && p->mpi->halt)
@@ -165,6 +166,7 @@ static __attribute__((destructor(101))) void at_exit(void)
 		return;
 	for (pawl_table *t = tables; t; t = t->next) {
 		left_await(t, true);
+		steps_end_all(t);
 		if (t->rma.transport->leave)
 			t->rma.transport->leave(&t->rma);
 		if (t->in_session)

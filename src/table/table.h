@@ -101,6 +101,25 @@ bool left_begin(pawl_table *t, struct client_request *q, struct observe_record *
 /* Wait until these threads have ended. stop: they do not wait for their locks any more. */
 void left_await(pawl_table *t, bool stop);
 
+/* steps.c ----------------------------------------------------------------- */
+
+/* Whether a thread may wait for locks in place of the program's: it may call the MPI, or need
+ * not. */
+bool steps_may_wait(const pawl_table *t);
+/* From now on a thread takes the steps of this request, and its descriptor is readable when the
+ * acquire has ended. False: no memory for the thread, or no descriptor. */
+bool steps_begin(pawl_table *t, struct client_request *q);
+int steps_fd(const struct client_request *q);
+/* Then, begin a request of the MPI that completes when the acquire has ended. The code of the call:
+ * PAWL_ERR_HELD if there is one already. */
+int steps_begin_mpi(struct client_request *q, MPI_Request *mpi);
+/* Whether the acquire has ended, so that the caller takes the last step. waits: until then, or
+ * until a time of rma_now_ns(); 0: without end. */
+bool steps_are_over(pawl_table *t, struct client_request *q, bool waits, uint64_t until_ns);
+/* The caller takes the further steps; and of all requests. */
+void steps_end(struct client_request *q);
+void steps_end_all(pawl_table *t);
+
 /* agree.c ----------------------------------------------------------------- */
 
 struct options;

@@ -102,6 +102,9 @@ enum {
 
 typedef int(MPI_Comm_copy_attr_function)(MPI_Comm, int, void *, void *, void *, int *);
 typedef int(MPI_Comm_delete_attr_function)(MPI_Comm, int, void *, void *);
+typedef int(MPI_Grequest_query_function)(void *, MPI_Status *);
+typedef int(MPI_Grequest_free_function)(void *);
+typedef int(MPI_Grequest_cancel_function)(void *, int);
 #define MPI_COMM_NULL_COPY_FN ((MPI_Comm_copy_attr_function *)0x0)
 
 /* Each with its name for tools, P. */
@@ -143,6 +146,9 @@ BOTH(int, Gather, const void *, int, MPI_Datatype, void *, int, MPI_Datatype, in
 BOTH(int, Get, void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win)
 BOTH(int, Get_library_version, char *, int *)
 BOTH(int, Get_processor_name, char *, int *)
+BOTH(int, Grequest_complete, MPI_Request)
+BOTH(int, Grequest_start, MPI_Grequest_query_function *, MPI_Grequest_free_function *,
+     MPI_Grequest_cancel_function *, void *, MPI_Request *)
 BOTH(int, Group_free, MPI_Group *)
 BOTH(int, Group_translate_ranks, MPI_Group, int, const int[], MPI_Group, int[])
 BOTH(int, Info_create, MPI_Info *)
@@ -162,11 +168,15 @@ BOTH(int, Iprobe, int, int, MPI_Comm, int *, MPI_Status *)
 BOTH(int, Put, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win)
 BOTH(int, Query_thread, int *)
 BOTH(int, Recv, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *)
+BOTH(int, Request_free, MPI_Request *)
+BOTH(int, Request_toint, MPI_Request)
 BOTH(int, Rget, void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win, MPI_Request *)
 BOTH(int, Scatter, const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm)
 BOTH(int, Send, const void *, int, MPI_Datatype, int, int, MPI_Comm)
 BOTH(int, Sendrecv, const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype,
      int, int, MPI_Comm, MPI_Status *)
+BOTH(int, Status_set_cancelled, MPI_Status *, int)
+BOTH(int, Status_set_elements, MPI_Status *, MPI_Datatype, int)
 BOTH(int, Test, MPI_Request *, int *, MPI_Status *)
 BOTH(int, Wait, MPI_Request *, MPI_Status *)
 BOTH(int, Win_allocate, MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *)

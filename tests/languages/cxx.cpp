@@ -18,6 +18,7 @@
 #include <shared_mutex>
 #include <type_traits>
 
+#include <poll.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -244,8 +245,22 @@ void many_and_requests()
 		pawl::request first = table.request(1);
 		pawl::held_lock lock = first.test();
 
-		if (!lock && i % 2 != 0)
+		if (!lock && i % 6 == 1)
 			lock = first.wait();
+		if (!lock && i % 6 == 3) {
+			pollfd ready = {first.fd(), POLLIN, 0};
+
+			EXPECT(poll(&ready, 1, -1) == 1);
+			lock = first.test();
+			EXPECT(bool(lock));
+		}
+		if (!lock && i % 6 == 5) {
+			MPI_Request mpi = first.mpi();
+
+			MPI_Wait(&mpi, MPI_STATUS_IGNORE);
+			lock = first.test();
+			EXPECT(bool(lock));
+		}
 		while (!lock)
 			lock = first.test();
 		w.increment(1);
@@ -722,10 +737,11 @@ int exception()
 int main(int argc, char **argv)
 {
 	const std::string what = argc > 1 ? argv[1] : "";
+	int level = 0;
 
 	std::signal(SIGALRM, hung);
 	alarm(170);
-	MPI_Init(&argc, &argv);
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (what == "late")

@@ -67,7 +67,7 @@ program test
       print "(a,i0)", "pawl_range ", c_sizeof(pawl_range()), "pawl_stats ", c_sizeof(pawl_stats())
       stop
    end if
-   call MPI_Init(ierror)
+   call MPI_Init_thread(MPI_THREAD_MULTIPLE, i, ierror)
    call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
    call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierror)
    if (what == "giveup") call give_up()
@@ -312,6 +312,11 @@ contains
       type(pawl_request) :: request
       logical :: acquired, done
       integer :: i, ierror
+#ifdef WITH_F08
+      type(MPI_Request) :: handle
+#else
+      integer :: handle
+#endif
 
       call pawl_table_create(MPI_COMM_WORLD, "d-mcs", 8, table)
       do i = 1, turns
@@ -350,11 +355,19 @@ contains
          do while (.not. done .and. mod(i, 2) == 0)
             call pawl_request_test(request, done)
          end do
+         if (mod(i, 16) == 1) then
+            call pawl_request_mpi(request, handle)
+            call MPI_Wait(handle, MPI_STATUS_IGNORE, ierror)
+            call pawl_request_test(request, done)
+            call expect(done, "a request that MPI_Wait has awaited")
+         end if
          if (.not. done) call pawl_request_wait(request)
          call increment()
          call table%release(1)
       end do
       call is(int(turns, int64)*ranks)
+      call pawl_request_mpi(request, handle, ierror)
+      call expect(ierror == PAWL_ERR_ARG, "one that has ended has no request of the MPI")
       call table%free()
       call result("several locks by one call, and requests")
    end subroutine

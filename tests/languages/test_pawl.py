@@ -7,8 +7,10 @@ meanwhile, and pshmem's interface. Started by tests/python.sh.
 """
 
 import array
+import asyncio
 import ctypes
 import os
+import selectors
 import signal
 import sys
 import threading
@@ -191,16 +193,30 @@ def many(words):
     result("several locks by one call")
 
 
+async def increment_soon(request, words):
+    async with request:
+        words.increment()
+
+
 def requests(words):
     with pawl.Table(comm, "d-mcs", 10) as table:
         for turn in range(TURNS):
             request = table.iacquire(1)
-            if turn % 3 == 0:
+            if turn % 5 == 3:
+                with selectors.DefaultSelector() as ready:
+                    ready.register(request, selectors.EVENT_READ)
+                    ready.select()
+                expect(request.test(), "a request whose descriptor is readable has ended")
+                words.increment()
+                table.release(1)
+            elif turn % 5 == 4:
+                asyncio.run(increment_soon(request, words))
+            elif turn % 5 == 0:
                 while not request.test():
                     time.sleep(1e-4)
                 words.increment()
                 table.release(1)
-            elif turn % 3 == 1:
+            elif turn % 5 == 1:
                 with request:
                     words.increment()
             else:
@@ -213,6 +229,7 @@ def requests(words):
         fails(lambda: table.iacquire(2 + rank), pawl.Code.HELD, "")
         request.wait()
         expect(request.test(), "a request that has ended is done")
+        fails(request.fileno, pawl.Code.ARG, "ended")
         table.release(2 + rank)
         fails(lambda: table.iacquire(10), pawl.Code.RANGE, "lock 10")
     result("requests")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exclusion test: requests, which go on while their client does something else; and scopes,
- * whose waits return now and then. */
+/* The exclusion test: requests, which go on while their client does something else, and which it
+ * awaits with other things; and scopes, whose waits return now and then. */
+#include <poll.h>
 #include <string.h>
 
 #include "api/scope.h"
@@ -109,6 +110,179 @@ static void requested_first(void)
 	expect_total(tap_rank > 0);
 }
 
+/* Whether a thread may await requests, and whether the MPI may. Else the calls are refused. */
+static bool is_awaited(bool by_mpi)
+{
+	struct pawl_table_info info;
+
+	if (tap_thread_level == MPI_THREAD_MULTIPLE)
+		return true;
+	expect_code(pawl_table_get_info(table, &info), PAWL_SUCCESS, "info");
+	return !by_mpi && strcmp(info.transport, "mpi") != 0;
+}
+
+static int descriptor_of(pawl_request *q)
+{
+	int fd = -1, again = -1;
+
+	expect_code(pawl_request_fd(q, &fd), PAWL_SUCCESS, "descriptor");
+	expect_code(pawl_request_fd(q, &again), PAWL_SUCCESS, "descriptor");
+	expect(fd >= 0 && fd == again, "descriptors %d and %d", fd, again);
+	return fd;
+}
+
+static bool is_readable(int fd, int milliseconds)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, milliseconds) == 1;
+}
+
+static MPI_Request begin_mpi(pawl_request *q)
+{
+	MPI_Request mpi = MPI_REQUEST_NULL, other = MPI_REQUEST_NULL;
+	int rc;
+
+	expect_code(pawl_request_mpi(q, &mpi), PAWL_SUCCESS, "the MPI's request");
+	rc = pawl_request_mpi(q, &other); /* the first one may have completed */
+	expect(rc == PAWL_SUCCESS || rc == PAWL_ERR_HELD, "a second one: %s", pawl_strerror(rc));
+	if (rc == PAWL_SUCCESS)
+		MPI_Wait(&other, MPI_STATUS_IGNORE);
+	return mpi;
+}
+
+/* Await a request, in one of the ways. */
+static void await(pawl_request *q)
+{
+	uint64_t way = random_below(&seed, 3);
+	MPI_Request mpi;
+
+	if (way == 1 && is_awaited(false)) {
+		while (!is_readable(descriptor_of(q), 1000))
+			;
+		expect(test(q), "a request whose descriptor is readable has not ended");
+	} else if (way == 2 && is_awaited(true)) {
+		mpi = begin_mpi(q);
+		MPI_Wait(&mpi, MPI_STATUS_IGNORE);
+		expect(test(q), "a request that the MPI has completed has not ended");
+	} else {
+		expect_code(pawl_request_wait(q), PAWL_SUCCESS, "wait");
+	}
+}
+
+static bool has_been_cancelled(MPI_Request *mpi)
+{
+	MPI_Status status;
+	int is_cancelled = -1;
+
+	MPI_Wait(mpi, &status);
+	MPI_Test_cancelled(&status, &is_cancelled);
+	return is_cancelled;
+}
+
+/* Rank 1 awaits a lock that rank 0 holds, until a message has come, and then the lock. */
+static void awaited_with_others(void)
+{
+	MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+	pawl_request q = {{0}};
+	int fd, which = -1;
+
+	if (tap_rank == 0)
+		acquire(1, PAWL_EXCLUSIVE);
+	meet();
+	if (tap_rank == 1) {
+		request(1, PAWL_EXCLUSIVE, &q);
+		fd = descriptor_of(&q);
+		if (is_awaited(true)) {
+			MPI_Irecv(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD, &both[0]);
+			both[1] = begin_mpi(&q);
+			MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
+			MPI_Waitany(2, both, &which, MPI_STATUS_IGNORE);
+			expect(which == 0, "violation: the lock is held by rank 0");
+		}
+		expect(!test(&q) && !is_readable(fd, 0), "violation: the lock is held by rank 0");
+		expect_code(pawl_lock_release(table, 1), PAWL_ERR_NOT_HELD, "not held yet");
+		meet();
+		if (is_awaited(true)) {
+			MPI_Waitany(2, both, &which, MPI_STATUS_IGNORE);
+			expect(which == 1, "MPI_Waitany: %d", which);
+		}
+		expect(is_readable(fd, -1) && test(&q), "the descriptor is readable, not ended");
+		inside_and_release(1, PAWL_EXCLUSIVE);
+	} else {
+		if (tap_rank == 0 && tap_size > 1 && is_awaited(true)) {
+			MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Send(NULL, 0, MPI_INT, 1, 1, MPI_COMM_WORLD);
+		}
+		meet();
+		if (tap_rank == 0)
+			release(1);
+	}
+	expect_total(tap_rank == 1);
+}
+
+/* Rank 0 holds the lock until rank 1 has cancelled what awaits it. */
+static void awaited_in_vain(void)
+{
+	MPI_Request mpi = MPI_REQUEST_NULL;
+	pawl_request q;
+
+	if (tap_rank == 0)
+		acquire(1, PAWL_EXCLUSIVE);
+	meet();
+	if (tap_rank == 1) {
+		request(1, PAWL_EXCLUSIVE, &q);
+		if (is_awaited(true)) {
+			mpi = begin_mpi(&q);
+			MPI_Cancel(&mpi);
+			expect(has_been_cancelled(&mpi), "MPI_Cancel() of what waits");
+			expect(!test(&q), "a request goes on after MPI_Cancel()");
+			mpi = begin_mpi(&q);
+		}
+		descriptor_of(&q);
+		if (!can(PAWL_CAP_TIMED))
+			MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
+		expect_code(pawl_request_cancel(&q), PAWL_SUCCESS, "cancel");
+		if (can(PAWL_CAP_TIMED) && is_awaited(true))
+			expect(has_been_cancelled(&mpi), "the MPI's request of a cancelled one");
+		else if (is_awaited(true))
+			MPI_Wait(&mpi, MPI_STATUS_IGNORE);
+		request(FREE_LOCK, PAWL_EXCLUSIVE, &q);
+		expect(is_readable(descriptor_of(&q), -1), "the descriptor of a free lock");
+		expect_code(pawl_request_cancel(&q), PAWL_SUCCESS, "cancel what is free");
+	}
+	if (!can(PAWL_CAP_TIMED) && tap_rank == 0 && tap_size > 1)
+		MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (!can(PAWL_CAP_TIMED) && tap_rank == 0)
+		release(1);
+	meet();
+	if (can(PAWL_CAP_TIMED) && tap_rank == 0)
+		release(1);
+	meet();
+}
+
+static void not_awaited(void)
+{
+	MPI_Request mpi = MPI_REQUEST_NULL;
+	pawl_request q;
+	int fd = -1;
+
+	request(tap_rank % 2, PAWL_EXCLUSIVE, &q);
+	if (!is_awaited(true)) {
+		expect_code(pawl_request_mpi(&q, &mpi), PAWL_ERR_THREAD, "the MPI's request");
+		expect(strstr(pawl_error_message(), "MPI_THREAD_MULTIPLE"), "message: %s",
+		       pawl_error_message());
+	}
+	if (!is_awaited(false))
+		expect_code(pawl_request_fd(&q, &fd), PAWL_ERR_THREAD, "a descriptor");
+	expect_code(pawl_request_fd(NULL, &fd), PAWL_ERR_ARG, "of null");
+	expect_code(pawl_request_fd(&q, NULL), PAWL_ERR_ARG, "to null");
+	expect_code(pawl_request_wait(&q), PAWL_SUCCESS, "wait");
+	expect_code(pawl_request_fd(&q, &fd), PAWL_ERR_ARG, "of one that has ended");
+	release(tap_rank % 2);
+	meet();
+}
+
 static void cancelled(void)
 {
 	pawl_request q, other;
@@ -156,7 +330,7 @@ static void requests_contended(void)
 				expect_code(pawl_request_cancel(&q), PAWL_SUCCESS, "cancel");
 				continue;
 			}
-			expect_code(pawl_request_wait(&q), PAWL_SUCCESS, "wait");
+			await(&q);
 		}
 		if (random_below(&seed, 4) == 0) {
 			request(FREE_LOCK, PAWL_EXCLUSIVE, &q); /* a higher number: no cycle */
@@ -274,6 +448,11 @@ void run_requests(void (*run)(const char *what, void (*test)(void)))
 		run("the place of a request", requested_first);
 	run("requests are cancelled", cancelled);
 	run("requests contend", requests_contended);
+	if (is_awaited(false)) {
+		run("requests are awaited with others", awaited_with_others);
+		run("requests are awaited in vain", awaited_in_vain);
+	}
+	run("requests that cannot be awaited", not_awaited);
 	run("scopes wait and contend", scoped);
 	run("requests misused", misused);
 }

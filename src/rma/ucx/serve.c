@@ -11,10 +11,10 @@
  * rank of the same node that writes the word by CPU wakes it, too. If all places for sleepers are
  * taken, the time limit of the futex ends the sleep.
  */
+#include "base/thread.h"
 #include "rma/ucx/parts.h"
 
 #include <poll.h>
-#include <signal.h>
 
 /* An origin that returns within QUICK_NS (some round trips to a sleeping thread) is likely to
  * return again, and sooner once the thread polls. */
@@ -124,13 +124,8 @@ static void *serve(void *arg)
 bool ucx_serve_start(struct rma *r)
 {
 	struct rma_ucx *u = ucx_of(r);
-	sigset_t all, before;
 
-	/* The thread blocks all signals: they are for the application's threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	u->has_thread = pthread_create(&u->thread, NULL, serve, r) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	u->has_thread = thread_start(&u->thread, serve, r);
 	return u->has_thread;
 }
 
