@@ -59,6 +59,12 @@
  * within an acquire do no harm. With lease 0 there are no recoveries, and acquire and release read
  * no clock.
  *
+ * The next holder is not told of a recovery (life NULL; the library's own kinds have to tell). A
+ * life needs a name that no other one gets (lock/life.h), and ERA has 6 bits, with which the word
+ * is full. A word of its own for the name would be written after the swap that recovers, and
+ * clients come in between the two. And who is told relies on releases that are checked, which these
+ * are not.
+ *
  * Progress: starvation-free if holders release (lease 0), or are recovered.
  *
  * Why this is its best form: one atomic each to acquire and to release, as in the paper; and a

@@ -9,6 +9,7 @@
 #include <pawl.h>
 
 #include "lock/kinds.h"
+#include "lock/list.h"
 #include "unit.h"
 
 static void check(bool good, const struct lock_protocol *p, const char *what)
@@ -49,6 +50,19 @@ static void capabilities(const struct lock_protocol *p)
 	      "a bound on overtaking: fair");
 }
 
+/* Whether programs get it: baselines promise less. */
+LIBRARY_KINDS(KIND_DECLARE)
+
+static bool is_of_library(const struct lock_protocol *p)
+{
+	const struct lock_protocol *const library[] = {LIBRARY_KINDS(KIND_ADDRESS)};
+
+	for (size_t i = 0; i < sizeof library / sizeof library[0]; i++)
+		if (library[i] == p)
+			return true;
+	return false;
+}
+
 /* Calls that each kind has, and calls that go together. */
 static void blocks(const struct lock_protocol *p)
 {
@@ -59,6 +73,9 @@ static void blocks(const struct lock_protocol *p)
 	check(p->layout && p->acquire && p->release, p, "layout, acquire, release");
 	check(!p->timed || !p->timed->resume == !p->timed->passed, p, "resume and passed");
 	check(!p->recover || p->recover->abandon, p, "recover: abandon");
+	check(!p->recover || !is_of_library(p) ||
+		  (p->recover->life && !p->recover->unchecked_release),
+	      p, "recover: a kind of the library tells the next holder, and checks releases");
 	check(!r || (r->keeps_out && !r->grow == !r->shrink && !r->grow == !r->forget), p,
 	      "range: keeps_out; grow, shrink and forget");
 	check(!p->part || (p->part->acquire && p->part->release), p, "part: acquire and release");
