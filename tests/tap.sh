@@ -181,7 +181,7 @@ tap_program()
 }
 
 # make_install FOLDER LOG: the tests of this build tree that run at the same time need its libraries
-# (stage in Makefile.am); without TEST_STAGED there are none.
+# (stage in Makefile.am); without TEST_STAGED no other test may run meanwhile.
 make_install()
 {
 	if [ -n "${TEST_STAGED-}" ]; then
