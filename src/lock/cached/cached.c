@@ -496,7 +496,7 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 	const struct cached_constants *k = s->state;
 
 	for (int j = 0; j < k->nodes; j++)
-		line_of(s, m, lock, j)[LINE_NOTES / 8] = NUMBERS - 2;
+		line_of(s, m, lock, j)[LINE_NOTES / 8] = NUMBER - 1;
 }
 
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,

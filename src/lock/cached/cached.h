@@ -85,13 +85,14 @@ enum {
 	NUMBER_SHIFT = 29,
 	NUMBER_BITS = 34
 };
-#define NUMBERS (INT64_C(1) << NUMBER_BITS)
-/* In NOTES, above the number: the node's turn in the queue of nodes. */
+/* In NOTES, the number; above it, the node's turn in the queue of nodes. */
 enum { TURN_BITS = 28 };
-#define TURNS (INT64_C(1) << TURN_BITS)
+#define NUMBER ((INT64_C(1) << NUMBER_BITS) - 1)
+#define TURN (((INT64_C(1) << TURN_BITS) - 1) << NUMBER_BITS)
 /* In NOTES: the node's place in the queue of nodes is for the next head of its own queue. */
 #define LEFT (INT64_C(1) << 62)
 _Static_assert(NUMBER_SHIFT + NUMBER_BITS <= 63, "a MODE is never negative");
+_Static_assert(NUMBER_BITS + TURN_BITS <= 62, "the fields of NOTES do not overlap");
 #define MODE_MASK INT64_C(3)
 /* In ACK, above node and number of a MODE; above a node that asks for a client ahead. */
 #define ACKNOWLEDGED (INT64_C(1) << 62)

@@ -5,6 +5,12 @@
 
 #include "lock/cached/near.h"
 
+/* NOTES, which has the number of the node's last recall, less 1, its turn, and LEFT. */
+int64_t modes_notes(struct lock_slot *slot);
+/* NOTES gets these fields of the value. The head of the queue of nodes changes the number, the head
+ * of QUEUE the others. These are two clients where one that has freed W passes over an abandoned
+ * place (D3); so each leaves the other's fields as they are. */
+void modes_note(struct lock_slot *slot, int64_t fields, int64_t value);
 /* A new number, for the values of MODE that this node writes from here on. */
 void modes_number(struct lock_slot *slot);
 /* What acknowledges a recall by this node under its present number. */

@@ -22,8 +22,7 @@ static int next_offset(int64_t place)
 
 static int64_t my_place(struct lock_slot *slot)
 {
-	int64_t notes = rma_peek(&slot->client, cached_word(slot, LINE_NOTES));
-	int64_t turn = (notes >> NUMBER_BITS) & (TURNS - 1);
+	int64_t turn = (modes_notes(slot) & TURN) >> NUMBER_BITS;
 
 	return (turn << NODE_BITS) | (cached_me(slot) + 1);
 }
@@ -52,12 +51,10 @@ static int64_t swap_status(struct lock_slot *slot, struct rma_word status, int64
 
 bool nodes_take_place(struct lock_slot *slot)
 {
-	struct rma_word notes = cached_word(slot, LINE_NOTES);
-	int64_t value = rma_peek(&slot->client, notes);
-
-	if (value & LEFT)
-		rma_poke(&slot->client, notes, value & ~LEFT);
-	return (value & LEFT) != 0;
+	if (!(modes_notes(slot) & LEFT))
+		return false;
+	modes_note(slot, LEFT, 0);
+	return true;
 }
 
 bool nodes_abandon(struct lock_slot *slot, int64_t *dir)
@@ -74,11 +71,9 @@ bool nodes_abandon(struct lock_slot *slot, int64_t *dir)
 
 void nodes_leave_place(struct lock_slot *slot, bool has, int64_t dir)
 {
-	struct rma_word notes = cached_word(slot, LINE_NOTES);
-
 	if (has)
 		rma_poke(&slot->client, cached_word(slot, LINE_STATUS), dir | GRANT);
-	rma_poke(&slot->client, notes, rma_peek(&slot->client, notes) | LEFT);
+	modes_note(slot, LEFT, LEFT);
 }
 
 void nodes_ask(const struct lock_setup *s, struct lock_slot *slot)
@@ -176,11 +171,7 @@ static void look_at_home(const struct lock_setup *s, struct lock_slot *slot)
 /* Q1: another turn. NEXT of the turn before the last is not used any more. Returns the place. */
 static int64_t reset(struct lock_slot *slot)
 {
-	struct rma_word notes = cached_word(slot, LINE_NOTES);
-	int64_t value = rma_peek(&slot->client, notes);
-	int64_t turn = ((value >> NUMBER_BITS) + 1) & (TURNS - 1);
-
-	rma_poke(&slot->client, notes, (value & (NUMBERS - 1)) | turn << NUMBER_BITS);
+	modes_note(slot, TURN, (modes_notes(slot) & TURN) + (INT64_C(1) << NUMBER_BITS));
 	rma_poke(&slot->client, my_next(slot), 0);
 	rma_poke(&slot->client, cached_word(slot, LINE_STATUS), WAITING);
 	return my_place(slot);
@@ -262,8 +253,7 @@ bool nodes_try_enter(struct lock_slot *slot, int64_t expected)
 {
 	struct cached_slot *own = lock_own(slot);
 	struct rma_word tail = cached_tail(slot);
-	struct rma_word notes = cached_word(slot, LINE_NOTES);
-	int64_t last, place, before = rma_peek(&slot->client, notes);
+	int64_t last, place, before = modes_notes(slot);
 	int64_t status = rma_peek(&slot->client, cached_word(slot, LINE_STATUS));
 
 	if (status != 0 && status != PASSED)
@@ -274,7 +264,7 @@ bool nodes_try_enter(struct lock_slot *slot, int64_t expected)
 	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
 	nodes_forget(slot);
 	if (last != expected)
-		rma_poke(&slot->client, notes, before); /* P2: this turn has not been */
+		modes_note(slot, TURN, before); /* P2: this turn has not been */
 	return last == expected;
 }
 
