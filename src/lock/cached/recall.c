@@ -447,7 +447,9 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 
 bool recall_is_idle(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
-	if (!dir_is_open(dir) || mode_wanted(slot, dir_mode(dir)) == dir_mode(dir))
+	enum mode has = dir_mode(dir);
+
+	if (!dir_is_open(dir) || (!is_exclusive(slot) && mode_wanted(slot, has) == has))
 		return true;
 	mark(s, slot, dir);
 	return look(s, slot, near_others(slot)) == 0;
