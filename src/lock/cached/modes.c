@@ -62,16 +62,25 @@ void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back)
 	store(slot, value(slot, (struct modes){.mode = mode, .back = back}));
 }
 
+void modes_put_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m)
+{
+	if (node == cached_me(slot))
+		store(slot, value(slot, m));
+	else
+		rma_put(&slot->client, cached_word_at(s, slot, node, LINE_MODE), value(slot, m));
+}
+
+void modes_flush_at(const struct lock_setup *s, struct lock_slot *slot, int node)
+{
+	/* Orders the put before the look at W; pairs with H2. */
+	if (node != cached_me(slot))
+		rma_flush(&slot->client, cached_word_at(s, slot, node, LINE_MODE));
+}
+
 void modes_write_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m)
 {
-	struct rma_word mode = cached_word_at(s, slot, node, LINE_MODE);
-
-	if (node == cached_me(slot)) {
-		store(slot, value(slot, m));
-		return;
-	}
-	rma_put(&slot->client, mode, value(slot, m));
-	rma_flush(&slot->client, mode); /* orders the put before the look at W; pairs with H2 */
+	modes_put_at(s, slot, node, m);
+	modes_flush_at(s, slot, node);
 }
 
 void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m)

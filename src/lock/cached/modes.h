@@ -25,6 +25,9 @@ struct modes {
 void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m);
 /* The same at one node. */
 void modes_write_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m);
+/* The same in two steps, for several nodes. */
+void modes_put_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m);
+void modes_flush_at(const struct lock_setup *s, struct lock_slot *slot, int node);
 /* The same at the own node, a mode that is not recalled. */
 void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back);
 /* L3: the nodes have again what they have been promised. Returns the directory. */

@@ -80,8 +80,8 @@ void nodes_ask(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct cached_constants *k = s->state;
 	struct rma_client *c = &slot->client;
-	int64_t *mode = lock_scratch(slot), head;
-	struct rma_word ack = cached_word(slot, LINE_ACK);
+	int64_t *mode = lock_scratch(slot), head, told = -1;
+	struct rma_word ack;
 
 	for (int j = 0; j < k->nodes; j++)
 		rma_get(c, cached_word_at(s, slot, j, LINE_MODE), &mode[j]);
@@ -90,11 +90,12 @@ void nodes_ask(const struct lock_setup *s, struct lock_slot *slot)
 		rma_flush(c, cached_word_at(s, slot, j, LINE_MODE));
 	for (int j = 0; j < k->nodes; j++) {
 		head = (mode[j] >> MODE_NODE_SHIFT) & NODE_MASK;
-		if (!(mode[j] & WANT))
+		if (!(mode[j] & WANT) || head == told)
 			continue;
+		told = head;
 		ack = cached_word_at(s, slot, (int)head, LINE_ACK);
 		rma_put(c, ack, ASKED | cached_me(slot));
-		rma_flush(c, ack); /* orders it before the wait; pairs with C3 */
+		rma_flush(c, ack); /* orders the put before the wait; pairs with C3 */
 	}
 }
 

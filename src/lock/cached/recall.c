@@ -161,8 +161,11 @@ static void take_back(const struct lock_setup *s, struct lock_slot *slot, struct
 	r->given = false;
 	modes_number(slot);
 	for (int j = 0; j < k->nodes; j++)
+		if (asked[j].state & GIVEN)
+			modes_put_at(s, slot, j, asking(r, MODE_N, MODE_N));
+	for (int j = 0; j < k->nodes; j++)
 		if (asked[j].state & GIVEN) {
-			modes_write_at(s, slot, j, asking(r, MODE_N, MODE_N));
+			modes_flush_at(s, slot, j);
 			asked[j].state = IN_THE_WAY;
 		}
 }
