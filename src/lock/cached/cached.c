@@ -244,7 +244,7 @@ static int leave_place(const struct lock_setup *s, struct lock_slot *slot, enum 
 	return pass_head(s, slot, code);
 }
 
-/* H1 and H2, or A1 and A2. */
+/* H1 and H2, or A1 and A2, of a client that is not exclusive. */
 static bool hits(const struct lock_setup *s, struct lock_slot *slot, bool is_head, enum near *n)
 {
 	bool counted;
@@ -254,7 +254,7 @@ static bool hits(const struct lock_setup *s, struct lock_slot *slot, bool is_hea
 		return true;
 	if (counted)
 		leave_take_back(s, slot);
-	return is_exclusive(slot) ? near_take_handed(slot, is_head) : near_join(s, slot, is_head);
+	return near_join(s, slot, is_head);
 }
 
 /* The client is the head of the queue of its node, which needs the lock from others. */
@@ -284,7 +284,7 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t t
 	if (told != HEAD_NOW && !cached_is_alone(s) && nodes_take_place(slot)) /* D1 */
 		return get_from_nodes(s, slot, true);
 	for (;;) {
-		if (take_handed(s, slot, true) || (!is_exclusive(slot) && near_join(s, slot, true)))
+		if (take_handed(s, slot, true) || near_join(s, slot, true))
 			return pass_head(s, slot, PAWL_SUCCESS);
 		if (misses(s, slot, near_get(slot), refused)) {
 			if (!stop_awaiting(slot))
@@ -320,7 +320,7 @@ static int enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
 		if (n == NEAR_WAIT || slot_is_late(slot))
 			return PAWL_ERR_TIMEOUT;
 		if (!mcs_try_enter(slot, RMA_NODE, queue(slot))) { /* A5 */
-			bool has_place = !cached_is_alone(s) && nodes_take_place(slot);
+			bool has_place = nodes_take_place(slot);
 
 			if (has_place || misses(s, slot, near_get(slot), false))
 				return get_from_nodes(s, slot, has_place);
@@ -398,8 +398,7 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 		own->looks = true;
 		if (counted)
 			leave_take_back(s, slot);
-		if (take_handed(s, slot, false) ||
-		    (!is_exclusive(slot) && near_join(s, slot, false)))
+		if (take_handed(s, slot, false) || near_join(s, slot, false))
 			return PAWL_SUCCESS;
 	} while (n == NEAR_MISS && (first_is_news(s, slot) || (await_mode(slot, &late) && !late)));
 	if (late)

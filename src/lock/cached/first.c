@@ -51,7 +51,7 @@ bool first_is_news(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct cached_slot *own = lock_own(slot);
 
-	if (cached_is_alone(s) || own->first != FIRST_UNKNOWN ||
+	if (own->first != FIRST_UNKNOWN ||
 	    (own->home == own->me ? rma_peek_ordered(&slot->client, own->tail)
 				  : cached_look(slot, LINE_MODE)) != 0)
 		return false;

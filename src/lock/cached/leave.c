@@ -90,8 +90,6 @@ static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool 
 	/* A node that is granted the lock recalls it only after that, and finds W free. */
 	if (next)
 		return nodes_grant(s, slot, next, dir, posts);
-	if (!s->posts)
-		return FAULT(cached_late) ? PAWL_SUCCESS : near_acknowledge(s, slot, WRITER, posts);
 	if (!FAULT(cached_late))
 		near_acknowledge(s, slot, WRITER, false);
 	return nodes_end(slot, left, dir, posts);

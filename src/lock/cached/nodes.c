@@ -386,7 +386,7 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 		if (!next || (FAULT(cached_place) && (next & HAS_LEFT)))
 			return PAWL_SUCCESS;
 	}
-	status = cached_word_at(s, slot, place_node(next & ~WRITES), LINE_STATUS);
+	status = cached_word_at(s, slot, place_node(next), LINE_STATUS);
 	rma_put(c, status, dir | GRANT);
 	if (posts && s->posts && rma_post(c, status))
 		return LOCK_LEFT;
