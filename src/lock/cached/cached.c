@@ -33,7 +33,7 @@ static uint64_t lines_beside_homes(struct lock_setup *s, struct cached_constants
 	int least = s->topo->nranks, most = 1;
 
 	for (int j = 0; j < k->nodes; j++) {
-		int size = l->first[j + 1] - l->first[j];
+		int size = topo_size(s->topo, k->node_level, j);
 
 		for (int i = 0; i < size; i++)
 			k->place[l->members[l->first[j] + i]] = i;
@@ -47,11 +47,11 @@ static uint64_t lines_beside_homes(struct lock_setup *s, struct cached_constants
 /* Whether W has room for the clients of each node. */
 static bool counts_clients(const struct lock_setup *s, int node_level, char *err, size_t errlen)
 {
-	const struct topo_level *nodes = node_level ? &s->topo->level[node_level - 1] : NULL;
+	int nodes = node_level ? s->topo->level[node_level - 1].count : 0;
 	uint64_t ranks = (uint64_t)s->topo->nranks, each = s->clients / ranks;
 
-	for (int j = 0; nodes && j < nodes->count; j++)
-		if ((uint64_t)(nodes->first[j + 1] - nodes->first[j]) * each > MOST_CLIENTS)
+	for (int j = 0; j < nodes; j++)
+		if ((uint64_t)topo_size(s->topo, node_level, j) * each > MOST_CLIENTS)
 			return lock_counts_clients(s, MOST_CLIENTS, err, errlen);
 	return nodes || each <= MOST_CLIENTS || lock_counts_clients(s, MOST_CLIENTS, err, errlen);
 }

@@ -199,7 +199,7 @@ static inline int cached_line(const struct lock_setup *s, uint64_t lock, int hom
 		return topo_tail_rank(s->topo, k->node_level, node, lock);
 	}
 	l = &s->topo->level[k->node_level - 1];
-	size = l->first[node + 1] - l->first[node];
+	size = topo_size(s->topo, k->node_level, node);
 	place = k->place[home];
 	*line = (uint64_t)(topo_element(s->topo, home, k->node_level) * k->wraps + place / size) *
 		    s->block +

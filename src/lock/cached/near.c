@@ -189,8 +189,5 @@ int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t
 	}
 	ack = cached_word_at(s, slot, head, LINE_ACK);
 	rma_put(&slot->client, ack, value);
-	if (posts && s->posts && rma_post(&slot->client, ack))
-		return LOCK_LEFT;
-	rma_flush(&slot->client, ack); /* orders it before the return; pairs with C3 */
-	return PAWL_SUCCESS;
+	return near_end(s, slot, ack, posts);
 }

@@ -326,7 +326,8 @@ int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 			 "the next node to link itself");
 }
 
-int nodes_end(struct lock_slot *slot, int64_t left, int64_t dir, bool posts)
+int nodes_end(const struct lock_setup *s, struct lock_slot *slot, int64_t left, int64_t dir,
+	      bool posts)
 {
 	struct cached_slot *own = lock_own(slot);
 	struct rma_word tail = cached_tail(slot);
@@ -336,10 +337,7 @@ int nodes_end(struct lock_slot *slot, int64_t left, int64_t dir, bool posts)
 	/* A node that is last by now has found HAS_LEFT, or will. */
 	rma_cas(&slot->client, tail, tail_of(left), dir_to_tail(dir, cached_home(slot)),
 		&own->seen);
-	if (posts && rma_post(&slot->client, tail))
-		return LOCK_LEFT;
-	rma_flush(&slot->client, tail); /* orders the swap before the return */
-	return PAWL_SUCCESS;
+	return near_end(s, slot, tail, posts);
 }
 
 /* D3: the place behind an abandoned one, or 0: the directory is in TAIL. */
@@ -388,8 +386,5 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 	}
 	status = cached_word_at(s, slot, place_node(next), LINE_STATUS);
 	rma_put(c, status, dir | GRANT);
-	if (posts && s->posts && rma_post(c, status))
-		return LOCK_LEFT;
-	rma_flush(c, status); /* orders the grant before the return; pairs with Q4 */
-	return PAWL_SUCCESS;
+	return near_end(s, slot, status, posts);
 }

@@ -42,7 +42,8 @@ bool nodes_next_writes(struct lock_slot *slot);
 int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, int64_t *left);
 /* P1: swap TAIL from this place, unless it is 0, to the directory. PAWL_SUCCESS; LOCK_LEFT only if
  * it may post. */
-int nodes_end(struct lock_slot *slot, int64_t left, int64_t dir, bool posts);
+int nodes_end(const struct lock_setup *s, struct lock_slot *slot, int64_t left, int64_t dir,
+	      bool posts);
 /* L6. PAWL_SUCCESS; LOCK_LEFT only if it may post. */
 int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next, int64_t dir,
 		bool posts);

@@ -270,14 +270,21 @@ static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 	}
 }
 
+/* What follows nodes_leave(). */
+static void pass_on(const struct lock_setup *s, struct lock_slot *slot, int64_t next, int64_t left,
+		    int64_t dir)
+{
+	if (next)
+		nodes_grant(s, slot, next, dir, false);
+	else
+		nodes_end(s, slot, left, dir, false);
+}
+
 void recall_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
 	int64_t left, next = nodes_leave(s, slot, dir, &left);
 
-	if (next)
-		nodes_grant(s, slot, next, dir, false);
-	else
-		nodes_end(slot, left, dir, false);
+	pass_on(s, slot, next, left, dir);
 }
 
 /* S1, and MODE of S2. Returns the directory with which the queue is to be left. */
@@ -391,10 +398,7 @@ static void share_kept(const struct lock_setup *s, struct lock_slot *slot, int64
 	next = nodes_leave(s, slot, dir, &left);
 	if (!FAULT(cached_turned))
 		turn(slot, heads);
-	if (next)
-		nodes_grant(s, slot, next, dir, false);
-	else
-		nodes_end(slot, left, dir, false);
+	pass_on(s, slot, next, left, dir);
 }
 
 void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
