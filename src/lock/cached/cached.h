@@ -111,7 +111,7 @@ enum { WAITING = 1, ABANDONED = 2, PASSED = 3 };
 #define FREE (INT64_C(1) << 61)
 #define TAIL_SHARED (INT64_C(1) << 2)
 #define TAIL_OWNED (INT64_C(1) << 60)
-enum { TAIL_NODE_SHIFT = 2 };
+enum { TAIL_PLACE_SHIFT = 2 };
 
 /* What locks are at first (first.h): FIRST_OWNED: the home's node has X. FIRST_NONE: nobody caches
  * it. FIRST_SHARED: all nodes have S. */

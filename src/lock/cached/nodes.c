@@ -146,7 +146,7 @@ static int resume(struct lock_slot *slot)
 
 static int64_t tail_of(int64_t place)
 {
-	return place << TAIL_NODE_SHIFT | MODE_N;
+	return place << TAIL_PLACE_SHIFT | MODE_N;
 }
 
 static bool is_free(int64_t tail)
@@ -225,7 +225,7 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	}
 	own->has_seen = false;
 	slot->from = -1;
-	if (!link_behind(s, slot, last >> TAIL_NODE_SHIFT, dir))
+	if (!link_behind(s, slot, last >> TAIL_PLACE_SHIFT, dir))
 		return await_grant(s, slot, dir);
 	nodes_forget(slot);
 	return NODES_HEAD;
@@ -241,7 +241,7 @@ bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 	*dir = first_dir_of_tail(s, slot, *tail);
 	if (is_free(*tail) || !s->posts)
 		return is_free(*tail);
-	last = *tail >> TAIL_NODE_SHIFT;
+	last = *tail >> TAIL_PLACE_SHIFT;
 	word = cached_word_at(s, slot, place_node(last), next_offset(last));
 	rma_get(&slot->client, word, dir);
 	rma_flush(&slot->client, word); /* orders the get before the look at dir */

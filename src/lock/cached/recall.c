@@ -255,8 +255,10 @@ static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 	bool had = dir_has(dir, cached_me(slot));
 	int64_t w;
 
-	if (cached_look(slot, LINE_MODE) & (WANT | MODE_MASK))
+	if (cached_look(slot, LINE_MODE) & (WANT | MODE_MASK)) {
+		modes_number(slot);
 		modes_write_own(slot, MODE_N, had ? dir_mode(dir) : MODE_N);
+	}
 	for (;;) {
 		w = near_get(slot);
 		if (w & near_others(slot)) {
