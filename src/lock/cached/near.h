@@ -60,7 +60,8 @@ RMA_INLINE int near_end(const struct lock_setup *s, struct lock_slot *slot, stru
 {
 	if (posts)
 		return lock_end_release(s, slot, w);
-	rma_flush(&slot->client, w); /* orders it before the return; pairs with C3, Q4 */
+	/* Orders the put or swap before the return; pairs with C3, Q4. */
+	rma_flush(&slot->client, w);
 	return PAWL_SUCCESS;
 }
 

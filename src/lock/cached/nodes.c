@@ -160,7 +160,6 @@ static void look_at_home(const struct lock_setup *s, struct lock_slot *slot)
 	struct cached_slot *own = lock_own(slot);
 	struct rma_word w;
 
-	own->has_seen = false;
 	if (own->home == own->me || !rma_keeps_order(&slot->client))
 		return;
 	w = cached_word_at(s, slot, own->home, LINE_W);
@@ -217,7 +216,8 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	rma_fao(&slot->client, tail, RMA_REPLACE, tail_of(place), &last); /* Q2 */
 	if (!FAULT(cached_home))
 		look_at_home(s, slot);
-	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
+	/* Orders the swap before the look at last, and the get of W before the look at it (C0). */
+	rma_flush(&slot->client, tail);
 	if (is_free(last)) {
 		*dir = first_dir_of_tail(s, slot, last);
 		nodes_forget(slot);
@@ -376,6 +376,7 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 			return PAWL_SUCCESS;
 		if (FAULT(cached_place)) {
 			rma_put(c, status, PASSED);
+			/* Orders the mark before the look at NEXT, which is the fault. */
 			rma_flush(c, status);
 		}
 		next = behind(s, slot, place, &dir);
