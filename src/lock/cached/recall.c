@@ -404,6 +404,9 @@ static void share_kept(const struct lock_setup *s, struct lock_slot *slot, int64
 	next = nodes_leave(s, slot, dir, &left);
 	if (!FAULT(cached_turned))
 		turn(slot, heads);
+	/* A node that has swapped TAIL since may have found WRITER. */
+	if (!next && !FAULT(cached_shown))
+		near_acknowledge(s, slot, WRITER, false);
 	pass_on(s, slot, next, left, dir);
 }
 
