@@ -420,7 +420,7 @@ static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 	if (counted)
 		leave_take_back(s, slot);
 	if (!misses(s, slot, near_get(slot), counted) || !nodes_are_none(s, slot, &tail, &dir) ||
-	    !recall_is_idle(s, slot, dir) || !nodes_try_enter(slot, tail))
+	    !recall_is_idle(s, slot, dir) || !nodes_try_enter(slot, tail, dir))
 		return pass_head(s, slot, PAWL_ERR_BUSY);
 	if (!tail)
 		dir = first_dir_of_tail(s, slot, tail); /* after the swap (F3) */

@@ -250,10 +250,21 @@ bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 	return last != 0;
 }
 
-bool nodes_try_enter(struct lock_slot *slot, int64_t expected)
+/* Returns the place or the directory that TAIL had. */
+static int64_t try_swap(struct lock_slot *slot, int64_t expected, int64_t place)
+{
+	struct rma_word tail = cached_tail(slot);
+	int64_t last;
+
+	rma_cas(&slot->client, tail, expected, tail_of(place), &last);
+	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
+	return last;
+}
+
+bool nodes_try_enter(struct lock_slot *slot, int64_t expected, int64_t dir)
 {
 	struct cached_slot *own = lock_own(slot);
-	struct rma_word tail = cached_tail(slot);
+	const int64_t left = dir_to_tail(dir, cached_home(slot));
 	int64_t last, place, before = modes_notes(slot);
 	int64_t status = rma_peek(&slot->client, cached_word(slot, LINE_STATUS));
 
@@ -261,8 +272,11 @@ bool nodes_try_enter(struct lock_slot *slot, int64_t expected)
 		return false;
 	place = reset(slot);
 	own->has_seen = false;
-	rma_cas(&slot->client, tail, expected, tail_of(place), &last);
-	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
+	last = try_swap(slot, expected, place);
+	if (!is_free(expected) && last == left) { /* P1: that node's swap came in between */
+		expected = left;
+		last = try_swap(slot, expected, place);
+	}
 	nodes_forget(slot);
 	if (last != expected)
 		modes_note(slot, TURN, before); /* P2: this turn has not been */

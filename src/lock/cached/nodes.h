@@ -23,8 +23,8 @@ void nodes_leave_place(struct lock_slot *slot, bool has, int64_t dir);
 bool nodes_take_place(struct lock_slot *slot);
 /* A3: tell heads that recall, as far as MODE of nodes shows them, of a client ahead. */
 void nodes_ask(const struct lock_setup *s, struct lock_slot *slot);
-/* Enter only if TAIL has this value. */
-bool nodes_try_enter(struct lock_slot *slot, int64_t tail);
+/* Enter only if TAIL has this value, or this directory, left by the node that it had. */
+bool nodes_try_enter(struct lock_slot *slot, int64_t tail, int64_t dir);
 /* Whether the queue is empty, or its last node has left it; TAIL, and the directory then. */
 bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t *tail,
 		    int64_t *dir);

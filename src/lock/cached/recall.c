@@ -8,7 +8,8 @@ struct asked {
 	int64_t w; /* its W; not to be read before the flush */
 	int64_t state;
 };
-enum { IN_THE_WAY = 1 /* at the last look */, GIVEN = 2 /* admits clients ahead */ };
+/* Of state: in the way at the last look; admits clients ahead, in a mode. */
+enum { IN_THE_WAY = 1, GIVEN = 2, GIVEN_SHIFT = 2 };
 _Static_assert(sizeof(struct asked) == 8 * (size_t)SCRATCH_EACH, "the scratch has room");
 
 /* A recall under way. */
@@ -131,26 +132,33 @@ static void note_asked(struct lock_slot *slot, struct recall *r)
 		r->dir = policy_note_asked(r->dir, true);
 }
 
-/* C1. */
+/* C1. MODE of the nodes has no AHEAD then. */
 static void ask(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
 {
+	const struct cached_constants *k = s->state;
+
+	for (int j = 0; j < k->nodes; j++)
+		asked_of(slot)[j].state &= IN_THE_WAY | GIVEN;
 	modes_number(slot);
 	note_asked(slot, r);
 	modes_write(s, slot, r->dir, asking(r, r->closed ? MODE_N : r->to, MODE_N));
 }
 
-/* A3: clients ahead of this node may be in beside these holders. */
+/* A3: clients ahead of this node may be in beside these holders. If they may already, MODE stays as
+ * it is: a change would end the wait of a client that needs another mode, which would ask again at
+ * once. */
 static void give(const struct lock_setup *s, struct lock_slot *slot, struct recall *r, int node,
 		 int64_t holders)
 {
 	enum mode mode = beside(holders);
+	int64_t *state = &asked_of(slot)[node].state, given = GIVEN | (int64_t)mode << GIVEN_SHIFT;
 
-	if (mode == MODE_N)
+	if (mode == MODE_N || (*state & ~(int64_t)IN_THE_WAY) == given)
 		return;
 	r->dir = dir_joined(r->dir, mode, node);
 	r->given = true;
 	r->nodes++; /* so no acknowledgement ends the recall without a look */
-	asked_of(slot)[node].state = IN_THE_WAY | GIVEN;
+	*state = IN_THE_WAY | given;
 	modes_number(slot);
 	note_asked(slot, r);
 	modes_write_at(s, slot, node, asking(r, MODE_N, mode));
