@@ -58,7 +58,7 @@ def read(path: str) -> list[Panel]:
             title, *more = name.split("|")
             panels.append(Panel(title, *more[:1], linear="linear" in more[1:]))
             xs = values
-        elif not values or len(values) != len(xs) or not all(v == "" or is_number(v) for v in values):
+        elif not values or len(values) != len(xs) or not all(not v or is_number(v) for v in values):
             raise BadInput(f"{path}, line {n}: not a series and a number for each x, with tabs")
         else:
             panels[-1].series[name] = [(x, float(v)) for x, v in zip(xs, values) if v]

@@ -3,8 +3,8 @@
  * Why a table cannot be created: no_table [NAME=VALUE...]
  *
  * To be run where that fails. The variables are set once the MPI has begun, which may not depend on
- * them. Rank 0 prints "create: ", the code and the message. If the creation works, that is said, and
- * the status is 0.
+ * them. Rank 0 prints "create: ", the code and the message. If the creation works, that is said,
+ * and the status is 0.
  */
 #include <mpi.h>
 #include <pawl.h>

@@ -23,11 +23,11 @@
  * NEAR_OWNS     cx5-6nodes, locktable --locality=50 --locks=100000, 100: 78.1, 93.9, 94.3
  * RUN_CACHES    (2, 3) V 100: 77.7, 76.3; M 100: 28.8, 28.7
  */
-enum { STAY = 64 };                    /* further acquires by a node that others wait for */
-enum { PASSES_AS_BUILT = 16 };         /* acquires that pass the head of a node's queue */
+enum { STAY = 64 };            /* further acquires by a node that others wait for */
+enum { PASSES_AS_BUILT = 16 }; /* acquires that pass the head of a node's queue */
 #define MOST_PASSES ATTEMPTS_OR(PASSES_AS_BUILT, 2)
 _Static_assert((int)PASSES_AS_BUILT < 1 << PASSES_BITS, "W counts the passes");
-#define MOST_BESIDE ATTEMPTS_OR(8, 2)  /* waits beside the queue in an acquire */
+#define MOST_BESIDE ATTEMPTS_OR(8, 2) /* waits beside the queue in an acquire */
 /* Nodes with writers in a row while sharers are promised S. */
 #define MOST_WRITERS ATTEMPTS_OR(16, 2)
 #define COUNTED ATTEMPTS_OR(128, 3)    /* acquires that decide what locks are at first */
