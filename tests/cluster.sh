@@ -29,6 +29,7 @@ tap_program "2 hosts x 2" cluster $most -- "$lock/exclusion" --except mpi-win-lo
 	${short:+--budget 0.03}
 tap_program "2 hosts x 2, mpi-win-lock" cluster $seconds -- "$lock/exclusion" --only mpi-win-lock \
 	${short:+--budget 0.05}
+tap_program "2 hosts x 2, sharing" cluster $seconds -- "$lock/creation"
 tap_program "2 hosts x 2, rpc" cluster $seconds -- "$lock/exclusion" --only rpc --threads 1
 tap_program "2 hosts x 2, small thresholds" cluster $seconds -- "$lock/exclusion" --only rma-rw \
 	--set t_l=1 --set t_r=1 --set t_w=2

@@ -13,6 +13,7 @@ rounds=300 rpc_rounds=200 seconds=600
 # step that hangs is ended by --limit.
 [ -z "${TEST_LONG-}" ] || rounds=60 rpc_rounds=60 seconds=3000
 
+tap_program "sharing" mpi_run 4 60 env OMPI_MCA_osc=^rdma "$builddir/tests/lock/creation"
 tap_program "1 rank" mpi_run 1 $seconds "$program" --limit 120
 tap_program "2 ranks" mpi_run 2 $seconds "$program" --rounds $rounds --limit 120
 tap_program "4 ranks" mpi_run 4 $seconds "$program" --rounds 20 --limit 120

@@ -111,9 +111,11 @@ static void probe(MPI_Comm comm)
 
 static int report(MPI_Comm comm)
 {
-	struct topo_request request = {options.topology, options.topology_file, options.groups};
+	struct topo_request request = {
+	    .synthetic = options.topology, .file = options.topology_file, .groups = options.groups};
 
-	if (topo_discover(comm, &request, &info.place, info.error, sizeof info.error) != 0)
+	if (topo_compare_options(comm, &request, info.error, sizeof info.error) != 0 ||
+	    topo_discover(comm, &request, &info.place, info.error, sizeof info.error) != 0)
 		return stop(FAILED, info.error);
 	if (!info_describe(&info, comm)) {
 		topo_job_free(&info.place);

@@ -461,7 +461,7 @@ int pawl_table_get_info_sized(const pawl_table *t, struct pawl_table_info *info,
 	    .transport = t->rma.transport->name,
 	    .topology = t->setup.topo->text,
 	    .parameters = t->parameters,
-	    .crowded = t->job.host_ranks > t->job.host_cores,
+	    .crowded = t->job->host_ranks > t->job->host_cores,
 	    .name = t->name,
 	};
 	return give(info, size, &found, sizeof found);

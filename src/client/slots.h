@@ -38,7 +38,8 @@ struct client_set {
 	bool threaded;           /* calls may come from several threads at a time */
 	bool by_process;  /* locks belong to the process, not to the thread that acquired them */
 	bool can_fail;    /* an operation of the transport may fail: guard.c */
-	int64_t *scratch; /* for all slots */
+	int64_t *scratch; /* for all slots, a sparse_array() */
+	uint64_t scratch_words;
 	struct client_request **requests; /* [setup->max_held] by slot; NULL: it had none yet */
 	struct rma *rma;
 };

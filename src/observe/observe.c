@@ -19,10 +19,17 @@ void pawl_private_set_site(const void *site)
 
 /* ------------------------------------------------------------------ observers */
 
-/* All observers there are, in the order in which they are told. */
-static observer_open *const observers[] = {observe_open_watch,  observe_open_stats,
-					   observe_open_trace,  observe_open_probes,
-					   observe_open_inject, NULL};
+/* All observers there are, in the order in which they are told, and the variables that ask for
+ * them; NULL: option watchdog does. */
+static const struct {
+	observer_open *open;
+	const char *variable;
+} observers[] = {{observe_open_watch, NULL},
+		 {observe_open_stats, "PAWL_STATS"},
+		 {observe_open_trace, "PAWL_TRACE"},
+		 {observe_open_probes, "PAWL_PROBES"},
+		 {observe_open_inject, "PAWL_INJECT"}};
+enum { KINDS = sizeof observers / sizeof *observers };
 
 static bool is_among(const char *const *words, const char *value)
 {
@@ -76,33 +83,49 @@ int observe_number(MPI_Comm comm, const char *name, uint64_t least, uint64_t mos
 	return PAWL_SUCCESS;
 }
 
-int observe_open(struct observe **to, const struct observe_table *table)
+int observe_prepare(struct observe **to, const struct observe_table *table)
 {
 	struct observe *o = calloc(1, sizeof *o);
-	int64_t all[2] = {PAWL_SUCCESS, 0}; /* code, and rank 0's number for the table */
-	int rc;
 
 	*to = o;
 	if (o) {
 		o->table = *table;
 		o->records = calloc((size_t)table->setup->max_held, sizeof *o->records);
 	}
-	if (!o || !o->records)
-		all[0] = error_set(PAWL_ERR_NOMEM, "out of memory");
-	if (table->rma->rank == 0)
-		all[1] = (int64_t)job_next_table(table->comm);
-	PMPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_INT64_T, MPI_MAX, table->comm);
-	rc = (int)all[0];
-	if (o)
-		o->table.number = (uint64_t)all[1];
-	for (int i = 0; rc == PAWL_SUCCESS && observers[i]; i++) {
-		rc = observers[i](o, &o->calls[o->n], &o->state[o->n]);
+	return o && o->records ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
+}
+
+/* Rank 0's number for the table, and the set of observers that rank 0 asks for. */
+void observe_ask(const struct observe_table *table, int64_t word[OBSERVE_WORDS])
+{
+	word[0] = word[1] = 0;
+	if (table->rma->rank > 0)
+		return;
+	word[0] = (int64_t)job_next_table(table->comm);
+	for (int i = 0; i < KINDS; i++) {
+		const char *value = observers[i].variable ? getenv(observers[i].variable) : NULL;
+
+		if (observers[i].variable ? value && value[0] : table->rma->waiting.watchdog > 0)
+			word[1] |= INT64_C(1) << i;
+	}
+}
+
+bool observe_is_asked(const int64_t word[OBSERVE_WORDS])
+{
+	return word[1] != 0;
+}
+
+int observe_open(struct observe *o, const int64_t word[OBSERVE_WORDS])
+{
+	int rc = PAWL_SUCCESS;
+
+	o->table.number = (uint64_t)word[0];
+	for (int i = 0; rc == PAWL_SUCCESS && i < KINDS; i++) {
+		if (!(word[1] >> i & 1))
+			continue;
+		rc = observers[i].open(o, &o->calls[o->n], &o->state[o->n]);
 		o->n += o->calls[o->n] != NULL;
 	}
-	if (rc == PAWL_SUCCESS && o->n > 0)
-		return rc;
-	observe_close(o);
-	*to = NULL;
 	return rc;
 }
 

@@ -126,11 +126,16 @@ struct observe {
 };
 
 /*
- * Ask all observers whether they want this table; *o is NULL if none does. Collective over
- * table->comm. PAWL_ERR_*, with a message: the code of this rank. The caller sets
- * rma->waiting.observe, and the table's plain to 0.
+ * Three steps: prepare, local; then ask, whose words the caller reduces to their maxima over all
+ * ranks; then, if the words say that an observer is asked for, open, collective over table->comm:
+ * o->n of the observers want this table. PAWL_ERR_*, with a message: the code of this rank. The
+ * caller closes o if there is none, and else sets rma->waiting.observe, and the table's plain to 0.
  */
-int observe_open(struct observe **o, const struct observe_table *table);
+enum { OBSERVE_WORDS = 2 };
+int observe_prepare(struct observe **o, const struct observe_table *table);
+void observe_ask(const struct observe_table *table, int64_t word[OBSERVE_WORDS]);
+bool observe_is_asked(const int64_t word[OBSERVE_WORDS]);
+int observe_open(struct observe *o, const int64_t word[OBSERVE_WORDS]);
 /* Let all observers report. Collective. */
 void observe_report(struct observe *o);
 void observe_close(struct observe *o);

@@ -46,7 +46,7 @@ struct rma {
 	const struct rma_transport *transport;
 	char **map;      /* [nranks] segments mapped here; NULL: on another node */
 	const int *node; /* [nranks] the node of each rank */
-	int rank, my_node;
+	int rank, my_node, ranks;
 	bool net;      /* others reach this segment only while this process drives the transport */
 	bool outlives; /* the kind recovers: a wait ends even if the awaited rank died */
 	_Atomic(int) mpi_error; /* the first error that the MPI reported in an operation here */

@@ -27,6 +27,17 @@ static void fall_back(const struct rma *r, const char *err)
 		    err);
 }
 
+bool rma_network_refuses(const struct rma_request *q)
+{
+	return q->network == RMA_BY_MPI && mpi_would_crash(q->one_host);
+}
+
+void rma_network_tell(const struct rma_request *q, char *err, size_t errlen)
+{
+	(void)q;
+	mpi_tell_cure("a window over several nodes was not tried", err, errlen);
+}
+
 enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, char *err,
 				  size_t errlen)
 {

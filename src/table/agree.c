@@ -14,16 +14,9 @@
 #include "options/option_spec.h"
 #include "table/table.h"
 
-enum { NAME, KIND, N, HOMES, FIRST_OPTION, MOST = 64, SHOWN = 120 };
+enum { NAME, KIND, N, HOMES, FIRST_OPTION, SHOWN = 120 };
 
-struct asked {
-	const struct options *options;
-	const char *kind;
-	uint64_t n;
-	bool homed;
-};
-
-static const char *name_of(const struct asked *a, int item)
+static const char *name_of(const struct table_asked *a, int item)
 {
 	static const char *const names[] = {
 	    [NAME] = "name (info key pawl_name)", [KIND] = "kind", [N] = "n", [HOMES] = "homes"};
@@ -34,7 +27,7 @@ static const char *name_of(const struct asked *a, int item)
 }
 
 /* The value as text; NULL past the last item. */
-static const char *value_of(const struct asked *a, int item, char *text, size_t len)
+static const char *value_of(const struct table_asked *a, int item, char *text, size_t len)
 {
 	const struct option_spec *s;
 
@@ -61,7 +54,8 @@ static int64_t hash(const char *text)
 }
 
 /* All ranks know which item differs. Report the lowest rank that differs from rank 0. */
-static int report(MPI_Comm comm, const struct asked *a, int item, const char *value, int64_t mine)
+static int report(MPI_Comm comm, const struct table_asked *a, int item, const char *value,
+		  int64_t mine)
 {
 	char first[SHOWN + 1], other[SHOWN + 1];
 	int64_t root = mine;
@@ -82,23 +76,27 @@ static int report(MPI_Comm comm, const struct asked *a, int item, const char *va
 			 first_rank);
 }
 
-int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uint64_t n, bool homed)
+void table_items(const struct table_asked *a, bool valid, int64_t item[TABLE_ITEMS])
 {
-	const struct asked a = {o, kind, n, homed};
-	int64_t both[2 * MOST], mine[MOST];
 	char text[256];
+
 	/* Kinds have different numbers of options, but if kinds differ, the kind is reported
 	 * first. */
-	for (int i = 0; i < MOST; i++) {
-		const char *value = value_of(&a, i, text, sizeof text);
+	for (int i = 0; i < TABLE_ITEMS / 2; i++) {
+		const char *value = valid ? value_of(a, i, text, sizeof text) : NULL;
 
-		mine[i] = value ? hash(value) : 0;
-		both[2 * i] = mine[i];
-		both[2 * i + 1] = ~mine[i]; /* the minimum of ~x gives the maximum of x */
+		item[2 * i] = value ? hash(value) : 0;
+		item[2 * i + 1] = ~item[2 * i]; /* the minimum of ~x gives the maximum of x */
 	}
-	PMPI_Allreduce(MPI_IN_PLACE, both, 2 * MOST, MPI_INT64_T, MPI_MIN, comm);
-	for (int i = 0; i < MOST; i++)
-		if (both[2 * i] != ~both[2 * i + 1])
-			return report(comm, &a, i, value_of(&a, i, text, sizeof text), mine[i]);
+}
+
+int table_same_items(MPI_Comm comm, const struct table_asked *a, const int64_t *mine,
+		     const int64_t *least)
+{
+	char text[256];
+
+	for (int i = 0; i < TABLE_ITEMS / 2; i++)
+		if (least[2 * i] != ~least[2 * i + 1])
+			return report(comm, a, i, value_of(a, i, text, sizeof text), mine[2 * i]);
 	return PAWL_SUCCESS;
 }

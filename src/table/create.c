@@ -3,6 +3,7 @@
  * Create and free lock tables. After each step that can fail on one rank only, the ranks agree on
  * the result, so that all of them proceed or all return the same code.
  */
+#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/agree.h"
 #include "base/error.h"
 #include "base/mpi_family.h"
 #include "lock/kinds.h"
@@ -40,11 +40,14 @@ int table_mpi_failed(const char *call, int rc)
 static void tell(MPI_Comm comm, int code, int worst)
 {
 	char text[ERROR_LENGTH] = "another rank failed";
-	int first;
+	int rank, first;
 
-	if (code == worst)
+	PMPI_Comm_rank(comm, &rank);
+	first = code == worst ? rank : INT_MAX;
+	PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
+	if (first == rank)
 		snprintf(text, sizeof text, "%s", pawl_error_message());
-	first = share_text(comm, code == worst, text, sizeof text);
+	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, comm);
 	if (code != worst)
 		error_set(worst, "rank %d: %.*s", first, ERROR_LENGTH - 32, text);
 }
@@ -66,9 +69,10 @@ int table_agree(MPI_Comm comm, int code)
 	return agreed(comm, code, worst, rc);
 }
 
-/* The first step of a collective call, MPI_Allreduce of an int. A program may make the call on some
- * ranks only: after some seconds (0: never) a few of those that wait say so. */
-static int meet(MPI_Comm comm, int mine, int *all, MPI_Op op, const char *call, double seconds)
+/* The first step of a collective call: the minimum of each of n numbers. A program may make the
+ * call on some ranks only: after some seconds (0: never) a few of those that wait say so. */
+static int meet(MPI_Comm comm, const int64_t *mine, int64_t *all, int n, const char *call,
+		double seconds)
 {
 	const double begin = PMPI_Wtime();
 	MPI_Request request;
@@ -78,7 +82,7 @@ static int meet(MPI_Comm comm, int mine, int *all, MPI_Op op, const char *call, 
 	PMPI_Comm_rank(comm, &rank);
 	PMPI_Comm_size(comm, &ranks);
 	says = seconds > 0 && (rank < SPEAKERS || rank == ranks - 1);
-	rc = PMPI_Iallreduce(&mine, all, 1, MPI_INT, op, comm, &request);
+	rc = PMPI_Iallreduce(mine, all, n, MPI_INT64_T, MPI_MIN, comm, &request);
 	while (rc == MPI_SUCCESS && !met) {
 		rc = PMPI_Test(&request, &met, MPI_STATUS_IGNORE);
 		sched_yield();
@@ -253,10 +257,10 @@ static void choose_waiting(pawl_table *t, const struct options *o)
 {
 	struct rma_waiting *w = &t->rma.waiting;
 	bool eager =
-	    o->progress == PROGRESS_EAGER || (o->progress == PROGRESS_FAR && !t->job.one_host);
+	    o->progress == PROGRESS_EAGER || (o->progress == PROGRESS_FAR && !t->job->one_host);
 	uint64_t soon, later;
 
-	w->crowded = t->job.host_ranks > t->job.host_cores && o->wait != WAIT_SPIN;
+	w->crowded = t->job->host_ranks > t->job->host_cores && o->wait != WAIT_SPIN;
 	soon = w->crowded ? SPIN_CROWDED_SOON_US : SPIN_US;
 	later = w->crowded ? SPIN_CROWDED_LATER_US : SPIN_US;
 	if (o->spin_us >= 0)
@@ -279,9 +283,9 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	struct lock_setup *s = &t->setup;
 	int rc;
 
-	setup_begin(s, p, t->job.topo, o, n);
+	setup_begin(s, p, t->job->topo, o, n);
 	s->posts = p->settled && s->domain == RMA_NET &&
-		   transport_choose(o, t->job.one_host) != RMA_BY_MPI;
+		   transport_choose(o, t->job->one_host) != RMA_BY_MPI;
 	if (t->clients.threaded && !t->clients.by_process)
 		s->clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
 	if (home) {
@@ -295,19 +299,20 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	return rc;
 }
 
-int table_check_memory(pawl_table *t, uint64_t bytes)
+int table_check_memory(pawl_table *t, int rc, uint64_t bytes)
 {
-	MPI_Comm host_comm = t->job.host_comm;
+	MPI_Comm host_comm = t->job->host_comm;
 	struct shm_shortage s;
 	char what[sizeof t->about + 16], text[ERROR_LENGTH];
 
 	if (host_comm == MPI_COMM_NULL)
-		host_comm = t->job.node_comm;
-	if (shm_check(t->comm, host_comm, bytes, &s))
-		return PAWL_SUCCESS;
-	snprintf(what, sizeof what, "a table (%s)", t->about);
-	shm_tell(&s, what, text, sizeof text);
-	return error_set(s.apart ? PAWL_ERR_WINDOW : PAWL_ERR_NOMEM, "%s", text);
+		host_comm = t->job->node_comm;
+	if (shm_falls_short(host_comm, bytes, &s) && rc == PAWL_SUCCESS) {
+		snprintf(what, sizeof what, "a table (%s)", t->about);
+		shm_tell(&s, what, text, sizeof text);
+		rc = error_set(s.apart ? PAWL_ERR_WINDOW : PAWL_ERR_NOMEM, "%s", text);
+	}
+	return table_agree(t->comm, rc);
 }
 
 static int make_segments(pawl_table *t, const struct options *o)
@@ -322,20 +327,19 @@ static int make_segments(pawl_table *t, const struct options *o)
 	char err[ERROR_LENGTH] = "";
 	const struct rma_request request = {
 	    .comm = t->comm,
-	    .node_comm = t->job.node_comm,
-	    .node = t->job.topo->node,
-	    .network =
-		t->setup.domain == RMA_NODE ? RMA_NO_NETWORK : transport_choose(o, t->job.one_host),
+	    .node_comm = t->job->node_comm,
+	    .node = t->job->topo->node,
+	    .network = t->setup.domain == RMA_NODE ? RMA_NO_NETWORK
+						   : transport_choose(o, t->job->one_host),
 	    .by_network = t->setup.protocol->by_network,
-	    .one_host = t->job.one_host,
+	    .one_host = t->job->one_host,
+	    .again = t->kept->networked,
 	    .bytes = t->setup.bytes,
 	};
-	enum rma_failure failure;
-	int rc = table_check_memory(t, t->setup.bytes + RMA_TAIL_BYTES);
+	enum rma_failure failure = rma_segments_create(&t->rma, &request, err, sizeof err);
 
-	if (rc != PAWL_SUCCESS)
-		return rc;
-	failure = rma_segments_create(&t->rma, &request, err, sizeof err);
+	if (failure == RMA_OK && request.network != RMA_NO_NETWORK)
+		t->kept->networked = true;
 	return failure == RMA_OK ? PAWL_SUCCESS : error_set(codes[failure], "%s", err);
 }
 
@@ -367,26 +371,6 @@ static int start_progress(pawl_table *t)
 				       " be started");
 }
 
-/* The table's own communicator. A duplicate that other ranks lack cannot be freed: MPI_Comm_free()
- * would wait for them. */
-static int duplicate(MPI_Comm comm, pawl_table *t)
-{
-	int rc = PMPI_Comm_dup(comm, &t->comm), code = PAWL_SUCCESS;
-
-	if (rc != MPI_SUCCESS) {
-		table_mpi_failed("MPI_Comm_dup", rc);
-		code = error_set(PAWL_ERR_MPI,
-				 "a table needs communicators of its own, and %s (MPIs have a"
-				 " limited number of communicators, MPICH 2048 for each process:"
-				 " free tables and communicators that are not used any more)",
-				 pawl_error_message());
-	}
-	code = table_agree(comm, code);
-	if (code != PAWL_SUCCESS)
-		t->comm = MPI_COMM_NULL;
-	return code;
-}
-
 /* Free all that exists of t, in reverse order. Collective. */
 static void destroy(pawl_table *t)
 {
@@ -401,14 +385,14 @@ static void destroy(pawl_table *t)
 	client_close(&t->clients);
 	setup_free(&t->setup);
 	homes_free(t);
-	topo_job_free(&t->job);
-	if (t->comm != MPI_COMM_NULL)
-		PMPI_Comm_free(&t->comm);
+	if (t->kept)
+		kept_leave(t->kept, false);
 	life_bury(t);
 }
 
-/* Statistics and the like, if the environment asks for them. Collective. */
-static int open_observers(pawl_table *t)
+/* Statistics and the like, if the environment asks for them; and whether all ranks have come to
+ * here. Collective. */
+static int open_observers(pawl_table *t, int rc)
 {
 	const struct observe_table table = {
 	    .comm = t->comm,
@@ -419,55 +403,87 @@ static int open_observers(pawl_table *t)
 	    .about = t->about,
 	    .board = t->board,
 	};
-	int rc = table_agree(t->comm, observe_open(&t->observe, &table));
+	int64_t most[1 + OBSERVE_WORDS] = {0};
+	int mpi;
 
-	if (rc == PAWL_SUCCESS && t->observe) {
-		t->rma.waiting.observe = observe_waiting;
-		t->rma.waiting.observe_arg = t->observe;
+	if (rc == PAWL_SUCCESS)
+		rc = observe_prepare(&t->observe, &table);
+	most[0] = rc;
+	observe_ask(&table, most + 1);
+	mpi = PMPI_Allreduce(MPI_IN_PLACE, most, 1 + OBSERVE_WORDS, MPI_INT64_T, MPI_MAX, t->comm);
+	rc = agreed(t->comm, rc, mpi == MPI_SUCCESS ? (int)most[0] : rc, mpi);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	if (observe_is_asked(most + 1))
+		rc = table_agree(t->comm, observe_open(t->observe, most + 1));
+	if (rc != PAWL_SUCCESS || t->observe->n == 0) {
+		observe_close(t->observe);
+		t->observe = NULL;
+		return rc;
 	}
+	t->rma.waiting.observe = observe_waiting;
+	t->rma.waiting.observe_arg = t->observe;
 	return rc;
+}
+
+/* What the tables of a communicator share. */
+static int find_ranks(MPI_Comm comm, pawl_table *t, const struct options *o)
+{
+	struct topo_request request = {
+	    .synthetic = o->topology, .file = o->topology_file, .groups = o->groups};
+	char err[ERROR_LENGTH] = "";
+
+	switch (kept_take(comm, &request, &t->kept, err, sizeof err)) {
+	case 0:
+		break;
+	case TOPO_NO_MEMORY:
+		return error_set(PAWL_ERR_NOMEM, "%s", err);
+	case TOPO_MPI:
+		return error_set(PAWL_ERR_MPI, "%s", err);
+	case TOPO_APART:
+		return error_set(PAWL_ERR_WINDOW, "%s", err);
+	default:
+		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
+	}
+	t->job = &t->kept->job;
+	t->comm = t->job->comm;
+	if (table_is_first_rank(t->comm))
+		topology_warn(t->job, o->topology);
+	return PAWL_SUCCESS;
 }
 
 static int build(pawl_table *t, const struct lock_protocol *p, const struct options *o, uint64_t n,
 		 pawl_home_fn *home, void *arg)
 {
-	struct topo_request request = {o->topology, o->topology_file, o->groups};
-	char err[ERROR_LENGTH] = "";
-	int rc;
+	int rc = choose_layout(t, p, o, n, home, arg);
 
-	rc = topo_discover(t->comm, &request, &t->job, err, sizeof err);
-	if (rc != 0)
-		return error_set(rc == TOPO_NO_MEMORY ? PAWL_ERR_NOMEM
-				 : rc == TOPO_MPI     ? PAWL_ERR_MPI
-						      : PAWL_ERR_TOPOLOGY,
-				 "%s", err);
-	if (table_is_first_rank(t->comm))
-		topology_warn(&t->job, o->topology);
-	rc = table_agree(t->comm, choose_layout(t, p, o, n, home, arg));
+	rc = table_check_memory(t, rc, rc == PAWL_SUCCESS ? t->setup.bytes + RMA_TAIL_BYTES : 0);
 	if (rc == PAWL_SUCCESS)
 		rc = make_segments(t, o);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	t->setup.posts = t->setup.posts && t->rma.transport->can.posts;
 	choose_waiting(t, o);
-	if (p->shares_clock && !t->job.one_host && !rma_compare_clocks(t->comm, &t->rma.clock))
+	if (p->shares_clock && !t->job->one_host && !rma_compare_clocks(t->comm, &t->rma.clock))
 		return error_set(PAWL_ERR_MPI, "the clocks of the hosts could not be compared");
 	t->clients.can_fail = t->rma.transport->can.can_fail;
 	rc = client_open(&t->clients, &t->setup, &t->rma)
 		 ? life_watch()
 		 : error_set(PAWL_ERR_NOMEM, "out of memory");
-	rc = table_agree(t->comm, rc);
-	if (rc == PAWL_SUCCESS)
-		rc = lease_fit(t);
+	if (lease_counts(t)) {
+		rc = table_agree(t->comm, rc);
+		if (rc == PAWL_SUCCESS)
+			rc = lease_fit(t);
+	}
 	t->rma.outlives =
 	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && lock_lease_us(&t->setup) > 0;
+	if (p->mpi)
+		rc = table_agree(t->comm, rc);
 	if (rc == PAWL_SUCCESS)
-		rc = table_agree(t->comm, open_protocol(t));
+		rc = open_protocol(t);
 	if (rc == PAWL_SUCCESS && o->progress == PROGRESS_THREAD)
-		rc = table_agree(t->comm, start_progress(t));
-	if (rc == PAWL_SUCCESS)
-		rc = open_observers(t);
-	return rc;
+		rc = start_progress(t);
+	return open_observers(t, rc);
 }
 
 int table_check_name(const char *name)
@@ -496,7 +512,9 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 	const char *kind;
 	struct options o = {.max_held = 0};
 	pawl_table *t;
-	int rc = check_mpi(comm), inter = 0, worst = PAWL_SUCCESS, mpi;
+	int rc = check_mpi(comm), inter = 0, mpi;
+	int64_t mine[1 + TABLE_ITEMS], all[1 + TABLE_ITEMS];
+	struct table_asked table_asked;
 
 	if (table)
 		*table = NULL;
@@ -529,27 +547,26 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 		options_warn_kind(stderr, asked, name);
 		options_warn(stderr, p, info);
 	}
-	mpi = meet(comm, rc, &worst, MPI_MAX,
+	table_asked = (struct table_asked){&o, kind, n, homed};
+	mine[0] = -rc;
+	table_items(&table_asked, rc == PAWL_SUCCESS, mine + 1);
+	mpi = meet(comm, mine, all, 1 + TABLE_ITEMS,
 		   homed ? "pawl_table_create_homed()" : "pawl_table_create()",
 		   o.watchdog_s > 0 ? o.watchdog_s : CREATE_SECONDS);
-	rc = agreed(comm, rc, worst, mpi);
+	rc = agreed(comm, rc, mpi == MPI_SUCCESS ? (int)-all[0] : rc, mpi);
 	if (rc == PAWL_SUCCESS)
-		rc = table_agree_on(comm, &o, kind, n, homed);
+		rc = table_same_items(comm, &table_asked, mine + 1, all + 1);
 	if (rc != PAWL_SUCCESS) {
 		options_free(&o);
 		free(t);
 		return rc;
 	}
 	t->homes_win = MPI_WIN_NULL;
-	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
-	rc = duplicate(comm, t);
-	if (rc == PAWL_SUCCESS) {
-		/* A window that cannot be created is reported and does not end the program. */
-		PMPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
-		strcpy(t->name, name);
-		table_describe(t, p, n);
+	strcpy(t->name, name);
+	table_describe(t, p, n);
+	rc = find_ranks(comm, t, &o);
+	if (rc == PAWL_SUCCESS)
 		rc = build(t, p, &o, n, home, arg);
-	}
 	options_free(&o);
 	if (rc != PAWL_SUCCESS) {
 		destroy(t);
@@ -575,13 +592,14 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
 /* If any rank holds something, all ranks get the message of the lowest such rank. Collective. */
 static int check_free(pawl_table *t)
 {
-	int holder = client_in_use(&t->clients) ? t->rma.rank : t->setup.topo->nranks, first;
+	int64_t holder = client_in_use(&t->clients) ? t->rma.rank : t->setup.topo->nranks, least;
 	char text[ERROR_LENGTH] = "";
-	int rc =
-	    meet(t->comm, holder, &first, MPI_MIN, "pawl_table_free()", t->rma.waiting.watchdog);
+	int first,
+	    rc = meet(t->comm, &holder, &least, 1, "pawl_table_free()", t->rma.waiting.watchdog);
 
 	if (rc != MPI_SUCCESS)
 		return table_mpi_failed("MPI_Allreduce", rc);
+	first = (int)least;
 	if (first == t->setup.topo->nranks)
 		return PAWL_SUCCESS;
 	if (first == t->rma.rank)
@@ -599,8 +617,7 @@ static void forget(pawl_table *t)
 	rma_segments_forget(&t->rma);
 	client_close(&t->clients);
 	setup_free(&t->setup);
-	t->job.node_comm = t->job.host_comm = MPI_COMM_NULL;
-	topo_job_free(&t->job);
+	kept_leave(t->kept, true);
 	life_bury(t);
 }
 

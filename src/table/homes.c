@@ -80,7 +80,7 @@ static int check_equal(pawl_table *t, pawl_home_fn *home, void *arg, const uint6
 
 int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 {
-	MPI_Comm node_comm = t->job.node_comm;
+	MPI_Comm node_comm = t->job->node_comm;
 	MPI_Aint bytes = 0, size;
 	uint64_t *counts = NULL, *map = NULL, bad = 0;
 	int64_t most = INT64_MAX; /* signed: MPICH's MPI_MIN compares unsigned values as signed */
@@ -88,7 +88,7 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 	bool ok;
 
 	PMPI_Comm_rank(node_comm, &rank);
-	rc = table_check_memory(t, rank == 0 ? t->setup.n * sizeof *map : 0);
+	rc = table_check_memory(t, PAWL_SUCCESS, rank == 0 ? t->setup.n * sizeof *map : 0);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	if (rank == 0) {

@@ -77,15 +77,19 @@ static void warn(const pawl_table *t, int64_t asked, int64_t used)
 			(long long)asked, (long long)used);
 }
 
+bool lease_counts(const pawl_table *t)
+{
+	return (t->setup.protocol->kind.capabilities & PAWL_CAP_RECOVERS) &&
+	       lock_lease_us(&t->setup) > 0;
+}
+
 int lease_fit(pawl_table *t)
 {
 	struct lock_slot *slot = &t->clients.slots[0];
 	int64_t lease = lock_lease_us(&t->setup), least = 0;
-	int per_core = (t->job.host_ranks + t->job.host_cores - 1) / t->job.host_cores;
+	int per_core = (t->job->host_ranks + t->job->host_cores - 1) / t->job->host_cores;
 	int other = partner(t), rc = PAWL_SUCCESS;
 
-	if (!(t->setup.protocol->kind.capabilities & PAWL_CAP_RECOVERS) || !lease)
-		return PAWL_SUCCESS;
 	if (other >= 0) {
 		slot->lock = (uint64_t)other;
 		rc = client_perform(&t->clients, slot, measure);

@@ -11,7 +11,7 @@
 #include "observe/observe.h"
 #include "rma/progress.h"
 #include "rma/rma.h"
-#include "topo/discover.h"
+#include "table/kept.h"
 
 struct pawl_table {
 	struct client_set clients;
@@ -25,8 +25,9 @@ struct pawl_table {
 	struct rma rma;
 	struct observe *observe; /* NULL: no observers */
 	uint64_t board;          /* offset of the boards of option watchdog in each segment */
-	MPI_Comm comm;
-	struct topo_job job;
+	MPI_Comm comm;           /* of kept: a duplicate of the program's */
+	struct kept *kept;
+	const struct topo_job *job;    /* of kept */
 	struct rma_progress *progress; /* option progress=thread, over several nodes */
 	MPI_Win homes_win;             /* LOCK_HOME_MAP: the map, in memory that the node shares */
 	int64_t asked_lease_us;        /* the lease option, if the lease was made longer; else 0 */
@@ -57,9 +58,10 @@ int table_mpi_failed(const char *call, int rc);
 /* Whether this rank prints warnings. */
 bool table_is_first_rank(MPI_Comm comm);
 
-/* PAWL_ERR_NOMEM on all ranks if a host has no room for a shared window with this many bytes for
- * each of its ranks; bytes may differ between ranks. Collective. */
-int table_check_memory(pawl_table *t, uint64_t bytes);
+/* The worst code of all ranks, as table_agree(). If rc is PAWL_SUCCESS it becomes PAWL_ERR_NOMEM on
+ * a host that has no room for a shared window with this many bytes for each of its ranks; bytes may
+ * differ between ranks. Collective. */
+int table_check_memory(pawl_table *t, int rc, uint64_t bytes);
 
 /* life.c ------------------------------------------------------------------ */
 
@@ -123,9 +125,20 @@ void steps_end_all(pawl_table *t);
 /* agree.c ----------------------------------------------------------------- */
 
 struct options;
-/* Whether all ranks ask for the same table. Collective; the code is the same on all ranks. */
-int table_agree_on(MPI_Comm comm, const struct options *o, const char *kind, uint64_t n,
-		   bool homed);
+/* What a rank asks for, and what stands for it in a comparison. */
+struct table_asked {
+	const struct options *options;
+	const char *kind;
+	uint64_t n;
+	bool homed;
+};
+enum { TABLE_ITEMS = 128 };
+/* valid: the options have been read. */
+void table_items(const struct table_asked *a, bool valid, int64_t item[TABLE_ITEMS]);
+/* Whether all ranks ask for the same table: least has the minima of their items. Collective if not;
+ * the code is the same on all ranks. */
+int table_same_items(MPI_Comm comm, const struct table_asked *a, const int64_t *mine,
+		     const int64_t *least);
 
 /* call.c: what calls on locks and on ranges share --------------------------- */
 
@@ -168,7 +181,6 @@ int call_check_range(const pawl_table *t, uint64_t id, int64_t first, int64_t la
 /* The slot of a range that this thread holds; NULL: *code says why not. */
 struct lock_slot *call_held_range(pawl_table *t, const pawl_range *range, int *code);
 int call_refused_range(const pawl_table *t, uint64_t id, const struct client_units *units, int rc);
-int call_failed_range(const pawl_table *t, uint64_t id, const struct client_units *units, int rc);
 /* Begin a request of a lock (units is NULL) or a range, after these checks. timed: its cancellation
  * ends the wait, for kinds with PAWL_CAP_TIMED. */
 int call_request(pawl_table *t, uint64_t lock, int mode, const struct client_units *units,
@@ -187,7 +199,8 @@ int call_semaphore_leave(pawl_table *t, uint64_t semaphore);
 
 /* lease.c ----------------------------------------------------------------- */
 
-/* Make the lease longer if it is too short for the machine. Collective. */
+/* Whether the table has a lease. Make it longer if it is too short for the machine. Collective. */
+bool lease_counts(const pawl_table *t);
 int lease_fit(pawl_table *t);
 /* Report a longer lease in t->parameters. */
 void lease_describe(pawl_table *t);

@@ -9,7 +9,7 @@
  *
  * At every level, elements are numbered by their lowest rank, and so are the children of an
  * element. So the result depends on which ranks are together, not on the values of the ids. The
- * cost is O(levels * P log P).
+ * cost is O(levels * P).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,10 +25,6 @@ struct division {
 	int *element; /* [nranks] */
 };
 
-struct key {
-	int parent, id, rank;
-};
-
 struct topo *topo_no_memory(int nranks, char *err, size_t errlen)
 {
 	snprintf(err, errlen, "topology: no memory for %d ranks", nranks);
@@ -41,17 +37,6 @@ struct block {
 	struct topo t;
 	int pool[];
 };
-
-static int key_compare(const void *va, const void *vb)
-{
-	const struct key *a = va, *b = vb;
-
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return 0;
-}
 
 /* Renumber the classes in element[] as 0, 1, ... by their lowest rank. */
 static void number_by_lowest(int nranks, int count, int *element, int *map)
@@ -67,21 +52,57 @@ static void number_by_lowest(int nranks, int count, int *element, int *map)
 	}
 }
 
-/* Split the parent's elements by column col of the paths; keys and map are scratch. */
+/* A hash table of the elements of a division: 1 + the number of an element, or 0. lowest[e] is the
+ * lowest rank of element e, whose key stands for the element. */
+struct elements {
+	uint32_t *slot, mask;
+	int *lowest;
+};
+
+static uint32_t slots_for(int nranks)
+{
+	uint32_t slots = 2;
+
+	while (slots < 2 * (uint32_t)nranks)
+		slots *= 2;
+	return slots;
+}
+
+static uint32_t hash_key(int parent, int id)
+{
+	uint64_t h = (uint64_t)(uint32_t)parent << 32 | (uint32_t)id;
+
+	return (uint32_t)((h * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+/* Split the parent's elements by column col of the paths. Ranks come in ascending order, so
+ * elements are numbered by their lowest rank. */
 static int refine(int nranks, const int *parent, const struct topo_path *paths, int col,
-		  int *element, struct key *keys, int *map)
+		  int *element, const struct elements *e)
 {
 	int count = 0;
 
-	for (int p = 0; p < nranks; p++)
-		keys[p] = (struct key){parent[p], paths[p].id[col], p};
-	qsort(keys, (size_t)nranks, sizeof(*keys), key_compare);
-	for (int k = 0; k < nranks; k++) {
-		if (k == 0 || key_compare(&keys[k - 1], &keys[k]) != 0)
-			count++;
-		element[keys[k].rank] = count - 1;
+	memset(e->slot, 0, ((size_t)e->mask + 1) * sizeof(*e->slot));
+	for (int p = 0; p < nranks; p++) {
+		int id = paths[p].id[col];
+		uint32_t at;
+
+		if (p > 0 && parent[p] == parent[p - 1] && id == paths[p - 1].id[col]) {
+			element[p] = element[p - 1];
+			continue;
+		}
+		for (at = hash_key(parent[p], id) & e->mask; e->slot[at]; at = (at + 1) & e->mask) {
+			int low = e->lowest[e->slot[at] - 1];
+
+			if (parent[low] == parent[p] && paths[low].id[col] == id)
+				break;
+		}
+		if (!e->slot[at]) {
+			e->lowest[count] = p;
+			e->slot[at] = (uint32_t)++count;
+		}
+		element[p] = (int)e->slot[at] - 1;
 	}
-	number_by_lowest(nranks, count, element, map);
 	return count;
 }
 
@@ -156,7 +177,7 @@ static void fill_order(struct topo *t, int *from, int *start)
 {
 	for (int p = 0; p < t->nranks; p++)
 		t->order[p] = p;
-	for (int i = t->nlevels - 1; i >= 0; i--) {
+	for (int i = t->nlevels - 1; i > 0; i--) {
 		const struct topo_level *l = &t->level[i];
 
 		memcpy(from, t->order, (size_t)t->nranks * sizeof(int));
@@ -164,6 +185,14 @@ static void fill_order(struct topo *t, int *from, int *start)
 		for (int k = 0; k < t->nranks; k++)
 			t->order[start[l->element[from[k]]]++] = from[k];
 	}
+}
+
+/* next [nnodes] is scratch. */
+static void fill_places(struct topo *t, int *next)
+{
+	memset(next, 0, (size_t)t->nnodes * sizeof(int));
+	for (int p = 0; p < t->nranks; p++)
+		t->place[p] = next[t->node[p]]++;
 }
 
 static void fill_text(struct topo *t, size_t room)
@@ -180,7 +209,7 @@ static void fill_text(struct topo *t, size_t room)
 
 static struct topo *allocate(int nranks, int n, const struct division *d, size_t *text_room)
 {
-	size_t ints = (size_t)(3 * n + 2) * (size_t)nranks;
+	size_t ints = (size_t)(3 * n + 3) * (size_t)nranks, bytes;
 	struct block *b;
 	struct topo *t;
 	int *pool;
@@ -188,14 +217,18 @@ static struct topo *allocate(int nranks, int n, const struct division *d, size_t
 	for (int i = 0; i < n; i++)
 		ints += (size_t)d[i].count + 1;
 	*text_room = (size_t)n * (sizeof(t->level[0].name) + 16);
-	b = calloc(1, sizeof(*b) + ints * sizeof(int) + *text_room);
+	bytes = sizeof(*b) + ints * sizeof(int) + *text_room;
+	b = calloc(1, bytes);
 	if (!b)
 		return NULL;
 	t = &b->t;
+	t->at = b;
+	t->bytes = bytes;
 	pool = b->pool;
 	t->nranks = nranks;
 	t->nlevels = n;
 	t->node = take(&pool, nranks);
+	t->place = take(&pool, nranks);
 	t->order = take(&pool, nranks);
 	for (int i = 0; i < n; i++) {
 		t->level[i].element = take(&pool, nranks);
@@ -240,9 +273,42 @@ static struct topo *assemble(int nranks, int n, struct division *d, int nnodes, 
 		fill_children(t, &t->level[i], i + 1 < n ? &t->level[i + 1] : NULL, scratch,
 			      scratch + nranks);
 	fill_order(t, scratch, scratch + nranks);
+	fill_places(t, scratch);
 	fill_text(t, text_room);
 	free(scratch);
 	return t;
+}
+
+/* ------------------------------------------------------------------------- copies */
+
+void topo_pack(const struct topo *t, void *to)
+{
+	memcpy(to, t->at, t->bytes);
+}
+
+static int *moved(const struct topo *t, int *from, const void *to)
+{
+	return (int *)(void *)((char *)(uintptr_t)to + ((char *)from - (char *)t->at));
+}
+
+void topo_view(struct topo *t, const void *packed)
+{
+	const struct topo *from = packed;
+
+	*t = *from;
+	t->node = moved(from, from->node, packed);
+	t->place = moved(from, from->place, packed);
+	t->order = moved(from, from->order, packed);
+	t->text = (char *)moved(from, (int *)(void *)from->text, packed);
+	for (int i = 0; i < t->nlevels; i++) {
+		struct topo_level *l = &t->level[i];
+
+		l->element = moved(from, l->element, packed);
+		l->child = moved(from, l->child, packed);
+		l->members = moved(from, l->members, packed);
+		l->first = moved(from, l->first, packed);
+	}
+	t->at = packed;
 }
 
 /* The column of the nodes; -1 and a message if the columns are inconsistent. */
@@ -304,7 +370,7 @@ struct topo *topo_build(int nranks, int nlevels, const enum topo_type *types,
 {
 	struct division d[TOPO_MAX_LEVELS];
 	struct topo *t = NULL;
-	struct key *keys;
+	struct elements e;
 	int *ints;
 	int node, culprit = -1;
 
@@ -321,23 +387,24 @@ struct topo *topo_build(int nranks, int nlevels, const enum topo_type *types,
 			 names[nlevels]);
 		return NULL;
 	}
-	keys = malloc((size_t)nranks * sizeof(*keys));
+	e.mask = slots_for(nranks) - 1;
+	e.slot = malloc(((size_t)e.mask + 1) * sizeof(*e.slot));
 	ints = calloc((size_t)(nlevels + 2) * (size_t)nranks, sizeof(*ints));
-	if (!keys || !ints) {
+	if (!e.slot || !ints) {
 		topo_no_memory(nranks, err, errlen);
 		goto out;
 	}
+	e.lowest = ints + (size_t)(nlevels + 1) * (size_t)nranks;
 	d[0] = (struct division){TOPO_MACHINE, "machine", 1, ints};
 	for (int i = 0; i < nlevels; i++) {
 		int *element = d[i].element + nranks;
 
 		d[i + 1] = (struct division){types[i], names[i], 0, element};
-		d[i + 1].count = refine(nranks, d[i].element, paths, i, element, keys,
-					ints + (size_t)(nlevels + 1) * (size_t)nranks);
+		d[i + 1].count = refine(nranks, d[i].element, paths, i, element, &e);
 	}
 	t = assemble(nranks, nlevels + 1, d, d[node + 1].count, d[node + 1].element, err, errlen);
 out:
-	free(keys);
+	free(e.slot);
 	free(ints);
 	return t;
 }
@@ -379,6 +446,21 @@ static int split_gangs(const struct topo *t, const int *size, int *gang)
 		}
 	}
 	return count;
+}
+
+int topo_wants_gangs(const struct topo *t, const int *cores)
+{
+	int wants = 0, last = -1, ranks = 0;
+
+	/* In the order of the tree, the ranks of a node are together. */
+	for (int k = 0; k < t->nranks; k++) {
+		int n = t->node[t->order[k]];
+
+		ranks = n == last ? ranks + 1 : 1;
+		last = n;
+		wants = wants || ranks > cores[n];
+	}
+	return wants;
 }
 
 struct topo *topo_add_gangs(const struct topo *t, const int *cores, char *err, size_t errlen)

@@ -30,15 +30,6 @@ int survey_mpi_ok(struct survey *s, int rc, const char *what)
 	return 0;
 }
 
-int survey_agree_on(struct survey *s, int rc, const char *what, MPI_Comm *new_comm)
-{
-	survey_mpi_ok(s, rc, what);
-	if (survey_agree(s) == 0)
-		return 0;
-	*new_comm = MPI_COMM_NULL;
-	return -1;
-}
-
 void *survey_memory(struct survey *s, size_t n, size_t each)
 {
 	void *p = calloc(n ? n : 1, each);
@@ -56,17 +47,26 @@ void survey_note(struct survey *s)
 		s->failure = TOPO_NO_MEMORY;
 }
 
-int survey_agree(struct survey *s)
+int survey_agree_and(struct survey *s, bool *all)
 {
-	int culprit = s->err[0] ? s->rank : INT_MAX, first = INT_MAX;
+	int mine[2] = {s->err[0] ? s->rank : INT_MAX, *all}, least[2] = {INT_MAX, 0};
 
-	if (!survey_mpi_ok(s, PMPI_Allreduce(&culprit, &first, 1, MPI_INT, MPI_MIN, s->comm),
+	*all = false;
+	if (!survey_mpi_ok(s, PMPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, s->comm),
 			   "MPI_Allreduce"))
 		return -1;
-	if (first == INT_MAX)
+	*all = least[1];
+	if (least[0] == INT_MAX)
 		return 0;
-	survey_mpi_ok(s, PMPI_Bcast(s->err, (int)sizeof(s->err), MPI_CHAR, first, s->comm),
+	survey_mpi_ok(s, PMPI_Bcast(s->err, (int)sizeof(s->err), MPI_CHAR, least[0], s->comm),
 		      "MPI_Bcast");
-	survey_mpi_ok(s, PMPI_Bcast(&s->failure, 1, MPI_INT, first, s->comm), "MPI_Bcast");
+	survey_mpi_ok(s, PMPI_Bcast(&s->failure, 1, MPI_INT, least[0], s->comm), "MPI_Bcast");
 	return -1;
+}
+
+int survey_agree(struct survey *s)
+{
+	bool all = true;
+
+	return survey_agree_and(s, &all);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups of hosts: rank 0 reads the file, or what the batch system has given to each host. */
+/* Groups of hosts: rank 0 reads the file, or what the batch system has given to each host, and
+ * tells the leaders. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,50 +43,54 @@ static void describe_host(struct topo_host *h)
 	copy_env(h->pattern, sizeof(h->pattern), "SLURM_TOPOLOGY_ADDR_PATTERN");
 }
 
-/* Collective over comm: rank 0 gathers the hosts and sends to each its group numbers. Rank 0 of
- * leaders is rank 0 of comm. */
-int survey_find_groups(struct survey *s)
+int survey_wants_groups(const struct survey *s)
 {
-	int leader = s->host_rank == 0, nhosts = 0;
-	struct topo_host me, *hosts = NULL;
-	int(*ids)[TOPO_MAX_GROUPS] = NULL;
+	const struct topo_request *r = s->req;
+
+	return !survey_given(r->synthetic) && (survey_given(r->file) || !survey_given(r->groups) ||
+					       strcmp(r->groups, "auto") == 0);
+}
+
+/* At rank 0, which leads its host: the answers to all leaders. */
+static void make_answers(struct survey *s)
+{
+	int(*ids)[TOPO_MAX_GROUPS] = survey_memory(s, (size_t)s->hosts, sizeof(*ids));
+
+	errno = 0;
+	if (ids && survey_given(s->req->file))
+		groups_from_file(s, s->names, s->hosts, ids);
+	else if (ids)
+		topo_groups_slurm(&s->groups, s->names, s->hosts, ids, s->err, sizeof(s->err));
+	if (ids)
+		survey_note(s);
+	for (int h = 0; h < s->hosts; h++) {
+		struct survey_answer *a = &s->answers[h];
+
+		a->groups = s->groups;
+		if (ids)
+			memcpy(a->id, ids[h], sizeof(a->id));
+	}
+	free(ids);
+}
+
+void survey_find_groups(struct survey *s)
+{
+	struct survey_answer mine;
+	struct topo_host me;
 
 	describe_host(&me);
-	if (leader)
-		PMPI_Comm_size(s->leaders, &nhosts);
-	if (s->rank == 0) {
-		hosts = survey_memory(s, (size_t)nhosts, sizeof(*hosts));
-		ids = survey_memory(s, (size_t)nhosts, sizeof(*ids));
-	}
-	if (survey_agree(s) != 0)
-		goto out;
-	if (leader)
-		survey_mpi_ok(s,
-			      PMPI_Gather(&me, (int)sizeof(me), MPI_CHAR, hosts, (int)sizeof(me),
-					  MPI_CHAR, 0, s->leaders),
-			      "MPI_Gather");
-	if (s->rank == 0 && !s->err[0]) {
-		errno = 0;
-		if (survey_given(s->req->file))
-			groups_from_file(s, hosts, nhosts, ids);
-		else
-			topo_groups_slurm(&s->groups, hosts, nhosts, ids, s->err, sizeof(s->err));
-		survey_note(s);
-	}
-	if (survey_agree(s) != 0)
-		goto out;
-	survey_mpi_ok(s, PMPI_Bcast(&s->groups, (int)sizeof(s->groups), MPI_BYTE, 0, s->comm),
-		      "MPI_Bcast");
-	if (leader)
-		survey_mpi_ok(s,
-			      PMPI_Scatter(ids, TOPO_MAX_GROUPS, MPI_INT, s->mine.group,
-					   TOPO_MAX_GROUPS, MPI_INT, 0, s->leaders),
-			      "MPI_Scatter");
-	survey_mpi_ok(s, PMPI_Bcast(s->mine.group, TOPO_MAX_GROUPS, MPI_INT, 0, s->host),
-		      "MPI_Bcast");
-	survey_agree(s);
-out:
-	free(hosts);
-	free(ids);
-	return s->err[0] ? -1 : 0;
+	memset(&mine, 0, sizeof(mine));
+	survey_mpi_ok(s,
+		      PMPI_Gather(&me, (int)sizeof(me), MPI_BYTE, s->names, (int)sizeof(me),
+				  MPI_BYTE, 0, s->leaders),
+		      "MPI_Gather");
+	if (s->rank == 0)
+		make_answers(s);
+	if (!survey_mpi_ok(s,
+			   PMPI_Scatter(s->answers, (int)sizeof(mine), MPI_BYTE, &mine,
+					(int)sizeof(mine), MPI_BYTE, 0, s->leaders),
+			   "MPI_Scatter"))
+		return;
+	s->groups = mine.groups;
+	memcpy(s->mine.group, mine.id, sizeof(mine.id));
 }

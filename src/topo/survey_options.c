@@ -51,25 +51,31 @@ void survey_check_options(struct survey *s)
 /* The environment may differ between hosts, and so would the ranks' trees. One reduction finds the
  * largest hash and the complement of the smallest; they match if all ranks have the same
  * strings. */
-void survey_compare_options(struct survey *s)
+int topo_compare_options(MPI_Comm comm, const struct topo_request *r, char *err, size_t errlen)
 {
 	static const char *const names[] = {"topology", "topology_file", "groups"};
-	const char *values[] = {s->req->synthetic, s->req->file,
-				survey_given(s->req->groups) ? s->req->groups : "auto"};
+	const char *values[] = {r->synthetic, r->file,
+				survey_given(r->groups) ? r->groups : "auto"};
 	uint64_t mine[6], most[6];
+	int rank;
 
 	for (int i = 0; i < 3; i++) {
 		mine[i] = hash_text(HASH_BEGIN, values[i] ? values[i] : "");
 		mine[i + 3] = ~mine[i];
 	}
-	if (!survey_mpi_ok(s, PMPI_Allreduce(mine, most, 6, MPI_UINT64_T, MPI_MAX, s->comm),
-			   "MPI_Allreduce"))
-		return;
-	for (int i = 0; i < 3 && !s->err[0]; i++) {
-		if (most[i] != ~most[i + 3])
-			snprintf(s->err, sizeof(s->err),
-				 "%s: the value (\"%.*s\" on rank %d) differs between ranks; give "
-				 "the same to all",
-				 names[i], SHOWN, values[i] ? values[i] : "", s->rank);
+	PMPI_Comm_rank(comm, &rank);
+	if (PMPI_Allreduce(mine, most, 6, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS) {
+		snprintf(err, errlen, "MPI_Allreduce failed");
+		return TOPO_MPI;
 	}
+	for (int i = 0; i < 3; i++) {
+		if (most[i] == ~most[i + 3])
+			continue;
+		snprintf(err, errlen,
+			 "%s: the value (\"%.*s\" on rank %d) differs between ranks; give the same"
+			 " to all",
+			 names[i], SHOWN, values[i] ? values[i] : "", rank);
+		return TOPO_OPTIONS;
+	}
+	return 0;
 }

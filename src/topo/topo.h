@@ -47,8 +47,11 @@ struct topo {
 	int nnodes;      /* number of nodes, even if level "node" was dropped */
 	int asked_nodes; /* nodes of the string, if any; more than nnodes if some have no rank */
 	int *node;       /* [nranks] node of each rank, 0-based */
+	int *place;      /* [nranks] index of each rank among those of its node */
 	int *order;      /* [nranks] ranks sorted by their place in the tree */
 	char *text;      /* for messages: "machine 1 > node 2 > package 4" */
+	const void *at;  /* the block of memory that has all of it, this struct first, ... */
+	size_t bytes;    /* ... and its size */
 };
 
 /* The place of a rank, outermost level first: the input of topo_build(). Of id[i] only equality
@@ -88,6 +91,14 @@ struct topo *topo_parse(const char *synthetic, int nranks, char *err, size_t err
  * among ranks that run at the same time. There are no gangs of one rank. A tree that has gangs is
  * copied as it is. cores [nnodes]: usable cores of each node. t does not change. */
 struct topo *topo_add_gangs(const struct topo *t, const int *cores, char *err, size_t errlen);
+
+/* Whether the ranks of some node outnumber its cores. Without gangs to add, no copy is needed. */
+int topo_wants_gangs(const struct topo *t, const int *cores);
+
+/* Copy t, t->bytes, to memory that processes share, perhaps at different addresses. */
+void topo_pack(const struct topo *t, void *to);
+/* The topology in such a copy, which has to outlive *t. */
+void topo_view(struct topo *t, const void *packed);
 
 /* Returns NULL, with a message in err and errno ENOMEM. */
 struct topo *topo_no_memory(int nranks, char *err, size_t errlen);

@@ -51,6 +51,8 @@ typedef struct MPI_ABI_Message *MPI_Message;
 #define MPI_COMM_NULL ((MPI_Comm)0x00000100)
 #define MPI_COMM_WORLD ((MPI_Comm)0x00000101)
 #define MPI_COMM_SELF ((MPI_Comm)0x00000102)
+#define MPI_OP_NULL ((MPI_Op)0x00000020)
+#define MPI_DATATYPE_NULL ((MPI_Datatype)0x00000200)
 #define MPI_GROUP_NULL ((MPI_Group)0x00000108)
 #define MPI_WIN_NULL ((MPI_Win)0x00000110)
 #define MPI_INFO_NULL ((MPI_Info)0x00000130)
@@ -100,6 +102,7 @@ enum {
 	MPI_MODE_NOCHECK = 1024
 };
 
+typedef void(MPI_User_function)(void *, void *, int *, MPI_Datatype *);
 typedef int(MPI_Comm_copy_attr_function)(MPI_Comm, int, void *, void *, void *, int *);
 typedef int(MPI_Comm_delete_attr_function)(MPI_Comm, int, void *, void *);
 typedef int(MPI_Grequest_query_function)(void *, MPI_Status *);
@@ -118,6 +121,14 @@ BOTH(int, Accumulate, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_D
 BOTH(int, Allgather, const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm)
 BOTH(int, Allgatherv, const void *, int, MPI_Datatype, void *, const int[], const int[],
      MPI_Datatype, MPI_Comm)
+BOTH(int, Reduce, const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm)
+BOTH(int, Op_create, MPI_User_function *, int, MPI_Op *)
+BOTH(int, Op_free, MPI_Op *)
+BOTH(int, Type_contiguous, int, MPI_Datatype, MPI_Datatype *)
+BOTH(int, Type_commit, MPI_Datatype *)
+BOTH(int, Type_free, MPI_Datatype *)
+BOTH(int, Comm_get_attr, MPI_Comm, int, void *, int *)
+BOTH(int, Comm_delete_attr, MPI_Comm, int)
 BOTH(int, Allreduce, const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm)
 BOTH(int, Barrier, MPI_Comm)
 BOTH(int, Bcast, void *, int, MPI_Datatype, int, MPI_Comm)

@@ -14,49 +14,57 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Both forms count the present readers in 32 bits. */
 #define MOST_CLIENTS UINT64_C(0xffffffff)
 
-/* The group number of every rank, ascending in topology order. */
-static void number_groups(const struct lock_setup *s, struct readers *r)
+/* Groups of T_DC ranks, or of one if each node has one: arrays of this table, 12 bytes a rank. */
+static bool number_groups(const struct lock_setup *s, struct readers *r, int size)
 {
 	const struct topo *t = s->topo;
+	size_t n = (size_t)t->nranks;
+	int *group = malloc(n * sizeof *group), *first = malloc((n + 1) * sizeof *first);
 
+	r->group = group;
+	r->first = first;
+	r->own = true;
+	if (!group || !first)
+		return false;
+	r->members = t->order;
 	r->groups = 0;
 	for (int k = 0; k < t->nranks; k++) {
-		int p = t->order[k];
-		bool first = k == 0;
-
-		if (r->by_node)
-			first = first || t->node[p] != t->node[t->order[k - 1]];
-		else
-			first = first || k % r->t_dc == 0;
-		r->groups += first;
-		r->group[p] = r->groups - 1;
+		if (k % size == 0)
+			first[r->groups++] = k;
+		group[t->order[k]] = r->groups - 1;
 	}
+	first[r->groups] = t->nranks;
+	r->min_size = t->nranks - first[r->groups - 1];
+	if (size < r->min_size)
+		r->min_size = size;
+	return true;
 }
 
-static void list_members(const struct lock_setup *s, struct readers *r)
+/* The elements of the topology that are nodes; NULL: each node has one rank. */
+static const struct topo_level *nodes_of(const struct topo *t)
 {
-	const struct topo *t = s->topo;
+	for (int i = 0; i < t->nlevels; i++)
+		if (t->nnodes == 1 || t->level[i].type == TOPO_NODE)
+			return &t->level[i];
+	return NULL;
+}
 
-	r->min_size = t->nranks;
-	memcpy(r->members, t->order, (size_t)t->nranks * sizeof *r->members);
-	for (int k = 0; k < t->nranks; k++) {
-		int g = r->group[t->order[k]];
+static bool find_groups(const struct lock_setup *s, struct readers *r)
+{
+	const struct topo_level *l = nodes_of(s->topo);
 
-		if (k == 0 || g != r->group[t->order[k - 1]])
-			r->first[g] = k;
-	}
-	r->first[r->groups] = t->nranks;
-	for (int g = 0; g < r->groups; g++) {
-		int size = r->first[g + 1] - r->first[g];
-
-		if (size < r->min_size)
-			r->min_size = size;
-	}
+	if (!r->by_node || !l)
+		return number_groups(s, r, r->by_node ? 1 : r->t_dc);
+	r->groups = l->count;
+	r->group = l->element;
+	r->first = l->first;
+	r->members = l->members;
+	r->min_size = l->min_size;
+	return true;
 }
 
 static bool within_nodes(const struct lock_setup *s, const struct readers *r)
@@ -68,28 +76,28 @@ static bool within_nodes(const struct lock_setup *s, const struct readers *r)
 	return true;
 }
 
+void readers_free(struct readers *r)
+{
+	if (r->own) {
+		free((int *)(uintptr_t)r->group);
+		free((int *)(uintptr_t)r->first);
+	}
+}
+
 int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t errlen)
 {
-	size_t n = (size_t)s->topo->nranks;
 	uint64_t size;
 
 	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
 
-	/* Three arrays, because for one block the caller would have to know its size. They live as
-	 * long as the space. */
-	r->group = malloc(n * sizeof *r->group);
-	r->first = malloc((n + 1) * sizeof *r->first);
-	r->members = malloc(n * sizeof *r->members);
-	if (!r->group || !r->first || !r->members) {
-		snprintf(err, errlen, "out of memory");
-		return PAWL_ERR_NOMEM;
-	}
 	r->t_dc = (int)rma_rw_options(s)->t_dc;
 	r->by_node = r->t_dc == 0;
 	r->t_r = rma_rw_options(s)->t_r;
-	number_groups(s, r);
-	list_members(s, r);
+	if (!find_groups(s, r)) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
 	if (s->domain == RMA_NODE) {
 		r->form = &readers_ticket;
 		r->domain = RMA_NODE;

@@ -42,9 +42,10 @@ struct readers {
 	int groups;
 	bool by_node; /* groups are the nodes */
 	int t_dc;
-	int min_size;         /* ranks in the smallest group */
-	int *group;           /* [nranks] c(p) */
-	int *first, *members; /* as in struct topo_level */
+	bool own;                   /* group and first are not those of the topology */
+	int min_size;               /* ranks in the smallest group */
+	const int *group;           /* [nranks] c(p) */
+	const int *first, *members; /* as in struct topo_level */
 	enum rma_domain domain;
 	uint64_t base;
 	int64_t t_r;
@@ -86,6 +87,7 @@ struct readers_form {
 extern const struct readers_form readers_ticket, readers_gate;
 
 int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t errlen);
+void readers_free(struct readers *r);
 
 /* The place of group g's counter for a lock. Counters are spread over the ranks of the group. */
 static inline uint64_t readers_place(const struct readers *r, uint64_t lock, int g, int *rank)

@@ -67,9 +67,7 @@ static void destroy(struct lock_setup *s)
 	struct constants *k = s->state;
 
 	if (k) {
-		free(k->readers.group);
-		free(k->readers.first);
-		free(k->readers.members);
+		readers_free(&k->readers);
 	}
 }
 

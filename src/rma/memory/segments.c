@@ -9,15 +9,14 @@
  */
 #include "rma/memory/segments.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/agree.h"
 #include "base/ranks.h"
+#include "base/sparse.h"
 #include "rma/own_windows.h"
 #include "rma/memory/shm.h"
 
@@ -60,25 +59,6 @@ bool rma_is_unified(MPI_Win win)
 
 enum { LARGE_BYTES = 1 << 20 };
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14; before: EINVAL */
-#endif
-
-/* Zero memory. False if the system has no memory for it and the kernel can say so without
- * SIGBUS. */
-static bool zero_by_hand(char *from, size_t bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t before = (uintptr_t)from % page;
-
-	if (bytes == 0)
-		return true;
-	if (madvise(from - before, before + bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
-		return false;
-	memset(from, 0, bytes);
-	return true;
-}
-
 /* Zero a segment. Whole pages of a large segment are returned to the kernel: they read as zero and
  * take memory again only when touched. If the file system cannot do that, zero them by hand. */
 static bool zero(struct segments *s, char *mine, size_t bytes)
@@ -87,57 +67,13 @@ static bool zero(struct segments *s, char *mine, size_t bytes)
 	size_t head = (page - (uintptr_t)mine % page) % page, body;
 
 	if (bytes < LARGE_BYTES)
-		return zero_by_hand(mine, bytes);
+		return shm_zero(mine, bytes);
 	body = (bytes - head) / page * page;
 	if (madvise(mine + head, body, MADV_REMOVE) != 0)
-		return zero_by_hand(mine, bytes);
+		return shm_zero(mine, bytes);
 	s->untouched = mine + head;
 	shm_count_untouched(s->untouched, body);
-	return zero_by_hand(mine, head) && zero_by_hand(mine + head + body, bytes - head - body);
-}
-
-static enum rma_failure make_node_window(struct rma *r, struct segments *s, size_t bytes, char *err,
-					 size_t errlen)
-{
-	MPI_Info info = MPI_INFO_NULL;
-	void *mine = NULL;
-	bool ok;
-	int rc;
-
-	if (PMPI_Info_create(&info) == MPI_SUCCESS) /* without it, segments may share pages */
-		PMPI_Info_set(info, "alloc_shared_noncontig", "true");
-	rc = own_windows.allocate_shared((MPI_Aint)bytes, 1, info, s->node_comm, &mine, &s->win);
-	if (info != MPI_INFO_NULL)
-		PMPI_Info_free(&info);
-	ok = own_windows_agree(s->node_comm, rc, &s->win);
-	if (!all_agree(s->comm, ok && mine)) {
-		snprintf(err, errlen,
-			 "MPI_Win_allocate_shared failed for %zu bytes a rank: is there room in"
-			 " /dev/shm or the MPI's session directory%s?",
-			 bytes,
-#ifdef OPEN_MPI
-			 ", and is component sm among those that OMPI_MCA_osc allows"
-#else
-			 ""
-#endif
-		);
-		return RMA_FAIL_WINDOW;
-	}
-	if (!all_agree(s->comm, zero(s, mine, bytes))) {
-		snprintf(err, errlen,
-			 "no memory for %zu bytes of shared memory a rank: another program or table"
-			 " took it after the check",
-			 bytes);
-		return RMA_FAIL_NOMEM;
-	}
-	if (!all_agree(s->comm, rma_is_unified(s->win))) {
-		snprintf(err, errlen,
-			 "the MPI's shared windows have a separate memory model;"
-			 " MPI_WIN_UNIFIED is needed");
-		return RMA_FAIL_MODEL;
-	}
-	r->map[r->rank] = mine;
-	return RMA_OK;
+	return shm_zero(mine, head) && shm_zero(mine + head + body, bytes - head - body);
 }
 
 /* The segments of this rank's node. False if there is no memory, or the MPI reports an error. */
@@ -159,39 +95,133 @@ static bool map_node(struct rma *r, struct segments *s)
 	return ok;
 }
 
+/* What a rank may lack; the worst of all ranks counts. */
+enum lack {
+	LACKS_NOTHING,
+	LACKS_MEMORY,
+	LACKS_ADDRESSES,
+	LACKS_MODEL,
+	LACKS_PAGES,
+	LACKS_NETWORK,
+	LACKS_WINDOW
+};
+
+static enum rma_failure fail(enum lack lack, const struct rma_request *q, size_t bytes, char *err,
+			     size_t errlen)
+{
+	switch (lack) {
+	case LACKS_NOTHING:
+		return RMA_OK;
+	case LACKS_MEMORY:
+		snprintf(err, errlen, "out of memory");
+		return RMA_FAIL_NOMEM;
+	case LACKS_ADDRESSES:
+		snprintf(err, errlen, "no memory for, or no addresses of, the segments of a node");
+		return RMA_FAIL_NOMEM;
+	case LACKS_MODEL:
+		snprintf(err, errlen,
+			 "the MPI's shared windows have a separate memory model;"
+			 " MPI_WIN_UNIFIED is needed");
+		return RMA_FAIL_MODEL;
+	case LACKS_PAGES:
+		snprintf(err, errlen,
+			 "no memory for %zu bytes of shared memory a rank: another program or table"
+			 " took it after the check",
+			 bytes);
+		return RMA_FAIL_NOMEM;
+	case LACKS_NETWORK:
+		rma_network_tell(q, err, errlen);
+		return RMA_FAIL_WINDOW;
+	case LACKS_WINDOW:
+		break;
+	}
+	snprintf(err, errlen,
+		 "MPI_Win_allocate_shared failed for %zu bytes a rank: is there room in"
+		 " /dev/shm or the MPI's session directory%s?",
+		 bytes,
+#ifdef OPEN_MPI
+		 ", and is component sm among those that OMPI_MCA_osc allows"
+#else
+		 ""
+#endif
+	);
+	return RMA_FAIL_WINDOW;
+}
+
+/* This rank's part: the window is there, and has to serve. */
+static enum lack use_window(struct rma *r, struct segments *s, void *mine, size_t bytes)
+{
+	r->map[r->rank] = mine;
+	PMPI_Win_set_errhandler(s->win, MPI_ERRORS_RETURN);
+	if (!mine)
+		return LACKS_WINDOW;
+	if (!zero(s, mine, bytes))
+		return LACKS_PAGES;
+	if (!rma_is_unified(s->win))
+		return LACKS_MODEL;
+	return map_node(r, s) ? LACKS_NOTHING : LACKS_ADDRESSES;
+}
+
+/* Collective: one window, and one agreement, also if a rank has no memory. The agreement orders the
+ * zeroing of all segments before the first operation of any rank. */
+static enum rma_failure make_node_window(struct rma *r, const struct rma_request *q, char *err,
+					 size_t errlen)
+{
+	const size_t bytes = q->bytes + RMA_TAIL_BYTES;
+	struct segments *s = r->segments;
+	MPI_Info info = MPI_INFO_NULL;
+	MPI_Win win = MPI_WIN_NULL;
+	enum lack lack = LACKS_MEMORY;
+	void *mine = NULL;
+	int most[2], rc;
+
+	if (PMPI_Info_create(&info) == MPI_SUCCESS) /* without it, segments may share pages */
+		PMPI_Info_set(info, "alloc_shared_noncontig", "true");
+	rc = own_windows.allocate_shared((MPI_Aint)bytes, 1, info, q->node_comm, &mine, &win);
+	if (info != MPI_INFO_NULL)
+		PMPI_Info_free(&info);
+	most[1] = rc != MPI_SUCCESS;
+	if (most[1]) {
+		lack = LACKS_WINDOW;
+	} else if (s && r->map) {
+		s->win = win;
+		lack = use_window(r, s, mine, bytes);
+	}
+	if (lack == LACKS_NOTHING && rma_network_refuses(q))
+		lack = LACKS_NETWORK;
+	most[0] = (int)lack;
+	if (PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, q->comm) != MPI_SUCCESS)
+		most[0] = LACKS_WINDOW;
+	if (most[0] == LACKS_NOTHING)
+		return RMA_OK;
+	if (s)
+		s->win = MPI_WIN_NULL;
+	if (!most[1])
+		own_windows.free(&win);
+	return fail((enum lack)most[0], q, bytes, err, errlen);
+}
+
 enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q, char *err,
 				     size_t errlen)
 {
 	struct segments *s = calloc(1, sizeof *s);
 	enum rma_failure failure;
-	int nranks;
 
-	PMPI_Comm_size(q->comm, &nranks);
+	PMPI_Comm_size(q->comm, &r->ranks);
 	PMPI_Comm_rank(q->comm, &r->rank);
-	r->map = calloc((size_t)nranks, sizeof *r->map);
+	r->map = sparse_array((size_t)r->ranks, sizeof *r->map);
 	r->node = q->node;
 	r->my_node = q->node[r->rank];
 	r->transport = &node_transport;
 	r->segments = s;
-	if (!all_agree(q->comm, s && r->map)) {
-		snprintf(err, errlen, "out of memory");
-		free(s);
-		free(r->map);
-		r->segments = r->map = NULL;
-		return RMA_FAIL_NOMEM;
+	if (s) {
+		s->comm = q->comm;
+		s->node_comm = q->node_comm;
+		s->win = MPI_WIN_NULL;
 	}
-	s->comm = q->comm;
-	s->node_comm = q->node_comm;
-	s->win = MPI_WIN_NULL;
-	failure = make_node_window(r, s, q->bytes + RMA_TAIL_BYTES, err, errlen);
-	if (failure == RMA_OK && !all_agree(s->comm, map_node(r, s))) {
-		snprintf(err, errlen, "no memory for, or no addresses of, the segments of a node");
-		failure = RMA_FAIL_NOMEM;
-	}
+	failure = make_node_window(r, q, err, errlen);
 	if (failure == RMA_OK)
 		failure = rma_network_open(r, q, err, errlen);
-	/* Orders the zeroing of all segments before the first operation of any rank. */
-	PMPI_Barrier(q->comm);
 	if (failure != RMA_OK)
 		rma_segments_free(r);
 	return failure;
@@ -201,10 +231,10 @@ static void drop(struct rma *r)
 {
 	struct segments *s = r->segments;
 
-	if (s->untouched)
+	if (s && s->untouched)
 		shm_uncount(s->untouched);
 	free(s);
-	free(r->map);
+	sparse_free(r->map, (size_t)r->ranks, sizeof *r->map);
 	r->map = NULL;
 	r->segments = r->state = NULL;
 }
@@ -213,11 +243,9 @@ void rma_segments_free(struct rma *r)
 {
 	struct segments *s = r->segments;
 
-	if (!s)
-		return;
-	if (r->transport->close)
+	if (s && r->transport->close)
 		r->transport->close(r);
-	if (s->win != MPI_WIN_NULL)
+	if (s && s->win != MPI_WIN_NULL)
 		own_windows.free(&s->win);
 	drop(r);
 }

@@ -24,6 +24,7 @@ struct rma_request {
 	enum rma_network network; /* not RMA_NO_NETWORK if there are several nodes */
 	bool by_network;          /* NET words of this node go through the network, too */
 	bool one_host;            /* all ranks are on one host, whatever node[] says */
+	bool again;               /* the ranks of comm have had such a network before */
 	size_t bytes;             /* of each segment */
 };
 
@@ -44,6 +45,11 @@ void rma_segments_forget(struct rma *r);
  * all ranks. */
 enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, char *err,
 				  size_t errlen);
+
+/* Local: whether it is known that the transport cannot be opened here, which would end the program,
+ * and why. */
+bool rma_network_refuses(const struct rma_request *q);
+void rma_network_tell(const struct rma_request *q, char *err, size_t errlen);
 
 /* For transports: let the MPI progress, if this client may. False: it reports an error. */
 bool rma_drive_mpi(struct rma_client *c);

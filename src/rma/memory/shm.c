@@ -16,6 +16,7 @@
  */
 #include "rma/memory/shm.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,10 @@
 #include <unistd.h>
 
 #include "rma/memory/memory.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; before: EINVAL */
+#endif
 
 /* The MPI's own memory in the window, and its rounding, for each rank. */
 enum { OVERHEAD_BYTES = 16384 };
@@ -99,6 +104,20 @@ static uint64_t all_untouched(void)
 	return bytes;
 }
 
+/* Populates it first: a file system that is full then says so, and sends no SIGBUS. */
+bool shm_zero(char *from, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t before = (uintptr_t)from % page;
+
+	if (bytes == 0)
+		return true;
+	if (madvise(from - before, before + bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
+		return false;
+	memset(from, 0, bytes);
+	return true;
+}
+
 /* --------------------------------------------------------------------- places */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -136,45 +155,83 @@ static void look(struct shm_shortage *s)
 
 /* --------------------------------------------------------------------- check */
 
-/* Whether all ranks of the host have the same folder. Ranks in containers of their own may not, and
- * the MPI would wait for ever for them to open a file that they do not see. */
-static bool share_folder(MPI_Comm host_comm)
+/* Ranks in containers of their own may have different folders, and the MPI would wait for ever for
+ * them to open a file that they do not see. */
+void shm_folder(uint64_t id[2])
 {
 	struct stat is = {.st_dev = 0};
-	uint64_t mine[4], all[4];
 
 	pthread_once(&once, find_folder);
 	stat(folder, &is);
-	mine[0] = (uint64_t)is.st_dev;
-	mine[1] = (uint64_t)is.st_ino;
-	mine[2] = ~mine[0];
-	mine[3] = ~mine[1];
-	PMPI_Allreduce(mine, all, 4, MPI_UINT64_T, MPI_MIN, host_comm);
-	return all[0] == ~all[2] && all[1] == ~all[3];
+	id[0] = (uint64_t)is.st_dev;
+	id[1] = (uint64_t)is.st_ino;
 }
 
-static bool is_short(MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *s)
+/* What the ranks of a host want, and where. */
+struct wish {
+	uint64_t bytes, untouched, folder[2], apart;
+};
+
+static uint64_t whole_pages(uint64_t bytes)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t mine[2] = {(bytes + page - 1) / page * page + OVERHEAD_BYTES, all_untouched()};
-	uint64_t all[2];
-	bool shared = share_folder(host_comm);
-	int rank;
 
-	PMPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, host_comm);
-	PMPI_Comm_rank(host_comm, &rank);
-	if (rank > 0)
-		return false;
+	return (bytes + page - 1) / page * page + OVERHEAD_BYTES;
+}
+
+/* An MPI_User_function. */
+static void add_wishes(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+	const struct wish *a = in;
+	struct wish *b = inout;
+
+	(void)n, (void)type; /* one wish, as so many integers */
+	b->bytes += a->bytes;
+	b->untouched += a->untouched;
+	b->apart |= a->apart || a->folder[0] != b->folder[0] || a->folder[1] != b->folder[1];
+}
+
+static bool falls_short(const struct wish *all, struct shm_shortage *s)
+{
+	*s = (struct shm_shortage){.wanted = all->bytes};
 	look(s);
-	if (!shared) {
+	if (all->apart) {
 		s->apart = true;
 		snprintf(s->place, sizeof s->place, "%.100s", folder);
 		return true;
 	}
-	s->wanted = all[0];
-	s->untouched = all[1] < s->free ? all[1] : s->free;
+	s->untouched = all->untouched < s->free ? all->untouched : s->free;
 	s->free -= s->untouched;
 	return s->wanted > s->free;
+}
+
+bool shm_has_room(uint64_t bytes, bool apart, struct shm_shortage *shortage)
+{
+	const struct wish all = {
+	    .bytes = whole_pages(bytes), .untouched = all_untouched(), .apart = apart};
+
+	return !falls_short(&all, shortage);
+}
+
+bool shm_falls_short(MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *shortage)
+{
+	enum { WORDS = sizeof(struct wish) / sizeof(uint64_t) };
+	struct wish mine = {.bytes = whole_pages(bytes), .untouched = all_untouched()}, all;
+	MPI_Datatype wish = MPI_DATATYPE_NULL;
+	MPI_Op sum = MPI_OP_NULL;
+	int rank;
+
+	shm_folder(mine.folder);
+	all = mine;
+	/* As one element, because the MPI may pass several elements to the operation in parts. */
+	PMPI_Type_contiguous(WORDS, MPI_UINT64_T, &wish);
+	PMPI_Type_commit(&wish);
+	PMPI_Op_create(add_wishes, 1, &sum);
+	PMPI_Reduce(&mine, &all, 1, wish, sum, 0, host_comm);
+	PMPI_Op_free(&sum);
+	PMPI_Type_free(&wish);
+	PMPI_Comm_rank(host_comm, &rank);
+	return rank == 0 && falls_short(&all, shortage);
 }
 
 bool shm_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *shortage)
@@ -184,7 +241,7 @@ bool shm_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct shm_sho
 	*shortage = (struct shm_shortage){.wanted = 0};
 	PMPI_Comm_rank(comm, &rank);
 	PMPI_Comm_size(comm, &size);
-	if (!is_short(host_comm, bytes, shortage))
+	if (!shm_falls_short(host_comm, bytes, shortage))
 		rank = size;
 	PMPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, comm);
 	if (first == size)

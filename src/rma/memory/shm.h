@@ -21,6 +21,17 @@ struct shm_shortage {
  * false, *shortage is the same on all ranks. */
 bool shm_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *shortage);
 
+/* The same for one host, collective over host_comm: whether its room is too small. Its first rank
+ * knows; the others return false. */
+bool shm_falls_short(MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *shortage);
+/* Local: whether there is room for what this rank alone wants. apart: the ranks of the host have
+ * different folders. */
+bool shm_has_room(uint64_t bytes, bool apart, struct shm_shortage *shortage);
+/* What identifies the folder of shared memory. */
+void shm_folder(uint64_t id[2]);
+/* Zero memory. False if the system has none for it and the kernel can say so without SIGBUS. */
+bool shm_zero(char *from, size_t bytes);
+
 /* What a user needs to know of it; what: what takes the memory, as in "a table". */
 void shm_tell(const struct shm_shortage *s, const char *what, char *text, size_t len);
 

@@ -27,7 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/agree.h"
 #include "rma/own_windows.h"
 
 /* A get whose answer nobody waits for; it is looked at again. */
@@ -426,7 +425,7 @@ static void end_looks(struct mpi_network *n)
 
 /* Open MPI 4's default one-sided component crashes on one host instead of failing. So do not try it
  * where a synthetic topology puts a table of several nodes on one host. */
-static bool would_crash(bool one_host)
+bool mpi_would_crash(bool one_host)
 {
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION <= 4
 	return one_host && !getenv("OMPI_MCA_osc");
@@ -436,8 +435,7 @@ static bool would_crash(bool one_host)
 #endif
 }
 
-static enum rma_failure make_window(struct rma *r, struct mpi_network *n,
-				    const struct rma_request *q, char *err, size_t errlen)
+void mpi_tell_cure(const char *what, char *err, size_t errlen)
 {
 	static const char cure[] =
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION <= 4
@@ -449,32 +447,44 @@ static enum rma_failure make_window(struct rma *r, struct mpi_network *n,
 #else
 	    ": the MPI has no one-sided communication between these nodes; see its own message";
 #endif
-	int rc;
 
-	if (!all_agree(q->comm, !would_crash(q->one_host))) {
-		snprintf(err, errlen, "a window over several nodes was not tried%s", cure);
-		return RMA_FAIL_WINDOW;
-	}
-	if (!mpi_has_room(q, err, errlen))
+	snprintf(err, errlen, "%s%s", what, cure);
+}
+
+enum lack { LACKS_NOTHING, LACKS_MEMORY, LACKS_EPOCH, LACKS_MODEL, LACKS_WINDOW };
+
+/* This rank's part, after it has a window. The epoch is begun before it is known whether all ranks
+ * have the window, and is ended again if not. */
+static enum lack use_window(struct mpi_network *n)
+{
+	PMPI_Win_set_errhandler(n->win, MPI_ERRORS_RETURN);
+	if (!rma_is_unified(n->win))
+		return LACKS_MODEL;
+	n->epoch = own_windows.lock_all(MPI_MODE_NOCHECK, n->win) == MPI_SUCCESS;
+	return n->epoch ? LACKS_NOTHING : LACKS_EPOCH;
+}
+
+static enum rma_failure fail(enum lack lack, char *err, size_t errlen)
+{
+	switch (lack) {
+	case LACKS_NOTHING:
+		return RMA_OK;
+	case LACKS_MEMORY:
+		snprintf(err, errlen, "out of memory");
 		return RMA_FAIL_NOMEM;
-	rc = own_windows.create(r->map[r->rank], (MPI_Aint)(q->bytes + RMA_TAIL_BYTES), 1,
-				MPI_INFO_NULL, q->comm, &n->win);
-	if (!own_windows_agree(q->comm, rc, &n->win)) {
-		snprintf(err, errlen, "MPI_Win_create failed over the nodes%s", cure);
+	case LACKS_EPOCH:
+		snprintf(err, errlen, "MPI_Win_lock_all failed over the nodes");
 		return RMA_FAIL_WINDOW;
-	}
-	if (!all_agree(q->comm, rma_is_unified(n->win))) {
+	case LACKS_MODEL:
 		snprintf(err, errlen,
 			 "the MPI's windows over several nodes have a separate memory"
 			 " model; MPI_WIN_UNIFIED is needed");
 		return RMA_FAIL_MODEL;
+	case LACKS_WINDOW:
+		break;
 	}
-	n->epoch = own_windows.lock_all(MPI_MODE_NOCHECK, n->win) == MPI_SUCCESS;
-	if (!all_agree(q->comm, n->epoch)) {
-		snprintf(err, errlen, "MPI_Win_lock_all failed over the nodes");
-		return RMA_FAIL_WINDOW;
-	}
-	return RMA_OK;
+	mpi_tell_cure("MPI_Win_create failed over the nodes", err, errlen);
+	return RMA_FAIL_WINDOW;
 }
 
 static void mpi_finalize(struct rma *r)
@@ -524,20 +534,44 @@ static const struct rma_transport mpi_transport = {
     .leave = mpi_leave,
 };
 
+/* Collective: one window and one agreement, also if a rank has no memory. */
 enum rma_failure mpi_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
 {
 	struct mpi_network *n = calloc(1, sizeof *n);
+	enum lack lack = LACKS_MEMORY;
+	MPI_Win win = MPI_WIN_NULL;
+	int most[2];
 
-	if (!all_agree(q->comm, n != NULL)) {
+	if (n) {
+		n->win = MPI_WIN_NULL;
+		n->tail = (MPI_Aint)q->bytes;
+		n->ranks = r->ranks;
+	}
+	if (!q->again && !mpi_has_room(q, err, errlen)) {
 		free(n);
-		snprintf(err, errlen, "out of memory");
 		return RMA_FAIL_NOMEM;
 	}
-	n->win = MPI_WIN_NULL;
-	n->tail = (MPI_Aint)q->bytes;
-	PMPI_Comm_size(q->comm, &n->ranks);
-	r->state = n;
-	r->transport = &mpi_transport;
-	r->net = true;
-	return make_window(r, n, q, err, errlen);
+	most[1] = own_windows.create(r->map[r->rank], (MPI_Aint)(q->bytes + RMA_TAIL_BYTES), 1,
+				     MPI_INFO_NULL, q->comm, &win) != MPI_SUCCESS;
+	if (most[1]) {
+		lack = LACKS_WINDOW;
+	} else if (n) {
+		n->win = win;
+		lack = use_window(n);
+	}
+	most[0] = (int)lack;
+	if (PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, q->comm) != MPI_SUCCESS)
+		most[0] = LACKS_WINDOW;
+	if (most[0] == LACKS_NOTHING) {
+		r->state = n;
+		r->transport = &mpi_transport;
+		r->net = true;
+		return RMA_OK;
+	}
+	if (n && n->epoch)
+		own_windows.unlock_all(win);
+	if (!most[1])
+		own_windows.free(&win);
+	free(n);
+	return fail((enum lack)most[0], err, errlen);
 }

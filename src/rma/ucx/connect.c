@@ -11,6 +11,7 @@
  *   - It was up. Then the rank at the other end has died, and stays dead; operations on it fail.
  *     (Endpoints are in peer-error mode.)
  */
+#include "base/sparse.h"
 #include "rma/ucx/parts.h"
 
 #include <dirent.h>
@@ -284,6 +285,6 @@ void ucx_disconnect(struct rma_ucx *u)
 			close_peer(u, u->peer[i]);
 			free(u->peer[i]);
 		}
-	free(u->peer);
+	sparse_free(u->peer, (size_t)u->ranks, sizeof *u->peer);
 	u->peer = NULL;
 }

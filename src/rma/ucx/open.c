@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/agree.h"
+#include "base/sparse.h"
 #include "rma/memory/shm.h"
 #include "rma/own_windows.h"
 #include "rma/ucx/parts.h"
@@ -350,8 +351,8 @@ static enum rma_failure open_here(struct rma *r, size_t bytes, const char *devic
 	char host[HOST];
 	long free_now;
 
-	u->peer = calloc((size_t)u->ranks, sizeof *u->peer);
-	u->window = calloc((size_t)u->ranks, sizeof *u->window);
+	u->peer = sparse_array((size_t)u->ranks, sizeof *u->peer);
+	u->window = sparse_array((size_t)u->ranks, sizeof *u->window);
 	if (!u->peer || !u->window || !ucx_messages_open(u) || !(u->by_cpu || ucx_direct_open(u)))
 		return failed(err, errlen, RMA_FAIL_NOMEM, "out of memory");
 	free_now = ucx_free_descriptors();
@@ -518,7 +519,7 @@ void ucx_close(struct rma *r)
 	ucx_messages_close(u);
 	ucx_direct_close(u);
 	ucx_perform_close(u);
-	free(u->window);
+	sparse_free(u->window, (size_t)u->ranks, sizeof *u->window);
 	if (u->contacts_win != MPI_WIN_NULL)
 		own_windows.free(&u->contacts_win);
 	pthread_mutex_destroy(&u->mutex);
