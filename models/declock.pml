@@ -14,6 +14,10 @@
  *
  * With -DSWEEP=n the client at position n sweeps the ring.
  *
+ * With -DCHANGE=n a holder may change its mode up to n times, from shared to exclusive (C1 to C4, with
+ * -DTIMED with deadlines that pass at any time) and from exclusive to shared (C5): a writer is alone,
+ * and no other one is in between.
+ *
  * With -DREADER one more process reads once without the lock, at any time: a read that is valid met no
  * writer. VERSION is modulo 2, and a writer that leaves, or is left for, finds the VERSION that (I)
  * says (assert).
@@ -42,6 +46,14 @@
  * | READER NR=1 | safe | pass | a client that reads without the lock; 1 reader | 230 737 |
  * | READER ROUNDS=1 NW=2 NR=1 TIMED | safe | pass | the same, 2 writers, 1 reader, one acquire each, with deadlines | 125 282 |
  * | READER ROUNDS=2 | safe long | pass | 1 writer, 2 readers, two acquires each, and a client that reads without the lock | |
+ * | ROUNDS=1 CHANGE=2 | safe | pass | 1 writer, 2 readers, one acquire each, that change modes twice | 291 175 |
+ * | NW=2 NR=1 ROUNDS=1 CHANGE=2 | safe | pass | 2 writers, 1 reader that change modes twice | 179 955 |
+ * | ROUNDS=1 CHANGE=1 TIMED | safe | pass | 1 writer, 2 readers that change modes once, with deadlines | 672 930 |
+ * | NR=1 ROUNDS=2 CHANGE=2 TRY TIMED | safe middle | pass | 1 writer, 1 reader, two acquires each, that change modes, with tries and deadlines | 1 831 954 |
+ * | NR=1 ROUNDS=1 CHANGE=3 READER | safe | pass | the same beside a client that reads without the lock | 52 180 |
+ * | NR=1 ROUNDS=1 CHANGE=2 TIMED READER | safe | pass | the same with deadlines | 208 696 |
+ * | ROUNDS=1 CHANGE=2 TIMED | safe long | pass | 1 writer, 2 readers that change modes twice, with deadlines | 8 238 478 |
+ * | NW=2 NR=1 ROUNDS=2 CHANGE=2 | safe long | pass | 2 writers, 1 reader, two acquires each, that change modes twice | 53 602 142 |
  * | BREAK_TURN | safe | deadlock | a reader that leaves does not mark an entry that is not written yet | |
  * | BREAK_MARK | safe | deadlock | a writer does not look for the mark of its turn | |
  * | NW=2 ROUNDS=1 LONG=3 BREAK_OVERDUE | safe middle | deadlock | does not grant to a reader whose entry it replaces | |
@@ -53,6 +65,12 @@
  * | READER BREAK_VERSION | safe | assert | a writer leaves without a new version | |
  * | READER BREAK_WRITER | safe | assert | a read is valid although a writer is in | |
  * | READER BREAK_ROUNDS | safe | assert | a read is valid however many have left meanwhile | |
+ * | ROUNDS=1 CHANGE=2 BREAK_SECOND | safe | deadlock | a second sharer that would be exclusive waits for the first one | |
+ * | ROUNDS=1 CHANGE=2 BREAK_WAIT | safe | assert | a sharer becomes exclusive beside others | |
+ * | ROUNDS=1 CHANGE=2 BREAK_BEHIND | safe | assert | the same while a writer waits | |
+ * | ROUNDS=1 CHANGE=2 BREAK_LET | safe | deadlock | a writer that goes on to share does not let in readers that wait | |
+ * | NR=1 ROUNDS=2 CHANGE=2 READER BREAK_BACK | safe | assert | it makes no new version | |
+ * | NR=1 ROUNDS=1 CHANGE=3 READER BREAK_STAY | safe | assert | it keeps its position although no writer waits | |
  * | ROUNDS=1 TIMED BREAK_PASS | safe | assert | a client that is granted to in vain is not left for | |
  */
 #ifndef NW
@@ -86,9 +104,17 @@
 byte HEAD, SIZE, WRITERS;                /* the header */
 byte AT[C], STATE[C], OWNER[C];          /* the ring; OWNER: process */
 byte STATUS[NP];                         /* in the slots */
+#ifdef CHANGE
+bit UPGRADER;                            /* at the home */
+#endif
 byte waits[NP];                          /* ghost: 1 + the position at which a writer waits */
 
 #include "ghost.inc"
+#ifdef CHANGE
+#define FREE_UPGRADER && !UPGRADER
+#else
+#define FREE_UPGRADER
+#endif
 
 #ifdef READER
 #define VERSIONS 2
@@ -155,7 +181,13 @@ proctype P(byte p)
 #ifdef READER
 	bit version, seen; /* that it expects when it leaves; and after the last departure it counted */
 #endif
-	byte coming; /* it grants while it comes: 1 for an entry that it replaced, 2 in a sweep */
+	byte coming; /* it grants while it comes: 1 for an entry that it replaced, 2 in a sweep; 3: it
+		      * holds the lock, and lets sharers in */
+#ifdef CHANGE
+	bit alone, counted; /* holds exclusively; is counted in WRITERS */
+	bit marked;         /* has UPGRADER */
+	byte changes, saw;
+#endif
 #ifdef SWEEP
 	byte sweeps;
 	bit free;
@@ -289,11 +321,123 @@ wait:		if
 			goto out
 #endif
 		fi;
-cs:		if
+cs:
+#ifndef CHANGE
+		if
 		:: WRITER -> IS_IN; critical_exclusive(p)
 		:: else -> critical_shared(p)
 		fi;
 		shared = !WRITER;
+#else
+		atomic {
+			counted = WRITER; alone = WRITER; changes = 0;
+			if
+			:: WRITER -> IS_IN; nw++; assert(nw == 1 && nr == 0)
+			:: else -> nr++; assert(nw == 0)
+			fi
+		}
+hold:		do
+		:: changes < CHANGE && alone ->
+			/* what it was exclusive for is over */
+			atomic { changes++; alone = 0; nw--; nr++; assert(nw == 0) }
+			if
+			:: counted -> goto share
+			:: else /* C5: an exclusive client waits, and lets in whoever comes */
+			fi
+		:: changes < CHANGE && !alone && !marked ->
+			changes++;
+			/* C1: cas(UPGRADER, 0 -> 1); flush */
+			d_step { ok = !UPGRADER; UPGRADER = 1; marked = ok }
+			if
+			:: !ok
+#ifdef BREAK_SECOND
+				-> goto mark
+#endif
+			:: else -> ok = 0; goto mark
+			fi
+		:: break
+		od;
+		goto over;
+
+		/* C2: get(HEADER); unless there are WRITERS, cas(HEADER, as read -> left as a sharer,
+		 * and come as a writer) */
+mark:		ok = 0;
+		d_step {
+			ok = 0;
+			if
+			:: WRITERS == 0 -> COMES; counted = 1; at = HEAD + SIZE; HEAD++; WRITERS++
+			:: else
+			fi
+		}
+		if
+		:: counted ->
+			/* C3: get(HEADER) until all others have left */
+			if
+#ifdef BREAK_WAIT
+			:: true
+#else
+			:: HEAD == at
+#endif
+#ifdef TIMED
+			:: true -> goto share
+#endif
+			fi
+		:: else ->
+			/* C4: get(HEADER); get(entry at HEAD + 1); flush */
+again_c:		saw = HEAD;
+			if
+#ifdef BREAK_BEHIND
+			:: true
+#else
+			:: STATE[I(saw + 1)] == WAITS_X && AT[I(saw + 1)] == saw + 1
+#endif
+			:: HEAD != saw -> goto again_c
+#ifdef TIMED
+			:: true -> d_step { saw = 0; marked = 0; UPGRADER = 0 } goto hold
+#endif
+			fi;
+			saw = 0
+		fi;
+		atomic { IS_IN; alone = 1; nr--; nw++; assert(nw == 1 && nr == 0) }
+		/* put(UPGRADER, 0); flush */
+		d_step { marked = 0; UPGRADER = 0 }
+		goto hold;
+
+		/* C5: get(HEADER); cas(HEADER, as read -> one less of WRITERS, next version; if there is no
+		 * other writer, left, and come as a sharer) */
+share:		atomic {
+			shared = 0;
+#ifndef BREAK_BACK
+			LEAVES;
+#endif
+			counted = 0;
+			first = 0; to = at + 1; end = HEAD + SIZE; at = 0; coming = 3;
+#ifndef BREAK_STAY
+			if
+			:: WRITERS == 1 -> HEAD++
+			:: else
+			fi;
+#endif
+			WRITERS--
+		}
+#ifdef BREAK_LET
+		d_step { to = 0; end = 0 }
+#endif
+		goto next;
+shared_on:	if
+		:: marked -> d_step { marked = 0; UPGRADER = 0 } /* a deadline has passed */
+		:: else
+		fi;
+		goto hold;
+
+over:		atomic {
+			if
+			:: alone -> nw--
+			:: else -> nr--
+			fi;
+			shared = !counted; counted = 0; alone = 0; changes = 0
+		}
+#endif
 		/* R1: fao(HEADER, - 1 client); flush */
 leave:		atomic {
 			LEAVES;
@@ -395,16 +539,24 @@ next:		atomic { ea = 0; es = 0; eo = 0; head = 0; size = 0; writers = 0 }
 		d_step { first = 0; to = 0; end = 0 }
 		if
 		:: coming == 1 -> coming = 0; goto wait
+#ifdef CHANGE
+		:: coming == 3 -> d_step { coming = 0; shared = 0 } goto shared_on
+#endif
 #ifdef SWEEP
 		:: coming == 2 -> d_step { coming = 0; to = sweeps; end = SWEPT + C; sweeps = 0 } goto sweep
 #endif
 		:: else
 		fi;
-out:		atomic { at = 0; shared = 0 }
+out:
+#if defined(TIMED) && defined(CHANGE)
+		atomic { at = (QUEUED[p] -> at : 0); shared = 0 } /* it may resume */
+#else
+		atomic { at = 0; shared = 0 }
+#endif
 	:: d_step {
 		alive--;
 		if
-		:: alive == 0 -> assert(SIZE == 0 && WRITERS == 0 && nw == 0 && nr == 0)
+		:: alive == 0 -> assert(SIZE == 0 && WRITERS == 0 && nw == 0 && nr == 0 FREE_UPGRADER)
 		:: else
 		fi } break
 	od

@@ -24,13 +24,19 @@ static bool has_ranges(const struct sim_world *w)
 	return w->request.protocol->kind.capabilities & PAWL_CAP_RANGES;
 }
 
+/* Exclusive grants, without those of changes of mode: they overtake whoever waits. */
+static uint64_t grants_by_turn(const struct sim_lock *l)
+{
+	return l->exclusive - l->changed;
+}
+
 /* A wait for a slot, by an acquire that has none yet, is not a wait for the lock. */
 void sim_begin_wait(struct sim_rank *r)
 {
 	if (!r->mode || r->waited || (!has_ranges(r->world) && !client_find(&r->clients, r->lock)))
 		return;
 	r->waited = true;
-	r->seen = r->world->locks[r->lock].exclusive;
+	r->seen = grants_by_turn(&r->world->locks[r->lock]);
 }
 
 static const char *mode_name(int mode)
@@ -51,7 +57,7 @@ static void check_overtakes(struct sim_rank *r)
 
 	if (!r->waited)
 		return;
-	passed = w->locks[r->lock].exclusive - r->seen;
+	passed = grants_by_turn(&w->locks[r->lock]) - r->seen;
 	if (passed > w->most_overtakes)
 		w->most_overtakes = passed;
 	if (!p->check || !p->check->overtakes || !w->request.paced)
@@ -344,7 +350,7 @@ static bool may_lose(const struct sim_rank *r, int rc)
 	const struct sim_world *w = r->world;
 
 	if (w->request.errors == SIM_UNREACHED)
-		return rc == PAWL_ERR_CONNECT && r->apart >= 0;
+		return rc == PAWL_ERR_CONNECT && (r->apart >= 0 || r->was_apart);
 	return w->request.doubt_ns && (w->deaths || w->failures) &&
 	       rc == (w->request.errors == SIM_MPI_ERRORS ? PAWL_ERR_MPI : PAWL_ERR_PEER);
 }
@@ -789,6 +795,7 @@ bool sim_upgrade(struct sim_rank *r, uint64_t ns)
 		return false;
 	r->world->upgrades++;
 	l->exclusive++;
+	l->changed++;
 	change(h, PAWL_EXCLUSIVE);
 	return true;
 }

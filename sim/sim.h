@@ -158,7 +158,8 @@ struct sim_rank {
 	int cut;              /* the rank to which it has lost its connection; -1: none */
 	int apart;            /* a rank that it cannot reach before this time; -1: none */
 	sim_time apart_until;
-	int losses; /* slots that calls may have lost, because an operation failed */
+	bool was_apart; /* a call has ended for that reason */
+	int losses;     /* slots that calls may have lost, because an operation failed */
 	void (*body)(struct sim_rank *thread); /* of a thread */
 	void *user;
 };
@@ -239,6 +240,7 @@ struct sim_lock { /* the true state of a lock, whatever its words say */
 	int64_t repaired; /* the copy in which a holder has last repaired it */
 	/* Calls that make it exclusive: under way, and begun so far. */
 	uint64_t upgraders, upgrades;
+	uint64_t changed; /* grants that were changes of mode */
 };
 
 struct sim_world {

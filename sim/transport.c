@@ -191,7 +191,8 @@ static void reach(struct rma_client *c)
 				end_op(r, at);
 			else
 				at = &(*at)->next;
-		c->failed = c->unreached = true;
+		/* The call may reach it while it gives back what it has acquired. */
+		c->failed = c->unreached = r->was_apart = true;
 		return;
 	}
 	sim_note(r, "cannot reach rank %d yet", r->apart);

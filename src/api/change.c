@@ -16,7 +16,7 @@ static struct lock_slot *find(pawl_table *t, uint64_t lock, int mode, int *rc)
 	if (!t->setup.protocol->change)
 		*rc = error_set(PAWL_ERR_UNSUPPORTED,
 				"%s cannot change the mode in which a lock is held: kinds with"
-				" PAWL_CAP_UPGRADE can (mgl)",
+				" PAWL_CAP_UPGRADE can (mgl, declock)",
 				t->setup.protocol->kind.name);
 	else if (slot && slot->mode != mode)
 		*rc = error_set(PAWL_ERR_NOT_HELD, "lock %llu%s is held by this thread, but not %s",

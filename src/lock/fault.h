@@ -173,6 +173,11 @@ extern enum limits fault_limits;
 	X(declock_version, "declock", "an exclusive client leaves without a new version") \
 	X(declock_carry, "declock", "a version that wraps carries into the number of clients") \
 	X(declock_writer, "declock", "a read is valid although an exclusive client is in") \
+	X(declock_upgrade, "declock", "a sharer is exclusive beside others that share") \
+	X(declock_second, "declock", "a second sharer that would be exclusive waits for the first") \
+	X(declock_downgrade, "declock", \
+	  "an exclusive client that goes on to share does not let in those that wait") \
+	X(declock_stay, "declock", "the same client keeps its position although no other one waits") \
 	X(declock_rounds, "declock", \
 	  "a read is valid however many clients have left since it began") \
 	X(adaptive_enter, "adaptive", \

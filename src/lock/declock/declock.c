@@ -40,12 +40,23 @@
  * in meanwhile: both looks find WRITERS 0 and the same VERSION, and fewer than 2^v clients have
  * left between the two.
  *
+ * Changes of mode. A sharer that becomes exclusive sets UPGRADER, a word behind the ring (C1). One
+ * that finds it set gets PAWL_ERR_BUSY at once, since the other waits for it. If WRITERS is 0, it
+ * leaves as a sharer and comes as an exclusive client, by one compare-and-swap of HEADER (C2), and
+ * holds the lock meanwhile; its position is behind all clients that are in, and it waits until HEAD
+ * is there (C3). If an exclusive client waits already, this one goes first, as a sharer that is
+ * alone: it waits until the entry at HEAD + 1 is that of an exclusive client (C4). An exclusive
+ * holder that becomes a sharer leaves WRITERS, with a new VERSION, and lets in the sharers behind
+ * it; if it was the only one in WRITERS, it gives up its position, too, and comes at the end (C5).
+ * So does a client that gives up at C3. A sharer of C4 changes no word.
+ *
  * Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip, in both modes. An
  * exclusive client that waits adds 1 atomic (its entry), a shared one 1 get and 1 atomic. A
  * hand-over between exclusive clients adds 1 get, in the same round trip as the release's atomic if
  * others waited already at the hand-over before, and 1 put. To let shared clients in takes 1 get, 1
  * atomic and 1 put for each, in 3 round trips for every 8. A shared client that leaves while an
- * exclusive one waits adds a get, and perhaps a compare-and-swap.
+ * exclusive one waits adds a get, and perhaps a compare-and-swap. To become exclusive takes 5 round
+ * trips if no other client is in, and to become a sharer 2.
  *
  * Guarantees
  *   (A) WRITERS of the result is above 0 as long as the last exclusive client before it has not
@@ -91,12 +102,26 @@
  *       its place (S) has seen the HEADER that made it that one's turn, and VERSION stays as it was
  *       there until then.
  *
+ *   (J) After C2 the client is in, although it has left as a sharer: exclusive clients have later
+ *       positions, because WRITERS was 0, and wait for a HEAD behind its own; sharers that come
+ *       find WRITERS. By (B) it is alone when HEAD is its position. It writes no entry there, so no
+ *       client grants it the lock, and it looks at HEAD itself. At C4 the first exclusive client q
+ *       waits. HEAD is at most q - 1 while this client is in, and is q - 1 only if all others
+ *       before q have left; an entry of q at HEAD + 1 says so. Client q stays in WRITERS until this
+ *       one has left, also if it abandons its place, so nobody comes in, and (H) holds.
+ *   (K) C5 makes a new VERSION without a departure. If it finds another exclusive client, WRITERS
+ *       is not 0 before both have left. If not, HEAD grows in the same swap. So whenever WRITERS is
+ *       0, HEAD has grown by as much as VERSION, at least, as (H) needs. (I) holds: C2 finds no
+ *       WRITERS, and those that come later count this client as one that leaves before them.
+ *   (L) One client at a time has UPGRADER, so the WRITERS that it finds at C2 wait.
+ *
  * Deadlines. A client whose deadline has passed abandons its place by STATUS, as in the MCS queue
  * (mcs.h, (D) and (E)): the client that grants to it finds that, leaves in its place by another
  * fetch-and-add, and marks the slot as passed over after that. So an abandoned place is counted in
  * SIZE, and the ring has room for all slots of all ranks.
  *
- * Progress: starvation-free if holders release. A release of an exclusive client may wait for a
+ * Progress: starvation-free if holders release, and changes of mode end. C2 is repeated while
+ * sharers come and go. A release of an exclusive client may wait for a
  * client that has drawn a position and has not written its entry yet (as in MCS). A release takes
  * extra steps for abandoned places and for the shared clients that it lets in.
  *
@@ -109,7 +134,7 @@
  *   - Notifications are remote writes into the slot of the waiter, not messages.
  *   - A shared client that enters at once writes no entry; TURN makes up for it.
  *
- * A lock has 8 bytes, and 8 for each slot of each rank (option max_held), rounded up to a power of
+ * A lock has 16 bytes, and 8 for each slot of each rank (option max_held), rounded up to a power of
  * two.
  *
  * Model: models/declock.pml, whose steps are named below.
@@ -179,7 +204,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	while ((MOST_SLOTS + 1) / k->versions <= slots)
 		k->versions /= 2;
 	k->writers = (MOST_SLOTS + 1) / k->versions - 1;
-	k->bytes = (1 + ring) * WORD_BYTES;
+	k->bytes = (2 + ring) * WORD_BYTES;
 	k->locks = lock_reserve(s, s->block, k->bytes);
 	return PAWL_SUCCESS;
 }
@@ -207,6 +232,16 @@ static inline struct rma_word entry_of(const struct lock_setup *s, struct lock_s
 
 	return rma_word(slot->client.rma, s->domain, header.rank,
 			header.offset + (uint64_t)(1 + (at & k->mask)) * WORD_BYTES);
+}
+
+/* UPGRADER, behind the ring: whether a sharer is about to be exclusive. */
+static inline struct rma_word upgrader_of(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct constants *k = s->state;
+	struct rma_word header = own_of(slot)->header;
+
+	return rma_word(slot->client.rma, s->domain, header.rank,
+			header.offset + (k->bytes - WORD_BYTES));
 }
 
 /* ------------------------------------------------------------- header, entries */
@@ -243,6 +278,18 @@ RMA_INLINE uint64_t leaving(const struct lock_setup *s, int mode, bool wraps)
 	if (mode == PAWL_SHARED || FAULT(declock_version))
 		return left;
 	return left + k->writers + 1 - ((uint64_t)(wraps && !FAULT(declock_carry)) << SIZE_AT);
+}
+
+/* What an exclusive client adds when it goes on as a sharer, at its position. */
+static inline uint64_t sharing(const struct lock_setup *s, uint64_t left)
+{
+	return left - leaving(s, PAWL_SHARED, false);
+}
+
+/* Whether a client that adds this when it leaves is counted in WRITERS. */
+static inline bool is_counted(const struct lock_setup *s, uint64_t left)
+{
+	return left != leaving(s, PAWL_SHARED, false);
 }
 
 /* Whether VERSION, as it is in this header, wraps when the next exclusive client leaves; (I). */
@@ -494,30 +541,41 @@ static int64_t grant_to_sharers(const struct lock_setup *s, struct lock_slot *sl
 	return gone;
 }
 
-/* R3: an exclusive client has left, after which the header has this value. Grant the lock to the
- * exclusive client behind it, or to the shared ones; (A). next: as at count_out(), or 0. Returns
- * the entry of an exclusive client that would have the lock and has abandoned its place, else 0. */
-static RMA_SLOW_PATH int64_t let_in(const struct lock_setup *s, struct lock_slot *slot,
-				    uint64_t header, int64_t next)
+/* R3: let in the sharers from a position on, up to the next exclusive client. An exclusive client
+ * that is the first gets the lock, if this one has left. Returns the entry of an exclusive client
+ * that would have the lock and has abandoned its place, else 0. */
+static int64_t let_sharers_in(const struct lock_setup *s, struct lock_slot *slot, uint64_t header,
+			      uint32_t first, uint32_t end, bool has_left)
 {
-	uint32_t first = head_in(header), at = first, end = first + size_in(header);
 	bool sharers = writers_in(s, header) < size_in(header);
 	int64_t entry[BATCH], gone = 0;
+	uint32_t at = first;
 
-	if (is_entry(next, first, WAITS_X))
-		return grant_to_writer(s, slot, next, header);
 	while (at != end && gone == 0) {
 		int most = !sharers ? 1 : end - at < BATCH ? (int)(end - at) : BATCH;
 		int n = known_sharers(s, slot, at, most, entry);
 
 		if (n == 0) /* an exclusive client: the next one, or behind those let in */
-			return at == first ? grant_to_writer(s, slot, entry[0], header) : 0;
+			return has_left && at == first ? grant_to_writer(s, slot, entry[0], header)
+						       : 0;
 		gone = grant_to_sharers(s, slot, at, n, entry);
 		if (FAULT(declock_sharers))
 			break;
 		at += (uint32_t)n;
 	}
 	return gone;
+}
+
+/* R3: an exclusive client has left, after which the header has this value. Grant the lock to the
+ * exclusive client behind it, or to the shared ones; (A). next: as at count_out(), or 0. */
+static RMA_SLOW_PATH int64_t let_in(const struct lock_setup *s, struct lock_slot *slot,
+				    uint64_t header, int64_t next)
+{
+	uint32_t first = head_in(header);
+
+	if (is_entry(next, first, WAITS_X))
+		return grant_to_writer(s, slot, next, header);
+	return let_sharers_in(s, slot, header, first, first + size_in(header), true);
 }
 
 /* Pass the lock on for an exclusive client of this entry that has abandoned its place, and for
@@ -532,12 +590,13 @@ static void hand_on(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 }
 
 /* Others hold or await the lock. */
-static RMA_SLOW_PATH void hand_over(const struct lock_setup *s, struct lock_slot *slot, int mode,
+static RMA_SLOW_PATH void hand_over(const struct lock_setup *s, struct lock_slot *slot,
 				    uint64_t header, int64_t next)
 {
 	own_of(slot)->seen = header;
 	hand_on(s, slot,
-		mode == PAWL_SHARED ? end_sharing(s, slot, header) : let_in(s, slot, header, next));
+		is_counted(s, own_of(slot)->left) ? let_in(s, slot, header, next)
+						  : end_sharing(s, slot, header));
 }
 
 /* ------------------------------------------------------------------ acquire */
@@ -590,10 +649,11 @@ static RMA_SLOW_PATH void sweep(const struct lock_setup *s, struct lock_slot *sl
 }
 
 /* The client has drawn its position from this header. */
-RMA_INLINE void take_position(const struct lock_setup *s, struct lock_slot *slot, uint64_t header)
+RMA_INLINE void take_position(const struct lock_setup *s, struct lock_slot *slot, int mode,
+			      uint64_t header)
 {
 	own_of(slot)->at = head_in(header) + size_in(header);
-	own_of(slot)->left = leaving(s, slot->mode, is_last_version(s, header));
+	own_of(slot)->left = leaving(s, mode, is_last_version(s, header));
 	if (__builtin_expect(own_of(slot)->at % SWEEP == SWEEP - 1, 0))
 		sweep(s, slot);
 }
@@ -666,7 +726,7 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	/* A1 */
 	rma_fao(c, own->header, RMA_SUM, (int64_t)coming(slot->mode), &found);
 	rma_flush(c, own->header); /* orders the addition before the look at its result */
-	take_position(s, slot, (uint64_t)found);
+	take_position(s, slot, slot->mode, (uint64_t)found);
 	return is_free(s, (uint64_t)found, slot->mode) ? enter(slot)
 						       : wait_behind(s, slot, (uint64_t)found);
 }
@@ -690,7 +750,7 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 			&found);
 		rma_flush(c, own->header); /* orders the swap before the look at its result */
 	} while (found != header);
-	take_position(s, slot, (uint64_t)header);
+	take_position(s, slot, slot->mode, (uint64_t)header);
 	return enter(slot);
 }
 
@@ -713,7 +773,120 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	uint64_t header = count_out(s, slot, own->left, own->more ? &next : NULL);
 
 	if (size_in(header))
-		hand_over(s, slot, slot->mode, header, next);
+		hand_over(s, slot, header, next);
+	return PAWL_SUCCESS;
+}
+
+/* ----------------------------------------------------------- changes of mode */
+
+/* Get a word. */
+static int64_t look(struct rma_client *c, struct rma_word w)
+{
+	int64_t value;
+
+	rma_get(c, w, &value);
+	rma_flush(c, w); /* orders the get before the look at its result */
+	return value;
+}
+
+/* Replace the header. False: *header is another one. */
+static bool swap_header(struct lock_slot *slot, uint64_t *header, uint64_t by)
+{
+	struct rma_word w = own_of(slot)->header;
+	uint64_t expected = *header;
+	int64_t found;
+
+	rma_cas(&slot->client, w, (int64_t)expected, (int64_t)by, &found);
+	rma_flush(&slot->client, w); /* orders the swap before the look at its result */
+	*header = (uint64_t)found;
+	return *header == expected;
+}
+
+/* C2: leave as a sharer, and come as an exclusive client, behind all that are in. False: an
+ * exclusive client waits already. */
+static bool come_exclusively(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct declock_slot *own = own_of(slot);
+	uint64_t header = (uint64_t)look(&slot->client, own->header), was = header;
+	const uint64_t change = leaving(s, PAWL_SHARED, false) + coming(PAWL_EXCLUSIVE);
+
+	do {
+		if (writers_in(s, header) != 0)
+			return false;
+		was = header;
+	} while (!swap_header(slot, &header, header + change));
+	own->more = false;
+	take_position(s, slot, PAWL_EXCLUSIVE, was);
+	return true;
+}
+
+/* C3, or C4: whether this client is the only one that is in. is_first: it is counted in WRITERS;
+ * else the exclusive client is next that waits for it. */
+static bool is_alone(const struct lock_setup *s, struct lock_slot *slot, bool is_first)
+{
+	uint32_t head = head_in((uint64_t)look(&slot->client, own_of(slot)->header));
+
+	if (FAULT(declock_upgrade))
+		return true;
+	if (is_first)
+		return head == own_of(slot)->at;
+	return is_entry(look(&slot->client, entry_of(s, slot, head + 1)), head + 1, WAITS_X);
+}
+
+/* C5: an exclusive client that is counted as such goes on as a sharer, and lets in those that
+ * wait. */
+static void go_on_sharing(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct declock_slot *own = own_of(slot);
+	uint64_t header = (uint64_t)look(&slot->client, own->header), was, by;
+	uint32_t end;
+
+	do {
+		was = header;
+		by = was + sharing(s, own->left);
+		if (writers_in(s, was) == 1 && !FAULT(declock_stay)) /* (K) */
+			by += UINT64_C(1) << HEAD_AT;
+	} while (!swap_header(slot, &header, by));
+	own->left = leaving(s, PAWL_SHARED, false);
+	own->more = false;
+	own->seen = by;
+	end = head_in(was) + size_in(was);
+	if (!FAULT(declock_downgrade))
+		let_sharers_in(s, slot, by, own->at + 1, end, false);
+}
+
+static int upgrade(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word upgrader = upgrader_of(s, slot);
+	struct rma_pause p = {.deadline_ns = slot->deadline_ns};
+	bool is_first, alone;
+	int64_t old;
+
+	rma_cas(c, upgrader, 0, 1, &old); /* C1 */
+	rma_flush(c, upgrader);           /* orders the swap before the look at its result */
+	if (old != 0 && !FAULT(declock_second))
+		return PAWL_ERR_BUSY; /* (L) */
+	is_first = come_exclusively(s, slot);
+	do
+		alone = is_alone(s, slot, is_first);
+	while (!alone && rma_pause(c, &p, "sharers to leave"));
+	if (!alone && is_first)
+		go_on_sharing(s, slot);
+	rma_put(c, upgrader, 0);
+	rma_flush(c, upgrader); /* orders the end of this change before the return; pairs with C1 */
+	if (!alone)
+		return PAWL_ERR_TIMEOUT;
+	slot->mode = PAWL_EXCLUSIVE;
+	return enter(slot);
+}
+
+/* If it is not counted in WRITERS, an exclusive client waits, and lets in whoever comes. */
+static int downgrade(const struct lock_setup *s, struct lock_slot *slot)
+{
+	slot->mode = PAWL_SHARED;
+	if (is_counted(s, own_of(slot)->left))
+		go_on_sharing(s, slot);
 	return PAWL_SUCCESS;
 }
 
@@ -780,10 +953,13 @@ static int64_t *header_at(const struct lock_setup *s, uint64_t lock, const struc
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	uint64_t header = (uint64_t)*header_at(s, lock, m);
+	const struct constants *k = s->state;
+	const int64_t *words = header_at(s, lock, m);
+	uint64_t header = (uint64_t)*words, upgrader = (uint64_t)words[k->bytes / WORD_BYTES - 1];
 
-	snprintf(err, errlen, "the header is 0x%llx", (unsigned long long)header);
-	return size_in(header) == 0 && writers_in(s, header) == 0;
+	snprintf(err, errlen, "the header is 0x%llx, UPGRADER %llu", (unsigned long long)header,
+		 (unsigned long long)upgrader);
+	return size_in(header) == 0 && writers_in(s, header) == 0 && upgrader == 0;
 }
 
 static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
@@ -801,7 +977,7 @@ const struct lock_protocol lock_declock = {
 	    .summary = "a queue at the home, with shared mode: a hand-over from client to client",
 	    .reference = "arXiv 2505.17641 (DecLock)",
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR |
-			    PAWL_CAP_OPTIMISTIC,
+			    PAWL_CAP_OPTIMISTIC | PAWL_CAP_UPGRADE,
 	},
     .layout = layout,
     .describe = describe,
@@ -809,6 +985,7 @@ const struct lock_protocol lock_declock = {
     .try_acquire = try_acquire,
     .release = release,
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
+    .change = &(const struct lock_change_calls){.upgrade = upgrade, .downgrade = downgrade},
     .read = &(const struct lock_read_calls){.begin = read_begin, .validate = read_validate},
     .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
     .first_at_home = true,
