@@ -384,12 +384,10 @@ class Semaphore:
         value = operator.index(value)
         if value < 0:
             raise ValueError("initial value must be non-negative")
-        self._most = value if bounded else 0
-        self._may_give = value > 0 or not bounded
+        self._value = value
         self._table: Any = _table(comm, 1, info)
         self._end = _scope.function("end")
-        self._one = self._permits(1)
-        self._as_parameter_ = byref(self._one)
+        self._bounded = bool(bounded)
         _bind(Semaphore, "a permit of what is freed")
         if comm.Get_rank() == 0:
             self._table.semaphore_init(0, value)
@@ -426,6 +424,18 @@ class Semaphore:
     def _permits(self, n: int) -> _scope.Scope:
         state = _scope.HELD if n > 0 and self._may_give else _scope.NONE
         return self._table._permits(0, max(n, 0), self._most, state)  # type: ignore
+
+    @property
+    def _bounded(self) -> bool:
+        """Whether there are never more than the first permits; programs for mpi4py change it."""
+        return self._most > 0 or not self._may_give
+
+    @_bounded.setter
+    def _bounded(self, bounded: bool) -> None:
+        self._most = self._value if bounded else 0
+        self._may_give = self._value > 0 or not bounded
+        self._one = self._permits(1)
+        self._as_parameter_ = byref(self._one)
 
     @property
     def _counter(self) -> _Permits:
