@@ -76,6 +76,8 @@ static void by_table(int rank)
 {
 	pawl_table *table;
 
+	/* A kind that knows which client had a lock before, so that the report can say how far
+	 * locks travel. */
 	must(pawl_table_create(MPI_COMM_WORLD, "rma-mcs", LOCKS, MPI_INFO_NULL, &table));
 	must(pawl_table_set_name(table, "directory"));
 	MPI_Barrier(MPI_COMM_WORLD);

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	must(pawl_table_create(MPI_COMM_WORLD, "rma-mcs", LOCKS, MPI_INFO_NULL, &table));
+	must(pawl_table_create(MPI_COMM_WORLD, NULL, LOCKS, MPI_INFO_NULL, &table));
 	MPI_Win_allocate(sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
 	MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
 	*mine = 0;

@@ -69,7 +69,7 @@ int run()
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	pawl::table table(MPI_COMM_WORLD, "rma-mcs", 1000);
+	pawl::table table(MPI_COMM_WORLD, 1000);
 	counter c;
 
 	for (int i = 0; i < turns / 2; i++) {

@@ -25,7 +25,7 @@ program counter
    call MPI_Init()
    call MPI_Comm_rank(MPI_COMM_WORLD, rank)
    call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-   call pawl_table_create(MPI_COMM_WORLD, "rma-mcs", 1000, table)
+   call pawl_table_create(MPI_COMM_WORLD, "auto", 1000, table)
    call MPI_Win_allocate(16_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, win)
    call c_f_pointer(base, mine)
    call MPI_Win_lock_all(MPI_MODE_NOCHECK, win)

@@ -35,7 +35,7 @@ if comm.rank == 0:
     put()
 comm.Barrier()
 
-with pawl.Table(comm, "rma-mcs", 1000) as table:
+with pawl.Table(comm, "auto", 1000) as table:
     for _ in range(TURNS):
         with table.lock(7):
             get()

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	must(pawl_table_create(MPI_COMM_WORLD, "mgl", LOCKS, MPI_INFO_NULL, &table));
+	must(pawl_table_create(MPI_COMM_WORLD, NULL, LOCKS, MPI_INFO_NULL, &table));
 	here = (BRANCHES + ranks - 1) / ranks;
 	/* A multiple of 16 bytes: MPICH 4.0 shifts windows of other sizes. */
 	MPI_Win_allocate((MPI_Aint)((size_t)(here + here % 2) * FIELDS * sizeof *mine),

@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	must(pawl_table_create(MPI_COMM_WORLD, "ss", 1, MPI_INFO_NULL, &table));
+	must(pawl_table_create(MPI_COMM_WORLD, "citron", 1, MPI_INFO_NULL, &table));
 	if (rank == 0)
 		MPI_File_delete(name, MPI_INFO_NULL); /* of a former run, if there is one */
 	MPI_Barrier(MPI_COMM_WORLD);
