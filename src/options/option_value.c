@@ -63,13 +63,18 @@ static int set_number(struct options *o, const struct option_spec *s, const char
 
 /* ---------------------------------------------------------------- times */
 
-/* To the nearest unit of the option, but not to 0. */
+/* To the nearest unit of the option, but not to 0. A negative number, where the option has one, is
+ * no time. */
 static int set_time(struct options *o, const struct option_spec *s, const char *text)
 {
 	const bool us = s->type == OPTION_US;
 	double unit_ns = us ? 1e3 : 1, ns;
 	int64_t value;
 
+	if (text[0] == '-' && parse_number(text, &value) && value >= s->min) {
+		*(int64_t *)field(o, s) = value;
+		return PAWL_SUCCESS;
+	}
 	if (!duration_parse(text, unit_ns, &ns) || ns < (double)s->min * unit_ns ||
 	    ns > (double)s->max * unit_ns)
 		return error_set(PAWL_ERR_OPTION,

@@ -612,9 +612,9 @@ static int release_part(const struct lock_setup *s, struct lock_slot *whole, str
 }
 
 static const struct option_spec options[] = {
-    LOCK_NUMBER(struct adaptive_options, patience, "patience", -1, 1000000,
-		"-1 (0 to 500, by how long hand-overs take)",
-		"microseconds for which others may come before the first waiter; 0: none"),
+    LOCK_TIME(OPTION_US, struct adaptive_options, patience, "patience", -1, 1000000,
+	      "-1 (0 to 500, by how long hand-overs take)",
+	      "microseconds for which others may come before the first waiter; 0: none"),
     LOCK_NUMBER(struct adaptive_options, stay, "stay", -1, 1048575, "-1 (64 to 128 round trips)",
 		"further acquires by waiting clients of a node while other nodes wait"),
     LOCK_OPTIONS_END,
