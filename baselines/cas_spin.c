@@ -9,7 +9,7 @@
  * trip each. Contended: every attempt is one more atomic at the home, which the other locks avoid.
  *
  * Ordering guarantees: (A) the swap that takes the lock is the one that found it free; (B) the word
- * names the holder, and only the holder clears it. Progress: dead-lock-free.
+ * names the holder, and only the holder clears it. Progress: deadlock-free.
  *
  * Why this is its best form: an acquire and a release are one atomic each, and no look at the word
  * comes before the swap, because a look costs as much as a swap and the word may have changed when

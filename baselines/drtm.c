@@ -37,7 +37,7 @@
  *       A clock that stands still, because its machine is suspended, breaks that.
  *   (C) A reader's loads come before the look at the clock that shows that they were in time.
  *
- * Progress: dead-lock-free, as long as a round trip takes less than half a lease now and then.
+ * Progress: deadlock-free, as long as a round trip takes less than half a lease now and then.
  *
  * Why this is its best form: a reader that finds a lease needs one atomic, and no release; a writer
  * that meets a lease sleeps until its end and does not look meanwhile. The length of a lease is a

@@ -17,7 +17,7 @@
  *
  * Ordering guarantees: (A) a writer's swap succeeds only if LOCAL counts no reader; (B) a reader
  * that finds the mark waits until it has seen it gone, and its count keeps the next writer out.
- * Progress: dead-lock-free.
+ * Progress: deadlock-free.
  *
  * Why this is its best form: a reader needs one atomic each way, and GLOBAL and LOCAL are released
  * in one round trip. The RMA-RW paper states ratios to it only: from 64 ranks on rma-rw is more

@@ -38,7 +38,7 @@
  *       has unlinked it, because a walk to its place does not find it. So the next acquire may
  *       write the node.
  * After 2^37 changes of one link this fails: a client that has stopped between two looks takes it
- * for unchanged. Progress: dead-lock-free; a walk restarts only after another client has made
+ * for unchanged. Progress: deadlock-free; a walk restarts only after another client has made
  * progress.
  *
  * Why this is its best form: a walk takes one round trip for each node, since a node and the link

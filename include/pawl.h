@@ -210,7 +210,7 @@ enum {
  *   names     no | yes: whether locks can have names (pawl_lock_named())
  *   spin      microseconds (or 10us, 2ms) to spin before yielding or parking; 0 .. 1000000
  *   watchdog  seconds (0.5, 2, 300ms) after which a waiter reports on stderr what it waits for, the
- *             holders, and the cycle if it is a dead-lock; again after twice this time, and so
+ *             holders, and the cycle if it is a deadlock; again after twice this time, and so
  *             on; 0 (off) .. 86400. Creating and freeing the table, a rank says so if it has
  *             waited that long (creating, without this option 30 s) for others to make the call
  * Options of some kinds (t_l, t_dc, t_r, t_w, backoff_min, backoff_max, local_budget,
@@ -339,7 +339,7 @@ int pawl_lock_release(pawl_table *table, uint64_t lock);
  * all other holders have left; newcomers, and those that queue, wait meanwhile. One client at a
  * time: PAWL_ERR_BUSY, at once, if another holder does the same. That one waits for this thread,
  * which has to release the lock, and to read what it protects again when it has it back. So there
- * is no dead-lock. After PAWL_ERR_BUSY the lock is held shared, as before. A part of a whole needs
+ * is no deadlock. After PAWL_ERR_BUSY the lock is held shared, as before. A part of a whole needs
  * the whole with PAWL_INTENT. Kinds with PAWL_CAP_UPGRADE, else PAWL_ERR_UNSUPPORTED;
  * PAWL_ERR_NOT_HELD: this thread does not hold the lock, or in another mode. Local (one-sided).
  */
@@ -360,7 +360,7 @@ int pawl_lock_downgrade(pawl_table *table, uint64_t lock);
  * acquires none of them.
  *
  * Clients that acquire by this call, and hold no lock with a higher number than one they ask for,
- * do not dead-lock with each other. With kinds whose acquire is one atomic on a free lock (d-mcs),
+ * do not deadlock with each other. With kinds whose acquire is one atomic on a free lock (d-mcs),
  * free locks cost the latency of one, wherever they live. If some are not free, the client acquires
  * in the order of the numbers, and waits for a lock only while it holds those with lower numbers.
  * Other kinds acquire in this order one by one.

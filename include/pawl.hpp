@@ -1199,7 +1199,7 @@ class table
 
 	/*
 	 * Several locks until the end of the scope: pawl_lock_acquire_many(). Threads that acquire
-	 * theirs in this way do not dead-lock, and with some kinds free locks take one round trip
+	 * theirs in this way do not deadlock, and with some kinds free locks take one round trip
 	 * together. modes: none, or one for each lock.
 	 *
 	 *     auto both = table.lock_many({7, 3});

@@ -18,10 +18,10 @@
  *
  * What it proves. NN nodes (default 2) with NC clients each (default 2), which take the lock as
  * often as they like and may stop between any two acquisitions: mutual exclusion (assert at CS); no
- * dead-lock, as by a lost wake-up or a SHUT that no client takes; a node never queues behind
+ * deadlock, as by a lost wake-up or a SHUT that no client takes; a node never queues behind
  * itself. With -DTIMED also when waiters time out at any moment, in the queue of their node, at its
  * head, and in the queue of the nodes (-DFIRM=v: client v has no deadline, so that a wait of v
- * without end shows as a dead-lock). With -DLIVE=v, under weak fairness, client v, which has no
+ * without end shows as a deadlock). With -DLIVE=v, under weak fairness, client v, which has no
  * deadline, gets the lock whenever it wants it, however often others take it when they find it
  * free. NN=1 is a table of one node: OUT is its free value, and there is no upper level. -DBRIEF: as
  * in kept_root.pml, and W is handed on without a look. -DNOKEEP: without K1.

@@ -19,7 +19,7 @@
  * queue (K3), and is R1. (In the lock it does so at the latest when it looks and finds intents ahead.)
  *
  * What it proves. NP processes (default 3), each of which asks in any mode, any number of times, and
- * may stop between two: no two holders that exclude each other, no dead-lock, as by a lost wake-up.
+ * may stop between two: no two holders that exclude each other, no deadlock, as by a lost wake-up.
  * With -DTIMED also when waiters time out at any moment. With -DLIVE=v, under weak fairness, process
  * v, which has no deadline, gets the lock whenever it asks; without intents ahead of others
  * (NOAHEAD), because these may follow each other without end.

@@ -10,7 +10,7 @@
  * others wait at the node. Then, or if W has to become free, the next client of the package is to
  * queue at the node (P4), and W goes to the next client there (K2), or becomes free (K3).
  *
- * What it proves. Mutual exclusion (assert at CS); no dead-lock; a link is null when a successor
+ * What it proves. Mutual exclusion (assert at CS); no deadlock; a link is null when a successor
  * writes it; at the end all tails are null and W is free. With -DTIMED=m also when waiters time
  * out at any time, in both queues, if bit p of m is set: such a process may resume its place, and
  * uses its slot for another acquire after it was passed over. With -DLIVE=v, under weak fairness,

@@ -37,7 +37,7 @@
  *
  * What it proves. NN nodes (default 2) with NC clients each (default 2; NP of all: as many); each
  * asks for the lock any number of times, exclusively, shared, or, with -DAHEAD, as an intent ahead:
- * no two holders that exclude each other, and no dead-lock. With -DTIMED an exclusive client may
+ * no two holders that exclude each other, and no deadlock. With -DTIMED an exclusive client may
  * give up while it waits for sharers. With -DLIVE=v, under weak fairness, client v gets the lock
  * whenever it asks for it, exclusively, or with -DAS=S shared, however often others ask for it; no
  * intents ahead then, and no bound on the openings of v, which as a sharer asks once and whose

@@ -22,7 +22,7 @@
  * asks as one that comes (B5).
  *
  * What it proves. NP processes (default 3), each of which asks in any mode, any number of times,
- * and may stop between two: no two holders that exclude each other, no dead-lock, no batch that is
+ * and may stop between two: no two holders that exclude each other, no deadlock, no batch that is
  * left to no client. With -DTIMED also
  * when waiters time out at any moment. With -DLIVE=v, under weak fairness, process v, which has no
  * deadline, gets the lock whenever it asks; without intents ahead (NOAHEAD) of others and without

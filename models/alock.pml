@@ -5,7 +5,7 @@
  * one slot each, and budgets BL and BR (default 1 and 2). A process takes the lock any number of
  * times and may stop between two acquisitions, so a pass holds for any number of acquisitions.
  *
- * What it proves. Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
+ * What it proves. Mutual exclusion (assert at CS); no deadlock (awaits are blocking guards, so a
  * hang is an invalid end state); a link is null when a successor writes it; at the end both tails
  * are null; while the leader of one cohort waits, the other cohort gets the lock at most as often
  * as its budget (GlobalFairness of the technical report, with a number; not with -DUNCOUNTED). With

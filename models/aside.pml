@@ -50,12 +50,12 @@
  * | AHEAD | safe | pass | a holder of a target that needs an intent, ahead of a client of the window that is behind a client of that target | 4 158 |
  * | AHEAD READER | safe | pass | the same, and two clients of the window, one of which waits for the other | 5 401 |
  * | AHEAD BREAK_STAY | safe | pass | ahead, it has its locks also if nobody stands aside | 3 810 |
- * | AHEAD BREAK_STAY BREAK_BEHIND | safe | assert | its intent waits behind the others | dead-lock |
- * | AHEAD READER BREAK_STAY | safe | assert | (S1) the second client of the window stays behind that intent | dead-lock |
- * | CROSS BREAK_STAY | safe | assert | (S1) it never gives up | dead-lock |
- * | INTENTS BREAK_STAY | safe | assert | the same | dead-lock |
- * | PARTS BREAK_KEEP | safe | assert | (S2) it keeps the first lock, or its intent, while it stands aside | dead-lock |
- * | INTENTS READER BREAK_KEEP | safe | assert | the same | dead-lock |
+ * | AHEAD BREAK_STAY BREAK_BEHIND | safe | assert | its intent waits behind the others | deadlock |
+ * | AHEAD READER BREAK_STAY | safe | assert | (S1) the second client of the window stays behind that intent | deadlock |
+ * | CROSS BREAK_STAY | safe | assert | (S1) it never gives up | deadlock |
+ * | INTENTS BREAK_STAY | safe | assert | the same | deadlock |
+ * | PARTS BREAK_KEEP | safe | assert | (S2) it keeps the first lock, or its intent, while it stands aside | deadlock |
+ * | INTENTS READER BREAK_KEEP | safe | assert | the same | deadlock |
  * | ALL BREAK_PAUSE | safe | assert | (S3) it asks again at once | a client that needs two locks is late |
  * | ALL BREAK_LAST | safe | assert | (S3) all pauses are as long | it is late |
  * | STREAM BREAK_DOUBLE | safe | assert | (S4) all turns are as long as the first one | the writer starves |

@@ -21,7 +21,7 @@
  *
  * What it proves: no operation comes before the stores of its target, and all are there after the
  * epoch (PSCW, FENCE); the word is there with the flag, and no process waits for ever (PUT); no update
- * is lost (MEET). Checked by assertions and as absence of a dead-lock.
+ * is lost (MEET). Checked by assertions and as absence of a deadlock.
  *
  * | PSCW | safe | pass | two rounds of epochs, 3 processes | 101 |
  * | FENCE | safe | pass | the same | 15 279 |

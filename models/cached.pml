@@ -13,7 +13,7 @@
  *
  * What it proves. NP clients at NN nodes acquire exclusively or shared (-DWRITERS=set: these
  * exclusively, the others shared; READERS, INTENTS, INTENTS_SHARED likewise; AHEADS: ahead) any
- * number of times and may stop between two acquires: exclusion, no dead-lock (awaits are blocking
+ * number of times and may stop between two acquires: exclusion, no deadlock (awaits are blocking
  * guards), and at the end W is free, no promise is open, and a mode that a node has is in the
  * directory. -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads,
  * and writes later; CPU stores come in between. Exclusive clients have no deadline then, unless

@@ -12,7 +12,7 @@
  * modulo 4.
  *
  * What it proves. No two processes have the same unit; all units of an inner node belong to its
- * holder; no dead-lock (awaits are blocking guards); at the end all words say "free". With
+ * holder; no deadlock (awaits are blocking guards); at the end all words say "free". With
  * -DLIVE=0, under weak fairness, process 0, which then only asks for all units, gets them whenever
  * it wants them. -DW0=w, -DW1=w, -DW2=w: a process asks for that range only.
  *

@@ -26,7 +26,7 @@
  *   D2 and for OCC of each old root; then a client that has the root itself swaps TOP (height,
  *   settled) for (height, height)
  *
- * What it proves. No two clients have the same unit, whatever height they know; no dead-lock
+ * What it proves. No two clients have the same unit, whatever height they know; no deadlock
  * (awaits are blocking guards); at the end all words say "free", and the root is open. With
  * -DLIVE=v, under weak fairness, client v gets its range whenever it wants it.
  *

@@ -34,7 +34,7 @@
  * What it proves. Of the clients that are in, within their leases, no two have the same unit; two
  * at one copy never have. A client that was in while another was in with one of its units at a
  * newer copy learns at its release that the range is lost. Words never fall below zero, in any
- * copy. No dead-lock of the living (awaits are blocking guards). If no process has died or given
+ * copy. No deadlock of the living (awaits are blocking guards). If no process has died or given
  * up, at the end all words of the copy in use say "free", and it is not frozen. With -DPROMPT no
  * process recovers unless one has died.
  *

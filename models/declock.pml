@@ -5,7 +5,7 @@
  * ring of as many entries (C). A process takes the lock at most ROUNDS times (3; LONG of
  * them by the last process) and may stop between two acquisitions, so the ring goes round several times.
  *
- * What it proves. A writer is alone and readers meet no writer (assert at CS); no dead-lock (awaits
+ * What it proves. A writer is alone and readers meet no writer (assert at CS); no deadlock (awaits
  * are blocking guards, so a hang is an invalid end state); a grant goes to a client that waits; an
  * entry replaces only older ones, and none of a writer that waits; at the end the lock is free.
  * With -DTRY also when processes try. With -DTIMED also when waiters time out at any time: they

@@ -4,7 +4,7 @@
  * What it models. NP processes (default 3) with one slot each. A process takes the lock any number
  * of times and may stop between two acquisitions, so a pass holds for any number of acquisitions.
  *
- * What it proves. Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
+ * What it proves. Mutual exclusion (assert at CS); no deadlock (awaits are blocking guards, so a
  * hang is an invalid end state); a link is null when a successor writes it; at the end the tail is
  * null. With -DTRY also when processes try. With -DTIMED also when waiters time out at any time,
  * except process v of -DLIVE=v: such a process stops waiting, may resume its abandoned place, and

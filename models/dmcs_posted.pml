@@ -10,7 +10,7 @@
  * compare-and-swap has been answered, and either found the slot in TAIL, or a successor has taken
  * LEFT away.
  *
- * What it proves. Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
+ * What it proves. Mutual exclusion (assert at CS); no deadlock (awaits are blocking guards, so a
  * hang is an invalid end state); a client that links itself finds 0 or LEFT, in the queue node of
  * that acquisition whose id it got from TAIL (OWED); a grant comes to the client that waits for it,
  * from its predecessor (PRED); at the end TAIL is null, nothing is in flight and all slots have

@@ -7,7 +7,7 @@
  * lease over?"), and the process allows for that. A lease lasts L steps (2).
  *
  * What it proves. A writer is alone (assert at CS). No writer is in beside a reader whose lease is
- * not over: a reader that finds at its release that it was in time has met no writer. No dead-lock
+ * not over: a reader that finds at its release that it was in time has met no writer. No deadlock
  * (awaits are blocking guards). At the end no writer is in the word.
  *
  * What it abstracts. To be finite, time counts down to the end of a lease: LEFT is what is left of

@@ -13,7 +13,7 @@
  * that has been answered.
  *
  * What it proves. A writer is alone and readers meet no writer; no counter carries past its guard
- * (assert in ADD and LEAVE), although only the next writer clears that of N_X; no dead-lock (awaits
+ * (assert in ADD and LEAVE), although only the next writer clears that of N_X; no deadlock (awaits
  * are blocking guards), with or without deaths; at the end, if no process has died, all tickets are
  * done and no guard of a ticket counter is set. With -DLIVE=v, under weak fairness, process v gets
  * the lock whenever it wants it (writers 0..NW-1, then readers).

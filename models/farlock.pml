@@ -5,7 +5,7 @@
  * one slot each, and budgets BL and BR (default 2 and 1). Each process takes the lock ROUNDS times
  * (default 2) at most and may stop before.
  *
- * What it proves. Mutual exclusion (assert at CS); no dead-lock (awaits are blocking guards, so a
+ * What it proves. Mutual exclusion (assert at CS); no deadlock (awaits are blocking guards, so a
  * hang is an invalid end state); tickets are drawn one after another (assert at DRAWN); clients get
  * the lock in the order of their tickets; a link and a grant come to a word that is 0; a client that
  * is granted the lock waits for it; at the end both tails are null, and LEFT is the ticket in DRAWN.

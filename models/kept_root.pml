@@ -52,7 +52,7 @@
  *
  * What it proves. NN nodes (default 2) with NC clients each (default 2), which take the lock any
  * number of times and may stop between two acquisitions: mutual exclusion (assert at CS), no
- * dead-lock (awaits are blocking guards), a node never queues behind itself. With -DTIMED also when
+ * deadlock (awaits are blocking guards), a node never queues behind itself. With -DTIMED also when
  * waiters time out at any time. With -DLIVE=0 and NC=1, under weak fairness, process 0 gets the
  * lock whenever it wants it, with or without timed waiters of other nodes. (The order of the
  * clients of a node is random here; the level below decides it.)

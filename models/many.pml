@@ -16,13 +16,13 @@
  * number than all of the call, as pawl_lock_acquire_many() permits.
  *
  * What it proves: a client that a call says has its locks is the holder of each (assert at HELD);
- * after a call that failed it holds none of them (assert at NONE); no dead-lock (waits are blocking
+ * after a call that failed it holds none of them (assert at NONE); no deadlock (waits are blocking
  * guards, so SPIN reports an invalid end state).
  *
  * Rows of ./check, known-broken variants among them:
  *
  * | | safe | pass | 2 clients, 3 locks, one call each; a client that a call grants its locks has them, one that it refuses has none | 58 489 |
- * | NP=3 NL=2 | safe | pass | 3 clients, 2 locks; no dead-lock | 527 268 |
+ * | NP=3 NL=2 | safe | pass | 3 clients, 2 locks; no deadlock | 527 268 |
  * | NP=3 NL=2 FEW | safe | pass | 3 clients, 2 locks, of a kind without tries in two steps | 111 501 |
  * | TIMED | safe | pass | 2 clients, with deadlines that pass at any moment | 79 482 |
  * | ALONE | safe | pass | a lower lock held before the call | 104 552 |

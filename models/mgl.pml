@@ -8,7 +8,7 @@
  * with the guarantees of queue_tree.h: a client reaches its head fresh, or passed by a holder that
  * saw a successor.
  *
- * What it proves. No two holders in conflict; no dead-lock (awaits are blocking guards); CLOSED is
+ * What it proves. No two holders in conflict; no deadlock (awaits are blocking guards); CLOSED is
  * set by one process at a time; at the end the word is zero and the queue empty. With -DLIVE=v,
  * under weak fairness, process v gets the lock whenever it wants it and does not merely try. -DTRY:
  * a process may also try. -DSTAY: process 0 acquires the lock as intent shared and keeps it, and no

@@ -8,14 +8,14 @@
  * passing and of leaving, 4 processes). T2 and T3 are the passes in a row within an element
  * (default 1). A process takes the lock any number of times and may stop between two acquisitions.
  *
- * What it proves. Mutual exclusion; no dead-lock (awaits are blocking guards); a child element
+ * What it proves. Mutual exclusion; no deadlock (awaits are blocking guards); a child element
  * never stands twice in a queue (assert at A2), a link is null when a successor writes it (A3), no
  * client is notified twice (R2, R6, R10); at the end all tails and inner links are null. With
  * -DLIVE=v, under weak fairness, process v gets the lock whenever it wants it. -DTRY: a process may
  * also try. -DTIMED=mask: the processes of the mask may also acquire with a deadline, which passes
  * at any step. They return then, and before their next acquire wait until their slot was passed
  * over, or, with -DRESUME, may resume from their place. A grant to a process that has withdrawn
- * violates an assertion; a lost grant is a dead-lock.
+ * violates an assertion; a lost grant is a deadlock.
  *
  * With -DPOSTED the same if releases at the root are posted: the compare-and-swap of TAIL takes effect
  * at any time later. Then also: a client whose link fails finds that its predecessor has left, and
@@ -54,7 +54,7 @@
  * | LEVELS=2 BREAK_LINK | safe | assert | PARENT is passed before the element has left the parent queue and before its LINK was taken | an element twice in a queue |
  * | LEVELS=2 NP=3 TIMED=7 BREAK_WITHDRAW | safe 5M | deadlock | by a put, whatever the link says by then | the grant is lost |
  * | LEVELS=2 NP=3 TIMED=7 BREAK_TAKE | safe 5M | deadlock | a link that may change is taken by get and put | the grant is lost |
- * | POSTED NP=2 APART TIMED=3 BREAK_DONE | safe | assert | an element enters again while its old place is passed over | dead-lock |
+ * | POSTED NP=2 APART TIMED=3 BREAK_DONE | safe | assert | an element enters again while its old place is passed over | deadlock |
  * | LEVELS=2 NP=3 TIMED=7 BREAK_DONE | safe 5M | deadlock | an element enters again while its old place is passed over | if the root is posted, a stay that ends twice |
  * | POSTED NP=3 BREAK_NUMBER | safe | assert | TAIL does not show the stay | two holders |
  * | POSTED NP=3 BREAK_SWAP | safe | deadlock | R1 is a look and then a store | a link is lost |

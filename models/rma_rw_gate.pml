@@ -10,7 +10,7 @@
  * at any step.
  *
  * What it proves. A writer is alone and readers meet no writer; no more than T_W writers between
- * two openings; no dead-lock (awaits are blocking guards); the phases of all counters are equal
+ * two openings; no deadlock (awaits are blocking guards); the phases of all counters are equal
  * when a writer closes or opens them; at the end the queues are empty, the gates open, and no
  * reader is counted. With -DLIVE=v, under weak fairness, process v gets the lock whenever it wants
  * it (writers 0..NW-1, then readers).

@@ -10,7 +10,7 @@
  * be undone in a row.
  *
  * What it proves. A writer is alone and readers meet no writer; no more than T_W writers between
- * two openings; no dead-lock (awaits are blocking guards); all gates are equal when the counters
+ * two openings; no deadlock (awaits are blocking guards); all gates are equal when the counters
  * are opened, and OUT is then the number of arrivals before the closing; at the end the queues are
  * empty, the gates open, and all readers that arrived have left. With -DLIVE=v, under weak
  * fairness, process v gets the lock whenever it wants it (writers 0..NW-1, then readers).

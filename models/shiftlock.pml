@@ -8,7 +8,7 @@
  * lease.
  *
  * What it proves. Writers are alone, and readers are never in with a writer (asserts in ghost.inc);
- * no dead-lock (awaits are blocking guards, so a hang is an invalid end state); a queue node's
+ * no deadlock (awaits are blocking guards, so a hang is an invalid end state); a queue node's
  * words are null when they are written, and HEAD is taken before it is written again (asserts); at
  * the end all words say "free" (asserts). With -DTRY also when clients try. With -DTIMED=m also
  * when the processes in bit mask m time out at any time (except process v of -DLIVE=v): such a

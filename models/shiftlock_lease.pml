@@ -21,13 +21,13 @@
  * of a client sees DEAD if another entered meanwhile; a block dies once, and its replacements are newer
  * than it; WP of a living block is the number of clients that are counted there, whatever late ones
  * do elsewhere, and that of a dead block stays in its range; HEAD of a living block is taken before
- * it is written again, and a grant there finds its client waiting (asserts). No dead-lock of the
+ * it is written again, and a grant there finds its client waiting (asserts). No deadlock of the
  * living (awaits are blocking guards). At the end, if no process has died, the living block is
  * free. Three blocks are enough, and two are not (-DNB=2): one stop may cost two, the second for a
  * late put that undoes a link or a grant there. With -DLIVE=v, under weak fairness, process v > 0
  * gets the lock whenever it wants it. With -DSLOW three blocks are not enough, because a recovery
  * can make the next link late: a client that finds no spare gives up for good; the asserts hold,
- * and there is no dead-lock.
+ * and there is no deadlock.
  *
  * What it abstracts. Readers, turns and tries are left out. REL never has an old value again;
  * instead there is, for each client, whether A (same), or REL (looked), has the value of its last

@@ -21,7 +21,7 @@
  * block while it is in, except S when it was stopped meanwhile; the release of a client sees DEAD if a
  * client in conflict came in meanwhile. A block dies only after S was stopped: a deadline is never taken
  * for a failure. WP and RDR of a living block are the numbers of the clients that are counted in; ABSENT
- * is set once at a time, and while no writer holds the lock (asserts). No dead-lock of the processes that did not die (awaits are blocking guards). If nobody died,
+ * is set once at a time, and while no writer holds the lock (asserts). No deadlock of the processes that did not die (awaits are blocking guards). If nobody died,
  * the last block is quiet at the end. With -DLIVE=v, under weak fairness, process v, which is not S and
  * has no deadlines, gets the lock whenever it wants it.
  *

@@ -4,7 +4,7 @@
  * library's own code writes (observe/trace_file.c).
  *
  * A world keeps its last acquires (RECORDS). What its ranks hold and await when it ends is in the
- * file, too, marked as unfinished: in a dead-lock that is all that matters.
+ * file, too, marked as unfinished: in a deadlock that is all that matters.
  */
 #include <stdio.h>
 #include <stdlib.h>

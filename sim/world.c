@@ -394,7 +394,7 @@ static void report_stuck(struct sim_world *w)
 			memcpy(first, text, sizeof first);
 		}
 	}
-	sim_fail(w, SIM_STUCK, "dead-lock: %d ranks wait for ever; rank %d for %s", waiting, stuck,
+	sim_fail(w, SIM_STUCK, "deadlock: %d ranks wait for ever; rank %d for %s", waiting, stuck,
 		 first);
 }
 

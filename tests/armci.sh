@@ -54,7 +54,7 @@ for misuse in "twice:this process has locked the mutex already" \
 	timed check "misuse, ${misuse%%:*}" stops "${misuse#*:}" \
 		layered 2 60 "$work/mutexes-pawl" "${misuse%%:*}"
 done
-timed check "a dead-lock is reported by the watchdog" notices_deadlock \
+timed check "a deadlock is reported by the watchdog" notices_deadlock \
 	layered 2 15 PAWL_WATCHDOG=0.5 "$work/mutexes-pawl" deadlock
 check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock of Pawl' \
 	layered 2 60 PAWL_LOCK=no-such-lock "$work/mutexes-pawl"

@@ -54,7 +54,7 @@ for misuse in "twice:LOCK: this image has locked the variable already" \
 	timed check "without STAT=, ${misuse%%:*}" stops "${misuse#*:}" \
 		under 2 60 "$work/misuse" "${misuse%%:*}"
 done
-timed check "a dead-lock is reported by the watchdog" notices_deadlock \
+timed check "a deadlock is reported by the watchdog" notices_deadlock \
 	under 2 15 PAWL_WATCHDOG=0.5 "$work/misuse" deadlock
 
 check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock of Pawl' \

@@ -177,7 +177,7 @@ refused()
 	cat "$work/said"
 	[ $refused_status != 0 ] && grep -q '"declock" is no lock for windows: .*; accepted: ' "$work/said"
 }
-check "PAWL_LOCK=declock, which would dead-lock" refused
+check "PAWL_LOCK=declock, which would deadlock" refused
 check "an unknown lock in the info of a window" \
 	fails under default 2 60 env TEST_INFO=pawl_lock=no-such-lock "$programs/exclusive"
 check "an unknown option in the info of a window" \

@@ -241,7 +241,7 @@ failing()
 	"$adversary" --fault=d-mcs-link --first=11 --trace="$tmp/fault.trace" >"$tmp/said" &&
 		pawl_trace "$tmp/fault.trace" >>"$tmp/said"
 	cat "$tmp/said"
-	grep -q '^table 1 (d-mcs, seed [0-9]*, fault d-mcs-link) ends at .*: dead-lock: ' "$tmp/said" &&
+	grep -q '^table 1 (d-mcs, seed [0-9]*, fault d-mcs-link) ends at .*: deadlock: ' "$tmp/said" &&
 		grep '"cat": "wait".*"result": "unfinished"' "$tmp/fault.trace"
 }
 if [ -x "$adversary" ]; then

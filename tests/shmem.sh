@@ -38,7 +38,7 @@ for misuse in "twice:shmem_set_lock: this PE has set the lock already" \
 	timed check "misuse, ${misuse%%:*}" stops "${misuse#*:}" \
 		under 2 60 "$work/locks" "${misuse%%:*}"
 done
-timed check "a dead-lock is reported by the watchdog" notices_deadlock \
+timed check "a deadlock is reported by the watchdog" notices_deadlock \
 	under 2 15 PAWL_WATCHDOG=0.5 "$work/locks" deadlock
 check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock of Pawl' \
 	under 2 60 PAWL_LOCK=no-such-lock "$work/locks"

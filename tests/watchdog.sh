@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Repeated reports of a long wait, with rank, host, table, lock and holder; dead-locks with their
+# Repeated reports of a long wait, with rank, host, table, lock and holder; deadlocks with their
 # cycles, and what pawl-stuck says of them.
 
 . "$srcdir/tests/tap.sh"
@@ -65,19 +65,19 @@ finds()
 	waits=$1
 	shift
 	"$@" || return 1
-	sed -n 's/.*has waited \([0-9.]*\) s.*/\1/p; /^pawl: dead-lock/p' "$tmp/err" |
-		awk -v waits="$waits" '/dead-lock/ && s <= 1.0 && gsub(/ awaits /, "") == waits { n++ }
-			!/dead-lock/ { s = $1 }
+	sed -n 's/.*has waited \([0-9.]*\) s.*/\1/p; /^pawl: deadlock/p' "$tmp/err" |
+		awk -v waits="$waits" '/deadlock/ && s <= 1.0 && gsub(/ awaits /, "") == waits { n++ }
+			!/deadlock/ { s = $1 }
 			END { exit n == 0 }'
 }
 finds_none()
 {
-	"$@" && ! grep dead-lock "$tmp/err"
+	"$@" && ! grep 'pawl: deadlock' "$tmp/err"
 }
 # Rank 2, on the other host, makes no MPI calls.
 counts_silent()
 {
-	two_hosts 3 d-mcs asleep && ! grep dead-lock "$tmp/err" &&
+	two_hosts 3 d-mcs asleep && ! grep 'pawl: deadlock' "$tmp/err" &&
 		grep '^pawl: rank 0 .* at lock 1 .*; rank 2 on host .* did not answer$' "$tmp/err"
 }
 timed check "a cycle of 2 ranks" finds 2 here 2 d-mcs cycle
@@ -159,7 +159,7 @@ is_shown()
 		[ "$(grep -c '^rank [01] on host .*, process ' "$tmp/said")" = 2 ]
 }
 awaits="awaits lock [01] of table 1 (d-mcs, 9 locks) exclusively for [0-9.]* s$"
-timed check "pawl-stuck: a dead-lock" is_shown cycle 3 "$awaits" 2
+timed check "pawl-stuck: a deadlock" is_shown cycle 3 "$awaits" 2
 timed check "pawl-stuck: none" is_shown chain 0 "$awaits" 1
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	then=company
@@ -177,17 +177,17 @@ else
 fi
 if [ -e "$layer" ]; then
 	under_test=with_threads
-	timed check "pawl-stuck: a dead-lock of windows with MPI_THREAD_MULTIPLE" \
+	timed check "pawl-stuck: a deadlock of windows with MPI_THREAD_MULTIPLE" \
 		is_shown multiple 3 "awaits lock [0-9]* of table 1 .* exclusively for [0-9.]* s$" 2
 	is_conditional()
 	{
 		cat "$tmp/err"
-		grep '^dead-lock, unless another thread of these processes releases its lock: ' \
-			"$tmp/said" && grep '^pawl: dead-lock, unless another thread' "$tmp/err"
+		grep '^deadlock, unless another thread of these processes releases its lock: ' \
+			"$tmp/said" && grep '^pawl: deadlock, unless another thread' "$tmp/err"
 	}
 	timed check "which another thread could end" is_conditional
 else
-	skip "pawl-stuck: a dead-lock of windows with MPI_THREAD_MULTIPLE" \
+	skip "pawl-stuck: a deadlock of windows with MPI_THREAD_MULTIPLE" \
 		"no shared library in this build"
 	skip "which another thread could end" "no shared library in this build"
 fi

@@ -23,7 +23,7 @@ static void print_help(FILE *out)
 {
 	fputs("Usage: pawl-stuck [PID]...\n"
 	      "Show what each process of a running job on this host awaits and holds, since when,\n"
-	      "and whether the waits form a dead-lock.\n"
+	      "and whether the waits form a deadlock.\n"
 	      "\n"
 	      "PID: only these processes and those that they have started, as that of mpirun.\n"
 	      "Default: all processes of this user; of all users for root. The job runs with\n"
@@ -33,7 +33,7 @@ static void print_help(FILE *out)
 	      "  --version   print the version\n"
 	      "\n"
 	      "Exit status: 0 the waits of these processes form no cycle; 1 there is no process\n"
-	      "with a watchdog; 2 wrong arguments; 3 there is a dead-lock, or a lock that is not\n"
+	      "with a watchdog; 2 wrong arguments; 3 there is a deadlock, or a lock that is not\n"
 	      "released because its holder has ended; 4 it cannot be known: there is a cycle,\n"
 	      "unless other threads of these processes release their locks.\n",
 	      out);

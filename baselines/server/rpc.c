@@ -13,7 +13,7 @@
  *
  * Ordering guarantees: (A) one thread reads and changes the words, one request at a time; (B) a
  * release is answered after the word has changed, so the holder's accesses come before the yes to
- * the next client, by the order of messages. Progress: dead-lock-free as long as the servers'
+ * the next client, by the order of messages. Progress: deadlock-free as long as the servers'
  * threads get a core now and then.
  *
  * Why this is its best form: one message to ask and one to answer, and nothing else at the server

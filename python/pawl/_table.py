@@ -512,7 +512,7 @@ class Table:
     def locks(self, locks: Any, modes: Any = None, *, timeout: Optional[float] = None) -> HeldMany:
         """Several locks for `with`: a sequence or an integer array of NumPy; modes likewise.
 
-        Clients that acquire several locks by one call do not dead-lock with each other.
+        Clients that acquire several locks by one call do not deadlock with each other.
         """
         held = HeldMany(self._cell, 0, _EXCLUSIVE, MANY)
         held._wait, held._seconds = _scope.waiting(timeout)

@@ -4,7 +4,7 @@
  *
  * A scope first tries, which costs as much as an acquire if nobody is in the way. Else it requests
  * what it wants, one lock after the other: several locks in ascending order and a part after its
- * whole, so that clients do not dead-lock (client/many.c, (A)). It holds those that come first
+ * whole, so that clients do not deadlock (client/many.c, (A)). It holds those that come first
  * while it waits for the next one.
  *
  * The wait for a range is not timed, unless the caller's is: a timed acquire of citron has no place

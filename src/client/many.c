@@ -9,7 +9,7 @@
  * tries the locks behind it. With other kinds the client acquires one lock after the other.
  *
  * Guarantees
- *   (A) No dead-lock. All clients order locks by their numbers. A client that waits for a lock
+ *   (A) No deadlock. All clients order locks by their numbers. A client that waits for a lock
  * holds only locks with lower numbers: those with higher numbers that its tries took are released
  *       before the wait begins. So among clients that wait for each other there would be one that
  *       waits for the highest of these locks, and the holder of that lock does not wait. This holds

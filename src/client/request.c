@@ -31,7 +31,7 @@
  *       (table/steps.c). No function that is on the stack between two steps
  *       has thread-local data, whose address would be another one then.
  * A request may have been granted the lock since its last step; then others wait for the client's
- * next step and its release. So for questions of dead-lock a request holds its lock.
+ * next step and its release. So for questions of deadlock a request holds its lock.
  *
  * Between its steps a request owns its slot and its stack, and nothing of the transport: every
  * operation is flushed before a wait. A failed operation leaves the acquire by longjmp() within the

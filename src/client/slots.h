@@ -202,7 +202,7 @@ static inline int slots_used(const struct client_set *set)
 	return atomic_load_explicit(&set->top, memory_order_relaxed);
 }
 
-/* Initialize a slot before its first use. There may be thousands that are never used; their memory
+/* Initialise a slot before its first use. There may be thousands that are never used; their memory
  * is never touched, so the system does not allocate it. */
 void slots_prepare(struct client_set *set, int index);
 

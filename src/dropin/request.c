@@ -157,7 +157,7 @@ static void check_kind(struct request *r)
 			 !k             ? "no lock of Pawl"
 			 : is_strict(k) ? "no lock for windows: a process that waits there stays"
 					  " in the way of others, and programs that end with the"
-					  " MPI may dead-lock"
+					  " MPI may deadlock"
 			 : k->capabilities & PAWL_CAP_SHARED ? "no lock that fits windows"
 							     : "no lock that readers can share",
 			 usable_kinds(kinds, sizeof kinds));

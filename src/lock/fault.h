@@ -270,7 +270,7 @@ extern enum limits fault_limits;
 	X(citron_again, "citron", "looks above before it asks again for bits") \
 	X(citron_claim, "citron", "asks for bits for ever, and keeps those that it has") \
 	X(citron_common, "citron", \
-	  "waits at nodes above one that it holds, as the paper has it: dead-lock") \
+	  "waits at nodes above one that it holds, as the paper has it: deadlock") \
 	X(citron_look, "citron", \
 	  "the fast path looks above together with its announcements, not after them") \
 	X(citron_bits, "citron", "takes back the bits of others with its own") \

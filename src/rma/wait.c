@@ -11,7 +11,7 @@
  *   - The target's MPI calls perform MPI operations. A rank that sleeps then stalls all origins of
  *     operations on its memory: other clients, if the table has NET words, and always the
  *     application. The holder may be getting data from the waiter, so a waiter that does not drive
- *     the MPI can cause a dead-lock. A waiter drives the MPI at each look (NET words) or now and
+ *     the MPI can cause a deadlock. A waiter drives the MPI at each look (NET words) or now and
  *     then (NODE words only), and parks for a limited time: a 64th of the time waited, at most two
  *     milliseconds. (A larger share would grow by itself: a sleeping rank delays the ranks that it
  *     waits for.) So a long wait costs one to three per cent of a core, most of it in the MPI's

@@ -197,7 +197,7 @@ void exclusion(const pawl_kind *kind, bool broken)
 	if (broken || !table.can(PAWL_CAP_TRY))
 		return;
 	for (int i = 0; i < turns / 5; i++) {
-		/* In different orders: std::scoped_lock avoids a dead-lock. */
+		/* In different orders: std::scoped_lock avoids a deadlock. */
 		pawl::mutex a = table[unsigned(rank) % 2], b = table[1 - unsigned(rank) % 2],
 			    c = table[3];
 		const std::scoped_lock guard(a, b, c);

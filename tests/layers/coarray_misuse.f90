@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Errors without STAT=, and a dead-lock, by the first argument; the program does not get to its end.
+! Errors without STAT=, and a deadlock, by the first argument; the program does not get to its end.
 program coarray_misuse
   use, intrinsic :: iso_fortran_env
   implicit none

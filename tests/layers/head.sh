@@ -65,7 +65,7 @@ notices_deadlock()
 	: >"$work/deadlock"
 	"$@" >"$work/deadlock" 2>&1 &
 	deadlock_job=$!
-	while kill -0 $deadlock_job 2>/dev/null && ! grep -q '^pawl: dead-lock: rank' "$work/deadlock"; do
+	while kill -0 $deadlock_job 2>/dev/null && ! grep -q '^pawl: deadlock: rank' "$work/deadlock"; do
 		sleep 0.2
 	done
 	deadlock_ended=0
@@ -73,7 +73,7 @@ notices_deadlock()
 	# timeout, which ends the launcher. Without this file it does so when the time is over.
 	kill $(cat /proc/$deadlock_job/task/$deadlock_job/children 2>/dev/null) 2>/dev/null
 	wait $deadlock_job
-	grep -m 1 '^pawl: dead-lock: rank' "$work/deadlock" || { head -n 5 "$work/deadlock"; return 1; }
+	grep -m 1 '^pawl: deadlock: rank' "$work/deadlock" || { head -n 5 "$work/deadlock"; return 1; }
 	! grep -q 'not stopped' "$work/deadlock" && [ $deadlock_ended = 0 ]
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dead-locks, for the watchdog and pawl-stuck: deadlock KIND CASE [SECONDS]. The ranks wait until
+ * Deadlocks, for the watchdog and pawl-stuck: deadlock KIND CASE [SECONDS]. The ranks wait until
  * the program ends itself after some seconds; tests/watchdog.sh reads stderr.
  *
  *   cycle    each rank holds lock rank and awaits lock rank + 1, modulo the number of ranks
@@ -10,7 +10,7 @@
  *   shared   each rank holds lock 0 shared, and then asks for it exclusively in a second table that
  *            the first rank holds: no cycle, for no rank awaits what it must give up
  *   killed   rank 0 is killed while it holds lock 0, which the others await
- *   late     no dead-lock: rank 0 creates and frees a table a second after the others
+ *   late     no deadlock: rank 0 creates and frees a table a second after the others
  *   window   as cycle, of the targets of a window, under libpawl-mpi; KIND does not matter
  *   multiple as window, with MPI_THREAD_MULTIPLE, so that any thread may unlock
  */

@@ -41,7 +41,7 @@ static void use_part(int intent, int mode)
 
 /* Acquire one part shared without an intent (others may hold the whole, so the part is not
  * read), then the intent, and a later part. Others may wait for the whole, and must not
- * dead-lock. */
+ * deadlock. */
 static void use_later_part(int intent, int mode)
 {
 	uint64_t part = FIRST_PART + random_below(&seed, PARTS - 1);

@@ -2,7 +2,7 @@
 /*
  * Timed acquires of every kind that has them: deadlines that pass at any step, mixed with acquires
  * without a deadline and with tries; clients that hold one lock and acquire another, in either
- * order, so that only deadlines prevent a dead-lock. A writer excludes others, a call returns soon
+ * order, so that only deadlines prevent a deadlock. A writer excludes others, a call returns soon
  * after its deadline and not before it, and at the end each process can hold as many locks as at
  * first.
  */

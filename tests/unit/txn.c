@@ -2,7 +2,7 @@
 /*
  * The generators of transactions: their mixtures and their shares of readers are those of the
  * benchmarks (by the chi-square test, with a fixed seed), and every
- * transaction acquires each lock once and in ascending order, which cannot dead-lock.
+ * transaction acquires each lock once and in ascending order, which cannot deadlock.
  * Prints TAP.
  */
 #include <math.h>

@@ -154,7 +154,7 @@ static void test_threads(void)
 	w.entry[3].any_thread = true;
 	ok(cycle(1) == 2, "the same thread holds, and others may release");
 	n = waits_find_cycle(&w, 1, false, path);
-	ok(strcmp(waits_title(&w, path, n), "dead-lock") > 0, "the report says so");
+	ok(strcmp(waits_title(&w, path, n), "deadlock") > 0, "the report says so");
 	w.entry[3].thread = 2;
 	ok(cycle(1) == 0, "another thread holds, and any may release");
 	by_process = true;

@@ -23,7 +23,7 @@ struct txn {
 
 void txn_add(struct txn *x, uint64_t lock, int mode);
 /* Sort by lock, with each lock once, in the stronger mode: two clients
- * that acquire in this order never dead-lock. */
+ * that acquire in this order never deadlock. */
 void txn_order(struct txn *x);
 /* The lock of a row: a hash of its table and key, modulo the number of locks. */
 uint64_t txn_hash(uint64_t table, uint64_t key, uint64_t locks);

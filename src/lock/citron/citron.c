@@ -88,9 +88,9 @@
  *       already held; then leaves wait for their bits, inner nodes do U2 to U4
  * To leave these out is safe: the client that raised such a node waits for the announcement of the
  * held node, which stays until all are released. It is also necessary: to wait there, as in the
- * paper, is a dead-lock with an upper client that waits for the held node (models/citron.pml).
+ * paper, is a deadlock with an upper client that waits for the held node (models/citron.pml).
  *
- * No dead-lock. In S1 a client waits for clients at the same node, and holds only tickets, in the
+ * No deadlock. In S1 a client waits for clients at the same node, and holds only tickets, in the
  * order of nodes; no other client waits for tickets. After S1: let s be the first unit of the node
  * at which a client waits: the occupied node in A4, its own node in U4 and at a leaf. All that the
  * client holds is left of s. It waits for another client that either holds something at s or to the

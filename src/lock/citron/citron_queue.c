@@ -29,7 +29,7 @@
  *
  * The queues decide only when a client tries. No argument about safety depends on them.
  *
- * No dead-lock. A client that waits here holds nothing of the space; a client that holds other
+ * No deadlock. A client that waits here holds nothing of the space; a client that holds other
  * ranges of it does not queue, and neither do tries and acquires with a deadline, which have no
  * patience for clients before them. A client in its turn waits for holders, for clients whose turn
  * it is elsewhere, and for no client that waits here. As with a cover that is rounded up, a client

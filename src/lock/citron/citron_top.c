@@ -26,7 +26,7 @@
  * later, sees SHUT. U does this for each old root under it, unless TOP says that a client has done
  * so since (SETTLED); if it is at the root, it records that itself.
  *
- * Dead-lock: U waits here for a client that holds nodes under it, or is about to withdraw, as in
+ * Deadlock: U waits here for a client that holds nodes under it, or is about to withdraw, as in
  * U4.
  *
  * Only the change of TOP is a swap that may fail: against a client that settles it, in which case

@@ -101,7 +101,7 @@
  *       holder, since there is none. Its CLOSED goes before it leaves the queue, as in (D).
  *
  * Progress: starvation-free if holders release, and intents ahead, changes of mode, and streams of
- * tries and of deadlines that pass at once end; dead-lock-free in any case. A client that gives up
+ * tries and of deadlines that pass at once end; deadlock-free in any case. A client that gives up
  * waits only for what a releaser waits for (queue_tree.c).
  *
  * Bounds: 2^20 - 1 clients at one lock, each of which is counted in one field of W at a time; a

@@ -3,7 +3,7 @@
  * The graph of waits. A client that awaits a lock waits for the clients that hold it: those whose
  * mode excludes its own. If there is none, it is behind another waiter in a queue, which waits for
  * a holder, so it waits for all holders. A holder waits if its thread awaits something. As a client
- * needs each of the holders to release, every cycle of this graph is a dead-lock.
+ * needs each of the holders to release, every cycle of this graph is a deadlock.
  *
  * A lock that any thread of its process may release (option owner=process) is part of a cycle with
  * a condition: another thread may release it. That is unlikely if the thread that has acquired it
@@ -207,9 +207,9 @@ const char *waits_title(const struct waits *w, const size_t *path, size_t n)
 {
 	for (size_t i = 1; i < n; i += 2)
 		if (w->entry[path[i]].any_thread)
-			return "dead-lock, unless another thread of these processes releases its"
+			return "deadlock, unless another thread of these processes releases its"
 			       " lock";
-	return "dead-lock";
+	return "deadlock";
 }
 
 static size_t append(char *text, size_t len, size_t used, const char *more)

@@ -69,7 +69,7 @@ enum { WAITS_CYCLE = 256 };
  * may have threads that go on. */
 size_t waits_find_cycle(const struct waits *w, size_t from, bool by_process,
 			size_t path[2 * WAITS_CYCLE]);
-/* "dead-lock", or the same with a condition if other threads may release locks of the cycle. */
+/* "deadlock", or the same with a condition if other threads may release locks of the cycle. */
 const char *waits_title(const struct waits *w, const size_t *path, size_t n);
 
 /* Whether all entries of the path are among those of a later reading, unchanged. */

@@ -2,7 +2,7 @@
 /*
  * The watchdog: option watchdog. Each rank publishes what its clients hold and await (board.h). A
  * client that has waited for longer than the option says reads the boards of all ranks, once and
- * whenever its wait has doubled, and reports on stderr the lock, its holders, and the dead-lock if
+ * whenever its wait has doubled, and reports on stderr the lock, its holders, and the deadlock if
  * the waits form a cycle. Ranks that wait need not do anything: they let the MPI progress as they
  * wait, and that is all that one-sided gets need. A rank that computes for long may not answer; the
  * report says how many did not.
