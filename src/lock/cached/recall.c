@@ -257,8 +257,10 @@ static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 	for (;;) {
 		w = near_get(slot);
 		if (w & near_others(slot)) {
-			if (!await_own(slot, near_others(slot), until))
+			if (!await_own(slot, near_others(slot), until)) {
+				nodes_forget(slot); /* K has failed: STATUS has no grant */
 				return false;
+			}
 			continue;
 		}
 		nodes_keep(slot, dir);
