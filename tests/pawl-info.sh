@@ -30,11 +30,16 @@ says()
 	[ $rc = 0 ] && printf '%s\n' "$said" | grep -qE -e "$words"
 }
 
-complainer() { mpi_run 2 60 "$info" "$@"; }
-# Not one of each rank.
-complains_once()
+# complains WORDS ARGUMENT...: one message, status 2.
+complains()
 {
-	complains "$@" && [ "$(printf '%s\n' "$complains_said" | grep -c '^pawl-info:')" = 1 ]
+	words=$1
+	shift
+	said=$(mpi_run 2 60 "$info" "$@" 2>&1)
+	rc=$?
+	printf '%s\n' "$said"
+	[ $rc = 2 ] && [ "$(printf '%s\n' "$said" | grep -c '^pawl-info:')" = 1 ] &&
+		printf '%s\n' "$said" | grep -q -e "$words"
 }
 
 # json FILE EXPRESSION: the file is one JSON object d of which the expression holds.
@@ -74,8 +79,18 @@ json_of()
 
 check "--help" says "^Usage: mpirun -n RANKS pawl-info" mpi_run 1 60 "$info" --help
 check "--version" says "^pawl-info \\(Pawl\\) $TEST_VERSION\$" mpi_run 1 60 "$info" --version
-check "an option that is none" complains 'no option "--jsn"; accepted: --json, --help, --version' --jsn
-check "a word too many, in one message" complains_once 'no option "now"' now
+check "an option that is none" complains 'no option "--jsn"; accepted: --json, --ranks=N, --ranks-per-node=N, --locks=N, --help, --version' --jsn
+check "100,000 ranks: the layouts of kinds" says "^d-mcs +[1-9][0-9]* +0 +16 +16$" \
+	mpi_run 1 60 "$info" --ranks=100000 --ranks-per-node=100
+check "100,000 ranks: kinds that refuse them say so" says \
+	"^ss +refused: ss counts at most 8191 clients at a lock, and there are 100000 ranks" \
+	mpi_run 1 60 "$info" --ranks=100000
+check "65,000 ranks: the default of max_held falls" says "^farlock .* 1 +1$" \
+	mpi_run 1 60 "$info" --ranks=65000
+check "1000 ranks: nodes and descriptors" says "machine 1 > node 16\$" \
+	mpi_run 1 60 "$info" --ranks=1000 --ranks-per-node=64 --locks=5000
+check "a number that is none" complains "^pawl-info: --ranks: accepted is a number" --ranks=many
+check "a word too many" complains 'no option "now"' now
 PAWL_TOPOLGY=node:2
 export PAWL_TOPOLGY
 check "a variable that is none" says "did you mean PAWL_TOPOLOGY" mpi_run 1 60 "$info"

@@ -67,4 +67,7 @@ void info_probe_windows(struct info *in, MPI_Comm comm);
 void info_show(FILE *out, const struct info *in);
 void info_show_json(FILE *out, const struct info *in);
 
+/* size.c: what a job of so many ranks needs, without one. 0, or -1 and a message. */
+int info_show_size(FILE *out, int ranks, int per_node, uint64_t locks, char *err, size_t errlen);
+
 #endif

@@ -21,22 +21,46 @@ enum { SEGMENT_BYTES = 2 * RMA_HEADER_BYTES };
 static struct info info;
 static struct options options;
 static bool json, help, version;
+/* Of --ranks: a job to describe without one. */
+static long long asked_ranks, asked_per_node = 128, asked_locks;
 static int rank;
 
 static void print_help(void)
 {
 	fputs("Usage: mpirun -n RANKS pawl-info [OPTION]...\n"
+	      "       pawl-info --ranks=N [--ranks-per-node=N] [--locks=N]\n"
 	      "Show what the locks find in this job: levels of the machine, times of operations\n"
 	      "between ranks, known traps with their cures, and advice.\n"
 	      "\n"
-	      "  --json      print one JSON object instead of text\n"
-	      "  -h, --help  print this text\n"
-	      "  --version   print the version\n"
+	      "  --json             print one JSON object instead of text\n"
+	      "  --ranks=N          what a job of N ranks needs, in place of this job: memory,\n"
+	      "                     connections, and which kinds it can use\n"
+	      "  --ranks-per-node=N of such a job (128)\n"
+	      "  --locks=N          of its table (one for each rank)\n"
+	      "  -h, --help         print this text\n"
+	      "  --version          print the version\n"
 	      "\n"
 	      "The environment variables PAWL_TOPOLOGY, PAWL_TOPOLOGY_FILE, PAWL_GROUPS and\n"
 	      "PAWL_PROGRESS=thread have the same effect as on tables.\n"
 	      "Exit status: 0 success; 1 tables cannot be created here; 2 wrong options.\n",
 	      stdout);
+}
+
+/* Whether the argument is this option; false, with a message in err: its value is no number. */
+static bool is_number(const char *argument, const char *option, long long most, long long *value,
+		      char *err, size_t errlen)
+{
+	size_t length = strlen(option);
+	long long number;
+	char *end;
+
+	if (strncmp(argument, option, length) != 0 || argument[length] != '=')
+		return false;
+	number = strtoll(argument + length + 1, &end, 10);
+	if (end == argument + length + 1 || *end || number < 1 || number > most)
+		snprintf(err, errlen, "%s: accepted is a number from 1 to %lld", option, most);
+	*value = number;
+	return true;
 }
 
 static bool parse(int argc, char **argv, char *err, size_t errlen)
@@ -48,14 +72,19 @@ static bool parse(int argc, char **argv, char *err, size_t errlen)
 			help = true;
 		} else if (strcmp(argv[i], "--version") == 0) {
 			version = true;
-		} else {
+		} else if (!is_number(argv[i], "--ranks", 1 << 24, &asked_ranks, err, errlen) &&
+			   !is_number(argv[i], "--ranks-per-node", 1 << 24, &asked_per_node, err,
+				      errlen) &&
+			   !is_number(argv[i], "--locks", 1LL << 40, &asked_locks, err, errlen)) {
 			snprintf(err, errlen,
-				 "there is no option \"%s\"; accepted: --json, --help, --version",
+				 "there is no option \"%s\"; accepted: --json, --ranks=N,"
+				 " --ranks-per-node=N, --locks=N, --help, --version",
 				 argv[i]);
-			return false;
 		}
 	}
-	return true;
+	if (!err[0] && asked_ranks && json)
+		snprintf(err, errlen, "--ranks prints text: without --json");
+	return !err[0];
 }
 
 /* Called by all ranks with the same values; rank 0 prints why. */
@@ -147,6 +176,14 @@ static int run(int argc, char **argv, MPI_Comm comm)
 		else if (rank == 0)
 			printf("pawl-info (Pawl) %s\n", pawl_version());
 		return ALL_WELL;
+	}
+	if (asked_ranks) {
+		if (rank > 0)
+			return ALL_WELL;
+		rc = info_show_size(stdout, (int)asked_ranks, (int)asked_per_node,
+				    (uint64_t)(asked_locks ? asked_locks : asked_ranks), error,
+				    sizeof error);
+		return rc == 0 ? ALL_WELL : stop(FAILED, error);
 	}
 	/* Any kind will do: the options that matter here are common to all. */
 	if (rank == 0)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { SPARSE_LEAST = 65536 };
 
@@ -24,6 +25,14 @@ static inline void *sparse_array(size_t n, size_t each)
 		return NULL;
 	madvise(p, n * each, MADV_NOHUGEPAGE);
 	return p;
+}
+
+/* The most memory that it takes with so many entries written. */
+static inline size_t sparse_most(size_t n, size_t each, size_t written)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), all = n * each;
+
+	return all < SPARSE_LEAST || all < written * page ? all : written * page;
 }
 
 static inline void sparse_free(void *p, size_t n, size_t each)

@@ -27,6 +27,7 @@ struct lock_setup {
 	uint64_t block;        /* the largest number of locks at a rank */
 	const uint64_t *homes; /* LOCK_HOME_MAP: rank << 40 | index, by lock */
 	int max_held;
+	bool held_may_fall; /* a layout that is refused is tried with fewer */
 	uint64_t clients; /* the largest number of clients at one lock at a time */
 	/* Of words that every rank may change: NODE on one node, unless by_network. */
 	enum rma_domain domain;

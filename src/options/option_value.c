@@ -258,6 +258,7 @@ static const char *levels_text(const struct options *o, const struct option_spec
 
 int option_value_set(struct options *o, const struct option_spec *s, const char *text)
 {
+	o->held_given = o->held_given || strcmp(s->is.name, "max_held") == 0;
 	switch (s->type) {
 	case OPTION_NUMBER:
 		return set_number(o, s, text);

@@ -49,7 +49,8 @@ bool options_have_ucx(void)
 static const struct option_spec common[] = {
     CHOICE("distribution", home, "block | cyclic", "block",
 	   "home of lock l on P ranks: rank l / ceil(n/P), or l mod P"),
-    NUMBER("max_held", max_held, 1, 65535, "16",
+    NUMBER("max_held", max_held, 1, 65535,
+	   "16 (fewer, if the kind counts no more for all ranks)",
 	   "locks that one process may hold or wait for at a time"),
     CHOICE("owner", owner, "thread | process", "thread",
 	   "a lock is released by the thread that acquired it, or by any of its process"),
@@ -218,6 +219,7 @@ int options_default(struct options *o, const struct lock_protocol *p)
 	o->spin_us = -1;
 	for (int i = 0; rc == PAWL_SUCCESS && (s = option_spec_of(p, i)); i++)
 		rc = set_preset(o, s);
+	o->held_given = false;
 	return rc;
 }
 

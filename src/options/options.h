@@ -24,6 +24,7 @@ enum { OPTIONS_NAME_BYTES = 64, OPTIONS_VARIABLE_BYTES = 96 };
 struct options {
 	enum lock_home home;
 	int64_t max_held;
+	bool held_given; /* max_held is no default */
 	enum option_threads threads;
 	enum option_owner owner;
 	enum option_wait wait;

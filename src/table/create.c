@@ -3,6 +3,7 @@
  * Create and free lock tables. After each step that can fail on one rank only, the ranks agree on
  * the result, so that all of them proceed or all return the same code.
  */
+#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/agree.h"
 #include "base/error.h"
 #include "base/mpi_family.h"
 #include "lock/kinds.h"
@@ -40,11 +40,14 @@ int table_mpi_failed(const char *call, int rc)
 static void tell(MPI_Comm comm, int code, int worst)
 {
 	char text[ERROR_LENGTH] = "another rank failed";
-	int first;
+	int rank, first;
 
-	if (code == worst)
+	PMPI_Comm_rank(comm, &rank);
+	first = code == worst ? rank : INT_MAX;
+	PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
+	if (first == rank)
 		snprintf(text, sizeof text, "%s", pawl_error_message());
-	first = share_text(comm, code == worst, text, sizeof text);
+	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, comm);
 	if (code != worst)
 		error_set(worst, "rank %d: %.*s", first, ERROR_LENGTH - 32, text);
 }
@@ -510,7 +513,7 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 	struct options o = {.max_held = 0};
 	pawl_table *t;
 	int rc = check_mpi(comm), inter = 0, mpi;
-	int64_t mine[1 + TABLE_ITEMS], all[1 + TABLE_ITEMS];
+	int64_t mine[2 + TABLE_ITEMS], all[2 + TABLE_ITEMS];
 	struct table_asked table_asked;
 
 	if (table)
@@ -546,8 +549,9 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 	}
 	table_asked = (struct table_asked){&o, kind, n, homed};
 	mine[0] = -rc;
+	mine[1 + TABLE_ITEMS] = -(int64_t)o.held_given;
 	table_items(&table_asked, rc == PAWL_SUCCESS, mine + 1);
-	mpi = meet(comm, mine, all, 1 + TABLE_ITEMS,
+	mpi = meet(comm, mine, all, 2 + TABLE_ITEMS,
 		   homed ? "pawl_table_create_homed()" : "pawl_table_create()",
 		   o.watchdog_s > 0 ? o.watchdog_s : CREATE_SECONDS);
 	rc = agreed(comm, rc, mpi == MPI_SUCCESS ? (int)-all[0] : rc, mpi);
@@ -558,6 +562,7 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 		free(t);
 		return rc;
 	}
+	o.held_given = all[1 + TABLE_ITEMS] < 0; /* on some rank */
 	t->homes_win = MPI_WIN_NULL;
 	strcpy(t->name, name);
 	table_describe(t, p, n);

@@ -21,6 +21,7 @@ void setup_begin(struct lock_setup *s, const struct lock_protocol *p, const stru
 	    .home = o->home,
 	    .block = (n + ranks - 1) / ranks,
 	    .max_held = (int)o->max_held,
+	    .held_may_fall = !o->held_given,
 	    .clients = ranks * (o->threads == THREADS_MULTIPLE ? (uint64_t)o->max_held : 1),
 	    .events = o->events == EVENTS_YES,
 	    .names = o->names == NAMES_YES,
@@ -29,14 +30,34 @@ void setup_begin(struct lock_setup *s, const struct lock_protocol *p, const stru
 	memcpy(s->options, o->own, sizeof s->options);
 }
 
+/* Slots and the words of the protocol. */
+static int lay_out(struct lock_setup *s, char *err, size_t errlen)
+{
+	s->bytes = RMA_HEADER_BYTES;
+	s->slots = lock_reserve(s, (uint64_t)s->max_held, SLOT_BYTES);
+	return s->protocol->layout(s, err, errlen);
+}
+
+static void halve_held(struct lock_setup *s)
+{
+	uint64_t ranks = (uint64_t)s->topo->nranks;
+
+	setup_free(s);
+	s->max_held /= 2;
+	if (s->clients > ranks)
+		s->clients = ranks * (uint64_t)s->max_held;
+}
+
 int setup_layout(struct lock_setup *s)
 {
 	char err[ERROR_LENGTH] = "";
-	int rc;
+	int rc = lay_out(s, err, sizeof err);
 
-	s->bytes = RMA_HEADER_BYTES;
-	s->slots = lock_reserve(s, (uint64_t)s->max_held, SLOT_BYTES);
-	rc = s->protocol->layout(s, err, sizeof err);
+	while ((rc == PAWL_ERR_OPTION || rc == PAWL_ERR_UNSUPPORTED) && s->held_may_fall &&
+	       s->max_held > 1) {
+		halve_held(s);
+		rc = lay_out(s, err, sizeof err);
+	}
 	if (rc != PAWL_SUCCESS)
 		return error_set(rc, "%s", err);
 	if (s->events) {

@@ -9,8 +9,9 @@
 /* The inputs. Homes are as the options say; the caller may set a map afterwards. */
 void setup_begin(struct lock_setup *s, const struct lock_protocol *p, const struct topo *topo,
 		 const struct options *o, uint64_t n);
-/* The layout that follows: slots, and the words of the protocol. Sets the thread's error message.
- * Call setup_free() also if it fails. */
+/* The layout that follows: slots, and the words of the protocol. If the kind refuses the default of
+ * max_held for so many ranks, it gets half of it, and so on. Sets the thread's error message. Call
+ * setup_free() also if it fails. */
 int setup_layout(struct lock_setup *s);
 void setup_free(struct lock_setup *s);
 

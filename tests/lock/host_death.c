@@ -29,7 +29,6 @@
 #include <unistd.h>
 
 #include "mortal.h"
-#include "tables.h"
 
 enum { MOST_LOCKS = 16, TRIES = 10, LIMIT_S = 30, MOST_EVENTS = 4096 };
 #define BEFORE_S 0.3
@@ -151,7 +150,7 @@ static void check_meetings(void)
 /* Whether a death explains the code. */
 static bool is_fine(int rc, const char *what, const struct section *s)
 {
-	if (has_got(rc) || rc == PAWL_ERR_LEASE_LOST)
+	if (rc == PAWL_SUCCESS || rc == PAWL_RECOVERED || rc == PAWL_ERR_LEASE_LOST)
 		return true;
 	atomic_fetch_add(&here->died, rc == PAWL_ERR_PEER);
 	if (rc != PAWL_ERR_PEER || ranges)

@@ -32,7 +32,6 @@
 #include <unistd.h>
 
 #include "mortal.h"
-#include "tables.h"
 
 enum { RANKS = 4, LOCKS = 2, NOTHING = -1 };
 enum { LEASE_US = 10000, CRASH_S = 60, STOPS = 3 };
@@ -193,7 +192,7 @@ static void enter(int lock, int mode)
 		mode = PAWL_EXCLUSIVE;
 	atomic_store(&me->doing, lock);
 	rc = acquire(lock, mode);
-	if (!has_got(rc))
+	if (rc != PAWL_SUCCESS && rc != PAWL_RECOVERED)
 		wrong("rank %d, acquire: %s: %s", rank, pawl_strerror(rc), pawl_error_message());
 	atomic_store(&me->inside[lock], mode);
 	note_clashes(lock, mode);

@@ -103,7 +103,7 @@ static void told_presets(void)
 	static const struct {
 		const char *name, *preset;
 	} cases[] = {
-	    {"max_held", "16"},
+	    {"max_held", "16 (fewer, if the kind counts no more for all ranks)"},
 	    {"t_dc", "0 (those of a node)"},
 	    {"t_w", "0 (rma-rw: product of t_l + 1; shiftlock: 16)"},
 	    {"recoveries", "4096 (citron: 16)"},
@@ -353,11 +353,11 @@ static void layouts(void)
 	} cases[] = {
 	    {"shiftlock", NULL, NULL, 32767, 1, PAWL_SUCCESS, ""},
 	    {"shiftlock", NULL, NULL, 32768, 1, PAWL_ERR_OPTION, "32768 ranks"},
-	    {"shiftlock", "threads", "multiple", 2047, 1, PAWL_SUCCESS, ""},
-	    {"shiftlock", "threads", "multiple", 2048, 1, PAWL_ERR_OPTION, "1 to 15"},
+	    {"shiftlock", "threads", "multiple", 32767, 1, PAWL_SUCCESS, ""},
+	    {"shiftlock", "threads", "multiple", 32768, 1, PAWL_ERR_OPTION, "32768 ranks"},
 	    {"mgl", NULL, NULL, (1 << 20) - 1, 1, PAWL_SUCCESS, ""},
 	    {"mgl", NULL, NULL, 1 << 20, 1, PAWL_ERR_OPTION, "1048576 ranks"},
-	    {"mgl", "threads", "multiple", 1 << 16, 1, PAWL_ERR_OPTION, "1 to 15"},
+	    {"mgl", "threads", "multiple", 1 << 16, 1, PAWL_SUCCESS, ""},
 	    {"citron", "units", "1099511627776", 1, 1, PAWL_SUCCESS, ""},
 	    {"citron", "units", "1099511627776", 1, (UINT64_C(1) << 40) - 1, PAWL_ERR_NOMEM,
 	     "spaces"},

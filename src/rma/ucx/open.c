@@ -17,9 +17,14 @@
 #include "rma/own_windows.h"
 #include "rma/ucx/parts.h"
 
-/* Three workers take 15 descriptors over one interface and 6 for each further one, and connections
- * one each. */
-enum { DEVICES = 1024, ALIGN = 16, HOST = 256, LEAST_DESCRIPTORS = 32, MOST_NUMBERS = 32 };
+/* LEAST_DESCRIPTORS: two interfaces, and a few connections. */
+enum {
+	DEVICES = 1024,
+	ALIGN = 16,
+	HOST = 256,
+	LEAST_DESCRIPTORS = UCX_OWN_DESCRIPTORS + 17,
+	MOST_NUMBERS = 32
+};
 
 /* Whether the user has set this variable. */
 static bool is_set(const char *name)
