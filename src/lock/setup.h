@@ -28,7 +28,7 @@ struct lock_setup {
 	const uint64_t *homes; /* LOCK_HOME_MAP: rank << 40 | index, by lock */
 	int max_held;
 	bool held_may_fall; /* a layout that is refused is tried with fewer */
-	uint64_t clients; /* the largest number of clients at one lock at a time */
+	uint64_t clients;   /* the largest number of clients at one lock at a time */
 	/* Of words that every rank may change: NODE on one node, unless by_network. */
 	enum rma_domain domain;
 	/* Releases do not wait: the protocol has settled(), and the transport of NET words has

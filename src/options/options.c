@@ -49,8 +49,7 @@ bool options_have_ucx(void)
 static const struct option_spec common[] = {
     CHOICE("distribution", home, "block | cyclic", "block",
 	   "home of lock l on P ranks: rank l / ceil(n/P), or l mod P"),
-    NUMBER("max_held", max_held, 1, 65535,
-	   "16 (fewer, if the kind counts no more for all ranks)",
+    NUMBER("max_held", max_held, 1, 65535, "16 (fewer, if the kind counts no more for all ranks)",
 	   "locks that one process may hold or wait for at a time"),
     CHOICE("owner", owner, "thread | process", "thread",
 	   "a lock is released by the thread that acquired it, or by any of its process"),
