@@ -26,6 +26,9 @@ tap_program "$most ranks" mpi_run $most $seconds "$lock/exclusion" --except mpi-
 	${short:+--budget 0.05}
 tap_program "windows by MPI_Win_create, 2 ranks" mpi_run 2 $seconds "$lock/exclusion" \
 	--only mpi-win-lock --set native_window=create ${short:+--budget 0.02}
+# The MPI awaits requests.
+tap_program "MPI_THREAD_MULTIPLE, 3 ranks" mpi_run 3 60 "$lock/exclusion" --only adaptive \
+	--threads 1 ${short:+--budget 0.02}
 # Its servers are threads.
 tap_program "rpc, 4 ranks" mpi_run 4 120 "$lock/exclusion" --only rpc --threads 1 \
 	${short:+--budget 0.04}

@@ -10,6 +10,7 @@
 #include <pawl.h>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -141,13 +142,25 @@ static void free_late(void)
 
 static void after_finalize(const char *kind)
 {
-	pawl_request request;
-	int done;
+	pawl_request request, waits = {{0}};
+	int done, fd = -1;
 
 	create(MPI_COMM_WORLD, kind, NULL);
 	expect_code(pawl_lock_iacquire(table, (uint64_t)rank, PAWL_EXCLUSIVE, &request),
 		    PAWL_SUCCESS, "", "iacquire");
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (size > 1) { /* a thread of the library awaits what the next rank has */
+		expect_code(pawl_lock_iacquire(table, (uint64_t)((rank + 1) % size), PAWL_EXCLUSIVE,
+					       &waits),
+			    PAWL_SUCCESS, "", "iacquire");
+		expect_code(pawl_request_fd(&waits, &fd), PAWL_SUCCESS, "", "descriptor");
+	}
 	MPI_Finalize();
+	if (size > 1) {
+		expect(fcntl(fd, F_GETFD) < 0, "the descriptor of a request is open");
+		expect_code(pawl_request_fd(&waits, &fd), PAWL_ERR_MPI, "finalized", "descriptor");
+		expect_code(pawl_request_test(&waits, &done), PAWL_ERR_MPI, "finalized", "test");
+	}
 	expect_code(pawl_request_test(&request, &done), PAWL_ERR_MPI, "finalized", "test");
 	expect_code(pawl_request_wait(&request), PAWL_ERR_MPI, "finalized", "wait");
 	expect_code(pawl_request_cancel(&request), PAWL_ERR_MPI, "finalized", "cancel");

@@ -351,6 +351,22 @@ static void acquire_many(pawl_table *t)
 	expect_code(rc, PAWL_SUCCESS, "release of many locks");
 }
 
+/* A thread for a request that waits, which goes on if there is none. */
+static void await(pawl_request *r)
+{
+	int fd = -1, rc = PAWL_ERR_NOMEM, done = 1;
+
+	for (int n = 0; rc == PAWL_ERR_NOMEM && n < MOST_ALLOCATIONS; n++) {
+		begin(tap_rank, n);
+		rc = pawl_request_fd(r, &fd);
+		left = -1;
+		expect(n > 0 || rc == PAWL_ERR_NOMEM, "a descriptor without memory");
+	}
+	expect(rc == PAWL_SUCCESS && fd >= 0, "a descriptor: %s", pawl_error_message());
+	expect_code(pawl_request_test(r, &done), PAWL_SUCCESS, "test");
+	expect(!done, "the lock is held by rank 0");
+}
+
 /* Rank 0 holds, so that the others' requests need a stack. */
 static void request(pawl_table *t)
 {
@@ -367,8 +383,10 @@ static void request(pawl_table *t)
 		expect(rc == PAWL_SUCCESS || rc == PAWL_ERR_NOMEM, "request: %s",
 		       pawl_error_message());
 		expect(n > 0 || rc == PAWL_ERR_NOMEM, "a request without memory");
-		if (rc == PAWL_SUCCESS)
-			expect_code(pawl_request_cancel(&r), PAWL_SUCCESS, "cancel");
+		if (rc != PAWL_SUCCESS)
+			continue;
+		await(&r);
+		expect_code(pawl_request_cancel(&r), PAWL_SUCCESS, "cancel");
 	}
 	meet();
 	if (tap_rank == 0)
